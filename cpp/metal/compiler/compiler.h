@@ -1,0 +1,105 @@
+// MSL source to compiled programs: LLVM IR with a description of every kernel in it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace metal {
+
+enum class MathMode : uint32_t { Safe, Relaxed, Fast };
+
+struct CompileOptions {
+  MathMode math_mode = MathMode::Safe;
+  uint32_t language_version = 0;                 // major << 16 | minor; 0: the newest
+  std::map<std::string, std::string> macros;     // preprocessor macros, name to text
+  std::vector<std::string> include_directories;  // folders that #include "..." may reach
+  std::string path;  // of the source, for diagnostics and relative includes
+
+  bool operator==(const CompileOptions&) const = default;
+};
+
+// what() holds the diagnostics, located in the user's source.
+class CompileError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+enum class ArgumentKind : uint32_t { Buffer, ThreadgroupMemory, Attribute };
+enum class AddressSpace : uint32_t { Thread = 0, Device = 1, Constant = 2, Threadgroup = 3 };
+
+struct ArgumentInfo {
+  ArgumentKind kind = ArgumentKind::Buffer;
+  uint32_t index = 0;  // [[buffer(n)]] or [[threadgroup(n)]]
+  std::string name;    // the parameter's; for attributes also `attribute`
+  std::string attribute;
+  bool writable = false;
+  AddressSpace address_space = AddressSpace::Device;
+  uint32_t element_size = 0;  // bytes of the pointee or referee; 0 where unknown
+};
+
+enum class ConstantType : uint32_t {
+  Bool,
+  Char,
+  UChar,
+  Short,
+  UShort,
+  Int,
+  UInt,
+  Long,
+  ULong,
+  Half,
+  BFloat,
+  Float
+};
+
+struct FunctionConstantInfo {
+  std::string name;
+  uint32_t index = 0;
+  ConstantType type = ConstantType::Int;
+  bool required = false;
+};
+
+struct FunctionInfo {
+  std::string name;  // host name
+  std::vector<ArgumentInfo> arguments;
+  std::vector<FunctionConstantInfo> constants;
+  uint32_t max_total_threads = 0;  // [[max_total_threads_per_threadgroup]]; 0: none given
+};
+
+struct Program {
+  std::string bitcode;  // LLVM IR
+  CompileOptions options;
+  std::vector<FunctionInfo> functions;
+
+  const FunctionInfo* find(std::string_view name) const {
+    for (const auto& function : functions) {
+      if (function.name == name) return &function;
+    }
+    return nullptr;
+  }
+};
+
+// The value of one function constant: the bytes of a ConstantType, zero-extended.
+struct ConstantValue {
+  ConstantType type = ConstantType::Int;
+  uint64_t bits = 0;
+
+  bool operator==(const ConstantValue&) const = default;
+};
+
+// By [[function_constant(n)]]'s index.
+using ConstantValues = std::map<uint32_t, ConstantValue>;
+
+// Throws CompileError. Thread-safe.
+std::shared_ptr<Program> compile(std::string_view source, const CompileOptions& options = {});
+
+// The bytes of a .metallib; load_library throws std::runtime_error for bytes that are none.
+std::string save_library(const Program& program);
+std::shared_ptr<Program> load_library(std::string_view bytes);
+
+}  // namespace metal

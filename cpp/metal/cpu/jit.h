@@ -1,0 +1,34 @@
+// Compiled programs to machine code of this CPU.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "metal/compiler/compiler.h"
+#include "metal/cpu/abi.h"
+
+namespace metal::cpu {
+
+// Code ready to run. The implementation may derive from it to own the code's memory.
+struct CpuKernel {
+  virtual ~CpuKernel() = default;
+
+  std::string name;
+  EntryPoint entry = nullptr;
+  Granularity granularity = Granularity::Group;
+  // Whether `entry` may call a metal_cpu_* function that blocks (barriers, SIMD-group functions,
+  // reconverge).
+  bool has_barriers = false;
+  uint32_t static_threadgroup_memory = 0;  // bytes at the start of Group::memory
+  uint32_t max_total_threads = 1024;       // per threadgroup
+};
+
+// Throws CompileError for code that cannot be generated, std::invalid_argument for constants that
+// do not fit. Thread-safe. With `reference`, one thread at a time (Granularity::Thread) instead of
+// vector code.
+std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_view function,
+                                           const ConstantValues& constants, bool reference);
+
+}  // namespace metal::cpu

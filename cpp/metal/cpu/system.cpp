@@ -1,0 +1,29 @@
+// Facts about this machine, from /proc and sysconf.
+#include "metal/cpu/system.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace metal::cpu {
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (!line.starts_with("model name")) continue;
+    auto colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  utsname name;
+  return uname(&name) == 0 ? name.machine : "CPU";
+}
+
+uint64_t physical_memory() { return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page_size(); }
+
+uint64_t page_size() {
+  static const uint64_t size = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+}  // namespace metal::cpu

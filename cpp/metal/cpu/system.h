@@ -1,0 +1,16 @@
+// Facts about this machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace metal::cpu {
+
+// The processor's marketing name, or its architecture where none is known.
+std::string processor_name();
+
+uint64_t physical_memory();  // bytes
+
+uint64_t page_size();
+
+}  // namespace metal::cpu
