@@ -1,0 +1,35 @@
+# Language level, warnings, sanitizers and compiler cache for every target of the tree.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# A quicker linker where one is installed; the default otherwise.
+find_program(MOLD mold)
+if(MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12.1)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+if(MLX_SANITIZE)
+  # LLVM's own libraries carry no type information that -fsanitize=vptr could look at.
+  add_compile_options(-fsanitize=${MLX_SANITIZE} -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${MLX_SANITIZE})
+  if(MLX_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize=vptr -fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+if(MLX_COVERAGE)
+  add_compile_options(--coverage -fprofile-update=atomic)
+  add_link_options(--coverage)
+endif()
