@@ -1,0 +1,81 @@
+# Everything from a bare Debian 12: `make demo`, `make test`. A second run builds nothing.
+PYTHON ?= python3
+JOBS ?= $(shell nproc)
+VENV := $(CURDIR)/.venv
+PY := $(VENV)/bin/python
+BUILD := $(CURDIR)/build/release
+export PATH := $(VENV)/bin:$(PATH)
+unexport PYTHONPATH
+
+.PHONY: all build tools packages demo test test-cpp test-python lint format docs asan tsan coverage clean
+all: build
+
+tools: $(VENV)/.tools
+
+packages:
+	@tools/install_packages.sh
+
+$(VENV)/.tools: pyproject.toml | packages
+	test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --upgrade "pip>=25.1"
+	$(PY) -m pip install --quiet --group build --group demo --group test
+	@touch $@
+
+$(BUILD)/.configured: CMakePresets.json $(VENV)/.tools
+	cmake --preset release -DPython_EXECUTABLE=$(PY)
+	@touch $@
+
+# The editable install runs setup.py in the same build folder, after everything is built there.
+build: packages $(BUILD)/.configured
+	@cmake --build --preset release --parallel $(JOBS)
+	@cmake --install $(BUILD) --prefix python/mlx > $(BUILD)/install.log
+	@test $(VENV)/.package -nt setup.py -a $(VENV)/.package -nt pyproject.toml || \
+	  { $(PY) -m pip install --quiet --no-build-isolation --no-deps --editable . && touch $(VENV)/.package; }
+
+demo: build
+	$(PY) examples/demo.py
+
+test: test-cpp test-python
+
+test-cpp: build
+	ctest --preset release --parallel $(JOBS)
+
+test-python: build
+	$(PY) -m pytest
+
+asan tsan: packages $(VENV)/.tools
+	cmake --preset $@
+	cmake --build --preset $@ --parallel $(JOBS)
+	ctest --preset $@
+
+coverage: packages $(VENV)/.tools
+	$(PY) -m pip install --quiet gcovr
+	cmake --preset coverage -DPython_EXECUTABLE=$(PY)
+	cmake --build --preset coverage --parallel $(JOBS)
+	ctest --preset coverage
+	gcovr --root cpp --object-directory build/coverage --print-summary
+
+$(VENV)/.lint: pyproject.toml $(VENV)/.tools
+	$(PY) -m pip install --quiet --group lint
+	@touch $@
+
+CPP_FILES = $(shell git ls-files '*.cpp' '*.h' '*.hpp')
+lint: $(VENV)/.lint
+	ruff check .
+	ruff format --check .
+	clang-format --dry-run --Werror $(CPP_FILES)
+
+format: $(VENV)/.lint
+	ruff check --fix .
+	ruff format .
+	clang-format -i $(CPP_FILES)
+
+$(VENV)/.docs: pyproject.toml $(VENV)/.tools
+	$(PY) -m pip install --quiet --group docs
+	@touch $@
+
+docs: $(VENV)/.docs
+	$(PY) -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf build dist demo_output docs/_build

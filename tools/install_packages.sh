@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that the build needs, if any of them is missing.
+set -euo pipefail
+
+packages=(
+  ccache            # second builds take seconds
+  g++
+  libboost-context-dev
+  libclang-19-dev
+  libclang-cpp19
+  libdnnl-dev
+  libgmock-dev
+  libgtest-dev
+  liblapacke-dev
+  libopenblas-dev
+  libtbb-dev
+  libzstd-dev       # LLVM's CMake files ask for it
+  llvm-19-dev
+  mold              # links LLVM-sized programs quickly
+  python3-dev
+  python3-venv
+  zlib1g-dev
+)
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "Not a Debian system: install what corresponds to: ${packages[*]}" >&2
+  exit 0
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)
+  [ "$status" = "install ok installed" ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+echo "Installing: ${missing[*]}"
+as_root=()
+[ "$(id -u)" -eq 0 ] || as_root=(sudo)
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -y -qq --no-install-recommends "${missing[@]}"
