@@ -1,0 +1,118 @@
+// What a kind of device has to offer the host API: memory, compiled kernels, ordered streams of
+// launches.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "metal/compiler/compiler.h"
+
+namespace metal {
+
+inline constexpr uint32_t kMaxThreadsPerThreadgroup = 1024;
+inline constexpr uint32_t kMaxThreadgroupMemory = 32768;  // bytes, static and dynamic together
+inline constexpr uint32_t kMaxBufferBindings = 31;
+inline constexpr uint32_t kThreadExecutionWidth = 32;
+
+struct DeviceInfo {
+  std::string name;
+  std::string architecture;
+  uint64_t memory_size = 0;              // bytes
+  uint64_t max_buffer_length = 0;        // bytes
+  uint64_t recommended_working_set = 0;  // bytes
+};
+
+// Memory of the device in bytes.
+struct MemoryStatistics {
+  uint64_t active = 0;  // handed out
+  uint64_t peak = 0;    // the most that was ever handed out since the last reset
+  uint64_t cache = 0;   // freed, kept for reuse
+};
+
+class Allocator {
+ public:
+  virtual ~Allocator() = default;
+
+  virtual void* allocate(size_t bytes) = 0;  // null when there is none left
+  virtual void deallocate(void* memory) = 0;
+  virtual size_t allocated_size(const void* memory) const = 0;  // at least what was asked for
+
+  virtual MemoryStatistics statistics() const = 0;
+  virtual void reset_peak() = 0;
+  virtual void clear_cache() = 0;
+  virtual uint64_t set_memory_limit(uint64_t bytes) = 0;  // both return the limit before
+  virtual uint64_t set_cache_limit(uint64_t bytes) = 0;
+  virtual uint64_t memory_limit() const = 0;
+};
+
+// A function of a program, specialised and loaded.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+
+  std::string name;
+  FunctionInfo info;
+  uint32_t max_total_threads = kMaxThreadsPerThreadgroup;  // per threadgroup
+  uint32_t static_threadgroup_memory = 0;                  // bytes
+};
+
+// One launch. `threads_per_grid` need not be a multiple of `threads_per_threadgroup`.
+struct LaunchParameters {
+  void* buffers[kMaxBufferBindings] = {};
+  uint32_t threadgroup_memory[kMaxBufferBindings] = {};  // bytes by [[threadgroup(n)]]
+  uint32_t threads_per_grid[3] = {1, 1, 1};
+  uint32_t threads_per_threadgroup[3] = {1, 1, 1};
+  double time_limit = 0;  // seconds; 0: none
+};
+
+enum class LaunchFault { Interrupted, TimeLimit, BadAccess, StackOverflow, Trap };
+
+// A kernel that started and did not finish. what() names the kernel.
+class LaunchError : public std::runtime_error {
+ public:
+  LaunchError(LaunchFault fault, const std::string& message)
+      : std::runtime_error(message), fault(fault) {}
+
+  LaunchFault fault;
+};
+
+// Launches run in order, each one after the one before has finished. Used by one thread at a time.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+
+  virtual void launch(const Kernel& kernel, const LaunchParameters& parameters) = 0;
+  virtual void wait() = 0;  // both throw LaunchError; launch() need not wait
+};
+
+class Driver {
+ public:
+  virtual ~Driver() = default;
+
+  virtual const DeviceInfo& info() const = 0;
+  virtual Allocator& allocator() = 0;
+  virtual std::shared_ptr<const Program> compile(std::string_view source,
+                                                 const CompileOptions& options) = 0;
+  virtual std::shared_ptr<const Kernel> load(const Program& program, std::string_view function,
+                                             const ConstantValues& constants) = 0;
+  virtual std::unique_ptr<Stream> new_stream() = 0;
+  virtual void interrupt() = 0;  // ends every running launch with LaunchError
+};
+
+// The driver of the default device.
+Driver& default_driver();
+
+// Ends everything in flight on every queue with an error: running launches, and those committed but
+// not yet started. From any thread.
+void interrupt();
+
+// Refusal of a launch that breaks a limit, naming kernel and numbers; empty when it may run. Sizes
+// are as given by the user; a negative one arrives wrapped around.
+std::string check_launch(const Kernel& kernel, const uint64_t (&threads_per_grid)[3],
+                         const uint64_t (&threads_per_threadgroup)[3],
+                         uint64_t dynamic_threadgroup_memory);
+
+}  // namespace metal

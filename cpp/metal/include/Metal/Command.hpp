@@ -1,0 +1,64 @@
+// Queues, command buffers and the encoding of dispatches.
+#pragma once
+
+#include <functional>
+
+#include "Metal/Types.hpp"
+
+namespace MTL {
+
+class Buffer;
+class CommandBuffer;
+class ComputePipelineState;
+class Device;
+
+using CommandBufferHandler = std::function<void(CommandBuffer*)>;
+using HandlerFunction = CommandBufferHandler;
+
+class ComputeCommandEncoder : public NS::Referencing<ComputeCommandEncoder> {
+ public:
+  virtual void setComputePipelineState(const ComputePipelineState* pipeline) = 0;
+  virtual void setBuffer(const Buffer* buffer, NS::UInteger offset, NS::UInteger index) = 0;
+  virtual void setBufferOffset(NS::UInteger offset, NS::UInteger index) = 0;
+  virtual void setBytes(const void* bytes, NS::UInteger length, NS::UInteger index) = 0;
+  virtual void setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger index) = 0;
+
+  // A launch that breaks a limit is not encoded: the command buffer then fails as a whole, with
+  // the reason, before anything of it runs.
+  virtual void dispatchThreads(Size threads_per_grid, Size threads_per_threadgroup) = 0;
+  virtual void dispatchThreadgroups(Size threadgroups_per_grid, Size threads_per_threadgroup) = 0;
+  virtual void memoryBarrier(BarrierScope scope) = 0;
+  virtual void endEncoding() = 0;
+};
+
+class CommandBuffer : public NS::Referencing<CommandBuffer> {
+ public:
+  virtual ComputeCommandEncoder* computeCommandEncoder() = 0;  // autoreleased
+  virtual ComputeCommandEncoder* computeCommandEncoder(DispatchType type) = 0;
+
+  virtual void addScheduledHandler(const CommandBufferHandler& handler) = 0;
+  virtual void addCompletedHandler(const CommandBufferHandler& handler) = 0;
+  virtual void enqueue() = 0;
+  virtual void commit() = 0;
+  virtual void waitUntilScheduled() = 0;
+  virtual void waitUntilCompleted() = 0;
+  virtual CommandBufferStatus status() const = 0;
+  virtual NS::Error* error() const = 0;  // null unless status() is CommandBufferStatusError
+  virtual NS::String* label() const = 0;
+  virtual void setLabel(const NS::String* label) = 0;
+
+  // Not in metal-cpp. A wait that calls `poll` every 50 ms; what it throws ends the wait.
+  virtual void waitUntilCompleted(const std::function<void()>& poll) = 0;
+  // Runs on the queue's thread, in order with the dispatches; what it throws is the buffer's error.
+  virtual void addHostTask(std::function<void()> task) = 0;
+};
+
+// Command buffers run one after the other, in the order in which they were committed.
+class CommandQueue : public NS::Referencing<CommandQueue> {
+ public:
+  virtual Device* device() const = 0;
+  virtual CommandBuffer* commandBuffer() = 0;     // autoreleased
+  virtual CommandBuffer* newCommandBuffer() = 0;  // not in metal-cpp: the caller owns it
+};
+
+}  // namespace MTL

@@ -1,0 +1,59 @@
+// The device: limits, and the source of every other object.
+#pragma once
+
+#include <functional>
+
+#include "Metal/Types.hpp"
+
+namespace MTL {
+
+class CommandQueue;
+class CompileOptions;
+class ComputePipelineState;
+class Device;
+class Function;
+class Library;
+
+// Called with a no-copy buffer's pointer and length when nothing uses it any more.
+using BufferDeallocator = std::function<void(void*, NS::UInteger)>;
+
+class Buffer : public NS::Referencing<Buffer> {
+ public:
+  virtual Device* device() const = 0;
+  virtual void* contents() = 0;
+  virtual NS::UInteger length() const = 0;
+  virtual NS::UInteger allocatedSize() const = 0;
+};
+
+// Every new...() returns an object that the caller owns, or null with `*error` set (autoreleased).
+class Device : public NS::Referencing<Device> {
+ public:
+  virtual NS::String* name() const = 0;
+  virtual Size maxThreadsPerThreadgroup() const = 0;
+  virtual NS::UInteger maxThreadgroupMemoryLength() const = 0;
+  virtual NS::UInteger maxBufferLength() const = 0;
+  virtual NS::UInteger recommendedMaxWorkingSetSize() const = 0;
+  virtual NS::UInteger currentAllocatedSize() const = 0;
+  virtual bool hasUnifiedMemory() const = 0;
+  virtual std::uint64_t registryID() const = 0;
+
+  // Null when the memory cannot be had. A length of 0 gives a buffer that may be bound all the
+  // same.
+  virtual Buffer* newBuffer(NS::UInteger length, ResourceOptions options) = 0;
+  virtual Buffer* newBuffer(const void* bytes, NS::UInteger length, ResourceOptions options) = 0;
+  virtual Buffer* newBuffer(void* memory, NS::UInteger length, ResourceOptions options,
+                            BufferDeallocator deallocator) = 0;
+
+  virtual Library* newLibrary(const NS::String* source, const CompileOptions* options,
+                              NS::Error** error) = 0;
+  virtual Library* newLibrary(const NS::String* path, NS::Error** error) = 0;
+  virtual Library* newLibrary(const NS::URL* url, NS::Error** error) = 0;
+  virtual ComputePipelineState* newComputePipelineState(const Function* function,
+                                                        NS::Error** error) = 0;
+  virtual CommandQueue* newCommandQueue() = 0;
+};
+
+// The same device at every call; the caller owns a reference.
+Device* CreateSystemDefaultDevice();
+
+}  // namespace MTL

@@ -1,0 +1,92 @@
+// Compiled source, its functions, and pipelines ready to run.
+#pragma once
+
+#include "Metal/Types.hpp"
+
+namespace MTL {
+
+class Device;
+
+class CompileOptions : public NS::Referencing<CompileOptions> {
+ public:
+  static CompileOptions* alloc();
+  CompileOptions* init() { return this; }
+
+  MathMode mathMode() const { return math_mode_; }
+  void setMathMode(MathMode mode) { math_mode_ = mode; }
+  bool fastMathEnabled() const { return math_mode_ == MathModeFast; }
+  void setFastMathEnabled(bool fast) { math_mode_ = fast ? MathModeFast : MathModeSafe; }
+  LanguageVersion languageVersion() const { return language_version_; }
+  void setLanguageVersion(LanguageVersion version) { language_version_ = version; }
+  NS::Dictionary* preprocessorMacros() const { return macros_.get(); }
+  void setPreprocessorMacros(const NS::Dictionary* macros);
+
+  // Not in metal-cpp: folders that quoted includes may reach, and the source's own path, which
+  // diagnostics name and relative includes start from.
+  void addIncludeDirectory(const NS::String* path);
+  NS::UInteger includeDirectoryCount() const { return include_directories_.size(); }
+  const NS::String* includeDirectory(NS::UInteger index) const;
+  void setSourcePath(const NS::String* path);
+  const NS::String* sourcePath() const { return source_path_.get(); }
+
+ protected:
+  CompileOptions() = default;
+
+ private:
+  MathMode math_mode_ = MathModeSafe;
+  LanguageVersion language_version_ = static_cast<LanguageVersion>(0);  // the newest
+  NS::SharedPtr<NS::Dictionary> macros_;
+  std::vector<NS::SharedPtr<const NS::String>> include_directories_;
+  NS::SharedPtr<const NS::String> source_path_;
+};
+
+class FunctionConstantValues : public NS::Referencing<FunctionConstantValues> {
+ public:
+  static FunctionConstantValues* alloc();
+  FunctionConstantValues* init() { return this; }
+
+  void setConstantValue(const void* value, DataType type, NS::UInteger index);
+  void setConstantValue(const void* value, DataType type, const NS::String* name);
+  void reset() { values_.clear(); }
+
+  struct Value {
+    NS::SharedPtr<const NS::String> name;  // null: by index
+    NS::UInteger index;
+    DataType type;
+    std::uint64_t bits;
+  };
+  const std::vector<Value>& values() const { return values_; }
+
+ protected:
+  FunctionConstantValues() = default;
+
+ private:
+  std::vector<Value> values_;
+};
+
+class Function : public NS::Referencing<Function> {
+ public:
+  virtual NS::String* name() const = 0;
+  virtual Device* device() const = 0;
+};
+
+class Library : public NS::Referencing<Library> {
+ public:
+  virtual NS::Array* functionNames() const = 0;
+  virtual Device* device() const = 0;
+  // Owned by the caller; null where the library has no such function.
+  virtual Function* newFunction(const NS::String* name) = 0;
+  virtual Function* newFunction(const NS::String* name, const FunctionConstantValues* constants,
+                                NS::Error** error) = 0;
+};
+
+class ComputePipelineState : public NS::Referencing<ComputePipelineState> {
+ public:
+  virtual Device* device() const = 0;
+  virtual NS::String* label() const = 0;  // the function's name
+  virtual NS::UInteger maxTotalThreadsPerThreadgroup() const = 0;
+  virtual NS::UInteger threadExecutionWidth() const = 0;
+  virtual NS::UInteger staticThreadgroupMemoryLength() const = 0;
+};
+
+}  // namespace MTL

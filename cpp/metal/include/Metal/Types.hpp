@@ -1,0 +1,99 @@
+// Plain types and enumerations of Metal's host API.
+#pragma once
+
+#include "Metal/Foundation.hpp"
+
+namespace MTL {
+
+struct Size {
+  Size() = default;
+  Size(NS::UInteger width, NS::UInteger height, NS::UInteger depth)
+      : width(width), height(height), depth(depth) {}
+  bool operator==(const Size&) const = default;
+
+  NS::UInteger width = 0;
+  NS::UInteger height = 0;
+  NS::UInteger depth = 0;
+};
+
+enum ResourceOptions : NS::UInteger {
+  ResourceStorageModeShared = 0,
+  ResourceCPUCacheModeDefaultCache = 0,
+  ResourceHazardTrackingModeDefault = 0,
+  ResourceCPUCacheModeWriteCombined = 1,
+  ResourceStorageModePrivate = 32,
+  ResourceHazardTrackingModeUntracked = 256,
+  ResourceHazardTrackingModeTracked = 512,
+};
+
+inline ResourceOptions operator|(ResourceOptions a, ResourceOptions b) {
+  return static_cast<ResourceOptions>(static_cast<NS::UInteger>(a) | static_cast<NS::UInteger>(b));
+}
+
+enum DataType : NS::UInteger {
+  DataTypeNone = 0,
+  DataTypeFloat = 3,
+  DataTypeHalf = 16,
+  DataTypeInt = 29,
+  DataTypeUInt = 33,
+  DataTypeShort = 37,
+  DataTypeUShort = 41,
+  DataTypeChar = 45,
+  DataTypeUChar = 49,
+  DataTypeBool = 53,
+  DataTypeLong = 81,
+  DataTypeULong = 85,
+  DataTypeBFloat = 121,
+};
+
+enum LanguageVersion : NS::UInteger {
+  LanguageVersion1_1 = 65537,
+  LanguageVersion1_2 = 65538,
+  LanguageVersion2_0 = 131072,
+  LanguageVersion2_1 = 131073,
+  LanguageVersion2_2 = 131074,
+  LanguageVersion2_3 = 131075,
+  LanguageVersion2_4 = 131076,
+  LanguageVersion3_0 = 196608,
+  LanguageVersion3_1 = 196609,
+  LanguageVersion3_2 = 196610,
+  LanguageVersion4_0 = 262144,
+};
+
+enum MathMode : NS::Integer { MathModeSafe = 0, MathModeRelaxed = 1, MathModeFast = 2 };
+
+enum CommandBufferStatus : NS::UInteger {
+  CommandBufferStatusNotEnqueued = 0,
+  CommandBufferStatusEnqueued = 1,
+  CommandBufferStatusCommitted = 2,
+  CommandBufferStatusScheduled = 3,
+  CommandBufferStatusCompleted = 4,
+  CommandBufferStatusError = 5,
+};
+
+enum CommandBufferError : NS::Integer {
+  CommandBufferErrorNone = 0,
+  CommandBufferErrorInternal = 1,
+  CommandBufferErrorTimeout = 2,
+  CommandBufferErrorPageFault = 3,
+  CommandBufferErrorInvalidResource = 9,
+  CommandBufferErrorStackOverflow = 12,
+};
+
+enum LibraryError : NS::Integer {
+  LibraryErrorUnsupported = 1,
+  LibraryErrorInternal = 2,
+  LibraryErrorCompileFailure = 3,
+  LibraryErrorFunctionNotFound = 5,
+  LibraryErrorFileNotFound = 6,
+};
+
+enum BarrierScope : NS::UInteger {
+  BarrierScopeBuffers = 1,
+  BarrierScopeTextures = 2,
+  BarrierScopeRenderTargets = 4,
+};
+
+enum DispatchType : NS::UInteger { DispatchTypeSerial = 0, DispatchTypeConcurrent = 1 };
+
+}  // namespace MTL
