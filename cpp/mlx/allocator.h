@@ -1,0 +1,36 @@
+// Memory of arrays: buffers of the Metal device, readable and writable by the host.
+#pragma once
+
+#include <cstddef>
+
+namespace mlx::core::allocator {
+
+// A handle to device memory. ptr() is the MTL::Buffer*, raw_ptr() the address of its bytes.
+class Buffer {
+ public:
+  explicit Buffer(void* ptr) : ptr_(ptr) {}
+  void* raw_ptr();
+  const void* ptr() const { return ptr_; }
+  void* ptr() { return ptr_; }
+
+ private:
+  void* ptr_;
+};
+
+class Allocator {
+ public:
+  virtual ~Allocator() = default;
+  virtual Buffer malloc(size_t size) = 0;
+  virtual void free(Buffer buffer) = 0;
+  virtual size_t size(Buffer buffer) const = 0;
+};
+
+Allocator& allocator();
+
+Buffer malloc(size_t size);
+void free(Buffer buffer);
+
+// The name that older extensions use; the same as malloc.
+inline Buffer malloc_or_wait(size_t size) { return malloc(size); }
+
+}  // namespace mlx::core::allocator

@@ -1,0 +1,29 @@
+// What the array core asks of the backend that runs a stream of the host.
+#pragma once
+
+#include "mlx/array.h"
+#include "mlx/event.h"
+#include "mlx/stream.h"
+
+namespace mlx::core::cpu {
+
+// Called once, when the stream is made.
+void new_stream(Stream stream);
+
+// Schedules the array's primitive on its stream (scheduler::enqueue, or kernels on the Metal runtime in the same
+// order). Keeps the buffers of inputs and outputs alive until it has run.
+void eval(array& arr);
+
+// Starts what eval has only collected.
+void finalize(Stream stream);
+
+// Waits until everything on the stream has run.
+void synchronize(Stream stream);
+
+// Work scheduled on the stream later on runs after the event.
+void wait(Stream stream, const Event& event);
+
+// Calls event.notify(error) when everything scheduled so far has run (error: what failed, or null).
+void signal(Stream stream, const Event& event);
+
+}  // namespace mlx::core::cpu

@@ -1,0 +1,57 @@
+// Calls a generic function with the C++ type that a Dtype stands for.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "mlx/dtype.h"
+
+namespace mlx::core {
+
+template <typename T>
+struct type_identity {
+  using type = T;
+};
+
+#define MLX_GET_TYPE(x) typename decltype(x)::type
+#define MLX_DISPATCH_CASE(dtype, T) \
+  case Dtype::Val::dtype:           \
+    return f(type_identity<T>{})
+
+template <typename F>
+decltype(auto) dispatch_all_types(Dtype dtype, F&& f) {
+  switch (dtype.val()) {
+    MLX_DISPATCH_CASE(bool_, bool);
+    MLX_DISPATCH_CASE(uint8, uint8_t);
+    MLX_DISPATCH_CASE(uint16, uint16_t);
+    MLX_DISPATCH_CASE(uint32, uint32_t);
+    MLX_DISPATCH_CASE(uint64, uint64_t);
+    MLX_DISPATCH_CASE(int8, int8_t);
+    MLX_DISPATCH_CASE(int16, int16_t);
+    MLX_DISPATCH_CASE(int32, int32_t);
+    MLX_DISPATCH_CASE(int64, int64_t);
+    MLX_DISPATCH_CASE(float16, float16_t);
+    MLX_DISPATCH_CASE(bfloat16, bfloat16_t);
+    MLX_DISPATCH_CASE(float32, float);
+    MLX_DISPATCH_CASE(float64, double);
+    MLX_DISPATCH_CASE(complex64, complex64_t);
+  }
+  throw std::logic_error("[dispatch_all_types] Unknown type.");
+}
+
+template <typename F>
+decltype(auto) dispatch_float_types(Dtype dtype, const char* tag, F&& f) {
+  switch (dtype.val()) {
+    MLX_DISPATCH_CASE(float16, float16_t);
+    MLX_DISPATCH_CASE(bfloat16, bfloat16_t);
+    MLX_DISPATCH_CASE(float32, float);
+    MLX_DISPATCH_CASE(float64, double);
+    default:
+      throw std::invalid_argument(std::string(tag) + " Only real floating point types are supported, not " +
+                                  dtype_to_string(dtype) + ".");
+  }
+}
+
+#undef MLX_DISPATCH_CASE
+
+}  // namespace mlx::core

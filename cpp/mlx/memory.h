@@ -1,0 +1,22 @@
+// Numbers and limits of the memory that arrays use.
+#pragma once
+
+#include <cstddef>
+
+namespace mlx::core {
+
+size_t get_active_memory();
+size_t get_peak_memory();
+void reset_peak_memory();
+size_t get_cache_memory();
+
+// Each returns the previous limit.
+size_t set_memory_limit(size_t limit);
+size_t set_cache_limit(size_t limit);
+size_t set_wired_limit(size_t limit);
+size_t get_memory_limit();
+
+// Gives freed buffers that are kept for reuse back to the system.
+void clear_cache();
+
+}  // namespace mlx::core

@@ -1,0 +1,63 @@
+// Selecting, slicing, gathering and scattering.
+#pragma once
+
+#include "mlx/ops/common.h"
+
+namespace mlx::core {
+
+array where(const array& condition, const array& x, const array& y, StreamOrDevice s = {});
+array clip(const array& a, const std::optional<array>& a_min = std::nullopt,
+           const std::optional<array>& a_max = std::nullopt, StreamOrDevice s = {});
+
+// One start, stop and stride per axis; they may be negative, as in Python.
+array slice(const array& a, Shape start, Shape stop, Shape strides, StreamOrDevice s = {});
+array slice(const array& a, std::initializer_list<int> start, Shape stop, Shape strides, StreamOrDevice s = {});
+array slice(const array& a, Shape start, Shape stop, StreamOrDevice s = {});
+// Starts known at evaluation only.
+array slice(const array& a, const array& start, std::vector<int> axes, Shape slice_size, StreamOrDevice s = {});
+// The array with a slice replaced.
+array slice_update(const array& src, const array& update, Shape start, Shape stop, Shape strides,
+                   StreamOrDevice s = {});
+array slice_update(const array& src, const array& update, Shape start, Shape stop, StreamOrDevice s = {});
+array slice_update(const array& src, const array& update, const array& start, std::vector<int> axes,
+                   StreamOrDevice s = {});
+
+array take(const array& a, const array& indices, int axis, StreamOrDevice s = {});
+array take(const array& a, int index, int axis, StreamOrDevice s = {});
+array take(const array& a, const array& indices, StreamOrDevice s = {});
+array take(const array& a, int index, StreamOrDevice s = {});
+array take_along_axis(const array& a, const array& indices, int axis, StreamOrDevice s = {});
+array put_along_axis(const array& a, const array& indices, const array& values, int axis,
+                     StreamOrDevice s = {});
+// As put_along_axis, but values are added.
+array scatter_add_axis(const array& a, const array& indices, const array& values, int axis,
+                       StreamOrDevice s = {});
+
+// Output: indices' (broadcast) shape + slice_sizes, one entry per axis of `a`.
+array gather(const array& a, const std::vector<array>& indices, const std::vector<int>& axes,
+             const Shape& slice_sizes, StreamOrDevice s = {});
+inline array gather(const array& a, const array& indices, int axis, const Shape& slice_sizes,
+                    StreamOrDevice s = {}) {
+  return gather(a, std::vector<array>{indices}, std::vector<int>{axis}, slice_sizes, s);
+}
+
+// updates: indices' (broadcast) shape + one entry per axis of `a` (the slice written at each index).
+#define MLX_SCATTER(name)                                                                                \
+  array name(const array& a, const std::vector<array>& indices, const array& updates,                    \
+             const std::vector<int>& axes, StreamOrDevice s = {});                                       \
+  inline array name(const array& a, const array& indices, const array& updates, int axis,                \
+                    StreamOrDevice s = {}) {                                                             \
+    return name(a, std::vector<array>{indices}, updates, std::vector<int>{axis}, s);                     \
+  }
+MLX_SCATTER(scatter)
+MLX_SCATTER(scatter_add)
+MLX_SCATTER(scatter_prod)
+MLX_SCATTER(scatter_max)
+MLX_SCATTER(scatter_min)
+#undef MLX_SCATTER
+
+// The array with the elements where `mask` holds replaced by consecutive elements of `src`. The mask covers leading
+// axes of `a`.
+array masked_scatter(const array& a, const array& mask, const array& src, StreamOrDevice s = {});
+
+}  // namespace mlx::core

@@ -1,0 +1,14 @@
+// All primitives, a header per family.
+#pragma once
+
+#include "mlx/primitives/binary.h"
+#include "mlx/primitives/creation.h"
+#include "mlx/primitives/graph.h"
+#include "mlx/primitives/indexing.h"
+#include "mlx/primitives/linear.h"
+#include "mlx/primitives/primitive.h"
+#include "mlx/primitives/reduce.h"
+#include "mlx/primitives/shape.h"
+#include "mlx/primitives/sort.h"
+#include "mlx/primitives/ternary.h"
+#include "mlx/primitives/unary.h"

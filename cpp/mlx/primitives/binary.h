@@ -1,0 +1,68 @@
+// Elementwise functions of two arrays of one shape (after broadcasting) and one type.
+#pragma once
+
+#include "mlx/primitives/elementwise.h"
+
+namespace mlx::core {
+
+ELEMENTWISE_PRIMITIVE(Add)
+ELEMENTWISE_PRIMITIVE(ArcTan2)
+ELEMENTWISE_PRIMITIVE(Divide)       // integers: truncating division, as floor_divide uses it
+ELEMENTWISE_PRIMITIVE(LogAddExp)
+ELEMENTWISE_PRIMITIVE(Maximum)      // NaN if either is NaN
+ELEMENTWISE_PRIMITIVE(Minimum)      // NaN if either is NaN
+ELEMENTWISE_PRIMITIVE(Multiply)
+ELEMENTWISE_PRIMITIVE(Power)
+ELEMENTWISE_PRIMITIVE(Remainder)    // has the sign of the divisor
+ELEMENTWISE_PRIMITIVE(Subtract)
+
+// These give bool.
+ELEMENTWISE_PRIMITIVE(NotEqual)
+ELEMENTWISE_PRIMITIVE(Less)
+ELEMENTWISE_PRIMITIVE(LessEqual)
+ELEMENTWISE_PRIMITIVE(Greater)
+ELEMENTWISE_PRIMITIVE(GreaterEqual)
+ELEMENTWISE_PRIMITIVE(LogicalAnd)  // of bool
+ELEMENTWISE_PRIMITIVE(LogicalOr)   // of bool
+
+class Equal : public Elementwise {
+ public:
+  // `equal_nan`: NaN equals NaN
+  explicit Equal(Stream stream, bool equal_nan = false) : Elementwise(stream), equal_nan_(equal_nan) {}
+  DEFINE_ELEMENTWISE(Equal)
+  DEFINE_STATE(Equal, equal_nan_)
+
+ private:
+  bool equal_nan_;
+};
+
+// Of integers and bool.
+class BitwiseBinary : public Elementwise {
+ public:
+  enum Op { And, Or, Xor, LeftShift, RightShift };
+  explicit BitwiseBinary(Stream stream, Op op) : Elementwise(stream), op_(op) {}
+  DEFINE_EVAL()
+  const char* name() const override;
+  array apply(const std::vector<array>& inputs) const override;
+  array partial(int arg, const std::vector<array>& inputs, const array& out, const array& t) const override;
+  DEFINE_STATE(BitwiseBinary, op_)
+
+ private:
+  Op op_;
+};
+
+// Two outputs of the inputs' type: the quotient rounded towards minus infinity, and the remainder.
+class DivMod : public Primitive {
+ public:
+  explicit DivMod(Stream stream) : Primitive(stream) {}
+  DEFINE_EVAL_MULTI()
+  DEFINE_GRADS()
+  DEFINE_VMAP()
+  DEFINE_NAME(DivMod)
+  DEFINE_DEFAULT_IS_EQUIVALENT()
+  std::vector<Shape> output_shapes(const std::vector<array>& inputs) override {
+    return {inputs[0].shape(), inputs[0].shape()};
+  }
+};
+
+}  // namespace mlx::core

@@ -1,0 +1,111 @@
+// Primitive: a node's operation, with the rules that evaluate and transform it.
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "mlx/array.h"
+#include "mlx/stream.h"
+
+namespace mlx::core {
+
+class Primitive {
+ public:
+  explicit Primitive(Stream stream) : stream_(stream) {}
+  virtual ~Primitive() = default;
+  Primitive(const Primitive&) = delete;
+  Primitive& operator=(const Primitive&) = delete;
+
+  const Device& device() { return stream_.device; }
+  const Stream& stream() const { return stream_; }
+
+  // Compute the outputs. They have no memory yet: these allocate it (set_data), or make views.
+  virtual void eval_cpu(const std::vector<array>& inputs, std::vector<array>& outputs) = 0;
+  virtual void eval_gpu(const std::vector<array>& inputs, std::vector<array>& outputs) = 0;
+
+  // Tangents of the outputs, given those of the inputs `argnums`.
+  virtual std::vector<array> jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+                                 const std::vector<int>& argnums);
+  // Cotangents of the inputs `argnums`, given those of the outputs.
+  virtual std::vector<array> vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
+                                 const std::vector<int>& argnums, const std::vector<array>& outputs);
+  // The operation applied along one more axis of each input (axes[i] is -1 for an input that has none): the
+  // outputs, and where the axis is in each of them.
+  virtual std::pair<std::vector<array>, std::vector<int>> vmap(const std::vector<array>& inputs,
+                                                               const std::vector<int>& axes);
+
+  virtual const char* name() const;
+  virtual void print(std::ostream& os);
+
+  // Whether another primitive of the same class does the same.
+  virtual bool is_equivalent(const Primitive& other) const;
+  // Shapes of the outputs for inputs of other shapes.
+  virtual std::vector<Shape> output_shapes(const std::vector<array>& inputs);
+
+ private:
+  Stream stream_;
+};
+
+// A primitive with one output.
+class UnaryPrimitive : public Primitive {
+ public:
+  using Primitive::Primitive;
+
+  virtual void eval_cpu(const std::vector<array>& inputs, array& output) = 0;
+  virtual void eval_gpu(const std::vector<array>& inputs, array& output) = 0;
+
+  void eval_cpu(const std::vector<array>& inputs, std::vector<array>& outputs) final {
+    eval_cpu(inputs, outputs[0]);
+  }
+  void eval_gpu(const std::vector<array>& inputs, std::vector<array>& outputs) final {
+    eval_gpu(inputs, outputs[0]);
+  }
+};
+
+// What primitives declare. The eval functions are defined under backend/, the rules under primitives/.
+#define DEFINE_EVAL()                                                     \
+  void eval_cpu(const std::vector<array>& inputs, array& out) override; \
+  void eval_gpu(const std::vector<array>& inputs, array& out) override;
+
+#define DEFINE_EVAL_MULTI()                                                            \
+  void eval_cpu(const std::vector<array>& inputs, std::vector<array>& outputs) override; \
+  void eval_gpu(const std::vector<array>& inputs, std::vector<array>& outputs) override;
+
+#define DEFINE_GRADS()                                                                                  \
+  std::vector<array> jvp(const std::vector<array>& primals, const std::vector<array>& tangents,       \
+                         const std::vector<int>& argnums) override;                                   \
+  std::vector<array> vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,     \
+                         const std::vector<int>& argnums, const std::vector<array>& outputs) override;
+
+#define DEFINE_VMAP()                                                                          \
+  std::pair<std::vector<array>, std::vector<int>> vmap(const std::vector<array>& inputs,     \
+                                                       const std::vector<int>& axes) override;
+
+#define DEFINE_NAME(PRIMITIVE) \
+  const char* name() const override { return #PRIMITIVE; }
+
+#define DEFINE_PRINT(PRIMITIVE) DEFINE_NAME(PRIMITIVE)
+
+#define DEFINE_DEFAULT_IS_EQUIVALENT() \
+  bool is_equivalent(const Primitive&) const override { return true; }
+
+// The parameters that make two primitives of the class equivalent.
+#define DEFINE_STATE(PRIMITIVE, ...)                                     \
+  auto state() const { return std::make_tuple(__VA_ARGS__); }          \
+  bool is_equivalent(const Primitive& other) const override {          \
+    return state() == static_cast<const PRIMITIVE&>(other).state();    \
+  }
+
+// The output has the shape of the first input.
+#define DEFINE_INPUT_OUTPUT_SHAPE()                                                    \
+  std::vector<Shape> output_shapes(const std::vector<array>& inputs) override {      \
+    return {inputs[0].shape()};                                                      \
+  }
+
+#define DEFINE_OUTPUT_SHAPES() \
+  std::vector<Shape> output_shapes(const std::vector<array>& inputs) override;
+
+}  // namespace mlx::core
