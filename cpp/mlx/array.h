@@ -42,7 +42,8 @@ class array {
 
   // Takes over memory that `deleter` frees. Host memory is copied if the device cannot address it.
   explicit array(void* data, Shape shape, Dtype dtype, const std::function<void(void*)>& deleter);
-  explicit array(allocator::Buffer data, Shape shape, Dtype dtype, Deleter deleter = allocator::free);
+  explicit array(allocator::Buffer data, Shape shape, Dtype dtype,
+                 Deleter deleter = allocator::free);
 
   array& operator=(const array& other) &;
   array& operator=(array&& other) &;
@@ -120,14 +121,16 @@ class array {
   struct Data {
     allocator::Buffer buffer;
     Deleter d;
-    explicit Data(allocator::Buffer buffer, Deleter d = allocator::free) : buffer(buffer), d(std::move(d)) {}
+    explicit Data(allocator::Buffer buffer, Deleter d = allocator::free)
+        : buffer(buffer), d(std::move(d)) {}
     Data(const Data&) = delete;
     Data& operator=(const Data&) = delete;
     ~Data() { d(buffer); }
   };
 
   struct Flags {
-    // The data fill their part of the buffer without gaps, in some order of axes (or repeat nothing but scalars).
+    // The data fill their part of the buffer without gaps, in some order of axes (or repeat nothing
+    // but scalars).
     bool contiguous : 1;
     bool row_contiguous : 1;
     bool col_contiguous : 1;
@@ -145,8 +148,8 @@ class array {
   const std::vector<array>& inputs() const;
   std::vector<array>& inputs();
 
-  // Outputs of the same primitive, this one included / not included. Those that nobody holds any more come back
-  // as fresh arrays.
+  // Outputs of the same primitive, this one included / not included. Those that nobody holds any
+  // more come back as fresh arrays.
   std::vector<array> outputs() const;
   std::vector<array> siblings() const;
   size_t num_siblings() const;
@@ -223,7 +226,8 @@ class array {
     std::shared_ptr<Group> group;
 
     ArrayDesc(Shape shape, Dtype dtype);
-    ArrayDesc(Shape shape, Dtype dtype, std::shared_ptr<Primitive> primitive, std::vector<array> inputs);
+    ArrayDesc(Shape shape, Dtype dtype, std::shared_ptr<Primitive> primitive,
+              std::vector<array> inputs);
     ~ArrayDesc();
 
    private:
@@ -242,7 +246,8 @@ class array {
 // ---- templates ----
 
 namespace detail {
-// Calls f(pointer) where pointer has the C++ type of `dtype`; defined here for array's constructors only.
+// Calls f(pointer) where pointer has the C++ type of `dtype`; defined here for array's constructors
+// only.
 template <typename T, typename U>
 U convert_element(const T& value) {
   if constexpr (std::is_same_v<U, bool>) {

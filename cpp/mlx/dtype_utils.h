@@ -47,7 +47,8 @@ decltype(auto) dispatch_float_types(Dtype dtype, const char* tag, F&& f) {
     MLX_DISPATCH_CASE(float32, float);
     MLX_DISPATCH_CASE(float64, double);
     default:
-      throw std::invalid_argument(std::string(tag) + " Only real floating point types are supported, not " +
+      throw std::invalid_argument(std::string(tag) +
+                                  " Only real floating point types are supported, not " +
                                   dtype_to_string(dtype) + ".");
   }
 }

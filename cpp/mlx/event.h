@@ -23,7 +23,8 @@ class Event {
   void wait() const;
   bool is_signaled() const;
 
-  // Schedules: `stream` goes on once the value is reached / reaches the value once its earlier work is done.
+  // Schedules: `stream` goes on once the value is reached / reaches the value once its earlier work
+  // is done.
   void wait(Stream stream) const;
   void signal(Stream stream) const;
 

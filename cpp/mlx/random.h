@@ -1,5 +1,5 @@
-// Random numbers from splittable keys (Threefry-2x32, Salmon et al. 2011). Without a key, the next of a global
-// sequence is used.
+// Random numbers from splittable keys (Threefry-2x32, Salmon et al. 2011). Without a key, the next
+// of a global sequence is used.
 #pragma once
 
 #include <optional>
@@ -31,8 +31,10 @@ array key(uint64_t seed);
 void seed(uint64_t seed);
 
 // Unsigned integers of `width` bytes (1, 2 or 4), uniform over all their values.
-array bits(const Shape& shape, int width, const std::optional<array>& key = std::nullopt, StreamOrDevice s = {});
-inline array bits(const Shape& shape, const std::optional<array>& key = std::nullopt, StreamOrDevice s = {}) {
+array bits(const Shape& shape, int width, const std::optional<array>& key = std::nullopt,
+           StreamOrDevice s = {});
+inline array bits(const Shape& shape, const std::optional<array>& key = std::nullopt,
+                  StreamOrDevice s = {}) {
   return bits(shape, 4, key, s);
 }
 
@@ -49,21 +51,24 @@ array uniform(T low, U high, const Shape& shape, Dtype dtype = float32,
 }
 array uniform(const Shape& shape, Dtype dtype, const std::optional<array>& key = std::nullopt,
               StreamOrDevice s = {});
-array uniform(const Shape& shape, const std::optional<array>& key = std::nullopt, StreamOrDevice s = {});
+array uniform(const Shape& shape, const std::optional<array>& key = std::nullopt,
+              StreamOrDevice s = {});
 
-array normal(const Shape& shape, Dtype dtype, const std::optional<array>& loc, const std::optional<array>& scale,
-             const std::optional<array>& key, StreamOrDevice s = {});
+array normal(const Shape& shape, Dtype dtype, const std::optional<array>& loc,
+             const std::optional<array>& scale, const std::optional<array>& key,
+             StreamOrDevice s = {});
 array normal(const Shape& shape, Dtype dtype, const float loc, const float scale,
              const std::optional<array>& key = std::nullopt, StreamOrDevice s = {});
 inline array normal(const Shape& shape, const float loc, const float scale,
                     const std::optional<array>& key = std::nullopt, StreamOrDevice s = {}) {
   return normal(shape, float32, loc, scale, key, s);
 }
-inline array normal(const Shape& shape, const Dtype dtype, const std::optional<array>& key = std::nullopt,
-                    StreamOrDevice s = {}) {
+inline array normal(const Shape& shape, const Dtype dtype,
+                    const std::optional<array>& key = std::nullopt, StreamOrDevice s = {}) {
   return normal(shape, dtype, 0.0f, 1.0f, key, s);
 }
-inline array normal(const Shape& shape, const std::optional<array>& key = std::nullopt, StreamOrDevice s = {}) {
+inline array normal(const Shape& shape, const std::optional<array>& key = std::nullopt,
+                    StreamOrDevice s = {}) {
   return normal(shape, float32, 0.0f, 1.0f, key, s);
 }
 
@@ -81,36 +86,40 @@ array randint(T low, U high, const Shape& shape, Dtype dtype = int32,
 
 array bernoulli(const array& p, const Shape& shape, const std::optional<array>& key = std::nullopt,
                 StreamOrDevice s = {});
-array bernoulli(const array& p, const std::optional<array>& key = std::nullopt, StreamOrDevice s = {});
+array bernoulli(const array& p, const std::optional<array>& key = std::nullopt,
+                StreamOrDevice s = {});
 array bernoulli(const std::optional<array>& key = std::nullopt, StreamOrDevice s = {});
 template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
 array bernoulli(T p, const std::optional<array>& key = std::nullopt, StreamOrDevice s = {}) {
   return bernoulli(array(p), key, s);
 }
 template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
-array bernoulli(T p, const Shape& shape, const std::optional<array>& key = std::nullopt, StreamOrDevice s = {}) {
+array bernoulli(T p, const Shape& shape, const std::optional<array>& key = std::nullopt,
+                StreamOrDevice s = {}) {
   return bernoulli(array(p), shape, key, s);
 }
 
 // Standard normal values within [lower, upper].
-array truncated_normal(const array& lower, const array& upper, const Shape& shape, Dtype dtype = float32,
-                       const std::optional<array>& key = std::nullopt, StreamOrDevice s = {});
+array truncated_normal(const array& lower, const array& upper, const Shape& shape,
+                       Dtype dtype = float32, const std::optional<array>& key = std::nullopt,
+                       StreamOrDevice s = {});
 array truncated_normal(const array& lower, const array& upper, Dtype dtype = float32,
                        const std::optional<array>& key = std::nullopt, StreamOrDevice s = {});
 
-array gumbel(const Shape& shape, Dtype dtype = float32, const std::optional<array>& key = std::nullopt,
-             StreamOrDevice s = {});
+array gumbel(const Shape& shape, Dtype dtype = float32,
+             const std::optional<array>& key = std::nullopt, StreamOrDevice s = {});
 
 array categorical(const array& logits, int axis, const Shape& shape,
                   const std::optional<array>& key = std::nullopt, StreamOrDevice s = {});
 array categorical(const array& logits, int axis, int num_samples,
                   const std::optional<array>& key = std::nullopt, StreamOrDevice s = {});
-array categorical(const array& logits, int axis = -1, const std::optional<array>& key = std::nullopt,
-                  StreamOrDevice s = {});
+array categorical(const array& logits, int axis = -1,
+                  const std::optional<array>& key = std::nullopt, StreamOrDevice s = {});
 
 array laplace(const Shape& shape, Dtype dtype, const float loc, const float scale,
               const std::optional<array>& key = std::nullopt, StreamOrDevice s = {});
-inline array laplace(const Shape& shape, const std::optional<array>& key = std::nullopt, StreamOrDevice s = {}) {
+inline array laplace(const Shape& shape, const std::optional<array>& key = std::nullopt,
+                     StreamOrDevice s = {}) {
   return laplace(shape, float32, 0.0f, 1.0f, key, s);
 }
 

@@ -7,8 +7,9 @@
 
 namespace mlx::core::scheduler {
 
-// Runs `task` on the stream's host thread after the stream's earlier tasks. If a task throws, the later ones are
-// dropped up to the next signal of an Event, which carries the error to those who wait.
+// Runs `task` on the stream's host thread after the stream's earlier tasks. If a task throws, the
+// later ones are dropped up to the next signal of an Event, which carries the error to those who
+// wait.
 void enqueue(const Stream& stream, std::function<void()> task);
 
 // Work that is in flight elsewhere (command buffers): eval waits when there is too much of it.

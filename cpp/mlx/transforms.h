@@ -26,35 +26,37 @@ void async_eval(Arrays&&... outputs) {
 
 // Outputs of `fun`, and the products of cotangents with its Jacobian, one per primal.
 std::pair<std::vector<array>, std::vector<array>> vjp(
-    const std::function<std::vector<array>(const std::vector<array>&)>& fun, const std::vector<array>& primals,
-    const std::vector<array>& cotangents);
+    const std::function<std::vector<array>(const std::vector<array>&)>& fun,
+    const std::vector<array>& primals, const std::vector<array>& cotangents);
 std::pair<array, array> vjp(const std::function<array(const array&)>& fun, const array& primal,
                             const array& cotangent);
 
 // Outputs of `fun`, and the products of its Jacobian with the tangents, one per output.
 std::pair<std::vector<array>, std::vector<array>> jvp(
-    const std::function<std::vector<array>(const std::vector<array>&)>& fun, const std::vector<array>& primals,
-    const std::vector<array>& tangents);
+    const std::function<std::vector<array>(const std::vector<array>&)>& fun,
+    const std::vector<array>& primals, const std::vector<array>& tangents);
 std::pair<array, array> jvp(const std::function<array(const array&)>& fun, const array& primal,
                             const array& tangent);
 
 // The function's outputs and the gradients of the first, a scalar, by the arguments `argnums`.
 using ValueAndGradFn =
     std::function<std::pair<std::vector<array>, std::vector<array>>(const std::vector<array>&)>;
-using SimpleValueAndGradFn = std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)>;
+using SimpleValueAndGradFn =
+    std::function<std::pair<array, std::vector<array>>(const std::vector<array>&)>;
 
-ValueAndGradFn value_and_grad(const std::function<std::vector<array>(const std::vector<array>&)>& fun,
-                              const std::vector<int>& argnums);
-ValueAndGradFn inline value_and_grad(const std::function<std::vector<array>(const std::vector<array>&)>& fun,
-                                     int argnum = 0) {
+ValueAndGradFn value_and_grad(
+    const std::function<std::vector<array>(const std::vector<array>&)>& fun,
+    const std::vector<int>& argnums);
+ValueAndGradFn inline value_and_grad(
+    const std::function<std::vector<array>(const std::vector<array>&)>& fun, int argnum = 0) {
   return value_and_grad(fun, std::vector<int>{argnum});
 }
 std::function<std::pair<array, array>(const array&)> value_and_grad(
     const std::function<array(const array&)>& fun);
 SimpleValueAndGradFn value_and_grad(const std::function<array(const std::vector<array>&)>& fun,
                                     const std::vector<int>& argnums);
-SimpleValueAndGradFn inline value_and_grad(const std::function<array(const std::vector<array>&)>& fun,
-                                           int argnum = 0) {
+SimpleValueAndGradFn inline value_and_grad(
+    const std::function<array(const std::vector<array>&)>& fun, int argnum = 0) {
   return value_and_grad(fun, std::vector<int>{argnum});
 }
 
@@ -67,26 +69,27 @@ std::function<std::vector<array>(const std::vector<array>&)> inline grad(
 std::function<array(const array&)> grad(const std::function<array(const array&)>& fun);
 
 // `fun` applied along an axis of each input (-1: the input has none), giving one in each output.
-std::function<array(const array&)> vmap(const std::function<array(const array&)>& fun, int in_axis = 0,
-                                        int out_axis = 0);
+std::function<array(const array&)> vmap(const std::function<array(const array&)>& fun,
+                                        int in_axis = 0, int out_axis = 0);
 std::function<array(const array&, const array&)> vmap(
-    const std::function<array(const array&, const array&)>& fun, int in_axis_a = 0, int in_axis_b = 0,
-    int out_axis = 0);
+    const std::function<array(const array&, const array&)>& fun, int in_axis_a = 0,
+    int in_axis_b = 0, int out_axis = 0);
 std::function<std::vector<array>(const std::vector<array>&)> vmap(
-    const std::function<std::vector<array>(const std::vector<array>&)>& fun, const std::vector<int>& in_axes = {},
-    const std::vector<int>& out_axes = {});
+    const std::function<std::vector<array>(const std::vector<array>&)>& fun,
+    const std::vector<int>& in_axes = {}, const std::vector<int>& out_axes = {});
 
-// `fun` with its own rules for transformations. A rule that is missing falls back to that of the operations in `fun`.
+// `fun` with its own rules for transformations. A rule that is missing falls back to that of the
+// operations in `fun`.
 std::function<std::vector<array>(const std::vector<array>&)> custom_function(
     std::function<std::vector<array>(const std::vector<array>&)> fun,
-    std::optional<std::function<std::vector<array>(const std::vector<array>&, const std::vector<array>&,
-                                                   const std::vector<array>&)>>
+    std::optional<std::function<std::vector<array>(
+        const std::vector<array>&, const std::vector<array>&, const std::vector<array>&)>>
         fun_vjp = std::nullopt,
-    std::optional<std::function<std::vector<array>(const std::vector<array>&, const std::vector<array>&,
-                                                   const std::vector<int>&)>>
+    std::optional<std::function<std::vector<array>(
+        const std::vector<array>&, const std::vector<array>&, const std::vector<int>&)>>
         fun_jvp = std::nullopt,
-    std::optional<std::function<std::pair<std::vector<array>, std::vector<int>>(const std::vector<array>&,
-                                                                               const std::vector<int>&)>>
+    std::optional<std::function<std::pair<std::vector<array>, std::vector<int>>(
+        const std::vector<array>&, const std::vector<int>&)>>
         fun_vmap = std::nullopt);
 
 std::function<std::vector<array>(const std::vector<array>&)> custom_vjp(

@@ -9,20 +9,24 @@
 
 namespace mlx::core::detail {
 
-// vmap in two steps: the function's outputs on tracers that stand for one element, then the mapped outputs.
+// vmap in two steps: the function's outputs on tracers that stand for one element, then the mapped
+// outputs.
 std::pair<std::vector<array>, std::vector<array>> vmap_trace(
-    const std::function<std::vector<array>(const std::vector<array>&)>& fun, const std::vector<array>& inputs,
-    const std::vector<int>& in_axes);
-std::vector<array> vmap_replace(const std::vector<array>& inputs, const std::vector<array>& s_inputs,
-                                const std::vector<array>& s_outputs, const std::vector<int>& in_axes,
-                                const std::vector<int>& out_axes);
+    const std::function<std::vector<array>(const std::vector<array>&)>& fun,
+    const std::vector<array>& inputs, const std::vector<int>& in_axes);
+std::vector<array> vmap_replace(const std::vector<array>& inputs,
+                                const std::vector<array>& s_inputs,
+                                const std::vector<array>& s_outputs,
+                                const std::vector<int>& in_axes, const std::vector<int>& out_axes);
 
 // vjp by the arguments `argnums` only.
 std::pair<std::vector<array>, std::vector<array>> vjp(
-    const std::function<std::vector<array>(const std::vector<array>&)>& fun, const std::vector<array>& primals,
-    const std::vector<array>& cotangents, const std::vector<int>& argnums);
+    const std::function<std::vector<array>(const std::vector<array>&)>& fun,
+    const std::vector<array>& primals, const std::vector<array>& cotangents,
+    const std::vector<int>& argnums);
 
-// While one exists on a thread, arrays that a transformation follows keep their graph when they are evaluated.
+// While one exists on a thread, arrays that a transformation follows keep their graph when they are
+// evaluated.
 struct InTracing {
   explicit InTracing(bool dynamic = false, bool grad = false);
   ~InTracing();

@@ -14,7 +14,8 @@
 
 namespace mlx::core {
 
-// What operations take to choose where they run: nothing (the default device's stream), a stream, or a device.
+// What operations take to choose where they run: nothing (the default device's stream), a stream,
+// or a device.
 using StreamOrDevice = std::variant<std::monostate, Stream, Device>;
 
 Stream to_stream(StreamOrDevice s);

@@ -37,21 +37,21 @@ inline array array_equal(const array& a, const array& b, StreamOrDevice s = {}) 
   return array_equal(a, b, false, s);
 }
 // |a - b| <= atol + rtol * |b|
-array isclose(const array& a, const array& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
-              StreamOrDevice s = {});
-array allclose(const array& a, const array& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
-               StreamOrDevice s = {});
+array isclose(const array& a, const array& b, double rtol = 1e-5, double atol = 1e-8,
+              bool equal_nan = false, StreamOrDevice s = {});
+array allclose(const array& a, const array& b, double rtol = 1e-5, double atol = 1e-8,
+               bool equal_nan = false, StreamOrDevice s = {});
 
 // Operators, with scalars taken as arrays of the type that C++ gives them.
-#define MLX_BINARY_OPERATOR(op, function)                                                   \
-  inline array operator op(const array& a, const array& b) { return function(a, b); }        \
-  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>               \
-  array operator op(T a, const array& b) {                                                  \
-    return function(array(a), b);                                                           \
-  }                                                                                         \
-  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>               \
-  array operator op(const array& a, T b) {                                                  \
-    return function(a, array(b));                                                           \
+#define MLX_BINARY_OPERATOR(op, function)                                             \
+  inline array operator op(const array& a, const array& b) { return function(a, b); } \
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>         \
+  array operator op(T a, const array& b) {                                            \
+    return function(array(a), b);                                                     \
+  }                                                                                   \
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>         \
+  array operator op(const array& a, T b) {                                            \
+    return function(a, array(b));                                                     \
   }
 MLX_BINARY_OPERATOR(+, add)
 MLX_BINARY_OPERATOR(-, subtract)

@@ -15,8 +15,10 @@ array arange(int start, int stop, int step, StreamOrDevice s = {});
 array arange(int start, int stop, StreamOrDevice s = {});
 array arange(int stop, StreamOrDevice s = {});
 
-array linspace(double start, double stop, int num = 50, Dtype dtype = float32, StreamOrDevice s = {});
-array linspace(double start, double stop, int num, bool endpoint, Dtype dtype, StreamOrDevice s = {});
+array linspace(double start, double stop, int num = 50, Dtype dtype = float32,
+               StreamOrDevice s = {});
+array linspace(double start, double stop, int num, bool endpoint, Dtype dtype,
+               StreamOrDevice s = {});
 
 array full(Shape shape, array vals, Dtype dtype, StreamOrDevice s = {});
 array full(Shape shape, array vals, StreamOrDevice s = {});

@@ -11,14 +11,17 @@ array clip(const array& a, const std::optional<array>& a_min = std::nullopt,
 
 // One start, stop and stride per axis; they may be negative, as in Python.
 array slice(const array& a, Shape start, Shape stop, Shape strides, StreamOrDevice s = {});
-array slice(const array& a, std::initializer_list<int> start, Shape stop, Shape strides, StreamOrDevice s = {});
+array slice(const array& a, std::initializer_list<int> start, Shape stop, Shape strides,
+            StreamOrDevice s = {});
 array slice(const array& a, Shape start, Shape stop, StreamOrDevice s = {});
 // Starts known at evaluation only.
-array slice(const array& a, const array& start, std::vector<int> axes, Shape slice_size, StreamOrDevice s = {});
+array slice(const array& a, const array& start, std::vector<int> axes, Shape slice_size,
+            StreamOrDevice s = {});
 // The array with a slice replaced.
 array slice_update(const array& src, const array& update, Shape start, Shape stop, Shape strides,
                    StreamOrDevice s = {});
-array slice_update(const array& src, const array& update, Shape start, Shape stop, StreamOrDevice s = {});
+array slice_update(const array& src, const array& update, Shape start, Shape stop,
+                   StreamOrDevice s = {});
 array slice_update(const array& src, const array& update, const array& start, std::vector<int> axes,
                    StreamOrDevice s = {});
 
@@ -41,13 +44,14 @@ inline array gather(const array& a, const array& indices, int axis, const Shape&
   return gather(a, std::vector<array>{indices}, std::vector<int>{axis}, slice_sizes, s);
 }
 
-// updates: indices' (broadcast) shape + one entry per axis of `a` (the slice written at each index).
-#define MLX_SCATTER(name)                                                                                \
-  array name(const array& a, const std::vector<array>& indices, const array& updates,                    \
-             const std::vector<int>& axes, StreamOrDevice s = {});                                       \
-  inline array name(const array& a, const array& indices, const array& updates, int axis,                \
-                    StreamOrDevice s = {}) {                                                             \
-    return name(a, std::vector<array>{indices}, updates, std::vector<int>{axis}, s);                     \
+// updates: indices' (broadcast) shape + one entry per axis of `a` (the slice written at each
+// index).
+#define MLX_SCATTER(name)                                                                 \
+  array name(const array& a, const std::vector<array>& indices, const array& updates,     \
+             const std::vector<int>& axes, StreamOrDevice s = {});                        \
+  inline array name(const array& a, const array& indices, const array& updates, int axis, \
+                    StreamOrDevice s = {}) {                                              \
+    return name(a, std::vector<array>{indices}, updates, std::vector<int>{axis}, s);      \
   }
 MLX_SCATTER(scatter)
 MLX_SCATTER(scatter_add)
@@ -56,8 +60,8 @@ MLX_SCATTER(scatter_max)
 MLX_SCATTER(scatter_min)
 #undef MLX_SCATTER
 
-// The array with the elements where `mask` holds replaced by consecutive elements of `src`. The mask covers leading
-// axes of `a`.
+// The array with the elements where `mask` holds replaced by consecutive elements of `src`. The
+// mask covers leading axes of `a`.
 array masked_scatter(const array& a, const array& mask, const array& src, StreamOrDevice s = {});
 
 }  // namespace mlx::core

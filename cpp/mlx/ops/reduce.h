@@ -6,10 +6,11 @@
 namespace mlx::core {
 
 // Over all axes, some, or one; keepdims leaves reduced axes with length 1.
-#define MLX_REDUCTION(name)                                                                            \
-  array name(const array& a, bool keepdims, StreamOrDevice s = {});                                    \
-  inline array name(const array& a, StreamOrDevice s = {}) { return name(a, false, s); }               \
-  array name(const array& a, const std::vector<int>& axes, bool keepdims = false, StreamOrDevice s = {}); \
+#define MLX_REDUCTION(name)                                                              \
+  array name(const array& a, bool keepdims, StreamOrDevice s = {});                      \
+  inline array name(const array& a, StreamOrDevice s = {}) { return name(a, false, s); } \
+  array name(const array& a, const std::vector<int>& axes, bool keepdims = false,        \
+             StreamOrDevice s = {});                                                     \
   array name(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
 MLX_REDUCTION(all)
 MLX_REDUCTION(any)
@@ -24,11 +25,11 @@ MLX_REDUCTION(count_nonzero)
 #undef MLX_REDUCTION
 
 // `ddof` is subtracted from the number of elements.
-#define MLX_VARIANCE(name)                                                                                     \
-  array name(const array& a, bool keepdims, int ddof = 0, StreamOrDevice s = {});                              \
-  inline array name(const array& a, StreamOrDevice s = {}) { return name(a, false, 0, s); }                    \
-  array name(const array& a, const std::vector<int>& axes, bool keepdims = false, int ddof = 0,                \
-             StreamOrDevice s = {});                                                                           \
+#define MLX_VARIANCE(name)                                                                      \
+  array name(const array& a, bool keepdims, int ddof = 0, StreamOrDevice s = {});               \
+  inline array name(const array& a, StreamOrDevice s = {}) { return name(a, false, 0, s); }     \
+  array name(const array& a, const std::vector<int>& axes, bool keepdims = false, int ddof = 0, \
+             StreamOrDevice s = {});                                                            \
   array name(const array& a, int axis, bool keepdims = false, int ddof = 0, StreamOrDevice s = {});
 MLX_VARIANCE(var)
 MLX_VARIANCE(std)
@@ -43,18 +44,25 @@ inline array argmax(const array& a, StreamOrDevice s = {}) { return argmax(a, fa
 array argmax(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
 
 // Running reductions along an axis, or over the flattened array.
-array cumsum(const array& a, int axis, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
+array cumsum(const array& a, int axis, bool reverse = false, bool inclusive = true,
+             StreamOrDevice s = {});
 array cumsum(const array& a, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
-array cumprod(const array& a, int axis, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
+array cumprod(const array& a, int axis, bool reverse = false, bool inclusive = true,
+              StreamOrDevice s = {});
 array cumprod(const array& a, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
-array cummax(const array& a, int axis, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
+array cummax(const array& a, int axis, bool reverse = false, bool inclusive = true,
+             StreamOrDevice s = {});
 array cummax(const array& a, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
-array cummin(const array& a, int axis, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
+array cummin(const array& a, int axis, bool reverse = false, bool inclusive = true,
+             StreamOrDevice s = {});
 array cummin(const array& a, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
-array logcumsumexp(const array& a, int axis, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
-array logcumsumexp(const array& a, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
+array logcumsumexp(const array& a, int axis, bool reverse = false, bool inclusive = true,
+                   StreamOrDevice s = {});
+array logcumsumexp(const array& a, bool reverse = false, bool inclusive = true,
+                   StreamOrDevice s = {});
 
-array softmax(const array& a, const std::vector<int>& axes, bool precise = false, StreamOrDevice s = {});
+array softmax(const array& a, const std::vector<int>& axes, bool precise = false,
+              StreamOrDevice s = {});
 array softmax(const array& a, bool precise = false, StreamOrDevice s = {});
 inline array softmax(const array& a, int axis, bool precise = false, StreamOrDevice s = {}) {
   return softmax(a, std::vector<int>{axis}, precise, s);

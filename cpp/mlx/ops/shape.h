@@ -61,10 +61,12 @@ std::vector<array> meshgrid(const std::vector<array>& arrays, bool sparse = fals
                             const std::string& indexing = "xy", StreamOrDevice s = {});
 
 // mode: constant, edge, reflect, symmetric
-array pad(const array& a, const std::vector<int>& axes, const Shape& low_pad_size, const Shape& high_pad_size,
-          const array& pad_value = array(0), const std::string& mode = "constant", StreamOrDevice s = {});
-array pad(const array& a, const std::vector<std::pair<int, int>>& pad_width, const array& pad_value = array(0),
+array pad(const array& a, const std::vector<int>& axes, const Shape& low_pad_size,
+          const Shape& high_pad_size, const array& pad_value = array(0),
           const std::string& mode = "constant", StreamOrDevice s = {});
+array pad(const array& a, const std::vector<std::pair<int, int>>& pad_width,
+          const array& pad_value = array(0), const std::string& mode = "constant",
+          StreamOrDevice s = {});
 array pad(const array& a, const std::pair<int, int>& pad_width, const array& pad_value = array(0),
           const std::string& mode = "constant", StreamOrDevice s = {});
 array pad(const array& a, int pad_width, const array& pad_value = array(0),

@@ -18,7 +18,8 @@ array argpartition(const array& a, int kth, int axis, StreamOrDevice s = {});
 array topk(const array& a, int k, StreamOrDevice s = {});
 array topk(const array& a, int k, int axis, StreamOrDevice s = {});
 
-// Where to insert the values (uint32) into the sorted 1-D sequence: before equal elements, or after (right).
+// Where to insert the values (uint32) into the sorted 1-D sequence: before equal elements, or after
+// (right).
 array searchsorted(const array& sorted_sequence, const array& values, bool right = false,
                    StreamOrDevice s = {});
 

@@ -7,13 +7,13 @@ namespace mlx::core {
 
 ELEMENTWISE_PRIMITIVE(Add)
 ELEMENTWISE_PRIMITIVE(ArcTan2)
-ELEMENTWISE_PRIMITIVE(Divide)       // integers: truncating division, as floor_divide uses it
+ELEMENTWISE_PRIMITIVE(Divide)  // integers: truncating division, as floor_divide uses it
 ELEMENTWISE_PRIMITIVE(LogAddExp)
-ELEMENTWISE_PRIMITIVE(Maximum)      // NaN if either is NaN
-ELEMENTWISE_PRIMITIVE(Minimum)      // NaN if either is NaN
+ELEMENTWISE_PRIMITIVE(Maximum)  // NaN if either is NaN
+ELEMENTWISE_PRIMITIVE(Minimum)  // NaN if either is NaN
 ELEMENTWISE_PRIMITIVE(Multiply)
 ELEMENTWISE_PRIMITIVE(Power)
-ELEMENTWISE_PRIMITIVE(Remainder)    // has the sign of the divisor
+ELEMENTWISE_PRIMITIVE(Remainder)  // has the sign of the divisor
 ELEMENTWISE_PRIMITIVE(Subtract)
 
 // These give bool.
@@ -28,7 +28,8 @@ ELEMENTWISE_PRIMITIVE(LogicalOr)   // of bool
 class Equal : public Elementwise {
  public:
   // `equal_nan`: NaN equals NaN
-  explicit Equal(Stream stream, bool equal_nan = false) : Elementwise(stream), equal_nan_(equal_nan) {}
+  explicit Equal(Stream stream, bool equal_nan = false)
+      : Elementwise(stream), equal_nan_(equal_nan) {}
   DEFINE_ELEMENTWISE(Equal)
   DEFINE_STATE(Equal, equal_nan_)
 
@@ -44,7 +45,8 @@ class BitwiseBinary : public Elementwise {
   DEFINE_EVAL()
   const char* name() const override;
   array apply(const std::vector<array>& inputs) const override;
-  array partial(int arg, const std::vector<array>& inputs, const array& out, const array& t) const override;
+  array partial(int arg, const std::vector<array>& inputs, const array& out,
+                const array& t) const override;
   DEFINE_STATE(BitwiseBinary, op_)
 
  private:

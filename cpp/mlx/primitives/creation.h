@@ -33,10 +33,11 @@ class Full : public UnaryPrimitive {
   DEFINE_INPUT_OUTPUT_SHAPE()
 };
 
-// inputs: keys, uint32 of shape (..., 2). Output: shape (...) + shape, unsigned integers of `width` bytes.
-// A key's N = ceil(size * width / 4) 32-bit words come from Threefry-2x32 (20 rounds): with half = N / 2 rounded up,
-// block i < half has the counter (i, half + i), or (i, 0) for the last block when N is odd, and gives words i and
-// half + i; the words' bytes, little-endian, are the output.
+// inputs: keys, uint32 of shape (..., 2). Output: shape (...) + shape, unsigned integers of `width`
+// bytes. A key's N = ceil(size * width / 4) 32-bit words come from Threefry-2x32 (20 rounds): with
+// half = N / 2 rounded up, block i < half has the counter (i, half + i), or (i, 0) for the last
+// block when N is odd, and gives words i and half + i; the words' bytes, little-endian, are the
+// output.
 class RandomBits : public UnaryPrimitive {
  public:
   explicit RandomBits(Stream stream, const Shape& shape, int width)

@@ -5,7 +5,8 @@
 
 namespace mlx::core {
 
-// Gets jvp, vjp and vmap from two rules: the operation itself, and its partial derivatives. Inputs have one shape.
+// Gets jvp, vjp and vmap from two rules: the operation itself, and its partial derivatives. Inputs
+// have one shape.
 class Elementwise : public UnaryPrimitive {
  public:
   using UnaryPrimitive::UnaryPrimitive;
@@ -16,22 +17,24 @@ class Elementwise : public UnaryPrimitive {
 
   // The operation on other arrays, on the primitive's stream.
   virtual array apply(const std::vector<array>& inputs) const = 0;
-  // `t` times the derivative by input `arg`. `out` is the output for `inputs`. For functions that are analytic with
-  // real coefficients, vjp passes conjugates of complex inputs.
-  virtual array partial(int arg, const std::vector<array>& inputs, const array& out, const array& t) const = 0;
+  // `t` times the derivative by input `arg`. `out` is the output for `inputs`. For functions that
+  // are analytic with real coefficients, vjp passes conjugates of complex inputs.
+  virtual array partial(int arg, const std::vector<array>& inputs, const array& out,
+                        const array& t) const = 0;
 };
 
-#define DEFINE_ELEMENTWISE(PRIMITIVE)                                                                       \
-  DEFINE_EVAL()                                                                                             \
-  DEFINE_NAME(PRIMITIVE)                                                                                    \
-  array apply(const std::vector<array>& inputs) const override;                                             \
-  array partial(int arg, const std::vector<array>& inputs, const array& out, const array& t) const override;
+#define DEFINE_ELEMENTWISE(PRIMITIVE)                                                        \
+  DEFINE_EVAL()                                                                              \
+  DEFINE_NAME(PRIMITIVE)                                                                     \
+  array apply(const std::vector<array>& inputs) const override;                              \
+  array partial(int arg, const std::vector<array>& inputs, const array& out, const array& t) \
+      const override;
 
-#define ELEMENTWISE_PRIMITIVE(PRIMITIVE)        \
-  class PRIMITIVE : public Elementwise {        \
-   public:                                      \
-    using Elementwise::Elementwise;             \
-    DEFINE_ELEMENTWISE(PRIMITIVE)               \
+#define ELEMENTWISE_PRIMITIVE(PRIMITIVE) \
+  class PRIMITIVE : public Elementwise { \
+   public:                               \
+    using Elementwise::Elementwise;      \
+    DEFINE_ELEMENTWISE(PRIMITIVE)        \
   };
 
 }  // namespace mlx::core

@@ -30,8 +30,8 @@ class Depends : public Primitive {
   DEFINE_NAME(Depends)
 };
 
-// inputs: a function's arguments, then its outputs; the primitive's outputs are views of the latter. Transforms use
-// the given rules instead of those of what computed the outputs.
+// inputs: a function's arguments, then its outputs; the primitive's outputs are views of the
+// latter. Transforms use the given rules instead of those of what computed the outputs.
 class CustomTransforms : public Primitive {
  public:
   using Vjp = std::function<std::vector<array>(const std::vector<array>& primals,

@@ -5,9 +5,9 @@
 
 namespace mlx::core {
 
-// inputs: array, one integer index array per entry of `axes` (all of one shape). Output shape: indices' shape +
-// slice_sizes (one entry per axis of the array). Negative indices count from the end; indices out of range are
-// undefined in value only: reads are clamped.
+// inputs: array, one integer index array per entry of `axes` (all of one shape). Output shape:
+// indices' shape + slice_sizes (one entry per axis of the array). Negative indices count from the
+// end; indices out of range are undefined in value only: reads are clamped.
 class Gather : public UnaryPrimitive {
  public:
   explicit Gather(Stream stream, std::vector<int> axes, Shape slice_sizes)
@@ -24,7 +24,8 @@ class Gather : public UnaryPrimitive {
   Shape slice_sizes_;
 };
 
-// inputs: array, indices (same rank; lengths of the other axes agree). out[.., i, ..] = array[.., indices[.., i, ..], ..]
+// inputs: array, indices (same rank; lengths of the other axes agree). out[.., i, ..] = array[..,
+// indices[.., i, ..], ..]
 class GatherAxis : public UnaryPrimitive {
  public:
   explicit GatherAxis(Stream stream, int axis) : UnaryPrimitive(stream), axis_(axis) {}
@@ -39,8 +40,9 @@ class GatherAxis : public UnaryPrimitive {
   int axis_;
 };
 
-// inputs: array, index arrays (as Gather), updates of shape indices' shape + slice shape (one entry per axis of the
-// array). Output: the array with the updates written or combined at the indices; out-of-range updates are dropped.
+// inputs: array, index arrays (as Gather), updates of shape indices' shape + slice shape (one entry
+// per axis of the array). Output: the array with the updates written or combined at the indices;
+// out-of-range updates are dropped.
 class Scatter : public UnaryPrimitive {
  public:
   enum ReduceType { Max, Min, Sum, Prod, None };
@@ -76,11 +78,12 @@ class ScatterAxis : public UnaryPrimitive {
   int axis_;
 };
 
-// A view: start, end (exclusive) and stride per axis, all resolved: with a negative stride, start > end and end may
-// be -1; otherwise 0 <= start <= end <= length.
+// A view: start, end (exclusive) and stride per axis, all resolved: with a negative stride, start >
+// end and end may be -1; otherwise 0 <= start <= end <= length.
 class Slice : public UnaryPrimitive {
  public:
-  explicit Slice(Stream stream, const Shape& start_indices, const Shape& end_indices, const Shape& strides)
+  explicit Slice(Stream stream, const Shape& start_indices, const Shape& end_indices,
+                 const Shape& strides)
       : UnaryPrimitive(stream),
         start_indices_(start_indices),
         end_indices_(end_indices),
@@ -120,8 +123,8 @@ class SliceUpdate : public UnaryPrimitive {
   Shape strides_;
 };
 
-// inputs: array, start (1-D integers, one per entry of `axes`). The output has the shape slice_size; starts are
-// clamped so that it fits.
+// inputs: array, start (1-D integers, one per entry of `axes`). The output has the shape
+// slice_size; starts are clamped so that it fits.
 class DynamicSlice : public UnaryPrimitive {
  public:
   explicit DynamicSlice(Stream stream, std::vector<int> axes, Shape slice_size)

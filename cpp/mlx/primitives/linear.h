@@ -34,8 +34,8 @@ class AddMM : public UnaryPrimitive {
   float beta_;
 };
 
-// Singular value decomposition of (..., M, N), float32 or float64. Outputs: U (..., M, M), S (..., min(M, N)),
-// Vt (..., N, N); only S if not compute_uv.
+// Singular value decomposition of (..., M, N), float32 or float64. Outputs: U (..., M, M), S (...,
+// min(M, N)), Vt (..., N, N); only S if not compute_uv.
 class SVD : public Primitive {
  public:
   explicit SVD(Stream stream, bool compute_uv) : Primitive(stream), compute_uv_(compute_uv) {}

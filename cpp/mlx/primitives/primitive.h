@@ -27,13 +27,16 @@ class Primitive {
   virtual void eval_gpu(const std::vector<array>& inputs, std::vector<array>& outputs) = 0;
 
   // Tangents of the outputs, given those of the inputs `argnums`.
-  virtual std::vector<array> jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+  virtual std::vector<array> jvp(const std::vector<array>& primals,
+                                 const std::vector<array>& tangents,
                                  const std::vector<int>& argnums);
   // Cotangents of the inputs `argnums`, given those of the outputs.
-  virtual std::vector<array> vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
-                                 const std::vector<int>& argnums, const std::vector<array>& outputs);
-  // The operation applied along one more axis of each input (axes[i] is -1 for an input that has none): the
-  // outputs, and where the axis is in each of them.
+  virtual std::vector<array> vjp(const std::vector<array>& primals,
+                                 const std::vector<array>& cotangents,
+                                 const std::vector<int>& argnums,
+                                 const std::vector<array>& outputs);
+  // The operation applied along one more axis of each input (axes[i] is -1 for an input that has
+  // none): the outputs, and where the axis is in each of them.
   virtual std::pair<std::vector<array>, std::vector<int>> vmap(const std::vector<array>& inputs,
                                                                const std::vector<int>& axes);
 
@@ -65,23 +68,25 @@ class UnaryPrimitive : public Primitive {
   }
 };
 
-// What primitives declare. The eval functions are defined under backend/, the rules under primitives/.
-#define DEFINE_EVAL()                                                     \
+// What primitives declare. The eval functions are defined under backend/, the rules under
+// primitives/.
+#define DEFINE_EVAL()                                                   \
   void eval_cpu(const std::vector<array>& inputs, array& out) override; \
   void eval_gpu(const std::vector<array>& inputs, array& out) override;
 
-#define DEFINE_EVAL_MULTI()                                                            \
+#define DEFINE_EVAL_MULTI()                                                              \
   void eval_cpu(const std::vector<array>& inputs, std::vector<array>& outputs) override; \
   void eval_gpu(const std::vector<array>& inputs, std::vector<array>& outputs) override;
 
-#define DEFINE_GRADS()                                                                                  \
-  std::vector<array> jvp(const std::vector<array>& primals, const std::vector<array>& tangents,       \
-                         const std::vector<int>& argnums) override;                                   \
-  std::vector<array> vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,     \
-                         const std::vector<int>& argnums, const std::vector<array>& outputs) override;
+#define DEFINE_GRADS()                                                                            \
+  std::vector<array> jvp(const std::vector<array>& primals, const std::vector<array>& tangents,   \
+                         const std::vector<int>& argnums) override;                               \
+  std::vector<array> vjp(const std::vector<array>& primals, const std::vector<array>& cotangents, \
+                         const std::vector<int>& argnums, const std::vector<array>& outputs)      \
+      override;
 
-#define DEFINE_VMAP()                                                                          \
-  std::pair<std::vector<array>, std::vector<int>> vmap(const std::vector<array>& inputs,     \
+#define DEFINE_VMAP()                                                                    \
+  std::pair<std::vector<array>, std::vector<int>> vmap(const std::vector<array>& inputs, \
                                                        const std::vector<int>& axes) override;
 
 #define DEFINE_NAME(PRIMITIVE) \
@@ -93,16 +98,16 @@ class UnaryPrimitive : public Primitive {
   bool is_equivalent(const Primitive&) const override { return true; }
 
 // The parameters that make two primitives of the class equivalent.
-#define DEFINE_STATE(PRIMITIVE, ...)                                     \
-  auto state() const { return std::make_tuple(__VA_ARGS__); }          \
-  bool is_equivalent(const Primitive& other) const override {          \
-    return state() == static_cast<const PRIMITIVE&>(other).state();    \
+#define DEFINE_STATE(PRIMITIVE, ...)                                \
+  auto state() const { return std::make_tuple(__VA_ARGS__); }       \
+  bool is_equivalent(const Primitive& other) const override {       \
+    return state() == static_cast<const PRIMITIVE&>(other).state(); \
   }
 
 // The output has the shape of the first input.
-#define DEFINE_INPUT_OUTPUT_SHAPE()                                                    \
-  std::vector<Shape> output_shapes(const std::vector<array>& inputs) override {      \
-    return {inputs[0].shape()};                                                      \
+#define DEFINE_INPUT_OUTPUT_SHAPE()                                             \
+  std::vector<Shape> output_shapes(const std::vector<array>& inputs) override { \
+    return {inputs[0].shape()};                                                 \
   }
 
 #define DEFINE_OUTPUT_SHAPES() \

@@ -5,8 +5,9 @@
 
 namespace mlx::core {
 
-// Reduced axes stay with length 1. Sum and Prod of bool and small integers give at least int32; And and Or take and
-// give bool; Min and Max keep the type and propagate NaN. Empty reductions give the neutral element.
+// Reduced axes stay with length 1. Sum and Prod of bool and small integers give at least int32; And
+// and Or take and give bool; Min and Max keep the type and propagate NaN. Empty reductions give the
+// neutral element.
 class Reduce : public UnaryPrimitive {
  public:
   enum ReduceType { And, Or, Sum, Prod, Min, Max };
@@ -66,7 +67,8 @@ class Scan : public UnaryPrimitive {
   bool inclusive_;
 };
 
-// Over the last axis. `precise`: accumulate 16-bit floats in float (which implementations always may).
+// Over the last axis. `precise`: accumulate 16-bit floats in float (which implementations always
+// may).
 class Softmax : public UnaryPrimitive {
  public:
   explicit Softmax(Stream stream, bool precise) : UnaryPrimitive(stream), precise_(precise) {}

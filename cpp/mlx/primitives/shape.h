@@ -1,4 +1,5 @@
-// Primitives that change an array's shape or layout; most make views. Axes are >= 0 and sorted unless said.
+// Primitives that change an array's shape or layout; most make views. Axes are >= 0 and sorted
+// unless said.
 #pragma once
 
 #include "mlx/primitives/primitive.h"
@@ -16,7 +17,10 @@ class AsStrided : public UnaryPrimitive {
  public:
   // Strides and offset count elements of the (row-contiguous) input.
   explicit AsStrided(Stream stream, Shape shape, Strides strides, size_t offset)
-      : UnaryPrimitive(stream), shape_(std::move(shape)), strides_(std::move(strides)), offset_(offset) {}
+      : UnaryPrimitive(stream),
+        shape_(std::move(shape)),
+        strides_(std::move(strides)),
+        offset_(offset) {}
   DEFINE_SHAPE_RULES(AsStrided)
   DEFINE_STATE(AsStrided, shape_, strides_, offset_)
 
@@ -46,7 +50,8 @@ class Concatenate : public UnaryPrimitive {
   int axis_;
 };
 
-// The input itself if it is row-contiguous (or column-contiguous where allowed), else a row-contiguous copy.
+// The input itself if it is row-contiguous (or column-contiguous where allowed), else a
+// row-contiguous copy.
 class Contiguous : public UnaryPrimitive {
  public:
   explicit Contiguous(Stream stream, bool allow_col_major)
@@ -102,7 +107,10 @@ class Pad : public UnaryPrimitive {
  public:
   explicit Pad(Stream stream, const std::vector<int>& axes, const Shape& low_pad_size,
                const Shape& high_pad_size)
-      : UnaryPrimitive(stream), axes_(axes), low_pad_size_(low_pad_size), high_pad_size_(high_pad_size) {}
+      : UnaryPrimitive(stream),
+        axes_(axes),
+        low_pad_size_(low_pad_size),
+        high_pad_size_(high_pad_size) {}
   DEFINE_SHAPE_RULES(Pad)
   DEFINE_STATE(Pad, axes_, low_pad_size_, high_pad_size_)
 
@@ -153,7 +161,8 @@ class Squeeze : public UnaryPrimitive {
 // Output axis i is input axis axes[i].
 class Transpose : public UnaryPrimitive {
  public:
-  explicit Transpose(Stream stream, const std::vector<int>& axes) : UnaryPrimitive(stream), axes_(axes) {}
+  explicit Transpose(Stream stream, const std::vector<int>& axes)
+      : UnaryPrimitive(stream), axes_(axes) {}
   DEFINE_SHAPE_RULES(Transpose)
   DEFINE_STATE(Transpose, axes_)
 

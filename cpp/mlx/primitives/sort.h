@@ -5,19 +5,19 @@
 
 namespace mlx::core {
 
-#define SORT_PRIMITIVE(PRIMITIVE)                                                    \
-  class PRIMITIVE : public UnaryPrimitive {                                          \
-   public:                                                                           \
+#define SORT_PRIMITIVE(PRIMITIVE)                                                        \
+  class PRIMITIVE : public UnaryPrimitive {                                              \
+   public:                                                                               \
     explicit PRIMITIVE(Stream stream, int axis) : UnaryPrimitive(stream), axis_(axis) {} \
-    DEFINE_EVAL()                                                                    \
-    DEFINE_GRADS()                                                                   \
-    DEFINE_VMAP()                                                                    \
-    DEFINE_NAME(PRIMITIVE)                                                           \
-    DEFINE_STATE(PRIMITIVE, axis_)                                                   \
-    DEFINE_INPUT_OUTPUT_SHAPE()                                                      \
-                                                                                     \
-   private:                                                                          \
-    int axis_;                                                                       \
+    DEFINE_EVAL()                                                                        \
+    DEFINE_GRADS()                                                                       \
+    DEFINE_VMAP()                                                                        \
+    DEFINE_NAME(PRIMITIVE)                                                               \
+    DEFINE_STATE(PRIMITIVE, axis_)                                                       \
+    DEFINE_INPUT_OUTPUT_SHAPE()                                                          \
+                                                                                         \
+   private:                                                                              \
+    int axis_;                                                                           \
   };
 
 // Both are stable.
@@ -26,21 +26,21 @@ SORT_PRIMITIVE(ArgSort)
 #undef SORT_PRIMITIVE
 
 // Element kth (>= 0) is where sorting would put it, smaller ones before, larger ones after.
-#define PARTITION_PRIMITIVE(PRIMITIVE)                    \
-  class PRIMITIVE : public UnaryPrimitive {               \
-   public:                                                \
-    explicit PRIMITIVE(Stream stream, int kth, int axis)  \
+#define PARTITION_PRIMITIVE(PRIMITIVE)                      \
+  class PRIMITIVE : public UnaryPrimitive {                 \
+   public:                                                  \
+    explicit PRIMITIVE(Stream stream, int kth, int axis)    \
         : UnaryPrimitive(stream), kth_(kth), axis_(axis) {} \
-    DEFINE_EVAL()                                         \
-    DEFINE_GRADS()                                        \
-    DEFINE_VMAP()                                         \
-    DEFINE_NAME(PRIMITIVE)                                \
-    DEFINE_STATE(PRIMITIVE, kth_, axis_)                  \
-    DEFINE_INPUT_OUTPUT_SHAPE()                           \
-                                                          \
-   private:                                               \
-    int kth_;                                             \
-    int axis_;                                            \
+    DEFINE_EVAL()                                           \
+    DEFINE_GRADS()                                          \
+    DEFINE_VMAP()                                           \
+    DEFINE_NAME(PRIMITIVE)                                  \
+    DEFINE_STATE(PRIMITIVE, kth_, axis_)                    \
+    DEFINE_INPUT_OUTPUT_SHAPE()                             \
+                                                            \
+   private:                                                 \
+    int kth_;                                               \
+    int axis_;                                              \
   };
 
 PARTITION_PRIMITIVE(Partition)

@@ -15,9 +15,9 @@ struct complex64_t : public std::complex<float> {
   complex64_t(T value) : std::complex<float>(static_cast<float>(value)) {}
 
   // NumPy and MLX drop the imaginary part when a complex number becomes a real one.
-  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T> ||
-                                                    std::is_same_v<T, float16_t> ||
-                                                    std::is_same_v<T, bfloat16_t>>>
+  template <typename T,
+            typename = std::enable_if_t<std::is_arithmetic_v<T> || std::is_same_v<T, float16_t> ||
+                                        std::is_same_v<T, bfloat16_t>>>
   explicit operator T() const {
     return static_cast<T>(real());
   }
@@ -25,9 +25,10 @@ struct complex64_t : public std::complex<float> {
 
 inline complex64_t operator-(const complex64_t& a) { return {-a.real(), -a.imag()}; }
 
-#define MLX_COMPLEX_OPERATOR(op)                                                             \
-  inline complex64_t operator op(const complex64_t& a, const complex64_t& b) {               \
-    return static_cast<const std::complex<float>&>(a) op static_cast<const std::complex<float>&>(b); \
+#define MLX_COMPLEX_OPERATOR(op)                                               \
+  inline complex64_t operator op(const complex64_t& a, const complex64_t& b) { \
+    return static_cast<const std::complex<float>&>(a)                          \
+        op static_cast<const std::complex<float>&>(b);                         \
   }
 MLX_COMPLEX_OPERATOR(+)
 MLX_COMPLEX_OPERATOR(-)

@@ -1,4 +1,5 @@
-// float16_t and bfloat16_t: 16-bit floats on the host that compute in float and round once per operation.
+// float16_t and bfloat16_t: 16-bit floats on the host that compute in float and round once per
+// operation.
 #pragma once
 
 #include <bit>
@@ -17,7 +18,8 @@ constexpr uint16_t float_to_half_bits(float value) {
   uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude >= 0x47800000u) {  // beyond half's range: inf, or a quiet NaN
     bool nan = magnitude > 0x7f800000u;
-    return static_cast<uint16_t>(sign | 0x7c00u | (nan ? 0x200u | ((magnitude >> 13) & 0x3ffu) : 0u));
+    return static_cast<uint16_t>(sign | 0x7c00u |
+                                 (nan ? 0x200u | ((magnitude >> 13) & 0x3ffu) : 0u));
   }
   if (magnitude < 0x38800000u) {  // subnormal in half: let float addition align and round it
     float shifted = std::bit_cast<float>(magnitude) + 0.5f;
@@ -61,8 +63,7 @@ struct _MLX_Float16 {
   _MLX_Float16() = default;
   template <typename T, typename = std::enable_if_t<std::is_convertible_v<T, float> &&
                                                     !std::is_same_v<T, _MLX_Float16>>>
-  constexpr _MLX_Float16(T value)
-      : bits_(detail::float_to_half_bits(static_cast<float>(value))) {}
+  constexpr _MLX_Float16(T value) : bits_(detail::float_to_half_bits(static_cast<float>(value))) {}
   constexpr operator float() const { return detail::half_bits_to_float(bits_); }
 };
 
@@ -80,23 +81,21 @@ struct _MLX_BFloat16 {
 using float16_t = _MLX_Float16;
 using bfloat16_t = _MLX_BFloat16;
 
-// Operators between two 16-bit floats, and between one and an arithmetic value of float's rank or below, stay
-// in the 16-bit type; comparisons use float's through the conversion.
-#define MLX_HALF_OPERATOR(T, op)                                              \
-  constexpr T operator op(T a, T b) {                                         \
-    return T(static_cast<float>(a) op static_cast<float>(b));                 \
-  }                                                                           \
-  template <typename S, typename = std::enable_if_t<std::is_arithmetic_v<S>>> \
-  constexpr auto operator op(T a, S b) {                                      \
-    return static_cast<float>(a) op b;                                        \
-  }                                                                           \
-  template <typename S, typename = std::enable_if_t<std::is_arithmetic_v<S>>> \
-  constexpr auto operator op(S a, T b) {                                      \
-    return a op static_cast<float>(b);                                        \
-  }                                                                           \
-  template <typename S>                                                       \
-  constexpr T& operator op##=(T& a, const S& b) {                             \
-    return a = T(static_cast<float>(a) op static_cast<float>(b));             \
+// Operators between two 16-bit floats, and between one and an arithmetic value of float's rank or
+// below, stay in the 16-bit type; comparisons use float's through the conversion.
+#define MLX_HALF_OPERATOR(T, op)                                                                  \
+  constexpr T operator op(T a, T b) { return T(static_cast<float>(a) op static_cast<float>(b)); } \
+  template <typename S, typename = std::enable_if_t<std::is_arithmetic_v<S>>>                     \
+  constexpr auto operator op(T a, S b) {                                                          \
+    return static_cast<float>(a) op b;                                                            \
+  }                                                                                               \
+  template <typename S, typename = std::enable_if_t<std::is_arithmetic_v<S>>>                     \
+  constexpr auto operator op(S a, T b) {                                                          \
+    return a op static_cast<float>(b);                                                            \
+  }                                                                                               \
+  template <typename S>                                                                           \
+  constexpr T& operator op##=(T & a, const S & b) {                                               \
+    return a = T(static_cast<float>(a) op static_cast<float>(b));                                 \
   }
 #define MLX_HALF_OPERATORS(T) \
   MLX_HALF_OPERATOR(T, +)     \

@@ -15,7 +15,8 @@ bool is_available();
 // Called once, when the stream is made.
 void new_stream(Stream stream);
 
-// Encodes the array's primitive on its stream. Keeps the buffers of inputs and outputs alive until it has run.
+// Encodes the array's primitive on its stream. Keeps the buffers of inputs and outputs alive until
+// it has run.
 void eval(array& arr);
 
 // Commits what is encoded on the stream.
@@ -27,7 +28,8 @@ void synchronize(Stream stream);
 // Work encoded on the stream later on runs after the event.
 void wait(Stream stream, const Event& event);
 
-// Commits; calls event.notify(error) when everything encoded so far has run (error: what failed, or null).
+// Commits; calls event.notify(error) when everything encoded so far has run (error: what failed, or
+// null).
 void signal(Stream stream, const Event& event);
 
 }  // namespace mlx::core::gpu
