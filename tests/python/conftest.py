@@ -1,0 +1,32 @@
+"""What all tests share: the marked comparisons with PyTorch, and fixed random numbers."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leaves the comparisons with PyTorch out where PyTorch is not installed."""
+    if HAS_TORCH:
+        return
+    leave_out = pytest.mark.skip(reason="PyTorch is not installed")
+    for item in items:
+        if item.get_closest_marker("torch"):
+            item.add_marker(leave_out)
+
+
+@pytest.fixture
+def torch():
+    """The module, for tests that are marked `torch`."""
+    import torch
+
+    return torch
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """The same random numbers in every run."""
+    return np.random.default_rng(0)
