@@ -1,0 +1,61 @@
+// Kernels that the user wrote whole: arrays bind to [[buffer(n)]] by position, and every writable
+// device pointer is an output.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "mlx/fast/metal_kernel/metal_kernel.h"
+
+namespace mlx::core::fast {
+
+// What is bound to a buffer; a scalar takes the type that the kernel declares.
+using KernelArgument = std::variant<array, bool, int64_t, double>;
+
+struct CompleteKernelCall {
+  std::optional<GridSize> grid;
+  std::optional<GridSize> threadgroup;
+  std::vector<Shape> input_shapes;      // of the arguments in order, if any: only checked
+  std::vector<Shape> output_shapes;     // if any: one for each output
+  std::vector<Dtype> output_dtypes;     // if any: one for each output
+  std::optional<InitValue> init_value;  // of outputs for which no array is passed
+  bool verbose = false;
+  StreamOrDevice stream;
+};
+
+class CompleteKernel {
+ public:
+  CompleteKernel(std::string name, std::string source, KernelOptions options);
+
+  // Results in the order of their buffers. The first call compiles the source, to know its
+  // arguments. Arrays for the outputs may be left out where shapes and dtypes are given.
+  // Thread-safe.
+  std::vector<array> operator()(const std::vector<KernelArgument>& arguments,
+                                const CompleteKernelCall& call) const;
+
+ private:
+  struct Compiled {
+    std::shared_ptr<const KernelVariant> variant;
+    std::vector<KernelBuffer> buffers;  // by index
+    int outputs = 0;
+  };
+  const Compiled& compiled() const;
+  void check_counts(const Compiled& kernel, const std::vector<KernelArgument>& arguments,
+                    const CompleteKernelCall& call) const;
+  std::pair<Shape, Dtype> output_of(const array& initial, size_t i, const std::string& name,
+                                    const CompleteKernelCall& call) const;
+  array bind(const KernelArgument& argument, const KernelBuffer& buffer) const;
+  [[noreturn]] void fail(const std::string& message) const;
+
+  KernelText text_;
+  KernelOptions options_;
+  mutable std::mutex mutex_;
+  mutable std::optional<Compiled> compiled_;
+};
+
+}  // namespace mlx::core::fast

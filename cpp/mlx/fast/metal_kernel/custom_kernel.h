@@ -1,0 +1,93 @@
+// The primitive that runs a kernel of the user's.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "mlx/fast.h"
+#include "mlx/primitives/primitive.h"
+
+namespace MTL {
+class ComputePipelineState;
+}
+
+namespace mlx::core::fast {
+
+// What becomes of one [[buffer(n)]] of a kernel.
+struct Slot {
+  enum class Kind : char { Input, InputShape, InputStrides, InputNdim, Output };
+  Kind kind;
+  int array;   // index among the inputs or the outputs
+  int buffer;  // n
+};
+
+enum class KernelMathMode : char { Safe, Relaxed, Fast };
+
+// A kernel with types and template values filled in: what the compiler needs, and where arrays go.
+struct KernelVariant {
+  std::string name;  // the user's, for messages
+  std::string function;
+  std::string source;
+  KernelMathMode math_mode = KernelMathMode::Safe;
+  std::vector<Slot> slots;
+  // Set by the first evaluation on each kind of device.
+  mutable std::atomic<MTL::ComputePipelineState*> pipelines[2] = {};
+};
+
+// One buffer argument of a kernel, as the compiler sees it.
+struct KernelBuffer {
+  int index;
+  std::string name;
+  bool is_output;            // a device pointer that is not const
+  std::string element_type;  // "float", "uint", "half4", ...; empty where unknown
+};
+
+struct KernelDescription {
+  std::string function;
+  std::vector<KernelBuffer> buffers;  // ordered by index
+  std::string refusal;                // why metal_kernel cannot launch it; empty if it can
+};
+
+// Compiles the source for the device; throws std::runtime_error with the compiler's diagnostics.
+std::vector<KernelDescription> describe_kernels(const std::string& source, KernelMathMode math_mode,
+                                                const Device& device);
+
+// What outputs hold before the kernel runs.
+using InitValue = std::variant<int64_t, double>;
+
+struct KernelLaunch {
+  std::shared_ptr<const KernelVariant> variant;
+  GridSize grid;
+  GridSize threadgroup;
+  std::optional<InitValue> init_value;
+  bool ensure_row_contiguous = true;
+  // By output: the input whose values it starts from, or -1.
+  std::vector<int> initial_inputs;
+  std::vector<Shape> output_shapes;
+};
+
+class CustomKernel : public Primitive {
+ public:
+  CustomKernel(Stream stream, KernelLaunch launch)
+      : Primitive(stream), launch_(std::move(launch)) {}
+
+  DEFINE_EVAL_MULTI()
+  DEFINE_GRADS()
+  DEFINE_VMAP()
+  const char* name() const override { return "CustomKernel"; }
+  bool is_equivalent(const Primitive& other) const override;
+  std::vector<Shape> output_shapes(const std::vector<array>&) override {
+    return launch_.output_shapes;
+  }
+
+ private:
+  void run(const std::vector<array>& inputs, std::vector<array>& outputs);
+
+  KernelLaunch launch_;
+};
+
+}  // namespace mlx::core::fast

@@ -1,0 +1,63 @@
+// Kernels given as a body: what is fixed when one is created, and what each call adds.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "mlx/fast/metal_kernel/custom_kernel.h"
+#include "mlx/fast/metal_kernel/signature.h"
+
+namespace mlx::core::fast {
+
+struct KernelOptions {
+  std::string header;
+  bool ensure_row_contiguous = true;
+  bool atomic_outputs = false;
+  KernelMathMode math_mode = KernelMathMode::Safe;
+};
+
+struct KernelCall {
+  std::vector<Shape> output_shapes;
+  std::vector<Dtype> output_dtypes;
+  GridSize grid;
+  GridSize threadgroup;
+  TemplateArgs template_args;
+  std::optional<InitValue> init_value;
+  bool verbose = false;
+  StreamOrDevice stream;
+};
+
+class MetalKernel {
+ public:
+  // Throws std::invalid_argument for names that cannot name parameters.
+  MetalKernel(std::string name, std::vector<std::string> input_names,
+              std::vector<std::string> output_names, std::string source, KernelOptions options);
+
+  // The outputs, not yet computed. Thread-safe.
+  std::vector<array> operator()(const std::vector<array>& inputs, const KernelCall& call) const;
+
+ private:
+  void check(const std::vector<array>& inputs, const KernelCall& call) const;
+  std::shared_ptr<const KernelVariant> variant_for(const std::vector<array>& inputs,
+                                                   const KernelCall& call) const;
+  std::shared_ptr<const KernelVariant> make_variant(const std::vector<array>& inputs,
+                                                    const KernelCall& call) const;
+
+  KernelText text_;
+  std::vector<std::string> input_names_;
+  std::vector<std::string> output_names_;
+  KernelOptions options_;
+  IdentifierSet mentioned_;
+
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<std::string, std::shared_ptr<const KernelVariant>> variants_;
+};
+
+// Prints the source that is compiled.
+void print_source(const KernelVariant& variant);
+
+}  // namespace mlx::core::fast
