@@ -1,0 +1,58 @@
+// Kernels of elementwise operations of two operands: both contiguous (vv), one of them a scalar (sv, vs), strided (g),
+// strided with more than four dimensions (gn).
+#pragma once
+
+#include "mlx/backend/metal/kernels/binary_ops.h"
+#include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/strided.h"
+
+template <typename Op, typename T, typename U>
+inline U binary_apply(T a, T b) {
+  return convert<U>(Op::apply(static_cast<compute_t<T>>(a), static_cast<compute_t<T>>(b)));
+}
+
+template <typename Op, typename T, typename U>
+[[kernel]] void binary_vv(const device T* a [[buffer(0)]], const device T* b [[buffer(1)]],
+                          device U* out [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+  out[i] = binary_apply<Op, T, U>(a[i], b[i]);
+}
+
+template <typename Op, typename T, typename U>
+[[kernel]] void binary_sv(const device T* a [[buffer(0)]], const device T* b [[buffer(1)]],
+                          device U* out [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+  out[i] = binary_apply<Op, T, U>(a[0], b[i]);
+}
+
+template <typename Op, typename T, typename U>
+[[kernel]] void binary_vs(const device T* a [[buffer(0)]], const device T* b [[buffer(1)]],
+                          device U* out [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+  out[i] = binary_apply<Op, T, U>(a[i], b[0]);
+}
+
+template <typename Op, typename T, typename U>
+[[kernel]] void binary_g(const device T* a [[buffer(0)]], const device T* b [[buffer(1)]],
+                         device U* out [[buffer(2)]], constant const Strides4<2>& strides [[buffer(3)]],
+                         uint3 pos [[thread_position_in_grid]], uint3 grid [[threads_per_grid]]) {
+  out[dense_offset(pos, grid)] = binary_apply<Op, T, U>(a[strided_offset(strides, 0, pos)],
+                                                        b[strided_offset(strides, 1, pos)]);
+}
+
+template <typename Op, typename T, typename U>
+[[kernel]] void binary_gn(const device T* a [[buffer(0)]], const device T* b [[buffer(1)]],
+                          device U* out [[buffer(2)]], constant const int* shape [[buffer(3)]],
+                          constant const int64_t* strides [[buffer(4)]],
+                          constant const int& ndim [[buffer(5)]],
+                          uint3 pos [[thread_position_in_grid]], uint3 grid [[threads_per_grid]]) {
+  int64_t i = deep_offset(shape, strides, ndim, pos);
+  int64_t j = deep_offset(shape, strides + ndim, ndim, pos);
+  out[dense_offset(pos, grid)] = binary_apply<Op, T, U>(a[i], b[j]);
+}
+
+#define BINARY_AS(Op, name, T, U)                              \
+  MLX_KERNEL(#Op "_vv_" #name, binary_vv<Op, T, U>)  \
+  MLX_KERNEL(#Op "_sv_" #name, binary_sv<Op, T, U>)  \
+  MLX_KERNEL(#Op "_vs_" #name, binary_vs<Op, T, U>)  \
+  MLX_KERNEL(#Op "_g_" #name, binary_g<Op, T, U>)    \
+  MLX_KERNEL(#Op "_gn_" #name, binary_gn<Op, T, U>)
+#define BINARY(Op, name, T) BINARY_AS(Op, name, T, T)
+#define COMPARE(Op, name, T) BINARY_AS(Op, name, T, bool)

@@ -1,0 +1,55 @@
+// Copies with conversion: a scalar repeated (s), contiguous (v), strided on both sides (g), strided with more than four
+// dimensions (gn).
+#include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/strided.h"
+#include "mlx/backend/metal/kernels/types.h"
+
+template <typename T, typename U>
+[[kernel]] void copy_s(const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
+                       uint i [[thread_position_in_grid]]) {
+  out[i] = convert<U>(in[0]);
+}
+
+template <typename T, typename U>
+[[kernel]] void copy_v(const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
+                       uint i [[thread_position_in_grid]]) {
+  out[i] = convert<U>(in[i]);
+}
+
+template <typename T, typename U>
+[[kernel]] void copy_g(const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
+                       constant const Strides4<2>& strides [[buffer(2)]],
+                       uint3 pos [[thread_position_in_grid]]) {
+  out[strided_offset(strides, 1, pos)] = convert<U>(in[strided_offset(strides, 0, pos)]);
+}
+
+template <typename T, typename U>
+[[kernel]] void copy_gn(const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
+                        constant const int* shape [[buffer(2)]],
+                        constant const int64_t* strides [[buffer(3)]],
+                        constant const int& ndim [[buffer(4)]],
+                        uint3 pos [[thread_position_in_grid]]) {
+  int64_t i = deep_offset(shape, strides, ndim, pos);
+  int64_t o = deep_offset(shape, strides + ndim, ndim, pos);
+  out[o] = convert<U>(in[i]);
+}
+
+#define COPY(to, U, from, T)                              \
+  MLX_KERNEL("copy_s_" #from "_" #to, copy_s<T, U>)       \
+  MLX_KERNEL("copy_v_" #from "_" #to, copy_v<T, U>)       \
+  MLX_KERNEL("copy_g_" #from "_" #to, copy_g<T, U>)       \
+  MLX_KERNEL("copy_gn_" #from "_" #to, copy_gn<T, U>)
+
+MLX_FOR_ALL(COPY, bool_, bool)
+MLX_FOR_ALL(COPY, uint8, uint8_t)
+MLX_FOR_ALL(COPY, uint16, uint16_t)
+MLX_FOR_ALL(COPY, uint32, uint32_t)
+MLX_FOR_ALL(COPY, uint64, uint64_t)
+MLX_FOR_ALL(COPY, int8, int8_t)
+MLX_FOR_ALL(COPY, int16, int16_t)
+MLX_FOR_ALL(COPY, int32, int32_t)
+MLX_FOR_ALL(COPY, int64, int64_t)
+MLX_FOR_ALL(COPY, float16, half)
+MLX_FOR_ALL(COPY, bfloat16, bfloat16_t)
+MLX_FOR_ALL(COPY, float32, float)
+MLX_FOR_ALL(COPY, complex64, complex64_t)

@@ -1,0 +1,43 @@
+// Parameters of the gather and scatter kernels; filled by the host.
+#pragma once
+
+#ifdef __METAL_VERSION__
+#include "mlx/backend/metal/kernels/utils.h"
+#else
+#include <cstdint>
+#endif
+
+// A slice taken at each index: its (collapsed) shape and its strides in the array, outermost first.
+struct SliceParams {
+  int64_t axis_size;    // of the indexed axis: for wrapping negative indices
+  int64_t axis_stride;  // what an index is multiplied by
+  int64_t stride[8];
+  int32_t shape[8];
+  int32_t ndim;
+  uint32_t size;    // elements of a slice
+  uint32_t count;   // number of indices
+  uint32_t owners;  // scatter: threads that share the indices among them
+};
+
+#ifdef __METAL_VERSION__
+
+// A negative index counts from the end.
+template <typename I>
+inline int64_t wrap_index(I index, int64_t size) {
+  int64_t i = static_cast<int64_t>(index);
+  return i < 0 ? i + size : i;
+}
+
+inline int64_t clamp_index(int64_t i, int64_t size) { return i < 0 ? 0 : i >= size ? size - 1 : i; }
+
+inline int64_t slice_offset(constant const SliceParams& p, uint element) {
+  int64_t offset = 0;
+  for (int d = p.ndim - 1; d >= 0; --d) {
+    uint extent = p.shape[d];
+    offset += (element % extent) * p.stride[d];
+    element /= extent;
+  }
+  return offset;
+}
+
+#endif

@@ -1,0 +1,21 @@
+// Comparisons, logical and bitwise operations of two arrays.
+#include "mlx/backend/metal/kernels/binary.h"
+
+MLX_FOR_ALL(COMPARE, Equal)
+MLX_FOR_ALL(COMPARE, NotEqual)
+MLX_FOR_ALL(COMPARE, Less)
+MLX_FOR_ALL(COMPARE, LessEqual)
+MLX_FOR_ALL(COMPARE, Greater)
+MLX_FOR_ALL(COMPARE, GreaterEqual)
+MLX_FOR_FLOATS(COMPARE, NanEqual)
+MLX_FOR_COMPLEX(COMPARE, NanEqual)
+MLX_FOR_BOOL(COMPARE, LogicalAnd)
+MLX_FOR_BOOL(COMPARE, LogicalOr)
+MLX_FOR_BOOL(BINARY, BitwiseAnd)
+MLX_FOR_BOOL(BINARY, BitwiseOr)
+MLX_FOR_BOOL(BINARY, BitwiseXor)
+MLX_FOR_INTEGERS(BINARY, BitwiseAnd)
+MLX_FOR_INTEGERS(BINARY, BitwiseOr)
+MLX_FOR_INTEGERS(BINARY, BitwiseXor)
+MLX_FOR_INTEGERS(BINARY, LeftShift)
+MLX_FOR_INTEGERS(BINARY, RightShift)

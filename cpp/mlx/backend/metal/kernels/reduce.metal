@@ -1,0 +1,162 @@
+// Reductions without communication between threads, so that the order of additions never changes: row (the reduced
+// elements are contiguous), column (the kept ones are; a thread makes eight neighbouring outputs) and general.
+#include "mlx/backend/metal/kernels/reduce.h"
+
+#include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/reduce_ops.h"
+
+inline int64_t outer_offset(constant const ReduceParams& p, uint index) {
+  int64_t offset = 0;
+  for (int d = p.outer_ndim - 1; d >= 0; --d) {
+    uint extent = p.outer_shape[d];
+    offset += (index % extent) * p.outer_stride[d];
+    index /= extent;
+  }
+  return offset;
+}
+
+inline int64_t kept_offset(constant const ReduceParams& p, uint x, uint y, uint z) {
+  return x * p.kept_stride[0] + y * p.kept_stride[1] + (z % p.third_extent) * p.kept_stride[2] +
+         (z / p.third_extent) * p.kept_stride[3];
+}
+
+// The chunk of the two loops that a split covers.
+struct Chunk {
+  uint inner_begin, inner_end, outer_begin, outer_end;
+  Chunk(constant const ReduceParams& p, uint split) {
+    inner_begin = split * p.inner_chunk;
+    inner_end = min(p.inner, inner_begin + p.inner_chunk);
+    outer_begin = split * p.outer_chunk;
+    outer_end = min(p.outer, outer_begin + p.outer_chunk);
+    if (p.inner_chunk == 0) {
+      inner_begin = 0;
+      inner_end = p.inner;
+    }
+    if (p.outer_chunk == 0) {
+      outer_begin = 0;
+      outer_end = p.outer;
+    }
+  }
+};
+
+// Sixteen running values a thread: vectors on a CPU, and independent additions on a GPU.
+template <typename Op, typename T, typename U>
+[[kernel]] void reduce_row(const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
+                           constant const ReduceParams& p [[buffer(2)]],
+                           uint3 pos [[thread_position_in_grid]]) {
+  using A = compute_t<U>;
+  uint y = pos.y % p.kept[1];
+  uint split = pos.y / p.kept[1];
+  Chunk chunk(p, split);
+  in += kept_offset(p, pos.x, y, pos.z);
+  A acc[16];
+  for (int k = 0; k < 16; ++k) {
+    acc[k] = Op::template neutral<A>();
+  }
+  A tail = Op::template neutral<A>();
+  for (uint o = chunk.outer_begin; o < chunk.outer_end; ++o) {
+    const device T* line = in + outer_offset(p, o);
+    uint i = chunk.inner_begin;
+    for (; i + 16 <= chunk.inner_end; i += 16) {
+      for (int k = 0; k < 16; ++k) {
+        acc[k] = Op::apply(acc[k], convert<A>(line[i + k]));
+      }
+    }
+    for (; i < chunk.inner_end; ++i) {
+      tail = Op::apply(tail, convert<A>(line[i]));
+    }
+  }
+  for (int width = 8; width > 0; width /= 2) {
+    for (int k = 0; k < width; ++k) {
+      acc[k] = Op::apply(acc[k], acc[k + width]);
+    }
+  }
+  int64_t index = pos.x + p.kept[0] * (y + static_cast<int64_t>(p.kept[1]) * pos.z);
+  out[split * p.row + index] = convert<U>(Op::apply(acc[0], tail));
+}
+
+template <typename Op, typename T, typename U>
+[[kernel]] void reduce_column(const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
+                              constant const ReduceParams& p [[buffer(2)]],
+                              uint3 pos [[thread_position_in_grid]]) {
+  using A = compute_t<U>;
+  uint y = pos.y % p.kept[1];
+  uint split = pos.y / p.kept[1];
+  Chunk chunk(p, split);
+  uint x = pos.x * 8;
+  uint width = min(8u, p.kept[0] - x);
+  in += kept_offset(p, x, y, pos.z);
+  int64_t index = x + p.kept[0] * (y + static_cast<int64_t>(p.kept[1]) * pos.z);
+  out += split * p.row + index;
+  A acc[8];
+  for (int k = 0; k < 8; ++k) {
+    acc[k] = Op::template neutral<A>();
+  }
+  for (uint o = chunk.outer_begin; o < chunk.outer_end; ++o) {
+    const device T* line = in + outer_offset(p, o);
+    for (uint i = chunk.inner_begin; i < chunk.inner_end; ++i) {
+      const device T* cells = line + i * p.inner_stride;
+      if (width == 8) {
+        for (int k = 0; k < 8; ++k) {
+          acc[k] = Op::apply(acc[k], convert<A>(cells[k]));
+        }
+      } else {
+        for (uint k = 0; k < width; ++k) {
+          acc[k] = Op::apply(acc[k], convert<A>(cells[k]));
+        }
+      }
+    }
+  }
+  for (uint k = 0; k < width; ++k) {
+    out[k] = convert<U>(acc[k]);
+  }
+}
+
+template <typename Op, typename T, typename U>
+[[kernel]] void reduce_general(const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
+                               constant const ReduceParams& p [[buffer(2)]],
+                               uint3 pos [[thread_position_in_grid]]) {
+  using A = compute_t<U>;
+  uint y = pos.y % p.kept[1];
+  uint split = pos.y / p.kept[1];
+  Chunk chunk(p, split);
+  in += kept_offset(p, pos.x, y, pos.z);
+  A acc = Op::template neutral<A>();
+  for (uint o = chunk.outer_begin; o < chunk.outer_end; ++o) {
+    const device T* line = in + outer_offset(p, o);
+    for (uint i = chunk.inner_begin; i < chunk.inner_end; ++i) {
+      acc = Op::apply(acc, convert<A>(line[i * p.inner_stride]));
+    }
+  }
+  int64_t index = pos.x + p.kept[0] * (y + static_cast<int64_t>(p.kept[1]) * pos.z);
+  out[split * p.row + index] = convert<U>(acc);
+}
+
+#define REDUCE_AS(Op, in_name, T, out_name, U)                                         \
+  MLX_KERNEL(#Op "_row_" #in_name "_" #out_name, reduce_row<Op, T, U>)                 \
+  MLX_KERNEL(#Op "_column_" #in_name "_" #out_name, reduce_column<Op, T, U>)           \
+  MLX_KERNEL(#Op "_general_" #in_name "_" #out_name, reduce_general<Op, T, U>)
+#define REDUCE(Op, name, T) REDUCE_AS(Op, name, T, name, T)
+
+// 16-bit floats keep float between two passes; sums and products of small integers widen.
+#define REDUCE_WIDENING(Op)                                                              \
+  REDUCE_AS(Op, float16, half, float32, float)                                           \
+  REDUCE_AS(Op, bfloat16, bfloat16_t, float32, float)                                    \
+  MLX_KERNEL(#Op "_column_float32_float16", reduce_column<Op, float, half>)              \
+  MLX_KERNEL(#Op "_column_float32_bfloat16", reduce_column<Op, float, bfloat16_t>)       \
+  REDUCE_AS(Op, bool_, bool, int32, int32_t)                                             \
+  REDUCE_AS(Op, int8, int8_t, int32, int32_t)                                            \
+  REDUCE_AS(Op, int16, int16_t, int32, int32_t)                                          \
+  REDUCE_AS(Op, uint8, uint8_t, int32, int32_t)                                          \
+  REDUCE_AS(Op, uint16, uint16_t, int32, int32_t)                                        \
+  REDUCE_AS(Op, uint8, uint8_t, uint32, uint32_t)                                        \
+  REDUCE_AS(Op, uint16, uint16_t, uint32, uint32_t)
+
+MLX_FOR_ALL(REDUCE, Sum)
+MLX_FOR_ALL(REDUCE, Prod)
+MLX_FOR_ALL(REDUCE, Min)
+MLX_FOR_ALL(REDUCE, Max)
+MLX_FOR_BOOL(REDUCE, And)
+MLX_FOR_BOOL(REDUCE, Or)
+REDUCE_WIDENING(Sum)
+REDUCE_WIDENING(Prod)

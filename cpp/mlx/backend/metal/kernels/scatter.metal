@@ -1,0 +1,95 @@
+// Scatters with a fixed order of updates: no atomics, so that results repeat and every type works. A thread owns
+// eight neighbouring elements of the slices (x), of those indices whose place in the output falls to it (y).
+#include "mlx/backend/metal/kernels/indexing.h"
+#include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/reduce_ops.h"
+
+struct Assign {
+  template <typename T>
+  static T apply(T, T b) {
+    return b;
+  }
+};
+
+template <typename Op, typename T>
+inline T scatter_apply(T a, T b) {
+  return convert<T>(Op::apply(static_cast<compute_t<T>>(a), static_cast<compute_t<T>>(b)));
+}
+
+inline bool owns(int64_t offset, uint owners, uint me) {
+  return offset >= 0 && (static_cast<uint>(offset >> 4) & (owners - 1)) == me;
+}
+
+// Slices that are contiguous in the output.
+template <typename Op, typename T>
+[[kernel]] void scatter_row(const device T* updates [[buffer(0)]],
+                            const device int64_t* offsets [[buffer(1)]], device T* out [[buffer(2)]],
+                            constant const SliceParams& p [[buffer(3)]],
+                            uint2 pos [[thread_position_in_grid]]) {
+  uint x = pos.x * 8;
+  uint width = min(8u, p.size - x);
+  updates += x;
+  out += x;
+  for (uint i = 0; i < p.count; ++i) {
+    int64_t offset = offsets[i];
+    if (!owns(offset, p.owners, pos.y)) {
+      continue;
+    }
+    const device T* from = updates + static_cast<int64_t>(i) * p.size;
+    device T* to = out + offset;
+    if (width == 8) {
+      T values[8];
+      for (int k = 0; k < 8; ++k) {
+        values[k] = scatter_apply<Op, T>(to[k], from[k]);
+      }
+      for (int k = 0; k < 8; ++k) {
+        to[k] = values[k];
+      }
+    } else {
+      for (uint k = 0; k < width; ++k) {
+        to[k] = scatter_apply<Op, T>(to[k], from[k]);
+      }
+    }
+  }
+}
+
+// Any slices; one element a thread.
+template <typename Op, typename T>
+[[kernel]] void scatter_general(const device T* updates [[buffer(0)]],
+                                const device int64_t* offsets [[buffer(1)]],
+                                device T* out [[buffer(2)]], constant const SliceParams& p [[buffer(3)]],
+                                uint2 pos [[thread_position_in_grid]]) {
+  updates += pos.x;
+  out += slice_offset(p, pos.x);
+  for (uint i = 0; i < p.count; ++i) {
+    int64_t offset = offsets[i];
+    if (owns(offset, p.owners, pos.y)) {
+      out[offset] = scatter_apply<Op, T>(out[offset], updates[static_cast<int64_t>(i) * p.size]);
+    }
+  }
+}
+
+// Slices that may overlap: everything in order, in one thread.
+template <typename Op, typename T>
+[[kernel]] void scatter_serial(const device T* updates [[buffer(0)]],
+                               const device int64_t* offsets [[buffer(1)]],
+                               device T* out [[buffer(2)]], constant const SliceParams& p [[buffer(3)]]) {
+  for (uint i = 0; i < p.count; ++i) {
+    int64_t offset = offsets[i];
+    for (uint j = 0; offset >= 0 && j < p.size; ++j) {
+      int64_t at = offset + slice_offset(p, j);
+      out[at] = scatter_apply<Op, T>(out[at], updates[static_cast<int64_t>(i) * p.size + j]);
+    }
+  }
+}
+
+#define SCATTER(Op, name, T)                                        \
+  MLX_KERNEL("Scatter" #Op "_row_" #name, scatter_row<Op, T>)         \
+  MLX_KERNEL("Scatter" #Op "_general_" #name, scatter_general<Op, T>) \
+  MLX_KERNEL("Scatter" #Op "_serial_" #name, scatter_serial<Op, T>)
+
+MLX_FOR_SIZES(SCATTER, Assign)
+MLX_FOR_ALL(SCATTER, Sum)
+MLX_FOR_ALL(SCATTER, Prod)
+MLX_FOR_ALL(SCATTER, Max)
+MLX_FOR_ALL(SCATTER, Min)
