@@ -51,7 +51,9 @@ class CMakeBuild(build_ext):
         return "MLX_BUILD_TESTS:BOOL=ON" in (build_dir / "CMakeCache.txt").read_text()
 
     def jobs(self) -> int:
-        return int(self.parallel or os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or os.cpu_count() or 1)
+        return int(
+            self.parallel or os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or os.cpu_count() or 1
+        )
 
     def get_outputs(self) -> list[str]:
         return getattr(self, "installed", [])

@@ -15,7 +15,9 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if any(kind == "python" for kind, _ in blocks(page))], ids=lambda p: p.stem
+    "page",
+    [page for page in PAGES if any(kind == "python" for kind, _ in blocks(page))],
+    ids=lambda p: p.stem,
 )
 def test_python_blocks_run(page: Path):
     namespace = {}

@@ -25,7 +25,9 @@ KERNEL_OUTPUT = "mlx says [0, 2, 4, 6, 8]"
 
 def run(*command: object, environment: dict[str, str] | None = None, cwd: Path = ROOT):
     """Runs a command as from a fresh shell; returns its completed process, output joined."""
-    inherited = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "PYTHONPATH")}
+    inherited = {
+        k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "PYTHONPATH")
+    }
     return subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
@@ -69,7 +71,10 @@ def test_diagnosis(tmp_path: Path):
 
 
 def test_second_build_does_nothing():
-    for command in (("make", "build"), (sys.executable, "setup.py", "build_ext", "-j2", "--inplace")):
+    for command in (
+        ("make", "build"),
+        (sys.executable, "setup.py", "build_ext", "-j2", "--inplace"),
+    ):
         result = run(*command)
         assert result.returncode == 0, result.stdout
         assert "no work to do" in result.stdout, result.stdout[-2000:]

@@ -1,0 +1,16 @@
+# The layout of the package, relative to its folder: the in-place build, the wheel and plain
+# `cmake --install` all use these rules.
+if(TARGET core)
+  set_target_properties(core PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
+  install(TARGETS core LIBRARY DESTINATION .)
+endif()
+if(TARGET mlx)
+  set_target_properties(mlx PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS mlx LIBRARY DESTINATION lib)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/cpp/mlx/ DESTINATION include/mlx FILES_MATCHING PATTERN "*.h")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/cpp/metal/include/Metal DESTINATION include)
+endif()
+if(TARGET metalc)
+  set_target_properties(metalc PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+  install(TARGETS metalc RUNTIME DESTINATION bin)
+endif()
