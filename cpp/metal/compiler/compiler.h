@@ -65,16 +65,18 @@ struct FunctionConstantInfo {
 };
 
 struct FunctionInfo {
-  std::string name;  // host name
+  std::string name;     // host name
+  std::string bitcode;  // LLVM IR of this kernel alone, in the form of kernel_form.h
   std::vector<ArgumentInfo> arguments;
   std::vector<FunctionConstantInfo> constants;
   uint32_t max_total_threads = 0;  // [[max_total_threads_per_threadgroup]]; 0: none given
 };
 
 struct Program {
-  std::string bitcode;  // LLVM IR
   CompileOptions options;
   std::vector<FunctionInfo> functions;
+  std::string warnings;             // of the front end, as Clang prints them
+  std::vector<std::string> inputs;  // files that the source was read from
 
   const FunctionInfo* find(std::string_view name) const {
     for (const auto& function : functions) {
@@ -97,6 +99,12 @@ using ConstantValues = std::map<uint32_t, ConstantValue>;
 
 // Throws CompileError. Thread-safe.
 std::shared_ptr<Program> compile(std::string_view source, const CompileOptions& options = {});
+
+// Precompiles a header of the standard library, so that later compilations start from it.
+void precompile(const std::string& header, const std::string& output);
+
+// What a kernel becomes, as text. `form`: "llvm" (kernel form).
+std::string emit(const FunctionInfo& function, std::string_view form);
 
 // The bytes of a .metallib; load_library throws std::runtime_error for bytes that are none.
 std::string save_library(const Program& program);

@@ -1,0 +1,91 @@
+// Gives every integer operation a value where LLVM leaves it undefined but Metal does not.
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "metal/compiler/kernel_form.h"
+
+namespace metal::compiler {
+namespace {
+
+using llvm::BinaryOperator;
+using llvm::Constant;
+using llvm::ConstantInt;
+using llvm::Instruction;
+using llvm::Value;
+
+// Metal takes shift amounts modulo the width.
+void mask_shift(BinaryOperator& shift) {
+  Value* amount = shift.getOperand(1);
+  const unsigned width = amount->getType()->getScalarSizeInBits();
+  if (const auto* constant = llvm::dyn_cast<ConstantInt>(amount); constant && constant->getValue().ult(width)) return;
+  if (!llvm::isPowerOf2_32(width)) return;
+  llvm::IRBuilder<> builder(&shift);
+  shift.setOperand(1, builder.CreateAnd(amount, ConstantInt::get(amount->getType(), width - 1)));
+}
+
+// Division by zero gives zero quotients' divisor one; the smallest integer divided by -1 wraps.
+void guard_division(BinaryOperator& division) {
+  Value* divisor = division.getOperand(1);
+  const bool is_signed = division.getOpcode() == Instruction::SDiv || division.getOpcode() == Instruction::SRem;
+  if (const auto* constant = llvm::dyn_cast<Constant>(divisor)) {
+    const Constant* element = constant->getType()->isVectorTy() ? constant->getSplatValue() : constant;
+    const auto* number = llvm::dyn_cast_or_null<ConstantInt>(element);
+    if (number && !number->isZero() && !(is_signed && number->isMinusOne())) return;
+  }
+  llvm::IRBuilder<> builder(&division);
+  llvm::Type* type = divisor->getType();
+  Constant* one = ConstantInt::get(type, 1);
+  Value* bad = builder.CreateICmpEQ(divisor, Constant::getNullValue(type));
+  if (is_signed) {
+    const llvm::APInt smallest = llvm::APInt::getSignedMinValue(type->getScalarSizeInBits());
+    Value* overflow = builder.CreateAnd(builder.CreateICmpEQ(divisor, Constant::getAllOnesValue(type)),
+                                        builder.CreateICmpEQ(division.getOperand(0), ConstantInt::get(type, smallest)));
+    bad = builder.CreateOr(bad, overflow);
+  }
+  division.setOperand(1, builder.CreateSelect(bad, one, divisor));
+}
+
+// Arithmetic in half and bfloat rounds after every operation: no fused multiply-add.
+bool split_multiply_add(llvm::IntrinsicInst& call) {
+  if (call.getIntrinsicID() != llvm::Intrinsic::fmuladd) return false;
+  llvm::Type* scalar = call.getType()->getScalarType();
+  if (!scalar->isHalfTy() && !scalar->isBFloatTy()) return false;
+  llvm::IRBuilder<> builder(&call);
+  Value* product = builder.CreateFMul(call.getArgOperand(0), call.getArgOperand(1));
+  call.replaceAllUsesWith(builder.CreateFAdd(product, call.getArgOperand(2)));
+  return true;
+}
+
+// Out-of-range conversions saturate (NaN gives 0), as they do on GPUs.
+bool saturate_conversion(Instruction& instruction) {
+  const bool is_signed = instruction.getOpcode() == Instruction::FPToSI;
+  if (!is_signed && instruction.getOpcode() != Instruction::FPToUI) return false;
+  llvm::IRBuilder<> builder(&instruction);
+  Value* operand = instruction.getOperand(0);
+  if (operand->getType()->getScalarType()->isBFloatTy()) {
+    operand = builder.CreateFPExt(operand, operand->getType()->getWithNewType(builder.getFloatTy()));
+  }
+  const auto id = is_signed ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+  instruction.replaceAllUsesWith(builder.CreateIntrinsic(id, {instruction.getType(), operand->getType()}, {operand}));
+  return true;
+}
+
+}  // namespace
+
+void define_arithmetic(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+      bool replaced = saturate_conversion(instruction);
+      if (auto* operation = llvm::dyn_cast<BinaryOperator>(&instruction)) {
+        if (operation->isShift()) mask_shift(*operation);
+        if (operation->isIntDivRem()) guard_division(*operation);
+      } else if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
+        replaced = split_multiply_add(*call);
+      }
+      if (replaced) instruction.eraseFromParent();
+    }
+  }
+}
+
+}  // namespace metal::compiler

@@ -1,0 +1,191 @@
+#include "metal/compiler/front_end.h"
+
+#include "clang/AST/ASTConsumer.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/ASTMutationListener.h"
+#include "clang/Basic/FileManager.h"
+#include "clang/CodeGen/ModuleBuilder.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendActions.h"
+#include "clang/Frontend/MultiplexConsumer.h"
+#include "clang/Frontend/TextDiagnosticPrinter.h"
+#include "clang/Parse/ParseAST.h"
+#include "clang/Parse/Parser.h"
+#include "clang/Sema/Sema.h"
+#include "clang/Sema/SemaConsumer.h"
+#include "llvm/Support/raw_ostream.h"
+#include "metal/compiler/invocation.h"
+#include "metal/compiler/reflection.h"
+#include "metal/compiler/resources.h"
+#include "metal/compiler/token_pass.h"
+
+namespace metal::compiler {
+namespace {
+
+// Objects copy from any address space to any other: the implicit copy and move members of every class take generic
+// references, as they would in C++ for OpenCL. They are declared as soon as a class is complete, before its methods'
+// bodies are parsed and may need them.
+class ImplicitMembers : public clang::SemaConsumer, public clang::ASTMutationListener {
+ public:
+  void InitializeSema(clang::Sema& sema) override { sema_ = &sema; }
+  void ForgetSema() override { sema_ = nullptr; }
+  clang::ASTMutationListener* GetASTMutationListener() override { return this; }
+
+  void CompletedTagDefinition(const clang::TagDecl* tag) override {
+    auto* record = llvm::dyn_cast<clang::CXXRecordDecl>(const_cast<clang::TagDecl*>(tag));
+    if (!record || !sema_ || record->isInvalidDecl() || record->isDependentContext()) return;
+    auto& language = const_cast<clang::LangOptions&>(sema_->getLangOpts());
+    language.OpenCL = true;
+    sema_->ForceDeclarationOfImplicitMembers(record);
+    language.OpenCL = false;
+  }
+
+ private:
+  clang::Sema* sema_ = nullptr;
+};
+
+// Clang's ParseAST with the token pass between the preprocessor and the parser.
+void parse_tokens(clang::CompilerInstance& instance) {
+  clang::Sema& sema = instance.getSema();
+  clang::Preprocessor& preprocessor = instance.getPreprocessor();
+  clang::ASTConsumer& consumer = sema.getASTConsumer();
+  allow_address_spaces(instance.getLangOpts());
+
+  auto parser = std::make_unique<clang::Parser>(preprocessor, sema, /*SkipFunctionBodies=*/false);
+  preprocessor.EnterMainSourceFile();
+  std::vector<clang::Token> tokens;
+  do {
+    preprocessor.Lex(tokens.emplace_back());
+  } while (tokens.back().isNot(clang::tok::eof));
+  const std::vector<clang::Token> rewritten = rewrite_tokens(preprocessor, tokens);
+  preprocessor.EnterTokenStream(rewritten, /*DisableMacroExpansion=*/true, /*IsReinject=*/false);
+
+  if (clang::ExternalASTSource* external = sema.getASTContext().getExternalSource()) {
+    external->StartTranslationUnit(&consumer);
+  }
+  parser->Initialize();
+  clang::Parser::DeclGroupPtrTy group;
+  clang::Sema::ModuleImportState import_state;
+  for (bool at_eof = parser->ParseFirstTopLevelDecl(group, import_state); !at_eof;
+       at_eof = parser->ParseTopLevelDecl(group, import_state)) {
+    if (group && !consumer.HandleTopLevelDecl(group.get())) return;
+  }
+  for (clang::Decl* declaration : sema.WeakTopLevelDecls()) {
+    consumer.HandleTopLevelDecl(clang::DeclGroupRef(declaration));
+  }
+  consumer.HandleTranslationUnit(sema.getASTContext());
+}
+
+std::unique_ptr<clang::ASTConsumer> with_implicit_members(std::unique_ptr<clang::ASTConsumer> consumer) {
+  std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
+  consumers.push_back(std::make_unique<ImplicitMembers>());
+  consumers.push_back(std::move(consumer));
+  return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
+}
+
+class EmitAction : public clang::ASTFrontendAction {
+ public:
+  EmitAction(llvm::LLVMContext& context, TranslationUnit& unit) : context_(context), unit_(unit) {}
+
+ protected:
+  bool BeginInvocation(clang::CompilerInstance& instance) override {
+    number_address_spaces(instance.getTarget());
+    return true;
+  }
+
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& instance,
+                                                        llvm::StringRef) override {
+    generator_ = clang::CreateLLVMCodeGen(instance.getDiagnostics(), "kernels", &instance.getVirtualFileSystem(),
+                                          instance.getHeaderSearchOpts(), instance.getPreprocessorOpts(),
+                                          instance.getCodeGenOpts(), context_);
+    return with_implicit_members(std::unique_ptr<clang::ASTConsumer>(generator_));
+  }
+
+  void ExecuteAction() override {
+    clang::CompilerInstance& instance = getCompilerInstance();
+    instance.createSema(getTranslationUnitKind(), nullptr);
+    parse_tokens(instance);
+    if (instance.getDiagnostics().hasErrorOccurred()) return;
+    reflect(instance, *generator_, unit_);
+    list_inputs(instance);
+    unit_.module.reset(generator_->ReleaseModule());
+  }
+
+ private:
+  void list_inputs(clang::CompilerInstance& instance) {
+    clang::SourceManager& sources = instance.getSourceManager();
+    for (auto it = sources.fileinfo_begin(); it != sources.fileinfo_end(); ++it) {
+      const std::string path = it->first.getName().str();
+      if (!path.starts_with(resource_directory())) unit_.inputs.push_back(path);
+    }
+  }
+
+  llvm::LLVMContext& context_;
+  TranslationUnit& unit_;
+  clang::CodeGenerator* generator_ = nullptr;
+};
+
+class PrecompileAction : public clang::GeneratePCHAction {
+ protected:
+  bool BeginInvocation(clang::CompilerInstance& instance) override {
+    number_address_spaces(instance.getTarget());
+    return GeneratePCHAction::BeginInvocation(instance);
+  }
+
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& instance,
+                                                        llvm::StringRef file) override {
+    auto consumer = GeneratePCHAction::CreateASTConsumer(instance, file);
+    return consumer ? with_implicit_members(std::move(consumer)) : nullptr;
+  }
+
+  void ExecuteAction() override {
+    clang::CompilerInstance& instance = getCompilerInstance();
+    instance.createSema(getTranslationUnitKind(), nullptr);
+    parse_tokens(instance);
+  }
+};
+
+// Clang knows address spaces by OpenCL's names; the user knows Metal's.
+std::string in_metal_terms(std::string text) {
+  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"const __private ", "constant "}, {"__private ", "constant "}, {"__global ", "device "},
+      {"__local ", "threadgroup "},      {"__generic ", ""},          {"__bf16", "bfloat"}};
+  for (const auto& [from, to] : kNames) {
+    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+      text.replace(at, from.size(), to);
+    }
+  }
+  return text;
+}
+
+// Runs an action over a configured invocation; returns the warnings, throws the errors.
+std::string execute(const Invocation& invocation, clang::FrontendAction& action) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  clang::CompilerInstance instance;
+  instance.setInvocation(invocation.options);
+  instance.createDiagnostics(new clang::TextDiagnosticPrinter(stream, &instance.getDiagnosticOpts()));
+  instance.setFileManager(new clang::FileManager(instance.getFileSystemOpts(), invocation.files));
+  const bool ok = instance.ExecuteAction(action);
+  stream.flush();
+  text = in_metal_terms(std::move(text));
+  if (!ok || instance.getDiagnostics().hasErrorOccurred()) throw CompileError(text);
+  return text;
+}
+
+}  // namespace
+
+TranslationUnit parse(std::string_view source, const CompileOptions& options, llvm::LLVMContext& context) {
+  TranslationUnit unit;
+  EmitAction action(context, unit);
+  const std::string warnings = execute(kernel_invocation(source, options), action);
+  unit.warnings = warnings;
+  return unit;
+}
+
+void precompile_header(const std::string& header, const std::string& output) {
+  PrecompileAction action;
+  execute(precompile_invocation(header, output), action);
+}
+
+}  // namespace metal::compiler

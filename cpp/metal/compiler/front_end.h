@@ -1,0 +1,51 @@
+// Clang as a front end for MSL: source text to LLVM IR and a description of its kernels.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "metal/compiler/attributes.h"
+#include "metal/compiler/compiler.h"
+
+namespace metal::compiler {
+
+// A scalar or vector of 16- or 32-bit integers that a built-in argument has.
+struct BuiltinType {
+  Builtin builtin = Builtin::ThreadPositionInGrid;
+  uint32_t element_bytes = 4;
+  uint32_t components = 1;
+};
+
+struct KernelArgument {
+  ArgumentInfo info;
+  BuiltinType builtin;      // of an attribute argument
+  uint32_t bytes = 0;       // size of the argument's own type
+  bool by_value_buffer = false;
+};
+
+struct KernelDeclaration {
+  std::string symbol;  // of the function in the module
+  std::string name;    // as the host sees it
+  std::vector<KernelArgument> arguments;
+  uint32_t max_total_threads = 0;
+};
+
+struct TranslationUnit {
+  std::unique_ptr<llvm::Module> module;
+  std::vector<KernelDeclaration> kernels;
+  std::vector<FunctionConstantInfo> constants;
+  std::string warnings;
+  std::vector<std::string> inputs;  // the user's files, not those of the standard library
+};
+
+// Throws CompileError with Clang's diagnostics.
+TranslationUnit parse(std::string_view source, const CompileOptions& options, llvm::LLVMContext& context);
+
+// Precompiles a header of the standard library into `output`.
+void precompile_header(const std::string& header, const std::string& output);
+
+}  // namespace metal::compiler

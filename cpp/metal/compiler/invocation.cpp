@@ -1,0 +1,199 @@
+#include "metal/compiler/invocation.h"
+
+#include "clang/Basic/AddressSpaces.h"
+#include "clang/Basic/Diagnostic.h"
+#include "clang/Basic/TargetInfo.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Lex/HeaderSearchOptions.h"
+#include "clang/Lex/PreprocessorOptions.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "metal/compiler/resources.h"
+
+namespace metal::compiler {
+namespace {
+
+constexpr const char* kUtilsHeader = "mlx/backend/metal/kernels/utils.h";
+constexpr uint32_t kNewestLanguage = 3 << 16 | 2;
+
+// Kernels are parsed for one fixed machine: its data layout (64-bit little-endian) is that of every device served.
+constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
+
+// Only the declared folders exist for a source: no include reaches the rest of the disk.
+class DeclaredFiles : public llvm::vfs::ProxyFileSystem {
+ public:
+  DeclaredFiles(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> base, std::vector<std::string> roots)
+      : ProxyFileSystem(std::move(base)), roots_(std::move(roots)) {}
+
+  llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine& path) override {
+    if (!allowed(path)) return std::make_error_code(std::errc::no_such_file_or_directory);
+    return ProxyFileSystem::status(path);
+  }
+
+  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine& path) override {
+    if (!allowed(path)) return std::make_error_code(std::errc::no_such_file_or_directory);
+    return ProxyFileSystem::openFileForRead(path);
+  }
+
+ private:
+  bool allowed(const llvm::Twine& path) const {
+    llvm::SmallString<256> text;
+    path.toVector(text);
+    llvm::sys::fs::make_absolute(text);
+    llvm::sys::path::remove_dots(text, /*remove_dot_dot=*/true);
+    for (const std::string& root : roots_) {
+      if (text.starts_with(root) && (text.size() == root.size() || text[root.size()] == '/')) return true;
+    }
+    return false;
+  }
+
+  std::vector<std::string> roots_;
+};
+
+std::string absolute(std::string_view path) {
+  llvm::SmallString<256> text{llvm::StringRef(path)};
+  llvm::sys::fs::make_absolute(text);
+  llvm::sys::path::remove_dots(text, true);
+  return std::string(text.str());
+}
+
+// What cc1's own options cannot say.
+void set_language(clang::LangOptions& language) {
+  language.DeclSpecKeyword = true;  // properties: the swizzles of vectors
+  language.Half = true;
+  language.NativeHalfType = true;
+  language.NativeHalfArgsAndReturns = true;
+  language.setFloat16ExcessPrecision(clang::LangOptions::FPP_None);  // half and bfloat round in their own type
+  language.setBFloat16ExcessPrecision(clang::LangOptions::FPP_None);
+  language.SinglePrecisionConstants = true;
+  language.ConvergentFunctions = true;
+}
+
+void set_math(clang::LangOptions& language, MathMode mode) {
+  language.setDefaultFPContractMode(clang::LangOptions::FPM_On);
+  if (mode == MathMode::Safe) return;
+  language.setDefaultFPContractMode(clang::LangOptions::FPM_FastHonorPragmas);
+  language.AllowFPReassoc = language.NoSignedZero = language.AllowRecip = language.ApproxFunc = true;
+  if (mode == MathMode::Fast) {
+    language.NoHonorInfs = language.NoHonorNaNs = true;
+    language.FastMath = true;
+  }
+}
+
+std::shared_ptr<clang::CompilerInvocation> base_options() {
+  static constexpr const char* kArguments[] = {
+      "-triple", kTriple, "-x", "c++", "-std=c++20", "-O2", "-disable-llvm-passes", "-ffreestanding", "-fno-builtin",
+      "-nostdsysteminc", "-nobuiltininc", "-nostdinc++", "-fno-rtti", "-fno-threadsafe-statics", "-fwrapv",
+      "-relaxed-aliasing", "-fno-finite-loops", "-fno-strict-return", "-fno-delete-null-pointer-checks",
+      "-fbracket-depth", "512", "-ftemplate-depth", "512", "-ferror-limit", "20", "-fmessage-length", "0",
+      // kernels are written for a compiler with other habits; these say nothing about their meaning
+      "-Wno-duplicate-decl-specifier", "-Wno-unknown-pragmas", "-Wno-unused-value", "-Wno-ignored-attributes",
+      "-Wno-psabi", "-Wno-shift-count-overflow", "-Wno-shift-count-negative", "-Wno-reserved-user-defined-literal",
+      "-Wno-undefined-internal", "-Wno-undefined-inline", "-Wno-pass-failed", "-Wno-literal-range",
+      "-Wno-tautological-constant-out-of-range-compare", "-Wno-vla-cxx-extension", "-Wno-c++20-compat", "-Wno-extern-initializer",
+      "kernel.metal"};
+  auto options = std::make_shared<clang::CompilerInvocation>();
+  auto ids = llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>();
+  clang::DiagnosticsEngine ignored(ids, llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>(),
+                                   new clang::IgnoringDiagConsumer());
+  clang::CompilerInvocation::CreateFromArgs(*options, kArguments, ignored);
+  set_language(options->getLangOpts());
+  options->getFrontendOpts().DisableFree = false;
+  options->getFrontendOpts().Inputs.clear();
+  auto& headers = options->getHeaderSearchOpts();
+  headers.AddPath(stdlib_directory(), clang::frontend::System, false, /*IgnoreSysRoot=*/true);
+  headers.Sysroot = resource_directory();  // paths in precompiled headers are relative to it
+  return options;
+}
+
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> visible_files(std::vector<std::string> roots) {
+  return llvm::makeIntrusiveRefCnt<DeclaredFiles>(llvm::vfs::getRealFileSystem(), std::move(roots));
+}
+
+std::string version_macro(uint32_t version) {
+  if (version == 0) version = kNewestLanguage;
+  return std::to_string((version >> 16) * 100 + (version & 0xffff) * 10);
+}
+
+void define_macros(clang::PreprocessorOptions& preprocessor, const CompileOptions& options) {
+  preprocessor.addMacroDef("__METAL__=1");
+  preprocessor.addMacroDef("__METAL_MACOS__=1");
+  preprocessor.addMacroDef("__HAVE_BFLOAT__=1");
+  preprocessor.addMacroDef("__METAL_VERSION__=" + version_macro(options.language_version));
+  if (options.math_mode != MathMode::Fast) preprocessor.addMacroUndef("__FAST_MATH__");
+  for (const auto& [name, value] : options.macros) preprocessor.addMacroDef(name + "=" + value);
+}
+
+// The first include decides which precompiled header fits: the standard library alone, or MLX's helpers on top.
+bool starts_with_utils(std::string_view source) {
+  const std::string include = std::string("#include \"") + kUtilsHeader + "\"";
+  return source.substr(0, source.find('\n')).find(include) == 0;
+}
+
+void use_standard_library(clang::PreprocessorOptions& preprocessor, bool with_utils) {
+  const std::string precompiled = precompiled_header(with_utils);
+  if (llvm::sys::fs::exists(precompiled)) {
+    preprocessor.ImplicitPCHInclude = precompiled;
+    preprocessor.DisablePCHOrModuleValidation = clang::DisableValidationForModuleKind::All;
+  } else {
+    preprocessor.Includes.push_back(stdlib_directory() + "/metal_stdlib");
+  }
+}
+
+}  // namespace
+
+Invocation kernel_invocation(std::string_view source, const CompileOptions& options) {
+  auto invocation = base_options();
+  set_math(invocation->getLangOpts(), options.math_mode);
+  define_macros(invocation->getPreprocessorOpts(), options);
+  use_standard_library(invocation->getPreprocessorOpts(), starts_with_utils(source));
+
+  const std::string path = options.path.empty() ? "kernel.metal" : options.path;
+  std::vector<std::string> roots = {resource_directory(), stdlib_directory()};
+  for (const std::string& directory : options.include_directories) {
+    roots.push_back(absolute(directory));
+    invocation->getHeaderSearchOpts().AddPath(roots.back(), clang::frontend::Angled, false, true);
+  }
+  if (!options.path.empty()) roots.push_back(absolute(llvm::sys::path::parent_path(absolute(path))));
+
+  // The buffer outlives the invocation's only use, and its name is what diagnostics print.
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(source), path);
+  auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  memory->addFile(path, 0, std::move(buffer));
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(visible_files(std::move(roots)));
+  files->pushOverlay(memory);
+  invocation->getFrontendOpts().Inputs.emplace_back(path, clang::InputKind(clang::Language::CXX));
+  return {std::move(invocation), std::move(files)};
+}
+
+Invocation precompile_invocation(const std::string& header, const std::string& output) {
+  auto invocation = base_options();
+  set_math(invocation->getLangOpts(), MathMode::Safe);
+  invocation->getFrontendOpts().ProgramAction = clang::frontend::GeneratePCH;
+  invocation->getFrontendOpts().OutputFile = output;
+  invocation->getFrontendOpts().RelocatablePCH = true;
+  invocation->getFrontendOpts().Inputs.emplace_back(
+      absolute(header), clang::InputKind(clang::Language::CXX, clang::InputKind::Source, false,
+                                         clang::InputKind::HeaderUnit_None, true));
+  return {std::move(invocation), visible_files({absolute(stdlib_directory()), absolute(llvm::sys::path::parent_path(absolute(output)))})};
+}
+
+void allow_address_spaces(clang::LangOptions& language) {
+  language.OpenCLCPlusPlus = true;
+  language.OpenCLGenericAddressSpace = true;
+}
+
+void number_address_spaces(clang::TargetInfo& target) {
+  static constinit clang::LangASMap numbers = {};
+  numbers[static_cast<unsigned>(clang::LangAS::opencl_global)] = 1;
+  numbers[static_cast<unsigned>(clang::LangAS::opencl_private)] = 2;  // spells `constant`: see the token pass
+  numbers[static_cast<unsigned>(clang::LangAS::opencl_local)] = 3;
+  numbers[static_cast<unsigned>(clang::LangAS::opencl_generic)] = 4;
+  // The map is protected: every real target sets its own in its constructor.
+  struct Access : clang::TargetInfo {
+    static constexpr const clang::LangASMap* clang::TargetInfo::* map() { return &Access::AddrSpaceMap; }
+  };
+  target.*Access::map() = &numbers;
+}
+
+}  // namespace metal::compiler

@@ -1,0 +1,210 @@
+#include "metal/compiler/kernel_form.h"
+
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/Analysis/CallGraph.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/InferAddressSpaces.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "metal/compiler/front_end.h"
+
+namespace metal::compiler {
+namespace {
+
+constexpr unsigned kGenericAddressSpace = 4;
+
+// Metal's attributes have been read from the AST; in the IR they are only in the way.
+void remove_annotations(llvm::Module& module) {
+  if (auto* annotations = module.getGlobalVariable("llvm.global.annotations")) annotations->eraseFromParent();
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+      if (call && call->getIntrinsicID() == llvm::Intrinsic::var_annotation) call->eraseFromParent();
+    }
+  }
+}
+
+// Calls `declaration`'s function with arguments in Clang's own calling convention.
+class EntryBuilder {
+ public:
+  EntryBuilder(llvm::Module& module, const KernelDeclaration& declaration)
+      : module_(module), declaration_(declaration), callee_(module.getFunction(declaration.symbol)),
+        builder_(module.getContext()) {}
+
+  llvm::Function* build() {
+    std::vector<llvm::Type*> types;
+    for (const KernelArgument& argument : declaration_.arguments) {
+      if (argument.info.kind == ArgumentKind::Attribute) continue;
+      types.push_back(builder_.getPtrTy(static_cast<unsigned>(argument.info.address_space)));
+    }
+    auto* type = llvm::FunctionType::get(builder_.getVoidTy(), types, false);
+    auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "", module_);
+    entry->setAttributes(callee_->getAttributes().getFnAttrs().hasAttributes()
+                             ? llvm::AttributeList().addFnAttributes(
+                                   module_.getContext(), llvm::AttrBuilder(module_.getContext(), callee_->getAttributes().getFnAttrs()))
+                             : llvm::AttributeList());
+    builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", entry));
+    unsigned pointer = 0;
+    for (const KernelArgument& argument : declaration_.arguments) {
+      if (argument.info.kind == ArgumentKind::Attribute) {
+        pass_builtin(argument);
+      } else {
+        entry->getArg(pointer)->setName(argument.info.name);
+        operands_.push_back(entry->getArg(pointer++));
+      }
+    }
+    builder_.CreateCall(callee_, operands_)->setAttributes(callee_->getAttributes());
+    builder_.CreateRetVoid();
+    callee_->setLinkage(llvm::Function::InternalLinkage);
+    callee_->setComdat(nullptr);
+    return entry;
+  }
+
+ private:
+  llvm::Value* component(const BuiltinType& type, const std::string& attribute, uint32_t index) {
+    auto* getter = llvm::cast<llvm::Function>(
+        module_.getOrInsertFunction(std::string(kBuiltinPrefix) + attribute,
+                                    llvm::FunctionType::get(builder_.getInt32Ty(), {builder_.getInt32Ty()}, false))
+            .getCallee());
+    getter->setDoesNotAccessMemory();
+    getter->setDoesNotThrow();
+    getter->setWillReturn();
+    llvm::Value* value = builder_.CreateCall(getter, {builder_.getInt32(index)});
+    return type.element_bytes == 2 ? builder_.CreateTrunc(value, builder_.getInt16Ty()) : value;
+  }
+
+  // Clang passes a small vector class in registers of its own choice: write it to memory, read what is expected.
+  void pass_builtin(const KernelArgument& argument) {
+    const BuiltinType& type = argument.builtin;
+    if (type.components == 1) {
+      llvm::Value* value = component(type, argument.info.attribute, 0);
+      llvm::Type* expected = callee_->getArg(operands_.size())->getType();
+      operands_.push_back(expected->isPointerTy() ? spill(value) : builder_.CreateZExtOrTrunc(value, expected));
+      return;
+    }
+    llvm::Type* element = type.element_bytes == 2 ? builder_.getInt16Ty() : builder_.getInt32Ty();
+    llvm::AllocaInst* memory = builder_.CreateAlloca(llvm::ArrayType::get(builder_.getInt8Ty(), 16));
+    memory->setAlignment(llvm::Align(16));
+    for (uint32_t i = 0; i < type.components; ++i) {
+      builder_.CreateStore(component(type, argument.info.attribute, i), builder_.CreateConstGEP1_32(element, memory, i));
+    }
+    for (uint32_t offset = 0; offset < argument.bytes;) {
+      llvm::Type* expected = callee_->getArg(operands_.size())->getType();
+      if (expected->isPointerTy()) {
+        operands_.push_back(memory);
+        break;
+      }
+      operands_.push_back(builder_.CreateLoad(expected, builder_.CreateConstGEP1_32(builder_.getInt8Ty(), memory, offset)));
+      offset += module_.getDataLayout().getTypeAllocSize(expected);
+    }
+  }
+
+  llvm::Value* spill(llvm::Value* value) {
+    llvm::AllocaInst* memory = builder_.CreateAlloca(value->getType());
+    builder_.CreateStore(value, memory);
+    return memory;
+  }
+
+  llvm::Module& module_;
+  const KernelDeclaration& declaration_;
+  llvm::Function* callee_;
+  llvm::IRBuilder<> builder_;
+  std::vector<llvm::Value*> operands_;
+};
+
+void make_entries(TranslationUnit& unit) {
+  std::vector<std::pair<llvm::Function*, const KernelDeclaration*>> entries;
+  for (const KernelDeclaration& declaration : unit.kernels) {
+    if (!unit.module->getFunction(declaration.symbol)) continue;
+    entries.emplace_back(EntryBuilder(*unit.module, declaration).build(), &declaration);
+  }
+  for (auto& [entry, declaration] : entries) {
+    if (llvm::Function* other = unit.module->getFunction(declaration->name); other && other != entry) {
+      other->setName(declaration->name + ".body");
+    }
+    entry->setName(declaration->name);
+  }
+}
+
+// Everything but kernels is internal, and inlined unless it calls itself.
+void internalize_and_inline(TranslationUnit& unit, llvm::ModuleAnalysisManager& analyses) {
+  llvm::Module& module = *unit.module;
+  llvm::SmallPtrSet<const llvm::Function*, 8> entries;
+  for (const KernelDeclaration& kernel : unit.kernels) entries.insert(module.getFunction(kernel.name));
+  for (llvm::GlobalVariable& variable : module.globals()) {
+    if (variable.isDeclaration() || variable.hasAppendingLinkage()) continue;
+    variable.setLinkage(llvm::GlobalValue::InternalLinkage);
+    variable.setComdat(nullptr);
+  }
+  llvm::CallGraph graph(module);
+  for (auto component = llvm::scc_begin(&graph); !component.isAtEnd(); ++component) {
+    const bool recursive = component.hasCycle();
+    for (llvm::CallGraphNode* node : *component) {
+      llvm::Function* function = node->getFunction();
+      if (!function || function->isDeclaration() || entries.contains(function)) continue;
+      function->setLinkage(llvm::GlobalValue::InternalLinkage);
+      function->setComdat(nullptr);
+      function->removeFnAttr(llvm::Attribute::NoInline);
+      function->removeFnAttr(llvm::Attribute::OptimizeNone);
+      if (!recursive) function->addFnAttr(llvm::Attribute::AlwaysInline);
+    }
+  }
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/true));
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.run(module, analyses);
+}
+
+void clean_up(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InferAddressSpacesPass(kGenericAddressSpace));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  llvm::ModulePassManager all;
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+  all.addPass(llvm::GlobalDCEPass());
+  all.run(module, analyses);
+}
+
+void check_symbols(const llvm::Module& module) {
+  for (const llvm::Function& function : module) {
+    if (!function.isDeclaration() || function.isIntrinsic() || function.use_empty()) continue;
+    if (function.getName().starts_with(kRuntimePrefix)) continue;
+    throw CompileError("error: function '" + llvm::demangle(function.getName().str()) + "' is declared but not defined\n");
+  }
+}
+
+}  // namespace
+
+void to_kernel_form(TranslationUnit& unit) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+
+  remove_annotations(*unit.module);
+  define_arithmetic(*unit.module);
+  make_entries(unit);
+  internalize_and_inline(unit, modules);
+  check_symbols(*unit.module);
+  clean_up(*unit.module, modules);
+}
+
+}  // namespace metal::compiler

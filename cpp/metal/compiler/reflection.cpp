@@ -1,0 +1,244 @@
+#include "metal/compiler/reflection.h"
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Attr.h"
+#include "clang/AST/Decl.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/GlobalDecl.h"
+#include "clang/CodeGen/ModuleBuilder.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "metal/compiler/front_end.h"
+
+namespace metal::compiler {
+namespace {
+
+// One Metal attribute of a declaration, with its integer or string argument.
+struct Attribute {
+  std::string name;
+  std::optional<uint64_t> number;
+  std::string text;
+  clang::SourceLocation location;
+};
+
+class Reflector {
+ public:
+  Reflector(clang::CompilerInstance& instance, clang::CodeGenerator& generator, TranslationUnit& unit)
+      : context_(instance.getASTContext()), diagnostics_(instance.getDiagnostics()), generator_(generator), unit_(unit) {}
+
+  void run() {
+    visit(context_.getTranslationUnitDecl());
+  }
+
+ private:
+  // Only the user's own declarations are looked at: those of the precompiled library would all be loaded.
+  void visit(clang::DeclContext* scope) {
+    for (auto it = scope->noload_decls_begin(); it != scope->noload_decls_end(); ++it) {
+      if (it->isFromASTFile() && !llvm::isa<clang::NamespaceDecl, clang::LinkageSpecDecl>(*it)) continue;
+      visit_declaration(*it);
+    }
+  }
+
+  void visit_declaration(clang::Decl* declaration) {
+    if (auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) {
+      visit_function(function);
+    } else if (auto* pattern = llvm::dyn_cast<clang::FunctionTemplateDecl>(declaration)) {
+      if (!pattern->isThisDeclarationADefinition()) return;
+      for (clang::FunctionDecl* specialization : pattern->specializations()) visit_function(specialization);
+    } else if (auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
+      visit_variable(variable);
+    } else if (auto* scope = llvm::dyn_cast<clang::NamespaceDecl>(declaration)) {
+      visit(scope);
+    } else if (auto* linkage = llvm::dyn_cast<clang::LinkageSpecDecl>(declaration)) {
+      visit(linkage);
+    }
+  }
+
+  std::vector<Attribute> attributes(const clang::Decl* declaration) {
+    std::vector<Attribute> found;
+    for (const auto* annotation : declaration->specific_attrs<clang::AnnotateAttr>()) {
+      const auto name = annotated_attribute(std::string_view(annotation->getAnnotation()));
+      if (!name) continue;
+      Attribute attribute{std::string(*name), std::nullopt, {}, annotation->getLocation()};
+      for (const clang::Expr* argument : annotation->args()) {
+        clang::Expr::EvalResult value;
+        const clang::Expr* plain = argument->IgnoreParenImpCasts();
+        if (const auto* constant = llvm::dyn_cast<clang::ConstantExpr>(plain)) plain = constant->getSubExpr()->IgnoreParenImpCasts();
+        if (const auto* text = llvm::dyn_cast<clang::StringLiteral>(plain)) {
+          attribute.text = text->getString().str();
+        } else if (argument->EvaluateAsInt(value, context_)) {
+          attribute.number = value.Val.getInt().getZExtValue();
+        }
+      }
+      found.push_back(std::move(attribute));
+    }
+    return found;
+  }
+
+  void visit_function(clang::FunctionDecl* function) {
+    if (function->isDependentContext() || !function->isDefined()) return;
+    KernelDeclaration kernel;
+    bool is_kernel = false;
+    for (const Attribute& attribute : attributes(function)) {
+      is_kernel |= attribute.name == "kernel";
+      if (attribute.name == "host_name") kernel.name = attribute.text;
+      if (attribute.name == "max_total_threads_per_threadgroup") kernel.max_total_threads = attribute.number.value_or(0);
+    }
+    if (!is_kernel) return;
+    if (function->isTemplateInstantiation() &&
+        function->getTemplateSpecializationKind() != clang::TSK_ExplicitInstantiationDefinition) {
+      return;
+    }
+    if (!function->doesThisDeclarationHaveABody() && !function->isTemplateInstantiation()) return;
+    if (!function->getReturnType()->isVoidType()) error(function->getLocation(), "a kernel must return void");
+    if (kernel.name.empty()) kernel.name = function->getNameAsString();
+    kernel.symbol = generator_.GetMangledName(clang::GlobalDecl(function)).str();
+    number_buffers(function, kernel);
+    unit_.kernels.push_back(std::move(kernel));
+  }
+
+  // Buffers without an index take the first free ones, in order.
+  void number_buffers(clang::FunctionDecl* function, KernelDeclaration& kernel) {
+    std::vector<bool> numbered;
+    for (const clang::ParmVarDecl* parameter : function->parameters()) {
+      bool has_index = true;
+      kernel.arguments.push_back(argument(parameter, has_index));
+      numbered.push_back(has_index);
+    }
+    auto taken = [&](ArgumentKind kind, uint32_t index) {
+      for (size_t i = 0; i < kernel.arguments.size(); ++i) {
+        const ArgumentInfo& info = kernel.arguments[i].info;
+        if (numbered[i] && info.kind == kind && info.index == index) return true;
+      }
+      return false;
+    };
+    for (size_t i = 0; i < kernel.arguments.size(); ++i) {
+      ArgumentInfo& info = kernel.arguments[i].info;
+      if (numbered[i] || info.kind == ArgumentKind::Attribute) continue;
+      info.index = 0;
+      while (taken(info.kind, info.index)) ++info.index;
+      numbered[i] = true;
+    }
+  }
+
+  KernelArgument argument(const clang::ParmVarDecl* parameter, bool& has_index) {
+    KernelArgument result;
+    ArgumentInfo& info = result.info;
+    info.name = parameter->getNameAsString();
+    const clang::QualType type = parameter->getType();
+    result.bytes = context_.getTypeSizeInChars(type.getNonReferenceType()).getQuantity();
+    has_index = false;
+    bool known = false;
+    for (const Attribute& attribute : attributes(parameter)) {
+      if (attribute.name == "buffer" || attribute.name == "threadgroup") {
+        info.kind = attribute.name == "buffer" ? ArgumentKind::Buffer : ArgumentKind::ThreadgroupMemory;
+        info.index = attribute.number.value_or(0);
+        has_index = known = true;
+        if (info.index >= 31) error(attribute.location, "buffer index must be below 31");
+      } else if (const auto builtin = find_builtin(attribute.name)) {
+        info.kind = ArgumentKind::Attribute;
+        info.attribute = attribute.name;
+        result.builtin = builtin_type(parameter, *builtin);
+        known = true;
+      }
+    }
+    if (!type->isPointerType() && !type->isReferenceType()) {
+      if (!known || info.kind != ArgumentKind::Attribute) {
+        error(parameter->getLocation(), "a kernel's argument must be a pointer or reference with an address space, or have one of Metal's input attributes");
+      }
+      return result;
+    }
+    describe_memory(parameter, result);
+    return result;
+  }
+
+  void describe_memory(const clang::ParmVarDecl* parameter, KernelArgument& result) {
+    ArgumentInfo& info = result.info;
+    const clang::QualType pointee = parameter->getType()->getPointeeType();
+    const clang::LangAS space = pointee.getAddressSpace();
+    const unsigned number = context_.getTargetAddressSpace(space);
+    info.address_space = static_cast<AddressSpace>(number);
+    info.writable = info.address_space == AddressSpace::Device && !pointee.isConstQualified();
+    if (!pointee->isIncompleteType() && !pointee->isVoidType()) {
+      info.element_size = context_.getTypeSizeInChars(pointee).getQuantity();
+    }
+    result.bytes = 8;
+    if (info.address_space == AddressSpace::Threadgroup) {
+      info.kind = ArgumentKind::ThreadgroupMemory;
+    } else if (info.address_space == AddressSpace::Device || info.address_space == AddressSpace::Constant) {
+      info.kind = ArgumentKind::Buffer;
+    } else {
+      error(parameter->getLocation(), "a kernel's pointer argument must be in the device, constant or threadgroup address space");
+    }
+  }
+
+  BuiltinType builtin_type(const clang::ParmVarDecl* parameter, Builtin builtin) {
+    BuiltinType result{builtin, 4, 1};
+    clang::QualType type = parameter->getType().getNonReferenceType().getCanonicalType();
+    if (const auto* record = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+        record && record->getName() == "vec") {
+      result.components = record->getTemplateArgs()[1].getAsIntegral().getZExtValue();
+      type = record->getTemplateArgs()[0].getAsType();
+    }
+    if (!type->isIntegerType() || context_.getTypeSize(type) < 16 || context_.getTypeSize(type) > 32) {
+      error(parameter->getLocation(), "an input attribute needs a 16- or 32-bit integer or a vector of them");
+    } else {
+      result.element_bytes = context_.getTypeSize(type) / 8;
+    }
+    return result;
+  }
+
+  void visit_variable(clang::VarDecl* variable) {
+    for (const Attribute& attribute : attributes(variable)) {
+      if (attribute.name != "function_constant") continue;
+      FunctionConstantInfo constant;
+      constant.name = generator_.GetMangledName(clang::GlobalDecl(variable)).str();
+      constant.index = attribute.number.value_or(0);
+      constant.required = true;
+      if (const auto type = constant_type(variable->getType())) {
+        constant.type = *type;
+        unit_.constants.push_back(constant);
+      } else {
+        error(variable->getLocation(), "a function constant must be a scalar");
+      }
+    }
+  }
+
+  std::optional<ConstantType> constant_type(clang::QualType type) {
+    const auto* builtin = type.getCanonicalType()->getAs<clang::BuiltinType>();
+    if (!builtin) return std::nullopt;
+    switch (builtin->getKind()) {
+      case clang::BuiltinType::Bool: return ConstantType::Bool;
+      case clang::BuiltinType::Char_S:
+      case clang::BuiltinType::SChar: return ConstantType::Char;
+      case clang::BuiltinType::UChar: return ConstantType::UChar;
+      case clang::BuiltinType::Short: return ConstantType::Short;
+      case clang::BuiltinType::UShort: return ConstantType::UShort;
+      case clang::BuiltinType::Int: return ConstantType::Int;
+      case clang::BuiltinType::UInt: return ConstantType::UInt;
+      case clang::BuiltinType::Long: return ConstantType::Long;
+      case clang::BuiltinType::ULong: return ConstantType::ULong;
+      case clang::BuiltinType::Half: return ConstantType::Half;
+      case clang::BuiltinType::BFloat16: return ConstantType::BFloat;
+      case clang::BuiltinType::Float: return ConstantType::Float;
+      default: return std::nullopt;
+    }
+  }
+
+  void error(clang::SourceLocation location, const char* message) {
+    diagnostics_.Report(location, diagnostics_.getDiagnosticIDs()->getCustomDiagID(
+                                      clang::DiagnosticIDs::Error, message));
+  }
+
+  clang::ASTContext& context_;
+  clang::DiagnosticsEngine& diagnostics_;
+  clang::CodeGenerator& generator_;
+  TranslationUnit& unit_;
+};
+
+}  // namespace
+
+void reflect(clang::CompilerInstance& instance, clang::CodeGenerator& generator, TranslationUnit& unit) {
+  Reflector(instance, generator, unit).run();
+}
+
+}  // namespace metal::compiler

@@ -1,0 +1,39 @@
+#include "metal/compiler/resources.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace metal::compiler {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Beside the library that holds this code (an installed package), in the build tree, or where the environment says.
+std::string find_resources() {
+  if (const char* given = std::getenv("MLX_METAL_RESOURCES")) return given;
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&find_resources), &info) && info.dli_fname) {
+    const fs::path folder = fs::weakly_canonical(info.dli_fname).parent_path();
+    for (const fs::path& candidate : {folder / "metal", folder / ".." / "lib" / "metal"}) {
+      if (fs::exists(candidate / "stdlib" / "metal_stdlib")) return fs::weakly_canonical(candidate).string();
+    }
+  }
+  return METAL_RESOURCE_DIRECTORY;
+}
+
+}  // namespace
+
+std::string resource_directory() {
+  static const std::string directory = find_resources();
+  return directory;
+}
+
+std::string stdlib_directory() { return resource_directory() + "/stdlib"; }
+
+std::string precompiled_header(bool with_mlx_utils) {
+  return resource_directory() + (with_mlx_utils ? "/mlx_utils.pch" : "/metal_stdlib.pch");
+}
+
+}  // namespace metal::compiler

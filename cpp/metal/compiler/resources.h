@@ -1,0 +1,12 @@
+// Where the compiler finds its own files: the standard library's headers and their precompiled forms.
+#pragma once
+
+#include <string>
+
+namespace metal::compiler {
+
+std::string resource_directory();
+std::string stdlib_directory();
+std::string precompiled_header(bool with_mlx_utils);
+
+}  // namespace metal::compiler

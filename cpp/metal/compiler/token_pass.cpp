@@ -1,0 +1,336 @@
+#include "metal/compiler/token_pass.h"
+
+#include <string>
+
+#include "clang/Basic/Diagnostic.h"
+#include "clang/Basic/IdentifierTable.h"
+#include "clang/Lex/Preprocessor.h"
+#include "llvm/ADT/StringSet.h"
+#include "metal/compiler/attributes.h"
+
+namespace metal::compiler {
+namespace {
+
+using clang::SourceLocation;
+using clang::Token;
+using Kind = clang::tok::TokenKind;
+namespace tok = clang::tok;
+
+class TokenPass {
+ public:
+  TokenPass(clang::Preprocessor& preprocessor, const std::vector<Token>& tokens)
+      : pp_(preprocessor), in_(tokens) {
+    out_.reserve(tokens.size() + tokens.size() / 8);
+  }
+
+  std::vector<Token> run() {
+    for (next_ = 0; next_ < in_.size();) {
+      if (is_attribute_list()) {
+        rewrite_attribute_list();
+      } else {
+        rewrite_token(in_[next_]);
+        ++next_;
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // ---- looking ----
+
+  const Token* at(size_t index) const { return index < in_.size() ? &in_[index] : nullptr; }
+  bool is(size_t index, Kind kind) const { return index < in_.size() && in_[index].is(kind); }
+
+  llvm::StringRef name(const Token& token) const {
+    if (token.isAnnotation() || token.isLiteral()) return {};
+    const clang::IdentifierInfo* info = token.getIdentifierInfo();
+    return info ? info->getName() : llvm::StringRef();
+  }
+  llvm::StringRef name(size_t index) const {
+    return index < in_.size() ? name(in_[index]) : llvm::StringRef();
+  }
+
+  // `[[` that opens an attribute list rather than a subscript that holds a lambda.
+  bool is_attribute_list() const {
+    if (!is(next_, tok::l_square) || !is(next_ + 1, tok::l_square)) return false;
+    const Token* first = at(next_ + 2);
+    return first && (first->is(tok::r_square) || !name(*first).empty());
+  }
+
+  // ---- writing ----
+
+  void push(Kind kind, SourceLocation location, const char* identifier = nullptr) {
+    Token token;
+    token.startToken();
+    token.setKind(kind);
+    token.setLocation(location);
+    token.setLength(1);
+    if (identifier) token.setIdentifierInfo(&pp_.getIdentifierTable().get(identifier));
+    out_.push_back(token);
+  }
+
+  // An address-space keyword of OpenCL's: not one of C++'s, so the identifier is told that it is a keyword.
+  void push_qualifier(Kind kind, const char* spelling, const Token& original) {
+    Token token = original;
+    token.setKind(kind);
+    token.setIdentifierInfo(&pp_.getIdentifierTable().get(spelling, kind));
+    out_.push_back(token);
+  }
+
+  void push_literal(Kind kind, const std::string& text, SourceLocation location) {
+    Token token;
+    token.startToken();
+    token.setKind(kind);
+    pp_.CreateString(text, token, location, location);
+    out_.push_back(token);
+  }
+
+  // __attribute__((annotate("metal.NAME", arguments...)))
+  void push_annotation(llvm::StringRef attribute, size_t first, size_t last, SourceLocation location) {
+    push(tok::kw___attribute, location, "__attribute__");
+    push(tok::l_paren, location);
+    push(tok::l_paren, location);
+    push(tok::identifier, location, "annotate");
+    push(tok::l_paren, location);
+    push_literal(tok::string_literal, "\"" + annotation_name(attribute.str()) + "\"", location);
+    if (first < last) {
+      push(tok::comma, location);
+      out_.insert(out_.end(), in_.begin() + first, in_.begin() + last);
+    }
+    for (int i = 0; i < 3; ++i) push(tok::r_paren, location);
+  }
+
+  // ---- attributes ----
+
+  void rewrite_attribute_list() {
+    const size_t begin = next_ + 2;
+    size_t end = begin;
+    int depth = 0;
+    for (; end < in_.size() && !in_[end].is(tok::eof); ++end) {
+      if (depth == 0 && is(end, tok::r_square)) break;
+      if (in_[end].isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) ++depth;
+      if (in_[end].isOneOf(tok::r_paren, tok::r_square, tok::r_brace)) --depth;
+    }
+    if (!is(end, tok::r_square) || !is(end + 1, tok::r_square)) {  // not an attribute list
+      out_.push_back(in_[next_++]);
+      return;
+    }
+    if (is_standard_list(begin, end)) {
+      out_.insert(out_.end(), in_.begin() + next_, in_.begin() + end + 2);
+    } else {
+      rewrite_attributes(begin, end);
+    }
+    next_ = end + 2;
+  }
+
+  bool is_standard_list(size_t begin, size_t end) const {
+    for (size_t i = begin; i < end; ++i) {
+      if (is(i, tok::coloncolon)) return true;
+      if (is(i, tok::l_paren)) return false;
+      if (is_standard_attribute(name(i))) return true;
+    }
+    return begin == end;
+  }
+
+  void rewrite_attributes(size_t begin, size_t end) {
+    for (size_t i = begin; i < end;) {
+      const Token& token = in_[i];
+      const llvm::StringRef attribute = name(token);
+      const size_t arguments = i + 1;
+      size_t after = arguments;
+      if (is(arguments, tok::l_paren)) after = closing(arguments, end) + 1;
+      if (is_metal_attribute(attribute)) {
+        if (attribute == "function_constant") mark_extern();
+        if (after > arguments) {
+          push_annotation(attribute, arguments + 1, after - 1, token.getLocation());
+        } else {
+          push_annotation(attribute, 0, 0, token.getLocation());
+        }
+      } else if (!attribute.empty() && !is_graphics_attribute(attribute)) {
+        warn_unknown(token, attribute);
+      }
+      i = after;
+      if (is(i, tok::comma)) ++i;
+      else if (i == arguments && i < end && attribute.empty()) ++i;
+    }
+  }
+
+  size_t closing(size_t open, size_t end) const {
+    int depth = 0;
+    for (size_t i = open; i < end; ++i) {
+      if (is(i, tok::l_paren)) ++depth;
+      if (is(i, tok::r_paren) && --depth == 0) return i;
+    }
+    return end;
+  }
+
+  void warn_unknown(const Token& token, llvm::StringRef attribute) {
+    auto& diagnostics = pp_.getDiagnostics();
+    const unsigned id = diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Warning,
+                                                    "unknown attribute '%0' ignored");
+    diagnostics.Report(token.getLocation(), id) << attribute;
+  }
+
+  // A function constant is declared without a value, which only `extern` allows for a const object.
+  void mark_extern() {
+    size_t qualifier = out_.size();
+    for (size_t i = out_.size(); i-- > 0;) {
+      Token& token = out_[i];
+      if (token.isOneOf(tok::semi, tok::l_brace, tok::r_brace, tok::l_paren, tok::comma)) break;
+      if (token.is(tok::kw_extern)) return;
+      if (token.is(tok::kw___private)) qualifier = i;
+      if (token.is(tok::kw_static)) {
+        token.setKind(tok::kw_extern);
+        token.setIdentifierInfo(&pp_.getIdentifierTable().get("extern"));
+        return;
+      }
+    }
+    if (qualifier == out_.size()) return;
+    Token token = out_[qualifier];
+    token.setKind(tok::kw_extern);
+    token.setIdentifierInfo(&pp_.getIdentifierTable().get("extern"));
+    out_.insert(out_.begin() + qualifier, token);
+  }
+
+  // ---- single tokens ----
+
+  void rewrite_token(const Token& token) {
+    if (token.is(tok::numeric_constant)) return rewrite_number(token);
+    if (token.isAnnotation() || token.isLiteral()) return out_.push_back(token);
+    if (token.is(tok::kw_double)) report_double(token);
+    if (!token.is(tok::identifier)) return out_.push_back(token);
+    const llvm::StringRef word = name(token);
+    if (word == "device") {
+      push_qualifier(tok::kw___global, "__global", token);
+    } else if (word == "threadgroup") {
+      make_static_if_variable(token);
+      push_qualifier(tok::kw___local, "__local", token);
+    } else if (word == "constant") {
+      make_static_if_variable(token);
+      push(tok::kw_const, token.getLocation(), "const");
+      push_qualifier(tok::kw___private, "__private", token);
+    } else if (word == "__metal_generic") {
+      push_qualifier(tok::kw___generic, "__generic", token);
+    } else if (word == "bfloat") {
+      push_qualifier(tok::kw___bf16, "__bf16", token);
+    } else if (word == "kernel") {
+      push_annotation("kernel", 0, 0, token.getLocation());
+    } else if (word != "thread") {  // thread is the default address space
+      out_.push_back(token);
+    }
+  }
+
+  // 1.0h is ((half)1.0f) and 1.0bf is ((__bf16)1.0f).
+  void rewrite_number(const Token& token) {
+    const std::string spelling = pp_.getSpelling(token);
+    if (spelling.starts_with("0x") || spelling.starts_with("0X")) return out_.push_back(token);
+    const bool half = spelling.ends_with("h") || spelling.ends_with("H");
+    const bool bfloat = spelling.ends_with("bf") || spelling.ends_with("BF");
+    if (!half && !bfloat) return out_.push_back(token);
+    const SourceLocation location = token.getLocation();
+    push(tok::l_paren, location);
+    push(tok::l_paren, location);
+    push(half ? tok::kw_half : tok::kw___bf16, location, half ? "half" : "__bf16");
+    push(tok::r_paren, location);
+    std::string digits = spelling.substr(0, spelling.size() - (half ? 1 : 2));
+    if (digits.find_first_of(".eE") == std::string::npos) digits += ".0";
+    push_literal(tok::numeric_constant, digits + "f", location);
+    push(tok::r_paren, location);
+  }
+
+  void report_double(const Token& token) {
+    auto& diagnostics = pp_.getDiagnostics();
+    const unsigned id = diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error,
+                                                    "'double' is not supported in Metal");
+    diagnostics.Report(token.getLocation(), id);
+  }
+
+  // ---- threadgroup and constant variables in functions ----
+
+  // A local variable in another address space than `thread` lives as long as the threadgroup or the program: a static.
+  // Pointers and references *to* such memory stay what they are.
+  void make_static_if_variable(const Token& token) {
+    if (starts_declaration() && declares_object(next_ + 1)) {
+      push(tok::kw_static, token.getLocation(), "static");
+    }
+  }
+
+  // Looks back over specifiers for the start of a statement.
+  bool starts_declaration() const {
+    for (size_t i = next_; i-- > 0;) {
+      const Token& token = in_[i];
+      if (token.isOneOf(tok::semi, tok::l_brace, tok::r_brace, tok::colon)) return true;
+      if (token.isAnnotation()) return true;
+      if (token.isOneOf(tok::kw_static, tok::kw_extern)) return false;
+      if (token.isOneOf(tok::kw_const, tok::kw_volatile, tok::kw_constexpr)) continue;
+      if (token.is(tok::r_square) && i > 0 && is(i - 1, tok::r_square)) return true;
+      if (token.is(tok::r_paren)) {  // alignas(...) or the end of an if (...)
+        size_t open = i;
+        int depth = 0;
+        do {
+          if (is(open, tok::r_paren)) ++depth;
+          if (is(open, tok::l_paren)) --depth;
+        } while (depth > 0 && open-- > 0);
+        if (open > 0 && open < i && is(open - 1, tok::kw_alignas)) {
+          i = open - 1;
+          continue;
+        }
+        return false;
+      }
+      // `float threadgroup x[4];`: a type before the address space
+      if (!name(token).empty() && i > 0 &&
+          in_[i - 1].isOneOf(tok::semi, tok::l_brace, tok::r_brace)) {
+        return !token.isOneOf(tok::kw_using, tok::kw_typedef, tok::kw_return, tok::kw_template);
+      }
+      return false;
+    }
+    return true;
+  }
+
+  // Looks forward over the type: an object's name, or a pointer or reference?
+  bool declares_object(size_t index) const {
+    bool seen_type = false;
+    for (size_t i = index; i < in_.size(); ++i) {
+      const Token& token = in_[i];
+      if (token.isOneOf(tok::star, tok::amp, tok::ampamp, tok::eof)) return false;
+      if (token.isOneOf(tok::semi, tok::equal, tok::l_square, tok::l_brace, tok::comma)) return seen_type;
+      if (token.is(tok::less)) {
+        i = closing_angle(i);
+      } else if (token.is(tok::l_paren)) {
+        const bool of_specifier = in_[i - 1].isOneOf(tok::kw_decltype, tok::kw_alignas) ||
+                                  name(in_[i - 1]) == "typeof";
+        if (!of_specifier) return false;  // a function, or (*pointer)[N]
+        i = closing(i, in_.size());
+      } else if (token.isOneOf(tok::r_paren, tok::greater)) {
+        return false;
+      }
+      seen_type = true;
+    }
+    return false;
+  }
+
+  size_t closing_angle(size_t open) const {
+    int depth = 0;
+    for (size_t i = open; i < in_.size(); ++i) {
+      if (is(i, tok::less)) ++depth;
+      if (is(i, tok::greater)) --depth;
+      if (is(i, tok::greatergreater)) depth -= 2;
+      if (is(i, tok::l_paren)) i = closing(i, in_.size());
+      if (depth <= 0 || is(i, tok::semi)) return i;
+    }
+    return in_.size() - 1;
+  }
+
+  clang::Preprocessor& pp_;
+  const std::vector<Token>& in_;
+  std::vector<Token> out_;
+  size_t next_ = 0;
+};
+
+}  // namespace
+
+std::vector<Token> rewrite_tokens(clang::Preprocessor& preprocessor, const std::vector<Token>& tokens) {
+  return TokenPass(preprocessor, tokens).run();
+}
+
+}  // namespace metal::compiler

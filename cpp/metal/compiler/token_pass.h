@@ -1,0 +1,21 @@
+// Rewrites the preprocessed tokens of Metal source into tokens that Clang's C++ parser takes.
+//
+// Metal's address spaces become Clang's OpenCL address-space keywords, `kernel` and Metal's attributes become annotate
+// attributes, and `threadgroup` variables become statics. Every token keeps its source location, so that diagnostics
+// point at the user's text.
+#pragma once
+
+#include <vector>
+
+#include "clang/Lex/Token.h"
+
+namespace clang {
+class Preprocessor;
+}
+
+namespace metal::compiler {
+
+std::vector<clang::Token> rewrite_tokens(clang::Preprocessor& preprocessor,
+                                         const std::vector<clang::Token>& tokens);
+
+}  // namespace metal::compiler

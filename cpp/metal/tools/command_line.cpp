@@ -1,0 +1,160 @@
+#include "metal/tools/command_line.h"
+
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "metal/compiler/compiler.h"
+
+namespace metal::tools {
+namespace {
+
+constexpr const char* kUsage =
+    "usage: metalc [options] FILE.metal ... -o OUT.metallib   compile into a library\n"
+    "       metalc --emit llvm [options] FILE.metal           print the kernels' IR\n"
+    "       metalc --list FILE.metallib                       list the functions of a library\n"
+    "options: -I DIR, -D NAME[=VALUE], -std=metalX.Y, -ffast-math, -fno-fast-math, -MD, -o FILE\n";
+
+enum class Mode { Build, Emit, List, Precompile };
+
+struct Command {
+  Mode mode = Mode::Build;
+  std::string emit;
+  std::string output;
+  bool dependencies = false;
+  std::vector<std::string> files;
+  CompileOptions options;
+};
+
+uint32_t language_version(const std::string& name) {
+  unsigned major = 0, minor = 0;
+  if (std::sscanf(name.c_str(), "metal%u.%u", &major, &minor) != 2) {
+    throw std::invalid_argument("-std=" + name + ": expected metalX.Y, for example metal3.1");
+  }
+  return major << 16 | minor;
+}
+
+void define(CompileOptions& options, const std::string& definition) {
+  const size_t equals = definition.find('=');
+  options.macros[definition.substr(0, equals)] = equals == std::string::npos ? "1" : definition.substr(equals + 1);
+}
+
+Command parse(const std::vector<std::string>& arguments) {
+  Command command;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    auto next = [&]() -> const std::string& {
+      if (++i == arguments.size()) throw std::invalid_argument(word + " needs a value");
+      return arguments[i];
+    };
+    if (word == "-o") command.output = next();
+    else if (word == "--emit") command.mode = Mode::Emit, command.emit = next();
+    else if (word == "--list") command.mode = Mode::List;
+    else if (word == "--precompile") command.mode = Mode::Precompile;
+    else if (word == "-I") command.options.include_directories.push_back(next());
+    else if (word.starts_with("-I")) command.options.include_directories.push_back(word.substr(2));
+    else if (word == "-D") define(command.options, next());
+    else if (word.starts_with("-D")) define(command.options, word.substr(2));
+    else if (word.starts_with("-std=")) command.options.language_version = language_version(word.substr(5));
+    else if (word == "-ffast-math") command.options.math_mode = MathMode::Fast;
+    else if (word == "-fno-fast-math") command.options.math_mode = MathMode::Safe;
+    else if (word == "-MD") command.dependencies = true;
+    else if (word.starts_with("-")) throw std::invalid_argument("unknown option " + word);
+    else command.files.push_back(word);
+  }
+  if (command.files.empty()) throw std::invalid_argument("no input file");
+  return command;
+}
+
+std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write(const std::string& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file << bytes;
+  if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+std::shared_ptr<Program> compile_file(const Command& command, const std::string& path, std::FILE* err) {
+  CompileOptions options = command.options;
+  options.path = path;
+  auto program = compile(read(path), options);
+  std::fputs(program->warnings.c_str(), err);
+  return program;
+}
+
+const char* kind_name(ArgumentKind kind) {
+  switch (kind) {
+    case ArgumentKind::Buffer: return "buffer";
+    case ArgumentKind::ThreadgroupMemory: return "threadgroup";
+    case ArgumentKind::Attribute: return "attribute";
+  }
+  return "";
+}
+
+void list(const Program& program, std::FILE* out) {
+  for (const FunctionInfo& function : program.functions) {
+    std::string line = function.name + "(";
+    for (const ArgumentInfo& argument : function.arguments) {
+      if (line.back() != '(') line += ", ";
+      line += argument.name + " [[";
+      line += argument.kind == ArgumentKind::Attribute
+                  ? argument.attribute
+                  : std::string(kind_name(argument.kind)) + "(" + std::to_string(argument.index) + ")";
+      line += "]]";
+    }
+    std::fprintf(out, "%s)\n", line.c_str());
+  }
+}
+
+void build(const Command& command, std::FILE* err) {
+  if (command.output.empty()) throw std::invalid_argument("-o OUT.metallib is missing");
+  Program library;
+  library.options = command.options;
+  std::string inputs;
+  for (const std::string& path : command.files) {
+    auto program = compile_file(command, path, err);
+    for (FunctionInfo& function : program->functions) {
+      if (library.find(function.name)) throw std::runtime_error("function " + function.name + " is defined twice");
+      library.functions.push_back(std::move(function));
+    }
+    for (const std::string& input : program->inputs) inputs += " \\\n  " + input;
+  }
+  write(command.output, save_library(library));
+  if (command.dependencies) write(command.output + ".d", command.output + ":" + inputs + "\n");
+}
+
+void run(const Command& command, std::FILE* out, std::FILE* err) {
+  switch (command.mode) {
+    case Mode::Build: return build(command, err);
+    case Mode::List: return list(*load_library(read(command.files[0])), out);
+    case Mode::Precompile: return precompile(command.files[0], command.output);
+    case Mode::Emit:
+      for (const FunctionInfo& function : compile_file(command, command.files[0], err)->functions) {
+        std::fputs(emit(function, command.emit).c_str(), out);
+      }
+  }
+}
+
+}  // namespace
+
+int metalc(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* err) {
+  try {
+    run(parse(arguments), out, err);
+    return 0;
+  } catch (const CompileError& error) {
+    std::fputs(error.what(), err);
+    return 1;
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(err, "metalc: %s\n%s", error.what(), kUsage);
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(err, "metalc: %s\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace metal::tools

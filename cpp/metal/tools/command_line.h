@@ -1,0 +1,13 @@
+// The command line of metalc, apart from main() so that it can be tested and called in process.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace metal::tools {
+
+// Returns the exit status.
+int metalc(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* err);
+
+}  // namespace metal::tools
