@@ -45,8 +45,8 @@ class array {
   explicit array(allocator::Buffer data, Shape shape, Dtype dtype,
                  Deleter deleter = allocator::free);
 
-  array& operator=(const array& other) &;
-  array& operator=(array&& other) &;
+  array& operator=(const array& other) & = default;
+  array& operator=(array&& other) & = default;
   array& operator=(const array& other) && = delete;
   array& operator=(array&& other) && = delete;
   array(const array& other) = default;
@@ -147,6 +147,9 @@ class array {
   const std::shared_ptr<Primitive>& primitive_ptr() const { return array_desc_->primitive; }
   const std::vector<array>& inputs() const;
   std::vector<array>& inputs();
+
+  // One id for all outputs of a node of the graph.
+  std::uintptr_t node_id() const;
 
   // Outputs of the same primitive, this one included / not included. Those that nobody holds any
   // more come back as fresh arrays.

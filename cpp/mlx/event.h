@@ -30,6 +30,8 @@ class Event {
 
   // What schedulers call when the moment has come. A non-null error reaches everyone who waits.
   void notify(std::exception_ptr error = nullptr) const;
+  // Holds an object until the next notify.
+  void keep(std::shared_ptr<void> object) const;
   // The error of a signaled event, if any.
   std::exception_ptr error() const;
 

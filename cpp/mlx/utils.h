@@ -29,7 +29,8 @@ struct StreamContext {
   StreamContext& operator=(const StreamContext&) = delete;
 
  private:
-  Stream stream_;
+  Stream stream_;  // what was the default outside
+  Stream inner_;   // what was the default of the device inside
 };
 
 struct PrintFormatter {

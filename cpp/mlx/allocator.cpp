@@ -1,0 +1,85 @@
+// Memory of arrays, taken from the Metal device, which keeps freed memory for reuse.
+#include "mlx/allocator.h"
+
+#include <Metal/Metal.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "metal/driver.h"
+#include "mlx/memory.h"
+
+namespace mlx::core {
+
+namespace allocator {
+
+namespace {
+
+class DeviceAllocator : public Allocator {
+ public:
+  Buffer malloc(size_t size) override {
+    auto* buffer = device_->newBuffer(size, MTL::ResourceStorageModeShared);
+    if (buffer == nullptr) {
+      throw std::runtime_error("[malloc] Unable to allocate " + std::to_string(size) + " bytes.");
+    }
+    return Buffer(buffer);
+  }
+
+  void free(Buffer buffer) override {
+    if (auto* b = static_cast<MTL::Buffer*>(buffer.ptr())) {
+      b->release();
+    }
+  }
+
+  size_t size(Buffer buffer) const override {
+    auto* b = static_cast<MTL::Buffer*>(buffer.ptr());
+    return b ? b->length() : 0;
+  }
+
+  Buffer wrap(void* memory, size_t size, const std::function<void(void*)>& deleter) override {
+    auto* buffer = device_->newBuffer(memory, size, MTL::ResourceStorageModeShared,
+                                      [deleter](void* data, NS::UInteger) { deleter(data); });
+    return Buffer(buffer);
+  }
+
+ private:
+  MTL::Device* device_ = MTL::CreateSystemDefaultDevice();
+};
+
+}  // namespace
+
+Allocator& allocator() {
+  // Never destroyed: arrays may outlive static objects.
+  static auto* instance = new DeviceAllocator();
+  return *instance;
+}
+
+void* Buffer::raw_ptr() { return ptr_ ? static_cast<MTL::Buffer*>(ptr_)->contents() : nullptr; }
+
+Buffer malloc(size_t size) { return allocator().malloc(size); }
+
+void free(Buffer buffer) { allocator().free(buffer); }
+
+}  // namespace allocator
+
+namespace {
+
+metal::Allocator& device_memory() { return metal::default_driver().allocator(); }
+
+}  // namespace
+
+size_t get_active_memory() { return device_memory().statistics().active; }
+size_t get_peak_memory() { return device_memory().statistics().peak; }
+void reset_peak_memory() { device_memory().reset_peak(); }
+size_t get_cache_memory() { return device_memory().statistics().cache; }
+size_t set_memory_limit(size_t limit) { return device_memory().set_memory_limit(limit); }
+size_t get_memory_limit() { return device_memory().memory_limit(); }
+size_t set_cache_limit(size_t limit) { return device_memory().set_cache_limit(limit); }
+void clear_cache() { device_memory().clear_cache(); }
+
+size_t set_wired_limit(size_t limit) {
+  // Nothing is wired here; the number is kept because programs read it back.
+  static size_t wired_limit = 0;
+  return std::exchange(wired_limit, limit);
+}
+
+}  // namespace mlx::core

@@ -1,0 +1,33 @@
+// The messages of operations that refuse their arguments: "[operation] what is wrong with what was given."
+#pragma once
+
+#include <string>
+
+#include "mlx/array.h"
+
+namespace mlx::core {
+
+// Throws std::invalid_argument.
+[[noreturn]] void invalid_argument(const std::string& op, const std::string& message);
+
+// Rules of ours that no user can break.
+[[noreturn]] void internal_error(const std::string& function, const std::string& message);
+
+inline std::string text(const std::string& value) { return value; }
+inline std::string text(const char* value) { return value; }
+inline std::string text(int value) { return std::to_string(value); }
+inline std::string text(size_t value) { return std::to_string(value); }
+inline std::string text(int64_t value) { return std::to_string(value); }
+std::string text(const Shape& value);
+std::string text(const Strides& value);
+std::string text(Dtype value);
+
+// The texts of all parts in a row.
+template <typename... Parts>
+std::string message(const Parts&... parts) {
+  std::string out;
+  (out.append(text(parts)), ...);
+  return out;
+}
+
+}  // namespace mlx::core

@@ -1,0 +1,67 @@
+// Event: a counter behind a mutex, signaled by the back ends.
+#include "mlx/event.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include "mlx/backend/cpu/eval.h"
+#include "mlx/backend/gpu/eval.h"
+
+namespace mlx::core {
+
+struct Event::State {
+  std::mutex mutex;
+  std::condition_variable reached;
+  uint64_t value = 0;
+  std::exception_ptr error;
+  std::vector<std::shared_ptr<void>> kept;
+};
+
+Event::Event(Stream stream) : stream_(stream), state_(std::make_shared<State>()) {}
+
+void Event::wait() const {
+  std::unique_lock lock(state_->mutex);
+  state_->reached.wait(lock, [this] { return state_->value >= value_; });
+  if (state_->error) {
+    std::rethrow_exception(state_->error);
+  }
+}
+
+bool Event::is_signaled() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->value >= value_;
+}
+
+void Event::wait(Stream stream) const {
+  stream.device.type == Device::gpu ? gpu::wait(stream, *this) : cpu::wait(stream, *this);
+}
+
+void Event::signal(Stream stream) const {
+  stream.device.type == Device::gpu ? gpu::signal(stream, *this) : cpu::signal(stream, *this);
+}
+
+void Event::keep(std::shared_ptr<void> object) const {
+  std::lock_guard lock(state_->mutex);
+  state_->kept.push_back(std::move(object));
+}
+
+void Event::notify(std::exception_ptr error) const {
+  std::vector<std::shared_ptr<void>> released;
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->value = std::max(state_->value, value_);
+    if (error) {
+      state_->error = error;
+    }
+    released.swap(state_->kept);
+  }
+  state_->reached.notify_all();
+}
+
+std::exception_ptr Event::error() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->error;
+}
+
+}  // namespace mlx::core
