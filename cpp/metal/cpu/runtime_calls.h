@@ -7,14 +7,14 @@
 #include "metal/cpu/abi.h"
 
 // Applied as X(return type, name, parameter list after `group` and `site`).
-#define METAL_CPU_SIMD_NUMERIC(X, suffix, T)       \
-  X(T, simd_sum_##suffix, T)                       \
-  X(T, simd_product_##suffix, T)                   \
-  X(T, simd_min_##suffix, T)                       \
-  X(T, simd_max_##suffix, T)                       \
-  X(T, simd_prefix_inclusive_sum_##suffix, T)      \
-  X(T, simd_prefix_exclusive_sum_##suffix, T)      \
-  X(T, simd_prefix_inclusive_product_##suffix, T)  \
+#define METAL_CPU_SIMD_NUMERIC(X, suffix, T)      \
+  X(T, simd_sum_##suffix, T)                      \
+  X(T, simd_product_##suffix, T)                  \
+  X(T, simd_min_##suffix, T)                      \
+  X(T, simd_max_##suffix, T)                      \
+  X(T, simd_prefix_inclusive_sum_##suffix, T)     \
+  X(T, simd_prefix_exclusive_sum_##suffix, T)     \
+  X(T, simd_prefix_inclusive_product_##suffix, T) \
   X(T, simd_prefix_exclusive_product_##suffix, T)
 
 #define METAL_CPU_SIMD_BITWISE(X, suffix, T) \

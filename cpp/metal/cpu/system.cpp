@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 namespace metal::cpu {
@@ -15,11 +16,24 @@ std::string processor_name() {
     auto colon = line.find(": ");
     if (colon != std::string::npos) return line.substr(colon + 2);
   }
-  utsname name;
-  return uname(&name) == 0 ? name.machine : "CPU";
+  return architecture();
 }
 
-uint64_t physical_memory() { return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page_size(); }
+std::string architecture() {
+  utsname name;
+  return uname(&name) == 0 ? name.machine : "unknown";
+}
+
+uint64_t physical_memory() {
+  uint64_t bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page_size();
+  // A container's bound, where there is one; "max" does not parse.
+  for (const char* path :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    uint64_t limit;
+    if (std::ifstream(path) >> limit) bytes = std::min(bytes, limit);
+  }
+  return bytes;
+}
 
 uint64_t page_size() {
   static const uint64_t size = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));

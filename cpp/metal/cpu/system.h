@@ -9,7 +9,9 @@ namespace metal::cpu {
 // The processor's marketing name, or its architecture where none is known.
 std::string processor_name();
 
-uint64_t physical_memory();  // bytes
+std::string architecture();  // "x86_64", ...
+
+uint64_t physical_memory();  // bytes that this process may use
 
 uint64_t page_size();
 

@@ -1,0 +1,106 @@
+// One launch of a kernel while it runs on the cores.
+#include "metal/cpu/dispatch.h"
+
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "metal/cpu/faults.h"
+#include "metal/cpu/jit.h"
+#include "metal/cpu/monitor.h"
+
+namespace metal::cpu {
+namespace {
+
+constexpr uint64_t kManyThreads = 65536;  // a grid this large is spread over the cores at once
+constexpr auto kShortTime = std::chrono::microseconds(5);
+constexpr uint64_t kChunksPerCore = 8;
+
+uint64_t divide_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit; }
+
+}  // namespace
+
+Dispatch::Dispatch(const CpuKernel& kernel, const LaunchParameters& parameters)
+    : kernel_(kernel), launch_{}, time_limit_(parameters.time_limit) {
+  std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);
+  uint64_t offset = divide_up(kernel.static_threadgroup_memory, 16) * 16;
+  for (uint32_t i = 0; i < kMaxBuffers; ++i) {
+    launch_.threadgroup_offsets[i] = static_cast<uint32_t>(offset);
+    offset += divide_up(parameters.threadgroup_memory[i], 16) * 16;
+  }
+  threads_ = 1;
+  groups_ = 1;
+  for (int i = 0; i < 3; ++i) {
+    launch_.threads_per_grid[i] = parameters.threads_per_grid[i];
+    launch_.threads_per_threadgroup[i] = parameters.threads_per_threadgroup[i];
+    launch_.threadgroups_per_grid[i] = static_cast<uint32_t>(
+        divide_up(parameters.threads_per_grid[i], parameters.threads_per_threadgroup[i]));
+    threads_ *= parameters.threads_per_threadgroup[i];
+    groups_ *= launch_.threadgroups_per_grid[i];
+  }
+}
+
+void Dispatch::run() {
+  install_fault_handlers();
+  {
+    Monitored registration(*this, time_limit_);
+    uint64_t done = groups_ * threads_ < kManyThreads || groups_ == 1 ? run_first(groups_) : 0;
+    if (done < groups_ && !stopped()) run_parallel(done, groups_ - done);
+  }
+  std::lock_guard lock(mutex_);
+  if (stopped()) throw LaunchError(fault_, message_);
+}
+
+// A small grid stays on the calling thread; one that turns out to take long is handed over.
+uint64_t Dispatch::run_first(uint64_t count) {
+  Worker& worker = Worker::current();
+  auto start = std::chrono::steady_clock::now();
+  uint64_t done = 0;
+  for (uint64_t step = 1; done < count && !stopped(); step *= 2) {
+    uint64_t last = std::min(done + step, count);
+    worker.run(*this, done, last);
+    done = last;
+    if (std::chrono::steady_clock::now() - start > kShortTime) break;
+  }
+  return done;
+}
+
+// Every core takes the next chunk until there is none left.
+void Dispatch::run_parallel(uint64_t first, uint64_t count) {
+  uint64_t cores = static_cast<uint64_t>(tbb::this_task_arena::max_concurrency());
+  uint64_t chunk = std::max<uint64_t>(1, count / (cores * kChunksPerCore));
+  uint64_t chunks = divide_up(count, chunk);
+  std::atomic<uint64_t> next{0};
+  auto work = [&](uint64_t) {
+    Worker& worker = Worker::current();
+    for (uint64_t i; !stopped() && (i = next.fetch_add(1)) < chunks;) {
+      uint64_t start = i * chunk;
+      worker.run(*this, first + start, first + std::min(start + chunk, count));
+    }
+  };
+  tbb::parallel_for(uint64_t{0}, std::min(cores, chunks), work, tbb::simple_partitioner());
+}
+
+void Dispatch::stop(LaunchFault fault, const std::string& message) {
+  {
+    std::lock_guard lock(mutex_);
+    if (stopped()) return;
+    fault_ = fault;
+    message_ = "[" + kernel_.name + "] " + message;
+    stopped_.store(true);
+  }
+  Worker::signal_all(*this, kStopSignal);
+}
+
+void Dispatch::fail(const Fault& fault, const Group& group) {
+  if (fault.kind == Fault::Stopped) return;  // the one who stopped it has said why
+  char place[96];
+  std::snprintf(place, sizeof(place), " in threadgroup (%u, %u, %u)", group.position[0],
+                group.position[1], group.position[2]);
+  stop(launch_fault(fault), "The kernel was stopped: " + describe(fault) + place);
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,49 @@
+// One launch of a kernel while it runs on the cores.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "metal/cpu/abi.h"
+#include "metal/cpu/worker.h"
+#include "metal/driver.h"
+
+namespace metal::cpu {
+
+struct CpuKernel;
+
+class Dispatch {
+ public:
+  Dispatch(const CpuKernel& kernel, const LaunchParameters& parameters);
+
+  // Returns when every threadgroup has run; throws LaunchError if one did not finish.
+  void run();
+
+  const CpuKernel& kernel() const { return kernel_; }
+  const Launch& launch() const { return launch_; }
+  uint32_t simd_groups() const { return (threads_ + kSimdWidth - 1) / kSimdWidth; }
+  bool stopped() const { return stopped_.load(); }
+
+  // Ends the launch from any thread, with this as its error unless it has one already.
+  void stop(LaunchFault fault, const std::string& message);
+  // From a worker that left a kernel in the middle, in this threadgroup.
+  void fail(const Fault& fault, const Group& group);
+
+ private:
+  uint64_t run_first(uint64_t count);
+  void run_parallel(uint64_t first, uint64_t count);
+
+  const CpuKernel& kernel_;
+  Launch launch_;
+  uint32_t threads_ = 0;  // per threadgroup
+  uint64_t groups_ = 0;
+  double time_limit_ = 0;
+  std::atomic<bool> stopped_{false};
+  std::mutex mutex_;
+  LaunchFault fault_ = LaunchFault::Trap;
+  std::string message_;
+};
+
+}  // namespace metal::cpu

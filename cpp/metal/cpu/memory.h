@@ -1,0 +1,105 @@
+// Device memory: one reserved address range with readable and writable margins, and the heap in it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "metal/driver.h"
+
+namespace metal::cpu {
+
+// Addresses [base, limit), of which [base, committed) can be read and written.
+class ReservedRange {
+ public:
+  ReservedRange();
+  ~ReservedRange();
+  ReservedRange(const ReservedRange&) = delete;
+  ReservedRange& operator=(const ReservedRange&) = delete;
+
+  char* base() const { return base_; }
+  uint64_t size() const { return size_; }
+  bool commit(uint64_t bytes);  // makes at least the first `bytes` usable; false: no memory
+  uint64_t committed() const { return committed_; }
+
+ private:
+  char* base_ = nullptr;
+  uint64_t size_ = 0;
+  uint64_t committed_ = 0;
+};
+
+// Small blocks come from runs of one size class, others are spans of whole pages. Nothing that the
+// heap relies on is stored in the memory that it hands out: kernels may write anywhere in it.
+class Heap : public Allocator {
+ public:
+  static constexpr uint64_t kPage = 16384;
+  static constexpr uint64_t kMargin = uint64_t{64} << 20;  // usable on both sides of every block
+  static constexpr uint64_t kAlignment = 64;
+
+  static Heap& instance();
+  Heap();
+
+  void* allocate(size_t bytes) override;
+  void deallocate(void* memory) override;
+  size_t allocated_size(const void* memory) const override;
+
+  MemoryStatistics statistics() const override;
+  void reset_peak() override;
+  void clear_cache() override;
+  uint64_t set_memory_limit(uint64_t bytes) override;
+  uint64_t set_cache_limit(uint64_t bytes) override;
+  uint64_t memory_limit() const override;
+
+ private:
+  enum class PageKind : uint8_t { None, Span, Run };
+  // One entry per page of the range.
+  struct Page {
+    PageKind kind;       // Span: only on a used span's first page
+    uint8_t size_class;  // of a run
+    uint8_t run_offset;  // pages back to the run's first page
+    uint32_t count;      // first page only: a span's pages, or a run's live blocks
+  };
+  struct FreeSpan {
+    uint64_t pages;
+    uint64_t dirty;  // pages that still hold memory
+  };
+  struct Class {
+    std::vector<char*> free;
+    char* next = nullptr;  // never used so far: [next, end)
+    char* end = nullptr;
+    std::vector<uint64_t> runs;  // first pages
+  };
+
+  void* allocate_small(uint32_t size_class);
+  void* allocate_span(uint64_t pages);
+  bool start_run(uint32_t size_class);
+  bool take_span(uint64_t pages, uint64_t* first);
+  void free_span(uint64_t first, FreeSpan span);
+  void insert_free(uint64_t first, FreeSpan span);
+  FreeSpan remove_free(uint64_t first);
+  void release_dirty(uint64_t limit);
+  void release_empty_runs(uint32_t size_class);
+  void add_active(uint64_t bytes);
+  Page& run_of(const void* block) const;
+  uint64_t page_of(const void* memory) const;
+  char* address(uint64_t page) const { return range_.base() + page * kPage; }
+
+  mutable std::mutex mutex_;
+  ReservedRange range_;
+  Page* pages_ = nullptr;
+  uint64_t page_count_ = 0;
+  uint64_t end_page_ = 0;                            // spans and runs end before it
+  std::map<uint64_t, FreeSpan> free_;                // by first page
+  std::set<std::pair<uint64_t, uint64_t>> by_size_;  // (pages, first page)
+  std::set<uint64_t> dirty_;                         // first pages of free spans with dirty pages
+  std::vector<Class> classes_;
+  MemoryStatistics statistics_;
+  uint64_t memory_limit_ = 0;
+  uint64_t cache_limit_ = 0;
+};
+
+}  // namespace metal::cpu

@@ -1,0 +1,27 @@
+// Knows the dispatches that run: ends them when they are interrupted or take too long.
+#pragma once
+
+#include <list>
+
+namespace metal::cpu {
+
+class Dispatch;
+
+struct Running;  // a dispatch and its deadline
+
+// Keeps a dispatch under watch while it lives. A limit of 0 seconds is none.
+class Monitored {
+ public:
+  Monitored(Dispatch& dispatch, double time_limit);
+  ~Monitored();
+  Monitored(const Monitored&) = delete;
+  Monitored& operator=(const Monitored&) = delete;
+
+ private:
+  std::list<Running>::iterator entry_;
+};
+
+// Ends every dispatch that runs now.
+void interrupt_dispatches();
+
+}  // namespace metal::cpu

@@ -1,0 +1,152 @@
+// Runs the threads (or SIMD-groups) of one threadgroup as fibres that wait for each other.
+#include "metal/cpu/unit_scheduler.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "metal/cpu/worker.h"
+
+namespace metal::cpu {
+
+void UnitScheduler::run(const Group& group, EntryPoint entry, uint32_t units, bool threads,
+                        FibrePool& pool) {
+  entry_ = entry;
+  pool_ = &pool;
+  threads_ = threads;
+  simd_groups_ = (units + kSimdWidth - 1) / kSimdWidth;
+  for (uint32_t i = 0; i < simd_groups_; ++i) {
+    uint32_t lanes = std::min(units - i * kSimdWidth, kSimdWidth);
+    pending_[i] = lanes == kSimdWidth ? UINT32_MAX : (uint32_t{1} << lanes) - 1;
+    barrier_[i] = 0;
+  }
+  std::fill_n(fibre_, units, nullptr);
+  simd_group_ = UINT32_MAX;  // before the first
+  runnable_ = waiting_ = 0;
+  handover_ = kNone;
+  group_ = &group;
+  switch_context(worker_.main(), pool.take()->context());
+  group_ = nullptr;
+}
+
+uint64_t UnitScheduler::converge(uint32_t site, LaneOperation operation, uint64_t x, uint64_t y,
+                                 uint64_t z) {
+  if (!group_ || !threads_) return x;
+  worker_.leave_kernel();
+  uint32_t unit = unit_;
+  uint32_t lane = unit % kSimdWidth;
+  site_[lane] = site;
+  operation_[lane] = operation;
+  lanes_.x[lane] = x;
+  lanes_.y[lane] = y;
+  lanes_.z[lane] = z;
+  waiting_ |= uint32_t{1} << lane;
+  block(unit);
+  uint64_t result = lanes_.result[lane];
+  worker_.enter_kernel();
+  return result;
+}
+
+void UnitScheduler::threadgroup_barrier() {
+  if (!group_) return;
+  worker_.leave_kernel();
+  uint32_t unit = unit_;
+  barrier_[unit / kSimdWidth] |= uint32_t{1} << unit % kSimdWidth;
+  block(unit);
+  worker_.enter_kernel();
+}
+
+// Switches straight to whoever runs next, without going through the worker's own stack.
+void UnitScheduler::block(uint32_t unit) {
+  Fibre* self = fibre_[unit];
+  uint32_t next = next_unit();  // there is one: this unit itself can go on in the end
+  if (next != unit) {
+    Fibre* fibre = fibre_[next];
+    if (!fibre) {
+      fibre = pool_->take();
+      handover_ = next;
+    }
+    switch_context(self->context(), fibre->context());
+  }
+  worker_.set_fibre(self);
+  unit_ = unit;
+}
+
+void UnitScheduler::fibre_body(Fibre* self) {
+  auto& scheduler = *static_cast<UnitScheduler*>(self->owner());
+  for (;;) scheduler.execute(self);
+}
+
+// Runs units that have not started on this fibre, one after the other, until a suspended one is
+// next.
+void UnitScheduler::execute(Fibre* self) {
+  uint32_t unit = std::exchange(handover_, kNone);
+  if (unit == kNone) unit = next_unit();
+  while (unit != kNone && !fibre_[unit]) {
+    run_unit(self, unit);
+    unit = next_unit();
+  }
+  pool_->give_back(self);
+  switch_context(self->context(), unit == kNone ? worker_.main() : fibre_[unit]->context());
+}
+
+void UnitScheduler::run_unit(Fibre* self, uint32_t unit) {
+  worker_.set_fibre(self);
+  fibre_[unit] = self;
+  unit_ = unit;
+  worker_.enter_kernel();
+  entry_(group_, unit);
+  worker_.leave_kernel();
+  fibre_[unit] = nullptr;
+}
+
+uint32_t UnitScheduler::next_unit() {
+  for (;;) {
+    if (runnable_) {
+      auto lane = static_cast<uint32_t>(std::countr_zero(runnable_));
+      runnable_ &= runnable_ - 1;
+      return simd_group_ * kSimdWidth + lane;
+    }
+    if (waiting_) {
+      resolve();
+    } else if (!next_simd_group()) {
+      return kNone;
+    }
+  }
+}
+
+void UnitScheduler::resolve() {
+  uint32_t smallest = UINT32_MAX;
+  for (uint32_t rest = waiting_; rest; rest &= rest - 1) {
+    smallest = std::min(smallest, site_[std::countr_zero(rest)]);
+  }
+  uint32_t mask = 0;
+  for (uint32_t rest = waiting_; rest; rest &= rest - 1) {
+    int lane = std::countr_zero(rest);
+    if (site_[lane] == smallest) mask |= uint32_t{1} << lane;
+  }
+  LaneOperation operation = operation_[std::countr_zero(mask)];
+  if (operation) operation(lanes_, mask);
+  waiting_ &= ~mask;
+  runnable_ = mask;
+}
+
+bool UnitScheduler::next_simd_group() {
+  for (;;) {
+    while (++simd_group_ < simd_groups_) {
+      if (pending_[simd_group_]) {
+        runnable_ = std::exchange(pending_[simd_group_], 0);
+        return true;
+      }
+    }
+    simd_group_ = UINT32_MAX;
+    uint32_t any = 0;
+    for (uint32_t i = 0; i < simd_groups_; ++i) {
+      pending_[i] = std::exchange(barrier_[i], 0);
+      any |= pending_[i];
+    }
+    if (!any) return false;
+  }
+}
+
+}  // namespace metal::cpu

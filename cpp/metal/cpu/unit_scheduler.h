@@ -1,0 +1,75 @@
+// Runs the threads (or SIMD-groups) of one threadgroup as fibres that wait for each other.
+#pragma once
+
+#include <cstdint>
+
+#include "metal/cpu/abi.h"
+#include "metal/cpu/fibre.h"
+
+namespace metal::cpu {
+
+class Worker;
+
+// What the lanes of a SIMD-group bring to an operation, and get from it.
+struct Lanes {
+  uint64_t x[kSimdWidth];
+  uint64_t y[kSimdWidth];
+  uint64_t z[kSimdWidth];
+  uint64_t result[kSimdWidth];
+};
+
+// Carries out one SIMD-group operation for the lanes in `mask`.
+using LaneOperation = void (*)(Lanes& lanes, uint32_t mask);
+
+// A SIMD-group runs until each of its threads has ended or waits at a threadgroup barrier: every
+// lane runs until it blocks; then the lanes at the smallest site carry out their operation and go
+// on. When all threads of the threadgroup that still live wait at barriers, all of them go on. So
+// nothing can wait forever.
+class UnitScheduler {
+ public:
+  explicit UnitScheduler(Worker& worker) : worker_(worker) {}
+
+  // Returns when every unit has ended, or with a fault in the worker.
+  void run(const Group& group, EntryPoint entry, uint32_t units, bool threads, FibrePool& pool);
+
+  // From kernel code. Both return when the calling unit may go on.
+  uint64_t converge(uint32_t site, LaneOperation operation, uint64_t x = 0, uint64_t y = 0,
+                    uint64_t z = 0);
+  void threadgroup_barrier();
+  bool active() const { return group_ != nullptr; }
+
+  static void fibre_body(Fibre* self);
+
+ private:
+  static constexpr uint32_t kMaxUnits = 1024;
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  uint32_t next_unit();    // who runs now; kNone when all have ended
+  void resolve();          // one SIMD-group operation
+  bool next_simd_group();  // false when all threads have ended
+  void block(uint32_t unit);
+  void execute(Fibre* self);
+  void run_unit(Fibre* self, uint32_t unit);
+
+  Worker& worker_;
+  const Group* group_ = nullptr;
+  EntryPoint entry_ = nullptr;
+  FibrePool* pool_ = nullptr;
+  bool threads_ = false;  // units are threads, not whole SIMD-groups
+  uint32_t simd_groups_ = 0;
+
+  uint32_t unit_ = kNone;      // the one that runs
+  uint32_t handover_ = kNone;  // the one that a fibre without work is woken for
+  uint32_t simd_group_ = 0;    // the one that is being run
+  uint32_t runnable_ = 0;      // its lanes that can go on now
+  uint32_t waiting_ = 0;       // its lanes that wait at a SIMD-group site
+  uint32_t site_[kSimdWidth];
+  LaneOperation operation_[kSimdWidth];
+  Lanes lanes_;
+  uint32_t
+      pending_[kMaxUnits / kSimdWidth];  // lanes that will run when their SIMD-group's turn comes
+  uint32_t barrier_[kMaxUnits / kSimdWidth];  // lanes that wait at a threadgroup barrier
+  Fibre* fibre_[kMaxUnits];                   // of units that have started
+};
+
+}  // namespace metal::cpu

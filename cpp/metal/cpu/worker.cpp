@@ -1,0 +1,218 @@
+// A thread that runs threadgroups: its stacks, its threadgroup memory, and what signal handlers
+// need to know.
+#include "metal/cpu/worker.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "metal/cpu/dispatch.h"
+#include "metal/cpu/jit.h"
+#include "metal/driver.h"
+
+namespace metal::cpu {
+namespace {
+
+constexpr size_t kThreadStack = size_t{256} << 10;
+constexpr size_t kSimdGroupStack = size_t{8} << 20;  // vector code holds 32 threads' variables
+constexpr size_t kMemoryMargin = 65536;              // around threadgroup memory
+constexpr size_t kSignalStack = 65536;
+
+// Read in signal handlers: never allocated on demand.
+__attribute__((tls_model("initial-exec"))) thread_local Worker* this_worker = nullptr;
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<Worker*> workers;
+};
+
+Registry& registry() {
+  static Registry& registry = *new Registry;  // threads may end after static destruction
+  return registry;
+}
+
+char* map_memory(size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<char*>(memory);
+}
+
+// A handler must find a stack when the kernel's own has overflowed.
+void* install_signal_stack() {
+  stack_t before;
+  if (sigaltstack(nullptr, &before) == 0 && !(before.ss_flags & SS_DISABLE)) return nullptr;
+  stack_t stack{};
+  stack.ss_sp = map_memory(kSignalStack);
+  stack.ss_size = kSignalStack;
+  sigaltstack(&stack, nullptr);
+  return stack.ss_sp;
+}
+
+}  // namespace
+
+Worker& Worker::current() {
+  if (this_worker) return *this_worker;
+  thread_local std::unique_ptr<Worker> owner;
+  owner = std::make_unique<Worker>();
+  return *owner;
+}
+
+Worker* Worker::current_or_null() { return this_worker; }
+
+Worker::Worker()
+    : scheduler_(*this),
+      carriers_(kSimdGroupStack, &Worker::carrier_body, this),
+      thread_fibres_(kThreadStack, &UnitScheduler::fibre_body, &scheduler_),
+      simd_fibres_(kSimdGroupStack, &UnitScheduler::fibre_body, &scheduler_),
+      thread_(pthread_self()) {
+  threadgroup_memory_ = map_memory(kMaxThreadgroupMemory + 2 * kMemoryMargin);
+  signal_stack_ = install_signal_stack();
+  this_worker = this;
+  std::lock_guard lock(registry().mutex);
+  registry().workers.push_back(this);
+}
+
+Worker::~Worker() {
+  {
+    std::lock_guard lock(registry().mutex);
+    std::erase(registry().workers, this);
+  }
+  this_worker = nullptr;
+  munmap(threadgroup_memory_, kMaxThreadgroupMemory + 2 * kMemoryMargin);
+  if (!signal_stack_) return;
+  stack_t off{};
+  off.ss_flags = SS_DISABLE;
+  sigaltstack(&off, nullptr);
+  munmap(signal_stack_, kSignalStack);
+}
+
+void Worker::signal_all(const Dispatch& dispatch, int signal) {
+  std::lock_guard lock(registry().mutex);
+  for (Worker* worker : registry().workers) {
+    if (worker->dispatch_.load() == &dispatch) pthread_kill(worker->thread_, signal);
+  }
+}
+
+void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
+  // Whoever stops the dispatch sees this store, or what follows sees the stop.
+  dispatch_.store(&dispatch);
+  next_ = first;
+  last_ = last;
+  group_.launch = &dispatch.launch();
+  group_.memory = threadgroup_memory_ + kMemoryMargin;
+  group_.scheduler = &scheduler_;
+  place(first);
+  const CpuKernel& kernel = dispatch.kernel();
+  bool alone = kernel.granularity == Granularity::SimdGroup && dispatch.simd_groups() == 1;
+  if (!kernel.has_barriers || kernel.granularity == Granularity::Group || alone) {
+    run_directly();
+  } else {
+    run_as_fibres();
+  }
+  dispatch_.store(nullptr, std::memory_order_release);
+}
+
+// All threadgroups in one visit to a stack of our own, whose end is guarded.
+void Worker::run_directly() {
+  Fibre* carrier = carriers_.take();
+  fibre_ = carrier;
+  switch_context(&main_, carrier->context());
+  if (fault_.kind == Fault::None) {
+    carriers_.give_back(carrier);
+    return;
+  }
+  dispatch_.load()->fail(std::exchange(fault_, Fault{}), group_);
+  carriers_.reset_all();
+}
+
+void Worker::carrier_body(Fibre* self) {
+  auto& worker = *static_cast<Worker*>(self->owner());
+  for (;;) {
+    const Dispatch& dispatch = *worker.dispatch_.load(std::memory_order_relaxed);
+    EntryPoint entry = dispatch.kernel().entry;
+    for (; worker.next_ < worker.last_ && !dispatch.stopped(); worker.advance()) {
+      uint32_t units = worker.units();
+      worker.enter_kernel();
+      for (uint32_t unit = 0; unit < units; ++unit) entry(&worker.group_, unit);
+      worker.leave_kernel();
+    }
+    switch_context(self->context(), &worker.main_);
+  }
+}
+
+void Worker::run_as_fibres() {
+  Dispatch& dispatch = *dispatch_.load();
+  const CpuKernel& kernel = dispatch.kernel();
+  bool threads = kernel.granularity == Granularity::Thread;
+  FibrePool& pool = threads ? thread_fibres_ : simd_fibres_;
+  for (; next_ < last_ && !dispatch.stopped(); advance()) {
+    scheduler_.run(group_, kernel.entry, units(), threads, pool);
+    if (fault_.kind == Fault::None) continue;
+    dispatch.fail(std::exchange(fault_, Fault{}), group_);
+    pool.reset_all();
+    return;
+  }
+}
+
+void Worker::enter_kernel() {
+  in_kernel_ = true;
+  // From here on a signal takes the worker out of the kernel; a stop that came before is seen now.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (!dispatch_.load(std::memory_order_relaxed)->stopped()) [[likely]]
+    return;
+  prepare_leave({.kind = Fault::Stopped});
+  leave(this);
+}
+
+void Worker::leave(Worker* worker) { abandon_context(worker->fibre()->context(), &worker->main_); }
+
+uint32_t Worker::units() const {
+  uint32_t threads = group_.size[0] * group_.size[1] * group_.size[2];
+  switch (dispatch_.load(std::memory_order_relaxed)->kernel().granularity) {
+    case Granularity::Group:
+      return 1;
+    case Granularity::SimdGroup:
+      return (threads + kSimdWidth - 1) / kSimdWidth;
+    case Granularity::Thread:
+      break;
+  }
+  return threads;
+}
+
+// Threadgroups are numbered with x fastest.
+void Worker::place(uint64_t index) {
+  const uint32_t* count = group_.launch->threadgroups_per_grid;
+  group_.position[0] = static_cast<uint32_t>(index % count[0]);
+  group_.position[1] = static_cast<uint32_t>(index / count[0] % count[1]);
+  group_.position[2] = static_cast<uint32_t>(index / count[0] / count[1]);
+  clip();
+}
+
+void Worker::advance() {
+  ++next_;
+  const uint32_t* count = group_.launch->threadgroups_per_grid;
+  for (int i = 0; i < 3; ++i) {
+    if (++group_.position[i] < count[i]) break;
+    group_.position[i] = 0;
+  }
+  clip();
+}
+
+void Worker::clip() {
+  const Launch& launch = *group_.launch;
+  for (int i = 0; i < 3; ++i) {
+    uint32_t size = launch.threads_per_threadgroup[i];
+    uint64_t start = static_cast<uint64_t>(group_.position[i]) * size;
+    group_.size[i] =
+        static_cast<uint32_t>(std::min<uint64_t>(size, launch.threads_per_grid[i] - start));
+  }
+}
+
+}  // namespace metal::cpu
