@@ -24,7 +24,7 @@ struct CompleteKernelCall {
   std::vector<Shape> output_shapes;     // if any: one for each output
   std::vector<Dtype> output_dtypes;     // if any: one for each output
   std::optional<InitValue> init_value;  // of outputs for which no array is passed
-  bool verbose = false;
+  SourcePrinter print;
   StreamOrDevice stream;
 };
 

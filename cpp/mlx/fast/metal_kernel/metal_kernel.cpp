@@ -157,14 +157,13 @@ std::vector<array> MetalKernel::operator()(const std::vector<array>& inputs,
   launch.init_value = call.init_value;
   launch.ensure_row_contiguous = options_.ensure_row_contiguous;
   launch.output_shapes = call.output_shapes;
-  if (call.verbose) print_source(*launch.variant);
+  if (call.print) call.print(readable_source(*launch.variant));
   return array::make_arrays(call.output_shapes, call.output_dtypes,
                             std::make_shared<CustomKernel>(stream, std::move(launch)), inputs);
 }
 
-void print_source(const KernelVariant& variant) {
-  std::cout << "Generated source code for `" << variant.name << "`:\n"
-            << variant.source << std::endl;
+std::string readable_source(const KernelVariant& variant) {
+  return "Generated source code for `" + variant.name + "`:\n" + variant.source;
 }
 
 CustomKernelFunction metal_kernel(const std::string& name,
@@ -181,8 +180,9 @@ CustomKernelFunction metal_kernel(const std::string& name,
                   TemplateArgs template_args, std::optional<float> init_value, bool verbose,
                   StreamOrDevice s) {
     KernelCall call{
-        output_shapes, output_dtypes, grid, threadgroup, std::move(template_args), {}, verbose, s};
+        output_shapes, output_dtypes, grid, threadgroup, std::move(template_args), {}, {}, s};
     if (init_value) call.init_value = static_cast<double>(*init_value);
+    if (verbose) call.print = [](const std::string& text) { std::cout << text << std::endl; };
     return (*kernel)(inputs, call);
   };
 }

@@ -20,6 +20,8 @@ struct KernelOptions {
   KernelMathMode math_mode = KernelMathMode::Safe;
 };
 
+using SourcePrinter = std::function<void(const std::string& text)>;
+
 struct KernelCall {
   std::vector<Shape> output_shapes;
   std::vector<Dtype> output_dtypes;
@@ -27,7 +29,7 @@ struct KernelCall {
   GridSize threadgroup;
   TemplateArgs template_args;
   std::optional<InitValue> init_value;
-  bool verbose = false;
+  SourcePrinter print;  // called with the source that is compiled, if any
   StreamOrDevice stream;
 };
 
@@ -57,7 +59,7 @@ class MetalKernel {
   mutable std::unordered_map<std::string, std::shared_ptr<const KernelVariant>> variants_;
 };
 
-// Prints the source that is compiled.
-void print_source(const KernelVariant& variant);
+// The source that is compiled, under a heading.
+std::string readable_source(const KernelVariant& variant);
 
 }  // namespace mlx::core::fast
