@@ -1,0 +1,73 @@
+// Hyperbolic functions and their inverses on float.
+#pragma once
+
+#include "exp_log.h"
+
+#pragma float_control(precise, on, push)
+#pragma clang fp contract(off)
+
+namespace metal::__math {
+
+__METAL_MATH float cosh(float x) {
+  float h = exp_scaled(fabs(x), -1);
+  return h + 0.25f / h;
+}
+
+__METAL_MATH float sinh(float x) {
+  float a = fabs(x);
+  float z = a * a;
+  float p = fma(0x1.756c1ep-19f, z, 0x1.a022bcp-13f);
+  p = fma(p, z, 0x1.1110e0p-7f);
+  p = fma(p, z, 0x1.555556p-3f);
+  float small = fma(p, z * a, a);
+  float h = exp_scaled(a, -1);
+  float v = a < 1.0f ? small : h - 0.25f / h;
+  return flip_sign(v, sign_bit(x));
+}
+
+__METAL_MATH float tanh(float x) {
+  float a = fabs(x);
+  float z = a * a;
+  float p = fma(-0x1.94612cp-8f, z, 0x1.5812a6p-6f);
+  p = fma(p, z, -0x1.b905c4p-5f);
+  p = fma(p, z, 0x1.110c5ep-3f);
+  p = fma(p, z, -0x1.555548p-2f);
+  float small = fma(p, z * a, a);
+  float e = exp_scaled(a > 10.0f ? 20.0f : 2.0f * a, 0);
+  float v = a < 0.55f ? small : 1.0f - 2.0f / (e + 1.0f);
+  return flip_sign(v, sign_bit(x));
+}
+
+__METAL_MATH float log1p(float x) {
+  Pair u = two_sum(1.0f, x);
+  return log_of_pair(u.hi, u.lo);
+}
+
+__METAL_MATH float asinh(float x) {
+  float a = fabs(x);
+  // Beyond 2^12, sqrt(x^2 + 1) is x: log(2x) as log(x) + log(2).
+  bool big = a > 0x1p12f;
+  float z = big ? 0.0f : a * a;
+  float t = a + z / (1.0f + sqrt(z + 1.0f));
+  float v = big ? log(a) + 0x1.62e430p-1f : log1p(t);
+  return flip_sign(v, sign_bit(x));
+}
+
+__METAL_MATH float acosh(float x) {
+  bool big = x > 0x1p12f;
+  float d = (big ? 1.0f : x) - 1.0f;
+  float v = big ? log(x) + 0x1.62e430p-1f : log1p(d + sqrt(fma(d, d, 2.0f * d)));
+  return x < 1.0f ? quiet_nan() : v;
+}
+
+__METAL_MATH float atanh(float x) {
+  float a = fabs(x);
+  float v = 0.5f * log1p(2.0f * a / (1.0f - a));
+  v = a == 1.0f ? infinity() : v;
+  v = a > 1.0f ? quiet_nan() : v;
+  return flip_sign(v, sign_bit(x));
+}
+
+}  // namespace metal::__math
+
+#pragma float_control(pop)

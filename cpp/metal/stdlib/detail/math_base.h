@@ -1,0 +1,76 @@
+// Bit helpers and the compiler's math operations that every function of the math library is built from.
+#pragma once
+
+// The functions of this library are error-free transformations and bit tricks: they keep IEEE arithmetic, without
+// contraction, in whatever math mode the unit is compiled. Each header wraps its code in this pair of pragmas.
+#pragma float_control(precise, on, push)
+#pragma clang fp contract(off)
+
+#define __METAL_MATH inline __attribute__((always_inline))
+
+namespace metal::__math {
+
+__METAL_MATH unsigned bits_of(float x) { return __builtin_bit_cast(unsigned, x); }
+__METAL_MATH float float_of(unsigned u) { return __builtin_bit_cast(float, u); }
+
+__METAL_MATH float fma(float a, float b, float c) { return __builtin_elementwise_fma(a, b, c); }
+__METAL_MATH float fabs(float x) { return float_of(bits_of(x) & 0x7fffffffu); }
+__METAL_MATH float trunc(float x) { return __builtin_elementwise_trunc(x); }
+__METAL_MATH float floor(float x) { return __builtin_elementwise_floor(x); }
+__METAL_MATH float ceil(float x) { return __builtin_elementwise_ceil(x); }
+__METAL_MATH float rint(float x) { return __builtin_elementwise_roundeven(x); }
+__METAL_MATH float sqrt(float x) { return __builtin_elementwise_sqrt(x); }
+__METAL_MATH float fmin(float x, float y) { return __builtin_elementwise_min(x, y); }
+__METAL_MATH float fmax(float x, float y) { return __builtin_elementwise_max(x, y); }
+
+__METAL_MATH unsigned sign_bit(float x) { return bits_of(x) & 0x80000000u; }
+__METAL_MATH float copysign(float x, float y) {
+  return float_of((bits_of(x) & 0x7fffffffu) | sign_bit(y));
+}
+__METAL_MATH float flip_sign(float x, unsigned sign) { return float_of(bits_of(x) ^ sign); }
+
+// Tests on bits: they hold even where the compiler assumes that there are no NaNs.
+__METAL_MATH bool is_nan(float x) { return (bits_of(x) & 0x7fffffffu) > 0x7f800000u; }
+__METAL_MATH bool is_inf(float x) { return (bits_of(x) & 0x7fffffffu) == 0x7f800000u; }
+__METAL_MATH bool is_finite(float x) { return (bits_of(x) & 0x7f800000u) != 0x7f800000u; }
+
+inline constexpr unsigned kInfinityBits = 0x7f800000u;
+inline constexpr unsigned kNanBits = 0x7fc00000u;
+__METAL_MATH float infinity() { return float_of(kInfinityBits); }
+__METAL_MATH float quiet_nan() { return float_of(kNanBits); }
+
+// 2^n for n in [-126, 127]; n = -127 gives 0 and n = 128 infinity.
+__METAL_MATH float pow2i(int n) { return float_of(static_cast<unsigned>(n + 127) << 23); }
+
+// x * 2^n with one rounding at the end; |n| <= 252 and x near 1.
+__METAL_MATH float scale2(float x, int n) {
+  int half_n = n >> 1;
+  return x * pow2i(half_n) * pow2i(n - half_n);
+}
+
+// Adding and subtracting this rounds to an integer (half to even), which is also in the low bits of the sum.
+inline constexpr float kRoundMagic = 0x1.8p23f;
+inline constexpr unsigned kRoundMagicBits = 0x4b400000u;
+__METAL_MATH int magic_int(float sum) { return static_cast<int>(bits_of(sum) - kRoundMagicBits); }
+
+// Unevaluated sum of two floats, high part first.
+struct Pair {
+  float hi, lo;
+};
+__METAL_MATH Pair two_sum(float a, float b) {
+  float s = a + b, t = s - a;
+  return {s, (a - (s - t)) + (b - t)};
+}
+// Needs |a| >= |b| or a == 0.
+__METAL_MATH Pair fast_two_sum(float a, float b) {
+  float s = a + b;
+  return {s, b - (s - a)};
+}
+__METAL_MATH Pair two_product(float a, float b) {
+  float p = a * b;
+  return {p, fma(a, b, -p)};
+}
+
+}  // namespace metal::__math
+
+#pragma float_control(pop)
