@@ -1,5 +1,6 @@
 // compile(): from source to a program of kernels in kernel form.
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/front_end.h"
