@@ -1,0 +1,642 @@
+"""mx.fast.metal_kernel: call forms, generated signatures, launches, options."""
+
+import threading
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+
+def double(**creation):
+    return mx.fast.metal_kernel(
+        name="double",
+        input_names=["x"],
+        output_names=["y"],
+        source="uint i = thread_position_in_grid.x; y[i] = x[i] + x[i];",
+        **creation,
+    )
+
+
+def launch(size: int, group: int = 256) -> dict:
+    return {"grid": (size, 1, 1), "threadgroup": (group, 1, 1)}
+
+
+def outputs(*arrays) -> dict:
+    return {
+        "output_shapes": [a.shape for a in arrays],
+        "output_dtypes": [a.dtype for a in arrays],
+    }
+
+
+def run(source: str, inputs: dict, shapes: dict, dtypes: dict, size: int, group: int = 256, **more):
+    names = {"input_names": list(inputs), "output_names": list(shapes)}
+    creation = ("header", "ensure_row_contiguous", "atomic_outputs", "compile_options")
+    made = {k: more.pop(k) for k in creation if k in more}
+    kernel = mx.fast.metal_kernel(name="test", source=source, **names, **made)
+    results = kernel(
+        inputs=list(inputs.values()),
+        output_shapes=list(shapes.values()),
+        output_dtypes=list(dtypes.values()),
+        **launch(size, group),
+        **more,
+    )
+    return [np.array(r) for r in results]
+
+
+class TestListForm:
+    def test_returns_a_list(self):
+        x = mx.arange(10, dtype=mx.float32)
+        result = double()(inputs=[x], **launch(10), **outputs(x))
+        assert isinstance(result, list) and len(result) == 1
+        assert np.array_equal(np.array(result[0]), np.arange(10) * 2)
+
+    def test_tuples_do_as_well(self):
+        kernel = mx.fast.metal_kernel(
+            name="t",
+            input_names=("a", "b"),
+            output_names=("c",),
+            source="c[thread_position_in_grid.x] = a[thread_position_in_grid.x] * b;",
+        )
+        a = mx.arange(12, dtype=mx.float32)
+        (c,) = kernel(
+            inputs=(a, 2.5),
+            grid=[12, 1, 1],
+            threadgroup=[4, 1, 1],
+            output_shapes=([3, 4],),
+            output_dtypes=(mx.float32,),
+            template=(("UNUSED", 1),),
+            stream=None,
+        )
+        assert np.array_equal(np.array(c), np.arange(12).reshape(3, 4) * 2.5)
+
+    def test_one_kernel_for_many_dtypes(self):
+        kernel = double()
+        for dtype in (
+            mx.float32,
+            mx.float16,
+            mx.bfloat16,
+            mx.int8,
+            mx.uint8,
+            mx.int16,
+            mx.uint16,
+            mx.int32,
+            mx.uint32,
+            mx.int64,
+            mx.uint64,
+        ):
+            x = mx.arange(40).astype(dtype)
+            (y,) = kernel(inputs=[x], **launch(40), **outputs(x))
+            assert y.dtype == dtype
+            assert np.array_equal(np.array(y.astype(mx.float32)), np.arange(40) * 2), dtype
+
+    def test_bool_and_complex(self):
+        x = mx.array([True, False] * 8)
+        (y,) = run(
+            "y[thread_position_in_grid.x] = !x[thread_position_in_grid.x];",
+            {"x": x},
+            {"y": (16,)},
+            {"y": mx.bool_},
+            16,
+        )
+        assert y.dtype == np.bool_ and np.array_equal(y, [False, True] * 8)
+        z = mx.array(np.arange(10) * (1 + 2j), dtype=mx.complex64)
+        (w,) = double()(inputs=[z], **launch(10), **outputs(z))
+        np.testing.assert_allclose(np.array(w), np.arange(10) * (2 + 4j))
+
+    def test_two_kernels_of_one_name(self):
+        x = mx.arange(10, dtype=mx.float32)
+        for factor in ("2", "3"):
+            (y,) = run(
+                f"y[thread_position_in_grid.x] = {factor} * x[thread_position_in_grid.x];",
+                {"x": x},
+                {"y": (10,)},
+                {"y": mx.float32},
+                10,
+            )
+            assert np.array_equal(y, np.arange(10) * int(factor))
+
+    def test_no_inputs(self):
+        (y,) = run(
+            "y[thread_position_in_grid.x] = thread_position_in_grid.x;",
+            {},
+            {"y": (50,)},
+            {"y": mx.int32},
+            50,
+        )
+        assert np.array_equal(y, np.arange(50))
+
+    def test_results_are_lazy_and_chain(self):
+        x = mx.random.normal((64,))
+        y = x
+        for _ in range(5):
+            (y,) = double()(inputs=[y + 1], **launch(64), **outputs(x))
+        want = np.array(x, dtype=np.float64)
+        for _ in range(5):
+            want = (want + 1) * 2
+        np.testing.assert_allclose(np.array(y), want, rtol=1e-5)
+
+    def test_streams(self):
+        x = mx.arange(10, dtype=mx.float32)
+        for stream in (mx.gpu, mx.cpu, mx.new_stream(mx.gpu), mx.default_stream(mx.gpu), None):
+            (y,) = double()(inputs=[x], **launch(10), **outputs(x), stream=stream)
+            assert np.array_equal(np.array(y), np.arange(10) * 2)
+
+    def test_unused_sibling(self):
+        kernel = mx.fast.metal_kernel(
+            name="pair",
+            input_names=["x"],
+            output_names=["y", "z"],
+            source="uint i = thread_position_in_grid.x; y[i] = x[i]; z[i] = -x[i];",
+        )
+        x = mx.arange(10, dtype=mx.float32)
+        _, z = kernel(inputs=[x], **launch(10), **outputs(x, x))
+        del _
+        assert np.array_equal(np.array(z), -np.arange(10))
+
+
+class TestDictionaryForm:
+    def test_options_at_creation(self):
+        kernel = mx.fast.metal_kernel(
+            "scatter_ones",
+            "atomic_fetch_add_explicit(&counts[bin[thread_position_in_grid.x]], 1, memory_order_relaxed);",
+            atomic_outputs=True,
+            init_value=0,
+            grid=(100, 1, 1),
+            threadgroup=(32, 1, 1),
+            output_shapes={"counts": (10,)},
+            output_dtypes={"counts": mx.int32},
+        )
+        result = kernel(inputs={"bin": mx.arange(100) % 10})
+        assert list(result) == ["counts"]
+        assert np.array_equal(np.array(result["counts"]), [10] * 10)
+
+    def test_options_at_the_call(self):
+        kernel = mx.fast.metal_kernel(
+            "scatter_ones",
+            "atomic_fetch_add_explicit(&counts[bin[thread_position_in_grid.x]], 1, memory_order_relaxed);",
+        )
+        for offset in (0, 5):
+            result = kernel(
+                inputs={"bin": mx.arange(100) % 10},
+                atomic_outputs=True,
+                init_value=offset,
+                output_shapes={"counts": (10,)},
+                output_dtypes={"counts": mx.int32},
+                **launch(100, 32),
+            )
+            assert np.array_equal(np.array(result["counts"]), [10 + offset] * 10)
+
+    def test_call_comes_before_creation(self):
+        kernel = mx.fast.metal_kernel("fill", "y[thread_position_in_grid.x] = V;", template={"V": 1})
+        where = {"output_shapes": {"y": (8,)}, "output_dtypes": {"y": mx.int32}}
+        assert np.array(kernel(inputs={}, **where, **launch(8))["y"]).tolist() == [1] * 8
+        result = kernel(inputs={}, template={"V": 7}, **where, **launch(8))
+        assert np.array(result["y"]).tolist() == [7] * 8
+
+    def test_names_may_change_between_calls(self):
+        kernel = mx.fast.metal_kernel("copy", "b[thread_position_in_grid.x] = 5;")
+        for names in (["b"], ["a", "b"]):
+            result = kernel(
+                inputs={},
+                output_shapes={n: (9,) for n in names},
+                output_dtypes={n: mx.float32 for n in reversed(names)},
+                **launch(9),
+            )
+            assert list(result) == names
+            assert np.array(result["b"]).tolist() == [5] * 9
+
+
+class TestKeywordForm:
+    BODY = "uint i = thread_position_in_grid.x; y[i] = T(x[i]) * scale;"
+
+    def make(self, **more):
+        return mx.fast.MetalKernel(
+            "scaled",
+            self.BODY,
+            (10, 1, 1),
+            (4, 1, 1),
+            {"y": (10,)},
+            {"y": mx.float32},
+            **more,
+        )
+
+    def test_template_and_keywords(self):
+        kernel = self.make()
+        assert kernel.template(T=mx.float32) is kernel
+        result = kernel(x=mx.arange(10), scale=0.5)
+        np.testing.assert_array_equal(np.array(result["y"]), np.arange(10) * 0.5)
+        kernel.template(T=mx.float16)
+        result = kernel(x=mx.arange(10), scale=2)
+        np.testing.assert_array_equal(np.array(result["y"]), np.arange(10) * 2)
+
+    def test_inputs_called_like_options(self):
+        kernel = mx.fast.MetalKernel(
+            name="clash",
+            source="uint i = thread_position_in_grid.x; y[i] = grid[i] + inputs;",
+            grid=(10, 1, 1),
+            threadgroup=(4, 1, 1),
+            output_shapes={"y": (10,)},
+            output_dtypes={"y": mx.float32},
+        )
+        result = kernel(grid=mx.arange(10, dtype=mx.float32), inputs=1.0)
+        np.testing.assert_array_equal(np.array(result["y"]), np.arange(10) + 1)
+
+    def test_options_at_the_call(self):
+        kernel = self.make().template(T=mx.float32)
+        result = kernel(
+            x=mx.arange(20),
+            scale=3,
+            grid=(20, 1, 1),
+            output_shapes={"y": (20,)},
+            stream=mx.gpu,
+        )
+        np.testing.assert_array_equal(np.array(result["y"]), np.arange(20) * 3)
+
+
+AXPBY = """
+    template <typename T>
+    kernel void axpby(
+        device const T* x [[buffer(0)]],
+        device const T* y [[buffer(1)]],
+        device T* out [[buffer(2)]],
+        constant const float& alpha [[buffer(3)]],
+        constant const float& beta [[buffer(4)]],
+        uint index [[thread_position_in_grid]]) {
+      out[index] = static_cast<T>(alpha) * x[index] + static_cast<T>(beta) * y[index];
+    }
+    template [[host_name("axpby_float")]] [[kernel]] decltype(axpby<float>) axpby<float>;
+    template [[host_name("axpby_half")]] [[kernel]] decltype(axpby<half>) axpby<half>;
+"""
+
+
+class TestCompleteForm:
+    @pytest.mark.parametrize("name,dtype", [("axpby_float", mx.float32), ("axpby_half", mx.float16)])
+    def test_the_function_of_that_name(self, name, dtype):
+        kernel = mx.fast.metal_kernel(name=name, source=AXPBY)
+        x, y = mx.arange(20).astype(dtype), mx.ones(20).astype(dtype)
+        out = kernel(x, y, mx.zeros(20).astype(dtype), 2.0, 3, **launch(20))
+        assert out.dtype == dtype
+        np.testing.assert_array_equal(np.array(out), np.arange(20) * 2 + 3)
+
+    def test_outputs_left_out(self):
+        kernel = mx.fast.metal_kernel(
+            name="axpby_float", source=AXPBY, output_shape=(4, 5), output_dtype=mx.float32
+        )
+        x = mx.arange(20, dtype=mx.float32)
+        out = kernel(x, x, 1, 1, **launch(20))
+        np.testing.assert_array_equal(np.array(out), np.arange(20).reshape(4, 5) * 2)
+
+    def test_initial_values_are_never_modified(self):
+        kernel = mx.fast.metal_kernel(
+            name="increment",
+            source="kernel void increment(device float* x, uint i [[thread_position_in_grid]]) { x[i] += 1; }",
+        )
+        x = mx.arange(10, dtype=mx.float32)
+        mx.eval(x)
+        first = kernel(x, **launch(10))
+        second = kernel(x, **launch(10))
+        third = kernel(kernel(x, **launch(10)), **launch(10))
+        for got, add in ((x, 0), (first, 1), (second, 1), (third, 2)):
+            np.testing.assert_array_equal(np.array(got), np.arange(10) + add)
+
+    def test_several_outputs_in_order(self):
+        source = """
+            [[kernel]] void split(device int* negative [[buffer(2)]], const device int* x [[buffer(0)]],
+                                  device int* positive [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+              positive[i] = max(x[i], 0);
+              negative[i] = min(x[i], 0);
+            }
+        """
+        kernel = mx.fast.metal_kernel(name="split", source=source)
+        x = mx.arange(-5, 5)
+        positive, negative = kernel(x, mx.zeros(10, mx.int32), mx.zeros(10, mx.int32), **launch(10))
+        np.testing.assert_array_equal(np.array(positive), np.maximum(np.arange(-5, 5), 0))
+        np.testing.assert_array_equal(np.array(negative), np.minimum(np.arange(-5, 5), 0))
+
+    def test_strided_arguments_are_copied(self):
+        kernel = mx.fast.metal_kernel(name="axpby_float", source=AXPBY)
+        x = mx.arange(40, dtype=mx.float32)[::2]
+        out = kernel(x, x, x, 1.0, 1.0, **launch(20))
+        np.testing.assert_array_equal(np.array(out), np.arange(0, 40, 2) * 2)
+
+    def test_through_the_object(self):
+        kernel = mx.fast.MetalKernel("axpby_float", AXPBY, (20, 1, 1), (32, 1, 1))
+        x = mx.arange(20, dtype=mx.float32)
+        np.testing.assert_array_equal(np.array(kernel(x, x, x, 1, 2)), np.arange(20) * 3)
+
+    def test_header(self):
+        kernel = mx.fast.metal_kernel(
+            name="f",
+            header="#define VALUE 42",
+            source="kernel void f(device int* x, uint i [[thread_position_in_grid]]) { x[i] = VALUE; }",
+        )
+        assert np.array(kernel(mx.zeros(3, mx.int32), **launch(3))).tolist() == [42] * 3
+
+
+class TestSignature:
+    def printed(self, capsys, **call) -> str:
+        x = mx.arange(10, dtype=mx.float32)
+        double()(inputs=[x], **launch(10), **outputs(x), verbose=True, **call)
+        return capsys.readouterr().out
+
+    def test_verbose_prints_the_source(self, capsys):
+        text = self.printed(capsys, template=[("T", mx.bfloat16), ("N", 3), ("FLAG", False)])
+        assert "const device float* x [[buffer(0)]]" in text
+        assert "device float* y [[buffer(1)]]" in text
+        assert "uint3 thread_position_in_grid [[thread_position_in_grid]]" in text
+        assert "template <typename T, int N, bool FLAG>" in text
+        assert "<bfloat16_t, 3, false>" in text
+        assert "y[i] = x[i] + x[i];" in text
+
+    def test_silent_by_default(self, capsys):
+        x = mx.arange(10, dtype=mx.float32)
+        double()(inputs=[x], **launch(10), **outputs(x))
+        assert capsys.readouterr().out == ""
+
+    def test_python_scalars(self):
+        (y,) = run(
+            "y[0] = i + f; y[1] = b ? 1 : 0; y[2] = i / 2; y[3] = f / 2;",
+            {"i": 7, "f": 0.25, "b": True},
+            {"y": (4,)},
+            {"y": mx.float32},
+            1,
+        )
+        assert y.tolist() == [7.25, 1, 3, 0.125]
+
+    def test_shapes_strides_and_ndim(self):
+        x = mx.zeros((3, 4, 5)).transpose(2, 0, 1)
+        body = """
+            y[0] = x_ndim;
+            for (int i = 0; i < x_ndim; ++i) {
+                y[1 + i] = x_shape[i];
+                y[4 + i] = x_strides[i];
+            }
+        """
+        got = {}
+        for contiguous in (True, False):
+            (y,) = run(body, {"x": x}, {"y": (7,)}, {"y": mx.int32}, 1, ensure_row_contiguous=contiguous)
+            got[contiguous] = y.tolist()
+        assert got[False] == [3, 5, 3, 4, 1, 20, 5]
+        assert got[True] == [3, 5, 3, 4, 12, 4, 1]
+
+    def test_rank_zero_has_no_dimensions(self):
+        (y,) = run(
+            "y[0] = x_ndim; y[1] = x + (x_shape == nullptr); y[2] = x_strides != nullptr;",
+            {"x": mx.array(5)},
+            {"y": (3,)},
+            {"y": mx.int32},
+            1,
+        )
+        assert y[0] == 0 and y[1] in (5, 6)
+
+    def test_attributes(self):
+        body = """
+            uint i = thread_position_in_grid.x + 10 * thread_position_in_grid.y;
+            a[i] = thread_position_in_threadgroup.x;
+            b[i] = threadgroup_position_in_grid.y;
+            c[i] = thread_index_in_threadgroup;
+            if (i == 0) {
+                d[0] = threads_per_grid.x;
+                d[1] = threads_per_grid.y;
+                d[2] = threads_per_threadgroup.x;
+                d[3] = threadgroups_per_grid.x;
+                d[4] = threads_per_simdgroup;
+                d[5] = simdgroups_per_threadgroup;
+                d[6] = dispatch_threads_per_threadgroup.y;
+                d[7] = grid_size.y;
+                d[8] = grid_origin.x;
+                d[9] = simdgroup_index_in_threadgroup + thread_index_in_simdgroup;
+                d[10] = thread_execution_width;
+            }
+        """
+        kernel = mx.fast.metal_kernel("t", [], ["a", "b", "c", "d"], body)
+        a, b, c, d = kernel(
+            inputs=[],
+            grid=(10, 6, 1),
+            threadgroup=(4, 2, 1),
+            output_shapes=[(6, 10)] * 3 + [(11,)],
+            output_dtypes=[mx.uint32] * 4,
+        )
+        x, y = np.meshgrid(np.arange(10), np.arange(6))
+        np.testing.assert_array_equal(np.array(a), x % 4)
+        np.testing.assert_array_equal(np.array(b), y // 2)
+        width = np.where(x // 4 == 2, 2, 4)  # threadgroups at the right edge hold 2 columns
+        np.testing.assert_array_equal(np.array(c), x % 4 + (y % 2) * width)
+        assert np.array(d).tolist() == [10, 6, 4, 3, 32, 1, 2, 6, 0, 0, 32]
+
+    def test_names_in_comments_and_strings_are_no_mention(self, capsys):
+        x = mx.arange(10, dtype=mx.float32)
+        kernel = mx.fast.metal_kernel(
+            "t", ["x"], ["y"], "// x_shape thread_index_in_simdgroup\ny[0] = x[0]; /* grid_size */"
+        )
+        kernel(inputs=[x], **launch(1), **outputs(x), verbose=True)
+        signature = capsys.readouterr().out.split("[[kernel]]")[1].split("{")[0]
+        assert "shape" not in signature and "simdgroup" not in signature
+        assert "grid_size" not in signature
+
+    def test_input_called_like_an_attribute(self):
+        (y,) = run(
+            "uint i = thread_position_in_grid.x; y[i] = grid_size[i] + threads_per_grid;",
+            {"grid_size": mx.arange(10), "threads_per_grid": 5},
+            {"y": (10,)},
+            {"y": mx.int32},
+            10,
+        )
+        assert y.tolist() == list(range(5, 15))
+
+    def test_input_called_like_a_companion(self):
+        (y,) = run(
+            "y[0] = x_shape[0] + x[0];",
+            {"x": mx.array([1] * 9), "x_shape": mx.array([40] * 9)},
+            {"y": (1,)},
+            {"y": mx.int32},
+            1,
+        )
+        assert y.tolist() == [41]
+
+
+class TestLaunch:
+    def test_threadgroup_is_clamped_to_the_grid(self):
+        body = "y[thread_position_in_grid.x] = threads_per_threadgroup.x;"
+        (y,) = run(body, {}, {"y": (5,)}, {"y": mx.uint32}, 5, 256)
+        assert y.tolist() == [5] * 5
+
+    @pytest.mark.parametrize("size,group", [(1000, 256), (33, 32), (7, 3), (1, 1), (4097, 1024)])
+    def test_exactly_the_grid_runs(self, size, group):
+        (y,) = run(
+            "atomic_fetch_add_explicit(&y[thread_position_in_grid.x], 1, memory_order_relaxed);",
+            {},
+            {"y": (size + 100,)},
+            {"y": mx.int32},
+            size,
+            group,
+            atomic_outputs=True,
+            init_value=0,
+        )
+        assert y[:size].tolist() == [1] * size and not y[size:].any()
+
+    def test_three_dimensions(self):
+        body = """
+            uint3 p = thread_position_in_grid;
+            uint3 n = threads_per_grid;
+            y[(p.z * n.y + p.y) * n.x + p.x] = p.x + 100 * p.y + 10000 * p.z;
+        """
+        kernel = mx.fast.metal_kernel("t", [], ["y"], body)
+        (y,) = kernel(
+            inputs=[],
+            grid=(5, 6, 7),
+            threadgroup=(4, 4, 4),
+            output_shapes=[(7, 6, 5)],
+            output_dtypes=[mx.int32],
+        )
+        z, r, x = np.meshgrid(np.arange(7), np.arange(6), np.arange(5), indexing="ij")
+        np.testing.assert_array_equal(np.array(y), x + 100 * r + 10000 * z)
+
+    def test_empty_grid_keeps_the_initial_value(self):
+        (y,) = run("y[0] = 1;", {}, {"y": (4,)}, {"y": mx.float32}, 0, init_value=2.5)
+        assert y.tolist() == [2.5] * 4
+
+    def test_empty_outputs_and_inputs(self):
+        y, z = run(
+            "z[thread_position_in_grid.x] = x_shape[0];",
+            {"x": mx.zeros((0, 3))},
+            {"y": (0,), "z": (4,)},
+            {"y": mx.float16, "z": mx.int32},
+            4,
+            init_value=1,
+        )
+        assert y.shape == (0,) and z.tolist() == [0] * 4
+
+    @pytest.mark.parametrize("value", [0, 1, -3, 2.5, True, float("inf")])
+    def test_init_value_over_mixed_dtypes(self, value):
+        dtypes = {"a": mx.float32, "b": mx.float16, "c": mx.int32, "d": mx.bool_, "e": mx.bfloat16}
+        if value == float("inf"):
+            dtypes = {k: v for k, v in dtypes.items() if k in "abe"}
+        kernel = mx.fast.metal_kernel("t", [], list(dtypes), "")
+        results = kernel(
+            inputs=[],
+            output_shapes=[(33,)] * len(dtypes),
+            output_dtypes=list(dtypes.values()),
+            init_value=value,
+            **launch(1),
+        )
+        for result, dtype in zip(results, dtypes.values()):
+            assert result.dtype == dtype
+            want = mx.array(value).astype(dtype)
+            assert mx.all(result == want), dtype
+
+    def test_init_value_of_large_integers(self):
+        (y,) = run("", {}, {"y": (3,)}, {"y": mx.uint64}, 1, init_value=2**64 - 1)
+        assert y.tolist() == [2**64 - 1] * 3
+        (y,) = run("", {}, {"y": (3,)}, {"y": mx.int64}, 1, init_value=2**53 + 1)
+        assert y.tolist() == [2**53 + 1] * 3
+
+    def test_outputs_are_scratch(self):
+        body = """
+            uint i = thread_position_in_threadgroup.x;
+            scratch[i] = x[i] * 2;
+            threadgroup_barrier(mem_flags::mem_device);
+            y[i] = scratch[63 - i];
+        """
+        x = mx.arange(64, dtype=mx.float32)
+        y, _ = run(
+            body, {"x": x}, {"y": (64,), "scratch": (64,)}, {"y": mx.float32, "scratch": mx.float32}, 64, 64
+        )
+        np.testing.assert_array_equal(y, np.arange(64)[::-1] * 2)
+
+    def test_inputs_are_not_donated_while_in_use(self):
+        x = mx.arange(100, dtype=mx.float32) + 0
+        (y,) = double()(inputs=[x], **launch(100), **outputs(x))
+        mx.eval(y)
+        np.testing.assert_array_equal(np.array(x), np.arange(100))
+
+
+class TestMathMode:
+    @pytest.mark.parametrize("mode", ["safe", "relaxed", "fast"])
+    def test_mode(self, mode):
+        body = """
+            uint i = thread_position_in_grid.x;
+            y[i] = exp(x[i]);
+            fast_math[0] = __FAST_MATH_SEEN;
+        """
+        header = """
+            #ifdef __FAST_MATH__
+            #define __FAST_MATH_SEEN __FAST_MATH__
+            #else
+            #define __FAST_MATH_SEEN 0
+            #endif
+        """
+        x = mx.linspace(-5, 5, 100)
+        y, flag = run(
+            body,
+            {"x": x},
+            {"y": (100,), "fast_math": (1,)},
+            {"y": mx.float32, "fast_math": mx.int32},
+            100,
+            header=header,
+            compile_options={"math_mode": mode},
+        )
+        np.testing.assert_allclose(y, np.exp(np.array(x, dtype=np.float64)), rtol=1e-4)
+        assert flag[0] == (mode == "fast")
+
+    def test_safe_keeps_infinities_and_nans(self):
+        x = mx.array([float("nan"), float("inf"), -float("inf"), 1.0, 0.0] * 2)
+        (y,) = run(
+            "uint i = thread_position_in_grid.x; y[i] = isnan(x[i]) + 2 * isinf(x[i]) + 4 * isfinite(x[i]);",
+            {"x": x},
+            {"y": (10,)},
+            {"y": mx.int32},
+            10,
+        )
+        assert y.tolist() == [1, 2, 2, 4, 4] * 2
+
+
+class TestTransformations:
+    def test_gradient_through_custom_function(self):
+        @mx.custom_function
+        def square(x):
+            kernel = mx.fast.metal_kernel("square", "uint i = thread_position_in_grid.x; y[i] = x[i] * x[i];")
+            return kernel(
+                inputs={"x": x}, output_shapes={"y": x.shape}, output_dtypes={"y": x.dtype}, **launch(x.size)
+            )["y"]
+
+        @square.vjp
+        def square_vjp(primal, cotangent, output):
+            return 2 * primal * cotangent
+
+        x = mx.random.normal((5, 6))
+        grad = mx.grad(lambda x: (square(x) * 3).sum())(x)
+        np.testing.assert_allclose(np.array(grad), np.array(x) * 6, rtol=1e-6)
+
+    @pytest.mark.parametrize("transformation", [mx.grad, mx.vmap])
+    def test_without_custom_function_the_error_names_it(self, transformation):
+        def f(x):
+            return double()(inputs=[x], **launch(x.size), **outputs(x))[0].sum()
+
+        with pytest.raises(ValueError, match="custom_function"):
+            mx.eval(transformation(f)(mx.ones((4, 10))))
+
+
+class TestThreads:
+    def test_many_threads(self):
+        kernel = double()
+        failures = []
+
+        def work(seed):
+            try:
+                for i in range(20):
+                    size = 10 + (seed * 7 + i) % 50
+                    dtype = [mx.float32, mx.float16, mx.int32][i % 3]
+                    x = mx.arange(size).astype(dtype)
+                    with mx.stream(mx.new_stream(mx.gpu)) if i == 0 else mx.stream(mx.gpu):
+                        (y,) = kernel(inputs=[x], **launch(size), **outputs(x))
+                        assert np.array_equal(np.array(y), np.arange(size) * 2)
+            except Exception as error:  # noqa: BLE001: reported by the main thread
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert not failures
