@@ -26,6 +26,10 @@ class Primitive {
   virtual void eval_cpu(const std::vector<array>& inputs, std::vector<array>& outputs) = 0;
   virtual void eval_gpu(const std::vector<array>& inputs, std::vector<array>& outputs) = 0;
 
+  // Whether eval_cpu leaves all reading and writing of elements to the stream's encoder. A primitive that touches them
+  // itself finds its inputs computed.
+  virtual bool encodes() const { return false; }
+
   // Tangents of the outputs, given those of the inputs `argnums`.
   virtual std::vector<array> jvp(const std::vector<array>& primals,
                                  const std::vector<array>& tangents,

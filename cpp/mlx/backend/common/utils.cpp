@@ -1,0 +1,213 @@
+// Shapes, strides and contiguity.
+#include "mlx/backend/common/utils.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace mlx::core {
+
+Strides make_contiguous_strides(const Shape& shape) {
+  Strides strides(shape.size(), 1);
+  for (int i = static_cast<int>(shape.size()) - 2; i >= 0; --i) {
+    strides[i] = strides[i + 1] * shape[i + 1];
+  }
+  return strides;
+}
+
+size_t shape_size(const Shape& shape) {
+  size_t size = 1;
+  for (auto length : shape) {
+    size *= static_cast<size_t>(length);
+  }
+  return size;
+}
+
+std::tuple<Shape, std::vector<Strides>> collapse_contiguous_dims(const Shape& shape,
+                                                                 const std::vector<Strides>& strides,
+                                                                 int64_t size_cap) {
+  Shape out_shape;
+  std::vector<Strides> out_strides(strides.size());
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1) {
+      continue;
+    }
+    bool merge = !out_shape.empty() && int64_t(out_shape.back()) * shape[d] <= size_cap;
+    for (size_t k = 0; merge && k < strides.size(); ++k) {
+      merge = out_strides[k].back() == strides[k][d] * shape[d];
+    }
+    if (merge) {
+      out_shape.back() *= shape[d];
+    } else {
+      out_shape.push_back(shape[d]);
+    }
+    for (size_t k = 0; k < strides.size(); ++k) {
+      if (merge) {
+        out_strides[k].back() = strides[k][d];
+      } else {
+        out_strides[k].push_back(strides[k][d]);
+      }
+    }
+  }
+  if (out_shape.empty()) {
+    out_shape.push_back(1);
+    for (auto& s : out_strides) {
+      s.push_back(0);
+    }
+  }
+  return {std::move(out_shape), std::move(out_strides)};
+}
+
+std::pair<Shape, Strides> collapse_contiguous_dims(const Shape& shape, const Strides& strides,
+                                                   int64_t size_cap) {
+  auto [s, st] = collapse_contiguous_dims(shape, std::vector<Strides>{strides}, size_cap);
+  return {std::move(s), std::move(st[0])};
+}
+
+std::pair<Shape, Strides> collapse_contiguous_dims(const array& a, int64_t size_cap) {
+  return collapse_contiguous_dims(a.shape(), a.strides(), size_cap);
+}
+
+std::tuple<Shape, std::vector<Strides>> collapse_contiguous_dims(const std::vector<array>& xs,
+                                                                 int64_t size_cap) {
+  std::vector<Strides> strides;
+  for (auto& x : xs) {
+    strides.push_back(x.strides());
+  }
+  return collapse_contiguous_dims(xs[0].shape(), strides, size_cap);
+}
+
+Contiguity check_contiguity(const Shape& shape, const Strides& strides) {
+  bool row = true;
+  bool col = true;
+  int64_t row_stride = 1;
+  int64_t col_stride = 1;
+  int ndim = static_cast<int>(shape.size());
+  for (int i = 0, r = ndim - 1; i < ndim; ++i, --r) {
+    col = col && (shape[i] == 1 || strides[i] == col_stride);
+    row = row && (shape[r] == 1 || strides[r] == row_stride);
+    col_stride *= shape[i];
+    row_stride *= shape[r];
+  }
+  return {row, col};
+}
+
+array::Flags view_flags(const Shape& shape, const Strides& strides, size_t data_size) {
+  auto [row, col] = check_contiguity(shape, strides);
+  // Every element of the data seen exactly once, in some order of axes.
+  std::vector<std::pair<int64_t, int64_t>> axes;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] != 1) {
+      axes.emplace_back(strides[i], shape[i]);
+    }
+  }
+  std::sort(axes.begin(), axes.end());
+  int64_t expected = 1;
+  bool dense = true;
+  for (auto [stride, length] : axes) {
+    dense = dense && stride == expected;
+    expected *= length;
+  }
+  bool whole = dense && static_cast<size_t>(expected) == data_size;
+  return {whole || data_size == 1, row, col};
+}
+
+bool is_donatable(const array& in, const array& out) {
+  // A much larger buffer is not worth keeping alive for a small output.
+  constexpr size_t kWasteLimit = 16384;
+  return in.is_donatable() && in.itemsize() == out.itemsize() &&
+         in.buffer_size() <= out.nbytes() + kWasteLimit;
+}
+
+void move_or_copy(const array& in, array& out) { out.copy_shared_buffer(in); }
+
+void move_or_copy(const array& in, array& out, const Strides& strides, array::Flags flags, size_t data_size,
+                  int64_t offset) {
+  out.copy_shared_buffer(in, strides, flags, data_size, offset);
+}
+
+std::pair<bool, Strides> prepare_reshape(const array& in, const array& out) {
+  if (in.size() == 0 || in.flags().row_contiguous || in.size() == 1) {
+    return {false, make_contiguous_strides(out.shape())};
+  }
+  auto [shape, strides] = collapse_contiguous_dims(in);
+  // Each collapsed dimension of the input must be a product of consecutive output dimensions.
+  Strides out_strides(out.ndim(), 1);
+  size_t k = out.ndim();
+  for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d) {
+    int64_t rest = shape[d];
+    int64_t stride = strides[d];
+    while (rest > 1) {
+      if (k == 0 || rest % out.shape(static_cast<int>(k - 1)) != 0) {
+        return {true, {}};
+      }
+      --k;
+      out_strides[k] = stride;
+      stride *= out.shape(static_cast<int>(k));
+      rest /= out.shape(static_cast<int>(k));
+    }
+  }
+  return {false, std::move(out_strides)};
+}
+
+void shared_buffer_reshape(const array& in, const Strides& strides, array& out) {
+  auto flags = in.flags();
+  auto [row, col] = check_contiguity(out.shape(), strides);
+  flags.row_contiguous = row;
+  flags.col_contiguous = col;
+  out.copy_shared_buffer(in, strides, flags, in.data_size());
+}
+
+std::pair<int64_t, Strides> prepare_slice(const array& in, const Shape& starts, const Shape& steps) {
+  int64_t offset = 0;
+  Strides strides(in.ndim());
+  for (size_t i = 0; i < in.ndim(); ++i) {
+    offset += starts[i] * in.strides()[i];
+    strides[i] = in.strides()[i] * steps[i];
+  }
+  return {offset, std::move(strides)};
+}
+
+void allocate_output(array& out) { out.set_data(allocator::malloc(out.nbytes())); }
+
+int64_t next_power_of_2(int64_t n) {
+  int64_t p = 1;
+  while (p < n) {
+    p *= 2;
+  }
+  return p;
+}
+
+std::tuple<uint32_t, uint32_t, uint32_t> get_block_dims_common(int64_t dim0, int64_t dim1, int64_t dim2,
+                                                               int pow2) {
+  int64_t dims[3] = {dim0, dim1, dim2};
+  uint32_t block[3] = {1, 1, 1};
+  for (int used = 0, i = 0; i < 3; ++i) {
+    while (used < pow2 && block[i] < dims[i]) {
+      block[i] *= 2;
+      ++used;
+    }
+  }
+  return {block[0], block[1], block[2]};
+}
+
+std::tuple<uint32_t, uint32_t, uint32_t> get_2d_grid_dims_common(const Shape& shape,
+                                                                 const Strides& strides) {
+  size_t x = 1;
+  size_t y = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (strides[i] == 0) {
+      continue;
+    }
+    if (x * shape[i] < UINT32_MAX) {
+      x *= shape[i];
+    } else {
+      y *= shape[i];
+    }
+  }
+  if (x > UINT32_MAX || y > UINT32_MAX) {
+    throw std::runtime_error("The array is too large to be covered by a grid of 32-bit positions.");
+  }
+  return {static_cast<uint32_t>(std::max(x, y)), static_cast<uint32_t>(std::min(x, y)), 1};
+}
+
+}  // namespace mlx::core

@@ -1,0 +1,90 @@
+// Shapes, strides and contiguity: what every backend needs to walk arrays.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "mlx/array.h"
+
+namespace mlx::core {
+
+// Offset, in elements, of the element with row-major index `elem`.
+inline int64_t elem_to_loc(int64_t elem, const Shape& shape, const Strides& strides) {
+  int64_t loc = 0;
+  for (int i = static_cast<int>(shape.size()) - 1; i >= 0; --i) {
+    loc += (elem % shape[i]) * strides[i];
+    elem /= shape[i];
+  }
+  return loc;
+}
+
+// The same for older callers, whose strides are unsigned.
+inline int64_t elem_to_loc(int64_t elem, const Shape& shape, const std::vector<size_t>& strides) {
+  int64_t loc = 0;
+  for (int i = static_cast<int>(shape.size()) - 1; i >= 0; --i) {
+    loc += (elem % shape[i]) * static_cast<int64_t>(strides[i]);
+    elem /= shape[i];
+  }
+  return loc;
+}
+
+inline int64_t elem_to_loc(int64_t elem, const array& a) {
+  return a.flags().row_contiguous ? elem : elem_to_loc(elem, a.shape(), a.strides());
+}
+
+Strides make_contiguous_strides(const Shape& shape);
+
+// Number of elements of a shape.
+size_t shape_size(const Shape& shape);
+
+// Merges neighbouring dimensions that all operands walk evenly, and drops those of length 1. No merged dimension is
+// longer than `size_cap`. The result has at least one dimension.
+std::tuple<Shape, std::vector<Strides>> collapse_contiguous_dims(const Shape& shape,
+                                                                 const std::vector<Strides>& strides,
+                                                                 int64_t size_cap = INT32_MAX);
+std::pair<Shape, Strides> collapse_contiguous_dims(const Shape& shape, const Strides& strides,
+                                                   int64_t size_cap = INT32_MAX);
+std::pair<Shape, Strides> collapse_contiguous_dims(const array& a, int64_t size_cap = INT32_MAX);
+std::tuple<Shape, std::vector<Strides>> collapse_contiguous_dims(const std::vector<array>& xs,
+                                                                 int64_t size_cap = INT32_MAX);
+
+// Whether elements lie in row-major or column-major order without gaps.
+struct Contiguity {
+  bool row;
+  bool col;
+};
+Contiguity check_contiguity(const Shape& shape, const Strides& strides);
+
+// Flags of a view with these strides onto `data_size` elements.
+array::Flags view_flags(const Shape& shape, const Strides& strides, size_t data_size);
+
+// Whether `in`'s buffer can take an output of `out`'s item size: nobody else needs it and it fits.
+bool is_donatable(const array& in, const array& out);
+
+// Makes `out` the same elements as `in`.
+void move_or_copy(const array& in, array& out);
+void move_or_copy(const array& in, array& out, const Strides& strides, array::Flags flags, size_t data_size,
+                  int64_t offset = 0);
+
+// Whether a reshape of `in` to `out` needs no copy; the strides if so.
+std::pair<bool, Strides> prepare_reshape(const array& in, const array& out);
+void shared_buffer_reshape(const array& in, const Strides& strides, array& out);
+
+// Start and strides (in elements of the input) of a slice.
+std::pair<int64_t, Strides> prepare_slice(const array& in, const Shape& starts, const Shape& steps);
+
+// Gives `out` fresh row-contiguous memory.
+void allocate_output(array& out);
+
+inline bool is_power_of_2(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
+int64_t next_power_of_2(int64_t n);
+
+// Threads per dimension, powers of two, of a threadgroup with at most 2^pow2 threads.
+std::tuple<uint32_t, uint32_t, uint32_t> get_block_dims_common(int64_t dim0, int64_t dim1, int64_t dim2,
+                                                               int pow2 = 10);
+// Splits the product of a shape's lengths in two factors that fit 32 bits each.
+std::tuple<uint32_t, uint32_t, uint32_t> get_2d_grid_dims_common(const Shape& shape, const Strides& strides);
+
+}  // namespace mlx::core

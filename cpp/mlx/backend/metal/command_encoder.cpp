@@ -1,0 +1,73 @@
+// CommandEncoder: the open encoder of a stream.
+#include "mlx/backend/metal/command_encoder.h"
+
+#include "mlx/backend/metal/stream_state.h"
+
+namespace mlx::core::metal {
+
+void CommandEncoder::set_compute_pipeline_state(const MTL::ComputePipelineState* kernel) {
+  state_->compute_encoder()->setComputePipelineState(kernel);
+}
+
+void CommandEncoder::set_buffer(const MTL::Buffer* buffer, int index, int64_t offset) {
+  state_->compute_encoder()->setBuffer(buffer, offset, index);
+}
+
+void CommandEncoder::set_input_array(const array& a, int index, int64_t offset) {
+  const MTL::Buffer* buffer =
+      a.data_shared_ptr() ? static_cast<const MTL::Buffer*>(a.buffer().ptr()) : nullptr;
+  set_buffer(buffer, index, buffer ? a.offset() + offset : 0);
+}
+
+void CommandEncoder::set_output_array(array& a, int index, int64_t offset) {
+  set_input_array(a, index, offset);
+}
+
+void CommandEncoder::set_threadgroup_memory_length(size_t bytes, int index) {
+  state_->compute_encoder()->setThreadgroupMemoryLength(bytes, index);
+}
+
+void CommandEncoder::set_raw_bytes(const void* bytes, size_t length, int index) {
+  state_->compute_encoder()->setBytes(bytes, length, index);
+}
+
+void CommandEncoder::dispatch_threads(MTL::Size grid, MTL::Size threadgroup) {
+  if (grid.width != 0 && grid.height != 0 && grid.depth != 0) {
+    state_->operations++;
+    state_->compute_encoder()->dispatchThreads(grid, threadgroup);
+  }
+}
+
+void CommandEncoder::dispatch_threadgroups(MTL::Size grid, MTL::Size threadgroup) {
+  if (grid.width != 0 && grid.height != 0 && grid.depth != 0) {
+    state_->operations++;
+    state_->compute_encoder()->dispatchThreadgroups(grid, threadgroup);
+  }
+}
+
+void CommandEncoder::add_temporary(array a) { state_->temporaries.push_back(std::move(a)); }
+
+void CommandEncoder::add_temporaries(std::vector<array> arrays) {
+  for (auto& a : arrays) {
+    add_temporary(std::move(a));
+  }
+}
+
+void CommandEncoder::add_host_task(std::function<void()> task) {
+  state_->end_encoding();
+  state_->operations++;
+  // After an error nothing of the stream runs until somebody has been told.
+  state_->command_buffer()->addHostTask([task = std::move(task), errors = state_->errors] {
+    if (errors->any()) {
+      return;
+    }
+    try {
+      task();
+    } catch (...) {
+      errors->set(std::current_exception());
+      throw;
+    }
+  });
+}
+
+}  // namespace mlx::core::metal

@@ -1,0 +1,78 @@
+// CommandEncoder: encodes kernels on a stream. A handle; the stream owns what it refers to.
+#pragma once
+
+#include <Metal/Metal.hpp>
+#include <type_traits>
+#include <vector>
+
+#include "mlx/array.h"
+
+namespace mlx::core::metal {
+
+struct StreamState;
+
+class CommandEncoder {
+ public:
+  explicit CommandEncoder(StreamState& state) : state_(&state) {}
+
+  void set_compute_pipeline_state(const MTL::ComputePipelineState* kernel);
+  void set_buffer(const MTL::Buffer* buffer, int index, int64_t offset = 0);
+  // `offset` counts bytes from the array's start.
+  void set_input_array(const array& a, int index, int64_t offset = 0);
+  void set_output_array(array& a, int index, int64_t offset = 0);
+  // For an array that the kernel reaches without an argument of its own.
+  void register_output_array(const array&) {}
+  void set_threadgroup_memory_length(size_t bytes, int index);
+
+  template <typename T>
+  void set_bytes(const T* values, int count, int index) {
+    set_raw_bytes(values, sizeof(T) * count, index);
+  }
+  template <typename T>
+  void set_bytes(const T& value, int index) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    set_raw_bytes(&value, sizeof(T), index);
+  }
+  template <typename Vector>
+  void set_vector_bytes(const Vector& values, size_t count, int index) {
+    using T = typename Vector::value_type;
+    T none{};
+    set_raw_bytes(count ? values.data() : &none, sizeof(T) * (count ? count : 1), index);
+  }
+  template <typename Vector>
+  void set_vector_bytes(const Vector& values, int index) {
+    set_vector_bytes(values, values.size(), index);
+  }
+
+  // Threads of the grid, or threadgroups; and threads of a threadgroup. Empty grids are dropped.
+  void dispatch_threads(MTL::Size grid, MTL::Size threadgroup);
+  void dispatch_threadgroups(MTL::Size grid, MTL::Size threadgroup);
+
+  // Dispatches of a stream run in order: nothing to do.
+  void barrier() {}
+  struct ConcurrentContext {};
+  ConcurrentContext start_concurrent() { return {}; }
+
+  // Keeps the array's memory until the stream has used it.
+  void add_temporary(array a);
+  void add_temporaries(std::vector<array> arrays);
+
+  // Runs `task` on the host, in order with the stream's kernels.
+  void add_host_task(std::function<void()> task);
+
+  // The spelling of metal-cpp.
+  void setComputePipelineState(const MTL::ComputePipelineState* kernel) { set_compute_pipeline_state(kernel); }
+  void setBuffer(const MTL::Buffer* buffer, size_t offset, int index) { set_buffer(buffer, index, offset); }
+  void setBytes(const void* bytes, size_t length, int index) { set_raw_bytes(bytes, length, index); }
+  void setThreadgroupMemoryLength(size_t bytes, int index) { set_threadgroup_memory_length(bytes, index); }
+  void dispatchThreads(MTL::Size grid, MTL::Size threadgroup) { dispatch_threads(grid, threadgroup); }
+  void dispatchThreadgroups(MTL::Size grid, MTL::Size threadgroup) { dispatch_threadgroups(grid, threadgroup); }
+  CommandEncoder* operator->() { return this; }
+
+ private:
+  void set_raw_bytes(const void* bytes, size_t length, int index);
+
+  StreamState* state_;
+};
+
+}  // namespace mlx::core::metal

@@ -1,0 +1,217 @@
+// Runs kernels of the user's: pipeline, buffers, launch.
+#include "mlx/fast/metal_kernel/custom_kernel.h"
+
+#include <Metal/Metal.hpp>
+#include <algorithm>
+#include <mutex>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "metal/compiler/compiler.h"
+#include "mlx/backend/common/copy.h"
+#include "mlx/backend/common/utils.h"
+#include "mlx/backend/metal/device.h"
+
+namespace mlx::core::fast {
+
+namespace {
+
+namespace api = ::metal;
+
+MTL::MathMode mtl_math_mode(KernelMathMode mode) {
+  switch (mode) {
+    case KernelMathMode::Safe:
+      return MTL::MathModeSafe;
+    case KernelMathMode::Relaxed:
+      return MTL::MathModeRelaxed;
+    case KernelMathMode::Fast:
+      return MTL::MathModeFast;
+  }
+  return MTL::MathModeSafe;
+}
+
+[[noreturn]] void throw_compile_error(const std::string& kernel, const std::string& diagnostics) {
+  throw std::runtime_error("[metal_kernel] The kernel \"" + kernel + "\" does not compile:\n" +
+                           diagnostics);
+}
+
+[[noreturn]] void throw_compile_error(const std::string& kernel, NS::Error* error) {
+  const NS::String* text = error ? error->localizedDescription() : nullptr;
+  throw_compile_error(kernel, text ? text->utf8String() : "unknown error");
+}
+
+NS::String* ns_string(const std::string& text) {
+  return NS::String::string(text.c_str(), NS::UTF8StringEncoding);
+}
+
+NS::SharedPtr<MTL::ComputePipelineState> build_pipeline(const KernelVariant& variant,
+                                                        MTL::Device* device) {
+  auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+  auto options = NS::TransferPtr(MTL::CompileOptions::alloc()->init());
+  options->setMathMode(mtl_math_mode(variant.math_mode));
+  NS::Error* error = nullptr;
+  auto library =
+      NS::TransferPtr(device->newLibrary(ns_string(variant.source), options.get(), &error));
+  if (!library) throw_compile_error(variant.name, error);
+  auto function = NS::TransferPtr(library->newFunction(ns_string(variant.function)));
+  if (!function) {
+    throw std::runtime_error("[metal_kernel] The source of the kernel \"" + variant.name +
+                             "\" does not define the function " + variant.function + ".");
+  }
+  auto pipeline = NS::TransferPtr(device->newComputePipelineState(function.get(), &error));
+  if (!pipeline) throw_compile_error(variant.name, error);
+  return pipeline;
+}
+
+// Pipelines by everything that they depend on: kernels are often created anew for every call.
+class PipelineCache {
+ public:
+  MTL::ComputePipelineState* get(const KernelVariant& variant, MTL::Device* device) {
+    Entry& entry = find(variant, device);
+    std::lock_guard lock(entry.mutex);  // others may compile other kernels meanwhile
+    if (!entry.pipeline) entry.pipeline = build_pipeline(variant, device);
+    return entry.pipeline.get();
+  }
+
+ private:
+  struct Entry {
+    std::mutex mutex;
+    NS::SharedPtr<MTL::ComputePipelineState> pipeline;
+  };
+
+  Entry& find(const KernelVariant& variant, MTL::Device* device) {
+    std::string key = variant.function;
+    key += static_cast<char>(variant.math_mode);
+    key.append(reinterpret_cast<const char*>(&device), sizeof device).append(variant.source);
+    std::lock_guard lock(mutex_);
+    return entries_[std::move(key)];
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<std::string, Entry> entries_;
+};
+
+MTL::ComputePipelineState* pipeline_of(const KernelVariant& variant, const Device& where,
+                                       MTL::Device* device) {
+  auto& slot = variant.pipelines[where.type == Device::gpu];
+  MTL::ComputePipelineState* pipeline = slot.load(std::memory_order_acquire);
+  if (!pipeline) {
+    // Never destroyed: kernels may run until the process ends.
+    static auto& cache = *new PipelineCache;
+    pipeline = cache.get(variant, device);
+    slot.store(pipeline, std::memory_order_release);
+  }
+  return pipeline;
+}
+
+array init_array(const InitValue& value, Dtype dtype) {
+  if (auto* integer = std::get_if<int64_t>(&value)) return array(*integer, dtype);
+  return array(std::get<double>(value), dtype);
+}
+
+void prepare_output(const KernelLaunch& launch, const std::vector<array>& inputs, size_t i,
+                    array& out, Stream stream) {
+  int initial = launch.initial_inputs.empty() ? -1 : launch.initial_inputs[i];
+  if (initial >= 0) {
+    const array& from = inputs[initial];
+    copy(from, out, from.flags().row_contiguous ? CopyType::Vector : CopyType::General, stream);
+  } else if (launch.init_value && out.size() > 0) {
+    copy(init_array(*launch.init_value, out.dtype()), out, CopyType::Scalar, stream);
+  } else {
+    allocate_output(out);
+  }
+}
+
+void bind(metal::CommandEncoder& encoder, const Slot& slot, const std::vector<array>& inputs,
+          std::vector<array>& outputs) {
+  switch (slot.kind) {
+    case Slot::Kind::Input:
+      return encoder.set_input_array(inputs[slot.array], slot.buffer);
+    case Slot::Kind::InputShape:
+      return encoder.set_vector_bytes(inputs[slot.array].shape(), slot.buffer);
+    case Slot::Kind::InputStrides:
+      return encoder.set_vector_bytes(inputs[slot.array].strides(), slot.buffer);
+    case Slot::Kind::InputNdim:
+      return encoder.set_bytes(static_cast<int>(inputs[slot.array].ndim()), slot.buffer);
+    case Slot::Kind::Output:
+      return encoder.set_output_array(outputs[slot.array], slot.buffer);
+  }
+}
+
+MTL::Size mtl_size(GridSize size) {
+  auto [x, y, z] = size;
+  return MTL::Size(x, y, z);
+}
+
+}  // namespace
+
+void CustomKernel::run(const std::vector<array>& inputs, std::vector<array>& outputs) {
+  auto& device = metal::device(stream().device);
+  const auto* pipeline = pipeline_of(*launch_.variant, stream().device, device.mtl_device());
+
+  for (size_t i = 0; i < outputs.size(); ++i)
+    prepare_output(launch_, inputs, i, outputs[i], stream());
+  MTL::Size grid = mtl_size(launch_.grid);
+  if (grid.width == 0 || grid.height == 0 || grid.depth == 0) return;
+
+  std::vector<array> arguments;
+  if (launch_.ensure_row_contiguous) {
+    arguments.reserve(inputs.size());
+    for (const auto& input : inputs) arguments.push_back(row_contiguous(input, stream()));
+  }
+  MTL::Size group = mtl_size(launch_.threadgroup);
+  if (group.width * group.height * group.depth > pipeline->maxTotalThreadsPerThreadgroup()) {
+    throw std::invalid_argument(
+        "[metal_kernel] threadgroup: The kernel \"" + launch_.variant->name + "\" allows at most " +
+        std::to_string(pipeline->maxTotalThreadsPerThreadgroup()) + " threads per threadgroup.");
+  }
+  group.width = std::min(group.width, grid.width);
+  group.height = std::min(group.height, grid.height);
+  group.depth = std::min(group.depth, grid.depth);
+
+  auto& encoder = device.get_command_encoder(stream().index);
+  encoder.set_compute_pipeline_state(pipeline);
+  const auto& bound = launch_.ensure_row_contiguous ? arguments : inputs;
+  for (const auto& slot : launch_.variant->slots) bind(encoder, slot, bound, outputs);
+  encoder.dispatch_threads(grid, group);
+}
+
+void CustomKernel::eval_cpu(const std::vector<array>& inputs, std::vector<array>& outputs) {
+  run(inputs, outputs);
+}
+
+void CustomKernel::eval_gpu(const std::vector<array>& inputs, std::vector<array>& outputs) {
+  run(inputs, outputs);
+}
+
+std::vector<KernelDescription> describe_kernels(const std::string& source, KernelMathMode math_mode,
+                                                const Device&) {
+  api::CompileOptions options;
+  options.math_mode = static_cast<api::MathMode>(math_mode);
+  std::shared_ptr<api::Program> program = api::compile(source, options);
+  std::vector<KernelDescription> kernels;
+  for (const auto& function : program->functions) {
+    KernelDescription kernel{function.name, {}, ""};
+    for (const auto& argument : function.arguments) {
+      if (argument.kind == api::ArgumentKind::ThreadgroupMemory) {
+        kernel.refusal = "takes threadgroup memory as its argument \"" + argument.name +
+                         "\", whose size nobody gives: declare a threadgroup array in its body.";
+      } else if (argument.kind == api::ArgumentKind::Buffer) {
+        kernel.buffers.push_back(
+            {static_cast<int>(argument.index), argument.name, argument.writable, ""});
+      }
+    }
+    for (const auto& constant : function.constants) {
+      if (constant.required) {
+        kernel.refusal = "needs the function constant \"" + constant.name +
+                         "\", which metal_kernel does not set: make it a template parameter.";
+      }
+    }
+    std::sort(kernel.buffers.begin(), kernel.buffers.end(),
+              [](const auto& a, const auto& b) { return a.index < b.index; });
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+}  // namespace mlx::core::fast

@@ -1,0 +1,165 @@
+// metal::Device: libraries, kernels and streams.
+#include "mlx/backend/metal/device.h"
+
+#include <sys/stat.h>
+
+#include <stdexcept>
+
+#include "mlx/backend/metal/stream_state.h"
+
+namespace mlx::core::metal {
+
+namespace {
+
+std::string describe(NS::Error* error) {
+  return error && error->localizedDescription() ? error->localizedDescription()->utf8String() : "unknown error";
+}
+
+NS::String* text(const std::string& value) {
+  return NS::String::string(value.c_str(), NS::UTF8StringEncoding);
+}
+
+// Releases what Metal's objects were returned without ownership during a call.
+struct Pool {
+  NS::SharedPtr<NS::AutoreleasePool> pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+};
+
+bool is_folder(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+}  // namespace
+
+Device::Device() : device_(NS::TransferPtr(MTL::CreateSystemDefaultDevice())) {
+  if (!device_) {
+    throw std::runtime_error("[metal::Device] No Metal device could be opened.");
+  }
+  architecture_ = device_->name()->utf8String();
+}
+
+Device::~Device() = default;
+
+StreamState& Device::get_stream(int index) {
+  std::lock_guard lock(stream_mutex_);
+  auto& state = streams_[index];
+  if (!state) {
+    state = std::make_unique<StreamState>(device_.get(), index);
+  }
+  return *state;
+}
+
+CommandEncoder& Device::get_command_encoder(int index) { return get_stream(index).handle; }
+MTL::CommandBuffer* Device::get_command_buffer(int index) { return get_stream(index).command_buffer(); }
+void Device::end_encoding(int index) { get_stream(index).end_encoding(); }
+void Device::commit_command_buffer(int index) { get_stream(index).commit(); }
+
+MTL::Library* Device::load_file(const std::string& path) {
+  Pool pool;
+  NS::Error* error = nullptr;
+  auto* library = device_->newLibrary(text(path), &error);
+  if (!library) {
+    throw std::runtime_error("[metal::Device] Unable to load the library " + path + ": " + describe(error));
+  }
+  return library;
+}
+
+MTL::Library* Device::find_library(const std::string& name) {
+  auto found = libraries_.find(name);
+  return found == libraries_.end() ? nullptr : found->second.get();
+}
+
+void Device::register_library(const std::string& name, const std::string& path) { get_library(name, path); }
+
+void Device::register_library(const std::string& name,
+                              const std::function<std::string(const std::string&)>& path) {
+  std::lock_guard lock(library_mutex_);
+  if (!find_library(name)) {
+    get_library(name, path(name));
+  }
+}
+
+MTL::Library* Device::get_library(const std::string& name, const std::string& path) {
+  std::lock_guard lock(library_mutex_);
+  if (auto* library = find_library(name)) {
+    return library;
+  }
+  std::string file = path.empty() ? get_colocated_mtllib_path(name) : path;
+  if (is_folder(file)) {
+    file += "/" + name + ".metallib";
+  }
+  return libraries_.emplace(name, NS::TransferPtr(load_file(file))).first->second.get();
+}
+
+MTL::Library* Device::get_library(const std::string& name, const std::function<std::string()>& source) {
+  std::lock_guard lock(library_mutex_);
+  if (auto* library = find_library(name)) {
+    return library;
+  }
+  Pool pool;
+  NS::Error* error = nullptr;
+  auto* library = device_->newLibrary(text(source()), static_cast<const MTL::CompileOptions*>(nullptr), &error);
+  if (!library) {
+    throw std::runtime_error("[metal::Device] Unable to build the library " + name + ":\n" + describe(error));
+  }
+  return libraries_.emplace(name, NS::TransferPtr(library)).first->second.get();
+}
+
+void Device::clear_library(const std::string& name) {
+  std::lock_guard lock(library_mutex_);
+  if (auto* library = find_library(name)) {
+    kernels_.erase(library);
+    libraries_.erase(name);
+  }
+}
+
+MTL::ComputePipelineState* Device::get_kernel(const std::string& base_name, MTL::Library* library,
+                                              const std::string& hash_name, const MTLFCList& constants) {
+  std::lock_guard lock(library_mutex_);
+  auto& kernel = kernels_[library][hash_name.empty() ? base_name : hash_name];
+  if (kernel) {
+    return kernel.get();
+  }
+  Pool pool;
+  NS::Error* error = nullptr;
+  NS::SharedPtr<MTL::Function> function;
+  if (constants.empty()) {
+    function = NS::TransferPtr(library->newFunction(text(base_name)));
+  } else {
+    auto values = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
+    for (auto& [value, type, index] : constants) {
+      values->setConstantValue(value, type, index);
+    }
+    function = NS::TransferPtr(library->newFunction(text(base_name), values.get(), &error));
+  }
+  if (!function) {
+    throw std::runtime_error("[metal::Device] Unable to load the kernel " + base_name +
+                             (error ? ": " + describe(error) : std::string(": no such function.")));
+  }
+  kernel = NS::TransferPtr(device_->newComputePipelineState(function.get(), &error));
+  if (!kernel) {
+    throw std::runtime_error("[metal::Device] Unable to compile the kernel " + base_name + ": " + describe(error));
+  }
+  return kernel.get();
+}
+
+MTL::ComputePipelineState* Device::get_kernel(const std::string& base_name, const std::string& library,
+                                              const std::string& hash_name, const MTLFCList& constants) {
+  std::lock_guard lock(library_mutex_);
+  auto* named = find_library(library);
+  if (!named && library != "mlx") {
+    // A second name that is no library's is the name of the specialisation.
+    return get_kernel(base_name, get_library("mlx"), library, constants);
+  }
+  return get_kernel(base_name, named ? named : get_library("mlx"), hash_name, constants);
+}
+
+Device& device(mlx::core::Device) {
+  // Never destroyed: kernels may still run while the process ends.
+  static Device* device = new Device();
+  return *device;
+}
+
+CommandEncoder& get_command_encoder(Stream s) { return device(s.device).get_command_encoder(s.index); }
+
+}  // namespace mlx::core::metal

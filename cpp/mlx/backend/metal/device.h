@@ -1,0 +1,99 @@
+// metal::Device: libraries, kernels and command encoders of the Metal device.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <Metal/Metal.hpp>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "mlx/array.h"
+#include "mlx/backend/metal/command_encoder.h"
+#include "mlx/stream.h"
+
+namespace mlx::core::metal {
+
+// Values of function constants: pointer, type, index.
+using MTLFCList = std::vector<std::tuple<const void*, MTL::DataType, NS::UInteger>>;
+
+// The path of NAME.metallib beside the binary that calls this.
+static inline std::string get_colocated_mtllib_path(const std::string& name) {
+  Dl_info info;
+  std::string folder = ".";
+  if (dladdr(reinterpret_cast<void*>(&get_colocated_mtllib_path), &info) && info.dli_fname) {
+    std::string file = info.dli_fname;
+    auto slash = file.rfind('/');
+    folder = slash == std::string::npos ? "." : file.substr(0, slash);
+  }
+  return folder + "/" + name + ".metallib";
+}
+
+class Device {
+ public:
+  Device();
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  MTL::Device* mtl_device() { return device_.get(); }
+  const std::string& get_architecture() const { return architecture_; }
+
+  // Encoders of a stream.
+  CommandEncoder& get_command_encoder(int index);
+  MTL::CommandBuffer* get_command_buffer(int index);
+  void end_encoding(int index);
+  void commit_command_buffer(int index);
+  void add_temporary(array a, int index) { get_command_encoder(index).add_temporary(std::move(a)); }
+  void add_temporaries(std::vector<array> arrays, int index) {
+    get_command_encoder(index).add_temporaries(std::move(arrays));
+  }
+  StreamState& get_stream(int index);
+
+  // Loads NAME.metallib (or a library made from source) once; later calls find it by name.
+  void register_library(const std::string& name, const std::string& path);
+  void register_library(const std::string& name,
+                        const std::function<std::string(const std::string&)>& path = get_colocated_mtllib_path);
+  // `path`: the library file, or the folder that holds it; without it, beside libmlx.
+  MTL::Library* get_library(const std::string& name, const std::string& path = "");
+  MTL::Library* get_library(const std::string& name, const std::function<std::string()>& source);
+  void clear_library(const std::string& name);
+
+  // A function of a library, specialised by constants. `hash_name` names the specialisation.
+  MTL::ComputePipelineState* get_kernel(const std::string& base_name, MTL::Library* library,
+                                        const std::string& hash_name = "", const MTLFCList& constants = {});
+  // `library`: a registered name. By default the kernels of the array core.
+  MTL::ComputePipelineState* get_kernel(const std::string& base_name, const std::string& library = "mlx",
+                                        const std::string& hash_name = "", const MTLFCList& constants = {});
+
+ private:
+  MTL::Library* find_library(const std::string& name);
+  MTL::Library* load_file(const std::string& path);
+
+  NS::SharedPtr<MTL::Device> device_;
+  std::string architecture_;
+  std::mutex stream_mutex_;
+  std::unordered_map<int, std::unique_ptr<StreamState>> streams_;
+  std::recursive_mutex library_mutex_;
+  std::unordered_map<std::string, NS::SharedPtr<MTL::Library>> libraries_;
+  std::unordered_map<MTL::Library*, std::unordered_map<std::string, NS::SharedPtr<MTL::ComputePipelineState>>>
+      kernels_;
+};
+
+Device& device(mlx::core::Device d = mlx::core::Device::gpu);
+CommandEncoder& get_command_encoder(Stream s);
+
+// As older extensions bind arrays.
+inline void set_array_buffer(CommandEncoder& encoder, const array& a, int index) {
+  encoder.set_input_array(a, index);
+}
+
+}  // namespace mlx::core::metal
+
+namespace mlx::core {
+using metal::set_array_buffer;
+}

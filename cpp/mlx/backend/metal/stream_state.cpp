@@ -1,0 +1,119 @@
+// Command buffers of a stream, and what they keep alive.
+#include "mlx/backend/metal/stream_state.h"
+
+#include <stdexcept>
+
+#include "mlx/scheduler.h"
+
+namespace mlx::core::metal {
+
+void StreamState::Errors::set(std::exception_ptr error) {
+  std::lock_guard lock(mutex);
+  if (!first) {
+    first = std::move(error);
+  }
+}
+
+std::exception_ptr StreamState::Errors::take() {
+  std::lock_guard lock(mutex);
+  return std::exchange(first, nullptr);
+}
+
+bool StreamState::Errors::any() {
+  std::lock_guard lock(mutex);
+  return first != nullptr;
+}
+
+StreamState::StreamState(MTL::Device* device, int index)
+    : index(index), queue(NS::TransferPtr(device->newCommandQueue())), handle(*this) {}
+
+MTL::CommandBuffer* StreamState::command_buffer() {
+  if (!buffer) {
+    buffer = NS::TransferPtr(queue->newCommandBuffer());
+  }
+  return buffer.get();
+}
+
+MTL::ComputeCommandEncoder* StreamState::compute_encoder() {
+  if (!encoder) {
+    auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    encoder = NS::RetainPtr(command_buffer()->computeCommandEncoder());
+  }
+  return encoder.get();
+}
+
+void StreamState::end_encoding() {
+  if (encoder) {
+    encoder->endEncoding();
+    encoder.reset();
+  }
+}
+
+void StreamState::commit(std::function<void(std::exception_ptr)> done) {
+  if (!buffer && !done) {
+    return;
+  }
+  end_encoding();
+  struct Kept {
+    std::vector<std::shared_ptr<array::Data>> data;
+    std::vector<array> temporaries;
+  };
+  auto kept = std::make_shared<Kept>();
+  kept->data = std::move(inputs);
+  kept->temporaries = std::move(temporaries);
+  for (auto& output : outputs) {
+    if (auto data = output.lock()) {
+      kept->data.push_back(std::move(data));
+    }
+  }
+  inputs.clear();
+  temporaries.clear();
+  outputs.clear();
+  operations = 0;
+
+  Stream stream = get_stream(index);
+  scheduler::notify_new_task(stream);
+  command_buffer()->addCompletedHandler(
+      [kept = std::move(kept), done = std::move(done), errors = errors, stream](MTL::CommandBuffer* ran) mutable {
+        kept.reset();
+        if (auto* error = ran->error()) {
+          errors->set(std::make_exception_ptr(std::runtime_error(error->localizedDescription()->utf8String())));
+        }
+        if (done) {
+          done(errors->take());
+        }
+        scheduler::notify_task_completion(stream);
+      });
+  buffer->commit();
+  last = std::move(buffer);
+}
+
+void StreamState::synchronize() {
+  commit();
+  if (last) {
+    last->waitUntilCompleted();
+  }
+  if (auto error = errors->take()) {
+    std::rethrow_exception(error);
+  }
+}
+
+void StreamState::keep(const std::vector<array>& in, const std::vector<array>& out) {
+  for (auto& a : in) {
+    auto& data = a.data_shared_ptr();
+    bool passed_on = false;
+    for (auto& o : out) {
+      passed_on = passed_on || o.data_shared_ptr() == data;
+    }
+    if (data && !passed_on) {
+      inputs.push_back(data);
+    }
+  }
+  for (auto& a : out) {
+    if (a.data_shared_ptr()) {
+      outputs.push_back(a.data_shared_ptr());
+    }
+  }
+}
+
+}  // namespace mlx::core::metal

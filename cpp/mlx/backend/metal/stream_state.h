@@ -1,0 +1,57 @@
+// What is encoded on a stream and not yet run.
+#pragma once
+
+#include <Metal/Metal.hpp>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "mlx/array.h"
+#include "mlx/backend/metal/command_encoder.h"
+#include "mlx/stream.h"
+
+namespace mlx::core::metal {
+
+struct StreamState {
+  StreamState(MTL::Device* device, int index);
+
+  // The open command buffer and its encoder; made on demand.
+  MTL::CommandBuffer* command_buffer();
+  MTL::ComputeCommandEncoder* compute_encoder();
+  void end_encoding();
+  // Starts what is encoded. `done` is called when it, and all before it, has run; with the error met since the last
+  // commit that had a `done`, or null.
+  void commit(std::function<void(std::exception_ptr)> done = {});
+  // Commits, and waits for everything; rethrows an error that nobody was told of.
+  void synchronize();
+
+  // Holds the memory of a primitive's inputs and outputs until what is encoded so far has run.
+  void keep(const std::vector<array>& inputs, const std::vector<array>& outputs);
+
+  // Errors of tasks and command buffers, shared with handlers that may outlive the stream.
+  struct Errors {
+    std::mutex mutex;
+    std::exception_ptr first;
+    void set(std::exception_ptr error);
+    std::exception_ptr take();
+    bool any();
+  };
+
+  int index;
+  NS::SharedPtr<MTL::CommandQueue> queue;
+  NS::SharedPtr<MTL::CommandBuffer> buffer;
+  NS::SharedPtr<MTL::CommandBuffer> last;  // committed before
+  NS::SharedPtr<MTL::ComputeCommandEncoder> encoder;
+  CommandEncoder handle;
+  int operations = 0;  // encoded in the open buffer
+  std::shared_ptr<Errors> errors = std::make_shared<Errors>();
+  std::vector<std::shared_ptr<array::Data>> inputs;
+  // Weak until committed: an output that only its consumer holds may be overwritten in place.
+  std::vector<std::weak_ptr<array::Data>> outputs;
+  std::vector<array> temporaries;
+  // Held while a primitive encodes.
+  std::recursive_mutex mutex;
+};
+
+}  // namespace mlx::core::metal

@@ -1,0 +1,40 @@
+// Names and sizes for launching kernels.
+#pragma once
+
+#include <Metal/Metal.hpp>
+#include <string>
+
+#include "mlx/array.h"
+#include "mlx/backend/common/utils.h"
+#include "mlx/backend/metal/device.h"
+
+namespace mlx::core {
+
+// The names that kernels' instantiations use: "float32", "bool_", ...
+const char* type_name(Dtype dtype);
+inline std::string type_to_name(const Dtype& dtype) { return type_name(dtype); }
+inline std::string type_to_name(const array& a) { return type_name(a.dtype()); }
+
+inline MTL::Size get_block_dims(int64_t dim0, int64_t dim1, int64_t dim2, int pow2 = 10) {
+  auto [x, y, z] = get_block_dims_common(dim0, dim1, dim2, pow2);
+  return MTL::Size(x, y, z);
+}
+
+inline MTL::Size get_2d_grid_dims(const Shape& shape, const Strides& strides) {
+  auto [x, y, z] = get_2d_grid_dims_common(shape, strides);
+  return MTL::Size(x, y, z);
+}
+
+// Appends its arguments to a kernel's name.
+inline void concatenate(std::string&) {}
+template <typename First, typename... Rest>
+void concatenate(std::string& text, const First& first, const Rest&... rest) {
+  if constexpr (std::is_arithmetic_v<First>) {
+    text += std::to_string(first);
+  } else {
+    text += first;
+  }
+  concatenate(text, rest...);
+}
+
+}  // namespace mlx::core
