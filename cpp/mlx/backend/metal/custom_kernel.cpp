@@ -105,8 +105,15 @@ MTL::ComputePipelineState* pipeline_of(const KernelVariant& variant, const Devic
 }
 
 array init_array(const InitValue& value, Dtype dtype) {
-  if (auto* integer = std::get_if<int64_t>(&value)) return array(*integer, dtype);
-  return array(std::get<double>(value), dtype);
+  if (auto* whole = std::get_if<int64_t>(&value)) return array(*whole, dtype);
+  double number = std::get<double>(value);
+  if (!issubdtype(dtype, integer)) return array(number, dtype);
+  // Numbers beyond the type become its nearest, as Metal converts them.
+  if (!(number == number)) return array(0, dtype);
+  iinfo limits(dtype);
+  if (number >= static_cast<double>(limits.max)) return array(limits.max, dtype);
+  if (number <= static_cast<double>(limits.min)) return array(limits.min, dtype);
+  return array(number, dtype);
 }
 
 void prepare_output(const KernelLaunch& launch, const std::vector<array>& inputs, size_t i,
@@ -156,8 +163,11 @@ void CustomKernel::run(const std::vector<array>& inputs, std::vector<array>& out
 
   std::vector<array> arguments;
   if (launch_.ensure_row_contiguous) {
+    // What outputs start from follows the inputs and is not bound.
     arguments.reserve(inputs.size());
-    for (const auto& input : inputs) arguments.push_back(row_contiguous(input, stream()));
+    auto end = inputs.end() - launch_.initial_inputs.size();
+    for (auto it = inputs.begin(); it != end; ++it)
+      arguments.push_back(row_contiguous(*it, stream()));
   }
   MTL::Size group = mtl_size(launch_.threadgroup);
   if (group.width * group.height * group.depth > pipeline->maxTotalThreadsPerThreadgroup()) {

@@ -78,6 +78,7 @@ class CustomKernel : public Primitive {
   DEFINE_EVAL_MULTI()
   DEFINE_GRADS()
   DEFINE_VMAP()
+  bool encodes() const override { return true; }
   const char* name() const override { return "CustomKernel"; }
   bool is_equivalent(const Primitive& other) const override;
   std::vector<Shape> output_shapes(const std::vector<array>&) override {
