@@ -59,13 +59,17 @@ class Kernel {
   uint32_t static_threadgroup_memory = 0;                  // bytes
 };
 
+// How often interrupt() has been called.
+uint64_t interrupt_count();
+
 // One launch. `threads_per_grid` need not be a multiple of `threads_per_threadgroup`.
 struct LaunchParameters {
   void* buffers[kMaxBufferBindings] = {};
   uint32_t threadgroup_memory[kMaxBufferBindings] = {};  // bytes by [[threadgroup(n)]]
   uint32_t threads_per_grid[3] = {1, 1, 1};
   uint32_t threads_per_threadgroup[3] = {1, 1, 1};
-  double time_limit = 0;  // seconds; 0: none
+  double time_limit = 0;                           // seconds; 0: none
+  uint64_t interrupts_before = interrupt_count();  // an interrupt() since then prevents the launch
 };
 
 enum class LaunchFault { Interrupted, TimeLimit, BadAccess, StackOverflow, Trap };

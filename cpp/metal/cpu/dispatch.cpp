@@ -24,7 +24,10 @@ uint64_t divide_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / 
 }  // namespace
 
 Dispatch::Dispatch(const CpuKernel& kernel, const LaunchParameters& parameters)
-    : kernel_(kernel), launch_{}, time_limit_(parameters.time_limit) {
+    : kernel_(kernel),
+      launch_{},
+      time_limit_(parameters.time_limit),
+      interrupts_before_(parameters.interrupts_before) {
   std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);
   uint64_t offset = divide_up(kernel.static_threadgroup_memory, 16) * 16;
   for (uint32_t i = 0; i < kMaxBuffers; ++i) {
@@ -46,7 +49,7 @@ Dispatch::Dispatch(const CpuKernel& kernel, const LaunchParameters& parameters)
 void Dispatch::run() {
   install_fault_handlers();
   {
-    Monitored registration(*this, time_limit_);
+    Monitored registration(*this, time_limit_, interrupts_before_);
     uint64_t done = groups_ * threads_ < kManyThreads || groups_ == 1 ? run_first(groups_) : 0;
     if (done < groups_ && !stopped()) run_parallel(done, groups_ - done);
   }

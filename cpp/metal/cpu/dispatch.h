@@ -40,6 +40,7 @@ class Dispatch {
   uint32_t threads_ = 0;  // per threadgroup
   uint64_t groups_ = 0;
   double time_limit_ = 0;
+  uint64_t interrupts_before_ = 0;
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;
   LaunchFault fault_ = LaunchFault::Trap;

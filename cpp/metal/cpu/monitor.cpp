@@ -23,6 +23,10 @@ struct Running {
 
 namespace {
 
+void stop_interrupted(Dispatch& dispatch) {
+  dispatch.stop(LaunchFault::Interrupted, "The kernel was interrupted");
+}
+
 class Monitor {
  public:
   // Never destroyed: queues may still run at exit.
@@ -56,7 +60,7 @@ class Monitor {
   void interrupt() {
     std::lock_guard lock(mutex_);
     for (Running& entry : running_) {
-      entry.dispatch->stop(LaunchFault::Interrupted, "The kernel was interrupted");
+      stop_interrupted(*entry.dispatch);
     }
   }
 
@@ -99,8 +103,11 @@ class Monitor {
 
 }  // namespace
 
-Monitored::Monitored(Dispatch& dispatch, double time_limit)
-    : entry_(Monitor::instance().add(dispatch, time_limit)) {}
+Monitored::Monitored(Dispatch& dispatch, double time_limit, uint64_t interrupts_before)
+    : entry_(Monitor::instance().add(dispatch, time_limit)) {
+  // The count goes up before the running dispatches are stopped: none slips through.
+  if (interrupt_count() != interrupts_before) stop_interrupted(dispatch);
+}
 
 Monitored::~Monitored() { Monitor::instance().remove(entry_); }
 

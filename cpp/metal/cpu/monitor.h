@@ -1,6 +1,7 @@
 // Knows the dispatches that run: ends them when they are interrupted or take too long.
 #pragma once
 
+#include <cstdint>
 #include <list>
 
 namespace metal::cpu {
@@ -9,10 +10,11 @@ class Dispatch;
 
 struct Running;  // a dispatch and its deadline
 
-// Keeps a dispatch under watch while it lives. A limit of 0 seconds is none.
+// Keeps a dispatch under watch while it lives. A limit of 0 seconds is none. The dispatch is
+// stopped at once if there were more interrupts than `interrupts_before`.
 class Monitored {
  public:
-  Monitored(Dispatch& dispatch, double time_limit);
+  Monitored(Dispatch& dispatch, double time_limit, uint64_t interrupts_before);
   ~Monitored();
   Monitored(const Monitored&) = delete;
   Monitored& operator=(const Monitored&) = delete;

@@ -1,0 +1,197 @@
+// Command buffers: recording, execution on the queue's thread, waiting.
+#include "metal/host/command_buffer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "metal/host/errors.h"
+#include "metal/host/library.h"
+#include "metal/host/queue.h"
+
+namespace metal::host {
+namespace {
+
+constexpr auto kPollInterval = std::chrono::milliseconds(50);
+constexpr auto kSpinTime = std::chrono::microseconds(15);
+constexpr size_t kBlock = 4096;
+constexpr size_t kBytesAlignment = 64;
+
+double time_limit() {
+  const char* text = std::getenv("MLX_KERNEL_TIME_LIMIT");
+  double seconds = text ? std::strtod(text, nullptr) : 0;
+  return seconds > 0 ? seconds : 0;
+}
+
+MTL::CommandBufferError error_code(LaunchFault fault) {
+  switch (fault) {
+    case LaunchFault::TimeLimit:
+    case LaunchFault::Interrupted:
+      return MTL::CommandBufferErrorTimeout;
+    case LaunchFault::BadAccess:
+      return MTL::CommandBufferErrorPageFault;
+    case LaunchFault::StackOverflow:
+      return MTL::CommandBufferErrorStackOverflow;
+    case LaunchFault::Trap:
+      break;
+  }
+  return MTL::CommandBufferErrorInternal;
+}
+
+}  // namespace
+
+CommandBufferObject::CommandBufferObject(QueueObject* queue) : queue_(NS::RetainPtr(queue)) {}
+
+CommandBufferObject::~CommandBufferObject() { release_resources(); }
+
+MTL::ComputeCommandEncoder* CommandBufferObject::computeCommandEncoder() {
+  return (new EncoderObject(this))->autorelease();
+}
+
+void CommandBufferObject::addScheduledHandler(const MTL::CommandBufferHandler& handler) {
+  scheduled_handlers_.push_back(handler);
+}
+
+void CommandBufferObject::addCompletedHandler(const MTL::CommandBufferHandler& handler) {
+  completed_handlers_.push_back(handler);
+}
+
+void CommandBufferObject::setLabel(const NS::String* label) {
+  label_ = NS::RetainPtr(const_cast<NS::String*>(label));
+}
+
+void CommandBufferObject::addHostTask(std::function<void()> task) {
+  commands_.push_back({nullptr, {}, std::move(task)});
+}
+
+void CommandBufferObject::add_launch(const PipelineObject& pipeline,
+                                     const LaunchParameters& parameters) {
+  commands_.push_back({&pipeline.kernel(), parameters, nullptr});
+}
+
+void* CommandBufferObject::copy_bytes(const void* bytes, size_t length) {
+  size_t size = (length + kBytesAlignment - 1) / kBytesAlignment * kBytesAlignment;
+  if (static_cast<size_t>(block_end_ - block_next_) < size) {
+    size_t block = std::max(size, kBlock);
+    block_next_ = static_cast<char*>(default_driver().allocator().allocate(block));
+    if (!block_next_) {
+      block_end_ = nullptr;
+      refuse("[setBytes] No memory for " + std::to_string(length) + " bytes");
+      return nullptr;
+    }
+    block_end_ = block_next_ + block;
+    blocks_.push_back(block_next_);
+  }
+  void* copy = block_next_;
+  block_next_ += size;
+  std::memcpy(copy, bytes, length);
+  return copy;
+}
+
+void CommandBufferObject::refuse(const std::string& reason) {
+  if (!refusal_) refusal_ = reason;
+}
+
+void CommandBufferObject::enqueue() {
+  auto expected = MTL::CommandBufferStatusNotEnqueued;
+  status_.compare_exchange_strong(expected, MTL::CommandBufferStatusEnqueued);
+}
+
+void CommandBufferObject::commit() {
+  if (status_.load() >= MTL::CommandBufferStatusCommitted) return;
+  interrupts_before_ = interrupt_count();
+  time_limit_ = time_limit();
+  status_.store(MTL::CommandBufferStatusCommitted);
+  queue_->submit(this);
+}
+
+void CommandBufferObject::execute(Stream& stream) {
+  status_.store(MTL::CommandBufferStatusScheduled);
+  for (auto& handler : scheduled_handlers_) handler(this);
+  try {
+    if (refusal_) throw std::invalid_argument(*refusal_);
+    run_commands(stream);
+  } catch (...) {
+    fail_from_exception();
+  }
+  finish();
+}
+
+void CommandBufferObject::run_commands(Stream& stream) {
+  for (Command& command : commands_) {
+    if (interrupt_count() != interrupts_before_) {
+      throw LaunchError(LaunchFault::Interrupted, "[CommandBuffer] Interrupted before its end");
+    }
+    if (!command.kernel) {
+      stream.wait();
+      command.task();
+      continue;
+    }
+    command.parameters.interrupts_before = interrupts_before_;
+    command.parameters.time_limit = time_limit_;
+    stream.launch(*command.kernel, command.parameters);
+  }
+  stream.wait();
+}
+
+void CommandBufferObject::fail_from_exception() {
+  NS::Integer code = MTL::CommandBufferErrorInternal;
+  NS::Error* error = nullptr;
+  try {
+    throw;
+  } catch (const LaunchError& launch) {
+    code = error_code(launch.fault);
+  } catch (const std::invalid_argument&) {
+    code = MTL::CommandBufferErrorInvalidResource;
+  } catch (...) {
+  }
+  set_error_from_exception(&error, kCommandBufferDomain, code);
+  error_ = NS::RetainPtr(error);
+}
+
+void CommandBufferObject::finish() {
+  release_resources();
+  auto status = error_ ? MTL::CommandBufferStatusError : MTL::CommandBufferStatusCompleted;
+  // Handlers see the final status; those who wait go on when the handlers are done.
+  status_.store(status);
+  for (auto& handler : completed_handlers_) handler(this);
+  scheduled_handlers_.clear();
+  completed_handlers_.clear();
+  std::lock_guard lock(mutex_);
+  finished_.store(true);
+  changed_.notify_all();
+}
+
+void CommandBufferObject::release_resources() {
+  commands_.clear();
+  for (const NS::Object* object : kept_) object->release();
+  kept_.clear();
+  for (void* block : blocks_) default_driver().allocator().deallocate(block);
+  blocks_.clear();
+  block_next_ = block_end_ = nullptr;
+}
+
+void CommandBufferObject::waitUntilScheduled() { waitUntilCompleted(); }
+
+void CommandBufferObject::waitUntilCompleted(const std::function<void()>& poll) {
+  if (status_.load() < MTL::CommandBufferStatusCommitted) return;
+  auto start = std::chrono::steady_clock::now();
+  while (!finished_.load()) {
+    if (std::chrono::steady_clock::now() - start > kSpinTime) break;
+  }
+  std::unique_lock lock(mutex_);
+  while (!finished_.load()) {
+    if (!poll) {
+      changed_.wait(lock);
+    } else if (changed_.wait_for(lock, kPollInterval) == std::cv_status::timeout) {
+      lock.unlock();
+      poll();
+      lock.lock();
+    }
+  }
+}
+
+}  // namespace metal::host

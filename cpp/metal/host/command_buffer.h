@@ -1,0 +1,112 @@
+// Command buffers and the encoder that fills them.
+#pragma once
+
+#include <Metal/Command.hpp>
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "metal/driver.h"
+
+namespace metal::host {
+
+class CommandBufferObject;
+class PipelineObject;
+class QueueObject;
+
+class EncoderObject : public MTL::ComputeCommandEncoder {
+ public:
+  explicit EncoderObject(CommandBufferObject* commands);
+
+  void setComputePipelineState(const MTL::ComputePipelineState* pipeline) override;
+  void setBuffer(const MTL::Buffer* buffer, NS::UInteger offset, NS::UInteger index) override;
+  void setBufferOffset(NS::UInteger offset, NS::UInteger index) override;
+  void setBytes(const void* bytes, NS::UInteger length, NS::UInteger index) override;
+  void setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger index) override;
+  void dispatchThreads(MTL::Size grid, MTL::Size threadgroup) override;
+  void dispatchThreadgroups(MTL::Size threadgroups, MTL::Size threadgroup) override;
+  void memoryBarrier(MTL::BarrierScope) override {}  // dispatches run one after the other
+  void endEncoding() override {}
+
+ private:
+  bool valid_index(NS::UInteger index, const char* what);
+  std::string check(MTL::Size grid, MTL::Size threadgroup) const;
+  std::string check_bindings(const Kernel& kernel) const;
+
+  NS::SharedPtr<CommandBufferObject> commands_;
+  const PipelineObject* pipeline_ = nullptr;
+  LaunchParameters parameters_;
+  char* bases_[kMaxBufferBindings] = {};  // of the buffers, without offsets
+};
+
+class CommandBufferObject : public MTL::CommandBuffer {
+ public:
+  explicit CommandBufferObject(QueueObject* queue);
+
+  MTL::ComputeCommandEncoder* computeCommandEncoder() override;
+  MTL::ComputeCommandEncoder* computeCommandEncoder(MTL::DispatchType) override {
+    return computeCommandEncoder();
+  }
+  void addScheduledHandler(const MTL::CommandBufferHandler& handler) override;
+  void addCompletedHandler(const MTL::CommandBufferHandler& handler) override;
+  void enqueue() override;
+  void commit() override;
+  void waitUntilScheduled() override;
+  void waitUntilCompleted() override { waitUntilCompleted(nullptr); }
+  void waitUntilCompleted(const std::function<void()>& poll) override;
+  MTL::CommandBufferStatus status() const override { return status_.load(); }
+  NS::Error* error() const override { return error_.get(); }
+  NS::String* label() const override { return label_.get(); }
+  void setLabel(const NS::String* label) override;
+  void addHostTask(std::function<void()> task) override;
+
+  // For the encoder.
+  void add_launch(const PipelineObject& pipeline, const LaunchParameters& parameters);
+  void keep(const NS::Object* retained) { kept_.push_back(retained); }  // takes over a reference
+  void* copy_bytes(const void* bytes, size_t length);
+  void refuse(const std::string& reason);  // the first reason fails the whole buffer
+
+  // On the queue's thread.
+  void execute(Stream& stream);
+
+ protected:
+  ~CommandBufferObject() override;
+
+ private:
+  struct Command {
+    const Kernel* kernel;  // null: a host task
+    LaunchParameters parameters;
+    std::function<void()> task;
+  };
+
+  void run_commands(Stream& stream);
+  void fail_from_exception();
+  void finish();
+  void release_resources();
+
+  NS::SharedPtr<QueueObject> queue_;
+  std::vector<Command> commands_;
+  std::vector<const NS::Object*> kept_;  // until completion
+  std::vector<void*> blocks_;            // hold setBytes' copies
+  char* block_next_ = nullptr;
+  char* block_end_ = nullptr;
+  std::optional<std::string> refusal_;
+  std::vector<MTL::CommandBufferHandler> scheduled_handlers_;
+  std::vector<MTL::CommandBufferHandler> completed_handlers_;
+  uint64_t interrupts_before_ = 0;
+  double time_limit_ = 0;
+  NS::SharedPtr<NS::Error> error_;
+  NS::SharedPtr<NS::String> label_;
+
+  std::atomic<MTL::CommandBufferStatus> status_{MTL::CommandBufferStatusNotEnqueued};
+  std::atomic<bool> finished_{false};  // handlers included
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+}  // namespace metal::host

@@ -1,0 +1,140 @@
+// The device object and its buffers.
+#include "metal/host/device.h"
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include "metal/cpu/cpu_driver.h"
+#include "metal/host/errors.h"
+#include "metal/host/library.h"
+#include "metal/host/queue.h"
+
+namespace metal {
+
+Driver& default_driver() { return cpu::cpu_driver(); }
+
+namespace host {
+namespace {
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot open the library \"" + path + "\"");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+BufferObject::BufferObject(MTL::Device* device, void* memory, NS::UInteger length)
+    : device_(device), memory_(memory), length_(length), borrowed_(false) {}
+
+BufferObject::BufferObject(MTL::Device* device, void* memory, NS::UInteger length,
+                           MTL::BufferDeallocator deallocator)
+    : device_(device),
+      memory_(memory),
+      length_(length),
+      borrowed_(true),
+      deallocator_(std::move(deallocator)) {}
+
+BufferObject::~BufferObject() {
+  if (!borrowed_) {
+    default_driver().allocator().deallocate(memory_);
+  } else if (deallocator_) {
+    deallocator_(memory_, length_);
+  }
+}
+
+NS::UInteger BufferObject::allocatedSize() const {
+  return borrowed_ ? length_ : default_driver().allocator().allocated_size(memory_);
+}
+
+DeviceObject::DeviceObject() {
+  const std::string& name = default_driver().info().name;
+  name_ = NS::TransferPtr(NS::String::alloc()->init(name.c_str(), NS::UTF8StringEncoding));
+}
+
+MTL::Size DeviceObject::maxThreadsPerThreadgroup() const {
+  constexpr NS::UInteger kMost = kMaxThreadsPerThreadgroup;
+  return {kMost, kMost, kMost};
+}
+
+NS::UInteger DeviceObject::maxBufferLength() const {
+  return default_driver().info().max_buffer_length;
+}
+
+NS::UInteger DeviceObject::recommendedMaxWorkingSetSize() const {
+  return default_driver().info().recommended_working_set;
+}
+
+NS::UInteger DeviceObject::currentAllocatedSize() const {
+  return default_driver().allocator().statistics().active;
+}
+
+MTL::Buffer* DeviceObject::newBuffer(NS::UInteger length, MTL::ResourceOptions) {
+  void* memory = default_driver().allocator().allocate(length);
+  return memory ? new BufferObject(this, memory, length) : nullptr;
+}
+
+MTL::Buffer* DeviceObject::newBuffer(const void* bytes, NS::UInteger length,
+                                     MTL::ResourceOptions options) {
+  MTL::Buffer* buffer = newBuffer(length, options);
+  if (buffer && length) std::memcpy(buffer->contents(), bytes, length);
+  return buffer;
+}
+
+MTL::Buffer* DeviceObject::newBuffer(void* memory, NS::UInteger length, MTL::ResourceOptions,
+                                     MTL::BufferDeallocator deallocator) {
+  if (!memory) return nullptr;
+  return new BufferObject(this, memory, length, std::move(deallocator));
+}
+
+MTL::Library* DeviceObject::newLibrary(const NS::String* source, const MTL::CompileOptions* options,
+                                       NS::Error** error) {
+  try {
+    return new LibraryObject(
+        this, default_driver().compile(source->utf8String(), compile_options(options)));
+  } catch (...) {
+    set_error_from_exception(error, kLibraryDomain, MTL::LibraryErrorCompileFailure);
+    return nullptr;
+  }
+}
+
+MTL::Library* DeviceObject::newLibrary(const NS::String* path, NS::Error** error) {
+  try {
+    return new LibraryObject(this, load_library(read_file(path->utf8String())));
+  } catch (...) {
+    set_error_from_exception(error, kLibraryDomain, MTL::LibraryErrorFileNotFound);
+    return nullptr;
+  }
+}
+
+MTL::Library* DeviceObject::newLibrary(const NS::URL* url, NS::Error** error) {
+  return newLibrary(url->path(), error);
+}
+
+MTL::ComputePipelineState* DeviceObject::newComputePipelineState(const MTL::Function* function,
+                                                                 NS::Error** error) {
+  try {
+    if (!function) throw std::invalid_argument("[newComputePipelineState] function is null");
+    return new PipelineObject(this, static_cast<const FunctionObject*>(function)->load());
+  } catch (...) {
+    set_error_from_exception(error, kPipelineDomain, MTL::LibraryErrorInternal);
+    return nullptr;
+  }
+}
+
+MTL::CommandQueue* DeviceObject::newCommandQueue() { return new QueueObject(this); }
+
+}  // namespace host
+}  // namespace metal
+
+namespace MTL {
+
+Device* CreateSystemDefaultDevice() {
+  static Device* device = new metal::host::DeviceObject;
+  return device->retain();
+}
+
+}  // namespace MTL

@@ -1,0 +1,64 @@
+// The device object and its buffers.
+#pragma once
+
+#include <Metal/Device.hpp>
+
+#include "metal/driver.h"
+
+namespace metal::host {
+
+class BufferObject : public MTL::Buffer {
+ public:
+  // Memory of the driver's allocator, or someone else's with a deallocator (which may be empty).
+  BufferObject(MTL::Device* device, void* memory, NS::UInteger length);
+  BufferObject(MTL::Device* device, void* memory, NS::UInteger length,
+               MTL::BufferDeallocator deallocator);
+
+  MTL::Device* device() const override { return device_; }
+  void* contents() override { return memory_; }
+  NS::UInteger length() const override { return length_; }
+  NS::UInteger allocatedSize() const override;
+  void* address() const { return memory_; }
+
+ protected:
+  ~BufferObject() override;
+
+ private:
+  MTL::Device* device_;
+  void* memory_;
+  NS::UInteger length_;
+  bool borrowed_;
+  MTL::BufferDeallocator deallocator_;
+};
+
+class DeviceObject : public MTL::Device {
+ public:
+  DeviceObject();
+
+  NS::String* name() const override { return name_.get(); }
+  MTL::Size maxThreadsPerThreadgroup() const override;
+  NS::UInteger maxThreadgroupMemoryLength() const override { return kMaxThreadgroupMemory; }
+  NS::UInteger maxBufferLength() const override;
+  NS::UInteger recommendedMaxWorkingSetSize() const override;
+  NS::UInteger currentAllocatedSize() const override;
+  bool hasUnifiedMemory() const override { return true; }
+  std::uint64_t registryID() const override { return 1; }
+
+  MTL::Buffer* newBuffer(NS::UInteger length, MTL::ResourceOptions options) override;
+  MTL::Buffer* newBuffer(const void* bytes, NS::UInteger length,
+                         MTL::ResourceOptions options) override;
+  MTL::Buffer* newBuffer(void* memory, NS::UInteger length, MTL::ResourceOptions options,
+                         MTL::BufferDeallocator deallocator) override;
+  MTL::Library* newLibrary(const NS::String* source, const MTL::CompileOptions* options,
+                           NS::Error** error) override;
+  MTL::Library* newLibrary(const NS::String* path, NS::Error** error) override;
+  MTL::Library* newLibrary(const NS::URL* url, NS::Error** error) override;
+  MTL::ComputePipelineState* newComputePipelineState(const MTL::Function* function,
+                                                     NS::Error** error) override;
+  MTL::CommandQueue* newCommandQueue() override;
+
+ private:
+  NS::SharedPtr<NS::String> name_;
+};
+
+}  // namespace metal::host

@@ -1,0 +1,111 @@
+// The encoder: checks launches and records them in its command buffer.
+#include <cstdint>
+#include <string>
+
+#include "metal/host/command_buffer.h"
+#include "metal/host/device.h"
+#include "metal/host/library.h"
+
+namespace metal::host {
+
+EncoderObject::EncoderObject(CommandBufferObject* commands) : commands_(NS::RetainPtr(commands)) {}
+
+void EncoderObject::setComputePipelineState(const MTL::ComputePipelineState* pipeline) {
+  if (!pipeline || pipeline == pipeline_) return;
+  pipeline_ = static_cast<const PipelineObject*>(pipeline);
+  pipeline_->retain();
+  commands_->keep(pipeline_);
+}
+
+bool EncoderObject::valid_index(NS::UInteger index, const char* what) {
+  if (index < kMaxBufferBindings) return true;
+  commands_->refuse(std::string("[") + what + "] Invalid index " + std::to_string(index) +
+                    ": at most " + std::to_string(kMaxBufferBindings - 1) + " is allowed");
+  return false;
+}
+
+void EncoderObject::setBuffer(const MTL::Buffer* buffer, NS::UInteger offset, NS::UInteger index) {
+  if (!valid_index(index, "setBuffer")) return;
+  if (!buffer) {
+    bases_[index] = nullptr;
+    parameters_.buffers[index] = nullptr;
+    return;
+  }
+  buffer->retain();
+  commands_->keep(buffer);
+  bases_[index] = static_cast<char*>(static_cast<const BufferObject*>(buffer)->address());
+  parameters_.buffers[index] = bases_[index] + offset;
+}
+
+void EncoderObject::setBufferOffset(NS::UInteger offset, NS::UInteger index) {
+  if (!valid_index(index, "setBufferOffset") || !bases_[index]) return;
+  parameters_.buffers[index] = bases_[index] + offset;
+}
+
+void EncoderObject::setBytes(const void* bytes, NS::UInteger length, NS::UInteger index) {
+  if (!valid_index(index, "setBytes")) return;
+  bases_[index] = static_cast<char*>(commands_->copy_bytes(bytes, length));
+  parameters_.buffers[index] = bases_[index];
+}
+
+void EncoderObject::setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger index) {
+  if (!valid_index(index, "setThreadgroupMemoryLength")) return;
+  parameters_.threadgroup_memory[index] =
+      static_cast<uint32_t>(length > UINT32_MAX - 15 ? UINT32_MAX - 15 : (length + 15) / 16 * 16);
+}
+
+std::string EncoderObject::check_bindings(const Kernel& kernel) const {
+  for (const ArgumentInfo& argument : kernel.info.arguments) {
+    if (argument.optional) continue;
+    std::string place = std::to_string(argument.index) + " (\"" + argument.name + "\")";
+    if (argument.kind == ArgumentKind::Buffer && !parameters_.buffers[argument.index]) {
+      return "[" + kernel.name + "] No buffer is bound at index " + place;
+    }
+    if (argument.kind == ArgumentKind::ThreadgroupMemory &&
+        !parameters_.threadgroup_memory[argument.index]) {
+      return "[" + kernel.name + "] No threadgroup memory length is set at index " + place;
+    }
+  }
+  return {};
+}
+
+std::string EncoderObject::check(MTL::Size grid, MTL::Size threadgroup) const {
+  if (!pipeline_) return "[dispatchThreads] No compute pipeline state is set";
+  const Kernel& kernel = pipeline_->kernel();
+  uint64_t memory = 0;
+  for (uint32_t length : parameters_.threadgroup_memory) memory += length;
+  std::string error =
+      check_launch(kernel, {grid.width, grid.height, grid.depth},
+                   {threadgroup.width, threadgroup.height, threadgroup.depth}, memory);
+  return error.empty() ? check_bindings(kernel) : error;
+}
+
+void EncoderObject::dispatchThreads(MTL::Size grid, MTL::Size threadgroup) {
+  std::string error = check(grid, threadgroup);
+  if (!error.empty()) {
+    commands_->refuse(error);
+    return;
+  }
+  const NS::UInteger grid_size[3] = {grid.width, grid.height, grid.depth};
+  const NS::UInteger group_size[3] = {threadgroup.width, threadgroup.height, threadgroup.depth};
+  for (int i = 0; i < 3; ++i) {
+    parameters_.threads_per_grid[i] = static_cast<uint32_t>(grid_size[i]);
+    parameters_.threads_per_threadgroup[i] = static_cast<uint32_t>(group_size[i]);
+  }
+  commands_->add_launch(*pipeline_, parameters_);
+}
+
+void EncoderObject::dispatchThreadgroups(MTL::Size threadgroups, MTL::Size threadgroup) {
+  // Too many threads stay too many: nothing may wrap around in the product.
+  auto threads = [](NS::UInteger groups, NS::UInteger size) {
+    __uint128_t product = static_cast<__uint128_t>(groups) * size;
+    return product > UINT64_MAX ? static_cast<NS::UInteger>(INT64_MAX)
+                                : static_cast<NS::UInteger>(product);
+  };
+  dispatchThreads({threads(threadgroups.width, threadgroup.width),
+                   threads(threadgroups.height, threadgroup.height),
+                   threads(threadgroups.depth, threadgroup.depth)},
+                  threadgroup);
+}
+
+}  // namespace metal::host

@@ -1,0 +1,15 @@
+// C++ exceptions to NS::Error.
+#pragma once
+
+#include "Metal/Types.hpp"
+
+namespace metal::host {
+
+// Sets `*error`, if wanted, from the exception that is being handled.
+void set_error_from_exception(NS::Error** error, const char* domain, NS::Integer code);
+
+inline constexpr const char* kLibraryDomain = "MTLLibraryErrorDomain";
+inline constexpr const char* kCommandBufferDomain = "MTLCommandBufferErrorDomain";
+inline constexpr const char* kPipelineDomain = "MTLComputePipelineErrorDomain";
+
+}  // namespace metal::host

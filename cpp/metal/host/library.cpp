@@ -1,0 +1,216 @@
+// Libraries, functions and pipelines over a driver's programs and kernels.
+#include "metal/host/library.h"
+
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "metal/host/errors.h"
+
+namespace metal::host {
+namespace {
+
+NS::SharedPtr<NS::String> make_string(const std::string& text) {
+  return NS::TransferPtr(NS::String::alloc()->init(text.c_str(), NS::UTF8StringEncoding));
+}
+
+struct TypeEntry {
+  MTL::DataType host;
+  ConstantType type;
+  const char* name;
+};
+
+constexpr TypeEntry kTypes[] = {
+    {MTL::DataTypeBool, ConstantType::Bool, "bool"},
+    {MTL::DataTypeChar, ConstantType::Char, "char"},
+    {MTL::DataTypeUChar, ConstantType::UChar, "uchar"},
+    {MTL::DataTypeShort, ConstantType::Short, "short"},
+    {MTL::DataTypeUShort, ConstantType::UShort, "ushort"},
+    {MTL::DataTypeInt, ConstantType::Int, "int"},
+    {MTL::DataTypeUInt, ConstantType::UInt, "uint"},
+    {MTL::DataTypeLong, ConstantType::Long, "long"},
+    {MTL::DataTypeULong, ConstantType::ULong, "ulong"},
+    {MTL::DataTypeHalf, ConstantType::Half, "half"},
+    {MTL::DataTypeBFloat, ConstantType::BFloat, "bfloat"},
+    {MTL::DataTypeFloat, ConstantType::Float, "float"},
+};
+
+const TypeEntry& entry(ConstantType type) { return kTypes[static_cast<size_t>(type)]; }
+
+// What a value is for: the declared constant, or null if this function declares none such.
+const FunctionConstantInfo* declared(const FunctionInfo& function,
+                                     const MTL::FunctionConstantValues::Value& value) {
+  for (const FunctionConstantInfo& constant : function.constants) {
+    bool same =
+        value.name ? constant.name == value.name->utf8String() : constant.index == value.index;
+    if (same) return &constant;
+  }
+  return nullptr;
+}
+
+std::string described(const FunctionInfo& function, const FunctionConstantInfo& constant) {
+  return "[" + function.name + "] function constant \"" + constant.name + "\" (index " +
+         std::to_string(constant.index) + ")";
+}
+
+ConstantValues resolve(const FunctionInfo& function, const MTL::FunctionConstantValues* given) {
+  ConstantValues values;
+  if (!given) return values;
+  for (const auto& value : given->values()) {
+    const FunctionConstantInfo* constant = declared(function, value);
+    if (!constant) continue;  // a set of values may serve several functions
+    const TypeEntry& expected = entry(constant->type);
+    if (value.type != expected.host) {
+      throw std::invalid_argument(described(function, *constant) + " has type " + expected.name +
+                                  ": the value was given with another type");
+    }
+    values[constant->index] = {constant->type, value.bits};
+  }
+  return values;
+}
+
+void check_required(const FunctionInfo& function, const ConstantValues& values) {
+  for (const FunctionConstantInfo& constant : function.constants) {
+    if (constant.required && !values.contains(constant.index)) {
+      throw std::invalid_argument(described(function, constant) + " needs a value");
+    }
+  }
+}
+
+}  // namespace
+
+CompileOptions compile_options(const MTL::CompileOptions* options) {
+  CompileOptions result;
+  if (!options) return result;
+  result.math_mode = static_cast<MathMode>(options->mathMode());
+  result.language_version = static_cast<uint32_t>(options->languageVersion());
+  if (const NS::Dictionary* macros = options->preprocessorMacros()) {
+    for (NS::UInteger i = 0; i < macros->count(); ++i) {
+      const NS::Object* value = macros->objectAt(i);
+      const auto* number = dynamic_cast<const NS::Number*>(value);
+      const auto* text = dynamic_cast<const NS::String*>(value);
+      result.macros[macros->keyAt(i)->utf8String()] = number
+                                                          ? std::to_string(number->longLongValue())
+                                                      : text ? text->utf8String()
+                                                             : "";
+    }
+  }
+  for (NS::UInteger i = 0; i < options->includeDirectoryCount(); ++i) {
+    result.include_directories.emplace_back(options->includeDirectory(i)->utf8String());
+  }
+  if (options->sourcePath()) result.path = options->sourcePath()->utf8String();
+  return result;
+}
+
+NS::Array* LibraryObject::functionNames() const {
+  std::vector<NS::SharedPtr<NS::String>> names;
+  std::vector<const NS::Object*> objects;
+  for (const FunctionInfo& function : program_->functions) {
+    names.push_back(make_string(function.name));
+    objects.push_back(names.back().get());
+  }
+  return NS::Array::array(objects.data(), objects.size());
+}
+
+MTL::Function* LibraryObject::newFunction(const NS::String* name) {
+  if (!program_->find(name->utf8String())) return nullptr;
+  return new FunctionObject(device_, program_, name->utf8String(), {});
+}
+
+MTL::Function* LibraryObject::newFunction(const NS::String* name,
+                                          const MTL::FunctionConstantValues* constants,
+                                          NS::Error** error) {
+  try {
+    const FunctionInfo* function = program_->find(name->utf8String());
+    if (!function) {
+      throw std::invalid_argument("no kernel named \"" + std::string(name->utf8String()) +
+                                  "\" in this library");
+    }
+    ConstantValues values = resolve(*function, constants);
+    check_required(*function, values);
+    return new FunctionObject(device_, program_, function->name, std::move(values));
+  } catch (...) {
+    set_error_from_exception(error, kLibraryDomain, MTL::LibraryErrorFunctionNotFound);
+    return nullptr;
+  }
+}
+
+FunctionObject::FunctionObject(MTL::Device* device, std::shared_ptr<const Program> program,
+                               std::string name, ConstantValues constants)
+    : device_(device),
+      program_(std::move(program)),
+      name_(std::move(name)),
+      constants_(std::move(constants)),
+      label_(make_string(name_)) {}
+
+std::shared_ptr<const Kernel> FunctionObject::load() const {
+  check_required(*program_->find(name_), constants_);
+  return default_driver().load(*program_, name_, constants_);
+}
+
+PipelineObject::PipelineObject(MTL::Device* device, std::shared_ptr<const Kernel> kernel)
+    : device_(device), kernel_(std::move(kernel)), label_(make_string(kernel_->name)) {}
+
+}  // namespace metal::host
+
+namespace MTL {
+namespace {
+
+std::uint64_t value_bits(const void* value, DataType type) {
+  size_t size = 4;
+  switch (type) {
+    case DataTypeBool:
+    case DataTypeChar:
+    case DataTypeUChar:
+      size = 1;
+      break;
+    case DataTypeShort:
+    case DataTypeUShort:
+    case DataTypeHalf:
+    case DataTypeBFloat:
+      size = 2;
+      break;
+    case DataTypeLong:
+    case DataTypeULong:
+      size = 8;
+      break;
+    default:
+      break;
+  }
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, value, size);
+  return bits;
+}
+
+}  // namespace
+
+CompileOptions* CompileOptions::alloc() { return new CompileOptions; }
+
+void CompileOptions::setPreprocessorMacros(const NS::Dictionary* macros) {
+  macros_ = NS::RetainPtr(const_cast<NS::Dictionary*>(macros));
+}
+
+void CompileOptions::addIncludeDirectory(const NS::String* path) {
+  include_directories_.push_back(NS::RetainPtr(path));
+}
+
+const NS::String* CompileOptions::includeDirectory(NS::UInteger index) const {
+  return include_directories_[index].get();
+}
+
+void CompileOptions::setSourcePath(const NS::String* path) { source_path_ = NS::RetainPtr(path); }
+
+FunctionConstantValues* FunctionConstantValues::alloc() { return new FunctionConstantValues; }
+
+void FunctionConstantValues::setConstantValue(const void* value, DataType type,
+                                              NS::UInteger index) {
+  values_.push_back({{}, index, type, value_bits(value, type)});
+}
+
+void FunctionConstantValues::setConstantValue(const void* value, DataType type,
+                                              const NS::String* name) {
+  values_.push_back({NS::RetainPtr(name), 0, type, value_bits(value, type)});
+}
+
+}  // namespace MTL

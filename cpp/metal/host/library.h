@@ -1,0 +1,66 @@
+// Libraries, functions and pipelines over a driver's programs and kernels.
+#pragma once
+
+#include <Metal/Library.hpp>
+#include <memory>
+
+#include "metal/driver.h"
+
+namespace metal::host {
+
+class LibraryObject : public MTL::Library {
+ public:
+  LibraryObject(MTL::Device* device, std::shared_ptr<const Program> program)
+      : device_(device), program_(std::move(program)) {}
+
+  NS::Array* functionNames() const override;
+  MTL::Device* device() const override { return device_; }
+  MTL::Function* newFunction(const NS::String* name) override;
+  MTL::Function* newFunction(const NS::String* name, const MTL::FunctionConstantValues* constants,
+                             NS::Error** error) override;
+
+ private:
+  MTL::Device* device_;
+  std::shared_ptr<const Program> program_;
+};
+
+class FunctionObject : public MTL::Function {
+ public:
+  FunctionObject(MTL::Device* device, std::shared_ptr<const Program> program, std::string name,
+                 ConstantValues constants);
+
+  NS::String* name() const override { return label_.get(); }
+  MTL::Device* device() const override { return device_; }
+  std::shared_ptr<const Kernel> load() const;  // throws what the driver throws
+
+ private:
+  MTL::Device* device_;
+  std::shared_ptr<const Program> program_;
+  std::string name_;
+  ConstantValues constants_;
+  NS::SharedPtr<NS::String> label_;
+};
+
+class PipelineObject : public MTL::ComputePipelineState {
+ public:
+  PipelineObject(MTL::Device* device, std::shared_ptr<const Kernel> kernel);
+
+  MTL::Device* device() const override { return device_; }
+  NS::String* label() const override { return label_.get(); }
+  NS::UInteger maxTotalThreadsPerThreadgroup() const override { return kernel_->max_total_threads; }
+  NS::UInteger threadExecutionWidth() const override { return kThreadExecutionWidth; }
+  NS::UInteger staticThreadgroupMemoryLength() const override {
+    return kernel_->static_threadgroup_memory;
+  }
+  const Kernel& kernel() const { return *kernel_; }
+
+ private:
+  MTL::Device* device_;
+  std::shared_ptr<const Kernel> kernel_;
+  NS::SharedPtr<NS::String> label_;
+};
+
+// For CompileOptions given through the host API; null stands for the defaults.
+CompileOptions compile_options(const MTL::CompileOptions* options);
+
+}  // namespace metal::host

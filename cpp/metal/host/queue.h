@@ -1,0 +1,31 @@
+// A command queue and the thread that runs its command buffers.
+#pragma once
+
+#include <Metal/Command.hpp>
+#include <memory>
+
+namespace metal::host {
+
+class CommandBufferObject;
+
+class QueueObject : public MTL::CommandQueue {
+ public:
+  explicit QueueObject(MTL::Device* device);
+
+  MTL::Device* device() const override { return device_; }
+  MTL::CommandBuffer* commandBuffer() override;
+  MTL::CommandBuffer* newCommandBuffer() override;
+
+  void submit(CommandBufferObject* buffer);
+
+ protected:
+  ~QueueObject() override;
+
+ private:
+  struct State;
+
+  MTL::Device* device_;
+  std::shared_ptr<State> state_;  // shared with the thread, which may outlive the queue
+};
+
+}  // namespace metal::host
