@@ -1,0 +1,25 @@
+"""The kernel tests once more, one thread at a time: the reference that vector code is compared with."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+KERNEL_TESTS = sorted([*HERE.glob("test_metal_kernel*.py"), HERE / "test_seed_pages.py"])
+if any((HERE / "kernels").glob("test_*.py")):
+    KERNEL_TESTS.append(HERE / "kernels")
+
+
+@pytest.mark.timeout(1200)
+def test_kernels_in_reference_mode():
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, KERNEL_TESTS)],
+        env=os.environ | {"MLX_CPU_REFERENCE": "1"},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    assert result.returncode == 0, result.stdout[-8000:]
