@@ -38,6 +38,7 @@ struct ArgumentInfo {
   std::string name;    // the parameter's; for attributes also `attribute`
   std::string attribute;
   bool writable = false;
+  bool optional = false;  // there only with a [[function_constant(n)]]: may stay unbound
   AddressSpace address_space = AddressSpace::Device;
   uint32_t element_size = 0;  // bytes of the pointee or referee; 0 where unknown
 };
