@@ -7,22 +7,23 @@
 namespace metal {
 
 template <typename T>
-inline constexpr bool __is_scalar = __is_arithmetic(T) || __is_enum(T);
+inline constexpr bool __scalar_type = __is_arithmetic(T) || __is_enum(T);
 template <typename T>
-inline constexpr bool __is_whole = __is_scalar<T> && !__is_floating_point(T);
+inline constexpr bool __whole_type = __scalar_type<T> && !__is_floating_point(T);
 
 // The type in which scalars of two types meet: as in C, but half with an integer stays half, likewise bfloat.
 template <typename T, typename U>
+  requires(__scalar_type<T> && __scalar_type<U>)
 constexpr auto __meet() {
-  if constexpr (__is_whole<T> && __is_whole<U>) {
+  if constexpr (__whole_type<T> && __whole_type<U>) {
     if constexpr (__is_same(T, U) && __is_integral(T) && !__is_same(T, bool)) {
       return T();
     } else {
       return T() + U();
     }
-  } else if constexpr (__is_same(T, U) || __is_whole<U>) {
+  } else if constexpr (__is_same(T, U) || __whole_type<U>) {
     return T();
-  } else if constexpr (__is_whole<T>) {
+  } else if constexpr (__whole_type<T>) {
     return U();
   } else {
     return 0.0f;
@@ -70,7 +71,7 @@ template <typename A, typename B, typename... C>
 struct __vector_among<A, B, C...> : __vector_among<B, C...> {};
 
 template <int N, typename A>
-inline constexpr bool __fits = (__components<A> == N && N > 1) || __is_scalar<A>;
+inline constexpr bool __fits = (__components<A> == N && N > 1) || __scalar_type<A>;
 template <typename... A>
 inline constexpr bool __are_vectors = false;
 template <typename... A>
@@ -156,7 +157,7 @@ METAL_FUNC constexpr T __part(const A& a, int i) {
   METAL_FUNC half name(half x) { return half(compute(float(x))); }                    \
   METAL_FUNC bfloat name(bfloat x) { return bfloat(compute(float(x))); }              \
   template <typename T>                                                               \
-    requires(__is_whole<T>)                                                           \
+    requires(__whole_type<T>)                                                           \
   METAL_FUNC float name(T x) {                                                        \
     return compute(float(x));                                                         \
   }                                                                                   \
@@ -165,7 +166,7 @@ METAL_FUNC constexpr T __part(const A& a, int i) {
 #define __METAL_FLOAT_2(name, compute)                                                \
   METAL_FUNC float name(float x, float y) { return compute(x, y); }                   \
   template <typename T, typename U>                                                   \
-    requires(__is_scalar<T> && __is_scalar<U>)                                        \
+    requires(__scalar_type<T> && __scalar_type<U>)                                        \
   METAL_FUNC __float_common<T, U> name(T x, U y) {                                    \
     return __float_common<T, U>(compute(float(x), float(y)));                         \
   }                                                                                   \
@@ -174,7 +175,7 @@ METAL_FUNC constexpr T __part(const A& a, int i) {
 #define __METAL_FLOAT_3(name, compute)                                                \
   METAL_FUNC float name(float x, float y, float z) { return compute(x, y, z); }       \
   template <typename T, typename U, typename V>                                       \
-    requires(__is_scalar<T> && __is_scalar<U> && __is_scalar<V>)                      \
+    requires(__scalar_type<T> && __scalar_type<U> && __scalar_type<V>)                      \
   METAL_FUNC __float_common3<T, U, V> name(T x, U y, V z) {                           \
     return __float_common3<T, U, V>(compute(float(x), float(y), float(z)));           \
   }                                                                                   \
