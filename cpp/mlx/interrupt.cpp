@@ -1,0 +1,25 @@
+// The poll function of each thread; interruption is the Metal runtime's.
+#include "mlx/interrupt.h"
+
+#include <utility>
+
+namespace metal {
+void interrupt();
+}
+
+namespace mlx::core {
+
+namespace {
+std::function<void()>& thread_poll() {
+  thread_local std::function<void()> poll;
+  return poll;
+}
+}  // namespace
+
+void interrupt() { ::metal::interrupt(); }
+
+WaitPoll::WaitPoll(std::function<void()> poll) : previous_(std::exchange(thread_poll(), std::move(poll))) {}
+WaitPoll::~WaitPoll() { thread_poll() = std::move(previous_); }
+const std::function<void()>& WaitPoll::current() { return thread_poll(); }
+
+}  // namespace mlx::core

@@ -1,0 +1,28 @@
+// Interrupting work in flight, and what a host thread does while it waits.
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+namespace mlx::core {
+
+// Ends all work in flight with an error. From any thread.
+void interrupt();
+
+// While one exists, waits of this thread call `poll` every 50 ms; what it throws ends the wait.
+class WaitPoll {
+ public:
+  explicit WaitPoll(std::function<void()> poll);
+  ~WaitPoll();
+  WaitPoll(const WaitPoll&) = delete;
+  WaitPoll& operator=(const WaitPoll&) = delete;
+
+  static constexpr std::chrono::milliseconds interval{50};
+  // The poll function of this thread; empty if it has none.
+  static const std::function<void()>& current();
+
+ private:
+  std::function<void()> previous_;
+};
+
+}  // namespace mlx::core

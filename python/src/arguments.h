@@ -1,0 +1,101 @@
+// Argument types that the bindings share, each with its conversion from Python.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <optional>
+#include <vector>
+
+#include "mlx/array.h"
+#include "mlx/utils.h"
+
+namespace py = pybind11;
+namespace mx = mlx::core;
+
+// None | Stream | Device | DeviceType
+struct StreamArg {
+  mx::StreamOrDevice value;
+  operator mx::StreamOrDevice() const { return value; }
+};
+
+// scalar | array, NumPy arrays and scalars included. Which array a scalar becomes depends on the other operand.
+struct ArrayLike {
+  py::object value;
+};
+
+// None | int | Sequence[int]
+struct Axes {
+  std::optional<std::vector<int>> value;
+};
+
+// int | Sequence[int]
+struct Ints {
+  std::vector<int> value;
+  bool is_scalar = false;
+};
+
+bool load_stream(py::handle source, mx::StreamOrDevice& out);
+bool is_array_like(py::handle source);
+// False if the source is not an integer or a sequence of integers.
+bool load_ints(py::handle source, Ints& out);
+
+// Sequence[int] or int as a shape; throws where an element is no integer or does not fit.
+mx::Shape to_shape(const Ints& ints);
+
+// A scalar takes the type `dtype` where it can hold the scalar's kind: `a * 2.0` stays float16.
+mx::array to_array(py::handle value, std::optional<mx::Dtype> dtype = std::nullopt);
+inline mx::array to_array(const ArrayLike& v, std::optional<mx::Dtype> dtype = std::nullopt) {
+  return to_array(v.value, dtype);
+}
+// Converts two operands; a scalar among them follows the other one's type.
+std::pair<mx::array, mx::array> to_arrays(const ArrayLike& a, const ArrayLike& b);
+
+inline bool is_array(py::handle h) { return py::isinstance<mx::array>(h); }
+
+py::list to_list(const std::vector<mx::array>& arrays);
+py::tuple to_tuple(const std::vector<mx::array>& arrays);
+std::vector<mx::array> to_vector(py::handle arrays, const char* op);
+
+template <typename Sequence>
+py::tuple ints_to_tuple(const Sequence& values) {
+  py::tuple result(values.size());
+  for (size_t i = 0; i < static_cast<size_t>(values.size()); ++i) result[i] = py::int_(values[i]);
+  return result;
+}
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<StreamArg> {
+  PYBIND11_TYPE_CASTER(StreamArg, const_name("Stream | Device | DeviceType | None"));
+  bool load(handle source, bool) { return load_stream(source, value.value); }
+};
+
+template <>
+struct type_caster<ArrayLike> {
+  PYBIND11_TYPE_CASTER(ArrayLike, const_name("scalar | array"));
+  bool load(handle source, bool) {
+    value.value = reinterpret_borrow<object>(source);
+    return is_array_like(source);
+  }
+};
+
+template <>
+struct type_caster<Ints> {
+  PYBIND11_TYPE_CASTER(Ints, const_name("int | Sequence[int]"));
+  bool load(handle source, bool) { return load_ints(source, value); }
+};
+
+template <>
+struct type_caster<Axes> {
+  PYBIND11_TYPE_CASTER(Axes, const_name("None | int | Sequence[int]"));
+  bool load(handle source, bool) {
+    if (source.is_none()) return true;
+    Ints ints;
+    if (!load_ints(source, ints)) return false;
+    value.value = std::move(ints.value);
+    return true;
+  }
+};
+
+}  // namespace pybind11::detail

@@ -1,0 +1,88 @@
+// Which conversion an object passed to mx.array takes.
+#include "convert.h"
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "arguments.h"
+#include "mlx/ops.h"
+#include "wait.h"
+
+namespace {
+
+mx::array with_dtype(mx::array a, std::optional<mx::Dtype> dtype) {
+  return dtype && a.dtype() != *dtype ? mx::astype(a, *dtype) : a;
+}
+
+bool is_scalar(py::handle h) {
+  PyObject* p = h.ptr();
+  return PyFloat_Check(p) || PyLong_Check(p) || PyComplex_Check(p);
+}
+
+// A type given for a scalar wins over the scalar's kind, unlike in arithmetic.
+mx::array array_from_scalar(const py::object& value, std::optional<mx::Dtype> dtype) {
+  if (dtype && PyLong_Check(value.ptr()) && !PyBool_Check(value.ptr()) && *dtype == mx::bool_) {
+    return mx::array(PyObject_IsTrue(value.ptr()) == 1, mx::bool_);
+  }
+  return with_dtype(to_array(value, dtype), dtype);
+}
+
+// Objects that only NumPy knows how to read.
+mx::array array_from_numpy_interface(const py::object& value, std::optional<mx::Dtype> dtype) {
+  py::object numpy_array = py::module_::import("numpy").attr("asarray")(value);
+  if (!exports_buffer(numpy_array)) {
+    throw std::invalid_argument("[array] Cannot convert a " + std::string(Py_TYPE(value.ptr())->tp_name) + " to an array.");
+  }
+  return with_dtype(array_from_buffer(numpy_array), dtype);
+}
+
+// NumPy arrays of ml_dtypes.bfloat16 have no buffer format.
+bool is_numpy_bfloat16(const py::object& value) {
+  if (!py::hasattr(value, "__array_interface__") || !py::hasattr(value, "dtype")) return false;
+  return py::str(value.attr("dtype")).cast<std::string>() == "bfloat16";
+}
+
+mx::array array_from_numpy_bfloat16(const py::object& value) {
+  py::object words = py::module_::import("numpy").attr("asarray")(value).attr("view")("uint16");
+  return mx::view(array_from_buffer(words), mx::bfloat16);
+}
+
+}  // namespace
+
+mx::array array_from_object(const py::object& value, std::optional<mx::Dtype> dtype) {
+  if (is_array(value)) return with_dtype(value.cast<mx::array>(), dtype);
+  if (is_scalar(value)) return array_from_scalar(value, dtype);
+  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) return array_from_sequence(value, dtype);
+  if (py::hasattr(value, "__mlx_array__")) {
+    return with_dtype(value.attr("__mlx_array__")().cast<mx::array>(), dtype);
+  }
+  if (is_numpy_bfloat16(value)) return with_dtype(array_from_numpy_bfloat16(value), dtype);
+  if (exports_buffer(value)) {
+    mx::array a = array_from_buffer(value);
+    // Without an explicit type double precision becomes single, as everywhere in MLX.
+    return with_dtype(a, dtype ? *dtype : a.dtype() == mx::float64 ? mx::float32 : a.dtype());
+  }
+  if (py::hasattr(value, "__dlpack__")) {
+    mx::array a = array_from_dlpack(value);
+    return with_dtype(a, dtype ? *dtype : a.dtype() == mx::float64 ? mx::float32 : a.dtype());
+  }
+  if (py::hasattr(value, "__array__") || py::hasattr(value, "__array_interface__")) {
+    return array_from_numpy_interface(value, dtype);
+  }
+  throw py::type_error("[array] Cannot make an array of a " + std::string(Py_TYPE(value.ptr())->tp_name) +
+                       "; allowed are numbers, nested lists and tuples, arrays, and objects with the buffer "
+                       "protocol or __dlpack__.");
+}
+
+mx::array array_from_bytes(const void* data, mx::Shape shape, mx::Dtype dtype) {
+  size_t bytes = dtype.size();
+  for (auto extent : shape) bytes *= extent;
+  mx::allocator::Buffer buffer = mx::allocator::malloc(bytes);
+  if (bytes > 0) std::memcpy(buffer.raw_ptr(), data, bytes);
+  return mx::array(buffer, std::move(shape), dtype);
+}
+
+void ensure_available(mx::array& a) {
+  if (!a.is_available()) wait_interruptibly([&] { a.eval(); });
+}

@@ -1,0 +1,41 @@
+// Arrays from Python objects and back.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <optional>
+
+#include "mlx/array.h"
+
+namespace py = pybind11;
+namespace mx = mlx::core;
+
+// Anything that `mx.array(x, dtype)` accepts.
+mx::array array_from_object(const py::object& value, std::optional<mx::Dtype> dtype);
+
+// Nested lists and tuples of numbers and arrays.
+mx::array array_from_sequence(const py::object& value, std::optional<mx::Dtype> dtype);
+
+// What exports the buffer protocol: NumPy arrays and scalars, array.array, memoryview, bytes.
+mx::array array_from_buffer(const py::object& value);
+bool exports_buffer(py::handle value);
+
+// What has __dlpack__: tensors of other libraries in host memory.
+mx::array array_from_dlpack(const py::object& value);
+py::capsule to_dlpack(const mx::array& a, bool versioned);
+
+// A row-contiguous array that holds a copy of the bytes.
+mx::array array_from_bytes(const void* data, mx::Shape shape, mx::Dtype dtype);
+
+// Waits until the values are in memory.
+void ensure_available(mx::array& a);
+
+// The value of an array of size 1 as a Python number; `what` names the conversion in the error.
+py::object item(mx::array a);
+py::object to_nested_list(mx::array a);
+
+// A NumPy array: a view where possible unless `copy` is true. `dtype` is NumPy's, or None.
+py::object to_numpy(const py::object& self, const py::object& dtype, const py::object& copy);
+
+// "array([1, 2, 3], dtype=int32)"
+std::string to_text(mx::array a);

@@ -1,0 +1,175 @@
+// Arrays from nested lists and tuples.
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "arguments.h"
+#include "convert.h"
+#include "mlx/ops.h"
+
+namespace {
+
+// The kinds of Python numbers, each able to hold the ones before.
+enum class Kind { none, boolean, integer, real, complex };
+
+bool is_sequence(PyObject* p) { return PyList_Check(p) || PyTuple_Check(p); }
+
+// Collects the numbers of a nested list in the narrowest vector that holds them.
+class Collector {
+ public:
+  // False if the list holds arrays, which need stacking instead.
+  bool collect(const py::object& value) {
+    measure(value.ptr());
+    return visit(value.ptr(), 0);
+  }
+
+  mx::array make(std::optional<mx::Dtype> dtype) const {
+    switch (kind_) {
+      case Kind::none:
+        return array_from_bytes(nullptr, shape_, dtype.value_or(mx::float32));
+      case Kind::boolean:
+        return mx::array(integers_.data(), shape_, dtype.value_or(mx::bool_));
+      case Kind::integer:
+        return make_integers(dtype);
+      case Kind::real:
+        return mx::array(reals_.data(), shape_, dtype.value_or(mx::float32));
+      default:
+        return make_complex(dtype);
+    }
+  }
+
+ private:
+  void measure(PyObject* p) {
+    while (is_sequence(p)) {
+      Py_ssize_t n = PySequence_Fast_GET_SIZE(p);
+      shape_.push_back(static_cast<int>(n));
+      if (n == 0) break;
+      p = PySequence_Fast_GET_ITEM(p, 0);
+      if (shape_.size() > 64) throw std::invalid_argument("[array] Lists are nested too deeply.");
+    }
+  }
+
+  bool visit(PyObject* p, size_t depth) {
+    if (!is_sequence(p)) {
+      if (add(p, depth)) return true;
+      return false;
+    }
+    if (depth >= shape_.size() || PySequence_Fast_GET_SIZE(p) != shape_[depth]) {
+      throw std::invalid_argument("Initialization encountered non-uniform length.");
+    }
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(p); ++i) {
+      if (!visit(PySequence_Fast_GET_ITEM(p, i), depth + 1)) return false;
+    }
+    return true;
+  }
+
+  bool add(PyObject* p, size_t depth) {
+    bool number = PyLong_Check(p) || PyFloat_Check(p) || PyComplex_Check(p);
+    if (!number) {
+      if (is_array_like(p)) return false;
+      throw std::invalid_argument(std::string("Invalid type ") + Py_TYPE(p)->tp_name +
+                                  " received in array initialization.");
+    }
+    if (depth != shape_.size()) throw std::invalid_argument("Initialization encountered non-uniform length.");
+    if (PyLong_Check(p)) {
+      add_integer(p);
+    } else if (PyFloat_Check(p)) {
+      widen(Kind::real);
+      kind_ == Kind::real ? reals_.push_back(PyFloat_AS_DOUBLE(p))
+                          : complexes_.emplace_back(PyFloat_AS_DOUBLE(p), 0.0);
+    } else {
+      widen(Kind::complex);
+      Py_complex c = PyComplex_AsCComplex(p);
+      complexes_.emplace_back(c.real, c.imag);
+    }
+    return true;
+  }
+
+  void add_integer(PyObject* p) {
+    widen(PyBool_Check(p) ? Kind::boolean : Kind::integer);
+    if (kind_ == Kind::real) return reals_.push_back(PyLong_AsDouble(p));
+    if (kind_ == Kind::complex) return void(complexes_.emplace_back(PyLong_AsDouble(p), 0.0));
+    int overflow = 0;
+    long long v = PyLong_AsLongLongAndOverflow(p, &overflow);
+    if (overflow > 0) {
+      v = static_cast<long long>(PyLong_AsUnsignedLongLong(p));
+      needs_unsigned_ = true;
+    }
+    if (overflow < 0 || PyErr_Occurred()) {
+      PyErr_Clear();
+      throw std::invalid_argument("[array] The integer " + py::str(py::handle(p)).cast<std::string>() +
+                                  " does not fit into 64 bits.");
+    }
+    bool small = v >= std::numeric_limits<int32_t>::min() && v <= std::numeric_limits<int32_t>::max();
+    needs_64_bits_ |= !small;
+    integers_.push_back(v);
+  }
+
+  // Moves what was collected to the vector of a wider kind.
+  void widen(Kind kind) {
+    if (kind <= kind_) return;
+    if (kind == Kind::real) {
+      for (auto v : integers_) reals_.push_back(integer_to_double(v));
+    } else if (kind == Kind::complex) {
+      for (auto v : reals_) complexes_.emplace_back(v, 0.0);
+      if (kind_ <= Kind::integer) {
+        for (auto v : integers_) complexes_.emplace_back(integer_to_double(v), 0.0);
+      }
+    }
+    kind_ = kind;
+  }
+
+  double integer_to_double(int64_t v) const {
+    return needs_unsigned_ && v < 0 ? static_cast<double>(static_cast<uint64_t>(v)) : static_cast<double>(v);
+  }
+
+  mx::array make_integers(std::optional<mx::Dtype> dtype) const {
+    if (needs_unsigned_) {
+      auto* data = reinterpret_cast<const uint64_t*>(integers_.data());
+      return mx::array(data, shape_, dtype.value_or(mx::uint64));
+    }
+    return mx::array(integers_.data(), shape_, dtype.value_or(needs_64_bits_ ? mx::int64 : mx::int32));
+  }
+
+  mx::array make_complex(std::optional<mx::Dtype> dtype) const {
+    std::vector<mx::complex64_t> values;
+    values.reserve(complexes_.size());
+    for (const auto& c : complexes_) values.emplace_back(static_cast<float>(c.real()), static_cast<float>(c.imag()));
+    mx::array a(values.data(), shape_, mx::complex64);
+    return dtype && *dtype != mx::complex64 ? mx::astype(a, *dtype) : a;
+  }
+
+  mx::Shape shape_;
+  Kind kind_ = Kind::none;
+  bool needs_64_bits_ = false;
+  bool needs_unsigned_ = false;
+  std::vector<int64_t> integers_;
+  std::vector<double> reals_;
+  std::vector<std::complex<double>> complexes_;
+};
+
+// A list in which at least one leaf is an array: its items become arrays of one type, stacked.
+mx::array stack_items(const py::object& value, std::optional<mx::Dtype> dtype) {
+  std::vector<mx::array> items;
+  for (py::handle item : value) {
+    items.push_back(array_from_object(py::reinterpret_borrow<py::object>(item), dtype));
+  }
+  mx::Dtype type = items[0].dtype();
+  for (const auto& a : items) {
+    if (a.shape() != items[0].shape()) {
+      throw std::invalid_argument("Initialization encountered non-uniform length.");
+    }
+    type = mx::promote_types(type, a.dtype());
+  }
+  for (auto& a : items) a = mx::astype(a, type);
+  return mx::stack(items, 0);
+}
+
+}  // namespace
+
+mx::array array_from_sequence(const py::object& value, std::optional<mx::Dtype> dtype) {
+  Collector collector;
+  if (!collector.collect(value)) return stack_items(value, dtype);
+  return collector.make(dtype);
+}
