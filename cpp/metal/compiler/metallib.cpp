@@ -63,6 +63,7 @@ void write_function(Writer& writer, const FunctionInfo& function) {
     writer.text(argument.name);
     writer.text(argument.attribute);
     writer.number(argument.writable);
+    writer.number(argument.optional);
     writer.number(static_cast<uint64_t>(argument.address_space));
     writer.number(argument.element_size);
   }
@@ -87,6 +88,7 @@ FunctionInfo read_function(Reader& reader) {
     argument.name = reader.text();
     argument.attribute = reader.text();
     argument.writable = reader.number() != 0;
+    argument.optional = reader.number() != 0;
     argument.address_space = static_cast<AddressSpace>(reader.number());
     argument.element_size = reader.number();
   }
