@@ -1,0 +1,52 @@
+"""Runs a kernel body on NumPy arrays: what the tests of kernels share."""
+
+from collections.abc import Mapping, Sequence
+
+import mlx.core as mx
+import numpy as np
+
+CREATION = ("header", "ensure_row_contiguous", "atomic_outputs", "compile_options")
+
+
+def to_mx(value) -> "mx.array | int | float | bool":
+    """NumPy arrays become arrays of the same type; everything else stays."""
+    return mx.array(value) if isinstance(value, np.ndarray) else value
+
+
+def to_numpy(array: mx.array) -> np.ndarray:
+    """NumPy has no bfloat16: those become float32."""
+    return np.array(array.astype(mx.float32) if array.dtype == mx.bfloat16 else array)
+
+
+def run_kernel(
+    source: str,
+    inputs: Mapping[str, object],
+    outputs: Mapping[str, tuple[Sequence[int], mx.Dtype]],
+    grid: int | tuple[int, int, int],
+    threadgroup: int | tuple[int, int, int] = 256,
+    **options,
+) -> list[np.ndarray]:
+    """Creates the kernel, calls it once, and returns its outputs as NumPy arrays."""
+    made = {k: options.pop(k) for k in CREATION if k in options}
+    kernel = mx.fast.metal_kernel(
+        name=options.pop("name", "kernel_under_test"),
+        input_names=list(inputs),
+        output_names=list(outputs),
+        source=source,
+        **made,
+    )
+    results = kernel(
+        inputs=[to_mx(value) for value in inputs.values()],
+        output_shapes=[tuple(shape) for shape, _ in outputs.values()],
+        output_dtypes=[dtype for _, dtype in outputs.values()],
+        grid=(grid, 1, 1) if isinstance(grid, int) else grid,
+        threadgroup=(threadgroup, 1, 1) if isinstance(threadgroup, int) else threadgroup,
+        **options,
+    )
+    return [to_numpy(result) for result in results]
+
+
+def run_one(*arguments, **options) -> np.ndarray:
+    """The same for a kernel with one output."""
+    (result,) = run_kernel(*arguments, **options)
+    return result

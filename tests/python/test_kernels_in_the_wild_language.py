@@ -1,0 +1,700 @@
+"""The language of published kernels: each habit of theirs in a kernel of ours."""
+
+import mlx.core as mx
+import numpy as np
+import pytest
+from kernel_runner import run_kernel, run_one, to_numpy
+
+F32 = mx.float32
+RNG = np.random.default_rng(0)
+
+
+def out(*shape, dtype=F32, name="out"):
+    return {name: (shape, dtype)}
+
+
+def each(expression: str, x: np.ndarray, dtype=F32, group: int = 64, **options) -> np.ndarray:
+    """`expression` of x[i], elementwise."""
+    body = f"uint i = thread_position_in_grid.x; out[i] = {expression};"
+    return run_one(body, {"x": x}, out(*x.shape, dtype=dtype), x.size, group, **options)
+
+
+class TestThreadgroupMemory:
+    def test_arrays_anywhere_in_the_body(self):
+        body = """
+            uint i = thread_position_in_threadgroup.x;
+            threadgroup float first[64];
+            first[i] = x[i];
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            float sum = 0;
+            for (int k = 0; k < 64; ++k) sum += first[k];
+            threadgroup float second[4][ROWS];  // after a loop and a barrier
+            second[i % 4][i / 4] = sum + first[63 - i];
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            if (sum > -1e30) {
+                threadgroup half third[64];
+                third[63 - i] = second[i % 4][i / 4] - sum;
+                threadgroup_barrier(mem_flags::mem_threadgroup);
+                out[i] = third[i];
+            }
+        """
+        x = np.arange(64, dtype=np.float32)
+        result = run_one(body, {"x": x}, out(64), 64, 64, template=[("ROWS", 16)])
+        np.testing.assert_allclose(result, x, atol=1)  # the sum costs half's bits below it
+
+    def test_all_of_32_kilobytes(self):
+        body = """
+            threadgroup float a[4096];
+            threadgroup float2 b[2048];
+            uint i = thread_position_in_threadgroup.x;
+            for (uint k = i; k < 4096; k += 1024) { a[k] = k; b[k / 2][k % 2] = -float(k); }
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            for (uint k = i; k < 4096; k += 1024) out[k] = a[4095 - k] + b[(4095 - k) / 2][k % 2];
+        """
+        result = run_one(body, {}, out(4096), 1024, 1024)
+        k = 4095 - np.arange(4096)
+        np.testing.assert_array_equal(result, k - (k // 2 * 2 + np.arange(4096) % 2))
+
+    def test_pointers_to_helpers_that_hold_barriers(self):
+        header = """
+            template <typename T, int N>
+            inline T block_sum(T value, threadgroup T* shared, uint lane, uint simd) {
+              value = simd_sum(value);
+              if (lane == 0) shared[simd] = value;
+              threadgroup_barrier(mem_flags::mem_threadgroup);
+              value = simd_sum(lane < N ? shared[lane] : T(0));
+              threadgroup_barrier(mem_flags::mem_threadgroup);
+              return value;
+            }
+        """
+        body = """
+            threadgroup float shared[32];
+            uint i = thread_position_in_threadgroup.x;
+            float value = x[i];
+            if (TWICE) {  // the same for all threads
+                value = value - block_sum<float, 8>(
+                    value, shared, thread_index_in_simdgroup, simdgroup_index_in_threadgroup) / 256;
+            }
+            out[i] = block_sum<float, 8>(
+                value * value, shared, thread_index_in_simdgroup, simdgroup_index_in_threadgroup);
+        """
+        x = RNG.standard_normal(256).astype(np.float32) + 3
+        for twice in (False, True):
+            result = run_one(body, {"x": x}, out(256), 256, 256, header=header, template=[("TWICE", twice)])
+            want = ((x - x.mean()) ** 2 if twice else x**2).sum()
+            np.testing.assert_allclose(result, want, rtol=1e-4)
+
+    @pytest.mark.parametrize("group", [(1024, 1, 1), (32, 1, 8), (192, 1, 1)])
+    def test_many_barriers(self, group):
+        body = """
+            threadgroup int shared[1024];
+            uint i = thread_index_in_threadgroup;
+            uint n = threads_per_threadgroup.x * threads_per_threadgroup.y * threads_per_threadgroup.z;
+            shared[i] = i;
+            for (int step = 0; step < 5; ++step) {
+                threadgroup_barrier(mem_flags::mem_threadgroup);
+                int next = shared[(i + 1) % n];
+                threadgroup_barrier(mem_flags::mem_none);
+                shared[i] = next;
+            }
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            out[i] = shared[n - 1 - i];
+        """
+        n = int(np.prod(group))
+        result = run_one(body, {}, out(n, dtype=mx.int32), group, group)
+        np.testing.assert_array_equal(result, (np.arange(n)[::-1] + 5) % n)
+
+    def test_mem_none_is_a_full_barrier(self):
+        body = """
+            threadgroup float shared[128];
+            uint i = thread_position_in_threadgroup.x;
+            shared[i] = x[i];
+            threadgroup_barrier(mem_flags::mem_none);
+            out[i] = shared[127 - i];
+        """
+        x = RNG.standard_normal(128).astype(np.float32)
+        np.testing.assert_array_equal(run_one(body, {"x": x}, out(128), 128, 128), x[::-1])
+
+    def test_pointers_chosen_at_run_time(self):
+        body = """
+            threadgroup half buf1[32];
+            threadgroup half buf2[32];
+            uint i = thread_position_in_threadgroup.x;
+            threadgroup half* buf = i % 2 ? buf1 : buf2;
+            buf[i] = half(i);
+            simdgroup_barrier(mem_flags::mem_threadgroup);
+            buf = buf == buf1 ? buf2 : buf1;
+            const threadgroup half* read = buf;
+            out[i] = read[i ^ 1];
+        """
+        result = run_one(body, {}, out(32), 32, 32)
+        np.testing.assert_array_equal(result, np.arange(32) ^ 1)
+
+    def test_the_word_threadgroup_in_comments(self):
+        body = """
+            // one row for each threadgroup
+            float sum = 0;  /* threadgroup memory: */ threadgroup float s[32]; // threadgroup
+            uint i = thread_position_in_threadgroup.x; /* threadgroup */
+            s[i] = x[i]; // device constant kernel
+            threadgroup_barrier(mem_flags::mem_threadgroup); // threadgroup float unused[8];
+            for (int k = 0; k < 32; k++) sum += s[k];
+            out[i] = sum;
+        """
+        x = np.arange(32, dtype=np.float32)
+        np.testing.assert_array_equal(run_one(body, {"x": x}, out(32), 32, 32), x.sum())
+
+    def test_vector_access_through_casts(self):
+        body = """
+            threadgroup float s[64];
+            uint i = thread_position_in_threadgroup.x;
+            *(threadgroup float4*)(s + 4 * i) = *(const device float4*)(x + 4 * i);
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            *(device float4*)(out + 4 * i) = *(threadgroup float4*)(&s[60 - 4 * i]);
+        """
+        x = RNG.standard_normal(64).astype(np.float32)
+        result = run_one(body, {"x": x}, out(64), 16, 16)
+        np.testing.assert_array_equal(result, x.reshape(16, 4)[::-1].reshape(-1))
+
+
+class TestHeaders:
+    def test_includes_macros_constants_and_traits(self):
+        header = """
+            #include <metal_stdlib>
+            #include <metal_simdgroup>
+            #include <metal_math>
+            using namespace metal;
+            #pragma METAL internals : enable
+            #pragma METAL fp math_mode(relaxed)
+            #if defined(__cpp_variable_templates)
+            template <typename T> constexpr bool is_small = sizeof(T) < 4;
+            #endif
+            constant constexpr int kRows = 4;
+            static constant constexpr const float kScale = 0.5f;
+            constant float kTable[4] = {1.0f, 2.0f, 4.0f, 8.0f};
+            #define DEFINE_OPERATION(NAME, OP)              \\
+              template <typename T>                         \\
+              METAL_FUNC T NAME(T a, T b) {                 \\
+                return a OP b;                              \\
+              }
+            DEFINE_OPERATION(plus_op, +)
+            DEFINE_OPERATION(times_op, *)
+            template <typename T> struct plain { typedef T type; };
+            template <typename T> struct plain<const device T*> { typedef T type; };
+            template <typename T> struct plain<device T*> { typedef T type; };
+            template <typename T, enable_if_t<is_small<T>, int> = 0> int width(T) { return 1; }
+            template <typename T, enable_if_t<!is_small<T>, int> = 0> int width(T) { return 2; }
+            template <int N> int pick(bool_constant<true>) { return N; }
+            template <int N> int pick(bool_constant<false>) { return -N; }
+            template <typename T> T sum4(const thread float* v) { return v[0] + v[1] + v[2] + v[3]; }
+            template <typename T> T sum4(const device T* v) { return 10 * (v[0] + v[1] + v[2] + v[3]); }
+            static inline float unnamed(float a, float, int) { return a; }
+        """
+        body = """
+            typename plain<decltype(x)>::type first = x[0];
+            static_assert(metal::is_same_v<decltype(first), float>, "trait");
+            float local[kRows];
+            #pragma clang loop unroll(full)
+            for (int k = 0; k < kRows; ++k) { local[k] = x[k] * kTable[k] * kScale; }
+            _Pragma("clang loop unroll(full)")
+            for (int k = 0; k < kRows; ++k) {
+                #pragma STDC FP_CONTRACT OFF
+                local[k] += 1;
+            }
+            out[0] = plus_op(first, 1.0f);
+            out[1] = times_op(3, 4);
+            out[2] = sum4<float>(local);
+            out[3] = sum4<float>(x);
+            out[4] = width(half(1)) * 10 + width(1.0f);
+            out[5] = pick<7>(bool_constant<(kRows > 3)>());
+            out[6] = unnamed(5, 6, 7);
+        """
+        x = np.array([1, 2, 3, 4, 0, 0, 0, 0], np.float32)
+        result = run_one(body, {"x": x}, out(7), 1, header=header)
+        sums = (x[:4] * [1, 2, 4, 8] * 0.5 + 1).sum()
+        assert result.tolist() == [2, 12, sums, 100, 12, 7, 5]
+
+    def test_class_template_with_threadgroup_pointers(self):
+        header = """
+            template <typename T, int BM, int BN, int BK>
+            struct BlockMultiply {
+              threadgroup T* a_tile;
+              threadgroup T* b_tile;
+              const device T* a;
+              const device T* b;
+              const short row;
+              const short column;
+              float sum[1] = {0};
+
+              BlockMultiply(threadgroup T* a_tile_, threadgroup T* b_tile_, const device T* a_,
+                            const device T* b_, uint index)
+                  : a_tile(a_tile_), b_tile(b_tile_), a(a_), b(b_), row(index / BN), column(index % BN) {}
+
+              void load(int k0, int K, int N) {
+                a_tile[row * BK + column] = a[row * K + k0 + column];
+                b_tile[row * BN + column] = b[(k0 + row) * N + column];
+              }
+              METAL_FUNC void multiply() thread {
+                STEEL_UNROLL
+                for (short k = 0; k < BK; ++k) {
+                  sum[0] += float(a_tile[row * BK + k]) * float(b_tile[k * BN + column]);
+                }
+              }
+              T result() const { return T(sum[0]); }
+            };
+            #define TILE 16
+        """.replace("STEEL_UNROLL", '_Pragma("clang loop unroll(full)")')
+        body = """
+            threadgroup T a_tile[TILE * TILE];
+            threadgroup T b_tile[TILE * TILE];
+            uint3 group = threadgroup_position_in_grid;
+            BlockMultiply<T, TILE, TILE, TILE> block(
+                a_tile, b_tile, a + group.y * TILE * K, b + group.x * TILE, thread_index_in_threadgroup);
+            for (int k = 0; k < K; k += TILE) {
+                block.load(k, K, N);
+                threadgroup_barrier(mem_flags::mem_threadgroup);
+                block.multiply();
+                threadgroup_barrier(mem_flags::mem_threadgroup);
+            }
+            out[(group.y * TILE + block.row) * N + group.x * TILE + block.column] = block.result();
+        """
+        a = RNG.standard_normal((32, 64)).astype(np.float32)
+        b = RNG.standard_normal((64, 48)).astype(np.float32)
+        for dtype, tolerance in ((mx.float32, 1e-4), (mx.float16, 2e-2)):
+            inputs = {"a": mx.array(a).astype(dtype), "b": mx.array(b).astype(dtype), "K": 64, "N": 48}
+            result = run_one(body, inputs, out(32, 48, dtype=dtype), (48, 32, 1), (16, 16, 1),
+                             header=header, template=[("T", dtype)])
+            np.testing.assert_allclose(result, a.astype(float) @ b, rtol=tolerance, atol=tolerance * 4)
+
+    def test_overloads_on_device_and_thread(self):
+        header = """
+            inline int where(const device float*) { return 1; }
+            inline int where(const thread float*) { return 2; }
+            inline int where(const threadgroup float*) { return 3; }
+            inline int where(const constant float*) { return 4; }
+        """
+        body = """
+            float local[2] = {1, 2};
+            threadgroup float shared[2];
+            out[0] = where(x); out[1] = where(local); out[2] = where(shared); out[3] = where(few);
+        """
+        result = run_one(body, {"x": np.ones(9, np.float32), "few": np.ones(2, np.float32)}, out(4), 1,
+                         header=header)
+        assert result.tolist() == [1, 2, 3, 4]
+
+
+class TestLiterals:
+    def test_unsuffixed_literals_are_float(self):
+        body = """
+            static_assert(is_same_v<decltype(-1e30), float>, "");
+            static_assert(is_same_v<decltype(0.5 * half(1)), float>, "");
+            static_assert(is_same_v<decltype(true ? half(1) : -1e30), float>, "");
+            static_assert(is_same_v<decltype(0.0h), half>, "");
+            static_assert(is_same_v<decltype(64ul), ulong> && sizeof(8ul) == 8, "");
+            float a[3] = {0.0};
+            float4 v = {0.5};
+            out[0] = 1e-9 * eps;
+            out[1] = flag ? x[0] : -1e30;
+            out[2] = a[1] + v.x;
+            out[3] = 0.1 == 0.1f;
+            out[4] = 1.5h * 2;
+        """
+        inputs = {"eps": 2.0, "flag": False, "x": np.ones(8, np.float16)}
+        result = run_one(body, inputs, out(5), 1)
+        np.testing.assert_allclose(result, [2e-9, -1e30, 0.5, 1, 3], rtol=1e-6)
+
+    def test_sixty_four_bit_shifts(self):
+        body = """
+            uint i = thread_position_in_grid.x;
+            ulong key = ulong(hi[i]) << 32 | lo[i];
+            out[i] = uint((key >> (8ul * (i % 8))) & 0xfful);
+            big[i] = (1ul << i) + (64ul - i);
+        """
+        hi, lo = (RNG.integers(0, 2**32, 64, dtype=np.uint32) for _ in range(2))
+        small, big = run_kernel(body, {"hi": hi, "lo": lo},
+                                {"out": ((64,), mx.uint32), "big": ((64,), mx.uint64)}, 64)
+        key = hi.astype(np.uint64) << np.uint64(32) | lo
+        i = np.arange(64, dtype=np.uint64)
+        np.testing.assert_array_equal(small, key >> (np.uint64(8) * (i % np.uint64(8))) & np.uint64(255))
+        np.testing.assert_array_equal(big, (np.uint64(1) << i) + (np.uint64(64) - i))
+
+    def test_signed_and_unsigned_mixes(self):
+        body = """
+            uint i = thread_position_in_grid.x;
+            int n = 7;
+            a[i] = i % n;
+            b[i] = int(i) - 20 < n ? 1 : 0;
+            c[i] = (i - 20u) < uint(n);
+            d[i] = (int(i) - 20) / n * 100 + (int(i) - 20) % n;
+        """
+        outputs = {name: ((40,), mx.int32) for name in "abcd"}
+        a, b, c, d = run_kernel(body, {}, outputs, 40)
+        i = np.arange(40)
+        np.testing.assert_array_equal(a, i % 7)
+        np.testing.assert_array_equal(b, i - 20 < 7)
+        np.testing.assert_array_equal(c, (i >= 20) & (i < 27))
+        np.testing.assert_array_equal(d, np.trunc((i - 20) / 7) * 100 + np.fmod(i - 20, 7))
+
+
+class TestHalfTypes:
+    @pytest.mark.parametrize("dtype,bits", [(mx.float16, 11), (mx.bfloat16, 8)])
+    def test_arithmetic_rounds_in_its_own_type(self, dtype, bits):
+        body = """
+            uint i = thread_position_in_grid.x;
+            T product = k[i] * v[i];
+            T inverse = 1 / k[i];
+            T chain = k[i] * v[i] + k[i];
+            a[i] = product; b[i] = inverse; c[i] = chain;
+            T scaled = k[i];
+            scaled *= 0.3f;
+            d[i] = scaled;
+        """
+        k, v = (mx.array(RNG.uniform(0.5, 4, 200).astype(np.float32)).astype(dtype) for _ in range(2))
+        results = run_kernel(body, {"k": k, "v": v}, {n: ((200,), F32) for n in "abcd"}, 200,
+                             template=[("T", dtype)])
+
+        def rounded(x):
+            x = np.asarray(x, np.float64)
+            ulp = 2.0 ** (np.floor(np.log2(np.abs(x))) - bits + 1)
+            return np.round(x / ulp) * ulp
+
+        kf, vf = to_numpy(k).astype(np.float64), to_numpy(v).astype(np.float64)
+        product, inverse, chain, scaled = results
+        np.testing.assert_array_equal(product, rounded(kf * vf))
+        np.testing.assert_array_equal(inverse, rounded(1 / kf))
+        assert ((chain == rounded(rounded(kf * vf) + kf)) | (chain == rounded(kf * vf + kf))).all()
+        np.testing.assert_array_equal(scaled, rounded(kf * np.float32(0.3)))
+
+    def test_conversions_both_ways(self):
+        body = """
+            half h = 1.0f / 3;          // implicit, down
+            float f = h;                // and up
+            bfloat16_t b = static_cast<bfloat16_t>(f);
+            T t = T(2.7f);
+            out[0] = h; out[1] = f; out[2] = b; out[3] = t; out[4] = half(65519.0f); out[5] = (half)(-1e30f);
+            out[6] = -metal::numeric_limits<T>::infinity();
+            out[7] = static_cast<float>(b) + h;
+            out[8] = half(x[0]) + T(x[1]);
+        """
+        x = np.array([1, 2] * 4, np.int32)
+        for dtype in (mx.float16, mx.bfloat16, mx.float32):
+            got = run_one(body, {"x": x}, out(9), 1, template=[("T", dtype)])
+            third = np.float32(np.float16(1 / 3))
+            b = to_numpy(mx.array(third).astype(mx.bfloat16))
+            t = to_numpy(mx.array(2.7).astype(dtype))
+            np.testing.assert_array_equal(
+                got, np.float32([third, third, b, t, 65504, -np.inf, -np.inf, b + third, 3])
+            )
+
+    def test_functions_of_bfloat(self):
+        x = mx.array(RNG.uniform(-3, 3, 64).astype(np.float32)).astype(mx.bfloat16)
+        body = """
+            uint i = thread_position_in_grid.x;
+            a[i] = exp(x[i]); b[i] = abs(x[i]); c[i] = tanh(x[i]); d[i] = max(x[i], bfloat16_t(0));
+        """
+        results = run_kernel(body, {"x": x}, {n: ((64,), mx.bfloat16) for n in "abcd"}, 64)
+        v = to_numpy(x)
+        for got, want in zip(results, (np.exp(v), np.abs(v), np.tanh(v), np.maximum(v, 0))):
+            np.testing.assert_allclose(got, want, rtol=8e-3)
+
+
+class TestVectors:
+    @pytest.mark.parametrize("dtype", [mx.float16, mx.bfloat16, mx.float32])
+    def test_vec_of_every_float(self, dtype):
+        body = """
+            using T4 = vec<T, 4>;
+            typedef metal::vec<float, 4> U4;
+            uint i = thread_position_in_grid.x;
+            T4 v = *(const device T4*)(x + 4 * i);
+            float4 f = float4(v) * 2 + 1;
+            U4 u = U4(f);
+            u = metal::fast::exp(-u) + 0.5f;
+            T4 r = T4(u);
+            ((device T4*)out)[i] = r;
+            sums[i] = f.x + f[1] + f.z + f[3];
+        """
+        x = mx.array(RNG.uniform(0, 2, 64).astype(np.float32)).astype(dtype)
+        got, sums = run_kernel(body, {"x": x}, {"out": ((64,), dtype), "sums": ((16,), F32)}, 16,
+                               template=[("T", dtype)])
+        f = to_numpy(x).astype(np.float64) * 2 + 1
+        np.testing.assert_allclose(got, np.exp(-f) + 0.5, rtol=1e-5 if dtype == F32 else 1e-2)
+        np.testing.assert_allclose(sums, f.reshape(16, 4).sum(1), rtol=1e-5)
+
+    def test_float2_is_indexed(self):
+        body = """
+            float2 p = float2(x[0], x[1]);
+            for (int i = 0; i < 2; ++i) { p[i] += 10 * i; }
+            float2 q[2] = {p, p.yx};
+            out[0] = p[0]; out[1] = p[1]; out[2] = q[1][0];
+        """
+        result = run_one(body, {"x": np.array([1, 2], np.float32)}, out(3), 1)
+        assert result.tolist() == [1, 12, 12]
+
+
+class TestShadowing:
+    def test_inputs_called_like_builtins(self):
+        body = """
+            uint i = thread_position_in_grid.x;
+            float angle = input[i] * scale;
+            out[i] = cos[i] * metal::cos(angle) - sin[i] * metal::sin(angle) + grid[i] + half[0] * 0;
+        """.replace("half[0]", "min[0]")
+        names = ["cos", "sin", "input", "grid", "min"]
+        arrays = {n: RNG.standard_normal(40).astype(np.float32) for n in names}
+        result = run_one(body, arrays | {"scale": 0.5}, out(40), 40)
+        angle = arrays["input"] * 0.5
+        want = arrays["cos"] * np.cos(angle) - arrays["sin"] * np.sin(angle) + arrays["grid"]
+        np.testing.assert_allclose(result, want, rtol=1e-5, atol=1e-5)
+
+
+class TestPointersAndArrays:
+    def test_auto_pointers_arrays_of_pointers_and_volatile(self):
+        body = """
+            const device auto* p = x + 3;
+            const device float* xk[2];
+            xk[0] = x; xk[1] = p;
+            volatile float v = xk[1][0];
+            float zeros[5] = {};
+            out[0] = *p; out[1] = xk[0][1] + v; out[2] = zeros[4];
+        """
+        assert run_one(body, {"x": np.arange(9, dtype=np.float32)}, out(3), 1).tolist() == [3, 4, 0]
+
+    def test_register_arrays_with_run_time_indices(self):
+        body = """
+            float o[512];
+            float m[8][16];
+            uint t = thread_position_in_grid.x;
+            for (int i = 0; i < 512; ++i) o[i] = x[(i + t) % 64];
+            for (int i = 0; i < 8; ++i)
+                for (int j = 0; j < 16; ++j) m[i][j] = o[(i * 37 + j * 11) % 512];
+            float sum = 0;
+            for (int k = 0; k < 64; ++k) { int r = index[k] % 8; sum += m[r][(index[k] + t) % 16]; }
+            out[t] = sum;
+        """
+        x = RNG.standard_normal(64).astype(np.float32)
+        index = RNG.integers(0, 1000, 64).astype(np.int32)
+        result = run_one(body, {"x": x, "index": index}, out(40), 40, 40)
+        want = []
+        for t in range(40):
+            o = x[(np.arange(512) + t) % 64].astype(np.float64)
+            i, j = np.meshgrid(np.arange(8), np.arange(16), indexing="ij")
+            m = o[(i * 37 + j * 11) % 512]
+            want.append(sum(m[k % 8][(k + t) % 16] for k in index))
+        np.testing.assert_allclose(result, want, rtol=1e-4, atol=1e-4)
+
+    def test_typedefs_and_usings_in_bodies(self):
+        body = """
+            typedef float acc_t;
+            using index_t = int64_t;
+            struct Pair { acc_t a; index_t i; };
+            Pair best = {-INFINITY, -1};
+            for (index_t i = 0; i < 20; ++i) if (x[i] > best.a) best = Pair{x[i], i};
+            out[0] = best.i;
+        """
+        x = RNG.standard_normal(20).astype(np.float32)
+        assert run_one(body, {"x": x}, out(1), 1)[0] == x.argmax()
+
+    def test_device_atomics_without_atomic_outputs(self):
+        body = """
+            uint i = thread_position_in_grid.x;
+            atomic_fetch_add_explicit((device atomic_float*)&out[bin[i]], x[i], memory_order_relaxed);
+            atomic_fetch_max_explicit((device atomic_int*)&top[0], bin[i], memory_order_relaxed);
+        """
+        x = RNG.uniform(0, 1, 1000).astype(np.float32)
+        bins = RNG.integers(0, 10, 1000).astype(np.int32)
+        sums, top = run_kernel(body, {"x": x, "bin": bins},
+                               {"out": ((10,), F32), "top": ((1,), mx.int32)}, 1000, init_value=0)
+        np.testing.assert_allclose(sums, np.bincount(bins, x), rtol=1e-4)
+        assert top[0] == bins.max()
+
+
+class TestSimdFunctions:
+    X = RNG.integers(-50, 50, 96).astype(np.float32)
+
+    @pytest.mark.parametrize("kind", [np.float32, np.int32, np.uint32])
+    @pytest.mark.parametrize("prefix", ["", "metal::"])
+    def test_reductions(self, kind, prefix):
+        x = np.abs(self.X).astype(kind) if kind == np.uint32 else self.X.astype(kind)
+        body = f"""
+            uint i = thread_position_in_grid.x;
+            a[i] = {prefix}simd_sum(x[i]); b[i] = {prefix}simd_max(x[i]); c[i] = {prefix}simd_min(x[i]);
+            d[i] = {prefix}simd_prefix_exclusive_sum(x[i]); e[i] = {prefix}simd_prefix_inclusive_sum(x[i]);
+        """
+        results = run_kernel(body, {"x": x}, {n: ((96,), F32) for n in "abcde"}, 96, 96)
+        rows = x.astype(np.float64).reshape(3, 32)
+        running = rows.cumsum(1)
+        wants = [rows.sum(1)[:, None], rows.max(1)[:, None], rows.min(1)[:, None], running - rows, running]
+        for got, want in zip(results, wants):
+            np.testing.assert_array_equal(got.reshape(3, 32), np.broadcast_to(want, (3, 32)))
+
+    def test_shuffles(self):
+        body = """
+            uint i = thread_position_in_grid.x;
+            ushort lane = thread_index_in_simdgroup;
+            a[i] = simd_shuffle(x[i], ushort(31 - lane));
+            b[i] = simd_shuffle_xor(x[i], 5);
+            c[i] = simd_shuffle_down(x[i], 3);
+            d[i] = simd_broadcast(x[i], 7);
+            e[i] = simd_broadcast_first(x[i]);
+        """
+        results = run_kernel(body, {"x": self.X}, {n: ((96,), F32) for n in "abcde"}, 96, 96)
+        rows, lane = self.X.reshape(3, 32), np.arange(32)
+        for got, index in zip(results, (31 - lane, lane ^ 5, lane + 3, lane * 0 + 7, lane * 0)):
+            inside = index < 32
+            np.testing.assert_array_equal(got.reshape(3, 32)[:, inside], rows[:, index[inside]])
+
+    def test_votes(self):
+        body = """
+            uint i = thread_position_in_grid.x;
+            a[i] = simd_any(x[i] > 45); b[i] = simd_all(x[i] > -49);
+            simd_vote vote = simd_ballot(x[i] > 0);
+            c[i] = uint(static_cast<ulong>(static_cast<simd_vote::vote_t>(vote)));
+            d[i] = popcount(c[i] & ((1u << thread_index_in_simdgroup) - 1));
+        """
+        a, b, c, d = run_kernel(body, {"x": self.X}, {n: ((96,), mx.uint32) for n in "abcd"}, 96, 96)
+        rows = self.X.reshape(3, 32)
+        np.testing.assert_array_equal(a.reshape(3, 32)[:, 0], (rows > 45).any(1))
+        np.testing.assert_array_equal(b.reshape(3, 32)[:, 5], (rows > -49).all(1))
+        bits = ((rows > 0) << np.arange(32)).sum(1)
+        np.testing.assert_array_equal(c.reshape(3, 32)[:, 9], bits)
+        np.testing.assert_array_equal(d.reshape(3, 32), (rows > 0).cumsum(1) - (rows > 0))
+
+    def test_shuffles_of_other_types(self):
+        body = """
+            uint i = thread_position_in_grid.x;
+            ushort other = thread_index_in_simdgroup ^ 1;
+            a[i] = simd_shuffle(half(x[i]), other);
+            b[i] = simd_shuffle(bfloat16_t(x[i]), other);
+            c[i] = simd_shuffle(float2(x[i], -x[i]), other).y;
+            d[i] = simd_shuffle(long(x[i]) << 33, other) >> 33;
+            e[i] = simd_shuffle(short(x[i]), other) + simd_shuffle(uchar(3), other);
+        """
+        results = run_kernel(body, {"x": self.X}, {n: ((96,), F32) for n in "abcde"}, 96, 96)
+        swapped = self.X.reshape(-1, 2)[:, ::-1].reshape(-1)
+        for got, want in zip(results, (swapped, swapped, -swapped, swapped, swapped + 3)):
+            np.testing.assert_array_equal(got, want)
+
+
+class TestMath:
+    def test_namespaces(self):
+        x = RNG.uniform(0.1, 5, 64).astype(np.float32)
+        for call, want in {
+            "metal::precise::rsqrt(x[i])": 1 / np.sqrt(x),
+            "metal::precise::exp(x[i])": np.exp(x),
+            "fast::exp(x[i])": np.exp(x),
+            "fast::log(x[i])": np.log(x),
+            "metal::fast::sin(x[i])": np.sin(x),
+            "fast::cos(x[i])": np.cos(x),
+            "exp2(x[i])": np.exp2(x),
+            "clamp(x[i], 1.0f, 2.0f)": np.clip(x, 1, 2),
+            "fma(x[i], 2.0f, 1.0f)": 2 * x + 1,
+            "as_type<float>(as_type<uint>(x[i]) + 1)": np.nextafter(x, np.float32(9)),
+        }.items():
+            np.testing.assert_allclose(each(call, x), want, rtol=3e-6, atol=3e-6, err_msg=call)
+
+    def test_rint_goes_to_even(self):
+        x = np.arange(-4.5, 5, 0.5).astype(np.float32)
+        for dtype in (mx.float32, mx.float16):
+            got = each("rint(T(x[i]))", x, template=[("T", dtype)])
+            np.testing.assert_array_equal(got, np.rint(x))
+
+    def test_infinities_hold_in_the_default_mode(self):
+        x = np.array([0, -0.0, 1, np.inf, -np.inf, np.nan, 3e38, -3e38], np.float32)
+        for call, want in {
+            "isnan(x[i])": np.isnan(x),
+            "isinf(x[i])": np.isinf(x),
+            "isfinite(x[i])": np.isfinite(x),
+            "x[i] == INFINITY": x == np.inf,
+            "x[i] != x[i]": x != x,
+            "x[i] * 10 == INFINITY": np.isposinf(x * 10),
+            "max(x[i], -INFINITY) == -INFINITY": x == -np.inf,
+            "exp(-INFINITY) == 0": x == x + 0 if False else np.ones(8),
+        }.items():
+            np.testing.assert_array_equal(each(call, x, dtype=mx.bool_), want, err_msg=call)
+
+    def test_online_softmax_with_infinite_masks(self):
+        body = """
+            uint row = thread_position_in_grid.x;
+            float top = -INFINITY, sum = 0;
+            for (int k = 0; k < 16; ++k) {
+                float value = x[row * 16 + k];
+                float next = max(top, value);
+                sum = sum * (top == -INFINITY ? 0.0f : fast::exp(top - next))
+                    + (value == -INFINITY ? 0.0f : fast::exp(value - next));
+                top = next;
+            }
+            out[row] = sum == 0 ? 0 : top + log(sum);
+        """
+        x = RNG.standard_normal((8, 16)).astype(np.float32)
+        x[RNG.uniform(size=x.shape) < 0.5] = -np.inf
+        x[3] = -np.inf
+        got = run_one(body, {"x": x}, out(8), 8)
+        with np.errstate(divide="ignore"):
+            want = np.log(np.exp(x.astype(np.float64)).sum(1))
+        want[3] = 0
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+class TestSimdgroupMatrix:
+    A = RNG.standard_normal((8, 8)).astype(np.float32)
+    B = RNG.standard_normal((8, 8)).astype(np.float32)
+
+    LAYOUT = """
+        uint lane = thread_index_in_simdgroup;
+        uint quad = lane / 4;
+        uint row = (quad & 4) + (lane / 2) % 4;
+        uint column = (quad & 2) * 2 + (lane % 2) * 2;
+    """
+
+    def test_elements_only_through_thread_elements(self):
+        body = self.LAYOUT + """
+            simdgroup_matrix<float, 8, 8> a, b, c;
+            a.thread_elements()[0] = x[row * 8 + column];
+            a.thread_elements()[1] = x[row * 8 + column + 1];
+            reinterpret_cast<thread float2&>(b.thread_elements()) = *(const device float2*)(y + row * 8 + column);
+            c = make_filled_simdgroup_matrix<float, 8, 8>(1.0f);
+            simdgroup_multiply_accumulate(c, a, b, c);
+            *(device float2*)(out + row * 8 + column) = reinterpret_cast<thread float2&>(c.thread_elements());
+        """
+        got = run_one(body, {"x": self.A, "y": self.B}, out(8, 8), 32, 32)
+        np.testing.assert_allclose(got, self.A.astype(float) @ self.B + 1, rtol=1e-4, atol=1e-5)
+
+    @pytest.mark.parametrize("dtype", [mx.float32, mx.float16, mx.bfloat16])
+    def test_load_multiply_store(self, dtype):
+        body = """
+            simdgroup_matrix<T, 8, 8> a, b;
+            simdgroup_float8x8 c = make_filled_simdgroup_matrix<float, 8, 8>(0);
+            simdgroup_load(a, x, 8);
+            simdgroup_load(b, y, 8, ulong2(0, 0), true);
+            simdgroup_multiply_accumulate(c, a, b, c);
+            simdgroup_store(c, out, 8);
+        """
+        x, y = (mx.array(v).astype(dtype) for v in (self.A, self.B))
+        got = run_one(body, {"x": x, "y": y}, out(8, 8), 32, 32, template=[("T", dtype)])
+        want = to_numpy(x).astype(float) @ to_numpy(y).astype(float).T
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+    def test_half_times_half_into_half(self):
+        body = """
+            simdgroup_half8x8 a, b, c;
+            simdgroup_load(a, x, 8);
+            simdgroup_load(b, y, 8);
+            simdgroup_multiply(c, a, b);
+            simdgroup_store(c, out, 8);
+        """
+        a, b = self.A.astype(np.float16), self.B.astype(np.float16)
+        got = run_one(body, {"x": a, "y": b}, out(8, 8, dtype=mx.float16), 32, 32)
+        np.testing.assert_allclose(got, a.astype(float) @ b.astype(float), rtol=5e-3, atol=5e-3)
+
+    def test_through_threadgroup_memory(self):
+        body = """
+            threadgroup float tile[4][64];
+            uint simd = simdgroup_index_in_threadgroup;
+            simdgroup_float8x8 a;
+            simdgroup_load(a, x + simd * 64, 8);
+            simdgroup_store(a, &tile[simd][0], 8, ulong2(0, 0), true);
+            simdgroup_barrier(mem_flags::mem_threadgroup);
+            out[simd * 64 + thread_index_in_simdgroup] = tile[simd][thread_index_in_simdgroup];
+            out[simd * 64 + thread_index_in_simdgroup + 32] = tile[simd][thread_index_in_simdgroup + 32];
+        """
+        x = RNG.standard_normal((4, 8, 8)).astype(np.float32)
+        got = run_one(body, {"x": x}, out(4, 8, 8), 128, 128)
+        np.testing.assert_array_equal(got, x.transpose(0, 2, 1))
