@@ -64,16 +64,14 @@ __METAL_MATH float exp10(float x) {
   return scale2(fma(p, r, 1.0f), magic_int(t));
 }
 
-// x = (1 + f) * 2^k with f in [-1/3, 1/3), for positive finite x.
-struct Split {
-  float f, k;
-};
-__METAL_MATH Split log_split(float x) {
+// x = (1 + f) * 2^k with f in [-1/3, 1/3), for positive finite x: returns f.
+__METAL_MATH float log_split(float x, float& k) {
   bool tiny = x < 0x1p-126f;
   unsigned u = bits_of(tiny ? x * 0x1p23f : x);
   unsigned e = (u - 0x3f2aaaabu) & 0xff800000u;
-  float k = static_cast<float>(static_cast<int>(e) >> 23);
-  return {float_of(u - e) - 1.0f, tiny ? k - 23.0f : k};
+  k = static_cast<float>(static_cast<int>(e) >> 23);
+  k = tiny ? k - 23.0f : k;
+  return float_of(u - e) - 1.0f;
 }
 
 // log(1 + f) - f for f in [-1/3, 1/3].
@@ -98,22 +96,21 @@ __METAL_MATH float log_specials(float x, float r) {
 }
 
 __METAL_MATH float log(float x) {
-  Split s = log_split(x);
-  float r = fma(s.k, 0x1.62e430p-1f, s.f + log1p_tail(s.f));
-  return log_specials(x, r);
+  float k, f = log_split(x, k);
+  return log_specials(x, fma(k, 0x1.62e430p-1f, f + log1p_tail(f)));
 }
 
 __METAL_MATH float log2(float x) {
-  Split s = log_split(x);
-  float low = fma(log1p_tail(s.f), 0x1.715476p+0f, s.f * 0x1.4ae0c0p-26f);
-  return log_specials(x, fma(s.f, 0x1.715476p+0f, low) + s.k);
+  float k, f = log_split(x, k);
+  float low = fma(log1p_tail(f), 0x1.715476p+0f, f * 0x1.4ae0c0p-26f);
+  return log_specials(x, fma(f, 0x1.715476p+0f, low) + k);
 }
 
 __METAL_MATH float log10(float x) {
-  Split s = log_split(x);
-  float low = fma(log1p_tail(s.f), 0x1.bcb7b2p-2f, s.f * -0x1.5b235ep-27f);
-  float r = fma(s.f, 0x1.bcb7b2p-2f, fma(s.k, -0x1.ec10c0p-27f, low));
-  return log_specials(x, fma(s.k, 0x1.344136p-2f, r));
+  float k, f = log_split(x, k);
+  float low = fma(log1p_tail(f), 0x1.bcb7b2p-2f, f * -0x1.5b235ep-27f);
+  float r = fma(f, 0x1.bcb7b2p-2f, fma(k, -0x1.ec10c0p-27f, low));
+  return log_specials(x, fma(k, 0x1.344136p-2f, r));
 }
 
 // log(hi + lo) for hi >= 1/2, where lo is a rounding error of hi, of any weight once hi - 1 is small.
@@ -123,13 +120,13 @@ __METAL_MATH float log_of_pair(float hi, float lo) {
   float k = static_cast<float>(static_cast<int>(e) >> 23);
   float f = float_of(u - e) - 1.0f;
   float g = lo * float_of(0x3f800000u - e);
-  Pair s = two_sum(f, g);
-  float r = s.hi + (log1p_tail(s.hi) + s.lo);
+  float rest, s = two_sum(f, g, rest);
+  float r = s + (log1p_tail(s) + rest);
   return fma(k, 0x1.62e430p-1f, r);
 }
 
-// log2 of a positive finite x to about 2^-32, as a pair: 2 atanh((m - 1) / (m + 1)) / ln(2) + k.
-__METAL_MATH Pair log2_pair(float x) {
+// log2 of a positive finite x to about 2^-32, as the sum of the result and lo: 2 atanh((m - 1) / (m + 1)) / ln(2) + k.
+__METAL_MATH float log2_pair(float x, float& lo) {
   bool tiny = x < 0x1p-126f;
   unsigned u = bits_of(tiny ? x * 0x1p23f : x);
   unsigned e = (u - 0x3f3504f3u) & 0xff800000u;
@@ -137,55 +134,60 @@ __METAL_MATH Pair log2_pair(float x) {
   k = tiny ? k - 23.0f : k;
   float m = float_of(u - e);
   float num = m - 1.0f;
-  Pair den = fast_two_sum(m, 1.0f);
-  den = m < 1.0f ? fast_two_sum(1.0f, m) : den;
-  float inverse = 1.0f / den.hi;
+  float den_lo, den = two_sum(m, 1.0f, den_lo);
+  float inverse = 1.0f / den;
   float s = num * inverse;
-  float s_lo = fma(-s, den.lo, fma(-s, den.hi, num)) * inverse;
+  float s_lo = fma(-s, den_lo, fma(-s, den, num)) * inverse;
   float z = s * s;
   float p = fma(0x1.59ef56p-2f, z, 0x1.a5bbf2p-2f);
   p = fma(p, z, 0x1.27770ep-1f);
   // (2/ln 2) * (s + s^3/3) exactly enough, the rest of the series in one float.
-  Pair a = two_product(s, 0x1.715476p+1f);
-  float a_lo = fma(s, 0x1.4ae0c0p-25f, fma(s_lo, 0x1.715476p+1f, a.lo));
+  float a_lo, a = two_product(s, 0x1.715476p+1f, a_lo);
+  a_lo = fma(s, 0x1.4ae0c0p-25f, fma(s_lo, 0x1.715476p+1f, a_lo));
   float z_lo = fma(s, s, -z) + 2.0f * s * s_lo;
-  Pair cube = two_product(s, z);
-  float cube_lo = fma(s, z_lo, fma(s_lo, z, cube.lo));
-  Pair b = two_product(cube.hi, 0x1.ec709ep-1f);
-  float b_lo = fma(cube.hi, -0x1.e2fe02p-28f, fma(cube_lo, 0x1.ec709ep-1f, b.lo));
-  float tail = fma(cube.hi * z, p, b_lo + a_lo);
-  Pair sum = fast_two_sum(a.hi, b.hi);
-  Pair with_k = two_sum(k, sum.hi);
-  return fast_two_sum(with_k.hi, with_k.lo + (sum.lo + tail));
+  float cube_lo, cube = two_product(s, z, cube_lo);
+  cube_lo = fma(s, z_lo, fma(s_lo, z, cube_lo));
+  float b_lo, b = two_product(cube, 0x1.ec709ep-1f, b_lo);
+  b_lo = fma(cube, -0x1.e2fe02p-28f, fma(cube_lo, 0x1.ec709ep-1f, b_lo));
+  float tail = fma(cube * z, p, b_lo + a_lo);
+  float sum_lo, sum = fast_two_sum(a, b, sum_lo);
+  float rest, hi = two_sum(k, sum, rest);
+  return fast_two_sum(hi, rest + (sum_lo + tail), lo);
 }
 
 // |x|^y for the numbers that need no special care.
 __METAL_MATH float pow_magnitude(float x, float y) {
-  Pair l = log2_pair(fabs(x));
-  Pair p = two_product(y, l.hi);
-  float lo = fma(y, l.lo, p.lo);
-  float hi = p.hi;
-  bool out = !(fabs(hi) < 200.0f);
-  float t = (out ? 0.0f : hi) + kRoundMagic;
-  float r = (out ? 0.0f : hi) - (t - kRoundMagic);
-  // 2^(r + lo) = 2^r + 2^r * ln(2) * lo; lo also moves r past 1/2 by less than the polynomial minds.
-  float value = scale2(exp2_poly(r + lo), magic_int(t));
-  return out ? (hi > 0.0f ? infinity() : 0.0f) : value;
+  float log_lo, log_hi = log2_pair(fabs(x), log_lo);
+  float lo, hi = two_product(y, log_hi, lo);
+  lo = fma(y, log_lo, lo);
+  // Beyond +-200 the result is infinity or 0 all the same; the comparisons also replace NaNs.
+  lo = fabs(hi) < 200.0f ? lo : 0.0f;
+  hi = hi < 200.0f ? hi : 200.0f;
+  hi = hi > -200.0f ? hi : -200.0f;
+  float t = hi + kRoundMagic;
+  // lo moves the argument past 1/2 by less than the polynomial minds.
+  return scale2(exp2_poly((hi - (t - kRoundMagic)) + lo), magic_int(t));
 }
 
+// Selections only, no branches; the later ones take precedence.
 __METAL_MATH float pow(float x, float y) {
   float ax = fabs(x), ay = fabs(y);
   float r = pow_magnitude(x, y);
+  float half_y = ay * 0.5f;
   bool integer_y = rint(ay) == ay;
-  bool odd_y = integer_y && ay < 0x1p24f && trunc(ay * 0.5f) != ay * 0.5f;
-  bool zero_or_inf = ax == 0.0f || ax == infinity();
-  r = zero_or_inf ? ((ax == 0.0f) == (y < 0.0f) ? infinity() : 0.0f) : r;
-  bool grows = (ax > 1.0f) == (y > 0.0f);
-  r = ay == infinity() ? (ax == 1.0f ? 1.0f : grows ? infinity() : 0.0f) : r;
+  bool odd_y = both(integer_y, trunc(half_y) != half_y);
+  float zero_power = y < 0.0f ? infinity() : 0.0f;
+  float infinity_power = y < 0.0f ? 0.0f : infinity();
+  r = ax == 0.0f ? zero_power : r;
+  r = ax == infinity() ? infinity_power : r;
+  float unbounded = (ax > 1.0f) == (y > 0.0f) ? infinity() : 0.0f;
+  unbounded = ax == 1.0f ? 1.0f : unbounded;
+  r = ay == infinity() ? unbounded : r;
   r = flip_sign(r, odd_y ? sign_bit(x) : 0u);
-  r = x < 0.0f && ax != infinity() && !integer_y ? quiet_nan() : r;
-  r = x != x || y != y ? x + y : r;
-  return x == 1.0f || y == 0.0f ? 1.0f : r;
+  bool root_of_negative = both(both(x < 0.0f, ax != infinity()), !integer_y);
+  r = root_of_negative ? quiet_nan() : r;
+  r = either_nan(x, y) ? x + y : r;
+  return either(x == 1.0f, y == 0.0f) ? 1.0f : r;
 }
 
 __METAL_MATH float powr(float x, float y) { return x < 0.0f ? quiet_nan() : pow(x, y); }

@@ -39,8 +39,8 @@ __METAL_MATH float tanh(float x) {
 }
 
 __METAL_MATH float log1p(float x) {
-  Pair u = two_sum(1.0f, x);
-  return log_of_pair(u.hi, u.lo);
+  float lo, hi = two_sum(1.0f, x, lo);
+  return log_of_pair(hi, lo);
 }
 
 __METAL_MATH float asinh(float x) {

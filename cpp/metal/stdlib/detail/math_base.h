@@ -34,6 +34,11 @@ __METAL_MATH bool is_nan(float x) { return (bits_of(x) & 0x7fffffffu) > 0x7f8000
 __METAL_MATH bool is_inf(float x) { return (bits_of(x) & 0x7fffffffu) == 0x7f800000u; }
 __METAL_MATH bool is_finite(float x) { return (bits_of(x) & 0x7f800000u) != 0x7f800000u; }
 
+// Conditions without the branches of && and ||.
+__METAL_MATH bool both(bool a, bool b) { return a & b; }
+__METAL_MATH bool either(bool a, bool b) { return a | b; }
+__METAL_MATH bool either_nan(float x, float y) { return either(is_nan(x), is_nan(y)); }
+
 inline constexpr unsigned kInfinityBits = 0x7f800000u;
 inline constexpr unsigned kNanBits = 0x7fc00000u;
 __METAL_MATH float infinity() { return float_of(kInfinityBits); }
@@ -53,22 +58,23 @@ inline constexpr float kRoundMagic = 0x1.8p23f;
 inline constexpr unsigned kRoundMagicBits = 0x4b400000u;
 __METAL_MATH int magic_int(float sum) { return static_cast<int>(bits_of(sum) - kRoundMagicBits); }
 
-// Unevaluated sum of two floats, high part first.
-struct Pair {
-  float hi, lo;
-};
-__METAL_MATH Pair two_sum(float a, float b) {
+// Sums and products with their rounding errors. Second results leave through references, never in a struct: calling
+// conventions pack structs of floats into vectors and integers, which would survive inlining.
+__METAL_MATH float two_sum(float a, float b, float& lo) {
   float s = a + b, t = s - a;
-  return {s, (a - (s - t)) + (b - t)};
+  lo = (a - (s - t)) + (b - t);
+  return s;
 }
 // Needs |a| >= |b| or a == 0.
-__METAL_MATH Pair fast_two_sum(float a, float b) {
+__METAL_MATH float fast_two_sum(float a, float b, float& lo) {
   float s = a + b;
-  return {s, b - (s - a)};
+  lo = b - (s - a);
+  return s;
 }
-__METAL_MATH Pair two_product(float a, float b) {
+__METAL_MATH float two_product(float a, float b, float& lo) {
   float p = a * b;
-  return {p, fma(a, b, -p)};
+  lo = fma(a, b, -p);
+  return p;
 }
 
 }  // namespace metal::__math

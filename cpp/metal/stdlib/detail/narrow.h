@@ -11,12 +11,12 @@ namespace metal::__math {
 
 // a * b + c for numbers of at most 11 bits, rounded to odd, so that rounding it once more gives the exact result.
 METAL_FUNC float fma_to_odd(float a, float b, float c) {
-  Pair s = two_sum(a * b, c);
-  bool inexact = s.lo > 0.0f || s.lo < 0.0f;
-  unsigned u = bits_of(s.hi);
+  float error, s = two_sum(a * b, c, error);
+  unsigned u = bits_of(s);
+  bool even_inexact = both(either(error > 0.0f, error < 0.0f), (u & 1u) == 0);
   // Towards the error where it is even: one step up if the error lies away from zero, else one down.
-  unsigned step = (s.lo > 0.0f) == (s.hi > 0.0f) ? u + 1u : u - 1u;
-  return float_of(inexact && (u & 1u) == 0 && is_finite(s.hi) ? step : u);
+  unsigned step = (error > 0.0f) == (s > 0.0f) ? u + 1u : u - 1u;
+  return float_of(both(even_inexact, is_finite(s)) ? step : u);
 }
 
 // The neighbour of x towards y, for 16-bit formats.

@@ -22,14 +22,10 @@ __METAL_MATH float cos_poly(float z) {
   return fma(p, z, 1.0f);
 }
 
-// x = quadrant * pi/2 + r with |r| <= pi/4 (and a little).
-struct Reduced {
-  float r;
-  unsigned quadrant;
-};
+// The reductions return r, |r| <= pi/4 (and a little), for x = q * pi/2 + r.
 
 // Payne and Hanek: multiplies x >= 2^15 by the 96 bits of 2/pi that matter, modulo 4.
-__METAL_MATH Reduced reduce_large(float x) {
+__METAL_MATH float reduce_large(float x, unsigned& q) {
   unsigned u = bits_of(x);
   unsigned start = ((u >> 23) & 0xffu) - 128u;
   unsigned long long mantissa = (u << 8) | 0x80000000u;
@@ -55,39 +51,40 @@ __METAL_MATH Reduced reduce_large(float x) {
   float hi = static_cast<float>(fraction);
   float lo = static_cast<float>(fraction - static_cast<long long>(hi));
   float r = fma(hi, 0x1.921fb6p-62f, fma(hi, -0x1.777a5cp-87f, lo * 0x1.921fb6p-62f));
-  return {x < infinity() ? r : quiet_nan(), static_cast<unsigned>(quadrant)};
+  q = static_cast<unsigned>(quadrant);
+  return x < infinity() ? r : quiet_nan();
 }
 
 // Cody and Waite with three parts of pi/2, for 0 <= x < 2^15 or so.
-__METAL_MATH Reduced reduce_small(float x) {
+__METAL_MATH float reduce_small(float x, unsigned& q) {
   float t = fma(x, 0x1.45f306p-1f, kRoundMagic);
   float n = t - kRoundMagic;
   float r = fma(n, -0x1.921fb6p+0f, x);
   r = fma(n, 0x1.777a5cp-25f, r);
-  r = fma(n, 0x1.ee59dap-50f, r);
-  return {r, bits_of(t)};
+  q = bits_of(t);
+  return fma(n, 0x1.ee59dap-50f, r);
 }
 
-__METAL_MATH Reduced reduce(float x) {
-  Reduced reduced = reduce_small(x);
+__METAL_MATH float reduce(float x, unsigned& q) {
+  float r = reduce_small(x, q);
   if (x >= 0x1p15f) [[unlikely]] {
-    reduced = reduce_large(x);
+    r = reduce_large(x, q);
   }
-  return reduced;
+  return r;
 }
 
-__METAL_MATH float sin_of(Reduced a, unsigned sign) {
-  float z = a.r * a.r;
-  float v = (a.quadrant & 1u) != 0 ? cos_poly(z) : sin_poly(a.r, z);
-  return flip_sign(v, ((a.quadrant << 30) & 0x80000000u) ^ sign);
+__METAL_MATH float sin_of(float r, unsigned q, unsigned sign) {
+  float z = r * r;
+  float v = (q & 1u) != 0 ? cos_poly(z) : sin_poly(r, z);
+  return flip_sign(v, ((q << 30) & 0x80000000u) ^ sign);
 }
-__METAL_MATH float cos_of(Reduced a) {
-  float z = a.r * a.r;
-  float v = (a.quadrant & 1u) != 0 ? sin_poly(a.r, z) : cos_poly(z);
-  return flip_sign(v, ((a.quadrant + 1u) << 30) & 0x80000000u);
+__METAL_MATH float cos_of(float r, unsigned q) {
+  float z = r * r;
+  float v = (q & 1u) != 0 ? sin_poly(r, z) : cos_poly(z);
+  return flip_sign(v, ((q + 1u) << 30) & 0x80000000u);
 }
-__METAL_MATH float tan_of(Reduced a, unsigned sign) {
-  float z = a.r * a.r;
+__METAL_MATH float tan_of(float r, unsigned q, unsigned sign) {
+  float z = r * r;
   float p = 0x1.1f8feap-8f;
   p = fma(p, z, 0x1.24a9b2p-14f);
   p = fma(p, z, 0x1.6375dap-7f);
@@ -95,25 +92,39 @@ __METAL_MATH float tan_of(Reduced a, unsigned sign) {
   p = fma(p, z, 0x1.badbfcp-5f);
   p = fma(p, z, 0x1.110d96p-3f);
   p = fma(p, z, 0x1.555560p-2f);
-  float v = fma(a.r * z, p, a.r);
-  v = (a.quadrant & 1u) != 0 ? -1.0f / v : v;
+  float v = fma(r * z, p, r);
+  v = (q & 1u) != 0 ? -1.0f / v : v;
   return flip_sign(v, sign);
 }
 
-__METAL_MATH float sin(float x) { return sin_of(reduce(fabs(x)), sign_bit(x)); }
-__METAL_MATH float cos(float x) { return cos_of(reduce(fabs(x))); }
-__METAL_MATH float tan(float x) { return tan_of(reduce(fabs(x)), sign_bit(x)); }
+__METAL_MATH float sin(float x) {
+  unsigned q;
+  float r = reduce(fabs(x), q);
+  return sin_of(r, q, sign_bit(x));
+}
+__METAL_MATH float cos(float x) {
+  unsigned q;
+  float r = reduce(fabs(x), q);
+  return cos_of(r, q);
+}
+__METAL_MATH float tan(float x) {
+  unsigned q;
+  float r = reduce(fabs(x), q);
+  return tan_of(r, q, sign_bit(x));
+}
 __METAL_MATH float sincos(float x, float& c) {
-  Reduced a = reduce(fabs(x));
-  c = cos_of(a);
-  return sin_of(a, sign_bit(x));
+  unsigned q;
+  float r = reduce(fabs(x), q);
+  c = cos_of(r, q);
+  return sin_of(r, q, sign_bit(x));
 }
 
-// x = quadrant / 2 + r, modulo 2, for x >= 0; |r| <= 1/4 and exact.
-__METAL_MATH Reduced reduce_pi(float x) {
+// x = q / 2 + r, modulo 2, for x >= 0: returns r, |r| <= 1/4 and exact.
+__METAL_MATH float reduce_pi(float x, unsigned& q) {
   float y = fma(-2.0f, trunc(x * 0.5f), x);
   float t = fma(y, 2.0f, kRoundMagic);
-  return {fma(t - kRoundMagic, -0.5f, y), bits_of(t)};
+  q = bits_of(t);
+  return fma(t - kRoundMagic, -0.5f, y);
 }
 __METAL_MATH float sinpi_poly(float r, float z) {
   float p = fma(-0x1.2db5cep-1f, z, 0x1.465facp+1f);
@@ -127,27 +138,26 @@ __METAL_MATH float cospi_poly(float z) {
   return fma(p, z, 1.0f);
 }
 __METAL_MATH float sinpi(float x) {
-  Reduced a = reduce_pi(fabs(x));
-  float z = a.r * a.r;
-  float v = (a.quadrant & 1u) != 0 ? cospi_poly(z) : sinpi_poly(a.r, z);
-  return flip_sign((a.quadrant & 2u) != 0 ? 0.0f - v : v, sign_bit(x));
+  unsigned q;
+  float r = reduce_pi(fabs(x), q), z = r * r;
+  float v = (q & 1u) != 0 ? cospi_poly(z) : sinpi_poly(r, z);
+  return flip_sign((q & 2u) != 0 ? 0.0f - v : v, sign_bit(x));
 }
 __METAL_MATH float cospi(float x) {
-  Reduced a = reduce_pi(fabs(x));
-  float z = a.r * a.r;
-  float v = (a.quadrant & 1u) != 0 ? sinpi_poly(a.r, z) : cospi_poly(z);
-  return ((a.quadrant + 1u) & 2u) != 0 ? 0.0f - v : v + 0.0f;
+  unsigned q;
+  float r = reduce_pi(fabs(x), q), z = r * r;
+  float v = (q & 1u) != 0 ? sinpi_poly(r, z) : cospi_poly(z);
+  return ((q + 1u) & 2u) != 0 ? 0.0f - v : v + 0.0f;
 }
 __METAL_MATH float tanpi(float x) {
-  Reduced a = reduce_pi(fabs(x));
-  float z = a.r * a.r;
-  float s = sinpi_poly(a.r, z), c = cospi_poly(z);
-  bool odd = (a.quadrant & 1u) != 0;
+  unsigned q;
+  float r = reduce_pi(fabs(x), q), z = r * r;
+  float s = sinpi_poly(r, z), c = cospi_poly(z);
+  bool odd = (q & 1u) != 0;
   float v = (odd ? -c : s) / (odd ? s : c);
-  unsigned second = (a.quadrant & 2u) != 0 ? 0x80000000u : 0u;
   // At the zeros and poles the sign alternates with the integer part.
-  float at_zero = flip_sign(odd ? infinity() : 0.0f, second);
-  return flip_sign(a.r == 0.0f ? at_zero : v, sign_bit(x));
+  float at_zero = flip_sign(odd ? infinity() : 0.0f, (q << 30) & 0x80000000u);
+  return flip_sign(r == 0.0f ? at_zero : v, sign_bit(x));
 }
 
 // (asin(x) - x) / x^3 in z = x^2 for |x| <= 1/2.
@@ -214,7 +224,7 @@ __METAL_MATH float atan2(float y, float x) {
   float v = atan_poly(q);
   v = steep ? (0x1.921fb6p+0f - v) - 0x1.777a5cp-25f : v;
   v = sign_bit(x) != 0 ? (0x1.921fb6p+1f - v) - 0x1.777a5cp-24f : v;
-  v = x != x || y != y ? x + y : v;
+  v = either_nan(x, y) ? x + y : v;
   return flip_sign(v, sign_bit(y));
 }
 
@@ -243,11 +253,16 @@ __METAL_MATH float fast_cos(float x) {
   return flip_sign(fast_sin_poly(r), ~bits_of(t) << 31);
 }
 __METAL_MATH float fast_sincos(float x, float& c) {
-  Reduced a = reduce_small(fabs(x));
-  c = cos_of(a);
-  return sin_of(a, sign_bit(x));
+  unsigned q;
+  float r = reduce_small(fabs(x), q);
+  c = cos_of(r, q);
+  return sin_of(r, q, sign_bit(x));
 }
-__METAL_MATH float fast_tan(float x) { return tan_of(reduce_small(fabs(x)), sign_bit(x)); }
+__METAL_MATH float fast_tan(float x) {
+  unsigned q;
+  float r = reduce_small(fabs(x), q);
+  return tan_of(r, q, sign_bit(x));
+}
 
 }  // namespace metal::__math
 
