@@ -1,0 +1,34 @@
+// How operations make nodes: promote types, broadcast shapes, attach the primitive.
+#pragma once
+
+#include <memory>
+
+#include "mlx/ops/common.h"
+#include "mlx/primitives/primitive.h"
+
+namespace mlx::core {
+
+// The inputs cast to `dtype` and broadcast to one shape.
+std::vector<array> cast_and_broadcast(const std::vector<array>& inputs, Dtype dtype, const Stream& s);
+
+// A node with one output of the type `dtype` and the shape of the first input.
+template <typename P, typename... State>
+array elementwise(std::vector<array> inputs, Dtype dtype, const Stream& s, State&&... state) {
+  Shape shape = inputs[0].shape();
+  return array(std::move(shape), dtype, std::make_shared<P>(s, std::forward<State>(state)...),
+               std::move(inputs));
+}
+
+// Throws unless the type is one of integers (or bool, where allowed).
+void check_integral(const array& a, const std::string& op, bool allow_bool = false);
+// Throws for complex64.
+void check_real(const array& a, const std::string& op);
+
+std::vector<int> all_axes(const array& a);
+
+// Applies `f`, which works along the last axis, to the axes given (sorted, not empty), which become one axis at the
+// end for it. f keeps that axis; `same_length` says whether it keeps its length too (else it becomes 1).
+array along_axes(const array& a, const std::vector<int>& axes, bool same_length, const Stream& s,
+                 const std::function<array(const array&)>& f);
+
+}  // namespace mlx::core

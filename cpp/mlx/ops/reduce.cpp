@@ -1,0 +1,258 @@
+// Reductions, scans and softmax.
+#include "mlx/ops/reduce.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "mlx/errors.h"
+#include "mlx/ops.h"
+#include "mlx/ops/build.h"
+#include "mlx/primitives/reduce.h"
+
+namespace mlx::core {
+
+namespace {
+
+// The type that sums and products have: integers get at least 32 bits.
+Dtype accumulated(Dtype dtype) {
+  if (dtype == bool_ || (issubdtype(dtype, signedinteger) && dtype.size() < 4)) {
+    return int32;
+  }
+  return issubdtype(dtype, unsignedinteger) && dtype.size() < 4 ? uint32 : dtype;
+}
+
+Shape reduced_shape(const array& a, const std::vector<int>& axes) {
+  Shape shape = a.shape();
+  for (int axis : axes) {
+    shape[axis] = 1;
+  }
+  return shape;
+}
+
+array drop_axes(array out, const std::vector<int>& axes, bool keepdims, StreamOrDevice s) {
+  return keepdims || axes.empty() ? out : squeeze(out, axes, s);
+}
+
+void check_not_empty(const array& a, const std::vector<int>& axes, const std::string& op) {
+  for (int axis : axes) {
+    if (a.shape(axis) == 0) {
+      invalid_argument(op, message("An axis of length 0 has no ", op, ": shape ", a.shape(), ", axis ", axis, "."));
+    }
+  }
+}
+
+array reduce(const array& a, Dtype out_type, Reduce::ReduceType type, const std::vector<int>& given_axes,
+             bool keepdims, const std::string& op, StreamOrDevice s) {
+  auto axes = normalize_axes(given_axes, static_cast<int>(a.ndim()), op);
+  if (type == Reduce::Min || type == Reduce::Max) {
+    check_not_empty(a, axes, op);
+  }
+  if (axes.empty()) {
+    return astype(a, out_type, s);
+  }
+  array out(reduced_shape(a, axes), out_type, std::make_shared<Reduce>(to_stream(s), type, axes), {a});
+  return drop_axes(std::move(out), axes, keepdims, s);
+}
+
+double number_along(const array& a, const std::vector<int>& axes) {
+  double n = 1;
+  for (int axis : axes) {
+    n *= a.shape(axis);
+  }
+  return n;
+}
+
+// 16-bit floats have too small a range for sums that are only divided later.
+Dtype wide(Dtype dtype) { return dtype.size() == 2 ? float32 : dtype; }
+
+}  // namespace
+
+#define REDUCTION(function, dtype_in, dtype_out, TYPE)                                                      \
+  array function(const array& a, const std::vector<int>& axes, bool keepdims, StreamOrDevice s) {           \
+    return reduce(astype(a, dtype_in, s), dtype_out, Reduce::TYPE, axes, keepdims, #function, s);           \
+  }
+REDUCTION(all, bool_, bool_, And)
+REDUCTION(any, bool_, bool_, Or)
+REDUCTION(sum, a.dtype(), accumulated(a.dtype()), Sum)
+REDUCTION(prod, a.dtype(), accumulated(a.dtype()), Prod)
+REDUCTION(max, a.dtype(), a.dtype(), Max)
+REDUCTION(min, a.dtype(), a.dtype(), Min)
+#undef REDUCTION
+
+array count_nonzero(const array& a, const std::vector<int>& axes, bool keepdims, StreamOrDevice s) {
+  return sum(astype(a, bool_, s), axes, keepdims, s);
+}
+
+array mean(const array& a, const std::vector<int>& given_axes, bool keepdims, StreamOrDevice s) {
+  auto axes = normalize_axes(given_axes, static_cast<int>(a.ndim()), "mean");
+  Dtype dtype = at_least_float(a.dtype());
+  array total = sum(astype(a, wide(dtype), s), axes, keepdims, s);
+  return astype(divide(total, array(number_along(a, axes), wide(dtype)), s), dtype, s);
+}
+
+array var(const array& a, const std::vector<int>& given_axes, bool keepdims, int ddof, StreamOrDevice s) {
+  auto axes = normalize_axes(given_axes, static_cast<int>(a.ndim()), "var");
+  Dtype dtype = at_least_float(a.dtype());
+  array x = astype(a, wide(dtype), s);
+  array squares = square(abs(subtract(x, mean(x, axes, true, s), s), s), s);
+  double n = std::max(number_along(a, axes) - ddof, 0.0);
+  array out = divide(sum(squares, axes, keepdims, s), array(n, squares.dtype()), s);
+  return astype(out, dtype == complex64 ? float32 : dtype, s);
+}
+
+array std(const array& a, const std::vector<int>& axes, bool keepdims, int ddof, StreamOrDevice s) {
+  return sqrt(var(a, axes, keepdims, ddof, s), s);
+}
+
+array median(const array& a, const std::vector<int>& given_axes, bool keepdims, StreamOrDevice s) {
+  auto axes = normalize_axes(given_axes, static_cast<int>(a.ndim()), "median");
+  check_not_empty(a, axes, "median");
+  Dtype dtype = at_least_float(a.dtype());
+  if (axes.empty()) {
+    return astype(a, dtype, s);
+  }
+  array out = along_axes(a, axes, false, to_stream(s), [&](const array& x) {
+    array sorted = sort(x, -1, s);
+    int n = x.shape(-1);
+    auto at = [&](int i) { return astype(take(sorted, array({i}, int32), -1, s), dtype, s); };
+    return n % 2 ? at(n / 2) : multiply(array(0.5f, dtype), add(at(n / 2 - 1), at(n / 2), s), s);
+  });
+  return drop_axes(std::move(out), axes, keepdims, s);
+}
+
+array logsumexp(const array& a, const std::vector<int>& given_axes, bool keepdims, StreamOrDevice s) {
+  auto axes = normalize_axes(given_axes, static_cast<int>(a.ndim()), "logsumexp");
+  Stream stream = to_stream(s);
+  Dtype dtype = at_least_float(a.dtype());
+  array x = astype(a, dtype, stream);
+  if (axes.empty()) {
+    return x;
+  }
+  array out = along_axes(x, axes, false, stream, [&](const array& last) {
+    Shape shape = last.shape();
+    shape.back() = 1;
+    return array(std::move(shape), dtype, std::make_shared<LogSumExp>(stream), {last});
+  });
+  return drop_axes(std::move(out), axes, keepdims, s);
+}
+
+#define OVER_ALL_OR_ONE(function)                                                            \
+  array function(const array& a, bool keepdims, StreamOrDevice s) {                          \
+    return function(a, all_axes(a), keepdims, s);                                            \
+  }                                                                                          \
+  array function(const array& a, int axis, bool keepdims, StreamOrDevice s) {                \
+    return function(a, std::vector<int>{axis}, keepdims, s);                                 \
+  }
+OVER_ALL_OR_ONE(all)
+OVER_ALL_OR_ONE(any)
+OVER_ALL_OR_ONE(sum)
+OVER_ALL_OR_ONE(mean)
+OVER_ALL_OR_ONE(median)
+OVER_ALL_OR_ONE(prod)
+OVER_ALL_OR_ONE(max)
+OVER_ALL_OR_ONE(min)
+OVER_ALL_OR_ONE(logsumexp)
+OVER_ALL_OR_ONE(count_nonzero)
+#undef OVER_ALL_OR_ONE
+
+#define OVER_ALL_OR_ONE_WITH_DDOF(function)                                                  \
+  array function(const array& a, bool keepdims, int ddof, StreamOrDevice s) {                \
+    return function(a, all_axes(a), keepdims, ddof, s);                                      \
+  }                                                                                          \
+  array function(const array& a, int axis, bool keepdims, int ddof, StreamOrDevice s) {      \
+    return function(a, std::vector<int>{axis}, keepdims, ddof, s);                           \
+  }
+OVER_ALL_OR_ONE_WITH_DDOF(var)
+OVER_ALL_OR_ONE_WITH_DDOF(std)
+#undef OVER_ALL_OR_ONE_WITH_DDOF
+
+namespace {
+
+array arg_reduce(const array& a, ArgReduce::ReduceType type, int axis, bool keepdims, const std::string& op,
+                 StreamOrDevice s) {
+  axis = normalize_axis_index(axis, static_cast<int>(a.ndim()), op);
+  check_not_empty(a, {axis}, op);
+  array out(reduced_shape(a, {axis}), uint32, std::make_shared<ArgReduce>(to_stream(s), type, axis), {a});
+  return drop_axes(std::move(out), {axis}, keepdims, s);
+}
+
+array arg_reduce_all(const array& a, ArgReduce::ReduceType type, bool keepdims, const std::string& op,
+                     StreamOrDevice s) {
+  array out = arg_reduce(reshape(a, {-1}, s), type, 0, true, op, s);
+  return keepdims ? reshape(out, Shape(a.ndim(), 1), s) : squeeze(out, 0, s);
+}
+
+array scan(const array& a, Scan::ReduceType type, int axis, bool reverse, bool inclusive, Dtype dtype,
+           const std::string& op, StreamOrDevice s) {
+  axis = normalize_axis_index(axis, static_cast<int>(a.ndim()), op);
+  auto primitive = std::make_shared<Scan>(to_stream(s), type, axis, reverse, inclusive);
+  return array(a.shape(), dtype, std::move(primitive), {astype(a, dtype, s)});
+}
+
+}  // namespace
+
+array argmin(const array& a, bool keepdims, StreamOrDevice s) {
+  return arg_reduce_all(a, ArgReduce::ArgMin, keepdims, "argmin", s);
+}
+array argmin(const array& a, int axis, bool keepdims, StreamOrDevice s) {
+  return arg_reduce(a, ArgReduce::ArgMin, axis, keepdims, "argmin", s);
+}
+array argmax(const array& a, bool keepdims, StreamOrDevice s) {
+  return arg_reduce_all(a, ArgReduce::ArgMax, keepdims, "argmax", s);
+}
+array argmax(const array& a, int axis, bool keepdims, StreamOrDevice s) {
+  return arg_reduce(a, ArgReduce::ArgMax, axis, keepdims, "argmax", s);
+}
+
+#define SCAN(function, TYPE, dtype)                                                                      \
+  array function(const array& a, int axis, bool reverse, bool inclusive, StreamOrDevice s) {             \
+    return scan(a, Scan::TYPE, axis, reverse, inclusive, dtype, #function, s);                           \
+  }                                                                                                      \
+  array function(const array& a, bool reverse, bool inclusive, StreamOrDevice s) {                       \
+    return function(reshape(a, {-1}, s), 0, reverse, inclusive, s);                                      \
+  }
+SCAN(cumsum, Sum, a.dtype() == bool_ ? int32 : a.dtype())
+SCAN(cumprod, Prod, a.dtype() == bool_ ? int32 : a.dtype())
+SCAN(cummax, Max, a.dtype())
+SCAN(cummin, Min, a.dtype())
+SCAN(logcumsumexp, LogAddExp, at_least_float(a.dtype()))
+#undef SCAN
+
+array softmax(const array& a, const std::vector<int>& given_axes, bool precise, StreamOrDevice s) {
+  auto axes = normalize_axes(given_axes, static_cast<int>(a.ndim()), "softmax");
+  Stream stream = to_stream(s);
+  Dtype dtype = at_least_float(a.dtype());
+  array x = astype(a, dtype, stream);
+  if (a.size() == 0) {
+    return x;
+  }
+  if (axes.empty()) {
+    return ones_like(x, s);
+  }
+  return along_axes(x, axes, true, stream, [&](const array& last) {
+    return elementwise<Softmax>({last}, dtype, stream, precise);
+  });
+}
+
+array softmax(const array& a, bool precise, StreamOrDevice s) { return softmax(a, all_axes(a), precise, s); }
+
+array diff(const array& a, int n, int axis, StreamOrDevice s) {
+  if (n < 0) {
+    invalid_argument("diff", message("The number of differences must not be negative, but is ", n, "."));
+  }
+  axis = normalize_axis_index(axis, static_cast<int>(a.ndim()), "diff");
+  array out = a;
+  for (; n > 0; --n) {
+    int length = out.shape(axis);
+    Shape first(out.ndim(), 0);
+    Shape stop = out.shape();
+    stop[axis] = std::max(length - 1, 0);
+    array before = slice(out, first, stop, s);
+    first[axis] = std::min(1, length);
+    array after = slice(out, first, out.shape(), s);
+    out = out.dtype() == bool_ ? not_equal(after, before, s) : subtract(after, before, s);
+  }
+  return out;
+}
+
+}  // namespace mlx::core

@@ -1,0 +1,286 @@
+// Operations on shapes and layout.
+#include "mlx/ops/shape.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "mlx/errors.h"
+#include "mlx/ops.h"
+#include "mlx/ops/build.h"
+#include "mlx/primitives/shape.h"
+
+namespace mlx::core {
+
+namespace {
+
+int rank(const array& a) { return static_cast<int>(a.ndim()); }
+
+// Fills in the one length that may be given as -1.
+Shape infer_shape(const array& a, Shape shape, const std::string& op) {
+  int64_t known = 1;
+  int unknown = -1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == -1 && unknown < 0) {
+      unknown = static_cast<int>(i);
+    } else if (shape[i] < 0) {
+      invalid_argument(op, message("The shape ", shape, " may hold one -1, and no other negative length."));
+    } else {
+      known *= shape[i];
+    }
+  }
+  int64_t size = static_cast<int64_t>(a.size());
+  if (unknown >= 0) {
+    if (known == 0 || size % known != 0) {
+      invalid_argument(op, message("Cannot infer the shape ", shape, " for an array of size ", size, "."));
+    }
+    shape[unknown] = static_cast<ShapeElem>(size / known);
+  } else if (known != size) {
+    invalid_argument(op, message("Cannot reshape array of size ", size, " into shape ", shape, "."));
+  }
+  return shape;
+}
+
+}  // namespace
+
+array as_strided(array a, Shape shape, Strides strides, size_t offset, StreamOrDevice s) {
+  if (shape.size() != strides.size()) {
+    invalid_argument("as_strided", message("Shape ", shape, " and strides ", strides, " differ in length."));
+  }
+  // Everything that the view reaches must lie within the array.
+  int64_t lowest = static_cast<int64_t>(offset);
+  int64_t highest = lowest;
+  bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  for (size_t i = 0; i < shape.size() && !empty; ++i) {
+    int64_t reach = (shape[i] - int64_t{1}) * strides[i];
+    (reach < 0 ? lowest : highest) += reach;
+  }
+  if (!empty && (lowest < 0 || highest >= static_cast<int64_t>(a.size()))) {
+    invalid_argument("as_strided", message("Shape ", shape, " with strides ", strides, " and offset ", offset,
+                                           " reaches outside an array of size ", a.size(), "."));
+  }
+  Stream stream = to_stream(s);
+  Dtype dtype = a.dtype();
+  array source = reshape(a, {-1}, stream);
+  auto primitive = std::make_shared<AsStrided>(stream, shape, std::move(strides), offset);
+  return array(std::move(shape), dtype, std::move(primitive), {source});
+}
+
+array reshape(const array& a, Shape shape, StreamOrDevice s) {
+  if (a.shape() == shape) {
+    return a;
+  }
+  shape = infer_shape(a, std::move(shape), "reshape");
+  if (a.shape() == shape) {
+    return a;
+  }
+  auto primitive = std::make_shared<Reshape>(to_stream(s), shape);
+  return array(std::move(shape), a.dtype(), std::move(primitive), {a});
+}
+
+array flatten(const array& a, int start_axis, int end_axis, StreamOrDevice s) {
+  if (a.ndim() == 0) {
+    return reshape(a, {1}, s);
+  }
+  int start = normalize_axis_index(start_axis, rank(a), "flatten");
+  int end = normalize_axis_index(end_axis, rank(a), "flatten");
+  if (end < start) {
+    invalid_argument("flatten", message("The first axis ", start_axis, " must not come after the last ", end_axis,
+                                        "."));
+  }
+  if (start == end) {
+    return a;
+  }
+  auto primitive = std::make_shared<Flatten>(to_stream(s), start, end);
+  Shape shape = primitive->output_shapes({a})[0];
+  return array(std::move(shape), a.dtype(), std::move(primitive), {a});
+}
+
+array flatten(const array& a, StreamOrDevice s) { return flatten(a, 0, -1, s); }
+
+array unflatten(const array& a, int axis, Shape shape, StreamOrDevice s) {
+  if (shape.empty()) {
+    invalid_argument("unflatten", "The shape that an axis is split into must not be empty.");
+  }
+  axis = normalize_axis_index(axis, rank(a), "unflatten");
+  int64_t known = 1;
+  auto unknown = shape.end();
+  for (auto it = shape.begin(); it != shape.end(); ++it) {
+    if (*it == -1 && unknown == shape.end()) {
+      unknown = it;
+    } else {
+      known *= *it;
+    }
+  }
+  int length = a.shape(axis);
+  if (unknown != shape.end() && known > 0 && length % known == 0) {
+    *unknown = static_cast<ShapeElem>(length / known);
+    known = length;
+  }
+  if (known != length || std::any_of(shape.begin(), shape.end(), [](int n) { return n < 0; })) {
+    invalid_argument("unflatten", message("Cannot split axis ", axis, " of length ", length, " into ", shape, "."));
+  }
+  if (shape.size() == 1) {
+    return a;
+  }
+  auto primitive = std::make_shared<Unflatten>(to_stream(s), axis, shape);
+  Shape out = primitive->output_shapes({a})[0];
+  return array(std::move(out), a.dtype(), std::move(primitive), {a});
+}
+
+array squeeze(const array& a, const std::vector<int>& axes, StreamOrDevice s) {
+  auto dropped = normalize_axes(axes, rank(a), "squeeze");
+  if (dropped.empty()) {
+    return a;
+  }
+  for (int axis : dropped) {
+    if (a.shape(axis) != 1) {
+      invalid_argument("squeeze", message("Cannot squeeze axis ", axis, " with size ", a.shape(axis),
+                                          " which is not equal to 1."));
+    }
+  }
+  auto primitive = std::make_shared<Squeeze>(to_stream(s), std::move(dropped));
+  Shape shape = primitive->output_shapes({a})[0];
+  return array(std::move(shape), a.dtype(), std::move(primitive), {a});
+}
+
+array squeeze(const array& a, int axis, StreamOrDevice s) { return squeeze(a, std::vector<int>{axis}, s); }
+
+array squeeze(const array& a, StreamOrDevice s) {
+  std::vector<int> axes;
+  for (int i = 0; i < rank(a); ++i) {
+    if (a.shape(i) == 1) {
+      axes.push_back(i);
+    }
+  }
+  return squeeze(a, axes, s);
+}
+
+array expand_dims(const array& a, const std::vector<int>& axes, StreamOrDevice s) {
+  auto added = normalize_axes(axes, rank(a) + static_cast<int>(axes.size()), "expand_dims");
+  if (added.empty()) {
+    return a;
+  }
+  auto primitive = std::make_shared<ExpandDims>(to_stream(s), std::move(added));
+  Shape shape = primitive->output_shapes({a})[0];
+  return array(std::move(shape), a.dtype(), std::move(primitive), {a});
+}
+
+array expand_dims(const array& a, int axis, StreamOrDevice s) {
+  return expand_dims(a, std::vector<int>{axis}, s);
+}
+
+array atleast_1d(const array& a, StreamOrDevice s) { return a.ndim() == 0 ? reshape(a, {1}, s) : a; }
+
+array atleast_2d(const array& a, StreamOrDevice s) {
+  return a.ndim() == 0 ? reshape(a, {1, 1}, s) : a.ndim() == 1 ? expand_dims(a, 0, s) : a;
+}
+
+array atleast_3d(const array& a, StreamOrDevice s) {
+  switch (a.ndim()) {
+    case 0:
+      return reshape(a, {1, 1, 1}, s);
+    case 1:
+      return expand_dims(a, {0, 2}, s);
+    case 2:
+      return expand_dims(a, 2, s);
+    default:
+      return a;
+  }
+}
+
+#define FOR_EACH_ARRAY(function)                                                     \
+  std::vector<array> function(const std::vector<array>& arrays, StreamOrDevice s) {  \
+    std::vector<array> out;                                                          \
+    for (const auto& a : arrays) {                                                   \
+      out.push_back(function(a, s));                                                 \
+    }                                                                                \
+    return out;                                                                      \
+  }
+FOR_EACH_ARRAY(atleast_1d)
+FOR_EACH_ARRAY(atleast_2d)
+FOR_EACH_ARRAY(atleast_3d)
+#undef FOR_EACH_ARRAY
+
+array transpose(const array& a, std::vector<int> axes, StreamOrDevice s) {
+  if (static_cast<int>(axes.size()) != rank(a)) {
+    invalid_argument("transpose", message("Got ", axes.size(), " axes for an array with ", a.ndim(),
+                                          " dimensions."));
+  }
+  normalize_axes(axes, rank(a), "transpose");
+  for (int& axis : axes) {
+    axis = normalize_axis_index(axis, rank(a), "transpose");
+  }
+  if (std::is_sorted(axes.begin(), axes.end())) {
+    return a;
+  }
+  Shape shape;
+  for (int axis : axes) {
+    shape.push_back(a.shape(axis));
+  }
+  return array(std::move(shape), a.dtype(), std::make_shared<Transpose>(to_stream(s), axes), {a});
+}
+
+array transpose(const array& a, StreamOrDevice s) {
+  auto axes = all_axes(a);
+  std::reverse(axes.begin(), axes.end());
+  return transpose(a, std::move(axes), s);
+}
+
+array swapaxes(const array& a, int axis1, int axis2, StreamOrDevice s) {
+  auto axes = all_axes(a);
+  std::swap(axes[normalize_axis_index(axis1, rank(a), "swapaxes")],
+            axes[normalize_axis_index(axis2, rank(a), "swapaxes")]);
+  return transpose(a, std::move(axes), s);
+}
+
+array moveaxis(const array& a, int source, int destination, StreamOrDevice s) {
+  source = normalize_axis_index(source, rank(a), "moveaxis");
+  destination = normalize_axis_index(destination, rank(a), "moveaxis");
+  auto axes = all_axes(a);
+  axes.erase(axes.begin() + source);
+  axes.insert(axes.begin() + destination, source);
+  return transpose(a, std::move(axes), s);
+}
+
+array broadcast_to(const array& a, const Shape& shape, StreamOrDevice s) {
+  if (a.shape() == shape) {
+    return a;
+  }
+  size_t skip = shape.size() - a.ndim();
+  bool fits = shape.size() >= a.ndim();
+  for (size_t i = 0; fits && i < a.ndim(); ++i) {
+    fits = a.shape(i) == 1 || a.shape(i) == shape[i + skip];
+  }
+  if (!fits || std::any_of(shape.begin(), shape.end(), [](int n) { return n < 0; })) {
+    invalid_argument("broadcast_to", message("Cannot broadcast array of shape ", a.shape(), " into shape ", shape,
+                                             "."));
+  }
+  return array(shape, a.dtype(), std::make_shared<Broadcast>(to_stream(s), shape), {a});
+}
+
+std::vector<array> broadcast_arrays(const std::vector<array>& inputs, StreamOrDevice s) {
+  Shape shape;
+  for (const auto& in : inputs) {
+    if (in.shape() != shape) {
+      shape = broadcast_shapes(shape, in.shape());
+    }
+  }
+  std::vector<array> out;
+  out.reserve(inputs.size());
+  for (const auto& in : inputs) {
+    out.push_back(broadcast_to(in, shape, s));
+  }
+  return out;
+}
+
+array contiguous(const array& a, bool allow_col_major, StreamOrDevice s) {
+  return array(a.shape(), a.dtype(), std::make_shared<Contiguous>(to_stream(s), allow_col_major), {a});
+}
+
+array number_of_elements(const array& a, std::vector<int> axes, bool inverted, Dtype dtype, StreamOrDevice s) {
+  auto primitive = std::make_shared<NumberOfElements>(to_stream(s), normalize_axes(axes, rank(a), "number_of_elements"),
+                                                      inverted, dtype);
+  return array(Shape{}, dtype, std::move(primitive), {stop_gradient(a, s)});
+}
+
+}  // namespace mlx::core
