@@ -2,6 +2,7 @@
 #include "mlx/backend/common/utils.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 
 namespace mlx::core {
@@ -91,13 +92,16 @@ Contiguity check_contiguity(const Shape& shape, const Strides& strides) {
   return {row, col};
 }
 
-array::Flags view_flags(const Shape& shape, const Strides& strides, size_t data_size) {
-  auto [row, col] = check_contiguity(shape, strides);
-  // Every element of the data seen exactly once, in some order of axes.
+namespace {
+
+// Number of elements that a view spans, and whether it sees each of them exactly once (or is a repeated scalar).
+std::pair<size_t, bool> span_of(const Shape& shape, const Strides& strides) {
   std::vector<std::pair<int64_t, int64_t>> axes;
+  int64_t extent = 1;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] != 1) {
       axes.emplace_back(strides[i], shape[i]);
+      extent += std::abs(strides[i]) * (shape[i] - 1);
     }
   }
   std::sort(axes.begin(), axes.end());
@@ -107,8 +111,18 @@ array::Flags view_flags(const Shape& shape, const Strides& strides, size_t data_
     dense = dense && stride == expected;
     expected *= length;
   }
-  bool whole = dense && static_cast<size_t>(expected) == data_size;
-  return {whole || data_size == 1, row, col};
+  return {static_cast<size_t>(extent), dense || extent == 1};
+}
+
+}  // namespace
+
+void make_view(const array& in, array& out, const Strides& strides, int64_t offset) {
+  if (out.size() == 0) {
+    return out.copy_shared_buffer(in, strides, {true, true, true}, 0, offset);
+  }
+  auto [row, col] = check_contiguity(out.shape(), strides);
+  auto [span, dense] = span_of(out.shape(), strides);
+  out.copy_shared_buffer(in, strides, {dense, row, col}, span, offset);
 }
 
 bool is_donatable(const array& in, const array& out) {
@@ -149,13 +163,7 @@ std::pair<bool, Strides> prepare_reshape(const array& in, const array& out) {
   return {false, std::move(out_strides)};
 }
 
-void shared_buffer_reshape(const array& in, const Strides& strides, array& out) {
-  auto flags = in.flags();
-  auto [row, col] = check_contiguity(out.shape(), strides);
-  flags.row_contiguous = row;
-  flags.col_contiguous = col;
-  out.copy_shared_buffer(in, strides, flags, in.data_size());
-}
+void shared_buffer_reshape(const array& in, const Strides& strides, array& out) { make_view(in, out, strides); }
 
 std::pair<int64_t, Strides> prepare_slice(const array& in, const Shape& starts, const Shape& steps) {
   int64_t offset = 0;

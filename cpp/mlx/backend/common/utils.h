@@ -57,8 +57,8 @@ struct Contiguity {
 };
 Contiguity check_contiguity(const Shape& shape, const Strides& strides);
 
-// Flags of a view with these strides onto `data_size` elements.
-array::Flags view_flags(const Shape& shape, const Strides& strides, size_t data_size);
+// Makes `out` a view of `in`'s buffer; `offset` counts elements from the start of `in`.
+void make_view(const array& in, array& out, const Strides& strides, int64_t offset = 0);
 
 // Whether `in`'s buffer can take an output of `out`'s item size: nobody else needs it and it fits.
 bool is_donatable(const array& in, const array& out);

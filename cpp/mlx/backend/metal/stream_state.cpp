@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "mlx/interrupt.h"
 #include "mlx/scheduler.h"
 
 namespace mlx::core::metal {
@@ -91,7 +92,8 @@ void StreamState::commit(std::function<void(std::exception_ptr)> done) {
 void StreamState::synchronize() {
   commit();
   if (last) {
-    last->waitUntilCompleted();
+    auto& poll = WaitPoll::current();
+    poll ? last->waitUntilCompleted(poll) : last->waitUntilCompleted();
   }
   if (auto error = errors->take()) {
     std::rethrow_exception(error);

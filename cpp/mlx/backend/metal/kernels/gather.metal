@@ -8,7 +8,7 @@ template <typename T, typename I>
 [[kernel]] void gather_element(const device T* in [[buffer(0)]], const device I* indices [[buffer(1)]],
                                device T* out [[buffer(2)]], constant const SliceParams& p [[buffer(3)]],
                                uint i [[thread_position_in_grid]]) {
-  int64_t index = clamp_index(wrap_index(indices[i], p.axis_size), p.axis_size);
+  int64_t index = clamp_index(wrap_index(indices[i], p.axis_size), p.limit);
   out[i] = in[index * p.axis_stride];
 }
 
@@ -16,7 +16,7 @@ template <typename T, typename I>
 [[kernel]] void gather_row(const device T* in [[buffer(0)]], const device I* indices [[buffer(1)]],
                            device T* out [[buffer(2)]], constant const SliceParams& p [[buffer(3)]],
                            uint2 pos [[thread_position_in_grid]]) {
-  int64_t index = clamp_index(wrap_index(indices[pos.y], p.axis_size), p.axis_size);
+  int64_t index = clamp_index(wrap_index(indices[pos.y], p.axis_size), p.limit);
   out[pos.x + static_cast<int64_t>(p.size) * pos.y] = in[index * p.axis_stride + pos.x];
 }
 
@@ -24,7 +24,7 @@ template <typename T, typename I>
 [[kernel]] void gather_general(const device T* in [[buffer(0)]], const device I* indices [[buffer(1)]],
                                device T* out [[buffer(2)]], constant const SliceParams& p [[buffer(3)]],
                                uint2 pos [[thread_position_in_grid]]) {
-  int64_t index = clamp_index(wrap_index(indices[pos.y], p.axis_size), p.axis_size);
+  int64_t index = clamp_index(wrap_index(indices[pos.y], p.axis_size), p.limit);
   out[pos.x + static_cast<int64_t>(p.size) * pos.y] = in[index * p.axis_stride + slice_offset(p, pos.x)];
 }
 
@@ -32,11 +32,12 @@ template <typename T, typename I>
 template <typename I, bool First, bool Clamp>
 [[kernel]] void index_offsets(const device I* indices [[buffer(0)]], device int64_t* offsets [[buffer(1)]],
                               constant const int64_t& axis_size [[buffer(2)]],
-                              constant const int64_t& axis_stride [[buffer(3)]],
+                              constant const int64_t& limit [[buffer(3)]],
+                              constant const int64_t& axis_stride [[buffer(4)]],
                               uint i [[thread_position_in_grid]]) {
   constexpr int64_t outside = -(int64_t(1) << 62);
   int64_t index = wrap_index(indices[i], axis_size);
-  int64_t clamped = clamp_index(index, axis_size);
+  int64_t clamped = clamp_index(index, limit);
   int64_t before = First ? 0 : offsets[i];
   bool ok = (Clamp || index == clamped) && before != outside;
   offsets[i] = ok ? before + clamped * axis_stride : outside;

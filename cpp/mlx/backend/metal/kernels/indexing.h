@@ -9,7 +9,8 @@
 
 // A slice taken at each index: its (collapsed) shape and its strides in the array, outermost first.
 struct SliceParams {
-  int64_t axis_size;    // of the indexed axis: for wrapping negative indices
+  int64_t axis_size;    // length of the indexed axis: negative indices count from its end
+  int64_t limit;        // one past the last index at which a slice fits
   int64_t axis_stride;  // what an index is multiplied by
   int64_t stride[8];
   int32_t shape[8];

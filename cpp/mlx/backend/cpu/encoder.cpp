@@ -1,0 +1,30 @@
+// Host tasks go through the stream's command buffers.
+#include "mlx/backend/cpu/encoder.h"
+
+#include <mutex>
+#include <unordered_map>
+
+#include "mlx/backend/metal/device.h"
+
+namespace mlx::core::cpu {
+
+void CommandEncoder::add_temporary(array a) {
+  metal::get_command_encoder(stream_).add_temporary(std::move(a));
+}
+
+void CommandEncoder::add_temporaries(std::vector<array> arrays) {
+  metal::get_command_encoder(stream_).add_temporaries(std::move(arrays));
+}
+
+void CommandEncoder::schedule(std::function<void()> task) {
+  metal::get_command_encoder(stream_).add_host_task(std::move(task));
+}
+
+CommandEncoder& get_command_encoder(Stream stream) {
+  static std::mutex mutex;
+  static auto* encoders = new std::unordered_map<int, CommandEncoder>();
+  std::lock_guard lock(mutex);
+  return encoders->try_emplace(stream.index, stream).first->second;
+}
+
+}  // namespace mlx::core::cpu

@@ -1,0 +1,41 @@
+// cpu::CommandEncoder: schedules work of the host on a stream, in order with its kernels.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "mlx/array.h"
+#include "mlx/stream.h"
+
+namespace mlx::core::cpu {
+
+class CommandEncoder {
+ public:
+  explicit CommandEncoder(Stream stream) : stream_(stream) {}
+
+  // The memory of a primitive's inputs and outputs is kept until the stream has used it; that of other arrays needs
+  // add_temporary.
+  void set_input_array(const array&) {}
+  void set_output_array(array&) {}
+  void add_temporary(array a);
+  void add_temporaries(std::vector<array> arrays);
+
+  // Schedules task(args...). It must not hold arrays, only what it needs of them: pointers, shapes, strides.
+  template <typename F, typename... Args>
+  void dispatch(F&& task, Args&&... args) {
+    auto bound = std::make_shared<decltype(std::bind(std::forward<F>(task), std::forward<Args>(args)...))>(
+        std::bind(std::forward<F>(task), std::forward<Args>(args)...));
+    schedule([bound] { (*bound)(); });
+  }
+
+ private:
+  void schedule(std::function<void()> task);
+
+  Stream stream_;
+};
+
+CommandEncoder& get_command_encoder(Stream stream);
+
+}  // namespace mlx::core::cpu

@@ -1,0 +1,33 @@
+// float64, which Metal lacks, in plain C++ on the host.
+#pragma once
+
+#include "mlx/array.h"
+#include "mlx/backend/common/op_kinds.h"
+#include "mlx/stream.h"
+
+namespace mlx::core::cpu {
+
+// Each schedules its work on the stream. Outputs have their memory.
+void unary_float64(UnaryOp op, const array& in, array& out, Stream s);
+void binary_float64(BinaryOp op, const array& a, const array& b, array& out, Stream s);
+void divmod_float64(const array& a, const array& b, array& quotient, array& remainder, Stream s);
+void arange_float64(double start, double step, array& out, Stream s);
+
+// Copies between views, one of which is float64.
+void convert_float64(const array& in, array& out, const Shape& shape, const Strides& in_strides,
+                     const Strides& out_strides, int64_t in_offset, int64_t out_offset, Stream s);
+
+// `op` is a Reduce::ReduceType / Scan::ReduceType.
+void reduce_float64(int op, const array& in, array& out, const std::vector<int>& axes, Stream s);
+void arg_reduce_float64(bool least, const array& in, array& out, int axis, Stream s);
+// Of row-contiguous arrays.
+void scan_float64(int op, const array& in, array& out, int axis, bool reverse, bool inclusive, Stream s);
+void softmax_float64(const array& in, array& out, Stream s);
+void logsumexp_float64(const array& in, array& out, Stream s);
+
+// Scatters (Scatter::ReduceType) at row-major positions that `offsets` gives; negative ones are dropped.
+void scatter_float64(int op, const array& updates, const array& offsets, array& out, const Shape& slice, Stream s);
+// `indices` are int64.
+void scatter_axis_sum_float64(const array& updates, const array& indices, array& out, int axis, Stream s);
+
+}  // namespace mlx::core::cpu

@@ -1,0 +1,120 @@
+// Elementwise operations of two arrays.
+#include "mlx/primitives/binary.h"
+
+#include "mlx/backend/common/copy.h"
+#include "mlx/backend/common/elementwise.h"
+#include "mlx/backend/common/op_kinds.h"
+#include "mlx/backend/cpu/float64.h"
+#include "mlx/backend/metal/ops/launch.h"
+
+namespace mlx::core {
+
+namespace {
+
+constexpr const char* kVariants[] = {"vv", "sv", "vs", "g", "gn"};
+
+MTL::ComputePipelineState* binary_kernel(BinaryOp op, int variant, Dtype dtype) {
+  static KernelTable table(static_cast<size_t>(BinaryOp::count) * 5 * kDtypes);
+  size_t index = (static_cast<size_t>(op) * 5 + variant) * kDtypes + dtype_index(dtype);
+  return table.get(index, [&] { return kernel_name(op_name(op), kVariants[variant], type_name(dtype)); });
+}
+
+int line_variant(BinaryOpType type) {
+  return type == BinaryOpType::ScalarVector ? 1 : type == BinaryOpType::VectorScalar ? 2 : 0;
+}
+
+void binary(BinaryOp op, const array& a, const array& b, array& out, Stream s) {
+  auto type = get_binary_op_type(a, b);
+  set_binary_op_output_data(a, b, out, type);
+  if (out.size() == 0) {
+    return;
+  }
+  if (a.dtype() == float64) {
+    check_float64(op_name(op), s);
+    return cpu::binary_float64(op, a, b, out, s);
+  }
+  auto& encoder = metal::get_command_encoder(s);
+  auto bind = [&](int variant, int64_t first) {
+    encoder.set_compute_pipeline_state(binary_kernel(op, variant, a.dtype()));
+    encoder.set_input_array(a, 0, variant == 1 ? 0 : first * a.itemsize());
+    encoder.set_input_array(b, 1, variant == 2 ? 0 : first * b.itemsize());
+    encoder.set_output_array(out, 2, first * out.itemsize());
+  };
+  if (type != BinaryOpType::General) {
+    return dispatch_line(encoder, out.data_size(), [&](int64_t first) { bind(line_variant(type), first); });
+  }
+  StridedWalk walk(out.shape(), {a.strides(), b.strides()});
+  bind(walk.deep() ? 4 : 3, 0);
+  walk.run<2>(encoder, 3);
+}
+
+void divmod(const std::vector<array>& inputs, std::vector<array>& outputs, Stream s) {
+  auto type = get_binary_op_type(inputs[0], inputs[1]);
+  bool line = type != BinaryOpType::General;
+  array a = line ? inputs[0] : row_contiguous(inputs[0], s);
+  array b = line ? inputs[1] : row_contiguous(inputs[1], s);
+  const array& layout = type == BinaryOpType::ScalarVector ? b : a;
+  for (auto& out : outputs) {
+    out.set_data(allocator::malloc(layout.data_size() * out.itemsize()), layout.data_size(), layout.strides(),
+                 layout.flags());
+  }
+  if (outputs[0].size() == 0) {
+    return;
+  }
+  if (a.dtype() == float64) {
+    check_float64("DivMod", s);
+    return cpu::divmod_float64(a, b, outputs[0], outputs[1], s);
+  }
+  static KernelTable table(3 * kDtypes);
+  int variant = line_variant(type);
+  auto* kernel = table.get(variant * kDtypes + dtype_index(a.dtype()), [&] {
+    return kernel_name("DivMod", kVariants[variant], type_name(a.dtype()));
+  });
+  auto& encoder = metal::get_command_encoder(s);
+  dispatch_line(encoder, layout.data_size(), [&](int64_t first) {
+    encoder.set_compute_pipeline_state(kernel);
+    encoder.set_input_array(a, 0, variant == 1 ? 0 : first * a.itemsize());
+    encoder.set_input_array(b, 1, variant == 2 ? 0 : first * b.itemsize());
+    encoder.set_output_array(outputs[0], 2, first * a.itemsize());
+    encoder.set_output_array(outputs[1], 3, first * a.itemsize());
+  });
+}
+
+}  // namespace
+
+#define MLX_BINARY(Primitive) \
+  MLX_EVAL(Primitive) { binary(BinaryOp::Primitive, inputs[0], inputs[1], out, stream()); }
+
+MLX_BINARY(Add)
+MLX_BINARY(ArcTan2)
+MLX_BINARY(Divide)
+MLX_BINARY(Greater)
+MLX_BINARY(GreaterEqual)
+MLX_BINARY(Less)
+MLX_BINARY(LessEqual)
+MLX_BINARY(LogAddExp)
+MLX_BINARY(LogicalAnd)
+MLX_BINARY(LogicalOr)
+MLX_BINARY(Maximum)
+MLX_BINARY(Minimum)
+MLX_BINARY(Multiply)
+MLX_BINARY(NotEqual)
+MLX_BINARY(Power)
+MLX_BINARY(Remainder)
+MLX_BINARY(Subtract)
+
+MLX_EVAL(Equal) {
+  // Only floats have NaNs.
+  bool nan = equal_nan_ && issubdtype(inputs[0].dtype(), inexact);
+  binary(nan ? BinaryOp::NanEqual : BinaryOp::Equal, inputs[0], inputs[1], out, stream());
+}
+
+MLX_EVAL(BitwiseBinary) {
+  static constexpr BinaryOp ops[] = {BinaryOp::BitwiseAnd, BinaryOp::BitwiseOr, BinaryOp::BitwiseXor,
+                                     BinaryOp::LeftShift, BinaryOp::RightShift};
+  binary(ops[op_], inputs[0], inputs[1], out, stream());
+}
+
+MLX_EVAL_MULTI(DivMod) { divmod(inputs, outputs, stream()); }
+
+}  // namespace mlx::core

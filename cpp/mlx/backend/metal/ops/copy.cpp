@@ -1,0 +1,147 @@
+// Copies and conversions.
+#include "mlx/backend/common/copy.h"
+
+#include "mlx/backend/cpu/float64.h"
+#include "mlx/backend/metal/ops/launch.h"
+#include "mlx/backend/metal/stream_state.h"
+
+namespace mlx::core {
+
+namespace {
+
+constexpr const char* kVariants[] = {"s", "v", "g", "gn"};
+
+MTL::ComputePipelineState* copy_kernel(int variant, Dtype from, Dtype to) {
+  static KernelTable table(4 * kDtypes * kDtypes);
+  size_t index = (variant * kDtypes + dtype_index(from)) * kDtypes + dtype_index(to);
+  return table.get(index, [&] { return kernel_name("copy", kVariants[variant], type_name(from), type_name(to)); });
+}
+
+// Values that keep their type are moved as integers: float64 then needs no kernels of its own.
+Dtype moved_as(Dtype dtype) {
+  switch (dtype.size()) {
+    case 1:
+      return uint8;
+    case 2:
+      return uint16;
+    case 4:
+      return uint32;
+    default:
+      return uint64;
+  }
+}
+
+void copy_line(const array& in, array& out, int64_t in_offset, int64_t out_offset, size_t n, int variant,
+               Stream s) {
+  bool same = in.dtype() == out.dtype();
+  Dtype from = same ? moved_as(in.dtype()) : in.dtype();
+  Dtype to = same ? moved_as(out.dtype()) : out.dtype();
+  auto& encoder = metal::get_command_encoder(s);
+  dispatch_line(encoder, n, [&](int64_t first) {
+    encoder.set_compute_pipeline_state(copy_kernel(variant, from, to));
+    encoder.set_input_array(in, 0, (in_offset + (variant == 0 ? 0 : first)) * in.itemsize());
+    encoder.set_output_array(out, 1, (out_offset + first) * out.itemsize());
+  });
+}
+
+void copy_strided(const array& in, array& out, const Shape& shape, const Strides& in_strides,
+                  const Strides& out_strides, int64_t in_offset, int64_t out_offset, Stream s) {
+  bool same = in.dtype() == out.dtype();
+  StridedWalk walk(shape, {in_strides, out_strides});
+  if (walk.shape.size() == 1 && (walk.strides[0][0] == 1 || walk.shape[0] == 1) &&
+      (walk.strides[1][0] == 1 || walk.shape[0] == 1)) {
+    return copy_line(in, out, in_offset, out_offset, walk.shape[0], 1, s);
+  }
+  Dtype from = same ? moved_as(in.dtype()) : in.dtype();
+  Dtype to = same ? moved_as(out.dtype()) : out.dtype();
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(copy_kernel(walk.deep() ? 3 : 2, from, to));
+  encoder.set_input_array(in, 0, in_offset * in.itemsize());
+  encoder.set_output_array(out, 1, out_offset * out.itemsize());
+  walk.run<2>(encoder, 2);
+}
+
+}  // namespace
+
+bool set_copy_output_data(const array& in, array& out, CopyType type) {
+  if (type == CopyType::Vector) {
+    if (is_donatable(in, out)) {
+      out.copy_shared_buffer(in);
+      return true;
+    }
+    out.set_data(allocator::malloc(in.data_size() * out.itemsize()), in.data_size(), in.strides(), in.flags());
+    return false;
+  }
+  allocate_output(out);
+  return false;
+}
+
+void copy(const array& in, array& out, CopyType type, Stream s) {
+  bool donated = set_copy_output_data(in, out, type);
+  if (donated && in.dtype() == out.dtype()) {
+    return;
+  }
+  copy_inplace(in, out, type == CopyType::GeneralGeneral ? CopyType::General : type, s);
+}
+
+void copy_inplace(const array& in, array& out, CopyType type, Stream s) {
+  if (type == CopyType::Scalar || type == CopyType::Vector) {
+    if (out.size() == 0) {
+      return;
+    }
+    if (in.dtype() != out.dtype() && (in.dtype() == float64 || out.dtype() == float64)) {
+      check_float64("AsType", s);
+      size_t n = type == CopyType::Scalar ? out.data_size() : in.data_size();
+      return cpu::convert_float64(in, out, {static_cast<int>(n)}, {type == CopyType::Scalar ? 0 : 1}, {1}, 0, 0, s);
+    }
+    bool scalar = type == CopyType::Scalar;
+    return copy_line(in, out, 0, 0, scalar ? out.data_size() : in.data_size(), scalar ? 0 : 1, s);
+  }
+  copy_inplace(in, out, in.shape(), in.strides(), out.strides(), 0, 0, type, s);
+}
+
+void copy_inplace(const array& in, array& out, const Shape& shape, const Strides& in_strides,
+                  const Strides& out_strides, int64_t in_offset, int64_t out_offset, CopyType, Stream s) {
+  if (shape_size(shape) == 0) {
+    return;
+  }
+  if (in.dtype() != out.dtype() && (in.dtype() == float64 || out.dtype() == float64)) {
+    check_float64("AsType", s);
+    return cpu::convert_float64(in, out, shape, in_strides, out_strides, in_offset, out_offset, s);
+  }
+  copy_strided(in, out, shape, in_strides, out_strides, in_offset, out_offset, s);
+}
+
+void copy(const array& in, array& out, CopyType type) {
+  auto s = default_stream(Device::cpu);
+  copy(in, out, type, s);
+  metal::device().get_stream(s.index).synchronize();
+}
+
+void copy_inplace(const array& in, array& out, CopyType type) {
+  auto s = default_stream(Device::cpu);
+  copy_inplace(in, out, type, s);
+  metal::device().get_stream(s.index).synchronize();
+}
+
+array row_contiguous(const array& a, Stream s) {
+  if (a.flags().row_contiguous) {
+    return a;
+  }
+  array out(a.shape(), a.dtype(), nullptr, {});
+  copy(a, out, CopyType::General, s);
+  metal::get_command_encoder(s).add_temporary(out);
+  return out;
+}
+
+array converted(const array& a, Dtype dtype, Stream s) {
+  if (a.dtype() == dtype) {
+    return row_contiguous(a, s);
+  }
+  array out(a.shape(), dtype, nullptr, {});
+  copy(a, out, CopyType::General, s);
+  metal::get_command_encoder(s).add_temporary(out);
+  return out;
+}
+
+}  // namespace mlx::core

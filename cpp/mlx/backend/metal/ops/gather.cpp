@@ -1,0 +1,223 @@
+// Gathers and scatters by index arrays.
+#include <algorithm>
+#include <stdexcept>
+
+#include "mlx/backend/common/copy.h"
+#include "mlx/backend/cpu/float64.h"
+#include "mlx/backend/metal/kernels/indexing.h"
+#include "mlx/backend/metal/ops/launch.h"
+#include "mlx/primitives/indexing.h"
+
+namespace mlx::core {
+
+namespace {
+
+constexpr const char* kSlices[] = {"element", "row", "general"};
+constexpr const char* kScatterSlices[] = {"row", "general", "serial"};
+constexpr const char* kScatterOps[] = {"ScatterMax", "ScatterMin", "ScatterSum", "ScatterProd", "ScatterAssign"};
+
+// The kernels know eight dimensions of a slice; more only occur if they do not collapse.
+SliceParams slice_params(const array& a, const Shape& slice_sizes) {
+  SliceParams p{};
+  auto [shape, strides] = collapse_contiguous_dims(slice_sizes, a.strides());
+  if (shape.size() > 8) {
+    throw std::invalid_argument("[gather] Slices of more than 8 dimensions that are not contiguous.");
+  }
+  p.ndim = static_cast<int32_t>(shape.size());
+  p.size = 1;
+  for (int d = 0; d < p.ndim; ++d) {
+    p.shape[d] = shape[d];
+    p.stride[d] = strides[d];
+    p.size *= shape[d];
+  }
+  return p;
+}
+
+bool is_row(const SliceParams& p) { return p.ndim == 1 && (p.stride[0] == 1 || p.shape[0] == 1); }
+
+// The start of each index's slice, in elements of `a`; kept until the stream has used it. An index that leaves no room
+// for the slice is clamped, or gives a negative offset.
+array make_offsets(const array& a, const std::vector<array>& indices, const std::vector<int>& axes,
+                   const Shape& slice_sizes, bool clamp, Stream s) {
+  static KernelTable table(4 * kDtypes);
+  array offsets(indices[0].shape(), int64, nullptr, {});
+  allocate_output(offsets);
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.add_temporary(offsets);
+  for (size_t i = 0; i < indices.size(); ++i) {
+    array index = row_contiguous(indices[i], s);
+    int variant = (i == 0 ? 0 : 1) + (clamp ? 0 : 2);
+    auto* kernel = table.get(variant * kDtypes + dtype_index(index.dtype()), [&] {
+      return kernel_name("IndexOffsets", i == 0 ? "first" : "next", clamp ? "clamp" : "drop",
+                         type_name(index.dtype()));
+    });
+    int64_t length = a.shape(axes[i]);
+    int64_t limit = length - slice_sizes[axes[i]] + 1;
+    int64_t stride = a.strides(axes[i]);
+    dispatch_line(encoder, index.size(), [&](int64_t first) {
+      encoder.set_compute_pipeline_state(kernel);
+      encoder.set_input_array(index, 0, first * index.itemsize());
+      encoder.set_output_array(offsets, 1, first * 8);
+      encoder.set_bytes(length, 2);
+      encoder.set_bytes(limit, 3);
+      encoder.set_bytes(stride, 4);
+    });
+  }
+  return offsets;
+}
+
+// The entries of a 1-D array, one by one.
+std::vector<array> entries(const array& starts) {
+  std::vector<array> out;
+  for (int i = 0; i < starts.shape(0); ++i) {
+    out.emplace_back(Shape{1}, starts.dtype(), nullptr, std::vector<array>{});
+    out.back().copy_shared_buffer(starts, {1}, {true, true, true}, 1, i * starts.strides(0));
+  }
+  return out;
+}
+
+// Offsets of a view with negative strides could be negative themselves.
+array forward_strides(const array& a, Stream s) {
+  bool forward = std::all_of(a.strides().begin(), a.strides().end(), [](int64_t stride) { return stride >= 0; });
+  return forward ? a : row_contiguous(a, s);
+}
+
+std::vector<array> index_arrays(const std::vector<array>& inputs, size_t count) {
+  return std::vector<array>(inputs.begin() + 1, inputs.begin() + 1 + count);
+}
+
+int64_t scatter_owners(const SliceParams& p, size_t lines) {
+  // Small slices leave few threads: share the indices too, but each costs a look at every index.
+  size_t wanted = p.count > 4096 ? 16 : 1;
+  return next_power_of_2(std::max<size_t>(1, wanted / std::max<size_t>(lines, 1)));
+}
+
+void run_scatter(int reduce_type, const array& updates, const array& offsets, array& out, SliceParams p,
+                 bool overlap, Stream s) {
+  static KernelTable table(5 * 3 * kDtypes);
+  bool assign = reduce_type == Scatter::None;
+  int variant = overlap ? 2 : is_row(p) ? 0 : 1;
+  // By size: four numbers that no type has in common with another size.
+  int type = assign ? out.dtype().size() : dtype_index(out.dtype());
+  auto* kernel = table.get((reduce_type * 3 + variant) * kDtypes + type, [&] {
+    return kernel_name(kScatterOps[reduce_type], kScatterSlices[variant],
+                       assign ? size_name(out.dtype()) : type_name(out.dtype()));
+  });
+  size_t lines = variant == 0 ? (p.size + 7) / 8 : variant == 1 ? p.size : 1;
+  p.owners = variant == 2 ? 1 : scatter_owners(p, lines);
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(kernel);
+  encoder.set_input_array(updates, 0);
+  encoder.set_input_array(offsets, 1);
+  encoder.set_output_array(out, 2);
+  encoder.set_bytes(p, 3);
+  dispatch_grid(encoder, lines, p.owners, 1, std::clamp<size_t>(8192 / std::max(p.count, 1u), 1, 64));
+}
+
+// `indices` along one axis as `p` describes it, or offsets into `in`.
+void run_gather(const array& in, const array& indices, array& out, SliceParams p, Stream s) {
+  static KernelTable table(3 * 9 * kDtypes);
+  p.count = static_cast<uint32_t>(indices.size());
+  int variant = p.size == 1 ? 0 : is_row(p) ? 1 : 2;
+  auto* kernel = table.get((variant * 9 + in.itemsize()) * kDtypes + dtype_index(indices.dtype()), [&] {
+    return kernel_name("Gather", kSlices[variant], size_name(in.dtype()), type_name(indices.dtype()));
+  });
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(kernel);
+  encoder.set_input_array(in, 0);
+  encoder.set_input_array(indices, 1);
+  encoder.set_output_array(out, 2);
+  encoder.set_bytes(p, 3);
+  variant == 0 ? dispatch_grid(encoder, p.count) : dispatch_grid(encoder, p.size, p.count);
+}
+
+void gather_offsets(const array& in, const array& offsets, array& out, const Shape& slice_sizes, Stream s) {
+  auto p = slice_params(in, slice_sizes);
+  // Offsets neither wrap nor clamp.
+  p.axis_size = p.limit = INT64_MAX;
+  p.axis_stride = 1;
+  run_gather(in, offsets, out, p, s);
+}
+
+void copy_base(const array& in, array& out, Stream s) {
+  copy(in, out, in.flags().row_contiguous ? CopyType::Vector : CopyType::General, s);
+}
+
+}  // namespace
+
+MLX_EVAL(Gather) {
+  allocate_output(out);
+  if (out.size() == 0) {
+    return;
+  }
+  Stream s = stream();
+  const array& in = inputs[0];
+  if (axes_.empty()) {
+    // No indices: the one slice at the origin.
+    return copy_inplace(in, out, slice_sizes_, in.strides(), make_contiguous_strides(slice_sizes_), 0, 0,
+                        CopyType::General, s);
+  }
+  if (in.size() == 0) {
+    throw std::invalid_argument("[gather] Cannot take elements of an empty array.");
+  }
+  if (axes_.size() > 1) {
+    array source = forward_strides(in, s);
+    auto indices = index_arrays(inputs, axes_.size());
+    return gather_offsets(source, make_offsets(source, indices, axes_, slice_sizes_, true, s), out, slice_sizes_, s);
+  }
+  auto p = slice_params(in, slice_sizes_);
+  p.axis_size = in.shape(axes_[0]);
+  p.limit = p.axis_size - slice_sizes_[axes_[0]] + 1;
+  p.axis_stride = in.strides(axes_[0]);
+  run_gather(in, row_contiguous(inputs[1], s), out, p, s);
+}
+
+MLX_EVAL(DynamicSlice) {
+  allocate_output(out);
+  if (out.size() == 0) {
+    return;
+  }
+  array in = forward_strides(inputs[0], stream());
+  array offsets = make_offsets(in, entries(inputs[1]), axes_, slice_size_, true, stream());
+  gather_offsets(in, offsets, out, slice_size_, stream());
+}
+
+MLX_EVAL(Scatter) {
+  Stream s = stream();
+  copy_base(inputs[0], out, s);
+  const array& last = inputs.back();
+  if (last.size() == 0 || out.size() == 0) {
+    return;
+  }
+  array updates = row_contiguous(last, s);
+  size_t count = axes_.size();
+  Shape slice(last.shape().end() - out.ndim(), last.shape().end());
+  array offsets(int64_t(0), int64);
+  if (count > 0) {
+    offsets = make_offsets(out, index_arrays(inputs, count), axes_, slice, false, s);
+  }
+  metal::get_command_encoder(s).add_temporary(offsets);
+  if (out.dtype() == float64 && reduce_type_ != Scatter::None) {
+    check_float64(name(), s);
+    return cpu::scatter_float64(reduce_type_, updates, offsets, out, slice, s);
+  }
+  auto p = slice_params(out, slice);
+  p.count = static_cast<uint32_t>(updates.size() / p.size);
+  bool overlap = std::any_of(axes_.begin(), axes_.end(), [&](int axis) { return slice[axis] > 1; });
+  run_scatter(reduce_type_, updates, offsets, out, p, overlap, s);
+}
+
+MLX_EVAL(DynamicSliceUpdate) {
+  Stream s = stream();
+  copy_base(inputs[0], out, s);
+  if (inputs[1].size() == 0) {
+    return;
+  }
+  array update = row_contiguous(inputs[1], s);
+  array offsets = make_offsets(out, entries(inputs[2]), axes_, update.shape(), true, s);
+  auto p = slice_params(out, update.shape());
+  p.count = 1;
+  run_scatter(Scatter::None, update, offsets, out, p, false, s);
+}
+
+}  // namespace mlx::core

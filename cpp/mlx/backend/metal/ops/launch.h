@@ -1,0 +1,109 @@
+// What evaluations of primitives share: looking up kernels without building names, and laying out grids.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "mlx/array.h"
+#include "mlx/backend/common/utils.h"
+#include "mlx/backend/metal/device.h"
+#include "mlx/backend/metal/kernels/strided.h"
+#include "mlx/backend/metal/utils.h"
+#include "mlx/primitives/primitive.h"
+
+// The kernel decides where it runs: both devices have the same evaluation.
+#define MLX_EVAL(Primitive)                                                          \
+  void Primitive::eval_cpu(const std::vector<array>& inputs, array& out) {           \
+    eval_gpu(inputs, out);                                                           \
+  }                                                                                  \
+  void Primitive::eval_gpu(const std::vector<array>& inputs, array& out)
+
+#define MLX_EVAL_MULTI(Primitive)                                                               \
+  void Primitive::eval_cpu(const std::vector<array>& inputs, std::vector<array>& outputs) {     \
+    eval_gpu(inputs, outputs);                                                                  \
+  }                                                                                             \
+  void Primitive::eval_gpu(const std::vector<array>& inputs, std::vector<array>& outputs)
+
+namespace mlx::core {
+
+inline constexpr int kDtypes = 14;
+
+// The pipelines of one family of kernels, by number. `name` is only called for those not seen before.
+class KernelTable {
+ public:
+  explicit KernelTable(size_t size) : entries_(new std::atomic<MTL::ComputePipelineState*>[size]()) {}
+
+  template <typename Name>
+  MTL::ComputePipelineState* get(size_t index, Name&& name) {
+    auto* kernel = entries_[index].load(std::memory_order_acquire);
+    if (!kernel) {
+      kernel = metal::device().get_kernel(name());
+      entries_[index].store(kernel, std::memory_order_release);
+    }
+    return kernel;
+  }
+
+ private:
+  std::unique_ptr<std::atomic<MTL::ComputePipelineState*>[]> entries_;
+};
+
+// Parts of a kernel's name joined by underscores.
+template <typename... Parts>
+std::string kernel_name(const char* first, const Parts&... rest) {
+  std::string name = first;
+  ((name += '_', name += rest), ...);
+  return name;
+}
+
+inline int dtype_index(Dtype dtype) { return static_cast<int>(dtype.val()); }
+
+// Unsigned integers of the type's size stand for it where values are only moved.
+const char* size_name(Dtype dtype);
+
+// float64 runs on the host only.
+void check_float64(const char* op, Stream s);
+
+// Threads (x, y, z), in threadgroups of at most `limit` threads with long rows.
+void dispatch_grid(metal::CommandEncoder& encoder, size_t x, size_t y = 1, size_t z = 1, size_t limit = 1024);
+
+// Runs `bind(first)` and a dispatch for each stretch of a long line that 32-bit positions can cover.
+template <typename Bind>
+void dispatch_line(metal::CommandEncoder& encoder, size_t n, Bind&& bind) {
+  constexpr size_t kStretch = size_t(1) << 31;
+  for (size_t first = 0; first < n; first += kStretch) {
+    bind(static_cast<int64_t>(first));
+    dispatch_grid(encoder, std::min(kStretch, n - first));
+  }
+}
+
+// A strided walk by several operands: the kernel variant "g" up to four dimensions, else "gn".
+struct StridedWalk {
+  Shape shape;
+  std::vector<Strides> strides;
+
+  StridedWalk(const Shape& shape, const std::vector<Strides>& strides);
+  bool deep() const { return shape.size() > 4; }
+  // The parameters from argument `index` on, and the dispatch.
+  template <int N>
+  void run(metal::CommandEncoder& encoder, int index) const;
+};
+
+namespace detail {
+void fill_strides4(const StridedWalk& walk, int64_t (*strides)[4], uint32_t& third_extent);
+void run_deep(const StridedWalk& walk, metal::CommandEncoder& encoder, int index);
+void dispatch_walk(const Shape& shape, metal::CommandEncoder& encoder);
+}  // namespace detail
+
+template <int N>
+void StridedWalk::run(metal::CommandEncoder& encoder, int index) const {
+  if (deep()) {
+    return detail::run_deep(*this, encoder, index);
+  }
+  Strides4<N> params{};
+  detail::fill_strides4(*this, params.stride, params.third_extent);
+  encoder.set_bytes(params, index);
+  detail::dispatch_walk(shape, encoder);
+}
+
+}  // namespace mlx::core

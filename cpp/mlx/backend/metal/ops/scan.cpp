@@ -1,0 +1,109 @@
+// Scans, softmax and log-sum-exp: lines of a contiguous array.
+#include <algorithm>
+
+#include "mlx/backend/common/copy.h"
+#include "mlx/backend/cpu/float64.h"
+#include "mlx/backend/metal/ops/launch.h"
+#include "mlx/primitives/reduce.h"
+
+namespace mlx::core {
+
+namespace {
+
+constexpr const char* kScanOps[] = {"ScanMax", "ScanMin", "ScanSum", "ScanProd", "ScanLogSum"};
+
+// A contiguous input, and memory for the output: the input's own where it can be had.
+array prepare(const array& in, array& out, Stream s) {
+  array source = row_contiguous(in, s);
+  if (in.flags().row_contiguous && in.dtype() == out.dtype() && is_donatable(in, out)) {
+    out.copy_shared_buffer(in);
+  } else {
+    allocate_output(out);
+  }
+  return source;
+}
+
+size_t rows_per_threadgroup(size_t length) {
+  return std::clamp<size_t>(16384 / std::max<size_t>(length, 1), 1, 256);
+}
+
+void rows(const char* op, KernelTable& table, const array& in, array& out, Stream s) {
+  uint32_t length = in.shape(-1);
+  auto* kernel = table.get(dtype_index(in.dtype()), [&] { return kernel_name(op, type_name(in.dtype())); });
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(kernel);
+  encoder.set_input_array(in, 0);
+  encoder.set_output_array(out, 1);
+  encoder.set_bytes(length, 2);
+  dispatch_grid(encoder, in.size() / length, 1, 1, rows_per_threadgroup(length));
+}
+
+}  // namespace
+
+MLX_EVAL(Scan) {
+  Stream s = stream();
+  if (inputs[0].dtype() == float64 && inputs[0].size() > 0) {
+    check_float64(name(), s);
+    allocate_output(out);
+    return cpu::scan_float64(reduce_type_, row_contiguous(inputs[0], s), out, axis_, reverse_, inclusive_, s);
+  }
+  bool widens = inputs[0].dtype() == bool_ && out.dtype() == int32;
+  array in = inputs[0].dtype() == out.dtype() || widens ? prepare(inputs[0], out, s)
+                                                        : prepare(converted(inputs[0], out.dtype(), s), out, s);
+  if (out.size() == 0) {
+    return;
+  }
+  struct {
+    uint32_t length, inner, reverse, inclusive;
+  } shape{};
+  shape.length = in.shape(axis_);
+  shape.inner = 1;
+  for (size_t d = axis_ + 1; d < in.ndim(); ++d) {
+    shape.inner *= in.shape(d);
+  }
+  shape.reverse = reverse_;
+  shape.inclusive = inclusive_;
+  static KernelTable table(5 * kDtypes * kDtypes);
+  size_t index = (reduce_type_ * kDtypes + dtype_index(in.dtype())) * kDtypes + dtype_index(out.dtype());
+  auto* kernel = table.get(
+      index, [&] { return kernel_name(kScanOps[reduce_type_], type_name(in.dtype()), type_name(out.dtype())); });
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(kernel);
+  encoder.set_input_array(in, 0);
+  encoder.set_output_array(out, 1);
+  encoder.set_bytes(shape, 2);
+  size_t outer = in.size() / (size_t(shape.length) * shape.inner);
+  dispatch_grid(encoder, shape.inner, outer, 1, rows_per_threadgroup(shape.length));
+}
+
+MLX_EVAL(Softmax) {
+  array in = prepare(inputs[0], out, stream());
+  if (out.size() == 0) {
+    return;
+  }
+  if (in.dtype() == float64) {
+    check_float64("Softmax", stream());
+    return cpu::softmax_float64(in, out, stream());
+  }
+  static KernelTable table(kDtypes);
+  rows("Softmax", table, in, out, stream());
+}
+
+MLX_EVAL(LogSumExp) {
+  array in = row_contiguous(inputs[0], stream());
+  allocate_output(out);
+  if (out.size() == 0) {
+    return;
+  }
+  if (in.dtype() == float64) {
+    check_float64("LogSumExp", stream());
+    return cpu::logsumexp_float64(in, out, stream());
+  }
+  static KernelTable table(kDtypes);
+  if (in.shape(-1) == 0) {
+    throw std::invalid_argument("[logsumexp] The last axis must not be empty.");
+  }
+  rows("LogSumExp", table, in, out, stream());
+}
+
+}  // namespace mlx::core
