@@ -104,7 +104,7 @@ std::shared_ptr<Program> compile(std::string_view source, const CompileOptions& 
 // Precompiles a header of the standard library, so that later compilations start from it.
 void precompile(const std::string& header, const std::string& output);
 
-// What a kernel becomes, as text. `form`: "llvm" (kernel form).
+// What a kernel becomes, as text. `form`: "llvm" (kernel form), "llvm-opt" or "asm" (code for this CPU).
 std::string emit(const FunctionInfo& function, std::string_view form);
 
 // The bytes of a .metallib; load_library throws std::runtime_error for bytes that are none.

@@ -1,12 +1,16 @@
 // compile(): from source to a program of kernels in kernel form.
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/disk_cache.h"
 #include "metal/compiler/front_end.h"
 #include "metal/compiler/guarded_thread.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/kernel_form.h"
+#include "metal/compiler/resources.h"
+#include "metal/cpu/code_generator.h"
 
 namespace metal {
 namespace compiler {
@@ -21,28 +25,41 @@ FunctionInfo describe(const KernelDeclaration& kernel, const std::vector<Functio
   return info;
 }
 
+void add_callees(llvm::Function& function, std::vector<llvm::Function*>& needed) {
+  for (llvm::BasicBlock& block : function) {
+    for (llvm::Instruction& instruction : block) {
+      auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+      llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+      if (callee && callee->isMaterializable()) needed.push_back(callee);
+    }
+  }
+}
+
+// Initialisers of constants that depend on function constants.
+void add_initializers(llvm::Module& module, std::vector<llvm::Function*>& needed) {
+  const llvm::GlobalVariable* initializers = module.getGlobalVariable("llvm.global_ctors");
+  if (!initializers || !initializers->hasInitializer()) return;
+  for (const llvm::Use& record : initializers->getInitializer()->operands()) {
+    auto* function = llvm::dyn_cast<llvm::Function>(llvm::cast<llvm::User>(record.get())->getOperand(1));
+    if (function) needed.push_back(function);
+  }
+}
+
 // Leaves only what `entry` needs of a lazily read module.
 std::string extract(llvm::StringRef library, const std::string& entry) {
   llvm::LLVMContext context;
   auto module = llvm::cantFail(llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(library, "kernels"), context));
-  llvm::cantFail(module->getFunction(entry)->materialize());
   std::vector<llvm::Function*> needed = {module->getFunction(entry)};
+  add_initializers(*module, needed);
   for (size_t i = 0; i < needed.size(); ++i) {
-    for (llvm::BasicBlock& block : *needed[i]) {
-      for (llvm::Instruction& instruction : block) {
-        auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-        llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
-        if (!callee || !callee->isMaterializable()) continue;
-        llvm::cantFail(callee->materialize());
-        needed.push_back(callee);
-      }
-    }
+    if (!needed[i]->isMaterializable()) continue;
+    llvm::cantFail(needed[i]->materialize());
+    add_callees(*needed[i], needed);
   }
   for (llvm::Function& function : *module) {
-    if (function.isMaterializable()) {
-      function.deleteBody();
-      function.setLinkage(llvm::GlobalValue::ExternalLinkage);
-    }
+    if (!function.isMaterializable()) continue;
+    function.deleteBody();
+    function.setLinkage(llvm::GlobalValue::ExternalLinkage);
   }
   remove_unused(*module);
   return write_bitcode(*module);
@@ -70,9 +87,33 @@ std::shared_ptr<Program> compile_here(std::string_view source, const CompileOpti
 
 }  // namespace compiler
 
+namespace {
+
+// The parts of the options that the program depends on, as text.
+std::string describe_options(const CompileOptions& options) {
+  std::string text = std::to_string(static_cast<uint32_t>(options.math_mode)) + ";" +
+                     std::to_string(options.language_version) + ";" + options.path + ";";
+  for (const auto& [name, value] : options.macros) text += name + "=" + value + ";";
+  for (const std::string& directory : options.include_directories) text += directory + ";";
+  return text;
+}
+
+// A source that reads other files of the user's is compiled every time: they may have changed.
+bool is_self_contained(const Program& program) { return program.inputs.size() <= 1; }
+
+}  // namespace
+
 std::shared_ptr<Program> compile(std::string_view source, const CompileOptions& options) {
+  const std::string key =
+      compiler::cache_key({"msl", compiler::stdlib_fingerprint(), describe_options(options), source});
+  if (const auto entry = compiler::cache_load(key)) {
+    auto program = load_library(*entry);
+    program->options = options;
+    return program;
+  }
   std::shared_ptr<Program> program;
   compiler::run_guarded([&] { program = compiler::compile_here(source, options); });
+  if (is_self_contained(*program) && program->warnings.empty()) compiler::cache_store(key, save_library(*program));
   return program;
 }
 
@@ -81,9 +122,18 @@ void precompile(const std::string& header, const std::string& output) {
 }
 
 std::string emit(const FunctionInfo& function, std::string_view form) {
-  if (form != "llvm") throw std::invalid_argument("--emit " + std::string(form) + ": expected llvm");
-  llvm::LLVMContext context;
-  return compiler::print_ir(*compiler::read_bitcode(function.bitcode, context));
+  std::string text;
+  compiler::run_guarded([&] {
+    if (form == "llvm") {
+      llvm::LLVMContext context;
+      text = compiler::print_ir(*compiler::read_bitcode(function.bitcode, context));
+    } else if (form == "llvm-opt" || form == "asm") {
+      text = cpu::print_code(function, form);
+    } else {
+      throw std::invalid_argument("--emit " + std::string(form) + ": expected llvm, llvm-opt or asm");
+    }
+  });
+  return text;
 }
 
 }  // namespace metal

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "llvm/Config/llvm-config.h"
+
 namespace metal::compiler {
 namespace {
 
@@ -34,6 +36,20 @@ std::string stdlib_directory() { return resource_directory() + "/stdlib"; }
 
 std::string precompiled_header(bool with_mlx_utils) {
   return resource_directory() + (with_mlx_utils ? "/mlx_utils.pch" : "/metal_stdlib.pch");
+}
+
+std::string stdlib_fingerprint() {
+  static const std::string fingerprint = [] {
+    std::string text = LLVM_VERSION_STRING;
+    std::error_code error;
+    for (const bool with_utils : {false, true}) {
+      const fs::path file = precompiled_header(with_utils);
+      text += ";" + std::to_string(fs::file_size(file, error)) + ";" +
+              std::to_string(fs::last_write_time(file, error).time_since_epoch().count());
+    }
+    return text + ";" + resource_directory();
+  }();
+  return fingerprint;
 }
 
 }  // namespace metal::compiler

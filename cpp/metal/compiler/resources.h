@@ -9,4 +9,7 @@ std::string resource_directory();
 std::string stdlib_directory();
 std::string precompiled_header(bool with_mlx_utils);
 
+// Changes whenever the standard library or the compiler does.
+std::string stdlib_fingerprint();
+
 }  // namespace metal::compiler

@@ -123,7 +123,7 @@ std::string describe(const Fault& fault) {
     case SIGSEGV:
     case SIGBUS:
       // Addresses that the processor cannot form are reported without their value.
-      if (fault.code == SI_KERNEL) return "memory access at an impossible address";
+      if (fault.code == SI_KERNEL) return "invalid memory access at an impossible address";
       return "invalid memory access at address " + hexadecimal(fault.address);
     case SIGFPE:
       return "arithmetic trap (division by zero or overflow)";

@@ -84,6 +84,8 @@ Heap::Heap() : classes_(kClasses) {
   cache_limit_ = physical_memory() / 4;
 }
 
+Heap::~Heap() { munmap(pages_, page_count_ * sizeof(Page)); }
+
 void* Heap::allocate(size_t bytes) {
   std::lock_guard lock(mutex_);
   if (bytes > memory_limit_ || statistics_.active + bytes > memory_limit_) return nullptr;

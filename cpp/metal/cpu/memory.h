@@ -42,6 +42,7 @@ class Heap : public Allocator {
 
   static Heap& instance();
   Heap();
+  ~Heap() override;
 
   void* allocate(size_t bytes) override;
   void deallocate(void* memory) override;

@@ -132,10 +132,10 @@ void run(const Command& command, std::FILE* out, std::FILE* err) {
     case Mode::Build: return build(command, err);
     case Mode::List: return list(*load_library(read(command.files[0])), out);
     case Mode::Precompile: return precompile(command.files[0], command.output);
-    case Mode::Emit:
-      for (const FunctionInfo& function : compile_file(command, command.files[0], err)->functions) {
-        std::fputs(emit(function, command.emit).c_str(), out);
-      }
+    case Mode::Emit: {
+      const auto program = compile_file(command, command.files[0], err);
+      for (const FunctionInfo& function : program->functions) std::fputs(emit(function, command.emit).c_str(), out);
+    }
   }
 }
 

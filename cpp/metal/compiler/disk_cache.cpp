@@ -1,0 +1,120 @@
+#include "metal/compiler/disk_cache.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA1.h"
+
+namespace metal::compiler {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uintmax_t kDefaultLimit = 512u << 20;  // bytes
+constexpr int kStoresBetweenSweeps = 64;
+constexpr size_t kDigestSize = 20;
+
+std::string digest(std::string_view bytes) {
+  llvm::SHA1 hash;
+  hash.update(llvm::StringRef(bytes));
+  const auto result = hash.final();
+  return std::string(result.begin(), result.end());
+}
+
+uintmax_t size_limit() {
+  const char* text = std::getenv("MLX_CACHE_LIMIT_MB");
+  const long megabytes = text ? std::atol(text) : 0;
+  return megabytes > 0 ? static_cast<uintmax_t>(megabytes) << 20 : kDefaultLimit;
+}
+
+fs::path entry_path(const std::string& key) { return fs::path(cache_directory()) / key; }
+
+// Removes the entries that were used least recently until three quarters of the limit are left.
+void sweep() {
+  struct Entry {
+    fs::path path;
+    fs::file_time_type used;
+    uintmax_t size;
+  };
+  std::vector<Entry> entries;
+  uintmax_t total = 0;
+  std::error_code error;
+  for (const auto& file : fs::directory_iterator(cache_directory(), error)) {
+    const uintmax_t size = file.file_size(error);
+    if (error) continue;
+    entries.push_back({file.path(), file.last_write_time(error), size});
+    total += size;
+  }
+  const uintmax_t limit = size_limit();
+  if (total <= limit) return;
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  for (const Entry& entry : entries) {
+    if (total <= limit / 4 * 3) break;
+    if (fs::remove(entry.path, error)) total -= entry.size;
+  }
+}
+
+}  // namespace
+
+std::string cache_key(std::initializer_list<std::string_view> parts) {
+  llvm::SHA1 hash;
+  for (std::string_view part : parts) {
+    const uint64_t size = part.size();
+    hash.update(llvm::StringRef(reinterpret_cast<const char*>(&size), sizeof(size)));
+    hash.update(llvm::StringRef(part));
+  }
+  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+}
+
+std::string cache_directory() {
+  if (const char* given = std::getenv("MLX_CACHE_DIR")) return given;
+  if (const char* user = std::getenv("XDG_CACHE_HOME"); user && *user) return std::string(user) + "/mlx-anywhere";
+  if (const char* home = std::getenv("HOME"); home && *home) return std::string(home) + "/.cache/mlx-anywhere";
+  return {};
+}
+
+std::optional<std::string> cache_load(const std::string& key) {
+  if (cache_directory().empty()) return std::nullopt;
+  const fs::path path = entry_path(key);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  std::error_code error;
+  if (bytes.size() < kDigestSize || digest(std::string_view(bytes).substr(kDigestSize)) != bytes.substr(0, kDigestSize)) {
+    fs::remove(path, error);
+    return std::nullopt;
+  }
+  fs::last_write_time(path, fs::file_time_type::clock::now(), error);
+  return bytes.substr(kDigestSize);
+}
+
+void cache_store(const std::string& key, std::string_view bytes) {
+  static std::atomic<int> stores{0};
+  if (cache_directory().empty()) return;
+  std::error_code error;
+  fs::create_directories(cache_directory(), error);
+  const fs::path path = entry_path(key);
+  const int number = stores++;
+  const fs::path temporary = path.string() + "." + std::to_string(getpid()) + "." + std::to_string(number);
+  {
+    std::ofstream file(temporary, std::ios::binary);
+    file << digest(bytes) << bytes;
+    if (!file.flush()) {
+      fs::remove(temporary, error);
+      return;
+    }
+  }
+  fs::rename(temporary, path, error);
+  if (error) fs::remove(temporary, error);
+  if (number % kStoresBetweenSweeps == 0) sweep();
+}
+
+}  // namespace metal::compiler

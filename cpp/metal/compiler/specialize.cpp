@@ -1,0 +1,60 @@
+#include "metal/compiler/specialize.h"
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "metal/compiler/kernel_form.h"
+
+namespace metal::compiler {
+namespace {
+
+constexpr const char* kDefinedQuery = "__metal_function_constant_defined";
+
+// Answers is_function_constant_defined(variable); returns whether it was asked.
+bool answer_queries(llvm::Module& module, const llvm::GlobalVariable& variable, bool defined) {
+  llvm::Function* query = module.getFunction(kDefinedQuery);
+  if (!query) return false;
+  bool asked = false;
+  for (llvm::User* user : llvm::make_early_inc_range(query->users())) {
+    auto* call = llvm::dyn_cast<llvm::CallInst>(user);
+    if (!call || call->getArgOperand(0)->stripPointerCasts() != &variable) continue;
+    call->replaceAllUsesWith(llvm::ConstantInt::get(call->getType(), defined));
+    call->eraseFromParent();
+    asked = true;
+  }
+  return asked;
+}
+
+llvm::Constant* as_constant(llvm::Type* type, uint64_t bits) {
+  if (type->isFloatingPointTy()) {
+    const llvm::APInt raw(type->getPrimitiveSizeInBits(), bits);
+    return llvm::ConstantFP::get(type, llvm::APFloat(type->getFltSemantics(), raw));
+  }
+  return llvm::ConstantInt::get(type, bits);
+}
+
+}  // namespace
+
+void specialize(llvm::Module& module, const FunctionInfo& function, const ConstantValues& values) {
+  for (const FunctionConstantInfo& constant : function.constants) {
+    llvm::GlobalVariable* variable = module.getGlobalVariable(constant.name, /*AllowInternal=*/true);
+    if (!variable || !variable->isDeclaration()) continue;
+    const auto value = values.find(constant.index);
+    const bool given = value != values.end();
+    const bool optional = answer_queries(module, *variable, given);
+    if (given && value->second.type != constant.type) {
+      throw std::invalid_argument("[" + function.name + "] function constant " + std::to_string(constant.index) +
+                                  " ('" + constant.name + "') was given a value of another type than it is declared with");
+    }
+    if (!given && !optional) {
+      throw std::invalid_argument("[" + function.name + "] function constant " + std::to_string(constant.index) +
+                                  " ('" + constant.name + "') needs a value");
+    }
+    llvm::Type* type = variable->getValueType();
+    variable->setInitializer(given ? as_constant(type, value->second.bits) : llvm::Constant::getNullValue(type));
+    variable->setConstant(true);
+    variable->setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+}
+
+}  // namespace metal::compiler

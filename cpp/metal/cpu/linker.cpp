@@ -1,0 +1,75 @@
+#include "metal/cpu/linker.h"
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+
+#include "llvm/ExecutionEngine/Orc/Core.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "metal/compiler/compiler.h"
+#include "metal/cpu/runtime_calls.h"
+
+namespace metal::cpu {
+namespace {
+
+namespace orc = llvm::orc;
+
+orc::LLJIT& jit() {
+  static orc::LLJIT& instance = *[] {
+    auto created = orc::LLJITBuilder()
+                       .setLinkProcessSymbolsByDefault(false)
+                       .setPlatformSetUp(orc::setUpInactivePlatform)
+                       .create();
+    if (!created) throw CompileError("cannot load code: " + llvm::toString(created.takeError()));
+    return created->release();  // kernels may outlive every static object
+  }();
+  return instance;
+}
+
+const orc::SymbolMap& visible_symbols() {
+  static const orc::SymbolMap symbols = [] {
+    orc::SymbolMap map;
+    auto add = [&](const char* name, void* address) {
+      map[jit().mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
+    };
+    for (const RuntimeCall& call : runtime_calls()) add(call.name, call.address);
+    add("memcpy", reinterpret_cast<void*>(&std::memcpy));
+    add("memmove", reinterpret_cast<void*>(&std::memmove));
+    add("memset", reinterpret_cast<void*>(&std::memset));
+    add("fmodf", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(&std::fmod)));
+    add("fmaf", reinterpret_cast<void*>(static_cast<float (*)(float, float, float)>(&std::fma)));
+    return map;
+  }();
+  return symbols;
+}
+
+class JitCode : public LoadedCode {
+ public:
+  explicit JitCode(orc::JITDylib& library) : library_(library) {}
+  ~JitCode() override { llvm::consumeError(jit().getExecutionSession().removeJITDylib(library_)); }
+
+  orc::JITDylib& library() { return library_; }
+
+ private:
+  orc::JITDylib& library_;
+};
+
+void check(llvm::Error error) {
+  if (error) throw CompileError("cannot load code: " + llvm::toString(std::move(error)));
+}
+
+}  // namespace
+
+std::unique_ptr<LoadedCode> load_object(std::string_view object, std::string_view symbol) {
+  static std::atomic<uint64_t> count{0};
+  orc::ExecutionSession& session = jit().getExecutionSession();
+  auto code = std::make_unique<JitCode>(session.createBareJITDylib("kernel" + std::to_string(++count)));
+  check(code->library().define(orc::absoluteSymbols(visible_symbols())));
+  check(jit().addObjectFile(code->library(), llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object))));
+  auto address = jit().lookup(code->library(), llvm::StringRef(symbol));
+  check(address.takeError());
+  code->entry = address->toPtr<EntryPoint>();
+  return code;
+}
+
+}  // namespace metal::cpu

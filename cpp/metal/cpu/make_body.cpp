@@ -1,0 +1,143 @@
+// The kernel's arguments and built-in arguments, from the launch and the thread's position.
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+#include "metal/compiler/attributes.h"
+#include "metal/compiler/kernel_form.h"
+#include "metal/cpu/group_access.h"
+#include "metal/cpu/lower.h"
+
+namespace metal::cpu {
+namespace {
+
+using compiler::Builtin;
+using llvm::Value;
+
+class BuiltinLowering {
+ public:
+  explicit BuiltinLowering(llvm::Function& body) : body_(body) {}
+
+  Value* value(llvm::IRBuilder<>& b, Builtin builtin, unsigned i) {
+    GroupAccess group(b, body_.getArg(0));
+    switch (builtin) {
+      case Builtin::ThreadPositionInGrid:
+        return b.CreateAdd(b.CreateMul(group.position(i), group.threads_per_threadgroup(i)), body_.getArg(1 + i));
+      case Builtin::ThreadPositionInThreadgroup: return body_.getArg(1 + i);
+      case Builtin::ThreadIndexInThreadgroup: return index();
+      case Builtin::ThreadIndexInSimdgroup: return b.CreateAnd(index(), kSimdWidth - 1);
+      case Builtin::ThreadIndexInQuadgroup: return b.CreateAnd(index(), 3);
+      case Builtin::SimdgroupIndexInThreadgroup: return b.CreateUDiv(index(), b.getInt32(kSimdWidth));
+      case Builtin::QuadgroupIndexInThreadgroup: return b.CreateUDiv(index(), b.getInt32(4));
+      case Builtin::ThreadgroupPositionInGrid: return group.position(i);
+      case Builtin::ThreadsPerGrid:
+      case Builtin::GridSize: return group.threads_per_grid(i);
+      case Builtin::ThreadsPerThreadgroup: return group.size(i);
+      case Builtin::DispatchThreadsPerThreadgroup: return group.threads_per_threadgroup(i);
+      case Builtin::ThreadgroupsPerGrid: return group.threadgroups_per_grid(i);
+      case Builtin::ThreadsPerSimdgroup: return b.getInt32(kSimdWidth);
+      case Builtin::QuadgroupsPerThreadgroup: return parts(b, volume(b, false), 4);
+      case Builtin::SimdgroupsPerThreadgroup: return parts(b, volume(b, false), kSimdWidth);
+      case Builtin::DispatchSimdgroupsPerThreadgroup: return parts(b, volume(b, true), kSimdWidth);
+      case Builtin::DispatchQuadgroupsPerThreadgroup: return parts(b, volume(b, true), 4);
+      case Builtin::GridOrigin: return group.grid_origin(i);
+    }
+    llvm_unreachable("unknown builtin");
+  }
+
+ private:
+  Value* index() { return body_.getArg(4); }
+
+  Value* volume(llvm::IRBuilder<>& b, bool dispatched) {
+    GroupAccess group(b, body_.getArg(0));
+    Value* product = b.getInt32(1);
+    for (unsigned i = 0; i < 3; ++i) {
+      product = b.CreateMul(product, dispatched ? group.threads_per_threadgroup(i) : group.size(i));
+    }
+    return product;
+  }
+
+  static Value* parts(llvm::IRBuilder<>& b, Value* count, uint32_t size) {
+    return b.CreateUDiv(b.CreateAdd(count, b.getInt32(size - 1)), b.getInt32(size));
+  }
+
+  llvm::Function& body_;
+};
+
+bool is_scalar(Builtin builtin) {
+  switch (builtin) {
+    case Builtin::ThreadPositionInGrid:
+    case Builtin::ThreadPositionInThreadgroup:
+    case Builtin::ThreadgroupPositionInGrid:
+    case Builtin::ThreadsPerGrid:
+    case Builtin::ThreadsPerThreadgroup:
+    case Builtin::DispatchThreadsPerThreadgroup:
+    case Builtin::ThreadgroupsPerGrid:
+    case Builtin::GridOrigin:
+    case Builtin::GridSize: return false;
+    default: return true;
+  }
+}
+
+// Components beyond those that an attribute has are 0.
+Value* builtin_component(BuiltinLowering& lowering, llvm::IRBuilder<>& builder, Builtin builtin, uint64_t component) {
+  if (component >= (is_scalar(builtin) ? 1u : 3u)) return builder.getInt32(0);
+  return lowering.value(builder, builtin, static_cast<unsigned>(component));
+}
+
+void replace_builtins(llvm::Function& body) {
+  BuiltinLowering lowering(body);
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body))) {
+    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+    if (!callee) continue;
+    llvm::StringRef name = callee->getName();
+    llvm::IRBuilder<> builder(call);
+    Value* value = nullptr;
+    if (name == "__metal_thread_index_in_simdgroup") {
+      value = lowering.value(builder, Builtin::ThreadIndexInSimdgroup, 0);
+    } else if (name.consume_front(compiler::kBuiltinPrefix)) {
+      const auto builtin = compiler::find_builtin(std::string_view(name));
+      const auto component = llvm::cast<llvm::ConstantInt>(call->getArgOperand(0))->getZExtValue();
+      value = builtin_component(lowering, builder, *builtin, component);
+    } else {
+      continue;
+    }
+    call->replaceAllUsesWith(value);
+    call->eraseFromParent();
+  }
+}
+
+// Pointer arguments come from the launch.
+void bind_arguments(llvm::Function& body, llvm::Function& kernel, const FunctionInfo& info) {
+  llvm::IRBuilder<> builder(&*body.getEntryBlock().getFirstInsertionPt());
+  GroupAccess group(builder, body.getArg(0));
+  unsigned position = 0;
+  for (const ArgumentInfo& argument : info.arguments) {
+    if (argument.kind == ArgumentKind::Attribute) continue;
+    llvm::Argument* parameter = kernel.getArg(position++);
+    Value* pointer = argument.kind == ArgumentKind::Buffer
+                         ? group.buffer(argument.index)
+                         : builder.CreateGEP(builder.getInt8Ty(), group.memory(), group.threadgroup_offset(argument.index));
+    parameter->replaceAllUsesWith(builder.CreateAddrSpaceCast(pointer, parameter->getType(), argument.name));
+  }
+}
+
+}  // namespace
+
+llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info) {
+  llvm::Function* kernel = module.getFunction(info.name);
+  llvm::IRBuilder<> builder(module.getContext());
+  llvm::Type* number = builder.getInt32Ty();
+  auto* type = llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy(), number, number, number, number}, false);
+  auto* body = llvm::Function::Create(type, llvm::Function::InternalLinkage, "kernel.body", module);
+  body->addFnAttrs(llvm::AttrBuilder(module.getContext(), kernel->getAttributes().getFnAttrs()));
+  static constexpr const char* kNames[] = {"group", "x", "y", "z", "index"};
+  for (unsigned i = 0; i < 5; ++i) body->getArg(i)->setName(kNames[i]);
+  body->getArg(0)->addAttr(llvm::Attribute::NoAlias);
+  body->splice(body->begin(), kernel);
+  bind_arguments(*body, *kernel, info);
+  replace_builtins(*body);
+  kernel->eraseFromParent();
+  return body;
+}
+
+}  // namespace metal::cpu
