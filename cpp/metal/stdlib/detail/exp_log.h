@@ -184,6 +184,9 @@ __METAL_MATH float pow(float x, float y) {
   unbounded = ax == 1.0f ? 1.0f : unbounded;
   r = ay == infinity() ? unbounded : r;
   r = flip_sign(r, odd_y ? sign_bit(x) : 0u);
+  // With a constant exponent these leave nothing of the above.
+  r = y == 2.0f ? x * x : r;
+  r = y == 3.0f ? x * x * x : r;
   bool root_of_negative = both(both(x < 0.0f, ax != infinity()), !integer_y);
   r = root_of_negative ? quiet_nan() : r;
   r = either_nan(x, y) ? x + y : r;

@@ -47,12 +47,18 @@ __METAL_MATH float reduce_large(float x, unsigned& q) {
   product += mantissa * (middle >> 32);
   product += (mantissa * (head >> 32)) << 32;
   unsigned long long quadrant = (product + (1ull << 61)) >> 62;
-  long long fraction = static_cast<long long>(product - (quadrant << 62));
-  float hi = static_cast<float>(fraction);
-  float lo = static_cast<float>(fraction - static_cast<long long>(hi));
+  unsigned long long fraction = product - (quadrant << 62);
+  unsigned negative = static_cast<unsigned>(fraction >> 32) & 0x80000000u;
+  fraction = negative != 0 ? 0 - fraction : fraction;
+  // 61 bits as three floats, then as two.
+  float top = static_cast<float>(static_cast<int>(fraction >> 37)) * 0x1p37f;
+  float middle_part = static_cast<float>(static_cast<int>(fraction >> 13) & 0xffffff) * 0x1p13f;
+  float low_part = static_cast<float>(static_cast<int>(fraction) & 0x1fff);
+  float lo, hi = fast_two_sum(top, middle_part, lo);
+  lo += low_part;
   float r = fma(hi, 0x1.921fb6p-62f, fma(hi, -0x1.777a5cp-87f, lo * 0x1.921fb6p-62f));
   q = static_cast<unsigned>(quadrant);
-  return x < infinity() ? r : quiet_nan();
+  return x < infinity() ? flip_sign(r, negative) : quiet_nan();
 }
 
 // Cody and Waite with three parts of pi/2, for 0 <= x < 2^15 or so.
