@@ -83,6 +83,19 @@ std::unique_ptr<clang::ASTConsumer> with_implicit_members(std::unique_ptr<clang:
   return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
 }
 
+// Gives the AST its own copy of the language options, one that is not C++ for OpenCL: there, temporaries would live in
+// `__private`, where constructors without a qualifier cannot make objects.
+void use_own_context(clang::CompilerInstance& instance, clang::LangOptions& language) {
+  language = instance.getLangOpts();
+  language.OpenCLGenericAddressSpace = true;
+  clang::Preprocessor& preprocessor = instance.getPreprocessor();
+  auto* context = new clang::ASTContext(language, preprocessor.getSourceManager(), preprocessor.getIdentifierTable(),
+                                        preprocessor.getSelectorTable(), preprocessor.getBuiltinInfo(),
+                                        preprocessor.TUKind);
+  context->InitBuiltinTypes(instance.getTarget(), instance.getAuxTarget());
+  instance.setASTContext(context);
+}
+
 class EmitAction : public clang::ASTFrontendAction {
  public:
   EmitAction(llvm::LLVMContext& context, TranslationUnit& unit) : context_(context), unit_(unit) {}
@@ -95,6 +108,7 @@ class EmitAction : public clang::ASTFrontendAction {
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& instance,
                                                         llvm::StringRef) override {
+    use_own_context(instance, language_);
     generator_ = clang::CreateLLVMCodeGen(instance.getDiagnostics(), "kernels", &instance.getVirtualFileSystem(),
                                           instance.getHeaderSearchOpts(), instance.getPreprocessorOpts(),
                                           instance.getCodeGenOpts(), context_);
@@ -123,6 +137,7 @@ class EmitAction : public clang::ASTFrontendAction {
   llvm::LLVMContext& context_;
   TranslationUnit& unit_;
   clang::CodeGenerator* generator_ = nullptr;
+  clang::LangOptions language_;
 };
 
 class PrecompileAction : public clang::GeneratePCHAction {
@@ -134,6 +149,7 @@ class PrecompileAction : public clang::GeneratePCHAction {
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& instance,
                                                         llvm::StringRef file) override {
+    use_own_context(instance, language_);
     auto consumer = GeneratePCHAction::CreateASTConsumer(instance, file);
     return consumer ? with_implicit_members(std::move(consumer)) : nullptr;
   }
@@ -143,6 +159,9 @@ class PrecompileAction : public clang::GeneratePCHAction {
     instance.createSema(getTranslationUnitKind(), nullptr);
     parse_tokens(instance);
   }
+
+ private:
+  clang::LangOptions language_;
 };
 
 // Clang knows address spaces by OpenCL's names; the user knows Metal's.
