@@ -89,6 +89,9 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   sigemptyset(&action.sa_mask);
+  // A stop must not get between a fault and its handler: leaving from there would keep the fault
+  // blocked.
+  sigaddset(&action.sa_mask, kStopSignal);
   sigaction(signal, &action, &previous_actions[signal]);
 }
 

@@ -1,0 +1,278 @@
+// Kernels that trap, run away or are stopped end in an error; the process and later launches go on.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csetjmp>
+#include <cstdlib>
+#include <thread>
+
+#include "metal/cpu/runtime_calls.h"
+#include "metal/cpu/sanitizers.h"
+#include "metal/driver.h"
+#include "metal/native_kernel.h"
+
+// Stands for compiled kernels, which no sanitizer looks into.
+#if defined(__clang__)
+#define KERNEL __attribute__((no_sanitize("address", "thread", "undefined"), noinline))
+#else
+#define KERNEL __attribute__((no_sanitize("address", "thread", "undefined", "null"), noinline))
+#endif
+
+namespace metal::test {
+namespace {
+
+using cpu::Granularity;
+using cpu::Group;
+
+KERNEL void fill(const Group* group, uint32_t thread) {
+  Position at(group, thread);
+  argument<float>(group, 0)[at.linear] = 1;
+}
+
+void expect_launches_work() {
+  for (bool barriers : {false, true}) {
+    Data<float> out(50000);
+    ASSERT_EQ(run({.entry = fill, .has_barriers = barriers}, {out}, {50000, 1, 1}, {250, 1, 1}),
+              "");
+    for (size_t i = 0; i < out.count; ++i) ASSERT_EQ(out[i], 1.0f);
+  }
+}
+
+// Runs the kernel in every way that it can be run in, on one and on many threadgroups.
+void expect_error(cpu::EntryPoint entry, std::initializer_list<const char*> parts) {
+  for (Granularity granularity : {Granularity::Thread, Granularity::SimdGroup}) {
+    for (bool barriers : {false, true}) {
+      for (size_t grid : {size_t{64}, size_t{100000}}) {
+        Data<float> out(grid);
+        NativeKernel kernel{.name = "culprit",
+                            .entry = entry,
+                            .granularity = granularity,
+                            .has_barriers = barriers};
+        std::string error = run(kernel, {out}, {grid, 1, 1}, {64, 1, 1});
+        EXPECT_NE(error.find("[culprit]"), std::string::npos) << error;
+        for (const char* part : parts) EXPECT_NE(error.find(part), std::string::npos) << error;
+      }
+    }
+  }
+  expect_launches_work();
+}
+
+volatile uintptr_t near_null = 0x10;
+
+KERNEL void write_null(const Group* group, uint32_t thread) {
+  metal_cpu_barrier(group, 1, 1, 0);
+  if (thread == 1) *reinterpret_cast<volatile int*>(near_null) = 1;
+  metal_cpu_barrier(group, 2, 1, 0);
+}
+
+TEST(Faults, NullPointer) {
+  expect_error(write_null, {"invalid memory access at address 0x10", "threadgroup ("});
+}
+
+KERNEL void write_far(const Group* group, uint32_t) {
+  argument<volatile char>(group, 0)[-(int64_t{1} << 43)] = 1;
+}
+
+TEST(Faults, FarOutsideOfEveryBuffer) { expect_error(write_far, {"invalid memory access"}); }
+
+KERNEL void impossible_address(const Group*, uint32_t) {
+  *reinterpret_cast<volatile char*>(uintptr_t{0x8000000000000000}) = 1;
+}
+
+TEST(Faults, ImpossibleAddress) { expect_error(impossible_address, {"invalid memory access"}); }
+
+KERNEL void trap(const Group*, uint32_t) { __builtin_trap(); }
+
+TEST(Faults, Trap) { expect_error(trap, {"illegal instruction or trap"}); }
+
+#if defined(__x86_64__)
+KERNEL void divide(const Group* group, uint32_t) {
+  int quotient = 1, rest = 0, zero = static_cast<int>(group->position[1]);
+  asm volatile("idivl %2" : "+a"(quotient), "+d"(rest) : "r"(zero));
+}
+
+TEST(Faults, DivisionThatTraps) { expect_error(divide, {"arithmetic trap"}); }
+#endif
+
+KERNEL int recurse(volatile char* above, int depth);
+int (*volatile go_deeper)(volatile char*, int) = recurse;
+
+KERNEL int recurse(volatile char* above, int depth) {
+  volatile char frame[512];
+  for (int i = 0; i < 512; i += 64) frame[i] = static_cast<char>(depth + (above ? above[0] : 0));
+  return go_deeper(frame, depth + 1) + frame[64];
+}
+
+KERNEL void overflow(const Group* group, uint32_t thread) {
+  metal_cpu_barrier(group, 1, 1, 0);
+  if (thread == 1) argument<volatile float>(group, 0)[0] = static_cast<float>(recurse(nullptr, 0));
+  metal_cpu_barrier(group, 2, 1, 0);
+}
+
+TEST(Faults, StackOverflow) { expect_error(overflow, {"stack overflow"}); }
+
+// Reads before, behind and between buffers give something.
+KERNEL void read_around(const Group* group, uint32_t thread) {
+  float sum = 0;
+  for (int64_t distance : {64, 4096, 100000, 16000000}) {
+    sum += argument<volatile float>(group, 0)[-distance];
+    sum += argument<volatile float>(group, 0)[distance];
+  }
+  argument<float>(group, 0)[thread] = sum * 0 == 0 ? 1 : 2;
+}
+
+TEST(Faults, NearMissesAreHarmless) {
+  Data<float> small(32);
+  EXPECT_EQ(run({.entry = read_around}, {small}, {32, 1, 1}, {32, 1, 1}), "");
+  Data<float> large(1 << 20);
+  EXPECT_EQ(run({.entry = read_around}, {large}, {32, 1, 1}, {32, 1, 1}), "");
+}
+
+KERNEL void spin(const Group* group, uint32_t thread) {
+  if (thread == 5) metal_cpu_barrier(group, 1, 1, 0);
+  for (;;) asm volatile("" ::: "memory");
+}
+
+// Never ends either, but always in the runtime.
+KERNEL void spin_at_barriers(const Group* group, uint32_t) {
+  for (;;) metal_cpu_barrier(group, 1, 1, 0);
+}
+
+struct TimeLimit {
+  explicit TimeLimit(const char* seconds) { setenv("MLX_KERNEL_TIME_LIMIT", seconds, 1); }
+  ~TimeLimit() { unsetenv("MLX_KERNEL_TIME_LIMIT"); }
+};
+
+TEST(Faults, TimeLimit) {
+  TimeLimit limit("0.02");
+  expect_error(spin, {"time limit of 0.02 seconds"});
+}
+
+TEST(Faults, TimeLimitAtBarriers) {
+  TimeLimit limit("0.02");
+  for (Granularity granularity : {Granularity::Thread, Granularity::SimdGroup}) {
+    NativeKernel kernel{
+        .entry = spin_at_barriers, .granularity = granularity, .has_barriers = true};
+    std::string error = run(kernel, {}, {100000, 1, 1}, {256, 1, 1});
+    EXPECT_NE(error.find("time limit"), std::string::npos) << error;
+  }
+  expect_launches_work();
+}
+
+TEST(Faults, ShortKernelsKeepTheTimeLimit) {
+  TimeLimit limit("100");
+  expect_launches_work();
+}
+
+TEST(Faults, InterruptFromAnotherThread) {
+  for (size_t grid : {size_t{32}, size_t{100000}}) {
+    std::thread other([] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      interrupt();
+    });
+    std::string error = run({.name = "endless", .entry = spin}, {}, {grid, 1, 1}, {32, 1, 1});
+    other.join();
+    EXPECT_EQ(error, "[endless] The kernel was interrupted");
+  }
+  expect_launches_work();
+}
+
+TEST(Faults, InterruptReachesWhatHasNotStarted) {
+  auto state = pipeline({.name = "endless", .entry = spin});
+  auto queue = NS::TransferPtr(device()->newCommandQueue());
+  auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+  std::vector<MTL::CommandBuffer*> buffers;
+  for (int i = 0; i < 3; ++i) {
+    buffers.push_back(queue->commandBuffer());
+    auto* encoder = buffers.back()->computeCommandEncoder();
+    encoder->setComputePipelineState(state.get());
+    encoder->dispatchThreads({1, 1, 1}, {1, 1, 1});
+    encoder->endEncoding();
+    buffers.back()->commit();
+  }
+  int polls = 0;
+  buffers[2]->waitUntilCompleted([&] {
+    if (++polls == 2) interrupt();
+  });
+  for (auto* buffer : buffers) EXPECT_EQ(buffer->status(), MTL::CommandBufferStatusError);
+  EXPECT_GE(polls, 2);
+}
+
+TEST(Faults, ExceptionFromPollEndsTheWait) {
+  auto state = pipeline({.name = "endless", .entry = spin});
+  auto queue = NS::TransferPtr(device()->newCommandQueue());
+  auto commands = NS::TransferPtr(queue->newCommandBuffer());
+  {
+    auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    auto* encoder = commands->computeCommandEncoder();
+    encoder->setComputePipelineState(state.get());
+    encoder->dispatchThreads({1, 1, 1}, {1, 1, 1});
+  }
+  commands->commit();
+  EXPECT_THROW(commands->waitUntilCompleted([] { throw std::runtime_error("enough"); }),
+               std::runtime_error);
+  interrupt();
+  commands->waitUntilCompleted();
+  EXPECT_EQ(commands->status(), MTL::CommandBufferStatusError);
+}
+
+// Faults on several queues at once do not disturb each other.
+TEST(Faults, ManyThreadsAtOnce) {
+  auto good = pipeline({.entry = fill});
+  auto bad = pipeline({.name = "culprit", .entry = write_null, .has_barriers = true});
+  std::atomic<int> errors{0}, successes{0};
+  auto work = [&] {
+    auto queue = NS::TransferPtr(device()->newCommandQueue());
+    Data<float> out(5000);
+    for (int i = 0; i < 20; ++i) {
+      auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+      auto* commands = queue->commandBuffer();
+      auto* encoder = commands->computeCommandEncoder();
+      encoder->setComputePipelineState(i % 2 ? good.get() : bad.get());
+      encoder->setBuffer(out, 0, 0);
+      encoder->dispatchThreads({5000, 1, 1}, {64, 1, 1});
+      encoder->endEncoding();
+      commands->commit();
+      commands->waitUntilCompleted();
+      (commands->error() ? errors : successes)++;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back(work);
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(errors, 40);
+  EXPECT_EQ(successes, 40);
+}
+
+// Signals that no kernel raised reach whoever handled them before us.
+void crash_on_own_account() {
+  static sigjmp_buf recovery;
+  struct sigaction action{};
+  action.sa_handler = [](int) { siglongjmp(recovery, 1); };
+  sigaction(SIGSEGV, &action, nullptr);
+  Data<float> out(32);
+  run({.entry = fill}, {out}, {32, 1, 1}, {32, 1, 1});  // handlers are installed now at the latest
+  if (sigsetjmp(recovery, 1) == 0) raise(SIGSEGV);
+  _exit(7);
+}
+
+TEST(Faults, OtherSignalsArePassedOn) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(crash_on_own_account(), testing::ExitedWithCode(7), "");
+  auto die = [] {
+    Data<float> out(32);
+    run({.entry = fill}, {out}, {32, 1, 1}, {32, 1, 1});
+    raise(SIGFPE);
+  };
+#if !defined(METAL_ASAN) && !defined(METAL_TSAN)
+  EXPECT_EXIT(die(), testing::KilledBySignal(SIGFPE), "");
+#else
+  EXPECT_DEATH(die(), "");
+#endif
+}
+
+}  // namespace
+}  // namespace metal::test
