@@ -1,0 +1,100 @@
+// What MLX puts before every kernel: type names, limits, strided indexing, shuffles of further types.
+#pragma once
+
+#include <metal_stdlib>
+
+#include "mlx/backend/metal/kernels/bf16.h"
+#include "mlx/backend/metal/kernels/bf16_math.h"
+#include "mlx/backend/metal/kernels/complex.h"
+#include "mlx/backend/metal/kernels/defines.h"
+#include "mlx/backend/metal/kernels/elem_to_loc.h"
+
+using namespace metal;
+
+typedef half float16_t;
+typedef float float32_t;
+
+// ---- limits ----
+
+// max and min are infinite where the type has infinities, the finite_ ones never are.
+template <typename U>
+struct Limits {
+  static constexpr U max = is_floating_point_v<U> ? metal::numeric_limits<U>::infinity()
+                                                  : metal::numeric_limits<U>::max();
+  static constexpr U min = is_floating_point_v<U> ? U(-metal::numeric_limits<U>::infinity())
+                                                  : metal::numeric_limits<U>::min();
+  static constexpr U finite_max = metal::numeric_limits<U>::max();
+  static constexpr U finite_min = metal::numeric_limits<U>::lowest();
+};
+
+template <>
+struct Limits<complex64_t> {
+  static constexpr complex64_t max = {metal::numeric_limits<float>::infinity(),
+                                      metal::numeric_limits<float>::infinity()};
+  static constexpr complex64_t min = {-metal::numeric_limits<float>::infinity(),
+                                      -metal::numeric_limits<float>::infinity()};
+  static constexpr complex64_t finite_max = {metal::numeric_limits<float>::max(),
+                                             metal::numeric_limits<float>::max()};
+  static constexpr complex64_t finite_min = {metal::numeric_limits<float>::lowest(),
+                                             metal::numeric_limits<float>::lowest()};
+};
+
+// ---- work sizes ----
+
+template <typename T, typename U>
+METAL_FUNC constexpr T ceildiv(T n, U m) {
+  return (n + m - 1) / m;
+}
+
+template <typename U>
+struct DefaultWorkPerThread {
+  static constexpr int value = sizeof(U) < 8 ? 8 / sizeof(U) : 1;
+};
+template <typename U>
+inline constexpr int default_work_per_thread = DefaultWorkPerThread<U>::value;
+template <typename U, int N = DefaultWorkPerThread<U>::value>
+struct WorkPerThread {
+  static_assert(sizeof(U) <= 8, "WorkPerThread: the type is wider than 8 bytes");
+  static constexpr int n = N;
+};
+
+template <bool B, typename IfTrue, typename IfFalse>
+using ConditionalType = metal::conditional<B, IfTrue, IfFalse>;
+
+// ---- functions ----
+
+// log(1 + x) without the loss of x's low bits in 1 + x.
+METAL_FUNC float log1p(float x) {
+  const float y = 1.0f + x;
+  if (y == 1.0f) return x;
+  return y == metal::numeric_limits<float>::infinity() ? y : metal::precise::log(y) * (x / (y - 1.0f));
+}
+METAL_FUNC half log1p(half x) { return half(log1p(float(x))); }
+METAL_FUNC bfloat16_t log1p(bfloat16_t x) { return bfloat16_t(log1p(float(x))); }
+
+// ---- SIMD-group functions on complex numbers: each part on its own ----
+
+#define __MLX_COMPLEX_SHUFFLE(function)                                 \
+  __METAL_LANES complex64_t function(complex64_t data, uint lane) {     \
+    return {metal::function(data.real, lane), metal::function(data.imag, lane)}; \
+  }
+#define __MLX_COMPLEX_FILL(function)                                                        \
+  __METAL_LANES complex64_t function(complex64_t data, complex64_t filling, uint delta) {   \
+    return {metal::function(data.real, filling.real, delta),                                \
+            metal::function(data.imag, filling.imag, delta)};                               \
+  }
+
+__MLX_COMPLEX_SHUFFLE(simd_shuffle)
+__MLX_COMPLEX_SHUFFLE(simd_broadcast)
+__MLX_COMPLEX_SHUFFLE(simd_shuffle_down)
+__MLX_COMPLEX_SHUFFLE(simd_shuffle_up)
+__MLX_COMPLEX_SHUFFLE(simd_shuffle_xor)
+__MLX_COMPLEX_FILL(simd_shuffle_and_fill_down)
+__MLX_COMPLEX_FILL(simd_shuffle_and_fill_up)
+
+#undef __MLX_COMPLEX_SHUFFLE
+#undef __MLX_COMPLEX_FILL
+
+__METAL_LANES complex64_t simd_sum(complex64_t data) {
+  return {metal::simd_sum(data.real), metal::simd_sum(data.imag)};
+}
