@@ -1,0 +1,175 @@
+// Reductions, softmax: shapes, derivatives, vmap.
+#include "mlx/primitives/reduce.h"
+
+#include <algorithm>
+
+#include "mlx/ops.h"
+#include "mlx/ops/build.h"
+#include "mlx/primitives/rules.h"
+
+namespace mlx::core {
+
+namespace {
+
+Shape with_ones(Shape shape, const std::vector<int>& axes) {
+  for (int axis : axes) {
+    shape[axis] = 1;
+  }
+  return shape;
+}
+
+// For each element, the product of all others that are reduced with it.
+array product_of_others(const array& x, const std::vector<int>& axes, const Stream& s) {
+  return along_axes(x, axes, true, s, [&](const array& last) {
+    array before = cumprod(last, -1, false, false, s);
+    array after = cumprod(last, -1, true, false, s);
+    return multiply(before, after, s);
+  });
+}
+
+// 1 at the extreme elements, shared among equal ones.
+array share_of_extreme(const array& x, const array& out, const std::vector<int>& axes, Dtype dtype, const Stream& s) {
+  array mask = astype(equal(x, out, s), dtype, s);
+  return divide(mask, sum(mask, axes, true, s), s);
+}
+
+}  // namespace
+
+const char* Reduce::name() const {
+  static constexpr const char* names[] = {"And", "Or", "Sum", "Prod", "Min", "Max"};
+  return names[reduce_type_];
+}
+
+std::vector<Shape> Reduce::output_shapes(const std::vector<array>& inputs) {
+  return {with_ones(inputs[0].shape(), axes_)};
+}
+
+std::vector<array> Reduce::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+                               const std::vector<int>&) {
+  const array& x = primals[0];
+  const array& t = tangents[0];
+  const Stream& s = stream();
+  switch (reduce_type_) {
+    case Sum:
+      return {sum(t, axes_, true, s)};
+    case Prod:
+      return {sum(multiply(t, product_of_others(x, axes_, s), s), axes_, true, s)};
+    case Min:
+    case Max: {
+      array out = reduce_type_ == Min ? min(x, axes_, true, s) : max(x, axes_, true, s);
+      return {sum(multiply(t, share_of_extreme(x, out, axes_, t.dtype(), s), s), axes_, true, s)};
+    }
+    default:
+      return {zeros(with_ones(x.shape(), axes_), t.dtype(), s)};
+  }
+}
+
+std::vector<array> Reduce::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
+                               const std::vector<int>&, const std::vector<array>& outputs) {
+  const array& x = primals[0];
+  const Stream& s = stream();
+  array cotangent = astype(cotangents[0], x.dtype(), s);
+  switch (reduce_type_) {
+    case Sum:
+      return {broadcast_to(cotangent, x.shape(), s)};
+    case Prod:
+      return {multiply(cotangent, product_of_others(conjugate(x, s), axes_, s), s)};
+    case Min:
+    case Max:
+      return {multiply(cotangent, share_of_extreme(x, outputs[0], axes_, cotangent.dtype(), s), s)};
+    default:
+      return {zeros_like(x, s)};
+  }
+}
+
+VmapResult Reduce::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
+  array x = axis_in_front(inputs[0], axes[0], stream());
+  auto moved = shifted(axes_);
+  switch (reduce_type_) {
+    case And:
+      return {{all(x, moved, true, stream())}, {0}};
+    case Or:
+      return {{any(x, moved, true, stream())}, {0}};
+    case Sum:
+      return {{sum(x, moved, true, stream())}, {0}};
+    case Prod:
+      return {{prod(x, moved, true, stream())}, {0}};
+    case Min:
+      return {{min(x, moved, true, stream())}, {0}};
+    default:
+      return {{max(x, moved, true, stream())}, {0}};
+  }
+}
+
+// ---- ArgReduce ----
+
+const char* ArgReduce::name() const { return reduce_type_ == ArgMin ? "ArgMin" : "ArgMax"; }
+
+std::vector<Shape> ArgReduce::output_shapes(const std::vector<array>& inputs) {
+  return {with_ones(inputs[0].shape(), {axis_})};
+}
+
+std::vector<array> ArgReduce::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+                                  const std::vector<int>&) {
+  return {zeros(with_ones(primals[0].shape(), {axis_}), tangents[0].dtype(), stream())};
+}
+
+std::vector<array> ArgReduce::vjp(const std::vector<array>& primals, const std::vector<array>&,
+                                  const std::vector<int>& argnums, const std::vector<array>&) {
+  return zero_cotangents(primals, argnums, stream());
+}
+
+VmapResult ArgReduce::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
+  array x = axis_in_front(inputs[0], axes[0], stream());
+  array out = reduce_type_ == ArgMin ? argmin(x, axis_ + 1, true, stream()) : argmax(x, axis_ + 1, true, stream());
+  return {{out}, {0}};
+}
+
+// ---- Softmax ----
+
+namespace {
+
+// The derivative of softmax is symmetric: tangents and cotangents go the same way.
+array softmax_derivative(const array& y, const array& t, const Stream& s) {
+  array weighted = multiply(y, t, s);
+  return subtract(weighted, multiply(y, sum(weighted, -1, true, s), s), s);
+}
+
+}  // namespace
+
+std::vector<array> Softmax::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+                                const std::vector<int>&) {
+  return {softmax_derivative(softmax(primals[0], -1, precise_, stream()), tangents[0], stream())};
+}
+
+std::vector<array> Softmax::vjp(const std::vector<array>&, const std::vector<array>& cotangents,
+                                const std::vector<int>&, const std::vector<array>& outputs) {
+  return {softmax_derivative(outputs[0], cotangents[0], stream())};
+}
+
+VmapResult Softmax::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
+  return {{softmax(axis_in_front(inputs[0], axes[0], stream()), -1, precise_, stream())}, {0}};
+}
+
+// ---- LogSumExp ----
+
+std::vector<Shape> LogSumExp::output_shapes(const std::vector<array>& inputs) {
+  return {with_ones(inputs[0].shape(), {static_cast<int>(inputs[0].ndim()) - 1})};
+}
+
+std::vector<array> LogSumExp::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+                                  const std::vector<int>&) {
+  array weights = softmax(primals[0], -1, true, stream());
+  return {sum(multiply(tangents[0], weights, stream()), -1, true, stream())};
+}
+
+std::vector<array> LogSumExp::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
+                                  const std::vector<int>&, const std::vector<array>&) {
+  return {multiply(cotangents[0], softmax(primals[0], -1, true, stream()), stream())};
+}
+
+VmapResult LogSumExp::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
+  return {{logsumexp(axis_in_front(inputs[0], axes[0], stream()), -1, true, stream())}, {0}};
+}
+
+}  // namespace mlx::core

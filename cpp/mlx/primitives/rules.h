@@ -1,0 +1,36 @@
+// What the rules of several primitives share.
+#pragma once
+
+#include <optional>
+
+#include "mlx/primitives/primitive.h"
+
+namespace mlx::core {
+
+using VmapResult = std::pair<std::vector<array>, std::vector<int>>;
+
+// The mapped axis in front; for an array that has none (axis -1), as it is.
+array axis_in_front(const array& a, int axis, const Stream& s);
+// The same, with an axis of length 1 or of the full length for an array that has none.
+array axis_in_front_or_new(const array& a, int axis, const Stream& s);
+array axis_in_front_or_repeated(const array& a, int axis, int length, const Stream& s);
+
+// Length of the mapped axis.
+int mapped_length(const std::vector<array>& inputs, const std::vector<int>& axes);
+
+// axes + 1
+std::vector<int> shifted(std::vector<int> axes);
+// `first`, then `shape`
+Shape prepended(int first, const Shape& shape);
+
+// The position of `arg` in `argnums`, or -1.
+int position(const std::vector<int>& argnums, int arg);
+
+// One zero array for each of argnums.
+std::vector<array> zero_cotangents(const std::vector<array>& primals, const std::vector<int>& argnums,
+                                   const Stream& s);
+
+// a + b, where either may be missing.
+void accumulate(std::optional<array>& sum, const array& term, const Stream& s);
+
+}  // namespace mlx::core

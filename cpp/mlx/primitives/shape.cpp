@@ -1,0 +1,215 @@
+// Primitives that change shape or layout: each derivative undoes or redoes the change.
+#include "mlx/primitives/shape.h"
+
+#include <algorithm>
+
+#include "mlx/ops.h"
+#include "mlx/primitives/rules.h"
+
+namespace mlx::core {
+
+// A rearrangement is linear: tangents are rearranged like the input (APPLY), cotangents by the inverse (INVERSE, with
+// the input's shape at hand). VMAP applies it with the mapped axis in front. In all three, x is the array, s the stream.
+#define REARRANGEMENT(PRIMITIVE, APPLY, INVERSE, VMAP)                                                         \
+  std::vector<array> PRIMITIVE::jvp(const std::vector<array>&, const std::vector<array>& tangents,             \
+                                    const std::vector<int>&) {                                                 \
+    const array& x = tangents[0];                                                                              \
+    const Stream& s = stream();                                                                                \
+    return {APPLY};                                                                                            \
+  }                                                                                                            \
+  std::vector<array> PRIMITIVE::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,   \
+                                    const std::vector<int>&, const std::vector<array>&) {                      \
+    [[maybe_unused]] const Shape& in_shape = primals[0].shape();                                               \
+    const array& x = cotangents[0];                                                                            \
+    [[maybe_unused]] const Stream& s = stream();                                                               \
+    return {INVERSE};                                                                                          \
+  }                                                                                                            \
+  VmapResult PRIMITIVE::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {                 \
+    const Stream& s = stream();                                                                                \
+    array x = axis_in_front(inputs[0], axes[0], s);                                                            \
+    return {{VMAP}, {0}};                                                                                      \
+  }
+
+namespace {
+
+// Sums over the axes along which an array of shape `shape` was broadcast.
+array sum_to_shape(const array& x, const Shape& shape, const Stream& s) {
+  int added = static_cast<int>(x.ndim() - shape.size());
+  std::vector<int> axes;
+  for (int i = 0; i < static_cast<int>(x.ndim()); ++i) {
+    if (i < added || (shape[i - added] == 1 && x.shape(i) != 1)) {
+      axes.push_back(i);
+    }
+  }
+  return reshape(sum(x, axes, true, s), shape, s);
+}
+
+array broadcast_mapped(const array& x, const Shape& shape, const Stream& s) {
+  // New axes of the broadcast come after the mapped one.
+  Shape aligned(shape.size() - (x.ndim() - 1), 1);
+  aligned.insert(aligned.begin(), x.shape(0));
+  aligned.insert(aligned.end(), x.shape().begin() + 1, x.shape().end());
+  return broadcast_to(reshape(x, aligned, s), prepended(x.shape(0), shape), s);
+}
+
+std::vector<int> transpose_mapped(const std::vector<int>& axes) {
+  auto out = shifted(axes);
+  out.insert(out.begin(), 0);
+  return out;
+}
+
+std::vector<int> inverse_order(const std::vector<int>& axes) {
+  std::vector<int> out(axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) {
+    out[axes[i]] = static_cast<int>(i);
+  }
+  return out;
+}
+
+}  // namespace
+
+REARRANGEMENT(Broadcast, broadcast_to(x, shape_, s), sum_to_shape(x, in_shape, s), broadcast_mapped(x, shape_, s))
+REARRANGEMENT(Contiguous, contiguous(x, allow_col_major_, s), x, contiguous(x, allow_col_major_, s))
+REARRANGEMENT(ExpandDims, expand_dims(x, axes_, s), squeeze(x, axes_, s), expand_dims(x, shifted(axes_), s))
+REARRANGEMENT(Flatten, flatten(x, start_axis_, end_axis_, s), reshape(x, in_shape, s),
+              flatten(x, start_axis_ + 1, end_axis_ + 1, s))
+REARRANGEMENT(Reshape, reshape(x, shape_, s), reshape(x, in_shape, s), reshape(x, prepended(x.shape(0), shape_), s))
+REARRANGEMENT(Squeeze, squeeze(x, axes_, s), expand_dims(x, axes_, s), squeeze(x, shifted(axes_), s))
+REARRANGEMENT(Transpose, transpose(x, axes_, s), transpose(x, inverse_order(axes_), s),
+              transpose(x, transpose_mapped(axes_), s))
+REARRANGEMENT(Unflatten, unflatten(x, axis_, shape_, s), reshape(x, in_shape, s),
+              unflatten(x, axis_ + 1, shape_, s))
+#undef REARRANGEMENT
+
+std::vector<Shape> Broadcast::output_shapes(const std::vector<array>&) { return {shape_}; }
+
+std::vector<Shape> Contiguous::output_shapes(const std::vector<array>& inputs) { return {inputs[0].shape()}; }
+
+std::vector<Shape> ExpandDims::output_shapes(const std::vector<array>& inputs) {
+  Shape shape = inputs[0].shape();
+  for (int axis : axes_) {
+    shape.insert(shape.begin() + axis, 1);
+  }
+  return {shape};
+}
+
+std::vector<Shape> Flatten::output_shapes(const std::vector<array>& inputs) {
+  Shape shape = inputs[0].shape();
+  for (int axis = start_axis_ + 1; axis <= end_axis_; ++axis) {
+    shape[start_axis_] *= shape[axis];
+  }
+  shape.erase(shape.begin() + start_axis_ + 1, shape.begin() + end_axis_ + 1);
+  return {shape};
+}
+
+std::vector<Shape> Reshape::output_shapes(const std::vector<array>&) { return {shape_}; }
+
+std::vector<Shape> Squeeze::output_shapes(const std::vector<array>& inputs) {
+  Shape shape;
+  for (int i = 0; i < static_cast<int>(inputs[0].ndim()); ++i) {
+    if (!std::binary_search(axes_.begin(), axes_.end(), i)) {
+      shape.push_back(inputs[0].shape(i));
+    }
+  }
+  return {shape};
+}
+
+std::vector<Shape> Transpose::output_shapes(const std::vector<array>& inputs) {
+  Shape shape;
+  for (int axis : axes_) {
+    shape.push_back(inputs[0].shape(axis));
+  }
+  return {shape};
+}
+
+std::vector<Shape> Unflatten::output_shapes(const std::vector<array>& inputs) {
+  Shape shape = inputs[0].shape();
+  shape.erase(shape.begin() + axis_);
+  shape.insert(shape.begin() + axis_, shape_.begin(), shape_.end());
+  return {shape};
+}
+
+// ---- AsStrided ----
+
+std::vector<Shape> AsStrided::output_shapes(const std::vector<array>&) { return {shape_}; }
+
+std::vector<array> AsStrided::jvp(const std::vector<array>&, const std::vector<array>& tangents,
+                                  const std::vector<int>&) {
+  return {as_strided(tangents[0], shape_, strides_, offset_, stream())};
+}
+
+std::vector<array> AsStrided::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
+                                  const std::vector<int>&, const std::vector<array>&) {
+  // Elements may be seen several times: their cotangents add up.
+  int size = static_cast<int>(primals[0].size());
+  array places = reshape(as_strided(arange(size, stream()), shape_, strides_, offset_, stream()), {-1}, stream());
+  array updates = reshape(cotangents[0], {-1, 1}, stream());
+  array flat = scatter_add(zeros({size}, cotangents[0].dtype(), stream()), {places}, updates, {0}, stream());
+  return {reshape(flat, primals[0].shape(), stream())};
+}
+
+VmapResult AsStrided::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
+  array x = axis_in_front(inputs[0], axes[0], stream());
+  Shape shape = prepended(x.shape(0), shape_);
+  Strides strides = strides_;
+  strides.insert(strides.begin(), static_cast<int64_t>(x.size() / std::max(x.shape(0), 1)));
+  return {{as_strided(x, shape, strides, offset_, stream())}, {0}};
+}
+
+// ---- NumberOfElements ----
+
+std::vector<Shape> NumberOfElements::output_shapes(const std::vector<array>&) { return {Shape{}}; }
+
+std::vector<array> NumberOfElements::jvp(const std::vector<array>&, const std::vector<array>&,
+                                         const std::vector<int>&) {
+  return {array(0, dtype_)};
+}
+
+std::vector<array> NumberOfElements::vjp(const std::vector<array>& primals, const std::vector<array>&,
+                                         const std::vector<int>& argnums, const std::vector<array>&) {
+  return zero_cotangents(primals, argnums, stream());
+}
+
+VmapResult NumberOfElements::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
+  array x = axis_in_front(inputs[0], axes[0], stream());
+  return {{number_of_elements(x, shifted(axes_), inverted_, dtype_, stream())}, {-1}};
+}
+
+// ---- View ----
+
+std::vector<Shape> View::output_shapes(const std::vector<array>& inputs) {
+  Shape shape = inputs[0].shape();
+  if (!shape.empty()) {
+    shape.back() = static_cast<ShapeElem>(shape.back() * static_cast<int64_t>(inputs[0].itemsize()) / dtype_.size());
+  }
+  return {shape};
+}
+
+namespace {
+
+// Complex numbers seen as pairs of floats, and back, is the one reinterpretation with a derivative.
+bool is_pair_view(Dtype a, Dtype b) { return (a == complex64 && b == float32) || (a == float32 && b == complex64); }
+
+}  // namespace
+
+std::vector<array> View::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+                             const std::vector<int>&) {
+  if (is_pair_view(primals[0].dtype(), dtype_)) {
+    return {view(tangents[0], dtype_, stream())};
+  }
+  return {zeros(output_shapes(primals)[0], dtype_, stream())};
+}
+
+std::vector<array> View::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
+                             const std::vector<int>& argnums, const std::vector<array>&) {
+  if (is_pair_view(primals[0].dtype(), dtype_)) {
+    return {view(cotangents[0], primals[0].dtype(), stream())};
+  }
+  return zero_cotangents(primals, argnums, stream());
+}
+
+VmapResult View::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
+  return {{view(axis_in_front(inputs[0], axes[0], stream()), dtype_, stream())}, {0}};
+}
+
+}  // namespace mlx::core
