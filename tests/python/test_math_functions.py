@@ -1,0 +1,197 @@
+"""Which overload a call takes, and what integer, relational, common and geometric functions give."""
+
+import mlx.core as mx
+import numpy as np
+import pytest
+from kernel_runner import run_one
+
+DECLARATIONS = """
+  float x = 1.5f * in[0]; half h = half(2.5f * in[0]); bfloat b = bfloat(3.0f * in[0]);
+  int n = 7 * int(in[0]); uint u = 9 * uint(in[0]); short s = -4 * short(in[0]);
+  long l = long(in[0]) << 40; bool t = in[0] > 0; uchar uc = 200 * uchar(in[0]);
+  ushort us = 3 * ushort(in[0]); float4 v = float4(1, -2, 3, -4) * in[0];
+  half4 hv = half4(1, 2, 3, 4) * h / 2.5h; packed_float3 pf = packed_float3(1, 2, 3);
+  constexpr float nan = NAN, inf = INFINITY;
+"""
+
+
+def true_in_kernel(conditions: list[str]) -> None:
+    """Evaluates all conditions in one kernel and names those that do not hold."""
+    stores = "\n".join(f"out[{i}] = bool({c});" for i, c in enumerate(conditions))
+    got = run_one(
+        DECLARATIONS + stores,
+        {"in": mx.ones(16)},
+        {"out": ((len(conditions),), mx.bool_)},
+        1,
+        name="conditions",
+    )
+    assert not [c for c, holds in zip(conditions, got) if not holds]
+
+
+TYPES = {
+    "float": ["max(x, 0)", "max(0, x)", "max(x, 0.0)", "max(h, 0.0f)", "max(h, b)", "pow(x, 2)"]
+    + ["pow(h, 2.0)", "exp(3)", "sqrt(u)", "clamp(x, 0, 1)", "clamp(h, 0.0, 1.0)", "abs(x)"]
+    + ["fma(h, x, 1)", "select(x, 0, t)", "dot(v, v)", "mix(0, 1, 0.5)", "atan2(1, 2)"],
+    "half": ["max(h, h)", "max(h, 0)", "pow(h, h)", "pow(h, 2)", "exp(h)", "abs(h)", "fma(h, h, h)"]
+    + ["clamp(h, half(0), half(1))", "dot(hv, hv)", "sign(h)", "fmod(h, h)", "rint(h)"],
+    "bfloat": ["max(b, b)", "min(b, 1)", "exp(b)", "abs(b)", "tanh(b)", "pow(b, b)", "floor(b)"],
+    "int": ["max(0, n - 1)", "max(s, 0)", "max(t, t)", "abs(n)", "clamp(n, 0, 5)", "ilogb(x)"],
+    "uint": ["min(u, n)", "max(u, 0u)", "abs(u)", "clz(u)", "popcount(u)", "clamp(u, 0u, 5u)"],
+    "short": ["max(s, s)", "abs(s)", "clz(s)"],
+    "uchar": ["min(uc, uc)", "rotate(uc, uc)"],
+    "long": ["max(l, 0)", "abs(l)", "min(l, n)"],
+    "ulong": ["min(ulong(3), l)"],
+    "float4": ["max(v, 0)", "max(0.0f, v)", "clamp(v, 0, 1)", "mix(v, v, 0.5)", "pow(v, 2.0f)"]
+    + ["exp(v)", "fma(v, v, 1.0f)", "select(v, 0, v > 0)", "select(v, v, t)", "abs(v)"],
+    "half4": ["exp(hv)", "max(hv, 0.0f)", "fma(hv, hv, hv)", "normalize(hv)"],
+    "float3": ["max(pf, 0)", "exp(pf)", "cross(pf, pf)", "normalize(pf)"],
+    "bool4": ["isnan(v)", "isfinite(hv)", "signbit(v)"],
+    "bool": ["isnan(x)", "isinf(h)", "isnan(b)", "any(v > 0)", "all(v > 0)", "isnan(3)"],
+    "int4": ["select(1, 2, v > 0)", "ilogb(v)"],
+}
+
+
+@pytest.mark.parametrize("type_name", TYPES)
+def test_result_types(type_name: str):
+    true_in_kernel([f"(metal::is_same_v<{type_name}, decltype({e})>)" for e in TYPES[type_name]])
+
+
+INTEGERS = {
+    "counts": ["clz(0) == 32", "clz(0u) == 32", "clz(1) == 31", "clz(uchar(1)) == 7"]
+    + ["clz(short(0)) == 16", "clz(0l) == 64", "clz(-1) == 0", "ctz(0) == 32", "ctz(8u) == 3"]
+    + ["ctz(ushort(0)) == 16", "popcount(-1) == 32", "popcount(char(-1)) == 8"]
+    + ["popcount(0xffl) == 8", "clz(n) == 29", "ctz(u) == 0"],
+    "abs": ["abs(s) == 4", "abs(-2147483647 - 1) == -2147483647 - 1", "abs(short(-32768)) == -32768"]
+    + ["absdiff(3, 5) == 2", "absdiff(3u, 5u) == 2", "absdiff(-3, n) == 10"],
+    "reverse": ["reverse_bits(1u) == 0x80000000u", "reverse_bits(uchar(1)) == 128"]
+    + ["reverse_bits(1ul) == 1ul << 63", "reverse_bits(ushort(3)) == 0xc000"],
+    "saturating": ["addsat(0x7fffffff, 1) == 0x7fffffff", "addsat(-0x7fffffff, -2) == ~0x7fffffff"]
+    + ["addsat(0xffffffffu, u) == 0xffffffffu", "addsat(char(100), char(100)) == 127"]
+    + ["addsat(uchar(200), uc) == 255", "addsat(n, 6) == 13", "subsat(0u, u) == 0"]
+    + ["subsat(~0x7fffffff, n) == ~0x7fffffff", "subsat(0x7fffffff, -n) == 0x7fffffff"]
+    + ["subsat(char(-100), char(100)) == -128"],
+    "averages": ["hadd(0x7fffffff, 0x7fffffff) == 0x7fffffff", "hadd(-3, -2) == -3"]
+    + ["rhadd(-3, -2) == -2", "rhadd(1u, 2u) == 2", "hadd(1u, 2u) == 1", "hadd(uc, uc) == 200"],
+    "rotate": ["rotate(1u, 0u) == 1", "rotate(1u, 31u) == 0x80000000u", "rotate(1u, 32u) == 1"]
+    + ["rotate(0x80000001u, 1u) == 3", "rotate(uchar(0x81), uchar(1)) == 3"]
+    + ["rotate(1, n + 26) == 2", "rotate(ushort(1), ushort(15)) == 0x8000"],
+    "products": ["mulhi(0xffffffffu, 0xffffffffu) == 0xfffffffeu", "mulhi(-1, 1) == -1"]
+    + ["mulhi(ushort(0xffff), ushort(0xffff)) == 0xfffe", "mulhi(~0ul, ~0ul) == ~1ul"]
+    + ["mulhi(-1l, 1l) == -1", "madhi(0x10000, 0x10000, 5) == 6", "mul24(1000, -1000) == -1000000"]
+    + ["mad24(1000u, 1000u, 1u) == 1000001", "madsat(0x10000, 0x10000, -5) == 0x7fffffff"]
+    + ["madsat(2, 3, 4) == 10", "madsat(char(100), char(2), char(-100)) == 100"]
+    + ["madsat(uc, uchar(1), uchar(100)) == 255", "madsat(l, l, -1l) == 0x7fffffffffffffffl"],
+    "bit fields": ["extract_bits(0xabcd1234u, 8, 8) == 0x12", "extract_bits(0xffu, 0, 0) == 0"]
+    + ["extract_bits(0xffffffffu, 0, 32) == 0xffffffffu", "extract_bits(-1, 4, 4) == -1"]
+    + ["extract_bits(0x70, 4, 4) == 7", "extract_bits(uchar(0xf0), 4, 4) == 15"]
+    + ["insert_bits(0u, 0xffu, 8, 8) == 0xff00", "insert_bits(~0u, 0u, 0, 32) == 0"]
+    + ["insert_bits(5u, 0xffu, 3, 0) == 5", "insert_bits(uchar(0), uchar(3), 6, 2) == 0xc0"]
+    + ["insert_bits(uint2(0, 1), uint2(1, 1), 1, 1).y == 3"],
+    "limits": ["max3(1, n, 3) == 7", "min3(1.0f, 2, x) == 1", "median3(3, 1, n) == 3"]
+    + ["median3(3.0f, 1.0f, x) == 1.5f", "clamp(n, 0, 5) == 5", "min(u, n) == 7"],
+    "vectors": ["all(clz(uint2(0, 1)) == uint2(32, 31))", "all(max(int3(1, 5, 3), 4) == int3(4, 5, 4))"]
+    + ["all(rotate(uint2(1, 2), 1) == uint2(2, 4))", "all(abs(int2(-1, 2)) == int2(1, 2))"],
+}
+
+
+@pytest.mark.parametrize("group", INTEGERS)
+def test_integers(group: str):
+    true_in_kernel(INTEGERS[group])
+
+
+FLOATS = {
+    "classes": ["isnan(nan * in[0])", "!isnan(inf)", "isinf(-inf)", "!isfinite(nan)", "isfinite(x)"]
+    + ["!isnormal(1e-40f)", "isnormal(1e-37f)", "isnan(half(nan))", "isinf(half(inf))"]
+    + ["isfinite(half(65504))", "!isnormal(half(1e-6f))", "isnan(bfloat(nan))", "isinf(bfloat(inf))"]
+    + ["signbit(-0.0f)", "!signbit(0.0f)", "signbit(half(-0.0f))", "isunordered(nan, x)"]
+    + ["isordered(x, 2)", "!any(isnan(v))", "all(isfinite(v))"],
+    "NaN gives way": ["fmin(nan, x) == x", "fmax(x, nan) == x", "max(nan, x) == x", "min(x, nan) == x"]
+    + ["clamp(nan, 1.0f, 2.0f) == 1", "saturate(nan) == 0", "sign(nan) == 0"],
+    "common": ["sign(-x) == -1", "signbit(sign(-0.0f))", "saturate(x) == 1", "saturate(-1) == 0"]
+    + ["step(1.0f, 0.5f) == 0", "step(1, x) == 1", "smoothstep(0, 1, 0.5f) == 0.5f"]
+    + ["mix(0, 1, 0.25f) == 0.25f", "all(mix(v, 0, 1) == 0)", "all(clamp(v, 0, 1) == float4(1, 0, 1, 0))"]
+    + ["fdim(3, 1) == 2", "fdim(1, 3) == 0", "fmax3(1, x, 0) == x", "fmedian3(3, 1, x) == x"],
+    "select": ["select(1, 2, t) == 2", "select(x, 0, !t) == x"]
+    + ["all(select(v, 0, v < 0) == float4(1, 0, 3, 0))", "all(select(v, -v, t) == -v)"],
+    "below one": ["fract(-1e-9f) == 0x1.fffffep-1f", "fract(half(-1e-7f)) == half(0x1.ffcp-1f)"]
+    + ["fract(bfloat(-1e-7f)) == bfloat(0x1.fep-1f)", "fract(1.25f) == 0.25f", "isnan(fract(nan))"],
+    "parts": ["ldexp(x, 3) == 12", "ldexp(half(1), -24) == half(0x1p-24f)", "ilogb(8.0f) == 3"]
+    + ["ilogb(0.0f) == FP_ILOGB0", "ilogb(nan) == FP_ILOGBNAN", "ldexp(1.0f, -149) == 0x1p-149f"]
+    + ["ldexp(x, 1000) == inf", "all(ldexp(v, int4(0, 1, 2, 3)) == float4(1, -4, 12, -32))"],
+    "rounding": ["round(2.5f) == 3", "round(-2.5f) == -3", "rint(2.5f) == 2", "rint(3.5h) == 4.0h"]
+    + ["round(0x1.fffffep-2f) == 0", "trunc(-x) == -1", "signbit(ceil(-0.5f))", "floor(h) == 2"],
+    "geometry": ["dot(v, v) == 30", "dot(pf, pf) == 14", "length(float2(3, 4)) == 5"]
+    + ["length_squared(v) == 30", "cross(float3(1, 0, 0), float3(0, 1, 0)).z == 1"]
+    + ["distance(float2(0, 0), float2(3, 4)) == 5", "abs(normalize(float2(3, 4)).x - 0.6f) < 1e-6f"]
+    + ["reflect(float2(1, -1), float2(0, 1)).y == 1", "distance_squared(v, v) == 0"]
+    + ["all(refract(float2(0, -1), float2(0, 1), 1.0f) == float2(0, -1))"]
+    + ["faceforward(float2(0, 1), float2(0, -1), float2(0, 1)).y == 1"],
+    "namespaces": ["fast::max(x, 1.0f) == x", "precise::rsqrt(4.0f) == 0.5f", "fast::clamp(x, 0, 1) == 1"]
+    + ["metal::fast::exp(float4(0)).x == 1", "metal::precise::exp(0) == 1", "fast::divide(x, 2) == 0.75f"],
+    "constants": ["M_PI_F == 3.14159265f", "half(M_E_H) == half(2.718281828f)", "MAXHALF == half(65504)"]
+    + ["HUGE_VALF == inf", "M_LN2_BF == bfloat(0.6931471806f)", "M_SQRT1_2_F == 0.707106781f"],
+}
+
+
+@pytest.mark.parametrize("group", FLOATS)
+def test_floats(group: str):
+    true_in_kernel(FLOATS[group])
+
+
+def test_functions_with_two_results():
+    source = """
+      int e; out[0] = frexp(-12.0f, e); out[1] = e;
+      float whole; out[2] = modf(-1.25f, whole); out[3] = whole;
+      half part; out[4] = modf(2.75h, part); out[5] = part;
+      float c; out[6] = sincos(0.0f, c); out[7] = c;
+      int4 es; out[8] = frexp(float4(1, 2, 4, 8), es).w; out[9] = es.w;
+      float2 cs; out[10] = sincos(float2(0, 1), cs).x; out[11] = cs.x;
+      out[12] = frexp(0.0f, e); out[13] = e;
+    """
+    got = run_one(source, {"unused": mx.ones(8)}, {"out": ((14,), mx.float32)}, 1)
+    expected = [-0.75, 4, -0.25, -1, 0.75, 2, 0, 1, 0.5, 4, 0, 1, 0, 0]
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_limits_in_constant_expressions():
+    source = """
+      constexpr int size = max(3, 4) + min(2, 1) + clamp(9, 0, 5) + abs(-3);
+      constexpr float scale = max(1.0f, 2) * abs(-2.0f);
+      int values[size] = {}; values[size - 1] = int(scale);
+      out[0] = size; out[1] = values[thread_position_in_grid.x + size - 1];
+    """
+    got = run_one(source, {"unused": mx.ones(8)}, {"out": ((2,), mx.int32)}, 1)
+    assert list(got) == [13, 4]
+
+
+def test_half_fma_rounds_once(rng):
+    a, b, c = rng.integers(0, 0x7C00, (3, 100000)).astype(np.uint16).view(np.float16)
+    c = np.where(np.arange(c.size) % 2 == 0, c, -(a * b))
+    source = "uint i = thread_position_in_grid.x; out[i] = fma(a[i], b[i], c[i]);"
+    got = run_one(source, {"a": a, "b": b, "c": c}, {"out": (a.shape, mx.float16)}, a.size)
+    with np.errstate(over="ignore", invalid="ignore"):
+        exact = a.astype(np.longdouble) * b.astype(np.longdouble) + c.astype(np.longdouble)
+        expected = exact.astype(np.float16)
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("mode", ["safe", "relaxed", "fast"])
+def test_tests_on_bits_hold_in_every_math_mode(mode: str):
+    x = np.array([0, 1, -np.inf, np.inf, np.nan, 1e-40, -np.nan, 3e38], np.float32)
+    source = """
+      uint i = thread_position_in_grid.x;
+      out[i] = isnan(x[i]) | isinf(x[i]) << 1 | isfinite(x[i]) << 2 | isnormal(x[i]) << 3;
+    """
+    options = {"compile_options": {"math_mode": mode}}
+    got = run_one(source, {"x": x}, {"out": ((8,), mx.int32)}, 8, **options)
+    assert list(got) == [4, 12, 2, 2, 1, 4, 1, 12]
+
+
+def test_reductions_of_arguments_survive_fast_math(rng):
+    x = rng.uniform(-100, 100, 4096).astype(np.float32)
+    source = "uint i = thread_position_in_grid.x; out[i] = exp(x[i]) + precise::sin(x[i]);"
+    options = {"compile_options": {"math_mode": "fast"}}
+    got = run_one(source, {"x": x}, {"out": ((4096,), mx.float32)}, 4096, **options)
+    with np.errstate(over="ignore"):
+        exact = (np.exp(x.astype(np.float64)) + np.sin(x.astype(np.float64))).astype(np.float32)
+    np.testing.assert_allclose(got, exact, rtol=1e-5, atol=1e-6)
