@@ -74,14 +74,14 @@ METAL_FUNC bfloat16_t log1p(bfloat16_t x) { return bfloat16_t(log1p(float(x))); 
 
 // ---- SIMD-group functions on complex numbers: each part on its own ----
 
-#define __MLX_COMPLEX_SHUFFLE(function)                                 \
-  __METAL_LANES complex64_t function(complex64_t data, uint lane) {     \
+#define __MLX_COMPLEX_SHUFFLE(function)                                          \
+  __METAL_LANES complex64_t function(complex64_t data, uint lane) {              \
     return {metal::function(data.real, lane), metal::function(data.imag, lane)}; \
   }
-#define __MLX_COMPLEX_FILL(function)                                                        \
-  __METAL_LANES complex64_t function(complex64_t data, complex64_t filling, uint delta) {   \
-    return {metal::function(data.real, filling.real, delta),                                \
-            metal::function(data.imag, filling.imag, delta)};                               \
+#define __MLX_COMPLEX_FILL(function)                                                      \
+  __METAL_LANES complex64_t function(complex64_t data, complex64_t filling, uint delta) { \
+    return {metal::function(data.real, filling.real, delta),                              \
+            metal::function(data.imag, filling.imag, delta)};                             \
   }
 
 __MLX_COMPLEX_SHUFFLE(simd_shuffle)
