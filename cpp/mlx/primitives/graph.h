@@ -54,6 +54,8 @@ class CustomTransforms : public Primitive {
   DEFINE_VMAP()
   DEFINE_NAME(CustomTransforms)
 
+  int num_outputs() const { return num_outputs_; }
+
  private:
   int num_outputs_;
   Vjp vjp_fun_;

@@ -1,0 +1,57 @@
+// The number of tasks in flight.
+#include "mlx/scheduler.h"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "mlx/interrupt.h"
+
+namespace mlx::core::scheduler {
+
+namespace {
+
+struct Tasks {
+  std::mutex mutex;
+  std::condition_variable completed;
+  int active = 0;
+};
+
+Tasks& tasks() {
+  // Never destroyed: queues may still report while the process ends.
+  static auto* instance = new Tasks();
+  return *instance;
+}
+
+}  // namespace
+
+void notify_new_task(const Stream&) {
+  std::lock_guard lock(tasks().mutex);
+  tasks().active += 1;
+}
+
+void notify_task_completion(const Stream&) {
+  {
+    std::lock_guard lock(tasks().mutex);
+    tasks().active -= 1;
+  }
+  tasks().completed.notify_all();
+}
+
+int n_active_tasks() {
+  std::lock_guard lock(tasks().mutex);
+  return tasks().active;
+}
+
+void wait_for_at_most(int limit) {
+  std::unique_lock lock(tasks().mutex);
+  auto few_enough = [limit] { return tasks().active <= limit; };
+  while (!tasks().completed.wait_for(lock, WaitPoll::interval, few_enough)) {
+    if (auto& poll = WaitPoll::current()) {
+      lock.unlock();
+      poll();
+      lock.lock();
+    }
+  }
+}
+
+}  // namespace mlx::core::scheduler

@@ -1,0 +1,169 @@
+// eval: schedules the nodes of a graph on their streams, inputs first.
+#include <algorithm>
+#include <mutex>
+#include <stdexcept>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "mlx/backend/cpu/eval.h"
+#include "mlx/backend/gpu/eval.h"
+#include "mlx/primitives/primitive.h"
+#include "mlx/scheduler.h"
+#include "mlx/transforms.h"
+#include "mlx/transforms/graph_walk.h"
+#include "mlx/transforms_impl.h"
+
+namespace mlx::core {
+
+namespace {
+
+// Beyond so many command buffers in flight the host waits instead of allocating more.
+constexpr int kMaxTasksInFlight = 16;
+
+// Event values: intermediate signals count up, the one at the end is beyond them all.
+constexpr uint64_t kFinalValue = uint64_t{1} << 62;
+
+class Evaluation {
+ public:
+  void run(const std::vector<array>& outputs) {
+    auto order = collect(outputs);
+    try {
+      for (auto& node : order) {
+        // Moved out of the order: what nothing else needs may be overwritten.
+        schedule(std::move(node));
+      }
+    } catch (...) {
+      finish(outputs);
+      throw;
+    }
+    finish(outputs);
+  }
+
+ private:
+  struct StreamEvent {
+    Event event;
+    uint64_t signaled = 0;
+  };
+
+  std::vector<array> collect(const std::vector<array>& outputs) {
+    auto pending = [](const array& a) {
+      if (a.status() != array::Status::unscheduled) {
+        return false;
+      }
+      if (!a.has_primitive()) {
+        throw std::invalid_argument(
+            "[eval] Attempting to eval an array without a primitive. If you are inside a function that is being "
+            "transformed (compile, vmap), evaluating its arrays is not allowed there.");
+      }
+      return true;
+    };
+    auto order = topological_order(outputs, pending, false);
+    for (const auto& node : order) {
+      for (const auto& in : node.inputs()) {
+        if (in.status() == array::Status::unscheduled && in.primitive().stream() != node.primitive().stream()) {
+          needed_elsewhere_.insert(in.node_id());
+        }
+      }
+    }
+    return order;
+  }
+
+  StreamEvent& event_of(const Stream& stream) {
+    auto it = events_.find(stream.index);
+    if (it == events_.end()) {
+      it = events_.emplace(stream.index, StreamEvent{Event(stream)}).first;
+    }
+    return it->second;
+  }
+
+  void schedule(array node) {
+    Stream stream = node.primitive().stream();
+    for (const auto& in : node.inputs()) {
+      if (in.status() == array::Status::evaluated && in.event().valid() && in.event().stream() != stream) {
+        in.event().wait(stream);
+      }
+    }
+    auto& progress = event_of(stream);
+    auto outputs = node.num_siblings() > 0 ? node.outputs() : std::vector<array>{};
+    auto each_output = [&](auto f) {
+      f(node);
+      std::for_each(outputs.begin(), outputs.end(), f);
+    };
+    bool signal_now = needed_elsewhere_.count(node.node_id()) > 0;
+
+    on_device(stream, [&](auto eval_node, auto) { eval_node(node); });
+
+    Event done = progress.event;
+    done.set_value(signal_now ? ++progress.signaled : kFinalValue);
+    each_output([&](const array& a) {
+      a.attach_event(done);
+      a.set_status(array::Status::evaluated);
+    });
+    if (signal_now) {
+      done.signal(stream);
+    }
+    if (!node.is_tracer()) {
+      node.detach();
+    }
+    limit_tasks_in_flight();
+  }
+
+  template <typename F>
+  static void on_device(const Stream& stream, F f) {
+    stream.device.type == Device::gpu ? f(gpu::eval, gpu::finalize) : f(cpu::eval, cpu::finalize);
+  }
+
+  static void limit_tasks_in_flight() {
+    if (scheduler::n_active_tasks() > kMaxTasksInFlight) {
+      scheduler::wait_for_at_most(kMaxTasksInFlight / 2);
+    }
+  }
+
+  void finish(const std::vector<array>& outputs) {
+    // Memory of the outputs stays until it is written, even if nobody waits for them.
+    for (const auto& out : outputs) {
+      auto it = out.event().valid() ? events_.find(out.event().stream().index) : events_.end();
+      if (it != events_.end() && out.data_shared_ptr()) {
+        it->second.event.keep(out.data_shared_ptr());
+      }
+    }
+    for (auto& [index, progress] : events_) {
+      Event done = progress.event;
+      done.set_value(kFinalValue);
+      done.signal(done.stream());
+      on_device(done.stream(), [&](auto, auto finalize) { finalize(done.stream()); });
+    }
+  }
+
+  std::unordered_map<int, StreamEvent> events_;
+  // Nodes that another stream waits for.
+  std::unordered_set<std::uintptr_t> needed_elsewhere_;
+};
+
+// Threads may share arrays that are not evaluated yet: one schedules at a time.
+std::recursive_mutex& scheduling_mutex() {
+  static auto* mutex = new std::recursive_mutex();
+  return *mutex;
+}
+
+}  // namespace
+
+void async_eval(std::vector<array> outputs) {
+  bool all_scheduled = std::all_of(outputs.begin(), outputs.end(), [](const array& a) {
+    return a.status() != array::Status::unscheduled;
+  });
+  if (all_scheduled) {
+    return;
+  }
+  std::lock_guard lock(scheduling_mutex());
+  Evaluation().run(outputs);
+}
+
+void eval(std::vector<array> outputs) {
+  async_eval(outputs);
+  for (auto& out : outputs) {
+    out.wait();
+  }
+}
+
+}  // namespace mlx::core

@@ -1,0 +1,283 @@
+// Derivatives: products of vectors with a function's Jacobian, and gradients.
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "mlx/errors.h"
+#include "mlx/ops.h"
+#include "mlx/primitives/graph.h"
+#include "mlx/transforms.h"
+#include "mlx/transforms/graph_walk.h"
+#include "mlx/transforms_impl.h"
+
+namespace mlx::core {
+
+namespace {
+
+using Function = std::function<std::vector<array>(const std::vector<array>&)>;
+
+Stream stream_of(const array& a) {
+  return a.has_primitive() ? a.primitive().stream() : to_stream({});
+}
+
+// Copies of the arguments that can be told apart from the arrays outside.
+std::vector<array> traced(const std::vector<array>& primals) {
+  std::vector<array> out;
+  for (const auto& p : primals) {
+    array tracer = copy(p, stream_of(p));
+    tracer.set_tracer(true);
+    out.push_back(tracer);
+  }
+  return out;
+}
+
+// The nodes between the arguments of interest and the outputs, inputs first.
+struct Trace {
+  struct Node {
+    array a;
+    std::vector<array> outputs;
+    std::vector<int> argnums;  // the inputs that depend on the arguments
+  };
+  std::vector<Node> nodes;
+
+  Trace(const std::vector<array>& arguments, const std::vector<int>& argnums, const std::vector<array>& outputs) {
+    std::unordered_set<std::uintptr_t> argument_ids;
+    for (const auto& a : arguments) {
+      argument_ids.insert(a.id());
+    }
+    auto inside = [&](const array& a) {
+      return a.is_tracer() && a.has_primitive() && argument_ids.count(a.id()) == 0;
+    };
+    std::unordered_set<std::uintptr_t> active;
+    for (int i : argnums) {
+      active.insert(arguments[i].id());
+    }
+    for (auto& a : topological_order(outputs, inside, true)) {
+      if (dynamic_cast<const StopGradient*>(&a.primitive())) {
+        continue;
+      }
+      std::vector<int> followed;
+      for (size_t i = 0; i < num_followed_inputs(a); ++i) {
+        if (active.count(a.inputs()[i].id())) {
+          followed.push_back(static_cast<int>(i));
+        }
+      }
+      if (followed.empty()) {
+        continue;
+      }
+      auto outs = a.outputs();
+      for (const auto& out : outs) {
+        active.insert(out.id());
+      }
+      nodes.push_back({std::move(a), std::move(outs), std::move(followed)});
+    }
+  }
+};
+
+void check_vector(const array& value, const array& vector, const char* op, const char* what) {
+  if (value.shape() != vector.shape()) {
+    invalid_argument(op, message("The ", what, " of shape ", vector.shape(), " must have the shape ", value.shape(), "."));
+  }
+}
+
+// Sums of cotangents (or single tangents) by array.
+class Vectors {
+ public:
+  void add(const array& a, const array& vector, const Stream& s) {
+    auto [it, is_new] = by_id_.try_emplace(a.id(), vector);
+    if (!is_new) {
+      it->second = mlx::core::add(it->second, vector, s);
+    }
+  }
+
+  const array* find(const array& a) const {
+    auto it = by_id_.find(a.id());
+    return it == by_id_.end() ? nullptr : &it->second;
+  }
+
+  void forget(const array& a) { by_id_.erase(a.id()); }
+
+ private:
+  std::unordered_map<std::uintptr_t, array> by_id_;
+};
+
+void pull_back(const Trace::Node& node, Vectors& vectors) {
+  bool reached = std::any_of(node.outputs.begin(), node.outputs.end(),
+                             [&](const array& out) { return vectors.find(out) != nullptr; });
+  if (!reached) {
+    return;
+  }
+  auto& primitive = node.a.primitive();
+  const Stream& s = primitive.stream();
+  std::vector<array> cotangents;
+  for (const auto& out : node.outputs) {
+    auto* known = vectors.find(out);
+    cotangents.push_back(known ? *known : zeros_like(out, s));
+    vectors.forget(out);
+  }
+  auto vjps = primitive.vjp(node.a.inputs(), cotangents, node.argnums, node.outputs);
+  for (size_t i = 0; i < node.argnums.size(); ++i) {
+    vectors.add(node.a.inputs()[node.argnums[i]], vjps.at(i), s);
+  }
+}
+
+}  // namespace
+
+std::pair<std::vector<array>, std::vector<array>> detail::vjp(const Function& fun, const std::vector<array>& primals,
+                                                              const std::vector<array>& cotangents,
+                                                              const std::vector<int>& argnums) {
+  InTracing in_tracing{false, true};
+  auto arguments = traced(primals);
+  auto outputs = fun(arguments);
+  if (cotangents.size() > outputs.size()) {
+    invalid_argument("vjp", message("Got ", cotangents.size(), " cotangents for ", outputs.size(), " outputs."));
+  }
+  Vectors vectors;
+  for (size_t i = 0; i < cotangents.size(); ++i) {
+    check_vector(outputs[i], cotangents[i], "vjp", "cotangent");
+    vectors.add(outputs[i], astype(cotangents[i], outputs[i].dtype(), stream_of(outputs[i])), stream_of(outputs[i]));
+  }
+  Trace trace(arguments, argnums, outputs);
+  for (auto node = trace.nodes.rbegin(); node != trace.nodes.rend(); ++node) {
+    pull_back(*node, vectors);
+  }
+  std::vector<array> vjps;
+  for (int i : argnums) {
+    auto* known = vectors.find(arguments[i]);
+    vjps.push_back(known ? *known : zeros_like(primals[i], stream_of(primals[i])));
+  }
+  return {outputs, vjps};
+}
+
+std::pair<std::vector<array>, std::vector<array>> vjp(const Function& fun, const std::vector<array>& primals,
+                                                      const std::vector<array>& cotangents) {
+  auto checked = [&](const std::vector<array>& inputs) {
+    auto outputs = fun(inputs);
+    if (outputs.size() != cotangents.size()) {
+      invalid_argument("vjp", message("Got ", cotangents.size(), " cotangents for ", outputs.size(), " outputs."));
+    }
+    return outputs;
+  };
+  std::vector<int> argnums(primals.size());
+  std::iota(argnums.begin(), argnums.end(), 0);
+  return detail::vjp(checked, primals, cotangents, argnums);
+}
+
+std::pair<array, array> vjp(const std::function<array(const array&)>& fun, const array& primal,
+                            const array& cotangent) {
+  auto vector_fun = [&](const std::vector<array>& inputs) { return std::vector<array>{fun(inputs[0])}; };
+  auto [outputs, vjps] = vjp(vector_fun, {primal}, {cotangent});
+  return {outputs[0], vjps[0]};
+}
+
+std::pair<std::vector<array>, std::vector<array>> jvp(const Function& fun, const std::vector<array>& primals,
+                                                      const std::vector<array>& tangents) {
+  if (primals.size() != tangents.size()) {
+    invalid_argument("jvp", message("Got ", tangents.size(), " tangents for ", primals.size(), " primals."));
+  }
+  for (size_t i = 0; i < primals.size(); ++i) {
+    check_vector(primals[i], tangents[i], "jvp", "tangent");
+  }
+  detail::InTracing in_tracing{false, true};
+  auto arguments = traced(primals);
+  auto outputs = fun(arguments);
+  Vectors vectors;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    Stream s = stream_of(arguments[i]);
+    vectors.add(arguments[i], astype(tangents[i], primals[i].dtype(), s), s);
+  }
+  std::vector<int> argnums(arguments.size());
+  std::iota(argnums.begin(), argnums.end(), 0);
+  Trace trace(arguments, argnums, outputs);
+  for (const auto& node : trace.nodes) {
+    std::vector<array> known;
+    for (int arg : node.argnums) {
+      known.push_back(*vectors.find(node.a.inputs()[arg]));
+    }
+    auto& primitive = node.a.primitive();
+    auto jvps = primitive.jvp(node.a.inputs(), known, node.argnums);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      vectors.add(node.outputs[i], jvps.at(i), primitive.stream());
+    }
+  }
+  std::vector<array> jvps;
+  for (const auto& out : outputs) {
+    auto* known = vectors.find(out);
+    jvps.push_back(known ? *known : zeros_like(out, stream_of(out)));
+  }
+  return {outputs, jvps};
+}
+
+std::pair<array, array> jvp(const std::function<array(const array&)>& fun, const array& primal,
+                            const array& tangent) {
+  auto vector_fun = [&](const std::vector<array>& inputs) { return std::vector<array>{fun(inputs[0])}; };
+  auto [outputs, jvps] = jvp(vector_fun, {primal}, {tangent});
+  return {outputs[0], jvps[0]};
+}
+
+// ---- gradients ----
+
+namespace {
+
+std::vector<int> checked_argnums(std::vector<int> argnums, size_t count) {
+  if (argnums.empty()) {
+    invalid_argument("grad", "At least one argument must be given.");
+  }
+  for (int& arg : argnums) {
+    if (arg < -static_cast<int>(count) || arg >= static_cast<int>(count)) {
+      invalid_argument("grad", message("There is no argument ", arg, " among ", count, "."));
+    }
+    arg = arg < 0 ? arg + static_cast<int>(count) : arg;
+  }
+  std::vector<int> sorted = argnums;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    invalid_argument("grad", "The same argument is given more than once.");
+  }
+  return argnums;
+}
+
+}  // namespace
+
+ValueAndGradFn value_and_grad(const Function& fun, const std::vector<int>& argnums) {
+  return [fun, argnums](const std::vector<array>& inputs) {
+    auto checked = [&fun](const std::vector<array>& arguments) {
+      auto outputs = fun(arguments);
+      if (outputs.empty() || outputs[0].ndim() != 0) {
+        invalid_argument("grad", "The function must return a scalar" +
+                                     (outputs.empty() ? std::string(".")
+                                                      : message(", not an array of shape ", outputs[0].shape(), ".")));
+      }
+      return outputs;
+    };
+    return detail::vjp(checked, inputs, {array(1.0f)}, checked_argnums(argnums, inputs.size()));
+  };
+}
+
+SimpleValueAndGradFn value_and_grad(const std::function<array(const std::vector<array>&)>& fun,
+                                    const std::vector<int>& argnums) {
+  auto vector_fun = [fun](const std::vector<array>& inputs) { return std::vector<array>{fun(inputs)}; };
+  return [inner = value_and_grad(Function(vector_fun), argnums)](const std::vector<array>& inputs) {
+    auto [outputs, grads] = inner(inputs);
+    return std::pair<array, std::vector<array>>{outputs[0], grads};
+  };
+}
+
+std::function<std::pair<array, array>(const array&)> value_and_grad(const std::function<array(const array&)>& fun) {
+  auto vector_fun = [fun](const std::vector<array>& inputs) { return std::vector<array>{fun(inputs[0])}; };
+  return [inner = value_and_grad(Function(vector_fun), std::vector<int>{0})](const array& input) {
+    auto [outputs, grads] = inner({input});
+    return std::pair<array, array>{outputs[0], grads[0]};
+  };
+}
+
+Function grad(const std::function<array(const std::vector<array>&)>& fun, const std::vector<int>& argnums) {
+  return [inner = value_and_grad(fun, argnums)](const std::vector<array>& inputs) { return inner(inputs).second; };
+}
+
+std::function<array(const array&)> grad(const std::function<array(const array&)>& fun) {
+  return [inner = value_and_grad(fun)](const array& input) { return inner(input).second; };
+}
+
+}  // namespace mlx::core

@@ -1,0 +1,44 @@
+// What this thread's transformations are doing.
+#include "mlx/transforms_impl.h"
+
+namespace mlx::core::detail {
+
+namespace {
+
+struct Depth {
+  int tracing = 0;
+  int dynamic = 0;
+  int grad = 0;
+  int retain = 0;
+};
+
+Depth& depth() {
+  static thread_local Depth instance;
+  return instance;
+}
+
+}  // namespace
+
+InTracing::InTracing(bool dynamic, bool grad) : dynamic_(dynamic), grad_(grad) {
+  depth().tracing += 1;
+  depth().dynamic += dynamic;
+  depth().grad += grad;
+}
+
+InTracing::~InTracing() {
+  depth().tracing -= 1;
+  depth().dynamic -= dynamic_;
+  depth().grad -= grad_;
+}
+
+bool InTracing::in_tracing() { return depth().tracing > 0; }
+bool InTracing::in_dynamic_tracing() { return depth().dynamic > 0; }
+bool InTracing::in_grad_tracing() { return depth().grad > 0; }
+
+RetainGraph::RetainGraph() { depth().retain += 1; }
+RetainGraph::~RetainGraph() { depth().retain -= 1; }
+
+bool in_tracing() { return InTracing::in_tracing(); }
+bool retain_graph() { return depth().retain > 0; }
+
+}  // namespace mlx::core::detail
