@@ -102,7 +102,7 @@ class EmitAction : public clang::ASTFrontendAction {
 
  protected:
   bool BeginInvocation(clang::CompilerInstance& instance) override {
-    number_address_spaces(instance.getTarget());
+    describe_device(instance.getTarget());
     return true;
   }
 
@@ -143,7 +143,7 @@ class EmitAction : public clang::ASTFrontendAction {
 class PrecompileAction : public clang::GeneratePCHAction {
  protected:
   bool BeginInvocation(clang::CompilerInstance& instance) override {
-    number_address_spaces(instance.getTarget());
+    describe_device(instance.getTarget());
     return GeneratePCHAction::BeginInvocation(instance);
   }
 

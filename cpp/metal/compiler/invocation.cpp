@@ -16,8 +16,9 @@ namespace {
 constexpr const char* kUtilsHeader = "mlx/backend/metal/kernels/utils.h";
 constexpr uint32_t kNewestLanguage = 3 << 16 | 2;
 
-// Kernels are parsed for one fixed machine: its data layout (64-bit little-endian) is that of every device served.
-constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
+// Kernels are parsed for one abstract machine, 64-bit and little-endian as every device served. Its calling convention
+// passes classes in memory, which the optimiser takes apart; a CPU's own would pack vectors into other types.
+constexpr const char* kTriple = "spir64-unknown-unknown";
 
 // Only the declared folders exist for a source: no include reaches the rest of the disk.
 class DeclaredFiles : public llvm::vfs::ProxyFileSystem {
@@ -82,7 +83,7 @@ void set_math(clang::LangOptions& language, MathMode mode) {
 
 std::shared_ptr<clang::CompilerInvocation> base_options() {
   static constexpr const char* kArguments[] = {
-      "-triple", kTriple, "-x", "c++", "-std=c++20", "-O2", "-disable-llvm-passes", "-ffreestanding", "-fno-builtin",
+      "-triple", kTriple, "-x", "c++", "-std=c++23", "-O2", "-disable-llvm-passes", "-ffreestanding", "-fno-builtin",
       "-nostdsysteminc", "-nobuiltininc", "-nostdinc++", "-fno-rtti", "-fno-threadsafe-statics", "-fwrapv",
       "-relaxed-aliasing", "-fno-finite-loops", "-fno-strict-return", "-fno-delete-null-pointer-checks",
       "-fbracket-depth", "512", "-ftemplate-depth", "512", "-ferror-limit", "20", "-fmessage-length", "0",
@@ -90,7 +91,7 @@ std::shared_ptr<clang::CompilerInvocation> base_options() {
       "-Wno-duplicate-decl-specifier", "-Wno-unknown-pragmas", "-Wno-unused-value", "-Wno-ignored-attributes",
       "-Wno-psabi", "-Wno-shift-count-overflow", "-Wno-shift-count-negative", "-Wno-reserved-user-defined-literal",
       "-Wno-undefined-internal", "-Wno-undefined-inline", "-Wno-pass-failed", "-Wno-literal-range",
-      "-Wno-tautological-constant-out-of-range-compare", "-Wno-vla-cxx-extension", "-Wno-c++20-compat", "-Wno-extern-initializer",
+      "-Wno-tautological-constant-out-of-range-compare", "-Wno-vla-cxx-extension", "-Wno-c++20-compat", "-Wno-gnu-anonymous-struct", "-Wno-nested-anon-types", "-Wno-extern-initializer",
       "kernel.metal"};
   auto options = std::make_shared<clang::CompilerInvocation>();
   auto ids = llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>();
@@ -159,8 +160,9 @@ Invocation kernel_invocation(std::string_view source, const CompileOptions& opti
   // The buffer outlives the invocation's only use, and its name is what diagnostics print.
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(source), path);
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  memory->addFile(path, 0, std::move(buffer));
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(visible_files(std::move(roots)));
+  if (auto folder = files->getCurrentWorkingDirectory()) memory->setCurrentWorkingDirectory(*folder);
+  memory->addFile(path, 0, std::move(buffer));
   files->pushOverlay(memory);
   invocation->getFrontendOpts().Inputs.emplace_back(path, clang::InputKind(clang::Language::CXX));
   return {std::move(invocation), std::move(files)};
@@ -183,17 +185,27 @@ void allow_address_spaces(clang::LangOptions& language) {
   language.OpenCLGenericAddressSpace = true;
 }
 
-void number_address_spaces(clang::TargetInfo& target) {
+void describe_device(clang::TargetInfo& target) {
   static constinit clang::LangASMap numbers = {};
   numbers[static_cast<unsigned>(clang::LangAS::opencl_global)] = 1;
   numbers[static_cast<unsigned>(clang::LangAS::opencl_private)] = 2;  // spells `constant`: see the token pass
   numbers[static_cast<unsigned>(clang::LangAS::opencl_local)] = 3;
   numbers[static_cast<unsigned>(clang::LangAS::opencl_generic)] = 4;
-  // The map is protected: every real target sets its own in its constructor.
-  struct Access : clang::TargetInfo {
-    static constexpr const clang::LangASMap* clang::TargetInfo::* map() { return &Access::AddrSpaceMap; }
+  // These members are protected: every target of Clang's sets them in its constructor.
+  struct Device : clang::TargetInfo {
+    static void describe(clang::TargetInfo& target) {
+      target.*(&Device::AddrSpaceMap) = &numbers;
+      target.*(&Device::HasBFloat16) = true;
+      target.*(&Device::HasFullBFloat16) = true;
+      target.*(&Device::BFloat16Width) = 16;
+      target.*(&Device::BFloat16Align) = 16;
+      target.*(&Device::BFloat16Format) = &llvm::APFloat::BFloat();
+      target.*(&Device::HasStrictFP) = true;
+      target.*(&Device::MaxAtomicPromoteWidth) = 64;
+      target.*(&Device::MaxAtomicInlineWidth) = 64;
+    }
   };
-  target.*Access::map() = &numbers;
+  Device::describe(target);
 }
 
 }  // namespace metal::compiler

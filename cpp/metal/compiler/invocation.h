@@ -27,7 +27,8 @@ Invocation precompile_invocation(const std::string& header, const std::string& o
 // Lets address spaces qualify methods and pointers. Call after the preprocessor exists, or OpenCL's words are keywords.
 void allow_address_spaces(clang::LangOptions& language);
 
-// Gives Metal's address spaces their numbers in the IR, those of metal::AddressSpace. Call before the AST exists.
-void number_address_spaces(clang::TargetInfo& target);
+// What the abstract machine can do, and the numbers of Metal's address spaces in the IR (those of metal::AddressSpace).
+// Call before the AST exists.
+void describe_device(clang::TargetInfo& target);
 
 }  // namespace metal::compiler

@@ -20,7 +20,7 @@ class BuiltinLowering {
     GroupAccess group(b, body_.getArg(0));
     switch (builtin) {
       case Builtin::ThreadPositionInGrid:
-        return b.CreateAdd(b.CreateMul(group.position(i), group.threads_per_threadgroup(i)), body_.getArg(1 + i));
+        return b.CreateNUWAdd(b.CreateNUWMul(group.position(i), group.threads_per_threadgroup(i)), body_.getArg(1 + i));
       case Builtin::ThreadPositionInThreadgroup: return body_.getArg(1 + i);
       case Builtin::ThreadIndexInThreadgroup: return index();
       case Builtin::ThreadIndexInSimdgroup: return b.CreateAnd(index(), kSimdWidth - 1);
