@@ -46,7 +46,8 @@ void array::ArrayDesc::init() {
   strides.resize(shape.size());
   for (size_t i = shape.size(); i-- > 0;) {
     if (shape[i] < 0) {
-      throw std::invalid_argument("[array] Negative dimensions are not allowed: shape " + text(shape) + ".");
+      throw std::invalid_argument("[array] Negative dimensions are not allowed: shape " +
+                                  text(shape) + ".");
     }
     strides[i] = size;
     if (shape[i] > 0 && size > limit / shape[i]) {
@@ -95,7 +96,8 @@ array::array(const std::complex<float>& value, Dtype dtype)
 }
 
 array::array(std::initializer_list<float> data)
-    : array_desc_(std::make_shared<ArrayDesc>(Shape{static_cast<ShapeElem>(data.size())}, float32)) {
+    : array_desc_(
+          std::make_shared<ArrayDesc>(Shape{static_cast<ShapeElem>(data.size())}, float32)) {
   init(data.begin());
 }
 
@@ -121,11 +123,13 @@ array::array(allocator::Buffer data, Shape shape, Dtype dtype, Deleter deleter)
   set_data(data, std::move(deleter));
 }
 
-array::array(Shape shape, Dtype dtype, std::shared_ptr<Primitive> primitive, std::vector<array> inputs)
+array::array(Shape shape, Dtype dtype, std::shared_ptr<Primitive> primitive,
+             std::vector<array> inputs)
     : array_desc_(std::make_shared<ArrayDesc>(std::move(shape), dtype, std::move(primitive),
                                               std::move(inputs))) {
   if (has_primitive() && dtype == float64 && this->primitive().device() == Device::gpu) {
-    throw std::invalid_argument("float64 is not supported on the GPU: use stream=mx.cpu or another type.");
+    throw std::invalid_argument(
+        "float64 is not supported on the GPU: use stream=mx.cpu or another type.");
   }
 }
 
@@ -153,7 +157,8 @@ std::vector<array> array::make_arrays(std::vector<Shape> shapes, const std::vect
 }
 
 void throw_initializer_size(size_t given, const Shape& shape) {
-  invalid_argument("array", message("An initializer of ", given, " values does not fill shape ", shape, "."));
+  invalid_argument(
+      "array", message("An initializer of ", given, " values does not fill shape ", shape, "."));
 }
 
 // ---- graph ----
@@ -270,7 +275,8 @@ void array::set_data(allocator::Buffer buffer, Deleter d) {
   array_desc_->flags = {true, true, has_one_long_axis(shape())};
 }
 
-void array::set_data(allocator::Buffer buffer, size_t data_size, Strides strides, Flags flags, Deleter d) {
+void array::set_data(allocator::Buffer buffer, size_t data_size, Strides strides, Flags flags,
+                     Deleter d) {
   array_desc_->data = std::make_shared<Data>(buffer, std::move(d));
   array_desc_->offset = 0;
   array_desc_->data_size = data_size;
@@ -278,8 +284,8 @@ void array::set_data(allocator::Buffer buffer, size_t data_size, Strides strides
   array_desc_->flags = flags;
 }
 
-void array::copy_shared_buffer(const array& other, const Strides& strides, Flags flags, size_t data_size,
-                               int64_t offset) {
+void array::copy_shared_buffer(const array& other, const Strides& strides, Flags flags,
+                               size_t data_size, int64_t offset) {
   array_desc_->data = other.array_desc_->data;
   array_desc_->strides = strides;
   array_desc_->flags = flags;
@@ -295,8 +301,9 @@ void array::copy_shared_buffer(const array& other) {
 
 void array::check_item() const {
   if (size() != 1) {
-    throw std::invalid_argument("[item] Only arrays of size 1 have a single value; this one has shape " +
-                                text(shape()) + ".");
+    throw std::invalid_argument(
+        "[item] Only arrays of size 1 have a single value; this one has shape " + text(shape()) +
+        ".");
   }
 }
 
@@ -306,6 +313,8 @@ array::ArrayIterator::ArrayIterator(const array& arr, int idx) : arr_(arr), idx_
   }
 }
 
-array::ArrayIterator::reference array::ArrayIterator::operator*() const { return take(arr_, idx_, 0); }
+array::ArrayIterator::reference array::ArrayIterator::operator*() const {
+  return take(arr_, idx_, 0);
+}
 
 }  // namespace mlx::core

@@ -23,7 +23,7 @@ Device& mutable_default_device() {
 Info host_info() {
   utsname system{};
   uname(&system);
-  struct sysinfo memory {};
+  struct sysinfo memory{};
   sysinfo(&memory);
   return {{"architecture", std::string(system.machine)},
           {"device_name", std::string("cpu")},
@@ -46,12 +46,15 @@ const Device& default_device() { return mutable_default_device(); }
 
 void set_default_device(const Device& d) {
   if (!is_available(d)) {
-    throw std::invalid_argument("[set_default_device] The device is not available on this machine.");
+    throw std::invalid_argument(
+        "[set_default_device] The device is not available on this machine.");
   }
   mutable_default_device() = d;
 }
 
-int device_count(Device::DeviceType type) { return type == Device::cpu || gpu::is_available() ? 1 : 0; }
+int device_count(Device::DeviceType type) {
+  return type == Device::cpu || gpu::is_available() ? 1 : 0;
+}
 
 bool is_available(const Device& d) { return d.index >= 0 && d.index < device_count(d.type); }
 

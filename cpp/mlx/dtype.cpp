@@ -11,7 +11,9 @@ namespace mlx::core {
 
 namespace {
 
-bool is_signed(const Dtype& t) { return t.val() >= Dtype::Val::int8 && t.val() <= Dtype::Val::int64; }
+bool is_signed(const Dtype& t) {
+  return t.val() >= Dtype::Val::int8 && t.val() <= Dtype::Val::int64;
+}
 bool is_unsigned(const Dtype& t) {
   return t.val() >= Dtype::Val::uint8 && t.val() <= Dtype::Val::uint64;
 }
@@ -122,10 +124,10 @@ bool issubdtype(const Dtype& a, const Dtype::Category& b) {
   if (a == bool_) {
     return b == generic;
   }
-  Dtype::Category category = a == complex64      ? complexfloating
-                             : is_floating(a)    ? floating
-                             : is_unsigned(a)    ? unsignedinteger
-                                                 : signedinteger;
+  Dtype::Category category = a == complex64   ? complexfloating
+                             : is_floating(a) ? floating
+                             : is_unsigned(a) ? unsignedinteger
+                                              : signedinteger;
   return issubdtype(category, b);
 }
 
@@ -148,12 +150,14 @@ bool issubdtype(const Dtype::Category& a, const Dtype::Category& b) {
   }
 }
 
-Dtype at_least_float(const Dtype& t) { return issubdtype(t, inexact) ? t : promote_types(t, float32); }
+Dtype at_least_float(const Dtype& t) {
+  return issubdtype(t, inexact) ? t : promote_types(t, float32);
+}
 
-#define MLX_TYPE_TO_DTYPE(T, dtype)  \
-  template <>                        \
+#define MLX_TYPE_TO_DTYPE(T, dtype)        \
+  template <>                              \
   TypeToDtype<T>::operator Dtype() const { \
-    return dtype;                    \
+    return dtype;                          \
   }
 MLX_TYPE_TO_DTYPE(bool, bool_)
 MLX_TYPE_TO_DTYPE(uint8_t, uint8)
@@ -181,8 +185,8 @@ std::string dtype_to_array_protocol(const Dtype& t) {
 
 Dtype dtype_from_array_protocol(const std::string& text) {
   std::string name = text.size() == 3 ? text.substr(1) : text;
-  for (Dtype t : {bool_, uint8, uint16, uint32, uint64, int8, int16, int32, int64, float16, float32, float64,
-                  bfloat16, complex64}) {
+  for (Dtype t : {bool_, uint8, uint16, uint32, uint64, int8, int16, int32, int64, float16, float32,
+                  float64, bfloat16, complex64}) {
     if (text.substr(0, 1) != ">" && dtype_to_array_protocol(t).substr(1) == name) {
       return t;
     }
@@ -228,7 +232,8 @@ finfo::finfo(Dtype t) : dtype(t) {
       set_limits<float>(*this);
       break;
     default:
-      invalid_argument("finfo", "The type must be a floating point type, not " + dtype_to_string(t) + ".");
+      invalid_argument("finfo",
+                       "The type must be a floating point type, not " + dtype_to_string(t) + ".");
   }
 }
 
@@ -259,7 +264,8 @@ iinfo::iinfo(Dtype t) : dtype(t) {
       set_limits<int64_t>(*this);
       break;
     default:
-      invalid_argument("iinfo", "The type must be an integer type, not " + dtype_to_string(t) + ".");
+      invalid_argument("iinfo",
+                       "The type must be an integer type, not " + dtype_to_string(t) + ".");
   }
 }
 

@@ -1,4 +1,5 @@
-// The messages of operations that refuse their arguments: "[operation] what is wrong with what was given."
+// The messages of operations that refuse their arguments: "[operation] what is wrong with what was
+// given."
 #pragma once
 
 #include <string>

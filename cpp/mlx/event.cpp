@@ -7,6 +7,7 @@
 
 #include "mlx/backend/cpu/eval.h"
 #include "mlx/backend/gpu/eval.h"
+#include "mlx/interrupt.h"
 
 namespace mlx::core {
 
@@ -22,7 +23,15 @@ Event::Event(Stream stream) : stream_(stream), state_(std::make_shared<State>())
 
 void Event::wait() const {
   std::unique_lock lock(state_->mutex);
-  state_->reached.wait(lock, [this] { return state_->value >= value_; });
+  auto reached = [this] { return state_->value >= value_; };
+  if (auto& poll = WaitPoll::current()) {
+    while (!state_->reached.wait_for(lock, WaitPoll::interval, reached)) {
+      lock.unlock();
+      poll();
+      lock.lock();
+    }
+  }
+  state_->reached.wait(lock, reached);
   if (state_->error) {
     std::rethrow_exception(state_->error);
   }

@@ -18,7 +18,8 @@ std::function<void()>& thread_poll() {
 
 void interrupt() { ::metal::interrupt(); }
 
-WaitPoll::WaitPoll(std::function<void()> poll) : previous_(std::exchange(thread_poll(), std::move(poll))) {}
+WaitPoll::WaitPoll(std::function<void()> poll)
+    : previous_(std::exchange(thread_poll(), std::move(poll))) {}
 WaitPoll::~WaitPoll() { thread_poll() = std::move(previous_); }
 const std::function<void()>& WaitPoll::current() { return thread_poll(); }
 

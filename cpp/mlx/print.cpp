@@ -31,7 +31,9 @@ std::ostream& operator<<(std::ostream& os, const Stream& s) {
 
 std::ostream& operator<<(std::ostream& os, const Dtype& d) { return os << dtype_to_string(d); }
 
-std::ostream& operator<<(std::ostream& os, const Dtype::Kind& k) { return os << "buifcV"[static_cast<int>(k)]; }
+std::ostream& operator<<(std::ostream& os, const Dtype::Kind& k) {
+  return os << "buifcV"[static_cast<int>(k)];
+}
 
 std::ostream& operator<<(std::ostream& os, float16_t v) { return os << static_cast<float>(v); }
 
@@ -43,7 +45,7 @@ std::ostream& operator<<(std::ostream& os, const Strides& v) { return os << text
 
 namespace {
 
-constexpr int kEdgeItems = 3;         // shown at each end of a long axis
+constexpr int kEdgeItems = 3;          // shown at each end of a long axis
 constexpr size_t kSummarizeAt = 1000;  // elements from which long axes are shortened
 
 template <typename T>
@@ -76,13 +78,16 @@ struct Printer {
   size_t width = 0;
 
   void measure(const T* data, size_t dim) {
-    visit(data, dim, [this](const T* d, size_t next) {
-      if (next == a.ndim()) {
-        width = std::max(width, element_text(*d).size());
-      } else {
-        measure(d, next);
-      }
-    }, [] {});
+    visit(
+        data, dim,
+        [this](const T* d, size_t next) {
+          if (next == a.ndim()) {
+            width = std::max(width, element_text(*d).size());
+          } else {
+            measure(d, next);
+          }
+        },
+        [] {});
   }
 
   void print(const T* data, size_t dim, int indent) {

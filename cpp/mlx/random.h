@@ -15,7 +15,7 @@ class KeySequence {
   void seed(uint64_t seed);
   array next();
 
-  // The sequence used where no key is given. One per thread.
+  // The sequence used where no key is given.
   static KeySequence& default_();
 
   const array& key() const { return key_; }

@@ -25,7 +25,8 @@ Registry& registry() {
 
 void check_available(const Device& d, const char* op) {
   if (!is_available(d)) {
-    throw std::invalid_argument(std::string("[") + op + "] The device is not available on this machine.");
+    throw std::invalid_argument(std::string("[") + op +
+                                "] The device is not available on this machine.");
   }
 }
 
@@ -78,6 +79,8 @@ std::vector<Stream> get_streams() {
 
 void synchronize() { synchronize(default_stream(default_device())); }
 
-void synchronize(Stream s) { s.device.type == Device::gpu ? gpu::synchronize(s) : cpu::synchronize(s); }
+void synchronize(Stream s) {
+  s.device.type == Device::gpu ? gpu::synchronize(s) : cpu::synchronize(s);
+}
 
 }  // namespace mlx::core

@@ -66,7 +66,8 @@ Shape broadcast_shapes(const Shape& s1, const Shape& s2) {
     ShapeElem a = longer[i + skip];
     ShapeElem b = shorter[i];
     if (a != b && a != 1 && b != 1) {
-      invalid_argument("broadcast_shapes", message("Shapes ", s1, " and ", s2, " cannot be broadcast."));
+      invalid_argument("broadcast_shapes",
+                       message("Shapes ", s1, " and ", s2, " cannot be broadcast."));
     }
     out[i + skip] = a == 1 ? b : a;
   }
@@ -75,7 +76,8 @@ Shape broadcast_shapes(const Shape& s1, const Shape& s2) {
 
 int normalize_axis_index(int axis, int ndim, const std::string& op) {
   if (axis < -ndim || axis >= ndim) {
-    invalid_argument(op, message("Axis ", axis, " is out of bounds for an array with ", ndim, " dimensions."));
+    invalid_argument(
+        op, message("Axis ", axis, " is out of bounds for an array with ", ndim, " dimensions."));
   }
   return axis < 0 ? axis + ndim : axis;
 }
@@ -87,7 +89,8 @@ std::vector<int> normalize_axes(const std::vector<int>& axes, int ndim, const st
   }
   std::sort(out.begin(), out.end());
   if (std::adjacent_find(out.begin(), out.end()) != out.end()) {
-    invalid_argument(op, message("Axes must be unique, but ", Shape(axes.begin(), axes.end()), " were given."));
+    invalid_argument(
+        op, message("Axes must be unique, but ", Shape(axes.begin(), axes.end()), " were given."));
   }
   return out;
 }

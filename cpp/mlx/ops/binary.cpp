@@ -13,16 +13,18 @@ namespace mlx::core {
 namespace {
 
 template <typename P, typename... State>
-array binary(const array& a, const array& b, Dtype in_type, std::optional<Dtype> out_type, StreamOrDevice s,
-             State&&... state) {
+array binary(const array& a, const array& b, Dtype in_type, std::optional<Dtype> out_type,
+             StreamOrDevice s, State&&... state) {
   Stream stream = to_stream(s);
   auto inputs = cast_and_broadcast({a, b}, in_type, stream);
-  return elementwise<P>(std::move(inputs), out_type.value_or(in_type), stream, std::forward<State>(state)...);
+  return elementwise<P>(std::move(inputs), out_type.value_or(in_type), stream,
+                        std::forward<State>(state)...);
 }
 
 Dtype common(const array& a, const array& b) { return promote_types(a.dtype(), b.dtype()); }
 
-array bitwise(const array& a, const array& b, BitwiseBinary::Op op, const char* name, StreamOrDevice s) {
+array bitwise(const array& a, const array& b, BitwiseBinary::Op op, const char* name,
+              StreamOrDevice s) {
   check_integral(a, name, true);
   check_integral(b, name, true);
   Dtype dtype = common(a, b);
@@ -35,9 +37,9 @@ array bitwise(const array& a, const array& b, BitwiseBinary::Op op, const char* 
 
 }  // namespace
 
-#define ARITHMETIC(function, PRIMITIVE, dtype)                                     \
-  array function(const array& a, const array& b, StreamOrDevice s) {               \
-    return binary<PRIMITIVE>(a, b, dtype, {}, s);                                  \
+#define ARITHMETIC(function, PRIMITIVE, dtype)                       \
+  array function(const array& a, const array& b, StreamOrDevice s) { \
+    return binary<PRIMITIVE>(a, b, dtype, {}, s);                    \
   }
 ARITHMETIC(add, Add, common(a, b))
 ARITHMETIC(subtract, Subtract, common(a, b))
@@ -49,9 +51,9 @@ ARITHMETIC(minimum, Minimum, common(a, b))
 ARITHMETIC(logaddexp, LogAddExp, at_least_float(common(a, b)))
 #undef ARITHMETIC
 
-#define COMPARISON(function, PRIMITIVE, dtype)                                     \
-  array function(const array& a, const array& b, StreamOrDevice s) {               \
-    return binary<PRIMITIVE>(a, b, dtype, bool_, s);                               \
+#define COMPARISON(function, PRIMITIVE, dtype)                       \
+  array function(const array& a, const array& b, StreamOrDevice s) { \
+    return binary<PRIMITIVE>(a, b, dtype, bool_, s);                 \
   }
 COMPARISON(equal, Equal, common(a, b))
 COMPARISON(not_equal, NotEqual, common(a, b))
@@ -91,7 +93,8 @@ std::vector<array> divmod(const array& a, const array& b, StreamOrDevice s) {
   Dtype dtype = common(a, b);
   auto inputs = cast_and_broadcast({a, b}, dtype, stream);
   Shape shape = inputs[0].shape();
-  return array::make_arrays({shape, shape}, {dtype, dtype}, std::make_shared<DivMod>(stream), inputs);
+  return array::make_arrays({shape, shape}, {dtype, dtype}, std::make_shared<DivMod>(stream),
+                            inputs);
 }
 
 array bitwise_and(const array& a, const array& b, StreamOrDevice s) {
@@ -123,7 +126,8 @@ array array_equal(const array& a, const array& b, bool equal_nan, StreamOrDevice
   return all(binary<Equal>(a, b, dtype, bool_, s, equal_nan), false, s);
 }
 
-array isclose(const array& a, const array& b, double rtol, double atol, bool equal_nan, StreamOrDevice s) {
+array isclose(const array& a, const array& b, double rtol, double atol, bool equal_nan,
+              StreamOrDevice s) {
   Dtype dtype = at_least_float(common(a, b));
   Dtype real_type = dtype == complex64 ? float32 : dtype;
   array x = astype(a, dtype, s);
@@ -136,7 +140,8 @@ array isclose(const array& a, const array& b, double rtol, double atol, bool equ
   return equal_nan ? logical_or(close, logical_and(isnan(x, s), isnan(y, s), s), s) : close;
 }
 
-array allclose(const array& a, const array& b, double rtol, double atol, bool equal_nan, StreamOrDevice s) {
+array allclose(const array& a, const array& b, double rtol, double atol, bool equal_nan,
+               StreamOrDevice s) {
   return all(isclose(a, b, rtol, atol, equal_nan, s), false, s);
 }
 

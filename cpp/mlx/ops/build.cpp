@@ -9,7 +9,8 @@
 
 namespace mlx::core {
 
-std::vector<array> cast_and_broadcast(const std::vector<array>& inputs, Dtype dtype, const Stream& s) {
+std::vector<array> cast_and_broadcast(const std::vector<array>& inputs, Dtype dtype,
+                                      const Stream& s) {
   std::vector<array> out;
   out.reserve(inputs.size());
   for (const auto& in : inputs) {
@@ -20,8 +21,8 @@ std::vector<array> cast_and_broadcast(const std::vector<array>& inputs, Dtype dt
 
 void check_integral(const array& a, const std::string& op, bool allow_bool) {
   if (!issubdtype(a.dtype(), integer) && !(allow_bool && a.dtype() == bool_)) {
-    invalid_argument(op, message("The type must be an integer type", allow_bool ? " or bool" : "", ", not ",
-                                 a.dtype(), "."));
+    invalid_argument(op, message("The type must be an integer type", allow_bool ? " or bool" : "",
+                                 ", not ", a.dtype(), "."));
   }
 }
 

@@ -9,7 +9,8 @@
 namespace mlx::core {
 
 // The inputs cast to `dtype` and broadcast to one shape.
-std::vector<array> cast_and_broadcast(const std::vector<array>& inputs, Dtype dtype, const Stream& s);
+std::vector<array> cast_and_broadcast(const std::vector<array>& inputs, Dtype dtype,
+                                      const Stream& s);
 
 // A node with one output of the type `dtype` and the shape of the first input.
 template <typename P, typename... State>
@@ -26,8 +27,9 @@ void check_real(const array& a, const std::string& op);
 
 std::vector<int> all_axes(const array& a);
 
-// Applies `f`, which works along the last axis, to the axes given (sorted, not empty), which become one axis at the
-// end for it. f keeps that axis; `same_length` says whether it keeps its length too (else it becomes 1).
+// Applies `f`, which works along the last axis, to the axes given (sorted, not empty), which become
+// one axis at the end for it. f keeps that axis; `same_length` says whether it keeps its length too
+// (else it becomes 1).
 array along_axes(const array& a, const std::vector<int>& axes, bool same_length, const Stream& s,
                  const std::function<array(const array&)>& f);
 

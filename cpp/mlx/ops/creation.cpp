@@ -28,7 +28,8 @@ array arange(double start, double stop, double step, Dtype dtype, StreamOrDevice
     invalid_argument("arange", "The range has too many elements.");
   }
   return array(Shape{static_cast<ShapeElem>(length)}, dtype,
-               std::make_shared<Arange>(to_stream(s), start, stop, std::isinf(step) ? 0 : step), {});
+               std::make_shared<Arange>(to_stream(s), start, stop, std::isinf(step) ? 0 : step),
+               {});
 }
 
 array arange(double start, double stop, Dtype dtype, StreamOrDevice s) {
@@ -37,11 +38,16 @@ array arange(double start, double stop, Dtype dtype, StreamOrDevice s) {
 array arange(double start, double stop, double step, StreamOrDevice s) {
   return arange(start, stop, step, float32, s);
 }
-array arange(double start, double stop, StreamOrDevice s) { return arange(start, stop, 1.0, float32, s); }
-array arange(double stop, Dtype dtype, StreamOrDevice s) { return arange(0.0, stop, 1.0, dtype, s); }
+array arange(double start, double stop, StreamOrDevice s) {
+  return arange(start, stop, 1.0, float32, s);
+}
+array arange(double stop, Dtype dtype, StreamOrDevice s) {
+  return arange(0.0, stop, 1.0, dtype, s);
+}
 array arange(double stop, StreamOrDevice s) { return arange(0.0, stop, 1.0, float32, s); }
 array arange(int start, int stop, int step, StreamOrDevice s) {
-  return arange(static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step), int32, s);
+  return arange(static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step),
+                int32, s);
 }
 array arange(int start, int stop, StreamOrDevice s) { return arange(start, stop, 1, s); }
 array arange(int stop, StreamOrDevice s) { return arange(0, stop, 1, s); }
@@ -52,7 +58,8 @@ array linspace(double start, double stop, int num, Dtype dtype, StreamOrDevice s
 
 array linspace(double start, double stop, int num, bool endpoint, Dtype dtype, StreamOrDevice s) {
   if (num < 0) {
-    invalid_argument("linspace", message("The number of samples must not be negative, but is ", num, "."));
+    invalid_argument("linspace",
+                     message("The number of samples must not be negative, but is ", num, "."));
   }
   Dtype type = dtype == float64 ? float64 : float32;
   int steps = endpoint ? num - 1 : num;
@@ -84,17 +91,21 @@ array full_like(const array& a, array vals, StreamOrDevice s) {
   return full(a.shape(), std::move(vals), a.dtype(), s);
 }
 
-array zeros(const Shape& shape, Dtype dtype, StreamOrDevice s) { return full(shape, array(0, dtype), s); }
+array zeros(const Shape& shape, Dtype dtype, StreamOrDevice s) {
+  return full(shape, array(0, dtype), s);
+}
 array zeros_like(const array& a, StreamOrDevice s) { return zeros(a.shape(), a.dtype(), s); }
-array ones(const Shape& shape, Dtype dtype, StreamOrDevice s) { return full(shape, array(1, dtype), s); }
+array ones(const Shape& shape, Dtype dtype, StreamOrDevice s) {
+  return full(shape, array(1, dtype), s);
+}
 array ones_like(const array& a, StreamOrDevice s) { return ones(a.shape(), a.dtype(), s); }
 
 namespace {
 
 void check_matrix_size(int n, int m, const char* op) {
   if (n < 0 || m < 0) {
-    invalid_argument(op, message("Numbers of rows and columns must not be negative, but are ", n, " and ", m,
-                                 "."));
+    invalid_argument(op, message("Numbers of rows and columns must not be negative, but are ", n,
+                                 " and ", m, "."));
   }
 }
 
@@ -116,14 +127,16 @@ array tri(int n, int m, int k, Dtype type, StreamOrDevice s) {
 
 array tril(array x, int k, StreamOrDevice s) {
   if (x.ndim() < 2) {
-    invalid_argument("tril", message("The array must have at least 2 dimensions, but has shape ", x.shape(), "."));
+    invalid_argument("tril", message("The array must have at least 2 dimensions, but has shape ",
+                                     x.shape(), "."));
   }
   return where(tri(x.shape(-2), x.shape(-1), k, bool_, s), x, array(0, x.dtype()), s);
 }
 
 array triu(array x, int k, StreamOrDevice s) {
   if (x.ndim() < 2) {
-    invalid_argument("triu", message("The array must have at least 2 dimensions, but has shape ", x.shape(), "."));
+    invalid_argument("triu", message("The array must have at least 2 dimensions, but has shape ",
+                                     x.shape(), "."));
   }
   return where(tri(x.shape(-2), x.shape(-1), k - 1, bool_, s), array(0, x.dtype()), x, s);
 }
@@ -132,7 +145,8 @@ namespace {
 
 // cos(2 pi i j / (M - 1)) for i < M
 array window_cosine(int M, int j, StreamOrDevice s) {
-  return cos(multiply(arange(0, M, 1, s), array(2 * std::numbers::pi * j / (M - 1), float32), s), s);
+  return cos(multiply(arange(0, M, 1, s), array(2 * std::numbers::pi * j / (M - 1), float32), s),
+             s);
 }
 
 }  // namespace

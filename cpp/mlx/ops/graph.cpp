@@ -10,7 +10,8 @@ array stop_gradient(const array& a, StreamOrDevice s) {
   return elementwise<StopGradient>({a}, a.dtype(), to_stream(s));
 }
 
-std::vector<array> depends(const std::vector<array>& inputs, const std::vector<array>& dependencies) {
+std::vector<array> depends(const std::vector<array>& inputs,
+                           const std::vector<array>& dependencies) {
   std::vector<array> all = inputs;
   all.insert(all.end(), dependencies.begin(), dependencies.end());
   std::vector<Shape> shapes;

@@ -64,8 +64,8 @@ std::vector<int> checked_start(const array& a, const array& start, const std::ve
                                const std::string& op) {
   check_integral(start, op);
   if (start.ndim() > 1 || start.size() != axes.size()) {
-    invalid_argument(op, message("The start of shape ", start.shape(), " must hold one index for each of ",
-                                 axes.size(), " axes."));
+    invalid_argument(op, message("The start of shape ", start.shape(),
+                                 " must hold one index for each of ", axes.size(), " axes."));
   }
   std::vector<int> out;
   for (int axis : axes) {
@@ -81,7 +81,8 @@ array where(const array& condition, const array& x, const array& y, StreamOrDevi
   Stream stream = to_stream(s);
   Dtype dtype = promote_types(x.dtype(), y.dtype());
   auto inputs = broadcast_arrays(
-      {astype(condition, bool_, stream), astype(x, dtype, stream), astype(y, dtype, stream)}, stream);
+      {astype(condition, bool_, stream), astype(x, dtype, stream), astype(y, dtype, stream)},
+      stream);
   return elementwise<Select>(std::move(inputs), dtype, stream);
 }
 
@@ -103,7 +104,8 @@ array slice(const array& a, Shape start, Shape stop, Shape strides, StreamOrDevi
   return array(std::move(bounds.shape), a.dtype(), std::move(primitive), {a});
 }
 
-array slice(const array& a, std::initializer_list<int> start, Shape stop, Shape strides, StreamOrDevice s) {
+array slice(const array& a, std::initializer_list<int> start, Shape stop, Shape strides,
+            StreamOrDevice s) {
   return slice(a, Shape(start), std::move(stop), std::move(strides), s);
 }
 
@@ -112,18 +114,21 @@ array slice(const array& a, Shape start, Shape stop, StreamOrDevice s) {
   return slice(a, std::move(start), std::move(stop), std::move(strides), s);
 }
 
-array slice(const array& a, const array& start, std::vector<int> given_axes, Shape slice_size, StreamOrDevice s) {
+array slice(const array& a, const array& start, std::vector<int> given_axes, Shape slice_size,
+            StreamOrDevice s) {
   auto axes = checked_start(a, start, given_axes, "slice");
   bool fits = slice_size.size() == a.ndim();
   for (int i = 0; fits && i < rank(a); ++i) {
     fits = slice_size[i] >= 0 && slice_size[i] <= a.shape(i);
   }
   if (!fits) {
-    invalid_argument("slice", message("Slice size ", slice_size, " does not fit into shape ", a.shape(), "."));
+    invalid_argument(
+        "slice", message("Slice size ", slice_size, " does not fit into shape ", a.shape(), "."));
   }
   Stream stream = to_stream(s);
   auto primitive = std::make_shared<DynamicSlice>(stream, std::move(axes), slice_size);
-  return array(std::move(slice_size), a.dtype(), std::move(primitive), {a, reshape(start, {-1}, stream)});
+  return array(std::move(slice_size), a.dtype(), std::move(primitive),
+               {a, reshape(start, {-1}, stream)});
 }
 
 array slice_update(const array& src, const array& update, Shape start, Shape stop, Shape strides,
@@ -146,38 +151,41 @@ array slice_update(const array& src, const array& update, Shape start, Shape sto
   return array(src.shape(), src.dtype(), std::move(primitive), {src, value});
 }
 
-array slice_update(const array& src, const array& update, Shape start, Shape stop, StreamOrDevice s) {
+array slice_update(const array& src, const array& update, Shape start, Shape stop,
+                   StreamOrDevice s) {
   Shape strides(src.ndim(), 1);
   return slice_update(src, update, std::move(start), std::move(stop), std::move(strides), s);
 }
 
-array slice_update(const array& src, const array& update, const array& start, std::vector<int> given_axes,
-                   StreamOrDevice s) {
+array slice_update(const array& src, const array& update, const array& start,
+                   std::vector<int> given_axes, StreamOrDevice s) {
   auto axes = checked_start(src, start, given_axes, "slice_update");
   Stream stream = to_stream(s);
   array value = astype(update, src.dtype(), stream);
   if (value.ndim() > src.ndim()) {
-    invalid_argument("slice_update", message("An update of shape ", update.shape(), " does not fit into shape ",
-                                             src.shape(), "."));
+    invalid_argument("slice_update", message("An update of shape ", update.shape(),
+                                             " does not fit into shape ", src.shape(), "."));
   }
   Shape shape(src.ndim() - value.ndim(), 1);
   shape.insert(shape.end(), value.shape().begin(), value.shape().end());
   value = reshape(value, shape, stream);
   for (int i = 0; i < rank(src); ++i) {
     if (shape[i] > src.shape(i)) {
-      invalid_argument("slice_update", message("An update of shape ", update.shape(), " does not fit into shape ",
-                                               src.shape(), "."));
+      invalid_argument("slice_update", message("An update of shape ", update.shape(),
+                                               " does not fit into shape ", src.shape(), "."));
     }
   }
   auto primitive = std::make_shared<DynamicSliceUpdate>(stream, std::move(axes));
-  return array(src.shape(), src.dtype(), std::move(primitive), {src, value, reshape(start, {-1}, stream)});
+  return array(src.shape(), src.dtype(), std::move(primitive),
+               {src, value, reshape(start, {-1}, stream)});
 }
 
 array take(const array& a, const array& indices, int axis, StreamOrDevice s) {
   axis = normalize_axis_index(axis, rank(a), "take");
   check_integral(indices, "take");
   if (a.shape(axis) == 0 && indices.size() > 0) {
-    invalid_argument("take", message("Nothing can be taken from axis ", axis, " of shape ", a.shape(), "."));
+    invalid_argument(
+        "take", message("Nothing can be taken from axis ", axis, " of shape ", a.shape(), "."));
   }
   Shape out_shape(a.shape().begin(), a.shape().begin() + axis);
   out_shape.insert(out_shape.end(), indices.shape().begin(), indices.shape().end());
@@ -208,8 +216,8 @@ array take(const array& a, int index, int axis, StreamOrDevice s) {
   axis = normalize_axis_index(axis, rank(a), "take");
   int n = a.shape(axis);
   if (index < -n || index >= n) {
-    throw std::out_of_range(
-        message("[take] Index ", index, " is out of bounds for axis ", axis, " of length ", n, "."));
+    throw std::out_of_range(message("[take] Index ", index, " is out of bounds for axis ", axis,
+                                    " of length ", n, "."));
   }
   Shape start(a.ndim(), 0);
   Shape stop = a.shape();
@@ -218,17 +226,22 @@ array take(const array& a, int index, int axis, StreamOrDevice s) {
   return squeeze(slice(a, start, stop, s), axis, s);
 }
 
-array take(const array& a, const array& indices, StreamOrDevice s) { return take(reshape(a, {-1}, s), indices, 0, s); }
+array take(const array& a, const array& indices, StreamOrDevice s) {
+  return take(reshape(a, {-1}, s), indices, 0, s);
+}
 
-array take(const array& a, int index, StreamOrDevice s) { return take(reshape(a, {-1}, s), index, 0, s); }
+array take(const array& a, int index, StreamOrDevice s) {
+  return take(reshape(a, {-1}, s), index, 0, s);
+}
 
 array take_along_axis(const array& a, const array& indices, int axis, StreamOrDevice s) {
   axis = normalize_axis_index(axis, rank(a), "take_along_axis");
   check_integral(indices, "take_along_axis");
   if (indices.ndim() != a.ndim()) {
-    invalid_argument("take_along_axis", message("Indices of shape ", indices.shape(),
-                                                " must have as many dimensions as the array of shape ", a.shape(),
-                                                "."));
+    invalid_argument(
+        "take_along_axis",
+        message("Indices of shape ", indices.shape(),
+                " must have as many dimensions as the array of shape ", a.shape(), "."));
   }
   // All axes but the one along which is taken broadcast against each other.
   Shape a_shape = a.shape();
@@ -239,7 +252,8 @@ array take_along_axis(const array& a, const array& indices, int axis, StreamOrDe
   a_shape[axis] = a.shape(axis);
   index_shape[axis] = out_shape[axis] = indices.shape(axis);
   if (a.shape(axis) == 0 && indices.size() > 0) {
-    invalid_argument("take_along_axis", message("Nothing can be taken from axis ", axis, " of shape ", a.shape(), "."));
+    invalid_argument("take_along_axis", message("Nothing can be taken from axis ", axis,
+                                                " of shape ", a.shape(), "."));
   }
   Stream stream = to_stream(s);
   return array(std::move(out_shape), a.dtype(), std::make_shared<GatherAxis>(stream, axis),
@@ -249,8 +263,9 @@ array take_along_axis(const array& a, const array& indices, int axis, StreamOrDe
 array gather(const array& a, const std::vector<array>& indices, const std::vector<int>& given_axes,
              const Shape& slice_sizes, StreamOrDevice s) {
   if (indices.size() != given_axes.size() || indices.size() > a.ndim()) {
-    invalid_argument("gather", message("Got ", indices.size(), " index arrays for ", given_axes.size(),
-                                       " axes of an array with ", a.ndim(), " dimensions."));
+    invalid_argument("gather",
+                     message("Got ", indices.size(), " index arrays for ", given_axes.size(),
+                             " axes of an array with ", a.ndim(), " dimensions."));
   }
   std::vector<int> axes;
   for (int axis : given_axes) {
@@ -262,7 +277,8 @@ array gather(const array& a, const std::vector<array>& indices, const std::vecto
     fits = slice_sizes[i] >= 0 && slice_sizes[i] <= a.shape(i);
   }
   if (!fits) {
-    invalid_argument("gather", message("Slice sizes ", slice_sizes, " do not fit into shape ", a.shape(), "."));
+    invalid_argument(
+        "gather", message("Slice sizes ", slice_sizes, " do not fit into shape ", a.shape(), "."));
   }
   Stream stream = to_stream(s);
   std::vector<array> inputs{a};

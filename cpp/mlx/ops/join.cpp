@@ -29,8 +29,9 @@ array concatenate(std::vector<array> arrays, int axis, StreamOrDevice s) {
       rest[axis] = shape[axis];
     }
     if (!same_rank || rest != shape) {
-      invalid_argument("concatenate", message("All lengths but that of axis ", axis, " must match, but the shapes are ",
-                                              arrays[0].shape(), " and ", a.shape(), "."));
+      invalid_argument("concatenate", message("All lengths but that of axis ", axis,
+                                              " must match, but the shapes are ", arrays[0].shape(),
+                                              " and ", a.shape(), "."));
     }
     shape[axis] += a.shape(axis);
   }
@@ -42,7 +43,8 @@ array concatenate(std::vector<array> arrays, int axis, StreamOrDevice s) {
   for (auto& a : arrays) {
     a = astype(a, dtype, stream);
   }
-  return array(std::move(shape), dtype, std::make_shared<Concatenate>(stream, axis), std::move(arrays));
+  return array(std::move(shape), dtype, std::make_shared<Concatenate>(stream, axis),
+               std::move(arrays));
 }
 
 array concatenate(std::vector<array> arrays, StreamOrDevice s) {
@@ -113,12 +115,15 @@ std::vector<array> split(const array& a, int num_splits, int axis, StreamOrDevic
   return split(a, indices, axis, s);
 }
 
-std::vector<array> split(const array& a, int num_splits, StreamOrDevice s) { return split(a, num_splits, 0, s); }
+std::vector<array> split(const array& a, int num_splits, StreamOrDevice s) {
+  return split(a, num_splits, 0, s);
+}
 
 array repeat(const array& a, int repeats, int axis, StreamOrDevice s) {
   axis = normalize_axis_index(axis, rank(a), "repeat");
   if (repeats < 0) {
-    invalid_argument("repeat", message("The number of repetitions must not be negative, but is ", repeats, "."));
+    invalid_argument(
+        "repeat", message("The number of repetitions must not be negative, but is ", repeats, "."));
   }
   if (repeats == 1) {
     return a;
@@ -128,7 +133,9 @@ array repeat(const array& a, int repeats, int axis, StreamOrDevice s) {
   return flatten(broadcast_to(expand_dims(a, axis + 1, s), shape, s), axis, axis + 1, s);
 }
 
-array repeat(const array& a, int repeats, StreamOrDevice s) { return repeat(reshape(a, {-1}, s), repeats, 0, s); }
+array repeat(const array& a, int repeats, StreamOrDevice s) {
+  return repeat(reshape(a, {-1}, s), repeats, 0, s);
+}
 
 array tile(const array& a, std::vector<int> reps, StreamOrDevice s) {
   if (std::any_of(reps.begin(), reps.end(), [](int n) { return n < 0; })) {
@@ -162,7 +169,9 @@ array flip(const array& a, const std::vector<int>& given_axes, StreamOrDevice s)
   return slice(a, start, stop, strides, s);
 }
 
-array flip(const array& a, int axis, StreamOrDevice s) { return flip(a, std::vector<int>{axis}, s); }
+array flip(const array& a, int axis, StreamOrDevice s) {
+  return flip(a, std::vector<int>{axis}, s);
+}
 
 array flip(const array& a, StreamOrDevice s) { return flip(a, all_axes(a), s); }
 
@@ -202,10 +211,11 @@ array roll(const array& a, const Shape& shift, int axis, StreamOrDevice s) {
   return roll(a, Shape{std::accumulate(shift.begin(), shift.end(), 0)}, std::vector<int>{axis}, s);
 }
 
-std::vector<array> meshgrid(const std::vector<array>& arrays, bool sparse, const std::string& indexing,
-                            StreamOrDevice s) {
+std::vector<array> meshgrid(const std::vector<array>& arrays, bool sparse,
+                            const std::string& indexing, StreamOrDevice s) {
   if (indexing != "xy" && indexing != "ij") {
-    invalid_argument("meshgrid", "Invalid indexing value \"" + indexing + "\": it must be \"xy\" or \"ij\".");
+    invalid_argument("meshgrid",
+                     "Invalid indexing value \"" + indexing + "\": it must be \"xy\" or \"ij\".");
   }
   std::vector<array> out;
   int ndim = static_cast<int>(arrays.size());

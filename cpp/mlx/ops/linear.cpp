@@ -16,18 +16,19 @@ int rank(const array& a) { return static_cast<int>(a.ndim()); }
 
 void check_matmul(const array& a, const array& b, const std::string& op) {
   if (a.ndim() == 0 || b.ndim() == 0) {
-    invalid_argument(op, message("The inputs must have at least 1 dimension, but have shapes ", a.shape(), " and ",
-                                 b.shape(), "."));
+    invalid_argument(op, message("The inputs must have at least 1 dimension, but have shapes ",
+                                 a.shape(), " and ", b.shape(), "."));
   }
   int inner = b.ndim() == 1 ? b.shape(0) : b.shape(-2);
   if (a.shape(-1) != inner) {
     invalid_argument(op, message("Last dimension of first input with shape ", a.shape(),
-                                 " must match second to last dimension of second input with shape ", b.shape(), "."));
+                                 " must match second to last dimension of second input with shape ",
+                                 b.shape(), "."));
   }
   Dtype dtype = promote_types(a.dtype(), b.dtype());
   if (!issubdtype(dtype, inexact)) {
-    invalid_argument(op, message("Only floating point and complex types are supported, but ", a.dtype(), " and ",
-                                 b.dtype(), " were given."));
+    invalid_argument(op, message("Only floating point and complex types are supported, but ",
+                                 a.dtype(), " and ", b.dtype(), " were given."));
   }
 }
 
@@ -55,7 +56,8 @@ array matrix_product(array a, array b, Dtype dtype, const Stream& s) {
     // One tall product instead of many small ones.
     Shape shape = a.shape();
     shape.back() = b.shape(-1);
-    array tall = reshape(a, {static_cast<ShapeElem>(a.size() / std::max(a.shape(-1), 1)), a.shape(-1)}, s);
+    array tall =
+        reshape(a, {static_cast<ShapeElem>(a.size() / std::max(a.shape(-1), 1)), a.shape(-1)}, s);
     if (a.shape(-1) > 0) {
       return reshape(matrix_product(tall, b, dtype, s), shape, s);
     }
@@ -108,14 +110,15 @@ array addmm(array c, array a, array b, const float& alpha, const float& beta, St
   return array(std::move(shape), dtype, std::make_shared<AddMM>(stream, alpha, beta), {a, b, c});
 }
 
-array tensordot(const array& a, const array& b, const std::vector<int>& axes_a, const std::vector<int>& axes_b,
-                StreamOrDevice s) {
+array tensordot(const array& a, const array& b, const std::vector<int>& axes_a,
+                const std::vector<int>& axes_b, StreamOrDevice s) {
   if (axes_a.size() != axes_b.size()) {
-    invalid_argument("tensordot", message("Got ", axes_a.size(), " axes of the first input and ", axes_b.size(),
-                                          " of the second."));
+    invalid_argument("tensordot", message("Got ", axes_a.size(), " axes of the first input and ",
+                                          axes_b.size(), " of the second."));
   }
   // Contracted axes go last in a, first in b; then it is one matrix product.
-  auto split_axes = [](const array& x, const std::vector<int>& axes, std::vector<int>& contracted, Shape& free) {
+  auto split_axes = [](const array& x, const std::vector<int>& axes, std::vector<int>& contracted,
+                       Shape& free) {
     std::vector<int> kept;
     for (int axis : axes) {
       contracted.push_back(normalize_axis_index(axis, rank(x), "tensordot"));
@@ -136,8 +139,9 @@ array tensordot(const array& a, const array& b, const std::vector<int>& axes_a, 
   int inner = 1;
   for (size_t i = 0; i < contracted_a.size(); ++i) {
     if (a.shape(contracted_a[i]) != b.shape(contracted_b[i])) {
-      invalid_argument("tensordot", message("Axes ", contracted_a[i], " of ", a.shape(), " and ", contracted_b[i], " of ",
-                                            b.shape(), " differ in length."));
+      invalid_argument("tensordot",
+                       message("Axes ", contracted_a[i], " of ", a.shape(), " and ",
+                               contracted_b[i], " of ", b.shape(), " differ in length."));
     }
     inner *= a.shape(contracted_a[i]);
   }
@@ -159,8 +163,10 @@ array tensordot(const array& a, const array& b, const std::vector<int>& axes_a, 
 
 array tensordot(const array& a, const array& b, int axis, StreamOrDevice s) {
   if (axis < 0 || axis > std::min(rank(a), rank(b))) {
-    invalid_argument("tensordot", message("The number of axes must be between 0 and the smaller number of dimensions of ",
-                                          a.shape(), " and ", b.shape(), ", but is ", axis, "."));
+    invalid_argument(
+        "tensordot",
+        message("The number of axes must be between 0 and the smaller number of dimensions of ",
+                a.shape(), " and ", b.shape(), ", but is ", axis, "."));
   }
   std::vector<int> axes_a, axes_b;
   for (int i = 0; i < axis; ++i) {
@@ -175,7 +181,8 @@ array inner(const array& a, const array& b, StreamOrDevice s) {
     return multiply(a, b, s);
   }
   if (a.shape(-1) != b.shape(-1)) {
-    invalid_argument("inner", message("The last axes of shapes ", a.shape(), " and ", b.shape(), " differ in length."));
+    invalid_argument("inner", message("The last axes of shapes ", a.shape(), " and ", b.shape(),
+                                      " differ in length."));
   }
   return tensordot(a, b, {-1}, {-1}, s);
 }

@@ -36,13 +36,15 @@ array drop_axes(array out, const std::vector<int>& axes, bool keepdims, StreamOr
 void check_not_empty(const array& a, const std::vector<int>& axes, const std::string& op) {
   for (int axis : axes) {
     if (a.shape(axis) == 0) {
-      invalid_argument(op, message("An axis of length 0 has no ", op, ": shape ", a.shape(), ", axis ", axis, "."));
+      invalid_argument(op, message("An axis of length 0 has no ", op, ": shape ", a.shape(),
+                                   ", axis ", axis, "."));
     }
   }
 }
 
-array reduce(const array& a, Dtype out_type, Reduce::ReduceType type, const std::vector<int>& given_axes,
-             bool keepdims, const std::string& op, StreamOrDevice s) {
+array reduce(const array& a, Dtype out_type, Reduce::ReduceType type,
+             const std::vector<int>& given_axes, bool keepdims, const std::string& op,
+             StreamOrDevice s) {
   auto axes = normalize_axes(given_axes, static_cast<int>(a.ndim()), op);
   if (type == Reduce::Min || type == Reduce::Max) {
     check_not_empty(a, axes, op);
@@ -50,7 +52,8 @@ array reduce(const array& a, Dtype out_type, Reduce::ReduceType type, const std:
   if (axes.empty()) {
     return astype(a, out_type, s);
   }
-  array out(reduced_shape(a, axes), out_type, std::make_shared<Reduce>(to_stream(s), type, axes), {a});
+  array out(reduced_shape(a, axes), out_type, std::make_shared<Reduce>(to_stream(s), type, axes),
+            {a});
   return drop_axes(std::move(out), axes, keepdims, s);
 }
 
@@ -67,9 +70,9 @@ Dtype wide(Dtype dtype) { return dtype.size() == 2 ? float32 : dtype; }
 
 }  // namespace
 
-#define REDUCTION(function, dtype_in, dtype_out, TYPE)                                                      \
-  array function(const array& a, const std::vector<int>& axes, bool keepdims, StreamOrDevice s) {           \
-    return reduce(astype(a, dtype_in, s), dtype_out, Reduce::TYPE, axes, keepdims, #function, s);           \
+#define REDUCTION(function, dtype_in, dtype_out, TYPE)                                            \
+  array function(const array& a, const std::vector<int>& axes, bool keepdims, StreamOrDevice s) { \
+    return reduce(astype(a, dtype_in, s), dtype_out, Reduce::TYPE, axes, keepdims, #function, s); \
   }
 REDUCTION(all, bool_, bool_, And)
 REDUCTION(any, bool_, bool_, Or)
@@ -90,7 +93,8 @@ array mean(const array& a, const std::vector<int>& given_axes, bool keepdims, St
   return astype(divide(total, array(number_along(a, axes), wide(dtype)), s), dtype, s);
 }
 
-array var(const array& a, const std::vector<int>& given_axes, bool keepdims, int ddof, StreamOrDevice s) {
+array var(const array& a, const std::vector<int>& given_axes, bool keepdims, int ddof,
+          StreamOrDevice s) {
   auto axes = normalize_axes(given_axes, static_cast<int>(a.ndim()), "var");
   Dtype dtype = at_least_float(a.dtype());
   array x = astype(a, wide(dtype), s);
@@ -120,7 +124,8 @@ array median(const array& a, const std::vector<int>& given_axes, bool keepdims, 
   return drop_axes(std::move(out), axes, keepdims, s);
 }
 
-array logsumexp(const array& a, const std::vector<int>& given_axes, bool keepdims, StreamOrDevice s) {
+array logsumexp(const array& a, const std::vector<int>& given_axes, bool keepdims,
+                StreamOrDevice s) {
   auto axes = normalize_axes(given_axes, static_cast<int>(a.ndim()), "logsumexp");
   Stream stream = to_stream(s);
   Dtype dtype = at_least_float(a.dtype());
@@ -136,12 +141,12 @@ array logsumexp(const array& a, const std::vector<int>& given_axes, bool keepdim
   return drop_axes(std::move(out), axes, keepdims, s);
 }
 
-#define OVER_ALL_OR_ONE(function)                                                            \
-  array function(const array& a, bool keepdims, StreamOrDevice s) {                          \
-    return function(a, all_axes(a), keepdims, s);                                            \
-  }                                                                                          \
-  array function(const array& a, int axis, bool keepdims, StreamOrDevice s) {                \
-    return function(a, std::vector<int>{axis}, keepdims, s);                                 \
+#define OVER_ALL_OR_ONE(function)                                             \
+  array function(const array& a, bool keepdims, StreamOrDevice s) {           \
+    return function(a, all_axes(a), keepdims, s);                             \
+  }                                                                           \
+  array function(const array& a, int axis, bool keepdims, StreamOrDevice s) { \
+    return function(a, std::vector<int>{axis}, keepdims, s);                  \
   }
 OVER_ALL_OR_ONE(all)
 OVER_ALL_OR_ONE(any)
@@ -155,12 +160,12 @@ OVER_ALL_OR_ONE(logsumexp)
 OVER_ALL_OR_ONE(count_nonzero)
 #undef OVER_ALL_OR_ONE
 
-#define OVER_ALL_OR_ONE_WITH_DDOF(function)                                                  \
-  array function(const array& a, bool keepdims, int ddof, StreamOrDevice s) {                \
-    return function(a, all_axes(a), keepdims, ddof, s);                                      \
-  }                                                                                          \
-  array function(const array& a, int axis, bool keepdims, int ddof, StreamOrDevice s) {      \
-    return function(a, std::vector<int>{axis}, keepdims, ddof, s);                           \
+#define OVER_ALL_OR_ONE_WITH_DDOF(function)                                             \
+  array function(const array& a, bool keepdims, int ddof, StreamOrDevice s) {           \
+    return function(a, all_axes(a), keepdims, ddof, s);                                 \
+  }                                                                                     \
+  array function(const array& a, int axis, bool keepdims, int ddof, StreamOrDevice s) { \
+    return function(a, std::vector<int>{axis}, keepdims, ddof, s);                      \
   }
 OVER_ALL_OR_ONE_WITH_DDOF(var)
 OVER_ALL_OR_ONE_WITH_DDOF(std)
@@ -168,22 +173,23 @@ OVER_ALL_OR_ONE_WITH_DDOF(std)
 
 namespace {
 
-array arg_reduce(const array& a, ArgReduce::ReduceType type, int axis, bool keepdims, const std::string& op,
-                 StreamOrDevice s) {
+array arg_reduce(const array& a, ArgReduce::ReduceType type, int axis, bool keepdims,
+                 const std::string& op, StreamOrDevice s) {
   axis = normalize_axis_index(axis, static_cast<int>(a.ndim()), op);
   check_not_empty(a, {axis}, op);
-  array out(reduced_shape(a, {axis}), uint32, std::make_shared<ArgReduce>(to_stream(s), type, axis), {a});
+  array out(reduced_shape(a, {axis}), uint32, std::make_shared<ArgReduce>(to_stream(s), type, axis),
+            {a});
   return drop_axes(std::move(out), {axis}, keepdims, s);
 }
 
-array arg_reduce_all(const array& a, ArgReduce::ReduceType type, bool keepdims, const std::string& op,
-                     StreamOrDevice s) {
+array arg_reduce_all(const array& a, ArgReduce::ReduceType type, bool keepdims,
+                     const std::string& op, StreamOrDevice s) {
   array out = arg_reduce(reshape(a, {-1}, s), type, 0, true, op, s);
   return keepdims ? reshape(out, Shape(a.ndim(), 1), s) : squeeze(out, 0, s);
 }
 
-array scan(const array& a, Scan::ReduceType type, int axis, bool reverse, bool inclusive, Dtype dtype,
-           const std::string& op, StreamOrDevice s) {
+array scan(const array& a, Scan::ReduceType type, int axis, bool reverse, bool inclusive,
+           Dtype dtype, const std::string& op, StreamOrDevice s) {
   axis = normalize_axis_index(axis, static_cast<int>(a.ndim()), op);
   auto primitive = std::make_shared<Scan>(to_stream(s), type, axis, reverse, inclusive);
   return array(a.shape(), dtype, std::move(primitive), {astype(a, dtype, s)});
@@ -204,12 +210,12 @@ array argmax(const array& a, int axis, bool keepdims, StreamOrDevice s) {
   return arg_reduce(a, ArgReduce::ArgMax, axis, keepdims, "argmax", s);
 }
 
-#define SCAN(function, TYPE, dtype)                                                                      \
-  array function(const array& a, int axis, bool reverse, bool inclusive, StreamOrDevice s) {             \
-    return scan(a, Scan::TYPE, axis, reverse, inclusive, dtype, #function, s);                           \
-  }                                                                                                      \
-  array function(const array& a, bool reverse, bool inclusive, StreamOrDevice s) {                       \
-    return function(reshape(a, {-1}, s), 0, reverse, inclusive, s);                                      \
+#define SCAN(function, TYPE, dtype)                                                          \
+  array function(const array& a, int axis, bool reverse, bool inclusive, StreamOrDevice s) { \
+    return scan(a, Scan::TYPE, axis, reverse, inclusive, dtype, #function, s);               \
+  }                                                                                          \
+  array function(const array& a, bool reverse, bool inclusive, StreamOrDevice s) {           \
+    return function(reshape(a, {-1}, s), 0, reverse, inclusive, s);                          \
   }
 SCAN(cumsum, Sum, a.dtype() == bool_ ? int32 : a.dtype())
 SCAN(cumprod, Prod, a.dtype() == bool_ ? int32 : a.dtype())
@@ -234,11 +240,14 @@ array softmax(const array& a, const std::vector<int>& given_axes, bool precise, 
   });
 }
 
-array softmax(const array& a, bool precise, StreamOrDevice s) { return softmax(a, all_axes(a), precise, s); }
+array softmax(const array& a, bool precise, StreamOrDevice s) {
+  return softmax(a, all_axes(a), precise, s);
+}
 
 array diff(const array& a, int n, int axis, StreamOrDevice s) {
   if (n < 0) {
-    invalid_argument("diff", message("The number of differences must not be negative, but is ", n, "."));
+    invalid_argument("diff",
+                     message("The number of differences must not be negative, but is ", n, "."));
   }
   axis = normalize_axis_index(axis, static_cast<int>(a.ndim()), "diff");
   array out = a;

@@ -12,15 +12,18 @@ namespace {
 
 int rank(const array& a) { return static_cast<int>(a.ndim()); }
 
-void check_updates(const array& a, const Shape& index_shape, const array& updates, const std::string& op) {
+void check_updates(const array& a, const Shape& index_shape, const array& updates,
+                   const std::string& op) {
   bool fits = updates.ndim() == index_shape.size() + a.ndim() &&
               std::equal(index_shape.begin(), index_shape.end(), updates.shape().begin());
   for (size_t i = 0; fits && i < a.ndim(); ++i) {
     fits = updates.shape(index_shape.size() + i) <= a.shape(i);
   }
   if (!fits) {
-    invalid_argument(op, message("Updates of shape ", updates.shape(), " must have the indices' shape ", index_shape,
-                                 " followed by a length for each axis of ", a.shape(), ", none larger than there."));
+    invalid_argument(
+        op,
+        message("Updates of shape ", updates.shape(), " must have the indices' shape ", index_shape,
+                " followed by a length for each axis of ", a.shape(), ", none larger than there."));
   }
 }
 
@@ -52,7 +55,8 @@ array scatter(const array& a, const std::vector<array>& indices, const array& up
     return a;
   }
   inputs.push_back(astype(updates, a.dtype(), stream));
-  return array(a.shape(), a.dtype(), std::make_shared<Scatter>(stream, type, axes), std::move(inputs));
+  return array(a.shape(), a.dtype(), std::make_shared<Scatter>(stream, type, axes),
+               std::move(inputs));
 }
 
 array scatter_axis(const array& a, const array& indices, const array& values, int axis,
@@ -60,8 +64,9 @@ array scatter_axis(const array& a, const array& indices, const array& values, in
   axis = normalize_axis_index(axis, rank(a), op);
   check_integral(indices, op);
   if (indices.ndim() != a.ndim()) {
-    invalid_argument(op, message("Indices of shape ", indices.shape(),
-                                 " must have as many dimensions as the array of shape ", a.shape(), "."));
+    invalid_argument(
+        op, message("Indices of shape ", indices.shape(),
+                    " must have as many dimensions as the array of shape ", a.shape(), "."));
   }
   Stream stream = to_stream(s);
   Shape shape = a.shape();
@@ -71,15 +76,16 @@ array scatter_axis(const array& a, const array& indices, const array& values, in
   if (updates.size() == 0) {
     return a;
   }
-  return array(a.shape(), a.dtype(), std::make_shared<ScatterAxis>(stream, type, axis), {a, aligned, updates});
+  return array(a.shape(), a.dtype(), std::make_shared<ScatterAxis>(stream, type, axis),
+               {a, aligned, updates});
 }
 
 }  // namespace
 
-#define SCATTER(function, TYPE)                                                                       \
-  array function(const array& a, const std::vector<array>& indices, const array& updates,             \
-                 const std::vector<int>& axes, StreamOrDevice s) {                                    \
-    return scatter(a, indices, updates, axes, Scatter::TYPE, #function, s);                           \
+#define SCATTER(function, TYPE)                                                           \
+  array function(const array& a, const std::vector<array>& indices, const array& updates, \
+                 const std::vector<int>& axes, StreamOrDevice s) {                        \
+    return scatter(a, indices, updates, axes, Scatter::TYPE, #function, s);               \
   }
 SCATTER(scatter, None)
 SCATTER(scatter_add, Sum)
@@ -88,22 +94,26 @@ SCATTER(scatter_max, Max)
 SCATTER(scatter_min, Min)
 #undef SCATTER
 
-array put_along_axis(const array& a, const array& indices, const array& values, int axis, StreamOrDevice s) {
+array put_along_axis(const array& a, const array& indices, const array& values, int axis,
+                     StreamOrDevice s) {
   return scatter_axis(a, indices, values, axis, ScatterAxis::None, "put_along_axis", s);
 }
 
-array scatter_add_axis(const array& a, const array& indices, const array& values, int axis, StreamOrDevice s) {
+array scatter_add_axis(const array& a, const array& indices, const array& values, int axis,
+                       StreamOrDevice s) {
   return scatter_axis(a, indices, values, axis, ScatterAxis::Sum, "scatter_add_axis", s);
 }
 
 array masked_scatter(const array& a, const array& mask, const array& src, StreamOrDevice s) {
   if (mask.dtype() != bool_) {
-    invalid_argument("masked_scatter", message("The mask must be of bool, not ", mask.dtype(), "."));
+    invalid_argument("masked_scatter",
+                     message("The mask must be of bool, not ", mask.dtype(), "."));
   }
-  bool fits = mask.ndim() <= a.ndim() && std::equal(mask.shape().begin(), mask.shape().end(), a.shape().begin());
+  bool fits = mask.ndim() <= a.ndim() &&
+              std::equal(mask.shape().begin(), mask.shape().end(), a.shape().begin());
   if (!fits) {
-    invalid_argument("masked_scatter", message("A mask of shape ", mask.shape(), " does not cover leading axes of ",
-                                               a.shape(), "."));
+    invalid_argument("masked_scatter", message("A mask of shape ", mask.shape(),
+                                               " does not cover leading axes of ", a.shape(), "."));
   }
   if (a.size() == 0 || src.size() == 0) {
     return a;
@@ -112,7 +122,8 @@ array masked_scatter(const array& a, const array& mask, const array& src, Stream
   mask_shape.resize(a.ndim(), 1);
   array full_mask = broadcast_to(reshape(mask, mask_shape, s), a.shape(), s);
   // The n-th place where the mask holds gets the n-th value.
-  array order = subtract(cumsum(astype(reshape(full_mask, {-1}, s), int32, s), 0, false, true, s), array(1), s);
+  array order = subtract(cumsum(astype(reshape(full_mask, {-1}, s), int32, s), 0, false, true, s),
+                         array(1), s);
   array last = array(static_cast<int>(src.size()) - 1);
   array values = take(astype(src, a.dtype(), s), clip(order, array(0), last, s), s);
   return where(full_mask, reshape(values, a.shape(), s), a, s);

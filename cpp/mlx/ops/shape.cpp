@@ -23,7 +23,8 @@ Shape infer_shape(const array& a, Shape shape, const std::string& op) {
     if (shape[i] == -1 && unknown < 0) {
       unknown = static_cast<int>(i);
     } else if (shape[i] < 0) {
-      invalid_argument(op, message("The shape ", shape, " may hold one -1, and no other negative length."));
+      invalid_argument(
+          op, message("The shape ", shape, " may hold one -1, and no other negative length."));
     } else {
       known *= shape[i];
     }
@@ -31,11 +32,13 @@ Shape infer_shape(const array& a, Shape shape, const std::string& op) {
   int64_t size = static_cast<int64_t>(a.size());
   if (unknown >= 0) {
     if (known == 0 || size % known != 0) {
-      invalid_argument(op, message("Cannot infer the shape ", shape, " for an array of size ", size, "."));
+      invalid_argument(
+          op, message("Cannot infer the shape ", shape, " for an array of size ", size, "."));
     }
     shape[unknown] = static_cast<ShapeElem>(size / known);
   } else if (known != size) {
-    invalid_argument(op, message("Cannot reshape array of size ", size, " into shape ", shape, "."));
+    invalid_argument(op,
+                     message("Cannot reshape array of size ", size, " into shape ", shape, "."));
   }
   return shape;
 }
@@ -44,7 +47,8 @@ Shape infer_shape(const array& a, Shape shape, const std::string& op) {
 
 array as_strided(array a, Shape shape, Strides strides, size_t offset, StreamOrDevice s) {
   if (shape.size() != strides.size()) {
-    invalid_argument("as_strided", message("Shape ", shape, " and strides ", strides, " differ in length."));
+    invalid_argument("as_strided",
+                     message("Shape ", shape, " and strides ", strides, " differ in length."));
   }
   // Everything that the view reaches must lie within the array.
   int64_t lowest = static_cast<int64_t>(offset);
@@ -55,8 +59,9 @@ array as_strided(array a, Shape shape, Strides strides, size_t offset, StreamOrD
     (reach < 0 ? lowest : highest) += reach;
   }
   if (!empty && (lowest < 0 || highest >= static_cast<int64_t>(a.size()))) {
-    invalid_argument("as_strided", message("Shape ", shape, " with strides ", strides, " and offset ", offset,
-                                           " reaches outside an array of size ", a.size(), "."));
+    invalid_argument("as_strided",
+                     message("Shape ", shape, " with strides ", strides, " and offset ", offset,
+                             " reaches outside an array of size ", a.size(), "."));
   }
   Stream stream = to_stream(s);
   Dtype dtype = a.dtype();
@@ -84,8 +89,8 @@ array flatten(const array& a, int start_axis, int end_axis, StreamOrDevice s) {
   int start = normalize_axis_index(start_axis, rank(a), "flatten");
   int end = normalize_axis_index(end_axis, rank(a), "flatten");
   if (end < start) {
-    invalid_argument("flatten", message("The first axis ", start_axis, " must not come after the last ", end_axis,
-                                        "."));
+    invalid_argument("flatten", message("The first axis ", start_axis,
+                                        " must not come after the last ", end_axis, "."));
   }
   if (start == end) {
     return a;
@@ -117,7 +122,8 @@ array unflatten(const array& a, int axis, Shape shape, StreamOrDevice s) {
     known = length;
   }
   if (known != length || std::any_of(shape.begin(), shape.end(), [](int n) { return n < 0; })) {
-    invalid_argument("unflatten", message("Cannot split axis ", axis, " of length ", length, " into ", shape, "."));
+    invalid_argument("unflatten", message("Cannot split axis ", axis, " of length ", length,
+                                          " into ", shape, "."));
   }
   if (shape.size() == 1) {
     return a;
@@ -134,8 +140,8 @@ array squeeze(const array& a, const std::vector<int>& axes, StreamOrDevice s) {
   }
   for (int axis : dropped) {
     if (a.shape(axis) != 1) {
-      invalid_argument("squeeze", message("Cannot squeeze axis ", axis, " with size ", a.shape(axis),
-                                          " which is not equal to 1."));
+      invalid_argument("squeeze", message("Cannot squeeze axis ", axis, " with size ",
+                                          a.shape(axis), " which is not equal to 1."));
     }
   }
   auto primitive = std::make_shared<Squeeze>(to_stream(s), std::move(dropped));
@@ -143,7 +149,9 @@ array squeeze(const array& a, const std::vector<int>& axes, StreamOrDevice s) {
   return array(std::move(shape), a.dtype(), std::move(primitive), {a});
 }
 
-array squeeze(const array& a, int axis, StreamOrDevice s) { return squeeze(a, std::vector<int>{axis}, s); }
+array squeeze(const array& a, int axis, StreamOrDevice s) {
+  return squeeze(a, std::vector<int>{axis}, s);
+}
 
 array squeeze(const array& a, StreamOrDevice s) {
   std::vector<int> axes;
@@ -169,7 +177,9 @@ array expand_dims(const array& a, int axis, StreamOrDevice s) {
   return expand_dims(a, std::vector<int>{axis}, s);
 }
 
-array atleast_1d(const array& a, StreamOrDevice s) { return a.ndim() == 0 ? reshape(a, {1}, s) : a; }
+array atleast_1d(const array& a, StreamOrDevice s) {
+  return a.ndim() == 0 ? reshape(a, {1}, s) : a;
+}
 
 array atleast_2d(const array& a, StreamOrDevice s) {
   return a.ndim() == 0 ? reshape(a, {1, 1}, s) : a.ndim() == 1 ? expand_dims(a, 0, s) : a;
@@ -188,13 +198,13 @@ array atleast_3d(const array& a, StreamOrDevice s) {
   }
 }
 
-#define FOR_EACH_ARRAY(function)                                                     \
-  std::vector<array> function(const std::vector<array>& arrays, StreamOrDevice s) {  \
-    std::vector<array> out;                                                          \
-    for (const auto& a : arrays) {                                                   \
-      out.push_back(function(a, s));                                                 \
-    }                                                                                \
-    return out;                                                                      \
+#define FOR_EACH_ARRAY(function)                                                    \
+  std::vector<array> function(const std::vector<array>& arrays, StreamOrDevice s) { \
+    std::vector<array> out;                                                         \
+    for (const auto& a : arrays) {                                                  \
+      out.push_back(function(a, s));                                                \
+    }                                                                               \
+    return out;                                                                     \
   }
 FOR_EACH_ARRAY(atleast_1d)
 FOR_EACH_ARRAY(atleast_2d)
@@ -252,8 +262,8 @@ array broadcast_to(const array& a, const Shape& shape, StreamOrDevice s) {
     fits = a.shape(i) == 1 || a.shape(i) == shape[i + skip];
   }
   if (!fits || std::any_of(shape.begin(), shape.end(), [](int n) { return n < 0; })) {
-    invalid_argument("broadcast_to", message("Cannot broadcast array of shape ", a.shape(), " into shape ", shape,
-                                             "."));
+    invalid_argument("broadcast_to", message("Cannot broadcast array of shape ", a.shape(),
+                                             " into shape ", shape, "."));
   }
   return array(shape, a.dtype(), std::make_shared<Broadcast>(to_stream(s), shape), {a});
 }
@@ -274,12 +284,14 @@ std::vector<array> broadcast_arrays(const std::vector<array>& inputs, StreamOrDe
 }
 
 array contiguous(const array& a, bool allow_col_major, StreamOrDevice s) {
-  return array(a.shape(), a.dtype(), std::make_shared<Contiguous>(to_stream(s), allow_col_major), {a});
+  return array(a.shape(), a.dtype(), std::make_shared<Contiguous>(to_stream(s), allow_col_major),
+               {a});
 }
 
-array number_of_elements(const array& a, std::vector<int> axes, bool inverted, Dtype dtype, StreamOrDevice s) {
-  auto primitive = std::make_shared<NumberOfElements>(to_stream(s), normalize_axes(axes, rank(a), "number_of_elements"),
-                                                      inverted, dtype);
+array number_of_elements(const array& a, std::vector<int> axes, bool inverted, Dtype dtype,
+                         StreamOrDevice s) {
+  auto primitive = std::make_shared<NumberOfElements>(
+      to_stream(s), normalize_axes(axes, rank(a), "number_of_elements"), inverted, dtype);
   return array(Shape{}, dtype, std::move(primitive), {stop_gradient(a, s)});
 }
 

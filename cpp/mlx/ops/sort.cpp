@@ -19,7 +19,8 @@ int checked_axis(const array& a, int axis, const std::string& op) {
 int checked_kth(const array& a, int kth, int axis, const std::string& op) {
   int n = a.shape(axis);
   if (kth < -n || kth >= n) {
-    invalid_argument(op, message("kth = ", kth, " is out of bounds for an axis of length ", n, "."));
+    invalid_argument(op,
+                     message("kth = ", kth, " is out of bounds for an axis of length ", n, "."));
   }
   return kth < 0 ? kth + n : kth;
 }
@@ -54,7 +55,8 @@ array topk(const array& a, int k, int axis, StreamOrDevice s) {
   axis = checked_axis(a, axis, "topk");
   int n = a.shape(axis);
   if (k < 0 || k > n) {
-    invalid_argument("topk", message("k = ", k, " must be between 0 and the axis' length ", n, "."));
+    invalid_argument("topk",
+                     message("k = ", k, " must be between 0 and the axis' length ", n, "."));
   }
   if (k == n) {
     return a;
@@ -67,14 +69,20 @@ array topk(const array& a, int k, int axis, StreamOrDevice s) {
 
 array sort(const array& a, StreamOrDevice s) { return sort(flat(a, s), 0, s); }
 array argsort(const array& a, StreamOrDevice s) { return argsort(flat(a, s), 0, s); }
-array partition(const array& a, int kth, StreamOrDevice s) { return partition(flat(a, s), kth, 0, s); }
-array argpartition(const array& a, int kth, StreamOrDevice s) { return argpartition(flat(a, s), kth, 0, s); }
+array partition(const array& a, int kth, StreamOrDevice s) {
+  return partition(flat(a, s), kth, 0, s);
+}
+array argpartition(const array& a, int kth, StreamOrDevice s) {
+  return argpartition(flat(a, s), kth, 0, s);
+}
 array topk(const array& a, int k, StreamOrDevice s) { return topk(flat(a, s), k, 0, s); }
 
-array searchsorted(const array& sorted_sequence, const array& values, bool right, StreamOrDevice s) {
+array searchsorted(const array& sorted_sequence, const array& values, bool right,
+                   StreamOrDevice s) {
   if (sorted_sequence.ndim() != 1) {
-    invalid_argument("searchsorted", message("The sorted sequence must be 1-dimensional, but has shape ",
-                                             sorted_sequence.shape(), "."));
+    invalid_argument("searchsorted",
+                     message("The sorted sequence must be 1-dimensional, but has shape ",
+                             sorted_sequence.shape(), "."));
   }
   int n = sorted_sequence.shape(0);
   array low = zeros(values.shape(), int32, s);
@@ -87,7 +95,10 @@ array searchsorted(const array& sorted_sequence, const array& values, bool right
     array middle = right_shift(add(low, high, s), array(1, int32), s);
     array at = take(sorted_sequence, minimum(middle, array(n - 1, int32), s), 0, s);
     array smaller = right ? less_equal(at, values, s) : less(at, values, s);
-    smaller = logical_or(smaller, right ? isnan(values, s) : logical_and(isnan(values, s), logical_not(isnan(at, s), s), s), s);
+    smaller = logical_or(
+        smaller,
+        right ? isnan(values, s) : logical_and(isnan(values, s), logical_not(isnan(at, s), s), s),
+        s);
     smaller = logical_and(smaller, less(low, high, s), s);
     array next_low = where(smaller, add(middle, array(1, int32), s), low, s);
     high = where(smaller, high, middle, s);

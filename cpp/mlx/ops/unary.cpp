@@ -8,17 +8,18 @@
 #include "mlx/errors.h"
 #include "mlx/ops.h"
 #include "mlx/ops/build.h"
-#include "mlx/primitives/unary.h"
 #include "mlx/primitives/shape.h"
+#include "mlx/primitives/unary.h"
 
 namespace mlx::core {
 
 // Functions of floating point numbers: other types become float32 first.
-#define FLOAT_FUNCTION(function, PRIMITIVE, ...)                                     \
-  array function(const array& a, StreamOrDevice s) {                                 \
-    Stream stream = to_stream(s);                                                    \
-    Dtype dtype = at_least_float(a.dtype());                                         \
-    return elementwise<PRIMITIVE>({astype(a, dtype, stream)}, dtype, stream __VA_OPT__(, ) __VA_ARGS__); \
+#define FLOAT_FUNCTION(function, PRIMITIVE, ...)                      \
+  array function(const array& a, StreamOrDevice s) {                  \
+    Stream stream = to_stream(s);                                     \
+    Dtype dtype = at_least_float(a.dtype());                          \
+    return elementwise<PRIMITIVE>({astype(a, dtype, stream)}, dtype,  \
+                                  stream __VA_OPT__(, ) __VA_ARGS__); \
   }
 FLOAT_FUNCTION(exp, Exp)
 FLOAT_FUNCTION(expm1, Expm1)
@@ -62,7 +63,9 @@ array rounding(const array& a, const char* op, StreamOrDevice s) {
 
 array constant(double value, const array& like) { return array(value, like.dtype()); }
 
-array infinity(const array& like) { return constant(std::numeric_limits<double>::infinity(), like); }
+array infinity(const array& like) {
+  return constant(std::numeric_limits<double>::infinity(), like);
+}
 
 array all_false(const array& a, StreamOrDevice s) { return zeros(a.shape(), bool_, s); }
 
@@ -70,7 +73,9 @@ array all_false(const array& a, StreamOrDevice s) { return zeros(a.shape(), bool
 
 array erf(const array& a, StreamOrDevice s) { return real_float_function<Erf>(a, "erf", s); }
 
-array erfinv(const array& a, StreamOrDevice s) { return real_float_function<ErfInv>(a, "erfinv", s); }
+array erfinv(const array& a, StreamOrDevice s) {
+  return real_float_function<ErfInv>(a, "erfinv", s);
+}
 
 array floor(const array& a, StreamOrDevice s) { return rounding<Floor>(a, "floor", s); }
 
@@ -117,9 +122,13 @@ array negative(const array& a, StreamOrDevice s) {
   return elementwise<Negative>({a}, a.dtype(), to_stream(s));
 }
 
-array sign(const array& a, StreamOrDevice s) { return elementwise<Sign>({a}, a.dtype(), to_stream(s)); }
+array sign(const array& a, StreamOrDevice s) {
+  return elementwise<Sign>({a}, a.dtype(), to_stream(s));
+}
 
-array square(const array& a, StreamOrDevice s) { return elementwise<Square>({a}, a.dtype(), to_stream(s)); }
+array square(const array& a, StreamOrDevice s) {
+  return elementwise<Square>({a}, a.dtype(), to_stream(s));
+}
 
 array reciprocal(const array& a, StreamOrDevice s) {
   return divide(array(1.0f, at_least_float(a.dtype())), a, s);
@@ -140,7 +149,8 @@ array logical_not(const array& a, StreamOrDevice s) {
 
 array bitwise_invert(const array& a, StreamOrDevice s) {
   check_integral(a, "bitwise_invert", true);
-  return a.dtype() == bool_ ? logical_not(a, s) : elementwise<BitwiseInvert>({a}, a.dtype(), to_stream(s));
+  return a.dtype() == bool_ ? logical_not(a, s)
+                            : elementwise<BitwiseInvert>({a}, a.dtype(), to_stream(s));
 }
 
 array operator~(const array& a) { return bitwise_invert(a); }
@@ -214,7 +224,8 @@ array view(const array& a, const Dtype& dtype, StreamOrDevice s) {
   size_t to = dtype.size();
   if (from != to) {
     if (shape.empty()) {
-      invalid_argument("view", "Changing the type of a scalar array is only supported for types of one size.");
+      invalid_argument(
+          "view", "Changing the type of a scalar array is only supported for types of one size.");
     }
     size_t bytes = shape.back() * from;
     if (bytes % to != 0) {

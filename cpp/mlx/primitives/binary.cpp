@@ -10,18 +10,20 @@
 namespace mlx::core {
 
 // BINARY_RULE(class, operation) { derivative by input `arg` }
-#define BINARY_RULE(PRIMITIVE, operation)                                                                     \
-  static array PRIMITIVE##_derivative(int arg, const array& a, const array& b, const array& y, const array& t, \
-                                      const Stream& s);                                                       \
-  array PRIMITIVE::apply(const std::vector<array>& inputs) const {                                            \
-    return operation(inputs[0], inputs[1], stream());                                                         \
-  }                                                                                                           \
-  array PRIMITIVE::partial(int arg, const std::vector<array>& inputs, const array& out, const array& t) const { \
-    return PRIMITIVE##_derivative(arg, inputs[0], inputs[1], out, t, stream());                               \
-  }                                                                                                           \
-  static array PRIMITIVE##_derivative([[maybe_unused]] int arg, [[maybe_unused]] const array& a,              \
-                                      [[maybe_unused]] const array& b, [[maybe_unused]] const array& y,       \
-                                      [[maybe_unused]] const array& t, [[maybe_unused]] const Stream& s)
+#define BINARY_RULE(PRIMITIVE, operation)                                                         \
+  static array PRIMITIVE##_derivative(int arg, const array& a, const array& b, const array& y,    \
+                                      const array& t, const Stream& s);                           \
+  array PRIMITIVE::apply(const std::vector<array>& inputs) const {                                \
+    return operation(inputs[0], inputs[1], stream());                                             \
+  }                                                                                               \
+  array PRIMITIVE::partial(int arg, const std::vector<array>& inputs, const array& out,           \
+                           const array& t) const {                                                \
+    return PRIMITIVE##_derivative(arg, inputs[0], inputs[1], out, t, stream());                   \
+  }                                                                                               \
+  static array PRIMITIVE##_derivative(                                                            \
+      [[maybe_unused]] int arg, [[maybe_unused]] const array& a, [[maybe_unused]] const array& b, \
+      [[maybe_unused]] const array& y, [[maybe_unused]] const array& t,                           \
+      [[maybe_unused]] const Stream& s)
 
 namespace {
 
@@ -87,7 +89,9 @@ array Equal::apply(const std::vector<array>& inputs) const {
   if (!equal_nan_) {
     return same;
   }
-  return logical_or(same, logical_and(isnan(inputs[0], stream()), isnan(inputs[1], stream()), stream()), stream());
+  return logical_or(same,
+                    logical_and(isnan(inputs[0], stream()), isnan(inputs[1], stream()), stream()),
+                    stream());
 }
 
 array Equal::partial(int, const std::vector<array>&, const array&, const array& t) const {
@@ -95,7 +99,8 @@ array Equal::partial(int, const std::vector<array>&, const array&, const array& 
 }
 
 const char* BitwiseBinary::name() const {
-  static constexpr const char* names[] = {"BitwiseAnd", "BitwiseOr", "BitwiseXor", "LeftShift", "RightShift"};
+  static constexpr const char* names[] = {"BitwiseAnd", "BitwiseOr", "BitwiseXor", "LeftShift",
+                                          "RightShift"};
   return names[op_];
 }
 
@@ -122,7 +127,8 @@ array Select::apply(const std::vector<array>& inputs) const {
   return where(inputs[0], inputs[1], inputs[2], stream());
 }
 
-array Select::partial(int arg, const std::vector<array>& inputs, const array& out, const array& t) const {
+array Select::partial(int arg, const std::vector<array>& inputs, const array& out,
+                      const array& t) const {
   array zero(0, out.dtype());
   switch (arg) {
     case 0:
@@ -136,13 +142,16 @@ array Select::partial(int arg, const std::vector<array>& inputs, const array& ou
 
 // ---- DivMod ----
 
-std::vector<array> DivMod::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+std::vector<array> DivMod::jvp(const std::vector<array>& primals,
+                               const std::vector<array>& tangents,
                                const std::vector<int>& argnums) {
   // The quotient is a step function; the remainder is a - b * quotient.
   array quotient = divmod(primals[0], primals[1], stream())[0];
   std::optional<array> tangent;
   for (size_t i = 0; i < argnums.size(); ++i) {
-    accumulate(tangent, argnums[i] == 0 ? tangents[i] : negative(multiply(tangents[i], quotient, stream()), stream()),
+    accumulate(tangent,
+               argnums[i] == 0 ? tangents[i]
+                               : negative(multiply(tangents[i], quotient, stream()), stream()),
                stream());
   }
   return {zeros_like(quotient, stream()), *tangent};

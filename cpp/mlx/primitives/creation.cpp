@@ -33,7 +33,8 @@ VmapResult RandomBits::vmap(const std::vector<array>& inputs, const std::vector<
   Shape shape(keys.shape().begin(), keys.shape().end() - 1);
   shape.insert(shape.end(), shape_.begin(), shape_.end());
   Dtype dtype = width_ == 1 ? uint8 : width_ == 2 ? uint16 : uint32;
-  return {{array(shape, dtype, std::make_shared<RandomBits>(stream(), shape_, width_), {keys})}, {0}};
+  return {{array(shape, dtype, std::make_shared<RandomBits>(stream(), shape_, width_), {keys})},
+          {0}};
 }
 
 }  // namespace mlx::core

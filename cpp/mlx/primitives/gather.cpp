@@ -16,7 +16,8 @@ std::vector<Shape> Gather::output_shapes(const std::vector<array>& inputs) {
   return {shape};
 }
 
-std::vector<array> Gather::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+std::vector<array> Gather::jvp(const std::vector<array>& primals,
+                               const std::vector<array>& tangents,
                                const std::vector<int>& argnums) {
   int of_array = position(argnums, 0);
   if (of_array < 0) {
@@ -26,7 +27,8 @@ std::vector<array> Gather::jvp(const std::vector<array>& primals, const std::vec
   return {gather(tangents[of_array], indices, axes_, slice_sizes_, stream())};
 }
 
-std::vector<array> Gather::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
+std::vector<array> Gather::vjp(const std::vector<array>& primals,
+                               const std::vector<array>& cotangents,
                                const std::vector<int>& argnums, const std::vector<array>&) {
   std::vector<array> vjps;
   for (int arg : argnums) {
@@ -51,8 +53,8 @@ array batch_index(int n, size_t ndim, const Stream& s) {
 }
 
 // Index arrays with the mapped axis in front, which they get if they have none.
-std::vector<array> mapped_indices(const std::vector<array>& inputs, const std::vector<int>& axes, size_t count,
-                                  const Stream& s) {
+std::vector<array> mapped_indices(const std::vector<array>& inputs, const std::vector<int>& axes,
+                                  size_t count, const Stream& s) {
   std::vector<array> out;
   for (size_t i = 1; i <= count; ++i) {
     out.push_back(axis_in_front_or_new(inputs[i], axes[i], s));
@@ -61,7 +63,8 @@ std::vector<array> mapped_indices(const std::vector<array>& inputs, const std::v
 }
 
 bool any_mapped(const std::vector<int>& axes, size_t from, size_t count) {
-  return std::any_of(axes.begin() + from, axes.begin() + from + count, [](int axis) { return axis >= 0; });
+  return std::any_of(axes.begin() + from, axes.begin() + from + count,
+                     [](int axis) { return axis >= 0; });
 }
 
 }  // namespace
@@ -92,9 +95,12 @@ VmapResult Gather::vmap(const std::vector<array>& inputs, const std::vector<int>
 
 // ---- GatherAxis ----
 
-std::vector<Shape> GatherAxis::output_shapes(const std::vector<array>& inputs) { return {inputs[1].shape()}; }
+std::vector<Shape> GatherAxis::output_shapes(const std::vector<array>& inputs) {
+  return {inputs[1].shape()};
+}
 
-std::vector<array> GatherAxis::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+std::vector<array> GatherAxis::jvp(const std::vector<array>& primals,
+                                   const std::vector<array>& tangents,
                                    const std::vector<int>& argnums) {
   int of_array = position(argnums, 0);
   if (of_array < 0) {
@@ -103,12 +109,14 @@ std::vector<array> GatherAxis::jvp(const std::vector<array>& primals, const std:
   return {take_along_axis(tangents[of_array], primals[1], axis_, stream())};
 }
 
-std::vector<array> GatherAxis::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
+std::vector<array> GatherAxis::vjp(const std::vector<array>& primals,
+                                   const std::vector<array>& cotangents,
                                    const std::vector<int>& argnums, const std::vector<array>&) {
   std::vector<array> vjps;
   for (int arg : argnums) {
     array zero = zeros_like(primals[arg], stream());
-    vjps.push_back(arg > 0 ? zero : scatter_add_axis(zero, primals[1], cotangents[0], axis_, stream()));
+    vjps.push_back(arg > 0 ? zero
+                           : scatter_add_axis(zero, primals[1], cotangents[0], axis_, stream()));
   }
   return vjps;
 }
@@ -124,7 +132,8 @@ VmapResult GatherAxis::vmap(const std::vector<array>& inputs, const std::vector<
 
 namespace {
 
-// A resolved end of -1 going backwards means "before the first": say it so that it is not taken for the last.
+// A resolved end of -1 going backwards means "before the first": say it so that it is not taken for
+// the last.
 Shape spelled_stop(Shape stop, const Shape& strides, const Shape& shape) {
   for (size_t i = 0; i < stop.size(); ++i) {
     if (strides[i] < 0 && stop[i] < 0) {
@@ -152,8 +161,9 @@ std::vector<array> Slice::jvp(const std::vector<array>& primals, const std::vect
   return {slice(tangents[0], start_indices_, stop, strides_, stream())};
 }
 
-std::vector<array> Slice::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
-                              const std::vector<int>&, const std::vector<array>&) {
+std::vector<array> Slice::vjp(const std::vector<array>& primals,
+                              const std::vector<array>& cotangents, const std::vector<int>&,
+                              const std::vector<array>&) {
   Shape stop = spelled_stop(end_indices_, strides_, primals[0].shape());
   array zero = zeros_like(primals[0], stream());
   return {slice_update(zero, cotangents[0], start_indices_, stop, strides_, stream())};
@@ -168,7 +178,8 @@ VmapResult Slice::vmap(const std::vector<array>& inputs, const std::vector<int>&
 
 // ---- SliceUpdate ----
 
-std::vector<array> SliceUpdate::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+std::vector<array> SliceUpdate::jvp(const std::vector<array>& primals,
+                                    const std::vector<array>& tangents,
                                     const std::vector<int>& argnums) {
   Shape stop = spelled_stop(end_indices_, strides_, primals[0].shape());
   auto tangent = [&](int arg) {
@@ -178,14 +189,16 @@ std::vector<array> SliceUpdate::jvp(const std::vector<array>& primals, const std
   return {slice_update(tangent(0), tangent(1), start_indices_, stop, strides_, stream())};
 }
 
-std::vector<array> SliceUpdate::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
+std::vector<array> SliceUpdate::vjp(const std::vector<array>& primals,
+                                    const std::vector<array>& cotangents,
                                     const std::vector<int>& argnums, const std::vector<array>&) {
   Shape stop = spelled_stop(end_indices_, strides_, primals[0].shape());
   const array& c = cotangents[0];
   std::vector<array> vjps;
   for (int arg : argnums) {
-    vjps.push_back(arg == 0 ? slice_update(c, array(0, c.dtype()), start_indices_, stop, strides_, stream())
-                            : slice(c, start_indices_, stop, strides_, stream()));
+    vjps.push_back(
+        arg == 0 ? slice_update(c, array(0, c.dtype()), start_indices_, stop, strides_, stream())
+                 : slice(c, start_indices_, stop, strides_, stream()));
   }
   return vjps;
 }
@@ -196,14 +209,17 @@ VmapResult SliceUpdate::vmap(const std::vector<array>& inputs, const std::vector
   array update = axis_in_front_or_new(inputs[1], axes[1], stream());
   Shape element(x.shape().begin() + 1, x.shape().end());
   Shape stop = prepended(n, spelled_stop(end_indices_, strides_, element));
-  return {{slice_update(x, update, prepended(0, start_indices_), stop, prepended(1, strides_), stream())}, {0}};
+  return {{slice_update(x, update, prepended(0, start_indices_), stop, prepended(1, strides_),
+                        stream())},
+          {0}};
 }
 
 // ---- DynamicSlice ----
 
 std::vector<Shape> DynamicSlice::output_shapes(const std::vector<array>&) { return {slice_size_}; }
 
-std::vector<array> DynamicSlice::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+std::vector<array> DynamicSlice::jvp(const std::vector<array>& primals,
+                                     const std::vector<array>& tangents,
                                      const std::vector<int>& argnums) {
   int of_array = position(argnums, 0);
   if (of_array < 0) {
@@ -212,7 +228,8 @@ std::vector<array> DynamicSlice::jvp(const std::vector<array>& primals, const st
   return {slice(tangents[of_array], primals[1], axes_, slice_size_, stream())};
 }
 
-std::vector<array> DynamicSlice::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
+std::vector<array> DynamicSlice::vjp(const std::vector<array>& primals,
+                                     const std::vector<array>& cotangents,
                                      const std::vector<int>& argnums, const std::vector<array>&) {
   std::vector<array> vjps;
   for (int arg : argnums) {
@@ -256,7 +273,8 @@ VmapResult DynamicSlice::vmap(const std::vector<array>& inputs, const std::vecto
 
 // ---- DynamicSliceUpdate ----
 
-std::vector<array> DynamicSliceUpdate::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+std::vector<array> DynamicSliceUpdate::jvp(const std::vector<array>& primals,
+                                           const std::vector<array>& tangents,
                                            const std::vector<int>& argnums) {
   auto tangent = [&](int arg) {
     int at = position(argnums, arg);
@@ -265,13 +283,16 @@ std::vector<array> DynamicSliceUpdate::jvp(const std::vector<array>& primals, co
   return {slice_update(tangent(0), tangent(1), primals[2], axes_, stream())};
 }
 
-std::vector<array> DynamicSliceUpdate::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
-                                           const std::vector<int>& argnums, const std::vector<array>&) {
+std::vector<array> DynamicSliceUpdate::vjp(const std::vector<array>& primals,
+                                           const std::vector<array>& cotangents,
+                                           const std::vector<int>& argnums,
+                                           const std::vector<array>&) {
   const array& c = cotangents[0];
   std::vector<array> vjps;
   for (int arg : argnums) {
     if (arg == 0) {
-      vjps.push_back(slice_update(c, zeros_like(primals[1], stream()), primals[2], axes_, stream()));
+      vjps.push_back(
+          slice_update(c, zeros_like(primals[1], stream()), primals[2], axes_, stream()));
     } else if (arg == 1) {
       vjps.push_back(slice(c, primals[2], axes_, primals[1].shape(), stream()));
     } else {
@@ -281,7 +302,8 @@ std::vector<array> DynamicSliceUpdate::vjp(const std::vector<array>& primals, co
   return vjps;
 }
 
-VmapResult DynamicSliceUpdate::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
+VmapResult DynamicSliceUpdate::vmap(const std::vector<array>& inputs,
+                                    const std::vector<int>& axes) {
   const Stream& s = stream();
   int n = mapped_length(inputs, axes);
   array x = axis_in_front_or_repeated(inputs[0], axes[0], n, s);

@@ -25,9 +25,11 @@ VmapResult StopGradient::vmap(const std::vector<array>& inputs, const std::vecto
 
 // ---- Depends ----
 
-std::vector<array> Depends::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+std::vector<array> Depends::jvp(const std::vector<array>& primals,
+                                const std::vector<array>& tangents,
                                 const std::vector<int>& argnums) {
-  // The first inputs are passed on; how many is known from the outputs only, so tangents for all are returned.
+  // The first inputs are passed on; how many is known from the outputs only, so tangents for all
+  // are returned.
   std::vector<array> out;
   for (int i = 0; i < static_cast<int>(primals.size()); ++i) {
     int at = position(argnums, i);
@@ -36,7 +38,8 @@ std::vector<array> Depends::jvp(const std::vector<array>& primals, const std::ve
   return out;
 }
 
-std::vector<array> Depends::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
+std::vector<array> Depends::vjp(const std::vector<array>& primals,
+                                const std::vector<array>& cotangents,
                                 const std::vector<int>& argnums, const std::vector<array>&) {
   std::vector<array> vjps;
   for (int arg : argnums) {
@@ -52,19 +55,22 @@ VmapResult Depends::vmap(const std::vector<array>& inputs, const std::vector<int
 
 // ---- CustomTransforms ----
 
-std::vector<array> CustomTransforms::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+std::vector<array> CustomTransforms::jvp(const std::vector<array>& primals,
+                                         const std::vector<array>& tangents,
                                          const std::vector<int>& argnums) {
   std::vector<array> arguments(primals.begin(), primals.end() - num_outputs_);
   return jvp_fun_(arguments, tangents, argnums);
 }
 
-std::vector<array> CustomTransforms::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
-                                         const std::vector<int>& argnums, const std::vector<array>& outputs) {
+std::vector<array> CustomTransforms::vjp(const std::vector<array>& primals,
+                                         const std::vector<array>& cotangents,
+                                         const std::vector<int>& argnums,
+                                         const std::vector<array>& outputs) {
   std::vector<array> arguments(primals.begin(), primals.end() - num_outputs_);
   auto all = vjp_fun_(arguments, cotangents, outputs);
   if (all.size() > arguments.size()) {
-    invalid_argument("custom_function", message("The vjp returned ", all.size(), " arrays for ", arguments.size(),
-                                                " arguments."));
+    invalid_argument("custom_function", message("The vjp returned ", all.size(), " arrays for ",
+                                                arguments.size(), " arguments."));
   }
   std::vector<array> vjps;
   for (int arg : argnums) {
@@ -73,8 +79,9 @@ std::vector<array> CustomTransforms::vjp(const std::vector<array>& primals, cons
       continue;
     }
     if (all[arg].shape() != arguments[arg].shape()) {
-      invalid_argument("custom_function", message("The vjp returned an array of shape ", all[arg].shape(),
-                                                  " for argument ", arg, " of shape ", arguments[arg].shape(), "."));
+      invalid_argument("custom_function",
+                       message("The vjp returned an array of shape ", all[arg].shape(),
+                               " for argument ", arg, " of shape ", arguments[arg].shape(), "."));
     }
     vjps.push_back(all[arg]);
   }

@@ -17,17 +17,20 @@ std::vector<Shape> Concatenate::output_shapes(const std::vector<array>& inputs) 
   return {shape};
 }
 
-std::vector<array> Concatenate::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+std::vector<array> Concatenate::jvp(const std::vector<array>& primals,
+                                    const std::vector<array>& tangents,
                                     const std::vector<int>& argnums) {
   std::vector<array> parts;
   for (int i = 0; i < static_cast<int>(primals.size()); ++i) {
     int at = position(argnums, i);
-    parts.push_back(at < 0 ? zeros(primals[i].shape(), tangents[0].dtype(), stream()) : tangents[at]);
+    parts.push_back(at < 0 ? zeros(primals[i].shape(), tangents[0].dtype(), stream())
+                           : tangents[at]);
   }
   return {concatenate(std::move(parts), axis_, stream())};
 }
 
-std::vector<array> Concatenate::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
+std::vector<array> Concatenate::vjp(const std::vector<array>& primals,
+                                    const std::vector<array>& cotangents,
                                     const std::vector<int>& argnums, const std::vector<array>&) {
   std::vector<array> vjps;
   for (int arg : argnums) {
@@ -71,8 +74,9 @@ std::vector<array> Split::jvp(const std::vector<array>&, const std::vector<array
   return split(tangents[0], indices_, axis_, stream());
 }
 
-std::vector<array> Split::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
-                              const std::vector<int>&, const std::vector<array>&) {
+std::vector<array> Split::vjp(const std::vector<array>& primals,
+                              const std::vector<array>& cotangents, const std::vector<int>&,
+                              const std::vector<array>&) {
   if (std::is_sorted(indices_.begin(), indices_.end())) {
     return {concatenate(cotangents, axis_, stream())};
   }
@@ -83,7 +87,9 @@ std::vector<array> Split::vjp(const std::vector<array>& primals, const std::vect
     int length = cotangents[i].shape(axis_);
     std::pair<int, int> sizes{from, primals[0].shape(axis_) - from - length};
     if (length > 0) {
-      out = add(out, pad(cotangents[i], {axis_}, {sizes.first}, {sizes.second}, array(0), "constant", stream()),
+      out = add(out,
+                pad(cotangents[i], {axis_}, {sizes.first}, {sizes.second}, array(0), "constant",
+                    stream()),
                 stream());
     }
     from = i < indices_.size() ? indices_[i] : from;
@@ -149,7 +155,8 @@ VmapResult Pad::vmap(const std::vector<array>& inputs, const std::vector<int>& a
   // A value for each: pad a mask along, and choose by it.
   array x = axis_in_front_or_repeated(inputs[0], axes[0], inputs[1].shape(0), s);
   array padded = pad(x, moved, low_pad_size_, high_pad_size_, array(0, x.dtype()), "constant", s);
-  array inside = pad(ones(x.shape(), bool_, s), moved, low_pad_size_, high_pad_size_, array(false), "constant", s);
+  array inside = pad(ones(x.shape(), bool_, s), moved, low_pad_size_, high_pad_size_, array(false),
+                     "constant", s);
   Shape value_shape(x.ndim(), 1);
   value_shape[0] = -1;
   return {{where(inside, padded, reshape(inputs[1], value_shape, s), s)}, {0}};

@@ -30,9 +30,12 @@ array factor_cotangent(int arg, const array& a, const array& b, const array& c, 
 
 }  // namespace
 
-std::vector<Shape> Matmul::output_shapes(const std::vector<array>& inputs) { return {product_shape(inputs)}; }
+std::vector<Shape> Matmul::output_shapes(const std::vector<array>& inputs) {
+  return {product_shape(inputs)};
+}
 
-std::vector<array> Matmul::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+std::vector<array> Matmul::jvp(const std::vector<array>& primals,
+                               const std::vector<array>& tangents,
                                const std::vector<int>& argnums) {
   std::optional<array> tangent;
   for (size_t i = 0; i < argnums.size(); ++i) {
@@ -44,7 +47,8 @@ std::vector<array> Matmul::jvp(const std::vector<array>& primals, const std::vec
   return {*tangent};
 }
 
-std::vector<array> Matmul::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
+std::vector<array> Matmul::vjp(const std::vector<array>& primals,
+                               const std::vector<array>& cotangents,
                                const std::vector<int>& argnums, const std::vector<array>&) {
   std::vector<array> vjps;
   for (int arg : argnums) {
@@ -61,7 +65,9 @@ VmapResult Matmul::vmap(const std::vector<array>& inputs, const std::vector<int>
 
 // ---- AddMM ----
 
-std::vector<Shape> AddMM::output_shapes(const std::vector<array>& inputs) { return {product_shape(inputs)}; }
+std::vector<Shape> AddMM::output_shapes(const std::vector<array>& inputs) {
+  return {product_shape(inputs)};
+}
 
 std::vector<array> AddMM::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
                               const std::vector<int>& argnums) {
@@ -78,13 +84,15 @@ std::vector<array> AddMM::jvp(const std::vector<array>& primals, const std::vect
   return {*tangent};
 }
 
-std::vector<array> AddMM::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
-                              const std::vector<int>& argnums, const std::vector<array>&) {
+std::vector<array> AddMM::vjp(const std::vector<array>& primals,
+                              const std::vector<array>& cotangents, const std::vector<int>& argnums,
+                              const std::vector<array>&) {
   std::vector<array> vjps;
   for (int arg : argnums) {
-    vjps.push_back(arg == 2 ? scaled(cotangents[0], beta_, stream())
-                            : scaled(factor_cotangent(arg, primals[0], primals[1], cotangents[0], stream()),
-                                     alpha_, stream()));
+    vjps.push_back(
+        arg == 2 ? scaled(cotangents[0], beta_, stream())
+                 : scaled(factor_cotangent(arg, primals[0], primals[1], cotangents[0], stream()),
+                          alpha_, stream()));
   }
   return vjps;
 }

@@ -15,17 +15,19 @@ namespace mlx::core {
 namespace {
 
 [[noreturn]] void no_rule(const Primitive& p, const char* rule) {
-  throw std::invalid_argument("[Primitive::" + std::string(rule) + "] " + p.name() + " has no " + rule + " rule.");
+  throw std::invalid_argument("[Primitive::" + std::string(rule) + "] " + p.name() + " has no " +
+                              rule + " rule.");
 }
 
 }  // namespace
 
-std::vector<array> Primitive::jvp(const std::vector<array>&, const std::vector<array>&, const std::vector<int>&) {
+std::vector<array> Primitive::jvp(const std::vector<array>&, const std::vector<array>&,
+                                  const std::vector<int>&) {
   no_rule(*this, "jvp");
 }
 
-std::vector<array> Primitive::vjp(const std::vector<array>&, const std::vector<array>&, const std::vector<int>&,
-                                  const std::vector<array>&) {
+std::vector<array> Primitive::vjp(const std::vector<array>&, const std::vector<array>&,
+                                  const std::vector<int>&, const std::vector<array>&) {
   no_rule(*this, "vjp");
 }
 
@@ -40,7 +42,9 @@ void Primitive::print(std::ostream& os) { os << name(); }
 
 bool Primitive::is_equivalent(const Primitive&) const { return false; }
 
-std::vector<Shape> Primitive::output_shapes(const std::vector<array>&) { no_rule(*this, "output_shapes"); }
+std::vector<Shape> Primitive::output_shapes(const std::vector<array>&) {
+  no_rule(*this, "output_shapes");
+}
 
 // ---- elementwise ----
 
@@ -52,7 +56,8 @@ std::vector<Shape> Elementwise::output_shapes(const std::vector<array>& inputs) 
   return {shape};
 }
 
-std::vector<array> Elementwise::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+std::vector<array> Elementwise::jvp(const std::vector<array>& primals,
+                                    const std::vector<array>& tangents,
                                     const std::vector<int>& argnums) {
   array out = apply(primals);  // costs nothing unless a rule uses it
   std::optional<array> tangent;
@@ -62,8 +67,10 @@ std::vector<array> Elementwise::jvp(const std::vector<array>& primals, const std
   return {*tangent};
 }
 
-std::vector<array> Elementwise::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
-                                    const std::vector<int>& argnums, const std::vector<array>& outputs) {
+std::vector<array> Elementwise::vjp(const std::vector<array>& primals,
+                                    const std::vector<array>& cotangents,
+                                    const std::vector<int>& argnums,
+                                    const std::vector<array>& outputs) {
   std::vector<array> conjugates;
   for (const auto& p : primals) {
     conjugates.push_back(conjugate(p, stream()));
@@ -82,7 +89,7 @@ VmapResult Elementwise::vmap(const std::vector<array>& inputs, const std::vector
   int to = *std::max_element(axes.begin(), axes.end());
   std::vector<array> aligned;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    aligned.push_back(axes[i] < 0 ? expand_dims(inputs[i], to, stream())
+    aligned.push_back(axes[i] < 0     ? expand_dims(inputs[i], to, stream())
                       : axes[i] == to ? inputs[i]
                                       : moveaxis(inputs[i], axes[i], to, stream()));
   }

@@ -26,8 +26,8 @@ class Primitive {
   virtual void eval_cpu(const std::vector<array>& inputs, std::vector<array>& outputs) = 0;
   virtual void eval_gpu(const std::vector<array>& inputs, std::vector<array>& outputs) = 0;
 
-  // Whether eval_cpu leaves all reading and writing of elements to the stream's encoder. A primitive that touches them
-  // itself finds its inputs computed.
+  // Whether eval_cpu leaves all reading and writing of elements to the stream's encoder. A
+  // primitive that touches them itself finds its inputs computed.
   virtual bool encodes() const { return false; }
 
   // Tangents of the outputs, given those of the inputs `argnums`.

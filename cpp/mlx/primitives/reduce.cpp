@@ -28,7 +28,8 @@ array product_of_others(const array& x, const std::vector<int>& axes, const Stre
 }
 
 // 1 at the extreme elements, shared among equal ones.
-array share_of_extreme(const array& x, const array& out, const std::vector<int>& axes, Dtype dtype, const Stream& s) {
+array share_of_extreme(const array& x, const array& out, const std::vector<int>& axes, Dtype dtype,
+                       const Stream& s) {
   array mask = astype(equal(x, out, s), dtype, s);
   return divide(mask, sum(mask, axes, true, s), s);
 }
@@ -44,8 +45,8 @@ std::vector<Shape> Reduce::output_shapes(const std::vector<array>& inputs) {
   return {with_ones(inputs[0].shape(), axes_)};
 }
 
-std::vector<array> Reduce::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
-                               const std::vector<int>&) {
+std::vector<array> Reduce::jvp(const std::vector<array>& primals,
+                               const std::vector<array>& tangents, const std::vector<int>&) {
   const array& x = primals[0];
   const array& t = tangents[0];
   const Stream& s = stream();
@@ -64,8 +65,9 @@ std::vector<array> Reduce::jvp(const std::vector<array>& primals, const std::vec
   }
 }
 
-std::vector<array> Reduce::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
-                               const std::vector<int>&, const std::vector<array>& outputs) {
+std::vector<array> Reduce::vjp(const std::vector<array>& primals,
+                               const std::vector<array>& cotangents, const std::vector<int>&,
+                               const std::vector<array>& outputs) {
   const array& x = primals[0];
   const Stream& s = stream();
   array cotangent = astype(cotangents[0], x.dtype(), s);
@@ -109,8 +111,8 @@ std::vector<Shape> ArgReduce::output_shapes(const std::vector<array>& inputs) {
   return {with_ones(inputs[0].shape(), {axis_})};
 }
 
-std::vector<array> ArgReduce::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
-                                  const std::vector<int>&) {
+std::vector<array> ArgReduce::jvp(const std::vector<array>& primals,
+                                  const std::vector<array>& tangents, const std::vector<int>&) {
   return {zeros(with_ones(primals[0].shape(), {axis_}), tangents[0].dtype(), stream())};
 }
 
@@ -121,7 +123,8 @@ std::vector<array> ArgReduce::vjp(const std::vector<array>& primals, const std::
 
 VmapResult ArgReduce::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
   array x = axis_in_front(inputs[0], axes[0], stream());
-  array out = reduce_type_ == ArgMin ? argmin(x, axis_ + 1, true, stream()) : argmax(x, axis_ + 1, true, stream());
+  array out = reduce_type_ == ArgMin ? argmin(x, axis_ + 1, true, stream())
+                                     : argmax(x, axis_ + 1, true, stream());
   return {{out}, {0}};
 }
 
@@ -137,8 +140,8 @@ array softmax_derivative(const array& y, const array& t, const Stream& s) {
 
 }  // namespace
 
-std::vector<array> Softmax::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
-                                const std::vector<int>&) {
+std::vector<array> Softmax::jvp(const std::vector<array>& primals,
+                                const std::vector<array>& tangents, const std::vector<int>&) {
   return {softmax_derivative(softmax(primals[0], -1, precise_, stream()), tangents[0], stream())};
 }
 
@@ -157,14 +160,15 @@ std::vector<Shape> LogSumExp::output_shapes(const std::vector<array>& inputs) {
   return {with_ones(inputs[0].shape(), {static_cast<int>(inputs[0].ndim()) - 1})};
 }
 
-std::vector<array> LogSumExp::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
-                                  const std::vector<int>&) {
+std::vector<array> LogSumExp::jvp(const std::vector<array>& primals,
+                                  const std::vector<array>& tangents, const std::vector<int>&) {
   array weights = softmax(primals[0], -1, true, stream());
   return {sum(multiply(tangents[0], weights, stream()), -1, true, stream())};
 }
 
-std::vector<array> LogSumExp::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
-                                  const std::vector<int>&, const std::vector<array>&) {
+std::vector<array> LogSumExp::vjp(const std::vector<array>& primals,
+                                  const std::vector<array>& cotangents, const std::vector<int>&,
+                                  const std::vector<array>&) {
   return {multiply(cotangents[0], softmax(primals[0], -1, true, stream()), stream())};
 }
 

@@ -8,7 +8,9 @@
 
 namespace mlx::core {
 
-array axis_in_front(const array& a, int axis, const Stream& s) { return axis > 0 ? moveaxis(a, axis, 0, s) : a; }
+array axis_in_front(const array& a, int axis, const Stream& s) {
+  return axis > 0 ? moveaxis(a, axis, 0, s) : a;
+}
 
 array axis_in_front_or_new(const array& a, int axis, const Stream& s) {
   return axis < 0 ? expand_dims(a, 0, s) : axis_in_front(a, axis, s);
@@ -45,8 +47,8 @@ int position(const std::vector<int>& argnums, int arg) {
   return it == argnums.end() ? -1 : static_cast<int>(it - argnums.begin());
 }
 
-std::vector<array> zero_cotangents(const std::vector<array>& primals, const std::vector<int>& argnums,
-                                   const Stream& s) {
+std::vector<array> zero_cotangents(const std::vector<array>& primals,
+                                   const std::vector<int>& argnums, const Stream& s) {
   std::vector<array> out;
   for (int arg : argnums) {
     out.push_back(zeros_like(primals[arg], s));

@@ -27,8 +27,8 @@ Shape prepended(int first, const Shape& shape);
 int position(const std::vector<int>& argnums, int arg);
 
 // One zero array for each of argnums.
-std::vector<array> zero_cotangents(const std::vector<array>& primals, const std::vector<int>& argnums,
-                                   const Stream& s);
+std::vector<array> zero_cotangents(const std::vector<array>& primals,
+                                   const std::vector<int>& argnums, const Stream& s);
 
 // a + b, where either may be missing.
 void accumulate(std::optional<array>& sum, const array& term, const Stream& s);

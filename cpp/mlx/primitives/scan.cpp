@@ -31,8 +31,8 @@ struct Direction {
 
 array scalar(double value, const array& like) { return array(value, like.dtype()); }
 
-// The running product without its zeros, and the number of zeros in it: the product of all but one element is then
-// known whether that one is zero or not.
+// The running product without its zeros, and the number of zeros in it: the product of all but one
+// element is then known whether that one is zero or not.
 struct RunningProduct {
   array is_zero;
   array nonzero;  // the elements, with 1 for 0
@@ -57,7 +57,8 @@ array product_jvp(const array& x, const array& t, const Direction& d) {
   array zero = scalar(0, t);
   array by_others = d.forward_sum(where(p.is_zero, zero, divide(t, p.nonzero, d.s), d.s));
   array by_zero = d.forward_sum(where(p.is_zero, t, zero, d.s));
-  return add(multiply(p.product_if_no_zero, by_others, d.s), multiply(p.product_if_one_zero, by_zero, d.s), d.s);
+  return add(multiply(p.product_if_no_zero, by_others, d.s),
+             multiply(p.product_if_one_zero, by_zero, d.s), d.s);
 }
 
 array product_vjp(const array& x, const array& cotangent, const Direction& d) {
@@ -67,7 +68,8 @@ array product_vjp(const array& x, const array& cotangent, const Direction& d) {
   return where(p.is_zero, of_zeros, divide(of_others, p.nonzero, d.s), d.s);
 }
 
-// Sums of t weighted by exp(x), relative to exp(y): positive and negative terms apart, in logarithms.
+// Sums of t weighted by exp(x), relative to exp(y): positive and negative terms apart, in
+// logarithms.
 array weighted_jvp(const array& x, const array& y, const array& t, const Direction& d) {
   auto part = [&](const array& terms) {
     array log_sum = logcumsumexp(add(x, log(terms, d.s), d.s), d.axis, d.reverse, d.inclusive, d.s);
@@ -131,7 +133,8 @@ array extreme_jvp(const array& x, const array& t, bool is_max, const Direction& 
     }
     Shape first = fx.shape();
     first[d.axis] = 1;
-    return concatenate({zeros(first, ft.dtype(), d.s), part_of(out, d.axis, 0, n - 1, d.s)}, d.axis, d.s);
+    return concatenate({zeros(first, ft.dtype(), d.s), part_of(out, d.axis, 0, n - 1, d.s)}, d.axis,
+                       d.s);
   });
 }
 
@@ -170,8 +173,9 @@ std::vector<array> Scan::jvp(const std::vector<array>& primals, const std::vecto
   }
 }
 
-std::vector<array> Scan::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
-                             const std::vector<int>&, const std::vector<array>& outputs) {
+std::vector<array> Scan::vjp(const std::vector<array>& primals,
+                             const std::vector<array>& cotangents, const std::vector<int>&,
+                             const std::vector<array>& outputs) {
   const array& x = primals[0];
   const array& c = cotangents[0];
   Direction d{axis_, reverse_, inclusive_, stream()};

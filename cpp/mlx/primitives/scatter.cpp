@@ -32,7 +32,9 @@ struct Parts {
   // The elements of x where updates go.
   array at(const array& x) const { return gather(x, indices, axes, slice_sizes(), s); }
   array added(const array& x, const array& u) const { return scatter_add(x, indices, u, axes, s); }
-  array zeros_at(const array& x) const { return scatter(x, indices, zeros_like(updates, s), axes, s); }
+  array zeros_at(const array& x) const {
+    return scatter(x, indices, zeros_like(updates, s), axes, s);
+  }
 
   // d(output) / d(update), for a product.
   array product_slope() const {
@@ -70,11 +72,13 @@ array combine(const Parts& p, Scatter::ReduceType type) {
 }  // namespace
 
 const char* Scatter::name() const {
-  static constexpr const char* names[] = {"ScatterMax", "ScatterMin", "ScatterSum", "ScatterProd", "Scatter"};
+  static constexpr const char* names[] = {"ScatterMax", "ScatterMin", "ScatterSum", "ScatterProd",
+                                          "Scatter"};
   return names[reduce_type_];
 }
 
-std::vector<array> Scatter::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+std::vector<array> Scatter::jvp(const std::vector<array>& primals,
+                                const std::vector<array>& tangents,
                                 const std::vector<int>& argnums) {
   Parts p(primals, axes_, stream());
   const Stream& s = stream();
@@ -97,8 +101,10 @@ std::vector<array> Scatter::jvp(const std::vector<array>& primals, const std::ve
   }
 }
 
-std::vector<array> Scatter::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
-                                const std::vector<int>& argnums, const std::vector<array>& outputs) {
+std::vector<array> Scatter::vjp(const std::vector<array>& primals,
+                                const std::vector<array>& cotangents,
+                                const std::vector<int>& argnums,
+                                const std::vector<array>& outputs) {
   Parts p(primals, axes_, stream());
   const Stream& s = stream();
   const array& c = cotangents[0];
@@ -130,7 +136,9 @@ std::vector<array> Scatter::vjp(const std::vector<array>& primals, const std::ve
   std::vector<array> vjps;
   for (int arg : argnums) {
     bool is_updates = arg == static_cast<int>(primals.size()) - 1;
-    vjps.push_back(arg == 0 ? of_target() : is_updates ? of_updates() : zeros_like(primals[arg], s));
+    vjps.push_back(arg == 0     ? of_target()
+                   : is_updates ? of_updates()
+                                : zeros_like(primals[arg], s));
   }
   return vjps;
 }
@@ -160,17 +168,21 @@ VmapResult Scatter::vmap(const std::vector<array>& inputs, const std::vector<int
 
 // ---- ScatterAxis ----
 
-const char* ScatterAxis::name() const { return reduce_type_ == Sum ? "ScatterAxisSum" : "ScatterAxis"; }
+const char* ScatterAxis::name() const {
+  return reduce_type_ == Sum ? "ScatterAxisSum" : "ScatterAxis";
+}
 
 namespace {
 
-array scatter_axis(const array& x, const array& indices, const array& u, int axis, bool sum, const Stream& s) {
+array scatter_axis(const array& x, const array& indices, const array& u, int axis, bool sum,
+                   const Stream& s) {
   return sum ? scatter_add_axis(x, indices, u, axis, s) : put_along_axis(x, indices, u, axis, s);
 }
 
 }  // namespace
 
-std::vector<array> ScatterAxis::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+std::vector<array> ScatterAxis::jvp(const std::vector<array>& primals,
+                                    const std::vector<array>& tangents,
                                     const std::vector<int>& argnums) {
   auto tangent = [&](int arg) {
     int at = position(argnums, arg);
@@ -179,14 +191,16 @@ std::vector<array> ScatterAxis::jvp(const std::vector<array>& primals, const std
   return {scatter_axis(tangent(0), primals[1], tangent(2), axis_, reduce_type_ == Sum, stream())};
 }
 
-std::vector<array> ScatterAxis::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
+std::vector<array> ScatterAxis::vjp(const std::vector<array>& primals,
+                                    const std::vector<array>& cotangents,
                                     const std::vector<int>& argnums, const std::vector<array>&) {
   const array& c = cotangents[0];
   std::vector<array> vjps;
   for (int arg : argnums) {
     if (arg == 0) {
-      vjps.push_back(reduce_type_ == Sum ? c
-                                         : put_along_axis(c, primals[1], array(0, c.dtype()), axis_, stream()));
+      vjps.push_back(reduce_type_ == Sum
+                         ? c
+                         : put_along_axis(c, primals[1], array(0, c.dtype()), axis_, stream()));
     } else {
       vjps.push_back(arg == 2 ? take_along_axis(c, primals[1], axis_, stream())
                               : zeros_like(primals[arg], stream()));

@@ -8,26 +8,28 @@
 
 namespace mlx::core {
 
-// A rearrangement is linear: tangents are rearranged like the input (APPLY), cotangents by the inverse (INVERSE, with
-// the input's shape at hand). VMAP applies it with the mapped axis in front. In all three, x is the array, s the stream.
-#define REARRANGEMENT(PRIMITIVE, APPLY, INVERSE, VMAP)                                                         \
-  std::vector<array> PRIMITIVE::jvp(const std::vector<array>&, const std::vector<array>& tangents,             \
-                                    const std::vector<int>&) {                                                 \
-    const array& x = tangents[0];                                                                              \
-    const Stream& s = stream();                                                                                \
-    return {APPLY};                                                                                            \
-  }                                                                                                            \
-  std::vector<array> PRIMITIVE::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,   \
-                                    const std::vector<int>&, const std::vector<array>&) {                      \
-    [[maybe_unused]] const Shape& in_shape = primals[0].shape();                                               \
-    const array& x = cotangents[0];                                                                            \
-    [[maybe_unused]] const Stream& s = stream();                                                               \
-    return {INVERSE};                                                                                          \
-  }                                                                                                            \
-  VmapResult PRIMITIVE::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {                 \
-    const Stream& s = stream();                                                                                \
-    array x = axis_in_front(inputs[0], axes[0], s);                                                            \
-    return {{VMAP}, {0}};                                                                                      \
+// A rearrangement is linear: tangents are rearranged like the input (APPLY), cotangents by the
+// inverse (INVERSE, with the input's shape at hand). VMAP applies it with the mapped axis in front.
+// In all three, x is the array, s the stream.
+#define REARRANGEMENT(PRIMITIVE, APPLY, INVERSE, VMAP)                                             \
+  std::vector<array> PRIMITIVE::jvp(const std::vector<array>&, const std::vector<array>& tangents, \
+                                    const std::vector<int>&) {                                     \
+    const array& x = tangents[0];                                                                  \
+    const Stream& s = stream();                                                                    \
+    return {APPLY};                                                                                \
+  }                                                                                                \
+  std::vector<array> PRIMITIVE::vjp(const std::vector<array>& primals,                             \
+                                    const std::vector<array>& cotangents, const std::vector<int>&, \
+                                    const std::vector<array>&) {                                   \
+    [[maybe_unused]] const Shape& in_shape = primals[0].shape();                                   \
+    const array& x = cotangents[0];                                                                \
+    [[maybe_unused]] const Stream& s = stream();                                                   \
+    return {INVERSE};                                                                              \
+  }                                                                                                \
+  VmapResult PRIMITIVE::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {     \
+    const Stream& s = stream();                                                                    \
+    array x = axis_in_front(inputs[0], axes[0], s);                                                \
+    return {{VMAP}, {0}};                                                                          \
   }
 
 namespace {
@@ -68,13 +70,17 @@ std::vector<int> inverse_order(const std::vector<int>& axes) {
 
 }  // namespace
 
-REARRANGEMENT(Broadcast, broadcast_to(x, shape_, s), sum_to_shape(x, in_shape, s), broadcast_mapped(x, shape_, s))
+REARRANGEMENT(Broadcast, broadcast_to(x, shape_, s), sum_to_shape(x, in_shape, s),
+              broadcast_mapped(x, shape_, s))
 REARRANGEMENT(Contiguous, contiguous(x, allow_col_major_, s), x, contiguous(x, allow_col_major_, s))
-REARRANGEMENT(ExpandDims, expand_dims(x, axes_, s), squeeze(x, axes_, s), expand_dims(x, shifted(axes_), s))
+REARRANGEMENT(ExpandDims, expand_dims(x, axes_, s), squeeze(x, axes_, s),
+              expand_dims(x, shifted(axes_), s))
 REARRANGEMENT(Flatten, flatten(x, start_axis_, end_axis_, s), reshape(x, in_shape, s),
               flatten(x, start_axis_ + 1, end_axis_ + 1, s))
-REARRANGEMENT(Reshape, reshape(x, shape_, s), reshape(x, in_shape, s), reshape(x, prepended(x.shape(0), shape_), s))
-REARRANGEMENT(Squeeze, squeeze(x, axes_, s), expand_dims(x, axes_, s), squeeze(x, shifted(axes_), s))
+REARRANGEMENT(Reshape, reshape(x, shape_, s), reshape(x, in_shape, s),
+              reshape(x, prepended(x.shape(0), shape_), s))
+REARRANGEMENT(Squeeze, squeeze(x, axes_, s), expand_dims(x, axes_, s),
+              squeeze(x, shifted(axes_), s))
 REARRANGEMENT(Transpose, transpose(x, axes_, s), transpose(x, inverse_order(axes_), s),
               transpose(x, transpose_mapped(axes_), s))
 REARRANGEMENT(Unflatten, unflatten(x, axis_, shape_, s), reshape(x, in_shape, s),
@@ -83,7 +89,9 @@ REARRANGEMENT(Unflatten, unflatten(x, axis_, shape_, s), reshape(x, in_shape, s)
 
 std::vector<Shape> Broadcast::output_shapes(const std::vector<array>&) { return {shape_}; }
 
-std::vector<Shape> Contiguous::output_shapes(const std::vector<array>& inputs) { return {inputs[0].shape()}; }
+std::vector<Shape> Contiguous::output_shapes(const std::vector<array>& inputs) {
+  return {inputs[0].shape()};
+}
 
 std::vector<Shape> ExpandDims::output_shapes(const std::vector<array>& inputs) {
   Shape shape = inputs[0].shape();
@@ -138,13 +146,16 @@ std::vector<array> AsStrided::jvp(const std::vector<array>&, const std::vector<a
   return {as_strided(tangents[0], shape_, strides_, offset_, stream())};
 }
 
-std::vector<array> AsStrided::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
-                                  const std::vector<int>&, const std::vector<array>&) {
+std::vector<array> AsStrided::vjp(const std::vector<array>& primals,
+                                  const std::vector<array>& cotangents, const std::vector<int>&,
+                                  const std::vector<array>&) {
   // Elements may be seen several times: their cotangents add up.
   int size = static_cast<int>(primals[0].size());
-  array places = reshape(as_strided(arange(size, stream()), shape_, strides_, offset_, stream()), {-1}, stream());
+  array places = reshape(as_strided(arange(size, stream()), shape_, strides_, offset_, stream()),
+                         {-1}, stream());
   array updates = reshape(cotangents[0], {-1, 1}, stream());
-  array flat = scatter_add(zeros({size}, cotangents[0].dtype(), stream()), {places}, updates, {0}, stream());
+  array flat =
+      scatter_add(zeros({size}, cotangents[0].dtype(), stream()), {places}, updates, {0}, stream());
   return {reshape(flat, primals[0].shape(), stream())};
 }
 
@@ -165,8 +176,9 @@ std::vector<array> NumberOfElements::jvp(const std::vector<array>&, const std::v
   return {array(0, dtype_)};
 }
 
-std::vector<array> NumberOfElements::vjp(const std::vector<array>& primals, const std::vector<array>&,
-                                         const std::vector<int>& argnums, const std::vector<array>&) {
+std::vector<array> NumberOfElements::vjp(const std::vector<array>& primals,
+                                         const std::vector<array>&, const std::vector<int>& argnums,
+                                         const std::vector<array>&) {
   return zero_cotangents(primals, argnums, stream());
 }
 
@@ -180,7 +192,8 @@ VmapResult NumberOfElements::vmap(const std::vector<array>& inputs, const std::v
 std::vector<Shape> View::output_shapes(const std::vector<array>& inputs) {
   Shape shape = inputs[0].shape();
   if (!shape.empty()) {
-    shape.back() = static_cast<ShapeElem>(shape.back() * static_cast<int64_t>(inputs[0].itemsize()) / dtype_.size());
+    shape.back() = static_cast<ShapeElem>(
+        shape.back() * static_cast<int64_t>(inputs[0].itemsize()) / dtype_.size());
   }
   return {shape};
 }
@@ -188,7 +201,9 @@ std::vector<Shape> View::output_shapes(const std::vector<array>& inputs) {
 namespace {
 
 // Complex numbers seen as pairs of floats, and back, is the one reinterpretation with a derivative.
-bool is_pair_view(Dtype a, Dtype b) { return (a == complex64 && b == float32) || (a == float32 && b == complex64); }
+bool is_pair_view(Dtype a, Dtype b) {
+  return (a == complex64 && b == float32) || (a == float32 && b == complex64);
+}
 
 }  // namespace
 
@@ -200,8 +215,9 @@ std::vector<array> View::jvp(const std::vector<array>& primals, const std::vecto
   return {zeros(output_shapes(primals)[0], dtype_, stream())};
 }
 
-std::vector<array> View::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
-                             const std::vector<int>& argnums, const std::vector<array>&) {
+std::vector<array> View::vjp(const std::vector<array>& primals,
+                             const std::vector<array>& cotangents, const std::vector<int>& argnums,
+                             const std::vector<array>&) {
   if (is_pair_view(primals[0].dtype(), dtype_)) {
     return {view(cotangents[0], primals[0].dtype(), stream())};
   }

@@ -24,8 +24,9 @@ std::vector<array> Sort::jvp(const std::vector<array>& primals, const std::vecto
   return {reorder(tangents[0], argsort(primals[0], axis_, stream()), axis_, stream())};
 }
 
-std::vector<array> Sort::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
-                             const std::vector<int>&, const std::vector<array>&) {
+std::vector<array> Sort::vjp(const std::vector<array>& primals,
+                             const std::vector<array>& cotangents, const std::vector<int>&,
+                             const std::vector<array>&) {
   return {restore(cotangents[0], argsort(primals[0], axis_, stream()), axis_, stream())};
 }
 
@@ -33,13 +34,14 @@ VmapResult Sort::vmap(const std::vector<array>& inputs, const std::vector<int>& 
   return {{sort(axis_in_front(inputs[0], axes[0], stream()), axis_ + 1, stream())}, {0}};
 }
 
-std::vector<array> Partition::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
-                                  const std::vector<int>&) {
+std::vector<array> Partition::jvp(const std::vector<array>& primals,
+                                  const std::vector<array>& tangents, const std::vector<int>&) {
   return {reorder(tangents[0], argpartition(primals[0], kth_, axis_, stream()), axis_, stream())};
 }
 
-std::vector<array> Partition::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
-                                  const std::vector<int>&, const std::vector<array>&) {
+std::vector<array> Partition::vjp(const std::vector<array>& primals,
+                                  const std::vector<array>& cotangents, const std::vector<int>&,
+                                  const std::vector<array>&) {
   return {restore(cotangents[0], argpartition(primals[0], kth_, axis_, stream()), axis_, stream())};
 }
 
@@ -47,14 +49,14 @@ VmapResult Partition::vmap(const std::vector<array>& inputs, const std::vector<i
   return {{partition(axis_in_front(inputs[0], axes[0], stream()), kth_, axis_ + 1, stream())}, {0}};
 }
 
-#define INDEX_RULES(PRIMITIVE)                                                                                  \
-  std::vector<array> PRIMITIVE::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,      \
-                                    const std::vector<int>&) {                                                  \
-    return {zeros(primals[0].shape(), tangents[0].dtype(), stream())};                                          \
-  }                                                                                                             \
-  std::vector<array> PRIMITIVE::vjp(const std::vector<array>& primals, const std::vector<array>&,               \
-                                    const std::vector<int>& argnums, const std::vector<array>&) {               \
-    return zero_cotangents(primals, argnums, stream());                                                         \
+#define INDEX_RULES(PRIMITIVE)                                                                     \
+  std::vector<array> PRIMITIVE::jvp(const std::vector<array>& primals,                             \
+                                    const std::vector<array>& tangents, const std::vector<int>&) { \
+    return {zeros(primals[0].shape(), tangents[0].dtype(), stream())};                             \
+  }                                                                                                \
+  std::vector<array> PRIMITIVE::vjp(const std::vector<array>& primals, const std::vector<array>&,  \
+                                    const std::vector<int>& argnums, const std::vector<array>&) {  \
+    return zero_cotangents(primals, argnums, stream());                                            \
   }
 INDEX_RULES(ArgSort)
 INDEX_RULES(ArgPartition)
@@ -65,7 +67,8 @@ VmapResult ArgSort::vmap(const std::vector<array>& inputs, const std::vector<int
 }
 
 VmapResult ArgPartition::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
-  return {{argpartition(axis_in_front(inputs[0], axes[0], stream()), kth_, axis_ + 1, stream())}, {0}};
+  return {{argpartition(axis_in_front(inputs[0], axes[0], stream()), kth_, axis_ + 1, stream())},
+          {0}};
 }
 
 }  // namespace mlx::core

@@ -9,15 +9,21 @@
 
 namespace mlx::core {
 
-// UNARY_RULE(class, operation) { derivative } : x is the input, y the output, t the tangent, s the stream.
-#define UNARY_RULE(PRIMITIVE, operation)                                                                        \
-  static array PRIMITIVE##_derivative(const array& x, const array& y, const array& t, const Stream& s);         \
-  array PRIMITIVE::apply(const std::vector<array>& inputs) const { return operation(inputs[0], stream()); }     \
-  array PRIMITIVE::partial(int, const std::vector<array>& inputs, const array& out, const array& t) const {     \
-    return PRIMITIVE##_derivative(inputs[0], out, t, stream());                                                 \
-  }                                                                                                             \
-  static array PRIMITIVE##_derivative([[maybe_unused]] const array& x, [[maybe_unused]] const array& y,         \
-                                      [[maybe_unused]] const array& t, [[maybe_unused]] const Stream& s)
+// UNARY_RULE(class, operation) { derivative } : x is the input, y the output, t the tangent, s the
+// stream.
+#define UNARY_RULE(PRIMITIVE, operation)                                              \
+  static array PRIMITIVE##_derivative(const array& x, const array& y, const array& t, \
+                                      const Stream& s);                               \
+  array PRIMITIVE::apply(const std::vector<array>& inputs) const {                    \
+    return operation(inputs[0], stream());                                            \
+  }                                                                                   \
+  array PRIMITIVE::partial(int, const std::vector<array>& inputs, const array& out,   \
+                           const array& t) const {                                    \
+    return PRIMITIVE##_derivative(inputs[0], out, t, stream());                       \
+  }                                                                                   \
+  static array PRIMITIVE##_derivative(                                                \
+      [[maybe_unused]] const array& x, [[maybe_unused]] const array& y,               \
+      [[maybe_unused]] const array& t, [[maybe_unused]] const Stream& s)
 
 namespace {
 
@@ -29,7 +35,9 @@ array one_plus(const array& x, const Stream& s) { return add(scalar(1, x), x, s)
 
 }  // namespace
 
-UNARY_RULE(ArcCos, arccos) { return negative(multiply(t, rsqrt(one_minus(square(x, s), s), s), s), s); }
+UNARY_RULE(ArcCos, arccos) {
+  return negative(multiply(t, rsqrt(one_minus(square(x, s), s), s), s), s);
+}
 UNARY_RULE(ArcSin, arcsin) { return multiply(t, rsqrt(one_minus(square(x, s), s), s), s); }
 UNARY_RULE(ArcTan, arctan) { return divide(t, one_plus(square(x, s), s), s); }
 UNARY_RULE(ArcCosh, arccosh) {
@@ -51,7 +59,8 @@ UNARY_RULE(Square, square) { return multiply(t, multiply(scalar(2, x), x, s), s)
 UNARY_RULE(Negative, negative) { return negative(t, s); }
 UNARY_RULE(Copy, copy) { return t; }
 UNARY_RULE(Erf, erf) {
-  array slope = multiply(scalar(2 / std::sqrt(std::numbers::pi), x), exp(negative(square(x, s), s), s), s);
+  array slope =
+      multiply(scalar(2 / std::sqrt(std::numbers::pi), x), exp(negative(square(x, s), s), s), s);
   return multiply(t, slope, s);
 }
 UNARY_RULE(ErfInv, erfinv) {
@@ -100,10 +109,13 @@ array Sqrt::partial(int, const std::vector<array>& inputs, const array& out, con
   return divide(multiply(scalar(0.5, t), t, stream()), out, stream());
 }
 
-array AsType::apply(const std::vector<array>& inputs) const { return astype(inputs[0], dtype_, stream()); }
+array AsType::apply(const std::vector<array>& inputs) const {
+  return astype(inputs[0], dtype_, stream());
+}
 
 // vjp casts back to the input's type.
-array AsType::partial(int, const std::vector<array>& inputs, const array& out, const array& t) const {
+array AsType::partial(int, const std::vector<array>& inputs, const array& out,
+                      const array& t) const {
   if (!issubdtype(inputs[0].dtype(), inexact) || !issubdtype(dtype_, inexact)) {
     return zeros_like(out, stream());
   }
@@ -113,11 +125,14 @@ array AsType::partial(int, const std::vector<array>& inputs, const array& out, c
 // ---- functions of complex numbers that have no complex derivative ----
 
 array Abs::apply(const std::vector<array>& inputs) const { return abs(inputs[0], stream()); }
-array Conjugate::apply(const std::vector<array>& inputs) const { return conjugate(inputs[0], stream()); }
+array Conjugate::apply(const std::vector<array>& inputs) const {
+  return conjugate(inputs[0], stream());
+}
 array Real::apply(const std::vector<array>& inputs) const { return real(inputs[0], stream()); }
 array Imag::apply(const std::vector<array>& inputs) const { return imag(inputs[0], stream()); }
 
-// A cotangent is real where the output is, a tangent of a complex input is complex: that tells the modes apart.
+// A cotangent is real where the output is, a tangent of a complex input is complex: that tells the
+// modes apart.
 array Abs::partial(int, const std::vector<array>& inputs, const array& out, const array& t) const {
   const array& x = inputs[0];
   if (x.dtype() != complex64) {
@@ -125,7 +140,8 @@ array Abs::partial(int, const std::vector<array>& inputs, const array& out, cons
   }
   if (t.dtype() == complex64) {
     array product = real(multiply(conjugate(x, stream()), t, stream()), stream());
-    return where(equal(out, scalar(0, out), stream()), abs(t, stream()), divide(product, out, stream()), stream());
+    return where(equal(out, scalar(0, out), stream()), abs(t, stream()),
+                 divide(product, out, stream()), stream());
   }
   return multiply(t, conjugate(sign(x, stream()), stream()), stream());  // x comes conjugated
 }
@@ -139,7 +155,8 @@ array Real::partial(int, const std::vector<array>&, const array&, const array& t
 }
 
 array Imag::partial(int, const std::vector<array>&, const array&, const array& t) const {
-  return t.dtype() == complex64 ? imag(t, stream()) : multiply(array(complex64_t{0, 1}), t, stream());
+  return t.dtype() == complex64 ? imag(t, stream())
+                                : multiply(array(complex64_t{0, 1}), t, stream());
 }
 
 }  // namespace mlx::core

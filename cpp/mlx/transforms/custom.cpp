@@ -15,9 +15,8 @@ using Function = std::function<std::vector<array>(const std::vector<array>&)>;
 
 // What the function's own operations would do.
 CustomTransforms::Vjp default_vjp(const Function& fun) {
-  return [fun](const std::vector<array>& primals, const std::vector<array>& cotangents, const std::vector<array>&) {
-    return vjp(fun, primals, cotangents).second;
-  };
+  return [fun](const std::vector<array>& primals, const std::vector<array>& cotangents,
+               const std::vector<array>&) { return vjp(fun, primals, cotangents).second; };
 }
 
 CustomTransforms::Jvp default_jvp(const Function& fun) {
@@ -50,7 +49,8 @@ Function custom_function(Function fun, std::optional<CustomTransforms::Vjp> fun_
   if (!fun_vjp && !fun_jvp && !fun_vmap) {
     return fun;
   }
-  return [fun, vjp_rule = fun_vjp.value_or(default_vjp(fun)), jvp_rule = fun_jvp.value_or(default_jvp(fun)),
+  return [fun, vjp_rule = fun_vjp.value_or(default_vjp(fun)),
+          jvp_rule = fun_jvp.value_or(default_jvp(fun)),
           vmap_rule = fun_vmap.value_or(default_vmap(fun))](const std::vector<array>& arguments) {
     auto outputs = fun(arguments);
     if (outputs.empty()) {
@@ -65,8 +65,8 @@ Function custom_function(Function fun, std::optional<CustomTransforms::Vjp> fun_
     std::vector<array> inputs = arguments;
     inputs.insert(inputs.end(), outputs.begin(), outputs.end());
     Stream stream = outputs[0].has_primitive() ? outputs[0].primitive().stream() : to_stream({});
-    auto primitive = std::make_shared<CustomTransforms>(stream, static_cast<int>(outputs.size()), vjp_rule, jvp_rule,
-                                                        vmap_rule);
+    auto primitive = std::make_shared<CustomTransforms>(stream, static_cast<int>(outputs.size()),
+                                                        vjp_rule, jvp_rule, vmap_rule);
     return array::make_arrays(std::move(shapes), dtypes, primitive, inputs);
   };
 }

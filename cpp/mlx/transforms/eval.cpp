@@ -1,11 +1,12 @@
 // eval: schedules the nodes of a graph on their streams, inputs first.
+#include "mlx/backend/cpu/eval.h"
+
 #include <algorithm>
 #include <mutex>
 #include <stdexcept>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "mlx/backend/cpu/eval.h"
 #include "mlx/backend/gpu/eval.h"
 #include "mlx/primitives/primitive.h"
 #include "mlx/scheduler.h"
@@ -52,7 +53,8 @@ class Evaluation {
       }
       if (!a.has_primitive()) {
         throw std::invalid_argument(
-            "[eval] Attempting to eval an array without a primitive. If you are inside a function that is being "
+            "[eval] Attempting to eval an array without a primitive. If you are inside a function "
+            "that is being "
             "transformed (compile, vmap), evaluating its arrays is not allowed there.");
       }
       return true;
@@ -60,7 +62,8 @@ class Evaluation {
     auto order = topological_order(outputs, pending, false);
     for (const auto& node : order) {
       for (const auto& in : node.inputs()) {
-        if (in.status() == array::Status::unscheduled && in.primitive().stream() != node.primitive().stream()) {
+        if (in.status() == array::Status::unscheduled &&
+            in.primitive().stream() != node.primitive().stream()) {
           needed_elsewhere_.insert(in.node_id());
         }
       }
@@ -79,7 +82,8 @@ class Evaluation {
   void schedule(array node) {
     Stream stream = node.primitive().stream();
     for (const auto& in : node.inputs()) {
-      if (in.status() == array::Status::evaluated && in.event().valid() && in.event().stream() != stream) {
+      if (in.status() == array::Status::evaluated && in.event().valid() &&
+          in.event().stream() != stream) {
         in.event().wait(stream);
       }
     }

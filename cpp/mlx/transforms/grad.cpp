@@ -41,7 +41,8 @@ struct Trace {
   };
   std::vector<Node> nodes;
 
-  Trace(const std::vector<array>& arguments, const std::vector<int>& argnums, const std::vector<array>& outputs) {
+  Trace(const std::vector<array>& arguments, const std::vector<int>& argnums,
+        const std::vector<array>& outputs) {
     std::unordered_set<std::uintptr_t> argument_ids;
     for (const auto& a : arguments) {
       argument_ids.insert(a.id());
@@ -77,7 +78,8 @@ struct Trace {
 
 void check_vector(const array& value, const array& vector, const char* op, const char* what) {
   if (value.shape() != vector.shape()) {
-    invalid_argument(op, message("The ", what, " of shape ", vector.shape(), " must have the shape ", value.shape(), "."));
+    invalid_argument(op, message("The ", what, " of shape ", vector.shape(),
+                                 " must have the shape ", value.shape(), "."));
   }
 }
 
@@ -124,19 +126,22 @@ void pull_back(const Trace::Node& node, Vectors& vectors) {
 
 }  // namespace
 
-std::pair<std::vector<array>, std::vector<array>> detail::vjp(const Function& fun, const std::vector<array>& primals,
+std::pair<std::vector<array>, std::vector<array>> detail::vjp(const Function& fun,
+                                                              const std::vector<array>& primals,
                                                               const std::vector<array>& cotangents,
                                                               const std::vector<int>& argnums) {
   InTracing in_tracing{false, true};
   auto arguments = traced(primals);
   auto outputs = fun(arguments);
   if (cotangents.size() > outputs.size()) {
-    invalid_argument("vjp", message("Got ", cotangents.size(), " cotangents for ", outputs.size(), " outputs."));
+    invalid_argument(
+        "vjp", message("Got ", cotangents.size(), " cotangents for ", outputs.size(), " outputs."));
   }
   Vectors vectors;
   for (size_t i = 0; i < cotangents.size(); ++i) {
     check_vector(outputs[i], cotangents[i], "vjp", "cotangent");
-    vectors.add(outputs[i], astype(cotangents[i], outputs[i].dtype(), stream_of(outputs[i])), stream_of(outputs[i]));
+    vectors.add(outputs[i], astype(cotangents[i], outputs[i].dtype(), stream_of(outputs[i])),
+                stream_of(outputs[i]));
   }
   Trace trace(arguments, argnums, outputs);
   for (auto node = trace.nodes.rbegin(); node != trace.nodes.rend(); ++node) {
@@ -150,12 +155,14 @@ std::pair<std::vector<array>, std::vector<array>> detail::vjp(const Function& fu
   return {outputs, vjps};
 }
 
-std::pair<std::vector<array>, std::vector<array>> vjp(const Function& fun, const std::vector<array>& primals,
+std::pair<std::vector<array>, std::vector<array>> vjp(const Function& fun,
+                                                      const std::vector<array>& primals,
                                                       const std::vector<array>& cotangents) {
   auto checked = [&](const std::vector<array>& inputs) {
     auto outputs = fun(inputs);
     if (outputs.size() != cotangents.size()) {
-      invalid_argument("vjp", message("Got ", cotangents.size(), " cotangents for ", outputs.size(), " outputs."));
+      invalid_argument("vjp", message("Got ", cotangents.size(), " cotangents for ", outputs.size(),
+                                      " outputs."));
     }
     return outputs;
   };
@@ -166,15 +173,19 @@ std::pair<std::vector<array>, std::vector<array>> vjp(const Function& fun, const
 
 std::pair<array, array> vjp(const std::function<array(const array&)>& fun, const array& primal,
                             const array& cotangent) {
-  auto vector_fun = [&](const std::vector<array>& inputs) { return std::vector<array>{fun(inputs[0])}; };
+  auto vector_fun = [&](const std::vector<array>& inputs) {
+    return std::vector<array>{fun(inputs[0])};
+  };
   auto [outputs, vjps] = vjp(vector_fun, {primal}, {cotangent});
   return {outputs[0], vjps[0]};
 }
 
-std::pair<std::vector<array>, std::vector<array>> jvp(const Function& fun, const std::vector<array>& primals,
+std::pair<std::vector<array>, std::vector<array>> jvp(const Function& fun,
+                                                      const std::vector<array>& primals,
                                                       const std::vector<array>& tangents) {
   if (primals.size() != tangents.size()) {
-    invalid_argument("jvp", message("Got ", tangents.size(), " tangents for ", primals.size(), " primals."));
+    invalid_argument(
+        "jvp", message("Got ", tangents.size(), " tangents for ", primals.size(), " primals."));
   }
   for (size_t i = 0; i < primals.size(); ++i) {
     check_vector(primals[i], tangents[i], "jvp", "tangent");
@@ -211,7 +222,9 @@ std::pair<std::vector<array>, std::vector<array>> jvp(const Function& fun, const
 
 std::pair<array, array> jvp(const std::function<array(const array&)>& fun, const array& primal,
                             const array& tangent) {
-  auto vector_fun = [&](const std::vector<array>& inputs) { return std::vector<array>{fun(inputs[0])}; };
+  auto vector_fun = [&](const std::vector<array>& inputs) {
+    return std::vector<array>{fun(inputs[0])};
+  };
   auto [outputs, jvps] = jvp(vector_fun, {primal}, {tangent});
   return {outputs[0], jvps[0]};
 }
@@ -247,7 +260,8 @@ ValueAndGradFn value_and_grad(const Function& fun, const std::vector<int>& argnu
       if (outputs.empty() || outputs[0].ndim() != 0) {
         invalid_argument("grad", "The function must return a scalar" +
                                      (outputs.empty() ? std::string(".")
-                                                      : message(", not an array of shape ", outputs[0].shape(), ".")));
+                                                      : message(", not an array of shape ",
+                                                                outputs[0].shape(), ".")));
       }
       return outputs;
     };
@@ -257,23 +271,31 @@ ValueAndGradFn value_and_grad(const Function& fun, const std::vector<int>& argnu
 
 SimpleValueAndGradFn value_and_grad(const std::function<array(const std::vector<array>&)>& fun,
                                     const std::vector<int>& argnums) {
-  auto vector_fun = [fun](const std::vector<array>& inputs) { return std::vector<array>{fun(inputs)}; };
+  auto vector_fun = [fun](const std::vector<array>& inputs) {
+    return std::vector<array>{fun(inputs)};
+  };
   return [inner = value_and_grad(Function(vector_fun), argnums)](const std::vector<array>& inputs) {
     auto [outputs, grads] = inner(inputs);
     return std::pair<array, std::vector<array>>{outputs[0], grads};
   };
 }
 
-std::function<std::pair<array, array>(const array&)> value_and_grad(const std::function<array(const array&)>& fun) {
-  auto vector_fun = [fun](const std::vector<array>& inputs) { return std::vector<array>{fun(inputs[0])}; };
+std::function<std::pair<array, array>(const array&)> value_and_grad(
+    const std::function<array(const array&)>& fun) {
+  auto vector_fun = [fun](const std::vector<array>& inputs) {
+    return std::vector<array>{fun(inputs[0])};
+  };
   return [inner = value_and_grad(Function(vector_fun), std::vector<int>{0})](const array& input) {
     auto [outputs, grads] = inner({input});
     return std::pair<array, array>{outputs[0], grads[0]};
   };
 }
 
-Function grad(const std::function<array(const std::vector<array>&)>& fun, const std::vector<int>& argnums) {
-  return [inner = value_and_grad(fun, argnums)](const std::vector<array>& inputs) { return inner(inputs).second; };
+Function grad(const std::function<array(const std::vector<array>&)>& fun,
+              const std::vector<int>& argnums) {
+  return [inner = value_and_grad(fun, argnums)](const std::vector<array>& inputs) {
+    return inner(inputs).second;
+  };
 }
 
 std::function<array(const array&)> grad(const std::function<array(const array&)>& fun) {

@@ -1,4 +1,5 @@
-// vmap: runs a function on arrays that stand for one element, then replaces its graph by one for all elements.
+// vmap: runs a function on arrays that stand for one element, then replaces its graph by one for
+// all elements.
 #include <algorithm>
 #include <unordered_map>
 
@@ -17,8 +18,8 @@ using Function = std::function<std::vector<array>(const std::vector<array>&)>;
 
 int checked_axis(const array& in, int axis) {
   if (axis >= static_cast<int>(in.ndim())) {
-    invalid_argument("vmap", message("Axis ", axis, " is out of bounds for an array with ", in.ndim(),
-                                     " dimensions."));
+    invalid_argument("vmap", message("Axis ", axis, " is out of bounds for an array with ",
+                                     in.ndim(), " dimensions."));
   }
   return axis;
 }
@@ -31,7 +32,8 @@ int length_of_mapped_axes(const std::vector<array>& inputs, const std::vector<in
     }
     int n = inputs[i].shape(checked_axis(inputs[i], axes[i]));
     if (length >= 0 && n != length) {
-      invalid_argument("vmap", message("The mapped axes must have one length, but have ", length, " and ", n, "."));
+      invalid_argument("vmap", message("The mapped axes must have one length, but have ", length,
+                                       " and ", n, "."));
     }
     length = n;
   }
@@ -74,11 +76,11 @@ void map_node(const array& node, MappedArrays& mapped, std::vector<array>& kept)
 
 }  // namespace
 
-std::pair<std::vector<array>, std::vector<array>> detail::vmap_trace(const Function& fun,
-                                                                     const std::vector<array>& inputs,
-                                                                     const std::vector<int>& in_axes) {
+std::pair<std::vector<array>, std::vector<array>> detail::vmap_trace(
+    const Function& fun, const std::vector<array>& inputs, const std::vector<int>& in_axes) {
   if (in_axes.size() != inputs.size()) {
-    invalid_argument("vmap", message("Got ", in_axes.size(), " axes for ", inputs.size(), " inputs."));
+    invalid_argument("vmap",
+                     message("Got ", in_axes.size(), " axes for ", inputs.size(), " inputs."));
   }
   length_of_mapped_axes(inputs, in_axes);
   InTracing in_tracing{true};
@@ -97,11 +99,14 @@ std::pair<std::vector<array>, std::vector<array>> detail::vmap_trace(const Funct
   return {elements, fun(elements)};
 }
 
-std::vector<array> detail::vmap_replace(const std::vector<array>& inputs, const std::vector<array>& s_inputs,
-                                        const std::vector<array>& s_outputs, const std::vector<int>& in_axes,
+std::vector<array> detail::vmap_replace(const std::vector<array>& inputs,
+                                        const std::vector<array>& s_inputs,
+                                        const std::vector<array>& s_outputs,
+                                        const std::vector<int>& in_axes,
                                         const std::vector<int>& out_axes) {
   if (out_axes.size() != s_outputs.size()) {
-    invalid_argument("vmap", message("Got ", out_axes.size(), " axes for ", s_outputs.size(), " outputs."));
+    invalid_argument("vmap",
+                     message("Got ", out_axes.size(), " axes for ", s_outputs.size(), " outputs."));
   }
   int length = length_of_mapped_axes(inputs, in_axes);
   InTracing in_tracing{true};
@@ -112,7 +117,9 @@ std::vector<array> detail::vmap_replace(const std::vector<array>& inputs, const 
       mapped.insert_or_assign(s_inputs[i].id(), Mapped{inputs[i], in_axes[i]});
     }
   }
-  auto inside = [&](const array& a) { return a.is_tracer() && a.has_primitive() && mapped.count(a.id()) == 0; };
+  auto inside = [&](const array& a) {
+    return a.is_tracer() && a.has_primitive() && mapped.count(a.id()) == 0;
+  };
   for (const auto& node : topological_order(s_outputs, inside, true)) {
     map_node(node, mapped, kept);
   }
@@ -128,8 +135,9 @@ std::vector<array> detail::vmap_replace(const std::vector<array>& inputs, const 
     }
     int ndim = static_cast<int>(out.ndim()) + (axis < 0);
     if (out_axes[i] >= ndim) {
-      invalid_argument("vmap", message("Axis ", out_axes[i], " is out of bounds for an output with ", ndim,
-                                       " dimensions."));
+      invalid_argument("vmap",
+                       message("Axis ", out_axes[i], " is out of bounds for an output with ", ndim,
+                               " dimensions."));
     }
     if (axis < 0) {
       Shape shape = out.shape();
@@ -143,32 +151,37 @@ std::vector<array> detail::vmap_replace(const std::vector<array>& inputs, const 
   return outputs;
 }
 
-Function vmap(const Function& fun, const std::vector<int>& in_axes, const std::vector<int>& out_axes) {
+Function vmap(const Function& fun, const std::vector<int>& in_axes,
+              const std::vector<int>& out_axes) {
   return [fun, in_axes, out_axes](const std::vector<array>& inputs) {
     auto axes_or_zeros = [](std::vector<int> axes, size_t count) {
       return axes.empty() ? std::vector<int>(count, 0) : axes;
     };
     auto in = axes_or_zeros(in_axes, inputs.size());
     auto [s_inputs, s_outputs] = detail::vmap_trace(fun, inputs, in);
-    return detail::vmap_replace(inputs, s_inputs, s_outputs, in, axes_or_zeros(out_axes, s_outputs.size()));
+    return detail::vmap_replace(inputs, s_inputs, s_outputs, in,
+                                axes_or_zeros(out_axes, s_outputs.size()));
   };
 }
 
-std::function<array(const array&)> vmap(const std::function<array(const array&)>& fun, int in_axis, int out_axis) {
-  auto vector_fun = [fun](const std::vector<array>& inputs) { return std::vector<array>{fun(inputs[0])}; };
+std::function<array(const array&)> vmap(const std::function<array(const array&)>& fun, int in_axis,
+                                        int out_axis) {
+  auto vector_fun = [fun](const std::vector<array>& inputs) {
+    return std::vector<array>{fun(inputs[0])};
+  };
   return [inner = vmap(Function(vector_fun), {in_axis}, {out_axis})](const array& input) {
     return inner({input})[0];
   };
 }
 
-std::function<array(const array&, const array&)> vmap(const std::function<array(const array&, const array&)>& fun,
-                                                      int in_axis_a, int in_axis_b, int out_axis) {
+std::function<array(const array&, const array&)> vmap(
+    const std::function<array(const array&, const array&)>& fun, int in_axis_a, int in_axis_b,
+    int out_axis) {
   auto vector_fun = [fun](const std::vector<array>& inputs) {
     return std::vector<array>{fun(inputs[0], inputs[1])};
   };
-  return [inner = vmap(Function(vector_fun), {in_axis_a, in_axis_b}, {out_axis})](const array& a, const array& b) {
-    return inner({a, b})[0];
-  };
+  return [inner = vmap(Function(vector_fun), {in_axis_a, in_axis_b}, {out_axis})](
+             const array& a, const array& b) { return inner({a, b})[0]; };
 }
 
 }  // namespace mlx::core

@@ -1,0 +1,363 @@
+// einsum: contracts operands in pairs, each pair by one matrix product.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "mlx/errors.h"
+#include "mlx/ops.h"
+#include "mlx/ops/build.h"
+
+namespace mlx::core {
+
+namespace {
+
+using Label = int;  // a letter, or below 0 for the axes of an ellipsis, counted from its end
+using Labels = std::vector<Label>;
+
+struct Operand {
+  array a;
+  Labels labels;
+};
+
+struct Problem {
+  std::vector<Labels> inputs;
+  Labels output;
+  std::map<Label, int> sizes;
+};
+
+bool contains(const Labels& labels, Label label) {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+
+[[noreturn]] void refuse(const std::string& subscripts, const std::string& why) {
+  invalid_argument("einsum", "Subscripts \"" + subscripts + "\": " + why);
+}
+
+// One operand's labels; `ellipsis_rank` axes stand for "...".
+Labels parse_term(const std::string& term, int ellipsis_rank, const std::string& subscripts) {
+  Labels out;
+  for (size_t i = 0; i < term.size(); ++i) {
+    if (term.compare(i, 3, "...") == 0) {
+      for (int axis = ellipsis_rank; axis > 0; --axis) {
+        out.push_back(-axis);
+      }
+      i += 2;
+    } else if (std::isalpha(static_cast<unsigned char>(term[i]))) {
+      out.push_back(term[i]);
+    } else {
+      refuse(subscripts, std::string("'") + term[i] + "' is not a letter.");
+    }
+  }
+  return out;
+}
+
+bool has_ellipsis(const std::string& term) { return term.find("...") != std::string::npos; }
+
+std::vector<std::string> split_terms(const std::string& text) {
+  std::vector<std::string> terms{""};
+  for (char c : text) {
+    if (c == ',') {
+      terms.emplace_back();
+    } else {
+      terms.back() += c;
+    }
+  }
+  return terms;
+}
+
+// Without "->", the output has the ellipsis and, in order, the letters that occur once.
+Labels implied_output(const std::vector<Labels>& inputs, int ellipsis_rank) {
+  std::map<Label, int> counts;
+  for (const auto& labels : inputs) {
+    for (Label label : labels) {
+      counts[label] += 1;
+    }
+  }
+  Labels out;
+  for (int axis = ellipsis_rank; axis > 0; --axis) {
+    out.push_back(-axis);
+  }
+  for (auto [label, count] : counts) {
+    if (label > 0 && count == 1) {
+      out.push_back(label);
+    }
+  }
+  return out;
+}
+
+void collect_sizes(Problem& problem, const std::vector<array>& operands,
+                   const std::string& subscripts) {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    for (size_t axis = 0; axis < problem.inputs[i].size(); ++axis) {
+      int n = operands[i].shape(static_cast<int>(axis));
+      auto [it, is_new] = problem.sizes.try_emplace(problem.inputs[i][axis], n);
+      if (!is_new && it->second != n && n != 1 && it->second != 1) {
+        refuse(subscripts, message("one label has the lengths ", it->second, " and ", n, "."));
+      }
+      it->second = it->second == 1 ? n : it->second;
+    }
+  }
+  std::set<Label> seen;
+  for (Label label : problem.output) {
+    if (!problem.sizes.count(label) || !seen.insert(label).second) {
+      refuse(subscripts,
+             "each label of the output must occur in an input, and once in the output.");
+    }
+  }
+}
+
+Problem parse(const std::string& subscripts, const std::vector<array>& operands) {
+  std::string text = subscripts;
+  std::erase(text, ' ');
+  size_t arrow = text.find("->");
+  auto terms = split_terms(text.substr(0, arrow));
+  if (terms.size() != operands.size()) {
+    refuse(subscripts,
+           message("there are ", terms.size(), " terms for ", operands.size(), " operands."));
+  }
+  Problem problem;
+  int ellipsis_rank = 0;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    int letters = static_cast<int>(parse_term(terms[i], 0, subscripts).size());
+    int rest = static_cast<int>(operands[i].ndim()) - letters;
+    if (rest < 0 || (rest > 0 && !has_ellipsis(terms[i]))) {
+      refuse(subscripts, message("\"" + terms[i] + "\" does not fit an operand with ",
+                                 operands[i].ndim(), " dimensions."));
+    }
+    problem.inputs.push_back(parse_term(terms[i], rest, subscripts));
+    ellipsis_rank = std::max(ellipsis_rank, rest);
+  }
+  problem.output = arrow == std::string::npos
+                       ? implied_output(problem.inputs, ellipsis_rank)
+                       : parse_term(text.substr(arrow + 2), ellipsis_rank, subscripts);
+  collect_sizes(problem, operands, subscripts);
+  return problem;
+}
+
+// ---- contraction ----
+
+// Takes the diagonal for labels that repeat, and drops axes of length 1 that others broadcast.
+Operand simplified(Operand x, const std::map<Label, int>& sizes, const Stream& s) {
+  for (size_t i = 0; i < x.labels.size(); ++i) {
+    for (size_t j = i + 1; j < x.labels.size(); ++j) {
+      if (x.labels[i] == x.labels[j]) {
+        Label label = x.labels[i];
+        x.a = diagonal(x.a, 0, static_cast<int>(i), static_cast<int>(j), s);
+        x.labels.erase(x.labels.begin() + j);
+        x.labels.erase(x.labels.begin() + i);
+        x.labels.push_back(label);
+        return simplified(std::move(x), sizes, s);
+      }
+    }
+  }
+  for (size_t i = 0; i < x.labels.size(); ++i) {
+    if (x.a.shape(static_cast<int>(i)) == 1 && sizes.at(x.labels[i]) != 1) {
+      x.a = squeeze(x.a, static_cast<int>(i), s);
+      x.labels.erase(x.labels.begin() + i);
+      return simplified(std::move(x), sizes, s);
+    }
+  }
+  return x;
+}
+
+// Sums over the labels that nothing else needs.
+Operand sum_out(Operand x, const std::set<Label>& needed, const Stream& s) {
+  std::vector<int> axes;
+  Labels kept;
+  for (size_t i = 0; i < x.labels.size(); ++i) {
+    if (needed.count(x.labels[i])) {
+      kept.push_back(x.labels[i]);
+    } else {
+      axes.push_back(static_cast<int>(i));
+    }
+  }
+  if (axes.empty()) {
+    return x;
+  }
+  Dtype dtype = x.a.dtype();
+  return {astype(sum(x.a, axes, false, s), dtype, s), kept};
+}
+
+// The operand with its axes in the order of `labels`; those it lacks get length 1.
+array arranged(const Operand& x, const Labels& labels, const Stream& s) {
+  std::vector<int> order;
+  Shape shape;
+  for (Label label : labels) {
+    auto it = std::find(x.labels.begin(), x.labels.end(), label);
+    if (it == x.labels.end()) {
+      shape.push_back(1);
+    } else {
+      int axis = static_cast<int>(it - x.labels.begin());
+      order.push_back(axis);
+      shape.push_back(x.a.shape(axis));
+    }
+  }
+  return reshape(transpose(x.a, order, s), shape, s);
+}
+
+int product_of_sizes(const Labels& labels, const std::map<Label, int>& sizes) {
+  int n = 1;
+  for (Label label : labels) {
+    n *= sizes.at(label);
+  }
+  return n;
+}
+
+// Labels of a pair by what becomes of them.
+struct PairLabels {
+  Labels batch, only_a, only_b, summed;
+
+  PairLabels(const Operand& a, const Operand& b, const std::set<Label>& needed) {
+    for (Label label : a.labels) {
+      bool shared = contains(b.labels, label);
+      (!shared ? only_a : needed.count(label) ? batch : summed).push_back(label);
+    }
+    for (Label label : b.labels) {
+      if (!contains(a.labels, label)) {
+        only_b.push_back(label);
+      }
+    }
+  }
+};
+
+Labels joined(std::initializer_list<Labels> parts) {
+  Labels out;
+  for (const auto& part : parts) {
+    out.insert(out.end(), part.begin(), part.end());
+  }
+  return out;
+}
+
+Operand contract(Operand a, Operand b, const std::set<Label>& needed,
+                 const std::map<Label, int>& sizes, const Stream& s) {
+  auto needed_with = [&](const Labels& others) {
+    std::set<Label> out = needed;
+    out.insert(others.begin(), others.end());
+    return out;
+  };
+  a = sum_out(std::move(a), needed_with(b.labels), s);
+  b = sum_out(std::move(b), needed_with(a.labels), s);
+  PairLabels l(a, b, needed);
+  Labels out = joined({l.batch, l.only_a, l.only_b});
+  if (l.summed.empty()) {
+    return {multiply(arranged(a, out, s), arranged(b, out, s), s), out};
+  }
+  if (!issubdtype(a.a.dtype(), inexact)) {
+    Labels all = joined({out, l.summed});
+    return sum_out({multiply(arranged(a, all, s), arranged(b, all, s), s), all},
+                   {out.begin(), out.end()}, s);
+  }
+  int batch = product_of_sizes(l.batch, sizes);
+  int inner = product_of_sizes(l.summed, sizes);
+  array left = reshape(arranged(a, joined({l.batch, l.only_a, l.summed}), s),
+                       {batch, product_of_sizes(l.only_a, sizes), inner}, s);
+  array right = reshape(arranged(b, joined({l.batch, l.summed, l.only_b}), s),
+                        {batch, inner, product_of_sizes(l.only_b, sizes)}, s);
+  Shape shape;
+  for (Label label : out) {
+    shape.push_back(sizes.at(label));
+  }
+  return {reshape(matmul(left, right, s), shape, s), out};
+}
+
+std::set<Label> needed_labels(const std::vector<Labels>& terms, size_t i, size_t j,
+                              const Labels& output) {
+  std::set<Label> needed(output.begin(), output.end());
+  for (size_t k = 0; k < terms.size(); ++k) {
+    if (k != i && k != j) {
+      needed.insert(terms[k].begin(), terms[k].end());
+    }
+  }
+  return needed;
+}
+
+// The pair whose product is smallest.
+std::pair<size_t, size_t> next_pair(const std::vector<Labels>& terms, const Problem& problem) {
+  std::pair<size_t, size_t> best{0, 1};
+  double best_size = -1;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    for (size_t j = i + 1; j < terms.size(); ++j) {
+      auto needed = needed_labels(terms, i, j, problem.output);
+      std::set<Label> labels(terms[i].begin(), terms[i].end());
+      labels.insert(terms[j].begin(), terms[j].end());
+      double size = 1;
+      for (Label label : labels) {
+        size *= needed.count(label) ? problem.sizes.at(label) : 1;
+      }
+      if (best_size < 0 || size < best_size) {
+        best = {i, j};
+        best_size = size;
+      }
+    }
+  }
+  return best;
+}
+
+// Calls step(i, j, needed) for each product; step gives the labels of the result, which goes to the
+// end.
+template <typename Step>
+void in_order(std::vector<Labels> terms, const Problem& problem, Step step) {
+  while (terms.size() > 1) {
+    auto [i, j] = next_pair(terms, problem);
+    Labels out = step(i, j, needed_labels(terms, i, j, problem.output));
+    terms.erase(terms.begin() + j);
+    terms.erase(terms.begin() + i);
+    terms.push_back(std::move(out));
+  }
+}
+
+}  // namespace
+
+array einsum(const std::string& subscripts, const std::vector<array>& operands,
+             StreamOrDevice stream) {
+  Stream s = to_stream(stream);
+  Problem problem = parse(subscripts, operands);
+  Dtype dtype = result_type(operands);
+  std::vector<Operand> pending;
+  std::vector<Labels> terms;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    pending.push_back(
+        simplified({astype(operands[i], dtype, s), problem.inputs[i]}, problem.sizes, s));
+    terms.push_back(pending.back().labels);
+  }
+  in_order(terms, problem, [&](size_t i, size_t j, const std::set<Label>& needed) {
+    Operand out = contract(pending[i], pending[j], needed, problem.sizes, s);
+    pending.erase(pending.begin() + j);
+    pending.erase(pending.begin() + i);
+    pending.push_back(out);
+    return out.labels;
+  });
+  Operand last = sum_out(pending[0], {problem.output.begin(), problem.output.end()}, s);
+  Shape shape;
+  for (Label label : problem.output) {
+    shape.push_back(problem.sizes.at(label));
+  }
+  return broadcast_to(arranged(last, problem.output, s), shape, s);
+}
+
+std::pair<std::vector<std::vector<int>>, std::string> einsum_path(
+    const std::string& subscripts, const std::vector<array>& operands) {
+  Problem problem = parse(subscripts, operands);
+  std::vector<Labels> terms = problem.inputs;
+  std::vector<std::vector<int>> path;
+  std::string text = "Subscripts: " + subscripts + "\n";
+  in_order(terms, problem, [&](size_t i, size_t j, const std::set<Label>& needed) {
+    path.push_back({static_cast<int>(i), static_cast<int>(j)});
+    text += message("  contract ", i, " and ", j, "\n");
+    std::set<Label> labels(terms[i].begin(), terms[i].end());
+    labels.insert(terms[j].begin(), terms[j].end());
+    Labels out;
+    std::copy_if(labels.begin(), labels.end(), std::back_inserter(out),
+                 [&](Label l) { return needed.count(l); });
+    terms.erase(terms.begin() + j);
+    terms.erase(terms.begin() + i);
+    terms.push_back(out);
+    return out;
+  });
+  if (path.empty()) {
+    path.push_back({0});
+  }
+  return {path, text};
+}
+
+}  // namespace mlx::core
