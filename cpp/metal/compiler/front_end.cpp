@@ -3,6 +3,7 @@
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/ASTMutationListener.h"
+#include "clang/Basic/DiagnosticSema.h"
 #include "clang/Basic/FileManager.h"
 #include "clang/CodeGen/ModuleBuilder.h"
 #include "clang/Frontend/CompilerInstance.h"
@@ -45,7 +46,7 @@ class ImplicitMembers : public clang::SemaConsumer, public clang::ASTMutationLis
 };
 
 // Clang's ParseAST with the token pass between the preprocessor and the parser.
-void parse_tokens(clang::CompilerInstance& instance) {
+void parse_tokens(clang::CompilerInstance& instance, const Conditionals& by_value) {
   clang::Sema& sema = instance.getSema();
   clang::Preprocessor& preprocessor = instance.getPreprocessor();
   clang::ASTConsumer& consumer = sema.getASTConsumer();
@@ -57,7 +58,7 @@ void parse_tokens(clang::CompilerInstance& instance) {
   do {
     preprocessor.Lex(tokens.emplace_back());
   } while (tokens.back().isNot(clang::tok::eof));
-  const std::vector<clang::Token> rewritten = rewrite_tokens(preprocessor, tokens);
+  const std::vector<clang::Token> rewritten = rewrite_tokens(preprocessor, tokens, by_value);
   preprocessor.EnterTokenStream(rewritten, /*DisableMacroExpansion=*/true, /*IsReinject=*/false);
 
   if (clang::ExternalASTSource* external = sema.getASTContext().getExternalSource()) {
@@ -98,7 +99,8 @@ void use_own_context(clang::CompilerInstance& instance, clang::LangOptions& lang
 
 class EmitAction : public clang::ASTFrontendAction {
  public:
-  EmitAction(llvm::LLVMContext& context, TranslationUnit& unit) : context_(context), unit_(unit) {}
+  EmitAction(llvm::LLVMContext& context, TranslationUnit& unit, const Conditionals& by_value)
+      : context_(context), unit_(unit), by_value_(by_value) {}
 
  protected:
   bool BeginInvocation(clang::CompilerInstance& instance) override {
@@ -118,7 +120,7 @@ class EmitAction : public clang::ASTFrontendAction {
   void ExecuteAction() override {
     clang::CompilerInstance& instance = getCompilerInstance();
     instance.createSema(getTranslationUnitKind(), nullptr);
-    parse_tokens(instance);
+    parse_tokens(instance, by_value_);
     if (instance.getDiagnostics().hasErrorOccurred()) return;
     reflect(instance, *generator_, unit_);
     list_inputs(instance);
@@ -136,6 +138,7 @@ class EmitAction : public clang::ASTFrontendAction {
 
   llvm::LLVMContext& context_;
   TranslationUnit& unit_;
+  const Conditionals& by_value_;
   clang::CodeGenerator* generator_ = nullptr;
   clang::LangOptions language_;
 };
@@ -157,7 +160,7 @@ class PrecompileAction : public clang::GeneratePCHAction {
   void ExecuteAction() override {
     clang::CompilerInstance& instance = getCompilerInstance();
     instance.createSema(getTranslationUnitKind(), nullptr);
-    parse_tokens(instance);
+    parse_tokens(instance, {});
   }
 
  private:
@@ -177,13 +180,30 @@ std::string in_metal_terms(std::string text) {
   return text;
 }
 
+// Prints diagnostics, and notes the conditional operators whose operands have no common type.
+class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
+ public:
+  DiagnosticPrinter(llvm::raw_ostream& stream, clang::DiagnosticOptions* options, Conditionals& without_type)
+      : TextDiagnosticPrinter(stream, options), without_type_(without_type) {}
+
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& diagnostic) override {
+    if (diagnostic.getID() == clang::diag::err_typecheck_cond_incompatible_operands) {
+      without_type_.insert(diagnostic.getLocation().getRawEncoding());
+    }
+    TextDiagnosticPrinter::HandleDiagnostic(level, diagnostic);
+  }
+
+ private:
+  Conditionals& without_type_;
+};
+
 // Runs an action over a configured invocation; returns the warnings, throws the errors.
-std::string execute(const Invocation& invocation, clang::FrontendAction& action) {
+std::string execute(const Invocation& invocation, clang::FrontendAction& action, Conditionals& without_type) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   clang::CompilerInstance instance;
   instance.setInvocation(invocation.options);
-  instance.createDiagnostics(new clang::TextDiagnosticPrinter(stream, &instance.getDiagnosticOpts()));
+  instance.createDiagnostics(new DiagnosticPrinter(stream, &instance.getDiagnosticOpts(), without_type));
   instance.setFileManager(new clang::FileManager(instance.getFileSystemOpts(), invocation.files));
   const bool ok = instance.ExecuteAction(action);
   stream.flush();
@@ -195,16 +215,27 @@ std::string execute(const Invocation& invocation, clang::FrontendAction& action)
 }  // namespace
 
 TranslationUnit parse(std::string_view source, const CompileOptions& options, llvm::LLVMContext& context) {
-  TranslationUnit unit;
-  EmitAction action(context, unit);
-  const std::string warnings = execute(kernel_invocation(source, options), action);
-  unit.warnings = warnings;
-  return unit;
+  Conditionals by_value;
+  for (;;) {
+    TranslationUnit unit;
+    EmitAction action(context, unit, by_value);
+    Conditionals without_type;
+    try {
+      const std::string warnings = execute(kernel_invocation(source, options), action, without_type);
+      unit.warnings = warnings;
+      return unit;
+    } catch (const CompileError&) {
+      const size_t known = by_value.size();
+      by_value.insert(without_type.begin(), without_type.end());
+      if (by_value.size() == known) throw;
+    }
+  }
 }
 
 void precompile_header(const std::string& header, const std::string& output) {
   PrecompileAction action;
-  execute(precompile_invocation(header, output), action);
+  Conditionals without_type;
+  execute(precompile_invocation(header, output), action, without_type);
 }
 
 }  // namespace metal::compiler

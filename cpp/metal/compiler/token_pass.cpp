@@ -18,8 +18,8 @@ namespace tok = clang::tok;
 
 class TokenPass {
  public:
-  TokenPass(clang::Preprocessor& preprocessor, const std::vector<Token>& tokens)
-      : pp_(preprocessor), in_(tokens) {
+  TokenPass(clang::Preprocessor& preprocessor, const std::vector<Token>& tokens, const Conditionals& by_value)
+      : pp_(preprocessor), in_(tokens), by_value_(by_value) {
     out_.reserve(tokens.size() + tokens.size() / 8);
   }
 
@@ -29,6 +29,7 @@ class TokenPass {
         rewrite_attribute_list();
       } else {
         rewrite_token(in_[next_]);
+        copy_operand();
         ++next_;
       }
     }
@@ -245,6 +246,31 @@ class TokenPass {
     diagnostics.Report(token.getLocation(), id);
   }
 
+  // ---- conditional operators ----
+
+  // `c ? a : b` becomes `c ? __metal_value->*a : __metal_value->*b`: an operator of the library that gives a copy.
+  void copy_operand() {
+    const Token& token = in_[next_];
+    if (token.is(tok::question) && by_value_.contains(token.getLocation().getRawEncoding())) {
+      colons_.insert(matching_colon(next_));
+    } else if (!colons_.contains(next_)) {
+      return;
+    }
+    push(tok::identifier, token.getLocation(), "__metal_value");
+    push(tok::arrowstar, token.getLocation());
+  }
+
+  size_t matching_colon(size_t question) const {
+    int brackets = 0, questions = 0;
+    for (size_t i = question; i < in_.size(); ++i) {
+      if (in_[i].isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) ++brackets;
+      if (in_[i].isOneOf(tok::r_paren, tok::r_square, tok::r_brace)) --brackets;
+      if (brackets == 0 && is(i, tok::question)) ++questions;
+      if (brackets == 0 && is(i, tok::colon) && --questions == 0) return i;
+    }
+    return in_.size();
+  }
+
   // ---- threadgroup and constant variables in functions ----
 
   // A local variable in another address space than `thread` lives as long as the threadgroup or the program: a static.
@@ -323,14 +349,17 @@ class TokenPass {
 
   clang::Preprocessor& pp_;
   const std::vector<Token>& in_;
+  const Conditionals& by_value_;
+  std::set<size_t> colons_;  // after which an operand is copied
   std::vector<Token> out_;
   size_t next_ = 0;
 };
 
 }  // namespace
 
-std::vector<Token> rewrite_tokens(clang::Preprocessor& preprocessor, const std::vector<Token>& tokens) {
-  return TokenPass(preprocessor, tokens).run();
+std::vector<Token> rewrite_tokens(clang::Preprocessor& preprocessor, const std::vector<Token>& tokens,
+                                  const Conditionals& by_value) {
+  return TokenPass(preprocessor, tokens, by_value).run();
 }
 
 }  // namespace metal::compiler

@@ -5,6 +5,7 @@
 // point at the user's text.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "clang/Lex/Token.h"
@@ -15,7 +16,12 @@ class Preprocessor;
 
 namespace metal::compiler {
 
-std::vector<clang::Token> rewrite_tokens(clang::Preprocessor& preprocessor,
-                                         const std::vector<clang::Token>& tokens);
+// Conditional operators, by the raw encoding of the location of their `?`.
+using Conditionals = std::set<unsigned>;
+
+// The operands of the conditional operators in `by_value` are copied: C++ finds no common type for objects of one class
+// in two address spaces, Metal does.
+std::vector<clang::Token> rewrite_tokens(clang::Preprocessor& preprocessor, const std::vector<clang::Token>& tokens,
+                                         const Conditionals& by_value);
 
 }  // namespace metal::compiler
