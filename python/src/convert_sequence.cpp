@@ -76,8 +76,7 @@ class Collector {
       add_integer(p);
     } else if (PyFloat_Check(p)) {
       widen(Kind::real);
-      kind_ == Kind::real ? reals_.push_back(PyFloat_AS_DOUBLE(p))
-                          : complexes_.emplace_back(PyFloat_AS_DOUBLE(p), 0.0);
+      add_real(PyFloat_AS_DOUBLE(p));
     } else {
       widen(Kind::complex);
       Py_complex c = PyComplex_AsCComplex(p);
@@ -86,10 +85,17 @@ class Collector {
     return true;
   }
 
+  void add_real(double value) {
+    if (kind_ == Kind::real) {
+      reals_.push_back(value);
+    } else {
+      complexes_.emplace_back(value, 0.0);
+    }
+  }
+
   void add_integer(PyObject* p) {
     widen(PyBool_Check(p) ? Kind::boolean : Kind::integer);
-    if (kind_ == Kind::real) return reals_.push_back(PyLong_AsDouble(p));
-    if (kind_ == Kind::complex) return void(complexes_.emplace_back(PyLong_AsDouble(p), 0.0));
+    if (kind_ >= Kind::real) return add_real(PyLong_AsDouble(p));
     int overflow = 0;
     long long v = PyLong_AsLongLongAndOverflow(p, &overflow);
     if (overflow > 0) {

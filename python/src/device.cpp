@@ -29,7 +29,7 @@ std::optional<bool> equal(const mx::Device& d, py::handle other) {
   return std::nullopt;
 }
 
-py::dict device_info(const mx::Device& d) {
+py::dict facts(const mx::Device& d) {
   py::dict result;
   for (const auto& [key, value] : mx::device_info(d)) {
     if (auto* text = std::get_if<std::string>(&value)) {
@@ -82,8 +82,8 @@ void init_device(py::module_& m) {
         "The number of devices of a type.");
   m.def(
       "device_info",
-      [](const mx::Device* d) { return device_info(d ? *d : mx::default_device()); }, "d"_a = py::none(),
+      [](const mx::Device* d) { return facts(d ? *d : mx::default_device()); }, "d"_a = py::none(),
       "Facts about a device: its name, architecture, memory and more.");
 }
 
-py::dict device_info_dict(const mx::Device& d) { return device_info(d); }
+py::dict device_info_dict(const mx::Device& d) { return facts(d); }

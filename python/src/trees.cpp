@@ -1,0 +1,110 @@
+// Walking and rebuilding trees.
+#include "trees.h"
+
+#include <stdexcept>
+#include <string>
+
+#include "arguments.h"
+
+namespace {
+
+bool is_named_tuple(py::handle h) { return PyTuple_Check(h.ptr()) && py::hasattr(h, "_fields"); }
+
+py::object map_sequence(py::handle tree, const std::function<py::object(py::handle)>& map) {
+  py::list items;
+  for (py::handle item : tree) items.append(tree_map(item, map));
+  if (PyList_Check(tree.ptr())) return std::move(items);
+  py::tuple tuple(items);
+  return is_named_tuple(tree) ? py::type::of(tree)(*tuple) : py::object(std::move(tuple));
+}
+
+// A class of its own, so that no leaf of the user's can be taken for it.
+struct ArrayMarker {};
+
+py::object marker() {
+  static PyObject* object = [] {
+    py::class_<ArrayMarker>(py::module_::import("mlx.core"), "_ArrayMarker", py::module_local());
+    return py::cast(ArrayMarker{}).release().ptr();
+  }();
+  return py::reinterpret_borrow<py::object>(object);
+}
+
+}  // namespace
+
+struct SharedObject::Holder {
+  PyObject* object;
+  explicit Holder(py::object o) : object(o.release().ptr()) {}
+  Holder(const Holder&) = delete;
+  Holder& operator=(const Holder&) = delete;
+  ~Holder() {
+    // After the interpreter's end there is nothing to give back to.
+    if (!Py_IsInitialized()) return;
+    py::gil_scoped_acquire acquire;
+    Py_DECREF(object);
+  }
+};
+
+SharedObject::SharedObject(py::object object) : holder_(std::make_shared<Holder>(std::move(object))) {}
+
+py::handle SharedObject::get() const { return holder_ ? holder_->object : nullptr; }
+
+void tree_visit(py::handle tree, const std::function<void(py::handle)>& visit) {
+  if (PyList_Check(tree.ptr()) || PyTuple_Check(tree.ptr())) {
+    for (py::handle item : tree) tree_visit(item, visit);
+  } else if (PyDict_Check(tree.ptr())) {
+    for (auto item : py::reinterpret_borrow<py::dict>(tree)) tree_visit(item.second, visit);
+  } else {
+    visit(tree);
+  }
+}
+
+py::object tree_map(py::handle tree, const std::function<py::object(py::handle)>& map) {
+  if (PyList_Check(tree.ptr()) || PyTuple_Check(tree.ptr())) return map_sequence(tree, map);
+  if (!PyDict_Check(tree.ptr())) return map(tree);
+  py::dict result;
+  for (auto item : py::reinterpret_borrow<py::dict>(tree)) result[item.first] = tree_map(item.second, map);
+  return std::move(result);
+}
+
+Arrays tree_flatten(py::handle tree, bool strict, const char* op) {
+  Arrays arrays;
+  tree_visit(tree, [&](py::handle leaf) {
+    if (is_array(leaf)) {
+      arrays.push_back(leaf.cast<const mx::array&>());
+    } else if (strict) {
+      throw std::invalid_argument(std::string("[") + op + "] The argument should contain only arrays, but it holds a " +
+                                  Py_TYPE(leaf.ptr())->tp_name + ".");
+    }
+  });
+  return arrays;
+}
+
+py::object tree_unflatten(py::handle tree, const Arrays& arrays, size_t& position) {
+  return tree_map(tree, [&](py::handle leaf) {
+    return is_array(leaf) ? py::cast(arrays.at(position++)) : py::reinterpret_borrow<py::object>(leaf);
+  });
+}
+
+py::object tree_unflatten(py::handle tree, const Arrays& arrays) {
+  size_t position = 0;
+  return tree_unflatten(tree, arrays, position);
+}
+
+py::object tree_structure(py::handle tree) {
+  return tree_map(tree, [](py::handle leaf) { return is_array(leaf) ? marker() : py::reinterpret_borrow<py::object>(leaf); });
+}
+
+bool is_array_marker(py::handle leaf) { return leaf.is(marker()); }
+
+py::object tree_from_structure(py::handle structure, const Arrays& arrays) {
+  size_t position = 0;
+  return tree_map(structure, [&](py::handle leaf) {
+    return is_array_marker(leaf) ? py::cast(arrays.at(position++)) : py::reinterpret_borrow<py::object>(leaf);
+  });
+}
+
+size_t count_arrays(py::handle structure) {
+  size_t count = 0;
+  tree_visit(structure, [&](py::handle leaf) { count += is_array_marker(leaf); });
+  return count;
+}

@@ -1,0 +1,48 @@
+// Trees of Python objects (lists, tuples, dictionaries) with arrays among their leaves.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "mlx/array.h"
+
+namespace py = pybind11;
+namespace mx = mlx::core;
+
+using Arrays = std::vector<mx::array>;
+
+// Calls `visit` on every leaf in order.
+void tree_visit(py::handle tree, const std::function<void(py::handle)>& visit);
+
+// The tree with every leaf replaced by what `map` returns for it.
+py::object tree_map(py::handle tree, const std::function<py::object(py::handle)>& map);
+
+// The arrays among the leaves, in order. In a strict tree other leaves are an error.
+Arrays tree_flatten(py::handle tree, bool strict = false, const char* op = "tree_flatten");
+
+// The tree with its arrays replaced by others, taken in order from `position` on (which is advanced).
+py::object tree_unflatten(py::handle tree, const Arrays& arrays, size_t& position);
+py::object tree_unflatten(py::handle tree, const Arrays& arrays);
+
+// The tree with a marker in place of every array: it can be kept without keeping arrays.
+py::object tree_structure(py::handle tree);
+bool is_array_marker(py::handle leaf);
+// The tree again, arrays in place of the markers.
+py::object tree_from_structure(py::handle structure, const Arrays& arrays);
+size_t count_arrays(py::handle structure);
+
+// A Python object that C++ may copy and drop on any thread.
+class SharedObject {
+ public:
+  SharedObject() = default;
+  explicit SharedObject(py::object object);
+  explicit operator bool() const { return holder_ != nullptr; }
+  py::handle get() const;
+
+ private:
+  struct Holder;
+  std::shared_ptr<Holder> holder_;
+};

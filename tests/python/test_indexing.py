@@ -1,0 +1,282 @@
+"""Reading, assigning and updating with subscripts, against NumPy."""
+
+import mlx.core as mx
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+
+def convert(index):
+    """NumPy's subscript as one of ours."""
+    if isinstance(index, tuple):
+        return tuple(convert(i) for i in index)
+    return mx.array(index) if isinstance(index, np.ndarray) else index
+
+
+X = np.arange(2 * 3 * 4 * 5, dtype=np.int32).reshape(2, 3, 4, 5)
+
+BASIC = [
+    0,
+    -1,
+    (),
+    ...,
+    None,
+    (1, 2),
+    (0, -1, 3, 2),
+    slice(None),
+    slice(1, None),
+    slice(None, None, -1),
+    slice(None, None, 2),
+    slice(5, 1, -1),
+    slice(2, 1),
+    (slice(None), slice(None, None, -2)),
+    (slice(None), slice(2, 0, -1), slice(3, None, -3)),
+    (..., 0),
+    (..., slice(1, 4)),
+    (0, ..., 1),
+    (None, 0, ..., None),
+    (slice(0, 1), None, slice(1, 2), ..., None),
+    (..., None, 2),
+    (slice(-2, None), 1, slice(None, -1)),
+    (np.int64(1), np.uint8(2)),
+]
+
+ONE, TWO = np.array([1, 0]), np.array([[0, 2, 1], [2, 2, -1]])
+COL = np.array([[0], [1]])
+ADVANCED = [
+    ONE,
+    np.array(1),
+    [0, 1, 0],
+    [[0, 1], [1, 0]],
+    (ONE, ONE),
+    (ONE, np.array([2, -1]), ONE, np.array([4, 0])),
+    (slice(None), TWO),
+    (slice(None), TWO, slice(1, 3)),
+    (ONE, slice(None), np.array([3, -2])),
+    (0, slice(None), np.array([1, 2])),
+    (slice(None), 1, np.array([1, 2])),
+    (ONE, 2),
+    (slice(None, None, -1), np.array([0, 2]), 1),
+    (COL, np.array([0, 1, 2])),
+    (..., TWO),
+    (..., np.array([1, 2]), np.array([0, 3])),
+    (None, ONE),
+    (ONE, None),
+    (slice(None), None, np.array([0, 2])),
+    (np.array([0, 1]), None, np.array([0, 2])),
+    (slice(None), np.array([0, 2]), None, slice(1, 3), np.array([0, 4])),
+    (slice(None), np.array([0, 2]), np.array([1, 3]), None),
+    (1, ..., np.array([0, 4])),
+    (np.array([], dtype=np.int32),),
+    (slice(1, None), np.array([0, 2], dtype=np.uint8), slice(None, None, 2), np.array([1, 0], dtype=np.int64)),
+]
+
+
+@pytest.mark.parametrize("index", BASIC + ADVANCED, ids=repr)
+def test_reading(index):
+    expected = X[index]
+    ours = mx.array(X)[convert(index)]
+    assert ours.shape == expected.shape
+    assert np.array_equal(np.array(ours), expected)
+
+
+@pytest.mark.parametrize("index", BASIC + ADVANCED, ids=repr)
+def test_assignment(index):
+    shape = X[index].shape
+    rng = np.random.default_rng(1)
+    values = [7, rng.integers(0, 9, shape)]
+    if shape:
+        values.append(rng.integers(0, 9, shape[-1:]))
+        values.append(rng.integers(0, 9, (1, 1, *shape)))
+        values.append(rng.integers(0, 9, (1, *shape[1:])))
+    for value in values:
+        expected = X.copy()
+        # Where indices repeat any of the values may stay; equal ones are the same everywhere.
+        value = value if np.isscalar(value) or not repeats(index) else np.full_like(value, 3)
+        expected[index] = value
+        ours = mx.array(X)
+        ours[convert(index)] = value if np.isscalar(value) else mx.array(value)
+        assert np.array_equal(np.array(ours), expected)
+
+
+def repeats(index) -> bool:
+    selected = np.arange(X.size).reshape(X.shape)[index]
+    return np.unique(selected).size < selected.size
+
+
+UPDATES = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": np.divide,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+}
+
+
+@pytest.mark.parametrize("name", UPDATES)
+@pytest.mark.parametrize("index", BASIC + ADVANCED, ids=repr)
+def test_at(index, name):
+    x = (X % 7 + 1).astype(np.float32)
+    rng = np.random.default_rng(2)
+    for value in (2.0, rng.uniform(1, 2, X[index].shape).astype(np.float32)):
+        expected = x.astype(np.float64)
+        UPDATES[name].at(expected, index, value)
+        before = mx.array(x)
+        after = getattr(before.at[convert(index)], name)(value if np.isscalar(value) else mx.array(value))
+        np.testing.assert_allclose(np.array(after), expected, rtol=1e-5)
+        assert np.array_equal(np.array(before), x)
+
+
+def test_at_accumulates_repeated_indices():
+    a = mx.zeros(3).at[mx.array([0, 0, 2, 0])].add(mx.array([1.0, 2.0, 3.0, 4.0]))
+    assert a.tolist() == [7, 0, 3]
+    with pytest.raises(ValueError, match="indices"):
+        mx.zeros(3).at.add(1)
+
+
+def test_at_keeps_the_type():
+    a = mx.array([1, 2, 3])
+    assert a.at[0].add(2).dtype == mx.int32
+    assert a.at[mx.array([0, 1])].divide(2).tolist() == [0, 1, 3]
+    assert a.at[1:].divide(2).tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "mask_axes", [(0, 1), (0, 2), (0, 4), (1, 1), (1, 3), (3, 1), (0, 3)], ids=lambda a: f"{a[1]}-axes-at-{a[0]}"
+)
+def test_assignment_through_a_mask(mask_axes):
+    first, count = mask_axes
+    rng = np.random.default_rng(3)
+    mask = rng.random(X.shape[first : first + count]) > 0.5
+    index = (slice(None),) * first + (mask,)
+    expected, ours = X.copy(), mx.array(X)
+    expected[index] = -1
+    ours[(slice(None),) * first + (mx.array(mask),)] = -1
+    assert np.array_equal(np.array(ours), expected)
+
+
+def test_assignment_of_lists_through_a_mask():
+    x = np.arange(12.0, dtype=np.float32).reshape(3, 4)
+    for mask in (x > 4, np.array([True, False, True])):
+        expected, ours = x.copy(), mx.array(x)
+        shape = x[mask].shape
+        value = np.arange(np.prod(shape), dtype=np.float32).reshape(shape) + 100
+        expected[mask] = value
+        ours[mx.array(mask)] = mx.array(value)
+        assert np.array_equal(np.array(ours), expected)
+    ours = mx.array(x)
+    ours[mx.array([True, False, True])] = mx.array([9.0, 8.0, 7.0, 6.0])
+    assert ours.tolist() == [[9, 8, 7, 6], [4, 5, 6, 7], [9, 8, 7, 6]]
+    ours = mx.array(x).at[mx.array(x > 4)].add(1.0)
+    assert np.array_equal(np.array(ours), x + (x > 4))
+
+
+def test_assigned_values_take_the_type_of_the_array():
+    a = mx.zeros((2, 2), mx.float16)
+    a[0] = 1.5
+    a[1] = np.array([2.5, 3.5])
+    a[1, 1] = mx.array(4, mx.int32)
+    assert a.dtype == mx.float16 and a.tolist() == [[1.5, 1.5], [2.5, 4]]
+    a[0] = [7, 8]
+    assert a.tolist() == [[7, 8], [2.5, 4]]
+    b = mx.array([1, 2, 3])
+    b[0] = 9.7
+    assert b.tolist() == [9, 2, 3]
+
+
+def test_assignment_changes_every_name_of_the_object_and_no_view():
+    a = mx.array([1, 2, 3])
+    alias, view = a, a[1:]
+    a[1] = 7
+    assert alias.tolist() == [1, 7, 3] and view.tolist() == [2, 3]
+
+
+def test_slices_take_arrays_as_bounds():
+    a = mx.arange(10)
+    start = mx.array(2)
+    assert a[start : start + 3].tolist() == [2, 3, 4]
+    with pytest.raises(ValueError, match="Slice indices"):
+        a[mx.array(1.5) :]
+    with pytest.raises(ValueError, match="Slice indices"):
+        a["a":]
+
+
+@pytest.mark.parametrize("index", [10, -11, 2**40, (0, 1)])
+def test_integers_out_of_range_raise(index):
+    a = mx.arange(10)
+    error = ValueError if isinstance(index, tuple) else IndexError
+    with pytest.raises(error):
+        a[index]
+    with pytest.raises(error):
+        a[index] = 0
+
+
+@pytest.mark.parametrize("index", [1.5, "a", {}, [0.5], (..., ...), mx.array([1.0])], ids=repr)
+def test_other_subscripts_raise(index):
+    with pytest.raises(ValueError):
+        mx.zeros((3, 3))[index]
+
+
+def test_masks_cannot_be_read():
+    with pytest.raises(ValueError, match="boolean indices are not yet supported"):
+        mx.arange(3)[mx.array([True, False, True])]
+    with pytest.raises(ValueError, match="mask"):
+        mx.arange(3)[mx.array([True, False])] = 1
+
+
+def test_values_that_do_not_fit_raise():
+    a = mx.zeros((3, 4))
+    with pytest.raises(ValueError):
+        a[0] = mx.zeros(3)
+    with pytest.raises(ValueError):
+        a[mx.array([0, 1])] = mx.zeros((3, 4))
+
+
+def test_gradients_flow_through_subscripts():
+    x = mx.arange(6.0).reshape(2, 3)
+    index = mx.array([0, 0, 2])
+    grad = mx.grad(lambda a: (a[:, index] * mx.array([1.0, 2.0, 3.0])).sum())(x)
+    assert grad.tolist() == [[3, 0, 3], [3, 0, 3]]
+
+    def assign(a, v):
+        b = a * 1.0
+        b[1] = v
+        return (b * b).sum()
+
+    ga, gv = mx.grad(assign, argnums=(0, 1))(x, mx.array([1.0, 2.0, 3.0]))
+    assert ga.tolist() == [[0, 2, 4], [0, 0, 0]] and gv.tolist() == [2, 4, 6]
+    added = mx.grad(lambda v: (mx.ones(3).at[mx.array([1, 1])].add(v) ** 2).sum())(mx.array([1.0, 2.0]))
+    assert added.tolist() == [8, 8]
+
+
+shapes = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=5)
+
+
+@settings(max_examples=150, deadline=None)
+@given(shapes.flatmap(lambda s: st.tuples(st.just(s), hnp.basic_indices(s, allow_newaxis=True))))
+def test_any_basic_subscript(case):
+    shape, index = case
+    x = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+    expected = x[index]
+    ours = mx.array(x)[index]
+    assert ours.shape == expected.shape and np.array_equal(np.array(ours), expected)
+    assume(expected.size)
+    a = mx.array(x)
+    a[index] = -1
+    x[index] = -1
+    assert np.array_equal(np.array(a), x)
+
+
+@settings(max_examples=100, deadline=None)
+@given(shapes.flatmap(lambda s: st.tuples(st.just(s), hnp.integer_array_indices(s, dtype=np.int32))))
+def test_any_array_subscript(case):
+    shape, index = case
+    x = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+    ours = mx.array(x)[convert(index)]
+    assert np.array_equal(np.array(ours), x[index])
+    a = mx.array(x).at[convert(index)].add(1)
+    np.add.at(x, index, 1)
+    assert np.array_equal(np.array(a), x)
