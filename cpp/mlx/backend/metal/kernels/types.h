@@ -70,6 +70,14 @@ template <typename To>
 struct Convert<To, complex64_t> {
   static To apply(complex64_t x) { return static_cast<To>(x.real); }
 };
+template <>
+struct Convert<half, bfloat16_t> {
+  static half apply(bfloat16_t x) { return static_cast<half>(static_cast<float>(x)); }
+};
+template <>
+struct Convert<bfloat16_t, half> {
+  static bfloat16_t apply(half x) { return static_cast<bfloat16_t>(static_cast<float>(x)); }
+};
 template <typename From>
 struct Convert<complex64_t, From> {
   static complex64_t apply(From x) { return complex64_t(static_cast<float>(x), 0.0f); }
