@@ -13,6 +13,8 @@ namespace {
 
 constexpr unsigned kStackBytes = 256u << 20;
 
+}  // namespace
+
 void prepare_llvm() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -24,8 +26,6 @@ void prepare_llvm() {
     });
   });
 }
-
-}  // namespace
 
 void run_guarded(const std::function<void()>& work) {
   prepare_llvm();

@@ -5,6 +5,10 @@
 
 namespace metal::compiler {
 
+// Registers the host's code generator and makes LLVM's fatal errors exceptions. Also for code that only loads what was
+// compiled before.
+void prepare_llvm();
+
 // Runs `work` on a thread with a large stack. Exceptions pass through; a crash of the compiler (a stack overflow, a failed
 // check inside LLVM) becomes a CompileError.
 void run_guarded(const std::function<void()>& work);

@@ -7,6 +7,7 @@
 #include "llvm/ExecutionEngine/Orc/Core.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "metal/compiler/compiler.h"
+#include "metal/compiler/guarded_thread.h"
 #include "metal/cpu/runtime_calls.h"
 
 namespace metal::cpu {
@@ -16,6 +17,7 @@ namespace orc = llvm::orc;
 
 orc::LLJIT& jit() {
   static orc::LLJIT& instance = *[] {
+    compiler::prepare_llvm();
     auto created = orc::LLJITBuilder()
                        .setLinkProcessSymbolsByDefault(false)
                        .setPlatformSetUp(orc::setUpInactivePlatform)
