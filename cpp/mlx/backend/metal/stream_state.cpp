@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "mlx/interrupt.h"
+#include "mlx/interrupt.h"
 #include "mlx/scheduler.h"
 
 namespace mlx::core::metal {
