@@ -41,6 +41,7 @@ struct ArgumentInfo {
   bool optional = false;  // there only with a [[function_constant(n)]]: may stay unbound
   AddressSpace address_space = AddressSpace::Device;
   uint32_t element_size = 0;  // bytes of the pointee or referee; 0 where unknown
+  std::string element_type;   // its type as Metal spells it: "float", "uint", "half4", "atomic<float>"
 };
 
 enum class ConstantType : uint32_t {

@@ -89,6 +89,7 @@ std::unique_ptr<clang::ASTConsumer> with_implicit_members(std::unique_ptr<clang:
 void use_own_context(clang::CompilerInstance& instance, clang::LangOptions& language) {
   language = instance.getLangOpts();
   language.OpenCLGenericAddressSpace = true;
+  describe_device(instance.getTarget());
   clang::Preprocessor& preprocessor = instance.getPreprocessor();
   auto* context = new clang::ASTContext(language, preprocessor.getSourceManager(), preprocessor.getIdentifierTable(),
                                         preprocessor.getSelectorTable(), preprocessor.getBuiltinInfo(),

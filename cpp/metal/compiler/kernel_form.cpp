@@ -178,6 +178,19 @@ void clean_up(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
   all.run(module, analyses);
 }
 
+// The standard library asks in which math mode the functions around it are compiled: Clang has told each one.
+void answer_math_mode(llvm::Module& module) {
+  llvm::Function* question = module.getFunction("__metal_fast_math");
+  if (!question) return;
+  for (llvm::User* user : llvm::make_early_inc_range(question->users())) {
+    auto* call = llvm::cast<llvm::CallInst>(user);
+    const bool fast = call->getFunction()->getFnAttribute("no-nans-fp-math").getValueAsBool();
+    call->replaceAllUsesWith(llvm::ConstantInt::getBool(call->getType(), fast));
+    call->eraseFromParent();
+  }
+  question->eraseFromParent();
+}
+
 void check_symbols(const llvm::Module& module) {
   for (const llvm::Function& function : module) {
     if (!function.isDeclaration() || function.isIntrinsic() || function.use_empty()) continue;
@@ -201,6 +214,7 @@ void to_kernel_form(TranslationUnit& unit) {
   builder.crossRegisterProxies(loops, functions, components, modules);
 
   remove_annotations(*unit.module);
+  answer_math_mode(*unit.module);
   define_arithmetic(*unit.module);
   make_entries(unit);
   internalize_and_inline(unit, modules);

@@ -8,7 +8,7 @@
 namespace metal {
 namespace {
 
-constexpr std::string_view kMagic = "MLXAMTL2";
+constexpr std::string_view kMagic = "MLXAMTL3";
 
 class Writer {
  public:
@@ -66,6 +66,7 @@ void write_function(Writer& writer, const FunctionInfo& function) {
     writer.number(argument.optional);
     writer.number(static_cast<uint64_t>(argument.address_space));
     writer.number(argument.element_size);
+    writer.text(argument.element_type);
   }
   writer.number(function.constants.size());
   for (const FunctionConstantInfo& constant : function.constants) {
@@ -91,6 +92,7 @@ FunctionInfo read_function(Reader& reader) {
     argument.optional = reader.number() != 0;
     argument.address_space = static_cast<AddressSpace>(reader.number());
     argument.element_size = reader.number();
+    argument.element_type = reader.text();
   }
   function.constants.resize(reader.count());
   for (FunctionConstantInfo& constant : function.constants) {

@@ -161,6 +161,7 @@ class Reflector {
     if (!pointee->isIncompleteType() && !pointee->isVoidType()) {
       info.element_size = context_.getTypeSizeInChars(pointee).getQuantity();
     }
+    info.element_type = type_name(pointee.getUnqualifiedType());
     result.bytes = 8;
     if (info.address_space == AddressSpace::Threadgroup) {
       info.kind = ArgumentKind::ThreadgroupMemory;
@@ -169,6 +170,36 @@ class Reflector {
     } else {
       error(parameter->getLocation(), "a kernel's pointer argument must be in the device, constant or threadgroup address space");
     }
+  }
+
+  // As Metal spells it: the aliases that Clang resolved are put back.
+  std::string type_name(clang::QualType type) {
+    type = type.getCanonicalType().getUnqualifiedType();
+    const auto* record = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+    if (record && record->getTemplateArgs().size() >= 1 &&
+        record->getTemplateArgs()[0].getKind() == clang::TemplateArgument::Type) {
+      const std::string element = type_name(record->getTemplateArgs()[0].getAsType());
+      const llvm::StringRef name = record->getName();
+      if (name == "vec" || name == "packed_vec") {
+        const std::string size = std::to_string(record->getTemplateArgs()[1].getAsIntegral().getZExtValue());
+        return (name == "vec" ? "" : "packed_") + element + size;
+      }
+      if (record->getTemplateArgs().size() == 1) return name.str() + "<" + element + ">";
+    }
+    return scalar_name(type);
+  }
+
+  std::string scalar_name(clang::QualType type) {
+    static constexpr std::pair<std::string_view, const char*> kNames[] = {
+        {"unsigned char", "uchar"}, {"unsigned short", "ushort"}, {"unsigned int", "uint"}, {"unsigned long", "ulong"},
+        {"signed char", "char"},    {"__bf16", "bfloat"}};
+    clang::PrintingPolicy policy(context_.getLangOpts());
+    policy.SuppressTagKeyword = true;
+    const std::string name = type.getAsString(policy);
+    for (const auto& [from, to] : kNames) {
+      if (name == from) return to;
+    }
+    return name;
   }
 
   BuiltinType builtin_type(const clang::ParmVarDecl* parameter, Builtin builtin) {
