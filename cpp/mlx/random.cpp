@@ -51,7 +51,7 @@ void KeySequence::seed(uint64_t seed) {
 
 array KeySequence::next() {
   std::lock_guard lock(sequence_mutex());
-  auto [kept, given] = split(key_);
+  auto [kept, given] = random::split(key_);
   key_ = kept;
   return given;
 }
@@ -91,7 +91,7 @@ array split(const array& key, int num, StreamOrDevice s) {
 }
 
 std::pair<array, array> split(const array& key, StreamOrDevice s) {
-  array both = split(key, 2, s);
+  array both = random::split(key, 2, s);
   return {take(both, 0, 0, s), take(both, 1, 0, s)};
 }
 
