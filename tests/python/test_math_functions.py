@@ -3,7 +3,7 @@
 import mlx.core as mx
 import numpy as np
 import pytest
-from kernel_runner import run_one
+from kernel_runner import run_kernel, run_one
 
 DECLARATIONS = """
   float x = 1.5f * in[0]; half h = half(2.5f * in[0]); bfloat b = bfloat(3.0f * in[0]);
@@ -199,11 +199,32 @@ def test_tests_on_bits_hold_in_every_math_mode(mode: str):
     assert list(got) == [4, 12, 2, 2, 1, 4, 1, 12]
 
 
-def test_reductions_of_arguments_survive_fast_math(rng):
-    x = rng.uniform(-100, 100, 4096).astype(np.float32)
-    source = "uint i = thread_position_in_grid.x; out[i] = exp(x[i]) + precise::sin(x[i]);"
-    options = {"compile_options": {"math_mode": "fast"}}
-    got = run_one(source, {"x": x}, {"out": ((4096,), mx.float32)}, 4096, **options)
-    with np.errstate(over="ignore"):
-        exact = (np.exp(x.astype(np.float64)) + np.sin(x.astype(np.float64))).astype(np.float32)
-    np.testing.assert_allclose(got, exact, rtol=1e-5, atol=1e-6)
+def test_precise_functions_stay_precise_in_fast_mode(rng):
+    x = rng.uniform(-80, 80, 4096).astype(np.float32)
+    for call in ("exp(x[i])", "sin(x[i])", "log(x[i] * x[i])", "pow(2, x[i])"):
+        source = f"uint i = thread_position_in_grid.x; out[i] = precise::{call};"
+        results = [
+            run_one(
+                source,
+                {"x": x},
+                {"out": ((4096,), mx.float32)},
+                4096,
+                compile_options={"math_mode": mode},
+            )
+            for mode in ("safe", "fast")
+        ]
+        np.testing.assert_array_equal(*results)
+
+
+def test_plain_names_follow_the_math_mode(rng):
+    x = rng.uniform(-20, 20, 4096).astype(np.float32)
+    source = """
+      uint i = thread_position_in_grid.x;
+      plain[i] = exp(x[i]); precise[i] = metal::precise::exp(x[i]); fast[i] = metal::fast::exp(x[i]);
+    """
+    outputs = {name: ((4096,), mx.float32) for name in ("plain", "precise", "fast")}
+    for mode, same, other in [("safe", 1, 2), ("relaxed", 1, 2), ("fast", 2, 1)]:
+        options = {"compile_options": {"math_mode": mode}}
+        got = run_kernel(source, {"x": x}, outputs, x.size, **options)
+        np.testing.assert_array_equal(got[0], got[same])
+        assert np.any(got[0] != got[other])
