@@ -1,0 +1,137 @@
+// Transformations, and how they nest.
+#include <gtest/gtest.h>
+
+#include "mlx/check.h"
+#include "mlx/compile.h"
+#include "mlx/ops.h"
+#include "mlx/transforms.h"
+
+namespace mlx::core::test {
+
+using Arrays = std::vector<array>;
+
+TEST(Transforms, ValueAndGradGivesBoth) {
+  auto loss = [](const Arrays& in) { return sum(multiply(in[0], square(in[1]))); };
+  array a = sample({3}), b = sample({3}, -1, 1, 1);
+  auto [value, grads] = value_and_grad(loss, {1, 0})({a, b});
+  expect_close(value, sum(multiply(a, square(b))));
+  expect_close(grads[0], multiply(array(2.0f), multiply(a, b)));
+  expect_close(grads[1], square(b));
+}
+
+TEST(Transforms, GradientsNest) {
+  std::function<array(const array&)> cube = [](const array& x) { return multiply(x, square(x)); };
+  auto third = grad(grad(grad(cube)));
+  EXPECT_FLOAT_EQ(third(array(2.0f)).item<float>(), 6.0f);
+}
+
+TEST(Transforms, MapOfGradAndGradOfMap) {
+  std::function<array(const array&)> f = [](const array& x) { return sin(square(x)); };
+  array x = sample({5});
+  array expected = multiply(multiply(array(2.0f), x), cos(square(x)));
+  expect_close(vmap(grad(f))(x), expected);
+  auto total = [&](const array& y) { return sum(vmap(f)(y)); };
+  expect_close(grad(total)(x), expected);
+}
+
+TEST(Transforms, HessianByMapOfJvpOfGrad) {
+  std::function<array(const array&)> f = [](const array& x) { return sum(multiply(square(x), x)); };
+  array x = sample({3});
+  auto row = [&](const array& direction) { return jvp(grad(f), x, direction).second; };
+  expect_close(vmap(row)(eye(3)), diag(multiply(array(6.0f), x)));
+}
+
+TEST(Transforms, MapsNest) {
+  std::function<array(const array&, const array&)> product = [](const array& a, const array& b) {
+    return sum(multiply(a, b));
+  };
+  array a = sample({3, 4}), b = sample({5, 4}, -1, 1, 1);
+  std::function<array(const array&, const array&)> rows = vmap(product, -1, 0);
+  expect_close(vmap(rows, 0, -1)(a, b), matmul(a, transpose(b)));
+}
+
+TEST(Transforms, UnmappedOutputsAreRepeated) {
+  auto f = [](const Arrays& in) { return Arrays{array(3.0f), in[0]}; };
+  auto out = vmap(f, {0}, {0, 1})({sample({4, 2})});
+  EXPECT_EQ(out[0].shape(), (Shape{4}));
+  EXPECT_EQ(out[1].shape(), (Shape{2, 4}));
+}
+
+TEST(Transforms, MapRefusesWrongAxes) {
+  auto f = [](const Arrays& in) { return in; };
+  EXPECT_NE(message_of([&] { vmap(f, {0, 0})({zeros({2}), zeros({3})}); }).find("[vmap]"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { vmap(f, {1})({zeros({2})}); }).find("[vmap]"), std::string::npos);
+  EXPECT_NE(message_of([&] { vmap(f, {-1})({zeros({2})}); }).find("[vmap]"), std::string::npos);
+}
+
+TEST(Transforms, StopGradientStops) {
+  auto f = [](const array& x) { return multiply(x, stop_gradient(x)); };
+  EXPECT_FLOAT_EQ(grad(f)(array(3.0f)).item<float>(), 3.0f);
+}
+
+TEST(Transforms, GradientsOfWhatDoesNotDependAreZero) {
+  auto f = [](const Arrays& in) { return sum(in[0]); };
+  expect_close(grad(f, 1)({sample({2}), sample({3})})[0], zeros({3}));
+}
+
+TEST(Transforms, GradWantsAScalar) {
+  auto f = [](const array& x) { return x; };
+  EXPECT_EQ(message_of([&] { grad(f)(zeros({2})); }),
+            "[grad] The function must return a scalar, not an array of shape (2).");
+}
+
+TEST(Transforms, CustomRulesAreUsed) {
+  auto fun = [](const Arrays& in) { return Arrays{multiply(in[0], in[1])}; };
+  auto rule = [](const Arrays& in, const Arrays& c, const Arrays&) {
+    return Arrays{multiply(array(10.0f), c[0]), multiply(c[0], in[0])};
+  };
+  auto f = custom_vjp(fun, rule);
+  auto loss = [&](const Arrays& in) { return sum(f(in)[0]); };
+  array a = sample({3}), b = sample({3}, -1, 1, 1);
+  auto grads = grad(loss, {0, 1})({a, b});
+  expect_close(grads[0], full({3}, 10.0f));
+  expect_close(grads[1], a);
+  // Rules that are not given are those of the function itself.
+  expect_close(jvp(f, {a, b}, {ones({3}), zeros({3})}).second[0], b);
+  expect_close(vmap(f)({a, b})[0], multiply(a, b));
+}
+
+TEST(Transforms, CustomRulesMustFitTheArguments) {
+  auto fun = [](const Arrays& in) { return Arrays{sum(in[0])}; };
+  auto rule = [](const Arrays&, const Arrays& c, const Arrays&) { return Arrays{c[0]}; };
+  auto f = custom_vjp(fun, rule);
+  auto loss = [&](const Arrays& in) { return f(in)[0]; };
+  EXPECT_NE(message_of([&] { grad(loss)({sample({3})}); }).find("[custom_function]"),
+            std::string::npos);
+}
+
+TEST(Transforms, CheckpointComputesAgain) {
+  int calls = 0;
+  auto fun = [&](const Arrays& in) {
+    calls += 1;
+    return Arrays{sin(exp(in[0]))};
+  };
+  auto loss = [&](const Arrays& in) { return sum(checkpoint(fun)(in)[0]); };
+  array x = sample({4});
+  expect_close(grad(loss)({x})[0], multiply(exp(x), cos(exp(x))));
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(Transforms, CompiledFunctionsGiveTheSame) {
+  auto fun = [](const Arrays& in) { return Arrays{exp(in[0])}; };
+  array x = sample({4});
+  expect_close(compile(fun)({x})[0], exp(x));
+}
+
+TEST(Transforms, ComplexGradients) {
+  // |z|^2 has the gradient 2z in the convention of steepest ascent.
+  auto f = [](const array& z) { return sum(square(abs(z))); };
+  array z = add(sample({3}), multiply(array(complex64_t(0, 1)), sample({3}, -1, 1, 1)));
+  array g = grad(f)(z);
+  EXPECT_EQ(g.dtype(), complex64);
+  expect_close(real(g), multiply(array(2.0f), real(z)));
+  expect_close(imag(g), multiply(array(2.0f), imag(z)));
+}
+
+}  // namespace mlx::core::test
