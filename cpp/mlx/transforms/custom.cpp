@@ -1,25 +1,35 @@
 // Functions with rules of their own for transformations.
 #include <algorithm>
-#include <numeric>
 
 #include "mlx/ops.h"
 #include "mlx/primitives/graph.h"
 #include "mlx/transforms.h"
-#include "mlx/transforms_impl.h"
 
 namespace mlx::core {
 
 namespace {
 
 using Function = std::function<std::vector<array>(const std::vector<array>&)>;
+using Vjp = CustomTransforms::Vjp;
+using Jvp = CustomTransforms::Jvp;
+using Vmap = CustomTransforms::Vmap;
 
-// What the function's own operations would do.
-CustomTransforms::Vjp default_vjp(const Function& fun) {
+std::vector<array> joined(std::initializer_list<std::vector<array>> parts) {
+  std::vector<array> out;
+  for (const auto& part : parts) {
+    out.insert(out.end(), part.begin(), part.end());
+  }
+  return out;
+}
+
+// ---- rules that are not given: what the function's own operations would do ----
+
+Vjp default_vjp(const Function& fun) {
   return [fun](const std::vector<array>& primals, const std::vector<array>& cotangents,
                const std::vector<array>&) { return vjp(fun, primals, cotangents).second; };
 }
 
-CustomTransforms::Jvp default_jvp(const Function& fun) {
+Jvp default_jvp(const Function& fun) {
   return [fun](const std::vector<array>& primals, const std::vector<array>& tangents,
                const std::vector<int>& argnums) {
     std::vector<array> all;
@@ -33,9 +43,55 @@ CustomTransforms::Jvp default_jvp(const Function& fun) {
   };
 }
 
-CustomTransforms::Vmap default_vmap(const Function& fun) {
-  return [fun](const std::vector<array>& inputs, const std::vector<int>& axes) {
-    auto outputs = vmap(fun, axes)(inputs);
+// The vjp rule of the mapped function. Its outputs have the mapped axis in front.
+Vjp mapped_vjp(const Vjp& rule, const std::vector<int>& axes) {
+  return [rule, axes](const std::vector<array>& primals, const std::vector<array>& cotangents,
+                      const std::vector<array>& outputs) {
+    size_t n = primals.size();
+    size_t m = cotangents.size();
+    auto element = [&](const std::vector<array>& all) {
+      auto at = all.begin();
+      return rule({at, at + n}, {at + n, at + n + m}, {at + n + m, all.end()});
+    };
+    std::vector<int> in_axes = axes;
+    in_axes.resize(n + m + outputs.size(), 0);
+    auto vjps = vmap(element, in_axes)(joined({primals, cotangents, outputs}));
+    // An argument that all elements share gets the sum of what they give.
+    for (size_t i = 0; i < std::min(vjps.size(), n); ++i) {
+      vjps[i] = axes[i] < 0 ? sum(vjps[i], 0) : moveaxis(vjps[i], 0, axes[i]);
+    }
+    return vjps;
+  };
+}
+
+Jvp mapped_jvp(const Jvp& rule, const std::vector<int>& axes) {
+  return [rule, axes](const std::vector<array>& primals, const std::vector<array>& tangents,
+                      const std::vector<int>& argnums) {
+    size_t n = primals.size();
+    auto element = [&](const std::vector<array>& all) {
+      return rule({all.begin(), all.begin() + n}, {all.begin() + n, all.end()}, argnums);
+    };
+    std::vector<int> in_axes = axes;
+    for (int arg : argnums) {
+      in_axes.push_back(axes[arg]);
+    }
+    return vmap(element, in_axes)(joined({primals, tangents}));
+  };
+}
+
+// Maps the function, and the rules that were given with it.
+Vmap default_vmap(const Function& fun, const std::optional<Vjp>& vjp_rule,
+                  const std::optional<Jvp>& jvp_rule) {
+  return [=](const std::vector<array>& inputs, const std::vector<int>& axes) {
+    std::optional<Vjp> mapped_vjp_rule;
+    std::optional<Jvp> mapped_jvp_rule;
+    if (vjp_rule) {
+      mapped_vjp_rule = mapped_vjp(*vjp_rule, axes);
+    }
+    if (jvp_rule) {
+      mapped_jvp_rule = mapped_jvp(*jvp_rule, axes);
+    }
+    auto outputs = custom_function(vmap(fun, axes), mapped_vjp_rule, mapped_jvp_rule)(inputs);
     std::vector<int> out_axes(outputs.size(), 0);
     return std::pair{std::move(outputs), std::move(out_axes)};
   };
@@ -43,15 +99,15 @@ CustomTransforms::Vmap default_vmap(const Function& fun) {
 
 }  // namespace
 
-Function custom_function(Function fun, std::optional<CustomTransforms::Vjp> fun_vjp,
-                         std::optional<CustomTransforms::Jvp> fun_jvp,
-                         std::optional<CustomTransforms::Vmap> fun_vmap) {
+Function custom_function(Function fun, std::optional<Vjp> fun_vjp, std::optional<Jvp> fun_jvp,
+                         std::optional<Vmap> fun_vmap) {
   if (!fun_vjp && !fun_jvp && !fun_vmap) {
     return fun;
   }
-  return [fun, vjp_rule = fun_vjp.value_or(default_vjp(fun)),
-          jvp_rule = fun_jvp.value_or(default_jvp(fun)),
-          vmap_rule = fun_vmap.value_or(default_vmap(fun))](const std::vector<array>& arguments) {
+  return [fun, vjp_rule = fun_vjp ? *fun_vjp : default_vjp(fun),
+          jvp_rule = fun_jvp ? *fun_jvp : default_jvp(fun),
+          vmap_rule = fun_vmap ? *fun_vmap : default_vmap(fun, fun_vjp, fun_jvp)](
+             const std::vector<array>& arguments) {
     auto outputs = fun(arguments);
     if (outputs.empty()) {
       return outputs;
@@ -62,16 +118,14 @@ Function custom_function(Function fun, std::optional<CustomTransforms::Vjp> fun_
       shapes.push_back(out.shape());
       dtypes.push_back(out.dtype());
     }
-    std::vector<array> inputs = arguments;
-    inputs.insert(inputs.end(), outputs.begin(), outputs.end());
     Stream stream = outputs[0].has_primitive() ? outputs[0].primitive().stream() : to_stream({});
     auto primitive = std::make_shared<CustomTransforms>(stream, static_cast<int>(outputs.size()),
                                                         vjp_rule, jvp_rule, vmap_rule);
-    return array::make_arrays(std::move(shapes), dtypes, primitive, inputs);
+    return array::make_arrays(std::move(shapes), dtypes, primitive, joined({arguments, outputs}));
   };
 }
 
-Function custom_vjp(Function fun, CustomTransforms::Vjp fun_vjp) {
+Function custom_vjp(Function fun, Vjp fun_vjp) {
   return custom_function(std::move(fun), std::move(fun_vjp));
 }
 

@@ -97,6 +97,24 @@ TEST(Transforms, CustomRulesAreUsed) {
   expect_close(vmap(f)({a, b})[0], multiply(a, b));
 }
 
+TEST(Transforms, CustomRulesAreMappedToo) {
+  auto fun = [](const Arrays& in) { return Arrays{sum(multiply(in[0], in[1]))}; };
+  auto vjp_rule = [](const Arrays& in, const Arrays& c, const Arrays&) {
+    return Arrays{multiply(array(10.0f), multiply(c[0], in[1])), multiply(c[0], in[0])};
+  };
+  auto jvp_rule = [](const Arrays&, const Arrays& t, const std::vector<int>&) {
+    return Arrays{sum(multiply(array(7.0f), t[0]))};
+  };
+  auto f = vmap(custom_function(fun, vjp_rule, jvp_rule), {1, -1});
+  array a = sample({4, 3}), b = sample({4}, -1, 1, 1);
+  auto loss = [&](const Arrays& in) { return sum(f(in)[0]); };
+  auto grads = grad(loss, {0, 1})({a, b});
+  expect_close(grads[0], broadcast_to(multiply(array(10.0f), expand_dims(b, 1)), {4, 3}));
+  expect_close(grads[1], sum(a, 1));
+  auto by_first = [&](const Arrays& in) { return f({in[0], b}); };
+  expect_close(jvp(by_first, {a}, {a}).second[0], multiply(array(7.0f), sum(a, 0)));
+}
+
 TEST(Transforms, CustomRulesMustFitTheArguments) {
   auto fun = [](const Arrays& in) { return Arrays{sum(in[0])}; };
   auto rule = [](const Arrays&, const Arrays& c, const Arrays&) { return Arrays{c[0]}; };
