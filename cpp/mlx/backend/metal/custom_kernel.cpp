@@ -207,8 +207,8 @@ std::vector<KernelDescription> describe_kernels(const std::string& source, Kerne
         kernel.refusal = "takes threadgroup memory as its argument \"" + argument.name +
                          "\", whose size nobody gives: declare a threadgroup array in its body.";
       } else if (argument.kind == api::ArgumentKind::Buffer) {
-        kernel.buffers.push_back(
-            {static_cast<int>(argument.index), argument.name, argument.writable, ""});
+        kernel.buffers.push_back({static_cast<int>(argument.index), argument.name,
+                                  argument.writable, argument.element_type});
       }
     }
     for (const auto& constant : function.constants) {
