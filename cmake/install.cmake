@@ -1,7 +1,6 @@
 # The layout of the package, relative to its folder: the in-place build, the wheel and plain
 # `cmake --install` all use these rules.
 if(TARGET core)
-  set_target_properties(core PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
   install(TARGETS core LIBRARY DESTINATION .)
 endif()
 if(TARGET mlx)
@@ -12,6 +11,9 @@ if(TARGET mlx)
 endif()
 if(TARGET metal_stdlib_pch)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/lib/metal DESTINATION lib)
+endif()
+if(TARGET mlx_metallib)
+  install(FILES ${CMAKE_BINARY_DIR}/lib/mlx.metallib DESTINATION lib)
 endif()
 if(TARGET metalc)
   set_target_properties(metalc PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
