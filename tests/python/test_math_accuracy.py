@@ -1,4 +1,4 @@
-"""Errors of the math functions in units in the last place, against double precision; prints the table."""
+"""Errors of the math functions in ulps, against double precision; prints the table."""
 
 from collections.abc import Callable
 
@@ -34,7 +34,7 @@ def evaluate(expression: str, *inputs: np.ndarray, dtype=mx.float32) -> np.ndarr
 
 
 def ulps(got: np.ndarray, reference: np.ndarray, digits=24, smallest=-149) -> np.ndarray:
-    """Distance in units in the last place of the reference; what overflows counts as the next power of two."""
+    """Distance in ulps of the reference; what overflows counts as the next power of two."""
     largest = 2.0**128
     with np.errstate(all="ignore"):
         exponent = np.frexp(np.clip(np.abs(reference), 2.0**smallest, largest / 2))[1]
@@ -68,7 +68,7 @@ def unary_inputs(rng: np.random.Generator, near: tuple[float, float]) -> np.ndar
 
 
 def turns(f: Callable, x: np.ndarray) -> np.ndarray:
-    """sin, cos or tan of pi * x: reduced to an eighth of a turn, where multiplying by pi costs little."""
+    """sin, cos or tan of pi * x, reduced to an eighth of a turn, where rounding pi costs little."""
     x = np.fmod(x, 2.0)
     n = np.rint(2 * x)
     r, n = np.pi * (x - n / 2), n.astype(np.int64) % 4
@@ -232,7 +232,8 @@ def test_nextafter(rng):
 
 # The signs of zero, which distances cannot tell.
 @pytest.mark.parametrize(
-    "name", ["sin", "tan", "sinpi", "tanpi", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "sqrt"]
+    "name",
+    ["sin", "tan", "sinpi", "tanpi", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "sqrt"]
     + ["ceil", "floor", "trunc", "rint", "round"],
 )
 def test_odd_functions_keep_the_sign_of_zero(name: str):
@@ -276,7 +277,20 @@ def test_fast_functions_at_the_ends():
 
 
 # 16-bit types: every number there is, one rounding.
-NARROW = ["exp", "exp2", "log", "log2", "sin", "cos", "tan", "tanh", "sqrt", "rsqrt", "asin", "atan"]
+NARROW = [
+    "exp",
+    "exp2",
+    "log",
+    "log2",
+    "sin",
+    "cos",
+    "tan",
+    "tanh",
+    "sqrt",
+    "rsqrt",
+    "asin",
+    "atan",
+]
 
 
 @pytest.mark.parametrize("name", NARROW)

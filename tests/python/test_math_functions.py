@@ -1,4 +1,4 @@
-"""Which overload a call takes, and what integer, relational, common and geometric functions give."""
+"""Overloads, and the results of integer, relational, common and geometric functions."""
 
 import mlx.core as mx
 import numpy as np
@@ -61,7 +61,11 @@ INTEGERS = {
     + ["clz(short(0)) == 16", "clz(0l) == 64", "clz(-1) == 0", "ctz(0) == 32", "ctz(8u) == 3"]
     + ["ctz(ushort(0)) == 16", "popcount(-1) == 32", "popcount(char(-1)) == 8"]
     + ["popcount(0xffl) == 8", "clz(n) == 29", "ctz(u) == 0"],
-    "abs": ["abs(s) == 4", "abs(-2147483647 - 1) == -2147483647 - 1", "abs(short(-32768)) == -32768"]
+    "abs": [
+        "abs(s) == 4",
+        "abs(-2147483647 - 1) == -2147483647 - 1",
+        "abs(short(-32768)) == -32768",
+    ]
     + ["absdiff(3, 5) == 2", "absdiff(3u, 5u) == 2", "absdiff(-3, n) == 10"],
     "reverse": ["reverse_bits(1u) == 0x80000000u", "reverse_bits(uchar(1)) == 128"]
     + ["reverse_bits(1ul) == 1ul << 63", "reverse_bits(ushort(3)) == 0xc000"],
@@ -89,7 +93,10 @@ INTEGERS = {
     + ["insert_bits(uint2(0, 1), uint2(1, 1), 1, 1).y == 3"],
     "limits": ["max3(1, n, 3) == 7", "min3(1.0f, 2, x) == 1", "median3(3, 1, n) == 3"]
     + ["median3(3.0f, 1.0f, x) == 1.5f", "clamp(n, 0, 5) == 5", "min(u, n) == 7"],
-    "vectors": ["all(clz(uint2(0, 1)) == uint2(32, 31))", "all(max(int3(1, 5, 3), 4) == int3(4, 5, 4))"]
+    "vectors": [
+        "all(clz(uint2(0, 1)) == uint2(32, 31))",
+        "all(max(int3(1, 5, 3), 4) == int3(4, 5, 4))",
+    ]
     + ["all(rotate(uint2(1, 2), 1) == uint2(2, 4))", "all(abs(int2(-1, 2)) == int2(1, 2))"],
 }
 
@@ -102,14 +109,28 @@ def test_integers(group: str):
 FLOATS = {
     "classes": ["isnan(nan * in[0])", "!isnan(inf)", "isinf(-inf)", "!isfinite(nan)", "isfinite(x)"]
     + ["!isnormal(1e-40f)", "isnormal(1e-37f)", "isnan(half(nan))", "isinf(half(inf))"]
-    + ["isfinite(half(65504))", "!isnormal(half(1e-6f))", "isnan(bfloat(nan))", "isinf(bfloat(inf))"]
+    + [
+        "isfinite(half(65504))",
+        "!isnormal(half(1e-6f))",
+        "isnan(bfloat(nan))",
+        "isinf(bfloat(inf))",
+    ]
     + ["signbit(-0.0f)", "!signbit(0.0f)", "signbit(half(-0.0f))", "isunordered(nan, x)"]
     + ["isordered(x, 2)", "!any(isnan(v))", "all(isfinite(v))"],
-    "NaN gives way": ["fmin(nan, x) == x", "fmax(x, nan) == x", "max(nan, x) == x", "min(x, nan) == x"]
+    "NaN gives way": [
+        "fmin(nan, x) == x",
+        "fmax(x, nan) == x",
+        "max(nan, x) == x",
+        "min(x, nan) == x",
+    ]
     + ["clamp(nan, 1.0f, 2.0f) == 1", "saturate(nan) == 0", "sign(nan) == 0"],
     "common": ["sign(-x) == -1", "signbit(sign(-0.0f))", "saturate(x) == 1", "saturate(-1) == 0"]
     + ["step(1.0f, 0.5f) == 0", "step(1, x) == 1", "smoothstep(0, 1, 0.5f) == 0.5f"]
-    + ["mix(0, 1, 0.25f) == 0.25f", "all(mix(v, 0, 1) == 0)", "all(clamp(v, 0, 1) == float4(1, 0, 1, 0))"]
+    + [
+        "mix(0, 1, 0.25f) == 0.25f",
+        "all(mix(v, 0, 1) == 0)",
+        "all(clamp(v, 0, 1) == float4(1, 0, 1, 0))",
+    ]
     + ["fdim(3, 1) == 2", "fdim(1, 3) == 0", "fmax3(1, x, 0) == x", "fmedian3(3, 1, x) == x"],
     "select": ["select(1, 2, t) == 2", "select(x, 0, !t) == x"]
     + ["all(select(v, 0, v < 0) == float4(1, 0, 3, 0))", "all(select(v, -v, t) == -v)"],
@@ -126,9 +147,21 @@ FLOATS = {
     + ["reflect(float2(1, -1), float2(0, 1)).y == 1", "distance_squared(v, v) == 0"]
     + ["all(refract(float2(0, -1), float2(0, 1), 1.0f) == float2(0, -1))"]
     + ["faceforward(float2(0, 1), float2(0, -1), float2(0, 1)).y == 1"],
-    "namespaces": ["fast::max(x, 1.0f) == x", "precise::rsqrt(4.0f) == 0.5f", "fast::clamp(x, 0, 1) == 1"]
-    + ["metal::fast::exp(float4(0)).x == 1", "metal::precise::exp(0) == 1", "fast::divide(x, 2) == 0.75f"],
-    "constants": ["M_PI_F == 3.14159265f", "half(M_E_H) == half(2.718281828f)", "MAXHALF == half(65504)"]
+    "namespaces": [
+        "fast::max(x, 1.0f) == x",
+        "precise::rsqrt(4.0f) == 0.5f",
+        "fast::clamp(x, 0, 1) == 1",
+    ]
+    + [
+        "metal::fast::exp(float4(0)).x == 1",
+        "metal::precise::exp(0) == 1",
+        "fast::divide(x, 2) == 0.75f",
+    ],
+    "constants": [
+        "M_PI_F == 3.14159265f",
+        "half(M_E_H) == half(2.718281828f)",
+        "MAXHALF == half(65504)",
+    ]
     + ["HUGE_VALF == inf", "M_LN2_BF == bfloat(0.6931471806f)", "M_SQRT1_2_F == 0.707106781f"],
 }
 
@@ -165,7 +198,7 @@ def test_limits_in_constant_expressions():
 
 
 def rounded_to_odd_sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a + b in double precision, inexact sums with an odd last bit: rounding again gives the exact sum's rounding."""
+    """a + b with an odd last bit where inexact: rounding it again rounds the exact sum."""
     s = a + b
     t = s - a
     error = (a - (s - t)) + (b - t)
@@ -220,7 +253,9 @@ def test_plain_names_follow_the_math_mode(rng):
     x = rng.uniform(-20, 20, 4096).astype(np.float32)
     source = """
       uint i = thread_position_in_grid.x;
-      plain[i] = exp(x[i]); precise[i] = metal::precise::exp(x[i]); fast[i] = metal::fast::exp(x[i]);
+      plain[i] = exp(x[i]);
+      precise[i] = metal::precise::exp(x[i]);
+      fast[i] = metal::fast::exp(x[i]);
     """
     outputs = {name: ((4096,), mx.float32) for name in ("plain", "precise", "fast")}
     for mode, same, other in [("safe", 1, 2), ("relaxed", 1, 2), ("fast", 2, 1)]:

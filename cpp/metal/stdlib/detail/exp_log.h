@@ -113,7 +113,8 @@ __METAL_MATH float log10(float x) {
   return log_specials(x, fma(k, 0x1.344136p-2f, r));
 }
 
-// log(hi + lo) for hi >= 1/2, where lo is a rounding error of hi, of any weight once hi - 1 is small.
+// log(hi + lo) for hi >= 1/2, where lo is a rounding error of hi, of any weight once hi - 1 is
+// small.
 __METAL_MATH float log_of_pair(float hi, float lo) {
   unsigned u = bits_of(hi);
   unsigned e = (u - 0x3f2aaaabu) & 0xff800000u;
@@ -125,7 +126,8 @@ __METAL_MATH float log_of_pair(float hi, float lo) {
   return fma(k, 0x1.62e430p-1f, r);
 }
 
-// log2 of a positive finite x to about 2^-32, as the sum of the result and lo: 2 atanh((m - 1) / (m + 1)) / ln(2) + k.
+// log2 of a positive finite x to about 2^-32, as the sum of the result and lo: 2 atanh((m - 1) / (m
+// + 1)) / ln(2) + k.
 __METAL_MATH float log2_pair(float x, float& lo) {
   bool tiny = x < 0x1p-126f;
   unsigned u = bits_of(tiny ? x * 0x1p23f : x);
@@ -197,7 +199,8 @@ __METAL_MATH float powr(float x, float y) { return x < 0.0f ? quiet_nan() : pow(
 
 // ---- fast versions: no denormals, fewer terms ----
 
-// base^x from the base's log2. The product enters the remainder unrounded; results under 2^-126 are 0.
+// base^x from the base's log2. The product enters the remainder unrounded; results under 2^-126 are
+// 0.
 __METAL_MATH float fast_exp_base(float x, float log2_base) {
   x = x > 128.0f / log2_base ? 128.0f / log2_base : x;
   x = x < -127.0f / log2_base ? -127.0f / log2_base : x;

@@ -1,8 +1,9 @@
-// Bit helpers and the compiler's math operations that every function of the math library is built from.
+// Bit helpers and the compiler's operations on floats: what the math library is built from.
 #pragma once
 
-// The functions of this library are error-free transformations and bit tricks: they keep IEEE arithmetic, without
-// contraction, in whatever math mode the unit is compiled. Each header wraps its code in this pair of pragmas.
+// The functions of this library are error-free transformations and bit tricks: they keep IEEE
+// arithmetic, without contraction, in whatever math mode the unit is compiled. Each header wraps
+// its code in this pair of pragmas.
 #pragma float_control(precise, on, push)
 #pragma clang fp contract(off)
 
@@ -53,13 +54,15 @@ __METAL_MATH float scale2(float x, int n) {
   return x * pow2i(half_n) * pow2i(n - half_n);
 }
 
-// Adding and subtracting this rounds to an integer (half to even), which is also in the low bits of the sum.
+// Adding and subtracting this rounds to an integer (half to even), which is also in the low bits of
+// the sum.
 inline constexpr float kRoundMagic = 0x1.8p23f;
 inline constexpr unsigned kRoundMagicBits = 0x4b400000u;
 __METAL_MATH int magic_int(float sum) { return static_cast<int>(bits_of(sum) - kRoundMagicBits); }
 
-// Sums and products with their rounding errors. Second results leave through references, never in a struct: calling
-// conventions pack structs of floats into vectors and integers, which would survive inlining.
+// Sums and products with their rounding errors. Second results leave through references, never in a
+// struct: calling conventions pack structs of floats into vectors and integers, which would survive
+// inlining.
 __METAL_MATH float two_sum(float a, float b, float& lo) {
   float s = a + b, t = s - a;
   lo = (a - (s - t)) + (b - t);

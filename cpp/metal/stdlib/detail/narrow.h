@@ -9,12 +9,14 @@
 
 namespace metal::__math {
 
-// a * b + c for numbers of at most 11 bits, rounded to odd, so that rounding it once more gives the exact result.
+// a * b + c for numbers of at most 11 bits, rounded to odd, so that rounding it once more gives the
+// exact result.
 METAL_FUNC float fma_to_odd(float a, float b, float c) {
   float error, s = two_sum(a * b, c, error);
   unsigned u = bits_of(s);
   bool even_inexact = both(either(error > 0.0f, error < 0.0f), (u & 1u) == 0);
-  // Towards the error where it is even: one step up if the error lies away from zero, else one down.
+  // Towards the error where it is even: one step up if the error lies away from zero, else one
+  // down.
   unsigned step = (error > 0.0f) == (s > 0.0f) ? u + 1u : u - 1u;
   return float_of(both(even_inexact, is_finite(s)) ? step : u);
 }

@@ -1,4 +1,4 @@
-// What functions accept besides float: which scalar types mix to which, vectors component by component.
+// What functions accept besides float: mixed scalar types, and vectors by component.
 #pragma once
 
 #include "../metal_types"
@@ -11,7 +11,8 @@ inline constexpr bool __scalar_type = __is_arithmetic(T) || __is_enum(T);
 template <typename T>
 inline constexpr bool __whole_type = __scalar_type<T> && !__is_floating_point(T);
 
-// The type in which scalars of two types meet: as in C, but half with an integer stays half, likewise bfloat.
+// The type in which scalars of two types meet: as in C, but half with an integer stays half,
+// likewise bfloat.
 template <typename T, typename U>
   requires(__scalar_type<T> && __scalar_type<U>)
 constexpr auto __meet() {
@@ -97,88 +98,88 @@ METAL_FUNC constexpr T __part(const A& a, int i) {
 
 // The vector forms of functions of one, two and three arguments, from the forms for scalars.
 #define __METAL_CALL_1(name, i) name(__part<__E>(x, i))
-#define __METAL_VECTOR_1(name)                                                                 \
-  template <typename A>                                                                        \
-    requires(__are_vectors<A>)                                                                 \
-  METAL_FUNC constexpr __vector<A> name(A x) {                                                 \
-    using __E = __element<A>;                                                                  \
-    using __R = __vector<A>;                                                                   \
-    constexpr int __n = __components<A>;                                                       \
-    if constexpr (__n == 2) {                                                                  \
-      return __R(__METAL_CALL_1(name, 0), __METAL_CALL_1(name, 1));                            \
-    } else if constexpr (__n == 3) {                                                           \
-      return __R(__METAL_CALL_1(name, 0), __METAL_CALL_1(name, 1), __METAL_CALL_1(name, 2));   \
-    } else {                                                                                   \
-      return __R(__METAL_CALL_1(name, 0), __METAL_CALL_1(name, 1), __METAL_CALL_1(name, 2),    \
-                 __METAL_CALL_1(name, 3));                                                     \
-    }                                                                                          \
+#define __METAL_VECTOR_1(name)                                                               \
+  template <typename A>                                                                      \
+    requires(__are_vectors<A>)                                                               \
+  METAL_FUNC constexpr __vector<A> name(A x) {                                               \
+    using __E = __element<A>;                                                                \
+    using __R = __vector<A>;                                                                 \
+    constexpr int __n = __components<A>;                                                     \
+    if constexpr (__n == 2) {                                                                \
+      return __R(__METAL_CALL_1(name, 0), __METAL_CALL_1(name, 1));                          \
+    } else if constexpr (__n == 3) {                                                         \
+      return __R(__METAL_CALL_1(name, 0), __METAL_CALL_1(name, 1), __METAL_CALL_1(name, 2)); \
+    } else {                                                                                 \
+      return __R(__METAL_CALL_1(name, 0), __METAL_CALL_1(name, 1), __METAL_CALL_1(name, 2),  \
+                 __METAL_CALL_1(name, 3));                                                   \
+    }                                                                                        \
   }
 
 #define __METAL_CALL_2(name, i) name(__part<__E>(x, i), __part<__E>(y, i))
-#define __METAL_VECTOR_2(name)                                                                 \
-  template <typename A, typename B>                                                            \
-    requires(__are_vectors<A, B>)                                                              \
-  METAL_FUNC constexpr __vector<A, B> name(A x, B y) {                                         \
-    using __E = __element<A, B>;                                                               \
-    using __R = __vector<A, B>;                                                                \
-    constexpr int __n = __vector_among<A, B>::size;                                            \
-    if constexpr (__n == 2) {                                                                  \
-      return __R(__METAL_CALL_2(name, 0), __METAL_CALL_2(name, 1));                            \
-    } else if constexpr (__n == 3) {                                                           \
-      return __R(__METAL_CALL_2(name, 0), __METAL_CALL_2(name, 1), __METAL_CALL_2(name, 2));   \
-    } else {                                                                                   \
-      return __R(__METAL_CALL_2(name, 0), __METAL_CALL_2(name, 1), __METAL_CALL_2(name, 2),    \
-                 __METAL_CALL_2(name, 3));                                                     \
-    }                                                                                          \
+#define __METAL_VECTOR_2(name)                                                               \
+  template <typename A, typename B>                                                          \
+    requires(__are_vectors<A, B>)                                                            \
+  METAL_FUNC constexpr __vector<A, B> name(A x, B y) {                                       \
+    using __E = __element<A, B>;                                                             \
+    using __R = __vector<A, B>;                                                              \
+    constexpr int __n = __vector_among<A, B>::size;                                          \
+    if constexpr (__n == 2) {                                                                \
+      return __R(__METAL_CALL_2(name, 0), __METAL_CALL_2(name, 1));                          \
+    } else if constexpr (__n == 3) {                                                         \
+      return __R(__METAL_CALL_2(name, 0), __METAL_CALL_2(name, 1), __METAL_CALL_2(name, 2)); \
+    } else {                                                                                 \
+      return __R(__METAL_CALL_2(name, 0), __METAL_CALL_2(name, 1), __METAL_CALL_2(name, 2),  \
+                 __METAL_CALL_2(name, 3));                                                   \
+    }                                                                                        \
   }
 
 #define __METAL_CALL_3(name, i) name(__part<__E>(x, i), __part<__E>(y, i), __part<__E>(z, i))
-#define __METAL_VECTOR_3(name)                                                                 \
-  template <typename A, typename B, typename C>                                                \
-    requires(__are_vectors<A, B, C>)                                                           \
-  METAL_FUNC constexpr __vector<A, B, C> name(A x, B y, C z) {                                 \
-    using __E = __element<A, B, C>;                                                            \
-    using __R = __vector<A, B, C>;                                                             \
-    constexpr int __n = __vector_among<A, B, C>::size;                                         \
-    if constexpr (__n == 2) {                                                                  \
-      return __R(__METAL_CALL_3(name, 0), __METAL_CALL_3(name, 1));                            \
-    } else if constexpr (__n == 3) {                                                           \
-      return __R(__METAL_CALL_3(name, 0), __METAL_CALL_3(name, 1), __METAL_CALL_3(name, 2));   \
-    } else {                                                                                   \
-      return __R(__METAL_CALL_3(name, 0), __METAL_CALL_3(name, 1), __METAL_CALL_3(name, 2),    \
-                 __METAL_CALL_3(name, 3));                                                     \
-    }                                                                                          \
+#define __METAL_VECTOR_3(name)                                                               \
+  template <typename A, typename B, typename C>                                              \
+    requires(__are_vectors<A, B, C>)                                                         \
+  METAL_FUNC constexpr __vector<A, B, C> name(A x, B y, C z) {                               \
+    using __E = __element<A, B, C>;                                                          \
+    using __R = __vector<A, B, C>;                                                           \
+    constexpr int __n = __vector_among<A, B, C>::size;                                       \
+    if constexpr (__n == 2) {                                                                \
+      return __R(__METAL_CALL_3(name, 0), __METAL_CALL_3(name, 1));                          \
+    } else if constexpr (__n == 3) {                                                         \
+      return __R(__METAL_CALL_3(name, 0), __METAL_CALL_3(name, 1), __METAL_CALL_3(name, 2)); \
+    } else {                                                                                 \
+      return __R(__METAL_CALL_3(name, 0), __METAL_CALL_3(name, 1), __METAL_CALL_3(name, 2),  \
+                 __METAL_CALL_3(name, 3));                                                   \
+    }                                                                                        \
   }
 
-// Functions of floating-point numbers. The forms that are no templates also take what converts to float;
-// half and bfloat are computed in float and rounded once.
-#define __METAL_FLOAT_1(name, compute)                                                \
-  METAL_FUNC float name(float x) { return compute(x); }                               \
-  METAL_FUNC half name(half x) { return half(compute(float(x))); }                    \
-  METAL_FUNC bfloat name(bfloat x) { return bfloat(compute(float(x))); }              \
-  template <typename T>                                                               \
-    requires(__whole_type<T>)                                                           \
-  METAL_FUNC float name(T x) {                                                        \
-    return compute(float(x));                                                         \
-  }                                                                                   \
+// Functions of floating-point numbers. The forms that are no templates also take what converts to
+// float; half and bfloat are computed in float and rounded once.
+#define __METAL_FLOAT_1(name, compute)                                   \
+  METAL_FUNC float name(float x) { return compute(x); }                  \
+  METAL_FUNC half name(half x) { return half(compute(float(x))); }       \
+  METAL_FUNC bfloat name(bfloat x) { return bfloat(compute(float(x))); } \
+  template <typename T>                                                  \
+    requires(__whole_type<T>)                                            \
+  METAL_FUNC float name(T x) {                                           \
+    return compute(float(x));                                            \
+  }                                                                      \
   __METAL_VECTOR_1(name)
 
-#define __METAL_FLOAT_2(name, compute)                                                \
-  METAL_FUNC float name(float x, float y) { return compute(x, y); }                   \
-  template <typename T, typename U>                                                   \
-    requires(__scalar_type<T> && __scalar_type<U>)                                        \
-  METAL_FUNC __float_common<T, U> name(T x, U y) {                                    \
-    return __float_common<T, U>(compute(float(x), float(y)));                         \
-  }                                                                                   \
+#define __METAL_FLOAT_2(name, compute)                              \
+  METAL_FUNC float name(float x, float y) { return compute(x, y); } \
+  template <typename T, typename U>                                 \
+    requires(__scalar_type<T> && __scalar_type<U>)                  \
+  METAL_FUNC __float_common<T, U> name(T x, U y) {                  \
+    return __float_common<T, U>(compute(float(x), float(y)));       \
+  }                                                                 \
   __METAL_VECTOR_2(name)
 
-#define __METAL_FLOAT_3(name, compute)                                                \
-  METAL_FUNC float name(float x, float y, float z) { return compute(x, y, z); }       \
-  template <typename T, typename U, typename V>                                       \
-    requires(__scalar_type<T> && __scalar_type<U> && __scalar_type<V>)                      \
-  METAL_FUNC __float_common3<T, U, V> name(T x, U y, V z) {                           \
-    return __float_common3<T, U, V>(compute(float(x), float(y), float(z)));           \
-  }                                                                                   \
+#define __METAL_FLOAT_3(name, compute)                                          \
+  METAL_FUNC float name(float x, float y, float z) { return compute(x, y, z); } \
+  template <typename T, typename U, typename V>                                 \
+    requires(__scalar_type<T> && __scalar_type<U> && __scalar_type<V>)          \
+  METAL_FUNC __float_common3<T, U, V> name(T x, U y, V z) {                     \
+    return __float_common3<T, U, V>(compute(float(x), float(y), float(z)));     \
+  }                                                                             \
   __METAL_VECTOR_3(name)
 
 }  // namespace metal

@@ -1,4 +1,4 @@
-// Functions that take floats apart and put them together: rounding, remainders, exponents, neighbours.
+// Functions that take floats apart: rounding, remainders, exponents, neighbours.
 #pragma once
 
 #include "math_base.h"

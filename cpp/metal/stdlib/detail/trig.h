@@ -1,4 +1,4 @@
-// Trigonometric functions on float: reduction of the argument, sines and cosines, and their inverses.
+// Trigonometric functions on float and their inverses.
 #pragma once
 
 #include "math_base.h"
@@ -73,7 +73,7 @@ __METAL_MATH float reduce_small(float x, unsigned& q) {
 
 __METAL_MATH float reduce(float x, unsigned& q) {
   float r = reduce_small(x, q);
-  if (x >= 0x1p15f) [[unlikely]] {
+  if (x >= 0x1p15f) {
     r = reduce_large(x, q);
   }
   return r;
