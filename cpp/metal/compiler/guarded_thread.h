@@ -13,4 +13,8 @@ void prepare_llvm();
 // check inside LLVM) becomes a CompileError.
 void run_guarded(const std::function<void()>& work);
 
+// Installs LLVM's handlers of crash signals. Handlers that know better (of faults in kernels) must be installed later, and
+// pass on what is not theirs.
+void catch_compiler_crashes();
+
 }  // namespace metal::compiler

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <mutex>
 
+#include "metal/compiler/guarded_thread.h"
 #include "metal/cpu/dispatch.h"
 
 namespace metal::cpu {
@@ -107,6 +108,7 @@ std::string hexadecimal(const void* address) {
 void install_fault_handlers() {
   static std::once_flag once;
   std::call_once(once, [] {
+    compiler::catch_compiler_crashes();  // whose handlers ours pass on to
     for (int signal : kFaultSignals) install(signal, on_fault);
     install(kStopSignal, on_stop);
   });
