@@ -1,0 +1,105 @@
+// The cache of compiled kernels on disk.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "metal/compiler/compiler.h"
+#include "metal/compiler/disk_cache.h"
+
+namespace metal::compiler {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Cache : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const char* value = std::getenv("MLX_CACHE_DIR")) before_ = value;
+    folder_ = fs::temp_directory_path() / ("mlx_cache_test_" + std::to_string(getpid()));
+    fs::remove_all(folder_);
+    setenv("MLX_CACHE_DIR", folder_.c_str(), 1);
+  }
+  void TearDown() override {
+    fs::remove_all(folder_);
+    before_ ? setenv("MLX_CACHE_DIR", before_->c_str(), 1) : unsetenv("MLX_CACHE_DIR");
+    unsetenv("MLX_CACHE_LIMIT_MB");
+  }
+
+  uintmax_t size() const {
+    uintmax_t total = 0;
+    for (const auto& entry : fs::directory_iterator(folder_)) total += entry.file_size();
+    return total;
+  }
+
+  fs::path folder_;
+  std::optional<std::string> before_;
+};
+
+TEST_F(Cache, FindsWhatWasStored) {
+  const std::string key = cache_key({"a", "b"});
+  EXPECT_FALSE(cache_load(key));
+  cache_store(key, "bytes");
+  EXPECT_EQ(cache_load(key), "bytes");
+  EXPECT_NE(cache_key({"a", "b"}), cache_key({"ab", ""}));
+}
+
+TEST_F(Cache, RemovesDamagedEntries) {
+  const std::string key = cache_key({"damaged"});
+  cache_store(key, std::string(1000, 'x'));
+  for (const char* mode : {"short", "changed"}) {
+    cache_store(key, std::string(1000, 'x'));
+    if (std::string(mode) == "short") {
+      fs::resize_file(folder_ / key, 500);
+    } else {
+      std::fstream file(folder_ / key, std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(300);
+      file.put('y');
+    }
+    EXPECT_FALSE(cache_load(key)) << mode;
+    EXPECT_FALSE(fs::exists(folder_ / key)) << mode;
+  }
+}
+
+TEST_F(Cache, StaysBelowItsLimit) {
+  setenv("MLX_CACHE_LIMIT_MB", "1", 1);
+  for (int i = 0; i < 130; ++i) cache_store(cache_key({std::to_string(i)}), std::string(100000, 'x'));
+  EXPECT_LT(size(), 9u << 20);  // it is swept every 64 stores
+}
+
+TEST_F(Cache, IsOffWithoutAFolder) {
+  setenv("MLX_CACHE_DIR", "", 1);
+  cache_store(cache_key({"x"}), "bytes");
+  EXPECT_FALSE(cache_load(cache_key({"x"})));
+}
+
+TEST_F(Cache, ProgramsComeBackFromDisk) {
+  const char* source = "kernel void cached(device int* x) { x[0] = 41; }";
+  const auto first = compile(source);
+  const auto second = compile(source);
+  EXPECT_EQ(first->functions[0].bitcode, second->functions[0].bitcode);
+  EXPECT_FALSE(fs::is_empty(folder_));
+  for (const auto& entry : fs::directory_iterator(folder_)) fs::resize_file(entry.path(), 30);
+  EXPECT_EQ(compile(source)->functions[0].name, "cached");
+}
+
+TEST_F(Cache, ThreadsCompileTogether) {
+  std::vector<std::thread> threads;
+  std::atomic<int> found{0};
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < 4; ++k) {
+        const std::string name = "shared_" + std::to_string(k);
+        const auto program = compile("kernel void " + name + "(device int* x) { x[0] = 1; }");
+        found += program->find(name) != nullptr;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(found, 32);
+}
+
+}  // namespace
+}  // namespace metal::compiler
