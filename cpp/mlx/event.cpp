@@ -1,6 +1,7 @@
 // Event: a counter behind a mutex, signaled by the back ends.
 #include "mlx/event.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <vector>
@@ -16,7 +17,7 @@ struct Event::State {
   std::condition_variable reached;
   uint64_t value = 0;
   std::exception_ptr error;
-  std::vector<std::shared_ptr<void>> kept;
+  std::vector<std::pair<uint64_t, std::shared_ptr<void>>> kept;  // each until its value is reached
 };
 
 Event::Event(Stream stream) : stream_(stream), state_(std::make_shared<State>()) {}
@@ -52,18 +53,22 @@ void Event::signal(Stream stream) const {
 
 void Event::keep(std::shared_ptr<void> object) const {
   std::lock_guard lock(state_->mutex);
-  state_->kept.push_back(std::move(object));
+  state_->kept.emplace_back(value_, std::move(object));
 }
 
 void Event::notify(std::exception_ptr error) const {
-  std::vector<std::shared_ptr<void>> released;
+  std::vector<std::pair<uint64_t, std::shared_ptr<void>>> released;
   {
     std::lock_guard lock(state_->mutex);
     state_->value = std::max(state_->value, value_);
     if (error) {
       state_->error = error;
     }
-    released.swap(state_->kept);
+    auto& kept = state_->kept;
+    auto done = std::partition(kept.begin(), kept.end(),
+                               [this](const auto& k) { return k.first > state_->value; });
+    released.assign(std::make_move_iterator(done), std::make_move_iterator(kept.end()));
+    kept.erase(done, kept.end());
   }
   state_->reached.notify_all();
 }

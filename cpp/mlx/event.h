@@ -30,7 +30,7 @@ class Event {
 
   // What schedulers call when the moment has come. A non-null error reaches everyone who waits.
   void notify(std::exception_ptr error = nullptr) const;
-  // Holds an object until the next notify.
+  // Holds an object until the value is reached.
   void keep(std::shared_ptr<void> object) const;
   // The error of a signaled event, if any.
   std::exception_ptr error() const;

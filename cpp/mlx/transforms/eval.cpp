@@ -124,6 +124,9 @@ class Evaluation {
   }
 
   void finish(const std::vector<array>& outputs) {
+    for (auto& [index, progress] : events_) {
+      progress.event.set_value(kFinalValue);
+    }
     // Memory of the outputs stays until it is written, even if nobody waits for them.
     for (const auto& out : outputs) {
       auto it = out.event().valid() ? events_.find(out.event().stream().index) : events_.end();
@@ -132,10 +135,9 @@ class Evaluation {
       }
     }
     for (auto& [index, progress] : events_) {
-      Event done = progress.event;
-      done.set_value(kFinalValue);
-      done.signal(done.stream());
-      on_device(done.stream(), [&](auto, auto finalize) { finalize(done.stream()); });
+      const Stream& stream = progress.event.stream();
+      progress.event.signal(stream);
+      on_device(stream, [&](auto, auto finalize) { finalize(stream); });
     }
   }
 
