@@ -1,9 +1,6 @@
 // One launch of a kernel while it runs on the cores.
 #include "metal/cpu/dispatch.h"
 
-#include <oneapi/tbb/parallel_for.h>
-#include <oneapi/tbb/task_arena.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -11,6 +8,8 @@
 #include "metal/cpu/faults.h"
 #include "metal/cpu/jit.h"
 #include "metal/cpu/monitor.h"
+#include "metal/cpu/parallel.h"
+#include "metal/cpu/sanitizers.h"
 
 namespace metal::cpu {
 namespace {
@@ -20,6 +19,25 @@ constexpr auto kShortTime = std::chrono::microseconds(5);
 constexpr uint64_t kChunksPerCore = 8;
 
 uint64_t divide_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit; }
+
+// Threadgroups [first, first + count) in chunks; every core takes the next one until there is none
+// left.
+struct Chunks {
+  Dispatch& dispatch;
+  uint64_t first;
+  uint64_t count;
+  uint64_t size;  // of a chunk
+  std::atomic<uint64_t> next{0};
+
+  void take() {
+    Worker& worker = Worker::current();
+    while (!dispatch.stopped()) {
+      uint64_t start = next.fetch_add(size, std::memory_order_relaxed);
+      if (start >= count) break;
+      worker.run(dispatch, first + start, first + std::min(start + size, count));
+    }
+  }
+};
 
 }  // namespace
 
@@ -51,7 +69,7 @@ void Dispatch::run() {
   {
     Monitored registration(*this, time_limit_, interrupts_before_);
     uint64_t done = groups_ * threads_ < kManyThreads || groups_ == 1 ? run_first(groups_) : 0;
-    if (done < groups_ && !stopped()) run_parallel(done, groups_ - done);
+    if (done < groups_ && !stopped()) run_all_cores(done, groups_ - done);
   }
   std::lock_guard lock(mutex_);
   if (stopped()) throw LaunchError(fault_, message_);
@@ -71,20 +89,18 @@ uint64_t Dispatch::run_first(uint64_t count) {
   return done;
 }
 
-// Every core takes the next chunk until there is none left.
-void Dispatch::run_parallel(uint64_t first, uint64_t count) {
-  uint64_t cores = static_cast<uint64_t>(tbb::this_task_arena::max_concurrency());
-  uint64_t chunk = std::max<uint64_t>(1, count / (cores * kChunksPerCore));
-  uint64_t chunks = divide_up(count, chunk);
-  std::atomic<uint64_t> next{0};
-  auto work = [&](uint64_t) {
-    Worker& worker = Worker::current();
-    for (uint64_t i; !stopped() && (i = next.fetch_add(1)) < chunks;) {
-      uint64_t start = i * chunk;
-      worker.run(*this, first + start, first + std::min(start + chunk, count));
-    }
+void Dispatch::run_all_cores(uint64_t first, uint64_t count) {
+  uint64_t cores = parallel_width();
+  uint64_t size = std::max<uint64_t>(1, count / (cores * kChunksPerCore));
+  Chunks chunks{*this, first, count, size};
+  auto take = [](void* context) {
+    METAL_HAPPENS_AFTER(context);
+    static_cast<Chunks*>(context)->take();
+    METAL_HAPPENS_BEFORE(context);
   };
-  tbb::parallel_for(uint64_t{0}, std::min(cores, chunks), work, tbb::simple_partitioner());
+  METAL_HAPPENS_BEFORE(&chunks);
+  run_parallel(std::min(cores, divide_up(count, size)), take, &chunks);
+  METAL_HAPPENS_AFTER(&chunks);
 }
 
 void Dispatch::stop(LaunchFault fault, const std::string& message) {

@@ -33,7 +33,7 @@ class Dispatch {
 
  private:
   uint64_t run_first(uint64_t count);
-  void run_parallel(uint64_t first, uint64_t count);
+  void run_all_cores(uint64_t first, uint64_t count);
 
   const CpuKernel& kernel_;
   Launch launch_;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <new>
 
+#include "metal/cpu/faults.h"
 #include "metal/cpu/sanitizers.h"
 
 namespace metal::cpu {
@@ -18,6 +19,14 @@ constexpr size_t kGuard = 65536;
 
 #ifdef METAL_TSAN
 constexpr unsigned kNoSync = 0;
+
+// ThreadSanitizer must not be interrupted while it changes its idea of the running thread.
+void hold_stop_signal(bool hold) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, kStopSignal);
+  pthread_sigmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, nullptr);
+}
 #endif
 
 // `keep`: where the running stack's bookkeeping goes; null when that stack is left for good.
@@ -27,6 +36,7 @@ void before_switch([[maybe_unused]] void** keep, [[maybe_unused]] Context* from,
   __sanitizer_start_switch_fiber(keep, to->stack, to->stack_size);
 #endif
 #ifdef METAL_TSAN
+  hold_stop_signal(true);
   if (!from->thread_state) from->thread_state = __tsan_get_current_fiber();
   if (!to->thread_state) to->thread_state = __tsan_create_fiber(0);
   __tsan_switch_to_fiber(to->thread_state, kNoSync);
@@ -38,6 +48,9 @@ void after_switch([[maybe_unused]] void* kept, fcontext::transfer_t transfer) {
   previous->handle = transfer.fctx;
 #ifdef METAL_ASAN
   __sanitizer_finish_switch_fiber(kept, &previous->stack, &previous->stack_size);
+#endif
+#ifdef METAL_TSAN
+  hold_stop_signal(false);
 #endif
 }
 

@@ -20,11 +20,13 @@
 #ifdef METAL_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
-#define METAL_NO_ASAN __attribute__((no_sanitize_address))
-#else
-#define METAL_NO_ASAN
 #endif
 
 #ifdef METAL_TSAN
 #include <sanitizer/tsan_interface.h>
+#define METAL_HAPPENS_BEFORE(address) __tsan_release(address)
+#define METAL_HAPPENS_AFTER(address) __tsan_acquire(address)
+#else
+#define METAL_HAPPENS_BEFORE(address)
+#define METAL_HAPPENS_AFTER(address)
 #endif

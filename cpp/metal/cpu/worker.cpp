@@ -122,7 +122,7 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
 // All threadgroups in one visit to a stack of our own, whose end is guarded.
 void Worker::run_directly() {
   Fibre* carrier = carriers_.take();
-  fibre_ = carrier;
+  set_fibre(carrier);
   switch_context(&main_, carrier->context());
   if (fault_.kind == Fault::None) {
     carriers_.give_back(carrier);
@@ -162,7 +162,7 @@ void Worker::run_as_fibres() {
 }
 
 void Worker::enter_kernel() {
-  in_kernel_ = true;
+  in_kernel_.store(true, std::memory_order_relaxed);
   // From here on a signal takes the worker out of the kernel; a stop that came before is seen now.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (!dispatch_.load(std::memory_order_relaxed)->stopped()) [[likely]]

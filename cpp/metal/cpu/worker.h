@@ -37,20 +37,20 @@ class Worker {
   void enter_kernel();
   void leave_kernel() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    in_kernel_ = false;
+    in_kernel_.store(false, std::memory_order_relaxed);
   }
 
   Context* main() { return &main_; }
-  void set_fibre(Fibre* fibre) { fibre_ = fibre; }
+  void set_fibre(Fibre* fibre) { fibre_.store(fibre, std::memory_order_relaxed); }
 
   // For signal handlers on this thread.
-  bool in_kernel() const { return in_kernel_; }
+  bool in_kernel() const { return in_kernel_.load(std::memory_order_relaxed); }
   const Dispatch* dispatch() const { return dispatch_.load(std::memory_order_relaxed); }
-  Fibre* fibre() const { return fibre_; }
+  Fibre* fibre() const { return fibre_.load(std::memory_order_relaxed); }
   // Marks the kernel as left; leave() is then to be run at the top of the fibre's stack.
   void prepare_leave(const Fault& fault) {
     fault_ = fault;
-    in_kernel_ = false;
+    in_kernel_.store(false, std::memory_order_relaxed);
   }
   [[noreturn]] static void leave(Worker* worker);
 
@@ -68,8 +68,8 @@ class Worker {
   void clip();
   uint32_t units() const;
 
-  volatile bool in_kernel_ = false;
-  Fibre* volatile fibre_ = nullptr;
+  std::atomic<bool> in_kernel_{false};
+  std::atomic<Fibre*> fibre_{nullptr};
   std::atomic<Dispatch*> dispatch_{nullptr};
   Fault fault_;
   Context main_;

@@ -1,0 +1,14 @@
+// Work on all cores.
+#pragma once
+
+#include <cstddef>
+
+namespace metal::cpu {
+
+size_t parallel_width();  // how many threads take part
+
+// Calls function(context) `times` times, on as many threads as are free, and returns when all have
+// ended.
+void run_parallel(size_t times, void (*function)(void* context), void* context);
+
+}  // namespace metal::cpu
