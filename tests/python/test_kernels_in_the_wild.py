@@ -61,7 +61,8 @@ class TestBinding:
         assert run_one(body, {"x": np.zeros(9, np.float32)}, out(1), 1)[0] == 9
 
     @pytest.mark.parametrize(
-        "name", "B C D X H W K N R S T G L U V x y w b partial o q k v idx n i j M A E F P Q Z".split()
+        "name",
+        "B C D X H W K N R S T G L U V x y w b partial o q k v idx n i j M A E F P Q Z".split(),
     )
     def test_names_that_collide_with_everything(self, name):
         body = f"out[thread_position_in_grid.x] = {name}[thread_position_in_grid.x] + scale_{name};"
@@ -82,7 +83,9 @@ class TestBinding:
 
     def test_t_is_a_type_here_and_a_number_there(self):
         x = np.arange(9, dtype=np.float32)
-        as_type = run_one("out[0] = T(x[3]) / T(2);", {"x": x}, out(1), 1, template=[("T", mx.int32)])
+        as_type = run_one(
+            "out[0] = T(x[3]) / T(2);", {"x": x}, out(1), 1, template=[("T", mx.int32)]
+        )
         as_input = run_one("out[0] = x[3] / T;", {"x": x, "T": 2}, out(1), 1)
         assert as_type[0] == 1 and as_input[0] == 1.5
 
@@ -141,9 +144,7 @@ class TestBinding:
             out[i] = sums[i] / 5;
         """
         x = np.arange(50, dtype=np.float32)
-        sums, mean = run_kernel(
-            body, {"x": x}, {"sums": ((10,), F32), "out": ((10,), F32)}, 10
-        )
+        sums, mean = run_kernel(body, {"x": x}, {"sums": ((10,), F32), "out": ((10,), F32)}, 10)
         np.testing.assert_allclose(mean, x.reshape(10, 5).mean(1))
         np.testing.assert_allclose(sums, x.reshape(10, 5).sum(1))
 
@@ -170,8 +171,12 @@ class TestBinding:
     @pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int64])
     def test_less_common_input_types(self, dtype):
         x = (np.arange(20) % 2).astype(dtype)
-        result = run_one("out[thread_position_in_grid.x] = x[thread_position_in_grid.x] ? 7 : 1;",
-                         {"x": x}, out(20), 20)
+        result = run_one(
+            "out[thread_position_in_grid.x] = x[thread_position_in_grid.x] ? 7 : 1;",
+            {"x": x},
+            out(20),
+            20,
+        )
         np.testing.assert_array_equal(result, np.where(x, 7, 1))
 
     def test_weights_behind_other_pointer_types(self):
@@ -197,14 +202,25 @@ class TestBinding:
         x = mx.arange(48).reshape(6, 8).astype(F32)
         for view in (x.T, x[1:5, ::2], x[:, 3:], mx.broadcast_to(x[:1], (6, 8))):
             rows, columns = view.shape
-            result = run_one(body, {"x": view}, out(rows, columns), (columns, rows, 1), (4, 4, 1),
-                             ensure_row_contiguous=False)
+            result = run_one(
+                body,
+                {"x": view},
+                out(rows, columns),
+                (columns, rows, 1),
+                (4, 4, 1),
+                ensure_row_contiguous=False,
+            )
             np.testing.assert_array_equal(result, to_numpy(view))
 
     def test_kernels_that_assume_contiguity_all_the_same(self):
         x = mx.arange(64).astype(F32).reshape(8, 8)
-        result = run_one("out[thread_position_in_grid.x] = x[thread_position_in_grid.x];",
-                         {"x": x[2:6]}, out(4, 8), 32, ensure_row_contiguous=False)
+        result = run_one(
+            "out[thread_position_in_grid.x] = x[thread_position_in_grid.x];",
+            {"x": x[2:6]},
+            out(4, 8),
+            32,
+            ensure_row_contiguous=False,
+        )
         np.testing.assert_array_equal(result, to_numpy(x)[2:6])
 
 
@@ -239,7 +255,9 @@ class TestTemplates:
         """
         x = np.arange(-20, 20, dtype=np.int32)
         for shift in (0, 3):
-            result = run_one(body, {"x": x}, out(40, dtype=mx.int32), 40, template=[("SHIFT", shift)])
+            result = run_one(
+                body, {"x": x}, out(40, dtype=mx.int32), 40, template=[("SHIFT", shift)]
+            )
             np.testing.assert_array_equal(result, (x + (1 << shift >> 1)) >> shift)
 
     def test_header_may_define_names_of_the_prelude_and_ours(self):
@@ -333,8 +351,12 @@ class TestLaunch:
         """
         x = np.random.default_rng(3).standard_normal(256).astype(np.float32)
         for rows in (1, 3, 8):
-            result = run_one(body, {"x": x}, out(256), 256, 256, template=[("ROWS", rows)], init_value=-1)
-            np.testing.assert_allclose(result[: rows * 32], x[: rows * 32].sum(), rtol=1e-4, atol=1e-5)
+            result = run_one(
+                body, {"x": x}, out(256), 256, 256, template=[("ROWS", rows)], init_value=-1
+            )
+            np.testing.assert_allclose(
+                result[: rows * 32], x[: rows * 32].sum(), rtol=1e-4, atol=1e-5
+            )
             assert (result[rows * 32 :] == -1).all()
 
     def test_init_value_zero_over_mixed_types(self):
@@ -398,7 +420,12 @@ class TestSurroundings:
         assert mx.metal.is_available()
         assert mx.default_device() == mx.gpu
         info = mx.metal.device_info()
-        for key in ("architecture", "device_name", "memory_size", "max_recommended_working_set_size"):
+        for key in (
+            "architecture",
+            "device_name",
+            "memory_size",
+            "max_recommended_working_set_size",
+        ):
             assert key in info
         assert info["memory_size"] > 0 and isinstance(info["architecture"], str)
 

@@ -80,7 +80,9 @@ class TestThreadgroupMemory:
         """
         x = RNG.standard_normal(256).astype(np.float32) + 3
         for twice in (False, True):
-            result = run_one(body, {"x": x}, out(256), 256, 256, header=header, template=[("TWICE", twice)])
+            result = run_one(
+                body, {"x": x}, out(256), 256, 256, header=header, template=[("TWICE", twice)]
+            )
             want = ((x - x.mean()) ** 2 if twice else x**2).sum()
             np.testing.assert_allclose(result, want, rtol=1e-4)
 
@@ -89,7 +91,8 @@ class TestThreadgroupMemory:
         body = """
             threadgroup int shared[1024];
             uint i = thread_index_in_threadgroup;
-            uint n = threads_per_threadgroup.x * threads_per_threadgroup.y * threads_per_threadgroup.z;
+            uint n = threads_per_threadgroup.x * threads_per_threadgroup.y
+                * threads_per_threadgroup.z;
             shared[i] = i;
             for (int step = 0; step < 5; ++step) {
                 threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -185,8 +188,10 @@ class TestHeaders:
             template <typename T, enable_if_t<!is_small<T>, int> = 0> int width(T) { return 2; }
             template <int N> int pick(bool_constant<true>) { return N; }
             template <int N> int pick(bool_constant<false>) { return -N; }
-            template <typename T> T sum4(const thread float* v) { return v[0] + v[1] + v[2] + v[3]; }
-            template <typename T> T sum4(const device T* v) { return 10 * (v[0] + v[1] + v[2] + v[3]); }
+            template <typename T> T sum4(const thread float* v) {
+            return v[0] + v[1] + v[2] + v[3]; }
+            template <typename T> T sum4(const device T* v) {
+            return 10 * (v[0] + v[1] + v[2] + v[3]); }
             static inline float unnamed(float a, float, int) { return a; }
         """
         body = """
@@ -227,7 +232,8 @@ class TestHeaders:
 
               BlockMultiply(threadgroup T* a_tile_, threadgroup T* b_tile_, const device T* a_,
                             const device T* b_, uint index)
-                  : a_tile(a_tile_), b_tile(b_tile_), a(a_), b(b_), row(index / BN), column(index % BN) {}
+                  : a_tile(a_tile_), b_tile(b_tile_), a(a_), b(b_), row(index / BN),
+                      column(index % BN) {}
 
               void load(int k0, int K, int N) {
                 a_tile[row * BK + column] = a[row * K + k0 + column];
@@ -248,7 +254,8 @@ class TestHeaders:
             threadgroup T b_tile[TILE * TILE];
             uint3 group = threadgroup_position_in_grid;
             BlockMultiply<T, TILE, TILE, TILE> block(
-                a_tile, b_tile, a + group.y * TILE * K, b + group.x * TILE, thread_index_in_threadgroup);
+                a_tile, b_tile, a + group.y * TILE * K, b + group.x * TILE,
+                    thread_index_in_threadgroup);
             for (int k = 0; k < K; k += TILE) {
                 block.load(k, K, N);
                 threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -260,10 +267,24 @@ class TestHeaders:
         a = RNG.standard_normal((32, 64)).astype(np.float32)
         b = RNG.standard_normal((64, 48)).astype(np.float32)
         for dtype, tolerance in ((mx.float32, 1e-4), (mx.float16, 2e-2)):
-            inputs = {"a": mx.array(a).astype(dtype), "b": mx.array(b).astype(dtype), "K": 64, "N": 48}
-            result = run_one(body, inputs, out(32, 48, dtype=dtype), (48, 32, 1), (16, 16, 1),
-                             header=header, template=[("T", dtype)])
-            np.testing.assert_allclose(result, a.astype(float) @ b, rtol=tolerance, atol=tolerance * 4)
+            inputs = {
+                "a": mx.array(a).astype(dtype),
+                "b": mx.array(b).astype(dtype),
+                "K": 64,
+                "N": 48,
+            }
+            result = run_one(
+                body,
+                inputs,
+                out(32, 48, dtype=dtype),
+                (48, 32, 1),
+                (16, 16, 1),
+                header=header,
+                template=[("T", dtype)],
+            )
+            np.testing.assert_allclose(
+                result, a.astype(float) @ b, rtol=tolerance, atol=tolerance * 4
+            )
 
     def test_overloads_on_device_and_thread(self):
         header = """
@@ -277,8 +298,13 @@ class TestHeaders:
             threadgroup float shared[2];
             out[0] = where(x); out[1] = where(local); out[2] = where(shared); out[3] = where(few);
         """
-        result = run_one(body, {"x": np.ones(9, np.float32), "few": np.ones(2, np.float32)}, out(4), 1,
-                         header=header)
+        result = run_one(
+            body,
+            {"x": np.ones(9, np.float32), "few": np.ones(2, np.float32)},
+            out(4),
+            1,
+            header=header,
+        )
         assert result.tolist() == [1, 2, 3, 4]
 
 
@@ -310,11 +336,14 @@ class TestLiterals:
             big[i] = (1ul << i) + (64ul - i);
         """
         hi, lo = (RNG.integers(0, 2**32, 64, dtype=np.uint32) for _ in range(2))
-        small, big = run_kernel(body, {"hi": hi, "lo": lo},
-                                {"out": ((64,), mx.uint32), "big": ((64,), mx.uint64)}, 64)
+        small, big = run_kernel(
+            body, {"hi": hi, "lo": lo}, {"out": ((64,), mx.uint32), "big": ((64,), mx.uint64)}, 64
+        )
         key = hi.astype(np.uint64) << np.uint64(32) | lo
         i = np.arange(64, dtype=np.uint64)
-        np.testing.assert_array_equal(small, key >> (np.uint64(8) * (i % np.uint64(8))) & np.uint64(255))
+        np.testing.assert_array_equal(
+            small, key >> (np.uint64(8) * (i % np.uint64(8))) & np.uint64(255)
+        )
         np.testing.assert_array_equal(big, (np.uint64(1) << i) + (np.uint64(64) - i))
 
     def test_signed_and_unsigned_mixes(self):
@@ -348,9 +377,12 @@ class TestHalfTypes:
             scaled *= 0.3f;
             d[i] = scaled;
         """
-        k, v = (mx.array(RNG.uniform(0.5, 4, 200).astype(np.float32)).astype(dtype) for _ in range(2))
-        results = run_kernel(body, {"k": k, "v": v}, {n: ((200,), F32) for n in "abcd"}, 200,
-                             template=[("T", dtype)])
+        k, v = (
+            mx.array(RNG.uniform(0.5, 4, 200).astype(np.float32)).astype(dtype) for _ in range(2)
+        )
+        results = run_kernel(
+            body, {"k": k, "v": v}, {n: ((200,), F32) for n in "abcd"}, 200, template=[("T", dtype)]
+        )
 
         def rounded(x):
             x = np.asarray(x, np.float64)
@@ -370,7 +402,8 @@ class TestHalfTypes:
             float f = h;                // and up
             bfloat16_t b = static_cast<bfloat16_t>(f);
             T t = T(2.7f);
-            out[0] = h; out[1] = f; out[2] = b; out[3] = t; out[4] = half(65519.0f); out[5] = (half)(-1e30f);
+            out[0] = h; out[1] = f; out[2] = b; out[3] = t; out[4] = half(65519.0f);
+            out[5] = (half)(-1e30f);
             out[6] = -metal::numeric_limits<T>::infinity();
             out[7] = static_cast<float>(b) + h;
             out[8] = half(x[0]) + T(x[1]);
@@ -413,8 +446,13 @@ class TestVectors:
             sums[i] = f.x + f[1] + f.z + f[3];
         """
         x = mx.array(RNG.uniform(0, 2, 64).astype(np.float32)).astype(dtype)
-        got, sums = run_kernel(body, {"x": x}, {"out": ((64,), dtype), "sums": ((16,), F32)}, 16,
-                               template=[("T", dtype)])
+        got, sums = run_kernel(
+            body,
+            {"x": x},
+            {"out": ((64,), dtype), "sums": ((16,), F32)},
+            16,
+            template=[("T", dtype)],
+        )
         f = to_numpy(x).astype(np.float64) * 2 + 1
         np.testing.assert_allclose(got, np.exp(-f) + 0.5, rtol=1e-5 if dtype == F32 else 1e-2)
         np.testing.assert_allclose(sums, f.reshape(16, 4).sum(1), rtol=1e-5)
@@ -435,7 +473,8 @@ class TestShadowing:
         body = """
             uint i = thread_position_in_grid.x;
             float angle = input[i] * scale;
-            out[i] = cos[i] * metal::cos(angle) - sin[i] * metal::sin(angle) + grid[i] + half[0] * 0;
+            out[i] = cos[i] * metal::cos(angle) - sin[i] * metal::sin(angle) + grid[i] + half[0]
+                * 0;
         """.replace("half[0]", "min[0]")
         names = ["cos", "sin", "input", "grid", "min"]
         arrays = {n: RNG.standard_normal(40).astype(np.float32) for n in names}
@@ -495,13 +534,19 @@ class TestPointersAndArrays:
     def test_device_atomics_without_atomic_outputs(self):
         body = """
             uint i = thread_position_in_grid.x;
-            atomic_fetch_add_explicit((device atomic_float*)&out[bin[i]], x[i], memory_order_relaxed);
+            atomic_fetch_add_explicit((device atomic_float*)&out[bin[i]], x[i],
+                memory_order_relaxed);
             atomic_fetch_max_explicit((device atomic_int*)&top[0], bin[i], memory_order_relaxed);
         """
         x = RNG.uniform(0, 1, 1000).astype(np.float32)
         bins = RNG.integers(0, 10, 1000).astype(np.int32)
-        sums, top = run_kernel(body, {"x": x, "bin": bins},
-                               {"out": ((10,), F32), "top": ((1,), mx.int32)}, 1000, init_value=0)
+        sums, top = run_kernel(
+            body,
+            {"x": x, "bin": bins},
+            {"out": ((10,), F32), "top": ((1,), mx.int32)},
+            1000,
+            init_value=0,
+        )
         np.testing.assert_allclose(sums, np.bincount(bins, x), rtol=1e-4)
         assert top[0] == bins.max()
 
@@ -515,13 +560,21 @@ class TestSimdFunctions:
         x = np.abs(self.X).astype(kind) if kind == np.uint32 else self.X.astype(kind)
         body = f"""
             uint i = thread_position_in_grid.x;
-            a[i] = {prefix}simd_sum(x[i]); b[i] = {prefix}simd_max(x[i]); c[i] = {prefix}simd_min(x[i]);
-            d[i] = {prefix}simd_prefix_exclusive_sum(x[i]); e[i] = {prefix}simd_prefix_inclusive_sum(x[i]);
+            a[i] = {prefix}simd_sum(x[i]); b[i] = {prefix}simd_max(x[i]);
+            c[i] = {prefix}simd_min(x[i]);
+            d[i] = {prefix}simd_prefix_exclusive_sum(x[i]);
+            e[i] = {prefix}simd_prefix_inclusive_sum(x[i]);
         """
         results = run_kernel(body, {"x": x}, {n: ((96,), F32) for n in "abcde"}, 96, 96)
         rows = x.astype(np.float64).reshape(3, 32)
         running = rows.cumsum(1)
-        wants = [rows.sum(1)[:, None], rows.max(1)[:, None], rows.min(1)[:, None], running - rows, running]
+        wants = [
+            rows.sum(1)[:, None],
+            rows.max(1)[:, None],
+            rows.min(1)[:, None],
+            running - rows,
+            running,
+        ]
         for got, want in zip(results, wants):
             np.testing.assert_array_equal(got.reshape(3, 32), np.broadcast_to(want, (3, 32)))
 
@@ -549,7 +602,9 @@ class TestSimdFunctions:
             c[i] = uint(static_cast<ulong>(static_cast<simd_vote::vote_t>(vote)));
             d[i] = popcount(c[i] & ((1u << thread_index_in_simdgroup) - 1));
         """
-        a, b, c, d = run_kernel(body, {"x": self.X}, {n: ((96,), mx.uint32) for n in "abcd"}, 96, 96)
+        a, b, c, d = run_kernel(
+            body, {"x": self.X}, {n: ((96,), mx.uint32) for n in "abcd"}, 96, 96
+        )
         rows = self.X.reshape(3, 32)
         np.testing.assert_array_equal(a.reshape(3, 32)[:, 0], (rows > 45).any(1))
         np.testing.assert_array_equal(b.reshape(3, 32)[:, 5], (rows > -49).all(1))
@@ -645,15 +700,20 @@ class TestSimdgroupMatrix:
     """
 
     def test_elements_only_through_thread_elements(self):
-        body = self.LAYOUT + """
+        body = (
+            self.LAYOUT
+            + """
             simdgroup_matrix<float, 8, 8> a, b, c;
             a.thread_elements()[0] = x[row * 8 + column];
             a.thread_elements()[1] = x[row * 8 + column + 1];
-            reinterpret_cast<thread float2&>(b.thread_elements()) = *(const device float2*)(y + row * 8 + column);
+            reinterpret_cast<thread float2&>(b.thread_elements()) = *(const device float2*)(y
+                + row * 8 + column);
             c = make_filled_simdgroup_matrix<float, 8, 8>(1.0f);
             simdgroup_multiply_accumulate(c, a, b, c);
-            *(device float2*)(out + row * 8 + column) = reinterpret_cast<thread float2&>(c.thread_elements());
+            *(device float2*)(out + row * 8 + column)
+                = reinterpret_cast<thread float2&>(c.thread_elements());
         """
+        )
         got = run_one(body, {"x": self.A, "y": self.B}, out(8, 8), 32, 32)
         np.testing.assert_allclose(got, self.A.astype(float) @ self.B + 1, rtol=1e-4, atol=1e-5)
 
@@ -693,7 +753,8 @@ class TestSimdgroupMatrix:
             simdgroup_store(a, &tile[simd][0], 8, ulong2(0, 0), true);
             simdgroup_barrier(mem_flags::mem_threadgroup);
             out[simd * 64 + thread_index_in_simdgroup] = tile[simd][thread_index_in_simdgroup];
-            out[simd * 64 + thread_index_in_simdgroup + 32] = tile[simd][thread_index_in_simdgroup + 32];
+            out[simd * 64 + thread_index_in_simdgroup + 32] = tile[simd][thread_index_in_simdgroup
+                + 32];
         """
         x = RNG.standard_normal((4, 8, 8)).astype(np.float32)
         got = run_one(body, {"x": x}, out(4, 8, 8), 128, 128)

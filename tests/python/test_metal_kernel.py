@@ -158,7 +158,8 @@ class TestDictionaryForm:
     def test_options_at_creation(self):
         kernel = mx.fast.metal_kernel(
             "scatter_ones",
-            "atomic_fetch_add_explicit(&counts[bin[thread_position_in_grid.x]], 1, memory_order_relaxed);",
+            "uint i = thread_position_in_grid.x;"
+            "atomic_fetch_add_explicit(&counts[bin[i]], 1, memory_order_relaxed);",
             atomic_outputs=True,
             init_value=0,
             grid=(100, 1, 1),
@@ -173,7 +174,8 @@ class TestDictionaryForm:
     def test_options_at_the_call(self):
         kernel = mx.fast.metal_kernel(
             "scatter_ones",
-            "atomic_fetch_add_explicit(&counts[bin[thread_position_in_grid.x]], 1, memory_order_relaxed);",
+            "uint i = thread_position_in_grid.x;"
+            "atomic_fetch_add_explicit(&counts[bin[i]], 1, memory_order_relaxed);",
         )
         for offset in (0, 5):
             result = kernel(
@@ -187,7 +189,9 @@ class TestDictionaryForm:
             assert np.array_equal(np.array(result["counts"]), [10 + offset] * 10)
 
     def test_call_comes_before_creation(self):
-        kernel = mx.fast.metal_kernel("fill", "y[thread_position_in_grid.x] = V;", template={"V": 1})
+        kernel = mx.fast.metal_kernel(
+            "fill", "y[thread_position_in_grid.x] = V;", template={"V": 1}
+        )
         where = {"output_shapes": {"y": (8,)}, "output_dtypes": {"y": mx.int32}}
         assert np.array(kernel(inputs={}, **where, **launch(8))["y"]).tolist() == [1] * 8
         result = kernel(inputs={}, template={"V": 7}, **where, **launch(8))
@@ -270,7 +274,9 @@ AXPBY = """
 
 
 class TestCompleteForm:
-    @pytest.mark.parametrize("name,dtype", [("axpby_float", mx.float32), ("axpby_half", mx.float16)])
+    @pytest.mark.parametrize(
+        "name,dtype", [("axpby_float", mx.float32), ("axpby_half", mx.float16)]
+    )
     def test_the_function_of_that_name(self, name, dtype):
         kernel = mx.fast.metal_kernel(name=name, source=AXPBY)
         x, y = mx.arange(20).astype(dtype), mx.ones(20).astype(dtype)
@@ -289,7 +295,8 @@ class TestCompleteForm:
     def test_initial_values_are_never_modified(self):
         kernel = mx.fast.metal_kernel(
             name="increment",
-            source="kernel void increment(device float* x, uint i [[thread_position_in_grid]]) { x[i] += 1; }",
+            source="kernel void increment(device float* x, uint i [[thread_position_in_grid]])"
+            "{ x[i] += 1; }",
         )
         x = mx.arange(10, dtype=mx.float32)
         mx.eval(x)
@@ -301,8 +308,10 @@ class TestCompleteForm:
 
     def test_several_outputs_in_order(self):
         source = """
-            [[kernel]] void split(device int* negative [[buffer(2)]], const device int* x [[buffer(0)]],
-                                  device int* positive [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+            [[kernel]] void split(device int* negative [[buffer(2)]],
+                const device int* x [[buffer(0)]],
+                                  device int* positive [[buffer(1)]],
+                                      uint i [[thread_position_in_grid]]) {
               positive[i] = max(x[i], 0);
               negative[i] = min(x[i], 0);
             }
@@ -328,7 +337,8 @@ class TestCompleteForm:
         kernel = mx.fast.metal_kernel(
             name="f",
             header="#define VALUE 42",
-            source="kernel void f(device int* x, uint i [[thread_position_in_grid]]) { x[i] = VALUE; }",
+            source="kernel void f(device int* x, uint i [[thread_position_in_grid]])"
+            "{ x[i] = VALUE; }",
         )
         assert np.array(kernel(mx.zeros(3, mx.int32), **launch(3))).tolist() == [42] * 3
 
@@ -374,7 +384,9 @@ class TestSignature:
         """
         got = {}
         for contiguous in (True, False):
-            (y,) = run(body, {"x": x}, {"y": (7,)}, {"y": mx.int32}, 1, ensure_row_contiguous=contiguous)
+            (y,) = run(
+                body, {"x": x}, {"y": (7,)}, {"y": mx.int32}, 1, ensure_row_contiguous=contiguous
+            )
             got[contiguous] = y.tolist()
         assert got[False] == [3, 5, 3, 4, 1, 20, 5]
         assert got[True] == [3, 5, 3, 4, 12, 4, 1]
@@ -540,7 +552,12 @@ class TestLaunch:
         """
         x = mx.arange(64, dtype=mx.float32)
         y, _ = run(
-            body, {"x": x}, {"y": (64,), "scratch": (64,)}, {"y": mx.float32, "scratch": mx.float32}, 64, 64
+            body,
+            {"x": x},
+            {"y": (64,), "scratch": (64,)},
+            {"y": mx.float32, "scratch": mx.float32},
+            64,
+            64,
         )
         np.testing.assert_array_equal(y, np.arange(64)[::-1] * 2)
 
@@ -582,7 +599,8 @@ class TestMathMode:
     def test_safe_keeps_infinities_and_nans(self):
         x = mx.array([float("nan"), float("inf"), -float("inf"), 1.0, 0.0] * 2)
         (y,) = run(
-            "uint i = thread_position_in_grid.x; y[i] = isnan(x[i]) + 2 * isinf(x[i]) + 4 * isfinite(x[i]);",
+            "uint i = thread_position_in_grid.x;"
+            "y[i] = isnan(x[i]) + 2 * isinf(x[i]) + 4 * isfinite(x[i]);",
             {"x": x},
             {"y": (10,)},
             {"y": mx.int32},
@@ -595,9 +613,14 @@ class TestTransformations:
     def test_gradient_through_custom_function(self):
         @mx.custom_function
         def square(x):
-            kernel = mx.fast.metal_kernel("square", "uint i = thread_position_in_grid.x; y[i] = x[i] * x[i];")
+            kernel = mx.fast.metal_kernel(
+                "square", "uint i = thread_position_in_grid.x; y[i] = x[i] * x[i];"
+            )
             return kernel(
-                inputs={"x": x}, output_shapes={"y": x.shape}, output_dtypes={"y": x.dtype}, **launch(x.size)
+                inputs={"x": x},
+                output_shapes={"y": x.shape},
+                output_dtypes={"y": x.dtype},
+                **launch(x.size),
             )["y"]
 
         @square.vjp
@@ -631,7 +654,7 @@ class TestThreads:
                     with mx.stream(mx.new_stream(mx.gpu)) if i == 0 else mx.stream(mx.gpu):
                         (y,) = kernel(inputs=[x], **launch(size), **outputs(x))
                         assert np.array_equal(np.array(y), np.arange(size) * 2)
-            except Exception as error:  # noqa: BLE001: reported by the main thread
+            except Exception as error:  # reported by the main thread
                 failures.append(error)
 
         threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]

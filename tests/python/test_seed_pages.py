@@ -495,7 +495,9 @@ class TestPortingGuide:
         weight = mx.random.normal((K, 8, 16))
         grad = mx.grad(lambda a: (forward(a) * weight).sum())(mx.array(a))
         assert grad.shape == a.shape
-        want = np.array(weight)[np.array(o_idx)][..., None] * np.array(b)[np.array(b_idx)][:, :, None]
+        want = (
+            np.array(weight)[np.array(o_idx)][..., None] * np.array(b)[np.array(b_idx)][:, :, None]
+        )
         np.testing.assert_allclose(np.array(grad), want, rtol=1e-5)
 
     def test_segment_sum(self):

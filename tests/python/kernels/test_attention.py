@@ -204,7 +204,8 @@ def test_selected_blocks_of_keys(rng):
             const device half* kp = k + (page * PAGE + i % PAGE) * D;
             float s = 0;
             for (int d = 0; d < D; d += 4) {
-                s += dot(float4(*(const device half4*)(kp + d)), float4(*(const device half4*)(q + sequence * D + d)));
+                s += dot(float4(*(const device half4*)(kp + d)), float4(*(const device half4*)(q
+                    + sequence * D + d)));
             }
             scores[i] = s;
         }
@@ -276,12 +277,14 @@ def test_gradient_of_scores(rng):
         for (int d = 0; d < D; ++d) delta += dout[i * D + d] * o[i * D + d];
         for (int j = 0; j < L; ++j) {
             float s = 0, dp = 0;
-            for (int d = 0; d < D; ++d) { s += q[i * D + d] * k[j * D + d]; dp += dout[i * D + d] * v[j * D + d]; }
+            for (int d = 0; d < D; ++d) { s += q[i * D + d] * k[j * D + d];
+            dp += dout[i * D + d] * v[j * D + d]; }
             float p = exp(s - lse[i]), ds = p * (dp - delta);
             for (int d = 0; d < D; ++d) {
                 atomic_fetch_add_explicit(&dq[i * D + d], ds * k[j * D + d], memory_order_relaxed);
                 atomic_fetch_add_explicit(&dk[j * D + d], ds * q[i * D + d], memory_order_relaxed);
-                atomic_fetch_add_explicit(&dv[j * D + d], p * dout[i * D + d], memory_order_relaxed);
+                atomic_fetch_add_explicit(&dv[j * D + d], p * dout[i * D + d],
+                    memory_order_relaxed);
             }
         }
     """

@@ -9,7 +9,8 @@ from kernel_runner import run_one, to_numpy
 @pytest.mark.parametrize("dtype", [mx.float32, mx.float16])
 def test_causal_depthwise_conv1d(rng, dtype):
     source = """
-        uint c = thread_position_in_grid.x, t = thread_position_in_grid.y, n = thread_position_in_grid.z;
+        uint c = thread_position_in_grid.x, t = thread_position_in_grid.y, n
+            = thread_position_in_grid.z;
         float sum = b[c];
         const device auto* p = x + (n * L + t) * C + c;
         #pragma clang loop unroll(full)
@@ -103,7 +104,9 @@ def test_filter_with_a_halo_in_threadgroup_memory(rng):
     padded = np.pad(image, 2, mode="edge").astype(np.float64)
     d = np.arange(-2, 3)
     w = np.exp(-(d[:, None] ** 2 + d**2) / 2)
-    want = sum(w[i, j] * padded[i : i + 37, j : j + 50] for i in range(5) for j in range(5)) / w.sum()
+    want = (
+        sum(w[i, j] * padded[i : i + 37, j : j + 50] for i in range(5) for j in range(5)) / w.sum()
+    )
     np.testing.assert_allclose(got, want, rtol=1e-5)
 
 
@@ -114,7 +117,8 @@ def test_transposed_convolution(rng):
         float sum = 0;
         for (int k = 0; k < K; ++k) {
             int from = int(o) - k;
-            if (from >= 0 && from % STRIDE == 0 && from / STRIDE < x_shape[0]) sum += x[from / STRIDE] * w[k];
+            if (from >= 0 && from % STRIDE == 0 && from / STRIDE < x_shape[0]) sum
+                += x[from / STRIDE] * w[k];
         }
         out[o] = sum;
     """
@@ -161,8 +165,10 @@ def test_bilinear_resize(rng):
         float2 at = max((float2(p.yz) + 0.5) * scale - 0.5, 0.0);
         int2 a = int2(at), b = min(a + 1, int2(W - 1, H - 1));
         float2 f = at - float2(a);
-        float top = mix(float(x[(a.y * W + a.x) * C + p.x]), float(x[(a.y * W + b.x) * C + p.x]), f.x);
-        float bottom = mix(float(x[(b.y * W + a.x) * C + p.x]), float(x[(b.y * W + b.x) * C + p.x]), f.x);
+        float top = mix(float(x[(a.y * W + a.x) * C + p.x]), float(x[(a.y * W + b.x) * C + p.x]),
+            f.x);
+        float bottom = mix(float(x[(b.y * W + a.x) * C + p.x]), float(x[(b.y * W + b.x) * C
+            + p.x]), f.x);
         out[(p.z * threads_per_grid.y + p.y) * C + p.x] = uchar(rint(mix(top, bottom, f.y)));
     """
     x = rng.integers(0, 256, (9, 12, 3)).astype(np.uint8)

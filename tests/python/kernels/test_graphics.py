@@ -123,7 +123,8 @@ def test_gaussians_in_a_tile(rng):
             for (int k = 0; k < min(64, N - first) && !done; ++k) {
                 float2 d = pixel - batch_a[k].xy;
                 float4 conic = batch_b[k];
-                float power = -0.5 * (conic.x * d.x * d.x + conic.z * d.y * d.y) - conic.y * d.x * d.y;
+                float power = -0.5 * (conic.x * d.x * d.x + conic.z * d.y * d.y) - conic.y * d.x
+                    * d.y;
                 if (power > 0) continue;
                 float alpha = min(0.99, batch_a[k].z * exp(power));
                 if (alpha < 1.0 / 255) continue;
@@ -282,7 +283,8 @@ def test_jump_flooding(rng):
     source = """
         int2 p = int2(thread_position_in_grid.xy), n = int2(threads_per_grid.xy);
         int best = seeds[p.y * n.x + p.x];
-        float distance2 = best < 0 ? INFINITY : length_squared(float2(best % n.x - p.x, best / n.x - p.y));
+        float distance2 = best < 0 ? INFINITY : length_squared(float2(best % n.x - p.x,
+            best / n.x - p.y));
         for (int dy = -1; dy <= 1; ++dy) {
             for (int dx = -1; dx <= 1; ++dx) {
                 int2 q = p + int2(dx, dy) * step;
@@ -330,14 +332,13 @@ def test_heat_equation(rng):
             threadgroup_barrier(mem_flags::mem_threadgroup);
             threadgroup float* now = u[step & 1];
             threadgroup float* next = u[1 - (step & 1)];
-            next[at] = now[at] + 0.2 * (now[at - 1] + now[at + 1] + now[at - 34] + now[at + 34] - 4 * now[at]);
+            next[at] = now[at] + 0.2 * (now[at - 1] + now[at + 1] + now[at - 34] + now[at
+                + 34] - 4 * now[at]);
         }
         out[t] = u[STEPS & 1][at];
     """
     x = rng.standard_normal((32, 32)).astype(np.float32)
-    got = run_one(
-        source, {"x": x}, {"out": (x.shape, F32)}, 1024, 1024, template=[("STEPS", 25)]
-    )
+    got = run_one(source, {"x": x}, {"out": (x.shape, F32)}, 1024, 1024, template=[("STEPS", 25)])
     u = x.astype(np.float64)
     for _ in range(25):
         p = np.pad(u, 1)

@@ -23,7 +23,8 @@ def test_tiled_with_edges(rng, size):
     source = """
         threadgroup float at[16][16], bt[16][17];
         uint2 t = thread_position_in_threadgroup.xy;
-        uint row = threadgroup_position_in_grid.y * 16 + t.y, column = threadgroup_position_in_grid.x * 16 + t.x;
+        uint row = threadgroup_position_in_grid.y * 16 + t.y, column
+            = threadgroup_position_in_grid.x * 16 + t.x;
         float sum = 0;
         for (int k = 0; k < K; k += 16) {
             at[t.y][t.x] = row < M && k + t.x < K ? a[row * K + k + t.x] : 0;
@@ -52,7 +53,8 @@ def test_simdgroup_matrices(rng, dtype):
     source = """
         threadgroup T as[32 * 16], bs[16 * 32];
         uint simd = simdgroup_index_in_threadgroup, t = thread_index_in_threadgroup;
-        uint row0 = threadgroup_position_in_grid.y * 32, column0 = threadgroup_position_in_grid.x * 32;
+        uint row0 = threadgroup_position_in_grid.y * 32, column0 = threadgroup_position_in_grid.x
+            * 32;
         uint sr = (simd / 2) * 16, sc = (simd % 2) * 16;
         simdgroup_matrix<float, 8, 8> c[2][2];
         for (int i = 0; i < 2; ++i)
@@ -70,7 +72,8 @@ def test_simdgroup_matrices(rng, dtype):
                     simdgroup_load(bf[i], bs + k * 32 + sc + 8 * i, 32);
                 }
                 for (int i = 0; i < 2; ++i)
-                    for (int j = 0; j < 2; ++j) simdgroup_multiply_accumulate(c[i][j], af[i], bf[j], c[i][j]);
+                    for (int j = 0; j < 2; ++j) simdgroup_multiply_accumulate(c[i][j], af[i],
+                        bf[j], c[i][j]);
             }
             threadgroup_barrier(mem_flags::mem_threadgroup);
         }
@@ -96,13 +99,15 @@ def test_register_tiles(rng):
         uint2 p = thread_position_in_grid.xy * 4;
         float c[4][4] = {};
         for (int k = 0; k < K; ++k) {
-            float4 av = float4(a[p.y * K + k], a[(p.y + 1) * K + k], a[(p.y + 2) * K + k], a[(p.y + 3) * K + k]);
+            float4 av = float4(a[p.y * K + k], a[(p.y + 1) * K + k], a[(p.y + 2) * K + k], a[(p.y
+                + 3) * K + k]);
             float4 bv = *(const device float4*)(b + k * N + p.x);
             for (int i = 0; i < 4; ++i)
                 for (int j = 0; j < 4; ++j) c[i][j] += av[i] * bv[j];
         }
         for (int i = 0; i < 4; ++i)
-            *(device float4*)(out + (p.y + i) * N + p.x) = float4(c[i][0], c[i][1], c[i][2], c[i][3]);
+            *(device float4*)(out + (p.y + i) * N + p.x) = float4(c[i][0], c[i][1], c[i][2],
+                c[i][3]);
     """
     a, b, want = operands(rng, 24, 40, 36)
     inputs = {"a": a, "b": b, "K": 40, "N": 36}
@@ -111,9 +116,11 @@ def test_register_tiles(rng):
 
 def test_split_sum_with_atomics(rng):
     source = """
-        uint column = thread_position_in_grid.x, row = thread_position_in_grid.y, part = thread_position_in_grid.z;
+        uint column = thread_position_in_grid.x, row = thread_position_in_grid.y, part
+            = thread_position_in_grid.z;
         float sum = 0;
-        for (int k = part * SPAN; k < min(int(part + 1) * SPAN, K); ++k) sum += a[row * K + k] * b[k * N + column];
+        for (int k = part * SPAN; k < min(int(part + 1) * SPAN, K);
+        ++k) sum += a[row * K + k] * b[k * N + column];
         atomic_fetch_add_explicit(&out[row * N + column], sum, memory_order_relaxed);
     """
     a, b, want = operands(rng, 8, 200, 20)
@@ -139,7 +146,8 @@ def test_matrix_vector(rng, dtype):
         const device T4* ar = (const device T4*)(a + row * K);
         const device T4* xv = (const device T4*)x;
         float sum = 0;
-        for (int k = thread_index_in_simdgroup; k < K / 4; k += 32) sum += dot(float4(ar[k]), float4(xv[k]));
+        for (int k = thread_index_in_simdgroup; k < K / 4;
+        k += 32) sum += dot(float4(ar[k]), float4(xv[k]));
         sum = simd_sum(sum);
         if (thread_index_in_simdgroup == 0) out[row] = T(sum);
     """

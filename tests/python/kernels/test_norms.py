@@ -35,7 +35,9 @@ def cast(x: np.ndarray, dtype) -> tuple[mx.array, np.ndarray]:
 @pytest.mark.parametrize("dtype", list(TOLERANCE))
 @pytest.mark.parametrize("columns,threads", [(64, 32), (100, 45), (1000, 256)])
 def test_rms_norm(rng, dtype, columns, threads):
-    source = WHERE + """
+    source = (
+        WHERE
+        + """
         threadgroup float shared[32];
         x += row * N;
         out += row * N;
@@ -45,6 +47,7 @@ def test_rms_norm(rng, dtype, columns, threads):
         float inverse = metal::precise::rsqrt(sum / N + eps);
         for (uint i = t; i < N; i += threads) out[i] = w[i] * static_cast<T>(x[i] * inverse);
     """
+    )
     x, xf = cast(rng.standard_normal((6, columns)), dtype)
     w, wf = cast(rng.uniform(0.5, 1.5, columns), dtype)
     got = run_one(
@@ -61,7 +64,9 @@ def test_rms_norm(rng, dtype, columns, threads):
 
 
 def test_layer_norm_with_saved_statistics(rng):
-    source = WHERE + """
+    source = (
+        WHERE
+        + """
         threadgroup float shared[32];
         float sum = 0, squares = 0;
         float4 chunk[4];
@@ -82,6 +87,7 @@ def test_layer_norm_with_saved_statistics(rng):
         }
         if (t == 0) { means[row] = mean; inverses[row] = inverse; }
     """
+    )
     x = rng.standard_normal((7, 768)).astype(np.float32) * 3 + 1
     w, b = rng.standard_normal((2, 768)).astype(np.float32)
     got, means, inverses = run_kernel(
@@ -124,7 +130,8 @@ def test_group_norm(rng):
             count = total;
         }
         float inverse = rsqrt(m2 / size + 1e-5);
-        for (uint i = lane; i < size; i += 32) out[group * size + i] = (x[group * size + i] - mean) * inverse;
+        for (uint i = lane; i < size; i += 32) out[group * size + i] = (x[group * size
+            + i] - mean) * inverse;
     """
     x = rng.standard_normal((2, 12, 25)).astype(np.float32) + 5
     got = run_one(
@@ -138,7 +145,9 @@ def test_group_norm(rng):
 @pytest.mark.parametrize("columns", [5, 64, 1500])
 def test_softmax(rng, columns):
     """One pass: maximum and sum together, merged over lanes and SIMD-groups."""
-    source = WHERE + """
+    source = (
+        WHERE
+        + """
         threadgroup float tops[32], sums[32];
         float top = -INFINITY, sum = 0;
         for (uint i = t; i < N; i += threads) {
@@ -154,18 +163,20 @@ def test_softmax(rng, columns):
         for (uint s = 0; s < simds; ++s) top = max(top, tops[s]);
         sum = 0;
         for (uint s = 0; s < simds; ++s) sum += sums[s] * fast::exp(tops[s] - top);
-        for (uint i = t; i < N; i += threads) out[row * N + i] = fast::exp(x[row * N + i] - top) / sum;
+        for (uint i = t; i < N; i += threads) out[row * N + i] = fast::exp(x[row * N
+            + i] - top) / sum;
     """
-    x = (rng.standard_normal((4, columns)) * 5).astype(np.float32)
-    got = run_one(
-        source, {"x": x, "N": columns}, {"out": (x.shape, mx.float32)}, 4 * 128, 128
     )
+    x = (rng.standard_normal((4, columns)) * 5).astype(np.float32)
+    got = run_one(source, {"x": x, "N": columns}, {"out": (x.shape, mx.float32)}, 4 * 128, 128)
     e = np.exp(x - x.max(1, keepdims=True).astype(np.float64))
     np.testing.assert_allclose(got, e / e.sum(1, keepdims=True), rtol=1e-4, atol=1e-7)
 
 
 def test_cross_entropy_and_its_gradient(rng):
-    source = WHERE + """
+    source = (
+        WHERE
+        + """
         threadgroup float shared[32];
         threadgroup float top_of[1];
         if (t == 0) {
@@ -184,6 +195,7 @@ def test_cross_entropy_and_its_gradient(rng):
             grad[row * V + i] = target < 0 ? 0 : p - (i == target);
         }
     """
+    )
     x = rng.standard_normal((9, 130)).astype(np.float32) * 3
     labels = rng.integers(0, 130, 9).astype(np.int32)
     labels[4] = -100
@@ -246,7 +258,8 @@ def test_adam_step(rng):
         float v1 = b2 * v[i] + (1 - b2) * g * g;
         m_out[i] = m1;
         v_out[i] = v1;
-        p_out[i] = p[i] - lr * m1 / (1 - pow(b1, float(step))) / (sqrt(v1 / (1 - pow(b2, float(step)))) + eps);
+        p_out[i] = p[i] - lr * m1 / (1 - pow(b1, float(step))) / (sqrt(v1 / (1 - pow(b2,
+            float(step)))) + eps);
     """
     p, g, m = rng.standard_normal((3, 100)).astype(np.float32)
     v = rng.uniform(0, 1, 100).astype(np.float32)

@@ -24,13 +24,19 @@ def test_nearest_neighbours(rng):
             float d = distance_squared(p, float3(b[3 * j], b[3 * j + 1], b[3 * j + 2]));
             if (d >= best[K - 1]) continue;
             int k = K - 1;
-            while (k > 0 && best[k - 1] > d) { best[k] = best[k - 1]; index[k] = index[k - 1]; --k; }
+            for (; k > 0 && best[k - 1] > d; --k) {
+                best[k] = best[k - 1];
+                index[k] = index[k - 1];
+            }
             best[k] = d;
             index[k] = j;
         }
         for (int k = 0; k < K; ++k) { out[i * K + k] = index[k]; dist[i * K + k] = sqrt(best[k]); }
     """
-    a, b = rng.standard_normal((50, 3)).astype(np.float32), rng.standard_normal((80, 3)).astype(np.float32)
+    a, b = (
+        rng.standard_normal((50, 3)).astype(np.float32),
+        rng.standard_normal((80, 3)).astype(np.float32),
+    )
     index, dist = run_kernel(
         source,
         {"a": a, "b": b},
@@ -60,8 +66,10 @@ def test_farthest_points(rng):
             for (int k = 0; k < 4; ++k) {
                 int i = t + k * 256;
                 if (i >= N) break;
-                float dx = p[3 * i] - p[3 * last], dy = p[3 * i + 1] - p[3 * last + 1], dz = p[3 * i + 2] - p[3 * last + 2];
-                nearest[k] = min(nearest[k], dx * dx + dy * dy + dz * dz);
+                packed_float3 a = ((const device packed_float3*)p)[i];
+                packed_float3 b = ((const device packed_float3*)p)[last];
+                float3 d = float3(a) - float3(b);
+                nearest[k] = min(nearest[k], dot(d, d));
                 if (nearest[k] > top) { top = nearest[k]; index = i; }
             }
             float all = simd_max(top);
@@ -100,7 +108,10 @@ def test_ball_query(rng):
         }
         counts[i] = count;
     """
-    a, b = rng.uniform(0, 1, (40, 2)).astype(np.float32), rng.uniform(0, 1, (60, 2)).astype(np.float32)
+    a, b = (
+        rng.uniform(0, 1, (40, 2)).astype(np.float32),
+        rng.uniform(0, 1, (60, 2)).astype(np.float32),
+    )
     got, counts = run_kernel(
         source,
         {"a": a, "b": b, "radius": 0.3},
@@ -122,12 +133,18 @@ def test_chamfer_distance(rng):
         float best = MAXFLOAT;
         for (int j = 0; j < b_shape[0]; ++j) {
             packed_float3 q = *(const device packed_float3*)(b + 3 * j);
-            best = min(best, distance_squared(float3(*(const device packed_float3*)(a + 3 * i)), float3(q)));
+            packed_float3 p = *(const device packed_float3*)(a + 3 * i);
+            best = min(best, distance_squared(float3(p), float3(q)));
         }
         best = simd_sum(best);
-        if (thread_index_in_simdgroup == 0) atomic_fetch_add_explicit(&out[0], best, memory_order_relaxed);
+        if (thread_index_in_simdgroup == 0) {
+            atomic_fetch_add_explicit(&out[0], best, memory_order_relaxed);
+        }
     """
-    a, b = rng.standard_normal((100, 3)).astype(np.float32), rng.standard_normal((70, 3)).astype(np.float32)
+    a, b = (
+        rng.standard_normal((100, 3)).astype(np.float32),
+        rng.standard_normal((70, 3)).astype(np.float32),
+    )
     got = run_one(
         source, {"a": a, "b": b}, {"out": ((1,), F32)}, 100, 50, atomic_outputs=True, init_value=0
     )
@@ -144,10 +161,13 @@ def test_voxels_in_a_hash_table(rng):
         for (int probe = 0; probe < 1024; ++probe) {
             uint expected = 0xffffffffu;
             device atomic_uint* place = (device atomic_uint*)&keys[slot];
-            while (!atomic_compare_exchange_weak_explicit(place, &expected, key, memory_order_relaxed,
-                                                          memory_order_relaxed) && expected == 0xffffffffu) {}
+            while (!atomic_compare_exchange_weak_explicit(
+                       place, &expected, key, memory_order_relaxed, memory_order_relaxed)
+                   && expected == 0xffffffffu) {
+            }
             if (expected == 0xffffffffu || expected == key) {
-                atomic_fetch_add_explicit((device atomic_uint*)&counts[slot], 1u, memory_order_relaxed);
+                atomic_fetch_add_explicit((device atomic_uint*)&counts[slot], 1u,
+                    memory_order_relaxed);
                 slots[i] = slot;
                 break;
             }
@@ -158,7 +178,11 @@ def test_voxels_in_a_hash_table(rng):
     keys, counts, slots = run_kernel(
         source,
         {"x": x},
-        {"keys": ((1024,), mx.uint32), "counts": ((1024,), mx.uint32), "slots": ((600,), mx.uint32)},
+        {
+            "keys": ((1024,), mx.uint32),
+            "counts": ((1024,), mx.uint32),
+            "slots": ((600,), mx.uint32),
+        },
         600,
         64,
         init_value=2**32 - 1,
@@ -177,7 +201,8 @@ def test_sparse_matrix_vector(rng):
     source = """
         uint row = thread_position_in_grid.x / 8, part = thread_position_in_grid.x % 8;
         float sum = 0;
-        for (int i = start[row] + part; i < start[row + 1]; i += 8) sum += values[i] * x[columns[i]];
+        for (int i = start[row] + part; i < start[row + 1];
+        i += 8) sum += values[i] * x[columns[i]];
         sum += simd_shuffle_xor(sum, 4);
         sum += simd_shuffle_xor(sum, 2);
         sum += simd_shuffle_xor(sum, 1);
@@ -204,7 +229,8 @@ def test_embedding_gradient(rng):
         uint c = thread_position_in_grid.x, i = thread_position_in_grid.y;
         int64_t row = tokens[i];
         if (row < 0) return;
-        atomic_fetch_add_explicit(&grad[row * DIM + c], cotangent[i * DIM + c], memory_order_relaxed);
+        atomic_fetch_add_explicit(&grad[row * DIM + c], cotangent[i * DIM + c],
+            memory_order_relaxed);
     """
     tokens = rng.integers(-1, 9, 64).astype(np.int64)
     cotangent = rng.standard_normal((64, 16)).astype(np.float32)
@@ -301,7 +327,8 @@ def test_checksum(rng):
     source = """
         uint row = thread_position_in_grid.x;
         uint crc = ~0u;
-        for (int i = 0; i < x_shape[1]; ++i) crc = kTable.entries[(crc ^ x[row * x_shape[1] + i]) & 0xff] ^ (crc >> 8);
+        for (int i = 0; i < x_shape[1]; ++i) crc = kTable.entries[(crc ^ x[row * x_shape[1] + i])
+            & 0xff] ^ (crc >> 8);
         out[row] = ~crc;
     """
     import zlib

@@ -72,7 +72,7 @@ def test_matvec(rng, bits, dtype):
 
 
 def test_nibbles_through_shorts(rng):
-    """Four codes at once, masked in place: the activations are scaled instead of the codes shifted."""
+    """Four codes at once, masked in place: activations are scaled instead of codes shifted."""
     source = """
         uint row = threadgroup_position_in_grid.x;
         uint lane = thread_index_in_simdgroup;
@@ -80,9 +80,11 @@ def test_nibbles_through_shorts(rng):
         thread float xt[4];
         float sum = 0;
         for (int k = lane * 4; k < K; k += 128) {
-            xt[0] = x[k]; xt[1] = x[k + 1] / 16.0f; xt[2] = x[k + 2] / 256.0f; xt[3] = x[k + 3] / 4096.0f;
+            xt[0] = x[k]; xt[1] = x[k + 1] / 16.0f; xt[2] = x[k + 2] / 256.0f;
+            xt[3] = x[k + 3] / 4096.0f;
             uint16_t q = ws[k / 4];
-            sum += xt[0] * (q & 0x000f) + xt[1] * (q & 0x00f0) + xt[2] * (q & 0x0f00) + xt[3] * (q & 0xf000);
+            sum += xt[0] * (q & 0x000f) + xt[1] * (q & 0x00f0) + xt[2] * (q & 0x0f00) + xt[3] * (q
+                & 0xf000);
         }
         sum = simd_sum(sum);
         if (lane == 0) y[row] = sum * scale[row];
@@ -157,7 +159,8 @@ def test_four_bit_floats_with_power_of_two_scales(rng):
         uint i = thread_position_in_grid.x;
         uint code = (w[i / 8] >> (4 * (i % 8))) & 0xf;
         uint exponent = (code >> 1) & 3, mantissa = code & 1;
-        float value = exponent == 0 ? 0.5f * mantissa : (1.0f + 0.5f * mantissa) * (1 << (exponent - 1));
+        float value = exponent == 0 ? 0.5f * mantissa : (1.0f + 0.5f * mantissa)
+            * (1 << (exponent - 1));
         value = code & 8 ? -value : value;
         float scale = as_type<float>(uint(scales[i / 32]) << 23);
         out[i] = T(value * scale);
@@ -172,7 +175,9 @@ def test_four_bit_floats_with_power_of_two_scales(rng):
         template=[("T", mx.bfloat16)],
     )
     table = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
-    want = np.where(codes & 8, -1, 1) * table[codes & 7] * 2.0 ** (scales[:, None].astype(int) - 127)
+    want = (
+        np.where(codes & 8, -1, 1) * table[codes & 7] * 2.0 ** (scales[:, None].astype(int) - 127)
+    )
     np.testing.assert_array_equal(out, want)
 
 

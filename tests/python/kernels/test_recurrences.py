@@ -22,7 +22,8 @@ def test_gated_delta_rule(rng, dtype):
         auto i_state = state_in + (n * Dv + dv_idx) * Dk;
         auto o_state = state_out + (n * Dv + dv_idx) * Dk;
         float state[n_per_t];
-        for (int i = 0; i < n_per_t; ++i) state[i] = static_cast<float>(i_state[n_per_t * dk_idx + i]);
+        for (int i = 0; i < n_per_t; ++i) state[i] = static_cast<float>(i_state[n_per_t * dk_idx
+            + i]);
         auto g_ = g + b_idx * L * H + n % H;
         auto beta_ = beta + b_idx * L * H + n % H;
         for (int t = 0; t < L; ++t) {
@@ -44,7 +45,8 @@ def test_gated_delta_rule(rng, dtype):
             if (thread_index_in_simdgroup == 0) y[dv_idx] = static_cast<InT>(out);
             q_ += H * Dk; k_ += H * Dk; v_ += H * Dv; y += H * Dv; g_ += H; beta_ += H;
         }
-        for (int i = 0; i < n_per_t; ++i) o_state[n_per_t * dk_idx + i] = static_cast<InT>(state[i]);
+        for (int i = 0; i < n_per_t; ++i) o_state[n_per_t * dk_idx + i]
+            = static_cast<InT>(state[i]);
     """
     B, L, H, Dk, Dv = 2, 9, 3, 64, 8
     make = lambda *s: mx.array(rng.standard_normal(s) * 0.3).astype(dtype)  # noqa: E731

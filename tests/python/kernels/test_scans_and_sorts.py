@@ -145,7 +145,8 @@ def test_top_k_by_repeated_maximum(rng, columns):
             top = -INFINITY;
             index = 0xffffffffu;
             for (uint s = 0; s < simdgroups_per_threadgroup; ++s) {
-                if (best[s] > top || (best[s] == top && where[s] < index)) { top = best[s]; index = where[s]; }
+                if (best[s] > top || (best[s] == top && where[s] < index)) { top = best[s];
+                index = where[s]; }
             }
             threadgroup_barrier(mem_flags::mem_threadgroup);
             last = top;
@@ -179,7 +180,9 @@ def test_radix_sort_of_one_block(rng):
             uint digit = (key >> shift) & 15;
             ulong same = ~0ul;
             for (uint bit = 0; bit < 4; ++bit) {
-                ulong vote = static_cast<ulong>(static_cast<simd_vote::vote_t>(simd_ballot((digit >> bit) & 1)));
+                ulong vote
+                    = static_cast<ulong>(static_cast<simd_vote::vote_t>(simd_ballot((digit >> bit)
+                        & 1)));
                 same &= (digit >> bit) & 1 ? vote : ~vote;
             }
             same &= 0xfffffffful;
@@ -190,7 +193,8 @@ def test_radix_sort_of_one_block(rng):
             threadgroup_barrier(mem_flags::mem_threadgroup);
             if (i < 16) {
                 uint sum = 0;
-                for (uint s = 0; s < SIMDS; ++s) { uint c = counts[s][i]; counts[s][i] = sum; sum += c; }
+                for (uint s = 0; s < SIMDS; ++s) { uint c = counts[s][i]; counts[s][i] = sum;
+                sum += c; }
                 starts[i] = simd_prefix_exclusive_sum(sum);
             }
             threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -247,7 +251,8 @@ def test_compaction(rng):
         uint votes = uint(static_cast<simd_vote::vote_t>(simd_ballot(keep)));
         uint base = 0;
         if (thread_index_in_simdgroup == 0) {
-            base = atomic_fetch_add_explicit((device atomic_uint*)count, popcount(votes), memory_order_relaxed);
+            base = atomic_fetch_add_explicit((device atomic_uint*)count, popcount(votes),
+                memory_order_relaxed);
         }
         base = simd_broadcast_first(base);
         if (keep) kept[base + popcount(votes & ((1u << thread_index_in_simdgroup) - 1u))] = i;
@@ -269,7 +274,8 @@ def test_segments_by_binary_search(rng, operation):
     source = """
         uint channel = thread_position_in_grid.x, segment = thread_position_in_grid.y;
         int low = 0, high = N;
-        while (low < high) { int mid = (low + high) / 2; if (ids[mid] < int(segment)) low = mid + 1; else high = mid; }
+        while (low < high) { int mid = (low + high) / 2;
+        if (ids[mid] < int(segment)) low = mid + 1; else high = mid; }
         float value = MAX ? -INFINITY : 0;
         for (int i = low; i < N && ids[i] == int(segment); ++i) {
             float v = x[i * C + channel];
@@ -321,7 +327,8 @@ def test_arg_reductions(rng):
         }
         for (ushort d = 16; d >= 1; d /= 2) {
             Best other{simd_shuffle_down(best.value, d), simd_shuffle_down(best.index, d)};
-            if (other.value > best.value || (other.value == best.value && other.index < best.index)) best = other;
+            if (other.value > best.value || (other.value == best.value
+                && other.index < best.index)) best = other;
         }
         if (lane == 0) out[row] = best.index;
     """
