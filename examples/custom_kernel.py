@@ -2,8 +2,8 @@
 
 import mlx.core as mx
 
-# A body alone. The names of its inputs and outputs are given here; their types follow from the arrays
-# of each call, and the thread's position from the body's mention of it.
+# A body alone. The names of its inputs and outputs are given here; their types follow from the
+# arrays of each call, and the thread's position from the body's mention of it.
 exp_kernel = mx.fast.metal_kernel(
     name="elementwise_exp",
     input_names=["x"],

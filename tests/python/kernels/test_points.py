@@ -356,8 +356,9 @@ def test_union_find(rng):
     start = mx.arange(n, dtype=mx.int32)
     kernel = mx.fast.metal_kernel(
         "components",
-        "kernel void components(device atomic_int* label [[buffer(0)]], device const int* edges [[buffer(1)]],"
-        " constant int& E [[buffer(2)]], uint3 thread_position_in_grid [[thread_position_in_grid]],"
+        "kernel void components(device atomic_int* label [[buffer(0)]],"
+        " device const int* edges [[buffer(1)]], constant int& E [[buffer(2)]],"
+        " uint3 thread_position_in_grid [[thread_position_in_grid]],"
         " uint3 threads_per_grid [[threads_per_grid]]) {" + source + "}",
     )
     got = np.array(kernel(start, mx.array(edges), 45, grid=(64, 1, 1), threadgroup=(64, 1, 1)))
