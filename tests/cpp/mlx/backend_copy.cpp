@@ -53,7 +53,7 @@ TEST(BackendCopy, AssemblesArrays) {
   expect_near(doubles(concatenate({a, b}, 1)),
               {x[0], x[1], x[2], y[0], y[1], x[3], x[4], x[5], y[2], y[3]}, 0);
   expect_near(doubles(pad(b, std::pair<int, int>{1, 0}, array(9.0f))), {9, 9, 9, 9, y[0], y[1], 9, y[2], y[3]}, 0);
-  auto c = slice_update(a, array({-1.0f, -2.0f}, {2, 1}), {0, 1}, {2, 2});
+  auto c = slice_update(a, array({-1.0f, -2.0f}, {2, 1}), Shape{0, 1}, Shape{2, 2});
   expect_near(doubles(c), {x[0], -1, x[2], x[3], -2, x[5]}, 0);
   auto parts = split(a, Shape{1}, 1);
   expect_near(doubles(parts[1]), {x[1], x[2], x[4], x[5]}, 0);

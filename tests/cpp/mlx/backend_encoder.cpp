@@ -142,12 +142,12 @@ TEST(BackendEncoder, DeviceFacts) {
 }
 
 TEST(BackendCommon, CollapsesWhatAllOperandsWalkEvenly) {
-  auto [shape, strides] = collapse_contiguous_dims({2, 3, 4, 5}, {{60, 20, 5, 1}, {60, 20, 5, 1}});
+  auto [shape, strides] = collapse_contiguous_dims(Shape{2, 3, 4, 5}, std::vector<Strides>{{60, 20, 5, 1}, {60, 20, 5, 1}});
   EXPECT_EQ(shape, Shape({120}));
-  auto [one, broadcast] = collapse_contiguous_dims({2, 3, 4}, {{12, 4, 1}, {0, 0, 1}});
+  auto [one, broadcast] = collapse_contiguous_dims(Shape{2, 3, 4}, std::vector<Strides>{{12, 4, 1}, {0, 0, 1}});
   EXPECT_EQ(one, Shape({6, 4}));
   EXPECT_EQ(broadcast[1], Strides({0, 1}));
-  auto [scalar, none] = collapse_contiguous_dims({1, 1}, {{7, 9}});
+  auto [scalar, none] = collapse_contiguous_dims(Shape{1, 1}, std::vector<Strides>{{7, 9}});
   EXPECT_EQ(scalar, Shape({1}));
 }
 

@@ -167,9 +167,9 @@ TEST(BackendIndexing, AlongAnAxis) {
 TEST(BackendIndexing, DynamicSlices) {
   auto a = numbers({6, 8}, float32);
   auto start = array({2, 3}, int32);
-  expect_near(doubles(slice(a, start, {0, 1}, {3, 4})), doubles(slice(a, {2, 3}, {5, 7})), 0);
+  expect_near(doubles(slice(a, start, {0, 1}, {3, 4})), doubles(slice(a, Shape{2, 3}, Shape{5, 7})), 0);
   auto update = ones({3, 4}, float32);
-  expect_near(doubles(slice_update(a, update, start, {0, 1})), doubles(slice_update(a, update, {2, 3}, {5, 7})), 0);
+  expect_near(doubles(slice_update(a, update, start, {0, 1})), doubles(slice_update(a, update, Shape{2, 3}, Shape{5, 7})), 0);
 }
 
 }  // namespace

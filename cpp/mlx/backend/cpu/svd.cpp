@@ -1,6 +1,7 @@
 // Singular value decomposition with LAPACK.
-#include <lapacke.h>
+#include <lapack.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -14,13 +15,14 @@ namespace mlx::core {
 
 namespace {
 
-lapack_int gesdd(char job, int rows, int cols, float* a, float* s, float* u, float* vt, lapack_int ldu, lapack_int ldvt) {
-  return LAPACKE_sgesdd(LAPACK_COL_MAJOR, job, rows, cols, a, rows, s, u, ldu, vt, ldvt);
+void gesdd(char job, int m, int n, float* a, float* s, float* u, float* vt, float* work, int lwork, int* iwork,
+           int* info) {
+  LAPACK_sgesdd(&job, &m, &n, a, &m, s, u, &m, vt, &n, work, &lwork, iwork, info);
 }
 
-lapack_int gesdd(char job, int rows, int cols, double* a, double* s, double* u, double* vt, lapack_int ldu,
-                 lapack_int ldvt) {
-  return LAPACKE_dgesdd(LAPACK_COL_MAJOR, job, rows, cols, a, rows, s, u, ldu, vt, ldvt);
+void gesdd(char job, int m, int n, double* a, double* s, double* u, double* vt, double* work, int lwork, int* iwork,
+           int* info) {
+  LAPACK_dgesdd(&job, &m, &n, a, &m, s, u, &m, vt, &n, work, &lwork, iwork, info);
 }
 
 // LAPACK reads our rows as columns and decomposes the transpose: its left vectors are our right ones.
@@ -33,12 +35,19 @@ void svd(const array& in, std::vector<array>& outputs, bool vectors, Stream s) {
   T* values = outputs[vectors ? 1 : 0].data<T>();
   T* vt = vectors ? outputs[2].data<T>() : nullptr;
   cpu::get_command_encoder(s).dispatch([=, from = in.data<T>(), count = in.size() / (size_t(m) * n)] {
-    std::vector<T> work(size_t(m) * n);
+    char job = vectors ? 'A' : 'N';
+    int info = 0;
+    T size = 0;
+    std::vector<T> matrix(size_t(m) * n);
+    std::vector<int> integers(8 * size_t(k));
+    gesdd(job, n, m, matrix.data(), values, vt, u, &size, -1, integers.data(), &info);
+    std::vector<T> work(static_cast<size_t>(size));
     for (size_t i = 0; i < count; ++i) {
-      std::copy(from + i * m * n, from + (i + 1) * m * n, work.begin());
+      std::copy(from + i * m * n, from + (i + 1) * m * n, matrix.begin());
       T* left = vectors ? vt + i * n * n : nullptr;
       T* right = vectors ? u + i * m * m : nullptr;
-      auto info = gesdd(vectors ? 'A' : 'N', n, m, work.data(), values + i * k, left, right, n, m);
+      gesdd(job, n, m, matrix.data(), values + i * k, left, right, work.data(), static_cast<int>(work.size()),
+            integers.data(), &info);
       if (info != 0) {
         throw std::runtime_error("[linalg::svd] The decomposition failed with LAPACK's code " + std::to_string(info) +
                                  ".");
