@@ -63,9 +63,7 @@ def tree_map_with_path(
     if children is None:
         return fn(path, tree, *rest)
     mapped = [
-        tree_map_with_path(
-            fn, child, *(r[k] for r in rest), is_leaf=is_leaf, path=_join(path, k)
-        )
+        tree_map_with_path(fn, child, *(r[k] for r in rest), is_leaf=is_leaf, path=_join(path, k))
         for k, child in children
     ]
     return _rebuild(tree, mapped)

@@ -32,7 +32,8 @@ mx::array array_from_scalar(const py::object& value, std::optional<mx::Dtype> dt
 mx::array array_from_numpy_interface(const py::object& value, std::optional<mx::Dtype> dtype) {
   py::object numpy_array = py::module_::import("numpy").attr("asarray")(value);
   if (!exports_buffer(numpy_array)) {
-    throw std::invalid_argument("[array] Cannot convert a " + std::string(Py_TYPE(value.ptr())->tp_name) + " to an array.");
+    throw std::invalid_argument("[array] Cannot convert a " +
+                                std::string(Py_TYPE(value.ptr())->tp_name) + " to an array.");
   }
   return with_dtype(array_from_buffer(numpy_array), dtype);
 }
@@ -53,7 +54,8 @@ mx::array array_from_numpy_bfloat16(const py::object& value) {
 mx::array array_from_object(const py::object& value, std::optional<mx::Dtype> dtype) {
   if (is_array(value)) return with_dtype(value.cast<mx::array>(), dtype);
   if (is_scalar(value)) return array_from_scalar(value, dtype);
-  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) return array_from_sequence(value, dtype);
+  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()))
+    return array_from_sequence(value, dtype);
   if (py::hasattr(value, "__mlx_array__")) {
     return with_dtype(value.attr("__mlx_array__")().cast<mx::array>(), dtype);
   }
@@ -70,9 +72,10 @@ mx::array array_from_object(const py::object& value, std::optional<mx::Dtype> dt
   if (py::hasattr(value, "__array__") || py::hasattr(value, "__array_interface__")) {
     return array_from_numpy_interface(value, dtype);
   }
-  throw py::type_error("[array] Cannot make an array of a " + std::string(Py_TYPE(value.ptr())->tp_name) +
-                       "; allowed are numbers, nested lists and tuples, arrays, and objects with the buffer "
-                       "protocol or __dlpack__.");
+  throw py::type_error(
+      "[array] Cannot make an array of a " + std::string(Py_TYPE(value.ptr())->tp_name) +
+      "; allowed are numbers, nested lists and tuples, arrays, and objects with the buffer "
+      "protocol or __dlpack__.");
 }
 
 mx::array array_from_bytes(const void* data, mx::Shape shape, mx::Dtype dtype) {

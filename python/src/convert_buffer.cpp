@@ -35,9 +35,11 @@ std::optional<mx::Dtype> integer_type(bool is_signed, size_t size) {
   }
 }
 
-// The type of a struct-module format; nullopt for what arrays cannot hold, foreign byte order included.
+// The type of a struct-module format; nullopt for what arrays cannot hold, foreign byte order
+// included.
 std::optional<mx::Dtype> type_of_format(std::string format, size_t itemsize) {
-  if (!format.empty() && (format[0] == '@' || format[0] == '=' || format[0] == '<')) format.erase(0, 1);
+  if (!format.empty() && (format[0] == '@' || format[0] == '=' || format[0] == '<'))
+    format.erase(0, 1);
   if (format == "?") return mx::bool_;
   if (format == "e") return mx::float16;
   if (format == "f") return mx::float32;
@@ -56,7 +58,8 @@ std::optional<py::object> converted_by_numpy(const py::object& value, const std:
   bool swapped = format[0] == '>' || format[0] == '!';
   if (!double_complex && !swapped) return std::nullopt;
   py::object source = py::module_::import("numpy").attr("asarray")(value);
-  py::object type = double_complex ? py::object(py::str("complex64")) : source.attr("dtype").attr("newbyteorder")("=");
+  py::object type = double_complex ? py::object(py::str("complex64"))
+                                   : source.attr("dtype").attr("newbyteorder")("=");
   return source.attr("astype")(type);
 }
 
@@ -109,14 +112,17 @@ int fail(Py_buffer* view, const char* message) {
 int fill_view(py::handle self, Py_buffer* view, int flags) {
   mx::array a = self.cast<mx::array&>();
   const char* format = format_of(a.dtype());
-  if (!format) return fail(view, "bfloat16 has no buffer format; use np.array(a) or a.view(mx.uint16).");
+  if (!format)
+    return fail(view, "bfloat16 has no buffer format; use np.array(a) or a.view(mx.uint16).");
   ensure_available(a);
   bool wants_strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
-  if (!wants_strides && !a.flags().row_contiguous) return fail(view, "The array is not contiguous.");
+  if (!wants_strides && !a.flags().row_contiguous)
+    return fail(view, "The array is not contiguous.");
   auto* data = new Export{a, {}, {}};
   for (size_t i = 0; i < a.ndim(); ++i) {
     data->shape.push_back(a.shape()[i]);
-    data->strides.push_back(static_cast<Py_ssize_t>(a.strides()[i]) * static_cast<Py_ssize_t>(a.itemsize()));
+    data->strides.push_back(static_cast<Py_ssize_t>(a.strides()[i]) *
+                            static_cast<Py_ssize_t>(a.itemsize()));
   }
   view->obj = self.inc_ref().ptr();
   view->internal = data;
@@ -172,12 +178,14 @@ mx::array array_from_buffer(const py::object& value) {
   if (auto converted = converted_by_numpy(value, format)) return array_from_buffer(*converted);
   auto dtype = type_of_format(format, view.itemsize);
   if (!dtype) {
-    throw std::invalid_argument("[array] Cannot hold elements of the buffer format '" + format + "'.");
+    throw std::invalid_argument("[array] Cannot hold elements of the buffer format '" + format +
+                                "'.");
   }
   mx::Shape shape(view.shape, view.shape + view.ndim);
   for (int i = 0; i < view.ndim; ++i) {
     if (view.shape[i] > std::numeric_limits<int>::max()) {
-      throw std::invalid_argument("[array] A dimension of " + std::to_string(view.shape[i]) + " is too large.");
+      throw std::invalid_argument("[array] A dimension of " + std::to_string(view.shape[i]) +
+                                  " is too large.");
     }
   }
   mx::allocator::Buffer memory = mx::allocator::malloc(view.len);

@@ -71,7 +71,8 @@ class Collector {
       throw std::invalid_argument(std::string("Invalid type ") + Py_TYPE(p)->tp_name +
                                   " received in array initialization.");
     }
-    if (depth != shape_.size()) throw std::invalid_argument("Initialization encountered non-uniform length.");
+    if (depth != shape_.size())
+      throw std::invalid_argument("Initialization encountered non-uniform length.");
     if (PyLong_Check(p)) {
       add_integer(p);
     } else if (PyFloat_Check(p)) {
@@ -104,10 +105,12 @@ class Collector {
     }
     if (overflow < 0 || PyErr_Occurred()) {
       PyErr_Clear();
-      throw std::invalid_argument("[array] The integer " + py::str(py::handle(p)).cast<std::string>() +
+      throw std::invalid_argument("[array] The integer " +
+                                  py::str(py::handle(p)).cast<std::string>() +
                                   " does not fit into 64 bits.");
     }
-    bool small = v >= std::numeric_limits<int32_t>::min() && v <= std::numeric_limits<int32_t>::max();
+    bool small =
+        v >= std::numeric_limits<int32_t>::min() && v <= std::numeric_limits<int32_t>::max();
     needs_64_bits_ |= !small;
     integers_.push_back(v);
   }
@@ -127,7 +130,8 @@ class Collector {
   }
 
   double integer_to_double(int64_t v) const {
-    return needs_unsigned_ && v < 0 ? static_cast<double>(static_cast<uint64_t>(v)) : static_cast<double>(v);
+    return needs_unsigned_ && v < 0 ? static_cast<double>(static_cast<uint64_t>(v))
+                                    : static_cast<double>(v);
   }
 
   mx::array make_integers(std::optional<mx::Dtype> dtype) const {
@@ -135,13 +139,15 @@ class Collector {
       auto* data = reinterpret_cast<const uint64_t*>(integers_.data());
       return mx::array(data, shape_, dtype.value_or(mx::uint64));
     }
-    return mx::array(integers_.data(), shape_, dtype.value_or(needs_64_bits_ ? mx::int64 : mx::int32));
+    return mx::array(integers_.data(), shape_,
+                     dtype.value_or(needs_64_bits_ ? mx::int64 : mx::int32));
   }
 
   mx::array make_complex(std::optional<mx::Dtype> dtype) const {
     std::vector<mx::complex64_t> values;
     values.reserve(complexes_.size());
-    for (const auto& c : complexes_) values.emplace_back(static_cast<float>(c.real()), static_cast<float>(c.imag()));
+    for (const auto& c : complexes_)
+      values.emplace_back(static_cast<float>(c.real()), static_cast<float>(c.imag()));
     mx::array a(values.data(), shape_, mx::complex64);
     return dtype && *dtype != mx::complex64 ? mx::astype(a, *dtype) : a;
   }

@@ -18,7 +18,8 @@ py::object to_python(T value) {
   } else if constexpr (std::is_integral_v<T>) {
     return py::int_(value);
   } else {
-    return py::float_(static_cast<double>(static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(value)));
+    return py::float_(static_cast<double>(
+        static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(value)));
   }
 }
 
@@ -28,7 +29,8 @@ py::object nested(const mx::array& a, const T* data, size_t axis) {
   int extent = a.shape()[axis];
   py::list result(extent);
   for (int i = 0; i < extent; ++i) {
-    PyList_SET_ITEM(result.ptr(), i, nested(a, data + i * a.strides()[axis], axis + 1).release().ptr());
+    PyList_SET_ITEM(result.ptr(), i,
+                    nested(a, data + i * a.strides()[axis], axis + 1).release().ptr());
   }
   return result;
 }
@@ -54,8 +56,9 @@ py::object bfloat16_to_numpy(const mx::array& a) {
 
 py::object item(mx::array a) {
   if (a.size() != 1) {
-    throw std::invalid_argument("[item] Only arrays of size 1 can be converted to Python scalars, not one of size " +
-                                std::to_string(a.size()) + ".");
+    throw std::invalid_argument(
+        "[item] Only arrays of size 1 can be converted to Python scalars, not one of size " +
+        std::to_string(a.size()) + ".");
   }
   ensure_available(a);
   return mx::dispatch_all_types(a.dtype(), [&](auto type) -> py::object {
@@ -75,11 +78,12 @@ py::object to_numpy(const py::object& self, const py::object& dtype, const py::o
   bool must_copy = !copy.is_none() && copy.cast<bool>();
   bool must_view = !copy.is_none() && !copy.cast<bool>();
   if (must_view && (a.dtype() == mx::bfloat16)) {
-    throw std::invalid_argument("[array] A bfloat16 array cannot become a NumPy array without a copy.");
+    throw std::invalid_argument(
+        "[array] A bfloat16 array cannot become a NumPy array without a copy.");
   }
   py::object numpy = py::module_::import("numpy");
   py::object view = a.dtype() == mx::bfloat16 ? bfloat16_to_numpy(a)
-                                               : numpy.attr("asarray")(py::memoryview(self));
+                                              : numpy.attr("asarray")(py::memoryview(self));
   if (!dtype.is_none()) {
     py::object cast = view.attr("astype")(dtype, py::arg("copy") = false);
     if (must_view && !cast.is(view)) {

@@ -12,7 +12,8 @@ namespace {
 bool is_sequence(py::handle h) { return PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()); }
 
 [[noreturn]] void mismatch(py::handle gradient) {
-  throw std::invalid_argument(std::string("[custom_function] The rule returned a ") + Py_TYPE(gradient.ptr())->tp_name +
+  throw std::invalid_argument(std::string("[custom_function] The rule returned a ") +
+                              Py_TYPE(gradient.ptr())->tp_name +
                               " where the structure of the arguments has something else.");
 }
 
@@ -24,8 +25,9 @@ void append_leaf(py::handle gradient, const mx::array& primal, Arrays& out) {
   if (!is_array_like(gradient)) mismatch(gradient);
   mx::array g = to_array(gradient, primal.dtype());
   if (g.shape() != primal.shape()) {
-    throw std::invalid_argument("[custom_function] The rule returned a gradient of shape " + mx::shape_to_string(g.shape()) +
-                                " for an argument of shape " + mx::shape_to_string(primal.shape()) + ".");
+    throw std::invalid_argument("[custom_function] The rule returned a gradient of shape " +
+                                mx::shape_to_string(g.shape()) + " for an argument of shape " +
+                                mx::shape_to_string(primal.shape()) + ".");
   }
   out.push_back(g);
 }
@@ -38,14 +40,17 @@ py::object positional_gradients(py::handle args_structure, py::handle result, co
     // (g,) is the gradient in a tuple unless the argument is itself a sequence of one.
     py::object only = args_structure[py::int_(0)];
     bool one_of_one = is_sequence(only) && py::len(only) == 1;
-    bool wrapped = sequence && py::len(result) == 1 && (!one_of_one || is_sequence(py::object(result[py::int_(0)])));
+    bool wrapped = sequence && py::len(result) == 1 &&
+                   (!one_of_one || is_sequence(py::object(result[py::int_(0)])));
     return wrapped ? py::reinterpret_borrow<py::object>(result) : py::make_tuple(result);
   }
   if (result.is_none()) return py::none();
   if (!sequence || py::len(result) != count) {
     throw std::invalid_argument(std::string("[") + op + "] Expected " + std::to_string(count) +
                                 " gradients, one for each positional argument, but got " +
-                                (sequence ? std::to_string(py::len(result)) : std::string("a ") + Py_TYPE(result.ptr())->tp_name) + ".");
+                                (sequence ? std::to_string(py::len(result))
+                                          : std::string("a ") + Py_TYPE(result.ptr())->tp_name) +
+                                ".");
   }
   return py::reinterpret_borrow<py::object>(result);
 }
@@ -64,11 +69,13 @@ bool has_keyword_part(py::handle kwargs_structure, py::handle result) {
 
 }  // namespace
 
-void append_gradients(py::handle structure, py::handle gradient, const Arrays& primals, size_t& position, Arrays& out) {
+void append_gradients(py::handle structure, py::handle gradient, const Arrays& primals,
+                      size_t& position, Arrays& out) {
   if (is_array_marker(structure)) return append_leaf(gradient, primals.at(position++), out);
   if (is_sequence(structure)) {
     bool all = gradient.is_none();
-    if (!all && (!is_sequence(gradient) || py::len(gradient) != py::len(structure))) mismatch(gradient);
+    if (!all && (!is_sequence(gradient) || py::len(gradient) != py::len(structure)))
+      mismatch(gradient);
     for (size_t i = 0; i < py::len(structure); ++i) {
       py::object g = all ? py::none() : py::object(gradient[py::int_(i)]);
       append_gradients(py::object(structure[py::int_(i)]), g, primals, position, out);
@@ -84,15 +91,19 @@ void append_gradients(py::handle structure, py::handle gradient, const Arrays& p
   }
 }
 
-Arrays flatten_rule_result(py::handle inputs_structure, py::handle result, const Arrays& primals, const char* op) {
+Arrays flatten_rule_result(py::handle inputs_structure, py::handle result, const Arrays& primals,
+                           const char* op) {
   py::object args = inputs_structure[py::int_(0)];
   py::object kwargs = inputs_structure[py::int_(1)];
   bool split = has_keyword_part(kwargs, result);
-  py::object by_position = split ? py::object(result[py::int_(0)]) : py::reinterpret_borrow<py::object>(result);
+  py::object by_position =
+      split ? py::object(result[py::int_(0)]) : py::reinterpret_borrow<py::object>(result);
   py::object by_name = split ? py::object(result[py::int_(1)]) : py::none();
   Arrays gradients;
   size_t position = 0;
-  if (py::len(args) > 0) append_gradients(args, positional_gradients(args, by_position, op), primals, position, gradients);
+  if (py::len(args) > 0)
+    append_gradients(args, positional_gradients(args, by_position, op), primals, position,
+                     gradients);
   append_gradients(kwargs, by_name, primals, position, gradients);
   return gradients;
 }
@@ -106,9 +117,11 @@ void append_axes(py::handle structure, py::handle axes, std::vector<int>& out) {
       append_axes(py::object(structure[py::int_(i)]), py::object(axes[py::int_(i)]), out);
     }
   } else if (PyDict_Check(structure.ptr()) && PyDict_Check(axes.ptr())) {
-    for (auto item : py::reinterpret_borrow<py::dict>(structure)) append_axes(item.second, py::object(axes[item.first]), out);
+    for (auto item : py::reinterpret_borrow<py::dict>(structure))
+      append_axes(item.second, py::object(axes[item.first]), out);
   } else {
-    throw std::invalid_argument("[custom_function] The axes that the vmap rule returned do not match its outputs.");
+    throw std::invalid_argument(
+        "[custom_function] The axes that the vmap rule returned do not match its outputs.");
   }
 }
 

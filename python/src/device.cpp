@@ -1,14 +1,14 @@
 // Device, DeviceType and what can be asked about devices.
+#include "device.h"
+
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <variant>
 
 #include "arguments.h"
-#include "device.h"
-#include "module.h"
-
 #include "mlx/device.h"
+#include "module.h"
 
 using namespace pybind11::literals;
 
@@ -46,26 +46,34 @@ void define_classes(py::module_& m) {
                   .value("cpu", DeviceType::cpu)
                   .value("gpu", DeviceType::gpu)
                   .export_values();
-  // pybind11's comparison is false for every other type; `mx.gpu == mx.default_device()` must hold as well.
+  // pybind11's comparison is false for every other type; `mx.gpu == mx.default_device()` must hold
+  // as well.
   type.attr("__eq__") = py::cpp_function(
-      [](DeviceType self, py::handle other) { return equal(mx::Device(self), other).value_or(false); }, py::name("__eq__"),
-      py::is_method(type));
+      [](DeviceType self, py::handle other) {
+        return equal(mx::Device(self), other).value_or(false);
+      },
+      py::name("__eq__"), py::is_method(type));
   type.attr("__ne__") = py::cpp_function(
-      [](DeviceType self, py::handle other) { return !equal(mx::Device(self), other).value_or(false); }, py::name("__ne__"),
-      py::is_method(type));
+      [](DeviceType self, py::handle other) {
+        return !equal(mx::Device(self), other).value_or(false);
+      },
+      py::name("__ne__"), py::is_method(type));
 
   py::class_<mx::Device>(m, "Device", "A device to run operations on.")
       .def(py::init<DeviceType, int>(), "type"_a, "index"_a = 0)
       .def_readonly("type", &mx::Device::type)
       .def_readonly("index", &mx::Device::index)
       .def("__repr__", &device_repr)
-      .def("__hash__", [](const mx::Device& d) { return (static_cast<Py_hash_t>(d.type) << 16) + d.index + 1; })
+      .def("__hash__",
+           [](const mx::Device& d) { return (static_cast<Py_hash_t>(d.type) << 16) + d.index + 1; })
       .def("__eq__", [](const mx::Device& d, py::handle o) { return equal(d, o).value_or(false); })
       .def("__ne__", [](const mx::Device& d, py::handle o) { return !equal(d, o).value_or(false); })
-      .def(py::pickle([](const mx::Device& d) { return py::make_tuple(d.type == DeviceType::gpu, d.index); },
-                      [](const py::tuple& t) {
-                        return mx::Device(t[0].cast<bool>() ? DeviceType::gpu : DeviceType::cpu, t[1].cast<int>());
-                      }));
+      .def(py::pickle(
+          [](const mx::Device& d) { return py::make_tuple(d.type == DeviceType::gpu, d.index); },
+          [](const py::tuple& t) {
+            return mx::Device(t[0].cast<bool>() ? DeviceType::gpu : DeviceType::cpu,
+                              t[1].cast<int>());
+          }));
   py::implicitly_convertible<DeviceType, mx::Device>();
 }
 
@@ -73,17 +81,21 @@ void define_classes(py::module_& m) {
 
 void init_device(py::module_& m) {
   define_classes(m);
-  m.def("default_device", [] { return mx::default_device(); }, "The device that operations run on by default.");
-  m.def("set_default_device", [](const mx::Device& d) { mx::set_default_device(d); }, "device"_a,
-        "Makes operations run on `device` by default.");
-  m.def("is_available", [](const mx::Device& d) { return mx::is_available(d); }, "device"_a,
-        "Whether operations can run on `device`.");
-  m.def("device_count", [](DeviceType type) { return mx::device_count(type); }, "device_type"_a,
-        "The number of devices of a type.");
   m.def(
-      "device_info",
-      [](const mx::Device* d) { return facts(d ? *d : mx::default_device()); }, "d"_a = py::none(),
-      "Facts about a device: its name, architecture, memory and more.");
+      "default_device", [] { return mx::default_device(); },
+      "The device that operations run on by default.");
+  m.def(
+      "set_default_device", [](const mx::Device& d) { mx::set_default_device(d); }, "device"_a,
+      "Makes operations run on `device` by default.");
+  m.def(
+      "is_available", [](const mx::Device& d) { return mx::is_available(d); }, "device"_a,
+      "Whether operations can run on `device`.");
+  m.def(
+      "device_count", [](DeviceType type) { return mx::device_count(type); }, "device_type"_a,
+      "The number of devices of a type.");
+  m.def(
+      "device_info", [](const mx::Device* d) { return facts(d ? *d : mx::default_device()); },
+      "d"_a = py::none(), "Facts about a device: its name, architecture, memory and more.");
 }
 
 py::dict device_info_dict(const mx::Device& d) { return facts(d); }

@@ -10,7 +10,9 @@
 namespace {
 
 mx::Dtype type_of(dlpack::DataType t) {
-  auto is = [&](uint8_t code, uint8_t bits) { return t.code == code && t.bits == bits && t.lanes == 1; };
+  auto is = [&](uint8_t code, uint8_t bits) {
+    return t.code == code && t.bits == bits && t.lanes == 1;
+  };
   if (is(dlpack::kBool, 8)) return mx::bool_;
   if (is(dlpack::kBfloat, 16)) return mx::bfloat16;
   if (is(dlpack::kFloat, 16)) return mx::float16;
@@ -25,8 +27,9 @@ mx::Dtype type_of(dlpack::DataType t) {
   if (is(dlpack::kUInt, 16)) return mx::uint16;
   if (is(dlpack::kUInt, 32)) return mx::uint32;
   if (is(dlpack::kUInt, 64)) return mx::uint64;
-  throw std::invalid_argument("[from_dlpack] Unsupported element type: code " + std::to_string(t.code) + ", " +
-                              std::to_string(t.bits) + " bits, " + std::to_string(t.lanes) + " lanes.");
+  throw std::invalid_argument("[from_dlpack] Unsupported element type: code " +
+                              std::to_string(t.code) + ", " + std::to_string(t.bits) + " bits, " +
+                              std::to_string(t.lanes) + " lanes.");
 }
 
 dlpack::DataType type_to_dlpack(mx::Dtype dtype) {
@@ -40,15 +43,16 @@ dlpack::DataType type_to_dlpack(mx::Dtype dtype) {
 }
 
 // Copies elements of a strided tensor in row-major order.
-void copy_strided(const char* source, const int64_t* shape, const int64_t* strides, int ndim, size_t itemsize,
-                  char*& out) {
+void copy_strided(const char* source, const int64_t* shape, const int64_t* strides, int ndim,
+                  size_t itemsize, char*& out) {
   if (ndim == 0) {
     std::memcpy(out, source, itemsize);
     out += itemsize;
     return;
   }
   for (int64_t i = 0; i < shape[0]; ++i) {
-    copy_strided(source + i * strides[0] * static_cast<int64_t>(itemsize), shape + 1, strides + 1, ndim - 1, itemsize, out);
+    copy_strided(source + i * strides[0] * static_cast<int64_t>(itemsize), shape + 1, strides + 1,
+                 ndim - 1, itemsize, out);
   }
 }
 
@@ -65,7 +69,8 @@ mx::array copy_tensor(const dlpack::Tensor& t) {
   bool host = t.device.type == dlpack::kCPU || t.device.type == dlpack::kCUDAHost ||
               t.device.type == dlpack::kCUDAManaged || t.device.type == dlpack::kMetal;
   if (!host) {
-    throw std::invalid_argument("[from_dlpack] The tensor lies on a device (type " + std::to_string(t.device.type) +
+    throw std::invalid_argument("[from_dlpack] The tensor lies on a device (type " +
+                                std::to_string(t.device.type) +
                                 ") that the host cannot read; move it to the CPU first.");
   }
   mx::Dtype dtype = type_of(t.dtype);
@@ -88,7 +93,9 @@ struct Exported {
   std::vector<int64_t> strides;
 
   explicit Exported(const mx::array& a)
-      : array(a), shape(a.shape().begin(), a.shape().end()), strides(a.strides().begin(), a.strides().end()) {}
+      : array(a),
+        shape(a.shape().begin(), a.shape().end()),
+        strides(a.strides().begin(), a.strides().end()) {}
 
   dlpack::Tensor tensor() {
     return {array.nbytes() ? array.data<void>() : nullptr,
@@ -151,11 +158,13 @@ mx::array consume(PyObject* capsule, const char* name, const char* used_name) {
 
 mx::array array_from_dlpack(const py::object& value) {
   if (!py::hasattr(value, "__dlpack__")) {
-    throw py::type_error("[from_dlpack] A " + std::string(Py_TYPE(value.ptr())->tp_name) + " has no __dlpack__.");
+    throw py::type_error("[from_dlpack] A " + std::string(Py_TYPE(value.ptr())->tp_name) +
+                         " has no __dlpack__.");
   }
   py::object capsule = ask_for_capsule(value);
   if (PyCapsule_IsValid(capsule.ptr(), kVersionedName)) {
-    return consume<dlpack::ManagedTensorVersioned>(capsule.ptr(), kVersionedName, "used_dltensor_versioned");
+    return consume<dlpack::ManagedTensorVersioned>(capsule.ptr(), kVersionedName,
+                                                   "used_dltensor_versioned");
   }
   if (PyCapsule_IsValid(capsule.ptr(), kName)) {
     return consume<dlpack::ManagedTensor>(capsule.ptr(), kName, "used_dltensor");
@@ -174,7 +183,8 @@ py::capsule to_dlpack(const mx::array& source, bool versioned) {
       destroy_capsule<dlpack::ManagedTensorVersioned>(c, kVersionedName);
     });
   }
-  auto* managed =
-      new dlpack::ManagedTensor{exported->tensor(), exported, &delete_managed<dlpack::ManagedTensor>};
-  return wrap(managed, kName, [](PyObject* c) { destroy_capsule<dlpack::ManagedTensor>(c, kName); });
+  auto* managed = new dlpack::ManagedTensor{exported->tensor(), exported,
+                                            &delete_managed<dlpack::ManagedTensor>};
+  return wrap(managed, kName,
+              [](PyObject* c) { destroy_capsule<dlpack::ManagedTensor>(c, kName); });
 }

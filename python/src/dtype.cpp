@@ -25,7 +25,9 @@ size_t position(mx::Dtype dtype) {
   return i;
 }
 
-std::string attribute_name(mx::Dtype dtype) { return dtype == mx::bool_ ? "bool_" : dtype_name(dtype); }
+std::string attribute_name(mx::Dtype dtype) {
+  return dtype == mx::bool_ ? "bool_" : dtype_name(dtype);
+}
 
 bool same(mx::Dtype a, mx::Dtype b) { return a.val() == b.val(); }
 
@@ -37,9 +39,10 @@ bool is_kind(mx::Dtype dtype, const std::string& kind) {
   if (kind == "real floating") return mx::issubdtype(dtype, mx::floating);
   if (kind == "complex floating") return mx::issubdtype(dtype, mx::complexfloating);
   if (kind == "numeric") return mx::issubdtype(dtype, mx::number);
-  throw std::invalid_argument("[isdtype] Unknown kind '" + kind +
-                              "'; allowed are 'bool', 'signed integer', 'unsigned integer', 'integral', "
-                              "'real floating', 'complex floating' and 'numeric'.");
+  throw std::invalid_argument(
+      "[isdtype] Unknown kind '" + kind +
+      "'; allowed are 'bool', 'signed integer', 'unsigned integer', 'integral', "
+      "'real floating', 'complex floating' and 'numeric'.");
 }
 
 bool isdtype(mx::Dtype dtype, py::handle kind) {
@@ -57,19 +60,22 @@ bool isdtype(mx::Dtype dtype, py::handle kind) {
 mx::Dtype type_of(py::handle h, const char* op) {
   if (py::isinstance<mx::Dtype>(h)) return h.cast<mx::Dtype>();
   if (is_array(h)) return h.cast<const mx::array&>().dtype();
-  throw py::type_error(std::string("[") + op + "] Expected arrays or Dtypes but got " + Py_TYPE(h.ptr())->tp_name +
-                       ".");
+  throw py::type_error(std::string("[") + op + "] Expected arrays or Dtypes but got " +
+                       Py_TYPE(h.ptr())->tp_name + ".");
 }
 
 mx::Dtype result_type(const py::args& args) {
-  if (args.empty()) throw std::invalid_argument("[result_type] At least one array or Dtype is required.");
+  if (args.empty())
+    throw std::invalid_argument("[result_type] At least one array or Dtype is required.");
   mx::Dtype result = type_of(args[0], "result_type");
-  for (size_t i = 1; i < args.size(); ++i) result = mx::promote_types(result, type_of(args[i], "result_type"));
+  for (size_t i = 1; i < args.size(); ++i)
+    result = mx::promote_types(result, type_of(args[i], "result_type"));
   return result;
 }
 
 void define_limits(py::module_& m) {
-  py::class_<mx::finfo>(m, "finfo", "Limits of a floating point type: min, max, eps, smallest_normal.")
+  py::class_<mx::finfo>(m, "finfo",
+                        "Limits of a floating point type: min, max, eps, smallest_normal.")
       .def(py::init<mx::Dtype>(), "dtype"_a)
       .def_property_readonly("dtype", [](const mx::finfo& f) { return dtype_object(f.dtype); })
       .def_readonly("min", &mx::finfo::min)
@@ -78,7 +84,8 @@ void define_limits(py::module_& m) {
       .def_readonly("smallest_normal", &mx::finfo::smallest_normal)
       .def("__repr__", [](const mx::finfo& f) {
         std::ostringstream os;
-        os << "finfo(min=" << f.min << ", max=" << f.max << ", dtype=" << dtype_name(f.dtype) << ")";
+        os << "finfo(min=" << f.min << ", max=" << f.max << ", dtype=" << dtype_name(f.dtype)
+           << ")";
         return os.str();
       });
   py::class_<mx::iinfo>(m, "iinfo", "Limits of an integer type: min and max.")
@@ -88,7 +95,8 @@ void define_limits(py::module_& m) {
       .def_readonly("max", &mx::iinfo::max)
       .def("__repr__", [](const mx::iinfo& i) {
         std::ostringstream os;
-        os << "iinfo(min=" << i.min << ", max=" << i.max << ", dtype=" << dtype_name(i.dtype) << ")";
+        os << "iinfo(min=" << i.min << ", max=" << i.max << ", dtype=" << dtype_name(i.dtype)
+           << ")";
         return os.str();
       });
 }
@@ -96,13 +104,23 @@ void define_limits(py::module_& m) {
 void define_predicates(py::module_& m) {
   using Category = mx::Dtype::Category;
   const char* doc = "Whether the first type or category is, or belongs to, the second.";
-  m.def("issubdtype", [](mx::Dtype a, mx::Dtype b) { return mx::issubdtype(a, b); }, "arg1"_a, "arg2"_a, doc);
-  m.def("issubdtype", [](mx::Dtype a, Category b) { return mx::issubdtype(a, b); }, "arg1"_a, "arg2"_a, doc);
-  m.def("issubdtype", [](Category a, mx::Dtype b) { return mx::issubdtype(a, b); }, "arg1"_a, "arg2"_a, doc);
-  m.def("issubdtype", [](Category a, Category b) { return mx::issubdtype(a, b); }, "arg1"_a, "arg2"_a, doc);
-  m.def("isdtype", &isdtype, "dtype"_a, "kind"_a, "Whether a type is of a kind, as the array API standard names them.");
-  m.def("result_type", [](const py::args& args) { return dtype_object(result_type(args)); },
-        "The type that arrays and types promote to together.");
+  m.def(
+      "issubdtype", [](mx::Dtype a, mx::Dtype b) { return mx::issubdtype(a, b); }, "arg1"_a,
+      "arg2"_a, doc);
+  m.def(
+      "issubdtype", [](mx::Dtype a, Category b) { return mx::issubdtype(a, b); }, "arg1"_a,
+      "arg2"_a, doc);
+  m.def(
+      "issubdtype", [](Category a, mx::Dtype b) { return mx::issubdtype(a, b); }, "arg1"_a,
+      "arg2"_a, doc);
+  m.def(
+      "issubdtype", [](Category a, Category b) { return mx::issubdtype(a, b); }, "arg1"_a, "arg2"_a,
+      doc);
+  m.def("isdtype", &isdtype, "dtype"_a, "kind"_a,
+        "Whether a type is of a kind, as the array API standard names them.");
+  m.def(
+      "result_type", [](const py::args& args) { return dtype_object(result_type(args)); },
+      "The type that arrays and types promote to together.");
   m.def(
       "can_cast",
       [](py::handle from, mx::Dtype to) {
@@ -127,8 +145,14 @@ void init_dtype(py::module_& m) {
   py::class_<mx::Dtype>(m, "Dtype", "The type of an array's elements.")
       .def_property_readonly("size", &mx::Dtype::size, "Bytes per element.")
       .def("__repr__", [](mx::Dtype t) { return "mlx.core." + dtype_name(t); })
-      .def("__eq__", [](mx::Dtype t, py::handle o) { return py::isinstance<mx::Dtype>(o) && same(t, o.cast<mx::Dtype>()); })
-      .def("__ne__", [](mx::Dtype t, py::handle o) { return !py::isinstance<mx::Dtype>(o) || !same(t, o.cast<mx::Dtype>()); })
+      .def("__eq__",
+           [](mx::Dtype t, py::handle o) {
+             return py::isinstance<mx::Dtype>(o) && same(t, o.cast<mx::Dtype>());
+           })
+      .def("__ne__",
+           [](mx::Dtype t, py::handle o) {
+             return !py::isinstance<mx::Dtype>(o) || !same(t, o.cast<mx::Dtype>());
+           })
       .def("__hash__", [](mx::Dtype t) { return static_cast<Py_hash_t>(t.val()) + 1; })
       .def("__reduce__", &attribute_name);
   for (size_t i = 0; i < std::size(kDtypes); ++i) {

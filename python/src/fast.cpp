@@ -6,7 +6,8 @@ void init_fast_metal_kernel(py::module_& fast);
 #endif
 
 void init_fast(py::module_& parent) {
-  py::module_ m = parent.def_submodule("fast", "Operations that come as one kernel, and kernels of one's own.");
+  py::module_ m =
+      parent.def_submodule("fast", "Operations that come as one kernel, and kernels of one's own.");
 #ifdef MLX_HAS_METAL_KERNEL
   init_fast_metal_kernel(m);
 #endif

@@ -42,7 +42,8 @@ Gathered gather_parts(const mx::array& sliced, const std::vector<Subscript>& par
   return {mx::gather(sliced, indices, axes, sizes), static_cast<int>(index_shape.size())};
 }
 
-// Moves the indices' axes behind the slices that stand before the advanced parts, and adds new axes.
+// Moves the indices' axes behind the slices that stand before the advanced parts, and adds new
+// axes.
 mx::array place_index_axes(mx::array result, const std::vector<Subscript>& parts, int index_axes) {
   int before = slices_before_advanced(parts);
   if (before > 0) {
@@ -110,6 +111,7 @@ mx::array basic_slice(const mx::array& a, const std::vector<Subscript>& parts) {
 
 mx::array get_item(const mx::array& a, py::handle key) {
   auto parts = parse_subscripts(a, key);
-  if (has_kind(parts, Kind::mask)) throw std::invalid_argument("boolean indices are not yet supported");
+  if (has_kind(parts, Kind::mask))
+    throw std::invalid_argument("boolean indices are not yet supported");
   return has_kind(parts, Kind::array) ? get_advanced(a, parts) : get_basic(a, parts);
 }

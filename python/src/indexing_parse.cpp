@@ -13,7 +13,8 @@ namespace {
 using Kind = Subscript::Kind;
 
 bool has_axes(py::handle h) {
-  return py::hasattr(h, "shape") && py::hasattr(h, "__array_interface__") && py::len(h.attr("shape")) > 0;
+  return py::hasattr(h, "shape") && py::hasattr(h, "__array_interface__") &&
+         py::len(h.attr("shape")) > 0;
 }
 
 bool is_integer(py::handle h) {
@@ -33,7 +34,8 @@ py::object slice_bound(py::object bound) {
 }
 
 Subscript parse_slice(py::handle key, int length) {
-  py::slice slice(slice_bound(key.attr("start")), slice_bound(key.attr("stop")), slice_bound(key.attr("step")));
+  py::slice slice(slice_bound(key.attr("start")), slice_bound(key.attr("stop")),
+                  slice_bound(key.attr("step")));
   Py_ssize_t start, stop, step;
   if (PySlice_Unpack(slice.ptr(), &start, &stop, &step) < 0) {
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
@@ -57,8 +59,8 @@ Subscript parse_integer(py::handle key, int axis, int length) {
   Py_ssize_t i = PyNumber_AsSsize_t(key.ptr(), PyExc_IndexError);
   if (i == -1 && PyErr_Occurred()) throw py::error_already_set();
   if (i < -length || i >= length) {
-    throw py::index_error("Index " + std::to_string(i) + " is out of bounds for axis " + std::to_string(axis) +
-                          " with size " + std::to_string(length) + ".");
+    throw py::index_error("Index " + std::to_string(i) + " is out of bounds for axis " +
+                          std::to_string(axis) + " with size " + std::to_string(length) + ".");
   }
   Subscript s{Kind::integer};
   s.start = static_cast<int>(i < 0 ? i + length : i);
@@ -99,7 +101,8 @@ Raw raw_part(py::handle key) {
   } else if (sequence || (is_array_like(key) && !PyFloat_Check(p) && !PyComplex_Check(p))) {
     raw.array = array_of(key);
   } else {
-    throw std::invalid_argument(std::string("Cannot index mlx array using the given type ") + Py_TYPE(p)->tp_name + ".");
+    throw std::invalid_argument(std::string("Cannot index mlx array using the given type ") +
+                                Py_TYPE(p)->tp_name + ".");
   }
   return raw;
 }
@@ -109,13 +112,15 @@ Subscript match(const mx::array& a, const Raw& raw, int axis) {
   if (raw.array) {
     Subscript s{raw.array->dtype() == mx::bool_ ? Kind::mask : Kind::array};
     if (s.kind == Kind::array && !mx::issubdtype(raw.array->dtype(), mx::integer)) {
-      throw std::invalid_argument("Indices must be integral or boolean, not " + mx::dtype_to_string(raw.array->dtype()) + ".");
+      throw std::invalid_argument("Indices must be integral or boolean, not " +
+                                  mx::dtype_to_string(raw.array->dtype()) + ".");
     }
     s.array = raw.array;
     return s;
   }
   int length = a.shape(axis);
-  return PySlice_Check(raw.object.ptr()) ? parse_slice(raw.object, length) : parse_integer(raw.object, axis, length);
+  return PySlice_Check(raw.object.ptr()) ? parse_slice(raw.object, length)
+                                         : parse_integer(raw.object, axis, length);
 }
 
 }  // namespace
@@ -135,7 +140,8 @@ std::vector<Subscript> parse_subscripts(const mx::array& a, py::handle key) {
   if (ellipses > 1) throw std::invalid_argument("An index can only have a single ellipsis (...).");
   int ndim = static_cast<int>(a.ndim());
   if (axes > ndim) {
-    throw std::invalid_argument("Too many indices for array with " + std::to_string(ndim) + " dimensions.");
+    throw std::invalid_argument("Too many indices for array with " + std::to_string(ndim) +
+                                " dimensions.");
   }
   std::vector<Subscript> parts;
   int axis = 0;
@@ -199,6 +205,10 @@ int count_before_advanced(const std::vector<Subscript>& parts, Kind kind) {
 
 }  // namespace
 
-int slices_before_advanced(const std::vector<Subscript>& parts) { return count_before_advanced(parts, Kind::slice); }
+int slices_before_advanced(const std::vector<Subscript>& parts) {
+  return count_before_advanced(parts, Kind::slice);
+}
 
-int new_axes_before_advanced(const std::vector<Subscript>& parts) { return count_before_advanced(parts, Kind::new_axis); }
+int new_axes_before_advanced(const std::vector<Subscript>& parts) {
+  return count_before_advanced(parts, Kind::new_axis);
+}

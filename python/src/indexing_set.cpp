@@ -31,8 +31,8 @@ mx::array combine(const mx::array& a, const mx::array& b, Update update) {
   throw std::logic_error("[combine] Unknown update.");
 }
 
-mx::array scatter(const mx::array& a, const std::vector<mx::array>& indices, const mx::array& values,
-                  const std::vector<int>& axes, Update update) {
+mx::array scatter(const mx::array& a, const std::vector<mx::array>& indices,
+                  const mx::array& values, const std::vector<int>& axes, Update update) {
   switch (update) {
     case Update::set:
       return mx::scatter(a, indices, values, axes);
@@ -65,7 +65,8 @@ mx::array fit(const mx::array& value, const mx::Shape& shape) {
   return mx::broadcast_to(drop_leading_ones(value, shape.size()), shape);
 }
 
-mx::array update_basic(const mx::array& a, const std::vector<Subscript>& parts, const mx::array& value, Update update) {
+mx::array update_basic(const mx::array& a, const std::vector<Subscript>& parts,
+                       const mx::array& value, Update update) {
   mx::Shape shape, start, stop, step;
   for (const auto& p : parts) {
     if (p.kind == Kind::new_axis) {
@@ -83,15 +84,19 @@ mx::array update_basic(const mx::array& a, const std::vector<Subscript>& parts, 
   AxisChanges changes = axis_changes(parts);
   if (!changes.added.empty()) fitted = mx::squeeze(fitted, changes.added);
   if (!changes.dropped.empty()) fitted = mx::expand_dims(fitted, changes.dropped);
-  mx::array updated = update == Update::set ? fitted : combine(basic_slice(a, parts), fitted, update);
+  mx::array updated =
+      update == Update::set ? fitted : combine(basic_slice(a, parts), fitted, update);
   updated = mx::astype(updated, a.dtype());
-  if (updated.shape() == a.shape() && start == mx::Shape(a.ndim(), 0) && step == mx::Shape(a.ndim(), 1)) return updated;
+  if (updated.shape() == a.shape() && start == mx::Shape(a.ndim(), 0) &&
+      step == mx::Shape(a.ndim(), 1))
+    return updated;
   return mx::slice_update(a, updated, start, stop, step);
 }
 
 // Everything a scatter needs to know about the advanced parts and the slices between them.
 struct ScatterPlan {
-  std::vector<mx::array> indices;  // broadcastable to the array indices' axes, then the partial slices'
+  std::vector<mx::array>
+      indices;  // broadcastable to the array indices' axes, then the partial slices'
   std::vector<int> axes;
   std::vector<int> order;      // of the value's axes: array indices, partial slices, whole slices
   mx::Shape value_shape;       // as the user sees it, with new axes
@@ -108,7 +113,8 @@ mx::Shape index_shape_of(const std::vector<Subscript>& parts) {
 }
 
 // Axes of the value as the user sees it.
-void plan_value(const std::vector<Subscript>& parts, const mx::Shape& index_shape, ScatterPlan& plan) {
+void plan_value(const std::vector<Subscript>& parts, const mx::Shape& index_shape,
+                ScatterPlan& plan) {
   int k = static_cast<int>(index_shape.size());
   int lead = slices_before_advanced(parts) + new_axes_before_advanced(parts);
   std::vector<int> partial, whole, index_axes;
@@ -171,7 +177,8 @@ void plan_indices(const std::vector<Subscript>& parts, int k, ScatterPlan& plan)
   }
 }
 
-mx::array update_advanced(const mx::array& a, const std::vector<Subscript>& parts, const mx::array& value, Update update) {
+mx::array update_advanced(const mx::array& a, const std::vector<Subscript>& parts,
+                          const mx::array& value, Update update) {
   mx::Shape index_shape = index_shape_of(parts);
   ScatterPlan plan;
   plan_value(parts, index_shape, plan);
@@ -181,13 +188,16 @@ mx::array update_advanced(const mx::array& a, const std::vector<Subscript>& part
   fitted = mx::expand_dims(mx::transpose(fitted, plan.order), plan.unit_axes);
   bool fraction = update == Update::divide && !mx::issubdtype(a.dtype(), mx::inexact);
   if (fraction) {
-    return mx::astype(scatter(mx::astype(a, mx::float32), plan.indices, mx::astype(fitted, mx::float32), plan.axes, update), a.dtype());
+    return mx::astype(scatter(mx::astype(a, mx::float32), plan.indices,
+                              mx::astype(fitted, mx::float32), plan.axes, update),
+                      a.dtype());
   }
   return scatter(a, plan.indices, mx::astype(fitted, a.dtype()), plan.axes, update);
 }
 
 // A mask among whole slices: where it lies and what it selects from.
-mx::array update_masked(const mx::array& a, const std::vector<Subscript>& parts, const mx::array& value, Update update) {
+mx::array update_masked(const mx::array& a, const std::vector<Subscript>& parts,
+                        const mx::array& value, Update update) {
   int first = 0, after = 0;
   std::optional<mx::array> mask;
   for (const auto& p : parts) {
@@ -201,19 +211,22 @@ mx::array update_masked(const mx::array& a, const std::vector<Subscript>& parts,
   }
   mx::Shape masked_shape(a.shape().begin() + first, a.shape().begin() + first + mask->ndim());
   if (mask->shape() != masked_shape) {
-    throw std::invalid_argument("The mask has shape " + mx::shape_to_string(mask->shape()) + " but indexes axes of shape " +
-                                mx::shape_to_string(masked_shape) + ".");
+    throw std::invalid_argument("The mask has shape " + mx::shape_to_string(mask->shape()) +
+                                " but indexes axes of shape " + mx::shape_to_string(masked_shape) +
+                                ".");
   }
   mx::Shape shape(first, 1);
   shape.insert(shape.end(), mask->shape().begin(), mask->shape().end());
   shape.insert(shape.end(), after, 1);
   mx::array condition = mx::reshape(*mask, shape);
-  // The value has one axis for all that the mask selects, before those of the slices behind the mask.
+  // The value has one axis for all that the mask selects, before those of the slices behind the
+  // mask.
   int list_axis = static_cast<int>(value.ndim()) - after - 1;
   mx::array v = value;
   if (list_axis >= 0 && v.shape(list_axis) != 1) {
     if (first > 0 || update != Update::set) {
-      throw std::invalid_argument("A list of values can only be assigned to a mask of the leading axes.");
+      throw std::invalid_argument(
+          "A list of values can only be assigned to a mask of the leading axes.");
     }
     mx::Shape source_shape(a.shape().begin() + mask->ndim(), a.shape().end());
     source_shape.insert(source_shape.begin(), v.shape(list_axis));
@@ -232,7 +245,9 @@ mx::array update_masked(const mx::array& a, const std::vector<Subscript>& parts,
 // The value of an assignment takes the array's type.
 mx::array value_array(py::handle value, const mx::array& a) {
   bool scalar_or_array = is_array_like(value);
-  return scalar_or_array ? to_array(value, a.dtype()) : array_from_object(py::reinterpret_borrow<py::object>(value), std::nullopt);
+  return scalar_or_array
+             ? to_array(value, a.dtype())
+             : array_from_object(py::reinterpret_borrow<py::object>(value), std::nullopt);
 }
 
 }  // namespace
@@ -242,5 +257,6 @@ mx::array update_item(const mx::array& a, py::handle key, py::handle value, Upda
   mx::array v = value_array(value, a);
   if (update == Update::set) v = mx::astype(v, a.dtype());
   if (has_kind(parts, Kind::mask)) return update_masked(a, parts, v, update);
-  return has_kind(parts, Kind::array) ? update_advanced(a, parts, v, update) : update_basic(a, parts, v, update);
+  return has_kind(parts, Kind::array) ? update_advanced(a, parts, v, update)
+                                      : update_basic(a, parts, v, update);
 }

@@ -14,9 +14,13 @@ void define_memory(py::module_& m);
 void init_metal(py::module_& parent) {
   py::module_ m = parent.def_submodule("metal", "The Metal device.");
   m.def("is_available", &mx::metal::is_available, "Whether Metal kernels can run.");
-  m.def("device_info", [] { return device_info_dict(mx::Device(mx::Device::gpu)); }, "Facts about the Metal device.");
-  m.def("start_capture", [](const std::string& path) { mx::metal::start_capture(path); }, "path"_a = "",
-        "Accepts the path of a GPU trace (.gputrace); there is no tool to record one here.");
+  m.def(
+      "device_info", [] { return device_info_dict(mx::Device(mx::Device::gpu)); },
+      "Facts about the Metal device.");
+  m.def(
+      "start_capture", [](const std::string& path) { mx::metal::start_capture(path); },
+      "path"_a = "",
+      "Accepts the path of a GPU trace (.gputrace); there is no tool to record one here.");
   m.def("stop_capture", &mx::metal::stop_capture, "Ends a capture.");
   define_memory(m);
 }

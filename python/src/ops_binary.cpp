@@ -1,6 +1,5 @@
 // Elementwise operations of two arrays or scalars.
 #include "mlx/ops/binary.h"
-
 #include "mlx/ops/indexing.h"
 #include "ops.h"
 
@@ -63,23 +62,27 @@ void define_comparisons(py::module_& m) {
         auto [x, y] = to_arrays(a, b);
         return mx::array_equal(x, y, equal_nan, s);
       },
-      "a"_a, "b"_a, "equal_nan"_a = false, "stream"_a = py::none(), "Whether two arrays have the same shape and elements.");
+      "a"_a, "b"_a, "equal_nan"_a = false, "stream"_a = py::none(),
+      "Whether two arrays have the same shape and elements.");
   m.def(
       "allclose",
-      [](const ArrayLike& a, const ArrayLike& b, double rtol, double atol, bool equal_nan, StreamArg s) {
+      [](const ArrayLike& a, const ArrayLike& b, double rtol, double atol, bool equal_nan,
+         StreamArg s) {
         auto [x, y] = to_arrays(a, b);
         return mx::allclose(x, y, rtol, atol, equal_nan, s);
       },
-      "a"_a, "b"_a, py::pos_only(), "rtol"_a = 1e-5, "atol"_a = 1e-8, py::kw_only(), "equal_nan"_a = false,
-      "stream"_a = py::none(), "Whether |a - b| <= atol + rtol * |b| holds everywhere.");
+      "a"_a, "b"_a, py::pos_only(), "rtol"_a = 1e-5, "atol"_a = 1e-8, py::kw_only(),
+      "equal_nan"_a = false, "stream"_a = py::none(),
+      "Whether |a - b| <= atol + rtol * |b| holds everywhere.");
   m.def(
       "isclose",
-      [](const ArrayLike& a, const ArrayLike& b, double rtol, double atol, bool equal_nan, StreamArg s) {
+      [](const ArrayLike& a, const ArrayLike& b, double rtol, double atol, bool equal_nan,
+         StreamArg s) {
         auto [x, y] = to_arrays(a, b);
         return mx::isclose(x, y, rtol, atol, equal_nan, s);
       },
-      "a"_a, "b"_a, py::pos_only(), "rtol"_a = 1e-5, "atol"_a = 1e-8, py::kw_only(), "equal_nan"_a = false,
-      "stream"_a = py::none(), "Where |a - b| <= atol + rtol * |b| holds.");
+      "a"_a, "b"_a, py::pos_only(), "rtol"_a = 1e-5, "atol"_a = 1e-8, py::kw_only(),
+      "equal_nan"_a = false, "stream"_a = py::none(), "Where |a - b| <= atol + rtol * |b| holds.");
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // Operations that select, gather and scatter.
-#include "mlx/ops/indexing.h"
-
 #include <stdexcept>
 
+#include "mlx/ops/indexing.h"
 #include "mlx/ops/shape.h"
 #include "ops.h"
 
@@ -14,24 +13,31 @@ std::optional<int> optional_int(const py::object& o) {
   return o.is_none() ? std::nullopt : std::optional<int>(o.cast<int>());
 }
 
-mx::array where(const ArrayLike& condition, const ArrayLike& x, const ArrayLike& y, mx::StreamOrDevice s) {
+mx::array where(const ArrayLike& condition, const ArrayLike& x, const ArrayLike& y,
+                mx::StreamOrDevice s) {
   auto [a, b] = to_arrays(x, y);
   return mx::where(to_array(condition, mx::bool_), a, b, s);
 }
 
-mx::array clip(const ArrayLike& value, const py::object& low, const py::object& high, mx::StreamOrDevice s) {
+mx::array clip(const ArrayLike& value, const py::object& low, const py::object& high,
+               mx::StreamOrDevice s) {
   mx::array a = to_array(value);
-  auto bound = [&](const py::object& o) { return o.is_none() ? std::nullopt : std::optional<mx::array>(to_array(o, a.dtype())); };
+  auto bound = [&](const py::object& o) {
+    return o.is_none() ? std::nullopt : std::optional<mx::array>(to_array(o, a.dtype()));
+  };
   return mx::clip(a, bound(low), bound(high), s);
 }
 
-mx::array take(const mx::array& a, const ArrayLike& indices, const py::object& axis, mx::StreamOrDevice s) {
+mx::array take(const mx::array& a, const ArrayLike& indices, const py::object& axis,
+               mx::StreamOrDevice s) {
   auto dim = optional_int(axis);
   if (PyLong_Check(indices.value.ptr())) {
     int index = indices.value.cast<int>();
-    int extent = dim ? a.shape(mx::normalize_axis_index(*dim, static_cast<int>(a.ndim()), "take")) : static_cast<int>(a.size());
+    int extent = dim ? a.shape(mx::normalize_axis_index(*dim, static_cast<int>(a.ndim()), "take"))
+                     : static_cast<int>(a.size());
     if (index < -extent || index >= extent) {
-      throw py::index_error("[take] Index " + std::to_string(index) + " is out of bounds for length " + std::to_string(extent) + ".");
+      throw py::index_error("[take] Index " + std::to_string(index) +
+                            " is out of bounds for length " + std::to_string(extent) + ".");
     }
     return dim ? mx::take(a, index, *dim, s) : mx::take(a, index, s);
   }
@@ -43,46 +49,65 @@ void define_along_axis(py::module_& m) {
   m.def(
       "take_along_axis",
       [](const mx::array& a, const mx::array& indices, const py::object& axis, StreamArg s) {
-        if (axis.is_none()) return mx::take_along_axis(mx::flatten(a, s), mx::flatten(indices, s), 0, s);
+        if (axis.is_none())
+          return mx::take_along_axis(mx::flatten(a, s), mx::flatten(indices, s), 0, s);
         return mx::take_along_axis(a, indices, axis.cast<int>(), s);
       },
-      "a"_a, py::pos_only(), "indices"_a, "axis"_a = py::none(), STREAM_KEYWORD, "Elements at indices along an axis, one set for each slice.");
+      "a"_a, py::pos_only(), "indices"_a, "axis"_a = py::none(), STREAM_KEYWORD,
+      "Elements at indices along an axis, one set for each slice.");
   m.def(
       "put_along_axis",
-      [](const mx::array& a, const mx::array& indices, const ArrayLike& value, const py::object& axis, StreamArg s) {
+      [](const mx::array& a, const mx::array& indices, const ArrayLike& value,
+         const py::object& axis, StreamArg s) {
         mx::array values = to_array(value, a.dtype());
         if (!axis.is_none()) return mx::put_along_axis(a, indices, values, axis.cast<int>(), s);
-        mx::array flat = mx::put_along_axis(mx::flatten(a, s), mx::flatten(indices, s), mx::flatten(values, s), 0, s);
+        mx::array flat = mx::put_along_axis(mx::flatten(a, s), mx::flatten(indices, s),
+                                            mx::flatten(values, s), 0, s);
         return mx::reshape(flat, a.shape(), s);
       },
-      "a"_a, py::pos_only(), "indices"_a, "values"_a, "axis"_a = py::none(), STREAM_KEYWORD, "The array with values put at indices along an axis.");
+      "a"_a, py::pos_only(), "indices"_a, "values"_a, "axis"_a = py::none(), STREAM_KEYWORD,
+      "The array with values put at indices along an axis.");
 }
 
 void define_slices(py::module_& m) {
   m.def(
       "slice",
-      [](const mx::array& a, const mx::array& start, const Ints& axes, const Ints& size, StreamArg s) {
-        return mx::slice(a, start, axes.value, to_shape(size), s);
-      },
-      "a"_a, "start_indices"_a, "axes"_a, "slice_size"_a, STREAM_KEYWORD, "A slice whose start is an array.");
+      [](const mx::array& a, const mx::array& start, const Ints& axes, const Ints& size,
+         StreamArg s) { return mx::slice(a, start, axes.value, to_shape(size), s); },
+      "a"_a, "start_indices"_a, "axes"_a, "slice_size"_a, STREAM_KEYWORD,
+      "A slice whose start is an array.");
   m.def(
       "slice_update",
-      [](const mx::array& a, const mx::array& update, const mx::array& start, const Ints& axes, StreamArg s) {
-        return mx::slice_update(a, update, start, axes.value, s);
-      },
-      "a"_a, "update"_a, "start_indices"_a, "axes"_a, STREAM_KEYWORD, "The array with a slice, whose start is an array, replaced.");
+      [](const mx::array& a, const mx::array& update, const mx::array& start, const Ints& axes,
+         StreamArg s) { return mx::slice_update(a, update, start, axes.value, s); },
+      "a"_a, "update"_a, "start_indices"_a, "axes"_a, STREAM_KEYWORD,
+      "The array with a slice, whose start is an array, replaced.");
 }
 
 }  // namespace
 
 void init_ops_index(py::module_& m, ArrayClass&) {
-  m.def("where", [](const ArrayLike& c, const ArrayLike& x, const ArrayLike& y, StreamArg s) { return where(c, x, y, s); },
-        "condition"_a, "x"_a, "y"_a, py::pos_only(), STREAM_KEYWORD, "Elements of x where the condition holds, of y elsewhere.");
-  m.def("clip", [](const ArrayLike& a, const py::object& low, const py::object& high, StreamArg s) { return clip(a, low, high, s); },
-        "a"_a, py::pos_only(), "a_min"_a, "a_max"_a, STREAM_KEYWORD, "Elements limited to [a_min, a_max]; None is no limit.");
-  m.def("take", [](const mx::array& a, const ArrayLike& i, const py::object& axis, StreamArg s) { return take(a, i, axis, s); },
-        "a"_a, py::pos_only(), "indices"_a, "axis"_a = py::none(), STREAM_KEYWORD,
-        "Elements at indices along an axis, or of the flattened array.");
+  m.def(
+      "where",
+      [](const ArrayLike& c, const ArrayLike& x, const ArrayLike& y, StreamArg s) {
+        return where(c, x, y, s);
+      },
+      "condition"_a, "x"_a, "y"_a, py::pos_only(), STREAM_KEYWORD,
+      "Elements of x where the condition holds, of y elsewhere.");
+  m.def(
+      "clip",
+      [](const ArrayLike& a, const py::object& low, const py::object& high, StreamArg s) {
+        return clip(a, low, high, s);
+      },
+      "a"_a, py::pos_only(), "a_min"_a, "a_max"_a, STREAM_KEYWORD,
+      "Elements limited to [a_min, a_max]; None is no limit.");
+  m.def(
+      "take",
+      [](const mx::array& a, const ArrayLike& i, const py::object& axis, StreamArg s) {
+        return take(a, i, axis, s);
+      },
+      "a"_a, py::pos_only(), "indices"_a, "axis"_a = py::none(), STREAM_KEYWORD,
+      "Elements at indices along an axis, or of the flattened array.");
   define_along_axis(m);
   define_slices(m);
 }

@@ -1,25 +1,27 @@
 // Operations that join, split, repeat and pad arrays.
 #include <stdexcept>
 
+#include "mlx/ops.h"
 #include "mlx/ops/shape.h"
 #include "ops.h"
-
-#include "mlx/ops.h"
 
 using namespace pybind11::literals;
 
 namespace {
 
 // Element counts known only as values: the positions are computed on the host.
-mx::array repeat_by_array(const mx::array& a, mx::array repeats, std::optional<int> axis, mx::StreamOrDevice s) {
+mx::array repeat_by_array(const mx::array& a, mx::array repeats, std::optional<int> axis,
+                          mx::StreamOrDevice s) {
   mx::array source = axis ? a : mx::flatten(a, s);
   int dim = axis.value_or(0);
   dim = mx::normalize_axis_index(dim, static_cast<int>(source.ndim()), "repeat");
   if (!mx::issubdtype(repeats.dtype(), mx::integer)) {
     throw std::invalid_argument("[repeat] The repeats must be integers.");
   }
-  if (repeats.ndim() > 1 || (repeats.size() != 1 && static_cast<int>(repeats.size()) != source.shape(dim))) {
-    throw std::invalid_argument("[repeat] The repeats must be one integer or a list of " + std::to_string(source.shape(dim)) +
+  if (repeats.ndim() > 1 ||
+      (repeats.size() != 1 && static_cast<int>(repeats.size()) != source.shape(dim))) {
+    throw std::invalid_argument("[repeat] The repeats must be one integer or a list of " +
+                                std::to_string(source.shape(dim)) +
                                 " integers, one for each element along the axis.");
   }
   repeats = mx::broadcast_to(mx::astype(mx::flatten(repeats), mx::int64), {source.shape(dim)}, s);
@@ -38,7 +40,8 @@ mx::array repeat_by_array(const mx::array& a, mx::array repeats, std::optional<i
   return mx::take(source, indices, dim, s);
 }
 
-mx::array repeat(const mx::array& a, const py::object& repeats, const py::object& axis, mx::StreamOrDevice s) {
+mx::array repeat(const mx::array& a, const py::object& repeats, const py::object& axis,
+                 mx::StreamOrDevice s) {
   auto dim = axis.is_none() ? std::nullopt : std::optional<int>(axis.cast<int>());
   if (PyIndex_Check(repeats.ptr()) && !is_array(repeats)) {
     int n = repeats.cast<int>();
@@ -70,11 +73,13 @@ PadWidths pad_widths(const mx::array& a, const py::object& width) {
   PadWidths result;
   if (load_ints(width, ints)) {
     if (ints.value.empty() || ints.value.size() > 2) {
-      throw std::invalid_argument("[pad] Expected an int, a pair of ints or a list of pairs as pad_width.");
+      throw std::invalid_argument(
+          "[pad] Expected an int, a pair of ints or a list of pairs as pad_width.");
     }
     return PadWidths(a.ndim(), {ints.value.front(), ints.value.back()});
   }
-  if (!PySequence_Check(width.ptr())) throw py::type_error("[pad] pad_width must be an int or a list of pairs of ints.");
+  if (!PySequence_Check(width.ptr()))
+    throw py::type_error("[pad] pad_width must be an int or a list of pairs of ints.");
   for (py::handle item : width) {
     Ints pair;
     if (!load_ints(item, pair) || pair.value.empty() || pair.value.size() > 2) {
@@ -96,10 +101,13 @@ py::object at_least(const py::args& arrays, Many many, mx::StreamOrDevice s) {
 void define_joins(py::module_& m) {
   auto concatenate = [](const py::object& arrays, const py::object& axis, StreamArg s) {
     auto inputs = to_vector(arrays, "concatenate");
-    return axis.is_none() ? mx::concatenate(std::move(inputs), s) : mx::concatenate(std::move(inputs), axis.cast<int>(), s);
+    return axis.is_none() ? mx::concatenate(std::move(inputs), s)
+                          : mx::concatenate(std::move(inputs), axis.cast<int>(), s);
   };
-  m.def("concatenate", concatenate, "arrays"_a, "axis"_a = 0, STREAM_KEYWORD, "Joins arrays along an existing axis.");
-  m.def("concat", concatenate, "arrays"_a, "axis"_a = 0, STREAM_KEYWORD, "Joins arrays along an existing axis.");
+  m.def("concatenate", concatenate, "arrays"_a, "axis"_a = 0, STREAM_KEYWORD,
+        "Joins arrays along an existing axis.");
+  m.def("concat", concatenate, "arrays"_a, "axis"_a = 0, STREAM_KEYWORD,
+        "Joins arrays along an existing axis.");
   m.def(
       "stack",
       [](const py::object& arrays, const py::object& axis, StreamArg s) {
@@ -107,27 +115,37 @@ void define_joins(py::module_& m) {
         return axis.is_none() ? mx::stack(inputs, s) : mx::stack(inputs, axis.cast<int>(), s);
       },
       "arrays"_a, "axis"_a = 0, STREAM_KEYWORD, "Joins arrays of one shape along a new axis.");
-  m.def("unstack", [](const mx::array& x, int axis, StreamArg s) { return to_list(mx::unstack(x, axis, s)); }, "x"_a,
-        py::pos_only(), py::kw_only(), "axis"_a = 0, "stream"_a = py::none(), "The slices of an array along an axis.");
+  m.def(
+      "unstack",
+      [](const mx::array& x, int axis, StreamArg s) { return to_list(mx::unstack(x, axis, s)); },
+      "x"_a, py::pos_only(), py::kw_only(), "axis"_a = 0, "stream"_a = py::none(),
+      "The slices of an array along an axis.");
   m.def(
       "meshgrid",
-      [](const py::args& arrays, const py::object& sparse, const py::object& indexing, StreamArg s) {
+      [](const py::args& arrays, const py::object& sparse, const py::object& indexing,
+         StreamArg s) {
         bool is_sparse = !sparse.is_none() && sparse.cast<bool>();
         std::string order = indexing.is_none() ? "xy" : indexing.cast<std::string>();
         return to_tuple(mx::meshgrid(to_vector(arrays, "meshgrid"), is_sparse, order, s));
       },
-      py::kw_only(), "sparse"_a = false, "indexing"_a = "xy", "stream"_a = py::none(), "Coordinate arrays of a grid.");
-  m.def("broadcast_arrays",
-        [](const py::args& arrays, StreamArg s) { return to_tuple(mx::broadcast_arrays(to_vector(arrays, "broadcast_arrays"), s)); },
-        STREAM_KEYWORD, "The arrays, all broadcast to one shape.");
+      py::kw_only(), "sparse"_a = false, "indexing"_a = "xy", "stream"_a = py::none(),
+      "Coordinate arrays of a grid.");
+  m.def(
+      "broadcast_arrays",
+      [](const py::args& arrays, StreamArg s) {
+        return to_tuple(mx::broadcast_arrays(to_vector(arrays, "broadcast_arrays"), s));
+      },
+      STREAM_KEYWORD, "The arrays, all broadcast to one shape.");
   m.def(
       "broadcast_shapes",
       [](const py::args& shapes) {
-        if (shapes.empty()) throw std::invalid_argument("[broadcast_shapes] At least one shape is required.");
+        if (shapes.empty())
+          throw std::invalid_argument("[broadcast_shapes] At least one shape is required.");
         mx::Shape result;
         for (py::handle shape : shapes) {
           Ints ints;
-          if (!load_ints(shape, ints)) throw py::type_error("[broadcast_shapes] Shapes must be sequences of integers.");
+          if (!load_ints(shape, ints))
+            throw py::type_error("[broadcast_shapes] Shapes must be sequences of integers.");
           result = mx::broadcast_shapes(result, to_shape(ints));
         }
         return ints_to_tuple(result);
@@ -136,16 +154,20 @@ void define_joins(py::module_& m) {
 }
 
 void define_splits(py::module_& m, ArrayClass& cls) {
-  auto call = [](const mx::array& a, const Ints& sections, int axis, StreamArg s) { return split(a, sections, axis, s); };
+  auto call = [](const mx::array& a, const Ints& sections, int axis, StreamArg s) {
+    return split(a, sections, axis, s);
+  };
   const char* doc = "Splits along an axis into equal parts, or at indices.";
-  m.def("split", call, "a"_a, py::pos_only(), "indices_or_sections"_a, "axis"_a = 0, STREAM_KEYWORD, doc);
+  m.def("split", call, "a"_a, py::pos_only(), "indices_or_sections"_a, "axis"_a = 0, STREAM_KEYWORD,
+        doc);
   cls.def("split", call, "indices_or_sections"_a, "axis"_a = 0, STREAM_KEYWORD, doc);
 }
 
 mx::array roll(const mx::array& a, const Ints& shift, const Axes& axis, mx::StreamOrDevice s) {
   mx::Shape shifts = to_shape(shift);
   if (!axis.value) return shift.is_scalar ? mx::roll(a, shifts[0], s) : mx::roll(a, shifts, s);
-  return shift.is_scalar ? mx::roll(a, shifts[0], *axis.value, s) : mx::roll(a, shifts, *axis.value, s);
+  return shift.is_scalar ? mx::roll(a, shifts[0], *axis.value, s)
+                         : mx::roll(a, shifts, *axis.value, s);
 }
 
 }  // namespace
@@ -153,23 +175,51 @@ mx::array roll(const mx::array& a, const Ints& shift, const Axes& axis, mx::Stre
 void init_ops_join(py::module_& m, ArrayClass& cls) {
   define_joins(m);
   define_splits(m, cls);
-  m.def("repeat", [](const ArrayLike& a, const py::object& r, const py::object& axis, StreamArg s) { return repeat(to_array(a), r, axis, s); },
-        "array"_a, "repeats"_a, "axis"_a = py::none(), STREAM_KEYWORD,
-        "Repeats elements along an axis; `repeats` is one number or an array with a number for each element.");
-  m.def("tile", [](const mx::array& a, const Ints& reps, StreamArg s) { return mx::tile(a, reps.value, s); }, "a"_a, "reps"_a,
-        py::pos_only(), STREAM_KEYWORD, "Repeats the whole array along its axes.");
-  m.def("roll", [](const mx::array& a, const Ints& shift, const Axes& axis, StreamArg s) { return roll(a, shift, axis, s); },
-        "a"_a, "shift"_a, "axis"_a = py::none(), py::pos_only(), STREAM_KEYWORD, "Moves elements along axes, those that leave come back in.");
+  m.def(
+      "repeat",
+      [](const ArrayLike& a, const py::object& r, const py::object& axis, StreamArg s) {
+        return repeat(to_array(a), r, axis, s);
+      },
+      "array"_a, "repeats"_a, "axis"_a = py::none(), STREAM_KEYWORD,
+      "Repeats elements along an axis; `repeats` is one number or an array with a number for each "
+      "element.");
+  m.def(
+      "tile",
+      [](const mx::array& a, const Ints& reps, StreamArg s) { return mx::tile(a, reps.value, s); },
+      "a"_a, "reps"_a, py::pos_only(), STREAM_KEYWORD, "Repeats the whole array along its axes.");
+  m.def(
+      "roll",
+      [](const mx::array& a, const Ints& shift, const Axes& axis, StreamArg s) {
+        return roll(a, shift, axis, s);
+      },
+      "a"_a, "shift"_a, "axis"_a = py::none(), py::pos_only(), STREAM_KEYWORD,
+      "Moves elements along axes, those that leave come back in.");
   m.def(
       "pad",
-      [](const mx::array& a, const py::object& width, const std::string& mode, const ArrayLike& value, StreamArg s) {
+      [](const mx::array& a, const py::object& width, const std::string& mode,
+         const ArrayLike& value, StreamArg s) {
         return mx::pad(a, pad_widths(a, width), to_array(value, a.dtype()), mode, s);
       },
       "a"_a, "pad_width"_a, "mode"_a = "constant", "constant_values"_a = 0, STREAM_KEYWORD,
       "Adds elements before and after each axis; modes are constant, edge, reflect and symmetric.");
   using Many = std::vector<mx::array> (*)(const std::vector<mx::array>&, mx::StreamOrDevice);
   const char* doc = "The arrays, with axes of length 1 added where they have too few.";
-  m.def("atleast_1d", [](const py::args& a, StreamArg s) { return at_least(a, static_cast<Many>(&mx::atleast_1d), s); }, STREAM_KEYWORD, doc);
-  m.def("atleast_2d", [](const py::args& a, StreamArg s) { return at_least(a, static_cast<Many>(&mx::atleast_2d), s); }, STREAM_KEYWORD, doc);
-  m.def("atleast_3d", [](const py::args& a, StreamArg s) { return at_least(a, static_cast<Many>(&mx::atleast_3d), s); }, STREAM_KEYWORD, doc);
+  m.def(
+      "atleast_1d",
+      [](const py::args& a, StreamArg s) {
+        return at_least(a, static_cast<Many>(&mx::atleast_1d), s);
+      },
+      STREAM_KEYWORD, doc);
+  m.def(
+      "atleast_2d",
+      [](const py::args& a, StreamArg s) {
+        return at_least(a, static_cast<Many>(&mx::atleast_2d), s);
+      },
+      STREAM_KEYWORD, doc);
+  m.def(
+      "atleast_3d",
+      [](const py::args& a, StreamArg s) {
+        return at_least(a, static_cast<Many>(&mx::atleast_3d), s);
+      },
+      STREAM_KEYWORD, doc);
 }

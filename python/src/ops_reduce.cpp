@@ -1,16 +1,17 @@
 // Reductions over axes.
-#include "mlx/ops/reduce.h"
-
 #include <numeric>
 
+#include "mlx/ops/reduce.h"
 #include "ops.h"
 
 using namespace pybind11::literals;
 
 namespace {
 
-using Reduction = mx::array (*)(const mx::array&, const std::vector<int>&, bool, mx::StreamOrDevice);
-using Variance = mx::array (*)(const mx::array&, const std::vector<int>&, bool, int, mx::StreamOrDevice);
+using Reduction = mx::array (*)(const mx::array&, const std::vector<int>&, bool,
+                                mx::StreamOrDevice);
+using Variance = mx::array (*)(const mx::array&, const std::vector<int>&, bool, int,
+                               mx::StreamOrDevice);
 
 struct Entry {
   const char* name;
@@ -40,30 +41,40 @@ std::vector<int> axes_of(const mx::array& a, const Axes& axes) {
 }
 
 void define(py::module_& m, ArrayClass& cls, const Entry& e) {
-  auto call = [function = e.function](const ArrayLike& value, const Axes& axis, bool keepdims, StreamArg s) {
+  auto call = [function = e.function](const ArrayLike& value, const Axes& axis, bool keepdims,
+                                      StreamArg s) {
     mx::array a = to_array(value);
     return function(a, axes_of(a, axis), keepdims, s);
   };
-  m.def(e.name, call, "a"_a, py::pos_only(), "axis"_a = py::none(), "keepdims"_a = false, STREAM_KEYWORD, e.doc);
-  if (e.is_method) cls.def(e.name, call, "axis"_a = py::none(), "keepdims"_a = false, STREAM_KEYWORD, e.doc);
+  m.def(e.name, call, "a"_a, py::pos_only(), "axis"_a = py::none(), "keepdims"_a = false,
+        STREAM_KEYWORD, e.doc);
+  if (e.is_method)
+    cls.def(e.name, call, "axis"_a = py::none(), "keepdims"_a = false, STREAM_KEYWORD, e.doc);
 }
 
-void define_variance(py::module_& m, ArrayClass& cls, const char* name, Variance function, const char* doc) {
-  auto call = [function](const ArrayLike& value, const Axes& axis, bool keepdims, int ddof, StreamArg s) {
+void define_variance(py::module_& m, ArrayClass& cls, const char* name, Variance function,
+                     const char* doc) {
+  auto call = [function](const ArrayLike& value, const Axes& axis, bool keepdims, int ddof,
+                         StreamArg s) {
     mx::array a = to_array(value);
     return function(a, axes_of(a, axis), keepdims, ddof, s);
   };
-  m.def(name, call, "a"_a, py::pos_only(), "axis"_a = py::none(), "keepdims"_a = false, "ddof"_a = 0, STREAM_KEYWORD, doc);
-  cls.def(name, call, "axis"_a = py::none(), "keepdims"_a = false, "ddof"_a = 0, STREAM_KEYWORD, doc);
+  m.def(name, call, "a"_a, py::pos_only(), "axis"_a = py::none(), "keepdims"_a = false,
+        "ddof"_a = 0, STREAM_KEYWORD, doc);
+  cls.def(name, call, "axis"_a = py::none(), "keepdims"_a = false, "ddof"_a = 0, STREAM_KEYWORD,
+          doc);
 }
 
 template <typename All, typename One>
-void define_arg(py::module_& m, ArrayClass& cls, const char* name, All all, One one, const char* doc) {
-  auto call = [all, one](const ArrayLike& value, const py::object& axis, bool keepdims, StreamArg s) {
+void define_arg(py::module_& m, ArrayClass& cls, const char* name, All all, One one,
+                const char* doc) {
+  auto call = [all, one](const ArrayLike& value, const py::object& axis, bool keepdims,
+                         StreamArg s) {
     mx::array a = to_array(value);
     return axis.is_none() ? all(a, keepdims, s) : one(a, axis.cast<int>(), keepdims, s);
   };
-  m.def(name, call, "a"_a, py::pos_only(), "axis"_a = py::none(), "keepdims"_a = false, STREAM_KEYWORD, doc);
+  m.def(name, call, "a"_a, py::pos_only(), "axis"_a = py::none(), "keepdims"_a = false,
+        STREAM_KEYWORD, doc);
   cls.def(name, call, "axis"_a = py::none(), "keepdims"_a = false, STREAM_KEYWORD, doc);
 }
 
@@ -74,24 +85,29 @@ using ArgOne = mx::array (*)(const mx::array&, int, bool, mx::StreamOrDevice);
 
 void init_ops_reduce(py::module_& m, ArrayClass& cls) {
   for (const Entry& e : kReductions) define(m, cls, e);
-  define_variance(m, cls, "var", &mx::var, "The variance; `ddof` is subtracted from the number of elements.");
-  define_variance(m, cls, "std", &mx::std, "The standard deviation; `ddof` is subtracted from the number of elements.");
-  define_arg<ArgAll, ArgOne>(m, cls, "argmin", &mx::argmin, &mx::argmin, "The index of the smallest element, the first of equals.");
-  define_arg<ArgAll, ArgOne>(m, cls, "argmax", &mx::argmax, &mx::argmax, "The index of the largest element, the first of equals.");
+  define_variance(m, cls, "var", &mx::var,
+                  "The variance; `ddof` is subtracted from the number of elements.");
+  define_variance(m, cls, "std", &mx::std,
+                  "The standard deviation; `ddof` is subtracted from the number of elements.");
+  define_arg<ArgAll, ArgOne>(m, cls, "argmin", &mx::argmin, &mx::argmin,
+                             "The index of the smallest element, the first of equals.");
+  define_arg<ArgAll, ArgOne>(m, cls, "argmax", &mx::argmax, &mx::argmax,
+                             "The index of the largest element, the first of equals.");
   m.def(
       "count_nonzero",
       [](const ArrayLike& value, const Axes& axis, bool keepdims, StreamArg s) {
         mx::array a = to_array(value);
         return mx::count_nonzero(a, axes_of(a, axis), keepdims, s);
       },
-      "a"_a, py::pos_only(), py::kw_only(), "axis"_a = py::none(), "keepdims"_a = false, "stream"_a = py::none(),
-      "How many elements are not zero.");
+      "a"_a, py::pos_only(), py::kw_only(), "axis"_a = py::none(), "keepdims"_a = false,
+      "stream"_a = py::none(), "How many elements are not zero.");
   m.def(
       "softmax",
       [](const ArrayLike& value, const Axes& axis, bool precise, StreamArg s) {
         mx::array a = to_array(value);
         return mx::softmax(a, axes_of(a, axis), precise, s);
       },
-      "a"_a, py::pos_only(), "axis"_a = py::none(), py::kw_only(), "precise"_a = false, "stream"_a = py::none(),
+      "a"_a, py::pos_only(), "axis"_a = py::none(), py::kw_only(), "precise"_a = false,
+      "stream"_a = py::none(),
       "exp(a) over its sum along the axes; `precise` accumulates in float32.");
 }

@@ -1,7 +1,6 @@
 // Elementwise operations of one array.
-#include "mlx/ops/unary.h"
-
 #include "mlx/ops/graph.h"
+#include "mlx/ops/unary.h"
 #include "ops.h"
 
 using namespace pybind11::literals;
@@ -67,10 +66,14 @@ const Entry kFunctions[] = {
 };
 
 // These take their arguments by name or place alike.
-bool takes_plain_arguments(std::string_view name) { return name.starts_with("is") || name.starts_with("bitwise"); }
+bool takes_plain_arguments(std::string_view name) {
+  return name.starts_with("is") || name.starts_with("bitwise");
+}
 
 void define(py::module_& m, ArrayClass& cls, const Entry& entry) {
-  auto call = [function = entry.function](const ArrayLike& a, StreamArg s) { return function(to_array(a), s); };
+  auto call = [function = entry.function](const ArrayLike& a, StreamArg s) {
+    return function(to_array(a), s);
+  };
   if (takes_plain_arguments(entry.name)) {
     m.def(entry.name, call, "a"_a, "stream"_a = py::none(), entry.doc);
   } else if (std::string_view(entry.name).starts_with("conj")) {
@@ -82,18 +85,27 @@ void define(py::module_& m, ArrayClass& cls, const Entry& entry) {
 }
 
 void define_round(py::module_& m, ArrayClass& cls) {
-  auto round = [](const ArrayLike& a, int decimals, StreamArg s) { return mx::round(to_array(a), decimals, s); };
+  auto round = [](const ArrayLike& a, int decimals, StreamArg s) {
+    return mx::round(to_array(a), decimals, s);
+  };
   const char* doc = "Rounds to `decimals` places; halves go to the even neighbour.";
   m.def("round", round, "a"_a, py::pos_only(), "decimals"_a = 0, "stream"_a = py::none(), doc);
   cls.def("round", round, "decimals"_a = 0, STREAM_KEYWORD, doc);
 }
 
 void define_types(py::module_& m, ArrayClass& cls) {
-  auto astype = [](const mx::array& a, mx::Dtype dtype, StreamArg s) { return mx::astype(a, dtype, s); };
-  m.def("astype", astype, "a"_a, "dtype"_a, py::pos_only(), STREAM_KEYWORD, "The elements converted to another type.");
-  cls.def("astype", astype, "dtype"_a, "stream"_a = py::none(), "The elements converted to another type.");
-  auto view = [](const ArrayLike& a, mx::Dtype dtype, StreamArg s) { return mx::view(to_array(a), dtype, s); };
-  m.def("view", view, "a"_a, "dtype"_a, "stream"_a = py::none(), "The same bytes seen as another type.");
+  auto astype = [](const mx::array& a, mx::Dtype dtype, StreamArg s) {
+    return mx::astype(a, dtype, s);
+  };
+  m.def("astype", astype, "a"_a, "dtype"_a, py::pos_only(), STREAM_KEYWORD,
+        "The elements converted to another type.");
+  cls.def("astype", astype, "dtype"_a, "stream"_a = py::none(),
+          "The elements converted to another type.");
+  auto view = [](const ArrayLike& a, mx::Dtype dtype, StreamArg s) {
+    return mx::view(to_array(a), dtype, s);
+  };
+  m.def("view", view, "a"_a, "dtype"_a, "stream"_a = py::none(),
+        "The same bytes seen as another type.");
   cls.def("view", view, "dtype"_a, STREAM_KEYWORD, "The same bytes seen as another type.");
 }
 
@@ -105,12 +117,14 @@ void init_ops_unary(py::module_& m, ArrayClass& cls) {
   define_types(m, cls);
   m.def(
       "nan_to_num",
-      [](const ArrayLike& a, float nan, const py::object& posinf, const py::object& neginf, StreamArg s) {
+      [](const ArrayLike& a, float nan, const py::object& posinf, const py::object& neginf,
+         StreamArg s) {
         auto optional = [](const py::object& o) {
           return o.is_none() ? std::nullopt : std::optional<float>(o.cast<float>());
         };
         return mx::nan_to_num(to_array(a), nan, optional(posinf), optional(neginf), s);
       },
       "a"_a, "nan"_a = 0.0f, "posinf"_a = py::none(), "neginf"_a = py::none(), STREAM_KEYWORD,
-      "Replaces NaN by `nan` and infinities by `posinf` and `neginf` (by default the largest finite values).");
+      "Replaces NaN by `nan` and infinities by `posinf` and `neginf` (by default the largest "
+      "finite values).");
 }

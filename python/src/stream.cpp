@@ -16,7 +16,8 @@ mx::Stream to_stream(py::handle h) {
   if (py::isinstance<mx::Stream>(h)) return h.cast<mx::Stream>();
   StreamArg arg;
   if (h.is_none() || !load_stream(h, arg.value)) {
-    throw py::type_error("[stream] Expected a Stream or a Device but got " + std::string(Py_TYPE(h.ptr())->tp_name) + ".");
+    throw py::type_error("[stream] Expected a Stream or a Device but got " +
+                         std::string(Py_TYPE(h.ptr())->tp_name) + ".");
   }
   return mx::default_stream(std::get<mx::Device>(arg.value));
 }
@@ -59,9 +60,15 @@ void define_classes(py::module_& m) {
       .def_readonly("index", &mx::Stream::index)
       .def("__repr__", &stream_repr)
       .def("__hash__", [](const mx::Stream& s) { return static_cast<Py_hash_t>(s.index) + 1; })
-      .def("__eq__", [](const mx::Stream& s, py::handle o) { return py::isinstance<mx::Stream>(o) && s == o.cast<mx::Stream>(); })
-      .def("__ne__", [](const mx::Stream& s, py::handle o) { return !py::isinstance<mx::Stream>(o) || s != o.cast<mx::Stream>(); });
-  py::class_<StreamContext>(m, "StreamContext", "Selects the default device and stream for a `with` block.")
+      .def("__eq__",
+           [](const mx::Stream& s, py::handle o) {
+             return py::isinstance<mx::Stream>(o) && s == o.cast<mx::Stream>();
+           })
+      .def("__ne__", [](const mx::Stream& s, py::handle o) {
+        return !py::isinstance<mx::Stream>(o) || s != o.cast<mx::Stream>();
+      });
+  py::class_<StreamContext>(m, "StreamContext",
+                            "Selects the default device and stream for a `with` block.")
       .def(py::init<py::handle>(), "s"_a)
       .def("__enter__", &StreamContext::enter)
       .def("__exit__", [](StreamContext& c, const py::args&) { c.exit(); });
@@ -71,13 +78,18 @@ void define_classes(py::module_& m) {
 
 void init_stream(py::module_& m) {
   define_classes(m);
-  m.def("default_stream", [](const mx::Device& d) { return mx::default_stream(d); }, "device"_a,
-        "The stream that a device uses by default.");
-  m.def("set_default_stream", [](const mx::Stream& s) { mx::set_default_stream(s); }, "stream"_a,
-        "Makes `stream` the default of its device.");
-  m.def("new_stream", [](const mx::Device& d) { return mx::new_stream(d); }, "device"_a, "Makes a new stream on a device.");
-  m.def("stream", [](py::handle s) { return StreamContext(s); }, "s"_a,
-        "A context manager: operations inside run on the stream or device `s` by default.");
+  m.def(
+      "default_stream", [](const mx::Device& d) { return mx::default_stream(d); }, "device"_a,
+      "The stream that a device uses by default.");
+  m.def(
+      "set_default_stream", [](const mx::Stream& s) { mx::set_default_stream(s); }, "stream"_a,
+      "Makes `stream` the default of its device.");
+  m.def(
+      "new_stream", [](const mx::Device& d) { return mx::new_stream(d); }, "device"_a,
+      "Makes a new stream on a device.");
+  m.def(
+      "stream", [](py::handle s) { return StreamContext(s); }, "s"_a,
+      "A context manager: operations inside run on the stream or device `s` by default.");
   m.def(
       "synchronize",
       [](StreamArg stream) {
@@ -91,5 +103,6 @@ void init_stream(py::module_& m) {
           }
         });
       },
-      "stream"_a = py::none(), "Waits until the work of a stream (by default the default stream) is done.");
+      "stream"_a = py::none(),
+      "Waits until the work of a stream (by default the default stream) is done.");
 }

@@ -17,7 +17,8 @@ void print(std::ostream& os, T value) {
   if constexpr (std::is_same_v<T, bool>) {
     os << (value ? "True" : "False");
   } else if constexpr (std::is_same_v<T, mx::complex64_t>) {
-    os << value.real() << (value.imag() >= 0 || std::isnan(value.imag()) ? "+" : "") << value.imag() << "j";
+    os << value.real() << (value.imag() >= 0 || std::isnan(value.imag()) ? "+" : "") << value.imag()
+       << "j";
   } else if constexpr (sizeof(T) == 1) {
     os << static_cast<int>(value);
   } else if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>) {
@@ -28,7 +29,8 @@ void print(std::ostream& os, T value) {
 }
 
 template <typename T>
-void print_axis(std::ostream& os, const mx::array& a, const T* data, size_t axis, const std::string& indent) {
+void print_axis(std::ostream& os, const mx::array& a, const T* data, size_t axis,
+                const std::string& indent) {
   if (axis == a.ndim()) return print(os, *data);
   int extent = a.shape()[axis];
   bool innermost = axis + 1 == a.ndim();

@@ -9,7 +9,9 @@ py::object call_with(py::handle fun, py::handle args_and_kwargs) {
 }
 
 FlatFunction::FlatFunction(py::object fun, py::object inputs)
-    : fun_(std::move(fun)), inputs_(std::move(inputs)), outputs_(std::make_shared<SharedObject>()) {}
+    : fun_(std::move(fun)),
+      inputs_(std::move(inputs)),
+      outputs_(std::make_shared<SharedObject>()) {}
 
 Arrays FlatFunction::operator()(const Arrays& inputs) const {
   py::gil_scoped_acquire acquire;

@@ -15,7 +15,8 @@ namespace {
 
 void check_callable(py::handle fun, const char* op) {
   if (!PyCallable_Check(fun.ptr())) {
-    throw py::type_error(std::string("[") + op + "] Expected a function but got " + Py_TYPE(fun.ptr())->tp_name + ".");
+    throw py::type_error(std::string("[") + op + "] Expected a function but got " +
+                         Py_TYPE(fun.ptr())->tp_name + ".");
   }
 }
 
@@ -31,21 +32,23 @@ struct Rules {
 
 using VjpRule = std::function<Arrays(const Arrays&, const Arrays&, const Arrays&)>;
 using JvpRule = std::function<Arrays(const Arrays&, const Arrays&, const std::vector<int>&)>;
-using VmapRule = std::function<std::pair<Arrays, std::vector<int>>(const Arrays&, const std::vector<int>&)>;
+using VmapRule =
+    std::function<std::pair<Arrays, std::vector<int>>(const Arrays&, const std::vector<int>&)>;
 
 VjpRule make_vjp(const FlatFunction& flat, const SharedObject& rule) {
   return [flat, rule](const Arrays& primals, const Arrays& cotangents, const Arrays& outputs) {
     py::gil_scoped_acquire acquire;
     py::tuple inputs = tree_from_structure(flat.input_structure(), primals);
-    py::object result =
-        rule.get()(rule_arguments(inputs[0]), tree_from_structure(flat.output_structure(), cotangents),
-                   tree_from_structure(flat.output_structure(), outputs), **py::dict(inputs[1]));
+    py::object result = rule.get()(
+        rule_arguments(inputs[0]), tree_from_structure(flat.output_structure(), cotangents),
+        tree_from_structure(flat.output_structure(), outputs), **py::dict(inputs[1]));
     return flatten_rule_result(flat.input_structure(), result, primals, "custom_function");
   };
 }
 
 // Tangents as a tree like the arguments; None where there is none.
-py::tuple tangent_tree(const FlatFunction& flat, const Arrays& tangents, const std::vector<int>& argnums) {
+py::tuple tangent_tree(const FlatFunction& flat, const Arrays& tangents,
+                       const std::vector<int>& argnums) {
   int position = 0;
   return tree_map(flat.input_structure(), [&](py::handle leaf) -> py::object {
     if (!is_array_marker(leaf)) return py::none();
@@ -58,23 +61,28 @@ py::tuple tangent_tree(const FlatFunction& flat, const Arrays& tangents, const s
 }
 
 JvpRule make_jvp(const FlatFunction& flat, const SharedObject& rule) {
-  return [flat, rule](const Arrays& primals, const Arrays& tangents, const std::vector<int>& argnums) {
-    py::gil_scoped_acquire acquire;
-    py::tuple inputs = tree_from_structure(flat.input_structure(), primals);
-    py::tuple moved = tangent_tree(flat, tangents, argnums);
-    py::object result = rule.get()(rule_arguments(inputs[0]), rule_arguments(moved[0]), **py::dict(inputs[1]));
-    return tree_flatten(result, true, "custom_function");
-  };
+  return
+      [flat, rule](const Arrays& primals, const Arrays& tangents, const std::vector<int>& argnums) {
+        py::gil_scoped_acquire acquire;
+        py::tuple inputs = tree_from_structure(flat.input_structure(), primals);
+        py::tuple moved = tangent_tree(flat, tangents, argnums);
+        py::object result =
+            rule.get()(rule_arguments(inputs[0]), rule_arguments(moved[0]), **py::dict(inputs[1]));
+        return tree_flatten(result, true, "custom_function");
+      };
 }
 
 VmapRule make_vmap(const FlatFunction& flat, const SharedObject& rule) {
-  return [flat, rule](const Arrays& arrays, const std::vector<int>& axes) -> std::pair<Arrays, std::vector<int>> {
+  return [flat, rule](const Arrays& arrays,
+                      const std::vector<int>& axes) -> std::pair<Arrays, std::vector<int>> {
     py::gil_scoped_acquire acquire;
     py::tuple inputs = tree_from_structure(flat.input_structure(), arrays);
     py::tuple axis_tree = axes_tree(flat.input_structure(), axes);
-    py::object result = rule.get()(rule_arguments(inputs[0]), rule_arguments(axis_tree[0]), **py::dict(inputs[1]));
+    py::object result =
+        rule.get()(rule_arguments(inputs[0]), rule_arguments(axis_tree[0]), **py::dict(inputs[1]));
     if (!PyTuple_Check(result.ptr()) || py::len(result) != 2) {
-      throw std::invalid_argument("[custom_function] The vmap rule must return a pair: outputs and their axes.");
+      throw std::invalid_argument(
+          "[custom_function] The vmap rule must return a pair: outputs and their axes.");
     }
     py::object outputs = result[py::int_(0)];
     std::vector<int> out_axes;
@@ -85,7 +93,9 @@ VmapRule make_vmap(const FlatFunction& flat, const SharedObject& rule) {
 
 class CustomFunction {
  public:
-  explicit CustomFunction(py::object fun) : fun_(std::move(fun)) { check_callable(fun_, "custom_function"); }
+  explicit CustomFunction(py::object fun) : fun_(std::move(fun)) {
+    check_callable(fun_, "custom_function");
+  }
 
   py::object call(const py::args& args, const py::kwargs& kwargs) const {
     if (!rules_.vjp && !rules_.jvp && !rules_.vmap) return fun_(*args, **kwargs);
@@ -131,7 +141,8 @@ class CustomVjp {
   py::object call(const py::args& args, const py::kwargs& kwargs) const {
     py::tuple inputs = py::make_tuple(args, kwargs);
     Arrays arrays = tree_flatten(inputs);
-    bool traced = std::any_of(arrays.begin(), arrays.end(), [](const mx::array& a) { return a.is_tracer(); });
+    bool traced =
+        std::any_of(arrays.begin(), arrays.end(), [](const mx::array& a) { return a.is_tracer(); });
     if (!forward_ || !traced) return fun_(*args, **kwargs);
     // The residuals travel as outputs, so that the forward pass runs once.
     FlatFunction flat(py::reinterpret_borrow<py::object>(forward_.get()), tree_structure(inputs));
@@ -140,7 +151,8 @@ class CustomVjp {
       py::gil_scoped_acquire acquire;
       py::handle structure = flat.output_structure();
       if (!PyTuple_Check(structure.ptr()) || py::len(structure) != 2) {
-        throw std::invalid_argument("[custom_vjp] The forward function must return a pair: the output and residuals.");
+        throw std::invalid_argument(
+            "[custom_vjp] The forward function must return a pair: the output and residuals.");
       }
       return out;
     };
@@ -151,13 +163,14 @@ class CustomVjp {
 
  private:
   static VjpRule make_backward(const FlatFunction& flat, const SharedObject& backward) {
-    return [flat, backward](const Arrays& primals, const Arrays& cotangents, const Arrays& outputs) {
-      py::gil_scoped_acquire acquire;
-      py::tuple values = tree_from_structure(flat.output_structure(), outputs);
-      py::tuple moved = tree_from_structure(flat.output_structure(), cotangents);
-      py::object result = backward.get()(values[1], moved[0]);
-      return flatten_rule_result(flat.input_structure(), result, primals, "custom_vjp");
-    };
+    return
+        [flat, backward](const Arrays& primals, const Arrays& cotangents, const Arrays& outputs) {
+          py::gil_scoped_acquire acquire;
+          py::tuple values = tree_from_structure(flat.output_structure(), outputs);
+          py::tuple moved = tree_from_structure(flat.output_structure(), cotangents);
+          py::object result = backward.get()(values[1], moved[0]);
+          return flatten_rule_result(flat.input_structure(), result, primals, "custom_vjp");
+        };
   }
 
   py::object fun_;
@@ -170,7 +183,8 @@ py::object bind(const py::object& self, const py::object& instance) {
   return py::module_::import("types").attr("MethodType")(self, instance);
 }
 
-// Objects of the class get the name, documentation and signature of the function that they are made with.
+// Objects of the class get the name, documentation and signature of the function that they are made
+// with.
 template <typename T>
 void keep_metadata(py::class_<T>& cls) {
   py::object construct = cls.attr("__init__");
@@ -185,24 +199,39 @@ void keep_metadata(py::class_<T>& cls) {
 }  // namespace
 
 void init_custom_function(py::module_& m) {
-  py::class_<CustomFunction> custom_function(m, "custom_function", py::dynamic_attr(),
-                             "A decorator for functions with rules of their own: `f.vjp`, `f.jvp` and `f.vmap` are "
-                             "decorators that set them. Rules that are not set follow from the operations inside.");
+  py::class_<CustomFunction> custom_function(
+      m, "custom_function", py::dynamic_attr(),
+      "A decorator for functions with rules of their own: `f.vjp`, `f.jvp` and `f.vmap` are "
+      "decorators that set them. Rules that are not set follow from the operations inside.");
   custom_function.def(py::init<py::object>(), "f"_a)
       .def("__call__", &CustomFunction::call)
-      .def("__get__", [](const py::object& self, const py::object& instance, const py::object&) { return bind(self, instance); },
-           "instance"_a, "owner"_a = py::none())
-      .def("vjp", &CustomFunction::set_vjp, "f"_a, "Sets f(primals, cotangents, outputs) -> gradients.")
-      .def("jvp", &CustomFunction::set_jvp, "f"_a, "Sets f(primals, tangents) -> tangents of the outputs.")
-      .def("vmap", &CustomFunction::set_vmap, "f"_a, "Sets f(inputs, axes) -> (outputs, axes of the outputs).");
+      .def(
+          "__get__",
+          [](const py::object& self, const py::object& instance, const py::object&) {
+            return bind(self, instance);
+          },
+          "instance"_a, "owner"_a = py::none())
+      .def("vjp", &CustomFunction::set_vjp, "f"_a,
+           "Sets f(primals, cotangents, outputs) -> gradients.")
+      .def("jvp", &CustomFunction::set_jvp, "f"_a,
+           "Sets f(primals, tangents) -> tangents of the outputs.")
+      .def("vmap", &CustomFunction::set_vmap, "f"_a,
+           "Sets f(inputs, axes) -> (outputs, axes of the outputs).");
   keep_metadata(custom_function);
-  py::class_<CustomVjp> custom_vjp(m, "custom_vjp", py::dynamic_attr(),
-                        "A decorator for functions whose derivative `defvjp(fwd, bwd)` gives: fwd returns the output and "
-                        "residuals, bwd(residuals, cotangent) the gradients (None: no gradient).");
+  py::class_<CustomVjp> custom_vjp(
+      m, "custom_vjp", py::dynamic_attr(),
+      "A decorator for functions whose derivative `defvjp(fwd, bwd)` gives: fwd returns the output "
+      "and "
+      "residuals, bwd(residuals, cotangent) the gradients (None: no gradient).");
   custom_vjp.def(py::init<py::object>(), "f"_a)
       .def("__call__", &CustomVjp::call)
-      .def("__get__", [](const py::object& self, const py::object& instance, const py::object&) { return bind(self, instance); },
-           "instance"_a, "owner"_a = py::none())
-      .def("defvjp", &CustomVjp::defvjp, "fwd"_a, "bwd"_a, "Sets the pair of functions that gives the derivative.");
+      .def(
+          "__get__",
+          [](const py::object& self, const py::object& instance, const py::object&) {
+            return bind(self, instance);
+          },
+          "instance"_a, "owner"_a = py::none())
+      .def("defvjp", &CustomVjp::defvjp, "fwd"_a, "bwd"_a,
+           "Sets the pair of functions that gives the derivative.");
   keep_metadata(custom_vjp);
 }

@@ -10,7 +10,9 @@ using namespace pybind11::literals;
 namespace {
 
 py::object depends(const py::object& inputs, const py::object& dependencies) {
-  auto arrays = [](const py::object& o) { return is_array(o) ? Arrays{o.cast<mx::array>()} : to_vector(o, "depends"); };
+  auto arrays = [](const py::object& o) {
+    return is_array(o) ? Arrays{o.cast<mx::array>()} : to_vector(o, "depends");
+  };
   Arrays results = mx::depends(arrays(inputs), arrays(dependencies));
   if (is_array(inputs)) return py::cast(results[0]);
   return to_list(results);

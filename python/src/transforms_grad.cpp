@@ -31,25 +31,29 @@ Selection select(const py::object& argnums, const py::object& argnames, const st
     s.one_position = s.names.empty();
   } else {
     Ints ints;
-    if (!load_ints(argnums, ints)) throw py::type_error(op + " argnums must be an int or a sequence of ints.");
+    if (!load_ints(argnums, ints))
+      throw py::type_error(op + " argnums must be an int or a sequence of ints.");
     s.positions = ints.value;
     s.one_position = ints.is_scalar;
   }
-  if (s.positions.empty() && s.names.empty()) throw std::invalid_argument(op + " Gradient wrt no argument requested.");
+  if (s.positions.empty() && s.names.empty())
+    throw std::invalid_argument(op + " Gradient wrt no argument requested.");
   for (int p : s.positions) {
     if (p < 0) {
-      throw std::invalid_argument(op + " Can't compute the gradient of negative argument index " + std::to_string(p) + ".");
+      throw std::invalid_argument(op + " Can't compute the gradient of negative argument index " +
+                                  std::to_string(p) + ".");
     }
   }
   return s;
 }
 
-void check_arguments(const Selection& s, const py::tuple& args, const py::dict& kwargs, const std::string& op) {
+void check_arguments(const Selection& s, const py::tuple& args, const py::dict& kwargs,
+                     const std::string& op) {
   for (int p : s.positions) {
     if (p >= static_cast<int>(args.size())) {
-      throw std::invalid_argument(op + " Can't compute the gradient of argument index " + std::to_string(p) +
-                                  " because the function is called with only " + std::to_string(args.size()) +
-                                  " positional arguments.");
+      throw std::invalid_argument(op + " Can't compute the gradient of argument index " +
+                                  std::to_string(p) + " because the function is called with only " +
+                                  std::to_string(args.size()) + " positional arguments.");
     }
   }
   for (const auto& name : s.names) {
@@ -64,11 +68,16 @@ void check_arguments(const Selection& s, const py::tuple& args, const py::dict& 
 // The function's result must be a scalar array or a tuple that begins with one.
 void check_result(py::handle result, const std::string& op) {
   bool tuple = PyTuple_Check(result.ptr()) || PyList_Check(result.ptr());
-  py::object first = tuple && py::len(result) > 0 ? py::object(result[py::int_(0)]) : py::reinterpret_borrow<py::object>(result);
+  py::object first = tuple && py::len(result) > 0 ? py::object(result[py::int_(0)])
+                                                  : py::reinterpret_borrow<py::object>(result);
   if (is_array(first)) return;
-  throw std::invalid_argument(op + " The return value of the function whose gradient we want to compute should be either a "
-                              "scalar array or a tuple with the first value being a scalar array (Union[array, tuple[array, "
-                              "...]]); but " + Py_TYPE(first.ptr())->tp_name + " was returned.");
+  throw std::invalid_argument(
+      op +
+      " The return value of the function whose gradient we want to compute should be either a "
+      "scalar array or a tuple with the first value being a scalar array (Union[array, "
+      "tuple[array, "
+      "...]]); but " +
+      Py_TYPE(first.ptr())->tp_name + " was returned.");
 }
 
 class ValueAndGrad {
@@ -77,7 +86,8 @@ class ValueAndGrad {
       : fun_(std::move(fun)), selection_(std::move(selection)), op_(std::move(op)) {}
 
   // The value and the gradients.
-  std::pair<py::object, py::object> operator()(const py::args& args, const py::kwargs& kwargs) const {
+  std::pair<py::object, py::object> operator()(const py::args& args,
+                                               const py::kwargs& kwargs) const {
     check_arguments(selection_, args, kwargs, op_);
     Arrays inputs = flatten_selected(args, kwargs);
     if (inputs.empty()) {
@@ -101,14 +111,16 @@ class ValueAndGrad {
   Arrays flatten_selected(const py::tuple& args, const py::dict& kwargs) const {
     Arrays inputs;
     auto append = [&](py::handle tree) {
-      for (auto& a : tree_flatten(tree, true, op_.substr(1, op_.size() - 2).c_str())) inputs.push_back(std::move(a));
+      for (auto& a : tree_flatten(tree, true, op_.substr(1, op_.size() - 2).c_str()))
+        inputs.push_back(std::move(a));
     };
     for (int p : selection_.positions) append(args[p]);
     for (const auto& name : selection_.names) append(kwargs[py::str(name)]);
     return inputs;
   }
 
-  std::pair<py::tuple, py::dict> replace_selected(const py::tuple& args, const py::dict& kwargs, const Arrays& arrays) const {
+  std::pair<py::tuple, py::dict> replace_selected(const py::tuple& args, const py::dict& kwargs,
+                                                  const Arrays& arrays) const {
     py::list new_args(args);
     py::dict new_kwargs;
     for (auto item : kwargs) new_kwargs[item.first] = item.second;
@@ -120,11 +132,14 @@ class ValueAndGrad {
     return {py::tuple(new_args), new_kwargs};
   }
 
-  py::object gradients_tree(const py::tuple& args, const py::dict& kwargs, const Arrays& gradients) const {
+  py::object gradients_tree(const py::tuple& args, const py::dict& kwargs,
+                            const Arrays& gradients) const {
     size_t position = 0;
     py::list positional;
-    for (int p : selection_.positions) positional.append(tree_unflatten(args[p], gradients, position));
-    py::object by_position = selection_.one_position ? py::object(positional[0]) : py::object(py::tuple(positional));
+    for (int p : selection_.positions)
+      positional.append(tree_unflatten(args[p], gradients, position));
+    py::object by_position =
+        selection_.one_position ? py::object(positional[0]) : py::object(py::tuple(positional));
     if (selection_.names.empty()) return by_position;
     py::dict by_name;
     for (const auto& name : selection_.names) {
@@ -139,13 +154,15 @@ class ValueAndGrad {
   std::string op_;
 };
 
-py::object make_value_and_grad(const py::object& fun, const py::object& argnums, const py::object& argnames, bool with_value) {
+py::object make_value_and_grad(const py::object& fun, const py::object& argnums,
+                               const py::object& argnames, bool with_value) {
   std::string op = with_value ? "[value_and_grad]" : "[grad]";
   ValueAndGrad transform(fun, select(argnums, argnames, op), op);
-  py::cpp_function call([transform, with_value](const py::args& args, const py::kwargs& kwargs) -> py::object {
-    auto [value, gradients] = transform(args, kwargs);
-    return with_value ? py::make_tuple(value, gradients) : gradients;
-  });
+  py::cpp_function call(
+      [transform, with_value](const py::args& args, const py::kwargs& kwargs) -> py::object {
+        auto [value, gradients] = transform(args, kwargs);
+        return with_value ? py::make_tuple(value, gradients) : gradients;
+      });
   return std::move(call);
 }
 
@@ -167,13 +184,15 @@ Arrays array_list(const py::object& value, const char* op) {
 py::object checkpoint_call(const py::object& fun, const py::args& args, const py::kwargs& kwargs) {
   py::tuple inputs = py::make_tuple(args, kwargs);
   FlatFunction flat(fun, tree_structure(inputs));
-  Arrays outputs = mx::checkpoint([flat](const Arrays& arrays) { return flat(arrays); })(tree_flatten(inputs));
+  Arrays outputs =
+      mx::checkpoint([flat](const Arrays& arrays) { return flat(arrays); })(tree_flatten(inputs));
   return tree_from_structure(flat.output_structure(), outputs);
 }
 
 void check_callable(const py::object& fun, const char* op) {
   if (!PyCallable_Check(fun.ptr())) {
-    throw py::type_error(std::string("[") + op + "] Expected a function but got " + Py_TYPE(fun.ptr())->tp_name + ".");
+    throw py::type_error(std::string("[") + op + "] Expected a function but got " +
+                         Py_TYPE(fun.ptr())->tp_name + ".");
   }
 }
 
@@ -183,17 +202,21 @@ void init_grad(py::module_& m) {
   m.def(
       "vjp",
       [](const py::object& fun, const py::object& primals, const py::object& cotangents) {
-        auto [outputs, products] = mx::vjp(flat_function(fun, "vjp"), array_list(primals, "vjp"), array_list(cotangents, "vjp"));
+        auto [outputs, products] = mx::vjp(flat_function(fun, "vjp"), array_list(primals, "vjp"),
+                                           array_list(cotangents, "vjp"));
         return py::make_tuple(to_list(outputs), to_list(products));
       },
-      "fun"_a, "primals"_a, "cotangents"_a, "Outputs of a function and the products of cotangents with its Jacobian.");
+      "fun"_a, "primals"_a, "cotangents"_a,
+      "Outputs of a function and the products of cotangents with its Jacobian.");
   m.def(
       "jvp",
       [](const py::object& fun, const py::object& primals, const py::object& tangents) {
-        auto [outputs, products] = mx::jvp(flat_function(fun, "jvp"), array_list(primals, "jvp"), array_list(tangents, "jvp"));
+        auto [outputs, products] = mx::jvp(flat_function(fun, "jvp"), array_list(primals, "jvp"),
+                                           array_list(tangents, "jvp"));
         return py::make_tuple(to_list(outputs), to_list(products));
       },
-      "fun"_a, "primals"_a, "tangents"_a, "Outputs of a function and the products of its Jacobian with tangents.");
+      "fun"_a, "primals"_a, "tangents"_a,
+      "Outputs of a function and the products of its Jacobian with tangents.");
   m.def(
       "value_and_grad",
       [](const py::object& fun, const py::object& argnums, const py::object& argnames) {
@@ -201,7 +224,8 @@ void init_grad(py::module_& m) {
         return make_value_and_grad(fun, argnums, argnames, true);
       },
       "fun"_a, "argnums"_a = py::none(), "argnames"_a = py::make_tuple(),
-      "A function that returns the value of `fun` and its gradient by the chosen arguments (by default the first).");
+      "A function that returns the value of `fun` and its gradient by the chosen arguments (by "
+      "default the first).");
   m.def(
       "grad",
       [](const py::object& fun, const py::object& argnums, const py::object& argnames) {
@@ -209,12 +233,17 @@ void init_grad(py::module_& m) {
         return make_value_and_grad(fun, argnums, argnames, false);
       },
       "fun"_a, "argnums"_a = py::none(), "argnames"_a = py::make_tuple(),
-      "A function that returns the gradient of `fun` by the chosen arguments (by default the first).");
+      "A function that returns the gradient of `fun` by the chosen arguments (by default the "
+      "first).");
   m.def(
       "checkpoint",
       [](const py::object& fun) -> py::object {
         check_callable(fun, "checkpoint");
-        return py::cpp_function([fun](const py::args& args, const py::kwargs& kwargs) { return checkpoint_call(fun, args, kwargs); });
+        return py::cpp_function([fun](const py::args& args, const py::kwargs& kwargs) {
+          return checkpoint_call(fun, args, kwargs);
+        });
       },
-      "fun"_a, "The function, which computes intermediate values again for its gradient instead of keeping them.");
+      "fun"_a,
+      "The function, which computes intermediate values again for its gradient instead of keeping "
+      "them.");
 }

@@ -13,22 +13,26 @@ namespace {
 constexpr int kUnmapped = -1;
 
 [[noreturn]] void mismatch(const char* what) {
-  throw std::invalid_argument(std::string("[vmap] The structure of ") + what + " does not match that of the arrays.");
+  throw std::invalid_argument(std::string("[vmap] The structure of ") + what +
+                              " does not match that of the arrays.");
 }
 
 int normalize(py::handle axes, int ndim, const char* what) {
   int axis = axes.cast<int>();
   if (axis < -ndim || axis >= ndim) {
     throw std::invalid_argument(std::string("[vmap] Axis ") + std::to_string(axis) + " of " + what +
-                                " is out of range for an array with " + std::to_string(ndim) + " dimensions.");
+                                " is out of range for an array with " + std::to_string(ndim) +
+                                " dimensions.");
   }
   return axis < 0 ? axis + ndim : axis;
 }
 
 // Appends the axis of every array in the tree; an int or None counts for all arrays below it.
 // `extra`: axes that the mapped arrays have more than those in the tree.
-void collect_axes(py::handle tree, py::handle axes, const char* what, int extra, std::vector<int>& out) {
-  bool is_leaf = !PyList_Check(tree.ptr()) && !PyTuple_Check(tree.ptr()) && !PyDict_Check(tree.ptr());
+void collect_axes(py::handle tree, py::handle axes, const char* what, int extra,
+                  std::vector<int>& out) {
+  bool is_leaf =
+      !PyList_Check(tree.ptr()) && !PyTuple_Check(tree.ptr()) && !PyDict_Check(tree.ptr());
   if (axes.is_none() || PyIndex_Check(axes.ptr())) {
     tree_visit(tree, [&](py::handle leaf) {
       if (!is_array(leaf)) return;
@@ -53,7 +57,8 @@ void collect_axes(py::handle tree, py::handle axes, const char* what, int extra,
   }
 }
 
-py::object vmap_call(const py::object& fun, const py::object& in_axes, const py::object& out_axes, const py::args& args) {
+py::object vmap_call(const py::object& fun, const py::object& in_axes, const py::object& out_axes,
+                     const py::args& args) {
   Arrays inputs = tree_flatten(args);
   std::vector<int> in;
   collect_axes(args, in_axes, "in_axes", 0, in);
@@ -75,12 +80,16 @@ py::object vmap_call(const py::object& fun, const py::object& in_axes, const py:
 void init_vmap(py::module_& m) {
   m.def(
       "vmap",
-      [](const py::object& fun, const py::object& in_axes, const py::object& out_axes) -> py::object {
+      [](const py::object& fun, const py::object& in_axes,
+         const py::object& out_axes) -> py::object {
         if (!PyCallable_Check(fun.ptr())) {
-          throw py::type_error(std::string("[vmap] Expected a function but got ") + Py_TYPE(fun.ptr())->tp_name + ".");
+          throw py::type_error(std::string("[vmap] Expected a function but got ") +
+                               Py_TYPE(fun.ptr())->tp_name + ".");
         }
-        return py::cpp_function([=](const py::args& args) { return vmap_call(fun, in_axes, out_axes, args); });
+        return py::cpp_function(
+            [=](const py::args& args) { return vmap_call(fun, in_axes, out_axes, args); });
       },
       "fun"_a, "in_axes"_a = 0, "out_axes"_a = 0,
-      "A function that applies `fun` to every element along an axis of its inputs (None: of those that have none).");
+      "A function that applies `fun` to every element along an axis of its inputs (None: of those "
+      "that have none).");
 }

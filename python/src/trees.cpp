@@ -44,7 +44,8 @@ struct SharedObject::Holder {
   }
 };
 
-SharedObject::SharedObject(py::object object) : holder_(std::make_shared<Holder>(std::move(object))) {}
+SharedObject::SharedObject(py::object object)
+    : holder_(std::make_shared<Holder>(std::move(object))) {}
 
 py::handle SharedObject::get() const { return holder_ ? holder_->object : nullptr; }
 
@@ -62,7 +63,8 @@ py::object tree_map(py::handle tree, const std::function<py::object(py::handle)>
   if (PyList_Check(tree.ptr()) || PyTuple_Check(tree.ptr())) return map_sequence(tree, map);
   if (!PyDict_Check(tree.ptr())) return map(tree);
   py::dict result;
-  for (auto item : py::reinterpret_borrow<py::dict>(tree)) result[item.first] = tree_map(item.second, map);
+  for (auto item : py::reinterpret_borrow<py::dict>(tree))
+    result[item.first] = tree_map(item.second, map);
   return std::move(result);
 }
 
@@ -72,7 +74,8 @@ Arrays tree_flatten(py::handle tree, bool strict, const char* op) {
     if (is_array(leaf)) {
       arrays.push_back(leaf.cast<const mx::array&>());
     } else if (strict) {
-      throw std::invalid_argument(std::string("[") + op + "] The argument should contain only arrays, but it holds a " +
+      throw std::invalid_argument(std::string("[") + op +
+                                  "] The argument should contain only arrays, but it holds a " +
                                   Py_TYPE(leaf.ptr())->tp_name + ".");
     }
   });
@@ -81,7 +84,8 @@ Arrays tree_flatten(py::handle tree, bool strict, const char* op) {
 
 py::object tree_unflatten(py::handle tree, const Arrays& arrays, size_t& position) {
   return tree_map(tree, [&](py::handle leaf) {
-    return is_array(leaf) ? py::cast(arrays.at(position++)) : py::reinterpret_borrow<py::object>(leaf);
+    return is_array(leaf) ? py::cast(arrays.at(position++))
+                          : py::reinterpret_borrow<py::object>(leaf);
   });
 }
 
@@ -91,7 +95,9 @@ py::object tree_unflatten(py::handle tree, const Arrays& arrays) {
 }
 
 py::object tree_structure(py::handle tree) {
-  return tree_map(tree, [](py::handle leaf) { return is_array(leaf) ? marker() : py::reinterpret_borrow<py::object>(leaf); });
+  return tree_map(tree, [](py::handle leaf) {
+    return is_array(leaf) ? marker() : py::reinterpret_borrow<py::object>(leaf);
+  });
 }
 
 bool is_array_marker(py::handle leaf) { return leaf.is(marker()); }
@@ -99,7 +105,8 @@ bool is_array_marker(py::handle leaf) { return leaf.is(marker()); }
 py::object tree_from_structure(py::handle structure, const Arrays& arrays) {
   size_t position = 0;
   return tree_map(structure, [&](py::handle leaf) {
-    return is_array_marker(leaf) ? py::cast(arrays.at(position++)) : py::reinterpret_borrow<py::object>(leaf);
+    return is_array_marker(leaf) ? py::cast(arrays.at(position++))
+                                 : py::reinterpret_borrow<py::object>(leaf);
   });
 }
 

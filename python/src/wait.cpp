@@ -7,7 +7,8 @@ namespace py = pybind11;
 
 namespace {
 
-// Called while waiting. Python runs signal handlers on the main thread only; elsewhere this does nothing.
+// Called while waiting. Python runs signal handlers on the main thread only; elsewhere this does
+// nothing.
 void poll_signals() {
   py::gil_scoped_acquire acquire;
   if (PyErr_CheckSignals() == 0) return;

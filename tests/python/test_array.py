@@ -79,7 +79,9 @@ def test_other_objects_are_refused(value):
         mx.array(value)
 
 
-@pytest.mark.parametrize("dtype", [mx.bool_, mx.uint8, mx.int16, mx.int64, mx.float16, mx.bfloat16, mx.float64])
+@pytest.mark.parametrize(
+    "dtype", [mx.bool_, mx.uint8, mx.int16, mx.int64, mx.float16, mx.bfloat16, mx.float64]
+)
 def test_explicit_type(dtype):
     for value in ([0, 1, 2], [0.0, 1.0, 2.0], mx.array([0, 1, 2]), np.array([0, 1, 2])):
         a = mx.array(value, dtype)
@@ -144,10 +146,17 @@ def test_hash_goes_by_identity():
     assert len({a, b}) == 2
 
 
-@pytest.mark.parametrize("dtype", [mx.bool_, mx.int8, mx.float16, mx.bfloat16, mx.float32, mx.complex64])
+@pytest.mark.parametrize(
+    "dtype", [mx.bool_, mx.int8, mx.float16, mx.bfloat16, mx.float32, mx.complex64]
+)
 def test_pickle_and_copy(dtype):
     a = mx.array([[0, 1, 2], [3, 4, 5]]).astype(dtype)
-    for b in (pickle.loads(pickle.dumps(a)), copy.copy(a), copy.deepcopy(a), pickle.loads(pickle.dumps(a.T)).T):
+    for b in (
+        pickle.loads(pickle.dumps(a)),
+        copy.copy(a),
+        copy.deepcopy(a),
+        pickle.loads(pickle.dumps(a.T)).T,
+    ):
         assert b.dtype == dtype and mx.array_equal(a, b).item()
     b = copy.copy(a)
     b[0] = 0
@@ -206,7 +215,16 @@ def test_operators_on_floats(op):
 
 
 @pytest.mark.parametrize(
-    "op", [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift, operator.mod, operator.floordiv]
+    "op",
+    [
+        operator.and_,
+        operator.or_,
+        operator.xor,
+        operator.lshift,
+        operator.rshift,
+        operator.mod,
+        operator.floordiv,
+    ],
 )
 def test_operators_on_integers(op):
     x, y = np.array([12, 7, 255], np.int32), np.array([3, 2, 1], np.int32)
@@ -217,7 +235,11 @@ def test_operators_on_integers(op):
 
 def test_unary_operators():
     a = mx.array([1, -2, 3])
-    assert (-a).tolist() == [-1, 2, -3] and abs(a).tolist() == [1, 2, 3] and (~a).tolist() == [-2, 1, -4]
+    assert (
+        (-a).tolist() == [-1, 2, -3]
+        and abs(a).tolist() == [1, 2, 3]
+        and (~a).tolist() == [-2, 1, -4]
+    )
     assert (~mx.array([True, False])).tolist() == [False, True]
 
 
@@ -315,7 +337,9 @@ def test_methods_agree_with_functions():
     }
     for name, arguments in calls.items():
         ours, function = getattr(a, name)(**arguments), getattr(mx, name)(a, **arguments)
-        assert ours.shape == function.shape and mx.array_equal(ours, function, equal_nan=True).item(), name
+        assert (
+            ours.shape == function.shape and mx.array_equal(ours, function, equal_nan=True).item()
+        ), name
 
 
 def test_shape_methods_take_integers_or_a_tuple():
@@ -331,7 +355,11 @@ def test_shape_methods_take_integers_or_a_tuple():
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.recursive(st.floats(-1e3, 1e3, width=32), lambda s: st.lists(s, min_size=1, max_size=3), max_leaves=12))
+@given(
+    st.recursive(
+        st.floats(-1e3, 1e3, width=32), lambda s: st.lists(s, min_size=1, max_size=3), max_leaves=12
+    )
+)
 def test_any_list_gives_what_numpy_gives(value):
     try:
         expected = np.array(value, np.float32)

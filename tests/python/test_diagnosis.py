@@ -38,7 +38,8 @@ def test_the_diagnosis_prints_the_cmake_folder():
 
 
 @pytest.mark.parametrize(
-    "name", ["mlx-0.32.0.dist-info", "mlx_cpu-0.32.0.dist-info", "mlx_metal-0.30.egg-info", "mlx.egg-info"]
+    "name",
+    ["mlx-0.32.0.dist-info", "mlx_cpu-0.32.0.dist-info", "mlx_metal-0.30.egg-info", "mlx.egg-info"],
 )
 def test_another_distribution_is_refused_with_the_command_that_mends_it(tmp_path, name):
     done = run("-c", "import mlx.core", extra_path=rival(tmp_path, name))
@@ -55,7 +56,13 @@ def test_the_diagnosis_runs_despite_a_conflict(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["mlx_lm-0.1.dist-info", "mlx_anywhere-0.1.0.dist-info", "mlx_data-1.dist-info", "mlxtend-1.dist-info"]
+    "name",
+    [
+        "mlx_lm-0.1.dist-info",
+        "mlx_anywhere-0.1.0.dist-info",
+        "mlx_data-1.dist-info",
+        "mlxtend-1.dist-info",
+    ],
 )
 def test_packages_that_use_mlx_are_no_conflict(tmp_path, name):
     assert _conflicts.installed_rivals([rival(tmp_path, name)]) == []

@@ -32,7 +32,9 @@ def test_types_differ_from_each_other_and_from_other_objects():
 
 
 def test_issubdtype_follows_numpy():
-    categories = "complexfloating floating inexact signedinteger unsignedinteger integer number generic"
+    categories = (
+        "complexfloating floating inexact signedinteger unsignedinteger integer number generic"
+    )
     for name in NAMES:
         if name == "bfloat16":
             continue

@@ -70,7 +70,12 @@ ADVANCED = [
     (slice(None), np.array([0, 2]), np.array([1, 3]), None),
     (1, ..., np.array([0, 4])),
     (np.array([], dtype=np.int32),),
-    (slice(1, None), np.array([0, 2], dtype=np.uint8), slice(None, None, 2), np.array([1, 0], dtype=np.int64)),
+    (
+        slice(1, None),
+        np.array([0, 2], dtype=np.uint8),
+        slice(None, None, 2),
+        np.array([1, 0], dtype=np.int64),
+    ),
 ]
 
 
@@ -125,7 +130,9 @@ def test_at(index, name):
         expected = x.astype(np.float64)
         UPDATES[name].at(expected, index, value)
         before = mx.array(x)
-        after = getattr(before.at[convert(index)], name)(value if np.isscalar(value) else mx.array(value))
+        after = getattr(before.at[convert(index)], name)(
+            value if np.isscalar(value) else mx.array(value)
+        )
         np.testing.assert_allclose(np.array(after), expected, rtol=1e-5)
         assert np.array_equal(np.array(before), x)
 
@@ -145,7 +152,9 @@ def test_at_keeps_the_type():
 
 
 @pytest.mark.parametrize(
-    "mask_axes", [(0, 1), (0, 2), (0, 4), (1, 1), (1, 3), (3, 1), (0, 3)], ids=lambda a: f"{a[1]}-axes-at-{a[0]}"
+    "mask_axes",
+    [(0, 1), (0, 2), (0, 4), (1, 1), (1, 3), (3, 1), (0, 3)],
+    ids=lambda a: f"{a[1]}-axes-at-{a[0]}",
 )
 def test_assignment_through_a_mask(mask_axes):
     first, count = mask_axes
@@ -248,7 +257,9 @@ def test_gradients_flow_through_subscripts():
 
     ga, gv = mx.grad(assign, argnums=(0, 1))(x, mx.array([1.0, 2.0, 3.0]))
     assert ga.tolist() == [[0, 2, 4], [0, 0, 0]] and gv.tolist() == [2, 4, 6]
-    added = mx.grad(lambda v: (mx.ones(3).at[mx.array([1, 1])].add(v) ** 2).sum())(mx.array([1.0, 2.0]))
+    added = mx.grad(lambda v: (mx.ones(3).at[mx.array([1, 1])].add(v) ** 2).sum())(
+        mx.array([1.0, 2.0])
+    )
     assert added.tolist() == [8, 8]
 
 
@@ -271,7 +282,9 @@ def test_any_basic_subscript(case):
 
 
 @settings(max_examples=100, deadline=None)
-@given(shapes.flatmap(lambda s: st.tuples(st.just(s), hnp.integer_array_indices(s, dtype=np.int32))))
+@given(
+    shapes.flatmap(lambda s: st.tuples(st.just(s), hnp.integer_array_indices(s, dtype=np.int32)))
+)
 def test_any_array_subscript(case):
     shape, index = case
     x = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)

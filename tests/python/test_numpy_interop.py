@@ -57,7 +57,12 @@ def test_any_layout(view):
 
 
 def test_what_arrays_cannot_hold_is_refused():
-    for x in (np.array(["a"]), np.array([object()]), np.array([(1, 2)], dtype="i4,i4"), np.zeros(2, np.longdouble)):
+    for x in (
+        np.array(["a"]),
+        np.array([object()]),
+        np.array([(1, 2)], dtype="i4,i4"),
+        np.zeros(2, np.longdouble),
+    ):
         with pytest.raises((ValueError, TypeError)):
             mx.array(x)
 

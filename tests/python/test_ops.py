@@ -15,7 +15,12 @@ INTS = RNG.integers(-20, 20, (3, 4, 5)).astype(np.int32)
 def close(ours, expected, rtol=2e-5, atol=2e-6):
     expected = np.asarray(expected)
     assert ours.shape == expected.shape
-    np.testing.assert_allclose(np.array(ours).astype(np.complex128 if np.iscomplexobj(expected) else np.float64), expected, rtol, atol)
+    np.testing.assert_allclose(
+        np.array(ours).astype(np.complex128 if np.iscomplexobj(expected) else np.float64),
+        expected,
+        rtol,
+        atol,
+    )
 
 
 UNARY = {
@@ -66,7 +71,10 @@ def test_unary(name):
     assert getattr(mx, name)(mx.array(x).astype(mx.bfloat16)).dtype == mx.bfloat16
     strided = mx.array(x)[::2, :, ::-1]
     close(getattr(mx, name)(strided), function(x[::2, :, ::-1].astype(np.float64)))
-    close(getattr(mx, name)(1), function(np.float64(1)) if name not in ("arctanh", "erfinv") else np.inf)
+    close(
+        getattr(mx, name)(1),
+        function(np.float64(1)) if name not in ("arctanh", "erfinv") else np.inf,
+    )
 
 
 def test_unary_of_special_values():
@@ -77,7 +85,9 @@ def test_unary_of_special_values():
     assert mx.isposinf(x).tolist() == [False, True, False, False]
     assert mx.isneginf(x).tolist() == [False, False, True, False]
     assert mx.nan_to_num(x, nan=5.0, posinf=1.0, neginf=-1.0).tolist() == [5, 1, -1, 1]
-    assert mx.round(mx.array([2.345, -1.255]), 2).tolist() == pytest.approx([2.34, -1.26], abs=0.011)
+    assert mx.round(mx.array([2.345, -1.255]), 2).tolist() == pytest.approx(
+        [2.34, -1.26], abs=0.011
+    )
     assert mx.logical_not(mx.array([0, 2])).tolist() == [True, False]
     assert mx.bitwise_invert(mx.array([0, 5])).tolist() == [-1, -6]
 
@@ -98,22 +108,39 @@ BINARY = "add subtract multiply divide power maximum minimum logaddexp arctan2 r
 def test_binary(name):
     x, y = POSITIVE, POSITIVE[::-1, :1] + 0.37
     function = getattr(np, name)
-    close(getattr(mx, name)(mx.array(x), mx.array(y)), function(x.astype(np.float64), y.astype(np.float64)), 1e-4, 1e-5)
-    close(getattr(mx, name)(mx.array(x).T, mx.array(x[0, 0, 0])), function(x.T.astype(np.float64), x[0, 0, 0]), 1e-4, 1e-5)
+    close(
+        getattr(mx, name)(mx.array(x), mx.array(y)),
+        function(x.astype(np.float64), y.astype(np.float64)),
+        1e-4,
+        1e-5,
+    )
+    close(
+        getattr(mx, name)(mx.array(x).T, mx.array(x[0, 0, 0])),
+        function(x.T.astype(np.float64), x[0, 0, 0]),
+        1e-4,
+        1e-5,
+    )
 
 
-@pytest.mark.parametrize("name", "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor".split())
+@pytest.mark.parametrize(
+    "name",
+    "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor".split(),
+)
 def test_comparisons(name):
     x, y = INTS % 3, INTS[::-1] % 3
     ours = getattr(mx, name)(mx.array(x), mx.array(y))
     assert ours.dtype == mx.bool_ and np.array_equal(np.array(ours), getattr(np, name)(x, y))
 
 
-@pytest.mark.parametrize("name", "floor_divide remainder bitwise_and bitwise_or bitwise_xor".split())
+@pytest.mark.parametrize(
+    "name", "floor_divide remainder bitwise_and bitwise_or bitwise_xor".split()
+)
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint8, np.uint32])
 def test_binary_of_integers(name, dtype):
     x, y = INTS.astype(dtype), (np.abs(INTS[::-1]) + 1).astype(dtype)
-    assert np.array_equal(np.array(getattr(mx, name)(mx.array(x), mx.array(y))), getattr(np, name)(x, y))
+    assert np.array_equal(
+        np.array(getattr(mx, name)(mx.array(x), mx.array(y))), getattr(np, name)(x, y)
+    )
 
 
 def test_divmod_and_shifts():
@@ -154,7 +181,11 @@ def test_reductions(name, axis):
     close(getattr(mx, name)(mx.array(x), axis), expected, 1e-4)
     kept = getattr(mx, name)(mx.array(x), axis, keepdims=True)
     close(kept, getattr(np, name)(x.astype(np.float64), axis=axis, keepdims=True), 1e-4)
-    close(getattr(mx, name)(mx.array(x).T, axis), getattr(np, name)(x.T.astype(np.float64), axis=axis), 1e-4)
+    close(
+        getattr(mx, name)(mx.array(x).T, axis),
+        getattr(np, name)(x.T.astype(np.float64), axis=axis),
+        1e-4,
+    )
 
 
 @pytest.mark.parametrize("shape", [(1,), (33,), (1000, 3), (3, 1000), (7, 65, 5), (100_003,)])
@@ -177,8 +208,14 @@ def test_reductions_of_integers_and_empty_arrays():
 
 def test_softmax_and_logsumexp():
     for axis in (None, 0, -1, (0, 1)):
-        close(mx.softmax(mx.array(SIGNED), axis), scipy.special.softmax(SIGNED.astype(np.float64), axis))
-        close(mx.logsumexp(mx.array(SIGNED), axis), scipy.special.logsumexp(SIGNED.astype(np.float64), axis))
+        close(
+            mx.softmax(mx.array(SIGNED), axis),
+            scipy.special.softmax(SIGNED.astype(np.float64), axis),
+        )
+        close(
+            mx.logsumexp(mx.array(SIGNED), axis),
+            scipy.special.logsumexp(SIGNED.astype(np.float64), axis),
+        )
     assert mx.softmax(mx.array([1e4, 0.0])).tolist() == [1, 0]
 
 
@@ -189,7 +226,10 @@ def test_scans(axis):
     close(mx.cumsum(a, axis), np.cumsum(x, axis), 1e-4)
     close(mx.cumprod(a, axis), np.cumprod(x, axis), 1e-4)
     close(mx.cummax(a, axis), np.maximum.accumulate(x, axis))
-    close(mx.cummin(a, axis, reverse=True), np.flip(np.minimum.accumulate(np.flip(x, axis), axis), axis))
+    close(
+        mx.cummin(a, axis, reverse=True),
+        np.flip(np.minimum.accumulate(np.flip(x, axis), axis), axis),
+    )
     close(mx.cumsum(a, axis, inclusive=False), np.cumsum(x, axis) - x, 1e-4, 1e-5)
     close(mx.logcumsumexp(a, axis), np.logaddexp.accumulate(x, axis), 1e-4)
     close(mx.diff(a, axis=axis), np.diff(x, axis=axis), 1e-4, 1e-5)
@@ -199,11 +239,16 @@ def test_scans(axis):
 def test_creation():
     assert mx.arange(5).tolist() == [0, 1, 2, 3, 4] and mx.arange(5).dtype == mx.int32
     assert mx.arange(1, 2, 0.25).tolist() == [1, 1.25, 1.5, 1.75]
-    assert mx.arange(5, 0, -2).tolist() == [5, 3, 1] and mx.arange(3, dtype=mx.uint8).dtype == mx.uint8
+    assert (
+        mx.arange(5, 0, -2).tolist() == [5, 3, 1] and mx.arange(3, dtype=mx.uint8).dtype == mx.uint8
+    )
     assert mx.arange(2, stop=4).tolist() == [2, 3] and mx.arange(2, None).tolist() == [0, 1]
     close(mx.linspace(0, 1, 5), np.linspace(0, 1, 5))
     close(mx.linspace(0, 1, 4, endpoint=False), np.linspace(0, 1, 4, endpoint=False))
-    assert mx.full((2, 2), 3).dtype == mx.int32 and mx.full(2, mx.array([1.0, 2.0])).tolist() == [1, 2]
+    assert mx.full((2, 2), 3).dtype == mx.int32 and mx.full(2, mx.array([1.0, 2.0])).tolist() == [
+        1,
+        2,
+    ]
     assert mx.zeros(3).dtype == mx.float32 and mx.ones((2,), mx.int8).tolist() == [1, 1]
     assert mx.zeros_like(mx.ones((2,), mx.int8)).dtype == mx.int8
     assert mx.full_like(mx.ones((2,), mx.int8), 2).tolist() == [2, 2]
@@ -246,7 +291,9 @@ def test_shapes():
 def test_joining_and_splitting():
     a, b = mx.array(INTS), mx.array(INTS + 1)
     for axis in (0, 1, -1, None):
-        assert np.array_equal(np.array(mx.concatenate([a, b], axis)), np.concatenate([INTS, INTS + 1], axis))
+        assert np.array_equal(
+            np.array(mx.concatenate([a, b], axis)), np.concatenate([INTS, INTS + 1], axis)
+        )
     for axis in (0, 3, -1):
         assert np.array_equal(np.array(mx.stack([a, b], axis)), np.stack([INTS, INTS + 1], axis))
     assert mx.concatenate((mx.ones(1, mx.int8), mx.ones(1))).dtype == mx.float32
@@ -276,9 +323,14 @@ def test_pad():
     x = INTS[0]
     for width in (1, (2, 1), [(1, 0), (0, 2)]):
         assert np.array_equal(np.array(mx.pad(mx.array(x), width)), np.pad(x, width))
-        assert np.array_equal(np.array(mx.pad(mx.array(x), width, constant_values=7)), np.pad(x, width, constant_values=7))
+        assert np.array_equal(
+            np.array(mx.pad(mx.array(x), width, constant_values=7)),
+            np.pad(x, width, constant_values=7),
+        )
         for mode in ("edge", "reflect", "symmetric"):
-            assert np.array_equal(np.array(mx.pad(mx.array(x), width, mode=mode)), np.pad(x, width, mode=mode))
+            assert np.array_equal(
+                np.array(mx.pad(mx.array(x), width, mode=mode)), np.pad(x, width, mode=mode)
+            )
 
 
 def test_selection():
@@ -287,13 +339,21 @@ def test_selection():
     close(mx.where(True, 1.0, x), np.ones_like(SIGNED))
     close(mx.clip(x, -1, mx.array(0.5)), np.clip(SIGNED, -1, 0.5))
     close(mx.clip(x, None, 1), np.minimum(SIGNED, 1))
-    assert np.array_equal(np.array(mx.take(mx.array(INTS), mx.array([[0, 2]]), 1)), np.take(INTS, [[0, 2]], 1))
-    assert np.array_equal(np.array(mx.take(mx.array(INTS), mx.array([7, 3]))), np.take(INTS, [7, 3]))
+    assert np.array_equal(
+        np.array(mx.take(mx.array(INTS), mx.array([[0, 2]]), 1)), np.take(INTS, [[0, 2]], 1)
+    )
+    assert np.array_equal(
+        np.array(mx.take(mx.array(INTS), mx.array([7, 3]))), np.take(INTS, [7, 3])
+    )
     order = np.argsort(INTS, 1)
-    assert np.array_equal(np.array(mx.take_along_axis(mx.array(INTS), mx.array(order), 1)), np.sort(INTS, 1))
+    assert np.array_equal(
+        np.array(mx.take_along_axis(mx.array(INTS), mx.array(order), 1)), np.sort(INTS, 1)
+    )
     put = INTS.copy()
     np.put_along_axis(put, order[:, :1], 99, 1)
-    assert np.array_equal(np.array(mx.put_along_axis(mx.array(INTS), mx.array(order[:, :1]), 99, 1)), put)
+    assert np.array_equal(
+        np.array(mx.put_along_axis(mx.array(INTS), mx.array(order[:, :1]), 99, 1)), put
+    )
     assert mx.slice(mx.arange(10), mx.array([3]), (0,), (2,)).tolist() == [3, 4]
     assert mx.slice_update(mx.zeros(4), mx.ones(2), mx.array([1]), (0,)).tolist() == [0, 1, 1, 0]
 
@@ -304,7 +364,12 @@ def test_sorting(axis):
     assert np.array_equal(np.array(mx.sort(a, axis)), np.sort(INTS, axis))
     order = np.array(mx.argsort(a, axis))
     source = INTS.ravel() if axis is None else INTS
-    assert np.array_equal(np.take_along_axis(source, order, axis or 0) if axis != -1 else np.take_along_axis(source, order, -1), np.sort(INTS, axis))
+    assert np.array_equal(
+        np.take_along_axis(source, order, axis or 0)
+        if axis != -1
+        else np.take_along_axis(source, order, -1),
+        np.sort(INTS, axis),
+    )
     k = 2
     part = np.array(mx.partition(a, k, axis))
     along = -1 if axis is None else axis
@@ -316,17 +381,32 @@ def test_sorting(axis):
 def test_searchsorted():
     s, v = np.array([1, 2, 2, 5]), np.array([0, 2, 3, 9])
     for side in ("left", "right"):
-        assert np.array_equal(np.array(mx.searchsorted(mx.array(s), mx.array(v), side)), np.searchsorted(s, v, side))
+        assert np.array_equal(
+            np.array(mx.searchsorted(mx.array(s), mx.array(v), side)), np.searchsorted(s, v, side)
+        )
 
 
 @pytest.mark.parametrize(
     ("left", "right"),
-    [((4, 5), (5, 6)), ((5,), (5, 6)), ((4, 5), (5,)), ((5,), (5,)), ((2, 4, 5), (5, 6)), ((2, 1, 4, 5), (3, 5, 6)), ((65, 130), (130, 67))],
+    [
+        ((4, 5), (5, 6)),
+        ((5,), (5, 6)),
+        ((4, 5), (5,)),
+        ((5,), (5,)),
+        ((2, 4, 5), (5, 6)),
+        ((2, 1, 4, 5), (3, 5, 6)),
+        ((65, 130), (130, 67)),
+    ],
 )
 def test_matmul(left, right):
     x, y = RNG.normal(size=left).astype(np.float32), RNG.normal(size=right).astype(np.float32)
     close(mx.array(x) @ mx.array(y), x.astype(np.float64) @ y, 1e-4, 1e-4)
-    close(mx.matmul(mx.array(x).astype(mx.float16), mx.array(y).astype(mx.float16)), x.astype(np.float64) @ y, 2e-2, 5e-2)
+    close(
+        mx.matmul(mx.array(x).astype(mx.float16), mx.array(y).astype(mx.float16)),
+        x.astype(np.float64) @ y,
+        2e-2,
+        5e-2,
+    )
 
 
 def test_products():
@@ -350,4 +430,8 @@ def test_svd():
     u, s, vt = mx.linalg.svd(mx.array(SIGNED[0]))
     assert u.shape == (4, 4) and s.shape == (4,) and vt.shape == (5, 5)
     close((u * s) @ vt[:4], SIGNED[0], 1e-4, 1e-4)
-    close(mx.linalg.svd(mx.array(SIGNED[0]), compute_uv=False), np.linalg.svd(SIGNED[0].astype(np.float64), compute_uv=False), 1e-4)
+    close(
+        mx.linalg.svd(mx.array(SIGNED[0]), compute_uv=False),
+        np.linalg.svd(SIGNED[0].astype(np.float64), compute_uv=False),
+        1e-4,
+    )

@@ -78,7 +78,9 @@ def test_randint():
 def test_bernoulli():
     x = np.array(mx.random.bernoulli(0.25, (N,), key=mx.random.key(0)))
     assert x.dtype == bool and abs(x.mean() - 0.25) < 0.02
-    assert mx.random.bernoulli().shape == () and mx.random.bernoulli(mx.array([0.1, 0.9])).shape == (2,)
+    assert mx.random.bernoulli().shape == () and mx.random.bernoulli(
+        mx.array([0.1, 0.9])
+    ).shape == (2,)
 
 
 def test_truncated_normal():
@@ -87,7 +89,9 @@ def test_truncated_normal():
 
 
 def test_gumbel_and_laplace():
-    assert abs(np.array(mx.random.gumbel((N,), key=mx.random.key(0))).mean() - np.euler_gamma) < 0.03
+    assert (
+        abs(np.array(mx.random.gumbel((N,), key=mx.random.key(0))).mean() - np.euler_gamma) < 0.03
+    )
     x = np.array(mx.random.laplace((N,), loc=1.0, scale=2.0, key=mx.random.key(0)))
     assert abs(x.mean() - 1) < 0.08 and abs(x.std() - 2 * 2**0.5) < 0.1
 
@@ -96,7 +100,9 @@ def test_categorical():
     logits = mx.log(mx.array([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25]]))
     x = np.array(mx.random.categorical(logits, num_samples=N // 5, key=mx.random.key(0)))
     assert x.shape == (2, N // 5)
-    np.testing.assert_allclose(np.bincount(x[0], minlength=3) / x.shape[1], [0.1, 0.2, 0.7], atol=0.03)
+    np.testing.assert_allclose(
+        np.bincount(x[0], minlength=3) / x.shape[1], [0.1, 0.2, 0.7], atol=0.03
+    )
     assert mx.random.categorical(logits).shape == (2,)
     assert mx.random.categorical(logits, shape=(4, 2)).shape == (4, 2)
     with pytest.raises(ValueError, match="At most one"):
@@ -112,6 +118,8 @@ def test_permutation():
 
 def test_multivariate_normal():
     cov = mx.array([[2.0, 0.5], [0.5, 1.0]])
-    x = np.array(mx.random.multivariate_normal(mx.array([1.0, -1.0]), cov, (N,), key=mx.random.key(0)))
+    x = np.array(
+        mx.random.multivariate_normal(mx.array([1.0, -1.0]), cov, (N,), key=mx.random.key(0))
+    )
     np.testing.assert_allclose(x.mean(0), [1, -1], atol=0.05)
     np.testing.assert_allclose(np.cov(x.T), np.array(cov), atol=0.06)

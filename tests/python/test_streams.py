@@ -23,7 +23,12 @@ def test_devices_and_their_types():
 def test_device_facts():
     facts = mx.device_info()
     assert facts == mx.device_info(mx.gpu) == mx.metal.device_info()
-    assert {"architecture", "device_name", "memory_size", "max_recommended_working_set_size"} <= set(facts)
+    assert {
+        "architecture",
+        "device_name",
+        "memory_size",
+        "max_recommended_working_set_size",
+    } <= set(facts)
     assert mx.metal.is_available() is True
     assert mx.device_info(mx.cpu)
 
@@ -119,7 +124,9 @@ def run(body: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("wait", ["mx.eval(out)", "out.item()", "mx.async_eval(out); mx.synchronize()"])
+@pytest.mark.parametrize(
+    "wait", ["mx.eval(out)", "out.item()", "mx.async_eval(out); mx.synchronize()"]
+)
 def test_ctrl_c_interrupts_a_kernel_that_never_ends(wait):
     printed = run(f"""
         threading.Timer(2.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()

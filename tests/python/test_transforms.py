@@ -53,7 +53,10 @@ def test_grad_by_names():
 
 
 def test_gradients_have_the_structure_of_the_arguments():
-    params = {"layers": [{"w": mx.array([1.0, 2.0])}, {"w": mx.array([3.0])}], "b": (mx.array(4.0),)}
+    params = {
+        "layers": [{"w": mx.array([1.0, 2.0])}, {"w": mx.array([3.0])}],
+        "b": (mx.array(4.0),),
+    }
 
     def loss(p, scale):
         total = sum((layer["w"] ** 2).sum() for layer in p["layers"])
@@ -117,17 +120,24 @@ def test_stop_gradient():
 def test_vmap_over_trees():
     x = mx.arange(6.0).reshape(2, 3)
     close(mx.vmap(lambda a: a * 2)(x), np.arange(6).reshape(2, 3) * 2)
-    close(mx.vmap(lambda a, b: a + b, in_axes=(0, None))(x, mx.array([1.0, 1, 1])), np.arange(6).reshape(2, 3) + 1)
+    close(
+        mx.vmap(lambda a, b: a + b, in_axes=(0, None))(x, mx.array([1.0, 1, 1])),
+        np.arange(6).reshape(2, 3) + 1,
+    )
     close(mx.vmap(lambda a: a.sum(), in_axes=1)(x), [3, 5, 7])
     close(mx.vmap(lambda a: a.sum(), in_axes=-1)(x), [3, 5, 7])
     close(mx.vmap(lambda a: a, out_axes=1)(x), np.arange(6).reshape(2, 3).T)
-    out = mx.vmap(lambda t: {"s": t["a"].sum(), "p": (t["b"][0] * 2,)}, in_axes=({"a": 0, "b": 1},))(
-        {"a": x, "b": [x.T]}
-    )
+    out = mx.vmap(
+        lambda t: {"s": t["a"].sum(), "p": (t["b"][0] * 2,)}, in_axes=({"a": 0, "b": 1},)
+    )({"a": x, "b": [x.T]})
     close(out["s"], [3, 12])
     close(out["p"][0], 2 * np.arange(6).reshape(2, 3))
-    close(mx.vmap(mx.vmap(lambda a, b: a * b, in_axes=(None, 0)), in_axes=(0, None))(mx.arange(3.0), mx.arange(2.0)),
-          np.outer(np.arange(3), np.arange(2)))
+    close(
+        mx.vmap(mx.vmap(lambda a, b: a * b, in_axes=(None, 0)), in_axes=(0, None))(
+            mx.arange(3.0), mx.arange(2.0)
+        ),
+        np.outer(np.arange(3), np.arange(2)),
+    )
     close(mx.vmap(lambda a, n: a * n, in_axes=(0, None))(x, 3), np.arange(6).reshape(2, 3) * 3)
 
 
@@ -201,7 +211,9 @@ def test_custom_vjp_rule_of_one_argument_and_of_trees():
         assert n == 3
         return {"a": cotangent["out"] * 5, "b": None}, None
 
-    grads = mx.grad(lambda p: tree(p, 3)["out"].sum())({"a": mx.array([1.0]), "b": [mx.array([2.0])]})
+    grads = mx.grad(lambda p: tree(p, 3)["out"].sum())(
+        {"a": mx.array([1.0]), "b": [mx.array([2.0])]}
+    )
     assert grads["a"].item() == 5 and grads["b"][0].item() == 0
 
 
@@ -214,7 +226,9 @@ def test_custom_vjp_rule_with_keywords():
     def f_vjp(x, cotangent, output, w):
         return cotangent * 3, {"w": cotangent * 4}
 
-    gx, by_name = mx.grad(lambda x, w: f(x, w=w).sum(), argnums=0, argnames="w")(mx.array([1.0]), w=mx.array([2.0]))
+    gx, by_name = mx.grad(lambda x, w: f(x, w=w).sum(), argnums=0, argnames="w")(
+        mx.array([1.0]), w=mx.array([2.0])
+    )
     assert gx.item() == 3 and by_name["w"].item() == 4
 
 

@@ -22,7 +22,9 @@ def test_tree_map():
         "out": (40, [50, None]),
     }
     assert tree_map(lambda a, b: a + b, {"x": [1, 2]}, {"x": [10, 20], "y": 0}) == {"x": [11, 22]}
-    assert tree_map(len, [[1, 2], [3]], is_leaf=lambda t: isinstance(t, list) and t and isinstance(t[0], int)) == [2, 1]
+    assert tree_map(
+        len, [[1, 2], [3]], is_leaf=lambda t: isinstance(t, list) and t and isinstance(t[0], int)
+    ) == [2, 1]
     point = namedtuple("Point", "x y")
     assert tree_map(lambda v: v + 1, point(1, 2)) == point(2, 3)
 
