@@ -50,3 +50,33 @@ def run_one(*arguments, **options) -> np.ndarray:
     """The same for a kernel with one output."""
     (result,) = run_kernel(*arguments, **options)
     return result
+
+
+def double(**creation):
+    """A kernel of any type that doubles its input."""
+    return mx.fast.metal_kernel(
+        name="double",
+        input_names=["x"],
+        output_names=["y"],
+        source="uint i = thread_position_in_grid.x; y[i] = x[i] + x[i];",
+        **creation,
+    )
+
+
+def launch(size: int, group: int = 256) -> dict:
+    """The arguments of a call that launch `size` threads in one dimension."""
+    return {"grid": (size, 1, 1), "threadgroup": (group, 1, 1)}
+
+
+def outputs(*arrays: mx.array) -> dict:
+    """The arguments of a call that say that outputs are like these arrays."""
+    return {
+        "output_shapes": [a.shape for a in arrays],
+        "output_dtypes": [a.dtype for a in arrays],
+    }
+
+
+def run(source: str, inputs: dict, shapes: dict, dtypes: dict, size: int, group=256, **options):
+    """run_kernel with shapes and types of outputs apart."""
+    both = {name: (shapes[name], dtypes[name]) for name in shapes}
+    return run_kernel(source, inputs, both, size, group, **options)
