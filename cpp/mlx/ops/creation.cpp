@@ -1,6 +1,7 @@
 // Operations that make arrays.
 #include "mlx/ops/creation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -73,6 +74,9 @@ array linspace(double start, double stop, int num, bool endpoint, Dtype dtype, S
 }
 
 array full(Shape shape, array vals, Dtype dtype, StreamOrDevice s) {
+  if (std::any_of(shape.begin(), shape.end(), [](int n) { return n < 0; })) {
+    invalid_argument("full", message("Negative dimensions are not allowed: shape ", shape, "."));
+  }
   Stream stream = to_stream(s);
   array source = broadcast_to(astype(std::move(vals), dtype, stream), shape, stream);
   return array(std::move(shape), dtype, std::make_shared<Full>(stream), {source});
