@@ -121,7 +121,12 @@ void define_macros(clang::PreprocessorOptions& preprocessor, const CompileOption
   preprocessor.addMacroDef("__METAL_MACOS__=1");
   preprocessor.addMacroDef("__HAVE_BFLOAT__=1");
   preprocessor.addMacroDef("__METAL_VERSION__=" + version_macro(options.language_version));
-  if (options.math_mode != MathMode::Fast) preprocessor.addMacroUndef("__FAST_MATH__");
+  // By hand: a precompiled header was made without it.
+  if (options.math_mode == MathMode::Fast) {
+    preprocessor.addMacroDef("__FAST_MATH__=1");
+  } else {
+    preprocessor.addMacroUndef("__FAST_MATH__");
+  }
   for (const auto& [name, value] : options.macros) preprocessor.addMacroDef(name + "=" + value);
 }
 

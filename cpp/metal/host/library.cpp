@@ -70,14 +70,6 @@ ConstantValues resolve(const FunctionInfo& function, const MTL::FunctionConstant
   return values;
 }
 
-void check_required(const FunctionInfo& function, const ConstantValues& values) {
-  for (const FunctionConstantInfo& constant : function.constants) {
-    if (constant.required && !values.contains(constant.index)) {
-      throw std::invalid_argument(described(function, constant) + " needs a value");
-    }
-  }
-}
-
 }  // namespace
 
 CompileOptions compile_options(const MTL::CompileOptions* options) {
@@ -128,7 +120,6 @@ MTL::Function* LibraryObject::newFunction(const NS::String* name,
                                   "\" in this library");
     }
     ConstantValues values = resolve(*function, constants);
-    check_required(*function, values);
     return new FunctionObject(device_, program_, function->name, std::move(values));
   } catch (...) {
     set_error_from_exception(error, kLibraryDomain, MTL::LibraryErrorFunctionNotFound);
@@ -145,7 +136,6 @@ FunctionObject::FunctionObject(MTL::Device* device, std::shared_ptr<const Progra
       label_(make_string(name_)) {}
 
 std::shared_ptr<const Kernel> FunctionObject::load() const {
-  check_required(*program_->find(name_), constants_);
   return default_driver().load(*program_, name_, constants_);
 }
 

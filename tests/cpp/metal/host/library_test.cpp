@@ -1,0 +1,206 @@
+// From MSL source to results through the host API.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "metal/compiler/compiler.h"
+#include "metal/native_kernel.h"
+
+namespace metal::test {
+namespace {
+
+NS::String* string(const char* text) { return NS::String::string(text, NS::UTF8StringEncoding); }
+
+class LibraryTest : public testing::Test {
+ protected:
+  NS::SharedPtr<NS::AutoreleasePool> pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+
+  NS::SharedPtr<MTL::Library> compile(const char* source, MTL::CompileOptions* options = nullptr) {
+    NS::Error* error = nullptr;
+    auto library = NS::TransferPtr(device()->newLibrary(string(source), options, &error));
+    EXPECT_EQ(text(error), "");
+    return library;
+  }
+
+  NS::SharedPtr<MTL::ComputePipelineState> load(MTL::Library* library, const char* name,
+                                                MTL::FunctionConstantValues* constants = nullptr) {
+    NS::Error* error = nullptr;
+    auto function =
+        NS::TransferPtr(constants ? library->newFunction(string(name), constants, &error)
+                                  : library->newFunction(string(name)));
+    EXPECT_EQ(text(error), "");
+    auto state = NS::TransferPtr(device()->newComputePipelineState(function.get(), &error));
+    EXPECT_EQ(text(error), "");
+    return state;
+  }
+
+  static std::string text(NS::Error* error) {
+    return error ? error->localizedDescription()->utf8String() : "";
+  }
+};
+
+constexpr const char* kScale = R"(
+#include <metal_stdlib>
+using namespace metal;
+constant float factor [[function_constant(3)]];
+constant bool negate [[function_constant(1)]];
+kernel void scale(device float* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  x[i] *= negate ? -factor : factor;
+}
+[[kernel, max_total_threads_per_threadgroup(128)]]
+void reverse(device float* x [[buffer(0)]], uint i [[thread_position_in_threadgroup]],
+             uint n [[threads_per_threadgroup]]) {
+  threadgroup float tmp[128];
+  tmp[i] = x[i];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  x[i] = tmp[n - 1 - i];
+}
+)";
+
+TEST_F(LibraryTest, FunctionsAndPipelines) {
+  auto library = compile(kScale);
+  ASSERT_TRUE(library);
+  NS::Array* names = library->functionNames();
+  ASSERT_EQ(names->count(), 2u);
+  EXPECT_EQ(library->newFunction(string("absent")), nullptr);
+  auto state = load(library.get(), "reverse");
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->maxTotalThreadsPerThreadgroup(), 128u);
+  EXPECT_EQ(state->threadExecutionWidth(), 32u);
+  EXPECT_EQ(state->staticThreadgroupMemoryLength(), 512u);
+  EXPECT_STREQ(state->label()->utf8String(), "reverse");
+  Data<float> x(100);
+  for (int i = 0; i < 100; ++i) x[i] = static_cast<float>(i);
+  ASSERT_EQ(run(state.get(), {x}, {100, 1, 1}, {100, 1, 1}), "");
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(x[i], static_cast<float>(99 - i));
+}
+
+TEST_F(LibraryTest, FunctionConstants) {
+  auto library = compile(kScale);
+  ASSERT_TRUE(library);
+  auto constants = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
+  float factor = 3;
+  bool negate = true;
+  constants->setConstantValue(&factor, MTL::DataTypeFloat, NS::UInteger{3});
+  constants->setConstantValue(&negate, MTL::DataTypeBool, string("negate"));
+  auto state = load(library.get(), "scale", constants.get());
+  ASSERT_TRUE(state);
+  Data<float> x(40);
+  for (int i = 0; i < 40; ++i) x[i] = 2;
+  ASSERT_EQ(run(state.get(), {x}, {40, 1, 1}, {32, 1, 1}), "");
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(x[i], -6.0f);
+}
+
+TEST_F(LibraryTest, FunctionConstantErrors) {
+  auto library = compile(kScale);
+  ASSERT_TRUE(library);
+  auto constants = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
+  int factor = 3;
+  constants->setConstantValue(&factor, MTL::DataTypeInt, NS::UInteger{3});
+  NS::Error* error = nullptr;
+  EXPECT_EQ(library->newFunction(string("scale"), constants.get(), &error), nullptr);
+  EXPECT_NE(text(error).find("\"factor\" (index 3) has type float"), std::string::npos)
+      << text(error);
+  constants->reset();
+  auto bare = NS::TransferPtr(library->newFunction(string("scale")));
+  EXPECT_EQ(device()->newComputePipelineState(bare.get(), &error), nullptr);
+  EXPECT_NE(text(error).find("needs a value"), std::string::npos) << text(error);
+  EXPECT_EQ(library->newFunction(string("absent"), constants.get(), &error), nullptr);
+  EXPECT_NE(text(error).find("\"absent\""), std::string::npos) << text(error);
+}
+
+TEST_F(LibraryTest, CompileErrorsComeAsText) {
+  NS::Error* error = nullptr;
+  const char* source = "kernel void f(device float* x [[buffer(0)]]) {\n  x[0] = oops;\n}\n";
+  EXPECT_EQ(device()->newLibrary(string(source), nullptr, &error), nullptr);
+  EXPECT_NE(text(error).find("oops"), std::string::npos) << text(error);
+  EXPECT_NE(text(error).find(":2:10:"), std::string::npos) << text(error);
+}
+
+TEST_F(LibraryTest, Options) {
+  auto options = NS::TransferPtr(MTL::CompileOptions::alloc()->init());
+  const NS::Object* keys[] = {string("VALUE"), string("TYPE")};
+  const NS::Object* values[] = {NS::Number::number(7), string("int")};
+  options->setPreprocessorMacros(NS::Dictionary::dictionary(values, keys, 2));
+  options->setMathMode(MTL::MathModeFast);
+  options->setLanguageVersion(MTL::LanguageVersion3_1);
+  auto library = compile(R"(
+kernel void f(device TYPE* x [[buffer(0)]]) {
+  x[0] = VALUE;
+  x[1] = __METAL_VERSION__;
+#ifdef __FAST_MATH__
+  x[2] = 1;
+#endif
+})",
+                         options.get());
+  ASSERT_TRUE(library);
+  Data<int> x(3);
+  ASSERT_EQ(run(load(library.get(), "f").get(), {x}, {1, 1, 1}, {1, 1, 1}), "");
+  EXPECT_EQ(x[0], 7);
+  EXPECT_EQ(x[1], 310);
+  EXPECT_EQ(x[2], 1);
+}
+
+TEST_F(LibraryTest, FromFile) {
+  auto path = std::filesystem::temp_directory_path() / ("library_test_" + std::to_string(getpid()));
+  std::ofstream(path, std::ios::binary) << save_library(*metal::compile(kScale));
+  NS::Error* error = nullptr;
+  auto* url = NS::URL::fileURLWithPath(string(path.c_str()));
+  auto library = NS::TransferPtr(device()->newLibrary(url, &error));
+  std::filesystem::remove(path);
+  ASSERT_TRUE(library) << text(error);
+  EXPECT_EQ(library->functionNames()->count(), 2u);
+  Data<float> x(2);
+  x[1] = 5;
+  ASSERT_EQ(run(load(library.get(), "reverse").get(), {x}, {2, 1, 1}, {2, 1, 1}), "");
+  EXPECT_EQ(x[0], 5.0f);
+}
+
+TEST_F(LibraryTest, UnboundArgumentsAreNamed) {
+  auto library = compile(kScale);
+  ASSERT_TRUE(library);
+  EXPECT_EQ(run(load(library.get(), "reverse").get(), {}, {2, 1, 1}, {2, 1, 1}),
+            "[reverse] No buffer is bound at index 0 (\"x\")");
+}
+
+// What the compiler makes of a kernel that goes wrong ends in an error too.
+TEST_F(LibraryTest, FaultsOfCompiledKernels) {
+  auto library = compile(R"(
+#include <metal_stdlib>
+using namespace metal;
+kernel void wild(device int* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  x[long(i) * 1000000000000l + 500000000000l] = 1;
+}
+kernel void endless(device volatile int* x [[buffer(0)]]) {
+  while (x[0] == 0) {
+  }
+}
+int deeper(device volatile int* x, int depth) {
+  int frame[256];
+  for (int i = 0; i < 256; ++i) frame[i] = x[i % 4] + depth;
+  if (x[0] == 0) frame[3] += deeper(x, depth + 1);
+  return frame[depth % 256] + frame[3];
+}
+kernel void recursive(device volatile int* x [[buffer(0)]]) { x[1] = deeper(x, 0); }
+)");
+  ASSERT_TRUE(library);
+  Data<int> x(64);
+  std::string error = run(load(library.get(), "wild").get(), {x}, {64, 1, 1}, {32, 1, 1});
+  EXPECT_NE(error.find("[wild] The kernel was stopped: invalid memory access"), std::string::npos)
+      << error;
+  error = run(load(library.get(), "recursive").get(), {x}, {64, 1, 1}, {32, 1, 1});
+  EXPECT_NE(error.find("[recursive] The kernel was stopped: stack overflow"), std::string::npos)
+      << error;
+  setenv("MLX_KERNEL_TIME_LIMIT", "0.05", 1);
+  error = run(load(library.get(), "endless").get(), {x}, {64, 1, 1}, {32, 1, 1});
+  unsetenv("MLX_KERNEL_TIME_LIMIT");
+  EXPECT_NE(error.find("[endless] The kernel ran longer"), std::string::npos) << error;
+}
+
+}  // namespace
+}  // namespace metal::test
