@@ -194,6 +194,7 @@ std::vector<array> CompleteKernel::operator()(const std::vector<KernelArgument>&
     if (passes_outputs) {
       initial.push_back(bind(arguments[next++], buffer));
       auto [shape, dtype] = output_of(initial.back(), output, buffer.name, call);
+      initial.back() = reshape(initial.back(), shape, stream);
       launch.output_shapes.push_back(std::move(shape));
       dtypes.push_back(dtype);
     } else {
