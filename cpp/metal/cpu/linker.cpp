@@ -1,5 +1,6 @@
 #include "metal/cpu/linker.h"
 
+#include <bit>
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -28,6 +29,15 @@ orc::LLJIT& jit() {
   return instance;
 }
 
+// Called where a bfloat that is only moved was kept in a float register: to nearest, ties to even. The result's bits are
+// the low ones of the register that a float is returned in.
+float truncate_to_bfloat(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const bool nan = (bits & 0x7fffffff) > 0x7f800000;
+  const uint32_t rounded = nan ? bits | 0x400000 : bits + 0x7fff + ((bits >> 16) & 1);
+  return std::bit_cast<float>(rounded >> 16);
+}
+
 const orc::SymbolMap& visible_symbols() {
   static const orc::SymbolMap symbols = [] {
     orc::SymbolMap map;
@@ -38,6 +48,7 @@ const orc::SymbolMap& visible_symbols() {
     add("memcpy", reinterpret_cast<void*>(&std::memcpy));
     add("memmove", reinterpret_cast<void*>(&std::memmove));
     add("memset", reinterpret_cast<void*>(&std::memset));
+    add("__truncsfbf2", reinterpret_cast<void*>(&truncate_to_bfloat));
     add("fmodf", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(&std::fmod)));
     add("fmaf", reinterpret_cast<void*>(static_cast<float (*)(float, float, float)>(&std::fma)));
     return map;
