@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "mlx/fast/metal_kernel/arguments.h"
+#include "mlx/ops/shape.h"
 #include "mlx/utils.h"
 
 namespace mlx::core::fast {
@@ -194,7 +195,8 @@ std::vector<array> CompleteKernel::operator()(const std::vector<KernelArgument>&
     if (passes_outputs) {
       initial.push_back(bind(arguments[next++], buffer));
       auto [shape, dtype] = output_of(initial.back(), output, buffer.name, call);
-      initial.back() = reshape(initial.back(), shape, stream);
+      // The output takes over the strides of what it starts from.
+      if (initial.back().shape() != shape) initial.back() = reshape(initial.back(), shape, stream);
       launch.output_shapes.push_back(std::move(shape));
       dtypes.push_back(dtype);
     } else {
