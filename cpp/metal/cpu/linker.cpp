@@ -1,7 +1,7 @@
 #include "metal/cpu/linker.h"
 
-#include <bit>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
