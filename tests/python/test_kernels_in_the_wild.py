@@ -334,7 +334,9 @@ class TestLaunch:
         assert result.sum() == np.prod(grid)
 
     def test_threadgroup_is_clamped_in_each_dimension(self):
-        body = "uint3 n = threads_per_threadgroup; out[0] = n.x; out[1] = n.y; out[2] = n.z;"
+        body = (
+            "uint3 n = dispatch_threads_per_threadgroup; out[0] = n.x; out[1] = n.y; out[2] = n.z;"
+        )
         assert run_one(body, {}, out(3), (3, 100, 1), (32, 8, 4)).tolist() == [3, 8, 1]
 
     def test_whole_simdgroups_return_early(self):
