@@ -118,9 +118,9 @@ def main() -> None:
 
     shift = mx.zeros(2)
     step = mx.value_and_grad(loss)
-    for _ in range(60):
+    for _ in range(200):
         value, grad = step(shift)
-        shift = shift - 0.1 * grad
+        shift = shift - 0.02 * grad
         mx.eval(shift)
     print("shift found by gradient descent:", [round(s, 3) for s in shift.tolist()])
     print("loss:", value.item())
