@@ -12,7 +12,18 @@
 namespace {
 
 mx::array with_dtype(mx::array a, std::optional<mx::Dtype> dtype) {
-  return dtype && a.dtype() != *dtype ? mx::astype(a, *dtype) : a;
+  if (!dtype || a.dtype() == *dtype) return a;
+  // Double precision exists on the host only.
+  bool host = a.dtype() == mx::float64 || *dtype == mx::float64;
+  return host ? mx::astype(a, *dtype, mx::Device(mx::Device::cpu)) : mx::astype(a, *dtype);
+}
+
+// What comes from outside: without an explicit type double precision becomes single, as everywhere
+// in MLX.
+mx::array with_default_dtype(const mx::array& a, std::optional<mx::Dtype> dtype) {
+  if (a.dtype() != mx::float64) return with_dtype(a, dtype);
+  mx::Dtype type = dtype.value_or(mx::float32);
+  return type == mx::float64 ? a : mx::array(a.data<double>(), a.shape(), type);
 }
 
 bool is_scalar(py::handle h) {
@@ -35,7 +46,7 @@ mx::array array_from_numpy_interface(const py::object& value, std::optional<mx::
     throw std::invalid_argument("[array] Cannot convert a " +
                                 std::string(Py_TYPE(value.ptr())->tp_name) + " to an array.");
   }
-  return with_dtype(array_from_buffer(numpy_array), dtype);
+  return with_default_dtype(array_from_buffer(numpy_array), dtype);
 }
 
 // NumPy arrays of ml_dtypes.bfloat16 have no buffer format.
@@ -61,13 +72,10 @@ mx::array array_from_object(const py::object& value, std::optional<mx::Dtype> dt
   }
   if (is_numpy_bfloat16(value)) return with_dtype(array_from_numpy_bfloat16(value), dtype);
   if (exports_buffer(value)) {
-    mx::array a = array_from_buffer(value);
-    // Without an explicit type double precision becomes single, as everywhere in MLX.
-    return with_dtype(a, dtype ? *dtype : a.dtype() == mx::float64 ? mx::float32 : a.dtype());
+    return with_default_dtype(array_from_buffer(value), dtype);
   }
   if (py::hasattr(value, "__dlpack__")) {
-    mx::array a = array_from_dlpack(value);
-    return with_dtype(a, dtype ? *dtype : a.dtype() == mx::float64 ? mx::float32 : a.dtype());
+    return with_default_dtype(array_from_dlpack(value), dtype);
   }
   if (py::hasattr(value, "__array__") || py::hasattr(value, "__array_interface__")) {
     return array_from_numpy_interface(value, dtype);

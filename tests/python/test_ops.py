@@ -101,7 +101,9 @@ def test_complex_numbers():
     close(a / a[0], z / z[0], 1e-4, 1e-4)
 
 
-BINARY = "add subtract multiply divide power maximum minimum logaddexp arctan2 remainder floor_divide".split()
+BINARY = (
+    "add subtract multiply divide power maximum minimum logaddexp arctan2 remainder floor_divide"
+).split()
 
 
 @pytest.mark.parametrize("name", BINARY)
@@ -124,7 +126,8 @@ def test_binary(name):
 
 @pytest.mark.parametrize(
     "name",
-    "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor".split(),
+    "equal not_equal less less_equal greater greater_equal "
+    "logical_and logical_or logical_xor".split(),
 )
 def test_comparisons(name):
     x, y = INTS % 3, INTS[::-1] % 3

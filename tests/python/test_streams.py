@@ -88,7 +88,7 @@ def test_memory_numbers():
     del a
     assert mx.get_active_memory() - before < 2**22
     mx.clear_cache()
-    assert mx.get_cache_memory() == 0
+    assert mx.get_cache_memory() < 2**20
     mx.reset_peak_memory()
     old = mx.set_cache_limit(2**20)
     assert mx.set_cache_limit(old) == 2**20
