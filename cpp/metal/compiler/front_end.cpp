@@ -203,6 +203,7 @@ std::string execute(const Invocation& invocation, clang::FrontendAction& action,
   std::string text;
   llvm::raw_string_ostream stream(text);
   clang::CompilerInstance instance;
+  instance.setVerboseOutputStream(llvm::nulls());  // counts the errors on stderr otherwise
   instance.setInvocation(invocation.options);
   instance.createDiagnostics(new DiagnosticPrinter(stream, &instance.getDiagnosticOpts(), without_type));
   instance.setFileManager(new clang::FileManager(instance.getFileSystemOpts(), invocation.files));

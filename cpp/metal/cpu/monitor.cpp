@@ -1,7 +1,10 @@
 // Knows the dispatches that run: ends them when they are interrupted or take too long.
 #include "metal/cpu/monitor.h"
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -29,10 +32,16 @@ void stop_interrupted(Dispatch& dispatch) {
 
 class Monitor {
  public:
-  // Never destroyed: queues may still run at exit.
+  // Never destroyed: queues may still run at exit. A forked process, which has no thread that
+  // watches, gets its own.
   static Monitor& instance() {
-    static Monitor& monitor = *new Monitor;
-    return monitor;
+    static const bool once = [] {
+      pthread_atfork(nullptr, nullptr, [] { current = new Monitor; });
+      current = new Monitor;
+      return true;
+    }();
+    (void)once;
+    return *current.load();
   }
 
   std::list<Running>::iterator add(Dispatch& dispatch, double limit) {
@@ -84,6 +93,8 @@ class Monitor {
       }
     }
   }
+
+  inline static std::atomic<Monitor*> current{nullptr};
 
   static void end(Running& entry) {
     char text[160];

@@ -32,9 +32,22 @@ struct Registry {
   std::vector<Worker*> workers;
 };
 
+// Never destroyed: threads may end after static objects. A forked process has only the thread that
+// forked.
+std::atomic<Registry*> current_registry{nullptr};
+
 Registry& registry() {
-  static Registry& registry = *new Registry;  // threads may end after static destruction
-  return registry;
+  static const bool once = [] {
+    pthread_atfork(nullptr, nullptr, [] {
+      auto* registry = new Registry;
+      if (this_worker) registry->workers.push_back(this_worker);
+      current_registry = registry;
+    });
+    current_registry = new Registry;
+    return true;
+  }();
+  (void)once;
+  return *current_registry.load();
 }
 
 char* map_memory(size_t bytes) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <thread>
@@ -20,12 +21,30 @@ namespace {
 // Waking a thread takes as long as a small kernel runs: stay awake for a moment.
 constexpr auto kSpinTime = std::chrono::microseconds(15);
 
-// Threads do not survive fork(): the child starts its own when it needs them.
+// Threads do not survive fork(): a queue of the child starts anew.
 std::atomic<uint32_t> fork_count{0};
 
-void watch_forks() {
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++fork_count; });
-  (void)registered;
+std::atomic<int> executing{0};  // command buffers, on all queues
+
+// Nothing may run any more when the libraries below us are taken down.
+void stop_at_exit() {
+  if (executing.load() == 0) return;
+  interrupt();
+  for (int i = 0; i < 1000 && executing.load() > 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void watch_process() {
+  static const bool once = [] {
+    pthread_atfork(nullptr, nullptr, [] {
+      ++fork_count;
+      executing = 0;
+    });
+    std::atexit(stop_at_exit);
+    return true;
+  }();
+  (void)once;
 }
 
 }  // namespace
@@ -38,7 +57,7 @@ struct QueueObject::State {
   bool sleeping = false;
   bool ended = false;
   bool started = false;
-  uint32_t forks = 0;  // when the thread was started
+  const uint32_t forks = fork_count.load();  // when it was made
 
   NS::SharedPtr<CommandBufferObject> next();
   static void run(std::shared_ptr<State> state);
@@ -65,14 +84,16 @@ void QueueObject::State::run(std::shared_ptr<State> state) {
   auto stream = default_driver().new_stream();
   while (auto buffer = state->next()) {
     auto* pool = NS::AutoreleasePool::alloc()->init();
+    ++executing;
     buffer->execute(*stream);
+    --executing;
     pool->drain();
     buffer.reset();  // may end the queue
   }
 }
 
 QueueObject::QueueObject(MTL::Device* device) : device_(device), state_(new State) {
-  watch_forks();
+  watch_process();
 }
 
 // Nothing is pending: every command buffer keeps its queue.
@@ -87,13 +108,15 @@ MTL::CommandBuffer* QueueObject::newCommandBuffer() { return new CommandBufferOb
 MTL::CommandBuffer* QueueObject::commandBuffer() { return newCommandBuffer()->autorelease(); }
 
 void QueueObject::submit(CommandBufferObject* buffer) {
+  if (state_->forks != fork_count.load()) {
+    // The parent's state may be locked or waited for by threads that this process does not have.
+    new std::shared_ptr<State>(std::exchange(state_, std::make_shared<State>()));
+  }
   std::lock_guard lock(state_->mutex);
   state_->pending.push_back(NS::RetainPtr(buffer));
   ++state_->count;
-  if (!state_->started || state_->forks != fork_count.load()) {
+  if (!state_->started) {
     state_->started = true;
-    state_->sleeping = false;
-    state_->forks = fork_count.load();
     std::thread(&State::run, state_).detach();
   } else if (state_->sleeping) {
     state_->changed.notify_one();

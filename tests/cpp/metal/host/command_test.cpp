@@ -1,10 +1,15 @@
 // Encoding, order, errors and limits of the host API.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
+#include "metal/cpu/sanitizers.h"
 #include "metal/driver.h"
 #include "metal/native_kernel.h"
 
@@ -223,6 +228,43 @@ TEST_F(Commands, NothingOfARefusedBufferRuns) {
   EXPECT_STREQ(commands->error()->localizedDescription()->utf8String(),
                "[setBuffer] Invalid index 31: at most 30 is allowed");
   EXPECT_EQ(data[0], 0);
+}
+
+#ifndef METAL_TSAN  // which does not follow a fork of several threads
+TEST_F(Commands, WorkInAForkedProcess) {
+  Data<int> data(100000);
+  ASSERT_EQ(run(add.get(), {data}, {100000, 1, 1}, {64, 1, 1}), "");
+  pid_t child = fork();
+  if (child == 0) {
+    bool good = run(add.get(), {data}, {100000, 1, 1}, {64, 1, 1}).empty() && data[99999] == 2;
+    _exit(good ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(data[99999], 1);
+}
+#endif
+
+void wait_forever(const Group*, uint32_t) {
+  for (;;) asm volatile("" ::: "memory");
+}
+
+void exit_while_a_kernel_runs() {
+  auto queue = NS::TransferPtr(device()->newCommandQueue());
+  auto endless = pipeline({.entry = wait_forever});
+  auto* commands = queue->commandBuffer();
+  auto* encoder = commands->computeCommandEncoder();
+  encoder->setComputePipelineState(endless.get());
+  encoder->dispatchThreads({100000, 1, 1}, {64, 1, 1});
+  commands->commit();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::exit(3);
+}
+
+TEST_F(Commands, ExitWhileAKernelRuns) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(exit_while_a_kernel_runs(), testing::ExitedWithCode(3), "");
 }
 
 TEST_F(Commands, FromManyThreads) {
