@@ -68,13 +68,15 @@ bool load_ints(py::handle source, Ints& out) {
     Py_ssize_t v = PyNumber_AsSsize_t(item, nullptr);
     if (v == -1 && PyErr_Occurred()) throw py::error_already_set();
     if (v > std::numeric_limits<int>::max() || v < std::numeric_limits<int>::min()) {
-      throw std::invalid_argument("The integer " + std::to_string(v) + " does not fit into 32 bits.");
+      throw std::invalid_argument("The integer " + std::to_string(v) +
+                                  " does not fit into 32 bits.");
     }
     out.value.push_back(static_cast<int>(v));
     return true;
   };
   // NumPy arrays have __index__ too, but only those of one element can be asked for it.
-  bool sequence = PySequence_Check(p) && !PyUnicode_Check(p) && !PyBytes_Check(p) && !is_array(source);
+  bool sequence =
+      PySequence_Check(p) && !PyUnicode_Check(p) && !PyBytes_Check(p) && !is_array(source);
   if (PyLong_Check(p) || (PyIndex_Check(p) && !sequence)) {
     out.is_scalar = true;
     return push(p);
@@ -101,7 +103,8 @@ mx::array to_array(py::handle value, std::optional<mx::Dtype> dtype) {
   }
   if (PyComplex_Check(p)) {
     Py_complex c = PyComplex_AsCComplex(p);
-    return mx::array(mx::complex64_t(static_cast<float>(c.real), static_cast<float>(c.imag)), mx::complex64);
+    return mx::array(mx::complex64_t(static_cast<float>(c.real), static_cast<float>(c.imag)),
+                     mx::complex64);
   }
   if (py::hasattr(value, "__mlx_array__")) return to_array(value.attr("__mlx_array__")(), dtype);
   return array_from_object(py::reinterpret_borrow<py::object>(value), std::nullopt);
@@ -135,13 +138,14 @@ py::tuple to_tuple(const std::vector<mx::array>& arrays) {
 
 std::vector<mx::array> to_vector(py::handle arrays, const char* op) {
   if (!PySequence_Check(arrays.ptr()) && !py::isinstance<py::iterable>(arrays)) {
-    throw py::type_error(std::string("[") + op + "] Expected a list of arrays but got " + type_name(arrays) + ".");
+    throw py::type_error(std::string("[") + op + "] Expected a list of arrays but got " +
+                         type_name(arrays) + ".");
   }
   std::vector<mx::array> result;
   for (py::handle item : py::reinterpret_borrow<py::object>(arrays)) {
     if (!is_array_like(item)) {
-      throw py::type_error(std::string("[") + op + "] Expected a list of arrays but it holds " + type_name(item) +
-                           ".");
+      throw py::type_error(std::string("[") + op + "] Expected a list of arrays but it holds " +
+                           type_name(item) + ".");
     }
     result.push_back(to_array(item));
   }

@@ -18,7 +18,8 @@ struct StreamArg {
   operator mx::StreamOrDevice() const { return value; }
 };
 
-// scalar | array, NumPy arrays and scalars included. Which array a scalar becomes depends on the other operand.
+// scalar | array, NumPy arrays and scalars included. Which array a scalar becomes depends on the
+// other operand.
 struct ArrayLike {
   py::object value;
 };

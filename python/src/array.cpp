@@ -18,14 +18,20 @@ using namespace pybind11::literals;
 namespace {
 
 void define_properties(ArrayClass& cls) {
-  cls.def_property_readonly("shape", [](const mx::array& a) { return ints_to_tuple(a.shape()); }, "The extents as a tuple.")
-      .def_property_readonly("dtype", [](const mx::array& a) { return dtype_object(a.dtype()); }, "The type of the elements.")
+  cls.def_property_readonly(
+         "shape", [](const mx::array& a) { return ints_to_tuple(a.shape()); },
+         "The extents as a tuple.")
+      .def_property_readonly(
+          "dtype", [](const mx::array& a) { return dtype_object(a.dtype()); },
+          "The type of the elements.")
       .def_property_readonly("ndim", &mx::array::ndim, "The number of axes.")
       .def_property_readonly("size", &mx::array::size, "The number of elements.")
       .def_property_readonly("itemsize", &mx::array::itemsize, "Bytes per element.")
       .def_property_readonly("nbytes", &mx::array::nbytes, "Bytes of all elements.")
-      .def_property_readonly("real", [](const mx::array& a) { return mx::real(a); }, "The real parts.")
-      .def_property_readonly("imag", [](const mx::array& a) { return mx::imag(a); }, "The imaginary parts.")
+      .def_property_readonly(
+          "real", [](const mx::array& a) { return mx::real(a); }, "The real parts.")
+      .def_property_readonly(
+          "imag", [](const mx::array& a) { return mx::imag(a); }, "The imaginary parts.")
       .def("__len__",
            [](const mx::array& a) {
              if (a.ndim() == 0) throw py::type_error("len() 0-dimensional array.");
@@ -37,7 +43,8 @@ void define_properties(ArrayClass& cls) {
 std::string format(const py::object& self, const std::string& spec) {
   if (spec.empty()) return py::str(self);
   const auto& a = self.cast<const mx::array&>();
-  if (a.ndim() > 0) throw py::type_error("unsupported format string passed to mlx.core.array.__format__");
+  if (a.ndim() > 0)
+    throw py::type_error("unsupported format string passed to mlx.core.array.__format__");
   return py::module_::import("builtins").attr("format")(item(a), spec).cast<std::string>();
 }
 
@@ -45,7 +52,8 @@ py::tuple get_state(const mx::array& source) {
   mx::array a = mx::contiguous(source);
   ensure_available(a);
   const char* bytes = a.nbytes() ? a.data<char>() : "";
-  return py::make_tuple(py::bytes(bytes, a.nbytes()), ints_to_tuple(a.shape()), dtype_object(a.dtype()));
+  return py::make_tuple(py::bytes(bytes, a.nbytes()), ints_to_tuple(a.shape()),
+                        dtype_object(a.dtype()));
 }
 
 mx::array set_state(const py::tuple& state) {
@@ -56,13 +64,16 @@ mx::array set_state(const py::tuple& state) {
   auto dtype = state[2].cast<mx::Dtype>();
   size_t expected = dtype.size();
   for (int extent : shape.value) expected *= extent;
-  if (view.size() != expected) throw std::invalid_argument("[array] The pickled data do not fit the shape.");
+  if (view.size() != expected)
+    throw std::invalid_argument("[array] The pickled data do not fit the shape.");
   return array_from_bytes(view.data(), to_shape(shape), dtype);
 }
 
-py::capsule dlpack(const mx::array& a, const py::object& max_version, const py::object& device, const py::object& copy) {
+py::capsule dlpack(const mx::array& a, const py::object& max_version, const py::object& device,
+                   const py::object& copy) {
   if (!device.is_none() && device.cast<std::pair<int, int>>().first != dlpack::kCPU) {
-    throw py::buffer_error("[__dlpack__] The array's memory belongs to the host; other devices need a copy.");
+    throw py::buffer_error(
+        "[__dlpack__] The array's memory belongs to the host; other devices need a copy.");
   }
   bool versioned = !max_version.is_none() && max_version.attr("__getitem__")(0).cast<int>() >= 1;
   bool must_copy = !copy.is_none() && copy.cast<bool>();
@@ -74,28 +85,36 @@ void define_protocols(ArrayClass& cls) {
       .def("__format__", &format)
       .def(py::pickle(&get_state, &set_state))
       .def("__copy__", [](const mx::array& a) { return mx::array(a); })
-      .def("__deepcopy__", [](const mx::array& a, const py::object&) { return mx::array(a); }, "memo"_a)
+      .def(
+          "__deepcopy__", [](const mx::array& a, const py::object&) { return mx::array(a); },
+          "memo"_a)
       .def(
           "__array__",
-          [](const py::object& self, const py::object& dtype, const py::object& copy) { return to_numpy(self, dtype, copy); },
+          [](const py::object& self, const py::object& dtype, const py::object& copy) {
+            return to_numpy(self, dtype, copy);
+          },
           "dtype"_a = py::none(), "copy"_a = py::none())
       .def(
           "__dlpack__",
-          [](const mx::array& a, const py::object&, const py::object& max_version, const py::object& device,
+          [](const mx::array& a, const py::object&, const py::object& max_version,
+             const py::object& device,
              const py::object& copy) { return dlpack(a, max_version, device, copy); },
-          py::kw_only(), "stream"_a = py::none(), "max_version"_a = py::none(), "dl_device"_a = py::none(),
-          "copy"_a = py::none())
-      .def("__dlpack_device__", [](const mx::array&) { return py::make_tuple(static_cast<int>(dlpack::kCPU), 0); })
+          py::kw_only(), "stream"_a = py::none(), "max_version"_a = py::none(),
+          "dl_device"_a = py::none(), "copy"_a = py::none())
+      .def("__dlpack_device__",
+           [](const mx::array&) { return py::make_tuple(static_cast<int>(dlpack::kCPU), 0); })
       .def(
           "__array_namespace__",
-          [](const mx::array&, const py::object&) { return py::module_::import("mlx.core"); }, "api_version"_a = py::none());
+          [](const mx::array&, const py::object&) { return py::module_::import("mlx.core"); },
+          "api_version"_a = py::none());
 }
 
 py::object as_number(const mx::array& a, const char* what) {
   if (a.size() != 1) {
-    throw std::invalid_argument(std::string("[") + what +
-                                "] Only arrays of size 1 can be converted to Python scalars, not one of size " +
-                                std::to_string(a.size()) + ".");
+    throw std::invalid_argument(
+        std::string("[") + what +
+        "] Only arrays of size 1 can be converted to Python scalars, not one of size " +
+        std::to_string(a.size()) + ".");
   }
   return item(a);
 }
@@ -103,9 +122,14 @@ py::object as_number(const mx::array& a, const char* what) {
 }  // namespace
 
 void init_array_conversions(ArrayClass& cls) {
-  cls.def("item", [](const mx::array& a) { return item(a); }, "The value of an array of size 1 as a Python number.")
-      .def("tolist", [](const mx::array& a) { return to_nested_list(a); }, "The values as nested lists of Python numbers.")
-      .def("__bool__", [](const mx::array& a) { return PyObject_IsTrue(as_number(a, "bool").ptr()) == 1; })
+  cls.def(
+         "item", [](const mx::array& a) { return item(a); },
+         "The value of an array of size 1 as a Python number.")
+      .def(
+          "tolist", [](const mx::array& a) { return to_nested_list(a); },
+          "The values as nested lists of Python numbers.")
+      .def("__bool__",
+           [](const mx::array& a) { return PyObject_IsTrue(as_number(a, "bool").ptr()) == 1; })
       .def("__int__", [](const mx::array& a) { return py::int_(as_number(a, "int")); })
       .def("__float__", [](const mx::array& a) { return py::float_(as_number(a, "float")); })
       .def("__complex__", [](const mx::array& a) {
@@ -114,8 +138,9 @@ void init_array_conversions(ArrayClass& cls) {
 }
 
 void init_array(py::module_& m) {
-  ArrayClass cls(m, "array",
-                 py::custom_type_setup([](PyHeapTypeObject* type) { install_buffer_protocol(type); }),
+  ArrayClass cls(m, "array", py::custom_type_setup([](PyHeapTypeObject* type) {
+                   install_buffer_protocol(type);
+                 }),
                  "An n-dimensional array whose values are computed when they are needed.");
   cls.def(py::init([](const py::object& val, const mx::Dtype* dtype) {
             return array_from_object(val, dtype ? std::optional<mx::Dtype>(*dtype) : std::nullopt);

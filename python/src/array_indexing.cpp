@@ -27,10 +27,20 @@ struct ArrayAt {
 };
 
 void define_at(py::module_& m, ArrayClass& cls) {
-  py::class_<ArrayAt> at(m, "ArrayAt", "Updates of selected elements that give a new array; repeated indices accumulate.");
-  at.def("__getitem__", [](const ArrayAt& self, py::object indices) { return ArrayAt{self.array, std::move(indices)}; }, "indices"_a);
+  py::class_<ArrayAt> at(
+      m, "ArrayAt",
+      "Updates of selected elements that give a new array; repeated indices accumulate.");
+  at.def(
+      "__getitem__",
+      [](const ArrayAt& self, py::object indices) {
+        return ArrayAt{self.array, std::move(indices)};
+      },
+      "indices"_a);
   auto define = [&](const char* name, Update how, const char* doc) {
-    at.def(name, [how](const ArrayAt& self, const py::object& value) { return self.update(value, how); }, "value"_a, doc);
+    at.def(
+        name,
+        [how](const ArrayAt& self, const py::object& value) { return self.update(value, how); },
+        "value"_a, doc);
   };
   define("add", Update::add, "Adds to the selected elements.");
   define("subtract", Update::subtract, "Subtracts from the selected elements.");
@@ -38,13 +48,16 @@ void define_at(py::module_& m, ArrayClass& cls) {
   define("divide", Update::divide, "Divides the selected elements.");
   define("maximum", Update::maximum, "The larger of the selected elements and the value.");
   define("minimum", Update::minimum, "The smaller of the selected elements and the value.");
-  cls.def_property_readonly("at", [](const mx::array& a) { return ArrayAt{a, py::object()}; },
-                            "`a.at[idx].add(v)` and its like: every index counts, even if it repeats.");
+  cls.def_property_readonly(
+      "at", [](const mx::array& a) { return ArrayAt{a, py::object()}; },
+      "`a.at[idx].add(v)` and its like: every index counts, even if it repeats.");
 }
 
 void define_iteration(py::module_& m, ArrayClass& cls) {
   py::class_<Iterator>(m, "ArrayIterator", py::module_local())
-      .def("__iter__", [](Iterator& it) -> Iterator& { return it; }, py::return_value_policy::reference)
+      .def(
+          "__iter__", [](Iterator& it) -> Iterator& { return it; },
+          py::return_value_policy::reference)
       .def("__next__", [](Iterator& it) {
         if (it.next >= it.array.shape(0)) throw py::stop_iteration();
         return get_item(it.array, py::int_(it.next++));
@@ -58,10 +71,13 @@ void define_iteration(py::module_& m, ArrayClass& cls) {
 }  // namespace
 
 void init_array_indexing(py::module_& m, ArrayClass& cls) {
-  cls.def("__getitem__", [](const mx::array& a, py::handle key) { return get_item(a, key); }, "key"_a);
+  cls.def(
+      "__getitem__", [](const mx::array& a, py::handle key) { return get_item(a, key); }, "key"_a);
   cls.def(
       "__setitem__",
-      [](mx::array& a, py::handle key, py::handle value) { a.overwrite_descriptor(update_item(a, key, value, Update::set)); },
+      [](mx::array& a, py::handle key, py::handle value) {
+        a.overwrite_descriptor(update_item(a, key, value, Update::set));
+      },
       "key"_a, "value"_a);
   define_at(m, cls);
   define_iteration(m, cls);

@@ -45,13 +45,15 @@ const Entry kComparisons[] = {
 };
 
 [[noreturn]] void refuse(const Entry& e, py::handle other) {
-  throw std::invalid_argument(std::string("Cannot perform ") + e.verb + " on an mlx.core.array and " +
-                              Py_TYPE(other.ptr())->tp_name + ".");
+  throw std::invalid_argument(std::string("Cannot perform ") + e.verb +
+                              " on an mlx.core.array and " + Py_TYPE(other.ptr())->tp_name + ".");
 }
 
 mx::array apply(const Entry& e, const mx::array& a, const mx::array& b) {
-  if (e.operands == Operands::no_floats && (mx::issubdtype(a.dtype(), mx::inexact) || mx::issubdtype(b.dtype(), mx::inexact))) {
-    throw std::invalid_argument(std::string("Floating point types not allowed with ") + e.verb + ".");
+  if (e.operands == Operands::no_floats &&
+      (mx::issubdtype(a.dtype(), mx::inexact) || mx::issubdtype(b.dtype(), mx::inexact))) {
+    throw std::invalid_argument(std::string("Floating point types not allowed with ") + e.verb +
+                                ".");
   }
   return e.function(a, b, {});
 }
@@ -59,7 +61,8 @@ mx::array apply(const Entry& e, const mx::array& a, const mx::array& b) {
 // Another class may know what to do with an array on its left: leave it to its reflected method.
 py::object binary(const Entry& e, const std::string& reflected, const mx::array& a, py::handle b) {
   if (is_array_like(b)) return py::cast(apply(e, a, to_array(b, a.dtype())));
-  if (py::hasattr(py::type::handle_of(b), reflected.c_str())) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  if (py::hasattr(py::type::handle_of(b), reflected.c_str()))
+    return py::reinterpret_borrow<py::object>(Py_NotImplemented);
   refuse(e, b);
 }
 
@@ -67,8 +70,12 @@ void define_arithmetic(ArrayClass& cls, const Entry& e) {
   std::string forward = std::string("__") + e.symbol + "__";
   std::string reflected = std::string("__r") + e.symbol + "__";
   std::string in_place = std::string("__i") + e.symbol + "__";
-  cls.def(forward.c_str(), [e, reflected](const mx::array& a, py::handle other) { return binary(e, reflected, a, other); },
-          "other"_a, py::is_operator());
+  cls.def(
+      forward.c_str(),
+      [e, reflected](const mx::array& a, py::handle other) {
+        return binary(e, reflected, a, other);
+      },
+      "other"_a, py::is_operator());
   cls.def(
       reflected.c_str(),
       [e](const mx::array& a, py::handle other) {
@@ -80,8 +87,10 @@ void define_arithmetic(ArrayClass& cls, const Entry& e) {
       in_place.c_str(),
       [e](mx::array& a, py::handle other) -> mx::array& {
         if (!is_array_like(other)) refuse(e, other);
-        if (e.function == static_cast<Binary>(&mx::divide) && !mx::issubdtype(a.dtype(), mx::inexact)) {
-          throw std::invalid_argument("In place division cannot be performed on arrays of integers or bool.");
+        if (e.function == static_cast<Binary>(&mx::divide) &&
+            !mx::issubdtype(a.dtype(), mx::inexact)) {
+          throw std::invalid_argument(
+              "In place division cannot be performed on arrays of integers or bool.");
         }
         a.overwrite_descriptor(apply(e, a, to_array(other, a.dtype())));
         return a;
@@ -119,7 +128,9 @@ void define_equality(ArrayClass& cls) {
 }
 
 void define_matmul(ArrayClass& cls) {
-  cls.def("__matmul__", [](const mx::array& a, const mx::array& b) { return mx::matmul(a, b); }, "other"_a, py::is_operator());
+  cls.def(
+      "__matmul__", [](const mx::array& a, const mx::array& b) { return mx::matmul(a, b); },
+      "other"_a, py::is_operator());
   cls.def(
       "__imatmul__",
       [](mx::array& a, const mx::array& b) -> mx::array& {

@@ -37,7 +37,8 @@ py::object nested(const mx::array& a, const T* data, size_t axis) {
 
 template <typename T>
 py::object nested_from_array(const mx::array& a) {
-  return nested<T>(a, a.size() ? a.data<T>() : nullptr, 0);
+  T none{};
+  return nested<T>(a, a.size() ? a.data<T>() : &none, 0);
 }
 
 // ml_dtypes brings bfloat16 to NumPy; without it the values are given in single precision.

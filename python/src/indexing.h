@@ -11,7 +11,8 @@
 namespace py = pybind11;
 namespace mx = mlx::core;
 
-// One part of a subscript. Except for new axes each part stands for one axis; a mask stands for as many as it has.
+// One part of a subscript. Except for new axes each part stands for one axis; a mask stands for as
+// many as it has.
 struct Subscript {
   enum class Kind { integer, slice, new_axis, array, mask };
 
@@ -31,7 +32,8 @@ struct Subscript {
 // Checks a subscript against the array's shape; Ellipsis and missing axes become whole slices.
 std::vector<Subscript> parse_subscripts(const mx::array& a, py::handle key);
 
-// The array of whole slices and integers that the basic parts select, with every axis of `a` still there.
+// The array of whole slices and integers that the basic parts select, with every axis of `a` still
+// there.
 mx::array basic_slice(const mx::array& a, const std::vector<Subscript>& parts);
 
 // Where the axes that integers drop lie in `a`, and those that None adds lie in the result.
@@ -43,8 +45,8 @@ AxisChanges axis_changes(const std::vector<Subscript>& parts);
 
 bool has_kind(const std::vector<Subscript>& parts, Subscript::Kind kind);
 
-// NumPy's rule: results of advanced parts go first if something separates the parts, else to the first one's place.
-// The number of whole and partial slices before that place.
+// NumPy's rule: results of advanced parts go first if something separates the parts, else to the
+// first one's place. The number of whole and partial slices before that place.
 int slices_before_advanced(const std::vector<Subscript>& parts);
 int new_axes_before_advanced(const std::vector<Subscript>& parts);
 

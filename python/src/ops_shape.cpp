@@ -1,6 +1,7 @@
 // Operations on the shape and layout of one array.
 #include <numeric>
 #include <stdexcept>
+#include <string>
 
 #include "mlx/ops/shape.h"
 #include "ops.h"
@@ -130,6 +131,25 @@ void define_diagonals(py::module_& m, ArrayClass& cls) {
       STREAM_KEYWORD, "The sum of a diagonal.");
 }
 
+// Every element must lie within the flattened array.
+void check_strides(const mx::array& a, const mx::Shape& shape, const mx::Strides& strides,
+                   int64_t offset) {
+  if (shape.size() != strides.size()) {
+    throw std::invalid_argument("[as_strided] Shape and strides must have the same length.");
+  }
+  int64_t lowest = offset, highest = offset;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 0) return;
+    int64_t reach = strides[i] * (shape[i] - 1);
+    (reach < 0 ? lowest : highest) += reach;
+  }
+  if (lowest < 0 || highest >= static_cast<int64_t>(a.size())) {
+    throw std::invalid_argument("[as_strided] Elements from " + std::to_string(lowest) + " to " +
+                                std::to_string(highest) + " are asked of an array of size " +
+                                std::to_string(a.size()) + ".");
+  }
+}
+
 mx::array as_strided(const mx::array& a, const py::object& shape, const py::object& strides,
                      long offset, mx::StreamOrDevice s) {
   Ints extents, steps;
@@ -146,6 +166,7 @@ mx::array as_strided(const mx::array& a, const py::object& shape, const py::obje
       out_strides[i] = out_strides[i + 1] * out_shape[i + 1];
   }
   if (offset < 0) throw std::invalid_argument("[as_strided] The offset must not be negative.");
+  check_strides(a, out_shape, out_strides, offset);
   return mx::as_strided(a, out_shape, out_strides, static_cast<size_t>(offset), s);
 }
 
@@ -182,6 +203,5 @@ void init_ops_shape(py::module_& m, ArrayClass& cls) {
          StreamArg s) { return as_strided(a, shape, strides, offset, s); },
       "a"_a, py::pos_only(), "shape"_a = py::none(), "strides"_a = py::none(), "offset"_a = 0,
       STREAM_KEYWORD,
-      "A view of the flattened array with strides counted in elements; they are not checked "
-      "against its size.");
+      "A view of the flattened array, within which it must lie, with strides counted in elements.");
 }

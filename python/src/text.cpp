@@ -55,7 +55,8 @@ std::string to_text(mx::array a) {
   os << "array(";
   mx::dispatch_all_types(a.dtype(), [&](auto type) {
     using T = typename decltype(type)::type;
-    print_axis<T>(os, a, a.size() ? a.data<T>() : nullptr, 0, "      ");
+    T none{};
+    print_axis<T>(os, a, a.size() ? static_cast<const T*>(a.data<T>()) : &none, 0, "      ");
   });
   os << ", dtype=" << dtype_name(a.dtype()) << ")";
   return os.str();

@@ -23,7 +23,8 @@ py::object tree_map(py::handle tree, const std::function<py::object(py::handle)>
 // The arrays among the leaves, in order. In a strict tree other leaves are an error.
 Arrays tree_flatten(py::handle tree, bool strict = false, const char* op = "tree_flatten");
 
-// The tree with its arrays replaced by others, taken in order from `position` on (which is advanced).
+// The tree with its arrays replaced by others, taken in order from `position` on (which is
+// advanced).
 py::object tree_unflatten(py::handle tree, const Arrays& arrays, size_t& position);
 py::object tree_unflatten(py::handle tree, const Arrays& arrays);
 

@@ -5,5 +5,6 @@
 
 #include <functional>
 
-// Runs `wait` without the lock. Ctrl-C during it stops running kernels and raises KeyboardInterrupt.
+// Runs `wait` without the lock. Ctrl-C during it stops running kernels and raises
+// KeyboardInterrupt.
 void wait_interruptibly(const std::function<void()>& wait);
