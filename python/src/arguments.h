@@ -68,13 +68,14 @@ namespace pybind11::detail {
 
 template <>
 struct type_caster<StreamArg> {
-  PYBIND11_TYPE_CASTER(StreamArg, const_name("Stream | Device | DeviceType | None"));
+  PYBIND11_TYPE_CASTER(
+      StreamArg, const_name("mlx.core.Stream | mlx.core.Device | mlx.core.DeviceType | None"));
   bool load(handle source, bool) { return load_stream(source, value.value); }
 };
 
 template <>
 struct type_caster<ArrayLike> {
-  PYBIND11_TYPE_CASTER(ArrayLike, const_name("scalar | array"));
+  PYBIND11_TYPE_CASTER(ArrayLike, const_name("bool | int | float | complex | mlx.core.array"));
   bool load(handle source, bool) {
     value.value = reinterpret_borrow<object>(source);
     return is_array_like(source);
@@ -83,13 +84,13 @@ struct type_caster<ArrayLike> {
 
 template <>
 struct type_caster<Ints> {
-  PYBIND11_TYPE_CASTER(Ints, const_name("int | Sequence[int]"));
+  PYBIND11_TYPE_CASTER(Ints, const_name("int | collections.abc.Sequence[int]"));
   bool load(handle source, bool) { return load_ints(source, value); }
 };
 
 template <>
 struct type_caster<Axes> {
-  PYBIND11_TYPE_CASTER(Axes, const_name("None | int | Sequence[int]"));
+  PYBIND11_TYPE_CASTER(Axes, const_name("int | collections.abc.Sequence[int] | None"));
   bool load(handle source, bool) {
     if (source.is_none()) return true;
     Ints ints;
