@@ -3,7 +3,25 @@
 
 #include "mlx/version.h"
 
+namespace {
+
+// An argument of the wrong type that a binding converts itself, rather than pybind11 for it.
+void translate_cast_error(std::exception_ptr error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const pybind11::cast_error& e) {
+    PyErr_SetString(PyExc_TypeError, e.what());
+  }
+}
+
+}  // namespace
+
 PYBIND11_MODULE(core, m) {
+  pybind11::register_local_exception_translator([](std::exception_ptr error) {
+    if (error) {
+      translate_cast_error(error);
+    }
+  });
   m.doc() = "Arrays with MLX's API, and Metal kernels that run without Apple hardware.";
   m.attr("__version__") = mlx::core::version();
   init_dtype(m);
