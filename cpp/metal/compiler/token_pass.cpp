@@ -133,14 +133,26 @@ class TokenPass {
     return begin == end;
   }
 
+  // [[buffer(2), function_constant(flag)]]: an argument that is there only if a constant says so. It is never missed:
+  // what is not bound is a null pointer.
+  bool is_argument_list(size_t begin, size_t end) const {
+    for (size_t i = begin; i < end; ++i) {
+      if (name(i) == "buffer" || name(i) == "threadgroup") return true;
+    }
+    return false;
+  }
+
   void rewrite_attributes(size_t begin, size_t end) {
+    const bool of_argument = is_argument_list(begin, end);
     for (size_t i = begin; i < end;) {
       const Token& token = in_[i];
       const llvm::StringRef attribute = name(token);
       const size_t arguments = i + 1;
       size_t after = arguments;
       if (is(arguments, tok::l_paren)) after = closing(arguments, end) + 1;
-      if (is_metal_attribute(attribute)) {
+      if (attribute == "function_constant" && of_argument) {
+        // nothing to note
+      } else if (is_metal_attribute(attribute)) {
         if (attribute == "function_constant") mark_extern();
         if (after > arguments) {
           push_annotation(attribute, arguments + 1, after - 1, token.getLocation());

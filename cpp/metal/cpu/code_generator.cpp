@@ -146,7 +146,9 @@ std::string print_code(const FunctionInfo& function, std::string_view form) {
   llvm::LLVMContext context;
   auto module = compiler::read_bitcode(function.bitcode, context);
   auto target = create_target();
-  lower(*module, function, {}, *target);
+  ConstantValues zeros;
+  for (const FunctionConstantInfo& constant : function.constants) zeros[constant.index] = {constant.type, 0};
+  lower(*module, function, zeros, *target);
   if (form == "asm") return emit_file(*module, *target, llvm::CodeGenFileType::AssemblyFile);
   return compiler::print_ir(*module);
 }

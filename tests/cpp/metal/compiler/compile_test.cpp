@@ -105,6 +105,16 @@ TEST(Compile, RefusesWhatMetalDoesNotHave) {
   EXPECT_TRUE(contains(error_of("float g(float); kernel void f(device float* x) { x[0] = g(1); }"), "not defined"));
 }
 
+// Matrix-multiply loaders and tiles, functors, function constants, unions, conversions: written as kernel libraries are.
+TEST(Compile, TakesTheIdiomsOfKernelLibraries) {
+  CompileOptions options;
+  options.path = (std::filesystem::path(__FILE__).parent_path() / "idioms.metal").string();
+  std::ifstream file(options.path);
+  const std::string source{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_FALSE(source.empty());
+  EXPECT_EQ(error_of(source, options), "");
+}
+
 TEST(Compile, WarnsOfUnknownAttributes) {
   const auto program = compile("kernel void f(device float* x [[buffer(0)]]) { [[mystery]] x[0] = 1; }");
   EXPECT_TRUE(contains(program->warnings, "unknown attribute 'mystery' ignored")) << program->warnings;
