@@ -19,11 +19,11 @@ class CMakeExtension(Extension):
 
 
 class CMakeBuild(build_ext):
-    """Configures, builds and installs with CMake: into python/mlx in place, else into the wheel's tree."""
+    """Configures, builds, installs with CMake: into python/mlx in place, else for the wheel."""
 
     def run(self) -> None:
         self.in_place = bool(self.inplace or getattr(self, "editable_mode", False))
-        # In place shares the folder of the preset `release`, so that the Makefile and this build the same files.
+        # In place shares the folder of the preset `release`: the Makefile builds the same files.
         build_dir = ROOT / "build" / "release" if self.in_place else Path(self.build_temp).resolve()
         package = ROOT / "python" if self.in_place else Path(self.build_lib).resolve()
         self.configure(build_dir)

@@ -1,4 +1,4 @@
-"""Warps a photograph with a Metal kernel, on the CPU, and times it beside the same array operations.
+"""Warps a photograph with a Metal kernel, on the CPU, and times it beside array operations.
 
 Run by `make demo`. Writes demo_output/before.png and demo_output/after.png.
 """
@@ -8,11 +8,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import mlx.core as mx
 import numpy as np
 import skimage.data
 from PIL import Image
-
-import mlx.core as mx
 
 OUTPUT = Path(__file__).resolve().parent.parent / "demo_output"
 TOLERANCE = 1e-4  # colours lie in [0, 1]
@@ -147,7 +146,7 @@ def main() -> int:
     arrays_ms = milliseconds(grid_sample_arrays, x, grid)
 
     print(f"photograph        {photo.shape[2]} x {photo.shape[1]}, warped to {width} x {height}")
-    print(f"device            {mx.default_device()}")
+    print(f"device            {mx.default_device()}, {mx.metal.device_info()['device_name']}")
     print(f"against {name:9} largest difference {error:.1e} (array operations: {composed:.1e})")
     print(f"Metal kernel      {kernel_ms:8.2f} ms")
     print(f"array operations  {arrays_ms:8.2f} ms")

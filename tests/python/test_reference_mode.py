@@ -1,4 +1,4 @@
-"""The kernel tests once more, one thread at a time: the reference that vector code is compared with."""
+"""The kernel tests once more, one thread at a time: the reference for vector code."""
 
 import os
 import subprocess
@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-KERNEL_TESTS = sorted([*HERE.glob("test_metal_kernel*.py"), HERE / "test_seed_pages.py"])
-if any((HERE / "kernels").glob("test_*.py")):
-    KERNEL_TESTS.append(HERE / "kernels")
+KERNEL_TESTS = [
+    *sorted(HERE.glob("test_metal_kernel*.py")),
+    *sorted(HERE.glob("test_kernels_*.py")),
+    HERE / "test_seed_pages.py",
+    HERE / "kernels",
+    HERE / "msl",
+]
 
 
 @pytest.mark.timeout(1200)
