@@ -24,8 +24,8 @@ class Allocator {
   virtual Buffer malloc(size_t size) = 0;
   virtual void free(Buffer buffer) = 0;
   virtual size_t size(Buffer buffer) const = 0;
-  // A buffer of memory that exists; `deleter` is called when nothing uses it any more. A null buffer if the device
-  // cannot use such memory.
+  // A buffer of memory that exists, null if the device cannot use it; `deleter` is called when
+  // nothing uses it any more.
   virtual Buffer wrap(void* memory, size_t size, const std::function<void(void*)>& deleter) = 0;
 };
 
