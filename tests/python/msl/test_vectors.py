@@ -202,7 +202,8 @@ def test_lists_and_implicit_conversions_from_scalars():
 
 
 @pytest.mark.parametrize(
-    "source", ["float4 v = float3(1);", "int4 v = float4(1);", "float3 v(1, 2);", "float2 v(1, 2, 3);"]
+    "source",
+    ["float4 v = float3(1);", "int4 v = float4(1);", "float3 v(1, 2);", "float2 v(1, 2, 3);"],
 )
 def test_wrong_constructions_do_not_compile(source: str):
     with pytest.raises(RuntimeError):
@@ -244,7 +245,14 @@ def test_integer_arithmetic_wraps(rng: np.random.Generator, name: str, count: in
     s = b[:, :1]
     with np.errstate(over="ignore"):
         cases = {"a + b": a + b, "a - b": a - b, "a * b": a * b, "a & b": a & b, "a | b": a | b}
-        cases |= {"a ^ b": a ^ b, "~a": ~a, "-a": -a, "a + s": a + s, "s - a": s - a, "a * 3": a * 3}
+        cases |= {
+            "a ^ b": a ^ b,
+            "~a": ~a,
+            "-a": -a,
+            "a + s": a + s,
+            "s - a": s - a,
+            "a * 3": a * 3,
+        }
         cases |= {"a + 1": a + 1, "1 + a": a + 1, "+a": a}
     for expression, want in cases.items():
         got = apply(expression, name, a, b, count)
@@ -303,9 +311,13 @@ def test_comparisons(rng: np.random.Generator, name: str):
 
 
 def test_comparisons_with_nan():
-    a = np.array([[np.nan, 1, np.inf, -0.0]], np.float32)
-    b = np.array([[np.nan, np.nan, np.inf, 0.0]], np.float32)
-    for expression, want in {"a == b": [0, 0, 1, 1], "a != b": [1, 1, 0, 0], "a <= b": [0, 0, 1, 1]}.items():
+    a = np.array([[np.nan, 1, np.inf, -0.0]] * 2, np.float32)
+    b = np.array([[np.nan, np.nan, np.inf, 0.0]] * 2, np.float32)
+    for expression, want in {
+        "a == b": [0, 0, 1, 1],
+        "a != b": [1, 1, 0, 0],
+        "a <= b": [0, 0, 1, 1],
+    }.items():
         got = apply(expression, "float", a, b, result=mx.uint8)
         np.testing.assert_array_equal(got[0], want, err_msg=expression)
 
@@ -337,7 +349,9 @@ def test_conversions_between_all_types(source: str):
     names = [n for n in NUMBERS if n != source] + ["bool"]
     body = f"{source}4 v = ((const device {source}4*)x)[i];"
     body = "uint i = thread_position_in_grid.x;" + body
-    body += "".join(f"((device float4*)out)[{2 * k} + i] = float4({n}4(v));" for k, n in enumerate(names))
+    body += "".join(
+        f"((device float4*)out)[{2 * k} + i] = float4({n}4(v));" for k, n in enumerate(names)
+    )
     got = run_one(body, {"x": load(values, source)}, {"out": ((len(names), 8), mx.float32)}, 2)
     for name, row in zip(names, got):
         want = values != 0 if name == "bool" else values

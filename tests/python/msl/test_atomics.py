@@ -1,0 +1,199 @@
+"""Atomics on device and threadgroup memory: every operation and type, among all threads of a grid."""
+
+import mlx.core as mx
+import numpy as np
+import pytest
+from kernel_runner import run_kernel, run_one
+
+INTEGERS = {"int": mx.int32, "uint": mx.uint32, "long": mx.int64, "ulong": mx.uint64}
+SMALL = {"char": mx.int8, "uchar": mx.uint8, "short": mx.int16, "ushort": mx.uint16}
+FLOATS = {"float": mx.float32, "half": mx.float16, "bfloat": mx.bfloat16}
+THREADS = 1000
+
+
+@pytest.mark.parametrize("space", ["device", "threadgroup"])
+@pytest.mark.parametrize("name", [*INTEGERS, *SMALL])
+def test_fetch_operations(name: str, space: str):
+    dtype = (INTEGERS | SMALL)[name]
+    operations = ["add", "sub", "min", "max", "and", "or", "xor"]
+    declare = f"threadgroup metal::atomic<{name}> cells[7];" if space == "threadgroup" else ""
+    place = "&cells" if space == "threadgroup" else "&out"
+    body = f"""
+        {declare}
+        uint i = thread_position_in_threadgroup.x;
+        {name} v = {name}(i % 100);
+    """
+    if space == "threadgroup":
+        body += (
+            "if (i < 7) atomic_store_explicit(&cells[i], i == 4 ? 127 : 0, memory_order_relaxed);"
+        )
+        body += "threadgroup_barrier(mem_flags::mem_threadgroup);"
+    for k, operation in enumerate(operations):
+        operand = f"{name}(v | 64)" if operation == "and" else "v"
+        body += f"atomic_fetch_{operation}_explicit({place}[{k}], {operand}, memory_order_relaxed);"
+    if space == "threadgroup":
+        body += """threadgroup_barrier(mem_flags::mem_threadgroup);
+            if (i < 7) atomic_store_explicit(&out[i], atomic_load_explicit(&cells[i], memory_order_relaxed),
+                                             memory_order_relaxed);"""
+    else:
+        body = body.replace("v = ", "v = ", 1)
+    (got,) = run_kernel(
+        body,
+        {},
+        {"out": ((7,), dtype)},
+        THREADS,
+        threadgroup=1024,
+        init_value=0,
+        atomic_outputs=True,
+    )
+    v = np.arange(THREADS) % 100
+    kind = got.dtype
+    and_start = 127 if space == "threadgroup" else 0
+    want = [v.sum(), -v.sum(), 0, 99, np.bitwise_and.reduce(v | 64) & and_start]
+    want += [np.bitwise_or.reduce(v), np.bitwise_xor.reduce(v)]
+    np.testing.assert_array_equal(got, np.array(want, np.int64).astype(kind))
+
+
+@pytest.mark.parametrize("space", ["device", "threadgroup"])
+@pytest.mark.parametrize("name", FLOATS)
+def test_floats_add_and_subtract(name: str, space: str):
+    body = "uint i = thread_position_in_threadgroup.x;"
+    if space == "threadgroup":
+        body += f"""threadgroup metal::atomic<{name}> cells[2];
+            if (i < 2) atomic_store_explicit(&cells[i], 0, memory_order_relaxed);
+            threadgroup_barrier(mem_flags::mem_threadgroup);"""
+    cells = "cells" if space == "threadgroup" else "out"
+    body += f"""
+        atomic_fetch_add_explicit(&{cells}[0], {name}(i % 2), memory_order_relaxed);
+        atomic_fetch_sub_explicit(&{cells}[1], 0.5, memory_order_relaxed);
+    """
+    if space == "threadgroup":
+        body += """threadgroup_barrier(mem_flags::mem_threadgroup);
+            if (i < 2) atomic_store_explicit(&out[i], atomic_load_explicit(&cells[i], memory_order_relaxed),
+                                             memory_order_relaxed);"""
+    (got,) = run_kernel(
+        body, {}, {"out": ((2,), FLOATS[name])}, 200, init_value=0, atomic_outputs=True
+    )
+    np.testing.assert_array_equal(got, [100, -100])
+
+
+def test_float_minimum_and_maximum():
+    body = """
+        uint i = thread_position_in_grid.x;
+        atomic_fetch_min_explicit(&out[0], x[i], memory_order_relaxed);
+        atomic_fetch_max_explicit(&out[1], x[i], memory_order_relaxed);
+    """
+    x = np.random.default_rng(1).normal(size=500).astype(np.float32)
+    (got,) = run_kernel(
+        body, {"x": x}, {"out": ((2,), mx.float32)}, 500, init_value=0, atomic_outputs=True
+    )
+    np.testing.assert_array_equal(got, [x.min(), x.max()])
+
+
+def test_operands_convert_and_casts_make_atomics():
+    body = """
+        uint i = thread_position_in_grid.x;
+        half h = 2.0h;
+        atomic_fetch_add_explicit((device atomic_float*)&out[0], h, memory_order_relaxed);
+        atomic_fetch_add_explicit((device metal::atomic<float>*)(out + 1), 1, memory_order_relaxed);
+        atomic_fetch_add_explicit((volatile device atomic_float*)&out[2], int(i), memory_order_relaxed);
+        atomic_fetch_max_explicit((device atomic_uint*)&out[3], as_type<uint>(float(i)), memory_order_relaxed);
+    """
+    got = run_one(body, {}, {"out": ((4,), mx.float32)}, 100, init_value=0)
+    np.testing.assert_array_equal(got, [200, 100, 4950, 99])
+
+
+def test_fetch_gives_the_value_before():
+    body = """
+        uint i = thread_position_in_grid.x;
+        uint slot = atomic_fetch_add_explicit((device atomic_uint*)counter, 1u, memory_order_relaxed);
+        out[slot] = i;
+    """
+    _, got = run_kernel(
+        body,
+        {},
+        {"counter": ((1,), mx.uint32), "out": ((THREADS,), mx.int32)},
+        THREADS,
+        init_value=0,
+    )
+    np.testing.assert_array_equal(np.sort(got), np.arange(THREADS))
+
+
+@pytest.mark.parametrize("name", [*INTEGERS, "float", "half"])
+def test_compare_exchange_and_exchange(name: str):
+    """Each thread adds through a compare-and-exchange loop; one value is handed on by exchanges."""
+    body = f"""
+        uint i = thread_position_in_grid.x;
+        {name} seen = atomic_load_explicit(&out[0], memory_order_relaxed);
+        while (!atomic_compare_exchange_weak_explicit(&out[0], &seen, {name}(seen + {name}(1)),
+                                                      memory_order_relaxed, memory_order_relaxed)) {{
+        }}
+        atomic_exchange_explicit(&out[1], {name}(7), memory_order_relaxed);
+        {name} wrong = {name}(100);
+        bool changed = atomic_compare_exchange_weak_explicit(&out[2], &wrong, {name}(5), memory_order_relaxed,
+                                                             memory_order_relaxed);
+        if (i == 0) atomic_store_explicit(&out[3], {name}(changed ? 1 : 2) + wrong, memory_order_relaxed);
+    """
+    (got,) = run_kernel(
+        body,
+        {},
+        {"out": ((4,), (INTEGERS | FLOATS)[name])},
+        THREADS,
+        init_value=0,
+        atomic_outputs=True,
+    )
+    np.testing.assert_array_equal(got, [THREADS, 7, 0, 2])
+
+
+def test_booleans_flags_and_orders():
+    body = """
+        threadgroup atomic_bool flag;
+        threadgroup atomic_int count;
+        uint i = thread_position_in_threadgroup.x;
+        if (i == 0) {
+            atomic_store_explicit(&flag, false, memory_order_relaxed);
+            atomic_store_explicit(&count, 0, memory_order_relaxed);
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (i == 17) atomic_store_explicit(&flag, true, memory_order_relaxed);
+        atomic_thread_fence(mem_flags::mem_threadgroup, memory_order_seq_cst);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        bool seen = atomic_load_explicit(&flag, memory_order_relaxed);
+        atomic_fetch_add_explicit(&count, seen ? 1 : 0, memory_order_acq_rel);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        atomic_thread_fence(mem_flags::mem_device, memory_order_seq_cst, thread_scope_device);
+        if (i == 0) {
+            out[0] = atomic_load_explicit(&count, memory_order_acquire);
+            out[1] = atomic_exchange_explicit(&flag, false, memory_order_relaxed);
+            out[2] = atomic_load_explicit(&flag, memory_order_relaxed);
+        }
+    """
+    got = run_one(body, {}, {"out": ((3,), mx.int32)}, 100)
+    np.testing.assert_array_equal(got, [100, 1, 0])
+
+
+def test_64_bit_minimum_and_maximum_without_result():
+    body = """
+        uint i = thread_position_in_grid.x;
+        atomic_max_explicit((device atomic_ulong*)&out[0], (ulong(i) << 32) | i, memory_order_relaxed);
+        atomic_min_explicit((device atomic_ulong*)&out[1], ulong(i), memory_order_relaxed);
+    """
+    got = run_one(body, {}, {"out": ((2,), mx.uint64)}, 50, init_value=3)
+    np.testing.assert_array_equal(got, np.array([49 << 32 | 49, 0], np.uint64))
+
+
+def test_histogram(rng: np.random.Generator):
+    body = """
+        threadgroup atomic_uint local[16];
+        uint i = thread_position_in_threadgroup.x;
+        if (i < 16) atomic_store_explicit(&local[i], 0u, memory_order_relaxed);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        atomic_fetch_add_explicit(&local[x[thread_position_in_grid.x]], 1u, memory_order_relaxed);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (i < 16) atomic_fetch_add_explicit(&out[i], atomic_load_explicit(&local[i], memory_order_relaxed), memory_order_relaxed);
+    """
+    x = rng.integers(0, 16, 5000).astype(np.uint8)
+    (got,) = run_kernel(
+        body, {"x": x}, {"out": ((16,), mx.uint32)}, 5000, init_value=0, atomic_outputs=True
+    )
+    np.testing.assert_array_equal(got, np.bincount(x, minlength=16))
