@@ -107,12 +107,10 @@ TEST(Compile, RefusesWhatMetalDoesNotHave) {
 
 // Matrix-multiply loaders and tiles, functors, function constants, unions, conversions: written as kernel libraries are.
 TEST(Compile, TakesTheIdiomsOfKernelLibraries) {
-  CompileOptions options;
-  options.path = (std::filesystem::path(__FILE__).parent_path() / "idioms.metal").string();
-  std::ifstream file(options.path);
-  const std::string source{std::istreambuf_iterator<char>(file), {}};
-  ASSERT_FALSE(source.empty());
-  EXPECT_EQ(error_of(source, options), "");
+  const std::string source =
+#include "metal/compiler/idioms.inc"
+      ;
+  EXPECT_EQ(error_of(source), "");
 }
 
 TEST(Compile, WarnsOfUnknownAttributes) {
