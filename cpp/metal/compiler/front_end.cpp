@@ -171,8 +171,8 @@ class PrecompileAction : public clang::GeneratePCHAction {
 // Clang knows address spaces by OpenCL's names; the user knows Metal's.
 std::string in_metal_terms(std::string text) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"const __private ", "constant "}, {"__private ", "constant "}, {"__global ", "device "},
-      {"__local ", "threadgroup "},      {"__generic ", ""},          {"__bf16", "bfloat"}};
+      {"const __private ", "constant "}, {"__private", "constant"}, {"__global", "device"},
+      {"__local", "threadgroup"},        {"__generic ", ""},        {"__bf16", "bfloat"}};
   for (const auto& [from, to] : kNames) {
     for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
       text.replace(at, from.size(), to);

@@ -92,8 +92,8 @@ TEST(Compile, ErrorsSpeakOfMetalsAddressSpaces) {
   const std::string text = error_of(
       "void g(threadgroup float* p) {}\n"
       "kernel void f(device float* x) { g(x); }\n");
-  EXPECT_TRUE(contains(text, "threadgroup float *")) << text;
-  EXPECT_TRUE(contains(text, "device float *")) << text;
+  EXPECT_TRUE(contains(text, "address space 'device'")) << text;
+  EXPECT_TRUE(contains(text, "address space 'threadgroup'")) << text;
   EXPECT_FALSE(contains(text, "__")) << text;
 }
 
