@@ -35,6 +35,16 @@ llvm::MDNode* mark_parallel_accesses(llvm::Function& body) {
   return group;
 }
 
+// Nothing writes constant memory while a kernel runs: what threads read there need not be read again after a store.
+void mark_constant_loads(llvm::Function& body) {
+  constexpr unsigned kConstant = 2;
+  for (llvm::Instruction& instruction : llvm::instructions(body)) {
+    auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+    if (!load || load->getPointerAddressSpace() != kConstant) continue;
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(body.getContext(), {}));
+  }
+}
+
 // for (i = 0; i < end; ++i) inside(i), from the builder's position on; leaves the builder after the loop.
 template <typename Inside>
 void build_loop(llvm::IRBuilder<>& builder, Value* end, const char* name, llvm::MDNode* parallel, Inside inside) {
@@ -64,6 +74,7 @@ void build_loop(llvm::IRBuilder<>& builder, Value* end, const char* name, llvm::
 
 llvm::Function* make_group_entry(llvm::Function& body) {
   llvm::MDNode* parallel = mark_parallel_accesses(body);
+  mark_constant_loads(body);
   llvm::Function* entry = create_entry(body);
   llvm::IRBuilder<> builder(BasicBlock::Create(body.getContext(), "entry", entry));
   GroupAccess group(builder, entry->getArg(0));

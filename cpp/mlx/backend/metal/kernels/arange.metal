@@ -20,4 +20,3 @@ template <typename T>
 #define ARANGE_FLOAT(Op, name, T) MLX_KERNEL(#Op "_" #name, arange_float<T>)
 MLX_FOR_INTEGERS(ARANGE_INT, Arange)
 MLX_FOR_FLOATS(ARANGE_FLOAT, Arange)
-MLX_FOR_COMPLEX(ARANGE_FLOAT, Arange)

@@ -22,6 +22,48 @@ struct ArgMax {
   }
 };
 
+// The extreme element met so far.
+template <typename A>
+struct Best {
+  A value;
+  uint index;
+};
+
+template <typename Op, typename A>
+inline bool takes(A candidate, A best) {
+  return !is_nan_value(best) && (is_nan_value(candidate) || Op::better(candidate, best));
+}
+
+// Sixteen searches side by side over contiguous elements; of equal elements the first counts.
+template <typename Op, typename T, typename A>
+inline Best<A> search_row(const device T* in, uint length) {
+  A values[16];
+  uint indices[16];
+  for (uint k = 0; k < 16; ++k) {
+    values[k] = static_cast<A>(in[k]);
+    indices[k] = k;
+  }
+  for (uint i = 16; i + 16 <= length; i += 16) {
+#pragma clang loop unroll(disable) vectorize(enable)
+    for (uint k = 0; k < 16; ++k) {
+      A candidate = static_cast<A>(in[i + k]);
+      bool take = takes<Op, A>(candidate, values[k]);
+      values[k] = take ? candidate : values[k];
+      indices[k] = take ? i + k : indices[k];
+    }
+  }
+  Best<A> best = {values[0], indices[0]};
+  for (uint k = 1; k < 16; ++k) {
+    bool better = takes<Op, A>(values[k], best.value);
+    bool worse = takes<Op, A>(best.value, values[k]);
+    bool nans = is_nan_value(values[k]) && is_nan_value(best.value);
+    bool take = better || ((nans || (!worse && !is_nan_value(best.value))) && indices[k] < best.index);
+    best.value = take ? values[k] : best.value;
+    best.index = take ? indices[k] : best.index;
+  }
+  return best;
+}
+
 // Outputs: x + X * y, at x * stride_x + y * stride_y of the input.
 template <typename Op, typename T>
 [[kernel]] void arg_reduce(const device T* in [[buffer(0)]], device uint* out [[buffer(1)]],
@@ -30,15 +72,19 @@ template <typename Op, typename T>
                            uint2 pos [[thread_position_in_grid]], uint2 grid [[threads_per_grid]]) {
   using A = compute_t<T>;
   in += pos.x * strides[0] + pos.y * strides[1];
-  A best = static_cast<A>(in[0]);
-  uint index = 0;
-  for (uint i = 1; i < length; ++i) {
-    A candidate = static_cast<A>(in[i * strides[2]]);
-    bool take = !is_nan_value(best) && (is_nan_value(candidate) || Op::better(candidate, best));
-    best = take ? candidate : best;
-    index = take ? i : index;
+  Best<A> best = {static_cast<A>(in[0]), 0};
+  uint i = 1;
+  if (strides[2] == 1 && length >= 32) {
+    best = search_row<Op, T, A>(in, length);
+    i = length / 16 * 16;
   }
-  out[pos.x + static_cast<int64_t>(grid.x) * pos.y] = index;
+  for (; i < length; ++i) {
+    A candidate = static_cast<A>(in[i * strides[2]]);
+    bool take = takes<Op, A>(candidate, best.value);
+    best.value = take ? candidate : best.value;
+    best.index = take ? i : best.index;
+  }
+  out[pos.x + static_cast<int64_t>(grid.x) * pos.y] = best.index;
 }
 
 #define ARG_REDUCE(Op, name, T) MLX_KERNEL(#Op "_" #name, arg_reduce<Op, T>)

@@ -1,5 +1,5 @@
-// Kernels of elementwise operations of two operands: both contiguous (vv), one of them a scalar (sv, vs), strided (g),
-// strided with more than four dimensions (gn).
+// Kernels of elementwise operations of two operands: both contiguous (vv), one of them a scalar (sv, vs); strided, where
+// the elements of a row lie side by side (r), or one operand has the same for the whole row (sr, rs), or neither (g).
 #pragma once
 
 #include "mlx/backend/metal/kernels/binary_ops.h"
@@ -37,15 +37,13 @@ template <typename Op, typename T, typename U>
                                                         b[strided_offset(strides, 1, pos)]);
 }
 
-template <typename Op, typename T, typename U>
-[[kernel]] void binary_gn(const device T* a [[buffer(0)]], const device T* b [[buffer(1)]],
-                          device U* out [[buffer(2)]], constant const int* shape [[buffer(3)]],
-                          constant const int64_t* strides [[buffer(4)]],
-                          constant const int& ndim [[buffer(5)]],
-                          uint3 pos [[thread_position_in_grid]], uint3 grid [[threads_per_grid]]) {
-  int64_t i = deep_offset(shape, strides, ndim, pos);
-  int64_t j = deep_offset(shape, strides + ndim, ndim, pos);
-  out[dense_offset(pos, grid)] = binary_apply<Op, T, U>(a[i], b[j]);
+template <typename Op, typename T, typename U, int A, int B>
+[[kernel]] void binary_r(const device T* a [[buffer(0)]], const device T* b [[buffer(1)]],
+                         device U* out [[buffer(2)]], constant const Strides4<2>& strides [[buffer(3)]],
+                         uint3 pos [[thread_position_in_grid]], uint3 grid [[threads_per_grid]]) {
+  T x = a[row_offset(strides, 0, pos) + A * pos.x];
+  T y = b[row_offset(strides, 1, pos) + B * pos.x];
+  out[dense_offset(pos, grid)] = binary_apply<Op, T, U>(x, y);
 }
 
 #define BINARY_AS(Op, name, T, U)                              \
@@ -53,6 +51,8 @@ template <typename Op, typename T, typename U>
   MLX_KERNEL(#Op "_sv_" #name, binary_sv<Op, T, U>)  \
   MLX_KERNEL(#Op "_vs_" #name, binary_vs<Op, T, U>)  \
   MLX_KERNEL(#Op "_g_" #name, binary_g<Op, T, U>)    \
-  MLX_KERNEL(#Op "_gn_" #name, binary_gn<Op, T, U>)
+  MLX_KERNEL(#Op "_r_" #name, binary_r<Op, T, U, 1, 1>) \
+  MLX_KERNEL(#Op "_sr_" #name, binary_r<Op, T, U, 0, 1>) \
+  MLX_KERNEL(#Op "_rs_" #name, binary_r<Op, T, U, 1, 0>)
 #define BINARY(Op, name, T) BINARY_AS(Op, name, T, T)
 #define COMPARE(Op, name, T) BINARY_AS(Op, name, T, bool)

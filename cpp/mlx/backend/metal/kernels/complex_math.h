@@ -100,7 +100,7 @@ inline float sinh_(float x) {
   float y = 0.5f * (e + e / (e + 1.0f));
   float big = precise::exp(a * 0.5f);
   y = a > 87.0f ? (0.5f * big) * big : y;
-  return copysign(y, x);
+  return isnan(x) ? x : copysign(y, x);
 }
 
 inline float cosh_(float x) {

@@ -1,5 +1,5 @@
-// Copies with conversion: a scalar repeated (s), contiguous (v), strided on both sides (g), strided with more than four
-// dimensions (gn).
+// Copies with conversion: a scalar repeated (s), contiguous (v), rows without gaps on both sides (r), strided on both
+// sides (g), strided with more than four dimensions (gn).
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/strided.h"
 #include "mlx/backend/metal/kernels/types.h"
@@ -24,6 +24,13 @@ template <typename T, typename U>
 }
 
 template <typename T, typename U>
+[[kernel]] void copy_r(const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
+                       constant const Strides4<2>& strides [[buffer(2)]],
+                       uint3 pos [[thread_position_in_grid]]) {
+  out[row_offset(strides, 1, pos) + pos.x] = convert<U>(in[row_offset(strides, 0, pos) + pos.x]);
+}
+
+template <typename T, typename U>
 [[kernel]] void copy_gn(const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
                         constant const int* shape [[buffer(2)]],
                         constant const int64_t* strides [[buffer(3)]],
@@ -37,6 +44,7 @@ template <typename T, typename U>
 #define COPY(to, U, from, T)                              \
   MLX_KERNEL("copy_s_" #from "_" #to, copy_s<T, U>)       \
   MLX_KERNEL("copy_v_" #from "_" #to, copy_v<T, U>)       \
+  MLX_KERNEL("copy_r_" #from "_" #to, copy_r<T, U>)       \
   MLX_KERNEL("copy_g_" #from "_" #to, copy_g<T, U>)       \
   MLX_KERNEL("copy_gn_" #from "_" #to, copy_gn<T, U>)
 

@@ -12,12 +12,28 @@ template <typename T, typename I>
   out[i] = in[index * p.axis_stride];
 }
 
+// A thread copies sixteen elements.
 template <typename T, typename I>
 [[kernel]] void gather_row(const device T* in [[buffer(0)]], const device I* indices [[buffer(1)]],
                            device T* out [[buffer(2)]], constant const SliceParams& p [[buffer(3)]],
                            uint2 pos [[thread_position_in_grid]]) {
   int64_t index = clamp_index(wrap_index(indices[pos.y], p.axis_size), p.limit);
-  out[pos.x + static_cast<int64_t>(p.size) * pos.y] = in[index * p.axis_stride + pos.x];
+  uint x = pos.x * 16;
+  const device T* from = in + index * p.axis_stride + x;
+  device T* to = out + static_cast<int64_t>(p.size) * pos.y + x;
+  if (x + 16 <= p.size) {
+    T values[16];
+    for (int k = 0; k < 16; ++k) {
+      values[k] = from[k];
+    }
+    for (int k = 0; k < 16; ++k) {
+      to[k] = values[k];
+    }
+  } else {
+    for (uint k = 0; k < p.size - x; ++k) {
+      to[k] = from[k];
+    }
+  }
 }
 
 template <typename T, typename I>

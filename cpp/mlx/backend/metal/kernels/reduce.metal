@@ -1,5 +1,5 @@
 // Reductions without communication between threads, so that the order of additions never changes: row (the reduced
-// elements are contiguous), column (the kept ones are; a thread makes eight neighbouring outputs) and general.
+// elements are contiguous), column (the kept ones are; a thread makes sixteen neighbouring outputs) and general.
 #include "mlx/backend/metal/kernels/reduce.h"
 
 #include "mlx/backend/metal/kernels/instantiate.h"
@@ -83,21 +83,21 @@ template <typename Op, typename T, typename U>
   uint y = pos.y % p.kept[1];
   uint split = pos.y / p.kept[1];
   Chunk chunk(p, split);
-  uint x = pos.x * 8;
-  uint width = min(8u, p.kept[0] - x);
+  uint x = pos.x * 16;
+  uint width = min(16u, p.kept[0] - x);
   in += kept_offset(p, x, y, pos.z);
   int64_t index = x + p.kept[0] * (y + static_cast<int64_t>(p.kept[1]) * pos.z);
   out += split * p.row + index;
-  A acc[8];
-  for (int k = 0; k < 8; ++k) {
+  A acc[16];
+  for (int k = 0; k < 16; ++k) {
     acc[k] = Op::template neutral<A>();
   }
   for (uint o = chunk.outer_begin; o < chunk.outer_end; ++o) {
     const device T* line = in + outer_offset(p, o);
     for (uint i = chunk.inner_begin; i < chunk.inner_end; ++i) {
       const device T* cells = line + i * p.inner_stride;
-      if (width == 8) {
-        for (int k = 0; k < 8; ++k) {
+      if (width == 16) {
+        for (int k = 0; k < 16; ++k) {
           acc[k] = Op::apply(acc[k], convert<A>(cells[k]));
         }
       } else {

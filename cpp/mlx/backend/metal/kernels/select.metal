@@ -1,5 +1,5 @@
-// where(condition, x, y) by element size: contiguous operands, of which x or y may be scalar (vvv, vsv, vvs, vss),
-// strided (g), strided with more than four dimensions (gn).
+// where(condition, x, y) by element size: contiguous operands, of which x or y may be scalar (vvv, vsv, vvs, vss), or
+// strided ones (g).
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/strided.h"
 #include "mlx/backend/metal/kernels/types.h"
@@ -23,24 +23,11 @@ template <typename T>
   out[dense_offset(pos, grid)] = condition[strided_offset(strides, 0, pos)] ? a : b;
 }
 
-template <typename T>
-[[kernel]] void select_gn(const device bool* condition [[buffer(0)]], const device T* x [[buffer(1)]],
-                          const device T* y [[buffer(2)]], device T* out [[buffer(3)]],
-                          constant const int* shape [[buffer(4)]],
-                          constant const int64_t* strides [[buffer(5)]],
-                          constant const int& ndim [[buffer(6)]],
-                          uint3 pos [[thread_position_in_grid]], uint3 grid [[threads_per_grid]]) {
-  T a = x[deep_offset(shape, strides + ndim, ndim, pos)];
-  T b = y[deep_offset(shape, strides + 2 * ndim, ndim, pos)];
-  out[dense_offset(pos, grid)] = condition[deep_offset(shape, strides, ndim, pos)] ? a : b;
-}
-
 #define SELECT(Op, name, T)                            \
   MLX_KERNEL(#Op "_vvv_" #name, select_v<T, 1, 1>)     \
   MLX_KERNEL(#Op "_vsv_" #name, select_v<T, 0, 1>)     \
   MLX_KERNEL(#Op "_vvs_" #name, select_v<T, 1, 0>)     \
   MLX_KERNEL(#Op "_vss_" #name, select_v<T, 0, 0>)     \
-  MLX_KERNEL(#Op "_g_" #name, select_g<T>)             \
-  MLX_KERNEL(#Op "_gn_" #name, select_gn<T>)
+  MLX_KERNEL(#Op "_g_" #name, select_g<T>)
 
 MLX_FOR_SIZES(SELECT, Select)

@@ -34,6 +34,7 @@ inline float row_sum_exp(const device T* row, uint length, float shift) {
   }
   uint i = 0;
   for (; i + 16 <= length; i += 16) {
+#pragma clang loop unroll(disable) vectorize(enable)
     for (int k = 0; k < 16; ++k) {
       acc[k] += precise::exp(static_cast<float>(row[i + k]) - shift);
     }
@@ -58,7 +59,18 @@ template <typename T>
   float shift = row_maximum(in, length);
   shift = shift == -INFINITY ? 0.0f : shift;
   float scale = 1.0f / row_sum_exp(in, length, shift);
-  for (uint i = 0; i < length; ++i) {
+  uint i = 0;
+  for (; i + 16 <= length; i += 16) {
+    float values[16];
+#pragma clang loop unroll(disable) vectorize(enable)
+    for (int k = 0; k < 16; ++k) {
+      values[k] = precise::exp(static_cast<float>(in[i + k]) - shift) * scale;
+    }
+    for (int k = 0; k < 16; ++k) {
+      out[i + k] = convert<T>(values[k]);
+    }
+  }
+  for (; i < length; ++i) {
     out[i] = convert<T>(precise::exp(static_cast<float>(in[i]) - shift) * scale);
   }
 }

@@ -27,6 +27,12 @@ inline int64_t strided_offset(constant const Strides4<N>& s, int operand, uint3 
          inner * s.stride[operand][2] + outer * s.stride[operand][3];
 }
 
+// The same without the innermost dimension, for kernels that know its stride.
+template <int N>
+inline int64_t row_offset(constant const Strides4<N>& s, int operand, uint3 pos) {
+  return strided_offset(s, operand, uint3(0, pos.y, pos.z));
+}
+
 // Any number of dimensions, outermost first: x and y are the last two, z runs over the others.
 inline int64_t deep_offset(constant const int* shape, constant const int64_t* strides, int ndim, uint3 pos) {
   int64_t offset = pos.x * strides[ndim - 1] + pos.y * strides[ndim - 2];

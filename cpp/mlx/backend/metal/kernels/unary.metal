@@ -1,4 +1,4 @@
-// Elementwise operations of one operand: contiguous (v), strided (g), strided with more than four dimensions (gn).
+// Elementwise operations of one operand: contiguous (v), rows without gaps (r), strided (g).
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/strided.h"
 #include "mlx/backend/metal/kernels/unary_ops.h"
@@ -18,19 +18,17 @@ template <typename Op, typename T, typename U>
 }
 
 template <typename Op, typename T, typename U>
-[[kernel]] void unary_gn(const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
-                         constant const int* shape [[buffer(2)]],
-                         constant const int64_t* strides [[buffer(3)]],
-                         constant const int& ndim [[buffer(4)]],
-                         uint3 pos [[thread_position_in_grid]], uint3 grid [[threads_per_grid]]) {
-  T x = in[deep_offset(shape, strides, ndim, pos)];
+[[kernel]] void unary_r(const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
+                        constant const Strides4<1>& strides [[buffer(2)]],
+                        uint3 pos [[thread_position_in_grid]], uint3 grid [[threads_per_grid]]) {
+  T x = in[row_offset(strides, 0, pos) + pos.x];
   out[dense_offset(pos, grid)] = convert<U>(Op::apply(static_cast<compute_t<T>>(x)));
 }
 
 #define UNARY_AS(Op, name, T, U)                             \
   MLX_KERNEL(#Op "_v_" #name, unary_v<Op, T, U>)   \
   MLX_KERNEL(#Op "_g_" #name, unary_g<Op, T, U>)   \
-  MLX_KERNEL(#Op "_gn_" #name, unary_gn<Op, T, U>)
+  MLX_KERNEL(#Op "_r_" #name, unary_r<Op, T, U>)
 #define UNARY(Op, name, T) UNARY_AS(Op, name, T, T)
 
 #define UNARY_FLOAT(Op)     \

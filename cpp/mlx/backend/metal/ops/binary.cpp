@@ -11,16 +11,23 @@ namespace mlx::core {
 
 namespace {
 
-constexpr const char* kVariants[] = {"vv", "sv", "vs", "g", "gn"};
+constexpr const char* kVariants[] = {"vv", "sv", "vs", "g", "r", "sr", "rs"};
 
 MTL::ComputePipelineState* binary_kernel(BinaryOp op, int variant, Dtype dtype) {
-  static KernelTable table(static_cast<size_t>(BinaryOp::count) * 5 * kDtypes);
-  size_t index = (static_cast<size_t>(op) * 5 + variant) * kDtypes + dtype_index(dtype);
+  static KernelTable table(static_cast<size_t>(BinaryOp::count) * 7 * kDtypes);
+  size_t index = (static_cast<size_t>(op) * 7 + variant) * kDtypes + dtype_index(dtype);
   return table.get(index, [&] { return kernel_name(op_name(op), kVariants[variant], type_name(dtype)); });
 }
 
 int line_variant(BinaryOpType type) {
   return type == BinaryOpType::ScalarVector ? 1 : type == BinaryOpType::VectorScalar ? 2 : 0;
+}
+
+int row_variant(const StridedWalk& walk) {
+  if (walk.side_by_side(0)) {
+    return walk.side_by_side(1) ? 4 : walk.same(1) ? 6 : 3;
+  }
+  return walk.same(0) && walk.side_by_side(1) ? 5 : 3;
 }
 
 void binary(BinaryOp op, const array& a, const array& b, array& out, Stream s) {
@@ -34,17 +41,25 @@ void binary(BinaryOp op, const array& a, const array& b, array& out, Stream s) {
     return cpu::binary_float64(op, a, b, out, s);
   }
   auto& encoder = metal::get_command_encoder(s);
-  auto bind = [&](int variant, int64_t first) {
-    encoder.set_compute_pipeline_state(binary_kernel(op, variant, a.dtype()));
-    encoder.set_input_array(a, 0, variant == 1 ? 0 : first * a.itemsize());
-    encoder.set_input_array(b, 1, variant == 2 ? 0 : first * b.itemsize());
-    encoder.set_output_array(out, 2, first * out.itemsize());
+  auto run_line = [&](const array& x, const array& y, int variant) {
+    dispatch_line(encoder, out.data_size(), [&](int64_t first) {
+      encoder.set_compute_pipeline_state(binary_kernel(op, variant, a.dtype()));
+      encoder.set_input_array(x, 0, variant == 1 ? 0 : first * x.itemsize());
+      encoder.set_input_array(y, 1, variant == 2 ? 0 : first * y.itemsize());
+      encoder.set_output_array(out, 2, first * out.itemsize());
+    });
   };
   if (type != BinaryOpType::General) {
-    return dispatch_line(encoder, out.data_size(), [&](int64_t first) { bind(line_variant(type), first); });
+    return run_line(a, b, line_variant(type));
   }
   StridedWalk walk(out.shape(), {a.strides(), b.strides()});
-  bind(walk.deep() ? 4 : 3, 0);
+  if (walk.deep()) {
+    return run_line(row_contiguous(a, s), row_contiguous(b, s), 0);
+  }
+  encoder.set_compute_pipeline_state(binary_kernel(op, row_variant(walk), a.dtype()));
+  encoder.set_input_array(a, 0);
+  encoder.set_input_array(b, 1);
+  encoder.set_output_array(out, 2);
   walk.run<2>(encoder, 3);
 }
 

@@ -9,10 +9,10 @@ namespace mlx::core {
 
 namespace {
 
-constexpr const char* kVariants[] = {"s", "v", "g", "gn"};
+constexpr const char* kVariants[] = {"s", "v", "g", "gn", "r"};
 
 MTL::ComputePipelineState* copy_kernel(int variant, Dtype from, Dtype to) {
-  static KernelTable table(4 * kDtypes * kDtypes);
+  static KernelTable table(5 * kDtypes * kDtypes);
   size_t index = (variant * kDtypes + dtype_index(from)) * kDtypes + dtype_index(to);
   return table.get(index, [&] { return kernel_name("copy", kVariants[variant], type_name(from), type_name(to)); });
 }
@@ -55,10 +55,11 @@ void copy_strided(const array& in, array& out, const Shape& shape, const Strides
   Dtype from = same ? moved_as(in.dtype()) : in.dtype();
   Dtype to = same ? moved_as(out.dtype()) : out.dtype();
   auto& encoder = metal::get_command_encoder(s);
-  encoder.set_compute_pipeline_state(copy_kernel(walk.deep() ? 3 : 2, from, to));
+  int variant = walk.deep() ? 3 : walk.side_by_side(0) && walk.side_by_side(1) ? 4 : 2;
+  encoder.set_compute_pipeline_state(copy_kernel(variant, from, to));
   encoder.set_input_array(in, 0, in_offset * in.itemsize());
   encoder.set_output_array(out, 1, out_offset * out.itemsize());
-  walk.run<2>(encoder, 2);
+  walk.deep() ? walk.run_deep(encoder, 2) : walk.run<2>(encoder, 2);
 }
 
 }  // namespace
@@ -90,7 +91,9 @@ void copy_inplace(const array& in, array& out, CopyType type, Stream s) {
       return;
     }
     if (in.dtype() != out.dtype() && (in.dtype() == float64 || out.dtype() == float64)) {
-      check_float64("AsType", s);
+      if (out.dtype() == float64) {
+        check_float64("AsType", s);
+      }
       size_t n = type == CopyType::Scalar ? out.data_size() : in.data_size();
       return cpu::convert_float64(in, out, {static_cast<int>(n)}, {type == CopyType::Scalar ? 0 : 1}, {1}, 0, 0, s);
     }
@@ -106,7 +109,9 @@ void copy_inplace(const array& in, array& out, const Shape& shape, const Strides
     return;
   }
   if (in.dtype() != out.dtype() && (in.dtype() == float64 || out.dtype() == float64)) {
-    check_float64("AsType", s);
+    if (out.dtype() == float64) {
+      check_float64("AsType", s);
+    }
     return cpu::convert_float64(in, out, shape, in_strides, out_strides, in_offset, out_offset, s);
   }
   copy_strided(in, out, shape, in_strides, out_strides, in_offset, out_offset, s);

@@ -128,7 +128,8 @@ void run_gather(const array& in, const array& indices, array& out, SliceParams p
   encoder.set_input_array(indices, 1);
   encoder.set_output_array(out, 2);
   encoder.set_bytes(p, 3);
-  variant == 0 ? dispatch_grid(encoder, p.count) : dispatch_grid(encoder, p.size, p.count);
+  size_t threads = variant == 1 ? (p.size + 15) / 16 : p.size;
+  variant == 0 ? dispatch_grid(encoder, p.count) : dispatch_grid(encoder, threads, p.count);
 }
 
 void gather_offsets(const array& in, const array& offsets, array& out, const Shape& slice_sizes, Stream s) {

@@ -20,19 +20,21 @@ const char* size_name(Dtype dtype) {
 
 void check_float64(const char* op, Stream s) {
   if (s.device.type == Device::gpu) {
-    throw std::invalid_argument("[" + std::string(op) + "] float64 is not supported on the GPU.");
+    throw std::invalid_argument("[" + std::string(op) + "] float64 is not supported on the GPU: use stream=mx.cpu or another type.");
   }
 }
 
-void dispatch_grid(metal::CommandEncoder& encoder, size_t x, size_t y, size_t z, size_t limit) {
+void dispatch_grid(metal::CommandEncoder& encoder, size_t x, size_t y, size_t z, size_t limit,
+                   size_t row) {
   if (x == 0 || y == 0 || z == 0) {
     return;
   }
   // Equal shares of a row that is longer than a threadgroup, in whole SIMD-groups.
-  size_t parts = (x + limit - 1) / limit;
+  row = std::min(row, limit);
+  size_t parts = (x + row - 1) / row;
   size_t width = (x + parts - 1) / parts;
   if (parts > 1) {
-    width = std::min(limit, (width + 31) / 32 * 32);
+    width = std::min(row, (width + 31) / 32 * 32);
   }
   size_t height = std::min(y, limit / width);
   size_t depth = std::min(z, limit / (width * height));
@@ -55,27 +57,33 @@ void fill_strides4(const StridedWalk& walk, int64_t (*strides)[4], uint32_t& thi
   third_extent = ndim > 2 ? walk.shape[ndim - 3] : 1;
 }
 
-void run_deep(const StridedWalk& walk, metal::CommandEncoder& encoder, int index) {
-  int ndim = static_cast<int>(walk.shape.size());
-  Strides all;
-  for (auto& s : walk.strides) {
-    all.insert(all.end(), s.begin(), s.end());
-  }
-  encoder.set_vector_bytes(walk.shape, index);
-  encoder.set_vector_bytes(all, index + 1);
-  encoder.set_bytes(ndim, index + 2);
-  dispatch_walk(walk.shape, encoder);
-}
-
-void dispatch_walk(const Shape& shape, metal::CommandEncoder& encoder) {
+void dispatch_walk(const StridedWalk& walk, metal::CommandEncoder& encoder) {
+  auto& shape = walk.shape;
   size_t ndim = shape.size();
   size_t z = 1;
   for (size_t d = 0; d + 2 < ndim; ++d) {
     z *= shape[d];
   }
-  dispatch_grid(encoder, shape[ndim - 1], ndim > 1 ? shape[ndim - 2] : 1, z);
+  // An operand that jumps along the rows is read in square tiles, so that its cache lines serve several rows.
+  bool jumps = false;
+  for (auto& s : walk.strides) {
+    jumps = jumps || (s.back() != 0 && s.back() != 1);
+  }
+  dispatch_grid(encoder, shape[ndim - 1], ndim > 1 ? shape[ndim - 2] : 1, z, 1024, jumps && ndim > 1 ? 32 : 1024);
 }
 
 }  // namespace detail
+
+void StridedWalk::run_deep(metal::CommandEncoder& encoder, int index) const {
+  int ndim = static_cast<int>(shape.size());
+  Strides all;
+  for (auto& s : strides) {
+    all.insert(all.end(), s.begin(), s.end());
+  }
+  encoder.set_vector_bytes(shape, index);
+  encoder.set_vector_bytes(all, index + 1);
+  encoder.set_bytes(ndim, index + 2);
+  detail::dispatch_walk(*this, encoder);
+}
 
 }  // namespace mlx::core

@@ -64,8 +64,9 @@ const char* size_name(Dtype dtype);
 // float64 runs on the host only.
 void check_float64(const char* op, Stream s);
 
-// Threads (x, y, z), in threadgroups of at most `limit` threads with long rows.
-void dispatch_grid(metal::CommandEncoder& encoder, size_t x, size_t y = 1, size_t z = 1, size_t limit = 1024);
+// Threads (x, y, z), in threadgroups of at most `limit` threads, in rows of at most `row` threads.
+void dispatch_grid(metal::CommandEncoder& encoder, size_t x, size_t y = 1, size_t z = 1, size_t limit = 1024,
+                   size_t row = 1024);
 
 // Runs `bind(first)` and a dispatch for each stretch of a long line that 32-bit positions can cover.
 template <typename Bind>
@@ -77,33 +78,35 @@ void dispatch_line(metal::CommandEncoder& encoder, size_t n, Bind&& bind) {
   }
 }
 
-// A strided walk by several operands: the kernel variant "g" up to four dimensions, else "gn".
+// A strided walk by several operands.
 struct StridedWalk {
   Shape shape;
   std::vector<Strides> strides;
 
   StridedWalk(const Shape& shape, const std::vector<Strides>& strides);
+  // More dimensions than Strides4 holds.
   bool deep() const { return shape.size() > 4; }
-  // The parameters from argument `index` on, and the dispatch.
+  // Whether the operand's elements lie side by side, or are the same, along the innermost dimension.
+  bool side_by_side(int operand) const { return strides[operand].back() == 1; }
+  bool same(int operand) const { return strides[operand].back() == 0; }
+  // The parameters as argument `index` (of up to four dimensions), and the dispatch.
   template <int N>
   void run(metal::CommandEncoder& encoder, int index) const;
+  // The same for any number of dimensions, in three arguments.
+  void run_deep(metal::CommandEncoder& encoder, int index) const;
 };
 
 namespace detail {
 void fill_strides4(const StridedWalk& walk, int64_t (*strides)[4], uint32_t& third_extent);
-void run_deep(const StridedWalk& walk, metal::CommandEncoder& encoder, int index);
-void dispatch_walk(const Shape& shape, metal::CommandEncoder& encoder);
+void dispatch_walk(const StridedWalk& walk, metal::CommandEncoder& encoder);
 }  // namespace detail
 
 template <int N>
 void StridedWalk::run(metal::CommandEncoder& encoder, int index) const {
-  if (deep()) {
-    return detail::run_deep(*this, encoder, index);
-  }
   Strides4<N> params{};
   detail::fill_strides4(*this, params.stride, params.third_extent);
   encoder.set_bytes(params, index);
-  detail::dispatch_walk(shape, encoder);
+  detail::dispatch_walk(*this, encoder);
 }
 
 }  // namespace mlx::core

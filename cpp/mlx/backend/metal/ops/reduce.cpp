@@ -20,6 +20,11 @@ constexpr const char* kLayouts[] = {"row", "column", "general"};
 constexpr size_t kElementsPerSplit = 8192;
 constexpr size_t kMaxThreadsWithSplits = 512;
 
+// Neighbouring outputs that a thread of the column kernels makes, and rows after which it hands over, so that threads
+// next to each other meet the same cache lines and pages.
+constexpr size_t kColumns = 16;
+constexpr uint32_t kRowsPerSplit = 64;
+
 struct Dims {
   Shape shape;
   Strides strides;
@@ -103,7 +108,7 @@ Plan make_plan(const Dims& kept, Dims reduced) {
   bool row = p.inner_stride == 1 || p.inner == 1;
   bool column = p.kept_stride[0] == 1 && lengths[0] >= 4;
   plan.layout = row && p.inner >= 4 ? kRow : column ? kColumn : row ? kRow : kGeneral;
-  plan.x = plan.layout == kColumn ? (lengths[0] + 7) / 8 : lengths[0];
+  plan.x = plan.layout == kColumn ? (lengths[0] + kColumns - 1) / kColumns : lengths[0];
   plan.y = lengths[1];
   plan.z = lengths[2] * lengths[3];
   plan.work = size_t(p.inner) * p.outer;
@@ -112,6 +117,11 @@ Plan make_plan(const Dims& kept, Dims reduced) {
 
 void split_work(Plan& plan) {
   auto& p = plan.params;
+  if (plan.layout == kColumn && p.inner >= 4 * kRowsPerSplit) {
+    p.inner_chunk = kRowsPerSplit;
+    p.splits = (p.inner + kRowsPerSplit - 1) / kRowsPerSplit;
+    return;
+  }
   size_t threads = plan.x * plan.y * plan.z;
   if (threads >= kMaxThreadsWithSplits || plan.work < 2 * kElementsPerSplit) {
     return;
@@ -134,7 +144,7 @@ void run_plan(const Plan& plan, int op, const array& in, array& out, Stream s) {
   encoder.set_input_array(in, 0);
   encoder.set_output_array(out, 1);
   encoder.set_bytes(plan.params, 2);
-  size_t work = std::max<size_t>(1, plan.work / plan.params.splits * (plan.layout == kColumn ? 8 : 1));
+  size_t work = std::max<size_t>(1, plan.work / plan.params.splits * (plan.layout == kColumn ? kColumns : 1));
   size_t limit = std::clamp<size_t>(32768 / work, 1, 256);
   dispatch_grid(encoder, plan.x, plan.y * plan.params.splits, plan.z, limit);
 }
@@ -183,21 +193,22 @@ void reduce(int op, const array& in, array& out, const std::vector<int>& axes, S
   }
   Plan plan = make_plan(kept, reduced);
   split_work(plan);
-  if (plan.params.splits == 1) {
-    return run_plan(plan, op, source, out, s);
-  }
   bool widen = is_half(out.dtype()) && (op == Reduce::Sum || op == Reduce::Prod);
-  int rows = static_cast<int>(plan.params.splits);
-  int row = static_cast<int>(plan.params.row);
-  array partial({rows, row}, widen ? float32 : out.dtype(), nullptr, {});
-  allocate_output(partial);
-  metal::get_command_encoder(s).add_temporary(partial);
-  run_plan(plan, op, source, partial, s);
-  Plan last = make_plan({{row}, {1}}, {{rows}, {row}});
-  // The widened sums have kernels for rows of outputs only.
-  last.layout = kColumn;
-  last.x = (row + 7) / 8;
-  run_plan(last, op, partial, out, s);
+  while (plan.params.splits > 1) {
+    int rows = static_cast<int>(plan.params.splits);
+    int row = static_cast<int>(plan.params.row);
+    array partial({rows, row}, widen ? float32 : out.dtype(), nullptr, {});
+    allocate_output(partial);
+    metal::get_command_encoder(s).add_temporary(partial);
+    run_plan(plan, op, source, partial, s);
+    source = partial;
+    plan = make_plan({{row}, {1}}, {{rows}, {row}});
+    // The widened sums have kernels for rows of outputs only.
+    plan.layout = kColumn;
+    plan.x = (row + kColumns - 1) / kColumns;
+    split_work(plan);
+  }
+  run_plan(plan, op, source, out, s);
 }
 
 }  // namespace

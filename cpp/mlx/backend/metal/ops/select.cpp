@@ -7,10 +7,10 @@ namespace mlx::core {
 
 namespace {
 
-constexpr const char* kVariants[] = {"vvv", "vsv", "vvs", "vss", "g", "gn"};
+constexpr const char* kVariants[] = {"vvv", "vsv", "vvs", "vss", "g"};
 
 MTL::ComputePipelineState* select_kernel(int variant, Dtype dtype) {
-  static KernelTable table(6 * 9);
+  static KernelTable table(5 * 9);
   return table.get(variant * 9 + dtype.size(),
                    [&] { return kernel_name("Select", kVariants[variant], size_name(dtype)); });
 }
@@ -48,19 +48,31 @@ MLX_EVAL(Select) {
     return;
   }
   auto& encoder = metal::get_command_encoder(stream());
-  auto bind = [&](int variant, int64_t first) {
-    encoder.set_compute_pipeline_state(select_kernel(variant, out.dtype()));
-    encoder.set_input_array(condition, 0, first);
-    encoder.set_input_array(x, 1, x_scalar ? 0 : first * x.itemsize());
-    encoder.set_input_array(y, 2, y_scalar ? 0 : first * y.itemsize());
-    encoder.set_output_array(out, 3, first * out.itemsize());
+  auto run_line = [&](const array& c, const array& p, const array& q) {
+    bool same_p = is_scalar(p);
+    bool same_q = is_scalar(q);
+    auto* kernel = select_kernel((same_p ? 1 : 0) + (same_q ? 2 : 0), out.dtype());
+    dispatch_line(encoder, out.size(), [&](int64_t first) {
+      encoder.set_compute_pipeline_state(kernel);
+      encoder.set_input_array(c, 0, first);
+      encoder.set_input_array(p, 1, same_p ? 0 : first * p.itemsize());
+      encoder.set_input_array(q, 2, same_q ? 0 : first * q.itemsize());
+      encoder.set_output_array(out, 3, first * out.itemsize());
+    });
   };
   if (line) {
-    int variant = (x_scalar ? 1 : 0) + (y_scalar ? 2 : 0);
-    return dispatch_line(encoder, out.size(), [&](int64_t first) { bind(variant, first); });
+    return run_line(condition, x, y);
   }
   StridedWalk walk(out.shape(), {condition.strides(), x.strides(), y.strides()});
-  bind(walk.deep() ? 5 : 4, 0);
+  if (walk.deep()) {
+    Stream s = stream();
+    return run_line(row_contiguous(condition, s), row_contiguous(x, s), row_contiguous(y, s));
+  }
+  encoder.set_compute_pipeline_state(select_kernel(4, out.dtype()));
+  encoder.set_input_array(condition, 0);
+  encoder.set_input_array(x, 1);
+  encoder.set_input_array(y, 2);
+  encoder.set_output_array(out, 3);
   walk.run<3>(encoder, 4);
 }
 

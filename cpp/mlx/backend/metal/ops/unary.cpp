@@ -1,4 +1,5 @@
 // Elementwise operations of one array.
+#include "mlx/backend/common/copy.h"
 #include "mlx/backend/common/elementwise.h"
 #include "mlx/backend/common/op_kinds.h"
 #include "mlx/backend/cpu/float64.h"
@@ -9,7 +10,7 @@ namespace mlx::core {
 
 namespace {
 
-constexpr const char* kVariants[] = {"v", "g", "gn"};
+constexpr const char* kVariants[] = {"v", "g", "r"};
 
 MTL::ComputePipelineState* unary_kernel(UnaryOp op, int variant, Dtype dtype) {
   static KernelTable table(static_cast<size_t>(UnaryOp::count) * 3 * kDtypes);
@@ -36,7 +37,14 @@ void unary(UnaryOp op, const array& in, array& out, Stream s) {
     return dispatch_line(encoder, in.data_size(), [&](int64_t first) { bind(0, first); });
   }
   StridedWalk walk(in.shape(), {in.strides()});
-  bind(walk.deep() ? 2 : 1, 0);
+  if (walk.deep()) {
+    array dense = row_contiguous(in, s);
+    return dispatch_line(encoder, in.size(), [&](int64_t first) {
+      bind(0, first);
+      encoder.set_input_array(dense, 0, first * in.itemsize());
+    });
+  }
+  bind(walk.side_by_side(0) ? 2 : 1, 0);
   walk.run<1>(encoder, 2);
 }
 
