@@ -1,6 +1,7 @@
 // Device memory: one reserved address range with readable and writable margins, and the heap in it.
 #include "metal/cpu/memory.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -71,7 +72,12 @@ bool ReservedRange::commit(uint64_t bytes) {
 }
 
 Heap& Heap::instance() {
-  static Heap& heap = *new Heap;  // outlives every thread that may still free
+  static Heap& heap = []() -> Heap& {
+    // A child of fork() must not find the lock held by a thread that it does not have.
+    pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
+                   [] { instance().mutex_.unlock(); });
+    return *new Heap;  // outlives every thread that may still free
+  }();
   return heap;
 }
 

@@ -4,12 +4,33 @@
 
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
+#include <pthread.h>
+
+#include <atomic>
 
 namespace metal::cpu {
+namespace {
 
-size_t parallel_width() { return static_cast<size_t>(tbb::this_task_arena::max_concurrency()); }
+// The library's threads and the locks that they held are lost in a child of fork(): it works alone.
+std::atomic<bool> forked{false};
+
+void watch_forks() {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { forked = true; });
+  (void)registered;
+}
+
+}  // namespace
+
+size_t parallel_width() {
+  return forked ? 1 : static_cast<size_t>(tbb::this_task_arena::max_concurrency());
+}
 
 void run_parallel(size_t times, void (*function)(void* context), void* context) {
+  watch_forks();
+  if (forked) {
+    for (size_t i = 0; i < times; ++i) function(context);
+    return;
+  }
   tbb::parallel_for(
       size_t{0}, times, [=](size_t) { function(context); }, tbb::simple_partitioner());
 }
