@@ -57,6 +57,18 @@ bool split_multiply_add(llvm::IntrinsicInst& call) {
   return true;
 }
 
+// Between half and bfloat, which have the same size, LLVM knows no conversion.
+bool convert_through_float(Instruction& instruction) {
+  if (!llvm::isa<llvm::FPExtInst, llvm::FPTruncInst>(instruction)) return false;
+  Value* operand = instruction.getOperand(0);
+  llvm::Type* type = instruction.getType();
+  if (operand->getType()->getScalarSizeInBits() != 16 || type->getScalarSizeInBits() != 16) return false;
+  llvm::IRBuilder<> builder(&instruction);
+  Value* wide = builder.CreateFPExt(operand, type->getWithNewType(builder.getFloatTy()));
+  instruction.replaceAllUsesWith(builder.CreateFPTrunc(wide, type));
+  return true;
+}
+
 // Out-of-range conversions saturate (NaN gives 0), as they do on GPUs.
 bool saturate_conversion(Instruction& instruction) {
   const bool is_signed = instruction.getOpcode() == Instruction::FPToSI;
@@ -76,7 +88,7 @@ bool saturate_conversion(Instruction& instruction) {
 void define_arithmetic(llvm::Module& module) {
   for (llvm::Function& function : module) {
     for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-      bool replaced = saturate_conversion(instruction);
+      bool replaced = saturate_conversion(instruction) || convert_through_float(instruction);
       if (auto* operation = llvm::dyn_cast<BinaryOperator>(&instruction)) {
         if (operation->isShift()) mask_shift(*operation);
         if (operation->isIntDivRem()) guard_division(*operation);

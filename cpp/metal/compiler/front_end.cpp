@@ -46,7 +46,7 @@ class ImplicitMembers : public clang::SemaConsumer, public clang::ASTMutationLis
 };
 
 // Clang's ParseAST with the token pass between the preprocessor and the parser.
-void parse_tokens(clang::CompilerInstance& instance, const Conditionals& by_value) {
+void parse_tokens(clang::CompilerInstance& instance, const Repairs& repairs) {
   clang::Sema& sema = instance.getSema();
   clang::Preprocessor& preprocessor = instance.getPreprocessor();
   clang::ASTConsumer& consumer = sema.getASTConsumer();
@@ -58,7 +58,7 @@ void parse_tokens(clang::CompilerInstance& instance, const Conditionals& by_valu
   do {
     preprocessor.Lex(tokens.emplace_back());
   } while (tokens.back().isNot(clang::tok::eof));
-  const std::vector<clang::Token> rewritten = rewrite_tokens(preprocessor, tokens, by_value);
+  const std::vector<clang::Token> rewritten = rewrite_tokens(preprocessor, tokens, repairs);
   preprocessor.EnterTokenStream(rewritten, /*DisableMacroExpansion=*/true, /*IsReinject=*/false);
 
   if (clang::ExternalASTSource* external = sema.getASTContext().getExternalSource()) {
@@ -100,8 +100,8 @@ void use_own_context(clang::CompilerInstance& instance, clang::LangOptions& lang
 
 class EmitAction : public clang::ASTFrontendAction {
  public:
-  EmitAction(llvm::LLVMContext& context, TranslationUnit& unit, const Conditionals& by_value)
-      : context_(context), unit_(unit), by_value_(by_value) {}
+  EmitAction(llvm::LLVMContext& context, TranslationUnit& unit, const Repairs& repairs)
+      : context_(context), unit_(unit), repairs_(repairs) {}
 
  protected:
   bool BeginInvocation(clang::CompilerInstance& instance) override {
@@ -121,7 +121,7 @@ class EmitAction : public clang::ASTFrontendAction {
   void ExecuteAction() override {
     clang::CompilerInstance& instance = getCompilerInstance();
     instance.createSema(getTranslationUnitKind(), nullptr);
-    parse_tokens(instance, by_value_);
+    parse_tokens(instance, repairs_);
     if (instance.getDiagnostics().hasErrorOccurred()) return;
     reflect(instance, *generator_, unit_);
     list_inputs(instance);
@@ -139,7 +139,7 @@ class EmitAction : public clang::ASTFrontendAction {
 
   llvm::LLVMContext& context_;
   TranslationUnit& unit_;
-  const Conditionals& by_value_;
+  const Repairs& repairs_;
   clang::CodeGenerator* generator_ = nullptr;
   clang::LangOptions language_;
 };
@@ -181,31 +181,32 @@ std::string in_metal_terms(std::string text) {
   return text;
 }
 
-// Prints diagnostics, and notes the conditional operators whose operands have no common type.
+// Prints diagnostics, and notes where the token pass may repair what C++ refuses.
 class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
  public:
-  DiagnosticPrinter(llvm::raw_ostream& stream, clang::DiagnosticOptions* options, Conditionals& without_type)
-      : TextDiagnosticPrinter(stream, options), without_type_(without_type) {}
+  DiagnosticPrinter(llvm::raw_ostream& stream, clang::DiagnosticOptions* options, Repairs& missing)
+      : TextDiagnosticPrinter(stream, options), missing_(missing) {}
 
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& diagnostic) override {
-    if (diagnostic.getID() == clang::diag::err_typecheck_cond_incompatible_operands) {
-      without_type_.insert(diagnostic.getLocation().getRawEncoding());
+    if (diagnostic.getID() == clang::diag::err_typecheck_cond_incompatible_operands ||
+        diagnostic.getID() == clang::diag::err_bad_cxx_cast_generic) {
+      missing_.insert(diagnostic.getLocation().getRawEncoding());
     }
     TextDiagnosticPrinter::HandleDiagnostic(level, diagnostic);
   }
 
  private:
-  Conditionals& without_type_;
+  Repairs& missing_;
 };
 
 // Runs an action over a configured invocation; returns the warnings, throws the errors.
-std::string execute(const Invocation& invocation, clang::FrontendAction& action, Conditionals& without_type) {
+std::string execute(const Invocation& invocation, clang::FrontendAction& action, Repairs& missing) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   clang::CompilerInstance instance;
   instance.setVerboseOutputStream(llvm::nulls());  // counts the errors on stderr otherwise
   instance.setInvocation(invocation.options);
-  instance.createDiagnostics(new DiagnosticPrinter(stream, &instance.getDiagnosticOpts(), without_type));
+  instance.createDiagnostics(new DiagnosticPrinter(stream, &instance.getDiagnosticOpts(), missing));
   instance.setFileManager(new clang::FileManager(instance.getFileSystemOpts(), invocation.files));
   const bool ok = instance.ExecuteAction(action);
   stream.flush();
@@ -217,27 +218,27 @@ std::string execute(const Invocation& invocation, clang::FrontendAction& action,
 }  // namespace
 
 TranslationUnit parse(std::string_view source, const CompileOptions& options, llvm::LLVMContext& context) {
-  Conditionals by_value;
+  Repairs repairs;
   for (;;) {
     TranslationUnit unit;
-    EmitAction action(context, unit, by_value);
-    Conditionals without_type;
+    EmitAction action(context, unit, repairs);
+    Repairs missing;
     try {
-      const std::string warnings = execute(kernel_invocation(source, options), action, without_type);
+      const std::string warnings = execute(kernel_invocation(source, options), action, missing);
       unit.warnings = warnings;
       return unit;
     } catch (const CompileError&) {
-      const size_t known = by_value.size();
-      by_value.insert(without_type.begin(), without_type.end());
-      if (by_value.size() == known) throw;
+      const size_t known = repairs.size();
+      repairs.insert(missing.begin(), missing.end());
+      if (repairs.size() == known) throw;
     }
   }
 }
 
 void precompile_header(const std::string& header, const std::string& output) {
   PrecompileAction action;
-  Conditionals without_type;
-  execute(precompile_invocation(header, output), action, without_type);
+  Repairs missing;
+  execute(precompile_invocation(header, output), action, missing);
 }
 
 }  // namespace metal::compiler

@@ -1,5 +1,7 @@
 #include "metal/compiler/token_pass.h"
 
+#include <map>
+#include <set>
 #include <string>
 
 #include "clang/Basic/Diagnostic.h"
@@ -18,13 +20,15 @@ namespace tok = clang::tok;
 
 class TokenPass {
  public:
-  TokenPass(clang::Preprocessor& preprocessor, const std::vector<Token>& tokens, const Conditionals& by_value)
-      : pp_(preprocessor), in_(tokens), by_value_(by_value) {
+  TokenPass(clang::Preprocessor& preprocessor, const std::vector<Token>& tokens, const Repairs& repairs)
+      : pp_(preprocessor), in_(tokens), repairs_(repairs) {
     out_.reserve(tokens.size() + tokens.size() / 8);
   }
 
   std::vector<Token> run() {
+    for (next_ = 0; next_ < in_.size(); ++next_) find_cast();
     for (next_ = 0; next_ < in_.size();) {
+      widen_operand();
       if (is_attribute_list()) {
         rewrite_attribute_list();
       } else {
@@ -263,7 +267,7 @@ class TokenPass {
   // `c ? a : b` becomes `c ? __metal_value->*a : __metal_value->*b`: an operator of the library that gives a copy.
   void copy_operand() {
     const Token& token = in_[next_];
-    if (token.is(tok::question) && by_value_.contains(token.getLocation().getRawEncoding())) {
+    if (token.is(tok::question) && repairs_.contains(token.getLocation().getRawEncoding())) {
       colons_.insert(matching_colon(next_));
     } else if (!colons_.contains(next_)) {
       return;
@@ -281,6 +285,61 @@ class TokenPass {
       if (brackets == 0 && is(i, tok::colon) && --questions == 0) return i;
     }
     return in_.size();
+  }
+
+  // ---- casts between half and bfloat ----
+
+  // (T)x, T(x) and static_cast<T>(x): notes where the operand begins and ends.
+  void find_cast() {
+    const Token& token = in_[next_];
+    if (token.is(tok::question) || !repairs_.contains(token.getLocation().getRawEncoding())) return;
+    if (token.is(tok::l_paren)) {
+      const size_t begin = closing(next_, in_.size()) + 1;
+      return note_operand(begin, operand_end(begin));
+    }
+    size_t open = next_ + 1;
+    while (open < in_.size() && !in_[open].isOneOf(tok::l_paren, tok::l_brace, tok::semi)) {
+      open = is(open, tok::less) ? closing_angle(open) + 1 : open + 1;
+    }
+    if (is(open, tok::l_paren)) note_operand(open + 1, closing(open, in_.size()));
+  }
+
+  void note_operand(size_t begin, size_t end) {
+    if (begin < end) operands_.emplace(begin, end);
+  }
+
+  // The end of a unary expression: prefixes, a primary expression, and what follows it without an operator.
+  size_t operand_end(size_t i) const {
+    while (i < in_.size() && in_[i].isOneOf(tok::minus, tok::plus, tok::star, tok::tilde, tok::exclaim)) ++i;
+    i = is(i, tok::l_paren) ? closing(i, in_.size()) + 1 : i + 1;
+    for (; i < in_.size(); ++i) {
+      if (is(i, tok::l_paren)) {
+        i = closing(i, in_.size());
+      } else if (is(i, tok::l_square)) {
+        while (i < in_.size() && !is(i, tok::r_square)) ++i;
+      } else if (in_[i].isOneOf(tok::period, tok::arrow, tok::coloncolon)) {
+        ++i;
+      } else {
+        break;
+      }
+    }
+    return i;
+  }
+
+  // metal::__widen(operand)
+  void widen_operand() {
+    for (auto end = ends_.find(next_); end != ends_.end(); end = ends_.find(next_)) {
+      push(tok::r_paren, in_[next_].getLocation());
+      ends_.erase(end);
+    }
+    const auto operand = operands_.find(next_);
+    if (operand == operands_.end()) return;
+    const SourceLocation location = in_[next_].getLocation();
+    push(tok::identifier, location, "metal");
+    push(tok::coloncolon, location);
+    push(tok::identifier, location, "__widen");
+    push(tok::l_paren, location);
+    ends_.insert(operand->second);
   }
 
   // ---- threadgroup and constant variables in functions ----
@@ -361,7 +420,9 @@ class TokenPass {
 
   clang::Preprocessor& pp_;
   const std::vector<Token>& in_;
-  const Conditionals& by_value_;
+  const Repairs& repairs_;
+  std::map<size_t, size_t> operands_;  // of casts to repair: begin and end
+  std::multiset<size_t> ends_;         // of those that are being written
   std::set<size_t> colons_;  // after which an operand is copied
   std::vector<Token> out_;
   size_t next_ = 0;
@@ -370,8 +431,8 @@ class TokenPass {
 }  // namespace
 
 std::vector<Token> rewrite_tokens(clang::Preprocessor& preprocessor, const std::vector<Token>& tokens,
-                                  const Conditionals& by_value) {
-  return TokenPass(preprocessor, tokens, by_value).run();
+                                  const Repairs& repairs) {
+  return TokenPass(preprocessor, tokens, repairs).run();
 }
 
 }  // namespace metal::compiler

@@ -16,12 +16,14 @@ class Preprocessor;
 
 namespace metal::compiler {
 
-// Conditional operators, by the raw encoding of the location of their `?`.
-using Conditionals = std::set<unsigned>;
+// Places where C++ refuses what Metal takes, by the raw encoding of their location: the `?` of conditional operators and
+// the beginnings of casts.
+using Repairs = std::set<unsigned>;
 
-// The operands of the conditional operators in `by_value` are copied: C++ finds no common type for objects of one class
-// in two address spaces, Metal does.
+// At the places in `repairs`, the operands of conditional operators are copied (C++ finds no common type for objects of
+// one class in two address spaces), and half and bfloat operands of casts become float (Clang converts neither into the
+// other).
 std::vector<clang::Token> rewrite_tokens(clang::Preprocessor& preprocessor, const std::vector<clang::Token>& tokens,
-                                         const Conditionals& by_value);
+                                         const Repairs& repairs);
 
 }  // namespace metal::compiler

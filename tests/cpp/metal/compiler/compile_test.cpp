@@ -113,6 +113,19 @@ TEST(Compile, TakesTheIdiomsOfKernelLibraries) {
   EXPECT_EQ(error_of(source), "");
 }
 
+TEST(Compile, HalfAndBfloatConvertExplicitly) {
+  EXPECT_EQ(error_of(R"(
+    #include <metal_stdlib>
+    using namespace metal;
+    template <typename T, typename U>
+    [[kernel]] void copy(const device T* x [[buffer(0)]], device U* y [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+      y[i] = static_cast<U>(x[i]);
+      y[i + 1] = U(x[i + 1]) + (U)x[i] + (U)(x[i]);
+    }
+    #define make(name, T, U) template [[host_name(name)]] [[kernel]] decltype(copy<T, U>) copy<T, U>;
+    make("hb", half, bfloat) make("bh", bfloat, half) make("ff", float, float) make("il", int, long))"), "");
+}
+
 TEST(Compile, WarnsOfUnknownAttributes) {
   const auto program = compile("kernel void f(device float* x [[buffer(0)]]) { [[mystery]] x[0] = 1; }");
   EXPECT_TRUE(contains(program->warnings, "unknown attribute 'mystery' ignored")) << program->warnings;
