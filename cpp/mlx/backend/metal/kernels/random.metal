@@ -9,21 +9,23 @@ struct RandomParams {
   uint32_t padding;
 };
 
-inline uint2 threefry2x32(uint2 key, uint2 counter) {
-  const uint4 even = uint4(13, 15, 26, 6);
-  const uint4 odd = uint4(17, 29, 16, 24);
-  uint schedule[3] = {key.x, key.y, key.x ^ key.y ^ 0x1BD11BDAu};
-  uint x = counter.x + schedule[0];
-  uint y = counter.y + schedule[1];
-  for (int i = 0; i < 5; ++i) {
-    for (int r = 0; r < 4; ++r) {
-      uint distance = (i % 2 == 0) ? even[r] : odd[r];
-      x += y;
-      y = ((y << distance) | (y >> (32 - distance))) ^ x;
-    }
-    x += schedule[(i + 1) % 3];
-    y += schedule[(i + 2) % 3] + uint(i + 1);
-  }
+// Written out without arrays or inner loops, so that neighbouring counters are hashed side by side.
+#define MLX_MIX(distance) \
+  x += y;                 \
+  y = ((y << distance) | (y >> (32 - distance))) ^ x;
+#define MLX_FOUR_ROUNDS(a, b, c, d, add_x, add_y) \
+  MLX_MIX(a) MLX_MIX(b) MLX_MIX(c) MLX_MIX(d) x += add_x; \
+  y += add_y;
+
+inline uint2 threefry2x32(uint k0, uint k1, uint x, uint y) {
+  uint k2 = k0 ^ k1 ^ 0x1BD11BDAu;
+  x += k0;
+  y += k1;
+  MLX_FOUR_ROUNDS(13, 15, 26, 6, k1, k2 + 1)
+  MLX_FOUR_ROUNDS(17, 29, 16, 24, k2, k0 + 2)
+  MLX_FOUR_ROUNDS(13, 15, 26, 6, k0, k1 + 3)
+  MLX_FOUR_ROUNDS(17, 29, 16, 24, k1, k2 + 4)
+  MLX_FOUR_ROUNDS(13, 15, 26, 6, k2, k0 + 5)
   return uint2(x, y);
 }
 
@@ -37,26 +39,22 @@ inline void store_word(device uint8_t* out, constant const RandomParams& p, uint
   }
 }
 
-// Keys whose bytes are whole words; the grid is (blocks, keys). An odd number of words leaves half a block unused.
-[[kernel]] void random_words(const device uint* keys [[buffer(0)]], device uint* out [[buffer(1)]],
+// An even number of whole words for each key; the grid is (blocks, keys).
+[[kernel]] void random_words(const constant uint* keys [[buffer(0)]], device uint* out [[buffer(1)]],
                              constant const RandomParams& p [[buffer(2)]],
                              uint2 pos [[thread_position_in_grid]], uint2 grid [[threads_per_grid]]) {
-  bool lone = pos.x == grid.x - 1 && (p.words & 1) != 0;
-  uint2 key = uint2(keys[2 * pos.y], keys[2 * pos.y + 1]);
-  uint2 bits = threefry2x32(key, uint2(pos.x, lone ? 0 : grid.x + pos.x));
+  uint2 bits = threefry2x32(keys[2 * pos.y], keys[2 * pos.y + 1], pos.x, grid.x + pos.x);
   out += static_cast<uint64_t>(pos.y) * p.words;
   out[pos.x] = bits.x;
-  if (!lone) {
-    out[grid.x + pos.x] = bits.y;
-  }
+  out[grid.x + pos.x] = bits.y;
 }
 
-[[kernel]] void random_bytes(const device uint* keys [[buffer(0)]], device uint8_t* out [[buffer(1)]],
+// Any number of bytes. An odd number of words leaves half a block unused.
+[[kernel]] void random_bytes(const constant uint* keys [[buffer(0)]], device uint8_t* out [[buffer(1)]],
                              constant const RandomParams& p [[buffer(2)]],
                              uint2 pos [[thread_position_in_grid]], uint2 grid [[threads_per_grid]]) {
   bool lone = pos.x == grid.x - 1 && (p.words & 1) != 0;
-  uint2 key = uint2(keys[2 * pos.y], keys[2 * pos.y + 1]);
-  uint2 bits = threefry2x32(key, uint2(pos.x, lone ? 0 : grid.x + pos.x));
+  uint2 bits = threefry2x32(keys[2 * pos.y], keys[2 * pos.y + 1], pos.x, lone ? 0 : grid.x + pos.x);
   out += pos.y * p.bytes_per_key;
   store_word(out, p, pos.x, bits.x);
   if (!lone) {

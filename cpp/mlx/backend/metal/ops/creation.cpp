@@ -67,7 +67,7 @@ MLX_EVAL(RandomBits) {
   params.bytes_per_key = out.nbytes() / num_keys;
   params.words = static_cast<uint32_t>((params.bytes_per_key + 3) / 4);
   static KernelTable table(2);
-  bool whole = params.bytes_per_key % 4 == 0;
+  bool whole = params.bytes_per_key % 8 == 0;
   auto* kernel = table.get(whole ? 0 : 1, [&] { return std::string(whole ? "random_words" : "random_bytes"); });
   auto& encoder = metal::get_command_encoder(stream());
   encoder.set_compute_pipeline_state(kernel);
