@@ -103,9 +103,9 @@ struct Export {
   std::vector<Py_ssize_t> strides;
 };
 
-int fail(Py_buffer* view, const char* message) {
+int fail(Py_buffer* view, const char* message, PyObject* type = PyExc_BufferError) {
   view->obj = nullptr;
-  PyErr_SetString(PyExc_BufferError, message);
+  PyErr_SetString(type, message);
   return -1;
 }
 
@@ -145,8 +145,10 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     e.restore();
     view->obj = nullptr;
     return -1;
+  } catch (const std::invalid_argument& e) {
+    return fail(view, e.what(), PyExc_ValueError);
   } catch (const std::exception& e) {
-    return fail(view, e.what());
+    return fail(view, e.what(), PyExc_RuntimeError);  // as eval() would
   }
 }
 

@@ -205,10 +205,9 @@ class TestCall:
         with pytest.raises(ValueError, match='float64.*template parameter "T"'):
             call(template=[("T", mx.float64)])
 
-    @pytest.mark.parametrize("dtype", [mx.float16, mx.bfloat16, mx.int8, mx.complex64])
-    def test_atomic_outputs(self, dtype):
+    def test_atomic_outputs(self):
         with pytest.raises(ValueError, match="no atomics"):
-            call(create(atomic_outputs=True), output_dtypes=[dtype])
+            call(create(atomic_outputs=True), output_dtypes=[mx.complex64])
 
     @pytest.mark.parametrize("value", ["gpu", 1])
     def test_stream(self, value):

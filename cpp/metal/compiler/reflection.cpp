@@ -134,6 +134,8 @@ class Reflector {
         info.index = attribute.number.value_or(0);
         has_index = known = true;
         if (info.index >= 31) error(attribute.location, "buffer index must be below 31");
+      } else if (attribute.name == "optional") {
+        info.optional = true;
       } else if (const auto builtin = find_builtin(attribute.name)) {
         info.kind = ArgumentKind::Attribute;
         info.attribute = attribute.name;

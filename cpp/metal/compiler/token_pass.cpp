@@ -137,8 +137,7 @@ class TokenPass {
     return begin == end;
   }
 
-  // [[buffer(2), function_constant(flag)]]: an argument that is there only if a constant says so. It is never missed:
-  // what is not bound is a null pointer.
+  // [[buffer(2), function_constant(flag)]]: an argument that need not be bound.
   bool is_argument_list(size_t begin, size_t end) const {
     for (size_t i = begin; i < end; ++i) {
       if (name(i) == "buffer" || name(i) == "threadgroup") return true;
@@ -155,7 +154,7 @@ class TokenPass {
       size_t after = arguments;
       if (is(arguments, tok::l_paren)) after = closing(arguments, end) + 1;
       if (attribute == "function_constant" && of_argument) {
-        // nothing to note
+        push_annotation("optional", 0, 0, token.getLocation());
       } else if (is_metal_attribute(attribute)) {
         if (attribute == "function_constant") mark_extern();
         if (after > arguments) {
