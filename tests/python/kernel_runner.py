@@ -43,6 +43,7 @@ def run_kernel(
         threadgroup=(threadgroup, 1, 1) if isinstance(threadgroup, int) else threadgroup,
         **options,
     )
+    mx.eval(*results)  # errors of the kernel come out here, as they are
     return [to_numpy(result) for result in results]
 
 

@@ -11,70 +11,55 @@ FLOATS = {"float": mx.float32, "half": mx.float16, "bfloat": mx.bfloat16}
 THREADS = 1000
 
 
+def on_cells(name: str, space: str, count: int, start: str, work: str) -> str:
+    """A body that works on atomic cells in either memory, and leaves their values in `out`."""
+    if space == "device":
+        return f"""
+            uint i = thread_position_in_grid.x;
+            device metal::atomic<{name}>* cells = (device metal::atomic<{name}>*)out;
+            {work}
+        """
+    return f"""
+        threadgroup metal::atomic<{name}> cells[{count}];
+        uint i = thread_position_in_threadgroup.x;
+        if (i < {count}) atomic_store_explicit(&cells[i], {start}, memory_order_relaxed);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        {work}
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (i < {count}) out[i] = atomic_load_explicit(&cells[i], memory_order_relaxed);
+    """
+
+
 @pytest.mark.parametrize("space", ["device", "threadgroup"])
 @pytest.mark.parametrize("name", [*INTEGERS, *SMALL])
 def test_fetch_operations(name: str, space: str):
     dtype = (INTEGERS | SMALL)[name]
     operations = ["add", "sub", "min", "max", "and", "or", "xor"]
-    declare = f"threadgroup metal::atomic<{name}> cells[7];" if space == "threadgroup" else ""
-    place = "&cells" if space == "threadgroup" else "&out"
-    body = f"""
-        {declare}
-        uint i = thread_position_in_threadgroup.x;
-        {name} v = {name}(i % 100);
-    """
-    if space == "threadgroup":
-        body += (
-            "if (i < 7) atomic_store_explicit(&cells[i], i == 4 ? 127 : 0, memory_order_relaxed);"
-        )
-        body += "threadgroup_barrier(mem_flags::mem_threadgroup);"
+    work = f"{name} v = {name}(i % 100);"
     for k, operation in enumerate(operations):
         operand = f"{name}(v | 64)" if operation == "and" else "v"
-        body += f"atomic_fetch_{operation}_explicit({place}[{k}], {operand}, memory_order_relaxed);"
-    if space == "threadgroup":
-        body += """threadgroup_barrier(mem_flags::mem_threadgroup);
-            if (i < 7) atomic_store_explicit(&out[i], atomic_load_explicit(&cells[i], memory_order_relaxed),
-                                             memory_order_relaxed);"""
-    else:
-        body = body.replace("v = ", "v = ", 1)
-    (got,) = run_kernel(
-        body,
-        {},
-        {"out": ((7,), dtype)},
-        THREADS,
-        threadgroup=1024,
-        init_value=0,
-        atomic_outputs=True,
-    )
+        work += f"atomic_fetch_{operation}_explicit(&cells[{k}], {operand}, memory_order_relaxed);"
+    body = on_cells(name, space, 7, "i == 4 ? 127 : 0", work)
+    got = run_one(body, {}, {"out": ((7,), dtype)}, THREADS, threadgroup=1024, init_value=0)
     v = np.arange(THREADS) % 100
-    kind = got.dtype
     and_start = 127 if space == "threadgroup" else 0
     want = [v.sum(), -v.sum(), 0, 99, np.bitwise_and.reduce(v | 64) & and_start]
     want += [np.bitwise_or.reduce(v), np.bitwise_xor.reduce(v)]
-    np.testing.assert_array_equal(got, np.array(want, np.int64).astype(kind))
+    np.testing.assert_array_equal(got, np.array(want, np.int64).astype(got.dtype))
 
 
 @pytest.mark.parametrize("space", ["device", "threadgroup"])
 @pytest.mark.parametrize("name", FLOATS)
 def test_floats_add_and_subtract(name: str, space: str):
-    body = "uint i = thread_position_in_threadgroup.x;"
-    if space == "threadgroup":
-        body += f"""threadgroup metal::atomic<{name}> cells[2];
-            if (i < 2) atomic_store_explicit(&cells[i], 0, memory_order_relaxed);
-            threadgroup_barrier(mem_flags::mem_threadgroup);"""
-    cells = "cells" if space == "threadgroup" else "out"
-    body += f"""
-        atomic_fetch_add_explicit(&{cells}[0], {name}(i % 2), memory_order_relaxed);
-        atomic_fetch_sub_explicit(&{cells}[1], 0.5, memory_order_relaxed);
+    work = f"""
+        atomic_fetch_add_explicit(&cells[0], {name}(i % 2), memory_order_relaxed);
+        atomic_fetch_sub_explicit(&cells[1], 0.5, memory_order_relaxed);
+        atomic_fetch_max_explicit(&cells[2], {name}(i), memory_order_relaxed);
+        atomic_fetch_min_explicit(&cells[3], {name}(-2.5), memory_order_relaxed);
     """
-    if space == "threadgroup":
-        body += """threadgroup_barrier(mem_flags::mem_threadgroup);
-            if (i < 2) atomic_store_explicit(&out[i], atomic_load_explicit(&cells[i], memory_order_relaxed),
-                                             memory_order_relaxed);"""
-    (got,) = run_kernel(
-        body, {}, {"out": ((2,), FLOATS[name])}, 200, init_value=0, atomic_outputs=True
-    )
-    np.testing.assert_array_equal(got, [100, -100])
+    body = on_cells(name, space, 4, "0", work)
+    got = run_one(body, {}, {"out": ((4,), FLOATS[name])}, 200, init_value=0)
+    np.testing.assert_array_equal(got, [100, -100, 199, -2.5])
 
 
 def test_float_minimum_and_maximum():
@@ -124,24 +109,19 @@ def test_compare_exchange_and_exchange(name: str):
     """Each thread adds through a compare-and-exchange loop; one value is handed on by exchanges."""
     body = f"""
         uint i = thread_position_in_grid.x;
-        {name} seen = atomic_load_explicit(&out[0], memory_order_relaxed);
-        while (!atomic_compare_exchange_weak_explicit(&out[0], &seen, {name}(seen + {name}(1)),
+        device metal::atomic<{name}>* cells = (device metal::atomic<{name}>*)out;
+        {name} seen = atomic_load_explicit(&cells[0], memory_order_relaxed);
+        while (!atomic_compare_exchange_weak_explicit(&cells[0], &seen, {name}(seen + {name}(1)),
                                                       memory_order_relaxed, memory_order_relaxed)) {{
         }}
-        atomic_exchange_explicit(&out[1], {name}(7), memory_order_relaxed);
+        atomic_exchange_explicit(&cells[1], {name}(7), memory_order_relaxed);
         {name} wrong = {name}(100);
-        bool changed = atomic_compare_exchange_weak_explicit(&out[2], &wrong, {name}(5), memory_order_relaxed,
+        bool changed = atomic_compare_exchange_weak_explicit(&cells[2], &wrong, {name}(5), memory_order_relaxed,
                                                              memory_order_relaxed);
-        if (i == 0) atomic_store_explicit(&out[3], {name}(changed ? 1 : 2) + wrong, memory_order_relaxed);
+        if (i == 0) atomic_store_explicit(&cells[3], {name}(changed ? 1 : 2) + wrong, memory_order_relaxed);
     """
-    (got,) = run_kernel(
-        body,
-        {},
-        {"out": ((4,), (INTEGERS | FLOATS)[name])},
-        THREADS,
-        init_value=0,
-        atomic_outputs=True,
-    )
+    dtype = (INTEGERS | FLOATS)[name]
+    got = run_one(body, {}, {"out": ((4,), dtype)}, THREADS, init_value=0)
     np.testing.assert_array_equal(got, [THREADS, 7, 0, 2])
 
 
@@ -190,7 +170,8 @@ def test_histogram(rng: np.random.Generator):
         threadgroup_barrier(mem_flags::mem_threadgroup);
         atomic_fetch_add_explicit(&local[x[thread_position_in_grid.x]], 1u, memory_order_relaxed);
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (i < 16) atomic_fetch_add_explicit(&out[i], atomic_load_explicit(&local[i], memory_order_relaxed), memory_order_relaxed);
+        uint count = i < 16 ? atomic_load_explicit(&local[i], memory_order_relaxed) : 0;
+        if (i < 16) atomic_fetch_add_explicit(&out[i], count, memory_order_relaxed);
     """
     x = rng.integers(0, 16, 5000).astype(np.uint8)
     (got,) = run_kernel(
