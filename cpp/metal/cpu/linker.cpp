@@ -50,6 +50,8 @@ const orc::SymbolMap& visible_symbols() {
     add("memset", reinterpret_cast<void*>(&std::memset));
     add("__truncsfbf2", reinterpret_cast<void*>(&truncate_to_bfloat));
     add("fmodf", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(&std::fmod)));
+    add("fminf", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(&std::fmin)));
+    add("fmaxf", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(&std::fmax)));
     add("fmaf", reinterpret_cast<void*>(static_cast<float (*)(float, float, float)>(&std::fma)));
     return map;
   }();
