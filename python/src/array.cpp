@@ -12,6 +12,7 @@
 #include "mlx/ops/unary.h"
 #include "module.h"
 #include "ops.h"
+#include "optional_int.h"
 
 using namespace pybind11::literals;
 
@@ -76,7 +77,7 @@ py::capsule dlpack(const mx::array& a, const py::object& max_version, const py::
         "[__dlpack__] The array's memory belongs to the host; other devices need a copy.");
   }
   bool versioned = !max_version.is_none() && max_version.attr("__getitem__")(0).cast<int>() >= 1;
-  bool must_copy = !copy.is_none() && copy.cast<bool>();
+  bool must_copy = !copy.is_none() && to_bool(copy);
   return to_dlpack(must_copy ? mx::copy(a) : a, versioned);
 }
 

@@ -6,6 +6,7 @@
 #include "convert.h"
 #include "mlx/dtype_utils.h"
 #include "mlx/ops.h"
+#include "optional_int.h"
 
 namespace {
 
@@ -76,8 +77,8 @@ py::object to_nested_list(mx::array a) {
 
 py::object to_numpy(const py::object& self, const py::object& dtype, const py::object& copy) {
   const auto& a = self.cast<const mx::array&>();
-  bool must_copy = !copy.is_none() && copy.cast<bool>();
-  bool must_view = !copy.is_none() && !copy.cast<bool>();
+  bool must_copy = !copy.is_none() && to_bool(copy);
+  bool must_view = !copy.is_none() && !to_bool(copy);
   if (must_view && (a.dtype() == mx::bfloat16)) {
     throw std::invalid_argument(
         "[array] A bfloat16 array cannot become a NumPy array without a copy.");

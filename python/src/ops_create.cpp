@@ -7,6 +7,7 @@
 #include "mlx/ops/creation.h"
 #include "mlx/ops/unary.h"
 #include "ops.h"
+#include "optional_int.h"
 
 using namespace pybind11::literals;
 
@@ -55,9 +56,9 @@ void define_ranges(py::module_& m) {
       "stop"_a, "step"_a = py::none(), "dtype"_a = py::none(), STREAM_KEYWORD, doc);
   m.def(
       "linspace",
-      [](const py::object& start, const py::object& stop, const py::object& num, bool endpoint,
+      [](const py::object& start, const py::object& stop, const OptionalInt& num, bool endpoint,
          const mx::Dtype* dtype, StreamArg s) {
-        int count = num.is_none() ? 50 : num.cast<int>();
+        int count = num.value.value_or(50);
         return mx::linspace(number(start), number(stop), count, endpoint,
                             type_or(dtype, mx::float32), s);
       },
@@ -114,9 +115,8 @@ void define_fills(py::module_& m) {
 void define_matrices(py::module_& m) {
   m.def(
       "eye",
-      [](int n, const py::object& columns, int k, const mx::Dtype* dtype, StreamArg s) {
-        return mx::eye(n, columns.is_none() ? n : columns.cast<int>(), k,
-                       type_or(dtype, mx::float32), s);
+      [](int n, const OptionalInt& columns, int k, const mx::Dtype* dtype, StreamArg s) {
+        return mx::eye(n, columns.value.value_or(n), k, type_or(dtype, mx::float32), s);
       },
       "n"_a, "m"_a = py::none(), "k"_a = 0, "dtype"_a = py::none(), STREAM_KEYWORD,
       "A matrix with ones on its k-th diagonal and zeros elsewhere.");
@@ -128,9 +128,8 @@ void define_matrices(py::module_& m) {
       "n"_a, "dtype"_a = py::none(), STREAM_KEYWORD, "The identity matrix.");
   m.def(
       "tri",
-      [](int n, const py::object& columns, int k, const mx::Dtype* dtype, StreamArg s) {
-        return mx::tri(n, columns.is_none() ? n : columns.cast<int>(), k,
-                       type_or(dtype, mx::float32), s);
+      [](int n, const OptionalInt& columns, int k, const mx::Dtype* dtype, StreamArg s) {
+        return mx::tri(n, columns.value.value_or(n), k, type_or(dtype, mx::float32), s);
       },
       "n"_a, "m"_a = py::none(), "k"_a = 0, "dtype"_a = py::none(), STREAM_KEYWORD,
       "Ones at and below the k-th diagonal, zeros above.");
@@ -149,8 +148,8 @@ void define_matrices(py::module_& m) {
 }
 
 py::object asarray(const py::object& a, const mx::Dtype* dtype, const py::object& copy) {
-  bool must_copy = !copy.is_none() && copy.cast<bool>();
-  bool must_share = !copy.is_none() && !copy.cast<bool>();
+  bool must_copy = !copy.is_none() && to_bool(copy);
+  bool must_share = !copy.is_none() && !to_bool(copy);
   bool shares = is_array(a) && (!dtype || a.cast<const mx::array&>().dtype() == *dtype);
   if (shares && !must_copy) return a;
   if (must_share)
@@ -173,7 +172,7 @@ void init_ops_create(py::module_& m, ArrayClass&) {
       "from_dlpack",
       [](const py::object& x, const py::object& copy) {
         if (is_array(x)) return asarray(x, nullptr, copy);
-        if (!copy.is_none() && !copy.cast<bool>()) {
+        if (!copy.is_none() && !to_bool(copy)) {
           throw std::invalid_argument(
               "[from_dlpack] Tensors of other libraries are copied; copy=False cannot be met.");
         }

@@ -4,14 +4,11 @@
 #include "mlx/ops/indexing.h"
 #include "mlx/ops/shape.h"
 #include "ops.h"
+#include "optional_int.h"
 
 using namespace pybind11::literals;
 
 namespace {
-
-std::optional<int> optional_int(const py::object& o) {
-  return o.is_none() ? std::nullopt : std::optional<int>(o.cast<int>());
-}
 
 mx::array where(const ArrayLike& condition, const ArrayLike& x, const ArrayLike& y,
                 mx::StreamOrDevice s) {
@@ -28,11 +25,11 @@ mx::array clip(const ArrayLike& value, const py::object& low, const py::object& 
   return mx::clip(a, bound(low), bound(high), s);
 }
 
-mx::array take(const mx::array& a, const ArrayLike& indices, const py::object& axis,
+mx::array take(const mx::array& a, const ArrayLike& indices, const OptionalInt& axis,
                mx::StreamOrDevice s) {
-  auto dim = optional_int(axis);
+  auto dim = axis.value;
   if (PyLong_Check(indices.value.ptr())) {
-    int index = indices.value.cast<int>();
+    int index = to_int(indices.value);
     int extent = dim ? a.shape(mx::normalize_axis_index(*dim, static_cast<int>(a.ndim()), "take"))
                      : static_cast<int>(a.size());
     if (index < -extent || index >= extent) {
@@ -48,19 +45,18 @@ mx::array take(const mx::array& a, const ArrayLike& indices, const py::object& a
 void define_along_axis(py::module_& m) {
   m.def(
       "take_along_axis",
-      [](const mx::array& a, const mx::array& indices, const py::object& axis, StreamArg s) {
-        if (axis.is_none())
-          return mx::take_along_axis(mx::flatten(a, s), mx::flatten(indices, s), 0, s);
-        return mx::take_along_axis(a, indices, axis.cast<int>(), s);
+      [](const mx::array& a, const mx::array& indices, const OptionalInt& axis, StreamArg s) {
+        if (!axis) return mx::take_along_axis(mx::flatten(a, s), mx::flatten(indices, s), 0, s);
+        return mx::take_along_axis(a, indices, *axis, s);
       },
       "a"_a, py::pos_only(), "indices"_a, "axis"_a = py::none(), STREAM_KEYWORD,
       "Elements at indices along an axis, one set for each slice.");
   m.def(
       "put_along_axis",
       [](const mx::array& a, const mx::array& indices, const ArrayLike& value,
-         const py::object& axis, StreamArg s) {
+         const OptionalInt& axis, StreamArg s) {
         mx::array values = to_array(value, a.dtype());
-        if (!axis.is_none()) return mx::put_along_axis(a, indices, values, axis.cast<int>(), s);
+        if (axis) return mx::put_along_axis(a, indices, values, *axis, s);
         mx::array flat = mx::put_along_axis(mx::flatten(a, s), mx::flatten(indices, s),
                                             mx::flatten(values, s), 0, s);
         return mx::reshape(flat, a.shape(), s);
@@ -103,7 +99,7 @@ void init_ops_index(py::module_& m, ArrayClass&) {
       "Elements limited to [a_min, a_max]; None is no limit.");
   m.def(
       "take",
-      [](const mx::array& a, const ArrayLike& i, const py::object& axis, StreamArg s) {
+      [](const mx::array& a, const ArrayLike& i, const OptionalInt& axis, StreamArg s) {
         return take(a, i, axis, s);
       },
       "a"_a, py::pos_only(), "indices"_a, "axis"_a = py::none(), STREAM_KEYWORD,

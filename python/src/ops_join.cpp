@@ -4,6 +4,7 @@
 #include "mlx/ops.h"
 #include "mlx/ops/shape.h"
 #include "ops.h"
+#include "optional_int.h"
 
 using namespace pybind11::literals;
 
@@ -40,11 +41,11 @@ mx::array repeat_by_array(const mx::array& a, mx::array repeats, std::optional<i
   return mx::take(source, indices, dim, s);
 }
 
-mx::array repeat(const mx::array& a, const py::object& repeats, const py::object& axis,
+mx::array repeat(const mx::array& a, const py::object& repeats, const OptionalInt& axis,
                  mx::StreamOrDevice s) {
-  auto dim = axis.is_none() ? std::nullopt : std::optional<int>(axis.cast<int>());
+  auto dim = axis.value;
   if (PyIndex_Check(repeats.ptr()) && !is_array(repeats)) {
-    int n = repeats.cast<int>();
+    int n = to_int(repeats);
     return dim ? mx::repeat(a, n, *dim, s) : mx::repeat(a, n, s);
   }
   bool list = PyList_Check(repeats.ptr()) || PyTuple_Check(repeats.ptr());
@@ -99,10 +100,10 @@ py::object at_least(const py::args& arrays, Many many, mx::StreamOrDevice s) {
 }
 
 void define_joins(py::module_& m) {
-  auto concatenate = [](const py::object& arrays, const py::object& axis, StreamArg s) {
+  auto concatenate = [](const py::object& arrays, const OptionalInt& axis, StreamArg s) {
     auto inputs = to_vector(arrays, "concatenate");
-    return axis.is_none() ? mx::concatenate(std::move(inputs), s)
-                          : mx::concatenate(std::move(inputs), axis.cast<int>(), s);
+    return !axis ? mx::concatenate(std::move(inputs), s)
+                 : mx::concatenate(std::move(inputs), *axis, s);
   };
   m.def("concatenate", concatenate, "arrays"_a, "axis"_a = 0, STREAM_KEYWORD,
         "Joins arrays along an existing axis.");
@@ -110,9 +111,9 @@ void define_joins(py::module_& m) {
         "Joins arrays along an existing axis.");
   m.def(
       "stack",
-      [](const py::object& arrays, const py::object& axis, StreamArg s) {
+      [](const py::object& arrays, const OptionalInt& axis, StreamArg s) {
         auto inputs = to_vector(arrays, "stack");
-        return axis.is_none() ? mx::stack(inputs, s) : mx::stack(inputs, axis.cast<int>(), s);
+        return !axis ? mx::stack(inputs, s) : mx::stack(inputs, *axis, s);
       },
       "arrays"_a, "axis"_a = 0, STREAM_KEYWORD, "Joins arrays of one shape along a new axis.");
   m.def(
@@ -122,10 +123,9 @@ void define_joins(py::module_& m) {
       "The slices of an array along an axis.");
   m.def(
       "meshgrid",
-      [](const py::args& arrays, const py::object& sparse, const py::object& indexing,
-         StreamArg s) {
-        bool is_sparse = !sparse.is_none() && sparse.cast<bool>();
-        std::string order = indexing.is_none() ? "xy" : indexing.cast<std::string>();
+      [](const py::args& arrays, const py::object& sparse, const char* indexing, StreamArg s) {
+        std::string order = indexing ? indexing : "xy";
+        bool is_sparse = !sparse.is_none() && to_bool(sparse);
         return to_tuple(mx::meshgrid(to_vector(arrays, "meshgrid"), is_sparse, order, s));
       },
       py::kw_only(), "sparse"_a = false, "indexing"_a = "xy", "stream"_a = py::none(),
@@ -177,7 +177,7 @@ void init_ops_join(py::module_& m, ArrayClass& cls) {
   define_splits(m, cls);
   m.def(
       "repeat",
-      [](const ArrayLike& a, const py::object& r, const py::object& axis, StreamArg s) {
+      [](const ArrayLike& a, const py::object& r, const OptionalInt& axis, StreamArg s) {
         return repeat(to_array(a), r, axis, s);
       },
       "array"_a, "repeats"_a, "axis"_a = py::none(), STREAM_KEYWORD,

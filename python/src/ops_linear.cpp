@@ -1,6 +1,7 @@
 // Products of matrices and tensors.
 #include "mlx/ops/linear.h"
 #include "ops.h"
+#include "optional_int.h"
 
 using namespace pybind11::literals;
 
@@ -8,7 +9,7 @@ namespace {
 
 mx::array tensordot(const mx::array& a, const mx::array& b, const py::object& axes,
                     mx::StreamOrDevice s) {
-  if (PyIndex_Check(axes.ptr())) return mx::tensordot(a, b, axes.cast<int>(), s);
+  if (PyIndex_Check(axes.ptr())) return mx::tensordot(a, b, to_int(axes), s);
   Ints first, second;
   if (!PySequence_Check(axes.ptr()) || py::len(axes) != 2 || !load_ints(axes[py::int_(0)], first) ||
       !load_ints(axes[py::int_(1)], second)) {

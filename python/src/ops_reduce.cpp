@@ -3,6 +3,7 @@
 
 #include "mlx/ops/reduce.h"
 #include "ops.h"
+#include "optional_int.h"
 
 using namespace pybind11::literals;
 
@@ -68,10 +69,10 @@ void define_variance(py::module_& m, ArrayClass& cls, const char* name, Variance
 template <typename All, typename One>
 void define_arg(py::module_& m, ArrayClass& cls, const char* name, All all, One one,
                 const char* doc) {
-  auto call = [all, one](const ArrayLike& value, const py::object& axis, bool keepdims,
+  auto call = [all, one](const ArrayLike& value, const OptionalInt& axis, bool keepdims,
                          StreamArg s) {
     mx::array a = to_array(value);
-    return axis.is_none() ? all(a, keepdims, s) : one(a, axis.cast<int>(), keepdims, s);
+    return !axis ? all(a, keepdims, s) : one(a, *axis, keepdims, s);
   };
   m.def(name, call, "a"_a, py::pos_only(), "axis"_a = py::none(), "keepdims"_a = false,
         STREAM_KEYWORD, doc);

@@ -2,6 +2,7 @@
 #include "mlx/ops/reduce.h"
 #include "mlx/ops/unary.h"
 #include "ops.h"
+#include "optional_int.h"
 
 using namespace pybind11::literals;
 
@@ -33,14 +34,13 @@ const Entry kTypedScans[] = {
      "The running product, of the flattened array if no axis is given."},
 };
 
-mx::array scan(const Entry& e, const mx::array& a, const py::object& axis, bool reverse,
+mx::array scan(const Entry& e, const mx::array& a, const OptionalInt& axis, bool reverse,
                bool inclusive, mx::StreamOrDevice s) {
-  return axis.is_none() ? e.flat(a, reverse, inclusive, s)
-                        : e.along_axis(a, axis.cast<int>(), reverse, inclusive, s);
+  return !axis ? e.flat(a, reverse, inclusive, s) : e.along_axis(a, *axis, reverse, inclusive, s);
 }
 
 void define(py::module_& m, ArrayClass& cls, const Entry& e) {
-  auto call = [e](const ArrayLike& a, const py::object& axis, bool reverse, bool inclusive,
+  auto call = [e](const ArrayLike& a, const OptionalInt& axis, bool reverse, bool inclusive,
                   StreamArg s) { return scan(e, to_array(a), axis, reverse, inclusive, s); };
   m.def(e.name, call, "a"_a, py::pos_only(), "axis"_a = py::none(), py::kw_only(),
         "reverse"_a = false, "inclusive"_a = true, "stream"_a = py::none(), e.doc);
@@ -49,7 +49,7 @@ void define(py::module_& m, ArrayClass& cls, const Entry& e) {
 }
 
 void define_typed(py::module_& m, ArrayClass& cls, const Entry& e) {
-  auto call = [e](const ArrayLike& value, const py::object& axis, bool reverse, bool inclusive,
+  auto call = [e](const ArrayLike& value, const OptionalInt& axis, bool reverse, bool inclusive,
                   const mx::Dtype* dtype, StreamArg s) {
     mx::array a = to_array(value);
     return scan(e, dtype ? mx::astype(a, *dtype, s) : a, axis, reverse, inclusive, s);

@@ -3,6 +3,7 @@
 
 #include "mlx/ops/sort.h"
 #include "ops.h"
+#include "optional_int.h"
 
 using namespace pybind11::literals;
 
@@ -17,8 +18,8 @@ void define_sort(py::module_& m, const char* name, Sort flat, AxisSort along_axi
                  const char* doc) {
   m.def(
       name,
-      [=](const mx::array& a, const py::object& axis, StreamArg s) {
-        return axis.is_none() ? flat(a, s) : along_axis(a, axis.cast<int>(), s);
+      [=](const mx::array& a, const OptionalInt& axis, StreamArg s) {
+        return !axis ? flat(a, s) : along_axis(a, *axis, s);
       },
       "a"_a, py::pos_only(), "axis"_a = -1, STREAM_KEYWORD, doc);
 }
@@ -27,8 +28,8 @@ void define_select(py::module_& m, const char* name, const char* count, Select f
                    AxisSelect along_axis, const char* doc) {
   m.def(
       name,
-      [=](const mx::array& a, int k, const py::object& axis, StreamArg s) {
-        return axis.is_none() ? flat(a, k, s) : along_axis(a, k, axis.cast<int>(), s);
+      [=](const mx::array& a, int k, const OptionalInt& axis, StreamArg s) {
+        return !axis ? flat(a, k, s) : along_axis(a, k, *axis, s);
       },
       "a"_a, py::pos_only(), py::arg(count), "axis"_a = -1, STREAM_KEYWORD, doc);
 }

@@ -120,7 +120,8 @@ void init_ops_unary(py::module_& m, ArrayClass& cls) {
       [](const ArrayLike& a, float nan, const py::object& posinf, const py::object& neginf,
          StreamArg s) {
         auto optional = [](const py::object& o) {
-          return o.is_none() ? std::nullopt : std::optional<float>(o.cast<float>());
+          return o.is_none() ? std::nullopt
+                             : std::optional<float>(static_cast<float>(py::float_(o)));
         };
         return mx::nan_to_num(to_array(a), nan, optional(posinf), optional(neginf), s);
       },

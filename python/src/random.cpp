@@ -8,6 +8,7 @@
 #include "arguments.h"
 #include "mlx/ops.h"
 #include "module.h"
+#include "optional_int.h"
 
 using namespace pybind11::literals;
 namespace random_ = mlx::core::random;
@@ -128,15 +129,14 @@ void define_continuous(py::module_& m) {
 }
 
 mx::array categorical(const mx::array& logits, int axis, const py::object& shape,
-                      const py::object& num_samples, const mx::array* key, mx::StreamOrDevice s) {
-  if (!shape.is_none() && !num_samples.is_none()) {
+                      const OptionalInt& num_samples, const mx::array* key, mx::StreamOrDevice s) {
+  if (!shape.is_none() && num_samples) {
     throw std::invalid_argument("[categorical] At most one of shape and num_samples can be given.");
   }
   if (auto extents = optional_shape(shape, "categorical")) {
     return random_::categorical(logits, axis, *extents, key_or_next(key), s);
   }
-  if (!num_samples.is_none())
-    return random_::categorical(logits, axis, num_samples.cast<int>(), key_or_next(key), s);
+  if (num_samples) return random_::categorical(logits, axis, *num_samples, key_or_next(key), s);
   return random_::categorical(logits, axis, key_or_next(key), s);
 }
 
@@ -162,7 +162,7 @@ void define_discrete(py::module_& m) {
       "True with probability p.");
   m.def(
       "categorical",
-      [](const mx::array& logits, int axis, const py::object& shape, const py::object& num_samples,
+      [](const mx::array& logits, int axis, const py::object& shape, const OptionalInt& num_samples,
          const mx::array* key,
          StreamArg s) { return categorical(logits, axis, shape, num_samples, key, s); },
       "logits"_a, "axis"_a = -1, "shape"_a = py::none(), "num_samples"_a = py::none(),
@@ -173,7 +173,7 @@ void define_discrete(py::module_& m) {
       [](const py::object& x, int axis, const mx::array* key, StreamArg s) {
         if (is_array(x))
           return random_::permutation(x.cast<mx::array>(), axis, key_or_next(key), s);
-        return random_::permutation(x.cast<int>(), key_or_next(key), s);
+        return random_::permutation(to_int(x), key_or_next(key), s);
       },
       "x"_a, "axis"_a = 0, "key"_a = py::none(), "stream"_a = py::none(),
       "The slices of an array along an axis in random order; for an integer those of arange(x).");

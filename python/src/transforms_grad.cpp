@@ -21,10 +21,14 @@ struct Selection {
 
 Selection select(const py::object& argnums, const py::object& argnames, const std::string& op) {
   Selection s;
+  auto add_name = [&](py::handle name) {
+    if (!py::isinstance<py::str>(name)) throw py::type_error(op + " argnames must be strings.");
+    s.names.push_back(name.cast<std::string>());
+  };
   if (py::isinstance<py::str>(argnames)) {
-    s.names.push_back(argnames.cast<std::string>());
+    add_name(argnames);
   } else if (!argnames.is_none()) {
-    for (py::handle name : argnames) s.names.push_back(name.cast<std::string>());
+    for (py::handle name : argnames) add_name(name);
   }
   if (argnums.is_none()) {
     if (s.names.empty()) s.positions = {0};

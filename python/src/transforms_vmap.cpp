@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "mlx/transforms_impl.h"
+#include "optional_int.h"
 #include "transforms.h"
 
 using namespace pybind11::literals;
@@ -18,7 +19,7 @@ constexpr int kUnmapped = -1;
 }
 
 int normalize(py::handle axes, int ndim, const char* what) {
-  int axis = axes.cast<int>();
+  int axis = to_int(axes);
   if (axis < -ndim || axis >= ndim) {
     throw std::invalid_argument(std::string("[vmap] Axis ") + std::to_string(axis) + " of " + what +
                                 " is out of range for an array with " + std::to_string(ndim) +

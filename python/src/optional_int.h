@@ -1,0 +1,49 @@
+// Single numbers as arguments: `int | None`, and conversions that raise TypeError and ValueError.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace py = pybind11;
+
+// An integer of 32 bits.
+inline int to_int(py::handle source) {
+  Py_ssize_t v = PyNumber_AsSsize_t(source.ptr(), PyExc_ValueError);
+  if (v == -1 && PyErr_Occurred()) throw py::error_already_set();
+  if (v > std::numeric_limits<int>::max() || v < std::numeric_limits<int>::min()) {
+    throw std::invalid_argument("The integer " + std::to_string(v) + " does not fit into 32 bits.");
+  }
+  return static_cast<int>(v);
+}
+
+inline bool to_bool(py::handle source) {
+  int truth = PyObject_IsTrue(source.ptr());
+  if (truth < 0) throw py::error_already_set();
+  return truth == 1;
+}
+
+// int | None
+struct OptionalInt {
+  std::optional<int> value;
+  explicit operator bool() const { return value.has_value(); }
+  int operator*() const { return *value; }
+};
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<OptionalInt> {
+  PYBIND11_TYPE_CASTER(OptionalInt, const_name("int | None"));
+  bool load(handle source, bool) {
+    if (source.is_none()) return true;
+    if (!PyIndex_Check(source.ptr()) || hasattr(source, "__len__")) return false;
+    value.value = to_int(source);
+    return true;
+  }
+};
+
+}  // namespace pybind11::detail
