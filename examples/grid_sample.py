@@ -109,7 +109,7 @@ def identity_grid(size: int) -> mx.array:
 
 
 def main() -> None:
-    size = 64
+    size = 32
     picture, grid = smooth_picture(size), identity_grid(size)
     target = grid_sample(picture, grid + mx.array([0.1, -0.06]))
 
@@ -118,9 +118,9 @@ def main() -> None:
 
     shift = mx.zeros(2)
     step = mx.value_and_grad(loss)
-    for _ in range(200):
+    for _ in range(120):
         value, grad = step(shift)
-        shift = shift - 0.02 * grad
+        shift = shift - 0.03 * grad
         mx.eval(shift)
     print("shift found by gradient descent:", [round(s, 3) for s in shift.tolist()])
     print("loss:", value.item())
