@@ -10,7 +10,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string source(reinterpret_cast<const char*>(data), size);
   try {
     const auto program = metal::compile(source);
-    for (const auto& function : program->functions) metal::cpu::load_cpu_kernel(*program, function.name, {}, true);
+    for (const auto& function : program->functions)
+      metal::cpu::load_cpu_kernel(*program, function.name, {}, true);
   } catch (const metal::CompileError&) {
   } catch (const std::invalid_argument&) {
   }

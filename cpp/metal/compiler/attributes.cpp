@@ -32,17 +32,44 @@ constexpr std::pair<std::string_view, Builtin> kBuiltins[] = {
     {"grid_size", Builtin::GridSize},
 };
 
-constexpr std::string_view kOthers[] = {"kernel", "host_name", "buffer", "threadgroup", "function_constant",
-                                        "max_total_threads_per_threadgroup"};
+constexpr std::string_view kOthers[] = {
+    "kernel",      "host_name",         "buffer",
+    "threadgroup", "function_constant", "max_total_threads_per_threadgroup"};
 
-constexpr std::string_view kGraphics[] = {
-    "vertex", "fragment", "position", "stage_in", "texture", "sampler", "color", "user", "flat", "vertex_id",
-    "instance_id", "point_size", "attribute", "id", "visible", "stitchable", "early_fragment_tests", "raster_order_group",
-    "unroll", "loop", "required_threads_per_threadgroup", "invariant", "patch", "intersection", "payload", "object",
-    "mesh", "alias", "no_inline", "always_inline"};
+constexpr std::string_view kGraphics[] = {"vertex",
+                                          "fragment",
+                                          "position",
+                                          "stage_in",
+                                          "texture",
+                                          "sampler",
+                                          "color",
+                                          "user",
+                                          "flat",
+                                          "vertex_id",
+                                          "instance_id",
+                                          "point_size",
+                                          "attribute",
+                                          "id",
+                                          "visible",
+                                          "stitchable",
+                                          "early_fragment_tests",
+                                          "raster_order_group",
+                                          "unroll",
+                                          "loop",
+                                          "required_threads_per_threadgroup",
+                                          "invariant",
+                                          "patch",
+                                          "intersection",
+                                          "payload",
+                                          "object",
+                                          "mesh",
+                                          "alias",
+                                          "no_inline",
+                                          "always_inline"};
 
-constexpr std::string_view kStandard[] = {"nodiscard", "maybe_unused", "likely", "unlikely", "fallthrough",
-                                          "deprecated", "noreturn", "no_unique_address", "using"};
+constexpr std::string_view kStandard[] = {"nodiscard", "maybe_unused",      "likely",
+                                          "unlikely",  "fallthrough",       "deprecated",
+                                          "noreturn",  "no_unique_address", "using"};
 
 template <size_t N>
 bool contains(const std::string_view (&names)[N], std::string_view name) {

@@ -41,7 +41,8 @@ struct ArgumentInfo {
   bool optional = false;  // there only with a [[function_constant(n)]]: may stay unbound
   AddressSpace address_space = AddressSpace::Device;
   uint32_t element_size = 0;  // bytes of the pointee or referee; 0 where unknown
-  std::string element_type;   // its type as Metal spells it: "float", "uint", "half4", "atomic<float>"
+  std::string
+      element_type;  // its type as Metal spells it: "float", "uint", "half4", "atomic<float>"
 };
 
 enum class ConstantType : uint32_t {
@@ -105,7 +106,8 @@ std::shared_ptr<Program> compile(std::string_view source, const CompileOptions& 
 // Precompiles a header of the standard library, so that later compilations start from it.
 void precompile(const std::string& header, const std::string& output);
 
-// What a kernel becomes, as text. `form`: "llvm" (kernel form), "llvm-opt" or "asm" (code for this CPU).
+// What a kernel becomes, as text. `form`: "llvm" (kernel form), "llvm-opt" or "asm" (code for this
+// CPU).
 std::string emit(const FunctionInfo& function, std::string_view form);
 
 // The bytes of a .metallib; load_library throws std::runtime_error for bytes that are none.

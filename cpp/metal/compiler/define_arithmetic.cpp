@@ -18,7 +18,9 @@ using llvm::Value;
 void mask_shift(BinaryOperator& shift) {
   Value* amount = shift.getOperand(1);
   const unsigned width = amount->getType()->getScalarSizeInBits();
-  if (const auto* constant = llvm::dyn_cast<ConstantInt>(amount); constant && constant->getValue().ult(width)) return;
+  if (const auto* constant = llvm::dyn_cast<ConstantInt>(amount);
+      constant && constant->getValue().ult(width))
+    return;
   if (!llvm::isPowerOf2_32(width)) return;
   llvm::IRBuilder<> builder(&shift);
   shift.setOperand(1, builder.CreateAnd(amount, ConstantInt::get(amount->getType(), width - 1)));
@@ -27,9 +29,11 @@ void mask_shift(BinaryOperator& shift) {
 // Division by zero gives zero quotients' divisor one; the smallest integer divided by -1 wraps.
 void guard_division(BinaryOperator& division) {
   Value* divisor = division.getOperand(1);
-  const bool is_signed = division.getOpcode() == Instruction::SDiv || division.getOpcode() == Instruction::SRem;
+  const bool is_signed =
+      division.getOpcode() == Instruction::SDiv || division.getOpcode() == Instruction::SRem;
   if (const auto* constant = llvm::dyn_cast<Constant>(divisor)) {
-    const Constant* element = constant->getType()->isVectorTy() ? constant->getSplatValue() : constant;
+    const Constant* element =
+        constant->getType()->isVectorTy() ? constant->getSplatValue() : constant;
     const auto* number = llvm::dyn_cast_or_null<ConstantInt>(element);
     if (number && !number->isZero() && !(is_signed && number->isMinusOne())) return;
   }
@@ -39,8 +43,9 @@ void guard_division(BinaryOperator& division) {
   Value* bad = builder.CreateICmpEQ(divisor, Constant::getNullValue(type));
   if (is_signed) {
     const llvm::APInt smallest = llvm::APInt::getSignedMinValue(type->getScalarSizeInBits());
-    Value* overflow = builder.CreateAnd(builder.CreateICmpEQ(divisor, Constant::getAllOnesValue(type)),
-                                        builder.CreateICmpEQ(division.getOperand(0), ConstantInt::get(type, smallest)));
+    Value* overflow = builder.CreateAnd(
+        builder.CreateICmpEQ(divisor, Constant::getAllOnesValue(type)),
+        builder.CreateICmpEQ(division.getOperand(0), ConstantInt::get(type, smallest)));
     bad = builder.CreateOr(bad, overflow);
   }
   division.setOperand(1, builder.CreateSelect(bad, one, divisor));
@@ -62,7 +67,8 @@ bool convert_through_float(Instruction& instruction) {
   if (!llvm::isa<llvm::FPExtInst, llvm::FPTruncInst>(instruction)) return false;
   Value* operand = instruction.getOperand(0);
   llvm::Type* type = instruction.getType();
-  if (operand->getType()->getScalarSizeInBits() != 16 || type->getScalarSizeInBits() != 16) return false;
+  if (operand->getType()->getScalarSizeInBits() != 16 || type->getScalarSizeInBits() != 16)
+    return false;
   llvm::IRBuilder<> builder(&instruction);
   Value* wide = builder.CreateFPExt(operand, type->getWithNewType(builder.getFloatTy()));
   instruction.replaceAllUsesWith(builder.CreateFPTrunc(wide, type));
@@ -76,10 +82,12 @@ bool saturate_conversion(Instruction& instruction) {
   llvm::IRBuilder<> builder(&instruction);
   Value* operand = instruction.getOperand(0);
   if (operand->getType()->getScalarType()->isBFloatTy()) {
-    operand = builder.CreateFPExt(operand, operand->getType()->getWithNewType(builder.getFloatTy()));
+    operand =
+        builder.CreateFPExt(operand, operand->getType()->getWithNewType(builder.getFloatTy()));
   }
   const auto id = is_signed ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-  instruction.replaceAllUsesWith(builder.CreateIntrinsic(id, {instruction.getType(), operand->getType()}, {operand}));
+  instruction.replaceAllUsesWith(
+      builder.CreateIntrinsic(id, {instruction.getType(), operand->getType()}, {operand}));
   return true;
 }
 

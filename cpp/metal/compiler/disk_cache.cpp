@@ -55,7 +55,8 @@ void sweep() {
   }
   const uintmax_t limit = size_limit();
   if (total <= limit) return;
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.used < b.used; });
   for (const Entry& entry : entries) {
     if (total <= limit / 4 * 3) break;
     if (fs::remove(entry.path, error)) total -= entry.size;
@@ -76,8 +77,10 @@ std::string cache_key(std::initializer_list<std::string_view> parts) {
 
 std::string cache_directory() {
   if (const char* given = std::getenv("MLX_CACHE_DIR")) return given;
-  if (const char* user = std::getenv("XDG_CACHE_HOME"); user && *user) return std::string(user) + "/mlx-anywhere";
-  if (const char* home = std::getenv("HOME"); home && *home) return std::string(home) + "/.cache/mlx-anywhere";
+  if (const char* user = std::getenv("XDG_CACHE_HOME"); user && *user)
+    return std::string(user) + "/mlx-anywhere";
+  if (const char* home = std::getenv("HOME"); home && *home)
+    return std::string(home) + "/.cache/mlx-anywhere";
   return {};
 }
 
@@ -88,7 +91,8 @@ std::optional<std::string> cache_load(const std::string& key) {
   if (!file) return std::nullopt;
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   std::error_code error;
-  if (bytes.size() < kDigestSize || digest(std::string_view(bytes).substr(kDigestSize)) != bytes.substr(0, kDigestSize)) {
+  if (bytes.size() < kDigestSize ||
+      digest(std::string_view(bytes).substr(kDigestSize)) != bytes.substr(0, kDigestSize)) {
     fs::remove(path, error);
     return std::nullopt;
   }
@@ -103,7 +107,8 @@ void cache_store(const std::string& key, std::string_view bytes) {
   fs::create_directories(cache_directory(), error);
   const fs::path path = entry_path(key);
   const int number = stores++;
-  const fs::path temporary = path.string() + "." + std::to_string(getpid()) + "." + std::to_string(number);
+  const fs::path temporary =
+      path.string() + "." + std::to_string(getpid()) + "." + std::to_string(number);
   {
     std::ofstream file(temporary, std::ios::binary);
     file << digest(bytes) << bytes;

@@ -1,4 +1,5 @@
-// Compiled things on disk, shared by processes: one file an entry, named by the hash of everything that it depends on.
+// Compiled things on disk, shared by processes: one file an entry, named by the hash of everything
+// that it depends on.
 #pragma once
 
 #include <initializer_list>
@@ -14,11 +15,13 @@ std::string cache_key(std::initializer_list<std::string_view> parts);
 // Nothing if there is no such entry, or if it is damaged (then it is removed).
 std::optional<std::string> cache_load(const std::string& key);
 
-// Best effort: a full disk or a folder without permission only costs the next process a compilation. Readers see whole
-// entries only. The oldest entries go when all together exceed the limit.
+// Best effort: a full disk or a folder without permission only costs the next process a
+// compilation. Readers see whole entries only. The oldest entries go when all together exceed the
+// limit.
 void cache_store(const std::string& key, std::string_view bytes);
 
-// MLX_CACHE_DIR, or mlx-anywhere in the user's cache folder. Empty if caching is off (MLX_CACHE_DIR is set to nothing).
+// MLX_CACHE_DIR, or mlx-anywhere in the user's cache folder. Empty if caching is off (MLX_CACHE_DIR
+// is set to nothing).
 std::string cache_directory();
 
 }  // namespace metal::compiler

@@ -23,9 +23,9 @@
 namespace metal::compiler {
 namespace {
 
-// Objects copy from any address space to any other: the implicit copy and move members of every class take generic
-// references, as they would in C++ for OpenCL. They are declared as soon as a class is complete, before its methods'
-// bodies are parsed and may need them.
+// Objects copy from any address space to any other: the implicit copy and move members of every
+// class take generic references, as they would in C++ for OpenCL. They are declared as soon as a
+// class is complete, before its methods' bodies are parsed and may need them.
 class ImplicitMembers : public clang::SemaConsumer, public clang::ASTMutationListener {
  public:
   void InitializeSema(clang::Sema& sema) override { sema_ = &sema; }
@@ -77,23 +77,25 @@ void parse_tokens(clang::CompilerInstance& instance, const Repairs& repairs) {
   consumer.HandleTranslationUnit(sema.getASTContext());
 }
 
-std::unique_ptr<clang::ASTConsumer> with_implicit_members(std::unique_ptr<clang::ASTConsumer> consumer) {
+std::unique_ptr<clang::ASTConsumer> with_implicit_members(
+    std::unique_ptr<clang::ASTConsumer> consumer) {
   std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
   consumers.push_back(std::make_unique<ImplicitMembers>());
   consumers.push_back(std::move(consumer));
   return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
 }
 
-// Gives the AST its own copy of the language options, one that is not C++ for OpenCL: there, temporaries would live in
+// Gives the AST its own copy of the language options, one that is not C++ for OpenCL: there,
+// temporaries would live in
 // `__private`, where constructors without a qualifier cannot make objects.
 void use_own_context(clang::CompilerInstance& instance, clang::LangOptions& language) {
   language = instance.getLangOpts();
   language.OpenCLGenericAddressSpace = true;
   describe_device(instance.getTarget());
   clang::Preprocessor& preprocessor = instance.getPreprocessor();
-  auto* context = new clang::ASTContext(language, preprocessor.getSourceManager(), preprocessor.getIdentifierTable(),
-                                        preprocessor.getSelectorTable(), preprocessor.getBuiltinInfo(),
-                                        preprocessor.TUKind);
+  auto* context = new clang::ASTContext(
+      language, preprocessor.getSourceManager(), preprocessor.getIdentifierTable(),
+      preprocessor.getSelectorTable(), preprocessor.getBuiltinInfo(), preprocessor.TUKind);
   context->InitBuiltinTypes(instance.getTarget(), instance.getAuxTarget());
   instance.setASTContext(context);
 }
@@ -112,9 +114,10 @@ class EmitAction : public clang::ASTFrontendAction {
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& instance,
                                                         llvm::StringRef) override {
     use_own_context(instance, language_);
-    generator_ = clang::CreateLLVMCodeGen(instance.getDiagnostics(), "kernels", &instance.getVirtualFileSystem(),
-                                          instance.getHeaderSearchOpts(), instance.getPreprocessorOpts(),
-                                          instance.getCodeGenOpts(), context_);
+    generator_ = clang::CreateLLVMCodeGen(
+        instance.getDiagnostics(), "kernels", &instance.getVirtualFileSystem(),
+        instance.getHeaderSearchOpts(), instance.getPreprocessorOpts(), instance.getCodeGenOpts(),
+        context_);
     return with_implicit_members(std::unique_ptr<clang::ASTConsumer>(generator_));
   }
 
@@ -174,7 +177,8 @@ std::string in_metal_terms(std::string text) {
       {"const __private ", "constant "}, {"__private", "constant"}, {"__global", "device"},
       {"__local", "threadgroup"},        {"__generic ", ""},        {"__bf16", "bfloat"}};
   for (const auto& [from, to] : kNames) {
-    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    for (size_t at = text.find(from); at != std::string::npos;
+         at = text.find(from, at + to.size())) {
       text.replace(at, from.size(), to);
     }
   }
@@ -187,7 +191,8 @@ class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
   DiagnosticPrinter(llvm::raw_ostream& stream, clang::DiagnosticOptions* options, Repairs& missing)
       : TextDiagnosticPrinter(stream, options), missing_(missing) {}
 
-  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& diagnostic) override {
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
+                        const clang::Diagnostic& diagnostic) override {
     if (diagnostic.getID() == clang::diag::err_typecheck_cond_incompatible_operands ||
         diagnostic.getID() == clang::diag::err_bad_cxx_cast_generic) {
       missing_.insert(diagnostic.getLocation().getRawEncoding());
@@ -217,7 +222,8 @@ std::string execute(const Invocation& invocation, clang::FrontendAction& action,
 
 }  // namespace
 
-TranslationUnit parse(std::string_view source, const CompileOptions& options, llvm::LLVMContext& context) {
+TranslationUnit parse(std::string_view source, const CompileOptions& options,
+                      llvm::LLVMContext& context) {
   Repairs repairs;
   for (;;) {
     TranslationUnit unit;

@@ -22,8 +22,8 @@ struct BuiltinType {
 
 struct KernelArgument {
   ArgumentInfo info;
-  BuiltinType builtin;      // of an attribute argument
-  uint32_t bytes = 0;       // size of the argument's own type
+  BuiltinType builtin;  // of an attribute argument
+  uint32_t bytes = 0;   // size of the argument's own type
   bool by_value_buffer = false;
 };
 
@@ -43,7 +43,8 @@ struct TranslationUnit {
 };
 
 // Throws CompileError with Clang's diagnostics.
-TranslationUnit parse(std::string_view source, const CompileOptions& options, llvm::LLVMContext& context);
+TranslationUnit parse(std::string_view source, const CompileOptions& options,
+                      llvm::LLVMContext& context);
 
 // Precompiles a header of the standard library into `output`.
 void precompile_header(const std::string& header, const std::string& output);

@@ -45,7 +45,8 @@ void prepare_llvm() {
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();
     llvm::install_fatal_error_handler([](void*, const char* reason, bool) {
-      throw CompileError(std::string("error: the kernel is too much for the compiler: ") + reason + "\n");
+      throw CompileError(std::string("error: the kernel is too much for the compiler: ") + reason +
+                         "\n");
     });
   });
 }

@@ -5,16 +5,16 @@
 
 namespace metal::compiler {
 
-// Registers the host's code generator and makes LLVM's fatal errors exceptions. Also for code that only loads what was
-// compiled before.
+// Registers the host's code generator and makes LLVM's fatal errors exceptions. Also for code that
+// only loads what was compiled before.
 void prepare_llvm();
 
-// Runs `work` on a thread with a large stack. Exceptions pass through; a crash of the compiler (a stack overflow, a failed
-// check inside LLVM) becomes a CompileError.
+// Runs `work` on a thread with a large stack. Exceptions pass through; a crash of the compiler (a
+// stack overflow, a failed check inside LLVM) becomes a CompileError.
 void run_guarded(const std::function<void()>& work);
 
-// Installs LLVM's handlers of crash signals. Handlers that know better (of faults in kernels) must be installed later, and
-// pass on what is not theirs.
+// Installs LLVM's handlers of crash signals. Handlers that know better (of faults in kernels) must
+// be installed later, and pass on what is not theirs.
 void catch_compiler_crashes();
 
 }  // namespace metal::compiler

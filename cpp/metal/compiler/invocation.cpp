@@ -16,14 +16,16 @@ namespace {
 constexpr const char* kUtilsHeader = "mlx/backend/metal/kernels/utils.h";
 constexpr uint32_t kNewestLanguage = 3 << 16 | 2;
 
-// Kernels are parsed for one abstract machine, 64-bit and little-endian as every device served. Its calling convention
-// passes classes in memory, which the optimiser takes apart; a CPU's own would pack vectors into other types.
+// Kernels are parsed for one abstract machine, 64-bit and little-endian as every device served. Its
+// calling convention passes classes in memory, which the optimiser takes apart; a CPU's own would
+// pack vectors into other types.
 constexpr const char* kTriple = "spir64-unknown-unknown";
 
 // Only the declared folders exist for a source: no include reaches the rest of the disk.
 class DeclaredFiles : public llvm::vfs::ProxyFileSystem {
  public:
-  DeclaredFiles(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> base, std::vector<std::string> roots)
+  DeclaredFiles(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> base,
+                std::vector<std::string> roots)
       : ProxyFileSystem(std::move(base)), roots_(std::move(roots)) {}
 
   llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine& path) override {
@@ -31,7 +33,8 @@ class DeclaredFiles : public llvm::vfs::ProxyFileSystem {
     return ProxyFileSystem::status(path);
   }
 
-  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine& path) override {
+  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(
+      const llvm::Twine& path) override {
     if (!allowed(path)) return std::make_error_code(std::errc::no_such_file_or_directory);
     return ProxyFileSystem::openFileForRead(path);
   }
@@ -43,7 +46,8 @@ class DeclaredFiles : public llvm::vfs::ProxyFileSystem {
     llvm::sys::fs::make_absolute(text);
     llvm::sys::path::remove_dots(text, /*remove_dot_dot=*/true);
     for (const std::string& root : roots_) {
-      if (text.starts_with(root) && (text.size() == root.size() || text[root.size()] == '/')) return true;
+      if (text.starts_with(root) && (text.size() == root.size() || text[root.size()] == '/'))
+        return true;
     }
     return false;
   }
@@ -64,7 +68,8 @@ void set_language(clang::LangOptions& language) {
   language.Half = true;
   language.NativeHalfType = true;
   language.NativeHalfArgsAndReturns = true;
-  language.setFloat16ExcessPrecision(clang::LangOptions::FPP_None);  // half and bfloat round in their own type
+  language.setFloat16ExcessPrecision(
+      clang::LangOptions::FPP_None);  // half and bfloat round in their own type
   language.setBFloat16ExcessPrecision(clang::LangOptions::FPP_None);
   language.SinglePrecisionConstants = true;
   language.ConvergentFunctions = true;
@@ -74,7 +79,8 @@ void set_math(clang::LangOptions& language, MathMode mode) {
   language.setDefaultFPContractMode(clang::LangOptions::FPM_On);
   if (mode == MathMode::Safe) return;
   language.setDefaultFPContractMode(clang::LangOptions::FPM_FastHonorPragmas);
-  language.AllowFPReassoc = language.NoSignedZero = language.AllowRecip = language.ApproxFunc = true;
+  language.AllowFPReassoc = language.NoSignedZero = language.AllowRecip = language.ApproxFunc =
+      true;
   if (mode == MathMode::Fast) {
     language.NoHonorInfs = language.NoHonorNaNs = true;
     language.FastMath = true;
@@ -83,16 +89,19 @@ void set_math(clang::LangOptions& language, MathMode mode) {
 
 std::shared_ptr<clang::CompilerInvocation> base_options() {
   static constexpr const char* kArguments[] = {
-      "-triple", kTriple, "-x", "c++", "-std=c++23", "-O2", "-disable-llvm-passes", "-ffreestanding", "-fno-builtin",
-      "-nostdsysteminc", "-nobuiltininc", "-nostdinc++", "-fno-rtti", "-fno-threadsafe-statics", "-fwrapv",
-      "-relaxed-aliasing", "-fno-finite-loops", "-fno-strict-return", "-fno-delete-null-pointer-checks",
-      "-fbracket-depth", "512", "-ftemplate-depth", "512", "-ferror-limit", "20", "-fmessage-length", "0",
+      "-triple", kTriple, "-x", "c++", "-std=c++23", "-O2", "-disable-llvm-passes",
+      "-ffreestanding", "-fno-builtin", "-nostdsysteminc", "-nobuiltininc", "-nostdinc++",
+      "-fno-rtti", "-fno-threadsafe-statics", "-fwrapv", "-relaxed-aliasing", "-fno-finite-loops",
+      "-fno-strict-return", "-fno-delete-null-pointer-checks", "-fbracket-depth", "512",
+      "-ftemplate-depth", "512", "-ferror-limit", "20", "-fmessage-length", "0",
       // kernels are written for a compiler with other habits; these say nothing about their meaning
-      "-Wno-duplicate-decl-specifier", "-Wno-unknown-pragmas", "-Wno-unused-value", "-Wno-ignored-attributes",
-      "-Wno-psabi", "-Wno-shift-count-overflow", "-Wno-shift-count-negative", "-Wno-reserved-user-defined-literal",
-      "-Wno-undefined-internal", "-Wno-undefined-inline", "-Wno-pass-failed", "-Wno-literal-range",
-      "-Wno-tautological-constant-out-of-range-compare", "-Wno-vla-cxx-extension", "-Wno-c++20-compat", "-Wno-gnu-anonymous-struct", "-Wno-nested-anon-types", "-Wno-extern-initializer",
-      "kernel.metal"};
+      "-Wno-duplicate-decl-specifier", "-Wno-unknown-pragmas", "-Wno-unused-value",
+      "-Wno-ignored-attributes", "-Wno-psabi", "-Wno-shift-count-overflow",
+      "-Wno-shift-count-negative", "-Wno-reserved-user-defined-literal", "-Wno-undefined-internal",
+      "-Wno-undefined-inline", "-Wno-pass-failed", "-Wno-literal-range",
+      "-Wno-tautological-constant-out-of-range-compare", "-Wno-vla-cxx-extension",
+      "-Wno-c++20-compat", "-Wno-gnu-anonymous-struct", "-Wno-nested-anon-types",
+      "-Wno-extern-initializer", "kernel.metal"};
   auto options = std::make_shared<clang::CompilerInvocation>();
   auto ids = llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>();
   clang::DiagnosticsEngine ignored(ids, llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>(),
@@ -130,7 +139,8 @@ void define_macros(clang::PreprocessorOptions& preprocessor, const CompileOption
   for (const auto& [name, value] : options.macros) preprocessor.addMacroDef(name + "=" + value);
 }
 
-// The first include decides which precompiled header fits: the standard library alone, or MLX's helpers on top.
+// The first include decides which precompiled header fits: the standard library alone, or MLX's
+// helpers on top.
 bool starts_with_utils(std::string_view source) {
   const std::string include = std::string("#include \"") + kUtilsHeader + "\"";
   return source.substr(0, source.find('\n')).find(include) == 0;
@@ -160,13 +170,16 @@ Invocation kernel_invocation(std::string_view source, const CompileOptions& opti
     roots.push_back(absolute(directory));
     invocation->getHeaderSearchOpts().AddPath(roots.back(), clang::frontend::Angled, false, true);
   }
-  if (!options.path.empty()) roots.push_back(absolute(llvm::sys::path::parent_path(absolute(path))));
+  if (!options.path.empty())
+    roots.push_back(absolute(llvm::sys::path::parent_path(absolute(path))));
 
   // The buffer outlives the invocation's only use, and its name is what diagnostics print.
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(source), path);
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(visible_files(std::move(roots)));
-  if (auto folder = files->getCurrentWorkingDirectory()) memory->setCurrentWorkingDirectory(*folder);
+  auto files =
+      llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(visible_files(std::move(roots)));
+  if (auto folder = files->getCurrentWorkingDirectory())
+    memory->setCurrentWorkingDirectory(*folder);
   memory->addFile(path, 0, std::move(buffer));
   files->pushOverlay(memory);
   invocation->getFrontendOpts().Inputs.emplace_back(path, clang::InputKind(clang::Language::CXX));
@@ -182,7 +195,9 @@ Invocation precompile_invocation(const std::string& header, const std::string& o
   invocation->getFrontendOpts().Inputs.emplace_back(
       absolute(header), clang::InputKind(clang::Language::CXX, clang::InputKind::Source, false,
                                          clang::InputKind::HeaderUnit_None, true));
-  return {std::move(invocation), visible_files({absolute(stdlib_directory()), absolute(llvm::sys::path::parent_path(absolute(output)))})};
+  return {std::move(invocation),
+          visible_files({absolute(stdlib_directory()),
+                         absolute(llvm::sys::path::parent_path(absolute(output)))})};
 }
 
 void allow_address_spaces(clang::LangOptions& language) {
@@ -193,7 +208,8 @@ void allow_address_spaces(clang::LangOptions& language) {
 void describe_device(clang::TargetInfo& target) {
   static constinit clang::LangASMap numbers = {};
   numbers[static_cast<unsigned>(clang::LangAS::opencl_global)] = 1;
-  numbers[static_cast<unsigned>(clang::LangAS::opencl_private)] = 2;  // spells `constant`: see the token pass
+  numbers[static_cast<unsigned>(clang::LangAS::opencl_private)] =
+      2;  // spells `constant`: see the token pass
   numbers[static_cast<unsigned>(clang::LangAS::opencl_local)] = 3;
   numbers[static_cast<unsigned>(clang::LangAS::opencl_generic)] = 4;
   // These members are protected: every target of Clang's sets them in its constructor.

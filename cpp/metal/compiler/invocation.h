@@ -12,7 +12,7 @@
 namespace clang {
 class LangOptions;
 class TargetInfo;
-}
+}  // namespace clang
 
 namespace metal::compiler {
 
@@ -24,11 +24,12 @@ struct Invocation {
 Invocation kernel_invocation(std::string_view source, const CompileOptions& options);
 Invocation precompile_invocation(const std::string& header, const std::string& output);
 
-// Lets address spaces qualify methods and pointers. Call after the preprocessor exists, or OpenCL's words are keywords.
+// Lets address spaces qualify methods and pointers. Call after the preprocessor exists, or OpenCL's
+// words are keywords.
 void allow_address_spaces(clang::LangOptions& language);
 
-// What the abstract machine can do, and the numbers of Metal's address spaces in the IR (those of metal::AddressSpace).
-// Call before the AST exists.
+// What the abstract machine can do, and the numbers of Metal's address spaces in the IR (those of
+// metal::AddressSpace). Call before the AST exists.
 void describe_device(clang::TargetInfo& target);
 
 }  // namespace metal::compiler

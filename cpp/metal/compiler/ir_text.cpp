@@ -15,7 +15,8 @@ std::string write_bitcode(const llvm::Module& module) {
 }
 
 std::unique_ptr<llvm::Module> read_bitcode(std::string_view bitcode, llvm::LLVMContext& context) {
-  auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(llvm::StringRef(bitcode), "kernel"), context);
+  auto module =
+      llvm::parseBitcodeFile(llvm::MemoryBufferRef(llvm::StringRef(bitcode), "kernel"), context);
   if (!module) throw CompileError("damaged kernel: " + llvm::toString(module.takeError()));
   return std::move(*module);
 }

@@ -2,10 +2,10 @@
 
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
@@ -24,11 +24,14 @@ constexpr unsigned kGenericAddressSpace = 4;
 
 // Metal's attributes have been read from the AST; in the IR they are only in the way.
 void remove_annotations(llvm::Module& module) {
-  if (auto* annotations = module.getGlobalVariable("llvm.global.annotations")) annotations->eraseFromParent();
+  if (auto* annotations = module.getGlobalVariable("llvm.global.annotations"))
+    annotations->eraseFromParent();
   for (llvm::Function& function : module) {
-    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    for (llvm::Instruction& instruction :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
       auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-      if (call && call->getIntrinsicID() == llvm::Intrinsic::var_annotation) call->eraseFromParent();
+      if (call && call->getIntrinsicID() == llvm::Intrinsic::var_annotation)
+        call->eraseFromParent();
     }
   }
 }
@@ -37,7 +40,9 @@ void remove_annotations(llvm::Module& module) {
 class EntryBuilder {
  public:
   EntryBuilder(llvm::Module& module, const KernelDeclaration& declaration)
-      : module_(module), declaration_(declaration), callee_(module.getFunction(declaration.symbol)),
+      : module_(module),
+        declaration_(declaration),
+        callee_(module.getFunction(declaration.symbol)),
         builder_(module.getContext()) {}
 
   llvm::Function* build() {
@@ -48,10 +53,12 @@ class EntryBuilder {
     }
     auto* type = llvm::FunctionType::get(builder_.getVoidTy(), types, false);
     auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "", module_);
-    entry->setAttributes(callee_->getAttributes().getFnAttrs().hasAttributes()
-                             ? llvm::AttributeList().addFnAttributes(
-                                   module_.getContext(), llvm::AttrBuilder(module_.getContext(), callee_->getAttributes().getFnAttrs()))
-                             : llvm::AttributeList());
+    entry->setAttributes(
+        callee_->getAttributes().getFnAttrs().hasAttributes()
+            ? llvm::AttributeList().addFnAttributes(
+                  module_.getContext(),
+                  llvm::AttrBuilder(module_.getContext(), callee_->getAttributes().getFnAttrs()))
+            : llvm::AttributeList());
     builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", entry));
     unsigned pointer = 0;
     for (const KernelArgument& argument : declaration_.arguments) {
@@ -72,8 +79,10 @@ class EntryBuilder {
  private:
   llvm::Value* component(const BuiltinType& type, const std::string& attribute, uint32_t index) {
     auto* getter = llvm::cast<llvm::Function>(
-        module_.getOrInsertFunction(std::string(kBuiltinPrefix) + attribute,
-                                    llvm::FunctionType::get(builder_.getInt32Ty(), {builder_.getInt32Ty()}, false))
+        module_
+            .getOrInsertFunction(
+                std::string(kBuiltinPrefix) + attribute,
+                llvm::FunctionType::get(builder_.getInt32Ty(), {builder_.getInt32Ty()}, false))
             .getCallee());
     getter->setDoesNotAccessMemory();
     getter->setDoesNotThrow();
@@ -82,20 +91,24 @@ class EntryBuilder {
     return type.element_bytes == 2 ? builder_.CreateTrunc(value, builder_.getInt16Ty()) : value;
   }
 
-  // Clang passes a small vector class in registers of its own choice: write it to memory, read what is expected.
+  // Clang passes a small vector class in registers of its own choice: write it to memory, read what
+  // is expected.
   void pass_builtin(const KernelArgument& argument) {
     const BuiltinType& type = argument.builtin;
     if (type.components == 1) {
       llvm::Value* value = component(type, argument.info.attribute, 0);
       llvm::Type* expected = callee_->getArg(operands_.size())->getType();
-      operands_.push_back(expected->isPointerTy() ? spill(value) : builder_.CreateZExtOrTrunc(value, expected));
+      operands_.push_back(expected->isPointerTy() ? spill(value)
+                                                  : builder_.CreateZExtOrTrunc(value, expected));
       return;
     }
     llvm::Type* element = type.element_bytes == 2 ? builder_.getInt16Ty() : builder_.getInt32Ty();
-    llvm::AllocaInst* memory = builder_.CreateAlloca(llvm::ArrayType::get(builder_.getInt8Ty(), 16));
+    llvm::AllocaInst* memory =
+        builder_.CreateAlloca(llvm::ArrayType::get(builder_.getInt8Ty(), 16));
     memory->setAlignment(llvm::Align(16));
     for (uint32_t i = 0; i < type.components; ++i) {
-      builder_.CreateStore(component(type, argument.info.attribute, i), builder_.CreateConstGEP1_32(element, memory, i));
+      builder_.CreateStore(component(type, argument.info.attribute, i),
+                           builder_.CreateConstGEP1_32(element, memory, i));
     }
     for (uint32_t offset = 0; offset < argument.bytes;) {
       llvm::Type* expected = callee_->getArg(operands_.size())->getType();
@@ -103,7 +116,8 @@ class EntryBuilder {
         operands_.push_back(memory);
         break;
       }
-      operands_.push_back(builder_.CreateLoad(expected, builder_.CreateConstGEP1_32(builder_.getInt8Ty(), memory, offset)));
+      operands_.push_back(builder_.CreateLoad(
+          expected, builder_.CreateConstGEP1_32(builder_.getInt8Ty(), memory, offset)));
       offset += module_.getDataLayout().getTypeAllocSize(expected);
     }
   }
@@ -128,7 +142,8 @@ void make_entries(TranslationUnit& unit) {
     entries.emplace_back(EntryBuilder(*unit.module, declaration).build(), &declaration);
   }
   for (auto& [entry, declaration] : entries) {
-    if (llvm::Function* other = unit.module->getFunction(declaration->name); other && other != entry) {
+    if (llvm::Function* other = unit.module->getFunction(declaration->name);
+        other && other != entry) {
       other->setName(declaration->name + ".body");
     }
     entry->setName(declaration->name);
@@ -139,7 +154,8 @@ void make_entries(TranslationUnit& unit) {
 void internalize_and_inline(TranslationUnit& unit, llvm::ModuleAnalysisManager& analyses) {
   llvm::Module& module = *unit.module;
   llvm::SmallPtrSet<const llvm::Function*, 8> entries;
-  for (const KernelDeclaration& kernel : unit.kernels) entries.insert(module.getFunction(kernel.name));
+  for (const KernelDeclaration& kernel : unit.kernels)
+    entries.insert(module.getFunction(kernel.name));
   for (llvm::GlobalVariable& variable : module.globals()) {
     if (variable.isDeclaration() || variable.hasAppendingLinkage()) continue;
     variable.setLinkage(llvm::GlobalValue::InternalLinkage);
@@ -178,7 +194,8 @@ void clean_up(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
   all.run(module, analyses);
 }
 
-// The standard library asks in which math mode the functions around it are compiled: Clang has told each one.
+// The standard library asks in which math mode the functions around it are compiled: Clang has told
+// each one.
 void answer_math_mode(llvm::Module& module) {
   llvm::Function* question = module.getFunction("__metal_fast_math");
   if (!question) return;
@@ -195,7 +212,8 @@ void check_symbols(const llvm::Module& module) {
   for (const llvm::Function& function : module) {
     if (!function.isDeclaration() || function.isIntrinsic() || function.use_empty()) continue;
     if (function.getName().starts_with(kRuntimePrefix)) continue;
-    throw CompileError("error: function '" + llvm::demangle(function.getName().str()) + "' is declared but not defined\n");
+    throw CompileError("error: function '" + llvm::demangle(function.getName().str()) +
+                       "' is declared but not defined\n");
   }
 }
 

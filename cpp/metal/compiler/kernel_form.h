@@ -1,11 +1,13 @@
 // The device-neutral form of a kernel, between the front end and the drivers.
 //
-// One module a kernel. Its entry `void @<host name>(pointers...)` takes the buffer and threadgroup arguments in the order
-// of the declaration, one pointer each, in address spaces 1 (device), 2 (constant) and 3 (threadgroup). Built-in
-// arguments are calls of `i32 @__metal_get_<attribute>(i32 component)`; barriers and SIMD-group functions are calls of
-// `@__metal_*`, as the standard library declares them. All other functions are inlined where that is possible.
-// `threadgroup` variables are globals in address space 3; function constants are external globals in address space 2.
-// No instruction has undefined behaviour for values that Metal defines: shifts are masked, divisors are never zero.
+// One module a kernel. Its entry `void @<host name>(pointers...)` takes the buffer and threadgroup
+// arguments in the order of the declaration, one pointer each, in address spaces 1 (device), 2
+// (constant) and 3 (threadgroup). Built-in arguments are calls of `i32 @__metal_get_<attribute>(i32
+// component)`; barriers and SIMD-group functions are calls of
+// `@__metal_*`, as the standard library declares them. All other functions are inlined where that
+// is possible. `threadgroup` variables are globals in address space 3; function constants are
+// external globals in address space 2. No instruction has undefined behaviour for values that Metal
+// defines: shifts are masked, divisors are never zero.
 #pragma once
 
 #include <string_view>
@@ -13,7 +15,7 @@
 namespace llvm {
 class Function;
 class Module;
-}
+}  // namespace llvm
 
 namespace metal::compiler {
 
@@ -23,7 +25,8 @@ inline constexpr std::string_view kRuntimePrefix = "__metal_";
 struct KernelDeclaration;
 struct TranslationUnit;
 
-// Turns what Clang emitted into kernel form, still in one module. Throws CompileError where a function is undefined.
+// Turns what Clang emitted into kernel form, still in one module. Throws CompileError where a
+// function is undefined.
 void to_kernel_form(TranslationUnit& unit);
 
 // Masks shift amounts, guards divisors, and takes half and bfloat multiply-adds apart.

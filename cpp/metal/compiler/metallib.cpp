@@ -12,7 +12,9 @@ constexpr std::string_view kMagic = "MLXAMTL3";
 
 class Writer {
  public:
-  void number(uint64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value)); }
+  void number(uint64_t value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  }
   void text(std::string_view value) {
     number(value.size());
     bytes_.append(value);
@@ -40,7 +42,9 @@ class Reader {
     return value;
   }
 
-  [[noreturn]] static void fail() { throw std::runtime_error("damaged .metallib: a record is cut short"); }
+  [[noreturn]] static void fail() {
+    throw std::runtime_error("damaged .metallib: a record is cut short");
+  }
 
  private:
   std::string_view raw(uint64_t size) {
@@ -126,12 +130,14 @@ std::string save_library(const Program& program) {
 
 std::shared_ptr<Program> load_library(std::string_view bytes) {
   if (!bytes.starts_with(kMagic)) {
-    throw std::runtime_error("not a .metallib of this compiler (build it with metalc from its .metal files)");
+    throw std::runtime_error(
+        "not a .metallib of this compiler (build it with metalc from its .metal files)");
   }
   Reader file(bytes.substr(kMagic.size()));
   const uint64_t expected = file.number();
   const std::string body = file.text();
-  if (checksum(body) != expected) throw std::runtime_error("damaged .metallib: its checksum does not match");
+  if (checksum(body) != expected)
+    throw std::runtime_error("damaged .metallib: its checksum does not match");
   Reader reader(body);
   auto program = std::make_shared<Program>();
   program->options.math_mode = static_cast<MathMode>(reader.number());

@@ -16,7 +16,8 @@ namespace metal {
 namespace compiler {
 namespace {
 
-FunctionInfo describe(const KernelDeclaration& kernel, const std::vector<FunctionConstantInfo>& constants) {
+FunctionInfo describe(const KernelDeclaration& kernel,
+                      const std::vector<FunctionConstantInfo>& constants) {
   FunctionInfo info;
   info.name = kernel.name;
   info.max_total_threads = kernel.max_total_threads;
@@ -40,7 +41,8 @@ void add_initializers(llvm::Module& module, std::vector<llvm::Function*>& needed
   const llvm::GlobalVariable* initializers = module.getGlobalVariable("llvm.global_ctors");
   if (!initializers || !initializers->hasInitializer()) return;
   for (const llvm::Use& record : initializers->getInitializer()->operands()) {
-    auto* function = llvm::dyn_cast<llvm::Function>(llvm::cast<llvm::User>(record.get())->getOperand(1));
+    auto* function =
+        llvm::dyn_cast<llvm::Function>(llvm::cast<llvm::User>(record.get())->getOperand(1));
     if (function) needed.push_back(function);
   }
 }
@@ -48,7 +50,8 @@ void add_initializers(llvm::Module& module, std::vector<llvm::Function*>& needed
 // Leaves only what `entry` needs of a lazily read module.
 std::string extract(llvm::StringRef library, const std::string& entry) {
   llvm::LLVMContext context;
-  auto module = llvm::cantFail(llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(library, "kernels"), context));
+  auto module = llvm::cantFail(
+      llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(library, "kernels"), context));
   std::vector<llvm::Function*> needed = {module->getFunction(entry)};
   add_initializers(*module, needed);
   for (size_t i = 0; i < needed.size(); ++i) {
@@ -104,8 +107,8 @@ bool is_self_contained(const Program& program) { return program.inputs.size() <=
 }  // namespace
 
 std::shared_ptr<Program> compile(std::string_view source, const CompileOptions& options) {
-  const std::string key =
-      compiler::cache_key({"msl", compiler::stdlib_fingerprint(), describe_options(options), source});
+  const std::string key = compiler::cache_key(
+      {"msl", compiler::stdlib_fingerprint(), describe_options(options), source});
   if (const auto entry = compiler::cache_load(key)) {
     auto program = load_library(*entry);
     program->options = options;
@@ -113,7 +116,8 @@ std::shared_ptr<Program> compile(std::string_view source, const CompileOptions& 
   }
   std::shared_ptr<Program> program;
   compiler::run_guarded([&] { program = compiler::compile_here(source, options); });
-  if (is_self_contained(*program) && program->warnings.empty()) compiler::cache_store(key, save_library(*program));
+  if (is_self_contained(*program) && program->warnings.empty())
+    compiler::cache_store(key, save_library(*program));
   return program;
 }
 
@@ -130,7 +134,8 @@ std::string emit(const FunctionInfo& function, std::string_view form) {
     } else if (form == "llvm-opt" || form == "asm") {
       text = cpu::print_code(function, form);
     } else {
-      throw std::invalid_argument("--emit " + std::string(form) + ": expected llvm, llvm-opt or asm");
+      throw std::invalid_argument("--emit " + std::string(form) +
+                                  ": expected llvm, llvm-opt or asm");
     }
   });
   return text;

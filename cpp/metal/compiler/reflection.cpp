@@ -22,18 +22,22 @@ struct Attribute {
 
 class Reflector {
  public:
-  Reflector(clang::CompilerInstance& instance, clang::CodeGenerator& generator, TranslationUnit& unit)
-      : context_(instance.getASTContext()), diagnostics_(instance.getDiagnostics()), generator_(generator), unit_(unit) {}
+  Reflector(clang::CompilerInstance& instance, clang::CodeGenerator& generator,
+            TranslationUnit& unit)
+      : context_(instance.getASTContext()),
+        diagnostics_(instance.getDiagnostics()),
+        generator_(generator),
+        unit_(unit) {}
 
-  void run() {
-    visit(context_.getTranslationUnitDecl());
-  }
+  void run() { visit(context_.getTranslationUnitDecl()); }
 
  private:
-  // Only the user's own declarations are looked at: those of the precompiled library would all be loaded.
+  // Only the user's own declarations are looked at: those of the precompiled library would all be
+  // loaded.
   void visit(clang::DeclContext* scope) {
     for (auto it = scope->noload_decls_begin(); it != scope->noload_decls_end(); ++it) {
-      if (it->isFromASTFile() && !llvm::isa<clang::NamespaceDecl, clang::LinkageSpecDecl>(*it)) continue;
+      if (it->isFromASTFile() && !llvm::isa<clang::NamespaceDecl, clang::LinkageSpecDecl>(*it))
+        continue;
       visit_declaration(*it);
     }
   }
@@ -43,7 +47,8 @@ class Reflector {
       visit_function(function);
     } else if (auto* pattern = llvm::dyn_cast<clang::FunctionTemplateDecl>(declaration)) {
       if (!pattern->isThisDeclarationADefinition()) return;
-      for (clang::FunctionDecl* specialization : pattern->specializations()) visit_function(specialization);
+      for (clang::FunctionDecl* specialization : pattern->specializations())
+        visit_function(specialization);
     } else if (auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
       visit_variable(variable);
     } else if (auto* scope = llvm::dyn_cast<clang::NamespaceDecl>(declaration)) {
@@ -62,7 +67,8 @@ class Reflector {
       for (const clang::Expr* argument : annotation->args()) {
         clang::Expr::EvalResult value;
         const clang::Expr* plain = argument->IgnoreParenImpCasts();
-        if (const auto* constant = llvm::dyn_cast<clang::ConstantExpr>(plain)) plain = constant->getSubExpr()->IgnoreParenImpCasts();
+        if (const auto* constant = llvm::dyn_cast<clang::ConstantExpr>(plain))
+          plain = constant->getSubExpr()->IgnoreParenImpCasts();
         if (const auto* text = llvm::dyn_cast<clang::StringLiteral>(plain)) {
           attribute.text = text->getString().str();
         } else if (argument->EvaluateAsInt(value, context_)) {
@@ -81,7 +87,8 @@ class Reflector {
     for (const Attribute& attribute : attributes(function)) {
       is_kernel |= attribute.name == "kernel";
       if (attribute.name == "host_name") kernel.name = attribute.text;
-      if (attribute.name == "max_total_threads_per_threadgroup") kernel.max_total_threads = attribute.number.value_or(0);
+      if (attribute.name == "max_total_threads_per_threadgroup")
+        kernel.max_total_threads = attribute.number.value_or(0);
     }
     if (!is_kernel) return;
     if (function->isTemplateInstantiation() &&
@@ -89,7 +96,8 @@ class Reflector {
       return;
     }
     if (!function->doesThisDeclarationHaveABody() && !function->isTemplateInstantiation()) return;
-    if (!function->getReturnType()->isVoidType()) error(function->getLocation(), "a kernel must return void");
+    if (!function->getReturnType()->isVoidType())
+      error(function->getLocation(), "a kernel must return void");
     if (kernel.name.empty()) kernel.name = function->getNameAsString();
     kernel.symbol = generator_.GetMangledName(clang::GlobalDecl(function)).str();
     number_buffers(function, kernel);
@@ -130,7 +138,8 @@ class Reflector {
     bool known = false;
     for (const Attribute& attribute : attributes(parameter)) {
       if (attribute.name == "buffer" || attribute.name == "threadgroup") {
-        info.kind = attribute.name == "buffer" ? ArgumentKind::Buffer : ArgumentKind::ThreadgroupMemory;
+        info.kind =
+            attribute.name == "buffer" ? ArgumentKind::Buffer : ArgumentKind::ThreadgroupMemory;
         info.index = attribute.number.value_or(0);
         has_index = known = true;
         if (info.index >= 31) error(attribute.location, "buffer index must be below 31");
@@ -145,7 +154,9 @@ class Reflector {
     }
     if (!type->isPointerType() && !type->isReferenceType()) {
       if (!known || info.kind != ArgumentKind::Attribute) {
-        error(parameter->getLocation(), "a kernel's argument must be a pointer or reference with an address space, or have one of Metal's input attributes");
+        error(parameter->getLocation(),
+              "a kernel's argument must be a pointer or reference with an address space, or have "
+              "one of Metal's input attributes");
       }
       return result;
     }
@@ -167,23 +178,28 @@ class Reflector {
     result.bytes = 8;
     if (info.address_space == AddressSpace::Threadgroup) {
       info.kind = ArgumentKind::ThreadgroupMemory;
-    } else if (info.address_space == AddressSpace::Device || info.address_space == AddressSpace::Constant) {
+    } else if (info.address_space == AddressSpace::Device ||
+               info.address_space == AddressSpace::Constant) {
       info.kind = ArgumentKind::Buffer;
     } else {
-      error(parameter->getLocation(), "a kernel's pointer argument must be in the device, constant or threadgroup address space");
+      error(parameter->getLocation(),
+            "a kernel's pointer argument must be in the device, constant or threadgroup address "
+            "space");
     }
   }
 
   // As Metal spells it: the aliases that Clang resolved are put back.
   std::string type_name(clang::QualType type) {
     type = type.getCanonicalType().getUnqualifiedType();
-    const auto* record = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+    const auto* record =
+        llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
     if (record && record->getTemplateArgs().size() >= 1 &&
         record->getTemplateArgs()[0].getKind() == clang::TemplateArgument::Type) {
       const std::string element = type_name(record->getTemplateArgs()[0].getAsType());
       const llvm::StringRef name = record->getName();
       if (name == "vec" || name == "packed_vec") {
-        const std::string size = std::to_string(record->getTemplateArgs()[1].getAsIntegral().getZExtValue());
+        const std::string size =
+            std::to_string(record->getTemplateArgs()[1].getAsIntegral().getZExtValue());
         return (name == "vec" ? "" : "packed_") + element + size;
       }
       if (record->getTemplateArgs().size() == 1) return name.str() + "<" + element + ">";
@@ -193,8 +209,8 @@ class Reflector {
 
   std::string scalar_name(clang::QualType type) {
     static constexpr std::pair<std::string_view, const char*> kNames[] = {
-        {"unsigned char", "uchar"}, {"unsigned short", "ushort"}, {"unsigned int", "uint"}, {"unsigned long", "ulong"},
-        {"signed char", "char"},    {"__bf16", "bfloat"}};
+        {"unsigned char", "uchar"}, {"unsigned short", "ushort"}, {"unsigned int", "uint"},
+        {"unsigned long", "ulong"}, {"signed char", "char"},      {"__bf16", "bfloat"}};
     clang::PrintingPolicy policy(context_.getLangOpts());
     policy.SuppressTagKeyword = true;
     const std::string name = type.getAsString(policy);
@@ -207,13 +223,16 @@ class Reflector {
   BuiltinType builtin_type(const clang::ParmVarDecl* parameter, Builtin builtin) {
     BuiltinType result{builtin, 4, 1};
     clang::QualType type = parameter->getType().getNonReferenceType().getCanonicalType();
-    if (const auto* record = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
+    if (const auto* record = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(
+            type->getAsCXXRecordDecl());
         record && record->getName() == "vec") {
       result.components = record->getTemplateArgs()[1].getAsIntegral().getZExtValue();
       type = record->getTemplateArgs()[0].getAsType();
     }
-    if (!type->isIntegerType() || context_.getTypeSize(type) < 16 || context_.getTypeSize(type) > 32) {
-      error(parameter->getLocation(), "an input attribute needs a 16- or 32-bit integer or a vector of them");
+    if (!type->isIntegerType() || context_.getTypeSize(type) < 16 ||
+        context_.getTypeSize(type) > 32) {
+      error(parameter->getLocation(),
+            "an input attribute needs a 16- or 32-bit integer or a vector of them");
     } else {
       result.element_bytes = context_.getTypeSize(type) / 8;
     }
@@ -240,20 +259,33 @@ class Reflector {
     const auto* builtin = type.getCanonicalType()->getAs<clang::BuiltinType>();
     if (!builtin) return std::nullopt;
     switch (builtin->getKind()) {
-      case clang::BuiltinType::Bool: return ConstantType::Bool;
+      case clang::BuiltinType::Bool:
+        return ConstantType::Bool;
       case clang::BuiltinType::Char_S:
-      case clang::BuiltinType::SChar: return ConstantType::Char;
-      case clang::BuiltinType::UChar: return ConstantType::UChar;
-      case clang::BuiltinType::Short: return ConstantType::Short;
-      case clang::BuiltinType::UShort: return ConstantType::UShort;
-      case clang::BuiltinType::Int: return ConstantType::Int;
-      case clang::BuiltinType::UInt: return ConstantType::UInt;
-      case clang::BuiltinType::Long: return ConstantType::Long;
-      case clang::BuiltinType::ULong: return ConstantType::ULong;
-      case clang::BuiltinType::Half: return ConstantType::Half;
-      case clang::BuiltinType::BFloat16: return ConstantType::BFloat;
-      case clang::BuiltinType::Float: return ConstantType::Float;
-      default: return std::nullopt;
+      case clang::BuiltinType::SChar:
+        return ConstantType::Char;
+      case clang::BuiltinType::UChar:
+        return ConstantType::UChar;
+      case clang::BuiltinType::Short:
+        return ConstantType::Short;
+      case clang::BuiltinType::UShort:
+        return ConstantType::UShort;
+      case clang::BuiltinType::Int:
+        return ConstantType::Int;
+      case clang::BuiltinType::UInt:
+        return ConstantType::UInt;
+      case clang::BuiltinType::Long:
+        return ConstantType::Long;
+      case clang::BuiltinType::ULong:
+        return ConstantType::ULong;
+      case clang::BuiltinType::Half:
+        return ConstantType::Half;
+      case clang::BuiltinType::BFloat16:
+        return ConstantType::BFloat;
+      case clang::BuiltinType::Float:
+        return ConstantType::Float;
+      default:
+        return std::nullopt;
     }
   }
 
@@ -270,7 +302,8 @@ class Reflector {
 
 }  // namespace
 
-void reflect(clang::CompilerInstance& instance, clang::CodeGenerator& generator, TranslationUnit& unit) {
+void reflect(clang::CompilerInstance& instance, clang::CodeGenerator& generator,
+             TranslationUnit& unit) {
   Reflector(instance, generator, unit).run();
 }
 

@@ -10,7 +10,9 @@ namespace metal::compiler {
 
 struct TranslationUnit;
 
-// Errors (an argument without an attribute, a wrong type) are reported through the instance's diagnostics.
-void reflect(clang::CompilerInstance& instance, clang::CodeGenerator& generator, TranslationUnit& unit);
+// Errors (an argument without an attribute, a wrong type) are reported through the instance's
+// diagnostics.
+void reflect(clang::CompilerInstance& instance, clang::CodeGenerator& generator,
+             TranslationUnit& unit);
 
 }  // namespace metal::compiler

@@ -12,14 +12,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside the library that holds this code (an installed package), in the build tree, or where the environment says.
+// Beside the library that holds this code (an installed package), in the build tree, or where the
+// environment says.
 std::string find_resources() {
   if (const char* given = std::getenv("MLX_METAL_RESOURCES")) return given;
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&find_resources), &info) && info.dli_fname) {
     const fs::path folder = fs::weakly_canonical(info.dli_fname).parent_path();
     for (const fs::path& candidate : {folder / "metal", folder / ".." / "lib" / "metal"}) {
-      if (fs::exists(candidate / "stdlib" / "metal_stdlib")) return fs::weakly_canonical(candidate).string();
+      if (fs::exists(candidate / "stdlib" / "metal_stdlib"))
+        return fs::weakly_canonical(candidate).string();
     }
   }
   return METAL_RESOURCE_DIRECTORY;

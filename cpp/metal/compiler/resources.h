@@ -1,4 +1,5 @@
-// Where the compiler finds its own files: the standard library's headers and their precompiled forms.
+// Where the compiler finds its own files: the standard library's headers and their precompiled
+// forms.
 #pragma once
 
 #include <string>

@@ -37,21 +37,25 @@ llvm::Constant* as_constant(llvm::Type* type, uint64_t bits) {
 
 void specialize(llvm::Module& module, const FunctionInfo& function, const ConstantValues& values) {
   for (const FunctionConstantInfo& constant : function.constants) {
-    llvm::GlobalVariable* variable = module.getGlobalVariable(constant.name, /*AllowInternal=*/true);
+    llvm::GlobalVariable* variable =
+        module.getGlobalVariable(constant.name, /*AllowInternal=*/true);
     if (!variable || !variable->isDeclaration()) continue;
     const auto value = values.find(constant.index);
     const bool given = value != values.end();
     const bool optional = answer_queries(module, *variable, given);
     if (given && value->second.type != constant.type) {
-      throw std::invalid_argument("[" + function.name + "] function constant " + std::to_string(constant.index) +
-                                  " ('" + constant.name + "') was given a value of another type than it is declared with");
+      throw std::invalid_argument("[" + function.name + "] function constant " +
+                                  std::to_string(constant.index) + " ('" + constant.name +
+                                  "') was given a value of another type than it is declared with");
     }
     if (!given && !optional) {
-      throw std::invalid_argument("[" + function.name + "] function constant " + std::to_string(constant.index) +
-                                  " ('" + constant.name + "') needs a value");
+      throw std::invalid_argument("[" + function.name + "] function constant " +
+                                  std::to_string(constant.index) + " ('" + constant.name +
+                                  "') needs a value");
     }
     llvm::Type* type = variable->getValueType();
-    variable->setInitializer(given ? as_constant(type, value->second.bits) : llvm::Constant::getNullValue(type));
+    variable->setInitializer(given ? as_constant(type, value->second.bits)
+                                   : llvm::Constant::getNullValue(type));
     variable->setConstant(true);
     variable->setLinkage(llvm::GlobalValue::InternalLinkage);
   }

@@ -20,7 +20,8 @@ namespace tok = clang::tok;
 
 class TokenPass {
  public:
-  TokenPass(clang::Preprocessor& preprocessor, const std::vector<Token>& tokens, const Repairs& repairs)
+  TokenPass(clang::Preprocessor& preprocessor, const std::vector<Token>& tokens,
+            const Repairs& repairs)
       : pp_(preprocessor), in_(tokens), repairs_(repairs) {
     out_.reserve(tokens.size() + tokens.size() / 8);
   }
@@ -74,7 +75,8 @@ class TokenPass {
     out_.push_back(token);
   }
 
-  // An address-space keyword of OpenCL's: not one of C++'s, so the identifier is told that it is a keyword.
+  // An address-space keyword of OpenCL's: not one of C++'s, so the identifier is told that it is a
+  // keyword.
   void push_qualifier(Kind kind, const char* spelling, const Token& original) {
     Token token = original;
     token.setKind(kind);
@@ -91,7 +93,8 @@ class TokenPass {
   }
 
   // __attribute__((annotate("metal.NAME", arguments...)))
-  void push_annotation(llvm::StringRef attribute, size_t first, size_t last, SourceLocation location) {
+  void push_annotation(llvm::StringRef attribute, size_t first, size_t last,
+                       SourceLocation location) {
     push(tok::kw___attribute, location, "__attribute__");
     push(tok::l_paren, location);
     push(tok::l_paren, location);
@@ -166,8 +169,10 @@ class TokenPass {
         warn_unknown(token, attribute);
       }
       i = after;
-      if (is(i, tok::comma)) ++i;
-      else if (i == arguments && i < end && attribute.empty()) ++i;
+      if (is(i, tok::comma))
+        ++i;
+      else if (i == arguments && i < end && attribute.empty())
+        ++i;
     }
   }
 
@@ -263,7 +268,8 @@ class TokenPass {
 
   // ---- conditional operators ----
 
-  // `c ? a : b` becomes `c ? __metal_value->*a : __metal_value->*b`: an operator of the library that gives a copy.
+  // `c ? a : b` becomes `c ? __metal_value->*a : __metal_value->*b`: an operator of the library
+  // that gives a copy.
   void copy_operand() {
     const Token& token = in_[next_];
     if (token.is(tok::question) && repairs_.contains(token.getLocation().getRawEncoding())) {
@@ -307,9 +313,12 @@ class TokenPass {
     if (begin < end) operands_.emplace(begin, end);
   }
 
-  // The end of a unary expression: prefixes, a primary expression, and what follows it without an operator.
+  // The end of a unary expression: prefixes, a primary expression, and what follows it without an
+  // operator.
   size_t operand_end(size_t i) const {
-    while (i < in_.size() && in_[i].isOneOf(tok::minus, tok::plus, tok::star, tok::tilde, tok::exclaim)) ++i;
+    while (i < in_.size() &&
+           in_[i].isOneOf(tok::minus, tok::plus, tok::star, tok::tilde, tok::exclaim))
+      ++i;
     i = is(i, tok::l_paren) ? closing(i, in_.size()) + 1 : i + 1;
     for (; i < in_.size(); ++i) {
       if (is(i, tok::l_paren)) {
@@ -343,8 +352,8 @@ class TokenPass {
 
   // ---- threadgroup and constant variables in functions ----
 
-  // A local variable in another address space than `thread` lives as long as the threadgroup or the program: a static.
-  // Pointers and references *to* such memory stay what they are.
+  // A local variable in another address space than `thread` lives as long as the threadgroup or the
+  // program: a static. Pointers and references *to* such memory stay what they are.
   void make_static_if_variable(const Token& token) {
     if (starts_declaration() && declares_object(next_ + 1)) {
       push(tok::kw_static, token.getLocation(), "static");
@@ -389,12 +398,13 @@ class TokenPass {
     for (size_t i = index; i < in_.size(); ++i) {
       const Token& token = in_[i];
       if (token.isOneOf(tok::star, tok::amp, tok::ampamp, tok::eof)) return false;
-      if (token.isOneOf(tok::semi, tok::equal, tok::l_square, tok::l_brace, tok::comma)) return seen_type;
+      if (token.isOneOf(tok::semi, tok::equal, tok::l_square, tok::l_brace, tok::comma))
+        return seen_type;
       if (token.is(tok::less)) {
         i = closing_angle(i);
       } else if (token.is(tok::l_paren)) {
-        const bool of_specifier = in_[i - 1].isOneOf(tok::kw_decltype, tok::kw_alignas) ||
-                                  name(in_[i - 1]) == "typeof";
+        const bool of_specifier =
+            in_[i - 1].isOneOf(tok::kw_decltype, tok::kw_alignas) || name(in_[i - 1]) == "typeof";
         if (!of_specifier) return false;  // a function, or (*pointer)[N]
         i = closing(i, in_.size());
       } else if (token.isOneOf(tok::r_paren, tok::greater)) {
@@ -422,15 +432,15 @@ class TokenPass {
   const Repairs& repairs_;
   std::map<size_t, size_t> operands_;  // of casts to repair: begin and end
   std::multiset<size_t> ends_;         // of those that are being written
-  std::set<size_t> colons_;  // after which an operand is copied
+  std::set<size_t> colons_;            // after which an operand is copied
   std::vector<Token> out_;
   size_t next_ = 0;
 };
 
 }  // namespace
 
-std::vector<Token> rewrite_tokens(clang::Preprocessor& preprocessor, const std::vector<Token>& tokens,
-                                  const Repairs& repairs) {
+std::vector<Token> rewrite_tokens(clang::Preprocessor& preprocessor,
+                                  const std::vector<Token>& tokens, const Repairs& repairs) {
   return TokenPass(preprocessor, tokens, repairs).run();
 }
 

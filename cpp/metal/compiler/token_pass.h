@@ -1,8 +1,8 @@
 // Rewrites the preprocessed tokens of Metal source into tokens that Clang's C++ parser takes.
 //
-// Metal's address spaces become Clang's OpenCL address-space keywords, `kernel` and Metal's attributes become annotate
-// attributes, and `threadgroup` variables become statics. Every token keeps its source location, so that diagnostics
-// point at the user's text.
+// Metal's address spaces become Clang's OpenCL address-space keywords, `kernel` and Metal's
+// attributes become annotate attributes, and `threadgroup` variables become statics. Every token
+// keeps its source location, so that diagnostics point at the user's text.
 #pragma once
 
 #include <set>
@@ -16,14 +16,15 @@ class Preprocessor;
 
 namespace metal::compiler {
 
-// Places where C++ refuses what Metal takes, by the raw encoding of their location: the `?` of conditional operators and
-// the beginnings of casts.
+// Places where C++ refuses what Metal takes, by the raw encoding of their location: the `?` of
+// conditional operators and the beginnings of casts.
 using Repairs = std::set<unsigned>;
 
-// At the places in `repairs`, the operands of conditional operators are copied (C++ finds no common type for objects of
-// one class in two address spaces), and half and bfloat operands of casts become float (Clang converts neither into the
-// other).
-std::vector<clang::Token> rewrite_tokens(clang::Preprocessor& preprocessor, const std::vector<clang::Token>& tokens,
+// At the places in `repairs`, the operands of conditional operators are copied (C++ finds no common
+// type for objects of one class in two address spaces), and half and bfloat operands of casts
+// become float (Clang converts neither into the other).
+std::vector<clang::Token> rewrite_tokens(clang::Preprocessor& preprocessor,
+                                         const std::vector<clang::Token>& tokens,
                                          const Repairs& repairs);
 
 }  // namespace metal::compiler

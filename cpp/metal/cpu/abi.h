@@ -1,4 +1,5 @@
-// Binary interface between compiled kernels and the CPU runtime. Generated code reads these structs by offset.
+// Binary interface between compiled kernels and the CPU runtime. Generated code reads these structs
+// by offset.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +12,11 @@ inline constexpr uint32_t kMaxBuffers = 31;
 
 // Constant during one dispatch.
 struct Launch {
-  void* buffers[kMaxBuffers];                  // by [[buffer(n)]]; null where nothing is bound
-  uint32_t threadgroup_offsets[kMaxBuffers];   // by [[threadgroup(n)]]: byte offset into Group::memory
+  void* buffers[kMaxBuffers];  // by [[buffer(n)]]; null where nothing is bound
+  uint32_t
+      threadgroup_offsets[kMaxBuffers];  // by [[threadgroup(n)]]: byte offset into Group::memory
   uint32_t threads_per_grid[3];
-  uint32_t threads_per_threadgroup[3];         // as dispatched; edge threadgroups may be smaller
+  uint32_t threads_per_threadgroup[3];  // as dispatched; edge threadgroups may be smaller
   uint32_t threadgroups_per_grid[3];
   uint32_t grid_origin[3];
 };
@@ -22,10 +24,10 @@ struct Launch {
 // One threadgroup while it runs on one worker.
 struct Group {
   const Launch* launch;
-  char* memory;                                // threadgroup memory; statically declared variables come first
-  uint32_t position[3];                        // threadgroup_position_in_grid
-  uint32_t size[3];                            // threads in this threadgroup, clipped at the edge of the grid
-  void* scheduler;                             // the runtime's own: fibres of this threadgroup
+  char* memory;          // threadgroup memory; statically declared variables come first
+  uint32_t position[3];  // threadgroup_position_in_grid
+  uint32_t size[3];      // threads in this threadgroup, clipped at the edge of the grid
+  void* scheduler;       // the runtime's own: fibres of this threadgroup
 };
 
 // What one call of a compiled kernel covers.

@@ -20,12 +20,14 @@
 namespace metal::cpu {
 namespace {
 
-constexpr const char* kAbiVersion = "1";  // of abi.h and of everything that generates code; part of every cache key
+constexpr const char* kAbiVersion =
+    "1";  // of abi.h and of everything that generates code; part of every cache key
 
 const std::string& processor_features() {
   static const std::string features = [] {
     llvm::SubtargetFeatures list;
-    for (const auto& [name, enabled] : llvm::sys::getHostCPUFeatures()) list.AddFeature(name, enabled);
+    for (const auto& [name, enabled] : llvm::sys::getHostCPUFeatures())
+      list.AddFeature(name, enabled);
     return list.getString();
   }();
   return features;
@@ -38,9 +40,9 @@ std::unique_ptr<llvm::TargetMachine> create_target() {
   if (!target) throw CompileError("no code generator for " + triple + ": " + error);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, llvm::sys::getHostCPUName(), processor_features(), options,
-                                  llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, llvm::sys::getHostCPUName(), processor_features(), options, llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
 // The pipeline's analyses and what runs on them.
@@ -86,7 +88,8 @@ void retarget(llvm::Module& module, const llvm::TargetMachine& target) {
   for (llvm::Function& function : module) {
     function.setCallingConv(llvm::CallingConv::C);
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) call->setCallingConv(llvm::CallingConv::C);
+      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+        call->setCallingConv(llvm::CallingConv::C);
     }
     if (function.isDeclaration()) continue;
     function.addFnAttr("target-cpu", target.getTargetCPU());
@@ -97,8 +100,8 @@ void retarget(llvm::Module& module, const llvm::TargetMachine& target) {
   }
 }
 
-ObjectCode lower(llvm::Module& module, const FunctionInfo& function, const ConstantValues& constants,
-                 llvm::TargetMachine& target) {
+ObjectCode lower(llvm::Module& module, const FunctionInfo& function,
+                 const ConstantValues& constants, llvm::TargetMachine& target) {
   Optimizer optimizer(target);
   compiler::specialize(module, function, constants);
   optimizer.fold_constants(module);
@@ -122,11 +125,13 @@ ObjectCode lower(llvm::Module& module, const FunctionInfo& function, const Const
   return code;
 }
 
-std::string emit_file(llvm::Module& module, llvm::TargetMachine& target, llvm::CodeGenFileType type) {
+std::string emit_file(llvm::Module& module, llvm::TargetMachine& target,
+                      llvm::CodeGenFileType type) {
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
-  if (target.addPassesToEmitFile(passes, stream, nullptr, type)) throw CompileError("the code generator emits no such file");
+  if (target.addPassesToEmitFile(passes, stream, nullptr, type))
+    throw CompileError("the code generator emits no such file");
   passes.run(module);
   return std::string(bytes.str());
 }
@@ -147,15 +152,16 @@ std::string print_code(const FunctionInfo& function, std::string_view form) {
   auto module = compiler::read_bitcode(function.bitcode, context);
   auto target = create_target();
   ConstantValues zeros;
-  for (const FunctionConstantInfo& constant : function.constants) zeros[constant.index] = {constant.type, 0};
+  for (const FunctionConstantInfo& constant : function.constants)
+    zeros[constant.index] = {constant.type, 0};
   lower(*module, function, zeros, *target);
   if (form == "asm") return emit_file(*module, *target, llvm::CodeGenFileType::AssemblyFile);
   return compiler::print_ir(*module);
 }
 
 std::string target_description() {
-  return std::string(kAbiVersion) + " " + LLVM_VERSION_STRING + " " + llvm::sys::getHostCPUName().str() + " " +
-         processor_features();
+  return std::string(kAbiVersion) + " " + LLVM_VERSION_STRING + " " +
+         llvm::sys::getHostCPUName().str() + " " + processor_features();
 }
 
 }  // namespace metal::cpu

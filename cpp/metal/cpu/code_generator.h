@@ -18,7 +18,8 @@ struct ObjectCode {
 
 inline constexpr const char* kEntrySymbol = "kernel_entry";
 
-ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& constants, bool reference);
+ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& constants,
+                         bool reference);
 
 // The same up to a stage, as text: "llvm-opt" (after the optimiser) or "asm".
 std::string print_code(const FunctionInfo& function, std::string_view form);

@@ -1,5 +1,5 @@
-// No common CPU computes in bfloat: operations become float operations with one rounding each, in integer arithmetic that
-// vectorises.
+// No common CPU computes in bfloat: operations become float operations with one rounding each, in
+// integer arithmetic that vectorises.
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -18,8 +18,10 @@ bool is_bfloat(const Type* type) { return type->getScalarType()->isBFloatTy(); }
 
 class BfloatExpansion {
  public:
-  explicit BfloatExpansion(Instruction& instruction) : instruction_(instruction), builder_(&instruction) {
-    if (llvm::isa<llvm::FPMathOperator>(instruction)) builder_.setFastMathFlags(instruction.getFastMathFlags());
+  explicit BfloatExpansion(Instruction& instruction)
+      : instruction_(instruction), builder_(&instruction) {
+    if (llvm::isa<llvm::FPMathOperator>(instruction))
+      builder_.setFastMathFlags(instruction.getFastMathFlags());
   }
 
   // The value that replaces the instruction; null if it may stay as it is.
@@ -29,17 +31,26 @@ class BfloatExpansion {
       case Instruction::FSub:
       case Instruction::FMul:
       case Instruction::FDiv:
-      case Instruction::FRem: return binary();
-      case Instruction::FNeg: return negate();
-      case Instruction::FCmp: return compare();
-      case Instruction::FPExt: return extend();
-      case Instruction::FPTrunc: return truncate();
+      case Instruction::FRem:
+        return binary();
+      case Instruction::FNeg:
+        return negate();
+      case Instruction::FCmp:
+        return compare();
+      case Instruction::FPExt:
+        return extend();
+      case Instruction::FPTrunc:
+        return truncate();
       case Instruction::SIToFP:
-      case Instruction::UIToFP: return from_integer();
+      case Instruction::UIToFP:
+        return from_integer();
       case Instruction::FPToSI:
-      case Instruction::FPToUI: return to_integer();
-      case Instruction::Call: return intrinsic();
-      default: return nullptr;
+      case Instruction::FPToUI:
+        return to_integer();
+      case Instruction::Call:
+        return intrinsic();
+      default:
+        return nullptr;
     }
   }
 
@@ -49,7 +60,8 @@ class BfloatExpansion {
   Value* to_float(Value* value) {
     Value* bits = builder_.CreateBitCast(value, with(value->getType(), builder_.getInt16Ty()));
     bits = builder_.CreateZExt(bits, with(value->getType(), builder_.getInt32Ty()));
-    return builder_.CreateBitCast(builder_.CreateShl(bits, 16), with(value->getType(), builder_.getFloatTy()));
+    return builder_.CreateBitCast(builder_.CreateShl(bits, 16),
+                                  with(value->getType(), builder_.getFloatTy()));
   }
 
   // To nearest, ties to even; a NaN stays one.
@@ -57,7 +69,8 @@ class BfloatExpansion {
     Type* words = with(value->getType(), builder_.getInt32Ty());
     Value* bits = builder_.CreateBitCast(value, words);
     Value* odd = builder_.CreateAnd(builder_.CreateLShr(bits, 16), 1);
-    Value* rounded = builder_.CreateAdd(bits, builder_.CreateAdd(odd, llvm::ConstantInt::get(words, 0x7fff)));
+    Value* rounded =
+        builder_.CreateAdd(bits, builder_.CreateAdd(odd, llvm::ConstantInt::get(words, 0x7fff)));
     Value* quiet = builder_.CreateOr(bits, 0x400000);
     Value* magnitude = builder_.CreateAnd(bits, 0x7fffffff);
     Value* nan = builder_.CreateICmpUGT(magnitude, llvm::ConstantInt::get(words, 0x7f800000));
@@ -86,7 +99,8 @@ class BfloatExpansion {
 
   Value* compare() {
     if (!is_bfloat(instruction_.getOperand(0)->getType())) return nullptr;
-    return builder_.CreateFCmp(llvm::cast<llvm::FCmpInst>(instruction_).getPredicate(), operand(0), operand(1));
+    return builder_.CreateFCmp(llvm::cast<llvm::FCmpInst>(instruction_).getPredicate(), operand(0),
+                               operand(1));
   }
 
   Value* extend() {
@@ -116,7 +130,9 @@ class BfloatExpansion {
   // Element-wise intrinsics: sqrt, fabs, floor, fma, minnum, ...
   Value* intrinsic() {
     auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction_);
-    if (!call || !is_bfloat(call->getType()) || !llvm::isTriviallyVectorizable(call->getIntrinsicID())) return nullptr;
+    if (!call || !is_bfloat(call->getType()) ||
+        !llvm::isTriviallyVectorizable(call->getIntrinsicID()))
+      return nullptr;
     std::vector<Value*> operands;
     for (unsigned i = 0; i < call->arg_size(); ++i) operands.push_back(operand(i));
     Type* type = with(call->getType(), builder_.getFloatTy());

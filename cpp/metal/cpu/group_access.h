@@ -12,28 +12,44 @@ class GroupAccess {
 
   llvm::Value* launch() { return load_pointer(group_, offsetof(Group, launch)); }
   llvm::Value* memory() { return load_pointer(group_, offsetof(Group, memory)); }
-  llvm::Value* position(unsigned i) { return load_number(group_, offsetof(Group, position) + 4 * i); }
+  llvm::Value* position(unsigned i) {
+    return load_number(group_, offsetof(Group, position) + 4 * i);
+  }
   llvm::Value* size(unsigned i) { return load_number(group_, offsetof(Group, size) + 4 * i); }
-  llvm::Value* buffer(unsigned i) { return load_pointer(launch(), offsetof(Launch, buffers) + 8 * i); }
-  llvm::Value* threadgroup_offset(unsigned i) { return load_number(launch(), offsetof(Launch, threadgroup_offsets) + 4 * i); }
-  llvm::Value* threads_per_grid(unsigned i) { return load_number(launch(), offsetof(Launch, threads_per_grid) + 4 * i); }
+  llvm::Value* buffer(unsigned i) {
+    return load_pointer(launch(), offsetof(Launch, buffers) + 8 * i);
+  }
+  llvm::Value* threadgroup_offset(unsigned i) {
+    return load_number(launch(), offsetof(Launch, threadgroup_offsets) + 4 * i);
+  }
+  llvm::Value* threads_per_grid(unsigned i) {
+    return load_number(launch(), offsetof(Launch, threads_per_grid) + 4 * i);
+  }
   llvm::Value* threads_per_threadgroup(unsigned i) {
     return load_number(launch(), offsetof(Launch, threads_per_threadgroup) + 4 * i);
   }
   llvm::Value* threadgroups_per_grid(unsigned i) {
     return load_number(launch(), offsetof(Launch, threadgroups_per_grid) + 4 * i);
   }
-  llvm::Value* grid_origin(unsigned i) { return load_number(launch(), offsetof(Launch, grid_origin) + 4 * i); }
+  llvm::Value* grid_origin(unsigned i) {
+    return load_number(launch(), offsetof(Launch, grid_origin) + 4 * i);
+  }
 
  private:
   // Nothing of the launch changes while a kernel runs.
   llvm::Value* load(llvm::Type* type, llvm::Value* base, size_t offset) {
-    llvm::LoadInst* load = builder_.CreateLoad(type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), base, offset));
-    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(builder_.getContext(), {}));
+    llvm::LoadInst* load = builder_.CreateLoad(
+        type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), base, offset));
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                      llvm::MDNode::get(builder_.getContext(), {}));
     return load;
   }
-  llvm::Value* load_pointer(llvm::Value* base, size_t offset) { return load(builder_.getPtrTy(), base, offset); }
-  llvm::Value* load_number(llvm::Value* base, size_t offset) { return load(builder_.getInt32Ty(), base, offset); }
+  llvm::Value* load_pointer(llvm::Value* base, size_t offset) {
+    return load(builder_.getPtrTy(), base, offset);
+  }
+  llvm::Value* load_number(llvm::Value* base, size_t offset) {
+    return load(builder_.getInt32Ty(), base, offset);
+  }
 
   llvm::IRBuilder<>& builder_;
   llvm::Value* group_;

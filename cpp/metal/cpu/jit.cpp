@@ -29,27 +29,30 @@ std::string constants_text(const ConstantValues& constants) {
 constexpr size_t kHeaderSize = 3 * sizeof(uint32_t);
 
 std::string to_entry(const ObjectCode& code) {
-  const uint32_t header[3] = {static_cast<uint32_t>(code.granularity), code.has_barriers, code.static_threadgroup_memory};
+  const uint32_t header[3] = {static_cast<uint32_t>(code.granularity), code.has_barriers,
+                              code.static_threadgroup_memory};
   return std::string(reinterpret_cast<const char*>(header), kHeaderSize) + code.bytes;
 }
 
 ObjectCode from_entry(const std::string& entry) {
   uint32_t header[3];
   std::memcpy(header, entry.data(), kHeaderSize);
-  return {entry.substr(kHeaderSize), static_cast<Granularity>(header[0]), header[1] != 0, header[2]};
+  return {entry.substr(kHeaderSize), static_cast<Granularity>(header[0]), header[1] != 0,
+          header[2]};
 }
 
-ObjectCode find_or_generate(const std::string& key, const FunctionInfo& function, const ConstantValues& constants,
-                            bool reference) {
-  if (auto entry = compiler::cache_load(key); entry && entry->size() > kHeaderSize) return from_entry(*entry);
+ObjectCode find_or_generate(const std::string& key, const FunctionInfo& function,
+                            const ConstantValues& constants, bool reference) {
+  if (auto entry = compiler::cache_load(key); entry && entry->size() > kHeaderSize)
+    return from_entry(*entry);
   ObjectCode code;
   compiler::run_guarded([&] { code = generate_code(function, constants, reference); });
   compiler::cache_store(key, to_entry(code));
   return code;
 }
 
-std::shared_ptr<CpuKernel> load(const std::string& key, const FunctionInfo& function, const ConstantValues& constants,
-                                bool reference) {
+std::shared_ptr<CpuKernel> load(const std::string& key, const FunctionInfo& function,
+                                const ConstantValues& constants, bool reference) {
   const ObjectCode code = find_or_generate(key, function, constants, reference);
   auto kernel = std::make_shared<LoadedKernel>();
   kernel->code = load_object(code.bytes, kEntrySymbol);
@@ -58,21 +61,24 @@ std::shared_ptr<CpuKernel> load(const std::string& key, const FunctionInfo& func
   kernel->granularity = code.granularity;
   kernel->has_barriers = code.has_barriers;
   kernel->static_threadgroup_memory = code.static_threadgroup_memory;
-  if (function.max_total_threads) kernel->max_total_threads = std::min(function.max_total_threads, 1024u);
+  if (function.max_total_threads)
+    kernel->max_total_threads = std::min(function.max_total_threads, 1024u);
   return kernel;
 }
 
 }  // namespace
 
-std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_view name, const ConstantValues& constants,
-                                           bool reference) {
+std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_view name,
+                                           const ConstantValues& constants, bool reference) {
   const FunctionInfo* function = program.find(name);
-  if (!function) throw std::invalid_argument("no function '" + std::string(name) + "' in the library");
+  if (!function)
+    throw std::invalid_argument("no function '" + std::string(name) + "' in the library");
   static std::mutex mutex;
   static std::unordered_map<std::string, std::weak_ptr<CpuKernel>> loaded;
   static const std::string target = target_description();
-  const std::string key = compiler::cache_key(
-      {"cpu", target, function->name, function->bitcode, constants_text(constants), reference ? "reference" : "vector"});
+  const std::string key =
+      compiler::cache_key({"cpu", target, function->name, function->bitcode,
+                           constants_text(constants), reference ? "reference" : "vector"});
   {
     const std::lock_guard lock(mutex);
     if (auto kernel = loaded[key].lock()) return kernel;

@@ -29,8 +29,8 @@ orc::LLJIT& jit() {
   return instance;
 }
 
-// Called where a bfloat that is only moved was kept in a float register: to nearest, ties to even. The result's bits are
-// the low ones of the register that a float is returned in.
+// Called where a bfloat that is only moved was kept in a float register: to nearest, ties to even.
+// The result's bits are the low ones of the register that a float is returned in.
 float truncate_to_bfloat(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   const bool nan = (bits & 0x7fffffff) > 0x7f800000;
@@ -42,7 +42,8 @@ const orc::SymbolMap& visible_symbols() {
   static const orc::SymbolMap symbols = [] {
     orc::SymbolMap map;
     auto add = [&](const char* name, void* address) {
-      map[jit().mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
+      map[jit().mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address),
+                                          llvm::JITSymbolFlags::Exported};
     };
     for (const RuntimeCall& call : runtime_calls()) add(call.name, call.address);
     add("memcpy", reinterpret_cast<void*>(&std::memcpy));
@@ -53,6 +54,14 @@ const orc::SymbolMap& visible_symbols() {
     add("fminf", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(&std::fmin)));
     add("fmaxf", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(&std::fmax)));
     add("fmaf", reinterpret_cast<void*>(static_cast<float (*)(float, float, float)>(&std::fma)));
+    // one instruction each on most processors
+    add("fmaxf", reinterpret_cast<void*>(&::fmaxf));
+    add("fminf", reinterpret_cast<void*>(&::fminf));
+    add("floorf", reinterpret_cast<void*>(&::floorf));
+    add("ceilf", reinterpret_cast<void*>(&::ceilf));
+    add("truncf", reinterpret_cast<void*>(&::truncf));
+    add("rintf", reinterpret_cast<void*>(&::rintf));
+    add("roundevenf", reinterpret_cast<void*>(&::nearbyintf));  // rounding is to nearest
     return map;
   }();
   return symbols;
@@ -78,9 +87,11 @@ void check(llvm::Error error) {
 std::unique_ptr<LoadedCode> load_object(std::string_view object, std::string_view symbol) {
   static std::atomic<uint64_t> count{0};
   orc::ExecutionSession& session = jit().getExecutionSession();
-  auto code = std::make_unique<JitCode>(session.createBareJITDylib("kernel" + std::to_string(++count)));
+  auto code =
+      std::make_unique<JitCode>(session.createBareJITDylib("kernel" + std::to_string(++count)));
   check(code->library().define(orc::absoluteSymbols(visible_symbols())));
-  check(jit().addObjectFile(code->library(), llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object))));
+  check(jit().addObjectFile(code->library(),
+                            llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object))));
   auto address = jit().lookup(code->library(), llvm::StringRef(symbol));
   check(address.takeError());
   code->entry = address->toPtr<EntryPoint>();

@@ -15,8 +15,8 @@ class LoadedCode {
   EntryPoint entry = nullptr;
 };
 
-// Binds the object's references to the runtime calls and the few memory functions that generated code may need, and to
-// nothing else of the process.
+// Binds the object's references to the runtime calls and the few memory functions that generated
+// code may need, and to nothing else of the process.
 std::unique_ptr<LoadedCode> load_object(std::string_view object, std::string_view symbol);
 
 }  // namespace metal::cpu

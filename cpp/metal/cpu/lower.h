@@ -1,4 +1,5 @@
-// Brings a kernel from its device-neutral form (metal/compiler/kernel_form.h) to code for one CPU thread, as abi.h wants it.
+// Brings a kernel from its device-neutral form (metal/compiler/kernel_form.h) to code for one CPU
+// thread, as abi.h wants it.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,12 @@ class TargetMachine;
 
 namespace metal::cpu {
 
-// `threadgroup` variables become offsets into the memory behind the body's group argument. Returns their size in bytes.
+// `threadgroup` variables become offsets into the memory behind the body's group argument. Returns
+// their size in bytes.
 uint32_t lower_threadgroup_variables(llvm::Function& body);
 
-// Makes `body(Group*, x, y, z, index)` from the kernel: its arguments are read from the launch, its built-in arguments
-// computed from the position of the thread.
+// Makes `body(Group*, x, y, z, index)` from the kernel: its arguments are read from the launch, its
+// built-in arguments computed from the position of the thread.
 llvm::Function* make_body(llvm::Module& module, const FunctionInfo& kernel);
 
 // Whether threads of the kernel wait for each other: barriers and SIMD-group functions.

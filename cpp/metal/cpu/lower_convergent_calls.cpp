@@ -1,4 +1,5 @@
-// Reference mode: calls of barriers and SIMD-group functions become calls into the runtime, which switches fibres.
+// Reference mode: calls of barriers and SIMD-group functions become calls into the runtime, which
+// switches fibres.
 #include <map>
 
 #include "llvm/ADT/PostOrderIterator.h"
@@ -23,16 +24,19 @@ constexpr const char* kCallPrefix = "metal_cpu_";
 CallInst* as_convergent_call(llvm::Instruction& instruction) {
   auto* call = llvm::dyn_cast<CallInst>(&instruction);
   const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
-  const bool ours = callee && callee->isDeclaration() && callee->getName().starts_with(compiler::kRuntimePrefix);
+  const bool ours =
+      callee && callee->isDeclaration() && callee->getName().starts_with(compiler::kRuntimePrefix);
   return ours ? call : nullptr;
 }
 
-llvm::Function* runtime_function(llvm::Module& module, llvm::StringRef name, llvm::FunctionType* type) {
+llvm::Function* runtime_function(llvm::Module& module, llvm::StringRef name,
+                                 llvm::FunctionType* type) {
   llvm::IRBuilder<> builder(module.getContext());
   std::vector<llvm::Type*> parameters = {builder.getPtrTy(), builder.getInt32Ty()};
   parameters.insert(parameters.end(), type->param_begin(), type->param_end());
-  auto callee = module.getOrInsertFunction((kCallPrefix + name).str(),
-                                           llvm::FunctionType::get(type->getReturnType(), parameters, false));
+  auto callee =
+      module.getOrInsertFunction((kCallPrefix + name).str(),
+                                 llvm::FunctionType::get(type->getReturnType(), parameters, false));
   auto* function = llvm::cast<llvm::Function>(callee.getCallee());
   function->setConvergent();
   function->setDoesNotThrow();
@@ -41,11 +45,13 @@ llvm::Function* runtime_function(llvm::Module& module, llvm::StringRef name, llv
 
 class SiteNumbering {
  public:
-  explicit SiteNumbering(llvm::Function& body) : body_(body), dominators_(body), loops_(dominators_) {}
+  explicit SiteNumbering(llvm::Function& body)
+      : body_(body), dominators_(body), loops_(dominators_) {}
 
   void run() {
     for (Loop* loop : loops_.getLoopsInPreorder()) {
-      llvm::simplifyLoop(loop, &dominators_, &loops_, nullptr, nullptr, nullptr, /*PreserveLCSSA=*/false);
+      llvm::simplifyLoop(loop, &dominators_, &loops_, nullptr, nullptr, nullptr,
+                         /*PreserveLCSSA=*/false);
     }
     number_blocks();
     for (Loop* loop : loops_.getLoopsInPreorder()) {
@@ -70,7 +76,9 @@ class SiteNumbering {
   }
 
   static bool waits(BasicBlock& block) {
-    return llvm::any_of(block, [](llvm::Instruction& instruction) { return as_convergent_call(instruction) != nullptr; });
+    return llvm::any_of(block, [](llvm::Instruction& instruction) {
+      return as_convergent_call(instruction) != nullptr;
+    });
   }
 
   // Threads that pass every waiting place of a loop in every iteration stay together by themselves.
@@ -107,7 +115,8 @@ class SiteNumbering {
   }
 
   void replace(CallInst& call, uint32_t site) {
-    llvm::StringRef name = call.getCalledFunction()->getName().drop_front(compiler::kRuntimePrefix.size());
+    llvm::StringRef name =
+        call.getCalledFunction()->getName().drop_front(compiler::kRuntimePrefix.size());
     llvm::IRBuilder<> builder(&call);
     std::vector<llvm::Value*> operands = {body_.getArg(0), builder.getInt32(site)};
     operands.insert(operands.end(), call.arg_begin(), call.arg_end());
@@ -142,7 +151,8 @@ class SiteNumbering {
 
 bool has_convergent_calls(const llvm::Module& module) {
   return llvm::any_of(module, [](const llvm::Function& function) {
-    return function.isDeclaration() && !function.use_empty() && function.getName().starts_with(compiler::kRuntimePrefix);
+    return function.isDeclaration() && !function.use_empty() &&
+           function.getName().starts_with(compiler::kRuntimePrefix);
   });
 }
 

@@ -25,7 +25,8 @@ uint32_t lower_threadgroup_variables(llvm::Function& body) {
     if (variable->use_empty()) continue;
     const llvm::DataLayout& layout = module.getDataLayout();
     size = llvm::alignTo(size, std::max(variable->getAlign().valueOrOne(), llvm::Align(16)));
-    variable->replaceAllUsesWith(builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), memory, size));
+    variable->replaceAllUsesWith(
+        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), memory, size));
     size += layout.getTypeAllocSize(variable->getValueType());
   }
   for (llvm::GlobalVariable* variable : variables) variable->eraseFromParent();

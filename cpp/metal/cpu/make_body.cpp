@@ -20,25 +20,43 @@ class BuiltinLowering {
     GroupAccess group(b, body_.getArg(0));
     switch (builtin) {
       case Builtin::ThreadPositionInGrid:
-        return b.CreateNUWAdd(b.CreateNUWMul(group.position(i), group.threads_per_threadgroup(i)), body_.getArg(1 + i));
-      case Builtin::ThreadPositionInThreadgroup: return body_.getArg(1 + i);
-      case Builtin::ThreadIndexInThreadgroup: return index();
-      case Builtin::ThreadIndexInSimdgroup: return b.CreateAnd(index(), kSimdWidth - 1);
-      case Builtin::ThreadIndexInQuadgroup: return b.CreateAnd(index(), 3);
-      case Builtin::SimdgroupIndexInThreadgroup: return b.CreateUDiv(index(), b.getInt32(kSimdWidth));
-      case Builtin::QuadgroupIndexInThreadgroup: return b.CreateUDiv(index(), b.getInt32(4));
-      case Builtin::ThreadgroupPositionInGrid: return group.position(i);
+        return b.CreateNUWAdd(b.CreateNUWMul(group.position(i), group.threads_per_threadgroup(i)),
+                              body_.getArg(1 + i));
+      case Builtin::ThreadPositionInThreadgroup:
+        return body_.getArg(1 + i);
+      case Builtin::ThreadIndexInThreadgroup:
+        return index();
+      case Builtin::ThreadIndexInSimdgroup:
+        return b.CreateAnd(index(), kSimdWidth - 1);
+      case Builtin::ThreadIndexInQuadgroup:
+        return b.CreateAnd(index(), 3);
+      case Builtin::SimdgroupIndexInThreadgroup:
+        return b.CreateUDiv(index(), b.getInt32(kSimdWidth));
+      case Builtin::QuadgroupIndexInThreadgroup:
+        return b.CreateUDiv(index(), b.getInt32(4));
+      case Builtin::ThreadgroupPositionInGrid:
+        return group.position(i);
       case Builtin::ThreadsPerGrid:
-      case Builtin::GridSize: return group.threads_per_grid(i);
-      case Builtin::ThreadsPerThreadgroup: return group.size(i);
-      case Builtin::DispatchThreadsPerThreadgroup: return group.threads_per_threadgroup(i);
-      case Builtin::ThreadgroupsPerGrid: return group.threadgroups_per_grid(i);
-      case Builtin::ThreadsPerSimdgroup: return b.getInt32(kSimdWidth);
-      case Builtin::QuadgroupsPerThreadgroup: return parts(b, volume(b, false), 4);
-      case Builtin::SimdgroupsPerThreadgroup: return parts(b, volume(b, false), kSimdWidth);
-      case Builtin::DispatchSimdgroupsPerThreadgroup: return parts(b, volume(b, true), kSimdWidth);
-      case Builtin::DispatchQuadgroupsPerThreadgroup: return parts(b, volume(b, true), 4);
-      case Builtin::GridOrigin: return group.grid_origin(i);
+      case Builtin::GridSize:
+        return group.threads_per_grid(i);
+      case Builtin::ThreadsPerThreadgroup:
+        return group.size(i);
+      case Builtin::DispatchThreadsPerThreadgroup:
+        return group.threads_per_threadgroup(i);
+      case Builtin::ThreadgroupsPerGrid:
+        return group.threadgroups_per_grid(i);
+      case Builtin::ThreadsPerSimdgroup:
+        return b.getInt32(kSimdWidth);
+      case Builtin::QuadgroupsPerThreadgroup:
+        return parts(b, volume(b, false), 4);
+      case Builtin::SimdgroupsPerThreadgroup:
+        return parts(b, volume(b, false), kSimdWidth);
+      case Builtin::DispatchSimdgroupsPerThreadgroup:
+        return parts(b, volume(b, true), kSimdWidth);
+      case Builtin::DispatchQuadgroupsPerThreadgroup:
+        return parts(b, volume(b, true), 4);
+      case Builtin::GridOrigin:
+        return group.grid_origin(i);
     }
     llvm_unreachable("unknown builtin");
   }
@@ -72,13 +90,16 @@ bool is_scalar(Builtin builtin) {
     case Builtin::DispatchThreadsPerThreadgroup:
     case Builtin::ThreadgroupsPerGrid:
     case Builtin::GridOrigin:
-    case Builtin::GridSize: return false;
-    default: return true;
+    case Builtin::GridSize:
+      return false;
+    default:
+      return true;
   }
 }
 
 // Components beyond those that an attribute has are 0.
-Value* builtin_component(BuiltinLowering& lowering, llvm::IRBuilder<>& builder, Builtin builtin, uint64_t component) {
+Value* builtin_component(BuiltinLowering& lowering, llvm::IRBuilder<>& builder, Builtin builtin,
+                         uint64_t component) {
   if (component >= (is_scalar(builtin) ? 1u : 3u)) return builder.getInt32(0);
   return lowering.value(builder, builtin, static_cast<unsigned>(component));
 }
@@ -116,8 +137,10 @@ void bind_arguments(llvm::Function& body, llvm::Function& kernel, const Function
     llvm::Argument* parameter = kernel.getArg(position++);
     Value* pointer = argument.kind == ArgumentKind::Buffer
                          ? group.buffer(argument.index)
-                         : builder.CreateGEP(builder.getInt8Ty(), group.memory(), group.threadgroup_offset(argument.index));
-    parameter->replaceAllUsesWith(builder.CreateAddrSpaceCast(pointer, parameter->getType(), argument.name));
+                         : builder.CreateGEP(builder.getInt8Ty(), group.memory(),
+                                             group.threadgroup_offset(argument.index));
+    parameter->replaceAllUsesWith(
+        builder.CreateAddrSpaceCast(pointer, parameter->getType(), argument.name));
   }
 }
 
@@ -127,7 +150,8 @@ llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info) {
   llvm::Function* kernel = module.getFunction(info.name);
   llvm::IRBuilder<> builder(module.getContext());
   llvm::Type* number = builder.getInt32Ty();
-  auto* type = llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy(), number, number, number, number}, false);
+  auto* type = llvm::FunctionType::get(builder.getVoidTy(),
+                                       {builder.getPtrTy(), number, number, number, number}, false);
   auto* body = llvm::Function::Create(type, llvm::Function::InternalLinkage, "kernel.body", module);
   body->addFnAttrs(llvm::AttrBuilder(module.getContext(), kernel->getAttributes().getFnAttrs()));
   static constexpr const char* kNames[] = {"group", "x", "y", "z", "index"};

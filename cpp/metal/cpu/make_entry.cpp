@@ -14,8 +14,10 @@ using llvm::Value;
 llvm::Function* create_entry(llvm::Function& body) {
   llvm::Module& module = *body.getParent();
   llvm::IRBuilder<> builder(module.getContext());
-  auto* type = llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy(), builder.getInt32Ty()}, false);
-  auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "kernel_entry", module);
+  auto* type = llvm::FunctionType::get(builder.getVoidTy(),
+                                       {builder.getPtrTy(), builder.getInt32Ty()}, false);
+  auto* entry =
+      llvm::Function::Create(type, llvm::Function::ExternalLinkage, "kernel_entry", module);
   entry->addFnAttrs(llvm::AttrBuilder(module.getContext(), body.getAttributes().getFnAttrs()));
   entry->getArg(0)->setName("group");
   entry->getArg(1)->setName("unit");
@@ -23,8 +25,9 @@ llvm::Function* create_entry(llvm::Function& body) {
   return entry;
 }
 
-// Threads without barriers between them have no order: what one does to shared memory in one iteration of the loop over
-// threads, no other iteration depends on. Private memory is not included, it is reused by the next thread.
+// Threads without barriers between them have no order: what one does to shared memory in one
+// iteration of the loop over threads, no other iteration depends on. Private memory is not
+// included, it is reused by the next thread.
 llvm::MDNode* mark_parallel_accesses(llvm::Function& body) {
   llvm::MDNode* group = llvm::MDNode::getDistinct(body.getContext(), {});
   for (llvm::Instruction& instruction : llvm::instructions(body)) {
@@ -35,22 +38,27 @@ llvm::MDNode* mark_parallel_accesses(llvm::Function& body) {
   return group;
 }
 
-// Nothing writes constant memory while a kernel runs: what threads read there need not be read again after a store.
+// Nothing writes constant memory while a kernel runs: what threads read there need not be read
+// again after a store.
 void mark_constant_loads(llvm::Function& body) {
   constexpr unsigned kConstant = 2;
   for (llvm::Instruction& instruction : llvm::instructions(body)) {
     auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
     if (!load || load->getPointerAddressSpace() != kConstant) continue;
-    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(body.getContext(), {}));
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                      llvm::MDNode::get(body.getContext(), {}));
   }
 }
 
-// for (i = 0; i < end; ++i) inside(i), from the builder's position on; leaves the builder after the loop.
+// for (i = 0; i < end; ++i) inside(i), from the builder's position on; leaves the builder after the
+// loop.
 template <typename Inside>
-void build_loop(llvm::IRBuilder<>& builder, Value* end, const char* name, llvm::MDNode* parallel, Inside inside) {
+void build_loop(llvm::IRBuilder<>& builder, Value* end, const char* name, llvm::MDNode* parallel,
+                Inside inside) {
   llvm::LLVMContext& context = builder.getContext();
   BasicBlock* before = builder.GetInsertBlock();
-  BasicBlock* header = BasicBlock::Create(context, llvm::Twine(name) + ".loop", before->getParent());
+  BasicBlock* header =
+      BasicBlock::Create(context, llvm::Twine(name) + ".loop", before->getParent());
   BasicBlock* after = BasicBlock::Create(context, llvm::Twine(name) + ".done", before->getParent());
   builder.CreateCondBr(builder.CreateICmpEQ(end, builder.getInt32(0)), after, header);
   builder.SetInsertPoint(header);
@@ -81,7 +89,8 @@ llvm::Function* make_group_entry(llvm::Function& body) {
   Value* sizes[] = {group.size(0), group.size(1), group.size(2)};
   build_loop(builder, sizes[2], "z", nullptr, [&](Value* z) {
     build_loop(builder, sizes[1], "y", nullptr, [&](Value* y) {
-      Value* row = builder.CreateMul(builder.CreateAdd(builder.CreateMul(z, sizes[1]), y), sizes[0]);
+      Value* row =
+          builder.CreateMul(builder.CreateAdd(builder.CreateMul(z, sizes[1]), y), sizes[0]);
       build_loop(builder, sizes[0], "x", parallel, [&](Value* x) {
         builder.CreateCall(&body, {entry->getArg(0), x, y, z, builder.CreateNUWAdd(row, x)});
       });

@@ -36,7 +36,8 @@ uint32_t language_version(const std::string& name) {
 
 void define(CompileOptions& options, const std::string& definition) {
   const size_t equals = definition.find('=');
-  options.macros[definition.substr(0, equals)] = equals == std::string::npos ? "1" : definition.substr(equals + 1);
+  options.macros[definition.substr(0, equals)] =
+      equals == std::string::npos ? "1" : definition.substr(equals + 1);
 }
 
 Command parse(const std::vector<std::string>& arguments) {
@@ -47,20 +48,34 @@ Command parse(const std::vector<std::string>& arguments) {
       if (++i == arguments.size()) throw std::invalid_argument(word + " needs a value");
       return arguments[i];
     };
-    if (word == "-o") command.output = next();
-    else if (word == "--emit") command.mode = Mode::Emit, command.emit = next();
-    else if (word == "--list") command.mode = Mode::List;
-    else if (word == "--precompile") command.mode = Mode::Precompile;
-    else if (word == "-I") command.options.include_directories.push_back(next());
-    else if (word.starts_with("-I")) command.options.include_directories.push_back(word.substr(2));
-    else if (word == "-D") define(command.options, next());
-    else if (word.starts_with("-D")) define(command.options, word.substr(2));
-    else if (word.starts_with("-std=")) command.options.language_version = language_version(word.substr(5));
-    else if (word == "-ffast-math") command.options.math_mode = MathMode::Fast;
-    else if (word == "-fno-fast-math") command.options.math_mode = MathMode::Safe;
-    else if (word == "-MD") command.dependencies = true;
-    else if (word.starts_with("-")) throw std::invalid_argument("unknown option " + word);
-    else command.files.push_back(word);
+    if (word == "-o")
+      command.output = next();
+    else if (word == "--emit")
+      command.mode = Mode::Emit, command.emit = next();
+    else if (word == "--list")
+      command.mode = Mode::List;
+    else if (word == "--precompile")
+      command.mode = Mode::Precompile;
+    else if (word == "-I")
+      command.options.include_directories.push_back(next());
+    else if (word.starts_with("-I"))
+      command.options.include_directories.push_back(word.substr(2));
+    else if (word == "-D")
+      define(command.options, next());
+    else if (word.starts_with("-D"))
+      define(command.options, word.substr(2));
+    else if (word.starts_with("-std="))
+      command.options.language_version = language_version(word.substr(5));
+    else if (word == "-ffast-math")
+      command.options.math_mode = MathMode::Fast;
+    else if (word == "-fno-fast-math")
+      command.options.math_mode = MathMode::Safe;
+    else if (word == "-MD")
+      command.dependencies = true;
+    else if (word.starts_with("-"))
+      throw std::invalid_argument("unknown option " + word);
+    else
+      command.files.push_back(word);
   }
   if (command.files.empty()) throw std::invalid_argument("no input file");
   return command;
@@ -78,7 +93,8 @@ void write(const std::string& path, const std::string& bytes) {
   if (!file) throw std::runtime_error("cannot write " + path);
 }
 
-std::shared_ptr<Program> compile_file(const Command& command, const std::string& path, std::FILE* err) {
+std::shared_ptr<Program> compile_file(const Command& command, const std::string& path,
+                                      std::FILE* err) {
   CompileOptions options = command.options;
   options.path = path;
   auto program = compile(read(path), options);
@@ -88,9 +104,12 @@ std::shared_ptr<Program> compile_file(const Command& command, const std::string&
 
 const char* kind_name(ArgumentKind kind) {
   switch (kind) {
-    case ArgumentKind::Buffer: return "buffer";
-    case ArgumentKind::ThreadgroupMemory: return "threadgroup";
-    case ArgumentKind::Attribute: return "attribute";
+    case ArgumentKind::Buffer:
+      return "buffer";
+    case ArgumentKind::ThreadgroupMemory:
+      return "threadgroup";
+    case ArgumentKind::Attribute:
+      return "attribute";
   }
   return "";
 }
@@ -101,9 +120,10 @@ void list(const Program& program, std::FILE* out) {
     for (const ArgumentInfo& argument : function.arguments) {
       if (line.back() != '(') line += ", ";
       line += argument.name + " [[";
-      line += argument.kind == ArgumentKind::Attribute
-                  ? argument.attribute
-                  : std::string(kind_name(argument.kind)) + "(" + std::to_string(argument.index) + ")";
+      line +=
+          argument.kind == ArgumentKind::Attribute
+              ? argument.attribute
+              : std::string(kind_name(argument.kind)) + "(" + std::to_string(argument.index) + ")";
       line += "]]";
     }
     std::fprintf(out, "%s)\n", line.c_str());
@@ -118,7 +138,8 @@ void build(const Command& command, std::FILE* err) {
   for (const std::string& path : command.files) {
     auto program = compile_file(command, path, err);
     for (FunctionInfo& function : program->functions) {
-      if (library.find(function.name)) throw std::runtime_error("function " + function.name + " is defined twice");
+      if (library.find(function.name))
+        throw std::runtime_error("function " + function.name + " is defined twice");
       library.functions.push_back(std::move(function));
     }
     for (const std::string& input : program->inputs) inputs += " \\\n  " + input;
@@ -129,12 +150,16 @@ void build(const Command& command, std::FILE* err) {
 
 void run(const Command& command, std::FILE* out, std::FILE* err) {
   switch (command.mode) {
-    case Mode::Build: return build(command, err);
-    case Mode::List: return list(*load_library(read(command.files[0])), out);
-    case Mode::Precompile: return precompile(command.files[0], command.output);
+    case Mode::Build:
+      return build(command, err);
+    case Mode::List:
+      return list(*load_library(read(command.files[0])), out);
+    case Mode::Precompile:
+      return precompile(command.files[0], command.output);
     case Mode::Emit: {
       const auto program = compile_file(command, command.files[0], err);
-      for (const FunctionInfo& function : program->functions) std::fputs(emit(function, command.emit).c_str(), out);
+      for (const FunctionInfo& function : program->functions)
+        std::fputs(emit(function, command.emit).c_str(), out);
     }
   }
 }

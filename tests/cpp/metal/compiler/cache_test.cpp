@@ -65,7 +65,8 @@ TEST_F(Cache, RemovesDamagedEntries) {
 
 TEST_F(Cache, StaysBelowItsLimit) {
   setenv("MLX_CACHE_LIMIT_MB", "1", 1);
-  for (int i = 0; i < 130; ++i) cache_store(cache_key({std::to_string(i)}), std::string(100000, 'x'));
+  for (int i = 0; i < 130; ++i)
+    cache_store(cache_key({std::to_string(i)}), std::string(100000, 'x'));
   EXPECT_LT(size(), 9u << 20);  // it is swept every 64 stores
 }
 

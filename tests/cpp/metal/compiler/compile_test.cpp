@@ -18,15 +18,21 @@ std::string error_of(const std::string& source, const CompileOptions& options = 
   return "";
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 class TemporaryFolder {
  public:
-  TemporaryFolder() : path_(std::filesystem::temp_directory_path() / ("mlx_compile_" + std::to_string(getpid()))) {
+  TemporaryFolder()
+      : path_(std::filesystem::temp_directory_path() /
+              ("mlx_compile_" + std::to_string(getpid()))) {
     std::filesystem::create_directories(path_ / "include");
   }
   ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  void write(const std::string& name, const std::string& text) { std::ofstream(path_ / name) << text; }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(path_ / name) << text;
+  }
   std::string path(const std::string& name = "") const { return (path_ / name).string(); }
 
  private:
@@ -70,21 +76,26 @@ TEST(Compile, NamesExplicitInstantiations) {
     make("f_float", float) make("f_half", half)
     template [[host_name("f_" "int")]] [[kernel]] void f<int>(device int* x [[buffer(0)]], uint i [[thread_position_in_grid]]);)");
   EXPECT_EQ(program->functions.size(), 3u);
-  for (const char* name : {"f_float", "f_half", "f_int"}) EXPECT_NE(program->find(name), nullptr) << name;
+  for (const char* name : {"f_float", "f_half", "f_int"})
+    EXPECT_NE(program->find(name), nullptr) << name;
   EXPECT_EQ(program->find("f"), nullptr);  // a template alone is no kernel
 }
 
 TEST(Compile, ErrorsPointAtTheUsersText) {
   CompileOptions options;
   options.path = "mine.metal";
-  const std::string text = error_of("kernel void f(device float* x) {\n  x[0] = undefined_name;\n}\n", options);
-  EXPECT_TRUE(contains(text, "mine.metal:2:10: error: use of undeclared identifier 'undefined_name'")) << text;
+  const std::string text =
+      error_of("kernel void f(device float* x) {\n  x[0] = undefined_name;\n}\n", options);
+  EXPECT_TRUE(
+      contains(text, "mine.metal:2:10: error: use of undeclared identifier 'undefined_name'"))
+      << text;
   EXPECT_TRUE(contains(text, "  x[0] = undefined_name;")) << text;
   EXPECT_TRUE(contains(text, "         ^")) << text;
 }
 
 TEST(Compile, LineMarkersMoveErrors) {
-  const std::string text = error_of("#line 7 \"body\"\nkernel void f(device float* x) { x[0] = nothing; }\n");
+  const std::string text =
+      error_of("#line 7 \"body\"\nkernel void f(device float* x) { x[0] = nothing; }\n");
   EXPECT_TRUE(contains(text, "body:7:")) << text;
 }
 
@@ -98,14 +109,17 @@ TEST(Compile, ErrorsSpeakOfMetalsAddressSpaces) {
 }
 
 TEST(Compile, RefusesWhatMetalDoesNotHave) {
-  EXPECT_TRUE(contains(error_of("kernel void f(device float* x) { double d = 1; x[0] = d; }"), "'double' is not supported"));
+  EXPECT_TRUE(contains(error_of("kernel void f(device float* x) { double d = 1; x[0] = d; }"),
+                       "'double' is not supported"));
   EXPECT_TRUE(contains(error_of("kernel void f(float x) {}"), "argument"));
   EXPECT_TRUE(contains(error_of("kernel int f(device int* x) { return 0; }"), "must return void"));
   EXPECT_TRUE(contains(error_of("kernel void f(device float* x [[buffer(31)]]) {}"), "below 31"));
-  EXPECT_TRUE(contains(error_of("float g(float); kernel void f(device float* x) { x[0] = g(1); }"), "not defined"));
+  EXPECT_TRUE(contains(error_of("float g(float); kernel void f(device float* x) { x[0] = g(1); }"),
+                       "not defined"));
 }
 
-// Matrix-multiply loaders and tiles, functors, function constants, unions, conversions: written as kernel libraries are.
+// Matrix-multiply loaders and tiles, functors, function constants, unions, conversions: written as
+// kernel libraries are.
 TEST(Compile, TakesTheIdiomsOfKernelLibraries) {
   const std::string source =
 #include "metal/compiler/idioms.inc"
@@ -123,29 +137,37 @@ TEST(Compile, HalfAndBfloatConvertExplicitly) {
       y[i + 1] = U(x[i + 1]) + (U)x[i] + (U)(x[i]);
     }
     #define make(name, T, U) template [[host_name(name)]] [[kernel]] decltype(copy<T, U>) copy<T, U>;
-    make("hb", half, bfloat) make("bh", bfloat, half) make("ff", float, float) make("il", int, long))"), "");
+    make("hb", half, bfloat) make("bh", bfloat, half) make("ff", float, float) make("il", int, long))"),
+            "");
 }
 
 TEST(Compile, WarnsOfUnknownAttributes) {
-  const auto program = compile("kernel void f(device float* x [[buffer(0)]]) { [[mystery]] x[0] = 1; }");
-  EXPECT_TRUE(contains(program->warnings, "unknown attribute 'mystery' ignored")) << program->warnings;
+  const auto program =
+      compile("kernel void f(device float* x [[buffer(0)]]) { [[mystery]] x[0] = 1; }");
+  EXPECT_TRUE(contains(program->warnings, "unknown attribute 'mystery' ignored"))
+      << program->warnings;
 }
 
 TEST(Compile, IncludesReachDeclaredFoldersOnly) {
   TemporaryFolder folder;
   folder.write("include/declared.h", "constant float kValue = 3;\n");
   folder.write("beside.h", "constant float kBeside = 4;\n");
-  const std::string source = "#include \"declared.h\"\nkernel void f(device float* x) { x[0] = kValue; }\n";
+  const std::string source =
+      "#include \"declared.h\"\nkernel void f(device float* x) { x[0] = kValue; }\n";
   EXPECT_TRUE(contains(error_of(source), "'declared.h' file not found"));
   CompileOptions options;
   options.include_directories = {folder.path("include")};
   EXPECT_EQ(error_of(source, options), "");
-  EXPECT_TRUE(contains(error_of("#include \"" + folder.path("beside.h") + "\"\n"), "file not found"));
+  EXPECT_TRUE(
+      contains(error_of("#include \"" + folder.path("beside.h") + "\"\n"), "file not found"));
   EXPECT_TRUE(contains(error_of("#include \"/etc/passwd\"\n"), "file not found"));
-  EXPECT_TRUE(contains(error_of("#include \"include/../../../etc/passwd\"\n", options), "file not found"));
+  EXPECT_TRUE(
+      contains(error_of("#include \"include/../../../etc/passwd\"\n", options), "file not found"));
   CompileOptions on_disk;
   on_disk.path = folder.path("kernel.metal");
-  EXPECT_EQ(error_of("#include \"beside.h\"\nkernel void f(device float* x) { x[0] = kBeside; }\n", on_disk), "");
+  EXPECT_EQ(error_of("#include \"beside.h\"\nkernel void f(device float* x) { x[0] = kBeside; }\n",
+                     on_disk),
+            "");
 }
 
 TEST(Compile, OptionsDefineMacros) {
@@ -153,23 +175,28 @@ TEST(Compile, OptionsDefineMacros) {
   options.macros = {{"VALUE", "5"}};
   options.math_mode = MathMode::Fast;
   options.language_version = 3 << 16 | 1;
-  EXPECT_EQ(error_of("static_assert(VALUE == 5); static_assert(__FAST_MATH__); static_assert(__METAL_VERSION__ == 310);",
-                     options), "");
+  EXPECT_EQ(error_of("static_assert(VALUE == 5); static_assert(__FAST_MATH__); "
+                     "static_assert(__METAL_VERSION__ == 310);",
+                     options),
+            "");
   EXPECT_EQ(error_of("#ifdef __FAST_MATH__\n#error fast\n#endif\n"), "");
 }
 
 TEST(Compile, HostileSourcesEndInErrors) {
   const std::string deep(100000, '(');
   EXPECT_NE(error_of("kernel void f(device int* x) { x[0] = " + deep + "1; }"), "");
-  EXPECT_NE(error_of("template <int N> struct S { static constant constexpr int v = S<N + 1>::v; }; "
-                     "kernel void f(device int* x) { x[0] = S<0>::v; }"), "");
+  EXPECT_NE(
+      error_of("template <int N> struct S { static constant constexpr int v = S<N + 1>::v; }; "
+               "kernel void f(device int* x) { x[0] = S<0>::v; }"),
+      "");
   EXPECT_NE(error_of("constexpr int loop() { for (;;) {} return 1; } static_assert(loop());"), "");
   EXPECT_NE(error_of(std::string("kernel void f(\0 device", 22)), "");
   EXPECT_NE(error_of("#include \"kernel.metal\"\n"), "");
   EXPECT_NE(error_of("[[ [[ [[ kernel threadgroup constant ]] ( < device"), "");
   std::string additions = "1";
   for (int i = 0; i < 200000; ++i) additions += "+x[0]";
-  error_of("kernel void f(device int* x) { x[0] = " + additions + "; }");  // an error or not, but an end
+  error_of("kernel void f(device int* x) { x[0] = " + additions +
+           "; }");  // an error or not, but an end
 }
 
 TEST(Metallib, ReturnsWhatWasSaved) {
