@@ -1,6 +1,5 @@
 // Conversions between all types, views, and arrays put together from others.
 #include "mlx/backend/common/copy.h"
-
 #include "mlx/backend_helpers.h"
 
 namespace mlx::core {
@@ -52,7 +51,8 @@ TEST(BackendCopy, AssemblesArrays) {
   auto y = doubles(b);
   expect_near(doubles(concatenate({a, b}, 1)),
               {x[0], x[1], x[2], y[0], y[1], x[3], x[4], x[5], y[2], y[3]}, 0);
-  expect_near(doubles(pad(b, std::pair<int, int>{1, 0}, array(9.0f))), {9, 9, 9, 9, y[0], y[1], 9, y[2], y[3]}, 0);
+  expect_near(doubles(pad(b, std::pair<int, int>{1, 0}, array(9.0f))),
+              {9, 9, 9, 9, y[0], y[1], 9, y[2], y[3]}, 0);
   auto c = slice_update(a, array({-1.0f, -2.0f}, {2, 1}), Shape{0, 1}, Shape{2, 2});
   expect_near(doubles(c), {x[0], -1, x[2], x[3], -2, x[5]}, 0);
   auto parts = split(a, Shape{1}, 1);
@@ -62,7 +62,8 @@ TEST(BackendCopy, AssemblesArrays) {
 TEST(BackendCopy, FillsAndCounts) {
   for (auto dtype : all_dtypes()) {
     auto d = device_for(dtype);
-    expect_near(doubles(full({3, 5}, 1, dtype, d)), std::vector<double>(15, 1), 0, dtype_to_string(dtype));
+    expect_near(doubles(full({3, 5}, 1, dtype, d)), std::vector<double>(15, 1), 0,
+                dtype_to_string(dtype));
     if (dtype != bool_ && dtype != complex64) {
       std::vector<double> want;
       for (int i = 0; i < 30; ++i) {
@@ -74,7 +75,8 @@ TEST(BackendCopy, FillsAndCounts) {
 }
 
 TEST(BackendCopy, RandomBitsAreThreefry) {
-  // Known answers of Threefry-2x32 with 20 rounds for key 0 and counter 0, from the published test vectors.
+  // Known answers of Threefry-2x32 with 20 rounds for key 0 and counter 0, from the published test
+  // vectors.
   auto key = array({0u, 0u}, uint32);
   auto bits = random::bits({1}, 4, key);
   bits.eval();

@@ -68,12 +68,15 @@ TEST(BackendElementwise, UnaryFunctions) {
     double low, high;
   };
   const Case cases[] = {
-      {exp, std::exp, -80, 80},       {expm1, std::expm1, -5, 5},   {log, std::log, 1e-3, 1e3},
-      {log1p, std::log1p, -0.9, 10},  {sin, std::sin, -50, 50},     {cos, std::cos, -50, 50},
-      {tan, std::tan, -1.5, 1.5},     {sinh, std::sinh, -10, 10},   {cosh, std::cosh, -10, 10},
-      {tanh, std::tanh, -5, 5},       {arcsin, std::asin, -1, 1},   {arccos, std::acos, -1, 1},
-      {arctan, std::atan, -20, 20},   {erf, std::erf, -4, 4},       {sqrt, std::sqrt, 0, 100},
-      {arcsinh, std::asinh, -20, 20}, {arctanh, std::atanh, -0.99, 0.99}, {floor, std::floor, -9, 9},
+      {exp, std::exp, -80, 80},           {expm1, std::expm1, -5, 5},
+      {log, std::log, 1e-3, 1e3},         {log1p, std::log1p, -0.9, 10},
+      {sin, std::sin, -50, 50},           {cos, std::cos, -50, 50},
+      {tan, std::tan, -1.5, 1.5},         {sinh, std::sinh, -10, 10},
+      {cosh, std::cosh, -10, 10},         {tanh, std::tanh, -5, 5},
+      {arcsin, std::asin, -1, 1},         {arccos, std::acos, -1, 1},
+      {arctan, std::atan, -20, 20},       {erf, std::erf, -4, 4},
+      {sqrt, std::sqrt, 0, 100},          {arcsinh, std::asinh, -20, 20},
+      {arctanh, std::atanh, -0.99, 0.99}, {floor, std::floor, -9, 9},
   };
   for (auto& c : cases) {
     for (auto dtype : {float32, float64, float16, bfloat16}) {

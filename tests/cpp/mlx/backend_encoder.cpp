@@ -27,12 +27,14 @@ template [[host_name("scale_float32")]] [[kernel]] decltype(scale<float>) scale<
 // factor * x + x.shape(0), in the styles of newer and of older extensions.
 class Scale : public UnaryPrimitive {
  public:
-  Scale(Stream s, float factor, bool old_style) : UnaryPrimitive(s), factor_(factor), old_style_(old_style) {}
+  Scale(Stream s, float factor, bool old_style)
+      : UnaryPrimitive(s), factor_(factor), old_style_(old_style) {}
 
   void eval_cpu(const std::vector<array>& inputs, array& out) override {
     auto& x = inputs[0];
     if (old_style_) {
-      out.set_data(allocator::malloc_or_wait(x.data_size() * out.itemsize()), x.data_size(), x.strides(), x.flags());
+      out.set_data(allocator::malloc_or_wait(x.data_size() * out.itemsize()), x.data_size(),
+                   x.strides(), x.flags());
       copy_inplace(x, out, CopyType::Vector);
       for (size_t i = 0; i < out.size(); ++i) {
         out.data<float>()[i] = factor_ * out.data<float>()[i] + x.shape(0);
@@ -43,8 +45,8 @@ class Scale : public UnaryPrimitive {
     auto& encoder = cpu::get_command_encoder(stream());
     encoder.set_input_array(x);
     encoder.set_output_array(out);
-    encoder.dispatch([from = x.data<float>(), to = out.data<float>(), n = out.size(), shape = x.shape(),
-                      strides = x.strides(), factor = factor_]() {
+    encoder.dispatch([from = x.data<float>(), to = out.data<float>(), n = out.size(),
+                      shape = x.shape(), strides = x.strides(), factor = factor_]() {
       for (size_t i = 0; i < n; ++i) {
         to[i] = factor * from[elem_to_loc(i, shape, strides)] + shape[0];
       }
@@ -59,11 +61,13 @@ class Scale : public UnaryPrimitive {
     auto* library = d.get_library("backend_encoder_test", [] { return std::string(kSource); });
     auto kernel = d.get_kernel("scale_" + type_to_name(out), library);
     size_t n = out.size();
-    MTL::Size group(std::min(n, static_cast<size_t>(kernel->maxTotalThreadsPerThreadgroup())), 1, 1);
+    MTL::Size group(std::min(n, static_cast<size_t>(kernel->maxTotalThreadsPerThreadgroup())), 1,
+                    1);
     MTL::Size grid(n, 1, 1);
     if (old_style_) {
       auto& compute_encoder = d.get_command_encoder(s.index);
-      compute_encoder->setComputePipelineState(d.get_kernel("scale_float32", "backend_encoder_test"));
+      compute_encoder->setComputePipelineState(
+          d.get_kernel("scale_float32", "backend_encoder_test"));
       set_array_buffer(compute_encoder, x, 0);
       set_array_buffer(compute_encoder, out, 1);
       compute_encoder->setBytes(&factor_, sizeof(float), 2);
@@ -142,9 +146,11 @@ TEST(BackendEncoder, DeviceFacts) {
 }
 
 TEST(BackendCommon, CollapsesWhatAllOperandsWalkEvenly) {
-  auto [shape, strides] = collapse_contiguous_dims(Shape{2, 3, 4, 5}, std::vector<Strides>{{60, 20, 5, 1}, {60, 20, 5, 1}});
+  auto [shape, strides] = collapse_contiguous_dims(
+      Shape{2, 3, 4, 5}, std::vector<Strides>{{60, 20, 5, 1}, {60, 20, 5, 1}});
   EXPECT_EQ(shape, Shape({120}));
-  auto [one, broadcast] = collapse_contiguous_dims(Shape{2, 3, 4}, std::vector<Strides>{{12, 4, 1}, {0, 0, 1}});
+  auto [one, broadcast] =
+      collapse_contiguous_dims(Shape{2, 3, 4}, std::vector<Strides>{{12, 4, 1}, {0, 0, 1}});
   EXPECT_EQ(one, Shape({6, 4}));
   EXPECT_EQ(broadcast[1], Strides({0, 1}));
   auto [scalar, none] = collapse_contiguous_dims(Shape{1, 1}, std::vector<Strides>{{7, 9}});

@@ -43,11 +43,12 @@ inline array numbers(const Shape& shape, Dtype dtype, int range = 7, int low = 0
 }
 
 inline std::vector<Dtype> all_dtypes() {
-  return {bool_, uint8, uint16, uint32, uint64, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64};
+  return {bool_, uint8, uint16,  uint32,   uint64,  int8,    int16,
+          int32, int64, float16, bfloat16, float32, float64, complex64};
 }
 
-inline void expect_near(const std::vector<double>& got, const std::vector<double>& want, double relative,
-                        const std::string& what = "") {
+inline void expect_near(const std::vector<double>& got, const std::vector<double>& want,
+                        double relative, const std::string& what = "") {
   ASSERT_EQ(got.size(), want.size()) << what;
   for (size_t i = 0; i < got.size(); ++i) {
     if (std::isnan(want[i])) {
@@ -55,7 +56,8 @@ inline void expect_near(const std::vector<double>& got, const std::vector<double
     } else if (std::isinf(want[i])) {
       ASSERT_EQ(got[i], want[i]) << what << " at " << i;
     } else {
-      ASSERT_NEAR(got[i], want[i], relative * std::max(1.0, std::abs(want[i]))) << what << " at " << i;
+      ASSERT_NEAR(got[i], want[i], relative * std::max(1.0, std::abs(want[i])))
+          << what << " at " << i;
     }
   }
 }

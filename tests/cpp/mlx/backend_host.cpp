@@ -36,7 +36,8 @@ TEST(BackendHost, MatmulOverTypesAndLayouts) {
       auto wide = slice(numbers({m, 2 * k}, dtype, 3), {0, 0}, {m, 2 * k}, {1, 2}, d);
       for (auto& x : {a, at, wide}) {
         for (auto& y : {b, bt}) {
-          expect_near(doubles(matmul(x, y, d)), product(x, y), tolerance(dtype), dtype_to_string(dtype));
+          expect_near(doubles(matmul(x, y, d)), product(x, y), tolerance(dtype),
+                      dtype_to_string(dtype));
         }
       }
     }
@@ -51,12 +52,13 @@ TEST(BackendHost, MatmulOfBatches) {
   auto repeated = broadcast_to(one, {2, 3, 5, 6});
   expect_near(doubles(matmul(a, one)), product(a, repeated), 1e-6);
   auto turned = transpose(a, {1, 0, 2, 3});
-  expect_near(doubles(matmul(turned, broadcast_to(one, {3, 2, 5, 6}))), product(turned, broadcast_to(one, {3, 2, 5, 6})),
-              1e-6);
+  expect_near(doubles(matmul(turned, broadcast_to(one, {3, 2, 5, 6}))),
+              product(turned, broadcast_to(one, {3, 2, 5, 6})), 1e-6);
 }
 
 TEST(BackendHost, MatmulWithoutTerms) {
-  expect_near(doubles(matmul(zeros({2, 0}, float32), zeros({0, 3}, float32))), std::vector<double>(6, 0), 0);
+  expect_near(doubles(matmul(zeros({2, 0}, float32), zeros({0, 3}, float32))),
+              std::vector<double>(6, 0), 0);
   EXPECT_EQ(matmul(zeros({0, 4}, float32), zeros({4, 3}, float32)).size(), 0u);
 }
 
@@ -71,7 +73,8 @@ TEST(BackendHost, AddMM) {
     for (size_t i = 0; i < want.size(); ++i) {
       want[i] = 0.5 * want[i] + 2 * z[i % 5];
     }
-    expect_near(doubles(addmm(c, a, b, 0.5f, 2.0f, d)), want, tolerance(dtype), dtype_to_string(dtype));
+    expect_near(doubles(addmm(c, a, b, 0.5f, 2.0f, d)), want, tolerance(dtype),
+                dtype_to_string(dtype));
   }
 }
 

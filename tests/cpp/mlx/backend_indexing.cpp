@@ -9,7 +9,8 @@ using namespace testing;
 TEST(BackendIndexing, TakeAlongEveryAxis) {
   for (auto dtype : all_dtypes()) {
     auto d = device_for(dtype);
-    for (auto& a : {numbers({4, 5, 6}, dtype), transpose(numbers({6, 5, 4}, dtype), {2, 1, 0}, d)}) {
+    for (auto& a :
+         {numbers({4, 5, 6}, dtype), transpose(numbers({6, 5, 4}, dtype), {2, 1, 0}, d)}) {
       auto x = doubles(a);
       for (int axis = 0; axis < 3; ++axis) {
         auto indices = array({3, 0, -1, 2}, int32);
@@ -147,7 +148,8 @@ TEST(BackendIndexing, AlongAnAxis) {
         }
       }
     }
-    expect_near(doubles(put_along_axis(zeros_like(a, d), order, a, 1, d)), put, 0, dtype_to_string(dtype));
+    expect_near(doubles(put_along_axis(zeros_like(a, d), order, a, 1, d)), put, 0,
+                dtype_to_string(dtype));
     auto zero = zeros_like(order, d);
     if (dtype != bool_) {
       auto sums = doubles(scatter_add_axis(zeros_like(a, d), zero, a, 1, d));
@@ -167,9 +169,11 @@ TEST(BackendIndexing, AlongAnAxis) {
 TEST(BackendIndexing, DynamicSlices) {
   auto a = numbers({6, 8}, float32);
   auto start = array({2, 3}, int32);
-  expect_near(doubles(slice(a, start, {0, 1}, {3, 4})), doubles(slice(a, Shape{2, 3}, Shape{5, 7})), 0);
+  expect_near(doubles(slice(a, start, {0, 1}, {3, 4})), doubles(slice(a, Shape{2, 3}, Shape{5, 7})),
+              0);
   auto update = ones({3, 4}, float32);
-  expect_near(doubles(slice_update(a, update, start, {0, 1})), doubles(slice_update(a, update, Shape{2, 3}, Shape{5, 7})), 0);
+  expect_near(doubles(slice_update(a, update, start, {0, 1})),
+              doubles(slice_update(a, update, Shape{2, 3}, Shape{5, 7})), 0);
 }
 
 }  // namespace

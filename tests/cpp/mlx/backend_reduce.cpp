@@ -24,7 +24,8 @@ std::vector<double> sum_of(const array& a, const std::vector<int>& axes) {
 }
 
 TEST(BackendReduce, SumsOverEveryAxisSet) {
-  const std::vector<std::vector<int>> sets = {{0}, {1}, {2}, {3}, {0, 1}, {0, 2}, {1, 3}, {0, 3}, {1, 2, 3}, {0, 1, 2, 3}};
+  const std::vector<std::vector<int>> sets = {{0},    {1},    {2},    {3},       {0, 1},
+                                              {0, 2}, {1, 3}, {0, 3}, {1, 2, 3}, {0, 1, 2, 3}};
   for (auto dtype : {float32, float64, int32, float16, bfloat16, complex64, uint8}) {
     auto d = device_for(dtype);
     auto dense = numbers({3, 5, 4, 19}, dtype, 3);
@@ -59,7 +60,8 @@ TEST(BackendReduce, LongReductionsSplit) {
 }
 
 TEST(BackendReduce, ManyDimensions) {
-  auto a = transpose(numbers({2, 3, 2, 3, 2, 3, 2, 3, 2, 3}, float32), {1, 0, 3, 2, 5, 4, 7, 6, 9, 8});
+  auto a =
+      transpose(numbers({2, 3, 2, 3, 2, 3, 2, 3, 2, 3}, float32), {1, 0, 3, 2, 5, 4, 7, 6, 9, 8});
   expect_near(doubles(sum(a, {0, 2, 4, 6, 8}, false)), sum_of(a, {0, 2, 4, 6, 8}), 1e-6);
 }
 
@@ -136,7 +138,8 @@ TEST(BackendReduce, Scans) {
             }
           }
         }
-        expect_near(doubles(cumsum(a, 1, reverse, inclusive, d)), want, 1e-6, dtype_to_string(dtype));
+        expect_near(doubles(cumsum(a, 1, reverse, inclusive, d)), want, 1e-6,
+                    dtype_to_string(dtype));
       }
     }
   }

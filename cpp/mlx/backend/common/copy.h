@@ -24,13 +24,15 @@ void copy(const array& in, array& out, CopyType type, Stream s);
 void copy_inplace(const array& in, array& out, CopyType type, Stream s);
 // Between views: shapes, strides and offsets in elements, which count from the arrays' starts.
 void copy_inplace(const array& in, array& out, const Shape& shape, const Strides& in_strides,
-                  const Strides& out_strides, int64_t in_offset, int64_t out_offset, CopyType type, Stream s);
+                  const Strides& out_strides, int64_t in_offset, int64_t out_offset, CopyType type,
+                  Stream s);
 
 // As older extensions call it from eval_cpu: has run when it returns.
 void copy(const array& in, array& out, CopyType type);
 void copy_inplace(const array& in, array& out, CopyType type);
 
-// The array itself if row-contiguous, else a temporary copy that lives until the stream has used it.
+// The array itself if row-contiguous, else a temporary copy that lives until the stream has used
+// it.
 array row_contiguous(const array& a, Stream s);
 // A row-contiguous array of another type.
 array converted(const array& a, Dtype dtype, Stream s);

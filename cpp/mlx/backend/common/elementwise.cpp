@@ -14,7 +14,8 @@ void take_layout(const array& in, array& out) {
   if (is_donatable(in, out)) {
     out.copy_shared_buffer(in);
   } else {
-    out.set_data(allocator::malloc(in.data_size() * out.itemsize()), in.data_size(), in.strides(), in.flags());
+    out.set_data(allocator::malloc(in.data_size() * out.itemsize()), in.data_size(), in.strides(),
+                 in.flags());
   }
 }
 
@@ -59,7 +60,8 @@ void set_binary_op_output_data(const array& a, const array& b, array& out, Binar
       take_layout(is_donatable(a, out) ? a : b, out);
       break;
     case BinaryOpType::General:
-      // In place only where the other operand's walk cannot meet what is written: at the same index.
+      // In place only where the other operand's walk cannot meet what is written: at the same
+      // index.
       if (a.flags().row_contiguous && is_donatable(a, out)) {
         out.copy_shared_buffer(a);
       } else if (b.flags().row_contiguous && is_donatable(b, out)) {

@@ -5,7 +5,8 @@
 
 namespace mlx::core {
 
-// Inputs with all elements in the same order as the output's can be walked together: the output takes that order.
+// Inputs with all elements in the same order as the output's can be walked together: the output
+// takes that order.
 void set_unary_output_data(const array& in, array& out);
 
 enum class BinaryOpType { ScalarScalar, ScalarVector, VectorScalar, VectorVector, General };

@@ -23,9 +23,8 @@ size_t shape_size(const Shape& shape) {
   return size;
 }
 
-std::tuple<Shape, std::vector<Strides>> collapse_contiguous_dims(const Shape& shape,
-                                                                 const std::vector<Strides>& strides,
-                                                                 int64_t size_cap) {
+std::tuple<Shape, std::vector<Strides>> collapse_contiguous_dims(
+    const Shape& shape, const std::vector<Strides>& strides, int64_t size_cap) {
   Shape out_shape;
   std::vector<Strides> out_strides(strides.size());
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -94,7 +93,8 @@ Contiguity check_contiguity(const Shape& shape, const Strides& strides) {
 
 namespace {
 
-// Number of elements that a view spans, and whether it sees each of them exactly once (or is a repeated scalar).
+// Number of elements that a view spans, and whether it sees each of them exactly once (or is a
+// repeated scalar).
 std::pair<size_t, bool> span_of(const Shape& shape, const Strides& strides) {
   std::vector<std::pair<int64_t, int64_t>> axes;
   int64_t extent = 1;
@@ -134,8 +134,8 @@ bool is_donatable(const array& in, const array& out) {
 
 void move_or_copy(const array& in, array& out) { out.copy_shared_buffer(in); }
 
-void move_or_copy(const array& in, array& out, const Strides& strides, array::Flags flags, size_t data_size,
-                  int64_t offset) {
+void move_or_copy(const array& in, array& out, const Strides& strides, array::Flags flags,
+                  size_t data_size, int64_t offset) {
   out.copy_shared_buffer(in, strides, flags, data_size, offset);
 }
 
@@ -163,9 +163,12 @@ std::pair<bool, Strides> prepare_reshape(const array& in, const array& out) {
   return {false, std::move(out_strides)};
 }
 
-void shared_buffer_reshape(const array& in, const Strides& strides, array& out) { make_view(in, out, strides); }
+void shared_buffer_reshape(const array& in, const Strides& strides, array& out) {
+  make_view(in, out, strides);
+}
 
-std::pair<int64_t, Strides> prepare_slice(const array& in, const Shape& starts, const Shape& steps) {
+std::pair<int64_t, Strides> prepare_slice(const array& in, const Shape& starts,
+                                          const Shape& steps) {
   int64_t offset = 0;
   Strides strides(in.ndim());
   for (size_t i = 0; i < in.ndim(); ++i) {
@@ -185,8 +188,8 @@ int64_t next_power_of_2(int64_t n) {
   return p;
 }
 
-std::tuple<uint32_t, uint32_t, uint32_t> get_block_dims_common(int64_t dim0, int64_t dim1, int64_t dim2,
-                                                               int pow2) {
+std::tuple<uint32_t, uint32_t, uint32_t> get_block_dims_common(int64_t dim0, int64_t dim1,
+                                                               int64_t dim2, int pow2) {
   int64_t dims[3] = {dim0, dim1, dim2};
   uint32_t block[3] = {1, 1, 1};
   for (int used = 0, i = 0; i < 3; ++i) {

@@ -39,11 +39,10 @@ Strides make_contiguous_strides(const Shape& shape);
 // Number of elements of a shape.
 size_t shape_size(const Shape& shape);
 
-// Merges neighbouring dimensions that all operands walk evenly, and drops those of length 1. No merged dimension is
-// longer than `size_cap`. The result has at least one dimension.
-std::tuple<Shape, std::vector<Strides>> collapse_contiguous_dims(const Shape& shape,
-                                                                 const std::vector<Strides>& strides,
-                                                                 int64_t size_cap = INT32_MAX);
+// Merges neighbouring dimensions that all operands walk evenly, and drops those of length 1. No
+// merged dimension is longer than `size_cap`. The result has at least one dimension.
+std::tuple<Shape, std::vector<Strides>> collapse_contiguous_dims(
+    const Shape& shape, const std::vector<Strides>& strides, int64_t size_cap = INT32_MAX);
 std::pair<Shape, Strides> collapse_contiguous_dims(const Shape& shape, const Strides& strides,
                                                    int64_t size_cap = INT32_MAX);
 std::pair<Shape, Strides> collapse_contiguous_dims(const array& a, int64_t size_cap = INT32_MAX);
@@ -65,8 +64,8 @@ bool is_donatable(const array& in, const array& out);
 
 // Makes `out` the same elements as `in`.
 void move_or_copy(const array& in, array& out);
-void move_or_copy(const array& in, array& out, const Strides& strides, array::Flags flags, size_t data_size,
-                  int64_t offset = 0);
+void move_or_copy(const array& in, array& out, const Strides& strides, array::Flags flags,
+                  size_t data_size, int64_t offset = 0);
 
 // Whether a reshape of `in` to `out` needs no copy; the strides if so.
 std::pair<bool, Strides> prepare_reshape(const array& in, const array& out);
@@ -82,9 +81,10 @@ inline bool is_power_of_2(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 int64_t next_power_of_2(int64_t n);
 
 // Threads per dimension, powers of two, of a threadgroup with at most 2^pow2 threads.
-std::tuple<uint32_t, uint32_t, uint32_t> get_block_dims_common(int64_t dim0, int64_t dim1, int64_t dim2,
-                                                               int pow2 = 10);
+std::tuple<uint32_t, uint32_t, uint32_t> get_block_dims_common(int64_t dim0, int64_t dim1,
+                                                               int64_t dim2, int pow2 = 10);
 // Splits the product of a shape's lengths in two factors that fit 32 bits each.
-std::tuple<uint32_t, uint32_t, uint32_t> get_2d_grid_dims_common(const Shape& shape, const Strides& strides);
+std::tuple<uint32_t, uint32_t, uint32_t> get_2d_grid_dims_common(const Shape& shape,
+                                                                 const Strides& strides);
 
 }  // namespace mlx::core

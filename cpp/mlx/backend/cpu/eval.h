@@ -10,8 +10,8 @@ namespace mlx::core::cpu {
 // Called once, when the stream is made.
 void new_stream(Stream stream);
 
-// Schedules the array's primitive on its stream, in order with its kernels. Keeps the buffers of inputs alive until it
-// has run.
+// Schedules the array's primitive on its stream, in order with its kernels. Keeps the buffers of
+// inputs alive until it has run.
 void eval(array& arr);
 
 // Starts what eval has only collected.

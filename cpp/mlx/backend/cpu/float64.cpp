@@ -18,7 +18,8 @@ template <typename F>
 void binary_walk(const array& a, const array& b, const array& out, Stream s, F f) {
   bool scalar_a = a.data_size() == 1;
   bool scalar_b = b.data_size() == 1;
-  bool line = (scalar_a || is_line(a)) && (scalar_b || is_line(b)) && (scalar_a || scalar_b || a.strides() == b.strides());
+  bool line = (scalar_a || is_line(a)) && (scalar_b || is_line(b)) &&
+              (scalar_a || scalar_b || a.strides() == b.strides());
   Shape shape = line ? Shape{static_cast<int>(out.data_size())} : out.shape();
   std::array<Strides, 2> strides = {a.strides(), b.strides()};
   if (line) {
@@ -68,18 +69,23 @@ void unary_float64(UnaryOp op, const array& in, array& out, Stream s) {
 
 void binary_float64(BinaryOp op, const array& a, const array& b, array& out, Stream s) {
   if (gives_bool(op)) {
-    binary_walk(a, b, out, s, [op, to = out.data<bool>()](int64_t i, double x, double y) { to[i] = compare(op, x, y); });
+    binary_walk(a, b, out, s, [op, to = out.data<bool>()](int64_t i, double x, double y) {
+      to[i] = compare(op, x, y);
+    });
   } else {
-    binary_walk(a, b, out, s, [op, to = out.data<double>()](int64_t i, double x, double y) { to[i] = apply(op, x, y); });
+    binary_walk(a, b, out, s, [op, to = out.data<double>()](int64_t i, double x, double y) {
+      to[i] = apply(op, x, y);
+    });
   }
 }
 
 void divmod_float64(const array& a, const array& b, array& quotient, array& rest, Stream s) {
-  binary_walk(a, b, quotient, s,
-              [q = quotient.data<double>(), r = rest.data<double>()](int64_t i, double x, double y) {
-                q[i] = std::floor(x / y);
-                r[i] = remainder(x, y);
-              });
+  binary_walk(
+      a, b, quotient, s,
+      [q = quotient.data<double>(), r = rest.data<double>()](int64_t i, double x, double y) {
+        q[i] = std::floor(x / y);
+        r[i] = remainder(x, y);
+      });
 }
 
 void arange_float64(double start, double step, array& out, Stream s) {
@@ -99,10 +105,13 @@ void convert_float64(const array& in, array& out, const Shape& shape, const Stri
     });
   };
   if (in.dtype() == float64) {
-    dispatch_all_types(out.dtype(),
-                       [&](auto type) { schedule(in.data<double>(), out.data<MLX_GET_TYPE(type)>()); });
+    dispatch_all_types(out.dtype(), [&](auto type) {
+      schedule(in.data<double>(), out.data<MLX_GET_TYPE(type)>());
+    });
   } else {
-    dispatch_all_types(in.dtype(), [&](auto type) { schedule(in.data<MLX_GET_TYPE(type)>(), out.data<double>()); });
+    dispatch_all_types(in.dtype(), [&](auto type) {
+      schedule(in.data<MLX_GET_TYPE(type)>(), out.data<double>());
+    });
   }
 }
 

@@ -21,13 +21,17 @@ void convert_float64(const array& in, array& out, const Shape& shape, const Stri
 void reduce_float64(int op, const array& in, array& out, const std::vector<int>& axes, Stream s);
 void arg_reduce_float64(bool least, const array& in, array& out, int axis, Stream s);
 // Of row-contiguous arrays.
-void scan_float64(int op, const array& in, array& out, int axis, bool reverse, bool inclusive, Stream s);
+void scan_float64(int op, const array& in, array& out, int axis, bool reverse, bool inclusive,
+                  Stream s);
 void softmax_float64(const array& in, array& out, Stream s);
 void logsumexp_float64(const array& in, array& out, Stream s);
 
-// Scatters (Scatter::ReduceType) at row-major positions that `offsets` gives; negative ones are dropped.
-void scatter_float64(int op, const array& updates, const array& offsets, array& out, const Shape& slice, Stream s);
+// Scatters (Scatter::ReduceType) at row-major positions that `offsets` gives; negative ones are
+// dropped.
+void scatter_float64(int op, const array& updates, const array& offsets, array& out,
+                     const Shape& slice, Stream s);
 // `indices` are int64.
-void scatter_axis_sum_float64(const array& updates, const array& indices, array& out, int axis, Stream s);
+void scatter_axis_sum_float64(const array& updates, const array& indices, array& out, int axis,
+                              Stream s);
 
 }  // namespace mlx::core::cpu

@@ -33,37 +33,68 @@ inline double erfinv(double y) {
 
 inline double apply(UnaryOp op, double x) {
   switch (op) {
-    case UnaryOp::Abs: return std::fabs(x);
-    case UnaryOp::ArcCos: return std::acos(x);
-    case UnaryOp::ArcCosh: return std::acosh(x);
-    case UnaryOp::ArcSin: return std::asin(x);
-    case UnaryOp::ArcSinh: return std::asinh(x);
-    case UnaryOp::ArcTan: return std::atan(x);
-    case UnaryOp::ArcTanh: return std::atanh(x);
-    case UnaryOp::Ceil: return std::ceil(x);
-    case UnaryOp::Cos: return std::cos(x);
-    case UnaryOp::Cosh: return std::cosh(x);
-    case UnaryOp::Erf: return std::erf(x);
-    case UnaryOp::ErfInv: return erfinv(x);
-    case UnaryOp::Exp: return std::exp(x);
-    case UnaryOp::Expm1: return std::expm1(x);
-    case UnaryOp::Floor: return std::floor(x);
-    case UnaryOp::Log: return std::log(x);
-    case UnaryOp::Log2: return std::log2(x);
-    case UnaryOp::Log10: return std::log10(x);
-    case UnaryOp::Log1p: return std::log1p(x);
-    case UnaryOp::Negative: return -x;
-    case UnaryOp::Round: return std::nearbyint(x);
-    case UnaryOp::Rsqrt: return 1.0 / std::sqrt(x);
-    case UnaryOp::Sigmoid: return x < 0.0 ? std::exp(x) / (1.0 + std::exp(x)) : 1.0 / (1.0 + std::exp(-x));
-    case UnaryOp::Sign: return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x;
-    case UnaryOp::Sin: return std::sin(x);
-    case UnaryOp::Sinh: return std::sinh(x);
-    case UnaryOp::Sqrt: return std::sqrt(x);
-    case UnaryOp::Square: return x * x;
-    case UnaryOp::Tan: return std::tan(x);
-    case UnaryOp::Tanh: return std::tanh(x);
-    default: return x;
+    case UnaryOp::Abs:
+      return std::fabs(x);
+    case UnaryOp::ArcCos:
+      return std::acos(x);
+    case UnaryOp::ArcCosh:
+      return std::acosh(x);
+    case UnaryOp::ArcSin:
+      return std::asin(x);
+    case UnaryOp::ArcSinh:
+      return std::asinh(x);
+    case UnaryOp::ArcTan:
+      return std::atan(x);
+    case UnaryOp::ArcTanh:
+      return std::atanh(x);
+    case UnaryOp::Ceil:
+      return std::ceil(x);
+    case UnaryOp::Cos:
+      return std::cos(x);
+    case UnaryOp::Cosh:
+      return std::cosh(x);
+    case UnaryOp::Erf:
+      return std::erf(x);
+    case UnaryOp::ErfInv:
+      return erfinv(x);
+    case UnaryOp::Exp:
+      return std::exp(x);
+    case UnaryOp::Expm1:
+      return std::expm1(x);
+    case UnaryOp::Floor:
+      return std::floor(x);
+    case UnaryOp::Log:
+      return std::log(x);
+    case UnaryOp::Log2:
+      return std::log2(x);
+    case UnaryOp::Log10:
+      return std::log10(x);
+    case UnaryOp::Log1p:
+      return std::log1p(x);
+    case UnaryOp::Negative:
+      return -x;
+    case UnaryOp::Round:
+      return std::nearbyint(x);
+    case UnaryOp::Rsqrt:
+      return 1.0 / std::sqrt(x);
+    case UnaryOp::Sigmoid:
+      return x < 0.0 ? std::exp(x) / (1.0 + std::exp(x)) : 1.0 / (1.0 + std::exp(-x));
+    case UnaryOp::Sign:
+      return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x;
+    case UnaryOp::Sin:
+      return std::sin(x);
+    case UnaryOp::Sinh:
+      return std::sinh(x);
+    case UnaryOp::Sqrt:
+      return std::sqrt(x);
+    case UnaryOp::Square:
+      return x * x;
+    case UnaryOp::Tan:
+      return std::tan(x);
+    case UnaryOp::Tanh:
+      return std::tanh(x);
+    default:
+      return x;
   }
 }
 
@@ -86,29 +117,47 @@ inline double logaddexp(double a, double b) {
 
 inline double apply(BinaryOp op, double a, double b) {
   switch (op) {
-    case BinaryOp::Add: return a + b;
-    case BinaryOp::ArcTan2: return std::atan2(a, b);
-    case BinaryOp::Divide: return a / b;
-    case BinaryOp::LogAddExp: return logaddexp(a, b);
-    case BinaryOp::Maximum: return maximum(a, b);
-    case BinaryOp::Minimum: return minimum(a, b);
-    case BinaryOp::Multiply: return a * b;
-    case BinaryOp::Power: return std::pow(a, b);
-    case BinaryOp::Remainder: return remainder(a, b);
-    case BinaryOp::Subtract: return a - b;
-    default: return a;
+    case BinaryOp::Add:
+      return a + b;
+    case BinaryOp::ArcTan2:
+      return std::atan2(a, b);
+    case BinaryOp::Divide:
+      return a / b;
+    case BinaryOp::LogAddExp:
+      return logaddexp(a, b);
+    case BinaryOp::Maximum:
+      return maximum(a, b);
+    case BinaryOp::Minimum:
+      return minimum(a, b);
+    case BinaryOp::Multiply:
+      return a * b;
+    case BinaryOp::Power:
+      return std::pow(a, b);
+    case BinaryOp::Remainder:
+      return remainder(a, b);
+    case BinaryOp::Subtract:
+      return a - b;
+    default:
+      return a;
   }
 }
 
 inline bool compare(BinaryOp op, double a, double b) {
   switch (op) {
-    case BinaryOp::Equal: return a == b;
-    case BinaryOp::NanEqual: return a == b || (std::isnan(a) && std::isnan(b));
-    case BinaryOp::NotEqual: return a != b;
-    case BinaryOp::Less: return a < b;
-    case BinaryOp::LessEqual: return a <= b;
-    case BinaryOp::Greater: return a > b;
-    default: return a >= b;
+    case BinaryOp::Equal:
+      return a == b;
+    case BinaryOp::NanEqual:
+      return a == b || (std::isnan(a) && std::isnan(b));
+    case BinaryOp::NotEqual:
+      return a != b;
+    case BinaryOp::Less:
+      return a < b;
+    case BinaryOp::LessEqual:
+      return a <= b;
+    case BinaryOp::Greater:
+      return a > b;
+    default:
+      return a >= b;
   }
 }
 

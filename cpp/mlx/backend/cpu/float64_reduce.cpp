@@ -78,7 +78,9 @@ double scan_step(int op, double a, double b) {
   }
 }
 
-double scan_start(int op) { return op == Scan::Sum ? 0.0 : op == Scan::Prod ? 1.0 : op == Scan::Min ? kInfinity : -kInfinity; }
+double scan_start(int op) {
+  return op == Scan::Sum ? 0.0 : op == Scan::Prod ? 1.0 : op == Scan::Min ? kInfinity : -kInfinity;
+}
 
 double log_sum_exp(const double* row, size_t n) {
   double top = -kInfinity;
@@ -111,7 +113,8 @@ double scatter_step(int op, double a, double b) {
 void reduce_float64(int op, const array& in, array& out, const std::vector<int>& axes, Stream s) {
   std::array<Strides, 2> strides = {in.strides(), reduced_strides(out, axes)};
   if (op == Reduce::And || op == Reduce::Or) {
-    get_command_encoder(s).dispatch([=, shape = in.shape(), from = in.size() ? in.data<double>() : nullptr,
+    get_command_encoder(s).dispatch([=, shape = in.shape(),
+                                     from = in.size() ? in.data<double>() : nullptr,
                                      to = out.data<bool>(), n = out.size()] {
       std::fill(to, to + n, op == Reduce::And);
       walk<2>(shape, strides, [&](int64_t, int64_t p, int64_t q) {
@@ -121,10 +124,12 @@ void reduce_float64(int op, const array& in, array& out, const std::vector<int>&
     });
     return;
   }
-  get_command_encoder(s).dispatch([=, shape = in.shape(), from = in.size() ? in.data<double>() : nullptr,
+  get_command_encoder(s).dispatch([=, shape = in.shape(),
+                                   from = in.size() ? in.data<double>() : nullptr,
                                    to = out.data<double>(), n = out.size()] {
     std::fill(to, to + n, neutral(op));
-    walk<2>(shape, strides, [&](int64_t, int64_t p, int64_t q) { to[q] = combine(op, to[q], from[p]); });
+    walk<2>(shape, strides,
+            [&](int64_t, int64_t p, int64_t q) { to[q] = combine(op, to[q], from[p]); });
   });
 }
 
@@ -151,7 +156,8 @@ void arg_reduce_float64(bool least, const array& in, array& out, int axis, Strea
   });
 }
 
-void scan_float64(int op, const array& in, array& out, int axis, bool reverse, bool inclusive, Stream s) {
+void scan_float64(int op, const array& in, array& out, int axis, bool reverse, bool inclusive,
+                  Stream s) {
   Line line(in, axis);
   get_command_encoder(s).dispatch([=, from = in.data<double>(), to = out.data<double>()] {
     for (size_t k = 0; k < line.outer * line.inner; ++k) {
@@ -169,26 +175,29 @@ void scan_float64(int op, const array& in, array& out, int axis, bool reverse, b
 
 void softmax_float64(const array& in, array& out, Stream s) {
   size_t n = in.shape(-1);
-  get_command_encoder(s).dispatch([n, rows = in.size() / n, from = in.data<double>(), to = out.data<double>()] {
-    for (size_t r = 0; r < rows; ++r) {
-      double norm = log_sum_exp(from + r * n, n);
-      for (size_t i = 0; i < n; ++i) {
-        to[r * n + i] = std::exp(from[r * n + i] - norm);
-      }
-    }
-  });
+  get_command_encoder(s).dispatch(
+      [n, rows = in.size() / n, from = in.data<double>(), to = out.data<double>()] {
+        for (size_t r = 0; r < rows; ++r) {
+          double norm = log_sum_exp(from + r * n, n);
+          for (size_t i = 0; i < n; ++i) {
+            to[r * n + i] = std::exp(from[r * n + i] - norm);
+          }
+        }
+      });
 }
 
 void logsumexp_float64(const array& in, array& out, Stream s) {
   size_t n = in.shape(-1);
-  get_command_encoder(s).dispatch([n, rows = out.size(), from = in.data<double>(), to = out.data<double>()] {
-    for (size_t r = 0; r < rows; ++r) {
-      to[r] = log_sum_exp(from + r * n, n);
-    }
-  });
+  get_command_encoder(s).dispatch(
+      [n, rows = out.size(), from = in.data<double>(), to = out.data<double>()] {
+        for (size_t r = 0; r < rows; ++r) {
+          to[r] = log_sum_exp(from + r * n, n);
+        }
+      });
 }
 
-void scatter_float64(int op, const array& updates, const array& offsets, array& out, const Shape& slice, Stream s) {
+void scatter_float64(int op, const array& updates, const array& offsets, array& out,
+                     const Shape& slice, Stream s) {
   std::array<Strides, 1> strides = {out.strides()};
   get_command_encoder(s).dispatch([=, from = updates.data<double>(), at = offsets.data<int64_t>(),
                                    to = out.data<double>(), count = offsets.size()] {
@@ -204,20 +213,21 @@ void scatter_float64(int op, const array& updates, const array& offsets, array& 
   });
 }
 
-void scatter_axis_sum_float64(const array& updates, const array& indices, array& out, int axis, Stream s) {
+void scatter_axis_sum_float64(const array& updates, const array& indices, array& out, int axis,
+                              Stream s) {
   Line line(out, axis);
   size_t count = indices.shape(axis);
-  get_command_encoder(s).dispatch([=, from = updates.data<double>(), at = indices.data<int64_t>(),
-                                   to = out.data<double>()] {
-    int64_t length = static_cast<int64_t>(line.length);
-    for (size_t k = 0; k < line.outer * count * line.inner; ++k) {
-      int64_t index = at[k] < 0 ? at[k] + length : at[k];
-      if (index >= 0 && index < length) {
-        size_t outer = k / line.inner / count;
-        to[(outer * line.length + index) * line.inner + k % line.inner] += from[k];
-      }
-    }
-  });
+  get_command_encoder(s).dispatch(
+      [=, from = updates.data<double>(), at = indices.data<int64_t>(), to = out.data<double>()] {
+        int64_t length = static_cast<int64_t>(line.length);
+        for (size_t k = 0; k < line.outer * count * line.inner; ++k) {
+          int64_t index = at[k] < 0 ? at[k] + length : at[k];
+          if (index >= 0 && index < length) {
+            size_t outer = k / line.inner / count;
+            to[(outer * line.length + index) * line.inner + k % line.inner] += from[k];
+          }
+        }
+      });
 }
 
 }  // namespace mlx::core::cpu

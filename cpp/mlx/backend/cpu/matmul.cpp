@@ -33,7 +33,8 @@ Matrices readable(const array& a, Stream s) {
     if ((transposed ? cols : rows) == 1) {
       leading = transposed ? rows : cols;
     }
-    return Matrices{x, transposed, std::max<int64_t>(leading, 1), Shape(x.shape().begin(), x.shape().end() - 2),
+    return Matrices{x, transposed, std::max<int64_t>(leading, 1),
+                    Shape(x.shape().begin(), x.shape().end() - 2),
                     Strides(x.strides().begin(), x.strides().end() - 2)};
   };
   int64_t row = a.strides(-2);
@@ -63,26 +64,29 @@ void gemm(const Product& p, const float* a, const float* b, float* c) {
   if (p.n == 1) {
     // A vector on the right: its elements are ldb apart, or next to each other.
     int step = p.tb ? 1 : p.ldb;
-    return cblas_sgemv(CblasRowMajor, t(p.ta), p.ta ? p.k : p.m, p.ta ? p.m : p.k, p.alpha, a, p.lda, b, step,
-                       p.beta, c, 1);
+    return cblas_sgemv(CblasRowMajor, t(p.ta), p.ta ? p.k : p.m, p.ta ? p.m : p.k, p.alpha, a,
+                       p.lda, b, step, p.beta, c, 1);
   }
   if (p.m == 1 && !p.ta) {
-    return cblas_sgemv(CblasRowMajor, t(!p.tb), p.tb ? p.n : p.k, p.tb ? p.k : p.n, p.alpha, b, p.ldb, a, 1, p.beta,
-                       c, 1);
+    return cblas_sgemv(CblasRowMajor, t(!p.tb), p.tb ? p.n : p.k, p.tb ? p.k : p.n, p.alpha, b,
+                       p.ldb, a, 1, p.beta, c, 1);
   }
-  cblas_sgemm(CblasRowMajor, t(p.ta), t(p.tb), p.m, p.n, p.k, p.alpha, a, p.lda, b, p.ldb, p.beta, c, p.n);
+  cblas_sgemm(CblasRowMajor, t(p.ta), t(p.tb), p.m, p.n, p.k, p.alpha, a, p.lda, b, p.ldb, p.beta,
+              c, p.n);
 }
 
 void gemm(const Product& p, const double* a, const double* b, double* c) {
   auto t = [](bool transposed) { return transposed ? CblasTrans : CblasNoTrans; };
-  cblas_dgemm(CblasRowMajor, t(p.ta), t(p.tb), p.m, p.n, p.k, p.alpha, a, p.lda, b, p.ldb, p.beta, c, p.n);
+  cblas_dgemm(CblasRowMajor, t(p.ta), t(p.tb), p.m, p.n, p.k, p.alpha, a, p.lda, b, p.ldb, p.beta,
+              c, p.n);
 }
 
 void gemm(const Product& p, const complex64_t* a, const complex64_t* b, complex64_t* c) {
   auto t = [](bool transposed) { return transposed ? CblasTrans : CblasNoTrans; };
   complex64_t alpha(static_cast<float>(p.alpha));
   complex64_t beta(static_cast<float>(p.beta));
-  cblas_cgemm(CblasRowMajor, t(p.ta), t(p.tb), p.m, p.n, p.k, &alpha, a, p.lda, b, p.ldb, &beta, c, p.n);
+  cblas_cgemm(CblasRowMajor, t(p.ta), t(p.tb), p.m, p.n, p.k, &alpha, a, p.lda, b, p.ldb, &beta, c,
+              p.n);
 }
 
 // Many small products share the cores among them; a large one is spread by BLAS itself.
@@ -94,7 +98,8 @@ void schedule(const Matrices& a, const Matrices& b, array& out, Product p, Strea
   Strides a_strides = a.batch_strides;
   Strides b_strides = b.batch_strides;
   // One matrix on the right for all on the left: their rows are those of one tall matrix.
-  bool shared = std::all_of(b_strides.begin(), b_strides.end(), [](int64_t stride) { return stride == 0; });
+  bool shared =
+      std::all_of(b_strides.begin(), b_strides.end(), [](int64_t stride) { return stride == 0; });
   if (shared && !a.transposed && !batch.empty()) {
     auto [shape, strides] = collapse_contiguous_dims(a.batch_shape, a.batch_strides);
     if (shape.size() == 1 && (strides[0] == a.leading * p.m || shape[0] == 1)) {
@@ -134,9 +139,15 @@ void multiply(const array& a, const array& b, array& out, double alpha, double b
   }
   auto left = readable(a, s);
   auto right = readable(b, s);
-  Product p{a.shape(-2),          b.shape(-1),           a.shape(-1),
-            left.transposed,      right.transposed,      static_cast<int>(left.leading),
-            static_cast<int>(right.leading), alpha, beta};
+  Product p{a.shape(-2),
+            b.shape(-1),
+            a.shape(-1),
+            left.transposed,
+            right.transposed,
+            static_cast<int>(left.leading),
+            static_cast<int>(right.leading),
+            alpha,
+            beta};
   if (out.dtype() == float32) {
     schedule<float>(left, right, out, p, s);
   } else if (out.dtype() == float64) {
@@ -152,7 +163,8 @@ bool through_float32(Dtype dtype) { return dtype == float16 || dtype == bfloat16
 // float32 with the same strides where the array is dense, so that transposed operands stay views.
 array widened(const array& a, Stream s) {
   array out(a.shape(), float32, nullptr, {});
-  copy(a, out, a.flags().contiguous && a.data_size() == a.size() ? CopyType::Vector : CopyType::General, s);
+  copy(a, out,
+       a.flags().contiguous && a.data_size() == a.size() ? CopyType::Vector : CopyType::General, s);
   metal::get_command_encoder(s).add_temporary(out);
   return out;
 }

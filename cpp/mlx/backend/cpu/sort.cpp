@@ -54,8 +54,13 @@ struct Lines {
 };
 
 Lines lines_of(const array& in, const array& out, int axis) {
-  Lines lines{in.shape(), in.strides(), out.strides(), in.strides(axis), out.strides(axis),
-              static_cast<size_t>(in.shape(axis)), 0};
+  Lines lines{in.shape(),
+              in.strides(),
+              out.strides(),
+              in.strides(axis),
+              out.strides(axis),
+              static_cast<size_t>(in.shape(axis)),
+              0};
   lines.shape.erase(lines.shape.begin() + axis);
   lines.in_strides.erase(lines.in_strides.begin() + axis);
   lines.out_strides.erase(lines.out_strides.begin() + axis);
@@ -145,11 +150,12 @@ void arg_order(const array& in, array& out, int axis, int kth, Stream s) {
   auto lines = lines_of(in, out, axis);
   dispatch_all_types(in.dtype(), [&](auto type) {
     using T = MLX_GET_TYPE(type);
-    cpu::get_command_encoder(s).dispatch([lines, kth, from = in.data<T>(), to = out.data<uint32_t>()] {
-      each_line(lines, from, to, [kth](std::vector<T>& values, uint32_t* line, int64_t step) {
-        store(order_indices(values, kth), line, step);
-      });
-    });
+    cpu::get_command_encoder(s).dispatch(
+        [lines, kth, from = in.data<T>(), to = out.data<uint32_t>()] {
+          each_line(lines, from, to, [kth](std::vector<T>& values, uint32_t* line, int64_t step) {
+            store(order_indices(values, kth), line, step);
+          });
+        });
   });
 }
 

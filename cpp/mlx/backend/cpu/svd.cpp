@@ -15,17 +15,18 @@ namespace mlx::core {
 
 namespace {
 
-void gesdd(char job, int m, int n, float* a, float* s, float* u, float* vt, float* work, int lwork, int* iwork,
-           int* info) {
+void gesdd(char job, int m, int n, float* a, float* s, float* u, float* vt, float* work, int lwork,
+           int* iwork, int* info) {
   LAPACK_sgesdd(&job, &m, &n, a, &m, s, u, &m, vt, &n, work, &lwork, iwork, info);
 }
 
-void gesdd(char job, int m, int n, double* a, double* s, double* u, double* vt, double* work, int lwork, int* iwork,
-           int* info) {
+void gesdd(char job, int m, int n, double* a, double* s, double* u, double* vt, double* work,
+           int lwork, int* iwork, int* info) {
   LAPACK_dgesdd(&job, &m, &n, a, &m, s, u, &m, vt, &n, work, &lwork, iwork, info);
 }
 
-// LAPACK reads our rows as columns and decomposes the transpose: its left vectors are our right ones.
+// LAPACK reads our rows as columns and decomposes the transpose: its left vectors are our right
+// ones.
 template <typename T>
 void svd(const array& in, std::vector<array>& outputs, bool vectors, Stream s) {
   int m = in.shape(-2);
@@ -34,26 +35,27 @@ void svd(const array& in, std::vector<array>& outputs, bool vectors, Stream s) {
   T* u = vectors ? outputs[0].data<T>() : nullptr;
   T* values = outputs[vectors ? 1 : 0].data<T>();
   T* vt = vectors ? outputs[2].data<T>() : nullptr;
-  cpu::get_command_encoder(s).dispatch([=, from = in.data<T>(), count = in.size() / (size_t(m) * n)] {
-    char job = vectors ? 'A' : 'N';
-    int info = 0;
-    T size = 0;
-    std::vector<T> matrix(size_t(m) * n);
-    std::vector<int> integers(8 * size_t(k));
-    gesdd(job, n, m, matrix.data(), values, vt, u, &size, -1, integers.data(), &info);
-    std::vector<T> work(static_cast<size_t>(size));
-    for (size_t i = 0; i < count; ++i) {
-      std::copy(from + i * m * n, from + (i + 1) * m * n, matrix.begin());
-      T* left = vectors ? vt + i * n * n : nullptr;
-      T* right = vectors ? u + i * m * m : nullptr;
-      gesdd(job, n, m, matrix.data(), values + i * k, left, right, work.data(), static_cast<int>(work.size()),
-            integers.data(), &info);
-      if (info != 0) {
-        throw std::runtime_error("[linalg::svd] The decomposition failed with LAPACK's code " + std::to_string(info) +
-                                 ".");
-      }
-    }
-  });
+  cpu::get_command_encoder(s).dispatch(
+      [=, from = in.data<T>(), count = in.size() / (size_t(m) * n)] {
+        char job = vectors ? 'A' : 'N';
+        int info = 0;
+        T size = 0;
+        std::vector<T> matrix(size_t(m) * n);
+        std::vector<int> integers(8 * size_t(k));
+        gesdd(job, n, m, matrix.data(), values, vt, u, &size, -1, integers.data(), &info);
+        std::vector<T> work(static_cast<size_t>(size));
+        for (size_t i = 0; i < count; ++i) {
+          std::copy(from + i * m * n, from + (i + 1) * m * n, matrix.begin());
+          T* left = vectors ? vt + i * n * n : nullptr;
+          T* right = vectors ? u + i * m * m : nullptr;
+          gesdd(job, n, m, matrix.data(), values + i * k, left, right, work.data(),
+                static_cast<int>(work.size()), integers.data(), &info);
+          if (info != 0) {
+            throw std::runtime_error("[linalg::svd] The decomposition failed with LAPACK's code " +
+                                     std::to_string(info) + ".");
+          }
+        }
+      });
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 
 namespace mlx::core::cpu {
 
-// Calls f(index, offsets...) for each element in row-major order; offsets follow each operand's strides.
+// Calls f(index, offsets...) for each element in row-major order; offsets follow each operand's
+// strides.
 template <size_t N, typename F>
 void walk(const Shape& shape, const std::array<Strides, N>& strides, F&& f) {
   std::array<int64_t, N> offsets{};

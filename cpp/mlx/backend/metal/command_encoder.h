@@ -61,12 +61,24 @@ class CommandEncoder {
   void add_host_task(std::function<void()> task);
 
   // The spelling of metal-cpp.
-  void setComputePipelineState(const MTL::ComputePipelineState* kernel) { set_compute_pipeline_state(kernel); }
-  void setBuffer(const MTL::Buffer* buffer, size_t offset, int index) { set_buffer(buffer, index, offset); }
-  void setBytes(const void* bytes, size_t length, int index) { set_raw_bytes(bytes, length, index); }
-  void setThreadgroupMemoryLength(size_t bytes, int index) { set_threadgroup_memory_length(bytes, index); }
-  void dispatchThreads(MTL::Size grid, MTL::Size threadgroup) { dispatch_threads(grid, threadgroup); }
-  void dispatchThreadgroups(MTL::Size grid, MTL::Size threadgroup) { dispatch_threadgroups(grid, threadgroup); }
+  void setComputePipelineState(const MTL::ComputePipelineState* kernel) {
+    set_compute_pipeline_state(kernel);
+  }
+  void setBuffer(const MTL::Buffer* buffer, size_t offset, int index) {
+    set_buffer(buffer, index, offset);
+  }
+  void setBytes(const void* bytes, size_t length, int index) {
+    set_raw_bytes(bytes, length, index);
+  }
+  void setThreadgroupMemoryLength(size_t bytes, int index) {
+    set_threadgroup_memory_length(bytes, index);
+  }
+  void dispatchThreads(MTL::Size grid, MTL::Size threadgroup) {
+    dispatch_threads(grid, threadgroup);
+  }
+  void dispatchThreadgroups(MTL::Size grid, MTL::Size threadgroup) {
+    dispatch_threadgroups(grid, threadgroup);
+  }
   CommandEncoder* operator->() { return this; }
 
  private:

@@ -12,7 +12,8 @@ namespace mlx::core::metal {
 namespace {
 
 std::string describe(NS::Error* error) {
-  return error && error->localizedDescription() ? error->localizedDescription()->utf8String() : "unknown error";
+  return error && error->localizedDescription() ? error->localizedDescription()->utf8String()
+                                                : "unknown error";
 }
 
 NS::String* text(const std::string& value) {
@@ -50,7 +51,9 @@ StreamState& Device::get_stream(int index) {
 }
 
 CommandEncoder& Device::get_command_encoder(int index) { return get_stream(index).handle; }
-MTL::CommandBuffer* Device::get_command_buffer(int index) { return get_stream(index).command_buffer(); }
+MTL::CommandBuffer* Device::get_command_buffer(int index) {
+  return get_stream(index).command_buffer();
+}
 void Device::end_encoding(int index) { get_stream(index).end_encoding(); }
 void Device::commit_command_buffer(int index) { get_stream(index).commit(); }
 
@@ -59,7 +62,8 @@ MTL::Library* Device::load_file(const std::string& path) {
   NS::Error* error = nullptr;
   auto* library = device_->newLibrary(text(path), &error);
   if (!library) {
-    throw std::runtime_error("[metal::Device] Unable to load the library " + path + ": " + describe(error));
+    throw std::runtime_error("[metal::Device] Unable to load the library " + path + ": " +
+                             describe(error));
   }
   return library;
 }
@@ -69,7 +73,9 @@ MTL::Library* Device::find_library(const std::string& name) {
   return found == libraries_.end() ? nullptr : found->second.get();
 }
 
-void Device::register_library(const std::string& name, const std::string& path) { get_library(name, path); }
+void Device::register_library(const std::string& name, const std::string& path) {
+  get_library(name, path);
+}
 
 void Device::register_library(const std::string& name,
                               const std::function<std::string(const std::string&)>& path) {
@@ -91,16 +97,19 @@ MTL::Library* Device::get_library(const std::string& name, const std::string& pa
   return libraries_.emplace(name, NS::TransferPtr(load_file(file))).first->second.get();
 }
 
-MTL::Library* Device::get_library(const std::string& name, const std::function<std::string()>& source) {
+MTL::Library* Device::get_library(const std::string& name,
+                                  const std::function<std::string()>& source) {
   std::lock_guard lock(library_mutex_);
   if (auto* library = find_library(name)) {
     return library;
   }
   Pool pool;
   NS::Error* error = nullptr;
-  auto* library = device_->newLibrary(text(source()), static_cast<const MTL::CompileOptions*>(nullptr), &error);
+  auto* library =
+      device_->newLibrary(text(source()), static_cast<const MTL::CompileOptions*>(nullptr), &error);
   if (!library) {
-    throw std::runtime_error("[metal::Device] Unable to build the library " + name + ":\n" + describe(error));
+    throw std::runtime_error("[metal::Device] Unable to build the library " + name + ":\n" +
+                             describe(error));
   }
   return libraries_.emplace(name, NS::TransferPtr(library)).first->second.get();
 }
@@ -114,7 +123,8 @@ void Device::clear_library(const std::string& name) {
 }
 
 MTL::ComputePipelineState* Device::get_kernel(const std::string& base_name, MTL::Library* library,
-                                              const std::string& hash_name, const MTLFCList& constants) {
+                                              const std::string& hash_name,
+                                              const MTLFCList& constants) {
   std::lock_guard lock(library_mutex_);
   auto& kernel = kernels_[library][hash_name.empty() ? base_name : hash_name];
   if (kernel) {
@@ -138,13 +148,16 @@ MTL::ComputePipelineState* Device::get_kernel(const std::string& base_name, MTL:
   }
   kernel = NS::TransferPtr(device_->newComputePipelineState(function.get(), &error));
   if (!kernel) {
-    throw std::runtime_error("[metal::Device] Unable to compile the kernel " + base_name + ": " + describe(error));
+    throw std::runtime_error("[metal::Device] Unable to compile the kernel " + base_name + ": " +
+                             describe(error));
   }
   return kernel.get();
 }
 
-MTL::ComputePipelineState* Device::get_kernel(const std::string& base_name, const std::string& library,
-                                              const std::string& hash_name, const MTLFCList& constants) {
+MTL::ComputePipelineState* Device::get_kernel(const std::string& base_name,
+                                              const std::string& library,
+                                              const std::string& hash_name,
+                                              const MTLFCList& constants) {
   std::lock_guard lock(library_mutex_);
   auto* named = find_library(library);
   if (!named && library != "mlx") {
@@ -160,6 +173,8 @@ Device& device(mlx::core::Device) {
   return *device;
 }
 
-CommandEncoder& get_command_encoder(Stream s) { return device(s.device).get_command_encoder(s.index); }
+CommandEncoder& get_command_encoder(Stream s) {
+  return device(s.device).get_command_encoder(s.index);
+}
 
 }  // namespace mlx::core::metal

@@ -56,8 +56,9 @@ class Device {
 
   // Loads NAME.metallib (or a library made from source) once; later calls find it by name.
   void register_library(const std::string& name, const std::string& path);
-  void register_library(const std::string& name,
-                        const std::function<std::string(const std::string&)>& path = get_colocated_mtllib_path);
+  void register_library(
+      const std::string& name,
+      const std::function<std::string(const std::string&)>& path = get_colocated_mtllib_path);
   // `path`: the library file, or the folder that holds it; without it, beside libmlx.
   MTL::Library* get_library(const std::string& name, const std::string& path = "");
   MTL::Library* get_library(const std::string& name, const std::function<std::string()>& source);
@@ -65,10 +66,13 @@ class Device {
 
   // A function of a library, specialised by constants. `hash_name` names the specialisation.
   MTL::ComputePipelineState* get_kernel(const std::string& base_name, MTL::Library* library,
-                                        const std::string& hash_name = "", const MTLFCList& constants = {});
+                                        const std::string& hash_name = "",
+                                        const MTLFCList& constants = {});
   // `library`: a registered name. By default the kernels of the array core.
-  MTL::ComputePipelineState* get_kernel(const std::string& base_name, const std::string& library = "mlx",
-                                        const std::string& hash_name = "", const MTLFCList& constants = {});
+  MTL::ComputePipelineState* get_kernel(const std::string& base_name,
+                                        const std::string& library = "mlx",
+                                        const std::string& hash_name = "",
+                                        const MTLFCList& constants = {});
 
  private:
   MTL::Library* find_library(const std::string& name);
@@ -80,7 +84,8 @@ class Device {
   std::unordered_map<int, std::unique_ptr<StreamState>> streams_;
   std::recursive_mutex library_mutex_;
   std::unordered_map<std::string, NS::SharedPtr<MTL::Library>> libraries_;
-  std::unordered_map<MTL::Library*, std::unordered_map<std::string, NS::SharedPtr<MTL::ComputePipelineState>>>
+  std::unordered_map<MTL::Library*,
+                     std::unordered_map<std::string, NS::SharedPtr<MTL::ComputePipelineState>>>
       kernels_;
 };
 

@@ -1,7 +1,9 @@
-// Streams of both devices are queues of the Metal device: kernels and host tasks of one stream run in order.
+// Streams of both devices are queues of the Metal device: kernels and host tasks of one stream run
+// in order.
+#include "mlx/backend/cpu/eval.h"
+
 #include <stdexcept>
 
-#include "mlx/backend/cpu/eval.h"
 #include "mlx/backend/gpu/eval.h"
 #include "mlx/backend/metal/device.h"
 #include "mlx/backend/metal/metal.h"
@@ -15,7 +17,9 @@ namespace {
 // So many operations are collected before they start to run while the host goes on.
 constexpr int kOperationsPerCommit = 32;
 
-metal::StreamState& state_of(Stream stream) { return metal::device(stream.device).get_stream(stream.index); }
+metal::StreamState& state_of(Stream stream) {
+  return metal::device(stream.device).get_stream(stream.index);
+}
 
 template <typename Run>
 void eval_on(array& arr, Run run) {
@@ -60,13 +64,14 @@ namespace cpu {
 void new_stream(Stream stream) { state_of(stream); }
 
 void eval(array& arr) {
-  eval_on(arr, [](Primitive& primitive, const std::vector<array>& inputs, std::vector<array>& outputs) {
-    // A primitive that computes in eval_cpu itself reads its inputs there.
-    if (!primitive.encodes()) {
-      state_of(primitive.stream()).synchronize();
-    }
-    primitive.eval_cpu(inputs, outputs);
-  });
+  eval_on(arr,
+          [](Primitive& primitive, const std::vector<array>& inputs, std::vector<array>& outputs) {
+            // A primitive that computes in eval_cpu itself reads its inputs there.
+            if (!primitive.encodes()) {
+              state_of(primitive.stream()).synchronize();
+            }
+            primitive.eval_cpu(inputs, outputs);
+          });
 }
 
 void finalize(Stream stream) { finalize_stream(stream); }
@@ -83,9 +88,8 @@ bool is_available() { return metal::is_available(); }
 void new_stream(Stream stream) { state_of(stream); }
 
 void eval(array& arr) {
-  eval_on(arr, [](Primitive& primitive, const std::vector<array>& inputs, std::vector<array>& outputs) {
-    primitive.eval_gpu(inputs, outputs);
-  });
+  eval_on(arr, [](Primitive& primitive, const std::vector<array>& inputs,
+                  std::vector<array>& outputs) { primitive.eval_gpu(inputs, outputs); });
 }
 
 void finalize(Stream stream) { finalize_stream(stream); }

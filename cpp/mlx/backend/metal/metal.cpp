@@ -20,12 +20,14 @@ bool is_available() {
 const std::unordered_map<std::string, std::variant<std::string, size_t>>& device_info() {
   static auto info = [] {
     auto* mtl = device().mtl_device();
-    size_t memory = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
+    size_t memory =
+        static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
     return std::unordered_map<std::string, std::variant<std::string, size_t>>{
         {"architecture", device().get_architecture()},
         {"device_name", std::string(mtl->name()->utf8String())},
         {"memory_size", memory},
-        {"max_recommended_working_set_size", static_cast<size_t>(mtl->recommendedMaxWorkingSetSize())},
+        {"max_recommended_working_set_size",
+         static_cast<size_t>(mtl->recommendedMaxWorkingSetSize())},
         {"max_buffer_length", static_cast<size_t>(mtl->maxBufferLength())},
         {"resource_limit", static_cast<size_t>(499000)},
     };
@@ -35,8 +37,10 @@ const std::unordered_map<std::string, std::variant<std::string, size_t>>& device
 
 void start_capture(std::string path) {
   const std::string suffix = ".gputrace";
-  if (!path.empty() && (path.size() < suffix.size() || path.substr(path.size() - suffix.size()) != suffix)) {
-    throw std::runtime_error("[metal::start_capture] The path of a capture ends in .gputrace, got '" + path + "'.");
+  if (!path.empty() &&
+      (path.size() < suffix.size() || path.substr(path.size() - suffix.size()) != suffix)) {
+    throw std::runtime_error(
+        "[metal::start_capture] The path of a capture ends in .gputrace, got '" + path + "'.");
   }
 }
 

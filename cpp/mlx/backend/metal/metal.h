@@ -9,7 +9,8 @@ namespace mlx::core::metal {
 
 bool is_available();
 
-// Keys: architecture, device_name, memory_size, max_recommended_working_set_size, max_buffer_length, resource_limit.
+// Keys: architecture, device_name, memory_size, max_recommended_working_set_size,
+// max_buffer_length, resource_limit.
 const std::unordered_map<std::string, std::variant<std::string, size_t>>& device_info();
 
 // Captures are a tool of Apple's: these do nothing but check the path.

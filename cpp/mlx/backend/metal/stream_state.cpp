@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "mlx/interrupt.h"
-#include "mlx/interrupt.h"
 #include "mlx/scheduler.h"
 
 namespace mlx::core::metal {
@@ -75,17 +74,18 @@ void StreamState::commit(std::function<void(std::exception_ptr)> done) {
 
   Stream stream = get_stream(index);
   scheduler::notify_new_task(stream);
-  command_buffer()->addCompletedHandler(
-      [kept = std::move(kept), done = std::move(done), errors = errors, stream](MTL::CommandBuffer* ran) mutable {
-        kept.reset();
-        if (auto* error = ran->error()) {
-          errors->set(std::make_exception_ptr(std::runtime_error(error->localizedDescription()->utf8String())));
-        }
-        if (done) {
-          done(errors->take());
-        }
-        scheduler::notify_task_completion(stream);
-      });
+  command_buffer()->addCompletedHandler([kept = std::move(kept), done = std::move(done),
+                                         errors = errors, stream](MTL::CommandBuffer* ran) mutable {
+    kept.reset();
+    if (auto* error = ran->error()) {
+      errors->set(
+          std::make_exception_ptr(std::runtime_error(error->localizedDescription()->utf8String())));
+    }
+    if (done) {
+      done(errors->take());
+    }
+    scheduler::notify_task_completion(stream);
+  });
   buffer->commit();
   last = std::move(buffer);
 }

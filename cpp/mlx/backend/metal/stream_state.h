@@ -20,8 +20,8 @@ struct StreamState {
   MTL::CommandBuffer* command_buffer();
   MTL::ComputeCommandEncoder* compute_encoder();
   void end_encoding();
-  // Starts what is encoded. `done` is called when it, and all before it, has run; with the error met since the last
-  // commit that had a `done`, or null.
+  // Starts what is encoded. `done` is called when it, and all before it, has run; with the error
+  // met since the last commit that had a `done`, or null.
   void commit(std::function<void(std::exception_ptr)> done = {});
   // Commits, and waits for everything; rethrows an error that nobody was told of.
   void synchronize();

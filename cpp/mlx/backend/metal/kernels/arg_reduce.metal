@@ -57,7 +57,8 @@ inline Best<A> search_row(const device T* in, uint length) {
     bool better = takes<Op, A>(values[k], best.value);
     bool worse = takes<Op, A>(best.value, values[k]);
     bool nans = is_nan_value(values[k]) && is_nan_value(best.value);
-    bool take = better || ((nans || (!worse && !is_nan_value(best.value))) && indices[k] < best.index);
+    bool take =
+        better || ((nans || (!worse && !is_nan_value(best.value))) && indices[k] < best.index);
     best.value = take ? values[k] : best.value;
     best.index = take ? indices[k] : best.index;
   }

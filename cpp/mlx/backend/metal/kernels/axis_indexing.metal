@@ -13,8 +13,10 @@ struct Assign {
 // The grid is (inner, indices along the axis, outer).
 template <typename T, typename I>
 [[kernel]] void gather_axis(const device T* in [[buffer(0)]], const device I* indices [[buffer(1)]],
-                            device T* out [[buffer(2)]], constant const int64_t& length [[buffer(3)]],
-                            uint3 pos [[thread_position_in_grid]], uint3 grid [[threads_per_grid]]) {
+                            device T* out [[buffer(2)]],
+                            constant const int64_t& length [[buffer(3)]],
+                            uint3 pos [[thread_position_in_grid]],
+                            uint3 grid [[threads_per_grid]]) {
   int64_t at = pos.x + grid.x * (pos.y + static_cast<int64_t>(grid.y) * pos.z);
   int64_t index = clamp_index(wrap_index(indices[at], length), length);
   out[at] = in[pos.x + grid.x * (index + length * pos.z)];
@@ -22,26 +24,29 @@ template <typename T, typename I>
 
 // The grid is (inner, outer); a thread applies the updates of its line in order.
 template <typename Op, typename T, typename I>
-[[kernel]] void scatter_axis(const device T* updates [[buffer(0)]], const device I* indices [[buffer(1)]],
-                             device T* out [[buffer(2)]], constant const int64_t& length [[buffer(3)]],
+[[kernel]] void scatter_axis(const device T* updates [[buffer(0)]],
+                             const device I* indices [[buffer(1)]], device T* out [[buffer(2)]],
+                             constant const int64_t& length [[buffer(3)]],
                              constant const uint& count [[buffer(4)]],
-                             uint2 pos [[thread_position_in_grid]], uint2 grid [[threads_per_grid]]) {
+                             uint2 pos [[thread_position_in_grid]],
+                             uint2 grid [[threads_per_grid]]) {
   int64_t from = pos.x + static_cast<int64_t>(grid.x) * count * pos.y;
   out += pos.x + grid.x * length * pos.y;
   for (uint i = 0; i < count; ++i, from += grid.x) {
     int64_t index = wrap_index(indices[from], length);
     if (index >= 0 && index < length) {
       device T* to = out + index * grid.x;
-      *to = convert<T>(Op::apply(static_cast<compute_t<T>>(*to), static_cast<compute_t<T>>(updates[from])));
+      *to = convert<T>(
+          Op::apply(static_cast<compute_t<T>>(*to), static_cast<compute_t<T>>(updates[from])));
     }
   }
 }
 
 #define GATHER_AXIS(Op, size_name, T, index_name, I) \
   MLX_KERNEL(#Op "_" #size_name "_" #index_name, gather_axis<T, I>)
-#define SCATTER_AXIS(Op, name, T)                                             \
-  MLX_KERNEL("ScatterAxis" #Op "_" #name "_int32", scatter_axis<Op, T, int32_t>)    \
-  MLX_KERNEL("ScatterAxis" #Op "_" #name "_uint32", scatter_axis<Op, T, uint32_t>)  \
+#define SCATTER_AXIS(Op, name, T)                                                  \
+  MLX_KERNEL("ScatterAxis" #Op "_" #name "_int32", scatter_axis<Op, T, int32_t>)   \
+  MLX_KERNEL("ScatterAxis" #Op "_" #name "_uint32", scatter_axis<Op, T, uint32_t>) \
   MLX_KERNEL("ScatterAxis" #Op "_" #name "_int64", scatter_axis<Op, T, int64_t>)
 
 MLX_FOR_INTEGERS(GATHER_AXIS, GatherAxis, size1, uint8_t)

@@ -1,5 +1,6 @@
-// Kernels of elementwise operations of two operands: both contiguous (vv), one of them a scalar (sv, vs); strided, where
-// the elements of a row lie side by side (r), or one operand has the same for the whole row (sr, rs), or neither (g).
+// Kernels of elementwise operations of two operands: both contiguous (vv), one of them a scalar
+// (sv, vs); strided, where the elements of a row lie side by side (r), or one operand has the same
+// for the whole row (sr, rs), or neither (g).
 #pragma once
 
 #include "mlx/backend/metal/kernels/binary_ops.h"
@@ -31,7 +32,8 @@ template <typename Op, typename T, typename U>
 
 template <typename Op, typename T, typename U>
 [[kernel]] void binary_g(const device T* a [[buffer(0)]], const device T* b [[buffer(1)]],
-                         device U* out [[buffer(2)]], constant const Strides4<2>& strides [[buffer(3)]],
+                         device U* out [[buffer(2)]],
+                         constant const Strides4<2>& strides [[buffer(3)]],
                          uint3 pos [[thread_position_in_grid]], uint3 grid [[threads_per_grid]]) {
   out[dense_offset(pos, grid)] = binary_apply<Op, T, U>(a[strided_offset(strides, 0, pos)],
                                                         b[strided_offset(strides, 1, pos)]);
@@ -39,19 +41,20 @@ template <typename Op, typename T, typename U>
 
 template <typename Op, typename T, typename U, int A, int B>
 [[kernel]] void binary_r(const device T* a [[buffer(0)]], const device T* b [[buffer(1)]],
-                         device U* out [[buffer(2)]], constant const Strides4<2>& strides [[buffer(3)]],
+                         device U* out [[buffer(2)]],
+                         constant const Strides4<2>& strides [[buffer(3)]],
                          uint3 pos [[thread_position_in_grid]], uint3 grid [[threads_per_grid]]) {
   T x = a[row_offset(strides, 0, pos) + A * pos.x];
   T y = b[row_offset(strides, 1, pos) + B * pos.x];
   out[dense_offset(pos, grid)] = binary_apply<Op, T, U>(x, y);
 }
 
-#define BINARY_AS(Op, name, T, U)                              \
-  MLX_KERNEL(#Op "_vv_" #name, binary_vv<Op, T, U>)  \
-  MLX_KERNEL(#Op "_sv_" #name, binary_sv<Op, T, U>)  \
-  MLX_KERNEL(#Op "_vs_" #name, binary_vs<Op, T, U>)  \
-  MLX_KERNEL(#Op "_g_" #name, binary_g<Op, T, U>)    \
-  MLX_KERNEL(#Op "_r_" #name, binary_r<Op, T, U, 1, 1>) \
+#define BINARY_AS(Op, name, T, U)                        \
+  MLX_KERNEL(#Op "_vv_" #name, binary_vv<Op, T, U>)      \
+  MLX_KERNEL(#Op "_sv_" #name, binary_sv<Op, T, U>)      \
+  MLX_KERNEL(#Op "_vs_" #name, binary_vs<Op, T, U>)      \
+  MLX_KERNEL(#Op "_g_" #name, binary_g<Op, T, U>)        \
+  MLX_KERNEL(#Op "_r_" #name, binary_r<Op, T, U, 1, 1>)  \
   MLX_KERNEL(#Op "_sr_" #name, binary_r<Op, T, U, 0, 1>) \
   MLX_KERNEL(#Op "_rs_" #name, binary_r<Op, T, U, 1, 0>)
 #define BINARY(Op, name, T) BINARY_AS(Op, name, T, T)

@@ -101,7 +101,8 @@ struct FloorDivide {
   }
 };
 
-// Whole numbers: repeated squaring; a negative exponent gives the truncated reciprocal (0 but for bases 1 and -1).
+// Whole numbers: repeated squaring; a negative exponent gives the truncated reciprocal (0 but for
+// bases 1 and -1).
 struct Power {
   template <typename T>
   static T apply(T a, T b) {
@@ -130,7 +131,9 @@ struct Maximum {
     return a > b ? a : b;
   }
   static float apply(float a, float b) { return (a > b || isnan(a)) ? a : b; }
-  static complex64_t apply(complex64_t a, complex64_t b) { return (cisnan(a) || cless(b, a)) ? a : b; }
+  static complex64_t apply(complex64_t a, complex64_t b) {
+    return (cisnan(a) || cless(b, a)) ? a : b;
+  }
 };
 struct Minimum {
   template <typename T>
@@ -138,7 +141,9 @@ struct Minimum {
     return a < b ? a : b;
   }
   static float apply(float a, float b) { return (a < b || isnan(a)) ? a : b; }
-  static complex64_t apply(complex64_t a, complex64_t b) { return (cisnan(a) || cless(a, b)) ? a : b; }
+  static complex64_t apply(complex64_t a, complex64_t b) {
+    return (cisnan(a) || cless(a, b)) ? a : b;
+  }
 };
 
 struct LogAddExp {
@@ -161,13 +166,13 @@ struct ArcTan2 {
   static float apply(float a, float b) { return precise::atan2(a, b); }
 };
 
-#define MLX_COMPARE(Name, real_expression, complex_expression)                           \
-  struct Name {                                                                          \
-    template <typename T>                                                                \
-    static bool apply(T a, T b) {                                                        \
-      return real_expression;                                                            \
-    }                                                                                    \
-    static bool apply(complex64_t a, complex64_t b) { return complex_expression; }       \
+#define MLX_COMPARE(Name, real_expression, complex_expression)                     \
+  struct Name {                                                                    \
+    template <typename T>                                                          \
+    static bool apply(T a, T b) {                                                  \
+      return real_expression;                                                      \
+    }                                                                              \
+    static bool apply(complex64_t a, complex64_t b) { return complex_expression; } \
   };
 MLX_COMPARE(Equal, a == b, cequal(a, b))
 MLX_COMPARE(NotEqual, a != b, !cequal(a, b))

@@ -172,7 +172,8 @@ inline complex64_t catanh(complex64_t a) {
   float x = a.real;
   float y = a.imag;
   float below = fma(y, y, (1.0f - x) * (1.0f - x));
-  float re = 0.25f * copysign(log1p_(4.0f * fabs(x) / fma(y, y, (1.0f - fabs(x)) * (1.0f - fabs(x)))), x);
+  float re =
+      0.25f * copysign(log1p_(4.0f * fabs(x) / fma(y, y, (1.0f - fabs(x)) * (1.0f - fabs(x)))), x);
   float im = 0.5f * precise::atan2(2.0f * y, (1.0f - x) * (1.0f + x) - y * y);
   return complex64_t(below == 0.0f ? INFINITY : re, im);
 }

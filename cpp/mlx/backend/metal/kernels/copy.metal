@@ -1,5 +1,5 @@
-// Copies with conversion: a scalar repeated (s), contiguous (v), rows without gaps on both sides (r), strided on both
-// sides (g), strided with more than four dimensions (gn).
+// Copies with conversion: a scalar repeated (s), contiguous (v), rows without gaps on both sides
+// (r), strided on both sides (g), strided with more than four dimensions (gn).
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/strided.h"
 #include "mlx/backend/metal/kernels/types.h"
@@ -41,11 +41,11 @@ template <typename T, typename U>
   out[o] = convert<U>(in[i]);
 }
 
-#define COPY(to, U, from, T)                              \
-  MLX_KERNEL("copy_s_" #from "_" #to, copy_s<T, U>)       \
-  MLX_KERNEL("copy_v_" #from "_" #to, copy_v<T, U>)       \
-  MLX_KERNEL("copy_r_" #from "_" #to, copy_r<T, U>)       \
-  MLX_KERNEL("copy_g_" #from "_" #to, copy_g<T, U>)       \
+#define COPY(to, U, from, T)                        \
+  MLX_KERNEL("copy_s_" #from "_" #to, copy_s<T, U>) \
+  MLX_KERNEL("copy_v_" #from "_" #to, copy_v<T, U>) \
+  MLX_KERNEL("copy_r_" #from "_" #to, copy_r<T, U>) \
+  MLX_KERNEL("copy_g_" #from "_" #to, copy_g<T, U>) \
   MLX_KERNEL("copy_gn_" #from "_" #to, copy_gn<T, U>)
 
 MLX_FOR_ALL(COPY, bool_, bool)

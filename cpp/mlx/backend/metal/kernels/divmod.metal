@@ -1,4 +1,5 @@
-// Quotient and remainder at once; operands as in binary.h, without the strided forms (the host makes them contiguous).
+// Quotient and remainder at once; operands as in binary.h, without the strided forms (the host
+// makes them contiguous).
 #include "mlx/backend/metal/kernels/binary_ops.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
 
@@ -12,9 +13,9 @@ template <typename T, int A, int B>
   remainder[i] = convert<T>(Remainder::apply(x, y));
 }
 
-#define DIVMOD(Op, name, T)                              \
-  MLX_KERNEL(#Op "_vv_" #name, divmod<T, 1, 1>)          \
-  MLX_KERNEL(#Op "_sv_" #name, divmod<T, 0, 1>)          \
+#define DIVMOD(Op, name, T)                     \
+  MLX_KERNEL(#Op "_vv_" #name, divmod<T, 1, 1>) \
+  MLX_KERNEL(#Op "_sv_" #name, divmod<T, 0, 1>) \
   MLX_KERNEL(#Op "_vs_" #name, divmod<T, 1, 0>)
 
 MLX_FOR_ALL(DIVMOD, DivMod)

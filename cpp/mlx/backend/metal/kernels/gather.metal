@@ -1,12 +1,14 @@
-// Gathers by one index array, or by offsets that index_offsets made from several. A slice is a single element
-// (element), contiguous in the array (row) or anything (general). Elements by size, indices of every integer type.
+// Gathers by one index array, or by offsets that index_offsets made from several. A slice is a
+// single element (element), contiguous in the array (row) or anything (general). Elements by size,
+// indices of every integer type.
 #include "mlx/backend/metal/kernels/indexing.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/types.h"
 
 template <typename T, typename I>
-[[kernel]] void gather_element(const device T* in [[buffer(0)]], const device I* indices [[buffer(1)]],
-                               device T* out [[buffer(2)]], constant const SliceParams& p [[buffer(3)]],
+[[kernel]] void gather_element(const device T* in [[buffer(0)]],
+                               const device I* indices [[buffer(1)]], device T* out [[buffer(2)]],
+                               constant const SliceParams& p [[buffer(3)]],
                                uint i [[thread_position_in_grid]]) {
   int64_t index = clamp_index(wrap_index(indices[i], p.axis_size), p.limit);
   out[i] = in[index * p.axis_stride];
@@ -37,16 +39,20 @@ template <typename T, typename I>
 }
 
 template <typename T, typename I>
-[[kernel]] void gather_general(const device T* in [[buffer(0)]], const device I* indices [[buffer(1)]],
-                               device T* out [[buffer(2)]], constant const SliceParams& p [[buffer(3)]],
+[[kernel]] void gather_general(const device T* in [[buffer(0)]],
+                               const device I* indices [[buffer(1)]], device T* out [[buffer(2)]],
+                               constant const SliceParams& p [[buffer(3)]],
                                uint2 pos [[thread_position_in_grid]]) {
   int64_t index = clamp_index(wrap_index(indices[pos.y], p.axis_size), p.limit);
-  out[pos.x + static_cast<int64_t>(p.size) * pos.y] = in[index * p.axis_stride + slice_offset(p, pos.x)];
+  out[pos.x + static_cast<int64_t>(p.size) * pos.y] =
+      in[index * p.axis_stride + slice_offset(p, pos.x)];
 }
 
-// offsets[i] (+)= index * stride. Clamps, or marks positions out of range by a large negative number.
+// offsets[i] (+)= index * stride. Clamps, or marks positions out of range by a large negative
+// number.
 template <typename I, bool First, bool Clamp>
-[[kernel]] void index_offsets(const device I* indices [[buffer(0)]], device int64_t* offsets [[buffer(1)]],
+[[kernel]] void index_offsets(const device I* indices [[buffer(0)]],
+                              device int64_t* offsets [[buffer(1)]],
                               constant const int64_t& axis_size [[buffer(2)]],
                               constant const int64_t& limit [[buffer(3)]],
                               constant const int64_t& axis_stride [[buffer(4)]],
@@ -69,10 +75,10 @@ MLX_FOR_INTEGERS(GATHER, Gather, size2, uint16_t)
 MLX_FOR_INTEGERS(GATHER, Gather, size4, uint32_t)
 MLX_FOR_INTEGERS(GATHER, Gather, size8, uint64_t)
 
-#define INDEX_OFFSETS(Op, name, I)                                            \
-  MLX_KERNEL(#Op "_first_clamp_" #name, index_offsets<I, true, true>)         \
-  MLX_KERNEL(#Op "_next_clamp_" #name, index_offsets<I, false, true>)         \
-  MLX_KERNEL(#Op "_first_drop_" #name, index_offsets<I, true, false>)         \
+#define INDEX_OFFSETS(Op, name, I)                                    \
+  MLX_KERNEL(#Op "_first_clamp_" #name, index_offsets<I, true, true>) \
+  MLX_KERNEL(#Op "_next_clamp_" #name, index_offsets<I, false, true>) \
+  MLX_KERNEL(#Op "_first_drop_" #name, index_offsets<I, true, false>) \
   MLX_KERNEL(#Op "_next_drop_" #name, index_offsets<I, false, false>)
 
 MLX_FOR_INTEGERS(INDEX_OFFSETS, IndexOffsets)

@@ -2,18 +2,18 @@
 #pragma once
 
 #define MLX_FOR_BOOL(F, ...) F(__VA_ARGS__, bool_, bool)
-#define MLX_FOR_UNSIGNED(F, ...)      \
-  F(__VA_ARGS__, uint8, uint8_t)      \
-  F(__VA_ARGS__, uint16, uint16_t)    \
-  F(__VA_ARGS__, uint32, uint32_t)    \
+#define MLX_FOR_UNSIGNED(F, ...)   \
+  F(__VA_ARGS__, uint8, uint8_t)   \
+  F(__VA_ARGS__, uint16, uint16_t) \
+  F(__VA_ARGS__, uint32, uint32_t) \
   F(__VA_ARGS__, uint64, uint64_t)
-#define MLX_FOR_SIGNED(F, ...)        \
-  F(__VA_ARGS__, int8, int8_t)        \
-  F(__VA_ARGS__, int16, int16_t)      \
-  F(__VA_ARGS__, int32, int32_t)      \
+#define MLX_FOR_SIGNED(F, ...)   \
+  F(__VA_ARGS__, int8, int8_t)   \
+  F(__VA_ARGS__, int16, int16_t) \
+  F(__VA_ARGS__, int32, int32_t) \
   F(__VA_ARGS__, int64, int64_t)
-#define MLX_FOR_FLOATS(F, ...)        \
-  F(__VA_ARGS__, float16, half)       \
+#define MLX_FOR_FLOATS(F, ...)         \
+  F(__VA_ARGS__, float16, half)        \
   F(__VA_ARGS__, bfloat16, bfloat16_t) \
   F(__VA_ARGS__, float32, float)
 #define MLX_FOR_COMPLEX(F, ...) F(__VA_ARGS__, complex64, complex64_t)

@@ -1,4 +1,5 @@
-// Functions of float that Metal's library lacks or computes too coarsely near zero. No branches, so that they vectorise.
+// Functions of float that Metal's library lacks or computes too coarsely near zero. No branches, so
+// that they vectorise.
 #pragma once
 
 #include <metal_stdlib>

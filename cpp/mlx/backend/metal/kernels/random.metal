@@ -13,7 +13,7 @@ struct RandomParams {
 #define MLX_MIX(distance) \
   x += y;                 \
   y = ((y << distance) | (y >> (32 - distance))) ^ x;
-#define MLX_FOUR_ROUNDS(a, b, c, d, add_x, add_y) \
+#define MLX_FOUR_ROUNDS(a, b, c, d, add_x, add_y)         \
   MLX_MIX(a) MLX_MIX(b) MLX_MIX(c) MLX_MIX(d) x += add_x; \
   y += add_y;
 
@@ -40,9 +40,11 @@ inline void store_word(device uint8_t* out, constant const RandomParams& p, uint
 }
 
 // An even number of whole words for each key; the grid is (blocks, keys).
-[[kernel]] void random_words(const constant uint* keys [[buffer(0)]], device uint* out [[buffer(1)]],
+[[kernel]] void random_words(const constant uint* keys [[buffer(0)]],
+                             device uint* out [[buffer(1)]],
                              constant const RandomParams& p [[buffer(2)]],
-                             uint2 pos [[thread_position_in_grid]], uint2 grid [[threads_per_grid]]) {
+                             uint2 pos [[thread_position_in_grid]],
+                             uint2 grid [[threads_per_grid]]) {
   uint2 bits = threefry2x32(keys[2 * pos.y], keys[2 * pos.y + 1], pos.x, grid.x + pos.x);
   out += static_cast<uint64_t>(pos.y) * p.words;
   out[pos.x] = bits.x;
@@ -50,9 +52,11 @@ inline void store_word(device uint8_t* out, constant const RandomParams& p, uint
 }
 
 // Any number of bytes. An odd number of words leaves half a block unused.
-[[kernel]] void random_bytes(const constant uint* keys [[buffer(0)]], device uint8_t* out [[buffer(1)]],
+[[kernel]] void random_bytes(const constant uint* keys [[buffer(0)]],
+                             device uint8_t* out [[buffer(1)]],
                              constant const RandomParams& p [[buffer(2)]],
-                             uint2 pos [[thread_position_in_grid]], uint2 grid [[threads_per_grid]]) {
+                             uint2 pos [[thread_position_in_grid]],
+                             uint2 grid [[threads_per_grid]]) {
   bool lone = pos.x == grid.x - 1 && (p.words & 1) != 0;
   uint2 bits = threefry2x32(keys[2 * pos.y], keys[2 * pos.y + 1], pos.x, lone ? 0 : grid.x + pos.x);
   out += pos.y * p.bytes_per_key;

@@ -1,8 +1,8 @@
-// Reductions without communication between threads, so that the order of additions never changes: row (the reduced
-// elements are contiguous), column (the kept ones are; a thread makes sixteen neighbouring outputs) and general.
-#include "mlx/backend/metal/kernels/reduce.h"
-
+// Reductions without communication between threads, so that the order of additions never changes:
+// row (the reduced elements are contiguous), column (the kept ones are; a thread makes sixteen
+// neighbouring outputs) and general.
 #include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/reduce.h"
 #include "mlx/backend/metal/kernels/reduce_ops.h"
 
 inline int64_t outer_offset(constant const ReduceParams& p, uint index) {
@@ -132,24 +132,24 @@ template <typename Op, typename T, typename U>
   out[split * p.row + index] = convert<U>(acc);
 }
 
-#define REDUCE_AS(Op, in_name, T, out_name, U)                                         \
-  MLX_KERNEL(#Op "_row_" #in_name "_" #out_name, reduce_row<Op, T, U>)                 \
-  MLX_KERNEL(#Op "_column_" #in_name "_" #out_name, reduce_column<Op, T, U>)           \
+#define REDUCE_AS(Op, in_name, T, out_name, U)                               \
+  MLX_KERNEL(#Op "_row_" #in_name "_" #out_name, reduce_row<Op, T, U>)       \
+  MLX_KERNEL(#Op "_column_" #in_name "_" #out_name, reduce_column<Op, T, U>) \
   MLX_KERNEL(#Op "_general_" #in_name "_" #out_name, reduce_general<Op, T, U>)
 #define REDUCE(Op, name, T) REDUCE_AS(Op, name, T, name, T)
 
 // 16-bit floats keep float between two passes; sums and products of small integers widen.
-#define REDUCE_WIDENING(Op)                                                              \
-  REDUCE_AS(Op, float16, half, float32, float)                                           \
-  REDUCE_AS(Op, bfloat16, bfloat16_t, float32, float)                                    \
-  MLX_KERNEL(#Op "_column_float32_float16", reduce_column<Op, float, half>)              \
-  MLX_KERNEL(#Op "_column_float32_bfloat16", reduce_column<Op, float, bfloat16_t>)       \
-  REDUCE_AS(Op, bool_, bool, int32, int32_t)                                             \
-  REDUCE_AS(Op, int8, int8_t, int32, int32_t)                                            \
-  REDUCE_AS(Op, int16, int16_t, int32, int32_t)                                          \
-  REDUCE_AS(Op, uint8, uint8_t, int32, int32_t)                                          \
-  REDUCE_AS(Op, uint16, uint16_t, int32, int32_t)                                        \
-  REDUCE_AS(Op, uint8, uint8_t, uint32, uint32_t)                                        \
+#define REDUCE_WIDENING(Op)                                                        \
+  REDUCE_AS(Op, float16, half, float32, float)                                     \
+  REDUCE_AS(Op, bfloat16, bfloat16_t, float32, float)                              \
+  MLX_KERNEL(#Op "_column_float32_float16", reduce_column<Op, float, half>)        \
+  MLX_KERNEL(#Op "_column_float32_bfloat16", reduce_column<Op, float, bfloat16_t>) \
+  REDUCE_AS(Op, bool_, bool, int32, int32_t)                                       \
+  REDUCE_AS(Op, int8, int8_t, int32, int32_t)                                      \
+  REDUCE_AS(Op, int16, int16_t, int32, int32_t)                                    \
+  REDUCE_AS(Op, uint8, uint8_t, int32, int32_t)                                    \
+  REDUCE_AS(Op, uint16, uint16_t, int32, int32_t)                                  \
+  REDUCE_AS(Op, uint8, uint8_t, uint32, uint32_t)                                  \
   REDUCE_AS(Op, uint16, uint16_t, uint32, uint32_t)
 
 MLX_FOR_ALL(REDUCE, Sum)

@@ -1,4 +1,5 @@
-// Running reductions along an axis of a contiguous array (outer, length, inner): a thread walks one line.
+// Running reductions along an axis of a contiguous array (outer, length, inner): a thread walks one
+// line.
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/reduce_ops.h"
 
@@ -29,7 +30,8 @@ template <typename Op, typename T, typename U>
   }
 }
 
-#define SCAN_AS(Op, in_name, T, out_name, U) MLX_KERNEL("Scan" #Op "_" #in_name "_" #out_name, scan<Op, T, U>)
+#define SCAN_AS(Op, in_name, T, out_name, U) \
+  MLX_KERNEL("Scan" #Op "_" #in_name "_" #out_name, scan<Op, T, U>)
 #define SCAN(Op, name, T) SCAN_AS(Op, name, T, name, T)
 MLX_FOR_ALL(SCAN, Sum)
 MLX_FOR_ALL(SCAN, Prod)

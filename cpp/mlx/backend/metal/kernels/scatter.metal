@@ -1,5 +1,6 @@
-// Scatters with a fixed order of updates: no atomics, so that results repeat and every type works. A thread owns
-// eight neighbouring elements of the slices (x), of those indices whose place in the output falls to it (y).
+// Scatters with a fixed order of updates: no atomics, so that results repeat and every type works.
+// A thread owns eight neighbouring elements of the slices (x), of those indices whose place in the
+// output falls to it (y).
 #include "mlx/backend/metal/kernels/indexing.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/reduce_ops.h"
@@ -23,7 +24,8 @@ inline bool owns(int64_t offset, uint owners, uint me) {
 // Slices that are contiguous in the output.
 template <typename Op, typename T>
 [[kernel]] void scatter_row(const device T* updates [[buffer(0)]],
-                            const device int64_t* offsets [[buffer(1)]], device T* out [[buffer(2)]],
+                            const device int64_t* offsets [[buffer(1)]],
+                            device T* out [[buffer(2)]],
                             constant const SliceParams& p [[buffer(3)]],
                             uint2 pos [[thread_position_in_grid]]) {
   uint x = pos.x * 8;
@@ -57,7 +59,8 @@ template <typename Op, typename T>
 template <typename Op, typename T>
 [[kernel]] void scatter_general(const device T* updates [[buffer(0)]],
                                 const device int64_t* offsets [[buffer(1)]],
-                                device T* out [[buffer(2)]], constant const SliceParams& p [[buffer(3)]],
+                                device T* out [[buffer(2)]],
+                                constant const SliceParams& p [[buffer(3)]],
                                 uint2 pos [[thread_position_in_grid]]) {
   updates += pos.x;
   out += slice_offset(p, pos.x);
@@ -73,7 +76,8 @@ template <typename Op, typename T>
 template <typename Op, typename T>
 [[kernel]] void scatter_serial(const device T* updates [[buffer(0)]],
                                const device int64_t* offsets [[buffer(1)]],
-                               device T* out [[buffer(2)]], constant const SliceParams& p [[buffer(3)]]) {
+                               device T* out [[buffer(2)]],
+                               constant const SliceParams& p [[buffer(3)]]) {
   for (uint i = 0; i < p.count; ++i) {
     int64_t offset = offsets[i];
     for (uint j = 0; offset >= 0 && j < p.size; ++j) {
@@ -83,7 +87,7 @@ template <typename Op, typename T>
   }
 }
 
-#define SCATTER(Op, name, T)                                        \
+#define SCATTER(Op, name, T)                                          \
   MLX_KERNEL("Scatter" #Op "_row_" #name, scatter_row<Op, T>)         \
   MLX_KERNEL("Scatter" #Op "_general_" #name, scatter_general<Op, T>) \
   MLX_KERNEL("Scatter" #Op "_serial_" #name, scatter_serial<Op, T>)

@@ -1,4 +1,5 @@
-// Softmax and log-sum-exp over contiguous rows: a thread per row, with sixteen running values that vectorise.
+// Softmax and log-sum-exp over contiguous rows: a thread per row, with sixteen running values that
+// vectorise.
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/types.h"
 

@@ -1,4 +1,5 @@
-// Where an element of a non-contiguous operand lies. Also read by the host, which fills the structs.
+// Where an element of a non-contiguous operand lies. Also read by the host, which fills the
+// structs.
 #pragma once
 
 #ifdef __METAL_VERSION__
@@ -9,7 +10,8 @@
 #define MLX_CONSTANT
 #endif
 
-// Up to four dimensions of `N` operands, innermost first: x and y are those of the grid, z is third + fourth * extent.
+// Up to four dimensions of `N` operands, innermost first: x and y are those of the grid, z is third
+// + fourth * extent.
 template <int N>
 struct Strides4 {
   int64_t stride[N][4];
@@ -34,7 +36,8 @@ inline int64_t row_offset(constant const Strides4<N>& s, int operand, uint3 pos)
 }
 
 // Any number of dimensions, outermost first: x and y are the last two, z runs over the others.
-inline int64_t deep_offset(constant const int* shape, constant const int64_t* strides, int ndim, uint3 pos) {
+inline int64_t deep_offset(constant const int* shape, constant const int64_t* strides, int ndim,
+                           uint3 pos) {
   int64_t offset = pos.x * strides[ndim - 1] + pos.y * strides[ndim - 2];
   uint rest = pos.z;
   for (int d = ndim - 3; d >= 0; --d) {

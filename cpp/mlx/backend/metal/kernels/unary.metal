@@ -25,9 +25,9 @@ template <typename Op, typename T, typename U>
   out[dense_offset(pos, grid)] = convert<U>(Op::apply(static_cast<compute_t<T>>(x)));
 }
 
-#define UNARY_AS(Op, name, T, U)                             \
-  MLX_KERNEL(#Op "_v_" #name, unary_v<Op, T, U>)   \
-  MLX_KERNEL(#Op "_g_" #name, unary_g<Op, T, U>)   \
+#define UNARY_AS(Op, name, T, U)                 \
+  MLX_KERNEL(#Op "_v_" #name, unary_v<Op, T, U>) \
+  MLX_KERNEL(#Op "_g_" #name, unary_g<Op, T, U>) \
   MLX_KERNEL(#Op "_r_" #name, unary_r<Op, T, U>)
 #define UNARY(Op, name, T) UNARY_AS(Op, name, T, T)
 

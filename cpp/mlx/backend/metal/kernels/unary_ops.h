@@ -3,9 +3,9 @@
 
 #include "mlx/backend/metal/kernels/complex_math.h"
 
-#define MLX_UNARY_FLOAT(Name, real_expression, complex_expression)      \
-  struct Name {                                                         \
-    static float apply(float x) { return real_expression; }             \
+#define MLX_UNARY_FLOAT(Name, real_expression, complex_expression)         \
+  struct Name {                                                            \
+    static float apply(float x) { return real_expression; }                \
     static complex64_t apply(complex64_t x) { return complex_expression; } \
   };
 
@@ -20,12 +20,15 @@ MLX_UNARY_FLOAT(Cosh, cosh_(x), ccosh(x))
 MLX_UNARY_FLOAT(Exp, precise::exp(x), cexp(x))
 MLX_UNARY_FLOAT(Expm1, expm1_(x), cexpm1(x))
 MLX_UNARY_FLOAT(Log, precise::log(x), clog(x))
-MLX_UNARY_FLOAT(Log2, precise::log2(x), complex64_t(clogabs(x) * 1.44269504f, carg_(x) * 1.44269504f))
-MLX_UNARY_FLOAT(Log10, precise::log10(x), complex64_t(clogabs(x) * 0.434294482f, carg_(x) * 0.434294482f))
+MLX_UNARY_FLOAT(Log2, precise::log2(x),
+                complex64_t(clogabs(x) * 1.44269504f, carg_(x) * 1.44269504f))
+MLX_UNARY_FLOAT(Log10, precise::log10(x),
+                complex64_t(clogabs(x) * 0.434294482f, carg_(x) * 0.434294482f))
 MLX_UNARY_FLOAT(Log1p, log1p_(x), clog1p(x))
 MLX_UNARY_FLOAT(Sigmoid, sigmoid_(x),
-                cdiv(complex64_t(1.0f, 0.0f), complex64_t(1.0f + cexp(complex64_t(-x.real, -x.imag)).real,
-                                                          cexp(complex64_t(-x.real, -x.imag)).imag)))
+                cdiv(complex64_t(1.0f, 0.0f),
+                     complex64_t(1.0f + cexp(complex64_t(-x.real, -x.imag)).real,
+                                 cexp(complex64_t(-x.real, -x.imag)).imag)))
 MLX_UNARY_FLOAT(Sin, precise::sin(x), csin(x))
 MLX_UNARY_FLOAT(Sinh, sinh_(x), csinh(x))
 MLX_UNARY_FLOAT(Sqrt, precise::sqrt(x), csqrt(x))
@@ -54,16 +57,16 @@ struct Abs {
 };
 
 // Whole numbers round to themselves.
-#define MLX_UNARY_ROUND(Name, function)                                 \
-  struct Name {                                                         \
-    template <typename T>                                               \
-    static T apply(T x) {                                               \
-      return x;                                                         \
-    }                                                                   \
-    static float apply(float x) { return function(x); }                 \
-    static complex64_t apply(complex64_t x) {                           \
-      return complex64_t(function(x.real), function(x.imag));           \
-    }                                                                   \
+#define MLX_UNARY_ROUND(Name, function)                       \
+  struct Name {                                               \
+    template <typename T>                                     \
+    static T apply(T x) {                                     \
+      return x;                                               \
+    }                                                         \
+    static float apply(float x) { return function(x); }       \
+    static complex64_t apply(complex64_t x) {                 \
+      return complex64_t(function(x.real), function(x.imag)); \
+    }                                                         \
   };
 MLX_UNARY_ROUND(Ceil, ceil)
 MLX_UNARY_ROUND(Floor, floor)

@@ -10,7 +10,8 @@ MLX_EVAL(Concatenate) {
   allocate_output(out);
   int64_t offset = 0;
   for (auto& in : inputs) {
-    copy_inplace(in, out, in.shape(), in.strides(), out.strides(), 0, offset, CopyType::GeneralGeneral, stream());
+    copy_inplace(in, out, in.shape(), in.strides(), out.strides(), 0, offset,
+                 CopyType::GeneralGeneral, stream());
     offset += in.shape(axis_) * out.strides(axis_);
   }
 }
@@ -23,7 +24,8 @@ MLX_EVAL(Pad) {
   for (size_t i = 0; i < axes_.size(); ++i) {
     offset += low_pad_size_[i] * out.strides(axes_[i]);
   }
-  copy_inplace(in, out, in.shape(), in.strides(), out.strides(), 0, offset, CopyType::GeneralGeneral, stream());
+  copy_inplace(in, out, in.shape(), in.strides(), out.strides(), 0, offset,
+               CopyType::GeneralGeneral, stream());
 }
 
 MLX_EVAL(SliceUpdate) {
@@ -31,8 +33,8 @@ MLX_EVAL(SliceUpdate) {
   auto& update = inputs[1];
   copy(in, out, in.flags().row_contiguous ? CopyType::Vector : CopyType::General, stream());
   auto [offset, strides] = prepare_slice(out, start_indices_, strides_);
-  copy_inplace(update, out, update.shape(), update.strides(), strides, 0, offset, CopyType::GeneralGeneral,
-               stream());
+  copy_inplace(update, out, update.shape(), update.strides(), strides, 0, offset,
+               CopyType::GeneralGeneral, stream());
 }
 
 }  // namespace mlx::core

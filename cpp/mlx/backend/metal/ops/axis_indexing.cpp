@@ -69,10 +69,12 @@ MLX_EVAL(ScatterAxis) {
   }
   int type = assign ? out.dtype().size() : dtype_index(out.dtype());
   static KernelTable table(2 * kDtypes * kDtypes);
-  auto* kernel = table.get(((assign ? 1 : 0) * kDtypes + type) * kDtypes + dtype_index(index_type), [&] {
-    return kernel_name(assign ? "ScatterAxisAssign" : "ScatterAxisSum",
-                       assign ? size_name(out.dtype()) : type_name(out.dtype()), type_name(index_type));
-  });
+  auto* kernel =
+      table.get(((assign ? 1 : 0) * kDtypes + type) * kDtypes + dtype_index(index_type), [&] {
+        return kernel_name(assign ? "ScatterAxisAssign" : "ScatterAxisSum",
+                           assign ? size_name(out.dtype()) : type_name(out.dtype()),
+                           type_name(index_type));
+      });
   Lines lines(out, axis_);
   int64_t length = out.shape(axis_);
   uint32_t count = indices.shape(axis_);

@@ -16,7 +16,8 @@ constexpr const char* kVariants[] = {"vv", "sv", "vs", "g", "r", "sr", "rs"};
 MTL::ComputePipelineState* binary_kernel(BinaryOp op, int variant, Dtype dtype) {
   static KernelTable table(static_cast<size_t>(BinaryOp::count) * 7 * kDtypes);
   size_t index = (static_cast<size_t>(op) * 7 + variant) * kDtypes + dtype_index(dtype);
-  return table.get(index, [&] { return kernel_name(op_name(op), kVariants[variant], type_name(dtype)); });
+  return table.get(index,
+                   [&] { return kernel_name(op_name(op), kVariants[variant], type_name(dtype)); });
 }
 
 int line_variant(BinaryOpType type) {
@@ -70,8 +71,8 @@ void divmod(const std::vector<array>& inputs, std::vector<array>& outputs, Strea
   array b = line ? inputs[1] : row_contiguous(inputs[1], s);
   const array& layout = type == BinaryOpType::ScalarVector ? b : a;
   for (auto& out : outputs) {
-    out.set_data(allocator::malloc(layout.data_size() * out.itemsize()), layout.data_size(), layout.strides(),
-                 layout.flags());
+    out.set_data(allocator::malloc(layout.data_size() * out.itemsize()), layout.data_size(),
+                 layout.strides(), layout.flags());
   }
   if (outputs[0].size() == 0) {
     return;
@@ -125,8 +126,9 @@ MLX_EVAL(Equal) {
 }
 
 MLX_EVAL(BitwiseBinary) {
-  static constexpr BinaryOp ops[] = {BinaryOp::BitwiseAnd, BinaryOp::BitwiseOr, BinaryOp::BitwiseXor,
-                                     BinaryOp::LeftShift, BinaryOp::RightShift};
+  static constexpr BinaryOp ops[] = {BinaryOp::BitwiseAnd, BinaryOp::BitwiseOr,
+                                     BinaryOp::BitwiseXor, BinaryOp::LeftShift,
+                                     BinaryOp::RightShift};
   binary(ops[op_], inputs[0], inputs[1], out, stream());
 }
 

@@ -14,7 +14,9 @@ constexpr const char* kVariants[] = {"s", "v", "g", "gn", "r"};
 MTL::ComputePipelineState* copy_kernel(int variant, Dtype from, Dtype to) {
   static KernelTable table(5 * kDtypes * kDtypes);
   size_t index = (variant * kDtypes + dtype_index(from)) * kDtypes + dtype_index(to);
-  return table.get(index, [&] { return kernel_name("copy", kVariants[variant], type_name(from), type_name(to)); });
+  return table.get(index, [&] {
+    return kernel_name("copy", kVariants[variant], type_name(from), type_name(to));
+  });
 }
 
 // Values that keep their type are moved as integers: float64 then needs no kernels of its own.
@@ -31,8 +33,8 @@ Dtype moved_as(Dtype dtype) {
   }
 }
 
-void copy_line(const array& in, array& out, int64_t in_offset, int64_t out_offset, size_t n, int variant,
-               Stream s) {
+void copy_line(const array& in, array& out, int64_t in_offset, int64_t out_offset, size_t n,
+               int variant, Stream s) {
   bool same = in.dtype() == out.dtype();
   Dtype from = same ? moved_as(in.dtype()) : in.dtype();
   Dtype to = same ? moved_as(out.dtype()) : out.dtype();
@@ -70,7 +72,8 @@ bool set_copy_output_data(const array& in, array& out, CopyType type) {
       out.copy_shared_buffer(in);
       return true;
     }
-    out.set_data(allocator::malloc(in.data_size() * out.itemsize()), in.data_size(), in.strides(), in.flags());
+    out.set_data(allocator::malloc(in.data_size() * out.itemsize()), in.data_size(), in.strides(),
+                 in.flags());
     return false;
   }
   allocate_output(out);
@@ -95,7 +98,8 @@ void copy_inplace(const array& in, array& out, CopyType type, Stream s) {
         check_float64("AsType", s);
       }
       size_t n = type == CopyType::Scalar ? out.data_size() : in.data_size();
-      return cpu::convert_float64(in, out, {static_cast<int>(n)}, {type == CopyType::Scalar ? 0 : 1}, {1}, 0, 0, s);
+      return cpu::convert_float64(in, out, {static_cast<int>(n)},
+                                  {type == CopyType::Scalar ? 0 : 1}, {1}, 0, 0, s);
     }
     bool scalar = type == CopyType::Scalar;
     return copy_line(in, out, 0, 0, scalar ? out.data_size() : in.data_size(), scalar ? 0 : 1, s);
@@ -104,7 +108,8 @@ void copy_inplace(const array& in, array& out, CopyType type, Stream s) {
 }
 
 void copy_inplace(const array& in, array& out, const Shape& shape, const Strides& in_strides,
-                  const Strides& out_strides, int64_t in_offset, int64_t out_offset, CopyType, Stream s) {
+                  const Strides& out_strides, int64_t in_offset, int64_t out_offset, CopyType,
+                  Stream s) {
   if (shape_size(shape) == 0) {
     return;
   }

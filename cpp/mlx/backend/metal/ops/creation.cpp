@@ -18,7 +18,8 @@ MLX_EVAL(Arange) {
     return cpu::arange_float64(start_, step_, out, stream());
   }
   static KernelTable table(kDtypes);
-  auto* kernel = table.get(dtype_index(out.dtype()), [&] { return kernel_name("Arange", type_name(out.dtype())); });
+  auto* kernel = table.get(dtype_index(out.dtype()),
+                           [&] { return kernel_name("Arange", type_name(out.dtype())); });
   auto& encoder = metal::get_command_encoder(stream());
   dispatch_line(encoder, out.size(), [&](int64_t first) {
     encoder.set_compute_pipeline_state(kernel);
@@ -68,7 +69,8 @@ MLX_EVAL(RandomBits) {
   params.words = static_cast<uint32_t>((params.bytes_per_key + 3) / 4);
   static KernelTable table(2);
   bool whole = params.bytes_per_key % 8 == 0;
-  auto* kernel = table.get(whole ? 0 : 1, [&] { return std::string(whole ? "random_words" : "random_bytes"); });
+  auto* kernel = table.get(whole ? 0 : 1,
+                           [&] { return std::string(whole ? "random_words" : "random_bytes"); });
   auto& encoder = metal::get_command_encoder(stream());
   encoder.set_compute_pipeline_state(kernel);
   encoder.set_input_array(keys, 0);

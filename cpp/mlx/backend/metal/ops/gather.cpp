@@ -14,14 +14,16 @@ namespace {
 
 constexpr const char* kSlices[] = {"element", "row", "general"};
 constexpr const char* kScatterSlices[] = {"row", "general", "serial"};
-constexpr const char* kScatterOps[] = {"ScatterMax", "ScatterMin", "ScatterSum", "ScatterProd", "ScatterAssign"};
+constexpr const char* kScatterOps[] = {"ScatterMax", "ScatterMin", "ScatterSum", "ScatterProd",
+                                       "ScatterAssign"};
 
 // The kernels know eight dimensions of a slice; more only occur if they do not collapse.
 SliceParams slice_params(const array& a, const Shape& slice_sizes) {
   SliceParams p{};
   auto [shape, strides] = collapse_contiguous_dims(slice_sizes, a.strides());
   if (shape.size() > 8) {
-    throw std::invalid_argument("[gather] Slices of more than 8 dimensions that are not contiguous.");
+    throw std::invalid_argument(
+        "[gather] Slices of more than 8 dimensions that are not contiguous.");
   }
   p.ndim = static_cast<int32_t>(shape.size());
   p.size = 1;
@@ -35,8 +37,8 @@ SliceParams slice_params(const array& a, const Shape& slice_sizes) {
 
 bool is_row(const SliceParams& p) { return p.ndim == 1 && (p.stride[0] == 1 || p.shape[0] == 1); }
 
-// The start of each index's slice, in elements of `a`; kept until the stream has used it. An index that leaves no room
-// for the slice is clamped, or gives a negative offset.
+// The start of each index's slice, in elements of `a`; kept until the stream has used it. An index
+// that leaves no room for the slice is clamped, or gives a negative offset.
 array make_offsets(const array& a, const std::vector<array>& indices, const std::vector<int>& axes,
                    const Shape& slice_sizes, bool clamp, Stream s) {
   static KernelTable table(4 * kDtypes);
@@ -78,7 +80,8 @@ std::vector<array> entries(const array& starts) {
 
 // Offsets of a view with negative strides could be negative themselves.
 array forward_strides(const array& a, Stream s) {
-  bool forward = std::all_of(a.strides().begin(), a.strides().end(), [](int64_t stride) { return stride >= 0; });
+  bool forward = std::all_of(a.strides().begin(), a.strides().end(),
+                             [](int64_t stride) { return stride >= 0; });
   return forward ? a : row_contiguous(a, s);
 }
 
@@ -92,8 +95,8 @@ int64_t scatter_owners(const SliceParams& p, size_t lines) {
   return next_power_of_2(std::max<size_t>(1, wanted / std::max<size_t>(lines, 1)));
 }
 
-void run_scatter(int reduce_type, const array& updates, const array& offsets, array& out, SliceParams p,
-                 bool overlap, Stream s) {
+void run_scatter(int reduce_type, const array& updates, const array& offsets, array& out,
+                 SliceParams p, bool overlap, Stream s) {
   static KernelTable table(5 * 3 * kDtypes);
   bool assign = reduce_type == Scatter::None;
   int variant = overlap ? 2 : is_row(p) ? 0 : 1;
@@ -111,7 +114,8 @@ void run_scatter(int reduce_type, const array& updates, const array& offsets, ar
   encoder.set_input_array(offsets, 1);
   encoder.set_output_array(out, 2);
   encoder.set_bytes(p, 3);
-  dispatch_grid(encoder, lines, p.owners, 1, std::clamp<size_t>(8192 / std::max(p.count, 1u), 1, 64));
+  dispatch_grid(encoder, lines, p.owners, 1,
+                std::clamp<size_t>(8192 / std::max(p.count, 1u), 1, 64));
 }
 
 // `indices` along one axis as `p` describes it, or offsets into `in`.
@@ -119,9 +123,11 @@ void run_gather(const array& in, const array& indices, array& out, SliceParams p
   static KernelTable table(3 * 9 * kDtypes);
   p.count = static_cast<uint32_t>(indices.size());
   int variant = p.size == 1 ? 0 : is_row(p) ? 1 : 2;
-  auto* kernel = table.get((variant * 9 + in.itemsize()) * kDtypes + dtype_index(indices.dtype()), [&] {
-    return kernel_name("Gather", kSlices[variant], size_name(in.dtype()), type_name(indices.dtype()));
-  });
+  auto* kernel =
+      table.get((variant * 9 + in.itemsize()) * kDtypes + dtype_index(indices.dtype()), [&] {
+        return kernel_name("Gather", kSlices[variant], size_name(in.dtype()),
+                           type_name(indices.dtype()));
+      });
   auto& encoder = metal::get_command_encoder(s);
   encoder.set_compute_pipeline_state(kernel);
   encoder.set_input_array(in, 0);
@@ -132,7 +138,8 @@ void run_gather(const array& in, const array& indices, array& out, SliceParams p
   variant == 0 ? dispatch_grid(encoder, p.count) : dispatch_grid(encoder, threads, p.count);
 }
 
-void gather_offsets(const array& in, const array& offsets, array& out, const Shape& slice_sizes, Stream s) {
+void gather_offsets(const array& in, const array& offsets, array& out, const Shape& slice_sizes,
+                    Stream s) {
   auto p = slice_params(in, slice_sizes);
   // Offsets neither wrap nor clamp.
   p.axis_size = p.limit = INT64_MAX;
@@ -155,8 +162,8 @@ MLX_EVAL(Gather) {
   const array& in = inputs[0];
   if (axes_.empty()) {
     // No indices: the one slice at the origin.
-    return copy_inplace(in, out, slice_sizes_, in.strides(), make_contiguous_strides(slice_sizes_), 0, 0,
-                        CopyType::General, s);
+    return copy_inplace(in, out, slice_sizes_, in.strides(), make_contiguous_strides(slice_sizes_),
+                        0, 0, CopyType::General, s);
   }
   if (in.size() == 0) {
     throw std::invalid_argument("[gather] Cannot take elements of an empty array.");
@@ -164,7 +171,8 @@ MLX_EVAL(Gather) {
   if (axes_.size() > 1) {
     array source = forward_strides(in, s);
     auto indices = index_arrays(inputs, axes_.size());
-    return gather_offsets(source, make_offsets(source, indices, axes_, slice_sizes_, true, s), out, slice_sizes_, s);
+    return gather_offsets(source, make_offsets(source, indices, axes_, slice_sizes_, true, s), out,
+                          slice_sizes_, s);
   }
   auto p = slice_params(in, slice_sizes_);
   p.axis_size = in.shape(axes_[0]);

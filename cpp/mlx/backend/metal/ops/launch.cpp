@@ -20,7 +20,9 @@ const char* size_name(Dtype dtype) {
 
 void check_float64(const char* op, Stream s) {
   if (s.device.type == Device::gpu) {
-    throw std::invalid_argument("[" + std::string(op) + "] float64 is not supported on the GPU: use stream=mx.cpu or another type.");
+    throw std::invalid_argument(
+        "[" + std::string(op) +
+        "] float64 is not supported on the GPU: use stream=mx.cpu or another type.");
   }
 }
 
@@ -64,12 +66,14 @@ void dispatch_walk(const StridedWalk& walk, metal::CommandEncoder& encoder) {
   for (size_t d = 0; d + 2 < ndim; ++d) {
     z *= shape[d];
   }
-  // An operand that jumps along the rows is read in square tiles, so that its cache lines serve several rows.
+  // An operand that jumps along the rows is read in square tiles, so that its cache lines serve
+  // several rows.
   bool jumps = false;
   for (auto& s : walk.strides) {
     jumps = jumps || (s.back() != 0 && s.back() != 1);
   }
-  dispatch_grid(encoder, shape[ndim - 1], ndim > 1 ? shape[ndim - 2] : 1, z, 1024, jumps && ndim > 1 ? 32 : 1024);
+  dispatch_grid(encoder, shape[ndim - 1], ndim > 1 ? shape[ndim - 2] : 1, z, 1024,
+                jumps && ndim > 1 ? 32 : 1024);
 }
 
 }  // namespace detail

@@ -1,4 +1,5 @@
-// What evaluations of primitives share: looking up kernels without building names, and laying out grids.
+// What evaluations of primitives share: looking up kernels without building names, and laying out
+// grids.
 #pragma once
 
 #include <atomic>
@@ -13,26 +14,28 @@
 #include "mlx/primitives/primitive.h"
 
 // The kernel decides where it runs: both devices have the same evaluation.
-#define MLX_EVAL(Primitive)                                                          \
-  void Primitive::eval_cpu(const std::vector<array>& inputs, array& out) {           \
-    eval_gpu(inputs, out);                                                           \
-  }                                                                                  \
+#define MLX_EVAL(Primitive)                                                \
+  void Primitive::eval_cpu(const std::vector<array>& inputs, array& out) { \
+    eval_gpu(inputs, out);                                                 \
+  }                                                                        \
   void Primitive::eval_gpu(const std::vector<array>& inputs, array& out)
 
-#define MLX_EVAL_MULTI(Primitive)                                                               \
-  void Primitive::eval_cpu(const std::vector<array>& inputs, std::vector<array>& outputs) {     \
-    eval_gpu(inputs, outputs);                                                                  \
-  }                                                                                             \
+#define MLX_EVAL_MULTI(Primitive)                                                           \
+  void Primitive::eval_cpu(const std::vector<array>& inputs, std::vector<array>& outputs) { \
+    eval_gpu(inputs, outputs);                                                              \
+  }                                                                                         \
   void Primitive::eval_gpu(const std::vector<array>& inputs, std::vector<array>& outputs)
 
 namespace mlx::core {
 
 inline constexpr int kDtypes = 14;
 
-// The pipelines of one family of kernels, by number. `name` is only called for those not seen before.
+// The pipelines of one family of kernels, by number. `name` is only called for those not seen
+// before.
 class KernelTable {
  public:
-  explicit KernelTable(size_t size) : entries_(new std::atomic<MTL::ComputePipelineState*>[size]()) {}
+  explicit KernelTable(size_t size)
+      : entries_(new std::atomic<MTL::ComputePipelineState*>[size]()) {}
 
   template <typename Name>
   MTL::ComputePipelineState* get(size_t index, Name&& name) {
@@ -65,10 +68,11 @@ const char* size_name(Dtype dtype);
 void check_float64(const char* op, Stream s);
 
 // Threads (x, y, z), in threadgroups of at most `limit` threads, in rows of at most `row` threads.
-void dispatch_grid(metal::CommandEncoder& encoder, size_t x, size_t y = 1, size_t z = 1, size_t limit = 1024,
-                   size_t row = 1024);
+void dispatch_grid(metal::CommandEncoder& encoder, size_t x, size_t y = 1, size_t z = 1,
+                   size_t limit = 1024, size_t row = 1024);
 
-// Runs `bind(first)` and a dispatch for each stretch of a long line that 32-bit positions can cover.
+// Runs `bind(first)` and a dispatch for each stretch of a long line that 32-bit positions can
+// cover.
 template <typename Bind>
 void dispatch_line(metal::CommandEncoder& encoder, size_t n, Bind&& bind) {
   constexpr size_t kStretch = size_t(1) << 31;
@@ -86,7 +90,8 @@ struct StridedWalk {
   StridedWalk(const Shape& shape, const std::vector<Strides>& strides);
   // More dimensions than Strides4 holds.
   bool deep() const { return shape.size() > 4; }
-  // Whether the operand's elements lie side by side, or are the same, along the innermost dimension.
+  // Whether the operand's elements lie side by side, or are the same, along the innermost
+  // dimension.
   bool side_by_side(int operand) const { return strides[operand].back() == 1; }
   bool same(int operand) const { return strides[operand].back() == 0; }
   // The parameters as argument `index` (of up to four dimensions), and the dispatch.

@@ -20,8 +20,8 @@ constexpr const char* kLayouts[] = {"row", "column", "general"};
 constexpr size_t kElementsPerSplit = 8192;
 constexpr size_t kMaxThreadsWithSplits = 512;
 
-// Neighbouring outputs that a thread of the column kernels makes, and rows after which it hands over, so that threads
-// next to each other meet the same cache lines and pages.
+// Neighbouring outputs that a thread of the column kernels makes, and rows after which it hands
+// over, so that threads next to each other meet the same cache lines and pages.
 constexpr size_t kColumns = 16;
 constexpr uint32_t kRowsPerSplit = 64;
 
@@ -33,15 +33,16 @@ struct Dims {
 struct Plan {
   Layout layout;
   ReduceParams params;
-  size_t x, y, z;       // grid without splits
-  size_t work;          // elements per output
+  size_t x, y, z;  // grid without splits
+  size_t work;     // elements per output
 };
 
 MTL::ComputePipelineState* reduce_kernel(int op, Layout layout, Dtype in, Dtype out) {
   static KernelTable table(6 * 3 * kDtypes * kDtypes);
   size_t index = ((op * 3 + layout) * kDtypes + dtype_index(in)) * kDtypes + dtype_index(out);
-  return table.get(index,
-                   [&] { return kernel_name(kOps[op], kLayouts[layout], type_name(in), type_name(out)); });
+  return table.get(index, [&] {
+    return kernel_name(kOps[op], kLayouts[layout], type_name(in), type_name(out));
+  });
 }
 
 bool is_half(Dtype dtype) { return dtype == float16 || dtype == bfloat16; }
@@ -144,14 +145,15 @@ void run_plan(const Plan& plan, int op, const array& in, array& out, Stream s) {
   encoder.set_input_array(in, 0);
   encoder.set_output_array(out, 1);
   encoder.set_bytes(plan.params, 2);
-  size_t work = std::max<size_t>(1, plan.work / plan.params.splits * (plan.layout == kColumn ? kColumns : 1));
+  size_t work =
+      std::max<size_t>(1, plan.work / plan.params.splits * (plan.layout == kColumn ? kColumns : 1));
   size_t limit = std::clamp<size_t>(32768 / work, 1, 256);
   dispatch_grid(encoder, plan.x, plan.y * plan.params.splits, plan.z, limit);
 }
 
 // The reduced axes last, without gaps, where the dimensions are too many for the kernels.
-array reduced_last(const array& in, const std::vector<int>& kept_axes, const std::vector<int>& reduced_axes,
-                   Stream s) {
+array reduced_last(const array& in, const std::vector<int>& kept_axes,
+                   const std::vector<int>& reduced_axes, Stream s) {
   Shape shape;
   Strides strides;
   for (auto* axes : {&kept_axes, &reduced_axes}) {
@@ -238,7 +240,8 @@ MLX_EVAL(ArgReduce) {
   }
   if (inputs[0].dtype() == float64) {
     check_float64(name(), stream());
-    return cpu::arg_reduce_float64(reduce_type_ == ArgReduce::ArgMin, inputs[0], out, axis_, stream());
+    return cpu::arg_reduce_float64(reduce_type_ == ArgReduce::ArgMin, inputs[0], out, axis_,
+                                   stream());
   }
   array in = inputs[0];
   auto kept_dims = [&] {
@@ -258,8 +261,9 @@ MLX_EVAL(ArgReduce) {
   uint32_t length = in.shape(axis_);
   static KernelTable table(2 * kDtypes);
   int op = reduce_type_ == ArgReduce::ArgMin ? 0 : 1;
-  auto* kernel = table.get(op * kDtypes + dtype_index(in.dtype()),
-                           [&] { return kernel_name(op ? "ArgMax" : "ArgMin", type_name(in.dtype())); });
+  auto* kernel = table.get(op * kDtypes + dtype_index(in.dtype()), [&] {
+    return kernel_name(op ? "ArgMax" : "ArgMin", type_name(in.dtype()));
+  });
   auto& encoder = metal::get_command_encoder(stream());
   encoder.set_compute_pipeline_state(kernel);
   encoder.set_input_array(in, 0);

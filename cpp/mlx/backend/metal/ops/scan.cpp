@@ -29,7 +29,8 @@ size_t rows_per_threadgroup(size_t length) {
 
 void rows(const char* op, KernelTable& table, const array& in, array& out, Stream s) {
   uint32_t length = in.shape(-1);
-  auto* kernel = table.get(dtype_index(in.dtype()), [&] { return kernel_name(op, type_name(in.dtype())); });
+  auto* kernel =
+      table.get(dtype_index(in.dtype()), [&] { return kernel_name(op, type_name(in.dtype())); });
   auto& encoder = metal::get_command_encoder(s);
   encoder.set_compute_pipeline_state(kernel);
   encoder.set_input_array(in, 0);
@@ -45,11 +46,13 @@ MLX_EVAL(Scan) {
   if (inputs[0].dtype() == float64 && inputs[0].size() > 0) {
     check_float64(name(), s);
     allocate_output(out);
-    return cpu::scan_float64(reduce_type_, row_contiguous(inputs[0], s), out, axis_, reverse_, inclusive_, s);
+    return cpu::scan_float64(reduce_type_, row_contiguous(inputs[0], s), out, axis_, reverse_,
+                             inclusive_, s);
   }
   bool widens = inputs[0].dtype() == bool_ && out.dtype() == int32;
-  array in = inputs[0].dtype() == out.dtype() || widens ? prepare(inputs[0], out, s)
-                                                        : prepare(converted(inputs[0], out.dtype(), s), out, s);
+  array in = inputs[0].dtype() == out.dtype() || widens
+                 ? prepare(inputs[0], out, s)
+                 : prepare(converted(inputs[0], out.dtype(), s), out, s);
   if (out.size() == 0) {
     return;
   }
@@ -64,9 +67,11 @@ MLX_EVAL(Scan) {
   shape.reverse = reverse_;
   shape.inclusive = inclusive_;
   static KernelTable table(5 * kDtypes * kDtypes);
-  size_t index = (reduce_type_ * kDtypes + dtype_index(in.dtype())) * kDtypes + dtype_index(out.dtype());
-  auto* kernel = table.get(
-      index, [&] { return kernel_name(kScanOps[reduce_type_], type_name(in.dtype()), type_name(out.dtype())); });
+  size_t index =
+      (reduce_type_ * kDtypes + dtype_index(in.dtype())) * kDtypes + dtype_index(out.dtype());
+  auto* kernel = table.get(index, [&] {
+    return kernel_name(kScanOps[reduce_type_], type_name(in.dtype()), type_name(out.dtype()));
+  });
   auto& encoder = metal::get_command_encoder(s);
   encoder.set_compute_pipeline_state(kernel);
   encoder.set_input_array(in, 0);

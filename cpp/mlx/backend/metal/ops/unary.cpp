@@ -1,10 +1,11 @@
 // Elementwise operations of one array.
+#include "mlx/primitives/unary.h"
+
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/common/elementwise.h"
 #include "mlx/backend/common/op_kinds.h"
 #include "mlx/backend/cpu/float64.h"
 #include "mlx/backend/metal/ops/launch.h"
-#include "mlx/primitives/unary.h"
 
 namespace mlx::core {
 
@@ -15,7 +16,8 @@ constexpr const char* kVariants[] = {"v", "g", "r"};
 MTL::ComputePipelineState* unary_kernel(UnaryOp op, int variant, Dtype dtype) {
   static KernelTable table(static_cast<size_t>(UnaryOp::count) * 3 * kDtypes);
   size_t index = (static_cast<size_t>(op) * 3 + variant) * kDtypes + dtype_index(dtype);
-  return table.get(index, [&] { return kernel_name(op_name(op), kVariants[variant], type_name(dtype)); });
+  return table.get(index,
+                   [&] { return kernel_name(op_name(op), kVariants[variant], type_name(dtype)); });
 }
 
 void unary(UnaryOp op, const array& in, array& out, Stream s) {

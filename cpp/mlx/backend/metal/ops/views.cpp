@@ -1,4 +1,5 @@
-// Primitives that only look at their input's buffer in another way, or copy where that is impossible.
+// Primitives that only look at their input's buffer in another way, or copy where that is
+// impossible.
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/primitives/graph.h"
@@ -82,7 +83,8 @@ MLX_EVAL(View) {
     return out.copy_shared_buffer(in);
   }
   array source = row_contiguous(in, stream());
-  out.copy_shared_buffer(source, make_contiguous_strides(out.shape()), {true, true, out.ndim() <= 1}, out.size());
+  out.copy_shared_buffer(source, make_contiguous_strides(out.shape()),
+                         {true, true, out.ndim() <= 1}, out.size());
 }
 
 MLX_EVAL(NumberOfElements) {
