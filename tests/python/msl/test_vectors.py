@@ -487,10 +487,11 @@ def test_constant_expressions():
     header = """
         constexpr constant uint3 kTile(8, 4, 2);
         constant constexpr float4 kScale = float4(1, 2, 3, 4) / 2.0;
+        constant float4 kFlipped = kScale.wzyx;
         static_assert(kTile.x * kTile.y == 32, "constant components");
         static_assert(kScale[1] == 1.0f && (kScale.x < 1), "constant arithmetic");
     """
-    body = "threadgroup float t[kTile.x * kTile.z]; t[0] = kScale.w; out[0] = t[0] + sizeof(t);"
+    body = "threadgroup float t[kTile.x * kTile.z]; t[0] = kFlipped.x; out[0] = t[0] + sizeof(t);"
     assert run_one(body, {}, {"out": ((1,), mx.float32)}, 1, header=header)[0] == 66
 
 

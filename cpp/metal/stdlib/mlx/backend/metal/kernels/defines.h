@@ -12,6 +12,7 @@ static constexpr int SOFTMAX_N_READS = 4;
 static constexpr int RMS_N_READS = 4;
 static constexpr int RMS_LOOPED_LIMIT = 4096;
 
-// instantiate_kernel("name", function, arguments...): the kernel function<arguments...> under a host name.
+// instantiate_kernel("name", function, arguments...): the kernel function<arguments...> under a
+// host name.
 #define instantiate_kernel(host, function, ...) \
   template [[host_name(host)]] [[kernel]] decltype(function<__VA_ARGS__>) function<__VA_ARGS__>;

@@ -5,8 +5,8 @@
 
 // ---- any number of dimensions ----
 
-// Strides may be any integer type. For 32-bit unsigned positions the offset is as wide as the strides, so that neither
-// large arrays nor negative strides wrap; else it has the position's type.
+// Strides may be any integer type. For 32-bit unsigned positions the offset is as wide as the
+// strides, so that neither large arrays nor negative strides wrap; else it has the position's type.
 template <typename IdxT = int64_t, typename StrideT = int64_t>
 METAL_FUNC IdxT elem_to_loc(IdxT elem, constant const int* shape, constant const StrideT* strides,
                             int ndim) {
@@ -108,8 +108,9 @@ METAL_FUNC metal::vec<StrideT, 3> elem_to_loc_3_nd(uint3 elem, constant const in
 
 // ---- walking along ----
 
-// The offset of an element that moves through the first `dim` dimensions in row-major order, without divisions in the
-// common case. DIM is the number of dimensions if it is known, else 0; OffsetT the offset's type.
+// The offset of an element that moves through the first `dim` dimensions in row-major order,
+// without divisions in the common case. DIM is the number of dimensions if it is known, else 0;
+// OffsetT the offset's type.
 template <int DIM, typename OffsetT = size_t, bool General = true>
 struct LoopedElemToLoc {
   int dim;

@@ -1,4 +1,5 @@
-// What MLX puts before every kernel: type names, limits, strided indexing, shuffles of further types.
+// What MLX puts before every kernel: type names, limits, strided indexing, shuffles of further
+// types.
 #pragma once
 
 #include <metal_stdlib>
@@ -67,7 +68,8 @@ using ConditionalType = metal::conditional<B, IfTrue, IfFalse>;
 METAL_FUNC float log1p(float x) {
   const float y = 1.0f + x;
   if (y == 1.0f) return x;
-  return y == metal::numeric_limits<float>::infinity() ? y : metal::precise::log(y) * (x / (y - 1.0f));
+  if (y == metal::numeric_limits<float>::infinity()) return y;
+  return metal::precise::log(y) * (x / (y - 1.0f));
 }
 METAL_FUNC half log1p(half x) { return half(log1p(float(x))); }
 METAL_FUNC bfloat16_t log1p(bfloat16_t x) { return bfloat16_t(log1p(float(x))); }
