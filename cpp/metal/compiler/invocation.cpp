@@ -192,6 +192,8 @@ Invocation precompile_invocation(const std::string& header, const std::string& o
   invocation->getFrontendOpts().ProgramAction = clang::frontend::GeneratePCH;
   invocation->getFrontendOpts().OutputFile = output;
   invocation->getFrontendOpts().RelocatablePCH = true;
+  // Headers are recognised by path and size: an installed copy has times of its own.
+  invocation->getFrontendOpts().IncludeTimestamps = false;
   invocation->getFrontendOpts().Inputs.emplace_back(
       absolute(header), clang::InputKind(clang::Language::CXX, clang::InputKind::Source, false,
                                          clang::InputKind::HeaderUnit_None, true));
