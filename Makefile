@@ -5,6 +5,8 @@ VENV := $(CURDIR)/.venv
 PY := $(VENV)/bin/python
 BUILD := $(CURDIR)/build/release
 export PATH := $(VENV)/bin:$(PATH)
+# Builds in other folders of this tree, such as pip's, find what this one compiled.
+export CCACHE_BASEDIR := $(CURDIR)
 unexport PYTHONPATH
 
 .PHONY: all build tools packages demo test test-cpp test-python lint format docs asan tsan coverage clean
