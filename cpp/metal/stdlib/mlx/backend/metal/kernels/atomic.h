@@ -6,12 +6,11 @@
 template <typename T>
 using mlx_atomic = metal::atomic<T>;
 
-#define __MLX_ATOMIC(name)                                                                     \
-  template <typename T>                                                                        \
-  METAL_FUNC void mlx_atomic_fetch_##name##_explicit(device mlx_atomic<T>* object,             \
-                                                     metal::__as_is<T> value, size_t offset) { \
-    metal::atomic_fetch_##name##_explicit(object + offset, value,                              \
-                                          metal::memory_order_relaxed);                        \
+#define __MLX_ATOMIC(name)                                                                      \
+  template <typename T>                                                                         \
+  METAL_FUNC void mlx_atomic_fetch_##name##_explicit(device mlx_atomic<T>* object,              \
+                                                     metal::__as_is<T> value, size_t offset) {  \
+    metal::atomic_fetch_##name##_explicit(object + offset, value, metal::memory_order_relaxed); \
   }
 
 __MLX_ATOMIC(add)
@@ -32,8 +31,8 @@ METAL_FUNC void mlx_atomic_store_explicit(device mlx_atomic<T>* object, metal::_
   metal::atomic_store_explicit(object + offset, value, metal::memory_order_relaxed);
 }
 template <typename T>
-METAL_FUNC void mlx_atomic_fetch_mul_explicit(device mlx_atomic<T>* object,
-                                              metal::__as_is<T> value, size_t offset) {
+METAL_FUNC void mlx_atomic_fetch_mul_explicit(device mlx_atomic<T>* object, metal::__as_is<T> value,
+                                              size_t offset) {
   T seen = mlx_atomic_load_explicit(object, offset);
   while (!metal::atomic_compare_exchange_weak_explicit(object + offset, &seen, T(seen * value),
                                                        metal::memory_order_relaxed,

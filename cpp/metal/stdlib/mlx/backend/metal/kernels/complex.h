@@ -9,7 +9,8 @@ struct complex64_t {
 
   complex64_t() __metal_generic = default;
   METAL_FUNC constexpr complex64_t(float real_part, float imaginary_part) __metal_generic
-      : real(real_part), imag(imaginary_part) {}
+      : real(real_part),
+        imag(imaginary_part) {}
   template <typename T>
     requires(__is_arithmetic(T))
   METAL_FUNC constexpr complex64_t(T x) __metal_generic : real(float(x)), imag(0.0f) {}
