@@ -61,16 +61,16 @@ $(VENV)/.lint: pyproject.toml $(VENV)/.tools
 	$(PY) -m pip install --quiet --group lint
 	@touch $@
 
-CPP_FILES = $(shell git ls-files '*.cpp' '*.h' '*.hpp')
+CPP_FILES := git ls-files '*.cpp' '*.h' '*.hpp'
 lint: $(VENV)/.lint
 	ruff check .
 	ruff format --check .
-	clang-format --dry-run --Werror $(CPP_FILES)
+	$(CPP_FILES) | xargs clang-format --dry-run --Werror
 
 format: $(VENV)/.lint
 	ruff check --fix .
 	ruff format .
-	clang-format -i $(CPP_FILES)
+	$(CPP_FILES) | xargs clang-format -i
 
 $(VENV)/.docs: pyproject.toml $(VENV)/.tools
 	$(PY) -m pip install --quiet --group docs
