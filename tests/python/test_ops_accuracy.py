@@ -56,7 +56,9 @@ def test_within_a_few_units_in_the_last_place(name):
     unit = np.spacing(np.abs(expected).astype(np.float32)).astype(np.float64)
     error = np.where(normal, np.abs(got - expected) / unit, 0)
     worst = int(np.nanargmax(error))
-    assert error[worst] <= allowed, f"{name}({x[worst]!r}) = {got[worst]!r}, not {expected[worst]!r}"
+    assert error[worst] <= allowed, (
+        f"{name}({x[worst]!r}) = {got[worst]!r}, not {expected[worst]!r}"
+    )
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -82,7 +84,9 @@ def test_sixteen_bit_floats_round_once(name, dtype):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", ["power", "arctan2", "logaddexp", "remainder", "maximum", "minimum"])
+@pytest.mark.parametrize(
+    "name", ["power", "arctan2", "logaddexp", "remainder", "maximum", "minimum"]
+)
 def test_binary_special_values(name):
     a, b = (m.ravel() for m in np.meshgrid(SPECIAL, SPECIAL))
     reference = getattr(np, name)
@@ -133,7 +137,9 @@ def test_complex_functions(name):
 
 def test_complex_arithmetic():
     rng = np.random.default_rng(3)
-    a, b = ((rng.normal(size=500) + 1j * rng.normal(size=500)).astype(np.complex64) for _ in range(2))
+    a, b = (
+        (rng.normal(size=500) + 1j * rng.normal(size=500)).astype(np.complex64) for _ in range(2)
+    )
     for name in ("add", "subtract", "multiply", "divide", "power"):
         got = np.array(getattr(mx, name)(mx.array(a), mx.array(b)))
         expected = getattr(np, name)(a.astype(np.complex128), b.astype(np.complex128))

@@ -61,7 +61,9 @@ def test_bits(dtype):
 def test_power(dtype):
     base = integers(dtype)
     exponent = (np.arange(400) % 9).astype(dtype)
-    np.testing.assert_array_equal(np.array(mx.power(mx.array(base), mx.array(exponent))), base**exponent)
+    np.testing.assert_array_equal(
+        np.array(mx.power(mx.array(base), mx.array(exponent))), base**exponent
+    )
 
 
 @pytest.mark.parametrize("dtype", REALS)
@@ -87,14 +89,25 @@ def test_bool():
     np.testing.assert_array_equal(np.array(mx.maximum(x, y)), a | b)
 
 
-SHAPES = [((5,), (5,)), ((4, 1), (3,)), ((2, 3, 4), (3, 1)), ((1,), (6, 7)), ((3, 0), (1, 1)), ((), (2, 2))]
+SHAPES = [
+    ((5,), (5,)),
+    ((4, 1), (3,)),
+    ((2, 3, 4), (3, 1)),
+    ((1,), (6, 7)),
+    ((3, 0), (1, 1)),
+    ((), (2, 2)),
+]
 
 
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
 def test_broadcasting(shapes):
-    a, b = (np.random.default_rng(i).normal(size=s).astype(np.float32) for i, s in enumerate(shapes))
+    a, b = (
+        np.random.default_rng(i).normal(size=s).astype(np.float32) for i, s in enumerate(shapes)
+    )
     np.testing.assert_array_equal(np.array(mx.array(a) - mx.array(b)), a - b)
-    np.testing.assert_array_equal(np.array(mx.where(mx.array(a) > 0, mx.array(a), mx.array(b))), np.where(a > 0, a, b))
+    np.testing.assert_array_equal(
+        np.array(mx.where(mx.array(a) > 0, mx.array(a), mx.array(b))), np.where(a > 0, a, b)
+    )
 
 
 def test_views_of_views():
@@ -110,7 +123,9 @@ def test_views_of_views():
     for ours, theirs in pairs:
         np.testing.assert_array_equal(np.array(ours), theirs)
         np.testing.assert_array_equal(np.array(ours * 2 + ours), theirs * 3)
-        np.testing.assert_allclose(np.array(mx.sum(ours, axis=0)), theirs.sum(0, dtype=np.float64), rtol=1e-6)
+        np.testing.assert_allclose(
+            np.array(mx.sum(ours, axis=0)), theirs.sum(0, dtype=np.float64), rtol=1e-6
+        )
 
 
 @pytest.mark.parametrize("dtype", REALS)
@@ -120,7 +135,11 @@ def test_reductions(axis, dtype):
     x = mx.array(a)
     for name in ("sum", "max", "min"):
         expected = getattr(a.astype(np.float64), name)(axis)
-        np.testing.assert_allclose(np.array(getattr(mx, name)(x, axis=axis)).astype(np.float64), expected, rtol=2e-3 if dtype == "float16" else 1e-6)
+        np.testing.assert_allclose(
+            np.array(getattr(mx, name)(x, axis=axis)).astype(np.float64),
+            expected,
+            rtol=2e-3 if dtype == "float16" else 1e-6,
+        )
     np.testing.assert_array_equal(np.array(mx.all(x, axis=axis)), a.all(axis))
     np.testing.assert_array_equal(np.array(mx.any(x, axis=axis)), a.any(axis))
 
@@ -132,5 +151,7 @@ def test_long_sums_keep_their_digits():
     assert mx.sum(mx.array(a)).item() == pytest.approx(exact, rel=1e-6)
     assert mx.mean(mx.array(a).astype(mx.float16)).item() == pytest.approx(exact / a.size, rel=2e-3)
     tall = a[:3_000_000].reshape(1_000_000, 3)
-    np.testing.assert_allclose(np.array(mx.sum(mx.array(tall), axis=0)), tall.sum(0, dtype=np.float64), rtol=1e-6)
+    np.testing.assert_allclose(
+        np.array(mx.sum(mx.array(tall), axis=0)), tall.sum(0, dtype=np.float64), rtol=1e-6
+    )
     assert mx.sum(mx.array(a)).item() == mx.sum(mx.array(a)).item()

@@ -55,8 +55,6 @@ const orc::SymbolMap& visible_symbols() {
     add("fmaxf", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(&std::fmax)));
     add("fmaf", reinterpret_cast<void*>(static_cast<float (*)(float, float, float)>(&std::fma)));
     // one instruction each on most processors
-    add("fmaxf", reinterpret_cast<void*>(&::fmaxf));
-    add("fminf", reinterpret_cast<void*>(&::fminf));
     add("floorf", reinterpret_cast<void*>(&::floorf));
     add("ceilf", reinterpret_cast<void*>(&::ceilf));
     add("truncf", reinterpret_cast<void*>(&::truncf));
