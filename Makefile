@@ -9,7 +9,7 @@ export PATH := $(VENV)/bin:$(PATH)
 export CCACHE_BASEDIR := $(CURDIR)
 unexport PYTHONPATH
 
-.PHONY: all build tools packages demo test test-cpp test-python lint format docs asan tsan coverage clean
+.PHONY: all build tools packages demo test test-cpp test-python test-package lint format docs asan tsan coverage clean
 all: build
 
 tools: $(VENV)/.tools
@@ -44,6 +44,9 @@ test-cpp: build
 
 test-python: build
 	$(PY) -m pytest
+
+test-package: build
+	$(PY) -m pytest -m package
 
 asan tsan: packages $(VENV)/.tools
 	cmake --preset $@

@@ -38,6 +38,7 @@ def run(*command: object, cwd: Path = ROOT) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.mark.package
 def test_second_build_does_nothing():
     for command in (
         ("make", "build"),
