@@ -108,6 +108,8 @@ ENDLESS = """
     import os, signal, threading, time
     import mlx.core as mx
 
+    # Shells start background jobs with Ctrl-C ignored; Python leaves it so.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     kernel = mx.fast.metal_kernel(
         name="endless", input_names=["x"], output_names=["out"],
         source="volatile device float* p = out; while (p[0] < 1.0f) { p[0] = x[0]; }",
