@@ -108,6 +108,19 @@ class TokenPass {
     for (int i = 0; i < 3; ++i) push(tok::r_paren, location);
   }
 
+  // ---- diagnostics ----
+
+  void report(clang::DiagnosticsEngine::Level level, const Token& token, llvm::StringRef text) {
+    auto& diagnostics = pp_.getDiagnostics();
+    const auto ids = diagnostics.getDiagnosticIDs();
+    diagnostics.Report(token.getLocation(),
+                       ids->getCustomDiagID(static_cast<clang::DiagnosticIDs::Level>(level), "%0"))
+        << text;
+  }
+  void warn(const Token& token, llvm::StringRef text) {
+    report(clang::DiagnosticsEngine::Warning, token, text);
+  }
+
   // ---- attributes ----
 
   void rewrite_attribute_list() {
@@ -186,10 +199,7 @@ class TokenPass {
   }
 
   void warn_unknown(const Token& token, llvm::StringRef attribute) {
-    auto& diagnostics = pp_.getDiagnostics();
-    const unsigned id = diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Warning,
-                                                    "unknown attribute '%0' ignored");
-    diagnostics.Report(token.getLocation(), id) << attribute;
+    warn(token, ("unknown attribute '" + attribute + "' ignored").str());
   }
 
   // A function constant is declared without a value, which only `extern` allows for a const object.
@@ -217,6 +227,12 @@ class TokenPass {
 
   void rewrite_token(const Token& token) {
     if (token.is(tok::numeric_constant)) return rewrite_number(token);
+    if (token.isOneOf(tok::annot_pragma_fp, tok::annot_pragma_float_control) &&
+        !may_set_arithmetic()) {
+      return warn(token, "pragma ignored: it belongs at the start of a block or outside functions");
+    }
+    if (token.is(tok::l_brace)) blocks_.push_back(!is_namespace(next_));
+    if (token.is(tok::r_brace) && !blocks_.empty()) blocks_.pop_back();
     if (token.isAnnotation() || token.isLiteral()) return out_.push_back(token);
     if (token.is(tok::kw_double)) report_double(token);
     if (!token.is(tok::identifier)) return out_.push_back(token);
@@ -260,10 +276,28 @@ class TokenPass {
   }
 
   void report_double(const Token& token) {
-    auto& diagnostics = pp_.getDiagnostics();
-    const unsigned id = diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error,
-                                                    "'double' is not supported in Metal");
-    diagnostics.Report(token.getLocation(), id);
+    report(clang::DiagnosticsEngine::Error, token, "'double' is not supported in Metal");
+  }
+
+  // ---- pragmas ----
+
+  // Clang takes pragmas for floating-point arithmetic at the start of a block and between the
+  // declarations of a file or namespace.
+  bool may_set_arithmetic() const {
+    size_t before = next_;
+    while (before > 0 && in_[before - 1].isAnnotation()) --before;
+    if (before == 0) return true;
+    const bool in_block = !blocks_.empty() && blocks_.back();
+    return is(before - 1, tok::l_brace) ||
+           (!in_block && in_[before - 1].isOneOf(tok::semi, tok::r_brace));
+  }
+
+  // The brace that opens a namespace or extern "C".
+  bool is_namespace(size_t brace) const {
+    size_t i = brace;
+    while (i > 0 && in_[i - 1].isOneOf(tok::identifier, tok::coloncolon)) --i;
+    return i > 0 && (is(i - 1, tok::kw_namespace) ||
+                     (i > 1 && is(i - 1, tok::string_literal) && is(i - 2, tok::kw_extern)));
   }
 
   // ---- conditional operators ----
@@ -433,6 +467,7 @@ class TokenPass {
   std::map<size_t, size_t> operands_;  // of casts to repair: begin and end
   std::multiset<size_t> ends_;         // of those that are being written
   std::set<size_t> colons_;            // after which an operand is copied
+  std::vector<bool> blocks_;           // the braces around: of a block, not of a namespace
   std::vector<Token> out_;
   size_t next_ = 0;
 };
