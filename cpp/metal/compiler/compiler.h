@@ -76,17 +76,17 @@ struct FunctionInfo {
 };
 
 struct Program {
-  CompileOptions options;
-  std::vector<FunctionInfo> functions;
-  std::string warnings;             // of the front end, as Clang prints them
-  std::vector<std::string> inputs;  // files that the source was read from
+  virtual ~Program() = default;
 
-  const FunctionInfo* find(std::string_view name) const {
-    for (const auto& function : functions) {
-      if (function.name == name) return &function;
-    }
-    return nullptr;
-  }
+  CompileOptions options;
+  std::vector<FunctionInfo> functions;  // empty where they are read one by one: see open_library
+  std::string warnings;                 // of the front end, as Clang prints them
+  std::vector<std::string> inputs;      // files that the source was read from
+
+  virtual std::vector<std::string> names() const;
+  virtual bool contains(std::string_view name) const { return find(name) != nullptr; }
+  // Null if there is none of that name.
+  virtual const FunctionInfo* find(std::string_view name) const;
 };
 
 // The value of one function constant: the bytes of a ConstantType, zero-extended.
@@ -113,5 +113,10 @@ std::string emit(const FunctionInfo& function, std::string_view form);
 // The bytes of a .metallib; load_library throws std::runtime_error for bytes that are none.
 std::string save_library(const Program& program);
 std::shared_ptr<Program> load_library(std::string_view bytes);
+
+// A .metallib whose functions are read when they are asked for. Throws std::runtime_error if there
+// is no such file or it is not a whole .metallib; find() throws it for a damaged function.
+// Thread-safe.
+std::shared_ptr<const Program> open_library(const std::string& path);
 
 }  // namespace metal

@@ -16,6 +16,8 @@
 #include "clang/Sema/SemaConsumer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "metal/compiler/invocation.h"
+#include "metal/compiler/limits.h"
+#include "metal/compiler/pragmas.h"
 #include "metal/compiler/reflection.h"
 #include "metal/compiler/resources.h"
 #include "metal/compiler/token_pass.h"
@@ -45,19 +47,46 @@ class ImplicitMembers : public clang::SemaConsumer, public clang::ASTMutationLis
   clang::Sema* sema_ = nullptr;
 };
 
+class InstantiationCounter : public clang::ASTConsumer, public clang::ASTMutationListener {
+ public:
+  explicit InstantiationCounter(Limits& limits) : limits_(limits) {}
+  clang::ASTMutationListener* GetASTMutationListener() override { return this; }
+
+  void CompletedTagDefinition(const clang::TagDecl* tag) override {
+    limits_.instantiate(tag->getLocation());
+  }
+  void FunctionDefinitionInstantiated(const clang::FunctionDecl* function) override {
+    limits_.instantiate(function->getLocation());
+  }
+  void VariableDefinitionInstantiated(const clang::VarDecl* variable) override {
+    limits_.instantiate(variable->getLocation());
+  }
+
+ private:
+  Limits& limits_;
+};
+
+// All tokens after preprocessing.
+std::vector<clang::Token> lex(clang::Preprocessor& preprocessor, Limits& limits) {
+  std::vector<clang::Token> tokens;
+  do {
+    preprocessor.Lex(tokens.emplace_back());
+    limits.lex(tokens.back().getLocation());
+  } while (tokens.back().isNot(clang::tok::eof));
+  return tokens;
+}
+
 // Clang's ParseAST with the token pass between the preprocessor and the parser.
-void parse_tokens(clang::CompilerInstance& instance, const Repairs& repairs) {
+void parse_tokens(clang::CompilerInstance& instance, const Repairs& repairs, Limits& limits) {
   clang::Sema& sema = instance.getSema();
   clang::Preprocessor& preprocessor = instance.getPreprocessor();
   clang::ASTConsumer& consumer = sema.getASTConsumer();
   allow_address_spaces(instance.getLangOpts());
 
   auto parser = std::make_unique<clang::Parser>(preprocessor, sema, /*SkipFunctionBodies=*/false);
+  add_metal_pragmas(preprocessor);
   preprocessor.EnterMainSourceFile();
-  std::vector<clang::Token> tokens;
-  do {
-    preprocessor.Lex(tokens.emplace_back());
-  } while (tokens.back().isNot(clang::tok::eof));
+  const std::vector<clang::Token> tokens = lex(preprocessor, limits);
   const std::vector<clang::Token> rewritten = rewrite_tokens(preprocessor, tokens, repairs);
   preprocessor.EnterTokenStream(rewritten, /*DisableMacroExpansion=*/true, /*IsReinject=*/false);
 
@@ -69,6 +98,7 @@ void parse_tokens(clang::CompilerInstance& instance, const Repairs& repairs) {
   clang::Sema::ModuleImportState import_state;
   for (bool at_eof = parser->ParseFirstTopLevelDecl(group, import_state); !at_eof;
        at_eof = parser->ParseTopLevelDecl(group, import_state)) {
+    limits.check_time(parser->getCurToken().getLocation());
     if (group && !consumer.HandleTopLevelDecl(group.get())) return;
   }
   for (clang::Decl* declaration : sema.WeakTopLevelDecls()) {
@@ -78,8 +108,9 @@ void parse_tokens(clang::CompilerInstance& instance, const Repairs& repairs) {
 }
 
 std::unique_ptr<clang::ASTConsumer> with_implicit_members(
-    std::unique_ptr<clang::ASTConsumer> consumer) {
+    std::unique_ptr<clang::ASTConsumer> consumer, Limits& limits) {
   std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
+  consumers.push_back(std::make_unique<InstantiationCounter>(limits));
   consumers.push_back(std::make_unique<ImplicitMembers>());
   consumers.push_back(std::move(consumer));
   return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
@@ -102,8 +133,9 @@ void use_own_context(clang::CompilerInstance& instance, clang::LangOptions& lang
 
 class EmitAction : public clang::ASTFrontendAction {
  public:
-  EmitAction(llvm::LLVMContext& context, TranslationUnit& unit, const Repairs& repairs)
-      : context_(context), unit_(unit), repairs_(repairs) {}
+  EmitAction(llvm::LLVMContext& context, TranslationUnit& unit, const Repairs& repairs,
+             double deadline)
+      : context_(context), unit_(unit), repairs_(repairs), limits_(deadline) {}
 
  protected:
   bool BeginInvocation(clang::CompilerInstance& instance) override {
@@ -118,13 +150,14 @@ class EmitAction : public clang::ASTFrontendAction {
         instance.getDiagnostics(), "kernels", &instance.getVirtualFileSystem(),
         instance.getHeaderSearchOpts(), instance.getPreprocessorOpts(), instance.getCodeGenOpts(),
         context_);
-    return with_implicit_members(std::unique_ptr<clang::ASTConsumer>(generator_));
+    limits_.watch(instance.getPreprocessor());
+    return with_implicit_members(std::unique_ptr<clang::ASTConsumer>(generator_), limits_);
   }
 
   void ExecuteAction() override {
     clang::CompilerInstance& instance = getCompilerInstance();
     instance.createSema(getTranslationUnitKind(), nullptr);
-    parse_tokens(instance, repairs_);
+    parse_tokens(instance, repairs_, limits_);
     if (instance.getDiagnostics().hasErrorOccurred()) return;
     reflect(instance, *generator_, unit_);
     list_inputs(instance);
@@ -143,6 +176,7 @@ class EmitAction : public clang::ASTFrontendAction {
   llvm::LLVMContext& context_;
   TranslationUnit& unit_;
   const Repairs& repairs_;
+  Limits limits_;
   clang::CodeGenerator* generator_ = nullptr;
   clang::LangOptions language_;
 };
@@ -158,16 +192,18 @@ class PrecompileAction : public clang::GeneratePCHAction {
                                                         llvm::StringRef file) override {
     use_own_context(instance, language_);
     auto consumer = GeneratePCHAction::CreateASTConsumer(instance, file);
-    return consumer ? with_implicit_members(std::move(consumer)) : nullptr;
+    limits_.watch(instance.getPreprocessor());
+    return consumer ? with_implicit_members(std::move(consumer), limits_) : nullptr;
   }
 
   void ExecuteAction() override {
     clang::CompilerInstance& instance = getCompilerInstance();
     instance.createSema(getTranslationUnitKind(), nullptr);
-    parse_tokens(instance, {});
+    parse_tokens(instance, {}, limits_);
   }
 
  private:
+  Limits limits_{Limits::deadline()};
   clang::LangOptions language_;
 };
 
@@ -225,9 +261,10 @@ std::string execute(const Invocation& invocation, clang::FrontendAction& action,
 TranslationUnit parse(std::string_view source, const CompileOptions& options,
                       llvm::LLVMContext& context) {
   Repairs repairs;
+  const double deadline = Limits::deadline();
   for (;;) {
     TranslationUnit unit;
-    EmitAction action(context, unit, repairs);
+    EmitAction action(context, unit, repairs, deadline);
     Repairs missing;
     try {
       const std::string warnings = execute(kernel_invocation(source, options), action, missing);

@@ -33,6 +33,9 @@ class SignalStack {
   std::unique_ptr<char[]> memory_;
 };
 
+// Where abandon() leaves its message.
+thread_local std::string* reason = nullptr;
+
 }  // namespace
 
 void catch_compiler_crashes() { llvm::CrashRecoveryContext::Enable(); }
@@ -54,10 +57,12 @@ void prepare_llvm() {
 void run_guarded(const std::function<void()>& work) {
   prepare_llvm();
   std::exception_ptr error;
+  std::string message = "error: the compiler failed on this source\n";
   llvm::CrashRecoveryContext crash;
   const bool finished = crash.RunSafelyOnThread(
       [&] {
         const SignalStack stack;
+        reason = &message;
         try {
           work();
         } catch (...) {
@@ -66,7 +71,12 @@ void run_guarded(const std::function<void()>& work) {
       },
       kStackBytes);
   if (error) std::rethrow_exception(error);
-  if (!finished) throw CompileError("error: the compiler failed on this source\n");
+  if (!finished) throw CompileError(message);
+}
+
+void abandon(const std::string& message) {
+  *reason = message;
+  llvm::CrashRecoveryContext::GetCurrent()->HandleExit(1);
 }
 
 }  // namespace metal::compiler

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 namespace metal::compiler {
 
@@ -16,5 +17,9 @@ void run_guarded(const std::function<void()>& work);
 // Installs LLVM's handlers of crash signals. Handlers that know better (of faults in kernels) must
 // be installed later, and pass on what is not theirs.
 void catch_compiler_crashes();
+
+// Ends the work from anywhere below run_guarded, which throws CompileError with this message. What
+// the work held is lost: no destructor runs.
+[[noreturn]] void abandon(const std::string& message);
 
 }  // namespace metal::compiler

@@ -1,5 +1,7 @@
 #include "metal/compiler/invocation.h"
 
+#include <stdexcept>
+
 #include "clang/Basic/AddressSpaces.h"
 #include "clang/Basic/Diagnostic.h"
 #include "clang/Basic/TargetInfo.h"
@@ -147,12 +149,17 @@ bool starts_with_utils(std::string_view source) {
 }
 
 void use_standard_library(clang::PreprocessorOptions& preprocessor, bool with_utils) {
+  const std::string whole = stdlib_directory() + "/metal_stdlib";
+  if (!llvm::sys::fs::exists(whole)) {
+    throw std::runtime_error("the headers of Metal's standard library are missing: there is no " +
+                             whole + " (MLX_METAL_RESOURCES may name another folder)");
+  }
   const std::string precompiled = precompiled_header(with_utils);
   if (llvm::sys::fs::exists(precompiled)) {
     preprocessor.ImplicitPCHInclude = precompiled;
     preprocessor.DisablePCHOrModuleValidation = clang::DisableValidationForModuleKind::All;
   } else {
-    preprocessor.Includes.push_back(stdlib_directory() + "/metal_stdlib");
+    preprocessor.Includes.push_back(whole);
   }
 }
 

@@ -150,6 +150,30 @@ void make_entries(TranslationUnit& unit) {
   }
 }
 
+// How large functions become by inlining; callees are seen before their callers.
+class InlinedSizes {
+ public:
+  // Throws if the function would be too large for the passes that follow.
+  void add(const llvm::Function& function) {
+    uint64_t size = function.getInstructionCount();
+    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+      const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+      const auto found = call ? sizes_.find(call->getCalledFunction()) : sizes_.end();
+      if (found != sizes_.end()) size += found->second;
+    }
+    if (size > kMaxInstructions) {
+      throw CompileError("error: function '" + llvm::demangle(function.getName().str()) +
+                         "' is too large with all that it calls: more than " +
+                         std::to_string(kMaxInstructions) + " instructions\n");
+    }
+    sizes_[&function] = size;
+  }
+
+ private:
+  static constexpr uint64_t kMaxInstructions = 1000000;
+  llvm::DenseMap<const llvm::Function*, uint64_t> sizes_;
+};
+
 // Everything but kernels is internal, and inlined unless it calls itself.
 void internalize_and_inline(TranslationUnit& unit, llvm::ModuleAnalysisManager& analyses) {
   llvm::Module& module = *unit.module;
@@ -162,11 +186,14 @@ void internalize_and_inline(TranslationUnit& unit, llvm::ModuleAnalysisManager& 
     variable.setComdat(nullptr);
   }
   llvm::CallGraph graph(module);
+  InlinedSizes sizes;
   for (auto component = llvm::scc_begin(&graph); !component.isAtEnd(); ++component) {
     const bool recursive = component.hasCycle();
     for (llvm::CallGraphNode* node : *component) {
       llvm::Function* function = node->getFunction();
-      if (!function || function->isDeclaration() || entries.contains(function)) continue;
+      if (!function || function->isDeclaration()) continue;
+      if (!recursive) sizes.add(*function);
+      if (entries.contains(function)) continue;
       function->setLinkage(llvm::GlobalValue::InternalLinkage);
       function->setComdat(nullptr);
       function->removeFnAttr(llvm::Attribute::NoInline);

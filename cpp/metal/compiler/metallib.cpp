@@ -1,5 +1,14 @@
-// The .metallib container: a header, one record a function, and a checksum over all of it.
+// The .metallib container: a header, an index, and a record for each function, with a checksum
+// each.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/CRC.h"
@@ -8,7 +17,7 @@
 namespace metal {
 namespace {
 
-constexpr std::string_view kMagic = "MLXAMTL3";
+constexpr std::string_view kMagic = "MLXAMTL4";
 
 class Writer {
  public:
@@ -113,38 +122,199 @@ uint32_t checksum(std::string_view bytes) {
   return llvm::crc32(llvm::ArrayRef(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
 }
 
+[[noreturn]] void refuse_foreign() {
+  throw std::runtime_error(
+      "not a .metallib of this compiler (build it with metalc from its .metal files)");
+}
+
+void check(std::string_view bytes, uint64_t expected, const std::string& what) {
+  if (checksum(bytes) != expected)
+    throw std::runtime_error("damaged .metallib: the checksum of " + what + " does not match");
+}
+
+// Where a function's record lies, counted from the end of the index.
+struct Entry {
+  std::string name;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+  uint64_t checksum = 0;
+};
+
+struct Index {
+  MathMode math_mode = MathMode::Safe;
+  uint32_t language_version = 0;
+  std::vector<Entry> entries;
+};
+
+constexpr size_t kHeaderSize = kMagic.size() + 2 * sizeof(uint64_t);
+
+struct Header {
+  uint64_t index_checksum = 0;
+  uint64_t index_size = 0;
+
+  explicit Header(std::string_view bytes) {
+    if (!bytes.starts_with(kMagic)) refuse_foreign();
+    Reader reader(bytes.substr(kMagic.size()));
+    index_checksum = reader.number();
+    index_size = reader.number();
+  }
+};
+
+Index read_index(std::string_view bytes, const Header& header) {
+  check(bytes, header.index_checksum, "its index");
+  Reader reader(bytes);
+  Index index;
+  index.math_mode = static_cast<MathMode>(reader.number());
+  index.language_version = reader.number();
+  index.entries.resize(reader.count());
+  for (Entry& entry : index.entries) {
+    entry.name = reader.text();
+    entry.offset = reader.number();
+    entry.size = reader.number();
+    entry.checksum = reader.number();
+  }
+  return index;
+}
+
+void check_extent(const Entry& entry, uint64_t size) {
+  if (entry.size > size || entry.offset > size - entry.size) Reader::fail();
+}
+
+FunctionInfo read_record(std::string_view bytes, const Entry& entry) {
+  check(bytes, entry.checksum, "function " + entry.name);
+  Reader reader(bytes);
+  return read_function(reader);
+}
+
+// A file that others may replace or cut short meanwhile: read, never mapped.
+class File {
+ public:
+  explicit File(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0) {
+      throw std::runtime_error("cannot open the library \"" + path + "\": " + std::strerror(errno));
+    }
+  }
+  ~File() { close(descriptor_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  uint64_t size() const {
+    struct stat status;
+    return fstat(descriptor_, &status) == 0 ? status.st_size : 0;
+  }
+
+  std::string read(uint64_t offset, uint64_t size) const {
+    if (size > this->size()) Reader::fail();
+    std::string bytes(size, '\0');
+    for (uint64_t done = 0; done < size;) {
+      const ssize_t count = pread(descriptor_, &bytes[done], size - done, offset + done);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) throw std::runtime_error(std::strerror(errno));
+      if (count == 0) Reader::fail();
+      done += count;
+    }
+    return bytes;
+  }
+
+ private:
+  int descriptor_;
+};
+
+class LibraryFile : public Program {
+ public:
+  explicit LibraryFile(const std::string& path) : file_(path) {
+    const Header header(file_.read(0, std::min<uint64_t>(kHeaderSize, file_.size())));
+    Index index = read_index(file_.read(kHeaderSize, header.index_size), header);
+    options.math_mode = index.math_mode;
+    options.language_version = index.language_version;
+    records_ = kHeaderSize + header.index_size;
+    for (Entry& entry : index.entries) {
+      check_extent(entry, file_.size() - records_);
+      names_.push_back(entry.name);
+      entries_.emplace(entry.name, std::move(entry));
+    }
+  }
+
+  std::vector<std::string> names() const override { return names_; }
+  bool contains(std::string_view name) const override { return entries_.contains(name); }
+
+  const FunctionInfo* find(std::string_view name) const override {
+    const auto found = entries_.find(name);
+    if (found == entries_.end()) return nullptr;
+    const std::lock_guard lock(mutex_);
+    const Entry& entry = found->second;
+    auto& function = functions_[entry.name];
+    if (!function) {
+      const std::string bytes = file_.read(records_ + entry.offset, entry.size);
+      function = std::make_unique<const FunctionInfo>(read_record(bytes, entry));
+    }
+    return function.get();
+  }
+
+ private:
+  File file_;
+  uint64_t records_ = 0;  // where they begin
+  std::vector<std::string> names_;
+  std::map<std::string, Entry, std::less<>> entries_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, std::unique_ptr<const FunctionInfo>> functions_;  // that were read
+};
+
 }  // namespace
 
+std::vector<std::string> Program::names() const {
+  std::vector<std::string> names;
+  for (const FunctionInfo& function : functions) names.push_back(function.name);
+  return names;
+}
+
+const FunctionInfo* Program::find(std::string_view name) const {
+  for (const FunctionInfo& function : functions) {
+    if (function.name == name) return &function;
+  }
+  return nullptr;
+}
+
 std::string save_library(const Program& program) {
-  Writer writer;
-  writer.number(static_cast<uint64_t>(program.options.math_mode));
-  writer.number(program.options.language_version);
-  writer.number(program.functions.size());
-  for (const FunctionInfo& function : program.functions) write_function(writer, function);
-  const std::string body = writer.take();
+  Writer index;
+  index.number(static_cast<uint64_t>(program.options.math_mode));
+  index.number(program.options.language_version);
+  index.number(program.functions.size());
+  std::string records;
+  for (const FunctionInfo& function : program.functions) {
+    Writer writer;
+    write_function(writer, function);
+    const std::string record = writer.take();
+    index.text(function.name);
+    index.number(records.size());
+    index.number(record.size());
+    index.number(checksum(record));
+    records += record;
+  }
+  const std::string index_bytes = index.take();
   Writer header;
-  header.number(checksum(body));
-  header.text(body);
-  return std::string(kMagic) + header.take();
+  header.number(checksum(index_bytes));
+  header.number(index_bytes.size());
+  return std::string(kMagic) + header.take() + index_bytes + records;
 }
 
 std::shared_ptr<Program> load_library(std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) {
-    throw std::runtime_error(
-        "not a .metallib of this compiler (build it with metalc from its .metal files)");
-  }
-  Reader file(bytes.substr(kMagic.size()));
-  const uint64_t expected = file.number();
-  const std::string body = file.text();
-  if (checksum(body) != expected)
-    throw std::runtime_error("damaged .metallib: its checksum does not match");
-  Reader reader(body);
+  const Header header(bytes);
+  if (header.index_size > bytes.size() - kHeaderSize) Reader::fail();
+  const Index index = read_index(bytes.substr(kHeaderSize, header.index_size), header);
+  const std::string_view records = bytes.substr(kHeaderSize + header.index_size);
   auto program = std::make_shared<Program>();
-  program->options.math_mode = static_cast<MathMode>(reader.number());
-  program->options.language_version = reader.number();
-  program->functions.resize(reader.count());
-  for (FunctionInfo& function : program->functions) function = read_function(reader);
+  program->options.math_mode = index.math_mode;
+  program->options.language_version = index.language_version;
+  for (const Entry& entry : index.entries) {
+    check_extent(entry, records.size());
+    program->functions.push_back(read_record(records.substr(entry.offset, entry.size), entry));
+  }
   return program;
+}
+
+std::shared_ptr<const Program> open_library(const std::string& path) {
+  return std::make_shared<LibraryFile>(path);
 }
 
 }  // namespace metal

@@ -101,6 +101,17 @@ std::string describe_options(const CompileOptions& options) {
   return text;
 }
 
+// Null if there is none, or one that another version wrote.
+std::shared_ptr<Program> load_cached(const std::string& key) {
+  const auto entry = compiler::cache_load(key);
+  if (!entry) return nullptr;
+  try {
+    return load_library(*entry);
+  } catch (const std::runtime_error&) {
+    return nullptr;
+  }
+}
+
 // A source that reads other files of the user's is compiled every time: they may have changed.
 bool is_self_contained(const Program& program) { return program.inputs.size() <= 1; }
 
@@ -109,8 +120,7 @@ bool is_self_contained(const Program& program) { return program.inputs.size() <=
 std::shared_ptr<Program> compile(std::string_view source, const CompileOptions& options) {
   const std::string key = compiler::cache_key(
       {"msl", compiler::stdlib_fingerprint(), describe_options(options), source});
-  if (const auto entry = compiler::cache_load(key)) {
-    auto program = load_library(*entry);
+  if (auto program = load_cached(key)) {
     program->options = options;
     return program;
   }

@@ -2,8 +2,6 @@
 #include "metal/host/device.h"
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -17,15 +15,6 @@ namespace metal {
 Driver& default_driver() { return cpu::cpu_driver(); }
 
 namespace host {
-namespace {
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error("cannot open the library \"" + path + "\"");
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-}  // namespace
 
 BufferObject::BufferObject(MTL::Device* device, void* memory, NS::UInteger length)
     : device_(device), memory_(memory), length_(length), borrowed_(false) {}
@@ -103,7 +92,7 @@ MTL::Library* DeviceObject::newLibrary(const NS::String* source, const MTL::Comp
 
 MTL::Library* DeviceObject::newLibrary(const NS::String* path, NS::Error** error) {
   try {
-    return new LibraryObject(this, load_library(read_file(path->utf8String())));
+    return new LibraryObject(this, open_library(path->utf8String()));
   } catch (...) {
     set_error_from_exception(error, kLibraryDomain, MTL::LibraryErrorFileNotFound);
     return nullptr;

@@ -98,15 +98,15 @@ CompileOptions compile_options(const MTL::CompileOptions* options) {
 NS::Array* LibraryObject::functionNames() const {
   std::vector<NS::SharedPtr<NS::String>> names;
   std::vector<const NS::Object*> objects;
-  for (const FunctionInfo& function : program_->functions) {
-    names.push_back(make_string(function.name));
+  for (const std::string& name : program_->names()) {
+    names.push_back(make_string(name));
     objects.push_back(names.back().get());
   }
   return NS::Array::array(objects.data(), objects.size());
 }
 
 MTL::Function* LibraryObject::newFunction(const NS::String* name) {
-  if (!program_->find(name->utf8String())) return nullptr;
+  if (!program_->contains(name->utf8String())) return nullptr;
   return new FunctionObject(device_, program_, name->utf8String(), {});
 }
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "metal/compiler/compiler.h"
 
@@ -148,6 +149,54 @@ TEST(Compile, WarnsOfUnknownAttributes) {
       << program->warnings;
 }
 
+// The arithmetic of x[0] * x[0] - x[1] after a pragma: each of its instructions, as text.
+std::string arithmetic_after(const std::string& pragma) {
+  const auto program = compile("kernel void f(device float* y, const device float* x) {\n" +
+                               pragma + "\ny[0] = x[0] * x[0] - x[1];\n}\n");
+  std::istringstream lines(emit(program->functions[0], "llvm"));
+  std::string found;
+  for (std::string line; std::getline(lines, line);) {
+    for (const char* operation : {" fmul ", " fsub ", " call float @llvm.fmuladd"}) {
+      if (const size_t at = line.find(operation); at != std::string::npos)
+        found += line.substr(at, line.find('%', at) - at) + ";";
+    }
+  }
+  return found;
+}
+
+TEST(Compile, PragmasSetTheArithmeticOfABlock) {
+  const std::string fused = " call float @llvm.fmuladd.f32(float ;";
+  EXPECT_EQ(arithmetic_after(""), fused);
+  EXPECT_EQ(arithmetic_after("#pragma METAL fp contract(off)"), " fmul float ; fsub float ;");
+  EXPECT_EQ(arithmetic_after("#pragma METAL fp contract(on)"), fused);
+  EXPECT_EQ(arithmetic_after("#pragma METAL fp contract(fast)"),
+            " fmul contract float ; fsub contract float ;");
+  EXPECT_EQ(arithmetic_after("#pragma METAL fp math_mode(safe)"), fused);
+  EXPECT_EQ(arithmetic_after("#pragma METAL fp math_mode(relaxed)"),
+            " fmul reassoc arcp contract float ; fsub reassoc arcp contract float ;");
+  EXPECT_EQ(arithmetic_after("#pragma METAL fp math_mode(fast)"),
+            " fmul fast float ; fsub fast float ;");
+  EXPECT_EQ(
+      arithmetic_after("#pragma METAL fp math_mode(fast) contract(off)"),
+      " fmul reassoc nnan ninf nsz arcp afn float ; fsub reassoc nnan ninf nsz arcp afn float ;");
+  EXPECT_EQ(arithmetic_after("{\n#pragma METAL fp math_mode(fast)\n}"), fused);
+  EXPECT_EQ(arithmetic_after("#pragma METAL internals : enable"), fused);
+}
+
+TEST(Compile, PragmasOfArithmeticElsewhereAreIgnoredWithAWarning) {
+  const auto misplaced = compile(
+      "#pragma METAL fp math_mode(relaxed)\n"
+      "namespace n {\n#pragma METAL fp contract(on)\n}\n"
+      "kernel void f(device float* y) {\n  y[0] = 1;\n  #pragma METAL fp contract(off)\n}\n");
+  EXPECT_TRUE(contains(misplaced->warnings, ":7:3: warning: pragma ignored: it belongs"))
+      << misplaced->warnings;
+  EXPECT_EQ(misplaced->warnings.find("warning"), misplaced->warnings.rfind("warning"));
+  const auto wrong = compile("#pragma METAL fp speed(high)\nkernel void f(device float* y) {}\n");
+  EXPECT_TRUE(
+      contains(wrong->warnings, ":1:1: warning: pragma ignored: expected 'math_mode(safe)'"))
+      << wrong->warnings;
+}
+
 TEST(Compile, IncludesReachDeclaredFoldersOnly) {
   TemporaryFolder folder;
   folder.write("include/declared.h", "constant float kValue = 3;\n");
@@ -199,6 +248,32 @@ TEST(Compile, HostileSourcesEndInErrors) {
            "; }");  // an error or not, but an end
 }
 
+// Sources that unfold into more than any machine has room and time for.
+TEST(Compile, SourcesThatExplodeEndInErrors) {
+  std::string laughs = "#define A0 1,1,1,1,1,1,1,1,1,1\n";
+  std::string inlined = "float f0(float x) { return x; }\n";
+  for (int i = 1; i < 30; ++i) {
+    const std::string before = std::to_string(i - 1), now = std::to_string(i);
+    laughs += "#define A" + now;
+    for (int k = 0; k < 10; ++k) laughs += (k ? ", A" : " A") + before;
+    laughs += "\n";
+    inlined += "float f" + now + "(float x) { return f" + before + "(x) * f" + before + "(-x); }\n";
+  }
+  laughs += "constant int x[] = {A29};\n";
+  EXPECT_TRUE(contains(error_of(laughs), "more than 2 million tokens"));
+  EXPECT_TRUE(contains(error_of(inlined + "kernel void f(device float* x) { x[0] = f29(x[1]); }"),
+                       "is too large with all that it calls"));
+  EXPECT_TRUE(contains(error_of("#if __INCLUDE_LEVEL__ < 60\n#include \"kernel.metal\"\n"
+                                "#include \"kernel.metal\"\n#endif\n"),
+                       "kernel.metal:1:1: fatal error: this source is too much for the compiler"));
+  EXPECT_NE(
+      error_of("template <int N, long K> struct T { T<N - 1, 2 * K> a; T<N - 1, 2 * K + 1> b; };\n"
+               "template <long K> struct T<0, K> { int x; };\n"
+               "kernel void f(device int* o) { o[0] = sizeof(T<40, 0>); }\n"),
+      "");
+  EXPECT_EQ(error_of("kernel void f(device int* x) { x[0] = 1; }"), "");  // as before
+}
+
 TEST(Metallib, ReturnsWhatWasSaved) {
   const auto program = compile(
       "constant int N [[function_constant(3)]];\n"
@@ -228,6 +303,66 @@ TEST(Metallib, RefusesDamagedAndForeignFiles) {
     damaged[i] ^= 0x10;
     EXPECT_THROW(load_library(damaged), std::runtime_error) << i;
   }
+}
+
+// Opens the bytes as a file and reads the function; the error, if there is one.
+std::string error_of_library(const TemporaryFolder& folder, const std::string& bytes) {
+  std::ofstream(folder.path("x.metallib"), std::ios::binary) << bytes;
+  try {
+    const auto library = open_library(folder.path("x.metallib"));
+    EXPECT_EQ(library->find("nothing"), nullptr);
+    library->find("g");
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Metallib, FilesAreReadFunctionByFunction) {
+  const TemporaryFolder folder;
+  const auto program = compile(
+      "kernel void f(device int* x) { x[0] = 1; }\n"
+      "kernel void g(device int* x) { x[0] = 2; }\n");
+  const std::string bytes = save_library(*program);
+  std::ofstream(folder.path("two.metallib"), std::ios::binary) << bytes;
+  const auto library = open_library(folder.path("two.metallib"));
+  EXPECT_EQ(library->names(), (std::vector<std::string>{"f", "g"}));
+  EXPECT_TRUE(library->contains("g"));
+  EXPECT_EQ(library->find("g")->bitcode, program->find("g")->bitcode);
+  EXPECT_EQ(library->find("g"), library->find("g"));
+  EXPECT_EQ(library->find("h"), nullptr);
+
+  std::string damaged = bytes;
+  damaged.back() ^= 1;  // g's record is the last
+  EXPECT_EQ(error_of_library(folder, damaged),
+            "damaged .metallib: the checksum of function g does not match");
+  EXPECT_NE(open_library(folder.path("x.metallib"))->find("f"), nullptr);
+  std::filesystem::resize_file(folder.path("two.metallib"), 20);  // while it is open
+  EXPECT_THROW(library->find("f"), std::runtime_error);
+}
+
+TEST(Metallib, RefusesDamagedAndForeignFilesOnDisk) {
+  const TemporaryFolder folder;
+  const std::string bytes = save_library(*compile("kernel void g(device int* x) { x[0] = 1; }"));
+  EXPECT_EQ(error_of_library(folder, bytes), "");
+  EXPECT_TRUE(contains(error_of_library(folder, ""), "not a .metallib"));
+  EXPECT_TRUE(contains(error_of_library(folder, "MTLB of somebody else"), "not a .metallib"));
+  for (size_t size = 8; size < bytes.size(); size += 97) {
+    EXPECT_TRUE(contains(error_of_library(folder, bytes.substr(0, size)), "damaged .metallib"))
+        << size;
+  }
+  for (size_t i = 9; i < bytes.size(); i += 131) {
+    std::string damaged = bytes;
+    damaged[i] ^= 0x10;
+    EXPECT_TRUE(contains(error_of_library(folder, damaged), "damaged .metallib")) << i;
+  }
+  try {
+    open_library(folder.path("missing.metallib"));
+    ADD_FAILURE() << "a missing file was opened";
+  } catch (const std::runtime_error& error) {
+    EXPECT_TRUE(contains(error.what(), "missing.metallib\": No such file")) << error.what();
+  }
+  EXPECT_THROW(open_library(folder.path()), std::runtime_error);
 }
 
 }  // namespace

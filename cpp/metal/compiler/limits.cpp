@@ -1,0 +1,81 @@
+#include "metal/compiler/limits.h"
+
+#include <ctime>
+#include <memory>
+#include <string>
+
+#include "clang/Basic/SourceManager.h"
+#include "clang/Lex/PPCallbacks.h"
+#include "clang/Lex/Preprocessor.h"
+#include "metal/compiler/guarded_thread.h"
+
+namespace metal::compiler {
+namespace {
+
+// Far above what kernels need; each is reached in seconds.
+constexpr size_t kMaxFiles = 10000;
+constexpr size_t kMaxTokens = 2000000;
+constexpr size_t kMaxInstantiations = 100000;
+constexpr double kMaxSeconds = 30;
+constexpr size_t kTokensBetweenLooks = 4096;
+
+// Of this thread only: a busy machine does not shorten it.
+double seconds() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec + 1e-9 * time.tv_nsec;
+}
+
+class FileCounter : public clang::PPCallbacks {
+ public:
+  explicit FileCounter(Limits& limits) : limits_(limits) {}
+
+  void FileChanged(clang::SourceLocation location, FileChangeReason reason,
+                   clang::SrcMgr::CharacteristicKind, clang::FileID) override {
+    if (reason == EnterFile) limits_.enter_file(location);
+  }
+
+ private:
+  Limits& limits_;
+};
+
+}  // namespace
+
+double Limits::deadline() { return seconds() + kMaxSeconds; }
+
+void Limits::watch(clang::Preprocessor& preprocessor) {
+  preprocessor_ = &preprocessor;
+  preprocessor.addPPCallbacks(std::make_unique<FileCounter>(*this));
+}
+
+void Limits::enter_file(clang::SourceLocation location) {
+  if (++files_ > kMaxFiles) report(location, "it includes files more than 10000 times");
+}
+
+void Limits::instantiate(clang::SourceLocation location) {
+  if (++instantiations_ > kMaxInstantiations)
+    report(location, "more than 100000 instantiations of templates");
+  check_time(location);
+}
+
+void Limits::lex(clang::SourceLocation location) {
+  if (++tokens_ > kMaxTokens) report(location, "more than 2 million tokens after preprocessing");
+  if (tokens_ % kTokensBetweenLooks == 0) check_time(location);
+}
+
+void Limits::check_time(clang::SourceLocation location) {
+  if (seconds() > deadline_) report(location, "it takes more than 30 seconds");
+}
+
+void Limits::report(clang::SourceLocation location, const char* text) {
+  const clang::PresumedLoc place = preprocessor_->getSourceManager().getPresumedLoc(location);
+  std::string message = "fatal error: this source is too much for the compiler: ";
+  message = message + text + "\n";
+  if (place.isValid()) {
+    message = std::string(place.getFilename()) + ":" + std::to_string(place.getLine()) + ":" +
+              std::to_string(place.getColumn()) + ": " + message;
+  }
+  abandon(message);
+}
+
+}  // namespace metal::compiler
