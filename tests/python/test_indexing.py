@@ -263,6 +263,21 @@ def test_gradients_flow_through_subscripts():
     assert added.tolist() == [8, 8]
 
 
+def test_slices_of_many_dimensions():
+    """The reversed axes of an array: no two neighbours make one."""
+    x = np.arange(3 * 2**11, dtype=np.int32).reshape((2,) * 11 + (3,))
+    index = np.array([2, 0, 1, 2])
+    ours = mx.array(x).transpose()
+    expected = x.transpose()
+    assert np.array_equal(np.array(ours[mx.array(index)]), expected[index])
+    last = ours[..., mx.array([1, 0, 1])]
+    assert np.array_equal(np.array(last), expected[..., [1, 0, 1]])
+    added = np.zeros_like(expected)
+    np.add.at(added, index, expected[index])
+    sums = mx.zeros(ours.shape, dtype=mx.int32).at[mx.array(index)].add(ours[mx.array(index)])
+    assert np.array_equal(np.array(sums), added)
+
+
 shapes = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=5)
 
 

@@ -7,7 +7,7 @@ namespace mlx::core {
 
 ELEMENTWISE_PRIMITIVE(Add)
 ELEMENTWISE_PRIMITIVE(ArcTan2)
-ELEMENTWISE_PRIMITIVE(Divide)  // integers: truncating division, as floor_divide uses it
+ELEMENTWISE_PRIMITIVE(Divide)  // of integers: rounded towards minus infinity
 ELEMENTWISE_PRIMITIVE(LogAddExp)
 ELEMENTWISE_PRIMITIVE(Maximum)  // NaN if either is NaN
 ELEMENTWISE_PRIMITIVE(Minimum)  // NaN if either is NaN

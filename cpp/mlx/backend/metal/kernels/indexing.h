@@ -7,13 +7,16 @@
 #include <cstdint>
 #endif
 
+// As many dimensions as NumPy's arrays have at most.
+enum { kMaxSliceDimensions = 64 };
+
 // A slice taken at each index: its (collapsed) shape and its strides in the array, outermost first.
 struct SliceParams {
   int64_t axis_size;    // length of the indexed axis: negative indices count from its end
   int64_t limit;        // one past the last index at which a slice fits
   int64_t axis_stride;  // what an index is multiplied by
-  int64_t stride[8];
-  int32_t shape[8];
+  int64_t stride[kMaxSliceDimensions];
+  int32_t shape[kMaxSliceDimensions];
   int32_t ndim;
   uint32_t size;    // elements of a slice
   uint32_t count;   // number of indices

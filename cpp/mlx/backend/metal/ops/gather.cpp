@@ -17,13 +17,13 @@ constexpr const char* kScatterSlices[] = {"row", "general", "serial"};
 constexpr const char* kScatterOps[] = {"ScatterMax", "ScatterMin", "ScatterSum", "ScatterProd",
                                        "ScatterAssign"};
 
-// The kernels know eight dimensions of a slice; more only occur if they do not collapse.
 SliceParams slice_params(const array& a, const Shape& slice_sizes) {
   SliceParams p{};
   auto [shape, strides] = collapse_contiguous_dims(slice_sizes, a.strides());
-  if (shape.size() > 8) {
-    throw std::invalid_argument(
-        "[gather] Slices of more than 8 dimensions that are not contiguous.");
+  if (shape.size() > kMaxSliceDimensions) {
+    throw std::invalid_argument("[gather] Slices of more than " +
+                                std::to_string(kMaxSliceDimensions) +
+                                " dimensions that are not contiguous.");
   }
   p.ndim = static_cast<int32_t>(shape.size());
   p.size = 1;

@@ -1,0 +1,85 @@
+"""The command metalc: libraries, listings, what a kernel becomes, and its errors."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import mlx.core as mx
+import pytest
+
+METALC = Path(mx.__file__).resolve().parent / "bin" / "metalc"
+SOURCE = """\
+#include <metal_stdlib>
+#include "scale.h"
+using namespace metal;
+
+template <typename T>
+[[kernel]] void scale(const device T* x [[buffer(0)]], device T* y [[buffer(1)]],
+                      uint i [[thread_position_in_grid]]) {
+  y[i] = T(SCALE) * x[i];
+}
+template [[host_name("scale_float")]] [[kernel]] decltype(scale<float>) scale<float>;
+template [[host_name("scale_half")]] [[kernel]] decltype(scale<half>) scale<half>;
+"""
+
+
+def metalc(*arguments: object, **environment: str) -> subprocess.CompletedProcess:
+    """Runs the command; returns what it printed."""
+    return subprocess.run(
+        [METALC, *map(str, arguments)],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A file of kernels that includes a header beside it."""
+    (tmp_path / "scale.h").write_text("#ifndef SCALE\n#define SCALE 2\n#endif\n")
+    (tmp_path / "scale.metal").write_text(SOURCE)
+    return tmp_path / "scale.metal"
+
+
+def test_builds_a_library(source: Path):
+    library = source.with_suffix(".metallib")
+    built = metalc("-MD", source, "-o", library)
+    assert (built.returncode, built.stdout, built.stderr) == (0, "", "")
+    assert str(source.with_name("scale.h")) in (source.parent / "scale.metallib.d").read_text()
+    listed = metalc("--list", library).stdout
+    assert listed == "".join(
+        f"scale_{name}(x [[buffer(0)]], y [[buffer(1)]], i [[thread_position_in_grid]])\n"
+        for name in ("float", "half")
+    )
+
+
+@pytest.mark.parametrize("form, text", [("llvm", "define"), ("llvm-opt", "define"), ("asm", "ret")])
+def test_prints_what_a_kernel_becomes(form: str, text: str, source: Path):
+    printed = metalc("--emit", form, "-DSCALE=3", source)
+    assert printed.returncode == 0, printed.stderr
+    assert text in printed.stdout
+
+
+def test_errors(source: Path, tmp_path: Path):
+    bad = tmp_path / "bad.metal"
+    bad.write_text("kernel void f(device float* x) {\n  x[0] = nothing;\n}\n")
+    result = metalc(bad, "-o", tmp_path / "bad.metallib")
+    assert result.returncode == 1
+    assert f"{bad}:2:10: error: use of undeclared identifier 'nothing'" in result.stderr
+    assert not (tmp_path / "bad.metallib").exists()
+
+    foreign = metalc("--list", source)
+    assert foreign.returncode == 1 and "not a .metallib" in foreign.stderr
+    missing = metalc("--list", tmp_path / "none.metallib")
+    assert missing.returncode == 1 and "none.metallib" in missing.stderr
+    for arguments in ([], ["--wrong"], [source], ["-std=c++20", source], ["--emit", "ptx", source]):
+        result = metalc(*arguments)
+        assert result.returncode == 2 and "usage: metalc" in result.stderr, arguments
+
+
+def test_a_missing_standard_library(source: Path, tmp_path: Path):
+    for command in (("--emit", "llvm", source), (source, "-o", tmp_path / "x.metallib")):
+        result = metalc(*command, MLX_METAL_RESOURCES=str(tmp_path / "gone"), MLX_CACHE_DIR="")
+        assert result.returncode == 1
+        assert "headers of Metal's standard library are missing" in result.stderr
+        assert str(tmp_path / "gone" / "stdlib" / "metal_stdlib") in result.stderr
