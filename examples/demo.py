@@ -89,6 +89,7 @@ def reference(x: np.ndarray, grid: np.ndarray) -> tuple[str, np.ndarray]:
 def grid_sample_numpy(x: np.ndarray, grid: np.ndarray) -> np.ndarray:
     """Bilinear sampling of a picture that is padded with a frame of zeros."""
     height, width = x.shape[1:3]
+    grid = grid.astype(np.float64)  # or the bound below rounds to the frame's far side
     padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
     u = np.clip(((grid[..., 0] + 1) * width - 1) / 2 + 1, 0, width + 1 - 1e-9)
     v = np.clip(((grid[..., 1] + 1) * height - 1) / 2 + 1, 0, height + 1 - 1e-9)
