@@ -79,16 +79,10 @@ def version() -> str:
     return re.search(r"project\(mlx_anywhere VERSION ([\d.]+)", text).group(1)
 
 
-package_dir = {"": "python"}
-packages = find_packages("python")
-if (ROOT / "mlx_sample_extensions" / "__init__.py").exists():
-    packages.append("mlx_sample_extensions")
-    package_dir["mlx_sample_extensions"] = "mlx_sample_extensions"
-
 setup(
     version=version(),
-    packages=packages,
-    package_dir=package_dir,
+    packages=find_packages("python"),
+    package_dir={"": "python"},
     package_data={"": ["py.typed", "*.pyi"]},
     include_package_data=False,
     ext_modules=[CMakeExtension("mlx.core")],

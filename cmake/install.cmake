@@ -1,5 +1,7 @@
 # The layout of the package, relative to its folder: the in-place build, the wheel and plain
 # `cmake --install` all use these rules.
+include(CMakePackageConfigHelpers)
+
 if(TARGET core)
   install(TARGETS core LIBRARY DESTINATION .)
 endif()
@@ -18,4 +20,32 @@ endif()
 if(TARGET metalc)
   set_target_properties(metalc PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
   install(TARGETS metalc RUNTIME DESTINATION bin)
+endif()
+
+# For find_package(MLX CONFIG).
+set(MLX_INCLUDE include)
+set(MLX_LIBRARY_FOLDER lib)
+set(MLX_LIBRARY lib/libmlx.so)
+set(MLX_METALC bin/metalc)
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/cmake/MLXConfig.cmake.in ${CMAKE_BINARY_DIR}/cmake/MLXConfig.cmake
+  INSTALL_DESTINATION share/cmake/MLX
+  PATH_VARS MLX_INCLUDE MLX_LIBRARY_FOLDER MLX_LIBRARY MLX_METALC)
+write_basic_package_version_file(
+  ${CMAKE_BINARY_DIR}/cmake/MLXConfigVersion.cmake COMPATIBILITY AnyNewerVersion)
+install(
+  FILES
+    ${CMAKE_BINARY_DIR}/cmake/MLXConfig.cmake
+    ${CMAKE_BINARY_DIR}/cmake/MLXConfigVersion.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/extension.cmake
+  DESTINATION share/cmake/MLX)
+
+# The sample package is a neighbour of the package mlx.
+foreach(target IN ITEMS mlx_ext mlx_sample_module)
+  if(TARGET ${target})
+    install(TARGETS ${target} LIBRARY DESTINATION ../mlx_sample_extensions)
+  endif()
+endforeach()
+if(TARGET mlx_ext_metallib)
+  install(FILES ${CMAKE_BINARY_DIR}/mlx_sample_extensions/mlx_ext.metallib DESTINATION ../mlx_sample_extensions)
 endif()

@@ -267,6 +267,14 @@ bool has_one_long_axis(const Shape& shape) {
 
 }  // namespace
 
+array array::unsafe_weak_copy(const array& other) {
+  array copy(other.shape(), other.dtype(), nullptr, {});
+  copy.set_data(other.buffer(), other.data_size(), other.strides(), other.flags(),
+                [](allocator::Buffer) {});
+  copy.array_desc_->offset = other.offset();
+  return copy;
+}
+
 void array::set_data(allocator::Buffer buffer, Deleter d) {
   array_desc_->data = std::make_shared<Data>(buffer, std::move(d));
   array_desc_->offset = 0;
@@ -282,6 +290,12 @@ void array::set_data(allocator::Buffer buffer, size_t data_size, Strides strides
   array_desc_->data_size = data_size;
   array_desc_->strides = std::move(strides);
   array_desc_->flags = flags;
+}
+
+void array::set_data(allocator::Buffer buffer, size_t data_size, Strides strides, Flags flags,
+                     int64_t offset) {
+  set_data(buffer, data_size, std::move(strides), flags);
+  array_desc_->offset = offset;
 }
 
 void array::copy_shared_buffer(const array& other, const Strides& strides, Flags flags,

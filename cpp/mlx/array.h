@@ -111,6 +111,10 @@ class array {
                                         const std::shared_ptr<Primitive>& primitive,
                                         const std::vector<array>& inputs);
 
+  // An evaluated array's view of its memory that does not keep the memory alive: for tasks of a
+  // stream, which keeps it for them.
+  static array unsafe_weak_copy(const array& other);
+
   // The same array always has the same id; copies share it.
   std::uintptr_t id() const { return reinterpret_cast<std::uintptr_t>(array_desc_.get()); }
   // The same for all outputs of one primitive.
@@ -201,6 +205,9 @@ class array {
   void set_data(allocator::Buffer buffer, Deleter d = allocator::free);
   void set_data(allocator::Buffer buffer, size_t data_size, Strides strides, Flags flags,
                 Deleter d = allocator::free);
+  // The same, from an offset on that counts bytes.
+  void set_data(allocator::Buffer buffer, size_t data_size, Strides strides, Flags flags,
+                int64_t offset);
   // Makes the array a view of `other`'s buffer. `offset` counts elements.
   void copy_shared_buffer(const array& other, const Strides& strides, Flags flags, size_t data_size,
                           int64_t offset = 0);

@@ -26,6 +26,9 @@ inline bool operator==(const Device& a, const Device& b) {
   return a.type == b.type && a.index == b.index;
 }
 inline bool operator!=(const Device& a, const Device& b) { return !(a == b); }
+inline bool operator<(const Device& a, const Device& b) {
+  return a.type != b.type ? a.type < b.type : a.index < b.index;
+}
 
 bool is_available(const Device& d);
 int device_count(Device::DeviceType type);

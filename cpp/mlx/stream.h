@@ -15,6 +15,7 @@ struct Stream {
 
 inline bool operator==(const Stream& a, const Stream& b) { return a.index == b.index; }
 inline bool operator!=(const Stream& a, const Stream& b) { return !(a == b); }
+inline bool operator<(const Stream& a, const Stream& b) { return a.index < b.index; }
 
 Stream default_stream(Device d);
 void set_default_stream(Stream s);

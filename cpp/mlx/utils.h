@@ -54,6 +54,12 @@ std::string shape_to_string(const Shape& shape);
 
 // The type that results of operations on these arrays have.
 Dtype result_type(const std::vector<array>& arrays);
+inline Dtype result_type(const array& a, const array& b) {
+  return promote_types(a.dtype(), b.dtype());
+}
+inline Dtype result_type(const array& a, const array& b, const array& c) {
+  return promote_types(result_type(a, b), c.dtype());
+}
 bool can_cast(const Dtype& from, const Dtype& to);
 
 // The shape that both broadcast to.

@@ -1,6 +1,8 @@
 // The library's version.
 #pragma once
 
+#include "mlx/api.h"
+
 #define MLX_VERSION_MAJOR 0
 #define MLX_VERSION_MINOR 1
 #define MLX_VERSION_PATCH 0

@@ -1,6 +1,7 @@
 // The module mlx.core.
 #include "module.h"
 
+#include "mlx/python/build_id.h"
 #include "mlx/version.h"
 
 namespace {
@@ -24,6 +25,7 @@ PYBIND11_MODULE(core, m) {
   });
   m.doc() = "Arrays with MLX's API, and Metal kernels that run without Apple hardware.";
   m.attr("__version__") = mlx::core::version();
+  m.attr("_build_id") = MLX_BUILD_ID;  // extensions compare it with theirs
   init_dtype(m);
   init_device(m);
   init_array(m);

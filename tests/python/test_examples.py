@@ -1,4 +1,4 @@
-"""The examples of kernels run, and print what they promise."""
+"""The examples run, and print what they promise."""
 
 import subprocess
 import sys
@@ -24,3 +24,8 @@ def test_custom_kernel():
 
 def test_grid_sample():
     assert "[0.1, -0.06]" in run("grid_sample.py")
+
+
+def test_axpby():
+    text = run("axpby.py")
+    assert "all 6: True" in text and "custom axpby" in text

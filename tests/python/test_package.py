@@ -1,5 +1,6 @@
 """The package as users get it: installed, built twice, and beside other packages."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -66,9 +67,63 @@ def test_pip_install_in_a_clean_environment(tmp_path: Path):
     assert diagnosis.returncode == 0, diagnosis.stdout
 
 
-@pytest.mark.torch
-@pytest.mark.parametrize("first, second", [("torch", "mlx.core"), ("mlx.core", "torch")])
-def test_import_order_with_torch(first: str, second: str, tmp_path: Path):
-    program = f"import {first}, {second}\n{KERNEL}\nimport torch; print(torch.ones(3).sum())"
+@pytest.mark.package
+@pytest.mark.timeout(3000)
+def test_wheel_passes_the_tests_without_compilers(tmp_path: Path):
+    wheels = tmp_path / "wheels"
+    built = run(sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", wheels, ROOT, cwd=tmp_path)
+    assert built.returncode == 0, built.stdout[-6000:]
+    environment = tmp_path / "env"
+    venv.create(environment, with_pip=True)
+    python = environment / "bin" / "python"
+    needed = "hypothesis ml_dtypes numpy pytest pytest-timeout scipy".split()
+    wheel = next(wheels.glob("mlx_anywhere-*.whl"))
+    installed = run(python, "-m", "pip", "install", wheel, *needed, cwd=tmp_path)
+    assert installed.returncode == 0, installed.stdout[-6000:]
+
+    # No compiler can be found, and nothing of the source tree but its tests and examples.
+    os.environ["PATH"], path = str(environment / "bin"), os.environ["PATH"]
+    try:
+        left_out = ROOT / "tests" / "python" / "extensions" / "test_projects.py"  # builds things
+        tests = run(python, "-m", "pytest", "-q", ROOT / "tests" / "python", f"--ignore={left_out}")
+        command = run(environment / "bin" / "metalc", "--help", cwd=tmp_path)
+    finally:
+        os.environ["PATH"] = path
+    assert tests.returncode == 0, tests.stdout[-6000:]
+    assert "usage: metalc" in command.stdout
+
+
+# Packages that bring an LLVM of their own, and a use of it.
+NEIGHBOURS = {
+    "torch": "print('neighbour says', int(torch.ones(3).sum()))",
+    "triton": "import triton._C.libtriton as t; t.llvm.init_targets(); print('neighbour says 3')",
+    "llvmlite.binding": """
+module = llvmlite.binding.parse_assembly("define i32 @three() { ret i32 3 }")
+llvmlite.binding.initialize_native_target()
+llvmlite.binding.initialize_native_asmprinter()
+machine = llvmlite.binding.Target.from_default_triple().create_target_machine()
+engine = llvmlite.binding.create_mcjit_compiler(module, machine)
+engine.finalize_object()
+import ctypes
+three = ctypes.CFUNCTYPE(ctypes.c_int32)(engine.get_function_address("three"))
+print("neighbour says", three())
+""",
+}
+
+
+@pytest.mark.parametrize("neighbour", NEIGHBOURS)
+@pytest.mark.parametrize("order", ["before", "after", "between"])
+def test_import_order(neighbour: str, order: str, tmp_path: Path):
+    package = neighbour.partition(".")[0]
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    imports = {
+        "before": f"import {neighbour}\nimport mlx.core",
+        "after": f"import mlx.core\nimport {neighbour}",
+        # Both compilers have run before the other package comes.
+        "between": f"{KERNEL}\nimport {neighbour}",
+    }[order]
+    program = f"{imports}\n{NEIGHBOURS[neighbour]}\n{KERNEL}\n{NEIGHBOURS[neighbour]}"
     result = run(sys.executable, "-c", program, cwd=tmp_path)
-    assert KERNEL_OUTPUT in result.stdout and "tensor(3.)" in result.stdout, result.stdout
+    assert result.returncode == 0, result.stdout
+    assert KERNEL_OUTPUT in result.stdout and "neighbour says 3" in result.stdout, result.stdout

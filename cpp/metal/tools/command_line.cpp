@@ -13,22 +13,35 @@ constexpr const char* kUsage =
     "usage: metalc [options] FILE.metal ... -o OUT.metallib   compile into a library\n"
     "       metalc --emit llvm [options] FILE.metal           print the kernels' IR\n"
     "       metalc --list FILE.metallib                       list the functions of a library\n"
-    "options: -I DIR, -D NAME[=VALUE], -std=metalX.Y, -ffast-math, -fno-fast-math, -MD, -o FILE\n";
+    "options:\n"
+    "  -o FILE              the library to write\n"
+    "  -I DIR               look for headers in DIR\n"
+    "  -D NAME[=VALUE]      define a macro\n"
+    "  -std=metalX.Y        version of the language\n"
+    "  -ffast-math, -fno-fast-math (the default)\n"
+    "  -MD [-MF FILE]       write what the library depends on, for Make and Ninja, to FILE or\n"
+    "                       OUT.metallib.d\n"
+    "  --emit llvm-opt|asm  the same after the optimiser, or for this CPU\n"
+    "  -W..., -O..., -g, -c are accepted and change nothing\n";
 
-enum class Mode { Build, Emit, List, Precompile };
+enum class Mode { Build, Emit, List, Precompile, Help };
 
 struct Command {
   Mode mode = Mode::Build;
   std::string emit;
   std::string output;
   bool dependencies = false;
+  std::string dependency_file;
   std::vector<std::string> files;
   CompileOptions options;
 };
 
 uint32_t language_version(const std::string& name) {
   unsigned major = 0, minor = 0;
-  if (std::sscanf(name.c_str(), "metal%u.%u", &major, &minor) != 2) {
+  // Older names tell the system too: macos-metal2.3.
+  const size_t start = name.find("metal");
+  if (start == std::string::npos ||
+      std::sscanf(name.c_str() + start, "metal%u.%u", &major, &minor) != 2) {
     throw std::invalid_argument("-std=" + name + ": expected metalX.Y, for example metal3.1");
   }
   return major << 16 | minor;
@@ -38,6 +51,12 @@ void define(CompileOptions& options, const std::string& definition) {
   const size_t equals = definition.find('=');
   options.macros[definition.substr(0, equals)] =
       equals == std::string::npos ? "1" : definition.substr(equals + 1);
+}
+
+// What commands for Apple's compiler also say.
+bool is_ignored(const std::string& option) {
+  return option.starts_with("-W") || option.starts_with("-O") || option.starts_with("-g") ||
+         option == "-c" || option == "-frecord-sources";
 }
 
 Command parse(const std::vector<std::string>& arguments) {
@@ -54,6 +73,8 @@ Command parse(const std::vector<std::string>& arguments) {
       command.mode = Mode::Emit, command.emit = next();
     else if (word == "--list")
       command.mode = Mode::List;
+    else if (word == "--help")
+      command.mode = Mode::Help;
     else if (word == "--precompile")
       command.mode = Mode::Precompile;
     else if (word == "-I")
@@ -72,12 +93,17 @@ Command parse(const std::vector<std::string>& arguments) {
       command.options.math_mode = MathMode::Safe;
     else if (word == "-MD")
       command.dependencies = true;
+    else if (word == "-MF")
+      command.dependencies = true, command.dependency_file = next();
+    else if (is_ignored(word))
+      continue;
     else if (word.starts_with("-"))
       throw std::invalid_argument("unknown option " + word);
     else
       command.files.push_back(word);
   }
-  if (command.files.empty()) throw std::invalid_argument("no input file");
+  if (command.files.empty() && command.mode != Mode::Help)
+    throw std::invalid_argument("no input file");
   return command;
 }
 
@@ -130,6 +156,23 @@ void list(const Program& program, std::FILE* out) {
   }
 }
 
+// A path as Make and Ninja read it.
+std::string escaped(const std::string& path) {
+  std::string text;
+  for (char c : path) {
+    if (c == ' ' || c == '#') text += '\\';
+    if (c == '$') text += '$';
+    text += c;
+  }
+  return text;
+}
+
+void write_dependencies(const Command& command, const std::string& inputs) {
+  const std::string path =
+      command.dependency_file.empty() ? command.output + ".d" : command.dependency_file;
+  write(path, escaped(command.output) + ":" + inputs + "\n");
+}
+
 void build(const Command& command, std::FILE* err) {
   if (command.output.empty()) throw std::invalid_argument("-o OUT.metallib is missing");
   Program library;
@@ -142,14 +185,17 @@ void build(const Command& command, std::FILE* err) {
         throw std::runtime_error("function " + function.name + " is defined twice");
       library.functions.push_back(std::move(function));
     }
-    for (const std::string& input : program->inputs) inputs += " \\\n  " + input;
+    for (const std::string& input : program->inputs) inputs += " \\\n  " + escaped(input);
   }
   write(command.output, save_library(library));
-  if (command.dependencies) write(command.output + ".d", command.output + ":" + inputs + "\n");
+  if (command.dependencies) write_dependencies(command, inputs);
 }
 
 void run(const Command& command, std::FILE* out, std::FILE* err) {
   switch (command.mode) {
+    case Mode::Help:
+      std::fputs(kUsage, out);
+      return;
     case Mode::Build:
       return build(command, err);
     case Mode::List:
@@ -157,6 +203,9 @@ void run(const Command& command, std::FILE* out, std::FILE* err) {
     case Mode::Precompile:
       return precompile(command.files[0], command.output);
     case Mode::Emit: {
+      if (command.emit == "ptx")
+        throw std::invalid_argument(
+            "--emit ptx: this compiler was built without NVIDIA's back end");
       const auto program = compile_file(command, command.files[0], err);
       for (const FunctionInfo& function : program->functions)
         std::fputs(emit(function, command.emit).c_str(), out);

@@ -5,6 +5,7 @@
 
 #include "Metal/Types.hpp"
 
+#pragma GCC visibility push(default)
 namespace MTL {
 
 class Buffer;
@@ -62,3 +63,4 @@ class CommandQueue : public NS::Referencing<CommandQueue> {
 };
 
 }  // namespace MTL
+#pragma GCC visibility pop

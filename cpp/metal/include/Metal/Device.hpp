@@ -5,6 +5,7 @@
 
 #include "Metal/Types.hpp"
 
+#pragma GCC visibility push(default)
 namespace MTL {
 
 class CommandQueue;
@@ -57,3 +58,4 @@ class Device : public NS::Referencing<Device> {
 Device* CreateSystemDefaultDevice();
 
 }  // namespace MTL
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace NS {
 
 using Integer = std::intptr_t;
@@ -210,3 +211,4 @@ class Error : public Referencing<Error> {
 };
 
 }  // namespace NS
+#pragma GCC visibility pop

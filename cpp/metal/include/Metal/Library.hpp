@@ -3,6 +3,7 @@
 
 #include "Metal/Types.hpp"
 
+#pragma GCC visibility push(default)
 namespace MTL {
 
 class Device;
@@ -90,3 +91,4 @@ class ComputePipelineState : public NS::Referencing<ComputePipelineState> {
 };
 
 }  // namespace MTL
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 
 #include "Metal/Foundation.hpp"
 
+#pragma GCC visibility push(default)
 namespace MTL {
 
 struct Size {
@@ -97,3 +98,4 @@ enum BarrierScope : NS::UInteger {
 enum DispatchType : NS::UInteger { DispatchTypeSerial = 0, DispatchTypeConcurrent = 1 };
 
 }  // namespace MTL
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <stdexcept>
 
 namespace mlx::core {
@@ -76,9 +77,10 @@ std::tuple<Shape, std::vector<Strides>> collapse_contiguous_dims(const std::vect
   return collapse_contiguous_dims(xs[0].shape(), strides, size_cap);
 }
 
-Contiguity check_contiguity(const Shape& shape, const Strides& strides) {
+std::tuple<int64_t, bool, bool> check_contiguity(const Shape& shape, const Strides& strides) {
   bool row = true;
   bool col = true;
+  int64_t size = 1;
   int64_t row_stride = 1;
   int64_t col_stride = 1;
   int ndim = static_cast<int>(shape.size());
@@ -87,8 +89,39 @@ Contiguity check_contiguity(const Shape& shape, const Strides& strides) {
     row = row && (shape[r] == 1 || strides[r] == row_stride);
     col_stride *= shape[i];
     row_stride *= shape[r];
+    size *= strides[i] == 0 ? 1 : shape[i];
   }
-  return {row, col};
+  return {size, row, col};
+}
+
+ContiguousIterator::ContiguousIterator(const array& a)
+    : ContiguousIterator(a.shape(), a.strides(), static_cast<int>(a.ndim())) {}
+
+ContiguousIterator::ContiguousIterator(const Shape& shape, const Strides& strides, int dims) {
+  Shape leading(shape.begin(), shape.begin() + dims);
+  std::tie(shape_, strides_) =
+      collapse_contiguous_dims(leading, Strides(strides.begin(), strides.begin() + dims));
+  position_.assign(shape_.size(), 0);
+}
+
+void ContiguousIterator::step() {
+  for (size_t i = shape_.size(); i-- > 0;) {
+    loc += strides_[i];
+    if (++position_[i] < shape_[i]) {
+      return;
+    }
+    loc -= strides_[i] * shape_[i];
+    position_[i] = 0;
+  }
+}
+
+void ContiguousIterator::seek(int64_t n) {
+  loc = 0;
+  for (size_t i = shape_.size(); i-- > 0;) {
+    position_[i] = static_cast<ShapeElem>(n % shape_[i]);
+    loc += position_[i] * strides_[i];
+    n /= shape_[i];
+  }
 }
 
 namespace {
@@ -120,7 +153,7 @@ void make_view(const array& in, array& out, const Strides& strides, int64_t offs
   if (out.size() == 0) {
     return out.copy_shared_buffer(in, strides, {true, true, true}, 0, offset);
   }
-  auto [row, col] = check_contiguity(out.shape(), strides);
+  auto [size, row, col] = check_contiguity(out.shape(), strides);
   auto [span, dense] = span_of(out.shape(), strides);
   out.copy_shared_buffer(in, strides, {dense, row, col}, span, offset);
 }
@@ -188,8 +221,7 @@ int64_t next_power_of_2(int64_t n) {
   return p;
 }
 
-std::tuple<uint32_t, uint32_t, uint32_t> get_block_dims_common(int64_t dim0, int64_t dim1,
-                                                               int64_t dim2, int pow2) {
+Dims get_block_dims_common(int64_t dim0, int64_t dim1, int64_t dim2, int pow2) {
   int64_t dims[3] = {dim0, dim1, dim2};
   uint32_t block[3] = {1, 1, 1};
   for (int used = 0, i = 0; i < 3; ++i) {
@@ -201,24 +233,40 @@ std::tuple<uint32_t, uint32_t, uint32_t> get_block_dims_common(int64_t dim0, int
   return {block[0], block[1], block[2]};
 }
 
-std::tuple<uint32_t, uint32_t, uint32_t> get_2d_grid_dims_common(const Shape& shape,
-                                                                 const Strides& strides) {
+Dims get_2d_grid_dims_common(const Shape& shape, const Strides& strides) {
+  return get_2d_grid_dims_common(shape, strides, 1);
+}
+
+Dims get_2d_grid_dims_common(const Shape& shape, const Strides& strides, size_t divisor) {
   size_t x = 1;
   size_t y = 1;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (strides[i] == 0) {
       continue;
     }
-    if (x * shape[i] < UINT32_MAX) {
-      x *= shape[i];
+    // The divisor is taken out of the lengths that hold its factors.
+    size_t common = std::gcd(static_cast<size_t>(shape[i]), divisor);
+    size_t length = shape[i] / std::max<size_t>(common, 1);
+    divisor /= std::max<size_t>(common, 1);
+    if (x * length < UINT32_MAX) {
+      x *= length;
     } else {
-      y *= shape[i];
+      y *= length;
     }
   }
   if (x > UINT32_MAX || y > UINT32_MAX) {
     throw std::runtime_error("The array is too large to be covered by a grid of 32-bit positions.");
   }
   return {static_cast<uint32_t>(std::max(x, y)), static_cast<uint32_t>(std::min(x, y)), 1};
+}
+
+std::pair<Dims, Dims> get_grid_and_block_common(int64_t dim0, int64_t dim1, int64_t dim2) {
+  Dims block = get_block_dims_common(dim0, dim1, dim2);
+  auto groups = [](int64_t length, uint32_t threads) {
+    return static_cast<uint32_t>((length + threads - 1) / threads);
+  };
+  auto [x, y, z] = block;
+  return {{groups(dim0, x), groups(dim1, y), groups(dim2, z)}, block};
 }
 
 }  // namespace mlx::core

@@ -49,12 +49,29 @@ std::pair<Shape, Strides> collapse_contiguous_dims(const array& a, int64_t size_
 std::tuple<Shape, std::vector<Strides>> collapse_contiguous_dims(const std::vector<array>& xs,
                                                                  int64_t size_cap = INT32_MAX);
 
-// Whether elements lie in row-major or column-major order without gaps.
-struct Contiguity {
-  bool row;
-  bool col;
+// The number of elements not counting repetitions, and whether elements lie in row-major or
+// column-major order without gaps.
+std::tuple<int64_t, bool, bool> check_contiguity(const Shape& shape, const Strides& strides);
+
+// Walks the elements in row-major order: `loc` is the offset of the current one.
+class ContiguousIterator {
+ public:
+  ContiguousIterator() = default;
+  explicit ContiguousIterator(const array& a);
+  // The first `dims` dimensions.
+  explicit ContiguousIterator(const Shape& shape, const Strides& strides, int dims);
+
+  void step();
+  void seek(int64_t n);  // to element n
+  void reset() { seek(0); }
+
+  int64_t loc{0};
+
+ private:
+  Shape shape_;
+  Strides strides_;
+  Shape position_;
 };
-Contiguity check_contiguity(const Shape& shape, const Strides& strides);
 
 // Makes `out` a view of `in`'s buffer; `offset` counts elements from the start of `in`.
 void make_view(const array& in, array& out, const Strides& strides, int64_t offset = 0);
@@ -81,10 +98,13 @@ inline bool is_power_of_2(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 int64_t next_power_of_2(int64_t n);
 
 // Threads per dimension, powers of two, of a threadgroup with at most 2^pow2 threads.
-std::tuple<uint32_t, uint32_t, uint32_t> get_block_dims_common(int64_t dim0, int64_t dim1,
-                                                               int64_t dim2, int pow2 = 10);
-// Splits the product of a shape's lengths in two factors that fit 32 bits each.
-std::tuple<uint32_t, uint32_t, uint32_t> get_2d_grid_dims_common(const Shape& shape,
-                                                                 const Strides& strides);
+using Dims = std::tuple<uint32_t, uint32_t, uint32_t>;
+Dims get_block_dims_common(int64_t dim0, int64_t dim1, int64_t dim2, int pow2 = 10);
+// Splits the product of a shape's lengths, not counting repetitions, in two factors that fit 32
+// bits each; or that product divided by `divisor`, which divides it.
+Dims get_2d_grid_dims_common(const Shape& shape, const Strides& strides);
+Dims get_2d_grid_dims_common(const Shape& shape, const Strides& strides, size_t divisor);
+// Threadgroups that cover the dimensions, and threads in each.
+std::pair<Dims, Dims> get_grid_and_block_common(int64_t dim0, int64_t dim1, int64_t dim2);
 
 }  // namespace mlx::core

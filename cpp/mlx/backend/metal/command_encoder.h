@@ -50,6 +50,7 @@ class CommandEncoder {
 
   // Dispatches of a stream run in order: nothing to do.
   void barrier() {}
+  void maybeInsertBarrier() {}
   struct ConcurrentContext {};
   ConcurrentContext start_concurrent() { return {}; }
 
@@ -80,6 +81,7 @@ class CommandEncoder {
     dispatch_threadgroups(grid, threadgroup);
   }
   CommandEncoder* operator->() { return this; }
+  CommandEncoder* get_command_encoder() { return this; }
 
  private:
   void set_raw_bytes(const void* bytes, size_t length, int index);

@@ -79,22 +79,24 @@ void Device::register_library(const std::string& name, const std::string& path) 
 
 void Device::register_library(const std::string& name,
                               const std::function<std::string(const std::string&)>& path) {
-  std::lock_guard lock(library_mutex_);
-  if (!find_library(name)) {
-    get_library(name, path(name));
-  }
+  get_library(name, path(name));
 }
 
 MTL::Library* Device::get_library(const std::string& name, const std::string& path) {
   std::lock_guard lock(library_mutex_);
-  if (auto* library = find_library(name)) {
-    return library;
+  auto* known = find_library(name);
+  if (known && path.empty()) {
+    return known;
   }
   std::string file = path.empty() ? get_colocated_mtllib_path(name) : path;
-  if (is_folder(file)) {
-    file += "/" + name + ".metallib";
+  auto& library = files_[file + '\n' + name];
+  if (!library) {
+    library = NS::TransferPtr(load_file(is_folder(file) ? file + "/" + name + ".metallib" : file));
   }
-  return libraries_.emplace(name, NS::TransferPtr(load_file(file))).first->second.get();
+  if (library.get() != known) {
+    libraries_[name] = library;
+  }
+  return library.get();
 }
 
 MTL::Library* Device::get_library(const std::string& name,
@@ -118,6 +120,7 @@ void Device::clear_library(const std::string& name) {
   std::lock_guard lock(library_mutex_);
   if (auto* library = find_library(name)) {
     kernels_.erase(library);
+    std::erase_if(files_, [&](auto& entry) { return entry.second.get() == library; });
     libraries_.erase(name);
   }
 }

@@ -54,7 +54,9 @@ class Device {
   }
   StreamState& get_stream(int index);
 
-  // Loads NAME.metallib (or a library made from source) once; later calls find it by name.
+  // Loads NAME.metallib (or a library made from source) once; later calls find it by name. Two
+  // packages may give libraries of different folders the same name: it means the last one
+  // registered or got with its path.
   void register_library(const std::string& name, const std::string& path);
   void register_library(
       const std::string& name,
@@ -83,7 +85,8 @@ class Device {
   std::mutex stream_mutex_;
   std::unordered_map<int, std::unique_ptr<StreamState>> streams_;
   std::recursive_mutex library_mutex_;
-  std::unordered_map<std::string, NS::SharedPtr<MTL::Library>> libraries_;
+  std::unordered_map<std::string, NS::SharedPtr<MTL::Library>> libraries_;  // by name
+  std::unordered_map<std::string, NS::SharedPtr<MTL::Library>> files_;      // by place and name
   std::unordered_map<MTL::Library*,
                      std::unordered_map<std::string, NS::SharedPtr<MTL::ComputePipelineState>>>
       kernels_;

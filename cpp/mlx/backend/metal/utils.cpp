@@ -1,6 +1,8 @@
 // Names of element types in kernels' names.
 #include "mlx/backend/metal/utils.h"
 
+#include <stdexcept>
+
 namespace mlx::core {
 
 const char* type_name(Dtype dtype) {
@@ -35,6 +37,17 @@ const char* type_name(Dtype dtype) {
       return "complex64";
   }
   return "unknown";
+}
+
+void check_kernel_threadgroup_size(const MTL::ComputePipelineState* kernel, MTL::Size group,
+                                   const std::string& name) {
+  auto threads = group.width * group.height * group.depth;
+  auto allowed = kernel->maxTotalThreadsPerThreadgroup();
+  if (threads > allowed) {
+    throw std::runtime_error("The kernel " + name + " runs at most " + std::to_string(allowed) +
+                             " threads in a threadgroup, but " + std::to_string(threads) +
+                             " were asked for.");
+  }
 }
 
 }  // namespace mlx::core

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Metal/Metal.hpp>
+#include <algorithm>
 #include <string>
 
 #include "mlx/array.h"
@@ -24,6 +25,20 @@ inline MTL::Size get_2d_grid_dims(const Shape& shape, const Strides& strides) {
   auto [x, y, z] = get_2d_grid_dims_common(shape, strides);
   return MTL::Size(x, y, z);
 }
+
+inline MTL::Size get_2d_grid_dims(const Shape& shape, const Strides& strides, size_t divisor) {
+  auto [x, y, z] = get_2d_grid_dims_common(shape, strides, divisor);
+  return MTL::Size(x, y, z);
+}
+
+inline size_t ceildiv(size_t n, size_t m) { return (n + m - 1) / m; }
+
+// Elements that a thread of an elementwise kernel takes: eight bytes of them.
+inline int get_work_per_thread(Dtype dtype) { return std::max(1, 8 / dtype.size()); }
+
+// Throws if a threadgroup is larger than the kernel allows.
+void check_kernel_threadgroup_size(const MTL::ComputePipelineState* kernel, MTL::Size group,
+                                   const std::string& name);
 
 // Appends its arguments to a kernel's name.
 inline void concatenate(std::string&) {}

@@ -1,0 +1,13 @@
+// Loops of the host over all cores.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace mlx::core::cpu {
+
+// Calls body(first, last) for parts of [0, n) that are at least `grain` long, on the cores that are
+// free, and returns when all have ended. May be called inside tasks of a stream and inside itself.
+void parallel_for(size_t n, size_t grain, const std::function<void(size_t, size_t)>& body);
+
+}  // namespace mlx::core::cpu

@@ -1,0 +1,4 @@
+// The place where older extensions look for copies.
+#pragma once
+
+#include "mlx/backend/gpu/copy.h"

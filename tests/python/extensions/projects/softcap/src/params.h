@@ -1,0 +1,3 @@
+#pragma once
+
+#define MAX_SIMDGROUPS 8
