@@ -79,7 +79,7 @@ $(VENV)/.docs: pyproject.toml $(VENV)/.tools
 	$(PY) -m pip install --quiet --group docs
 	@touch $@
 
-docs: $(VENV)/.docs
+docs: build $(VENV)/.docs
 	$(PY) -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean:
