@@ -211,7 +211,8 @@ class PrecompileAction : public clang::GeneratePCHAction {
 std::string in_metal_terms(std::string text) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"const __private ", "constant "}, {"__private", "constant"}, {"__global", "device"},
-      {"__local", "threadgroup"},        {"__generic ", ""},        {"__bf16", "bfloat"}};
+      {"__local", "threadgroup"},        {"__generic ", ""},        {"__bf16", "bfloat"},
+      {"C++ for OpenCL", "Metal"}};
   for (const auto& [from, to] : kNames) {
     for (size_t at = text.find(from); at != std::string::npos;
          at = text.find(from, at + to.size())) {

@@ -9,6 +9,7 @@
 #include "clang/Lex/Preprocessor.h"
 #include "llvm/ADT/StringSet.h"
 #include "metal/compiler/attributes.h"
+#include "metal/compiler/token_patterns.h"
 
 namespace metal::compiler {
 namespace {
@@ -234,7 +235,7 @@ class TokenPass {
     if (token.is(tok::l_brace)) blocks_.push_back(!is_namespace(next_));
     if (token.is(tok::r_brace) && !blocks_.empty()) blocks_.pop_back();
     if (token.isAnnotation() || token.isLiteral()) return out_.push_back(token);
-    if (token.is(tok::kw_double)) report_double(token);
+    if (token.isOneOf(tok::kw_double, tok::kw_asm)) report_missing(token);
     if (!token.is(tok::identifier)) return out_.push_back(token);
     const llvm::StringRef word = name(token);
     if (word == "device") {
@@ -244,7 +245,7 @@ class TokenPass {
       push_qualifier(tok::kw___local, "__local", token);
     } else if (word == "constant") {
       make_static_if_variable(token);
-      push(tok::kw_const, token.getLocation(), "const");
+      if (!qualifies_constructor(in_, next_)) push(tok::kw_const, token.getLocation(), "const");
       push_qualifier(tok::kw___private, "__private", token);
     } else if (word == "__metal_generic") {
       push_qualifier(tok::kw___generic, "__generic", token);
@@ -275,8 +276,9 @@ class TokenPass {
     push(tok::r_paren, location);
   }
 
-  void report_double(const Token& token) {
-    report(clang::DiagnosticsEngine::Error, token, "'double' is not supported in Metal");
+  void report_missing(const Token& token) {
+    report(clang::DiagnosticsEngine::Error, token,
+           ("'" + name(token) + "' is not supported in Metal").str());
   }
 
   // ---- pragmas ----
@@ -476,7 +478,7 @@ class TokenPass {
 
 std::vector<Token> rewrite_tokens(clang::Preprocessor& preprocessor,
                                   const std::vector<Token>& tokens, const Repairs& repairs) {
-  return TokenPass(preprocessor, tokens, repairs).run();
+  return TokenPass(preprocessor, decay_array_parameters(tokens), repairs).run();
 }
 
 }  // namespace metal::compiler

@@ -514,3 +514,13 @@ def test_vectors_as_template_arguments(rng: np.random.Generator):
         )
         want = rounded(rounded(x, source) * 2, target)
         np.testing.assert_array_equal(got.astype(np.float32), want, err_msg=f"{source} {target}")
+
+
+def test_assigned_swizzles_are_values():
+    body = """
+        float4 v(0);
+        v.xyz = v.zyx = float3(1, 2, 3);
+        float2 sum = (v.xy += 1.0f) + (v.zw = float2(7, 9));
+        out[0] = v.x; out[1] = v.y; out[2] = v.z; out[3] = v.w; out[4] = sum.x; out[5] = sum.y;
+    """
+    assert run_one(body, {}, {"out": ((6,), mx.float32)}, 1).tolist() == [2, 3, 7, 9, 9, 12]

@@ -112,6 +112,10 @@ TEST(Compile, ErrorsSpeakOfMetalsAddressSpaces) {
 TEST(Compile, RefusesWhatMetalDoesNotHave) {
   EXPECT_TRUE(contains(error_of("kernel void f(device float* x) { double d = 1; x[0] = d; }"),
                        "'double' is not supported"));
+  EXPECT_TRUE(contains(error_of("kernel void f(device int* x) { asm(\"int3\"); }"),
+                       "1:32: error: 'asm' is not supported in Metal"));
+  EXPECT_TRUE(contains(error_of("struct A { virtual int f() { return 1; } };"),
+                       "virtual functions are not supported in Metal"));
   EXPECT_TRUE(contains(error_of("kernel void f(float x) {}"), "argument"));
   EXPECT_TRUE(contains(error_of("kernel int f(device int* x) { return 0; }"), "must return void"));
   EXPECT_TRUE(contains(error_of("kernel void f(device float* x [[buffer(31)]]) {}"), "below 31"));
