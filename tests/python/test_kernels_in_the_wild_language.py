@@ -445,3 +445,37 @@ class TestPointersAndArrays:
         )
         np.testing.assert_allclose(sums, np.bincount(bins, x), rtol=1e-4)
         assert top[0] == bins.max()
+
+    def test_traits_that_look_through_address_spaces(self):
+        header = """
+            template <typename T> struct remove_addrspace { typedef T type; };
+            template <typename T> struct remove_addrspace<device T> { typedef T type; };
+            template <typename T> struct remove_addrspace<threadgroup T> { typedef T type; };
+            template <typename T> struct remove_addrspace<constant T> { typedef T type; };
+            template <typename T> using remove_addrspace_t = typename remove_addrspace<T>::type;
+            static_assert(metal::is_same_v<remove_addrspace_t<threadgroup half>, half>, "");
+            static_assert(metal::is_same_v<remove_addrspace_t<constant int>, const int>
+                || metal::is_same_v<remove_addrspace_t<constant int>, int>, "");
+
+            template <typename P> struct element_of {};
+            template <typename T> struct element_of<const device T*> { using type = T; };
+            template <typename T> struct element_of<const constant T*> { using type = T; };
+            template <typename T> struct element_of<thread T*> { using type = T; };
+            template <typename P> auto total(P p, int n) {
+                typename element_of<P>::type sum = 0;
+                for (int i = 0; i < n; ++i) sum += p[i];
+                return sum;
+            }
+            template <typename T> int space(const device T& x) { return 1; }
+            template <typename T> int space(const thread T& x) { return 2; }
+            template <typename T> int space(const threadgroup T& x) { return 3; }
+        """
+        body = """
+            threadgroup float shared[2];
+            float own[2] = {0.5f, 2};
+            out[0] = total(large, 9); out[1] = total(small, 3); out[2] = total(&own[0], 2);
+            out[3] = space(large[0]) + 10 * space(own[1]) + 100 * space(shared[1]);
+        """
+        inputs = {"large": np.arange(9, dtype=np.float32), "small": np.float32([1, 2, 4])}
+        result = run_one(body, inputs, out(4), 1, header=header)
+        assert result.tolist() == [36, 7, 2.5, 321]
