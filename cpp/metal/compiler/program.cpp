@@ -142,7 +142,7 @@ std::string emit(const FunctionInfo& function, std::string_view form) {
       llvm::LLVMContext context;
       text = compiler::print_ir(*compiler::read_bitcode(function.bitcode, context));
     } else if (form == "llvm-opt" || form == "asm") {
-      text = cpu::print_code(function, form);
+      text = cpu::print_code(function, form, {256, 1, 1});
     } else {
       throw std::invalid_argument("--emit " + std::string(form) +
                                   ": expected llvm, llvm-opt or asm");

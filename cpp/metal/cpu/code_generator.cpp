@@ -1,27 +1,24 @@
 #include "metal/cpu/code_generator.h"
 
-#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
-#include "llvm/Transforms/IPO/GlobalDCE.h"
-#include "llvm/Transforms/IPO/GlobalOpt.h"
-#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/specialize.h"
 #include "metal/cpu/lower.h"
+#include "metal/cpu/optimizer.h"
+#include "metal/cpu/vectorizer/vectorize.h"
 
 namespace metal::cpu {
 namespace {
 
 constexpr const char* kAbiVersion =
-    "1";  // of abi.h and of everything that generates code; part of every cache key
+    "2";  // of abi.h and of everything that generates code; part of every cache key
 
 const std::string& processor_features() {
   static const std::string features = [] {
@@ -45,43 +42,6 @@ std::unique_ptr<llvm::TargetMachine> create_target() {
       llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
-// The pipeline's analyses and what runs on them.
-class Optimizer {
- public:
-  explicit Optimizer(llvm::TargetMachine& target) : builder_(&target, tuning()) {
-    builder_.registerModuleAnalyses(modules_);
-    builder_.registerCGSCCAnalyses(components_);
-    builder_.registerFunctionAnalyses(functions_);
-    builder_.registerLoopAnalyses(loops_);
-    builder_.crossRegisterProxies(loops_, functions_, components_, modules_);
-  }
-
-  // Values of function constants reach the constants computed from them.
-  void fold_constants(llvm::Module& module) {
-    if (!module.getGlobalVariable("llvm.global_ctors")) return;
-    llvm::ModulePassManager passes;
-    passes.addPass(llvm::GlobalOptPass());
-    passes.run(module, modules_);
-  }
-
-  void optimize(llvm::Module& module) {
-    builder_.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules_);
-  }
-
- private:
-  static llvm::PipelineTuningOptions tuning() {
-    llvm::PipelineTuningOptions options;
-    options.LoopVectorization = options.SLPVectorization = options.LoopInterleaving = true;
-    return options;
-  }
-
-  llvm::LoopAnalysisManager loops_;
-  llvm::FunctionAnalysisManager functions_;
-  llvm::CGSCCAnalysisManager components_;
-  llvm::ModuleAnalysisManager modules_;
-  llvm::PassBuilder builder_;
-};
-
 void retarget(llvm::Module& module, const llvm::TargetMachine& target) {
   module.setTargetTriple(target.getTargetTriple().str());
   module.setDataLayout(target.createDataLayout());
@@ -100,29 +60,79 @@ void retarget(llvm::Module& module, const llvm::TargetMachine& target) {
   }
 }
 
-ObjectCode lower(llvm::Module& module, const FunctionInfo& function,
-                 const ConstantValues& constants, llvm::TargetMachine& target) {
-  Optimizer optimizer(target);
-  compiler::specialize(module, function, constants);
-  optimizer.fold_constants(module);
-  retarget(module, target);
-  llvm::Function* body = make_body(module, function);
-  expand_bfloat(module);
+// Lanes that fill two registers with floats: enough independent work to hide latencies.
+uint32_t natural_width(const llvm::TargetMachine& target) {
+  const llvm::StringRef features = target.getTargetFeatureString();
+  if (features.contains("+avx512f")) return 32;
+  return features.contains("+avx2") ? 16 : 8;
+}
 
-  ObjectCode code;
-  code.static_threadgroup_memory = lower_threadgroup_variables(*body);
-  code.has_barriers = has_convergent_calls(module);
-  if (code.has_barriers) {
+struct Lowering {
+  llvm::Module& module;
+  llvm::TargetMachine& target;
+  Optimizer optimizer{target};
+
+  // The kernel's body, ready for either kind of code.
+  llvm::Function* prepare(const FunctionInfo& function, const ConstantValues& constants,
+                          bool lanes_are_threads) {
+    compiler::specialize(module, function, constants);
+    optimizer.fold_constants(module);
+    retarget(module, target);
+    llvm::Function* body = make_body(module, function, lanes_are_threads);
+    expand_bfloat(module);
+    return body;
+  }
+
+  void lower_scalar(llvm::Function& body, Cooperation cooperation, ObjectCode& code) {
+    if (cooperation == Cooperation::None) {
+      code.granularity = Granularity::Group;
+      mark_constant_loads(body);
+      make_group_entry(body);
+      optimizer.optimize_scalar(module);
+      return;
+    }
     // Threads wait at places in the optimised code: the runtime must see the loops that are left.
     code.granularity = Granularity::Thread;
-    llvm::Function* entry = make_thread_entry(*body);
-    optimizer.optimize(module);
+    code.has_barriers = true;
+    llvm::Function* entry = make_thread_entry(body);
+    optimizer.optimize_scalar(module);
     lower_convergent_calls(*entry);
-  } else {
-    make_group_entry(*body);
-    optimizer.optimize(module);
   }
-  return code;
+
+  // Why not, or nothing.
+  std::string lower_wide(llvm::Function& body, const Variant& variant, ObjectCode& code) {
+    code.has_barriers = has_threadgroup_barriers(module);
+    code.granularity = code.has_barriers ? Granularity::SimdGroup : Granularity::Group;
+    code.width = variant.width;
+    return vectorize(body, variant, code.has_barriers, target, optimizer);
+  }
+};
+
+using EmitCode = llvm::function_ref<void(llvm::Module&, llvm::TargetMachine&)>;
+
+// Scalar code takes over where there is no vector code.
+ObjectCode generate(const FunctionInfo& function, const ConstantValues& constants,
+                    const Variant& variant, EmitCode emit) {
+  ObjectCode code;
+  for (Variant attempt = variant;; attempt = Variant{}) {
+    llvm::LLVMContext context;
+    auto module = compiler::read_bitcode(function.bitcode, context);
+    auto target = create_target();
+    Lowering lowering{*module, *target};
+    const Cooperation cooperation = find_cooperation(*module);
+    const bool scalar = attempt.layout == ThreadLayout::Scalar;
+    llvm::Function* body =
+        lowering.prepare(function, constants, !scalar && cooperation == Cooperation::SimdGroups);
+    lower_threadgroup_variables(*body);
+    if (scalar) {
+      lowering.lower_scalar(*body, cooperation, code);
+    } else {
+      code.why_scalar = lowering.lower_wide(*body, attempt, code);
+      if (!code.why_scalar.empty()) continue;
+    }
+    emit(*module, *target);
+    return code;
+  }
 }
 
 std::string emit_file(llvm::Module& module, llvm::TargetMachine& target,
@@ -138,25 +148,43 @@ std::string emit_file(llvm::Module& module, llvm::TargetMachine& target,
 
 }  // namespace
 
-ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& constants, bool) {
+KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& constants) {
   llvm::LLVMContext context;
   auto module = compiler::read_bitcode(function.bitcode, context);
   auto target = create_target();
-  ObjectCode code = lower(*module, function, constants, *target);
-  code.bytes = emit_file(*module, *target, llvm::CodeGenFileType::ObjectFile);
+  KernelTraits traits;
+  traits.cooperation = find_cooperation(*module);
+  Lowering lowering{*module, *target};
+  llvm::Function* body = lowering.prepare(function, constants, false);
+  traits.static_threadgroup_memory = lower_threadgroup_variables(*body);
+  traits.natural_width = natural_width(*target);
+  return traits;
+}
+
+ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& constants,
+                         const Variant& variant) {
+  std::string bytes;
+  ObjectCode code = generate(function, constants, variant,
+                             [&](llvm::Module& module, llvm::TargetMachine& target) {
+                               bytes = emit_file(module, target, llvm::CodeGenFileType::ObjectFile);
+                             });
+  code.bytes = std::move(bytes);
   return code;
 }
 
-std::string print_code(const FunctionInfo& function, std::string_view form) {
-  llvm::LLVMContext context;
-  auto module = compiler::read_bitcode(function.bitcode, context);
-  auto target = create_target();
+std::string print_code(const FunctionInfo& function, std::string_view form,
+                       const uint32_t (&threadgroup)[3]) {
   ConstantValues zeros;
   for (const FunctionConstantInfo& constant : function.constants)
     zeros[constant.index] = {constant.type, 0};
-  lower(*module, function, zeros, *target);
-  if (form == "asm") return emit_file(*module, *target, llvm::CodeGenFileType::AssemblyFile);
-  return compiler::print_ir(*module);
+  const KernelTraits traits = find_traits(function, zeros);
+  std::string text;
+  generate(function, zeros, choose_variant(traits.cooperation, threadgroup, traits.natural_width),
+           [&](llvm::Module& module, llvm::TargetMachine& target) {
+             text = form == "asm" ? emit_file(module, target, llvm::CodeGenFileType::AssemblyFile)
+                                  : compiler::print_ir(module);
+           });
+  return text;
 }
 
 std::string target_description() {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "metal/compiler/compiler.h"
-#include "metal/cpu/abi.h"
+#include "metal/cpu/variant.h"
 
 namespace metal::cpu {
 
@@ -13,16 +13,27 @@ struct ObjectCode {
   std::string bytes;  // an ELF object that defines kernel_entry
   Granularity granularity = Granularity::Group;
   bool has_barriers = false;
-  uint32_t static_threadgroup_memory = 0;
+  uint32_t width = kSimdWidth;  // threads of a unit, where a unit is a SIMD-group
+  std::string why_scalar;       // what had no vector form, if vector code was asked for
+};
+
+// What is known of a kernel before code is generated.
+struct KernelTraits {
+  Cooperation cooperation = Cooperation::None;
+  uint32_t static_threadgroup_memory = 0;  // bytes
+  uint32_t natural_width = 1;              // lanes that suit the processor
 };
 
 inline constexpr const char* kEntrySymbol = "kernel_entry";
 
+KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& constants);
+
 ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& constants,
-                         bool reference);
+                         const Variant& variant);
 
 // The same up to a stage, as text: "llvm-opt" (after the optimiser) or "asm".
-std::string print_code(const FunctionInfo& function, std::string_view form);
+std::string print_code(const FunctionInfo& function, std::string_view form,
+                       const uint32_t (&threadgroup)[3]);
 
 // Names the processor, its features and this compiler: what code depends on besides its source.
 std::string target_description();

@@ -62,6 +62,29 @@ Dispatch::Dispatch(const CpuKernel& kernel, const LaunchParameters& parameters)
     threads_ *= parameters.threads_per_threadgroup[i];
     groups_ *= launch_.threadgroups_per_grid[i];
   }
+  choose_code();
+}
+
+// Before anything runs, as code may have to be generated.
+void Dispatch::choose_code() {
+  for (unsigned cut = 0; cut < 8; ++cut) {
+    uint32_t size[3];
+    bool exists = true;
+    for (unsigned i = 0; i < 3; ++i) {
+      const uint32_t whole = launch_.threads_per_threadgroup[i];
+      const uint32_t rest = launch_.threads_per_grid[i] % whole;
+      size[i] = cut >> i & 1 ? rest : whole;
+      exists &= cut >> i & 1 ? rest != 0 : launch_.threads_per_grid[i] >= whole;
+    }
+    if (exists) codes_[cut] = &kernel_.code_for(size);
+  }
+}
+
+const CpuCode& Dispatch::code(const Group& group) const {
+  unsigned cut = 0;
+  for (unsigned i = 0; i < 3; ++i)
+    cut |= static_cast<unsigned>(group.size[i] != launch_.threads_per_threadgroup[i]) << i;
+  return *codes_[cut];
 }
 
 void Dispatch::run() {

@@ -12,6 +12,7 @@
 
 namespace metal::cpu {
 
+struct CpuCode;
 struct CpuKernel;
 
 class Dispatch {
@@ -23,7 +24,8 @@ class Dispatch {
 
   const CpuKernel& kernel() const { return kernel_; }
   const Launch& launch() const { return launch_; }
-  uint32_t simd_groups() const { return (threads_ + kSimdWidth - 1) / kSimdWidth; }
+  // What runs this threadgroup.
+  const CpuCode& code(const Group& group) const;
   bool stopped() const { return stopped_.load(); }
 
   // Ends the launch from any thread, with this as its error unless it has one already.
@@ -35,9 +37,12 @@ class Dispatch {
   uint64_t run_first(uint64_t count);
   void run_all_cores(uint64_t first, uint64_t count);
 
+  void choose_code();
+
   const CpuKernel& kernel_;
   Launch launch_;
-  uint32_t threads_ = 0;  // per threadgroup
+  const CpuCode* codes_[8] = {};  // by dimensions in which the grid's edge cuts the threadgroup
+  uint32_t threads_ = 0;          // per threadgroup
   uint64_t groups_ = 0;
   double time_limit_ = 0;
   uint64_t interrupts_before_ = 0;

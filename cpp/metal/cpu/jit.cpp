@@ -1,6 +1,8 @@
 #include "metal/cpu/jit.h"
 
+#include <atomic>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <unordered_map>
 
@@ -12,10 +14,6 @@
 namespace metal::cpu {
 namespace {
 
-struct LoadedKernel : CpuKernel {
-  std::unique_ptr<LoadedCode> code;
-};
-
 std::string constants_text(const ConstantValues& constants) {
   std::string text;
   for (const auto& [index, value] : constants) {
@@ -25,46 +23,108 @@ std::string constants_text(const ConstantValues& constants) {
   return text;
 }
 
-// A cache entry is three numbers and the object file.
-constexpr size_t kHeaderSize = 3 * sizeof(uint32_t);
+std::atomic<uint64_t> fallbacks{0};
+
+// A cache entry is some numbers, and the object file behind them.
+constexpr size_t kCodeNumbers = 4;
+constexpr size_t kTraitNumbers = 3;
+
+template <size_t N>
+std::string to_text(const uint32_t (&numbers)[N]) {
+  return std::string(reinterpret_cast<const char*>(numbers), sizeof(numbers));
+}
 
 std::string to_entry(const ObjectCode& code) {
-  const uint32_t header[3] = {static_cast<uint32_t>(code.granularity), code.has_barriers,
-                              code.static_threadgroup_memory};
-  return std::string(reinterpret_cast<const char*>(header), kHeaderSize) + code.bytes;
+  return to_text<kCodeNumbers>({static_cast<uint32_t>(code.granularity), code.has_barriers,
+                                code.width, !code.why_scalar.empty()}) +
+         code.bytes;
 }
 
 ObjectCode from_entry(const std::string& entry) {
-  uint32_t header[3];
-  std::memcpy(header, entry.data(), kHeaderSize);
-  return {entry.substr(kHeaderSize), static_cast<Granularity>(header[0]), header[1] != 0,
-          header[2]};
+  uint32_t numbers[kCodeNumbers];
+  std::memcpy(numbers, entry.data(), sizeof(numbers));
+  return {entry.substr(sizeof(numbers)), static_cast<Granularity>(numbers[0]), numbers[1] != 0,
+          numbers[2], numbers[3] ? "cached" : ""};
+}
+
+KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
+                         const ConstantValues& constants) {
+  if (auto entry = compiler::cache_load(key); entry && entry->size() == kTraitNumbers * 4) {
+    uint32_t numbers[kTraitNumbers];
+    std::memcpy(numbers, entry->data(), sizeof(numbers));
+    return {static_cast<Cooperation>(numbers[0]), numbers[1], numbers[2]};
+  }
+  KernelTraits traits;
+  compiler::run_guarded([&] { traits = find_traits(function, constants); });
+  compiler::cache_store(
+      key, to_text<kTraitNumbers>({static_cast<uint32_t>(traits.cooperation),
+                                   traits.static_threadgroup_memory, traits.natural_width}));
+  return traits;
 }
 
 ObjectCode find_or_generate(const std::string& key, const FunctionInfo& function,
-                            const ConstantValues& constants, bool reference) {
-  if (auto entry = compiler::cache_load(key); entry && entry->size() > kHeaderSize)
+                            const ConstantValues& constants, const Variant& variant) {
+  if (auto entry = compiler::cache_load(key); entry && entry->size() > kCodeNumbers * 4)
     return from_entry(*entry);
   ObjectCode code;
-  compiler::run_guarded([&] { code = generate_code(function, constants, reference); });
+  compiler::run_guarded([&] { code = generate_code(function, constants, variant); });
   compiler::cache_store(key, to_entry(code));
   return code;
 }
 
-std::shared_ptr<CpuKernel> load(const std::string& key, const FunctionInfo& function,
-                                const ConstantValues& constants, bool reference) {
-  const ObjectCode code = find_or_generate(key, function, constants, reference);
-  auto kernel = std::make_shared<LoadedKernel>();
-  kernel->code = load_object(code.bytes, kEntrySymbol);
-  kernel->entry = kernel->code->entry;
-  kernel->name = function.name;
-  kernel->granularity = code.granularity;
-  kernel->has_barriers = code.has_barriers;
-  kernel->static_threadgroup_memory = code.static_threadgroup_memory;
-  if (function.max_total_threads)
-    kernel->max_total_threads = std::min(function.max_total_threads, 1024u);
-  return kernel;
-}
+class LoadedKernel : public CpuKernel {
+ public:
+  LoadedKernel(const FunctionInfo& function, const ConstantValues& constants, std::string key,
+               bool reference)
+      : function_(function),
+        constants_(constants),
+        key_(std::move(key)),
+        reference_(reference),
+        traits_(load_traits(key_ + "-traits", function_, constants_)) {
+    name = function.name;
+    static_threadgroup_memory = traits_.static_threadgroup_memory;
+    if (function.max_total_threads) max_total_threads = std::min(function.max_total_threads, 1024u);
+    // Code that can be foreseen is there before the first launch, and with it most errors.
+    const uint32_t usual[3] = {256, 1, 1};
+    if (reference || traits_.cooperation != Cooperation::Barriers) code_for(usual);
+  }
+
+  const CpuCode& code_for(const uint32_t (&size)[3]) const override {
+    const Variant variant =
+        reference_ ? Variant{} : choose_variant(traits_.cooperation, size, traits_.natural_width);
+    const std::lock_guard lock(mutex_);
+    for (const Loaded& loaded : loaded_) {
+      if (loaded.variant == variant) return loaded.code;
+    }
+    return load(variant);
+  }
+
+ private:
+  struct Loaded {
+    Variant variant;
+    CpuCode code;
+    std::unique_ptr<LoadedCode> memory;
+  };
+
+  const CpuCode& load(const Variant& variant) const {
+    const std::string key = key_ + "-" + std::to_string(static_cast<uint32_t>(variant.layout)) +
+                            "-" + std::to_string(variant.width);
+    const ObjectCode object = find_or_generate(key, function_, constants_, variant);
+    if (!object.why_scalar.empty()) ++fallbacks;
+    auto memory = load_object(object.bytes, kEntrySymbol);
+    const CpuCode code{memory->entry, object.granularity, object.has_barriers, object.width};
+    loaded_.push_back({variant, code, std::move(memory)});
+    return loaded_.back().code;
+  }
+
+  FunctionInfo function_;
+  ConstantValues constants_;
+  std::string key_;
+  bool reference_;
+  KernelTraits traits_;
+  mutable std::mutex mutex_;
+  mutable std::deque<Loaded> loaded_;  // addresses stay
+};
 
 }  // namespace
 
@@ -83,10 +143,12 @@ std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_v
     const std::lock_guard lock(mutex);
     if (auto kernel = loaded[key].lock()) return kernel;
   }
-  auto kernel = load(key, *function, constants, reference);
+  auto kernel = std::make_shared<LoadedKernel>(*function, constants, key, reference);
   const std::lock_guard lock(mutex);
   loaded[key] = kernel;
   return kernel;
 }
+
+uint64_t scalar_fallbacks() { return fallbacks.load(); }
 
 }  // namespace metal::cpu

@@ -11,24 +11,34 @@
 
 namespace metal::cpu {
 
-// Code ready to run. The implementation may derive from it to own the code's memory.
-struct CpuKernel {
-  virtual ~CpuKernel() = default;
-
-  std::string name;
+// Code for threadgroups of certain sizes.
+struct CpuCode {
   EntryPoint entry = nullptr;
   Granularity granularity = Granularity::Group;
   // Whether `entry` may call a metal_cpu_* function that blocks (barriers, SIMD-group functions,
   // reconverge).
   bool has_barriers = false;
+  uint32_t width = kSimdWidth;  // threads of a unit, where units are SIMD-groups
+};
+
+// A kernel ready to run.
+struct CpuKernel {
+  virtual ~CpuKernel() = default;
+
+  // For threadgroups of this size; generated when it is first needed. Thread-safe.
+  virtual const CpuCode& code_for(const uint32_t (&size)[3]) const = 0;
+
+  std::string name;
   uint32_t static_threadgroup_memory = 0;  // bytes at the start of Group::memory
   uint32_t max_total_threads = 1024;       // per threadgroup
 };
 
 // Throws CompileError for code that cannot be generated, std::invalid_argument for constants that
-// do not fit. Thread-safe. With `reference`, one thread at a time (Granularity::Thread) instead of
-// vector code.
+// do not fit. Thread-safe. With `reference`, one thread at a time instead of vector code.
 std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_view function,
                                            const ConstantValues& constants, bool reference);
+
+// How many kernels run as scalar code in this process because they had no vector form.
+uint64_t scalar_fallbacks();
 
 }  // namespace metal::cpu

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "metal/compiler/compiler.h"
-#include "metal/cpu/abi.h"
+#include "metal/cpu/variant.h"
 
 namespace llvm {
 class Function;
@@ -19,17 +19,28 @@ namespace metal::cpu {
 // their size in bytes.
 uint32_t lower_threadgroup_variables(llvm::Function& body);
 
-// Makes `body(Group*, x, y, z, index)` from the kernel: its arguments are read from the launch, its
-// built-in arguments computed from the position of the thread.
-llvm::Function* make_body(llvm::Module& module, const FunctionInfo& kernel);
+// Makes `body(Group*, x, y, z, index, lane, active)` from the kernel: its arguments are read from
+// the launch, its built-in arguments computed from the position of the thread. Only vector code
+// uses the last two: the number of the lane in its unit, and whether the lane has a thread.
+// `lanes_are_threads`: a unit is a SIMD-group.
+llvm::Function* make_body(llvm::Module& module, const FunctionInfo& kernel, bool lanes_are_threads);
+inline constexpr unsigned kLaneArgument = 5;
+inline constexpr unsigned kActiveArgument = 6;
+
+// Nothing writes constant memory while a kernel runs: what threads read there need not be read
+// again after a store.
+void mark_constant_loads(llvm::Function& body);
 
 // Whether threads of the kernel wait for each other: barriers and SIMD-group functions.
-bool has_convergent_calls(const llvm::Module& module);
+Cooperation find_cooperation(const llvm::Module& module);
+bool has_threadgroup_barriers(const llvm::Module& module);
 
 // Reference mode. Numbers the places where threads wait and calls the runtime there.
 void lower_convergent_calls(llvm::Function& body);
 
-// Builds the entry point: a loop over the threads of a threadgroup, or one thread.
+// An empty entry point for code that will be inlined into it.
+llvm::Function* create_entry(llvm::Function& code);
+// Entry points of scalar code: a loop over the threads of a threadgroup, or one thread.
 llvm::Function* make_group_entry(llvm::Function& body);
 llvm::Function* make_thread_entry(llvm::Function& body);
 

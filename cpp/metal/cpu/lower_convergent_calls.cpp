@@ -149,11 +149,29 @@ class SiteNumbering {
 
 }  // namespace
 
-bool has_convergent_calls(const llvm::Module& module) {
-  return llvm::any_of(module, [](const llvm::Function& function) {
-    return function.isDeclaration() && !function.use_empty() &&
-           function.getName().starts_with(compiler::kRuntimePrefix);
-  });
+Cooperation find_cooperation(const llvm::Module& module) {
+  auto found = Cooperation::None;
+  for (const llvm::Function& function : module) {
+    if (!function.isDeclaration() || function.use_empty()) continue;
+    llvm::StringRef name = function.getName();
+    if (!name.consume_front(compiler::kRuntimePrefix)) continue;
+    if (name.starts_with("simd")) return Cooperation::SimdGroups;
+    if (name != "barrier") continue;
+    found = Cooperation::Barriers;
+    for (const llvm::User* user : function.users()) {
+      const auto* scope = llvm::dyn_cast<llvm::ConstantInt>(user->getOperand(0));
+      if (scope && scope->isZero()) return Cooperation::SimdGroups;
+    }
+  }
+  return found;
+}
+
+bool has_threadgroup_barriers(const llvm::Module& module) {
+  const llvm::Function* barrier = module.getFunction("__metal_barrier");
+  return barrier && llvm::any_of(barrier->users(), [](const llvm::User* user) {
+           const auto* scope = llvm::dyn_cast<llvm::ConstantInt>(user->getOperand(0));
+           return !scope || !scope->isZero();
+         });
 }
 
 void lower_convergent_calls(llvm::Function& body) { SiteNumbering(body).run(); }

@@ -14,7 +14,8 @@ using llvm::Value;
 
 class BuiltinLowering {
  public:
-  explicit BuiltinLowering(llvm::Function& body) : body_(body) {}
+  BuiltinLowering(llvm::Function& body, bool lanes_are_threads)
+      : body_(body), lane_(lanes_are_threads ? body.getArg(kLaneArgument) : nullptr) {}
 
   Value* value(llvm::IRBuilder<>& b, Builtin builtin, unsigned i) {
     GroupAccess group(b, body_.getArg(0));
@@ -27,7 +28,7 @@ class BuiltinLowering {
       case Builtin::ThreadIndexInThreadgroup:
         return index();
       case Builtin::ThreadIndexInSimdgroup:
-        return b.CreateAnd(index(), kSimdWidth - 1);
+        return lane_ ? lane_ : b.CreateAnd(index(), kSimdWidth - 1);
       case Builtin::ThreadIndexInQuadgroup:
         return b.CreateAnd(index(), 3);
       case Builtin::SimdgroupIndexInThreadgroup:
@@ -78,6 +79,7 @@ class BuiltinLowering {
   }
 
   llvm::Function& body_;
+  llvm::Argument* lane_;
 };
 
 bool is_scalar(Builtin builtin) {
@@ -104,8 +106,8 @@ Value* builtin_component(BuiltinLowering& lowering, llvm::IRBuilder<>& builder, 
   return lowering.value(builder, builtin, static_cast<unsigned>(component));
 }
 
-void replace_builtins(llvm::Function& body) {
-  BuiltinLowering lowering(body);
+void replace_builtins(llvm::Function& body, bool lanes_are_threads) {
+  BuiltinLowering lowering(body, lanes_are_threads);
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body))) {
     auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
     const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
@@ -146,20 +148,21 @@ void bind_arguments(llvm::Function& body, llvm::Function& kernel, const Function
 
 }  // namespace
 
-llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info) {
+llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool lanes_are_threads) {
   llvm::Function* kernel = module.getFunction(info.name);
   llvm::IRBuilder<> builder(module.getContext());
   llvm::Type* number = builder.getInt32Ty();
-  auto* type = llvm::FunctionType::get(builder.getVoidTy(),
-                                       {builder.getPtrTy(), number, number, number, number}, false);
+  auto* type = llvm::FunctionType::get(
+      builder.getVoidTy(),
+      {builder.getPtrTy(), number, number, number, number, number, builder.getInt1Ty()}, false);
   auto* body = llvm::Function::Create(type, llvm::Function::InternalLinkage, "kernel.body", module);
   body->addFnAttrs(llvm::AttrBuilder(module.getContext(), kernel->getAttributes().getFnAttrs()));
-  static constexpr const char* kNames[] = {"group", "x", "y", "z", "index"};
-  for (unsigned i = 0; i < 5; ++i) body->getArg(i)->setName(kNames[i]);
+  static constexpr const char* kNames[] = {"group", "x", "y", "z", "index", "lane", "active"};
+  for (unsigned i = 0; i < std::size(kNames); ++i) body->getArg(i)->setName(kNames[i]);
   body->getArg(0)->addAttr(llvm::Attribute::NoAlias);
   body->splice(body->begin(), kernel);
   bind_arguments(*body, *kernel, info);
-  replace_builtins(*body);
+  replace_builtins(*body, lanes_are_threads);
   kernel->eraseFromParent();
   return body;
 }

@@ -37,6 +37,7 @@ class UnitScheduler {
                     uint64_t z = 0);
   void threadgroup_barrier();
   bool active() const { return group_ != nullptr; }
+  Worker& worker() { return worker_; }
 
   static void fibre_body(Fibre* self);
 

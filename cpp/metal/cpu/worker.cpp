@@ -122,17 +122,24 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
   group_.memory = threadgroup_memory_ + kMemoryMargin;
   group_.scheduler = &scheduler_;
   place(first);
-  const CpuKernel& kernel = dispatch.kernel();
-  bool alone = kernel.granularity == Granularity::SimdGroup && dispatch.simd_groups() == 1;
-  if (!kernel.has_barriers || kernel.granularity == Granularity::Group || alone) {
-    run_directly();
-  } else {
-    run_as_fibres();
+  while (next_ < last_ && !dispatch.stopped()) {
+    if (needs_fibres()) {
+      run_as_fibres();
+    } else {
+      run_directly();
+    }
   }
   dispatch_.store(nullptr, std::memory_order_release);
 }
 
-// All threadgroups in one visit to a stack of our own, whose end is guarded.
+// A unit that waits for others runs on a stack of its own, unless there are no others.
+bool Worker::needs_fibres() const {
+  const CpuCode& code = dispatch_.load(std::memory_order_relaxed)->code(group_);
+  if (!code.has_barriers || code.granularity == Granularity::Group) return false;
+  return code.granularity == Granularity::Thread || units(code) > 1;
+}
+
+// As many threadgroups as need no others in one visit to a stack of our own, whose end is guarded.
 void Worker::run_directly() {
   Fibre* carrier = carriers_.take();
   set_fibre(carrier);
@@ -149,11 +156,12 @@ void Worker::carrier_body(Fibre* self) {
   auto& worker = *static_cast<Worker*>(self->owner());
   for (;;) {
     const Dispatch& dispatch = *worker.dispatch_.load(std::memory_order_relaxed);
-    EntryPoint entry = dispatch.kernel().entry;
     for (; worker.next_ < worker.last_ && !dispatch.stopped(); worker.advance()) {
-      uint32_t units = worker.units();
+      if (worker.needs_fibres()) break;
+      const CpuCode& code = dispatch.code(worker.group_);
+      uint32_t units = worker.units(code);
       worker.enter_kernel();
-      for (uint32_t unit = 0; unit < units; ++unit) entry(&worker.group_, unit);
+      for (uint32_t unit = 0; unit < units; ++unit) code.entry(&worker.group_, unit);
       worker.leave_kernel();
     }
     switch_context(self->context(), &worker.main_);
@@ -162,11 +170,11 @@ void Worker::carrier_body(Fibre* self) {
 
 void Worker::run_as_fibres() {
   Dispatch& dispatch = *dispatch_.load();
-  const CpuKernel& kernel = dispatch.kernel();
-  bool threads = kernel.granularity == Granularity::Thread;
-  FibrePool& pool = threads ? thread_fibres_ : simd_fibres_;
-  for (; next_ < last_ && !dispatch.stopped(); advance()) {
-    scheduler_.run(group_, kernel.entry, units(), threads, pool);
+  for (; next_ < last_ && !dispatch.stopped() && needs_fibres(); advance()) {
+    const CpuCode& code = dispatch.code(group_);
+    bool threads = code.granularity == Granularity::Thread;
+    FibrePool& pool = threads ? thread_fibres_ : simd_fibres_;
+    scheduler_.run(group_, code.entry, units(code), threads, pool);
     if (fault_.kind == Fault::None) continue;
     dispatch.fail(std::exchange(fault_, Fault{}), group_);
     pool.reset_all();
@@ -186,13 +194,13 @@ void Worker::enter_kernel() {
 
 void Worker::leave(Worker* worker) { abandon_context(worker->fibre()->context(), &worker->main_); }
 
-uint32_t Worker::units() const {
+uint32_t Worker::units(const CpuCode& code) const {
   uint32_t threads = group_.size[0] * group_.size[1] * group_.size[2];
-  switch (dispatch_.load(std::memory_order_relaxed)->kernel().granularity) {
+  switch (code.granularity) {
     case Granularity::Group:
       return 1;
     case Granularity::SimdGroup:
-      return (threads + kSimdWidth - 1) / kSimdWidth;
+      return (threads + code.width - 1) / code.width;
     case Granularity::Thread:
       break;
   }

@@ -14,6 +14,7 @@
 namespace metal::cpu {
 
 class Dispatch;
+struct CpuCode;
 
 // Why kernel code was left in the middle.
 struct Fault {
@@ -66,7 +67,8 @@ class Worker {
   void place(uint64_t index);
   void advance();
   void clip();
-  uint32_t units() const;
+  bool needs_fibres() const;
+  uint32_t units(const CpuCode& code) const;
 
   std::atomic<bool> in_kernel_{false};
   std::atomic<Fibre*> fibre_{nullptr};

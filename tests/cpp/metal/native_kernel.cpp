@@ -8,6 +8,14 @@
 #include "metal/host/library.h"
 
 namespace metal::test {
+namespace {
+
+struct NativeCode : cpu::CpuKernel {
+  const cpu::CpuCode& code_for(const uint32_t (&)[3]) const override { return code; }
+  cpu::CpuCode code;
+};
+
+}  // namespace
 
 MTL::Device* device() {
   static MTL::Device* device = MTL::CreateSystemDefaultDevice();
@@ -15,11 +23,11 @@ MTL::Device* device() {
 }
 
 NS::SharedPtr<MTL::ComputePipelineState> pipeline(const NativeKernel& kernel) {
-  auto code = std::make_shared<cpu::CpuKernel>();
+  auto code = std::make_shared<NativeCode>();
   code->name = kernel.name;
-  code->entry = kernel.entry;
-  code->granularity = kernel.granularity;
-  code->has_barriers = kernel.has_barriers;
+  code->code.entry = kernel.entry;
+  code->code.granularity = kernel.granularity;
+  code->code.has_barriers = kernel.has_barriers;
   code->static_threadgroup_memory = kernel.static_threadgroup_memory;
   code->max_total_threads = kernel.max_total_threads;
   FunctionInfo info;

@@ -1,0 +1,97 @@
+#include "metal/cpu/atomic_float.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+
+#include "metal/cpu/unit_scheduler.h"
+#include "metal/cpu/worker.h"
+
+namespace metal::cpu {
+namespace {
+
+constexpr uintptr_t kLineSize = 64;
+constexpr size_t kLocks = 4096;
+
+// One lock for all cache lines whose addresses are equal modulo the number of locks. On lines of
+// their own, so that cores that add to different places leave each other alone.
+struct alignas(kLineSize) Lock {
+  std::atomic<bool> taken{false};
+
+  void lock() {
+    while (taken.exchange(true, std::memory_order_acquire)) {
+      while (taken.load(std::memory_order_relaxed)) {
+      }
+    }
+  }
+  void unlock() { taken.store(false, std::memory_order_release); }
+};
+
+Lock locks[kLocks];
+
+Lock& lock_of(const float* place) {
+  return locks[std::bit_cast<uintptr_t>(place) / kLineSize % kLocks];
+}
+
+// A kernel may be stopped or fault at any time; not while it holds a lock.
+class Held {
+ public:
+  explicit Held(const Group* group)
+      : worker_(static_cast<UnitScheduler*>(group->scheduler)->worker()) {
+    worker_.leave_kernel();
+  }
+  ~Held() { worker_.enter_kernel(); }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  Worker& worker_;
+};
+
+void touch(const float* place) { (void)*const_cast<const volatile float*>(place); }
+
+}  // namespace
+}  // namespace metal::cpu
+
+using metal::cpu::Held;
+using metal::cpu::kLineSize;
+using metal::cpu::kSimdWidth;
+using metal::cpu::lock_of;
+using metal::cpu::touch;
+
+float metal_cpu_atomic_add_f32(const metal::cpu::Group* group, float* place, float value) {
+  touch(place);
+  const Held held(group);
+  auto& lock = lock_of(place);
+  lock.lock();
+  const float before = *place;
+  *place = before + value;
+  lock.unlock();
+  return before;
+}
+
+void metal_cpu_atomic_add_row_f32(const metal::cpu::Group* group, float* row, const float* addends,
+                                  uint32_t lanes) {
+  if (!lanes) return;
+  const auto first = static_cast<uint32_t>(std::countr_zero(lanes));
+  const auto last = static_cast<uint32_t>(std::bit_width(lanes));
+  touch(row + first);
+  touch(row + last - 1);
+  const bool all = std::popcount(lanes) == static_cast<int>(last - first);
+  const Held held(group);
+  for (uint32_t i = first; i < last;) {
+    // As far as the cache line goes.
+    const uintptr_t rest = kLineSize - std::bit_cast<uintptr_t>(row + i) % kLineSize;
+    const uint32_t end = std::min(last, i + static_cast<uint32_t>((rest + 3) / sizeof(float)));
+    auto& lock = lock_of(row + i);
+    lock.lock();
+    if (all) {
+      for (; i < end; ++i) row[i] += addends[i];
+    } else {
+      for (; i < end; ++i) {
+        if (lanes >> i & 1) row[i] += addends[i];
+      }
+    }
+    lock.unlock();
+  }
+}

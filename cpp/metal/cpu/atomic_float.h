@@ -1,0 +1,16 @@
+// Atomic additions to floats under locks, called from generated code.
+#pragma once
+
+#include <cstdint>
+
+#include "metal/cpu/abi.h"
+
+extern "C" {
+
+// Returns what was there before.
+float metal_cpu_atomic_add_f32(const metal::cpu::Group* group, float* place, float value);
+
+// row[i] += addends[i] for the bits i that are set in `lanes`.
+void metal_cpu_atomic_add_row_f32(const metal::cpu::Group* group, float* row, const float* addends,
+                                  uint32_t lanes);
+}

@@ -1,0 +1,111 @@
+#include "metal/cpu/optimizer.h"
+
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/IPO/GlobalOpt.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/DeadStoreElimination.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/InstSimplifyPass.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+namespace metal::cpu {
+namespace {
+
+llvm::PipelineTuningOptions tuning() {
+  llvm::PipelineTuningOptions options;
+  options.LoopVectorization = options.SLPVectorization = options.LoopInterleaving = false;
+  return options;
+}
+
+llvm::FunctionPassManager loop_passes() {
+  llvm::LoopPassManager moving, unrolling;
+  moving.addPass(llvm::LoopRotatePass());
+  moving.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  unrolling.addPass(llvm::IndVarSimplifyPass(/*WidenIndVars=*/false));
+  unrolling.addPass(llvm::LoopFullUnrollPass());
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(moving), /*UseMemorySSA=*/true));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(unrolling)));
+  return passes;
+}
+
+}  // namespace
+
+Optimizer::Optimizer(llvm::TargetMachine& target) : builder_(&target, tuning()) {
+  builder_.registerModuleAnalyses(modules_);
+  builder_.registerCGSCCAnalyses(components_);
+  builder_.registerFunctionAnalyses(functions_);
+  builder_.registerLoopAnalyses(loops_);
+  builder_.crossRegisterProxies(loops_, functions_, components_, modules_);
+}
+
+void Optimizer::fold_constants(llvm::Module& module) {
+  if (!module.getGlobalVariable("llvm.global_ctors")) return;
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::GlobalOptPass());
+  passes.run(module, modules_);
+}
+
+void Optimizer::simplify_body(llvm::Function& body) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(loop_passes());
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::GVNPass());
+  passes.addPass(llvm::DSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::ADCEPass());
+  functions_.clear();
+  passes.run(body, functions_);
+}
+
+void Optimizer::tidy(llvm::Function& body) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::InstSimplifyPass());
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::ADCEPass());
+  functions_.clear();
+  passes.run(body, functions_);
+}
+
+void Optimizer::optimize_wide(llvm::Module& module) {
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
+  passes.addPass(llvm::GVNPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::ADCEPass());
+  llvm::ModulePassManager all;
+  all.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
+  all.addPass(llvm::GlobalDCEPass());
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+  functions_.clear();
+  all.run(module, modules_);
+}
+
+void Optimizer::optimize_scalar(llvm::Module& module) {
+  builder_.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules_);
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,39 @@
+// LLVM's own passes around ours.
+#pragma once
+
+#include "llvm/Passes/PassBuilder.h"
+
+namespace llvm {
+class Module;
+class TargetMachine;
+}  // namespace llvm
+
+namespace metal::cpu {
+
+class Optimizer {
+ public:
+  explicit Optimizer(llvm::TargetMachine& target);
+
+  // Values of function constants reach the constants computed from them.
+  void fold_constants(llvm::Module& module);
+  // Before threads become lanes: as little code as possible, in a form in which ways that part also
+  // meet again.
+  void simplify_body(llvm::Function& body);
+  // Between the steps of the vectoriser.
+  void tidy(llvm::Function& body);
+  // Vector code: nothing is vectorised once more.
+  void optimize_wide(llvm::Module& module);
+  // Scalar code.
+  void optimize_scalar(llvm::Module& module);
+
+  llvm::FunctionAnalysisManager& functions() { return functions_; }
+
+ private:
+  llvm::LoopAnalysisManager loops_;
+  llvm::FunctionAnalysisManager functions_;
+  llvm::CGSCCAnalysisManager components_;
+  llvm::ModuleAnalysisManager modules_;
+  llvm::PassBuilder builder_;
+};
+
+}  // namespace metal::cpu

@@ -1,0 +1,28 @@
+#include "metal/cpu/variant.h"
+
+namespace metal::cpu {
+namespace {
+
+constexpr uint32_t kNarrowest = 8;
+
+}  // namespace
+
+Variant choose_variant(Cooperation cooperation, const uint32_t (&size)[3], uint32_t natural_width) {
+  switch (cooperation) {
+    case Cooperation::None:
+      for (uint32_t width = natural_width; width >= kNarrowest; width /= 2) {
+        if (size[0] >= width) return {ThreadLayout::Rows, width};
+      }
+      return {ThreadLayout::Ragged, natural_width};
+    case Cooperation::Barriers:
+      for (uint32_t width = kSimdWidth; width >= kNarrowest; width /= 2) {
+        if (size[0] % width == 0) return {ThreadLayout::Full, width};
+      }
+      return {ThreadLayout::Ragged, kSimdWidth};
+    case Cooperation::SimdGroups:
+      break;
+  }
+  return {size[0] % kSimdWidth == 0 ? ThreadLayout::Full : ThreadLayout::Ragged, kSimdWidth};
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,31 @@
+// Which code runs threadgroups of which sizes.
+#pragma once
+
+#include <cstdint>
+
+#include "metal/cpu/abi.h"
+
+namespace metal::cpu {
+
+// What threads of a kernel do with each other.
+enum class Cooperation : uint32_t { None, Barriers, SimdGroups };
+
+// How threads are dealt out to the lanes of vector code.
+enum class ThreadLayout : uint32_t {
+  Scalar,  // one thread at a time
+  Rows,    // along x, what is left over one by one; only where threads do not cooperate
+  Full,    // units of consecutive threads, each within a row, none left over
+  Ragged,  // units of consecutive threads, wherever they are; lanes may be empty
+};
+
+struct Variant {
+  ThreadLayout layout = ThreadLayout::Scalar;
+  uint32_t width = 1;  // lanes of a unit
+
+  bool operator==(const Variant&) const = default;
+};
+
+// The variant for threadgroups of this size. `natural_width`: lanes that suit the vector registers.
+Variant choose_variant(Cooperation cooperation, const uint32_t (&size)[3], uint32_t natural_width);
+
+}  // namespace metal::cpu

@@ -1,0 +1,14 @@
+// Turns control flow that differs between lanes into straight code under masks.
+#pragma once
+
+#include "metal/cpu/vectorizer/shape_analysis.h"
+
+namespace metal::cpu {
+
+// Afterwards all lanes of a unit take every branch together. Blocks that touch memory or call
+// something start with simd.mask(m): m says which lanes run them. Values that lanes bring to a join
+// are selected by masks; blocks that no lane may need are skipped where simd.any(m) is false.
+// `active` is the argument that says which lanes of the unit exist.
+void linearize(llvm::Function& body, const BodyShapes& shapes, llvm::Argument& active);
+
+}  // namespace metal::cpu

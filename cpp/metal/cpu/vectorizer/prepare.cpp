@@ -1,0 +1,150 @@
+#include "metal/cpu/vectorizer/prepare.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Scalar/InstSimplifyPass.h"
+#include "llvm/Transforms/Scalar/Scalarizer.h"
+#include "llvm/Transforms/Utils/FixIrreducible.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LowerSwitch.h"
+#include "llvm/Transforms/Utils/UnifyFunctionExitNodes.h"
+#include "llvm/Transforms/Utils/UnifyLoopExits.h"
+#include "metal/cpu/vectorizer/shape_analysis.h"
+
+namespace metal::cpu {
+namespace {
+
+using llvm::BasicBlock;
+using llvm::Instruction;
+using llvm::Value;
+
+// Hints about values and lifetimes would have to be kept true while lanes share code.
+void remove_hints(llvm::Function& body) {
+  for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body))) {
+    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (call && call->getType()->isVoidTy() && call->isAssumeLikeIntrinsic())
+      instruction.eraseFromParent();
+  }
+}
+
+// Code after which behaviour is undefined may as well end the thread.
+void end_unreachable(llvm::Function& body) {
+  for (BasicBlock& block : body) {
+    if (!llvm::isa<llvm::UnreachableInst>(block.getTerminator())) continue;
+    block.getTerminator()->eraseFromParent();
+    llvm::ReturnInst::Create(body.getContext(), &block);
+  }
+}
+
+// Every block must reach the return for lanes to have a place to meet.
+void give_exits(llvm::Function& body, const llvm::LoopInfo& loops) {
+  BasicBlock* end = nullptr;
+  for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    llvm::SmallVector<BasicBlock*> exits;
+    loop->getExitBlocks(exits);
+    if (!exits.empty()) continue;
+    if (!end) {
+      end = BasicBlock::Create(body.getContext(), "never", &body);
+      llvm::ReturnInst::Create(body.getContext(), end);
+    }
+    BasicBlock* header = loop->getHeader();
+    BasicBlock* rest = header->splitBasicBlock(header->getFirstInsertionPt(), "forever");
+    header->getTerminator()->eraseFromParent();
+    llvm::IRBuilder<> builder(header);
+    auto never = body.getParent()->getOrInsertFunction(
+        kNever, llvm::FunctionType::get(builder.getInt1Ty(), false));
+    builder.CreateCondBr(builder.CreateCall(never), end, rest);
+  }
+}
+
+// A vector and a number of the same bits, element by element.
+void split_bitcast(llvm::BitCastInst& cast) {
+  auto* from = llvm::dyn_cast<llvm::FixedVectorType>(cast.getSrcTy());
+  auto* to = llvm::dyn_cast<llvm::FixedVectorType>(cast.getDestTy());
+  llvm::IRBuilder<> b(&cast);
+  Value* number = cast.getOperand(0);
+  if (from) {
+    const unsigned bits = from->getScalarSizeInBits();
+    llvm::Type* whole = b.getIntNTy(bits * from->getNumElements());
+    Value* packed = llvm::ConstantInt::get(whole, 0);
+    for (unsigned i = 0; i < from->getNumElements(); ++i) {
+      // An element without a value must not spoil the others.
+      Value* element = b.CreateFreeze(b.CreateExtractElement(number, i));
+      element = b.CreateBitCast(element, b.getIntNTy(bits));
+      packed = b.CreateOr(packed, b.CreateShl(b.CreateZExt(element, whole), i * bits));
+    }
+    number = packed;
+  } else {
+    number = b.CreateBitCast(number, b.getIntNTy(cast.getSrcTy()->getScalarSizeInBits()));
+  }
+  Value* result = number;
+  if (to) {
+    const unsigned bits = to->getScalarSizeInBits();
+    result = llvm::PoisonValue::get(to);
+    for (unsigned i = 0; i < to->getNumElements(); ++i) {
+      Value* element = b.CreateTrunc(b.CreateLShr(number, i * bits), b.getIntNTy(bits));
+      result = b.CreateInsertElement(result, b.CreateBitCast(element, to->getElementType()), i);
+    }
+  } else {
+    result = b.CreateBitCast(number, cast.getDestTy());
+  }
+  cast.replaceAllUsesWith(result);
+  cast.eraseFromParent();
+}
+
+unsigned elements(const llvm::Type* type) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  return vector ? vector->getNumElements() : 1;
+}
+
+void split_bitcasts(llvm::Function& body) {
+  for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body))) {
+    auto* cast = llvm::dyn_cast<llvm::BitCastInst>(&instruction);
+    if (cast && (cast->getSrcTy()->isVectorTy() || cast->getDestTy()->isVectorTy()) &&
+        elements(cast->getSrcTy()) != elements(cast->getDestTy()))
+      split_bitcast(*cast);
+  }
+}
+
+// A loop's exit block holds only what the loop hands out.
+void separate_exits(const llvm::LoopInfo& loops) {
+  for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    BasicBlock* exit = loop->getUniqueExitBlock();
+    exit->splitBasicBlock(exit->getFirstInsertionPt(), exit->getName() + ".after");
+  }
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses PreparePass::run(llvm::Function& body,
+                                         llvm::FunctionAnalysisManager& analyses) {
+  remove_hints(body);
+  end_unreachable(body);
+  analyses.invalidate(body, llvm::PreservedAnalyses::none());
+  give_exits(body, analyses.getResult<llvm::LoopAnalysis>(body));
+  analyses.invalidate(body, llvm::PreservedAnalyses::none());
+
+  const llvm::ScalarizerPassOptions everything{
+      .ScalarizeVariableInsertExtract = true, .ScalarizeLoadStore = true, .ScalarizeMinBits = 0};
+  llvm::ScalarizerPass(everything).run(body, analyses);
+  split_bitcasts(body);
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::ScalarizerPass(everything));
+  passes.addPass(llvm::InstSimplifyPass());
+  passes.addPass(llvm::LowerSwitchPass());
+  passes.addPass(llvm::UnifyFunctionExitNodesPass());
+  passes.addPass(llvm::FixIrreduciblePass());
+  passes.addPass(llvm::LoopSimplifyPass());
+  passes.addPass(llvm::UnifyLoopExitsPass());
+  passes.addPass(llvm::LoopSimplifyPass());
+  passes.addPass(llvm::LCSSAPass());
+  passes.run(body, analyses);
+  separate_exits(analyses.getResult<llvm::LoopAnalysis>(body));
+  return llvm::PreservedAnalyses::none();
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,40 @@
+#include "metal/cpu/vectorizer/shape.h"
+
+#include <algorithm>
+
+namespace metal::cpu {
+
+Shape Shape::uniform(unsigned zero_bits) {
+  Shape shape(Kind::Pattern);
+  shape.zero_bits_ = zero_bits;
+  shape.no_wrap_ = true;
+  return shape;
+}
+
+Shape Shape::pattern(Offsets offsets, unsigned zero_bits, bool exact, bool no_wrap) {
+  const int64_t first = offsets.empty() ? 0 : offsets.front();
+  bool same = true;
+  for (int64_t& offset : offsets) {
+    offset -= first;
+    same &= offset == 0;
+  }
+  Shape shape = uniform(zero_bits);
+  if (same) return shape;
+  shape.offsets_ = std::move(offsets);
+  shape.exact_ = exact;
+  shape.no_wrap_ = no_wrap;
+  return shape;
+}
+
+Shape Shape::join(const Shape& other) const {
+  if (is_undefined()) return other;
+  if (other.is_undefined()) return *this;
+  if (is_varying() || other.is_varying() || offsets_ != other.offsets_) return varying();
+  Shape shape = *this;
+  shape.zero_bits_ = std::min(zero_bits_, other.zero_bits_);
+  shape.exact_ = exact_ && other.exact_;
+  shape.no_wrap_ = no_wrap_ && other.no_wrap_;
+  return shape;
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,51 @@
+// How the values of one variable differ between the lanes of a unit.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace metal::cpu {
+
+// Lattice: undefined above every pattern, varying below. A pattern is the value of lane 0 plus an
+// offset per lane that is known when code is generated; without offsets the value is uniform.
+class Shape {
+ public:
+  using Offsets = std::vector<int64_t>;  // by lane; the first is 0
+
+  Shape() : Shape(Kind::Undefined) {}
+  static Shape undefined() { return Shape(Kind::Undefined); }
+  static Shape varying() { return Shape(Kind::Varying); }
+  static Shape uniform(unsigned zero_bits = 0);
+  // Offsets relative to those of lane 0; all equal makes it uniform.
+  static Shape pattern(Offsets offsets, unsigned zero_bits, bool exact, bool no_wrap);
+
+  bool is_undefined() const { return kind_ == Kind::Undefined; }
+  bool is_varying() const { return kind_ == Kind::Varying; }
+  bool is_uniform() const { return kind_ == Kind::Pattern && offsets_.empty(); }
+  bool is_pattern() const { return kind_ == Kind::Pattern; }
+
+  int64_t offset(unsigned lane) const { return offsets_.empty() ? 0 : offsets_[lane]; }
+  const Offsets& offsets() const { return offsets_; }
+  // At least so many of the lowest bits of lane 0's value are 0.
+  unsigned zero_bits() const { return zero_bits_; }
+  // False where an extension to more bits has assumed that no lane wraps around: good for
+  // addresses, if that is checked at run time.
+  bool exact() const { return exact_; }
+  // Known not to wrap around as an unsigned number in any lane.
+  bool no_wrap() const { return no_wrap_; }
+
+  Shape join(const Shape& other) const;
+  bool operator==(const Shape&) const = default;
+
+ private:
+  enum class Kind : uint8_t { Undefined, Pattern, Varying };
+  explicit Shape(Kind kind) : kind_(kind) {}
+
+  Kind kind_;
+  bool exact_ = true;
+  bool no_wrap_ = false;
+  unsigned zero_bits_ = 0;
+  Offsets offsets_;
+};
+
+}  // namespace metal::cpu

@@ -1,0 +1,142 @@
+#include "metal/cpu/vectorizer/shape_analysis.h"
+
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Dominators.h"
+#include "metal/cpu/vectorizer/shape_transfer.h"
+
+namespace metal::cpu {
+
+using llvm::BasicBlock;
+
+ShapeAnalysis::ShapeAnalysis(llvm::Function& body, const BodyShapes& shapes,
+                             const llvm::DominatorTree& dominators,
+                             const llvm::PostDominatorTree& post_dominators,
+                             const llvm::LoopInfo& loops,
+                             const llvm::DenseSet<const BasicBlock*>& forced)
+    : body_(body),
+      shapes_(shapes),
+      dominators_(dominators),
+      post_dominators_(post_dominators),
+      loops_(loops),
+      forced_(forced) {
+  for (BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&body)) {
+    position_[block] = static_cast<unsigned>(order_.size());
+    order_.push_back(block);
+  }
+  run();
+}
+
+Shape ShapeAnalysis::shape(const llvm::Value* value) const {
+  if (const auto* argument = llvm::dyn_cast<llvm::Argument>(value))
+    return shapes_.arguments[argument->getArgNo()];
+  if (const auto* number = llvm::dyn_cast<llvm::ConstantInt>(value))
+    return Shape::uniform(number->getValue().countr_zero());
+  if (!llvm::isa<llvm::Instruction>(value)) return Shape::uniform();
+  const auto found = known_.find(value);
+  return found == known_.end() ? Shape::undefined() : found->second;
+}
+
+// Shapes only fall, and so do the facts about control flow: this ends.
+void ShapeAnalysis::run() {
+  bool changed = true;
+  while (changed) {
+    while (update_values()) {
+    }
+    changed = update_control();
+  }
+}
+
+Shape ShapeAnalysis::phi_shape(const llvm::PHINode& phi) const {
+  Shape joined = Shape::undefined();
+  bool same = true;
+  for (const llvm::Value* incoming : phi.incoming_values()) {
+    if (llvm::isa<llvm::UndefValue>(incoming)) continue;
+    joined = joined.join(shape(incoming));
+    same &= incoming == phi.getIncomingValue(0);
+  }
+  if (!joined.exact()) return Shape::varying();
+  if (joined.is_undefined() || !joins_.contains(phi.getParent())) {
+    return joined;
+  }
+  // One and the same value from everywhere, computed before the ways parted, stays what it is.
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(phi.getIncomingValue(0));
+  return same && constant ? joined : Shape::varying();
+}
+
+bool ShapeAnalysis::update_values() {
+  bool changed = false;
+  for (const BasicBlock* block : order_) {
+    for (const llvm::Instruction& instruction : *block) {
+      if (instruction.getType()->isVoidTy()) continue;
+      Shape& known = known_.try_emplace(&instruction, Shape::undefined()).first->second;
+      if (known.is_varying()) continue;
+      const auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction);
+      Shape next = phi ? phi_shape(*phi)
+                       : result_shape(instruction, shapes_.width,
+                                      [this](const llvm::Value* value) { return shape(value); });
+      next = known.join(next);
+      if (next == known) continue;
+      known_[&instruction] = std::move(next);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+bool ShapeAnalysis::update_control() {
+  bool changed = false;
+  for (const BasicBlock* block : order_) {
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+    if (!branch || !branch->isConditional() || divergent_.contains(block)) continue;
+    const Shape condition = shape(branch->getCondition());
+    if (!forced_.contains(block) && (condition.is_uniform() || condition.is_undefined())) continue;
+    divergent_.insert(block);
+    mark_joins(block);
+    mark_loops(block);
+    changed = true;
+  }
+  return changed;
+}
+
+// A block that two disjoint ways from the branch reach is a join. Every block on the ways is
+// labelled with the latest join, or first step, before it.
+void ShapeAnalysis::mark_joins(const BasicBlock* branch) {
+  const auto* node = post_dominators_.getNode(branch);
+  const BasicBlock* end = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+  llvm::DenseMap<const BasicBlock*, const BasicBlock*> label;
+  auto reach = [&](const BasicBlock* from, const BasicBlock* to, const BasicBlock* with) {
+    if (position_[to] <= position_[from]) return;  // the next iteration
+    auto [place, is_new] = label.try_emplace(to, with);
+    if (is_new || place->second == with) return;
+    place->second = to;
+    joins_.insert(to);
+  };
+  for (const BasicBlock* successor : llvm::successors(branch)) reach(branch, successor, successor);
+  for (unsigned i = position_[branch] + 1; i < order_.size(); ++i) {
+    const auto found = label.find(order_[i]);
+    if (found == label.end()) continue;
+    if (order_[i] == end) break;
+    for (const BasicBlock* successor : llvm::successors(order_[i]))
+      reach(order_[i], successor, found->second);
+  }
+}
+
+// A loop that lanes may leave by this branch, while others stay, is divergent: what comes out of it
+// differs.
+void ShapeAnalysis::mark_loops(const BasicBlock* branch) {
+  const auto* node = post_dominators_.getNode(branch);
+  const BasicBlock* end = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+  for (const llvm::Loop* loop = loops_.getLoopFor(branch); loop; loop = loop->getParentLoop()) {
+    if (end && loop->contains(end)) return;
+    divergent_loops_.insert(loop);
+    llvm::SmallVector<BasicBlock*> exits;
+    loop->getExitBlocks(exits);
+    joins_.insert(exits.begin(), exits.end());
+  }
+}
+
+}  // namespace metal::cpu

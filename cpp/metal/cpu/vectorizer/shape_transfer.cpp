@@ -1,0 +1,288 @@
+#include "metal/cpu/vectorizer/shape_transfer.h"
+
+#include "llvm/IR/DataLayout.h"
+#include "llvm/IR/GetElementPtrTypeIterator.h"
+#include "llvm/IR/InstVisitor.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
+#include "metal/compiler/kernel_form.h"
+#include "metal/cpu/vectorizer/shape_analysis.h"
+
+namespace metal::cpu {
+namespace {
+
+using llvm::ConstantInt;
+
+int64_t wrap(int64_t value, unsigned bits) {
+  return bits >= 64 ? value : llvm::SignExtend64(static_cast<uint64_t>(value), bits);
+}
+
+// What lane operations give every lane the same result.
+bool is_uniform_call(llvm::StringRef name) {
+  if (name == kAnyLane || name == kNever) return true;
+  if (!name.consume_front(compiler::kRuntimePrefix)) return false;
+  for (const char* prefix : {"simd_sum_", "simd_product_", "simd_min_", "simd_max_", "simd_and_",
+                             "simd_or_", "simd_xor_", "simd_ballot", "simd_active_mask"}) {
+    if (name.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
+class Transfer : public llvm::InstVisitor<Transfer, Shape> {
+ public:
+  Transfer(unsigned width, ShapeOf shape_of) : width_(width), shape_of_(shape_of) {}
+
+  // Uniform operands make a uniform result; anything else varies.
+  Shape visitInstruction(llvm::Instruction& instruction) {
+    bool undefined = false;
+    for (const llvm::Value* operand : instruction.operands()) {
+      if (llvm::isa<llvm::BasicBlock>(operand)) continue;
+      const Shape shape = shape_of_(operand);
+      if (!shape.is_undefined() && !shape.is_uniform()) return Shape::varying();
+      undefined |= shape.is_undefined();
+    }
+    return undefined ? Shape::undefined() : Shape::uniform();
+  }
+
+  Shape visitBinaryOperator(llvm::BinaryOperator& operation) {
+    const Shape a = shape_of_(operation.getOperand(0));
+    const Shape b = shape_of_(operation.getOperand(1));
+    if (a.is_varying() || b.is_varying()) return Shape::varying();
+    if (a.is_undefined() || b.is_undefined()) return Shape::undefined();
+    if (!operation.getType()->isIntegerTy()) return visitInstruction(operation);
+    const unsigned bits = operation.getType()->getIntegerBitWidth();
+    const auto* constant = llvm::dyn_cast<ConstantInt>(operation.getOperand(1));
+    switch (operation.getOpcode()) {
+      case llvm::Instruction::Add:
+        return combine(a, b, bits, 1, operation.hasNoUnsignedWrap());
+      case llvm::Instruction::Sub:
+        return combine(a, b, bits, -1, false);
+      case llvm::Instruction::Mul:
+        return multiply(operation, a, b, bits);
+      case llvm::Instruction::Shl:
+        if (constant && constant->getValue().ult(bits)) {
+          const unsigned shift = static_cast<unsigned>(constant->getZExtValue());
+          return scale(a, int64_t{1} << shift, shift, bits, operation.hasNoUnsignedWrap());
+        }
+        break;
+      case llvm::Instruction::Or:
+        if (llvm::cast<llvm::PossiblyDisjointInst>(operation).isDisjoint() && !constant)
+          return combine(a, b, bits, 1, true);
+        [[fallthrough]];
+      case llvm::Instruction::LShr:
+      case llvm::Instruction::And:
+      case llvm::Instruction::Xor:
+        if (constant && bits <= 64 && a.exact() && !a.is_uniform())
+          return low_bits(operation.getOpcode(), a, constant->getZExtValue(), bits);
+        break;
+      default:
+        break;
+    }
+    Shape shape = visitInstruction(operation);
+    if (shape.is_uniform() && constant && operation.getOpcode() == llvm::Instruction::And)
+      return Shape::uniform(constant->getValue().countr_zero());
+    return shape;
+  }
+
+  // Numbers that fill up an aligned range are all below its end, or none is.
+  Shape visitICmpInst(llvm::ICmpInst& compare) {
+    const Shape a = shape_of_(compare.getOperand(0));
+    const Shape limit = shape_of_(compare.getOperand(1));
+    if (!a.is_pattern() || a.is_uniform() || !a.exact() || !limit.is_uniform())
+      return visitInstruction(compare);
+    unsigned zeros = limit.zero_bits();
+    switch (compare.getPredicate()) {
+      case llvm::CmpInst::ICMP_ULT:
+      case llvm::CmpInst::ICMP_UGE:
+        break;
+      case llvm::CmpInst::ICMP_UGT:
+      case llvm::CmpInst::ICMP_ULE: {
+        const auto* constant = llvm::dyn_cast<ConstantInt>(compare.getOperand(1));
+        if (!constant) return Shape::varying();
+        zeros = (constant->getValue() + 1).countr_zero();
+        break;
+      }
+      default:
+        return Shape::varying();
+    }
+    const int64_t range = int64_t{1} << std::min({zeros, a.zero_bits(), 32u});
+    const bool inside = llvm::all_of(
+        a.offsets(), [range](int64_t offset) { return offset >= 0 && offset < range; });
+    return inside ? Shape::uniform() : Shape::varying();
+  }
+
+  Shape visitGetElementPtrInst(llvm::GetElementPtrInst& address) {
+    Shape total = shape_of_(address.getPointerOperand());
+    const llvm::DataLayout& layout = address.getModule()->getDataLayout();
+    for (auto item = llvm::gep_type_begin(address); item != llvm::gep_type_end(address); ++item) {
+      if (item.getStructTypeOrNull()) continue;
+      const Shape index = shape_of_(item.getOperand());
+      if (total.is_varying() || index.is_varying()) return Shape::varying();
+      if (total.is_undefined() || index.is_undefined()) return Shape::undefined();
+      const auto size = static_cast<int64_t>(item.getSequentialElementStride(layout));
+      total = combine(total, scale(index, size, 0, 64, false), 64, 1, false);
+    }
+    return total;
+  }
+
+  Shape visitCastInst(llvm::CastInst& cast) {
+    const Shape shape = shape_of_(cast.getOperand(0));
+    if (shape.is_undefined() || shape.is_varying() || shape.is_uniform()) {
+      return shape.is_uniform() && cast.getOpcode() != llvm::Instruction::ZExt ? Shape::uniform()
+                                                                               : shape;
+    }
+    const unsigned from = cast.getSrcTy()->getScalarSizeInBits();
+    const bool widens = cast.getDestTy()->getScalarSizeInBits() > from;
+    switch (cast.getOpcode()) {
+      case llvm::Instruction::Trunc: {
+        Shape::Offsets offsets = shape.offsets();
+        for (int64_t& offset : offsets)
+          offset = wrap(offset, cast.getDestTy()->getScalarSizeInBits());
+        return Shape::pattern(std::move(offsets), shape.zero_bits(), shape.exact(), false);
+      }
+      case llvm::Instruction::ZExt:
+        if (from == 1) return Shape::varying();
+        return Shape::pattern(shape.offsets(), shape.zero_bits(), shape.exact() && shape.no_wrap(),
+                              shape.no_wrap());
+      case llvm::Instruction::SExt:
+        if (from == 1) return Shape::varying();
+        // Positions in a grid stay below 2^31.
+        return Shape::pattern(shape.offsets(), shape.zero_bits(), shape.exact() && shape.no_wrap(),
+                              false);
+      case llvm::Instruction::PtrToInt:
+      case llvm::Instruction::IntToPtr:
+        return widens ? Shape::varying() : shape;
+      case llvm::Instruction::AddrSpaceCast:
+        return shape;
+      case llvm::Instruction::BitCast:
+        return cast.getSrcTy() == cast.getDestTy() ? shape : Shape::varying();
+      default:
+        return Shape::varying();
+    }
+  }
+
+  Shape visitFreezeInst(llvm::FreezeInst& freeze) { return shape_of_(freeze.getOperand(0)); }
+
+  Shape visitSelectInst(llvm::SelectInst& select) {
+    const Shape condition = shape_of_(select.getCondition());
+    if (condition.is_undefined()) return condition;
+    const Shape either = shape_of_(select.getTrueValue()).join(shape_of_(select.getFalseValue()));
+    if (condition.is_uniform() || select.getTrueValue() == select.getFalseValue()) return either;
+    return Shape::varying();
+  }
+
+  // What all lanes read from one address is one value. Memory that each lane has for itself is at
+  // different addresses.
+  Shape visitLoadInst(llvm::LoadInst& load) { return visitInstruction(load); }
+
+  // One for the unit; where each lane has its place in it is part of the address.
+  Shape visitAllocaInst(llvm::AllocaInst&) { return Shape::uniform(); }
+
+  Shape visitAtomicRMWInst(llvm::AtomicRMWInst&) { return Shape::varying(); }
+  Shape visitAtomicCmpXchgInst(llvm::AtomicCmpXchgInst&) { return Shape::varying(); }
+
+  Shape visitCallInst(llvm::CallInst& call) {
+    const llvm::Function* callee = call.getCalledFunction();
+    if (callee && is_uniform_call(callee->getName())) return Shape::uniform();
+    if (callee && callee->getName().starts_with(compiler::kRuntimePrefix)) {
+      // What all lanes take from one lane they have in common.
+      if (!callee->getName().contains("simd_shuffle")) return Shape::varying();
+      const Shape source = shape_of_(call.getArgOperand(1));
+      return source.is_uniform() || source.is_undefined() ? source : Shape::varying();
+    }
+    bool undefined = false;
+    for (const llvm::Value* operand : call.args()) {
+      const Shape shape = shape_of_(operand);
+      if (!shape.is_undefined() && !shape.is_uniform()) return Shape::varying();
+      undefined |= shape.is_undefined();
+    }
+    return undefined ? Shape::undefined() : Shape::uniform();
+  }
+
+ private:
+  // a + sign * b
+  Shape combine(const Shape& a, const Shape& b, unsigned bits, int64_t sign, bool no_wrap) {
+    const unsigned zeros = std::min(a.zero_bits(), b.zero_bits());
+    if (a.is_uniform() && b.is_uniform()) return Shape::uniform(zeros);
+    Shape::Offsets offsets(width_);
+    for (unsigned lane = 0; lane < width_; ++lane)
+      offsets[lane] = wrap(a.offset(lane) + sign * b.offset(lane), bits);
+    return Shape::pattern(std::move(offsets), zeros, a.exact() && b.exact(),
+                          no_wrap && a.no_wrap() && b.no_wrap());
+  }
+
+  Shape scale(const Shape& a, int64_t factor, unsigned extra_zeros, unsigned bits, bool no_wrap) {
+    const unsigned zeros = std::min(a.zero_bits() + extra_zeros, bits);
+    if (a.is_uniform()) return Shape::uniform(zeros);
+    Shape::Offsets offsets(width_);
+    for (unsigned lane = 0; lane < width_; ++lane) {
+      offsets[lane] = wrap(static_cast<int64_t>(static_cast<uint64_t>(a.offset(lane)) *
+                                                static_cast<uint64_t>(factor)),
+                           bits);
+    }
+    return Shape::pattern(std::move(offsets), zeros, a.exact(), no_wrap && a.no_wrap());
+  }
+
+  Shape multiply(llvm::BinaryOperator& product, const Shape& a, const Shape& b, unsigned bits) {
+    const unsigned zeros = std::min(a.zero_bits() + b.zero_bits(), bits);
+    if (a.is_uniform() && b.is_uniform()) return Shape::uniform(zeros);
+    for (const auto& [constant, other] :
+         {std::pair(product.getOperand(1), &a), std::pair(product.getOperand(0), &b)}) {
+      const auto* factor = llvm::dyn_cast<ConstantInt>(constant);
+      if (!factor || bits > 64) continue;
+      return scale(*other, factor->getSExtValue(), factor->getValue().countr_zero(), bits,
+                   product.hasNoUnsignedWrap());
+    }
+    return Shape::varying();
+  }
+
+  // An operation on each bit by itself where lane 0's value ends in zeros and the other lanes fill
+  // just these: no carry crosses.
+  Shape low_bits(unsigned opcode, const Shape& a, uint64_t constant, unsigned bits) {
+    const unsigned zeros = std::min(a.zero_bits(), 32u);
+    const int64_t limit = int64_t{1} << zeros;
+    for (int64_t offset : a.offsets()) {
+      if (offset < 0 || offset >= limit) return Shape::varying();
+    }
+    Shape::Offsets offsets = a.offsets();
+    unsigned known_zeros = zeros;
+    const uint64_t low = constant & static_cast<uint64_t>(limit - 1);
+    for (int64_t& offset : offsets) {
+      const auto value = static_cast<uint64_t>(offset);
+      switch (opcode) {
+        case llvm::Instruction::LShr:
+          offset = constant >= 64 ? 0 : static_cast<int64_t>(value >> constant);
+          break;
+        case llvm::Instruction::And:
+          offset = static_cast<int64_t>(value & low);
+          break;
+        case llvm::Instruction::Or:
+          offset = static_cast<int64_t>(value | low);
+          break;
+        default:
+          offset = static_cast<int64_t>(value ^ low);
+          break;
+      }
+    }
+    if (opcode == llvm::Instruction::LShr) {
+      known_zeros = constant >= zeros ? 0 : zeros - static_cast<unsigned>(constant);
+    } else if (opcode != llvm::Instruction::And && low) {
+      known_zeros = static_cast<unsigned>(std::countr_zero(low));
+    }
+    const bool no_wrap = opcode == llvm::Instruction::LShr || opcode == llvm::Instruction::And;
+    for (int64_t& offset : offsets) offset = wrap(offset, bits);
+    return Shape::pattern(std::move(offsets), known_zeros, true, no_wrap);
+  }
+
+  unsigned width_;
+  ShapeOf shape_of_;
+};
+
+}  // namespace
+
+Shape result_shape(const llvm::Instruction& instruction, unsigned width, ShapeOf shape_of) {
+  return Transfer(width, shape_of).visit(const_cast<llvm::Instruction&>(instruction));
+}
+
+}  // namespace metal::cpu

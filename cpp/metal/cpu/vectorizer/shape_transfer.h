@@ -1,0 +1,19 @@
+// The shape of an instruction's result from those of its operands.
+#pragma once
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "metal/cpu/vectorizer/shape.h"
+
+namespace llvm {
+class Instruction;
+class Value;
+}  // namespace llvm
+
+namespace metal::cpu {
+
+using ShapeOf = llvm::function_ref<Shape(const llvm::Value*)>;
+
+// For every instruction but phis. `width` lanes.
+Shape result_shape(const llvm::Instruction& instruction, unsigned width, ShapeOf shape_of);
+
+}  // namespace metal::cpu

@@ -1,0 +1,507 @@
+#include "metal/cpu/vectorizer/widen.h"
+
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Analysis/ConstantFolding.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/GetElementPtrTypeIterator.h"
+#include "llvm/IR/InstVisitor.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "metal/compiler/kernel_form.h"
+#include "metal/cpu/vectorizer/widen_lane_operations.h"
+#include "metal/cpu/vectorizer/widen_memory.h"
+#include "metal/cpu/vectorizer/widener.h"
+
+namespace metal::cpu {
+namespace {
+
+using llvm::BasicBlock;
+using llvm::Constant;
+using llvm::ConstantInt;
+using llvm::Instruction;
+using llvm::Value;
+
+// Widens one instruction after the other.
+class Emitter : public llvm::InstVisitor<Emitter> {
+ public:
+  Emitter(llvm::Function& body, llvm::Function& wide, const ShapeAnalysis& shapes,
+          const llvm::TargetTransformInfo& costs)
+      : body_(body), w_(wide, shapes, costs), b_(w_.builder()), memory_(w_, body) {}
+
+  bool run(std::string& reason) {
+    for (unsigned i = 0; i < body_.arg_size(); ++i) {
+      llvm::Argument* argument = body_.getArg(i);
+      llvm::Argument* wide = w_.function().getArg(i);
+      const Shape shape = w_.shape(argument);
+      if (shape.is_varying()) {
+        w_.set_vector(argument, wide);
+      } else if (argument->getType()->isIntegerTy(32) && shape.zero_bits() >= 32) {
+        w_.set_first(argument, b_.getInt32(0));
+      } else {
+        w_.set_first(argument, wide);
+      }
+    }
+    llvm::ReversePostOrderTraversal<llvm::Function*> order(&body_);
+    for (BasicBlock* block : order)
+      starts_[block] = BasicBlock::Create(body_.getContext(), block->getName(), &w_.function());
+    for (BasicBlock* block : order) {
+      b_.SetInsertPoint(starts_[block]);
+      w_.set_mask(nullptr);
+      memory_.enter(*block);
+      for (Instruction& instruction : *block) {
+        visit(instruction);
+        if (reason_.empty()) continue;
+        reason = reason_;
+        return false;
+      }
+      ends_[block] = b_.GetInsertBlock();
+    }
+    fill_phis();
+    return true;
+  }
+
+  void visitInstruction(Instruction& instruction) {
+    reason_ = std::string("no vector form of '") + instruction.getOpcodeName() + "'";
+  }
+
+  void visitPHINode(llvm::PHINode& phi) {
+    const bool varying = w_.shape(&phi).is_varying();
+    llvm::Type* type = varying ? w_.wide_type(phi.getType()) : phi.getType();
+    llvm::PHINode* wide = b_.CreatePHI(type, phi.getNumIncomingValues(), phi.getName());
+    if (varying) {
+      w_.set_vector(&phi, wide);
+    } else {
+      w_.set_first(&phi, wide);
+    }
+    phis_.push_back({&phi, wide});
+  }
+
+  void visitReturnInst(llvm::ReturnInst&) { b_.CreateRetVoid(); }
+  void visitUnreachableInst(llvm::UnreachableInst&) { b_.CreateUnreachable(); }
+
+  void visitBranchInst(llvm::BranchInst& branch) {
+    if (branch.isUnconditional()) {
+      b_.CreateBr(starts_[branch.getSuccessor(0)]);
+      return;
+    }
+    if (!w_.shape(branch.getCondition()).is_uniform()) {
+      reason_ = "lanes part at a branch that was not linearised";
+      return;
+    }
+    b_.CreateCondBr(w_.first(branch.getCondition()), starts_[branch.getSuccessor(0)],
+                    starts_[branch.getSuccessor(1)]);
+  }
+
+  void visitBinaryOperator(llvm::BinaryOperator& operation) {
+    if (scalar(operation)) return;
+    Value* a = w_.vector(operation.getOperand(0));
+    Value* b = w_.vector(operation.getOperand(1));
+    if (operation.isIntDivRem()) {
+      w_.set_vector(&operation, divide(operation, a, b));
+      return;
+    }
+    Value* result = b_.CreateBinOp(operation.getOpcode(), a, b);
+    keep_flags(operation, result);
+    w_.set_vector(&operation, result);
+  }
+
+  void visitUnaryOperator(llvm::UnaryOperator& operation) {
+    if (scalar(operation)) return;
+    Value* result = b_.CreateUnOp(operation.getOpcode(), w_.vector(operation.getOperand(0)));
+    keep_flags(operation, result);
+    w_.set_vector(&operation, result);
+  }
+
+  void visitCastInst(llvm::CastInst& cast) {
+    if (scalar(cast)) {
+      check_extension(cast);
+      return;
+    }
+    Value* result = b_.CreateCast(cast.getOpcode(), w_.vector(cast.getOperand(0)),
+                                  w_.wide_type(cast.getDestTy()));
+    w_.set_vector(&cast, result);
+  }
+
+  void visitCmpInst(llvm::CmpInst& compare) {
+    if (scalar(compare)) return;
+    Value* result = b_.CreateCmp(compare.getPredicate(), w_.vector(compare.getOperand(0)),
+                                 w_.vector(compare.getOperand(1)));
+    keep_flags(compare, result);
+    w_.set_vector(&compare, result);
+  }
+
+  void visitSelectInst(llvm::SelectInst& select) {
+    if (scalar(select)) return;
+    Value* condition = w_.shape(select.getCondition()).is_uniform()
+                           ? w_.first(select.getCondition())
+                           : w_.vector(select.getCondition());
+    Value* result = b_.CreateSelect(condition, w_.vector(select.getTrueValue()),
+                                    w_.vector(select.getFalseValue()));
+    keep_flags(select, result);
+    w_.set_vector(&select, result);
+  }
+
+  void visitFreezeInst(llvm::FreezeInst& freeze) {
+    if (scalar(freeze)) return;
+    w_.set_vector(&freeze, b_.CreateFreeze(w_.vector(freeze.getOperand(0))));
+  }
+
+  void visitGetElementPtrInst(llvm::GetElementPtrInst& address) {
+    if (scalar(address)) return;
+    llvm::SmallVector<Value*> indices;
+    Value* only = nullptr;  // the one index that varies
+    unsigned varying = 0;
+    for (Value* index : address.indices()) {
+      const bool uniform = w_.shape(index).is_uniform();
+      indices.push_back(uniform ? w_.first(index) : w_.vector(index));
+      varying += !uniform;
+      if (!uniform) only = index;
+    }
+    const bool uniform_base = w_.shape(address.getPointerOperand()).is_uniform();
+    Value* base = uniform_base ? w_.first(address.getPointerOperand())
+                               : w_.vector(address.getPointerOperand());
+    w_.set_vector(&address, b_.CreateGEP(address.getSourceElementType(), base, indices));
+    if (uniform_base && varying == 1) remember_index(address, only);
+    if (!uniform_base && varying == 0) move_root(address, indices);
+  }
+
+  void visitExtractValueInst(llvm::ExtractValueInst& extract) {
+    if (scalar(extract)) return;
+    // Results of compare-exchange and of arithmetic with overflow are kept as two vectors.
+    w_.set_vector(&extract, b_.CreateExtractValue(w_.vector(extract.getAggregateOperand()),
+                                                  extract.getIndices()));
+  }
+
+  void visitAllocaInst(llvm::AllocaInst& variable) {
+    llvm::AllocaInst* memory = w_.scratch(variable.getAllocatedType(), variable.getName());
+    memory->setAlignment(variable.getAlign());
+    w_.set_first(&variable, memory);
+  }
+
+  void visitLoadInst(llvm::LoadInst& load) { memory_.load(load); }
+  void visitStoreInst(llvm::StoreInst& store) { memory_.store(store); }
+  void visitAtomicRMWInst(llvm::AtomicRMWInst& operation) { memory_.read_modify_write(operation); }
+  void visitAtomicCmpXchgInst(llvm::AtomicCmpXchgInst& operation) {
+    memory_.compare_exchange(operation);
+  }
+  void visitFenceInst(llvm::FenceInst& fence) { b_.Insert(fence.clone()); }
+
+  void visitCallInst(llvm::CallInst& call) {
+    const llvm::Function* callee = call.getCalledFunction();
+    if (!callee) return visitInstruction(call);
+    const llvm::StringRef name = callee->getName();
+    if (name == kBlockMask) {
+      enter_mask(call.getArgOperand(0));
+    } else if (name == kAnyLane) {
+      Value* argument = call.getArgOperand(0);
+      w_.set_first(&call, w_.shape(argument).is_uniform() ? w_.first(argument)
+                                                          : w_.any(w_.vector(argument)));
+    } else if (name == kNever) {
+      w_.set_first(&call, b_.getFalse());
+    } else if (name.starts_with(compiler::kRuntimePrefix)) {
+      if (!widen_lane_operation(w_, call)) reason_ = "no vector form of " + name.str();
+    } else if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call)) {
+      visit_intrinsic(*intrinsic);
+    } else {
+      reason_ = "a call of the function " + name.str() + ", which calls itself";
+    }
+  }
+
+ private:
+  // What does not differ between lanes, or only by a pattern, is computed once, for lane 0.
+  bool scalar(Instruction& instruction) {
+    const Shape shape = w_.shape(&instruction);
+    if (shape.is_varying()) return false;
+    if (shape.is_undefined()) {
+      w_.set_first(&instruction, llvm::PoisonValue::get(instruction.getType()));
+      return true;
+    }
+    Instruction* copy = instruction.clone();
+    copy->setName(instruction.getName());
+    if (!shape.is_uniform() || w_.mask()) copy->dropPoisonGeneratingFlags();
+    if (instruction.isIntDivRem()) copy->dropPoisonGeneratingFlags();
+    Value* holds = nullptr;
+    for (unsigned i = 0; i < copy->getNumOperands(); ++i) {
+      Value* operand = instruction.getOperand(i);
+      const LaneValue& lanes = w_.lanes(operand);
+      copy->setOperand(i, lanes.first);
+      if (lanes.holds) holds = holds ? b_.CreateAnd(holds, lanes.holds) : lanes.holds;
+    }
+    if (Constant* folded = llvm::ConstantFoldInstruction(copy, w_.layout())) {
+      copy->deleteValue();
+      w_.set_first(&instruction, folded);
+    } else {
+      b_.Insert(copy);
+      if (instruction.isIntDivRem()) guard_scalar_division(*copy);
+      w_.set_first(&instruction, copy);
+    }
+    if (shape.exact()) return true;
+    if (holds) w_.set_holds(&instruction, holds);
+    make_exact_vector(instruction);
+    return true;
+  }
+
+  // Where no lane runs, operands may be anything.
+  void guard_scalar_division(Instruction& division) {
+    if (!w_.mask() || llvm::isa<Constant>(division.getOperand(1))) return;
+    b_.SetInsertPoint(&division);
+    Value* some = w_.any(w_.mask());
+    llvm::Type* type = division.getType();
+    for (unsigned i = 0; i < 2; ++i)
+      division.setOperand(i,
+                          b_.CreateSelect(some, division.getOperand(i), ConstantInt::get(type, 1)));
+    b_.SetInsertPoint(division.getParent());
+  }
+
+  // The pattern is only assumed: who needs certainty takes the vector.
+  void make_exact_vector(Instruction& instruction) {
+    Instruction* copy = instruction.clone();
+    llvm::SmallVector<Value*> operands;
+    if (auto* cast = llvm::dyn_cast<llvm::CastInst>(&instruction)) {
+      copy->deleteValue();
+      w_.set_vector(&instruction, b_.CreateCast(cast->getOpcode(), w_.vector(cast->getOperand(0)),
+                                                w_.wide_type(cast->getDestTy())));
+      return;
+    }
+    copy->deleteValue();
+    if (auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction)) {
+      llvm::SmallVector<Value*> indices;
+      for (Value* index : address->indices())
+        indices.push_back(w_.shape(index).is_uniform() ? w_.first(index) : w_.vector(index));
+      w_.set_vector(&instruction, b_.CreateGEP(address->getSourceElementType(),
+                                               w_.vector(address->getPointerOperand()), indices));
+      return;
+    }
+    if (auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(&instruction)) {
+      w_.set_vector(&instruction,
+                    b_.CreateBinOp(operation->getOpcode(), w_.vector(operation->getOperand(0)),
+                                   w_.vector(operation->getOperand(1))));
+      return;
+    }
+    if (auto* select = llvm::dyn_cast<llvm::SelectInst>(&instruction)) {
+      w_.set_vector(&instruction, b_.CreateSelect(w_.first(select->getCondition()),
+                                                  w_.vector(select->getTrueValue()),
+                                                  w_.vector(select->getFalseValue())));
+      return;
+    }
+    w_.set_vector(&instruction, w_.vector(instruction.getOperand(0)));
+  }
+
+  // A number that grows from lane to lane may pass the end of its range before it is extended.
+  void check_extension(llvm::CastInst& cast) {
+    if (cast.getOpcode() != Instruction::ZExt || w_.shape(&cast).exact()) return;
+    const Shape shape = w_.shape(cast.getOperand(0));
+    if (!shape.exact() || shape.no_wrap()) return;
+    int64_t lowest = 0, highest = 0;
+    for (int64_t offset : shape.offsets()) {
+      lowest = std::min(lowest, offset);
+      highest = std::max(highest, offset);
+    }
+    Value* number = w_.first(cast.getOperand(0));
+    llvm::Type* type = number->getType();
+    Value* low_enough =
+        b_.CreateICmpULE(number, ConstantInt::get(type, ~static_cast<uint64_t>(highest), true));
+    Value* holds = low_enough;
+    if (lowest < 0) {
+      holds = b_.CreateAnd(
+          holds, b_.CreateICmpUGE(number, ConstantInt::get(type, static_cast<uint64_t>(-lowest))));
+    }
+    w_.set_holds(&cast, holds);
+  }
+
+  static void keep_flags(Instruction& from, Value* to) {
+    auto* made = llvm::dyn_cast<Instruction>(to);
+    if (made && made->getOpcode() == from.getOpcode()) made->copyIRFlags(&from);
+  }
+
+  // 32-bit numbers divide exactly in double precision, which has vector instructions. Lanes that do
+  // not run divide by whatever they have: by 1 instead.
+  Value* divide(llvm::BinaryOperator& operation, Value* a, Value* b) {
+    llvm::Type* type = operation.getType();
+    const bool is_signed =
+        operation.getOpcode() == Instruction::SDiv || operation.getOpcode() == Instruction::SRem;
+    const bool remainder =
+        operation.getOpcode() == Instruction::SRem || operation.getOpcode() == Instruction::URem;
+    if (llvm::isa<Constant>(b)) return b_.CreateBinOp(operation.getOpcode(), a, b);
+    if (type->getIntegerBitWidth() > 32) {
+      b = w_.where_active(b, ConstantInt::get(type, 1));
+      if (is_signed) a = w_.where_active(a, ConstantInt::get(type, 1));
+      return b_.CreateBinOp(operation.getOpcode(), a, b);
+    }
+    llvm::Type* wide = w_.wide_type(b_.getDoubleTy());
+    auto to_double = [&](Value* number) {
+      return is_signed ? b_.CreateSIToFP(number, wide) : b_.CreateUIToFP(number, wide);
+    };
+    b = w_.where_active(b, ConstantInt::get(type, 1));
+    Value* exact = b_.CreateFDiv(to_double(a), to_double(b));
+    llvm::Type* integers = w_.wide_type(type);
+    llvm::Type* words = w_.wide_type(b_.getInt32Ty());
+    Value* quotient;
+    if (is_signed || type->getIntegerBitWidth() < 32) {
+      quotient = b_.CreateTrunc(b_.CreateFPToSI(exact, words), integers);
+    } else {
+      // Shifted into the range of signed numbers, for which processors have a conversion.
+      constexpr double kHalf = 2147483648.0;
+      Value* whole = b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, exact);
+      Value* shifted = b_.CreateFSub(whole, llvm::ConstantFP::get(wide, kHalf));
+      quotient =
+          b_.CreateXor(b_.CreateFPToSI(shifted, words), ConstantInt::get(words, uint64_t{1} << 31));
+    }
+    return remainder ? b_.CreateSub(a, b_.CreateMul(quotient, b)) : quotient;
+  }
+
+  void remember_index(llvm::GetElementPtrInst& address, Value* only) {
+    llvm::SmallVector<Value*> zeroed;
+    IndexedAddress indexed;
+    for (auto item = llvm::gep_type_begin(address); item != llvm::gep_type_end(address); ++item) {
+      Value* index = item.getOperand();
+      if (index == only && !item.getStructTypeOrNull()) {
+        zeroed.push_back(ConstantInt::get(index->getType(), 0));
+        indexed.scale = item.getSequentialElementStride(w_.layout());
+      } else {
+        zeroed.push_back(w_.first(index));
+      }
+    }
+    indexed.root =
+        b_.CreateGEP(address.getSourceElementType(), w_.first(address.getPointerOperand()), zeroed);
+    indexed.index = w_.vector(only);
+    if (const auto* extension = llvm::dyn_cast<llvm::CastInst>(only);
+        extension && extension->getSrcTy()->isIntegerTy(32) &&
+        llvm::isa<llvm::SExtInst, llvm::ZExtInst>(extension)) {
+      indexed.index = w_.vector(extension->getOperand(0));
+      indexed.is_signed = llvm::isa<llvm::SExtInst>(extension);
+    }
+    const unsigned bits = indexed.index->getType()->getScalarSizeInBits();
+    if (bits == 32 || bits == 64) w_.set_address(&address, indexed);
+  }
+
+  // A step that all lanes take from addresses that differ in one index.
+  void move_root(llvm::GetElementPtrInst& address, llvm::ArrayRef<Value*> indices) {
+    if (!w_.has_address(address.getPointerOperand())) return;
+    IndexedAddress indexed = w_.address(address.getPointerOperand());
+    indexed.root = b_.CreateGEP(address.getSourceElementType(), indexed.root, indices);
+    w_.set_address(&address, indexed);
+  }
+
+  void enter_mask(Value* mask) {
+    if (w_.shape(mask).is_uniform()) {
+      // True, or the block is skipped.
+      w_.set_mask(nullptr);
+    } else {
+      w_.set_mask(w_.vector(mask));
+    }
+  }
+
+  void visit_intrinsic(llvm::IntrinsicInst& call) {
+    if (call.getType()->isVoidTy()) return;
+    if (scalar_call(call)) return;
+    const llvm::Intrinsic::ID id = call.getIntrinsicID();
+    llvm::SmallVector<Value*> operands;
+    for (unsigned i = 0; i < call.arg_size(); ++i) {
+      Value* operand = call.getArgOperand(i);
+      const bool stays =
+          call.paramHasAttr(i, llvm::Attribute::ImmArg) || (id == llvm::Intrinsic::powi && i == 1);
+      operands.push_back(stays ? operand : w_.vector(operand));
+    }
+    llvm::SmallVector<llvm::Type*> types;
+    llvm::Type* result = call.getType();
+    if (auto* pair = llvm::dyn_cast<llvm::StructType>(result)) {
+      types.push_back(w_.wide_type(pair->getElementType(0)));
+    } else {
+      types.push_back(w_.wide_type(result));
+    }
+    switch (id) {
+      case llvm::Intrinsic::fptosi_sat:
+      case llvm::Intrinsic::fptoui_sat:
+      case llvm::Intrinsic::lrint:
+      case llvm::Intrinsic::llrint:
+      case llvm::Intrinsic::is_fpclass:
+      case llvm::Intrinsic::ldexp:
+        types.push_back(operands.back()->getType());
+        if (id == llvm::Intrinsic::fptosi_sat || id == llvm::Intrinsic::fptoui_sat)
+          types.back() = operands[0]->getType();
+        if (id == llvm::Intrinsic::is_fpclass) types = {operands[0]->getType()};
+        break;
+      default:
+        break;
+    }
+    llvm::CallInst* wide = b_.CreateIntrinsic(id, types, operands);
+    if (llvm::isa<llvm::FPMathOperator>(call)) wide->copyFastMathFlags(&call);
+    w_.set_vector(&call, wide);
+  }
+
+  bool scalar_call(llvm::IntrinsicInst& call) {
+    if (!w_.shape(&call).is_uniform()) return false;
+    Instruction* copy = call.clone();
+    for (unsigned i = 0; i < call.arg_size(); ++i) {
+      if (!call.paramHasAttr(i, llvm::Attribute::ImmArg))
+        copy->setOperand(i, w_.first(call.getArgOperand(i)));
+    }
+    w_.set_first(&call, b_.Insert(copy));
+    return true;
+  }
+
+  void fill_phis() {
+    for (auto& [phi, wide] : phis_) {
+      for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i) {
+        Value* value = phi->getIncomingValue(i);
+        Value* incoming;
+        if (llvm::isa<llvm::UndefValue>(value)) {
+          incoming = llvm::isa<llvm::PoisonValue>(value) ? llvm::PoisonValue::get(wide->getType())
+                                                         : llvm::UndefValue::get(wide->getType());
+        } else {
+          incoming = w_.shape(phi).is_varying() ? w_.vector(value) : w_.first(value);
+        }
+        wide->addIncoming(incoming, ends_[phi->getIncomingBlock(i)]);
+      }
+    }
+  }
+
+  llvm::Function& body_;
+  Widener w_;
+  llvm::IRBuilder<>& b_;
+  MemoryWidener memory_;
+  llvm::DenseMap<BasicBlock*, BasicBlock*> starts_;
+  llvm::DenseMap<BasicBlock*, BasicBlock*> ends_;
+  std::vector<std::pair<llvm::PHINode*, llvm::PHINode*>> phis_;
+  std::string reason_;
+};
+
+llvm::Function* declare_wide(llvm::Function& body, const BodyShapes& shapes) {
+  llvm::SmallVector<llvm::Type*> types;
+  for (unsigned i = 0; i < body.arg_size(); ++i) {
+    llvm::Type* type = body.getArg(i)->getType();
+    types.push_back(
+        shapes.arguments[i].is_varying() ? llvm::FixedVectorType::get(type, shapes.width) : type);
+  }
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(body.getContext()), types, false);
+  auto* wide = llvm::Function::Create(type, llvm::Function::InternalLinkage,
+                                      body.getName() + ".wide", body.getParent());
+  wide->addFnAttrs(llvm::AttrBuilder(body.getContext(), body.getAttributes().getFnAttrs()));
+  for (unsigned i = 0; i < body.arg_size(); ++i) {
+    wide->getArg(i)->setName(body.getArg(i)->getName());
+    if (body.getArg(i)->hasNoAliasAttr()) wide->getArg(i)->addAttr(llvm::Attribute::NoAlias);
+  }
+  return wide;
+}
+
+}  // namespace
+
+llvm::Function* widen(llvm::Function& body, const BodyShapes& shapes,
+                      const llvm::TargetTransformInfo& costs, std::string& reason) {
+  llvm::DominatorTree dominators(body);
+  llvm::PostDominatorTree post_dominators(body);
+  llvm::LoopInfo loops(dominators);
+  const ShapeAnalysis analysis(body, shapes, dominators, post_dominators, loops);
+  llvm::Function* wide = declare_wide(body, shapes);
+  if (Emitter(body, *wide, analysis, costs).run(reason)) return wide;
+  wide->deleteBody();
+  wide->eraseFromParent();
+  return nullptr;
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,198 @@
+#include "metal/cpu/vectorizer/widener.h"
+
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+
+namespace metal::cpu {
+
+using llvm::BasicBlock;
+using llvm::Constant;
+using llvm::ConstantInt;
+using llvm::Type;
+using llvm::Value;
+
+Widener::Widener(llvm::Function& wide, const ShapeAnalysis& shapes,
+                 const llvm::TargetTransformInfo& costs)
+    : wide_(wide), shapes_(shapes), costs_(costs), builder_(wide.getContext()) {}
+
+const LaneValue& Widener::lanes(Value* value) {
+  LaneValue& found = values_[value];
+  if (!found.first && !found.vector) {
+    found.shape = shapes_.shape(value);
+    found.first = llvm::cast<Constant>(value);
+  }
+  return found;
+}
+
+Value* Widener::first(Value* value) { return lanes(value).first; }
+
+Value* Widener::vector(Value* value) {
+  lanes(value);
+  LaneValue& found = values_[value];
+  if (!found.vector) found.vector = make_vector(found);
+  return found.vector;
+}
+
+// Where lane 0's value is computed, so that the vector can be used wherever it can.
+Value* Widener::make_vector(LaneValue& value) {
+  llvm::IRBuilder<>::InsertPointGuard guard(builder_);
+  if (auto* constant = llvm::dyn_cast<Constant>(value.first); constant && value.shape.is_uniform())
+    return llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(width()), constant);
+  if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(value.first)) {
+    if (llvm::isa<llvm::PHINode>(instruction)) {
+      builder_.SetInsertPoint(instruction->getParent(),
+                              instruction->getParent()->getFirstInsertionPt());
+    } else {
+      builder_.SetInsertPoint(instruction->getParent(), std::next(instruction->getIterator()));
+    }
+  } else {
+    builder_.SetInsertPoint(&wide_.getEntryBlock(), wide_.getEntryBlock().getFirstInsertionPt());
+  }
+  Type* type = value.first->getType();
+  if (value.shape.is_uniform()) return splat(value.first);
+  if (type->isPointerTy()) {
+    return builder_.CreateGEP(builder_.getInt8Ty(), value.first,
+                              offsets(value.shape, builder_.getInt64Ty()));
+  }
+  return builder_.CreateAdd(splat(value.first), offsets(value.shape, type));
+}
+
+void Widener::set_first(Value* value, Value* first) {
+  LaneValue& entry = values_[value];
+  entry.shape = shapes_.shape(value);
+  entry.first = first;
+}
+
+void Widener::set_vector(Value* value, Value* vector) {
+  LaneValue& entry = values_[value];
+  entry.shape = shapes_.shape(value);
+  entry.vector = vector;
+}
+
+IndexedAddress Widener::address(Value* pointer) {
+  const auto found = addresses_.find(pointer);
+  if (found != addresses_.end()) return found->second;
+  // From nowhere: the pointers themselves are the index.
+  IndexedAddress address;
+  address.root = llvm::ConstantPointerNull::get(llvm::cast<llvm::PointerType>(pointer->getType()));
+  address.index = builder_.CreatePtrToInt(vector(pointer), wide_type(builder_.getInt64Ty()));
+  return address;
+}
+
+Value* Widener::mask_or_all() {
+  return mask_ ? mask_ : Constant::getAllOnesValue(wide_type(builder_.getInt1Ty()));
+}
+
+Value* Widener::mask_bits() { return bits_of(mask_or_all()); }
+
+Value* Widener::where_active(Value* vector, Constant* other) {
+  if (!mask_) return vector;
+  return builder_.CreateSelect(
+      mask_, vector, llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(width()), other));
+}
+
+Type* Widener::wide_type(Type* scalar) const { return llvm::FixedVectorType::get(scalar, width()); }
+
+Value* Widener::splat(Value* scalar) { return builder_.CreateVectorSplat(width(), scalar); }
+
+Constant* Widener::offsets(const Shape& shape, Type* integer) const {
+  llvm::SmallVector<Constant*> lanes;
+  for (unsigned lane = 0; lane < width(); ++lane)
+    lanes.push_back(ConstantInt::get(integer, static_cast<uint64_t>(shape.offset(lane)), true));
+  return llvm::ConstantVector::get(lanes);
+}
+
+Constant* Widener::sequence(Type* integer, uint64_t step) const {
+  llvm::SmallVector<Constant*> lanes;
+  for (unsigned lane = 0; lane < width(); ++lane)
+    lanes.push_back(ConstantInt::get(integer, lane * step));
+  return llvm::ConstantVector::get(lanes);
+}
+
+Value* Widener::bits_of(Value* vector_of_bits) {
+  return builder_.CreateBitCast(vector_of_bits, builder_.getIntNTy(width()));
+}
+
+Value* Widener::all(Value* vector_of_bits) {
+  return builder_.CreateICmpEQ(bits_of(vector_of_bits),
+                               Constant::getAllOnesValue(builder_.getIntNTy(width())));
+}
+
+Value* Widener::any(Value* vector_of_bits) {
+  return builder_.CreateICmpNE(bits_of(vector_of_bits),
+                               Constant::getNullValue(builder_.getIntNTy(width())));
+}
+
+Value* Widener::last_active(Value* vector) {
+  if (!mask_) return builder_.CreateExtractElement(vector, width() - 1);
+  Value* bits = builder_.CreateZExt(mask_bits(), builder_.getInt64Ty());
+  Value* zeros = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, bits, builder_.getFalse());
+  // With no lane at all it does not matter which.
+  Value* lane = builder_.CreateAnd(builder_.CreateSub(builder_.getInt64(63), zeros), width() - 1);
+  return builder_.CreateExtractElement(vector, lane);
+}
+
+llvm::AllocaInst* Widener::scratch(Type* type, const llvm::Twine& name) {
+  BasicBlock& entry = wide_.getEntryBlock();
+  llvm::IRBuilder<> builder(&entry, entry.getFirstInsertionPt());
+  llvm::AllocaInst* memory = builder.CreateAlloca(type, nullptr, name);
+  memory->setAlignment(llvm::Align(64));
+  return memory;
+}
+
+Value* Widener::either(Value* condition, llvm::function_ref<Value*()> then,
+                       llvm::function_ref<Value*()> otherwise, bool likely) {
+  BasicBlock* before = builder_.GetInsertBlock();
+  BasicBlock* rest = BasicBlock::Create(wide_.getContext(), "either.end", &wide_);
+  BasicBlock* yes = BasicBlock::Create(wide_.getContext(), "either.yes", &wide_);
+  BasicBlock* no = BasicBlock::Create(wide_.getContext(), "either.no", &wide_);
+  yes->moveAfter(before);
+  no->moveAfter(yes);
+  rest->moveAfter(no);
+  llvm::MDBuilder metadata(wide_.getContext());
+  builder_.CreateCondBr(condition, yes, no,
+                        likely ? metadata.createLikelyBranchWeights() : nullptr);
+  builder_.SetInsertPoint(yes);
+  Value* a = then();
+  BasicBlock* end_a = builder_.GetInsertBlock();
+  builder_.CreateBr(rest);
+  builder_.SetInsertPoint(no);
+  Value* b = otherwise();
+  BasicBlock* end_b = builder_.GetInsertBlock();
+  builder_.CreateBr(rest);
+  rest->moveAfter(end_b);
+  builder_.SetInsertPoint(rest);
+  if (!a) return nullptr;
+  llvm::PHINode* result = builder_.CreatePHI(a->getType(), 2);
+  result->addIncoming(a, end_a);
+  result->addIncoming(b, end_b);
+  return result;
+}
+
+void Widener::for_each_lane(llvm::function_ref<void(Value*)> inside) {
+  Value* bits = mask_bits();
+  Type* type = bits->getType();
+  BasicBlock* before = builder_.GetInsertBlock();
+  BasicBlock* header = BasicBlock::Create(wide_.getContext(), "lane", &wide_);
+  BasicBlock* body = BasicBlock::Create(wide_.getContext(), "lane.body", &wide_);
+  BasicBlock* after = BasicBlock::Create(wide_.getContext(), "lane.end", &wide_);
+  header->moveAfter(before);
+  body->moveAfter(header);
+  builder_.CreateBr(header);
+  builder_.SetInsertPoint(header);
+  llvm::PHINode* rest = builder_.CreatePHI(type, 2, "lanes");
+  rest->addIncoming(bits, before);
+  builder_.CreateCondBr(builder_.CreateICmpEQ(rest, Constant::getNullValue(type)), after, body);
+  builder_.SetInsertPoint(body);
+  Value* lane = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, rest, builder_.getTrue());
+  inside(builder_.CreateZExtOrTrunc(lane, builder_.getInt32Ty()));
+  Value* next = builder_.CreateAnd(rest, builder_.CreateSub(rest, ConstantInt::get(type, 1)));
+  rest->addIncoming(next, builder_.GetInsertBlock());
+  builder_.CreateBr(header);
+  after->moveAfter(builder_.GetInsertBlock());
+  builder_.SetInsertPoint(after);
+}
+
+}  // namespace metal::cpu

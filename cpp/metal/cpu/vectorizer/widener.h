@@ -1,0 +1,92 @@
+// The state of widening shared by its parts: what every value of the body has become.
+#pragma once
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "metal/cpu/vectorizer/shape_analysis.h"
+
+namespace llvm {
+class TargetTransformInfo;
+}
+
+namespace metal::cpu {
+
+// A value in all lanes. Uniform values and patterns are held as lane 0's value; the vector is made
+// when something needs it.
+struct LaneValue {
+  Shape shape = Shape::undefined();
+  llvm::Value* first = nullptr;  // lane 0's, unless the shape is varying
+  llvm::Value* vector = nullptr;
+  llvm::Value* holds = nullptr;  // i1: whether the pattern holds; null when it always does
+};
+
+// An address that differs between lanes only in one index.
+struct IndexedAddress {
+  llvm::Value* root = nullptr;   // scalar pointer
+  llvm::Value* index = nullptr;  // vector of i32 or i64
+  bool is_signed = true;         // how an i32 becomes 64 bits wide
+  uint64_t scale = 1;            // bytes
+};
+
+class Widener {
+ public:
+  Widener(llvm::Function& wide, const ShapeAnalysis& shapes,
+          const llvm::TargetTransformInfo& costs);
+
+  unsigned width() const { return shapes_.width(); }
+  llvm::IRBuilder<>& builder() { return builder_; }
+  llvm::Function& function() { return wide_; }
+  const llvm::TargetTransformInfo& costs() const { return costs_; }
+  const llvm::DataLayout& layout() const { return wide_.getParent()->getDataLayout(); }
+
+  Shape shape(const llvm::Value* value) const { return shapes_.shape(value); }
+  const LaneValue& lanes(llvm::Value* value);
+  llvm::Value* first(llvm::Value* value);  // lane 0's
+  llvm::Value* vector(llvm::Value* value);
+  void set_first(llvm::Value* value, llvm::Value* first);
+  void set_vector(llvm::Value* value, llvm::Value* vector);
+  void set_holds(llvm::Value* value, llvm::Value* holds) { values_[value].holds = holds; }
+  void set_address(llvm::Value* pointer, const IndexedAddress& address) {
+    addresses_[pointer] = address;
+  }
+  bool has_address(llvm::Value* pointer) const { return addresses_.contains(pointer); }
+  IndexedAddress address(llvm::Value* pointer);
+
+  // The lanes that run the current block. Null: all of them.
+  llvm::Value* mask() const { return mask_; }
+  void set_mask(llvm::Value* mask) { mask_ = mask; }
+  llvm::Value* mask_or_all();
+  llvm::Value* mask_bits();  // as an integer of one bit a lane
+  // In lanes that do not run the block, `other`.
+  llvm::Value* where_active(llvm::Value* vector, llvm::Constant* other);
+
+  llvm::Type* wide_type(llvm::Type* scalar) const;
+  llvm::Value* splat(llvm::Value* scalar);
+  llvm::Constant* offsets(const Shape& shape, llvm::Type* integer) const;
+  llvm::Constant* sequence(llvm::Type* integer, uint64_t step = 1) const;  // 0, step, 2 step, ...
+  llvm::Value* bits_of(llvm::Value* vector_of_bits);
+  llvm::Value* all(llvm::Value* vector_of_bits);
+  llvm::Value* any(llvm::Value* vector_of_bits);
+  llvm::Value* last_active(llvm::Value* vector);  // the value of the last lane that runs the block
+  llvm::AllocaInst* scratch(llvm::Type* type, const llvm::Twine& name);
+
+  // if (condition) then() else otherwise(), joined; results may be null.
+  llvm::Value* either(llvm::Value* condition, llvm::function_ref<llvm::Value*()> then,
+                      llvm::function_ref<llvm::Value*()> otherwise, bool likely = true);
+  // Once for each lane in the mask; the lane's number as i32.
+  void for_each_lane(llvm::function_ref<void(llvm::Value*)> inside);
+
+ private:
+  llvm::Value* make_vector(LaneValue& value);
+
+  llvm::Function& wide_;
+  const ShapeAnalysis& shapes_;
+  const llvm::TargetTransformInfo& costs_;
+  llvm::IRBuilder<> builder_;
+  llvm::DenseMap<llvm::Value*, LaneValue> values_;
+  llvm::DenseMap<llvm::Value*, IndexedAddress> addresses_;
+  llvm::Value* mask_ = nullptr;
+};
+
+}  // namespace metal::cpu
