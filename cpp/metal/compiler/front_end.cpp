@@ -134,8 +134,8 @@ void use_own_context(clang::CompilerInstance& instance, clang::LangOptions& lang
 class EmitAction : public clang::ASTFrontendAction {
  public:
   EmitAction(llvm::LLVMContext& context, TranslationUnit& unit, const Repairs& repairs,
-             double deadline)
-      : context_(context), unit_(unit), repairs_(repairs), limits_(deadline) {}
+             const Limits& limits)
+      : context_(context), unit_(unit), repairs_(repairs), limits_(limits) {}
 
  protected:
   bool BeginInvocation(clang::CompilerInstance& instance) override {
@@ -203,7 +203,7 @@ class PrecompileAction : public clang::GeneratePCHAction {
   }
 
  private:
-  Limits limits_{Limits::deadline()};
+  Limits limits_{Limits::Allowance::File, Limits::deadline(Limits::Allowance::File)};
   clang::LangOptions language_;
 };
 
@@ -262,10 +262,11 @@ std::string execute(const Invocation& invocation, clang::FrontendAction& action,
 TranslationUnit parse(std::string_view source, const CompileOptions& options,
                       llvm::LLVMContext& context) {
   Repairs repairs;
-  const double deadline = Limits::deadline();
+  const auto allowance = options.path.empty() ? Limits::Allowance::Kernel : Limits::Allowance::File;
+  const Limits limits(allowance, Limits::deadline(allowance));
   for (;;) {
     TranslationUnit unit;
-    EmitAction action(context, unit, repairs, deadline);
+    EmitAction action(context, unit, repairs, limits);
     Repairs missing;
     try {
       const std::string warnings = execute(kernel_invocation(source, options), action, missing);

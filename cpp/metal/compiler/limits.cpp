@@ -17,6 +17,7 @@ constexpr size_t kMaxFiles = 10000;
 constexpr size_t kMaxTokens = 2000000;
 constexpr size_t kMaxInstantiations = 100000;
 constexpr double kMaxSeconds = 30;
+constexpr size_t kFactorForFiles = 20;  // of instantiations and seconds
 constexpr size_t kTokensBetweenLooks = 4096;
 
 // Of this thread only: a busy machine does not shorten it.
@@ -41,7 +42,9 @@ class FileCounter : public clang::PPCallbacks {
 
 }  // namespace
 
-double Limits::deadline() { return seconds() + kMaxSeconds; }
+double Limits::deadline(Allowance allowance) {
+  return seconds() + kMaxSeconds * (allowance == Allowance::File ? kFactorForFiles : 1);
+}
 
 void Limits::watch(clang::Preprocessor& preprocessor) {
   preprocessor_ = &preprocessor;
@@ -53,8 +56,8 @@ void Limits::enter_file(clang::SourceLocation location) {
 }
 
 void Limits::instantiate(clang::SourceLocation location) {
-  if (++instantiations_ > kMaxInstantiations)
-    report(location, "more than 100000 instantiations of templates");
+  const size_t most = kMaxInstantiations * (allowance_ == Allowance::File ? kFactorForFiles : 1);
+  if (++instantiations_ > most) report(location, "too many instantiations of templates");
   check_time(location);
 }
 
@@ -64,7 +67,7 @@ void Limits::lex(clang::SourceLocation location) {
 }
 
 void Limits::check_time(clang::SourceLocation location) {
-  if (seconds() > deadline_) report(location, "it takes more than 30 seconds");
+  if (seconds() > deadline_) report(location, "it takes too long");
 }
 
 void Limits::report(clang::SourceLocation location, const char* text) {

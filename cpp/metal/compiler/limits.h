@@ -15,10 +15,14 @@ namespace metal::compiler {
 // it stands: after an error of its own Clang would go on including files.
 class Limits {
  public:
-  // The end of the time that a compilation which starts now has, on the clock of this thread.
-  static double deadline();
+  // How much a source may take: files of kernels are larger than the kernels of one call, and
+  // whoever compiles a file can stop the command.
+  enum class Allowance { Kernel, File };
 
-  explicit Limits(double deadline) : deadline_(deadline) {}
+  // The end of the time that a compilation which starts now has, on the clock of this thread.
+  static double deadline(Allowance allowance);
+
+  Limits(Allowance allowance, double deadline) : allowance_(allowance), deadline_(deadline) {}
   void watch(clang::Preprocessor& preprocessor);  // before all others
 
   void enter_file(clang::SourceLocation location);
@@ -31,6 +35,7 @@ class Limits {
 
   clang::Preprocessor* preprocessor_ = nullptr;
   size_t files_ = 0, instantiations_ = 0, tokens_ = 0;
+  Allowance allowance_;
   double deadline_;
 };
 
