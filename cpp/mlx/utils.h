@@ -76,3 +76,7 @@ Strides row_contiguous_strides(const Shape& shape);
 bool is_same_shape(const std::vector<array>& arrays);
 
 }  // namespace mlx::core
+
+// Shapes and strides are vectors of the standard library: from other namespaces their operator is
+// found here.
+using mlx::core::operator<<;

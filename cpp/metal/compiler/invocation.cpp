@@ -173,6 +173,8 @@ Invocation kernel_invocation(std::string_view source, const CompileOptions& opti
 
   const std::string path = options.path.empty() ? "kernel.metal" : options.path;
   std::vector<std::string> roots = {resource_directory(), stdlib_directory()};
+  invocation->getHeaderSearchOpts().AddPath(preferred_directory(), clang::frontend::Angled, false,
+                                            true);
   for (const std::string& directory : options.include_directories) {
     roots.push_back(absolute(directory));
     invocation->getHeaderSearchOpts().AddPath(roots.back(), clang::frontend::Angled, false, true);

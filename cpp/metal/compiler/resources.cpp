@@ -36,6 +36,8 @@ std::string resource_directory() {
 
 std::string stdlib_directory() { return resource_directory() + "/stdlib"; }
 
+std::string preferred_directory() { return stdlib_directory() + "/preferred"; }
+
 std::string precompiled_header(bool with_mlx_utils) {
   return resource_directory() + (with_mlx_utils ? "/mlx_utils.pch" : "/metal_stdlib.pch");
 }

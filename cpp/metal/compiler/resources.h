@@ -8,6 +8,8 @@ namespace metal::compiler {
 
 std::string resource_directory();
 std::string stdlib_directory();
+// Headers that come before the user's own of the same name.
+std::string preferred_directory();
 std::string precompiled_header(bool with_mlx_utils);
 
 // Changes whenever the standard library or the compiler does.

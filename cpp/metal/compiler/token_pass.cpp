@@ -203,21 +203,28 @@ class TokenPass {
     warn(token, ("unknown attribute '" + attribute + "' ignored").str());
   }
 
-  // A function constant is declared without a value, which only `extern` allows for a const object.
+  // A function constant is declared without a value, which only `extern` allows for a const object,
+  // and nothing for one that is constexpr as well.
   void mark_extern() {
-    size_t qualifier = out_.size();
+    constexpr size_t kNone = -1;
+    size_t qualifier = kNone;
     for (size_t i = out_.size(); i-- > 0;) {
       Token& token = out_[i];
       if (token.isOneOf(tok::semi, tok::l_brace, tok::r_brace, tok::l_paren, tok::comma)) break;
       if (token.is(tok::kw_extern)) return;
       if (token.is(tok::kw___private)) qualifier = i;
+      if (token.is(tok::kw_constexpr)) {
+        out_.erase(out_.begin() + i);
+        if (qualifier != kNone) --qualifier;
+        continue;
+      }
       if (token.is(tok::kw_static)) {
         token.setKind(tok::kw_extern);
         token.setIdentifierInfo(&pp_.getIdentifierTable().get("extern"));
         return;
       }
     }
-    if (qualifier == out_.size()) return;
+    if (qualifier == kNone) return;
     Token token = out_[qualifier];
     token.setKind(tok::kw_extern);
     token.setIdentifierInfo(&pp_.getIdentifierTable().get("extern"));

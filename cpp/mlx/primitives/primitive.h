@@ -74,24 +74,28 @@ class UnaryPrimitive : public Primitive {
 
 // What primitives declare. The eval functions are defined under backend/, the rules under
 // primitives/.
-#define DEFINE_EVAL()                                                   \
-  void eval_cpu(const std::vector<array>& inputs, array& out) override; \
-  void eval_gpu(const std::vector<array>& inputs, array& out) override;
+#define DEFINE_EVAL()                                                                         \
+  void eval_cpu(const std::vector<mlx::core::array>& inputs, mlx::core::array& out) override; \
+  void eval_gpu(const std::vector<mlx::core::array>& inputs, mlx::core::array& out) override;
 
-#define DEFINE_EVAL_MULTI()                                                              \
-  void eval_cpu(const std::vector<array>& inputs, std::vector<array>& outputs) override; \
-  void eval_gpu(const std::vector<array>& inputs, std::vector<array>& outputs) override;
+#define DEFINE_EVAL_MULTI()                                       \
+  void eval_cpu(const std::vector<mlx::core::array>& inputs,      \
+                std::vector<mlx::core::array>& outputs) override; \
+  void eval_gpu(const std::vector<mlx::core::array>& inputs,      \
+                std::vector<mlx::core::array>& outputs) override;
 
-#define DEFINE_GRADS()                                                                            \
-  std::vector<array> jvp(const std::vector<array>& primals, const std::vector<array>& tangents,   \
-                         const std::vector<int>& argnums) override;                               \
-  std::vector<array> vjp(const std::vector<array>& primals, const std::vector<array>& cotangents, \
-                         const std::vector<int>& argnums, const std::vector<array>& outputs)      \
-      override;
+#define DEFINE_GRADS()                                                               \
+  std::vector<mlx::core::array> jvp(const std::vector<mlx::core::array>& primals,    \
+                                    const std::vector<mlx::core::array>& tangents,   \
+                                    const std::vector<int>& argnums) override;       \
+  std::vector<mlx::core::array> vjp(const std::vector<mlx::core::array>& primals,    \
+                                    const std::vector<mlx::core::array>& cotangents, \
+                                    const std::vector<int>& argnums,                 \
+                                    const std::vector<mlx::core::array>& outputs) override;
 
-#define DEFINE_VMAP()                                                                    \
-  std::pair<std::vector<array>, std::vector<int>> vmap(const std::vector<array>& inputs, \
-                                                       const std::vector<int>& axes) override;
+#define DEFINE_VMAP()                                              \
+  std::pair<std::vector<mlx::core::array>, std::vector<int>> vmap( \
+      const std::vector<mlx::core::array>& inputs, const std::vector<int>& axes) override;
 
 #define DEFINE_NAME(PRIMITIVE) \
   const char* name() const override { return #PRIMITIVE; }
@@ -99,22 +103,23 @@ class UnaryPrimitive : public Primitive {
 #define DEFINE_PRINT(PRIMITIVE) DEFINE_NAME(PRIMITIVE)
 
 #define DEFINE_DEFAULT_IS_EQUIVALENT() \
-  bool is_equivalent(const Primitive&) const override { return true; }
+  bool is_equivalent(const mlx::core::Primitive&) const override { return true; }
 
 // The parameters that make two primitives of the class equivalent.
-#define DEFINE_STATE(PRIMITIVE, ...)                                \
-  auto state() const { return std::make_tuple(__VA_ARGS__); }       \
-  bool is_equivalent(const Primitive& other) const override {       \
-    return state() == static_cast<const PRIMITIVE&>(other).state(); \
+#define DEFINE_STATE(PRIMITIVE, ...)                                     \
+  auto state() const { return std::make_tuple(__VA_ARGS__); }            \
+  bool is_equivalent(const mlx::core::Primitive& other) const override { \
+    return state() == static_cast<const PRIMITIVE&>(other).state();      \
   }
 
 // The output has the shape of the first input.
-#define DEFINE_INPUT_OUTPUT_SHAPE()                                             \
-  std::vector<Shape> output_shapes(const std::vector<array>& inputs) override { \
-    return {inputs[0].shape()};                                                 \
+#define DEFINE_INPUT_OUTPUT_SHAPE()                                                        \
+  std::vector<mlx::core::Shape> output_shapes(const std::vector<mlx::core::array>& inputs) \
+      override {                                                                           \
+    return {inputs[0].shape()};                                                            \
   }
 
 #define DEFINE_OUTPUT_SHAPES() \
-  std::vector<Shape> output_shapes(const std::vector<array>& inputs) override;
+  std::vector<mlx::core::Shape> output_shapes(const std::vector<mlx::core::array>& inputs) override;
 
 }  // namespace mlx::core

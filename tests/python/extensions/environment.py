@@ -1,6 +1,7 @@
 """A fresh virtual environment with the package under test, in which extension projects are built."""
 
 import os
+import shutil
 import site
 import subprocess
 import sys
@@ -31,6 +32,14 @@ class Environment:
             for key, value in os.environ.items()
             if key not in ("PYTHONPATH", "MAKEFLAGS", "MAKELEVEL")
         }
+        # What counts is that the projects build and run: no optimiser, and a compiler cache where
+        # there is one, since several tests build the same.
+        variables["CMAKE_ARGS"] = (
+            "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF"
+        )
+        if shutil.which("ccache"):
+            variables |= {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_NOHASHDIR": "1"}
+            variables["CCACHE_BASEDIR"] = str(cwd.resolve())
         tools = Path(sys.executable).parent
         variables["PATH"] = os.pathsep.join([str(self.bin), str(tools), variables["PATH"]])
         done = subprocess.run(

@@ -80,6 +80,12 @@ try:
     raise SystemExit("complex numbers were expected to fail")
 except RuntimeError as error:
     assert "floating point" in str(error)
+# Half the world calls its library mlx_ext: the sample package does, and so does this one.
+from mlx_sample_extensions import axpby
+one = mx.ones((4,))
+for _ in range(3):
+    assert clamped_sum(one, one, 0.0, 1.5, stream=mx.gpu).tolist() == [1.5] * 4
+    assert axpby(one, one, 2.0, 3.0, stream=mx.gpu).tolist() == [5.0] * 4
 print("as expected")
 """
 
@@ -170,23 +176,6 @@ def test_an_error_in_a_kernel_fails_the_build_and_names_the_place(environment, t
 
 
 @pytest.mark.timeout(900)
-def test_two_libraries_of_one_name(environment, tmp_path):
-    """Half the world calls its library mlx_ext: the sample package and the older-style project do."""
-    install(environment, PROJECTS / "clamped", tmp_path)
-    program = """
-import mlx.core as mx
-from mlx_clamped import clamped_sum
-from mlx_sample_extensions import axpby
-one = mx.ones((4,))
-for _ in range(3):
-    assert clamped_sum(one, one, 0.0, 1.5, stream=mx.gpu).tolist() == [1.5] * 4
-    assert axpby(one, one, 2.0, 3.0, stream=mx.gpu).tolist() == [5.0] * 4
-print("as expected")
-"""
-    assert "as expected" in environment.run(environment.python, "-c", program, cwd=tmp_path)
-
-
-@pytest.mark.timeout(900)
 def test_a_module_of_another_version_is_refused(environment, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text("""
 cmake_minimum_required(VERSION 3.24)
@@ -231,7 +220,7 @@ def test_cpp_program(environment, tmp_path):
         float(text.split(word)[1].split()[0].rstrip(",")) for word in ("slope", "offset")
     )
     assert abs(slope - 3) < 0.02 and abs(offset - 0.5) < 0.02
-    assert "sums of rows array([6, 22, 38], dtype=float32)" in text
+    assert re.search(r"sums of rows array\(\[ *6, 22, 38\], dtype=float32\)", text)
 
 
 @pytest.mark.timeout(900)

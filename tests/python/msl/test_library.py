@@ -18,7 +18,7 @@ TRAITS = [
     "bool_constant<true>::value && true_type() && !false_type::value",
     "integral_constant<int, 3>() == 3 && integral_constant<int, 3>::value == 3",
     "is_convertible_v<int, float> && is_arithmetic_v<bfloat> && is_pointer_v<device float*>",
-    "is_same_v<void_t<int, float>, void> && is_void_v<void>",
+    "is_same_v<remove_addrspace_t<device float>, float> && is_void_v<void>",
     "conjunction_v<is_integral<int>, is_signed<int>> && negation_v<is_same<int, uint>>",
     "is_same_v<common_type_t<int, float>, float> && is_same_v<decltype(declval<float>()), float&&>",
     "metal::is_same_v<metal::remove_pointer_t<int*>, int> && is_vector_v<float4>",
