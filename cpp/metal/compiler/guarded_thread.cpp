@@ -61,7 +61,7 @@ void run_guarded(const std::function<void()>& work) {
   llvm::CrashRecoveryContext crash;
   const bool finished = crash.RunSafelyOnThread(
       [&] {
-        const SignalStack stack;
+        thread_local const SignalStack stack;  // goes with the thread, however the work ends
         reason = &message;
         try {
           work();
