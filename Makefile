@@ -9,7 +9,7 @@ export PATH := $(VENV)/bin:$(PATH)
 export CCACHE_BASEDIR := $(CURDIR)
 unexport PYTHONPATH
 
-.PHONY: all build tools packages demo test test-cpp test-python test-package lint format docs asan tsan coverage clean
+.PHONY: all build tools packages demo test test-cpp test-python test-package bench bench-peers lint format docs asan tsan coverage clean
 all: build
 
 tools: $(VENV)/.tools
@@ -44,6 +44,15 @@ test-cpp: build
 
 test-python: build
 	$(PY) -m pytest
+
+# The runtimes that benchmarks/kernels.py and core.py compare with.
+bench-peers: $(VENV)/.tools
+	$(PY) -m pip install --quiet --group bench
+	@tools/install_packages.sh pocl-opencl-icd
+
+bench: build bench-peers
+	$(PY) benchmarks/kernels.py
+	$(PY) benchmarks/core.py
 
 test-package: build
 	$(PY) -m pytest -m package

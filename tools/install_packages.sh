@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the build needs, if any of them is missing.
+# Installs the Debian packages that the build needs, or those that are named, if any is missing.
 set -euo pipefail
 
 packages=(
@@ -21,6 +21,7 @@ packages=(
   python3-venv
   zlib1g-dev
 )
+[ $# -eq 0 ] || packages=("$@")
 
 if ! command -v dpkg-query >/dev/null; then
   echo "Not a Debian system: install what corresponds to: ${packages[*]}" >&2

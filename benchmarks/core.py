@@ -1,0 +1,13 @@
+"""The array core's elementwise kernels, broadcasts, reductions, softmax and copies beside PyTorch.
+
+    python benchmarks/core.py [--only NAME] [--size small] [--calls 15] [--json]
+
+Both compute the same inputs and are checked against NumPy; then they run in turns, with two threads
+each. A ratio is PyTorch's time by ours. `make bench-peers` installs it.
+"""
+
+import core_rows
+from bench import driver
+
+if __name__ == "__main__":
+    driver.main(__doc__.splitlines()[0], "core_rows", core_rows.rows)
