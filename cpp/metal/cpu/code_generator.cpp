@@ -101,10 +101,8 @@ struct Lowering {
 
   // Why not, or nothing.
   std::string lower_wide(llvm::Function& body, const Variant& variant, ObjectCode& code) {
-    code.has_barriers = has_threadgroup_barriers(module);
-    code.granularity = code.has_barriers ? Granularity::SimdGroup : Granularity::Group;
-    code.width = variant.width;
-    return vectorize(body, variant, code.has_barriers, target, optimizer);
+    code.granularity = Granularity::Group;
+    return vectorize(body, variant, has_threadgroup_barriers(module), target, optimizer);
   }
 };
 

@@ -2,6 +2,9 @@
 
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Coroutines/CoroCleanup.h"
+#include "llvm/Transforms/Coroutines/CoroEarly.h"
+#include "llvm/Transforms/Coroutines/CoroSplit.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/GlobalOpt.h"
@@ -37,6 +40,22 @@ llvm::FunctionPassManager loop_passes() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(moving), /*UseMemorySSA=*/true));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(unrolling)));
+  return passes;
+}
+
+llvm::FunctionPassManager wide_passes() {
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
+  passes.addPass(llvm::GVNPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::ADCEPass());
   return passes;
 }
 
@@ -83,23 +102,28 @@ void Optimizer::tidy(llvm::Function& body) {
   passes.run(body, functions_);
 }
 
+void Optimizer::simplify_wide(llvm::Function& wide) {
+  functions_.clear();
+  wide_passes().run(wide, functions_);
+}
+
+void Optimizer::split_coroutines(llvm::Module& module) {
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::CoroEarlyPass());
+  passes.addPass(
+      llvm::createModuleToPostOrderCGSCCPassAdaptor(llvm::CoroSplitPass(/*OptimizeFrame=*/true)));
+  passes.addPass(llvm::CoroCleanupPass());
+  functions_.clear();
+  modules_.clear();
+  components_.clear();
+  passes.run(module, modules_);
+}
+
 void Optimizer::optimize_wide(llvm::Module& module) {
-  llvm::LoopPassManager loops;
-  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
-  passes.addPass(llvm::GVNPass());
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::ADCEPass());
   llvm::ModulePassManager all;
   all.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   all.addPass(llvm::GlobalDCEPass());
-  all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(wide_passes()));
   functions_.clear();
   all.run(module, modules_);
 }

@@ -21,6 +21,9 @@ class Optimizer {
   void simplify_body(llvm::Function& body);
   // Between the steps of the vectoriser.
   void tidy(llvm::Function& body);
+  // The code of one unit, before it is split at barriers.
+  void simplify_wide(llvm::Function& wide);
+  void split_coroutines(llvm::Module& module);
   // Vector code: nothing is vectorised once more.
   void optimize_wide(llvm::Module& module);
   // Scalar code.

@@ -28,7 +28,7 @@ bool needs_mask(const Instruction& instruction) {
   if (llvm::isa<llvm::AllocaInst>(instruction)) return false;
   if (instruction.isIntDivRem()) return true;
   if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
-    return !llvm::isa<llvm::IntrinsicInst>(call) || !call->doesNotAccessMemory();
+    return call->isConvergent() || !call->doesNotAccessMemory();
   return instruction.mayReadOrWriteMemory();
 }
 

@@ -7,6 +7,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "metal/compiler/kernel_form.h"
+#include "metal/cpu/vectorizer/assume_together.h"
 #include "metal/cpu/vectorizer/shape_analysis.h"
 
 namespace metal::cpu {
@@ -191,6 +192,8 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
       const Shape source = shape_of_(call.getArgOperand(1));
       return source.is_uniform() || source.is_undefined() ? source : Shape::varying();
     }
+    if (callee && callee->getName() == kTogetherQuotient) return together(call, false);
+    if (callee && callee->getName() == kTogetherRemainder) return together(call, true);
     bool undefined = false;
     for (const llvm::Value* operand : call.args()) {
       const Shape shape = shape_of_(operand);
@@ -201,6 +204,15 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
   }
 
  private:
+  // Where all lanes have one quotient, remainders differ as the numbers do.
+  Shape together(llvm::CallInst& call, bool remainder) {
+    const Shape number = shape_of_(call.getArgOperand(0));
+    const Shape divisor = shape_of_(call.getArgOperand(1));
+    if (number.is_undefined() || divisor.is_undefined()) return Shape::undefined();
+    if (!number.is_pattern() || !number.exact() || !divisor.is_uniform()) return Shape::varying();
+    return remainder ? Shape::pattern(number.offsets(), 0, true, true) : Shape::uniform();
+  }
+
   // a + sign * b
   Shape combine(const Shape& a, const Shape& b, unsigned bits, int64_t sign, bool no_wrap) {
     const unsigned zeros = std::min(a.zero_bits(), b.zero_bits());

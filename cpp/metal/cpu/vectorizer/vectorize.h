@@ -9,9 +9,9 @@ namespace metal::cpu {
 
 class Optimizer;
 
-// Makes the entry point. `each_unit`: it runs one unit, not all of a threadgroup. Returns why there
-// is no vector code, or nothing; then the module is of no more use.
-std::string vectorize(llvm::Function& body, const Variant& variant, bool each_unit,
+// Makes the entry point, which runs a whole threadgroup. `has_barriers`: units wait for each other.
+// Returns why there is no vector code, or nothing; in the first case the module is of no more use.
+std::string vectorize(llvm::Function& body, const Variant& variant, bool has_barriers,
                       llvm::TargetMachine& target, Optimizer& optimizer);
 
 }  // namespace metal::cpu

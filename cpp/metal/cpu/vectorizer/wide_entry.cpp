@@ -55,12 +55,34 @@ Threads threads_of_unit(llvm::IRBuilder<>& b, Value* group_pointer, Value* unit,
   return {x, y, layer, first, b.CreateICmpULT(index, b.CreateVectorSplat(width, count))};
 }
 
-void call_wide(llvm::IRBuilder<>& b, llvm::Function& wide, Value* group, const Threads& threads) {
-  b.CreateCall(&wide, {group, threads.x, threads.y, threads.z, threads.index, b.getInt32(0),
-                       threads.active});
+llvm::SmallVector<Value*> arguments_of(llvm::IRBuilder<>& b, Value* group, const Threads& threads) {
+  return {group, threads.x, threads.y, threads.z, threads.index, b.getInt32(0), threads.active};
+}
+
+void run_unit(llvm::IRBuilder<>& b, const UnitCode& code, llvm::ArrayRef<Value*> arguments) {
+  if (!code.hopeful) {
+    b.CreateCall(code.wide, arguments);
+    return;
+  }
+  code.hopeful->addFnAttr(llvm::Attribute::AlwaysInline);
+  code.wide->removeFnAttr(llvm::Attribute::AlwaysInline);
+  Value* done = b.CreateCall(code.hopeful, arguments);
+  llvm::Function* entry = b.GetInsertBlock()->getParent();
+  auto* again = llvm::BasicBlock::Create(entry->getContext(), "again", entry);
+  auto* next = llvm::BasicBlock::Create(entry->getContext(), "next", entry);
+  b.CreateCondBr(done, next, again);
+  b.SetInsertPoint(again);
+  b.CreateCall(code.wide, arguments);
+  b.CreateBr(next);
+  b.SetInsertPoint(next);
 }
 
 }  // namespace
+
+llvm::SmallVector<Value*> unit_arguments(llvm::IRBuilder<>& b, Value* group, Value* unit,
+                                         const Variant& variant) {
+  return arguments_of(b, group, threads_of_unit(b, group, unit, variant));
+}
 
 BodyShapes shapes_of(const Variant& variant) {
   Shape::Offsets lanes(variant.width);
@@ -88,9 +110,9 @@ BodyShapes shapes_of(const Variant& variant) {
   return shapes;
 }
 
-llvm::Function* make_rows_entry(llvm::Function& wide, llvm::Function& body, uint32_t width) {
-  llvm::Function* entry = create_entry(wide);
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(wide.getContext(), "entry", entry));
+llvm::Function* make_rows_entry(const UnitCode& code, llvm::Function& body, uint32_t width) {
+  llvm::Function* entry = create_entry(*code.wide);
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(entry->getContext(), "entry", entry));
   Value* group_pointer = entry->getArg(0);
   GroupAccess group(b, group_pointer);
   Value* size[] = {group.size(0), group.size(1), group.size(2)};
@@ -99,7 +121,8 @@ llvm::Function* make_rows_entry(llvm::Function& wide, llvm::Function& body, uint
     build_loop(b, b.getInt32(0), size[1], 1, "y", [&](Value* y) {
       Value* row = b.CreateMul(b.CreateAdd(b.CreateMul(z, size[1]), y), size[0]);
       build_loop(b, b.getInt32(0), whole, width, "x", [&](Value* x) {
-        call_wide(b, wide, group_pointer, {x, y, z, b.CreateNUWAdd(row, x), b.getTrue()});
+        run_unit(b, code,
+                 arguments_of(b, group_pointer, {x, y, z, b.CreateNUWAdd(row, x), b.getTrue()}));
       });
       build_loop(b, whole, size[0], 1, "rest", [&](Value* x) {
         b.CreateCall(&body,
@@ -111,26 +134,17 @@ llvm::Function* make_rows_entry(llvm::Function& wide, llvm::Function& body, uint
   return entry;
 }
 
-llvm::Function* make_all_units_entry(llvm::Function& wide, const Variant& variant) {
-  llvm::Function* entry = create_entry(wide);
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(wide.getContext(), "entry", entry));
+llvm::Function* make_all_units_entry(const UnitCode& code, const Variant& variant) {
+  llvm::Function* entry = create_entry(*code.wide);
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(entry->getContext(), "entry", entry));
   Value* group_pointer = entry->getArg(0);
   GroupAccess group(b, group_pointer);
   Value* count = b.CreateMul(b.CreateMul(group.size(0), group.size(1)), group.size(2));
   Value* units =
       b.CreateUDiv(b.CreateAdd(count, b.getInt32(variant.width - 1)), b.getInt32(variant.width));
   build_loop(b, b.getInt32(0), units, 1, "unit", [&](Value* unit) {
-    call_wide(b, wide, group_pointer, threads_of_unit(b, group_pointer, unit, variant));
+    run_unit(b, code, unit_arguments(b, group_pointer, unit, variant));
   });
-  b.CreateRetVoid();
-  return entry;
-}
-
-llvm::Function* make_unit_entry(llvm::Function& wide, const Variant& variant) {
-  llvm::Function* entry = create_entry(wide);
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(wide.getContext(), "entry", entry));
-  call_wide(b, wide, entry->getArg(0),
-            threads_of_unit(b, entry->getArg(0), entry->getArg(1), variant));
   b.CreateRetVoid();
   return entry;
 }

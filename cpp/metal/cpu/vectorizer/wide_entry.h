@@ -1,23 +1,27 @@
 // Entry points around vector code.
 #pragma once
 
+#include "llvm/IR/IRBuilder.h"
 #include "metal/cpu/variant.h"
 #include "metal/cpu/vectorizer/shape_analysis.h"
-
-namespace llvm {
-class Function;
-}
 
 namespace metal::cpu {
 
 // What the arguments of a kernel's body are in units of this kind.
 BodyShapes shapes_of(const Variant& variant);
 
+// What runs a unit.
+struct UnitCode {
+  llvm::Function* wide = nullptr;
+  llvm::Function* hopeful = nullptr;  // tried first, if there is one: it may give up
+};
+
 // A threadgroup at once: rows in units of `width` threads, the rest of each row by `body`.
-llvm::Function* make_rows_entry(llvm::Function& wide, llvm::Function& body, uint32_t width);
+llvm::Function* make_rows_entry(const UnitCode& code, llvm::Function& body, uint32_t width);
 // A threadgroup at once: all units, one after the other.
-llvm::Function* make_all_units_entry(llvm::Function& wide, const Variant& variant);
-// One unit.
-llvm::Function* make_unit_entry(llvm::Function& wide, const Variant& variant);
+llvm::Function* make_all_units_entry(const UnitCode& code, const Variant& variant);
+// What vector code is called with for one unit.
+llvm::SmallVector<llvm::Value*> unit_arguments(llvm::IRBuilder<>& builder, llvm::Value* group,
+                                               llvm::Value* unit, const Variant& variant);
 
 }  // namespace metal::cpu

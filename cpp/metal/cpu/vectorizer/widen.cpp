@@ -8,10 +8,13 @@
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/GetElementPtrTypeIterator.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InstVisitor.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/kernel_form.h"
+#include "metal/cpu/vectorizer/assume_together.h"
 #include "metal/cpu/vectorizer/widen_lane_operations.h"
 #include "metal/cpu/vectorizer/widen_memory.h"
 #include "metal/cpu/vectorizer/widener.h"
@@ -41,6 +44,8 @@ class Emitter : public llvm::InstVisitor<Emitter> {
         w_.set_vector(argument, wide);
       } else if (argument->getType()->isIntegerTy(32) && shape.zero_bits() >= 32) {
         w_.set_first(argument, b_.getInt32(0));
+      } else if (argument->getType()->isIntegerTy(1)) {
+        w_.set_first(argument, b_.getTrue());  // uniformly active
       } else {
         w_.set_first(argument, wide);
       }
@@ -80,7 +85,13 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     phis_.push_back({&phi, wide});
   }
 
-  void visitReturnInst(llvm::ReturnInst&) { b_.CreateRetVoid(); }
+  void visitReturnInst(llvm::ReturnInst&) {
+    if (w_.function().getReturnType()->isVoidTy()) {
+      b_.CreateRetVoid();
+    } else {
+      b_.CreateRet(b_.getTrue());
+    }
+  }
   void visitUnreachableInst(llvm::UnreachableInst&) { b_.CreateUnreachable(); }
 
   void visitBranchInst(llvm::BranchInst& branch) {
@@ -101,7 +112,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     Value* a = w_.vector(operation.getOperand(0));
     Value* b = w_.vector(operation.getOperand(1));
     if (operation.isIntDivRem()) {
-      w_.set_vector(&operation, divide(operation, a, b));
+      w_.set_vector(&operation, divide_quickly(operation, a, b));
       return;
     }
     Value* result = b_.CreateBinOp(operation.getOpcode(), a, b);
@@ -200,6 +211,8 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       Value* argument = call.getArgOperand(0);
       w_.set_first(&call, w_.shape(argument).is_uniform() ? w_.first(argument)
                                                           : w_.any(w_.vector(argument)));
+    } else if (name == kTogetherQuotient || name == kTogetherRemainder) {
+      divide_together(call, name == kTogetherQuotient);
     } else if (name == kNever) {
       w_.set_first(&call, b_.getFalse());
     } else if (name.starts_with(compiler::kRuntimePrefix)) {
@@ -316,6 +329,76 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   static void keep_flags(Instruction& from, Value* to) {
     auto* made = llvm::dyn_cast<Instruction>(to);
     if (made && made->getOpcode() == from.getOpcode()) made->copyIRFlags(&from);
+  }
+
+  // Gives up where lanes have different quotients.
+  void divide_together(llvm::CallInst& call, bool is_quotient) {
+    const Shape shape = w_.shape(call.getArgOperand(0));
+    if (w_.shape(&call).is_varying()) {
+      Value* a = w_.vector(call.getArgOperand(0));
+      Value* b = w_.vector(call.getArgOperand(1));
+      w_.set_vector(&call, is_quotient ? b_.CreateUDiv(a, b) : b_.CreateURem(a, b));
+      return;
+    }
+    Value* first = w_.first(call.getArgOperand(0));
+    Value* divisor = w_.first(call.getArgOperand(1));
+    Value* quotient = b_.CreateUDiv(first, divisor);
+    Value* rest = b_.CreateSub(first, b_.CreateMul(quotient, divisor));
+    Value* span = b_.getInt32(static_cast<uint32_t>(shape.offset(w_.width() - 1)));
+    Value* end = b_.CreateAdd(rest, span);
+    Value* together = b_.CreateAnd(b_.CreateICmpULT(end, divisor), b_.CreateICmpUGE(end, rest));
+    BasicBlock* block = b_.GetInsertBlock();
+    BasicBlock* next = BasicBlock::Create(body_.getContext(), "together", &w_.function());
+    next->moveAfter(block);
+    llvm::MDBuilder metadata(body_.getContext());
+    b_.CreateCondBr(together, next, give_up(), metadata.createLikelyBranchWeights());
+    b_.SetInsertPoint(next);
+    w_.set_first(&call, is_quotient ? quotient : rest);
+  }
+
+  BasicBlock* give_up() {
+    if (!give_up_) {
+      give_up_ = BasicBlock::Create(body_.getContext(), "give.up", &w_.function());
+      llvm::IRBuilder<>(give_up_).CreateRet(b_.getFalse());
+    }
+    return give_up_;
+  }
+
+  // Indices are often divided by sizes that keep the lanes of a unit together: one division for
+  // all.
+  Value* divide_quickly(llvm::BinaryOperator& operation, Value* a, Value* b) {
+    Value* divisor = operation.getOperand(1);
+    if (llvm::isa<Constant>(b) || !w_.shape(divisor).is_uniform() || w_.mask())
+      return divide(operation, a, b);
+    const bool remainder =
+        operation.getOpcode() == Instruction::URem || operation.getOpcode() == Instruction::SRem;
+    const bool is_unsigned =
+        operation.getOpcode() == Instruction::UDiv || operation.getOpcode() == Instruction::URem;
+    Value* scalar = w_.first(divisor);
+    const Shape shape = w_.shape(operation.getOperand(0));
+    // Together means: in one piece of the length of the divisor.
+    if (shape.is_pattern() && shape.exact() && shape.no_wrap() && is_unsigned &&
+        llvm::is_sorted(shape.offsets())) {
+      Value* first = w_.first(operation.getOperand(0));
+      Value* quotient = b_.CreateUDiv(first, scalar);
+      Value* rest = b_.CreateSub(first, b_.CreateMul(quotient, scalar));
+      Value* span =
+          ConstantInt::get(first->getType(), static_cast<uint64_t>(shape.offset(w_.width() - 1)));
+      Value* end = b_.CreateAdd(rest, span);
+      Value* together = b_.CreateAnd(b_.CreateICmpULT(end, scalar), b_.CreateICmpUGE(end, rest));
+      return w_.either(
+          together,
+          [&]() -> Value* {
+            if (!remainder) return w_.splat(quotient);
+            return b_.CreateAdd(w_.splat(rest), w_.offsets(shape, first->getType()));
+          },
+          [&] { return divide(operation, a, b); });
+    }
+    Value* first = b_.CreateExtractElement(a, uint64_t{0});
+    return w_.either(
+        w_.all(b_.CreateICmpEQ(a, w_.splat(first))),
+        [&]() -> Value* { return w_.splat(b_.CreateBinOp(operation.getOpcode(), first, scalar)); },
+        [&] { return divide(operation, a, b); });
   }
 
   // 32-bit numbers divide exactly in double precision, which has vector instructions. Lanes that do
@@ -465,6 +548,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   Widener w_;
   llvm::IRBuilder<>& b_;
   MemoryWidener memory_;
+  BasicBlock* give_up_ = nullptr;
   llvm::DenseMap<BasicBlock*, BasicBlock*> starts_;
   llvm::DenseMap<BasicBlock*, BasicBlock*> ends_;
   std::vector<std::pair<llvm::PHINode*, llvm::PHINode*>> phis_;
@@ -478,7 +562,16 @@ llvm::Function* declare_wide(llvm::Function& body, const BodyShapes& shapes) {
     types.push_back(
         shapes.arguments[i].is_varying() ? llvm::FixedVectorType::get(type, shapes.width) : type);
   }
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(body.getContext()), types, false);
+  const bool may_give_up =
+      llvm::any_of(llvm::instructions(body), [](const Instruction& instruction) {
+        const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+        return call && call->getCalledFunction() &&
+               call->getCalledFunction()->getName().starts_with("simd.together.");
+      });
+  llvm::LLVMContext& context = body.getContext();
+  llvm::Type* result =
+      may_give_up ? llvm::Type::getInt1Ty(context) : llvm::Type::getVoidTy(context);
+  auto* type = llvm::FunctionType::get(result, types, false);
   auto* wide = llvm::Function::Create(type, llvm::Function::InternalLinkage,
                                       body.getName() + ".wide", body.getParent());
   wide->addFnAttrs(llvm::AttrBuilder(body.getContext(), body.getAttributes().getFnAttrs()));

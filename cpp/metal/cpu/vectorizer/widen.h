@@ -10,8 +10,9 @@ class TargetTransformInfo;
 namespace metal::cpu {
 
 // Makes the function that does for `shapes.width` lanes what the linearised `body` does for one. An
-// argument that varies between lanes becomes a vector; of the others lane 0's value is passed. Null
-// if something in the body has no vector form: `reason` says what.
+// argument that varies between lanes becomes a vector; of the others lane 0's value is passed. The
+// function says whether it has done so: see assume_together.h. Null if something in the body has no
+// vector form: `reason` says what.
 llvm::Function* widen(llvm::Function& body, const BodyShapes& shapes,
                       const llvm::TargetTransformInfo& costs, std::string& reason);
 

@@ -5,6 +5,7 @@
 #include "llvm/IR/Module.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/vectorizer/lane_arithmetic.h"
+#include "metal/cpu/vectorizer/split_at_barriers.h"
 
 namespace metal::cpu {
 namespace {
@@ -17,11 +18,8 @@ void barrier(Widener& w, llvm::CallInst& call) {
   llvm::IRBuilder<>& b = w.builder();
   const auto* scope = llvm::cast<ConstantInt>(call.getArgOperand(0));
   if (scope->isZero()) return;  // lanes of a unit are never apart
-  llvm::Type* number = b.getInt32Ty();
-  auto callee = w.function().getParent()->getOrInsertFunction(
-      "metal_cpu_barrier",
-      llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), number, number, number}, false));
-  b.CreateCall(callee, {w.function().getArg(0), b.getInt32(0), b.getInt32(1), b.getInt32(0)});
+  b.CreateCall(w.function().getParent()->getOrInsertFunction(
+      kBarrierCall, llvm::FunctionType::get(b.getVoidTy(), false)));
 }
 
 std::optional<LaneFold> find_fold(llvm::StringRef name, bool is_unsigned) {

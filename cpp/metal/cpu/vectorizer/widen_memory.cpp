@@ -199,14 +199,50 @@ Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
       scattered);
 }
 
-// Processors without masks in gathers read something harmless for lanes that do not ask.
+// Processors without gathers call a function that goes from lane to lane: code for it in every
+// place would be long and is rarely run. Lanes that do not ask read something harmless.
 Value* MemoryWidener::gather(const Access& access, Value* pointers) {
   llvm::Type* type = w_.wide_type(access.type);
-  if (!w_.mask() || w_.costs().isLegalMaskedGather(type, access.align))
+  if (w_.costs().isLegalMaskedGather(type, access.align))
     return b_.CreateMaskedGather(type, pointers, access.align, w_.mask_or_all());
-  Value* harmless = w_.scratch(llvm::ArrayType::get(b_.getInt8Ty(), 64), "harmless");
-  Value* splat = w_.splat(b_.CreateAddrSpaceCast(harmless, pointers->getType()->getScalarType()));
-  return b_.CreateMaskedGather(type, b_.CreateSelect(w_.mask(), pointers, splat), access.align);
+  if (w_.mask()) {
+    Value* harmless = w_.scratch(llvm::ArrayType::get(b_.getInt8Ty(), 64), "harmless");
+    Value* splat = w_.splat(b_.CreateAddrSpaceCast(harmless, pointers->getType()->getScalarType()));
+    pointers = b_.CreateSelect(w_.mask(), pointers, splat);
+  }
+  llvm::Type* words = w_.wide_type(b_.getInt64Ty());
+  llvm::AllocaInst* addresses = w_.scratch(words, "addresses");
+  llvm::AllocaInst* results = w_.scratch(type, "gathered");
+  b_.CreateStore(b_.CreatePtrToInt(pointers, words), addresses);
+  b_.CreateCall(lane_loader(access.size), {addresses, results});
+  return b_.CreateLoad(type, results);
+}
+
+// void (const uint64_t* addresses, T* results) for elements of `size` bytes.
+llvm::Function* MemoryWidener::lane_loader(uint64_t size) {
+  llvm::Module& module = *w_.function().getParent();
+  const std::string name =
+      "simd.load.lanes." + std::to_string(size) + "." + std::to_string(w_.width());
+  if (llvm::Function* known = module.getFunction(name)) return known;
+  llvm::IRBuilder<> b(module.getContext());
+  auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false);
+  auto* loader = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, module);
+  loader->addFnAttrs(
+      llvm::AttrBuilder(module.getContext(), w_.function().getAttributes().getFnAttrs()));
+  loader->removeFnAttr(llvm::Attribute::AlwaysInline);
+  loader->addFnAttr(llvm::Attribute::NoInline);
+  loader->removeFnAttr(llvm::Attribute::Convergent);
+  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", loader));
+  llvm::Type* element = b.getIntNTy(static_cast<unsigned>(size * 8));
+  for (unsigned lane = 0; lane < w_.width(); ++lane) {
+    Value* from =
+        b.CreateLoad(b.getInt64Ty(), b.CreateConstGEP1_32(b.getInt64Ty(), loader->getArg(0), lane));
+    Value* value =
+        b.CreateAlignedLoad(element, b.CreateIntToPtr(from, b.getPtrTy()), llvm::Align(1));
+    b.CreateStore(value, b.CreateConstGEP1_32(element, loader->getArg(1), lane));
+  }
+  b.CreateRetVoid();
+  return loader;
 }
 
 void MemoryWidener::store(llvm::StoreInst& store) {

@@ -32,6 +32,7 @@ class MemoryWidener {
   llvm::Value* load_varying(const Access& access, llvm::Value* pointer);
   llvm::Value* load_contiguous(const Access& access, llvm::Value* first);
   llvm::Value* gather(const Access& access, llvm::Value* pointers);
+  llvm::Function* lane_loader(uint64_t size);
   void store_contiguous(const Access& access, llvm::Value* first, llvm::Value* values);
   void store_varying(const Access& access, llvm::Value* pointer, llvm::Value* values);
   void scatter(const Access& access, llvm::Value* pointers, llvm::Value* values);

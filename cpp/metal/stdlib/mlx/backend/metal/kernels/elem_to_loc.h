@@ -11,7 +11,7 @@ template <typename IdxT = int64_t, typename StrideT = int64_t>
 METAL_FUNC IdxT elem_to_loc(IdxT elem, constant const int* shape, constant const StrideT* strides,
                             int ndim) {
   IdxT offset = 0;
-  for (int d = ndim - 1; d >= 0 && elem > 0; --d) {
+  for (int d = ndim - 1; d >= 0; --d) {
     const IdxT size = IdxT(shape[d]);
     offset += elem % size * IdxT(strides[d]);
     elem /= size;
@@ -23,7 +23,7 @@ template <typename StrideT>
 METAL_FUNC StrideT elem_to_loc(uint elem, constant const int* shape,
                                constant const StrideT* strides, int ndim) {
   StrideT offset = 0;
-  for (int d = ndim - 1; d >= 0 && elem > 0; --d) {
+  for (int d = ndim - 1; d >= 0; --d) {
     const uint size = uint(shape[d]);
     offset += StrideT(elem % size) * strides[d];
     elem /= size;
