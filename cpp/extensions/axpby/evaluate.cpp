@@ -124,9 +124,9 @@ void Axpby::eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array
 
   // The library lies beside the binary that holds this code.
   auto& d = mx::metal::device(stream().device);
-  d.register_library("mlx_ext", mx::metal::get_colocated_mtllib_path);
+  auto* library = d.get_library("mlx_ext", mx::metal::get_colocated_mtllib_path("mlx_ext"));
   auto* kernel = d.get_kernel(
-      (contiguous ? "axpby_contiguous_" : "axpby_general_") + mx::type_to_name(out), "mlx_ext");
+      (contiguous ? "axpby_contiguous_" : "axpby_general_") + mx::type_to_name(out), library);
 
   auto& encoder = d.get_command_encoder(stream().index);
   encoder.set_compute_pipeline_state(kernel);

@@ -19,13 +19,13 @@ GridSizes sizes_of(const mx::array& pictures, const mx::array& grid) {
 
 MTL::ComputePipelineState* find_kernel(const std::string& name, const Sampling& how, mx::Stream s) {
   auto& d = mx::metal::device(s.device);
-  d.register_library("mlx_ext", mx::metal::get_colocated_mtllib_path);
+  auto* library = d.get_library("mlx_ext", mx::metal::get_colocated_mtllib_path("mlx_ext"));
   std::string special = name;
   for (int constant :
        {how.mode, how.padding, int(how.align_corners), how.column_order, how.row_order}) {
     special += '_' + std::to_string(constant);
   }
-  return d.get_kernel(name, "mlx_ext", special,
+  return d.get_kernel(name, library, special,
                       {{&how.mode, MTL::DataTypeInt, 0},
                        {&how.padding, MTL::DataTypeInt, 1},
                        {&how.align_corners, MTL::DataTypeBool, 2},
