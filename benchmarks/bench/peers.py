@@ -50,7 +50,9 @@ def pocl_environment(scratch: Path, threads: int) -> dict[str, str] | str:
 def torch_environment(threads: int) -> dict[str, str] | str:
     if not importlib.util.find_spec("torch"):
         return "torch (PyPI) is not installed"
-    return {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
+    # The C library would map and clear fresh pages for every result; ours are kept, and so are its.
+    keep = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
+    return {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)} | keep
 
 
 class Peer:
