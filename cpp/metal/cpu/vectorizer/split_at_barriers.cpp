@@ -171,8 +171,9 @@ llvm::Function* make_turns_entry(llvm::Function& wide, const Variant& variant,
   b.CreateBr(turn);
   b.SetInsertPoint(turn);
   b.CreateStore(b.getFalse(), living);
-  build_loop(b, b.getInt32(0), units, 1, "next", [&](Value* unit) {
-    Value* place = frame(unit);
+  build_loop(b, b.getInt32(0), units, 1, "next", [&](Value* number) {
+    // The first unit comes last: kernels let it overwrite what the others have still to read.
+    Value* place = frame(b.CreateSub(b.CreateSub(units, b.getInt32(1)), number));
     Value* next = b.CreateLoad(b.getPtrTy(), place);
     BasicBlock* run = BasicBlock::Create(module.getContext(), "run", entry);
     BasicBlock* ended = BasicBlock::Create(module.getContext(), "ended", entry);

@@ -17,6 +17,7 @@
 #include "metal/cpu/vectorizer/split_at_barriers.h"
 #include "metal/cpu/vectorizer/wide_entry.h"
 #include "metal/cpu/vectorizer/widen.h"
+#include "metal/cpu/vectorizer/widen_masks.h"
 
 namespace metal::cpu {
 namespace {
@@ -101,6 +102,7 @@ std::string vectorize(llvm::Function& body, const Variant& variant, bool has_bar
     make_all_units_entry(code, variant);
   }
   optimizer.optimize_wide(module);
+  if (!target.getTargetFeatureString().contains("+avx512f")) widen_masks(module);
   show("optimized", *module.getFunction(kEntrySymbol));
   return "";
 }
