@@ -38,7 +38,7 @@ def published_python() -> Path:
     python = PUBLISHED / "bin" / "python"
     if not python.exists():
         venv.create(PUBLISHED, with_pip=True)
-    known = subprocess.run([python, "-c", "import mlx.core"], capture_output=True)
+    known = subprocess.run([python, "-I", "-c", "import mlx.core"], capture_output=True)
     if known.returncode != 0:
         subprocess.run([python, "-m", "pip", "install", "--quiet", "mlx[cpu]"], check=True)
     return python
