@@ -34,14 +34,12 @@ class Result:
         return self.medians[peer] / self.medians["ours"]
 
 
+def takes_part(row: Row, peer: str) -> bool:
+    return bool({"Intel": row.opencl, "PoCL": row.opencl, "PyTorch": row.torch}.get(peer, True))
+
+
 def run_row(row: Row, peers: Peers, calls: int) -> Result:
     result = Result(row)
-    takes_part = {
-        "ours": True,
-        "Intel": bool(row.opencl),
-        "PoCL": bool(row.opencl),
-        "PyTorch": bool(row.torch),
-    }
     ready = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -50,7 +48,7 @@ def run_row(row: Row, peers: Peers, calls: int) -> Result:
         for key, value in inputs.items():
             np.save(folder / "inputs" / f"{key}.npy", value)
         expected = row.reference(inputs)
-        for peer in (peer for peer in peers.names() if takes_part[peer]):
+        for peer in (peer for peer in peers.names() if takes_part(row, peer)):
             reply = peers.get(peer).ask(do="prepare", row=row.name, folder=name)
             problem = reply.get("error", "")
             if not problem:
@@ -125,14 +123,14 @@ def main(description: str, module: str, rows) -> None:
     machine = Machine(options.threads)
     for _ in range(5):
         machine.measure()
-    peers = Peers(module, options.size, options.threads)
-    for name, why in peers.missing.items():
-        if not options.json:
-            print(f"without {name}: {why}; `{INSTALL}` installs it")
-    names = peers.names()
     chosen = [
         r for r in rows(options.size) if not options.only or any(o in r.name for o in options.only)
     ]
+    peers = Peers(module, options.size, options.threads)
+    for name, why in peers.missing.items():
+        if not options.json and any(takes_part(row, name) for row in chosen):
+            print(f"without {name}: {why}; `{INSTALL}` installs it")
+    names = [n for n in peers.names() if any(takes_part(row, n) for row in chosen)]
     if not options.json:
         print(
             f"{'kernel':30} {'ours ms':>9}"
