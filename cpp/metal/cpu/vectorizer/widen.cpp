@@ -109,6 +109,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
 
   void visitBinaryOperator(llvm::BinaryOperator& operation) {
     if (scalar(operation)) return;
+    if (operation.getOpcode() == Instruction::LShr) pass_high_half(operation);
     Value* a = w_.vector(operation.getOperand(0));
     Value* b = w_.vector(operation.getOperand(1));
     if (operation.isIntDivRem()) {
@@ -130,6 +131,11 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   void visitCastInst(llvm::CastInst& cast) {
     if (scalar(cast)) {
       check_extension(cast);
+      return;
+    }
+    if (Value* low = w_.halves(cast.getOperand(0)).first;
+        low && cast.getDestTy()->isIntegerTy(32)) {
+      w_.set_vector(&cast, low);
       return;
     }
     Value* result = b_.CreateCast(cast.getOpcode(), w_.vector(cast.getOperand(0)),
@@ -225,6 +231,13 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   }
 
  private:
+  void pass_high_half(llvm::BinaryOperator& shift) {
+    const auto* by = llvm::dyn_cast<ConstantInt>(shift.getOperand(1));
+    Value* high = w_.halves(shift.getOperand(0)).second;
+    if (high && by && by->getZExtValue() == 32)
+      w_.set_halves(&shift, high, Constant::getNullValue(high->getType()));
+  }
+
   // What does not differ between lanes, or only by a pattern, is computed once, for lane 0.
   bool scalar(Instruction& instruction) {
     const Shape shape = w_.shape(&instruction);

@@ -1,5 +1,6 @@
 #include "metal/cpu/vectorizer/widen_lane_operations.h"
 
+#include <array>
 #include <optional>
 
 #include "llvm/IR/Module.h"
@@ -72,64 +73,75 @@ Value* shuffle_from_one(Widener& w, llvm::CallInst& call) {
   return b.CreateExtractElement(w.vector(call.getArgOperand(0)), lane);
 }
 
-// Where lane and element number are in an 8 x 8 matrix: row by row.
-unsigned place_in_matrix(unsigned lane, unsigned element) {
-  const unsigned quad = lane / 4;
-  const unsigned row = (quad & 4) + lane / 2 % 4;
-  const unsigned column = (quad & 2) * 2 + lane % 2 * 2 + element;
-  return row * 8 + column;
-}
-
-// Both elements of all lanes, as the matrix's rows one after the other.
-Value* to_rows(Widener& w, Value* low, Value* high) {
-  llvm::SmallVector<int> from(64);
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    from[place_in_matrix(lane, 0)] = static_cast<int>(lane);
-    from[place_in_matrix(lane, 1)] = static_cast<int>(lane + 32);
-  }
-  return w.builder().CreateShuffleVector(low, high, from);
-}
-
-Value* row_of(Widener& w, Value* matrix, unsigned row) {
+// Eight lanes of a vector: a quarter of a SIMD-group.
+Value* quarter(Widener& w, Value* vector, unsigned number) {
   llvm::SmallVector<int> from(8);
-  for (unsigned i = 0; i < 8; ++i) from[i] = static_cast<int>(row * 8 + i);
-  return w.builder().CreateShuffleVector(matrix, from);
+  for (unsigned i = 0; i < 8; ++i) from[i] = static_cast<int>(number * 8 + i);
+  return w.builder().CreateShuffleVector(vector, from);
 }
 
-// D = A B + C, a row at a time.
-Value* multiply_accumulate(Widener& w, llvm::CallInst& call) {
+Value* join_quarters(Widener& w, const std::array<Value*, 4>& parts) {
   llvm::IRBuilder<>& b = w.builder();
-  llvm::Constant* zero = llvm::ConstantFP::getZero(b.getFloatTy());
-  auto operand = [&](unsigned i) { return w.where_active(w.vector(call.getArgOperand(i)), zero); };
-  Value* left = to_rows(w, operand(0), operand(1));
-  Value* right = to_rows(w, operand(2), operand(3));
-  Value* sum = to_rows(w, operand(4), operand(5));
-  llvm::SmallVector<Value*> rows;
-  for (unsigned i = 0; i < 8; ++i) {
-    Value* row = row_of(w, sum, i);
-    for (unsigned k = 0; k < 8; ++k) {
-      llvm::SmallVector<int> same(8, static_cast<int>(i * 8 + k));
-      row = b.CreateIntrinsic(llvm::Intrinsic::fmuladd, row->getType(),
-                              {b.CreateShuffleVector(left, same), row_of(w, right, k), row});
-    }
-    rows.push_back(row);
-  }
-  while (rows.size() > 1) {
-    llvm::SmallVector<Value*> joined;
-    const auto* type = llvm::cast<llvm::FixedVectorType>(rows[0]->getType());
-    llvm::SmallVector<int> both(2 * type->getNumElements());
+  auto joined = [&](Value* low, Value* high, unsigned length) {
+    llvm::SmallVector<int> both(2 * length);
     for (size_t i = 0; i < both.size(); ++i) both[i] = static_cast<int>(i);
-    for (size_t i = 0; i < rows.size(); i += 2)
-      joined.push_back(b.CreateShuffleVector(rows[i], rows[i + 1], both));
-    rows = joined;
+    return b.CreateShuffleVector(low, high, both);
+  };
+  return joined(joined(parts[0], parts[1], 8), joined(parts[2], parts[3], 8), 16);
+}
+
+using Quarters = std::array<std::array<Value*, 4>, 2>;  // by element of a lane, by quarter
+
+Quarters quarters_of(Widener& w, llvm::CallInst& call, unsigned operand) {
+  llvm::Constant* zero = llvm::ConstantFP::getZero(w.builder().getFloatTy());
+  Quarters parts;
+  for (unsigned element = 0; element < 2; ++element) {
+    Value* lanes = w.where_active(w.vector(call.getArgOperand(operand + element)), zero);
+    for (unsigned number = 0; number < 4; ++number)
+      parts[element][number] = quarter(w, lanes, number);
   }
-  // A lane's two elements are neighbours: 64 bits.
-  llvm::SmallVector<int> pairs(64);
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    pairs[2 * lane] = static_cast<int>(place_in_matrix(lane, 0));
-    pairs[2 * lane + 1] = static_cast<int>(place_in_matrix(lane, 1));
+  return parts;
+}
+
+// D = A B + C without moving C: quarters 0 and 1 of the lanes hold rows 0 to 3 of an 8 x 8 matrix,
+// 2 and 3 the rows 4 to 7; the odd ones hold columns 4 to 7. In a quarter every two lanes share a
+// row: the first has columns c and c + 1, the second c + 2 and c + 3. So a column of A is every
+// second lane, each twice, and a row of B a pair of lanes, four times.
+std::pair<Value*, Value*> multiply_accumulate(Widener& w, llvm::CallInst& call) {
+  llvm::IRBuilder<>& b = w.builder();
+  const Quarters left = quarters_of(w, call, 0);
+  const Quarters right = quarters_of(w, call, 2);
+  Quarters sum = quarters_of(w, call, 4);
+  for (unsigned k = 0; k < 8; ++k) {
+    const int second = static_cast<int>(k / 2 % 2);
+    const int pair = static_cast<int>(k % 4) * 2;
+    const int column[] = {second,     second,     second + 2, second + 2,
+                          second + 4, second + 4, second + 6, second + 6};
+    const int row[] = {pair, pair + 1, pair, pair + 1, pair, pair + 1, pair, pair + 1};
+    for (unsigned number = 0; number < 4; ++number) {
+      Value* a = b.CreateShuffleVector(left[k % 2][(number & 2) + k / 4], column);
+      for (unsigned element = 0; element < 2; ++element) {
+        Value* c = b.CreateShuffleVector(right[element][(k / 4) * 2 + (number & 1)], row);
+        sum[element][number] =
+            b.CreateIntrinsic(llvm::Intrinsic::fmuladd, a->getType(), {a, c, sum[element][number]});
+      }
+    }
   }
-  return b.CreateBitCast(b.CreateShuffleVector(rows[0], pairs), w.wide_type(b.getInt64Ty()));
+  return {join_quarters(w, sum[0]), join_quarters(w, sum[1])};
+}
+
+// A lane's two results as one number of 64 bits; code that takes it apart at once gets them as they
+// are.
+void widen_multiply_accumulate(Widener& w, llvm::CallInst& call) {
+  llvm::IRBuilder<>& b = w.builder();
+  const auto [low, high] = multiply_accumulate(w, call);
+  llvm::Type* words = w.wide_type(b.getInt32Ty());
+  llvm::Type* longs = w.wide_type(b.getInt64Ty());
+  Value* low_bits = b.CreateBitCast(low, words);
+  Value* high_bits = b.CreateBitCast(high, words);
+  w.set_halves(&call, low_bits, high_bits);
+  w.set_vector(&call, b.CreateOr(b.CreateZExt(low_bits, longs),
+                                 b.CreateShl(b.CreateZExt(high_bits, longs), 32)));
 }
 
 }  // namespace
@@ -143,7 +155,7 @@ bool widen_lane_operation(Widener& w, llvm::CallInst& call) {
     return true;
   }
   if (name.starts_with("simdgroup_multiply_accumulate")) {
-    w.set_vector(&call, multiply_accumulate(w, call));
+    widen_multiply_accumulate(w, call);
     return true;
   }
   if (!name.consume_front("simd_")) return false;

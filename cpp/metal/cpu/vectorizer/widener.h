@@ -50,6 +50,13 @@ class Widener {
   void set_address(llvm::Value* pointer, const IndexedAddress& address) {
     addresses_[pointer] = address;
   }
+  // The 32-bit halves of a 64-bit number, where they are known by themselves.
+  void set_halves(llvm::Value* value, llvm::Value* low, llvm::Value* high) {
+    halves_[value] = {low, high};
+  }
+  std::pair<llvm::Value*, llvm::Value*> halves(llvm::Value* value) const {
+    return halves_.lookup(value);
+  }
   bool has_address(llvm::Value* pointer) const { return addresses_.contains(pointer); }
   IndexedAddress address(llvm::Value* pointer);
 
@@ -86,6 +93,7 @@ class Widener {
   llvm::IRBuilder<> builder_;
   llvm::DenseMap<llvm::Value*, LaneValue> values_;
   llvm::DenseMap<llvm::Value*, IndexedAddress> addresses_;
+  llvm::DenseMap<llvm::Value*, std::pair<llvm::Value*, llvm::Value*>> halves_;
   llvm::Value* mask_ = nullptr;
 };
 
