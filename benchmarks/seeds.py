@@ -22,7 +22,6 @@ sys.path[:0] = [
 import compositions as arrays  # noqa: E402
 import grid_sample as example  # noqa: E402
 import mlx.core as mx  # noqa: E402
-
 from mlx_sample_extensions import axpby, grid_sample  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]

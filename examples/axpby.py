@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 
 import mlx.core as mx
-
 from mlx_sample_extensions import axpby
 
 

@@ -6,7 +6,6 @@ import ml_dtypes
 import mlx.core as mx
 import numpy as np
 import pytest
-
 from mlx_sample_extensions import axpby
 
 STREAMS = pytest.mark.parametrize("stream", [mx.cpu, mx.gpu], ids=["cpu", "gpu"])

@@ -6,7 +6,6 @@ import mlx.core as mx
 import numpy as np
 import pytest
 import sampling
-
 from mlx_sample_extensions import grid_sample
 
 HOWS = list(

@@ -1,7 +1,8 @@
-// Reductions without communication between threads, so that the order of additions never changes:
-// row (the reduced elements are contiguous), column (the kept ones are; a thread makes sixteen
-// neighbouring outputs) and general.
+// Reductions in which the order of additions never changes: row (the reduced elements are contiguous:
+// a SIMD-group makes one output), column (the kept ones are contiguous) and general; in these a thread
+// makes one output.
 #include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/lanes.h"
 #include "mlx/backend/metal/kernels/reduce.h"
 #include "mlx/backend/metal/kernels/reduce_ops.h"
 
@@ -39,40 +40,33 @@ struct Chunk {
   }
 };
 
-// Sixteen running values a thread: vectors on a CPU, and independent additions on a GPU.
 template <typename Op, typename T, typename U>
 [[kernel]] void reduce_row(const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
                            constant const ReduceParams& p [[buffer(2)]],
-                           uint3 pos [[thread_position_in_grid]]) {
+                           uint3 pos [[thread_position_in_grid]],
+                           uint lane [[thread_index_in_simdgroup]]) {
   using A = compute_t<U>;
+  uint x = pos.x / kLanes;
   uint y = pos.y % p.kept[1];
   uint split = pos.y / p.kept[1];
   Chunk chunk(p, split);
-  in += kept_offset(p, pos.x, y, pos.z);
-  A acc[16];
-  for (int k = 0; k < 16; ++k) {
-    acc[k] = Op::template neutral<A>();
-  }
-  A tail = Op::template neutral<A>();
+  in += kept_offset(p, x, y, pos.z);
+  A acc = Op::template neutral<A>();
   for (uint o = chunk.outer_begin; o < chunk.outer_end; ++o) {
     const device T* line = in + outer_offset(p, o);
     uint i = chunk.inner_begin;
-    for (; i + 16 <= chunk.inner_end; i += 16) {
-      for (int k = 0; k < 16; ++k) {
-        acc[k] = Op::apply(acc[k], convert<A>(line[i + k]));
-      }
+    for (; i + kLanes <= chunk.inner_end; i += kLanes) {
+      acc = Op::apply(acc, convert<A>(line[i + lane]));
     }
-    for (; i < chunk.inner_end; ++i) {
-      tail = Op::apply(tail, convert<A>(line[i]));
+    if (i + lane < chunk.inner_end) {
+      acc = Op::apply(acc, convert<A>(line[i + lane]));
     }
   }
-  for (int width = 8; width > 0; width /= 2) {
-    for (int k = 0; k < width; ++k) {
-      acc[k] = Op::apply(acc[k], acc[k + width]);
-    }
+  acc = reduce_lanes<Op>(acc);
+  int64_t index = x + p.kept[0] * (y + static_cast<int64_t>(p.kept[1]) * pos.z);
+  if (lane == 0) {
+    out[split * p.row + index] = convert<U>(acc);
   }
-  int64_t index = pos.x + p.kept[0] * (y + static_cast<int64_t>(p.kept[1]) * pos.z);
-  out[split * p.row + index] = convert<U>(Op::apply(acc[0], tail));
 }
 
 template <typename Op, typename T, typename U>
@@ -83,33 +77,16 @@ template <typename Op, typename T, typename U>
   uint y = pos.y % p.kept[1];
   uint split = pos.y / p.kept[1];
   Chunk chunk(p, split);
-  uint x = pos.x * 16;
-  uint width = min(16u, p.kept[0] - x);
-  in += kept_offset(p, x, y, pos.z);
-  int64_t index = x + p.kept[0] * (y + static_cast<int64_t>(p.kept[1]) * pos.z);
-  out += split * p.row + index;
-  A acc[16];
-  for (int k = 0; k < 16; ++k) {
-    acc[k] = Op::template neutral<A>();
-  }
+  in += kept_offset(p, 0, y, pos.z);
+  A acc = Op::template neutral<A>();
   for (uint o = chunk.outer_begin; o < chunk.outer_end; ++o) {
     const device T* line = in + outer_offset(p, o);
     for (uint i = chunk.inner_begin; i < chunk.inner_end; ++i) {
-      const device T* cells = line + i * p.inner_stride;
-      if (width == 16) {
-        for (int k = 0; k < 16; ++k) {
-          acc[k] = Op::apply(acc[k], convert<A>(cells[k]));
-        }
-      } else {
-        for (uint k = 0; k < width; ++k) {
-          acc[k] = Op::apply(acc[k], convert<A>(cells[k]));
-        }
-      }
+      acc = Op::apply(acc, convert<A>((line + i * p.inner_stride)[pos.x]));
     }
   }
-  for (uint k = 0; k < width; ++k) {
-    out[k] = convert<U>(acc[k]);
-  }
+  int64_t index = pos.x + p.kept[0] * (y + static_cast<int64_t>(p.kept[1]) * pos.z);
+  out[split * p.row + index] = convert<U>(acc);
 }
 
 template <typename Op, typename T, typename U>

@@ -1,89 +1,74 @@
-// Softmax and log-sum-exp over contiguous rows: a thread per row, with sixteen running values that
-// vectorise.
+// Softmax and log-sum-exp over contiguous rows: a SIMD-group per row.
 #include "mlx/backend/metal/kernels/instantiate.h"
-#include "mlx/backend/metal/kernels/types.h"
+#include "mlx/backend/metal/kernels/lanes.h"
+
+struct Greater {
+  // NaNs stay.
+  static float apply(float a, float b) { return (b > a || isnan(b)) ? b : a; }
+};
+struct Plus {
+  static float apply(float a, float b) { return a + b; }
+};
 
 template <typename T>
-inline float row_maximum(const device T* row, uint length) {
-  float acc[16];
-  for (int k = 0; k < 16; ++k) {
-    acc[k] = -INFINITY;
-  }
+inline float row_maximum(const device T* row, uint length, uint lane) {
+  float best = -INFINITY;
   uint i = 0;
-  for (; i + 16 <= length; i += 16) {
-    for (int k = 0; k < 16; ++k) {
-      float x = static_cast<float>(row[i + k]);
-      acc[k] = (x > acc[k] || isnan(x)) ? x : acc[k];
-    }
+  for (; i + kLanes <= length; i += kLanes) {
+    best = Greater::apply(best, static_cast<float>(row[i + lane]));
   }
-  for (; i < length; ++i) {
-    float x = static_cast<float>(row[i]);
-    acc[0] = (x > acc[0] || isnan(x)) ? x : acc[0];
+  if (i + lane < length) {
+    best = Greater::apply(best, static_cast<float>(row[i + lane]));
   }
-  float best = acc[0];
-  for (int k = 1; k < 16; ++k) {
-    best = (acc[k] > best || isnan(acc[k])) ? acc[k] : best;
-  }
-  return best;
+  return reduce_lanes<Greater>(best);
 }
 
 template <typename T>
-inline float row_sum_exp(const device T* row, uint length, float shift) {
-  float acc[16];
-  for (int k = 0; k < 16; ++k) {
-    acc[k] = 0.0f;
-  }
+inline float row_sum_exp(const device T* row, uint length, float shift, uint lane) {
+  float sum = 0.0f;
   uint i = 0;
-  for (; i + 16 <= length; i += 16) {
-#pragma clang loop unroll(disable) vectorize(enable)
-    for (int k = 0; k < 16; ++k) {
-      acc[k] += precise::exp(static_cast<float>(row[i + k]) - shift);
-    }
+  for (; i + kLanes <= length; i += kLanes) {
+    sum += precise::exp(static_cast<float>(row[i + lane]) - shift);
   }
-  for (; i < length; ++i) {
-    acc[0] += precise::exp(static_cast<float>(row[i]) - shift);
+  if (i + lane < length) {
+    sum += precise::exp(static_cast<float>(row[i + lane]) - shift);
   }
-  for (int width = 8; width > 0; width /= 2) {
-    for (int k = 0; k < width; ++k) {
-      acc[k] += acc[k + width];
-    }
-  }
-  return acc[0];
+  return reduce_lanes<Plus>(sum);
 }
 
 template <typename T>
 [[kernel]] void softmax(const device T* in [[buffer(0)]], device T* out [[buffer(1)]],
                         constant const uint& length [[buffer(2)]],
-                        uint row [[thread_position_in_grid]]) {
-  in += static_cast<int64_t>(row) * length;
-  out += static_cast<int64_t>(row) * length;
-  float shift = row_maximum(in, length);
+                        uint position [[thread_position_in_grid]],
+                        uint lane [[thread_index_in_simdgroup]]) {
+  in += static_cast<int64_t>(position / kLanes) * length;
+  out += static_cast<int64_t>(position / kLanes) * length;
+  float shift = row_maximum(in, length, lane);
   shift = shift == -INFINITY ? 0.0f : shift;
-  float scale = 1.0f / row_sum_exp(in, length, shift);
+  float scale = 1.0f / row_sum_exp(in, length, shift, lane);
   uint i = 0;
-  for (; i + 16 <= length; i += 16) {
-    float values[16];
-#pragma clang loop unroll(disable) vectorize(enable)
-    for (int k = 0; k < 16; ++k) {
-      values[k] = precise::exp(static_cast<float>(in[i + k]) - shift) * scale;
-    }
-    for (int k = 0; k < 16; ++k) {
-      out[i + k] = convert<T>(values[k]);
-    }
+  for (; i + kLanes <= length; i += kLanes) {
+    out[i + lane] =
+        convert<T>(precise::exp(static_cast<float>(in[i + lane]) - shift) * scale);
   }
-  for (; i < length; ++i) {
-    out[i] = convert<T>(precise::exp(static_cast<float>(in[i]) - shift) * scale);
+  if (i + lane < length) {
+    out[i + lane] =
+        convert<T>(precise::exp(static_cast<float>(in[i + lane]) - shift) * scale);
   }
 }
 
 template <typename T>
 [[kernel]] void logsumexp(const device T* in [[buffer(0)]], device T* out [[buffer(1)]],
                           constant const uint& length [[buffer(2)]],
-                          uint row [[thread_position_in_grid]]) {
-  in += static_cast<int64_t>(row) * length;
-  float best = row_maximum(in, length);
+                          uint position [[thread_position_in_grid]],
+                          uint lane [[thread_index_in_simdgroup]]) {
+  in += static_cast<int64_t>(position / kLanes) * length;
+  float best = row_maximum(in, length, lane);
   float shift = isinf(best) ? 0.0f : best;
-  out[row] = convert<T>(precise::log(row_sum_exp(in, length, shift)) + shift);
+  float total = row_sum_exp(in, length, shift, lane);
+  if (lane == 0) {
+    out[position / kLanes] = convert<T>(precise::log(total) + shift);
+  }
 }
 
 #define SOFTMAX(Op, name, T) MLX_KERNEL(#Op "_" #name, softmax<T>)

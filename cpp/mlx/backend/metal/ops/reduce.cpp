@@ -20,9 +20,10 @@ constexpr const char* kLayouts[] = {"row", "column", "general"};
 constexpr size_t kElementsPerSplit = 8192;
 constexpr size_t kMaxThreadsWithSplits = 512;
 
-// Neighbouring outputs that a thread of the column kernels makes, and rows after which it hands
-// over, so that threads next to each other meet the same cache lines and pages.
-constexpr size_t kColumns = 16;
+// Threads that make one output together in the row kernels.
+constexpr size_t kLanes = 32;
+// Rows after which a thread of the column kernels hands over, so that threads next to each other
+// meet the same cache lines and pages.
 constexpr uint32_t kRowsPerSplit = 64;
 
 struct Dims {
@@ -108,8 +109,8 @@ Plan make_plan(const Dims& kept, Dims reduced) {
   p.row = lengths[0] * lengths[1] * lengths[2] * lengths[3];
   bool row = p.inner_stride == 1 || p.inner == 1;
   bool column = p.kept_stride[0] == 1 && lengths[0] >= 4;
-  plan.layout = row && p.inner >= 4 ? kRow : column ? kColumn : row ? kRow : kGeneral;
-  plan.x = plan.layout == kColumn ? (lengths[0] + kColumns - 1) / kColumns : lengths[0];
+  plan.layout = row && p.inner >= kLanes ? kRow : column ? kColumn : kGeneral;
+  plan.x = plan.layout == kRow ? lengths[0] * kLanes : lengths[0];
   plan.y = lengths[1];
   plan.z = lengths[2] * lengths[3];
   plan.work = size_t(p.inner) * p.outer;
@@ -123,7 +124,7 @@ void split_work(Plan& plan) {
     p.splits = (p.inner + kRowsPerSplit - 1) / kRowsPerSplit;
     return;
   }
-  size_t threads = plan.x * plan.y * plan.z;
+  size_t threads = plan.x * plan.y * plan.z / (plan.layout == kRow ? kLanes : 1);
   if (threads >= kMaxThreadsWithSplits || plan.work < 2 * kElementsPerSplit) {
     return;
   }
@@ -145,9 +146,9 @@ void run_plan(const Plan& plan, int op, const array& in, array& out, Stream s) {
   encoder.set_input_array(in, 0);
   encoder.set_output_array(out, 1);
   encoder.set_bytes(plan.params, 2);
-  size_t work =
-      std::max<size_t>(1, plan.work / plan.params.splits * (plan.layout == kColumn ? kColumns : 1));
-  size_t limit = std::clamp<size_t>(32768 / work, 1, 256);
+  size_t work = std::max<size_t>(1, plan.work / plan.params.splits);
+  size_t lanes = plan.layout == kRow ? kLanes : 1;
+  size_t limit = std::clamp<size_t>(32768 / work * lanes, kLanes, 256);
   dispatch_grid(encoder, plan.x, plan.y * plan.params.splits, plan.z, limit);
 }
 
@@ -207,7 +208,7 @@ void reduce(int op, const array& in, array& out, const std::vector<int>& axes, S
     plan = make_plan({{row}, {1}}, {{rows}, {row}});
     // The widened sums have kernels for rows of outputs only.
     plan.layout = kColumn;
-    plan.x = (row + kColumns - 1) / kColumns;
+    plan.x = row;
     split_work(plan);
   }
   run_plan(plan, op, source, out, s);

@@ -1,0 +1,24 @@
+// Combines what the lanes of a SIMD-group have.
+#pragma once
+
+#include "mlx/backend/metal/kernels/types.h"
+
+constant constexpr uint kLanes = 32;
+
+template <typename T>
+inline T from_lane(T value, ushort distance) {
+  return simd_shuffle_xor(value, distance);
+}
+inline complex64_t from_lane(complex64_t value, ushort distance) {
+  return complex64_t(simd_shuffle_xor(value.real, distance),
+                     simd_shuffle_xor(value.imag, distance));
+}
+
+// In a fixed order, with the same result in every lane.
+template <typename Op, typename T>
+inline T reduce_lanes(T value) {
+  for (ushort distance = kLanes / 2; distance > 0; distance /= 2) {
+    value = Op::apply(value, from_lane(value, distance));
+  }
+  return value;
+}
