@@ -1,7 +1,6 @@
 """Sample operations in C++ and Metal, built on the array library from outside."""
 
 import mlx.core  # noqa: F401  # whose library the extension needs
-
 from mlx_sample_extensions._ext import axpby, grid_sample
 
 __all__ = ["axpby", "grid_sample"]
