@@ -80,7 +80,7 @@ def test_wheel_in_a_clean_environment_without_compilers(tmp_path: Path, monkeypa
 
     tests = ROOT / "tests" / "python"
     left_out = [f"--ignore={tests / name}" for name in NOT_IN_WHEEL_TEST]
-    passed = run(python, "-m", "pytest", "-q", tests, *left_out)
+    passed = run(python, "-m", "pytest", "-q", tests, *left_out, cwd=tmp_path)
     assert passed.returncode == 0, passed.stdout[-6000:]
 
 
