@@ -448,14 +448,14 @@ class TestPointersAndArrays:
 
     def test_traits_that_look_through_address_spaces(self):
         header = """
-            template <typename T> struct remove_addrspace { typedef T type; };
-            template <typename T> struct remove_addrspace<device T> { typedef T type; };
-            template <typename T> struct remove_addrspace<threadgroup T> { typedef T type; };
-            template <typename T> struct remove_addrspace<constant T> { typedef T type; };
-            template <typename T> using remove_addrspace_t = typename remove_addrspace<T>::type;
-            static_assert(metal::is_same_v<remove_addrspace_t<threadgroup half>, half>, "");
-            static_assert(metal::is_same_v<remove_addrspace_t<constant int>, const int>
-                || metal::is_same_v<remove_addrspace_t<constant int>, int>, "");
+            template <typename T> struct without_space { typedef T type; };
+            template <typename T> struct without_space<device T> { typedef T type; };
+            template <typename T> struct without_space<threadgroup T> { typedef T type; };
+            template <typename T> struct without_space<constant T> { typedef T type; };
+            template <typename T> using without_space_t = typename without_space<T>::type;
+            static_assert(metal::is_same_v<without_space_t<threadgroup half>, half>, "");
+            static_assert(metal::is_same_v<without_space_t<constant int>, const int>
+                || metal::is_same_v<without_space_t<constant int>, int>, "");
 
             template <typename P> struct element_of {};
             template <typename T> struct element_of<const device T*> { using type = T; };
