@@ -53,6 +53,7 @@ bench-peers: $(VENV)/.tools
 bench: build bench-peers
 	$(PY) benchmarks/kernels.py
 	$(PY) benchmarks/core.py
+	$(PY) benchmarks/sparse.py
 
 test-package: build
 	$(PY) -m pytest -m package

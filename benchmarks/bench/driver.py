@@ -26,6 +26,7 @@ class Result:
     spread: dict[str, float] = field(default_factory=dict)
     wrong: dict[str, str] = field(default_factory=dict)
     first: float = 0.0  # milliseconds of our first launch, compilation included
+    memory: dict[str, int] = field(default_factory=dict)  # bytes at the peak, by peer
 
     def ratio(self, peer: str) -> float | None:
         """How many times as long as ours the peer takes."""
@@ -33,9 +34,16 @@ class Result:
             return None
         return self.medians[peer] / self.medians["ours"]
 
+    def memory_share(self, peer: str) -> float | None:
+        """Our peak memory as a part of the peer's."""
+        if not self.memory.get(peer) or "ours" not in self.memory:
+            return None
+        return self.memory["ours"] / self.memory[peer]
+
 
 def takes_part(row: Row, peer: str) -> bool:
-    return bool({"Intel": row.opencl, "PoCL": row.opencl, "PyTorch": row.torch}.get(peer, True))
+    ways = {"Intel": row.opencl, "PoCL": row.opencl, "PyTorch": row.torch, "SciPy": row.scipy}
+    return bool(ways.get(peer, True))
 
 
 def run_row(row: Row, peers: Peers, calls: int) -> Result:
@@ -60,6 +68,11 @@ def run_row(row: Row, peers: Peers, calls: int) -> Result:
                 ready.append(peer)
                 if peer == "ours":
                     result.first = reply["first"]
+    if row.memory:
+        for peer in ready:
+            reply = peers.get(peer).ask(do="memory")
+            if "bytes" in reply:
+                result.memory[peer] = reply["bytes"]
     times: dict[str, list[float]] = {peer: [] for peer in ready}
     for turn in range(calls + 1):
         for peer in ready:
@@ -97,6 +110,12 @@ def print_result(result: Result, names: list[str], machine: Machine) -> None:
         for peer, least in result.row.targets.items()
         if result.ratio(peer) is not None and result.ratio(peer) < least
     ]
+    for peer in names[1:]:
+        part = result.memory_share(peer)
+        if part is not None:
+            line += f"  memory {result.memory['ours'] / 1e6:.2f} MB, {part:.2f} of {peer}'s"
+            if part > result.row.memory:
+                misses.append(f"memory {part:.2f} > {result.row.memory} of {peer}'s")
     print(line + (f"  MISSED: {', '.join(misses)}" if misses else ""), flush=True)
     for peer, problem in result.wrong.items():
         print(f"    {peer}: {problem}", flush=True)
@@ -110,12 +129,14 @@ def geometric_mean(results: list[Result], peer: str) -> str:
     return f"{peer} {mean:.2f}x over {len(ratios)} (least {min(ratios):.2f}x)"
 
 
-def main(description: str, module: str, rows) -> None:
+def main(description: str, module: str, rows, stream: str = "gpu") -> None:
+    """`stream` is the device whose stream our side uses unless an option names the other."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--only", action="append", default=[], help="rows whose name has this")
     parser.add_argument("--size", choices=["small", "full"], default="full")
     parser.add_argument("--calls", type=int, default=15, help="timed calls of each peer")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--stream", choices=["cpu", "gpu"], default=stream)
     parser.add_argument("--json", action="store_true", help="a line of JSON for each row")
     options = parser.parse_args()
 
@@ -126,7 +147,7 @@ def main(description: str, module: str, rows) -> None:
     chosen = [
         r for r in rows(options.size) if not options.only or any(o in r.name for o in options.only)
     ]
-    peers = Peers(module, options.size, options.threads)
+    peers = Peers(module, options.size, options.threads, options.stream)
     for name, why in peers.missing.items():
         if not options.json and any(takes_part(row, name) for row in chosen):
             print(f"without {name}: {why}; `{INSTALL}` installs it")
@@ -155,7 +176,8 @@ def main(description: str, module: str, rows) -> None:
         print("geometric means: " + "; ".join(geometric_mean(results, n) for n in names[1:]))
         print(
             f"copy: {machine.bytes_per_ms / 1e6:.1f} GB/s read and written; "
-            f"multiply-add: {machine.flops_per_ms / 1e6:.0f} GFLOP/s; {options.threads} threads"
+            f"multiply-add: {machine.flops_per_ms / 1e6:.0f} GFLOP/s; {options.threads} threads; "
+            f"ours on a stream of mx.{options.stream}"
         )
     if any("ours" in result.wrong for result in results):
         raise SystemExit("wrong results")

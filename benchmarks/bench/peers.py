@@ -55,6 +55,10 @@ def torch_environment(threads: int) -> dict[str, str] | str:
     return {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)} | keep
 
 
+def scipy_environment() -> dict[str, str] | str:
+    return {} if importlib.util.find_spec("scipy") else "scipy (PyPI) is not installed"
+
+
 class Peer:
     """A process that computes the rows of one module."""
 
@@ -86,15 +90,16 @@ class Peer:
 class Peers:
     """All of them, ours first; `missing` says what is not here."""
 
-    def __init__(self, module: str, size: str, threads: int) -> None:
+    def __init__(self, module: str, size: str, threads: int, stream: str) -> None:
         self.folder = tempfile.TemporaryDirectory()
         scratch = Path(self.folder.name)
-        arguments = [module, size, str(threads)]
+        arguments = [module, size, str(threads), stream]
         environments = {
             "ours": ("ours", {"MLX_CACHE_DIR": ""}),
             "Intel": ("opencl", intel_environment(scratch)),
             "PoCL": ("opencl", pocl_environment(scratch, threads)),
             "PyTorch": ("torch", torch_environment(threads)),
+            "SciPy": ("scipy", scipy_environment()),
         }
         self.missing = {n: e for n, (_, e) in environments.items() if isinstance(e, str)}
         self.processes: dict[str, Peer] = {}

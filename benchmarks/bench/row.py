@@ -41,7 +41,8 @@ class Row:
 
     `inputs` are made by the driver; `dtypes` says to what the peers convert them first. `view` makes
     a strided view of an input, in NumPy's, PyTorch's and our arrays alike. `moved` and `flops` are
-    the least that the computation needs.
+    the least that the computation needs. `memory` asks for the peak memory too; the number is the
+    largest share of a peer's that ours may take.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Row:
     opencl: Sequence[OpenCL] = ()
     opencl_margin: dict[str, int] = field(default_factory=dict)  # elements around a buffer
     torch: Callable[..., Sequence[Callable[[], object]]] | None = None
+    scipy: Callable[..., Sequence[Callable[[], object]]] | None = None
     dtypes: dict[str, str] = field(default_factory=dict)
     permuted: dict[str, tuple[int, ...]] = field(default_factory=dict)
     moved: int = 0
@@ -62,6 +64,7 @@ class Row:
     atol: float = 1e-5
     wrong_share: float = 0.0
     targets: dict[str, float] = field(default_factory=dict)
+    memory: float | None = None
 
     def check(self, got: Arrays, expected: Arrays) -> str:
         """What is wrong with a result; nothing if it is right."""

@@ -1,0 +1,11 @@
+"""The sparse operations that are measured; every module holds the rows of a family."""
+
+from bench.row import Row
+
+from . import products
+
+MODULES = [products]
+
+
+def rows(size: str) -> list[Row]:
+    return [row for module in MODULES for row in module.rows(size == "small")]

@@ -1,0 +1,48 @@
+// Index arguments of operations: their checks, and reading them whatever their type.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "mlx/ops.h"
+
+namespace mlx_sample {
+
+namespace mx = mlx::core;
+
+// Says in an operation's name what is wrong with its arguments.
+[[noreturn]] void refuse(const char* operation, const std::string& message);
+
+// What an operation expects of an index argument.
+struct IndexArgument {
+  const char* operation;
+  const char* name;
+  int64_t size;          // values are in [0, size)
+  bool trusted = false;  // whether the caller vouches for the values
+};
+
+// Refuses indices that are not one-dimensional or not int32, uint32 or int64, and values out of
+// range: at once if the values are known, else when the result, which has the same values, is
+// evaluated. Either way the error is a std::invalid_argument.
+mx::array checked_indices(const mx::array& indices, const IndexArgument& argument);
+
+// Refuses an argument whose first axis has another length; `why` says where `length` comes from.
+void check_length(const char* operation, const char* name, const mx::array& a, int64_t length,
+                  const std::string& why);
+
+// Returns f(T()), where T is the C++ type of the elements of checked indices.
+template <typename F>
+decltype(auto) with_index_type(mx::Dtype dtype, F&& f) {
+  switch (dtype.val()) {
+    case mx::Dtype::Val::int32:
+      return f(int32_t());
+    case mx::Dtype::Val::uint32:
+      return f(uint32_t());
+    case mx::Dtype::Val::int64:
+      return f(int64_t());
+    default:
+      throw std::logic_error("[with_index_type] Indices of this type are refused before.");
+  }
+}
+
+}  // namespace mlx_sample
