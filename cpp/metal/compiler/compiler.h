@@ -18,7 +18,8 @@ struct CompileOptions {
   uint32_t language_version = 0;                 // major << 16 | minor; 0: the newest
   std::map<std::string, std::string> macros;     // preprocessor macros, name to text
   std::vector<std::string> include_directories;  // folders that #include "..." may reach
-  std::string path;  // of the source, for diagnostics and relative includes
+  std::string path;          // of the source, for diagnostics and relative includes
+  bool line_tables = false;  // the IR says which line of the source an instruction comes from
 
   bool operator==(const CompileOptions&) const = default;
 };

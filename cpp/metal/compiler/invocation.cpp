@@ -122,6 +122,11 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> visible_files(std::vector<std::s
   return llvm::makeIntrusiveRefCnt<DeclaredFiles>(llvm::vfs::getRealFileSystem(), std::move(roots));
 }
 
+void add_line_tables(clang::CodeGenOptions& code) {
+  code.setDebugInfo(llvm::codegenoptions::DebugLineTablesOnly);
+  code.DwarfVersion = 5;
+}
+
 std::string version_macro(uint32_t version) {
   if (version == 0) version = kNewestLanguage;
   return std::to_string((version >> 16) * 100 + (version & 0xffff) * 10);
@@ -168,6 +173,7 @@ void use_standard_library(clang::PreprocessorOptions& preprocessor, bool with_ut
 Invocation kernel_invocation(std::string_view source, const CompileOptions& options) {
   auto invocation = base_options();
   set_math(invocation->getLangOpts(), options.math_mode);
+  if (options.line_tables) add_line_tables(invocation->getCodeGenOpts());
   define_macros(invocation->getPreprocessorOpts(), options);
   use_standard_library(invocation->getPreprocessorOpts(), starts_with_utils(source));
 

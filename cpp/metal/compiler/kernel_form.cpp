@@ -3,6 +3,7 @@
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -69,7 +70,9 @@ class EntryBuilder {
         operands_.push_back(entry->getArg(pointer++));
       }
     }
-    builder_.CreateCall(callee_, operands_)->setAttributes(callee_->getAttributes());
+    llvm::CallInst* call = builder_.CreateCall(callee_, operands_);
+    call->setAttributes(callee_->getAttributes());
+    if (callee_->getSubprogram()) place(*entry, *call);
     builder_.CreateRetVoid();
     callee_->setLinkage(llvm::Function::InternalLinkage);
     callee_->setComdat(nullptr);
@@ -77,6 +80,19 @@ class EntryBuilder {
   }
 
  private:
+  // In line tables the entry stands where the kernel does.
+  void place(llvm::Function& entry, llvm::CallInst& call) {
+    const llvm::DISubprogram* kernel = callee_->getSubprogram();
+    llvm::DIBuilder lines(module_, /*AllowUnresolved=*/true, kernel->getUnit());
+    auto* place = lines.createFunction(
+        kernel->getFile(), declaration_.name, "", kernel->getFile(), kernel->getLine(),
+        lines.createSubroutineType(lines.getOrCreateTypeArray({})), kernel->getLine(),
+        llvm::DINode::FlagArtificial, llvm::DISubprogram::SPFlagDefinition);
+    lines.finalizeSubprogram(place);
+    entry.setSubprogram(place);
+    call.setDebugLoc(llvm::DILocation::get(module_.getContext(), kernel->getLine(), 0, place));
+  }
+
   llvm::Value* component(const BuiltinType& type, const std::string& attribute, uint32_t index) {
     auto* getter = llvm::cast<llvm::Function>(
         module_

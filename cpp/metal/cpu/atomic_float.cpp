@@ -37,8 +37,7 @@ Lock& lock_of(const float* place) {
 // A kernel may be stopped or fault at any time; not while it holds a lock.
 class Held {
  public:
-  explicit Held(const Group* group)
-      : worker_(static_cast<UnitScheduler*>(group->scheduler)->worker()) {
+  explicit Held(const Group* group) : worker_(scheduler_of(group).worker()) {
     worker_.leave_kernel();
   }
   ~Held() { worker_.enter_kernel(); }
@@ -67,7 +66,6 @@ void touch(const float* place) { (void)*const_cast<const volatile float*>(place)
 using metal::cpu::add;
 using metal::cpu::Held;
 using metal::cpu::kLineSize;
-using metal::cpu::kSimdWidth;
 using metal::cpu::lock_of;
 using metal::cpu::touch;
 

@@ -18,7 +18,7 @@ namespace metal::cpu {
 namespace {
 
 constexpr const char* kAbiVersion =
-    "2";  // of abi.h and of everything that generates code; part of every cache key
+    "3";  // of abi.h and of everything that generates code; part of every cache key
 
 const std::string& processor_features() {
   static const std::string features = [] {

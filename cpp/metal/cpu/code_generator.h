@@ -13,8 +13,7 @@ struct ObjectCode {
   std::string bytes;  // an ELF object that defines kernel_entry
   Granularity granularity = Granularity::Group;
   bool has_barriers = false;
-  uint32_t width = kSimdWidth;  // threads of a unit, where a unit is a SIMD-group
-  std::string why_scalar;       // what had no vector form, if vector code was asked for
+  std::string why_scalar;  // what had no vector form, if vector code was asked for
 };
 
 // What is known of a kernel before code is generated.

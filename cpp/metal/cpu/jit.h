@@ -18,7 +18,6 @@ struct CpuCode {
   // Whether `entry` may call a metal_cpu_* function that blocks (barriers, SIMD-group functions,
   // reconverge).
   bool has_barriers = false;
-  uint32_t width = kSimdWidth;  // threads of a unit, where units are SIMD-groups
 };
 
 // A kernel ready to run.

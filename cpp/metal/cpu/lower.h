@@ -15,6 +15,10 @@ class TargetMachine;
 
 namespace metal::cpu {
 
+// Address spaces of kernel form.
+inline constexpr auto kConstantMemory = static_cast<unsigned>(AddressSpace::Constant);
+inline constexpr auto kThreadgroupMemory = static_cast<unsigned>(AddressSpace::Threadgroup);
+
 // `threadgroup` variables become offsets into the memory behind the body's group argument. Returns
 // their size in bytes.
 uint32_t lower_threadgroup_variables(llvm::Function& body);

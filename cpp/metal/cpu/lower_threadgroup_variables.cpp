@@ -5,13 +5,11 @@
 
 namespace metal::cpu {
 
-constexpr unsigned kThreadgroupAddressSpace = 3;
-
 uint32_t lower_threadgroup_variables(llvm::Function& body) {
   llvm::Module& module = *body.getParent();
   llvm::SmallVector<llvm::GlobalVariable*> variables;
   for (llvm::GlobalVariable& variable : module.globals()) {
-    if (variable.getAddressSpace() == kThreadgroupAddressSpace) variables.push_back(&variable);
+    if (variable.getAddressSpace() == kThreadgroupMemory) variables.push_back(&variable);
   }
   if (variables.empty()) return 0;
   llvm::SmallVector<llvm::Constant*> constants(variables.begin(), variables.end());
@@ -19,7 +17,7 @@ uint32_t lower_threadgroup_variables(llvm::Function& body) {
 
   llvm::IRBuilder<> builder(&*body.getEntryBlock().getFirstInsertionPt());
   llvm::Value* memory = builder.CreateAddrSpaceCast(GroupAccess(builder, body.getArg(0)).memory(),
-                                                    builder.getPtrTy(kThreadgroupAddressSpace));
+                                                    builder.getPtrTy(kThreadgroupMemory));
   uint64_t size = 0;
   for (llvm::GlobalVariable* variable : variables) {
     if (variable->use_empty()) continue;

@@ -25,10 +25,9 @@ llvm::Function* create_entry(llvm::Function& body) {
 }
 
 void mark_constant_loads(llvm::Function& body) {
-  constexpr unsigned kConstant = 2;
   for (llvm::Instruction& instruction : llvm::instructions(body)) {
     auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-    if (!load || load->getPointerAddressSpace() != kConstant) continue;
+    if (!load || load->getPointerAddressSpace() != kConstantMemory) continue;
     load->setMetadata(llvm::LLVMContext::MD_invariant_load,
                       llvm::MDNode::get(body.getContext(), {}));
   }

@@ -12,13 +12,9 @@ using metal::cpu::Group;
 using metal::cpu::kSimdWidth;
 using metal::cpu::LaneOperation;
 using metal::cpu::Lanes;
-using metal::cpu::UnitScheduler;
+using metal::cpu::scheduler_of;
 
 namespace {
-
-UnitScheduler& scheduler(const Group* group) {
-  return *static_cast<UnitScheduler*>(group->scheduler);
-}
 
 template <class T>
 uint64_t to_bits(T value) {
@@ -182,7 +178,7 @@ void multiply_accumulate(Lanes& lanes, uint32_t mask) {
 
 template <class T>
 T call(const Group* group, uint32_t site, LaneOperation operation, T value) {
-  return from_bits<T>(scheduler(group).converge(site, operation, to_bits(value)));
+  return from_bits<T>(scheduler_of(group).converge(site, operation, to_bits(value)));
 }
 
 }  // namespace
@@ -191,39 +187,39 @@ extern "C" {
 
 void metal_cpu_barrier(const Group* group, uint32_t site, uint32_t scope, uint32_t) {
   if (scope == 0) {
-    scheduler(group).converge(site, nullptr);
+    scheduler_of(group).converge(site, nullptr);
   } else {
-    scheduler(group).threadgroup_barrier();
+    scheduler_of(group).threadgroup_barrier();
   }
 }
 
 void metal_cpu_reconverge(const Group* group, uint32_t site) {
-  scheduler(group).converge(site, nullptr);
+  scheduler_of(group).converge(site, nullptr);
 }
 
 uint32_t metal_cpu_simd_shuffle_u32(const Group* group, uint32_t site, uint32_t value,
                                     uint32_t lane) {
-  return static_cast<uint32_t>(scheduler(group).converge(site, shuffle, value, lane));
+  return static_cast<uint32_t>(scheduler_of(group).converge(site, shuffle, value, lane));
 }
 
 uint64_t metal_cpu_simd_shuffle_u64(const Group* group, uint32_t site, uint64_t value,
                                     uint32_t lane) {
-  return scheduler(group).converge(site, shuffle, value, lane);
+  return scheduler_of(group).converge(site, shuffle, value, lane);
 }
 
 uint32_t metal_cpu_simd_ballot(const Group* group, uint32_t site, bool predicate) {
-  return static_cast<uint32_t>(scheduler(group).converge(site, ballot, predicate));
+  return static_cast<uint32_t>(scheduler_of(group).converge(site, ballot, predicate));
 }
 
 uint32_t metal_cpu_simd_active_mask(const Group* group, uint32_t site) {
-  return static_cast<uint32_t>(scheduler(group).converge(site, active_mask));
+  return static_cast<uint32_t>(scheduler_of(group).converge(site, active_mask));
 }
 
 uint64_t metal_cpu_simdgroup_multiply_accumulate_f32(const Group* group, uint32_t site, float a0,
                                                      float a1, float b0, float b1, float c0,
                                                      float c1) {
-  return scheduler(group).converge(site, multiply_accumulate, pack(a0, a1), pack(b0, b1),
-                                   pack(c0, c1));
+  return scheduler_of(group).converge(site, multiply_accumulate, pack(a0, a1), pack(b0, b1),
+                                      pack(c0, c1));
 }
 
 #define DEFINE_CALL(name, suffix, T, operation)                                    \

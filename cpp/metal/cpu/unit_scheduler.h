@@ -73,4 +73,8 @@ class UnitScheduler {
   Fibre* fibre_[kMaxUnits];                   // of units that have started
 };
 
+inline UnitScheduler& scheduler_of(const Group* group) {
+  return *static_cast<UnitScheduler*>(group->scheduler);
+}
+
 }  // namespace metal::cpu

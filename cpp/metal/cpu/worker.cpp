@@ -123,7 +123,7 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
   group_.scheduler = &scheduler_;
   place(first);
   while (next_ < last_ && !dispatch.stopped()) {
-    if (needs_fibres()) {
+    if (needs_fibres(dispatch.code(group_))) {
       run_as_fibres();
     } else {
       run_directly();
@@ -133,8 +133,7 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
 }
 
 // A unit that waits for others runs on a stack of its own, unless there are no others.
-bool Worker::needs_fibres() const {
-  const CpuCode& code = dispatch_.load(std::memory_order_relaxed)->code(group_);
+bool Worker::needs_fibres(const CpuCode& code) const {
   if (!code.has_barriers || code.granularity == Granularity::Group) return false;
   return code.granularity == Granularity::Thread || units(code) > 1;
 }
@@ -157,8 +156,8 @@ void Worker::carrier_body(Fibre* self) {
   for (;;) {
     const Dispatch& dispatch = *worker.dispatch_.load(std::memory_order_relaxed);
     for (; worker.next_ < worker.last_ && !dispatch.stopped(); worker.advance()) {
-      if (worker.needs_fibres()) break;
       const CpuCode& code = dispatch.code(worker.group_);
+      if (worker.needs_fibres(code)) break;
       uint32_t units = worker.units(code);
       worker.enter_kernel();
       for (uint32_t unit = 0; unit < units; ++unit) code.entry(&worker.group_, unit);
@@ -170,8 +169,9 @@ void Worker::carrier_body(Fibre* self) {
 
 void Worker::run_as_fibres() {
   Dispatch& dispatch = *dispatch_.load();
-  for (; next_ < last_ && !dispatch.stopped() && needs_fibres(); advance()) {
+  for (; next_ < last_ && !dispatch.stopped(); advance()) {
     const CpuCode& code = dispatch.code(group_);
+    if (!needs_fibres(code)) return;
     bool threads = code.granularity == Granularity::Thread;
     FibrePool& pool = threads ? thread_fibres_ : simd_fibres_;
     scheduler_.run(group_, code.entry, units(code), threads, pool);
@@ -200,7 +200,7 @@ uint32_t Worker::units(const CpuCode& code) const {
     case Granularity::Group:
       return 1;
     case Granularity::SimdGroup:
-      return (threads + code.width - 1) / code.width;
+      return (threads + kSimdWidth - 1) / kSimdWidth;
     case Granularity::Thread:
       break;
   }

@@ -67,7 +67,7 @@ class Worker {
   void place(uint64_t index);
   void advance();
   void clip();
-  bool needs_fibres() const;
+  bool needs_fibres(const CpuCode& code) const;
   uint32_t units(const CpuCode& code) const;
 
   std::atomic<bool> in_kernel_{false};

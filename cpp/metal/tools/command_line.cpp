@@ -22,7 +22,8 @@ constexpr const char* kUsage =
     "  -MD [-MF FILE]       write what the library depends on, for Make and Ninja, to FILE or\n"
     "                       OUT.metallib.d\n"
     "  --emit llvm-opt|asm  the same after the optimiser, or for this CPU\n"
-    "  -W..., -O..., -g, -c are accepted and change nothing\n";
+    "  -g                   add line tables: which line of the source an instruction comes from\n"
+    "  -W..., -O..., -c are accepted and change nothing\n";
 
 enum class Mode { Build, Emit, List, Precompile, Help };
 
@@ -55,8 +56,8 @@ void define(CompileOptions& options, const std::string& definition) {
 
 // What commands for Apple's compiler also say.
 bool is_ignored(const std::string& option) {
-  return option.starts_with("-W") || option.starts_with("-O") || option.starts_with("-g") ||
-         option == "-c" || option == "-frecord-sources";
+  return option.starts_with("-W") || option.starts_with("-O") || option == "-c" || ||
+         option == "-frecord-sources";
 }
 
 Command parse(const std::vector<std::string>& arguments) {
@@ -91,6 +92,8 @@ Command parse(const std::vector<std::string>& arguments) {
       command.options.math_mode = MathMode::Fast;
     else if (word == "-fno-fast-math")
       command.options.math_mode = MathMode::Safe;
+    else if (word.starts_with("-g"))
+      command.options.line_tables = word != "-g0";
     else if (word == "-MD")
       command.dependencies = true;
     else if (word == "-MF")

@@ -51,7 +51,7 @@ llvm::SmallVector<Instruction*> find_divisions(llvm::Function& body, const BodyS
   const llvm::DominatorTree dominators(body);
   const llvm::PostDominatorTree post_dominators(body);
   const llvm::LoopInfo loops(dominators);
-  const ShapeAnalysis analysis(body, shapes, dominators, post_dominators, loops);
+  const ShapeAnalysis analysis(body, shapes, post_dominators, loops);
   const auto late = blocks_after_effects(body);
   llvm::SmallVector<Instruction*> found;
   for (BasicBlock& block : body) {
@@ -99,7 +99,7 @@ bool peel_index_loops(llvm::Function& body, const BodyShapes& shapes,
   llvm::SmallVector<llvm::Loop*> found;
   {
     const llvm::PostDominatorTree post_dominators(body);
-    const ShapeAnalysis analysis(body, shapes, dominators, post_dominators, loops);
+    const ShapeAnalysis analysis(body, shapes, post_dominators, loops);
     for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
       if (loop->isInnermost() && loop->isLoopSimplifyForm() && llvm::canPeel(loop) &&
           takes_index_apart(*loop, analysis))

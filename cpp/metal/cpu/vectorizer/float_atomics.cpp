@@ -2,27 +2,23 @@
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
+#include "metal/cpu/lower.h"
 
 namespace metal::cpu {
-namespace {
-
-constexpr unsigned kThreadgroupAddressSpace = 3;
-
-}  // namespace
 
 bool is_float_add(const llvm::AtomicRMWInst& operation) {
   return operation.getOperation() == llvm::AtomicRMWInst::FAdd &&
          operation.getType()->isFloatTy() &&
-         operation.getPointerAddressSpace() != kThreadgroupAddressSpace;
+         operation.getPointerAddressSpace() != kThreadgroupMemory;
 }
 
 bool adds_floats_only(llvm::Function& body) {
   bool any = false;
   for (const llvm::Instruction& instruction : llvm::instructions(body)) {
     if (const auto* exchange = llvm::dyn_cast<llvm::AtomicCmpXchgInst>(&instruction)) {
-      if (exchange->getPointerAddressSpace() != kThreadgroupAddressSpace) return false;
+      if (exchange->getPointerAddressSpace() != kThreadgroupMemory) return false;
     } else if (const auto* operation = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction)) {
-      if (operation->getPointerAddressSpace() == kThreadgroupAddressSpace) continue;
+      if (operation->getPointerAddressSpace() == kThreadgroupMemory) continue;
       if (!is_float_add(*operation)) return false;
       any = true;
     }

@@ -1,5 +1,7 @@
 #include "metal/cpu/vectorizer/lane_arithmetic.h"
 
+#include "llvm/Analysis/VectorUtils.h"
+
 namespace metal::cpu {
 
 using llvm::Constant;
@@ -63,12 +65,8 @@ Value* fold_lanes(Widener& w, LaneFold fold, Value* vector) {
   llvm::Type* type = vector->getType()->getScalarType();
   Value* rest = w.where_active(vector, fold_identity(fold, type));
   for (unsigned half = w.width() / 2; half >= 1; half /= 2) {
-    llvm::SmallVector<int> low(half), high(half);
-    for (unsigned i = 0; i < half; ++i) {
-      low[i] = static_cast<int>(i);
-      high[i] = static_cast<int>(i + half);
-    }
-    rest = fold_pair(b, fold, b.CreateShuffleVector(rest, low), b.CreateShuffleVector(rest, high));
+    rest = fold_pair(b, fold, b.CreateShuffleVector(rest, llvm::createSequentialMask(0, half, 0)),
+                     b.CreateShuffleVector(rest, llvm::createSequentialMask(half, half, 0)));
   }
   return b.CreateExtractElement(rest, uint64_t{0});
 }

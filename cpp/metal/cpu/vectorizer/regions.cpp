@@ -81,7 +81,7 @@ class RegionFinder {
   // Branches whose regions overlap without nesting are linearised together, if one of them must be.
   // True when nothing changes any more.
   bool settle() {
-    const ShapeAnalysis analysis(body_, shapes_, dominators_, post_dominators_, loops_, forced_);
+    const ShapeAnalysis analysis(body_, shapes_, post_dominators_, loops_, forced_);
     const size_t before = forced_.size();
     for (BasicBlock& block : body_) {
       if (!branches(block)) continue;

@@ -5,7 +5,6 @@
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Constants.h"
-#include "llvm/IR/Dominators.h"
 #include "metal/cpu/vectorizer/shape_transfer.h"
 
 namespace metal::cpu {
@@ -13,13 +12,11 @@ namespace metal::cpu {
 using llvm::BasicBlock;
 
 ShapeAnalysis::ShapeAnalysis(llvm::Function& body, const BodyShapes& shapes,
-                             const llvm::DominatorTree& dominators,
                              const llvm::PostDominatorTree& post_dominators,
                              const llvm::LoopInfo& loops,
                              const llvm::DenseSet<const BasicBlock*>& forced)
     : body_(body),
       shapes_(shapes),
-      dominators_(dominators),
       post_dominators_(post_dominators),
       loops_(loops),
       forced_(forced) {
@@ -52,19 +49,15 @@ void ShapeAnalysis::run() {
 
 Shape ShapeAnalysis::phi_shape(const llvm::PHINode& phi) const {
   Shape joined = Shape::undefined();
-  bool same = true;
   for (const llvm::Value* incoming : phi.incoming_values()) {
-    if (llvm::isa<llvm::UndefValue>(incoming)) continue;
-    joined = joined.join(shape(incoming));
-    same &= incoming == phi.getIncomingValue(0);
+    if (!llvm::isa<llvm::UndefValue>(incoming)) joined = joined.join(shape(incoming));
   }
   if (!joined.exact()) return Shape::varying();
-  if (joined.is_undefined() || !joins_.contains(phi.getParent())) {
-    return joined;
-  }
-  // One and the same value from everywhere, computed before the ways parted, stays what it is.
-  const auto* constant = llvm::dyn_cast<llvm::Constant>(phi.getIncomingValue(0));
-  return same && constant ? joined : Shape::varying();
+  if (joined.is_undefined() || !joins_.contains(phi.getParent())) return joined;
+  // One and the same constant from everywhere stays what it is.
+  const llvm::Value* first = phi.getIncomingValue(0);
+  const bool same = llvm::all_equal(phi.incoming_values());
+  return same && llvm::isa<llvm::Constant>(first) ? joined : Shape::varying();
 }
 
 bool ShapeAnalysis::update_values() {
@@ -102,11 +95,15 @@ bool ShapeAnalysis::update_control() {
   return changed;
 }
 
+const BasicBlock* ShapeAnalysis::meeting_point(const BasicBlock* branch) const {
+  const auto* node = post_dominators_.getNode(branch);
+  return node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+}
+
 // A block that two disjoint ways from the branch reach is a join. Every block on the ways is
 // labelled with the latest join, or first step, before it.
 void ShapeAnalysis::mark_joins(const BasicBlock* branch) {
-  const auto* node = post_dominators_.getNode(branch);
-  const BasicBlock* end = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+  const BasicBlock* end = meeting_point(branch);
   llvm::DenseMap<const BasicBlock*, const BasicBlock*> label;
   auto reach = [&](const BasicBlock* from, const BasicBlock* to, const BasicBlock* with) {
     if (position_[to] <= position_[from]) return;  // the next iteration
@@ -128,8 +125,7 @@ void ShapeAnalysis::mark_joins(const BasicBlock* branch) {
 // A loop that lanes may leave by this branch, while others stay, is divergent: what comes out of it
 // differs.
 void ShapeAnalysis::mark_loops(const BasicBlock* branch) {
-  const auto* node = post_dominators_.getNode(branch);
-  const BasicBlock* end = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+  const BasicBlock* end = meeting_point(branch);
   for (const llvm::Loop* loop = loops_.getLoopFor(branch); loop; loop = loop->getParentLoop()) {
     if (end && loop->contains(end)) return;
     divergent_loops_.insert(loop);

@@ -8,7 +8,6 @@
 #include "metal/cpu/vectorizer/shape.h"
 
 namespace llvm {
-class DominatorTree;
 class Loop;
 class LoopInfo;
 class PostDominatorTree;
@@ -30,7 +29,6 @@ class ShapeAnalysis {
  public:
   // `forced`: branches whose lanes part whatever the shape of their condition.
   ShapeAnalysis(llvm::Function& body, const BodyShapes& shapes,
-                const llvm::DominatorTree& dominators,
                 const llvm::PostDominatorTree& post_dominators, const llvm::LoopInfo& loops,
                 const llvm::DenseSet<const llvm::BasicBlock*>& forced = {});
 
@@ -45,13 +43,14 @@ class ShapeAnalysis {
   void run();
   bool update_values();
   bool update_control();
+  // Where the lanes that part at `branch` meet at the latest; null outside all blocks.
+  const llvm::BasicBlock* meeting_point(const llvm::BasicBlock* branch) const;
   void mark_joins(const llvm::BasicBlock* branch);
   void mark_loops(const llvm::BasicBlock* branch);
   Shape phi_shape(const llvm::PHINode& phi) const;
 
   llvm::Function& body_;
   const BodyShapes& shapes_;
-  const llvm::DominatorTree& dominators_;
   const llvm::PostDominatorTree& post_dominators_;
   const llvm::LoopInfo& loops_;
   const llvm::DenseSet<const llvm::BasicBlock*>& forced_;

@@ -126,6 +126,79 @@ uint64_t take_frame_size(llvm::Module& module) {
   return llvm::alignTo(size, kFrameAlignment);
 }
 
+// The entry point's code: memory for the frames, the first turn, the others.
+class TurnsBuilder {
+ public:
+  TurnsBuilder(llvm::Function& entry, const Variant& variant, uint64_t frame_size)
+      : entry_(entry),
+        variant_(variant),
+        frame_size_(frame_size),
+        b_(BasicBlock::Create(entry.getContext(), "entry", &entry)) {}
+
+  void build(llvm::Function& unit_code, llvm::Function* resume) {
+    make_frames();
+    build_loop(b_, b_.getInt32(0), units_, 1, "unit", [&](Value* unit) {
+      llvm::SmallVector<Value*> arguments = unit_arguments(b_, entry_.getArg(0), unit, variant_);
+      arguments.push_back(frame(unit));
+      b_.CreateCall(&unit_code, arguments);
+    });
+    if (resume) take_turns(*resume);
+    b_.CreateRetVoid();
+  }
+
+ private:
+  BasicBlock* block(const char* name) {
+    return BasicBlock::Create(entry_.getContext(), name, &entry_);
+  }
+
+  void make_frames() {
+    units_ = unit_count(b_, entry_.getArg(0), variant_);
+    frames_ = b_.CreateAlloca(b_.getInt8Ty(), b_.CreateMul(b_.CreateZExt(units_, b_.getInt64Ty()),
+                                                           b_.getInt64(frame_size_)));
+    frames_->setAlignment(llvm::Align(kFrameAlignment));
+  }
+
+  Value* frame(Value* unit) {
+    Value* offset = b_.CreateMul(b_.CreateZExt(unit, b_.getInt64Ty()), b_.getInt64(frame_size_));
+    return b_.CreateGEP(b_.getInt8Ty(), frames_, offset);
+  }
+
+  // Until every unit has ended: then it has nowhere to go on.
+  void take_turns(llvm::Function& resume) {
+    llvm::AllocaInst* living = b_.CreateAlloca(b_.getInt1Ty());
+    BasicBlock* turn = block("turn");
+    BasicBlock* done = block("done");
+    b_.CreateBr(turn);
+    b_.SetInsertPoint(turn);
+    b_.CreateStore(b_.getFalse(), living);
+    build_loop(b_, b_.getInt32(0), units_, 1, "next", [&](Value* number) {
+      // The first unit comes last: kernels let it overwrite what the others have still to read.
+      resume_unit(resume, frame(b_.CreateSub(b_.CreateSub(units_, b_.getInt32(1)), number)),
+                  living);
+    });
+    b_.CreateCondBr(b_.CreateLoad(b_.getInt1Ty(), living), turn, done);
+    b_.SetInsertPoint(done);
+  }
+
+  void resume_unit(llvm::Function& resume, Value* place, Value* living) {
+    BasicBlock* run = block("run");
+    BasicBlock* ended = block("ended");
+    b_.CreateCondBr(b_.CreateIsNull(b_.CreateLoad(b_.getPtrTy(), place)), ended, run);
+    b_.SetInsertPoint(run);
+    b_.CreateCall(&resume, {place})->setCallingConv(resume.getCallingConv());
+    b_.CreateStore(b_.getTrue(), living);
+    b_.CreateBr(ended);
+    b_.SetInsertPoint(ended);
+  }
+
+  llvm::Function& entry_;
+  const Variant& variant_;
+  uint64_t frame_size_;
+  IRBuilder<> b_;
+  Value* units_ = nullptr;
+  llvm::AllocaInst* frames_ = nullptr;
+};
+
 }  // namespace
 
 llvm::Function* make_turns_entry(llvm::Function& wide, const Variant& variant,
@@ -139,55 +212,8 @@ llvm::Function* make_turns_entry(llvm::Function& wide, const Variant& variant,
   unit_code->setLinkage(llvm::Function::ExternalLinkage);  // else it counts as dead
   optimizer.split_coroutines(module);
   unit_code->setLinkage(llvm::Function::InternalLinkage);
-  const uint64_t frame_size = take_frame_size(module);
-  llvm::Function* resume = module.getFunction("kernel.unit.resume");
-
-  IRBuilder<> b(BasicBlock::Create(module.getContext(), "entry", entry));
-  Value* group_pointer = entry->getArg(0);
-  GroupAccess group(b, group_pointer);
-  Value* count = b.CreateMul(b.CreateMul(group.size(0), group.size(1)), group.size(2));
-  Value* units =
-      b.CreateUDiv(b.CreateAdd(count, b.getInt32(variant.width - 1)), b.getInt32(variant.width));
-  llvm::AllocaInst* frames = b.CreateAlloca(
-      b.getInt8Ty(), b.CreateMul(b.CreateZExt(units, b.getInt64Ty()), b.getInt64(frame_size)));
-  frames->setAlignment(llvm::Align(kFrameAlignment));
-  auto frame = [&](Value* unit) {
-    return b.CreateGEP(b.getInt8Ty(), frames,
-                       b.CreateMul(b.CreateZExt(unit, b.getInt64Ty()), b.getInt64(frame_size)));
-  };
-  build_loop(b, b.getInt32(0), units, 1, "unit", [&](Value* unit) {
-    llvm::SmallVector<Value*> arguments = unit_arguments(b, group_pointer, unit, variant);
-    arguments.push_back(frame(unit));
-    b.CreateCall(unit_code, arguments);
-  });
-  if (!resume) {
-    b.CreateRetVoid();
-    return entry;
-  }
-  // Turn after turn, until every unit has ended: then it has nowhere to go on.
-  llvm::AllocaInst* living = b.CreateAlloca(b.getInt1Ty());
-  BasicBlock* turn = BasicBlock::Create(module.getContext(), "turn", entry);
-  BasicBlock* done = BasicBlock::Create(module.getContext(), "done", entry);
-  b.CreateBr(turn);
-  b.SetInsertPoint(turn);
-  b.CreateStore(b.getFalse(), living);
-  build_loop(b, b.getInt32(0), units, 1, "next", [&](Value* number) {
-    // The first unit comes last: kernels let it overwrite what the others have still to read.
-    Value* place = frame(b.CreateSub(b.CreateSub(units, b.getInt32(1)), number));
-    Value* next = b.CreateLoad(b.getPtrTy(), place);
-    BasicBlock* run = BasicBlock::Create(module.getContext(), "run", entry);
-    BasicBlock* ended = BasicBlock::Create(module.getContext(), "ended", entry);
-    b.CreateCondBr(b.CreateIsNull(next), ended, run);
-    b.SetInsertPoint(run);
-    llvm::CallInst* call = b.CreateCall(resume, {place});
-    call->setCallingConv(resume->getCallingConv());
-    b.CreateStore(b.getTrue(), living);
-    b.CreateBr(ended);
-    b.SetInsertPoint(ended);
-  });
-  b.CreateCondBr(b.CreateLoad(b.getInt1Ty(), living), turn, done);
-  b.SetInsertPoint(done);
-  b.CreateRetVoid();
+  TurnsBuilder(*entry, variant, take_frame_size(module))
+      .build(*unit_code, module.getFunction("kernel.unit.resume"));
   return entry;
 }
 

@@ -34,6 +34,11 @@ Value* quotient(llvm::IRBuilder<>& b, Value* numbers, Value* divisor, uint32_t w
                         numbers->getType());
 }
 
+Value* thread_count(llvm::IRBuilder<>& b, Value* group_pointer) {
+  GroupAccess group(b, group_pointer);
+  return b.CreateNUWMul(b.CreateNUWMul(group.size(0), group.size(1)), group.size(2));
+}
+
 Threads threads_of_unit(llvm::IRBuilder<>& b, Value* group_pointer, Value* unit,
                         const Variant& variant) {
   GroupAccess group(b, group_pointer);
@@ -46,7 +51,7 @@ Threads threads_of_unit(llvm::IRBuilder<>& b, Value* group_pointer, Value* unit,
     return {b.CreateURem(first, size_x), b.CreateURem(row, size_y), b.CreateUDiv(row, size_y),
             first, b.getTrue()};
   }
-  Value* count = b.CreateNUWMul(b.CreateNUWMul(size_x, size_y), group.size(2));
+  Value* count = thread_count(b, group_pointer);
   Value* index = b.CreateNUWAdd(b.CreateVectorSplat(width, first), lane_numbers(b, width));
   Value* row = quotient(b, index, size_x, width);
   Value* layer = quotient(b, row, size_y, width);
@@ -78,6 +83,11 @@ void run_unit(llvm::IRBuilder<>& b, const UnitCode& code, llvm::ArrayRef<Value*>
 }
 
 }  // namespace
+
+Value* unit_count(llvm::IRBuilder<>& b, Value* group, const Variant& variant) {
+  return b.CreateUDiv(b.CreateAdd(thread_count(b, group), b.getInt32(variant.width - 1)),
+                      b.getInt32(variant.width));
+}
 
 llvm::SmallVector<Value*> unit_arguments(llvm::IRBuilder<>& b, Value* group, Value* unit,
                                          const Variant& variant) {
@@ -138,10 +148,7 @@ llvm::Function* make_all_units_entry(const UnitCode& code, const Variant& varian
   llvm::Function* entry = create_entry(*code.wide);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(entry->getContext(), "entry", entry));
   Value* group_pointer = entry->getArg(0);
-  GroupAccess group(b, group_pointer);
-  Value* count = b.CreateMul(b.CreateMul(group.size(0), group.size(1)), group.size(2));
-  Value* units =
-      b.CreateUDiv(b.CreateAdd(count, b.getInt32(variant.width - 1)), b.getInt32(variant.width));
+  Value* units = unit_count(b, group_pointer, variant);
   build_loop(b, b.getInt32(0), units, 1, "unit", [&](Value* unit) {
     run_unit(b, code, unit_arguments(b, group_pointer, unit, variant));
   });

@@ -20,6 +20,8 @@ struct UnitCode {
 llvm::Function* make_rows_entry(const UnitCode& code, llvm::Function& body, uint32_t width);
 // A threadgroup at once: all units, one after the other.
 llvm::Function* make_all_units_entry(const UnitCode& code, const Variant& variant);
+// How many units a threadgroup has.
+llvm::Value* unit_count(llvm::IRBuilder<>& builder, llvm::Value* group, const Variant& variant);
 // What vector code is called with for one unit.
 llvm::SmallVector<llvm::Value*> unit_arguments(llvm::IRBuilder<>& builder, llvm::Value* group,
                                                llvm::Value* unit, const Variant& variant);

@@ -5,16 +5,17 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/GetElementPtrTypeIterator.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InstVisitor.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/vectorizer/assume_together.h"
+#include "metal/cpu/vectorizer/widen_division.h"
 #include "metal/cpu/vectorizer/widen_lane_operations.h"
 #include "metal/cpu/vectorizer/widen_memory.h"
 #include "metal/cpu/vectorizer/widener.h"
@@ -110,13 +111,9 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   void visitBinaryOperator(llvm::BinaryOperator& operation) {
     if (scalar(operation)) return;
     if (operation.getOpcode() == Instruction::LShr) pass_high_half(operation);
-    Value* a = w_.vector(operation.getOperand(0));
-    Value* b = w_.vector(operation.getOperand(1));
-    if (operation.isIntDivRem()) {
-      w_.set_vector(&operation, divide_quickly(operation, a, b));
-      return;
-    }
-    Value* result = b_.CreateBinOp(operation.getOpcode(), a, b);
+    if (operation.isIntDivRem()) return widen_division(w_, operation);
+    Value* result = b_.CreateBinOp(operation.getOpcode(), w_.vector(operation.getOperand(0)),
+                                   w_.vector(operation.getOperand(1)));
     keep_flags(operation, result);
     w_.set_vector(&operation, result);
   }
@@ -129,10 +126,9 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   }
 
   void visitCastInst(llvm::CastInst& cast) {
-    if (scalar(cast)) {
-      check_extension(cast);
-      return;
-    }
+    const bool done = scalar(cast);
+    check_extension(cast);
+    if (done) return;
     if (Value* low = w_.halves(cast.getOperand(0)).first;
         low && cast.getDestTy()->isIntegerTy(32)) {
       w_.set_vector(&cast, low);
@@ -218,7 +214,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       w_.set_first(&call, w_.shape(argument).is_uniform() ? w_.first(argument)
                                                           : w_.any(w_.vector(argument)));
     } else if (name == kTogetherQuotient || name == kTogetherRemainder) {
-      divide_together(call, name == kTogetherQuotient);
+      widen_division_together(w_, call, name == kTogetherQuotient, give_up());
     } else if (name == kNever) {
       w_.set_first(&call, b_.getFalse());
     } else if (name.starts_with(compiler::kRuntimePrefix)) {
@@ -238,7 +234,8 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       w_.set_halves(&shift, high, Constant::getNullValue(high->getType()));
   }
 
-  // What does not differ between lanes, or only by a pattern, is computed once, for lane 0.
+  // What does not differ between lanes, or only by a pattern, is computed once, for lane 0. False
+  // if a vector is needed: always, or because the pattern is only assumed and not for certain.
   bool scalar(Instruction& instruction) {
     const Shape shape = w_.shape(&instruction);
     if (shape.is_varying()) return false;
@@ -265,10 +262,8 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       if (instruction.isIntDivRem()) guard_scalar_division(*copy);
       w_.set_first(&instruction, copy);
     }
-    if (shape.exact()) return true;
     if (holds) w_.set_holds(&instruction, holds);
-    make_exact_vector(instruction);
-    return true;
+    return shape.exact();
   }
 
   // Where no lane runs, operands may be anything.
@@ -281,40 +276,6 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       division.setOperand(i,
                           b_.CreateSelect(some, division.getOperand(i), ConstantInt::get(type, 1)));
     b_.SetInsertPoint(division.getParent());
-  }
-
-  // The pattern is only assumed: who needs certainty takes the vector.
-  void make_exact_vector(Instruction& instruction) {
-    Instruction* copy = instruction.clone();
-    llvm::SmallVector<Value*> operands;
-    if (auto* cast = llvm::dyn_cast<llvm::CastInst>(&instruction)) {
-      copy->deleteValue();
-      w_.set_vector(&instruction, b_.CreateCast(cast->getOpcode(), w_.vector(cast->getOperand(0)),
-                                                w_.wide_type(cast->getDestTy())));
-      return;
-    }
-    copy->deleteValue();
-    if (auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction)) {
-      llvm::SmallVector<Value*> indices;
-      for (Value* index : address->indices())
-        indices.push_back(w_.shape(index).is_uniform() ? w_.first(index) : w_.vector(index));
-      w_.set_vector(&instruction, b_.CreateGEP(address->getSourceElementType(),
-                                               w_.vector(address->getPointerOperand()), indices));
-      return;
-    }
-    if (auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(&instruction)) {
-      w_.set_vector(&instruction,
-                    b_.CreateBinOp(operation->getOpcode(), w_.vector(operation->getOperand(0)),
-                                   w_.vector(operation->getOperand(1))));
-      return;
-    }
-    if (auto* select = llvm::dyn_cast<llvm::SelectInst>(&instruction)) {
-      w_.set_vector(&instruction, b_.CreateSelect(w_.first(select->getCondition()),
-                                                  w_.vector(select->getTrueValue()),
-                                                  w_.vector(select->getFalseValue())));
-      return;
-    }
-    w_.set_vector(&instruction, w_.vector(instruction.getOperand(0)));
   }
 
   // A number that grows from lane to lane may pass the end of its range before it is extended.
@@ -344,110 +305,12 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     if (made && made->getOpcode() == from.getOpcode()) made->copyIRFlags(&from);
   }
 
-  // Gives up where lanes have different quotients.
-  void divide_together(llvm::CallInst& call, bool is_quotient) {
-    const Shape shape = w_.shape(call.getArgOperand(0));
-    if (w_.shape(&call).is_varying()) {
-      Value* a = w_.vector(call.getArgOperand(0));
-      Value* b = w_.vector(call.getArgOperand(1));
-      w_.set_vector(&call, is_quotient ? b_.CreateUDiv(a, b) : b_.CreateURem(a, b));
-      return;
-    }
-    Value* first = w_.first(call.getArgOperand(0));
-    Value* divisor = w_.first(call.getArgOperand(1));
-    Value* quotient = b_.CreateUDiv(first, divisor);
-    Value* rest = b_.CreateSub(first, b_.CreateMul(quotient, divisor));
-    Value* span = b_.getInt32(static_cast<uint32_t>(shape.offset(w_.width() - 1)));
-    Value* end = b_.CreateAdd(rest, span);
-    Value* together = b_.CreateAnd(b_.CreateICmpULT(end, divisor), b_.CreateICmpUGE(end, rest));
-    BasicBlock* block = b_.GetInsertBlock();
-    BasicBlock* next = BasicBlock::Create(body_.getContext(), "together", &w_.function());
-    next->moveAfter(block);
-    llvm::MDBuilder metadata(body_.getContext());
-    b_.CreateCondBr(together, next, give_up(), metadata.createLikelyBranchWeights());
-    b_.SetInsertPoint(next);
-    w_.set_first(&call, is_quotient ? quotient : rest);
-  }
-
   BasicBlock* give_up() {
     if (!give_up_) {
       give_up_ = BasicBlock::Create(body_.getContext(), "give.up", &w_.function());
       llvm::IRBuilder<>(give_up_).CreateRet(b_.getFalse());
     }
     return give_up_;
-  }
-
-  // Indices are often divided by sizes that keep the lanes of a unit together: one division for
-  // all.
-  Value* divide_quickly(llvm::BinaryOperator& operation, Value* a, Value* b) {
-    Value* divisor = operation.getOperand(1);
-    if (llvm::isa<Constant>(b) || !w_.shape(divisor).is_uniform() || w_.mask())
-      return divide(operation, a, b);
-    const bool remainder =
-        operation.getOpcode() == Instruction::URem || operation.getOpcode() == Instruction::SRem;
-    const bool is_unsigned =
-        operation.getOpcode() == Instruction::UDiv || operation.getOpcode() == Instruction::URem;
-    Value* scalar = w_.first(divisor);
-    const Shape shape = w_.shape(operation.getOperand(0));
-    // Together means: in one piece of the length of the divisor.
-    if (shape.is_pattern() && shape.exact() && shape.no_wrap() && is_unsigned &&
-        llvm::is_sorted(shape.offsets())) {
-      Value* first = w_.first(operation.getOperand(0));
-      Value* quotient = b_.CreateUDiv(first, scalar);
-      Value* rest = b_.CreateSub(first, b_.CreateMul(quotient, scalar));
-      Value* span =
-          ConstantInt::get(first->getType(), static_cast<uint64_t>(shape.offset(w_.width() - 1)));
-      Value* end = b_.CreateAdd(rest, span);
-      Value* together = b_.CreateAnd(b_.CreateICmpULT(end, scalar), b_.CreateICmpUGE(end, rest));
-      return w_.either(
-          together,
-          [&]() -> Value* {
-            if (!remainder) return w_.splat(quotient);
-            return b_.CreateAdd(w_.splat(rest), w_.offsets(shape, first->getType()));
-          },
-          [&] { return divide(operation, a, b); });
-    }
-    Value* first = b_.CreateExtractElement(a, uint64_t{0});
-    return w_.either(
-        w_.all(b_.CreateICmpEQ(a, w_.splat(first))),
-        [&]() -> Value* { return w_.splat(b_.CreateBinOp(operation.getOpcode(), first, scalar)); },
-        [&] { return divide(operation, a, b); });
-  }
-
-  // 32-bit numbers divide exactly in double precision, which has vector instructions. Lanes that do
-  // not run divide by whatever they have: by 1 instead.
-  Value* divide(llvm::BinaryOperator& operation, Value* a, Value* b) {
-    llvm::Type* type = operation.getType();
-    const bool is_signed =
-        operation.getOpcode() == Instruction::SDiv || operation.getOpcode() == Instruction::SRem;
-    const bool remainder =
-        operation.getOpcode() == Instruction::SRem || operation.getOpcode() == Instruction::URem;
-    if (llvm::isa<Constant>(b)) return b_.CreateBinOp(operation.getOpcode(), a, b);
-    if (type->getIntegerBitWidth() > 32) {
-      b = w_.where_active(b, ConstantInt::get(type, 1));
-      if (is_signed) a = w_.where_active(a, ConstantInt::get(type, 1));
-      return b_.CreateBinOp(operation.getOpcode(), a, b);
-    }
-    llvm::Type* wide = w_.wide_type(b_.getDoubleTy());
-    auto to_double = [&](Value* number) {
-      return is_signed ? b_.CreateSIToFP(number, wide) : b_.CreateUIToFP(number, wide);
-    };
-    b = w_.where_active(b, ConstantInt::get(type, 1));
-    Value* exact = b_.CreateFDiv(to_double(a), to_double(b));
-    llvm::Type* integers = w_.wide_type(type);
-    llvm::Type* words = w_.wide_type(b_.getInt32Ty());
-    Value* quotient;
-    if (is_signed || type->getIntegerBitWidth() < 32) {
-      quotient = b_.CreateTrunc(b_.CreateFPToSI(exact, words), integers);
-    } else {
-      // Shifted into the range of signed numbers, for which processors have a conversion.
-      constexpr double kHalf = 2147483648.0;
-      Value* whole = b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, exact);
-      Value* shifted = b_.CreateFSub(whole, llvm::ConstantFP::get(wide, kHalf));
-      quotient =
-          b_.CreateXor(b_.CreateFPToSI(shifted, words), ConstantInt::get(words, uint64_t{1} << 31));
-    }
-    return remainder ? b_.CreateSub(a, b_.CreateMul(quotient, b)) : quotient;
   }
 
   void remember_index(llvm::GetElementPtrInst& address, Value* only) {
@@ -472,7 +335,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       indexed.is_signed = llvm::isa<llvm::SExtInst>(extension);
     }
     const unsigned bits = indexed.index->getType()->getScalarSizeInBits();
-    if (bits == 32 || bits == 64) w_.set_address(&address, indexed);
+    if (indexed.scale != 0 && (bits == 32 || bits == 64)) w_.set_address(&address, indexed);
   }
 
   // A step that all lanes take from addresses that differ in one index.
@@ -494,51 +357,25 @@ class Emitter : public llvm::InstVisitor<Emitter> {
 
   void visit_intrinsic(llvm::IntrinsicInst& call) {
     if (call.getType()->isVoidTy()) return;
-    if (scalar_call(call)) return;
+    if (scalar(call)) return;
     const llvm::Intrinsic::ID id = call.getIntrinsicID();
+    llvm::Type* result = call.getType();
+    if (auto* pair = llvm::dyn_cast<llvm::StructType>(result)) result = pair->getElementType(0);
+    llvm::SmallVector<llvm::Type*> types;
+    if (llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, -1)) types.push_back(w_.wide_type(result));
     llvm::SmallVector<Value*> operands;
     for (unsigned i = 0; i < call.arg_size(); ++i) {
       Value* operand = call.getArgOperand(i);
-      const bool stays =
-          call.paramHasAttr(i, llvm::Attribute::ImmArg) || (id == llvm::Intrinsic::powi && i == 1);
-      operands.push_back(stays ? operand : w_.vector(operand));
-    }
-    llvm::SmallVector<llvm::Type*> types;
-    llvm::Type* result = call.getType();
-    if (auto* pair = llvm::dyn_cast<llvm::StructType>(result)) {
-      types.push_back(w_.wide_type(pair->getElementType(0)));
-    } else {
-      types.push_back(w_.wide_type(result));
-    }
-    switch (id) {
-      case llvm::Intrinsic::fptosi_sat:
-      case llvm::Intrinsic::fptoui_sat:
-      case llvm::Intrinsic::lrint:
-      case llvm::Intrinsic::llrint:
-      case llvm::Intrinsic::is_fpclass:
-      case llvm::Intrinsic::ldexp:
+      const bool stays = llvm::isVectorIntrinsicWithScalarOpAtArg(id, i) ||
+                         call.paramHasAttr(i, llvm::Attribute::ImmArg);
+      operands.push_back(stays ? w_.first(operand) : w_.vector(operand));
+      if (llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, static_cast<int>(i)) ||
+          (id == llvm::Intrinsic::ldexp && i == 1))
         types.push_back(operands.back()->getType());
-        if (id == llvm::Intrinsic::fptosi_sat || id == llvm::Intrinsic::fptoui_sat)
-          types.back() = operands[0]->getType();
-        if (id == llvm::Intrinsic::is_fpclass) types = {operands[0]->getType()};
-        break;
-      default:
-        break;
     }
     llvm::CallInst* wide = b_.CreateIntrinsic(id, types, operands);
     if (llvm::isa<llvm::FPMathOperator>(call)) wide->copyFastMathFlags(&call);
     w_.set_vector(&call, wide);
-  }
-
-  bool scalar_call(llvm::IntrinsicInst& call) {
-    if (!w_.shape(&call).is_uniform()) return false;
-    Instruction* copy = call.clone();
-    for (unsigned i = 0; i < call.arg_size(); ++i) {
-      if (!call.paramHasAttr(i, llvm::Attribute::ImmArg))
-        copy->setOperand(i, w_.first(call.getArgOperand(i)));
-    }
-    w_.set_first(&call, b_.Insert(copy));
-    return true;
   }
 
   void fill_phis() {
@@ -602,7 +439,7 @@ llvm::Function* widen(llvm::Function& body, const BodyShapes& shapes,
   llvm::DominatorTree dominators(body);
   llvm::PostDominatorTree post_dominators(body);
   llvm::LoopInfo loops(dominators);
-  const ShapeAnalysis analysis(body, shapes, dominators, post_dominators, loops);
+  const ShapeAnalysis analysis(body, shapes, post_dominators, loops);
   llvm::Function* wide = declare_wide(body, shapes);
   if (Emitter(body, *wide, analysis, costs).run(reason)) return wide;
   wide->deleteBody();

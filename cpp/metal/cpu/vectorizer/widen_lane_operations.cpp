@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/vectorizer/lane_arithmetic.h"
@@ -75,19 +76,7 @@ Value* shuffle_from_one(Widener& w, llvm::CallInst& call) {
 
 // Eight lanes of a vector: a quarter of a SIMD-group.
 Value* quarter(Widener& w, Value* vector, unsigned number) {
-  llvm::SmallVector<int> from(8);
-  for (unsigned i = 0; i < 8; ++i) from[i] = static_cast<int>(number * 8 + i);
-  return w.builder().CreateShuffleVector(vector, from);
-}
-
-Value* join_quarters(Widener& w, const std::array<Value*, 4>& parts) {
-  llvm::IRBuilder<>& b = w.builder();
-  auto joined = [&](Value* low, Value* high, unsigned length) {
-    llvm::SmallVector<int> both(2 * length);
-    for (size_t i = 0; i < both.size(); ++i) both[i] = static_cast<int>(i);
-    return b.CreateShuffleVector(low, high, both);
-  };
-  return joined(joined(parts[0], parts[1], 8), joined(parts[2], parts[3], 8), 16);
+  return w.builder().CreateShuffleVector(vector, llvm::createSequentialMask(number * 8, 8, 0));
 }
 
 using Quarters = std::array<std::array<Value*, 4>, 2>;  // by element of a lane, by quarter
@@ -127,7 +116,7 @@ std::pair<Value*, Value*> multiply_accumulate(Widener& w, llvm::CallInst& call) 
       }
     }
   }
-  return {join_quarters(w, sum[0]), join_quarters(w, sum[1])};
+  return {llvm::concatenateVectors(b, sum[0]), llvm::concatenateVectors(b, sum[1])};
 }
 
 // A lane's two results as one number of 64 bits; code that takes it apart at once gets them as they

@@ -2,10 +2,10 @@
 
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "metal/cpu/vectorizer/float_atomics.h"
-#include "metal/cpu/vectorizer/lane_arithmetic.h"
 
 namespace metal::cpu {
 namespace {
@@ -14,7 +14,6 @@ using llvm::ConstantInt;
 using llvm::Value;
 
 constexpr int64_t kWidestStride = 8;  // elements between lanes that are read as one block
-constexpr unsigned kThreadgroupAddressSpace = 3;
 
 // A wide access may touch bytes around those that lanes ask for. Device and threadgroup memory have
 // margins for that, a kernel's own constants have none.
@@ -191,10 +190,7 @@ Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
             b_.CreateAlignedLoad(llvm::FixedVectorType::get(access.type, w_.width() * ratio),
                                  first_address(address), access.align, access.is_volatile);
         if (ratio == 1) return block;
-        llvm::SmallVector<int> from;
-        for (unsigned lane = 0; lane < w_.width(); ++lane)
-          from.push_back(static_cast<int>(lane * ratio));
-        return b_.CreateShuffleVector(block, from);
+        return b_.CreateShuffleVector(block, llvm::createStrideMask(0, ratio, w_.width()));
       },
       scattered);
 }
@@ -409,26 +405,10 @@ void MemoryWidener::store_interleaved(llvm::ArrayRef<llvm::StoreInst*> stores) {
   auto together = [&]() -> Value* {
     llvm::SmallVector<Value*> parts;
     for (llvm::StoreInst* store : stores) parts.push_back(w_.vector(store->getValueOperand()));
-    // One long vector of all members, then in the order of memory.
-    while (parts.size() & (parts.size() - 1))
-      parts.push_back(llvm::PoisonValue::get(parts[0]->getType()));
-    while (parts.size() > 1) {
-      llvm::SmallVector<Value*> joined;
-      const unsigned length =
-          llvm::cast<llvm::FixedVectorType>(parts[0]->getType())->getNumElements();
-      llvm::SmallVector<int> both(2 * length);
-      for (unsigned i = 0; i < 2 * length; ++i) both[i] = static_cast<int>(i);
-      for (size_t i = 0; i < parts.size(); i += 2)
-        joined.push_back(b_.CreateShuffleVector(parts[i], parts[i + 1], both));
-      parts = joined;
-    }
-    llvm::SmallVector<int> order;
-    for (unsigned lane = 0; lane < w_.width(); ++lane) {
-      for (unsigned member = 0; member < members; ++member)
-        order.push_back(static_cast<int>(member * w_.width() + lane));
-    }
-    b_.CreateAlignedStore(b_.CreateShuffleVector(parts[0], order),
-                          w_.first(stores[0]->getPointerOperand()), stores[0]->getAlign());
+    Value* all = llvm::concatenateVectors(b_, parts);
+    b_.CreateAlignedStore(
+        b_.CreateShuffleVector(all, llvm::createInterleaveMask(w_.width(), members)),
+        w_.first(stores[0]->getPointerOperand()), stores[0]->getAlign());
     return nullptr;
   };
   if (!w_.mask()) {
@@ -443,196 +423,6 @@ void MemoryWidener::store_interleaved(llvm::ArrayRef<llvm::StoreInst*> stores) {
     }
     return nullptr;
   });
-}
-
-namespace {
-
-std::optional<LaneFold> fold_of(llvm::AtomicRMWInst::BinOp operation) {
-  switch (operation) {
-    case llvm::AtomicRMWInst::Add:
-    case llvm::AtomicRMWInst::FAdd:
-    case llvm::AtomicRMWInst::Sub:
-    case llvm::AtomicRMWInst::FSub:
-      return LaneFold::Sum;
-    case llvm::AtomicRMWInst::And:
-      return LaneFold::And;
-    case llvm::AtomicRMWInst::Or:
-      return LaneFold::Or;
-    case llvm::AtomicRMWInst::Xor:
-      return LaneFold::Xor;
-    case llvm::AtomicRMWInst::Max:
-    case llvm::AtomicRMWInst::FMax:
-      return LaneFold::Max;
-    case llvm::AtomicRMWInst::Min:
-    case llvm::AtomicRMWInst::FMin:
-      return LaneFold::Min;
-    case llvm::AtomicRMWInst::UMax:
-      return LaneFold::UnsignedMax;
-    case llvm::AtomicRMWInst::UMin:
-      return LaneFold::UnsignedMin;
-    default:
-      return std::nullopt;
-  }
-}
-
-Value* combine(llvm::IRBuilder<>& b, llvm::AtomicRMWInst::BinOp operation, Value* before,
-               Value* value) {
-  switch (operation) {
-    case llvm::AtomicRMWInst::Xchg:
-      return value;
-    case llvm::AtomicRMWInst::Sub:
-      return b.CreateSub(before, value);
-    case llvm::AtomicRMWInst::FSub:
-      return b.CreateFSub(before, value);
-    default:
-      break;
-  }
-  const auto fold = fold_of(operation);
-  return fold ? fold_pair(b, *fold, before, value) : nullptr;
-}
-
-// A threadgroup runs on one processor, one unit at a time: nobody else sees its memory.
-bool is_exclusive(const llvm::AtomicRMWInst& operation) {
-  return operation.getPointerAddressSpace() == kThreadgroupAddressSpace &&
-         (operation.getOperation() == llvm::AtomicRMWInst::Xchg ||
-          fold_of(operation.getOperation()));
-}
-
-}  // namespace
-
-// One lane's operation; returns what was there before.
-Value* MemoryWidener::rmw_once(const llvm::AtomicRMWInst& operation, Value* pointer, Value* value) {
-  llvm::IRBuilder<>& b = b_;
-  if (takes_locks_ && is_float_add(operation))
-    return call_locked_add(b, w_.function().getArg(0), pointer, value);
-  if (is_exclusive(operation)) {
-    Value* before = b.CreateAlignedLoad(value->getType(), pointer, operation.getAlign());
-    b.CreateAlignedStore(combine(b, operation.getOperation(), before, value), pointer,
-                         operation.getAlign());
-    return before;
-  }
-  auto* copy = llvm::cast<llvm::AtomicRMWInst>(operation.clone());
-  copy->setOperand(0, pointer);
-  copy->setOperand(1, value);
-  return b.Insert(copy);
-}
-
-void MemoryWidener::read_modify_write(llvm::AtomicRMWInst& operation) {
-  const Shape shape = w_.shape(operation.getPointerOperand());
-  const auto fold = fold_of(operation.getOperation());
-  const bool integer = operation.getType()->isIntegerTy();
-  const bool additive = fold == LaneFold::Sum && integer;
-  if (shape.is_uniform() && fold && (operation.use_empty() || additive))
-    return rmw_uniform_address(operation);
-  if (operation.use_empty() && add_to_row(operation)) return;
-  rmw_lane_by_lane(operation);
-}
-
-// The lanes' values are combined first. Who adds also learns what the lanes before have added.
-void MemoryWidener::rmw_uniform_address(llvm::AtomicRMWInst& operation) {
-  const LaneFold fold = *fold_of(operation.getOperation());
-  Value* values = w_.vector(operation.getValOperand());
-  Value* pointer = w_.first(operation.getPointerOperand());
-  Value* total = fold_lanes(w_, fold, values);
-  Value* before = rmw_once(operation, pointer, total);
-  if (operation.use_empty()) return;
-  Value* earlier = scan_lanes(w_, fold, values, false);
-  const bool subtract = operation.getOperation() == llvm::AtomicRMWInst::Sub;
-  Value* start = w_.splat(before);
-  w_.set_vector(&operation, subtract ? b_.CreateSub(start, earlier) : b_.CreateAdd(start, earlier));
-}
-
-// Neighbouring lanes that add to neighbouring numbers do so together.
-bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
-  Value* pointer = operation.getPointerOperand();
-  llvm::Type* type = operation.getType();
-  const bool exclusive = is_exclusive(operation);
-  if (!exclusive && !takes_locks_) return false;
-  if (exclusive && !fold_of(operation.getOperation())) return false;
-  const Shape shape = w_.shape(pointer);
-  const uint64_t size = w_.layout().getTypeStoreSize(type);
-  if (shape.is_pattern() && stride(shape) != static_cast<int64_t>(size)) return false;
-  const IndexedAddress address = shape.is_pattern() ? IndexedAddress{} : w_.address(pointer);
-  if (shape.is_varying() && size % address.scale != 0) return false;
-  auto row = [&]() -> Value* {
-    Value* values = w_.vector(operation.getValOperand());
-    Value* first = shape.is_pattern() ? w_.first(pointer) : first_address(address);
-    if (exclusive) {
-      const Access access{type, size, operation.getAlign(), false};
-      Value* before = load_contiguous(access, first);
-      store_contiguous(access, first, combine(b_, operation.getOperation(), before, values));
-      return nullptr;
-    }
-    llvm::AllocaInst* memory = w_.scratch(values->getType(), "addends");
-    b_.CreateStore(w_.where_active(values, llvm::ConstantFP::getNegativeZero(type)), memory);
-    auto callee = w_.function().getParent()->getOrInsertFunction(
-        "metal_cpu_atomic_add_row_f32",
-        llvm::FunctionType::get(
-            b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()}, false));
-    Value* flat = b_.CreateAddrSpaceCast(first, b_.getPtrTy());
-    b_.CreateCall(callee, {w_.function().getArg(0), flat, memory,
-                           b_.CreateZExtOrTrunc(w_.mask_bits(), b_.getInt32Ty())});
-    return nullptr;
-  };
-  auto one_by_one = [&]() -> Value* {
-    rmw_lane_by_lane(operation);
-    return nullptr;
-  };
-  Value* fits = shape.is_pattern() ? w_.lanes(pointer).holds : are_consecutive(address, size);
-  if (fits) {
-    w_.either(fits, row, one_by_one);
-  } else {
-    row();
-  }
-  return true;
-}
-
-void MemoryWidener::rmw_lane_by_lane(llvm::AtomicRMWInst& operation) {
-  llvm::Type* pointer = operation.getPointerOperand()->getType();
-  llvm::Type* type = operation.getType();
-  llvm::AllocaInst* addresses = w_.scratch(w_.wide_type(pointer), "addresses");
-  llvm::AllocaInst* values = w_.scratch(w_.wide_type(type), "operands");
-  llvm::AllocaInst* results = w_.scratch(w_.wide_type(type), "before");
-  b_.CreateStore(w_.vector(operation.getPointerOperand()), addresses);
-  b_.CreateStore(w_.vector(operation.getValOperand()), values);
-  w_.for_each_lane([&](Value* lane) {
-    Value* to = b_.CreateLoad(pointer, b_.CreateGEP(pointer, addresses, lane));
-    Value* value = b_.CreateLoad(type, b_.CreateGEP(type, values, lane));
-    Value* before = rmw_once(operation, to, value);
-    if (!operation.use_empty()) b_.CreateStore(before, b_.CreateGEP(type, results, lane));
-  });
-  if (operation.use_empty()) return;
-  w_.set_vector(&operation, b_.CreateLoad(w_.wide_type(type), results));
-}
-
-// The result is the pair of what was seen and whether it was as expected, in vectors.
-void MemoryWidener::compare_exchange(llvm::AtomicCmpXchgInst& operation) {
-  llvm::Type* pointer = operation.getPointerOperand()->getType();
-  llvm::Type* type = operation.getNewValOperand()->getType();
-  llvm::AllocaInst* addresses = w_.scratch(w_.wide_type(pointer), "addresses");
-  llvm::AllocaInst* expected = w_.scratch(w_.wide_type(type), "expected");
-  llvm::AllocaInst* replacements = w_.scratch(w_.wide_type(type), "replacements");
-  llvm::AllocaInst* seen = w_.scratch(w_.wide_type(type), "seen");
-  llvm::AllocaInst* done = w_.scratch(w_.wide_type(b_.getInt8Ty()), "done");
-  b_.CreateStore(w_.vector(operation.getPointerOperand()), addresses);
-  b_.CreateStore(w_.vector(operation.getCompareOperand()), expected);
-  b_.CreateStore(w_.vector(operation.getNewValOperand()), replacements);
-  w_.for_each_lane([&](Value* lane) {
-    auto* copy = llvm::cast<llvm::AtomicCmpXchgInst>(operation.clone());
-    copy->setOperand(0, b_.CreateLoad(pointer, b_.CreateGEP(pointer, addresses, lane)));
-    copy->setOperand(1, b_.CreateLoad(type, b_.CreateGEP(type, expected, lane)));
-    copy->setOperand(2, b_.CreateLoad(type, b_.CreateGEP(type, replacements, lane)));
-    b_.Insert(copy);
-    b_.CreateStore(b_.CreateExtractValue(copy, 0), b_.CreateGEP(type, seen, lane));
-    b_.CreateStore(b_.CreateZExt(b_.CreateExtractValue(copy, 1), b_.getInt8Ty()),
-                   b_.CreateGEP(b_.getInt8Ty(), done, lane));
-  });
-  Value* values = b_.CreateLoad(w_.wide_type(type), seen);
-  Value* flags = b_.CreateTrunc(b_.CreateLoad(w_.wide_type(b_.getInt8Ty()), done),
-                                w_.wide_type(b_.getInt1Ty()));
-  auto* pair = llvm::StructType::get(values->getType(), flags->getType());
-  Value* result = b_.CreateInsertValue(llvm::PoisonValue::get(pair), values, 0);
-  w_.set_vector(&operation, b_.CreateInsertValue(result, flags, 1));
 }
 
 }  // namespace metal::cpu

@@ -22,3 +22,16 @@ inline T reduce_lanes(T value) {
   }
   return value;
 }
+
+// Calls f(i) for this lane's share of [begin, end): lanes next to each other get elements next to
+// each other.
+template <typename F>
+inline void for_each_of_lane(uint begin, uint end, uint lane, F f) {
+  uint i = begin;
+  for (; i + kLanes <= end; i += kLanes) {
+    f(i + lane);
+  }
+  if (i + lane < end) {
+    f(i + lane);
+  }
+}

@@ -8,10 +8,10 @@
 #endif
 
 // The kept dimensions (innermost first) make the grid: x and y are the first two, z the other two.
-// A thread reduces over `inner` elements `inner_stride` apart, for each of `outer` positions given
-// by the remaining reduced dimensions. Where few outputs take many elements, pass 1 splits the
-// outer (or else the inner) loop into `splits` chunks; the partial results form rows of the output,
-// and pass 2 reduces over the rows.
+// One output takes `inner` elements `inner_stride` apart, for each of `outer` positions given by
+// the remaining reduced dimensions. Where few outputs take many elements, pass 1 splits the outer
+// (or else the inner) loop into `splits` chunks; the partial results form rows of the output, and
+// pass 2 reduces over the rows.
 struct ReduceParams {
   int64_t kept_stride[4];
   int64_t inner_stride;

@@ -54,13 +54,8 @@ template <typename Op, typename T, typename U>
   A acc = Op::template neutral<A>();
   for (uint o = chunk.outer_begin; o < chunk.outer_end; ++o) {
     const device T* line = in + outer_offset(p, o);
-    uint i = chunk.inner_begin;
-    for (; i + kLanes <= chunk.inner_end; i += kLanes) {
-      acc = Op::apply(acc, convert<A>(line[i + lane]));
-    }
-    if (i + lane < chunk.inner_end) {
-      acc = Op::apply(acc, convert<A>(line[i + lane]));
-    }
+    for_each_of_lane(chunk.inner_begin, chunk.inner_end, lane,
+                     [&](uint i) { acc = Op::apply(acc, convert<A>(line[i])); });
   }
   acc = reduce_lanes<Op>(acc);
   int64_t index = x + p.kept[0] * (y + static_cast<int64_t>(p.kept[1]) * pos.z);

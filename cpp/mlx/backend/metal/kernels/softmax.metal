@@ -13,26 +13,17 @@ struct Plus {
 template <typename T>
 inline float row_maximum(const device T* row, uint length, uint lane) {
   float best = -INFINITY;
-  uint i = 0;
-  for (; i + kLanes <= length; i += kLanes) {
-    best = Greater::apply(best, static_cast<float>(row[i + lane]));
-  }
-  if (i + lane < length) {
-    best = Greater::apply(best, static_cast<float>(row[i + lane]));
-  }
+  for_each_of_lane(0, length, lane,
+                   [&](uint i) { best = Greater::apply(best, static_cast<float>(row[i])); });
   return reduce_lanes<Greater>(best);
 }
 
 template <typename T>
 inline float row_sum_exp(const device T* row, uint length, float shift, uint lane) {
   float sum = 0.0f;
-  uint i = 0;
-  for (; i + kLanes <= length; i += kLanes) {
-    sum += precise::exp(static_cast<float>(row[i + lane]) - shift);
-  }
-  if (i + lane < length) {
-    sum += precise::exp(static_cast<float>(row[i + lane]) - shift);
-  }
+  for_each_of_lane(0, length, lane, [&](uint i) {
+    sum += precise::exp(static_cast<float>(row[i]) - shift);
+  });
   return reduce_lanes<Plus>(sum);
 }
 
@@ -46,15 +37,9 @@ template <typename T>
   float shift = row_maximum(in, length, lane);
   shift = shift == -INFINITY ? 0.0f : shift;
   float scale = 1.0f / row_sum_exp(in, length, shift, lane);
-  uint i = 0;
-  for (; i + kLanes <= length; i += kLanes) {
-    out[i + lane] =
-        convert<T>(precise::exp(static_cast<float>(in[i + lane]) - shift) * scale);
-  }
-  if (i + lane < length) {
-    out[i + lane] =
-        convert<T>(precise::exp(static_cast<float>(in[i + lane]) - shift) * scale);
-  }
+  for_each_of_lane(0, length, lane, [&](uint i) {
+    out[i] = convert<T>(precise::exp(static_cast<float>(in[i]) - shift) * scale);
+  });
 }
 
 template <typename T>

@@ -36,7 +36,7 @@ void dispatch_grid(metal::CommandEncoder& encoder, size_t x, size_t y, size_t z,
   size_t parts = (x + row - 1) / row;
   size_t width = (x + parts - 1) / parts;
   if (parts > 1) {
-    width = std::min(row, (width + 31) / 32 * 32);
+    width = std::min(row, (width + kLanes - 1) / kLanes * kLanes);
   }
   size_t height = std::min(y, limit / width);
   size_t depth = std::min(z, limit / (width * height));

@@ -29,6 +29,7 @@
 namespace mlx::core {
 
 inline constexpr int kDtypes = 14;
+inline constexpr size_t kLanes = 32;  // threads of a SIMD-group
 
 // The pipelines of one family of kernels, by number. `name` is only called for those not seen
 // before.

@@ -20,8 +20,6 @@ constexpr const char* kLayouts[] = {"row", "column", "general"};
 constexpr size_t kElementsPerSplit = 8192;
 constexpr size_t kMaxThreadsWithSplits = 512;
 
-// Threads that make one output together in the row kernels.
-constexpr size_t kLanes = 32;
 // Rows after which a thread of the column kernels hands over, so that threads next to each other
 // meet the same cache lines and pages.
 constexpr uint32_t kRowsPerSplit = 64;
@@ -110,7 +108,7 @@ Plan make_plan(const Dims& kept, Dims reduced) {
   bool row = p.inner_stride == 1 || p.inner == 1;
   bool column = p.kept_stride[0] == 1 && lengths[0] >= 4;
   plan.layout = row && p.inner >= kLanes ? kRow : column ? kColumn : kGeneral;
-  plan.x = plan.layout == kRow ? lengths[0] * kLanes : lengths[0];
+  plan.x = plan.layout == kRow ? lengths[0] * kLanes : lengths[0];  // a SIMD-group per row
   plan.y = lengths[1];
   plan.z = lengths[2] * lengths[3];
   plan.work = size_t(p.inner) * p.outer;

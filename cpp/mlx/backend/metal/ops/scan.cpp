@@ -37,8 +37,8 @@ void rows(const char* op, KernelTable& table, const array& in, array& out, Strea
   encoder.set_output_array(out, 1);
   encoder.set_bytes(length, 2);
   // A SIMD-group per row.
-  dispatch_grid(encoder, in.size() / length * 32, 1, 1,
-                std::clamp<size_t>(rows_per_threadgroup(length) * 32, 32, 256));
+  dispatch_grid(encoder, in.size() / length * kLanes, 1, 1,
+                std::clamp<size_t>(rows_per_threadgroup(length) * kLanes, kLanes, 256));
 }
 
 }  // namespace
