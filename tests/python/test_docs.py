@@ -1,17 +1,44 @@
-"""Every Python block of the README and the guide runs as it stands."""
+"""Every code block of the README and the guide is run, or where that would repeat the build, checked."""
 
+import json
+import os
 import re
+import shlex
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
+import mlx.core as mx
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INCLUDED = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)
+
+# Where the shell blocks of a page are run. Those of "README" and "building" build everything, as this
+# very test run has done: what they name is checked.
+SHELL_BLOCKS = {
+    "README": "test_commands_name_what_exists",
+    "building": "test_commands_name_what_exists",
+    "quick_start": "test_package.py",
+    "writing_extensions": "extensions/test_projects.py",
+    "CONTRIBUTING": "test_metalc_commands_run",
+    "vector_code": "test_metalc_commands_run",
+}
+# What test_projects.py compiles.
+COMPILED = ("examples/extension/", "examples/cpp/")
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
+    """The kind and the text of each block."""
     return BLOCK.findall(page.read_text())
+
+
+def shell_blocks(name: str) -> list[str]:
+    """Those of a page."""
+    page = next(page for page in PAGES if page.stem == name)
+    return [code for kind, code in blocks(page) if kind == "shell"]
 
 
 @pytest.mark.parametrize(
@@ -31,3 +58,93 @@ def test_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]):
     assert kind == "python"
     exec(code, {})
     assert capsys.readouterr().out == printed
+
+
+def test_no_block_is_forgotten():
+    kinds = {page.stem: {kind for kind, _ in blocks(page)} for page in PAGES}
+    assert {page for page, found in kinds.items() if "shell" in found} == set(SHELL_BLOCKS)
+    # Sphinx checks its own directives. Blocks of no kind: what the README's example prints, and the
+    # files of the example project.
+    directives = {"{toctree}", "{literalinclude}", "{eval-rst}"}
+    assert set().union(*kinds.values()) <= {"python", "shell", ""} | directives
+    assert {page for page, found in kinds.items() if "" in found} == {
+        "README",
+        "writing_extensions",
+    }
+
+
+def test_included_files_are_compiled():
+    included = [
+        (page.parent / name).resolve()
+        for page in PAGES
+        for name in INCLUDED.findall(page.read_text())
+    ]
+    assert included
+    for path in included:
+        assert path.is_file() and str(path.relative_to(ROOT)).startswith(COMPILED), path
+
+
+# ---- shell blocks ----
+
+
+def named_presets(kind: str) -> set[str]:
+    presets = json.loads((ROOT / "CMakePresets.json").read_text())
+    return {preset["name"] for preset in presets[kind] if not preset.get("hidden")}
+
+
+def make_targets() -> set[str]:
+    rules = re.findall(r"^([a-z][a-z -]*):(?!=)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    return {target for rule in rules for target in rule.split()}
+
+
+def commands(name: str) -> Iterator[list[str]]:
+    for block in shell_blocks(name):
+        for line in block.splitlines():
+            if words := shlex.split(line, comments=True):
+                yield words
+
+
+@pytest.mark.parametrize("page", ["README", "building"])
+def test_commands_name_what_exists(page: str):
+    presets = {"cmake": "configurePresets", "cmake --build": "buildPresets", "ctest": "testPresets"}
+    for words in commands(page):
+        if words[0] == "make":
+            assert set(words[1:]) <= make_targets(), words
+            continue
+        program = "cmake --build" if words[:2] == ["cmake", "--build"] else words[0]
+        assert words[words.index("--preset") + 1] in named_presets(presets[program]), words
+
+
+def test_make_targets_of_the_text_exist():
+    targets = make_targets()
+    for page in PAGES:
+        for target in re.findall(r"`make ([a-z][a-z-]*)`", page.read_text()):
+            assert target in targets, (page.name, target)
+
+
+KERNEL = """
+#include <metal_stdlib>
+kernel void twice(device float* x, uint i [[thread_position_in_grid]]) { x[i] *= 2; }
+"""
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING", "vector_code"])
+def test_metalc_commands_run(page: str, tmp_path: Path):
+    metalc = Path(mx.__file__).resolve().parent / "bin" / "metalc"
+    # Where the pages find it: in the build, and on the path of the environment.
+    folder = tmp_path / "build" / "release" / "bin"
+    folder.mkdir(parents=True)
+    (folder / "metalc").write_text(f'#!/bin/sh\nexec "{metalc}" "$@"\n')
+    (folder / "metalc").chmod(0o755)
+    for name in ("file.metal", "kernel.metal"):
+        (tmp_path / name).write_text(KERNEL)
+    for block in shell_blocks(page):
+        done = subprocess.run(
+            ["bash", "-euc", block],
+            cwd=tmp_path,
+            env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "define" in done.stdout
