@@ -25,7 +25,7 @@ endif()
 
 if(MLX_SANITIZE)
   # LLVM's own libraries carry no type information that -fsanitize=vptr could look at.
-  add_compile_options(-fsanitize=${MLX_SANITIZE} -fno-omit-frame-pointer -g)
+  add_compile_options(-fsanitize=${MLX_SANITIZE} -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${MLX_SANITIZE})
   if(MLX_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize=vptr -fno-sanitize-recover=undefined)
