@@ -6,6 +6,8 @@
 namespace py = pybind11;
 using namespace pybind11::literals;
 
+void bind_points(py::module_& m);
+
 PYBIND11_MODULE(_ext, m) {
   m.doc() = "Operations that extend the array library from outside.";
   m.def("axpby", &mlx_sample::axpby, "x"_a, "y"_a, py::pos_only(), "alpha"_a, "beta"_a,
@@ -40,4 +42,5 @@ Args:
 
 Returns:
     array: Values, of shape (N, H', W', C).)");
+  bind_points(m);
 }

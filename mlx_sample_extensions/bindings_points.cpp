@@ -1,0 +1,96 @@
+// Bindings of the operations on point clouds.
+#include "mlx/python/casters.h"
+#include "segments/segments.h"
+
+namespace py = pybind11;
+using namespace pybind11::literals;
+
+namespace {
+
+void bind_segments(py::module_& m) {
+  m.def("segment_reduce", &mlx_sample::segment_reduce, "x"_a, "lengths"_a, "operation"_a = "sum",
+        py::kw_only(), "check"_a = true, "stream"_a = py::none(),
+        R"(Reduces segments of rows that follow each other.
+
+Differentiable in x; of prod, twice. Rows that tie for a maximum or minimum share its gradient evenly.
+
+Args:
+    x (array): Rows, of shape (T, ...): floats of at most single precision, which are added up in
+        float32, or integers.
+    lengths (array): Rows of each segment, of shape (K,), in sum T: int32, uint32 or int64.
+    operation (str): "sum", "mean", "max", "min" or "prod".
+    check (bool): Whether the values of lengths are checked. They must be right if not.
+    stream (Stream or Device, optional): Where to run.
+
+Returns:
+    array: One value for each segment, of shape (K, ...). Empty segments give 0, and 1 for prod.
+    Integers of fewer than 32 bits become int32, and integers become float32 for mean.
+
+Raises:
+    ValueError: If an argument is not as described; for lengths that are not known yet, when the
+        result is evaluated.)");
+  m.def("indexed_segment_reduce", &mlx_sample::indexed_segment_reduce, "x"_a, "indices"_a,
+        "lengths"_a, "operation"_a = "sum", py::kw_only(), "check"_a = true,
+        "stream"_a = py::none(),
+        R"(Reduces segments of rows in any order: segment_reduce(x[indices], lengths, operation)
+without making x[indices].
+
+Args:
+    x (array): Rows, of shape (N, ...), as for segment_reduce.
+    indices (array): The rows of all segments, one segment after the other, of shape (T,): int32,
+        uint32 or int64 in [0, N). Rows may come several times, or never.
+    lengths (array): Indices of each segment, of shape (K,), in sum T.
+    operation (str): "sum", "mean", "max", "min" or "prod".
+    check (bool): Whether the values of indices and lengths are checked.
+    stream (Stream or Device, optional): Where to run.
+
+Returns:
+    array: One value for each segment, of shape (K, ...), as of segment_reduce.
+
+Raises:
+    ValueError: As segment_reduce.)");
+  m.def("scatter", &mlx_sample::scatter, "src"_a, "index"_a, "dim"_a = 0, "dim_size"_a = py::none(),
+        "reduce"_a = "sum", py::kw_only(), "check"_a = true, "stream"_a = py::none(),
+        R"(Reduces the slices of an array that have the same index. The order of additions is always
+the same.
+
+Args:
+    src (array): Values, of any shape, as for segment_reduce.
+    index (array): Where each slice of src along axis dim goes, of shape (src.shape[dim],); or where
+        along that axis each element goes, of src's shape. int32, uint32 or int64 in [0, dim_size).
+    dim (int): The axis.
+    dim_size (int, optional): Length of the result along the axis; by default one more than the
+        largest index, which has to be computed first.
+    reduce (str): "sum", "mean", "max", "min" or "prod".
+    check (bool): Whether the values of index are checked.
+    stream (Stream or Device, optional): Where to run.
+
+Returns:
+    array: src's shape, but dim_size along the axis. What nothing goes to is 0, and 1 for prod.
+
+Raises:
+    ValueError: If an argument is not as described.)");
+  m.def("repeat_interleave", &mlx_sample::repeat_interleave, "x"_a, "repeats"_a,
+        "axis"_a = py::none(), "total"_a = py::none(), py::kw_only(), "check"_a = true,
+        "stream"_a = py::none(),
+        R"(Repeats each slice of an array its own number of times.
+
+Args:
+    x (array): Values of any type.
+    repeats (array): How often each slice comes, of shape (x.shape[axis],), or (1,) for all: int32,
+        uint32 or int64.
+    axis (int, optional): The axis; by default x is flattened first.
+    total (int, optional): The sum of repeats. Without it the repeats are evaluated at once.
+    check (bool): Whether the values of repeats are checked.
+    stream (Stream or Device, optional): Where to run.
+
+Returns:
+    array: x's shape, but total along the axis.
+
+Raises:
+    ValueError: If an argument is not as described.)");
+}
+
+}  // namespace
+
+void bind_points(py::module_& m) { bind_segments(m); }

@@ -1,0 +1,212 @@
+// Offsets of segments, made on the host.
+#include "segments/offsets.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "mlx/primitives.h"
+#include "mlx/utils.h"
+
+namespace mlx_sample {
+
+namespace {
+
+mx::Stream host() { return mx::to_stream(mx::Device(mx::Device::cpu)); }
+
+void check_form(const mx::array& lengths, const char* operation, const char* name) {
+  auto dtype = lengths.dtype();
+  if (dtype != mx::int32 && dtype != mx::uint32 && dtype != mx::int64) {
+    refuse(operation, std::string(name) + " must be int32, uint32 or int64, but it is " +
+                          mx::dtype_to_string(dtype) + ".");
+  }
+  if (lengths.ndim() != 1) {
+    refuse(operation, std::string(name) + " must have one dimension, but it has shape " +
+                          mx::shape_to_string(lengths.shape()) + ".");
+  }
+}
+
+[[noreturn]] void refuse_value(const char* operation, const char* name, int64_t value, int64_t at) {
+  refuse(operation, "Invalid " + std::string(name) + ": it holds " + std::to_string(value) +
+                        " at position " + std::to_string(at) +
+                        ", but its values must not be negative.");
+}
+
+// Running sums of the lengths. Whatever they are, the offsets stay in order and in range.
+void fill_offsets(const mx::array& lengths, const LengthsArgument& argument, int32_t* offsets) {
+  int64_t sum = 0;
+  offsets[0] = 0;
+  with_index_type(lengths.dtype(), [&]<typename T>(T) {
+    const T* values = lengths.data<T>();
+    int64_t stride = lengths.strides(0);
+    for (int i = 0; i < lengths.shape(0); ++i) {
+      int64_t length = values[i * stride];
+      if (!argument.trusted && length < 0) {
+        refuse_value(argument.operation, argument.name, length, i);
+      }
+      sum = std::clamp<int64_t>(sum + length, offsets[i], std::numeric_limits<int32_t>::max());
+      offsets[i + 1] = static_cast<int32_t>(std::min(sum, argument.total));
+    }
+  });
+  if (!argument.trusted && sum != argument.total) {
+    refuse(argument.operation, "Invalid " + std::string(argument.name) + ": its sum is " +
+                                   std::to_string(sum) + ", but there are " +
+                                   std::to_string(argument.total) + " " + argument.what + ".");
+  }
+}
+
+// Lengths that are not known before evaluation.
+class SegmentOffsets : public mx::UnaryPrimitive {
+ public:
+  explicit SegmentOffsets(const LengthsArgument& argument)
+      : mx::UnaryPrimitive(host()), argument_(argument) {}
+
+  void eval_cpu(const std::vector<mx::array>& inputs, mx::array& out) override {
+    out.set_data(mx::allocator::malloc(out.nbytes()));
+    fill_offsets(inputs[0], argument_, out.data<int32_t>());
+  }
+  void eval_gpu(const std::vector<mx::array>&, mx::array&) override {
+    throw std::logic_error("[SegmentOffsets::eval_gpu] The stream is one of the host.");
+  }
+  std::vector<mx::array> vjp(const std::vector<mx::array>& primals, const std::vector<mx::array>&,
+                             const std::vector<int>&, const std::vector<mx::array>&) override {
+    return {mx::zeros_like(primals[0], stream())};
+  }
+  std::vector<mx::array> jvp(const std::vector<mx::array>& primals, const std::vector<mx::array>&,
+                             const std::vector<int>&) override {
+    return {mx::zeros({primals[0].shape(0) + 1}, mx::int32, stream())};
+  }
+  std::pair<std::vector<mx::array>, std::vector<int>> vmap(const std::vector<mx::array>& inputs,
+                                                           const std::vector<int>& axes) override {
+    auto all = mx::moveaxis(inputs[0], axes[0], 0, stream());
+    std::vector<mx::array> each;
+    for (int i = 0; i < all.shape(0); ++i) {
+      each.push_back(segment_offsets(mx::take(all, i, 0, stream()), argument_));
+    }
+    return {{mx::stack(each, 0, stream())}, {0}};
+  }
+  const char* name() const override { return "SegmentOffsets"; }
+  bool is_equivalent(const mx::Primitive& other) const override {
+    auto& o = static_cast<const SegmentOffsets&>(other).argument_;
+    return argument_.total == o.total && argument_.trusted == o.trusted &&
+           argument_.operation == o.operation;
+  }
+  std::vector<mx::Shape> output_shapes(const std::vector<mx::array>& inputs) override {
+    return {{inputs[0].shape(0) + 1}};
+  }
+
+ private:
+  LengthsArgument argument_;
+};
+
+// A counting sort, or two scans if the rows are in order already.
+void sort_rows(const int32_t* index, int32_t rows, int32_t count, int32_t* order,
+               int32_t* offsets) {
+  std::fill(offsets, offsets + count + 1, 0);
+  bool sorted = true;
+  for (int32_t t = 0; t < rows; ++t) {
+    sorted &= t == 0 || index[t - 1] <= index[t];
+    ++offsets[index[t] + 1];
+  }
+  std::partial_sum(offsets, offsets + count + 1, offsets);
+  if (sorted) {
+    return std::iota(order, order + rows, 0);
+  }
+  std::vector<int32_t> next(offsets, offsets + count);
+  for (int32_t t = 0; t < rows; ++t) {
+    order[next[index[t]]++] = t;
+  }
+}
+
+// (index) -> (order, offsets), on the host as all sorting.
+class GroupRows : public mx::Primitive {
+ public:
+  explicit GroupRows(int count) : mx::Primitive(host()), count_(count) {}
+
+  void eval_cpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) override {
+    for (auto& out : outputs) {
+      out.set_data(mx::allocator::malloc(out.nbytes()));
+    }
+    sort_rows(inputs[0].data<int32_t>(), inputs[0].shape(0), count_, outputs[0].data<int32_t>(),
+              outputs[1].data<int32_t>());
+  }
+  void eval_gpu(const std::vector<mx::array>&, std::vector<mx::array>&) override {
+    throw std::logic_error("[GroupRows::eval_gpu] The stream is one of the host.");
+  }
+  std::vector<mx::array> vjp(const std::vector<mx::array>& primals, const std::vector<mx::array>&,
+                             const std::vector<int>&, const std::vector<mx::array>&) override {
+    return {mx::zeros_like(primals[0], stream())};
+  }
+  std::vector<mx::array> jvp(const std::vector<mx::array>& primals, const std::vector<mx::array>&,
+                             const std::vector<int>&) override {
+    return {mx::zeros_like(primals[0], stream()), mx::zeros({count_ + 1}, mx::int32, stream())};
+  }
+  std::pair<std::vector<mx::array>, std::vector<int>> vmap(const std::vector<mx::array>& inputs,
+                                                           const std::vector<int>& axes) override {
+    auto all = mx::moveaxis(inputs[0], axes[0], 0, stream());
+    std::vector<mx::array> orders;
+    std::vector<mx::array> offsets;
+    for (int i = 0; i < all.shape(0); ++i) {
+      auto [order, offset] = group_rows(mx::take(all, i, 0, stream()), count_);
+      orders.push_back(order);
+      offsets.push_back(offset);
+    }
+    return {{mx::stack(orders, 0, stream()), mx::stack(offsets, 0, stream())}, {0, 0}};
+  }
+  const char* name() const override { return "GroupRows"; }
+  bool is_equivalent(const mx::Primitive& other) const override {
+    return count_ == static_cast<const GroupRows&>(other).count_;
+  }
+  std::vector<mx::Shape> output_shapes(const std::vector<mx::array>& inputs) override {
+    return {inputs[0].shape(), {count_ + 1}};
+  }
+
+ private:
+  int count_;
+};
+
+}  // namespace
+
+mx::array segment_offsets(const mx::array& lengths, const LengthsArgument& argument) {
+  check_form(lengths, argument.operation, argument.name);
+  mx::Shape shape{lengths.shape(0) + 1};
+  if (lengths.status() == mx::array::Status::unscheduled) {
+    return mx::array(std::move(shape), mx::int32, std::make_shared<SegmentOffsets>(argument),
+                     {lengths});
+  }
+  auto known = lengths;
+  known.wait();
+  auto buffer = mx::allocator::malloc(shape[0] * sizeof(int32_t));
+  mx::array offsets(buffer, std::move(shape), mx::int32);
+  fill_offsets(known, argument, offsets.data<int32_t>());
+  return offsets;
+}
+
+int64_t sum_of_lengths(const mx::array& lengths, const char* operation, const char* name,
+                       bool trusted) {
+  check_form(lengths, operation, name);
+  auto known = lengths;
+  known.eval();
+  return with_index_type(lengths.dtype(), [&]<typename T>(T) {
+    const T* values = known.data<T>();
+    int64_t sum = 0;
+    for (int i = 0; i < known.shape(0); ++i) {
+      int64_t length = values[i * known.strides(0)];
+      if (!trusted && length < 0) {
+        refuse_value(operation, name, length, i);
+      }
+      sum += length;
+    }
+    return sum;
+  });
+}
+
+std::pair<mx::array, mx::array> group_rows(const mx::array& index, int count) {
+  auto s = host();
+  auto dense = mx::contiguous(mx::astype(index, mx::int32, s), false, s);
+  auto outputs = mx::array::make_arrays({dense.shape(), {count + 1}}, {mx::int32, mx::int32},
+                                        std::make_shared<GroupRows>(count), {dense});
+  return {outputs[0], outputs[1]};
+}
+
+}  // namespace mlx_sample
