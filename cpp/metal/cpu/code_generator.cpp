@@ -18,7 +18,7 @@ namespace metal::cpu {
 namespace {
 
 constexpr const char* kAbiVersion =
-    "3";  // of abi.h and of everything that generates code; part of every cache key
+    "4";  // of abi.h and of everything that generates code; part of every cache key
 
 const std::string& processor_features() {
   static const std::string features = [] {

@@ -20,7 +20,10 @@
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SeparateConstOffsetFromGEP.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "metal/cpu/vectorizer/constant_offsets.h"
+#include "metal/cpu/vectorizer/unroll_private.h"
 
 namespace metal::cpu {
 namespace {
@@ -39,6 +42,7 @@ llvm::FunctionPassManager loop_passes() {
   unrolling.addPass(llvm::LoopFullUnrollPass());
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(moving), /*UseMemorySSA=*/true));
+  passes.addPass(UnrollPrivatePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(unrolling)));
   return passes;
 }
@@ -84,10 +88,13 @@ void Optimizer::simplify_body(llvm::Function& body) {
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(loop_passes());
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::SeparateConstOffsetFromGEPPass());
   passes.addPass(llvm::GVNPass());
   passes.addPass(llvm::DSEPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(ConstantOffsetsPass());
+  passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::ADCEPass());
   functions_.clear();
   passes.run(body, functions_);

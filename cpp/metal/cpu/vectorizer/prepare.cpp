@@ -13,6 +13,7 @@
 #include "llvm/Transforms/Utils/LowerSwitch.h"
 #include "llvm/Transforms/Utils/UnifyFunctionExitNodes.h"
 #include "llvm/Transforms/Utils/UnifyLoopExits.h"
+#include "metal/cpu/vectorizer/block_operations.h"
 #include "metal/cpu/vectorizer/shape_analysis.h"
 
 namespace metal::cpu {
@@ -123,6 +124,7 @@ void separate_exits(const llvm::LoopInfo& loops) {
 llvm::PreservedAnalyses PreparePass::run(llvm::Function& body,
                                          llvm::FunctionAnalysisManager& analyses) {
   remove_hints(body);
+  expand_block_operations(body);
   end_unreachable(body);
   analyses.invalidate(body, llvm::PreservedAnalyses::none());
   give_exits(body, analyses.getResult<llvm::LoopAnalysis>(body));

@@ -1,13 +1,10 @@
 #include "metal/cpu/vectorizer/private_memory.h"
 
-#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/Utils/Local.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Local.h"
-#include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
 
 namespace metal::cpu {
 namespace {
@@ -15,26 +12,6 @@ namespace {
 using llvm::AllocaInst;
 using llvm::IRBuilder;
 using llvm::Value;
-
-// Lanes copy and fill by themselves, piece by piece.
-void expand_block_operations(llvm::Function& body) {
-  const llvm::TargetTransformInfo costs(body.getParent()->getDataLayout());
-  llvm::SmallVector<llvm::MemIntrinsic*> operations;
-  for (llvm::Instruction& instruction : llvm::instructions(body)) {
-    if (auto* operation = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction))
-      operations.push_back(operation);
-  }
-  for (llvm::MemIntrinsic* operation : operations) {
-    if (auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(operation)) {
-      llvm::expandMemCpyAsLoop(copy, costs);
-    } else if (auto* move = llvm::dyn_cast<llvm::MemMoveInst>(operation)) {
-      llvm::expandMemMoveAsLoop(move, costs);
-    } else {
-      llvm::expandMemSetAsLoop(llvm::cast<llvm::MemSetInst>(operation));
-    }
-    operation->eraseFromParent();
-  }
-}
 
 // How one variable is used, if only through addresses computed from it.
 class Accesses {
@@ -173,7 +150,6 @@ class PrivateLayout {
 }  // namespace
 
 void layout_private_memory(llvm::Function& body, llvm::Argument& lane, unsigned width) {
-  expand_block_operations(body);
   PrivateLayout(body, lane, width).run();
 }
 

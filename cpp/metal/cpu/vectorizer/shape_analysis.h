@@ -39,6 +39,8 @@ class ShapeAnalysis {
   // Lanes may leave the loop in different iterations.
   bool divergent(const llvm::Loop* loop) const { return divergent_loops_.contains(loop); }
 
+  bool in_one_loop(const llvm::Value* definition, const llvm::Instruction& user) const;
+
  private:
   void run();
   bool update_values();

@@ -8,41 +8,14 @@
 #include "metal/cpu/vectorizer/float_atomics.h"
 
 namespace metal::cpu {
-namespace {
 
-using llvm::ConstantInt;
 using llvm::Value;
 
-constexpr int64_t kWidestStride = 8;  // elements between lanes that are read as one block
+MemoryWidener::MemoryWidener(Widener& widener, llvm::Function& body)
+    : w_(widener), b_(widener.builder()), takes_locks_(adds_floats_only(body)) {}
 
-// A wide access may touch bytes around those that lanes ask for. Device and threadgroup memory have
-// margins for that, a kernel's own constants have none.
-bool has_margins(const Value* pointer) {
+bool MemoryWidener::has_margins(const Value* pointer) {
   return !llvm::isa<llvm::GlobalVariable>(llvm::getUnderlyingObject(pointer));
-}
-
-// An address as a constant number of bytes behind another.
-std::pair<Value*, int64_t> split_constant(Value* pointer, const llvm::DataLayout& layout) {
-  int64_t total = 0;
-  while (auto* address = llvm::dyn_cast<llvm::GEPOperator>(pointer)) {
-    llvm::APInt offset(64, 0);
-    if (!address->accumulateConstantOffset(layout, offset)) break;
-    total += offset.getSExtValue();
-    pointer = address->getPointerOperand();
-  }
-  return {pointer, total};
-}
-
-int64_t floor_mod(int64_t a, int64_t b) { return ((a % b) + b) % b; }
-
-}  // namespace
-
-int64_t MemoryWidener::stride(const Shape& shape) const {
-  const int64_t step = shape.offset(1);
-  for (unsigned lane = 0; lane < w_.width(); ++lane) {
-    if (shape.offset(lane) != step * static_cast<int64_t>(lane)) return 0;
-  }
-  return step;
 }
 
 void MemoryWidener::load(llvm::LoadInst& load) {
@@ -86,54 +59,6 @@ void MemoryWidener::load(llvm::LoadInst& load) {
 
 Value* MemoryWidener::load_contiguous(const Access& access, Value* first) {
   return b_.CreateAlignedLoad(w_.wide_type(access.type), first, access.align, access.is_volatile);
-}
-
-Value* MemoryWidener::load_pattern(const Access& access, Value* pointer, const Shape& shape) {
-  const auto size = static_cast<int64_t>(access.size);
-  if (stride(shape) == size && has_margins(pointer))
-    return load_contiguous(access, w_.first(pointer));
-  int64_t lowest = 0, highest = 0;
-  for (int64_t offset : shape.offsets()) {
-    if (offset % size != 0) return gather(access, w_.vector(pointer));
-    lowest = std::min(lowest, offset);
-    highest = std::max(highest, offset);
-  }
-  const auto width = static_cast<int64_t>(w_.width());
-  if ((highest - lowest) / size >= kWidestStride * width || !has_margins(pointer))
-    return gather(access, w_.vector(pointer));
-  return load_window(access, pointer, shape);
-}
-
-// Reads everything between the lowest and the highest address and sorts it into lanes. Accesses to
-// the members of structs that follow each other read the same block, aligned to the structs.
-Value* MemoryWidener::load_window(const Access& access, Value* pointer, const Shape& shape) {
-  const auto size = static_cast<int64_t>(access.size);
-  const auto width = static_cast<int64_t>(w_.width());
-  int64_t start = 0, end = 0;
-  for (int64_t offset : shape.offsets()) {
-    start = std::min(start, offset);
-    end = std::max(end, offset + size);
-  }
-  Value* base = pointer;
-  int64_t base_offset = 0;
-  const int64_t step = stride(shape);
-  if (step > size) {
-    const auto [root, constant] = split_constant(pointer, w_.layout());
-    const int64_t phase = floor_mod(constant, step);
-    if (phase % size == 0 && w_.lanes(root).first && w_.shape(root).is_pattern()) {
-      base = root;
-      base_offset = constant;
-      start = -phase;
-      end = start + step * width;
-    }
-  }
-  const auto count = static_cast<unsigned>(llvm::alignTo((end - start) / size, width));
-  Value* first = b_.CreateConstGEP1_64(b_.getInt8Ty(), w_.first(base), base_offset + start);
-  Value* block = b_.CreateAlignedLoad(llvm::FixedVectorType::get(access.type, count), first,
-                                      access.align, access.is_volatile);
-  llvm::SmallVector<int> from;
-  for (int64_t offset : shape.offsets()) from.push_back(static_cast<int>((offset - start) / size));
-  return b_.CreateShuffleVector(block, from);
 }
 
 Value* MemoryWidener::first_address(const IndexedAddress& address) {
@@ -222,12 +147,7 @@ llvm::Function* MemoryWidener::lane_loader(uint64_t size) {
   if (llvm::Function* known = module.getFunction(name)) return known;
   llvm::IRBuilder<> b(module.getContext());
   auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false);
-  auto* loader = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, module);
-  loader->addFnAttrs(
-      llvm::AttrBuilder(module.getContext(), w_.function().getAttributes().getFnAttrs()));
-  loader->removeFnAttr(llvm::Attribute::AlwaysInline);
-  loader->addFnAttr(llvm::Attribute::NoInline);
-  loader->removeFnAttr(llvm::Attribute::Convergent);
+  llvm::Function* loader = w_.create_helper(type, name);
   b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", loader));
   llvm::Type* element = b.getIntNTy(static_cast<unsigned>(size * 8));
   for (unsigned lane = 0; lane < w_.width(); ++lane) {
@@ -243,8 +163,8 @@ llvm::Function* MemoryWidener::lane_loader(uint64_t size) {
 
 void MemoryWidener::store(llvm::StoreInst& store) {
   if (deferred_.contains(&store)) return;
-  const auto group = interleaved_.find(&store);
-  if (group != interleaved_.end()) return store_interleaved(group->second);
+  const auto group = groups_.find(&store);
+  if (group != groups_.end()) return store_group(group->second);
   Value* pointer = store.getPointerOperand();
   const Shape shape = w_.shape(pointer);
   if (shape.is_uniform()) return store_uniform(store);
@@ -330,98 +250,6 @@ void MemoryWidener::scatter(const Access& access, Value* pointers, Value* values
     Value* to = b_.CreateLoad(pointer, b_.CreateGEP(pointer, addresses, lane));
     Value* value = b_.CreateLoad(access.type, b_.CreateGEP(access.type, scattered, lane));
     b_.CreateAlignedStore(value, to, access.align, access.is_volatile);
-  });
-}
-
-MemoryWidener::MemoryWidener(Widener& widener, llvm::Function& body)
-    : w_(widener), b_(widener.builder()), takes_locks_(adds_floats_only(body)) {}
-
-void MemoryWidener::enter(llvm::BasicBlock& block) {
-  interleaved_.clear();
-  deferred_.clear();
-  find_interleaved_stores(block);
-}
-
-// Stores to the members of structs that follow each other, all members, nothing else in between.
-void MemoryWidener::find_interleaved_stores(llvm::BasicBlock& block) {
-  struct Member {
-    llvm::StoreInst* store;
-    Value* root;
-    int64_t offset;
-    int64_t step;
-    int64_t size;
-  };
-  llvm::SmallVector<Member, 8> run;
-  auto finish = [&] {
-    if (run.size() < 2) return run.clear();
-    llvm::sort(run, [](const Member& a, const Member& b) { return a.offset < b.offset; });
-    const int64_t size = run[0].size;
-    bool complete = run[0].step == size * static_cast<int64_t>(run.size());
-    for (size_t i = 0; i < run.size(); ++i)
-      complete &= run[i].offset == run[0].offset + size * static_cast<int64_t>(i);
-    if (complete) {
-      llvm::StoreInst* last = run[0].store;
-      llvm::SmallVector<llvm::StoreInst*, 4> stores;
-      for (const Member& member : run) {
-        if (last->comesBefore(member.store)) last = member.store;
-        stores.push_back(member.store);
-      }
-      for (llvm::StoreInst* store : stores) {
-        if (store != last) deferred_.insert(store);
-      }
-      interleaved_[last] = stores;
-    }
-    run.clear();
-  };
-  for (llvm::Instruction& instruction : block) {
-    auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-    if (!store) {
-      if (instruction.mayReadOrWriteMemory()) finish();
-      continue;
-    }
-    Value* pointer = store->getPointerOperand();
-    const Shape shape = w_.shape(pointer);
-    llvm::Type* type = store->getValueOperand()->getType();
-    const auto size = static_cast<int64_t>(w_.layout().getTypeStoreSize(type));
-    const int64_t step =
-        shape.is_pattern() && shape.exact() && store->isSimple() ? stride(shape) : 0;
-    if (step <= size || step > kWidestStride * size) {
-      finish();
-      continue;
-    }
-    const auto [root, offset] = split_constant(pointer, w_.layout());
-    if (!run.empty() && (run[0].root != root || run[0].step != step ||
-                         run[0].store->getValueOperand()->getType() != type)) {
-      finish();
-    }
-    run.push_back({store, root, offset, step, size});
-    if (static_cast<int64_t>(run.size()) * size == step) finish();
-  }
-  finish();
-}
-
-void MemoryWidener::store_interleaved(llvm::ArrayRef<llvm::StoreInst*> stores) {
-  const auto members = static_cast<unsigned>(stores.size());
-  auto together = [&]() -> Value* {
-    llvm::SmallVector<Value*> parts;
-    for (llvm::StoreInst* store : stores) parts.push_back(w_.vector(store->getValueOperand()));
-    Value* all = llvm::concatenateVectors(b_, parts);
-    b_.CreateAlignedStore(
-        b_.CreateShuffleVector(all, llvm::createInterleaveMask(w_.width(), members)),
-        w_.first(stores[0]->getPointerOperand()), stores[0]->getAlign());
-    return nullptr;
-  };
-  if (!w_.mask()) {
-    together();
-    return;
-  }
-  w_.either(w_.all(w_.mask()), together, [&]() -> Value* {
-    for (llvm::StoreInst* store : stores) {
-      llvm::Type* type = store->getValueOperand()->getType();
-      const Access access{type, w_.layout().getTypeStoreSize(type), store->getAlign(), false};
-      scatter(access, w_.vector(store->getPointerOperand()), w_.vector(store->getValueOperand()));
-    }
-    return nullptr;
   });
 }
 

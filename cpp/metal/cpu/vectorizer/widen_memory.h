@@ -1,7 +1,7 @@
 // Loads, stores and atomic operations of all lanes at once.
 #pragma once
 
-#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "metal/cpu/vectorizer/widener.h"
 
 namespace metal::cpu {
@@ -14,6 +14,7 @@ class MemoryWidener {
 
   void load(llvm::LoadInst& load);
   void store(llvm::StoreInst& store);
+  void copy(llvm::MemCpyInst& copy);
   void read_modify_write(llvm::AtomicRMWInst& operation);
   void compare_exchange(llvm::AtomicCmpXchgInst& operation);
 
@@ -25,10 +26,23 @@ class MemoryWidener {
     bool is_volatile;
   };
 
+  struct Member {
+    llvm::StoreInst* store;
+    int64_t offset;  // bytes behind the address that stores have in common
+  };
+  using StoreGroup = llvm::SmallVector<llvm::StoreInst*, 4>;
+
+  static constexpr int64_t kWidestStride = 8;  // elements between lanes that are read as one block
+
+  // A wide access may touch bytes around those that lanes ask for. Device and threadgroup memory
+  // have margins for that, a kernel's own constants have none.
+  static bool has_margins(const llvm::Value* pointer);
   // Distance between neighbouring lanes in bytes if it is the same for all, else 0.
   int64_t stride(const Shape& shape) const;
+  unsigned elements_in_block(int64_t size) const;
   llvm::Value* load_pattern(const Access& access, llvm::Value* pointer, const Shape& shape);
   llvm::Value* load_window(const Access& access, llvm::Value* pointer, const Shape& shape);
+  llvm::Value* load_blocks(const Access& access, llvm::Value* pointer, const Shape& shape);
   llvm::Value* load_varying(const Access& access, llvm::Value* pointer);
   llvm::Value* load_contiguous(const Access& access, llvm::Value* first);
   llvm::Value* gather(const Access& access, llvm::Value* pointers);
@@ -44,8 +58,13 @@ class MemoryWidener {
   llvm::Value* first_address(const IndexedAddress& address);
   llvm::Value* all_addresses(const IndexedAddress& address, llvm::Value* pointers);
 
-  void find_interleaved_stores(llvm::BasicBlock& block);
-  void store_interleaved(llvm::ArrayRef<llvm::StoreInst*> stores);
+  void find_store_groups(llvm::BasicBlock& block);
+  void make_store_groups(llvm::MutableArrayRef<Member> members);
+  void store_group(const StoreGroup& stores);
+  void store_runs(const StoreGroup& stores, const Shape& shape);
+
+  void copy_runs(llvm::MemCpyInst& copy);
+  void copy_lane_by_lane(llvm::MemCpyInst& copy);
 
   llvm::Value* rmw_once(const llvm::AtomicRMWInst& operation, llvm::Value* pointer,
                         llvm::Value* value);
@@ -56,8 +75,8 @@ class MemoryWidener {
   Widener& w_;
   llvm::IRBuilder<>& b_;
   bool takes_locks_;  // for additions to floats
-  // Stores that fill consecutive memory together, by the last of them; the others wait for it.
-  llvm::DenseMap<llvm::StoreInst*, llvm::SmallVector<llvm::StoreInst*, 4>> interleaved_;
+  // Stores of each lane to consecutive memory, by the last of them; the others wait for it.
+  llvm::DenseMap<llvm::StoreInst*, StoreGroup> groups_;
   llvm::DenseSet<llvm::StoreInst*> deferred_;
 };
 

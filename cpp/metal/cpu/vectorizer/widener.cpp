@@ -35,21 +35,23 @@ Value* Widener::vector(Value* value) {
   return found.vector;
 }
 
+// To the first place where the value can be used.
+void Widener::go_behind(Value* definition) {
+  auto* instruction = llvm::dyn_cast<llvm::Instruction>(definition);
+  BasicBlock* block = instruction ? instruction->getParent() : &wide_.getEntryBlock();
+  if (instruction && !llvm::isa<llvm::PHINode>(instruction)) {
+    builder_.SetInsertPoint(block, std::next(instruction->getIterator()));
+  } else {
+    builder_.SetInsertPoint(block, block->getFirstInsertionPt());
+  }
+}
+
 // Where lane 0's value is computed, so that the vector can be used wherever it can.
 Value* Widener::make_vector(LaneValue& value) {
   llvm::IRBuilder<>::InsertPointGuard guard(builder_);
   if (auto* constant = llvm::dyn_cast<Constant>(value.first); constant && value.shape.is_uniform())
     return llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(width()), constant);
-  if (auto* instruction = llvm::dyn_cast<llvm::Instruction>(value.first)) {
-    if (llvm::isa<llvm::PHINode>(instruction)) {
-      builder_.SetInsertPoint(instruction->getParent(),
-                              instruction->getParent()->getFirstInsertionPt());
-    } else {
-      builder_.SetInsertPoint(instruction->getParent(), std::next(instruction->getIterator()));
-    }
-  } else {
-    builder_.SetInsertPoint(&wide_.getEntryBlock(), wide_.getEntryBlock().getFirstInsertionPt());
-  }
+  go_behind(value.first);
   Type* type = value.first->getType();
   if (value.shape.is_uniform()) return splat(value.first);
   if (type->isPointerTy()) {
@@ -140,6 +142,40 @@ llvm::AllocaInst* Widener::scratch(Type* type, const llvm::Twine& name) {
   llvm::AllocaInst* memory = builder.CreateAlloca(type, nullptr, name);
   memory->setAlignment(llvm::Align(64));
   return memory;
+}
+
+Value* Widener::in_memory(Value* vector) {
+  if (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(vector)) vector = cast->getOperand(0);
+  Value*& memory = in_memory_[vector];
+  if (!memory) {
+    memory = scratch(vector->getType(), "lanes");
+    llvm::IRBuilder<>::InsertPointGuard guard(builder_);
+    go_behind(llvm::isa<llvm::Instruction>(vector) ? vector : memory);
+    builder_.CreateStore(vector, memory);
+  }
+  return memory;
+}
+
+Value* Widener::take_from_memory(Value* vector, bool renewed) {
+  if (renewed) {
+    Value* memory = in_memory(vector);
+    if (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(vector)) vector = cast->getOperand(0);
+    in_memory_.erase(vector);
+    return memory;
+  }
+  Value* memory = scratch(vector->getType(), "lanes");
+  builder_.CreateStore(vector, memory);
+  return memory;
+}
+
+llvm::Function* Widener::create_helper(llvm::FunctionType* type, const llvm::Twine& name) {
+  auto* helper =
+      llvm::Function::Create(type, llvm::Function::InternalLinkage, name, wide_.getParent());
+  helper->addFnAttrs(llvm::AttrBuilder(wide_.getContext(), wide_.getAttributes().getFnAttrs()));
+  helper->removeFnAttr(llvm::Attribute::AlwaysInline);
+  helper->removeFnAttr(llvm::Attribute::Convergent);
+  helper->addFnAttr(llvm::Attribute::NoInline);
+  return helper;
 }
 
 Value* Widener::either(Value* condition, llvm::function_ref<Value*()> then,

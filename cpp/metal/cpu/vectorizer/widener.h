@@ -77,6 +77,17 @@ class Widener {
   llvm::Value* any(llvm::Value* vector_of_bits);
   llvm::Value* last_active(llvm::Value* vector);  // the value of the last lane that runs the block
   llvm::AllocaInst* scratch(llvm::Type* type, const llvm::Twine& name);
+  // Where a vector lies in memory, from its definition on.
+  llvm::Value* in_memory(llvm::Value* vector);
+  void set_in_memory(llvm::Value* vector, llvm::Value* memory) { in_memory_[vector] = memory; }
+  // The same for one who overwrites it. `renewed`: see below.
+  llvm::Value* take_from_memory(llvm::Value* vector, bool renewed);
+  // Whether a value of the body is computed anew before each run of `user`.
+  bool is_renewed(const llvm::Value* value, const llvm::Instruction& user) const {
+    return shapes_.in_one_loop(value, user);
+  }
+  // A function without code yet that is called rather than made part of this one.
+  llvm::Function* create_helper(llvm::FunctionType* type, const llvm::Twine& name);
 
   // if (condition) then() else otherwise(), joined; results may be null.
   llvm::Value* either(llvm::Value* condition, llvm::function_ref<llvm::Value*()> then,
@@ -86,6 +97,7 @@ class Widener {
 
  private:
   llvm::Value* make_vector(LaneValue& value);
+  void go_behind(llvm::Value* definition);
 
   llvm::Function& wide_;
   const ShapeAnalysis& shapes_;
@@ -94,6 +106,7 @@ class Widener {
   llvm::DenseMap<llvm::Value*, LaneValue> values_;
   llvm::DenseMap<llvm::Value*, IndexedAddress> addresses_;
   llvm::DenseMap<llvm::Value*, std::pair<llvm::Value*, llvm::Value*>> halves_;
+  llvm::DenseMap<llvm::Value*, llvm::Value*> in_memory_;
   llvm::Value* mask_ = nullptr;
 };
 

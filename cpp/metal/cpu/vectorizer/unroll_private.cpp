@@ -1,0 +1,56 @@
+#include "metal/cpu/vectorizer/unroll_private.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+
+namespace metal::cpu {
+namespace {
+
+constexpr unsigned kMostIterations = 64;
+constexpr unsigned kMostInstructions = 4096;  // of the unrolled loop
+
+// Whether an address into a variable of the thread changes from iteration to iteration.
+bool indexes_private(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  for (llvm::BasicBlock* block : loop.blocks()) {
+    for (llvm::Instruction& instruction : *block) {
+      auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction);
+      if (address && llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address)) &&
+          !evolution.isLoopInvariant(evolution.getSCEV(address), &loop))
+        return true;
+    }
+  }
+  return false;
+}
+
+// Of the loop with all loops in it unrolled as well, if they are.
+unsigned unrolled_size(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  const unsigned count = std::max(evolution.getSmallConstantTripCount(&loop), 1u);
+  uint64_t size = 0;
+  for (llvm::BasicBlock* block : loop.blocks()) size += block->size();
+  for (llvm::Loop* inner : loop) {
+    for (llvm::BasicBlock* block : inner->blocks()) size -= block->size();
+    size += unrolled_size(*inner, evolution);
+  }
+  return static_cast<unsigned>(std::min<uint64_t>(size * count, kMostInstructions + 1));
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses UnrollPrivatePass::run(llvm::Function& body,
+                                               llvm::FunctionAnalysisManager& analyses) {
+  auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
+  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
+  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    const unsigned count = evolution.getSmallConstantTripCount(loop);
+    if (count == 0 || count > kMostIterations || !indexes_private(*loop, evolution) ||
+        unrolled_size(*loop, evolution) > kMostInstructions)
+      continue;
+    llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.full", 1);
+  }
+  return llvm::PreservedAnalyses::all();
+}
+
+}  // namespace metal::cpu
