@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -82,6 +83,24 @@ def test_wheel_in_a_clean_environment_without_compilers(tmp_path: Path, monkeypa
     left_out = [f"--ignore={tests / name}" for name in NOT_IN_WHEEL_TEST]
     passed = run(python, "-m", "pytest", "-q", tests, *left_out, cwd=tmp_path)
     assert passed.returncode == 0, passed.stdout[-6000:]
+
+
+@pytest.mark.package
+@pytest.mark.timeout(3000)
+def test_quick_start(tmp_path: Path):
+    page = (ROOT / "docs" / "quick_start.md").read_text()
+    (commands,) = re.findall(r"^```shell\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    # A folder of its own for the environment, which shares what the wheel's test has built.
+    tree = tmp_path / "mlx-anywhere"
+    tree.mkdir()
+    for entry in ROOT.iterdir():
+        if entry.name not in ("env", ".venv"):
+            (tree / entry.name).symlink_to(entry)
+    result = run("bash", "-euc", commands, cwd=tree)
+    assert result.returncode == 0, result.stdout[-6000:]
+    assert "Device(gpu, 0)" in result.stdout, result.stdout[-2000:]
+    used = run(tree / "env" / "bin" / "python", "-c", KERNEL, cwd=tmp_path)
+    assert KERNEL_OUTPUT in used.stdout, used.stdout
 
 
 # Packages that bring an LLVM of their own, and a use of it.

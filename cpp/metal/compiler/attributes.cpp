@@ -78,6 +78,23 @@ bool contains(const std::string_view (&names)[N], std::string_view name) {
 
 }  // namespace
 
+uint32_t component_count(Builtin builtin) {
+  switch (builtin) {
+    case Builtin::ThreadPositionInGrid:
+    case Builtin::ThreadPositionInThreadgroup:
+    case Builtin::ThreadgroupPositionInGrid:
+    case Builtin::ThreadsPerGrid:
+    case Builtin::ThreadsPerThreadgroup:
+    case Builtin::DispatchThreadsPerThreadgroup:
+    case Builtin::ThreadgroupsPerGrid:
+    case Builtin::GridOrigin:
+    case Builtin::GridSize:
+      return 3;
+    default:
+      return 1;
+  }
+}
+
 std::optional<Builtin> find_builtin(std::string_view attribute) {
   for (const auto& [name, builtin] : kBuiltins) {
     if (name == attribute) return builtin;

@@ -31,6 +31,7 @@ enum class Builtin : uint32_t {
   GridSize,
 };
 
+uint32_t component_count(Builtin builtin);  // 1 or 3
 std::optional<Builtin> find_builtin(std::string_view attribute);
 bool is_metal_attribute(std::string_view attribute);     // has a meaning in compute code
 bool is_graphics_attribute(std::string_view attribute);  // accepted and ignored

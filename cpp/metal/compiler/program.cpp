@@ -11,6 +11,7 @@
 #include "metal/compiler/kernel_form.h"
 #include "metal/compiler/resources.h"
 #include "metal/cpu/code_generator.h"
+#include "metal/cuda/code_generator.h"
 
 namespace metal {
 namespace compiler {
@@ -136,18 +137,29 @@ void precompile(const std::string& header, const std::string& output) {
   compiler::run_guarded([&] { compiler::precompile_header(header, output); });
 }
 
-std::string emit(const FunctionInfo& function, std::string_view form) {
+namespace {
+
+std::string emit_function(const FunctionInfo& function, std::string_view form) {
+  if (form == "llvm-opt" || form == "asm") return cpu::print_code(function, form, {256, 1, 1});
+  if (form != "llvm") {
+    throw std::invalid_argument("--emit " + std::string(form) +
+                                ": expected llvm, llvm-opt, asm or ptx");
+  }
+  llvm::LLVMContext context;
+  return compiler::print_ir(*compiler::read_bitcode(function.bitcode, context));
+}
+
+}  // namespace
+
+std::string emit(const Program& program, std::string_view form, std::string_view architecture) {
   std::string text;
   compiler::run_guarded([&] {
-    if (form == "llvm") {
-      llvm::LLVMContext context;
-      text = compiler::print_ir(*compiler::read_bitcode(function.bitcode, context));
-    } else if (form == "llvm-opt" || form == "asm") {
-      text = cpu::print_code(function, form, {256, 1, 1});
-    } else {
-      throw std::invalid_argument("--emit " + std::string(form) +
-                                  ": expected llvm, llvm-opt or asm");
+    if (form == "ptx") {
+      text = cuda::print_ptx(program.functions,
+                             architecture.empty() ? cuda::kDefaultArchitecture : architecture);
+      return;
     }
+    for (const FunctionInfo& function : program.functions) text += emit_function(function, form);
   });
   return text;
 }

@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: metalc [options] FILE.metal ... -o OUT.metallib   compile into a library\n"
-    "       metalc --emit llvm [options] FILE.metal           print the kernels' IR\n"
+    "       metalc --emit llvm [options] FILE.metal           print the kernels' IR; also of a "
+    "library\n"
     "       metalc --list FILE.metallib                       list the functions of a library\n"
     "options:\n"
     "  -o FILE              the library to write\n"
@@ -22,6 +23,8 @@ constexpr const char* kUsage =
     "  -MD [-MF FILE]       write what the library depends on, for Make and Ninja, to FILE or\n"
     "                       OUT.metallib.d\n"
     "  --emit llvm-opt|asm  the same after the optimiser, or for this CPU\n"
+    "  --emit ptx           the same for NVIDIA GPUs\n"
+    "  --arch sm_XX         which of them: sm_80 (the default) or newer\n"
     "  -g                   add line tables: which line of the source an instruction comes from\n"
     "  -W..., -O..., -c are accepted and change nothing\n";
 
@@ -30,6 +33,7 @@ enum class Mode { Build, Emit, List, Precompile, Help };
 struct Command {
   Mode mode = Mode::Build;
   std::string emit;
+  std::string architecture;
   std::string output;
   bool dependencies = false;
   std::string dependency_file;
@@ -56,7 +60,7 @@ void define(CompileOptions& options, const std::string& definition) {
 
 // What commands for Apple's compiler also say.
 bool is_ignored(const std::string& option) {
-  return option.starts_with("-W") || option.starts_with("-O") || option == "-c" || ||
+  return option.starts_with("-W") || option.starts_with("-O") || option == "-c" ||
          option == "-frecord-sources";
 }
 
@@ -72,6 +76,10 @@ Command parse(const std::vector<std::string>& arguments) {
       command.output = next();
     else if (word == "--emit")
       command.mode = Mode::Emit, command.emit = next();
+    else if (word == "--arch")
+      command.architecture = next();
+    else if (word.starts_with("--arch="))
+      command.architecture = word.substr(7);
     else if (word == "--list")
       command.mode = Mode::List;
     else if (word == "--help")
@@ -105,6 +113,8 @@ Command parse(const std::vector<std::string>& arguments) {
     else
       command.files.push_back(word);
   }
+  if (!command.architecture.empty() && command.emit != "ptx")
+    throw std::invalid_argument("--arch goes with --emit ptx");
   if (command.files.empty() && command.mode != Mode::Help)
     throw std::invalid_argument("no input file");
   return command;
@@ -206,12 +216,10 @@ void run(const Command& command, std::FILE* out, std::FILE* err) {
     case Mode::Precompile:
       return precompile(command.files[0], command.output);
     case Mode::Emit: {
-      if (command.emit == "ptx")
-        throw std::invalid_argument(
-            "--emit ptx: this compiler was built without NVIDIA's back end");
-      const auto program = compile_file(command, command.files[0], err);
-      for (const FunctionInfo& function : program->functions)
-        std::fputs(emit(function, command.emit).c_str(), out);
+      const std::string& file = command.files[0];
+      const std::shared_ptr<Program> program =
+          file.ends_with(".metallib") ? load_library(read(file)) : compile_file(command, file, err);
+      std::fputs(emit(*program, command.emit, command.architecture).c_str(), out);
     }
   }
 }

@@ -157,7 +157,7 @@ TEST(Compile, WarnsOfUnknownAttributes) {
 std::string arithmetic_after(const std::string& pragma) {
   const auto program = compile("kernel void f(device float* y, const device float* x) {\n" +
                                pragma + "\ny[0] = x[0] * x[0] - x[1];\n}\n");
-  std::istringstream lines(emit(program->functions[0], "llvm"));
+  std::istringstream lines(emit(*program, "llvm"));
   std::string found;
   for (std::string line; std::getline(lines, line);) {
     for (const char* operation : {" fmul ", " fsub ", " call float @llvm.fmuladd"}) {

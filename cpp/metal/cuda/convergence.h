@@ -1,0 +1,41 @@
+// Which blocks of a kernel the threads of a SIMD-group run together.
+#pragma once
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Analysis/UniformityAnalysis.h"
+
+namespace metal::cuda {
+
+// A block is run together if all threads of a SIMD-group that are still alive come to it, and
+// equally often. From a branch on something that differs between threads until its ways meet again,
+// threads are not together. Ways that lead out of the kernel without a `waiting` block need not be
+// waited for.
+class Convergence {
+ public:
+  using IsWaiting = llvm::function_ref<bool(const llvm::BasicBlock&)>;
+
+  Convergence(llvm::Function& function, llvm::UniformityInfo& uniformity, IsWaiting is_waiting);
+
+  bool is_together(const llvm::BasicBlock& block) const { return !apart_[number(block)]; }
+
+ private:
+  unsigned number(const llvm::BasicBlock& block) const { return numbers_.lookup(&block); }
+  void number_blocks(llvm::Function& function);
+  // Marks a block and all from which it can be reached.
+  void mark_before(unsigned end, llvm::BitVector& marked) const;
+  void find_leaving(IsWaiting is_waiting);
+  void find_ends();
+  void find_post_dominators();
+  void part_at(unsigned block);
+
+  std::vector<llvm::BasicBlock*> blocks_;  // in post-order
+  llvm::DenseMap<const llvm::BasicBlock*, unsigned> numbers_;
+  llvm::BitVector leaving_;                           // ways out of the kernel
+  std::vector<llvm::SmallVector<unsigned, 2>> next_;  // other successors
+  llvm::BitVector ends_;                              // where ways end that do not leave
+  std::vector<llvm::BitVector> post_dominators_;      // themselves excluded, but for loops
+  llvm::BitVector apart_;
+};
+
+}  // namespace metal::cuda

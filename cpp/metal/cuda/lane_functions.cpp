@@ -1,0 +1,223 @@
+#include "metal/cuda/lane_functions.h"
+
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/Module.h"
+
+namespace metal::cuda {
+namespace {
+
+using llvm::Value;
+namespace Intrinsic = llvm::Intrinsic;
+
+constexpr uint32_t kLanes = 32, kAll = 0xffffffff;
+
+// One kind of shuffle; `clamp` is the instruction's last operand.
+Value* shuffle(llvm::IRBuilder<>& b, Intrinsic::ID id, Value* mask, Value* value, Value* lane,
+               uint32_t clamp) {
+  llvm::Type* type = value->getType();
+  Value* bits = b.CreateBitCast(value, b.getIntNTy(type->getPrimitiveSizeInBits()));
+  Value* last = b.getInt32(clamp);
+  if (type->getPrimitiveSizeInBits() == 32) {
+    return b.CreateBitCast(b.CreateIntrinsic(id, {}, {mask, bits, lane, last}), type);
+  }
+  Value* low = b.CreateIntrinsic(id, {}, {mask, b.CreateTrunc(bits, b.getInt32Ty()), lane, last});
+  Value* high = b.CreateTrunc(b.CreateLShr(bits, 32), b.getInt32Ty());
+  high = b.CreateIntrinsic(id, {}, {mask, high, lane, last});
+  high = b.CreateShl(b.CreateZExt(high, b.getInt64Ty()), 32);
+  return b.CreateBitCast(b.CreateOr(high, b.CreateZExt(low, b.getInt64Ty())), type);
+}
+
+enum class Operation { Sum, Product, Min, Max, And, Or, Xor };
+
+constexpr std::pair<std::string_view, Operation> kOperations[] = {
+    {"sum_", Operation::Sum}, {"product_", Operation::Product}, {"min_", Operation::Min},
+    {"max_", Operation::Max}, {"and_", Operation::And},         {"or_", Operation::Or},
+    {"xor_", Operation::Xor}};
+
+// Emits the functions over one type.
+class LaneFunction {
+ public:
+  LaneFunction(llvm::Function& function, Operation operation, bool is_signed)
+      : b_(llvm::BasicBlock::Create(function.getContext(), "entry", &function)),
+        function_(function),
+        value_(function.getArg(0)),
+        mask_(function.getArg(1)),
+        operation_(operation),
+        signed_(is_signed) {}
+
+  void reduction() {
+    if (const Intrinsic::ID id = warp_reduction(); id != Intrinsic::not_intrinsic) {
+      b_.CreateRet(b_.CreateIntrinsic(id, {}, {value_, mask_}));
+      return;
+    }
+    start_whole_warp();
+    Value* result = value_;
+    for (uint32_t distance = kLanes / 2; distance; distance /= 2) {
+      result = combine(result, shuffle(b_, Intrinsic::nvvm_shfl_sync_bfly_i32, b_.getInt32(kAll),
+                                       result, b_.getInt32(distance), kLanes - 1));
+    }
+    b_.CreateRet(result);
+    start_some_lanes();
+    Value* first = lowest(mask_);
+    Value* start = create_shuffle(b_, mask_, value_, first);
+    b_.CreateRet(over_lanes(without_lowest(mask_), start,
+                            [&](Value* sum, Value*, Value* other) { return combine(sum, other); }));
+  }
+
+  void prefix(bool inclusive) {
+    Value* lane = b_.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_laneid, {}, {});
+    Value* none = operation_ == Operation::Product ? number(1) : number(0);
+    start_whole_warp();
+    Value* all = b_.getInt32(kAll);
+    Value* result = value_;
+    for (uint32_t distance = 1; distance < kLanes; distance *= 2) {
+      Value* before =
+          shuffle(b_, Intrinsic::nvvm_shfl_sync_up_i32, all, result, b_.getInt32(distance), 0);
+      result = b_.CreateSelect(b_.CreateICmpUGE(lane, b_.getInt32(distance)),
+                               combine(before, result), result);
+    }
+    if (!inclusive) {
+      Value* before = shuffle(b_, Intrinsic::nvvm_shfl_sync_up_i32, all, result, b_.getInt32(1), 0);
+      result = b_.CreateSelect(b_.CreateICmpEQ(lane, b_.getInt32(0)), none, before);
+    }
+    b_.CreateRet(result);
+    start_some_lanes();
+    b_.CreateRet(over_lanes(mask_, none, [&](Value* sum, Value* other_lane, Value* other) {
+      Value* counts =
+          inclusive ? b_.CreateICmpULE(other_lane, lane) : b_.CreateICmpULT(other_lane, lane);
+      return b_.CreateSelect(counts, combine(sum, other), sum);
+    }));
+  }
+
+ private:
+  // The one instruction that reduces 32-bit integers.
+  Intrinsic::ID warp_reduction() const {
+    if (!value_->getType()->isIntegerTy(32)) return Intrinsic::not_intrinsic;
+    switch (operation_) {
+      case Operation::Sum:
+        return Intrinsic::nvvm_redux_sync_add;
+      case Operation::Product:
+        return Intrinsic::not_intrinsic;
+      case Operation::Min:
+        return signed_ ? Intrinsic::nvvm_redux_sync_min : Intrinsic::nvvm_redux_sync_umin;
+      case Operation::Max:
+        return signed_ ? Intrinsic::nvvm_redux_sync_max : Intrinsic::nvvm_redux_sync_umax;
+      case Operation::And:
+        return Intrinsic::nvvm_redux_sync_and;
+      case Operation::Or:
+        return Intrinsic::nvvm_redux_sync_or;
+      case Operation::Xor:
+        return Intrinsic::nvvm_redux_sync_xor;
+    }
+    llvm_unreachable("unknown operation");
+  }
+
+  Value* combine(Value* a, Value* c) {
+    const bool real = a->getType()->isFloatTy();
+    switch (operation_) {
+      case Operation::Sum:
+        return real ? b_.CreateFAdd(a, c) : b_.CreateAdd(a, c);
+      case Operation::Product:
+        return real ? b_.CreateFMul(a, c) : b_.CreateMul(a, c);
+      case Operation::Min:
+        if (real) return b_.CreateMinNum(a, c);
+        return b_.CreateBinaryIntrinsic(signed_ ? Intrinsic::smin : Intrinsic::umin, a, c);
+      case Operation::Max:
+        if (real) return b_.CreateMaxNum(a, c);
+        return b_.CreateBinaryIntrinsic(signed_ ? Intrinsic::smax : Intrinsic::umax, a, c);
+      case Operation::And:
+        return b_.CreateAnd(a, c);
+      case Operation::Or:
+        return b_.CreateOr(a, c);
+      case Operation::Xor:
+        return b_.CreateXor(a, c);
+    }
+    llvm_unreachable("unknown operation");
+  }
+
+  Value* number(uint64_t n) {
+    llvm::Type* type = value_->getType();
+    return type->isFloatTy() ? llvm::ConstantFP::get(type, static_cast<double>(n))
+                             : llvm::ConstantInt::get(type, n);
+  }
+
+  // All lanes take part: a tree. Some do: one after the other.
+  void start_whole_warp() {
+    auto* whole = llvm::BasicBlock::Create(b_.getContext(), "whole", &function_);
+    some_ = llvm::BasicBlock::Create(b_.getContext(), "some", &function_);
+    b_.CreateCondBr(b_.CreateICmpEQ(mask_, b_.getInt32(kAll)), whole, some_);
+    b_.SetInsertPoint(whole);
+  }
+  void start_some_lanes() { b_.SetInsertPoint(some_); }
+
+  Value* lowest(Value* lanes) {
+    return b_.CreateBinaryIntrinsic(Intrinsic::cttz, lanes, b_.getFalse());
+  }
+  Value* without_lowest(Value* lanes) {
+    return b_.CreateAnd(lanes, b_.CreateSub(lanes, b_.getInt32(1)));
+  }
+
+  // result = step(result, lane, its value) for all lanes of a set, in ascending order.
+  template <typename Step>
+  Value* over_lanes(Value* lanes, Value* start, Step step) {
+    llvm::BasicBlock* before = b_.GetInsertBlock();
+    auto* head = llvm::BasicBlock::Create(b_.getContext(), "lanes", &function_);
+    auto* body = llvm::BasicBlock::Create(b_.getContext(), "lane", &function_);
+    auto* after = llvm::BasicBlock::Create(b_.getContext(), "done", &function_);
+    b_.CreateBr(head);
+    b_.SetInsertPoint(head);
+    llvm::PHINode* rest = b_.CreatePHI(b_.getInt32Ty(), 2);
+    llvm::PHINode* result = b_.CreatePHI(start->getType(), 2);
+    b_.CreateCondBr(b_.CreateICmpEQ(rest, b_.getInt32(0)), after, body);
+    b_.SetInsertPoint(body);
+    Value* lane = lowest(rest);
+    Value* next = step(result, lane, create_shuffle(b_, mask_, value_, lane));
+    rest->addIncoming(lanes, before);
+    rest->addIncoming(without_lowest(rest), body);
+    result->addIncoming(start, before);
+    result->addIncoming(next, body);
+    b_.CreateBr(head);
+    b_.SetInsertPoint(after);
+    return result;
+  }
+
+  llvm::IRBuilder<> b_;
+  llvm::Function& function_;
+  Value* value_;
+  Value* mask_;
+  Operation operation_;
+  bool signed_;
+  llvm::BasicBlock* some_ = nullptr;
+};
+
+}  // namespace
+
+Value* create_shuffle(llvm::IRBuilder<>& builder, Value* mask, Value* value, Value* lane) {
+  return shuffle(builder, Intrinsic::nvvm_shfl_sync_idx_i32, mask, value, lane, kLanes - 1);
+}
+
+llvm::Function* lane_function(llvm::Module& module, llvm::StringRef name, llvm::Type* type) {
+  const std::string symbol = ("metal." + name).str();
+  if (llvm::Function* known = module.getFunction(symbol)) return known;
+  llvm::StringRef rest = name;
+  if (!rest.consume_front("simd_")) return nullptr;
+  const bool prefix = rest.consume_front("prefix_");
+  const bool inclusive = prefix && rest.consume_front("inclusive_");
+  if (prefix && !inclusive && !rest.consume_front("exclusive_")) return nullptr;
+  for (const auto& [word, operation] : kOperations) {
+    if (!rest.consume_front(word)) continue;
+    llvm::IRBuilder<> builder(module.getContext());
+    auto* function =
+        llvm::Function::Create(llvm::FunctionType::get(type, {type, builder.getInt32Ty()}, false),
+                               llvm::Function::InternalLinkage, symbol, module);
+    function->setConvergent();
+    function->setDoesNotThrow();
+    function->addFnAttr(llvm::Attribute::AlwaysInline);
+    LaneFunction code(*function, operation, rest.starts_with("i"));
+    prefix ? code.prefix(inclusive) : code.reduction();
+    return function;
+  }
+  return nullptr;
+}
+
+}  // namespace metal::cuda

@@ -1,0 +1,71 @@
+// Brings a kernel from its device-neutral form (metal/compiler/kernel_form.h) to a kernel of an
+// NVIDIA GPU, in the steps of lower_to_nvptx().
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "llvm/IR/PassManager.h"
+#include "metal/compiler/compiler.h"
+
+namespace llvm {
+class Function;
+class Module;
+class TargetMachine;
+}  // namespace llvm
+
+namespace metal::cuda {
+
+// One parameter of a kernel. A launch passes them in order, each at its offset.
+struct Parameter {
+  enum class Kind : uint32_t {
+    Buffer,             // the address that is bound to [[buffer(index)]]
+    ThreadgroupOffset,  // where [[threadgroup(index)]] begins in the dynamic shared memory, in
+                        // bytes
+    ThreadsPerGrid,     // in dimension `index`; the blocks at the edge may reach beyond it
+  };
+
+  Kind kind = Kind::Buffer;
+  uint32_t index = 0;
+  uint32_t offset = 0;  // bytes
+  uint32_t size = 0;    // bytes
+};
+
+// What a launcher has to know of a kernel. Blocks have the size of a threadgroup, and there are
+// enough of them to cover the grid.
+struct KernelInterface {
+  std::string entry;  // the kernel's name in the PTX
+  std::vector<Parameter> parameters;
+  uint32_t parameter_bytes = 0;
+  uint32_t static_threadgroup_memory = 0;  // bytes
+  uint32_t max_total_threads = 0;          // of a block
+};
+
+// From kernel form, specialised, to a module that the NVPTX back end accepts.
+KernelInterface lower_to_nvptx(llvm::Module& module, const FunctionInfo& function,
+                               llvm::TargetMachine& target);
+
+// ---- its steps ----
+
+// Address spaces of the GPU.
+inline constexpr unsigned kGlobal = 1;
+inline constexpr unsigned kShared = 3;
+
+// Device and constant memory become global memory; what may point anywhere, a generic pointer.
+// Nothing writes constant memory while a kernel runs, and loads say so.
+void map_address_spaces(llvm::Module& module);
+
+// Makes the kernel that is launched: its parameters give the arguments of the one in kernel form,
+// and threads outside the grid leave at once.
+llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function,
+                           KernelInterface& interface);
+
+// Atomic operations are relaxed on a GPU: stronger ones get fences around them.
+void order_atomics(llvm::Module& module);
+
+// Barriers and SIMD-group functions become instructions of a warp. Runs on optimised code, whose
+// control flow decides which threads take part.
+void lower_lane_operations(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses);
+
+}  // namespace metal::cuda

@@ -1,0 +1,152 @@
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+#include "metal/compiler/attributes.h"
+#include "metal/compiler/kernel_form.h"
+#include "metal/cuda/lower.h"
+#include "metal/cuda/thread_position.h"
+#include "metal/driver.h"
+
+namespace metal::cuda {
+namespace {
+
+using llvm::Value;
+
+// PTX has names of letters, digits, '_' and '$'. Others that are alike with '_' in place of what is
+// not allowed get their characters' numbers.
+std::string ptx_name(std::string_view name) {
+  std::string result = name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) ? "_" : "";
+  for (char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') {
+      result += c;
+    } else {
+      result += "$" + std::to_string(static_cast<unsigned char>(c));
+    }
+  }
+  return result;
+}
+
+void add_parameter(KernelInterface& interface, Parameter::Kind kind, uint32_t index) {
+  Parameter parameter{kind, index, 0, kind == Parameter::Kind::Buffer ? 8u : 4u};
+  parameter.offset =
+      static_cast<uint32_t>(llvm::alignTo(interface.parameter_bytes, parameter.size));
+  interface.parameter_bytes = parameter.offset + parameter.size;
+  interface.parameters.push_back(parameter);
+}
+
+void describe_parameters(const FunctionInfo& function, KernelInterface& interface) {
+  for (const ArgumentInfo& argument : function.arguments) {
+    if (argument.kind == ArgumentKind::Attribute) continue;
+    const bool buffer = argument.kind == ArgumentKind::Buffer;
+    add_parameter(interface, buffer ? Parameter::Kind::Buffer : Parameter::Kind::ThreadgroupOffset,
+                  argument.index);
+  }
+  for (uint32_t i = 0; i < 3; ++i) add_parameter(interface, Parameter::Kind::ThreadsPerGrid, i);
+}
+
+// Memory whose size the launch gives; it begins behind the variables of the kernel.
+llvm::GlobalVariable* dynamic_memory(llvm::Module& module) {
+  static constexpr const char* kName = "metal_threadgroup_memory";
+  if (auto* memory = module.getGlobalVariable(kName)) return memory;
+  auto* type = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0);
+  auto* memory =
+      new llvm::GlobalVariable(module, type, false, llvm::GlobalValue::ExternalLinkage, nullptr,
+                               kName, nullptr, llvm::GlobalValue::NotThreadLocal, kShared);
+  memory->setAlignment(llvm::Align(16));
+  return memory;
+}
+
+void bind_arguments(llvm::IRBuilder<>& builder, llvm::Function& entry, llvm::Function& kernel,
+                    const KernelInterface& interface) {
+  for (unsigned i = 0; i < kernel.arg_size(); ++i) {
+    llvm::Argument* parameter = kernel.getArg(i);
+    Value* value = entry.getArg(i);
+    value->setName(parameter->getName());
+    if (interface.parameters[i].kind == Parameter::Kind::ThreadgroupOffset) {
+      value = builder.CreateGEP(builder.getInt8Ty(), dynamic_memory(*kernel.getParent()), value);
+    }
+    parameter->replaceAllUsesWith(value);
+  }
+}
+
+void replace_builtins(llvm::Function& entry, ThreadPosition& position) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(entry))) {
+    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+    if (!callee) continue;
+    llvm::IRBuilder<> builder(call);
+    llvm::StringRef name = callee->getName();
+    Value* value = nullptr;
+    if (name == "__metal_thread_index_in_simdgroup") {
+      value = position.value(builder, compiler::Builtin::ThreadIndexInSimdgroup, 0);
+    } else if (name.consume_front(compiler::kBuiltinPrefix)) {
+      const auto builtin = compiler::find_builtin(std::string_view(name));
+      const auto component = llvm::cast<llvm::ConstantInt>(call->getArgOperand(0))->getZExtValue();
+      value = component < compiler::component_count(*builtin)
+                  ? position.value(builder, *builtin, static_cast<unsigned>(component))
+                  : builder.getInt32(0);
+    } else {
+      continue;
+    }
+    call->replaceAllUsesWith(value);
+    call->eraseFromParent();
+  }
+}
+
+void annotate(llvm::Function& entry, const char* name, uint32_t value) {
+  llvm::LLVMContext& context = entry.getContext();
+  auto* number = llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value);
+  entry.getParent()
+      ->getOrInsertNamedMetadata("nvvm.annotations")
+      ->addOperand(llvm::MDNode::get(
+          context, {llvm::ValueAsMetadata::get(&entry), llvm::MDString::get(context, name),
+                    llvm::ValueAsMetadata::get(number)}));
+}
+
+llvm::Function* declare_entry(llvm::Module& module, const llvm::Function& kernel,
+                              const KernelInterface& interface) {
+  llvm::IRBuilder<> builder(module.getContext());
+  std::vector<llvm::Type*> types;
+  for (const Parameter& parameter : interface.parameters) {
+    const bool buffer = parameter.kind == Parameter::Kind::Buffer;
+    types.push_back(buffer ? static_cast<llvm::Type*>(builder.getPtrTy(kGlobal))
+                           : builder.getInt32Ty());
+  }
+  auto* entry = llvm::Function::Create(llvm::FunctionType::get(builder.getVoidTy(), types, false),
+                                       llvm::Function::ExternalLinkage, interface.entry, module);
+  entry->addFnAttrs(llvm::AttrBuilder(module.getContext(), kernel.getAttributes().getFnAttrs()));
+  entry->setSubprogram(kernel.getSubprogram());
+  annotate(*entry, "kernel", 1);
+  annotate(*entry, "maxntidx", interface.max_total_threads);
+  return entry;
+}
+
+}  // namespace
+
+llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function,
+                           KernelInterface& interface) {
+  llvm::Function* kernel = module.getFunction(function.name);
+  kernel->setName("kernel.body");
+  interface.entry = ptx_name(function.name);
+  interface.max_total_threads =
+      function.max_total_threads ? std::min(function.max_total_threads, kMaxThreadsPerThreadgroup)
+                                 : kMaxThreadsPerThreadgroup;
+  describe_parameters(function, interface);
+  llvm::Function* entry = declare_entry(module, *kernel, interface);
+
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "entry", entry));
+  Value* grid[3];
+  for (unsigned i = 0; i < 3; ++i) {
+    grid[i] = entry->getArg(entry->arg_size() - 3 + i);
+    grid[i]->setName(llvm::Twine("threads_per_grid.") + llvm::Twine("xyz"[i]));
+  }
+  ThreadPosition position(builder, grid);
+  bind_arguments(builder, *entry, *kernel, interface);
+  llvm::BasicBlock* body = &kernel->getEntryBlock();
+  builder.CreateBr(body);
+  entry->splice(entry->end(), kernel);
+  replace_builtins(*entry, position);
+  kernel->eraseFromParent();
+  return entry;
+}
+
+}  // namespace metal::cuda

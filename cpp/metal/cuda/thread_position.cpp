@@ -1,0 +1,131 @@
+#include "metal/cuda/thread_position.h"
+
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "metal/driver.h"
+
+namespace metal::cuda {
+namespace {
+
+using compiler::Builtin;
+using llvm::Value;
+namespace Intrinsic = llvm::Intrinsic;
+
+constexpr Intrinsic::ID kThread[] = {Intrinsic::nvvm_read_ptx_sreg_tid_x,
+                                     Intrinsic::nvvm_read_ptx_sreg_tid_y,
+                                     Intrinsic::nvvm_read_ptx_sreg_tid_z};
+constexpr Intrinsic::ID kBlock[] = {Intrinsic::nvvm_read_ptx_sreg_ctaid_x,
+                                    Intrinsic::nvvm_read_ptx_sreg_ctaid_y,
+                                    Intrinsic::nvvm_read_ptx_sreg_ctaid_z};
+constexpr Intrinsic::ID kBlockSize[] = {Intrinsic::nvvm_read_ptx_sreg_ntid_x,
+                                        Intrinsic::nvvm_read_ptx_sreg_ntid_y,
+                                        Intrinsic::nvvm_read_ptx_sreg_ntid_z};
+constexpr Intrinsic::ID kBlocks[] = {Intrinsic::nvvm_read_ptx_sreg_nctaid_x,
+                                     Intrinsic::nvvm_read_ptx_sreg_nctaid_y,
+                                     Intrinsic::nvvm_read_ptx_sreg_nctaid_z};
+
+Value* read(llvm::IRBuilder<>& b, Intrinsic::ID id) { return b.CreateIntrinsic(id, {}, {}); }
+
+Value* parts(llvm::IRBuilder<>& b, Value* count, uint32_t size) {
+  return b.CreateUDiv(b.CreateAdd(count, b.getInt32(size - 1)), b.getInt32(size));
+}
+
+Value* product(llvm::IRBuilder<>& b, Value* const (&factors)[3]) {
+  return b.CreateMul(b.CreateMul(factors[0], factors[1]), factors[2]);
+}
+
+}  // namespace
+
+ThreadPosition::ThreadPosition(llvm::IRBuilder<>& b, Value* const (&threads_per_grid)[3]) {
+  Value* thread[3];
+  for (unsigned i = 0; i < 3; ++i) {
+    threads_per_grid_[i] = threads_per_grid[i];
+    thread[i] = read(b, kThread[i]);
+    block_[i] = read(b, kBlock[i]);
+    block_size_[i] = read(b, kBlockSize[i]);
+    Value* rest = b.CreateSub(threads_per_grid[i], b.CreateMul(block_[i], block_size_[i]));
+    size_[i] = b.CreateBinaryIntrinsic(Intrinsic::umin, block_size_[i], rest);
+    position_[i] = thread[i];
+  }
+  Value* row = b.CreateAdd(thread[1], b.CreateMul(thread[2], block_size_[1]));
+  index_ = b.CreateAdd(thread[0], b.CreateMul(row, block_size_[0]));
+  volume_ = product(b, size_);
+
+  llvm::Function* kernel = b.GetInsertBlock()->getParent();
+  auto* outside = llvm::BasicBlock::Create(b.getContext(), "outside", kernel);
+  auto* inside = llvm::BasicBlock::Create(b.getContext(), "inside", kernel);
+  b.CreateCondBr(b.CreateICmpULT(index_, volume_), inside, outside);
+  b.SetInsertPoint(outside);
+  b.CreateRetVoid();
+  b.SetInsertPoint(inside);
+  find_position(b);
+}
+
+// In a block whose rows or columns are cut, threads have other positions than in the whole one.
+void ThreadPosition::find_position(llvm::IRBuilder<>& b) {
+  llvm::BasicBlock* whole = b.GetInsertBlock();
+  llvm::Function* kernel = whole->getParent();
+  auto* cut = llvm::BasicBlock::Create(b.getContext(), "cut", kernel);
+  auto* placed = llvm::BasicBlock::Create(b.getContext(), "placed", kernel);
+  Value* is_cut = b.CreateOr(b.CreateICmpNE(size_[0], block_size_[0]),
+                             b.CreateICmpNE(size_[1], block_size_[1]));
+  b.CreateCondBr(is_cut, cut, placed);
+
+  b.SetInsertPoint(cut);
+  Value* row = b.CreateUDiv(index_, size_[0]);
+  Value* in_cut[3] = {b.CreateURem(index_, size_[0]), b.CreateURem(row, size_[1]),
+                      b.CreateUDiv(row, size_[1])};
+  b.CreateBr(placed);
+
+  b.SetInsertPoint(placed);
+  for (unsigned i = 0; i < 3; ++i) {
+    llvm::PHINode* position = b.CreatePHI(b.getInt32Ty(), 2);
+    position->addIncoming(position_[i], whole);
+    position->addIncoming(in_cut[i], cut);
+    position_[i] = position;
+  }
+}
+
+Value* ThreadPosition::value(llvm::IRBuilder<>& b, Builtin builtin, unsigned i) {
+  switch (builtin) {
+    case Builtin::ThreadPositionInGrid:
+      return b.CreateNUWAdd(b.CreateNUWMul(block_[i], block_size_[i]), position_[i]);
+    case Builtin::ThreadPositionInThreadgroup:
+      return position_[i];
+    case Builtin::ThreadIndexInThreadgroup:
+      return index_;
+    case Builtin::ThreadIndexInSimdgroup:
+      return read(b, Intrinsic::nvvm_read_ptx_sreg_laneid);
+    case Builtin::ThreadIndexInQuadgroup:
+      return b.CreateAnd(index_, 3);
+    case Builtin::SimdgroupIndexInThreadgroup:
+      return b.CreateUDiv(index_, b.getInt32(kThreadExecutionWidth));
+    case Builtin::QuadgroupIndexInThreadgroup:
+      return b.CreateUDiv(index_, b.getInt32(4));
+    case Builtin::ThreadgroupPositionInGrid:
+      return block_[i];
+    case Builtin::ThreadsPerGrid:
+    case Builtin::GridSize:
+      return threads_per_grid_[i];
+    case Builtin::ThreadsPerThreadgroup:
+      return size_[i];
+    case Builtin::DispatchThreadsPerThreadgroup:
+      return block_size_[i];
+    case Builtin::ThreadgroupsPerGrid:
+      return read(b, kBlocks[i]);
+    case Builtin::ThreadsPerSimdgroup:
+      return b.getInt32(kThreadExecutionWidth);
+    case Builtin::QuadgroupsPerThreadgroup:
+      return parts(b, volume_, 4);
+    case Builtin::SimdgroupsPerThreadgroup:
+      return parts(b, volume_, kThreadExecutionWidth);
+    case Builtin::DispatchSimdgroupsPerThreadgroup:
+      return parts(b, product(b, block_size_), kThreadExecutionWidth);
+    case Builtin::DispatchQuadgroupsPerThreadgroup:
+      return parts(b, product(b, block_size_), 4);
+    case Builtin::GridOrigin:
+      return b.getInt32(0);
+  }
+  llvm_unreachable("unknown builtin");
+}
+
+}  // namespace metal::cuda
