@@ -4,7 +4,9 @@ import mlx.core  # noqa: F401  # whose library the extension needs
 from mlx_sample_extensions._ext import (
     axpby,
     grid_sample,
+    indexed_distance,
     indexed_segment_reduce,
+    paired_distance,
     repeat_interleave,
     scatter,
     segment_reduce,
@@ -13,7 +15,9 @@ from mlx_sample_extensions._ext import (
 __all__ = [
     "axpby",
     "grid_sample",
+    "indexed_distance",
     "indexed_segment_reduce",
+    "paired_distance",
     "repeat_interleave",
     "scatter",
     "segment_reduce",

@@ -1,4 +1,5 @@
 // Bindings of the operations on point clouds.
+#include "distances/distances.h"
 #include "mlx/python/casters.h"
 #include "segments/segments.h"
 
@@ -91,6 +92,54 @@ Raises:
     ValueError: If an argument is not as described.)");
 }
 
+void bind_distances(py::module_& m) {
+  m.def("indexed_distance", &mlx_sample::indexed_distance, "a"_a, "b"_a, "a_indices"_a = py::none(),
+        "b_indices"_a = py::none(), "metric"_a = "euclidean", py::kw_only(), "check"_a = true,
+        "stream"_a = py::none(),
+        R"(Distances between all pairs of two sets of points.
+
+Differentiable in a and b. Where a distance has a kink (zero distance, zero vectors, for manhattan
+equal coordinates) its gradient is 0. Besides the result only copies of the points are made.
+
+Args:
+    a (array): Points, of shape (N, D): floats of at most single precision, or integers.
+    b (array): Points, of shape (M, D).
+    a_indices (array, optional): Which points of a, of shape (I,): int32, uint32 or int64 in [0, N).
+    b_indices (array, optional): Which points of b, of shape (J,).
+    metric (str): "euclidean", "squared_euclidean", "manhattan", or "cosine": 1 - the cosine of the
+        angle between the points as vectors; 1 if one of them is zero.
+    check (bool): Whether the values of indices are checked.
+    stream (Stream or Device, optional): Where to run.
+
+Returns:
+    array: The distance of point a_indices[i] to point b_indices[j] at [i, j]; of shape (I, J).
+
+Raises:
+    ValueError: If an argument is not as described.)");
+  m.def("paired_distance", &mlx_sample::paired_distance, "a"_a, "b"_a, "a_indices"_a = py::none(),
+        "b_indices"_a = py::none(), "metric"_a = "euclidean", py::kw_only(), "check"_a = true,
+        "stream"_a = py::none(),
+        R"(Distances between the points of listed pairs.
+
+Args:
+    a (array): Points, of shape (N, D), as for indexed_distance.
+    b (array): Points, of shape (M, D).
+    a_indices (array, optional): The first point of each pair, of shape (T,); else all of a.
+    b_indices (array, optional): The second point of each pair, of shape (T,); else all of b.
+    metric (str): As for indexed_distance.
+    check (bool): Whether the values of indices are checked.
+    stream (Stream or Device, optional): Where to run.
+
+Returns:
+    array: The distance of each pair, of shape (T,).
+
+Raises:
+    ValueError: If an argument is not as described.)");
+}
+
 }  // namespace
 
-void bind_points(py::module_& m) { bind_segments(m); }
+void bind_points(py::module_& m) {
+  bind_segments(m);
+  bind_distances(m);
+}

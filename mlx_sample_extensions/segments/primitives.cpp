@@ -1,6 +1,8 @@
 // The primitives of segments as functions, and how they batch.
 #include "segments/primitives.h"
 
+#include <algorithm>
+
 namespace mlx_sample {
 
 namespace {
@@ -126,7 +128,8 @@ std::pair<Arrays, std::vector<int>> SegmentPrimitive::vmap(const Arrays& inputs,
   segments.offsets = mx::astype(segments.offsets, mx::int32, s);
   if (segments.rows) {
     auto rows = in_front(*segments.rows, axes.back(), batch, s);
-    segments.rows = mx::flatten(shifted(rows, batch ? values[0].shape(0) / batch : 0, s), s);
+    int of_line = permutation_ ? rows.shape(1) : values[0].shape(0) / std::max(batch, 1);
+    segments.rows = mx::flatten(shifted(rows, of_line, s), s);
   }
   auto out = apply(values, segments, batch);
   return {{mx::unflatten(out, 0, {batch, batch ? out.shape(0) / batch : 0}, s)}, {0}};

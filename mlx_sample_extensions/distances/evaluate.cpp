@@ -1,0 +1,117 @@
+// Evaluation of distances: native loops on the host, kernels on the Metal device.
+#include "distances/native.h"
+#include "distances/sizes.h"
+#include "mlx/backend/cpu/encoder.h"
+#include "mlx/backend/gpu/copy.h"
+#include "mlx/backend/metal/device.h"
+#include "mlx/backend/metal/utils.h"
+
+namespace mlx_sample {
+
+namespace {
+
+void allocate(Arrays& outputs) {
+  for (auto& out : outputs) {
+    out.set_data(mx::allocator::malloc(out.nbytes()));
+  }
+}
+
+native::PairSizes sizes_of(const mx::array& a, const mx::array& b) {
+  return {size_t(a.shape(0)), size_t(a.shape(1)), size_t(b.shape(1)), size_t(a.shape(2))};
+}
+
+MTL::ComputePipelineState* find_kernel(const std::string& name, Metric metric, mx::Stream s) {
+  auto& d = mx::metal::device(s.device);
+  auto* library = d.get_library("mlx_ext", mx::metal::get_colocated_mtllib_path("mlx_ext"));
+  int constant = static_cast<int>(metric);
+  return d.get_kernel(name, library, name + '_' + std::to_string(constant),
+                      {{&constant, MTL::DataTypeInt, 0}});
+}
+
+// Points (B, N, D) as (B, D, N), for as long as the stream needs them.
+mx::array by_coordinates(const mx::array& points, mx::Stream s) {
+  return mx::contiguous_copy_gpu(mx::swapaxes_in_eval(points, 1, 2), s);
+}
+
+void encode_gradient(const mx::array& a, const mx::array& b, const mx::array& d, const mx::array& g,
+                     bool transposed, Metric metric, mx::array& out, mx::Stream s) {
+  int rows = a.shape(1);
+  int columns = b.shape(1);
+  DistanceSizes sizes{rows, columns, a.shape(2), transposed ? 1 : columns, transposed ? rows : 1};
+  auto others = by_coordinates(b, s);
+  auto& encoder = mx::metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(find_kernel("pairwise_gradient", metric, s));
+  encoder.set_bytes(sizes, 0);
+  encoder.set_input_array(a, 1);
+  encoder.set_input_array(others, 2);
+  encoder.set_input_array(d, 3);
+  encoder.set_input_array(g, 4);
+  encoder.set_output_array(out, 5);
+  size_t groups = mx::ceildiv(rows, DISTANCE_SIMDGROUPS);
+  encoder.dispatch_threadgroups(MTL::Size(groups, 1, a.shape(0)),
+                                MTL::Size(32 * DISTANCE_SIMDGROUPS, 1, 1));
+}
+
+}  // namespace
+
+void PairwiseDistance::eval_cpu(const Arrays& inputs, Arrays& outputs) {
+  allocate(outputs);
+  auto run = [&]<typename T>(T) {
+    mx::cpu::get_command_encoder(stream()).dispatch(
+        [sizes = sizes_of(inputs[0], inputs[1]), m = metric_, a = inputs[0].data<float>(),
+         b = inputs[1].data<float>(),
+         out = outputs[0].data<T>()] { native::distances(a, b, sizes, m, out); });
+  };
+  if (dtype_ == mx::float32) {
+    run(float());
+  } else if (dtype_ == mx::float16) {
+    run(mx::float16_t());
+  } else {
+    run(mx::bfloat16_t());
+  }
+}
+
+void PairwiseDistance::eval_gpu(const Arrays& inputs, Arrays& outputs) {
+  allocate(outputs);
+  auto& out = outputs[0];
+  if (out.size() == 0) {
+    return;
+  }
+  DistanceSizes sizes{out.shape(1), out.shape(2), inputs[0].shape(2), out.shape(2), 1};
+  auto others = by_coordinates(inputs[1], stream());
+  auto& encoder = mx::metal::get_command_encoder(stream());
+  encoder.set_compute_pipeline_state(
+      find_kernel("pairwise_distance_" + mx::type_to_name(out), metric_, stream()));
+  encoder.set_bytes(sizes, 0);
+  encoder.set_input_array(inputs[0], 1);
+  encoder.set_input_array(others, 2);
+  encoder.set_output_array(out, 3);
+  encoder.dispatch_threads(
+      MTL::Size(out.shape(2), mx::ceildiv(out.shape(1), DISTANCE_ROWS), out.shape(0)),
+      MTL::Size(256, 1, 1));
+}
+
+void PairwiseGradient::eval_cpu(const Arrays& inputs, Arrays& outputs) {
+  allocate(outputs);
+  mx::cpu::get_command_encoder(stream()).dispatch(
+      [sizes = sizes_of(inputs[0], inputs[1]), m = metric_, a = inputs[0].data<float>(),
+       b = inputs[1].data<float>(), d = inputs[2].data<float>(), g = inputs[3].data<float>(),
+       ga = by_a_ ? outputs[0].data<float>() : nullptr,
+       gb = by_b_ ? outputs[by_a_].data<float>() : nullptr] {
+        native::distance_gradients(a, b, d, g, sizes, m, ga, gb);
+      });
+}
+
+void PairwiseGradient::eval_gpu(const Arrays& inputs, Arrays& outputs) {
+  allocate(outputs);
+  if (by_a_ && outputs[0].size() > 0) {
+    encode_gradient(inputs[0], inputs[1], inputs[2], inputs[3], false, metric_, outputs[0],
+                    stream());
+  }
+  if (by_b_ && outputs[by_a_].size() > 0) {
+    encode_gradient(inputs[1], inputs[0], inputs[2], inputs[3], true, metric_, outputs[by_a_],
+                    stream());
+  }
+}
+
+}  // namespace mlx_sample

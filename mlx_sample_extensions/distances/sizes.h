@@ -1,0 +1,19 @@
+// What the host tells the kernels of distances; included by both.
+#pragma once
+
+// The points of one matrix' rows and those of its columns; `row_step` and `column_step` lead from
+// one distance to the next.
+struct DistanceSizes {
+  int rows;
+  int columns;
+  int dims;
+  int row_step;
+  int column_step;
+};
+
+// Rows that a thread computes of its column.
+#define DISTANCE_ROWS 8
+// Coordinates whose gradients a thread adds up at a time.
+#define DISTANCE_DIMS 8
+// SIMD-groups of a threadgroup.
+#define DISTANCE_SIMDGROUPS 8
