@@ -6,7 +6,8 @@
 #   SOURCES           .metal files
 #   INCLUDE_DIRS      folders that they include headers from
 #   OUTPUT_DIRECTORY  where the library goes
-#   DEBUG             ON defines MLX_METAL_DEBUG in the kernels; by default what the variable MLX_METAL_DEBUG says
+#   DEBUG             ON defines MLX_METAL_DEBUG in the kernels and gives them line tables; by default what the
+#                     variable MLX_METAL_DEBUG says
 #   COMPILE_OPTIONS   further options of metalc
 #   DEPS              further files that the library depends on; headers that are included are found
 # )
@@ -32,7 +33,7 @@ function(mlx_build_metallib)
     set(LIB_DEBUG ${MLX_METAL_DEBUG})
   endif()
   if(LIB_DEBUG)
-    list(APPEND flags -DMLX_METAL_DEBUG=1)
+    list(APPEND flags -g -DMLX_METAL_DEBUG=1)
   endif()
   foreach(folder IN LISTS LIB_INCLUDE_DIRS)
     list(APPEND flags -I${folder})

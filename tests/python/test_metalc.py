@@ -1,6 +1,7 @@
 """The command metalc: libraries, listings, what a kernel becomes, and its errors."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -60,6 +61,30 @@ def test_prints_what_a_kernel_becomes(form: str, text: str, source: Path):
     assert text in printed.stdout
 
 
+def test_prints_chosen_functions_of_a_library(source: Path):
+    library = source.with_suffix(".metallib")
+    metalc(source, "-o", library)
+    printed = metalc("--emit", "llvm", "--function", "scale_half", library).stdout
+    assert "@scale_half(" in printed and "@scale_float(" not in printed
+    missing = metalc("--emit", "llvm", "--function", "scale_int", library)
+    assert missing.returncode == 1 and "there is no kernel scale_int" in missing.stderr
+
+
+def test_line_tables(source: Path):
+    """With -g, and only then, code says which line it comes from."""
+    line = next(n for n, text in enumerate(SOURCE.splitlines(), 1) if "y[i] = " in text)
+    for form in ("llvm", "llvm-opt"):
+        plain = metalc("--emit", form, source).stdout
+        located = metalc("--emit", form, "-g", source).stdout
+        assert "DILocation" not in plain and f"DILocation(line: {line}," in located
+    ptx = metalc("--emit", "ptx", "-g", source).stdout
+    assert "scale.metal" in ptx and re.search(rf"^\s*\.loc\s+\d+ {line} ", ptx, re.MULTILINE)
+    assert ".loc" not in metalc("--emit", "ptx", source).stdout
+    library = source.with_suffix(".metallib")
+    metalc("-g", source, "-o", library)
+    assert f"DILocation(line: {line}," in metalc("--emit", "llvm", library).stdout
+
+
 def test_errors(source: Path, tmp_path: Path):
     bad = tmp_path / "bad.metal"
     bad.write_text("kernel void f(device float* x) {\n  x[0] = nothing;\n}\n")
@@ -72,7 +97,8 @@ def test_errors(source: Path, tmp_path: Path):
     assert foreign.returncode == 1 and "not a .metallib" in foreign.stderr
     missing = metalc("--list", tmp_path / "none.metallib")
     assert missing.returncode == 1 and "none.metallib" in missing.stderr
-    for arguments in ([], ["--wrong"], [source], ["-std=c++20", source], ["--emit", "ptx", source]):
+    wrong_arch = ["--emit", "ptx", "--arch", "sm_10", source]
+    for arguments in ([], ["--wrong"], [source], ["-std=c++20", source], wrong_arch):
         result = metalc(*arguments)
         assert result.returncode == 2 and "usage: metalc" in result.stderr, arguments
 

@@ -3,6 +3,8 @@
 #include <mutex>
 
 #include "llvm-c/Target.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -134,6 +136,15 @@ uint32_t size_of_variables(const llvm::Module& module) {
 std::unique_ptr<llvm::Module> read_specialized(const FunctionInfo& function,
                                                const ConstantValues& constants,
                                                llvm::LLVMContext& context) {
+  // Loops that a pragma wants vectorised are none of this device's.
+  context.setDiagnosticHandlerCallBack([](const llvm::DiagnosticInfo* info, void*) {
+    if (info->getSeverity() != llvm::DS_Error) return;
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info->print(printer);
+    throw CompileError("error: " + text + "\n");
+  });
   auto module = compiler::read_bitcode(function.bitcode, context);
   compiler::specialize(*module, function, constants);
   return module;

@@ -22,10 +22,14 @@ llvm::StringRef operation_of(const llvm::Instruction& instruction) {
   return name.consume_front(compiler::kRuntimePrefix) ? name : "";
 }
 
+// The lanes at the operations of a block: those that came to the first one.
+using Masks = llvm::DenseMap<const llvm::BasicBlock*, Value*>;
+
 // One call.
 class LaneOperation {
  public:
-  LaneOperation(CallInst& call, bool together) : b_(&call), call_(call), together_(together) {}
+  LaneOperation(CallInst& call, bool together, Masks& masks)
+      : b_(&call), call_(call), together_(together), masks_(masks) {}
 
   // The value that takes its place, if it has one.
   Value* lower(llvm::StringRef name) {
@@ -43,12 +47,14 @@ class LaneOperation {
  private:
   Value* operand(unsigned i) { return call_.getArgOperand(i); }
 
-  // The lanes at this place. Where all that live come, they are waited for; elsewhere those count
-  // that the hardware runs together.
+  // Where all lanes that live come, they are waited for; elsewhere those count that the hardware
+  // runs together.
   Value* mask() {
-    if (!together_) return b_.CreateIntrinsic(Intrinsic::nvvm_activemask, {}, {});
-    return b_.CreateIntrinsic(Intrinsic::nvvm_vote_ballot_sync, {},
-                              {b_.getInt32(0xffffffff), b_.getTrue()});
+    Value*& mask = masks_[call_.getParent()];
+    if (mask) return mask;
+    return mask = together_ ? b_.CreateIntrinsic(Intrinsic::nvvm_vote_ballot_sync, {},
+                                                 {b_.getInt32(0xffffffff), b_.getTrue()})
+                            : b_.CreateIntrinsic(Intrinsic::nvvm_activemask, {}, {});
   }
 
   Value* barrier() {
@@ -94,6 +100,7 @@ class LaneOperation {
   llvm::IRBuilder<> b_;
   CallInst& call_;
   bool together_;
+  Masks& masks_;
 };
 
 }  // namespace
@@ -104,6 +111,7 @@ void lower_lane_operations(llvm::Function& kernel, llvm::FunctionAnalysisManager
   };
   const Convergence convergence(kernel, analyses.getResult<llvm::UniformityInfoAnalysis>(kernel),
                                 waits);
+  Masks masks;
   for (llvm::Function& function : llvm::make_early_inc_range(*kernel.getParent())) {
     for (llvm::Instruction& instruction :
          llvm::make_early_inc_range(llvm::instructions(function))) {
@@ -112,7 +120,7 @@ void lower_lane_operations(llvm::Function& kernel, llvm::FunctionAnalysisManager
       auto& call = llvm::cast<CallInst>(instruction);
       // Of a function that is called, nobody knows who comes.
       const bool together = &function == &kernel && convergence.is_together(*call.getParent());
-      Value* value = LaneOperation(call, together).lower(name);
+      Value* value = LaneOperation(call, together, masks).lower(name);
       if (!call.getType()->isVoidTy()) call.replaceAllUsesWith(value);
       call.eraseFromParent();
     }

@@ -25,6 +25,7 @@ constexpr const char* kUsage =
     "  --emit llvm-opt|asm  the same after the optimiser, or for this CPU\n"
     "  --emit ptx           the same for NVIDIA GPUs\n"
     "  --arch sm_XX         which of them: sm_80 (the default) or newer\n"
+    "  --function NAME      print only this kernel; may be given several times\n"
     "  -g                   add line tables: which line of the source an instruction comes from\n"
     "  -W..., -O..., -c are accepted and change nothing\n";
 
@@ -34,6 +35,7 @@ struct Command {
   Mode mode = Mode::Build;
   std::string emit;
   std::string architecture;
+  std::vector<std::string> functions;
   std::string output;
   bool dependencies = false;
   std::string dependency_file;
@@ -80,6 +82,10 @@ Command parse(const std::vector<std::string>& arguments) {
       command.architecture = next();
     else if (word.starts_with("--arch="))
       command.architecture = word.substr(7);
+    else if (word == "--function")
+      command.functions.push_back(next());
+    else if (word.starts_with("--function="))
+      command.functions.push_back(word.substr(11));
     else if (word == "--list")
       command.mode = Mode::List;
     else if (word == "--help")
@@ -115,6 +121,8 @@ Command parse(const std::vector<std::string>& arguments) {
   }
   if (!command.architecture.empty() && command.emit != "ptx")
     throw std::invalid_argument("--arch goes with --emit ptx");
+  if (!command.functions.empty() && command.mode != Mode::Emit)
+    throw std::invalid_argument("--function goes with --emit");
   if (command.files.empty() && command.mode != Mode::Help)
     throw std::invalid_argument("no input file");
   return command;
@@ -204,6 +212,25 @@ void build(const Command& command, std::FILE* err) {
   if (command.dependencies) write_dependencies(command, inputs);
 }
 
+// Leaves those that are asked for, in that order.
+void select(Program& program, const std::vector<std::string>& names) {
+  std::vector<FunctionInfo> selected;
+  for (const std::string& name : names) {
+    const FunctionInfo* function = program.find(name);
+    if (!function) throw std::runtime_error("there is no kernel " + name);
+    selected.push_back(*function);
+  }
+  program.functions = std::move(selected);
+}
+
+void print_code(const Command& command, std::FILE* out, std::FILE* err) {
+  const std::string& file = command.files[0];
+  const std::shared_ptr<Program> program =
+      file.ends_with(".metallib") ? load_library(read(file)) : compile_file(command, file, err);
+  if (!command.functions.empty()) select(*program, command.functions);
+  std::fputs(emit(*program, command.emit, command.architecture).c_str(), out);
+}
+
 void run(const Command& command, std::FILE* out, std::FILE* err) {
   switch (command.mode) {
     case Mode::Help:
@@ -215,12 +242,8 @@ void run(const Command& command, std::FILE* out, std::FILE* err) {
       return list(*load_library(read(command.files[0])), out);
     case Mode::Precompile:
       return precompile(command.files[0], command.output);
-    case Mode::Emit: {
-      const std::string& file = command.files[0];
-      const std::shared_ptr<Program> program =
-          file.ends_with(".metallib") ? load_library(read(file)) : compile_file(command, file, err);
-      std::fputs(emit(*program, command.emit, command.architecture).c_str(), out);
-    }
+    case Mode::Emit:
+      return print_code(command, out, err);
   }
 }
 
