@@ -1,7 +1,31 @@
-"""Maps, flattens and merges trees of arrays (dictionaries, lists and tuples)."""
+"""Maps, flattens and merges trees of arrays: dictionaries, lists, tuples and registered classes."""
 
 from collections.abc import Callable
 from typing import Any
+
+_CLASSES: dict[type, tuple[Callable, Callable]] = {}
+
+
+def register_tree_class(
+    cls: type, flatten: Callable[[Any], tuple[Any, Any]], unflatten: Callable[[Any, Any], Any]
+) -> type:
+    """Makes the objects of a class inner nodes of trees, for this module and every transformation.
+
+    Args:
+        cls: The class itself; classes derived from it are registered on their own.
+        flatten: Takes an object, returns its children (a tree, best a dictionary by name) and the
+            rest, which transformations leave as it is.
+        unflatten: Takes children and rest, returns an object. It must not look at the children:
+            placeholders come along too.
+
+    Returns:
+        The class.
+    """
+    import mlx.core as mx
+
+    mx._register_tree_class(cls, flatten, unflatten)
+    _CLASSES[cls] = flatten, unflatten
+    return cls
 
 
 def _children(tree: Any) -> Any:
@@ -10,11 +34,19 @@ def _children(tree: Any) -> Any:
         return tree.items()
     if isinstance(tree, (list, tuple)):
         return enumerate(tree)
-    return None
+    return _children(_CLASSES[type(tree)][0](tree)[0]) if type(tree) in _CLASSES else None
+
+
+def _child(tree: Any, key: Any) -> Any:
+    return _CLASSES[type(tree)][0](tree)[0][key] if type(tree) in _CLASSES else tree[key]
 
 
 def _rebuild(tree: Any, values: list[Any]) -> Any:
     """A node like ``tree`` that holds ``values``."""
+    if type(tree) in _CLASSES:
+        flatten, unflatten = _CLASSES[type(tree)]
+        children, rest = flatten(tree)
+        return unflatten(_rebuild(children, values), rest)
     if isinstance(tree, dict):
         return dict(zip(tree, values, strict=True))
     if hasattr(tree, "_fields"):
@@ -47,7 +79,9 @@ def tree_map(
     children = None if is_leaf is not None and is_leaf(tree) else _children(tree)
     if children is None:
         return fn(tree, *rest)
-    mapped = [tree_map(fn, child, *(r[k] for r in rest), is_leaf=is_leaf) for k, child in children]
+    mapped = [
+        tree_map(fn, child, *(_child(r, k) for r in rest), is_leaf=is_leaf) for k, child in children
+    ]
     return _rebuild(tree, mapped)
 
 
@@ -63,7 +97,9 @@ def tree_map_with_path(
     if children is None:
         return fn(path, tree, *rest)
     mapped = [
-        tree_map_with_path(fn, child, *(r[k] for r in rest), is_leaf=is_leaf, path=_join(path, k))
+        tree_map_with_path(
+            fn, child, *(_child(r, k) for r in rest), is_leaf=is_leaf, path=_join(path, k)
+        )
         for k, child in children
     ]
     return _rebuild(tree, mapped)

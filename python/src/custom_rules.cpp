@@ -89,6 +89,9 @@ void append_gradients(py::handle structure, py::handle gradient, const Arrays& p
       py::object g = given ? py::object(gradient[item.first]) : py::none();
       append_gradients(item.second, g, primals, position, out);
     }
+  } else if (auto children = tree_children(structure)) {
+    py::object given = tree_children(gradient);
+    append_gradients(children, given ? given : gradient, primals, position, out);
   }
 }
 

@@ -35,6 +35,8 @@ void init_eval(py::module_& m) {
         if (!arrays.empty()) wait_interruptibly([&] { mx::async_eval(std::move(arrays)); });
       },
       "Starts to compute arrays, alone or in trees, without waiting for them.");
+  m.def("_register_tree_class", &register_tree_class, "cls"_a, "flatten"_a, "unflatten"_a,
+        "Makes the objects of a class inner nodes of trees.");
   m.def("depends", &depends, "inputs"_a, "dependencies"_a,
         "The inputs, which become available only after the dependencies have been computed.");
 }

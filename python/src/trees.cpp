@@ -1,6 +1,7 @@
 // Walking and rebuilding trees.
 #include "trees.h"
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -29,7 +30,46 @@ py::object marker() {
   return py::reinterpret_borrow<py::object>(object);
 }
 
+// Type -> (flatten, unflatten). It lives as long as the interpreter.
+py::handle registered_classes() {
+  static PyObject* dict = PyDict_New();
+  return dict;
+}
+
+struct RegisteredNode {
+  py::object children;
+  py::object rest;
+  py::handle unflatten;
+};
+
+// Nothing if the object's class is not registered.
+std::optional<RegisteredNode> take_apart(py::handle tree) {
+  PyObject* rules =
+      PyDict_GetItem(registered_classes().ptr(), reinterpret_cast<PyObject*>(Py_TYPE(tree.ptr())));
+  if (!rules) return std::nullopt;
+  py::object parts = py::handle(PyTuple_GET_ITEM(rules, 0))(tree);
+  if (!PyTuple_Check(parts.ptr()) || py::len(parts) != 2) {
+    throw std::invalid_argument(
+        std::string("[register_tree_class] flatten must return a pair, children and rest, for a ") +
+        Py_TYPE(tree.ptr())->tp_name + ".");
+  }
+  return RegisteredNode{parts[py::int_(0)], parts[py::int_(1)], PyTuple_GET_ITEM(rules, 1)};
+}
+
 }  // namespace
+
+void register_tree_class(const py::type& type, py::object flatten, py::object unflatten) {
+  if (!PyCallable_Check(flatten.ptr()) || !PyCallable_Check(unflatten.ptr())) {
+    throw py::type_error("[register_tree_class] flatten and unflatten must be functions.");
+  }
+  registered_classes().cast<py::dict>()[type] =
+      py::make_tuple(std::move(flatten), std::move(unflatten));
+}
+
+py::object tree_children(py::handle tree) {
+  auto node = take_apart(tree);
+  return node ? node->children : py::object();
+}
 
 struct SharedObject::Holder {
   PyObject* object;
@@ -54,6 +94,8 @@ void tree_visit(py::handle tree, const std::function<void(py::handle)>& visit) {
     for (py::handle item : tree) tree_visit(item, visit);
   } else if (PyDict_Check(tree.ptr())) {
     for (auto item : py::reinterpret_borrow<py::dict>(tree)) tree_visit(item.second, visit);
+  } else if (auto children = tree_children(tree)) {
+    tree_visit(children, visit);
   } else {
     visit(tree);
   }
@@ -61,7 +103,10 @@ void tree_visit(py::handle tree, const std::function<void(py::handle)>& visit) {
 
 py::object tree_map(py::handle tree, const std::function<py::object(py::handle)>& map) {
   if (PyList_Check(tree.ptr()) || PyTuple_Check(tree.ptr())) return map_sequence(tree, map);
-  if (!PyDict_Check(tree.ptr())) return map(tree);
+  if (!PyDict_Check(tree.ptr())) {
+    auto node = take_apart(tree);
+    return node ? node->unflatten(tree_map(node->children, map), node->rest) : map(tree);
+  }
   py::dict result;
   for (auto item : py::reinterpret_borrow<py::dict>(tree))
     result[item.first] = tree_map(item.second, map);

@@ -1,4 +1,5 @@
-// Trees of Python objects (lists, tuples, dictionaries) with arrays among their leaves.
+// Trees of Python objects (lists, tuples, dictionaries, objects of registered classes) with arrays
+// among their leaves.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,6 +14,13 @@ namespace py = pybind11;
 namespace mx = mlx::core;
 
 using Arrays = std::vector<mx::array>;
+
+// Makes the objects of a class inner nodes: flatten(object) -> (children, rest), where `children`
+// is a tree and `rest` stays as it is, and unflatten(children, rest) -> object.
+void register_tree_class(const py::type& type, py::object flatten, py::object unflatten);
+
+// The children of an object whose class is registered; null for any other.
+py::object tree_children(py::handle tree);
 
 // Calls `visit` on every leaf in order.
 void tree_visit(py::handle tree, const std::function<void(py::handle)>& visit);
