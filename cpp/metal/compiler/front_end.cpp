@@ -16,6 +16,7 @@
 #include "clang/Sema/SemaConsumer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "metal/compiler/invocation.h"
+#include "metal/compiler/language_checks.h"
 #include "metal/compiler/limits.h"
 #include "metal/compiler/pragmas.h"
 #include "metal/compiler/reflection.h"
@@ -151,7 +152,11 @@ class EmitAction : public clang::ASTFrontendAction {
         instance.getHeaderSearchOpts(), instance.getPreprocessorOpts(), instance.getCodeGenOpts(),
         context_);
     limits_.watch(instance.getPreprocessor());
-    return with_implicit_members(std::unique_ptr<clang::ASTConsumer>(generator_), limits_);
+    std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
+    consumers.push_back(check_language(instance.getDiagnostics()));
+    consumers.emplace_back(generator_);
+    return with_implicit_members(std::make_unique<clang::MultiplexConsumer>(std::move(consumers)),
+                                 limits_);
   }
 
   void ExecuteAction() override {
@@ -230,15 +235,27 @@ class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
 
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
                         const clang::Diagnostic& diagnostic) override {
+    const unsigned place = diagnostic.getLocation().getRawEncoding();
     if (diagnostic.getID() == clang::diag::err_typecheck_cond_incompatible_operands ||
         diagnostic.getID() == clang::diag::err_bad_cxx_cast_generic) {
-      missing_.insert(diagnostic.getLocation().getRawEncoding());
+      missing_.operands.insert(place);
     }
+    // What does not fit may stand in a note: why no function could be called.
+    if (level >= clang::DiagnosticsEngine::Error) last_error_ = place;
+    if (level != clang::DiagnosticsEngine::Warning && mentions_text(diagnostic))
+      missing_.texts.insert(last_error_);
     TextDiagnosticPrinter::HandleDiagnostic(level, diagnostic);
   }
 
  private:
+  static bool mentions_text(const clang::Diagnostic& diagnostic) {
+    llvm::SmallString<128> message;
+    diagnostic.FormatDiagnostic(message);
+    return message.str().contains("'const char[") || message.str().contains("'const char *'");
+  }
+
   Repairs& missing_;
+  unsigned last_error_ = 0;
 };
 
 // Runs an action over a configured invocation; returns the warnings, throws the errors.
@@ -273,9 +290,10 @@ TranslationUnit parse(std::string_view source, const CompileOptions& options,
       unit.warnings = warnings;
       return unit;
     } catch (const CompileError&) {
-      const size_t known = repairs.size();
-      repairs.insert(missing.begin(), missing.end());
-      if (repairs.size() == known) throw;
+      const size_t known = repairs.operands.size() + repairs.texts.size();
+      repairs.operands.merge(missing.operands);
+      repairs.texts.merge(missing.texts);
+      if (repairs.operands.size() + repairs.texts.size() == known) throw;
     }
   }
 }

@@ -103,7 +103,7 @@ std::shared_ptr<clang::CompilerInvocation> base_options() {
       "-Wno-undefined-inline", "-Wno-pass-failed", "-Wno-literal-range",
       "-Wno-tautological-constant-out-of-range-compare", "-Wno-vla-cxx-extension",
       "-Wno-c++20-compat", "-Wno-gnu-anonymous-struct", "-Wno-nested-anon-types",
-      "-Wno-extern-initializer", "kernel.metal"};
+      "-Wno-extern-initializer", "-Werror=writable-strings", "kernel.metal"};
   auto options = std::make_shared<clang::CompilerInvocation>();
   auto ids = llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>();
   clang::DiagnosticsEngine ignored(ids, llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>(),

@@ -315,7 +315,8 @@ class TokenPass {
   // that gives a copy.
   void copy_operand() {
     const Token& token = in_[next_];
-    if (token.is(tok::question) && repairs_.contains(token.getLocation().getRawEncoding())) {
+    if (token.is(tok::question) &&
+        repairs_.operands.contains(token.getLocation().getRawEncoding())) {
       colons_.insert(matching_colon(next_));
     } else if (!colons_.contains(next_)) {
       return;
@@ -340,7 +341,9 @@ class TokenPass {
   // (T)x, T(x) and static_cast<T>(x): notes where the operand begins and ends.
   void find_cast() {
     const Token& token = in_[next_];
-    if (token.is(tok::question) || !repairs_.contains(token.getLocation().getRawEncoding())) return;
+    if (token.is(tok::question) ||
+        !repairs_.operands.contains(token.getLocation().getRawEncoding()))
+      return;
     if (token.is(tok::l_paren)) {
       const size_t begin = closing(next_, in_.size()) + 1;
       return note_operand(begin, operand_end(begin));
@@ -485,7 +488,9 @@ class TokenPass {
 
 std::vector<Token> rewrite_tokens(clang::Preprocessor& preprocessor,
                                   const std::vector<Token>& tokens, const Repairs& repairs) {
-  return TokenPass(preprocessor, decay_array_parameters(tokens), repairs).run();
+  const std::vector<Token> decayed = decay_array_parameters(tokens);
+  if (repairs.texts.empty()) return TokenPass(preprocessor, decayed, repairs).run();
+  return TokenPass(preprocessor, place_texts(preprocessor, decayed, repairs.texts), repairs).run();
 }
 
 }  // namespace metal::compiler

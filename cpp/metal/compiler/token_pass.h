@@ -16,13 +16,16 @@ class Preprocessor;
 
 namespace metal::compiler {
 
-// Places where C++ refuses what Metal takes, by the raw encoding of their location: the `?` of
-// conditional operators and the beginnings of casts.
-using Repairs = std::set<unsigned>;
+// Places where C++ refuses what Metal takes, by the raw encoding of their location.
+struct Repairs {
+  // The `?` of conditional operators and the beginnings of casts. Operands of the former are copied
+  // (C++ finds no common type for objects of one class in two address spaces), and half and bfloat
+  // operands of the latter become float (Clang converts neither into the other).
+  std::set<unsigned> operands;
+  // From here to the end of the statement, string literals live in the constant address space.
+  std::set<unsigned> texts;
+};
 
-// At the places in `repairs`, the operands of conditional operators are copied (C++ finds no common
-// type for objects of one class in two address spaces), and half and bfloat operands of casts
-// become float (Clang converts neither into the other).
 std::vector<clang::Token> rewrite_tokens(clang::Preprocessor& preprocessor,
                                          const std::vector<clang::Token>& tokens,
                                          const Repairs& repairs);

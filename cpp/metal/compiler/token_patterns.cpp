@@ -1,6 +1,7 @@
 #include "metal/compiler/token_patterns.h"
 
 #include "clang/Basic/IdentifierTable.h"
+#include "clang/Lex/Preprocessor.h"
 
 namespace metal::compiler {
 namespace {
@@ -99,6 +100,42 @@ std::vector<Token> decay_array_parameters(const std::vector<Token>& tokens) {
       }
     }
     out.push_back(token);
+  }
+  return out;
+}
+
+std::vector<Token> place_texts(clang::Preprocessor& preprocessor, const std::vector<Token>& tokens,
+                               const std::set<unsigned>& places) {
+  std::vector<Token> out;
+  bool inside = false;
+  auto push = [&](tok::TokenKind kind, const Token& place, const char* identifier = nullptr) {
+    Token token;
+    token.startToken();
+    token.setKind(kind);
+    token.setLocation(place.getLocation());
+    token.setLength(1);
+    if (identifier) token.setIdentifierInfo(&preprocessor.getIdentifierTable().get(identifier));
+    out.push_back(token);
+  };
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    if (places.contains(token.getLocation().getRawEncoding())) inside = true;
+    if (token.is(tok::semi)) inside = false;
+    if (!inside || !token.is(tok::string_literal)) {
+      out.push_back(token);
+      continue;
+    }
+    push(tok::l_paren, token);
+    push(tok::identifier, token, "metal");
+    push(tok::coloncolon, token);
+    push(tok::identifier, token, "__text");
+    push(tok::less, token);
+    while (is(tokens, i, tok::string_literal)) out.push_back(tokens[i++]);
+    --i;
+    push(tok::greater, token);
+    push(tok::period, token);
+    push(tok::identifier, token, "at");
+    push(tok::r_paren, token);
   }
   return out;
 }

@@ -89,6 +89,22 @@ def test_matrices():
     np.testing.assert_array_equal(got, expected)
 
 
-def test_too_many_components():
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "float4 v = {1, 2, 3, 4, 5};",
+        "float4 v = {a, b, a, b, a};",
+        "float4 v; v = {a, b, a, b, a};",
+        "float4 v = {float2(a), float2(b), a};",
+        "half2 v{0.5h, 1.0h, half(a)};",
+        "packed_float3 v = {a, b, a, b};",
+        "float2 v[1] = {{a, b, a}};",
+        "struct { int2 v; } s = {{1, 2, 3}};",
+        "auto f = [](float2 v) { return v.x; }; o[0] = f({a, b, a});",
+        "o[0] = three_in_two<float>(a);",
+    ],
+)
+def test_too_many_components(statement: str):
+    header = "template <typename T> T three_in_two(T a) { vec<T, 2> v = {a, a, a}; return v.x; }"
     with pytest.raises(RuntimeError, match="excess elements in vector initializer"):
-        values("float4 v = {1, 2, 3, 4, 5}; o[0] = v;", 1)
+        values(statement, 1, header)

@@ -121,6 +121,10 @@ TEST(Compile, RefusesWhatMetalDoesNotHave) {
   EXPECT_TRUE(contains(error_of("kernel void f(device float* x [[buffer(31)]]) {}"), "below 31"));
   EXPECT_TRUE(contains(error_of("float g(float); kernel void f(device float* x) { x[0] = g(1); }"),
                        "not defined"));
+  EXPECT_TRUE(contains(error_of("int calls; kernel void f(device int* x) { x[0] = ++calls; }"),
+                       "1:5: error: a variable outside of functions must be in the constant"));
+  EXPECT_TRUE(contains(error_of("kernel void f(device int* x) { static int n = 0; x[0] = ++n; }"),
+                       "1:43: error: a static variable must be in the constant address space"));
 }
 
 // Matrix-multiply loaders and tiles, functors, function constants, unions, conversions: written as
