@@ -77,9 +77,11 @@ def test_line_tables(source: Path):
         plain = metalc("--emit", form, source).stdout
         located = metalc("--emit", form, "-g", source).stdout
         assert "DILocation" not in plain and f"DILocation(line: {line}," in located
-    ptx = metalc("--emit", "ptx", "-g", source).stdout
-    assert "scale.metal" in ptx and re.search(rf"^\s*\.loc\s+\d+ {line} ", ptx, re.MULTILINE)
-    assert ".loc" not in metalc("--emit", "ptx", source).stdout
+    for form in ("asm", "ptx"):
+        text = metalc("--emit", form, "-g", source).stdout
+        assert "scale.metal" in text
+        assert re.search(rf"^\s*\.loc\s+\d+ {line} ", text, re.MULTILINE)
+        assert ".loc" not in metalc("--emit", form, source).stdout
     library = source.with_suffix(".metallib")
     metalc("-g", source, "-o", library)
     assert f"DILocation(line: {line}," in metalc("--emit", "llvm", library).stdout

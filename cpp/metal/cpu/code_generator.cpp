@@ -9,6 +9,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 #include "metal/compiler/ir_text.h"
+#include "metal/compiler/line_tables.h"
 #include "metal/compiler/specialize.h"
 #include "metal/cpu/lower.h"
 #include "metal/cpu/optimizer.h"
@@ -179,6 +180,7 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
   std::string text;
   generate(function, zeros, choose_variant(traits.cooperation, threadgroup, traits.natural_width),
            [&](llvm::Module& module, llvm::TargetMachine& target) {
+             compiler::complete_line_tables(module);
              text = form == "asm" ? emit_file(module, target, llvm::CodeGenFileType::AssemblyFile)
                                   : compiler::print_ir(module);
            });

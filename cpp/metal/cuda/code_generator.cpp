@@ -21,6 +21,7 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/specialize.h"
+#include "metal/cuda/lower.h"
 
 namespace metal::cuda {
 namespace {

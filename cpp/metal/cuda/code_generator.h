@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "metal/compiler/compiler.h"
-#include "metal/cuda/lower.h"
+#include "metal/cuda/kernel_interface.h"
 
 namespace metal::cuda {
 

@@ -2,12 +2,9 @@
 // NVIDIA GPU, in the steps of lower_to_nvptx().
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "llvm/IR/PassManager.h"
 #include "metal/compiler/compiler.h"
+#include "metal/cuda/kernel_interface.h"
 
 namespace llvm {
 class Function;
@@ -16,31 +13,6 @@ class TargetMachine;
 }  // namespace llvm
 
 namespace metal::cuda {
-
-// One parameter of a kernel. A launch passes them in order, each at its offset.
-struct Parameter {
-  enum class Kind : uint32_t {
-    Buffer,             // the address that is bound to [[buffer(index)]]
-    ThreadgroupOffset,  // where [[threadgroup(index)]] begins in the dynamic shared memory, in
-                        // bytes
-    ThreadsPerGrid,     // in dimension `index`; the blocks at the edge may reach beyond it
-  };
-
-  Kind kind = Kind::Buffer;
-  uint32_t index = 0;
-  uint32_t offset = 0;  // bytes
-  uint32_t size = 0;    // bytes
-};
-
-// What a launcher has to know of a kernel. Blocks have the size of a threadgroup, and there are
-// enough of them to cover the grid.
-struct KernelInterface {
-  std::string entry;  // the kernel's name in the PTX
-  std::vector<Parameter> parameters;
-  uint32_t parameter_bytes = 0;
-  uint32_t static_threadgroup_memory = 0;  // bytes
-  uint32_t max_total_threads = 0;          // of a block
-};
 
 // From kernel form, specialised, to a module that the NVPTX back end accepts.
 KernelInterface lower_to_nvptx(llvm::Module& module, const FunctionInfo& function,

@@ -1,0 +1,75 @@
+// What a launcher is told of a kernel that has become PTX.
+#include "metal/cuda/code_generator.h"
+
+#include <gtest/gtest.h>
+
+namespace metal::cuda {
+namespace {
+
+PtxCode ptx_of(const std::string& source, const ConstantValues& constants = {}) {
+  const auto program = compile("#include <metal_stdlib>\nusing namespace metal;\n" + source);
+  return generate_ptx(program->functions.at(0), constants);
+}
+
+TEST(Ptx, DescribesParameters) {
+  const PtxCode code = ptx_of(R"(
+    kernel void f(threadgroup float* scratch [[threadgroup(1)]], device float* x [[buffer(4)]],
+                  uint i [[thread_position_in_grid]], constant int& n [[buffer(2)]]) {
+      x[i] = n + scratch[0];
+    })");
+  using Kind = Parameter::Kind;
+  const Parameter expected[] = {
+      {Kind::ThreadgroupOffset, 1, 0, 4}, {Kind::Buffer, 4, 8, 8},
+      {Kind::Buffer, 2, 16, 8},           {Kind::ThreadsPerGrid, 0, 24, 4},
+      {Kind::ThreadsPerGrid, 1, 28, 4},   {Kind::ThreadsPerGrid, 2, 32, 4}};
+  ASSERT_EQ(code.interface.parameters.size(), std::size(expected));
+  for (size_t i = 0; i < std::size(expected); ++i) {
+    EXPECT_EQ(code.interface.parameters[i].kind, expected[i].kind) << i;
+    EXPECT_EQ(code.interface.parameters[i].index, expected[i].index) << i;
+    EXPECT_EQ(code.interface.parameters[i].offset, expected[i].offset) << i;
+    EXPECT_EQ(code.interface.parameters[i].size, expected[i].size) << i;
+  }
+  EXPECT_EQ(code.interface.parameter_bytes, 36u);
+  EXPECT_EQ(code.interface.entry, "f");
+  EXPECT_EQ(code.interface.max_total_threads, 1024u);
+  EXPECT_NE(code.text.find(".visible .entry f("), std::string::npos);
+}
+
+TEST(Ptx, CountsThreadgroupMemory) {
+  const PtxCode code = ptx_of(R"(
+    [[kernel, max_total_threads_per_threadgroup(96)]] void f(
+        device float* x [[buffer(0)]], uint t [[thread_index_in_threadgroup]]) {
+      threadgroup float4 a[10];
+      threadgroup uchar b[3];
+      a[t] = x[t];
+      b[t % 3] = uchar(t);
+      threadgroup_barrier(mem_flags::mem_threadgroup);
+      x[t] = a[9 - t].x + b[0];
+    })");
+  EXPECT_GE(code.interface.static_threadgroup_memory, 163u);
+  EXPECT_LE(code.interface.static_threadgroup_memory, 176u);
+  EXPECT_EQ(code.interface.max_total_threads, 96u);
+  EXPECT_NE(code.text.find(".maxntid 96"), std::string::npos);
+}
+
+TEST(Ptx, SpecialisesByFunctionConstants) {
+  const std::string source = R"(
+    constant bool negative [[function_constant(7)]];
+    constant float factor = negative ? -2.0f : 4.0f;
+    kernel void f(device float* x [[buffer(0)]]) { x[0] = factor; })";
+  const auto with = [&](uint64_t value) {
+    return ptx_of(source, {{7, {ConstantType::Bool, value}}}).text;
+  };
+  EXPECT_NE(with(0).find("1082130432"), std::string::npos) << with(0);   // the bits of 4
+  EXPECT_NE(with(1).find("-1073741824"), std::string::npos) << with(1);  // of -2
+  EXPECT_THROW(ptx_of(source), std::invalid_argument);
+}
+
+TEST(Ptx, RefusesUnknownArchitectures) {
+  const auto program = compile("kernel void f(device float* x) { x[0] = 1; }");
+  for (const char* name : {"sm_70", "sm_9", "gfx90a", ""})
+    EXPECT_THROW(generate_ptx(program->functions[0], {}, name), std::invalid_argument) << name;
+}
+
+}  // namespace
+}  // namespace metal::cuda
