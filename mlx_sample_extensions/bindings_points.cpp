@@ -1,6 +1,7 @@
 // Bindings of the operations on point clouds.
 #include "distances/distances.h"
 #include "mlx/python/casters.h"
+#include "neighbors/neighbors.h"
 #include "segments/segments.h"
 
 namespace py = pybind11;
@@ -137,9 +138,59 @@ Raises:
     ValueError: If an argument is not as described.)");
 }
 
+void bind_neighbors(py::module_& m) {
+  m.def("knn", &mlx_sample::knn, "points"_a, "queries"_a, "k"_a, "lengths"_a = py::none(),
+        "query_lengths"_a = py::none(), py::kw_only(), "check"_a = true, "stream"_a = py::none(),
+        R"(The nearest points of each query. Exact, by a k-d tree for each cloud.
+
+Args:
+    points (array): Points, of shape (N, D). All computation is in float32.
+    queries (array): Where to look, of shape (Q, D).
+    k (int): How many points to find for each query.
+    lengths (array, optional): Points of each cloud of a ragged batch, of shape (B,), in sum N.
+        Queries have neighbours in their own cloud only.
+    query_lengths (array, optional): Queries of each cloud, of shape (B,), in sum Q.
+    check (bool): Whether the values of the lengths are checked.
+    stream (Stream or Device, optional): Where to run. Trees are searched on the host in any case.
+
+Returns:
+    tuple: indices (Q, k) int32 of points among all N, nearest first and by index at the same
+    distance; distances (Q, k) float32, euclidean, differentiable in points and queries with
+    gradient 0 at distance 0; counts (Q,) int32, how many there are: min(k, points of the cloud).
+    Behind them indices are -1 and distances infinite. Points that are not finite are nobody's
+    neighbours and have none.
+
+Raises:
+    ValueError: If an argument is not as described.)");
+  m.def("radius_search", &mlx_sample::radius_search, "points"_a, "queries"_a, "radius"_a,
+        "max_neighbors"_a, "lengths"_a = py::none(), "query_lengths"_a = py::none(), py::kw_only(),
+        "check"_a = true, "stream"_a = py::none(),
+        R"(The points at a distance of at most `radius` from each query, nearest first.
+
+Args:
+    points (array): Points, of shape (N, D), as for knn.
+    queries (array): Where to look, of shape (Q, D).
+    radius (float): The distance, in the points' unit.
+    max_neighbors (int): How many points to return for each query: the nearest.
+    lengths (array, optional): Points of each cloud, as for knn.
+    query_lengths (array, optional): Queries of each cloud.
+    check (bool): Whether the values of the lengths are checked.
+    stream (Stream or Device, optional): Where to run.
+
+Returns:
+    tuple: indices (Q, max_neighbors) and distances (Q, max_neighbors) as of knn, and counts (Q,)
+    int32: how many points there are within the radius, which may be more than max_neighbors.
+
+Raises:
+    ValueError: If an argument is not as described.)");
+  m.def("_grid_cells", &mlx_sample::grid_cells, "points"_a, "size"_a, "lengths"_a = py::none(),
+        py::kw_only(), "check"_a = true);
+}
+
 }  // namespace
 
 void bind_points(py::module_& m) {
   bind_segments(m);
   bind_distances(m);
+  bind_neighbors(m);
 }
