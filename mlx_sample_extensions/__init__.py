@@ -12,17 +12,26 @@ from mlx_sample_extensions._ext import (
     repeat_interleave,
     scatter,
     segment_reduce,
+    sparse_matrix_vector_multiplication_reduction,
+    sparse_vector_vector_outer_product_reduction,
 )
+
+mvmr = sparse_matrix_vector_multiplication_reduction
+vvor = sparse_vector_vector_outer_product_reduction
 
 __all__ = [
     "axpby",
     "grid_sample",
     "indexed_distance",
     "indexed_segment_reduce",
+    "mvmr",
     "knn",
     "paired_distance",
     "radius_search",
     "repeat_interleave",
     "scatter",
     "segment_reduce",
+    "sparse_matrix_vector_multiplication_reduction",
+    "sparse_vector_vector_outer_product_reduction",
+    "vvor",
 ]

@@ -7,6 +7,7 @@ namespace py = pybind11;
 using namespace pybind11::literals;
 
 void bind_points(py::module_& m);
+void bind_sparse_products(py::module_& m);
 
 PYBIND11_MODULE(_ext, m) {
   m.doc() = "Operations that extend the array library from outside.";
@@ -43,4 +44,5 @@ Args:
 Returns:
     array: Values, of shape (N, H', W', C).)");
   bind_points(m);
+  bind_sparse_products(m);
 }

@@ -64,6 +64,15 @@ class CheckedIndices : public mx::UnaryPrimitive {
   void eval_gpu(const std::vector<mx::array>&, mx::array&) override {
     throw std::logic_error("[CheckedIndices::eval_gpu] The stream is one of the host.");
   }
+  // Indices have no derivatives, but may come from what is differentiated.
+  std::vector<mx::array> jvp(const std::vector<mx::array>&, const std::vector<mx::array>& tangents,
+                             const std::vector<int>&) override {
+    return {mx::zeros_like(tangents[0], stream())};
+  }
+  std::vector<mx::array> vjp(const std::vector<mx::array>& primals, const std::vector<mx::array>&,
+                             const std::vector<int>&, const std::vector<mx::array>&) override {
+    return {mx::zeros_like(primals[0], stream())};
+  }
   std::pair<std::vector<mx::array>, std::vector<int>> vmap(const std::vector<mx::array>& inputs,
                                                            const std::vector<int>& axes) override {
     // All values have the same range.

@@ -1,0 +1,173 @@
+// Counting sorts of entries.
+#include "sparse_products/grouping.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+namespace mlx_sample {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+// Rows are counted in so many buckets to find where to cut.
+constexpr int32_t kBuckets = 4096;
+
+// Takes numbers from a working space.
+class Space {
+ public:
+  explicit Space(int32_t* next) : next_(next) {}
+  int32_t* take(size_t count) { return std::exchange(next_, next_ + count); }
+
+ private:
+  int32_t* next_;
+};
+
+int bucket_shift(int32_t rows) {
+  int shift = 0;
+  while ((rows >> shift) >= kBuckets) {
+    ++shift;
+  }
+  return shift;
+}
+
+// Above so many keys, sorting by comparisons takes less memory than counting.
+bool countable(const PartSizes& sizes) {
+  int64_t keys = int64_t(sizes.parts) * std::max(sizes.matrices, 1);
+  return keys <= 2 * int64_t(sizes.entries) + 65536;
+}
+
+// Cuts buckets into parts: part_of[bucket], and the first row of each part.
+void cut(const PartSizes& sizes, const RowReader& row, int shift, int32_t* part_of,
+         int32_t* first_row) {
+  int32_t buckets = (sizes.rows >> shift) + 1;
+  std::fill_n(part_of, buckets, 0);
+  for (int32_t t = 0; t < sizes.entries; ++t) {
+    ++part_of[row[t] >> shift];
+  }
+  int32_t part = 0;
+  int64_t seen = 0;
+  first_row[0] = 0;
+  for (int32_t bucket = 0; bucket < buckets; ++bucket) {
+    while (part + 1 < sizes.parts && seen * sizes.parts >= (part + 1) * int64_t(sizes.entries)) {
+      first_row[++part] = std::min(bucket << shift, sizes.rows);
+    }
+    seen += std::exchange(part_of[bucket], part);
+  }
+  while (part < sizes.parts) {
+    first_row[++part] = sizes.rows;
+  }
+}
+
+// Sorts by key(t) < keys, keeping the order of equal ones; starts[0] to starts[keys] become where
+// each begins. False if they are sorted already, and then `entries` is left alone.
+template <typename Key>
+bool counting_sort(int32_t count, size_t keys, Key key, int32_t* starts, int32_t* entries) {
+  std::fill_n(starts, keys + 1, 0);
+  size_t last = 0;
+  bool sorted = true;
+  for (int32_t t = 0; t < count; ++t) {
+    size_t k = key(t);
+    ++starts[k];
+    sorted &= k >= last;
+    last = k;
+  }
+  int32_t sum = 0;
+  for (size_t k = 0; k <= keys; ++k) {
+    sum += std::exchange(starts[k], sum);
+  }
+  if (sorted) {
+    return false;
+  }
+  for (int32_t t = 0; t < count; ++t) {
+    entries[starts[key(t)]++] = t;
+  }
+  // Each start has become the next one.
+  std::copy_backward(starts, starts + keys, starts + keys + 1);
+  starts[0] = 0;
+  return true;
+}
+
+}  // namespace
+
+RowReader::RowReader(const mx::array& indices)
+    : values_(indices.data<int32_t>()),
+      // Values are below 2^31: the low half of a number tells.
+      step_(indices.itemsize() / sizeof(int32_t)) {}
+
+PartSizes choose_parts(int32_t entries, int32_t n_o, int32_t matrices, int groups, int m, int c) {
+  constexpr double kParts = 16;             // enough for the cores
+  constexpr double kPartBytes = 512 << 10;  // sums that stay in the L2 cache
+  constexpr double kShared = 48;            // entries that should share a matrix in a part
+  constexpr double kLeastWork = 100000;     // products
+  constexpr double kPieceColumns = 64;      // wide rows are shared among tasks as well
+  double pieces = groups * std::max(m / kPieceColumns, 1.0);
+  double row = double(groups) * m;
+  double wanted = std::max(kParts, n_o * row * sizeof(float) / kPartBytes);
+  double least = std::max(kParts / pieces, 1.0);
+  double sharing = matrices ? std::max(entries / (kShared * matrices), least) : wanted;
+  double worth = row * (double(entries) * c + n_o) / kLeastWork;
+  double parts = std::min({wanted, sharing, worth, double(n_o)});
+  return {entries, n_o, matrices, std::max(static_cast<int32_t>(parts), 1)};
+}
+
+size_t PartSizes::space() const {
+  size_t keys = countable(*this) ? size_t(parts) * std::max(matrices, 1) + 1 : 0;
+  return 2 * (size_t(parts) + 1) + entries + kBuckets + 1 + keys;
+}
+
+Order order_by_part(const PartSizes& sizes, const RowReader& row, const RowReader& matrix,
+                    int32_t* space) {
+  Space free(space);
+  Order order{sizes.parts, free.take(sizes.parts + 1), free.take(sizes.parts + 1),
+              free.take(sizes.entries)};
+  int shift = bucket_shift(sizes.rows);
+  int32_t* part_of = free.take(kBuckets + 1);
+  cut(sizes, row, shift, part_of, order.first_row);
+
+  size_t matrices = std::max(sizes.matrices, 1);
+  auto key = [&](int32_t t) {
+    size_t part = part_of[row[t] >> shift];
+    return part * matrices + (sizes.matrices ? matrix[t] : 0);
+  };
+  bool moved = true;
+  if (countable(sizes)) {
+    moved = counting_sort(sizes.entries, sizes.parts * matrices, key,
+                          free.take(sizes.parts * matrices + 1), order.entries);
+  } else {
+    std::iota(order.entries, order.entries + sizes.entries, 0);
+    std::sort(order.entries, order.entries + sizes.entries,
+              [&](int32_t x, int32_t y) { return std::pair(key(x), x) < std::pair(key(y), y); });
+  }
+  if (!moved) {
+    order.entries = nullptr;
+  }
+  order.first_entry[0] = 0;
+  for (int32_t part = 0; part < sizes.parts; ++part) {
+    auto in_part = [&](int32_t place) { return row[order[place]] < order.first_row[part + 1]; };
+    // The order is one of parts, so that the end of one can be searched for.
+    int32_t low = order.first_entry[part];
+    int32_t high = sizes.entries;
+    while (low < high) {
+      int32_t middle = low + (high - low) / 2;
+      (in_part(middle) ? low : high) = in_part(middle) ? middle + 1 : middle;
+    }
+    order.first_entry[part + 1] = low;
+  }
+  return order;
+}
+
+size_t space_by_row(int32_t entries, int32_t rows) { return size_t(entries) + rows + 1; }
+
+Order order_by_row(int32_t entries, int32_t rows, const RowReader& row, int32_t* space) {
+  Order order{rows, space, nullptr, space + rows + 1};
+  auto key = [&](int32_t t) { return size_t(row[t]); };
+  if (!counting_sort(entries, rows, key, order.first_entry, order.entries)) {
+    order.entries = nullptr;
+  }
+  return order;
+}
+
+}  // namespace mlx_sample

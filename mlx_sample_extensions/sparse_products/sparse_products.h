@@ -1,0 +1,126 @@
+// Sums of products of indexed matrices and vectors, and their derivatives of every order.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "mlx/ops.h"
+#include "mlx/primitives.h"
+#include "sparse_products/grouping.h"
+
+namespace mlx_sample {
+
+using Indices = std::optional<mx::array>;
+
+// o[o_idx[t], g, m] += sum over c of a[a_idx[t], g, m, c] * b[b_idx[t], g, c] for every entry t;
+// the result has shape (n_o, G, M). a is (K, G, M, C), or (K, G, C, M) with `transpose`. No indices
+// mean that entry t uses row t.
+mx::array sparse_matrix_vector_multiplication_reduction(const mx::array& a, const Indices& a_idx,
+                                                        const mx::array& b, const Indices& b_idx,
+                                                        const Indices& o_idx, int n_o,
+                                                        bool transpose = false, bool check = true,
+                                                        mx::StreamOrDevice s = {});
+
+// o[o_idx[t], g, m, c] += a[a_idx[t], g, m] * b[b_idx[t], g, c] for every entry t; the result has
+// shape (n_o, G, M, C). No indices mean that entry t uses row t.
+mx::array sparse_vector_vector_outer_product_reduction(const mx::array& a, const Indices& a_idx,
+                                                       const mx::array& b, const Indices& b_idx,
+                                                       const Indices& o_idx, int n_o,
+                                                       bool check = true,
+                                                       mx::StreamOrDevice s = {});
+
+// The rows that entries use; checked. All indices have the same length.
+struct Entries {
+  Indices a;
+  Indices b;
+  Indices o;
+};
+
+// The same for checked arguments of one floating type.
+mx::array multiply_sum(const mx::array& a, const mx::array& b, const Entries& entries, int n_o,
+                       bool transpose, mx::Stream s);
+mx::array outer_sum(const mx::array& a, const mx::array& b, const Entries& entries, int n_o,
+                    mx::Stream s);
+
+// What the two primitives have in common: inputs are a, b and the indices that there are.
+class SparseProduct : public mx::Primitive {
+ public:
+  SparseProduct(mx::Stream stream, const Entries& entries, int n_o)
+      : mx::Primitive(stream),
+        present_{bool(entries.a), bool(entries.b), bool(entries.o)},
+        n_o_(n_o) {}
+
+  void eval_cpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) override;
+  void eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) override;
+  bool encodes() const override { return true; }
+
+  std::vector<mx::array> jvp(const std::vector<mx::array>& primals,
+                             const std::vector<mx::array>& tangents,
+                             const std::vector<int>& argnums) override;
+  // The mapped axis becomes a part of all axes of rows.
+  std::pair<std::vector<mx::array>, std::vector<int>> vmap(const std::vector<mx::array>& inputs,
+                                                           const std::vector<int>& axes) override;
+
+ protected:
+  Entries entries_of(const std::vector<mx::array>& inputs) const;
+  // How many there are: as many as an index argument, or a's rows, has.
+  int entries_in(const std::vector<mx::array>& inputs) const {
+    return inputs[inputs.size() > 2 ? 2 : 0].shape(0);
+  }
+  PartSizes part_sizes(const std::vector<mx::array>& inputs) const;
+  virtual mx::array apply(const mx::array& a, const mx::array& b, const Entries& entries, int n_o,
+                          mx::Stream s) const = 0;
+  // Whether it is the first one of the two, and how that one reads its matrices.
+  virtual bool multiplies() const = 0;
+  virtual bool transposed() const { return false; }
+
+  std::array<bool, 3> present_;
+  int n_o_;
+};
+
+class SparseMatrixVectorSum : public SparseProduct {
+ public:
+  SparseMatrixVectorSum(mx::Stream stream, const Entries& entries, int n_o, bool transpose)
+      : SparseProduct(stream, entries, n_o), transpose_(transpose) {}
+
+  std::vector<mx::array> vjp(const std::vector<mx::array>& primals,
+                             const std::vector<mx::array>& cotangents,
+                             const std::vector<int>& argnums,
+                             const std::vector<mx::array>& outputs) override;
+  DEFINE_STATE(SparseMatrixVectorSum, present_, n_o_, transpose_)
+  DEFINE_OUTPUT_SHAPES()
+  DEFINE_NAME(SparseMatrixVectorSum)
+
+ protected:
+  mx::array apply(const mx::array& a, const mx::array& b, const Entries& entries, int n_o,
+                  mx::Stream s) const override {
+    return multiply_sum(a, b, entries, n_o, transpose_, s);
+  }
+  bool multiplies() const override { return true; }
+  bool transposed() const override { return transpose_; }
+
+ private:
+  bool transpose_;
+};
+
+class SparseOuterProductSum : public SparseProduct {
+ public:
+  using SparseProduct::SparseProduct;
+
+  std::vector<mx::array> vjp(const std::vector<mx::array>& primals,
+                             const std::vector<mx::array>& cotangents,
+                             const std::vector<int>& argnums,
+                             const std::vector<mx::array>& outputs) override;
+  DEFINE_STATE(SparseOuterProductSum, present_, n_o_)
+  DEFINE_OUTPUT_SHAPES()
+  DEFINE_NAME(SparseOuterProductSum)
+
+ protected:
+  mx::array apply(const mx::array& a, const mx::array& b, const Entries& entries, int n_o,
+                  mx::Stream s) const override {
+    return outer_sum(a, b, entries, n_o, s);
+  }
+  bool multiplies() const override { return false; }
+};
+
+}  // namespace mlx_sample
