@@ -15,13 +15,18 @@ from mlx_sample_extensions._ext import (
     sparse_matrix_vector_multiplication_reduction,
     sparse_vector_vector_outer_product_reduction,
 )
+from mlx_sample_extensions.point_clouds import OffsetPointCloudBatch, PointCloudBatch
+from mlx_sample_extensions.subsampling import grid_subsample
 
 mvmr = sparse_matrix_vector_multiplication_reduction
 vvor = sparse_vector_vector_outer_product_reduction
 
 __all__ = [
+    "OffsetPointCloudBatch",
+    "PointCloudBatch",
     "axpby",
     "grid_sample",
+    "grid_subsample",
     "indexed_distance",
     "indexed_segment_reduce",
     "mvmr",
