@@ -304,3 +304,18 @@ class TestCompleteForm:
             "{ x[i] = VALUE; }",
         )
         assert np.array(kernel(mx.zeros(3, mx.int32), **launch(3))).tolist() == [42] * 3
+
+    def test_function_constants_without_a_value(self):
+        source = """
+            constant int factor [[function_constant(0)]];
+            constant int used = is_function_constant_defined(factor) ? factor : 7;
+            kernel void f(device int* x, uint i [[thread_position_in_grid]]) { x[i] = used; }
+        """
+        kernel = mx.fast.metal_kernel(name="f", source=source)
+        assert np.array(kernel(mx.zeros(3, mx.int32), **launch(3))).tolist() == [7] * 3
+        kernel = mx.fast.metal_kernel(
+            name="f",
+            source=source.replace("is_function_constant_defined(factor) ? factor : 7", "factor"),
+        )
+        with pytest.raises(ValueError, match="needs the function constant"):
+            kernel(mx.zeros(3, mx.int32), **launch(3))

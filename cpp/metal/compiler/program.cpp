@@ -10,6 +10,7 @@
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/compiler/resources.h"
+#include "metal/compiler/specialize.h"
 #include "metal/cpu/code_generator.h"
 #include "metal/cuda/code_generator.h"
 
@@ -75,6 +76,8 @@ std::shared_ptr<Program> compile_here(std::string_view source, const CompileOpti
   llvm::LLVMContext context;
   TranslationUnit unit = parse(source, options, context);
   to_kernel_form(unit);
+  for (FunctionConstantInfo& constant : unit.constants)
+    constant.required = needs_value(*unit.module, constant);
 
   auto program = std::make_shared<Program>();
   program->options = options;

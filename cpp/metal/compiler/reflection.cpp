@@ -245,7 +245,6 @@ class Reflector {
       FunctionConstantInfo constant;
       constant.name = generator_.GetMangledName(clang::GlobalDecl(variable)).str();
       constant.index = attribute.number.value_or(0);
-      constant.required = true;
       if (const auto type = constant_type(variable->getType())) {
         constant.type = *type;
         unit_.constants.push_back(constant);

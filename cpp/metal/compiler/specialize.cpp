@@ -35,6 +35,16 @@ llvm::Constant* as_constant(llvm::Type* type, uint64_t bits) {
 
 }  // namespace
 
+bool needs_value(const llvm::Module& module, const FunctionConstantInfo& constant) {
+  const llvm::Function* query = module.getFunction(kDefinedQuery);
+  if (!query) return true;
+  const llvm::Value* variable = module.getGlobalVariable(constant.name, /*AllowInternal=*/true);
+  return llvm::none_of(query->users(), [&](const llvm::User* user) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(user);
+    return call && call->getArgOperand(0)->stripPointerCasts() == variable;
+  });
+}
+
 void specialize(llvm::Module& module, const FunctionInfo& function, const ConstantValues& values) {
   for (const FunctionConstantInfo& constant : function.constants) {
     llvm::GlobalVariable* variable =
