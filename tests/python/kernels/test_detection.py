@@ -181,6 +181,8 @@ def test_deformable_attention_over_several_scales(rng):
         image = value[start : start + rows * columns].reshape(rows, columns, heads, depth)
         at = locations[:, :, level].astype(float) * (columns, rows) - 0.5
         for head in range(heads):
-            sampled = bilinear(image[:, :, head].astype(float), at[:, head, :, 1], at[:, head, :, 0])
+            sampled = bilinear(
+                image[:, :, head].astype(float), at[:, head, :, 1], at[:, head, :, 0]
+            )
             want[:, head] += (sampled * weights[:, head, level, :, None]).sum(1)
     np.testing.assert_allclose(got, want.reshape(queries, -1), rtol=1e-4, atol=1e-4)
