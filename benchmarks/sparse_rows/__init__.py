@@ -2,9 +2,9 @@
 
 from bench.row import Row
 
-from . import products
+from . import points, products
 
-MODULES = [products]
+MODULES = [products, points]
 
 
 def rows(size: str) -> list[Row]:
