@@ -1,8 +1,13 @@
 """The examples run, and print what they promise."""
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+
+import mlx.core as mx
+import numpy as np
+import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -29,3 +34,21 @@ def test_grid_sample():
 def test_axpby():
     text = run("axpby.py")
     assert "all 6: True" in text and "custom axpby" in text
+
+
+def test_segment_reduce():
+    text = run("segment_reduce.py")
+    assert text.count("True") == 4 and "False" not in text
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("float32", 1e-5), ("float16", 4e-3)])
+@pytest.mark.parametrize("lengths", [[1], [0, 0], [300, 0, 1, 17], [1] * 50], ids=len)
+def test_kernel_of_segment_reduce(rng, lengths, dtype, tolerance):
+    example = runpy.run_path(str(EXAMPLES / "segment_reduce.py"))
+    x = rng.standard_normal((sum(lengths), 33)).astype(dtype)
+    parts = np.split(x.astype(np.float64), np.cumsum(lengths)[:-1])
+    for maximum in (False, True):
+        got = example["reduce_segments"](mx.array(x), mx.array(lengths), maximum)
+        wanted = [part.max(0) if maximum and len(part) else part.sum(0) for part in parts]
+        assert got.shape == (len(lengths), 33)
+        assert np.allclose(np.array(got, np.float64), wanted, rtol=tolerance, atol=20 * tolerance)
