@@ -70,6 +70,16 @@ def test_prints_chosen_functions_of_a_library(source: Path):
     assert missing.returncode == 1 and "there is no kernel scale_int" in missing.stderr
 
 
+def test_prints_several_files_into_one(source: Path, tmp_path: Path):
+    other = tmp_path / "other.metal"
+    other.write_text("kernel void other(device float* x) { x[0] = 1; }\n")
+    done = metalc("--emit", "ptx", source, other, "-o", tmp_path / "all.ptx")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    text = (tmp_path / "all.ptx").read_text()
+    assert text.count(".version") == 1
+    assert re.findall(r"\.entry (\w+)", text) == ["scale_float", "scale_half", "other"]
+
+
 def test_line_tables(source: Path):
     """With -g, and only then, code says which line it comes from."""
     line = next(n for n, text in enumerate(SOURCE.splitlines(), 1) if "y[i] = " in text)

@@ -15,7 +15,7 @@ constexpr const char* kUsage =
     "library\n"
     "       metalc --list FILE.metallib                       list the functions of a library\n"
     "options:\n"
-    "  -o FILE              the library to write\n"
+    "  -o FILE              the library to write, or the text that --emit prints\n"
     "  -I DIR               look for headers in DIR\n"
     "  -D NAME[=VALUE]      define a macro\n"
     "  -std=metalX.Y        version of the language\n"
@@ -194,6 +194,14 @@ void write_dependencies(const Command& command, const std::string& inputs) {
   write(path, escaped(command.output) + ":" + inputs + "\n");
 }
 
+void add_functions(Program& library, Program& program) {
+  for (FunctionInfo& function : program.functions) {
+    if (library.find(function.name))
+      throw std::runtime_error("function " + function.name + " is defined twice");
+    library.functions.push_back(std::move(function));
+  }
+}
+
 void build(const Command& command, std::FILE* err) {
   if (command.output.empty()) throw std::invalid_argument("-o OUT.metallib is missing");
   Program library;
@@ -201,11 +209,7 @@ void build(const Command& command, std::FILE* err) {
   std::string inputs;
   for (const std::string& path : command.files) {
     auto program = compile_file(command, path, err);
-    for (FunctionInfo& function : program->functions) {
-      if (library.find(function.name))
-        throw std::runtime_error("function " + function.name + " is defined twice");
-      library.functions.push_back(std::move(function));
-    }
+    add_functions(library, *program);
     for (const std::string& input : program->inputs) inputs += " \\\n  " + escaped(input);
   }
   write(command.output, save_library(library));
@@ -224,11 +228,18 @@ void select(Program& program, const std::vector<std::string>& names) {
 }
 
 void print_code(const Command& command, std::FILE* out, std::FILE* err) {
-  const std::string& file = command.files[0];
-  const std::shared_ptr<Program> program =
-      file.ends_with(".metallib") ? load_library(read(file)) : compile_file(command, file, err);
-  if (!command.functions.empty()) select(*program, command.functions);
-  std::fputs(emit(*program, command.emit, command.architecture).c_str(), out);
+  Program program;
+  for (const std::string& file : command.files) {
+    add_functions(program, file.ends_with(".metallib") ? *load_library(read(file))
+                                                       : *compile_file(command, file, err));
+  }
+  if (!command.functions.empty()) select(program, command.functions);
+  const std::string text = emit(program, command.emit, command.architecture);
+  if (command.output.empty()) {
+    std::fputs(text.c_str(), out);
+  } else {
+    write(command.output, text);
+  }
 }
 
 void run(const Command& command, std::FILE* out, std::FILE* err) {
@@ -239,7 +250,8 @@ void run(const Command& command, std::FILE* out, std::FILE* err) {
     case Mode::Build:
       return build(command, err);
     case Mode::List:
-      return list(*load_library(read(command.files[0])), out);
+      for (const std::string& file : command.files) list(*load_library(read(file)), out);
+      return;
     case Mode::Precompile:
       return precompile(command.files[0], command.output);
     case Mode::Emit:
