@@ -33,7 +33,9 @@ struct Group {
 // What one call of a compiled kernel covers.
 enum class Granularity : uint32_t { Group, SimdGroup, Thread };
 
-// `unit` is 0, the SIMD-group's index, or the thread's linear index in its threadgroup.
+// `unit` is 0, the SIMD-group's index, or the thread's linear index in its threadgroup. Code for a
+// whole threadgroup may know how to fetch what the threadgroup will read, without running it.
+inline constexpr uint32_t kFetchUnit = 1;
 using EntryPoint = void (*)(const Group* group, uint32_t unit);
 
 }  // namespace metal::cpu

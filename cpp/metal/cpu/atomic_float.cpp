@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <thread>
 
 #include "metal/cpu/unit_scheduler.h"
 #include "metal/cpu/worker.h"
@@ -11,9 +12,11 @@ namespace metal::cpu {
 namespace {
 
 constexpr uintptr_t kLineSize = 64;
+constexpr uintptr_t kRegionSize = 512;  // what one lock covers: most rows need but one
 constexpr size_t kLocks = 256;
+constexpr int kPatience = 256;  // looks at a taken lock
 
-// One lock for all cache lines whose addresses are equal modulo the number of locks. On lines of
+// One lock for all regions whose addresses are equal modulo the number of locks. On cache lines of
 // their own, so that cores that add to different places leave each other alone; few enough to stay
 // in a core's first cache.
 struct alignas(kLineSize) Lock {
@@ -21,7 +24,9 @@ struct alignas(kLineSize) Lock {
 
   void lock() {
     while (taken.exchange(true, std::memory_order_acquire)) {
-      while (taken.load(std::memory_order_relaxed)) {
+      // Who holds it is done in nanoseconds, or has lost its core.
+      for (int i = 0; taken.load(std::memory_order_relaxed); ++i) {
+        if (i >= kPatience) std::this_thread::yield();
       }
     }
   }
@@ -31,7 +36,7 @@ struct alignas(kLineSize) Lock {
 Lock locks[kLocks];
 
 Lock& lock_of(const float* place) {
-  return locks[std::bit_cast<uintptr_t>(place) / kLineSize % kLocks];
+  return locks[std::bit_cast<uintptr_t>(place) / kRegionSize % kLocks];
 }
 
 // A kernel may be stopped or fault at any time; not while it holds a lock.
@@ -65,7 +70,7 @@ void touch(const float* place) { (void)*const_cast<const volatile float*>(place)
 
 using metal::cpu::add;
 using metal::cpu::Held;
-using metal::cpu::kLineSize;
+using metal::cpu::kRegionSize;
 using metal::cpu::lock_of;
 using metal::cpu::touch;
 
@@ -81,7 +86,7 @@ float metal_cpu_atomic_add_f32(const metal::cpu::Group* group, float* place, flo
 }
 
 void metal_cpu_atomic_add_row_f32(const metal::cpu::Group* group, float* row, const float* addends,
-                                  uint32_t lanes) {
+                                  uint64_t lanes) {
   if (!lanes) return;
   const auto first = static_cast<uint32_t>(std::countr_zero(lanes));
   const auto last = static_cast<uint32_t>(std::bit_width(lanes));
@@ -90,8 +95,8 @@ void metal_cpu_atomic_add_row_f32(const metal::cpu::Group* group, float* row, co
   const bool all = std::popcount(lanes) == static_cast<int>(last - first);
   const Held held(group);
   for (uint32_t i = first; i < last;) {
-    // As far as the cache line goes.
-    const uintptr_t rest = kLineSize - std::bit_cast<uintptr_t>(row + i) % kLineSize;
+    // As far as the region goes.
+    const uintptr_t rest = kRegionSize - std::bit_cast<uintptr_t>(row + i) % kRegionSize;
     const uint32_t end = std::min(last, i + static_cast<uint32_t>((rest + 3) / sizeof(float)));
     auto& lock = lock_of(row + i);
     lock.lock();

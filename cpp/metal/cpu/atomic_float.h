@@ -12,5 +12,5 @@ float metal_cpu_atomic_add_f32(const metal::cpu::Group* group, float* place, flo
 
 // row[i] += addends[i] for the bits i that are set in `lanes`.
 void metal_cpu_atomic_add_row_f32(const metal::cpu::Group* group, float* row, const float* addends,
-                                  uint32_t lanes);
+                                  uint64_t lanes);
 }

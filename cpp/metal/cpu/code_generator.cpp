@@ -19,7 +19,7 @@ namespace metal::cpu {
 namespace {
 
 constexpr const char* kAbiVersion =
-    "4";  // of abi.h and of everything that generates code; part of every cache key
+    "5";  // of abi.h and of everything that generates code; part of every cache key
 
 const std::string& processor_features() {
   static const std::string features = [] {
@@ -100,10 +100,10 @@ struct Lowering {
     lower_convergent_calls(*entry);
   }
 
-  // Why not, or nothing.
-  std::string lower_wide(llvm::Function& body, const Variant& variant, ObjectCode& code) {
+  void lower_wide(llvm::Function& body, const Variant& variant, ObjectCode& code) {
     code.granularity = Granularity::Group;
-    return vectorize(body, variant, has_threadgroup_barriers(module), target, optimizer);
+    code.why_scalar =
+        vectorize(body, variant, has_threadgroup_barriers(module), target, optimizer, code.fetches);
   }
 };
 
@@ -126,7 +126,7 @@ ObjectCode generate(const FunctionInfo& function, const ConstantValues& constant
     if (scalar) {
       lowering.lower_scalar(*body, cooperation, code);
     } else {
-      code.why_scalar = lowering.lower_wide(*body, attempt, code);
+      lowering.lower_wide(*body, attempt, code);
       if (!code.why_scalar.empty()) continue;
     }
     emit(*module, *target);

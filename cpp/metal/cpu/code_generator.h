@@ -13,6 +13,7 @@ struct ObjectCode {
   std::string bytes;  // an ELF object that defines kernel_entry
   Granularity granularity = Granularity::Group;
   bool has_barriers = false;
+  bool fetches = false;
   std::string why_scalar;  // what had no vector form, if vector code was asked for
 };
 

@@ -72,8 +72,9 @@ class BfloatExpansion {
     Value* rounded =
         builder_.CreateAdd(bits, builder_.CreateAdd(odd, llvm::ConstantInt::get(words, 0x7fff)));
     Value* quiet = builder_.CreateOr(bits, 0x400000);
-    Value* magnitude = builder_.CreateAnd(bits, 0x7fffffff);
-    Value* nan = builder_.CreateICmpUGT(magnitude, llvm::ConstantInt::get(words, 0x7f800000));
+    llvm::IRBuilder<>::FastMathFlagGuard guard(builder_);
+    builder_.clearFastMathFlags();
+    Value* nan = builder_.CreateFCmpUNO(value, value);
     Value* high = builder_.CreateLShr(builder_.CreateSelect(nan, quiet, rounded), 16);
     Value* half = builder_.CreateTrunc(high, with(value->getType(), builder_.getInt16Ty()));
     return builder_.CreateBitCast(half, with(value->getType(), builder_.getBFloatTy()));

@@ -26,7 +26,7 @@ std::string constants_text(const ConstantValues& constants) {
 std::atomic<uint64_t> fallbacks{0};
 
 // A cache entry is some numbers, and the object file behind them.
-constexpr size_t kCodeNumbers = 3;
+constexpr size_t kCodeNumbers = 4;
 constexpr size_t kTraitNumbers = 3;
 
 template <size_t N>
@@ -36,7 +36,7 @@ std::string to_text(const uint32_t (&numbers)[N]) {
 
 std::string to_entry(const ObjectCode& code) {
   return to_text<kCodeNumbers>({static_cast<uint32_t>(code.granularity), code.has_barriers,
-                                !code.why_scalar.empty()}) +
+                                code.fetches, !code.why_scalar.empty()}) +
          code.bytes;
 }
 
@@ -44,7 +44,7 @@ ObjectCode from_entry(const std::string& entry) {
   uint32_t numbers[kCodeNumbers];
   std::memcpy(numbers, entry.data(), sizeof(numbers));
   return {entry.substr(sizeof(numbers)), static_cast<Granularity>(numbers[0]), numbers[1] != 0,
-          numbers[2] ? "cached" : ""};
+          numbers[2] != 0, numbers[3] ? "cached" : ""};
 }
 
 KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
@@ -112,7 +112,7 @@ class LoadedKernel : public CpuKernel {
     const ObjectCode object = find_or_generate(key, function_, constants_, variant);
     if (!object.why_scalar.empty()) ++fallbacks;
     auto memory = load_object(object.bytes, kEntrySymbol);
-    const CpuCode code{memory->entry, object.granularity, object.has_barriers};
+    const CpuCode code{memory->entry, object.granularity, object.has_barriers, object.fetches};
     loaded_.push_back({variant, code, std::move(memory)});
     return loaded_.back().code;
   }

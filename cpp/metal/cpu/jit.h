@@ -18,6 +18,7 @@ struct CpuCode {
   // Whether `entry` may call a metal_cpu_* function that blocks (barriers, SIMD-group functions,
   // reconverge).
   bool has_barriers = false;
+  bool fetches = false;  // `entry` can be called with kFetchUnit
 };
 
 // A kernel ready to run.

@@ -16,6 +16,7 @@
 #include "llvm/Transforms/Scalar/IndVarSimplify.h"
 #include "llvm/Transforms/Scalar/InstSimplifyPass.h"
 #include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopDeletion.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
@@ -104,6 +105,17 @@ void Optimizer::tidy(llvm::Function& body) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::InstSimplifyPass());
   passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::ADCEPass());
+  functions_.clear();
+  passes.run(body, functions_);
+}
+
+void Optimizer::drop_dead_code(llvm::Function& body) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::ADCEPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopDeletionPass()));
+  passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::ADCEPass());
   functions_.clear();
   passes.run(body, functions_);

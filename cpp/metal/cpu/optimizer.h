@@ -21,6 +21,8 @@ class Optimizer {
   void simplify_body(llvm::Function& body);
   // Between the steps of the vectoriser.
   void tidy(llvm::Function& body);
+  // What nothing needs any more, loops included.
+  void drop_dead_code(llvm::Function& body);
   // The code of one unit, before it is split at barriers.
   void simplify_wide(llvm::Function& wide);
   void split_coroutines(llvm::Module& module);

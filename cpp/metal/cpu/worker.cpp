@@ -68,6 +68,27 @@ void* install_signal_stack() {
   return stack.ss_sp;
 }
 
+// Threads that are not in the grid do not exist.
+void clip(Group& group) {
+  const Launch& launch = *group.launch;
+  for (int i = 0; i < 3; ++i) {
+    uint32_t size = launch.threads_per_threadgroup[i];
+    uint64_t start = static_cast<uint64_t>(group.position[i]) * size;
+    group.size[i] =
+        static_cast<uint32_t>(std::min<uint64_t>(size, launch.threads_per_grid[i] - start));
+  }
+}
+
+// To the next threadgroup; behind the last comes the first.
+void step(Group& group) {
+  const uint32_t* count = group.launch->threadgroups_per_grid;
+  for (int i = 0; i < 3; ++i) {
+    if (++group.position[i] < count[i]) break;
+    group.position[i] = 0;
+  }
+  clip(group);
+}
+
 }  // namespace
 
 Worker& Worker::current() {
@@ -160,6 +181,7 @@ void Worker::carrier_body(Fibre* self) {
       if (worker.needs_fibres(code)) break;
       uint32_t units = worker.units(code);
       worker.enter_kernel();
+      if (code.fetches) worker.fetch_next(dispatch);
       for (uint32_t unit = 0; unit < units; ++unit) code.entry(&worker.group_, unit);
       worker.leave_kernel();
     }
@@ -213,27 +235,21 @@ void Worker::place(uint64_t index) {
   group_.position[0] = static_cast<uint32_t>(index % count[0]);
   group_.position[1] = static_cast<uint32_t>(index / count[0] % count[1]);
   group_.position[2] = static_cast<uint32_t>(index / count[0] / count[1]);
-  clip();
+  clip(group_);
 }
 
 void Worker::advance() {
   ++next_;
-  const uint32_t* count = group_.launch->threadgroups_per_grid;
-  for (int i = 0; i < 3; ++i) {
-    if (++group_.position[i] < count[i]) break;
-    group_.position[i] = 0;
-  }
-  clip();
+  step(group_);
 }
 
-void Worker::clip() {
-  const Launch& launch = *group_.launch;
-  for (int i = 0; i < 3; ++i) {
-    uint32_t size = launch.threads_per_threadgroup[i];
-    uint64_t start = static_cast<uint64_t>(group_.position[i]) * size;
-    group_.size[i] =
-        static_cast<uint32_t>(std::min<uint64_t>(size, launch.threads_per_grid[i] - start));
-  }
+// So that it is there when its turn comes.
+void Worker::fetch_next(const Dispatch& dispatch) const {
+  if (next_ + 1 >= last_) return;
+  Group next = group_;
+  step(next);
+  const CpuCode& code = dispatch.code(next);
+  if (code.fetches) code.entry(&next, kFetchUnit);
 }
 
 }  // namespace metal::cpu

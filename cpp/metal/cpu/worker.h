@@ -66,7 +66,7 @@ class Worker {
   void run_as_fibres();
   void place(uint64_t index);
   void advance();
-  void clip();
+  void fetch_next(const Dispatch& dispatch) const;
   bool needs_fibres(const CpuCode& code) const;
   uint32_t units(const CpuCode& code) const;
 

@@ -10,6 +10,7 @@
 #include "metal/cpu/code_generator.h"
 #include "metal/cpu/optimizer.h"
 #include "metal/cpu/vectorizer/assume_together.h"
+#include "metal/cpu/vectorizer/fetch_ahead.h"
 #include "metal/cpu/vectorizer/float_atomics.h"
 #include "metal/cpu/vectorizer/linearize.h"
 #include "metal/cpu/vectorizer/prepare.h"
@@ -30,81 +31,124 @@ void show(const char* step, const llvm::Function& code) {
   code.print(llvm::errs());
 }
 
-}  // namespace
-
-namespace {
-
 class Vectorizer {
  public:
-  Vectorizer(const Variant& variant, llvm::TargetMachine& target, Optimizer& optimizer)
-      : variant_(variant), shapes_(shapes_of(variant)), target_(target), optimizer_(optimizer) {}
+  Vectorizer(llvm::Function& body, const Variant& variant, bool has_barriers,
+             llvm::TargetMachine& target, Optimizer& optimizer)
+      : variant_(variant),
+        has_barriers_(has_barriers),
+        target_(target),
+        optimizer_(optimizer),
+        body_(&body) {}
 
-  const BodyShapes& shapes() const { return shapes_; }
+  // Why not, or nothing.
+  std::string run() {
+    simplify();
+    make_clones();
+    UnitCode code;
+    const std::pair<llvm::Function*, llvm::Function**> results[] = {
+        {body_, &code.wide}, {hopeful_, &code.hopeful}, {far_, &code.far}, {fetch_, &code.fetch}};
+    for (const auto& [body, wide] : results) {
+      if (!body) continue;
+      const bool several = body == far_ || (body == fetch_ && far_);
+      *wide = widen_body(*body, several ? together_width(variant_.width) : variant_.width);
+      if (!*wide) return reason_;
+    }
+    if (code.fetch && !fetches(*code.fetch)) {
+      code.fetch->eraseFromParent();
+      code.fetch = nullptr;
+    }
+    can_fetch_ = code.fetch;
+    make_entry(code);
+    return "";
+  }
 
-  // Null, and `reason`, where there is no vector code. The body goes.
-  llvm::Function* run(llvm::Function& body, std::string& reason) {
+  bool can_fetch() const { return can_fetch_; }
+
+ private:
+  void simplify() {
+    mark_constant_loads(*body_);
+    optimizer_.simplify_body(*body_);
+    if (!has_barriers_ && peel_index_loops(*body_, shapes_of(variant_), optimizer_.functions()))
+      optimizer_.tidy(*body_);
+    show("simplified body of one thread", *body_);
+  }
+
+  // See UnitCode for what they are good for.
+  void make_clones() {
+    if (variant_.layout == ThreadLayout::Rows) {
+      llvm::ValueToValueMapTy values;
+      rest_ = llvm::CloneFunction(body_, values);
+      lock_float_adds(*rest_);
+    }
+    if (has_barriers_) return;
+    hopeful_ = clone_assuming_together(*body_, shapes_of(variant_));
+    // Where threads need not be a SIMD-group, more of them may be together.
+    if (hopeful_ && rest_) {
+      far_ = clone_assuming_together(*body_,
+                                     shapes_of({variant_.layout, together_width(variant_.width)}));
+    }
+    fetch_ = clone_for_fetching(far_ ? *far_ : hopeful_ ? *hopeful_ : *body_);
+    if (!fetch_) return;
+    optimizer_.drop_dead_code(*fetch_);
+    if (is_quick(*fetch_)) return;
+    fetch_->eraseFromParent();
+    fetch_ = nullptr;
+  }
+
+  // Null, and the reason, where there is no vector code. The body goes.
+  llvm::Function* widen_body(llvm::Function& body, uint32_t width) {
+    const BodyShapes shapes = shapes_of({variant_.layout, width});
     PreparePass().run(body, optimizer_.functions());
     show("prepared", body);
-    layout_private_memory(body, *body.getArg(kLaneArgument), variant_.width);
+    layout_private_memory(body, *body.getArg(kLaneArgument), width);
     show("private memory laid out", body);
-    linearize(body, shapes_, *body.getArg(kActiveArgument));
+    linearize(body, shapes, *body.getArg(kActiveArgument));
     show("linearized", body);
     optimizer_.tidy(body);
-    llvm::Function* wide = widen(body, shapes_, target_.getTargetTransformInfo(body), reason);
+    llvm::Function* wide = widen(body, shapes, target_.getTargetTransformInfo(body), reason_);
     if (!wide) return nullptr;
     show("widened", *wide);
     body.eraseFromParent();
     return wide;
   }
 
- private:
+  void make_entry(const UnitCode& code) {
+    llvm::Module& module = *code.wide->getParent();
+    if (rest_) {
+      make_rows_entry(code, *rest_, variant_.width);
+    } else if (has_barriers_) {
+      optimizer_.simplify_wide(*code.wide);
+      make_turns_entry(*code.wide, variant_, optimizer_);
+    } else {
+      make_all_units_entry(code, variant_);
+    }
+    optimizer_.optimize_wide(module);
+    if (!target_.getTargetFeatureString().contains("+avx512f")) widen_masks(module);
+    show("optimized", *module.getFunction(kEntrySymbol));
+  }
+
   const Variant& variant_;
-  BodyShapes shapes_;
+  const bool has_barriers_;
   llvm::TargetMachine& target_;
   Optimizer& optimizer_;
+  llvm::Function* body_;
+  llvm::Function* rest_ = nullptr;  // for single threads
+  llvm::Function* hopeful_ = nullptr;
+  llvm::Function* far_ = nullptr;
+  llvm::Function* fetch_ = nullptr;
+  std::string reason_;
+  bool can_fetch_ = false;
 };
 
 }  // namespace
 
 std::string vectorize(llvm::Function& body, const Variant& variant, bool has_barriers,
-                      llvm::TargetMachine& target, Optimizer& optimizer) {
-  llvm::Module& module = *body.getParent();
-  Vectorizer vectorizer(variant, target, optimizer);
-  mark_constant_loads(body);
-  optimizer.simplify_body(body);
-  if (!has_barriers && peel_index_loops(body, vectorizer.shapes(), optimizer.functions()))
-    optimizer.tidy(body);
-  show("simplified body of one thread", body);
-
-  llvm::Function* rest = nullptr;  // for single threads
-  if (variant.layout == ThreadLayout::Rows) {
-    llvm::ValueToValueMapTy values;
-    rest = llvm::CloneFunction(&body, values);
-    lock_float_adds(*rest);
-  }
-  llvm::Function* hopeful = nullptr;
-  if (!has_barriers) hopeful = clone_assuming_together(body, vectorizer.shapes());
-
-  std::string reason;
-  UnitCode code;
-  code.wide = vectorizer.run(body, reason);
-  if (!code.wide) return reason;
-  if (hopeful) {
-    code.hopeful = vectorizer.run(*hopeful, reason);
-    if (!code.hopeful) return reason;
-  }
-  if (rest) {
-    make_rows_entry(code, *rest, variant.width);
-  } else if (has_barriers) {
-    optimizer.simplify_wide(*code.wide);
-    make_turns_entry(*code.wide, variant, optimizer);
-  } else {
-    make_all_units_entry(code, variant);
-  }
-  optimizer.optimize_wide(module);
-  if (!target.getTargetFeatureString().contains("+avx512f")) widen_masks(module);
-  show("optimized", *module.getFunction(kEntrySymbol));
-  return "";
+                      llvm::TargetMachine& target, Optimizer& optimizer, bool& can_fetch) {
+  Vectorizer vectorizer(body, variant, has_barriers, target, optimizer);
+  std::string reason = vectorizer.run();
+  can_fetch = vectorizer.can_fetch();
+  return reason;
 }
 
 }  // namespace metal::cpu

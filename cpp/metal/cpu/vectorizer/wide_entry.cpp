@@ -64,23 +64,123 @@ llvm::SmallVector<Value*> arguments_of(llvm::IRBuilder<>& b, Value* group, const
   return {group, threads.x, threads.y, threads.z, threads.index, b.getInt32(0), threads.active};
 }
 
-void run_unit(llvm::IRBuilder<>& b, const UnitCode& code, llvm::ArrayRef<Value*> arguments) {
-  if (!code.hopeful) {
-    b.CreateCall(code.wide, arguments);
-    return;
-  }
-  code.hopeful->addFnAttr(llvm::Attribute::AlwaysInline);
-  code.wide->removeFnAttr(llvm::Attribute::AlwaysInline);
-  Value* done = b.CreateCall(code.hopeful, arguments);
+// Code that may give up, and what is to be done then.
+void run_or(llvm::IRBuilder<>& b, llvm::Function& hopeful, llvm::ArrayRef<Value*> arguments,
+            llvm::function_ref<void()> otherwise) {
+  Value* done = b.CreateCall(&hopeful, arguments);
   llvm::Function* entry = b.GetInsertBlock()->getParent();
   auto* again = llvm::BasicBlock::Create(entry->getContext(), "again", entry);
   auto* next = llvm::BasicBlock::Create(entry->getContext(), "next", entry);
   b.CreateCondBr(done, next, again);
   b.SetInsertPoint(again);
-  b.CreateCall(code.wide, arguments);
+  otherwise();
   b.CreateBr(next);
   b.SetInsertPoint(next);
 }
+
+void run_unit(llvm::IRBuilder<>& b, const UnitCode& code, llvm::ArrayRef<Value*> arguments) {
+  auto run = [&] { b.CreateCall(code.wide, arguments); };
+  if (code.hopeful) {
+    code.wide->removeFnAttr(llvm::Attribute::AlwaysInline);
+    run_or(b, *code.hopeful, arguments, run);
+  } else {
+    run();
+  }
+}
+
+// What follows, up to the end, is for calls that ask for it only.
+void begin_fetching(llvm::IRBuilder<>& b) {
+  llvm::Function* entry = b.GetInsertBlock()->getParent();
+  auto* fetch = llvm::BasicBlock::Create(entry->getContext(), "fetch", entry);
+  auto* run = llvm::BasicBlock::Create(entry->getContext(), "run", entry);
+  b.CreateCondBr(b.CreateICmpEQ(entry->getArg(1), b.getInt32(kFetchUnit)), fetch, run);
+  b.SetInsertPoint(fetch);
+}
+
+void end_fetching(llvm::IRBuilder<>& b) {
+  b.CreateRetVoid();
+  for (llvm::BasicBlock& block : *b.GetInsertBlock()->getParent()) {
+    if (block.empty()) b.SetInsertPoint(&block);
+  }
+}
+
+// A threadgroup whose units lie along its rows.
+class RowsBuilder {
+ public:
+  RowsBuilder(const UnitCode& code, uint32_t width)
+      : code_(code),
+        width_(width),
+        entry_(create_entry(*code.wide)),
+        b_(llvm::BasicBlock::Create(entry_->getContext(), "entry", entry_)) {
+    GroupAccess group(b_, entry_->getArg(0));
+    for (unsigned i = 0; i < 3; ++i) size_[i] = group.size(i);
+    whole_ = round_down(size_[0], width);
+    far_ = code.far ? round_down(size_[0], together_width(width)) : b_.getInt32(0);
+  }
+
+  llvm::Function* build(llvm::Function& body) {
+    if (code_.fetch) {
+      const bool far = code_.far;
+      begin_fetching(b_);
+      each_row([&] {
+        build_loop(b_, b_.getInt32(0), far ? far_ : whole_, far ? together_width(width_) : width_,
+                   "x", [&](Value* x) { b_.CreateCall(code_.fetch, arguments(x)); });
+      });
+      end_fetching(b_);
+    }
+    each_row([&] {
+      if (code_.far) run_far();
+      run_units(far_, whole_);
+      build_loop(b_, whole_, size_[0], 1, "rest",
+                 [&](Value* x) { b_.CreateCall(&body, arguments(x)); });
+    });
+    b_.CreateRetVoid();
+    return entry_;
+  }
+
+ private:
+  Value* round_down(Value* number, uint32_t step) {
+    return b_.CreateAnd(number, b_.getInt32(~(step - 1)));
+  }
+
+  void each_row(llvm::function_ref<void()> inside) {
+    build_loop(b_, b_.getInt32(0), size_[2], 1, "z", [&](Value* z) {
+      build_loop(b_, b_.getInt32(0), size_[1], 1, "y", [&](Value* y) {
+        z_ = z;
+        y_ = y;
+        row_ = b_.CreateMul(b_.CreateAdd(b_.CreateMul(z, size_[1]), y), size_[0]);
+        inside();
+      });
+    });
+  }
+
+  llvm::SmallVector<Value*> arguments(Value* x) {
+    return arguments_of(b_, entry_->getArg(0), {x, y_, z_, b_.CreateNUWAdd(row_, x), b_.getTrue()});
+  }
+
+  void run_units(Value* start, Value* end) {
+    build_loop(b_, start, end, width_, "x", [&](Value* x) { run_unit(b_, code_, arguments(x)); });
+  }
+
+  void run_far() {
+    const uint32_t step = together_width(width_);
+    build_loop(b_, b_.getInt32(0), far_, step, "far", [&](Value* x) {
+      run_or(b_, *code_.far, arguments(x),
+             [&] { run_units(x, b_.CreateAdd(x, b_.getInt32(step))); });
+    });
+  }
+
+  const UnitCode& code_;
+  const uint32_t width_;
+  llvm::Function* entry_;
+  llvm::IRBuilder<> b_;
+  Value* size_[3];
+  Value* whole_;  // threads of a row that fill units
+  Value* far_;    // and that fill several units at once
+  Value* y_ = nullptr;
+  Value* z_ = nullptr;
+  Value* row_ = nullptr;  // index of its first thread
+};
 
 }  // namespace
 
@@ -121,27 +221,7 @@ BodyShapes shapes_of(const Variant& variant) {
 }
 
 llvm::Function* make_rows_entry(const UnitCode& code, llvm::Function& body, uint32_t width) {
-  llvm::Function* entry = create_entry(*code.wide);
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(entry->getContext(), "entry", entry));
-  Value* group_pointer = entry->getArg(0);
-  GroupAccess group(b, group_pointer);
-  Value* size[] = {group.size(0), group.size(1), group.size(2)};
-  Value* whole = b.CreateAnd(size[0], b.getInt32(~(width - 1)));
-  build_loop(b, b.getInt32(0), size[2], 1, "z", [&](Value* z) {
-    build_loop(b, b.getInt32(0), size[1], 1, "y", [&](Value* y) {
-      Value* row = b.CreateMul(b.CreateAdd(b.CreateMul(z, size[1]), y), size[0]);
-      build_loop(b, b.getInt32(0), whole, width, "x", [&](Value* x) {
-        run_unit(b, code,
-                 arguments_of(b, group_pointer, {x, y, z, b.CreateNUWAdd(row, x), b.getTrue()}));
-      });
-      build_loop(b, whole, size[0], 1, "rest", [&](Value* x) {
-        b.CreateCall(&body,
-                     {group_pointer, x, y, z, b.CreateNUWAdd(row, x), b.getInt32(0), b.getTrue()});
-      });
-    });
-  });
-  b.CreateRetVoid();
-  return entry;
+  return RowsBuilder(code, width).build(body);
 }
 
 llvm::Function* make_all_units_entry(const UnitCode& code, const Variant& variant) {
@@ -149,6 +229,13 @@ llvm::Function* make_all_units_entry(const UnitCode& code, const Variant& varian
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(entry->getContext(), "entry", entry));
   Value* group_pointer = entry->getArg(0);
   Value* units = unit_count(b, group_pointer, variant);
+  if (code.fetch) {
+    begin_fetching(b);
+    build_loop(b, b.getInt32(0), units, 1, "unit", [&](Value* unit) {
+      b.CreateCall(code.fetch, unit_arguments(b, group_pointer, unit, variant));
+    });
+    end_fetching(b);
+  }
   build_loop(b, b.getInt32(0), units, 1, "unit", [&](Value* unit) {
     run_unit(b, code, unit_arguments(b, group_pointer, unit, variant));
   });

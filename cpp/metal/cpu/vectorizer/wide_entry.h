@@ -10,10 +10,16 @@ namespace metal::cpu {
 // What the arguments of a kernel's body are in units of this kind.
 BodyShapes shapes_of(const Variant& variant);
 
-// What runs a unit.
+// Lanes of code for threads that are together, which keeps most in scalars, from those of a unit.
+// No more than a mask has bits.
+constexpr uint32_t together_width(uint32_t width) { return width < 16 ? 4 * width : 64; }
+
+// What runs a unit. All but the first may be missing.
 struct UnitCode {
   llvm::Function* wide = nullptr;
-  llvm::Function* hopeful = nullptr;  // tried first, if there is one: it may give up
+  llvm::Function* hopeful = nullptr;  // tried first: it may give up
+  llvm::Function* far = nullptr;      // tried even before, for several units at once
+  llvm::Function* fetch = nullptr;    // fetches what a unit will read, or what `far` will
 };
 
 // A threadgroup at once: rows in units of `width` threads, the rest of each row by `body`.

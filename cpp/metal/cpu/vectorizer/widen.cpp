@@ -219,6 +219,8 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       w_.set_first(&call, b_.getFalse());
     } else if (name.starts_with(compiler::kRuntimePrefix)) {
       if (!widen_lane_operation(w_, call)) reason_ = "no vector form of " + name.str();
+    } else if (callee->getIntrinsicID() == llvm::Intrinsic::prefetch) {
+      memory_.prefetch(llvm::cast<llvm::IntrinsicInst>(call));
     } else if (auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(&call)) {
       memory_.copy(*copy);
     } else if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call)) {

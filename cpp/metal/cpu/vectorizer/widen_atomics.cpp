@@ -132,10 +132,10 @@ bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
     auto callee = w_.function().getParent()->getOrInsertFunction(
         "metal_cpu_atomic_add_row_f32",
         llvm::FunctionType::get(
-            b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()}, false));
+            b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()}, false));
     Value* flat = b_.CreateAddrSpaceCast(first, b_.getPtrTy());
     b_.CreateCall(callee, {w_.function().getArg(0), flat, memory,
-                           b_.CreateZExtOrTrunc(w_.mask_bits(), b_.getInt32Ty())});
+                           b_.CreateZExtOrTrunc(w_.mask_bits(), b_.getInt64Ty())});
     return nullptr;
   };
   auto one_by_one = [&]() -> Value* {

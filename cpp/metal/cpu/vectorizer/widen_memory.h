@@ -15,6 +15,7 @@ class MemoryWidener {
   void load(llvm::LoadInst& load);
   void store(llvm::StoreInst& store);
   void copy(llvm::MemCpyInst& copy);
+  void prefetch(llvm::IntrinsicInst& hint);
   void read_modify_write(llvm::AtomicRMWInst& operation);
   void compare_exchange(llvm::AtomicCmpXchgInst& operation);
 

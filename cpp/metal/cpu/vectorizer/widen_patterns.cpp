@@ -297,6 +297,29 @@ void MemoryWidener::store_runs(const StoreGroup& stores, const Shape& shape) {
   }
 }
 
+// The lines of memory that the lanes use if they are neighbours; otherwise it is not worth the
+// while.
+void MemoryWidener::prefetch(llvm::IntrinsicInst& hint) {
+  constexpr int64_t kLine = 64;
+  constexpr int64_t kMostLines = 8;
+  Value* pointer = hint.getArgOperand(0);
+  const Shape shape = w_.shape(pointer);
+  if (!shape.is_pattern()) return;
+  int64_t lowest = 0, highest = 0;
+  for (int64_t offset : shape.offsets()) {
+    lowest = std::min(lowest, offset);
+    highest = std::max(highest, offset);
+  }
+  if (highest - lowest > kMostLines * kLine) return;
+  auto fetch = [&](int64_t offset) {
+    auto* copy = llvm::cast<llvm::CallInst>(hint.clone());
+    copy->setArgOperand(0, b_.CreateConstGEP1_64(b_.getInt8Ty(), w_.first(pointer), offset));
+    b_.Insert(copy);
+  };
+  for (int64_t offset = lowest; offset < highest; offset += kLine) fetch(offset);
+  fetch(highest);
+}
+
 // See block_operations.h for which copies there are.
 void MemoryWidener::copy(llvm::MemCpyInst& copy) {
   Value* conditions[] = {w_.lanes(copy.getDest()).holds, w_.lanes(copy.getSource()).holds,

@@ -197,6 +197,23 @@ __METAL_MATH float pow(float x, float y) {
 
 __METAL_MATH float powr(float x, float y) { return x < 0.0f ? quiet_nan() : pow(x, y); }
 
+// ---- for arguments and results of half and bfloat: to about 18 bits ----
+
+__METAL_MATH float narrow_exp_base(float x, float log2_base) {
+  x = x > 160.0f / log2_base ? 160.0f / log2_base : x;
+  x = x < -160.0f / log2_base ? -160.0f / log2_base : x;
+  float t = fma(x, log2_base, kRoundMagic);
+  float r = fma(x, log2_base, -(t - kRoundMagic));
+  float p = 0x1.3a02ccp-7f;
+  p = fma(p, r, 0x1.c9fc46p-5f);
+  p = fma(p, r, 0x1.ec0378p-3f);
+  p = fma(p, r, 0x1.62e12cp-1f);
+  return scale2(fma(p, r, 1.0f), magic_int(t));
+}
+__METAL_MATH float narrow_exp2(float x) { return narrow_exp_base(x, 1.0f); }
+__METAL_MATH float narrow_exp(float x) { return narrow_exp_base(x, 0x1.715476p+0f); }
+__METAL_MATH float narrow_exp10(float x) { return narrow_exp_base(x, 0x1.a934f0p+1f); }
+
 // ---- fast versions: no denormals, fewer terms ----
 
 // base^x from the base's log2. The product enters the remainder unrounded; results under 2^-126 are

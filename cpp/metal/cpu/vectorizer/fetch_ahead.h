@@ -1,0 +1,21 @@
+// Reads of memory at addresses that were themselves read from memory: no processor foresees them.
+#pragma once
+
+namespace llvm {
+class Function;
+}
+
+namespace metal::cpu {
+
+// A GPU hides the wait for memory behind other threads. Here the units of a threadgroup run this
+// function while the threadgroup before theirs has not run yet: it computes such addresses and asks
+// for what is there, which the body then finds in the cache. Null if there is nothing to fetch, or
+// it would take loops, conditions on what is yet to be fetched, or much work to find out what.
+llvm::Function* clone_for_fetching(llvm::Function& body);
+
+// Whether what is left of such a function without its dead code is worth running.
+bool is_quick(llvm::Function& fetching);
+// Whether vector code still fetches: lanes that read all over memory do not.
+bool fetches(const llvm::Function& wide);
+
+}  // namespace metal::cpu
