@@ -342,3 +342,28 @@ class TestCompleteKernels:
         )
         with pytest.raises(ValueError, match="threadgroup memory"):
             self.call(X, source=source)
+
+
+def test_trap_in_one_thread_is_an_error():
+    kernel = mx.fast.metal_kernel(
+        name="guarded",
+        input_names=["x"],
+        output_names=["out"],
+        source="""
+            uint i = thread_position_in_grid.x;
+            if (x[i] > 5.0f) __builtin_trap();
+            out[i] = x[i];
+        """,
+    )
+
+    def run(x: np.ndarray) -> np.ndarray:
+        options = {"output_shapes": [x.shape], "output_dtypes": [mx.float32]}
+        return np.array(
+            kernel(inputs=[mx.array(x)], grid=(x.size, 1, 1), threadgroup=(32, 1, 1), **options)[0]
+        )
+
+    x = np.zeros(100, np.float32)
+    np.testing.assert_array_equal(run(x), x)
+    x[77] = 6
+    with pytest.raises(RuntimeError, match="guarded.*trap"):
+        run(x)

@@ -360,6 +360,10 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   }
 
   void visit_intrinsic(llvm::IntrinsicInst& call) {
+    if (call.doesNotReturn()) {  // a trap, for the first lane that comes here
+      w_.for_each_lane([&](Value*) { b_.Insert(call.clone()); });
+      return;
+    }
     if (call.getType()->isVoidTy()) return;
     if (scalar(call)) return;
     const llvm::Intrinsic::ID id = call.getIntrinsicID();
