@@ -207,18 +207,15 @@ MLX_SAMPLE_NATIVE void pull_wide(const float* a, const float* b, const float* we
 template <Metric M>
 MLX_SAMPLE_NATIVE void fill_weights(const float* d, const float* g, size_t columns, size_t row,
                                     float* weights) {
-  for (size_t j = 0; j < columns; j += 8) {
-    v8 dv = {};
-    v8 gv = {};
-    size_t count = std::min<size_t>(8, columns - j);
-    for (size_t i = 0; i < count; ++i) {
-      dv[i] = d[j + i];
-      gv[i] = g[j + i];
-    }
-    v8 w = weight<M>(dv, gv);
-    for (size_t i = 0; i < count; ++i) {
+  size_t j = 0;
+  for (; j + 8 <= columns; j += 8) {
+    v8 w = weight<M>(load(d + j), load(g + j));
+    for (size_t i = 0; i < 8; ++i) {
       weights[(j + i) * kRows + row] = w[i];
     }
+  }
+  for (; j < columns; ++j) {
+    weights[j * kRows + row] = weight<M>(v8{d[j]}, v8{g[j]})[0];
   }
 }
 

@@ -27,8 +27,6 @@ Nearest::Key key_of(float square, int32_t index) {
   return Nearest::Key(std::bit_cast<uint32_t>(square)) << 32 | static_cast<uint32_t>(index);
 }
 
-float square_of(Nearest::Key key) { return std::bit_cast<float>(static_cast<uint32_t>(key >> 32)); }
-
 bool is_finite(const float* point, size_t dims) {
   return std::all_of(point, point + dims, [](float x) { return std::isfinite(x); });
 }
@@ -115,12 +113,6 @@ MLX_SAMPLE_NATIVE size_t find_in(const View& tree, const float* query, const Sea
 
 // ---- Nearest ----
 
-float Nearest::worst() const { return square_of(capacity_ <= kSorted ? keys_.back() : keys_[0]); }
-
-float Nearest::bound(float limit) const {
-  return keys_.size() < capacity_ ? limit : capacity_ == 0 ? -1.0f : worst();
-}
-
 void Nearest::add(float square, int32_t index) {
   Key key = key_of(square, index);
   if (capacity_ > kSorted) {
@@ -149,8 +141,6 @@ void Nearest::sort() {
     std::sort(keys_.begin(), keys_.end());
   }
 }
-
-float Nearest::square(size_t i) const { return square_of(keys_[i]); }
 
 // ---- Tree ----
 

@@ -1,6 +1,7 @@
 // A k-d tree over one cloud of points: exact searches in any number of dimensions.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -19,17 +20,20 @@ class Nearest {
   void clear() { keys_.clear(); }
   size_t size() const { return keys_.size(); }
   // The largest squared distance of interest: `limit` as long as there is room.
-  float bound(float limit) const;
+  float bound(float limit) const {
+    return keys_.size() < capacity_ ? limit : capacity_ == 0 ? -1.0f : worst();
+  }
   void add(float square, int32_t index);
   // Puts them in order, nearest first.
   void sort();
-  float square(size_t i) const;
+  float square(size_t i) const { return square_of(keys_[i]); }
   int32_t index(size_t i) const { return static_cast<int32_t>(keys_[i]); }
 
  private:
   // Up to so many keys are kept in order; more are a heap.
   static constexpr size_t kSorted = 48;
-  float worst() const;
+  static float square_of(Key key) { return std::bit_cast<float>(static_cast<uint32_t>(key >> 32)); }
+  float worst() const { return square_of(capacity_ <= kSorted ? keys_.back() : keys_[0]); }
 
   size_t capacity_;
   std::vector<Key> keys_;
