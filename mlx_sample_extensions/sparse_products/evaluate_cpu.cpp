@@ -8,7 +8,6 @@
 #include "mlx/backend/cpu/parallel.h"
 #include "sparse_products/grouping.h"
 #include "sparse_products/host_kernels.h"
-#include "sparse_products/sizes.h"
 #include "sparse_products/sparse_products.h"
 
 namespace mlx_sample {
@@ -302,13 +301,24 @@ void outer_all(const Call& call, int32_t* space) {
   });
 }
 
-mx::array int_space(size_t count) {
+}  // namespace
+
+mx::array new_ints(size_t count) {
   mx::array space({static_cast<int>(count)}, mx::int32, nullptr, {});
   space.set_data(mx::allocator::malloc(space.nbytes()));
   return space;
 }
 
-}  // namespace
+RowReader row_of(const Indices& indices) { return indices ? RowReader(*indices) : RowReader(); }
+
+mx::array sums_for(const mx::array& out) {
+  if (out.dtype() == mx::float32) {
+    return out;
+  }
+  mx::array sums(out.shape(), mx::float32, nullptr, {});
+  sums.set_data(mx::allocator::malloc(sums.nbytes()));
+  return sums;
+}
 
 PartSizes SparseProduct::part_sizes(const std::vector<mx::array>& inputs) const {
   auto& a = inputs[0];
@@ -327,7 +337,6 @@ void SparseProduct::eval_cpu(const std::vector<mx::array>& inputs,
     return;
   }
   auto entries = entries_of(inputs);
-  auto row = [](const Indices& idx) { return idx ? RowReader(*idx) : RowReader(); };
   Call call{
       .entries = entries_in(inputs),
       .n_o = n_o_,
@@ -339,9 +348,9 @@ void SparseProduct::eval_cpu(const std::vector<mx::array>& inputs,
       .a = a.data<char>(),
       .b = b.data<char>(),
       .out = out.data<char>(),
-      .a_row = row(entries.a),
-      .b_row = row(entries.b),
-      .o_row = row(entries.o),
+      .a_row = row_of(entries.a),
+      .b_row = row_of(entries.b),
+      .o_row = row_of(entries.o),
   };
   auto& encoder = mx::cpu::get_command_encoder(stream());
   for (auto& in : inputs) {
@@ -349,17 +358,15 @@ void SparseProduct::eval_cpu(const std::vector<mx::array>& inputs,
   }
   encoder.set_output_array(out);
   if (!multiplies()) {
-    auto space = int_space(space_by_row(call.entries, n_o_));
+    auto space = new_ints(space_by_row(call.entries, n_o_));
     encoder.add_temporary(space);
     return encoder.dispatch([call, to = space.data<int32_t>()] { outer_all(call, to); });
   }
   auto parts = part_sizes(inputs);
-  auto space = int_space(parts.space());
+  auto space = new_ints(parts.space());
   encoder.add_temporary(space);
-  auto sums = out;
-  if (call.type != Element::Float32) {
-    sums = mx::array(out.shape(), mx::float32, nullptr, {});
-    sums.set_data(mx::allocator::malloc(sums.nbytes()));
+  auto sums = sums_for(out);
+  if (out.dtype() != mx::float32) {
     encoder.add_temporary(sums);
   }
   encoder.dispatch([call, parts, to = space.data<int32_t>(), sums = sums.data<float>()] {

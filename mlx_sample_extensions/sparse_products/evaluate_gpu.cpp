@@ -1,11 +1,98 @@
-// Sums of indexed products by kernels of the Metal device.
+// Sums of indexed products by kernels of the Metal device. The host orders the entries, in order
+// with the stream's kernels.
+#include <numeric>
+
+#include "mlx/backend/metal/device.h"
+#include "mlx/backend/metal/utils.h"
+#include "sparse_products/sizes.h"
 #include "sparse_products/sparse_products.h"
 
 namespace mlx_sample {
 
+namespace {
+
+// The kernels read the order from memory even if the entries stay as they come.
+void write_out(const Order& order, int32_t* entries, int32_t count) {
+  if (!order.entries) {
+    std::iota(entries, entries + count, 0);
+  }
+}
+
+int step_of(const Indices& indices) {
+  return indices ? static_cast<int>(indices->itemsize() / sizeof(int32_t)) : 0;
+}
+
+size_t tiles(int length, int tile) { return (length + tile - 1) / tile; }
+
+MTL::ComputePipelineState* find_kernel(const std::string& name, mx::Stream s) {
+  auto& d = mx::metal::device(s.device);
+  auto* library = d.get_library("mlx_ext", mx::metal::get_colocated_mtllib_path("mlx_ext"));
+  return d.get_kernel(name, library);
+}
+
+}  // namespace
+
 void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
                              std::vector<mx::array>& outputs) {
-  eval_cpu(inputs, outputs);
+  auto& a = inputs[0];
+  auto& b = inputs[1];
+  auto& out = outputs[0];
+  out.set_data(mx::allocator::malloc(out.nbytes()));
+  if (out.size() == 0) {
+    return;
+  }
+  auto entries = entries_of(inputs);
+  int count = entries_in(inputs);
+  auto parts = part_sizes(inputs);
+  auto space = new_ints(multiplies() ? parts.space() : space_by_row(count, n_o_));
+  ProductSizes sizes{
+      out.shape(1),       out.shape(2),       b.shape(2),        multiplies() ? parts.parts : n_o_,
+      step_of(entries.a), step_of(entries.b), step_of(entries.o)};
+
+  auto& encoder = mx::metal::get_command_encoder(stream());
+  encoder.add_temporary(space);
+  encoder.add_host_task([parts, count, n_o = n_o_, multiplies = multiplies(), o = row_of(entries.o),
+                         a = row_of(entries.a), to = space.data<int32_t>()] {
+    if (multiplies) {
+      write_out(order_by_part(parts, o, a, to), to + 2 * (parts.parts + 1), count);
+    } else {
+      write_out(order_by_row(count, n_o, o, to), to + n_o + 1, count);
+    }
+  });
+
+  auto type = mx::type_to_name(out);
+  // An argument that is not there is not read.
+  auto bind = [&](const Indices& indices, int index) {
+    encoder.set_input_array(indices ? *indices : space, index);
+  };
+  encoder.set_compute_pipeline_state(find_kernel((!multiplies()  ? "sparse_outer_"
+                                                  : transposed() ? "sparse_multiply_transposed_"
+                                                                 : "sparse_multiply_") +
+                                                     type,
+                                                 stream()));
+  encoder.set_bytes(sizes, 0);
+  encoder.set_input_array(a, 1);
+  encoder.set_input_array(b, 2);
+  bind(entries.a, 3);
+  bind(entries.b, 4);
+  if (!multiplies()) {
+    encoder.set_input_array(space, 5);
+    encoder.set_output_array(out, 6);
+    size_t places = sizes.groups * tiles(sizes.m, SPARSE_VECTORS) * tiles(sizes.c, SPARSE_COLUMNS);
+    return encoder.dispatch_threadgroups(MTL::Size(places, n_o_, 1),
+                                         MTL::Size(SPARSE_COLUMNS, 1, 1));
+  }
+  auto sums = sums_for(out);
+  if (out.dtype() != mx::float32) {
+    encoder.add_temporary(sums);
+  }
+  bind(entries.o, 5);
+  encoder.set_input_array(space, 6);
+  encoder.set_output_array(sums, 7);
+  encoder.set_output_array(out, 8);
+  encoder.dispatch_threadgroups(
+      MTL::Size(sizes.groups * tiles(sizes.m, SPARSE_COLUMNS), parts.parts, 1),
+      MTL::Size(SPARSE_COLUMNS, 1, 1));
 }
 
 }  // namespace mlx_sample

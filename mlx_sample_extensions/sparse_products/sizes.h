@@ -2,15 +2,17 @@
 #pragma once
 
 struct ProductSizes {
-  int entries;  // T
-  int groups;   // G
-  int m;        // rows of a matrix
-  int c;        // columns of a matrix
-  int parts;    // of the order of the entries
-  int pieces;   // of a part's work
+  int groups;
+  int m;  // sizes of a matrix, whichever way it lies
+  int c;
+  int parts;  // of the order of the entries
+  // Distances of indices in the units of 4 bytes, or 0 where entry t uses row t.
+  int a_step;
+  int b_step;
+  int o_step;
 };
 
-// Columns and vectors of a tile of a matrix product, and the depth that is done at a time.
-#define SPARSE_TILE_COLUMNS 32
-#define SPARSE_TILE_VECTORS 3
-#define SPARSE_TILE_DEPTH 128
+// A SIMD-group computes so many columns, for so many vectors at once, at such a depth at once.
+#define SPARSE_COLUMNS 32
+#define SPARSE_VECTORS 3
+#define SPARSE_DEPTH 128
