@@ -78,7 +78,7 @@ class _Clouds:
         return None if self.features is None else self.features[start:end]
 
     def gather_by_index(self, idx: mx.array, *, check: bool = True) -> mx.array:
-        """Positions of points by their place among all, of shape (*idx.shape, D)."""
+        """Positions of points by their place among all: idx's shape, then D."""
         idx = _index_array(self, "idx", idx)
         if check and idx.size and not 0 <= idx.min().item() <= idx.max().item() < self.total_points:
             _refuse(
