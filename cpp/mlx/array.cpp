@@ -242,7 +242,12 @@ bool array::is_available() const {
   if (array_desc_->status == Status::available) {
     return true;
   }
-  return array_desc_->status == Status::evaluated && (!event().valid() || event().is_signaled());
+  if (array_desc_->status != Status::evaluated) {
+    return false;
+  }
+  // Whoever wants a value that could not be computed is to wait for it, and to get the error.
+  const Event pending = event();
+  return !pending.valid() || (pending.is_signaled() && !pending.error());
 }
 
 void array::wait() {

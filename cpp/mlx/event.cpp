@@ -17,6 +17,7 @@ struct Event::State {
   std::condition_variable reached;
   uint64_t value = 0;
   std::exception_ptr error;
+  std::vector<Event> required;
   std::vector<std::pair<uint64_t, std::shared_ptr<void>>> kept;  // each until its value is reached
 };
 
@@ -51,6 +52,12 @@ void Event::signal(Stream stream) const {
   stream.device.type == Device::gpu ? gpu::signal(stream, *this) : cpu::signal(stream, *this);
 }
 
+void Event::require(const Event& other) const {
+  if (other.state_ == state_ || (other.is_signaled() && !other.error())) return;
+  std::lock_guard lock(state_->mutex);
+  state_->required.push_back(other);
+}
+
 void Event::keep(std::shared_ptr<void> object) const {
   std::lock_guard lock(state_->mutex);
   state_->kept.emplace_back(value_, std::move(object));
@@ -58,8 +65,18 @@ void Event::keep(std::shared_ptr<void> object) const {
 
 void Event::notify(std::exception_ptr error) const {
   std::vector<std::pair<uint64_t, std::shared_ptr<void>>> released;
+  std::vector<Event> required;
   {
     std::lock_guard lock(state_->mutex);
+    required.swap(state_->required);
+  }
+  std::erase_if(required, [&error](const Event& other) {
+    if (!error) error = other.error();
+    return other.is_signaled();
+  });
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->required.insert(state_->required.end(), required.begin(), required.end());
     state_->value = std::max(state_->value, value_);
     if (error) {
       state_->error = error;

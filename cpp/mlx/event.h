@@ -30,6 +30,9 @@ class Event {
 
   // What schedulers call when the moment has come. A non-null error reaches everyone who waits.
   void notify(std::exception_ptr error = nullptr) const;
+  // An error of the other event is one of this too: what it announces is computed from what the
+  // other announces. The other comes first.
+  void require(const Event& other) const;
   // Holds an object until the value is reached.
   void keep(std::shared_ptr<void> object) const;
   // The error of a signaled event, if any.

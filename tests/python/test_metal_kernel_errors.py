@@ -367,3 +367,33 @@ def test_trap_in_one_thread_is_an_error():
     x[77] = 6
     with pytest.raises(RuntimeError, match="guarded.*trap"):
         run(x)
+
+
+CONSUMERS = {
+    "eval": mx.eval,
+    "numpy": np.array,
+    "memoryview": memoryview,
+    "list": lambda a: a.tolist(),
+    "item": lambda a: a[3].item(),
+    "operation": lambda a: mx.eval(a + 1),
+    "other stream": lambda a: mx.eval(mx.add(a, 1, stream=mx.cpu)),
+    "text": repr,
+}
+
+
+@pytest.mark.parametrize("consume", CONSUMERS.values(), ids=CONSUMERS)
+def test_the_error_stays_with_the_array(consume):
+    kernel = mx.fast.metal_kernel(
+        name="stops", input_names=[], output_names=["out"], source="__builtin_trap();"
+    )
+    out = kernel(
+        inputs=[],
+        grid=(8, 1, 1),
+        threadgroup=(8, 1, 1),
+        output_shapes=[(8,)],
+        output_dtypes=[mx.int32],
+    )[0]
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="stops.*trap"):
+            consume(out)
+    assert (mx.ones(3) + 1).tolist() == [2, 2, 2]

@@ -81,13 +81,15 @@ class Evaluation {
 
   void schedule(array node) {
     Stream stream = node.primitive().stream();
+    auto& progress = event_of(stream);
     for (const auto& in : node.inputs()) {
-      if (in.status() == array::Status::evaluated && in.event().valid() &&
-          in.event().stream() != stream) {
-        in.event().wait(stream);
+      if (in.status() == array::Status::evaluated && in.event().valid()) {
+        if (in.event().stream() != stream) {
+          in.event().wait(stream);
+        }
+        progress.event.require(in.event());
       }
     }
-    auto& progress = event_of(stream);
     auto outputs = node.num_siblings() > 0 ? node.outputs() : std::vector<array>{};
     auto each_output = [&](auto f) {
       f(node);
