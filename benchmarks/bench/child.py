@@ -175,17 +175,18 @@ def torch_peak(run: Callable[[], object]) -> int:
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         out = run()
         size = bytes_of(out)
+    events = profiler.profiler.kineto_results.events()
+    memory = sorted((e.start_ns(), e.nbytes()) for e in events if e.name() == "[memory]")
     now = peak = 0
-    memory = [event for event in profiler.events() if event.name == "[memory]"]
-    for event in sorted(memory, key=lambda event: event.time_range.start):
-        now += event.cpu_memory_usage
+    for _, change in memory:
+        now += change
         peak = max(peak, now)
     return peak - size
 
 
 def bytes_of(results: object) -> int:
     """Of all arrays or tensors of a call."""
-    values = results.values() if isinstance(results, dict) else results
+    values = list(results.values()) if isinstance(results, dict) else results
     return sum(v.nbytes for v in (values if isinstance(values, (list, tuple)) else [values]))
 
 
