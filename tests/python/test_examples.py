@@ -52,3 +52,8 @@ def test_kernel_of_segment_reduce(rng, lengths, dtype, tolerance):
         wanted = [part.max(0) if maximum and len(part) else part.sum(0) for part in parts]
         assert got.shape == (len(lengths), 33)
         assert np.allclose(np.array(got, np.float64), wanted, rtol=tolerance, atol=20 * tolerance)
+
+
+def test_sparse_products():
+    text = run("sparse_products.py")
+    assert text.count("True") == 2 and "False" not in text
