@@ -64,6 +64,21 @@ std::string absolute(std::string_view path) {
   return std::string(text.str());
 }
 
+// Clang's address spaces as numbers in the IR.
+struct AddressSpaceNumbers {
+  clang::LangASMap numbers = {};
+
+  constexpr AddressSpaceNumbers() {
+    using clang::LangAS;
+    numbers[static_cast<unsigned>(LangAS::opencl_global)] = 1;
+    // spells `constant`: see the token pass
+    numbers[static_cast<unsigned>(LangAS::opencl_private)] = 2;
+    numbers[static_cast<unsigned>(LangAS::opencl_local)] = 3;
+    numbers[static_cast<unsigned>(LangAS::opencl_generic)] = 4;
+  }
+};
+constexpr AddressSpaceNumbers kAddressSpaces;
+
 // What cc1's own options cannot say.
 void set_language(clang::LangOptions& language) {
   language.DeclSpecKeyword = true;  // properties: the swizzles of vectors
@@ -223,16 +238,10 @@ void allow_address_spaces(clang::LangOptions& language) {
 }
 
 void describe_device(clang::TargetInfo& target) {
-  static constinit clang::LangASMap numbers = {};
-  numbers[static_cast<unsigned>(clang::LangAS::opencl_global)] = 1;
-  numbers[static_cast<unsigned>(clang::LangAS::opencl_private)] =
-      2;  // spells `constant`: see the token pass
-  numbers[static_cast<unsigned>(clang::LangAS::opencl_local)] = 3;
-  numbers[static_cast<unsigned>(clang::LangAS::opencl_generic)] = 4;
   // These members are protected: every target of Clang's sets them in its constructor.
   struct Device : clang::TargetInfo {
     static void describe(clang::TargetInfo& target) {
-      target.*(&Device::AddrSpaceMap) = &numbers;
+      target.*(&Device::AddrSpaceMap) = &kAddressSpaces.numbers;
       target.*(&Device::HasBFloat16) = true;
       target.*(&Device::HasFullBFloat16) = true;
       target.*(&Device::BFloat16Width) = 16;
