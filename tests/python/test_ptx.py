@@ -218,6 +218,26 @@ def test_recursion_and_pointers_to_any_memory(tmp_path: Path):
     assert "call.uni" in text and ".func" in text
 
 
+def test_copies_between_memories(tmp_path: Path):
+    text = ptx_of(
+        tmp_path,
+        """
+        struct Rows { float4 row[20]; int count; };
+        constant Rows table = {{float4(1), float4(2)}, 2};
+        kernel void f(device Rows* out [[buffer(0)]], constant Rows& given [[buffer(1)]],
+                      uint i [[thread_position_in_grid]]) {
+          threadgroup Rows shared;
+          if (i == 0) shared = table;
+          threadgroup_barrier(mem_flags::mem_threadgroup);
+          Rows mine = given;
+          mine.row[i % 20] = shared.row[1];
+          out[i] = mine;
+          out[i + 1] = shared;
+        }""",
+    )
+    assert "llvm." not in text and "call" not in text
+
+
 def test_function_constants_are_zero(tmp_path: Path):
     text = ptx_of(
         tmp_path,

@@ -131,7 +131,8 @@ class ModuleMapping {
     for (llvm::Instruction& instruction :
          llvm::make_early_inc_range(llvm::instructions(function))) {
       if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
-        const llvm::Function* callee = call->getCalledFunction();
+        // Not getCalledFunction(): the types of the call and the declaration may differ by now.
+        const auto* callee = llvm::dyn_cast<llvm::Function>(call->getCalledOperand());
         if (!callee || !callee->isIntrinsic()) continue;
         llvm::SmallVector<llvm::Type*> types;
         if (llvm::Intrinsic::getIntrinsicSignature(callee->getIntrinsicID(),
