@@ -42,6 +42,16 @@ class Scratch {
   mx::allocator::Buffer buffer_;
 };
 
+// Asks for the begin of a row: those of a block lie anywhere, and the rest of each follows.
+const char* soon(const char* row, int64_t bytes) {
+  constexpr int64_t kLine = 64;
+  constexpr int64_t kLines = 8;
+  for (int64_t at = 0; at < std::min(bytes, kLines * kLine); at += kLine) {
+    __builtin_prefetch(row + at);
+  }
+  return row;
+}
+
 // What tasks know: sizes, where things are, and which rows the entries use.
 struct Call {
   int32_t entries, n_o;
@@ -131,6 +141,7 @@ class MultiplyTask {
 
   void run(int32_t part) {
     clear(part);
+    int64_t x_bytes = call_.bytes(int64_t(call_.groups) * call_.c);
     int32_t place = order_.first_entry[part];
     int32_t end = order_.first_entry[part + 1];
     while (place < end) {
@@ -141,7 +152,7 @@ class MultiplyTask {
         if (call_.a_row[entry] != matrix) {
           break;
         }
-        x_[count] = call_.b + call_.bytes(int64_t(call_.b_row[entry]) * call_.groups * call_.c);
+        x_[count] = soon(call_.b + call_.b_row[entry] * x_bytes, x_bytes);
         o_[count] = sums_ + int64_t(call_.o_row[entry]) * row_size();
       }
       multiply(matrix, count);
@@ -225,12 +236,14 @@ class OuterTask {
     if (place == end) {
       return clear(row);
     }
+    int64_t a_bytes = call_.bytes(int64_t(call_.groups) * call_.m);
+    int64_t b_bytes = call_.bytes(int64_t(call_.groups) * call_.c);
     for (bool first = true; place < end; first = false) {
       int count = std::min<int32_t>(kBlockEntries, end - place);
       for (int i = 0; i < count; ++i, ++place) {
         int32_t entry = order_[place];
-        a_[i] = call_.a + call_.bytes(int64_t(call_.a_row[entry]) * call_.groups * call_.m);
-        b_[i] = call_.b + call_.bytes(int64_t(call_.b_row[entry]) * call_.groups * call_.c);
+        a_[i] = soon(call_.a + call_.a_row[entry] * a_bytes, a_bytes);
+        b_[i] = soon(call_.b + call_.b_row[entry] * b_bytes, b_bytes);
       }
       for (int g = piece_.g; g < piece_.g_end; ++g) {
         multiply(row, g, count, first);

@@ -102,7 +102,7 @@ PartSizes choose_parts(int32_t entries, int32_t n_o, int32_t matrices, int group
   constexpr double kPartBytes = 512 << 10;  // sums that stay in the L2 cache
   constexpr double kShared = 48;            // entries that should share a matrix in a part
   constexpr double kLeastWork = 100000;     // products
-  constexpr double kPieceColumns = 64;      // wide rows are shared among tasks as well
+  constexpr double kPieceColumns = 32;      // wide rows are shared among tasks as well
   double pieces = groups * std::max(m / kPieceColumns, 1.0);
   double row = double(groups) * m;
   double wanted = std::max(kParts, n_o * row * sizeof(float) / kPartBytes);

@@ -252,10 +252,10 @@ void multiply(const MultiplyBlock& block) {
 
 // o[i][j] (+)= sum over r of a[r][i] * b[r][j] for R rows and N vectors.
 template <int R, int N>
-inline void outer_tile(const float* a, const float* b, int entries, float* o, int64_t stride,
-                       int columns, bool first) {
+inline void outer_tile(const float* a, int a_stride, const float* b, int entries, float* o,
+                       int64_t stride, int columns, bool first) {
   Vec sum[R][N] = {};
-  for (int t = 0; t < entries; ++t, a += R, b += N * kWidth) {
+  for (int t = 0; t < entries; ++t, a += a_stride, b += N * kWidth) {
     Vec w[N];
 #pragma GCC unroll 2
     for (int n = 0; n < N; ++n) w[n] = load(b + n * kWidth);
@@ -280,26 +280,26 @@ inline void outer_tile(const float* a, const float* b, int entries, float* o, in
 }
 
 template <int N>
-void outer_rows(int rows, const float* a, const float* b, int entries, float* o, int64_t stride,
-                int columns, bool first) {
+void outer_rows(int rows, const float* a, int a_stride, const float* b, int entries, float* o,
+                int64_t stride, int columns, bool first) {
   int i = 0;
-  for (; i + kTileRows <= rows; i += kTileRows) {
-    outer_tile<kTileRows, N>(a + i * entries, b, entries, o + i * stride, stride, columns, first);
-  }
-  auto rest = [&]<int R>() {
-    outer_tile<R, N>(a + i * entries, b, entries, o + i * stride, stride, columns, first);
+  auto tile = [&]<int R>() {
+    outer_tile<R, N>(a + i, a_stride, b, entries, o + i * stride, stride, columns, first);
   };
+  for (; i + kTileRows <= rows; i += kTileRows) {
+    tile.template operator()<kTileRows>();
+  }
   switch (rows - i) {
     case 5:
-      return rest.template operator()<5>();
+      return tile.template operator()<5>();
     case 4:
-      return rest.template operator()<4>();
+      return tile.template operator()<4>();
     case 3:
-      return rest.template operator()<3>();
+      return tile.template operator()<3>();
     case 2:
-      return rest.template operator()<2>();
+      return tile.template operator()<2>();
     case 1:
-      return rest.template operator()<1>();
+      return tile.template operator()<1>();
   }
 }
 
@@ -308,12 +308,14 @@ void gather(const void* const* rows, int entries, int64_t first, int count, floa
             Element type) {
   for (int t = 0; t < entries; ++t, to += width) {
     const void* from = skip(rows[t], first, type);
-    if (count == width && type == Element::Float32 && width % kWidth == 0) {
-      for (int k = 0; k < width; k += kWidth)
-        store(to + k, load(static_cast<const float*>(from) + k));
-      continue;
+    if (type != Element::Float32) {
+      widen(from, to, count, type);
+    } else {
+      auto* values = static_cast<const float*>(from);
+      int k = 0;
+      for (; k + kWidth <= count; k += kWidth) store(to + k, load(values + k));
+      for (; k < count; ++k) to[k] = values[k];
     }
-    widen(from, to, count, type);
     for (int k = count; k < width; ++k) to[k] = 0;
   }
 }
@@ -323,18 +325,14 @@ void outer(const OuterBlock& block) {
   alignas(64) float b[kBlockEntries * kPanel];
   for (int i = 0; i < block.rows; i += kOuterRows) {
     int rows = smaller(kOuterRows, block.rows - i);
-    for (int k = 0; k < rows; k += kTileRows) {
-      int count = smaller(kTileRows, rows - k);
-      gather(block.a, block.entries, block.a_offset + i + k, count, a + k * block.entries, count,
-             block.type);
-    }
+    gather(block.a, block.entries, block.a_offset + i, rows, a, rows, block.type);
     for (int j = 0; j < block.columns; j += kPanel) {
       int columns = smaller(kPanel, block.columns - j);
       int width = columns > kWidth ? kPanel : kWidth;
       gather(block.b, block.entries, block.b_offset + j, columns, b, width, block.type);
       auto run = width == kPanel ? outer_rows<2> : outer_rows<1>;
-      run(rows, a, b, block.entries, block.o + i * block.o_stride + j, block.o_stride, columns,
-          block.first);
+      run(rows, a, rows, b, block.entries, block.o + i * block.o_stride + j, block.o_stride,
+          columns, block.first);
     }
   }
 }
