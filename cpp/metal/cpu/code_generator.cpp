@@ -19,7 +19,7 @@ namespace metal::cpu {
 namespace {
 
 constexpr const char* kAbiVersion =
-    "5";  // of abi.h and of everything that generates code; part of every cache key
+    "6";  // of abi.h and of everything that generates code; part of every cache key
 
 const std::string& processor_features() {
   static const std::string features = [] {
@@ -75,11 +75,11 @@ struct Lowering {
 
   // The kernel's body, ready for either kind of code.
   llvm::Function* prepare(const FunctionInfo& function, const ConstantValues& constants,
-                          bool lanes_are_threads) {
+                          bool lanes_are_threads, uint32_t row_multiple) {
     compiler::specialize(module, function, constants);
     optimizer.fold_constants(module);
     retarget(module, target);
-    llvm::Function* body = make_body(module, function, lanes_are_threads);
+    llvm::Function* body = make_body(module, function, lanes_are_threads, row_multiple);
     expand_bfloat(module);
     return body;
   }
@@ -121,7 +121,8 @@ ObjectCode generate(const FunctionInfo& function, const ConstantValues& constant
     const Cooperation cooperation = find_cooperation(*module);
     const bool scalar = attempt.layout == ThreadLayout::Scalar;
     llvm::Function* body =
-        lowering.prepare(function, constants, !scalar && cooperation == Cooperation::SimdGroups);
+        lowering.prepare(function, constants, !scalar && cooperation == Cooperation::SimdGroups,
+                         attempt.row_multiple);
     lower_threadgroup_variables(*body);
     if (scalar) {
       lowering.lower_scalar(*body, cooperation, code);
@@ -154,7 +155,7 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   KernelTraits traits;
   traits.cooperation = find_cooperation(*module);
   Lowering lowering{*module, *target};
-  llvm::Function* body = lowering.prepare(function, constants, false);
+  llvm::Function* body = lowering.prepare(function, constants, false, 1);
   traits.static_threadgroup_memory = lower_threadgroup_variables(*body);
   traits.natural_width = natural_width(*target);
   return traits;
@@ -178,7 +179,8 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
     zeros[constant.index] = {constant.type, 0};
   const KernelTraits traits = find_traits(function, zeros);
   std::string text;
-  generate(function, zeros, choose_variant(traits.cooperation, threadgroup, traits.natural_width),
+  generate(function, zeros,
+           choose_variant(traits.cooperation, threadgroup, threadgroup[0], traits.natural_width),
            [&](llvm::Module& module, llvm::TargetMachine& target) {
              compiler::complete_line_tables(module);
              text = form == "asm" ? emit_file(module, target, llvm::CodeGenFileType::AssemblyFile)

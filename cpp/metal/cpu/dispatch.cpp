@@ -76,7 +76,7 @@ void Dispatch::choose_code() {
       size[i] = cut >> i & 1 ? rest : whole;
       exists &= cut >> i & 1 ? rest != 0 : launch_.threads_per_grid[i] >= whole;
     }
-    if (exists) codes_[cut] = &kernel_.code_for(size);
+    if (exists) codes_[cut] = &kernel_.code_for(size, launch_.threads_per_threadgroup[0]);
   }
 }
 

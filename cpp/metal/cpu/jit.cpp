@@ -86,12 +86,13 @@ class LoadedKernel : public CpuKernel {
     if (function.max_total_threads) max_total_threads = std::min(function.max_total_threads, 1024u);
     // Code that can be foreseen is there before the first launch, and with it most errors.
     const uint32_t usual[3] = {256, 1, 1};
-    if (reference || traits_.cooperation != Cooperation::Barriers) code_for(usual);
+    if (reference || traits_.cooperation != Cooperation::Barriers) code_for(usual, usual[0]);
   }
 
-  const CpuCode& code_for(const uint32_t (&size)[3]) const override {
+  const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row) const override {
     const Variant variant =
-        reference_ ? Variant{} : choose_variant(traits_.cooperation, size, traits_.natural_width);
+        reference_ ? Variant{}
+                   : choose_variant(traits_.cooperation, size, row, traits_.natural_width);
     const std::lock_guard lock(mutex_);
     for (const Loaded& loaded : loaded_) {
       if (loaded.variant == variant) return loaded.code;
@@ -108,7 +109,8 @@ class LoadedKernel : public CpuKernel {
 
   const CpuCode& load(const Variant& variant) const {
     const std::string key = key_ + "-" + std::to_string(static_cast<uint32_t>(variant.layout)) +
-                            "-" + std::to_string(variant.width);
+                            "-" + std::to_string(variant.width) + "-" +
+                            std::to_string(variant.row_multiple);
     const ObjectCode object = find_or_generate(key, function_, constants_, variant);
     if (!object.why_scalar.empty()) ++fallbacks;
     auto memory = load_object(object.bytes, kEntrySymbol);

@@ -25,8 +25,9 @@ struct CpuCode {
 struct CpuKernel {
   virtual ~CpuKernel() = default;
 
-  // For threadgroups of this size; generated when it is first needed. Thread-safe.
-  virtual const CpuCode& code_for(const uint32_t (&size)[3]) const = 0;
+  // For threadgroups of this size, where a launch has rows of `row` threads; generated when it is
+  // first needed. Thread-safe.
+  virtual const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row) const = 0;
 
   std::string name;
   uint32_t static_threadgroup_memory = 0;  // bytes at the start of Group::memory

@@ -26,8 +26,9 @@ uint32_t lower_threadgroup_variables(llvm::Function& body);
 // Makes `body(Group*, x, y, z, index, lane, active)` from the kernel: its arguments are read from
 // the launch, its built-in arguments computed from the position of the thread. Only vector code
 // uses the last two: the number of the lane in its unit, and whether the lane has a thread.
-// `lanes_are_threads`: a unit is a SIMD-group.
-llvm::Function* make_body(llvm::Module& module, const FunctionInfo& kernel, bool lanes_are_threads);
+// `lanes_are_threads`: a unit is a SIMD-group. `row_multiple`: see Variant.
+llvm::Function* make_body(llvm::Module& module, const FunctionInfo& kernel, bool lanes_are_threads,
+                          uint32_t row_multiple);
 inline constexpr unsigned kLaneArgument = 5;
 inline constexpr unsigned kActiveArgument = 6;
 

@@ -14,14 +14,16 @@ using llvm::Value;
 
 class BuiltinLowering {
  public:
-  BuiltinLowering(llvm::Function& body, bool lanes_are_threads)
-      : body_(body), lane_(lanes_are_threads ? body.getArg(kLaneArgument) : nullptr) {}
+  BuiltinLowering(llvm::Function& body, bool lanes_are_threads, uint32_t row_multiple)
+      : body_(body),
+        lane_(lanes_are_threads ? body.getArg(kLaneArgument) : nullptr),
+        row_multiple_(row_multiple) {}
 
   Value* value(llvm::IRBuilder<>& b, Builtin builtin, unsigned i) {
     GroupAccess group(b, body_.getArg(0));
     switch (builtin) {
       case Builtin::ThreadPositionInGrid:
-        return b.CreateNUWAdd(b.CreateNUWMul(group.position(i), group.threads_per_threadgroup(i)),
+        return b.CreateNUWAdd(b.CreateNUWMul(group.position(i), row_length(b, group, i)),
                               body_.getArg(1 + i));
       case Builtin::ThreadPositionInThreadgroup:
         return body_.getArg(1 + i);
@@ -65,6 +67,13 @@ class BuiltinLowering {
  private:
   Value* index() { return body_.getArg(4); }
 
+  // Bits that are known to be 0 are said to be.
+  Value* row_length(llvm::IRBuilder<>& b, GroupAccess& group, unsigned i) {
+    Value* length = group.threads_per_threadgroup(i);
+    if (i != 0 || row_multiple_ == 1) return length;
+    return b.CreateAnd(length, b.getInt32(~(row_multiple_ - 1)));
+  }
+
   Value* volume(llvm::IRBuilder<>& b, bool dispatched) {
     GroupAccess group(b, body_.getArg(0));
     Value* product = b.getInt32(1);
@@ -80,6 +89,7 @@ class BuiltinLowering {
 
   llvm::Function& body_;
   llvm::Argument* lane_;
+  uint32_t row_multiple_;
 };
 
 bool is_scalar(Builtin builtin) {
@@ -106,8 +116,8 @@ Value* builtin_component(BuiltinLowering& lowering, llvm::IRBuilder<>& builder, 
   return lowering.value(builder, builtin, static_cast<unsigned>(component));
 }
 
-void replace_builtins(llvm::Function& body, bool lanes_are_threads) {
-  BuiltinLowering lowering(body, lanes_are_threads);
+void replace_builtins(llvm::Function& body, bool lanes_are_threads, uint32_t row_multiple) {
+  BuiltinLowering lowering(body, lanes_are_threads, row_multiple);
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body))) {
     auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
     const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
@@ -148,7 +158,8 @@ void bind_arguments(llvm::Function& body, llvm::Function& kernel, const Function
 
 }  // namespace
 
-llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool lanes_are_threads) {
+llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool lanes_are_threads,
+                          uint32_t row_multiple) {
   llvm::Function* kernel = module.getFunction(info.name);
   llvm::IRBuilder<> builder(module.getContext());
   llvm::Type* number = builder.getInt32Ty();
@@ -162,7 +173,7 @@ llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool l
   body->getArg(0)->addAttr(llvm::Attribute::NoAlias);
   body->splice(body->begin(), kernel);
   bind_arguments(*body, *kernel, info);
-  replace_builtins(*body, lanes_are_threads);
+  replace_builtins(*body, lanes_are_threads, row_multiple);
   kernel->eraseFromParent();
   return body;
 }

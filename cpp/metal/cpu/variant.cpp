@@ -5,9 +5,7 @@ namespace {
 
 constexpr uint32_t kNarrowest = 8;
 
-}  // namespace
-
-Variant choose_variant(Cooperation cooperation, const uint32_t (&size)[3], uint32_t natural_width) {
+Variant choose_layout(Cooperation cooperation, const uint32_t (&size)[3], uint32_t natural_width) {
   switch (cooperation) {
     case Cooperation::None:
       for (uint32_t width = natural_width; width >= kNarrowest; width /= 2) {
@@ -23,6 +21,24 @@ Variant choose_variant(Cooperation cooperation, const uint32_t (&size)[3], uint3
       break;
   }
   return {size[0] % kSimdWidth == 0 ? ThreadLayout::Full : ThreadLayout::Ragged, kSimdWidth};
+}
+
+}  // namespace
+
+Variant choose_variant(Cooperation cooperation, const uint32_t (&size)[3], uint32_t row,
+                       uint32_t natural_width) {
+  Variant variant = choose_layout(cooperation, size, natural_width);
+  if (variant.layout == ThreadLayout::Ragged) return variant;
+  // Few kinds, as each is compiled by itself.
+  const bool units_are_larger = variant.layout == ThreadLayout::Rows;
+  const uint32_t multiples[] = {together_width(variant.width), variant.width};
+  for (uint32_t multiple : multiples) {
+    if (multiple > variant.width && !units_are_larger) continue;
+    if (size[0] % multiple != 0 || row % multiple != 0) continue;
+    variant.row_multiple = multiple;
+    break;
+  }
+  return variant;
 }
 
 }  // namespace metal::cpu

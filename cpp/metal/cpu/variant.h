@@ -21,11 +21,20 @@ enum class ThreadLayout : uint32_t {
 struct Variant {
   ThreadLayout layout = ThreadLayout::Scalar;
   uint32_t width = 1;  // lanes of a unit
+  // A power of two: the threadgroup's rows and those of all threadgroups before it have a multiple
+  // of so many threads. Positions in the grid then are aligned like those in the threadgroup.
+  uint32_t row_multiple = 1;
 
   bool operator==(const Variant&) const = default;
 };
 
-// The variant for threadgroups of this size. `natural_width`: lanes that suit the vector registers.
-Variant choose_variant(Cooperation cooperation, const uint32_t (&size)[3], uint32_t natural_width);
+// Lanes of code for threads that are together, which keeps most in scalars, from those of a unit.
+// No more than a mask has bits.
+constexpr uint32_t together_width(uint32_t width) { return width < 16 ? 4 * width : 64; }
+
+// The variant for threadgroups of this size in a launch with rows of `row` threads, which the
+// threadgroup may cut. `natural_width`: lanes that suit the vector registers.
+Variant choose_variant(Cooperation cooperation, const uint32_t (&size)[3], uint32_t row,
+                       uint32_t natural_width);
 
 }  // namespace metal::cpu

@@ -85,8 +85,9 @@ class Vectorizer {
     hopeful_ = clone_assuming_together(*body_, shapes_of(variant_));
     // Where threads need not be a SIMD-group, more of them may be together.
     if (hopeful_ && rest_) {
-      far_ = clone_assuming_together(*body_,
-                                     shapes_of({variant_.layout, together_width(variant_.width)}));
+      far_ = clone_assuming_together(
+          *body_,
+          shapes_of({variant_.layout, together_width(variant_.width), variant_.row_multiple}));
     }
     fetch_ = clone_for_fetching(far_ ? *far_ : hopeful_ ? *hopeful_ : *body_);
     if (!fetch_) return;
@@ -98,7 +99,7 @@ class Vectorizer {
 
   // Null, and the reason, where there is no vector code. The body goes.
   llvm::Function* widen_body(llvm::Function& body, uint32_t width) {
-    const BodyShapes shapes = shapes_of({variant_.layout, width});
+    const BodyShapes shapes = shapes_of({variant_.layout, width, variant_.row_multiple});
     PreparePass().run(body, optimizer_.functions());
     show("prepared", body);
     layout_private_memory(body, *body.getArg(kLaneArgument), width);

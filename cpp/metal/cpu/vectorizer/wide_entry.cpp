@@ -204,8 +204,13 @@ BodyShapes shapes_of(const Variant& variant) {
   BodyShapes shapes{.width = variant.width, .arguments = {}};
   switch (variant.layout) {
     case ThreadLayout::Rows:
-      shapes.arguments = {uniform,        consecutive(unit_zeros), uniform, uniform,
-                          consecutive(0), consecutive(32),         uniform};
+      shapes.arguments = {uniform,
+                          consecutive(unit_zeros),
+                          uniform,
+                          uniform,
+                          consecutive(variant.row_multiple % variant.width == 0 ? unit_zeros : 0),
+                          consecutive(32),
+                          uniform};
       break;
     case ThreadLayout::Full:
       shapes.arguments = {uniform, consecutive(unit_zeros), uniform,

@@ -10,10 +10,6 @@ namespace metal::cpu {
 // What the arguments of a kernel's body are in units of this kind.
 BodyShapes shapes_of(const Variant& variant);
 
-// Lanes of code for threads that are together, which keeps most in scalars, from those of a unit.
-// No more than a mask has bits.
-constexpr uint32_t together_width(uint32_t width) { return width < 16 ? 4 * width : 64; }
-
 // What runs a unit. All but the first may be missing.
 struct UnitCode {
   llvm::Function* wide = nullptr;
