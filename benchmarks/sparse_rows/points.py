@@ -35,7 +35,8 @@ def numpy_segments(a: dict, operation: str, shuffled: bool) -> dict:
         block, g = rows[places], a["g"][chosen][:, None].astype(np.float64)
         if operation == "max":
             out[chosen] = block.max(1)
-            gradient[places] = g * (block == block.max(1, keepdims=True))
+            holds = block == block.max(1, keepdims=True)
+            gradient[places] = g * holds / holds.sum(1, keepdims=True)
         else:
             out[chosen] = block.sum(1)
             gradient[places] = g

@@ -250,6 +250,7 @@ class Gradients {
 
  private:
   static constexpr size_t kRanges = 16;
+  static constexpr size_t kNear = 3072;  // floats of b, with as many sums
 
   // b by coordinates where there are few of them, else with rows of whole registers.
   void pack(bool narrow) {
@@ -294,32 +295,38 @@ class Gradients {
     }
   }
 
+  // Stretches of b outside and rows inside, so that the stretch and its sums stay in the first
+  // cache.
   template <Metric M>
   void range_wide(size_t begin, size_t end, float* ga, float* gb) const {
-    constexpr size_t kStretch = 128;  // points of b, which stay in the cache with their sums
-    std::vector<float> weights(kStretch * kRows);
-    std::vector<float> points(kRows * dims_);
-    std::vector<float> sums(kRows * dims_);
-    for (size_t top = begin; top < end; top += kRows) {
-      size_t rows = std::min(kRows, end - top);
-      std::fill(points.begin(), points.end(), 0.0f);
-      std::fill(sums.begin(), sums.end(), 0.0f);
-      std::fill(weights.begin(), weights.end(), 0.0f);
-      for (size_t r = 0; r < rows; ++r) {
-        std::copy_n(a_ + (top + r) * s_.dims, s_.dims, points.begin() + r * dims_);
-      }
-      for (size_t left = 0; left < s_.columns; left += kStretch) {
-        size_t count = std::min(kStretch, s_.columns - left);
-        for (size_t r = 0; r < rows; ++r) {
-          size_t at = (top + r) * s_.columns + left;
+    size_t stretch = std::max<size_t>(kNear / dims_ / 8, 2) * 8;
+    size_t rows = (end - begin + kRows - 1) / kRows * kRows;
+    std::vector<float> weights(stretch * kRows, 0.0f);
+    std::vector<float> points(rows * dims_, 0.0f);
+    std::vector<float> sums(rows * dims_, 0.0f);
+    for (size_t i = begin; i < end; ++i) {
+      std::copy_n(a_ + i * s_.dims, s_.dims, points.begin() + (i - begin) * dims_);
+    }
+    for (size_t left = 0; left < s_.columns; left += stretch) {
+      size_t count = std::min(stretch, s_.columns - left);
+      for (size_t top = begin; top < end; top += kRows) {
+        for (size_t r = 0; r < kRows; ++r) {
+          // Rows that fill up the last tile repeat the one before: without weight.
+          size_t at = std::min(top + r, end - 1) * s_.columns + left;
           fill_weights<M>(d_ + at, g_ + at, count, r, weights.data());
         }
-        pull_wide<M>(points.data(), packed_.data() + left * dims_, weights.data(), count, dims_,
-                     sums.data(), gb ? gb + left * dims_ : nullptr);
+        for (size_t r = end - top; r < kRows; ++r) {
+          for (size_t j = 0; j < count; ++j) {
+            weights[j * kRows + r] = 0.0f;
+          }
+        }
+        size_t own = (top - begin) * dims_;
+        pull_wide<M>(points.data() + own, packed_.data() + left * dims_, weights.data(), count,
+                     dims_, sums.data() + own, gb ? gb + left * dims_ : nullptr);
       }
-      for (size_t r = 0; ga && r < rows; ++r) {
-        std::copy_n(sums.begin() + r * dims_, s_.dims, ga + (top + r) * s_.dims);
-      }
+    }
+    for (size_t i = begin; ga && i < end; ++i) {
+      std::copy_n(sums.begin() + (i - begin) * dims_, s_.dims, ga + i * s_.dims);
     }
   }
 
