@@ -2,7 +2,7 @@
 // neighbours, and each task has places of the result to itself: no locks, no intermediate of the
 // size of the products, and the same sums in the same order however many threads there are.
 #include <algorithm>
-#include <vector>
+#include <thread>
 
 #include "mlx/backend/cpu/encoder.h"
 #include "mlx/backend/cpu/parallel.h"
@@ -65,8 +65,11 @@ struct Call {
 
   int64_t bytes(int64_t elements) const { return elements * (type == Element::Float32 ? 4 : 2); }
   double work() const { return (double(entries) * c + n_o) * groups * m; }
-  // So many keep the cores evenly busy.
-  int tasks() const { return static_cast<int>(std::clamp(work() / kLeastWork, 1.0, 16.0)); }
+  // So many keep the cores evenly busy. How work is cut does not change any sum.
+  int64_t tasks() const {
+    static const double most = 4.0 * std::max(std::thread::hardware_concurrency(), 2u);
+    return static_cast<int64_t>(std::clamp(work() / kLeastWork, 1.0, most));
+  }
 };
 
 // A stretch of the columns of a row of the result.
@@ -147,7 +150,7 @@ class MultiplyTask {
     while (place < end) {
       int32_t matrix = call_.a_row[order_[place]];
       int count = 0;
-      for (; place < end && count < kBlockEntries; ++place, ++count) {
+      for (; place < end && count < kMultiplyEntries; ++place, ++count) {
         int32_t entry = order_[place];
         if (call_.a_row[entry] != matrix) {
           break;
@@ -206,8 +209,8 @@ class MultiplyTask {
   const Order& order_;
   float* sums_;
   Piece piece_;
-  const void* x_[kBlockEntries];
-  float* o_[kBlockEntries];
+  const void* x_[kMultiplyEntries];
+  float* o_[kMultiplyEntries];
 };
 
 void multiply_all(const Call& call, const PartSizes& parts, int32_t* space, float* sums) {
@@ -239,7 +242,7 @@ class OuterTask {
     int64_t a_bytes = call_.bytes(int64_t(call_.groups) * call_.m);
     int64_t b_bytes = call_.bytes(int64_t(call_.groups) * call_.c);
     for (bool first = true; place < end; first = false) {
-      int count = std::min<int32_t>(kBlockEntries, end - place);
+      int count = std::min<int32_t>(kOuterEntries, end - place);
       for (int i = 0; i < count; ++i, ++place) {
         int32_t entry = order_[place];
         a_[i] = soon(call_.a + call_.a_row[entry] * a_bytes, a_bytes);
@@ -294,8 +297,8 @@ class OuterTask {
   const Order& order_;
   float* scratch_;
   Piece piece_;
-  const void* a_[kBlockEntries];
-  const void* b_[kBlockEntries];
+  const void* a_[kOuterEntries];
+  const void* b_[kOuterEntries];
 };
 
 void outer_all(const Call& call, int32_t* space) {

@@ -100,13 +100,13 @@ RowReader::RowReader(const mx::array& indices)
 PartSizes choose_parts(int32_t entries, int32_t n_o, int32_t matrices, int groups, int m, int c) {
   constexpr double kParts = 16;             // enough for the cores
   constexpr double kPartBytes = 512 << 10;  // sums that stay in the L2 cache
-  constexpr double kShared = 48;            // entries that should share a matrix in a part
+  constexpr double kShared = 96;            // entries that should share a matrix in a part
   constexpr double kLeastWork = 100000;     // products
-  constexpr double kPieceColumns = 32;      // wide rows are shared among tasks as well
-  double pieces = groups * std::max(m / kPieceColumns, 1.0);
+  constexpr double kLeastTasks = 8;         // parts, or stretches of wide rows
+  constexpr double kStretch = 64;           // columns
   double row = double(groups) * m;
   double wanted = std::max(kParts, n_o * row * sizeof(float) / kPartBytes);
-  double least = std::max(kParts / pieces, 1.0);
+  double least = std::max(kLeastTasks / (groups * std::max(m / kStretch, 1.0)), 1.0);
   double sharing = matrices ? std::max(entries / (kShared * matrices), least) : wanted;
   double worth = row * (double(entries) * c + n_o) / kLeastWork;
   double parts = std::min({wanted, sharing, worth, double(n_o)});

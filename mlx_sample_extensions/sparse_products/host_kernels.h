@@ -9,8 +9,10 @@ namespace mlx_sample {
 
 enum class Element { Float32, Float16, BFloat16 };
 
-// The most entries of a block.
-inline constexpr int kBlockEntries = 120;
+// The most entries of a block: many use a matrix that was laid out for them, and fewer lie side by
+// side in the caches.
+inline constexpr int kMultiplyEntries = 240;
+inline constexpr int kOuterEntries = 120;
 
 // o[r][m] += sum over c of w[m][c] * x[r][c], where w lies by columns if `transposed`.
 struct MultiplyBlock {

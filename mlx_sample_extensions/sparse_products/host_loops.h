@@ -119,26 +119,35 @@ void multiply_rows(int entries, const void* const* x, int64_t x_offset, float* c
   }
 }
 
-// panel[c][j] = w[j][c] in blocks of 4 x 4; columns beyond the last become zero.
+// panel[c][j] = w[j][c] in blocks of 4 x 4; columns beyond the last become zero. All rows of w are
+// read side by side: so many streams are prefetched best. What comes next is asked for: on the way
+// the lines of a matrix are far apart.
 void pack_rows(const float* w, int64_t stride, int columns, int depth, float* panel, int width) {
+  constexpr int kAhead = 64;
+  int whole = columns & ~3;
   int c = 0;
   for (; c + 4 <= depth; c += 4) {
-    int j = 0;
-    for (; j + 4 <= columns; j += 4) {
+    for (int j = 0; j < whole; j += 4) {
+      const float* from = w + j * stride + c;
       Quad r[4];
-      for (int i = 0; i < 4; ++i) r[i] = *reinterpret_cast<const Quad*>(w + (j + i) * stride + c);
+      for (int i = 0; i < 4; ++i) r[i] = *reinterpret_cast<const Quad*>(from + i * stride);
+      if (c % 16 == 0 && c + kAhead < depth) {
+        for (int i = 0; i < 4; ++i) __builtin_prefetch(from + i * stride + kAhead);
+      }
       Quad a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5);
       Quad b = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
       Quad d = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
       Quad e = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
-      Quad out[4] = {
-          __builtin_shufflevector(a, b, 0, 1, 4, 5), __builtin_shufflevector(a, b, 2, 3, 6, 7),
-          __builtin_shufflevector(d, e, 0, 1, 4, 5), __builtin_shufflevector(d, e, 2, 3, 6, 7)};
-      for (int i = 0; i < 4; ++i) *reinterpret_cast<Quad*>(panel + (c + i) * width + j) = out[i];
+      float* to = panel + c * width + j;
+      *reinterpret_cast<Quad*>(to) = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+      *reinterpret_cast<Quad*>(to + width) = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+      *reinterpret_cast<Quad*>(to + 2 * width) = __builtin_shufflevector(d, e, 0, 1, 4, 5);
+      *reinterpret_cast<Quad*>(to + 3 * width) = __builtin_shufflevector(d, e, 2, 3, 6, 7);
     }
     for (int i = 0; i < 4; ++i) {
-      for (int k = j; k < width; ++k)
+      for (int k = whole; k < width; ++k) {
         panel[(c + i) * width + k] = k < columns ? w[k * stride + c + i] : 0;
+      }
     }
   }
   for (; c < depth; ++c) {
@@ -226,8 +235,8 @@ void multiply(const MultiplyBlock& block) {
                                 : multiply_few<3>(block);
   }
   alignas(64) float panel[kDepth * kPanel];
-  float space[kBlockEntries * kDepth];
-  const void* rows[kBlockEntries];
+  float space[kMultiplyEntries * kDepth];
+  const void* rows[kMultiplyEntries];
   for (int c = 0; c < block.depth; c += kDepth) {
     int depth = smaller(kDepth, block.depth - c);
     auto x = widen_rows(block, c, depth, space, rows);
@@ -321,8 +330,8 @@ void gather(const void* const* rows, int entries, int64_t first, int count, floa
 }
 
 void outer(const OuterBlock& block) {
-  alignas(64) float a[kBlockEntries * kOuterRows];
-  alignas(64) float b[kBlockEntries * kPanel];
+  alignas(64) float a[kOuterEntries * kOuterRows];
+  alignas(64) float b[kOuterEntries * kPanel];
   for (int i = 0; i < block.rows; i += kOuterRows) {
     int rows = smaller(kOuterRows, block.rows - i);
     gather(block.a, block.entries, block.a_offset + i, rows, a, rows, block.type);
