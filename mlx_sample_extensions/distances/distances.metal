@@ -38,9 +38,19 @@ template <typename T>
   }
 }
 
-// A SIMD-group for each row: the gradient by its point of sum(g * d). Columns' points by
-// coordinates.
-[[kernel]] void pairwise_gradient(
+// The factor of a pair's difference, or of its signs.
+METAL_FUNC float weight(float distance, float g) {
+  if (metric == 0) return distance > 0 ? g / distance : 0.0f;
+  return metric == 1 ? 2 * g : g;
+}
+
+METAL_FUNC float pull(float w, float difference) {
+  return w * (metric == 2 ? metal::sign(difference) : difference);
+}
+
+// The gradient of sum(g * d) by the rows' points: a SIMD-group for each, and some of its
+// coordinates. The columns' points come by coordinates.
+[[kernel]] void pairwise_gradient_of_rows(
     constant const DistanceSizes& sizes [[buffer(0)]],
     const device float* a [[buffer(1)]],
     const device float* b [[buffer(2)]],
@@ -52,33 +62,60 @@ template <typename T>
     uint lane [[thread_index_in_simdgroup]]) {
   const int row = group.x * DISTANCE_SIMDGROUPS + simd_group;
   if (row >= sizes.rows) return;
-  a += (int64_t(group.z) * sizes.rows + row) * sizes.dims;
-  b += int64_t(group.z) * sizes.columns * sizes.dims;
-  const int64_t start =
-      int64_t(group.z) * sizes.rows * sizes.columns + int64_t(row) * sizes.row_step;
-  out += (int64_t(group.z) * sizes.rows + row) * sizes.dims;
-  for (int base = 0; base < sizes.dims; base += DISTANCE_DIMS) {
-    const int dims = metal::min(DISTANCE_DIMS, sizes.dims - base);
-    float sums[DISTANCE_DIMS] = {};
-    for (int j = lane; j < sizes.columns; j += 32) {
-      const int64_t pair = start + int64_t(j) * sizes.column_step;
-      const float distance = d[pair];
-      float w = g[pair];
-      if (metric == 0) w = distance > 0 ? w / distance : 0.0f;
-      if (metric == 1) w = 2 * w;
-#pragma clang loop unroll(full)
-      for (int k = 0; k < DISTANCE_DIMS; ++k) {
-        if (k < dims) {
-          const float difference = a[base + k] - b[int64_t(base + k) * sizes.columns + j];
-          sums[k] += w * (metric == 2 ? metal::sign(difference) : difference);
-        }
-      }
-    }
+  const int base = group.y * DISTANCE_DIMS;
+  const int dims = metal::min(DISTANCE_DIMS, sizes.dims - base);
+  const int64_t point = (int64_t(group.z) * sizes.rows + row) * sizes.dims + base;
+  const int64_t pairs = (int64_t(group.z) * sizes.rows + row) * sizes.columns;
+  b += (int64_t(group.z) * sizes.dims + base) * sizes.columns;
+  float sums[DISTANCE_DIMS] = {};
+  for (int j = lane; j < sizes.columns; j += 32) {
+    const float w = weight(d[pairs + j], g[pairs + j]);
 #pragma clang loop unroll(full)
     for (int k = 0; k < DISTANCE_DIMS; ++k) {
-      const float sum = metal::simd_sum(sums[k]);
-      if (k < dims && lane == 0) out[base + k] = sum;
+      if (k < dims) sums[k] += pull(w, a[point + k] - b[int64_t(k) * sizes.columns + j]);
     }
+  }
+#pragma clang loop unroll(full)
+  for (int k = 0; k < DISTANCE_DIMS; ++k) {
+    const float sum = metal::simd_sum(sums[k]);
+    if (k < dims && lane == 0) out[point + k] = sum;
+  }
+}
+
+// The same by the columns' points: a thread for each, and some of its coordinates, so that
+// neighbouring threads read neighbouring pairs.
+[[kernel]] void pairwise_gradient_of_columns(
+    constant const DistanceSizes& sizes [[buffer(0)]],
+    const device float* a [[buffer(1)]],
+    const device float* b [[buffer(2)]],
+    const device float* d [[buffer(3)]],
+    const device float* g [[buffer(4)]],
+    device float* out [[buffer(5)]],
+    uint3 at [[thread_position_in_grid]]) {
+  const int64_t column = at.x;
+  const int base = at.y * DISTANCE_DIMS;
+  const int dims = metal::min(DISTANCE_DIMS, sizes.dims - base);
+  a += int64_t(at.z) * sizes.rows * sizes.dims + base;
+  d += int64_t(at.z) * sizes.rows * sizes.columns + column;
+  g += int64_t(at.z) * sizes.rows * sizes.columns + column;
+  float point[DISTANCE_DIMS] = {};
+#pragma clang loop unroll(full)
+  for (int k = 0; k < DISTANCE_DIMS; ++k) {
+    if (k < dims) point[k] = b[(int64_t(at.z) * sizes.dims + base + k) * sizes.columns + column];
+  }
+  float sums[DISTANCE_DIMS] = {};
+  for (int i = 0; i < sizes.rows; ++i) {
+    const int64_t pair = int64_t(i) * sizes.columns;
+    const float w = weight(d[pair], g[pair]);
+#pragma clang loop unroll(full)
+    for (int k = 0; k < DISTANCE_DIMS; ++k) {
+      if (k < dims) sums[k] += pull(w, point[k] - a[int64_t(i) * sizes.dims + k]);
+    }
+  }
+  out += (int64_t(at.z) * sizes.columns + column) * sizes.dims + base;
+#pragma clang loop unroll(full)
+  for (int k = 0; k < DISTANCE_DIMS; ++k) {
+    if (k < dims) out[k] = sums[k];
   }
 }
 

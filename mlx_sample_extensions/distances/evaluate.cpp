@@ -33,23 +33,22 @@ mx::array by_coordinates(const mx::array& points, mx::Stream s) {
   return mx::contiguous_copy_gpu(mx::swapaxes_in_eval(points, 1, 2), s);
 }
 
-void encode_gradient(const mx::array& a, const mx::array& b, const mx::array& d, const mx::array& g,
-                     bool transposed, Metric metric, mx::array& out, mx::Stream s) {
-  int rows = a.shape(1);
-  int columns = b.shape(1);
-  DistanceSizes sizes{rows, columns, a.shape(2), transposed ? 1 : columns, transposed ? rows : 1};
+// Binds what both gradients' kernels take.
+mx::metal::CommandEncoder& bind_gradient(const char* kernel, const Arrays& inputs, Metric metric,
+                                         mx::array& out, mx::Stream s) {
+  auto& a = inputs[0];
+  auto& b = inputs[1];
+  DistanceSizes sizes{a.shape(1), b.shape(1), a.shape(2)};
   auto others = by_coordinates(b, s);
   auto& encoder = mx::metal::get_command_encoder(s);
-  encoder.set_compute_pipeline_state(find_kernel("pairwise_gradient", metric, s));
+  encoder.set_compute_pipeline_state(find_kernel(kernel, metric, s));
   encoder.set_bytes(sizes, 0);
   encoder.set_input_array(a, 1);
   encoder.set_input_array(others, 2);
-  encoder.set_input_array(d, 3);
-  encoder.set_input_array(g, 4);
+  encoder.set_input_array(inputs[2], 3);
+  encoder.set_input_array(inputs[3], 4);
   encoder.set_output_array(out, 5);
-  size_t groups = mx::ceildiv(rows, DISTANCE_SIMDGROUPS);
-  encoder.dispatch_threadgroups(MTL::Size(groups, 1, a.shape(0)),
-                                MTL::Size(32 * DISTANCE_SIMDGROUPS, 1, 1));
+  return encoder;
 }
 
 }  // namespace
@@ -77,7 +76,7 @@ void PairwiseDistance::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   if (out.size() == 0) {
     return;
   }
-  DistanceSizes sizes{out.shape(1), out.shape(2), inputs[0].shape(2), out.shape(2), 1};
+  DistanceSizes sizes{out.shape(1), out.shape(2), inputs[0].shape(2)};
   auto others = by_coordinates(inputs[1], stream());
   auto& encoder = mx::metal::get_command_encoder(stream());
   encoder.set_compute_pipeline_state(
@@ -104,13 +103,19 @@ void PairwiseGradient::eval_cpu(const Arrays& inputs, Arrays& outputs) {
 
 void PairwiseGradient::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   allocate(outputs);
+  size_t batch = inputs[0].shape(0);
+  size_t rows = inputs[0].shape(1);
+  size_t columns = inputs[1].shape(1);
+  size_t parts = mx::ceildiv(inputs[0].shape(2), DISTANCE_DIMS);
+  constexpr size_t kThreads = 32 * DISTANCE_SIMDGROUPS;
   if (by_a_ && outputs[0].size() > 0) {
-    encode_gradient(inputs[0], inputs[1], inputs[2], inputs[3], false, metric_, outputs[0],
-                    stream());
+    bind_gradient("pairwise_gradient_of_rows", inputs, metric_, outputs[0], stream())
+        .dispatch_threadgroups(MTL::Size(mx::ceildiv(rows, DISTANCE_SIMDGROUPS), parts, batch),
+                               MTL::Size(kThreads, 1, 1));
   }
   if (by_b_ && outputs[by_a_].size() > 0) {
-    encode_gradient(inputs[1], inputs[0], inputs[2], inputs[3], true, metric_, outputs[by_a_],
-                    stream());
+    bind_gradient("pairwise_gradient_of_columns", inputs, metric_, outputs[by_a_], stream())
+        .dispatch_threads(MTL::Size(columns, parts, batch), MTL::Size(kThreads, 1, 1));
   }
 }
 

@@ -1,14 +1,11 @@
 // What the host tells the kernels of distances; included by both.
 #pragma once
 
-// The points of one matrix' rows and those of its columns; `row_step` and `column_step` lead from
-// one distance to the next.
+// The points of one matrix' rows and those of its columns.
 struct DistanceSizes {
   int rows;
   int columns;
   int dims;
-  int row_step;
-  int column_step;
 };
 
 // Rows that a thread computes of its column.
