@@ -54,6 +54,21 @@ def test_contiguous(rng, stream, dtype, np_dtype, eps, shape):
     assert_axpby(z, x, y, 4.0, -2.5, eps)
 
 
+@STREAMS
+@pytest.mark.parametrize("alpha, beta", [(1.0, 0.0), (2.0, 1.0), (-0.5, 0.25)])
+def test_unusual_halves(stream, alpha, beta):
+    special = [np.inf, -np.inf, np.nan, 65504, 65504, -65504, 6e-8, 6e-5, -6.1e-5, 0.0, -0.0]
+    x = np.array(special, np.float16)
+    y = x[::-1].copy()
+    with np.errstate(all="ignore"):
+        expected = np.float32(alpha) * x.astype(np.float32) + np.float32(beta) * y.astype(
+            np.float32
+        )
+        expected = expected.astype(np.float16)
+    z = axpby(mx.array(x), mx.array(y), alpha, beta, stream=stream)
+    np.testing.assert_array_equal(np.array(z), expected)
+
+
 LAYOUTS = {
     "same": lambda a: a,
     "transposed": lambda a: a.T,
