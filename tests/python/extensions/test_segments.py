@@ -36,7 +36,10 @@ def gradient(x: np.ndarray, rows: list[np.ndarray], operation: str, g: np.ndarra
         if operation in ("sum", "mean"):
             parts = np.broadcast_to(g[k] / (len(r) if operation == "mean" else 1), x[r].shape)
         elif operation == "prod":
-            parts = np.stack([g[k] * np.prod(np.delete(x[r], i, 0), 0) for i in range(len(r))])
+            one = np.ones((1, *x.shape[1:]))
+            before = np.cumprod(np.concatenate([one, x[r][:-1]]), 0)
+            after = np.cumprod(np.concatenate([one, x[r][:0:-1]]), 0)[::-1]
+            parts = g[k] * before * after
         else:
             holds = x[r] == KNOWN[operation](x[r], axis=0)
             parts = holds * g[k] / holds.sum(0)
