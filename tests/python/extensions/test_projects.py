@@ -209,6 +209,36 @@ PYBIND11_MODULE(other, m) { m.def("f", [](const mlx::core::array& a) { return a;
 
 
 @pytest.mark.timeout(900)
+def test_debug_libraries_know_their_lines(environment, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text("""
+cmake_minimum_required(VERSION 3.24)
+project(kernels LANGUAGES CXX)
+find_package(MLX CONFIG REQUIRED)
+mlx_build_metallib(TARGET a TITLE debug SOURCES k.metal OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR} DEBUG ON)
+mlx_build_metallib(TARGET b TITLE plain SOURCES k.metal OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+""")
+    (tmp_path / "k.metal").write_text("""
+#ifndef MLX_METAL_DEBUG
+#define MLX_METAL_DEBUG 0
+#endif
+kernel void f(device float* x) {
+  x[0] = 7 + MLX_METAL_DEBUG;
+}
+""")
+    root = environment.run(environment.python, "-m", "mlx", "--cmake-dir", cwd=tmp_path).strip()
+    environment.run("cmake", "-S", ".", "-B", "build", f"-DMLX_ROOT={root}", cwd=tmp_path)
+    environment.run("cmake", "--build", "build", cwd=tmp_path)
+
+    def code(title: str) -> str:
+        library = tmp_path / "build" / f"{title}.metallib"
+        command = (environment.python, "-m", "mlx._metalc", "--emit", "llvm", library)
+        return environment.run(*command, cwd=tmp_path)
+
+    assert "DILocation(line: 6," in code("debug") and "8.0" in code("debug")
+    assert "DILocation" not in code("plain") and "7.0" in code("plain")
+
+
+@pytest.mark.timeout(900)
 def test_cpp_program(environment, tmp_path):
     copy = tmp_path / "cpp"
     shutil.copytree(ROOT / "examples" / "cpp", copy)
