@@ -78,7 +78,8 @@ void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
   if (!multiplies()) {
     encoder.set_input_array(space, 5);
     encoder.set_output_array(out, 6);
-    size_t places = sizes.groups * tiles(sizes.m, SPARSE_VECTORS) * tiles(sizes.c, SPARSE_COLUMNS);
+    size_t places =
+        sizes.groups * tiles(sizes.m, SPARSE_OUTER_ROWS) * tiles(sizes.c, SPARSE_COLUMNS);
     return encoder.dispatch_threadgroups(MTL::Size(places, n_o_, 1),
                                          MTL::Size(SPARSE_COLUMNS, 1, 1));
   }

@@ -16,3 +16,5 @@ struct ProductSizes {
 #define SPARSE_COLUMNS 32
 #define SPARSE_VECTORS 3
 #define SPARSE_DEPTH 128
+// And so many rows of outer products.
+#define SPARSE_OUTER_ROWS 8

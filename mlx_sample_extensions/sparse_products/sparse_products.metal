@@ -126,7 +126,8 @@ template <typename T, bool transposed>
   }
 }
 
-// A SIMD-group for each row of the result and each tile of one group's matrix.
+// A SIMD-group for each row of the result and each tile of one group's matrix. Its lanes look up the
+// rows of as many entries at once.
 template <typename T>
 [[kernel]] void sparse_outer(
     constant ProductSizes& sizes [[buffer(0)]],
@@ -137,11 +138,14 @@ template <typename T>
     device const int* order [[buffer(5)]],
     device T* out [[buffer(6)]],
     uint2 position [[threadgroup_position_in_grid]],
-    uint lane [[thread_index_in_simdgroup]]) {
+    uint thread_lane [[thread_index_in_simdgroup]]) {
+  threadgroup int a_rows[SPARSE_COLUMNS];
+  threadgroup int b_rows[SPARSE_COLUMNS];
+  const int lane = thread_lane;
   const int across = tiles(sizes.c, SPARSE_COLUMNS);
-  const int down = tiles(sizes.m, SPARSE_VECTORS);
+  const int down = tiles(sizes.m, SPARSE_OUTER_ROWS);
   const int c = position.x % across * SPARSE_COLUMNS + lane;
-  const int m = position.x / across % down * SPARSE_VECTORS;
+  const int m = position.x / across % down * SPARSE_OUTER_ROWS;
   const int g = position.x / across / down;
   const int row = position.y;
   const bool inside = c < sizes.c;
@@ -149,18 +153,28 @@ template <typename T>
   a += size_t(g) * sizes.m;
   b += size_t(g) * sizes.c + (inside ? c : 0);
 
-  float sum[SPARSE_VECTORS] = {};
+  float sum[SPARSE_OUTER_ROWS] = {};
   const int end = order[row + 1];
-  for (int place = order[row]; place < end; ++place) {
-    const int entry = entries[place];
-    device const T* x = a + size_t(row_of(a_idx, sizes.a_step, entry)) * sizes.groups * sizes.m;
-    const float y = b[size_t(row_of(b_idx, sizes.b_step, entry)) * sizes.groups * sizes.c];
+  for (int place = order[row]; place < end; place += SPARSE_COLUMNS) {
+    const int count = min(end - place, SPARSE_COLUMNS);
+    if (lane < count) {
+      a_rows[lane] = row_of(a_idx, sizes.a_step, entries[place + lane]);
+      b_rows[lane] = row_of(b_idx, sizes.b_step, entries[place + lane]);
+    }
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+    for (int i = 0; i < count; ++i) {
+      device const T* x = a + size_t(a_rows[i]) * sizes.groups * sizes.m;
+      const float y = b[size_t(b_rows[i]) * sizes.groups * sizes.c];
 #pragma clang loop unroll(full)
-    for (int n = 0; n < SPARSE_VECTORS; ++n) sum[n] += float(x[min(m + n, sizes.m - 1)]) * y;
+      for (int n = 0; n < SPARSE_OUTER_ROWS; ++n) {
+        sum[n] += float(x[min(m + n, sizes.m - 1)]) * y;
+      }
+    }
+    simdgroup_barrier(mem_flags::mem_threadgroup);
   }
   out += (size_t(row) * sizes.groups + g) * sizes.m * sizes.c + c;
 #pragma clang loop unroll(full)
-  for (int n = 0; n < SPARSE_VECTORS; ++n) {
+  for (int n = 0; n < SPARSE_OUTER_ROWS; ++n) {
     if (inside && m + n < sizes.m) out[size_t(m + n) * sizes.c] = T(sum[n]);
   }
 }
