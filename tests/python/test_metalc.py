@@ -107,6 +107,8 @@ def test_errors(source: Path, tmp_path: Path):
 
     foreign = metalc("--list", source)
     assert foreign.returncode == 1 and "not a .metallib" in foreign.stderr
+    folder = metalc("--emit", "llvm", tmp_path)
+    assert folder.returncode == 1 and f"cannot read {tmp_path}" in folder.stderr
     missing = metalc("--list", tmp_path / "none.metallib")
     assert missing.returncode == 1 and "none.metallib" in missing.stderr
     wrong_arch = ["--emit", "ptx", "--arch", "sm_10", source]

@@ -1,5 +1,6 @@
 #include "metal/tools/command_line.h"
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -130,7 +131,7 @@ Command parse(const std::vector<std::string>& arguments) {
 
 std::string read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error("cannot read " + path);
+  if (!file || std::filesystem::is_directory(path)) throw std::runtime_error("cannot read " + path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
