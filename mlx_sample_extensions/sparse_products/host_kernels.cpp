@@ -7,10 +7,14 @@ namespace mlx_sample {
 
 const HostKernels& host_kernels() {
 #if defined(__x86_64__)
-  static const HostKernels& best = __builtin_cpu_supports("avx512f") ? host::avx512
-                                   : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
-                                       ? host::avx2
-                                       : host::baseline;
+  auto choose = []() -> const HostKernels& {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) {
+      return host::avx512;
+    }
+    bool modern = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return modern ? host::avx2 : host::baseline;  // all that have AVX2 convert halves too
+  };
+  static const HostKernels& best = choose();
   return best;
 #else
   return host::baseline;
