@@ -5,6 +5,7 @@ import re
 import mlx.core as mx
 import numpy as np
 import pytest
+from kernel_runner import double, launch, outputs
 
 SOURCE = "y[thread_position_in_grid.x] = x[thread_position_in_grid.x];"
 X = mx.ones(16)
@@ -397,3 +398,40 @@ def test_the_error_stays_with_the_array(consume):
         with pytest.raises(RuntimeError, match="stops.*trap"):
             consume(out)
     assert (mx.ones(3) + 1).tolist() == [2, 2, 2]
+
+
+class TestFaults:
+    """A kernel that faults names itself, and the next one runs."""
+
+    HEADER = "float deep(int n) { return n < 0 ? 0 : deep(n + 1) * 2 + deep(n + 2); }"
+
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "y[0] = *(device float*)(ulong(x[0] + 1) << 44);",
+            "*(device float*)ulong(x[0]) = 1;",
+            "if (x[thread_position_in_grid.x] > 5) __builtin_trap();",
+            "y[0] = deep(x[0]);",
+            "float a[4000000]; for (int i = 0; i < 4000000; ++i) a[i] = i; y[0] = a[int(x[9])];",
+        ],
+    )
+    def test_faults(self, statement):
+        x = mx.arange(16, dtype=mx.float32)
+        mx.eval(x)  # else it is part of what fails
+        kernel = mx.fast.metal_kernel("faulty", ["x"], ["y"], statement, header=self.HEADER)
+        with pytest.raises(RuntimeError, match="faulty.*was stopped"):
+            mx.eval(kernel(inputs=[x], **launch(16), **outputs(x)))
+        (y,) = double()(inputs=[x], **launch(16), **outputs(x))
+        assert y.tolist() == [2 * i for i in range(16)]
+
+    def test_traps_that_no_thread_reaches(self):
+        x = mx.arange(16, dtype=mx.float32)
+        source = """
+            uint i = thread_position_in_grid.x;
+            if (x[i] > 100) __builtin_trap();
+            y[i] = simd_sum(x[i]);
+        """
+        (y,) = mx.fast.metal_kernel("careful", ["x"], ["y"], source)(
+            inputs=[x], **launch(16), **outputs(x)
+        )
+        assert y.tolist() == [120] * 16

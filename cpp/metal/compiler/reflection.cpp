@@ -236,6 +236,8 @@ class Reflector {
     } else {
       result.element_bytes = context_.getTypeSize(type) / 8;
     }
+    if (result.components > component_count(builtin))
+      error(parameter->getLocation(), "this input attribute has fewer components");
     return result;
   }
 

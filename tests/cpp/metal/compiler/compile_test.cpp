@@ -121,6 +121,9 @@ TEST(Compile, RefusesWhatMetalDoesNotHave) {
   EXPECT_TRUE(contains(error_of("kernel void f(device float* x [[buffer(31)]]) {}"), "below 31"));
   EXPECT_TRUE(contains(error_of("float g(float); kernel void f(device float* x) { x[0] = g(1); }"),
                        "not defined"));
+  EXPECT_TRUE(
+      contains(error_of("kernel void f(device int* x, uint2 i [[thread_index_in_threadgroup]]) {}"),
+               "1:36: error: this input attribute has fewer components"));
   EXPECT_TRUE(contains(error_of("int calls; kernel void f(device int* x) { x[0] = ++calls; }"),
                        "1:5: error: a variable outside of functions must be in the constant"));
   EXPECT_TRUE(contains(error_of("kernel void f(device int* x) { static int n = 0; x[0] = ++n; }"),
