@@ -33,7 +33,9 @@ CHAIN = """
 """
 
 
-def run(source: str, inputs: dict, shape: tuple, threads: int, threadgroup, **options) -> np.ndarray:
+def run(
+    source: str, inputs: dict, shape: tuple, threads: int, threadgroup, **options
+) -> np.ndarray:
     kernel = mx.fast.metal_kernel(
         name="rows",
         input_names=list(inputs),
