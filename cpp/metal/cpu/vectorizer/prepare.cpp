@@ -32,23 +32,10 @@ void remove_hints(llvm::Function& body) {
   }
 }
 
-// A trap becomes a write to nowhere, which faults only if a lane comes here.
-void fault_at_traps(BasicBlock& block) {
-  for (Instruction& instruction : llvm::make_early_inc_range(block)) {
-    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-    if (!call || call->getIntrinsicID() != llvm::Intrinsic::trap) continue;
-    llvm::IRBuilder<> builder(&instruction);
-    Value* nowhere = llvm::ConstantPointerNull::get(builder.getPtrTy(1));
-    builder.CreateStore(builder.getInt8(0), nowhere, /*isVolatile=*/true);
-    instruction.eraseFromParent();
-  }
-}
-
 // Code after which behaviour is undefined may as well end the thread.
 void end_unreachable(llvm::Function& body) {
   for (BasicBlock& block : body) {
     if (!llvm::isa<llvm::UnreachableInst>(block.getTerminator())) continue;
-    fault_at_traps(block);
     block.getTerminator()->eraseFromParent();
     llvm::ReturnInst::Create(body.getContext(), &block);
   }

@@ -23,14 +23,6 @@
 namespace metal::cpu {
 namespace {
 
-// With MLX_PRINT_VECTORIZER set, the code after each step goes to standard error.
-void show(const char* step, const llvm::Function& code) {
-  static const char* wanted = std::getenv("MLX_PRINT_VECTORIZER");
-  if (!wanted || !*wanted) return;
-  llvm::errs() << "\n; ---- " << step << "\n";
-  code.print(llvm::errs());
-}
-
 class Vectorizer {
  public:
   Vectorizer(llvm::Function& body, const Variant& variant, bool has_barriers,
@@ -66,6 +58,16 @@ class Vectorizer {
   bool can_fetch() const { return can_fetch_; }
 
  private:
+  // With MLX_PRINT_VECTORIZER set, the code after each step goes to standard error.
+  void show(const char* step, const llvm::Function& code) {
+    static const char* wanted = std::getenv("MLX_PRINT_VECTORIZER");
+    if (!wanted || !*wanted) return;
+    std::string text;
+    llvm::raw_string_ostream(text) << code;
+    const bool same = text == std::exchange(shown_, text);
+    llvm::errs() << "\n; ---- " << step << (same ? ": as before\n" : "\n" + text);
+  }
+
   void simplify() {
     mark_constant_loads(*body_);
     optimizer_.simplify_body(*body_);
@@ -139,6 +141,7 @@ class Vectorizer {
   llvm::Function* far_ = nullptr;
   llvm::Function* fetch_ = nullptr;
   std::string reason_;
+  std::string shown_;  // the code after the last step
   bool can_fetch_ = false;
 };
 
