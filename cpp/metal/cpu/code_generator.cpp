@@ -7,12 +7,12 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
-#include "llvm/TargetParser/SubtargetFeature.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/line_tables.h"
 #include "metal/compiler/specialize.h"
 #include "metal/cpu/lower.h"
 #include "metal/cpu/optimizer.h"
+#include "metal/cpu/processor.h"
 #include "metal/cpu/vectorizer/vectorize.h"
 
 namespace metal::cpu {
@@ -21,25 +21,16 @@ namespace {
 constexpr const char* kAbiVersion =
     "6";  // of abi.h and of everything that generates code; part of every cache key
 
-const std::string& processor_features() {
-  static const std::string features = [] {
-    llvm::SubtargetFeatures list;
-    for (const auto& [name, enabled] : llvm::sys::getHostCPUFeatures())
-      list.AddFeature(name, enabled);
-    return list.getString();
-  }();
-  return features;
-}
-
 std::unique_ptr<llvm::TargetMachine> create_target() {
   std::string error;
   const std::string triple = llvm::sys::getProcessTriple();
+  const Processor& processor = target_processor();
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target) throw CompileError("no code generator for " + triple + ": " + error);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, llvm::sys::getHostCPUName(), processor_features(), options, llvm::Reloc::PIC_,
+      triple, processor.name, processor.features, options, llvm::Reloc::PIC_,
       llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
@@ -190,8 +181,9 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
 }
 
 std::string target_description() {
-  return std::string(kAbiVersion) + " " + LLVM_VERSION_STRING + " " +
-         llvm::sys::getHostCPUName().str() + " " + processor_features();
+  const Processor& processor = target_processor();
+  return std::string(kAbiVersion) + " " + LLVM_VERSION_STRING + " " + processor.name + " " +
+         processor.features;
 }
 
 }  // namespace metal::cpu

@@ -10,6 +10,7 @@
 #include "metal/compiler/guarded_thread.h"
 #include "metal/cpu/code_generator.h"
 #include "metal/cpu/linker.h"
+#include "metal/cpu/processor.h"
 
 namespace metal::cpu {
 namespace {
@@ -135,6 +136,7 @@ std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_v
   const FunctionInfo* function = program.find(name);
   if (!function)
     throw std::invalid_argument("no function '" + std::string(name) + "' in the library");
+  require_runnable();
   static std::mutex mutex;
   static std::unordered_map<std::string, std::weak_ptr<CpuKernel>> loaded;
   static const std::string target = target_description();

@@ -1,0 +1,20 @@
+// The processor that code is generated for: the one at hand, or that of MLX_CPU_TARGET.
+#pragma once
+
+#include <string>
+
+namespace metal::cpu {
+
+struct Processor {
+  std::string name;      // as LLVM calls it
+  std::string features;  // "+avx2,-avx512f,..."
+  std::string missing;   // features among them that this machine lacks, with commas
+};
+
+// Throws std::invalid_argument if MLX_CPU_TARGET names none.
+const Processor& target_processor();
+
+// Throws CompileError if this machine cannot run code for target_processor().
+void require_runnable();
+
+}  // namespace metal::cpu
