@@ -16,6 +16,7 @@ packages=(
   libtbb-dev
   libzstd-dev       # LLVM's CMake files ask for it
   llvm-19-dev
+  llvm-19-tools     # FileCheck
   mold              # links LLVM-sized programs quickly
   python3-dev
   python3-venv

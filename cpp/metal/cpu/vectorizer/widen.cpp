@@ -6,6 +6,7 @@
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/VectorUtils.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/GetElementPtrTypeIterator.h"
@@ -226,7 +227,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     } else if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call)) {
       visit_intrinsic(*intrinsic);
     } else {
-      reason_ = "a call of the function " + name.str() + ", which calls itself";
+      reason_ = "a call of " + llvm::demangle(name) + ", which calls itself";
     }
   }
 

@@ -1,0 +1,40 @@
+; RUN: prepare
+; Loops that never end get an exit, for lanes to have a place to meet; loops with several exits get one.
+; CHECK-LABEL: define void @endless
+; CHECK: loop:
+; CHECK: %[[NEVER:.*]] = call i1 @simd.never()
+; CHECK: br i1 %[[NEVER]], label %never, label %forever
+; CHECK: never:
+define void @endless(ptr addrspace(1) %out) {
+entry:
+  br label %loop
+loop:
+  store volatile i32 1, ptr addrspace(1) %out
+  br label %loop
+}
+; CHECK-LABEL: define i32 @search
+; CHECK: br i1 %found, label %[[EXIT:.*]], label %latch
+; CHECK: br i1 %more, label %loop, label %[[EXIT]]
+; CHECK: ret i32
+; CHECK: [[EXIT]]:
+; CHECK: phi i32 [ %i, %loop ], [ %i, %latch ]
+; CHECK: %[[LEFT:.*]] = phi i1 [ true, %loop ], [ false, %latch ]
+; CHECK: br i1 %[[LEFT]], label %yes, label %no
+define i32 @search(ptr addrspace(1) %in, i32 %wanted) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %latch ]
+  %at = getelementptr i32, ptr addrspace(1) %in, i32 %i
+  %value = load i32, ptr addrspace(1) %at
+  %found = icmp eq i32 %value, %wanted
+  br i1 %found, label %yes, label %latch
+latch:
+  %next = add i32 %i, 1
+  %more = icmp ult i32 %next, 100
+  br i1 %more, label %loop, label %no
+yes:
+  ret i32 %i
+no:
+  ret i32 -1
+}

@@ -1,0 +1,33 @@
+; RUN: private-memory 4
+; The lanes' copies of an element are neighbours where all accesses have one size; otherwise the
+; copies of the variable follow each other.
+; CHECK-LABEL: define i32 @one_size
+; CHECK: %[[ALL:.*]] = alloca [32 x i8], align 64
+; CHECK: %[[BYTES:.*]] = mul i64 %i, 4
+; CHECK: %[[OFFSET:.*]] = add i64 0, %[[BYTES]]
+; CHECK: %[[ROW:.*]] = mul i64 %[[OFFSET]], 4
+; CHECK: %[[ELEMENT:.*]] = getelementptr i8, ptr %[[ALL]], i64 %[[ROW]]
+; CHECK: %[[LANE:.*]] = zext i32 %lane to i64
+; CHECK: %[[COLUMN:.*]] = mul i64 %[[LANE]], 4
+; CHECK: %[[AT:.*]] = getelementptr i8, ptr %[[ELEMENT]], i64 %[[COLUMN]]
+; CHECK: store i32 7, ptr %[[AT]]
+define i32 @one_size(i32 %lane, i64 %i) {
+  %array = alloca [2 x i32]
+  %at = getelementptr i32, ptr %array, i64 %i
+  store i32 7, ptr %at
+  %value = load i32, ptr %at
+  ret i32 %value
+}
+; CHECK-LABEL: define i8 @two_sizes
+; CHECK: %[[ALL:.*]] = alloca [32 x i8], align 64
+; CHECK: %[[LANE:.*]] = zext i32 %lane to i64
+; CHECK: %[[BYTES:.*]] = mul i64 %[[LANE]], 8
+; CHECK: %[[OWN:.*]] = getelementptr i8, ptr %[[ALL]], i64 %[[BYTES]]
+; CHECK: %at = getelementptr i32, ptr %[[OWN]], i64 %i
+define i8 @two_sizes(i32 %lane, i64 %i) {
+  %array = alloca [2 x i32]
+  %at = getelementptr i32, ptr %array, i64 %i
+  store i32 7, ptr %at
+  %value = load i8, ptr %at
+  ret i8 %value
+}

@@ -1,0 +1,25 @@
+; RUN: split-at-barriers 4
+; The code of a unit that waits at a barrier becomes a coroutine; the entry point lets every unit
+; run up to the barrier before the first one goes on.
+; CHECK-LABEL: define internal void @kernel.unit(
+; CHECK: %[[SPILL:.*]] = getelementptr inbounds %kernel.unit.Frame
+; CHECK: store volatile i32 1, ptr %group
+; CHECK-NOT: store volatile
+; CHECK: ret void
+; CHECK-LABEL: define void @kernel_entry(
+; CHECK: unit.loop:
+; CHECK: call void @kernel.unit(
+; CHECK: br i1 %{{.*}}, label %unit.loop, label %unit.done
+; CHECK: turn:
+; CHECK: next.loop:
+; CHECK: call fastcc void @kernel.unit.resume(
+; CHECK-LABEL: define internal fastcc void @kernel.unit.resume(
+; CHECK-NOT: store volatile i32 1
+; CHECK: store volatile i32 2
+declare void @simd.barrier()
+define void @kernel(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
+  store volatile i32 1, ptr %group
+  call void @simd.barrier()
+  store volatile i32 2, ptr %group
+  ret void
+}

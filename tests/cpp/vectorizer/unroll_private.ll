@@ -1,0 +1,35 @@
+; RUN: unroll-private
+; Short loops that index an array of the thread are marked for the unroller, others are not.
+; CHECK-LABEL: define void @own
+; CHECK: br i1 %more, label %loop, label %done, !llvm.loop ![[MARK:.*]]
+define void @own(ptr addrspace(1) %out) {
+entry:
+  %array = alloca [4 x i32]
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %at = getelementptr i32, ptr %array, i32 %i
+  store i32 %i, ptr %at
+  %next = add nuw i32 %i, 1
+  %more = icmp ult i32 %next, 4
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+; CHECK-LABEL: define void @shared
+; CHECK: br i1 %more, label %loop, label %done{{$}}
+define void @shared(ptr addrspace(1) %out) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %at = getelementptr i32, ptr addrspace(1) %out, i32 %i
+  store i32 %i, ptr addrspace(1) %at
+  %next = add nuw i32 %i, 1
+  %more = icmp ult i32 %next, 4
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+; CHECK: ![[MARK]] = distinct !{![[MARK]], ![[UNROLL:.*]]}
+; CHECK: ![[UNROLL]] = !{!"llvm.loop.unroll.full", i32 1}

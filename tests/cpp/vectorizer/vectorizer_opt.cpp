@@ -1,0 +1,219 @@
+// Runs one pass of the vectoriser on the functions of an LLVM module, from standard input to
+// standard output: vectorizer_opt PASS [LANES].
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "metal/cpu/lower.h"
+#include "metal/cpu/optimizer.h"
+#include "metal/cpu/vectorizer/assume_together.h"
+#include "metal/cpu/vectorizer/block_operations.h"
+#include "metal/cpu/vectorizer/constant_offsets.h"
+#include "metal/cpu/vectorizer/fetch_ahead.h"
+#include "metal/cpu/vectorizer/linearize.h"
+#include "metal/cpu/vectorizer/prepare.h"
+#include "metal/cpu/vectorizer/private_memory.h"
+#include "metal/cpu/vectorizer/regions.h"
+#include "metal/cpu/vectorizer/split_at_barriers.h"
+#include "metal/cpu/vectorizer/unroll_private.h"
+#include "metal/cpu/vectorizer/wide_entry.h"
+#include "metal/cpu/vectorizer/widen.h"
+#include "metal/cpu/vectorizer/widen_masks.h"
+
+namespace {
+
+using namespace metal::cpu;
+
+std::unique_ptr<llvm::TargetMachine> create_target() {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  const std::string triple = llvm::sys::getProcessTriple();
+  const bool is_x86 = llvm::Triple(triple).isX86();
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, is_x86 ? "x86-64-v3" : "", "", {}, llvm::Reloc::PIC_, llvm::CodeModel::Small));
+}
+
+// What a body's arguments are in a row of threads, by their names; others are uniform, and those
+// that start with "v" varying. So a test writes down the arguments that it needs.
+BodyShapes shapes_by_name(const llvm::Function& function, unsigned width) {
+  const BodyShapes row = shapes_of({ThreadLayout::Rows, width});
+  const std::map<llvm::StringRef, unsigned> names = {{"group", 0},
+                                                     {"x", 1},
+                                                     {"y", 2},
+                                                     {"z", 3},
+                                                     {"index", 4},
+                                                     {"lane", kLaneArgument},
+                                                     {"active", kActiveArgument}};
+  BodyShapes shapes{width, {}};
+  for (const llvm::Argument& argument : function.args()) {
+    const auto known = names.find(argument.getName());
+    if (known != names.end()) {
+      shapes.arguments.push_back(row.arguments[known->second]);
+    } else {
+      shapes.arguments.push_back(argument.getName().starts_with("v") ? Shape::varying()
+                                                                     : Shape::uniform());
+    }
+  }
+  return shapes;
+}
+
+llvm::Argument& argument(llvm::Function& function, llvm::StringRef name) {
+  for (llvm::Argument& argument : function.args()) {
+    if (argument.getName() == name) return argument;
+  }
+  llvm::errs() << function.getName() << " has no argument %" << name << "\n";
+  std::exit(1);
+}
+
+struct Analyses {
+  explicit Analyses(llvm::Function& function)
+      : dominators(function), post_dominators(function), loops(dominators) {}
+
+  llvm::DominatorTree dominators;
+  llvm::PostDominatorTree post_dominators;
+  llvm::LoopInfo loops;
+};
+
+std::string to_text(const Shape& shape) {
+  if (shape.is_undefined()) return "undefined";
+  if (shape.is_varying()) return "varying";
+  std::string text = "uniform";
+  if (!shape.is_uniform()) {
+    text = "lane 0 +";
+    for (int64_t offset : shape.offsets()) text += " " + std::to_string(offset);
+  }
+  if (shape.zero_bits()) text += ", " + std::to_string(shape.zero_bits()) + " zero bits";
+  return shape.exact() ? text : text + ", if no lane wraps around";
+}
+
+void print_shapes(llvm::Function& function, const BodyShapes& shapes) {
+  Analyses of(function);
+  const ShapeAnalysis analysis(function, shapes, of.post_dominators, of.loops);
+  for (llvm::BasicBlock& block : function) {
+    for (llvm::Instruction& instruction : block) {
+      if (!instruction.getType()->isVoidTy() && instruction.hasName())
+        llvm::outs() << "%" << instruction.getName() << ": "
+                     << to_text(analysis.shape(&instruction)) << "\n";
+    }
+    if (analysis.divergent(&block)) llvm::outs() << block.getName() << ": lanes part\n";
+  }
+}
+
+void print_regions(llvm::Function& function, const BodyShapes& shapes) {
+  for (const Regions::Divergent& found : find_regions(function, shapes).divergent) {
+    if (found.branch) {
+      llvm::outs() << "branch " << found.branch->getName() << "\n";
+    } else {
+      llvm::outs() << "loop " << found.loop.header->getName() << " to "
+                   << found.loop.exit->getName() << "\n";
+    }
+  }
+}
+
+class Passes {
+ public:
+  Passes(llvm::Module& module, unsigned width)
+      : module_(module), width_(width), target_(create_target()), optimizer_(*target_) {
+    module.setTargetTriple(target_->getTargetTriple().str());
+    module.setDataLayout(target_->createDataLayout());
+  }
+
+  // False if there is no such pass.
+  bool run(const std::string& name) {
+    if (name == "widen-masks") {
+      widen_masks(module_);
+      return true;
+    }
+    const auto found = passes_.find(name);
+    if (found == passes_.end()) return false;
+    llvm::SmallVector<llvm::Function*> functions;
+    for (llvm::Function& function : module_) {
+      if (!function.isDeclaration()) functions.push_back(&function);
+    }
+    for (llvm::Function* function : functions)
+      found->second(*function, shapes_by_name(*function, width_));
+    return true;
+  }
+
+ private:
+  using Pass = std::function<void(llvm::Function&, const BodyShapes&)>;
+
+  llvm::FunctionAnalysisManager& analyses() { return optimizer_.functions(); }
+
+  void widen_function(llvm::Function& function, const BodyShapes& shapes) {
+    std::string reason;
+    if (widen(function, shapes, target_->getTargetTransformInfo(function), reason))
+      function.eraseFromParent();
+    else
+      llvm::outs() << "; no vector code: " << reason << "\n";
+  }
+
+  llvm::Module& module_;
+  unsigned width_;
+  std::unique_ptr<llvm::TargetMachine> target_;
+  Optimizer optimizer_;
+  const std::map<std::string, Pass> passes_ = {
+      {"prepare", [this](auto& f, auto&) { PreparePass().run(f, analyses()); }},
+      {"block-operations", [](auto& f, auto&) { expand_block_operations(f); }},
+      {"constant-offsets", [this](auto& f, auto&) { ConstantOffsetsPass().run(f, analyses()); }},
+      {"unroll-private", [this](auto& f, auto&) { UnrollPrivatePass().run(f, analyses()); }},
+      {"private-memory",
+       [this](auto& f, auto&) { layout_private_memory(f, argument(f, "lane"), width_); }},
+      {"shapes", [](auto& f, auto& shapes) { print_shapes(f, shapes); }},
+      {"regions", [](auto& f, auto& shapes) { print_regions(f, shapes); }},
+      {"linearize",
+       [this](auto& f, auto& shapes) {
+         linearize(f, shapes, argument(f, "active"));
+         optimizer_.tidy(f);
+       }},
+      {"widen", [this](auto& f, auto& shapes) { widen_function(f, shapes); }},
+      {"assume-together", [](auto& f, auto& shapes) { clone_assuming_together(f, shapes); }},
+      {"fetch-ahead",
+       [this](auto& f, auto&) {
+         if (llvm::Function* fetching = clone_for_fetching(f)) optimizer_.drop_dead_code(*fetching);
+       }},
+      {"split-at-barriers",
+       [this](auto& f, auto&) { make_turns_entry(f, {ThreadLayout::Full, width_}, optimizer_); }},
+  };
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    llvm::errs() << "usage: vectorizer_opt PASS [LANES] < FILE.ll\n";
+    return 2;
+  }
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic diagnostic;
+  auto module = llvm::parseIRFile("-", diagnostic, context);
+  if (!module) {
+    diagnostic.print(argv[0], llvm::errs());
+    return 1;
+  }
+  Passes passes(*module, argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 4);
+  if (!passes.run(argv[1])) {
+    llvm::errs() << "there is no pass " << argv[1] << "\n";
+    return 2;
+  }
+  module->print(llvm::outs(), nullptr);
+  return llvm::verifyModule(*module, &llvm::errs()) ? 1 : 0;
+}

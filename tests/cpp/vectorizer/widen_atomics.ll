@@ -1,0 +1,22 @@
+; RUN: widen 4
+; On one address, the lanes' operands are combined first and one operation is atomic; on addresses
+; that differ it goes from lane to lane.
+; CHECK-LABEL: define internal void @one.wide
+; CHECK: add <2 x i32>
+; CHECK: %[[SUM:.*]] = extractelement
+; CHECK: atomicrmw add ptr addrspace(1) %out, i32 %[[SUM]]
+define void @one(ptr addrspace(1) %out, i32 %vary) {
+  %old = atomicrmw add ptr addrspace(1) %out, i32 %vary monotonic
+  ret void
+}
+; CHECK-LABEL: define internal void @several.wide
+; CHECK: lane.body:
+; CHECK: %[[AT:.*]] = load ptr addrspace(1), ptr
+; CHECK: %[[OPERAND:.*]] = load i32, ptr
+; CHECK: atomicrmw umax ptr addrspace(1) %[[AT]], i32 %[[OPERAND]]
+; CHECK: br label %lane
+define void @several(ptr addrspace(1) %out, i32 %vary) {
+  %at = getelementptr i32, ptr addrspace(1) %out, i32 %vary
+  %old = atomicrmw umax ptr addrspace(1) %at, i32 %vary monotonic
+  ret void
+}

@@ -1,0 +1,44 @@
+; RUN: widen 4
+; The shape of an address decides how memory is read.
+; CHECK-LABEL: define internal void @uniform.wide
+; CHECK: load float, ptr addrspace(1)
+; CHECK: store float
+define void @uniform(ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %same) {
+  %at = getelementptr float, ptr addrspace(1) %in, i64 %same
+  %value = load float, ptr addrspace(1) %at
+  store float %value, ptr addrspace(1) %out
+  ret void
+}
+; CHECK-LABEL: define internal void @contiguous.wide
+; CHECK: load <4 x float>, ptr addrspace(1)
+; CHECK-NOT: shufflevector
+; CHECK: store <4 x float>
+define void @contiguous(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %x) {
+  %at = getelementptr float, ptr addrspace(1) %in, i32 %x
+  %value = load float, ptr addrspace(1) %at
+  %to = getelementptr float, ptr addrspace(1) %out, i32 %x
+  store float %value, ptr addrspace(1) %to
+  ret void
+}
+; CHECK-LABEL: define internal void @strided.wide
+; CHECK: %[[BLOCK:.*]] = load <8 x float>, ptr addrspace(1)
+; CHECK: shufflevector <8 x float> %[[BLOCK]], <8 x float> poison, <4 x i32> <i32 0, i32 2, i32 4, i32 6>
+define void @strided(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %x) {
+  %twice = shl i32 %x, 1
+  %at = getelementptr float, ptr addrspace(1) %in, i32 %twice
+  %value = load float, ptr addrspace(1) %at
+  %to = getelementptr float, ptr addrspace(1) %out, i32 %x
+  store float %value, ptr addrspace(1) %to
+  ret void
+}
+; CHECK-LABEL: define internal void @pattern.wide
+; CHECK: %[[BLOCK:.*]] = load <4 x float>, ptr addrspace(1)
+; CHECK: shufflevector <4 x float> %[[BLOCK]], <4 x float> poison, <4 x i32> <i32 0, i32 0, i32 1, i32 1>
+define void @pattern(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %lane) {
+  %pair = lshr i32 %lane, 1
+  %at = getelementptr float, ptr addrspace(1) %in, i32 %pair
+  %value = load float, ptr addrspace(1) %at
+  %to = getelementptr float, ptr addrspace(1) %out, i32 %lane
+  store float %value, ptr addrspace(1) %to
+  ret void
+}

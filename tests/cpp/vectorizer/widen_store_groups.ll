@@ -1,0 +1,15 @@
+; RUN: widen 4
+; Stores of each lane to neighbouring memory are made together: pairs of numbers as whole vectors.
+; CHECK-LABEL: define internal void @kernel.wide
+; CHECK-NOT: store <4 x float>
+; CHECK: %[[PAIRS:.*]] = shufflevector <8 x float> %{{.*}}, <8 x float> poison, <8 x i32> <i32 0, i32 4, i32 1, i32 5, i32 2, i32 6, i32 3, i32 7>
+; CHECK-NEXT: store <8 x float> %[[PAIRS]]
+; CHECK-NEXT: ret void
+define void @kernel(ptr addrspace(1) %out, i32 %x, float %va, float %vb) {
+  %pair = shl i32 %x, 1
+  %first = getelementptr float, ptr addrspace(1) %out, i32 %pair
+  %second = getelementptr i8, ptr addrspace(1) %first, i64 4
+  store float %va, ptr addrspace(1) %first
+  store float %vb, ptr addrspace(1) %second
+  ret void
+}

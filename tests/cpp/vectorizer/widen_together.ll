@@ -1,0 +1,20 @@
+; RUN: widen 4
+; Widened, such a division gives up where lanes have different quotients: the function says so.
+declare i32 @simd.together.quotient(i32, i32) memory(none)
+; CHECK-LABEL: define internal i1 @kernel.wide
+; CHECK: %[[ROW:.*]] = udiv i32 %x, %size
+; CHECK: %[[PRODUCT:.*]] = mul i32 %[[ROW]], %size
+; CHECK: %[[FIRST:.*]] = sub i32 %x, %[[PRODUCT]]
+; CHECK: %[[LAST:.*]] = add i32 %[[FIRST]], 3
+; CHECK: icmp ult i32 %[[LAST]], %size
+; CHECK: br i1 %{{.*}}, label %together, label %give.up
+; CHECK: together:
+; CHECK: store i32 %[[ROW]], ptr addrspace(1) %out
+; CHECK-NEXT: ret i1 true
+; CHECK: give.up:
+; CHECK-NEXT: ret i1 false
+define void @kernel(ptr addrspace(1) %out, i32 %x, i32 %size) {
+  %row = call i32 @simd.together.quotient(i32 %x, i32 %size)
+  store i32 %row, ptr addrspace(1) %out
+  ret void
+}
