@@ -53,6 +53,9 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
 
+  // Why threadgroups of this size run one thread at a time; nothing if they do not. Generates code.
+  virtual std::string why_scalar(const uint32_t (&)[3]) const { return {}; }
+
   std::string name;
   FunctionInfo info;
   uint32_t max_total_threads = kMaxThreadsPerThreadgroup;  // per threadgroup

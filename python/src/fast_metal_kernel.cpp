@@ -235,7 +235,8 @@ Args:
   template (list or dict, optional): Pairs of the name of a template parameter and its value, a ``Dtype``,
     an int or a bool.
   init_value (scalar, optional): What outputs hold before the kernel runs. Default: undefined.
-  verbose (bool, optional): Print the source that is compiled. Default: ``False``.
+  verbose (bool, optional): Print the source that is compiled and, for a kernel that has no vector form and runs
+    one thread at a time on the CPU, why. Default: ``False``.
   stream (Stream or Device, optional): Where to run.
 
 A kernel that was given whole takes its arrays and scalars by position, in the order of its buffers.

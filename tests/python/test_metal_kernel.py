@@ -1,11 +1,15 @@
 """mx.fast.metal_kernel: generated signatures, launches, options, transformations, threads."""
 
+import os
 import threading
 
 import mlx.core as mx
 import numpy as np
 import pytest
 from kernel_runner import double, launch, outputs, run
+
+# Everything runs one thread at a time: see test_reference_mode.py.
+REFERENCE = os.environ.get("MLX_CPU_REFERENCE") == "1"
 
 
 class TestSignature:
@@ -373,3 +377,38 @@ class TestThreads:
         for t in threads:
             t.join()
         assert not failures
+
+
+class TestWithoutVectorForm:
+    HEADER = "int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }"
+
+    def launch(self, name: str, body: str, **options) -> mx.array:
+        kernel = mx.fast.metal_kernel(name, ["x"], ["y"], body, header=self.HEADER)
+        x = mx.arange(16, dtype=mx.int32)
+        return kernel(inputs=[x], **launch(16), **outputs(x), **options)[0]
+
+    def test_recursion_runs_one_thread_at_a_time(self):
+        before = mx.metal.scalar_fallbacks()
+        numbers = self.launch(
+            "numbers", "uint i = thread_position_in_grid.x; y[i] = fibonacci(x[i]);"
+        )
+        assert numbers.tolist() == [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610]
+        assert (mx.metal.scalar_fallbacks() > before) != REFERENCE
+
+    def test_verbose_says_so(self, capsys):
+        self.launch(
+            "spoken",
+            "uint i = thread_position_in_grid.x; y[i] = 1 + fibonacci(x[i]);",
+            verbose=True,
+        )
+        line = "The kernel `spoken` runs one thread at a time: a call of fibonacci(int), which calls itself."
+        assert (line in capsys.readouterr().out) != REFERENCE
+
+    def test_others_are_vector_code(self, capsys):
+        before = mx.metal.scalar_fallbacks()
+        doubled = self.launch(
+            "doubled", "uint i = thread_position_in_grid.x; y[i] = 2 * x[i];", verbose=True
+        )
+        assert doubled.tolist() == list(range(0, 32, 2))
+        assert mx.metal.scalar_fallbacks() == before
+        assert "one thread at a time" not in capsys.readouterr().out

@@ -16,6 +16,10 @@ namespace {
 
 class LoadedKernel : public Kernel {
  public:
+  std::string why_scalar(const uint32_t (&threadgroup)[3]) const override {
+    return code->code_for(threadgroup, threadgroup[0]).why_scalar;
+  }
+
   std::shared_ptr<CpuKernel> code;
 };
 

@@ -26,7 +26,7 @@ std::string constants_text(const ConstantValues& constants) {
 
 std::atomic<uint64_t> fallbacks{0};
 
-// A cache entry is some numbers, and the object file behind them.
+// A cache entry is some numbers, why there is no vector code, and the object file.
 constexpr size_t kCodeNumbers = 4;
 constexpr size_t kTraitNumbers = 3;
 
@@ -37,15 +37,16 @@ std::string to_text(const uint32_t (&numbers)[N]) {
 
 std::string to_entry(const ObjectCode& code) {
   return to_text<kCodeNumbers>({static_cast<uint32_t>(code.granularity), code.has_barriers,
-                                code.fetches, !code.why_scalar.empty()}) +
-         code.bytes;
+                                code.fetches, static_cast<uint32_t>(code.why_scalar.size())}) +
+         code.why_scalar + code.bytes;
 }
 
 ObjectCode from_entry(const std::string& entry) {
   uint32_t numbers[kCodeNumbers];
   std::memcpy(numbers, entry.data(), sizeof(numbers));
-  return {entry.substr(sizeof(numbers)), static_cast<Granularity>(numbers[0]), numbers[1] != 0,
-          numbers[2] != 0, numbers[3] ? "cached" : ""};
+  const size_t reason_size = std::min<size_t>(numbers[3], entry.size() - sizeof(numbers));
+  return {entry.substr(sizeof(numbers) + reason_size), static_cast<Granularity>(numbers[0]),
+          numbers[1] != 0, numbers[2] != 0, entry.substr(sizeof(numbers), reason_size)};
 }
 
 KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
@@ -115,7 +116,8 @@ class LoadedKernel : public CpuKernel {
     const ObjectCode object = find_or_generate(key, function_, constants_, variant);
     if (!object.why_scalar.empty()) ++fallbacks;
     auto memory = load_object(object.bytes, kEntrySymbol);
-    const CpuCode code{memory->entry, object.granularity, object.has_barriers, object.fetches};
+    const CpuCode code{memory->entry, object.granularity, object.has_barriers, object.fetches,
+                       object.why_scalar};
     loaded_.push_back({variant, code, std::move(memory)});
     return loaded_.back().code;
   }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "metal/compiler/compiler.h"
+#include "metal/host/library.h"
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/common/utils.h"
 #include "mlx/backend/metal/device.h"
@@ -192,6 +193,18 @@ void CustomKernel::eval_cpu(const std::vector<array>& inputs, std::vector<array>
 
 void CustomKernel::eval_gpu(const std::vector<array>& inputs, std::vector<array>& outputs) {
   run(inputs, outputs);
+}
+
+std::string why_scalar(const KernelVariant& variant, GridSize threadgroup, const Device& where) {
+  auto [x, y, z] = threadgroup;
+  const uint32_t size[3] = {static_cast<uint32_t>(x), static_cast<uint32_t>(y),
+                            static_cast<uint32_t>(z)};
+  try {
+    const auto* pipeline = pipeline_of(variant, where, metal::device(where).mtl_device());
+    return static_cast<const api::host::PipelineObject*>(pipeline)->kernel().why_scalar(size);
+  } catch (const std::runtime_error&) {
+    return {};  // the evaluation says so
+  }
 }
 
 std::vector<KernelDescription> describe_kernels(const std::string& source, KernelMathMode math_mode,

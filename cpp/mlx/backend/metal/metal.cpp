@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "metal/cpu/jit.h"
 #include "mlx/backend/metal/device.h"
 
 namespace mlx::core::metal {
@@ -34,6 +35,8 @@ const std::unordered_map<std::string, std::variant<std::string, size_t>>& device
   }();
   return info;
 }
+
+size_t scalar_fallbacks() { return ::metal::cpu::scalar_fallbacks(); }
 
 void start_capture(std::string path) {
   const std::string suffix = ".gputrace";

@@ -13,6 +13,9 @@ bool is_available();
 // max_buffer_length, resource_limit.
 const std::unordered_map<std::string, std::variant<std::string, size_t>>& device_info();
 
+// How many kernels of this process run one thread at a time because they have no vector form.
+size_t scalar_fallbacks();
+
 // Captures are a tool of Apple's: these do nothing but check the path.
 void start_capture(std::string path = "");
 void stop_capture();

@@ -216,7 +216,7 @@ std::vector<array> CompleteKernel::operator()(const std::vector<KernelArgument>&
   launch.threadgroup = *call.threadgroup;
   if (!passes_outputs) launch.init_value = call.init_value.value_or(InitValue(int64_t{0}));
   launch.ensure_row_contiguous = options_.ensure_row_contiguous;
-  if (call.print) call.print(readable_source(*kernel.variant));
+  if (call.print) print_kernel(launch, stream.device, call.print);
   auto shapes = launch.output_shapes;
   return array::make_arrays(std::move(shapes), dtypes,
                             std::make_shared<CustomKernel>(stream, std::move(launch)), inputs);

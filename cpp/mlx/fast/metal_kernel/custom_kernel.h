@@ -56,6 +56,10 @@ struct KernelDescription {
 std::vector<KernelDescription> describe_kernels(const std::string& source, KernelMathMode math_mode,
                                                 const Device& device);
 
+// Why threadgroups of this size run one thread at a time there; empty if they do not, or if the
+// kernel does not compile. Generates code.
+std::string why_scalar(const KernelVariant& variant, GridSize threadgroup, const Device& device);
+
 // What outputs hold before the kernel runs.
 using InitValue = std::variant<int64_t, double>;
 

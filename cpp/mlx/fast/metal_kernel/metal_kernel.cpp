@@ -157,13 +157,21 @@ std::vector<array> MetalKernel::operator()(const std::vector<array>& inputs,
   launch.init_value = call.init_value;
   launch.ensure_row_contiguous = options_.ensure_row_contiguous;
   launch.output_shapes = call.output_shapes;
-  if (call.print) call.print(readable_source(*launch.variant));
+  if (call.print) print_kernel(launch, stream.device, call.print);
   return array::make_arrays(call.output_shapes, call.output_dtypes,
                             std::make_shared<CustomKernel>(stream, std::move(launch)), inputs);
 }
 
-std::string readable_source(const KernelVariant& variant) {
-  return "Generated source code for `" + variant.name + "`:\n" + variant.source;
+void print_kernel(const KernelLaunch& launch, const Device& device, const SourcePrinter& print) {
+  const KernelVariant& variant = *launch.variant;
+  print("Generated source code for `" + variant.name + "`:\n" + variant.source);
+  auto [x, y, z] = launch.grid;
+  if (x == 0 || y == 0 || z == 0) return;
+  auto [width, height, depth] = launch.threadgroup;
+  const GridSize threadgroup{std::min(width, x), std::min(height, y), std::min(depth, z)};
+  const std::string reason = why_scalar(variant, threadgroup, device);
+  if (!reason.empty())
+    print("The kernel `" + variant.name + "` runs one thread at a time: " + reason + ".");
 }
 
 CustomKernelFunction metal_kernel(const std::string& name,

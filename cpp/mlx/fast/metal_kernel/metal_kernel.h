@@ -59,7 +59,7 @@ class MetalKernel {
   mutable std::unordered_map<std::string, std::shared_ptr<const KernelVariant>> variants_;
 };
 
-// The source that is compiled, under a heading.
-std::string readable_source(const KernelVariant& variant);
+// Prints the source that is compiled, under a heading, and what keeps it from being vector code.
+void print_kernel(const KernelLaunch& launch, const Device& device, const SourcePrinter& print);
 
 }  // namespace mlx::core::fast
