@@ -39,6 +39,31 @@ float truncate_to_bfloat(float value) {
   return std::bit_cast<float>(rounded >> 16);
 }
 
+// Conversions of half on processors that have none. A half lies in the low bits of the register of
+// a float.
+float half_to_float(float half) {
+  const auto bits = std::bit_cast<uint32_t>(half);
+  const uint32_t magnitude = bits & 0x7fff, sign = (bits & 0x8000) << 16;
+  uint32_t result = (magnitude << 13) + (112u << 23);
+  if (magnitude >= 0x7c00) result += 112u << 23;  // infinities and NaNs
+  if (magnitude < 0x400) result = std::bit_cast<uint32_t>(static_cast<float>(magnitude) * 0x1p-24f);
+  return std::bit_cast<float>(result | sign);
+}
+
+float truncate_to_half(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t magnitude = bits & 0x7fffffff, sign = (bits >> 16) & 0x8000;
+  uint32_t result = 0x7c00;
+  if (magnitude > 0x7f800000) {
+    result = 0x7e00 | ((magnitude >> 13) & 0x3ff);
+  } else if (magnitude < 0x38800000) {  // subnormal: the addition rounds to multiples of 2^-24
+    result = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000;
+  } else if (magnitude < 0x47800000) {
+    result = (magnitude + 0xfff + ((magnitude >> 13) & 1) - (112u << 23)) >> 13;
+  }
+  return std::bit_cast<float>(result | sign);
+}
+
 const orc::SymbolMap& visible_symbols() {
   static const orc::SymbolMap symbols = [] {
     orc::SymbolMap map;
@@ -53,6 +78,8 @@ const orc::SymbolMap& visible_symbols() {
     add("memmove", reinterpret_cast<void*>(&std::memmove));
     add("memset", reinterpret_cast<void*>(&std::memset));
     add("__truncsfbf2", reinterpret_cast<void*>(&truncate_to_bfloat));
+    add("__extendhfsf2", reinterpret_cast<void*>(&half_to_float));
+    add("__truncsfhf2", reinterpret_cast<void*>(&truncate_to_half));
     add("fmodf", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(&std::fmod)));
     add("fminf", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(&std::fmin)));
     add("fmaxf", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(&std::fmax)));
