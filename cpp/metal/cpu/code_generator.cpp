@@ -1,6 +1,7 @@
 #include "metal/cpu/code_generator.h"
 
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -19,7 +20,7 @@ namespace metal::cpu {
 namespace {
 
 constexpr const char* kAbiVersion =
-    "7";  // of abi.h and of everything that generates code; part of every cache key
+    "8";  // of abi.h and of everything that generates code; part of every cache key
 
 std::unique_ptr<llvm::TargetMachine> create_target() {
   std::string error;
@@ -34,14 +35,30 @@ std::unique_ptr<llvm::TargetMachine> create_target() {
       llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
+bool is_fused(const llvm::Value* value) {
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
+  return call && call->getIntrinsicID() == llvm::Intrinsic::fma;
+}
+
+// Without such instructions a fast multiply-add becomes a product and a sum. Both must stay what
+// they are: code rounds by adding a large number in one and subtracting it again.
+void keep_fused(llvm::Instruction& instruction) {
+  if (!llvm::isa<llvm::FPMathOperator>(instruction)) return;
+  if (is_fused(&instruction) || llvm::any_of(instruction.operands(), is_fused))
+    instruction.setHasAllowReassoc(false);
+}
+
 void retarget(llvm::Module& module, const llvm::TargetMachine& target) {
   module.setTargetTriple(target.getTargetTriple().str());
   module.setDataLayout(target.createDataLayout());
+  const bool has_fma =
+      !target.getTargetTriple().isX86() || target.getTargetFeatureString().contains("+fma");
   for (llvm::Function& function : module) {
     function.setCallingConv(llvm::CallingConv::C);
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
         call->setCallingConv(llvm::CallingConv::C);
+      if (!has_fma) keep_fused(instruction);
     }
     if (function.isDeclaration()) continue;
     function.addFnAttr("target-cpu", target.getTargetCPU());

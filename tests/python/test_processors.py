@@ -1,0 +1,107 @@
+"""Kernels for other processors than the one at hand: MLX_CPU_TARGET restricts what code may use."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import mlx.core as mx
+import pytest
+
+HERE = Path(__file__).resolve().parent
+METALC = Path(mx.__file__).resolve().parent / "bin" / "metalc"
+SLICE = [
+    HERE / "test_metal_kernel.py",
+    HERE / "msl" / "test_simdgroup.py",
+    HERE / "msl" / "test_simdgroup_matrix.py",
+]
+# The widest registers that the code of each may use.
+REGISTERS = {"x86-64-v2": "xmm", "x86-64-v3": "ymm", "x86-64-v4": "zmm"}
+FEATURES = {"x86-64-v2": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}
+
+cpu_flags = set(Path("/proc/cpuinfo").read_text().split())
+on_x86 = pytest.mark.skipif("sse2" not in cpu_flags, reason="processors of another kind")
+
+
+def run(command: list[object], target: str) -> subprocess.CompletedProcess:
+    """Runs a command for this processor; returns what it printed."""
+    return subprocess.run(
+        list(map(str, command)),
+        env=os.environ | {"MLX_CPU_TARGET": target},
+        capture_output=True,
+        text=True,
+    )
+
+
+def widest_register(assembly: str) -> str:
+    """The widest kind of register that is named in it."""
+    return max(re.findall(r"%([xyz]mm)\d", assembly))
+
+
+@on_x86
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "target", [name for name, feature in FEATURES.items() if feature in cpu_flags]
+)
+def test_kernels_run(target: str):
+    result = run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *SLICE], target)
+    assert result.returncode == 0, result.stdout[-8000:]
+
+
+KERNELS = """\
+#include <metal_stdlib>
+using namespace metal;
+kernel void exponential(const device float* x, device float* y,
+                        uint i [[thread_position_in_grid]]) {
+  y[i] = exp(x[i]);
+}
+kernel void branches(const device float* x, device half* y, uint i [[thread_position_in_grid]]) {
+  float value = x[i];
+  while (value > 1) value *= 0.5f;
+  if (value > 0) y[i] = half(value);
+}
+kernel void sums(const device float* x, device float* y, uint i [[thread_position_in_grid]],
+                 uint lane [[thread_index_in_simdgroup]]) {
+  threadgroup float shared[32];
+  shared[lane] = simd_sum(x[i]);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  y[i] = shared[31 - lane] + simd_shuffle_xor(x[i], 1);
+}
+"""
+
+
+@on_x86
+@pytest.mark.parametrize("target", REGISTERS)
+def test_kernels_compile(target: str, tmp_path: Path):
+    source = tmp_path / "kernels.metal"
+    source.write_text(KERNELS)
+    for name in ("exponential", "branches", "sums"):
+        printed = run([METALC, "--emit", "asm", "--function", name, source], target)
+        assert printed.returncode == 0, printed.stderr
+        assert widest_register(printed.stdout) == REGISTERS[target]
+
+
+LAUNCH = """
+import mlx.core as mx
+kernel = mx.fast.metal_kernel("copy", ["x"], ["y"], "y[0] = x[0];")
+x = mx.ones((1,))
+try:
+    mx.eval(kernel(inputs=[x], grid=(1, 1, 1), threadgroup=(1, 1, 1),
+                   output_shapes=[(1,)], output_dtypes=[mx.float32]))
+except (RuntimeError, ValueError) as error:
+    print(error)
+"""
+
+
+@on_x86
+@pytest.mark.skipif("avx512f" in cpu_flags, reason="the machine has all features")
+def test_code_that_the_machine_cannot_run_is_refused():
+    printed = run([sys.executable, "-c", LAUNCH], "x86-64-v4").stdout
+    assert "This machine cannot run code for x86-64-v4: it lacks" in printed
+    assert "avx512f" in printed
+
+
+def test_unknown_processors_are_refused():
+    printed = run([sys.executable, "-c", LAUNCH], "abacus").stdout
+    assert "[MLX_CPU_TARGET] Unknown processor 'abacus': allowed are native" in printed
