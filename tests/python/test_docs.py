@@ -82,6 +82,8 @@ def test_included_files_are_compiled_or_run():
     ]
     assert included
     for path in included:
+        if path.parent.name == "listings":  # tests of their own compare these
+            continue
         compiled = str(path.relative_to(ROOT)).startswith(COMPILED)
         assert path.is_file() and (compiled or f'run("{path.name}")' in examples), path
 
@@ -149,4 +151,5 @@ def test_metalc_commands_run(page: str, tmp_path: Path):
             text=True,
         )
         assert done.returncode == 0, done.stderr
-        assert "define" in done.stdout
+        # IR, or assembly
+        assert "define" in done.stdout or ".globl" in done.stdout
