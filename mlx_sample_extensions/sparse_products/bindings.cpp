@@ -15,7 +15,7 @@ void bind_sparse_products(py::module_& m) {
 
 ``o[o_idx[t], g, m] += sum over c of a[a_idx[t], g, m, c] * b[b_idx[t], g, c]`` for each entry t.
 Sums are made in float32, in an order that depends on the arguments alone. Rows that no entry names
-are zero.
+are zero. ``mvmr`` is a short name of the function.
 
 Args:
     a (array): Matrices, of shape (K, G, M, C).
@@ -44,6 +44,7 @@ Raises:
 
 ``o[o_idx[t], g, m, c] += a[a_idx[t], g, m] * b[b_idx[t], g, c]`` for each entry t. Sums are made in
 float32, in an order that depends on the arguments alone. Rows that no entry names are zero.
+``vvor`` is a short name of the function.
 
 Args:
     a (array): Vectors, of shape (N, G, M).

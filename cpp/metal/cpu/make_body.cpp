@@ -92,27 +92,10 @@ class BuiltinLowering {
   uint32_t row_multiple_;
 };
 
-bool is_scalar(Builtin builtin) {
-  switch (builtin) {
-    case Builtin::ThreadPositionInGrid:
-    case Builtin::ThreadPositionInThreadgroup:
-    case Builtin::ThreadgroupPositionInGrid:
-    case Builtin::ThreadsPerGrid:
-    case Builtin::ThreadsPerThreadgroup:
-    case Builtin::DispatchThreadsPerThreadgroup:
-    case Builtin::ThreadgroupsPerGrid:
-    case Builtin::GridOrigin:
-    case Builtin::GridSize:
-      return false;
-    default:
-      return true;
-  }
-}
-
 // Components beyond those that an attribute has are 0.
 Value* builtin_component(BuiltinLowering& lowering, llvm::IRBuilder<>& builder, Builtin builtin,
                          uint64_t component) {
-  if (component >= (is_scalar(builtin) ? 1u : 3u)) return builder.getInt32(0);
+  if (component >= compiler::component_count(builtin)) return builder.getInt32(0);
   return lowering.value(builder, builtin, static_cast<unsigned>(component));
 }
 
