@@ -122,3 +122,36 @@ def test_grids_of_several_dimensions(rng):
             output_dtypes=[mx.float32],
         )[0]
         np.testing.assert_array_equal(np.array(got), table[index])
+
+
+def test_places_taken_from_a_counter(rng):
+    """What only an atomic operation or another lane knows is not read ahead."""
+    x = rng.standard_normal((64, 32)).astype(np.float32)
+    kernel = mx.fast.metal_kernel(
+        name="places",
+        input_names=["x", "index"],
+        output_names=["out", "counter"],
+        source="""
+            const int far = 1 << 30;  // before place, nothing can be read
+            uint lane = thread_index_in_simdgroup;
+            int place = far;
+            if (lane == 0)
+                place += int(atomic_fetch_add_explicit(counter, 1, memory_order_relaxed));
+            place = simd_broadcast(place, 0) - far;
+            int from = index[place];
+            atomic_store_explicit(&out[place * 32 + lane], x[from * 32 + lane],
+                                  memory_order_relaxed);
+        """,
+        atomic_outputs=True,
+    )
+    index = rng.permutation(64).astype(np.int32)
+    out, counter = kernel(
+        inputs=[mx.array(x), mx.array(index)],
+        grid=(64 * 32, 1, 1),
+        threadgroup=(64, 1, 1),
+        output_shapes=[(64, 32), (1,)],
+        output_dtypes=[mx.float32, mx.float32],
+        init_value=0,
+    )
+    assert np.array(counter).tolist() == [64]
+    np.testing.assert_array_equal(np.array(out), x[index])

@@ -68,6 +68,14 @@ struct Plan {
       if (indirect || instruction.mayWriteToMemory() || is_lane_operation(instruction))
         dropped.push_back(&instruction);
     }
+    // Nor does it read where it does not know.
+    const Set unknown = dependents(dropped);
+    for (const Instruction& instruction : llvm::instructions(body)) {
+      const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+      if (load && unknown.contains(load->getPointerOperand()) &&
+          !llvm::is_contained(dropped, load))
+        dropped.push_back(load);
+    }
   }
 
   // No way depends on what the function does not know.
