@@ -72,8 +72,7 @@ struct Plan {
     const Set unknown = dependents(dropped);
     for (const Instruction& instruction : llvm::instructions(body)) {
       const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-      if (load && unknown.contains(load->getPointerOperand()) &&
-          !llvm::is_contained(dropped, load))
+      if (load && unknown.contains(load->getPointerOperand()) && !llvm::is_contained(dropped, load))
         dropped.push_back(load);
     }
   }
