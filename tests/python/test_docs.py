@@ -144,7 +144,7 @@ def test_metalc_commands_run(page: str, tmp_path: Path):
         (tmp_path / name).write_text(KERNEL)
     for block in shell_blocks(page):
         done = subprocess.run(
-            ["bash", "-euc", block],
+            ["/bin/bash", "-euc", block],  # there may be no path
             cwd=tmp_path,
             env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
             capture_output=True,
