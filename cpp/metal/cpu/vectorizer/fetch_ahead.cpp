@@ -51,6 +51,7 @@ bool is_lane_operation(const Instruction& instruction) {
 struct Plan {
   llvm::SmallVector<Instruction*> fetched;  // accesses at addresses that were read
   llvm::SmallVector<const Instruction*> dropped;
+  Set unknown;  // what depends on the latter
 
   explicit Plan(llvm::Function& body) {
     llvm::SmallVector<const Instruction*> reads;
@@ -69,7 +70,7 @@ struct Plan {
         dropped.push_back(&instruction);
     }
     // Nor does it read where it does not know.
-    const Set unknown = dependents(dropped);
+    unknown = dependents(dropped);
     for (const Instruction& instruction : llvm::instructions(body)) {
       const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
       if (load && unknown.contains(load->getPointerOperand()) && !llvm::is_contained(dropped, load))
@@ -79,7 +80,6 @@ struct Plan {
 
   // No way depends on what the function does not know.
   bool ways_are_known(llvm::Function& body) const {
-    const Set unknown = dependents(dropped);
     return llvm::none_of(body, [&](const llvm::BasicBlock& block) {
       return block.getTerminator()->getNumSuccessors() > 1 &&
              unknown.contains(block.getTerminator());

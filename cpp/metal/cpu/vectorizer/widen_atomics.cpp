@@ -118,14 +118,14 @@ bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
   if (shape.is_pattern() && stride(shape) != static_cast<int64_t>(size)) return false;
   const IndexedAddress address = shape.is_pattern() ? IndexedAddress{} : w_.address(pointer);
   if (shape.is_varying() && size % address.scale != 0) return false;
-  auto row = [&]() -> Value* {
+  auto row = [&] {
     Value* values = w_.vector(operation.getValOperand());
     Value* first = shape.is_pattern() ? w_.first(pointer) : first_address(address);
     if (exclusive) {
       const Access access{type, size, operation.getAlign(), false};
       Value* before = load_contiguous(access, first);
       store_contiguous(access, first, combine(b_, operation.getOperation(), before, values));
-      return nullptr;
+      return;
     }
     llvm::AllocaInst* memory = w_.scratch(values->getType(), "addends");
     b_.CreateStore(w_.where_active(values, llvm::ConstantFP::getNegativeZero(type)), memory);
@@ -136,18 +136,9 @@ bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
     Value* flat = b_.CreateAddrSpaceCast(first, b_.getPtrTy());
     b_.CreateCall(callee, {w_.function().getArg(0), flat, memory,
                            b_.CreateZExtOrTrunc(w_.mask_bits(), b_.getInt64Ty())});
-    return nullptr;
-  };
-  auto one_by_one = [&]() -> Value* {
-    rmw_lane_by_lane(operation);
-    return nullptr;
   };
   Value* fits = shape.is_pattern() ? w_.lanes(pointer).holds : are_consecutive(address, size);
-  if (fits) {
-    w_.either(fits, row, one_by_one);
-  } else {
-    row();
-  }
+  w_.branch(fits, row, [&] { rmw_lane_by_lane(operation); });
   return true;
 }
 

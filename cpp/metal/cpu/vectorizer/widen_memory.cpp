@@ -44,17 +44,10 @@ void MemoryWidener::load(llvm::LoadInst& load) {
   }
   const Access access{load.getType(), w_.layout().getTypeStoreSize(load.getType()), load.getAlign(),
                       load.isVolatile()};
-  Value* result;
-  if (shape.is_varying()) {
-    result = load_varying(access, pointer);
-  } else if (Value* holds = w_.lanes(pointer).holds) {
-    result = w_.either(
-        holds, [&] { return load_pattern(access, pointer, shape); },
-        [&] { return load_varying(access, pointer); });
-  } else {
-    result = load_pattern(access, pointer, shape);
-  }
-  w_.set_vector(&load, result);
+  auto varying = [&] { return load_varying(access, pointer); };
+  auto pattern = [&] { return load_pattern(access, pointer, shape); };
+  w_.set_vector(
+      &load, shape.is_varying() ? varying() : w_.either(w_.lanes(pointer).holds, pattern, varying));
 }
 
 Value* MemoryWidener::load_contiguous(const Access& access, Value* first) {
@@ -177,22 +170,11 @@ void MemoryWidener::store(llvm::StoreInst& store) {
     return;
   }
   if (shape.is_varying()) return store_varying(access, pointer, values);
-  auto fast = [&]() -> Value* {
-    if (stride(shape) == static_cast<int64_t>(access.size)) {
-      store_contiguous(access, w_.first(pointer), values);
-    } else {
-      scatter(access, w_.vector(pointer), values);
-    }
-    return nullptr;
-  };
-  if (Value* holds = w_.lanes(pointer).holds) {
-    w_.either(holds, fast, [&]() -> Value* {
-      scatter(access, w_.vector(pointer), values);
-      return nullptr;
-    });
-  } else {
-    fast();
-  }
+  auto each_lane = [&] { scatter(access, w_.vector(pointer), values); };
+  if (stride(shape) != static_cast<int64_t>(access.size)) return each_lane();
+  w_.branch(
+      w_.lanes(pointer).holds, [&] { store_contiguous(access, w_.first(pointer), values); },
+      each_lane);
 }
 
 // The last lane wins.
@@ -206,33 +188,18 @@ void MemoryWidener::store_uniform(llvm::StoreInst& store) {
 }
 
 void MemoryWidener::store_contiguous(const Access& access, Value* first, Value* values) {
-  auto plain = [&]() -> Value* {
-    b_.CreateAlignedStore(values, first, access.align, access.is_volatile);
-    return nullptr;
-  };
-  if (!w_.mask()) {
-    plain();
-    return;
-  }
-  w_.either(w_.all(w_.mask()), plain, [&]() -> Value* {
-    b_.CreateMaskedStore(values, first, access.align, w_.mask());
-    return nullptr;
-  });
+  w_.branch(
+      w_.all_run(), [&] { b_.CreateAlignedStore(values, first, access.align, access.is_volatile); },
+      [&] { b_.CreateMaskedStore(values, first, access.align, w_.mask()); });
 }
 
 void MemoryWidener::store_varying(const Access& access, Value* pointer, Value* values) {
   const IndexedAddress address = w_.address(pointer);
   if (access.size % address.scale != 0) return scatter(access, w_.vector(pointer), values);
-  w_.either(
+  w_.branch(
       are_consecutive(address, access.size),
-      [&]() -> Value* {
-        store_contiguous(access, first_address(address), values);
-        return nullptr;
-      },
-      [&]() -> Value* {
-        scatter(access, w_.vector(pointer), values);
-        return nullptr;
-      });
+      [&] { store_contiguous(access, first_address(address), values); },
+      [&] { scatter(access, w_.vector(pointer), values); });
 }
 
 // In the order of the lanes.

@@ -196,8 +196,10 @@ void MemoryWidener::find_store_groups(llvm::BasicBlock& block) {
     const Shape shape = w_.shape(store->getPointerOperand());
     llvm::Type* type = store->getValueOperand()->getType();
     const auto size = static_cast<int64_t>(w_.layout().getTypeStoreSize(type));
-    if (!store->isSimple() || !shape.is_pattern() || shape.is_uniform() || !shape.exact() ||
-        stride(shape) == size || kBlockBytes % size != 0 || least_distance(shape) < size) {
+    const bool scattered = store->isSimple() && shape.is_pattern() && !shape.is_uniform() &&
+                           shape.exact() && stride(shape) != size && kBlockBytes % size == 0;
+    const int64_t distance = scattered ? least_distance(shape) : 0;
+    if (distance < size) {
       finish();
       continue;
     }
@@ -210,7 +212,7 @@ void MemoryWidener::find_store_groups(llvm::BasicBlock& block) {
       joins &= member.offset != offset && type == member.store->getValueOperand()->getType() &&
                shape.offsets() == w_.shape(member.store->getPointerOperand()).offsets();
     }
-    if (!joins || high + size - low > least_distance(shape)) finish();
+    if (!joins || high + size - low > distance) finish();
     common_root = root;
     members.push_back({store, offset});
   }
@@ -241,29 +243,20 @@ void MemoryWidener::store_group(const StoreGroup& stores) {
   llvm::Type* type = stores[0]->getValueOperand()->getType();
   const auto size = static_cast<int64_t>(w_.layout().getTypeStoreSize(type));
   const auto members = static_cast<unsigned>(stores.size());
-  auto together = [&]() -> Value* {
-    if (members == 1 || stride(shape) != size * members) {
-      store_runs(stores, shape);
-      return nullptr;
-    }
+  auto together = [&] {
+    if (members == 1 || stride(shape) != size * members) return store_runs(stores, shape);
     llvm::SmallVector<Value*> parts;
     for (llvm::StoreInst* store : stores) parts.push_back(w_.vector(store->getValueOperand()));
     Value* all = llvm::concatenateVectors(b_, parts);
     b_.CreateAlignedStore(
         b_.CreateShuffleVector(all, llvm::createInterleaveMask(w_.width(), members)),
         w_.first(stores[0]->getPointerOperand()), stores[0]->getAlign());
-    return nullptr;
   };
-  if (!w_.mask()) {
-    together();
-    return;
-  }
-  w_.either(w_.all(w_.mask()), together, [&]() -> Value* {
+  w_.branch(w_.all_run(), together, [&] {
     for (llvm::StoreInst* store : stores) {
       const Access access{type, static_cast<uint64_t>(size), store->getAlign(), false};
       scatter(access, w_.vector(store->getPointerOperand()), w_.vector(store->getValueOperand()));
     }
-    return nullptr;
   });
 }
 
@@ -322,28 +315,15 @@ void MemoryWidener::prefetch(llvm::IntrinsicInst& hint) {
 
 // See block_operations.h for which copies there are.
 void MemoryWidener::copy(llvm::MemCpyInst& copy) {
+  if (!w_.shape(copy.getDest()).is_pattern() || !w_.shape(copy.getSource()).is_pattern())
+    return copy_lane_by_lane(copy);
   Value* conditions[] = {w_.lanes(copy.getDest()).holds, w_.lanes(copy.getSource()).holds,
-                         w_.mask() ? w_.all(w_.mask()) : nullptr};
+                         w_.all_run()};
   Value* at_once = nullptr;
   for (Value* condition : conditions) {
     if (condition) at_once = at_once ? b_.CreateAnd(at_once, condition) : condition;
   }
-  if (!w_.shape(copy.getDest()).is_pattern() || !w_.shape(copy.getSource()).is_pattern()) {
-    copy_lane_by_lane(copy);
-  } else if (!at_once) {
-    copy_runs(copy);
-  } else {
-    w_.either(
-        at_once,
-        [&]() -> Value* {
-          copy_runs(copy);
-          return nullptr;
-        },
-        [&]() -> Value* {
-          copy_lane_by_lane(copy);
-          return nullptr;
-        });
-  }
+  w_.branch(at_once, [&] { copy_runs(copy); }, [&] { copy_lane_by_lane(copy); });
 }
 
 // All lanes read before any writes.

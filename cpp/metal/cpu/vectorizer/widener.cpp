@@ -13,6 +13,16 @@ using llvm::ConstantInt;
 using llvm::Type;
 using llvm::Value;
 
+namespace {
+
+// The vector that has the same bits.
+Value* without_cast(Value* vector) {
+  auto* cast = llvm::dyn_cast<llvm::BitCastInst>(vector);
+  return cast ? cast->getOperand(0) : vector;
+}
+
+}  // namespace
+
 Widener::Widener(llvm::Function& wide, const ShapeAnalysis& shapes,
                  const llvm::TargetTransformInfo& costs)
     : wide_(wide), shapes_(shapes), costs_(costs), builder_(wide.getContext()) {}
@@ -145,7 +155,7 @@ llvm::AllocaInst* Widener::scratch(Type* type, const llvm::Twine& name) {
 }
 
 Value* Widener::in_memory(Value* vector) {
-  if (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(vector)) vector = cast->getOperand(0);
+  vector = without_cast(vector);
   Value*& memory = in_memory_[vector];
   if (!memory) {
     memory = scratch(vector->getType(), "lanes");
@@ -159,8 +169,7 @@ Value* Widener::in_memory(Value* vector) {
 Value* Widener::take_from_memory(Value* vector, bool renewed) {
   if (renewed) {
     Value* memory = in_memory(vector);
-    if (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(vector)) vector = cast->getOperand(0);
-    in_memory_.erase(vector);
+    in_memory_.erase(without_cast(vector));
     return memory;
   }
   Value* memory = scratch(vector->getType(), "lanes");
@@ -178,32 +187,36 @@ llvm::Function* Widener::create_helper(llvm::FunctionType* type, const llvm::Twi
   return helper;
 }
 
-Value* Widener::either(Value* condition, llvm::function_ref<Value*()> then,
-                       llvm::function_ref<Value*()> otherwise, bool likely) {
+void Widener::branch(Value* condition, llvm::function_ref<void()> then,
+                     llvm::function_ref<void()> otherwise) {
+  if (!condition) return then();
   BasicBlock* before = builder_.GetInsertBlock();
   BasicBlock* rest = BasicBlock::Create(wide_.getContext(), "either.end", &wide_);
   BasicBlock* yes = BasicBlock::Create(wide_.getContext(), "either.yes", &wide_);
   BasicBlock* no = BasicBlock::Create(wide_.getContext(), "either.no", &wide_);
   yes->moveAfter(before);
   no->moveAfter(yes);
-  rest->moveAfter(no);
-  llvm::MDBuilder metadata(wide_.getContext());
   builder_.CreateCondBr(condition, yes, no,
-                        likely ? metadata.createLikelyBranchWeights() : nullptr);
+                        llvm::MDBuilder(wide_.getContext()).createLikelyBranchWeights());
   builder_.SetInsertPoint(yes);
-  Value* a = then();
-  BasicBlock* end_a = builder_.GetInsertBlock();
+  then();
   builder_.CreateBr(rest);
   builder_.SetInsertPoint(no);
-  Value* b = otherwise();
-  BasicBlock* end_b = builder_.GetInsertBlock();
+  otherwise();
+  rest->moveAfter(builder_.GetInsertBlock());
   builder_.CreateBr(rest);
-  rest->moveAfter(end_b);
   builder_.SetInsertPoint(rest);
-  if (!a) return nullptr;
-  llvm::PHINode* result = builder_.CreatePHI(a->getType(), 2);
-  result->addIncoming(a, end_a);
-  result->addIncoming(b, end_b);
+}
+
+Value* Widener::either(Value* condition, llvm::function_ref<Value*()> then,
+                       llvm::function_ref<Value*()> otherwise) {
+  std::pair<Value*, BasicBlock*> ends[2];
+  branch(
+      condition, [&] { ends[0] = {then(), builder_.GetInsertBlock()}; },
+      [&] { ends[1] = {otherwise(), builder_.GetInsertBlock()}; });
+  if (!condition) return ends[0].first;
+  llvm::PHINode* result = builder_.CreatePHI(ends[0].first->getType(), 2);
+  for (const auto& [value, block] : ends) result->addIncoming(value, block);
   return result;
 }
 

@@ -75,6 +75,8 @@ class Widener {
   llvm::Value* bits_of(llvm::Value* vector_of_bits);
   llvm::Value* all(llvm::Value* vector_of_bits);
   llvm::Value* any(llvm::Value* vector_of_bits);
+  // Whether all lanes run the current block; null if that is certain.
+  llvm::Value* all_run() { return mask_ ? all(mask_) : nullptr; }
   llvm::Value* last_active(llvm::Value* vector);  // the value of the last lane that runs the block
   llvm::AllocaInst* scratch(llvm::Type* type, const llvm::Twine& name);
   // Where a vector lies in memory, from its definition on.
@@ -89,9 +91,12 @@ class Widener {
   // A function without code yet that is called rather than made part of this one.
   llvm::Function* create_helper(llvm::FunctionType* type, const llvm::Twine& name);
 
-  // if (condition) then() else otherwise(), joined; results may be null.
+  // if (condition) then() else otherwise(); without a condition, then(). The first is likely.
+  void branch(llvm::Value* condition, llvm::function_ref<void()> then,
+              llvm::function_ref<void()> otherwise);
+  // The same for what has a result.
   llvm::Value* either(llvm::Value* condition, llvm::function_ref<llvm::Value*()> then,
-                      llvm::function_ref<llvm::Value*()> otherwise, bool likely = true);
+                      llvm::function_ref<llvm::Value*()> otherwise);
   // Once for each lane in the mask; the lane's number as i32.
   void for_each_lane(llvm::function_ref<void(llvm::Value*)> inside);
 
