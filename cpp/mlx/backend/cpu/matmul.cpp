@@ -1,6 +1,5 @@
 // Matrix products with BLAS: float32, float64 and complex64; 16-bit floats through float32.
 #include <cblas.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <vector>
@@ -8,6 +7,7 @@
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/common/utils.h"
 #include "mlx/backend/cpu/encoder.h"
+#include "mlx/backend/cpu/parallel.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/primitives/linear.h"
 
@@ -110,17 +110,15 @@ void schedule(const Matrices& a, const Matrices& b, array& out, Product p, Strea
   cpu::get_command_encoder(s).dispatch(
       [=, x = a.source.data<T>(), y = b.source.data<T>(), z = out.data<T>()] {
         size_t count = shape_size(batch);
-        auto one = [&](size_t i) {
-          gemm(p, x + elem_to_loc(i, batch, a_strides), y + elem_to_loc(i, batch, b_strides),
-               z + i * p.m * size_t(p.n));
-        };
-        if (count > 1 && double(p.m) * p.n * p.k < kLargeProduct) {
-          tbb::parallel_for(size_t(0), count, one);
-        } else {
-          for (size_t i = 0; i < count; ++i) {
-            one(i);
+        auto some = [&](size_t first, size_t last) {
+          for (size_t i = first; i < last; ++i) {
+            gemm(p, x + elem_to_loc(i, batch, a_strides), y + elem_to_loc(i, batch, b_strides),
+                 z + i * p.m * size_t(p.n));
           }
-        }
+        };
+        // Large ones are spread over the cores by gemm itself.
+        const bool small = double(p.m) * p.n * p.k < kLargeProduct;
+        cpu::parallel_for(count, small ? 1 : count, some);
       });
 }
 

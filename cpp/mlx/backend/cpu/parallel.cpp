@@ -1,18 +1,52 @@
-// parallel_for, on oneTBB.
+// parallel_for, on the Metal runtime's pool of threads.
 #include "mlx/backend/cpu/parallel.h"
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
+#include <algorithm>
+#include <atomic>
+
+#include "metal/cpu/parallel.h"
+#include "metal/cpu/sanitizers.h"
 
 namespace mlx::core::cpu {
 
+namespace {
+
+constexpr size_t kPartsPerThread = 8;  // so that nobody waits long for the last one
+
+size_t divide_up(size_t value, size_t unit) { return (value + unit - 1) / unit; }
+
+// Every thread takes the next part until there is none left.
+struct Parts {
+  const std::function<void(size_t, size_t)>& body;
+  size_t n;
+  size_t size;
+  std::atomic<size_t> next{0};
+
+  void take() {
+    for (size_t first; (first = next.fetch_add(size, std::memory_order_relaxed)) < n;) {
+      body(first, std::min(first + size, n));
+    }
+  }
+};
+
+void take_parts(void* parts) {
+  METAL_HAPPENS_AFTER(parts);
+  static_cast<Parts*>(parts)->take();
+  METAL_HAPPENS_BEFORE(parts);
+}
+
+}  // namespace
+
 void parallel_for(size_t n, size_t grain, const std::function<void(size_t, size_t)>& body) {
-  if (n <= grain) {
+  const size_t width = metal::cpu::parallel_width();
+  if (n <= grain || width == 1) {
     if (n > 0) body(0, n);
     return;
   }
-  tbb::parallel_for(tbb::blocked_range<size_t>(0, n, grain),
-                    [&](const auto& part) { body(part.begin(), part.end()); });
+  Parts parts{body, n, std::max(grain, divide_up(n, width * kPartsPerThread))};
+  METAL_HAPPENS_BEFORE(&parts);
+  metal::cpu::run_parallel(std::min(width, divide_up(n, parts.size)), take_parts, &parts);
+  METAL_HAPPENS_AFTER(&parts);
 }
 
 }  // namespace mlx::core::cpu

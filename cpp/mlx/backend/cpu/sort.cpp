@@ -1,9 +1,6 @@
 // Sorting and partitioning along an axis with the standard library, lines in parallel.
 #include "mlx/primitives/sort.h"
 
-#include <tbb/parallel_for.h>
-#include <tbb/parallel_sort.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,6 +8,7 @@
 
 #include "mlx/backend/common/utils.h"
 #include "mlx/backend/cpu/encoder.h"
+#include "mlx/backend/cpu/parallel.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/dtype_utils.h"
 
@@ -19,6 +17,7 @@ namespace mlx::core {
 namespace {
 
 constexpr size_t kParallelLine = 1 << 16;
+constexpr size_t kParts = 16;  // of such a line
 
 template <typename T>
 bool is_nan(const T& x) {
@@ -71,14 +70,16 @@ Lines lines_of(const array& in, const array& out, int axis) {
 // Calls line(values, out, out_step) with each line's values in a row.
 template <typename T, typename U, typename F>
 void each_line(const Lines& lines, const T* in, U* out, F line) {
-  tbb::parallel_for(size_t(0), lines.count, [&](size_t i) {
-    const T* from = in + elem_to_loc(i, lines.shape, lines.in_strides);
-    U* to = out + elem_to_loc(i, lines.shape, lines.out_strides);
+  cpu::parallel_for(lines.count, 1, [&](size_t first, size_t last) {
     std::vector<T> values(lines.length);
-    for (size_t k = 0; k < lines.length; ++k) {
-      values[k] = from[k * lines.in_step];
+    for (size_t i = first; i < last; ++i) {
+      const T* from = in + elem_to_loc(i, lines.shape, lines.in_strides);
+      U* to = out + elem_to_loc(i, lines.shape, lines.out_strides);
+      for (size_t k = 0; k < lines.length; ++k) {
+        values[k] = from[k * lines.in_step];
+      }
+      line(values, to, lines.out_step);
     }
-    line(values, to, lines.out_step);
   });
 }
 
@@ -89,15 +90,37 @@ void store(const std::vector<T>& values, T* to, int64_t step) {
   }
 }
 
+// Long lines in parts on all cores, which are then merged by twos.
+template <typename T, typename F>
+void sort_stably(std::vector<T>& values, F before) {
+  if (values.size() < kParallelLine) {
+    std::stable_sort(values.begin(), values.end(), before);
+    return;
+  }
+  auto at = [&](size_t i) { return values.begin() + std::min(i, values.size()); };
+  size_t size = values.size() / kParts + 1;
+  cpu::parallel_for(kParts, 1, [&](size_t first, size_t last) {
+    for (size_t i = first; i < last; ++i) {
+      std::stable_sort(at(i * size), at((i + 1) * size), before);
+    }
+  });
+  for (size_t pairs = kParts / 2; pairs > 0; pairs /= 2, size *= 2) {
+    cpu::parallel_for(pairs, 1, [&](size_t first, size_t last) {
+      for (size_t i = first; i < last; ++i) {
+        std::inplace_merge(at(2 * i * size), at((2 * i + 1) * size), at((2 * i + 2) * size),
+                           before);
+      }
+    });
+  }
+}
+
 // `kth` < 0: sorts.
 template <typename T>
 void order_values(std::vector<T>& values, int kth) {
   if (kth >= 0) {
     std::nth_element(values.begin(), values.begin() + kth, values.end(), before<T>);
-  } else if (values.size() >= kParallelLine && std::is_integral_v<T>) {
-    tbb::parallel_sort(values.begin(), values.end(), before<T>);
   } else {
-    std::stable_sort(values.begin(), values.end(), before<T>);
+    sort_stably(values, before<T>);
   }
 }
 
@@ -105,15 +128,11 @@ template <typename T>
 std::vector<uint32_t> order_indices(const std::vector<T>& values, int kth) {
   std::vector<uint32_t> indices(values.size());
   std::iota(indices.begin(), indices.end(), 0);
-  auto less = [&](uint32_t a, uint32_t b) {
-    return before(values[a], values[b]) || (!before(values[b], values[a]) && a < b);
-  };
+  auto less = [&](uint32_t a, uint32_t b) { return before(values[a], values[b]); };
   if (kth >= 0) {
     std::nth_element(indices.begin(), indices.begin() + kth, indices.end(), less);
-  } else if (values.size() >= kParallelLine) {
-    tbb::parallel_sort(indices.begin(), indices.end(), less);
   } else {
-    std::sort(indices.begin(), indices.end(), less);
+    sort_stably(indices, less);
   }
   return indices;
 }
