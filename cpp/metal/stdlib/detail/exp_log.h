@@ -199,20 +199,43 @@ __METAL_MATH float powr(float x, float y) { return x < 0.0f ? quiet_nan() : pow(
 
 // ---- for arguments and results of half and bfloat: to about 18 bits ----
 
-__METAL_MATH float narrow_exp_base(float x, float log2_base) {
-  x = x > 160.0f / log2_base ? 160.0f / log2_base : x;
-  x = x < -160.0f / log2_base ? -160.0f / log2_base : x;
-  float t = fma(x, log2_base, kRoundMagic);
-  float r = fma(x, log2_base, -(t - kRoundMagic));
+// 2^r for |r| <= 1/2.
+__METAL_MATH float narrow_exp2_poly(float r) {
   float p = 0x1.3a02ccp-7f;
   p = fma(p, r, 0x1.c9fc46p-5f);
   p = fma(p, r, 0x1.ec0378p-3f);
   p = fma(p, r, 0x1.62e12cp-1f);
-  return scale2(fma(p, r, 1.0f), magic_int(t));
+  return fma(p, r, 1.0f);
 }
-__METAL_MATH float narrow_exp2(float x) { return narrow_exp_base(x, 1.0f); }
-__METAL_MATH float narrow_exp(float x) { return narrow_exp_base(x, 0x1.715476p+0f); }
-__METAL_MATH float narrow_exp10(float x) { return narrow_exp_base(x, 0x1.a934f0p+1f); }
+
+// base^x * 2^extra by adding to the exponent of 2^r: for what float holds without denormals.
+// `extra` is already where the exponent is.
+__METAL_MATH float plain_exp_base(float x, float log2_base, unsigned extra) {
+  float t = fma(x, log2_base, kRoundMagic);
+  float p = narrow_exp2_poly(fma(x, log2_base, -(t - kRoundMagic)));
+  return float_of(bits_of(p) + (bits_of(t) << 23) + extra);
+}
+
+// Small results are scaled down at the end.
+__METAL_MATH float bfloat_exp_base(float x, float log2_base) {
+  x = x > 128.0f / log2_base ? 128.0f / log2_base : x;
+  x = x < -140.0f / log2_base ? -140.0f / log2_base : x;
+  const bool is_small = x < -64.0f / log2_base;
+  return plain_exp_base(x, log2_base, is_small ? 64u << 23 : 0) * (is_small ? 0x1p-64f : 1.0f);
+}
+__METAL_MATH float bfloat_exp2(float x) { return bfloat_exp_base(x, 1.0f); }
+__METAL_MATH float bfloat_exp(float x) { return bfloat_exp_base(x, 0x1.715476p+0f); }
+__METAL_MATH float bfloat_exp10(float x) { return bfloat_exp_base(x, 0x1.a934f0p+1f); }
+
+// Beyond these results half has only 0 and infinity.
+__METAL_MATH float half_exp_base(float x, float log2_base) {
+  x = x > 18.0f / log2_base ? 18.0f / log2_base : x;
+  x = x < -28.0f / log2_base ? -28.0f / log2_base : x;
+  return plain_exp_base(x, log2_base, 0);
+}
+__METAL_MATH float half_exp2(float x) { return half_exp_base(x, 1.0f); }
+__METAL_MATH float half_exp(float x) { return half_exp_base(x, 0x1.715476p+0f); }
+__METAL_MATH float half_exp10(float x) { return half_exp_base(x, 0x1.a934f0p+1f); }
 
 // ---- fast versions: no denormals, fewer terms ----
 
@@ -233,6 +256,14 @@ __METAL_MATH float fast_exp_base(float x, float log2_base) {
 __METAL_MATH float fast_exp2(float x) { return fast_exp_base(x, 1.0f); }
 __METAL_MATH float fast_exp(float x) { return fast_exp_base(x, 0x1.715476p+0f); }
 __METAL_MATH float fast_exp10(float x) { return fast_exp_base(x, 0x1.a934f0p+1f); }
+
+__METAL_MATH float fast_bfloat_exp_base(float x, float log2_base) {
+  float top = x > 128.0f / log2_base ? 128.0f / log2_base : x;
+  return x < -126.0f / log2_base ? 0.0f : plain_exp_base(top, log2_base, 0);
+}
+__METAL_MATH float fast_bfloat_exp2(float x) { return fast_bfloat_exp_base(x, 1.0f); }
+__METAL_MATH float fast_bfloat_exp(float x) { return fast_bfloat_exp_base(x, 0x1.715476p+0f); }
+__METAL_MATH float fast_bfloat_exp10(float x) { return fast_bfloat_exp_base(x, 0x1.a934f0p+1f); }
 
 __METAL_MATH float fast_log2(float x) {
   unsigned u = bits_of(x);
