@@ -68,6 +68,7 @@ uint64_t interrupt_count();
 // One launch. `threads_per_grid` need not be a multiple of `threads_per_threadgroup`.
 struct LaunchParameters {
   void* buffers[kMaxBufferBindings] = {};
+  uint64_t buffer_bytes[kMaxBufferBindings] = {};        // from there to the buffer's end
   uint32_t threadgroup_memory[kMaxBufferBindings] = {};  // bytes by [[threadgroup(n)]]
   uint32_t threads_per_grid[3] = {1, 1, 1};
   uint32_t threads_per_threadgroup[3] = {1, 1, 1};

@@ -24,7 +24,7 @@ if.then.i:                                        ; preds = %entry
   %out = addrspacecast ptr %11 to ptr addrspace(1)
   %12 = call float @llvm.sqrt.f32(float %9)
   %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
-  store float %12, ptr addrspace(1) %arrayidx4.i, align 4
+  store float %12, ptr addrspace(1) %arrayidx4.i, align 4, !simd.streamed !2
   br label %_Z5rootsPU3AS1KfPU3AS1fj.exit
 
 _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
@@ -71,7 +71,7 @@ if.then.i:                                        ; preds = %if.then.i.guard
   %out = addrspacecast ptr %16 to ptr addrspace(1)
   %17 = call float @llvm.sqrt.f32(float %9)
   %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
-  store float %17, ptr addrspace(1) %arrayidx4.i, align 4
+  store float %17, ptr addrspace(1) %arrayidx4.i, align 4, !simd.streamed !2
   br label %if.then.i.done
 
 if.then.i.done:                                   ; preds = %if.then.i.guard, %if.then.i
@@ -119,14 +119,32 @@ if.then.i:                                        ; preds = %if.then.i.guard
   br i1 %24, label %either.yes, label %either.no, !prof !3
 
 either.yes:                                       ; preds = %if.then.i
+  %25 = ptrtoint ptr addrspace(1) %22 to i64
+  %26 = and i64 %25, 63
+  %27 = getelementptr inbounds i8, ptr %group, i64 0
+  %28 = load ptr, ptr %27, align 8, !invariant.load !2
+  %29 = getelementptr inbounds i8, ptr %28, i64 424
+  %30 = load i64, ptr %29, align 8, !invariant.load !2
+  %31 = or i64 %26, %30
+  %32 = icmp eq i64 %31, 0
+  br i1 %32, label %either.yes2, label %either.no3, !prof !3
+
+either.yes2:                                      ; preds = %either.yes
+  store <16 x float> %21, ptr addrspace(1) %22, align 64, !nontemporal !4
+  br label %either.end1
+
+either.no3:                                       ; preds = %either.yes
   store <16 x float> %21, ptr addrspace(1) %22, align 4
+  br label %either.end1
+
+either.end1:                                      ; preds = %either.no3, %either.yes2
   br label %either.end
 
 either.no:                                        ; preds = %if.then.i
   call void @llvm.masked.store.v16f32.p1(<16 x float> %21, ptr addrspace(1) %22, i32 4, <16 x i1> %15)
   br label %either.end
 
-either.end:                                       ; preds = %either.no, %either.yes
+either.end:                                       ; preds = %either.no, %either.end1
   br label %if.then.i.done
 
 if.then.i.done:                                   ; preds = %either.end, %if.then.i.guard
@@ -158,7 +176,7 @@ z.loop.preheader:                                 ; preds = %entry
   br label %z.loop
 
 z.loop:                                           ; preds = %z.loop.preheader, %y.done
-  %z = phi i32 [ %23, %y.done ], [ 0, %z.loop.preheader ]
+  %z = phi i32 [ %24, %y.done ], [ 0, %z.loop.preheader ]
   br i1 %8, label %y.done, label %y.loop.preheader
 
 y.loop.preheader:                                 ; preds = %z.loop
@@ -169,7 +187,7 @@ z.done:                                           ; preds = %y.done, %entry
   ret void
 
 y.loop:                                           ; preds = %y.loop.preheader, %rest.done
-  %y = phi i32 [ %41, %rest.done ], [ 0, %y.loop.preheader ]
+  %y = phi i32 [ %47, %rest.done ], [ 0, %y.loop.preheader ]
   %12 = add i32 %11, %y
   %13 = mul i32 %12, %1
   br i1 %9, label %x.done, label %x.loop.preheader
@@ -184,59 +202,72 @@ x.loop.preheader:                                 ; preds = %y.loop
   %20 = load i32, ptr %10, align 4, !invariant.load !2, !alias.scope !3
   %21 = mul nuw i32 %20, %19
   %22 = getelementptr i8, ptr %14, i64 8
+  %23 = getelementptr inbounds i8, ptr %14, i64 424
   br label %x.loop
 
 y.done:                                           ; preds = %rest.done, %z.loop
-  %23 = add nuw i32 %z, 1
-  %24 = icmp ult i32 %23, %5
-  br i1 %24, label %z.loop, label %z.done
+  %24 = add nuw i32 %z, 1
+  %25 = icmp ult i32 %24, %5
+  br i1 %25, label %z.loop, label %z.done
 
 x.loop:                                           ; preds = %x.loop.preheader, %kernel.body.wide.exit
-  %x = phi i32 [ %36, %kernel.body.wide.exit ], [ 0, %x.loop.preheader ]
+  %x = phi i32 [ %42, %kernel.body.wide.exit ], [ 0, %x.loop.preheader ]
   call void @llvm.experimental.noalias.scope.decl(metadata !3)
-  %25 = add i32 %21, %x
-  %26 = zext i32 %25 to i64
-  %27 = getelementptr float, ptr addrspace(1) %16, i64 %26
-  %28 = load <16 x float>, ptr addrspace(1) %27, align 4, !noalias !3
-  %29 = fcmp oge <16 x float> %28, zeroinitializer
-  %30 = bitcast <16 x i1> %29 to i16
-  %.not = icmp eq i16 %30, 0
+  %26 = add i32 %21, %x
+  %27 = zext i32 %26 to i64
+  %28 = getelementptr float, ptr addrspace(1) %16, i64 %27
+  %29 = load <16 x float>, ptr addrspace(1) %28, align 4, !noalias !3
+  %30 = fcmp oge <16 x float> %29, zeroinitializer
+  %31 = bitcast <16 x i1> %30 to i16
+  %.not = icmp eq i16 %31, 0
   br i1 %.not, label %kernel.body.wide.exit, label %if.then.i.i
 
 if.then.i.i:                                      ; preds = %x.loop
-  %31 = load ptr, ptr %22, align 8, !noalias !3
-  %32 = addrspacecast ptr %31 to ptr addrspace(1)
-  %33 = call <16 x float> @llvm.sqrt.v16f32(<16 x float> %28)
-  %34 = getelementptr float, ptr addrspace(1) %32, i64 %26
-  %35 = icmp eq i16 %30, -1
-  br i1 %35, label %either.yes.i, label %either.no.i, !prof !6
+  %32 = load ptr, ptr %22, align 8, !noalias !3
+  %33 = addrspacecast ptr %32 to ptr addrspace(1)
+  %34 = call <16 x float> @llvm.sqrt.v16f32(<16 x float> %29)
+  %35 = getelementptr float, ptr addrspace(1) %33, i64 %27
+  %36 = icmp eq i16 %31, -1
+  br i1 %36, label %either.yes.i, label %either.no.i, !prof !6
 
 either.yes.i:                                     ; preds = %if.then.i.i
-  store <16 x float> %33, ptr addrspace(1) %34, align 4, !noalias !3
+  %37 = ptrtoint ptr addrspace(1) %35 to i64
+  %38 = and i64 %37, 63
+  %39 = load i64, ptr %23, align 8, !invariant.load !2, !noalias !3
+  %40 = or i64 %38, %39
+  %41 = icmp eq i64 %40, 0
+  br i1 %41, label %either.yes2.i, label %either.no3.i, !prof !6
+
+either.yes2.i:                                    ; preds = %either.yes.i
+  store <16 x float> %34, ptr addrspace(1) %35, align 64, !noalias !3, !nontemporal !7
+  br label %kernel.body.wide.exit
+
+either.no3.i:                                     ; preds = %either.yes.i
+  store <16 x float> %34, ptr addrspace(1) %35, align 4, !noalias !3
   br label %kernel.body.wide.exit
 
 either.no.i:                                      ; preds = %if.then.i.i
-  call void @llvm.masked.store.v16f32.p1(<16 x float> %33, ptr addrspace(1) %34, i32 4, <16 x i1> %29), !noalias !3
+  call void @llvm.masked.store.v16f32.p1(<16 x float> %34, ptr addrspace(1) %35, i32 4, <16 x i1> %30), !noalias !3
   br label %kernel.body.wide.exit
 
-kernel.body.wide.exit:                            ; preds = %either.yes.i, %either.no.i, %x.loop
-  %36 = add nuw i32 %x, 16
-  %37 = icmp ult i32 %36, %6
-  br i1 %37, label %x.loop, label %x.done
+kernel.body.wide.exit:                            ; preds = %either.no.i, %either.no3.i, %either.yes2.i, %x.loop
+  %42 = add nuw i32 %x, 16
+  %43 = icmp ult i32 %42, %6
+  br i1 %43, label %x.loop, label %x.done
 
 x.done:                                           ; preds = %kernel.body.wide.exit, %y.loop
   br i1 %.not1.not, label %rest.done, label %rest.loop
 
 rest.loop:                                        ; preds = %x.done, %rest.loop
-  %rest = phi i32 [ %39, %rest.loop ], [ %6, %x.done ]
-  %38 = add nuw i32 %13, %rest
-  call void @kernel.body.1(ptr %group, i32 %rest, i32 %y, i32 %z, i32 %38, i32 0, i1 true)
-  %39 = add nuw i32 %rest, 1
-  %40 = icmp ult i32 %39, %1
-  br i1 %40, label %rest.loop, label %rest.done
+  %rest = phi i32 [ %45, %rest.loop ], [ %6, %x.done ]
+  %44 = add nuw i32 %13, %rest
+  call void @kernel.body.1(ptr %group, i32 %rest, i32 %y, i32 %z, i32 %44, i32 0, i1 true)
+  %45 = add nuw i32 %rest, 1
+  %46 = icmp ult i32 %45, %1
+  br i1 %46, label %rest.loop, label %rest.done
 
 rest.done:                                        ; preds = %rest.loop, %x.done
-  %41 = add nuw i32 %y, 1
-  %42 = icmp ult i32 %41, %3
-  br i1 %42, label %y.loop, label %y.done
+  %47 = add nuw i32 %y, 1
+  %48 = icmp ult i32 %47, %3
+  br i1 %48, label %y.loop, label %y.done
 }

@@ -19,6 +19,8 @@ struct Launch {
   uint32_t threads_per_threadgroup[3];  // as dispatched; edge threadgroups may be smaller
   uint32_t threadgroups_per_grid[3];
   uint32_t grid_origin[3];
+  // 0 where results are so many that stores should go past the caches; else all bits are set.
+  uint64_t keep_stores;
 };
 
 // One threadgroup while it runs on one worker.

@@ -26,7 +26,7 @@ class LoadedKernel : public Kernel {
 class CpuStream : public Stream {
  public:
   void launch(const Kernel& kernel, const LaunchParameters& parameters) override {
-    Dispatch dispatch(*static_cast<const LoadedKernel&>(kernel).code, parameters);
+    Dispatch dispatch(*static_cast<const LoadedKernel&>(kernel).code, kernel.info, parameters);
     dispatch.run();
   }
   void wait() override {}

@@ -10,6 +10,7 @@
 #include "metal/cpu/monitor.h"
 #include "metal/cpu/parallel.h"
 #include "metal/cpu/sanitizers.h"
+#include "metal/cpu/system.h"
 
 namespace metal::cpu {
 namespace {
@@ -17,6 +18,10 @@ namespace {
 constexpr uint64_t kManyThreads = 65536;  // a grid this large is spread over the cores at once
 constexpr auto kShortTime = std::chrono::microseconds(5);
 constexpr uint64_t kChunksPerCore = 8;
+
+// A result this many times smaller than the cache still pushes out much of what is there.
+constexpr uint64_t kCacheShare = 2;
+constexpr uint64_t kMostResults = 256;  // bytes that a thread is thought to write at most
 
 uint64_t divide_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit; }
 
@@ -39,14 +44,32 @@ struct Chunks {
   }
 };
 
+// Whether the results will not stay in the caches anyway. What has been read in place is there.
+bool writes_beyond_caches(const FunctionInfo& function, const LaunchParameters& parameters) {
+  uint64_t threads = 1;
+  for (uint32_t count : parameters.threads_per_grid) threads *= count;
+  const uint64_t many = last_level_cache() / kCacheShare;
+  if (threads < many / kMostResults) return false;
+  uint64_t written = 0;
+  for (const ArgumentInfo& argument : function.arguments) {
+    if (argument.kind != ArgumentKind::Buffer || !argument.writable) continue;
+    const void* buffer = parameters.buffers[argument.index];
+    if (std::ranges::count(parameters.buffers, buffer) > 1) return false;
+    written += parameters.buffer_bytes[argument.index];
+  }
+  return written >= many;
+}
+
 }  // namespace
 
-Dispatch::Dispatch(const CpuKernel& kernel, const LaunchParameters& parameters)
+Dispatch::Dispatch(const CpuKernel& kernel, const FunctionInfo& function,
+                   const LaunchParameters& parameters)
     : kernel_(kernel),
       launch_{},
       time_limit_(parameters.time_limit),
       interrupts_before_(parameters.interrupts_before) {
   std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);
+  launch_.keep_stores = writes_beyond_caches(function, parameters) ? 0 : ~uint64_t{0};
   uint64_t offset = divide_up(kernel.static_threadgroup_memory, 16) * 16;
   for (uint32_t i = 0; i < kMaxBuffers; ++i) {
     launch_.threadgroup_offsets[i] = static_cast<uint32_t>(offset);

@@ -17,7 +17,8 @@ struct CpuKernel;
 
 class Dispatch {
  public:
-  Dispatch(const CpuKernel& kernel, const LaunchParameters& parameters);
+  Dispatch(const CpuKernel& kernel, const FunctionInfo& function,
+           const LaunchParameters& parameters);
 
   // Returns when every threadgroup has run; throws LaunchError if one did not finish.
   void run();

@@ -34,6 +34,9 @@ class GroupAccess {
   llvm::Value* grid_origin(unsigned i) {
     return load_number(launch(), offsetof(Launch, grid_origin) + 4 * i);
   }
+  llvm::Value* keep_stores() {
+    return load(builder_.getInt64Ty(), launch(), offsetof(Launch, keep_stores));
+  }
 
  private:
   // Nothing of the launch changes while a kernel runs.

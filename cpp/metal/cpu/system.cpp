@@ -35,6 +35,20 @@ uint64_t physical_memory() {
   return bytes;
 }
 
+uint64_t last_level_cache() {
+  static const uint64_t size = [] {
+    uint64_t largest = 0;
+    for (int index = 0; index < 8; ++index) {
+      std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) +
+                         "/size");
+      uint64_t kibibytes = 0;  // "32768K"
+      if (file >> kibibytes) largest = std::max(largest, kibibytes << 10);
+    }
+    return largest ? largest : uint64_t{32} << 20;
+  }();
+  return size;
+}
+
 uint64_t page_size() {
   static const uint64_t size = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   return size;

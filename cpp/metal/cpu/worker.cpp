@@ -89,6 +89,15 @@ void step(Group& group) {
   clip(group);
 }
 
+// Stores past the caches are not ordered among others.
+void finish_streams() {
+#ifdef __x86_64__
+  __builtin_ia32_sfence();
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
 }  // namespace
 
 Worker& Worker::current() {
@@ -150,6 +159,7 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
       run_directly();
     }
   }
+  if (!group_.launch->keep_stores) finish_streams();
   dispatch_.store(nullptr, std::memory_order_release);
 }
 

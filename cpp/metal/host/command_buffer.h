@@ -42,6 +42,7 @@ class EncoderObject : public MTL::ComputeCommandEncoder {
   const PipelineObject* pipeline_ = nullptr;
   LaunchParameters parameters_;
   char* bases_[kMaxBufferBindings] = {};  // of the buffers, without offsets
+  NS::UInteger lengths_[kMaxBufferBindings] = {};
 };
 
 class CommandBufferObject : public MTL::CommandBuffer {

@@ -1,4 +1,5 @@
 // The encoder: checks launches and records them in its command buffer.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -34,18 +35,21 @@ void EncoderObject::setBuffer(const MTL::Buffer* buffer, NS::UInteger offset, NS
   buffer->retain();
   commands_->keep(buffer);
   bases_[index] = static_cast<char*>(static_cast<const BufferObject*>(buffer)->address());
-  parameters_.buffers[index] = bases_[index] + offset;
+  lengths_[index] = buffer->length();
+  setBufferOffset(offset, index);
 }
 
 void EncoderObject::setBufferOffset(NS::UInteger offset, NS::UInteger index) {
   if (!valid_index(index, "setBufferOffset") || !bases_[index]) return;
   parameters_.buffers[index] = bases_[index] + offset;
+  parameters_.buffer_bytes[index] = lengths_[index] - std::min(offset, lengths_[index]);
 }
 
 void EncoderObject::setBytes(const void* bytes, NS::UInteger length, NS::UInteger index) {
   if (!valid_index(index, "setBytes")) return;
   bases_[index] = static_cast<char*>(commands_->copy_bytes(bytes, length));
-  parameters_.buffers[index] = bases_[index];
+  lengths_[index] = length;
+  setBufferOffset(0, index);
 }
 
 void EncoderObject::setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger index) {

@@ -31,6 +31,7 @@
 #include "metal/cpu/vectorizer/private_memory.h"
 #include "metal/cpu/vectorizer/regions.h"
 #include "metal/cpu/vectorizer/split_at_barriers.h"
+#include "metal/cpu/vectorizer/stream_stores.h"
 #include "metal/cpu/vectorizer/unroll_private.h"
 #include "metal/cpu/vectorizer/wide_entry.h"
 #include "metal/cpu/vectorizer/widen.h"
@@ -94,6 +95,7 @@ struct Analyses {
 
 std::string to_text(const Shape& shape) {
   if (shape.is_undefined()) return "undefined";
+  if (shape.is_stepped()) return "stepped";
   if (shape.is_varying()) return "varying";
   std::string text = "uniform";
   if (!shape.is_uniform()) {
@@ -179,6 +181,7 @@ class Passes {
        [this](auto& f, auto&) { layout_private_memory(f, argument(f, "lane"), width_); }},
       {"shapes", [](auto& f, auto& shapes) { print_shapes(f, shapes); }},
       {"regions", [](auto& f, auto& shapes) { print_regions(f, shapes); }},
+      {"stream-stores", [this](auto& f, auto&) { mark_streamed_stores(f, analyses()); }},
       {"linearize",
        [this](auto& f, auto& shapes) {
          linearize(f, shapes, argument(f, "active"));

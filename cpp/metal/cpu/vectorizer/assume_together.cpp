@@ -8,6 +8,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
 #include "llvm/Transforms/Utils/LoopPeel.h"
@@ -47,7 +48,11 @@ bool is_division(const Instruction& instruction) {
          !llvm::isa<llvm::Constant>(instruction.getOperand(0));
 }
 
-llvm::SmallVector<Instruction*> find_divisions(llvm::Function& body, const BodyShapes& shapes) {
+using Filter = llvm::function_ref<bool(const Instruction&, const ShapeAnalysis&)>;
+
+// Among what happens before the body has effects.
+llvm::SmallVector<Instruction*> find_early(llvm::Function& body, const BodyShapes& shapes,
+                                           Filter wanted) {
   const llvm::DominatorTree dominators(body);
   const llvm::PostDominatorTree post_dominators(body);
   const llvm::LoopInfo loops(dominators);
@@ -58,15 +63,56 @@ llvm::SmallVector<Instruction*> find_divisions(llvm::Function& body, const BodyS
     if (late.contains(&block)) continue;
     for (Instruction& instruction : block) {
       if (has_effects(instruction)) break;
-      if (!is_division(instruction)) continue;
-      const Shape index = analysis.shape(instruction.getOperand(0));
-      if (index.is_pattern() && !index.is_uniform() && index.exact() &&
-          llvm::is_sorted(index.offsets()) &&
-          analysis.shape(instruction.getOperand(1)).is_uniform())
-        found.push_back(&instruction);
+      if (wanted(instruction, analysis)) found.push_back(&instruction);
     }
   }
   return found;
+}
+
+bool divides_index(const Instruction& instruction, const ShapeAnalysis& analysis) {
+  if (!is_division(instruction)) return false;
+  const Shape index = analysis.shape(instruction.getOperand(0));
+  return index.is_pattern() && !index.is_uniform() && index.exact() &&
+         llvm::is_sorted(index.offsets()) && analysis.shape(instruction.getOperand(1)).is_uniform();
+}
+
+// To 64 bits from the lower 32: by a cast, or by clearing the others.
+bool extends_stepped(const Instruction& instruction, const ShapeAnalysis& analysis) {
+  using namespace llvm::PatternMatch;
+  if (!instruction.getType()->isIntegerTy(64)) return false;
+  const bool extends = llvm::isa<llvm::ZExtInst, llvm::SExtInst>(instruction)
+                           ? instruction.getOperand(0)->getType()->isIntegerTy(32)
+                           : match(&instruction, m_And(m_Value(), m_SpecificInt(UINT32_MAX)));
+  return extends && analysis.shape(instruction.getOperand(0)).is_stepped();
+}
+
+void replace_by_call(Instruction& instruction, const char* name,
+                     llvm::ArrayRef<llvm::Value*> arguments) {
+  llvm::IRBuilder<> b(&instruction);
+  llvm::SmallVector<llvm::Type*> types;
+  for (const llvm::Value* argument : arguments) types.push_back(argument->getType());
+  auto callee = instruction.getModule()->getOrInsertFunction(
+      name, llvm::FunctionType::get(instruction.getType(), types, false));
+  auto* function = llvm::cast<llvm::Function>(callee.getCallee());
+  function->setDoesNotAccessMemory();
+  function->setDoesNotThrow();
+  function->setWillReturn();
+  instruction.replaceAllUsesWith(b.CreateCall(callee, arguments));
+  instruction.eraseFromParent();
+}
+
+// One that is assumed not to wrap around may show that another has a step.
+void assume_extensions(llvm::Function& body, const BodyShapes& shapes) {
+  for (;;) {
+    const auto extensions = find_early(body, shapes, extends_stepped);
+    if (extensions.empty()) return;
+    for (Instruction* extension : extensions) {
+      llvm::IRBuilder<> b(extension);
+      const bool is_signed = llvm::isa<llvm::SExtInst>(extension);
+      replace_by_call(*extension, is_signed ? kTogetherSExt : kTogetherZExt,
+                      {b.CreateTrunc(extension->getOperand(0), b.getInt32Ty())});
+    }
+  }
 }
 
 // A number that starts as an index and is divided in every turn of the loop.
@@ -116,24 +162,17 @@ bool peel_index_loops(llvm::Function& body, const BodyShapes& shapes,
 }
 
 llvm::Function* clone_assuming_together(llvm::Function& body, const BodyShapes& shapes) {
-  const auto divisions = find_divisions(body, shapes);
+  const auto divisions = find_early(body, shapes, divides_index);
   if (divisions.empty()) return nullptr;
   llvm::ValueToValueMapTy clones;
   llvm::Function* clone = llvm::CloneFunction(&body, clones);
   for (Instruction* division : divisions) {
     auto* copy = llvm::cast<Instruction>(clones[division]);
-    llvm::IRBuilder<> b(copy);
     const bool quotient = copy->getOpcode() == Instruction::UDiv;
-    auto callee = body.getParent()->getOrInsertFunction(
-        quotient ? kTogetherQuotient : kTogetherRemainder,
-        llvm::FunctionType::get(b.getInt32Ty(), {b.getInt32Ty(), b.getInt32Ty()}, false));
-    auto* function = llvm::cast<llvm::Function>(callee.getCallee());
-    function->setDoesNotAccessMemory();
-    function->setDoesNotThrow();
-    function->setWillReturn();
-    copy->replaceAllUsesWith(b.CreateCall(callee, {copy->getOperand(0), copy->getOperand(1)}));
-    copy->eraseFromParent();
+    replace_by_call(*copy, quotient ? kTogetherQuotient : kTogetherRemainder,
+                    {copy->getOperand(0), copy->getOperand(1)});
   }
+  assume_extensions(*clone, shapes);
   return clone;
 }
 

@@ -10,6 +10,9 @@ namespace metal::cpu {
 // they do not, the unit gives up: it has done nothing yet.
 inline constexpr const char* kTogetherQuotient = "simd.together.quotient";
 inline constexpr const char* kTogetherRemainder = "simd.together.remainder";
+// i64 (i32): extensions of what grows from lane to lane by a step, where no lane wraps around.
+inline constexpr const char* kTogetherZExt = "simd.together.zext";
+inline constexpr const char* kTogetherSExt = "simd.together.sext";
 
 // Takes the first turn out of loops that divide an index by one size after the other. Says whether
 // there were any.

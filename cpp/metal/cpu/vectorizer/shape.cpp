@@ -26,9 +26,19 @@ Shape Shape::pattern(Offsets offsets, unsigned zero_bits, bool exact, bool no_wr
   return shape;
 }
 
+bool Shape::has_step() const {
+  if (!is_pattern()) return is_stepped();
+  if (!exact_) return false;
+  for (size_t lane = 0; lane < offsets_.size(); ++lane) {
+    if (offsets_[lane] != static_cast<int64_t>(lane) * offsets_[1]) return false;
+  }
+  return true;
+}
+
 Shape Shape::join(const Shape& other) const {
   if (is_undefined()) return other;
   if (other.is_undefined()) return *this;
+  if ((is_stepped() || other.is_stepped()) && has_step() && other.has_step()) return stepped();
   if (is_varying() || other.is_varying() || offsets_ != other.offsets_) return varying();
   Shape shape = *this;
   shape.zero_bits_ = std::min(zero_bits_, other.zero_bits_);

@@ -8,6 +8,8 @@ namespace metal::cpu {
 
 // Lattice: undefined above every pattern, varying below. A pattern is the value of lane 0 plus an
 // offset per lane that is known when code is generated; without offsets the value is uniform.
+// Between patterns and varying lies what grows from lane to lane by one step that only the run
+// knows, such as an index times a stride.
 class Shape {
  public:
   using Offsets = std::vector<int64_t>;  // by lane; the first is 0
@@ -15,14 +17,19 @@ class Shape {
   Shape() : Shape(Kind::Undefined) {}
   static Shape undefined() { return Shape(Kind::Undefined); }
   static Shape varying() { return Shape(Kind::Varying); }
+  static Shape stepped() { return Shape(Kind::Stepped); }
   static Shape uniform(unsigned zero_bits = 0);
   // Offsets relative to those of lane 0; all equal makes it uniform.
   static Shape pattern(Offsets offsets, unsigned zero_bits, bool exact, bool no_wrap);
 
   bool is_undefined() const { return kind_ == Kind::Undefined; }
-  bool is_varying() const { return kind_ == Kind::Varying; }
+  // No pattern is known when code is generated.
+  bool is_varying() const { return kind_ == Kind::Varying || kind_ == Kind::Stepped; }
+  bool is_stepped() const { return kind_ == Kind::Stepped; }
   bool is_uniform() const { return kind_ == Kind::Pattern && offsets_.empty(); }
   bool is_pattern() const { return kind_ == Kind::Pattern; }
+  // Grows by one step for certain, which may be 0.
+  bool has_step() const;
 
   int64_t offset(unsigned lane) const { return offsets_.empty() ? 0 : offsets_[lane]; }
   const Offsets& offsets() const { return offsets_; }
@@ -38,7 +45,7 @@ class Shape {
   bool operator==(const Shape&) const = default;
 
  private:
-  enum class Kind : uint8_t { Undefined, Pattern, Varying };
+  enum class Kind : uint8_t { Undefined, Pattern, Stepped, Varying };
   explicit Shape(Kind kind) : kind_(kind) {}
 
   Kind kind_;

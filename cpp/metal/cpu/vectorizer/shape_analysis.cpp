@@ -73,7 +73,7 @@ bool ShapeAnalysis::update_values() {
     for (const llvm::Instruction& instruction : *block) {
       if (instruction.getType()->isVoidTy()) continue;
       Shape& known = known_.try_emplace(&instruction, Shape::undefined()).first->second;
-      if (known.is_varying()) continue;
+      if (known == Shape::varying()) continue;
       const auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction);
       Shape next = phi ? phi_shape(*phi)
                        : result_shape(instruction, shapes_.width,

@@ -49,8 +49,10 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
   Shape visitBinaryOperator(llvm::BinaryOperator& operation) {
     const Shape a = shape_of_(operation.getOperand(0));
     const Shape b = shape_of_(operation.getOperand(1));
-    if (a.is_varying() || b.is_varying()) return Shape::varying();
+    if (grows_by_step(operation, a, b)) return Shape::stepped();
+    if (a == Shape::varying() || b == Shape::varying()) return Shape::varying();
     if (a.is_undefined() || b.is_undefined()) return Shape::undefined();
+    if (a.is_stepped() || b.is_stepped()) return Shape::varying();
     if (!operation.getType()->isIntegerTy()) return visitInstruction(operation);
     const unsigned bits = operation.getType()->getIntegerBitWidth();
     const auto* constant = llvm::dyn_cast<ConstantInt>(operation.getOperand(1));
@@ -115,12 +117,14 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
 
   Shape visitGetElementPtrInst(llvm::GetElementPtrInst& address) {
     Shape total = shape_of_(address.getPointerOperand());
+    if (moves_by_step(address)) return Shape::stepped();
     const llvm::DataLayout& layout = address.getModule()->getDataLayout();
     for (auto item = llvm::gep_type_begin(address); item != llvm::gep_type_end(address); ++item) {
       if (item.getStructTypeOrNull()) continue;
       const Shape index = shape_of_(item.getOperand());
-      if (total.is_varying() || index.is_varying()) return Shape::varying();
+      if (total == Shape::varying() || index == Shape::varying()) return Shape::varying();
       if (total.is_undefined() || index.is_undefined()) return Shape::undefined();
+      if (total.is_stepped() || index.is_stepped()) return Shape::varying();
       const auto size = static_cast<int64_t>(item.getSequentialElementStride(layout));
       total = combine(total, scale(index, size, 0, 64, false), 64, 1, false);
     }
@@ -129,6 +133,10 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
 
   Shape visitCastInst(llvm::CastInst& cast) {
     const Shape shape = shape_of_(cast.getOperand(0));
+    if (shape.is_stepped()) {
+      const bool keeps_step = llvm::isa<llvm::TruncInst, llvm::AddrSpaceCastInst>(cast);
+      return keeps_step ? shape : Shape::varying();
+    }
     if (shape.is_undefined() || shape.is_varying() || shape.is_uniform()) {
       return shape.is_uniform() && cast.getOpcode() != llvm::Instruction::ZExt ? Shape::uniform()
                                                                                : shape;
@@ -169,7 +177,8 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
     const Shape condition = shape_of_(select.getCondition());
     if (condition.is_undefined()) return condition;
     const Shape either = shape_of_(select.getTrueValue()).join(shape_of_(select.getFalseValue()));
-    if (condition.is_uniform() || select.getTrueValue() == select.getFalseValue()) return either;
+    if (condition.is_uniform()) return either;
+    if (!either.is_stepped() && select.getTrueValue() == select.getFalseValue()) return either;
     return Shape::varying();
   }
 
@@ -192,6 +201,8 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
       const Shape source = shape_of_(call.getArgOperand(1));
       return source.is_uniform() || source.is_undefined() ? source : Shape::varying();
     }
+    if (callee && llvm::is_contained({kTogetherZExt, kTogetherSExt}, callee->getName()))
+      return extended(shape_of_(call.getArgOperand(0)));
     if (callee && callee->getName() == kTogetherQuotient) return together(call, false);
     if (callee && callee->getName() == kTogetherRemainder) return together(call, true);
     bool undefined = false;
@@ -204,6 +215,44 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
   }
 
  private:
+  // Sums of what grows by a step, and products of it and what is uniform. An undefined operand may
+  // turn out to be of use.
+  static bool grows_by_step(const llvm::BinaryOperator& operation, const Shape& a, const Shape& b) {
+    if (!operation.getType()->isIntegerTy() || !a.has_step() || !b.has_step()) return false;
+    const bool stepped = a.is_stepped() || b.is_stepped();
+    switch (operation.getOpcode()) {
+      case llvm::Instruction::Add:
+      case llvm::Instruction::Sub:
+        return stepped;
+      case llvm::Instruction::Mul:
+        if (a.is_uniform() == b.is_uniform()) return false;
+        return stepped || !llvm::isa<llvm::Constant>(operation.getOperand(a.is_uniform() ? 0 : 1));
+      case llvm::Instruction::Shl:
+        return a.is_stepped() && b.is_uniform();
+      default:
+        return false;
+    }
+  }
+
+  bool moves_by_step(llvm::GetElementPtrInst& address) {
+    bool stepped = false;
+    for (const llvm::Value* operand : address.operands()) {
+      const Shape shape = shape_of_(operand);
+      if (!shape.has_step()) return false;
+      const bool is_short =
+          operand->getType()->isIntegerTy() && operand->getType()->getIntegerBitWidth() < 64;
+      if (is_short && !shape.is_uniform()) return false;
+      stepped |= shape.is_stepped();
+    }
+    return stepped;
+  }
+
+  // To 64 bits, where no lane wraps around before.
+  static Shape extended(const Shape& shape) {
+    if (!shape.is_pattern()) return shape;
+    return shape.has_step() ? Shape::pattern(shape.offsets(), 0, true, true) : Shape::varying();
+  }
+
   // Where all lanes have one quotient, remainders differ as the numbers do.
   Shape together(llvm::CallInst& call, bool remainder) {
     const Shape number = shape_of_(call.getArgOperand(0));

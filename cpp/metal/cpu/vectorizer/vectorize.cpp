@@ -16,6 +16,7 @@
 #include "metal/cpu/vectorizer/prepare.h"
 #include "metal/cpu/vectorizer/private_memory.h"
 #include "metal/cpu/vectorizer/split_at_barriers.h"
+#include "metal/cpu/vectorizer/stream_stores.h"
 #include "metal/cpu/vectorizer/wide_entry.h"
 #include "metal/cpu/vectorizer/widen.h"
 #include "metal/cpu/vectorizer/widen_masks.h"
@@ -73,6 +74,7 @@ class Vectorizer {
     optimizer_.simplify_body(*body_);
     if (!has_barriers_ && peel_index_loops(*body_, shapes_of(variant_), optimizer_.functions()))
       optimizer_.tidy(*body_);
+    mark_streamed_stores(*body_, optimizer_.functions());
     show("simplified body of one thread", *body_);
   }
 

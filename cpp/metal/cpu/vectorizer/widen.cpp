@@ -19,6 +19,7 @@
 #include "metal/cpu/vectorizer/widen_division.h"
 #include "metal/cpu/vectorizer/widen_lane_operations.h"
 #include "metal/cpu/vectorizer/widen_memory.h"
+#include "metal/cpu/vectorizer/widen_stepped.h"
 #include "metal/cpu/vectorizer/widener.h"
 
 namespace metal::cpu {
@@ -76,15 +77,22 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   }
 
   void visitPHINode(llvm::PHINode& phi) {
-    const bool varying = w_.shape(&phi).is_varying();
+    const bool varying = w_.shape(&phi) == Shape::varying();
+    llvm::PHINode* step = nullptr;
+    if (w_.shape(&phi).is_stepped()) {
+      step = b_.CreatePHI(phi.getType()->isPointerTy() ? b_.getInt64Ty() : phi.getType(),
+                          phi.getNumIncomingValues(), phi.getName() + ".step");
+    }
     llvm::Type* type = varying ? w_.wide_type(phi.getType()) : phi.getType();
     llvm::PHINode* wide = b_.CreatePHI(type, phi.getNumIncomingValues(), phi.getName());
     if (varying) {
       w_.set_vector(&phi, wide);
+    } else if (step) {
+      w_.set_stepped(&phi, wide, step);
     } else {
       w_.set_first(&phi, wide);
     }
-    phis_.push_back({&phi, wide});
+    phis_.push_back({&phi, wide, step});
   }
 
   void visitReturnInst(llvm::ReturnInst&) {
@@ -214,6 +222,8 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       Value* argument = call.getArgOperand(0);
       w_.set_first(&call, w_.shape(argument).is_uniform() ? w_.first(argument)
                                                           : w_.any(w_.vector(argument)));
+    } else if (name == kTogetherZExt || name == kTogetherSExt) {
+      widen_extension_together(w_, call, name == kTogetherSExt, give_up());
     } else if (name == kTogetherQuotient || name == kTogetherRemainder) {
       widen_division_together(w_, call, name == kTogetherQuotient, give_up());
     } else if (name == kNever) {
@@ -243,6 +253,10 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   // if a vector is needed: always, or because the pattern is only assumed and not for certain.
   bool scalar(Instruction& instruction) {
     const Shape shape = w_.shape(&instruction);
+    if (shape.is_stepped()) {
+      widen_stepped(w_, instruction);
+      return true;
+    }
     if (shape.is_varying()) return false;
     if (shape.is_undefined()) {
       w_.set_first(&instruction, llvm::PoisonValue::get(instruction.getType()));
@@ -388,17 +402,19 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   }
 
   void fill_phis() {
-    for (auto& [phi, wide] : phis_) {
+    for (auto& [phi, wide, step] : phis_) {
       for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i) {
         Value* value = phi->getIncomingValue(i);
+        BasicBlock* from = ends_[phi->getIncomingBlock(i)];
+        if (step) step->addIncoming(w_.step(value), from);
         Value* incoming;
         if (llvm::isa<llvm::UndefValue>(value)) {
           incoming = llvm::isa<llvm::PoisonValue>(value) ? llvm::PoisonValue::get(wide->getType())
                                                          : llvm::UndefValue::get(wide->getType());
         } else {
-          incoming = w_.shape(phi).is_varying() ? w_.vector(value) : w_.first(value);
+          incoming = w_.shape(phi) == Shape::varying() ? w_.vector(value) : w_.first(value);
         }
-        wide->addIncoming(incoming, ends_[phi->getIncomingBlock(i)]);
+        wide->addIncoming(incoming, from);
       }
     }
   }
@@ -410,7 +426,12 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   BasicBlock* give_up_ = nullptr;
   llvm::DenseMap<BasicBlock*, BasicBlock*> starts_;
   llvm::DenseMap<BasicBlock*, BasicBlock*> ends_;
-  std::vector<std::pair<llvm::PHINode*, llvm::PHINode*>> phis_;
+  struct Phi {
+    llvm::PHINode* phi;
+    llvm::PHINode* wide;
+    llvm::PHINode* step;  // null, or for what grows by a step
+  };
+  std::vector<Phi> phis_;
   std::string reason_;
 };
 

@@ -5,11 +5,19 @@
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include "metal/cpu/group_access.h"
 #include "metal/cpu/vectorizer/float_atomics.h"
+#include "metal/cpu/vectorizer/stream_stores.h"
 
 namespace metal::cpu {
 
 using llvm::Value;
+
+namespace {
+
+constexpr uint64_t kLine = 64;  // bytes that memory moves at once
+
+}  // namespace
 
 MemoryWidener::MemoryWidener(Widener& widener, llvm::Function& body)
     : w_(widener), b_(widener.builder()), takes_locks_(adds_floats_only(body)) {}
@@ -44,6 +52,10 @@ void MemoryWidener::load(llvm::LoadInst& load) {
   }
   const Access access{load.getType(), w_.layout().getTypeStoreSize(load.getType()), load.getAlign(),
                       load.isVolatile()};
+  if (shape.is_stepped()) {
+    w_.set_vector(&load, load_stepped(access, pointer));
+    return;
+  }
   auto varying = [&] { return load_varying(access, pointer); };
   auto pattern = [&] { return load_pattern(access, pointer, shape); };
   w_.set_vector(
@@ -113,6 +125,21 @@ Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
       scattered);
 }
 
+// The step decides at run time: neighbours, one place for all, or wherever it leads.
+Value* MemoryWidener::load_stepped(const Access& access, Value* pointer) {
+  Value* first = w_.first(pointer);
+  Value* step = w_.step(pointer);
+  auto each_lane = [&] { return gather(access, w_.stepped_addresses(first, step)); };
+  if (!has_margins(pointer)) return each_lane();
+  auto one_place = [&]() -> Value* {
+    return w_.splat(b_.CreateAlignedLoad(access.type, first, access.align, access.is_volatile));
+  };
+  return w_.either(
+      b_.CreateICmpEQ(step, b_.getInt64(access.size)),
+      [&] { return load_contiguous(access, first); },
+      [&] { return w_.either(b_.CreateICmpEQ(step, b_.getInt64(0)), one_place, each_lane); });
+}
+
 // Processors without gathers call a function that goes from lane to lane: code for it in every
 // place would be long and is rarely run. Lanes that do not ask read something harmless.
 Value* MemoryWidener::gather(const Access& access, Value* pointers) {
@@ -163,12 +190,13 @@ void MemoryWidener::store(llvm::StoreInst& store) {
   if (shape.is_uniform()) return store_uniform(store);
   llvm::Type* type = store.getValueOperand()->getType();
   const Access access{type, w_.layout().getTypeStoreSize(type), store.getAlign(),
-                      store.isVolatile()};
+                      store.isVolatile(), is_streamed(store)};
   Value* values = w_.vector(store.getValueOperand());
   if (store.isAtomic()) {
     scatter(access, w_.vector(pointer), values);
     return;
   }
+  if (shape.is_stepped()) return store_stepped(access, pointer, values);
   if (shape.is_varying()) return store_varying(access, pointer, values);
   auto each_lane = [&] { scatter(access, w_.vector(pointer), values); };
   if (stride(shape) != static_cast<int64_t>(access.size)) return each_lane();
@@ -189,8 +217,40 @@ void MemoryWidener::store_uniform(llvm::StoreInst& store) {
 
 void MemoryWidener::store_contiguous(const Access& access, Value* first, Value* values) {
   w_.branch(
-      w_.all_run(), [&] { b_.CreateAlignedStore(values, first, access.align, access.is_volatile); },
+      w_.all_run(), [&] { store_block(access, first, values); },
       [&] { b_.CreateMaskedStore(values, first, access.align, w_.mask()); });
+}
+
+// All of `values`. What goes past the caches must fill lines.
+void MemoryWidener::store_block(const Access& access, Value* first, Value* values) {
+  auto store = [&](llvm::Align align) {
+    return b_.CreateAlignedStore(values, first, align, access.is_volatile);
+  };
+  const uint64_t bytes = w_.layout().getTypeStoreSize(values->getType());
+  if (!access.is_streamed || bytes % kLine != 0) {
+    store(access.align);
+    return;
+  }
+  const llvm::Align whole(kLine);
+  Value* inside = b_.CreateAnd(b_.CreatePtrToInt(first, b_.getInt64Ty()), whole.value() - 1);
+  Value* keep = GroupAccess(b_, w_.function().getArg(0)).keep_stores();
+  w_.branch(
+      b_.CreateICmpEQ(b_.CreateOr(inside, keep), b_.getInt64(0)),
+      [&] {
+        store(whole)->setMetadata(
+            llvm::LLVMContext::MD_nontemporal,
+            llvm::MDNode::get(b_.getContext(), llvm::ConstantAsMetadata::get(b_.getInt32(1))));
+      },
+      [&] { store(access.align); });
+}
+
+void MemoryWidener::store_stepped(const Access& access, Value* pointer, Value* values) {
+  Value* first = w_.first(pointer);
+  Value* step = w_.step(pointer);
+  w_.branch(
+      b_.CreateICmpEQ(step, b_.getInt64(access.size)),
+      [&] { store_contiguous(access, first, values); },
+      [&] { scatter(access, w_.stepped_addresses(first, step), values); });
 }
 
 void MemoryWidener::store_varying(const Access& access, Value* pointer, Value* values) {

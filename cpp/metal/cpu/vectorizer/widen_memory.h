@@ -25,6 +25,7 @@ class MemoryWidener {
     uint64_t size;     // bytes
     llvm::Align align;
     bool is_volatile;
+    bool is_streamed = false;
   };
 
   struct Member {
@@ -44,11 +45,14 @@ class MemoryWidener {
   llvm::Value* load_pattern(const Access& access, llvm::Value* pointer, const Shape& shape);
   llvm::Value* load_window(const Access& access, llvm::Value* pointer, const Shape& shape);
   llvm::Value* load_blocks(const Access& access, llvm::Value* pointer, const Shape& shape);
+  llvm::Value* load_stepped(const Access& access, llvm::Value* pointer);
   llvm::Value* load_varying(const Access& access, llvm::Value* pointer);
   llvm::Value* load_contiguous(const Access& access, llvm::Value* first);
   llvm::Value* gather(const Access& access, llvm::Value* pointers);
   llvm::Function* lane_loader(uint64_t size);
   void store_contiguous(const Access& access, llvm::Value* first, llvm::Value* values);
+  void store_block(const Access& access, llvm::Value* first, llvm::Value* values);
+  void store_stepped(const Access& access, llvm::Value* pointer, llvm::Value* values);
   void store_varying(const Access& access, llvm::Value* pointer, llvm::Value* values);
   void scatter(const Access& access, llvm::Value* pointers, llvm::Value* values);
   void store_uniform(llvm::StoreInst& store);

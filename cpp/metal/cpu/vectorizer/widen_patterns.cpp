@@ -6,6 +6,7 @@
 #include "llvm/IR/Operator.h"
 #include "metal/cpu/vectorizer/block_operations.h"
 #include "metal/cpu/vectorizer/blocks.h"
+#include "metal/cpu/vectorizer/stream_stores.h"
 #include "metal/cpu/vectorizer/widen_memory.h"
 
 namespace metal::cpu {
@@ -248,9 +249,10 @@ void MemoryWidener::store_group(const StoreGroup& stores) {
     llvm::SmallVector<Value*> parts;
     for (llvm::StoreInst* store : stores) parts.push_back(w_.vector(store->getValueOperand()));
     Value* all = llvm::concatenateVectors(b_, parts);
-    b_.CreateAlignedStore(
-        b_.CreateShuffleVector(all, llvm::createInterleaveMask(w_.width(), members)),
-        w_.first(stores[0]->getPointerOperand()), stores[0]->getAlign());
+    const Access access{type, static_cast<uint64_t>(size), stores[0]->getAlign(), false,
+                        llvm::all_of(stores, [](auto* store) { return is_streamed(*store); })};
+    store_block(access, w_.first(stores[0]->getPointerOperand()),
+                b_.CreateShuffleVector(all, llvm::createInterleaveMask(w_.width(), members)));
   };
   w_.branch(w_.all_run(), together, [&] {
     for (llvm::StoreInst* store : stores) {

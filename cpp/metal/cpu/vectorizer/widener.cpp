@@ -45,6 +45,27 @@ Value* Widener::vector(Value* value) {
   return found.vector;
 }
 
+Value* Widener::step(Value* value) {
+  if (Value* known = lanes(value).step) return known;
+  const Shape& shape = lanes(value).shape;
+  Type* type = value->getType()->isPointerTy() ? builder_.getInt64Ty() : value->getType();
+  return ConstantInt::get(type, static_cast<uint64_t>(shape.is_uniform() ? 0 : shape.offset(1)),
+                          true);
+}
+
+void Widener::set_stepped(Value* value, Value* first, Value* step) {
+  set_first(value, first);
+  values_[value].step = step;
+}
+
+Value* Widener::lane_steps(Value* step) {
+  return builder_.CreateMul(splat(step), sequence(step->getType()));
+}
+
+Value* Widener::stepped_addresses(Value* first, Value* step) {
+  return builder_.CreateGEP(builder_.getInt8Ty(), first, lane_steps(step));
+}
+
 // To the first place where the value can be used.
 void Widener::go_behind(Value* definition) {
   auto* instruction = llvm::dyn_cast<llvm::Instruction>(definition);
@@ -61,9 +82,13 @@ Value* Widener::make_vector(LaneValue& value) {
   llvm::IRBuilder<>::InsertPointGuard guard(builder_);
   if (auto* constant = llvm::dyn_cast<Constant>(value.first); constant && value.shape.is_uniform())
     return llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(width()), constant);
-  go_behind(value.first);
+  go_behind(value.step && llvm::isa<Constant>(value.first) ? value.step : value.first);
   Type* type = value.first->getType();
   if (value.shape.is_uniform()) return splat(value.first);
+  if (value.step) {
+    return type->isPointerTy() ? stepped_addresses(value.first, value.step)
+                               : builder_.CreateAdd(splat(value.first), lane_steps(value.step));
+  }
   if (type->isPointerTy()) {
     return builder_.CreateGEP(builder_.getInt8Ty(), value.first,
                               offsets(value.shape, builder_.getInt64Ty()));

@@ -16,7 +16,8 @@ namespace metal::cpu {
 // when something needs it.
 struct LaneValue {
   Shape shape = Shape::undefined();
-  llvm::Value* first = nullptr;  // lane 0's, unless the shape is varying
+  llvm::Value* first = nullptr;  // lane 0's, unless the shape is varying without a step
+  llvm::Value* step = nullptr;   // from lane to lane, if only the run knows; of addresses in bytes
   llvm::Value* vector = nullptr;
   llvm::Value* holds = nullptr;  // i1: whether the pattern holds; null when it always does
 };
@@ -44,7 +45,10 @@ class Widener {
   const LaneValue& lanes(llvm::Value* value);
   llvm::Value* first(llvm::Value* value);  // lane 0's
   llvm::Value* vector(llvm::Value* value);
+  llvm::Value* step(llvm::Value* value);  // of a value that has one, known now or not
   void set_first(llvm::Value* value, llvm::Value* first);
+  // `step` is there wherever `first` is.
+  void set_stepped(llvm::Value* value, llvm::Value* first, llvm::Value* step);
   void set_vector(llvm::Value* value, llvm::Value* vector);
   void set_holds(llvm::Value* value, llvm::Value* holds) { values_[value].holds = holds; }
   void set_address(llvm::Value* pointer, const IndexedAddress& address) {
@@ -70,6 +74,8 @@ class Widener {
 
   llvm::Type* wide_type(llvm::Type* scalar) const;
   llvm::Value* splat(llvm::Value* scalar);
+  // All lanes' addresses, computed here.
+  llvm::Value* stepped_addresses(llvm::Value* first, llvm::Value* step);
   llvm::Constant* offsets(const Shape& shape, llvm::Type* integer) const;
   llvm::Constant* sequence(llvm::Type* integer, uint64_t step = 1) const;  // 0, step, 2 step, ...
   llvm::Value* bits_of(llvm::Value* vector_of_bits);
@@ -102,6 +108,7 @@ class Widener {
 
  private:
   llvm::Value* make_vector(LaneValue& value);
+  llvm::Value* lane_steps(llvm::Value* step);
   void go_behind(llvm::Value* definition);
 
   llvm::Function& wide_;

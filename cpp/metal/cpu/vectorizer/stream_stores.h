@@ -1,0 +1,21 @@
+// Stores of results that are too many for the caches.
+#pragma once
+
+#include "llvm/IR/PassManager.h"
+
+namespace llvm {
+class Function;
+class StoreInst;
+}  // namespace llvm
+
+namespace metal::cpu {
+
+// A store in the usual way first reads the line it writes to. Past the caches it does not; but then
+// whoever wants the line soon must wait for memory. Marks the stores of one thread that write each
+// place once, to buffers that the kernel does not read: whether their results are many, only a
+// launch knows (Launch::keep_stores).
+void mark_streamed_stores(llvm::Function& body, llvm::FunctionAnalysisManager& analyses);
+
+bool is_streamed(const llvm::StoreInst& store);
+
+}  // namespace metal::cpu

@@ -1,0 +1,14 @@
+; RUN: assume-together
+; Where the index is known to grow by a step, its extension is thought not to wrap around.
+; CHECK-LABEL: define void @kernel.1
+; CHECK: %[[COLUMN:.*]] = call i32 @simd.together.remainder(i32 %x, i32 %size)
+; CHECK: %[[PLACE:.*]] = mul i32 %[[COLUMN]], %stride
+; CHECK: call i64 @simd.together.zext(i32 %[[PLACE]])
+define void @kernel(ptr addrspace(1) %out, i32 %x, i32 %size, i32 %stride) {
+  %column = urem i32 %x, %size
+  %place = mul i32 %column, %stride
+  %wide = zext i32 %place to i64
+  %at = getelementptr i32, ptr addrspace(1) %out, i64 %wide
+  store i32 %x, ptr addrspace(1) %at
+  ret void
+}

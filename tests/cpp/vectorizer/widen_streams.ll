@@ -1,0 +1,18 @@
+; RUN: widen 16
+; Whole lines go past the caches if they are aligned and the launch asks for it.
+; CHECK-LABEL: define internal void @kernel.wide
+; CHECK: %[[INSIDE:.*]] = and i64 %{{.*}}, 63
+; CHECK: %[[EITHER:.*]] = or i64 %[[INSIDE]], %{{.*}}
+; CHECK-NEXT: %[[STREAMS:.*]] = icmp eq i64 %[[EITHER]], 0
+; CHECK-NEXT: br i1 %[[STREAMS]], label %[[PAST:.*]], label %[[USUAL:.*]], !prof
+; CHECK: [[PAST]]:
+; CHECK-NEXT: store <16 x float> %{{.*}}, align 64, !nontemporal
+; CHECK: [[USUAL]]:
+; CHECK-NEXT: store <16 x float> %{{.*}}, align 4{{$}}
+define void @kernel(ptr %group, ptr addrspace(1) %out, i32 %x, float %va) {
+  %to = getelementptr float, ptr addrspace(1) %out, i32 %x
+  store float %va, ptr addrspace(1) %to, align 4, !simd.streamed !0
+  ret void
+}
+
+!0 = !{}
