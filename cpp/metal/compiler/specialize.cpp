@@ -45,6 +45,13 @@ bool needs_value(const llvm::Module& module, const FunctionConstantInfo& constan
   });
 }
 
+ConstantValues zero_constants(const FunctionInfo& function) {
+  ConstantValues zeros;
+  for (const FunctionConstantInfo& constant : function.constants)
+    zeros[constant.index] = {constant.type, 0};
+  return zeros;
+}
+
 void specialize(llvm::Module& module, const FunctionInfo& function, const ConstantValues& values) {
   for (const FunctionConstantInfo& constant : function.constants) {
     llvm::GlobalVariable* variable =

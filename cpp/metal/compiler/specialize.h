@@ -12,6 +12,9 @@ namespace metal::compiler {
 // Throws std::invalid_argument where a value is missing or has another type than declared.
 void specialize(llvm::Module& module, const FunctionInfo& function, const ConstantValues& values);
 
+// For a look at kernels whose values nobody gave.
+ConstantValues zero_constants(const FunctionInfo& function);
+
 // A function constant that the source asks about with is_function_constant_defined needs no value.
 bool needs_value(const llvm::Module& module, const FunctionConstantInfo& constant);
 

@@ -182,9 +182,7 @@ ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& con
 
 std::string print_code(const FunctionInfo& function, std::string_view form,
                        const uint32_t (&threadgroup)[3]) {
-  ConstantValues zeros;
-  for (const FunctionConstantInfo& constant : function.constants)
-    zeros[constant.index] = {constant.type, 0};
+  const ConstantValues zeros = compiler::zero_constants(function);
   const KernelTraits traits = find_traits(function, zeros);
   std::string text;
   generate(function, zeros,

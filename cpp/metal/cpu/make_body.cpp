@@ -1,8 +1,6 @@
 // The kernel's arguments and built-in arguments, from the launch and the thread's position.
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
-#include "metal/compiler/attributes.h"
-#include "metal/compiler/kernel_form.h"
+#include "metal/compiler/builtin_calls.h"
 #include "metal/cpu/group_access.h"
 #include "metal/cpu/lower.h"
 
@@ -92,36 +90,6 @@ class BuiltinLowering {
   uint32_t row_multiple_;
 };
 
-// Components beyond those that an attribute has are 0.
-Value* builtin_component(BuiltinLowering& lowering, llvm::IRBuilder<>& builder, Builtin builtin,
-                         uint64_t component) {
-  if (component >= compiler::component_count(builtin)) return builder.getInt32(0);
-  return lowering.value(builder, builtin, static_cast<unsigned>(component));
-}
-
-void replace_builtins(llvm::Function& body, bool lanes_are_threads, uint32_t row_multiple) {
-  BuiltinLowering lowering(body, lanes_are_threads, row_multiple);
-  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body))) {
-    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
-    if (!callee) continue;
-    llvm::StringRef name = callee->getName();
-    llvm::IRBuilder<> builder(call);
-    Value* value = nullptr;
-    if (name == "__metal_thread_index_in_simdgroup") {
-      value = lowering.value(builder, Builtin::ThreadIndexInSimdgroup, 0);
-    } else if (name.consume_front(compiler::kBuiltinPrefix)) {
-      const auto builtin = compiler::find_builtin(std::string_view(name));
-      const auto component = llvm::cast<llvm::ConstantInt>(call->getArgOperand(0))->getZExtValue();
-      value = builtin_component(lowering, builder, *builtin, component);
-    } else {
-      continue;
-    }
-    call->replaceAllUsesWith(value);
-    call->eraseFromParent();
-  }
-}
-
 // Pointer arguments come from the launch.
 void bind_arguments(llvm::Function& body, llvm::Function& kernel, const FunctionInfo& info) {
   llvm::IRBuilder<> builder(&*body.getEntryBlock().getFirstInsertionPt());
@@ -156,7 +124,10 @@ llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool l
   body->getArg(0)->addAttr(llvm::Attribute::NoAlias);
   body->splice(body->begin(), kernel);
   bind_arguments(*body, *kernel, info);
-  replace_builtins(*body, lanes_are_threads, row_multiple);
+  BuiltinLowering lowering(*body, lanes_are_threads, row_multiple);
+  compiler::replace_builtins(*body, [&](llvm::IRBuilder<>& b, Builtin builtin, unsigned component) {
+    return lowering.value(b, builtin, component);
+  });
   kernel->eraseFromParent();
   return body;
 }

@@ -196,10 +196,7 @@ std::string print_ptx(const std::vector<FunctionInfo>& functions, std::string_vi
   llvm::Module all("kernels", context);
   llvm::Linker linker(all);
   for (const FunctionInfo& function : functions) {
-    ConstantValues zeros;
-    for (const FunctionConstantInfo& constant : function.constants)
-      zeros[constant.index] = {constant.type, 0};
-    auto module = read_specialized(function, zeros, context);
+    auto module = read_specialized(function, compiler::zero_constants(function), context);
     lower_to_nvptx(*module, function, *target);
     linker.linkInModule(std::move(module));
   }

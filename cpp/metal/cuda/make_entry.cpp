@@ -1,7 +1,5 @@
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
-#include "metal/compiler/attributes.h"
-#include "metal/compiler/kernel_form.h"
+#include "metal/compiler/builtin_calls.h"
 #include "metal/cuda/lower.h"
 #include "metal/cuda/thread_position.h"
 #include "metal/driver.h"
@@ -68,30 +66,6 @@ void bind_arguments(llvm::IRBuilder<>& builder, llvm::Function& entry, llvm::Fun
   }
 }
 
-void replace_builtins(llvm::Function& entry, ThreadPosition& position) {
-  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(entry))) {
-    auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
-    if (!callee) continue;
-    llvm::IRBuilder<> builder(call);
-    llvm::StringRef name = callee->getName();
-    Value* value = nullptr;
-    if (name == "__metal_thread_index_in_simdgroup") {
-      value = position.value(builder, compiler::Builtin::ThreadIndexInSimdgroup, 0);
-    } else if (name.consume_front(compiler::kBuiltinPrefix)) {
-      const auto builtin = compiler::find_builtin(std::string_view(name));
-      const auto component = llvm::cast<llvm::ConstantInt>(call->getArgOperand(0))->getZExtValue();
-      value = component < compiler::component_count(*builtin)
-                  ? position.value(builder, *builtin, static_cast<unsigned>(component))
-                  : builder.getInt32(0);
-    } else {
-      continue;
-    }
-    call->replaceAllUsesWith(value);
-    call->eraseFromParent();
-  }
-}
-
 void annotate(llvm::Function& entry, const char* name, uint32_t value) {
   llvm::LLVMContext& context = entry.getContext();
   auto* number = llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value);
@@ -144,7 +118,10 @@ llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function,
   llvm::BasicBlock* body = &kernel->getEntryBlock();
   builder.CreateBr(body);
   entry->splice(entry->end(), kernel);
-  replace_builtins(*entry, position);
+  compiler::replace_builtins(
+      *entry, [&](llvm::IRBuilder<>& b, compiler::Builtin builtin, unsigned component) {
+        return position.value(b, builtin, component);
+      });
   kernel->eraseFromParent();
   return entry;
 }
