@@ -2,7 +2,9 @@
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
 #include "metal/compiler/compiler.h"
 
 namespace metal::compiler {
@@ -19,6 +21,17 @@ std::unique_ptr<llvm::Module> read_bitcode(std::string_view bitcode, llvm::LLVMC
       llvm::parseBitcodeFile(llvm::MemoryBufferRef(llvm::StringRef(bitcode), "kernel"), context);
   if (!module) throw CompileError("damaged kernel: " + llvm::toString(module.takeError()));
   return std::move(*module);
+}
+
+std::string emit_file(llvm::Module& module, llvm::TargetMachine& target,
+                      llvm::CodeGenFileType type) {
+  llvm::SmallString<0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (target.addPassesToEmitFile(passes, stream, nullptr, type))
+    throw CompileError("the code generator emits no such file");
+  passes.run(module);
+  return std::string(bytes.str());
 }
 
 std::string print_ir(const llvm::Module& module) {

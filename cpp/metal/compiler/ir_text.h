@@ -6,6 +6,11 @@
 #include <string_view>
 
 #include "llvm/IR/Module.h"
+#include "llvm/Support/CodeGen.h"
+
+namespace llvm {
+class TargetMachine;
+}
 
 namespace metal::compiler {
 
@@ -13,6 +18,10 @@ std::string write_bitcode(const llvm::Module& module);
 
 // Throws CompileError for bytes that are no bitcode.
 std::unique_ptr<llvm::Module> read_bitcode(std::string_view bitcode, llvm::LLVMContext& context);
+
+// Assembly text or an object file. Throws CompileError if the target has no such form.
+std::string emit_file(llvm::Module& module, llvm::TargetMachine& target,
+                      llvm::CodeGenFileType type);
 
 std::string print_ir(const llvm::Module& module);
 

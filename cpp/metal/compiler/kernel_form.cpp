@@ -8,7 +8,6 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
@@ -16,6 +15,7 @@
 #include "llvm/Transforms/Scalar/InferAddressSpaces.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "metal/compiler/analyses.h"
 #include "metal/compiler/front_end.h"
 
 namespace metal::compiler {
@@ -263,24 +263,14 @@ void check_symbols(const llvm::Module& module) {
 }  // namespace
 
 void to_kernel_form(TranslationUnit& unit) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-
   remove_annotations(*unit.module);
   answer_math_mode(*unit.module);
   define_arithmetic(*unit.module);
   make_entries(unit);
-  internalize_and_inline(unit, modules);
+  Analyses analyses;
+  internalize_and_inline(unit, analyses.modules);
   check_symbols(*unit.module);
-  clean_up(*unit.module, modules);
+  clean_up(*unit.module, analyses.modules);
 }
 
 }  // namespace metal::compiler

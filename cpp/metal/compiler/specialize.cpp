@@ -3,6 +3,8 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/IPO/GlobalOpt.h"
+#include "metal/compiler/analyses.h"
 #include "metal/compiler/kernel_form.h"
 
 namespace metal::compiler {
@@ -31,6 +33,12 @@ llvm::Constant* as_constant(llvm::Type* type, uint64_t bits) {
     return llvm::ConstantFP::get(type, llvm::APFloat(type->getFltSemantics(), raw));
   }
   return llvm::ConstantInt::get(type, bits);
+}
+
+void run_initializers(llvm::Module& module) {
+  if (!module.getGlobalVariable("llvm.global_ctors")) return;
+  Analyses analyses;
+  llvm::GlobalOptPass().run(module, analyses.modules);
 }
 
 }  // namespace
@@ -76,6 +84,7 @@ void specialize(llvm::Module& module, const FunctionInfo& function, const Consta
     variable->setConstant(true);
     variable->setLinkage(llvm::GlobalValue::InternalLinkage);
   }
+  run_initializers(module);
 }
 
 }  // namespace metal::compiler

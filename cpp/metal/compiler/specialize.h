@@ -9,7 +9,8 @@ class Module;
 
 namespace metal::compiler {
 
-// Throws std::invalid_argument where a value is missing or has another type than declared.
+// Also computes the constants that depend on them. Throws std::invalid_argument where a value is
+// missing or has another type than declared.
 void specialize(llvm::Module& module, const FunctionInfo& function, const ConstantValues& values);
 
 // For a look at kernels whose values nobody gave.

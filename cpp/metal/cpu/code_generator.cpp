@@ -2,10 +2,8 @@
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "metal/compiler/ir_text.h"
@@ -85,7 +83,6 @@ struct Lowering {
   llvm::Function* prepare(const FunctionInfo& function, const ConstantValues& constants,
                           bool lanes_are_threads, uint32_t row_multiple) {
     compiler::specialize(module, function, constants);
-    optimizer.fold_constants(module);
     retarget(module, target);
     llvm::Function* body = make_body(module, function, lanes_are_threads, row_multiple);
     expand_bfloat(module);
@@ -143,17 +140,6 @@ ObjectCode generate(const FunctionInfo& function, const ConstantValues& constant
   }
 }
 
-std::string emit_file(llvm::Module& module, llvm::TargetMachine& target,
-                      llvm::CodeGenFileType type) {
-  llvm::SmallString<0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (target.addPassesToEmitFile(passes, stream, nullptr, type))
-    throw CompileError("the code generator emits no such file");
-  passes.run(module);
-  return std::string(bytes.str());
-}
-
 }  // namespace
 
 KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& constants) {
@@ -172,10 +158,10 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
 ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& constants,
                          const Variant& variant) {
   std::string bytes;
-  ObjectCode code = generate(function, constants, variant,
-                             [&](llvm::Module& module, llvm::TargetMachine& target) {
-                               bytes = emit_file(module, target, llvm::CodeGenFileType::ObjectFile);
-                             });
+  ObjectCode code = generate(
+      function, constants, variant, [&](llvm::Module& module, llvm::TargetMachine& target) {
+        bytes = compiler::emit_file(module, target, llvm::CodeGenFileType::ObjectFile);
+      });
   code.bytes = std::move(bytes);
   return code;
 }
@@ -189,8 +175,9 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
            choose_variant(traits.cooperation, threadgroup, threadgroup[0], traits.natural_width),
            [&](llvm::Module& module, llvm::TargetMachine& target) {
              compiler::complete_line_tables(module);
-             text = form == "asm" ? emit_file(module, target, llvm::CodeGenFileType::AssemblyFile)
-                                  : compiler::print_ir(module);
+             text = form == "asm"
+                        ? compiler::emit_file(module, target, llvm::CodeGenFileType::AssemblyFile)
+                        : compiler::print_ir(module);
            });
   return text;
 }

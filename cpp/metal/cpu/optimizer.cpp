@@ -7,7 +7,6 @@
 #include "llvm/Transforms/Coroutines/CoroSplit.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
-#include "llvm/Transforms/IPO/GlobalOpt.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
@@ -66,20 +65,7 @@ llvm::FunctionPassManager wide_passes() {
 
 }  // namespace
 
-Optimizer::Optimizer(llvm::TargetMachine& target) : builder_(&target, tuning()) {
-  builder_.registerModuleAnalyses(modules_);
-  builder_.registerCGSCCAnalyses(components_);
-  builder_.registerFunctionAnalyses(functions_);
-  builder_.registerLoopAnalyses(loops_);
-  builder_.crossRegisterProxies(loops_, functions_, components_, modules_);
-}
-
-void Optimizer::fold_constants(llvm::Module& module) {
-  if (!module.getGlobalVariable("llvm.global_ctors")) return;
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::GlobalOptPass());
-  passes.run(module, modules_);
-}
+Optimizer::Optimizer(llvm::TargetMachine& target) : analyses_(&target, tuning()) {}
 
 void Optimizer::simplify_body(llvm::Function& body) {
   llvm::FunctionPassManager passes;
@@ -97,8 +83,8 @@ void Optimizer::simplify_body(llvm::Function& body) {
   passes.addPass(ConstantOffsetsPass());
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::ADCEPass());
-  functions_.clear();
-  passes.run(body, functions_);
+  analyses_.functions.clear();
+  passes.run(body, analyses_.functions);
 }
 
 void Optimizer::tidy(llvm::Function& body) {
@@ -106,8 +92,8 @@ void Optimizer::tidy(llvm::Function& body) {
   passes.addPass(llvm::InstSimplifyPass());
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::ADCEPass());
-  functions_.clear();
-  passes.run(body, functions_);
+  analyses_.functions.clear();
+  passes.run(body, analyses_.functions);
 }
 
 void Optimizer::drop_dead_code(llvm::Function& body) {
@@ -117,13 +103,13 @@ void Optimizer::drop_dead_code(llvm::Function& body) {
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopDeletionPass()));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::ADCEPass());
-  functions_.clear();
-  passes.run(body, functions_);
+  analyses_.functions.clear();
+  passes.run(body, analyses_.functions);
 }
 
 void Optimizer::simplify_wide(llvm::Function& wide) {
-  functions_.clear();
-  wide_passes().run(wide, functions_);
+  analyses_.functions.clear();
+  wide_passes().run(wide, analyses_.functions);
 }
 
 void Optimizer::split_coroutines(llvm::Module& module) {
@@ -132,10 +118,10 @@ void Optimizer::split_coroutines(llvm::Module& module) {
   passes.addPass(
       llvm::createModuleToPostOrderCGSCCPassAdaptor(llvm::CoroSplitPass(/*OptimizeFrame=*/true)));
   passes.addPass(llvm::CoroCleanupPass());
-  functions_.clear();
-  modules_.clear();
-  components_.clear();
-  passes.run(module, modules_);
+  analyses_.functions.clear();
+  analyses_.modules.clear();
+  analyses_.components.clear();
+  passes.run(module, analyses_.modules);
 }
 
 void Optimizer::optimize_wide(llvm::Module& module) {
@@ -143,12 +129,13 @@ void Optimizer::optimize_wide(llvm::Module& module) {
   all.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   all.addPass(llvm::GlobalDCEPass());
   all.addPass(llvm::createModuleToFunctionPassAdaptor(wide_passes()));
-  functions_.clear();
-  all.run(module, modules_);
+  analyses_.functions.clear();
+  all.run(module, analyses_.modules);
 }
 
 void Optimizer::optimize_scalar(llvm::Module& module) {
-  builder_.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules_);
+  analyses_.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(module, analyses_.modules);
 }
 
 }  // namespace metal::cpu

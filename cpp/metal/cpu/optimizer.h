@@ -1,7 +1,7 @@
 // LLVM's own passes around ours.
 #pragma once
 
-#include "llvm/Passes/PassBuilder.h"
+#include "metal/compiler/analyses.h"
 
 namespace llvm {
 class Module;
@@ -14,8 +14,6 @@ class Optimizer {
  public:
   explicit Optimizer(llvm::TargetMachine& target);
 
-  // Values of function constants reach the constants computed from them.
-  void fold_constants(llvm::Module& module);
   // Before threads become lanes: as little code as possible, in a form in which ways that part also
   // meet again.
   void simplify_body(llvm::Function& body);
@@ -31,14 +29,10 @@ class Optimizer {
   // Scalar code.
   void optimize_scalar(llvm::Module& module);
 
-  llvm::FunctionAnalysisManager& functions() { return functions_; }
+  llvm::FunctionAnalysisManager& functions() { return analyses_.functions; }
 
  private:
-  llvm::LoopAnalysisManager loops_;
-  llvm::FunctionAnalysisManager functions_;
-  llvm::CGSCCAnalysisManager components_;
-  llvm::ModuleAnalysisManager modules_;
-  llvm::PassBuilder builder_;
+  compiler::Analyses analyses_;
 };
 
 }  // namespace metal::cpu

@@ -6,19 +6,17 @@
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
-#include "llvm/Transforms/IPO/GlobalOpt.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "metal/compiler/analyses.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/specialize.h"
 #include "metal/cuda/lower.h"
@@ -68,23 +66,11 @@ std::unique_ptr<llvm::TargetMachine> create_target(const Architecture& architect
 // LLVM's own passes around ours.
 class Optimizer {
  public:
-  explicit Optimizer(llvm::TargetMachine& target) : builder_(&target) {
-    builder_.registerModuleAnalyses(modules_);
-    builder_.registerCGSCCAnalyses(components_);
-    builder_.registerFunctionAnalyses(functions_);
-    builder_.registerLoopAnalyses(loops_);
-    builder_.crossRegisterProxies(loops_, functions_, components_, modules_);
-  }
-
-  // Values of function constants reach the constants computed from them.
-  void fold_constants(llvm::Module& module) {
-    llvm::ModulePassManager passes;
-    passes.addPass(llvm::GlobalOptPass());
-    passes.run(module, modules_);
-  }
+  explicit Optimizer(llvm::TargetMachine& target) : analyses_(&target) {}
 
   void optimize(llvm::Module& module) {
-    builder_.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules_);
+    analyses_.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+        .run(module, analyses_.modules);
   }
 
   void tidy(llvm::Module& module) {
@@ -96,18 +82,14 @@ class Optimizer {
     passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
     passes.addPass(llvm::GlobalDCEPass());
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(simplify)));
-    functions_.clear();
-    passes.run(module, modules_);
+    analyses_.functions.clear();
+    passes.run(module, analyses_.modules);
   }
 
-  llvm::FunctionAnalysisManager& functions() { return functions_; }
+  llvm::FunctionAnalysisManager& functions() { return analyses_.functions; }
 
  private:
-  llvm::LoopAnalysisManager loops_;
-  llvm::FunctionAnalysisManager functions_;
-  llvm::CGSCCAnalysisManager components_;
-  llvm::ModuleAnalysisManager modules_;
-  llvm::PassBuilder builder_;
+  compiler::Analyses analyses_;
 };
 
 void retarget(llvm::Module& module, const llvm::TargetMachine& target) {
@@ -151,23 +133,12 @@ std::unique_ptr<llvm::Module> read_specialized(const FunctionInfo& function,
   return module;
 }
 
-std::string emit_text(llvm::Module& module, llvm::TargetMachine& target) {
-  llvm::SmallString<0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (target.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
-    throw CompileError("the code generator emits no PTX");
-  passes.run(module);
-  return std::string(bytes.str());
-}
-
 }  // namespace
 
 KernelInterface lower_to_nvptx(llvm::Module& module, const FunctionInfo& function,
                                llvm::TargetMachine& target) {
   KernelInterface interface;
   Optimizer optimizer(target);
-  optimizer.fold_constants(module);
   retarget(module, target);
   map_address_spaces(module);
   llvm::Function* kernel = make_entry(module, function, interface);
@@ -186,7 +157,7 @@ PtxCode generate_ptx(const FunctionInfo& function, const ConstantValues& constan
   auto module = read_specialized(function, constants, context);
   PtxCode code;
   code.interface = lower_to_nvptx(*module, function, *target);
-  code.text = emit_text(*module, *target);
+  code.text = compiler::emit_file(*module, *target, llvm::CodeGenFileType::AssemblyFile);
   return code;
 }
 
@@ -200,7 +171,7 @@ std::string print_ptx(const std::vector<FunctionInfo>& functions, std::string_vi
     lower_to_nvptx(*module, function, *target);
     linker.linkInModule(std::move(module));
   }
-  return emit_text(all, *target);
+  return compiler::emit_file(all, *target, llvm::CodeGenFileType::AssemblyFile);
 }
 
 }  // namespace metal::cuda
