@@ -107,8 +107,10 @@ struct Lowering {
 
   void lower_wide(llvm::Function& body, const Variant& variant, ObjectCode& code) {
     code.granularity = Granularity::Group;
-    code.why_scalar =
-        vectorize(body, variant, has_threadgroup_barriers(module), target, optimizer, code.fetches);
+    Vectorized result =
+        vectorize(body, variant, has_threadgroup_barriers(module), target, optimizer);
+    code.why_scalar = std::move(result.why_not);
+    code.fetches = result.fetches;
   }
 };
 

@@ -34,8 +34,7 @@ class Vectorizer {
         optimizer_(optimizer),
         body_(&body) {}
 
-  // Why not, or nothing.
-  std::string run() {
+  Vectorized run() {
     simplify();
     make_clones();
     UnitCode code;
@@ -45,18 +44,16 @@ class Vectorizer {
       if (!body) continue;
       const bool several = body == far_ || (body == fetch_ && far_);
       *wide = widen_body(*body, several ? together_width(variant_.width) : variant_.width);
-      if (!*wide) return reason_;
+      if (!*wide) return {reason_};
     }
     if (code.fetch && !fetches(*code.fetch)) {
       code.fetch->eraseFromParent();
       code.fetch = nullptr;
     }
-    can_fetch_ = code.fetch;
+    const bool can_fetch = code.fetch;
     make_entry(code);
-    return "";
+    return {.fetches = can_fetch};
   }
-
-  bool can_fetch() const { return can_fetch_; }
 
  private:
   // With MLX_PRINT_VECTORIZER set, the code after each step goes to standard error.
@@ -144,17 +141,13 @@ class Vectorizer {
   llvm::Function* fetch_ = nullptr;
   std::string reason_;
   std::string shown_;  // the code after the last step
-  bool can_fetch_ = false;
 };
 
 }  // namespace
 
-std::string vectorize(llvm::Function& body, const Variant& variant, bool has_barriers,
-                      llvm::TargetMachine& target, Optimizer& optimizer, bool& can_fetch) {
-  Vectorizer vectorizer(body, variant, has_barriers, target, optimizer);
-  std::string reason = vectorizer.run();
-  can_fetch = vectorizer.can_fetch();
-  return reason;
+Vectorized vectorize(llvm::Function& body, const Variant& variant, bool has_barriers,
+                     llvm::TargetMachine& target, Optimizer& optimizer) {
+  return Vectorizer(body, variant, has_barriers, target, optimizer).run();
 }
 
 }  // namespace metal::cpu

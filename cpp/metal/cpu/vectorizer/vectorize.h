@@ -9,10 +9,13 @@ namespace metal::cpu {
 
 class Optimizer;
 
+struct Vectorized {
+  std::string why_not = {};  // empty where there is vector code; else the module is of no more use
+  bool fetches = false;      // the entry point can be called with kFetchUnit
+};
+
 // Makes the entry point, which runs a whole threadgroup. `has_barriers`: units wait for each other.
-// Returns why there is no vector code, or nothing; in the first case the module is of no more use.
-// `can_fetch`: whether the entry point can be called with kFetchUnit.
-std::string vectorize(llvm::Function& body, const Variant& variant, bool has_barriers,
-                      llvm::TargetMachine& target, Optimizer& optimizer, bool& can_fetch);
+Vectorized vectorize(llvm::Function& body, const Variant& variant, bool has_barriers,
+                     llvm::TargetMachine& target, Optimizer& optimizer);
 
 }  // namespace metal::cpu
