@@ -345,31 +345,6 @@ class TestCompleteKernels:
             self.call(X, source=source)
 
 
-def test_trap_in_one_thread_is_an_error():
-    kernel = mx.fast.metal_kernel(
-        name="guarded",
-        input_names=["x"],
-        output_names=["out"],
-        source="""
-            uint i = thread_position_in_grid.x;
-            if (x[i] > 5.0f) __builtin_trap();
-            out[i] = x[i];
-        """,
-    )
-
-    def run(x: np.ndarray) -> np.ndarray:
-        options = {"output_shapes": [x.shape], "output_dtypes": [mx.float32]}
-        return np.array(
-            kernel(inputs=[mx.array(x)], grid=(x.size, 1, 1), threadgroup=(32, 1, 1), **options)[0]
-        )
-
-    x = np.zeros(100, np.float32)
-    np.testing.assert_array_equal(run(x), x)
-    x[77] = 6
-    with pytest.raises(RuntimeError, match="guarded.*trap"):
-        run(x)
-
-
 CONSUMERS = {
     "eval": mx.eval,
     "numpy": np.array,
@@ -410,7 +385,6 @@ class TestFaults:
         [
             "y[0] = *(device float*)(ulong(x[0] + 1) << 44);",
             "*(device float*)ulong(x[0]) = 1;",
-            "if (x[thread_position_in_grid.x] > 5) __builtin_trap();",
             "y[0] = deep(x[0]);",
             "float a[4000000]; for (int i = 0; i < 4000000; ++i) a[i] = i; y[0] = a[int(x[9])];",
         ],
@@ -424,14 +398,25 @@ class TestFaults:
         (y,) = double()(inputs=[x], **launch(16), **outputs(x))
         assert y.tolist() == [2 * i for i in range(16)]
 
-    def test_traps_that_no_thread_reaches(self):
-        x = mx.arange(16, dtype=mx.float32)
-        source = """
+    @pytest.mark.parametrize("value", ["x[i]", "simd_sum(x[i])"])
+    def test_traps_stop_the_launches_that_reach_them(self, value):
+        source = f"""
             uint i = thread_position_in_grid.x;
             if (x[i] > 100) __builtin_trap();
-            y[i] = simd_sum(x[i]);
+            y[i] = {value};
         """
-        (y,) = mx.fast.metal_kernel("careful", ["x"], ["y"], source)(
-            inputs=[x], **launch(16), **outputs(x)
-        )
-        assert y.tolist() == [120] * 16
+        kernel = mx.fast.metal_kernel("careful", ["x"], ["y"], source)
+        x = np.arange(100, dtype=np.float32)
+
+        def run(x: np.ndarray) -> np.ndarray:
+            x = mx.array(x)
+            return np.array(kernel(inputs=[x], **launch(100), **outputs(x))[0])
+
+        sums = np.repeat(np.add.reduceat(x, [0, 32, 64, 96]), [32, 32, 32, 4])
+        expected = x if value == "x[i]" else sums
+        np.testing.assert_array_equal(run(x), expected)
+        x[77] = 101
+        with pytest.raises(RuntimeError, match="careful.*trap"):
+            run(x)
+        x[77] = 77
+        np.testing.assert_array_equal(run(x), expected)
