@@ -150,9 +150,9 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   auto target = create_target();
   KernelTraits traits;
   traits.cooperation = find_cooperation(*module);
-  Lowering lowering{*module, *target};
-  llvm::Function* body = lowering.prepare(function, constants, false, 1);
-  traits.static_threadgroup_memory = lower_threadgroup_variables(*body);
+  compiler::specialize(*module, function, constants);
+  module->setDataLayout(target->createDataLayout());
+  traits.static_threadgroup_memory = size_of_threadgroup_variables(*module);
   traits.natural_width = natural_width(*target);
   return traits;
 }

@@ -19,9 +19,10 @@ namespace metal::cpu {
 inline constexpr auto kConstantMemory = static_cast<unsigned>(AddressSpace::Constant);
 inline constexpr auto kThreadgroupMemory = static_cast<unsigned>(AddressSpace::Threadgroup);
 
-// `threadgroup` variables become offsets into the memory behind the body's group argument. Returns
-// their size in bytes.
-uint32_t lower_threadgroup_variables(llvm::Function& body);
+// `threadgroup` variables become offsets into the memory behind the body's group argument.
+void lower_threadgroup_variables(llvm::Function& body);
+// Bytes that they take.
+uint32_t size_of_threadgroup_variables(llvm::Module& module);
 
 // Makes `body(Group*, x, y, z, index, lane, active)` from the kernel: its arguments are read from
 // the launch, its built-in arguments computed from the position of the thread. Only vector code

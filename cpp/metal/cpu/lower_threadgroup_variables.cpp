@@ -5,30 +5,50 @@
 
 namespace metal::cpu {
 
-uint32_t lower_threadgroup_variables(llvm::Function& body) {
-  llvm::Module& module = *body.getParent();
-  llvm::SmallVector<llvm::GlobalVariable*> variables;
+namespace {
+
+struct Layout {
+  llvm::SmallVector<std::pair<llvm::GlobalVariable*, uint64_t>> offsets;
+  uint64_t size = 0;
+};
+
+// Of the variables that are used.
+Layout lay_out_variables(llvm::Module& module) {
+  Layout layout;
   for (llvm::GlobalVariable& variable : module.globals()) {
-    if (variable.getAddressSpace() == kThreadgroupMemory) variables.push_back(&variable);
+    variable.removeDeadConstantUsers();
+    if (variable.getAddressSpace() != kThreadgroupMemory || variable.use_empty()) continue;
+    const llvm::Align alignment = std::max(variable.getAlign().valueOrOne(), llvm::Align(16));
+    layout.size = llvm::alignTo(layout.size, alignment);
+    layout.offsets.emplace_back(&variable, layout.size);
+    layout.size += module.getDataLayout().getTypeAllocSize(variable.getValueType());
   }
-  if (variables.empty()) return 0;
-  llvm::SmallVector<llvm::Constant*> constants(variables.begin(), variables.end());
-  llvm::convertUsersOfConstantsToInstructions(constants);
+  return layout;
+}
+
+}  // namespace
+
+void lower_threadgroup_variables(llvm::Function& body) {
+  llvm::Module& module = *body.getParent();
+  const Layout layout = lay_out_variables(module);
+  if (layout.offsets.empty()) return;
+  llvm::SmallVector<llvm::Constant*> variables;
+  for (const auto& [variable, offset] : layout.offsets) variables.push_back(variable);
+  llvm::convertUsersOfConstantsToInstructions(variables);
 
   llvm::IRBuilder<> builder(&*body.getEntryBlock().getFirstInsertionPt());
   llvm::Value* memory = builder.CreateAddrSpaceCast(GroupAccess(builder, body.getArg(0)).memory(),
                                                     builder.getPtrTy(kThreadgroupMemory));
-  uint64_t size = 0;
-  for (llvm::GlobalVariable* variable : variables) {
-    if (variable->use_empty()) continue;
-    const llvm::DataLayout& layout = module.getDataLayout();
-    size = llvm::alignTo(size, std::max(variable->getAlign().valueOrOne(), llvm::Align(16)));
+  for (const auto& [variable, offset] : layout.offsets) {
     variable->replaceAllUsesWith(
-        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), memory, size));
-    size += layout.getTypeAllocSize(variable->getValueType());
+        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), memory, offset));
+    variable->eraseFromParent();
   }
-  for (llvm::GlobalVariable* variable : variables) variable->eraseFromParent();
-  return static_cast<uint32_t>(std::min<uint64_t>(llvm::alignTo(size, 16), UINT32_MAX));
+}
+
+uint32_t size_of_threadgroup_variables(llvm::Module& module) {
+  const uint64_t size = llvm::alignTo(lay_out_variables(module).size, 16);
+  return static_cast<uint32_t>(std::min<uint64_t>(size, UINT32_MAX));
 }
 
 }  // namespace metal::cpu
