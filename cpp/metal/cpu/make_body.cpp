@@ -3,6 +3,7 @@
 #include "metal/compiler/builtin_calls.h"
 #include "metal/cpu/group_access.h"
 #include "metal/cpu/lower.h"
+#include "metal/driver.h"
 
 namespace metal::cpu {
 namespace {
@@ -122,6 +123,11 @@ llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool l
   static constexpr const char* kNames[] = {"group", "x", "y", "z", "index", "lane", "active"};
   for (unsigned i = 0; i < std::size(kNames); ++i) body->getArg(i)->setName(kNames[i]);
   body->getArg(0)->addAttr(llvm::Attribute::NoAlias);
+  // So sums with them do not wrap around.
+  const llvm::ConstantRange places(llvm::APInt(32, 0), llvm::APInt(32, kMaxThreadsPerThreadgroup));
+  for (unsigned i = 1; i <= 4; ++i)
+    body->getArg(i)->addAttr(
+        llvm::Attribute::get(module.getContext(), llvm::Attribute::Range, places));
   body->splice(body->begin(), kernel);
   bind_arguments(*body, *kernel, info);
   BuiltinLowering lowering(*body, lanes_are_threads, row_multiple);
