@@ -110,7 +110,7 @@ std::shared_ptr<clang::CompilerInvocation> base_options() {
       "-ffreestanding", "-fno-builtin", "-nostdsysteminc", "-nobuiltininc", "-nostdinc++",
       "-fno-rtti", "-fno-threadsafe-statics", "-fwrapv", "-relaxed-aliasing", "-fno-finite-loops",
       "-fno-strict-return", "-fno-delete-null-pointer-checks", "-fbracket-depth", "512",
-      "-ftemplate-depth", "512", "-ferror-limit", "20", "-fmessage-length", "0",
+      "-ferror-limit", "20",
       // kernels are written for a compiler with other habits; these say nothing about their meaning
       "-Wno-duplicate-decl-specifier", "-Wno-unknown-pragmas", "-Wno-unused-value",
       "-Wno-ignored-attributes", "-Wno-psabi", "-Wno-shift-count-overflow",
@@ -222,6 +222,8 @@ Invocation precompile_invocation(const std::string& header, const std::string& o
   invocation->getFrontendOpts().ProgramAction = clang::frontend::GeneratePCH;
   invocation->getFrontendOpts().OutputFile = output;
   invocation->getFrontendOpts().RelocatablePCH = true;
+  // What the headers use of their own templates is instantiated once, not for every kernel.
+  invocation->getLangOpts().PCHInstantiateTemplates = true;
   // Headers are recognised by path and size: an installed copy has times of its own.
   invocation->getFrontendOpts().IncludeTimestamps = false;
   invocation->getFrontendOpts().Inputs.emplace_back(
