@@ -176,11 +176,16 @@ TEST(Faults, ShortKernelsKeepTheTimeLimit) {
 
 TEST(Faults, InterruptFromAnotherThread) {
   for (size_t grid : {size_t{32}, size_t{100000}}) {
-    std::thread other([] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(30));
-      interrupt();
+    // Until it has had an effect: the first may come before the launch.
+    std::atomic<bool> ended = false;
+    std::thread other([&] {
+      while (!ended) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        interrupt();
+      }
     });
     std::string error = run({.name = "endless", .entry = spin}, {}, {grid, 1, 1}, {32, 1, 1});
+    ended = true;
     other.join();
     EXPECT_EQ(error, "[endless] The kernel was interrupted");
   }
