@@ -19,8 +19,10 @@ constexpr uint64_t kManyThreads = 65536;  // a grid this large is spread over th
 constexpr auto kShortTime = std::chrono::microseconds(5);
 constexpr uint64_t kChunksPerCore = 8;
 
-// A result this many times smaller than the cache still pushes out much of what is there.
+// A result this many times smaller than the cache still pushes out much of what is there. Of a
+// cache for many cores, a few get only so many bytes.
 constexpr uint64_t kCacheShare = 2;
+constexpr uint64_t kLargestShare = uint64_t{32} << 20;
 constexpr uint64_t kMostResults = 256;  // bytes that a thread is thought to write at most
 
 uint64_t divide_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit; }
@@ -48,7 +50,7 @@ struct Chunks {
 bool writes_beyond_caches(const FunctionInfo& function, const LaunchParameters& parameters) {
   uint64_t threads = 1;
   for (uint32_t count : parameters.threads_per_grid) threads *= count;
-  const uint64_t many = last_level_cache() / kCacheShare;
+  const uint64_t many = std::min(last_level_cache() / kCacheShare, kLargestShare);
   if (threads < many / kMostResults) return false;
   uint64_t written = 0;
   for (const ArgumentInfo& argument : function.arguments) {

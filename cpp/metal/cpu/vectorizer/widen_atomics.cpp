@@ -143,6 +143,7 @@ bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
 }
 
 void MemoryWidener::rmw_lane_by_lane(llvm::AtomicRMWInst& operation) {
+  if (!w_.mask() && is_exclusive(operation)) return rmw_in_a_row(operation);
   llvm::Type* pointer = operation.getPointerOperand()->getType();
   llvm::Type* type = operation.getType();
   llvm::AllocaInst* addresses = w_.scratch(w_.wide_type(pointer), "addresses");
@@ -158,6 +159,19 @@ void MemoryWidener::rmw_lane_by_lane(llvm::AtomicRMWInst& operation) {
   });
   if (operation.use_empty()) return;
   w_.set_vector(&operation, b_.CreateLoad(w_.wide_type(type), results));
+}
+
+// A few instructions a lane: a loop over them would take as long again.
+void MemoryWidener::rmw_in_a_row(llvm::AtomicRMWInst& operation) {
+  Value* pointers = w_.vector(operation.getPointerOperand());
+  Value* values = w_.vector(operation.getValOperand());
+  Value* results = llvm::PoisonValue::get(values->getType());
+  for (unsigned lane = 0; lane < w_.width(); ++lane) {
+    Value* before = rmw_once(operation, b_.CreateExtractElement(pointers, lane),
+                             b_.CreateExtractElement(values, lane));
+    results = b_.CreateInsertElement(results, before, lane);
+  }
+  if (!operation.use_empty()) w_.set_vector(&operation, results);
 }
 
 // The result is the pair of what was seen and whether it was as expected, in vectors.

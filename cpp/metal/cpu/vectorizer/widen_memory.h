@@ -76,6 +76,7 @@ class MemoryWidener {
   void rmw_uniform_address(llvm::AtomicRMWInst& operation);
   bool add_to_row(llvm::AtomicRMWInst& operation);
   void rmw_lane_by_lane(llvm::AtomicRMWInst& operation);
+  void rmw_in_a_row(llvm::AtomicRMWInst& operation);
 
   Widener& w_;
   llvm::IRBuilder<>& b_;
