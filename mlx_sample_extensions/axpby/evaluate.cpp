@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "axpby/axpby.h"
+#include "evaluation.h"
 #include "mlx/backend/common/utils.h"
 #include "mlx/backend/cpu/encoder.h"
 #include "mlx/backend/cpu/parallel.h"
-#include "mlx/backend/metal/device.h"
 #include "mlx/backend/metal/utils.h"
 
 #ifdef __x86_64__
@@ -26,9 +26,9 @@ bool is_contiguous(const mx::array& x, const mx::array& y) {
 }
 
 // Memory for the result: an operand's that nobody else needs, or fresh, laid out as x is.
-void allocate(const mx::array& x, const mx::array& y, mx::array& out, bool contiguous) {
+void allocate_result(const mx::array& x, const mx::array& y, mx::array& out, bool contiguous) {
   if (!contiguous) {
-    out.set_data(mx::allocator::malloc(out.nbytes()));
+    allocate(out);
   } else if (x.is_donatable()) {
     out.copy_shared_buffer(x);
   } else if (y.is_donatable()) {
@@ -149,7 +149,7 @@ void Axpby::eval_cpu(const std::vector<mx::array>& inputs, std::vector<mx::array
   auto& y = inputs[1];
   auto& out = outputs[0];
   bool contiguous = is_contiguous(x, y);
-  allocate(x, y, out, contiguous);
+  allocate_result(x, y, out, contiguous);
   switch (out.dtype().val()) {
     case mx::Dtype::Val::float16:
       return run<mx::float16_t>(x, y, out, contiguous, alpha_, beta_, stream());
@@ -169,15 +169,11 @@ void Axpby::eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array
   auto& y = inputs[1];
   auto& out = outputs[0];
   bool contiguous = is_contiguous(x, y);
-  allocate(x, y, out, contiguous);
+  allocate_result(x, y, out, contiguous);
 
-  // The library lies beside the binary that holds this code.
-  auto& d = mx::metal::device(stream().device);
-  auto* library = d.get_library("mlx_ext", mx::metal::get_colocated_mtllib_path("mlx_ext"));
-  auto* kernel = d.get_kernel(
-      (contiguous ? "axpby_contiguous_" : "axpby_general_") + mx::type_to_name(out), library);
-
-  auto& encoder = d.get_command_encoder(stream().index);
+  auto* kernel = find_kernel(
+      (contiguous ? "axpby_contiguous_" : "axpby_general_") + mx::type_to_name(out), stream());
+  auto& encoder = mx::metal::get_command_encoder(stream());
   encoder.set_compute_pipeline_state(kernel);
   encoder.set_input_array(x, 0);
   encoder.set_input_array(y, 1);

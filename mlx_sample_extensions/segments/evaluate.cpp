@@ -1,8 +1,7 @@
 // Evaluation of the primitives of segments by kernels on the Metal device.
 #include <algorithm>
 
-#include "mlx/backend/gpu/copy.h"
-#include "mlx/backend/metal/device.h"
+#include "evaluation.h"
 #include "mlx/backend/metal/utils.h"
 #include "segments/primitives.h"
 #include "segments/sizes.h"
@@ -20,42 +19,19 @@ struct Constants {
   bool moved = false;
 };
 
-MTL::ComputePipelineState* find_kernel(const std::string& name, const Constants& c, mx::Stream s) {
-  auto& d = mx::metal::device(s.device);
-  auto* library = d.get_library("mlx_ext", mx::metal::get_colocated_mtllib_path("mlx_ext"));
-  std::string special = name;
-  for (int constant : {c.reduction, int(c.listed), int(c.mean), int(c.moved)}) {
-    special += '_' + std::to_string(constant);
-  }
-  return d.get_kernel(name, library, special,
-                      {{&c.reduction, MTL::DataTypeInt, 0},
-                       {&c.listed, MTL::DataTypeBool, 1},
-                       {&c.mean, MTL::DataTypeBool, 2},
-                       {&c.moved, MTL::DataTypeBool, 3}});
-}
-
 SegmentSizes sizes_of(const Segments& segments, int rows, int columns) {
   // Neighbouring threads share a chunk where there are many columns.
   int chunk = columns >= 32 ? 128 : 64;
   return {segments.count(), rows, columns, chunk, std::max(1, (rows + chunk - 1) / chunk)};
 }
 
-void allocate(mx::array& out) { out.set_data(mx::allocator::malloc(out.nbytes())); }
-
-mx::array temporary(mx::Shape shape, mx::Dtype dtype, mx::Stream s) {
-  mx::array a(std::move(shape), dtype, nullptr, {});
-  allocate(a);
-  mx::metal::get_command_encoder(s).add_temporary(a);
-  return a;
-}
-
 // Binds arguments one after the other.
 class Arguments {
  public:
-  Arguments(const std::string& kernel, const Constants& constants, const SegmentSizes& sizes,
-            mx::Stream s)
+  Arguments(const std::string& kernel, const Constants& c, const SegmentSizes& sizes, mx::Stream s)
       : encoder_(mx::metal::get_command_encoder(s)) {
-    encoder_.set_compute_pipeline_state(find_kernel(kernel, constants, s));
+    encoder_.set_compute_pipeline_state(
+        find_kernel(kernel, s, {c.reduction, c.listed, c.mean, c.moved}));
     encoder_.set_bytes(sizes, next_++);
   }
   Arguments& in(const mx::array& a) {

@@ -1,4 +1,5 @@
 // Evaluation of the primitives of segments by loops on the host.
+#include "evaluation.h"
 #include "mlx/backend/cpu/encoder.h"
 #include "segments/native.h"
 
@@ -32,8 +33,6 @@ void with_value_type(mx::Dtype dtype, F&& f) {
                                   " cannot be reduced.");
   }
 }
-
-void allocate(mx::array& out) { out.set_data(mx::allocator::malloc(out.nbytes())); }
 
 size_t listed_rows(const Segments& segments, const mx::array& x) {
   return segments.rows ? segments.rows->size() : x.shape(0);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "evaluation.h"
 #include "mlx/primitives.h"
 #include "mlx/utils.h"
 
@@ -62,7 +63,7 @@ class SegmentOffsets : public mx::UnaryPrimitive {
       : mx::UnaryPrimitive(host()), argument_(argument) {}
 
   void eval_cpu(const std::vector<mx::array>& inputs, mx::array& out) override {
-    out.set_data(mx::allocator::malloc(out.nbytes()));
+    allocate(out);
     fill_offsets(inputs[0], argument_, out.data<int32_t>());
   }
   void eval_gpu(const std::vector<mx::array>&, mx::array&) override {
@@ -124,9 +125,7 @@ class GroupRows : public mx::Primitive {
   explicit GroupRows(int count) : mx::Primitive(host()), count_(count) {}
 
   void eval_cpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) override {
-    for (auto& out : outputs) {
-      out.set_data(mx::allocator::malloc(out.nbytes()));
-    }
+    allocate(outputs);
     sort_rows(inputs[0].data<int32_t>(), inputs[0].shape(0), count_, outputs[0].data<int32_t>(),
               outputs[1].data<int32_t>());
   }

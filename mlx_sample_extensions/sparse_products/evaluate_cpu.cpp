@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "evaluation.h"
 #include "mlx/backend/cpu/encoder.h"
 #include "mlx/backend/cpu/parallel.h"
 #include "sparse_products/grouping.h"
@@ -319,21 +320,12 @@ void outer_all(const Call& call, int32_t* space) {
 
 }  // namespace
 
-mx::array new_ints(size_t count) {
-  mx::array space({static_cast<int>(count)}, mx::int32, nullptr, {});
-  space.set_data(mx::allocator::malloc(space.nbytes()));
-  return space;
-}
+mx::array new_ints(size_t count) { return uninitialized({static_cast<int>(count)}, mx::int32); }
 
 RowReader row_of(const Indices& indices) { return indices ? RowReader(*indices) : RowReader(); }
 
 mx::array sums_for(const mx::array& out) {
-  if (out.dtype() == mx::float32) {
-    return out;
-  }
-  mx::array sums(out.shape(), mx::float32, nullptr, {});
-  sums.set_data(mx::allocator::malloc(sums.nbytes()));
-  return sums;
+  return out.dtype() == mx::float32 ? out : uninitialized(out.shape(), mx::float32);
 }
 
 PartSizes SparseProduct::part_sizes(const std::vector<mx::array>& inputs) const {
@@ -348,7 +340,7 @@ void SparseProduct::eval_cpu(const std::vector<mx::array>& inputs,
   auto& a = inputs[0];
   auto& b = inputs[1];
   auto& out = outputs[0];
-  out.set_data(mx::allocator::malloc(out.nbytes()));
+  allocate(out);
   if (out.size() == 0) {
     return;
   }

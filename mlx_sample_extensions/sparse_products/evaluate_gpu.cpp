@@ -2,7 +2,7 @@
 // with the stream's kernels.
 #include <numeric>
 
-#include "mlx/backend/metal/device.h"
+#include "evaluation.h"
 #include "mlx/backend/metal/utils.h"
 #include "sparse_products/sizes.h"
 #include "sparse_products/sparse_products.h"
@@ -24,12 +24,6 @@ int step_of(const Indices& indices) {
 
 size_t tiles(int length, int tile) { return (length + tile - 1) / tile; }
 
-MTL::ComputePipelineState* find_kernel(const std::string& name, mx::Stream s) {
-  auto& d = mx::metal::device(s.device);
-  auto* library = d.get_library("mlx_ext", mx::metal::get_colocated_mtllib_path("mlx_ext"));
-  return d.get_kernel(name, library);
-}
-
 }  // namespace
 
 void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
@@ -37,7 +31,7 @@ void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
   auto& a = inputs[0];
   auto& b = inputs[1];
   auto& out = outputs[0];
-  out.set_data(mx::allocator::malloc(out.nbytes()));
+  allocate(out);
   if (out.size() == 0) {
     return;
   }
