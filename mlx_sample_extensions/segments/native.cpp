@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <vector>
 
 #include "mlx/backend/cpu/parallel.h"
@@ -38,19 +39,11 @@ void for_segments(const Layout& l, Small&& small, Large&& large) {
   size_t step = rows_per_task(l.columns);
   // Empty segments are work too: every segment counts as a row more.
   size_t work = l.total + l.count;
+  // The first segment k with offsets[k] + k >= at.
   auto begin_of = [&](size_t at) {
-    // The first segment k with offsets[k] + k >= at.
-    size_t low = 0;
-    size_t high = l.count;
-    while (low < high) {
-      size_t middle = (low + high) / 2;
-      if (l.offsets[middle] + middle >= at) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low;
+    auto segments = std::views::iota(size_t(0), l.count);
+    auto before = [&](size_t k) { return l.offsets[k] + k < at; };
+    return size_t(std::ranges::partition_point(segments, before) - segments.begin());
   };
   std::vector<size_t> long_ones;
   if (l.total >= step) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "counting_sort.h"
 #include "evaluation.h"
 #include "mlx/primitives.h"
 #include "mlx/utils.h"
@@ -100,25 +101,6 @@ class SegmentOffsets : public mx::UnaryPrimitive {
   LengthsArgument argument_;
 };
 
-// A counting sort, or two scans if the rows are in order already.
-void sort_rows(const int32_t* index, int32_t rows, int32_t count, int32_t* order,
-               int32_t* offsets) {
-  std::fill(offsets, offsets + count + 1, 0);
-  bool sorted = true;
-  for (int32_t t = 0; t < rows; ++t) {
-    sorted &= t == 0 || index[t - 1] <= index[t];
-    ++offsets[index[t] + 1];
-  }
-  std::partial_sum(offsets, offsets + count + 1, offsets);
-  if (sorted) {
-    return std::iota(order, order + rows, 0);
-  }
-  std::vector<int32_t> next(offsets, offsets + count);
-  for (int32_t t = 0; t < rows; ++t) {
-    order[next[index[t]]++] = t;
-  }
-}
-
 // (index) -> (order, offsets), on the host as all sorting.
 class GroupRows : public mx::Primitive {
  public:
@@ -126,8 +108,12 @@ class GroupRows : public mx::Primitive {
 
   void eval_cpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) override {
     allocate(outputs);
-    sort_rows(inputs[0].data<int32_t>(), inputs[0].shape(0), count_, outputs[0].data<int32_t>(),
-              outputs[1].data<int32_t>());
+    int rows = inputs[0].shape(0);
+    auto* order = outputs[0].data<int32_t>();
+    auto key = [index = inputs[0].data<int32_t>()](int32_t t) { return index[t]; };
+    if (!counting_sort(rows, count_, key, outputs[1].data<int32_t>(), order)) {
+      std::iota(order, order + rows, 0);
+    }
   }
   void eval_gpu(const std::vector<mx::array>&, std::vector<mx::array>&) override {
     throw std::logic_error("[GroupRows::eval_gpu] The stream is one of the host.");

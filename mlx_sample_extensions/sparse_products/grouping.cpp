@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <ranges>
 #include <utility>
+
+#include "counting_sort.h"
 
 namespace mlx_sample {
 
@@ -59,35 +62,6 @@ void cut(const PartSizes& sizes, const RowReader& row, int shift, int32_t* part_
   while (part < sizes.parts) {
     first_row[++part] = sizes.rows;
   }
-}
-
-// Sorts by key(t) < keys, keeping the order of equal ones; starts[0] to starts[keys] become where
-// each begins. False if they are sorted already, and then `entries` is left alone.
-template <typename Key>
-bool counting_sort(int32_t count, size_t keys, Key key, int32_t* starts, int32_t* entries) {
-  std::fill_n(starts, keys + 1, 0);
-  size_t last = 0;
-  bool sorted = true;
-  for (int32_t t = 0; t < count; ++t) {
-    size_t k = key(t);
-    ++starts[k];
-    sorted &= k >= last;
-    last = k;
-  }
-  int32_t sum = 0;
-  for (size_t k = 0; k <= keys; ++k) {
-    sum += std::exchange(starts[k], sum);
-  }
-  if (sorted) {
-    return false;
-  }
-  for (int32_t t = 0; t < count; ++t) {
-    entries[starts[key(t)]++] = t;
-  }
-  // Each start has become the next one.
-  std::copy_backward(starts, starts + keys, starts + keys + 1);
-  starts[0] = 0;
-  return true;
 }
 
 }  // namespace
@@ -148,13 +122,10 @@ Order order_by_part(const PartSizes& sizes, const RowReader& row, const RowReade
   for (int32_t part = 0; part < sizes.parts; ++part) {
     auto in_part = [&](int32_t place) { return row[order[place]] < order.first_row[part + 1]; };
     // The order is one of parts, so that the end of one can be searched for.
-    int32_t low = order.first_entry[part];
-    int32_t high = sizes.entries;
-    while (low < high) {
-      int32_t middle = low + (high - low) / 2;
-      (in_part(middle) ? low : high) = in_part(middle) ? middle + 1 : middle;
-    }
-    order.first_entry[part + 1] = low;
+    auto places = std::views::iota(order.first_entry[part], sizes.entries);
+    order.first_entry[part + 1] =
+        order.first_entry[part] +
+        static_cast<int32_t>(std::ranges::partition_point(places, in_part) - places.begin());
   }
   return order;
 }

@@ -1,0 +1,41 @@
+// Sorting numbered entries by small keys, in time proportional to both.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace mlx_sample {
+
+// Sorts 0, ..., count - 1 by key(t) < keys, keeping the order of equal ones; starts[0] to
+// starts[keys] become where each key begins. False if they are sorted already, and then `entries`
+// is left alone.
+template <typename Key>
+bool counting_sort(int32_t count, size_t keys, Key key, int32_t* starts, int32_t* entries) {
+  std::fill_n(starts, keys + 1, 0);
+  size_t last = 0;
+  bool sorted = true;
+  for (int32_t t = 0; t < count; ++t) {
+    size_t k = key(t);
+    ++starts[k];
+    sorted &= k >= last;
+    last = k;
+  }
+  int32_t sum = 0;
+  for (size_t k = 0; k <= keys; ++k) {
+    sum += std::exchange(starts[k], sum);
+  }
+  if (sorted) {
+    return false;
+  }
+  for (int32_t t = 0; t < count; ++t) {
+    entries[starts[key(t)]++] = t;
+  }
+  // Each start has become the next one.
+  std::copy_backward(starts, starts + keys, starts + keys + 1);
+  starts[0] = 0;
+  return true;
+}
+
+}  // namespace mlx_sample
