@@ -8,11 +8,11 @@
 
 namespace mlx_sample {
 
-// Sorts 0, ..., count - 1 by key(t) < keys, keeping the order of equal ones; starts[0] to
-// starts[keys] become where each key begins. False if they are sorted already, and then `entries`
-// is left alone.
-template <typename Key>
-bool counting_sort(int32_t count, size_t keys, Key key, int32_t* starts, int32_t* entries) {
+// Sorts t = 0, ..., count - 1 by key(t) < keys, keeping the order of equal ones, and calls
+// put(t, place) for each; starts[0] to starts[keys] become where each key begins. False if they are
+// sorted already: then nothing is put.
+template <typename Key, typename Put>
+bool counting_sort(int32_t count, size_t keys, Key key, int32_t* starts, Put put) {
   std::fill_n(starts, keys + 1, 0);
   size_t last = 0;
   bool sorted = true;
@@ -30,7 +30,7 @@ bool counting_sort(int32_t count, size_t keys, Key key, int32_t* starts, int32_t
     return false;
   }
   for (int32_t t = 0; t < count; ++t) {
-    entries[starts[key(t)]++] = t;
+    put(t, starts[key(t)]++);
   }
   // Each start has become the next one.
   std::copy_backward(starts, starts + keys, starts + keys + 1);

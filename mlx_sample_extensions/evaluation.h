@@ -26,4 +26,35 @@ using FunctionConstant = std::variant<int, bool>;
 MTL::ComputePipelineState* find_kernel(const std::string& name, mx::Stream s,
                                        std::initializer_list<FunctionConstant> constants = {});
 
+// A call of a kernel, whose arguments are bound one after the other.
+class KernelCall {
+ public:
+  KernelCall(MTL::ComputePipelineState* kernel, mx::Stream s)
+      : encoder_(mx::metal::get_command_encoder(s)) {
+    encoder_.set_compute_pipeline_state(kernel);
+  }
+
+  template <typename T>
+  KernelCall& bytes(const T& value) {
+    encoder_.set_bytes(value, next_++);
+    return *this;
+  }
+  KernelCall& in(const mx::array& a) {
+    encoder_.set_input_array(a, next_++);
+    return *this;
+  }
+  KernelCall& out(mx::array& a) {
+    encoder_.set_output_array(a, next_++);
+    return *this;
+  }
+  // Threads along x, shared out by 256, and along y.
+  void run(size_t x, size_t y = 1) {
+    encoder_.dispatch_threads(MTL::Size(x, y, 1), MTL::Size(256, 1, 1));
+  }
+
+ private:
+  mx::metal::CommandEncoder& encoder_;
+  int next_ = 0;
+};
+
 }  // namespace mlx_sample

@@ -1,184 +1,186 @@
-// Kernels of grid_sample. The wide ones give a SIMD-group to each point, whose lanes walk the
-// channels; the narrow ones a thread.
+// Kernels of grid_sample. Grids of threads have a row for each picture.
 #include <metal_stdlib>
 
-#include "grid_sample/sizes.h"
-#include "grid_sample/weights.h"
+#include "grid_sample/taps.h"
 #include "mlx/backend/metal/kernels/utils.h"
 
 using namespace metal;
 
-// What a thread does: some channels of one point.
+// Whether the derivatives by the grid's coordinates are wanted too.
+constant bool slopes [[function_constant(6)]];
+// Channels of a lane in the points' gradients, and whether the last ones have fewer.
+constant int per_lane [[function_constant(7)]];
+constant bool partial [[function_constant(8)]];
+
+template <typename T>
+[[kernel]] void grid_taps(
+    constant GridSizes& sizes [[buffer(0)]],
+    device const T* grid [[buffer(1)]],
+    device uint* pixels [[buffer(2)]],
+    device float* weights [[buffer(3)]],
+    device float* by_column [[buffer(4)]],
+    device float* by_row [[buffer(5)]],
+    uint2 position [[thread_position_in_grid]]) {
+  const uint picture = position.y;
+  const size_t point = size_t(picture) * sizes.points + position.x;
+  const float x = grid[2 * point], y = grid[2 * point + 1];
+  const Taps values = taps_around(x, y, picture, sizes, column_order, row_order);
+  FOR_EACH_TAP {
+    pixels[point * taps + t] = values.pixels[t];
+    weights[point * taps + t] = values.weights[t];
+  }
+  if (!slopes) return;
+  const Taps columns = taps_around(x, y, picture, sizes, column_order + 1, row_order);
+  const Taps rows = taps_around(x, y, picture, sizes, column_order, row_order + 1);
+  FOR_EACH_TAP {
+    by_column[point * taps + t] = columns.weights[t];
+    by_row[point * taps + t] = rows.weights[t];
+  }
+}
+
+// What a thread does: all channels of one point, or one of them.
 struct Work {
-  uint point;
-  int first_channel;
-  int step;
+  size_t point;
+  uint channel;
 };
 
-METAL_FUNC size_t picture_start(uint point, constant GridSizes& sizes) {
-  return size_t(point / sizes.points) * sizes.height * sizes.width * sizes.channels;
+METAL_FUNC Work work_at(uint2 position, constant GridSizes& sizes) {
+  const uint channels = sizes.channels;
+  const size_t first_point = size_t(position.y) * sizes.points;
+  if (few) return {first_point + position.x, 0};
+  return {first_point + position.x / channels, position.x % channels};
 }
 
-// Whether a pixel is in the picture, and where.
-METAL_FUNC bool counts(int row, int column) { return row >= 0 && column >= 0; }
-
-METAL_FUNC size_t pixel_start(int row, int column, constant GridSizes& sizes) {
-  return (size_t(row) * sizes.width + column) * sizes.channels;
-}
-
-// Runs what follows for the pixels (j, i) that count.
-#define FOR_EACH_PIXEL(rows, columns)                              \
-  _Pragma("clang loop unroll(full)") for (int j = 0; j < reach; ++j) \
-      _Pragma("clang loop unroll(full)") for (int i = 0; i < reach; ++i) \
-          if (counts(rows.index[j], columns.index[i]))
+#define FOR_EACH_CHANNEL(first) \
+  for (uint c = first, left = few ? sizes.channels : 1; left > 0; --left, ++c)
 
 template <typename T>
-METAL_FUNC void sample(
-    device const T* x,
-    device const T* grid,
-    device T* out,
-    constant GridSizes& sizes,
-    Work work) {
-  const auto columns = pixels_around(grid[2 * work.point], sizes.width, column_order);
-  const auto rows = pixels_around(grid[2 * work.point + 1], sizes.height, row_order);
-  x += picture_start(work.point, sizes);
-  out += size_t(work.point) * sizes.channels;
-  for (int c = work.first_channel; c < sizes.channels; c += work.step) {
+[[kernel]] void grid_sample(
+    constant GridSizes& sizes [[buffer(0)]],
+    device const T* x [[buffer(1)]],
+    device const T* grid [[buffer(2)]],
+    device const uint* pixels [[buffer(3)]],
+    device const float* weights [[buffer(4)]],
+    device T* out [[buffer(5)]],
+    uint2 position [[thread_position_in_grid]]) {
+  const Work work = work_at(position, sizes);
+  const Taps around =
+      few ? taps_around(
+                grid[2 * work.point], grid[2 * work.point + 1], position.y, sizes, column_order,
+                row_order)
+          : taps_at(work.point, pixels, weights);
+  FOR_EACH_CHANNEL(work.channel) {
     float sum = 0;
-    FOR_EACH_PIXEL(rows, columns) {
-      const size_t at = pixel_start(rows.index[j], columns.index[i], sizes) + c;
-      sum += rows.weights[j] * columns.weights[i] * float(x[at]);
+    FOR_EACH_TAP if (around.pixels[t] != sizes.none) {
+      sum += around.weights[t] * float(x[size_t(around.pixels[t]) * sizes.channels + c]);
     }
-    out[c] = T(sum);
+    out[work.point * sizes.channels + c] = T(sum);
   }
 }
 
+// The adjoint. Pixels are cleared before.
 template <typename T>
-METAL_FUNC void spread(
-    device const T* values,
-    device const T* grid,
-    device atomic<float>* out,
-    constant GridSizes& sizes,
-    Work work) {
-  const auto columns = pixels_around(grid[2 * work.point], sizes.width, column_order);
-  const auto rows = pixels_around(grid[2 * work.point + 1], sizes.height, row_order);
-  out += picture_start(work.point, sizes);
-  values += size_t(work.point) * sizes.channels;
-  for (int c = work.first_channel; c < sizes.channels; c += work.step) {
-    const float value = values[c];
-    FOR_EACH_PIXEL(rows, columns) {
-      const size_t at = pixel_start(rows.index[j], columns.index[i], sizes) + c;
+[[kernel]] void grid_spread(
+    constant GridSizes& sizes [[buffer(0)]],
+    device const T* values [[buffer(1)]],
+    device const uint* pixels [[buffer(2)]],
+    device const float* weights [[buffer(3)]],
+    device atomic<float>* out [[buffer(4)]],
+    uint2 position [[thread_position_in_grid]]) {
+  const Work work = work_at(position, sizes);
+  const Taps around = taps_at(work.point, pixels, weights);
+  FOR_EACH_CHANNEL(work.channel) {
+    const float value = values[work.point * sizes.channels + c];
+    FOR_EACH_TAP if (around.pixels[t] != sizes.none) {
       atomic_fetch_add_explicit(
-          &out[at], rows.weights[j] * columns.weights[i] * value, memory_order_relaxed);
+          &out[size_t(around.pixels[t]) * sizes.channels + c],
+          around.weights[t] * value,
+          memory_order_relaxed);
     }
   }
 }
 
-// Adds to the gradient of the pictures; returns this thread's part of the point's own.
+// The same from lists of what falls on each pixel: a thread adds up one channel of one pixel.
 template <typename T>
-METAL_FUNC float2 sample_gradient(
-    device const T* x,
-    device const T* grid,
-    device const T* cotangent,
-    device atomic<float>* x_grad,
-    constant GridSizes& sizes,
-    Work work) {
-  const auto columns = pixels_around(grid[2 * work.point], sizes.width, 0);
-  const auto rows = pixels_around(grid[2 * work.point + 1], sizes.height, 0);
-  const auto column_slopes = pixels_around(grid[2 * work.point], sizes.width, 1);
-  const auto row_slopes = pixels_around(grid[2 * work.point + 1], sizes.height, 1);
-  const size_t start = picture_start(work.point, sizes);
-  x += start;
-  x_grad += start;
-  cotangent += size_t(work.point) * sizes.channels;
-  float2 gradient = 0;
-  for (int c = work.first_channel; c < sizes.channels; c += work.step) {
-    const float g = cotangent[c];
-    FOR_EACH_PIXEL(rows, columns) {
-      const size_t at = pixel_start(rows.index[j], columns.index[i], sizes) + c;
-      atomic_fetch_add_explicit(
-          &x_grad[at], rows.weights[j] * columns.weights[i] * g, memory_order_relaxed);
-      const float value = g * float(x[at]);
-      gradient.x += rows.weights[j] * column_slopes.weights[i] * value;
-      gradient.y += row_slopes.weights[j] * columns.weights[i] * value;
-    }
+[[kernel]] void grid_gather(
+    constant GridSizes& sizes [[buffer(0)]],
+    device const T* values [[buffer(1)]],
+    device const int* starts [[buffer(2)]],
+    device const GridShare* shares [[buffer(3)]],
+    device float* out [[buffer(4)]],
+    uint2 position [[thread_position_in_grid]]) {
+  const uint channels = sizes.channels, pixels = sizes.height * sizes.width;
+  const uint pixel = position.x / channels, channel = position.x % channels;
+  const size_t first_point = size_t(position.y) * sizes.points;
+  values += first_point * channels;
+  shares += first_point * sizes.taps;
+  starts += size_t(position.y) * (pixels + 2);
+  float sum = 0;
+  for (int i = starts[pixel], last = starts[pixel + 1]; i < last; ++i) {
+    const GridShare share = shares[i];
+    sum += share.weight * float(values[size_t(share.point) * channels + channel]);
   }
-  return gradient;
+  out[(size_t(position.y) * pixels + pixel) * channels + channel] = sum;
 }
 
-#define WIDE_POSITION                                          \
-  uint group [[threadgroup_position_in_grid]],                 \
-      uint simdgroup [[simdgroup_index_in_threadgroup]],       \
-      uint lane [[thread_index_in_simdgroup]]
-#define WIDE_WORK Work{group * GRID_SAMPLE_SIMDGROUPS + simdgroup, int(lane), 32}
-#define NARROW_POSITION uint point [[thread_position_in_grid]]
-#define NARROW_WORK Work{point, 0, 1}
-
-// The kernels `name`_wide and `name`_narrow for functions of two inputs.
-#define sampling_kernels(name, function, result)                    \
-  template <typename T>                                             \
-  [[kernel]] void name##_wide(                                      \
-      constant GridSizes& sizes [[buffer(0)]],                      \
-      device const T* values [[buffer(1)]],                         \
-      device const T* grid [[buffer(2)]],                           \
-      device result* out [[buffer(3)]],                             \
-      WIDE_POSITION) {                                              \
-    function(values, grid, out, sizes, WIDE_WORK);                  \
-  }                                                                 \
-  template <typename T>                                             \
-  [[kernel]] void name##_narrow(                                    \
-      constant GridSizes& sizes [[buffer(0)]],                      \
-      device const T* values [[buffer(1)]],                         \
-      device const T* grid [[buffer(2)]],                           \
-      device result* out [[buffer(3)]],                             \
-      NARROW_POSITION) {                                            \
-    function(values, grid, out, sizes, NARROW_WORK);                \
-  }
-
-sampling_kernels(grid_sample, sample, T)
-sampling_kernels(grid_spread, spread, atomic<float>)
-
+// The points' gradients. Where there are many channels, SIMD-groups have a block of them each and
+// leave a part of the sum.
 template <typename T>
-[[kernel]] void grid_sample_gradient_wide(
+[[kernel]] void grid_gradient(
     constant GridSizes& sizes [[buffer(0)]],
     device const T* x [[buffer(1)]],
-    device const T* grid [[buffer(2)]],
-    device const T* cotangent [[buffer(3)]],
-    device atomic<float>* x_grad [[buffer(4)]],
-    device T* grid_grad [[buffer(5)]],
-    WIDE_POSITION) {
-  const Work work = WIDE_WORK;
-  const float2 part = sample_gradient(x, grid, cotangent, x_grad, sizes, work);
-  const float2 gradient(simd_sum(part.x), simd_sum(part.y));
-  if (lane == 0) {
-    grid_grad[2 * work.point] = T(gradient.x);
-    grid_grad[2 * work.point + 1] = T(gradient.y);
+    device const T* cotangent [[buffer(2)]],
+    device const uint* pixels [[buffer(3)]],
+    device const float* by_column [[buffer(4)]],
+    device const float* by_row [[buffer(5)]],
+    device float2* parts [[buffer(6)]],
+    uint2 position [[thread_position_in_grid]],
+    uint lane [[thread_index_in_simdgroup]]) {
+  const uint channels = sizes.channels, blocks = sizes.blocks;
+  const uint part = few ? position.x : position.x / 32;
+  const size_t first_point = size_t(position.y) * sizes.points;
+  const size_t point = first_point + part / blocks;
+  const Taps columns = taps_at(point, pixels, by_column);
+  const Taps rows = taps_at(point, pixels, by_row);
+  const uint first = few ? 0 : part % blocks * (32 * per_lane) + lane;
+  const uint count = few ? channels : per_lane;
+  float2 sum = 0;
+  for (uint k = 0; k < count; ++k) {
+    const uint c = few ? k : first + 32 * k;
+    if (partial && c >= channels) break;
+    const float g = cotangent[point * channels + c];
+    FOR_EACH_TAP if (columns.pixels[t] != sizes.none) {
+      const float value = g * float(x[size_t(columns.pixels[t]) * channels + c]);
+      sum += float2(columns.weights[t], rows.weights[t]) * value;
+    }
   }
+  if (!few) sum = float2(simd_sum(sum.x), simd_sum(sum.y));
+  if (few || lane == 0) parts[first_point * blocks + part] = sum;
 }
 
+// Sums of the parts.
 template <typename T>
-[[kernel]] void grid_sample_gradient_narrow(
+[[kernel]] void grid_join(
     constant GridSizes& sizes [[buffer(0)]],
-    device const T* x [[buffer(1)]],
-    device const T* grid [[buffer(2)]],
-    device const T* cotangent [[buffer(3)]],
-    device atomic<float>* x_grad [[buffer(4)]],
-    device T* grid_grad [[buffer(5)]],
-    NARROW_POSITION) {
-  const float2 gradient = sample_gradient(x, grid, cotangent, x_grad, sizes, NARROW_WORK);
-  grid_grad[2 * point] = T(gradient.x);
-  grid_grad[2 * point + 1] = T(gradient.y);
+    device const float2* parts [[buffer(1)]],
+    device T* out [[buffer(2)]],
+    uint2 position [[thread_position_in_grid]]) {
+  const size_t point = size_t(position.y) * sizes.points + position.x;
+  float2 sum = 0;
+  for (int i = 0; i < sizes.blocks; ++i) sum += parts[point * sizes.blocks + i];
+  out[2 * point] = T(sum.x);
+  out[2 * point + 1] = T(sum.y);
 }
 
 #define instantiate_one(name, type_name, type) \
   instantiate_kernel(#name "_" #type_name, name, type)
-#define instantiate_both(name, type_name, type) \
-  instantiate_one(name##_wide, type_name, type) \
-  instantiate_one(name##_narrow, type_name, type)
-#define instantiate_all(type_name, type)              \
-  instantiate_both(grid_sample, type_name, type)      \
-  instantiate_both(grid_spread, type_name, type)      \
-  instantiate_both(grid_sample_gradient, type_name, type)
+#define instantiate_all(type_name, type)          \
+  instantiate_one(grid_taps, type_name, type)     \
+  instantiate_one(grid_sample, type_name, type)   \
+  instantiate_one(grid_spread, type_name, type)   \
+  instantiate_one(grid_gather, type_name, type)   \
+  instantiate_one(grid_gradient, type_name, type) \
+  instantiate_one(grid_join, type_name, type)
 
 instantiate_all(float32, float)
 instantiate_all(float16, half)

@@ -1,12 +1,35 @@
 // Sampling, its adjoint and their derivatives, composed of the three primitives.
 #include "grid_sample/linear.h"
 
+#include <limits>
+#include <stdexcept>
+
 namespace mlx_sample {
 
 namespace {
 
 // The kernels index their arguments as row-contiguous.
 mx::array dense(const mx::array& a, mx::Stream s) { return mx::contiguous(a, false, s); }
+
+// Kernels number the pixels of all pictures, and the samples of each, with 32 bits.
+void check_sizes(int pictures, int height, int width, int channels, const mx::array& grid) {
+  constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
+  int64_t pixels = int64_t(height) * width;
+  int64_t points = int64_t(grid.shape(1)) * grid.shape(2);
+  if (pixels > kMost / 2 || pixels * pictures >= kMost) {
+    throw std::invalid_argument(
+        "[grid_sample] x must have fewer than 2^31 pixels in a picture and 2^32 in all, but it "
+        "has " +
+        std::to_string(pixels) + " in each of " + std::to_string(pictures) + " pictures.");
+  }
+  if (points > kMost / 2 || points * channels > kMost) {
+    throw std::invalid_argument(
+        "[grid_sample] grid must have fewer than 2^31 points for a picture, and fewer than 2^32 "
+        "times "
+        "the number of channels, but it has " +
+        std::to_string(points) + " for " + std::to_string(channels) + " channels.");
+  }
+}
 
 mx::Shape sampled_shape(const mx::array& x, const mx::array& grid) {
   return {x.shape(0), grid.shape(1), grid.shape(2), x.shape(3)};
@@ -26,6 +49,7 @@ mx::array sum_channels(const mx::array& a, const mx::array& b, mx::Stream s) {
 }  // namespace
 
 mx::array sample(const mx::array& x, const mx::array& grid, const Sampling& how, mx::Stream s) {
+  check_sizes(x.shape(0), x.shape(1), x.shape(2), x.shape(3), grid);
   auto shape = sampled_shape(x, grid);
   if (how.vanishes()) {
     return mx::zeros(shape, x.dtype(), s);
@@ -36,6 +60,7 @@ mx::array sample(const mx::array& x, const mx::array& grid, const Sampling& how,
 
 mx::array spread(const mx::array& values, const mx::array& grid, const Sampling& how, int height,
                  int width, mx::Stream s) {
+  check_sizes(values.shape(0), height, width, values.shape(3), grid);
   mx::Shape shape{values.shape(0), height, width, values.shape(3)};
   if (how.vanishes()) {
     return mx::zeros(shape, values.dtype(), s);
@@ -70,6 +95,7 @@ mx::array grid_gradient(const mx::array& x, const mx::array& grid, const mx::arr
 std::vector<mx::array> sample_gradient(const mx::array& x, const mx::array& grid,
                                        const mx::array& cotangent, const Sampling& how,
                                        mx::Stream s) {
+  check_sizes(x.shape(0), x.shape(1), x.shape(2), x.shape(3), grid);
   bool fused = how.column_order == 0 && how.row_order == 0 && how.mode != Sampling::Nearest;
   if (!fused) {
     return {spread(cotangent, grid, how, x.shape(1), x.shape(2), s),

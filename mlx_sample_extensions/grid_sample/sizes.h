@@ -5,8 +5,14 @@ struct GridSizes {
   int height;  // of the pictures
   int width;
   int channels;
-  int points;  // of the grid, for each picture
+  int points;     // of the grid, for each picture
+  unsigned none;  // pixels of all pictures; instead of a pixel's number: there is none
+  int taps;       // of a point
+  int blocks;     // of channels, in the points' gradients
 };
 
-// A threadgroup of kernels that give a SIMD-group to each point.
-#define GRID_SAMPLE_SIMDGROUPS 8
+// What a pixel gets from a point of its picture.
+struct GridShare {
+  int point;
+  float weight;
+};

@@ -10,8 +10,6 @@ namespace mlx_sample {
 
 namespace {
 
-constexpr int kThreads = 256;
-
 struct Constants {
   int reduction = 0;
   bool listed = false;
@@ -25,33 +23,17 @@ SegmentSizes sizes_of(const Segments& segments, int rows, int columns) {
   return {segments.count(), rows, columns, chunk, std::max(1, (rows + chunk - 1) / chunk)};
 }
 
-// Binds arguments one after the other.
-class Arguments {
- public:
-  Arguments(const std::string& kernel, const Constants& c, const SegmentSizes& sizes, mx::Stream s)
-      : encoder_(mx::metal::get_command_encoder(s)) {
-    encoder_.set_compute_pipeline_state(
-        find_kernel(kernel, s, {c.reduction, c.listed, c.mean, c.moved}));
-    encoder_.set_bytes(sizes, next_++);
-  }
-  Arguments& in(const mx::array& a) {
-    encoder_.set_input_array(a, next_++);
-    return *this;
-  }
-  // The listed rows, or anything where they do not count.
-  Arguments& rows(const Segments& segments) { return in(segments.rows.value_or(segments.offsets)); }
-  Arguments& out(mx::array& a) {
-    encoder_.set_output_array(a, next_++);
-    return *this;
-  }
-  void run(size_t threads) {
-    encoder_.dispatch_threads(MTL::Size(threads, 1, 1), MTL::Size(kThreads, 1, 1));
-  }
+KernelCall call(const std::string& kernel, const Constants& c, const SegmentSizes& sizes,
+                mx::Stream s) {
+  KernelCall result(find_kernel(kernel, s, {c.reduction, c.listed, c.mean, c.moved}), s);
+  result.bytes(sizes);
+  return result;
+}
 
- private:
-  mx::metal::CommandEncoder& encoder_;
-  int next_ = 0;
-};
+// The listed rows, or anything where they do not count.
+const mx::array& rows_of(const Segments& segments) {
+  return segments.rows ? *segments.rows : segments.offsets;
+}
 
 // Reduces rows x to `out`; or counts the rows that hold the extremum, if it is given.
 void run_reduction(Reduction reduction, const mx::array& x, const mx::array* extremum,
@@ -63,16 +45,16 @@ void run_reduction(Reduction reduction, const mx::array& x, const mx::array* ext
   auto tails = temporary({sizes.chunks, sizes.columns}, dtype, s);
   Constants constants{static_cast<int>(reduction), segments.rows.has_value()};
   size_t threads = size_t(sizes.chunks) * sizes.columns;
-  Arguments((extremum ? "segment_parts_ties_" : "segment_parts_") + type, constants, sizes, s)
+  call((extremum ? "segment_parts_ties_" : "segment_parts_") + type, constants, sizes, s)
       .in(x)
       .in(extremum ? *extremum : x)
       .in(segments.offsets)
-      .rows(segments)
+      .in(rows_of(segments))
       .out(out)
       .out(heads)
       .out(tails)
       .run(threads);
-  Arguments("segment_join_" + (extremum ? "ties" : type), constants, sizes, s)
+  call("segment_join_" + (extremum ? "ties" : type), constants, sizes, s)
       .in(segments.offsets)
       .out(out)
       .in(heads)
@@ -114,11 +96,10 @@ void SegmentSpread::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   allocate(outputs[0]);
   auto segments = segments_of(inputs);
   auto sizes = sizes_of(segments, rows_, g.shape(1));
-  Arguments("segment_spread_" + spread_type(g), {0, segments.rows.has_value(), mean_}, sizes,
-            stream())
+  call("segment_spread_" + spread_type(g), {0, segments.rows.has_value(), mean_}, sizes, stream())
       .in(g)
       .in(segments.offsets)
-      .rows(segments)
+      .in(rows_of(segments))
       .out(outputs[0])
       .run(rows_ == 0 ? 0 : size_t(sizes.chunks) * sizes.columns);
 }
@@ -131,13 +112,13 @@ void SegmentShare::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   auto counts = temporary(y.shape(), mx::float32, stream());
   run_reduction(Reduction::Sum, x, &y, segments, x.shape(0), counts, stream());
   auto sizes = sizes_of(segments, x.shape(0), x.shape(1));
-  Arguments("segment_share_" + mx::type_to_name(x), {0, segments.rows.has_value()}, sizes, stream())
+  call("segment_share_" + mx::type_to_name(x), {0, segments.rows.has_value()}, sizes, stream())
       .in(x)
       .in(y)
       .in(inputs[2])
       .in(counts)
       .in(segments.offsets)
-      .rows(segments)
+      .in(rows_of(segments))
       .out(outputs[0])
       .run(x.shape(0) == 0 ? 0 : size_t(sizes.chunks) * sizes.columns);
 }
@@ -148,12 +129,12 @@ void SegmentOthers::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   auto segments = segments_of(inputs);
   auto sizes = sizes_of(segments, x.shape(0), x.shape(1));
   auto before = temporary({x.shape(0), x.shape(1), 2}, mx::float32, stream());
-  Arguments("segment_others_" + mx::type_to_name(x), {0, segments.rows.has_value(), false, moved_},
-            sizes, stream())
+  call("segment_others_" + mx::type_to_name(x), {0, segments.rows.has_value(), false, moved_},
+       sizes, stream())
       .in(x)
       .in(inputs[moved_ ? 1 : 0])
       .in(segments.offsets)
-      .rows(segments)
+      .in(rows_of(segments))
       .out(outputs[0])
       .out(before)
       .run(size_t(sizes.segments) * sizes.columns);

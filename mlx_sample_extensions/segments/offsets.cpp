@@ -111,7 +111,8 @@ class GroupRows : public mx::Primitive {
     int rows = inputs[0].shape(0);
     auto* order = outputs[0].data<int32_t>();
     auto key = [index = inputs[0].data<int32_t>()](int32_t t) { return index[t]; };
-    if (!counting_sort(rows, count_, key, outputs[1].data<int32_t>(), order)) {
+    auto put = [order](int32_t t, int32_t place) { order[place] = t; };
+    if (!counting_sort(rows, count_, key, outputs[1].data<int32_t>(), put)) {
       std::iota(order, order + rows, 0);
     }
   }

@@ -106,10 +106,11 @@ Order order_by_part(const PartSizes& sizes, const RowReader& row, const RowReade
     size_t part = part_of[row[t] >> shift];
     return part * matrices + (sizes.matrices ? matrix[t] : 0);
   };
+  auto put = [entries = order.entries](int32_t t, int32_t place) { entries[place] = t; };
   bool moved = true;
   if (countable(sizes)) {
     moved = counting_sort(sizes.entries, sizes.parts * matrices, key,
-                          free.take(sizes.parts * matrices + 1), order.entries);
+                          free.take(sizes.parts * matrices + 1), put);
   } else {
     std::iota(order.entries, order.entries + sizes.entries, 0);
     std::sort(order.entries, order.entries + sizes.entries,
@@ -135,7 +136,8 @@ size_t space_by_row(int32_t entries, int32_t rows) { return size_t(entries) + ro
 Order order_by_row(int32_t entries, int32_t rows, const RowReader& row, int32_t* space) {
   Order order{rows, space, nullptr, space + rows + 1};
   auto key = [&](int32_t t) { return size_t(row[t]); };
-  if (!counting_sort(entries, rows, key, order.first_entry, order.entries)) {
+  auto put = [entries = order.entries](int32_t t, int32_t place) { entries[place] = t; };
+  if (!counting_sort(entries, rows, key, order.first_entry, put)) {
     order.entries = nullptr;
   }
   return order;
