@@ -14,9 +14,11 @@ namespace mlx_sample {
 
 namespace {
 
-// With fewer channels a thread does all those of a point.
-constexpr int kManyChannels = 8;
+// Enough channels to share them out among threads, for samples and for gradients.
+constexpr int kManyToSample = 16;
+constexpr int kManyToSpread = 8;
 constexpr int kLanes = 32;  // of a SIMD-group
+constexpr int kRow = 16;    // a point's threads, or a pixel's, are a multiple of so many
 
 // The pixels around each point with their weights, and these weights' derivatives.
 struct Taps {
@@ -61,7 +63,9 @@ int taps_of(const Sampling& how) {
 // Runs the kernels for some pictures, which need not have elements yet, and a grid.
 class Sampler {
  public:
-  Sampler(const mx::array& pictures, const mx::array& grid, const Sampling& how, mx::Stream s)
+  // `many`: with fewer channels a thread does all those of a point.
+  Sampler(const mx::array& pictures, const mx::array& grid, const Sampling& how, int many,
+          mx::Stream s)
       : grid_(grid),
         how_(how),
         stream_(s),
@@ -70,12 +74,14 @@ class Sampler {
         channels_(pictures.shape(3)),
         points_(grid.shape(1) * grid.shape(2)),
         taps_(taps_of(how)),
+        few_(channels_ < many),
         sizes_{pictures.shape(1),
                pictures.shape(2),
                channels_,
                points_,
                static_cast<unsigned>(pictures_) * pixels_,
                taps_,
+               row(),
                blocks()} {}
 
   // Derivatives only if they are wanted.
@@ -97,13 +103,13 @@ class Sampler {
 
   void sample(const mx::array& x, mx::array& out) const {
     allocate(out);
-    if (few()) {
+    if (few_) {
       auto kernel = call("grid_sample_", how_);
       return kernel.in(x).in(grid_).in(grid_).in(grid_).out(out).run(points_, pictures_);
     }
     auto taps = find_taps(false);
     auto kernel = call("grid_sample_", plain());
-    kernel.in(x).in(grid_).in(taps.pixels).in(taps.weights).out(out).run(samples(), pictures_);
+    kernel.in(x).in(grid_).in(taps.pixels).in(taps.weights).out(out).run(threads(), pictures_);
   }
 
   // Adds values at points up in `out`.
@@ -113,11 +119,7 @@ class Sampler {
     }
     mx::fill_gpu(mx::array(0.0f), out, stream_);
     auto kernel = call("grid_spread_", plain());
-    kernel.in(values)
-        .in(taps.pixels)
-        .in(taps.weights)
-        .out(out)
-        .run(few() ? points_ : samples(), pictures_);
+    kernel.in(values).in(taps.pixels).in(taps.weights).out(out).run(threads(), pictures_);
   }
 
   void grid_gradient(const mx::array& x, const mx::array& cotangent, const Taps& taps,
@@ -131,36 +133,37 @@ class Sampler {
         .in(taps.by_column)
         .in(taps.by_row)
         .out(parts)
-        .run(size_t(points_) * blocks() * (few() ? 1 : kLanes), pictures_);
-    call("grid_join_", {}).in(parts).out(out).run(points_, pictures_);
+        .run(size_t(points_) * blocks() * (few_ ? 1 : kLanes), pictures_);
+    call("grid_join_", plain()).in(parts).out(out).run(points_, pictures_);
   }
 
  private:
   KernelCall call(const std::string& name, const Sampling& how, bool slopes = false) const {
-    bool partial = !few() && channels_ % (kLanes * per_lane()) != 0;
-    KernelCall result(find_kernel(name + mx::type_to_name(grid_), stream_,
-                                  {how.mode, how.padding, how.align_corners, how.column_order,
-                                   how.row_order, few(), slopes, per_lane(), partial}),
-                      stream_);
+    bool partial = !few_ && channels_ % (kLanes * per_lane()) != 0;
+    KernelCall result(
+        find_kernel(name + mx::type_to_name(grid_), stream_,
+                    {how.mode, how.padding, how.align_corners, how.column_order, how.row_order,
+                     few_, slopes, per_lane(), partial, !few_ && row() > channels_}),
+        stream_);
     result.bytes(sizes_);
     return result;
   }
   // For kernels that find weights in memory, however they were computed.
   Sampling plain() const { return {.mode = how_.mode}; }
 
-  bool few() const { return channels_ < kManyChannels; }
   int per_lane() const { return channels_ < 2 * kLanes ? 1 : 2; }
   int blocks() const {
-    return few() ? 1 : static_cast<int>(mx::ceildiv(channels_, kLanes * per_lane()));
+    return few_ ? 1 : static_cast<int>(mx::ceildiv(channels_, kLanes * per_lane()));
   }
-  size_t samples() const { return size_t(points_) * channels_; }
+  int row() const { return static_cast<int>(mx::ceildiv(channels_, kRow)) * kRow; }
+  size_t threads() const { return few_ ? points_ : size_t(points_) * row(); }
 
   // Whether a pixel's sum is best made from a list of what falls on it. To make the lists, all taps
   // are sorted, and all pixels looked at.
   bool gathers() const {
     int64_t taps = int64_t(points_) * taps_;
-    return 16 * taps >= pixels_ && taps <= std::numeric_limits<int32_t>::max() &&
-           int64_t(pixels_) * channels_ <= std::numeric_limits<uint32_t>::max();
+    return !few_ && 16 * taps >= pixels_ && taps <= std::numeric_limits<int32_t>::max() &&
+           int64_t(pixels_) * row() <= std::numeric_limits<uint32_t>::max();
   }
 
   void gather(const mx::array& values, const Taps& taps, mx::array& out) const {
@@ -182,12 +185,12 @@ class Sampler {
         }
       });
     });
-    call("grid_gather_", {})
+    call("grid_gather_", plain())
         .in(values)
         .in(starts)
         .in(shares)
         .out(out)
-        .run(size_t(pixels_) * channels_, pictures_);
+        .run(size_t(pixels_) * row(), pictures_);
   }
 
   const mx::array& grid_;
@@ -198,23 +201,24 @@ class Sampler {
   int channels_;
   int points_;  // of the grid, for each picture
   int taps_;    // of a point
+  bool few_;
   GridSizes sizes_;
 };
 
 }  // namespace
 
 void GridSample::eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) {
-  Sampler(inputs[0], inputs[1], how_, stream()).sample(inputs[0], outputs[0]);
+  Sampler(inputs[0], inputs[1], how_, kManyToSample, stream()).sample(inputs[0], outputs[0]);
 }
 
 void GridSpread::eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) {
-  Sampler sampler(outputs[0], inputs[1], how_, stream());
+  Sampler sampler(outputs[0], inputs[1], how_, kManyToSpread, stream());
   sampler.spread(inputs[0], sampler.find_taps(false), outputs[0]);
 }
 
 void GridSampleGradient::eval_gpu(const std::vector<mx::array>& inputs,
                                   std::vector<mx::array>& outputs) {
-  Sampler sampler(inputs[0], inputs[1], how_, stream());
+  Sampler sampler(inputs[0], inputs[1], how_, kManyToSpread, stream());
   auto taps = sampler.find_taps(true);
   sampler.spread(inputs[2], taps, outputs[0]);
   sampler.grid_gradient(inputs[0], inputs[2], taps, outputs[1]);

@@ -11,6 +11,8 @@ constant bool slopes [[function_constant(6)]];
 // Channels of a lane in the points' gradients, and whether the last ones have fewer.
 constant int per_lane [[function_constant(7)]];
 constant bool partial [[function_constant(8)]];
+// Whether rows have threads more than there are channels.
+constant bool ragged [[function_constant(9)]];
 
 template <typename T>
 [[kernel]] void grid_taps(
@@ -45,10 +47,10 @@ struct Work {
 };
 
 METAL_FUNC Work work_at(uint2 position, constant GridSizes& sizes) {
-  const uint channels = sizes.channels;
+  const uint row = sizes.row;
   const size_t first_point = size_t(position.y) * sizes.points;
   if (few) return {first_point + position.x, 0};
-  return {first_point + position.x / channels, position.x % channels};
+  return {first_point + position.x / row, position.x % row};
 }
 
 #define FOR_EACH_CHANNEL(first) \
@@ -64,6 +66,7 @@ template <typename T>
     device T* out [[buffer(5)]],
     uint2 position [[thread_position_in_grid]]) {
   const Work work = work_at(position, sizes);
+  if (ragged && work.channel >= uint(sizes.channels)) return;
   const Taps around =
       few ? taps_around(
                 grid[2 * work.point], grid[2 * work.point + 1], position.y, sizes, column_order,
@@ -88,6 +91,7 @@ template <typename T>
     device atomic<float>* out [[buffer(4)]],
     uint2 position [[thread_position_in_grid]]) {
   const Work work = work_at(position, sizes);
+  if (ragged && work.channel >= uint(sizes.channels)) return;
   const Taps around = taps_at(work.point, pixels, weights);
   FOR_EACH_CHANNEL(work.channel) {
     const float value = values[work.point * sizes.channels + c];
@@ -109,8 +113,9 @@ template <typename T>
     device const GridShare* shares [[buffer(3)]],
     device float* out [[buffer(4)]],
     uint2 position [[thread_position_in_grid]]) {
-  const uint channels = sizes.channels, pixels = sizes.height * sizes.width;
-  const uint pixel = position.x / channels, channel = position.x % channels;
+  const uint channels = sizes.channels, row = sizes.row, pixels = sizes.height * sizes.width;
+  const uint pixel = position.x / row, channel = position.x % row;
+  if (ragged && channel >= channels) return;
   const size_t first_point = size_t(position.y) * sizes.points;
   values += first_point * channels;
   shares += first_point * sizes.taps;

@@ -8,6 +8,7 @@ struct GridSizes {
   int points;     // of the grid, for each picture
   unsigned none;  // pixels of all pictures; instead of a pixel's number: there is none
   int taps;       // of a point
+  int row;        // threads for the channels of a point or pixel: as many or a few more
   int blocks;     // of channels, in the points' gradients
 };
 

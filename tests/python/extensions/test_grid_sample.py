@@ -6,6 +6,8 @@ import mlx.core as mx
 import numpy as np
 import pytest
 import sampling
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mlx_sample_extensions import grid_sample
 
 HOWS = list(
@@ -126,6 +128,56 @@ def test_vjp(rng, stream, how, channels):
     _, grads = mx.vjp(function, [mx.array(x), mx.array(grid)], [mx.array(g)])
     for got, wanted in zip(grads, sampling.gradients(x, grid, g, *how)):
         assert np.allclose(np.array(got), wanted, atol=1e-4 * max(1, np.abs(wanted).max()))
+
+
+DTYPES = {mx.float32: 1e-4, mx.float16: 1e-2, mx.bfloat16: 8e-2}
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(HOWS),
+    st.sampled_from(list(DTYPES)),
+    st.sampled_from([1, 3, 4, 8, 16, 33, 64, 96]),
+    st.integers(1, 3),
+    # Many pixels for a few points, or the other way round: sums are made in two ways.
+    st.sampled_from([((40, 37), (1, 2)), ((5, 6), (4, 9)), ((1, 3), (7, 1)), ((6, 1), (30, 20))]),
+    st.integers(0, 2**32 - 1),
+)
+def test_any_channels(how, dtype, channels, batch, sizes, seed):
+    size, points = sizes
+    x, grid = pictures(np.random.default_rng(seed), batch, *size, channels, points)
+    g = np.random.default_rng(seed + 1).standard_normal((batch, *points, channels))
+    a, b, c = (mx.array(v.astype(np.float32)).astype(dtype) for v in (x, grid, g))
+    # Points are where their type can have them: near kinks if it is coarse.
+    x, grid, g = (np.array(v.astype(mx.float32)) for v in (a, b, c))
+    (out,), (gx, ggrid) = mx.vjp(lambda p, q: grid_sample(p, q, *how), [a, b], [c])
+    wanted = [sampling.grid_sample(x, grid, *how), *sampling.gradients(x, grid, g, *how)]
+    if how[0] == "nearest":
+        wanted[2] = np.zeros_like(grid)
+    compared = [(out, wanted[0]), (gx, wanted[1])]
+    if dtype == mx.float32:
+        compared.append((ggrid, wanted[2]))
+    for got, value in compared:
+        error = np.abs(np.array(got.astype(mx.float32)) - value)
+        assert error.max() <= DTYPES[dtype] * max(1, np.abs(value).max())
+
+
+def test_gradient_where_all_points_are_at_one_place(rng):
+    x, _ = pictures(rng, channels=16)
+    grid = np.full((2, 40, 30, 2), 0.03, np.float32)
+    g = rng.standard_normal((2, 40, 30, 16)).astype(np.float32)
+    _, (gx,) = mx.vjp(lambda a: grid_sample(a, mx.array(grid)), [mx.array(x)], [mx.array(g)])
+    assert np.allclose(np.array(gx), sampling.gradients(x, grid, g)[0], atol=2e-4)
+
+
+def test_gradients_of_pictures_do_not_depend_on_chance(rng):
+    x, grid = pictures(rng, channels=64, points=(40, 50))
+    g = mx.array(rng.standard_normal((2, 40, 50, 64)).astype(np.float32))
+    first, *others = (
+        np.array(mx.vjp(lambda a: grid_sample(a, mx.array(grid)), [mx.array(x)], [g])[1][0])
+        for _ in range(5)
+    )
+    assert all((first == other).all() for other in others)
 
 
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
@@ -291,6 +343,15 @@ def test_errors():
         ((x, grid), {"mode": "cubic"}, "Invalid mode 'cubic'.*bilinear, nearest, bicubic"),
         ((x, grid), {"padding_mode": "wrap"}, "Invalid padding_mode 'wrap'.*zeros, border"),
         ((x.astype(mx.complex64), grid), {}, "complex64"),
+    ]
+    many = mx.broadcast_to(mx.zeros((1, 1, 1, 1)), (65536, 256, 257, 1))
+    cases += [
+        ((many, mx.broadcast_to(grid, (65536, 2, 2, 2))), {}, "fewer than 2\\^31 pixels"),
+        (
+            (x, mx.broadcast_to(grid[:, :1, :1], (1, 65536, 32768, 2))),
+            {},
+            "fewer than 2\\^31 points",
+        ),
     ]
     for arguments, keywords, message in cases:
         with pytest.raises(ValueError, match=r"\[grid_sample\] .*" + message):
