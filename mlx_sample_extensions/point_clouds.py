@@ -1,5 +1,6 @@
 """Batches of point clouds with different numbers of points, without padding."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from mlx_sample_extensions.subsampling import grid_subsample
 INDEX_TYPES = (mx.int32, mx.uint32, mx.int64)
 
 
-class _Clouds:
+class _Clouds(ABC):
     """What the batches have in common: points of all clouds one after the other."""
 
     positions: mx.array
@@ -26,19 +27,19 @@ class _Clouds:
     # ---- what a batch is ----
 
     @property
+    @abstractmethod
     def lengths(self) -> mx.array:
         """Points of each cloud, of shape (B,)."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def offsets(self) -> mx.array:
         """Where each cloud begins, and the end, of shape (B + 1,)."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def batch_size(self) -> int:
         """The number of clouds, B."""
-        raise NotImplementedError
 
     @property
     def total_points(self) -> int:
@@ -252,8 +253,9 @@ class _Clouds:
     # ---- inside ----
 
     @classmethod
+    @abstractmethod
     def _make(cls, positions: mx.array, features: mx.array | None, lengths: mx.array) -> "_Clouds":
-        raise NotImplementedError
+        """A batch of the class."""
 
     def _like(self, positions: mx.array, features: mx.array | None, lengths: mx.array) -> "_Clouds":
         return self._make(positions, features, lengths)
