@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-_CLASSES: dict[type, tuple[Callable, Callable]] = {}
+from mlx.core import _register_tree_class
+from mlx.core import _tree_classes as _CLASSES  # type -> (flatten, unflatten)
 
 
 def register_tree_class(
@@ -21,10 +22,7 @@ def register_tree_class(
     Returns:
         The class.
     """
-    import mlx.core as mx
-
-    mx._register_tree_class(cls, flatten, unflatten)
-    _CLASSES[cls] = flatten, unflatten
+    _register_tree_class(cls, flatten, unflatten)
     return cls
 
 

@@ -37,6 +37,7 @@ void init_eval(py::module_& m) {
       "Starts to compute arrays, alone or in trees, without waiting for them.");
   m.def("_register_tree_class", &register_tree_class, "cls"_a, "flatten"_a, "unflatten"_a,
         "Makes the objects of a class inner nodes of trees.");
+  m.attr("_tree_classes") = tree_classes();
   m.def("depends", &depends, "inputs"_a, "dependencies"_a,
         "The inputs, which become available only after the dependencies have been computed.");
 }

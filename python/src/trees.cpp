@@ -30,12 +30,6 @@ py::object marker() {
   return py::reinterpret_borrow<py::object>(object);
 }
 
-// Type -> (flatten, unflatten). It lives as long as the interpreter.
-py::handle registered_classes() {
-  static PyObject* dict = PyDict_New();
-  return dict;
-}
-
 struct RegisteredNode {
   py::object children;
   py::object rest;
@@ -45,7 +39,7 @@ struct RegisteredNode {
 // Nothing if the object's class is not registered.
 std::optional<RegisteredNode> take_apart(py::handle tree) {
   PyObject* rules =
-      PyDict_GetItem(registered_classes().ptr(), reinterpret_cast<PyObject*>(Py_TYPE(tree.ptr())));
+      PyDict_GetItem(tree_classes().ptr(), reinterpret_cast<PyObject*>(Py_TYPE(tree.ptr())));
   if (!rules) return std::nullopt;
   py::object parts = py::handle(PyTuple_GET_ITEM(rules, 0))(tree);
   if (!PyTuple_Check(parts.ptr()) || py::len(parts) != 2) {
@@ -58,12 +52,16 @@ std::optional<RegisteredNode> take_apart(py::handle tree) {
 
 }  // namespace
 
+py::handle tree_classes() {
+  static PyObject* dict = PyDict_New();
+  return dict;
+}
+
 void register_tree_class(const py::type& type, py::object flatten, py::object unflatten) {
   if (!PyCallable_Check(flatten.ptr()) || !PyCallable_Check(unflatten.ptr())) {
     throw py::type_error("[register_tree_class] flatten and unflatten must be functions.");
   }
-  registered_classes().cast<py::dict>()[type] =
-      py::make_tuple(std::move(flatten), std::move(unflatten));
+  tree_classes().cast<py::dict>()[type] = py::make_tuple(std::move(flatten), std::move(unflatten));
 }
 
 py::object tree_children(py::handle tree) {

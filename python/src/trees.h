@@ -18,6 +18,8 @@ using Arrays = std::vector<mx::array>;
 // Makes the objects of a class inner nodes: flatten(object) -> (children, rest), where `children`
 // is a tree and `rest` stays as it is, and unflatten(children, rest) -> object.
 void register_tree_class(const py::type& type, py::object flatten, py::object unflatten);
+// A dictionary of all these: type -> (flatten, unflatten). It lives as long as the interpreter.
+py::handle tree_classes();
 
 // The children of an object whose class is registered; null for any other.
 py::object tree_children(py::handle tree);
