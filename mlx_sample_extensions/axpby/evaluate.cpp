@@ -7,6 +7,7 @@
 #include "mlx/backend/cpu/encoder.h"
 #include "mlx/backend/cpu/parallel.h"
 #include "mlx/backend/metal/utils.h"
+#include "native_loops.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -40,11 +41,12 @@ void allocate_result(const mx::array& x, const mx::array& y, mx::array& out, boo
 }
 
 template <typename T>
-T combine(T x, T y, float alpha, float beta) {
+MLX_SAMPLE_INLINE T combine(T x, T y, float alpha, float beta) {
   return T(alpha * static_cast<float>(x) + beta * static_cast<float>(y));
 }
 
-mx::complex64_t combine(mx::complex64_t x, mx::complex64_t y, float alpha, float beta) {
+MLX_SAMPLE_INLINE mx::complex64_t combine(mx::complex64_t x, mx::complex64_t y, float alpha,
+                                          float beta) {
   return {alpha * x.real() + beta * y.real(), alpha * x.imag() + beta * y.imag()};
 }
 
@@ -69,7 +71,8 @@ mx::complex64_t combine(mx::complex64_t x, mx::complex64_t y, float alpha, float
 
 // An operand's memory may be the result's: each element is read before it is written.
 template <typename T>
-void combine_row(const T* x, const T* y, T* out, size_t n, float alpha, float beta) {
+MLX_SAMPLE_NATIVE void combine_row(const T* x, const T* y, T* out, size_t n, float alpha,
+                                   float beta) {
   size_t i = 0;
 #ifdef __x86_64__
   if constexpr (std::is_same_v<T, mx::float16_t>) {
