@@ -156,7 +156,8 @@ template <typename T>
     const float g = cotangent[point * channels + c];
     FOR_EACH_TAP if (columns.pixels[t] != sizes.none) {
       const float value = g * float(x[size_t(columns.pixels[t]) * channels + c]);
-      sum += float2(columns.weights[t], rows.weights[t]) * value;
+      sum.x += columns.weights[t] * value;
+      sum.y += rows.weights[t] * value;
     }
   }
   if (!few) sum = float2(simd_sum(sum.x), simd_sum(sum.y));
