@@ -1,31 +1,17 @@
 // Evaluation of distances: native loops on the host, kernels on the Metal device.
 #include "distances/native.h"
 #include "distances/sizes.h"
+#include "evaluation.h"
 #include "mlx/backend/cpu/encoder.h"
 #include "mlx/backend/gpu/copy.h"
-#include "mlx/backend/metal/device.h"
 #include "mlx/backend/metal/utils.h"
 
 namespace mlx_sample {
 
 namespace {
 
-void allocate(Arrays& outputs) {
-  for (auto& out : outputs) {
-    out.set_data(mx::allocator::malloc(out.nbytes()));
-  }
-}
-
 native::PairSizes sizes_of(const mx::array& a, const mx::array& b) {
   return {size_t(a.shape(0)), size_t(a.shape(1)), size_t(b.shape(1)), size_t(a.shape(2))};
-}
-
-MTL::ComputePipelineState* find_kernel(const std::string& name, Metric metric, mx::Stream s) {
-  auto& d = mx::metal::device(s.device);
-  auto* library = d.get_library("mlx_ext", mx::metal::get_colocated_mtllib_path("mlx_ext"));
-  int constant = static_cast<int>(metric);
-  return d.get_kernel(name, library, name + '_' + std::to_string(constant),
-                      {{&constant, MTL::DataTypeInt, 0}});
 }
 
 // Points (B, N, D) as (B, D, N), for as long as the stream needs them.
@@ -41,7 +27,7 @@ mx::metal::CommandEncoder& bind_gradient(const char* kernel, const Arrays& input
   DistanceSizes sizes{a.shape(1), b.shape(1), a.shape(2)};
   auto others = by_coordinates(b, s);
   auto& encoder = mx::metal::get_command_encoder(s);
-  encoder.set_compute_pipeline_state(find_kernel(kernel, metric, s));
+  encoder.set_compute_pipeline_state(find_kernel(kernel, s, {static_cast<int>(metric)}));
   encoder.set_bytes(sizes, 0);
   encoder.set_input_array(a, 1);
   encoder.set_input_array(others, 2);
@@ -79,8 +65,8 @@ void PairwiseDistance::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   DistanceSizes sizes{out.shape(1), out.shape(2), inputs[0].shape(2)};
   auto others = by_coordinates(inputs[1], stream());
   auto& encoder = mx::metal::get_command_encoder(stream());
-  encoder.set_compute_pipeline_state(
-      find_kernel("pairwise_distance_" + mx::type_to_name(out), metric_, stream()));
+  encoder.set_compute_pipeline_state(find_kernel("pairwise_distance_" + mx::type_to_name(out),
+                                                 stream(), {static_cast<int>(metric_)}));
   encoder.set_bytes(sizes, 0);
   encoder.set_input_array(inputs[0], 1);
   encoder.set_input_array(others, 2);

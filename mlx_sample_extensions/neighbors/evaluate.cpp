@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "counting_sort.h"
 #include "mlx/backend/cpu/encoder.h"
 #include "mlx/backend/cpu/parallel.h"
 #include "neighbors/primitives.h"
@@ -37,14 +38,12 @@ std::vector<int32_t> by_leaf(const Tree& tree, const float* queries, size_t coun
       leaf[i] = static_cast<int32_t>(tree.home(queries + i * dims));
     }
   });
-  std::vector<int32_t> next(tree.leaves() + 1, 0);
-  for (int32_t l : leaf) {
-    ++next[l + 1];
-  }
-  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<int32_t> starts(tree.leaves() + 1);
   std::vector<int32_t> order(count);
-  for (size_t i = 0; i < count; ++i) {
-    order[next[leaf[i]]++] = static_cast<int32_t>(i);
+  auto key = [&](int32_t i) { return leaf[i]; };
+  auto put = [&](int32_t i, int32_t place) { order[place] = i; };
+  if (!counting_sort(static_cast<int32_t>(count), tree.leaves(), key, starts.data(), put)) {
+    std::iota(order.begin(), order.end(), 0);
   }
   return order;
 }
