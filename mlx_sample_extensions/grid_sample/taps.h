@@ -18,8 +18,8 @@ struct Taps {
   float weights[16];
 };
 
-METAL_FUNC Taps taps_around(
-    float x, float y, uint picture, constant GridSizes& sizes, int by_column, int by_row) {
+METAL_FUNC Taps taps_around(float x, float y, uint picture, constant GridSizes& sizes,
+                            int by_column, int by_row) {
   const auto columns = pixels_around(x, sizes.width, by_column);
   const auto rows = pixels_around(y, sizes.height, by_row);
   const uint first_row = picture * sizes.height;
@@ -33,8 +33,7 @@ METAL_FUNC Taps taps_around(
   return result;
 }
 
-METAL_FUNC Taps taps_at(
-    size_t point, device const uint* pixels, device const float* weights) {
+METAL_FUNC Taps taps_at(size_t point, device const uint* pixels, device const float* weights) {
   Taps result;
   FOR_EACH_TAP {
     result.pixels[t] = pixels[point * taps + t];

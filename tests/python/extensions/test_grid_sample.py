@@ -133,7 +133,7 @@ def test_vjp(rng, stream, how, channels):
 DTYPES = {mx.float32: 1e-4, mx.float16: 1e-2, mx.bfloat16: 8e-2}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.sampled_from(HOWS),
     st.sampled_from(list(DTYPES)),
