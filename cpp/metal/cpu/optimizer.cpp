@@ -63,6 +63,13 @@ llvm::FunctionPassManager wide_passes() {
   return passes;
 }
 
+// What is computed again after a barrier, from its operands, rather than kept.
+bool is_cheap(llvm::Instruction& instruction) {
+  return (instruction.isCast() || instruction.isBinaryOp() ||
+          llvm::isa<llvm::GetElementPtrInst, llvm::CmpInst, llvm::SelectInst>(instruction)) &&
+         !instruction.getType()->isVectorTy();
+}
+
 }  // namespace
 
 Optimizer::Optimizer(llvm::TargetMachine& target) : analyses_(&target, tuning()) {}
@@ -115,8 +122,8 @@ void Optimizer::simplify_wide(llvm::Function& wide) {
 void Optimizer::split_coroutines(llvm::Module& module) {
   llvm::ModulePassManager passes;
   passes.addPass(llvm::CoroEarlyPass());
-  passes.addPass(
-      llvm::createModuleToPostOrderCGSCCPassAdaptor(llvm::CoroSplitPass(/*OptimizeFrame=*/true)));
+  passes.addPass(llvm::createModuleToPostOrderCGSCCPassAdaptor(
+      llvm::CoroSplitPass(is_cheap, /*OptimizeFrame=*/true)));
   passes.addPass(llvm::CoroCleanupPass());
   analyses_.functions.clear();
   analyses_.modules.clear();
