@@ -86,9 +86,6 @@ class LoadedKernel : public CpuKernel {
     name = function.name;
     static_threadgroup_memory = traits_.static_threadgroup_memory;
     if (function.max_total_threads) max_total_threads = std::min(function.max_total_threads, 1024u);
-    // Code that can be foreseen is there before the first launch, and with it most errors.
-    const uint32_t usual[3] = {256, 1, 1};
-    if (reference || traits_.cooperation != Cooperation::Barriers) code_for(usual, usual[0]);
   }
 
   const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row) const override {

@@ -27,7 +27,7 @@ struct CpuKernel {
   virtual ~CpuKernel() = default;
 
   // For threadgroups of this size, where a launch has rows of `row` threads; generated when it is
-  // first needed. Thread-safe.
+  // first needed. Throws CompileError where that is not possible. Thread-safe.
   virtual const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row) const = 0;
 
   std::string name;
@@ -35,8 +35,8 @@ struct CpuKernel {
   uint32_t max_total_threads = 1024;       // per threadgroup
 };
 
-// Throws CompileError for code that cannot be generated, std::invalid_argument for constants that
-// do not fit. Thread-safe. With `reference`, one thread at a time instead of vector code.
+// Throws std::invalid_argument for constants that do not fit. Thread-safe. With `reference`, one
+// thread at a time instead of vector code.
 std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_view function,
                                            const ConstantValues& constants, bool reference);
 
