@@ -2,6 +2,9 @@
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
@@ -23,13 +26,45 @@ std::unique_ptr<llvm::Module> read_bitcode(std::string_view bitcode, llvm::LLVMC
   return std::move(*module);
 }
 
+namespace {
+
+bool has_long_blocks(const llvm::Module& module) {
+  constexpr size_t kLong = 256;  // instructions
+  return llvm::any_of(module, [](const llvm::Function& function) {
+    return llvm::any_of(function, [](const llvm::BasicBlock& b) { return b.size() > kLong; });
+  });
+}
+
+// The target's own pipeline, but for instructions that registers have been given: putting them in
+// order once more takes time quadratic in the length of a block, and processors do so themselves.
+void add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachine& target,
+                        const llvm::Module& module, llvm::raw_pwrite_stream& stream,
+                        llvm::CodeGenFileType type) {
+  auto* machine_code = new llvm::MachineModuleInfoWrapperPass(&target);
+  llvm::TargetPassConfig* steps = target.createPassConfig(passes);
+  steps->setDisableVerify(true);
+  if (has_long_blocks(module)) steps->disablePass(&llvm::PostRASchedulerID);
+  passes.add(steps);
+  passes.add(machine_code);
+  bool failed = steps->addISelPasses();
+  if (!failed) {
+    steps->addMachinePasses();
+    steps->setInitialized();
+    failed =
+        target.addAsmPrinter(passes, stream, nullptr, type, machine_code->getMMI().getContext());
+  }
+  if (failed) throw CompileError("the code generator emits no such file");
+  passes.add(llvm::createFreeMachineFunctionPass());
+}
+
+}  // namespace
+
 std::string emit_file(llvm::Module& module, llvm::TargetMachine& target,
                       llvm::CodeGenFileType type) {
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
-  if (target.addPassesToEmitFile(passes, stream, nullptr, type))
-    throw CompileError("the code generator emits no such file");
+  add_code_generator(passes, static_cast<llvm::LLVMTargetMachine&>(target), module, stream, type);
   passes.run(module);
   return std::string(bytes.str());
 }
