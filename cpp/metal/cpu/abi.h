@@ -33,10 +33,10 @@ struct Group {
 };
 
 // What one call of a compiled kernel covers.
-enum class Granularity : uint32_t { Group, SimdGroup, Thread };
+enum class Granularity : uint32_t { Group, Thread };
 
-// `unit` is 0, the SIMD-group's index, or the thread's linear index in its threadgroup. Code for a
-// whole threadgroup may know how to fetch what the threadgroup will read, without running it.
+// `unit` is 0, or the thread's linear index in its threadgroup. Code for a whole threadgroup may
+// know how to fetch what the threadgroup will read, without running it.
 inline constexpr uint32_t kFetchUnit = 1;
 using EntryPoint = void (*)(const Group* group, uint32_t unit);
 

@@ -1,4 +1,4 @@
-// What generated code calls in the runtime when it runs one thread, or one SIMD-group, per fibre.
+// What generated code calls in the runtime when it runs one thread per fibre.
 #include "metal/cpu/runtime_calls.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Runs the threads (or SIMD-groups) of one threadgroup as fibres that wait for each other.
+// Runs the threads of one threadgroup as fibres that wait for each other.
 #include "metal/cpu/unit_scheduler.h"
 
 #include <algorithm>
@@ -9,11 +9,9 @@
 
 namespace metal::cpu {
 
-void UnitScheduler::run(const Group& group, EntryPoint entry, uint32_t units, bool threads,
-                        FibrePool& pool) {
+void UnitScheduler::run(const Group& group, EntryPoint entry, uint32_t units, FibrePool& pool) {
   entry_ = entry;
   pool_ = &pool;
-  threads_ = threads;
   simd_groups_ = (units + kSimdWidth - 1) / kSimdWidth;
   for (uint32_t i = 0; i < simd_groups_; ++i) {
     uint32_t lanes = std::min(units - i * kSimdWidth, kSimdWidth);
@@ -31,7 +29,7 @@ void UnitScheduler::run(const Group& group, EntryPoint entry, uint32_t units, bo
 
 uint64_t UnitScheduler::converge(uint32_t site, LaneOperation operation, uint64_t x, uint64_t y,
                                  uint64_t z) {
-  if (!group_ || !threads_) return x;
+  if (!group_) return x;
   worker_.leave_kernel();
   uint32_t unit = unit_;
   uint32_t lane = unit % kSimdWidth;

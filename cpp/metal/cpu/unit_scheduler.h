@@ -1,4 +1,4 @@
-// Runs the threads (or SIMD-groups) of one threadgroup as fibres that wait for each other.
+// Runs the threads of one threadgroup as fibres that wait for each other.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class UnitScheduler {
   explicit UnitScheduler(Worker& worker) : worker_(worker) {}
 
   // Returns when every unit has ended, or with a fault in the worker.
-  void run(const Group& group, EntryPoint entry, uint32_t units, bool threads, FibrePool& pool);
+  void run(const Group& group, EntryPoint entry, uint32_t units, FibrePool& pool);
 
   // From kernel code. Both return when the calling unit may go on.
   uint64_t converge(uint32_t site, LaneOperation operation, uint64_t x = 0, uint64_t y = 0,
@@ -56,7 +56,6 @@ class UnitScheduler {
   const Group* group_ = nullptr;
   EntryPoint entry_ = nullptr;
   FibrePool* pool_ = nullptr;
-  bool threads_ = false;  // units are threads, not whole SIMD-groups
   uint32_t simd_groups_ = 0;
 
   uint32_t unit_ = kNone;      // the one that runs

@@ -20,8 +20,8 @@ namespace metal::cpu {
 namespace {
 
 constexpr size_t kThreadStack = size_t{256} << 10;
-constexpr size_t kSimdGroupStack = size_t{8} << 20;  // vector code holds 32 threads' variables
-constexpr size_t kMemoryMargin = 65536;              // around threadgroup memory
+constexpr size_t kCarrierStack = size_t{8} << 20;  // vector code holds many threads' variables
+constexpr size_t kMemoryMargin = 65536;            // around threadgroup memory
 constexpr size_t kSignalStack = 65536;
 
 // Read in signal handlers: never allocated on demand.
@@ -111,9 +111,8 @@ Worker* Worker::current_or_null() { return this_worker; }
 
 Worker::Worker()
     : scheduler_(*this),
-      carriers_(kSimdGroupStack, &Worker::carrier_body, this),
+      carriers_(kCarrierStack, &Worker::carrier_body, this),
       thread_fibres_(kThreadStack, &UnitScheduler::fibre_body, &scheduler_),
-      simd_fibres_(kSimdGroupStack, &UnitScheduler::fibre_body, &scheduler_),
       thread_(pthread_self()) {
   threadgroup_memory_ = map_memory(kMaxThreadgroupMemory + 2 * kMemoryMargin);
   signal_stack_ = install_signal_stack();
@@ -163,10 +162,9 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
   dispatch_.store(nullptr, std::memory_order_release);
 }
 
-// A unit that waits for others runs on a stack of its own, unless there are no others.
+// A thread that waits for others runs on a stack of its own.
 bool Worker::needs_fibres(const CpuCode& code) const {
-  if (!code.has_barriers || code.granularity == Granularity::Group) return false;
-  return code.granularity == Granularity::Thread || units(code) > 1;
+  return code.has_barriers && code.granularity == Granularity::Thread;
 }
 
 // As many threadgroups as need no others in one visit to a stack of our own, whose end is guarded.
@@ -204,12 +202,10 @@ void Worker::run_as_fibres() {
   for (; next_ < last_ && !dispatch.stopped(); advance()) {
     const CpuCode& code = dispatch.code(group_);
     if (!needs_fibres(code)) return;
-    bool threads = code.granularity == Granularity::Thread;
-    FibrePool& pool = threads ? thread_fibres_ : simd_fibres_;
-    scheduler_.run(group_, code.entry, units(code), threads, pool);
+    scheduler_.run(group_, code.entry, units(code), thread_fibres_);
     if (fault_.kind == Fault::None) continue;
     dispatch.fail(std::exchange(fault_, Fault{}), group_);
-    pool.reset_all();
+    thread_fibres_.reset_all();
     return;
   }
 }
@@ -227,16 +223,8 @@ void Worker::enter_kernel() {
 void Worker::leave(Worker* worker) { abandon_context(worker->fibre()->context(), &worker->main_); }
 
 uint32_t Worker::units(const CpuCode& code) const {
-  uint32_t threads = group_.size[0] * group_.size[1] * group_.size[2];
-  switch (code.granularity) {
-    case Granularity::Group:
-      return 1;
-    case Granularity::SimdGroup:
-      return (threads + kSimdWidth - 1) / kSimdWidth;
-    case Granularity::Thread:
-      break;
-  }
-  return threads;
+  if (code.granularity == Granularity::Group) return 1;
+  return group_.size[0] * group_.size[1] * group_.size[2];
 }
 
 // Threadgroups are numbered with x fastest.

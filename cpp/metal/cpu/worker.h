@@ -81,7 +81,6 @@ class Worker {
   UnitScheduler scheduler_;
   FibrePool carriers_;                  // run threadgroups that need no fibres
   FibrePool thread_fibres_;             // one per thread
-  FibrePool simd_fibres_;               // one per SIMD-group
   char* threadgroup_memory_ = nullptr;  // with its margins
   void* signal_stack_ = nullptr;
   pthread_t thread_;

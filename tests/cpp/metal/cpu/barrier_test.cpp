@@ -48,35 +48,6 @@ TEST(Barrier, ThreadsExchangeThroughThreadgroupMemory) {
   }
 }
 
-void reverse_simd_groups(const Group* group, uint32_t unit) {
-  auto* data = argument<uint32_t>(group, 0);
-  uint32_t threads = group->size[0];
-  uint32_t last = std::min(unit * 32 + 32, threads);
-  for (uint32_t i = unit * 32; i < last; ++i) {
-    shared<uint32_t>(group)[i] = data[Position(group, i).linear];
-  }
-  metal_cpu_barrier(group, 1, 0, 0);  // of the SIMD-group: nothing happens
-  barrier(group, 2);
-  for (uint32_t i = unit * 32; i < last; ++i) {
-    data[Position(group, i).linear] = shared<uint32_t>(group)[threads - 1 - i];
-  }
-}
-
-TEST(Barrier, SimdGroupsExchangeThroughThreadgroupMemory) {
-  for (uint32_t size : {5u, 32u, 100u, 1024u}) {
-    Data<uint32_t> data(size * 300);
-    for (uint32_t i = 0; i < size * 300; ++i) data[i] = i;
-    NativeKernel kernel{.entry = reverse_simd_groups,
-                        .granularity = Granularity::SimdGroup,
-                        .has_barriers = true,
-                        .static_threadgroup_memory = 4096};
-    ASSERT_EQ(run(kernel, {data}, {size * 300, 1, 1}, {size, 1, 1}), "");
-    for (uint32_t i = 0; i < size * 300; ++i) {
-      ASSERT_EQ(data[i], i / size * size + (size - 1 - i % size));
-    }
-  }
-}
-
 // SIMD-groups 1 and up leave at once; the first one uses barriers and SIMD-group functions.
 void early_simd_groups(const Group* group, uint32_t thread) {
   auto* out = argument<uint32_t>(group, 0);

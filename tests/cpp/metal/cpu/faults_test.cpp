@@ -24,7 +24,6 @@
 namespace metal::test {
 namespace {
 
-using cpu::Granularity;
 using cpu::Group;
 
 KERNEL void fill(const Group* group, uint32_t thread) {
@@ -43,18 +42,13 @@ void expect_launches_work() {
 
 // Runs the kernel in every way that it can be run in, on one and on many threadgroups.
 void expect_errors(cpu::EntryPoint entry, std::initializer_list<const char*> parts) {
-  for (Granularity granularity : {Granularity::Thread, Granularity::SimdGroup}) {
-    for (bool barriers : {false, true}) {
-      for (size_t grid : {size_t{64}, size_t{100000}}) {
-        Data<float> out(grid);
-        NativeKernel kernel{.name = "culprit",
-                            .entry = entry,
-                            .granularity = granularity,
-                            .has_barriers = barriers};
-        std::string error = run(kernel, {out}, {grid, 1, 1}, {64, 1, 1});
-        EXPECT_NE(error.find("[culprit]"), std::string::npos) << error;
-        for (const char* part : parts) EXPECT_NE(error.find(part), std::string::npos) << error;
-      }
+  for (bool barriers : {false, true}) {
+    for (size_t grid : {size_t{64}, size_t{100000}}) {
+      Data<float> out(grid);
+      NativeKernel kernel{.name = "culprit", .entry = entry, .has_barriers = barriers};
+      std::string error = run(kernel, {out}, {grid, 1, 1}, {64, 1, 1});
+      EXPECT_NE(error.find("[culprit]"), std::string::npos) << error;
+      for (const char* part : parts) EXPECT_NE(error.find(part), std::string::npos) << error;
     }
   }
 }
@@ -159,10 +153,9 @@ TEST(Faults, TimeLimit) {
 }
 
 TEST(Faults, TimeLimitAtBarriers) {
-  for (Granularity granularity : {Granularity::Thread, Granularity::SimdGroup}) {
+  {
     TimeLimit limit("0.02");
-    NativeKernel kernel{
-        .entry = spin_at_barriers, .granularity = granularity, .has_barriers = true};
+    NativeKernel kernel{.entry = spin_at_barriers, .has_barriers = true};
     std::string error = run(kernel, {}, {100000, 1, 1}, {256, 1, 1});
     EXPECT_NE(error.find("time limit"), std::string::npos) << error;
   }

@@ -12,42 +12,23 @@ namespace {
 using cpu::Granularity;
 using cpu::Group;
 
-// Threads of one call: a whole threadgroup, a SIMD-group, or one.
-template <Granularity kGranularity, class F>
-void for_threads(const Group* group, uint32_t unit, F function) {
-  uint32_t threads = group->size[0] * group->size[1] * group->size[2];
-  uint32_t first = 0, last = threads;
-  if (kGranularity == Granularity::SimdGroup) {
-    first = unit * 32;
-    last = std::min(first + 32, threads);
-  } else if (kGranularity == Granularity::Thread) {
-    first = unit;
-    last = unit + 1;
-  }
-  for (uint32_t thread = first; thread < last; ++thread) function(thread);
+void visit(const Group* group, uint32_t thread) {
+  argument<std::atomic<uint32_t>>(group, 0)[Position(group, thread).linear]++;
 }
 
-template <Granularity kGranularity>
-void count_visits(const Group* group, uint32_t unit) {
-  for_threads<kGranularity>(group, unit, [&](uint32_t thread) {
-    argument<std::atomic<uint32_t>>(group, 0)[Position(group, thread).linear]++;
-  });
+void visit_all(const Group* group, uint32_t) {
+  const uint32_t threads = group->size[0] * group->size[1] * group->size[2];
+  for (uint32_t thread = 0; thread < threads; ++thread) visit(group, thread);
 }
-
-constexpr cpu::EntryPoint kCount[] = {count_visits<Granularity::Group>,
-                                      count_visits<Granularity::SimdGroup>,
-                                      count_visits<Granularity::Thread>};
 
 void expect_each_thread_once(MTL::Size grid, MTL::Size threadgroup) {
-  for (int granularity = 0; granularity < 3; ++granularity) {
-    for (bool barriers : {false, true}) {
-      Data<uint32_t> counts(grid.width * grid.height * grid.depth);
-      NativeKernel kernel{.entry = kCount[granularity],
-                          .granularity = static_cast<Granularity>(granularity),
-                          .has_barriers = barriers};
-      ASSERT_EQ(run(kernel, {counts}, grid, threadgroup), "");
-      for (size_t i = 0; i < counts.count; ++i) ASSERT_EQ(counts[i], 1u) << i;
-    }
+  const NativeKernel kernels[] = {{.entry = visit_all, .granularity = Granularity::Group},
+                                  {.entry = visit},
+                                  {.entry = visit, .has_barriers = true}};
+  for (const NativeKernel& kernel : kernels) {
+    Data<uint32_t> counts(grid.width * grid.height * grid.depth);
+    ASSERT_EQ(run(kernel, {counts}, grid, threadgroup), "");
+    for (size_t i = 0; i < counts.count; ++i) ASSERT_EQ(counts[i], 1u) << i;
   }
 }
 
