@@ -11,8 +11,7 @@ namespace mx = mlx::core;
 using Arrays = std::vector<mx::array>;
 
 // (points (N, D), queries (Q, D), offsets (B + 1,), query_offsets (B + 1,)) -> (indices (Q, k),
-// distances (Q, k), counts (Q,)). Distances have derivatives. Trees are searched on the host,
-// whichever device is asked, as arrays are sorted there.
+// distances (Q, k), counts (Q,)). Distances have derivatives.
 class Neighbors : public mx::Primitive {
  public:
   // `radius`: infinite for the nearest points wherever they are.
@@ -20,7 +19,7 @@ class Neighbors : public mx::Primitive {
       : mx::Primitive(stream), k_(k), radius_(radius) {}
 
   void eval_cpu(const Arrays& inputs, Arrays& outputs) override;
-  void eval_gpu(const Arrays& inputs, Arrays& outputs) override { eval_cpu(inputs, outputs); }
+  void eval_gpu(const Arrays& inputs, Arrays& outputs) override;
   bool encodes() const override { return true; }
   Arrays jvp(const Arrays& primals, const Arrays& tangents,
              const std::vector<int>& argnums) override;

@@ -17,11 +17,6 @@ typedef float v8 __attribute__((vector_size(32), aligned(4), may_alias));
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr size_t kMostDepth = 40;
-// Distances to boxes and to points are not rounded alike.
-constexpr float kSlack = 1 - 1e-6f;
-
-// In few dimensions small leaves spare distances; in many nothing does, and long loops are best.
-size_t points_of_leaf(size_t dims) { return dims <= 4 ? 16 : dims <= 8 ? 32 : 128; }
 
 Nearest::Key key_of(float square, int32_t index) {
   return Nearest::Key(std::bit_cast<uint32_t>(square)) << 32 | static_cast<uint32_t>(index);
@@ -56,17 +51,7 @@ MLX_SAMPLE_INLINE void to_points(const float* leaf, const float* query, size_t d
   }
 }
 
-struct View {
-  const float* boxes;
-  const float* leaves;
-  const int32_t* starts;
-  const int32_t* order;
-  size_t dims;
-  size_t stride;
-  size_t inner;  // nodes above the leaves
-};
-
-MLX_SAMPLE_NATIVE size_t find_in(const View& tree, const float* query, const Search& search,
+MLX_SAMPLE_NATIVE size_t find_in(const TreeView& tree, const float* query, const Search& search,
                                  Nearest& nearest, float* squares) {
   struct Waiting {
     size_t node;
@@ -75,11 +60,12 @@ MLX_SAMPLE_NATIVE size_t find_in(const View& tree, const float* query, const Sea
   Waiting stack[kMostDepth];
   size_t waiting = 0;
   size_t count = 0;
+  const float slack = slack_of(tree.dims);
   auto bound = [&] { return search.all ? search.limit : nearest.bound(search.limit); };
   stack[waiting++] = {0, to_box(tree.boxes, query, tree.dims)};
   while (waiting > 0) {
     auto [node, square] = stack[--waiting];
-    if (!(square * kSlack <= bound())) {
+    if (!(square * slack <= bound())) {
       continue;
     }
     while (node < tree.inner) {
@@ -88,7 +74,7 @@ MLX_SAMPLE_NATIVE size_t find_in(const View& tree, const float* query, const Sea
       float right = to_box(boxes + 2 * tree.dims, query, tree.dims);
       bool swapped = right < left;
       Waiting far = {2 * node + (swapped ? 1 : 2), swapped ? left : right};
-      if (far.square * kSlack <= bound()) {
+      if (far.square * slack <= bound()) {
         stack[waiting++] = far;
       }
       node = 2 * node + (swapped ? 2 : 1);
@@ -144,14 +130,17 @@ void Nearest::sort() {
 
 // ---- Tree ----
 
-Tree::Tree(const float* points, size_t count, size_t dims) : dims_(dims) {
+// In few dimensions small leaves spare distances; in many nothing does, and long loops are best.
+size_t points_of_leaf(size_t dims) { return dims <= 4 ? 16 : dims <= 8 ? 32 : 128; }
+
+Tree::Tree(const float* points, size_t count, size_t dims, size_t leaf_points) : dims_(dims) {
   order_.reserve(count);
   for (size_t i = 0; i < count; ++i) {
     if (is_finite(points + i * dims, dims)) {
       order_.push_back(static_cast<int32_t>(i));
     }
   }
-  while ((order_.size() + leaves() - 1) / leaves() > points_of_leaf(dims)) {
+  while ((order_.size() + leaves() - 1) / leaves() > leaf_points) {
     ++depth_;
   }
   starts_ = {0, static_cast<int32_t>(order_.size())};
@@ -202,7 +191,7 @@ void Tree::fill_leaves(const float* points) {
   for (size_t leaf = 0; leaf < leaves(); ++leaf) {
     most = std::max<size_t>(most, starts_[leaf + 1] - starts_[leaf]);
   }
-  stride_ = (most + 7) / 8 * 8;
+  stride_ = (most + kRounding - 1) / kRounding * kRounding;
   leaves_.assign(leaves() * dims_ * stride_, kInfinity);
   mlx::core::cpu::parallel_for(leaves(), 256, [&](size_t first, size_t last) {
     for (size_t leaf = first; leaf < last; ++leaf) {
@@ -238,6 +227,11 @@ void Tree::fill_boxes() {
   }
 }
 
+TreeView Tree::view() const {
+  return {boxes_.data(), leaves_.data(), starts_.data(), order_.data(),
+          dims_,         stride_,        leaves() - 1};
+}
+
 size_t Tree::home(const float* query) const {
   size_t inner = leaves() - 1;
   size_t node = 0;
@@ -255,9 +249,7 @@ size_t Tree::find(const float* query, const Search& search, Nearest& nearest) co
   }
   thread_local std::vector<float> squares;
   squares.resize(stride_);
-  View view{boxes_.data(), leaves_.data(), starts_.data(), order_.data(),
-            dims_,         stride_,        leaves() - 1};
-  return find_in(view, query, search, nearest, squares.data());
+  return find_in(view(), query, search, nearest, squares.data());
 }
 
 }  // namespace mlx_sample
