@@ -151,7 +151,7 @@ Args:
         Queries have neighbours in their own cloud only.
     query_lengths (array, optional): Queries of each cloud, of shape (B,), in sum Q.
     check (bool): Whether the values of the lengths are checked.
-    stream (Stream or Device, optional): Where to run. Trees are searched on the host in any case.
+    stream (Stream or Device, optional): Where to search. The host builds the trees.
 
 Returns:
     tuple: indices (Q, k) int32 of points among all N, nearest first and by index at the same

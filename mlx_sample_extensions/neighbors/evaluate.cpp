@@ -214,8 +214,8 @@ void Neighbors::eval_gpu(const Arrays& inputs, Arrays& outputs) {
 
   auto& encoder = mx::metal::get_command_encoder(stream());
   encoder.add_host_task([forest, task] { forest.grow(task); });
-  NeighborSizes sizes{queries, clouds, static_cast<int>(task.dims), k_, radius_ * radius_,
-                      slack_of(task.dims)};
+  NeighborSizes sizes{
+      queries, clouds, static_cast<int>(task.dims), k_, radius_ * radius_, slack_of(task.dims)};
   encoder.set_compute_pipeline_state(find_kernel(task, stream()));
   encoder.set_bytes(sizes, 0);
   encoder.set_input_array(trees, 1);

@@ -35,44 +35,50 @@ struct Nearest {
   device float* squares;
   device int* indices;
   int k;
-  int lane;
+  uint lane;
   Entry own;    // of this lane, if the row is in registers
   Entry worst;  // of all
 
-  METAL_FUNC Nearest(device float* squares, device int* indices, int k, int lane)
-      : squares(squares), indices(indices), k(k), lane(lane) {
-    for (int at = first(); at - lane < k; at += NEIGHBOR_LANES) {
-      own = at < 0 ? Entry{-1, -1} : Entry{INFINITY, none};
-      store(at, own);
+  METAL_FUNC Nearest(device float* squares, device int* indices, int k, uint lane)
+      : squares(squares), indices(indices), k(k), lane(lane), own{-1, -1} {
+    for (int start = first(); start < k; start += NEIGHBOR_LANES) {
+      const bool there = in_row(start);
+      own = {there ? INFINITY : -1, there ? none : -1};
+      store(start, own);
     }
-    if (k == 0) own = {-1, -1};
     worst = last_of(own);
   }
 
+  // Where the first lane's entry is in the row, of the first 32 and of all.
   METAL_FUNC int first() const {
-    return k - (k + NEIGHBOR_LANES - 1) / NEIGHBOR_LANES * NEIGHBOR_LANES + lane;
+    return k - (k + NEIGHBOR_LANES - 1) / NEIGHBOR_LANES * NEIGHBOR_LANES;
   }
-  METAL_FUNC Entry load(int at) const {
+  METAL_FUNC bool in_row(int start) const { return start + int(lane) >= 0; }
+
+  METAL_FUNC Entry load(int start) const {
     if (in_registers) return own;
-    return at < 0 ? Entry{-1, -1} : Entry{squares[at], indices[at]};
+    const bool there = in_row(start);
+    return {there ? (squares + start)[lane] : -1, there ? (indices + start)[lane] : -1};
   }
-  METAL_FUNC void store(int at, Entry entry) {
-    if (!in_registers && at >= 0) {
-      squares[at] = entry.square;
-      indices[at] = entry.index;
+  METAL_FUNC void store(int start, Entry entry) {
+    if (!in_registers && in_row(start)) {
+      (squares + start)[lane] = entry.square;
+      (indices + start)[lane] = entry.index;
     }
   }
 
-  // Every stretch of the row takes an entry, and hands its last on to the next.
+  // Every 32 of the row take an entry, and hand their last on to the next.
   METAL_FUNC void add(Entry entry) {
-    for (int at = first(); at - lane < k; at += NEIGHBOR_LANES) {
-      own = load(at);
+    for (int start = first(); start < k; start += NEIGHBOR_LANES) {
+      own = load(start);
       const Entry last = last_of(own);
       if (!entry.is_before(last)) continue;
       const Entry previous = {simd_shuffle_up(own.square, 1), simd_shuffle_up(own.index, 1)};
+      const bool stays = own.is_before(entry);
       const bool follows = lane == 0 || previous.is_before(entry);
-      own = own.is_before(entry) ? own : follows ? entry : previous;
-      store(at, own);
+      own.square = stays ? own.square : follows ? entry.square : previous.square;
+      own.index = stays ? own.index : follows ? entry.index : previous.index;
+      store(start, own);
       entry = last;
     }
     worst = last_of(own);
@@ -81,12 +87,12 @@ struct Nearest {
   // Makes the row what the user gets; returns how many entries it has.
   METAL_FUNC int finish() {
     int found = 0;
-    for (int at = first(); at - lane < k; at += NEIGHBOR_LANES) {
-      own = load(at);
-      const bool there = at >= 0 && own.index != none;
-      if (at >= 0) {
-        squares[at] = there ? sqrt(own.square) : INFINITY;
-        indices[at] = there ? own.index : -1;
+    for (int start = first(); start < k; start += NEIGHBOR_LANES) {
+      own = load(start);
+      const bool there = in_row(start) && own.index != none;
+      if (in_row(start)) {
+        (squares + start)[lane] = there ? sqrt(own.square) : INFINITY;
+        (indices + start)[lane] = there ? own.index : -1;
       }
       found += popcount(lanes_with(there));
     }
@@ -124,10 +130,10 @@ struct Search {
     return sum;
   }
 
-  METAL_FUNC float to_point(const device float* leaf, int place) const {
+  METAL_FUNC float to_point(const device float* leaf, uint lane) const {
     float sum = 0;
     for (int k = 0; k < dims; ++k) {
-      const float difference = leaf[k * stride + place] - query[k];
+      const float difference = (leaf + k * stride)[lane] - query[k];
       sum = fma(difference, difference, sum);
     }
     return sum;
@@ -140,9 +146,8 @@ struct Search {
     const device float* coordinates = leaves + size_t(leaf) * dims * stride;
     int seen = 0;
     for (int base = 0; base < points; base += NEIGHBOR_LANES) {
-      const int place = base + nearest.lane;
-      const float square = to_point(coordinates, place);
-      const bool within = place < points && square <= limit;
+      const float square = to_point(coordinates + base, nearest.lane);
+      const bool within = base + int(nearest.lane) < points && square <= limit;
       if (counts_all) seen += popcount(lanes_with(within));
       uint candidates = lanes_with(within && square <= nearest.worst.square);
       while (candidates != 0) {

@@ -47,8 +47,8 @@ struct Search {
   bool all;
 };
 
-// What a search reads. Nodes are numbered as in a heap: 2 i + 1 and 2 i + 2 below i; the leaves come
-// last.
+// What a search reads. Nodes are numbered as in a heap: 2 i + 1 and 2 i + 2 below i; the leaves
+// come last.
 struct TreeView {
   const float* boxes;     // of each node: the least of each coordinate, then the largest
   const float* leaves;    // coordinate k of a leaf's point i: [(leaf * dims + k) * stride + i]

@@ -60,14 +60,15 @@ def test_knn(rng, stream, kind, dims, k):
     check_knn(found, reference(points, queries), k)
 
 
-def test_ties_go_to_the_smaller_index(rng):
+@STREAMS
+def test_ties_go_to_the_smaller_index(rng, stream):
     grid = np.stack(np.meshgrid(*[np.arange(8)] * 3), -1).reshape(-1, 3).astype(np.float32)
     order = rng.permutation(len(grid))
-    indices = np.array(knn(mx.array(grid[order]), mx.array(grid[order]), 30)[0])
-    d = reference(grid[order], grid[order])
-    assert np.array_equal(indices, np.argsort(d, axis=1, kind="stable")[:, :30])
-    several = np.array(knn(mx.array(grid[order]), mx.array(grid[order]), 100)[0])
-    assert np.array_equal(several, np.argsort(d, axis=1, kind="stable")[:, :100])
+    points = mx.array(grid[order])
+    wanted = np.argsort(reference(grid[order], grid[order]), axis=1, kind="stable")
+    for k in (1, 30, 32, 33, 100, len(grid)):
+        indices = np.array(knn(points, points, k, stream=stream)[0])
+        assert np.array_equal(indices, wanted[:, :k])
 
 
 @STREAMS
@@ -97,26 +98,39 @@ def test_radius_search(rng, stream, dims, most):
     check_knn((found[0], found[1], mx.minimum(found[2], most)), near, most)
 
 
-def test_radius_is_inclusive():
+@STREAMS
+def test_radius_is_inclusive(stream):
     points = mx.array([[0.0], [0.5], [1.0], [-0.5]])
-    indices, distances, counts = radius_search(points, mx.array([[0.0]]), 0.5, 4)
-    assert indices.tolist() == [[0, 1, 3, -1]] and counts.tolist() == [3]
-    assert radius_search(points, points[:1], 0.0, 2)[2].tolist() == [1]
+    found = radius_search(points, mx.array([[0.0]]), 0.5, 4, stream=stream)
+    assert found[0].tolist() == [[0, 1, 3, -1]] and found[2].tolist() == [3]
+    assert radius_search(points, points[:1], 0.0, 2, stream=stream)[2].tolist() == [1]
 
 
-def test_points_that_are_not_finite():
+@STREAMS
+def test_points_that_are_not_finite(stream):
     points = mx.array([[0.0, 0.0], [float("nan"), 1.0], [float("inf"), 0.0], [1.0, 0.0]])
-    indices, distances, counts = knn(points, points, 3)
+    indices, distances, counts = knn(points, points, 3, stream=stream)
     assert indices.tolist() == [[0, 3, -1], [-1] * 3, [-1] * 3, [3, 0, -1]]
     assert counts.tolist() == [2, 0, 0, 2]
 
 
-def test_empty():
+@STREAMS
+def test_far_apart(stream):
+    # Squared distances overflow.
+    points = mx.array([[3e38], [0.0], [-3e38]])
+    indices, distances, counts = knn(points, points, 3, stream=stream)
+    assert indices.tolist() == [[0, 1, 2], [1, 0, 2], [2, 0, 1]] and counts.tolist() == [3] * 3
+    assert distances[:, 0].tolist() == [0] * 3 and np.isinf(np.array(distances[:, 1:])).all()
+
+
+@STREAMS
+def test_empty(stream):
     none = mx.zeros((0, 3))
-    assert knn(none, none, 2)[0].shape == (0, 2)
-    indices, distances, counts = knn(none, mx.zeros((2, 3)), 2)
+    assert knn(none, none, 2, stream=stream)[0].shape == (0, 2)
+    indices, distances, counts = knn(none, mx.zeros((2, 3)), 2, stream=stream)
     assert indices.tolist() == [[-1, -1]] * 2 and counts.tolist() == [0, 0]
-    assert knn(mx.zeros((3, 0)), mx.zeros((1, 0)), 2)[0].tolist() == [[0, 1]]
+    flat = knn(mx.zeros((3, 0)), mx.zeros((1, 0)), 2, stream=stream)
+    assert flat[0].tolist() == [[0, 1]]
 
 
 def test_types():
@@ -169,9 +183,10 @@ def test_gradient_where_neighbours_are_missing():
     assert np.allclose(np.array(mx.grad(value)(points)), [[-1.2, -1.6], [1.2, 1.6]])
 
 
-def test_vmap(rng):
+@STREAMS
+def test_vmap(rng, stream):
     points, queries = (rng.random((3, n, 2)).astype(np.float32) for n in (20, 6))
-    function = lambda p, q: knn(p, q, 5)  # noqa: E731
+    function = lambda p, q: knn(p, q, 5, stream=stream)  # noqa: E731
     for mapped in (
         mx.vmap(function)(mx.array(points), mx.array(queries)),
         mx.vmap(function, (1, 2))(
@@ -186,25 +201,39 @@ def test_vmap(rng):
 @settings(max_examples=60, deadline=None)
 @given(
     lengths=st.lists(st.integers(0, 60), min_size=1, max_size=5),
-    dims=st.integers(1, 5),
+    dims=st.integers(1, 8),
     k=st.integers(1, 70),
     spread=st.sampled_from([1, 3, 1000]),
     seed=st.integers(0, 1000),
+    on_gpu=st.booleans(),
 )
-def test_any_batch(lengths, dims, k, spread, seed):
+def test_any_batch(lengths, dims, k, spread, seed, on_gpu):
     rng = np.random.default_rng(seed)
     query_lengths = rng.integers(0, 8, len(lengths))
     points = rng.integers(0, spread, (sum(lengths), dims)).astype(np.float32)
     queries = rng.integers(0, spread, (query_lengths.sum(), dims)).astype(np.float32)
-    found = knn(mx.array(points), mx.array(queries), k, mx.array(lengths), mx.array(query_lengths))
-    check_knn(found, reference(points, queries, lengths, query_lengths), k)
+    batch = (mx.array(lengths), mx.array(query_lengths))
+    stream = mx.gpu if on_gpu else mx.cpu
+    found = knn(mx.array(points), mx.array(queries), k, *batch, stream=stream)
+    d = reference(points, queries, lengths, query_lengths)
+    check_knn(found, d, k)
+    wanted = np.argsort(d, axis=1, kind="stable")[:, :k]
+    there = np.take_along_axis(np.isfinite(d), wanted, 1)
+    indices = np.array(found[0])[:, : wanted.shape[1]]
+    assert np.array_equal(indices, np.where(there, wanted, -1))
+    radius = spread / 2 + 0.25  # whose square is no integer
+    found = radius_search(mx.array(points), mx.array(queries), radius, k, *batch, stream=stream)
+    assert np.array_equal(np.array(found[2]), (d <= radius).sum(1))
+    near = np.where(d <= radius, d, np.inf)
+    check_knn((found[0], found[1], mx.minimum(found[2], k)), near, k)
 
 
-def test_against_scipy(rng):
+@STREAMS
+def test_against_scipy(rng, stream):
     trees = pytest.importorskip("scipy.spatial")
     points = clouds(rng, "uniform", 5000, 3)
     distances, indices = trees.cKDTree(points).query(points, 16)
-    found = knn(mx.array(points), mx.array(points), 16)
+    found = knn(mx.array(points), mx.array(points), 16, stream=stream)
     assert np.array_equal(np.array(found[0]), indices)
     np.testing.assert_allclose(np.array(found[1]), distances, atol=1e-6)
 
