@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <vector>
 
 #include "mlx/backend/cpu/parallel.h"
@@ -364,7 +365,10 @@ void with_metric(Metric metric, F&& f) {
       return f.template operator()<Metric::SquaredEuclidean>();
     case Metric::Manhattan:
       return f.template operator()<Metric::Manhattan>();
+    case Metric::Cosine:
+      break;
   }
+  throw std::logic_error("[native::with_metric] The cosine is no sum over differences.");
 }
 
 }  // namespace

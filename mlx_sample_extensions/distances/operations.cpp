@@ -1,6 +1,6 @@
 // The operations on distances, checked.
 #include "distances/distances.h"
-#include "distances/primitives.h"
+#include "distances/paired.h"
 #include "indices.h"
 #include "mlx/utils.h"
 
@@ -8,14 +8,11 @@ namespace mlx_sample {
 
 namespace {
 
-enum class AnyMetric { Euclidean, SquaredEuclidean, Manhattan, Cosine };
-
-AnyMetric metric_of(const char* operation, const std::string& name) {
-  const std::pair<const char*, AnyMetric> known[] = {
-      {"euclidean", AnyMetric::Euclidean},
-      {"squared_euclidean", AnyMetric::SquaredEuclidean},
-      {"manhattan", AnyMetric::Manhattan},
-      {"cosine", AnyMetric::Cosine}};
+Metric metric_of(const char* operation, const std::string& name) {
+  const std::pair<const char*, Metric> known[] = {{"euclidean", Metric::Euclidean},
+                                                  {"squared_euclidean", Metric::SquaredEuclidean},
+                                                  {"manhattan", Metric::Manhattan},
+                                                  {"cosine", Metric::Cosine}};
   for (auto [text, metric] : known) {
     if (name == text) {
       return metric;
@@ -58,19 +55,13 @@ mx::array select(const mx::array& points, const std::optional<mx::array>& indice
   return mx::astype(mx::take(points, checked_indices(*indices, expected), 0, s), mx::float32, s);
 }
 
-// Vectors of length 1; zero vectors stay, with gradient 0.
-mx::array normalized(const mx::array& x, mx::StreamOrDevice s) {
-  auto squares = mx::sum(mx::square(x, s), -1, true, s);
-  auto proper = mx::greater(squares, mx::array(0.0f), s);
-  auto safe = mx::where(proper, squares, mx::array(1.0f), s);
-  return mx::where(proper, mx::multiply(x, mx::rsqrt(safe, s), s), mx::array(0.0f), s);
-}
-
-// The square root with gradient 0 at 0.
-mx::array root(const mx::array& x, mx::StreamOrDevice s) {
-  auto positive = mx::greater(x, mx::array(0.0f), s);
-  auto safe = mx::where(positive, x, mx::array(1.0f), s);
-  return mx::where(positive, mx::sqrt(safe, s), mx::array(0.0f), s);
+// Checked numbers of points, by default of all in order.
+mx::array numbers_of(const mx::array& points, const std::optional<mx::array>& indices,
+                     const IndexArgument& expected, mx::StreamOrDevice s) {
+  if (!indices) {
+    return mx::arange(0, points.shape(0), mx::int32, s);
+  }
+  return mx::astype(checked_indices(*indices, expected), mx::int32, s);
 }
 
 }  // namespace
@@ -85,13 +76,14 @@ mx::array indexed_distance(const mx::array& a, const mx::array& b,
   auto dtype = common_type(name, a, b);
   auto x = select(a, a_indices, {name, "a_indices", a.shape(0), !check}, s);
   auto y = select(b, b_indices, {name, "b_indices", b.shape(0), !check}, s);
-  if (which == AnyMetric::Cosine) {
-    auto d = mx::addmm(mx::array(1.0f), normalized(x, s), mx::transpose(normalized(y, s), s), -1.0f,
-                       1.0f, s);
+  if (which == Metric::Cosine) {
+    auto stream = mx::to_stream(s);
+    auto d = mx::addmm(mx::array(1.0f), normalized(x, stream),
+                       mx::transpose(normalized(y, stream), s), -1.0f, 1.0f, s);
     return mx::astype(d, dtype, s);
   }
-  auto d = pairwise(mx::expand_dims(x, 0, s), mx::expand_dims(y, 0, s), static_cast<Metric>(which),
-                    dtype, mx::to_stream(s));
+  auto d =
+      pairwise(mx::expand_dims(x, 0, s), mx::expand_dims(y, 0, s), which, dtype, mx::to_stream(s));
   return mx::squeeze(d, 0, s);
 }
 
@@ -103,26 +95,14 @@ mx::array paired_distance(const mx::array& a, const mx::array& b,
   auto which = metric_of(name, metric);
   check_points(name, a, b);
   auto dtype = common_type(name, a, b);
-  auto x = select(a, a_indices, {name, "a_indices", a.shape(0), !check}, s);
-  auto y = select(b, b_indices, {name, "b_indices", b.shape(0), !check}, s);
-  if (x.shape(0) != y.shape(0)) {
+  auto i = numbers_of(a, a_indices, {name, "a_indices", a.shape(0), !check}, s);
+  auto j = numbers_of(b, b_indices, {name, "b_indices", b.shape(0), !check}, s);
+  if (i.shape(0) != j.shape(0)) {
     refuse(name,
            "There must be as many points or a_indices as points or b_indices, but there are " +
-               std::to_string(x.shape(0)) + " and " + std::to_string(y.shape(0)) + ".");
+               std::to_string(i.shape(0)) + " and " + std::to_string(j.shape(0)) + ".");
   }
-  auto total = [&](const mx::array& terms) { return mx::sum(terms, 1, false, s); };
-  auto difference = mx::subtract(x, y, s);
-  auto d = difference;
-  if (which == AnyMetric::Cosine) {
-    auto cosines = total(mx::multiply(normalized(x, s), normalized(y, s), s));
-    d = mx::subtract(mx::array(1.0f), cosines, s);
-  } else if (which == AnyMetric::Manhattan) {
-    d = total(mx::abs(difference, s));
-  } else {
-    d = total(mx::square(difference, s));
-    d = which == AnyMetric::Euclidean ? root(d, s) : d;
-  }
-  return mx::astype(d, dtype, s);
+  return paired({mx::astype(a, dtype, s), mx::astype(b, dtype, s), i, j}, which, mx::to_stream(s));
 }
 
 }  // namespace mlx_sample

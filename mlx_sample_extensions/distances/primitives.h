@@ -9,11 +9,12 @@ namespace mlx_sample {
 namespace mx = mlx::core;
 
 // The numbers are function constants of the kernels.
-enum class Metric { Euclidean, SquaredEuclidean, Manhattan };
+enum class Metric { Euclidean, SquaredEuclidean, Manhattan, Cosine };
 
 using Arrays = std::vector<mx::array>;
 
-// Distances (B, N, M) of float32 points a (B, N, D) and b (B, M, D), in the given type.
+// Distances (B, N, M) of float32 points a (B, N, D) and b (B, M, D), in the given type. Not for the
+// cosine, which is a product of matrices.
 mx::array pairwise(const mx::array& a, const mx::array& b, Metric metric, mx::Dtype dtype,
                    mx::Stream s);
 // The gradients by a and by b of sum(g * d), where d = pairwise(a, b): of those that are wanted.

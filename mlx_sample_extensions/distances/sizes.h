@@ -14,3 +14,13 @@ struct DistanceSizes {
 #define DISTANCE_DIMS 8
 // SIMD-groups of a threadgroup.
 #define DISTANCE_SIMDGROUPS 8
+
+// Listed pairs of points.
+struct PairedSizes {
+  int pairs;
+  int rows;  // of the gradient
+  int dims;
+};
+
+// From so many coordinates on, a pair or a row has a SIMD-group of its own; with fewer, a thread.
+#define PAIRED_WIDE_DIMS 24
