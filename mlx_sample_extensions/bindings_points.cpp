@@ -122,6 +122,9 @@ Raises:
         "stream"_a = py::none(),
         R"(Distances between the points of listed pairs.
 
+Differentiable in a and b, with gradients as of indexed_distance. Neither the distances nor their
+first gradients make an array with a place for every pair and coordinate.
+
 Args:
     a (array): Points, of shape (N, D), as for indexed_distance.
     b (array): Points, of shape (M, D).
