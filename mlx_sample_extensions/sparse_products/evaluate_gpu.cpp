@@ -75,7 +75,7 @@ void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
     size_t places =
         sizes.groups * tiles(sizes.m, SPARSE_OUTER_ROWS) * tiles(sizes.c, SPARSE_COLUMNS);
     return encoder.dispatch_threadgroups(MTL::Size(places, n_o_, 1),
-                                         MTL::Size(SPARSE_COLUMNS, 1, 1));
+                                         MTL::Size(32, 1, 1));
   }
   auto sums = sums_for(out);
   if (out.dtype() != mx::float32) {
@@ -87,7 +87,7 @@ void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
   encoder.set_output_array(out, 8);
   encoder.dispatch_threadgroups(
       MTL::Size(sizes.groups * tiles(sizes.m, SPARSE_COLUMNS), parts.parts, 1),
-      MTL::Size(SPARSE_COLUMNS, 1, 1));
+      MTL::Size(32, 1, 1));
 }
 
 }  // namespace mlx_sample

@@ -12,9 +12,10 @@ struct ProductSizes {
   int o_step;
 };
 
-// A SIMD-group computes so many columns, for so many vectors at once, at such a depth at once.
-#define SPARSE_COLUMNS 32
-#define SPARSE_VECTORS 3
-#define SPARSE_DEPTH 128
-// And so many rows of outer products.
-#define SPARSE_OUTER_ROWS 8
+// A SIMD-group has a tile of so many columns of a matrix, and so many of its terms or rows. It goes
+// through the entries in blocks, with so many sums of 32 columns in registers.
+#define SPARSE_COLUMNS 64
+#define SPARSE_DEPTH 64
+#define SPARSE_OUTER_ROWS 32
+#define SPARSE_ENTRIES 32
+#define SPARSE_VECTORS 2

@@ -14,8 +14,38 @@ METAL_FUNC int row_of(device const int* indices, int step, int entry) {
 
 METAL_FUNC int tiles(int length, int tile) { return (length + tile - 1) / tile; }
 
-// Reads a tile of a matrix so that a SIMD-group's lanes are its columns m; columns beyond the last
-// are zero.
+// The rows of a block of entries, each looked up by a lane.
+METAL_FUNC void look_up(
+    device const int* indices,
+    int step,
+    device const int* entries,
+    threadgroup int* rows,
+    int count,
+    int lane) {
+  if (lane < count) rows[lane] = row_of(indices, step, entries[lane]);
+}
+
+// Copies parts of the vectors of a block side by side. Many loads are under way at once, whichever
+// rows they come from.
+template <int Width, typename T>
+METAL_FUNC void load_block(
+    device const T* vectors,
+    size_t row_size,
+    threadgroup const int* rows,
+    threadgroup float (*block)[Width],
+    int count,
+    int width,
+    int lane) {
+  for (int i = 0; i < count; ++i) {
+    device const T* from = vectors + rows[i] * row_size;
+#pragma clang loop unroll(full)
+    for (int start = 0; start < Width; start += 32) {
+      if (start + lane < width) block[i][start + lane] = float((from + start)[lane]);
+    }
+  }
+}
+
+// Reads a tile of a matrix so that lanes are its columns m; columns beyond the last are zero.
 template <typename T, bool transposed>
 METAL_FUNC void load_panel(
     device const T* a,
@@ -25,41 +55,43 @@ METAL_FUNC void load_panel(
     constant ProductSizes& sizes,
     int lane) {
   for (int c = 0; c < depth; ++c) {
-    const size_t at = transposed ? size_t(c) * sizes.m + lane : size_t(lane) * sizes.c + c;
-    panel[c][lane] = lane < columns ? float(a[at]) : 0.0f;
+#pragma clang loop unroll(full)
+    for (int start = 0; start < SPARSE_COLUMNS; start += 32) {
+      const int m = start + lane;
+      const size_t at = transposed ? size_t(c) * sizes.m + m : size_t(m) * sizes.c + c;
+      panel[c][m] = m < columns ? float(a[at]) : 0.0f;
+    }
   }
 }
 
-// The products of N vectors with the panel, added to their rows one after the other: two may be the
-// same.
-template <int N, typename T>
+// The products of N vectors of the block with 32 columns of the panel, added to their rows one after
+// the other: two may be the same.
+template <int N>
 METAL_FUNC void multiply_tile(
-    device const T* b,
-    device const int* b_idx,
-    device const int* o_idx,
-    device const int* entries,
+    threadgroup const float (*block)[SPARSE_DEPTH],
+    threadgroup const float (*panel)[SPARSE_COLUMNS],
+    threadgroup const int* o_rows,
     device float* sums,
-    threadgroup float (*panel)[SPARSE_COLUMNS],
+    size_t row_size,
     int depth,
     bool inside,
-    constant ProductSizes& sizes,
+    int start,
     int lane) {
-  device const T* x[N];
+  device float* o[N];
   float sum[N];
 #pragma clang loop unroll(full)
   for (int n = 0; n < N; ++n) {
-    x[n] = b + size_t(row_of(b_idx, sizes.b_step, entries[n])) * sizes.groups * sizes.c;
+    o[n] = sums + o_rows[n] * row_size;
     sum[n] = 0;
   }
   for (int c = 0; c < depth; ++c) {
-    const float w = panel[c][lane];
+    const float w = panel[c][start + lane];
 #pragma clang loop unroll(full)
-    for (int n = 0; n < N; ++n) sum[n] += float(x[n][c]) * w;
+    for (int n = 0; n < N; ++n) sum[n] = fma(block[n][c], w, sum[n]);
   }
 #pragma clang loop unroll(full)
   for (int n = 0; n < N; ++n) {
-    const size_t row = row_of(o_idx, sizes.o_step, entries[n]);
-    if (inside) sums[row * sizes.groups * sizes.m] += sum[n];
+    if (inside) o[n][lane] += sum[n];
   }
 }
 
@@ -78,21 +110,24 @@ template <typename T, bool transposed>
     uint2 position [[threadgroup_position_in_grid]],
     uint thread_lane [[thread_index_in_simdgroup]]) {
   threadgroup float panel[SPARSE_DEPTH][SPARSE_COLUMNS];
+  threadgroup float block[SPARSE_ENTRIES][SPARSE_DEPTH];
+  threadgroup int b_rows[SPARSE_ENTRIES];
+  threadgroup int o_rows[SPARSE_ENTRIES];
   const int lane = thread_lane;
   const int part = position.y;
   const int stretches = tiles(sizes.m, SPARSE_COLUMNS);
   const int g = position.x / stretches;
   const int first_column = position.x % stretches * SPARSE_COLUMNS;
   const int columns = min(sizes.m - first_column, SPARSE_COLUMNS);
-  const bool inside = lane < columns;
   device const int* first_row = order + sizes.parts + 1;
   device const int* entries = first_row + sizes.parts + 1;
-  const size_t column = size_t(g) * sizes.m + first_column + lane;
   const size_t row_size = size_t(sizes.groups) * sizes.m;
+  const size_t column = size_t(g) * sizes.m + first_column;
   sums += column;
+  out += column;
 
   for (int row = first_row[part]; row < first_row[part + 1]; ++row) {
-    if (inside) sums[row * row_size] = 0;
+    for (int m = lane; m < columns; m += 32) sums[row * row_size + m] = 0;
   }
   const int end = order[part + 1];
   for (int place = order[part]; place < end;) {
@@ -103,31 +138,66 @@ template <typename T, bool transposed>
         size_t(first_column) * (transposed ? 1 : sizes.c);
     for (int c = 0; c < sizes.c; c += SPARSE_DEPTH) {
       const int depth = min(sizes.c - c, SPARSE_DEPTH);
+      simdgroup_barrier(mem_flags::mem_threadgroup);
       load_panel<T, transposed>(
           w + size_t(c) * (transposed ? sizes.m : 1), panel, depth, columns, sizes, lane);
-      simdgroup_barrier(mem_flags::mem_threadgroup);
-      device const T* x = b + size_t(g) * sizes.c + c;
-      int i = place;
-      for (; i + SPARSE_VECTORS <= stop; i += SPARSE_VECTORS) {
-        multiply_tile<SPARSE_VECTORS>(
-            x, b_idx, o_idx, entries + i, sums, panel, depth, inside, sizes, lane);
+      for (int first = place; first < stop; first += SPARSE_ENTRIES) {
+        const int count = min(stop - first, SPARSE_ENTRIES);
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        look_up(b_idx, sizes.b_step, entries + first, b_rows, count, lane);
+        look_up(o_idx, sizes.o_step, entries + first, o_rows, count, lane);
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        load_block<SPARSE_DEPTH>(
+            b + size_t(g) * sizes.c + c, size_t(sizes.groups) * sizes.c, b_rows, block, count,
+            depth, lane);
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        for (int start = 0; start < columns; start += 32) {
+          const bool inside = start + lane < columns;
+          int i = 0;
+          for (; i + SPARSE_VECTORS <= count; i += SPARSE_VECTORS) {
+            multiply_tile<SPARSE_VECTORS>(
+                block + i, panel, o_rows + i, sums + start, row_size, depth, inside, start, lane);
+          }
+          for (; i < count; ++i) {
+            multiply_tile<1>(
+                block + i, panel, o_rows + i, sums + start, row_size, depth, inside, start, lane);
+          }
+        }
       }
-      for (; i < stop; ++i) {
-        multiply_tile<1>(x, b_idx, o_idx, entries + i, sums, panel, depth, inside, sizes, lane);
-      }
-      simdgroup_barrier(mem_flags::mem_threadgroup);
     }
     place = stop;
   }
   if (!is_same_v<T, float>) {
     for (int row = first_row[part]; row < first_row[part + 1]; ++row) {
-      if (inside) out[row * row_size + column] = T(sums[row * row_size]);
+      for (int m = lane; m < columns; m += 32) {
+        out[row * row_size + m] = T(sums[row * row_size + m]);
+      }
     }
   }
 }
 
-// A SIMD-group for each row of the result and each tile of one group's matrix. Its lanes look up the
-// rows of as many entries at once.
+// Adds the outer products of a block, N rows of 32 columns of them.
+template <int N>
+METAL_FUNC void outer_tile(
+    threadgroup const float (*left)[SPARSE_OUTER_ROWS],
+    threadgroup const float (*right)[SPARSE_COLUMNS],
+    threadgroup float (*sums)[SPARSE_COLUMNS],
+    int row,
+    int column,
+    int count) {
+  float sum[N];
+#pragma clang loop unroll(full)
+  for (int n = 0; n < N; ++n) sum[n] = sums[row + n][column];
+  for (int i = 0; i < count; ++i) {
+    const float y = right[i][column];
+#pragma clang loop unroll(full)
+    for (int n = 0; n < N; ++n) sum[n] = fma(left[i][row + n], y, sum[n]);
+  }
+#pragma clang loop unroll(full)
+  for (int n = 0; n < N; ++n) sums[row + n][column] = sum[n];
+}
+
+// A SIMD-group for each row of the result and each tile of one group's matrix.
 template <typename T>
 [[kernel]] void sparse_outer(
     constant ProductSizes& sizes [[buffer(0)]],
@@ -139,43 +209,48 @@ template <typename T>
     device T* out [[buffer(6)]],
     uint2 position [[threadgroup_position_in_grid]],
     uint thread_lane [[thread_index_in_simdgroup]]) {
-  threadgroup int a_rows[SPARSE_COLUMNS];
-  threadgroup int b_rows[SPARSE_COLUMNS];
+  threadgroup float left[SPARSE_ENTRIES][SPARSE_OUTER_ROWS];
+  threadgroup float right[SPARSE_ENTRIES][SPARSE_COLUMNS];
+  threadgroup float sums[SPARSE_OUTER_ROWS][SPARSE_COLUMNS];
+  threadgroup int a_rows[SPARSE_ENTRIES];
+  threadgroup int b_rows[SPARSE_ENTRIES];
   const int lane = thread_lane;
   const int across = tiles(sizes.c, SPARSE_COLUMNS);
   const int down = tiles(sizes.m, SPARSE_OUTER_ROWS);
-  const int c = position.x % across * SPARSE_COLUMNS + lane;
-  const int m = position.x / across % down * SPARSE_OUTER_ROWS;
+  const int first_column = position.x % across * SPARSE_COLUMNS;
+  const int first_row = position.x / across % down * SPARSE_OUTER_ROWS;
   const int g = position.x / across / down;
-  const int row = position.y;
-  const bool inside = c < sizes.c;
+  const int columns = min(sizes.c - first_column, SPARSE_COLUMNS);
+  const int rows = min(sizes.m - first_row, SPARSE_OUTER_ROWS);
+  const int target = position.y;
   device const int* entries = order + sizes.parts + 1;
-  a += size_t(g) * sizes.m;
-  b += size_t(g) * sizes.c + (inside ? c : 0);
+  a += size_t(g) * sizes.m + first_row;
+  b += size_t(g) * sizes.c + first_column;
 
-  float sum[SPARSE_OUTER_ROWS] = {};
-  const int end = order[row + 1];
-  for (int place = order[row]; place < end; place += SPARSE_COLUMNS) {
-    const int count = min(end - place, SPARSE_COLUMNS);
-    if (lane < count) {
-      a_rows[lane] = row_of(a_idx, sizes.a_step, entries[place + lane]);
-      b_rows[lane] = row_of(b_idx, sizes.b_step, entries[place + lane]);
-    }
+  for (int row = 0; row < SPARSE_OUTER_ROWS; ++row) {
+    for (int c = lane; c < SPARSE_COLUMNS; c += 32) sums[row][c] = 0;
+  }
+  const int end = order[target + 1];
+  for (int place = order[target]; place < end; place += SPARSE_ENTRIES) {
+    const int count = min(end - place, SPARSE_ENTRIES);
+    look_up(a_idx, sizes.a_step, entries + place, a_rows, count, lane);
+    look_up(b_idx, sizes.b_step, entries + place, b_rows, count, lane);
     simdgroup_barrier(mem_flags::mem_threadgroup);
-    for (int i = 0; i < count; ++i) {
-      device const T* x = a + size_t(a_rows[i]) * sizes.groups * sizes.m;
-      const float y = b[size_t(b_rows[i]) * sizes.groups * sizes.c];
-#pragma clang loop unroll(full)
-      for (int n = 0; n < SPARSE_OUTER_ROWS; ++n) {
-        sum[n] += float(x[min(m + n, sizes.m - 1)]) * y;
+    load_block<SPARSE_OUTER_ROWS>(
+        a, size_t(sizes.groups) * sizes.m, a_rows, left, count, rows, lane);
+    load_block<SPARSE_COLUMNS>(
+        b, size_t(sizes.groups) * sizes.c, b_rows, right, count, columns, lane);
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+    for (int start = 0; start < columns; start += 32) {
+      for (int row = 0; row < rows; row += SPARSE_VECTORS) {
+        outer_tile<SPARSE_VECTORS>(left, right, sums, row, start + lane, count);
       }
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
   }
-  out += (size_t(row) * sizes.groups + g) * sizes.m * sizes.c + c;
-#pragma clang loop unroll(full)
-  for (int n = 0; n < SPARSE_OUTER_ROWS; ++n) {
-    if (inside && m + n < sizes.m) out[size_t(m + n) * sizes.c] = T(sum[n]);
+  out += ((size_t(target) * sizes.groups + g) * sizes.m + first_row) * sizes.c + first_column;
+  for (int row = 0; row < rows; ++row) {
+    for (int c = lane; c < columns; c += 32) out[size_t(row) * sizes.c + c] = T(sums[row][c]);
   }
 }
 
