@@ -1,5 +1,6 @@
 // Sums of indexed products by kernels of the Metal device. The host orders the entries, in order
 // with the stream's kernels.
+#include <algorithm>
 #include <numeric>
 
 #include "evaluation.h"
@@ -22,7 +23,14 @@ int step_of(const Indices& indices) {
   return indices ? static_cast<int>(indices->itemsize() / sizeof(int32_t)) : 0;
 }
 
-size_t tiles(int length, int tile) { return (length + tile - 1) / tile; }
+int tiles(int length, int tile) { return (length + tile - 1) / tile; }
+
+// Groups that a SIMD-group takes, if there is enough to do for all.
+int bundle_of(int groups, int m, int c, int64_t parts) {
+  constexpr int64_t kTasks = 16;
+  int64_t fitting = SPARSE_COLUMNS / std::max({m, c, 1});
+  return static_cast<int>(std::max<int64_t>(std::min(fitting, groups * parts / kTasks), 1));
+}
 
 }  // namespace
 
@@ -39,9 +47,16 @@ void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
   int count = entries_in(inputs);
   auto parts = part_sizes(inputs);
   auto space = new_ints(multiplies() ? parts.space() : space_by_row(count, n_o_));
-  ProductSizes sizes{
-      out.shape(1),       out.shape(2),       b.shape(2),        multiplies() ? parts.parts : n_o_,
-      step_of(entries.a), step_of(entries.b), step_of(entries.o)};
+  int tasks = multiplies() ? parts.parts : n_o_;
+  ProductSizes sizes{out.shape(1),
+                     out.shape(2),
+                     b.shape(2),
+                     tasks,
+                     bundle_of(out.shape(1), out.shape(2), b.shape(2), tasks),
+                     step_of(entries.a),
+                     step_of(entries.b),
+                     step_of(entries.o)};
+  int bundles = tiles(sizes.groups, sizes.bundle);
 
   auto& encoder = mx::metal::get_command_encoder(stream());
   encoder.add_temporary(space);
@@ -72,10 +87,9 @@ void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
   if (!multiplies()) {
     encoder.set_input_array(space, 5);
     encoder.set_output_array(out, 6);
-    size_t places =
-        sizes.groups * tiles(sizes.m, SPARSE_OUTER_ROWS) * tiles(sizes.c, SPARSE_COLUMNS);
-    return encoder.dispatch_threadgroups(MTL::Size(places, n_o_, 1),
-                                         MTL::Size(32, 1, 1));
+    int height = SPARSE_OUTER_SUMS / std::min(tiles(sizes.c, 32) * 32, SPARSE_COLUMNS);
+    int places = bundles * tiles(sizes.m, height) * tiles(sizes.c, SPARSE_COLUMNS);
+    return encoder.dispatch_threadgroups(MTL::Size(places, n_o_, 1), MTL::Size(32, 1, 1));
   }
   auto sums = sums_for(out);
   if (out.dtype() != mx::float32) {
@@ -85,9 +99,8 @@ void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
   encoder.set_input_array(space, 6);
   encoder.set_output_array(sums, 7);
   encoder.set_output_array(out, 8);
-  encoder.dispatch_threadgroups(
-      MTL::Size(sizes.groups * tiles(sizes.m, SPARSE_COLUMNS), parts.parts, 1),
-      MTL::Size(32, 1, 1));
+  encoder.dispatch_threadgroups(MTL::Size(bundles * tiles(sizes.m, SPARSE_COLUMNS), parts.parts, 1),
+                                MTL::Size(32, 1, 1));
 }
 
 }  // namespace mlx_sample

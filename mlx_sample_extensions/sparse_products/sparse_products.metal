@@ -27,55 +27,53 @@ METAL_FUNC void look_up(
 
 // Copies parts of the vectors of a block side by side. Many loads are under way at once, whichever
 // rows they come from.
-template <int Width, typename T>
+template <typename T>
 METAL_FUNC void load_block(
     device const T* vectors,
     size_t row_size,
     threadgroup const int* rows,
-    threadgroup float (*block)[Width],
+    threadgroup float (*block)[SPARSE_COLUMNS],
     int count,
     int width,
     int lane) {
   for (int i = 0; i < count; ++i) {
     device const T* from = vectors + rows[i] * row_size;
 #pragma clang loop unroll(full)
-    for (int start = 0; start < Width; start += 32) {
+    for (int start = 0; start < SPARSE_COLUMNS; start += 32) {
       if (start + lane < width) block[i][start + lane] = float((from + start)[lane]);
     }
   }
 }
 
-// Reads a tile of a matrix so that lanes are its columns m; columns beyond the last are zero.
+// Reads a tile of a matrix so that lanes are its columns m.
 template <typename T, bool transposed>
 METAL_FUNC void load_panel(
     device const T* a,
-    threadgroup float (*panel)[SPARSE_COLUMNS],
+    threadgroup float* panel,
     int depth,
     int columns,
     constant ProductSizes& sizes,
     int lane) {
   for (int c = 0; c < depth; ++c) {
-#pragma clang loop unroll(full)
-    for (int start = 0; start < SPARSE_COLUMNS; start += 32) {
+    for (int start = 0; start < columns; start += 32) {
       const int m = start + lane;
       const size_t at = transposed ? size_t(c) * sizes.m + m : size_t(m) * sizes.c + c;
-      panel[c][m] = m < columns ? float(a[at]) : 0.0f;
+      if (m < columns) panel[c * SPARSE_COLUMNS + m] = float(a[at]);
     }
   }
 }
 
-// The products of N vectors of the block with 32 columns of the panel, added to their rows one after
+// The products of N vectors of a block with 32 columns of the panel, added to their rows one after
 // the other: two may be the same.
 template <int N>
 METAL_FUNC void multiply_tile(
-    threadgroup const float (*block)[SPARSE_DEPTH],
-    threadgroup const float (*panel)[SPARSE_COLUMNS],
+    threadgroup const float* block,
+    threadgroup const float* panel,
     threadgroup const int* o_rows,
     device float* sums,
     size_t row_size,
     int depth,
     bool inside,
-    int start,
     int lane) {
   device float* o[N];
   float sum[N];
@@ -85,9 +83,9 @@ METAL_FUNC void multiply_tile(
     sum[n] = 0;
   }
   for (int c = 0; c < depth; ++c) {
-    const float w = panel[c][start + lane];
+    const float w = (panel + c * SPARSE_COLUMNS)[lane];
 #pragma clang loop unroll(full)
-    for (int n = 0; n < N; ++n) sum[n] = fma(block[n][c], w, sum[n]);
+    for (int n = 0; n < N; ++n) sum[n] = fma(block[n * SPARSE_COLUMNS + c], w, sum[n]);
   }
 #pragma clang loop unroll(full)
   for (int n = 0; n < N; ++n) {
@@ -95,7 +93,8 @@ METAL_FUNC void multiply_tile(
   }
 }
 
-// A SIMD-group for each part of the order and each stretch of columns of one group.
+// A SIMD-group for each part of the order and each stretch of columns of one group, or of a bundle
+// of groups with so few columns and terms that they lie in the tiles side by side.
 template <typename T, bool transposed>
 [[kernel]] void sparse_multiply(
     constant ProductSizes& sizes [[buffer(0)]],
@@ -109,58 +108,70 @@ template <typename T, bool transposed>
     device T* out [[buffer(8)]],
     uint2 position [[threadgroup_position_in_grid]],
     uint thread_lane [[thread_index_in_simdgroup]]) {
-  threadgroup float panel[SPARSE_DEPTH][SPARSE_COLUMNS];
-  threadgroup float block[SPARSE_ENTRIES][SPARSE_DEPTH];
+  // Lanes without a column read what comes behind the last.
+  threadgroup float panel[SPARSE_DEPTH * SPARSE_COLUMNS + 32];
+  threadgroup float block[SPARSE_ENTRIES][SPARSE_COLUMNS];
   threadgroup int b_rows[SPARSE_ENTRIES];
   threadgroup int o_rows[SPARSE_ENTRIES];
   const int lane = thread_lane;
   const int part = position.y;
   const int stretches = tiles(sizes.m, SPARSE_COLUMNS);
-  const int g = position.x / stretches;
+  const int g = position.x / stretches * sizes.bundle;
+  const int groups = min(sizes.groups - g, sizes.bundle);
   const int first_column = position.x % stretches * SPARSE_COLUMNS;
   const int columns = min(sizes.m - first_column, SPARSE_COLUMNS);
+  const int all_columns = (groups - 1) * sizes.m + columns;
   device const int* first_row = order + sizes.parts + 1;
   device const int* entries = first_row + sizes.parts + 1;
   const size_t row_size = size_t(sizes.groups) * sizes.m;
-  const size_t column = size_t(g) * sizes.m + first_column;
-  sums += column;
-  out += column;
+  const size_t matrix_size = size_t(sizes.m) * sizes.c;
+  sums += size_t(g) * sizes.m + first_column;
+  out += size_t(g) * sizes.m + first_column;
+  a += g * matrix_size + size_t(first_column) * (transposed ? 1 : sizes.c);
+  b += size_t(g) * sizes.c;
 
   for (int row = first_row[part]; row < first_row[part + 1]; ++row) {
-    for (int m = lane; m < columns; m += 32) sums[row * row_size + m] = 0;
+    for (int m = lane; m < all_columns; m += 32) sums[row * row_size + m] = 0;
   }
   const int end = order[part + 1];
   for (int place = order[part]; place < end;) {
     const int matrix = row_of(a_idx, sizes.a_step, entries[place]);
     int stop = place + 1;
     while (stop < end && row_of(a_idx, sizes.a_step, entries[stop]) == matrix) ++stop;
-    device const T* w = a + (size_t(matrix) * sizes.groups + g) * sizes.m * sizes.c +
-        size_t(first_column) * (transposed ? 1 : sizes.c);
+    device const T* w = a + matrix * sizes.groups * matrix_size;
     for (int c = 0; c < sizes.c; c += SPARSE_DEPTH) {
       const int depth = min(sizes.c - c, SPARSE_DEPTH);
       simdgroup_barrier(mem_flags::mem_threadgroup);
-      load_panel<T, transposed>(
-          w + size_t(c) * (transposed ? sizes.m : 1), panel, depth, columns, sizes, lane);
+      for (int q = 0; q < groups; ++q) {
+        load_panel<T, transposed>(
+            w + q * matrix_size + size_t(c) * (transposed ? sizes.m : 1), panel + q * sizes.m,
+            depth, columns, sizes, lane);
+      }
       for (int first = place; first < stop; first += SPARSE_ENTRIES) {
         const int count = min(stop - first, SPARSE_ENTRIES);
         simdgroup_barrier(mem_flags::mem_threadgroup);
         look_up(b_idx, sizes.b_step, entries + first, b_rows, count, lane);
         look_up(o_idx, sizes.o_step, entries + first, o_rows, count, lane);
         simdgroup_barrier(mem_flags::mem_threadgroup);
-        load_block<SPARSE_DEPTH>(
-            b + size_t(g) * sizes.c + c, size_t(sizes.groups) * sizes.c, b_rows, block, count,
-            depth, lane);
+        load_block(
+            b + c, size_t(sizes.groups) * sizes.c, b_rows, block, count,
+            (groups - 1) * sizes.c + depth, lane);
         simdgroup_barrier(mem_flags::mem_threadgroup);
-        for (int start = 0; start < columns; start += 32) {
-          const bool inside = start + lane < columns;
-          int i = 0;
-          for (; i + SPARSE_VECTORS <= count; i += SPARSE_VECTORS) {
-            multiply_tile<SPARSE_VECTORS>(
-                block + i, panel, o_rows + i, sums + start, row_size, depth, inside, start, lane);
-          }
-          for (; i < count; ++i) {
-            multiply_tile<1>(
-                block + i, panel, o_rows + i, sums + start, row_size, depth, inside, start, lane);
+        for (int q = 0; q < groups; ++q) {
+          for (int start = 0; start < columns; start += 32) {
+            const bool inside = start + lane < columns;
+            const int column = q * sizes.m + start;
+            int i = 0;
+            for (; i + SPARSE_VECTORS <= count; i += SPARSE_VECTORS) {
+              multiply_tile<SPARSE_VECTORS>(
+                  block[i] + q * sizes.c, panel + column, o_rows + i, sums + column, row_size,
+                  depth, inside, lane);
+            }
+            for (; i < count; ++i) {
+              multiply_tile<1>(
+                  block[i] + q * sizes.c, panel + column, o_rows + i, sums + column, row_size,
+                  depth, inside, lane);
+            }
           }
         }
       }
@@ -169,35 +180,36 @@ template <typename T, bool transposed>
   }
   if (!is_same_v<T, float>) {
     for (int row = first_row[part]; row < first_row[part + 1]; ++row) {
-      for (int m = lane; m < columns; m += 32) {
+      for (int m = lane; m < all_columns; m += 32) {
         out[row * row_size + m] = T(sums[row * row_size + m]);
       }
     }
   }
 }
 
-// Adds the outer products of a block, N rows of 32 columns of them.
+// Adds the outer products of a block: N rows of 32 columns of them.
 template <int N>
 METAL_FUNC void outer_tile(
-    threadgroup const float (*left)[SPARSE_OUTER_ROWS],
-    threadgroup const float (*right)[SPARSE_COLUMNS],
-    threadgroup float (*sums)[SPARSE_COLUMNS],
-    int row,
-    int column,
-    int count) {
+    threadgroup const float* left,
+    threadgroup const float* right,
+    threadgroup float* sums,
+    int stride,
+    int count,
+    int lane) {
   float sum[N];
 #pragma clang loop unroll(full)
-  for (int n = 0; n < N; ++n) sum[n] = sums[row + n][column];
+  for (int n = 0; n < N; ++n) sum[n] = (sums + n * stride)[lane];
   for (int i = 0; i < count; ++i) {
-    const float y = right[i][column];
+    const float y = (right + i * SPARSE_COLUMNS)[lane];
 #pragma clang loop unroll(full)
-    for (int n = 0; n < N; ++n) sum[n] = fma(left[i][row + n], y, sum[n]);
+    for (int n = 0; n < N; ++n) sum[n] = fma(left[i * SPARSE_COLUMNS + n], y, sum[n]);
   }
 #pragma clang loop unroll(full)
-  for (int n = 0; n < N; ++n) sums[row + n][column] = sum[n];
+  for (int n = 0; n < N; ++n) (sums + n * stride)[lane] = sum[n];
 }
 
-// A SIMD-group for each row of the result and each tile of one group's matrix.
+// A SIMD-group for each row of the result and each tile of one group's matrix, or for all of a
+// bundle of groups' matrices.
 template <typename T>
 [[kernel]] void sparse_outer(
     constant ProductSizes& sizes [[buffer(0)]],
@@ -209,48 +221,59 @@ template <typename T>
     device T* out [[buffer(6)]],
     uint2 position [[threadgroup_position_in_grid]],
     uint thread_lane [[thread_index_in_simdgroup]]) {
-  threadgroup float left[SPARSE_ENTRIES][SPARSE_OUTER_ROWS];
-  threadgroup float right[SPARSE_ENTRIES][SPARSE_COLUMNS];
-  threadgroup float sums[SPARSE_OUTER_ROWS][SPARSE_COLUMNS];
+  threadgroup float left[SPARSE_ENTRIES][SPARSE_COLUMNS];
+  threadgroup float right[SPARSE_ENTRIES + 1][SPARSE_COLUMNS];  // read beyond the last column
+  threadgroup float sums[SPARSE_OUTER_SUMS];
   threadgroup int a_rows[SPARSE_ENTRIES];
   threadgroup int b_rows[SPARSE_ENTRIES];
   const int lane = thread_lane;
+  const int stride = min(tiles(sizes.c, 32) * 32, SPARSE_COLUMNS);
+  const int height = SPARSE_OUTER_SUMS / stride;
   const int across = tiles(sizes.c, SPARSE_COLUMNS);
-  const int down = tiles(sizes.m, SPARSE_OUTER_ROWS);
+  const int down = tiles(sizes.m, height);
   const int first_column = position.x % across * SPARSE_COLUMNS;
-  const int first_row = position.x / across % down * SPARSE_OUTER_ROWS;
-  const int g = position.x / across / down;
+  const int first_row = position.x / across % down * height;
+  const int g = position.x / across / down * sizes.bundle;
+  const int groups = min(sizes.groups - g, sizes.bundle);
   const int columns = min(sizes.c - first_column, SPARSE_COLUMNS);
-  const int rows = min(sizes.m - first_row, SPARSE_OUTER_ROWS);
+  const int rows = min(sizes.m - first_row, height);
   const int target = position.y;
   device const int* entries = order + sizes.parts + 1;
   a += size_t(g) * sizes.m + first_row;
   b += size_t(g) * sizes.c + first_column;
 
-  for (int row = 0; row < SPARSE_OUTER_ROWS; ++row) {
-    for (int c = lane; c < SPARSE_COLUMNS; c += 32) sums[row][c] = 0;
-  }
+  for (int i = lane; i < SPARSE_OUTER_SUMS; i += 32) sums[i] = 0;
   const int end = order[target + 1];
   for (int place = order[target]; place < end; place += SPARSE_ENTRIES) {
     const int count = min(end - place, SPARSE_ENTRIES);
     look_up(a_idx, sizes.a_step, entries + place, a_rows, count, lane);
     look_up(b_idx, sizes.b_step, entries + place, b_rows, count, lane);
     simdgroup_barrier(mem_flags::mem_threadgroup);
-    load_block<SPARSE_OUTER_ROWS>(
-        a, size_t(sizes.groups) * sizes.m, a_rows, left, count, rows, lane);
-    load_block<SPARSE_COLUMNS>(
-        b, size_t(sizes.groups) * sizes.c, b_rows, right, count, columns, lane);
+    load_block(
+        a, size_t(sizes.groups) * sizes.m, a_rows, left, count, (groups - 1) * sizes.m + rows,
+        lane);
+    load_block(
+        b, size_t(sizes.groups) * sizes.c, b_rows, right, count, (groups - 1) * sizes.c + columns,
+        lane);
     simdgroup_barrier(mem_flags::mem_threadgroup);
-    for (int start = 0; start < columns; start += 32) {
-      for (int row = 0; row < rows; row += SPARSE_VECTORS) {
-        outer_tile<SPARSE_VECTORS>(left, right, sums, row, start + lane, count);
+    for (int q = 0; q < groups; ++q) {
+      for (int start = 0; start < columns; start += 32) {
+        threadgroup const float* x = left[0] + q * sizes.m;
+        threadgroup const float* y = right[0] + q * sizes.c + start;
+        threadgroup float* to = sums + q * sizes.m * stride + start;
+        int row = 0;
+        for (; row + SPARSE_VECTORS <= rows; row += SPARSE_VECTORS) {
+          outer_tile<SPARSE_VECTORS>(x + row, y, to + row * stride, stride, count, lane);
+        }
+        for (; row < rows; ++row) outer_tile<1>(x + row, y, to + row * stride, stride, count, lane);
       }
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
   }
   out += ((size_t(target) * sizes.groups + g) * sizes.m + first_row) * sizes.c + first_column;
-  for (int row = 0; row < rows; ++row) {
-    for (int c = lane; c < columns; c += 32) out[size_t(row) * sizes.c + c] = T(sums[row][c]);
+  const int all_rows = (groups - 1) * sizes.m + rows;
+  for (int row = 0; row < all_rows; ++row) {
+    for (int c = lane; c < columns; c += 32) out[size_t(row) * sizes.c + c] = T(sums[row * stride + c]);
   }
 }
 
