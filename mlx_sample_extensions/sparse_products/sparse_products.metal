@@ -25,6 +25,14 @@ METAL_FUNC void look_up(
   if (lane < count) rows[lane] = row_of(indices, step, entries[lane]);
 }
 
+template <typename T>
+METAL_FUNC void load_row(device const T* from, threadgroup float* to, int width, int lane) {
+#pragma clang loop unroll(full)
+  for (int start = 0; start < SPARSE_COLUMNS; start += 32) {
+    if (start + lane < width) (to + start)[lane] = float((from + start)[lane]);
+  }
+}
+
 // Copies parts of the vectors of a block side by side. Many loads are under way at once, whichever
 // rows they come from.
 template <typename T>
@@ -36,29 +44,39 @@ METAL_FUNC void load_block(
     int count,
     int width,
     int lane) {
-  for (int i = 0; i < count; ++i) {
-    device const T* from = vectors + rows[i] * row_size;
-#pragma clang loop unroll(full)
-    for (int start = 0; start < SPARSE_COLUMNS; start += 32) {
-      if (start + lane < width) block[i][start + lane] = float((from + start)[lane]);
-    }
-  }
+  for (int i = 0; i < count; ++i) load_row(vectors + rows[i] * row_size, block[i], width, lane);
 }
 
-// Reads a tile of a matrix so that lanes are its columns m.
+// Reads a tile of a matrix so that lanes are its columns m. A matrix that lies by columns goes
+// through the block's memory, 32 columns at a time, so that all reads are of neighbours.
 template <typename T, bool transposed>
 METAL_FUNC void load_panel(
     device const T* a,
     threadgroup float* panel,
+    threadgroup float (*block)[SPARSE_COLUMNS],
     int depth,
     int columns,
     constant ProductSizes& sizes,
     int lane) {
-  for (int c = 0; c < depth; ++c) {
-    for (int start = 0; start < columns; start += 32) {
-      const int m = start + lane;
-      const size_t at = transposed ? size_t(c) * sizes.m + m : size_t(m) * sizes.c + c;
-      if (m < columns) panel[c * SPARSE_COLUMNS + m] = float(a[at]);
+  for (int start = 0; start < columns; start += 32) {
+    const bool inside = start + lane < columns;
+    threadgroup float* to = panel + start;
+    if (transposed) {
+      for (int c = 0; c < depth; ++c) {
+        if (inside) (to + c * SPARSE_COLUMNS)[lane] = float((a + size_t(c) * sizes.m + start)[lane]);
+      }
+      continue;
+    }
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+    for (int m = 0; m < min(columns - start, 32); ++m) {
+      load_row(a + size_t(start + m) * sizes.c, block[m], depth, lane);
+    }
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+    for (int c = 0; c < depth; c += 8) {
+#pragma clang loop unroll(full)
+      for (int i = c; i < c + 8; ++i) {
+        if (inside) (to + i * SPARSE_COLUMNS)[lane] = block[lane][i];
+      }
     }
   }
 }
@@ -145,7 +163,7 @@ template <typename T, bool transposed>
       for (int q = 0; q < groups; ++q) {
         load_panel<T, transposed>(
             w + q * matrix_size + size_t(c) * (transposed ? sizes.m : 1), panel + q * sizes.m,
-            depth, columns, sizes, lane);
+            block, depth, columns, sizes, lane);
       }
       for (int first = place; first < stop; first += SPARSE_ENTRIES) {
         const int count = min(stop - first, SPARSE_ENTRIES);
