@@ -10,15 +10,6 @@ namespace mlx_sample {
 
 namespace {
 
-mx::array dense(const mx::array& a, mx::Stream s) { return mx::contiguous(a, false, s); }
-
-// The tangent of input `i`, or zeros.
-mx::array tangent_of(int i, const Arrays& primals, const Arrays& tangents,
-                     const std::vector<int>& argnums, mx::Stream s) {
-  auto it = std::find(argnums.begin(), argnums.end(), i);
-  return it == argnums.end() ? mx::zeros_like(primals[i], s) : tangents[it - argnums.begin()];
-}
-
 Pairing pairing_of(const Arrays& inputs) { return {inputs[0], inputs[1], inputs[2], inputs[3]}; }
 
 // The square root with gradient 0 at 0.
@@ -41,11 +32,7 @@ mx::array lengths_of(const mx::array& points, mx::Stream s) {
 class Batch {
  public:
   Batch(const Arrays& inputs, const std::vector<int>& axes, mx::Stream s)
-      : inputs_(inputs), axes_(axes), s_(s) {
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      length_ = axes[i] >= 0 ? inputs[i].shape(axes[i]) : length_;
-    }
-  }
+      : inputs_(inputs), axes_(axes), s_(s), length_(mapped_length(inputs, axes)) {}
 
   // Rows of input k, those of all elements if `all` or if they differ.
   mx::array rows(int k, bool all = false) const {
@@ -54,12 +41,8 @@ class Batch {
   // Indices of input k into the rows of input `of`.
   mx::array indices(int k, int of, bool all = false) const {
     auto own = spread(k);
-    if (all || axes_[of] >= 0) {
-      auto starts =
-          mx::multiply(mx::arange(0, length_, mx::int32, s_), mx::array(count(of), mx::int32), s_);
-      own = mx::add(own, mx::expand_dims(starts, 1, s_), s_);
-    }
-    return mx::flatten(own, s_);
+    bool apart = all || axes_[of] >= 0;
+    return mx::flatten(apart ? shifted(own, count(of), s_) : own, s_);
   }
 
   // Rows that one element has of input k.
@@ -70,19 +53,12 @@ class Batch {
   }
 
  private:
-  mx::array spread(int k) const {
-    if (axes_[k] >= 0) {
-      return mx::moveaxis(inputs_[k], axes_[k], 0, s_);
-    }
-    auto shape = inputs_[k].shape();
-    shape.insert(shape.begin(), length_);
-    return mx::broadcast_to(mx::expand_dims(inputs_[k], 0, s_), std::move(shape), s_);
-  }
+  mx::array spread(int k) const { return in_front(inputs_[k], axes_[k], length_, s_); }
 
   const Arrays& inputs_;
   const std::vector<int>& axes_;
   mx::Stream s_;
-  int length_ = 1;
+  int length_;
 };
 
 }  // namespace

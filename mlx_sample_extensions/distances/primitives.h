@@ -1,8 +1,8 @@
 // The primitive of all pairs' distances, and that of its gradients.
 #pragma once
 
-#include "mlx/ops.h"
 #include "mlx/primitives.h"
+#include "rules.h"
 
 namespace mlx_sample {
 
@@ -10,8 +10,6 @@ namespace mx = mlx::core;
 
 // The numbers are function constants of the kernels.
 enum class Metric { Euclidean, SquaredEuclidean, Manhattan, Cosine };
-
-using Arrays = std::vector<mx::array>;
 
 // Distances (B, N, M) of float32 points a (B, N, D) and b (B, M, D), in the given type. Not for the
 // cosine, which is a product of matrices.

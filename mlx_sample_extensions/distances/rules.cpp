@@ -1,15 +1,11 @@
 // How distances transform. Their derivatives are sums of products of the differences a - b, which
 // are multiplied out so that matrices of all pairs are the largest arrays.
-#include <algorithm>
-
 #include "distances/primitives.h"
 #include "mlx/transforms.h"
 
 namespace mlx_sample {
 
 namespace {
-
-mx::array dense(const mx::array& a, mx::Stream s) { return mx::contiguous(a, false, s); }
 
 mx::array transposed(const mx::array& a, mx::Stream s) { return mx::swapaxes(a, 1, 2, s); }
 
@@ -50,13 +46,6 @@ mx::array divided(const mx::array& x, const mx::array& d, mx::Stream s) {
 
 mx::array widened(const mx::array& a, mx::Stream s) { return mx::astype(a, mx::float32, s); }
 
-// The tangent of input `i`, or zeros.
-mx::array tangent_of(int i, const Arrays& primals, const Arrays& tangents,
-                     const std::vector<int>& argnums, mx::Stream s) {
-  auto it = std::find(argnums.begin(), argnums.end(), i);
-  return it == argnums.end() ? mx::zeros_like(primals[i], s) : tangents[it - argnums.begin()];
-}
-
 }  // namespace
 
 mx::array pairwise(const mx::array& a, const mx::array& b, Metric metric, mx::Dtype dtype,
@@ -83,25 +72,7 @@ Arrays pairwise_gradients(const mx::array& a, const mx::array& b, const mx::arra
 
 std::pair<Arrays, std::vector<int>> PairwisePrimitive::vmap(const Arrays& inputs,
                                                             const std::vector<int>& axes) {
-  auto s = stream();
-  int length = 1;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    length = axes[i] >= 0 ? inputs[i].shape(axes[i]) : length;
-  }
-  Arrays merged;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    auto a =
-        axes[i] >= 0 ? mx::moveaxis(inputs[i], axes[i], 0, s) : mx::expand_dims(inputs[i], 0, s);
-    auto shape = a.shape();
-    shape[0] = length;
-    merged.push_back(mx::flatten(mx::broadcast_to(a, shape, s), 0, 1, s));
-  }
-  auto outputs = apply(merged);
-  for (auto& out : outputs) {
-    out = mx::unflatten(out, 0, {length, length ? out.shape(0) / length : 0}, s);
-  }
-  std::vector<int> out_axes(outputs.size(), 0);
-  return {std::move(outputs), std::move(out_axes)};
+  return map_batches(inputs, axes, [this](const Arrays& all) { return apply(all); }, stream());
 }
 
 // ---- PairwiseDistance ----

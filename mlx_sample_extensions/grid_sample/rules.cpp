@@ -1,5 +1,7 @@
 // How sampling transforms. Sampling is linear in the pictures and, between pixels, a polynomial in
 // the grid: its derivatives are samplings with other weights.
+#include "rules.h"
+
 #include <algorithm>
 
 #include "grid_sample/linear.h"
@@ -7,8 +9,6 @@
 namespace mlx_sample {
 
 namespace {
-
-using Arrays = std::vector<mx::array>;
 
 // Tangents by operand; an operand that stays as it is has none.
 class Tangents {
@@ -55,34 +55,11 @@ mx::array moved_gradient(const mx::array& x, const mx::array& grid, const mx::ar
   return mx::concatenate({part(how.by_column()), part(how.by_row())}, 3, s);
 }
 
-int mapped_length(const Arrays& inputs, const std::vector<int>& axes) {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (axes[i] >= 0) {
-      return inputs[i].shape(axes[i]);
-    }
-  }
-  return 1;
-}
-
 }  // namespace
 
 std::pair<Arrays, std::vector<int>> SamplingPrimitive::vmap(const Arrays& inputs,
                                                             const std::vector<int>& axes) {
-  int length = mapped_length(inputs, axes);
-  Arrays merged;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    auto a = axes[i] >= 0 ? mx::moveaxis(inputs[i], axes[i], 0, stream())
-                          : mx::expand_dims(inputs[i], 0, stream());
-    auto shape = a.shape();
-    shape[0] = length;
-    merged.push_back(mx::flatten(mx::broadcast_to(a, shape, stream()), 0, 1, stream()));
-  }
-  auto outputs = apply(merged);
-  for (auto& out : outputs) {
-    out = mx::unflatten(out, 0, {length, out.shape(0) / std::max(length, 1)}, stream());
-  }
-  std::vector<int> out_axes(outputs.size(), 0);
-  return {std::move(outputs), std::move(out_axes)};
+  return map_batches(inputs, axes, [this](const Arrays& all) { return apply(all); }, stream());
 }
 
 // ---- GridSample ----

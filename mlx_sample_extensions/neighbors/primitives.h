@@ -1,14 +1,12 @@
 // The primitive of searches for neighbours.
 #pragma once
 
-#include "mlx/ops.h"
 #include "mlx/primitives.h"
+#include "rules.h"
 
 namespace mlx_sample {
 
 namespace mx = mlx::core;
-
-using Arrays = std::vector<mx::array>;
 
 // (points (N, D), queries (Q, D), offsets (B + 1,), query_offsets (B + 1,)) -> (indices (Q, k),
 // distances (Q, k), counts (Q,)). Distances have derivatives.

@@ -1,7 +1,5 @@
 // How searches for neighbours transform: which points are neighbours stays as it is, their
 // distances move with the points.
-#include <algorithm>
-
 #include "neighbors/primitives.h"
 #include "segments/offsets.h"
 #include "segments/primitives.h"
@@ -9,8 +7,6 @@
 namespace mlx_sample {
 
 namespace {
-
-mx::array dense(const mx::array& a, mx::Stream s) { return mx::contiguous(a, false, s); }
 
 // Pairs of queries and neighbours, laid out as the indices are.
 struct Pairs {
@@ -44,28 +40,6 @@ struct Pairs {
     return mx::take(points, neighbors, 0, s);
   }
 };
-
-mx::array tangent_of(int i, const Arrays& primals, const Arrays& tangents,
-                     const std::vector<int>& argnums, mx::Stream s) {
-  auto it = std::find(argnums.begin(), argnums.end(), i);
-  return it == argnums.end() ? mx::zeros_like(primals[i], s) : tangents[it - argnums.begin()];
-}
-
-mx::array batched(const mx::array& a, int axis, int length, mx::Stream s) {
-  if (axis >= 0) {
-    return mx::moveaxis(a, axis, 0, s);
-  }
-  auto shape = a.shape();
-  shape.insert(shape.begin(), length);
-  return mx::broadcast_to(mx::expand_dims(a, 0, s), shape, s);
-}
-
-mx::array steps(int count, int step, int ndim, mx::Stream s) {
-  mx::Shape shape(ndim, 1);
-  shape[0] = count;
-  auto numbers = mx::multiply(mx::arange(0, count, mx::int32, s), mx::array(step, mx::int32), s);
-  return mx::reshape(numbers, std::move(shape), s);
-}
 
 }  // namespace
 
@@ -118,27 +92,23 @@ Arrays Neighbors::vjp(const Arrays& primals, const Arrays& cotangents,
 std::pair<Arrays, std::vector<int>> Neighbors::vmap(const Arrays& inputs,
                                                     const std::vector<int>& axes) {
   auto s = stream();
-  int length = 1;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    length = axes[i] >= 0 ? inputs[i].shape(axes[i]) : length;
-  }
+  int length = mapped_length(inputs, axes);
   Arrays all;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    all.push_back(batched(inputs[i], axes[i], length, s));
+    all.push_back(in_front(inputs[i], axes[i], length, s));
   }
   int points = all[0].shape(1);
   int queries = all[1].shape(1);
   auto joined = [&](const mx::array& offsets, int step) {
     int clouds = offsets.shape(1) - 1;
-    auto starts =
-        mx::add(mx::slice(offsets, {0, 0}, {length, clouds}, s), steps(length, step, 2, s), s);
+    auto starts = shifted(mx::slice(offsets, {0, 0}, {length, clouds}, s), step, s);
     auto end = mx::array({length * step}, mx::int32);
     return mx::concatenate({mx::flatten(starts, s), end}, 0, s);
   };
   auto found = find_neighbors(mx::flatten(all[0], 0, 1, s), mx::flatten(all[1], 0, 1, s),
                               joined(all[2], points), joined(all[3], queries), k_, radius_, s);
   auto indices = mx::unflatten(found[0], 0, {length, queries}, s);
-  auto own = mx::subtract(indices, steps(length, points, 3, s), s);
+  auto own = shifted(indices, -points, s);
   auto none = mx::less(indices, mx::array(0, mx::int32), s);
   return {{mx::where(none, indices, own, s), mx::unflatten(found[1], 0, {length, queries}, s),
            mx::unflatten(found[2], 0, {length, queries}, s)},

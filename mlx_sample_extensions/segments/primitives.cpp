@@ -75,26 +75,9 @@ Segments SegmentPrimitive::segments_of(const Arrays& inputs) const {
 
 namespace {
 
-// The axis in front, and a new one of the given length for an array that is not mapped.
-mx::array in_front(const mx::array& a, int axis, int length, mx::Stream s) {
-  if (axis >= 0) {
-    return mx::moveaxis(a, axis, 0, s);
-  }
-  mx::Shape shape = a.shape();
-  shape.insert(shape.begin(), length);
-  return mx::broadcast_to(mx::expand_dims(a, 0, s), shape, s);
-}
-
 // (B, R, C) -> (R, B C)
 mx::array as_columns(const mx::array& a, mx::Stream s) {
   return mx::reshape(mx::transpose(a, {1, 0, 2}, s), {a.shape(1), a.shape(0) * a.shape(2)}, s);
-}
-
-// Numbers in [0, step) of each of B lines -> numbers in [0, B step) of one line.
-mx::array shifted(const mx::array& a, int step, mx::Stream s) {
-  int batch = a.shape(0);
-  auto shift = mx::reshape(mx::arange(0, batch, mx::int32, s), {batch, 1}, s);
-  return mx::add(a, mx::multiply(shift, mx::array(step, mx::int32), s), s);
 }
 
 }  // namespace
@@ -102,10 +85,7 @@ mx::array shifted(const mx::array& a, int step, mx::Stream s) {
 std::pair<Arrays, std::vector<int>> SegmentPrimitive::vmap(const Arrays& inputs,
                                                            const std::vector<int>& axes) {
   auto s = stream();
-  int batch = 1;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    batch = axes[i] >= 0 ? inputs[i].shape(axes[i]) : batch;
-  }
+  int batch = mapped_length(inputs, axes);
   bool mapped_segments = axes[values_] >= 0 || axes.back() >= 0;
   Arrays values;
   for (int i = 0; i < values_; ++i) {

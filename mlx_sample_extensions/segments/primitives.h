@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "mlx/ops.h"
 #include "mlx/primitives.h"
+#include "rules.h"
 
 namespace mlx_sample {
 
@@ -23,8 +23,6 @@ struct Segments {
   int count() const { return offsets.shape(0) - 1; }
   bool repeats_rows() const { return rows && !permutation; }
 };
-
-using Arrays = std::vector<mx::array>;
 
 // Reductions (K, C) of rows x (N, C).
 mx::array reduce_rows(const mx::array& x, const Segments& segments, Reduction reduction,

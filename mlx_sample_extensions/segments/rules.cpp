@@ -9,13 +9,6 @@ namespace mlx_sample {
 
 namespace {
 
-// The tangent of an input; of one that stays as it is, zeros.
-mx::array tangent_of(int input, const Arrays& primals, const Arrays& tangents,
-                     const std::vector<int>& argnums, mx::Stream s) {
-  auto it = std::find(argnums.begin(), argnums.end(), input);
-  return it == argnums.end() ? mx::zeros_like(primals[input], s) : tangents[it - argnums.begin()];
-}
-
 // Cotangents by input, zeros for those that have no derivative.
 template <typename F>
 Arrays for_inputs(const std::vector<int>& argnums, const Arrays& primals, mx::Stream s, F&& f) {

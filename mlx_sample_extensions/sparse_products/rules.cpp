@@ -1,5 +1,7 @@
 // How sums of indexed products transform. Both are linear in a and in b, and each is the other's
 // gradient.
+#include "rules.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -8,8 +10,6 @@
 namespace mlx_sample {
 
 namespace {
-
-using Arrays = std::vector<mx::array>;
 
 // Merges the mapped axis of a and b, if there is one, with their rows.
 mx::array merged(const mx::array& a, int axis, mx::Stream s) {
@@ -71,26 +71,21 @@ Arrays SparseProduct::jvp(const Arrays& primals, const Arrays& tangents,
 std::pair<Arrays, std::vector<int>> SparseProduct::vmap(const Arrays& inputs,
                                                         const std::vector<int>& axes) {
   auto s = stream();
-  int count = 1;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (axes[i] >= 0) {
-      count = inputs[i].shape(axes[i]);
-    }
-  }
+  int count = mapped_length(inputs, axes);
   // The number of entries and rows of one call.
   auto rows = [&](int i) { return inputs[i].shape(axes[i] == 0 ? 1 : 0); };
   int length = inputs.size() > 2 ? inputs[2].shape(axes[2] == 0 ? 1 : 0) : rows(0);
 
   auto entries = entries_of(inputs);
   size_t next = 2;
-  auto shifted = [&](const Indices& idx, int of, int size) {
+  auto merge = [&](const Indices& idx, int of, int size) {
     int axis = idx ? axes[next++] : -1;
     return merged_indices(idx, axis, count, length, size, of < 0 || axes[of] >= 0, s);
   };
   Entries all;
-  all.a = shifted(entries.a, 0, rows(0));
-  all.b = shifted(entries.b, 1, rows(1));
-  all.o = shifted(entries.o, -1, n_o_);
+  all.a = merge(entries.a, 0, rows(0));
+  all.b = merge(entries.b, 1, rows(1));
+  all.o = merge(entries.o, -1, n_o_);
   auto sums =
       apply(merged(inputs[0], axes[0], s), merged(inputs[1], axes[1], s), all, count * n_o_, s);
   return {{mx::unflatten(sums, 0, {count, n_o_}, s)}, {0}};

@@ -13,8 +13,9 @@ struct ProductSizes {
   int o_step;
 };
 
-// A SIMD-group has a tile of so many columns of a matrix and so many of its terms, or so many sums of
-// outer products. It goes through the entries in blocks, with so many sums of 32 columns in registers.
+// A SIMD-group has a tile of so many columns of a matrix and so many of its terms, or so many sums
+// of outer products. It goes through the entries in blocks, with so many sums of 32 columns in
+// registers.
 #define SPARSE_COLUMNS 64
 #define SPARSE_DEPTH 64
 #define SPARSE_OUTER_SUMS 2048
