@@ -37,8 +37,8 @@ struct PairSums {
   }
 };
 
-// What the gradient by x takes of a pair: a multiple of the difference or of its signs, or multiples
-// of both points.
+// What the gradient by x takes of a pair: a multiple of the difference or of its signs, or
+// multiples of both points.
 struct PairPull {
   float own;
   float other;
@@ -138,7 +138,8 @@ template <typename T>
   for (int place = offsets[row]; place < offsets[row + 1]; ++place) {
     const int pair = order[place];
     const int other = j[pair];
-    const PairPull pull(float(d[pair]), float(g[pair]), length, cosine ? other_lengths[other] : 0.0f);
+    const float other_length = cosine ? other_lengths[other] : 0.0f;
+    const PairPull pull(float(d[pair]), float(g[pair]), length, other_length);
     const device T* y = b + size_t(other) * dims;
 #pragma clang loop unroll(full)
     for (int k = 0; k < DISTANCE_DIMS; ++k) {
@@ -179,7 +180,8 @@ template <typename T>
   for (int place = offsets[row]; place < offsets[row + 1]; ++place) {
     const int pair = order[place];
     const int other = j[pair];
-    const PairPull pull(float(d[pair]), float(g[pair]), length, cosine ? other_lengths[other] : 0.0f);
+    const float other_length = cosine ? other_lengths[other] : 0.0f;
+    const PairPull pull(float(d[pair]), float(g[pair]), length, other_length);
     if (inside) sum += pull.at(x, float((b + size_t(other) * sizes.dims + base)[lane]));
   }
   if (inside) (out + start)[lane] = T(sum);

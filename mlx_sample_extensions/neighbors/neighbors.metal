@@ -29,8 +29,8 @@ METAL_FUNC Entry last_of(Entry own) {
           simd_broadcast(own.index, NEIGHBOR_LANES - 1)};
 }
 
-// The nearest points so far, in order: a row of k, whose last lies in the last lane. Lanes before the
-// first hold what nothing is before.
+// The nearest points so far, in order: a row of k, whose last lies in the last lane. Lanes before
+// the first hold what nothing is before.
 struct Nearest {
   device float* squares;
   device int* indices;

@@ -2,7 +2,6 @@
 // gradient.
 #include "rules.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "sparse_products/sparse_products.h"

@@ -63,7 +63,8 @@ METAL_FUNC void load_panel(
     threadgroup float* to = panel + start;
     if (transposed) {
       for (int c = 0; c < depth; ++c) {
-        if (inside) (to + c * SPARSE_COLUMNS)[lane] = float((a + size_t(c) * sizes.m + start)[lane]);
+        device const T* from = a + size_t(c) * sizes.m + start;
+        if (inside) (to + c * SPARSE_COLUMNS)[lane] = float(from[lane]);
       }
       continue;
     }
@@ -291,7 +292,9 @@ template <typename T>
   out += ((size_t(target) * sizes.groups + g) * sizes.m + first_row) * sizes.c + first_column;
   const int all_rows = (groups - 1) * sizes.m + rows;
   for (int row = 0; row < all_rows; ++row) {
-    for (int c = lane; c < columns; c += 32) out[size_t(row) * sizes.c + c] = T(sums[row * stride + c]);
+    for (int c = lane; c < columns; c += 32) {
+      out[size_t(row) * sizes.c + c] = T(sums[row * stride + c]);
+    }
   }
 }
 
