@@ -152,6 +152,7 @@ template <typename T, bool transposed>
   for (int row = first_row[part]; row < first_row[part + 1]; ++row) {
     for (int m = lane; m < all_columns; m += 32) sums[row * row_size + m] = 0;
   }
+  simdgroup_barrier(mem_flags::mem_device);
   const int end = order[part + 1];
   for (int place = order[part]; place < end;) {
     const int matrix = row_of(a_idx, sizes.a_step, entries[place]);
@@ -198,6 +199,7 @@ template <typename T, bool transposed>
     place = stop;
   }
   if (!is_same_v<T, float>) {
+    simdgroup_barrier(mem_flags::mem_device);
     for (int row = first_row[part]; row < first_row[part + 1]; ++row) {
       for (int m = lane; m < all_columns; m += 32) {
         out[row * row_size + m] = T(sums[row * row_size + m]);
