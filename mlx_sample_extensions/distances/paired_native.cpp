@@ -71,7 +71,6 @@ struct Sums {
 template <Metric M, typename T>
 MLX_SAMPLE_NATIVE void distances_in(const PairsOf<T>& pairs, size_t first, size_t last, T* out) {
   size_t whole = pairs.dims / 8 * 8;
-  size_t rest = pairs.dims - whole;
   for (size_t t = first; t < last; ++t) {
     const T* x = pairs.a + pairs.i[t] * pairs.dims;
     const T* y = pairs.b + pairs.j[t] * pairs.dims;
@@ -79,8 +78,8 @@ MLX_SAMPLE_NATIVE void distances_in(const PairsOf<T>& pairs, size_t first, size_
     for (size_t k = 0; k < whole; k += 8) {
       sums.add(load(x + k), load(y + k));
     }
-    if (rest > 0) {
-      sums.add(load(x + whole, rest), load(y + whole, rest));
+    for (size_t k = whole; k < pairs.dims; ++k) {
+      sums.add(v8{static_cast<float>(x[k])}, v8{static_cast<float>(y[k])});
     }
     out[t] = static_cast<T>(sums.distance());
   }
