@@ -2,6 +2,7 @@
 #include "distances/paired.h"
 #include "distances/paired_native.h"
 #include "distances/sizes.h"
+#include "evaluation.h"
 #include "mlx/backend/cpu/encoder.h"
 #include "mlx/backend/metal/device.h"
 #include "mlx/backend/metal/utils.h"
@@ -9,11 +10,6 @@
 namespace mlx_sample {
 
 namespace {
-
-mx::array& allocated(mx::array& out) {
-  out.set_data(mx::allocator::malloc(out.nbytes()));
-  return out;
-}
 
 // Calls f(T()), where T is the points' type.
 template <typename F>
@@ -38,14 +34,10 @@ class Launch {
  public:
   Launch(const std::string& kernel, const Arrays& inputs, Metric metric, mx::Stream s)
       : encoder_(mx::metal::get_command_encoder(s)), dims_(inputs[0].shape(1)) {
-    auto& d = mx::metal::device(s.device);
-    auto* library = d.get_library("mlx_ext", mx::metal::get_colocated_mtllib_path("mlx_ext"));
-    auto name = kernel + (wide() ? "_wide_" : "_narrow_") + mx::type_to_name(inputs[0]);
-    int constant = static_cast<int>(metric);
-    int few = dims_ <= 4 ? dims_ : 0;
+    const int few = dims_ <= 4 ? dims_ : 0;
     encoder_.set_compute_pipeline_state(
-        d.get_kernel(name, library, name + '_' + std::to_string(constant) + std::to_string(few),
-                     {{&constant, MTL::DataTypeInt, 0}, {&few, MTL::DataTypeInt, 1}}));
+        find_kernel(kernel + (wide() ? "_wide_" : "_narrow_") + mx::type_to_name(inputs[0]), s,
+                    {static_cast<int>(metric), few}));
     encoder_.set_bytes(PairedSizes{inputs[2].shape(0), inputs[0].shape(0), dims_}, 0);
   }
   Launch& in(const mx::array& a) {
@@ -78,7 +70,8 @@ class Launch {
 }  // namespace
 
 void PairedDistance::eval_cpu(const Arrays& inputs, Arrays& outputs) {
-  auto& out = allocated(outputs[0]);
+  auto& out = outputs[0];
+  allocate(out);
   with_type(out.dtype(), [&]<typename T>(T) {
     mx::cpu::get_command_encoder(stream()).dispatch(
         [pairs = pairs_of<T>(inputs), count = out.size(), m = metric_, to = out.data<T>()] {
@@ -88,7 +81,8 @@ void PairedDistance::eval_cpu(const Arrays& inputs, Arrays& outputs) {
 }
 
 void PairedDistance::eval_gpu(const Arrays& inputs, Arrays& outputs) {
-  auto& out = allocated(outputs[0]);
+  auto& out = outputs[0];
+  allocate(out);
   Launch launch("paired_distance", inputs, metric_, stream());
   for (auto& input : inputs) {
     launch.in(input);
@@ -97,7 +91,8 @@ void PairedDistance::eval_gpu(const Arrays& inputs, Arrays& outputs) {
 }
 
 void PairedGradient::eval_cpu(const Arrays& inputs, Arrays& outputs) {
-  auto& out = allocated(outputs[0]);
+  auto& out = outputs[0];
+  allocate(out);
   bool cosine = metric_ == Metric::Cosine;
   native::PairsByRow rows{inputs[6].data<int32_t>(), inputs[7].data<int32_t>(),
                           size_t(inputs[0].shape(0)), cosine ? inputs[8].data<float>() : nullptr,
@@ -110,7 +105,8 @@ void PairedGradient::eval_cpu(const Arrays& inputs, Arrays& outputs) {
 }
 
 void PairedGradient::eval_gpu(const Arrays& inputs, Arrays& outputs) {
-  auto& out = allocated(outputs[0]);
+  auto& out = outputs[0];
+  allocate(out);
   Launch launch("paired_gradient", inputs, metric_, stream());
   launch.in(inputs[0]).in(inputs[1]);
   for (size_t i = 3; i < 8; ++i) {

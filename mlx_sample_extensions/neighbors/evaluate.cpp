@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "counting_sort.h"
+#include "evaluation.h"
 #include "mlx/backend/cpu/encoder.h"
 #include "mlx/backend/cpu/parallel.h"
 #include "mlx/backend/metal/device.h"
@@ -107,13 +108,6 @@ Task task_of(const Arrays& inputs, Arrays& outputs, int k, float radius) {
 
 // ---- for the Metal device ----
 
-mx::array temporary(mx::Shape shape, mx::Dtype dtype, mx::Stream s) {
-  mx::array a(std::move(shape), dtype, nullptr, {});
-  a.set_data(mx::allocator::malloc(a.nbytes()));
-  mx::metal::get_command_encoder(s).add_temporary(a);
-  return a;
-}
-
 // The trees of all clouds, each in a part of its own of arrays that are large enough whatever the
 // clouds' sizes are.
 struct Forest {
@@ -164,22 +158,6 @@ struct Forest {
   }
 };
 
-MTL::ComputePipelineState* find_kernel(const Task& t, mx::Stream s) {
-  auto& d = mx::metal::device(s.device);
-  auto* library = d.get_library("mlx_ext", mx::metal::get_colocated_mtllib_path("mlx_ext"));
-  bool in_registers = t.k <= NEIGHBOR_LANES;
-  bool counts_all = !std::isinf(t.radius);
-  int few_dims = t.dims <= NEIGHBOR_FEW_DIMS ? static_cast<int>(t.dims) : 0;
-  std::string special = "find_neighbors";
-  for (int constant : {int(in_registers), int(counts_all), few_dims}) {
-    special += '_' + std::to_string(constant);
-  }
-  return d.get_kernel("find_neighbors", library, special,
-                      {{&in_registers, MTL::DataTypeBool, 0},
-                       {&counts_all, MTL::DataTypeBool, 1},
-                       {&few_dims, MTL::DataTypeInt, 2}});
-}
-
 }  // namespace
 
 void Neighbors::eval_cpu(const Arrays& inputs, Arrays& outputs) {
@@ -216,7 +194,11 @@ void Neighbors::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   encoder.add_host_task([forest, task] { forest.grow(task); });
   NeighborSizes sizes{
       queries, clouds, static_cast<int>(task.dims), k_, radius_ * radius_, slack_of(task.dims)};
-  encoder.set_compute_pipeline_state(find_kernel(task, stream()));
+  const bool in_registers = task.k <= NEIGHBOR_LANES;
+  const bool counts_all = !std::isinf(task.radius);
+  const int few_dims = task.dims <= NEIGHBOR_FEW_DIMS ? static_cast<int>(task.dims) : 0;
+  encoder.set_compute_pipeline_state(
+      find_kernel("find_neighbors", stream(), {in_registers, counts_all, few_dims}));
   encoder.set_bytes(sizes, 0);
   encoder.set_input_array(trees, 1);
   encoder.set_input_array(coordinates, 2);
