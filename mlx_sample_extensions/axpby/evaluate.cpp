@@ -1,5 +1,6 @@
 // axpby: evaluation, by loops on the host and by kernels on the Metal device.
 #include <algorithm>
+#include <cstdint>
 
 #include "axpby/axpby.h"
 #include "evaluation.h"
@@ -19,6 +20,7 @@ namespace {
 
 // So many elements are worth a core's attention.
 constexpr size_t kGrain = 1 << 16;
+constexpr size_t kLine = 64;  // bytes that memory moves at once
 
 // Elements at the same place of x and y belong together, and there are no gaps.
 bool is_contiguous(const mx::array& x, const mx::array& y) {
@@ -85,11 +87,31 @@ MLX_SAMPLE_NATIVE void combine_row(const T* x, const T* y, T* out, size_t n, flo
   }
 }
 
+// The same for a result that no cache will hold: its lines are not read before they are written.
+// Not in place.
+template <typename T>
+void combine_streamed(const T* x, const T* y, T* out, size_t n, float alpha, float beta) {
+  constexpr size_t kBlock = 4096 / sizeof(T);
+  alignas(kLine) T block[kBlock];
+  const size_t to_line = (kLine - reinterpret_cast<uintptr_t>(out) % kLine) % kLine / sizeof(T);
+  size_t i = std::min(to_line, n);
+  combine_row(x, y, out, i, alpha, beta);
+  for (; i < n; i += kBlock) {
+    const size_t count = std::min(kBlock, n - i);
+    combine_row(x + i, y + i, block, count, alpha, beta);
+    stream_row(reinterpret_cast<char*>(out + i), reinterpret_cast<const char*>(block),
+               count * sizeof(T));
+  }
+  finish_streaming();
+}
+
 // One pass over memory. BLAS's axpby works in place, so that y would have to be copied first.
 template <typename T>
 void run_contiguous(const T* x, const T* y, T* out, size_t n, float alpha, float beta) {
+  const bool streams = n * sizeof(T) > kBeyondCaches && out != x && out != y;
   mx::cpu::parallel_for(n, kGrain, [=](size_t first, size_t last) {
-    combine_row(x + first, y + first, out + first, last - first, alpha, beta);
+    (streams ? combine_streamed<T> : combine_row<T>)(x + first, y + first, out + first,
+                                                     last - first, alpha, beta);
   });
 }
 

@@ -55,6 +55,15 @@ def test_contiguous(rng, stream, dtype, np_dtype, eps, shape):
 
 
 @STREAMS
+@pytest.mark.parametrize("dtype, np_dtype, eps", TYPES, ids=lambda v: str(v).rpartition(".")[2])
+def test_results_beyond_the_caches(rng, stream, dtype, np_dtype, eps):
+    count = (34 << 20) // np.dtype(np_dtype).itemsize + 5
+    x, y = (np.tile(values(rng, (4099,), np_dtype), count // 4099 + 1)[:count] for _ in range(2))
+    z = axpby(as_array(x, dtype), as_array(y, dtype), 0.5, 3.0, stream=stream)
+    assert_axpby(z, x, y, 0.5, 3.0, eps)
+
+
+@STREAMS
 @pytest.mark.parametrize("alpha, beta", [(1.0, 0.0), (2.0, 1.0), (-0.5, 0.25)])
 def test_unusual_halves(stream, alpha, beta):
     special = [np.inf, -np.inf, np.nan, 65504, 65504, -65504, 6e-8, 6e-5, -6.1e-5, 0.0, -0.0]
