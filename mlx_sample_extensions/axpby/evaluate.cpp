@@ -91,7 +91,7 @@ MLX_SAMPLE_NATIVE void combine_row(const T* x, const T* y, T* out, size_t n, flo
 // Not in place.
 template <typename T>
 void combine_streamed(const T* x, const T* y, T* out, size_t n, float alpha, float beta) {
-  constexpr size_t kBlock = 4096 / sizeof(T);
+  constexpr size_t kBlock = 512 / sizeof(T);
   alignas(kLine) T block[kBlock];
   const size_t to_line = (kLine - reinterpret_cast<uintptr_t>(out) % kLine) % kLine / sizeof(T);
   size_t i = std::min(to_line, n);
