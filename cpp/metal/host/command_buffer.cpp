@@ -16,7 +16,6 @@ namespace metal::host {
 namespace {
 
 constexpr auto kPollInterval = std::chrono::milliseconds(50);
-constexpr auto kSpinTime = std::chrono::microseconds(15);
 constexpr size_t kBlock = 4096;
 constexpr size_t kBytesAlignment = 64;
 

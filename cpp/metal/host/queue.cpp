@@ -18,9 +18,6 @@
 namespace metal::host {
 namespace {
 
-// Waking a thread takes as long as a small kernel runs: stay awake for a moment.
-constexpr auto kSpinTime = std::chrono::microseconds(15);
-
 // Threads do not survive fork(): a queue of the child starts anew.
 std::atomic<uint32_t> fork_count{0};
 

@@ -2,11 +2,16 @@
 #pragma once
 
 #include <Metal/Command.hpp>
+#include <chrono>
 #include <memory>
 
 namespace metal::host {
 
 class CommandBufferObject;
+
+// Waking a thread takes as long as a few small kernels run: who waits stays awake for a moment,
+// which should cover what a program does between two of them.
+inline constexpr auto kSpinTime = std::chrono::microseconds(50);
 
 class QueueObject : public MTL::CommandQueue {
  public:
