@@ -172,6 +172,13 @@ def check(seed: int, threadgroup, threads: int, together: str = "") -> None:
     np.testing.assert_array_equal(got, program.results(threads, data), program.metal_source())
 
 
+# Once, constants that loops' first turns know left cases of switches that nothing reaches.
+@pytest.mark.parametrize("seed", [119611])
+@pytest.mark.parametrize("together", ["", "if (simd_sum(i) == 1u) return;"])
+def test_programs_that_were_not_compiled(seed: int, together: str):
+    check(seed, 64, 150, together)
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**31))
 def test_programs_of_single_threads(seed: int):

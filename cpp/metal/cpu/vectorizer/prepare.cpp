@@ -1,6 +1,7 @@
 #include "metal/cpu/vectorizer/prepare.h"
 
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/CodeGen/UnreachableBlockElim.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -138,6 +139,7 @@ llvm::PreservedAnalyses PreparePass::run(llvm::Function& body,
   passes.addPass(llvm::ScalarizerPass(everything));
   passes.addPass(llvm::InstSimplifyPass());
   passes.addPass(llvm::LowerSwitchPass());
+  passes.addPass(llvm::UnreachableBlockElimPass());  // cases of constants
   passes.addPass(llvm::UnifyFunctionExitNodesPass());
   passes.addPass(llvm::FixIrreduciblePass());
   passes.addPass(llvm::LoopSimplifyPass());
