@@ -29,6 +29,8 @@ MTL::ComputePipelineState* find_kernel(const std::string& name, mx::Stream s,
 // A call of a kernel, whose arguments are bound one after the other.
 class KernelCall {
  public:
+  static constexpr size_t kThreadgroup = 256;  // threads
+
   KernelCall(MTL::ComputePipelineState* kernel, mx::Stream s)
       : encoder_(mx::metal::get_command_encoder(s)) {
     encoder_.set_compute_pipeline_state(kernel);
@@ -47,9 +49,9 @@ class KernelCall {
     encoder_.set_output_array(a, next_++);
     return *this;
   }
-  // Threads along x, shared out by 256, and along y.
+  // Threads along x, in threadgroups, and along y.
   void run(size_t x, size_t y = 1) {
-    encoder_.dispatch_threads(MTL::Size(x, y, 1), MTL::Size(256, 1, 1));
+    encoder_.dispatch_threads(MTL::Size(x, y, 1), MTL::Size(kThreadgroup, 1, 1));
   }
 
  private:

@@ -1,4 +1,5 @@
 // Evaluation of distances: native loops on the host, kernels on the Metal device.
+#include "distances/dispatch.h"
 #include "distances/native.h"
 #include "distances/sizes.h"
 #include "evaluation.h"
@@ -41,19 +42,12 @@ mx::metal::CommandEncoder& bind_gradient(const char* kernel, const Arrays& input
 
 void PairwiseDistance::eval_cpu(const Arrays& inputs, Arrays& outputs) {
   allocate(outputs);
-  auto run = [&]<typename T>(T) {
+  with_type(dtype_, [&]<typename T>(T) {
     mx::cpu::get_command_encoder(stream()).dispatch(
         [sizes = sizes_of(inputs[0], inputs[1]), m = metric_, a = inputs[0].data<float>(),
          b = inputs[1].data<float>(),
          out = outputs[0].data<T>()] { native::distances(a, b, sizes, m, out); });
-  };
-  if (dtype_ == mx::float32) {
-    run(float());
-  } else if (dtype_ == mx::float16) {
-    run(mx::float16_t());
-  } else {
-    run(mx::bfloat16_t());
-  }
+  });
 }
 
 void PairwiseDistance::eval_gpu(const Arrays& inputs, Arrays& outputs) {

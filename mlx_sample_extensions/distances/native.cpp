@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "distances/dispatch.h"
 #include "mlx/backend/cpu/parallel.h"
 #include "native_loops.h"
 
@@ -355,27 +356,23 @@ class Gradients {
   std::vector<float> packed_;
 };
 
-// Calls f<metric>().
+// Calls f<metric>() for a metric that is a sum over differences.
 template <typename F>
-void with_metric(Metric metric, F&& f) {
-  switch (metric) {
-    case Metric::Euclidean:
-      return f.template operator()<Metric::Euclidean>();
-    case Metric::SquaredEuclidean:
-      return f.template operator()<Metric::SquaredEuclidean>();
-    case Metric::Manhattan:
-      return f.template operator()<Metric::Manhattan>();
-    case Metric::Cosine:
-      break;
-  }
-  throw std::logic_error("[native::with_metric] The cosine is no sum over differences.");
+void with_sum(Metric metric, F&& f) {
+  with_metric(metric, [&]<Metric M>() {
+    if constexpr (M == Metric::Cosine) {
+      throw std::logic_error("[native::with_sum] The cosine is no sum over differences.");
+    } else {
+      f.template operator()<M>();
+    }
+  });
 }
 
 }  // namespace
 
 template <typename T>
 void distances(const float* a, const float* b, const PairSizes& s, Metric metric, T* out) {
-  with_metric(metric, [&]<Metric M>() {
+  with_sum(metric, [&]<Metric M>() {
     for (size_t i = 0; i < s.batch; ++i) {
       distances_of_batch<M>(a + i * s.rows * s.dims, b + i * s.columns * s.dims, s,
                             out + i * s.rows * s.columns);
@@ -385,7 +382,7 @@ void distances(const float* a, const float* b, const PairSizes& s, Metric metric
 
 void distance_gradients(const float* a, const float* b, const float* d, const float* g,
                         const PairSizes& s, Metric metric, float* ga, float* gb) {
-  with_metric(metric, [&]<Metric M>() {
+  with_sum(metric, [&]<Metric M>() {
     for (size_t i = 0; i < s.batch; ++i) {
       size_t pairs = i * s.rows * s.columns;
       Gradients gradients(a + i * s.rows * s.dims, b + i * s.columns * s.dims, d + pairs, g + pairs,

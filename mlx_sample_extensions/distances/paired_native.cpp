@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "distances/dispatch.h"
 #include "mlx/backend/cpu/parallel.h"
 #include "native_loops.h"
 
@@ -139,26 +140,11 @@ MLX_SAMPLE_NATIVE void gradient_in(const PairsOf<T>& pairs, const PairsByRow& ro
   }
 }
 
-// Calls f<metric>().
-template <typename F>
-void with_any_metric(Metric metric, F&& f) {
-  switch (metric) {
-    case Metric::Euclidean:
-      return f.template operator()<Metric::Euclidean>();
-    case Metric::SquaredEuclidean:
-      return f.template operator()<Metric::SquaredEuclidean>();
-    case Metric::Manhattan:
-      return f.template operator()<Metric::Manhattan>();
-    case Metric::Cosine:
-      return f.template operator()<Metric::Cosine>();
-  }
-}
-
 }  // namespace
 
 template <typename T>
 void paired_distances(const PairsOf<T>& pairs, size_t count, Metric metric, T* out) {
-  with_any_metric(metric, [&]<Metric M>() {
+  with_metric(metric, [&]<Metric M>() {
     mx::cpu::parallel_for(count, kPairGrain, [&](size_t first, size_t last) {
       distances_in<M>(pairs, first, last, out);
     });
@@ -168,7 +154,7 @@ void paired_distances(const PairsOf<T>& pairs, size_t count, Metric metric, T* o
 template <typename T>
 void paired_gradient(const PairsOf<T>& pairs, const PairsByRow& rows, const T* g, const T* d,
                      Metric metric, T* out) {
-  with_any_metric(metric, [&]<Metric M>() {
+  with_metric(metric, [&]<Metric M>() {
     mx::cpu::parallel_for(rows.rows, kRowGrain, [&](size_t first, size_t last) {
       gradient_in<M>(pairs, rows, g, d, first, last, out);
     });

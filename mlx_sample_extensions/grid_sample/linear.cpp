@@ -4,12 +4,11 @@
 #include <limits>
 #include <stdexcept>
 
+#include "rules.h"
+
 namespace mlx_sample {
 
 namespace {
-
-// The kernels index their arguments as row-contiguous.
-mx::array dense(const mx::array& a, mx::Stream s) { return mx::contiguous(a, false, s); }
 
 // Kernels number the pixels of all pictures, and the samples of each, with 32 bits.
 void check_sizes(int pictures, int height, int width, int channels, const mx::array& grid) {
