@@ -35,14 +35,17 @@ bool has_long_blocks(const llvm::Module& module) {
   });
 }
 
-// The target's own pipeline, but for instructions that registers have been given: putting them in
-// order once more takes time quadratic in the length of a block, and processors do so themselves.
+// The target's own pipeline, but for two passes. Putting instructions in order once more after
+// registers are given takes time quadratic in the length of a block, and processors do so
+// themselves. Prologues that moved down to where they are needed would, on x86, overwrite r11 as
+// they probe large frames, though it may hold a value there.
 void add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachine& target,
                         const llvm::Module& module, llvm::raw_pwrite_stream& stream,
                         llvm::CodeGenFileType type) {
   auto* machine_code = new llvm::MachineModuleInfoWrapperPass(&target);
   llvm::TargetPassConfig* steps = target.createPassConfig(passes);
   steps->setDisableVerify(true);
+  steps->disablePass(&llvm::ShrinkWrapID);
   if (has_long_blocks(module)) steps->disablePass(&llvm::PostRASchedulerID);
   passes.add(steps);
   passes.add(machine_code);
