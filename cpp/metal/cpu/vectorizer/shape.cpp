@@ -20,9 +20,13 @@ Shape Shape::pattern(Offsets offsets, unsigned zero_bits, bool exact, bool no_wr
   }
   Shape shape = uniform(zero_bits);
   if (same) return shape;
+  // Below the zeros of lane 0's value there is room for offsets.
+  const int64_t room = int64_t{1} << std::min(zero_bits, 62u);
+  shape.no_wrap_ = no_wrap || std::ranges::all_of(offsets, [room](int64_t offset) {
+                     return offset >= 0 && offset < room;
+                   });
   shape.offsets_ = std::move(offsets);
   shape.exact_ = exact;
-  shape.no_wrap_ = no_wrap;
   return shape;
 }
 
