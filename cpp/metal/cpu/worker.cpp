@@ -147,6 +147,7 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
   dispatch_.store(&dispatch);
   next_ = first;
   last_ = last;
+  may_fetch_ = true;
   group_.launch = &dispatch.launch();
   group_.memory = threadgroup_memory_ + kMemoryMargin;
   group_.scheduler = &scheduler_;
@@ -176,8 +177,14 @@ void Worker::run_directly() {
     carriers_.give_back(carrier);
     return;
   }
-  dispatch_.load()->fail(std::exchange(fault_, Fault{}), group_);
+  const Fault fault = std::exchange(fault_, Fault{});
   carriers_.reset_all();
+  // What is fetched ahead may depend on what is yet to be written.
+  if (std::exchange(fetching_, false) && fault.kind != Fault::Stopped) {
+    may_fetch_ = false;
+  } else {
+    dispatch_.load()->fail(fault, group_);
+  }
 }
 
 void Worker::carrier_body(Fibre* self) {
@@ -242,12 +249,15 @@ void Worker::advance() {
 }
 
 // So that it is there when its turn comes.
-void Worker::fetch_next(const Dispatch& dispatch) const {
-  if (next_ + 1 >= last_) return;
+void Worker::fetch_next(const Dispatch& dispatch) {
+  if (!may_fetch_ || next_ + 1 >= last_) return;
   Group next = group_;
   step(next);
   const CpuCode& code = dispatch.code(next);
-  if (code.fetches) code.entry(&next, kFetchUnit);
+  if (!code.fetches) return;
+  fetching_ = true;
+  code.entry(&next, kFetchUnit);
+  fetching_ = false;
 }
 
 }  // namespace metal::cpu

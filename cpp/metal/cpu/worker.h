@@ -66,7 +66,7 @@ class Worker {
   void run_as_fibres();
   void place(uint64_t index);
   void advance();
-  void fetch_next(const Dispatch& dispatch) const;
+  void fetch_next(const Dispatch& dispatch);
   bool needs_fibres(const CpuCode& code) const;
   uint32_t units(const CpuCode& code) const;
 
@@ -78,6 +78,8 @@ class Worker {
   Group group_{};
   uint64_t next_ = 0;  // threadgroups [next_, last_) are still to run
   uint64_t last_ = 0;
+  bool fetching_ = false;
+  bool may_fetch_ = true;
   UnitScheduler scheduler_;
   FibrePool carriers_;                  // run threadgroups that need no fibres
   FibrePool thread_fibres_;             // one per thread

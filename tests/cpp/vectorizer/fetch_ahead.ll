@@ -14,3 +14,58 @@ define void @kernel(ptr addrspace(1) %out, ptr addrspace(1) %indices, ptr addrsp
   store float %value, ptr addrspace(1) %to
   ret void
 }
+
+; Here the rows of a sparse matrix: positions give the entries, which give what is fetched. A row's first entries will do.
+; CHECK-LABEL: define void @rows.fetch
+; CHECK: %first = load i32
+; CHECK: %turn = phi i32 [ 0, %entry ], [ %[[NEXT:.*]], %loop ]
+; CHECK: %column = load i32
+; CHECK: call void @llvm.prefetch.p1
+; CHECK-NOT: store
+; CHECK: %[[NEXT]] = add
+; CHECK: icmp ult i32 %[[NEXT]], 8
+; CHECK: br i1
+; CHECK: ret void
+define void @rows(ptr addrspace(1) %out, ptr addrspace(1) %starts, ptr addrspace(1) %columns, ptr addrspace(1) %x, i64 %i) {
+entry:
+  %at = getelementptr i32, ptr addrspace(1) %starts, i64 %i
+  %first = load i32, ptr addrspace(1) %at
+  %behind = getelementptr i32, ptr addrspace(1) %at, i64 1
+  %last = load i32, ptr addrspace(1) %behind
+  br label %loop
+loop:
+  %k = phi i32 [ %first, %entry ], [ %after, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %more, %loop ]
+  %place = getelementptr i32, ptr addrspace(1) %columns, i32 %k
+  %column = load i32, ptr addrspace(1) %place
+  %far = getelementptr float, ptr addrspace(1) %x, i32 %column
+  %value = load float, ptr addrspace(1) %far
+  %more = fadd float %sum, %value
+  %after = add i32 %k, 1
+  %done = icmp uge i32 %after, %last
+  br i1 %done, label %exit, label %loop
+exit:
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %i
+  store float %more, ptr addrspace(1) %to
+  ret void
+}
+
+; Nothing new is read in this loop's turns: what comes next lies behind what came before.
+; CHECK-NOT: @row_of_many.fetch
+define void @row_of_many(ptr addrspace(1) %out, ptr addrspace(1) %indices, ptr addrspace(1) %rows, i64 %i) {
+entry:
+  %at = getelementptr i32, ptr addrspace(1) %indices, i64 %i
+  %row = load i32, ptr addrspace(1) %at
+  br label %loop
+loop:
+  %k = phi i32 [ %row, %entry ], [ %after, %loop ]
+  %far = getelementptr float, ptr addrspace(1) %rows, i32 %k
+  %value = load float, ptr addrspace(1) %far
+  %to = getelementptr float, ptr addrspace(1) %out, i32 %k
+  store float %value, ptr addrspace(1) %to
+  %after = add i32 %k, 1
+  %done = icmp eq i32 %after, 100
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}

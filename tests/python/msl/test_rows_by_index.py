@@ -33,6 +33,30 @@ CHAIN = """
 """
 
 
+SUM = """
+    uint elem = thread_position_in_grid.x;
+    if (elem >= uint(count[0]) * width[0]) return;
+    uint row = elem / width[0], column = elem % width[0];
+    float sum = 0;
+    for (int k = starts[row]; k < starts[row + 1]; ++k) {
+        sum += weights[k] * x[index[k] * width[0] + column];
+    }
+    out[elem] = sum;
+"""
+
+# Where it has yet to be written, the kernel's own output says to look far beyond the others' ends.
+OWN_LINKS = """
+    uint lane = thread_index_in_simdgroup, row = thread_position_in_grid.x / 32;
+    device atomic<int>* link = &links[2 * row];
+    if (lane < 2) atomic_fetch_sub_explicit(link + lane, (1 << 28) - int(row), memory_order_relaxed);
+    simdgroup_barrier(mem_flags::mem_device);
+    const device int* read = (const device int*)link;
+    float sum = 0;
+    for (int k = read[0]; k <= read[1]; ++k) sum += x[index[k] * 32 + lane];
+    atomic_store_explicit(&out[row * 32 + lane], int(sum), memory_order_relaxed);
+"""
+
+
 def run(
     source: str, inputs: dict, shape: tuple, threads: int, threadgroup, **options
 ) -> np.ndarray:
@@ -97,6 +121,46 @@ def test_index_found_by_index(width, rng):
     got = run(CHAIN, inputs, (64, width), 64 * width, (256, 1, 1))
     second = np.where(flags[index], index[index], index)
     np.testing.assert_array_equal(got, inputs["x"][second])
+
+
+@pytest.mark.parametrize("width", [1, 16, 33, 64, 192])
+@pytest.mark.parametrize("most", [0, 1, 3, 40])
+def test_sums_of_lists(width, most, rng):
+    """Lists are longer than what is fetched of them, or empty."""
+    count = 77
+    starts = np.cumsum(np.append(0, rng.integers(0, most + 1, count))).astype(np.int32)
+    inputs = case(rng, rows=57, count=max(starts[-1], 1), width=width)
+    index = inputs["index"] = np.abs(inputs["index"])
+    weights = rng.standard_normal(len(index)).astype(np.float32)
+    inputs |= {"count": np.array([count], np.int32), "starts": starts, "weights": weights}
+    got = run(SUM, inputs, (count, width), count * width + 5, (256, 1, 1))
+    shares = weights[:, None].astype(np.float64) * inputs["x"][index]
+    expected = [shares[a:b].sum(0) for a, b in zip(starts, starts[1:])]
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_links_that_the_kernel_writes(rng):
+    """Fetching ahead ends, not the kernel, where it reads what is yet to be written."""
+    rows = 300
+    x = rng.integers(0, 100, (rows, 32)).astype(np.float32)
+    index = rng.permutation(rows).astype(np.int32)
+    kernel = mx.fast.metal_kernel(
+        name="links",
+        input_names=["x", "index"],
+        output_names=["out", "links"],
+        source=OWN_LINKS,
+        atomic_outputs=True,
+    )
+    out, links = kernel(
+        inputs=[mx.array(x), mx.array(index)],
+        grid=(rows * 32, 1, 1),
+        threadgroup=(64, 1, 1),
+        output_shapes=[(rows, 32), (rows, 2)],
+        output_dtypes=[mx.int32, mx.int32],
+        init_value=1 << 28,
+    )
+    np.testing.assert_array_equal(np.array(links)[:, 0], np.arange(rows))
+    np.testing.assert_array_equal(np.array(out), x[index])
 
 
 def test_grids_of_several_dimensions(rng):

@@ -1,11 +1,13 @@
 #include "metal/cpu/vectorizer/fetch_ahead.h"
 
+#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/lower.h"
@@ -18,7 +20,30 @@ using llvm::Value;
 using Set = llvm::SmallPtrSet<const Value*, 32>;
 
 constexpr unsigned kMostInstructions = 256;  // of the function that fetches
+constexpr unsigned kMostTurns = 8;           // of its loops
 constexpr auto kDeviceMemory = static_cast<unsigned>(AddressSpace::Device);
+
+bool is_device_memory(const Value* address) {
+  return address->getType()->getPointerAddressSpace() == kDeviceMemory;
+}
+
+bool reads_constants(const Instruction& instruction) {
+  return instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load);
+}
+
+// The address of an access to memory that other threads may write; null for anything else.
+const Value* device_address(const Instruction& instruction) {
+  const Value* address = llvm::getLoadStorePointerOperand(&instruction);
+  if (const auto* atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction))
+    address = atomic->getPointerOperand();
+  if (!address || reads_constants(instruction)) return nullptr;
+  return is_device_memory(address) ? address : nullptr;
+}
+
+bool is_read(const Value* value) {
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
+  return load && device_address(*load);
+}
 
 // What depends on any of `sources`, these included.
 Set dependents(llvm::ArrayRef<const Instruction*> sources) {
@@ -32,97 +57,212 @@ Set dependents(llvm::ArrayRef<const Instruction*> sources) {
   return found;
 }
 
-// The address of an access to memory that other threads may write; null for anything else.
-Value* device_address(Instruction& instruction) {
-  Value* address = llvm::getLoadStorePointerOperand(&instruction);
-  if (auto* atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction))
-    address = atomic->getPointerOperand();
-  if (!address || instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load)) return nullptr;
-  return address->getType()->getPointerAddressSpace() == kDeviceMemory ? address : nullptr;
+// The reads that a value rests on.
+llvm::SmallVector<const Instruction*> reads_behind(const Value* value) {
+  Set found;
+  llvm::SmallVector<const Instruction*> reads;
+  llvm::SmallVector<const Value*> work{value};
+  while (!work.empty()) {
+    const auto* instruction = llvm::dyn_cast<Instruction>(work.pop_back_val());
+    if (!instruction || !found.insert(instruction).second) continue;
+    if (is_read(instruction)) reads.push_back(instruction);
+    work.append(instruction->value_op_begin(), instruction->value_op_end());
+  }
+  return reads;
 }
 
-bool is_lane_operation(const Instruction& instruction) {
+// How many reads a value rests on that had to wait for each other. Three stand for any more.
+class Levels {
+ public:
+  explicit Levels(llvm::Function& body) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (llvm::BasicBlock* block : llvm::ReversePostOrderTraversal(&body)) {
+        for (Instruction& instruction : *block) changed |= update(instruction);
+      }
+    }
+  }
+
+  unsigned operator[](const Value* value) const { return levels_.lookup(value); }
+
+ private:
+  bool update(const Instruction& instruction) {
+    unsigned level = 0;
+    for (const Value* operand : instruction.operand_values())
+      level = std::max(level, (*this)[operand]);
+    if (is_read(&instruction)) level = std::min(level + 1, 3u);
+    return std::exchange(levels_[&instruction], level) != level;
+  }
+
+  llvm::DenseMap<const Value*, unsigned> levels_;
+};
+
+// Neither threads' own variables nor what they share and write are there to be read.
+bool is_dropped(const Instruction& instruction) {
+  if (instruction.mayWriteToMemory()) return true;
+  if (llvm::isa<llvm::LoadInst>(instruction))
+    return !device_address(instruction) && !reads_constants(instruction);
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
   return callee && callee->getName().starts_with(compiler::kRuntimePrefix);
 }
 
 // Sorts out what the body does.
-struct Plan {
-  llvm::SmallVector<Instruction*> fetched;  // accesses at addresses that were read
-  llvm::SmallVector<const Instruction*> dropped;
-  Set unknown;  // what depends on the latter
-
-  explicit Plan(llvm::Function& body) {
-    llvm::SmallVector<const Instruction*> reads;
-    for (Instruction& instruction : llvm::instructions(body)) {
-      if (llvm::isa<llvm::LoadInst>(instruction) && device_address(instruction))
-        reads.push_back(&instruction);
-    }
-    const Set read = dependents(reads);
-    const llvm::DominatorTree dominators(body);
-    const llvm::LoopInfo loops(dominators);
-    for (Instruction& instruction : llvm::instructions(body)) {
-      Value* address = device_address(instruction);
-      const bool indirect = address && read.contains(address);
-      if (indirect && !loops.getLoopFor(instruction.getParent())) fetched.push_back(&instruction);
-      if (indirect || instruction.mayWriteToMemory() || is_lane_operation(instruction))
-        dropped.push_back(&instruction);
-    }
-    // Nor does it read where it does not know.
-    unknown = dependents(dropped);
+class Plan {
+ public:
+  explicit Plan(llvm::Function& body) : body_(body), levels_(body), loops_(dominators_) {
+    llvm::SmallVector<const Instruction*> indirect;
     for (const Instruction& instruction : llvm::instructions(body)) {
-      const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-      if (load && unknown.contains(load->getPointerOperand()) && !llvm::is_contained(dropped, load))
-        dropped.push_back(load);
+      const Value* address = device_address(instruction);
+      if (address && levels_[address] > 0) {
+        indirect.push_back(&instruction);
+      } else if (is_dropped(instruction)) {
+        dropped.push_back(&instruction);
+      }
     }
+    for (const Instruction* access : indirect) {
+      if (is_foreseen(*access)) fetched.push_back(access);
+    }
+    sort_out(indirect);
+    find_unknown();
   }
 
   // No way depends on what the function does not know.
-  bool ways_are_known(llvm::Function& body) const {
-    return llvm::none_of(body, [&](const llvm::BasicBlock& block) {
+  bool ways_are_known() const {
+    return llvm::none_of(body_, [&](const llvm::BasicBlock& block) {
       return block.getTerminator()->getNumSuccessors() > 1 &&
-             unknown.contains(block.getTerminator());
+             unknown_.contains(block.getTerminator());
     });
   }
+
+  llvm::SmallVector<const Instruction*> fetched;  // accesses at addresses that were read
+  llvm::SmallVector<const Instruction*> dropped;
+
+ private:
+  // In a loop whose turns read the address, not only go on from one that was read before it.
+  bool is_foreseen(const Instruction& access) const {
+    const Value* address = device_address(access);
+    if (levels_[address] > 2) return false;
+    const llvm::Loop* loop = loops_.getLoopFor(access.getParent());
+    return !loop || llvm::any_of(reads_behind(address),
+                                 [loop](const Instruction* read) { return loop->contains(read); });
+  }
+
+  // What an address that is fetched rests on must be read; everything else that is read at such
+  // addresses goes.
+  void sort_out(llvm::ArrayRef<const Instruction*> indirect) {
+    Set needed;
+    for (const Instruction* access : fetched) {
+      const Value* address = device_address(*access);
+      if (levels_[address] < 2) continue;
+      const auto reads = reads_behind(address);
+      needed.insert(reads.begin(), reads.end());
+    }
+    llvm::erase_if(fetched, [&](const Instruction* access) { return needed.contains(access); });
+    for (const Instruction* access : indirect) {
+      if (!needed.contains(access)) dropped.push_back(access);
+    }
+  }
+
+  void find_unknown() {
+    unknown_ = dependents(dropped);
+    // Nor does it read where it does not know.
+    for (const Instruction& instruction : llvm::instructions(body_)) {
+      const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+      if (load && unknown_.contains(load->getPointerOperand()) &&
+          !llvm::is_contained(dropped, load))
+        dropped.push_back(load);
+    }
+    llvm::erase_if(fetched, [&](const Instruction* access) {
+      return unknown_.contains(device_address(*access));
+    });
+  }
+
+  llvm::Function& body_;
+  const Levels levels_;
+  const llvm::DominatorTree dominators_{body_};
+  const llvm::LoopInfo loops_;
+  Set unknown_;  // what depends on what is dropped
 };
 
 void fetch(Instruction& access) {
   llvm::IRBuilder<> b(&access);
-  Value* address = device_address(access);
+  auto* address = const_cast<Value*>(device_address(access));
   const bool writes = access.mayWriteToMemory();
   b.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
                     {address, b.getInt32(writes), b.getInt32(3), b.getInt32(1)});
+}
+
+// Enough is fetched, and the function over, when a loop has had so many turns. That also ends
+// loops that read their limits before these were written.
+void limit_turns(llvm::Loop& loop, llvm::DominatorTree& dominators, llvm::LoopInfo& loops) {
+  llvm::BasicBlock *header = loop.getHeader(), *latch = loop.getLoopLatch();
+  llvm::Function& function = *header->getParent();
+  llvm::LLVMContext& context = function.getContext();
+  llvm::BasicBlock* again = llvm::SplitEdge(latch, header, &dominators, &loops);
+  auto* enough = llvm::BasicBlock::Create(context, "enough", &function);
+  llvm::IRBuilder<> b(header, header->begin());
+  llvm::PHINode* turn = b.CreatePHI(b.getInt32Ty(), 2, "turn");
+  b.SetInsertPoint(again->getTerminator());
+  Value* next = b.CreateAdd(turn, b.getInt32(1));
+  b.CreateCondBr(b.CreateICmpULT(next, b.getInt32(kMostTurns)), header, enough);
+  again->getTerminator()->eraseFromParent();
+  for (llvm::BasicBlock* from : llvm::predecessors(header))
+    turn->addIncoming(from == again ? next : b.getInt32(0), from);
+  b.SetInsertPoint(enough);
+  llvm::Type* result = function.getReturnType();
+  result->isVoidTy() ? b.CreateRetVoid() : b.CreateRet(llvm::Constant::getNullValue(result));
+}
+
+bool is_fetch(const Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return call && call->getIntrinsicID() == llvm::Intrinsic::prefetch;
+}
+
+// Whether its turns are known to end, and worth it.
+bool fetches_in_turns(const llvm::Loop& loop) {
+  return loop.getLoopLatch() && llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {
+           return llvm::any_of(*block, is_fetch);
+         });
+}
+
+void limit_loops(llvm::Function& fetching) {
+  llvm::DominatorTree dominators(fetching);
+  llvm::LoopInfo loops(dominators);
+  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    if (fetches_in_turns(*loop)) limit_turns(*loop, dominators, loops);
+  }
 }
 
 }  // namespace
 
 llvm::Function* clone_for_fetching(llvm::Function& body) {
   const Plan plan(body);
-  if (plan.fetched.empty() || !plan.ways_are_known(body)) return nullptr;
+  if (plan.fetched.empty() || !plan.ways_are_known()) return nullptr;
   llvm::ValueToValueMapTy clones;
   llvm::Function* clone = llvm::CloneFunction(&body, clones);
   clone->setName(body.getName() + ".fetch");
-  for (Instruction* access : plan.fetched) fetch(*llvm::cast<Instruction>(clones[access]));
+  for (const Instruction* access : plan.fetched) fetch(*llvm::cast<Instruction>(clones[access]));
   for (const Instruction* instruction : plan.dropped) {
     auto* copy = llvm::cast<Instruction>(clones[instruction]);
     if (!copy->getType()->isVoidTy())
       copy->replaceAllUsesWith(llvm::Constant::getNullValue(copy->getType()));
     copy->eraseFromParent();
   }
+  limit_loops(*clone);
   return clone;
 }
 
 bool is_quick(llvm::Function& fetching) {
   const llvm::DominatorTree dominators(fetching);
-  return llvm::LoopInfo(dominators).empty() && fetching.getInstructionCount() <= kMostInstructions;
+  const llvm::LoopInfo loops(dominators);
+  return fetching.getInstructionCount() <= kMostInstructions &&
+         llvm::all_of(loops.getLoopsInPreorder(),
+                      [](const llvm::Loop* loop) { return fetches_in_turns(*loop); });
 }
 
 bool fetches(const llvm::Function& wide) {
-  return llvm::any_of(llvm::instructions(wide), [](const Instruction& instruction) {
-    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-    return call && call->getIntrinsicID() == llvm::Intrinsic::prefetch;
-  });
+  return llvm::any_of(llvm::instructions(wide), is_fetch);
 }
 
 }  // namespace metal::cpu
