@@ -6,13 +6,11 @@
 
 using namespace metal;
 
-// Whether the derivatives by the grid's coordinates are wanted too.
-constant bool slopes [[function_constant(6)]];
-// Channels of a lane in the points' gradients, and whether the last ones have fewer.
-constant int per_lane [[function_constant(7)]];
-constant bool partial [[function_constant(8)]];
+// Channels of a lane of a SIMD-group, at most two, and whether the last ones have fewer.
+constant int per_lane [[function_constant(6)]];
+constant bool partial [[function_constant(7)]];
 // Whether rows have threads more than there are channels.
-constant bool ragged [[function_constant(9)]];
+constant bool ragged [[function_constant(8)]];
 
 template <typename T>
 [[kernel]] void grid_taps(
@@ -20,23 +18,14 @@ template <typename T>
     device const T* grid [[buffer(1)]],
     device uint* pixels [[buffer(2)]],
     device float* weights [[buffer(3)]],
-    device float* by_column [[buffer(4)]],
-    device float* by_row [[buffer(5)]],
     uint2 position [[thread_position_in_grid]]) {
   const uint picture = position.y;
   const size_t point = size_t(picture) * sizes.points + position.x;
-  const float x = grid[2 * point], y = grid[2 * point + 1];
-  const Taps values = taps_around(x, y, picture, sizes, column_order, row_order);
+  const Taps around = taps_around(
+      grid[2 * point], grid[2 * point + 1], picture, sizes, column_order, row_order);
   FOR_EACH_TAP {
-    pixels[point * taps + t] = values.pixels[t];
-    weights[point * taps + t] = values.weights[t];
-  }
-  if (!slopes) return;
-  const Taps columns = taps_around(x, y, picture, sizes, column_order + 1, row_order);
-  const Taps rows = taps_around(x, y, picture, sizes, column_order, row_order + 1);
-  FOR_EACH_TAP {
-    by_column[point * taps + t] = columns.weights[t];
-    by_row[point * taps + t] = rows.weights[t];
+    pixels[point * taps + t] = around.pixels[t];
+    weights[point * taps + t] = around.weights[t];
   }
 }
 
@@ -118,62 +107,119 @@ template <typename T>
   if (ragged && channel >= channels) return;
   const size_t first_point = size_t(position.y) * sizes.points;
   values += first_point * channels;
-  shares += first_point * sizes.taps;
+  shares += first_point * taps;
   starts += size_t(position.y) * (pixels + 2);
   float sum = 0;
   for (int i = starts[pixel], last = starts[pixel + 1]; i < last; ++i) {
     const GridShare share = shares[i];
-    sum += share.weight * float(values[size_t(share.point) * channels + channel]);
+    sum += share.weight * float(values[size_t(share.tap / taps) * channels + channel]);
   }
   out[(size_t(position.y) * pixels + pixel) * channels + channel] = sum;
 }
 
-// The points' gradients. Where there are many channels, SIMD-groups have a block of them each and
-// leave a part of the sum.
+// The channels of a lane where SIMD-groups have a block of a pixel's or a point's.
+#define FOR_EACH_LANE_CHANNEL                                                          \
+  _Pragma("clang loop unroll(full)") for (uint k = 0, c = first_channel; k < per_lane; \
+                                          ++k, c += 32) if (!partial || c < channels)
+
+// The same with a SIMD-group for a pixel. It also leaves, for each tap, the product of its pixel's
+// channels in x with its point's values: what the points' gradients are made of.
 template <typename T>
-[[kernel]] void grid_gradient(
+[[kernel]] void grid_gather_products(
+    constant GridSizes& sizes [[buffer(0)]],
+    device const T* values [[buffer(1)]],
+    device const int* starts [[buffer(2)]],
+    device const GridShare* shares [[buffer(3)]],
+    device float* out [[buffer(4)]],
+    device const T* x [[buffer(5)]],
+    device float* products [[buffer(6)]],
+    uint2 position [[thread_position_in_grid]],
+    uint lane [[thread_index_in_simdgroup]]) {
+  const uint channels = sizes.channels, blocks = sizes.blocks, pixels = sizes.height * sizes.width;
+  const uint part = position.x / 32, pixel = part / blocks, block = part % blocks;
+  const uint first_channel = block * (32 * per_lane) + lane;
+  const size_t first_point = size_t(position.y) * sizes.points;
+  const size_t element = (size_t(position.y) * pixels + pixel) * channels;
+  values += first_point * channels;
+  shares += first_point * taps;
+  products += first_point * taps * blocks;
+  starts += size_t(position.y) * (pixels + 2);
+  const int first = starts[pixel], last = starts[pixel + 1];
+  float here[2] = {0, 0}, sum[2] = {0, 0};
+  if (first < last) FOR_EACH_LANE_CHANNEL here[k] = x[element + c];
+  for (int i = first; i < last; ++i) {
+    const GridShare share = shares[i];
+    const size_t row = size_t(share.tap / taps) * channels;
+    float product = 0;
+    FOR_EACH_LANE_CHANNEL {
+      const float value = values[row + c];
+      sum[k] += share.weight * value;
+      product += here[k] * value;
+    }
+    product = simd_sum(product);
+    if (lane == 0) products[size_t(share.tap) * blocks + block] = product;
+  }
+  FOR_EACH_LANE_CHANNEL out[element + c] = sum[k];
+}
+
+// These products alone. With few channels a thread does all those of a point.
+template <typename T>
+[[kernel]] void grid_products(
     constant GridSizes& sizes [[buffer(0)]],
     device const T* x [[buffer(1)]],
-    device const T* cotangent [[buffer(2)]],
+    device const T* values [[buffer(2)]],
     device const uint* pixels [[buffer(3)]],
-    device const float* by_column [[buffer(4)]],
-    device const float* by_row [[buffer(5)]],
-    device float2* parts [[buffer(6)]],
+    device float* products [[buffer(4)]],
     uint2 position [[thread_position_in_grid]],
     uint lane [[thread_index_in_simdgroup]]) {
   const uint channels = sizes.channels, blocks = sizes.blocks;
-  const uint part = few ? position.x : position.x / 32;
-  const size_t first_point = size_t(position.y) * sizes.points;
-  const size_t point = first_point + part / blocks;
-  const Taps columns = taps_at(point, pixels, by_column);
-  const Taps rows = taps_at(point, pixels, by_row);
-  const uint first = few ? 0 : part % blocks * (32 * per_lane) + lane;
+  const uint part = few ? position.x : position.x / 32, block = part % blocks;
+  const size_t point = size_t(position.y) * sizes.points + part / blocks;
+  const uint first = few ? 0 : block * (32 * per_lane) + lane;
   const uint count = few ? channels : per_lane;
-  float2 sum = 0;
+  pixels += point * taps;
+  products += point * taps * blocks + block;
+  float sums[16];
+  FOR_EACH_TAP sums[t] = 0;
   for (uint k = 0; k < count; ++k) {
     const uint c = few ? k : first + 32 * k;
     if (partial && c >= channels) break;
-    const float g = cotangent[point * channels + c];
-    FOR_EACH_TAP if (columns.pixels[t] != sizes.none) {
-      const float value = g * float(x[size_t(columns.pixels[t]) * channels + c]);
-      sum.x += columns.weights[t] * value;
-      sum.y += rows.weights[t] * value;
+    const float value = values[point * channels + c];
+    FOR_EACH_TAP if (pixels[t] != sizes.none) {
+      sums[t] += value * float(x[size_t(pixels[t]) * channels + c]);
     }
   }
-  if (!few) sum = float2(simd_sum(sum.x), simd_sum(sum.y));
-  if (few || lane == 0) parts[first_point * blocks + part] = sum;
+  if (few) {
+    FOR_EACH_TAP products[t] = sums[t];
+    return;
+  }
+  float mine = 0;
+  FOR_EACH_TAP {
+    const float sum = simd_sum(sums[t]);
+    if (lane == uint(t)) mine = sum;
+  }
+  if (lane < uint(taps)) products[lane * blocks] = mine;
 }
 
-// Sums of the parts.
+// The points' gradients.
 template <typename T>
-[[kernel]] void grid_join(
+[[kernel]] void grid_gradient(
     constant GridSizes& sizes [[buffer(0)]],
-    device const float2* parts [[buffer(1)]],
-    device T* out [[buffer(2)]],
+    device const T* grid [[buffer(1)]],
+    device const float* products [[buffer(2)]],
+    device T* out [[buffer(3)]],
     uint2 position [[thread_position_in_grid]]) {
   const size_t point = size_t(position.y) * sizes.points + position.x;
+  const float x = grid[2 * point], y = grid[2 * point + 1];
+  const Taps columns = taps_around(x, y, position.y, sizes, column_order + 1, row_order);
+  const Taps rows = taps_around(x, y, position.y, sizes, column_order, row_order + 1);
   float2 sum = 0;
-  for (int i = 0; i < sizes.blocks; ++i) sum += parts[point * sizes.blocks + i];
+  FOR_EACH_TAP if (columns.pixels[t] != sizes.none) {
+    for (int b = 0; b < sizes.blocks; ++b) {
+      const float product = products[(point * taps + t) * sizes.blocks + b];
+      sum += product * float2(columns.weights[t], rows.weights[t]);
+    }
+  }
   out[2 * point] = T(sum.x);
   out[2 * point + 1] = T(sum.y);
 }
@@ -185,8 +231,9 @@ template <typename T>
   instantiate_one(grid_sample, type_name, type)   \
   instantiate_one(grid_spread, type_name, type)   \
   instantiate_one(grid_gather, type_name, type)   \
-  instantiate_one(grid_gradient, type_name, type) \
-  instantiate_one(grid_join, type_name, type)
+  instantiate_one(grid_gather_products, type_name, type) \
+  instantiate_one(grid_products, type_name, type) \
+  instantiate_one(grid_gradient, type_name, type)
 
 instantiate_all(float32, float)
 instantiate_all(float16, half)

@@ -14,6 +14,6 @@ struct GridSizes {
 
 // What a pixel gets from a point of its picture.
 struct GridShare {
-  int point;
+  int tap;  // of all of the picture's points
   float weight;
 };
