@@ -120,7 +120,7 @@ def test_points_that_are_no_points(rng):
 
 @STREAMS
 @SMOOTH
-@pytest.mark.parametrize("channels", [3, 40])
+@pytest.mark.parametrize("channels", [3, 40, 64, 200])
 def test_vjp(rng, stream, how, channels):
     x, grid = pictures(rng, channels=channels)
     g = rng.standard_normal((*grid.shape[:3], channels)).astype(np.float32)
