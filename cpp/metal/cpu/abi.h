@@ -30,14 +30,14 @@ struct Group {
   uint32_t position[3];  // threadgroup_position_in_grid
   uint32_t size[3];      // threads in this threadgroup, clipped at the edge of the grid
   void* scheduler;       // the runtime's own: fibres of this threadgroup
+  // One of the same size that this worker runs afterwards. Code may fetch what that will read.
+  const Group* next;
 };
 
 // What one call of a compiled kernel covers.
 enum class Granularity : uint32_t { Group, Thread };
 
-// `unit` is 0, or the thread's linear index in its threadgroup. Code for a whole threadgroup may
-// know how to fetch what the threadgroup will read, without running it.
-inline constexpr uint32_t kFetchUnit = 1;
+// `unit` is 0, or the thread's linear index in its threadgroup.
 using EntryPoint = void (*)(const Group* group, uint32_t unit);
 
 }  // namespace metal::cpu

@@ -18,7 +18,7 @@ struct CpuCode {
   // Whether `entry` may call a metal_cpu_* function that blocks (barriers, SIMD-group functions,
   // reconverge).
   bool has_barriers = false;
-  bool fetches = false;    // `entry` can be called with kFetchUnit
+  bool fetches = false;    // `entry` wants to know Group::next
   std::string why_scalar;  // what had no vector form, where scalar code stands in for vector code
 };
 

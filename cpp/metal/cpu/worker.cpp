@@ -147,7 +147,6 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
   dispatch_.store(&dispatch);
   next_ = first;
   last_ = last;
-  may_fetch_ = true;
   group_.launch = &dispatch.launch();
   group_.memory = threadgroup_memory_ + kMemoryMargin;
   group_.scheduler = &scheduler_;
@@ -177,14 +176,8 @@ void Worker::run_directly() {
     carriers_.give_back(carrier);
     return;
   }
-  const Fault fault = std::exchange(fault_, Fault{});
+  dispatch_.load()->fail(std::exchange(fault_, Fault{}), group_);
   carriers_.reset_all();
-  // What is fetched ahead may depend on what is yet to be written.
-  if (std::exchange(fetching_, false) && fault.kind != Fault::Stopped) {
-    may_fetch_ = false;
-  } else {
-    dispatch_.load()->fail(fault, group_);
-  }
 }
 
 void Worker::carrier_body(Fibre* self) {
@@ -195,8 +188,8 @@ void Worker::carrier_body(Fibre* self) {
       const CpuCode& code = dispatch.code(worker.group_);
       if (worker.needs_fibres(code)) break;
       uint32_t units = worker.units(code);
+      worker.announce_next(code);
       worker.enter_kernel();
-      if (code.fetches) worker.fetch_next(dispatch);
       for (uint32_t unit = 0; unit < units; ++unit) code.entry(&worker.group_, unit);
       worker.leave_kernel();
     }
@@ -248,16 +241,12 @@ void Worker::advance() {
   step(group_);
 }
 
-// So that it is there when its turn comes.
-void Worker::fetch_next(const Dispatch& dispatch) {
-  if (!may_fetch_ || next_ + 1 >= last_) return;
-  Group next = group_;
-  step(next);
-  const CpuCode& code = dispatch.code(next);
-  if (!code.fetches) return;
-  fetching_ = true;
-  code.entry(&next, kFetchUnit);
-  fetching_ = false;
+void Worker::announce_next(const CpuCode& code) {
+  group_.next = nullptr;
+  if (!code.fetches || next_ + 1 >= last_) return;
+  next_group_ = group_;
+  step(next_group_);
+  if (std::ranges::equal(next_group_.size, group_.size)) group_.next = &next_group_;
 }
 
 }  // namespace metal::cpu

@@ -66,7 +66,7 @@ class Worker {
   void run_as_fibres();
   void place(uint64_t index);
   void advance();
-  void fetch_next(const Dispatch& dispatch);
+  void announce_next(const CpuCode& code);
   bool needs_fibres(const CpuCode& code) const;
   uint32_t units(const CpuCode& code) const;
 
@@ -76,10 +76,9 @@ class Worker {
   Fault fault_;
   Context main_;
   Group group_{};
+  Group next_group_{};
   uint64_t next_ = 0;  // threadgroups [next_, last_) are still to run
   uint64_t last_ = 0;
-  bool fetching_ = false;
-  bool may_fetch_ = true;
   UnitScheduler scheduler_;
   FibrePool carriers_;                  // run threadgroups that need no fibres
   FibrePool thread_fibres_;             // one per thread

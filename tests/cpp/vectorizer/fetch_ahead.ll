@@ -5,7 +5,16 @@
 ; CHECK: %[[FAR:.*]] = getelementptr float, ptr addrspace(1) %rows
 ; CHECK-NEXT: call void @llvm.prefetch.p1(ptr addrspace(1) %[[FAR]], i32 0, i32 3, i32 1)
 ; CHECK-NEXT: ret void
-define void @kernel(ptr addrspace(1) %out, ptr addrspace(1) %indices, ptr addrspace(1) %rows, i64 %i) {
+define void @kernel(ptr %buffers, i64 %i) {
+  %out.place = getelementptr i8, ptr %buffers, i64 0
+  %out.address = load ptr, ptr %out.place, !invariant.load !0
+  %out = addrspacecast ptr %out.address to ptr addrspace(1)
+  %indices.place = getelementptr i8, ptr %buffers, i64 8
+  %indices.address = load ptr, ptr %indices.place, !invariant.load !0
+  %indices = addrspacecast ptr %indices.address to ptr addrspace(1)
+  %rows.place = getelementptr i8, ptr %buffers, i64 16
+  %rows.address = load ptr, ptr %rows.place, !invariant.load !0
+  %rows = addrspacecast ptr %rows.address to ptr addrspace(1)
   %at = getelementptr i32, ptr addrspace(1) %indices, i64 %i
   %row = load i32, ptr addrspace(1) %at
   %far = getelementptr float, ptr addrspace(1) %rows, i32 %row
@@ -26,8 +35,20 @@ define void @kernel(ptr addrspace(1) %out, ptr addrspace(1) %indices, ptr addrsp
 ; CHECK: icmp ult i32 %[[NEXT]], 8
 ; CHECK: br i1
 ; CHECK: ret void
-define void @rows(ptr addrspace(1) %out, ptr addrspace(1) %starts, ptr addrspace(1) %columns, ptr addrspace(1) %x, i64 %i) {
+define void @rows(ptr %buffers, i64 %i) {
 entry:
+  %out.place = getelementptr i8, ptr %buffers, i64 0
+  %out.address = load ptr, ptr %out.place, !invariant.load !0
+  %out = addrspacecast ptr %out.address to ptr addrspace(1)
+  %starts.place = getelementptr i8, ptr %buffers, i64 8
+  %starts.address = load ptr, ptr %starts.place, !invariant.load !0
+  %starts = addrspacecast ptr %starts.address to ptr addrspace(1)
+  %columns.place = getelementptr i8, ptr %buffers, i64 16
+  %columns.address = load ptr, ptr %columns.place, !invariant.load !0
+  %columns = addrspacecast ptr %columns.address to ptr addrspace(1)
+  %x.place = getelementptr i8, ptr %buffers, i64 24
+  %x.address = load ptr, ptr %x.place, !invariant.load !0
+  %x = addrspacecast ptr %x.address to ptr addrspace(1)
   %at = getelementptr i32, ptr addrspace(1) %starts, i64 %i
   %first = load i32, ptr addrspace(1) %at
   %behind = getelementptr i32, ptr addrspace(1) %at, i64 1
@@ -52,8 +73,17 @@ exit:
 
 ; Nothing new is read in this loop's turns: what comes next lies behind what came before.
 ; CHECK-NOT: @row_of_many.fetch
-define void @row_of_many(ptr addrspace(1) %out, ptr addrspace(1) %indices, ptr addrspace(1) %rows, i64 %i) {
+define void @row_of_many(ptr %buffers, i64 %i) {
 entry:
+  %out.place = getelementptr i8, ptr %buffers, i64 0
+  %out.address = load ptr, ptr %out.place, !invariant.load !0
+  %out = addrspacecast ptr %out.address to ptr addrspace(1)
+  %indices.place = getelementptr i8, ptr %buffers, i64 8
+  %indices.address = load ptr, ptr %indices.place, !invariant.load !0
+  %indices = addrspacecast ptr %indices.address to ptr addrspace(1)
+  %rows.place = getelementptr i8, ptr %buffers, i64 16
+  %rows.address = load ptr, ptr %rows.place, !invariant.load !0
+  %rows = addrspacecast ptr %rows.address to ptr addrspace(1)
   %at = getelementptr i32, ptr addrspace(1) %indices, i64 %i
   %row = load i32, ptr addrspace(1) %at
   br label %loop
@@ -69,3 +99,5 @@ loop:
 exit:
   ret void
 }
+
+!0 = !{}

@@ -140,8 +140,9 @@ class Passes {
 
   // False if there is no such pass.
   bool run(const std::string& name) {
-    if (name == "widen-masks") {
-      widen_masks(module_);
+    const auto whole = of_modules_.find(name);
+    if (whole != of_modules_.end()) {
+      whole->second();
       return true;
     }
     const auto found = passes_.find(name);
@@ -172,6 +173,13 @@ class Passes {
   unsigned width_;
   std::unique_ptr<llvm::TargetMachine> target_;
   Optimizer optimizer_;
+  const std::map<std::string, std::function<void()>> of_modules_ = {
+      {"widen-masks", [this] { widen_masks(module_); }},
+      {"rows-entry", [this] {
+         auto named = [this](const char* name) { return module_.getFunction(name); };
+         make_rows_entry({named("wide"), named("hopeful"), named("far"), named("fetch")},
+                         *named("thread"), width_);
+       }}};
   const std::map<std::string, Pass> passes_ = {
       {"prepare", [this](auto& f, auto&) { PreparePass().run(f, analyses()); }},
       {"block-operations", [](auto& f, auto&) { expand_block_operations(f); }},

@@ -44,7 +44,7 @@ SUM = """
     out[elem] = sum;
 """
 
-# Where it has yet to be written, the kernel's own output says to look far beyond the others' ends.
+# Where it has yet to be written, the kernel's own output leads far beyond the others' ends.
 OWN_LINKS = """
     uint lane = thread_index_in_simdgroup, row = thread_position_in_grid.x / 32;
     device atomic<int>* link = &links[2 * row];
@@ -140,7 +140,7 @@ def test_sums_of_lists(width, most, rng):
 
 
 def test_links_that_the_kernel_writes(rng):
-    """Fetching ahead ends, not the kernel, where it reads what is yet to be written."""
+    """What is yet to be written is not read ahead."""
     rows = 300
     x = rng.integers(0, 100, (rows, 32)).astype(np.float32)
     index = rng.permutation(rows).astype(np.int32)

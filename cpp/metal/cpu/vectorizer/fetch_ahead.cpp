@@ -2,6 +2,7 @@
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -97,11 +98,63 @@ class Levels {
   llvm::DenseMap<const Value*, unsigned> levels_;
 };
 
-// Neither threads' own variables nor what they share and write are there to be read.
-bool is_dropped(const Instruction& instruction) {
+// The buffers that the body writes. They are told apart by where the launch keeps their addresses.
+class WrittenBuffers {
+ public:
+  WrittenBuffers(llvm::Function& body, llvm::LoopInfo& loops) : loops_(loops) {
+    for (const Instruction& instruction : llvm::instructions(body)) {
+      if (!instruction.mayWriteToMemory()) continue;
+      for (const Value* operand : instruction.operand_values()) {
+        if (operand->getType()->isPointerTy() && is_device_memory(operand)) add(operand);
+      }
+    }
+  }
+
+  bool contains(const Value* address) const {
+    return any_ || llvm::any_of(places_of(address), [this](std::optional<int64_t> place) {
+             return !place || places_.contains(*place);
+           });
+  }
+
+ private:
+  // Null for what is not known.
+  using Places = llvm::SmallVector<std::optional<int64_t>>;
+
+  Places places_of(const Value* address) const {
+    llvm::SmallVector<const Value*> objects;
+    llvm::getUnderlyingObjects(address, objects, &loops_, /*MaxLookup=*/0);
+    Places places;
+    for (const Value* object : objects) {
+      places.emplace_back();
+      const auto* load = llvm::dyn_cast<llvm::LoadInst>(object);
+      if (!load || !reads_constants(*load)) continue;
+      const llvm::DataLayout& layout = load->getModule()->getDataLayout();
+      llvm::APInt offset(layout.getIndexTypeSizeInBits(load->getPointerOperandType()), 0);
+      load->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, true);
+      places.back() = offset.getSExtValue();
+    }
+    return places;
+  }
+
+  void add(const Value* address) {
+    for (const std::optional<int64_t> place : places_of(address)) {
+      if (place) places_.insert(*place);
+      any_ |= !place;
+    }
+  }
+
+  llvm::LoopInfo& loops_;
+  llvm::DenseSet<int64_t> places_;
+  bool any_ = false;
+};
+
+// Neither threads' own variables nor what the kernel writes are there to be read before it runs.
+bool is_dropped(const Instruction& instruction, const WrittenBuffers& written) {
   if (instruction.mayWriteToMemory()) return true;
-  if (llvm::isa<llvm::LoadInst>(instruction))
-    return !device_address(instruction) && !reads_constants(instruction);
+  if (llvm::isa<llvm::LoadInst>(instruction) && !reads_constants(instruction)) {
+    const Value* address = device_address(instruction);
+    return !address || written.contains(address);
+  }
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
   return callee && callee->getName().starts_with(compiler::kRuntimePrefix);
@@ -111,19 +164,20 @@ bool is_dropped(const Instruction& instruction) {
 class Plan {
  public:
   explicit Plan(llvm::Function& body) : body_(body), levels_(body), loops_(dominators_) {
+    const WrittenBuffers written(body, loops_);
     llvm::SmallVector<const Instruction*> indirect;
     for (const Instruction& instruction : llvm::instructions(body)) {
       const Value* address = device_address(instruction);
       if (address && levels_[address] > 0) {
         indirect.push_back(&instruction);
-      } else if (is_dropped(instruction)) {
+      } else if (is_dropped(instruction, written)) {
         dropped.push_back(&instruction);
       }
     }
     for (const Instruction* access : indirect) {
       if (is_foreseen(*access)) fetched.push_back(access);
     }
-    sort_out(indirect);
+    sort_out(indirect, written);
     find_unknown();
   }
 
@@ -150,7 +204,7 @@ class Plan {
 
   // What an address that is fetched rests on must be read; everything else that is read at such
   // addresses goes.
-  void sort_out(llvm::ArrayRef<const Instruction*> indirect) {
+  void sort_out(llvm::ArrayRef<const Instruction*> indirect, const WrittenBuffers& written) {
     Set needed;
     for (const Instruction* access : fetched) {
       const Value* address = device_address(*access);
@@ -160,7 +214,7 @@ class Plan {
     }
     llvm::erase_if(fetched, [&](const Instruction* access) { return needed.contains(access); });
     for (const Instruction* access : indirect) {
-      if (!needed.contains(access)) dropped.push_back(access);
+      if (!needed.contains(access) || is_dropped(*access, written)) dropped.push_back(access);
     }
   }
 
@@ -181,7 +235,7 @@ class Plan {
   llvm::Function& body_;
   const Levels levels_;
   const llvm::DominatorTree dominators_{body_};
-  const llvm::LoopInfo loops_;
+  llvm::LoopInfo loops_;
   Set unknown_;  // what depends on what is dropped
 };
 
@@ -193,8 +247,7 @@ void fetch(Instruction& access) {
                     {address, b.getInt32(writes), b.getInt32(3), b.getInt32(1)});
 }
 
-// Enough is fetched, and the function over, when a loop has had so many turns. That also ends
-// loops that read their limits before these were written.
+// Enough is fetched, and the function over, when a loop has had so many turns.
 void limit_turns(llvm::Loop& loop, llvm::DominatorTree& dominators, llvm::LoopInfo& loops) {
   llvm::BasicBlock *header = loop.getHeader(), *latch = loop.getLoopLatch();
   llvm::Function& function = *header->getParent();

@@ -11,7 +11,7 @@ class Optimizer;
 
 struct Vectorized {
   std::string why_not = {};  // empty where there is vector code; else the module is of no more use
-  bool fetches = false;      // the entry point can be called with kFetchUnit
+  bool fetches = false;      // the entry point wants to know Group::next
 };
 
 // Makes the entry point, which runs a whole threadgroup. `has_barriers`: units wait for each other.

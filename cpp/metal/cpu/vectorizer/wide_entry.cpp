@@ -88,20 +88,29 @@ void run_unit(llvm::IRBuilder<>& b, const UnitCode& code, llvm::ArrayRef<Value*>
   }
 }
 
-// What follows, up to the end, is for calls that ask for it only.
-void begin_fetching(llvm::IRBuilder<>& b) {
+// What fetches and what runs start alike: as parts of the loop they share what stays the same.
+void inline_in_loop(const UnitCode& code) {
+  if (!code.fetch) return;
+  for (llvm::Function* part : {code.fetch, code.far ? code.far : code.hopeful}) {
+    if (part) part->addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+}
+
+// What the same unit of the next threadgroup will read, if there is one: memory is busy with it
+// while this unit computes.
+void fetch_next(llvm::IRBuilder<>& b, const UnitCode& code, llvm::ArrayRef<Value*> arguments) {
+  if (!code.fetch) return;
   llvm::Function* entry = b.GetInsertBlock()->getParent();
   auto* fetch = llvm::BasicBlock::Create(entry->getContext(), "fetch", entry);
   auto* run = llvm::BasicBlock::Create(entry->getContext(), "run", entry);
-  b.CreateCondBr(b.CreateICmpEQ(entry->getArg(1), b.getInt32(kFetchUnit)), fetch, run);
+  Value* next = GroupAccess(b, entry->getArg(0)).next();
+  b.CreateCondBr(b.CreateIsNull(next), run, fetch);
   b.SetInsertPoint(fetch);
-}
-
-void end_fetching(llvm::IRBuilder<>& b) {
-  b.CreateRetVoid();
-  for (llvm::BasicBlock& block : *b.GetInsertBlock()->getParent()) {
-    if (block.empty()) b.SetInsertPoint(&block);
-  }
+  llvm::SmallVector<Value*> its_arguments(arguments);
+  its_arguments[0] = next;
+  b.CreateCall(code.fetch, its_arguments);
+  b.CreateBr(run);
+  b.SetInsertPoint(run);
 }
 
 // A threadgroup whose units lie along its rows.
@@ -115,19 +124,11 @@ class RowsBuilder {
     GroupAccess group(b_, entry_->getArg(0));
     for (unsigned i = 0; i < 3; ++i) size_[i] = group.size(i);
     whole_ = round_down(size_[0], width);
+    inline_in_loop(code);
     far_ = code.far ? round_down(size_[0], together_width(width)) : b_.getInt32(0);
   }
 
   llvm::Function* build(llvm::Function& body) {
-    if (code_.fetch) {
-      const bool far = code_.far;
-      begin_fetching(b_);
-      each_row([&] {
-        build_loop(b_, b_.getInt32(0), far ? far_ : whole_, far ? together_width(width_) : width_,
-                   "x", [&](Value* x) { b_.CreateCall(code_.fetch, arguments(x)); });
-      });
-      end_fetching(b_);
-    }
     each_row([&] {
       if (code_.far) run_far();
       run_units(far_, whole_);
@@ -159,12 +160,16 @@ class RowsBuilder {
   }
 
   void run_units(Value* start, Value* end) {
-    build_loop(b_, start, end, width_, "x", [&](Value* x) { run_unit(b_, code_, arguments(x)); });
+    build_loop(b_, start, end, width_, "x", [&](Value* x) {
+      if (!code_.far) fetch_next(b_, code_, arguments(x));
+      run_unit(b_, code_, arguments(x));
+    });
   }
 
   void run_far() {
     const uint32_t step = together_width(width_);
     build_loop(b_, b_.getInt32(0), far_, step, "far", [&](Value* x) {
+      fetch_next(b_, code_, arguments(x));
       run_or(b_, *code_.far, arguments(x),
              [&] { run_units(x, b_.CreateAdd(x, b_.getInt32(step))); });
     });
@@ -234,15 +239,11 @@ llvm::Function* make_all_units_entry(const UnitCode& code, const Variant& varian
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(entry->getContext(), "entry", entry));
   Value* group_pointer = entry->getArg(0);
   Value* units = unit_count(b, group_pointer, variant);
-  if (code.fetch) {
-    begin_fetching(b);
-    build_loop(b, b.getInt32(0), units, 1, "unit", [&](Value* unit) {
-      b.CreateCall(code.fetch, unit_arguments(b, group_pointer, unit, variant));
-    });
-    end_fetching(b);
-  }
+  inline_in_loop(code);
   build_loop(b, b.getInt32(0), units, 1, "unit", [&](Value* unit) {
-    run_unit(b, code, unit_arguments(b, group_pointer, unit, variant));
+    const auto arguments = unit_arguments(b, group_pointer, unit, variant);
+    fetch_next(b, code, arguments);
+    run_unit(b, code, arguments);
   });
   b.CreateRetVoid();
   return entry;

@@ -1,0 +1,28 @@
+; RUN: rows-entry 4
+; Before several units run at once, what the same ones of the next threadgroup will read is fetched. Both become part
+; of the loop.
+; CHECK: declare i1 @fetch({{.*}}) #[[INLINE:[0-9]+]]
+; CHECK: declare i1 @far({{.*}}) #[[INLINE]]
+; CHECK-LABEL: define void @kernel_entry(ptr %group, i32 %unit)
+; CHECK: far.loop:
+; CHECK: %[[AT:.*]] = getelementptr inbounds i8, ptr %group, i64 48
+; CHECK-NEXT: %[[NEXT:.*]] = load ptr, ptr %[[AT]]
+; CHECK-NEXT: %[[LAST:.*]] = icmp eq ptr %[[NEXT]], null
+; CHECK-NEXT: br i1 %[[LAST]], label %run, label %fetch
+; CHECK: fetch:
+; CHECK-NEXT: call i1 @fetch(ptr %[[NEXT]], i32 %far,
+; CHECK-NEXT: br label %run
+; CHECK: run:
+; CHECK: %[[DONE:.*]] = call i1 @far(ptr %group, i32 %far,
+; CHECK-NEXT: br i1 %[[DONE]], label %next, label %again
+; CHECK-NOT: @fetch
+; CHECK: call i1 @hopeful(ptr %group
+; CHECK: call void @wide(ptr %group
+; CHECK: rest.loop:
+; CHECK: call void @thread(ptr %group
+; CHECK: attributes #[[INLINE]] = { alwaysinline }
+declare i1 @fetch(ptr, i32, i32, i32, i32, i32, i1)
+declare i1 @far(ptr, i32, i32, i32, i32, i32, i1)
+declare i1 @hopeful(ptr, i32, i32, i32, i32, i32, i1)
+declare void @wide(ptr, i32, i32, i32, i32, i32, i1)
+declare void @thread(ptr, i32, i32, i32, i32, i32, i1)
