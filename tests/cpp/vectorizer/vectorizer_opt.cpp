@@ -30,6 +30,7 @@
 #include "metal/cpu/vectorizer/prepare.h"
 #include "metal/cpu/vectorizer/private_memory.h"
 #include "metal/cpu/vectorizer/regions.h"
+#include "metal/cpu/vectorizer/select_addresses.h"
 #include "metal/cpu/vectorizer/split_at_barriers.h"
 #include "metal/cpu/vectorizer/stream_stores.h"
 #include "metal/cpu/vectorizer/unroll_private.h"
@@ -175,6 +176,7 @@ class Passes {
   Optimizer optimizer_;
   const std::map<std::string, std::function<void()>> of_modules_ = {
       {"widen-masks", [this] { widen_masks(module_); }},
+      {"select-addresses", [this] { select_addresses(module_); }},
       {"rows-entry", [this] {
          auto named = [this](const char* name) { return module_.getFunction(name); };
          make_rows_entry({named("wide"), named("hopeful"), named("far"), named("fetch")},

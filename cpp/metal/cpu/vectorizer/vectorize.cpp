@@ -15,6 +15,7 @@
 #include "metal/cpu/vectorizer/linearize.h"
 #include "metal/cpu/vectorizer/prepare.h"
 #include "metal/cpu/vectorizer/private_memory.h"
+#include "metal/cpu/vectorizer/select_addresses.h"
 #include "metal/cpu/vectorizer/split_at_barriers.h"
 #include "metal/cpu/vectorizer/stream_stores.h"
 #include "metal/cpu/vectorizer/wide_entry.h"
@@ -126,6 +127,7 @@ class Vectorizer {
       make_all_units_entry(code, variant_);
     }
     optimizer_.optimize_wide(module);
+    select_addresses(module);
     if (!target_.getTargetFeatureString().contains("+avx512f")) widen_masks(module);
     show("optimized", *module.getFunction(kEntrySymbol));
   }
