@@ -1,5 +1,7 @@
 #include "metal/cpu/vectorizer/simdgroup_matrix.h"
 
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Module.h"
 
 namespace metal::cpu {
@@ -15,13 +17,19 @@ constexpr const char* kMultiplyAccumulate = "simd.multiply.accumulate";
 // C += A B without moving C: quarters 0 and 1 of the lanes hold rows 0 to 3 of an 8 x 8 matrix,
 // 2 and 3 the rows 4 to 7; the odd ones hold columns 4 to 7. In a quarter every two lanes share a
 // row: the first has columns c and c + 1, the second c + 2 and c + 3. So a column of A is every
-// second lane, each twice, and a row of B a pair of lanes, four times: what processors load that
-// way from memory without shuffling. Hence memory, and a function: C's eight vectors fill half of
-// the registers, and a scheduler that sees several products at once keeps none of them there.
+// second lane, each twice, and a row of B a pair of lanes, repeated: what processors load that
+// way from memory without shuffling. Registers that take two quarters hold those of one half of
+// the columns, and a column of A serves all of C.
+//
+// Hence memory, and a function: a scheduler that sees several products at once keeps C's vectors
+// in no registers.
 class MultiplyAccumulate {
  public:
   explicit MultiplyAccumulate(Widener& w)
-      : b_(w.function().getContext()), part_(llvm::FixedVectorType::get(b_.getFloatTy(), 8)) {
+      : b_(w.function().getContext()),
+        quarter_(llvm::FixedVectorType::get(b_.getFloatTy(), 8)),
+        both_(llvm::FixedVectorType::get(b_.getFloatTy(), 16)) {
+    if (w.costs().isTypeLegal(both_)) row_halves_ = 1;
     const llvm::SmallVector<llvm::Type*> pointers(6, b_.getPtrTy());
     code_ = w.create_helper(llvm::FunctionType::get(b_.getVoidTy(), pointers, false),
                             kMultiplyAccumulate);
@@ -30,55 +38,82 @@ class MultiplyAccumulate {
 
   llvm::Function* build() {
     b_.SetInsertPoint(llvm::BasicBlock::Create(b_.getContext(), "entry", code_));
-    Value* sums[2][4];
-    for (unsigned element = 0; element < 2; ++element) {
-      for (unsigned quarter = 0; quarter < 4; ++quarter)
-        sums[element][quarter] = load(part_, 4 + element, quarter * 8);
-    }
+    Value* sums[2][2][2];  // by element, half of the rows and half of the columns
+    for_each_part([&](unsigned element, unsigned rows, unsigned columns) {
+      sums[element][rows][columns] = load(4 + element, rows, columns);
+    });
     for (unsigned k = 0; k < 8; ++k) {
-      for (unsigned quarter = 0; quarter < 4; ++quarter) {
-        Value* a = column_of_a(k, quarter / 2);
-        for (unsigned element = 0; element < 2; ++element) {
-          Value*& sum = sums[element][quarter];
-          sum = b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, part_,
-                                   {a, row_of_b(k, quarter % 2, element), sum});
-        }
-      }
+      Value* a[2];
+      for (unsigned rows = 0; rows < row_halves_; ++rows) a[rows] = column_of_a(k, rows);
+      for_each_part([&](unsigned element, unsigned rows, unsigned columns) {
+        Value*& sum = sums[element][rows][columns];
+        sum = b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, sum->getType(),
+                                 {a[rows], row_of_b(k, columns, element), sum});
+      });
     }
-    for (unsigned element = 0; element < 2; ++element) {
-      for (unsigned quarter = 0; quarter < 4; ++quarter)
-        b_.CreateAlignedStore(sums[element][quarter], address(4 + element, quarter * 8),
-                              llvm::Align(32));
-    }
+    for_each_part([&](unsigned element, unsigned rows, unsigned columns) {
+      store(sums[element][rows][columns], 4 + element, rows, columns);
+    });
     b_.CreateRetVoid();
     return code_;
   }
 
  private:
+  void for_each_part(llvm::function_ref<void(unsigned, unsigned, unsigned)> action) const {
+    for (unsigned rows = 0; rows < row_halves_; ++rows) {
+      for (unsigned columns = 0; columns < 2; ++columns) {
+        for (unsigned element = 0; element < 2; ++element) action(element, rows, columns);
+      }
+    }
+  }
+
   Value* address(unsigned argument, unsigned lane) {
     return b_.CreateConstGEP1_32(b_.getFloatTy(), code_->getArg(argument), lane);
   }
 
-  Value* load(llvm::Type* type, unsigned argument, unsigned lane) {
-    return b_.CreateAlignedLoad(type, address(argument, lane), llvm::Align(type == part_ ? 32 : 8));
+  Value* load_quarter(unsigned argument, unsigned rows, unsigned columns) {
+    return b_.CreateAlignedLoad(quarter_, address(argument, (rows * 2 + columns) * 8),
+                                llvm::Align(32));
   }
 
-  // Column k in the rows of the upper or lower half.
-  Value* column_of_a(unsigned k, unsigned half) {
-    Value* lanes = load(part_, k % 2, (half * 2 + k / 4) * 8);
-    const int second = static_cast<int>(k / 2 % 2);
-    return b_.CreateShuffleVector(lanes, {second, second, second + 2, second + 2, second + 4,
-                                          second + 4, second + 6, second + 6});
+  Value* load(unsigned argument, unsigned rows, unsigned columns) {
+    Value* quarter = load_quarter(argument, rows, columns);
+    if (row_halves_ == 2) return quarter;
+    return llvm::concatenateVectors(b_, {quarter, load_quarter(argument, 1, columns)});
+  }
+
+  void store(Value* part, unsigned argument, unsigned rows, unsigned columns) {
+    for (unsigned i = 0; i < 2 / row_halves_; ++i) {
+      Value* quarter = b_.CreateExtractVector(quarter_, part, b_.getInt64(i * 8));
+      b_.CreateAlignedStore(quarter, address(argument, ((rows + i) * 2 + columns) * 8),
+                            llvm::Align(32));
+    }
+  }
+
+  // Column k in half of the rows, or in all.
+  Value* column_of_a(unsigned k, unsigned rows) {
+    Value* lanes = load(k % 2, rows, k / 4);
+    llvm::SmallVector<int> picks;
+    for (unsigned lane = 0; lane < lanes_of_part(); ++lane)
+      picks.push_back(static_cast<int>(lane / 2 * 2 + k / 2 % 2));
+    return b_.CreateShuffleVector(lanes, picks);
   }
 
   // Row k in the columns of the left or right half that are a lane's first or second element.
-  Value* row_of_b(unsigned k, unsigned half, unsigned element) {
-    Value* pair = load(b_.getDoubleTy(), 2 + element, (k / 4 * 2 + half) * 8 + k % 4 * 2);
-    return b_.CreateBitCast(b_.CreateVectorSplat(4, pair), part_);
+  Value* row_of_b(unsigned k, unsigned columns, unsigned element) {
+    Value* pair = b_.CreateAlignedLoad(b_.getDoubleTy(),
+                                       address(2 + element, (k / 4 * 2 + columns) * 8 + k % 4 * 2),
+                                       llvm::Align(8));
+    return b_.CreateBitCast(b_.CreateVectorSplat(lanes_of_part() / 2, pair),
+                            row_halves_ == 2 ? quarter_ : both_);
   }
 
+  unsigned lanes_of_part() const { return 16 / row_halves_; }
+
   llvm::IRBuilder<> b_;
-  llvm::FixedVectorType* part_;  // a quarter of the lanes
+  llvm::FixedVectorType* quarter_;  // of the lanes
+  llvm::FixedVectorType* both_;     // two of them
+  unsigned row_halves_ = 2;         // parts that C's rows are in
   llvm::Function* code_;
 };
 
