@@ -1,5 +1,5 @@
 // Runs one pass of the vectoriser on the functions of an LLVM module, from standard input to
-// standard output: vectorizer_opt PASS [LANES].
+// standard output: vectorizer_opt PASS [LANES [PROCESSOR]].
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -27,6 +27,7 @@
 #include "metal/cpu/vectorizer/constant_offsets.h"
 #include "metal/cpu/vectorizer/fetch_ahead.h"
 #include "metal/cpu/vectorizer/linearize.h"
+#include "metal/cpu/vectorizer/loop_memory.h"
 #include "metal/cpu/vectorizer/prepare.h"
 #include "metal/cpu/vectorizer/private_memory.h"
 #include "metal/cpu/vectorizer/regions.h"
@@ -42,7 +43,7 @@ namespace {
 
 using namespace metal::cpu;
 
-std::unique_ptr<llvm::TargetMachine> create_target() {
+std::unique_ptr<llvm::TargetMachine> create_target(const char* processor) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   const std::string triple = llvm::sys::getProcessTriple();
@@ -50,7 +51,7 @@ std::unique_ptr<llvm::TargetMachine> create_target() {
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, is_x86 ? "x86-64-v3" : "", "", {}, llvm::Reloc::PIC_, llvm::CodeModel::Small));
+      triple, is_x86 ? processor : "", "", {}, llvm::Reloc::PIC_, llvm::CodeModel::Small));
 }
 
 // What a body's arguments are in a row of threads, by their names; others are uniform, and those
@@ -133,8 +134,8 @@ void print_regions(llvm::Function& function, const BodyShapes& shapes) {
 
 class Passes {
  public:
-  Passes(llvm::Module& module, unsigned width)
-      : module_(module), width_(width), target_(create_target()), optimizer_(*target_) {
+  Passes(llvm::Module& module, unsigned width, const char* processor)
+      : module_(module), width_(width), target_(create_target(processor)), optimizer_(*target_) {
     module.setTargetTriple(target_->getTargetTriple().str());
     module.setDataLayout(target_->createDataLayout());
   }
@@ -198,6 +199,7 @@ class Passes {
          optimizer_.tidy(f);
        }},
       {"widen", [this](auto& f, auto& shapes) { widen_function(f, shapes); }},
+      {"loop-memory", [this](auto& f, auto&) { LoopMemoryPass().run(f, analyses()); }},
       {"assume-together", [](auto& f, auto& shapes) { clone_assuming_together(f, shapes); }},
       {"fetch-ahead",
        [this](auto& f, auto&) {
@@ -212,7 +214,7 @@ class Passes {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    llvm::errs() << "usage: vectorizer_opt PASS [LANES] < FILE.ll\n";
+    llvm::errs() << "usage: vectorizer_opt PASS [LANES [PROCESSOR]] < FILE.ll\n";
     return 2;
   }
   llvm::LLVMContext context;
@@ -222,7 +224,8 @@ int main(int argc, char** argv) {
     diagnostic.print(argv[0], llvm::errs());
     return 1;
   }
-  Passes passes(*module, argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 4);
+  Passes passes(*module, argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 4,
+                argc > 3 ? argv[3] : "x86-64-v3");
   if (!passes.run(argv[1])) {
     llvm::errs() << "there is no pass " << argv[1] << "\n";
     return 2;
