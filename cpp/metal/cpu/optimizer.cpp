@@ -24,6 +24,7 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "metal/cpu/vectorizer/constant_offsets.h"
 #include "metal/cpu/vectorizer/loop_memory.h"
+#include "metal/cpu/vectorizer/simdgroup_matrix.h"
 #include "metal/cpu/vectorizer/unroll_private.h"
 
 namespace metal::cpu {
@@ -57,6 +58,7 @@ llvm::FunctionPassManager wide_passes() {
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(LoopMemoryPass());
+  passes.addPass(JoinProductsPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
   passes.addPass(llvm::GVNPass());
   passes.addPass(llvm::InstCombinePass());

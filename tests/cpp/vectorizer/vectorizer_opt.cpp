@@ -32,6 +32,7 @@
 #include "metal/cpu/vectorizer/private_memory.h"
 #include "metal/cpu/vectorizer/regions.h"
 #include "metal/cpu/vectorizer/select_addresses.h"
+#include "metal/cpu/vectorizer/simdgroup_matrix.h"
 #include "metal/cpu/vectorizer/split_at_barriers.h"
 #include "metal/cpu/vectorizer/stream_stores.h"
 #include "metal/cpu/vectorizer/unroll_private.h"
@@ -200,6 +201,7 @@ class Passes {
        }},
       {"widen", [this](auto& f, auto& shapes) { widen_function(f, shapes); }},
       {"loop-memory", [this](auto& f, auto&) { LoopMemoryPass().run(f, analyses()); }},
+      {"join-products", [this](auto& f, auto&) { JoinProductsPass().run(f, analyses()); }},
       {"assume-together", [](auto& f, auto& shapes) { clone_assuming_together(f, shapes); }},
       {"fetch-ahead",
        [this](auto& f, auto&) {
