@@ -148,6 +148,10 @@ class Passes {
       whole->second();
       return true;
     }
+    if (name == "store-halves") {
+      store_halves_as_numbers(module_);
+      return true;
+    }
     const auto found = passes_.find(name);
     if (found == passes_.end()) return false;
     llvm::SmallVector<llvm::Function*> functions;

@@ -15,4 +15,15 @@ define void @kernel(ptr %group, ptr addrspace(1) %out, i32 %x, float %va) {
   ret void
 }
 
+; Half a line goes as well: the next unit brings the other half.
+; CHECK-LABEL: define internal void @half_lines.wide
+; CHECK: and i64 %{{.*}}, 31
+; CHECK: store <16 x i16> %{{.*}}, align 32, !nontemporal
+; CHECK: store <16 x i16> %{{.*}}, align 2{{$}}
+define void @half_lines(ptr %group, ptr addrspace(1) %out, i32 %x, i16 %va) {
+  %to = getelementptr i16, ptr addrspace(1) %out, i32 %x
+  store i16 %va, ptr addrspace(1) %to, align 2, !simd.streamed !0
+  ret void
+}
+
 !0 = !{}

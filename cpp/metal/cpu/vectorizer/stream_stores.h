@@ -5,6 +5,7 @@
 
 namespace llvm {
 class Function;
+class Module;
 class StoreInst;
 }  // namespace llvm
 
@@ -17,5 +18,9 @@ namespace metal::cpu {
 void mark_streamed_stores(llvm::Function& body, llvm::FunctionAnalysisManager& analyses);
 
 bool is_streamed(const llvm::StoreInst& store);
+
+// LLVM has no instructions that store vectors of half past the caches, where a processor computes
+// in half: they are stored as whole numbers. A last step, as the optimiser would take that back.
+void store_halves_as_numbers(llvm::Module& module);
 
 }  // namespace metal::cpu

@@ -129,6 +129,7 @@ class Vectorizer {
     optimizer_.optimize_wide(module);
     select_addresses(module);
     if (!target_.getTargetFeatureString().contains("+avx512f")) widen_masks(module);
+    store_halves_as_numbers(module);
     show("optimized", *module.getFunction(kEntrySymbol));
   }
 

@@ -221,27 +221,26 @@ void MemoryWidener::store_contiguous(const Access& access, Value* first, Value* 
       [&] { b_.CreateMaskedStore(values, first, access.align, w_.mask()); });
 }
 
-// All of `values`. What goes past the caches must fill lines.
+// All of `values`. What goes past the caches must fill lines, by itself or with the next unit's:
+// the processor joins halves of lines on their way.
 void MemoryWidener::store_block(const Access& access, Value* first, Value* values) {
-  auto store = [&](llvm::Align align) {
-    return b_.CreateAlignedStore(values, first, align, access.is_volatile);
-  };
   const uint64_t bytes = w_.layout().getTypeStoreSize(values->getType());
-  if (!access.is_streamed || bytes % kLine != 0) {
-    store(access.align);
+  if (!access.is_streamed || (bytes % kLine != 0 && bytes != kLine / 2)) {
+    b_.CreateAlignedStore(values, first, access.align, access.is_volatile);
     return;
   }
-  const llvm::Align whole(kLine);
+  const llvm::Align whole(std::min(bytes, kLine));
   Value* inside = b_.CreateAnd(b_.CreatePtrToInt(first, b_.getInt64Ty()), whole.value() - 1);
   Value* keep = GroupAccess(b_, w_.function().getArg(0)).keep_stores();
   w_.branch(
       b_.CreateICmpEQ(b_.CreateOr(inside, keep), b_.getInt64(0)),
       [&] {
-        store(whole)->setMetadata(
-            llvm::LLVMContext::MD_nontemporal,
-            llvm::MDNode::get(b_.getContext(), llvm::ConstantAsMetadata::get(b_.getInt32(1))));
+        b_.CreateAlignedStore(values, first, whole, access.is_volatile)
+            ->setMetadata(
+                llvm::LLVMContext::MD_nontemporal,
+                llvm::MDNode::get(b_.getContext(), llvm::ConstantAsMetadata::get(b_.getInt32(1))));
       },
-      [&] { store(access.align); });
+      [&] { b_.CreateAlignedStore(values, first, access.align, access.is_volatile); });
 }
 
 void MemoryWidener::store_stepped(const Access& access, Value* pointer, Value* values) {
