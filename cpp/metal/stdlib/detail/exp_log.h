@@ -8,60 +8,73 @@
 
 namespace metal::__math {
 
-// e^r for |r| <= ln(2)/2.
+// Exponentials come out of e^x = e^r * 2^n * 2^n, which passes the numbers that float cannot hold,
+// and rounds denormals, at the last product.
+
+// e^r for |r| <= ln(2).
 __METAL_MATH float exp_poly(float r) {
-  float p = 0x1.6ab89ep-10f;
-  p = fma(p, r, 0x1.123d70p-7f);
-  p = fma(p, r, 0x1.55585ap-5f);
-  p = fma(p, r, 0x1.55548cp-3f);
-  p = fma(p, r, 0x1.fffffcp-2f);
-  return fma(r * r, p, r) + 1.0f;
+  float p = 0x1.9baa7ap-13f;
+  p = fma(p, r, 0x1.71bf92p-10f);
+  p = fma(p, r, 0x1.1126e4p-7f);
+  p = fma(p, r, 0x1.5549eep-5f);
+  p = fma(p, r, 0x1.555514p-3f);
+  p = fma(p, r, 0x1.00000cp-1f);
+  p = fma(p, r, 1.0f);
+  return fma(p, r, 1.0f);
 }
 
-// e^x * 2^extra: the shift lets sinh and cosh pass the point where e^x itself overflows.
-__METAL_MATH float exp_scaled(float x, int extra) {
+// e^x * factor: one half lets sinh and cosh pass the point where e^x itself overflows.
+__METAL_MATH float exp_scaled(float x, float factor) {
   x = x > 90.0f ? 90.0f : x;
   x = x < -105.0f ? -105.0f : x;
-  float t = fma(x, 0x1.715476p+0f, kRoundMagic);
-  float n = t - kRoundMagic;
-  float r = fma(n, -0x1.62e400p-1f, x);
-  r = fma(n, -0x1.7f7d1cp-20f, r);
-  return scale2(exp_poly(r), magic_int(t) + extra);
+  float t = fma(x, 0x1.715476p-1f, kExponentMagic);
+  float n = t - kExponentMagic;
+  float r = fma(n, -0x1.62e400p+0f, x);
+  r = fma(n, -0x1.7f7d1cp-19f, r);
+  return exp_poly(r) * factor * pow2_of(t) * pow2_of(t);
 }
-__METAL_MATH float exp(float x) { return exp_scaled(x, 0); }
+__METAL_MATH float exp(float x) { return exp_scaled(x, 1.0f); }
 
-// 2^r for |r| <= 1/2.
+// 2^r for |r| <= 1.
 __METAL_MATH float exp2_poly(float r) {
-  float p = 0x1.1761c8p-13f;
-  p = fma(p, r, 0x1.5ef7bcp-10f);
-  p = fma(p, r, 0x1.3b6818p-7f);
+  float p = 0x1.f4aae6p-17f;
+  p = fma(p, r, 0x1.481d68p-13f);
+  p = fma(p, r, 0x1.5dbe3ep-10f);
+  p = fma(p, r, 0x1.3b1fe8p-7f);
   p = fma(p, r, 0x1.c6af9ep-5f);
-  p = fma(p, r, 0x1.ebfb94p-3f);
-  p = fma(p, r, 0x1.62e430p-1f);
+  p = fma(p, r, 0x1.ebfbf8p-3f);
+  p = fma(p, r, 0x1.62e432p-1f);
   return fma(p, r, 1.0f);
+}
+
+// 2^(x + low) for x in [-252, 252] and a low that the polynomial does not mind.
+__METAL_MATH float exp2_sum(float x, float low) {
+  float t = fma(x, 0.5f, kExponentMagic);
+  float p = exp2_poly(fma(t - kExponentMagic, -2.0f, x) + low);
+  return p * pow2_of(t) * pow2_of(t);
 }
 
 __METAL_MATH float exp2(float x) {
   x = x > 129.0f ? 129.0f : x;
   x = x < -151.0f ? -151.0f : x;
-  float t = x + kRoundMagic;
-  return scale2(exp2_poly(x - (t - kRoundMagic)), magic_int(t));
+  return exp2_sum(x, 0.0f);
 }
 
 __METAL_MATH float exp10(float x) {
   x = x > 39.0f ? 39.0f : x;
   x = x < -46.0f ? -46.0f : x;
-  float t = fma(x, 0x1.a934f0p+1f, kRoundMagic);
-  float n = t - kRoundMagic;
-  float r = fma(n, -0x1.344000p-2f, x);
-  r = fma(n, -0x1.3509f8p-18f, r);
-  float p = 0x1.836722p-3f;
-  p = fma(p, r, 0x1.156270p-1f);
-  p = fma(p, r, 0x1.2bff94p+0f);
-  p = fma(p, r, 0x1.046fa6p+1f);
-  p = fma(p, r, 0x1.535226p+1f);
+  float t = fma(x, 0x1.a934f0p+0f, kExponentMagic);
+  float n = t - kExponentMagic;
+  float r = fma(n, -0x1.344000p-1f, x);
+  r = fma(n, -0x1.3509f8p-17f, r);
+  float p = 0x1.13e6eap-4f;
+  p = fma(p, r, 0x1.aea2d4p-3f);
+  p = fma(p, r, 0x1.14419ap-1f);
+  p = fma(p, r, 0x1.2bcce2p+0f);
+  p = fma(p, r, 0x1.04701cp+1f);
+  p = fma(p, r, 0x1.53525ep+1f);
   p = fma(p, r, 0x1.26bb1cp+1f);
-  return scale2(fma(p, r, 1.0f), magic_int(t));
+  return fma(p, r, 1.0f) * pow2_of(t) * pow2_of(t);
 }
 
 // x = (1 + f) * 2^k with f in [-1/3, 1/3), for positive finite x: returns f.
@@ -166,9 +179,7 @@ __METAL_MATH float pow_magnitude(float x, float y) {
   lo = fabs(hi) < 200.0f ? lo : 0.0f;
   hi = hi < 200.0f ? hi : 200.0f;
   hi = hi > -200.0f ? hi : -200.0f;
-  float t = hi + kRoundMagic;
-  // lo moves the argument past 1/2 by less than the polynomial minds.
-  return scale2(exp2_poly((hi - (t - kRoundMagic)) + lo), magic_int(t));
+  return exp2_sum(hi, lo);
 }
 
 // Selections only, no branches; the later ones take precedence.
@@ -244,14 +255,14 @@ __METAL_MATH float half_exp10(float x) { return half_exp_base(x, 0x1.a934f0p+1f)
 __METAL_MATH float fast_exp_base(float x, float log2_base) {
   x = x > 128.0f / log2_base ? 128.0f / log2_base : x;
   x = x < -127.0f / log2_base ? -127.0f / log2_base : x;
-  float t = fma(x, log2_base, kRoundMagic);
-  float r = fma(x, log2_base, -(t - kRoundMagic));
+  float t = fma(x, log2_base, kExponentMagic);
+  float r = fma(x, log2_base, -(t - kExponentMagic));
   float p = 0x1.5ccc08p-10f;
   p = fma(p, r, 0x1.3cf5a0p-7f);
   p = fma(p, r, 0x1.c6b586p-5f);
   p = fma(p, r, 0x1.ebf9a0p-3f);
   p = fma(p, r, 0x1.62e42ap-1f);
-  return fma(p, r, 1.0f) * pow2i(magic_int(t));
+  return fma(p, r, 1.0f) * pow2_of(t);
 }
 __METAL_MATH float fast_exp2(float x) { return fast_exp_base(x, 1.0f); }
 __METAL_MATH float fast_exp(float x) { return fast_exp_base(x, 0x1.715476p+0f); }

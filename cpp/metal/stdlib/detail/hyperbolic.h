@@ -9,7 +9,7 @@
 namespace metal::__math {
 
 __METAL_MATH float cosh(float x) {
-  float h = exp_scaled(fabs(x), -1);
+  float h = exp_scaled(fabs(x), 0.5f);
   return h + 0.25f / h;
 }
 
@@ -20,22 +20,27 @@ __METAL_MATH float sinh(float x) {
   p = fma(p, z, 0x1.1110e0p-7f);
   p = fma(p, z, 0x1.555556p-3f);
   float small = fma(p, z * a, a);
-  float h = exp_scaled(a, -1);
+  float h = exp_scaled(a, 0.5f);
   float v = a < 1.0f ? small : h - 0.25f / h;
   return flip_sign(v, sign_bit(x));
 }
 
+// h / (h + 1) with h = (e^2a - 1) / 2. The polynomial gives h of a remainder r as accurately as r
+// is, so that small and large numbers take the same way.
 __METAL_MATH float tanh(float x) {
   float a = fabs(x);
-  float z = a * a;
-  float p = fma(-0x1.94612cp-8f, z, 0x1.5812a6p-6f);
-  p = fma(p, z, -0x1.b905c4p-5f);
-  p = fma(p, z, 0x1.110c5ep-3f);
-  p = fma(p, z, -0x1.555548p-2f);
-  float small = fma(p, z * a, a);
-  float e = exp_scaled(a > 10.0f ? 20.0f : 2.0f * a, 0);
-  float v = a < 0.55f ? small : 1.0f - 2.0f / (e + 1.0f);
-  return flip_sign(v, sign_bit(x));
+  a = a > 10.0f ? 10.0f : a;
+  float t = fma(a, 0x1.715476p+1f, kExponentMagic);
+  float r = fma(t - kExponentMagic, -0x1.62e430p-2f, a);
+  float p = 0x1.6b9c72p-5f;
+  p = fma(p, r, 0x1.122546p-3f);
+  p = fma(p, r, 0x1.5556f2p-2f);
+  p = fma(p, r, 0x1.5554b4p-1f);
+  p = fma(p, r, 0x1.fffffep-1f);
+  p = fma(p, r * r, r);
+  float scale = pow2_of(t);
+  float h = fma(p, scale, fma(scale, 0.5f, -0.5f));
+  return flip_sign(h / (h + 1.0f), sign_bit(x));
 }
 
 __METAL_MATH float log1p(float x) {

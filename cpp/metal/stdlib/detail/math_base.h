@@ -48,17 +48,12 @@ __METAL_MATH float quiet_nan() { return float_of(kNanBits); }
 // 2^n for n in [-126, 127]; n = -127 gives 0 and n = 128 infinity.
 __METAL_MATH float pow2i(int n) { return float_of(static_cast<unsigned>(n + 127) << 23); }
 
-// x * 2^n with one rounding at the end; |n| <= 252 and x near 1.
-__METAL_MATH float scale2(float x, int n) {
-  int half_n = n >> 1;
-  return x * pow2i(half_n) * pow2i(n - half_n);
-}
-
-// Adding and subtracting this rounds to an integer (half to even), which is also in the low bits of
-// the sum.
+// Adding this rounds to an integer n (half to even), which is also in the low bits of the sum.
 inline constexpr float kRoundMagic = 0x1.8p23f;
-inline constexpr unsigned kRoundMagicBits = 0x4b400000u;
-__METAL_MATH int magic_int(float sum) { return static_cast<int>(bits_of(sum) - kRoundMagicBits); }
+// The same, with the exponent of 2^n in the low bits.
+inline constexpr float kExponentMagic = kRoundMagic + 127.0f;
+// 2^n from n + kExponentMagic; n = -127 gives 0 and n = 128 infinity.
+__METAL_MATH float pow2_of(float sum) { return float_of(bits_of(sum) << 23); }
 
 // Sums and products with their rounding errors. Second results leave through references, never in a
 // struct: calling conventions pack structs of floats into vectors and integers, which would survive
