@@ -222,6 +222,34 @@ def test_softmax_and_logsumexp():
     assert mx.softmax(mx.array([1e4, 0.0])).tolist() == [1, 0]
 
 
+# Rows that are kept while their sum is made, and longer ones.
+@pytest.mark.parametrize("length", [1, 31, 32, 100, 1500, 8191, 8192, 8193, 20000])
+@pytest.mark.parametrize("dtype", [mx.float32, mx.bfloat16])
+def test_softmax_of_rows(length: int, dtype, rng):
+    x = mx.array(rng.normal(size=(5, length)) * 4).astype(dtype)
+    numbers = np.array(x.astype(mx.float32)).astype(np.float64)
+    bound = {"rtol": 5e-6} if dtype == mx.float32 else {"rtol": 5e-3}
+    got = np.array(mx.softmax(x, -1).astype(mx.float32))
+    np.testing.assert_allclose(got, scipy.special.softmax(numbers, -1), **bound)
+    got = np.array(mx.logsumexp(x, -1).astype(mx.float32))
+    np.testing.assert_allclose(got, scipy.special.logsumexp(numbers, -1), **bound)
+
+
+@pytest.mark.parametrize("length", [3, 64, 9000])
+def test_softmax_of_infinities_and_nans(length: int):
+    x = np.zeros((5, length), np.float32)
+    x[0, 1] = np.nan
+    x[1, :] = -np.inf
+    x[2, 1:] = -np.inf
+    x[3, :] = np.nan
+    x[4, 2] = np.inf
+    got = np.array(mx.softmax(mx.array(x), -1))
+    assert np.isnan(got[[0, 1, 3]]).all() and np.isnan(got[4, 2])
+    assert got[2, 0] == 1 and not got[2, 1:].any()
+    got = np.array(mx.logsumexp(mx.array(x), -1))
+    np.testing.assert_array_equal(got, [np.nan, -np.inf, 0, np.nan, np.inf])
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
 def test_scans(axis):
     x = UNIT + 1.2

@@ -3,8 +3,8 @@
 #include "mlx/backend/metal/kernels/lanes.h"
 
 struct Greater {
-  // NaNs stay.
-  static float apply(float a, float b) { return (b > a || isnan(b)) ? b : a; }
+  // Passes over NaNs: they turn up in the sum.
+  static float apply(float a, float b) { return b > a ? b : a; }
 };
 struct Plus {
   static float apply(float a, float b) { return a + b; }
@@ -21,21 +21,48 @@ inline float row_maximum(const device T* row, uint length, uint lane) {
 template <typename T>
 inline float row_sum_exp(const device T* row, uint length, float shift, uint lane) {
   float sum = 0.0f;
-  for_each_of_lane(0, length, lane, [&](uint i) {
-    sum += precise::exp(static_cast<float>(row[i]) - shift);
-  });
+  for_each_of_lane(0, length, lane,
+                   [&](uint i) { sum += precise::exp(static_cast<float>(row[i]) - shift); });
   return reduce_lanes<Plus>(sum);
 }
 
+// What is subtracted from a row, so that no exponential overflows.
+template <typename T>
+inline float row_shift(const device T* row, uint length, uint lane) {
+  float best = row_maximum(row, length, lane);
+  return best == -INFINITY ? 0.0f : best;
+}
+
+// Keeps a row's exponentials until their sum is known.
 template <typename T>
 [[kernel]] void softmax(const device T* in [[buffer(0)]], device T* out [[buffer(1)]],
                         constant const uint& length [[buffer(2)]],
+                        threadgroup float* kept [[threadgroup(0)]],
                         uint position [[thread_position_in_grid]],
+                        uint row [[simdgroup_index_in_threadgroup]],
                         uint lane [[thread_index_in_simdgroup]]) {
   in += static_cast<int64_t>(position / kLanes) * length;
   out += static_cast<int64_t>(position / kLanes) * length;
-  float shift = row_maximum(in, length, lane);
-  shift = shift == -INFINITY ? 0.0f : shift;
+  kept += row * length;
+  float shift = row_shift(in, length, lane);
+  float sum = 0.0f;
+  for_each_of_lane(0, length, lane, [&](uint i) {
+    kept[i] = precise::exp(static_cast<float>(in[i]) - shift);
+    sum += kept[i];
+  });
+  float scale = 1.0f / reduce_lanes<Plus>(sum);
+  for_each_of_lane(0, length, lane, [&](uint i) { out[i] = convert<T>(kept[i] * scale); });
+}
+
+// The same for rows that are too long to be kept.
+template <typename T>
+[[kernel]] void softmax_long(const device T* in [[buffer(0)]], device T* out [[buffer(1)]],
+                             constant const uint& length [[buffer(2)]],
+                             uint position [[thread_position_in_grid]],
+                             uint lane [[thread_index_in_simdgroup]]) {
+  in += static_cast<int64_t>(position / kLanes) * length;
+  out += static_cast<int64_t>(position / kLanes) * length;
+  float shift = row_shift(in, length, lane);
   float scale = 1.0f / row_sum_exp(in, length, shift, lane);
   for_each_of_lane(0, length, lane, [&](uint i) {
     out[i] = convert<T>(precise::exp(static_cast<float>(in[i]) - shift) * scale);
@@ -56,7 +83,9 @@ template <typename T>
   }
 }
 
-#define SOFTMAX(Op, name, T) MLX_KERNEL(#Op "_" #name, softmax<T>)
+#define SOFTMAX(Op, name, T)            \
+  MLX_KERNEL(#Op "_" #name, softmax<T>) \
+  MLX_KERNEL(#Op "Long_" #name, softmax_long<T>)
 #define LOGSUMEXP(Op, name, T) MLX_KERNEL(#Op "_" #name, logsumexp<T>)
 MLX_FOR_FLOATS(SOFTMAX, Softmax)
 MLX_FOR_FLOATS(LOGSUMEXP, LogSumExp)

@@ -23,11 +23,15 @@ array prepare(const array& in, array& out, Stream s) {
   return source;
 }
 
+constexpr size_t kKeptFloats = 8192;  // what Metal's threadgroup memory holds
+
 size_t rows_per_threadgroup(size_t length) {
   return std::clamp<size_t>(16384 / std::max<size_t>(length, 1), 1, 256);
 }
 
-void rows(const char* op, KernelTable& table, const array& in, array& out, Stream s) {
+// A SIMD-group per row. `kept`: the floats of a row for which a SIMD-group has threadgroup memory.
+void rows(const char* op, KernelTable& table, const array& in, array& out, Stream s,
+          size_t kept = 0) {
   uint32_t length = in.shape(-1);
   auto* kernel =
       table.get(dtype_index(in.dtype()), [&] { return kernel_name(op, type_name(in.dtype())); });
@@ -36,9 +40,12 @@ void rows(const char* op, KernelTable& table, const array& in, array& out, Strea
   encoder.set_input_array(in, 0);
   encoder.set_output_array(out, 1);
   encoder.set_bytes(length, 2);
-  // A SIMD-group per row.
-  dispatch_grid(encoder, in.size() / length * kLanes, 1, 1,
-                std::clamp<size_t>(rows_per_threadgroup(length) * kLanes, kLanes, 256));
+  size_t count = std::min<size_t>(rows_per_threadgroup(length), 8);
+  if (kept > 0) {
+    count = std::clamp<size_t>(kKeptFloats / kept / 4, 1, count);
+    encoder.set_threadgroup_memory_length(count * kept * sizeof(float), 0);
+  }
+  dispatch_grid(encoder, in.size() / length * kLanes, 1, 1, count * kLanes);
 }
 
 }  // namespace
@@ -92,8 +99,13 @@ MLX_EVAL(Softmax) {
     check_float64("Softmax", stream());
     return cpu::softmax_float64(in, out, stream());
   }
-  static KernelTable table(kDtypes);
-  rows("Softmax", table, in, out, stream());
+  static KernelTable table(kDtypes), long_table(kDtypes);
+  size_t length = in.shape(-1);
+  if (length <= kKeptFloats) {
+    rows("Softmax", table, in, out, stream(), length);
+  } else {
+    rows("SoftmaxLong", long_table, in, out, stream());
+  }
 }
 
 MLX_EVAL(LogSumExp) {
