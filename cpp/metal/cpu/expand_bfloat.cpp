@@ -93,10 +93,15 @@ class BfloatExpansion {
 
   Value* negate() {
     if (!is_bfloat(instruction_.getType())) return nullptr;
-    Type* words = with(instruction_.getType(), builder_.getInt16Ty());
-    Value* bits = builder_.CreateBitCast(instruction_.getOperand(0), words);
-    return builder_.CreateBitCast(builder_.CreateXor(bits, 0x8000), instruction_.getType());
+    return from_bits(builder_.CreateXor(bits_of_operand(), 0x8000));
   }
+
+  Value* bits_of_operand() {
+    Value* operand = instruction_.getOperand(0);
+    return builder_.CreateBitCast(operand, with(operand->getType(), builder_.getInt16Ty()));
+  }
+
+  Value* from_bits(Value* bits) { return builder_.CreateBitCast(bits, instruction_.getType()); }
 
   Value* compare() {
     if (!is_bfloat(instruction_.getOperand(0)->getType())) return nullptr;
@@ -128,12 +133,14 @@ class BfloatExpansion {
     return builder_.CreateCast(opcode, operand(0), instruction_.getType());
   }
 
-  // Element-wise intrinsics: sqrt, fabs, floor, fma, minnum, ...
+  // Element-wise intrinsics: sqrt, floor, fma, minnum, ...
   Value* intrinsic() {
     auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction_);
     if (!call || !is_bfloat(call->getType()) ||
         !llvm::isTriviallyVectorizable(call->getIntrinsicID()))
       return nullptr;
+    if (call->getIntrinsicID() == llvm::Intrinsic::fabs)
+      return from_bits(builder_.CreateAnd(bits_of_operand(), 0x7fff));
     std::vector<Value*> operands;
     for (unsigned i = 0; i < call->arg_size(); ++i) operands.push_back(operand(i));
     Type* type = with(call->getType(), builder_.getFloatTy());

@@ -1,6 +1,7 @@
 // Exponentials, logarithms and powers on float.
 #pragma once
 
+#include "../metal_types"
 #include "math_base.h"
 
 #pragma float_control(precise, on, push)
@@ -227,16 +228,38 @@ __METAL_MATH float plain_exp_base(float x, float log2_base, unsigned extra) {
   return float_of(bits_of(p) + (bits_of(t) << 23) + extra);
 }
 
-// Small results are scaled down at the end.
-__METAL_MATH float bfloat_exp_base(float x, float log2_base) {
-  x = x > 128.0f / log2_base ? 128.0f / log2_base : x;
+// For any x. Small results are scaled down at the end.
+__METAL_MATH float any_bfloat_exp_base(float x, float log2_base) {
   x = x < -140.0f / log2_base ? -140.0f / log2_base : x;
   const bool is_small = x < -64.0f / log2_base;
-  return plain_exp_base(x, log2_base, is_small ? 64u << 23 : 0) * (is_small ? 0x1p-64f : 1.0f);
+  float y = plain_exp_base(x, log2_base, is_small ? 64u << 23 : 0);
+  return x < 128.0f / log2_base ? y * (is_small ? 0x1p-64f : 1.0f) : x + infinity();
 }
-__METAL_MATH float bfloat_exp2(float x) { return bfloat_exp_base(x, 1.0f); }
-__METAL_MATH float bfloat_exp(float x) { return bfloat_exp_base(x, 0x1.715476p+0f); }
-__METAL_MATH float bfloat_exp10(float x) { return bfloat_exp_base(x, 0x1.a934f0p+1f); }
+
+// Results that bfloat holds without denormals are rounded and put together with whole numbers: the
+// sum of 2^16 and a number from 1 to 2 ends in that number's first 8 bits.
+__METAL_MATH bfloat bfloat_exp_base(bfloat x, float log2_base) {
+  const float middle = 0x1.6a0000p+0f;       // 2^log2_middle, and 181 / 128
+  const float log2_middle = 0x1.ffd79ap-2f;  // so that 2^r * middle is from 1 to 2
+  const float magic = kRoundMagic + 126.0f;
+  float y = fma(x, log2_base, -log2_middle);
+  float t = y + magic;
+  float r = y - (t - magic);
+  float p = 0x1.bc09bep-7f;
+  p = fma(p, r, 0x1.43d020p-4f);
+  p = fma(p, r, 0x1.5bde72p-2f);
+  p = fma(p, r, 0x1.f5d266p-1f);
+  p = fma(p, r, 0x1p16f + middle);
+  ushort bits = static_cast<ushort>((bits_of(t) << 7) + bits_of(p));
+  // NaNs are beyond the limit, too.
+  const ushort limit = static_cast<ushort>(bits_of(126.0f / log2_base) >> 16);
+  if ((__builtin_bit_cast(ushort, x) & 0x7fff) > limit)
+    bits = __builtin_bit_cast(ushort, bfloat(any_bfloat_exp_base(x, log2_base)));
+  return __builtin_bit_cast(bfloat, bits);
+}
+__METAL_MATH bfloat bfloat_exp2(bfloat x) { return bfloat_exp_base(x, 1.0f); }
+__METAL_MATH bfloat bfloat_exp(bfloat x) { return bfloat_exp_base(x, 0x1.715476p+0f); }
+__METAL_MATH bfloat bfloat_exp10(bfloat x) { return bfloat_exp_base(x, 0x1.a934f0p+1f); }
 
 // Beyond these results half has only 0 and infinity.
 __METAL_MATH float half_exp_base(float x, float log2_base) {
@@ -267,14 +290,6 @@ __METAL_MATH float fast_exp_base(float x, float log2_base) {
 __METAL_MATH float fast_exp2(float x) { return fast_exp_base(x, 1.0f); }
 __METAL_MATH float fast_exp(float x) { return fast_exp_base(x, 0x1.715476p+0f); }
 __METAL_MATH float fast_exp10(float x) { return fast_exp_base(x, 0x1.a934f0p+1f); }
-
-__METAL_MATH float fast_bfloat_exp_base(float x, float log2_base) {
-  float top = x > 128.0f / log2_base ? 128.0f / log2_base : x;
-  return x < -126.0f / log2_base ? 0.0f : plain_exp_base(top, log2_base, 0);
-}
-__METAL_MATH float fast_bfloat_exp2(float x) { return fast_bfloat_exp_base(x, 1.0f); }
-__METAL_MATH float fast_bfloat_exp(float x) { return fast_bfloat_exp_base(x, 0x1.715476p+0f); }
-__METAL_MATH float fast_bfloat_exp10(float x) { return fast_bfloat_exp_base(x, 0x1.a934f0p+1f); }
 
 __METAL_MATH float fast_log2(float x) {
   unsigned u = bits_of(x);

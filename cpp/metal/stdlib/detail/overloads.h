@@ -156,15 +156,15 @@ METAL_FUNC constexpr T __part(const A& a, int i) {
 #define __METAL_FLOAT_1(name, compute) __METAL_FLOAT_1_NARROW(name, compute, compute, compute)
 
 // For half and bfloat with versions of their own.
-#define __METAL_FLOAT_1_NARROW(name, compute, of_half, of_bfloat)          \
-  METAL_FUNC float name(float x) { return compute(x); }                    \
-  METAL_FUNC half name(half x) { return half(of_half(float(x))); }         \
-  METAL_FUNC bfloat name(bfloat x) { return bfloat(of_bfloat(float(x))); } \
-  template <typename T>                                                    \
-    requires(__whole_type<T>)                                              \
-  METAL_FUNC float name(T x) {                                             \
-    return compute(float(x));                                              \
-  }                                                                        \
+#define __METAL_FLOAT_1_NARROW(name, compute, of_half, of_bfloat)   \
+  METAL_FUNC float name(float x) { return compute(x); }             \
+  METAL_FUNC half name(half x) { return half(of_half(float(x))); }  \
+  METAL_FUNC bfloat name(bfloat x) { return bfloat(of_bfloat(x)); } \
+  template <typename T>                                             \
+    requires(__whole_type<T>)                                       \
+  METAL_FUNC float name(T x) {                                      \
+    return compute(float(x));                                       \
+  }                                                                 \
   __METAL_VECTOR_1(name)
 
 #define __METAL_FLOAT_2(name, compute)                              \
