@@ -30,7 +30,8 @@ struct Group {
   uint32_t position[3];  // threadgroup_position_in_grid
   uint32_t size[3];      // threads in this threadgroup, clipped at the edge of the grid
   void* scheduler;       // the runtime's own: fibres of this threadgroup
-  // One of the same size that this worker runs afterwards. Code may fetch what that will read.
+  // One of the same size that this worker runs afterwards, or this one: code may fetch what it will
+  // read.
   const Group* next;
 };
 

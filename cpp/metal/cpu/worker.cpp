@@ -242,7 +242,7 @@ void Worker::advance() {
 }
 
 void Worker::announce_next(const CpuCode& code) {
-  group_.next = nullptr;
+  group_.next = &group_;
   if (!code.fetches || next_ + 1 >= last_) return;
   next_group_ = group_;
   step(next_group_);

@@ -7,12 +7,7 @@
 ; CHECK: far.loop:
 ; CHECK: %[[AT:.*]] = getelementptr inbounds i8, ptr %group, i64 48
 ; CHECK-NEXT: %[[NEXT:.*]] = load ptr, ptr %[[AT]]
-; CHECK-NEXT: %[[LAST:.*]] = icmp eq ptr %[[NEXT]], null
-; CHECK-NEXT: br i1 %[[LAST]], label %run, label %fetch
-; CHECK: fetch:
 ; CHECK-NEXT: call i1 @fetch(ptr %[[NEXT]], i32 %far,
-; CHECK-NEXT: br label %run
-; CHECK: run:
 ; CHECK: %[[DONE:.*]] = call i1 @far(ptr %group, i32 %far,
 ; CHECK-NEXT: br i1 %[[DONE]], label %next, label %again
 ; CHECK-NOT: @fetch

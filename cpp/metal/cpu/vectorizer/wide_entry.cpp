@@ -96,21 +96,13 @@ void inline_in_loop(const UnitCode& code) {
   }
 }
 
-// What the same unit of the next threadgroup will read, if there is one: memory is busy with it
-// while this unit computes.
+// What the same unit of the next threadgroup will read: memory is busy with it while this unit
+// computes.
 void fetch_next(llvm::IRBuilder<>& b, const UnitCode& code, llvm::ArrayRef<Value*> arguments) {
   if (!code.fetch) return;
-  llvm::Function* entry = b.GetInsertBlock()->getParent();
-  auto* fetch = llvm::BasicBlock::Create(entry->getContext(), "fetch", entry);
-  auto* run = llvm::BasicBlock::Create(entry->getContext(), "run", entry);
-  Value* next = GroupAccess(b, entry->getArg(0)).next();
-  b.CreateCondBr(b.CreateIsNull(next), run, fetch);
-  b.SetInsertPoint(fetch);
   llvm::SmallVector<Value*> its_arguments(arguments);
-  its_arguments[0] = next;
+  its_arguments[0] = GroupAccess(b, arguments[0]).next();
   b.CreateCall(code.fetch, its_arguments);
-  b.CreateBr(run);
-  b.SetInsertPoint(run);
 }
 
 // A threadgroup whose units lie along its rows.
