@@ -72,6 +72,9 @@ struct LaunchParameters {
   uint32_t threadgroup_memory[kMaxBufferBindings] = {};  // bytes by [[threadgroup(n)]]
   uint32_t threads_per_grid[3] = {1, 1, 1};
   uint32_t threads_per_threadgroup[3] = {1, 1, 1};
+  // Threads so far apart along x read neighbouring memory, and so many of them: see setVisitOrder.
+  uint64_t visit_stride = 0;
+  uint64_t visit_count = 1;
   double time_limit = 0;                           // seconds; 0: none
   uint64_t interrupts_before = interrupt_count();  // an interrupt() since then prevents the launch
 };

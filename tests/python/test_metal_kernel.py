@@ -60,6 +60,26 @@ class TestSignature:
         assert got[False] == [3, 5, 3, 4, 1, 20, 5]
         assert got[True] == [3, 5, 3, 4, 12, 4, 1]
 
+    def test_permuted_inputs_in_any_order_of_threadgroups(self):
+        body = """
+            uint i = thread_position_in_grid.x;
+            y[i] = x[elem_to_loc(i, x_shape, x_strides, x_ndim)];
+        """
+        shape = (3, 64, 50, 24)
+        numbers = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
+        for axes in ((0, 3, 1, 2), (3, 2, 1, 0), (0, 2, 1, 3), (1, 3, 0, 2)):
+            x = mx.array(numbers).transpose(*axes)
+            (y,) = run(
+                body,
+                {"x": x},
+                {"y": x.shape},
+                {"y": mx.int32},
+                x.size,
+                group=32,
+                ensure_row_contiguous=False,
+            )
+            assert np.array_equal(np.array(y), numbers.transpose(axes))
+
     def test_rank_zero_has_no_dimensions(self):
         body = "y[0] = x_ndim; y[1] = x; if (x_ndim > 0) y[1] += x_shape[0] + x_strides[0];"
         (y,) = run(body, {"x": mx.array(5)}, {"y": (2,)}, {"y": mx.int32}, 1)

@@ -68,6 +68,7 @@ Dispatch::Dispatch(const CpuKernel& kernel, const FunctionInfo& function,
                    const LaunchParameters& parameters)
     : kernel_(kernel),
       launch_{},
+      order_(parameters),
       time_limit_(parameters.time_limit),
       interrupts_before_(parameters.interrupts_before) {
   std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "metal/cpu/abi.h"
+#include "metal/cpu/visit_order.h"
 #include "metal/cpu/worker.h"
 #include "metal/driver.h"
 
@@ -25,6 +26,7 @@ class Dispatch {
 
   const CpuKernel& kernel() const { return kernel_; }
   const Launch& launch() const { return launch_; }
+  const VisitOrder& order() const { return order_; }
   // What runs this threadgroup.
   const CpuCode& code(const Group& group) const;
   bool stopped() const { return stopped_.load(); }
@@ -42,6 +44,7 @@ class Dispatch {
 
   const CpuKernel& kernel_;
   Launch launch_;
+  VisitOrder order_;
   const CpuCode* codes_[8] = {};  // by dimensions in which the grid's edge cuts the threadgroup
   uint32_t threads_ = 0;          // per threadgroup
   uint64_t groups_ = 0;

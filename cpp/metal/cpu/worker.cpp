@@ -79,8 +79,17 @@ void clip(Group& group) {
   }
 }
 
-// To the next threadgroup; behind the last comes the first.
-void step(Group& group) {
+// Threadgroups are numbered with x fastest.
+void place(Group& group, uint64_t number) {
+  const uint32_t* count = group.launch->threadgroups_per_grid;
+  group.position[0] = static_cast<uint32_t>(number % count[0]);
+  group.position[1] = static_cast<uint32_t>(number / count[0] % count[1]);
+  group.position[2] = static_cast<uint32_t>(number / count[0] / count[1]);
+  clip(group);
+}
+
+// To the next number; behind the last comes the first.
+void increase(Group& group) {
   const uint32_t* count = group.launch->threadgroups_per_grid;
   for (int i = 0; i < 3; ++i) {
     if (++group.position[i] < count[i]) break;
@@ -150,7 +159,7 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
   group_.launch = &dispatch.launch();
   group_.memory = threadgroup_memory_ + kMemoryMargin;
   group_.scheduler = &scheduler_;
-  place(first);
+  place(group_, dispatch.order()[first]);
   while (next_ < last_ && !dispatch.stopped()) {
     if (needs_fibres(dispatch.code(group_))) {
       run_as_fibres();
@@ -227,25 +236,23 @@ uint32_t Worker::units(const CpuCode& code) const {
   return group_.size[0] * group_.size[1] * group_.size[2];
 }
 
-// Threadgroups are numbered with x fastest.
-void Worker::place(uint64_t index) {
-  const uint32_t* count = group_.launch->threadgroups_per_grid;
-  group_.position[0] = static_cast<uint32_t>(index % count[0]);
-  group_.position[1] = static_cast<uint32_t>(index / count[0] % count[1]);
-  group_.position[2] = static_cast<uint32_t>(index / count[0] / count[1]);
-  clip(group_);
+// To the `index`-th threadgroup from the one before.
+void Worker::step(Group& group, uint64_t index) const {
+  const VisitOrder& order = dispatch_.load(std::memory_order_relaxed)->order();
+  if (order.natural()) {
+    increase(group);
+  } else {
+    place(group, order[index]);
+  }
 }
 
-void Worker::advance() {
-  ++next_;
-  step(group_);
-}
+void Worker::advance() { step(group_, ++next_); }
 
 void Worker::announce_next(const CpuCode& code) {
   group_.next = &group_;
   if (!code.fetches || next_ + 1 >= last_) return;
   next_group_ = group_;
-  step(next_group_);
+  step(next_group_, next_ + 1);
   if (std::ranges::equal(next_group_.size, group_.size)) group_.next = &next_group_;
 }
 

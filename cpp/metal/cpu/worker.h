@@ -31,7 +31,8 @@ class Worker {
   static Worker* current_or_null();  // safe in a signal handler
   static void signal_all(const Dispatch& dispatch, int signal);  // to threads that run it
 
-  // Runs threadgroups [first, last) of the dispatch; stops early when the dispatch stops.
+  // Runs the dispatch's threadgroups [first, last), in its order; stops early when the dispatch
+  // stops.
   void run(Dispatch& dispatch, uint64_t first, uint64_t last);
 
   // Around kernel code. Entering does not return if the dispatch has been stopped.
@@ -64,7 +65,7 @@ class Worker {
   static void carrier_body(Fibre* self);
   void run_directly();
   void run_as_fibres();
-  void place(uint64_t index);
+  void step(Group& group, uint64_t index) const;
   void advance();
   void announce_next(const CpuCode& code);
   bool needs_fibres(const CpuCode& code) const;

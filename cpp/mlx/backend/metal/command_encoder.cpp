@@ -31,6 +31,10 @@ void CommandEncoder::set_raw_bytes(const void* bytes, size_t length, int index) 
   state_->compute_encoder()->setBytes(bytes, length, index);
 }
 
+void CommandEncoder::set_visit_order(size_t stride, size_t count) {
+  state_->compute_encoder()->setVisitOrder(stride, count);
+}
+
 void CommandEncoder::dispatch_threads(MTL::Size grid, MTL::Size threadgroup) {
   if (grid.width != 0 && grid.height != 0 && grid.depth != 0) {
     state_->operations++;

@@ -44,6 +44,8 @@ class CommandEncoder {
     set_vector_bytes(values, values.size(), index);
   }
 
+  // For the next dispatch: see MTL::ComputeCommandEncoder.
+  void set_visit_order(size_t stride, size_t count);
   // Threads of the grid, or threadgroups; and threads of a threadgroup. Empty grids are dropped.
   void dispatch_threads(MTL::Size grid, MTL::Size threadgroup);
   void dispatch_threadgroups(MTL::Size grid, MTL::Size threadgroup);

@@ -146,6 +146,31 @@ void bind(metal::CommandEncoder& encoder, const Slot& slot, const std::vector<ar
   }
 }
 
+// Memory that threads read in turn while it is in a cache: a few lines for each.
+constexpr size_t kSharedBytes = 256;
+
+// A kernel that asks for an array's strides and has a thread for each element reads the array in
+// its own order. Where memory is contiguous along an axis that is not the last, threads one place
+// apart on that axis read side by side.
+void set_visit_order(metal::CommandEncoder& encoder, const KernelVariant& variant,
+                     const std::vector<array>& inputs, MTL::Size grid) {
+  for (const auto& slot : variant.slots) {
+    if (slot.kind != Slot::Kind::InputStrides) continue;
+    const array& a = inputs[slot.array];
+    if (a.size() != grid.width || grid.height != 1 || grid.depth != 1) continue;
+    size_t inner = 1;
+    for (int axis = static_cast<int>(a.ndim()) - 1; axis >= 0; --axis) {
+      const bool contiguous = a.strides()[axis] == 1 && a.shape(axis) > 1;
+      if (contiguous && inner > 1) {
+        const size_t places = kSharedBytes / a.itemsize();
+        return encoder.set_visit_order(inner, std::min<size_t>(a.shape(axis), places));
+      }
+      if (contiguous) break;
+      inner *= a.shape(axis);
+    }
+  }
+}
+
 MTL::Size mtl_size(GridSize size) {
   auto [x, y, z] = size;
   return MTL::Size(x, y, z);
@@ -184,6 +209,7 @@ void CustomKernel::run(const std::vector<array>& inputs, std::vector<array>& out
   encoder.set_compute_pipeline_state(pipeline);
   const auto& bound = launch_.ensure_row_contiguous ? arguments : inputs;
   for (const auto& slot : launch_.variant->slots) bind(encoder, slot, bound, outputs);
+  set_visit_order(encoder, *launch_.variant, bound, grid);
   encoder.dispatch_threads(grid, group);
 }
 
