@@ -8,7 +8,7 @@
 ; CHECK: [[APART]]:
 ; CHECK-NEXT: %[[ONE:.*]] = icmp eq i64 %[[STEP]], 0
 ; CHECK: load float
-; CHECK: call void @simd.load.lanes.4.4
+; CHECK: call void @simd.load.steps.4.4(ptr %{{.*}}, i64 %[[STEP]], ptr
 define void @kernel(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x, i64 %stride, i64 %start) {
   %i = zext i32 %x to i64
   %offset = mul i64 %i, %stride
@@ -19,3 +19,11 @@ define void @kernel(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x, i64 %st
   store float %value, ptr addrspace(1) %to, align 4
   ret void
 }
+
+; Without gathers each lane's element is loaded a step from the one before.
+; CHECK-LABEL: define internal void @simd.load.steps.4.4(ptr %0, i64 %1, ptr %2)
+; CHECK: %[[TWICE:.*]] = add i64 %[[ONCE:.*]], %1
+; CHECK: %[[FROM:.*]] = getelementptr i8, ptr %0, i64 %[[TWICE]]
+; CHECK: %[[VALUE:.*]] = load i32, ptr %[[FROM]], align 1
+; CHECK: insertelement <4 x i32> %{{.*}}, i32 %[[VALUE]], i64 2
+; CHECK: store <4 x i32>

@@ -15,7 +15,8 @@ using llvm::Value;
 
 namespace {
 
-constexpr uint64_t kLine = 64;  // bytes that memory moves at once
+constexpr uint64_t kLine = 64;      // bytes that memory moves at once
+constexpr unsigned kStepBlock = 4;  // lanes whose distances stay in registers
 
 }  // namespace
 
@@ -129,7 +130,7 @@ Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
 Value* MemoryWidener::load_stepped(const Access& access, Value* pointer) {
   Value* first = w_.first(pointer);
   Value* step = w_.step(pointer);
-  auto each_lane = [&] { return gather(access, w_.stepped_addresses(first, step)); };
+  auto each_lane = [&] { return gather_steps(access, first, step); };
   if (!has_margins(pointer)) return each_lane();
   auto one_place = [&]() -> Value* {
     return w_.splat(b_.CreateAlignedLoad(access.type, first, access.align, access.is_volatile));
@@ -176,6 +177,49 @@ llvm::Function* MemoryWidener::lane_loader(uint64_t size) {
     Value* value =
         b.CreateAlignedLoad(element, b.CreateIntToPtr(from, b.getPtrTy()), llvm::Align(1));
     b.CreateStore(value, b.CreateConstGEP1_32(element, loader->getArg(1), lane));
+  }
+  b.CreateRetVoid();
+  return loader;
+}
+
+// Without gathers, a step keeps all addresses in scalar registers.
+Value* MemoryWidener::gather_steps(const Access& access, Value* first, Value* step) {
+  llvm::Type* type = w_.wide_type(access.type);
+  if (w_.mask() || w_.width() % kStepBlock != 0 ||
+      w_.costs().isLegalMaskedGather(type, access.align))
+    return gather(access, w_.stepped_addresses(first, step));
+  llvm::AllocaInst* results = w_.scratch(type, "gathered");
+  b_.CreateCall(step_loader(access.size),
+                {b_.CreateAddrSpaceCast(first, b_.getPtrTy()), step, results});
+  return b_.CreateLoad(type, results);
+}
+
+// void (const char* first, int64_t step, T* results) for elements of `size` bytes.
+llvm::Function* MemoryWidener::step_loader(uint64_t size) {
+  llvm::Module& module = *w_.function().getParent();
+  const std::string name =
+      "simd.load.steps." + std::to_string(size) + "." + std::to_string(w_.width());
+  if (llvm::Function* known = module.getFunction(name)) return known;
+  llvm::IRBuilder<> b(module.getContext());
+  auto* type =
+      llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()}, false);
+  llvm::Function* loader = w_.create_helper(type, name);
+  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", loader));
+  llvm::Type* element = b.getIntNTy(static_cast<unsigned>(size * 8));
+  llvm::Type* block = llvm::FixedVectorType::get(element, kStepBlock);
+  Value* step = loader->getArg(1);
+  Value* offsets[kStepBlock + 1] = {b.getInt64(0)};
+  for (unsigned i = 0; i < kStepBlock; ++i) offsets[i + 1] = b.CreateAdd(offsets[i], step);
+  Value* first = loader->getArg(0);
+  for (unsigned start = 0; start < w_.width(); start += kStepBlock) {
+    Value* values = llvm::PoisonValue::get(block);
+    for (unsigned i = 0; i < kStepBlock; ++i) {
+      Value* from = b.CreateGEP(b.getInt8Ty(), first, offsets[i]);
+      values = b.CreateInsertElement(values, b.CreateAlignedLoad(element, from, llvm::Align(1)), i);
+    }
+    Value* to = b.CreateConstGEP1_32(element, loader->getArg(2), start);
+    b.CreateAlignedStore(values, to, llvm::Align(size));
+    first = b.CreateGEP(b.getInt8Ty(), first, offsets[kStepBlock]);
   }
   b.CreateRetVoid();
   return loader;

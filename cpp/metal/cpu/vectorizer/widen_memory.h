@@ -50,6 +50,8 @@ class MemoryWidener {
   llvm::Value* load_contiguous(const Access& access, llvm::Value* first);
   llvm::Value* gather(const Access& access, llvm::Value* pointers);
   llvm::Function* lane_loader(uint64_t size);
+  llvm::Value* gather_steps(const Access& access, llvm::Value* first, llvm::Value* step);
+  llvm::Function* step_loader(uint64_t size);
   void store_contiguous(const Access& access, llvm::Value* first, llvm::Value* values);
   void store_block(const Access& access, llvm::Value* first, llvm::Value* values);
   void store_stepped(const Access& access, llvm::Value* pointer, llvm::Value* values);
