@@ -23,6 +23,14 @@ inline T reduce_lanes(T value) {
   return value;
 }
 
+// Asks for memory that somebody will read soon; past the end of an array it does nothing.
+template <typename T>
+inline void fetch(const device T* place) {
+#if __has_builtin(__builtin_prefetch)
+  __builtin_prefetch(place);
+#endif
+}
+
 // Calls f(i) for this lane's share of [begin, end): lanes next to each other get elements next to
 // each other.
 template <typename F>

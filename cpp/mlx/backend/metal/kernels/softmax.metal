@@ -33,7 +33,8 @@ inline float row_shift(const device T* row, uint length, uint lane) {
   return best == -INFINITY ? 0.0f : best;
 }
 
-// Keeps a row's exponentials until their sum is known.
+// Keeps a row's exponentials until their sum is known. While they are computed, the next row comes
+// from memory.
 template <typename T>
 [[kernel]] void softmax(const device T* in [[buffer(0)]], device T* out [[buffer(1)]],
                         constant const uint& length [[buffer(2)]],
@@ -47,6 +48,7 @@ template <typename T>
   float shift = row_shift(in, length, lane);
   float sum = 0.0f;
   for_each_of_lane(0, length, lane, [&](uint i) {
+    fetch(in + length + i);
     kept[i] = precise::exp(static_cast<float>(in[i]) - shift);
     sum += kept[i];
   });
