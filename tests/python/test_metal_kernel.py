@@ -6,7 +6,7 @@ import threading
 import mlx.core as mx
 import numpy as np
 import pytest
-from kernel_runner import double, launch, outputs, run
+from kernel_runner import double, launch, outputs, run, run_one
 
 # Everything runs one thread at a time: see test_reference_mode.py.
 REFERENCE = os.environ.get("MLX_CPU_REFERENCE") == "1"
@@ -432,3 +432,45 @@ class TestWithoutVectorForm:
         assert doubled.tolist() == list(range(0, 32, 2))
         assert mx.metal.scalar_fallbacks() == before
         assert "one thread at a time" not in capsys.readouterr().out
+
+
+# Threadgroups of threads that do not know theirs run several at once in large grids.
+@pytest.mark.parametrize("grid", [(1 << 20, 1, 1), (300_001, 3, 1), (999, 501, 2)])
+@pytest.mark.parametrize("threads", [32, 100, 256, 1024])
+def test_small_threadgroups_of_large_grids(grid: tuple[int, int, int], threads: int):
+    count = int(np.prod(grid))
+    free = run_one(
+        """
+        uint3 i = thread_position_in_grid, n = threads_per_grid;
+        uint at = (i.z * n.y + i.y) * n.x + i.x;
+        out[at] = at + 1;
+        """,
+        {},
+        {"out": ((count,), mx.uint32)},
+        grid,
+        threads,
+    )
+    np.testing.assert_array_equal(free, np.arange(1, count + 1))
+    known = run_one(
+        """
+        uint3 i = thread_position_in_grid, n = threads_per_grid;
+        out[(i.z * n.y + i.y) * n.x + i.x] =
+            threadgroup_position_in_grid.x * 2000 + thread_position_in_threadgroup.x;
+        """,
+        {},
+        {"out": ((count,), mx.uint32)},
+        grid,
+        threads,
+    )
+    x = np.arange(count) % grid[0]
+    np.testing.assert_array_equal(known, x // threads * 2000 + x % threads)
+
+
+def test_fault_in_a_large_grid_names_its_threadgroups():
+    write_null = """
+        uint i = thread_position_in_grid.x;
+        out[i] = 0;
+        if (i == 700000) *(device int*)nullptr = 1;
+    """
+    with pytest.raises(RuntimeError, match=r"address 0x0 in .*threadgroups? \((2732|2734)"):
+        run_one(write_null, {}, {"out": ((1 << 20,), mx.int32)}, 1 << 20, 256)

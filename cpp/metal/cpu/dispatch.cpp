@@ -18,6 +18,7 @@ namespace {
 constexpr uint64_t kManyThreads = 65536;  // a grid this large is spread over the cores at once
 constexpr auto kShortTime = std::chrono::microseconds(5);
 constexpr uint64_t kChunksPerCore = 8;
+constexpr uint64_t kGroupsPerCore = 64;  // enough to share out evenly
 
 // A result this many times smaller than the cache still pushes out much of what is there. Of a
 // cache for many cores, a few get only so many bytes.
@@ -62,6 +63,20 @@ bool writes_beyond_caches(const FunctionInfo& function, const LaunchParameters& 
   return written >= many;
 }
 
+// How many threadgroups of a row run as one, so that what each costs by itself is paid less often.
+uint32_t joined_groups(const CpuKernel& kernel, const LaunchParameters& parameters) {
+  const auto& size = parameters.threads_per_threadgroup;
+  if (!kernel.threads_are_free || size[1] != 1 || size[2] != 1) return 1;
+  const uint64_t rows = uint64_t{parameters.threads_per_grid[1]} * parameters.threads_per_grid[2];
+  const uint64_t row = parameters.threads_per_grid[0];
+  uint32_t joined = 1;
+  for (uint64_t length = 2 * size[0]; length <= std::min<uint64_t>(kernel.max_total_threads, row) &&
+                                      row / length * rows >= kGroupsPerCore * parallel_width();
+       length *= 2)
+    joined *= 2;
+  return joined;
+}
+
 }  // namespace
 
 Dispatch::Dispatch(const CpuKernel& kernel, const FunctionInfo& function,
@@ -69,6 +84,7 @@ Dispatch::Dispatch(const CpuKernel& kernel, const FunctionInfo& function,
     : kernel_(kernel),
       launch_{},
       order_(parameters),
+      joined_(order_.natural() ? joined_groups(kernel, parameters) : 1),
       time_limit_(parameters.time_limit),
       interrupts_before_(parameters.interrupts_before) {
   std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);
@@ -82,10 +98,11 @@ Dispatch::Dispatch(const CpuKernel& kernel, const FunctionInfo& function,
   groups_ = 1;
   for (int i = 0; i < 3; ++i) {
     launch_.threads_per_grid[i] = parameters.threads_per_grid[i];
-    launch_.threads_per_threadgroup[i] = parameters.threads_per_threadgroup[i];
+    launch_.threads_per_threadgroup[i] =
+        parameters.threads_per_threadgroup[i] * (i == 0 ? joined_ : 1);
     launch_.threadgroups_per_grid[i] = static_cast<uint32_t>(
-        divide_up(parameters.threads_per_grid[i], parameters.threads_per_threadgroup[i]));
-    threads_ *= parameters.threads_per_threadgroup[i];
+        divide_up(parameters.threads_per_grid[i], launch_.threads_per_threadgroup[i]));
+    threads_ *= launch_.threads_per_threadgroup[i];
     groups_ *= launch_.threadgroups_per_grid[i];
   }
   choose_code();
@@ -165,9 +182,15 @@ void Dispatch::stop(LaunchFault fault, const std::string& message) {
 
 void Dispatch::fail(const Fault& fault, const Group& group) {
   if (fault.kind == Fault::Stopped) return;  // the one who stopped it has said why
-  char place[96];
-  std::snprintf(place, sizeof(place), " in threadgroup (%u, %u, %u)", group.position[0],
-                group.position[1], group.position[2]);
+  char place[128];
+  const uint32_t first = group.position[0] * joined_;
+  if (joined_ == 1) {
+    std::snprintf(place, sizeof(place), " in threadgroup (%u, %u, %u)", first, group.position[1],
+                  group.position[2]);
+  } else {
+    std::snprintf(place, sizeof(place), " in one of the threadgroups (%u to %u, %u, %u)", first,
+                  first + joined_ - 1, group.position[1], group.position[2]);
+  }
   stop(launch_fault(fault), "The kernel was stopped: " + describe(fault) + place);
 }
 

@@ -33,6 +33,8 @@ struct CpuKernel {
   std::string name;
   uint32_t static_threadgroup_memory = 0;  // bytes at the start of Group::memory
   uint32_t max_total_threads = 1024;       // per threadgroup
+  // Threads do nothing together and do not know their threadgroup, which may then be any other.
+  bool threads_are_free = false;
 };
 
 // Throws std::invalid_argument for constants that do not fit. Thread-safe. With `reference`, one
