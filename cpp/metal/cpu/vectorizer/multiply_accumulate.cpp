@@ -95,11 +95,16 @@ class MultiplyAccumulate {
     }
   }
 
+  // Where a quarter fills a register, each column is read anew: with the shuffle that is one
+  // instruction, while there is no register to keep two columns in. (Volatile loads are not
+  // merged.)
   Value* column_of_a(unsigned k, unsigned rows) {
+    Value* columns = load(k % 2, rows, k / 4);
+    if (!halves_) llvm::cast<llvm::LoadInst>(columns)->setVolatile(true);
     llvm::SmallVector<int> picks;
     for (unsigned lane = 0; lane < lanes(); ++lane)
       picks.push_back(static_cast<int>(lane / 2 * 2 + k / 2 % 2));
-    return b_.CreateShuffleVector(load(k % 2, rows, k / 4), picks);
+    return b_.CreateShuffleVector(columns, picks);
   }
 
   // Row k in the columns of the left or right half that are a lane's first or second element.
