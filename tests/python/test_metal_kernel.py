@@ -80,6 +80,26 @@ class TestSignature:
             )
             assert np.array_equal(np.array(y), numbers.transpose(axes))
 
+    @pytest.mark.parametrize("dtype", [mx.int8, mx.int16, mx.float32, mx.int64])
+    def test_steps_known_at_run_time(self, dtype):
+        body = "uint i = thread_position_in_grid.x; y[i] = x[start + int64_t(i) * step];"
+
+        def read(x: mx.array, start: int, step: int, size: int) -> mx.array:
+            inputs = {"x": x, "start": mx.array(start, mx.int64), "step": mx.array(step, mx.int64)}
+            return run(body, inputs, {"y": (size,)}, {"y": dtype}, size)[0]
+
+        numbers = np.arange(1 << 20) % 101
+        x = mx.array(numbers).astype(dtype)
+        for step in (0, 1, 2, 3, -1, -7, 1000, -1000):
+            start = max(0, -999 * step)
+            expected = numbers[start + np.arange(1000) * step]
+            assert np.array_equal(np.array(read(x, start, step, 1000)), expected)
+        if dtype == mx.int8:  # further apart than small offsets reach
+            step = (1 << 24) + 5
+            x = (mx.arange(8 * step) % 101).astype(dtype)
+            expected = np.arange(8) * step % 101
+            assert np.array_equal(np.array(read(x, 0, step, 8)), expected)
+
     def test_rank_zero_has_no_dimensions(self):
         body = "y[0] = x_ndim; y[1] = x; if (x_ndim > 0) y[1] += x_shape[0] + x_strides[0];"
         (y,) = run(body, {"x": mx.array(5)}, {"y": (2,)}, {"y": mx.int32}, 1)

@@ -182,12 +182,25 @@ llvm::Function* MemoryWidener::lane_loader(uint64_t size) {
   return loader;
 }
 
-// Without gathers, a step keeps all addresses in scalar registers.
+// Offsets of 32 bits are half the work for a gather. Without gathers, a step keeps all addresses in
+// scalar registers.
 Value* MemoryWidener::gather_steps(const Access& access, Value* first, Value* step) {
   llvm::Type* type = w_.wide_type(access.type);
-  if (w_.mask() || w_.width() % kStepBlock != 0 ||
-      w_.costs().isLegalMaskedGather(type, access.align))
-    return gather(access, w_.stepped_addresses(first, step));
+  auto far = [&] { return gather(access, w_.stepped_addresses(first, step)); };
+  if (w_.costs().isLegalMaskedGather(type, access.align)) {
+    const uint64_t bound = uint64_t{1} << 24;
+    Value* fits = b_.CreateICmpULT(b_.CreateAdd(step, b_.getInt64(bound)), b_.getInt64(2 * bound));
+    return w_.either(
+        fits,
+        [&] {
+          Value* offsets = b_.CreateNSWMul(w_.splat(b_.CreateTrunc(step, b_.getInt32Ty())),
+                                           w_.sequence(b_.getInt32Ty()));
+          offsets = b_.CreateSExt(offsets, w_.wide_type(b_.getInt64Ty()));
+          return gather(access, b_.CreateGEP(b_.getInt8Ty(), first, offsets));
+        },
+        far);
+  }
+  if (w_.mask() || w_.width() % kStepBlock != 0) return far();
   llvm::AllocaInst* results = w_.scratch(type, "gathered");
   b_.CreateCall(step_loader(access.size),
                 {b_.CreateAddrSpaceCast(first, b_.getPtrTy()), step, results});
