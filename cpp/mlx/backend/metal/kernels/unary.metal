@@ -3,20 +3,10 @@
 #include "mlx/backend/metal/kernels/strided.h"
 #include "mlx/backend/metal/kernels/unary_ops.h"
 
-template <typename Op, typename U, typename T>
-inline U result_of(T x) {
-  constexpr bool is_narrow = !__is_same(T, compute_t<T>);
-  if constexpr (is_narrow && requires { Op::apply_narrow(x); }) {
-    return Op::apply_narrow(x);
-  } else {
-    return convert<U>(Op::apply(static_cast<compute_t<T>>(x)));
-  }
-}
-
 template <typename Op, typename T, typename U>
 [[kernel]] void unary_v(const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
                         uint i [[thread_position_in_grid]]) {
-  out[i] = result_of<Op, U>(in[i]);
+  out[i] = convert<U>(Op::apply(static_cast<compute_t<T>>(in[i])));
 }
 
 template <typename Op, typename T, typename U>
@@ -24,7 +14,7 @@ template <typename Op, typename T, typename U>
                         constant const Strides4<1>& strides [[buffer(2)]],
                         uint3 pos [[thread_position_in_grid]], uint3 grid [[threads_per_grid]]) {
   T x = in[strided_offset(strides, 0, pos)];
-  out[dense_offset(pos, grid)] = result_of<Op, U>(x);
+  out[dense_offset(pos, grid)] = convert<U>(Op::apply(static_cast<compute_t<T>>(x)));
 }
 
 template <typename Op, typename T, typename U>
@@ -32,7 +22,7 @@ template <typename Op, typename T, typename U>
                         constant const Strides4<1>& strides [[buffer(2)]],
                         uint3 pos [[thread_position_in_grid]], uint3 grid [[threads_per_grid]]) {
   T x = in[row_offset(strides, 0, pos) + pos.x];
-  out[dense_offset(pos, grid)] = result_of<Op, U>(x);
+  out[dense_offset(pos, grid)] = convert<U>(Op::apply(static_cast<compute_t<T>>(x)));
 }
 
 #define UNARY_AS(Op, name, T, U)                 \

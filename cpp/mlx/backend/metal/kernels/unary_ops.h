@@ -1,5 +1,4 @@
-// One struct per unary operation; `apply` takes the compute type (float for the 16-bit floats), and
-// `apply_narrow`, where it exists, the 16-bit floats themselves.
+// One struct per unary operation; `apply` takes the compute type (float for the 16-bit floats).
 #pragma once
 
 #include "mlx/backend/metal/kernels/complex_math.h"
@@ -18,6 +17,7 @@ MLX_UNARY_FLOAT(ArcTan, precise::atan(x), catan(x))
 MLX_UNARY_FLOAT(ArcTanh, precise::atanh(x), catanh(x))
 MLX_UNARY_FLOAT(Cos, precise::cos(x), ccos(x))
 MLX_UNARY_FLOAT(Cosh, cosh_(x), ccosh(x))
+MLX_UNARY_FLOAT(Exp, precise::exp(x), cexp(x))
 MLX_UNARY_FLOAT(Expm1, expm1_(x), cexpm1(x))
 MLX_UNARY_FLOAT(Log, precise::log(x), clog(x))
 MLX_UNARY_FLOAT(Log2, precise::log2(x),
@@ -35,14 +35,6 @@ MLX_UNARY_FLOAT(Sqrt, precise::sqrt(x), csqrt(x))
 MLX_UNARY_FLOAT(Rsqrt, 1.0f / precise::sqrt(x), crsqrt(x))
 MLX_UNARY_FLOAT(Tan, precise::tan(x), ctan(x))
 MLX_UNARY_FLOAT(Tanh, precise::tanh(x), ctanh(x))
-
-struct Exp {
-  static float apply(float x) { return precise::exp(x); }
-  static complex64_t apply(complex64_t x) { return cexp(x); }
-  // Of the 16-bit floats, with fewer terms, and rounded once as well.
-  static half apply_narrow(half x) { return precise::exp(x); }
-  static bfloat16_t apply_narrow(bfloat16_t x) { return precise::exp(x); }
-};
 
 struct Erf {
   static float apply(float x) { return erf_(x); }
