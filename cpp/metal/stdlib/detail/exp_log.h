@@ -209,22 +209,23 @@ __METAL_MATH float pow(float x, float y) {
 
 __METAL_MATH float powr(float x, float y) { return x < 0.0f ? quiet_nan() : pow(x, y); }
 
-// ---- for arguments and results of half and bfloat: to about 18 bits ----
-
-// 2^r for |r| <= 1/2.
-__METAL_MATH float narrow_exp2_poly(float r) {
-  float p = 0x1.3a02ccp-7f;
-  p = fma(p, r, 0x1.c9fc46p-5f);
-  p = fma(p, r, 0x1.ec0378p-3f);
-  p = fma(p, r, 0x1.62e12cp-1f);
+// 2^r for |r| <= 1/2, to about 23 bits.
+__METAL_MATH float short_exp2_poly(float r) {
+  float p = 0x1.5ccc08p-10f;
+  p = fma(p, r, 0x1.3cf5a0p-7f);
+  p = fma(p, r, 0x1.c6b586p-5f);
+  p = fma(p, r, 0x1.ebf9a0p-3f);
+  p = fma(p, r, 0x1.62e42ap-1f);
   return fma(p, r, 1.0f);
 }
+
+// ---- for arguments and results of half and bfloat ----
 
 // base^x * 2^extra by adding to the exponent of 2^r: for what float holds without denormals.
 // `extra` is already where the exponent is.
 __METAL_MATH float plain_exp_base(float x, float log2_base, unsigned extra) {
   float t = fma(x, log2_base, kRoundMagic);
-  float p = narrow_exp2_poly(fma(x, log2_base, -(t - kRoundMagic)));
+  float p = short_exp2_poly(fma(x, log2_base, -(t - kRoundMagic)));
   return float_of(bits_of(p) + (bits_of(t) << 23) + extra);
 }
 
@@ -280,12 +281,7 @@ __METAL_MATH float fast_exp_base(float x, float log2_base) {
   x = x < -127.0f / log2_base ? -127.0f / log2_base : x;
   float t = fma(x, log2_base, kExponentMagic);
   float r = fma(x, log2_base, -(t - kExponentMagic));
-  float p = 0x1.5ccc08p-10f;
-  p = fma(p, r, 0x1.3cf5a0p-7f);
-  p = fma(p, r, 0x1.c6b586p-5f);
-  p = fma(p, r, 0x1.ebf9a0p-3f);
-  p = fma(p, r, 0x1.62e42ap-1f);
-  return fma(p, r, 1.0f) * pow2_of(t);
+  return short_exp2_poly(r) * pow2_of(t);
 }
 __METAL_MATH float fast_exp2(float x) { return fast_exp_base(x, 1.0f); }
 __METAL_MATH float fast_exp(float x) { return fast_exp_base(x, 0x1.715476p+0f); }
