@@ -3,7 +3,7 @@
 ; CHECK-LABEL: define void @kernel.fetch
 ; CHECK: %row = load i32
 ; CHECK: %[[FAR:.*]] = getelementptr float, ptr addrspace(1) %rows
-; CHECK-NEXT: call void @llvm.prefetch.p1(ptr addrspace(1) %[[FAR]], i32 0, i32 3, i32 1)
+; CHECK-NEXT: call void @llvm.prefetch.p1(ptr addrspace(1) %[[FAR]], i32 0, i32 2, i32 1)
 ; CHECK-NEXT: ret void
 define void @kernel(ptr %buffers, i64 %i) {
   %out.place = getelementptr i8, ptr %buffers, i64 0

@@ -22,6 +22,7 @@ using Set = llvm::SmallPtrSet<const Value*, 32>;
 
 constexpr unsigned kMostInstructions = 256;  // of the function that fetches
 constexpr unsigned kMostTurns = 8;           // of its loops
+constexpr unsigned kSecondLevel = 2;         // of caches: the first awaits few lines at a time
 constexpr auto kDeviceMemory = static_cast<unsigned>(AddressSpace::Device);
 
 bool is_device_memory(const Value* address) {
@@ -244,7 +245,7 @@ void fetch(Instruction& access) {
   auto* address = const_cast<Value*>(device_address(access));
   const bool writes = access.mayWriteToMemory();
   b.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
-                    {address, b.getInt32(writes), b.getInt32(3), b.getInt32(1)});
+                    {address, b.getInt32(writes), b.getInt32(kSecondLevel), b.getInt32(1)});
 }
 
 // Enough is fetched, and the function over, when a loop has had so many turns.
