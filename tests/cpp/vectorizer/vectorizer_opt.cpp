@@ -148,10 +148,6 @@ class Passes {
       whole->second();
       return true;
     }
-    if (name == "store-halves") {
-      store_halves_as_numbers(module_);
-      return true;
-    }
     const auto found = passes_.find(name);
     if (found == passes_.end()) return false;
     llvm::SmallVector<llvm::Function*> functions;
@@ -183,6 +179,7 @@ class Passes {
   const std::map<std::string, std::function<void()>> of_modules_ = {
       {"widen-masks", [this] { widen_masks(module_); }},
       {"select-addresses", [this] { select_addresses(module_); }},
+      {"store-halves", [this] { store_halves_as_numbers(module_); }},
       {"rows-entry", [this] {
          auto named = [this](const char* name) { return module_.getFunction(name); };
          make_rows_entry({named("wide"), named("hopeful"), named("far"), named("fetch")},

@@ -23,7 +23,9 @@ array prepare(const array& in, array& out, Stream s) {
   return source;
 }
 
-constexpr size_t kKeptFloats = 8192;  // what Metal's threadgroup memory holds
+constexpr size_t kKeptFloats = 8192;               // what Metal's threadgroup memory holds
+constexpr size_t kSharedFloats = kKeptFloats / 4;  // of several rows: they stay in the first cache
+constexpr size_t kMostRows = 8;                    // of a threadgroup
 
 size_t rows_per_threadgroup(size_t length) {
   return std::clamp<size_t>(16384 / std::max<size_t>(length, 1), 1, 256);
@@ -40,9 +42,9 @@ void rows(const char* op, KernelTable& table, const array& in, array& out, Strea
   encoder.set_input_array(in, 0);
   encoder.set_output_array(out, 1);
   encoder.set_bytes(length, 2);
-  size_t count = std::min<size_t>(rows_per_threadgroup(length), 8);
+  size_t count = std::min(rows_per_threadgroup(length), kMostRows);
   if (kept > 0) {
-    count = std::clamp<size_t>(kKeptFloats / kept / 4, 1, count);
+    count = std::clamp<size_t>(kSharedFloats / kept, 1, count);
     encoder.set_threadgroup_memory_length(count * kept * sizeof(float), 0);
   }
   dispatch_grid(encoder, in.size() / length * kLanes, 1, 1, count * kLanes);
