@@ -104,14 +104,14 @@ void widen_multiply_accumulate(Widener& w, llvm::CallInst& call) {
                                    : w.in_memory(lanes));
   }
   llvm::Type* words = w.wide_type(b.getInt32Ty());
-  llvm::Function* code = w.function().getParent()->getFunction(kMultiplyAccumulate);
-  if (!code) {
-    llvm::SmallVector<llvm::Type*> pointers(arguments.size(), b.getPtrTy());
-    code = w.create_helper(llvm::FunctionType::get(b.getVoidTy(), pointers, false),
-                           kMultiplyAccumulate);
-    for (llvm::Argument& argument : code->args()) argument.addAttr(llvm::Attribute::NoCapture);
-    write_multiply_accumulate(*code, w.costs());
-  }
+  const llvm::SmallVector<llvm::Type*> pointers(arguments.size(), b.getPtrTy());
+  llvm::Function* code =
+      w.helper(kMultiplyAccumulate, llvm::FunctionType::get(b.getVoidTy(), pointers, false),
+               [&](llvm::Function& code) {
+                 for (llvm::Argument& argument : code.args())
+                   argument.addAttr(llvm::Attribute::NoCapture);
+                 write_multiply_accumulate(code, w.costs());
+               });
   b.CreateCall(code, arguments);
   Value* parts[2];
   for (unsigned element = 0; element < 2; ++element) {

@@ -162,24 +162,20 @@ Value* MemoryWidener::gather(const Access& access, Value* pointers) {
 
 // void (const uint64_t* addresses, T* results) for elements of `size` bytes.
 llvm::Function* MemoryWidener::lane_loader(uint64_t size) {
-  llvm::Module& module = *w_.function().getParent();
-  const std::string name =
-      "simd.load.lanes." + std::to_string(size) + "." + std::to_string(w_.width());
-  if (llvm::Function* known = module.getFunction(name)) return known;
-  llvm::IRBuilder<> b(module.getContext());
-  auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false);
-  llvm::Function* loader = w_.create_helper(type, name);
-  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", loader));
-  llvm::Type* element = b.getIntNTy(static_cast<unsigned>(size * 8));
-  for (unsigned lane = 0; lane < w_.width(); ++lane) {
-    Value* from =
-        b.CreateLoad(b.getInt64Ty(), b.CreateConstGEP1_32(b.getInt64Ty(), loader->getArg(0), lane));
-    Value* value =
-        b.CreateAlignedLoad(element, b.CreateIntToPtr(from, b.getPtrTy()), llvm::Align(1));
-    b.CreateStore(value, b.CreateConstGEP1_32(element, loader->getArg(1), lane));
-  }
-  b.CreateRetVoid();
-  return loader;
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
+  const std::string form = std::to_string(size) + "." + std::to_string(w_.width());
+  return w_.helper("simd.load.lanes." + form, type, [&](llvm::Function& loader) {
+    llvm::IRBuilder<> b(llvm::BasicBlock::Create(loader.getContext(), "entry", &loader));
+    llvm::Type* element = b.getIntNTy(static_cast<unsigned>(size * 8));
+    for (unsigned lane = 0; lane < w_.width(); ++lane) {
+      Value* from = b.CreateLoad(b.getInt64Ty(),
+                                 b.CreateConstGEP1_32(b.getInt64Ty(), loader.getArg(0), lane));
+      Value* value =
+          b.CreateAlignedLoad(element, b.CreateIntToPtr(from, b.getPtrTy()), llvm::Align(1));
+      b.CreateStore(value, b.CreateConstGEP1_32(element, loader.getArg(1), lane));
+    }
+    b.CreateRetVoid();
+  });
 }
 
 // Offsets of 32 bits are half the work for a gather. Without gathers, a step keeps all addresses in
@@ -209,33 +205,30 @@ Value* MemoryWidener::gather_steps(const Access& access, Value* first, Value* st
 
 // void (const char* first, int64_t step, T* results) for elements of `size` bytes.
 llvm::Function* MemoryWidener::step_loader(uint64_t size) {
-  llvm::Module& module = *w_.function().getParent();
-  const std::string name =
-      "simd.load.steps." + std::to_string(size) + "." + std::to_string(w_.width());
-  if (llvm::Function* known = module.getFunction(name)) return known;
-  llvm::IRBuilder<> b(module.getContext());
-  auto* type =
-      llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getInt64Ty(), b.getPtrTy()}, false);
-  llvm::Function* loader = w_.create_helper(type, name);
-  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "entry", loader));
-  llvm::Type* element = b.getIntNTy(static_cast<unsigned>(size * 8));
-  llvm::Type* block = llvm::FixedVectorType::get(element, kStepBlock);
-  Value* step = loader->getArg(1);
-  Value* offsets[kStepBlock + 1] = {b.getInt64(0)};
-  for (unsigned i = 0; i < kStepBlock; ++i) offsets[i + 1] = b.CreateAdd(offsets[i], step);
-  Value* first = loader->getArg(0);
-  for (unsigned start = 0; start < w_.width(); start += kStepBlock) {
-    Value* values = llvm::PoisonValue::get(block);
-    for (unsigned i = 0; i < kStepBlock; ++i) {
-      Value* from = b.CreateGEP(b.getInt8Ty(), first, offsets[i]);
-      values = b.CreateInsertElement(values, b.CreateAlignedLoad(element, from, llvm::Align(1)), i);
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(),
+                                       {b_.getPtrTy(), b_.getInt64Ty(), b_.getPtrTy()}, false);
+  const std::string form = std::to_string(size) + "." + std::to_string(w_.width());
+  return w_.helper("simd.load.steps." + form, type, [&](llvm::Function& loader) {
+    llvm::IRBuilder<> b(llvm::BasicBlock::Create(loader.getContext(), "entry", &loader));
+    llvm::Type* element = b.getIntNTy(static_cast<unsigned>(size * 8));
+    llvm::Type* block = llvm::FixedVectorType::get(element, kStepBlock);
+    Value* step = loader.getArg(1);
+    Value* offsets[kStepBlock + 1] = {b.getInt64(0)};
+    for (unsigned i = 0; i < kStepBlock; ++i) offsets[i + 1] = b.CreateAdd(offsets[i], step);
+    Value* first = loader.getArg(0);
+    for (unsigned start = 0; start < w_.width(); start += kStepBlock) {
+      Value* values = llvm::PoisonValue::get(block);
+      for (unsigned i = 0; i < kStepBlock; ++i) {
+        Value* from = b.CreateGEP(b.getInt8Ty(), first, offsets[i]);
+        Value* value = b.CreateAlignedLoad(element, from, llvm::Align(1));
+        values = b.CreateInsertElement(values, value, i);
+      }
+      Value* to = b.CreateConstGEP1_32(element, loader.getArg(2), start);
+      b.CreateAlignedStore(values, to, llvm::Align(size));
+      first = b.CreateGEP(b.getInt8Ty(), first, offsets[kStepBlock]);
     }
-    Value* to = b.CreateConstGEP1_32(element, loader->getArg(2), start);
-    b.CreateAlignedStore(values, to, llvm::Align(size));
-    first = b.CreateGEP(b.getInt8Ty(), first, offsets[kStepBlock]);
-  }
-  b.CreateRetVoid();
-  return loader;
+    b.CreateRetVoid();
+  });
 }
 
 void MemoryWidener::store(llvm::StoreInst& store) {

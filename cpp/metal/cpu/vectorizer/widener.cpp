@@ -202,13 +202,16 @@ Value* Widener::take_from_memory(Value* vector, bool renewed) {
   return memory;
 }
 
-llvm::Function* Widener::create_helper(llvm::FunctionType* type, const llvm::Twine& name) {
+llvm::Function* Widener::helper(llvm::StringRef name, llvm::FunctionType* type,
+                                llvm::function_ref<void(llvm::Function&)> write) {
+  if (llvm::Function* known = wide_.getParent()->getFunction(name)) return known;
   auto* helper =
       llvm::Function::Create(type, llvm::Function::InternalLinkage, name, wide_.getParent());
   helper->addFnAttrs(llvm::AttrBuilder(wide_.getContext(), wide_.getAttributes().getFnAttrs()));
   helper->removeFnAttr(llvm::Attribute::AlwaysInline);
   helper->removeFnAttr(llvm::Attribute::Convergent);
   helper->addFnAttr(llvm::Attribute::NoInline);
+  write(*helper);
   return helper;
 }
 

@@ -94,8 +94,9 @@ class Widener {
   bool is_renewed(const llvm::Value* value, const llvm::Instruction& user) const {
     return shapes_.in_one_loop(value, user);
   }
-  // A function without code yet that is called rather than made part of this one.
-  llvm::Function* create_helper(llvm::FunctionType* type, const llvm::Twine& name);
+  // A function that is called rather than made part of this one; its code is written once.
+  llvm::Function* helper(llvm::StringRef name, llvm::FunctionType* type,
+                         llvm::function_ref<void(llvm::Function&)> write);
 
   // if (condition) then() else otherwise(); without a condition, then(). The first is likely.
   void branch(llvm::Value* condition, llvm::function_ref<void()> then,
