@@ -57,9 +57,13 @@ using Four [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] = float;
 
 // row[i] += addends[i] for i in [begin, end)
 void add(float* row, const float* addends, uint32_t begin, uint32_t end) {
-  for (; begin + 4 <= end; begin += 4) {
-    *reinterpret_cast<Four*>(row + begin) += *reinterpret_cast<const Four*>(addends + begin);
+  auto add_four = [&](uint32_t i) {
+    *reinterpret_cast<Four*>(row + i) += *reinterpret_cast<const Four*>(addends + i);
+  };
+  for (; begin + 16 <= end; begin += 16) {
+    for (uint32_t i = 0; i < 16; i += 4) add_four(begin + i);
   }
+  for (; begin + 4 <= end; begin += 4) add_four(begin);
   for (; begin < end; ++begin) row[begin] += addends[begin];
 }
 
@@ -92,7 +96,8 @@ void metal_cpu_atomic_add_row_f32(const metal::cpu::Group* group, float* row, co
   const auto last = static_cast<uint32_t>(std::bit_width(lanes));
   touch(row + first);
   touch(row + last - 1);
-  const bool all = std::popcount(lanes) == static_cast<int>(last - first);
+  const uint64_t from_first = lanes >> first;
+  const bool all = (from_first & (from_first + 1)) == 0;  // a run of ones
   const Held held(group);
   for (uint32_t i = first; i < last;) {
     // As far as the region goes.
