@@ -23,6 +23,22 @@ struct Launch {
   uint64_t keep_stores;
 };
 
+// Floats that share a lock while they are added to.
+inline constexpr uintptr_t kRegionSize = 512;  // bytes: most rows need but one
+
+// Additions to floats in device memory that wait to be made together: so they share locks.
+struct Additions {
+  static constexpr uint32_t kMost = 64;  // below it between any two of them
+  static constexpr uint32_t kRow = 32;   // floats in a row, all of one region
+
+  uint32_t rows;  // how many wait
+  uint32_t numbers;
+  float* row[kMost];
+  float* place[kMost];  // of single numbers
+  float value[kMost];
+  alignas(64) float addends[kMost][kRow];
+};
+
 // One threadgroup while it runs on one worker.
 struct Group {
   const Launch* launch;
@@ -33,6 +49,7 @@ struct Group {
   // One of the same size that this worker runs afterwards, or this one: code may fetch what it will
   // read.
   const Group* next;
+  Additions* additions;  // this worker's
 };
 
 // What one call of a compiled kernel covers.

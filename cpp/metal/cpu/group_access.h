@@ -13,6 +13,7 @@ class GroupAccess {
   llvm::Value* launch() { return load_pointer(group_, offsetof(Group, launch)); }
   llvm::Value* memory() { return load_pointer(group_, offsetof(Group, memory)); }
   llvm::Value* next() { return load_pointer(group_, offsetof(Group, next)); }
+  llvm::Value* additions() { return load_pointer(group_, offsetof(Group, additions)); }
   llvm::Value* position(unsigned i) {
     return load_number(group_, offsetof(Group, position) + 4 * i);
   }

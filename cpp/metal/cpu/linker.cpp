@@ -9,6 +9,7 @@
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "metal/compiler/compiler.h"
 #include "metal/compiler/guarded_thread.h"
+#include "metal/cpu/additions.h"
 #include "metal/cpu/atomic_float.h"
 #include "metal/cpu/runtime_calls.h"
 
@@ -74,6 +75,7 @@ const orc::SymbolMap& visible_symbols() {
     for (const RuntimeCall& call : runtime_calls()) add(call.name, call.address);
     add("metal_cpu_atomic_add_f32", reinterpret_cast<void*>(&metal_cpu_atomic_add_f32));
     add("metal_cpu_atomic_add_row_f32", reinterpret_cast<void*>(&metal_cpu_atomic_add_row_f32));
+    add("metal_cpu_make_additions", reinterpret_cast<void*>(&metal_cpu_make_additions));
     add("memcpy", reinterpret_cast<void*>(&std::memcpy));
     add("memmove", reinterpret_cast<void*>(&std::memmove));
     add("memset", reinterpret_cast<void*>(&std::memset));

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "metal/cpu/additions.h"
 #include "metal/cpu/dispatch.h"
 #include "metal/cpu/jit.h"
 #include "metal/driver.h"
@@ -159,6 +160,8 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
   group_.launch = &dispatch.launch();
   group_.memory = threadgroup_memory_ + kMemoryMargin;
   group_.scheduler = &scheduler_;
+  group_.additions = &additions_;
+  additions_.rows = additions_.numbers = 0;
   place(group_, dispatch.order()[first]);
   while (next_ < last_ && !dispatch.stopped()) {
     if (needs_fibres(dispatch.code(group_))) {
@@ -200,6 +203,8 @@ void Worker::carrier_body(Fibre* self) {
       worker.announce_next(code);
       worker.enter_kernel();
       for (uint32_t unit = 0; unit < units; ++unit) code.entry(&worker.group_, unit);
+      if (worker.additions_.rows + worker.additions_.numbers)
+        metal_cpu_make_additions(&worker.group_);
       worker.leave_kernel();
     }
     switch_context(self->context(), &worker.main_);

@@ -78,6 +78,7 @@ class Worker {
   Context main_;
   Group group_{};
   Group next_group_{};
+  Additions additions_;
   uint64_t next_ = 0;  // threadgroups [next_, last_) are still to run
   uint64_t last_ = 0;
   UnitScheduler scheduler_;

@@ -26,6 +26,7 @@
 #include "metal/cpu/vectorizer/block_operations.h"
 #include "metal/cpu/vectorizer/constant_offsets.h"
 #include "metal/cpu/vectorizer/fetch_ahead.h"
+#include "metal/cpu/vectorizer/float_atomics.h"
 #include "metal/cpu/vectorizer/linearize.h"
 #include "metal/cpu/vectorizer/loop_memory.h"
 #include "metal/cpu/vectorizer/prepare.h"
@@ -195,6 +196,7 @@ class Passes {
       {"shapes", [](auto& f, auto& shapes) { print_shapes(f, shapes); }},
       {"regions", [](auto& f, auto& shapes) { print_regions(f, shapes); }},
       {"stream-stores", [this](auto& f, auto&) { mark_streamed_stores(f, analyses()); }},
+      {"defer-additions", [](auto& f, auto&) { mark_deferred_additions(f); }},
       {"linearize",
        [this](auto& f, auto& shapes) {
          linearize(f, shapes, argument(f, "active"));

@@ -178,3 +178,75 @@ def test_histogram(rng: np.random.Generator):
         body, {"x": x}, {"out": ((16,), mx.uint32)}, 5000, init_value=0, atomic_outputs=True
     )
     np.testing.assert_array_equal(got, np.bincount(x, minlength=16))
+
+
+@pytest.mark.parametrize("start", [0, 1, 100])  # of the rows: some cross the regions of locks
+@pytest.mark.parametrize("channels", [32, 40, 64])  # 40: not all lanes of a SIMD-group add
+def test_rows_of_additions(start: int, channels: int):
+    """Rows by index, as in gradients of gathers, and the sums over their channels."""
+    rows, turns, padded = 50, 9, -(-channels // 32) * 32
+    rng = np.random.default_rng(channels)
+    index = rng.integers(0, rows, (200, turns)).astype(np.int32)
+    x = rng.integers(-9, 9, (200, channels)).astype(np.float32)
+    body = f"""
+        uint i = thread_position_in_grid.x / {padded}, channel = thread_position_in_grid.x % {padded};
+        float value = channel < {channels} ? x[i * {channels} + channel] : 0;
+        for (int turn = 0; turn < {turns}; ++turn) {{
+            if (channel < {channels})
+                atomic_fetch_add_explicit(&out[{start} + index[i * {turns} + turn] * {channels} + channel], value,
+                                          memory_order_relaxed);
+        }}
+        float sum = simd_sum(value);
+        if (thread_index_in_simdgroup == 0) atomic_fetch_add_explicit(&sums[i], sum, memory_order_relaxed);
+        atomic_fetch_add_explicit(&total[0], value, memory_order_relaxed);
+    """
+    got, sums, total = run_kernel(
+        body,
+        {"x": x, "index": index},
+        {
+            "out": ((start + rows * channels,), mx.float32),
+            "sums": ((200,), mx.float32),
+            "total": ((1,), mx.float32),
+        },
+        200 * padded,
+        threadgroup=256,
+        init_value=0,
+        atomic_outputs=True,
+    )
+    want = np.zeros((rows, channels))
+    for turn in range(turns):
+        np.add.at(want, index[:, turn], x)
+    np.testing.assert_array_equal(got[:start], 0)
+    np.testing.assert_array_equal(got[start:].reshape(rows, channels), want)
+    np.testing.assert_array_equal(sums, x.sum(1))
+    np.testing.assert_array_equal(total, [x.sum()])
+
+
+def test_additions_are_seen_by_those_who_read():
+    """The last thread to arrive reads the sum that all have added to."""
+    body = """
+        uint i = thread_position_in_grid.x;
+        atomic_fetch_add_explicit(&out[0], x[i], memory_order_relaxed);
+        float before = atomic_fetch_add_explicit(&out[1], 1.0f, memory_order_relaxed);
+        if (before == 776)
+            atomic_store_explicit(&out[2], atomic_load_explicit(&out[0], memory_order_relaxed), memory_order_relaxed);
+    """
+    x = np.ones(777, np.float32)
+    (got,) = run_kernel(
+        body, {"x": x}, {"out": ((3,), mx.float32)}, 777, init_value=0, atomic_outputs=True
+    )
+    np.testing.assert_array_equal(got, [777, 777, 777])
+
+
+def test_a_fault_among_additions():
+    """Rows far behind the buffer: a clear error, and what runs next is right."""
+    body = """
+        uint i = thread_position_in_grid.x;
+        atomic_fetch_add_explicit(&out[i + far[0]], 1.0f, memory_order_relaxed);
+    """
+    outputs = {"out": ((4096,), mx.float32)}
+    far = np.array([1 << 40], np.int64)
+    with pytest.raises(RuntimeError, match="invalid memory access"):
+        run_kernel(body, {"far": far}, outputs, 4096, init_value=0, atomic_outputs=True)
+    (got,) = run_kernel(body, {"far": far * 0}, outputs, 4096, init_value=0, atomic_outputs=True)
+    np.testing.assert_array_equal(got, np.ones(4096))

@@ -2,7 +2,6 @@
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -11,7 +10,7 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "metal/compiler/kernel_form.h"
-#include "metal/cpu/lower.h"
+#include "metal/cpu/vectorizer/buffers.h"
 
 namespace metal::cpu {
 namespace {
@@ -23,15 +22,6 @@ using Set = llvm::SmallPtrSet<const Value*, 32>;
 constexpr unsigned kMostInstructions = 256;  // of the function that fetches
 constexpr unsigned kMostTurns = 8;           // of its loops
 constexpr unsigned kSecondLevel = 2;         // of caches: the first awaits few lines at a time
-constexpr auto kDeviceMemory = static_cast<unsigned>(AddressSpace::Device);
-
-bool is_device_memory(const Value* address) {
-  return address->getType()->getPointerAddressSpace() == kDeviceMemory;
-}
-
-bool reads_constants(const Instruction& instruction) {
-  return instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load);
-}
 
 // The address of an access to memory that other threads may write; null for anything else.
 const Value* device_address(const Instruction& instruction) {
@@ -99,62 +89,20 @@ class Levels {
   llvm::DenseMap<const Value*, unsigned> levels_;
 };
 
-// The buffers that the body writes. They are told apart by where the launch keeps their addresses.
-class WrittenBuffers {
- public:
-  WrittenBuffers(llvm::Function& body, llvm::LoopInfo& loops) : loops_(loops) {
-    for (const Instruction& instruction : llvm::instructions(body)) {
-      if (!instruction.mayWriteToMemory()) continue;
-      for (const Value* operand : instruction.operand_values()) {
-        if (operand->getType()->isPointerTy() && is_device_memory(operand)) add(operand);
-      }
-    }
+Buffers written_buffers(const llvm::Function& body, llvm::LoopInfo& loops) {
+  Buffers written(loops);
+  for (const Instruction& instruction : llvm::instructions(body)) {
+    if (instruction.mayWriteToMemory()) written.add_operands(instruction);
   }
-
-  bool contains(const Value* address) const {
-    return any_ || llvm::any_of(places_of(address), [this](std::optional<int64_t> place) {
-             return !place || places_.contains(*place);
-           });
-  }
-
- private:
-  // Null for what is not known.
-  using Places = llvm::SmallVector<std::optional<int64_t>>;
-
-  Places places_of(const Value* address) const {
-    llvm::SmallVector<const Value*> objects;
-    llvm::getUnderlyingObjects(address, objects, &loops_, /*MaxLookup=*/0);
-    Places places;
-    for (const Value* object : objects) {
-      places.emplace_back();
-      const auto* load = llvm::dyn_cast<llvm::LoadInst>(object);
-      if (!load || !reads_constants(*load)) continue;
-      const llvm::DataLayout& layout = load->getModule()->getDataLayout();
-      llvm::APInt offset(layout.getIndexTypeSizeInBits(load->getPointerOperandType()), 0);
-      load->getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, true);
-      places.back() = offset.getSExtValue();
-    }
-    return places;
-  }
-
-  void add(const Value* address) {
-    for (const std::optional<int64_t> place : places_of(address)) {
-      if (place) places_.insert(*place);
-      any_ |= !place;
-    }
-  }
-
-  llvm::LoopInfo& loops_;
-  llvm::DenseSet<int64_t> places_;
-  bool any_ = false;
-};
+  return written;
+}
 
 // Neither threads' own variables nor what the kernel writes are there to be read before it runs.
-bool is_dropped(const Instruction& instruction, const WrittenBuffers& written) {
+bool is_dropped(const Instruction& instruction, const Buffers& written) {
   if (instruction.mayWriteToMemory()) return true;
   if (llvm::isa<llvm::LoadInst>(instruction) && !reads_constants(instruction)) {
     const Value* address = device_address(instruction);
-    return !address || written.contains(address);
+    return !address || written.may_contain(address);
   }
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
@@ -165,7 +113,7 @@ bool is_dropped(const Instruction& instruction, const WrittenBuffers& written) {
 class Plan {
  public:
   explicit Plan(llvm::Function& body) : body_(body), levels_(body), loops_(dominators_) {
-    const WrittenBuffers written(body, loops_);
+    const Buffers written = written_buffers(body, loops_);
     llvm::SmallVector<const Instruction*> indirect;
     for (const Instruction& instruction : llvm::instructions(body)) {
       const Value* address = device_address(instruction);
@@ -205,7 +153,7 @@ class Plan {
 
   // What an address that is fetched rests on must be read; everything else that is read at such
   // addresses goes.
-  void sort_out(llvm::ArrayRef<const Instruction*> indirect, const WrittenBuffers& written) {
+  void sort_out(llvm::ArrayRef<const Instruction*> indirect, const Buffers& written) {
     Set needed;
     for (const Instruction* access : fetched) {
       const Value* address = device_address(*access);

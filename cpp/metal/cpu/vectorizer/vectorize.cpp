@@ -73,6 +73,7 @@ class Vectorizer {
     if (!has_barriers_ && peel_index_loops(*body_, shapes_of(variant_), optimizer_.functions()))
       optimizer_.tidy(*body_);
     mark_streamed_stores(*body_, optimizer_.functions());
+    if (!has_barriers_) mark_deferred_additions(*body_);
     show("simplified body of one thread", *body_);
   }
 

@@ -98,6 +98,7 @@ void MemoryWidener::rmw_uniform_address(llvm::AtomicRMWInst& operation) {
   Value* values = w_.vector(operation.getValOperand());
   Value* pointer = w_.first(operation.getPointerOperand());
   Value* total = fold_lanes(w_, fold, values);
+  if (is_deferred(operation)) return defer_addition(b_, w_.function().getArg(0), pointer, total);
   Value* before = rmw_once(operation, pointer, total);
   if (operation.use_empty()) return;
   Value* earlier = scan_lanes(w_, fold, values, false);
@@ -127,19 +128,40 @@ bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
       store_contiguous(access, first, combine(b_, operation.getOperation(), before, values));
       return;
     }
-    llvm::AllocaInst* memory = w_.scratch(values->getType(), "addends");
-    b_.CreateStore(w_.where_active(values, llvm::ConstantFP::getNegativeZero(type)), memory);
-    auto callee = w_.function().getParent()->getOrInsertFunction(
-        "metal_cpu_atomic_add_row_f32",
-        llvm::FunctionType::get(
-            b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()}, false));
-    Value* flat = b_.CreateAddrSpaceCast(first, b_.getPtrTy());
-    b_.CreateCall(callee, {w_.function().getArg(0), flat, memory,
-                           b_.CreateZExtOrTrunc(w_.mask_bits(), b_.getInt64Ty())});
+    if (is_deferred(operation) && w_.width() % Additions::kRow == 0) {
+      w_.branch(
+          is_whole_row(first), [&] { defer_row(b_, w_.function().getArg(0), first, values); },
+          [&] { add_row_at_once(first, values); });
+    } else {
+      add_row_at_once(first, values);
+    }
   };
   Value* fits = shape.is_pattern() ? w_.lanes(pointer).holds : are_consecutive(address, size);
   w_.branch(fits, row, [&] { rmw_lane_by_lane(operation); });
   return true;
+}
+
+// All lanes add, and no part that is deferred by itself crosses the end of a region.
+Value* MemoryWidener::is_whole_row(Value* first) {
+  Value* start = b_.CreateAnd(b_.CreatePtrToInt(first, b_.getInt64Ty()), kRegionSize - 1);
+  constexpr uint64_t kPart = Additions::kRow * sizeof(float);
+  Value* fits = w_.width() == Additions::kRow
+                    ? b_.CreateICmpULE(start, b_.getInt64(kRegionSize - kPart))
+                    : b_.CreateICmpEQ(b_.CreateAnd(start, kPart - 1), b_.getInt64(0));
+  Value* all = w_.all_run();
+  return all ? b_.CreateAnd(all, fits) : fits;
+}
+
+void MemoryWidener::add_row_at_once(Value* first, Value* values) {
+  values = w_.where_active(values, llvm::ConstantFP::getNegativeZero(b_.getFloatTy()));
+  llvm::AllocaInst* memory = w_.scratch(values->getType(), "addends");
+  b_.CreateStore(values, memory);
+  auto callee = w_.function().getParent()->getOrInsertFunction(
+      "metal_cpu_atomic_add_row_f32",
+      llvm::FunctionType::get(
+          b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()}, false));
+  b_.CreateCall(callee, {w_.function().getArg(0), b_.CreateAddrSpaceCast(first, b_.getPtrTy()),
+                         memory, b_.CreateZExtOrTrunc(w_.mask_bits(), b_.getInt64Ty())});
 }
 
 void MemoryWidener::rmw_lane_by_lane(llvm::AtomicRMWInst& operation) {

@@ -77,6 +77,8 @@ class MemoryWidener {
                         llvm::Value* value);
   void rmw_uniform_address(llvm::AtomicRMWInst& operation);
   bool add_to_row(llvm::AtomicRMWInst& operation);
+  llvm::Value* is_whole_row(llvm::Value* first);
+  void add_row_at_once(llvm::Value* first, llvm::Value* values);
   void rmw_lane_by_lane(llvm::AtomicRMWInst& operation);
   void rmw_in_a_row(llvm::AtomicRMWInst& operation);
 

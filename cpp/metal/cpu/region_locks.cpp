@@ -1,0 +1,32 @@
+#include "metal/cpu/region_locks.h"
+
+#include <thread>
+
+#include "metal/cpu/unit_scheduler.h"
+#include "metal/cpu/worker.h"
+
+namespace metal::cpu {
+namespace {
+
+constexpr int kPatience = 256;  // looks at a taken lock
+
+}  // namespace
+
+RegionLock RegionLock::all[kCount];
+
+void RegionLock::lock() {
+  while (taken_.exchange(true, std::memory_order_acquire)) {
+    // Who holds it is done in nanoseconds, or has lost its core.
+    for (int i = 0; taken_.load(std::memory_order_relaxed); ++i) {
+      if (i >= kPatience) std::this_thread::yield();
+    }
+  }
+}
+
+OutsideKernel::OutsideKernel(const Group* group) : worker_(scheduler_of(group).worker()) {
+  worker_.leave_kernel();
+}
+
+OutsideKernel::~OutsideKernel() { worker_.enter_kernel(); }
+
+}  // namespace metal::cpu

@@ -1,0 +1,50 @@
+// Locks for additions to floats, which no processor at hand can make at once.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "metal/cpu/abi.h"
+
+namespace metal::cpu {
+
+class Worker;
+
+// One for all regions whose addresses are equal modulo the number of locks. On cache lines of their
+// own, so that cores that add to different places leave each other alone; few enough to stay in a
+// core's first cache.
+class alignas(64) RegionLock {
+ public:
+  static constexpr size_t kCount = 256;
+
+  static size_t number(const float* place) {
+    return std::bit_cast<uintptr_t>(place) / kRegionSize % kCount;
+  }
+  static RegionLock& get(size_t number) { return all[number]; }
+
+  void lock();
+  void unlock() { taken_.store(false, std::memory_order_release); }
+
+ private:
+  static RegionLock all[kCount];
+  std::atomic<bool> taken_{false};
+};
+
+// A kernel may be stopped or fault at any time; not while it holds a lock.
+class OutsideKernel {
+ public:
+  explicit OutsideKernel(const Group* group);
+  ~OutsideKernel();
+  OutsideKernel(const OutsideKernel&) = delete;
+  OutsideKernel& operator=(const OutsideKernel&) = delete;
+
+ private:
+  Worker& worker_;
+};
+
+// Faults, if it must, where the kernel still may.
+inline void touch(const float* place) { (void)*const_cast<const volatile float*>(place); }
+
+}  // namespace metal::cpu
