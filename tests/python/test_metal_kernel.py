@@ -60,7 +60,8 @@ class TestSignature:
         assert got[False] == [3, 5, 3, 4, 1, 20, 5]
         assert got[True] == [3, 5, 3, 4, 12, 4, 1]
 
-    def test_permuted_inputs_in_any_order_of_threadgroups(self):
+    @pytest.mark.parametrize("group", [32, 96, 256])
+    def test_permuted_inputs_in_any_order_of_threadgroups(self, group):
         body = """
             uint i = thread_position_in_grid.x;
             y[i] = x[elem_to_loc(i, x_shape, x_strides, x_ndim)];
@@ -75,7 +76,7 @@ class TestSignature:
                 {"y": x.shape},
                 {"y": mx.int32},
                 x.size,
-                group=32,
+                group=group,
                 ensure_row_contiguous=False,
             )
             assert np.array_equal(np.array(y), numbers.transpose(axes))

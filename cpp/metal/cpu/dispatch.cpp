@@ -69,9 +69,11 @@ uint32_t joined_groups(const CpuKernel& kernel, const LaunchParameters& paramete
   if (!kernel.threads_are_free || size[1] != 1 || size[2] != 1) return 1;
   const uint64_t rows = uint64_t{parameters.threads_per_grid[1]} * parameters.threads_per_grid[2];
   const uint64_t row = parameters.threads_per_grid[0];
+  const bool ordered = !VisitOrder(parameters, 1).natural();
   uint32_t joined = 1;
   for (uint64_t length = 2 * size[0]; length <= std::min<uint64_t>(kernel.max_total_threads, row) &&
-                                      row / length * rows >= kGroupsPerCore * parallel_width();
+                                      row / length * rows >= kGroupsPerCore * parallel_width() &&
+                                      !(ordered && VisitOrder(parameters, 2 * joined).natural());
        length *= 2)
     joined *= 2;
   return joined;
@@ -83,8 +85,8 @@ Dispatch::Dispatch(const CpuKernel& kernel, const FunctionInfo& function,
                    const LaunchParameters& parameters)
     : kernel_(kernel),
       launch_{},
-      order_(parameters),
-      joined_(order_.natural() ? joined_groups(kernel, parameters) : 1),
+      joined_(joined_groups(kernel, parameters)),
+      order_(parameters, joined_),
       time_limit_(parameters.time_limit),
       interrupts_before_(parameters.interrupts_before) {
   std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);

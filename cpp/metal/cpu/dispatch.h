@@ -44,8 +44,8 @@ class Dispatch {
 
   const CpuKernel& kernel_;
   Launch launch_;
+  uint32_t joined_;  // threadgroups of the kernel's author in one of launch_
   VisitOrder order_;
-  uint32_t joined_;               // threadgroups of the kernel's author in one of launch_
   const CpuCode* codes_[8] = {};  // by dimensions in which the grid's edge cuts the threadgroup
   uint32_t threads_ = 0;          // per threadgroup
   uint64_t groups_ = 0;

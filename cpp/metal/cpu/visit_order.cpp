@@ -3,9 +3,9 @@
 namespace metal::cpu {
 
 // Where a row of the grid is all there is, and only whole threadgroups apart.
-VisitOrder::VisitOrder(const LaunchParameters& parameters) {
+VisitOrder::VisitOrder(const LaunchParameters& parameters, uint32_t joined) {
   const uint32_t* grid = parameters.threads_per_grid;
-  const uint32_t size = parameters.threads_per_threadgroup[0];
+  const uint32_t size = parameters.threads_per_threadgroup[0] * joined;
   const uint64_t stride = parameters.visit_stride / size;
   const uint64_t groups = grid[0] / size;
   if (grid[1] != 1 || grid[2] != 1 || parameters.visit_stride % size != 0) return;

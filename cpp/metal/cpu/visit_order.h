@@ -13,7 +13,7 @@ namespace metal::cpu {
 class VisitOrder {
  public:
   VisitOrder() = default;
-  explicit VisitOrder(const LaunchParameters& parameters);
+  VisitOrder(const LaunchParameters& parameters, uint32_t joined);
 
   bool natural() const { return count_ == 1; }
   // The threadgroup, numbered with x fastest, that is the `index`-th to run.

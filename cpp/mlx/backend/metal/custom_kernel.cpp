@@ -4,6 +4,7 @@
 #include <Metal/Metal.hpp>
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -146,28 +147,48 @@ void bind(metal::CommandEncoder& encoder, const Slot& slot, const std::vector<ar
   }
 }
 
-// Memory that threads read in turn while it is in a cache: a few lines for each.
-constexpr size_t kSharedBytes = 256;
+// An axis along which the memory of an array goes on where it ends along the last ones, although
+// other axes lie between: threads one place apart on it read side by side.
+struct DistantNeighbours {
+  size_t apart;  // in the grid
+  size_t places;
+  size_t bytes;  // from one place to the next
+};
+
+std::optional<DistantNeighbours> find_distant_neighbours(const array& a) {
+  int64_t run = 1;
+  size_t apart = 1;
+  bool in_order = true;  // the memory of the axes so far
+  for (int axis = static_cast<int>(a.ndim()) - 1; axis >= 0; --axis) {
+    const size_t places = a.shape(axis);
+    if (places > 1 && a.strides()[axis] == run && !in_order)
+      return DistantNeighbours{apart, places, run * a.itemsize()};
+    if (places > 1 && a.strides()[axis] != run) in_order = false;
+    if (in_order) run *= static_cast<int64_t>(places);
+    apart *= places;
+  }
+  return std::nullopt;
+}
+
+// Memory that threads read in turn: some lines while they are in a cache, or some rows of lines
+// while the memory has them at hand.
+constexpr size_t kLine = 64;
+constexpr size_t kSharedLines = 4 * kLine;
+constexpr size_t kSharedRows = 64 * kLine;
 
 // A kernel that asks for an array's strides and has a thread for each element reads the array in
-// its own order. Where memory is contiguous along an axis that is not the last, threads one place
-// apart on that axis read side by side.
+// its own order.
 void set_visit_order(metal::CommandEncoder& encoder, const KernelVariant& variant,
                      const std::vector<array>& inputs, MTL::Size grid) {
   for (const auto& slot : variant.slots) {
     if (slot.kind != Slot::Kind::InputStrides) continue;
     const array& a = inputs[slot.array];
     if (a.size() != grid.width || grid.height != 1 || grid.depth != 1) continue;
-    size_t inner = 1;
-    for (int axis = static_cast<int>(a.ndim()) - 1; axis >= 0; --axis) {
-      const bool contiguous = a.strides()[axis] == 1 && a.shape(axis) > 1;
-      if (contiguous && inner > 1) {
-        const size_t places = kSharedBytes / a.itemsize();
-        return encoder.set_visit_order(inner, std::min<size_t>(a.shape(axis), places));
-      }
-      if (contiguous) break;
-      inner *= a.shape(axis);
-    }
+    const auto neighbours = find_distant_neighbours(a);
+    if (!neighbours) continue;
+    const size_t shared = neighbours->bytes < kLine ? kSharedLines : kSharedRows;
+    const size_t places = std::min(neighbours->places, shared / neighbours->bytes);
+    if (places > 1) return encoder.set_visit_order(neighbours->apart, places);
   }
 }
 

@@ -20,8 +20,9 @@ LaunchParameters row(uint32_t threads, uint32_t size, uint64_t stride, uint64_t 
   return parameters;
 }
 
-std::vector<uint64_t> visits(const LaunchParameters& parameters, uint64_t groups) {
-  const VisitOrder order(parameters);
+std::vector<uint64_t> visits(const LaunchParameters& parameters, uint64_t groups,
+                             uint32_t joined = 1) {
+  const VisitOrder order(parameters, joined);
   std::vector<uint64_t> numbers;
   for (uint64_t i = 0; i < groups; ++i) numbers.push_back(order[i]);
   return numbers;
@@ -32,15 +33,20 @@ TEST(VisitOrder, NeighboursFollowEachOther) {
             (std::vector<uint64_t>{0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11, 12, 13, 14}));
 }
 
+TEST(VisitOrder, ThreadgroupsThatRunAsOne) {
+  EXPECT_EQ(visits(row(120, 10, 40, 2), 6, 2), (std::vector<uint64_t>{0, 2, 1, 3, 4, 5}));
+  EXPECT_TRUE(VisitOrder(row(120, 10, 40, 2), 4).natural());
+}
+
 TEST(VisitOrder, NaturalWhereThreadgroupsAreCut) {
-  EXPECT_TRUE(VisitOrder(row(100, 10, 0, 1)).natural());
-  EXPECT_TRUE(VisitOrder(row(100, 10, 15, 2)).natural());  // between threadgroups
-  EXPECT_TRUE(VisitOrder(row(100, 10, 10, 2)).natural());  // they follow each other anyway
-  EXPECT_TRUE(VisitOrder(row(100, 10, 20, 6)).natural());  // more than there are
-  EXPECT_TRUE(VisitOrder(row(100, 10, UINT64_MAX / 10 * 10, 2)).natural());
+  EXPECT_TRUE(VisitOrder(row(100, 10, 0, 1), 1).natural());
+  EXPECT_TRUE(VisitOrder(row(100, 10, 15, 2), 1).natural());  // between threadgroups
+  EXPECT_TRUE(VisitOrder(row(100, 10, 10, 2), 1).natural());  // they follow each other anyway
+  EXPECT_TRUE(VisitOrder(row(100, 10, 20, 6), 1).natural());  // more than there are
+  EXPECT_TRUE(VisitOrder(row(100, 10, UINT64_MAX / 10 * 10, 2), 1).natural());
   LaunchParameters plane = row(100, 10, 20, 2);
   plane.threads_per_grid[1] = 2;
-  EXPECT_TRUE(VisitOrder(plane).natural());
+  EXPECT_TRUE(VisitOrder(plane, 1).natural());
 }
 
 void count(const Group* group, uint32_t) {
