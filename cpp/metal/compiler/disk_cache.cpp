@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uintmax_t kDefaultLimit = 512u << 20;  // bytes
-constexpr int kStoresBetweenSweeps = 64;
+constexpr char kSweepDigits[] = "00";  // how keys start at whose stores there is a sweep
 constexpr size_t kDigestSize = 20;
 
 std::string digest(std::string_view bytes) {
@@ -36,6 +36,10 @@ uintmax_t size_limit() {
 }
 
 fs::path entry_path(const std::string& key) { return fs::path(cache_directory()) / key; }
+
+// A sweep looks at every entry, of which there may be very many: few processes store so much that it
+// would not show.
+bool is_time_to_sweep(const std::string& key) { return key.starts_with(kSweepDigits); }
 
 // Removes the entries that were used least recently until three quarters of the limit are left.
 void sweep() {
@@ -106,9 +110,8 @@ void cache_store(const std::string& key, std::string_view bytes) {
   std::error_code error;
   fs::create_directories(cache_directory(), error);
   const fs::path path = entry_path(key);
-  const int number = stores++;
   const fs::path temporary =
-      path.string() + "." + std::to_string(getpid()) + "." + std::to_string(number);
+      path.string() + "." + std::to_string(getpid()) + "." + std::to_string(stores++);
   {
     std::ofstream file(temporary, std::ios::binary);
     file << digest(bytes) << bytes;
@@ -119,7 +122,7 @@ void cache_store(const std::string& key, std::string_view bytes) {
   }
   fs::rename(temporary, path, error);
   if (error) fs::remove(temporary, error);
-  if (number % kStoresBetweenSweeps == 0) sweep();
+  if (is_time_to_sweep(key)) sweep();
 }
 
 }  // namespace metal::compiler
