@@ -3,7 +3,8 @@
     python benchmarks/core.py [--only NAME] [--size small] [--calls 15] [--json]
 
 Both compute the same inputs and are checked against NumPy; then they run in turns, with two threads
-each. A ratio is PyTorch's time by ours. `make bench-peers` installs it.
+each. A ratio is PyTorch's time by ours; `kept` is PyTorch with the C library told to keep freed
+memory. `make bench-peers` installs it.
 """
 
 import core_rows

@@ -48,7 +48,7 @@ def rows(size: str) -> list[Row]:
             moved=moved,
             rtol=tolerance,
             atol=tolerance,
-            targets={"PyTorch": target} if target else {},
+            targets={"PyTorch": target, "kept": target} if target else {},
         )
 
     def same(function: Callable) -> dict:

@@ -3,8 +3,9 @@
     python benchmarks/sparse.py [--stream cpu] [--only NAME] [--size small] [--calls 15] [--json]
 
 Every peer computes the same inputs and is checked against NumPy first; then they run in turns, with
-two threads each. A ratio is the peer's time by ours; "memory" is the share of the peer's peak memory,
-beyond arguments and results, that ours takes. `make bench-peers` installs the peers.
+two threads each. A ratio is the peer's time by ours; `kept` is PyTorch with the C library told to
+keep freed memory. "memory" is the share of the peer's peak memory, beyond arguments and results, that
+ours takes. `make bench-peers` installs the peers.
 """
 
 import sparse_rows

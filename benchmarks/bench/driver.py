@@ -42,7 +42,13 @@ class Result:
 
 
 def takes_part(row: Row, peer: str) -> bool:
-    ways = {"Intel": row.opencl, "PoCL": row.opencl, "PyTorch": row.torch, "SciPy": row.scipy}
+    ways = {
+        "Intel": row.opencl,
+        "PoCL": row.opencl,
+        "PyTorch": row.torch,
+        "kept": row.torch,
+        "SciPy": row.scipy,
+    }
     return bool(ways.get(peer, True))
 
 
@@ -69,7 +75,7 @@ def run_row(row: Row, peers: Peers, calls: int) -> Result:
                 if peer == "ours":
                     result.first = reply["first"]
     if row.memory:
-        for peer in ready:
+        for peer in (peer for peer in ready if peer != "kept"):
             reply = peers.get(peer).ask(do="memory")
             if "bytes" in reply:
                 result.memory[peer] = reply["bytes"]

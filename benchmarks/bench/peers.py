@@ -50,9 +50,18 @@ def pocl_environment(scratch: Path, threads: int) -> dict[str, str] | str:
 def torch_environment(threads: int) -> dict[str, str] | str:
     if not importlib.util.find_spec("torch"):
         return "torch (PyPI) is not installed"
-    # The C library would map and clear fresh pages for every result; ours are kept, and so are its.
+    return {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
+
+
+def kept_environment(threads: int) -> dict[str, str] | str:
+    """PyTorch as above, with the C library told to keep what is freed.
+
+    Else it maps and clears fresh pages for every large result, which is most of the time of a short
+    operation.
+    """
+    environment = torch_environment(threads)
     keep = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
-    return {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)} | keep
+    return environment if isinstance(environment, str) else environment | keep
 
 
 def scipy_environment() -> dict[str, str] | str:
@@ -99,6 +108,7 @@ class Peers:
             "Intel": ("opencl", intel_environment(scratch)),
             "PoCL": ("opencl", pocl_environment(scratch, threads)),
             "PyTorch": ("torch", torch_environment(threads)),
+            "kept": ("torch", kept_environment(threads)),
             "SciPy": ("scipy", scipy_environment()),
         }
         self.missing = {n: e for n, (_, e) in environments.items() if isinstance(e, str)}
