@@ -23,6 +23,7 @@
 #include "llvm/Transforms/Scalar/SeparateConstOffsetFromGEP.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "metal/cpu/vectorizer/constant_offsets.h"
+#include "metal/cpu/vectorizer/fetch_strides.h"
 #include "metal/cpu/vectorizer/loop_memory.h"
 #include "metal/cpu/vectorizer/simdgroup_matrix.h"
 #include "metal/cpu/vectorizer/unroll_private.h"
@@ -103,6 +104,13 @@ void Optimizer::tidy(llvm::Function& body) {
   passes.addPass(llvm::InstSimplifyPass());
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::ADCEPass());
+  analyses_.functions.clear();
+  passes.run(body, analyses_.functions);
+}
+
+void Optimizer::fetch_strides(llvm::Function& body) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(FetchStridesPass());
   analyses_.functions.clear();
   passes.run(body, analyses_.functions);
 }

@@ -19,6 +19,7 @@ class Optimizer {
   void simplify_body(llvm::Function& body);
   // Between the steps of the vectoriser.
   void tidy(llvm::Function& body);
+  void fetch_strides(llvm::Function& body);
   // What nothing needs any more, loops included.
   void drop_dead_code(llvm::Function& body);
   // The code of one unit, before it is split at barriers.

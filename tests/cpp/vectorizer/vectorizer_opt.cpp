@@ -210,6 +210,7 @@ class Passes {
        [this](auto& f, auto&) {
          if (llvm::Function* fetching = clone_for_fetching(f)) optimizer_.drop_dead_code(*fetching);
        }},
+      {"fetch-strides", [this](auto& f, auto&) { optimizer_.fetch_strides(f); }},
       {"split-at-barriers",
        [this](auto& f, auto&) { make_turns_entry(f, {ThreadLayout::Full, width_}, optimizer_); }},
   };

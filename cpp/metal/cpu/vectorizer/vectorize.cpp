@@ -103,6 +103,7 @@ class Vectorizer {
   // Null, and the reason, where there is no vector code. The body goes.
   llvm::Function* widen_body(llvm::Function& body, uint32_t width) {
     const BodyShapes shapes = shapes_of({variant_.layout, width, variant_.row_multiple});
+    if (&body != fetch_) optimizer_.fetch_strides(body);
     PreparePass().run(body, optimizer_.functions());
     show("prepared", body);
     layout_private_memory(body, *body.getArg(kLaneArgument), width);
