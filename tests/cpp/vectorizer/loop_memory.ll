@@ -28,6 +28,40 @@ done:
   store <4 x float> %sum, ptr addrspace(1) %out
   ret void
 }
+; Also before a loop around that, whatever else that does.
+; CHECK-LABEL: define void @sums_of_tiles
+; CHECK: store <4 x float> %start, ptr %memory
+; CHECK-NEXT: br label %tile
+; CHECK: tile:
+; CHECK-NOT: store
+; CHECK: call void @add(ptr %memory)
+; CHECK-NOT: store
+; CHECK: done:
+; CHECK: store <4 x float> %{{.*}}, ptr addrspace(1) %out
+define void @sums_of_tiles(ptr addrspace(1) %out, <4 x float> %start, i32 %count, i1 %again) {
+entry:
+  %memory = alloca <4 x float>
+  br label %tile
+tile:
+  %before = phi <4 x float> [ %start, %entry ], [ %sum, %tile.done ]
+  call void @wait()
+  br label %loop
+loop:
+  %so.far = phi <4 x float> [ %before, %tile ], [ %sum, %loop ]
+  %i = phi i32 [ 0, %tile ], [ %next, %loop ]
+  store <4 x float> %so.far, ptr %memory
+  call void @add(ptr %memory)
+  %sum = load <4 x float>, ptr %memory
+  %next = add i32 %i, 1
+  %more = icmp ult i32 %next, %count
+  br i1 %more, label %loop, label %tile.done
+tile.done:
+  br i1 %again, label %tile, label %done
+done:
+  store <4 x float> %sum, ptr addrspace(1) %out
+  ret void
+}
+declare void @wait()
 ; Not where another write may come after the load.
 ; CHECK-LABEL: define void @written_later
 ; CHECK: loop:

@@ -31,5 +31,30 @@ loop:
 done:
   ret void
 }
+; Nor is a loop around one that does.
+; CHECK-LABEL: define void @around
+; CHECK: br i1 %more, label %loop, label %inner.done, !llvm.loop
+; CHECK: br i1 %again, label %outer, label %done{{$}}
+define void @around(ptr addrspace(1) %out) {
+entry:
+  %array = alloca [4 x i32]
+  br label %outer
+outer:
+  %k = phi i32 [ 0, %entry ], [ %k.next, %inner.done ]
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %outer ], [ %next, %loop ]
+  %at = getelementptr i32, ptr %array, i32 %i
+  store i32 %k, ptr %at
+  %next = add nuw i32 %i, 1
+  %more = icmp ult i32 %next, 4
+  br i1 %more, label %loop, label %inner.done
+inner.done:
+  %k.next = add nuw i32 %k, 1
+  %again = icmp ult i32 %k.next, 3
+  br i1 %again, label %outer, label %done
+done:
+  ret void
+}
 ; CHECK: ![[MARK]] = distinct !{![[MARK]], ![[UNROLL:.*]]}
 ; CHECK: ![[UNROLL]] = !{!"llvm.loop.unroll.full", i32 1}

@@ -2,6 +2,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
@@ -25,24 +26,16 @@ bool is_private(const llvm::AllocaInst& variable) {
   });
 }
 
-// Whether all that its block does before is to store.
-bool is_first(const llvm::StoreInst& store) {
-  for (const Instruction* before = store.getPrevNode(); before; before = before->getPrevNode()) {
-    if (before->mayReadFromMemory() ||
-        (before->mayWriteToMemory() && !llvm::isa<llvm::StoreInst>(before)))
-      return false;
-  }
-  return true;
-}
-
 class LoopMemory {
  public:
-  LoopMemory(llvm::AllocaInst& variable, const llvm::DominatorTree& dominators)
-      : variable_(variable), dominators_(dominators) {}
+  LoopMemory(llvm::AllocaInst& variable, const llvm::DominatorTree& dominators,
+             const llvm::LoopInfo& loops)
+      : variable_(variable), dominators_(dominators), loops_(loops) {}
 
   bool run() {
     bool changed = false;
-    for (llvm::StoreInst* store : users<llvm::StoreInst>()) changed |= store_before_loop(*store);
+    auto stores = users<llvm::StoreInst>();
+    while (!stores.empty()) changed |= store_before_loop(*stores.pop_back_val(), stores);
     for (llvm::LoadInst* load : users<llvm::LoadInst>()) changed |= load_late(*load);
     return changed;
   }
@@ -72,9 +65,22 @@ class LoopMemory {
            all_writes([&](const auto& write) { return dominators_.dominates(&write, load); });
   }
 
-  bool store_before_loop(llvm::StoreInst& store) {
+  // Whether each turn of the loop that starts with the phi stores it before it does anything else
+  // with the variable.
+  bool is_first_of_turn(const llvm::StoreInst& store, const llvm::PHINode& phi) const {
+    const llvm::Loop* loop = loops_.getLoopFor(phi.getParent());
+    return loop && loop->getHeader() == phi.getParent() && loop->contains(&store) &&
+           llvm::all_of(variable_.users(), [&](const llvm::User* user) {
+             const auto* other = llvm::cast<Instruction>(user);
+             return other == &store || !loop->contains(other) ||
+                    dominators_.dominates(&store, other);
+           });
+  }
+
+  // New stores, which may leave a loop around this one, go to `stores`.
+  bool store_before_loop(llvm::StoreInst& store, llvm::SmallVectorImpl<llvm::StoreInst*>& stores) {
     auto* phi = llvm::dyn_cast<llvm::PHINode>(store.getValueOperand());
-    if (!phi || phi->getParent() != store.getParent() || !is_first(store)) return false;
+    if (!phi || !is_first_of_turn(store, *phi)) return false;
     llvm::SmallVector<unsigned> missing;
     for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i) {
       if (holds(phi->getIncomingValue(i))) continue;
@@ -84,7 +90,8 @@ class LoopMemory {
     if (missing.size() == phi->getNumIncomingValues()) return false;
     for (unsigned i : missing) {
       llvm::IRBuilder<> b(phi->getIncomingBlock(i)->getTerminator());
-      b.CreateAlignedStore(phi->getIncomingValue(i), &variable_, store.getAlign());
+      stores.push_back(
+          b.CreateAlignedStore(phi->getIncomingValue(i), &variable_, store.getAlign()));
     }
     store.eraseFromParent();
     llvm::RecursivelyDeleteDeadPHINode(phi);
@@ -107,6 +114,7 @@ class LoopMemory {
 
   llvm::AllocaInst& variable_;
   const llvm::DominatorTree& dominators_;
+  const llvm::LoopInfo& loops_;
 };
 
 }  // namespace
@@ -114,13 +122,15 @@ class LoopMemory {
 llvm::PreservedAnalyses LoopMemoryPass::run(llvm::Function& wide,
                                             llvm::FunctionAnalysisManager& analyses) {
   const auto& dominators = analyses.getResult<llvm::DominatorTreeAnalysis>(wide);
+  const auto& loops = analyses.getResult<llvm::LoopAnalysis>(wide);
   llvm::SmallVector<llvm::AllocaInst*> variables;
   for (Instruction& instruction : wide.getEntryBlock()) {
     auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
     if (variable && is_private(*variable)) variables.push_back(variable);
   }
   bool changed = false;
-  for (llvm::AllocaInst* variable : variables) changed |= LoopMemory(*variable, dominators).run();
+  for (llvm::AllocaInst* variable : variables)
+    changed |= LoopMemory(*variable, dominators, loops).run();
   if (!changed) return llvm::PreservedAnalyses::all();
   llvm::PreservedAnalyses kept;
   kept.preserveSet<llvm::CFGAnalyses>();

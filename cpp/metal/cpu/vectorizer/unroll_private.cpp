@@ -2,6 +2,7 @@
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
@@ -12,13 +13,24 @@ namespace {
 constexpr unsigned kMostIterations = 64;
 constexpr unsigned kMostInstructions = 4096;  // of the unrolled loop
 
-// Whether an address into a variable of the thread changes from iteration to iteration.
+// Whether a value changes from iteration to iteration of the loop, and not only of loops in it.
+bool changes(const llvm::SCEV* value, const llvm::Loop& loop) {
+  return llvm::SCEVExprContains(value, [&](const llvm::SCEV* part) {
+    if (const auto* steps = llvm::dyn_cast<llvm::SCEVAddRecExpr>(part))
+      return steps->getLoop() == &loop;
+    const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
+    const auto* instruction =
+        unknown ? llvm::dyn_cast<llvm::Instruction>(unknown->getValue()) : nullptr;
+    return instruction && loop.contains(instruction);
+  });
+}
+
 bool indexes_private(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   for (llvm::BasicBlock* block : loop.blocks()) {
     for (llvm::Instruction& instruction : *block) {
       auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction);
       if (address && llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address)) &&
-          !evolution.isLoopInvariant(evolution.getSCEV(address), &loop))
+          changes(evolution.getSCEV(address), loop))
         return true;
     }
   }
