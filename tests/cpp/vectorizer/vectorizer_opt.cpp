@@ -26,6 +26,7 @@
 #include "metal/cpu/vectorizer/block_operations.h"
 #include "metal/cpu/vectorizer/constant_offsets.h"
 #include "metal/cpu/vectorizer/fetch_ahead.h"
+#include "metal/cpu/vectorizer/fetch_streams.h"
 #include "metal/cpu/vectorizer/float_atomics.h"
 #include "metal/cpu/vectorizer/linearize.h"
 #include "metal/cpu/vectorizer/loop_memory.h"
@@ -210,6 +211,7 @@ class Passes {
        [this](auto& f, auto&) {
          if (llvm::Function* fetching = clone_for_fetching(f)) optimizer_.drop_dead_code(*fetching);
        }},
+      {"fetch-streams", [](auto& f, auto&) { fetch_streams(f); }},
       {"fetch-strides", [this](auto& f, auto&) { optimizer_.fetch_strides(f); }},
       {"split-at-barriers",
        [this](auto& f, auto&) { make_turns_entry(f, {ThreadLayout::Full, width_}, optimizer_); }},

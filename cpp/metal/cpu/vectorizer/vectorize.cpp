@@ -11,6 +11,7 @@
 #include "metal/cpu/optimizer.h"
 #include "metal/cpu/vectorizer/assume_together.h"
 #include "metal/cpu/vectorizer/fetch_ahead.h"
+#include "metal/cpu/vectorizer/fetch_streams.h"
 #include "metal/cpu/vectorizer/float_atomics.h"
 #include "metal/cpu/vectorizer/linearize.h"
 #include "metal/cpu/vectorizer/prepare.h"
@@ -103,7 +104,10 @@ class Vectorizer {
   // Null, and the reason, where there is no vector code. The body goes.
   llvm::Function* widen_body(llvm::Function& body, uint32_t width) {
     const BodyShapes shapes = shapes_of({variant_.layout, width, variant_.row_multiple});
-    if (&body != fetch_) optimizer_.fetch_strides(body);
+    if (&body != fetch_) {
+      optimizer_.fetch_strides(body);
+      fetch_streams(body);
+    }
     PreparePass().run(body, optimizer_.functions());
     show("prepared", body);
     layout_private_memory(body, *body.getArg(kLaneArgument), width);

@@ -6,6 +6,7 @@
 #include "llvm/IR/Operator.h"
 #include "metal/cpu/vectorizer/block_operations.h"
 #include "metal/cpu/vectorizer/blocks.h"
+#include "metal/cpu/vectorizer/fetch_streams.h"
 #include "metal/cpu/vectorizer/stream_stores.h"
 #include "metal/cpu/vectorizer/widen_memory.h"
 
@@ -312,7 +313,8 @@ void MemoryWidener::prefetch(llvm::IntrinsicInst& hint) {
     b_.Insert(copy);
   };
   for (int64_t offset = lowest; offset < highest; offset += kLine) fetch(offset);
-  fetch(highest);
+  // It may end in one more; a stream goes on there with the next unit.
+  if (!is_of_stream(hint)) fetch(highest);
 }
 
 // See block_operations.h for which copies there are.

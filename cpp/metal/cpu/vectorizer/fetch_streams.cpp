@@ -1,0 +1,51 @@
+#include "metal/cpu/vectorizer/fetch_streams.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "metal/cpu/vectorizer/buffers.h"
+#include "metal/cpu/vectorizer/stream_stores.h"
+
+namespace metal::cpu {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr unsigned kFirstLevel = 3;  // of caches
+
+bool stores_streams(const llvm::Function& body) {
+  return llvm::any_of(llvm::instructions(body), [](const llvm::Instruction& instruction) {
+    const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    return store && is_streamed(*store);
+  });
+}
+
+}  // namespace
+
+void fetch_streams(llvm::Function& body) {
+  if (!stores_streams(body)) return;
+  const llvm::DominatorTree dominators(body);
+  const llvm::LoopInfo loops(dominators);
+  llvm::SmallPtrSet<const llvm::Value*, 8> buffers;  // of each, its first read
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body))) {
+    auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+    if (!load || !load->isSimple() || reads_constants(*load) || loops.getLoopFor(load->getParent()))
+      continue;
+    llvm::Value* address = load->getPointerOperand();
+    if (!is_device_memory(address) || !buffers.insert(llvm::getUnderlyingObject(address)).second)
+      continue;
+    llvm::IRBuilder<> b(load);
+    llvm::Value* ahead = b.CreateConstGEP1_64(b.getInt8Ty(), address, kPage);
+    b.CreateIntrinsic(llvm::Intrinsic::prefetch, {ahead->getType()},
+                      {ahead, b.getInt32(0), b.getInt32(kFirstLevel), b.getInt32(1)});
+  }
+}
+
+// Others ask for the second level.
+bool is_of_stream(const llvm::IntrinsicInst& prefetch) {
+  return llvm::cast<llvm::ConstantInt>(prefetch.getArgOperand(2))->equalsInt(kFirstLevel);
+}
+
+}  // namespace metal::cpu

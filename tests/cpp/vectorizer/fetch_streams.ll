@@ -1,0 +1,48 @@
+; RUN: fetch-streams
+; Beside results that stream, each buffer is asked for a page ahead of where it is read, once.
+; CHECK-LABEL: define void @sum
+; CHECK: %[[AHEAD:.*]] = getelementptr i8, ptr addrspace(1) %first, i64 4096
+; CHECK-NEXT: call void @llvm.prefetch.p1(ptr addrspace(1) %[[AHEAD]], i32 0, i32 3, i32 1)
+; CHECK-NEXT: %a = load float, ptr addrspace(1) %first
+; CHECK-NOT: prefetch
+; CHECK: ret void
+define void @sum(ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i) {
+  %first = getelementptr float, ptr addrspace(1) %in, i64 %i
+  %second = getelementptr i8, ptr addrspace(1) %first, i64 4
+  %a = load float, ptr addrspace(1) %first
+  %b = load float, ptr addrspace(1) %second
+  %both = fadd float %a, %b
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %i
+  store float %both, ptr addrspace(1) %to, align 4, !simd.streamed !0
+  ret void
+}
+; Not in loops, nor where results stay.
+; CHECK-LABEL: define void @loop
+; CHECK-NOT: prefetch
+; CHECK-LABEL: define void @stays
+; CHECK-NOT: prefetch
+; CHECK: ret void
+define void @loop(ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i) {
+entry:
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %at = getelementptr float, ptr addrspace(1) %in, i64 %k
+  %a = load float, ptr addrspace(1) %at
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %k
+  store float %a, ptr addrspace(1) %to, align 4, !simd.streamed !0
+  %next = add i64 %k, 1
+  %more = icmp ult i64 %next, %i
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+define void @stays(ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i) {
+  %at = getelementptr float, ptr addrspace(1) %in, i64 %i
+  %a = load float, ptr addrspace(1) %at
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %i
+  store float %a, ptr addrspace(1) %to, align 4
+  ret void
+}
+
+!0 = !{}
