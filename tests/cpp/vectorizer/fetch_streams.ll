@@ -16,7 +16,20 @@ define void @sum(ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i) {
   store float %both, ptr addrspace(1) %to, align 4, !simd.streamed !0
   ret void
 }
-; Not in loops, nor where results stay.
+; Not where places were read as well, in loops, nor where results stay.
+; CHECK-LABEL: define void @rows
+; CHECK: call void @llvm.prefetch
+; CHECK-NEXT: %row = load
+; CHECK-NOT: prefetch
+define void @rows(ptr addrspace(1) %in, ptr addrspace(1) %index, ptr addrspace(1) %out, i64 %i) {
+  %place = getelementptr i64, ptr addrspace(1) %index, i64 %i
+  %row = load i64, ptr addrspace(1) %place
+  %at = getelementptr float, ptr addrspace(1) %in, i64 %row
+  %a = load float, ptr addrspace(1) %at
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %i
+  store float %a, ptr addrspace(1) %to, align 4, !simd.streamed !0
+  ret void
+}
 ; CHECK-LABEL: define void @loop
 ; CHECK-NOT: prefetch
 ; CHECK-LABEL: define void @stays

@@ -22,6 +22,19 @@ bool stores_streams(const llvm::Function& body) {
   });
 }
 
+// Whether a place depends on what was read elsewhere: then the next one may be anywhere.
+bool rests_on_reads(const llvm::Value* address) {
+  llvm::SmallPtrSet<const llvm::Value*, 16> found;
+  llvm::SmallVector<const llvm::Value*> work{address};
+  while (!work.empty()) {
+    const auto* instruction = llvm::dyn_cast<llvm::Instruction>(work.pop_back_val());
+    if (!instruction || !found.insert(instruction).second) continue;
+    if (llvm::isa<llvm::LoadInst>(instruction) && !reads_constants(*instruction)) return true;
+    work.append(instruction->value_op_begin(), instruction->value_op_end());
+  }
+  return false;
+}
+
 }  // namespace
 
 void fetch_streams(llvm::Function& body) {
@@ -34,7 +47,8 @@ void fetch_streams(llvm::Function& body) {
     if (!load || !load->isSimple() || reads_constants(*load) || loops.getLoopFor(load->getParent()))
       continue;
     llvm::Value* address = load->getPointerOperand();
-    if (!is_device_memory(address) || !buffers.insert(llvm::getUnderlyingObject(address)).second)
+    if (!is_device_memory(address) || rests_on_reads(address) ||
+        !buffers.insert(llvm::getUnderlyingObject(address)).second)
       continue;
     llvm::IRBuilder<> b(load);
     llvm::Value* ahead = b.CreateConstGEP1_64(b.getInt8Ty(), address, kPage);
