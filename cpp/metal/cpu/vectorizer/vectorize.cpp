@@ -107,6 +107,7 @@ class Vectorizer {
     if (&body != fetch_) {
       optimizer_.fetch_strides(body);
       fetch_streams(body);
+      show("asks ahead", body);
     }
     PreparePass().run(body, optimizer_.functions());
     show("prepared", body);
