@@ -22,14 +22,16 @@ bool stores_streams(const llvm::Function& body) {
   });
 }
 
-// Whether a place depends on what was read elsewhere: then the next one may be anywhere.
-bool rests_on_reads(const llvm::Value* address) {
+// Whether a place depends on what was read elsewhere, or on an index taken apart: then the next one
+// may be anywhere.
+bool leaps(const llvm::Value* address) {
   llvm::SmallPtrSet<const llvm::Value*, 16> found;
   llvm::SmallVector<const llvm::Value*> work{address};
   while (!work.empty()) {
     const auto* instruction = llvm::dyn_cast<llvm::Instruction>(work.pop_back_val());
     if (!instruction || !found.insert(instruction).second) continue;
     if (llvm::isa<llvm::LoadInst>(instruction) && !reads_constants(*instruction)) return true;
+    if (instruction->isIntDivRem()) return true;
     work.append(instruction->value_op_begin(), instruction->value_op_end());
   }
   return false;
@@ -47,7 +49,7 @@ void fetch_streams(llvm::Function& body) {
     if (!load || !load->isSimple() || reads_constants(*load) || loops.getLoopFor(load->getParent()))
       continue;
     llvm::Value* address = load->getPointerOperand();
-    if (!is_device_memory(address) || rests_on_reads(address) ||
+    if (!is_device_memory(address) || leaps(address) ||
         !buffers.insert(llvm::getUnderlyingObject(address)).second)
       continue;
     llvm::IRBuilder<> b(load);
