@@ -23,12 +23,9 @@ uint64_t find_bytes(const uint8_t (&bytes)[64], uint8_t wanted) {
   return found;
 }
 
-using Four [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] = float;
-
 void add_row(float* row, const float* addends) {
 #pragma GCC unroll 8
-  for (uint32_t i = 0; i < Additions::kRow; i += 4)
-    *reinterpret_cast<Four*>(row + i) += *reinterpret_cast<const Four*>(addends + i);
+  for (uint32_t i = 0; i < Additions::kRow; i += 4) add_four(row + i, addends + i);
 }
 
 // Rows that share a lock are made together: a few of them often lie side by side.

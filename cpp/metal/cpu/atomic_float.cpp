@@ -9,17 +9,12 @@
 namespace metal::cpu {
 namespace {
 
-using Four [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] = float;
-
 // row[i] += addends[i] for i in [begin, end)
 void add(float* row, const float* addends, uint32_t begin, uint32_t end) {
-  auto add_four = [&](uint32_t i) {
-    *reinterpret_cast<Four*>(row + i) += *reinterpret_cast<const Four*>(addends + i);
-  };
   for (; begin + 16 <= end; begin += 16) {
-    for (uint32_t i = 0; i < 16; i += 4) add_four(begin + i);
+    for (uint32_t i = begin; i < begin + 16; i += 4) add_four(row + i, addends + i);
   }
-  for (; begin + 4 <= end; begin += 4) add_four(begin);
+  for (; begin + 4 <= end; begin += 4) add_four(row + begin, addends + begin);
   for (; begin < end; ++begin) row[begin] += addends[begin];
 }
 

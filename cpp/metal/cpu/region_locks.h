@@ -1,4 +1,5 @@
-// Locks for additions to floats, which no processor at hand can make at once.
+// Locks for additions to floats, which no processor at hand can make at once, and what is done
+// under them.
 #pragma once
 
 #include <atomic>
@@ -48,6 +49,12 @@ class OutsideKernel {
 // not matter.
 [[gnu::no_sanitize("thread")]] inline void touch(const float* place) {
   (void)*const_cast<const volatile float*>(place);
+}
+
+using Four [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] = float;
+
+inline void add_four(float* row, const float* addends) {
+  *reinterpret_cast<Four*>(row) += *reinterpret_cast<const Four*>(addends);
 }
 
 }  // namespace metal::cpu

@@ -11,6 +11,7 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/vectorizer/buffers.h"
+#include "metal/cpu/vectorizer/prefetch.h"
 
 namespace metal::cpu {
 namespace {
@@ -21,7 +22,6 @@ using Set = llvm::SmallPtrSet<const Value*, 32>;
 
 constexpr unsigned kMostInstructions = 256;  // of the function that fetches
 constexpr unsigned kMostTurns = 8;           // of its loops
-constexpr unsigned kSecondLevel = 2;         // of caches: the first awaits few lines at a time
 
 // The address of an access to memory that other threads may write; null for anything else.
 const Value* device_address(const Instruction& instruction) {
@@ -191,9 +191,7 @@ class Plan {
 void fetch(Instruction& access) {
   llvm::IRBuilder<> b(&access);
   auto* address = const_cast<Value*>(device_address(access));
-  const bool writes = access.mayWriteToMemory();
-  b.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
-                    {address, b.getInt32(writes), b.getInt32(kSecondLevel), b.getInt32(1)});
+  create_prefetch(b, address, Cache::Second, access.mayWriteToMemory());
 }
 
 // Enough is fetched, and the function over, when a loop has had so many turns.

@@ -5,15 +5,14 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "metal/cpu/vectorizer/buffers.h"
+#include "metal/cpu/vectorizer/prefetch.h"
 #include "metal/cpu/vectorizer/stream_stores.h"
 
 namespace metal::cpu {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-constexpr unsigned kFirstLevel = 3;  // of caches
 
 bool stores_streams(const llvm::Function& body) {
   return llvm::any_of(llvm::instructions(body), [](const llvm::Instruction& instruction) {
@@ -53,15 +52,13 @@ void fetch_streams(llvm::Function& body) {
         !buffers.insert(llvm::getUnderlyingObject(address)).second)
       continue;
     llvm::IRBuilder<> b(load);
-    llvm::Value* ahead = b.CreateConstGEP1_64(b.getInt8Ty(), address, kPage);
-    b.CreateIntrinsic(llvm::Intrinsic::prefetch, {ahead->getType()},
-                      {ahead, b.getInt32(0), b.getInt32(kFirstLevel), b.getInt32(1)});
+    create_prefetch(b, b.CreateConstGEP1_64(b.getInt8Ty(), address, kPage), Cache::First);
   }
 }
 
 // Others ask for the second level.
 bool is_of_stream(const llvm::IntrinsicInst& prefetch) {
-  return llvm::cast<llvm::ConstantInt>(prefetch.getArgOperand(2))->equalsInt(kFirstLevel);
+  return cache_of(prefetch) == Cache::First;
 }
 
 }  // namespace metal::cpu

@@ -9,7 +9,8 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
-#include "metal/compiler/compiler.h"
+#include "metal/cpu/vectorizer/buffers.h"
+#include "metal/cpu/vectorizer/prefetch.h"
 
 namespace metal::cpu {
 namespace {
@@ -17,11 +18,10 @@ namespace {
 using llvm::Instruction;
 using llvm::Value;
 
-constexpr unsigned kTurns = 8;        // ahead
-constexpr int64_t kNear = 256;        // bytes between turns that processors follow
-constexpr int64_t kFar = 1 << 20;     // where only the launch knows
-constexpr unsigned kMostReads = 4;    // of a loop
-constexpr unsigned kSecondLevel = 2;  // of caches
+constexpr unsigned kTurns = 8;      // ahead
+constexpr int64_t kNear = 256;      // bytes between turns that processors follow
+constexpr int64_t kFar = 1 << 20;   // where only the launch knows
+constexpr unsigned kMostReads = 4;  // of a loop
 
 // A number that a loop changes by the same amount in every turn.
 struct Counter {
@@ -135,10 +135,9 @@ class Strides {
 // Null for anything but a read of memory that changes.
 Value* address_of_read(Instruction& instruction) {
   auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-  const bool is_device =
-      load && load->getPointerAddressSpace() == static_cast<unsigned>(AddressSpace::Device);
-  const bool changes = load && !load->hasMetadata(llvm::LLVMContext::MD_invariant_load);
-  return is_device && changes ? load->getPointerOperand() : nullptr;
+  if (!load || reads_constants(*load)) return nullptr;
+  Value* address = load->getPointerOperand();
+  return is_device_memory(address) ? address : nullptr;
 }
 
 bool fetch_strides(llvm::Loop& loop) {
@@ -155,9 +154,7 @@ bool fetch_strides(llvm::Loop& loop) {
   }
   for (Instruction* read : reads) {
     llvm::IRBuilder<> b(read);
-    Value* address = strides.later(b, address_of_read(*read));
-    b.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
-                      {address, b.getInt32(0), b.getInt32(kSecondLevel), b.getInt32(1)});
+    create_prefetch(b, strides.later(b, address_of_read(*read)), Cache::Second);
   }
   return !reads.empty();
 }

@@ -8,7 +8,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
-#include "metal/compiler/compiler.h"
+#include "metal/cpu/vectorizer/buffers.h"
 
 namespace metal::cpu {
 namespace {
@@ -16,7 +16,6 @@ namespace {
 using llvm::Value;
 
 constexpr const char* kStreamed = "simd.streamed";
-constexpr auto kDeviceMemory = static_cast<unsigned>(AddressSpace::Device);
 
 using Objects = llvm::SmallVector<const Value*, 4>;
 
@@ -61,7 +60,7 @@ void mark_streamed_stores(llvm::Function& body, llvm::FunctionAnalysisManager& a
   const llvm::DenseSet<const Value*> read = find_read_objects(body, loops);
   for (llvm::Instruction& instruction : llvm::instructions(body)) {
     auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-    if (!store || !store->isSimple() || store->getPointerAddressSpace() != kDeviceMemory) continue;
+    if (!store || !store->isSimple() || !is_device_memory(store->getPointerOperand())) continue;
     const Objects objects = objects_of(store->getPointerOperand(), loops);
     if (llvm::any_of(objects, [&](const Value* object) { return read.contains(object); })) continue;
     if (moves_in_loops(*store, loops, evolution))

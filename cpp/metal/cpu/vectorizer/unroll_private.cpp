@@ -25,6 +25,7 @@ bool changes(const llvm::SCEV* value, const llvm::Loop& loop) {
   });
 }
 
+// Whether an address into a variable of the thread does.
 bool indexes_private(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   for (llvm::BasicBlock* block : loop.blocks()) {
     for (llvm::Instruction& instruction : *block) {
