@@ -1,7 +1,8 @@
 """What a kernel costs before it computes: compiled, found on disk, already loaded.
 
-Each line is the median over several fresh processes or many calls. The array operation in the last
-line is the same computation without a kernel of one's own.
+Each line is the median over several fresh processes or many calls. The array operation is the same
+computation without a kernel of one's own. Then, for each row of kernels.py, what its first launch
+takes longer than the next ones, in a process that has compiled one small kernel before.
 """
 
 import argparse
@@ -11,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
+
+import kernel_rows
 
 CHILD = """
 import sys, time
@@ -31,6 +35,27 @@ def once(name, expression):
 print(once("first", "x[i] * 2 + 1"), once("second", "metal::exp(x[i]) - x[i] * 3"))
 """
 
+ROW = """
+import statistics, sys, time
+import kernel_rows
+import mlx.core as mx
+from bench import child
+
+row = next(row for row in kernel_rows.rows("small") if row.name == sys.argv[1])
+small = mx.fast.metal_kernel("small", ["x"], ["y"], "y[0] = x[0];")
+mx.eval(small(inputs=[mx.zeros(1)], grid=(1, 1, 1), threadgroup=(1, 1, 1), output_shapes=[(1,)],
+              output_dtypes=[mx.float32]))
+run, _ = child.ours(row, row.inputs())
+
+def once():
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+first = once()
+print(first - statistics.median(once() for _ in range(5)))
+"""
+
 
 def child(cache: str) -> tuple[float, float]:
     """Seconds for the first and the second kernel of a new process."""
@@ -40,6 +65,20 @@ def child(cache: str) -> tuple[float, float]:
     ).stdout
     first, second = map(float, text.split())
     return first, second
+
+
+def compilation(row: str) -> float:
+    """Seconds that the kernels of a row take to compile, in a new process without a cache."""
+    paths = [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"MLX_CACHE_DIR": "", "PYTHONPATH": os.pathsep.join(paths)}
+    text = subprocess.run(
+        [sys.executable, "-c", ROW, row],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    return float(text)
 
 
 def median_call(function, calls: int) -> float:
@@ -104,6 +143,10 @@ def main() -> None:
     line("on disk, second kernel", disk_second, "ms", f"{second / disk_second:.1f}x less")
     line("loaded, launch with eval", kernel, "us")
     line("mx.exp of as much, with eval", operation, "us", f"ratio {kernel / operation:.2f}")
+    for row in kernel_rows.rows("small"):
+        times = [compilation(row.name) for _ in range(options.processes)]
+        kernels = f"{len(row.metal)} kernels" if len(row.metal) > 1 else ""
+        line(f"compiled: {row.name}", statistics.median(times), "ms", kernels)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,9 @@ define void @one(ptr addrspace(1) %out, i32 %vary) {
 }
 ; CHECK-LABEL: define internal void @several.wide
 ; CHECK: lane.body:
-; CHECK: %[[AT:.*]] = load ptr addrspace(1), ptr
 ; CHECK: %[[OPERAND:.*]] = load i32, ptr
+; CHECK: load i32, ptr
+; CHECK: %[[AT:.*]] = getelementptr [4 x i8], ptr addrspace(1) %{{.*}}, i64
 ; CHECK: atomicrmw umax ptr addrspace(1) %[[AT]], i32 %[[OPERAND]]
 ; CHECK: br label %lane
 define void @several(ptr addrspace(1) %out, i32 %vary) {

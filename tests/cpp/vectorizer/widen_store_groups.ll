@@ -13,3 +13,21 @@ define void @kernel(ptr addrspace(1) %out, i32 %x, float %va, float %vb) {
   store float %vb, ptr addrspace(1) %second
   ret void
 }
+; Where many of a block are written alike, their code is shared.
+; CHECK-LABEL: define internal void @many.wide
+; CHECK-COUNT-4: call void @"simd.store.runs.[[FORM:[^"]*]]"(
+; CHECK-NEXT: ret void
+; CHECK: define internal void @"simd.store.runs.[[FORM]]"(ptr addrspace(1) nocapture %0, <4 x float> %1)
+; CHECK: store <1 x float>
+define void @many(ptr addrspace(1) %out, i32 %x, float %va) {
+  %second = shl i32 %x, 1
+  %a = getelementptr float, ptr addrspace(1) %out, i32 %second
+  %b = getelementptr i8, ptr addrspace(1) %a, i64 1024
+  %c = getelementptr i8, ptr addrspace(1) %a, i64 2048
+  %d = getelementptr i8, ptr addrspace(1) %a, i64 3072
+  store float %va, ptr addrspace(1) %a
+  store float %va, ptr addrspace(1) %b
+  store float %va, ptr addrspace(1) %c
+  store float %va, ptr addrspace(1) %d
+  ret void
+}

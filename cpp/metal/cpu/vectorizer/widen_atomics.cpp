@@ -4,6 +4,7 @@
 #include "metal/cpu/lower.h"
 #include "metal/cpu/vectorizer/float_atomics.h"
 #include "metal/cpu/vectorizer/lane_arithmetic.h"
+#include "metal/cpu/vectorizer/lane_by_lane.h"
 #include "metal/cpu/vectorizer/widen_memory.h"
 
 namespace metal::cpu {
@@ -166,17 +167,14 @@ void MemoryWidener::add_row_at_once(Value* first, Value* values) {
 
 void MemoryWidener::rmw_lane_by_lane(llvm::AtomicRMWInst& operation) {
   if (!w_.mask() && is_exclusive(operation)) return rmw_in_a_row(operation);
-  llvm::Type* pointer = operation.getPointerOperand()->getType();
   llvm::Type* type = operation.getType();
-  llvm::AllocaInst* addresses = w_.scratch(w_.wide_type(pointer), "addresses");
+  const LaneAddresses addresses = lane_addresses(w_, w_.address(operation.getPointerOperand()));
   llvm::AllocaInst* values = w_.scratch(w_.wide_type(type), "operands");
   llvm::AllocaInst* results = w_.scratch(w_.wide_type(type), "before");
-  b_.CreateStore(w_.vector(operation.getPointerOperand()), addresses);
   b_.CreateStore(w_.vector(operation.getValOperand()), values);
   w_.for_each_lane([&](Value* lane) {
-    Value* to = b_.CreateLoad(pointer, b_.CreateGEP(pointer, addresses, lane));
     Value* value = b_.CreateLoad(type, b_.CreateGEP(type, values, lane));
-    Value* before = rmw_once(operation, to, value);
+    Value* before = rmw_once(operation, addresses.at(b_, lane), value);
     if (!operation.use_empty()) b_.CreateStore(before, b_.CreateGEP(type, results, lane));
   });
   if (operation.use_empty()) return;
@@ -198,19 +196,17 @@ void MemoryWidener::rmw_in_a_row(llvm::AtomicRMWInst& operation) {
 
 // The result is the pair of what was seen and whether it was as expected, in vectors.
 void MemoryWidener::compare_exchange(llvm::AtomicCmpXchgInst& operation) {
-  llvm::Type* pointer = operation.getPointerOperand()->getType();
   llvm::Type* type = operation.getNewValOperand()->getType();
-  llvm::AllocaInst* addresses = w_.scratch(w_.wide_type(pointer), "addresses");
+  const LaneAddresses addresses = lane_addresses(w_, w_.address(operation.getPointerOperand()));
   llvm::AllocaInst* expected = w_.scratch(w_.wide_type(type), "expected");
   llvm::AllocaInst* replacements = w_.scratch(w_.wide_type(type), "replacements");
   llvm::AllocaInst* seen = w_.scratch(w_.wide_type(type), "seen");
   llvm::AllocaInst* done = w_.scratch(w_.wide_type(b_.getInt8Ty()), "done");
-  b_.CreateStore(w_.vector(operation.getPointerOperand()), addresses);
   b_.CreateStore(w_.vector(operation.getCompareOperand()), expected);
   b_.CreateStore(w_.vector(operation.getNewValOperand()), replacements);
   w_.for_each_lane([&](Value* lane) {
     auto* copy = llvm::cast<llvm::AtomicCmpXchgInst>(operation.clone());
-    copy->setOperand(0, b_.CreateLoad(pointer, b_.CreateGEP(pointer, addresses, lane)));
+    copy->setOperand(0, addresses.at(b_, lane));
     copy->setOperand(1, b_.CreateLoad(type, b_.CreateGEP(type, expected, lane)));
     copy->setOperand(2, b_.CreateLoad(type, b_.CreateGEP(type, replacements, lane)));
     b_.Insert(copy);

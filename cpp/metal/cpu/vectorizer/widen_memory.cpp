@@ -7,6 +7,7 @@
 #include "llvm/IR/Operator.h"
 #include "metal/cpu/group_access.h"
 #include "metal/cpu/vectorizer/float_atomics.h"
+#include "metal/cpu/vectorizer/lane_by_lane.h"
 #include "metal/cpu/vectorizer/stream_stores.h"
 
 namespace metal::cpu {
@@ -38,14 +39,11 @@ void MemoryWidener::load(llvm::LoadInst& load) {
     return;
   }
   if (load.isAtomic()) {
-    llvm::AllocaInst* addresses = w_.scratch(w_.wide_type(pointer->getType()), "addresses");
+    const LaneAddresses addresses = lane_addresses(w_, w_.address(pointer));
     llvm::AllocaInst* results = w_.scratch(w_.wide_type(load.getType()), "loaded");
-    b_.CreateStore(w_.vector(pointer), addresses);
     w_.for_each_lane([&](Value* lane) {
-      Value* from =
-          b_.CreateLoad(pointer->getType(), b_.CreateGEP(pointer->getType(), addresses, lane));
       auto* copy = llvm::cast<llvm::LoadInst>(load.clone());
-      copy->setOperand(0, from);
+      copy->setOperand(0, addresses.at(b_, lane));
       b_.CreateStore(b_.Insert(copy), b_.CreateGEP(load.getType(), results, lane));
     });
     w_.set_vector(&load, b_.CreateLoad(w_.wide_type(load.getType()), results));
@@ -110,7 +108,7 @@ Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
                                             access.is_volatile);
           return w_.splat(one);
         },
-        [&] { return gather(access, w_.vector(pointer)); });
+        [&] { return gather(access, pointer); });
   };
   if (!blocks || !has_margins(pointer)) return scattered();
   return w_.either(
@@ -130,7 +128,7 @@ Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
 Value* MemoryWidener::load_stepped(const Access& access, Value* pointer) {
   Value* first = w_.first(pointer);
   Value* step = w_.step(pointer);
-  auto each_lane = [&] { return gather_steps(access, first, step); };
+  auto each_lane = [&] { return gather_steps(access, pointer); };
   if (!has_margins(pointer)) return each_lane();
   auto one_place = [&]() -> Value* {
     return w_.splat(b_.CreateAlignedLoad(access.type, first, access.align, access.is_volatile));
@@ -141,48 +139,30 @@ Value* MemoryWidener::load_stepped(const Access& access, Value* pointer) {
       [&] { return w_.either(b_.CreateICmpEQ(step, b_.getInt64(0)), one_place, each_lane); });
 }
 
-// Processors without gathers call a function that goes from lane to lane: code for it in every
-// place would be long and is rarely run. Lanes that do not ask read something harmless.
-Value* MemoryWidener::gather(const Access& access, Value* pointers) {
+Value* MemoryWidener::gather(const Access& access, Value* pointer) {
   llvm::Type* type = w_.wide_type(access.type);
   if (w_.costs().isLegalMaskedGather(type, access.align))
-    return b_.CreateMaskedGather(type, pointers, access.align, w_.mask_or_all());
-  if (w_.mask()) {
-    Value* harmless = w_.scratch(llvm::ArrayType::get(b_.getInt8Ty(), 64), "harmless");
-    Value* splat = w_.splat(b_.CreateAddrSpaceCast(harmless, pointers->getType()->getScalarType()));
-    pointers = b_.CreateSelect(w_.mask(), pointers, splat);
-  }
-  llvm::Type* words = w_.wide_type(b_.getInt64Ty());
-  llvm::AllocaInst* addresses = w_.scratch(words, "addresses");
-  llvm::AllocaInst* results = w_.scratch(type, "gathered");
-  b_.CreateStore(b_.CreatePtrToInt(pointers, words), addresses);
-  b_.CreateCall(lane_loader(access.size), {addresses, results});
-  return b_.CreateLoad(type, results);
+    return masked_gather(access, addresses(pointer));
+  return load_lanes(w_, w_.address(pointer), access.type);
 }
 
-// void (const uint64_t* addresses, T* results) for elements of `size` bytes.
-llvm::Function* MemoryWidener::lane_loader(uint64_t size) {
-  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
-  const std::string form = std::to_string(size) + "." + std::to_string(w_.width());
-  return w_.helper("simd.load.lanes." + form, type, [&](llvm::Function& loader) {
-    llvm::IRBuilder<> b(llvm::BasicBlock::Create(loader.getContext(), "entry", &loader));
-    llvm::Type* element = b.getIntNTy(static_cast<unsigned>(size * 8));
-    for (unsigned lane = 0; lane < w_.width(); ++lane) {
-      Value* from = b.CreateLoad(b.getInt64Ty(),
-                                 b.CreateConstGEP1_32(b.getInt64Ty(), loader.getArg(0), lane));
-      Value* value =
-          b.CreateAlignedLoad(element, b.CreateIntToPtr(from, b.getPtrTy()), llvm::Align(1));
-      b.CreateStore(value, b.CreateConstGEP1_32(element, loader.getArg(1), lane));
-    }
-    b.CreateRetVoid();
-  });
+Value* MemoryWidener::masked_gather(const Access& access, Value* pointers) {
+  return b_.CreateMaskedGather(w_.wide_type(access.type), pointers, access.align, w_.mask_or_all());
+}
+
+// Those that a step leads to are computed where they are needed.
+Value* MemoryWidener::addresses(Value* pointer) {
+  return w_.shape(pointer).is_stepped()
+             ? w_.stepped_addresses(w_.first(pointer), w_.step(pointer))
+             : w_.vector(pointer);
 }
 
 // Offsets of 32 bits are half the work for a gather. Without gathers, a step keeps all addresses in
 // scalar registers.
-Value* MemoryWidener::gather_steps(const Access& access, Value* first, Value* step) {
+Value* MemoryWidener::gather_steps(const Access& access, Value* pointer) {
+  Value* first = w_.first(pointer);
+  Value* step = w_.step(pointer);
   llvm::Type* type = w_.wide_type(access.type);
-  auto far = [&] { return gather(access, w_.stepped_addresses(first, step)); };
   if (w_.costs().isLegalMaskedGather(type, access.align)) {
     const uint64_t bound = uint64_t{1} << 24;
     Value* fits = b_.CreateICmpULT(b_.CreateAdd(step, b_.getInt64(bound)), b_.getInt64(2 * bound));
@@ -192,11 +172,11 @@ Value* MemoryWidener::gather_steps(const Access& access, Value* first, Value* st
           Value* offsets = b_.CreateNSWMul(w_.splat(b_.CreateTrunc(step, b_.getInt32Ty())),
                                            w_.sequence(b_.getInt32Ty()));
           offsets = b_.CreateSExt(offsets, w_.wide_type(b_.getInt64Ty()));
-          return gather(access, b_.CreateGEP(b_.getInt8Ty(), first, offsets));
+          return masked_gather(access, b_.CreateGEP(b_.getInt8Ty(), first, offsets));
         },
-        far);
+        [&] { return gather(access, pointer); });
   }
-  if (w_.mask() || w_.width() % kStepBlock != 0) return far();
+  if (w_.mask() || w_.width() % kStepBlock != 0) return gather(access, pointer);
   llvm::AllocaInst* results = w_.scratch(type, "gathered");
   b_.CreateCall(step_loader(access.size),
                 {b_.CreateAddrSpaceCast(first, b_.getPtrTy()), step, results});
@@ -243,12 +223,12 @@ void MemoryWidener::store(llvm::StoreInst& store) {
                       store.isVolatile(), is_streamed(store)};
   Value* values = w_.vector(store.getValueOperand());
   if (store.isAtomic()) {
-    scatter(access, w_.vector(pointer), values);
+    scatter(access, pointer, values);
     return;
   }
   if (shape.is_stepped()) return store_stepped(access, pointer, values);
   if (shape.is_varying()) return store_varying(access, pointer, values);
-  auto each_lane = [&] { scatter(access, w_.vector(pointer), values); };
+  auto each_lane = [&] { scatter(access, pointer, values); };
   if (stride(shape) != static_cast<int64_t>(access.size)) return each_lane();
   w_.branch(
       w_.lanes(pointer).holds, [&] { store_contiguous(access, w_.first(pointer), values); },
@@ -299,34 +279,25 @@ void MemoryWidener::store_stepped(const Access& access, Value* pointer, Value* v
   w_.branch(
       b_.CreateICmpEQ(step, b_.getInt64(access.size)),
       [&] { store_contiguous(access, first, values); },
-      [&] { scatter(access, w_.stepped_addresses(first, step), values); });
+      [&] { scatter(access, pointer, values); });
 }
 
 void MemoryWidener::store_varying(const Access& access, Value* pointer, Value* values) {
   const IndexedAddress address = w_.address(pointer);
-  if (access.size % address.scale != 0) return scatter(access, w_.vector(pointer), values);
+  if (access.size % address.scale != 0) return scatter(access, pointer, values);
   w_.branch(
       are_consecutive(address, access.size),
       [&] { store_contiguous(access, first_address(address), values); },
-      [&] { scatter(access, w_.vector(pointer), values); });
+      [&] { scatter(access, pointer, values); });
 }
 
 // In the order of the lanes.
-void MemoryWidener::scatter(const Access& access, Value* pointers, Value* values) {
-  if (!w_.mask() || w_.costs().isLegalMaskedScatter(values->getType(), access.align)) {
-    b_.CreateMaskedScatter(values, pointers, access.align, w_.mask_or_all());
-    return;
+void MemoryWidener::scatter(const Access& access, Value* pointer, Value* values) {
+  if (w_.costs().isLegalMaskedScatter(values->getType(), access.align)) {
+    b_.CreateMaskedScatter(values, addresses(pointer), access.align, w_.mask_or_all());
+  } else {
+    store_lanes(w_, w_.address(pointer), values);
   }
-  llvm::Type* pointer = pointers->getType()->getScalarType();
-  llvm::AllocaInst* addresses = w_.scratch(pointers->getType(), "addresses");
-  llvm::AllocaInst* scattered = w_.scratch(values->getType(), "scattered");
-  b_.CreateStore(pointers, addresses);
-  b_.CreateStore(values, scattered);
-  w_.for_each_lane([&](Value* lane) {
-    Value* to = b_.CreateLoad(pointer, b_.CreateGEP(pointer, addresses, lane));
-    Value* value = b_.CreateLoad(access.type, b_.CreateGEP(access.type, scattered, lane));
-    b_.CreateAlignedStore(value, to, access.align, access.is_volatile);
-  });
 }
 
 }  // namespace metal::cpu

@@ -35,6 +35,7 @@ class MemoryWidener {
   using StoreGroup = llvm::SmallVector<llvm::StoreInst*, 4>;
 
   static constexpr int64_t kWidestStride = 8;  // elements between lanes that are read as one block
+  static constexpr size_t kManyAlike = 4;      // groups of stores that share their code
 
   // A wide access may touch bytes around those that lanes ask for. Device and threadgroup memory
   // have margins for that, a kernel's own constants have none.
@@ -48,27 +49,30 @@ class MemoryWidener {
   llvm::Value* load_stepped(const Access& access, llvm::Value* pointer);
   llvm::Value* load_varying(const Access& access, llvm::Value* pointer);
   llvm::Value* load_contiguous(const Access& access, llvm::Value* first);
-  llvm::Value* gather(const Access& access, llvm::Value* pointers);
-  llvm::Function* lane_loader(uint64_t size);
-  llvm::Value* gather_steps(const Access& access, llvm::Value* first, llvm::Value* step);
+  llvm::Value* gather(const Access& access, llvm::Value* pointer);
+  llvm::Value* masked_gather(const Access& access, llvm::Value* pointers);
+  llvm::Value* addresses(llvm::Value* pointer);
+  llvm::Value* gather_steps(const Access& access, llvm::Value* pointer);
   llvm::Function* step_loader(uint64_t size);
   void store_contiguous(const Access& access, llvm::Value* first, llvm::Value* values);
   void store_block(const Access& access, llvm::Value* first, llvm::Value* values);
   void store_stepped(const Access& access, llvm::Value* pointer, llvm::Value* values);
   void store_varying(const Access& access, llvm::Value* pointer, llvm::Value* values);
-  void scatter(const Access& access, llvm::Value* pointers, llvm::Value* values);
+  void scatter(const Access& access, llvm::Value* pointer, llvm::Value* values);
   void store_uniform(llvm::StoreInst& store);
 
   // The lanes' addresses follow each other, as far as lanes are active.
   llvm::Value* are_consecutive(const IndexedAddress& address, uint64_t size);
   llvm::Value* are_equal(const IndexedAddress& address);
   llvm::Value* first_address(const IndexedAddress& address);
-  llvm::Value* all_addresses(const IndexedAddress& address, llvm::Value* pointers);
 
   void find_store_groups(llvm::BasicBlock& block);
   void make_store_groups(llvm::MutableArrayRef<Member> members);
   void store_group(const StoreGroup& stores);
   void store_runs(const StoreGroup& stores, const Shape& shape);
+  size_t count_alike(const StoreGroup& stores, const Shape& shape) const;  // in this block
+  void write_runs(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> operands, const Shape& shape,
+                  llvm::Align align) const;
 
   void copy_runs(llvm::MemCpyInst& copy);
   void copy_lane_by_lane(llvm::MemCpyInst& copy);

@@ -7,6 +7,7 @@
 #include "metal/cpu/vectorizer/block_operations.h"
 #include "metal/cpu/vectorizer/blocks.h"
 #include "metal/cpu/vectorizer/fetch_streams.h"
+#include "metal/cpu/vectorizer/lane_by_lane.h"
 #include "metal/cpu/vectorizer/stream_stores.h"
 #include "metal/cpu/vectorizer/widen_memory.h"
 
@@ -98,12 +99,12 @@ unsigned MemoryWidener::elements_in_block(int64_t size) const {
 Value* MemoryWidener::load_pattern(const Access& access, Value* pointer, const Shape& shape) {
   const auto size = static_cast<int64_t>(access.size);
   const int64_t step = stride(shape);
-  if (!has_margins(pointer)) return gather(access, w_.vector(pointer));
+  if (!has_margins(pointer)) return gather(access, pointer);
   if (step == size) return load_contiguous(access, w_.first(pointer));
   if (step % size == 0 && step > 0 && step <= kWidestStride * size)
     return load_window(access, pointer, shape);
   const bool fits = llvm::all_of(shape.offsets(), [&](int64_t o) { return o % size == 0; });
-  return fits ? load_blocks(access, pointer, shape) : gather(access, w_.vector(pointer));
+  return fits ? load_blocks(access, pointer, shape) : gather(access, pointer);
 }
 
 // Reads everything between the lowest and the highest address and sorts it into lanes. Accesses to
@@ -258,38 +259,77 @@ void MemoryWidener::store_group(const StoreGroup& stores) {
   w_.branch(w_.all_run(), together, [&] {
     for (llvm::StoreInst* store : stores) {
       const Access access{type, static_cast<uint64_t>(size), store->getAlign(), false};
-      scatter(access, w_.vector(store->getPointerOperand()), w_.vector(store->getValueOperand()));
+      scatter(access, store->getPointerOperand(), w_.vector(store->getValueOperand()));
     }
   });
 }
 
-// In the order of addresses, a block at a time, as far as memory is consecutive.
+// Where many groups of a block are written alike, a function writes each: their code is long.
 void MemoryWidener::store_runs(const StoreGroup& stores, const Shape& shape) {
-  llvm::Type* type = stores[0]->getValueOperand()->getType();
-  const auto size = static_cast<int64_t>(w_.layout().getTypeStoreSize(type));
+  llvm::SmallVector<Value*> operands{w_.first(stores[0]->getPointerOperand())};
+  for (llvm::StoreInst* store : stores) operands.push_back(w_.vector(store->getValueOperand()));
+  const llvm::Align align = stores[0]->getAlign();
+  if (count_alike(stores, shape) < kManyAlike) return write_runs(b_, operands, shape, align);
+  llvm::SmallVector<llvm::Type*> types;
+  for (const Value* operand : operands) types.push_back(operand->getType());
+  std::string name;
+  llvm::raw_string_ostream text(name);
+  text << "simd.store.runs";
+  for (const llvm::Type* type : types) text << "." << *type;
+  text << "." << align.value();
+  for (int64_t offset : shape.offsets()) text << "." << offset;
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), types, false);
+  b_.CreateCall(w_.helper(name, type,
+                          [&](llvm::Function& code) {
+                            code.setMemoryEffects(
+                                llvm::MemoryEffects::argMemOnly(llvm::ModRefInfo::Mod));
+                            code.addParamAttr(0, llvm::Attribute::NoCapture);
+                            llvm::IRBuilder<> b(
+                                llvm::BasicBlock::Create(code.getContext(), "entry", &code));
+                            llvm::SmallVector<Value*> arguments;
+                            for (llvm::Argument& argument : code.args())
+                              arguments.push_back(&argument);
+                            write_runs(b, arguments, shape, align);
+                            b.CreateRetVoid();
+                          }),
+                operands);
+}
+
+size_t MemoryWidener::count_alike(const StoreGroup& stores, const Shape& shape) const {
+  return llvm::count_if(groups_, [&](const auto& group) {
+    const StoreGroup& others = group.second;
+    return others.size() == stores.size() &&
+           w_.shape(others[0]->getPointerOperand()).offsets() == shape.offsets();
+  });
+}
+
+// Vectors of lanes behind the first lane's address, in the order of addresses: a block at a time, as
+// far as memory is consecutive.
+void MemoryWidener::write_runs(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> operands,
+                               const Shape& shape, llvm::Align align) const {
+  const auto* lanes = llvm::cast<llvm::VectorType>(operands[1]->getType());
+  const auto size = static_cast<int64_t>(w_.layout().getTypeStoreSize(lanes->getElementType()));
   const unsigned in_block = elements_in_block(size);
   llvm::SmallVector<std::pair<int64_t, BlockElement>> elements;
-  for (const auto& [member, store] : llvm::enumerate(stores)) {
-    Value* values = w_.vector(store->getValueOperand());
+  for (const auto& [member, values] : llvm::enumerate(operands.drop_front())) {
     Value* block = nullptr;
     for (unsigned lane = 0; lane < w_.width(); ++lane) {
       if (lane % in_block == 0)
-        block = b_.CreateShuffleVector(values, llvm::createSequentialMask(lane, in_block, 0));
+        block = b.CreateShuffleVector(values, llvm::createSequentialMask(lane, in_block, 0));
       elements.push_back({shape.offset(lane) + size * static_cast<int64_t>(member),
                           {block, static_cast<int>(lane % in_block)}});
     }
   }
   llvm::sort(elements, llvm::less_first());
-  Value* first = w_.first(stores[0]->getPointerOperand());
   for (size_t begin = 0, end; begin < elements.size(); begin = end) {
     llvm::SmallVector<BlockElement> piece;
     for (end = begin; end < elements.size() && piece.size() < in_block; ++end) {
       if (end > begin && elements[end].first != elements[end - 1].first + size) break;
       piece.push_back(elements[end].second);
     }
-    b_.CreateAlignedStore(assemble(b_, piece),
-                          b_.CreateConstGEP1_64(b_.getInt8Ty(), first, elements[begin].first),
-                          stores[0]->getAlign());
+    b.CreateAlignedStore(assemble(b, piece),
+                         b.CreateConstGEP1_64(b.getInt8Ty(), operands[0], elements[begin].first),
+                         align);
   }
 }
 
@@ -356,20 +396,11 @@ void MemoryWidener::copy_runs(llvm::MemCpyInst& copy) {
 }
 
 void MemoryWidener::copy_lane_by_lane(llvm::MemCpyInst& copy) {
-  Value* pointers[] = {copy.getDest(), copy.getSource()};
-  Value* memory[2];
-  for (const auto& [side, pointer] : llvm::enumerate(pointers)) {
-    Value* lanes = w_.vector(pointer);
-    memory[side] = w_.scratch(lanes->getType(), "addresses");
-    b_.CreateStore(lanes, memory[side]);
-  }
+  const LaneAddresses to = lane_addresses(w_, w_.address(copy.getDest()));
+  const LaneAddresses from = lane_addresses(w_, w_.address(copy.getSource()));
   w_.for_each_lane([&](Value* lane) {
-    auto address = [&](unsigned side) {
-      llvm::Type* type = pointers[side]->getType();
-      return b_.CreateLoad(type, b_.CreateGEP(type, memory[side], lane));
-    };
-    b_.CreateMemCpy(address(0), llvm::Align(kCopyUnit), address(1), llvm::Align(kCopyUnit),
-                    copy.getLength());
+    b_.CreateMemCpy(to.at(b_, lane), llvm::Align(kCopyUnit), from.at(b_, lane),
+                    llvm::Align(kCopyUnit), copy.getLength());
   });
 }
 

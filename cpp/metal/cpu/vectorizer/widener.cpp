@@ -111,11 +111,14 @@ void Widener::set_vector(Value* value, Value* vector) {
 IndexedAddress Widener::address(Value* pointer) {
   const auto found = addresses_.find(pointer);
   if (found != addresses_.end()) return found->second;
+  const LaneValue& known = lanes(pointer);
+  if (!known.vector) {
+    return {known.first,
+            known.step ? lane_steps(known.step) : offsets(known.shape, builder_.getInt64Ty())};
+  }
   // From nowhere: the pointers themselves are the index.
-  IndexedAddress address;
-  address.root = llvm::ConstantPointerNull::get(llvm::cast<llvm::PointerType>(pointer->getType()));
-  address.index = builder_.CreatePtrToInt(vector(pointer), wide_type(builder_.getInt64Ty()));
-  return address;
+  return {llvm::ConstantPointerNull::get(llvm::cast<llvm::PointerType>(pointer->getType())),
+          builder_.CreatePtrToInt(known.vector, wide_type(builder_.getInt64Ty()))};
 }
 
 Value* Widener::mask_or_all() {
@@ -249,27 +252,31 @@ Value* Widener::either(Value* condition, llvm::function_ref<Value*()> then,
 }
 
 void Widener::for_each_lane(llvm::function_ref<void(Value*)> inside) {
-  Value* bits = mask_bits();
+  for_each_bit(builder_, mask_bits(), inside);
+}
+
+void for_each_bit(llvm::IRBuilder<>& b, Value* bits, llvm::function_ref<void(Value*)> inside) {
   Type* type = bits->getType();
-  BasicBlock* before = builder_.GetInsertBlock();
-  BasicBlock* header = BasicBlock::Create(wide_.getContext(), "lane", &wide_);
-  BasicBlock* body = BasicBlock::Create(wide_.getContext(), "lane.body", &wide_);
-  BasicBlock* after = BasicBlock::Create(wide_.getContext(), "lane.end", &wide_);
+  BasicBlock* before = b.GetInsertBlock();
+  llvm::Function* function = before->getParent();
+  BasicBlock* header = BasicBlock::Create(b.getContext(), "lane", function);
+  BasicBlock* body = BasicBlock::Create(b.getContext(), "lane.body", function);
+  BasicBlock* after = BasicBlock::Create(b.getContext(), "lane.end", function);
   header->moveAfter(before);
   body->moveAfter(header);
-  builder_.CreateBr(header);
-  builder_.SetInsertPoint(header);
-  llvm::PHINode* rest = builder_.CreatePHI(type, 2, "lanes");
+  b.CreateBr(header);
+  b.SetInsertPoint(header);
+  llvm::PHINode* rest = b.CreatePHI(type, 2, "lanes");
   rest->addIncoming(bits, before);
-  builder_.CreateCondBr(builder_.CreateICmpEQ(rest, Constant::getNullValue(type)), after, body);
-  builder_.SetInsertPoint(body);
-  Value* lane = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, rest, builder_.getTrue());
-  inside(builder_.CreateZExtOrTrunc(lane, builder_.getInt32Ty()));
-  Value* next = builder_.CreateAnd(rest, builder_.CreateSub(rest, ConstantInt::get(type, 1)));
-  rest->addIncoming(next, builder_.GetInsertBlock());
-  builder_.CreateBr(header);
-  after->moveAfter(builder_.GetInsertBlock());
-  builder_.SetInsertPoint(after);
+  b.CreateCondBr(b.CreateICmpEQ(rest, Constant::getNullValue(type)), after, body);
+  b.SetInsertPoint(body);
+  Value* lane = b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, rest, b.getTrue());
+  inside(b.CreateZExtOrTrunc(lane, b.getInt32Ty()));
+  Value* next = b.CreateAnd(rest, b.CreateSub(rest, ConstantInt::get(type, 1)));
+  rest->addIncoming(next, b.GetInsertBlock());
+  b.CreateBr(header);
+  after->moveAfter(b.GetInsertBlock());
+  b.SetInsertPoint(after);
 }
 
 }  // namespace metal::cpu

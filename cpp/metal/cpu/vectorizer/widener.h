@@ -123,4 +123,8 @@ class Widener {
   llvm::Value* mask_ = nullptr;
 };
 
+// A loop over the bits that are set, from the lowest on; `inside` gets the number of each as i32.
+void for_each_bit(llvm::IRBuilder<>& b, llvm::Value* bits,
+                  llvm::function_ref<void(llvm::Value*)> inside);
+
 }  // namespace metal::cpu
