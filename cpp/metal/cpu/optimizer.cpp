@@ -24,8 +24,8 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "metal/cpu/vectorizer/constant_offsets.h"
 #include "metal/cpu/vectorizer/fetch_strides.h"
+#include "metal/cpu/vectorizer/join_products.h"
 #include "metal/cpu/vectorizer/loop_memory.h"
-#include "metal/cpu/vectorizer/simdgroup_matrix.h"
 #include "metal/cpu/vectorizer/unroll_private.h"
 
 namespace metal::cpu {

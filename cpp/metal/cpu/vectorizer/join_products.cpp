@@ -1,0 +1,322 @@
+#include "metal/cpu/vectorizer/join_products.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+#include "metal/cpu/abi.h"
+#include "metal/cpu/vectorizer/matrix_rows.h"
+#include "metal/cpu/vectorizer/row_products.h"
+#include "metal/cpu/vectorizer/simdgroup_matrix.h"
+
+namespace metal::cpu {
+namespace {
+
+using llvm::Value;
+using Calls = llvm::SmallVector<llvm::CallInst*>;
+
+bool is_vector_of_lanes(const llvm::Type* type) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  return vector && vector->getNumElements() == kSimdWidth && vector->getScalarSizeInBits() == 32;
+}
+
+// A matrix in the memory of two variables: the lanes' first and their second elements.
+class LaneMatrix {
+ public:
+  LaneMatrix(Value* first, Value* second) : memory_{first, second} {}
+
+  // Whether nothing but products takes less than all lanes' elements, and both kinds are written
+  // together.
+  bool is_whole(const Calls& products) {
+    llvm::MapVector<llvm::BasicBlock*, llvm::SmallVector<llvm::StoreInst*>> stores;
+    for (Value* memory : memory_) {
+      if (!llvm::isa<llvm::AllocaInst>(memory)) return false;
+      for (llvm::User* user : memory->users()) {
+        if (auto* load = llvm::dyn_cast<llvm::LoadInst>(user)) {
+          if (!load->isSimple() || !is_vector_of_lanes(load->getType())) return false;
+        } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(user)) {
+          if (!store->isSimple() || store->getPointerOperand() != memory ||
+              !is_vector_of_lanes(store->getValueOperand()->getType()))
+            return false;
+          stores[store->getParent()].push_back(store);
+        } else if (!llvm::is_contained(products, user)) {
+          return false;
+        }
+      }
+    }
+    return llvm::all_of(stores, [&](auto& block) { return pair(block.second); });
+  }
+
+  // The memory of its rows, which takes the place of that of its lanes.
+  void move_to_rows() {
+    auto* lanes = llvm::cast<llvm::AllocaInst>(memory_[0]);
+    llvm::IRBuilder<> b(lanes);
+    rows_ = b.CreateAlloca(llvm::ArrayType::get(b.getInt32Ty(), 2 * kSimdWidth), nullptr, "rows");
+    llvm::cast<llvm::AllocaInst>(rows_)->setAlignment(llvm::Align(64));
+    for (const auto& [first, second] : stores_) store_rows(*first, *second);
+    for (unsigned element = 0; element < 2; ++element) {
+      for (llvm::User* user : llvm::make_early_inc_range(memory_[element]->users())) {
+        if (auto* load = llvm::dyn_cast<llvm::LoadInst>(user)) load_rows(*load, element);
+      }
+    }
+  }
+
+  Value* rows() const { return rows_; }
+
+  // Where a product finds the rows: there from where lanes loaded them, if that has not changed.
+  RowMemory rows_for(const llvm::CallInst& product, const Calls& products) const {
+    if (stores_.size() == 1 && source_.start && last_store_->getParent() == product.getParent() &&
+        last_store_->comesBefore(&product) && is_unchanged(product, products))
+      return source_;
+    return {rows_, RowProducts::kDensePitch};
+  }
+
+ private:
+  using StorePair = std::pair<llvm::StoreInst*, llvm::StoreInst*>;
+
+  // Each store of first elements with one of second ones, nothing between them.
+  bool pair(llvm::SmallVector<llvm::StoreInst*>& stores) {
+    llvm::sort(stores, [](const auto* a, const auto* b) { return a->comesBefore(b); });
+    if (stores.size() % 2) return false;
+    for (size_t i = 0; i < stores.size(); i += 2) {
+      if (stores[i]->getPointerOperand() == stores[i + 1]->getPointerOperand()) return false;
+      for (const llvm::Instruction* between = stores[i]->getNextNode(); between != stores[i + 1];
+           between = between->getNextNode()) {
+        if (llvm::is_contained(between->operands(), memory_[0]) ||
+            llvm::is_contained(between->operands(), memory_[1]))
+          return false;
+      }
+      const bool swapped = stores[i]->getPointerOperand() == memory_[1];
+      stores_.emplace_back(stores[i + (swapped ? 1 : 0)], stores[i + (swapped ? 0 : 1)]);
+    }
+    return true;
+  }
+
+  Value* words(llvm::IRBuilder<>& b, Value* lanes) {
+    return b.CreateBitCast(lanes, llvm::FixedVectorType::get(b.getInt32Ty(), kSimdWidth));
+  }
+
+  Value* row_pair(llvm::IRBuilder<>& b, size_t number) {
+    return b.CreateConstGEP1_64(b.getInt8Ty(), rows_,
+                                static_cast<int64_t>(number) * 2 * RowProducts::kDensePitch);
+  }
+
+  void store_rows(llvm::StoreInst& first, llvm::StoreInst& second) {
+    last_store_ = first.comesBefore(&second) ? &second : &first;
+    llvm::IRBuilder<> b(last_store_);
+    const LaneElements lanes{first.getValueOperand(), second.getValueOperand()};
+    source_ = find_rows(b, lanes, loads_);
+    for (const auto& [number, rows] :
+         llvm::enumerate(rows_of_lanes(b, {words(b, lanes.first), words(b, lanes.second)})))
+      last_store_ = b.CreateAlignedStore(rows, row_pair(b, number), llvm::Align(64));
+    first.eraseFromParent();
+    second.eraseFromParent();
+  }
+
+  void load_rows(llvm::LoadInst& load, unsigned element) {
+    llvm::IRBuilder<> b(&load);
+    llvm::SmallVector<Value*> rows;
+    auto* type = llvm::FixedVectorType::get(b.getInt32Ty(), kSimdWidth / 2);
+    for (size_t number = 0; number < 4; ++number)
+      rows.push_back(b.CreateAlignedLoad(type, row_pair(b, number), llvm::Align(64)));
+    load.replaceAllUsesWith(b.CreateBitCast(lanes_of_rows(b, rows, element), load.getType()));
+    load.eraseFromParent();
+  }
+
+  bool is_unchanged(const llvm::CallInst& product, const Calls& products) const {
+    if (llvm::any_of(loads_,
+                     [&](const auto* load) { return load->getParent() != product.getParent(); }))
+      return false;
+    const llvm::Instruction* step =
+        *llvm::min_element(loads_, [](const auto* a, const auto* b) { return a->comesBefore(b); });
+    for (; step != &product; step = step->getNextNode()) {
+      if (!step->mayWriteToMemory() || llvm::is_contained(products, step)) continue;
+      const auto* store = llvm::dyn_cast<llvm::StoreInst>(step);
+      const bool is_private = store && llvm::isa<llvm::AllocaInst>(
+                                           llvm::getUnderlyingObject(store->getPointerOperand()));
+      if (!is_private) return false;
+    }
+    return true;
+  }
+
+  Value* memory_[2];
+  Value* rows_ = nullptr;
+  llvm::SmallVector<StorePair> stores_;
+  // Of the last pair of stores, which matters if it is the only one.
+  llvm::StoreInst* last_store_ = nullptr;
+  RowMemory source_;
+  llvm::SmallVector<llvm::LoadInst*> loads_;
+};
+
+// One product, its operands' rows in memory.
+struct RowProduct {
+  llvm::CallInst* call;
+  Value* a;
+  Value* b;
+  Value* c;
+  int64_t a_pitch;
+  int64_t b_pitch;
+
+  bool changes_operand_of(const RowProduct& other) const {
+    return c == other.a || c == other.b || c == other.c;
+  }
+};
+
+// Products that follow each other and need nothing of each other, joined where they share an A or a
+// B.
+class ProductJoiner {
+ public:
+  explicit ProductJoiner(const llvm::Function& single) : single_(single) {}
+
+  void add(const RowProduct& product) {
+    const bool independent = llvm::none_of(products_, [&](const RowProduct& other) {
+      return other.changes_operand_of(product) || product.changes_operand_of(other);
+    });
+    if (!independent) join();
+    products_.push_back(product);
+  }
+
+  void join() {
+    if (products_.empty()) return;
+    llvm::Instruction& next = *products_.back().call->getNextNode();
+    while (!products_.empty()) {
+      const RowProduct first = products_[0];
+      const auto bs = factors_beside(first);
+      const auto as = factors_of_all(first, bs);
+      llvm::SmallVector<Value*> operands;
+      operands.append(as.begin(), as.end());
+      operands.append(bs.begin(), bs.end());
+      for (Value* a : as) {
+        for (Value* b : bs) operands.push_back(take(first, a, b));
+      }
+      const RowProducts joined{static_cast<unsigned>(as.size()), static_cast<unsigned>(bs.size()),
+                               first.a_pitch, first.b_pitch};
+      llvm::IRBuilder<>(&next).CreateCall(get_row_products(*next.getModule(), joined, single_),
+                                          operands);
+    }
+  }
+
+ private:
+  static bool same_pitches(const RowProduct& one, const RowProduct& other) {
+    return one.a_pitch == other.a_pitch && one.b_pitch == other.b_pitch;
+  }
+
+  const RowProduct* find(const RowProduct& like, const Value* a, const Value* b) const {
+    return llvm::find_if(products_, [&](const RowProduct& product) {
+      return product.a == a && product.b == b && same_pitches(product, like);
+    });
+  }
+
+  // What its A is multiplied with.
+  llvm::SmallVector<Value*> factors_beside(const RowProduct& first) const {
+    llvm::SmallVector<Value*> bs;
+    for (const RowProduct& product : products_) {
+      if (product.a == first.a && same_pitches(product, first) && bs.size() < RowProducts::kMost &&
+          !llvm::is_contained(bs, product.b))
+        bs.push_back(product.b);
+    }
+    return bs;
+  }
+
+  // What each of them is multiplied with.
+  llvm::SmallVector<Value*> factors_of_all(const RowProduct& like,
+                                           llvm::ArrayRef<Value*> bs) const {
+    llvm::SmallVector<Value*> as;
+    for (const RowProduct& product : products_) {
+      if (as.size() < RowProducts::kMost && !llvm::is_contained(as, product.a) &&
+          llvm::all_of(bs, [&](Value* b) { return find(like, product.a, b) != products_.end(); }))
+        as.push_back(product.a);
+    }
+    return as;
+  }
+
+  // Its C; the product goes.
+  Value* take(const RowProduct& like, const Value* a, const Value* b) {
+    const RowProduct* product = find(like, a, b);
+    Value* c = product->c;
+    product->call->eraseFromParent();
+    products_.erase(product);
+    return c;
+  }
+
+  const llvm::Function& single_;
+  llvm::SmallVector<RowProduct> products_;
+};
+
+// All products of a function.
+class Products {
+ public:
+  Products(llvm::Function& wide, const llvm::Function& single) : wide_(wide), single_(single) {
+    for (llvm::Instruction& instruction : llvm::instructions(wide)) {
+      auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      if (call && call->getCalledFunction() == &single) calls_.push_back(call);
+    }
+  }
+
+  bool join() {
+    if (calls_.empty() || !find_matrices()) return false;
+    for (auto& [memory, matrix] : matrices_) matrix.move_to_rows();
+    llvm::DenseMap<const llvm::Instruction*, RowProduct> products;
+    for (llvm::CallInst* call : calls_) products[call] = row_product(*call);
+    ProductJoiner joiner(single_);
+    for (llvm::BasicBlock& block : wide_) {
+      for (llvm::Instruction& instruction : llvm::make_early_inc_range(block)) {
+        if (const auto found = products.find(&instruction); found != products.end()) {
+          joiner.add(found->second);
+        } else if (instruction.mayReadOrWriteMemory()) {
+          joiner.join();
+        }
+      }
+      joiner.join();
+    }
+    return true;
+  }
+
+ private:
+  // By the first of their variables, of which each belongs to one matrix.
+  bool find_matrices() {
+    llvm::DenseMap<Value*, Value*> others;
+    for (const llvm::CallInst* call : calls_) {
+      for (unsigned matrix = 0; matrix < 3; ++matrix) {
+        Value* first = call->getArgOperand(2 * matrix);
+        Value* second = call->getArgOperand(2 * matrix + 1);
+        if (others.try_emplace(first, second).first->second != second ||
+            others.try_emplace(second, first).first->second != first || first == second)
+          return false;
+        matrices_.insert({first, LaneMatrix(first, second)});
+      }
+    }
+    return llvm::all_of(matrices_, [&](auto& entry) { return entry.second.is_whole(calls_); });
+  }
+
+  RowProduct row_product(llvm::CallInst& call) const {
+    auto matrix = [&](unsigned argument) -> const LaneMatrix& {
+      return matrices_.find(call.getArgOperand(argument))->second;
+    };
+    const RowMemory a = matrix(0).rows_for(call, calls_), b = matrix(2).rows_for(call, calls_);
+    return {&call, a.start, b.start, matrix(4).rows(), a.pitch, b.pitch};
+  }
+
+  llvm::Function& wide_;
+  const llvm::Function& single_;
+  Calls calls_;
+  llvm::MapVector<Value*, LaneMatrix> matrices_;
+};
+
+}  // namespace
+
+llvm::PreservedAnalyses JoinProductsPass::run(llvm::Function& wide,
+                                              llvm::FunctionAnalysisManager& analyses) {
+  const llvm::Function* single = wide.getParent()->getFunction(kMultiplyAccumulate);
+  if (!single || single == &wide ||
+      !has_row_products(wide.getContext(), analyses.getResult<llvm::TargetIRAnalysis>(wide)) ||
+      !Products(wide, *single).join())
+    return llvm::PreservedAnalyses::all();
+  llvm::PreservedAnalyses kept;
+  kept.preserveSet<llvm::CFGAnalyses>();
+  return kept;
+}
+
+}  // namespace metal::cpu
