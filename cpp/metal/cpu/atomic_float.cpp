@@ -4,6 +4,7 @@
 #include <bit>
 #include <mutex>
 
+#include "metal/cpu/outside_kernel.h"
 #include "metal/cpu/region_locks.h"
 
 namespace metal::cpu {

@@ -18,7 +18,7 @@ namespace metal::cpu {
 namespace {
 
 constexpr const char* kAbiVersion =
-    "29";  // of abi.h and of everything that generates code; part of every cache key
+    "30";  // of abi.h and of everything that generates code; part of every cache key
 
 std::unique_ptr<llvm::TargetMachine> create_target() {
   std::string error;
@@ -110,6 +110,7 @@ struct Lowering {
     Vectorized result =
         vectorize(body, variant, has_threadgroup_barriers(module), target, optimizer);
     code.why_scalar = std::move(result.why_not);
+    code.general = std::move(result.general);
     code.fetches = result.fetches;
   }
 };
@@ -142,6 +143,15 @@ ObjectCode generate(const FunctionInfo& function, const ConstantValues& constant
   }
 }
 
+void finish_general(std::string_view general, EmitCode emit) {
+  llvm::LLVMContext context;
+  auto module = compiler::read_bitcode(general, context);
+  auto target = create_target();
+  Optimizer optimizer(*target);
+  finish_vector_code(*module, *target, optimizer);
+  emit(*module, *target);
+}
+
 }  // namespace
 
 KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& constants) {
@@ -168,19 +178,28 @@ ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& con
   return code;
 }
 
+std::string generate_general_code(std::string_view general) {
+  std::string bytes;
+  finish_general(general, [&](llvm::Module& module, llvm::TargetMachine& target) {
+    bytes = compiler::emit_file(module, target, llvm::CodeGenFileType::ObjectFile);
+  });
+  return bytes;
+}
+
 std::string print_code(const FunctionInfo& function, std::string_view form,
                        const uint32_t (&threadgroup)[3]) {
   const ConstantValues zeros = compiler::zero_constants(function);
   const KernelTraits traits = find_traits(function, zeros);
   std::string text;
-  generate(function, zeros,
-           choose_variant(traits.cooperation, threadgroup, threadgroup[0], traits.natural_width),
-           [&](llvm::Module& module, llvm::TargetMachine& target) {
-             compiler::complete_line_tables(module);
-             text = form == "asm"
-                        ? compiler::emit_file(module, target, llvm::CodeGenFileType::AssemblyFile)
-                        : compiler::print_ir(module);
-           });
+  auto print = [&](llvm::Module& module, llvm::TargetMachine& target) {
+    compiler::complete_line_tables(module);
+    text += form == "asm" ? compiler::emit_file(module, target, llvm::CodeGenFileType::AssemblyFile)
+                          : compiler::print_ir(module);
+  };
+  const ObjectCode code = generate(
+      function, zeros,
+      choose_variant(traits.cooperation, threadgroup, threadgroup[0], traits.natural_width), print);
+  if (!code.general.empty()) finish_general(code.general, print);
   return text;
 }
 

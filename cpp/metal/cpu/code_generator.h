@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "metal/compiler/compiler.h"
 #include "metal/cpu/variant.h"
@@ -10,7 +11,8 @@
 namespace metal::cpu {
 
 struct ObjectCode {
-  std::string bytes;  // an ELF object that defines kernel_entry
+  std::string bytes;    // an ELF object that defines kEntrySymbol
+  std::string general;  // of what the code calls through kGeneralSlot, if it does
   Granularity granularity = Granularity::Group;
   bool has_barriers = false;
   bool fetches = false;
@@ -25,11 +27,16 @@ struct KernelTraits {
 };
 
 inline constexpr const char* kEntrySymbol = "kernel_entry";
+inline constexpr const char* kGeneralSlot = "kernel_general_slot";  // a GeneralCode
+inline constexpr const char* kGeneralSymbol = "kernel_general";     // what it loads
 
 KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& constants);
 
 ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& constants,
                          const Variant& variant);
+
+// From ObjectCode::general to an ELF object that defines kGeneralSymbol.
+std::string generate_general_code(std::string_view general);
 
 // The same up to a stage, as text: "llvm-opt" (after the optimiser) or "asm".
 std::string print_code(const FunctionInfo& function, std::string_view form,

@@ -28,8 +28,9 @@ std::string constants_text(const ConstantValues& constants) {
 
 std::atomic<uint64_t> fallbacks{0};
 
-// A cache entry is some numbers, why there is no vector code, and the object file.
-constexpr size_t kCodeNumbers = 4;
+// A cache entry is some numbers, why there is no vector code, the general code, and the object
+// file.
+constexpr size_t kCodeNumbers = 5;
 constexpr size_t kTraitNumbers = 3;
 
 template <size_t N>
@@ -39,16 +40,28 @@ std::string to_text(const uint32_t (&numbers)[N]) {
 
 std::string to_entry(const ObjectCode& code) {
   return to_text<kCodeNumbers>({static_cast<uint32_t>(code.granularity), code.has_barriers,
-                                code.fetches, static_cast<uint32_t>(code.why_scalar.size())}) +
-         code.why_scalar + code.bytes;
+                                code.fetches, static_cast<uint32_t>(code.why_scalar.size()),
+                                static_cast<uint32_t>(code.general.size())}) +
+         code.why_scalar + code.general + code.bytes;
 }
 
 ObjectCode from_entry(const std::string& entry) {
   uint32_t numbers[kCodeNumbers];
   std::memcpy(numbers, entry.data(), sizeof(numbers));
-  const size_t reason_size = std::min<size_t>(numbers[3], entry.size() - sizeof(numbers));
-  return {entry.substr(sizeof(numbers) + reason_size), static_cast<Granularity>(numbers[0]),
-          numbers[1] != 0, numbers[2] != 0, entry.substr(sizeof(numbers), reason_size)};
+  size_t place = sizeof(numbers);
+  auto take = [&](size_t size) {
+    std::string part = entry.substr(place, size);
+    place += part.size();
+    return part;
+  };
+  ObjectCode code;
+  code.granularity = static_cast<Granularity>(numbers[0]);
+  code.has_barriers = numbers[1] != 0;
+  code.fetches = numbers[2] != 0;
+  code.why_scalar = take(numbers[3]);
+  code.general = take(numbers[4]);
+  code.bytes = take(std::string::npos);
+  return code;
 }
 
 KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
@@ -74,6 +87,14 @@ ObjectCode find_or_generate(const std::string& key, const FunctionInfo& function
   compiler::run_guarded([&] { code = generate_code(function, constants, variant); });
   compiler::cache_store(key, to_entry(code));
   return code;
+}
+
+std::string find_or_generate_general(const std::string& key, std::string_view general) {
+  if (auto entry = compiler::cache_load(key)) return *entry;
+  std::string object;
+  compiler::run_guarded([&] { object = generate_general_code(general); });
+  compiler::cache_store(key, object);
+  return object;
 }
 
 bool knows_threadgroup(const ArgumentInfo& argument) {
@@ -122,9 +143,11 @@ class LoadedKernel : public CpuKernel {
     const std::string key = key_ + "-" + std::to_string(static_cast<uint32_t>(variant.layout)) +
                             "-" + std::to_string(variant.width) + "-" +
                             std::to_string(variant.row_multiple);
-    const ObjectCode object = find_or_generate(key, function_, constants_, variant);
+    ObjectCode object = find_or_generate(key, function_, constants_, variant);
     if (!object.why_scalar.empty()) ++fallbacks;
-    auto memory = load_object(object.bytes, kEntrySymbol);
+    auto memory = load_object(object.bytes, [key, general = std::move(object.general)] {
+      return find_or_generate_general(key + "-general", general);
+    });
     const CpuCode code{memory->entry, object.granularity, object.has_barriers, object.fetches,
                        object.why_scalar};
     loaded_.push_back({variant, code, std::move(memory)});

@@ -11,6 +11,8 @@
 #include "metal/compiler/guarded_thread.h"
 #include "metal/cpu/additions.h"
 #include "metal/cpu/atomic_float.h"
+#include "metal/cpu/code_generator.h"
+#include "metal/cpu/general_code.h"
 #include "metal/cpu/runtime_calls.h"
 
 namespace metal::cpu {
@@ -75,6 +77,7 @@ const orc::SymbolMap& visible_symbols() {
     for (const RuntimeCall& call : runtime_calls()) add(call.name, call.address);
     add("metal_cpu_atomic_add_f32", reinterpret_cast<void*>(&metal_cpu_atomic_add_f32));
     add("metal_cpu_atomic_add_row_f32", reinterpret_cast<void*>(&metal_cpu_atomic_add_row_f32));
+    add("metal_cpu_general_code", reinterpret_cast<void*>(&metal_cpu_general_code));
     add("metal_cpu_make_additions", reinterpret_cast<void*>(&metal_cpu_make_additions));
     add("memcpy", reinterpret_cast<void*>(&std::memcpy));
     add("memmove", reinterpret_cast<void*>(&std::memmove));
@@ -97,35 +100,45 @@ const orc::SymbolMap& visible_symbols() {
   return symbols;
 }
 
-class JitCode : public LoadedCode {
- public:
-  explicit JitCode(orc::JITDylib& library) : library_(library) {}
-  ~JitCode() override { llvm::consumeError(jit().getExecutionSession().removeJITDylib(library_)); }
-
-  orc::JITDylib& library() { return library_; }
-
- private:
-  orc::JITDylib& library_;
-};
-
 void check(llvm::Error error) {
   if (error) throw CompileError("cannot load code: " + llvm::toString(std::move(error)));
 }
 
+class JitCode : public LoadedCode {
+ public:
+  JitCode(orc::JITDylib& library, std::string_view object,
+          std::function<std::string()> compile_general)
+      : library_(library), compile_general_(std::move(compile_general)) {
+    check(library_.define(orc::absoluteSymbols(visible_symbols())));
+    check(library_.define(orc::absoluteSymbols(
+        {{jit().mangleAndIntern(kGeneralSlot),
+          {orc::ExecutorAddr::fromPtr(&general_), llvm::JITSymbolFlags::Exported}}})));
+    entry = add(object, kEntrySymbol).toPtr<EntryPoint>();
+  }
+  ~JitCode() override { llvm::consumeError(jit().getExecutionSession().removeJITDylib(library_)); }
+
+ private:
+  orc::ExecutorAddr add(std::string_view object, const char* symbol) {
+    check(jit().addObjectFile(library_,
+                              llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object))));
+    auto address = jit().lookup(library_, symbol);
+    check(address.takeError());
+    return *address;
+  }
+
+  orc::JITDylib& library_;
+  std::function<std::string()> compile_general_;
+  GeneralCode general_{[this] { return add(compile_general_(), kGeneralSymbol).toPtr<void*>(); }};
+};
+
 }  // namespace
 
-std::unique_ptr<LoadedCode> load_object(std::string_view object, std::string_view symbol) {
+std::unique_ptr<LoadedCode> load_object(std::string_view object,
+                                        std::function<std::string()> compile_general) {
   static std::atomic<uint64_t> count{0};
-  orc::ExecutionSession& session = jit().getExecutionSession();
-  auto code =
-      std::make_unique<JitCode>(session.createBareJITDylib("kernel" + std::to_string(++count)));
-  check(code->library().define(orc::absoluteSymbols(visible_symbols())));
-  check(jit().addObjectFile(code->library(),
-                            llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object))));
-  auto address = jit().lookup(code->library(), llvm::StringRef(symbol));
-  check(address.takeError());
-  code->entry = address->toPtr<EntryPoint>();
-  return code;
+  auto& library =
+      jit().getExecutionSession().createBareJITDylib("kernel" + std::to_string(++count));
+  return std::make_unique<JitCode>(library, object, std::move(compile_general));
 }
 
 }  // namespace metal::cpu

@@ -2,9 +2,6 @@
 
 #include <thread>
 
-#include "metal/cpu/unit_scheduler.h"
-#include "metal/cpu/worker.h"
-
 namespace metal::cpu {
 namespace {
 
@@ -22,11 +19,5 @@ void RegionLock::lock() {
     }
   }
 }
-
-OutsideKernel::OutsideKernel(const Group* group) : worker_(scheduler_of(group).worker()) {
-  worker_.leave_kernel();
-}
-
-OutsideKernel::~OutsideKernel() { worker_.enter_kernel(); }
 
 }  // namespace metal::cpu

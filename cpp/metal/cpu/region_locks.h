@@ -11,8 +11,6 @@
 
 namespace metal::cpu {
 
-class Worker;
-
 // One for all regions whose addresses are equal modulo the number of locks. On cache lines of their
 // own, so that cores that add to different places leave each other alone; few enough to stay in a
 // core's first cache.
@@ -31,18 +29,6 @@ class alignas(64) RegionLock {
  private:
   static RegionLock all[kCount];
   std::atomic<bool> taken_{false};
-};
-
-// A kernel may be stopped or fault at any time; not while it holds a lock.
-class OutsideKernel {
- public:
-  explicit OutsideKernel(const Group* group);
-  ~OutsideKernel();
-  OutsideKernel(const OutsideKernel&) = delete;
-  OutsideKernel& operator=(const OutsideKernel&) = delete;
-
- private:
-  Worker& worker_;
 };
 
 // Faults, if it must, where the kernel still may. What it reads, and others may be writing, does

@@ -234,6 +234,8 @@ void Worker::enter_kernel() {
   leave(this);
 }
 
+void Worker::stop(const std::string& reason) { dispatch_.load()->stop(LaunchFault::Trap, reason); }
+
 void Worker::leave(Worker* worker) { abandon_context(worker->fibre()->context(), &worker->main_); }
 
 uint32_t Worker::units(const CpuCode& code) const {

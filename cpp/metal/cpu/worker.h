@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include "metal/cpu/abi.h"
 #include "metal/cpu/fibre.h"
@@ -41,6 +42,9 @@ class Worker {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     in_kernel_.store(false, std::memory_order_relaxed);
   }
+
+  // Ends the launch that runs, from outside the kernel.
+  void stop(const std::string& reason);
 
   Context* main() { return &main_; }
   void set_fibre(Fibre* fibre) { fibre_.store(fibre, std::memory_order_relaxed); }

@@ -12,7 +12,8 @@
 ; CHECK-NEXT: br i1 %[[DONE]], label %next, label %again
 ; CHECK-NOT: @fetch
 ; CHECK: call i1 @hopeful(ptr %group
-; CHECK: call void @wide(ptr %group
+; CHECK: %[[GENERAL:.*]] = call ptr @metal_cpu_general_code(ptr %group, ptr @kernel_general_slot)
+; CHECK-NEXT: call void %[[GENERAL]](ptr %group
 ; CHECK: rest.loop:
 ; CHECK: call void @thread(ptr %group
 ; CHECK: attributes #[[INLINE]] = { alwaysinline }

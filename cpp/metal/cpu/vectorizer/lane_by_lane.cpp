@@ -49,8 +49,8 @@ void call_transfer(Widener& w, Transfer transfer, const IndexedAddress& address,
                                  << addresses.index_type->getIntegerBitWidth() << "."
                                  << address.scale;
   llvm::Type* pointer = b.getPtrTy();
-  auto* type = llvm::FunctionType::get(b.getVoidTy(),
-                                       {pointer, pointer, b.getInt64Ty(), pointer}, false);
+  auto* type =
+      llvm::FunctionType::get(b.getVoidTy(), {pointer, pointer, b.getInt64Ty(), pointer}, false);
   llvm::Function* callee = w.helper(name, type, [&](llvm::Function& code) {
     write_transfer(code, transfer, addresses, b.getIntNTy(static_cast<unsigned>(size * 8)),
                    w.width());

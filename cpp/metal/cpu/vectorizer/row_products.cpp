@@ -71,19 +71,18 @@ class RowMultiplier {
   Value* load_rows(unsigned argument, int64_t pitch, unsigned row) {
     llvm::SmallVector<Value*> parts;
     for (unsigned column = 0; column < products_.columns; ++column)
-      parts.push_back(b_.CreateAlignedLoad(floats(b_.getContext(), kSize),
-                                           address(argument + column, pitch * row),
-                                           llvm::Align(4)));
+      parts.push_back(b_.CreateAlignedLoad(
+          floats(b_.getContext(), kSize), address(argument + column, pitch * row), llvm::Align(4)));
     return llvm::concatenateVectors(b_, parts);
   }
 
   void store_rows(unsigned row) {
     for (unsigned column = 0; column < products_.columns; ++column) {
-      Value* part = b_.CreateShuffleVector(
-          sums_[row], llvm::createSequentialMask(column * kSize, kSize, 0));
-      b_.CreateAlignedStore(
-          part, address(c_of(row) + column, RowProducts::kDensePitch * (row % kSize)),
-          llvm::Align(RowProducts::kDensePitch));
+      Value* part =
+          b_.CreateShuffleVector(sums_[row], llvm::createSequentialMask(column * kSize, kSize, 0));
+      b_.CreateAlignedStore(part,
+                            address(c_of(row) + column, RowProducts::kDensePitch * (row % kSize)),
+                            llvm::Align(RowProducts::kDensePitch));
     }
   }
 
@@ -102,9 +101,8 @@ bool has_row_products(llvm::LLVMContext& context, const llvm::TargetTransformInf
 llvm::Function* get_row_products(llvm::Module& module, const RowProducts& products,
                                  const llvm::Function& like) {
   std::string name;
-  llvm::raw_string_ostream(name) << "simd.row.products." << products.rows << "x"
-                                 << products.columns << "." << products.a_pitch << "."
-                                 << products.b_pitch;
+  llvm::raw_string_ostream(name) << "simd.row.products." << products.rows << "x" << products.columns
+                                 << "." << products.a_pitch << "." << products.b_pitch;
   if (llvm::Function* known = module.getFunction(name)) return known;
   llvm::LLVMContext& context = module.getContext();
   const unsigned matrices = products.rows + products.columns + products.rows * products.columns;

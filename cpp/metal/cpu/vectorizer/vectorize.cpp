@@ -7,6 +7,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "metal/compiler/ir_text.h"
 #include "metal/cpu/code_generator.h"
 #include "metal/cpu/optimizer.h"
 #include "metal/cpu/vectorizer/assume_together.h"
@@ -26,11 +27,27 @@
 namespace metal::cpu {
 namespace {
 
+// Out of its module, with all that it needs, as bitcode.
+std::string take_general_code(llvm::Function& wide) {
+  llvm::ValueToValueMapTy copies;
+  const auto module = llvm::CloneModule(*wide.getParent(), copies);
+  auto* general = llvm::cast<llvm::Function>(copies[&wide]);
+  for (llvm::GlobalObject& object : module->global_objects()) {
+    if (!object.isDeclaration()) object.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+  general->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  general->setName(kGeneralSymbol);
+  compiler::remove_unused(*module);
+  wide.eraseFromParent();
+  return compiler::write_bitcode(*module);
+}
+
 class Vectorizer {
  public:
   Vectorizer(llvm::Function& body, const Variant& variant, bool has_barriers,
              llvm::TargetMachine& target, Optimizer& optimizer)
-      : variant_(variant),
+      : module_(*body.getParent()),
+        variant_(variant),
         has_barriers_(has_barriers),
         target_(target),
         optimizer_(optimizer),
@@ -52,9 +69,11 @@ class Vectorizer {
       code.fetch->eraseFromParent();
       code.fetch = nullptr;
     }
-    const bool can_fetch = code.fetch;
+    Vectorized result{.fetches = code.fetch != nullptr};
     make_entry(code);
-    return {.fetches = can_fetch};
+    if (code.hopeful) result.general = take_general_code(*code.wide);
+    finish();
+    return result;
   }
 
  private:
@@ -124,7 +143,6 @@ class Vectorizer {
   }
 
   void make_entry(const UnitCode& code) {
-    llvm::Module& module = *code.wide->getParent();
     if (rest_) {
       make_rows_entry(code, *rest_, variant_.width);
     } else if (has_barriers_) {
@@ -133,13 +151,14 @@ class Vectorizer {
     } else {
       make_all_units_entry(code, variant_);
     }
-    optimizer_.optimize_wide(module);
-    select_addresses(module);
-    if (!target_.getTargetFeatureString().contains("+avx512f")) widen_masks(module);
-    store_halves_as_numbers(module);
-    show("optimized", *module.getFunction(kEntrySymbol));
   }
 
+  void finish() {
+    finish_vector_code(module_, target_, optimizer_);
+    show("optimized", *module_.getFunction(kEntrySymbol));
+  }
+
+  llvm::Module& module_;
   const Variant& variant_;
   const bool has_barriers_;
   llvm::TargetMachine& target_;
@@ -154,6 +173,13 @@ class Vectorizer {
 };
 
 }  // namespace
+
+void finish_vector_code(llvm::Module& module, llvm::TargetMachine& target, Optimizer& optimizer) {
+  optimizer.optimize_wide(module);
+  select_addresses(module);
+  if (!target.getTargetFeatureString().contains("+avx512f")) widen_masks(module);
+  store_halves_as_numbers(module);
+}
 
 Vectorized vectorize(llvm::Function& body, const Variant& variant, bool has_barriers,
                      llvm::TargetMachine& target, Optimizer& optimizer) {

@@ -1,7 +1,9 @@
 #include "metal/cpu/vectorizer/wide_entry.h"
 
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
 #include "metal/cpu/build_loop.h"
+#include "metal/cpu/code_generator.h"
 #include "metal/cpu/group_access.h"
 #include "metal/cpu/lower.h"
 
@@ -78,13 +80,22 @@ void run_or(llvm::IRBuilder<>& b, llvm::Function& hopeful, llvm::ArrayRef<Value*
   b.SetInsertPoint(next);
 }
 
+void run_general(llvm::IRBuilder<>& b, const llvm::Function& wide,
+                 llvm::ArrayRef<Value*> arguments) {
+  llvm::Module& module = *b.GetInsertBlock()->getModule();
+  llvm::Type* pointer = b.getPtrTy();
+  Value* slot = module.getOrInsertGlobal(kGeneralSlot, b.getInt8Ty());
+  Value* code =
+      b.CreateCall(module.getOrInsertFunction("metal_cpu_general_code", pointer, pointer, pointer),
+                   {arguments[0], slot});
+  b.CreateCall(wide.getFunctionType(), code, arguments);
+}
+
 void run_unit(llvm::IRBuilder<>& b, const UnitCode& code, llvm::ArrayRef<Value*> arguments) {
-  auto run = [&] { b.CreateCall(code.wide, arguments); };
   if (code.hopeful) {
-    code.wide->removeFnAttr(llvm::Attribute::AlwaysInline);
-    run_or(b, *code.hopeful, arguments, run);
+    run_or(b, *code.hopeful, arguments, [&] { run_general(b, *code.wide, arguments); });
   } else {
-    run();
+    b.CreateCall(code.wide, arguments);
   }
 }
 

@@ -12,7 +12,7 @@ BodyShapes shapes_of(const Variant& variant);
 
 // What runs a unit. All but the first may be missing.
 struct UnitCode {
-  llvm::Function* wide = nullptr;
+  llvm::Function* wide = nullptr;     // called as GeneralCode where there is hopeful code
   llvm::Function* hopeful = nullptr;  // tried first: it may give up
   llvm::Function* far = nullptr;      // tried even before, for several units at once
   llvm::Function* fetch = nullptr;    // fetches what a unit will read, or what `far` will

@@ -152,9 +152,8 @@ Value* MemoryWidener::masked_gather(const Access& access, Value* pointers) {
 
 // Those that a step leads to are computed where they are needed.
 Value* MemoryWidener::addresses(Value* pointer) {
-  return w_.shape(pointer).is_stepped()
-             ? w_.stepped_addresses(w_.first(pointer), w_.step(pointer))
-             : w_.vector(pointer);
+  return w_.shape(pointer).is_stepped() ? w_.stepped_addresses(w_.first(pointer), w_.step(pointer))
+                                        : w_.vector(pointer);
 }
 
 // Offsets of 32 bits are half the work for a gather. Without gathers, a step keeps all addresses in
@@ -278,8 +277,7 @@ void MemoryWidener::store_stepped(const Access& access, Value* pointer, Value* v
   Value* step = w_.step(pointer);
   w_.branch(
       b_.CreateICmpEQ(step, b_.getInt64(access.size)),
-      [&] { store_contiguous(access, first, values); },
-      [&] { scatter(access, pointer, values); });
+      [&] { store_contiguous(access, first, values); }, [&] { scatter(access, pointer, values); });
 }
 
 void MemoryWidener::store_varying(const Access& access, Value* pointer, Value* values) {

@@ -279,20 +279,18 @@ void MemoryWidener::store_runs(const StoreGroup& stores, const Shape& shape) {
   text << "." << align.value();
   for (int64_t offset : shape.offsets()) text << "." << offset;
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), types, false);
-  b_.CreateCall(w_.helper(name, type,
-                          [&](llvm::Function& code) {
-                            code.setMemoryEffects(
-                                llvm::MemoryEffects::argMemOnly(llvm::ModRefInfo::Mod));
-                            code.addParamAttr(0, llvm::Attribute::NoCapture);
-                            llvm::IRBuilder<> b(
-                                llvm::BasicBlock::Create(code.getContext(), "entry", &code));
-                            llvm::SmallVector<Value*> arguments;
-                            for (llvm::Argument& argument : code.args())
-                              arguments.push_back(&argument);
-                            write_runs(b, arguments, shape, align);
-                            b.CreateRetVoid();
-                          }),
-                operands);
+  b_.CreateCall(
+      w_.helper(name, type,
+                [&](llvm::Function& code) {
+                  code.setMemoryEffects(llvm::MemoryEffects::argMemOnly(llvm::ModRefInfo::Mod));
+                  code.addParamAttr(0, llvm::Attribute::NoCapture);
+                  llvm::IRBuilder<> b(llvm::BasicBlock::Create(code.getContext(), "entry", &code));
+                  llvm::SmallVector<Value*> arguments;
+                  for (llvm::Argument& argument : code.args()) arguments.push_back(&argument);
+                  write_runs(b, arguments, shape, align);
+                  b.CreateRetVoid();
+                }),
+      operands);
 }
 
 size_t MemoryWidener::count_alike(const StoreGroup& stores, const Shape& shape) const {
@@ -303,8 +301,8 @@ size_t MemoryWidener::count_alike(const StoreGroup& stores, const Shape& shape) 
   });
 }
 
-// Vectors of lanes behind the first lane's address, in the order of addresses: a block at a time, as
-// far as memory is consecutive.
+// Vectors of lanes behind the first lane's address, in the order of addresses: a block at a time,
+// as far as memory is consecutive.
 void MemoryWidener::write_runs(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> operands,
                                const Shape& shape, llvm::Align align) const {
   const auto* lanes = llvm::cast<llvm::VectorType>(operands[1]->getType());

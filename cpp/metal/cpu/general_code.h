@@ -1,0 +1,36 @@
+// Vector code for any unit, beside code for units whose threads are together: many kernels never
+// need it, so it is compiled by the first unit that does.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+
+#include "metal/cpu/abi.h"
+
+namespace metal::cpu {
+
+class GeneralCode {
+ public:
+  using Load = std::function<void*()>;  // gives the code's address
+
+  explicit GeneralCode(Load load) : load_(std::move(load)) {}
+
+  // From within a kernel, whose launch ends with an error if the code cannot be loaded.
+  void* get(const Group* group);
+
+ private:
+  void load(const Group* group);
+
+  std::atomic<void*> code_{nullptr};
+  std::mutex mutex_;
+  Load load_;
+};
+
+// How many kernels needed theirs in this process.
+uint64_t general_codes();
+
+}  // namespace metal::cpu
+
+extern "C" void* metal_cpu_general_code(const metal::cpu::Group* group,
+                                        metal::cpu::GeneralCode* code);
