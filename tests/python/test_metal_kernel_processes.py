@@ -84,3 +84,36 @@ def test_children_of_a_process_that_has_run_kernels():
         [sys.executable, "-c", code, WORK], capture_output=True, text=True, timeout=300
     )
     assert run.returncode == 0, run.stderr
+
+
+DIVIDE = """
+import sys
+import mlx.core as mx
+
+size = int(sys.argv[1])
+kernel = mx.fast.metal_kernel(
+    "divide", ["size"], ["y"],
+    "uint i = thread_position_in_grid.x; y[i] = i / size * 1000 + i % size;")
+(y,) = kernel(inputs=[mx.array(size, dtype=mx.uint32)], grid=(4096, 1, 1), threadgroup=(256, 1, 1),
+              output_shapes=[(4096,)], output_dtypes=[mx.uint32])
+i = mx.arange(4096, dtype=mx.uint32)
+assert mx.array_equal(y, i // size * 1000 + i % size).item()
+"""
+
+
+def test_general_code_is_compiled_when_threads_part(tmp_path):
+    """Where rows are as long as threadgroups, neighbouring threads always share a quotient."""
+    environment = {k: v for k, v in os.environ.items() if k != "MLX_CPU_REFERENCE"}
+
+    def general_codes_after(size: int) -> int:
+        subprocess.run(
+            [sys.executable, "-c", DIVIDE, str(size)],
+            env=environment | {"MLX_CACHE_DIR": str(tmp_path)},
+            check=True,
+            timeout=300,
+        )
+        return len(list(tmp_path.rglob("*-general")))
+
+    assert general_codes_after(256) == 0
+    assert general_codes_after(3) == 1
+    assert general_codes_after(3) == 1

@@ -6,11 +6,6 @@
 #include "metal/cpu/worker.h"
 
 namespace metal::cpu {
-namespace {
-
-std::atomic<uint64_t> loaded{0};
-
-}  // namespace
 
 void* GeneralCode::get(const Group* group) {
   if (!code_.load(std::memory_order_acquire)) [[unlikely]]
@@ -24,13 +19,10 @@ void GeneralCode::load(const Group* group) {
   if (code_.load(std::memory_order_relaxed)) return;
   try {
     code_.store(load_(), std::memory_order_release);
-    ++loaded;
   } catch (const std::exception& error) {
     outside.worker().stop(error.what());
   }
 }
-
-uint64_t general_codes() { return loaded.load(); }
 
 }  // namespace metal::cpu
 

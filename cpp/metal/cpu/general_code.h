@@ -27,9 +27,6 @@ class GeneralCode {
   Load load_;
 };
 
-// How many kernels needed theirs in this process.
-uint64_t general_codes();
-
 }  // namespace metal::cpu
 
 extern "C" void* metal_cpu_general_code(const metal::cpu::Group* group,
