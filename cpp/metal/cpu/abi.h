@@ -31,12 +31,15 @@ struct Additions {
   static constexpr uint32_t kMost = 64;  // below it between any two of them
   static constexpr uint32_t kRow = 32;   // floats in a row, all of one region
 
-  uint32_t rows;  // how many wait
+  // How many there are, with those at the start of the lists that are none: generated code has them
+  // made when the lists are full.
+  uint32_t rows;
   uint32_t numbers;
   float* row[kMost];
   float* place[kMost];  // of single numbers
   float value[kMost];
   alignas(64) float addends[kMost][kRow];
+  uint32_t none;  // kMost - 1 where none may wait, else 0
 };
 
 // One threadgroup while it runs on one worker.

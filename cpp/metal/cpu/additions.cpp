@@ -33,7 +33,7 @@ void add_row(float* row, const float* addends) {
 class Rows {
  public:
   explicit Rows(Additions& additions) : additions_(additions) {
-    for (uint32_t i = 0; i < additions.rows; ++i) {
+    for (uint32_t i = additions.none; i < additions.rows; ++i) {
       const float* row = additions.row[i];
       touch(row);
       touch(row + Additions::kRow - 1);
@@ -42,8 +42,8 @@ class Rows {
   }
 
   void make() {
-    const uint32_t count = additions_.rows;
-    uint64_t waiting = count ? ~uint64_t{0} >> (64 - count) : 0;
+    const uint32_t count = additions_.rows - additions_.none;
+    uint64_t waiting = count ? ~uint64_t{0} >> (64 - count) << additions_.none : 0;
     while (waiting) {
       const uint8_t number = locks_[std::countr_zero(waiting)];
       const std::lock_guard lock(RegionLock::get(number));
@@ -64,7 +64,7 @@ class Rows {
 };
 
 void make_numbers(const Additions& additions) {
-  for (uint32_t i = 0; i < additions.numbers;) {
+  for (uint32_t i = additions.none; i < additions.numbers;) {
     const size_t number = RegionLock::number(additions.place[i]);
     const std::lock_guard lock(RegionLock::get(number));
     do {
@@ -78,10 +78,11 @@ void make_numbers(const Additions& additions) {
 
 void metal_cpu_make_additions(const metal::cpu::Group* group) {
   metal::cpu::Additions& additions = *group->additions;
-  for (uint32_t i = 0; i < additions.numbers; ++i) metal::cpu::touch(additions.place[i]);
+  for (uint32_t i = additions.none; i < additions.numbers; ++i)
+    metal::cpu::touch(additions.place[i]);
   metal::cpu::Rows rows(additions);
   const metal::cpu::OutsideKernel outside(group);
   rows.make();
   metal::cpu::make_numbers(additions);
-  additions.rows = additions.numbers = 0;
+  additions.rows = additions.numbers = additions.none;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 
 #include "metal/cpu/faults.h"
 #include "metal/cpu/jit.h"
@@ -63,6 +64,26 @@ bool writes_beyond_caches(const FunctionInfo& function, const LaunchParameters& 
   return written >= many;
 }
 
+bool overlap(const LaunchParameters& parameters, uint32_t one, uint32_t other) {
+  const auto* a = static_cast<const char*>(parameters.buffers[one]);
+  const auto* b = static_cast<const char*>(parameters.buffers[other]);
+  return std::less<>()(a, b + parameters.buffer_bytes[other]) &&
+         std::less<>()(b, a + parameters.buffer_bytes[one]);
+}
+
+bool writes_what_it_shares(const FunctionInfo& function, const LaunchParameters& parameters) {
+  auto is_buffer = [](const ArgumentInfo& argument) {
+    return argument.kind == ArgumentKind::Buffer;
+  };
+  return std::ranges::any_of(function.arguments, [&](const ArgumentInfo& result) {
+    return is_buffer(result) && result.writable &&
+           std::ranges::any_of(function.arguments, [&](const ArgumentInfo& other) {
+             return is_buffer(other) && &other != &result &&
+                    overlap(parameters, result.index, other.index);
+           });
+  });
+}
+
 // How many threadgroups of a row run as one, so that what each costs by itself is paid less often.
 uint32_t joined_groups(const CpuKernel& kernel, const LaunchParameters& parameters) {
   const auto& size = parameters.threads_per_threadgroup;
@@ -85,6 +106,7 @@ Dispatch::Dispatch(const CpuKernel& kernel, const FunctionInfo& function,
                    const LaunchParameters& parameters)
     : kernel_(kernel),
       launch_{},
+      shares_results_(writes_what_it_shares(function, parameters)),
       joined_(joined_groups(kernel, parameters)),
       order_(parameters, joined_),
       time_limit_(parameters.time_limit),

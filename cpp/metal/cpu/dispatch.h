@@ -30,6 +30,8 @@ class Dispatch {
   // What runs this threadgroup.
   const CpuCode& code(const Group& group) const;
   bool stopped() const { return stopped_.load(); }
+  // Whether the kernel may see what it writes to one argument through another.
+  bool shares_results() const { return shares_results_; }
 
   // Ends the launch from any thread, with this as its error unless it has one already.
   void stop(LaunchFault fault, const std::string& message);
@@ -44,6 +46,7 @@ class Dispatch {
 
   const CpuKernel& kernel_;
   Launch launch_;
+  bool shares_results_;
   uint32_t joined_;  // threadgroups of the kernel's author in one of launch_
   VisitOrder order_;
   const CpuCode* codes_[8] = {};  // by dimensions in which the grid's edge cuts the threadgroup

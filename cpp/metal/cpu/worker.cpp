@@ -161,7 +161,8 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
   group_.memory = threadgroup_memory_ + kMemoryMargin;
   group_.scheduler = &scheduler_;
   group_.additions = &additions_;
-  additions_.rows = additions_.numbers = 0;
+  additions_.none = dispatch.shares_results() ? Additions::kMost - 1 : 0;
+  additions_.rows = additions_.numbers = additions_.none;
   place(group_, dispatch.order()[first]);
   while (next_ < last_ && !dispatch.stopped()) {
     if (needs_fibres(dispatch.code(group_))) {
@@ -203,7 +204,7 @@ void Worker::carrier_body(Fibre* self) {
       worker.announce_next(code);
       worker.enter_kernel();
       for (uint32_t unit = 0; unit < units; ++unit) code.entry(&worker.group_, unit);
-      if (worker.additions_.rows + worker.additions_.numbers)
+      if (worker.additions_.rows + worker.additions_.numbers != 2 * worker.additions_.none)
         metal_cpu_make_additions(&worker.group_);
       worker.leave_kernel();
     }

@@ -26,8 +26,8 @@ struct RowProducts {
 
 bool has_row_products(llvm::LLVMContext& context, const llvm::TargetTransformInfo& costs);
 
-// void (a0, a1, ..., b0, b1, ..., c0, c1, ...): pointers to each A, each B and each C, which lie row
-// by row. Adds the products to the C.
+// void (a0, a1, ..., b0, b1, ..., c0, c1, ...): pointers to each A, each B and each C, which lie
+// row by row. Adds the products to the C.
 llvm::Function* get_row_products(llvm::Module& module, const RowProducts& products,
                                  const llvm::Function& like);
 

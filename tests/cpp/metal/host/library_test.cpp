@@ -161,6 +161,29 @@ TEST_F(LibraryTest, FromFile) {
   EXPECT_EQ(x[0], 5.0f);
 }
 
+TEST_F(LibraryTest, AdditionsAreSeenThroughOtherArguments) {
+  auto library = compile(R"(
+#include <metal_stdlib>
+using namespace metal;
+kernel void add(device atomic<float>* sums [[buffer(0)]], const device float* seen [[buffer(1)]],
+                device float* out [[buffer(2)]], uint i [[thread_position_in_grid]],
+                uint group [[threadgroup_position_in_grid]]) {
+  atomic_fetch_add_explicit(&sums[i], 1.0f, memory_order_relaxed);
+  atomic_fetch_add_explicit(&sums[4096 + group], 1.0f, memory_order_relaxed);
+  out[i] = seen[i] + 1000.0f * seen[4096 + group];
+})");
+  ASSERT_TRUE(library);
+  Data<float> sums(4096 + 64), out(4096);
+  ASSERT_EQ(run(load(library.get(), "add").get(), {sums, sums, out}, {4096, 1, 1}, {64, 1, 1}), "");
+  for (uint32_t i = 0; i < 4096; ++i) {
+    EXPECT_EQ(sums[i], 1.0f) << i;
+    // Some of its threadgroup have added, this thread among them.
+    EXPECT_EQ(static_cast<int>(out[i]) % 1000, 1) << i;
+    EXPECT_GE(out[i], 1001.0f) << i;
+  }
+  for (uint32_t group = 0; group < 64; ++group) EXPECT_EQ(sums[4096 + group], 64.0f) << group;
+}
+
 TEST_F(LibraryTest, UnboundArgumentsAreNamed) {
   auto library = compile(kScale);
   ASSERT_TRUE(library);
