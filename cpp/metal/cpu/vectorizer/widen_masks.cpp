@@ -40,10 +40,8 @@ class MaskWidening {
  private:
   // What is rewritten; other bits, such as those of comparisons, stay and are extended.
   static bool combines(const Instruction& instruction) {
-    if (llvm::isa<llvm::PHINode>(instruction)) return true;
-    if (const auto* select = llvm::dyn_cast<llvm::SelectInst>(&instruction))
-      return is_mask(select->getCondition()->getType());
-    return instruction.getOpcode() == Instruction::And ||
+    return llvm::isa<llvm::PHINode, llvm::SelectInst>(instruction) ||
+           instruction.getOpcode() == Instruction::And ||
            instruction.getOpcode() == Instruction::Or ||
            instruction.getOpcode() == Instruction::Xor;
   }
@@ -109,6 +107,8 @@ class MaskWidening {
     auto* select = llvm::cast<llvm::SelectInst>(instruction);
     Value* yes = numbers(select->getTrueValue());
     Value* no = numbers(select->getFalseValue());
+    if (!is_mask(select->getCondition()->getType()))
+      return b.CreateSelect(select->getCondition(), yes, no);
     Value* condition = numbers(select->getCondition());
     // Undefined bits where the condition does not want them must not spoil the result.
     if (auto* constant = llvm::dyn_cast<llvm::Constant>(no); constant && constant->isNullValue())
