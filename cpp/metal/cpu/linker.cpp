@@ -106,16 +106,17 @@ void check(llvm::Error error) {
 
 class JitCode : public LoadedCode {
  public:
-  JitCode(orc::JITDylib& library, std::string_view object,
-          std::function<std::string()> compile_general)
-      : library_(library), compile_general_(std::move(compile_general)) {
+  JitCode(orc::JITDylib& library, std::function<std::string()> compile_general)
+      : library_(library), compile_general_(std::move(compile_general)) {}
+  ~JitCode() override { llvm::consumeError(jit().getExecutionSession().removeJITDylib(library_)); }
+
+  void load(std::string_view object) {
     check(library_.define(orc::absoluteSymbols(visible_symbols())));
     check(library_.define(orc::absoluteSymbols(
         {{jit().mangleAndIntern(kGeneralSlot),
           {orc::ExecutorAddr::fromPtr(&general_), llvm::JITSymbolFlags::Exported}}})));
     entry = add(object, kEntrySymbol).toPtr<EntryPoint>();
   }
-  ~JitCode() override { llvm::consumeError(jit().getExecutionSession().removeJITDylib(library_)); }
 
  private:
   orc::ExecutorAddr add(std::string_view object, const char* symbol) {
@@ -138,7 +139,9 @@ std::unique_ptr<LoadedCode> load_object(std::string_view object,
   static std::atomic<uint64_t> count{0};
   auto& library =
       jit().getExecutionSession().createBareJITDylib("kernel" + std::to_string(++count));
-  return std::make_unique<JitCode>(library, object, std::move(compile_general));
+  auto code = std::make_unique<JitCode>(library, std::move(compile_general));
+  code->load(object);
+  return code;
 }
 
 }  // namespace metal::cpu

@@ -27,9 +27,9 @@ class LaneMatrix {
  public:
   LaneMatrix(Value* first, Value* second) : memory_{first, second} {}
 
-  // Whether nothing but products takes less than all lanes' elements, and both kinds are written
-  // together.
-  bool is_whole(const Calls& products) {
+  // Finds the stores. False where anything but products takes less than all lanes' elements, or one
+  // kind is written without the other.
+  bool find_whole_stores(const Calls& products) {
     llvm::MapVector<llvm::BasicBlock*, llvm::SmallVector<llvm::StoreInst*>> stores;
     for (Value* memory : memory_) {
       if (!llvm::isa<llvm::AllocaInst>(memory)) return false;
@@ -288,7 +288,8 @@ class Products {
         matrices_.insert({first, LaneMatrix(first, second)});
       }
     }
-    return llvm::all_of(matrices_, [&](auto& entry) { return entry.second.is_whole(calls_); });
+    return llvm::all_of(matrices_,
+                        [&](auto& entry) { return entry.second.find_whole_stores(calls_); });
   }
 
   RowProduct row_product(llvm::CallInst& call) const {
