@@ -1,6 +1,6 @@
 ; ---- simplified body of one thread
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 1024) %x, i32 range(i32 0, 1024) %y, i32 range(i32 0, 1024) %z, i32 range(i32 0, 1024) %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
 entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
@@ -33,7 +33,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
 
 ; ---- asks ahead
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 1024) %x, i32 range(i32 0, 1024) %y, i32 range(i32 0, 1024) %z, i32 range(i32 0, 1024) %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
 entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
@@ -72,7 +72,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
 
 ; ---- linearized
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 1024) %x, i32 range(i32 0, 1024) %y, i32 range(i32 0, 1024) %z, i32 range(i32 0, 1024) %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
 entry:
   call void @simd.mask(i1 %active)
   %0 = load ptr, ptr %group, align 8, !invariant.load !2

@@ -9,6 +9,8 @@ namespace metal::cpu {
 
 inline constexpr uint32_t kSimdWidth = 32;
 inline constexpr uint32_t kMaxBuffers = 31;
+// Threads of threadgroups that run as one.
+inline constexpr uint32_t kMaxJoinedThreads = 2048;
 
 // Constant during one dispatch.
 struct Launch {

@@ -18,8 +18,9 @@ namespace {
 
 constexpr uint64_t kManyThreads = 65536;  // a grid this large is spread over the cores at once
 constexpr auto kShortTime = std::chrono::microseconds(5);
-constexpr uint64_t kChunksPerCore = 8;
-constexpr uint64_t kGroupsPerCore = 64;  // enough to share out evenly
+constexpr uint64_t kChunksPerCore = 4;     // in what is left when a core takes the next one
+constexpr uint64_t kSmallestPerCore = 64;  // in a whole grid
+constexpr uint64_t kGroupsPerCore = 64;    // enough to share out evenly
 
 // A result this many times smaller than the cache still pushes out much of what is there. Of a
 // cache for many cores, a few get only so many bytes.
@@ -29,21 +30,23 @@ constexpr uint64_t kMostResults = 256;  // bytes that a thread is thought to wri
 
 uint64_t divide_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit; }
 
-// Threadgroups [first, first + count) in chunks; every core takes the next one until there is none
-// left.
+// Threadgroups [next, last) in chunks that grow smaller, so that all cores end together; every core
+// takes the next one until there is none left.
 struct Chunks {
   Dispatch& dispatch;
-  uint64_t first;
-  uint64_t count;
-  uint64_t size;  // of a chunk
-  std::atomic<uint64_t> next{0};
+  std::atomic<uint64_t> next;
+  uint64_t last;
+  uint64_t parts;     // a chunk is this part of what is left
+  uint64_t smallest;  // chunk
 
-  void take() {
+  void run() {
     Worker& worker = Worker::current();
-    while (!dispatch.stopped()) {
-      uint64_t start = next.fetch_add(size, std::memory_order_relaxed);
-      if (start >= count) break;
-      worker.run(dispatch, first + start, first + std::min(start + size, count));
+    for (uint64_t first = next; !dispatch.stopped();) {
+      const uint64_t end = std::min(first + std::max((last - first) / parts, smallest), last);
+      if (first == end) break;
+      if (!next.compare_exchange_weak(first, end, std::memory_order_relaxed)) continue;
+      worker.run(dispatch, first, end);
+      first = next;
     }
   }
 };
@@ -84,20 +87,32 @@ bool writes_what_it_shares(const FunctionInfo& function, const LaunchParameters&
   });
 }
 
-// How many threadgroups of a row run as one, so that what each costs by itself is paid less often.
-uint32_t joined_groups(const CpuKernel& kernel, const LaunchParameters& parameters) {
-  const auto& size = parameters.threads_per_threadgroup;
-  if (!kernel.threads_are_free || size[1] != 1 || size[2] != 1) return 1;
+// How many threadgroups of a row make one of at most so many threads.
+uint32_t joined_groups(const LaunchParameters& parameters, uint64_t most_threads) {
   const uint64_t rows = uint64_t{parameters.threads_per_grid[1]} * parameters.threads_per_grid[2];
   const uint64_t row = parameters.threads_per_grid[0];
   const bool ordered = !VisitOrder(parameters, 1).natural();
   uint32_t joined = 1;
-  for (uint64_t length = 2 * size[0]; length <= std::min<uint64_t>(kernel.max_total_threads, row) &&
-                                      row / length * rows >= kGroupsPerCore * parallel_width() &&
-                                      !(ordered && VisitOrder(parameters, 2 * joined).natural());
+  for (uint64_t length = uint64_t{2} * parameters.threads_per_threadgroup[0];
+       length <= std::min(most_threads, row) &&
+       row / length * rows >= kGroupsPerCore * parallel_width() &&
+       !(ordered && VisitOrder(parameters, 2 * joined).natural());
        length *= 2)
     joined *= 2;
   return joined;
+}
+
+// How many run as one, so that what each costs by itself is paid less often.
+uint32_t joined_groups(const CpuKernel& kernel, const LaunchParameters& parameters) {
+  const auto& size = parameters.threads_per_threadgroup;
+  if (!kernel.threads_are_free || size[1] != 1 || size[2] != 1) return 1;
+  const uint32_t joined = joined_groups(parameters, kMaxJoinedThreads);
+  const uint32_t row = joined * size[0];
+  if (row <= kMaxThreadsPerThreadgroup) return joined;
+  // What a threadgroup leaves in the caches for the next one must not be pushed out until then.
+  const bool leaves =
+      !VisitOrder(parameters, joined).natural() || kernel.code_for({row, 1, 1}, row).fetches;
+  return leaves ? joined_groups(parameters, kMaxThreadsPerThreadgroup) : joined;
 }
 
 }  // namespace
@@ -180,16 +195,16 @@ uint64_t Dispatch::run_first(uint64_t count) {
 }
 
 void Dispatch::run_all_cores(uint64_t first, uint64_t count) {
-  uint64_t cores = parallel_width();
-  uint64_t size = std::max<uint64_t>(1, count / (cores * kChunksPerCore));
-  Chunks chunks{*this, first, count, size};
-  auto take = [](void* context) {
+  const uint64_t cores = parallel_width();
+  Chunks chunks{*this, first, first + count, cores * kChunksPerCore,
+                divide_up(count, cores * kSmallestPerCore)};
+  auto run = [](void* context) {
     METAL_HAPPENS_AFTER(context);
-    static_cast<Chunks*>(context)->take();
+    static_cast<Chunks*>(context)->run();
     METAL_HAPPENS_BEFORE(context);
   };
   METAL_HAPPENS_BEFORE(&chunks);
-  run_parallel(std::min(cores, divide_up(count, size)), take, &chunks);
+  run_parallel(std::min(cores, count), run, &chunks);
   METAL_HAPPENS_AFTER(&chunks);
 }
 

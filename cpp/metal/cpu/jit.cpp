@@ -7,11 +7,11 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "metal/compiler/attributes.h"
 #include "metal/compiler/disk_cache.h"
 #include "metal/compiler/guarded_thread.h"
 #include "metal/cpu/code_generator.h"
 #include "metal/cpu/linker.h"
+#include "metal/cpu/lower.h"
 #include "metal/cpu/processor.h"
 
 namespace metal::cpu {
@@ -97,14 +97,6 @@ std::string find_or_generate_general(const std::string& key, std::string_view ge
   return object;
 }
 
-bool knows_threadgroup(const ArgumentInfo& argument) {
-  if (argument.kind != ArgumentKind::Attribute) return argument.kind != ArgumentKind::Buffer;
-  using compiler::Builtin;
-  const auto builtin = compiler::find_builtin(argument.attribute);
-  return builtin != Builtin::ThreadPositionInGrid && builtin != Builtin::ThreadsPerGrid &&
-         builtin != Builtin::GridSize && builtin != Builtin::GridOrigin;
-}
-
 class LoadedKernel : public CpuKernel {
  public:
   LoadedKernel(const FunctionInfo& function, const ConstantValues& constants, std::string key,
@@ -118,7 +110,7 @@ class LoadedKernel : public CpuKernel {
     static_threadgroup_memory = traits_.static_threadgroup_memory;
     if (function.max_total_threads) max_total_threads = std::min(function.max_total_threads, 1024u);
     threads_are_free = traits_.cooperation == Cooperation::None && static_threadgroup_memory == 0 &&
-                       std::ranges::none_of(function.arguments, knows_threadgroup);
+                       !knows_threadgroup(function);
   }
 
   const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row) const override {

@@ -32,6 +32,8 @@ llvm::Function* make_body(llvm::Module& module, const FunctionInfo& kernel, bool
                           uint32_t row_multiple);
 inline constexpr unsigned kLaneArgument = 5;
 inline constexpr unsigned kActiveArgument = 6;
+// Whether an argument tells threads of the kernel apart by their threadgroup.
+bool knows_threadgroup(const FunctionInfo& kernel);
 
 // Nothing writes constant memory while a kernel runs: what threads read there need not be read
 // again after a store.

@@ -1,5 +1,7 @@
 // The kernel's arguments and built-in arguments, from the launch and the thread's position.
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/attributes.h"
 #include "metal/compiler/builtin_calls.h"
 #include "metal/cpu/group_access.h"
 #include "metal/cpu/lower.h"
@@ -110,6 +112,15 @@ void bind_arguments(llvm::Function& body, llvm::Function& kernel, const Function
 
 }  // namespace
 
+bool knows_threadgroup(const FunctionInfo& kernel) {
+  return llvm::any_of(kernel.arguments, [](const ArgumentInfo& argument) {
+    if (argument.kind != ArgumentKind::Attribute) return argument.kind != ArgumentKind::Buffer;
+    const auto builtin = compiler::find_builtin(argument.attribute);
+    return builtin != Builtin::ThreadPositionInGrid && builtin != Builtin::ThreadsPerGrid &&
+           builtin != Builtin::GridSize && builtin != Builtin::GridOrigin;
+  });
+}
+
 llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool lanes_are_threads,
                           uint32_t row_multiple) {
   llvm::Function* kernel = module.getFunction(info.name);
@@ -124,7 +135,8 @@ llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool l
   for (unsigned i = 0; i < std::size(kNames); ++i) body->getArg(i)->setName(kNames[i]);
   body->getArg(0)->addAttr(llvm::Attribute::NoAlias);
   // So sums with them do not wrap around.
-  const llvm::ConstantRange places(llvm::APInt(32, 0), llvm::APInt(32, kMaxThreadsPerThreadgroup));
+  const uint32_t end = knows_threadgroup(info) ? kMaxThreadsPerThreadgroup : kMaxJoinedThreads;
+  const llvm::ConstantRange places(llvm::APInt(32, 0), llvm::APInt(32, end));
   for (unsigned i = 1; i <= 4; ++i)
     body->getArg(i)->addAttr(
         llvm::Attribute::get(module.getContext(), llvm::Attribute::Range, places));

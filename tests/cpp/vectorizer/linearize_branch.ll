@@ -29,3 +29,18 @@ join:
   %value = phi i32 [ 10, %yes ], [ 20, %no ]
   ret i32 %value
 }
+
+; Lanes that hardly ever come somewhere still do so hardly ever when they come together.
+; CHECK-LABEL: define void @unlikely
+; CHECK: br i1 %{{.*}}, label %rare, label %rare.done, !prof ![[UNLIKELY:.*]]
+; CHECK: ![[UNLIKELY]] = !{!"branch_weights", i32 1, i32 1048575}
+define void @unlikely(ptr addrspace(1) %out, i1 %vary, i1 %active) {
+entry:
+  br i1 %vary, label %rare, label %join, !prof !0
+rare:
+  store i32 1, ptr addrspace(1) %out
+  br label %join
+join:
+  ret void
+}
+!0 = !{!"branch_weights", i32 1, i32 2000}

@@ -5,7 +5,9 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/ProfDataUtils.h"
 #include "llvm/IR/ValueHandle.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -22,7 +24,8 @@ using llvm::IRBuilder;
 using llvm::PHINode;
 using llvm::Value;
 
-constexpr size_t kCheapBlock = 8;  // instructions that are not worth a branch around them
+constexpr size_t kCheapBlock = 8;    // instructions that are not worth a branch around them
+constexpr uint64_t kUnlikely = 100;  // times as often the other way
 
 bool needs_mask(const Instruction& instruction) {
   if (llvm::isa<llvm::AllocaInst>(instruction)) return false;
@@ -32,12 +35,21 @@ bool needs_mask(const Instruction& instruction) {
   return instruction.mayReadOrWriteMemory();
 }
 
+// Where a branch goes that its author marked as unlikely; null if it is not.
+const BasicBlock* unlikely_target(const llvm::BranchInst& branch) {
+  uint64_t yes, no;
+  if (!llvm::extractBranchWeights(branch, yes, no)) return nullptr;
+  if (yes < no / kUnlikely) return branch.getSuccessor(0);
+  return no < yes / kUnlikely ? branch.getSuccessor(1) : nullptr;
+}
+
 // Straight code with one entrance, made of blocks, whole loops and whole regions; lanes leave it at
 // the end of `last`.
 struct Item {
   BasicBlock* first;
   BasicBlock* last;
   AllocaInst* mask = nullptr;  // lanes that will run it
+  bool unlikely = false;       // that there are any
 };
 
 class Linearizer {
@@ -253,8 +265,11 @@ class Linearizer {
       after->moveAfter(item.last);
       llvm::BranchInst::Create(after, item.last);
       if (skip) {
+        llvm::MDNode* weights =
+            item.unlikely ? llvm::MDBuilder(body_.getContext()).createUnlikelyBranchWeights()
+                          : nullptr;
         builder.CreateCondBr(builder.CreateCall(helper(kAnyLane, bit(), true), {mask}), item.first,
-                             after);
+                             after, weights);
       } else {
         builder.CreateBr(item.first);
       }
@@ -283,6 +298,10 @@ class Linearizer {
   void linearize_branch(BasicBlock* branch, BasicBlock* join) {
     const llvm::SmallVector<BasicBlock*> entries(llvm::successors(branch));
     std::vector<Item> items = find_items(entries, nullptr, join);
+    const BasicBlock* unlikely =
+        unlikely_target(*llvm::cast<llvm::BranchInst>(branch->getTerminator()));
+    for (Item& item : items)
+      item.unlikely = item.first == unlikely && item.first->getSinglePredecessor();
     Targets targets = add_masks(items);
     targets.values.append(demote_phis(join));
     IRBuilder<> builder(branch->getTerminator());

@@ -114,7 +114,8 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       return;
     }
     b_.CreateCondBr(w_.first(branch.getCondition()), starts_[branch.getSuccessor(0)],
-                    starts_[branch.getSuccessor(1)]);
+                    starts_[branch.getSuccessor(1)],
+                    branch.getMetadata(llvm::LLVMContext::MD_prof));
   }
 
   void visitBinaryOperator(llvm::BinaryOperator& operation) {

@@ -221,11 +221,20 @@ __METAL_MATH float short_exp2_poly(float r) {
 
 // ---- for arguments and results of half and bfloat ----
 
+// 2^r for |r| <= 1/2, to 18 bits.
+__METAL_MATH float narrow_exp2_poly(float r) {
+  float p = 0x1.3a02bep-7f;
+  p = fma(p, r, 0x1.c9fc70p-5f);
+  p = fma(p, r, 0x1.ec0378p-3f);
+  p = fma(p, r, 0x1.62e12cp-1f);
+  return fma(p, r, 1.0f);
+}
+
 // base^x * 2^extra by adding to the exponent of 2^r: for what float holds without denormals.
 // `extra` is already where the exponent is.
 __METAL_MATH float plain_exp_base(float x, float log2_base, unsigned extra) {
   float t = fma(x, log2_base, kRoundMagic);
-  float p = short_exp2_poly(fma(x, log2_base, -(t - kRoundMagic)));
+  float p = narrow_exp2_poly(fma(x, log2_base, -(t - kRoundMagic)));
   return float_of(bits_of(p) + (bits_of(t) << 23) + extra);
 }
 
@@ -254,7 +263,7 @@ __METAL_MATH bfloat bfloat_exp_base(bfloat x, float log2_base) {
   ushort bits = static_cast<ushort>((bits_of(t) << 7) + bits_of(p));
   // NaNs are beyond the limit, too.
   const ushort limit = static_cast<ushort>(bits_of(126.0f / log2_base) >> 16);
-  if ((__builtin_bit_cast(ushort, x) & 0x7fff) > limit)
+  if ((__builtin_bit_cast(ushort, x) & 0x7fff) > limit) [[unlikely]]
     bits = __builtin_bit_cast(ushort, bfloat(any_bfloat_exp_base(x, log2_base)));
   return __builtin_bit_cast(bfloat, bits);
 }

@@ -73,7 +73,7 @@ __METAL_MATH float reduce_small(float x, unsigned& q) {
 
 __METAL_MATH float reduce(float x, unsigned& q) {
   float r = reduce_small(x, q);
-  if (x >= 0x1p15f) {
+  if (x >= 0x1p15f) [[unlikely]] {
     r = reduce_large(x, q);
   }
   return r;
