@@ -128,6 +128,7 @@ Dispatch::Dispatch(const CpuKernel& kernel, const FunctionInfo& function,
       interrupts_before_(parameters.interrupts_before) {
   std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);
   launch_.keep_stores = writes_beyond_caches(function, parameters) ? 0 : ~uint64_t{0};
+  launch_.visit_stride = order_.natural() ? 0 : parameters.visit_stride;
   uint64_t offset = divide_up(kernel.static_threadgroup_memory, 16) * 16;
   for (uint32_t i = 0; i < kMaxBuffers; ++i) {
     launch_.threadgroup_offsets[i] = static_cast<uint32_t>(offset);

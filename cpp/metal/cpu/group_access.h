@@ -39,6 +39,9 @@ class GroupAccess {
   llvm::Value* keep_stores() {
     return load(builder_.getInt64Ty(), launch(), offsetof(Launch, keep_stores));
   }
+  llvm::Value* visit_stride() {
+    return load(builder_.getInt64Ty(), launch(), offsetof(Launch, visit_stride));
+  }
 
  private:
   // Nothing of the launch changes while a kernel runs.

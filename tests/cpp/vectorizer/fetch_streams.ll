@@ -1,12 +1,17 @@
 ; RUN: fetch-streams
-; Beside results that stream, each buffer is asked for a page ahead of where it is read, once.
+; Beside results that stream, each buffer is asked for a page ahead of where it is read, once, or as far as the next visit
+; is away.
 ; CHECK-LABEL: define void @sum
-; CHECK: %[[AHEAD:.*]] = getelementptr i8, ptr addrspace(1) %first, i64 4096
+; CHECK: %[[STRIDE:.*]] = load i64, ptr %{{.*}}, !invariant.load
+; CHECK: %[[VISIT:.*]] = mul i64 %[[STRIDE]], 4
+; CHECK: %[[NONE:.*]] = icmp eq i64 %[[STRIDE]], 0
+; CHECK: %[[BYTES:.*]] = select i1 %[[NONE]], i64 4096, i64 %[[VISIT]]
+; CHECK: %[[AHEAD:.*]] = getelementptr i8, ptr addrspace(1) %first, i64 %[[BYTES]]
 ; CHECK-NEXT: call void @llvm.prefetch.p1(ptr addrspace(1) %[[AHEAD]], i32 0, i32 3, i32 1)
 ; CHECK-NEXT: %a = load float, ptr addrspace(1) %first
 ; CHECK-NOT: prefetch
 ; CHECK: ret void
-define void @sum(ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i) {
+define void @sum(ptr %group, ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i) {
   %first = getelementptr float, ptr addrspace(1) %in, i64 %i
   %second = getelementptr i8, ptr addrspace(1) %first, i64 4
   %a = load float, ptr addrspace(1) %first
@@ -21,7 +26,7 @@ define void @sum(ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i) {
 ; CHECK: call void @llvm.prefetch
 ; CHECK-NEXT: %row = load
 ; CHECK-NOT: prefetch
-define void @rows(ptr addrspace(1) %in, ptr addrspace(1) %index, ptr addrspace(1) %out, i64 %i) {
+define void @rows(ptr %group, ptr addrspace(1) %in, ptr addrspace(1) %index, ptr addrspace(1) %out, i64 %i) {
   %place = getelementptr i64, ptr addrspace(1) %index, i64 %i
   %row = load i64, ptr addrspace(1) %place
   %at = getelementptr float, ptr addrspace(1) %in, i64 %row
@@ -35,7 +40,7 @@ define void @rows(ptr addrspace(1) %in, ptr addrspace(1) %index, ptr addrspace(1
 ; CHECK-LABEL: define void @stays
 ; CHECK-NOT: prefetch
 ; CHECK: ret void
-define void @loop(ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i) {
+define void @loop(ptr %group, ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i) {
 entry:
   br label %loop
 loop:
@@ -50,7 +55,7 @@ loop:
 done:
   ret void
 }
-define void @stays(ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i) {
+define void @stays(ptr %group, ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i) {
   %at = getelementptr float, ptr addrspace(1) %in, i64 %i
   %a = load float, ptr addrspace(1) %at
   %to = getelementptr float, ptr addrspace(1) %out, i64 %i

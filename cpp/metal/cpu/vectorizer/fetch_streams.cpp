@@ -5,6 +5,8 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+#include "metal/cpu/group_access.h"
 #include "metal/cpu/vectorizer/buffers.h"
 #include "metal/cpu/vectorizer/prefetch.h"
 #include "metal/cpu/vectorizer/stream_stores.h"
@@ -36,6 +38,15 @@ bool leaps(const llvm::Value* address) {
   return false;
 }
 
+// How far ahead of a value to ask: a page, or where the same thread of the threadgroup that runs
+// next will read.
+llvm::Value* bytes_ahead(llvm::IRBuilder<>& b, llvm::Function& body, llvm::Type* type) {
+  llvm::Value* threads = GroupAccess(b, body.getArg(0)).visit_stride();
+  const uint64_t size = body.getParent()->getDataLayout().getTypeStoreSize(type);
+  llvm::Value* visit = b.CreateMul(threads, b.getInt64(size));
+  return b.CreateSelect(b.CreateIsNull(threads), b.getInt64(kPage), visit);
+}
+
 }  // namespace
 
 void fetch_streams(llvm::Function& body) {
@@ -52,7 +63,8 @@ void fetch_streams(llvm::Function& body) {
         !buffers.insert(llvm::getUnderlyingObject(address)).second)
       continue;
     llvm::IRBuilder<> b(load);
-    create_prefetch(b, b.CreateConstGEP1_64(b.getInt8Ty(), address, kPage), Cache::First);
+    llvm::Value* ahead = bytes_ahead(b, body, load->getType());
+    create_prefetch(b, b.CreateGEP(b.getInt8Ty(), address, ahead), Cache::First);
   }
 }
 

@@ -9,7 +9,8 @@ class IntrinsicInst;
 namespace metal::cpu {
 
 // Where results stream past the caches, what is read beside them, once a thread, is asked for a
-// page ahead: processors follow such a stream by themselves, but find out anew on every page.
+// page ahead: processors follow such a stream by themselves, but find out anew on every page. Where
+// threadgroups are not visited one after the other, it is asked for on behalf of the next visit.
 void fetch_streams(llvm::Function& body);
 bool is_of_stream(const llvm::IntrinsicInst& prefetch);
 
