@@ -4,6 +4,7 @@ namespace metal::cpu {
 namespace {
 
 constexpr uint32_t kNarrowest = 8;
+constexpr uint32_t kFewest = 4;  // threads that are worth a vector
 
 Variant choose_layout(Cooperation cooperation, const uint32_t (&size)[3], uint32_t natural_width) {
   switch (cooperation) {
@@ -11,6 +12,7 @@ Variant choose_layout(Cooperation cooperation, const uint32_t (&size)[3], uint32
       for (uint32_t width = natural_width; width >= kNarrowest; width /= 2) {
         if (size[0] >= width) return {ThreadLayout::Rows, width};
       }
+      if (size[0] * size[1] * size[2] < kFewest) return {};
       return {ThreadLayout::Ragged, natural_width};
     case Cooperation::Barriers:
       for (uint32_t width = kSimdWidth; width >= kNarrowest; width /= 2) {

@@ -1,0 +1,45 @@
+// Which layout threadgroups of a size get.
+#include "metal/cpu/variant.h"
+
+#include <gtest/gtest.h>
+
+namespace metal::cpu {
+namespace {
+
+constexpr uint32_t kNatural = 16;
+
+Variant choose(Cooperation cooperation, uint32_t x, uint32_t y = 1, uint32_t z = 1) {
+  return choose_variant(cooperation, {x, y, z}, x, kNatural);
+}
+
+TEST(Variant, FreeThreadsAlongRows) {
+  const auto wide = choose(Cooperation::None, 256);
+  EXPECT_EQ(wide.layout, ThreadLayout::Rows);
+  EXPECT_EQ(wide.width, kNatural);
+  EXPECT_EQ(wide.row_multiple, 64u);
+  EXPECT_EQ(choose(Cooperation::None, 24).row_multiple, 1u);
+  EXPECT_EQ(choose(Cooperation::None, 9, 2).width, 8u);
+  EXPECT_EQ(choose(Cooperation::None, 3, 100).layout, ThreadLayout::Ragged);
+}
+
+TEST(Variant, FewFreeThreadsByThemselves) {
+  EXPECT_EQ(choose(Cooperation::None, 1), Variant{});
+  EXPECT_EQ(choose(Cooperation::None, 1, 3), Variant{});
+  EXPECT_EQ(choose(Cooperation::None, 2, 2).layout, ThreadLayout::Ragged);
+}
+
+TEST(Variant, ThreadsThatWait) {
+  EXPECT_EQ(choose(Cooperation::Barriers, 40).width, 8u);
+  EXPECT_EQ(choose(Cooperation::Barriers, 40).layout, ThreadLayout::Full);
+  EXPECT_EQ(choose(Cooperation::Barriers, 1).layout, ThreadLayout::Ragged);
+}
+
+TEST(Variant, SimdGroups) {
+  EXPECT_EQ(choose(Cooperation::SimdGroups, 64, 3).layout, ThreadLayout::Full);
+  const auto ragged = choose(Cooperation::SimdGroups, 1);
+  EXPECT_EQ(ragged.layout, ThreadLayout::Ragged);
+  EXPECT_EQ(ragged.width, kSimdWidth);
+}
+
+}  // namespace
+}  // namespace metal::cpu
