@@ -52,24 +52,23 @@ template <typename Op, typename T, typename U>
   Chunk chunk(p, split);
   in += kept_offset(p, x, y, pos.z);
   A acc = Op::template neutral<A>();
-  A others[3] = {acc, acc, acc};
+  A other = acc;
   for (uint o = chunk.outer_begin; o < chunk.outer_end; ++o) {
     const device T* line = in + outer_offset(p, o);
-    // Four streams of memory come quicker than one.
+    // Four streams of memory come quicker than one; more than two results at once would not all have
+    // registers.
     const uint quarter = (chunk.inner_end - chunk.inner_begin) / (4 * kLanes) * kLanes;
     uint i = chunk.inner_begin;
     for (uint end = i + quarter; i < end; i += kLanes) {
       const device T* at = line + i;
-      acc = Op::apply(acc, convert<A>(at[lane]));
-      others[0] = Op::apply(others[0], convert<A>((at + quarter)[lane]));
-      others[1] = Op::apply(others[1], convert<A>((at + 2 * quarter)[lane]));
-      others[2] = Op::apply(others[2], convert<A>((at + 3 * quarter)[lane]));
+      auto part = [&](uint k) { return convert<A>((at + k * quarter)[lane]); };
+      acc = Op::apply(acc, Op::apply(part(0), part(1)));
+      other = Op::apply(other, Op::apply(part(2), part(3)));
     }
     for_each_of_lane(i + 3 * quarter, chunk.inner_end, lane,
                      [&](uint i) { acc = Op::apply(acc, convert<A>(line[i])); });
   }
-  acc = Op::apply(Op::apply(acc, others[0]), Op::apply(others[1], others[2]));
-  acc = reduce_lanes<Op>(acc);
+  acc = reduce_lanes<Op>(Op::apply(acc, other));
   int64_t index = x + p.kept[0] * (y + static_cast<int64_t>(p.kept[1]) * pos.z);
   if (lane == 0) {
     out[split * p.row + index] = convert<U>(acc);
