@@ -124,13 +124,14 @@ struct Power {
   static complex64_t apply(complex64_t a, complex64_t b) { return cpow(a, b); }
 };
 
-// NaN if either is NaN; complex numbers are ordered by real, then imaginary part.
+// NaN if either is NaN (a != a is less work than isnan, which must hold in fast mathematics, too);
+// complex numbers are ordered by real, then imaginary part.
 struct Maximum {
   template <typename T>
   static T apply(T a, T b) {
     return a > b ? a : b;
   }
-  static float apply(float a, float b) { return (a > b || isnan(a)) ? a : b; }
+  static float apply(float a, float b) { return (a > b || a != a) ? a : b; }
   static complex64_t apply(complex64_t a, complex64_t b) {
     return (cisnan(a) || cless(b, a)) ? a : b;
   }
@@ -140,7 +141,7 @@ struct Minimum {
   static T apply(T a, T b) {
     return a < b ? a : b;
   }
-  static float apply(float a, float b) { return (a < b || isnan(a)) ? a : b; }
+  static float apply(float a, float b) { return (a < b || a != a) ? a : b; }
   static complex64_t apply(complex64_t a, complex64_t b) {
     return (cisnan(a) || cless(a, b)) ? a : b;
   }
