@@ -18,9 +18,8 @@ namespace {
 
 constexpr uint64_t kManyThreads = 65536;  // a grid this large is spread over the cores at once
 constexpr auto kShortTime = std::chrono::microseconds(5);
-constexpr uint64_t kChunksPerCore = 4;     // in what is left when a core takes the next one
-constexpr uint64_t kSmallestPerCore = 64;  // in a whole grid
-constexpr uint64_t kGroupsPerCore = 64;    // enough to share out evenly
+constexpr uint64_t kChunksPerCore = 4;   // in what is left when a core takes the next one
+constexpr uint64_t kGroupsPerCore = 64;  // enough to share out evenly
 
 // A result this many times smaller than the cache still pushes out much of what is there. Of a
 // cache for many cores, a few get only so many bytes.
@@ -198,7 +197,7 @@ uint64_t Dispatch::run_first(uint64_t count) {
 void Dispatch::run_all_cores(uint64_t first, uint64_t count) {
   const uint64_t cores = parallel_width();
   Chunks chunks{*this, first, first + count, cores * kChunksPerCore,
-                divide_up(count, cores * kSmallestPerCore)};
+                divide_up(count, cores * kGroupsPerCore)};
   auto run = [](void* context) {
     METAL_HAPPENS_AFTER(context);
     static_cast<Chunks*>(context)->run();
