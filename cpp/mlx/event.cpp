@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "metal/spin.h"
 #include "mlx/backend/cpu/eval.h"
 #include "mlx/backend/gpu/eval.h"
 #include "mlx/interrupt.h"
@@ -24,6 +25,7 @@ struct Event::State {
 Event::Event(Stream stream) : stream_(stream), state_(std::make_shared<State>()) {}
 
 void Event::wait() const {
+  ::metal::spin_until([this] { return is_signaled(); });
   std::unique_lock lock(state_->mutex);
   auto reached = [this] { return state_->value >= value_; };
   if (auto& poll = WaitPoll::current()) {

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "metal/cpu/faults.h"
+#include "metal/cpu/helpers.h"
 #include "metal/cpu/jit.h"
 #include "metal/cpu/monitor.h"
 #include "metal/cpu/parallel.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr uint64_t kManyThreads = 65536;  // a grid this large is spread over the cores at once
 constexpr auto kShortTime = std::chrono::microseconds(5);
 constexpr uint64_t kChunksPerCore = 4;   // in what is left when a core takes the next one
+constexpr auto kWakingTime = std::chrono::microseconds(10);  // of a thread on an idle core
 constexpr uint64_t kGroupsPerCore = 64;  // enough to share out evenly
 
 // A result this many times smaller than the cache still pushes out much of what is there. Of a
@@ -35,18 +37,36 @@ struct Chunks {
   Dispatch& dispatch;
   std::atomic<uint64_t> next;
   uint64_t last;
-  uint64_t parts;     // a chunk is this part of what is left
+  uint64_t cores;
   uint64_t smallest;  // chunk
+  uint64_t threads;   // that are called
+  std::atomic<uint64_t> arrived{0};
 
   void run() {
-    Worker& worker = Worker::current();
-    for (uint64_t first = next; !dispatch.stopped();) {
-      const uint64_t end = std::min(first + std::max((last - first) / parts, smallest), last);
-      if (first == end) break;
-      if (!next.compare_exchange_weak(first, end, std::memory_order_relaxed)) continue;
-      worker.run(dispatch, first, end);
-      first = next;
+    if (arrived++ == 0) run_until_joined();
+    while (run_next(cores * kChunksPerCore)) {
     }
+  }
+
+  // The first thread stops after small chunks to see whether the others have woken up.
+  void run_until_joined() {
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < kWakingTime) {
+      if (arrived == threads || !run_next(cores * kGroupsPerCore)) return;
+    }
+    if (arrived < threads) move_late_helpers();
+  }
+
+  // One of so many parts of what is left; false when there is nothing left.
+  bool run_next(uint64_t parts) {
+    uint64_t first = next;
+    uint64_t end;
+    do {
+      end = std::min(first + std::max((last - first) / parts, smallest), last);
+      if (first == end || dispatch.stopped()) return false;
+    } while (!next.compare_exchange_weak(first, end, std::memory_order_relaxed));
+    Worker::current().run(dispatch, first, end);
+    return true;
   }
 };
 
@@ -196,15 +216,16 @@ uint64_t Dispatch::run_first(uint64_t count) {
 
 void Dispatch::run_all_cores(uint64_t first, uint64_t count) {
   const uint64_t cores = parallel_width();
-  Chunks chunks{*this, first, first + count, cores * kChunksPerCore,
-                divide_up(count, cores * kGroupsPerCore)};
+  const uint64_t threads = std::min(cores, count);
+  const uint64_t smallest = divide_up(count, cores * kGroupsPerCore);
+  Chunks chunks{*this, first, first + count, cores, smallest, threads};
   auto run = [](void* context) {
     METAL_HAPPENS_AFTER(context);
     static_cast<Chunks*>(context)->run();
     METAL_HAPPENS_BEFORE(context);
   };
   METAL_HAPPENS_BEFORE(&chunks);
-  run_parallel(std::min(cores, count), run, &chunks);
+  run_parallel(threads, run, &chunks);
   METAL_HAPPENS_AFTER(&chunks);
 }
 

@@ -7,6 +7,9 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <optional>
+
+#include "metal/cpu/helpers.h"
 
 namespace metal::cpu {
 namespace {
@@ -31,8 +34,13 @@ void run_parallel(size_t times, void (*function)(void* context), void* context) 
     for (size_t i = 0; i < times; ++i) function(context);
     return;
   }
-  tbb::parallel_for(
-      size_t{0}, times, [=](size_t) { function(context); }, tbb::simple_partitioner());
+  const pthread_t caller = pthread_self();
+  auto call = [=](size_t) {
+    std::optional<Helping> helping;
+    if (!pthread_equal(caller, pthread_self())) helping.emplace();
+    function(context);
+  };
+  tbb::parallel_for(size_t{0}, times, call, tbb::simple_partitioner());
 }
 
 }  // namespace metal::cpu

@@ -11,6 +11,7 @@
 #include "metal/host/errors.h"
 #include "metal/host/library.h"
 #include "metal/host/queue.h"
+#include "metal/spin.h"
 
 namespace metal::host {
 namespace {
@@ -96,7 +97,7 @@ void CommandBufferObject::refuse(const std::string& reason) {
 
 void CommandBufferObject::enqueue() {
   auto expected = MTL::CommandBufferStatusNotEnqueued;
-  status_.compare_exchange_strong(expected, MTL::CommandBufferStatusEnqueued);
+  if (status_.compare_exchange_strong(expected, MTL::CommandBufferStatusEnqueued)) queue_->expect();
 }
 
 void CommandBufferObject::commit() {
@@ -177,10 +178,7 @@ void CommandBufferObject::waitUntilScheduled() { waitUntilCompleted(); }
 
 void CommandBufferObject::waitUntilCompleted(const std::function<void()>& poll) {
   if (status_.load() < MTL::CommandBufferStatusCommitted) return;
-  auto start = std::chrono::steady_clock::now();
-  while (!finished_.load()) {
-    if (std::chrono::steady_clock::now() - start > kSpinTime) break;
-  }
+  spin_until([this] { return finished_.load(); });
   std::unique_lock lock(mutex_);
   while (!finished_.load()) {
     if (!poll) {

@@ -14,6 +14,7 @@
 
 #include "metal/driver.h"
 #include "metal/host/command_buffer.h"
+#include "metal/spin.h"
 
 namespace metal::host {
 namespace {
@@ -52,6 +53,7 @@ struct QueueObject::State {
   std::deque<NS::SharedPtr<CommandBufferObject>> pending;
   std::atomic<size_t> count{0};  // of pending
   bool sleeping = false;
+  bool expecting = false;
   bool ended = false;
   bool started = false;
   const uint32_t forks = fork_count.load();  // when it was made
@@ -62,13 +64,15 @@ struct QueueObject::State {
 
 // Null when the queue is gone.
 NS::SharedPtr<CommandBufferObject> QueueObject::State::next() {
-  auto start = std::chrono::steady_clock::now();
-  while (count.load() == 0 && std::chrono::steady_clock::now() - start < kSpinTime) {
-  }
-  std::unique_lock lock(mutex);
-  sleeping = true;
-  changed.wait(lock, [this] { return !pending.empty() || ended; });
-  sleeping = false;
+  std::unique_lock lock(mutex, std::defer_lock);
+  do {
+    spin_until([this] { return count.load() > 0; });
+    lock.lock();
+    expecting = false;
+    sleeping = true;
+    changed.wait(lock, [this] { return !pending.empty() || ended || expecting; });
+    sleeping = false;
+  } while (pending.empty() && !ended && (lock.unlock(), true));
   if (pending.empty()) return nullptr;
   auto buffer = std::move(pending.front());
   pending.pop_front();
@@ -103,6 +107,13 @@ QueueObject::~QueueObject() {
 MTL::CommandBuffer* QueueObject::newCommandBuffer() { return new CommandBufferObject(this); }
 
 MTL::CommandBuffer* QueueObject::commandBuffer() { return newCommandBuffer()->autorelease(); }
+
+void QueueObject::expect() {
+  if (state_->forks != fork_count.load()) return;
+  std::lock_guard lock(state_->mutex);
+  state_->expecting = true;
+  if (state_->sleeping) state_->changed.notify_one();
+}
 
 void QueueObject::submit(CommandBufferObject* buffer) {
   if (state_->forks != fork_count.load()) {

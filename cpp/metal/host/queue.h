@@ -2,16 +2,11 @@
 #pragma once
 
 #include <Metal/Command.hpp>
-#include <chrono>
 #include <memory>
 
 namespace metal::host {
 
 class CommandBufferObject;
-
-// Waking a thread takes as long as a few small kernels run: who waits stays awake for a moment,
-// which should cover what a program does between two of them.
-inline constexpr auto kSpinTime = std::chrono::microseconds(50);
 
 class QueueObject : public MTL::CommandQueue {
  public:
@@ -21,6 +16,8 @@ class QueueObject : public MTL::CommandQueue {
   MTL::CommandBuffer* commandBuffer() override;
   MTL::CommandBuffer* newCommandBuffer() override;
 
+  // A command buffer will be submitted soon: the thread wakes up in the meantime.
+  void expect();
   void submit(CommandBufferObject* buffer);
 
  protected:

@@ -55,17 +55,12 @@ template <typename Op, typename T, typename U>
   A other = acc;
   for (uint o = chunk.outer_begin; o < chunk.outer_end; ++o) {
     const device T* line = in + outer_offset(p, o);
-    // Four streams of memory come quicker than one; more than two results at once would not all have
-    // registers.
-    const uint quarter = (chunk.inner_end - chunk.inner_begin) / (4 * kLanes) * kLanes;
     uint i = chunk.inner_begin;
-    for (uint end = i + quarter; i < end; i += kLanes) {
-      const device T* at = line + i;
-      auto part = [&](uint k) { return convert<A>((at + k * quarter)[lane]); };
-      acc = Op::apply(acc, Op::apply(part(0), part(1)));
-      other = Op::apply(other, Op::apply(part(2), part(3)));
+    for (; i + 2 * kLanes <= chunk.inner_end; i += 2 * kLanes) {
+      acc = Op::apply(acc, convert<A>((line + i)[lane]));
+      other = Op::apply(other, convert<A>((line + i + kLanes)[lane]));
     }
-    for_each_of_lane(i + 3 * quarter, chunk.inner_end, lane,
+    for_each_of_lane(i, chunk.inner_end, lane,
                      [&](uint i) { acc = Op::apply(acc, convert<A>(line[i])); });
   }
   acc = reduce_lanes<Op>(Op::apply(acc, other));

@@ -1,0 +1,80 @@
+// The threads that help others to work on all cores, and the cores on which they run.
+#include "metal/cpu/helpers.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+namespace metal::cpu {
+namespace {
+
+constexpr int kNoCore = -1;
+
+struct Helper {
+  const pid_t thread = gettid();
+  std::atomic<int> core = kNoCore;  // while it helps
+
+  Helper();
+  ~Helper();
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<Helper*> helpers;
+};
+
+// Never destroyed: threads may end after static objects.
+Registry& registry() {
+  static auto* instance = new Registry;
+  return *instance;
+}
+
+Helper::Helper() {
+  std::lock_guard lock(registry().mutex);
+  registry().helpers.push_back(this);
+}
+
+Helper::~Helper() {
+  std::lock_guard lock(registry().mutex);
+  std::erase(registry().helpers, this);
+}
+
+Helper& this_helper() {
+  thread_local Helper helper;
+  return helper;
+}
+
+// A thread that waits for a core outside the set goes to one of the set at once.
+void move_into(const cpu_set_t& cores, pid_t thread) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(thread, sizeof(allowed), &allowed) != 0) return;
+  cpu_set_t both;
+  CPU_AND(&both, &allowed, &cores);
+  if (CPU_COUNT(&both) == 0) return;
+  sched_setaffinity(thread, sizeof(both), &both);
+  sched_setaffinity(thread, sizeof(allowed), &allowed);
+}
+
+}  // namespace
+
+Helping::Helping() { this_helper().core = sched_getcpu(); }
+
+Helping::~Helping() { this_helper().core = kNoCore; }
+
+void move_late_helpers() {
+  cpu_set_t free;
+  if (sched_getaffinity(0, sizeof(free), &free) != 0) return;
+  CPU_CLR(sched_getcpu(), &free);
+  std::lock_guard lock(registry().mutex);
+  for (const Helper* helper : registry().helpers) {
+    if (helper->core != kNoCore) CPU_CLR(helper->core, &free);
+  }
+  for (const Helper* helper : registry().helpers) {
+    if (helper->core == kNoCore) move_into(free, helper->thread);
+  }
+}
+
+}  // namespace metal::cpu
