@@ -19,9 +19,10 @@ namespace {
 
 constexpr uint64_t kManyThreads = 65536;  // a grid this large is spread over the cores at once
 constexpr auto kShortTime = std::chrono::microseconds(5);
-constexpr uint64_t kChunksPerCore = 4;   // in what is left when a core takes the next one
+constexpr uint64_t kChunksPerCore = 4;  // in what is left when a core takes the next one
 constexpr auto kWakingTime = std::chrono::microseconds(10);  // of a thread on an idle core
-constexpr uint64_t kGroupsPerCore = 64;  // enough to share out evenly
+constexpr uint64_t kGroupsPerCore = 64;                      // enough to share out evenly
+constexpr uint64_t kOrderedThreads = 512;  // what they read stays in a cache for the next visit
 
 // A result this many times smaller than the cache still pushes out much of what is there. Of a
 // cache for many cores, a few get only so many bytes.
@@ -125,13 +126,13 @@ uint32_t joined_groups(const LaunchParameters& parameters, uint64_t most_threads
 uint32_t joined_groups(const CpuKernel& kernel, const LaunchParameters& parameters) {
   const auto& size = parameters.threads_per_threadgroup;
   if (!kernel.threads_are_free || size[1] != 1 || size[2] != 1) return 1;
+  if (!VisitOrder(parameters, 1).natural()) return joined_groups(parameters, kOrderedThreads);
   const uint32_t joined = joined_groups(parameters, kMaxJoinedThreads);
   const uint32_t row = joined * size[0];
   if (row <= kMaxThreadsPerThreadgroup) return joined;
-  // What a threadgroup leaves in the caches for the next one must not be pushed out until then.
-  const bool leaves =
-      !VisitOrder(parameters, joined).natural() || kernel.code_for({row, 1, 1}, row).fetches;
-  return leaves ? joined_groups(parameters, kMaxThreadsPerThreadgroup) : joined;
+  // What is fetched for the next threadgroup must not be pushed out until then.
+  const bool fetches = kernel.code_for({row, 1, 1}, row).fetches;
+  return fetches ? joined_groups(parameters, kMaxThreadsPerThreadgroup) : joined;
 }
 
 }  // namespace

@@ -64,20 +64,20 @@ struct QueueObject::State {
 
 // Null when the queue is gone.
 NS::SharedPtr<CommandBufferObject> QueueObject::State::next() {
-  std::unique_lock lock(mutex, std::defer_lock);
-  do {
+  for (;;) {
     spin_until([this] { return count.load() > 0; });
-    lock.lock();
-    expecting = false;
+    std::unique_lock lock(mutex);
     sleeping = true;
     changed.wait(lock, [this] { return !pending.empty() || ended || expecting; });
-    sleeping = false;
-  } while (pending.empty() && !ended && (lock.unlock(), true));
-  if (pending.empty()) return nullptr;
-  auto buffer = std::move(pending.front());
-  pending.pop_front();
-  --count;
-  return buffer;
+    sleeping = expecting = false;
+    if (!pending.empty()) {
+      auto buffer = std::move(pending.front());
+      pending.pop_front();
+      --count;
+      return buffer;
+    }
+    if (ended) return nullptr;
+  }
 }
 
 void QueueObject::State::run(std::shared_ptr<State> state) {

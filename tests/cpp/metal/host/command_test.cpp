@@ -80,6 +80,31 @@ void copy_bytes(const Group* group, uint32_t thread) {
   argument<int>(group, 0)[thread] = argument<const int>(group, 1)[thread];
 }
 
+// An enqueued buffer only announces itself: it may come late, or never.
+TEST_F(Commands, EnqueuedBuffersMayBeLateOrNeverCommitted) {
+  Data<int> data(64);
+  auto* never = queue->commandBuffer();
+  never->enqueue();
+  EXPECT_EQ(never->status(), MTL::CommandBufferStatusEnqueued);
+  for (int pause : {0, 5}) {
+    auto* commands = queue->commandBuffer();
+    commands->enqueue();
+    auto* encoder = commands->computeCommandEncoder();
+    encoder->setComputePipelineState(add.get());
+    encoder->setBuffer(data, 0, 0);
+    encoder->dispatchThreads({64, 1, 1}, {64, 1, 1});
+    encoder->endEncoding();
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause));
+    commands->commit();
+    commands->waitUntilCompleted();
+    EXPECT_EQ(commands->status(), MTL::CommandBufferStatusCompleted);
+  }
+  for (size_t i = 0; i < data.count; ++i) ASSERT_EQ(data[i], 2) << i;
+  auto last = NS::TransferPtr(queue->newCommandBuffer());
+  queue.reset();
+  last->enqueue();
+}
+
 TEST_F(Commands, BytesAndOffsets) {
   Data<int> data(16);
   auto copy = pipeline({.entry = copy_bytes});
