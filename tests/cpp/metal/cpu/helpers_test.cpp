@@ -11,6 +11,7 @@
 #include <string>
 
 #include "metal/cpu/parallel.h"
+#include "metal/cpu/sanitizers.h"
 
 namespace metal::cpu {
 namespace {
@@ -30,9 +31,15 @@ std::map<pid_t, std::string> allowed_cores() {
 
 void work_on_all_cores() {
   std::atomic<int> calls{0};
-  auto work = [](void* context) { ++*static_cast<std::atomic<int>*>(context); };
+  auto work = [](void* context) {
+    METAL_HAPPENS_AFTER(context);
+    ++*static_cast<std::atomic<int>*>(context);
+    METAL_HAPPENS_BEFORE(context);
+  };
   const size_t times = 8 * parallel_width();
+  METAL_HAPPENS_BEFORE(&calls);
   run_parallel(times, work, &calls);
+  METAL_HAPPENS_AFTER(&calls);
   ASSERT_EQ(calls.load(), static_cast<int>(times));
 }
 
