@@ -19,9 +19,9 @@ namespace {
 
 constexpr uint64_t kManyThreads = 65536;  // a grid this large is spread over the cores at once
 constexpr auto kShortTime = std::chrono::microseconds(5);
-constexpr uint64_t kChunksPerCore = 4;  // in what is left when a core takes the next one
-constexpr auto kWakingTime = std::chrono::microseconds(10);  // of a thread on an idle core
-constexpr uint64_t kGroupsPerCore = 64;                      // enough to share out evenly
+constexpr auto kWakingTime = std::chrono::microseconds(10);  // of a thread, if a core is idle
+constexpr uint64_t kChunksPerCore = 4;     // in what is left when a core takes the next one
+constexpr uint64_t kGroupsPerCore = 64;    // enough to share out evenly
 constexpr uint64_t kOrderedThreads = 512;  // what they read stays in a cache for the next visit
 
 // A result this many times smaller than the cache still pushes out much of what is there. Of a
@@ -49,10 +49,11 @@ struct Chunks {
     }
   }
 
-  // The first thread stops after small chunks to see whether the others have woken up.
+  // The first thread stops after small chunks to see whether the others, which wake each other one
+  // by one, are there.
   void run_until_joined() {
     const auto start = std::chrono::steady_clock::now();
-    while (std::chrono::steady_clock::now() - start < kWakingTime) {
+    while (std::chrono::steady_clock::now() - start < kWakingTime * (threads - 1)) {
       if (arrived == threads || !run_next(cores * kGroupsPerCore)) return;
     }
     if (arrived < threads) move_late_helpers();
