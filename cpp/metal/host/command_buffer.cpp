@@ -97,7 +97,7 @@ void CommandBufferObject::refuse(const std::string& reason) {
 
 void CommandBufferObject::enqueue() {
   auto expected = MTL::CommandBufferStatusNotEnqueued;
-  if (status_.compare_exchange_strong(expected, MTL::CommandBufferStatusEnqueued)) queue_->expect();
+  status_.compare_exchange_strong(expected, MTL::CommandBufferStatusEnqueued);
 }
 
 void CommandBufferObject::commit() {

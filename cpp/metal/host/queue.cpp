@@ -53,7 +53,6 @@ struct QueueObject::State {
   std::deque<NS::SharedPtr<CommandBufferObject>> pending;
   std::atomic<size_t> count{0};  // of pending
   bool sleeping = false;
-  bool expecting = false;
   bool ended = false;
   bool started = false;
   const uint32_t forks = fork_count.load();  // when it was made
@@ -64,20 +63,16 @@ struct QueueObject::State {
 
 // Null when the queue is gone.
 NS::SharedPtr<CommandBufferObject> QueueObject::State::next() {
-  for (;;) {
-    spin_until([this] { return count.load() > 0; });
-    std::unique_lock lock(mutex);
-    sleeping = true;
-    changed.wait(lock, [this] { return !pending.empty() || ended || expecting; });
-    sleeping = expecting = false;
-    if (!pending.empty()) {
-      auto buffer = std::move(pending.front());
-      pending.pop_front();
-      --count;
-      return buffer;
-    }
-    if (ended) return nullptr;
-  }
+  spin_until([this] { return count.load() > 0; });
+  std::unique_lock lock(mutex);
+  sleeping = true;
+  changed.wait(lock, [this] { return !pending.empty() || ended; });
+  sleeping = false;
+  if (pending.empty()) return nullptr;
+  auto buffer = std::move(pending.front());
+  pending.pop_front();
+  --count;
+  return buffer;
 }
 
 void QueueObject::State::run(std::shared_ptr<State> state) {
@@ -107,13 +102,6 @@ QueueObject::~QueueObject() {
 MTL::CommandBuffer* QueueObject::newCommandBuffer() { return new CommandBufferObject(this); }
 
 MTL::CommandBuffer* QueueObject::commandBuffer() { return newCommandBuffer()->autorelease(); }
-
-void QueueObject::expect() {
-  if (state_->forks != fork_count.load()) return;
-  std::lock_guard lock(state_->mutex);
-  state_->expecting = true;
-  if (state_->sleeping) state_->changed.notify_one();
-}
 
 void QueueObject::submit(CommandBufferObject* buffer) {
   if (state_->forks != fork_count.load()) {

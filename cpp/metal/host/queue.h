@@ -16,8 +16,6 @@ class QueueObject : public MTL::CommandQueue {
   MTL::CommandBuffer* commandBuffer() override;
   MTL::CommandBuffer* newCommandBuffer() override;
 
-  // A command buffer will be submitted soon: the thread wakes up in the meantime.
-  void expect();
   void submit(CommandBufferObject* buffer);
 
  protected:

@@ -31,7 +31,6 @@ StreamState::StreamState(MTL::Device* device, int index)
 MTL::CommandBuffer* StreamState::command_buffer() {
   if (!buffer) {
     buffer = NS::TransferPtr(queue->newCommandBuffer());
-    buffer->enqueue();
   }
   return buffer.get();
 }

@@ -80,7 +80,6 @@ void copy_bytes(const Group* group, uint32_t thread) {
   argument<int>(group, 0)[thread] = argument<const int>(group, 1)[thread];
 }
 
-// An enqueued buffer only announces itself: it may come late, or never.
 TEST_F(Commands, EnqueuedBuffersMayBeLateOrNeverCommitted) {
   Data<int> data(64);
   auto* never = queue->commandBuffer();
