@@ -76,10 +76,6 @@ TEST_F(Commands, RunInTheOrderOfCommits) {
   EXPECT_EQ(data[63], 200);
 }
 
-void copy_bytes(const Group* group, uint32_t thread) {
-  argument<int>(group, 0)[thread] = argument<const int>(group, 1)[thread];
-}
-
 TEST_F(Commands, EnqueuedBuffersMayBeLateOrNeverCommitted) {
   Data<int> data(64);
   auto* never = queue->commandBuffer();
@@ -102,6 +98,10 @@ TEST_F(Commands, EnqueuedBuffersMayBeLateOrNeverCommitted) {
   auto last = NS::TransferPtr(queue->newCommandBuffer());
   queue.reset();
   last->enqueue();
+}
+
+void copy_bytes(const Group* group, uint32_t thread) {
+  argument<int>(group, 0)[thread] = argument<const int>(group, 1)[thread];
 }
 
 TEST_F(Commands, BytesAndOffsets) {
