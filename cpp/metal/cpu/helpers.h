@@ -12,9 +12,9 @@ class Helping {
   Helping& operator=(const Helping&) = delete;
 };
 
-// Where threads that have helped before do not help now, though they were called: they may wait for
-// a core that this thread or a helper occupies while others are idle, as Linux prefers the core of
-// who calls, a guest more so, and looks again milliseconds later. They move to another core.
+// Moves threads that were called to help and do not yet to cores where none of us runs. Linux may
+// wake a thread on the core of the one that calls it although others are idle, in a virtual machine
+// above all, whose halted cores look taken; it looks again only milliseconds later.
 void move_late_helpers();
 
 }  // namespace metal::cpu
