@@ -16,7 +16,7 @@ from .machine import Machine
 from .peers import INSTALL, Peers
 from .row import Row
 
-PAUSE = 0.05  # the peer before may spin for so long: an OpenMP thread takes 8 to 20 ms to sleep
+PAUSE = 0.05  # threads of the peer before may still spin: OpenMP's were seen to for 10 ms
 
 
 @dataclass

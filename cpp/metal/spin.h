@@ -10,15 +10,11 @@ namespace metal {
 // which should cover what a program does between two of them.
 inline constexpr auto kSpinTime = std::chrono::microseconds(50);
 
-// Whether the condition came true in that moment. Threads that have work to do go first.
+// Returns when the condition has come true, or that moment is over. Threads with work go first.
 template <typename Condition>
-bool spin_until(Condition condition) {
-  const auto start = std::chrono::steady_clock::now();
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() - start > kSpinTime) return false;
-    std::this_thread::yield();
-  }
-  return true;
+void spin_until(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + kSpinTime;
+  while (!condition() && std::chrono::steady_clock::now() <= end) std::this_thread::yield();
 }
 
 }  // namespace metal

@@ -60,9 +60,9 @@ void move_into(const cpu_set_t& cores, pid_t thread) {
 
 }  // namespace
 
-Helping::Helping() { this_helper().core = sched_getcpu(); }
+Helping::Helping() : before_(this_helper().core.exchange(sched_getcpu())) {}
 
-Helping::~Helping() { this_helper().core = kNoCore; }
+Helping::~Helping() { this_helper().core = before_; }
 
 void move_late_helpers() {
   cpu_set_t free;

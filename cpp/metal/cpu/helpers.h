@@ -3,13 +3,16 @@
 
 namespace metal::cpu {
 
-// Says that this thread helps, while it exists.
+// Says that this thread helps, while it exists; one that waits in the middle may help someone else.
 class Helping {
  public:
   Helping();
   ~Helping();
   Helping(const Helping&) = delete;
   Helping& operator=(const Helping&) = delete;
+
+ private:
+  const int before_;  // the core, if it helped already
 };
 
 // Moves threads that were called to help and do not yet to cores where none of us runs. Linux may
