@@ -6,8 +6,10 @@ namespace {
 
 using namespace testing;
 
-// Sums over `axes` by walking all elements.
-std::vector<double> sum_of(const array& a, const std::vector<int>& axes) {
+// Combines elements over `axes` by walking all of them.
+template <typename Combine>
+std::vector<double> combined(const array& a, const std::vector<int>& axes, double neutral,
+                             Combine combine) {
   auto values = doubles(a);
   Strides strides(a.ndim());
   int64_t size = 1;
@@ -16,11 +18,16 @@ std::vector<double> sum_of(const array& a, const std::vector<int>& axes) {
     strides[d] = reduced ? 0 : size;
     size *= reduced ? 1 : a.shape(d);
   }
-  std::vector<double> out(size, 0.0);
+  std::vector<double> out(size, neutral);
   for (size_t i = 0; i < values.size(); ++i) {
-    out[elem_to_loc(i, a.shape(), strides)] += values[i];
+    double& result = out[elem_to_loc(i, a.shape(), strides)];
+    result = combine(result, values[i]);
   }
   return out;
+}
+
+std::vector<double> sum_of(const array& a, const std::vector<int>& axes) {
+  return combined(a, axes, 0, std::plus<>());
 }
 
 TEST(BackendReduce, SumsOverEveryAxisSet) {
@@ -57,6 +64,31 @@ TEST(BackendReduce, LongReductionsSplit) {
   // Whole numbers up to 2048 are exact in half, so partial sums must have been kept in float.
   auto ones_half = ones({40000}, float16);
   expect_near(doubles(sum(ones_half, false)), {40000}, 1e-3);
+}
+
+// A SIMD-group reads two rows, or two parts of one.
+TEST(BackendReduce, OddAndEvenNumbersOfRows) {
+  const std::vector<std::pair<Shape, std::vector<int>>> cases = {{{1, 33}, {1}},
+                                                                 {{2, 40}, {1}},
+                                                                 {{7, 100}, {1}},
+                                                                 {{2, 9, 64}, {2}},
+                                                                 {{33, 5, 40}, {0, 2}},
+                                                                 {{3 * 8192 + 5}, {0}},
+                                                                 {{2, 5 * 8192 + 77}, {1}},
+                                                                 {{3, 100000}, {1}},
+                                                                 {{20001, 3, 40}, {0, 2}},
+                                                                 {{40, 2, 20001}, {0, 2}},
+                                                                 {{511, 64}, {1}},
+                                                                 {{1025, 96}, {1}}};
+  for (auto& [shape, axes] : cases) {
+    auto a = numbers(shape, float32, 3);
+    expect_near(doubles(sum(a, axes, false)), sum_of(a, axes), 1e-6);
+    auto half = numbers(shape, bfloat16, 3);
+    expect_near(doubles(sum(half, axes, false)), sum_of(half, axes), 1e-2);
+    auto whole = numbers(shape, int32, 1 << 15);
+    auto largest = combined(whole, axes, 0, [](double x, double y) { return std::max(x, y); });
+    expect_near(doubles(max(whole, axes, false)), largest, 0);
+  }
 }
 
 TEST(BackendReduce, ManyDimensions) {

@@ -1,6 +1,6 @@
-// Reductions in which the order of additions never changes: row (the reduced elements are contiguous:
-// a SIMD-group makes one output), column (the kept ones are contiguous) and general; in these a thread
-// makes one output.
+// Reductions in which the order of additions never changes: row (the reduced elements are
+// contiguous: a SIMD-group makes two outputs), column (the kept ones are contiguous) and general;
+// in these a thread makes one output.
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/lanes.h"
 #include "mlx/backend/metal/kernels/reduce.h"
@@ -38,35 +38,67 @@ struct Chunk {
       outer_end = p.outer;
     }
   }
+
+  uint64_t size() const {
+    return static_cast<uint64_t>(inner_end - inner_begin) * (outer_end - outer_begin);
+  }
 };
 
+// Chunks of N rows, equally long: `in` points to each row's first element.
+template <typename Op, int N, typename T, typename A>
+inline void reduce_lines(constant const ReduceParams& p, const device T* const (&in)[N],
+                         thread const Chunk* chunks, uint lane, thread A* acc) {
+  const uint length = chunks[0].inner_end - chunks[0].inner_begin;
+  for (uint o = 0; o < chunks[0].outer_end - chunks[0].outer_begin; ++o) {
+    const device T* lines[N];
+    for (int n = 0; n < N; ++n) {
+      lines[n] = in[n] + outer_offset(p, chunks[n].outer_begin + o) + chunks[n].inner_begin;
+    }
+    auto take = [&](uint i) {
+      for (int n = 0; n < N; ++n) {
+        acc[n] = Op::apply(acc[n], convert<A>((lines[n] + i)[lane]));
+      }
+    };
+    uint i = 0;
+    for (; i + kLanes <= length; i += kLanes) {
+      take(i);
+    }
+    if (i + lane < length) {
+      take(i);
+    }
+  }
+}
+
+// Memory answers two streams sooner than one: a SIMD-group reads two rows, half of them all apart.
+// Of an odd number the one in the middle is read twice.
 template <typename Op, typename T, typename U>
 [[kernel]] void reduce_row(const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
                            constant const ReduceParams& p [[buffer(2)]],
                            uint3 pos [[thread_position_in_grid]],
                            uint lane [[thread_index_in_simdgroup]]) {
   using A = compute_t<U>;
-  uint x = pos.x / kLanes;
-  uint y = pos.y % p.kept[1];
-  uint split = pos.y / p.kept[1];
-  Chunk chunk(p, split);
-  in += kept_offset(p, x, y, pos.z);
-  A acc = Op::template neutral<A>();
-  A other = acc;
-  for (uint o = chunk.outer_begin; o < chunk.outer_end; ++o) {
-    const device T* line = in + outer_offset(p, o);
-    uint i = chunk.inner_begin;
-    for (; i + 2 * kLanes <= chunk.inner_end; i += 2 * kLanes) {
-      acc = Op::apply(acc, convert<A>((line + i)[lane]));
-      other = Op::apply(other, convert<A>((line + i + kLanes)[lane]));
-    }
-    for_each_of_lane(i, chunk.inner_end, lane,
-                     [&](uint i) { acc = Op::apply(acc, convert<A>(line[i])); });
+  const uint x = pos.x / kLanes;
+  const uint y = pos.y % p.kept[1];
+  const uint split = pos.y / p.kept[1];
+  const uint other_x = p.splits > 1 ? x : x + p.kept[0] / 2;
+  const uint other_split = split + p.splits / 2;
+  const device T* rows[] = {in + kept_offset(p, x, y, pos.z),
+                            in + kept_offset(p, other_x, y, pos.z)};
+  const Chunk chunks[] = {Chunk(p, split), Chunk(p, other_split)};
+  A acc[] = {Op::template neutral<A>(), Op::template neutral<A>()};
+  if (chunks[0].size() == chunks[1].size()) {
+    reduce_lines<Op, 2>(p, rows, chunks, lane, acc);
+  } else {  // the last chunk is shorter
+    reduce_lines<Op, 1>(p, {rows[0]}, chunks, lane, acc);
+    reduce_lines<Op, 1>(p, {rows[1]}, chunks + 1, lane, acc + 1);
   }
-  acc = reduce_lanes<Op>(Op::apply(acc, other));
-  int64_t index = x + p.kept[0] * (y + static_cast<int64_t>(p.kept[1]) * pos.z);
+  acc[0] = reduce_lanes<Op>(acc[0]);
+  acc[1] = reduce_lanes<Op>(acc[1]);
   if (lane == 0) {
-    out[split * p.row + index] = convert<U>(acc);
+    const int64_t line =
+        static_cast<int64_t>(p.kept[0]) * (y + static_cast<int64_t>(p.kept[1]) * pos.z);
+    out[split * p.row + line + x] = convert<U>(acc[0]);
+    out[other_split * p.row + line + other_x] = convert<U>(acc[1]);
   }
 }
 

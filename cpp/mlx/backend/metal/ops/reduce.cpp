@@ -33,7 +33,7 @@ struct Dims {
 struct Plan {
   Layout layout;
   ReduceParams params;
-  size_t x, y, z;  // grid without splits
+  size_t x, y, z;  // grid of outputs, without splits
   size_t work;     // elements per output
 };
 
@@ -109,7 +109,7 @@ Plan make_plan(const Dims& kept, Dims reduced) {
   bool row = p.inner_stride == 1 || p.inner == 1;
   bool column = p.kept_stride[0] == 1 && lengths[0] >= 4;
   plan.layout = row && p.inner >= kLanes ? kRow : column ? kColumn : kGeneral;
-  plan.x = plan.layout == kRow ? lengths[0] * kLanes : lengths[0];  // a SIMD-group per row
+  plan.x = lengths[0];
   plan.y = lengths[1];
   plan.z = lengths[2] * lengths[3];
   plan.work = size_t(p.inner) * p.outer;
@@ -123,7 +123,7 @@ void split_work(Plan& plan) {
     p.splits = (p.inner + kRowsPerSplit - 1) / kRowsPerSplit;
     return;
   }
-  size_t threads = plan.x * plan.y * plan.z / (plan.layout == kRow ? kLanes : 1);
+  size_t threads = plan.x * plan.y * plan.z;
   if (threads >= kMaxThreadsWithSplits || plan.work < 2 * kElementsPerSplit) {
     return;
   }
@@ -145,10 +145,18 @@ void run_plan(const Plan& plan, int op, const array& in, array& out, Stream s) {
   encoder.set_input_array(in, 0);
   encoder.set_output_array(out, 1);
   encoder.set_bytes(plan.params, 2);
-  size_t work = std::max<size_t>(1, plan.work / plan.params.splits);
-  size_t lanes = plan.layout == kRow ? kLanes : 1;
-  size_t limit = std::clamp<size_t>(32768 / work * lanes, kLanes, 256);
-  dispatch_grid(encoder, plan.x, plan.y * plan.params.splits, plan.z, limit);
+  size_t x = plan.x;
+  size_t splits = plan.params.splits;
+  size_t work = plan.work / splits;  // of a thread, or of a SIMD-group
+  size_t lanes = 1;
+  if (plan.layout == kRow) {  // a SIMD-group for two rows
+    size_t& paired = splits > 1 ? splits : x;
+    paired = (paired + 1) / 2;
+    work *= 2;
+    lanes = kLanes;
+  }
+  size_t limit = std::clamp<size_t>(32768 / std::max<size_t>(1, work) * lanes, kLanes, 256);
+  dispatch_grid(encoder, x * lanes, plan.y * splits, plan.z, limit);
 }
 
 // The reduced axes last, without gaps, where the dimensions are too many for the kernels.
