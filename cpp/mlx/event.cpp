@@ -25,7 +25,9 @@ struct Event::State {
 Event::Event(Stream stream) : stream_(stream), state_(std::make_shared<State>()) {}
 
 void Event::wait() const {
-  ::metal::spin_until([this] { return is_signaled(); });
+  auto signaled = [this] { return is_signaled(); };
+  stream_.device.type == Device::gpu ? gpu::help(stream_, signaled) : cpu::help(stream_, signaled);
+  ::metal::spin_until(signaled);
   std::unique_lock lock(state_->mutex);
   auto reached = [this] { return state_->value >= value_; };
   if (auto& poll = WaitPoll::current()) {

@@ -142,6 +142,21 @@ def test_ctrl_c_interrupts_a_kernel_that_never_ends(wait):
     assert printed.split() == ["interrupted", "6.0"]
 
 
+def test_ctrl_c_interrupts_a_long_graph():
+    printed = run("""
+        x = mx.ones(2**24)
+        for _ in range(100_000):
+            x = x + 1
+        threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            mx.eval(x)
+        except KeyboardInterrupt:
+            print("interrupted")
+        print((mx.ones(3) + 1).sum().item())
+    """)
+    assert printed.split() == ["interrupted", "6.0"]
+
+
 def test_other_threads_run_while_one_waits():
     printed = run("""
         ticks = []

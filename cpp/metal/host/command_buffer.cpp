@@ -1,4 +1,4 @@
-// Command buffers: recording, execution on the queue's thread, waiting.
+// Command buffers: recording, execution on a thread of the queue's choice, waiting.
 #include "metal/host/command_buffer.h"
 
 #include <algorithm>
@@ -16,7 +16,6 @@
 namespace metal::host {
 namespace {
 
-constexpr auto kPollInterval = std::chrono::milliseconds(50);
 constexpr size_t kBlock = 4096;
 constexpr size_t kBytesAlignment = 64;
 
@@ -65,11 +64,13 @@ void CommandBufferObject::setLabel(const NS::String* label) {
 
 void CommandBufferObject::addHostTask(std::function<void()> task) {
   commands_.push_back({nullptr, {}, std::move(task)});
+  bounded_ = false;
 }
 
 void CommandBufferObject::add_launch(const PipelineObject& pipeline,
                                      const LaunchParameters& parameters) {
   commands_.push_back({&pipeline.kernel(), parameters, nullptr});
+  bounded_ &= pipeline.bounded();
 }
 
 void* CommandBufferObject::copy_bytes(const void* bytes, size_t length) {
@@ -108,20 +109,21 @@ void CommandBufferObject::commit() {
   queue_->submit(this);
 }
 
-void CommandBufferObject::execute(Stream& stream) {
+void CommandBufferObject::execute(Stream& stream, const std::function<void()>& poll) {
   status_.store(MTL::CommandBufferStatusScheduled);
   for (auto& handler : scheduled_handlers_) handler(this);
   try {
     if (refusal_) throw std::invalid_argument(*refusal_);
-    run_commands(stream);
+    run_commands(stream, poll);
   } catch (...) {
     fail_from_exception();
   }
   finish();
 }
 
-void CommandBufferObject::run_commands(Stream& stream) {
+void CommandBufferObject::run_commands(Stream& stream, const std::function<void()>& poll) {
   for (Command& command : commands_) {
+    if (poll) poll();
     if (interrupt_count() != interrupts_before_) {
       throw LaunchError(LaunchFault::Interrupted, "[CommandBuffer] Interrupted before its end");
     }
@@ -178,7 +180,9 @@ void CommandBufferObject::waitUntilScheduled() { waitUntilCompleted(); }
 
 void CommandBufferObject::waitUntilCompleted(const std::function<void()>& poll) {
   if (status_.load() < MTL::CommandBufferStatusCommitted) return;
-  spin_until([this] { return finished_.load(); });
+  auto finished = [this] { return finished_.load(); };
+  queue_->help(finished, poll);
+  spin_until(finished);
   std::unique_lock lock(mutex_);
   while (!finished_.load()) {
     if (!poll) {

@@ -3,6 +3,7 @@
 
 #include <Metal/Command.hpp>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -14,6 +15,8 @@
 #include "metal/driver.h"
 
 namespace metal::host {
+
+inline constexpr auto kPollInterval = std::chrono::milliseconds(50);  // of threads that wait
 
 class CommandBufferObject;
 class PipelineObject;
@@ -73,8 +76,10 @@ class CommandBufferObject : public MTL::CommandBuffer {
   void* copy_bytes(const void* bytes, size_t length);
   void refuse(const std::string& reason);  // the first reason fails the whole buffer
 
-  // On the queue's thread.
-  void execute(Stream& stream);
+  // Whether it has nothing but launches that end soon.
+  bool bounded() const { return bounded_; }
+  // On a thread of the queue's choice, which calls `poll` between launches, unless it is empty.
+  void execute(Stream& stream, const std::function<void()>& poll);
 
  protected:
   ~CommandBufferObject() override;
@@ -86,13 +91,14 @@ class CommandBufferObject : public MTL::CommandBuffer {
     std::function<void()> task;
   };
 
-  void run_commands(Stream& stream);
+  void run_commands(Stream& stream, const std::function<void()>& poll);
   void fail_from_exception();
   void finish();
   void release_resources();
 
   NS::SharedPtr<QueueObject> queue_;
   std::vector<Command> commands_;
+  bool bounded_ = true;
   std::vector<const NS::Object*> kept_;  // until completion
   std::vector<void*> blocks_;            // hold setBytes' copies
   char* block_next_ = nullptr;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Metal/Library.hpp>
+#include <atomic>
 #include <memory>
 
 #include "metal/driver.h"
@@ -52,12 +53,15 @@ class PipelineObject : public MTL::ComputePipelineState {
   NS::UInteger staticThreadgroupMemoryLength() const override {
     return kernel_->static_threadgroup_memory;
   }
+  void setBounded() override { bounded_ = true; }
+  bool bounded() const { return bounded_; }
   const Kernel& kernel() const { return *kernel_; }
 
  private:
   MTL::Device* device_;
   std::shared_ptr<const Kernel> kernel_;
   NS::SharedPtr<NS::String> label_;
+  std::atomic<bool> bounded_{false};
 };
 
 // For CompileOptions given through the host API; null stands for the defaults.

@@ -1,13 +1,17 @@
-// A command queue and the thread that runs its command buffers.
+// A command queue and the threads that run its command buffers: its own, and those that wait for
+// bounded ones.
 #include "metal/host/queue.h"
 
 #include <pthread.h>
 
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
+#include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -45,47 +49,107 @@ void watch_process() {
   (void)once;
 }
 
+// Kernels round in the same way whatever a program has set for its threads, and for those made by
+// them.
+class DefaultFloats {
+ public:
+  DefaultFloats() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultFloats() { std::fesetenv(&before_); }
+  DefaultFloats(const DefaultFloats&) = delete;
+  DefaultFloats& operator=(const DefaultFloats&) = delete;
+
+ private:
+  std::fenv_t before_;
+};
+
+// What a thread that waits does from time to time while it runs a command buffer. Kept until that
+// has ended is what it throws.
+struct Poll {
+  const std::function<void()>& poll;
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+  std::exception_ptr thrown = nullptr;
+
+  void operator()() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!poll || thrown || now - last < kPollInterval) return;
+    last = now;
+    try {
+      poll();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }
+};
+
 }  // namespace
 
 struct QueueObject::State {
+  using Buffer = NS::SharedPtr<CommandBufferObject>;
+
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<NS::SharedPtr<CommandBufferObject>> pending;
+  std::deque<Buffer> pending;
   std::atomic<size_t> count{0};  // of pending
-  bool sleeping = false;
+  bool busy = false;             // one of them runs
+  bool sleeping = false;         // the queue's own thread
   bool ended = false;
   bool started = false;
-  const uint32_t forks = fork_count.load();  // when it was made
+  const uint32_t forks = fork_count.load();                              // when it was made
+  const std::unique_ptr<Stream> stream = default_driver().new_stream();  // of who is busy
 
-  NS::SharedPtr<CommandBufferObject> next();
+  Buffer take();
+  Buffer next();
+  Buffer next_bounded();
+  void execute(Buffer buffer, const std::function<void()>& poll = {});
   static void run(std::shared_ptr<State> state);
 };
 
-// Null when the queue is gone.
-NS::SharedPtr<CommandBufferObject> QueueObject::State::next() {
-  spin_until([this] { return count.load() > 0; });
-  std::unique_lock lock(mutex);
-  sleeping = true;
-  changed.wait(lock, [this] { return !pending.empty() || ended; });
-  sleeping = false;
-  if (pending.empty()) return nullptr;
+// The caller holds the mutex, and is busy from here on.
+QueueObject::State::Buffer QueueObject::State::take() {
   auto buffer = std::move(pending.front());
   pending.pop_front();
   --count;
+  busy = true;
   return buffer;
+}
+
+// Null when the queue is gone.
+QueueObject::State::Buffer QueueObject::State::next() {
+  spin_until([this] { return count.load() > 0; });
+  std::unique_lock lock(mutex);
+  sleeping = true;
+  changed.wait(lock, [this] { return !busy && (!pending.empty() || ended); });
+  sleeping = false;
+  return pending.empty() ? nullptr : take();
+}
+
+// Null if somebody is busy or it is not the turn of a bounded one.
+QueueObject::State::Buffer QueueObject::State::next_bounded() {
+  std::lock_guard lock(mutex);
+  return busy || pending.empty() || !pending.front()->bounded() ? nullptr : take();
+}
+
+void QueueObject::State::execute(Buffer buffer, const std::function<void()>& poll) {
+  const DefaultFloats floats;
+  auto* pool = NS::AutoreleasePool::alloc()->init();
+  ++executing;
+  buffer->execute(*stream, poll);
+  --executing;
+  pool->drain();
+  {
+    std::lock_guard lock(mutex);
+    busy = false;
+    if (sleeping && !pending.empty()) changed.notify_one();
+  }
+  buffer.reset();  // may end the queue
 }
 
 void QueueObject::State::run(std::shared_ptr<State> state) {
   pthread_setname_np(pthread_self(), "metal queue");
-  auto stream = default_driver().new_stream();
-  while (auto buffer = state->next()) {
-    auto* pool = NS::AutoreleasePool::alloc()->init();
-    ++executing;
-    buffer->execute(*stream);
-    --executing;
-    pool->drain();
-    buffer.reset();  // may end the queue
-  }
+  while (auto buffer = state->next()) state->execute(std::move(buffer));
 }
 
 QueueObject::QueueObject(MTL::Device* device) : device_(device), state_(new State) {
@@ -102,6 +166,18 @@ QueueObject::~QueueObject() {
 MTL::CommandBuffer* QueueObject::newCommandBuffer() { return new CommandBufferObject(this); }
 
 MTL::CommandBuffer* QueueObject::commandBuffer() { return newCommandBuffer()->autorelease(); }
+
+void QueueObject::help(const std::function<bool()>& done, const std::function<void()>& poll) {
+  const auto state = state_;  // the last buffer may hold the queue
+  if (state->forks != fork_count.load()) return;
+  Poll polls{poll};
+  while (!polls.thrown && !done()) {
+    auto buffer = state->next_bounded();
+    if (!buffer) break;
+    state->execute(std::move(buffer), std::ref(polls));
+  }
+  if (polls.thrown) std::rethrow_exception(polls.thrown);
+}
 
 void QueueObject::submit(CommandBufferObject* buffer) {
   if (state_->forks != fork_count.load()) {

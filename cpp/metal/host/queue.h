@@ -1,7 +1,8 @@
-// A command queue and the thread that runs its command buffers.
+// A command queue and the threads that run its command buffers.
 #pragma once
 
 #include <Metal/Command.hpp>
+#include <functional>
 #include <memory>
 
 namespace metal::host {
@@ -15,6 +16,7 @@ class QueueObject : public MTL::CommandQueue {
   MTL::Device* device() const override { return device_; }
   MTL::CommandBuffer* commandBuffer() override;
   MTL::CommandBuffer* newCommandBuffer() override;
+  void help(const std::function<bool()>& done, const std::function<void()>& poll) override;
 
   void submit(CommandBufferObject* buffer);
 
@@ -25,7 +27,7 @@ class QueueObject : public MTL::CommandQueue {
   struct State;
 
   MTL::Device* device_;
-  std::shared_ptr<State> state_;  // shared with the thread, which may outlive the queue
+  std::shared_ptr<State> state_;  // shared with those threads, which may outlive the queue
 };
 
 }  // namespace metal::host

@@ -65,6 +65,11 @@ class CommandQueue : public NS::Referencing<CommandQueue> {
   virtual Device* device() const = 0;
   virtual CommandBuffer* commandBuffer() = 0;     // autoreleased
   virtual CommandBuffer* newCommandBuffer() = 0;  // not in metal-cpp: the caller owns it
+
+  // Not in metal-cpp. Runs the command buffers that are next on the caller's thread, which would
+  // only wait for them otherwise, until `done`. Returns earlier if another thread runs one, or if
+  // the next one has host tasks or launches that are not bounded. `poll` as above, or empty.
+  virtual void help(const std::function<bool()>& done, const std::function<void()>& poll) = 0;
 };
 
 }  // namespace MTL

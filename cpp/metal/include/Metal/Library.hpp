@@ -88,6 +88,10 @@ class ComputePipelineState : public NS::Referencing<ComputePipelineState> {
   virtual NS::UInteger maxTotalThreadsPerThreadgroup() const = 0;
   virtual NS::UInteger threadExecutionWidth() const = 0;
   virtual NS::UInteger staticThreadgroupMemoryLength() const = 0;
+
+  // Not in metal-cpp. Promises that every launch ends soon: the thread that waits for it may run it
+  // itself.
+  virtual void setBounded() = 0;
 };
 
 }  // namespace MTL

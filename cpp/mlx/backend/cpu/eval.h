@@ -1,6 +1,8 @@
 // What the array core asks of the backend that runs a stream of the host.
 #pragma once
 
+#include <functional>
+
 #include "mlx/array.h"
 #include "mlx/event.h"
 #include "mlx/stream.h"
@@ -16,6 +18,9 @@ void eval(array& arr);
 
 // Starts what eval has only collected.
 void finalize(Stream stream);
+
+// The caller, which waits for `done`, runs what the stream has next as far as it may.
+void help(Stream stream, const std::function<bool()>& done);
 
 // Waits until everything on the stream has run.
 void synchronize(Stream stream);

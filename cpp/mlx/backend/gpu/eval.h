@@ -22,6 +22,9 @@ void eval(array& arr);
 // Commits what is encoded on the stream.
 void finalize(Stream stream);
 
+// The caller, which waits for `done`, runs what the stream has next as far as it may.
+void help(Stream stream, const std::function<bool()>& done);
+
 // Commits, and waits until everything on the stream has run.
 void synchronize(Stream stream);
 

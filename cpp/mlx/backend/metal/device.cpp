@@ -154,6 +154,9 @@ MTL::ComputePipelineState* Device::get_kernel(const std::string& base_name, MTL:
     throw std::runtime_error("[metal::Device] Unable to compile the kernel " + base_name + ": " +
                              describe(error));
   }
+  if (library == find_library("mlx")) {  // loops of the core's own kernels are bounded by shapes
+    kernel->setBounded();
+  }
   return kernel.get();
 }
 

@@ -8,6 +8,7 @@
 #include "mlx/backend/metal/device.h"
 #include "mlx/backend/metal/metal.h"
 #include "mlx/backend/metal/stream_state.h"
+#include "mlx/interrupt.h"
 #include "mlx/primitives/primitive.h"
 
 namespace mlx::core {
@@ -37,6 +38,10 @@ void finalize_stream(Stream stream) {
   auto& state = state_of(stream);
   std::lock_guard lock(state.mutex);
   state.commit();
+}
+
+void help_stream(Stream stream, const std::function<bool()>& done) {
+  state_of(stream).queue->help(done, WaitPoll::current());
 }
 
 void synchronize_stream(Stream stream) {
@@ -75,6 +80,7 @@ void eval(array& arr) {
 }
 
 void finalize(Stream stream) { finalize_stream(stream); }
+void help(Stream stream, const std::function<bool()>& done) { help_stream(stream, done); }
 void synchronize(Stream stream) { synchronize_stream(stream); }
 void wait(Stream stream, const Event& event) { wait_on(stream, event); }
 void signal(Stream stream, const Event& event) { signal_on(stream, event); }
@@ -93,6 +99,7 @@ void eval(array& arr) {
 }
 
 void finalize(Stream stream) { finalize_stream(stream); }
+void help(Stream stream, const std::function<bool()>& done) { help_stream(stream, done); }
 void synchronize(Stream stream) { synchronize_stream(stream); }
 void wait(Stream stream, const Event& event) { wait_on(stream, event); }
 void signal(Stream stream, const Event& event) { signal_on(stream, event); }
