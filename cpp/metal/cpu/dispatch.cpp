@@ -108,32 +108,22 @@ bool writes_what_it_shares(const FunctionInfo& function, const LaunchParameters&
   });
 }
 
-// How many threadgroups of a row make one of at most so many threads.
-uint32_t joined_groups(const LaunchParameters& parameters, uint64_t most_threads) {
+// How many threadgroups of a row run as one, so that what each costs by itself is paid less often,
+// and what is fetched for the next one has time to arrive.
+uint32_t joined_groups(const CpuKernel& kernel, const LaunchParameters& parameters) {
+  const auto& size = parameters.threads_per_threadgroup;
+  if (!kernel.threads_are_free || size[1] != 1 || size[2] != 1) return 1;
+  const bool ordered = !VisitOrder(parameters, 1).natural();
+  const uint64_t most = ordered ? kOrderedThreads : kMaxJoinedThreads;
   const uint64_t rows = uint64_t{parameters.threads_per_grid[1]} * parameters.threads_per_grid[2];
   const uint64_t row = parameters.threads_per_grid[0];
-  const bool ordered = !VisitOrder(parameters, 1).natural();
   uint32_t joined = 1;
-  for (uint64_t length = uint64_t{2} * parameters.threads_per_threadgroup[0];
-       length <= std::min(most_threads, row) &&
-       row / length * rows >= kGroupsPerCore * parallel_width() &&
+  for (uint64_t length = uint64_t{2} * size[0];
+       length <= std::min(most, row) && row / length * rows >= kGroupsPerCore * parallel_width() &&
        !(ordered && VisitOrder(parameters, 2 * joined).natural());
        length *= 2)
     joined *= 2;
   return joined;
-}
-
-// How many run as one, so that what each costs by itself is paid less often.
-uint32_t joined_groups(const CpuKernel& kernel, const LaunchParameters& parameters) {
-  const auto& size = parameters.threads_per_threadgroup;
-  if (!kernel.threads_are_free || size[1] != 1 || size[2] != 1) return 1;
-  if (!VisitOrder(parameters, 1).natural()) return joined_groups(parameters, kOrderedThreads);
-  const uint32_t joined = joined_groups(parameters, kMaxJoinedThreads);
-  const uint32_t row = joined * size[0];
-  if (row <= kMaxThreadsPerThreadgroup) return joined;
-  // What is fetched for the next threadgroup must not be pushed out until then.
-  const bool fetches = kernel.code_for({row, 1, 1}, row).fetches;
-  return fetches ? joined_groups(parameters, kMaxThreadsPerThreadgroup) : joined;
 }
 
 }  // namespace

@@ -351,8 +351,12 @@ void MemoryWidener::prefetch(llvm::IntrinsicInst& hint) {
     b_.Insert(copy);
   };
   for (int64_t offset = lowest; offset < highest; offset += kLine) fetch(offset);
-  // It may end in one more; a stream goes on there with the next unit.
-  if (!is_of_stream(hint)) fetch(highest);
+  if (is_of_stream(hint)) return;  // which goes on with the next unit
+  // It ends in one more if it starts within one.
+  Value* start = b_.CreatePtrToInt(w_.first(pointer), b_.getInt64Ty());
+  start = b_.CreateAdd(start, b_.getInt64(lowest % kLine));
+  Value* aligned = b_.CreateICmpEQ(b_.CreateAnd(start, kLine - 1), b_.getInt64(0));
+  w_.branch(aligned, [] {}, [&] { fetch(highest); });
 }
 
 // See block_operations.h for which copies there are.

@@ -1,0 +1,41 @@
+; RUN: widen 32
+; Neighbours ask for each line once; for the one where a block ends if it starts within a line.
+; CHECK-LABEL: define internal void @block.wide
+; CHECK: call void @llvm.prefetch.p1(ptr addrspace(1)
+; CHECK: call void @llvm.prefetch.p1(ptr addrspace(1)
+; CHECK: %[[WITHIN:.*]] = and i64 %{{.*}}, 63
+; CHECK: %[[ALIGNED:.*]] = icmp eq i64 %[[WITHIN]], 0
+; CHECK: br i1 %[[ALIGNED]], label %either.yes, label %either.no
+; CHECK: either.no:
+; CHECK: %[[END:.*]] = getelementptr i8, ptr addrspace(1) %{{.*}}, i64 124
+; CHECK: call void @llvm.prefetch.p1(ptr addrspace(1) %[[END]]
+define void @block(ptr addrspace(1) %in, i32 %x) {
+  %index = zext i32 %x to i64
+  %at = getelementptr float, ptr addrspace(1) %in, i64 %index
+  call void @llvm.prefetch.p1(ptr addrspace(1) %at, i32 0, i32 2, i32 1)
+  ret void
+}
+
+; A stream goes on with the next unit.
+; CHECK-LABEL: define internal void @stream.wide
+; CHECK-COUNT-2: call void @llvm.prefetch.p1
+; CHECK-NOT: prefetch
+; CHECK: ret void
+define void @stream(ptr addrspace(1) %in, i32 %x) {
+  %index = zext i32 %x to i64
+  %at = getelementptr float, ptr addrspace(1) %in, i64 %index
+  call void @llvm.prefetch.p1(ptr addrspace(1) %at, i32 0, i32 3, i32 1)
+  ret void
+}
+
+; Lanes all over memory are not worth the while.
+; CHECK-LABEL: define internal void @anywhere.wide
+; CHECK-NOT: prefetch
+; CHECK: ret void
+define void @anywhere(ptr addrspace(1) %in, i32 %v) {
+  %index = zext i32 %v to i64
+  %at = getelementptr float, ptr addrspace(1) %in, i64 %index
+  call void @llvm.prefetch.p1(ptr addrspace(1) %at, i32 0, i32 2, i32 1)
+  ret void
+}
+declare void @llvm.prefetch.p1(ptr addrspace(1), i32, i32, i32)
