@@ -60,6 +60,7 @@ class Kernel {
   FunctionInfo info;
   uint32_t max_total_threads = kMaxThreadsPerThreadgroup;  // per threadgroup
   uint32_t static_threadgroup_memory = 0;                  // bytes
+  bool repeats = true;  // whether a thread may come to an instruction twice
 };
 
 // How often interrupt() has been called.

@@ -12,6 +12,7 @@
 #include "metal/cpu/lower.h"
 #include "metal/cpu/optimizer.h"
 #include "metal/cpu/processor.h"
+#include "metal/cpu/repetition.h"
 #include "metal/cpu/vectorizer/vectorize.h"
 
 namespace metal::cpu {
@@ -164,6 +165,7 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   module->setDataLayout(target->createDataLayout());
   traits.static_threadgroup_memory = size_of_threadgroup_variables(*module);
   traits.natural_width = natural_width(*target);
+  traits.repeats = may_repeat(*module);
   return traits;
 }
 

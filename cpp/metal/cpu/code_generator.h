@@ -24,6 +24,7 @@ struct KernelTraits {
   Cooperation cooperation = Cooperation::None;
   uint32_t static_threadgroup_memory = 0;  // bytes
   uint32_t natural_width = 1;              // lanes that suit the processor
+  bool repeats = true;                     // see may_repeat
 };
 
 inline constexpr const char* kEntrySymbol = "kernel_entry";

@@ -86,6 +86,7 @@ std::shared_ptr<const Kernel> make_kernel(std::shared_ptr<CpuKernel> code, Funct
   kernel->info = std::move(info);
   kernel->max_total_threads = code->max_total_threads;
   kernel->static_threadgroup_memory = code->static_threadgroup_memory;
+  kernel->repeats = code->repeats;
   kernel->code = std::move(code);
   return kernel;
 }

@@ -31,7 +31,7 @@ std::atomic<uint64_t> fallbacks{0};
 // A cache entry is some numbers, why there is no vector code, the general code, and the object
 // file.
 constexpr size_t kCodeNumbers = 5;
-constexpr size_t kTraitNumbers = 3;
+constexpr size_t kTraitNumbers = 4;
 
 template <size_t N>
 std::string to_text(const uint32_t (&numbers)[N]) {
@@ -69,13 +69,13 @@ KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
   if (auto entry = compiler::cache_load(key); entry && entry->size() == kTraitNumbers * 4) {
     uint32_t numbers[kTraitNumbers];
     std::memcpy(numbers, entry->data(), sizeof(numbers));
-    return {static_cast<Cooperation>(numbers[0]), numbers[1], numbers[2]};
+    return {static_cast<Cooperation>(numbers[0]), numbers[1], numbers[2], numbers[3] != 0};
   }
   KernelTraits traits;
   compiler::run_guarded([&] { traits = find_traits(function, constants); });
-  compiler::cache_store(
-      key, to_text<kTraitNumbers>({static_cast<uint32_t>(traits.cooperation),
-                                   traits.static_threadgroup_memory, traits.natural_width}));
+  compiler::cache_store(key, to_text<kTraitNumbers>({static_cast<uint32_t>(traits.cooperation),
+                                                     traits.static_threadgroup_memory,
+                                                     traits.natural_width, traits.repeats}));
   return traits;
 }
 
@@ -111,6 +111,7 @@ class LoadedKernel : public CpuKernel {
     if (function.max_total_threads) max_total_threads = std::min(function.max_total_threads, 1024u);
     threads_are_free = traits_.cooperation == Cooperation::None && static_threadgroup_memory == 0 &&
                        !knows_threadgroup(function);
+    repeats = traits_.repeats;
   }
 
   const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row) const override {

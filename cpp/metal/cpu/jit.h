@@ -35,6 +35,7 @@ struct CpuKernel {
   uint32_t max_total_threads = 1024;       // per threadgroup
   // Threads do nothing together and do not know their threadgroup, which may then be any other.
   bool threads_are_free = false;
+  bool repeats = true;  // a thread may come to an instruction twice
 };
 
 // Throws std::invalid_argument for constants that do not fit. Thread-safe. With `reference`, one

@@ -70,7 +70,11 @@ void CommandBufferObject::addHostTask(std::function<void()> task) {
 void CommandBufferObject::add_launch(const PipelineObject& pipeline,
                                      const LaunchParameters& parameters) {
   commands_.push_back({&pipeline.kernel(), parameters, nullptr});
-  bounded_ &= pipeline.bounded();
+  uint64_t threads = 1;
+  for (uint32_t count : parameters.threads_per_grid) {
+    threads = std::min(threads * count, kFewThreads + 1);
+  }
+  bounded_ &= pipeline.bounded(threads);
 }
 
 void* CommandBufferObject::copy_bytes(const void* bytes, size_t length) {

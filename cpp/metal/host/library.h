@@ -42,6 +42,9 @@ class FunctionObject : public MTL::Function {
   NS::SharedPtr<NS::String> label_;
 };
 
+// So many run straight code in less than a second.
+inline constexpr uint64_t kFewThreads = uint64_t{1} << 26;
+
 class PipelineObject : public MTL::ComputePipelineState {
  public:
   PipelineObject(MTL::Device* device, std::shared_ptr<const Kernel> kernel);
@@ -54,7 +57,10 @@ class PipelineObject : public MTL::ComputePipelineState {
     return kernel_->static_threadgroup_memory;
   }
   void setBounded() override { bounded_ = true; }
-  bool bounded() const { return bounded_; }
+  // Whether a launch of so many threads ends soon.
+  bool bounded(uint64_t threads) const {
+    return bounded_ || (!kernel_->repeats && threads <= kFewThreads);
+  }
   const Kernel& kernel() const { return *kernel_; }
 
  private:

@@ -68,7 +68,8 @@ class CommandQueue : public NS::Referencing<CommandQueue> {
 
   // Not in metal-cpp. Runs the command buffers that are next on the caller's thread, which would
   // only wait for them otherwise, until `done`. Returns earlier if another thread runs one, or if
-  // the next one has host tasks or launches that are not bounded. `poll` as above, or empty.
+  // the next one has host tasks or launches that may take long: those that are not bounded, unless
+  // their kernels have no loops and the threads are not too many. `poll` as above, or empty.
   virtual void help(const std::function<bool()>& done, const std::function<void()>& poll) = 0;
 };
 

@@ -79,6 +79,48 @@ TEST_F(Help, WhoWaitsRunsWhatIsBounded) {
   EXPECT_EQ(runs_here(bounded(note_thread).get(), /*with_task=*/true), 0);
 }
 
+TEST_F(Help, StraightCodeOfNotTooManyThreadsIsBounded) {
+  NS::Error* error = nullptr;
+  auto library = NS::TransferPtr(
+      device()->newLibrary(NS::String::string(R"(
+        #include <metal_stdlib>
+        kernel void straight(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+          if (i == 0) out[i] = metal::exp(float(i));
+        }
+        kernel void loop(device float* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+          for (; out[i] < 0; out[i] += 1) {}
+        })",
+                                              NS::UTF8StringEncoding),
+                           static_cast<const MTL::CompileOptions*>(nullptr), &error));
+  ASSERT_TRUE(library) << error->localizedDescription()->utf8String();
+  Data<float> out(1);
+  // Whether this thread runs one of a few launches of so many threads.
+  auto is_bounded = [&](const char* name, MTL::Size grid) {
+    auto function =
+        NS::TransferPtr(library->newFunction(NS::String::string(name, NS::UTF8StringEncoding)));
+    auto kernel = NS::TransferPtr(device()->newComputePipelineState(function.get(), &error));
+    bool here = false;
+    for (int i = 0; i < 20 && !here; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      auto commands = NS::TransferPtr(queue->newCommandBuffer());
+      auto* encoder = commands->computeCommandEncoder();
+      encoder->setComputePipelineState(kernel.get());
+      encoder->setBuffer(out, 0, 0);
+      encoder->dispatchThreads(grid, {64, 1, 1});
+      commands->addCompletedHandler([&, waiting = pthread_self()](MTL::CommandBuffer*) {
+        here = pthread_equal(waiting, pthread_self()) != 0;
+      });
+      commands->commit();
+      commands->waitUntilCompleted();
+      EXPECT_EQ(commands->status(), MTL::CommandBufferStatusCompleted);
+    }
+    return here;
+  };
+  EXPECT_TRUE(is_bounded("straight", {64, 1, 1}));
+  EXPECT_FALSE(is_bounded("straight", {1 << 9, 1 << 9, 1 << 9}));
+  EXPECT_FALSE(is_bounded("loop", {1, 1, 1}));
+}
+
 TEST_F(Help, KernelsRoundAsAlways) {
   const int before = std::fegetround();
   std::fesetround(FE_UPWARD);  // which a new queue's thread inherits
