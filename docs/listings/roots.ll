@@ -269,7 +269,7 @@ z.loop.preheader:                                 ; preds = %entry
   %8 = icmp eq i32 %3, 0
   %9 = icmp eq i32 %6, 0
   %10 = getelementptr inbounds i8, ptr %group, i64 16
-  %.not1.not = icmp eq i32 %6, %1
+  %.not.not = icmp eq i32 %6, %1
   br label %z.loop
 
 z.loop:                                           ; preds = %z.loop.preheader, %y.done
@@ -360,7 +360,7 @@ kernel.body.wide.exit:                            ; preds = %either.no.i, %eithe
   br i1 %49, label %x.loop, label %x.done
 
 x.done:                                           ; preds = %kernel.body.wide.exit, %y.loop
-  br i1 %.not1.not, label %rest.done, label %rest.loop
+  br i1 %.not.not, label %rest.done, label %rest.loop
 
 rest.loop:                                        ; preds = %x.done, %rest.loop
   %rest = phi i32 [ %51, %rest.loop ], [ %6, %x.done ]

@@ -50,17 +50,23 @@ llvm::FunctionPassManager loop_passes() {
   return passes;
 }
 
+llvm::FunctionToLoopPassAdaptor hoisting() {
+  llvm::LoopPassManager passes;
+  passes.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  return llvm::createFunctionToLoopPassAdaptor(std::move(passes), /*UseMemorySSA=*/true);
+}
+
 llvm::FunctionPassManager wide_passes() {
-  llvm::LoopPassManager loops;
-  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  // What all turns of a loop read, before it is moved to where only some need it.
+  passes.addPass(hoisting());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(LoopMemoryPass());
   passes.addPass(JoinProductsPass());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
+  passes.addPass(hoisting());
   passes.addPass(llvm::GVNPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
