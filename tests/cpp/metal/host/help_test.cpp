@@ -173,8 +173,7 @@ TEST_F(Help, OrderHoldsWhoeverRuns) {
         encoder->dispatchThreads({1000, 1, 1}, {100, 1, 1});
         if ((i + t) % 5 == 0) commands->addHostTask([&] { data[0] += 1; });
         commands->commit();
-        if (i % 2 == 0) commands->waitUntilCompleted();
-        if (i == kTurns - 1) commands->waitUntilCompleted();
+        if (i % 2 == 0 || i == kTurns - 1) commands->waitUntilCompleted();
       }
     });
   }

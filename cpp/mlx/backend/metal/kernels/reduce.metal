@@ -54,18 +54,11 @@ inline void reduce_lines(constant const ReduceParams& p, const device T* const (
     for (int n = 0; n < N; ++n) {
       lines[n] = in[n] + outer_offset(p, chunks[n].outer_begin + o) + chunks[n].inner_begin;
     }
-    auto take = [&](uint i) {
+    for_each_of_lane(0, length, lane, [&](uint i) {
       for (int n = 0; n < N; ++n) {
-        acc[n] = Op::apply(acc[n], convert<A>((lines[n] + i)[lane]));
+        acc[n] = Op::apply(acc[n], convert<A>(lines[n][i]));
       }
-    };
-    uint i = 0;
-    for (; i + kLanes <= length; i += kLanes) {
-      take(i);
-    }
-    if (i + lane < length) {
-      take(i);
-    }
+    });
   }
 }
 
