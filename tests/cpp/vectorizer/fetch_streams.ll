@@ -7,7 +7,7 @@
 ; CHECK: %[[NONE:.*]] = icmp eq i64 %[[STRIDE]], 0
 ; CHECK: %[[BYTES:.*]] = select i1 %[[NONE]], i64 4096, i64 %[[VISIT]]
 ; CHECK: %[[AHEAD:.*]] = getelementptr i8, ptr addrspace(1) %first, i64 %[[BYTES]]
-; CHECK-NEXT: call void @llvm.prefetch.p1(ptr addrspace(1) %[[AHEAD]], i32 0, i32 3, i32 1)
+; CHECK-NEXT: call void @llvm.prefetch.p1(ptr addrspace(1) %[[AHEAD]], i32 0, i32 3, i32 1), !simd.stream
 ; CHECK-NEXT: %a = load float, ptr addrspace(1) %first
 ; CHECK-NOT: prefetch
 ; CHECK: ret void

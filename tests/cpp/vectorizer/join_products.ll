@@ -10,8 +10,8 @@ declare void @simd.multiply.accumulate(ptr nocapture, ptr nocapture, ptr nocaptu
 ; CHECK: %[[ROWS:.*]] = shufflevector <16 x i32> %[[UPPER]], <16 x i32> zeroinitializer, <16 x i32> <i32 0, i32 16, i32 1, i32 17, i32 8, i32 24, i32 9, i32 25, i32 2, i32 18, i32 3, i32 19, i32 10, i32 26, i32 11, i32 27>
 ; CHECK: store <16 x i32> %[[ROWS]], ptr %{{.*}}, align 64
 ; CHECK-COUNT-3: store <16 x i32>
-; CHECK: call void @simd.row.products.2x2.32.32(ptr %[[A:rows[0-9]*]], ptr %[[D:rows[0-9]*]], ptr %{{rows[0-9]*}}, ptr %{{rows[0-9]*}}, ptr %[[C:rows[0-9]*]],
-; CHECK-NEXT: call void @simd.row.products.2x1.32.32(ptr %[[A]], ptr %[[D]], ptr
+; CHECK: call void @simd.row.products.2x2x1.32.32(ptr %[[A:rows[0-9]*]], ptr %[[D:rows[0-9]*]], ptr %{{rows[0-9]*}}, ptr %{{rows[0-9]*}}, ptr %[[C:rows[0-9]*]],
+; CHECK-NEXT: call void @simd.row.products.2x1x1.32.32(ptr %[[A]], ptr %[[D]], ptr
 ; CHECK-NEXT: getelementptr i8, ptr %[[C]], i64 0
 ; CHECK-COUNT-4: load <16 x i32>, ptr
 ; CHECK: %[[EVEN:.*]] = shufflevector <16 x i32> %{{.*}}, <16 x i32> %{{.*}}, <16 x i32> <i32 0, i32 2, i32 8, i32 10, i32 16, i32 18, i32 24, i32 26, i32 4, i32 6, i32 12, i32 14, i32 20, i32 22, i32 28, i32 30>
@@ -54,9 +54,13 @@ define void @tile(ptr addrspace(1) %sums) {
   store <32 x float> %after, ptr addrspace(1) %sums
   ret void
 }
-; Not if one needs the result of the other, or something comes between them.
+; Not if one needs the result of the other, or something comes between them. What is added to the
+; same sum is one call.
 ; CHECK-LABEL: define void @one_after_the_other
-; CHECK-COUNT-4: call void @simd.row.products.1x1.32.32(
+; CHECK: call void @simd.row.products.1x1x1.32.32(ptr %[[A:.*]], ptr %[[B:.*]], ptr %[[C:.*]])
+; CHECK-NEXT: call void @simd.row.products.1x1x2.32.32(ptr %[[A]], ptr %[[C]], ptr %[[A]], ptr %[[B]], ptr %[[D:.*]])
+; CHECK: load <16 x i32>
+; CHECK: call void @simd.row.products.1x1x1.32.32(ptr %[[A]], ptr %[[B]], ptr %[[C]])
 ; CHECK-NEXT: ret void
 define void @one_after_the_other(ptr addrspace(1) %out) {
   %a0 = alloca <32 x float>, align 128
@@ -73,6 +77,84 @@ define void @one_after_the_other(ptr addrspace(1) %out) {
   %sum = load <32 x float>, ptr %d0
   store <32 x float> %sum, ptr addrspace(1) %out
   call void @simd.multiply.accumulate(ptr %a0, ptr %a1, ptr %b0, ptr %b1, ptr %c0, ptr %c1)
+  ret void
+}
+; Two A times two B, twice: what is read and stored in between is nothing to the first products.
+; CHECK-LABEL: define void @twice(
+; CHECK: call void @simd.row.products.2x2x2.32.32(ptr %[[A:.*]], ptr %[[D:.*]], ptr %[[B:.*]], ptr %[[E:.*]], ptr %[[F:.*]], ptr %[[A]], ptr %[[B]], ptr %[[F]], ptr %{{.*}}, ptr %{{.*}}, ptr %{{.*}}, ptr %{{.*}})
+; CHECK-NEXT: ret void
+define void @twice(ptr addrspace(1) %in) {
+  %a0 = alloca <32 x float>, align 128
+  %a1 = alloca <32 x float>, align 128
+  %d0 = alloca <32 x float>, align 128
+  %d1 = alloca <32 x float>, align 128
+  %b0 = alloca <32 x float>, align 128
+  %b1 = alloca <32 x float>, align 128
+  %e0 = alloca <32 x float>, align 128
+  %e1 = alloca <32 x float>, align 128
+  %f0 = alloca <32 x float>, align 128
+  %f1 = alloca <32 x float>, align 128
+  %cab0 = alloca <32 x float>, align 128
+  %cab1 = alloca <32 x float>, align 128
+  %cae0 = alloca <32 x float>, align 128
+  %cae1 = alloca <32 x float>, align 128
+  %cdb0 = alloca <32 x float>, align 128
+  %cdb1 = alloca <32 x float>, align 128
+  %cde0 = alloca <32 x float>, align 128
+  %cde1 = alloca <32 x float>, align 128
+  call void @simd.multiply.accumulate(ptr %a0, ptr %a1, ptr %b0, ptr %b1, ptr %cab0, ptr %cab1)
+  call void @simd.multiply.accumulate(ptr %a0, ptr %a1, ptr %e0, ptr %e1, ptr %cae0, ptr %cae1)
+  call void @simd.multiply.accumulate(ptr %d0, ptr %d1, ptr %b0, ptr %b1, ptr %cdb0, ptr %cdb1)
+  call void @simd.multiply.accumulate(ptr %d0, ptr %d1, ptr %e0, ptr %e1, ptr %cde0, ptr %cde1)
+  %read = load <32 x float>, ptr addrspace(1) %in
+  store <32 x float> %read, ptr %f0
+  store <32 x float> %read, ptr %f1
+  call void @simd.multiply.accumulate(ptr %f0, ptr %f1, ptr %b0, ptr %b1, ptr %cab0, ptr %cab1)
+  call void @simd.multiply.accumulate(ptr %f0, ptr %f1, ptr %f0, ptr %f1, ptr %cae0, ptr %cae1)
+  call void @simd.multiply.accumulate(ptr %a0, ptr %a1, ptr %b0, ptr %b1, ptr %cdb0, ptr %cdb1)
+  call void @simd.multiply.accumulate(ptr %a0, ptr %a1, ptr %f0, ptr %f1, ptr %cde0, ptr %cde1)
+  ret void
+}
+; Not if it is one of their operands that is stored, or a sum that is read.
+; CHECK-LABEL: define void @between(
+; CHECK-COUNT-3: call void @simd.row.products.1x1x1.32.32(
+; CHECK: ret void
+define void @between(ptr addrspace(1) %in) {
+  %a0 = alloca <32 x float>, align 128
+  %a1 = alloca <32 x float>, align 128
+  %b0 = alloca <32 x float>, align 128
+  %b1 = alloca <32 x float>, align 128
+  %c0 = alloca <32 x float>, align 128
+  %c1 = alloca <32 x float>, align 128
+  call void @simd.multiply.accumulate(ptr %a0, ptr %a1, ptr %b0, ptr %b1, ptr %c0, ptr %c1)
+  %read = load <32 x float>, ptr addrspace(1) %in
+  store <32 x float> %read, ptr %a0
+  store <32 x float> %read, ptr %a1
+  call void @simd.multiply.accumulate(ptr %a0, ptr %a1, ptr %b0, ptr %b1, ptr %c0, ptr %c1)
+  %sum = load <32 x float>, ptr %c0
+  store <32 x float> %sum, ptr addrspace(1) %in
+  call void @simd.multiply.accumulate(ptr %a0, ptr %a1, ptr %b0, ptr %b1, ptr %c0, ptr %c1)
+  ret void
+}
+; Nor where the second time is not the same block.
+; CHECK-LABEL: define void @other_block(
+; CHECK: call void @simd.row.products.1x2x1.32.32(
+; CHECK-NEXT: call void @simd.row.products.1x1x1.32.32(
+; CHECK-NEXT: ret void
+define void @other_block() {
+  %a0 = alloca <32 x float>, align 128
+  %a1 = alloca <32 x float>, align 128
+  %b0 = alloca <32 x float>, align 128
+  %b1 = alloca <32 x float>, align 128
+  %e0 = alloca <32 x float>, align 128
+  %e1 = alloca <32 x float>, align 128
+  %c0 = alloca <32 x float>, align 128
+  %c1 = alloca <32 x float>, align 128
+  %d0 = alloca <32 x float>, align 128
+  %d1 = alloca <32 x float>, align 128
+  call void @simd.multiply.accumulate(ptr %a0, ptr %a1, ptr %b0, ptr %b1, ptr %c0, ptr %c1)
+  call void @simd.multiply.accumulate(ptr %a0, ptr %a1, ptr %e0, ptr %e1, ptr %d0, ptr %d1)
+  call void @simd.multiply.accumulate(ptr %a0, ptr %a1, ptr %e0, ptr %e1, ptr %c0, ptr %c1)
   ret void
 }
 ; The lanes' elements stay where they are if a part of a matrix is read by itself, or only one of
@@ -108,9 +190,9 @@ define void @one_kind() {
 ; CHECK-LABEL: define void @in_place(
 ; CHECK: %[[START:.*]] = getelementptr i8, ptr addrspace(3) %left.at0, i64 0
 ; CHECK-NEXT: %[[ROW:.*]] = addrspacecast ptr addrspace(3) %[[START]] to ptr
-; CHECK: call void @simd.row.products.1x1.80.32(ptr %[[ROW]], ptr %{{rows.*}}, ptr %{{rows.*}})
+; CHECK: call void @simd.row.products.1x1x1.80.32(ptr %[[ROW]], ptr %{{rows.*}}, ptr %{{rows.*}})
 ; CHECK: store float 0.000000e+00, ptr addrspace(3) %memory
-; CHECK-NEXT: call void @simd.row.products.1x1.32.32(
+; CHECK-NEXT: call void @simd.row.products.1x1x1.32.32(
 define void @in_place(ptr addrspace(3) %memory) {
   %a0 = alloca <32 x float>, align 128
   %a1 = alloca <32 x float>, align 128
@@ -151,7 +233,7 @@ define void @in_place(ptr addrspace(3) %memory) {
   ret void
 }
 ; An element of A, repeated, times a row of both B.
-; CHECK-LABEL: define internal void @simd.row.products.2x2.32.32(
+; CHECK-LABEL: define internal void @simd.row.products.2x2x1.32.32(
 ; CHECK: %[[ROW0:.*]] = load <8 x float>, ptr %{{.*}}, align 4
 ; CHECK: %[[ROW1:.*]] = load <8 x float>, ptr %{{.*}}, align 4
 ; CHECK: shufflevector <8 x float> %[[ROW0]], <8 x float> %[[ROW1]], <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8,
@@ -159,5 +241,5 @@ define void @in_place(ptr addrspace(3) %memory) {
 ; CHECK: insertelement <16 x float> poison, float %[[ELEMENT]], i64 0
 ; CHECK-COUNT-128: call <16 x float> @llvm.fmuladd.v16f32
 ; CHECK-NOT: call {{.*}}@llvm.fmuladd
-; CHECK-LABEL: define internal void @simd.row.products.2x1.32.32(
+; CHECK-LABEL: define internal void @simd.row.products.2x1x1.32.32(
 ; CHECK-COUNT-128: call <8 x float> @llvm.fmuladd.v8f32

@@ -16,15 +16,28 @@ define void @block(ptr addrspace(1) %in, i32 %x) {
   ret void
 }
 
-; A stream goes on with the next unit.
+; A stream goes on with the next unit; what all lanes read is none.
 ; CHECK-LABEL: define internal void @stream.wide
 ; CHECK-COUNT-2: call void @llvm.prefetch.p1
 ; CHECK-NOT: prefetch
 ; CHECK: ret void
 define void @stream(ptr addrspace(1) %in, i32 %x) {
+  call void @llvm.prefetch.p1(ptr addrspace(1) %in, i32 0, i32 3, i32 1), !simd.stream !0
   %index = zext i32 %x to i64
   %at = getelementptr float, ptr addrspace(1) %in, i64 %index
-  call void @llvm.prefetch.p1(ptr addrspace(1) %at, i32 0, i32 3, i32 1)
+  call void @llvm.prefetch.p1(ptr addrspace(1) %at, i32 0, i32 3, i32 1), !simd.stream !0
+  ret void
+}
+
+; One address is one line, aligned or not.
+; CHECK-LABEL: define internal void @one.wide
+; CHECK: call void @llvm.prefetch.p1(ptr addrspace(1) %{{.*}}, i32 0, i32 2, i32 1)
+; CHECK: call void @llvm.prefetch.p1(ptr addrspace(1) %{{.*}}, i32 0, i32 3, i32 1)
+; CHECK-NOT: prefetch
+; CHECK: ret void
+define void @one(ptr addrspace(1) %in) {
+  call void @llvm.prefetch.p1(ptr addrspace(1) %in, i32 0, i32 2, i32 1)
+  call void @llvm.prefetch.p1(ptr addrspace(1) %in, i32 0, i32 3, i32 1)
   ret void
 }
 
@@ -39,3 +52,4 @@ define void @anywhere(ptr addrspace(1) %in, i32 %v) {
   ret void
 }
 declare void @llvm.prefetch.p1(ptr addrspace(1), i32, i32, i32)
+!0 = !{}

@@ -5,6 +5,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "metal/cpu/group_access.h"
 #include "metal/cpu/vectorizer/buffers.h"
@@ -15,6 +16,7 @@ namespace metal::cpu {
 namespace {
 
 constexpr uint64_t kPage = 4096;
+constexpr const char* kStream = "simd.stream";
 
 bool stores_streams(const llvm::Function& body) {
   return llvm::any_of(llvm::instructions(body), [](const llvm::Instruction& instruction) {
@@ -64,13 +66,11 @@ void fetch_streams(llvm::Function& body) {
       continue;
     llvm::IRBuilder<> b(load);
     llvm::Value* ahead = bytes_ahead(b, body, load->getType());
-    create_prefetch(b, b.CreateGEP(b.getInt8Ty(), address, ahead), Cache::First);
+    create_prefetch(b, b.CreateGEP(b.getInt8Ty(), address, ahead), Cache::First)
+        ->setMetadata(kStream, llvm::MDNode::get(body.getContext(), {}));
   }
 }
 
-// Others ask for the second level.
-bool is_of_stream(const llvm::IntrinsicInst& prefetch) {
-  return cache_of(prefetch) == Cache::First;
-}
+bool is_of_stream(const llvm::IntrinsicInst& prefetch) { return prefetch.hasMetadata(kStream); }
 
 }  // namespace metal::cpu

@@ -1,5 +1,7 @@
 #include "metal/cpu/vectorizer/join_products.h"
 
+#include <array>
+
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
@@ -20,6 +22,13 @@ using Calls = llvm::SmallVector<llvm::CallInst*>;
 bool is_vector_of_lanes(const llvm::Type* type) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
   return vector && vector->getNumElements() == kSimdWidth && vector->getScalarSizeInBits() == 32;
+}
+
+// Which variable of the thread an instruction stores to; null for anything else.
+const Value* variable_stored_to(const llvm::Instruction& instruction) {
+  const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+  if (!store || !store->isSimple()) return nullptr;
+  return llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(store->getPointerOperand()));
 }
 
 // A matrix in the memory of two variables: the lanes' first and their second elements.
@@ -132,11 +141,9 @@ class LaneMatrix {
     const llvm::Instruction* step =
         *llvm::min_element(loads_, [](const auto* a, const auto* b) { return a->comesBefore(b); });
     for (; step != &product; step = step->getNextNode()) {
-      if (!step->mayWriteToMemory() || llvm::is_contained(products, step)) continue;
-      const auto* store = llvm::dyn_cast<llvm::StoreInst>(step);
-      const bool is_private = store && llvm::isa<llvm::AllocaInst>(
-                                           llvm::getUnderlyingObject(store->getPointerOperand()));
-      if (!is_private) return false;
+      if (step->mayWriteToMemory() && !llvm::is_contained(products, step) &&
+          !variable_stored_to(*step))
+        return false;
     }
     return true;
   }
@@ -159,23 +166,36 @@ struct RowProduct {
   int64_t a_pitch;
   int64_t b_pitch;
 
-  bool changes_operand_of(const RowProduct& other) const {
-    return c == other.a || c == other.b || c == other.c;
-  }
+  bool changes_factor_of(const RowProduct& other) const { return c == other.a || c == other.b; }
 };
 
-// Products that follow each other and need nothing of each other, joined where they share an A or a
-// B.
+// Products of which none needs the result of another, except to add to it. Those that share an A or
+// a B are joined, and what is then added to their sums with them.
 class ProductJoiner {
  public:
   explicit ProductJoiner(const llvm::Function& single) : single_(single) {}
 
   void add(const RowProduct& product) {
     const bool independent = llvm::none_of(products_, [&](const RowProduct& other) {
-      return other.changes_operand_of(product) || product.changes_operand_of(other);
+      return other.changes_factor_of(product) || product.changes_factor_of(other);
     });
     if (!independent) join();
     products_.push_back(product);
+  }
+
+  // Whether they may be computed behind it as well.
+  bool may_follow(const llvm::Instruction& instruction) const {
+    if (!instruction.mayReadOrWriteMemory()) return true;
+    if (const Value* variable = variable_stored_to(instruction)) {
+      return llvm::none_of(products_, [&](const RowProduct& product) {
+        return llvm::is_contained(std::array<const Value*, 3>{product.a, product.b, product.c},
+                                  variable);
+      });
+    }
+    const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+    return load && load->isSimple() && llvm::none_of(products_, [&](const RowProduct& product) {
+             return product.c == llvm::getUnderlyingObject(load->getPointerOperand());
+           });
   }
 
   void join() {
@@ -183,62 +203,93 @@ class ProductJoiner {
     llvm::Instruction& next = *products_.back().call->getNextNode();
     while (!products_.empty()) {
       const RowProduct first = products_[0];
-      const auto bs = factors_beside(first);
-      const auto as = factors_of_all(first, bs);
+      Block block = block_with(first);
       llvm::SmallVector<Value*> operands;
-      operands.append(as.begin(), as.end());
-      operands.append(bs.begin(), bs.end());
-      for (Value* a : as) {
-        for (Value* b : bs) operands.push_back(take(first, a, b));
-      }
-      const RowProducts joined{static_cast<unsigned>(as.size()), static_cast<unsigned>(bs.size()),
-                               first.a_pitch, first.b_pitch};
+      unsigned times = 0;
+      do {
+        operands.append(block.as);
+        operands.append(block.bs);
+        take(block);
+        ++times;
+      } while (times < RowProducts::kMostTimes && go_on(first, block));
+      operands.append(block.cs);
+      const RowProducts joined{static_cast<unsigned>(block.as.size()),
+                               static_cast<unsigned>(block.bs.size()), times, first.a_pitch,
+                               first.b_pitch};
       llvm::IRBuilder<>(&next).CreateCall(get_row_products(*next.getModule(), joined, single_),
                                           operands);
     }
   }
 
  private:
+  // Each of some A times each of some B, and what they are added to: row by row.
+  struct Block {
+    llvm::SmallVector<Value*> as;
+    llvm::SmallVector<Value*> bs;
+    llvm::SmallVector<Value*> cs;
+  };
+
   static bool same_pitches(const RowProduct& one, const RowProduct& other) {
     return one.a_pitch == other.a_pitch && one.b_pitch == other.b_pitch;
   }
 
-  const RowProduct* find(const RowProduct& like, const Value* a, const Value* b) const {
-    return llvm::find_if(products_, [&](const RowProduct& product) {
-      return product.a == a && product.b == b && same_pitches(product, like);
-    });
+  // What is added to a sum before anything else; null if nothing is.
+  RowProduct* next_of(const Value* c) {
+    auto* found = llvm::find_if(products_, [&](const RowProduct& one) { return one.c == c; });
+    return found == products_.end() ? nullptr : found;
   }
 
-  // What its A is multiplied with.
-  llvm::SmallVector<Value*> factors_beside(const RowProduct& first) const {
-    llvm::SmallVector<Value*> bs;
-    for (const RowProduct& product : products_) {
-      if (product.a == first.a && same_pitches(product, first) && bs.size() < RowProducts::kMost &&
-          !llvm::is_contained(bs, product.b))
-        bs.push_back(product.b);
+  // The next of its sum; null if none is.
+  RowProduct* find(const RowProduct& like, const Value* a, const Value* b) {
+    for (RowProduct& product : products_) {
+      if (product.a == a && product.b == b && same_pitches(product, like) &&
+          next_of(product.c) == &product)
+        return &product;
     }
-    return bs;
+    return nullptr;
   }
 
-  // What each of them is multiplied with.
-  llvm::SmallVector<Value*> factors_of_all(const RowProduct& like,
-                                           llvm::ArrayRef<Value*> bs) const {
-    llvm::SmallVector<Value*> as;
+  Block block_with(const RowProduct& first) {
+    Block block;
     for (const RowProduct& product : products_) {
-      if (as.size() < RowProducts::kMost && !llvm::is_contained(as, product.a) &&
-          llvm::all_of(bs, [&](Value* b) { return find(like, product.a, b) != products_.end(); }))
-        as.push_back(product.a);
+      if (block.bs.size() < RowProducts::kMost && !llvm::is_contained(block.bs, product.b) &&
+          find(first, first.a, product.b))
+        block.bs.push_back(product.b);
     }
-    return as;
+    for (const RowProduct& product : products_) {
+      if (block.as.size() < RowProducts::kMost && !llvm::is_contained(block.as, product.a) &&
+          llvm::all_of(block.bs, [&](Value* b) { return find(first, product.a, b); }))
+        block.as.push_back(product.a);
+    }
+    for (Value* a : block.as) {
+      for (Value* b : block.bs) block.cs.push_back(find(first, a, b)->c);
+    }
+    return block;
   }
 
-  // Its C; the product goes.
-  Value* take(const RowProduct& like, const Value* a, const Value* b) {
-    const RowProduct* product = find(like, a, b);
-    Value* c = product->c;
-    product->call->eraseFromParent();
-    products_.erase(product);
-    return c;
+  // Its products are written: they go.
+  void take(const Block& block) {
+    for (const Value* c : block.cs) {
+      RowProduct* product = next_of(c);
+      product->call->eraseFromParent();
+      products_.erase(product);
+    }
+  }
+
+  // To what is added to the same sums next. False unless that is a block as well.
+  bool go_on(const RowProduct& like, Block& block) {
+    Block next{block.as, block.bs, block.cs};
+    for (size_t row = 0; row < block.as.size(); ++row) {
+      for (size_t column = 0; column < block.bs.size(); ++column) {
+        const RowProduct* product = next_of(block.cs[row * block.bs.size() + column]);
+        if (!product || !same_pitches(*product, like)) return false;
+        if (column == 0) next.as[row] = product->a;
+        if (row == 0) next.bs[column] = product->b;
+        if (next.as[row] != product->a || next.bs[column] != product->b) return false;
+      }
+    }
+    block = next;
+    return true;
   }
 
   const llvm::Function& single_;
@@ -265,7 +316,7 @@ class Products {
       for (llvm::Instruction& instruction : llvm::make_early_inc_range(block)) {
         if (const auto found = products.find(&instruction); found != products.end()) {
           joiner.add(found->second);
-        } else if (instruction.mayReadOrWriteMemory()) {
+        } else if (!joiner.may_follow(instruction)) {
           joiner.join();
         }
       }

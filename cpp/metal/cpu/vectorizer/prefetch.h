@@ -2,7 +2,6 @@
 #pragma once
 
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/IntrinsicInst.h"
 
 namespace metal::cpu {
 
@@ -11,15 +10,11 @@ enum class Cache : unsigned {
   First = 3
 };
 
-inline void create_prefetch(llvm::IRBuilder<>& b, llvm::Value* address, Cache cache,
-                            bool writes = false) {
-  b.CreateIntrinsic(
+inline llvm::CallInst* create_prefetch(llvm::IRBuilder<>& b, llvm::Value* address, Cache cache,
+                                       bool writes = false) {
+  return b.CreateIntrinsic(
       llvm::Intrinsic::prefetch, {address->getType()},
       {address, b.getInt32(writes), b.getInt32(static_cast<unsigned>(cache)), b.getInt32(1)});
-}
-
-inline Cache cache_of(const llvm::IntrinsicInst& prefetch) {
-  return Cache(llvm::cast<llvm::ConstantInt>(prefetch.getArgOperand(2))->getZExtValue());
 }
 
 }  // namespace metal::cpu

@@ -32,20 +32,26 @@ class RowMultiplier {
   void write() {
     for (unsigned row = 0; row < products_.rows * kSize; ++row)
       sums_.push_back(load_rows(c_of(row), RowProducts::kDensePitch, row % kSize));
-    for (unsigned k = 0; k < kSize; ++k) {
-      Value* of_b = load_rows(products_.rows, products_.b_pitch, k);
-      for (unsigned row = 0; row < sums_.size(); ++row) {
-        Value* of_a = b_.CreateVectorSplat(products_.columns * kSize, element_of_a(row, k));
-        sums_[row] = b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, sums_[row]->getType(),
-                                        {of_a, of_b, sums_[row]});
-      }
-      for (Value*& sum : sums_) hold(sum);
+    for (unsigned time = 0; time < products_.times; ++time) {
+      for (unsigned k = 0; k < kSize; ++k)
+        add_products(time * (products_.rows + products_.columns), k);
     }
     for (unsigned row = 0; row < sums_.size(); ++row) store_rows(row);
     b_.CreateRetVoid();
   }
 
  private:
+  // Of column `k` of the A from argument `first` on, with row `k` of the B behind them.
+  void add_products(unsigned first, unsigned k) {
+    Value* of_b = load_rows(first + products_.rows, products_.b_pitch, k);
+    for (unsigned row = 0; row < sums_.size(); ++row) {
+      Value* of_a = b_.CreateVectorSplat(products_.columns * kSize, element_of_a(first, row, k));
+      sums_[row] = b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, sums_[row]->getType(),
+                                      {of_a, of_b, sums_[row]});
+    }
+    for (Value*& sum : sums_) hold(sum);
+  }
+
   // Here the sum is in a register. A scheduler that may move loads ahead of earlier products runs
   // out of registers for sums. (The constraint names any of the 32 of x86.)
   void hold(Value*& sum) {
@@ -55,16 +61,17 @@ class RowMultiplier {
 
   // The argument that is the first C of a row of all A.
   unsigned c_of(unsigned row) const {
-    return products_.rows + products_.columns + row / kSize * products_.columns;
+    return products_.times * (products_.rows + products_.columns) + row / kSize * products_.columns;
   }
 
   Value* address(unsigned argument, int64_t offset) {
     return b_.CreateConstGEP1_64(b_.getInt8Ty(), code_.getArg(argument), offset);
   }
 
-  Value* element_of_a(unsigned row, unsigned k) {
+  Value* element_of_a(unsigned first, unsigned row, unsigned k) {
     const int64_t offset = products_.a_pitch * (row % kSize) + static_cast<int64_t>(k) * 4;
-    return b_.CreateAlignedLoad(b_.getFloatTy(), address(row / kSize, offset), llvm::Align(4));
+    return b_.CreateAlignedLoad(b_.getFloatTy(), address(first + row / kSize, offset),
+                                llvm::Align(4));
   }
 
   // The same row of all matrices from `argument` on.
@@ -102,10 +109,12 @@ llvm::Function* get_row_products(llvm::Module& module, const RowProducts& produc
                                  const llvm::Function& like) {
   std::string name;
   llvm::raw_string_ostream(name) << "simd.row.products." << products.rows << "x" << products.columns
-                                 << "." << products.a_pitch << "." << products.b_pitch;
+                                 << "x" << products.times << "." << products.a_pitch << "."
+                                 << products.b_pitch;
   if (llvm::Function* known = module.getFunction(name)) return known;
   llvm::LLVMContext& context = module.getContext();
-  const unsigned matrices = products.rows + products.columns + products.rows * products.columns;
+  const unsigned matrices =
+      products.times * (products.rows + products.columns) + products.rows * products.columns;
   const llvm::SmallVector<llvm::Type*> pointers(matrices, llvm::PointerType::get(context, 0));
   auto* code = llvm::Function::Create(
       llvm::FunctionType::get(llvm::Type::getVoidTy(context), pointers, false),

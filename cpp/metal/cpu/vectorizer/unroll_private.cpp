@@ -3,9 +3,12 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+#include "metal/compiler/kernel_form.h"
+#include "metal/cpu/vectorizer/row_products.h"
 
 namespace metal::cpu {
 namespace {
@@ -38,6 +41,22 @@ bool indexes_private(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   return false;
 }
 
+// Whether it adds up products of matrices between barriers.
+bool adds_products(const llvm::Loop& loop) {
+  bool adds = false;
+  for (const llvm::BasicBlock* block : loop.blocks()) {
+    for (const llvm::Instruction& instruction : *block) {
+      const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+      llvm::StringRef name = callee ? callee->getName() : "";
+      if (!name.consume_front(compiler::kRuntimePrefix)) continue;
+      if (name == "barrier") return false;
+      adds |= name.starts_with("simdgroup_multiply_accumulate");
+    }
+  }
+  return adds;
+}
+
 // Of the loop with all loops in it unrolled as well, if they are.
 unsigned unrolled_size(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   const unsigned count = std::max(evolution.getSmallConstantTripCount(&loop), 1u);
@@ -56,9 +75,12 @@ llvm::PreservedAnalyses UnrollPrivatePass::run(llvm::Function& body,
                                                llvm::FunctionAnalysisManager& analyses) {
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
+  const bool joins_products =
+      has_row_products(body.getContext(), analyses.getResult<llvm::TargetIRAnalysis>(body));
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
     const unsigned count = evolution.getSmallConstantTripCount(loop);
-    if (count == 0 || count > kMostIterations || !indexes_private(*loop, evolution) ||
+    if (count == 0 || count > kMostIterations ||
+        !(indexes_private(*loop, evolution) || (joins_products && adds_products(*loop))) ||
         unrolled_size(*loop, evolution) > kMostInstructions)
       continue;
     llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.full", 1);

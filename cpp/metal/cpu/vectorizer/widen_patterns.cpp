@@ -338,7 +338,7 @@ void MemoryWidener::prefetch(llvm::IntrinsicInst& hint) {
   constexpr int64_t kMostLines = 8;
   Value* pointer = hint.getArgOperand(0);
   const Shape shape = w_.shape(pointer);
-  if (!shape.is_pattern()) return;
+  if (!shape.is_pattern() || (shape.is_uniform() && is_of_stream(hint))) return;
   int64_t lowest = 0, highest = 0;
   for (int64_t offset : shape.offsets()) {
     lowest = std::min(lowest, offset);
@@ -350,8 +350,9 @@ void MemoryWidener::prefetch(llvm::IntrinsicInst& hint) {
     copy->setArgOperand(0, b_.CreateConstGEP1_64(b_.getInt8Ty(), w_.first(pointer), offset));
     b_.Insert(copy);
   };
-  for (int64_t offset = lowest; offset < highest; offset += kLine) fetch(offset);
+  for (int64_t offset = lowest; offset <= highest; offset += kLine) fetch(offset);
   if (is_of_stream(hint)) return;  // which goes on with the next unit
+  if ((highest - lowest) % kLine == 0) return;
   // It ends in one more if it starts within one.
   Value* start = b_.CreatePtrToInt(w_.first(pointer), b_.getInt64Ty());
   start = b_.CreateAdd(start, b_.getInt64(lowest % kLine));
