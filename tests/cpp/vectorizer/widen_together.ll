@@ -5,9 +5,9 @@ declare i32 @simd.together.quotient(i32, i32) memory(none)
 ; CHECK: %[[ROW:.*]] = udiv i32 %x, %size
 ; CHECK: %[[PRODUCT:.*]] = mul i32 %[[ROW]], %size
 ; CHECK: %[[FIRST:.*]] = sub i32 %x, %[[PRODUCT]]
-; CHECK: %[[LAST:.*]] = add i32 %[[FIRST]], 3
-; CHECK: icmp ult i32 %[[LAST]], %size
-; CHECK: br i1 %{{.*}}, label %together, label %give.up
+; CHECK: %[[ROOM:.*]] = call i32 @llvm.usub.sat.i32(i32 %size, i32 3)
+; CHECK: %[[HOLDS:.*]] = icmp ult i32 %[[FIRST]], %[[ROOM]]
+; CHECK: br i1 %[[HOLDS]], label %together, label %give.up
 ; CHECK: together:
 ; CHECK: store i32 %[[ROW]], ptr addrspace(1) %out
 ; CHECK-NEXT: ret i1 true

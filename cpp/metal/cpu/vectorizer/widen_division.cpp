@@ -30,9 +30,10 @@ Together divide_first(Widener& w, const Shape& shape, Value* first, Value* divis
   Value* quotient = b.CreateUDiv(first, divisor);
   Value* rest = b.CreateSub(first, b.CreateMul(quotient, divisor));
   const auto span = static_cast<uint64_t>(shape.offset(w.width() - 1));
-  Value* end = b.CreateAdd(rest, ConstantInt::get(first->getType(), span));
-  // All in one piece of the length of the divisor, and no wrapping around on the way.
-  Value* holds = b.CreateAnd(b.CreateICmpULT(end, divisor), b.CreateICmpUGE(end, rest));
+  // All in one piece of the length of the divisor.
+  Value* room = b.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, divisor,
+                                        ConstantInt::get(first->getType(), span));
+  Value* holds = b.CreateICmpULT(rest, room);
   return {quotient, rest, holds};
 }
 
