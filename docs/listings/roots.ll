@@ -55,7 +55,7 @@ entry:
   %14 = icmp eq i64 %12, 0
   %15 = select i1 %14, i64 4096, i64 %13
   %16 = getelementptr i8, ptr addrspace(1) %arrayidx.i, i64 %15
-  call void @llvm.prefetch.p1(ptr addrspace(1) %16, i32 0, i32 3, i32 1)
+  call void @llvm.prefetch.p1(ptr addrspace(1) %16, i32 0, i32 3, i32 1), !simd.stream !2
   %17 = load float, ptr addrspace(1) %arrayidx.i, align 4
   %cmp.i = fcmp ult float %17, 0.000000e+00
   br i1 %cmp.i, label %_Z5rootsPU3AS1KfPU3AS1fj.exit, label %if.then.i
@@ -96,7 +96,7 @@ entry:
   %13 = icmp eq i64 %11, 0
   %14 = select i1 %13, i64 4096, i64 %12
   %15 = getelementptr i8, ptr addrspace(1) %arrayidx.i, i64 %14
-  call void @llvm.prefetch.p1(ptr addrspace(1) %15, i32 0, i32 3, i32 1)
+  call void @llvm.prefetch.p1(ptr addrspace(1) %15, i32 0, i32 3, i32 1), !simd.stream !2
   %16 = load float, ptr addrspace(1) %arrayidx.i, align 4
   %cmp.i = fcmp ult float %16, 0.000000e+00
   br i1 %cmp.i, label %_Z5rootsPU3AS1KfPU3AS1fj.exit, label %if.then.i
@@ -140,7 +140,7 @@ entry:
   %13 = icmp eq i64 %11, 0
   %14 = select i1 %13, i64 4096, i64 %12
   %15 = getelementptr i8, ptr addrspace(1) %arrayidx.i, i64 %14
-  call void @llvm.prefetch.p1(ptr addrspace(1) %15, i32 0, i32 3, i32 1)
+  call void @llvm.prefetch.p1(ptr addrspace(1) %15, i32 0, i32 3, i32 1), !simd.stream !2
   %16 = load float, ptr addrspace(1) %arrayidx.i, align 4
   %cmp.i = fcmp ult float %16, 0.000000e+00
   %17 = select i1 %active, i1 %cmp.i, i1 false
@@ -193,7 +193,7 @@ entry:
   %16 = select i1 %15, i64 4096, i64 %14
   %17 = getelementptr i8, ptr addrspace(1) %11, i64 %16
   %18 = getelementptr i8, ptr addrspace(1) %17, i64 0
-  call void @llvm.prefetch.p1(ptr addrspace(1) %18, i32 0, i32 3, i32 1)
+  call void @llvm.prefetch.p1(ptr addrspace(1) %18, i32 0, i32 3, i32 1), !simd.stream !2
   %19 = load <16 x float>, ptr addrspace(1) %11, align 4
   %20 = fcmp ult <16 x float> %19, zeroinitializer
   %21 = xor <16 x i1> %20, <i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true>
@@ -319,7 +319,7 @@ x.loop:                                           ; preds = %x.loop.preheader, %
   %32 = zext i32 %31 to i64
   %33 = getelementptr float, ptr addrspace(1) %16, i64 %32
   %34 = getelementptr i8, ptr addrspace(1) %33, i64 %26
-  call void @llvm.prefetch.p1(ptr addrspace(1) %34, i32 0, i32 3, i32 1), !noalias !3
+  call void @llvm.prefetch.p1(ptr addrspace(1) %34, i32 0, i32 3, i32 1), !noalias !3, !simd.stream !2
   %35 = load <16 x float>, ptr addrspace(1) %33, align 4, !noalias !3
   %36 = fcmp oge <16 x float> %35, zeroinitializer
   %37 = bitcast <16 x i1> %36 to i16
