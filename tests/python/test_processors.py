@@ -13,6 +13,7 @@ HERE = Path(__file__).resolve().parent
 METALC = Path(mx.__file__).resolve().parent / "bin" / "metalc"
 SLICE = [
     HERE / "test_metal_kernel.py",
+    HERE / "msl" / "test_conversions.py",
     HERE / "msl" / "test_simdgroup.py",
     HERE / "msl" / "test_simdgroup_matrix.py",
 ]

@@ -54,5 +54,9 @@ llvm::Function* make_thread_entry(llvm::Function& body);
 
 // Arithmetic in bfloat becomes arithmetic in float and a rounding.
 void expand_bfloat(llvm::Module& module);
+// So does that of vectors of half, and vectors of bfloat move as numbers, for processors that know
+// neither: LLVM would take them apart. Done just before code is generated, as LLVM's own
+// simplifications prefer the smaller types.
+void expand_small_vectors(llvm::Module& module);
 
 }  // namespace metal::cpu

@@ -181,6 +181,7 @@ class Passes {
   const std::map<std::string, std::function<void()>> of_modules_ = {
       {"widen-masks", [this] { widen_masks(module_); }},
       {"select-addresses", [this] { select_addresses(module_); }},
+      {"expand-small-vectors", [this] { expand_small_vectors(module_); }},
       {"store-halves", [this] { store_halves_as_numbers(module_); }},
       {"rows-entry", [this] {
          auto named = [this](const char* name) { return module_.getFunction(name); };

@@ -9,6 +9,7 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/cpu/code_generator.h"
+#include "metal/cpu/lower.h"
 #include "metal/cpu/optimizer.h"
 #include "metal/cpu/vectorizer/assume_together.h"
 #include "metal/cpu/vectorizer/fetch_ahead.h"
@@ -177,7 +178,10 @@ class Vectorizer {
 void finish_vector_code(llvm::Module& module, llvm::TargetMachine& target, Optimizer& optimizer) {
   optimizer.optimize_wide(module);
   select_addresses(module);
-  if (!target.getTargetFeatureString().contains("+avx512f")) widen_masks(module);
+  const llvm::StringRef features = target.getTargetFeatureString();
+  if (!features.contains("+avx512fp16") && !features.contains("+fullfp16"))
+    expand_small_vectors(module);
+  if (!features.contains("+avx512f")) widen_masks(module);
   store_halves_as_numbers(module);
 }
 

@@ -16,6 +16,7 @@
 #include "llvm/IR/Module.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/vectorizer/assume_together.h"
+#include "metal/cpu/vectorizer/widen_conversion.h"
 #include "metal/cpu/vectorizer/widen_division.h"
 #include "metal/cpu/vectorizer/widen_lane_operations.h"
 #include "metal/cpu/vectorizer/widen_memory.h"
@@ -382,6 +383,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     }
     if (call.getType()->isVoidTy()) return;
     if (scalar(call)) return;
+    if (is_conversion(call)) return widen_conversion(w_, call);
     const llvm::Intrinsic::ID id = call.getIntrinsicID();
     llvm::Type* result = call.getType();
     if (auto* pair = llvm::dyn_cast<llvm::StructType>(result)) result = pair->getElementType(0);

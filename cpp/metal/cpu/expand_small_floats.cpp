@@ -1,5 +1,6 @@
-// No common CPU computes in bfloat: operations become float operations with one rounding each, in
-// integer arithmetic that vectorises.
+// What processors do not compute in becomes float operations with one rounding each: of bfloat,
+// which no common one does, in integer arithmetic that vectorises; of half, where it takes
+// AVX512-FP16.
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -14,12 +15,11 @@ using llvm::Instruction;
 using llvm::Type;
 using llvm::Value;
 
-bool is_bfloat(const Type* type) { return type->getScalarType()->isBFloatTy(); }
-
-class BfloatExpansion {
+class Expansion {
  public:
-  explicit BfloatExpansion(Instruction& instruction)
-      : instruction_(instruction), builder_(&instruction) {
+  // Of half or bfloat.
+  Expansion(Instruction& instruction, Type::TypeID kind)
+      : instruction_(instruction), kind_(kind), builder_(&instruction) {
     if (llvm::isa<llvm::FPMathOperator>(instruction))
       builder_.setFastMathFlags(instruction.getFastMathFlags());
   }
@@ -55,13 +55,23 @@ class BfloatExpansion {
   }
 
  private:
+  bool is_small(const Type* type) const { return type->getScalarType()->getTypeID() == kind_; }
+
   Type* with(Type* shape, Type* element) { return shape->getWithNewType(element); }
 
   Value* to_float(Value* value) {
+    if (kind_ == Type::HalfTyID)
+      return builder_.CreateFPExt(value, with(value->getType(), builder_.getFloatTy()));
     Value* bits = builder_.CreateBitCast(value, with(value->getType(), builder_.getInt16Ty()));
     bits = builder_.CreateZExt(bits, with(value->getType(), builder_.getInt32Ty()));
     return builder_.CreateBitCast(builder_.CreateShl(bits, 16),
                                   with(value->getType(), builder_.getFloatTy()));
+  }
+
+  Value* to_small(Value* value) {
+    return kind_ == Type::HalfTyID
+               ? builder_.CreateFPTrunc(value, with(value->getType(), builder_.getHalfTy()))
+               : to_bfloat(value);
   }
 
   // To nearest, ties to even; a NaN stays one.
@@ -82,17 +92,17 @@ class BfloatExpansion {
 
   Value* operand(unsigned i) {
     Value* value = instruction_.getOperand(i);
-    return is_bfloat(value->getType()) ? to_float(value) : value;
+    return is_small(value->getType()) ? to_float(value) : value;
   }
 
   Value* binary() {
-    if (!is_bfloat(instruction_.getType())) return nullptr;
+    if (!is_small(instruction_.getType())) return nullptr;
     const auto opcode = static_cast<Instruction::BinaryOps>(instruction_.getOpcode());
-    return to_bfloat(builder_.CreateBinOp(opcode, operand(0), operand(1)));
+    return to_small(builder_.CreateBinOp(opcode, operand(0), operand(1)));
   }
 
   Value* negate() {
-    if (!is_bfloat(instruction_.getType())) return nullptr;
+    if (!is_small(instruction_.getType())) return nullptr;
     return from_bits(builder_.CreateXor(bits_of_operand(), 0x8000));
   }
 
@@ -104,31 +114,32 @@ class BfloatExpansion {
   Value* from_bits(Value* bits) { return builder_.CreateBitCast(bits, instruction_.getType()); }
 
   Value* compare() {
-    if (!is_bfloat(instruction_.getOperand(0)->getType())) return nullptr;
+    if (!is_small(instruction_.getOperand(0)->getType())) return nullptr;
     return builder_.CreateFCmp(llvm::cast<llvm::FCmpInst>(instruction_).getPredicate(), operand(0),
                                operand(1));
   }
 
+  // Processors convert between half and float.
   Value* extend() {
-    if (!is_bfloat(instruction_.getOperand(0)->getType())) return nullptr;
+    if (kind_ == Type::HalfTyID || !is_small(instruction_.getOperand(0)->getType())) return nullptr;
     return builder_.CreateFPExt(operand(0), instruction_.getType());
   }
 
   Value* truncate() {
-    if (!is_bfloat(instruction_.getType())) return nullptr;
+    if (kind_ == Type::HalfTyID || !is_small(instruction_.getType())) return nullptr;
     Type* type = with(instruction_.getType(), builder_.getFloatTy());
     return to_bfloat(builder_.CreateFPTrunc(instruction_.getOperand(0), type));
   }
 
   Value* from_integer() {
-    if (!is_bfloat(instruction_.getType())) return nullptr;
+    if (!is_small(instruction_.getType())) return nullptr;
     const auto opcode = static_cast<Instruction::CastOps>(instruction_.getOpcode());
     Type* type = with(instruction_.getType(), builder_.getFloatTy());
-    return to_bfloat(builder_.CreateCast(opcode, instruction_.getOperand(0), type));
+    return to_small(builder_.CreateCast(opcode, instruction_.getOperand(0), type));
   }
 
   Value* to_integer() {
-    if (!is_bfloat(instruction_.getOperand(0)->getType())) return nullptr;
+    if (!is_small(instruction_.getOperand(0)->getType())) return nullptr;
     const auto opcode = static_cast<Instruction::CastOps>(instruction_.getOpcode());
     return builder_.CreateCast(opcode, operand(0), instruction_.getType());
   }
@@ -136,7 +147,7 @@ class BfloatExpansion {
   // Element-wise intrinsics: sqrt, floor, fma, minnum, ...
   Value* intrinsic() {
     auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction_);
-    if (!call || !is_bfloat(call->getType()) ||
+    if (!call || !is_small(call->getType()) ||
         !llvm::isTriviallyVectorizable(call->getIntrinsicID()))
       return nullptr;
     if (call->getIntrinsicID() == llvm::Intrinsic::fabs)
@@ -144,24 +155,90 @@ class BfloatExpansion {
     std::vector<Value*> operands;
     for (unsigned i = 0; i < call->arg_size(); ++i) operands.push_back(operand(i));
     Type* type = with(call->getType(), builder_.getFloatTy());
-    return to_bfloat(builder_.CreateIntrinsic(call->getIntrinsicID(), {type}, operands));
+    return to_small(builder_.CreateIntrinsic(call->getIntrinsicID(), {type}, operands));
   }
 
   Instruction& instruction_;
+  const Type::TypeID kind_;
   llvm::IRBuilder<> builder_;
 };
 
-}  // namespace
+bool is_vector_of(const Type* type, Type::TypeID kind) {
+  return type->isVectorTy() && type->getScalarType()->getTypeID() == kind;
+}
 
-void expand_bfloat(llvm::Module& module) {
+// The bits of a vector of bfloat, from where it is made on.
+Value* numbers_of(Value* bfloats, llvm::Instruction& user) {
+  llvm::IRBuilder<> b(&user);
+  Type* numbers = bfloats->getType()->getWithNewType(b.getInt16Ty());
+  if (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(bfloats); cast && cast->getSrcTy() == numbers)
+    return cast->getOperand(0);
+  if (auto* made = llvm::dyn_cast<Instruction>(bfloats))
+    b.SetInsertPoint(&**made->getInsertionPointAfterDef());
+  return b.CreateBitCast(bfloats, numbers);
+}
+
+Value* choose_numbers(llvm::SelectInst& choice) {
+  llvm::IRBuilder<> b(&choice);
+  Value* chosen = b.CreateSelect(choice.getCondition(), numbers_of(choice.getTrueValue(), choice),
+                                 numbers_of(choice.getFalseValue(), choice));
+  return b.CreateBitCast(chosen, choice.getType());
+}
+
+Value* carry_numbers(llvm::PHINode& phi) {
+  llvm::IRBuilder<> b(&phi);
+  llvm::PHINode* carried =
+      b.CreatePHI(phi.getType()->getWithNewType(b.getInt16Ty()), phi.getNumIncomingValues());
+  for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i) {
+    llvm::BasicBlock* from = phi.getIncomingBlock(i);
+    carried->addIncoming(numbers_of(phi.getIncomingValue(i), *from->getTerminator()), from);
+  }
+  b.SetInsertPoint(phi.getParent(), phi.getParent()->getFirstInsertionPt());
+  return b.CreateBitCast(carried, phi.getType());
+}
+
+// What is no arithmetic: a choice, or what is carried to another block or to memory. Null if it is
+// none of that, or stays.
+Value* move_numbers(Instruction& instruction) {
+  if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
+    if (is_vector_of(store->getValueOperand()->getType(), Type::BFloatTyID))
+      store->setOperand(0, numbers_of(store->getValueOperand(), instruction));
+    return nullptr;
+  }
+  if (!is_vector_of(instruction.getType(), Type::BFloatTyID)) return nullptr;
+  if (auto* choice = llvm::dyn_cast<llvm::SelectInst>(&instruction)) return choose_numbers(*choice);
+  if (auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) return carry_numbers(*phi);
+  return nullptr;
+}
+
+void replace_all(llvm::Module& module, llvm::function_ref<Value*(Instruction&)> replacement_of) {
   for (llvm::Function& function : module) {
     for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-      Value* replacement = BfloatExpansion(instruction).expand();
+      Value* replacement = replacement_of(instruction);
       if (!replacement) continue;
       instruction.replaceAllUsesWith(replacement);
       instruction.eraseFromParent();
     }
   }
+}
+
+}  // namespace
+
+void expand_bfloat(llvm::Module& module) {
+  replace_all(module, [](Instruction& instruction) {
+    return Expansion(instruction, Type::BFloatTyID).expand();
+  });
+}
+
+void expand_small_vectors(llvm::Module& module) {
+  replace_all(module, move_numbers);
+  replace_all(module, [](Instruction& instruction) -> Value* {
+    const bool of_halves = is_vector_of(instruction.getType(), Type::HalfTyID) ||
+                           llvm::any_of(instruction.operand_values(), [](const Value* operand) {
+                             return is_vector_of(operand->getType(), Type::HalfTyID);
+                           });
+    return of_halves ? Expansion(instruction, Type::HalfTyID).expand() : nullptr;
+  });
 }
 
 }  // namespace metal::cpu
