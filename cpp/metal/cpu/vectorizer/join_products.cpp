@@ -186,12 +186,7 @@ class ProductJoiner {
   // Whether they may be computed behind it as well.
   bool may_follow(const llvm::Instruction& instruction) const {
     if (!instruction.mayReadOrWriteMemory()) return true;
-    if (const Value* variable = variable_stored_to(instruction)) {
-      return llvm::none_of(products_, [&](const RowProduct& product) {
-        return llvm::is_contained(std::array<const Value*, 3>{product.a, product.b, product.c},
-                                  variable);
-      });
-    }
+    if (const Value* variable = variable_stored_to(instruction)) return !uses(variable);
     const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
     return load && load->isSimple() && llvm::none_of(products_, [&](const RowProduct& product) {
              return product.c == llvm::getUnderlyingObject(load->getPointerOperand());
@@ -228,6 +223,14 @@ class ProductJoiner {
     llvm::SmallVector<Value*> bs;
     llvm::SmallVector<Value*> cs;
   };
+
+  bool uses(const Value* variable) const {
+    return llvm::any_of(products_, [&](const RowProduct& product) {
+      return llvm::any_of(std::array{product.a, product.b, product.c}, [&](const Value* rows) {
+        return llvm::getUnderlyingObject(rows, /*MaxLookup=*/0) == variable;
+      });
+    });
+  }
 
   static bool same_pitches(const RowProduct& one, const RowProduct& other) {
     return one.a_pitch == other.a_pitch && one.b_pitch == other.b_pitch;
