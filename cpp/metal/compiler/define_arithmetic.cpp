@@ -75,13 +75,14 @@ bool convert_through_float(Instruction& instruction) {
   return true;
 }
 
-// Out-of-range conversions saturate (NaN gives 0), as they do on GPUs.
+// Out-of-range conversions saturate (NaN gives 0), as they do on GPUs. From float: LLVM has none of
+// bfloat, and its code for half to short with AVX512-FP16 gives -32768 for NaN.
 bool saturate_conversion(Instruction& instruction) {
   const bool is_signed = instruction.getOpcode() == Instruction::FPToSI;
   if (!is_signed && instruction.getOpcode() != Instruction::FPToUI) return false;
   llvm::IRBuilder<> builder(&instruction);
   Value* operand = instruction.getOperand(0);
-  if (operand->getType()->getScalarType()->isBFloatTy()) {
+  if (operand->getType()->getScalarSizeInBits() == 16) {
     operand =
         builder.CreateFPExt(operand, operand->getType()->getWithNewType(builder.getFloatTy()));
   }

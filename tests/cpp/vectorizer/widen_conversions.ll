@@ -1,7 +1,7 @@
 ; RUN: widen 4 x86-64-v3
 ; Floats out of range saturate, and NaN gives 0, without taking the vector apart.
 declare i32 @llvm.fptosi.sat.i32.f32(float)
-declare i32 @llvm.fptoui.sat.i32.f16(half)
+declare i32 @llvm.fptoui.sat.i32.f32(float)
 declare i8 @llvm.fptosi.sat.i8.f32(float)
 ; CHECK-LABEL: define internal void @to_int.wide
 ; CHECK: %[[PLAIN:.*]] = fptosi <4 x float> %[[X:.*]] to <4 x i32>
@@ -20,12 +20,11 @@ define void @to_int(ptr addrspace(1) %out, i32 %x, float %v) {
 }
 ; What is less than 0, or no number, gives 0.
 ; CHECK-LABEL: define internal void @to_uint.wide
-; CHECK: %[[X:.*]] = fpext <4 x half> %{{.*}} to <4 x float>
-; CHECK: fptoui <4 x float> %[[X]] to <4 x i32>
+; CHECK: fptoui <4 x float> %[[X:.*]] to <4 x i32>
 ; CHECK: fcmp oge <4 x float> %[[X]], <float 0x41F0000000000000,
 ; CHECK: fcmp oge <4 x float> %[[X]], zeroinitializer
-define void @to_uint(ptr addrspace(1) %out, i32 %x, half %v) {
-  %number = call i32 @llvm.fptoui.sat.i32.f16(half %v)
+define void @to_uint(ptr addrspace(1) %out, i32 %x, float %v) {
+  %number = call i32 @llvm.fptoui.sat.i32.f32(float %v)
   %to = getelementptr i32, ptr addrspace(1) %out, i32 %x
   store i32 %number, ptr addrspace(1) %to
   ret void

@@ -31,11 +31,7 @@ class Conversion {
         signed_(is_signed),
         range_(bits_, is_signed) {}
 
-  Value* convert(Value* x) {
-    if (x->getType()->getScalarType()->isHalfTy())
-      x = b_.CreateFPExt(x, x->getType()->getWithNewType(b_.getFloatTy()));
-    return bits_ < 32 ? clamp_before(x) : select_after(x);
-  }
+  Value* convert(Value* x) { return bits_ < 32 ? clamp_before(x) : select_after(x); }
 
  private:
   // Floats hold the bounds of small types. The comparisons are false for NaN, in which only the
