@@ -5,6 +5,19 @@ from collections.abc import Mapping, Sequence
 import mlx.core as mx
 import numpy as np
 
+# Array types by the names of their elements in MSL.
+INTEGERS = {
+    "char": mx.int8,
+    "uchar": mx.uint8,
+    "short": mx.int16,
+    "ushort": mx.uint16,
+    "int": mx.int32,
+    "uint": mx.uint32,
+    "long": mx.int64,
+    "ulong": mx.uint64,
+}
+FLOATS = {"half": mx.float16, "bfloat": mx.bfloat16, "float": mx.float32}
+
 CREATION = ("header", "ensure_row_contiguous", "atomic_outputs", "compile_options")
 
 

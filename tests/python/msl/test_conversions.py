@@ -5,19 +5,8 @@ import math
 import mlx.core as mx
 import numpy as np
 import pytest
-from kernel_runner import run_one, to_numpy
+from kernel_runner import FLOATS, INTEGERS, run_one, to_numpy
 
-INTEGERS = {
-    "char": mx.int8,
-    "uchar": mx.uint8,
-    "short": mx.int16,
-    "ushort": mx.uint16,
-    "int": mx.int32,
-    "uint": mx.uint32,
-    "long": mx.int64,
-    "ulong": mx.uint64,
-}
-FLOATS = {"float": mx.float32, "half": mx.float16, "bfloat": mx.bfloat16}
 SPECIAL = [0.0, -0.0, 1e-40, -1e-40, math.inf, -math.inf, math.nan, 3e38, -3e38]
 
 

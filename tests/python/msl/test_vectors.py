@@ -5,19 +5,8 @@ from itertools import permutations, product
 import mlx.core as mx
 import numpy as np
 import pytest
-from kernel_runner import run_kernel, run_one
+from kernel_runner import FLOATS, INTEGERS, run_kernel, run_one
 
-INTEGERS = {
-    "char": mx.int8,
-    "uchar": mx.uint8,
-    "short": mx.int16,
-    "ushort": mx.uint16,
-    "int": mx.int32,
-    "uint": mx.uint32,
-    "long": mx.int64,
-    "ulong": mx.uint64,
-}
-FLOATS = {"half": mx.float16, "bfloat": mx.bfloat16, "float": mx.float32}
 NUMBERS = INTEGERS | FLOATS
 NUMPY = {
     "char": np.dtype(np.int8),
