@@ -19,7 +19,7 @@ namespace metal::cpu {
 namespace {
 
 constexpr const char* kAbiVersion =
-    "42";  // of abi.h and of everything that generates code; part of every cache key
+    "43";  // of abi.h and of everything that generates code; part of every cache key
 
 std::unique_ptr<llvm::TargetMachine> create_target() {
   std::string error;

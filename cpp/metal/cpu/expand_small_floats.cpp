@@ -167,17 +167,6 @@ bool is_vector_of(const Type* type, Type::TypeID kind) {
   return type->isVectorTy() && type->getScalarType()->getTypeID() == kind;
 }
 
-// The bits of a vector of bfloat, from where it is made on.
-Value* numbers_of(Value* bfloats, llvm::Instruction& user) {
-  llvm::IRBuilder<> b(&user);
-  Type* numbers = bfloats->getType()->getWithNewType(b.getInt16Ty());
-  if (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(bfloats); cast && cast->getSrcTy() == numbers)
-    return cast->getOperand(0);
-  if (auto* made = llvm::dyn_cast<Instruction>(bfloats))
-    b.SetInsertPoint(&**made->getInsertionPointAfterDef());
-  return b.CreateBitCast(bfloats, numbers);
-}
-
 Value* choose_numbers(llvm::SelectInst& choice) {
   llvm::IRBuilder<> b(&choice);
   Value* chosen = b.CreateSelect(choice.getCondition(), numbers_of(choice.getTrueValue(), choice),
@@ -223,6 +212,16 @@ void replace_all(llvm::Module& module, llvm::function_ref<Value*(Instruction&)> 
 }
 
 }  // namespace
+
+Value* numbers_of(Value* floats, llvm::Instruction& user) {
+  llvm::IRBuilder<> b(&user);
+  Type* numbers = floats->getType()->getWithNewType(b.getInt16Ty());
+  if (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(floats); cast && cast->getSrcTy() == numbers)
+    return cast->getOperand(0);
+  if (auto* made = llvm::dyn_cast<Instruction>(floats))
+    b.SetInsertPoint(&**made->getInsertionPointAfterDef());
+  return b.CreateBitCast(floats, numbers);
+}
 
 void expand_bfloat(llvm::Module& module) {
   replace_all(module, [](Instruction& instruction) {

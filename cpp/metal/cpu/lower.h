@@ -9,8 +9,10 @@
 
 namespace llvm {
 class Function;
+class Instruction;
 class Module;
 class TargetMachine;
+class Value;
 }  // namespace llvm
 
 namespace metal::cpu {
@@ -58,5 +60,8 @@ void expand_bfloat(llvm::Module& module);
 // neither: LLVM would take them apart. Done just before code is generated, as LLVM's own
 // simplifications prefer the smaller types.
 void expand_small_vectors(llvm::Module& module);
+// The bits of a vector of half or bfloat for a user, from where it is made on: the code generator
+// would see through a cast in the user's own block.
+llvm::Value* numbers_of(llvm::Value* floats, llvm::Instruction& user);
 
 }  // namespace metal::cpu

@@ -4,10 +4,10 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "metal/cpu/lower.h"
 #include "metal/cpu/vectorizer/buffers.h"
 
 namespace metal::cpu {
@@ -75,13 +75,9 @@ void store_halves_as_numbers(llvm::Module& module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
       if (!store || !store->hasMetadata(llvm::LLVMContext::MD_nontemporal)) continue;
-      auto* halves = llvm::dyn_cast<llvm::Instruction>(store->getValueOperand());
-      auto* type = llvm::dyn_cast<llvm::FixedVectorType>(store->getValueOperand()->getType());
-      if (!halves || !type || !type->getElementType()->isHalfTy()) continue;
-      // Where they are made: the code generator would see through a cast in the store's own block.
-      llvm::IRBuilder<> b(&**halves->getInsertionPointAfterDef());
-      store->setOperand(0, b.CreateBitCast(halves, llvm::FixedVectorType::get(
-                                                       b.getInt16Ty(), type->getNumElements())));
+      const llvm::Type* type = store->getValueOperand()->getType();
+      if (type->isVectorTy() && type->getScalarType()->isHalfTy())
+        store->setOperand(0, numbers_of(store->getValueOperand(), *store));
     }
   }
 }
