@@ -43,9 +43,11 @@ class Allocator {
   virtual MemoryStatistics statistics() const = 0;
   virtual void reset_peak() = 0;
   virtual void clear_cache() = 0;
+  // A guideline: beyond it freed memory is not kept, and allocations still succeed.
   virtual uint64_t set_memory_limit(uint64_t bytes) = 0;  // both return the limit before
   virtual uint64_t set_cache_limit(uint64_t bytes) = 0;
   virtual uint64_t memory_limit() const = 0;
+  virtual bool over_limit() const = 0;  // more than that is handed out
 };
 
 // A function of a program, specialised and loaded.
@@ -120,6 +122,10 @@ Driver& default_driver();
 // Ends everything in flight on every queue with an error: running launches, and those committed but
 // not yet started. From any thread.
 void interrupt();
+
+// How many forks lie between the first process and this one. Threads do not survive a fork: what
+// they had in hand will never be done in the child.
+uint32_t fork_count();
 
 // Refusal of a launch that breaks a limit, naming kernel and numbers; empty when it may run. Sizes
 // are as given by the user; a negative one arrives wrapped around.

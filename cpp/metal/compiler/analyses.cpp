@@ -1,6 +1,7 @@
 #include "metal/compiler/analyses.h"
 
 #include "llvm/Analysis/MemoryDependenceAnalysis.h"
+#include "metal/compiler/verify.h"
 
 namespace metal::compiler {
 namespace {
@@ -12,7 +13,8 @@ constexpr unsigned kLookBack = 50;
 }  // namespace
 
 Analyses::Analyses(llvm::TargetMachine* target, const llvm::PipelineTuningOptions& tuning)
-    : builder(target, tuning) {
+    : builder(target, tuning, std::nullopt, &callbacks) {
+  if (verifies_ir()) verifier.registerCallbacks(callbacks, &modules);
   // Before the usual ones, which it replaces one of.
   functions.registerPass([] { return llvm::MemoryDependenceAnalysis(kLookBack); });
   builder.registerModuleAnalyses(modules);

@@ -1,7 +1,10 @@
-// LLVM's analyses of a module, as its passes ask for them.
+// LLVM's analyses of a module, as its passes ask for them. Verifies what each pass makes: see
+// verify.h.
 #pragma once
 
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/StandardInstrumentations.h"
 
 namespace metal::compiler {
 
@@ -10,6 +13,11 @@ struct Analyses {
   explicit Analyses(llvm::TargetMachine* target = nullptr,
                     const llvm::PipelineTuningOptions& tuning = {});
 
+  Analyses(const Analyses&) = delete;
+  Analyses& operator=(const Analyses&) = delete;
+
+  llvm::PassInstrumentationCallbacks callbacks;
+  llvm::VerifyInstrumentation verifier{/*DebugLogging=*/false};
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;

@@ -34,7 +34,8 @@ constexpr std::pair<std::string_view, Builtin> kBuiltins[] = {
 
 constexpr std::string_view kOthers[] = {
     "kernel",      "host_name",         "buffer",
-    "threadgroup", "function_constant", "max_total_threads_per_threadgroup"};
+    "threadgroup", "function_constant", "max_total_threads_per_threadgroup",
+    "__zeroed"};
 
 constexpr std::string_view kGraphics[] = {"vertex",
                                           "fragment",

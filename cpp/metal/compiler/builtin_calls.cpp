@@ -1,6 +1,7 @@
 #include "metal/compiler/builtin_calls.h"
 
 #include "llvm/IR/InstIterator.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
 
 namespace metal::compiler {
@@ -17,7 +18,8 @@ void replace_builtins(llvm::Function& body, EmitBuiltin emit) {
       value = emit(builder, Builtin::ThreadIndexInSimdgroup, 0);
     } else if (name.consume_front(kBuiltinPrefix)) {
       const Builtin builtin = *find_builtin(std::string_view(name));
-      const auto component = llvm::cast<llvm::ConstantInt>(call->getArgOperand(0))->getZExtValue();
+      const auto component =
+          checked_cast<llvm::ConstantInt>(call->getArgOperand(0))->getZExtValue();
       if (component < component_count(builtin))
         value = emit(builder, builtin, static_cast<unsigned>(component));
     } else {

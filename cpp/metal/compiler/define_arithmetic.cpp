@@ -1,4 +1,6 @@
 // Gives every integer operation a value where LLVM leaves it undefined but Metal does not.
+#include <optional>
+
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -75,20 +77,32 @@ bool convert_through_float(Instruction& instruction) {
   return true;
 }
 
+// How a float becomes an integer; nothing for other instructions.
+std::optional<llvm::Intrinsic::ID> conversion_of(const Instruction& instruction) {
+  if (instruction.getOpcode() == Instruction::FPToSI) return llvm::Intrinsic::fptosi_sat;
+  if (instruction.getOpcode() == Instruction::FPToUI) return llvm::Intrinsic::fptoui_sat;
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  if (!call) return std::nullopt;
+  const llvm::Intrinsic::ID id = call->getIntrinsicID();
+  const bool saturates = id == llvm::Intrinsic::fptosi_sat || id == llvm::Intrinsic::fptoui_sat;
+  return saturates ? std::optional(id) : std::nullopt;
+}
+
 // Out-of-range conversions saturate (NaN gives 0), as they do on GPUs. From float: LLVM has none of
 // bfloat, and its code for half to short with AVX512-FP16 gives -32768 for NaN.
 bool saturate_conversion(Instruction& instruction) {
-  const bool is_signed = instruction.getOpcode() == Instruction::FPToSI;
-  if (!is_signed && instruction.getOpcode() != Instruction::FPToUI) return false;
-  llvm::IRBuilder<> builder(&instruction);
+  const auto id = conversion_of(instruction);
+  if (!id) return false;
   Value* operand = instruction.getOperand(0);
-  if (operand->getType()->getScalarSizeInBits() == 16) {
+  const bool is_small = operand->getType()->getScalarSizeInBits() == 16;
+  if (llvm::isa<llvm::CallInst>(instruction) && !is_small) return false;
+  llvm::IRBuilder<> builder(&instruction);
+  if (is_small) {
     operand =
         builder.CreateFPExt(operand, operand->getType()->getWithNewType(builder.getFloatTy()));
   }
-  const auto id = is_signed ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
   instruction.replaceAllUsesWith(
-      builder.CreateIntrinsic(id, {instruction.getType(), operand->getType()}, {operand}));
+      builder.CreateIntrinsic(*id, {instruction.getType(), operand->getType()}, {operand}));
   return true;
 }
 
@@ -101,7 +115,8 @@ void define_arithmetic(llvm::Module& module) {
       if (auto* operation = llvm::dyn_cast<BinaryOperator>(&instruction)) {
         if (operation->isShift()) mask_shift(*operation);
         if (operation->isIntDivRem()) guard_division(*operation);
-      } else if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
+      } else if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+                 call && !replaced) {
         replaced = split_multiply_add(*call);
       }
       if (replaced) instruction.eraseFromParent();

@@ -239,6 +239,8 @@ class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
     if (diagnostic.getID() == clang::diag::err_typecheck_cond_incompatible_operands ||
         diagnostic.getID() == clang::diag::err_bad_cxx_cast_generic) {
       missing_.operands.insert(place);
+    } else if (diagnostic.getID() == clang::diag::err_local_cant_init) {
+      missing_.initializers.insert(place);
     }
     // What does not fit may stand in a note: why no function could be called.
     if (level >= clang::DiagnosticsEngine::Error) last_error_ = place;
@@ -290,10 +292,9 @@ TranslationUnit parse(std::string_view source, const CompileOptions& options,
       unit.warnings = warnings;
       return unit;
     } catch (const CompileError&) {
-      const size_t known = repairs.operands.size() + repairs.texts.size();
-      repairs.operands.merge(missing.operands);
-      repairs.texts.merge(missing.texts);
-      if (repairs.operands.size() + repairs.texts.size() == known) throw;
+      const size_t known = repairs.size();
+      repairs.merge(missing);
+      if (repairs.size() == known) throw;
     }
   }
 }

@@ -1,44 +1,127 @@
 #include "metal/compiler/guarded_thread.h"
 
+#include <alloca.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <csignal>
-#include <exception>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
+#include <system_error>
 
-#include "llvm/Support/CrashRecoveryContext.h"
+#include "clang/Basic/Stack.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
 #include "metal/compiler/compiler.h"
+#include "metal/compiler/internal_check.h"
 #include "metal/cpu/faults.h"
 
 namespace metal::compiler {
 namespace {
 
-constexpr unsigned kStackBytes = 256u << 20;
+constexpr size_t kStackBytes = 256u << 20;
+constexpr size_t kGuardBytes = 1u << 20;  // no frame of Clang's steps over it
 constexpr size_t kSignalStackBytes = 64u << 10;
+constexpr size_t kKeptBytes = 1u << 20;  // of an abandoned stack: where its thread's variables are
 
-// A stack overflow needs another stack for its handler.
-class SignalStack {
- public:
-  SignalStack() : memory_(new char[kSignalStackBytes]) {
-    const stack_t stack = {.ss_sp = memory_.get(), .ss_flags = 0, .ss_size = kSignalStackBytes};
-    sigaltstack(&stack, nullptr);
+// A piece of work and how it ended. Abandoned ones stay.
+struct Work {
+  explicit Work(const std::function<void()>& function) : function(function) {
+    sem_init(&ended, 0, 0);
   }
-  ~SignalStack() {
-    const stack_t none = {.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
-    sigaltstack(&none, nullptr);
-  }
+  ~Work() { sem_destroy(&ended); }
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
 
- private:
-  std::unique_ptr<char[]> memory_;
+  const std::function<void()>& function;
+  std::exception_ptr error;
+  bool crashed = false;
+  bool abandoned = false;
+  sem_t ended;  // of all ways to wake a thread the one that a signal handler may take
+  void* stack = nullptr;
+  size_t stack_bytes = 0;
+  // A stack overflow needs another stack for its handler.
+  std::unique_ptr<char[]> signal_stack{new char[kSignalStackBytes]};
 };
 
-// Where abandon() leaves its message.
-thread_local std::string* reason = nullptr;
+// A signal handler must not be who asks for it first: there would be no memory yet.
+__attribute__((tls_model("initial-exec"))) thread_local Work* this_work = nullptr;
+
+void find_stack(Work& work) {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  pthread_attr_getstack(&attributes, &work.stack, &work.stack_bytes);
+  pthread_attr_destroy(&attributes);
+}
+
+// Clang goes on in a thread of its own, which nobody guards, where it has used 8 MiB of stack. Not
+// so where it finds itself even farther from the bottom: then it does not understand the stack.
+[[gnu::noinline]] void run_far_from_bottom(Work& work) {
+  clang::noteBottomOfStack();
+  *static_cast<volatile char*>(alloca(clang::DesiredStackSize)) = 0;
+  try {
+    work.function();
+  } catch (...) {
+    work.error = std::current_exception();
+  }
+}
+
+void* run_thread(void* argument) {
+  Work& work = *static_cast<Work*>(argument);
+  const stack_t stack = {
+      .ss_sp = work.signal_stack.get(), .ss_flags = 0, .ss_size = kSignalStackBytes};
+  stack_t before;  // a sanitizer's, which it wants to find again
+  sigaltstack(&stack, &before);
+  find_stack(work);
+  this_work = &work;
+  run_far_from_bottom(work);
+  this_work = nullptr;
+  sigaltstack(&before, nullptr);
+  sem_post(&work.ended);
+  return nullptr;
+}
+
+pthread_t start_thread(Work& work) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_attr_setguardsize(&attributes, kGuardBytes);
+  pthread_t thread;
+  const int error = pthread_create(&thread, &attributes, run_thread, &work);
+  pthread_attr_destroy(&attributes);
+  if (error) throw std::system_error(error, std::generic_category(), "no thread for the compiler");
+  return thread;
+}
+
+// Only what a signal handler may call.
+[[noreturn]] void stay_behind(Work& work) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  work.abandoned = true;
+  sem_post(&work.ended);
+  for (;;) pause();
+}
+
+// Outside run_guarded there is nobody to tell, and LLVM ends the process.
+void on_fatal_error(void*, const char* reason, bool) {
+  if (!this_work) {
+    llvm::errs() << "LLVM ERROR: " << reason << "\n";
+    return;
+  }
+  // LLVM's verifier, see verify.h.
+  if (std::string_view(reason).starts_with("Broken")) internal_error(reason);
+  abandon(std::make_exception_ptr(CompileError(
+      std::string("error: the kernel is too much for the compiler: ") + reason + "\n")));
+}
 
 }  // namespace
-
-void catch_compiler_crashes() { llvm::CrashRecoveryContext::Enable(); }
 
 void prepare_llvm() {
   static std::once_flag once;
@@ -47,36 +130,39 @@ void prepare_llvm() {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();
-    llvm::install_fatal_error_handler([](void*, const char* reason, bool) {
-      throw CompileError(std::string("error: the kernel is too much for the compiler: ") + reason +
-                         "\n");
-    });
+    llvm::install_fatal_error_handler(on_fatal_error);
+    llvm::install_bad_alloc_error_handler(on_fatal_error);
   });
 }
 
-void run_guarded(const std::function<void()>& work) {
+void run_guarded(const std::function<void()>& function) {
   prepare_llvm();
-  std::exception_ptr error;
-  std::string message = "error: the compiler failed on this source\n";
-  llvm::CrashRecoveryContext crash;
-  const bool finished = crash.RunSafelyOnThread(
-      [&] {
-        thread_local const SignalStack stack;  // goes with the thread, however the work ends
-        reason = &message;
-        try {
-          work();
-        } catch (...) {
-          error = std::current_exception();
-        }
-      },
-      kStackBytes);
-  if (error) std::rethrow_exception(error);
-  if (!finished) throw CompileError(message);
+  auto work = std::make_unique<Work>(function);
+  const pthread_t thread = start_thread(*work);
+  while (sem_wait(&work->ended) != 0 && errno == EINTR) continue;
+  if (!work->abandoned) {
+    pthread_join(thread, nullptr);
+    if (work->error) std::rethrow_exception(work->error);
+    return;
+  }
+  pthread_detach(thread);
+  const Work& left = *work.release();
+  if (left.error) std::rethrow_exception(left.error);
+  throw CompileError("error: the compiler failed on this source\n");
 }
 
-void abandon(const std::string& message) {
-  *reason = message;
-  llvm::CrashRecoveryContext::GetCurrent()->HandleExit(1);
+void abandon(std::exception_ptr error) {
+  if (!this_work) std::rethrow_exception(error);
+  this_work->error = std::move(error);
+  stay_behind(*this_work);
+}
+
+void abandon_after_crash() {
+  if (!this_work) return;
+  // The handler has a stack of its own. What a stack overflow has filled would be much to leave.
+  if (this_work->stack_bytes > kKeptBytes)
+    madvise(this_work->stack, this_work->stack_bytes - kKeptBytes, MADV_DONTNEED);
+  stay_behind(*this_work);
 }
 
 }  // namespace metal::compiler

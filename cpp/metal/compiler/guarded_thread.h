@@ -1,25 +1,25 @@
 // Runs the compiler where its crashes do no harm.
 #pragma once
 
+#include <exception>
 #include <functional>
-#include <string>
 
 namespace metal::compiler {
 
-// Registers the host's code generator and makes LLVM's fatal errors exceptions. Also for code that
-// only loads what was compiled before.
+// Registers the host's code generator and what LLVM calls when it gives up. Also for code that only
+// loads what was compiled before.
 void prepare_llvm();
 
-// Runs `work` on a thread with a large stack. Exceptions pass through; a crash of the compiler (a
-// stack overflow, a failed check inside LLVM) becomes a CompileError.
+// Runs `work` on a thread with a large stack. Its exceptions pass through. A crash of the compiler
+// (a stack overflow, a failed check inside LLVM) becomes a CompileError.
 void run_guarded(const std::function<void()>& work);
 
-// Installs LLVM's handlers of crash signals. Handlers that know better (of faults in kernels) must
-// be installed later, and pass on what is not theirs.
-void catch_compiler_crashes();
+// Ends the work from anywhere below run_guarded, which throws this error. Nothing is unwound, as
+// LLVM's code is not made for it: the thread stops where it is, for good, with all that it holds.
+// Throws the error itself where no run_guarded is above.
+[[noreturn]] void abandon(std::exception_ptr error);
 
-// Ends the work from anywhere below run_guarded, which throws CompileError with this message. What
-// the work held is lost: no destructor runs.
-[[noreturn]] void abandon(const std::string& message);
+// For signal handlers: ends the work if this is a thread of run_guarded, returns if it is not.
+void abandon_after_crash();
 
 }  // namespace metal::compiler

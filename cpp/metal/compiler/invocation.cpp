@@ -109,8 +109,8 @@ std::shared_ptr<clang::CompilerInvocation> base_options() {
       "-triple", kTriple, "-x", "c++", "-std=c++23", "-O2", "-disable-llvm-passes",
       "-ffreestanding", "-fno-builtin", "-nostdsysteminc", "-nobuiltininc", "-nostdinc++",
       "-fno-rtti", "-fno-threadsafe-statics", "-fwrapv", "-relaxed-aliasing", "-fno-finite-loops",
-      "-fno-strict-return", "-fno-delete-null-pointer-checks", "-fbracket-depth", "512",
-      "-ferror-limit", "20",
+      "-fno-strict-return", "-fno-delete-null-pointer-checks", "-fno-strict-float-cast-overflow",
+      "-fbracket-depth", "512", "-ferror-limit", "20",
       // kernels are written for a compiler with other habits; these say nothing about their meaning
       "-Wno-duplicate-decl-specifier", "-Wno-unknown-pragmas", "-Wno-unused-value",
       "-Wno-ignored-attributes", "-Wno-psabi", "-Wno-shift-count-overflow",

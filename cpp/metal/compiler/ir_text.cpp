@@ -5,12 +5,27 @@
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "metal/compiler/compiler.h"
+#include "metal/compiler/guarded_thread.h"
+#include "metal/compiler/verify.h"
 
 namespace metal::compiler {
+
+void abandon_on_errors(llvm::LLVMContext& context) {
+  context.setDiagnosticHandlerCallBack([](const llvm::DiagnosticInfo* info, void*) {
+    if (info->getSeverity() != llvm::DS_Error) return;
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info->print(printer);
+    abandon(std::make_exception_ptr(CompileError("error: " + text + "\n")));
+  });
+}
 
 std::string write_bitcode(const llvm::Module& module) {
   llvm::SmallString<0> bytes;
@@ -20,6 +35,7 @@ std::string write_bitcode(const llvm::Module& module) {
 }
 
 std::unique_ptr<llvm::Module> read_bitcode(std::string_view bitcode, llvm::LLVMContext& context) {
+  abandon_on_errors(context);
   auto module =
       llvm::parseBitcodeFile(llvm::MemoryBufferRef(llvm::StringRef(bitcode), "kernel"), context);
   if (!module) throw CompileError("damaged kernel: " + llvm::toString(module.takeError()));
@@ -44,7 +60,7 @@ void add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachi
                         llvm::CodeGenFileType type) {
   auto* machine_code = new llvm::MachineModuleInfoWrapperPass(&target);
   llvm::TargetPassConfig* steps = target.createPassConfig(passes);
-  steps->setDisableVerify(true);
+  steps->setDisableVerify(!verifies_ir());
   steps->disablePass(&llvm::ShrinkWrapID);
   if (has_long_blocks(module)) steps->disablePass(&llvm::PostRASchedulerID);
   passes.add(steps);
@@ -64,6 +80,7 @@ void add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachi
 
 std::string emit_file(llvm::Module& module, llvm::TargetMachine& target,
                       llvm::CodeGenFileType type) {
+  verify(module, "all before code is generated");
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;

@@ -14,9 +14,13 @@ class TargetMachine;
 
 namespace metal::compiler {
 
+// Errors that LLVM reports on the way end the work, see abandon(); by default they end the process.
+// Warnings are dropped.
+void abandon_on_errors(llvm::LLVMContext& context);
+
 std::string write_bitcode(const llvm::Module& module);
 
-// Throws CompileError for bytes that are no bitcode.
+// Throws CompileError for bytes that are no bitcode. Later errors abandon the work.
 std::unique_ptr<llvm::Module> read_bitcode(std::string_view bitcode, llvm::LLVMContext& context);
 
 // Assembly text or an object file. Throws CompileError if the target has no such form.

@@ -17,7 +17,9 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "metal/compiler/analyses.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/compiler/front_end.h"
+#include "metal/compiler/verify.h"
 
 namespace metal::compiler {
 namespace {
@@ -95,7 +97,7 @@ class EntryBuilder {
   }
 
   llvm::Value* component(const BuiltinType& type, const std::string& attribute, uint32_t index) {
-    auto* getter = llvm::cast<llvm::Function>(
+    auto* getter = checked_cast<llvm::Function>(
         module_
             .getOrInsertFunction(
                 std::string(kBuiltinPrefix) + attribute,
@@ -245,7 +247,7 @@ void answer_math_mode(llvm::Module& module) {
   llvm::Function* question = module.getFunction("__metal_fast_math");
   if (!question) return;
   for (llvm::User* user : llvm::make_early_inc_range(question->users())) {
-    auto* call = llvm::cast<llvm::CallInst>(user);
+    auto* call = checked_cast<llvm::CallInst>(user);
     const bool fast = call->getFunction()->getFnAttribute("no-nans-fp-math").getValueAsBool();
     call->replaceAllUsesWith(llvm::ConstantInt::getBool(call->getType(), fast));
     call->eraseFromParent();
@@ -265,14 +267,24 @@ void check_symbols(const llvm::Module& module) {
 }  // namespace
 
 void to_kernel_form(TranslationUnit& unit) {
-  remove_annotations(*unit.module);
-  answer_math_mode(*unit.module);
-  define_arithmetic(*unit.module);
+  llvm::Module& module = *unit.module;
+  const std::vector<llvm::GlobalVariable*> zeroed = find_zeroed(module);
+  remove_annotations(module);
+  verify(module, "remove_annotations");
+  answer_math_mode(module);
+  verify(module, "answer_math_mode");
+  define_arithmetic(module);
+  verify(module, "define_arithmetic");
   make_entries(unit);
+  for (const KernelDeclaration& kernel : unit.kernels) {
+    if (llvm::Function* entry = module.getFunction(kernel.name)) clear_zeroed(*entry, zeroed);
+  }
+  verify(module, "make_entries");
   Analyses analyses;
   internalize_and_inline(unit, analyses.modules);
-  check_symbols(*unit.module);
-  clean_up(*unit.module, analyses.modules);
+  verify(module, "internalize_and_inline");
+  check_symbols(module);
+  clean_up(module, analyses.modules);
 }
 
 }  // namespace metal::compiler

@@ -11,9 +11,13 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
+
+#include "llvm/ADT/ArrayRef.h"
 
 namespace llvm {
 class Function;
+class GlobalVariable;
 class Module;
 }  // namespace llvm
 
@@ -28,6 +32,11 @@ struct TranslationUnit;
 // Turns what Clang emitted into kernel form, still in one module. Throws CompileError where a
 // function is undefined.
 void to_kernel_form(TranslationUnit& unit);
+
+// Threadgroup variables that are declared with zeros: notes which, before annotations go, and makes
+// the threads of each threadgroup clear them before anything else.
+std::vector<llvm::GlobalVariable*> find_zeroed(llvm::Module& module);
+void clear_zeroed(llvm::Function& kernel, llvm::ArrayRef<llvm::GlobalVariable*> zeroed);
 
 // Masks shift amounts, guards divisors, and takes half and bfloat multiply-adds apart.
 void define_arithmetic(llvm::Module& module);

@@ -2,9 +2,12 @@
 
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
+#include "clang/AST/Attr.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/Basic/SourceManager.h"
+#include "metal/compiler/attributes.h"
+#include "metal/compiler/checked_cast.h"
 
 namespace metal::compiler {
 namespace {
@@ -51,7 +54,7 @@ class LanguageChecks : public clang::ASTConsumer {
       check_variable(*variable);
       if (!variable->getType()->isDependentType()) check_code(variable->getInit());
     } else if (llvm::isa<clang::NamespaceDecl, clang::LinkageSpecDecl>(declaration)) {
-      for (const clang::Decl* inner : llvm::cast<clang::DeclContext>(declaration)->decls())
+      for (const clang::Decl* inner : checked_cast<clang::DeclContext>(declaration)->decls())
         check(inner);
     }
   }
@@ -91,8 +94,24 @@ class LanguageChecks : public clang::ASTConsumer {
     }
   }
 
+  // Zeros in the braces of a class may be arguments of a constructor, or leave members to their own
+  // initializers.
+  bool zeros_mean_zero(clang::QualType type) const {
+    const auto* record = context_->getBaseElementType(type)->getAsCXXRecordDecl();
+    return !record || as_vector(context_->getBaseElementType(type)) ||
+           (record->isAggregate() && record->hasTrivialDefaultConstructor() &&
+            llvm::all_of(record->fields(), [this](const clang::FieldDecl* field) {
+              return zeros_mean_zero(field->getType());
+            }));
+  }
+
   void check_variable(const clang::VarDecl& variable) {
     const clang::QualType type = variable.getType();
+    for (const auto* attribute : variable.specific_attrs<clang::AnnotateAttr>()) {
+      if (attribute->getAnnotation() == annotation_name("__zeroed") && !zeros_mean_zero(type))
+        error(variable.getLocation(),
+              "'threadgroup' variable of this class cannot have an initializer");
+    }
     if (!variable.hasGlobalStorage() || type->isDependentType() || type->isUndeducedType()) return;
     if (context_->getBaseElementType(type).isConstQualified() || type->isReferenceType() ||
         variable.isConstexpr() || type.getAddressSpace() != clang::LangAS::Default) {

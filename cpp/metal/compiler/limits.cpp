@@ -7,6 +7,7 @@
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/PPCallbacks.h"
 #include "clang/Lex/Preprocessor.h"
+#include "metal/compiler/compiler.h"
 #include "metal/compiler/guarded_thread.h"
 
 namespace metal::compiler {
@@ -78,7 +79,7 @@ void Limits::report(clang::SourceLocation location, const char* text) {
     message = std::string(place.getFilename()) + ":" + std::to_string(place.getLine()) + ":" +
               std::to_string(place.getColumn()) + ": " + message;
   }
-  abandon(message);
+  abandon(std::make_exception_ptr(CompileError(message)));
 }
 
 }  // namespace metal::compiler

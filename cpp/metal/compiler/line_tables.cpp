@@ -20,7 +20,12 @@ void move_locations(llvm::Function& function, llvm::DIBuilder& builder) {
   llvm::DISubprogram* subprogram = function.getSubprogram();
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     const llvm::DILocation* from = instruction.getDebugLoc();
-    if (!from) continue;
+    if (!from) {
+      // LLVM wants one of calls, which may be inlined.
+      if (llvm::isa<llvm::CallBase>(instruction))
+        instruction.setDebugLoc(llvm::DILocation::get(function.getContext(), 0, 0, subprogram));
+      continue;
+    }
     llvm::DILexicalBlockFile* scope =
         builder.createLexicalBlockFile(subprogram, from->getFile(), /*Discriminator=*/0);
     instruction.setDebugLoc(

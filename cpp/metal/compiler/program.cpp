@@ -4,9 +4,12 @@
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/checked_cast.h"
+#include "metal/compiler/code_version.h"
 #include "metal/compiler/disk_cache.h"
 #include "metal/compiler/front_end.h"
 #include "metal/compiler/guarded_thread.h"
+#include "metal/compiler/internal_check.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/compiler/resources.h"
@@ -44,21 +47,31 @@ void add_initializers(llvm::Module& module, std::vector<llvm::Function*>& needed
   if (!initializers || !initializers->hasInitializer()) return;
   for (const llvm::Use& record : initializers->getInitializer()->operands()) {
     auto* function =
-        llvm::dyn_cast<llvm::Function>(llvm::cast<llvm::User>(record.get())->getOperand(1));
+        llvm::dyn_cast<llvm::Function>(checked_cast<llvm::User>(record.get())->getOperand(1));
     if (function) needed.push_back(function);
   }
+}
+
+void check(llvm::Error error) {
+  if (error) internal_error(llvm::toString(std::move(error)));
+}
+
+template <typename T>
+T unwrap(llvm::Expected<T> result) {
+  check(result.takeError());
+  return std::move(*result);
 }
 
 // Leaves only what `entry` needs of a lazily read module.
 std::string extract(llvm::StringRef library, const std::string& entry) {
   llvm::LLVMContext context;
-  auto module = llvm::cantFail(
-      llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(library, "kernels"), context));
+  auto module =
+      unwrap(llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(library, "kernels"), context));
   std::vector<llvm::Function*> needed = {module->getFunction(entry)};
   add_initializers(*module, needed);
   for (size_t i = 0; i < needed.size(); ++i) {
     if (!needed[i]->isMaterializable()) continue;
-    llvm::cantFail(needed[i]->materialize());
+    check(needed[i]->materialize());
     add_callees(*needed[i], needed);
   }
   for (llvm::Function& function : *module) {
@@ -74,6 +87,7 @@ std::string extract(llvm::StringRef library, const std::string& entry) {
 
 std::shared_ptr<Program> compile_here(std::string_view source, const CompileOptions& options) {
   llvm::LLVMContext context;
+  abandon_on_errors(context);
   TranslationUnit unit = parse(source, options, context);
   to_kernel_form(unit);
   for (FunctionConstantInfo& constant : unit.constants)
@@ -117,21 +131,25 @@ std::shared_ptr<Program> load_cached(const std::string& key) {
   }
 }
 
-// A source that reads other files of the user's is compiled every time: they may have changed.
-bool is_self_contained(const Program& program) { return program.inputs.size() <= 1; }
+// A source that reads other files of the user's, or asks whether there are any, is compiled every
+// time: they may have changed.
+bool is_self_contained(const Program& program, std::string_view source) {
+  return program.inputs.size() <= 1 && source.find("__has_include") == std::string_view::npos;
+}
 
 }  // namespace
 
 std::shared_ptr<Program> compile(std::string_view source, const CompileOptions& options) {
-  const std::string key = compiler::cache_key(
-      {"msl", compiler::stdlib_fingerprint(), describe_options(options), source});
+  const std::string key =
+      compiler::cache_key({"msl", compiler::code_version(), compiler::stdlib_fingerprint(),
+                           describe_options(options), source});
   if (auto program = load_cached(key)) {
     program->options = options;
     return program;
   }
   std::shared_ptr<Program> program;
   compiler::run_guarded([&] { program = compiler::compile_here(source, options); });
-  if (is_self_contained(*program) && program->warnings.empty())
+  if (is_self_contained(*program, source) && program->warnings.empty())
     compiler::cache_store(key, save_library(*program));
   return program;
 }

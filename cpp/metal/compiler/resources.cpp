@@ -30,7 +30,7 @@ std::string find_resources() {
 }  // namespace
 
 std::string resource_directory() {
-  static const std::string directory = find_resources();
+  static const auto& directory = *new std::string(find_resources());  // never destroyed
   return directory;
 }
 
@@ -43,7 +43,7 @@ std::string precompiled_header(bool with_mlx_utils) {
 }
 
 std::string stdlib_fingerprint() {
-  static const std::string fingerprint = [] {
+  static const auto& fingerprint = *[] {  // never destroyed
     std::string text = LLVM_VERSION_STRING;
     std::error_code error;
     for (const bool with_utils : {false, true}) {
@@ -51,7 +51,7 @@ std::string stdlib_fingerprint() {
       text += ";" + std::to_string(fs::file_size(file, error)) + ";" +
               std::to_string(fs::last_write_time(file, error).time_since_epoch().count());
     }
-    return text + ";" + resource_directory();
+    return new std::string(text + ";" + resource_directory());
   }();
   return fingerprint;
 }

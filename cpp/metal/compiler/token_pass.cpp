@@ -265,21 +265,16 @@ class TokenPass {
     }
   }
 
-  // 1.0h is ((half)1.0f) and 1.0bf is ((__bf16)1.0f).
+  // 1.5h is ((half)0x1.8p+0f), and 1.5bf likewise.
   void rewrite_number(const Token& token) {
-    const std::string spelling = pp_.getSpelling(token);
-    if (spelling.starts_with("0x") || spelling.starts_with("0X")) return out_.push_back(token);
-    const bool half = spelling.ends_with("h") || spelling.ends_with("H");
-    const bool bfloat = spelling.ends_with("bf") || spelling.ends_with("BF");
-    if (!half && !bfloat) return out_.push_back(token);
+    const auto number = narrow_number(pp_.getSpelling(token));
+    if (!number) return out_.push_back(token);
     const SourceLocation location = token.getLocation();
     push(tok::l_paren, location);
     push(tok::l_paren, location);
-    push(half ? tok::kw_half : tok::kw___bf16, location, half ? "half" : "__bf16");
+    push(number->half ? tok::kw_half : tok::kw___bf16, location, number->half ? "half" : "__bf16");
     push(tok::r_paren, location);
-    std::string digits = spelling.substr(0, spelling.size() - (half ? 1 : 2));
-    if (digits.find_first_of(".eE") == std::string::npos) digits += ".0";
-    push_literal(tok::numeric_constant, digits + "f", location);
+    push_literal(tok::numeric_constant, number->text, location);
     push(tok::r_paren, location);
   }
 
@@ -444,8 +439,9 @@ class TokenPass {
     for (size_t i = index; i < in_.size(); ++i) {
       const Token& token = in_[i];
       if (token.isOneOf(tok::star, tok::amp, tok::ampamp, tok::eof)) return false;
+      // A member defined outside its class has its storage from the class.
       if (token.isOneOf(tok::semi, tok::equal, tok::l_square, tok::l_brace, tok::comma))
-        return seen_type;
+        return seen_type && !is_qualified_name(in_, i);
       if (token.is(tok::less)) {
         i = closing_angle(i);
       } else if (token.is(tok::l_paren)) {
@@ -488,9 +484,13 @@ class TokenPass {
 
 std::vector<Token> rewrite_tokens(clang::Preprocessor& preprocessor,
                                   const std::vector<Token>& tokens, const Repairs& repairs) {
-  const std::vector<Token> decayed = decay_array_parameters(tokens);
-  if (repairs.texts.empty()) return TokenPass(preprocessor, decayed, repairs).run();
-  return TokenPass(preprocessor, place_texts(preprocessor, decayed, repairs.texts), repairs).run();
+  std::vector<Token> rewritten = tokens;
+  drop_coherence(rewritten);
+  rewritten = decay_array_parameters(rewritten);
+  if (!repairs.texts.empty()) rewritten = place_texts(preprocessor, rewritten, repairs.texts);
+  if (!repairs.initializers.empty())
+    rewritten = annotate_zeroed(preprocessor, rewritten, repairs.initializers);
+  return TokenPass(preprocessor, rewritten, repairs).run();
 }
 
 }  // namespace metal::compiler

@@ -24,6 +24,16 @@ struct Repairs {
   std::set<unsigned> operands;
   // From here to the end of the statement, string literals live in the constant address space.
   std::set<unsigned> texts;
+  // The names of threadgroup variables with an initializer, which Clang takes for none of them. One
+  // of nothing but zeros becomes an annotation.
+  std::set<unsigned> initializers;
+
+  size_t size() const { return operands.size() + texts.size() + initializers.size(); }
+  void merge(Repairs& other) {
+    operands.merge(other.operands);
+    texts.merge(other.texts);
+    initializers.merge(other.initializers);
+  }
 };
 
 std::vector<clang::Token> rewrite_tokens(clang::Preprocessor& preprocessor,

@@ -1,7 +1,13 @@
 #include "metal/compiler/token_patterns.h"
 
+#include <algorithm>
+
 #include "clang/Basic/IdentifierTable.h"
 #include "clang/Lex/Preprocessor.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Error.h"
 
 namespace metal::compiler {
 namespace {
@@ -48,7 +54,129 @@ size_t array_end(const Tokens& tokens, size_t i) {
   return 0;
 }
 
+llvm::StringRef word(const Tokens& tokens, size_t i) {
+  if (i >= tokens.size() || tokens[i].isAnnotation() || tokens[i].isLiteral()) return {};
+  const clang::IdentifierInfo* info = tokens[i].getIdentifierInfo();
+  return info ? info->getName() : llvm::StringRef();
+}
+
+bool begins_type(const Tokens& tokens, size_t i) {
+  static constexpr llvm::StringLiteral kWords[] = {
+      "const", "volatile", "bool",  "char",  "short",  "int",  "long",  "unsigned", "signed",
+      "half",  "bfloat",   "float", "uchar", "ushort", "uint", "ulong", "thread"};
+  return i < tokens.size() &&
+         (is_address_space(tokens[i]) || llvm::is_contained(kWords, word(tokens, i)));
+}
+
+// Where the qualifier ends that begins at `i`: `coherent(scope)`, or `coherent` before a type.
+size_t coherence_end(const Tokens& tokens, size_t i) {
+  if (!is(tokens, i + 1, tok::l_paren)) return begins_type(tokens, i + 1) ? i + 1 : i;
+  static constexpr llvm::StringLiteral kScopes[] = {"thread", "simdgroup", "threadgroup", "device",
+                                                    "system"};
+  const bool scope = llvm::is_contained(kScopes, word(tokens, i + 2));
+  return scope && is(tokens, i + 3, tok::r_paren) ? i + 4 : i;
+}
+
+// Where an initializer of nothing but zeros ends; 0 if the one at `begin` says more.
+size_t zeros_end(clang::Preprocessor& preprocessor, const Tokens& tokens, size_t begin) {
+  int depth = 0;
+  for (size_t i = begin; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    if (depth == 0 && token.isOneOf(tok::comma, tok::semi)) return i > begin ? i : 0;
+    if (token.is(tok::l_brace)) ++depth;
+    if (token.is(tok::r_brace)) --depth;
+    if (token.isOneOf(tok::l_brace, tok::r_brace, tok::comma, tok::kw_false)) continue;
+    if (i == begin && token.is(tok::equal)) continue;
+    if (!token.is(tok::numeric_constant)) return 0;
+    // Any digit of the mantissa but 0 makes another number.
+    const std::string number = llvm::StringRef(preprocessor.getSpelling(token)).lower();
+    const bool hexadecimal = llvm::StringRef(number).starts_with("0x");
+    const size_t end = number.find_first_of(hexadecimal ? "p" : "e");
+    if (number.substr(0, end).find_first_of(hexadecimal ? "123456789abcdef" : "123456789") !=
+        std::string::npos) {
+      return 0;
+    }
+  }
+  return 0;
+}
+
+Token make_token(clang::Preprocessor& preprocessor, tok::TokenKind kind, const Token& place,
+                 const char* identifier = nullptr) {
+  Token token;
+  token.startToken();
+  token.setKind(kind);
+  token.setLocation(place.getLocation());
+  token.setLength(1);
+  if (identifier) token.setIdentifierInfo(&preprocessor.getIdentifierTable().get(identifier));
+  return token;
+}
+
 }  // namespace
+
+void drop_coherence(std::vector<Token>& tokens) {
+  size_t kept = 0;
+  for (size_t i = 0; i < tokens.size();) {
+    const size_t end = word(tokens, i) == "coherent" ? coherence_end(tokens, i) : i;
+    if (end == i) tokens[kept++] = tokens[i++];
+    i = std::max(i, end);
+  }
+  tokens.resize(kept);
+}
+
+bool is_qualified_name(const std::vector<Token>& tokens, size_t end) {
+  return end >= 2 && is(tokens, end - 1, tok::identifier) && is(tokens, end - 2, tok::coloncolon);
+}
+
+std::vector<Token> annotate_zeroed(clang::Preprocessor& preprocessor,
+                                   const std::vector<Token>& tokens,
+                                   const std::set<unsigned>& places) {
+  std::vector<Token> out;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const Token& name = tokens[i];
+    out.push_back(name);
+    if (!name.is(tok::identifier) || !places.contains(name.getLocation().getRawEncoding()))
+      continue;
+    size_t begin = i + 1;
+    for (int depth = 0; begin < tokens.size(); ++begin) {
+      if (is(tokens, begin, tok::l_square)) ++depth;
+      if (depth == 0) break;
+      if (is(tokens, begin, tok::r_square)) --depth;
+    }
+    const size_t end = zeros_end(preprocessor, tokens, begin);
+    if (end == 0) continue;
+    out.insert(out.end(), tokens.begin() + i + 1, tokens.begin() + begin);
+    for (const tok::TokenKind kind :
+         {tok::l_square, tok::l_square, tok::identifier, tok::r_square, tok::r_square}) {
+      out.push_back(
+          make_token(preprocessor, kind, name, kind == tok::identifier ? "__zeroed" : nullptr));
+    }
+    i = end - 1;
+  }
+  return out;
+}
+
+std::optional<NarrowNumber> narrow_number(llvm::StringRef spelling) {
+  std::string text = spelling.lower();
+  const bool half = llvm::StringRef(text).ends_with("h");
+  // The last digits of a hexadecimal integer are no suffix.
+  const bool integer =
+      llvm::StringRef(text).starts_with("0x") && !llvm::StringRef(text).contains('p');
+  if (integer || (!half && !llvm::StringRef(text).ends_with("bf"))) return std::nullopt;
+  text.resize(text.size() - (half ? 1 : 2));
+  std::erase(text, '\'');
+  if (text.empty() || !(llvm::isDigit(text.back()) || text.back() == '.')) return std::nullopt;
+  // Rounded once: by way of float, what lies beside the middle of two numbers would become it.
+  llvm::APFloat value(half ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat());
+  auto status = value.convertFromString(text, llvm::APFloat::rmNearestTiesToEven);
+  if (!status) {
+    llvm::consumeError(status.takeError());
+    return std::nullopt;
+  }
+  if (value.isInfinity()) return NarrowNumber{half, "1e39f"};
+  char hexadecimal[64];
+  value.convertToHexString(hexadecimal, 0, false, llvm::APFloat::rmNearestTiesToEven);
+  return NarrowNumber{half, std::string(hexadecimal) + "f"};
+}
 
 bool qualifies_constructor(const std::vector<Token>& tokens, size_t position) {
   if (position == 0 || !tokens[position - 1].is(tok::r_paren)) return false;
@@ -109,13 +237,7 @@ std::vector<Token> place_texts(clang::Preprocessor& preprocessor, const std::vec
   std::vector<Token> out;
   bool inside = false;
   auto push = [&](tok::TokenKind kind, const Token& place, const char* identifier = nullptr) {
-    Token token;
-    token.startToken();
-    token.setKind(kind);
-    token.setLocation(place.getLocation());
-    token.setLength(1);
-    if (identifier) token.setIdentifierInfo(&preprocessor.getIdentifierTable().get(identifier));
-    out.push_back(token);
+    out.push_back(make_token(preprocessor, kind, place, identifier));
   };
   for (size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];

@@ -1,10 +1,13 @@
 // Spellings of Metal that take more than one token to recognise.
 #pragma once
 
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "clang/Lex/Token.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace clang {
 class Preprocessor;
@@ -18,6 +21,25 @@ bool qualifies_constructor(const std::vector<clang::Token>& tokens, size_t posit
 // Writes array parameters in a named address space, `constant int x[3]`, as the pointers that they
 // are: C++ would give the address space to the parameter itself.
 std::vector<clang::Token> decay_array_parameters(const std::vector<clang::Token>& tokens);
+
+// Removes `coherent(device)` and its like: memory is coherent on every device that is served.
+void drop_coherence(std::vector<clang::Token>& tokens);
+
+// Whether the declarator that ends before `end` names a member of a class, as `T::x` does.
+bool is_qualified_name(const std::vector<clang::Token>& tokens, size_t end);
+
+// `x[2] = {0}` becomes `x[2] [[__zeroed]]` where x stands at one of these locations. Initializers
+// that are more than zeros stay.
+std::vector<clang::Token> annotate_zeroed(clang::Preprocessor& preprocessor,
+                                          const std::vector<clang::Token>& tokens,
+                                          const std::set<unsigned>& places);
+
+// A literal of half or bfloat, and a float's text with the same value.
+struct NarrowNumber {
+  bool half;
+  std::string text;
+};
+std::optional<NarrowNumber> narrow_number(llvm::StringRef spelling);
 
 // String literals between one of these locations and the end of its statement become
 // `(metal::__text<"...">.at)`: an array in the constant address space, where Metal has them all.

@@ -3,13 +3,10 @@
 #include <mutex>
 
 #include "llvm-c/Target.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -19,6 +16,7 @@
 #include "metal/compiler/analyses.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/specialize.h"
+#include "metal/compiler/verify.h"
 #include "metal/cuda/lower.h"
 
 namespace metal::cuda {
@@ -119,15 +117,6 @@ uint32_t size_of_variables(const llvm::Module& module) {
 std::unique_ptr<llvm::Module> read_specialized(const FunctionInfo& function,
                                                const ConstantValues& constants,
                                                llvm::LLVMContext& context) {
-  // Loops that a pragma wants vectorised are none of this device's.
-  context.setDiagnosticHandlerCallBack([](const llvm::DiagnosticInfo* info, void*) {
-    if (info->getSeverity() != llvm::DS_Error) return;
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    llvm::DiagnosticPrinterRawOStream printer(stream);
-    info->print(printer);
-    throw CompileError("error: " + text + "\n");
-  });
   auto module = compiler::read_bitcode(function.bitcode, context);
   compiler::specialize(*module, function, constants);
   return module;
@@ -141,10 +130,14 @@ KernelInterface lower_to_nvptx(llvm::Module& module, const FunctionInfo& functio
   Optimizer optimizer(target);
   retarget(module, target);
   map_address_spaces(module);
+  compiler::verify(module, "map_address_spaces");
   llvm::Function* kernel = make_entry(module, function, interface);
+  compiler::verify(module, "make_entry");
   order_atomics(module);
+  compiler::verify(module, "order_atomics");
   optimizer.optimize(module);
   lower_lane_operations(*kernel, optimizer.functions());
+  compiler::verify(module, "lower_lane_operations");
   optimizer.tidy(module);
   interface.static_threadgroup_memory = size_of_variables(module);
   return interface;

@@ -2,6 +2,7 @@
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/internal_check.h"
 
 namespace metal::cuda {
 namespace {
@@ -109,7 +110,7 @@ class LaneFunction {
       case Operation::Xor:
         return Intrinsic::nvvm_redux_sync_xor;
     }
-    llvm_unreachable("unknown operation");
+    internal_error("unknown operation");
   }
 
   Value* combine(Value* a, Value* c) {
@@ -132,7 +133,7 @@ class LaneFunction {
       case Operation::Xor:
         return b_.CreateXor(a, c);
     }
-    llvm_unreachable("unknown operation");
+    internal_error("unknown operation");
   }
 
   Value* number(uint64_t n) {

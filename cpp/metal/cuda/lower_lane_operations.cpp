@@ -1,6 +1,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cuda/convergence.h"
 #include "metal/cuda/lane_functions.h"
@@ -117,7 +118,7 @@ void lower_lane_operations(llvm::Function& kernel, llvm::FunctionAnalysisManager
          llvm::make_early_inc_range(llvm::instructions(function))) {
       const llvm::StringRef name = operation_of(instruction);
       if (name.empty()) continue;
-      auto& call = llvm::cast<CallInst>(instruction);
+      auto& call = checked_cast<CallInst>(instruction);
       // Of a function that is called, nobody knows who comes.
       const bool together = &function == &kernel && convergence.is_together(*call.getParent());
       Value* value = LaneOperation(call, together, masks).lower(name);

@@ -4,6 +4,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/cuda/lower.h"
 
 namespace metal::cuda {
@@ -51,7 +52,7 @@ class TypeMap : public llvm::ValueMapTypeRemapper {
     if (auto* function = llvm::dyn_cast<llvm::FunctionType>(type))
       return llvm::FunctionType::get(parts[0], parts.drop_front(), function->isVarArg());
     return llvm::StructType::get(type->getContext(), parts,
-                                 llvm::cast<llvm::StructType>(type)->isPacked());
+                                 checked_cast<llvm::StructType>(type)->isPacked());
   }
 
   llvm::DenseMap<llvm::Type*, llvm::Type*> types_;
@@ -93,7 +94,7 @@ class ModuleMapping {
     }
     for (llvm::GlobalVariable* old : old_variables_) {
       if (!old->hasInitializer()) continue;
-      llvm::cast<llvm::GlobalVariable>(values_[old])
+      checked_cast<llvm::GlobalVariable>(values_[old])
           ->setInitializer(llvm::MapValue(old->getInitializer(), values_, llvm::RF_None, &types_));
     }
   }
@@ -104,7 +105,7 @@ class ModuleMapping {
       if (!function.isDeclaration()) olds.push_back(&function);
     }
     for (llvm::Function* old : olds) {
-      auto* type = llvm::cast<llvm::FunctionType>(types_.remapType(old->getFunctionType()));
+      auto* type = checked_cast<llvm::FunctionType>(types_.remapType(old->getFunctionType()));
       auto* function = llvm::Function::Create(type, old->getLinkage(), "", module_);
       function->takeName(old);
       values_[old] = function;
@@ -114,7 +115,7 @@ class ModuleMapping {
       }
     }
     for (llvm::Function* old : olds) {
-      auto* function = llvm::cast<llvm::Function>(values_[old]);
+      auto* function = checked_cast<llvm::Function>(values_[old]);
       llvm::SmallVector<llvm::ReturnInst*> returns;
       llvm::CloneFunctionInto(function, old, values_, llvm::CloneFunctionChangeType::GlobalChanges,
                               returns, "", nullptr, &types_);

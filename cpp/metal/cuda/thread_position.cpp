@@ -1,6 +1,7 @@
 #include "metal/cuda/thread_position.h"
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "metal/compiler/internal_check.h"
 #include "metal/driver.h"
 
 namespace metal::cuda {
@@ -125,7 +126,7 @@ Value* ThreadPosition::value(llvm::IRBuilder<>& b, Builtin builtin, unsigned i) 
     case Builtin::GridOrigin:
       return b.getInt32(0);
   }
-  llvm_unreachable("unknown builtin");
+  internal_error("unknown builtin");
 }
 
 }  // namespace metal::cuda

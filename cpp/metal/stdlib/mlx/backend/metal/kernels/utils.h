@@ -76,27 +76,39 @@ METAL_FUNC bfloat16_t log1p(bfloat16_t x) { return bfloat16_t(log1p(float(x))); 
 
 // ---- SIMD-group functions on complex numbers: each part on its own ----
 
+// The lane is a ushort as in Metal's own functions: were it anything else, calls with a float and a
+// lane of that type would be ambiguous.
 #define __MLX_COMPLEX_SHUFFLE(function)                                          \
-  __METAL_LANES complex64_t function(complex64_t data, uint lane) {              \
+  __METAL_LANES complex64_t function(complex64_t data, ushort lane) {            \
     return {metal::function(data.real, lane), metal::function(data.imag, lane)}; \
   }
-#define __MLX_COMPLEX_FILL(function)                                                      \
-  __METAL_LANES complex64_t function(complex64_t data, complex64_t filling, uint delta) { \
-    return {metal::function(data.real, filling.real, delta),                              \
-            metal::function(data.imag, filling.imag, delta)};                             \
+#define __MLX_COMPLEX_FILL(function, lanes)                                               \
+  __METAL_LANES complex64_t function(complex64_t data, complex64_t filling, ushort delta, \
+                                     ushort modulo = lanes) {                             \
+    return {metal::function(data.real, filling.real, delta, modulo),                      \
+            metal::function(data.imag, filling.imag, delta, modulo)};                     \
   }
+#define __MLX_COMPLEX_FUNCTION(function)                             \
+  __METAL_LANES complex64_t function(complex64_t data) {             \
+    return {metal::function(data.real), metal::function(data.imag)}; \
+  }
+#define __MLX_COMPLEX_LANES(group, lanes)                  \
+  __MLX_COMPLEX_SHUFFLE(group##_shuffle)                   \
+  __MLX_COMPLEX_SHUFFLE(group##_broadcast)                 \
+  __MLX_COMPLEX_SHUFFLE(group##_shuffle_down)              \
+  __MLX_COMPLEX_SHUFFLE(group##_shuffle_up)                \
+  __MLX_COMPLEX_SHUFFLE(group##_shuffle_xor)               \
+  __MLX_COMPLEX_SHUFFLE(group##_shuffle_rotate_down)       \
+  __MLX_COMPLEX_SHUFFLE(group##_shuffle_rotate_up)         \
+  __MLX_COMPLEX_FILL(group##_shuffle_and_fill_down, lanes) \
+  __MLX_COMPLEX_FILL(group##_shuffle_and_fill_up, lanes)   \
+  __MLX_COMPLEX_FUNCTION(group##_broadcast_first)          \
+  __MLX_COMPLEX_FUNCTION(group##_sum)
 
-__MLX_COMPLEX_SHUFFLE(simd_shuffle)
-__MLX_COMPLEX_SHUFFLE(simd_broadcast)
-__MLX_COMPLEX_SHUFFLE(simd_shuffle_down)
-__MLX_COMPLEX_SHUFFLE(simd_shuffle_up)
-__MLX_COMPLEX_SHUFFLE(simd_shuffle_xor)
-__MLX_COMPLEX_FILL(simd_shuffle_and_fill_down)
-__MLX_COMPLEX_FILL(simd_shuffle_and_fill_up)
+__MLX_COMPLEX_LANES(simd, 32)
+__MLX_COMPLEX_LANES(quad, 4)
 
+#undef __MLX_COMPLEX_LANES
 #undef __MLX_COMPLEX_SHUFFLE
 #undef __MLX_COMPLEX_FILL
-
-__METAL_LANES complex64_t simd_sum(complex64_t data) {
-  return {metal::simd_sum(data.real), metal::simd_sum(data.imag)};
-}
+#undef __MLX_COMPLEX_FUNCTION

@@ -1,0 +1,11 @@
+#include "metal/compiler/code_version.h"
+
+namespace metal::compiler {
+
+std::string_view code_version() {
+  return
+#include "code_version.inc"  // made by cmake/code_version.cmake
+      ;
+}
+
+}  // namespace metal::compiler
