@@ -9,6 +9,8 @@ namespace metal::cpu {
 
 inline constexpr uint32_t kSimdWidth = 32;
 inline constexpr uint32_t kMaxBuffers = 31;
+// Bytes that can be read on both sides of a threadgroup's memory.
+inline constexpr uint64_t kThreadgroupMargin = 65536;
 // Threads of threadgroups that run as one.
 inline constexpr uint32_t kMaxJoinedThreads = 2048;
 

@@ -6,9 +6,11 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "metal/compiler/code_version.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/line_tables.h"
 #include "metal/compiler/specialize.h"
+#include "metal/compiler/verify.h"
 #include "metal/cpu/lower.h"
 #include "metal/cpu/optimizer.h"
 #include "metal/cpu/processor.h"
@@ -17,9 +19,6 @@
 
 namespace metal::cpu {
 namespace {
-
-constexpr const char* kAbiVersion =
-    "43";  // of abi.h and of everything that generates code; part of every cache key
 
 std::unique_ptr<llvm::TargetMachine> create_target() {
   std::string error;
@@ -85,8 +84,11 @@ struct Lowering {
                           bool lanes_are_threads, uint32_t row_multiple) {
     compiler::specialize(module, function, constants);
     retarget(module, target);
+    compiler::verify(module, "specialize");
     llvm::Function* body = make_body(module, function, lanes_are_threads, row_multiple);
+    compiler::verify(module, "make_body");
     expand_bfloat(module);
+    compiler::verify(module, "expand_bfloat");
     return body;
   }
 
@@ -95,6 +97,7 @@ struct Lowering {
       code.granularity = Granularity::Group;
       mark_constant_loads(body);
       make_group_entry(body);
+      compiler::verify(module, "make_group_entry");
       optimizer.optimize_scalar(module);
       return;
     }
@@ -102,6 +105,7 @@ struct Lowering {
     code.granularity = Granularity::Thread;
     code.has_barriers = true;
     llvm::Function* entry = make_thread_entry(body);
+    compiler::verify(module, "make_thread_entry");
     optimizer.optimize_scalar(module);
     lower_convergent_calls(*entry);
   }
@@ -133,6 +137,7 @@ ObjectCode generate(const FunctionInfo& function, const ConstantValues& constant
         lowering.prepare(function, constants, !scalar && cooperation == Cooperation::SimdGroups,
                          attempt.row_multiple);
     lower_threadgroup_variables(*body);
+    compiler::verify(*module, "lower_threadgroup_variables");
     if (scalar) {
       lowering.lower_scalar(*body, cooperation, code);
     } else {
@@ -207,8 +212,8 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
 
 std::string target_description() {
   const Processor& processor = target_processor();
-  return std::string(kAbiVersion) + " " + LLVM_VERSION_STRING + " " + processor.name + " " +
-         processor.features;
+  return std::string(compiler::code_version()) + " " + LLVM_VERSION_STRING + " " + processor.name +
+         " " + processor.features + (compiler::verifies_ir() ? " verified" : "");
 }
 
 }  // namespace metal::cpu

@@ -6,6 +6,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/cpu/lower.h"
 
 namespace metal::cpu {
@@ -115,8 +116,8 @@ class Expansion {
 
   Value* compare() {
     if (!is_small(instruction_.getOperand(0)->getType())) return nullptr;
-    return builder_.CreateFCmp(llvm::cast<llvm::FCmpInst>(instruction_).getPredicate(), operand(0),
-                               operand(1));
+    return builder_.CreateFCmp(checked_cast<llvm::FCmpInst>(instruction_).getPredicate(),
+                               operand(0), operand(1));
   }
 
   // Processors convert between half and float.

@@ -1,4 +1,4 @@
-// Signals that kernel code raises, and the one that stops it.
+// Signals that kernel code and the compiler raise, and the one that stops kernels.
 #include "metal/cpu/faults.h"
 
 #include <ucontext.h>
@@ -69,6 +69,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   Worker* worker = Worker::current_or_null();
   bool sent = info->si_code == SI_USER || info->si_code == SI_QUEUE;
   if (!worker || !worker->in_kernel() || sent) {
+    if (!sent) compiler::abandon_after_crash();
     pass_on(signal, info, context);
     return;
   }
@@ -77,6 +78,11 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     fault.kind = Fault::StackOverflow;
   }
   leave_kernel(worker, fault, context);
+}
+
+void on_abort(int signal, siginfo_t* info, void* context) {
+  compiler::abandon_after_crash();
+  pass_on(signal, info, context);
 }
 
 void on_stop(int, siginfo_t*, void* context) {
@@ -108,8 +114,8 @@ std::string hexadecimal(const void* address) {
 void install_fault_handlers() {
   static std::once_flag once;
   std::call_once(once, [] {
-    compiler::catch_compiler_crashes();  // whose handlers ours pass on to
     for (int signal : kFaultSignals) install(signal, on_fault);
+    install(SIGABRT, on_abort);
     install(kStopSignal, on_stop);
   });
 }

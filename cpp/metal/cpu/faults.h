@@ -17,7 +17,8 @@ inline const int kStopSignal = SIGSYS;  // ThreadSanitizer delays others until t
 inline const int kStopSignal = SIGRTMAX - 5;
 #endif
 
-// Once per process; signals that do not come from kernel code go to whoever handled them before.
+// Once per process; signals that come neither from kernel code nor from the compiler go to whoever
+// handled them before.
 void install_fault_handlers();
 
 LaunchFault launch_fault(const Fault& fault);

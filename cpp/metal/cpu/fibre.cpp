@@ -86,8 +86,10 @@ Fibre::Fibre(size_t stack_size, unsigned colour, Body body, void* owner)
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   memory_ = static_cast<char*>(memory);
-  // The system bounds the number of mappings: beyond it stacks go without a guard.
-  mprotect(memory_, kGuard, PROT_NONE);
+  if (mprotect(memory_, kGuard, PROT_NONE) != 0) {  // the system bounds the number of mappings
+    munmap(memory_, mapped_);
+    throw std::bad_alloc();
+  }
   constexpr unsigned kLine = 64, kLinesPerPage = 64, kStep = 5;
   top_ = memory_ + mapped_ - (colour * kStep % kLinesPerPage) * kLine;
   reset();
@@ -125,7 +127,11 @@ void Fibre::reset() {
 Fibre* FibrePool::take() {
   if (idle_.empty()) {
     auto colour = static_cast<unsigned>(fibres_.size());
-    fibres_.push_back(std::make_unique<Fibre>(stack_size_, colour, body_, owner_));
+    try {
+      fibres_.push_back(std::make_unique<Fibre>(stack_size_, colour, body_, owner_));
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
     return fibres_.back().get();
   }
   Fibre* fibre = idle_.back();

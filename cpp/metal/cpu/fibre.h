@@ -29,7 +29,7 @@ class Fibre {
   using Body = void (*)(Fibre* self);
 
   // `colour` moves the start of the stack, so that hot frames of many fibres use different cache
-  // lines.
+  // lines. Throws std::bad_alloc where the system has no memory for it, or no mappings to guard it.
   Fibre(size_t stack_size, unsigned colour, Body body, void* owner);
   ~Fibre();
   Fibre(const Fibre&) = delete;
@@ -58,6 +58,7 @@ class FibrePool {
   FibrePool(size_t stack_size, Fibre::Body body, void* owner)
       : stack_size_(stack_size), body_(body), owner_(owner) {}
 
+  // Null if the system has no room for another one: kernels, which cannot be unwound, call it.
   Fibre* take();
   void give_back(Fibre* fibre) { idle_.push_back(fibre); }
   void reset_all();  // after a fault: every fibre is idle again

@@ -15,26 +15,28 @@ class GroupAccess {
   llvm::Value* next() { return load_pointer(group_, offsetof(Group, next)); }
   llvm::Value* additions() { return load_pointer(group_, offsetof(Group, additions)); }
   llvm::Value* position(unsigned i) {
-    return load_number(group_, offsetof(Group, position) + 4 * i);
+    return load_number(group_, offsetof(Group, position) + size_t{4} * i);
   }
-  llvm::Value* size(unsigned i) { return load_number(group_, offsetof(Group, size) + 4 * i); }
+  llvm::Value* size(unsigned i) {
+    return load_number(group_, offsetof(Group, size) + size_t{4} * i);
+  }
   llvm::Value* buffer(unsigned i) {
-    return load_pointer(launch(), offsetof(Launch, buffers) + 8 * i);
+    return load_pointer(launch(), offsetof(Launch, buffers) + size_t{8} * i);
   }
   llvm::Value* threadgroup_offset(unsigned i) {
-    return load_number(launch(), offsetof(Launch, threadgroup_offsets) + 4 * i);
+    return load_number(launch(), offsetof(Launch, threadgroup_offsets) + size_t{4} * i);
   }
   llvm::Value* threads_per_grid(unsigned i) {
-    return load_number(launch(), offsetof(Launch, threads_per_grid) + 4 * i);
+    return load_number(launch(), offsetof(Launch, threads_per_grid) + size_t{4} * i);
   }
   llvm::Value* threads_per_threadgroup(unsigned i) {
-    return load_number(launch(), offsetof(Launch, threads_per_threadgroup) + 4 * i);
+    return load_number(launch(), offsetof(Launch, threads_per_threadgroup) + size_t{4} * i);
   }
   llvm::Value* threadgroups_per_grid(unsigned i) {
-    return load_number(launch(), offsetof(Launch, threadgroups_per_grid) + 4 * i);
+    return load_number(launch(), offsetof(Launch, threadgroups_per_grid) + size_t{4} * i);
   }
   llvm::Value* grid_origin(unsigned i) {
-    return load_number(launch(), offsetof(Launch, grid_origin) + 4 * i);
+    return load_number(launch(), offsetof(Launch, grid_origin) + size_t{4} * i);
   }
   llvm::Value* keep_stores() {
     return load(builder_.getInt64Ty(), launch(), offsetof(Launch, keep_stores));

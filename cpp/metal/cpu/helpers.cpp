@@ -15,6 +15,7 @@ constexpr int kNoCore = -1;
 
 struct Helper {
   const pid_t thread = gettid();
+  cpu_set_t cores;                  // those that it might use when it first helped
   std::atomic<int> core = kNoCore;  // while it helps
 
   Helper();
@@ -33,6 +34,8 @@ Registry& registry() {
 }
 
 Helper::Helper() {
+  CPU_ZERO(&cores);  // of a thread whose cores are not known none are
+  sched_getaffinity(thread, sizeof(cores), &cores);
   std::lock_guard lock(registry().mutex);
   registry().helpers.push_back(this);
 }
@@ -47,15 +50,20 @@ Helper& this_helper() {
   return helper;
 }
 
-// A thread that waits for a core outside the set goes to one of the set at once.
-void move_into(const cpu_set_t& cores, pid_t thread) {
+bool may_use(const Helper& helper, const cpu_set_t& cores) {
   cpu_set_t allowed;
-  if (sched_getaffinity(thread, sizeof(allowed), &allowed) != 0) return;
+  return sched_getaffinity(helper.thread, sizeof(allowed), &allowed) == 0 &&
+         CPU_EQUAL(&allowed, &cores);
+}
+
+// A thread that waits for a core outside the set goes to one of the set at once. One whose cores
+// somebody has set is left alone.
+void move_into(const cpu_set_t& cores, const Helper& helper) {
   cpu_set_t both;
-  CPU_AND(&both, &allowed, &cores);
-  if (CPU_COUNT(&both) == 0) return;
-  sched_setaffinity(thread, sizeof(both), &both);
-  sched_setaffinity(thread, sizeof(allowed), &allowed);
+  CPU_AND(&both, &helper.cores, &cores);
+  if (CPU_COUNT(&both) == 0 || !may_use(helper, helper.cores)) return;
+  sched_setaffinity(helper.thread, sizeof(both), &both);
+  if (may_use(helper, both)) sched_setaffinity(helper.thread, sizeof(helper.cores), &helper.cores);
 }
 
 }  // namespace
@@ -73,7 +81,7 @@ void move_late_helpers() {
     if (helper->core != kNoCore) CPU_CLR(helper->core, &free);
   }
   for (const Helper* helper : registry().helpers) {
-    if (helper->core == kNoCore) move_into(free, helper->thread);
+    if (helper->core == kNoCore) move_into(free, *helper);
   }
 }
 

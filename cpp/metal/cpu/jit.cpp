@@ -156,6 +156,31 @@ class LoadedKernel : public CpuKernel {
   mutable std::deque<Loaded> loaded_;  // addresses stay
 };
 
+// Those that somebody holds; others find them by what they were made from.
+class LoadedKernels {
+ public:
+  std::shared_ptr<CpuKernel> find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    auto found = kernels_.find(key);
+    return found == kernels_.end() ? nullptr : found->second.lock();
+  }
+
+  void add(const std::string& key, const std::shared_ptr<CpuKernel>& kernel) {
+    const std::lock_guard lock(mutex_);
+    kernels_[key] = kernel;
+    if (kernels_.size() < forget_at_) return;
+    std::erase_if(kernels_, [](const auto& entry) { return entry.second.expired(); });
+    forget_at_ = 2 * kernels_.size() + kFew;
+  }
+
+ private:
+  static constexpr size_t kFew = 64;
+
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::weak_ptr<CpuKernel>> kernels_;
+  size_t forget_at_ = kFew;  // entries of kernels that are gone
+};
+
 }  // namespace
 
 std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_view name,
@@ -164,19 +189,15 @@ std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_v
   if (!function)
     throw std::invalid_argument("no function '" + std::string(name) + "' in the library");
   require_runnable();
-  static std::mutex mutex;
-  static std::unordered_map<std::string, std::weak_ptr<CpuKernel>> loaded;
-  static const std::string target = target_description();
+  // Never destroyed: threads may go on while the process ends.
+  static LoadedKernels& loaded = *new LoadedKernels;
+  static const std::string& target = *new std::string(target_description());
   const std::string key =
       compiler::cache_key({"cpu", target, function->name, function->bitcode,
                            constants_text(constants), reference ? "reference" : "vector"});
-  {
-    const std::lock_guard lock(mutex);
-    if (auto kernel = loaded[key].lock()) return kernel;
-  }
+  if (auto kernel = loaded.find(key)) return kernel;
   auto kernel = std::make_shared<LoadedKernel>(*function, constants, key, reference);
-  const std::lock_guard lock(mutex);
-  loaded[key] = kernel;
+  loaded.add(key, kernel);
   return kernel;
 }
 

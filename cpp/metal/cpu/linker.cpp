@@ -68,8 +68,8 @@ float truncate_to_half(float value) {
 }
 
 const orc::SymbolMap& visible_symbols() {
-  static const orc::SymbolMap symbols = [] {
-    orc::SymbolMap map;
+  static const orc::SymbolMap& symbols = *[] {  // never destroyed
+    auto& map = *new orc::SymbolMap;
     auto add = [&](const char* name, void* address) {
       map[jit().mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address),
                                           llvm::JITSymbolFlags::Exported};
@@ -95,7 +95,7 @@ const orc::SymbolMap& visible_symbols() {
     add("truncf", reinterpret_cast<void*>(&::truncf));
     add("rintf", reinterpret_cast<void*>(&::rintf));
     add("roundevenf", reinterpret_cast<void*>(&::nearbyintf));  // rounding is to nearest
-    return map;
+    return &map;
   }();
   return symbols;
 }

@@ -9,6 +9,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/lower.h"
 
@@ -37,7 +38,7 @@ llvm::Function* runtime_function(llvm::Module& module, llvm::StringRef name,
   auto callee =
       module.getOrInsertFunction((kCallPrefix + name).str(),
                                  llvm::FunctionType::get(type->getReturnType(), parameters, false));
-  auto* function = llvm::cast<llvm::Function>(callee.getCallee());
+  auto* function = checked_cast<llvm::Function>(callee.getCallee());
   function->setConvergent();
   function->setDoesNotThrow();
   return function;

@@ -3,6 +3,7 @@
 #include "llvm/IR/Module.h"
 #include "metal/compiler/attributes.h"
 #include "metal/compiler/builtin_calls.h"
+#include "metal/compiler/internal_check.h"
 #include "metal/cpu/group_access.h"
 #include "metal/cpu/lower.h"
 #include "metal/driver.h"
@@ -62,7 +63,7 @@ class BuiltinLowering {
       case Builtin::GridOrigin:
         return group.grid_origin(i);
     }
-    llvm_unreachable("unknown builtin");
+    internal_error("unknown builtin");
   }
 
  private:

@@ -86,17 +86,19 @@ Heap::Heap() : classes_(kClasses) {
   pages_ = static_cast<Page*>(reserve(page_count_ * sizeof(Page), PROT_READ | PROT_WRITE));
   if (!pages_) throw std::runtime_error("[metal] no memory for the tables of device memory");
   end_page_ = kMargin / kPage;
-  memory_limit_ = physical_memory();
-  cache_limit_ = physical_memory() / 4;
+  memory_size_ = memory_limit_ = physical_memory();
+  cache_limit_ = memory_size_ / 4;
 }
 
 Heap::~Heap() { munmap(pages_, page_count_ * sizeof(Page)); }
 
 void* Heap::allocate(size_t bytes) {
   std::lock_guard lock(mutex_);
-  if (bytes > memory_limit_ || statistics_.active + bytes > memory_limit_) return nullptr;
-  return bytes <= kLargestSmall ? allocate_small(class_of(bytes))
-                                : allocate_span((bytes + kPage - 1) / kPage);
+  if (bytes > memory_size_ || statistics_.active + bytes > memory_size_) return nullptr;
+  void* memory = bytes <= kLargestSmall ? allocate_small(class_of(bytes))
+                                        : allocate_span((bytes + kPage - 1) / kPage);
+  keep_limits();
+  return memory;
 }
 
 void* Heap::allocate_small(uint32_t size_class) {
@@ -170,6 +172,7 @@ void Heap::deallocate(void* memory) {
     blocks.free.push_back(static_cast<char*>(memory));
     statistics_.active -= size;
     statistics_.cache += size;
+    keep_limits();
     return;
   }
   if (pages_[page].kind != PageKind::Span) {
@@ -180,6 +183,14 @@ void Heap::deallocate(void* memory) {
   statistics_.active -= pages * kPage;
   free_span(page, {pages, pages});
   if (statistics_.cache > cache_limit_) release_dirty(cache_limit_ / 2);
+  keep_limits();
+}
+
+// Beyond the memory limit nothing is kept for reuse.
+void Heap::keep_limits() {
+  over_limit_.store(statistics_.active > memory_limit_, std::memory_order_relaxed);
+  if (statistics_.active + statistics_.cache <= memory_limit_) return;
+  release_dirty(memory_limit_ - std::min(memory_limit_, statistics_.active));
 }
 
 // Joins the span with its free neighbours.
@@ -270,7 +281,9 @@ void Heap::clear_cache() {
 
 uint64_t Heap::set_memory_limit(uint64_t bytes) {
   std::lock_guard lock(mutex_);
-  return std::exchange(memory_limit_, bytes);
+  const uint64_t before = std::exchange(memory_limit_, bytes);
+  keep_limits();
+  return before;
 }
 
 uint64_t Heap::set_cache_limit(uint64_t bytes) {

@@ -1,6 +1,7 @@
 // Device memory: one reserved address range with readable and writable margins, and the heap in it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -54,6 +55,7 @@ class Heap : public Allocator {
   uint64_t set_memory_limit(uint64_t bytes) override;
   uint64_t set_cache_limit(uint64_t bytes) override;
   uint64_t memory_limit() const override;
+  bool over_limit() const override { return over_limit_.load(std::memory_order_relaxed); }
 
  private:
   enum class PageKind : uint8_t { None, Span, Run };
@@ -85,6 +87,7 @@ class Heap : public Allocator {
   void release_dirty(uint64_t limit);
   void release_empty_runs(uint32_t size_class);
   void add_active(uint64_t bytes);
+  void keep_limits();
   Page& run_of(const void* block) const;
   uint64_t page_of(const void* memory) const;
   char* address(uint64_t page) const { return range_.base() + page * kPage; }
@@ -99,7 +102,9 @@ class Heap : public Allocator {
   std::set<uint64_t> dirty_;                         // first pages of free spans with dirty pages
   std::vector<Class> classes_;
   MemoryStatistics statistics_;
-  uint64_t memory_limit_ = 0;
+  uint64_t memory_size_ = 0;   // of this machine: there is no more
+  uint64_t memory_limit_ = 0;  // a guideline
+  std::atomic<bool> over_limit_{false};
   uint64_t cache_limit_ = 0;
 };
 

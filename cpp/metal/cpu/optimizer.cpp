@@ -114,6 +114,16 @@ void Optimizer::tidy(llvm::Function& body) {
   passes.run(body, analyses_.functions);
 }
 
+// No block may use what another computes instead of computing it itself: it may run for lanes for
+// which the other did not.
+void Optimizer::tidy_linear(llvm::Function& body) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::InstSimplifyPass());
+  passes.addPass(llvm::ADCEPass());
+  analyses_.functions.clear();
+  passes.run(body, analyses_.functions);
+}
+
 void Optimizer::fetch_strides(llvm::Function& body) {
   llvm::FunctionPassManager passes;
   passes.addPass(FetchStridesPass());

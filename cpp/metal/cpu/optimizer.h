@@ -17,8 +17,9 @@ class Optimizer {
   // Before threads become lanes: as little code as possible, in a form in which ways that part also
   // meet again.
   void simplify_body(llvm::Function& body);
-  // Between the steps of the vectoriser.
+  // Between the steps of the vectoriser; the second where lanes that part share code.
   void tidy(llvm::Function& body);
+  void tidy_linear(llvm::Function& body);
   void fetch_strides(llvm::Function& body);
   // What nothing needs any more, loops included.
   void drop_dead_code(llvm::Function& body);

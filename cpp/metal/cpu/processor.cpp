@@ -66,9 +66,9 @@ Processor named_processor(const std::string& name) {
 }  // namespace
 
 const Processor& target_processor() {
-  static const Processor processor = [] {
+  static const Processor& processor = *[] {  // never destroyed
     const std::string name = wanted_name();
-    return name == "native" ? host_processor() : named_processor(name);
+    return new Processor(name == "native" ? host_processor() : named_processor(name));
   }();
   return processor;
 }

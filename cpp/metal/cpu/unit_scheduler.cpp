@@ -22,8 +22,10 @@ void UnitScheduler::run(const Group& group, EntryPoint entry, uint32_t units, Fi
   simd_group_ = UINT32_MAX;  // before the first
   runnable_ = waiting_ = 0;
   handover_ = kNone;
+  Fibre* first = pool.take();
+  if (!first) return worker_.stop_without_stacks();
   group_ = &group;
-  switch_context(worker_.main(), pool.take()->context());
+  switch_context(worker_.main(), first->context());
   group_ = nullptr;
 }
 
@@ -62,6 +64,11 @@ void UnitScheduler::block(uint32_t unit) {
     Fibre* fibre = fibre_[next];
     if (!fibre) {
       fibre = pool_->take();
+      if (!fibre) {
+        worker_.stop_without_stacks();
+        worker_.prepare_leave({.kind = Fault::Stopped});
+        Worker::leave(&worker_);
+      }
       handover_ = next;
     }
     switch_context(self->context(), fibre->context());

@@ -22,7 +22,6 @@ namespace {
 
 constexpr size_t kThreadStack = size_t{256} << 10;
 constexpr size_t kCarrierStack = size_t{8} << 20;  // vector code holds many threads' variables
-constexpr size_t kMemoryMargin = 65536;            // around threadgroup memory
 constexpr size_t kSignalStack = 65536;
 
 // Read in signal handlers: never allocated on demand.
@@ -124,7 +123,7 @@ Worker::Worker()
       carriers_(kCarrierStack, &Worker::carrier_body, this),
       thread_fibres_(kThreadStack, &UnitScheduler::fibre_body, &scheduler_),
       thread_(pthread_self()) {
-  threadgroup_memory_ = map_memory(kMaxThreadgroupMemory + 2 * kMemoryMargin);
+  threadgroup_memory_ = map_memory(kMaxThreadgroupMemory + 2 * kThreadgroupMargin);
   signal_stack_ = install_signal_stack();
   this_worker = this;
   std::lock_guard lock(registry().mutex);
@@ -137,7 +136,7 @@ Worker::~Worker() {
     std::erase(registry().workers, this);
   }
   this_worker = nullptr;
-  munmap(threadgroup_memory_, kMaxThreadgroupMemory + 2 * kMemoryMargin);
+  munmap(threadgroup_memory_, kMaxThreadgroupMemory + 2 * kThreadgroupMargin);
   if (!signal_stack_) return;
   stack_t off{};
   off.ss_flags = SS_DISABLE;
@@ -158,7 +157,7 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
   next_ = first;
   last_ = last;
   group_.launch = &dispatch.launch();
-  group_.memory = threadgroup_memory_ + kMemoryMargin;
+  group_.memory = threadgroup_memory_ + kThreadgroupMargin;
   group_.scheduler = &scheduler_;
   group_.additions = &additions_;
   additions_.none = dispatch.shares_results() ? Additions::kMost - 1 : 0;
@@ -183,6 +182,7 @@ bool Worker::needs_fibres(const CpuCode& code) const {
 // As many threadgroups as need no others in one visit to a stack of our own, whose end is guarded.
 void Worker::run_directly() {
   Fibre* carrier = carriers_.take();
+  if (!carrier) return stop_without_stacks();
   set_fibre(carrier);
   switch_context(&main_, carrier->context());
   if (fault_.kind == Fault::None) {
@@ -236,6 +236,13 @@ void Worker::enter_kernel() {
 }
 
 void Worker::stop(const std::string& reason) { dispatch_.load()->stop(LaunchFault::Trap, reason); }
+
+void Worker::stop_without_stacks() {
+  stop(
+      "The kernel was stopped: the system has no memory, or no memory mappings, left for the "
+      "stacks "
+      "of its threads (Linux allows vm.max_map_count mappings)");
+}
 
 void Worker::leave(Worker* worker) { abandon_context(worker->fibre()->context(), &worker->main_); }
 

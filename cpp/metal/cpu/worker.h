@@ -45,6 +45,7 @@ class Worker {
 
   // Ends the launch that runs, from outside the kernel.
   void stop(const std::string& reason);
+  void stop_without_stacks();
 
   Context* main() { return &main_; }
   void set_fibre(Fibre* fibre) { fibre_.store(fibre, std::memory_order_relaxed); }

@@ -13,6 +13,7 @@
 #include "llvm/Transforms/Utils/LCSSA.h"
 #include "llvm/Transforms/Utils/LoopPeel.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "metal/compiler/checked_cast.h"
 
 namespace metal::cpu {
 namespace {
@@ -26,20 +27,44 @@ bool has_effects(const Instruction& instruction) {
   return instruction.mayWriteToMemory();
 }
 
-// Blocks before whose first instruction something may have had effects.
-llvm::DenseSet<const BasicBlock*> blocks_after_effects(const llvm::Function& body) {
-  llvm::DenseSet<const BasicBlock*> after;
-  llvm::SmallVector<const BasicBlock*> work;
-  for (const BasicBlock& block : body) {
-    if (llvm::any_of(block, has_effects)) work.push_back(&block);
-  }
-  while (!work.empty()) {
-    for (const BasicBlock* next : llvm::successors(work.pop_back_val())) {
-      if (after.insert(next).second) work.push_back(next);
+// What happens before the body has effects: neither behind them nor beside them. Of ways that lanes
+// take in different directions, vector code runs one after the other, in any order.
+class EarlyBlocks {
+ public:
+  EarlyBlocks(const llvm::Function& body, const ShapeAnalysis& analysis) : analysis_(analysis) {
+    for (const BasicBlock& block : body) {
+      if (llvm::none_of(block, has_effects)) continue;
+      llvm::SmallVector<const BasicBlock*> work{&block};
+      follow(work, behind_effects_);
+      if (analysis.guarded(&block)) guarded_effects_.push_back(&block);
     }
   }
-  return after;
-}
+
+  bool contains(const BasicBlock* block) const {
+    if (behind_effects_.contains(block)) return false;
+    if (!analysis_.guarded(block) || guarded_effects_.empty()) return true;
+    llvm::DenseSet<const BasicBlock*> behind{block};
+    llvm::SmallVector<const BasicBlock*> work{block};
+    follow(work, behind);
+    return llvm::all_of(guarded_effects_,
+                        [&](const BasicBlock* effect) { return behind.contains(effect); });
+  }
+
+ private:
+  // Adds all that can be reached.
+  static void follow(llvm::SmallVector<const BasicBlock*>& work,
+                     llvm::DenseSet<const BasicBlock*>& reached) {
+    while (!work.empty()) {
+      for (const BasicBlock* next : llvm::successors(work.pop_back_val())) {
+        if (reached.insert(next).second) work.push_back(next);
+      }
+    }
+  }
+
+  const ShapeAnalysis& analysis_;
+  llvm::DenseSet<const BasicBlock*> behind_effects_;
+  llvm::SmallVector<const BasicBlock*> guarded_effects_;
+};
 
 bool is_division(const Instruction& instruction) {
   return (instruction.getOpcode() == Instruction::UDiv ||
@@ -57,14 +82,15 @@ llvm::SmallVector<Instruction*> find_early(llvm::Function& body, const BodyShape
   const llvm::PostDominatorTree post_dominators(body);
   const llvm::LoopInfo loops(dominators);
   const ShapeAnalysis analysis(body, shapes, post_dominators, loops);
-  const auto late = blocks_after_effects(body);
+  const EarlyBlocks early(body, analysis);
   llvm::SmallVector<Instruction*> found;
   for (BasicBlock& block : body) {
-    if (late.contains(&block)) continue;
+    llvm::SmallVector<Instruction*> here;
     for (Instruction& instruction : block) {
       if (has_effects(instruction)) break;
-      if (wanted(instruction, analysis)) found.push_back(&instruction);
+      if (wanted(instruction, analysis)) here.push_back(&instruction);
     }
+    if (!here.empty() && early.contains(&block)) found.append(here);
   }
   return found;
 }
@@ -93,7 +119,7 @@ void replace_by_call(Instruction& instruction, const char* name,
   for (const llvm::Value* argument : arguments) types.push_back(argument->getType());
   auto callee = instruction.getModule()->getOrInsertFunction(
       name, llvm::FunctionType::get(instruction.getType(), types, false));
-  auto* function = llvm::cast<llvm::Function>(callee.getCallee());
+  auto* function = checked_cast<llvm::Function>(callee.getCallee());
   function->setDoesNotAccessMemory();
   function->setDoesNotThrow();
   function->setWillReturn();
@@ -167,7 +193,7 @@ llvm::Function* clone_assuming_together(llvm::Function& body, const BodyShapes& 
   llvm::ValueToValueMapTy clones;
   llvm::Function* clone = llvm::CloneFunction(&body, clones);
   for (Instruction* division : divisions) {
-    auto* copy = llvm::cast<Instruction>(clones[division]);
+    auto* copy = checked_cast<Instruction>(clones[division]);
     const bool quotient = copy->getOpcode() == Instruction::UDiv;
     replace_by_call(*copy, quotient ? kTogetherQuotient : kTogetherRemainder,
                     {copy->getOperand(0), copy->getOperand(1)});

@@ -8,6 +8,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
+#include "metal/compiler/checked_cast.h"
 
 namespace metal::cpu {
 namespace {
@@ -22,7 +23,7 @@ class Pieces {
  public:
   explicit Pieces(llvm::MemIntrinsic& operation)
       : operation_(operation),
-        size_(llvm::cast<llvm::ConstantInt>(operation.getLength())->getZExtValue()) {
+        size_(checked_cast<llvm::ConstantInt>(operation.getLength())->getZExtValue()) {
     uint64_t align = operation.getDestAlign().valueOrOne().value();
     if (auto* copy = llvm::dyn_cast<llvm::MemTransferInst>(&operation))
       align = std::min(align, copy->getSourceAlign().valueOrOne().value());
@@ -58,7 +59,7 @@ class Pieces {
       return b.CreateAlignedLoad(type_, b.CreateGEP(type_, copy->getSource(), index),
                                  llvm::Align(piece_), operation_.isVolatile());
     }
-    Value* byte = llvm::cast<llvm::MemSetInst>(operation_).getValue();
+    Value* byte = checked_cast<llvm::MemSetInst>(operation_).getValue();
     const llvm::APInt ones = llvm::APInt::getSplat(type_->getBitWidth(), llvm::APInt(8, 1));
     return b.CreateMul(b.CreateZExt(byte, type_), llvm::ConstantInt::get(type_, ones));
   }
@@ -101,7 +102,7 @@ void expand_byte_by_byte(llvm::MemIntrinsic& operation, const llvm::TargetTransf
   } else if (auto* move = llvm::dyn_cast<llvm::MemMoveInst>(&operation)) {
     llvm::expandMemMoveAsLoop(move, costs);
   } else {
-    llvm::expandMemSetAsLoop(llvm::cast<llvm::MemSetInst>(&operation));
+    llvm::expandMemSetAsLoop(checked_cast<llvm::MemSetInst>(&operation));
   }
   operation.eraseFromParent();
 }

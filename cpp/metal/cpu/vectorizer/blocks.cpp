@@ -2,6 +2,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/DerivedTypes.h"
+#include "metal/compiler/checked_cast.h"
 
 namespace metal::cpu {
 namespace {
@@ -28,7 +29,7 @@ Part merge(llvm::IRBuilder<>& b, const Part& left, const Part& right) {
 }  // namespace
 
 llvm::Value* assemble(llvm::IRBuilder<>& b, llvm::ArrayRef<BlockElement> elements) {
-  auto* type = llvm::cast<llvm::FixedVectorType>(elements[0].block->getType());
+  auto* type = checked_cast<llvm::FixedVectorType>(elements[0].block->getType());
   llvm::SmallVector<Part> parts;
   for (const auto& [i, source] : llvm::enumerate(elements)) {
     auto* known =

@@ -9,6 +9,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/vectorizer/buffers.h"
 #include "metal/cpu/vectorizer/prefetch.h"
@@ -242,9 +243,9 @@ llvm::Function* clone_for_fetching(llvm::Function& body) {
   llvm::ValueToValueMapTy clones;
   llvm::Function* clone = llvm::CloneFunction(&body, clones);
   clone->setName(body.getName() + ".fetch");
-  for (const Instruction* access : plan.fetched) fetch(*llvm::cast<Instruction>(clones[access]));
+  for (const Instruction* access : plan.fetched) fetch(*checked_cast<Instruction>(clones[access]));
   for (const Instruction* instruction : plan.dropped) {
-    auto* copy = llvm::cast<Instruction>(clones[instruction]);
+    auto* copy = checked_cast<Instruction>(clones[instruction]);
     if (!copy->getType()->isVoidTy())
       copy->replaceAllUsesWith(llvm::Constant::getNullValue(copy->getType()));
     copy->eraseFromParent();

@@ -9,6 +9,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/cpu/vectorizer/buffers.h"
 #include "metal/cpu/vectorizer/prefetch.h"
 
@@ -50,7 +51,7 @@ class Strides {
     const auto* counter =
         llvm::find_if(counters_, [&](const Counter& one) { return one.phi == value; });
     if (counter != counters_.end()) return constant_or_far(counter->step);
-    const auto* instruction = llvm::cast<Instruction>(value);
+    const auto* instruction = checked_cast<Instruction>(value);
     switch (instruction->getOpcode()) {
       case Instruction::ZExt:
       case Instruction::SExt:
@@ -67,7 +68,7 @@ class Strides {
       case Instruction::Shl:
         return product(*instruction, power_of_two(instruction->getOperand(1)));
       case Instruction::GetElementPtr:
-        return of_address(llvm::cast<llvm::GetElementPtrInst>(*instruction));
+        return of_address(checked_cast<llvm::GetElementPtrInst>(*instruction));
       default:
         return std::nullopt;
     }
@@ -82,7 +83,7 @@ class Strides {
       Value* turns = llvm::ConstantInt::get(value->getType(), kTurns);
       return b.CreateAdd(value, b.CreateMul(counter->step, turns));
     }
-    Instruction* copy = llvm::cast<Instruction>(value)->clone();
+    Instruction* copy = checked_cast<Instruction>(value)->clone();
     for (llvm::Use& operand : copy->operands()) operand.set(later(b, operand));
     copy->dropPoisonGeneratingFlags();
     return b.Insert(copy);

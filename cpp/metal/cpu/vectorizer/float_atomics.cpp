@@ -8,6 +8,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/cpu/group_access.h"
 #include "metal/cpu/lower.h"
 #include "metal/cpu/vectorizer/buffers.h"
@@ -135,7 +136,7 @@ void defer_addition(llvm::IRBuilder<>& b, llvm::Value* group, llvm::Value* point
 }
 
 void defer_row(llvm::IRBuilder<>& b, llvm::Value* group, llvm::Value* row, llvm::Value* addends) {
-  const auto lanes = llvm::cast<llvm::FixedVectorType>(addends->getType())->getNumElements();
+  const auto lanes = checked_cast<llvm::FixedVectorType>(addends->getType())->getNumElements();
   for (unsigned first = 0; first < lanes; first += Additions::kRow) {
     llvm::Value* part =
         b.CreateShuffleVector(addends, llvm::createSequentialMask(first, Additions::kRow, 0));

@@ -8,6 +8,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/cpu/abi.h"
 #include "metal/cpu/vectorizer/matrix_rows.h"
 #include "metal/cpu/vectorizer/row_products.h"
@@ -28,7 +29,20 @@ bool is_vector_of_lanes(const llvm::Type* type) {
 const Value* variable_stored_to(const llvm::Instruction& instruction) {
   const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
   if (!store || !store->isSimple()) return nullptr;
-  return llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(store->getPointerOperand()));
+  return llvm::dyn_cast<llvm::AllocaInst>(
+      llvm::getUnderlyingObject(store->getPointerOperand(), /*MaxLookup=*/0));
+}
+
+// Whether an address may lie in a variable of the thread, which functions are given but do not
+// keep.
+bool may_point_into(const Value* address, const Value* variable) {
+  llvm::SmallVector<const Value*> objects;
+  llvm::getUnderlyingObjects(address, objects, nullptr, /*MaxLookup=*/0);
+  return llvm::any_of(objects, [variable](const Value* object) {
+    return object == variable ||
+           !llvm::isa<llvm::AllocaInst, llvm::LoadInst, llvm::GlobalVariable, llvm::Argument>(
+               object);
+  });
 }
 
 // A matrix in the memory of two variables: the lanes' first and their second elements.
@@ -60,10 +74,10 @@ class LaneMatrix {
 
   // The memory of its rows, which takes the place of that of its lanes.
   void move_to_rows() {
-    auto* lanes = llvm::cast<llvm::AllocaInst>(memory_[0]);
+    auto* lanes = checked_cast<llvm::AllocaInst>(memory_[0]);
     llvm::IRBuilder<> b(lanes);
     rows_ = b.CreateAlloca(llvm::ArrayType::get(b.getInt32Ty(), 2 * kSimdWidth), nullptr, "rows");
-    llvm::cast<llvm::AllocaInst>(rows_)->setAlignment(llvm::Align(64));
+    checked_cast<llvm::AllocaInst>(rows_)->setAlignment(llvm::Align(64));
     for (const auto& [first, second] : stores_) store_rows(*first, *second);
     for (unsigned element = 0; element < 2; ++element) {
       for (llvm::User* user : llvm::make_early_inc_range(memory_[element]->users())) {
@@ -189,7 +203,7 @@ class ProductJoiner {
     if (const Value* variable = variable_stored_to(instruction)) return !uses(variable);
     const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
     return load && load->isSimple() && llvm::none_of(products_, [&](const RowProduct& product) {
-             return product.c == llvm::getUnderlyingObject(load->getPointerOperand());
+             return may_point_into(load->getPointerOperand(), product.c);
            });
   }
 
@@ -366,7 +380,7 @@ llvm::PreservedAnalyses JoinProductsPass::run(llvm::Function& wide,
                                               llvm::FunctionAnalysisManager& analyses) {
   const llvm::Function* single = wide.getParent()->getFunction(kMultiplyAccumulate);
   if (!single || single == &wide ||
-      !has_row_products(wide.getContext(), analyses.getResult<llvm::TargetIRAnalysis>(wide)) ||
+      !has_row_products(wide, analyses.getResult<llvm::TargetIRAnalysis>(wide)) ||
       !Products(wide, *single).join())
     return llvm::PreservedAnalyses::all();
   llvm::PreservedAnalyses kept;

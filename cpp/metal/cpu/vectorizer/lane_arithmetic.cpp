@@ -1,6 +1,7 @@
 #include "metal/cpu/vectorizer/lane_arithmetic.h"
 
 #include "llvm/Analysis/VectorUtils.h"
+#include "metal/compiler/internal_check.h"
 
 namespace metal::cpu {
 
@@ -56,7 +57,7 @@ Value* fold_pair(llvm::IRBuilder<>& b, LaneFold fold, Value* x, Value* y) {
     case LaneFold::Xor:
       return b.CreateXor(x, y);
   }
-  llvm_unreachable("unknown fold");
+  internal_error("unknown fold");
 }
 
 // Half against half, until one lane is left.

@@ -12,7 +12,9 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/cpu/vectorizer/regions.h"
+#include "metal/cpu/vectorizer/speculation.h"
 
 namespace metal::cpu {
 namespace {
@@ -27,13 +29,7 @@ using llvm::Value;
 constexpr size_t kCheapBlock = 8;    // instructions that are not worth a branch around them
 constexpr uint64_t kUnlikely = 100;  // times as often the other way
 
-bool needs_mask(const Instruction& instruction) {
-  if (llvm::isa<llvm::AllocaInst>(instruction)) return false;
-  if (instruction.isIntDivRem()) return true;
-  if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
-    return call->isConvergent() || !call->doesNotAccessMemory();
-  return instruction.mayReadOrWriteMemory();
-}
+bool needs_mask(const Instruction& instruction) { return !is_speculatable(instruction); }
 
 // Where a branch goes that its author marked as unlikely; null if it is not.
 const BasicBlock* unlikely_target(const llvm::BranchInst& branch) {
@@ -82,10 +78,13 @@ class Linearizer {
     llvm::SmallVector<llvm::Type*, 1> parameters(argument ? 1 : 0, bit());
     auto callee = body_.getParent()->getOrInsertFunction(
         name, llvm::FunctionType::get(result, parameters, false));
-    auto* function = llvm::cast<llvm::Function>(callee.getCallee());
+    auto* function = checked_cast<llvm::Function>(callee.getCallee());
     function->setDoesNotThrow();
     function->setWillReturn();
-    if (!result->isVoidTy()) function->setDoesNotAccessMemory();
+    if (!result->isVoidTy()) {
+      function->setDoesNotAccessMemory();
+      function->setSpeculatable();
+    }
     return callee;
   }
 
@@ -171,8 +170,10 @@ class Linearizer {
     return found;
   }
 
-  void set_context(const Item& item, Value* mask) {
+  // `mask` says which lanes run it.
+  void enter(const Item& item, Value* mask) {
     for (BasicBlock* block : blocks_of(item)) {
+      for (Instruction& instruction : *block) forget_guards(instruction);
       auto found = context_of_.find(block);
       if (found == context_of_.end()) continue;
       for (size_t i : found->second) {
@@ -227,7 +228,7 @@ class Linearizer {
 
   // Lanes in `mask` leave `block`, whose terminator goes.
   void leave(BasicBlock* block, Value* mask, const Targets& targets) {
-    auto* branch = llvm::cast<llvm::BranchInst>(block->getTerminator());
+    auto* branch = checked_cast<llvm::BranchInst>(block->getTerminator());
     IRBuilder<> builder(branch);
     if (branch->isUnconditional()) {
       take_edge(builder, block, branch->getSuccessor(0), mask,
@@ -258,7 +259,7 @@ class Linearizer {
       IRBuilder<> builder(guard);
       Value* mask = builder.CreateLoad(bit(), item.mask, item.first->getName() + ".mask");
       const bool skip = worth_skipping(item);
-      set_context(item, mask);
+      enter(item, mask);
       leave(item.last, mask, targets);
       BasicBlock* after =
           BasicBlock::Create(body_.getContext(), item.first->getName() + ".done", &body_);
@@ -299,7 +300,7 @@ class Linearizer {
     const llvm::SmallVector<BasicBlock*> entries(llvm::successors(branch));
     std::vector<Item> items = find_items(entries, nullptr, join);
     const BasicBlock* unlikely =
-        unlikely_target(*llvm::cast<llvm::BranchInst>(branch->getTerminator()));
+        unlikely_target(*checked_cast<llvm::BranchInst>(branch->getTerminator()));
     for (Item& item : items)
       item.unlikely = item.first == unlikely && item.first->getSinglePredecessor();
     Targets targets = add_masks(items);
@@ -332,7 +333,7 @@ class Linearizer {
     for (BasicBlock* block : llvm::predecessors(loop.header)) {
       if (block != loop.preheader) latches.push_back(block);
     }
-    set_context(first, mask);
+    enter(first, mask);
     leave(first.last, mask, targets);
     BasicBlock* end = chain(first.last, items, targets);
 

@@ -8,6 +8,8 @@ namespace metal::cpu {
 // Afterwards all lanes of a unit take every branch together. Blocks that touch memory or call
 // something start with simd.mask(m): m says which lanes run them. Values that lanes bring to a join
 // are selected by masks; blocks that no lane may need are skipped where simd.any(m) is false.
+// What was only true behind a branch that lanes took in different directions is forgotten: see
+// speculation.h.
 // `active` is the argument that says which lanes of the unit exist.
 void linearize(llvm::Function& body, const BodyShapes& shapes, llvm::Argument& active);
 

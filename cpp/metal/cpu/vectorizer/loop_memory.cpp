@@ -7,6 +7,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "metal/compiler/checked_cast.h"
 
 namespace metal::cpu {
 namespace {
@@ -52,7 +53,7 @@ class LoopMemory {
 
   bool all_writes(llvm::function_ref<bool(const Instruction&)> are) const {
     return llvm::all_of(variable_.users(), [&](const llvm::User* user) {
-      return llvm::isa<llvm::LoadInst>(user) || are(*llvm::cast<Instruction>(user));
+      return llvm::isa<llvm::LoadInst>(user) || are(*checked_cast<Instruction>(user));
     });
   }
 
@@ -71,7 +72,7 @@ class LoopMemory {
     const llvm::Loop* loop = loops_.getLoopFor(phi.getParent());
     return loop && loop->getHeader() == phi.getParent() && loop->contains(&store) &&
            llvm::all_of(variable_.users(), [&](const llvm::User* user) {
-             const auto* other = llvm::cast<Instruction>(user);
+             const auto* other = checked_cast<Instruction>(user);
              return other == &store || !loop->contains(other) ||
                     dominators_.dominates(&store, other);
            });
@@ -101,9 +102,9 @@ class LoopMemory {
   // Just before the first use, if only another block uses it.
   bool load_late(llvm::LoadInst& load) const {
     if (load.use_empty() || !holds(&load)) return false;
-    auto* first = llvm::cast<Instruction>(*load.user_begin());
+    auto* first = checked_cast<Instruction>(*load.user_begin());
     for (llvm::User* user : load.users()) {
-      auto* other = llvm::cast<Instruction>(user);
+      auto* other = checked_cast<Instruction>(user);
       if (llvm::isa<llvm::PHINode>(other) || other->getParent() != first->getParent()) return false;
       if (other->comesBefore(first)) first = other;
     }

@@ -5,15 +5,16 @@
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include "metal/compiler/checked_cast.h"
 
 namespace metal::cpu {
 namespace {
 
 using llvm::Value;
 
-constexpr int kHalf = 16;    // lanes that hold four rows
-constexpr int kQuarter = 8;  // those of them with the same four columns
-constexpr int kWord = 4;     // bytes
+constexpr int kHalf = 16;     // lanes that hold four rows
+constexpr int kQuarter = 8;   // those of them with the same four columns
+constexpr int64_t kWord = 4;  // bytes
 
 // A pair of lanes, one behind the other, holds four columns of a row.
 int first_lane(int row, int side) { return (row / 4) * kHalf + side * kQuarter + row % 4 * 2; }
@@ -32,7 +33,7 @@ Element origin(Element element) {
     if (auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(element.vector)) {
       const int from = shuffle->getMaskValue(static_cast<unsigned>(element.index));
       if (from < 0) return element;
-      const auto* type = llvm::cast<llvm::FixedVectorType>(shuffle->getOperand(0)->getType());
+      const auto* type = checked_cast<llvm::FixedVectorType>(shuffle->getOperand(0)->getType());
       const int size = static_cast<int>(type->getNumElements());
       element = {shuffle->getOperand(from < size ? 0 : 1), from % size};
     } else if (auto* cast = llvm::dyn_cast<llvm::BitCastInst>(element.vector);
@@ -124,8 +125,8 @@ RowMemory find_rows(llvm::IRBuilder<>& b, const LaneElements& lanes,
       loads.push_back(place.load);
     }
   }
-  Value* address = b.CreateConstGEP1_64(b.getInt8Ty(), start.load->getPointerOperand(),
-                                        static_cast<int64_t>(first[0].index) * kWord);
+  Value* address =
+      b.CreateConstGEP1_64(b.getInt8Ty(), start.load->getPointerOperand(), first[0].index * kWord);
   return {b.CreateAddrSpaceCast(address, b.getPtrTy()), pitch};
 }
 

@@ -5,6 +5,7 @@
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
+#include "metal/compiler/checked_cast.h"
 
 namespace metal::cpu {
 namespace {
@@ -101,7 +102,7 @@ class MultiplyAccumulate {
   // merged.)
   Value* column_of_a(unsigned k, unsigned rows) {
     Value* columns = load(kA + k % 2, rows, k / 4);
-    if (!halves_) llvm::cast<llvm::LoadInst>(columns)->setVolatile(true);
+    if (!halves_) checked_cast<llvm::LoadInst>(columns)->setVolatile(true);
     llvm::SmallVector<int> picks;
     for (unsigned lane = 0; lane < lanes(); ++lane)
       picks.push_back(static_cast<int>(lane / 2 * 2 + k / 2 % 2));

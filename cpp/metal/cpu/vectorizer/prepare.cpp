@@ -16,6 +16,7 @@
 #include "llvm/Transforms/Utils/UnifyLoopExits.h"
 #include "metal/cpu/vectorizer/block_operations.h"
 #include "metal/cpu/vectorizer/shape_analysis.h"
+#include "metal/cpu/vectorizer/speculation.h"
 
 namespace metal::cpu {
 namespace {
@@ -135,6 +136,7 @@ llvm::PreservedAnalyses PreparePass::run(llvm::Function& body,
       .ScalarizeVariableInsertExtract = true, .ScalarizeLoadStore = true, .ScalarizeMinBits = 0};
   llvm::ScalarizerPass(everything).run(body, analyses);
   split_bitcasts(body);
+  undo_guarded_forms(body);
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::ScalarizerPass(everything));
   passes.addPass(llvm::InstSimplifyPass());

@@ -5,6 +5,8 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "metal/compiler/checked_cast.h"
+#include "metal/cpu/vectorizer/speculation.h"
 
 namespace metal::cpu {
 namespace {
@@ -33,8 +35,8 @@ class Accesses {
         if (!follow(*address, depth + 1)) return false;
       } else if (llvm::isa<llvm::LoadInst>(user) ||
                  (llvm::isa<llvm::StoreInst>(user) &&
-                  llvm::cast<llvm::StoreInst>(user)->getPointerOperand() == &pointer)) {
-        if (!add(*llvm::cast<llvm::Instruction>(user))) return false;
+                  checked_cast<llvm::StoreInst>(user)->getPointerOperand() == &pointer)) {
+        if (!add(*checked_cast<llvm::Instruction>(user))) return false;
       } else {
         return false;
       }
@@ -76,7 +78,7 @@ Value* offset_in(IRBuilder<>& builder, Value* pointer, const AllocaInst* variabl
                  const llvm::DataLayout& layout) {
   Value* total = builder.getInt64(0);
   while (pointer != variable) {
-    auto* address = llvm::cast<llvm::GEPOperator>(pointer);
+    auto* address = checked_cast<llvm::GEPOperator>(pointer);
     total = builder.CreateAdd(total, llvm::emitGEPOffset(&builder, layout, address));
     pointer = address->getPointerOperand();
   }
@@ -102,18 +104,23 @@ class PrivateLayout {
     const uint64_t align = std::max<uint64_t>(variable.getAlign().value(), 8);
     const uint64_t stride = llvm::alignTo(size, align);
     IRBuilder<> builder(&variable);
-    auto* type = llvm::ArrayType::get(builder.getInt8Ty(), stride * width_);
+    const Accesses accesses(variable, layout_);
+    const bool interleaves = accesses.of_one_size();
+    // What reads the same part of all copies as one block may touch the copies around them.
+    const uint64_t copies = interleaves ? width_ : width_ + 2;
+    auto* type = llvm::ArrayType::get(builder.getInt8Ty(), stride * copies);
     AllocaInst* all = builder.CreateAlloca(type, nullptr, variable.getName() + ".lanes");
     all->setAlignment(llvm::Align(64));
-    const Accesses accesses(variable, layout_);
-    if (accesses.of_one_size()) {
+    set_copy_distance(*all, interleaves ? accesses.size() : stride);
+    if (interleaves) {
       for (llvm::Instruction* access : accesses.list())
         interleave(*access, variable, *all, accesses.size());
       remove_dead(variable);
       return;
     }
-    Value* place = builder.CreateMul(builder.CreateZExt(&lane_, builder.getInt64Ty()),
-                                     builder.getInt64(stride));
+    Value* copy =
+        builder.CreateAdd(builder.CreateZExt(&lane_, builder.getInt64Ty()), builder.getInt64(1));
+    Value* place = builder.CreateMul(copy, builder.getInt64(stride));
     variable.replaceAllUsesWith(builder.CreateGEP(builder.getInt8Ty(), all, place));
     variable.eraseFromParent();
   }
@@ -133,7 +140,7 @@ class PrivateLayout {
     llvm::SmallVector<llvm::Instruction*> order = {&variable};
     for (size_t i = 0; i < order.size(); ++i) {
       for (llvm::User* user : order[i]->users())
-        order.push_back(llvm::cast<llvm::Instruction>(user));
+        order.push_back(checked_cast<llvm::Instruction>(user));
     }
     llvm::DenseSet<llvm::Instruction*> gone;
     for (llvm::Instruction* instruction : llvm::reverse(order)) {

@@ -5,6 +5,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Module.h"
+#include "llvm/TargetParser/Triple.h"
 
 namespace metal::cpu {
 namespace {
@@ -53,7 +54,7 @@ class RowMultiplier {
   }
 
   // Here the sum is in a register. A scheduler that may move loads ahead of earlier products runs
-  // out of registers for sums. (The constraint names any of the 32 of x86.)
+  // out of registers for sums. The constraint names any of the 32 of x86: see has_row_products().
   void hold(Value*& sum) {
     auto* type = llvm::FunctionType::get(sum->getType(), {sum->getType()}, false);
     sum = b_.CreateCall(llvm::InlineAsm::get(type, "", "=v,0", /*hasSideEffects=*/true), {sum});
@@ -101,8 +102,9 @@ class RowMultiplier {
 
 }  // namespace
 
-bool has_row_products(llvm::LLVMContext& context, const llvm::TargetTransformInfo& costs) {
-  return costs.isTypeLegal(floats(context, 2 * kSize));
+bool has_row_products(const llvm::Function& code, const llvm::TargetTransformInfo& costs) {
+  return llvm::Triple(code.getParent()->getTargetTriple()).isX86() &&
+         costs.isTypeLegal(floats(code.getContext(), 2 * kSize));
 }
 
 llvm::Function* get_row_products(llvm::Module& module, const RowProducts& products,

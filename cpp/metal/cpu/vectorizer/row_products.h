@@ -1,4 +1,4 @@
-// Functions that multiply 8x8 matrices of floats whose rows lie in memory, for processors with
+// Functions that multiply 8x8 matrices of floats whose rows lie in memory, for x86 processors with
 // registers of 16 floats.
 #pragma once
 
@@ -27,7 +27,8 @@ struct RowProducts {
   int64_t b_pitch = kDensePitch;
 };
 
-bool has_row_products(llvm::LLVMContext& context, const llvm::TargetTransformInfo& costs);
+// Whether the target of `code` runs them.
+bool has_row_products(const llvm::Function& code, const llvm::TargetTransformInfo& costs);
 
 // void (a0, a1, ..., b0, b1, ..., c0, c1, ...): pointers to each A, each B and each C, which lie
 // row by row; first the A and B of the first time. Adds the products to the C.

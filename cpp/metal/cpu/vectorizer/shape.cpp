@@ -7,11 +7,11 @@ namespace metal::cpu {
 Shape Shape::uniform(unsigned zero_bits) {
   Shape shape(Kind::Pattern);
   shape.zero_bits_ = zero_bits;
-  shape.no_wrap_ = true;
+  shape.no_wrap_ = {true, true};
   return shape;
 }
 
-Shape Shape::pattern(Offsets offsets, unsigned zero_bits, bool exact, bool no_wrap) {
+Shape Shape::pattern(Offsets offsets, unsigned zero_bits, bool exact, NoWrap no_wrap) {
   const int64_t first = offsets.empty() ? 0 : offsets.front();
   bool same = true;
   for (int64_t& offset : offsets) {
@@ -22,11 +22,17 @@ Shape Shape::pattern(Offsets offsets, unsigned zero_bits, bool exact, bool no_wr
   if (same) return shape;
   // Below the zeros of lane 0's value there is room for offsets.
   const int64_t room = int64_t{1} << std::min(zero_bits, 62u);
-  shape.no_wrap_ = no_wrap || std::ranges::all_of(offsets, [room](int64_t offset) {
-                     return offset >= 0 && offset < room;
-                   });
+  const bool fits =
+      std::ranges::all_of(offsets, [room](int64_t offset) { return offset >= 0 && offset < room; });
+  shape.no_wrap_ = fits ? NoWrap{true, true} : no_wrap;
   shape.offsets_ = std::move(offsets);
   shape.exact_ = exact;
+  return shape;
+}
+
+Shape Shape::as_exact() const {
+  Shape shape = *this;
+  shape.exact_ = true;
   return shape;
 }
 
@@ -47,7 +53,7 @@ Shape Shape::join(const Shape& other) const {
   Shape shape = *this;
   shape.zero_bits_ = std::min(zero_bits_, other.zero_bits_);
   shape.exact_ = exact_ && other.exact_;
-  shape.no_wrap_ = no_wrap_ && other.no_wrap_;
+  shape.no_wrap_ = no_wrap_ & other.no_wrap_;
   return shape;
 }
 

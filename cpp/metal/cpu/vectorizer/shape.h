@@ -14,13 +14,23 @@ class Shape {
  public:
   using Offsets = std::vector<int64_t>;  // by lane; the first is 0
 
+  // Whether lane 0's value plus a lane's offset is the lane's value without wrapping around.
+  struct NoWrap {
+    bool as_unsigned = false;
+    bool as_signed = false;
+    bool operator==(const NoWrap&) const = default;
+    NoWrap operator&(const NoWrap& other) const {
+      return {as_unsigned && other.as_unsigned, as_signed && other.as_signed};
+    }
+  };
+
   Shape() : Shape(Kind::Undefined) {}
   static Shape undefined() { return Shape(Kind::Undefined); }
   static Shape varying() { return Shape(Kind::Varying); }
   static Shape stepped() { return Shape(Kind::Stepped); }
   static Shape uniform(unsigned zero_bits = 0);
   // Offsets relative to those of lane 0; all equal makes it uniform.
-  static Shape pattern(Offsets offsets, unsigned zero_bits, bool exact, bool no_wrap);
+  static Shape pattern(Offsets offsets, unsigned zero_bits, bool exact, NoWrap no_wrap);
 
   bool is_undefined() const { return kind_ == Kind::Undefined; }
   // No pattern is known when code is generated.
@@ -38,8 +48,8 @@ class Shape {
   // False where an extension to more bits has assumed that no lane wraps around: good for
   // addresses, if that is checked at run time.
   bool exact() const { return exact_; }
-  // Known not to wrap around as an unsigned number in any lane.
-  bool no_wrap() const { return no_wrap_; }
+  Shape as_exact() const;
+  NoWrap no_wrap() const { return no_wrap_; }
 
   Shape join(const Shape& other) const;
   bool operator==(const Shape&) const = default;
@@ -50,7 +60,7 @@ class Shape {
 
   Kind kind_;
   bool exact_ = true;
-  bool no_wrap_ = false;
+  NoWrap no_wrap_;
   unsigned zero_bits_ = 0;
   Offsets offsets_;
 };

@@ -76,7 +76,7 @@ bool ShapeAnalysis::update_values() {
       if (known == Shape::varying()) continue;
       const auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction);
       Shape next = phi ? phi_shape(*phi)
-                       : result_shape(instruction, shapes_.width,
+                       : result_shape(instruction, shapes_.width, guarded(block),
                                       [this](const llvm::Value* value) { return shape(value); });
       next = known.join(next);
       if (next == known) continue;
@@ -124,6 +124,7 @@ void ShapeAnalysis::mark_joins(const BasicBlock* branch) {
     const auto found = label.find(order_[i]);
     if (found == label.end()) continue;
     if (order_[i] == end) break;
+    guarded_.insert(order_[i]);
     for (const BasicBlock* successor : llvm::successors(order_[i]))
       reach(order_[i], successor, found->second);
   }
@@ -136,6 +137,7 @@ void ShapeAnalysis::mark_loops(const BasicBlock* branch) {
   for (const llvm::Loop* loop = loops_.getLoopFor(branch); loop; loop = loop->getParentLoop()) {
     if (end && loop->contains(end)) return;
     divergent_loops_.insert(loop);
+    guarded_.insert(loop->block_begin(), loop->block_end());
     llvm::SmallVector<BasicBlock*> exits;
     loop->getExitBlocks(exits);
     joins_.insert(exits.begin(), exits.end());

@@ -38,6 +38,10 @@ class ShapeAnalysis {
   bool divergent(const llvm::BasicBlock* block) const { return divergent_.contains(block); }
   // Lanes may leave the loop in different iterations.
   bool divergent(const llvm::Loop* loop) const { return divergent_loops_.contains(loop); }
+  // A branch or an earlier iteration may keep lanes out of `block` while others run it.
+  bool guarded(const llvm::BasicBlock* block) const { return guarded_.contains(block); }
+  // In an order in which lanes that part run them, one after the other.
+  llvm::ArrayRef<const llvm::BasicBlock*> order() const { return order_; }
 
   bool in_one_loop(const llvm::Value* definition, const llvm::Instruction& user) const;
 
@@ -62,6 +66,7 @@ class ShapeAnalysis {
   llvm::DenseSet<const llvm::BasicBlock*> divergent_;
   llvm::DenseSet<const llvm::BasicBlock*> joins_;  // lanes with different pasts meet here
   llvm::DenseSet<const llvm::Loop*> divergent_loops_;
+  llvm::DenseSet<const llvm::BasicBlock*> guarded_;
 };
 
 }  // namespace metal::cpu

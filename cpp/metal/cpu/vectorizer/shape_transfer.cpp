@@ -6,9 +6,11 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include "metal/compiler/internal_check.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/vectorizer/assume_together.h"
 #include "metal/cpu/vectorizer/shape_analysis.h"
+#include "metal/cpu/vectorizer/speculation.h"
 
 namespace metal::cpu {
 namespace {
@@ -32,7 +34,8 @@ bool is_uniform_call(llvm::StringRef name) {
 
 class Transfer : public llvm::InstVisitor<Transfer, Shape> {
  public:
-  Transfer(unsigned width, ShapeOf shape_of) : width_(width), shape_of_(shape_of) {}
+  Transfer(unsigned width, bool guarded, ShapeOf shape_of)
+      : width_(width), guarded_(guarded), shape_of_(shape_of) {}
 
   // Uniform operands make a uniform result; anything else varies.
   Shape visitInstruction(llvm::Instruction& instruction) {
@@ -58,21 +61,20 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
     const auto* constant = llvm::dyn_cast<ConstantInt>(operation.getOperand(1));
     switch (operation.getOpcode()) {
       case llvm::Instruction::Add:
-        return combine(a, b, bits, 1, operation.hasNoUnsignedWrap());
+        return combine(a, b, bits, 1, flags(operation));
       case llvm::Instruction::Sub:
-        return combine(a, b, bits, -1, false);
+        return combine(a, b, bits, -1, flags(operation));
       case llvm::Instruction::Mul:
         return multiply(operation, a, b, bits);
       case llvm::Instruction::Shl:
         if (constant && constant->getValue().ult(bits)) {
           const unsigned shift = static_cast<unsigned>(constant->getZExtValue());
-          return scale(a, int64_t{1} << shift, shift, bits, operation.hasNoUnsignedWrap());
+          const bool is_factor = shift < std::min(bits - 1, 62u);  // a positive number
+          return scale(a, int64_t{1} << shift, shift, bits,
+                       is_factor ? flags(operation) : Shape::NoWrap{});
         }
         break;
       case llvm::Instruction::Or:
-        if (llvm::cast<llvm::PossiblyDisjointInst>(operation).isDisjoint() && !constant)
-          return combine(a, b, bits, 1, true);
-        [[fallthrough]];
       case llvm::Instruction::LShr:
       case llvm::Instruction::And:
       case llvm::Instruction::Xor:
@@ -121,12 +123,12 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
     const llvm::DataLayout& layout = address.getModule()->getDataLayout();
     for (auto item = llvm::gep_type_begin(address); item != llvm::gep_type_end(address); ++item) {
       if (item.getStructTypeOrNull()) continue;
-      const Shape index = shape_of_(item.getOperand());
+      const Shape index = index_shape(item.getOperand(), address.getPointerOperand());
       if (total == Shape::varying() || index == Shape::varying()) return Shape::varying();
       if (total.is_undefined() || index.is_undefined()) return Shape::undefined();
       if (total.is_stepped() || index.is_stepped()) return Shape::varying();
       const auto size = static_cast<int64_t>(item.getSequentialElementStride(layout));
-      total = combine(total, scale(index, size, 0, 64, false), 64, 1, false);
+      total = combine(total, scale(index, size, 0, 64, {}), 64, 1, {});
     }
     return total;
   }
@@ -148,17 +150,20 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
         Shape::Offsets offsets = shape.offsets();
         for (int64_t& offset : offsets)
           offset = wrap(offset, cast.getDestTy()->getScalarSizeInBits());
-        return Shape::pattern(std::move(offsets), shape.zero_bits(), shape.exact(), false);
+        return Shape::pattern(std::move(offsets), shape.zero_bits(), shape.exact(), {});
       }
-      case llvm::Instruction::ZExt:
+      case llvm::Instruction::ZExt: {
         if (from == 1) return Shape::varying();
-        return Shape::pattern(shape.offsets(), shape.zero_bits(), shape.exact() && shape.no_wrap(),
-                              shape.no_wrap());
-      case llvm::Instruction::SExt:
+        const bool fits = shape.no_wrap().as_unsigned;
+        return Shape::pattern(shape.offsets(), shape.zero_bits(), shape.exact() && fits,
+                              {fits, fits});
+      }
+      case llvm::Instruction::SExt: {
         if (from == 1) return Shape::varying();
-        // Positions in a grid stay below 2^31.
-        return Shape::pattern(shape.offsets(), shape.zero_bits(), shape.exact() && shape.no_wrap(),
-                              false);
+        const bool fits = shape.no_wrap().as_signed;
+        return Shape::pattern(shape.offsets(), shape.zero_bits(), shape.exact() && fits,
+                              {false, fits});
+      }
       case llvm::Instruction::PtrToInt:
       case llvm::Instruction::IntToPtr:
         return widens ? Shape::varying() : shape;
@@ -215,6 +220,24 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
   }
 
  private:
+  Shape::NoWrap flags(const llvm::BinaryOperator& operation) const {
+    if (guarded_) return {};
+    return {operation.hasNoUnsignedWrap(), operation.hasNoSignedWrap()};
+  }
+
+  // Where numbers of 32 bits that grow from lane to lane wrap around, the lanes behind that have
+  // negative indices, which lead nowhere from the start of a buffer: these lanes do not run.
+  Shape index_shape(const llvm::Value* index, const llvm::Value* base) {
+    const Shape shape = shape_of_(index);
+    const auto* extension = llvm::dyn_cast<llvm::SExtInst>(index);
+    if (!extension || !shape.is_pattern() || shape.exact()) return shape;
+    const bool rises = llvm::all_of(
+        shape.offsets(), [](int64_t offset) { return offset >= 0 && offset < kLongestRise; });
+    const bool grows = rises && extension->getSrcTy()->isIntegerTy(32) &&
+                       shape_of_(extension->getOperand(0)).exact() && is_buffer_start(base);
+    return grows ? shape.as_exact() : shape;
+  }
+
   // Sums of what grows by a step, and products of it and what is uniform. An undefined operand may
   // turn out to be of use.
   static bool grows_by_step(const llvm::BinaryOperator& operation, const Shape& a, const Shape& b) {
@@ -250,7 +273,8 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
   // To 64 bits, where no lane wraps around before.
   static Shape extended(const Shape& shape) {
     if (!shape.is_pattern()) return shape;
-    return shape.has_step() ? Shape::pattern(shape.offsets(), 0, true, true) : Shape::varying();
+    return shape.has_step() ? Shape::pattern(shape.offsets(), 0, true, {true, true})
+                            : Shape::varying();
   }
 
   // Where all lanes have one quotient, remainders differ as the numbers do.
@@ -259,30 +283,35 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
     const Shape divisor = shape_of_(call.getArgOperand(1));
     if (number.is_undefined() || divisor.is_undefined()) return Shape::undefined();
     if (!number.is_pattern() || !number.exact() || !divisor.is_uniform()) return Shape::varying();
-    return remainder ? Shape::pattern(number.offsets(), 0, true, true) : Shape::uniform();
+    return remainder ? Shape::pattern(number.offsets(), 0, true, {true, true}) : Shape::uniform();
   }
 
   // a + sign * b
-  Shape combine(const Shape& a, const Shape& b, unsigned bits, int64_t sign, bool no_wrap) {
+  Shape combine(const Shape& a, const Shape& b, unsigned bits, int64_t sign, Shape::NoWrap flags) {
     const unsigned zeros = std::min(a.zero_bits(), b.zero_bits());
     if (a.is_uniform() && b.is_uniform()) return Shape::uniform(zeros);
     Shape::Offsets offsets(width_);
-    for (unsigned lane = 0; lane < width_; ++lane)
-      offsets[lane] = wrap(a.offset(lane) + sign * b.offset(lane), bits);
+    for (unsigned lane = 0; lane < width_; ++lane) {
+      const int64_t offset = a.offset(lane) + sign * b.offset(lane);
+      offsets[lane] = wrap(offset, bits);
+      if (offsets[lane] != offset) flags = {};
+    }
     return Shape::pattern(std::move(offsets), zeros, a.exact() && b.exact(),
-                          no_wrap && a.no_wrap() && b.no_wrap());
+                          flags & a.no_wrap() & b.no_wrap());
   }
 
-  Shape scale(const Shape& a, int64_t factor, unsigned extra_zeros, unsigned bits, bool no_wrap) {
+  Shape scale(const Shape& a, int64_t factor, unsigned extra_zeros, unsigned bits,
+              Shape::NoWrap flags) {
     const unsigned zeros = std::min(a.zero_bits() + extra_zeros, bits);
     if (a.is_uniform()) return Shape::uniform(zeros);
     Shape::Offsets offsets(width_);
     for (unsigned lane = 0; lane < width_; ++lane) {
-      offsets[lane] = wrap(static_cast<int64_t>(static_cast<uint64_t>(a.offset(lane)) *
-                                                static_cast<uint64_t>(factor)),
-                           bits);
+      int64_t offset;
+      const bool overflows = __builtin_mul_overflow(a.offset(lane), factor, &offset);
+      offsets[lane] = wrap(offset, bits);
+      if (overflows || offsets[lane] != offset) flags = {};
     }
-    return Shape::pattern(std::move(offsets), zeros, a.exact(), no_wrap && a.no_wrap());
+    return Shape::pattern(std::move(offsets), zeros, a.exact(), flags & a.no_wrap());
   }
 
   Shape multiply(llvm::BinaryOperator& product, const Shape& a, const Shape& b, unsigned bits) {
@@ -292,8 +321,10 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
          {std::pair(product.getOperand(1), &a), std::pair(product.getOperand(0), &b)}) {
       const auto* factor = llvm::dyn_cast<ConstantInt>(constant);
       if (!factor || bits > 64) continue;
-      return scale(*other, factor->getSExtValue(), factor->getValue().countr_zero(), bits,
-                   product.hasNoUnsignedWrap());
+      // A factor that is negative as a signed number is large as an unsigned one.
+      Shape::NoWrap no_wrap = flags(product);
+      no_wrap.as_unsigned &= !factor->isNegative();
+      return scale(*other, factor->getSExtValue(), factor->getValue().countr_zero(), bits, no_wrap);
     }
     return Shape::varying();
   }
@@ -321,9 +352,12 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
         case llvm::Instruction::Or:
           offset = static_cast<int64_t>(value | low);
           break;
-        default:
+        case llvm::Instruction::Xor:
           offset = static_cast<int64_t>(value ^ low);
           break;
+        default:
+          internal_error(std::string("not an operation on bits: ") +
+                         llvm::Instruction::getOpcodeName(opcode));
       }
     }
     if (opcode == llvm::Instruction::LShr) {
@@ -331,19 +365,24 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
     } else if (opcode != llvm::Instruction::And && low) {
       known_zeros = static_cast<unsigned>(std::countr_zero(low));
     }
+    // From lane 0's value on there is room for what fills its zeros.
     const bool no_wrap = opcode == llvm::Instruction::LShr || opcode == llvm::Instruction::And;
     for (int64_t& offset : offsets) offset = wrap(offset, bits);
-    return Shape::pattern(std::move(offsets), known_zeros, true, no_wrap);
+    return Shape::pattern(std::move(offsets), known_zeros, true, {no_wrap, no_wrap});
   }
 
+  static constexpr int64_t kLongestRise = int64_t{1} << 30;  // so that no lane passes them twice
+
   unsigned width_;
+  bool guarded_;
   ShapeOf shape_of_;
 };
 
 }  // namespace
 
-Shape result_shape(const llvm::Instruction& instruction, unsigned width, ShapeOf shape_of) {
-  return Transfer(width, shape_of).visit(const_cast<llvm::Instruction&>(instruction));
+Shape result_shape(const llvm::Instruction& instruction, unsigned width, bool guarded,
+                   ShapeOf shape_of) {
+  return Transfer(width, guarded, shape_of).visit(const_cast<llvm::Instruction&>(instruction));
 }
 
 }  // namespace metal::cpu

@@ -1,6 +1,7 @@
 #include "metal/cpu/vectorizer/simdgroup_matrix.h"
 
 #include "llvm/IR/Module.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/cpu/vectorizer/multiply_accumulate.h"
 #include "metal/cpu/vectorizer/widener.h"
 
@@ -13,8 +14,8 @@ using llvm::Value;
 Value* origin(Value* value) {
   while (llvm::isa<llvm::BitCastInst, llvm::TruncInst>(value) ||
          (llvm::isa<llvm::BinaryOperator>(value) &&
-          llvm::cast<llvm::BinaryOperator>(value)->getOpcode() == llvm::Instruction::LShr))
-    value = llvm::cast<llvm::Instruction>(value)->getOperand(0);
+          checked_cast<llvm::BinaryOperator>(value)->getOpcode() == llvm::Instruction::LShr))
+    value = checked_cast<llvm::Instruction>(value)->getOperand(0);
   return value;
 }
 

@@ -4,6 +4,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/cpu/build_loop.h"
 #include "metal/cpu/group_access.h"
 #include "metal/cpu/lower.h"
@@ -118,8 +119,8 @@ uint64_t take_frame_size(llvm::Module& module) {
   uint64_t size = 0;
   llvm::Function* report = module.getFunction(kFrameSize);
   for (llvm::User* user : llvm::make_early_inc_range(report->users())) {
-    auto* call = llvm::cast<llvm::CallInst>(user);
-    size = llvm::cast<llvm::ConstantInt>(call->getArgOperand(0))->getZExtValue();
+    auto* call = checked_cast<llvm::CallInst>(user);
+    size = checked_cast<llvm::ConstantInt>(call->getArgOperand(0))->getZExtValue();
     call->eraseFromParent();
   }
   report->eraseFromParent();

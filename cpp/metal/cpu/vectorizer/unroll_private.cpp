@@ -76,7 +76,7 @@ llvm::PreservedAnalyses UnrollPrivatePass::run(llvm::Function& body,
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
   const bool joins_products =
-      has_row_products(body.getContext(), analyses.getResult<llvm::TargetIRAnalysis>(body));
+      has_row_products(body, analyses.getResult<llvm::TargetIRAnalysis>(body));
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
     const unsigned count = evolution.getSmallConstantTripCount(loop);
     if (count == 0 || count > kMostIterations ||

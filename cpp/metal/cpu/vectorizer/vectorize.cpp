@@ -7,7 +7,9 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/compiler/ir_text.h"
+#include "metal/compiler/verify.h"
 #include "metal/cpu/code_generator.h"
 #include "metal/cpu/lower.h"
 #include "metal/cpu/optimizer.h"
@@ -19,6 +21,7 @@
 #include "metal/cpu/vectorizer/prepare.h"
 #include "metal/cpu/vectorizer/private_memory.h"
 #include "metal/cpu/vectorizer/select_addresses.h"
+#include "metal/cpu/vectorizer/speculation.h"
 #include "metal/cpu/vectorizer/split_at_barriers.h"
 #include "metal/cpu/vectorizer/stream_stores.h"
 #include "metal/cpu/vectorizer/wide_entry.h"
@@ -32,7 +35,7 @@ namespace {
 std::string take_general_code(llvm::Function& wide) {
   llvm::ValueToValueMapTy copies;
   const auto module = llvm::CloneModule(*wide.getParent(), copies);
-  auto* general = llvm::cast<llvm::Function>(copies[&wide]);
+  auto* general = checked_cast<llvm::Function>(copies[&wide]);
   for (llvm::GlobalObject& object : module->global_objects()) {
     if (!object.isDeclaration()) object.setLinkage(llvm::GlobalValue::InternalLinkage);
   }
@@ -80,6 +83,7 @@ class Vectorizer {
  private:
   // With MLX_PRINT_VECTORIZER set, the code after each step goes to standard error.
   void show(const char* step, const llvm::Function& code) {
+    compiler::verify(code, step);
     static const char* wanted = std::getenv("MLX_PRINT_VECTORIZER");
     if (!wanted || !*wanted) return;
     std::string text;
@@ -91,6 +95,7 @@ class Vectorizer {
   void simplify() {
     mark_constant_loads(*body_);
     optimizer_.simplify_body(*body_);
+    undo_guarded_forms(*body_);
     if (!has_barriers_ && peel_index_loops(*body_, shapes_of(variant_), optimizer_.functions()))
       optimizer_.tidy(*body_);
     mark_streamed_stores(*body_, optimizer_.functions());
@@ -135,8 +140,10 @@ class Vectorizer {
     show("private memory laid out", body);
     linearize(body, shapes, *body.getArg(kActiveArgument));
     show("linearized", body);
-    optimizer_.tidy(body);
-    llvm::Function* wide = widen(body, shapes, target_.getTargetTransformInfo(body), reason_);
+    optimizer_.tidy_linear(body);
+    const bool may_give_up = hopeful_ && &body != body_;
+    llvm::Function* wide =
+        widen(body, shapes, may_give_up, target_.getTargetTransformInfo(body), reason_);
     if (!wide) return nullptr;
     show("widened", *wide);
     body.eraseFromParent();
@@ -176,12 +183,16 @@ class Vectorizer {
 }  // namespace
 
 void finish_vector_code(llvm::Module& module, llvm::TargetMachine& target, Optimizer& optimizer) {
+  compiler::verify(module, "entries");
   optimizer.optimize_wide(module);
   select_addresses(module);
+  compiler::verify(module, "select_addresses");
   const llvm::StringRef features = target.getTargetFeatureString();
   if (!features.contains("+avx512fp16") && !features.contains("+fullfp16"))
     expand_small_vectors(module);
+  compiler::verify(module, "expand_small_vectors");
   if (!features.contains("+avx512f")) widen_masks(module);
+  compiler::verify(module, "widen_masks");
   store_halves_as_numbers(module);
 }
 

@@ -2,6 +2,7 @@
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/internal_check.h"
 #include "metal/cpu/build_loop.h"
 #include "metal/cpu/code_generator.h"
 #include "metal/cpu/group_access.h"
@@ -206,7 +207,9 @@ BodyShapes shapes_of(const Variant& variant) {
   Shape::Offsets lanes(variant.width);
   for (uint32_t i = 0; i < variant.width; ++i) lanes[i] = i;
   const auto unit_zeros = static_cast<unsigned>(std::countr_zero(variant.width));
-  auto consecutive = [&](unsigned zeros) { return Shape::pattern(lanes, zeros, true, true); };
+  auto consecutive = [&](unsigned zeros) {
+    return Shape::pattern(lanes, zeros, true, {true, true});
+  };
   const Shape uniform = Shape::uniform();
   const Shape varying = Shape::varying();
   BodyShapes shapes{.width = variant.width, .arguments = {}};
@@ -225,10 +228,12 @@ BodyShapes shapes_of(const Variant& variant) {
                           uniform, consecutive(unit_zeros), consecutive(32),
                           uniform};
       break;
-    default:
+    case ThreadLayout::Ragged:
       shapes.arguments = {uniform,         varying, varying, varying, consecutive(unit_zeros),
                           consecutive(32), varying};
       break;
+    case ThreadLayout::Scalar:
+      internal_error("scalar code has no lanes");
   }
   return shapes;
 }

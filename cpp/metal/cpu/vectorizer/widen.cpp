@@ -14,8 +14,10 @@
 #include "llvm/IR/InstVisitor.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/vectorizer/assume_together.h"
+#include "metal/cpu/vectorizer/speculation.h"
 #include "metal/cpu/vectorizer/widen_conversion.h"
 #include "metal/cpu/vectorizer/widen_division.h"
 #include "metal/cpu/vectorizer/widen_lane_operations.h"
@@ -233,7 +235,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     } else if (name.starts_with(compiler::kRuntimePrefix)) {
       if (!widen_lane_operation(w_, call)) reason_ = "no vector form of " + name.str();
     } else if (callee->getIntrinsicID() == llvm::Intrinsic::prefetch) {
-      memory_.prefetch(llvm::cast<llvm::IntrinsicInst>(call));
+      memory_.prefetch(checked_cast<llvm::IntrinsicInst>(call));
     } else if (auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(&call)) {
       memory_.copy(*copy);
     } else if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call)) {
@@ -283,7 +285,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       if (instruction.isIntDivRem()) guard_scalar_division(*copy);
       w_.set_first(&instruction, copy);
     }
-    if (holds) w_.set_holds(&instruction, holds);
+    if (holds && !shape.exact()) w_.set_holds(&instruction, holds);
     return shape.exact();
   }
 
@@ -301,9 +303,11 @@ class Emitter : public llvm::InstVisitor<Emitter> {
 
   // A number that grows from lane to lane may pass the end of its range before it is extended.
   void check_extension(llvm::CastInst& cast) {
-    if (cast.getOpcode() != Instruction::ZExt || w_.shape(&cast).exact()) return;
+    if (!llvm::isa<llvm::ZExtInst, llvm::SExtInst>(cast) || w_.shape(&cast).exact()) return;
     const Shape shape = w_.shape(cast.getOperand(0));
-    if (!shape.exact() || shape.no_wrap()) return;
+    const bool is_signed = llvm::isa<llvm::SExtInst>(cast);
+    const Shape::NoWrap no_wrap = shape.no_wrap();
+    if (!shape.is_pattern() || (is_signed ? no_wrap.as_signed : no_wrap.as_unsigned)) return;
     int64_t lowest = 0, highest = 0;
     for (int64_t offset : shape.offsets()) {
       lowest = std::min(lowest, offset);
@@ -311,13 +315,22 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     }
     Value* number = w_.first(cast.getOperand(0));
     llvm::Type* type = number->getType();
-    Value* low_enough =
-        b_.CreateICmpULE(number, ConstantInt::get(type, ~static_cast<uint64_t>(highest), true));
-    Value* holds = low_enough;
+    const unsigned bits = type->getIntegerBitWidth();
+    const llvm::APInt bottom =
+        is_signed ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getMinValue(bits);
+    const llvm::APInt top =
+        is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
+    auto compare = [&](llvm::CmpInst::Predicate predicate, const llvm::APInt& limit) {
+      return b_.CreateICmp(is_signed ? llvm::ICmpInst::getSignedPredicate(predicate) : predicate,
+                           number, ConstantInt::get(type, limit));
+    };
+    Value* holds = compare(llvm::CmpInst::ICMP_ULE, top - static_cast<uint64_t>(highest));
     if (lowest < 0) {
       holds = b_.CreateAnd(
-          holds, b_.CreateICmpUGE(number, ConstantInt::get(type, static_cast<uint64_t>(-lowest))));
+          holds, compare(llvm::CmpInst::ICMP_UGE, bottom + static_cast<uint64_t>(-lowest)));
     }
+    // The number may rest on one that was extended before.
+    if (Value* before = w_.lanes(&cast).holds) holds = b_.CreateAnd(before, holds);
     w_.set_holds(&cast, holds);
   }
 
@@ -438,19 +451,13 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   std::string reason_;
 };
 
-llvm::Function* declare_wide(llvm::Function& body, const BodyShapes& shapes) {
+llvm::Function* declare_wide(llvm::Function& body, const BodyShapes& shapes, bool may_give_up) {
   llvm::SmallVector<llvm::Type*> types;
   for (unsigned i = 0; i < body.arg_size(); ++i) {
     llvm::Type* type = body.getArg(i)->getType();
     types.push_back(
         shapes.arguments[i].is_varying() ? llvm::FixedVectorType::get(type, shapes.width) : type);
   }
-  const bool may_give_up =
-      llvm::any_of(llvm::instructions(body), [](const Instruction& instruction) {
-        const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-        return call && call->getCalledFunction() &&
-               call->getCalledFunction()->getName().starts_with("simd.together.");
-      });
   llvm::LLVMContext& context = body.getContext();
   llvm::Type* result =
       may_give_up ? llvm::Type::getInt1Ty(context) : llvm::Type::getVoidTy(context);
@@ -467,13 +474,13 @@ llvm::Function* declare_wide(llvm::Function& body, const BodyShapes& shapes) {
 
 }  // namespace
 
-llvm::Function* widen(llvm::Function& body, const BodyShapes& shapes,
+llvm::Function* widen(llvm::Function& body, const BodyShapes& shapes, bool may_give_up,
                       const llvm::TargetTransformInfo& costs, std::string& reason) {
   llvm::DominatorTree dominators(body);
   llvm::PostDominatorTree post_dominators(body);
   llvm::LoopInfo loops(dominators);
   const ShapeAnalysis analysis(body, shapes, post_dominators, loops);
-  llvm::Function* wide = declare_wide(body, shapes);
+  llvm::Function* wide = declare_wide(body, shapes, may_give_up);
   if (Emitter(body, *wide, analysis, costs).run(reason)) return wide;
   wide->deleteBody();
   wide->eraseFromParent();

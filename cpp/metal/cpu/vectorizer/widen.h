@@ -11,9 +11,9 @@ namespace metal::cpu {
 
 // Makes the function that does for `shapes.width` lanes what the linearised `body` does for one. An
 // argument that varies between lanes becomes a vector; of the others lane 0's value is passed. The
-// function says whether it has done so: see assume_together.h. Null if something in the body has no
-// vector form: `reason` says what.
-llvm::Function* widen(llvm::Function& body, const BodyShapes& shapes,
+// function says whether it has done so if it `may_give_up`: see assume_together.h. Null if
+// something in the body has no vector form: `reason` says what.
+llvm::Function* widen(llvm::Function& body, const BodyShapes& shapes, bool may_give_up,
                       const llvm::TargetTransformInfo& costs, std::string& reason);
 
 }  // namespace metal::cpu

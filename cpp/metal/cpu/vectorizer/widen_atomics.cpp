@@ -1,6 +1,8 @@
 // Atomic operations of all lanes at once.
 #include <optional>
 
+#include "metal/compiler/checked_cast.h"
+#include "metal/compiler/internal_check.h"
 #include "metal/cpu/lower.h"
 #include "metal/cpu/vectorizer/float_atomics.h"
 #include "metal/cpu/vectorizer/lane_arithmetic.h"
@@ -53,7 +55,8 @@ Value* combine(llvm::IRBuilder<>& b, llvm::AtomicRMWInst::BinOp operation, Value
       break;
   }
   const auto fold = fold_of(operation);
-  return fold ? fold_pair(b, *fold, before, value) : nullptr;
+  if (!fold) internal_error("lanes do not fold this operation");
+  return fold_pair(b, *fold, before, value);
 }
 
 // A threadgroup runs on one processor, one unit at a time: nobody else sees its memory.
@@ -76,7 +79,7 @@ Value* MemoryWidener::rmw_once(const llvm::AtomicRMWInst& operation, Value* poin
                          operation.getAlign());
     return before;
   }
-  auto* copy = llvm::cast<llvm::AtomicRMWInst>(operation.clone());
+  auto* copy = checked_cast<llvm::AtomicRMWInst>(operation.clone());
   copy->setOperand(0, pointer);
   copy->setOperand(1, value);
   return b.Insert(copy);
@@ -118,7 +121,7 @@ bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
   const Shape shape = w_.shape(pointer);
   const uint64_t size = w_.layout().getTypeStoreSize(type);
   if (shape.is_pattern() && stride(shape) != static_cast<int64_t>(size)) return false;
-  const IndexedAddress address = shape.is_pattern() ? IndexedAddress{} : w_.address(pointer);
+  const IndexedAddress address = shape.is_pattern() ? IndexedAddress{} : settled_address(pointer);
   if (shape.is_varying() && size % address.scale != 0) return false;
   auto row = [&] {
     Value* values = w_.vector(operation.getValOperand());
@@ -205,7 +208,7 @@ void MemoryWidener::compare_exchange(llvm::AtomicCmpXchgInst& operation) {
   b_.CreateStore(w_.vector(operation.getCompareOperand()), expected);
   b_.CreateStore(w_.vector(operation.getNewValOperand()), replacements);
   w_.for_each_lane([&](Value* lane) {
-    auto* copy = llvm::cast<llvm::AtomicCmpXchgInst>(operation.clone());
+    auto* copy = checked_cast<llvm::AtomicCmpXchgInst>(operation.clone());
     copy->setOperand(0, addresses.at(b_, lane));
     copy->setOperand(1, b_.CreateLoad(type, b_.CreateGEP(type, expected, lane)));
     copy->setOperand(2, b_.CreateLoad(type, b_.CreateGEP(type, replacements, lane)));

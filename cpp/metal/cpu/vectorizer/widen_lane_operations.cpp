@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "llvm/IR/Module.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/vectorizer/lane_arithmetic.h"
 #include "metal/cpu/vectorizer/simdgroup_matrix.h"
@@ -17,7 +18,7 @@ using llvm::Value;
 // Threads wait for those of other units.
 void barrier(Widener& w, llvm::CallInst& call) {
   llvm::IRBuilder<>& b = w.builder();
-  const auto* scope = llvm::cast<ConstantInt>(call.getArgOperand(0));
+  const auto* scope = checked_cast<ConstantInt>(call.getArgOperand(0));
   if (scope->isZero()) return;  // lanes of a unit are never apart
   b.CreateCall(w.function().getParent()->getOrInsertFunction(
       kBarrierCall, llvm::FunctionType::get(b.getVoidTy(), false)));
@@ -38,7 +39,7 @@ std::optional<LaneFold> find_fold(llvm::StringRef name, bool is_unsigned) {
 Value* shuffle(Widener& w, llvm::CallInst& call) {
   llvm::IRBuilder<>& b = w.builder();
   Value* own = w.vector(call.getArgOperand(0));
-  Value* source = b.CreateAnd(w.vector(call.getArgOperand(1)),
+  Value* source = b.CreateAnd(w.settled(w.vector(call.getArgOperand(1))),
                               ConstantInt::get(w.wide_type(b.getInt32Ty()), w.width() - 1));
   llvm::SmallVector<int> known;
   if (auto* constant = llvm::dyn_cast<llvm::Constant>(source)) {
@@ -89,7 +90,7 @@ bool widen_lane_operation(Widener& w, llvm::CallInst& call) {
   }
   if (!name.consume_front("simd_")) return false;
   if (name == "ballot") {
-    Value* votes = b.CreateAnd(w.mask_or_all(), w.vector(call.getArgOperand(0)));
+    Value* votes = w.where_active(w.vector(call.getArgOperand(0)), b.getFalse());
     w.set_first(&call, w.bits_of(votes));
     return true;
   }

@@ -6,6 +6,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/checked_cast.h"
 
 namespace metal::cpu {
 namespace {
@@ -58,7 +59,7 @@ class MaskWidening {
   }
 
   void fill_phi(llvm::PHINode& phi) {
-    auto* wide = llvm::cast<llvm::PHINode>(numbers_[&phi]);
+    auto* wide = checked_cast<llvm::PHINode>(numbers_[&phi]);
     for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i)
       wide->addIncoming(numbers(phi.getIncomingValue(i)), phi.getIncomingBlock(i));
   }
@@ -86,7 +87,7 @@ class MaskWidening {
       b.SetInsertPoint(instruction->getParent(), std::next(instruction->getIterator()));
       // A bit that all lanes share is extended before it is spread.
       if (Value* shared = llvm::getSplatValue(instruction)) {
-        return b.CreateVectorSplat(llvm::cast<llvm::FixedVectorType>(type)->getNumElements(),
+        return b.CreateVectorSplat(checked_cast<llvm::FixedVectorType>(type)->getNumElements(),
                                    b.CreateSExt(shared, b.getInt32Ty()));
       }
       return b.CreateSExt(instruction, type);
@@ -104,7 +105,7 @@ class MaskWidening {
       default:
         break;
     }
-    auto* select = llvm::cast<llvm::SelectInst>(instruction);
+    auto* select = checked_cast<llvm::SelectInst>(instruction);
     Value* yes = numbers(select->getTrueValue());
     Value* no = numbers(select->getFalseValue());
     if (!is_mask(select->getCondition()->getType()))
@@ -119,7 +120,7 @@ class MaskWidening {
   void replace(Instruction& mask) {
     Value* wide = numbers_[&mask];
     for (llvm::Use& use : llvm::make_early_inc_range(mask.uses())) {
-      auto* user = llvm::cast<Instruction>(use.getUser());
+      auto* user = checked_cast<Instruction>(use.getUser());
       if (is_mask(user->getType()) && combines(*user)) continue;
       IRBuilder<> b(user);
       if (auto* phi = llvm::dyn_cast<llvm::PHINode>(user))

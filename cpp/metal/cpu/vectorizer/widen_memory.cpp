@@ -5,6 +5,7 @@
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/cpu/group_access.h"
 #include "metal/cpu/vectorizer/float_atomics.h"
 #include "metal/cpu/vectorizer/lane_by_lane.h"
@@ -24,17 +25,33 @@ constexpr unsigned kStepBlock = 4;  // lanes whose distances stay in registers
 MemoryWidener::MemoryWidener(Widener& widener, llvm::Function& body)
     : w_(widener), b_(widener.builder()), takes_locks_(adds_floats_only(body)) {}
 
-bool MemoryWidener::has_margins(const Value* pointer) {
-  return !llvm::isa<llvm::GlobalVariable>(llvm::getUnderlyingObject(pointer));
+Span MemoryWidener::span_of(const Shape& shape, int64_t size) {
+  Span span{0, size};
+  for (int64_t offset : shape.offsets())
+    span = {std::min(span.lowest, offset), std::max(span.end, offset + size)};
+  return span;
+}
+
+bool MemoryWidener::may_read(Value* pointer, const Shape& shape, Span span) const {
+  if (has_margins(pointer, span)) return true;
+  // The lanes' copies of one element.
+  const auto distance = copy_distance(pointer);
+  return distance && shape.is_pattern() && !shape.is_uniform() && stride(shape) == *distance;
+}
+
+// Lanes that do not run the block are looked at as well.
+IndexedAddress MemoryWidener::settled_address(Value* pointer) {
+  IndexedAddress address = w_.address(pointer);
+  address.index = w_.settled(address.index);
+  return address;
 }
 
 void MemoryWidener::load(llvm::LoadInst& load) {
   Value* pointer = load.getPointerOperand();
   const Shape shape = w_.shape(pointer);
   if (shape.is_uniform()) {
-    auto* copy = llvm::cast<llvm::LoadInst>(load.clone());
+    auto* copy = checked_cast<llvm::LoadInst>(load.clone());
     copy->setOperand(0, w_.first(pointer));
-    if (w_.mask()) copy->dropUBImplyingAttrsAndMetadata();
     w_.set_first(&load, b_.Insert(copy, load.getName()));
     return;
   }
@@ -42,7 +59,7 @@ void MemoryWidener::load(llvm::LoadInst& load) {
     const LaneAddresses addresses = lane_addresses(w_, w_.address(pointer));
     llvm::AllocaInst* results = w_.scratch(w_.wide_type(load.getType()), "loaded");
     w_.for_each_lane([&](Value* lane) {
-      auto* copy = llvm::cast<llvm::LoadInst>(load.clone());
+      auto* copy = checked_cast<llvm::LoadInst>(load.clone());
       copy->setOperand(0, addresses.at(b_, lane));
       b_.CreateStore(b_.Insert(copy), b_.CreateGEP(load.getType(), results, lane));
     });
@@ -96,7 +113,7 @@ Value* MemoryWidener::are_equal(const IndexedAddress& address) {
 }
 
 Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
-  const IndexedAddress address = w_.address(pointer);
+  const IndexedAddress address = settled_address(pointer);
   const uint64_t lane_step = access.size % address.scale == 0 ? access.size : address.scale;
   const bool blocks = lane_step % access.size == 0 &&
                       lane_step / access.size <= static_cast<uint64_t>(kWidestStride);
@@ -110,7 +127,9 @@ Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
         },
         [&] { return gather(access, pointer); });
   };
-  if (!blocks || !has_margins(pointer)) return scattered();
+  const Span span{0, static_cast<int64_t>(lane_step * w_.width())};
+  const bool exact = lane_step == access.size && !w_.mask();
+  if (!blocks || (!exact && !has_margins(pointer, span))) return scattered();
   return w_.either(
       are_consecutive(address, access.size),
       [&]() -> Value* {
@@ -129,7 +148,8 @@ Value* MemoryWidener::load_stepped(const Access& access, Value* pointer) {
   Value* first = w_.first(pointer);
   Value* step = w_.step(pointer);
   auto each_lane = [&] { return gather_steps(access, pointer); };
-  if (!has_margins(pointer)) return each_lane();
+  if (w_.mask() && !has_margins(pointer, {0, static_cast<int64_t>(access.size * w_.width())}))
+    return each_lane();
   auto one_place = [&]() -> Value* {
     return w_.splat(b_.CreateAlignedLoad(access.type, first, access.align, access.is_volatile));
   };
@@ -237,7 +257,7 @@ void MemoryWidener::store(llvm::StoreInst& store) {
 // The last lane wins.
 void MemoryWidener::store_uniform(llvm::StoreInst& store) {
   Value* value = store.getValueOperand();
-  auto* copy = llvm::cast<llvm::StoreInst>(store.clone());
+  auto* copy = checked_cast<llvm::StoreInst>(store.clone());
   copy->setOperand(
       0, w_.shape(value).is_uniform() ? w_.first(value) : w_.last_active(w_.vector(value)));
   copy->setOperand(1, w_.first(store.getPointerOperand()));
@@ -281,7 +301,7 @@ void MemoryWidener::store_stepped(const Access& access, Value* pointer, Value* v
 }
 
 void MemoryWidener::store_varying(const Access& access, Value* pointer, Value* values) {
-  const IndexedAddress address = w_.address(pointer);
+  const IndexedAddress address = settled_address(pointer);
   if (access.size % address.scale != 0) return scatter(access, pointer, values);
   w_.branch(
       are_consecutive(address, access.size),

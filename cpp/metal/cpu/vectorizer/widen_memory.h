@@ -2,6 +2,7 @@
 #pragma once
 
 #include "llvm/IR/IntrinsicInst.h"
+#include "metal/cpu/vectorizer/speculation.h"
 #include "metal/cpu/vectorizer/widener.h"
 
 namespace metal::cpu {
@@ -37,9 +38,9 @@ class MemoryWidener {
   static constexpr int64_t kWidestStride = 8;  // elements between lanes that are read as one block
   static constexpr size_t kManyAlike = 4;      // groups of stores that share their code
 
-  // A wide access may touch bytes around those that lanes ask for. Device and threadgroup memory
-  // have margins for that, a kernel's own constants have none.
-  static bool has_margins(const llvm::Value* pointer);
+  // What all lanes read at once: see speculation.h for whether that is allowed.
+  bool may_read(llvm::Value* pointer, const Shape& shape, Span span) const;
+  static Span span_of(const Shape& shape, int64_t size);
   // Distance between neighbouring lanes in bytes if it is the same for all, else 0.
   int64_t stride(const Shape& shape) const;
   unsigned elements_in_block(int64_t size) const;
@@ -52,6 +53,7 @@ class MemoryWidener {
   llvm::Value* gather(const Access& access, llvm::Value* pointer);
   llvm::Value* masked_gather(const Access& access, llvm::Value* pointers);
   llvm::Value* addresses(llvm::Value* pointer);
+  IndexedAddress settled_address(llvm::Value* pointer);
   llvm::Value* gather_steps(const Access& access, llvm::Value* pointer);
   llvm::Function* step_loader(uint64_t size);
   void store_contiguous(const Access& access, llvm::Value* first, llvm::Value* values);

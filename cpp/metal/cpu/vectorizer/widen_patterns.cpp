@@ -4,6 +4,7 @@
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/cpu/vectorizer/block_operations.h"
 #include "metal/cpu/vectorizer/blocks.h"
 #include "metal/cpu/vectorizer/fetch_streams.h"
@@ -99,12 +100,16 @@ unsigned MemoryWidener::elements_in_block(int64_t size) const {
 Value* MemoryWidener::load_pattern(const Access& access, Value* pointer, const Shape& shape) {
   const auto size = static_cast<int64_t>(access.size);
   const int64_t step = stride(shape);
-  if (!has_margins(pointer)) return gather(access, pointer);
-  if (step == size) return load_contiguous(access, w_.first(pointer));
-  if (step % size == 0 && step > 0 && step <= kWidestStride * size)
-    return load_window(access, pointer, shape);
+  Span span = span_of(shape, size);
+  if (step == size && (!w_.mask() || may_read(pointer, shape, span)))
+    return load_contiguous(access, w_.first(pointer));
+  const bool is_window = step % size == 0 && step > 0 && step <= kWidestStride * size;
+  // Blocks begin and end within a step, or a block, of what is asked for.
+  const int64_t around = is_window ? step : kBlockBytes;
+  span = {span.lowest - around, span.end + around};
   const bool fits = llvm::all_of(shape.offsets(), [&](int64_t o) { return o % size == 0; });
-  return fits ? load_blocks(access, pointer, shape) : gather(access, pointer);
+  if (!fits || !may_read(pointer, shape, span)) return gather(access, pointer);
+  return is_window ? load_window(access, pointer, shape) : load_blocks(access, pointer, shape);
 }
 
 // Reads everything between the lowest and the highest address and sorts it into lanes. Accesses to
@@ -305,7 +310,7 @@ size_t MemoryWidener::count_alike(const StoreGroup& stores, const Shape& shape) 
 // as far as memory is consecutive.
 void MemoryWidener::write_runs(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> operands,
                                const Shape& shape, llvm::Align align) const {
-  const auto* lanes = llvm::cast<llvm::VectorType>(operands[1]->getType());
+  const auto* lanes = checked_cast<llvm::VectorType>(operands[1]->getType());
   const auto size = static_cast<int64_t>(w_.layout().getTypeStoreSize(lanes->getElementType()));
   const unsigned in_block = elements_in_block(size);
   llvm::SmallVector<std::pair<int64_t, BlockElement>> elements;
@@ -346,7 +351,7 @@ void MemoryWidener::prefetch(llvm::IntrinsicInst& hint) {
   }
   if (highest - lowest > kMostLines * kLine) return;
   auto fetch = [&](int64_t offset) {
-    auto* copy = llvm::cast<llvm::CallInst>(hint.clone());
+    auto* copy = checked_cast<llvm::CallInst>(hint.clone());
     copy->setArgOperand(0, b_.CreateConstGEP1_64(b_.getInt8Ty(), w_.first(pointer), offset));
     b_.Insert(copy);
   };
@@ -377,7 +382,7 @@ void MemoryWidener::copy(llvm::MemCpyInst& copy) {
 void MemoryWidener::copy_runs(llvm::MemCpyInst& copy) {
   const Shape to = w_.shape(copy.getDest()), from = w_.shape(copy.getSource());
   const auto size =
-      static_cast<int64_t>(llvm::cast<llvm::ConstantInt>(copy.getLength())->getZExtValue());
+      static_cast<int64_t>(checked_cast<llvm::ConstantInt>(copy.getLength())->getZExtValue());
   llvm::SmallVector<std::pair<unsigned, Value*>> runs;  // first lane, what it and the next read
   for (unsigned lane = 0, end; lane < w_.width(); lane = end) {
     for (end = lane + 1; end < w_.width(); ++end) {

@@ -2,6 +2,8 @@
 
 #include "llvm/IR/GetElementPtrTypeIterator.h"
 #include "llvm/IR/MDBuilder.h"
+#include "metal/compiler/checked_cast.h"
+#include "metal/compiler/internal_check.h"
 
 namespace metal::cpu {
 namespace {
@@ -45,7 +47,7 @@ Value* step_of(Widener& w, Instruction& instruction) {
     case Instruction::Shl:
       return b.CreateShl(w.step(instruction.getOperand(0)), w.first(instruction.getOperand(1)));
     case Instruction::GetElementPtr:
-      return step_of_address(w, llvm::cast<llvm::GetElementPtrInst>(instruction));
+      return step_of_address(w, checked_cast<llvm::GetElementPtrInst>(instruction));
     case Instruction::Trunc:
       return b.CreateTrunc(w.step(instruction.getOperand(0)), instruction.getType());
     case Instruction::AddrSpaceCast:
@@ -56,7 +58,7 @@ Value* step_of(Widener& w, Instruction& instruction) {
       return b.CreateSelect(w.first(instruction.getOperand(0)), w.step(instruction.getOperand(1)),
                             w.step(instruction.getOperand(2)));
     default:
-      llvm_unreachable("no step is known of this instruction");
+      internal_error(std::string("no step is known of ") + instruction.getOpcodeName());
   }
 }
 

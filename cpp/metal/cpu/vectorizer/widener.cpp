@@ -4,6 +4,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/checked_cast.h"
 
 namespace metal::cpu {
 
@@ -31,7 +32,7 @@ const LaneValue& Widener::lanes(Value* value) {
   LaneValue& found = values_[value];
   if (!found.first && !found.vector) {
     found.shape = shapes_.shape(value);
-    found.first = llvm::cast<Constant>(value);
+    found.first = checked_cast<Constant>(value);
   }
   return found;
 }
@@ -117,7 +118,7 @@ IndexedAddress Widener::address(Value* pointer) {
             known.step ? lane_steps(known.step) : offsets(known.shape, builder_.getInt64Ty())};
   }
   // From nowhere: the pointers themselves are the index.
-  return {llvm::ConstantPointerNull::get(llvm::cast<llvm::PointerType>(pointer->getType())),
+  return {llvm::ConstantPointerNull::get(checked_cast<llvm::PointerType>(pointer->getType())),
           builder_.CreatePtrToInt(known.vector, wide_type(builder_.getInt64Ty()))};
 }
 
@@ -131,6 +132,10 @@ Value* Widener::where_active(Value* vector, Constant* other) {
   if (!mask_) return vector;
   return builder_.CreateSelect(
       mask_, vector, llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(width()), other));
+}
+
+Value* Widener::settled(Value* vector) {
+  return mask_ && !llvm::isa<Constant>(vector) ? builder_.CreateFreeze(vector) : vector;
 }
 
 Type* Widener::wide_type(Type* scalar) const { return llvm::FixedVectorType::get(scalar, width()); }

@@ -81,6 +81,9 @@ class Widener {
   llvm::Value* bits_of(llvm::Value* vector_of_bits);
   llvm::Value* all(llvm::Value* vector_of_bits);
   llvm::Value* any(llvm::Value* vector_of_bits);
+  // For decisions that look at all lanes: what lanes have that do not run the block may be poison,
+  // which would spread to the others.
+  llvm::Value* settled(llvm::Value* vector);
   // Whether all lanes run the current block; null if that is certain.
   llvm::Value* all_run() { return mask_ ? all(mask_) : nullptr; }
   llvm::Value* last_active(llvm::Value* vector);  // the value of the last lane that runs the block
