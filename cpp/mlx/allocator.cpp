@@ -2,6 +2,7 @@
 #include "mlx/allocator.h"
 
 #include <Metal/Metal.hpp>
+#include <atomic>
 #include <stdexcept>
 #include <string>
 
@@ -73,13 +74,14 @@ void reset_peak_memory() { device_memory().reset_peak(); }
 size_t get_cache_memory() { return device_memory().statistics().cache; }
 size_t set_memory_limit(size_t limit) { return device_memory().set_memory_limit(limit); }
 size_t get_memory_limit() { return device_memory().memory_limit(); }
+bool over_memory_limit() { return device_memory().over_limit(); }
 size_t set_cache_limit(size_t limit) { return device_memory().set_cache_limit(limit); }
 void clear_cache() { device_memory().clear_cache(); }
 
 size_t set_wired_limit(size_t limit) {
   // Nothing is wired here; the number is kept because programs read it back.
-  static size_t wired_limit = 0;
-  return std::exchange(wired_limit, limit);
+  static std::atomic<size_t> wired_limit{0};
+  return wired_limit.exchange(limit);
 }
 
 }  // namespace mlx::core

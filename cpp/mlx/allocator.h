@@ -1,8 +1,7 @@
 // Memory of arrays: buffers of the Metal device, readable and writable by the host.
 #pragma once
 
-#include <cstddef>
-#include <functional>
+#include "mlx/standard_headers.h"
 
 namespace mlx::core::allocator {
 

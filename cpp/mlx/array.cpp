@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "mlx/errors.h"
+#include "mlx/interrupt.h"
 #include "mlx/ops.h"
 #include "mlx/primitives/primitive.h"
 #include "mlx/transforms.h"
@@ -35,6 +36,9 @@ array::ArrayDesc::ArrayDesc(Shape shape, Dtype dtype, std::shared_ptr<Primitive>
       primitive(std::move(primitive)),
       status(Status::unscheduled),
       inputs(std::move(inputs)) {
+  if (this->primitive) {
+    stream = this->primitive->stream();
+  }
   is_tracer = std::any_of(this->inputs.begin(), this->inputs.end(),
                           [](const array& in) { return in.is_tracer(); });
   init();
@@ -106,15 +110,22 @@ array::array(std::initializer_list<int> data, Dtype dtype)
   init(data.begin());
 }
 
-array::array(void* data, Shape shape, Dtype dtype, const std::function<void(void*)>& deleter)
-    : array_desc_(std::make_shared<ArrayDesc>(std::move(shape), dtype)) {
-  allocator::Buffer wrapped = allocator::allocator().wrap(data, nbytes(), deleter);
-  if (wrapped.ptr()) {
-    set_data(wrapped);
-    return;
+array::array(void* data, Shape shape, Dtype dtype, const std::function<void(void*)>& deleter) {
+  try {
+    array_desc_ = std::make_shared<ArrayDesc>(std::move(shape), dtype);
+    allocator::Buffer wrapped = allocator::allocator().wrap(data, nbytes(), deleter);
+    if (wrapped.ptr()) {
+      set_data(wrapped);
+      return;
+    }
+    set_data(allocator::malloc(nbytes()));
+  } catch (...) {
+    deleter(data);
+    throw;
   }
-  set_data(allocator::malloc(nbytes()));
-  std::memcpy(this->data<char>(), data, nbytes());
+  if (data) {
+    std::memcpy(this->data<char>(), data, nbytes());
+  }
   deleter(data);
 }
 
@@ -224,38 +235,47 @@ bool array::is_tracer() const {
   return (array_desc_->is_tracer && detail::in_tracing()) || detail::retain_graph();
 }
 
+bool array::keeps_graph() const {
+  return (array_desc_->is_tracer && detail::tracing_anywhere()) || detail::retained_anywhere();
+}
+
+std::optional<Stream> array::pending_stream() const {
+  bool pending = status() == Status::unscheduled || is_tracer();
+  return pending ? array_desc_->stream : std::nullopt;
+}
+
 // ---- evaluation ----
 
 void array::eval() {
-  if (array_desc_->status == Status::unscheduled) {
+  if (status() == Status::unscheduled) {
     mlx::core::eval({*this});
   } else {
     wait();
   }
 }
 
-array::Status array::status() const { return array_desc_->status; }
+// Who sees a status sees all that was written before it: shape, strides, memory and event.
+array::Status array::status() const { return array_desc_->status.load(std::memory_order_acquire); }
 
-void array::set_status(Status status) const { array_desc_->status = status; }
+void array::set_status(Status status) const {
+  array_desc_->status.store(status, std::memory_order_release);
+}
 
 bool array::is_available() const {
-  if (array_desc_->status == Status::available) {
+  if (status() == Status::available) {
     return true;
   }
-  if (array_desc_->status != Status::evaluated) {
+  if (status() != Status::evaluated) {
     return false;
   }
   // Whoever wants a value that could not be computed is to wait for it, and to get the error.
-  const Event pending = event();
-  return !pending.valid() || (pending.is_signaled() && !pending.error());
+  return !event().valid() || (event().is_signaled() && !event().error());
 }
 
 void array::wait() {
-  if (array_desc_->status == Status::evaluated) {
-    // A copy: another thread may take the event away meanwhile.
-    if (Event pending = event(); pending.valid()) {
-      pending.wait();
-      detach_event();
+  if (status() == Status::evaluated) {
+    if (event().valid() && !(event().is_signaled() && !event().error())) {
+      wait_unlocked([this] { event().wait(); });
     }
     set_status(Status::available);
   }

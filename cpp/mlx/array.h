@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "mlx/allocator.h"
@@ -40,7 +42,8 @@ class array {
   template <typename T>
   explicit array(std::initializer_list<T> data, Shape shape, Dtype dtype = TypeToDtype<T>());
 
-  // Takes over memory that `deleter` frees. Host memory is copied if the device cannot address it.
+  // Takes over memory that `deleter` frees, also where this throws. Host memory is copied if the
+  // device cannot address it.
   explicit array(void* data, Shape shape, Dtype dtype, const std::function<void(void*)>& deleter);
   explicit array(allocator::Buffer data, Shape shape, Dtype dtype,
                  Deleter deleter = allocator::free);
@@ -149,6 +152,9 @@ class array {
   bool has_primitive() const { return array_desc_->primitive != nullptr; }
   Primitive& primitive() const { return *array_desc_->primitive; }
   const std::shared_ptr<Primitive>& primitive_ptr() const { return array_desc_->primitive; }
+  // Where the array is going to be computed; nothing if it has been, or is no primitive's output.
+  // Unlike the primitive, it may be asked for while other threads evaluate the array.
+  std::optional<Stream> pending_stream() const;
   const std::vector<array>& inputs() const;
   std::vector<array>& inputs();
 
@@ -193,13 +199,17 @@ class array {
   bool is_available() const;
   // Blocks until the values are there (for an array that is scheduled).
   void wait();
-  Event& event() const { return array_desc_->event; }
+  // The event that announces the values. It is attached once, before the status says that the array
+  // is evaluated, and stays: other threads may look at it from then on.
+  const Event& event() const { return array_desc_->event; }
   void attach_event(Event event) const { array_desc_->event = std::move(event); }
-  void detach_event() const { array_desc_->event = Event{}; }
 
   // Tracers are the arrays that a transformation follows through a function.
   void set_tracer(bool is_tracer) { array_desc_->is_tracer = is_tracer; }
   bool is_tracer() const;
+  // Whether evaluation leaves the graph as it is: a transformation, maybe of another thread,
+  // follows it.
+  bool keeps_graph() const;
 
   // Gives the array its memory: row-contiguous, or as described.
   void set_data(allocator::Buffer buffer, Deleter d = allocator::free);
@@ -224,7 +234,8 @@ class array {
     size_t size;
     Dtype dtype;
     std::shared_ptr<Primitive> primitive;
-    Status status;
+    std::optional<Stream> stream;  // of the primitive, which evaluation forgets
+    std::atomic<Status> status;
     bool is_tracer{false};
     Flags flags{true, true, true};
     Event event;

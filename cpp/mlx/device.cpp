@@ -4,6 +4,7 @@
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
+#include <atomic>
 #include <stdexcept>
 
 #include "metal/driver.h"
@@ -15,9 +16,9 @@ namespace {
 
 using Info = std::unordered_map<std::string, std::variant<std::string, size_t>>;
 
-Device& mutable_default_device() {
-  static Device device{gpu::is_available() ? Device::gpu : Device::cpu};
-  return device;
+std::atomic<Device::DeviceType>& default_type() {
+  static std::atomic<Device::DeviceType> type{gpu::is_available() ? Device::gpu : Device::cpu};
+  return type;
 }
 
 Info host_info() {
@@ -42,14 +43,17 @@ Info metal_info() {
 
 }  // namespace
 
-const Device& default_device() { return mutable_default_device(); }
+const Device& default_device() {
+  static const Device cpu{Device::cpu}, gpu{Device::gpu};  // there is one of each type
+  return default_type().load() == Device::gpu ? gpu : cpu;
+}
 
 void set_default_device(const Device& d) {
   if (!is_available(d)) {
     throw std::invalid_argument(
         "[set_default_device] The device is not available on this machine.");
   }
-  mutable_default_device() = d;
+  default_type() = d.type;
 }
 
 int device_count(Device::DeviceType type) {
@@ -62,8 +66,9 @@ const Info& device_info(const Device& d) {
   if (!is_available(d)) {
     throw std::invalid_argument("[device_info] The device is not available on this machine.");
   }
-  static const Info host = host_info();
-  static const Info metal = gpu::is_available() ? metal_info() : Info{};
+  // Never destroyed: threads may go on while the process ends.
+  static const Info& host = *new Info(host_info());
+  static const Info& metal = *new Info(gpu::is_available() ? metal_info() : Info{});
   return d.type == Device::cpu ? host : metal;
 }
 

@@ -1,9 +1,7 @@
 // Devices: gpu is the Metal device, cpu is the host.
 #pragma once
 
-#include <string>
-#include <unordered_map>
-#include <variant>
+#include "mlx/standard_headers.h"
 
 namespace mlx::core {
 

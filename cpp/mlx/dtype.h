@@ -1,9 +1,7 @@
 // Element types, their categories, and how they promote.
 #pragma once
 
-#include <cstdint>
-#include <string>
-
+#include "mlx/standard_headers.h"
 #include "mlx/types/complex.h"
 #include "mlx/types/half_types.h"
 

@@ -1,12 +1,27 @@
 // The messages of operations that refuse their arguments.
 #include "mlx/errors.h"
 
+#include <limits>
 #include <stdexcept>
 
 namespace mlx::core {
 
 void invalid_argument(const std::string& op, const std::string& message) {
   throw std::invalid_argument("[" + op + "] " + message);
+}
+
+ShapeElem checked_extent(int64_t extent, const std::string& op) {
+  constexpr int64_t kMost = std::numeric_limits<ShapeElem>::max();
+  if (extent > kMost) {
+    invalid_argument(op, message("An axis of ", extent, " elements is too long: at most ", kMost,
+                                 " are possible."));
+  }
+  return static_cast<ShapeElem>(extent);
+}
+
+int64_t saturated_product(int64_t a, int64_t b) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<int64_t>::max() : product;
 }
 
 void internal_error(const std::string& function, const std::string& message) {

@@ -11,6 +11,11 @@ namespace mlx::core {
 // Throws std::invalid_argument.
 [[noreturn]] void invalid_argument(const std::string& op, const std::string& message);
 
+// The length of an axis; refuses one that an axis cannot have.
+ShapeElem checked_extent(int64_t extent, const std::string& op);
+// a * b, or the largest number where that is larger. Neither is negative.
+int64_t saturated_product(int64_t a, int64_t b);
+
 // Rules of ours that no user can break.
 [[noreturn]] void internal_error(const std::string& function, const std::string& message);
 

@@ -2,10 +2,13 @@
 #include "mlx/event.h"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <stdexcept>
 #include <vector>
 
+#include "metal/driver.h"
 #include "metal/spin.h"
 #include "mlx/backend/cpu/eval.h"
 #include "mlx/backend/gpu/eval.h"
@@ -14,9 +17,10 @@
 namespace mlx::core {
 
 struct Event::State {
+  const uint32_t forks = ::metal::fork_count();  // when it was made
   std::mutex mutex;
   std::condition_variable reached;
-  uint64_t value = 0;
+  std::atomic<uint64_t> value{0};
   std::exception_ptr error;
   std::vector<Event> required;
   std::vector<std::pair<uint64_t, std::shared_ptr<void>>> kept;  // each until its value is reached
@@ -24,7 +28,16 @@ struct Event::State {
 
 Event::Event(Stream stream) : stream_(stream), state_(std::make_shared<State>()) {}
 
+// What was to signal it stayed with the parent of a forked process.
+void Event::refuse_if_lost() const {
+  if (state_->forks == ::metal::fork_count() || is_signaled()) return;
+  throw std::runtime_error(
+      "[eval] This process was forked while the array was being computed, which only its parent "
+      "goes on with: evaluate arrays before the fork.");
+}
+
 void Event::wait() const {
+  refuse_if_lost();
   auto signaled = [this] { return is_signaled(); };
   stream_.device.type == Device::gpu ? gpu::help(stream_, signaled) : cpu::help(stream_, signaled);
   ::metal::spin_until(signaled);
@@ -43,12 +56,10 @@ void Event::wait() const {
   }
 }
 
-bool Event::is_signaled() const {
-  std::lock_guard lock(state_->mutex);
-  return state_->value >= value_;
-}
+bool Event::is_signaled() const { return state_->value >= value_; }
 
 void Event::wait(Stream stream) const {
+  refuse_if_lost();
   stream.device.type == Device::gpu ? gpu::wait(stream, *this) : cpu::wait(stream, *this);
 }
 
@@ -81,10 +92,10 @@ void Event::notify(std::exception_ptr error) const {
   {
     std::lock_guard lock(state_->mutex);
     state_->required.insert(state_->required.end(), required.begin(), required.end());
-    state_->value = std::max(state_->value, value_);
-    if (error) {
+    if (error) {  // who sees the value sees the error
       state_->error = error;
     }
+    state_->value = std::max(state_->value.load(), value_);
     auto& kept = state_->kept;
     auto done = std::partition(kept.begin(), kept.end(),
                                [this](const auto& k) { return k.first > state_->value; });

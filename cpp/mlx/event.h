@@ -40,6 +40,7 @@ class Event {
 
  private:
   struct State;
+  void refuse_if_lost() const;
   Stream stream_{0, Device::cpu};
   std::shared_ptr<State> state_;
   uint64_t value_{0};

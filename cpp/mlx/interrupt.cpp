@@ -1,6 +1,7 @@
 // The poll function of each thread; interruption is the Metal runtime's.
 #include "mlx/interrupt.h"
 
+#include <atomic>
 #include <utility>
 
 namespace metal {
@@ -14,6 +15,8 @@ std::function<void()>& thread_poll() {
   thread_local std::function<void()> poll;
   return poll;
 }
+
+std::atomic<void (*)(const std::function<void()>&)> around_waits{nullptr};
 }  // namespace
 
 void interrupt() { ::metal::interrupt(); }
@@ -22,5 +25,12 @@ WaitPoll::WaitPoll(std::function<void()> poll)
     : previous_(std::exchange(thread_poll(), std::move(poll))) {}
 WaitPoll::~WaitPoll() { thread_poll() = std::move(previous_); }
 const std::function<void()>& WaitPoll::current() { return thread_poll(); }
+
+void set_around_waits(void (*around)(const std::function<void()>& wait)) { around_waits = around; }
+
+void wait_unlocked(const std::function<void()>& wait) {
+  auto* around = around_waits.load();
+  around ? around(wait) : wait();
+}
 
 }  // namespace mlx::core

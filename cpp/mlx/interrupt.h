@@ -25,4 +25,9 @@ class WaitPoll {
   std::function<void()> previous_;
 };
 
+// Threads that hold the lock of their language's interpreter must not wait with it: what they wait
+// for may need it. `around` is called for all waits; it calls `wait`, without the lock.
+void set_around_waits(void (*around)(const std::function<void()>& wait));
+void wait_unlocked(const std::function<void()>& wait);
+
 }  // namespace mlx::core

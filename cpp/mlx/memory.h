@@ -10,11 +10,14 @@ size_t get_peak_memory();
 void reset_peak_memory();
 size_t get_cache_memory();
 
-// Each returns the previous limit.
+// Each returns the previous limit. The memory limit is a guideline: beyond it evaluation waits for
+// work in flight and freed memory is not kept, and nothing fails before the machine's memory is
+// used up.
 size_t set_memory_limit(size_t limit);
 size_t set_cache_limit(size_t limit);
 size_t set_wired_limit(size_t limit);
 size_t get_memory_limit();
+bool over_memory_limit();  // arrays use more than that
 
 // Gives freed buffers that are kept for reuse back to the system.
 void clear_cache();

@@ -15,7 +15,7 @@ namespace mlx::core {
 const char* version() { return "0.1.0"; }
 
 PrintFormatter& get_global_formatter() {
-  static PrintFormatter formatter;
+  static auto& formatter = *new PrintFormatter();  // never destroyed
   return formatter;
 }
 

@@ -1,6 +1,7 @@
-// The number of tasks in flight.
+// Who schedules, and the number of tasks in flight.
 #include "mlx/scheduler.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
@@ -11,18 +12,26 @@ namespace mlx::core::scheduler {
 namespace {
 
 struct Tasks {
+  std::recursive_mutex scheduling;
   std::mutex mutex;
   std::condition_variable completed;
   int active = 0;
 };
 
-Tasks& tasks() {
-  // Never destroyed: queues may still report while the process ends.
-  static auto* instance = new Tasks();
-  return *instance;
+// Never destroyed: queues may still report while the process ends.
+std::atomic<Tasks*>& current() {
+  static std::atomic<Tasks*> instance{new Tasks()};
+  return instance;
 }
 
+Tasks& tasks() { return *current().load(); }
+
 }  // namespace
+
+std::recursive_mutex& mutex() { return tasks().scheduling; }
+
+// The parent's locks belong to threads that the child does not have.
+void start_anew() { current() = new Tasks(); }
 
 void notify_new_task(const Stream&) {
   std::lock_guard lock(tasks().mutex);

@@ -7,6 +7,7 @@
 
 #include "mlx/backend/cpu/eval.h"
 #include "mlx/backend/gpu/eval.h"
+#include "mlx/interrupt.h"
 
 namespace mlx::core {
 
@@ -80,7 +81,7 @@ std::vector<Stream> get_streams() {
 void synchronize() { synchronize(default_stream(default_device())); }
 
 void synchronize(Stream s) {
-  s.device.type == Device::gpu ? gpu::synchronize(s) : cpu::synchronize(s);
+  wait_unlocked([&] { s.device.type == Device::gpu ? gpu::synchronize(s) : cpu::synchronize(s); });
 }
 
 }  // namespace mlx::core

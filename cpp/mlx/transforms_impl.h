@@ -52,5 +52,8 @@ struct RetainGraph {
 
 bool in_tracing();
 bool retain_graph();
+// The same of any thread.
+bool tracing_anywhere();
+bool retained_anywhere();
 
 }  // namespace mlx::core::detail

@@ -1,6 +1,7 @@
 // axpby: evaluation, by loops on the host and by kernels on the Metal device.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "axpby/axpby.h"
 #include "evaluation.h"
@@ -190,6 +191,10 @@ void Axpby::eval_cpu(const std::vector<mx::array>& inputs, std::vector<mx::array
 }
 
 void Axpby::eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) {
+  // A grid has fewer than 2^32 threads, and the kernels count in 32 bits; the host does not.
+  if (outputs[0].size() > std::numeric_limits<uint32_t>::max()) {
+    return eval_cpu(inputs, outputs);
+  }
   auto& x = inputs[0];
   auto& y = inputs[1];
   auto& out = outputs[0];

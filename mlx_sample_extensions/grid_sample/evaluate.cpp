@@ -158,7 +158,7 @@ class Sampler {
 
   int per_lane() const { return channels_ < 2 * kLanes || channels_ == 3 * kLanes ? 1 : 2; }
   int blocks() const {
-    return few_ ? 1 : static_cast<int>(mx::ceildiv(channels_, kLanes * per_lane()));
+    return few_ ? 1 : static_cast<int>(mx::ceildiv(channels_, size_t{kLanes} * per_lane()));
   }
   int row() const { return static_cast<int>(mx::ceildiv(channels_, kRow)) * kRow; }
   size_t threads() const { return few_ ? points_ : size_t(points_) * row(); }

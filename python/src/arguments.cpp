@@ -6,6 +6,7 @@
 #include <string>
 
 #include "convert.h"
+#include "optional_int.h"
 
 namespace {
 
@@ -65,13 +66,9 @@ bool load_ints(py::handle source, Ints& out) {
   PyObject* p = source.ptr();
   auto push = [&](PyObject* item) {
     if (!PyIndex_Check(item)) return false;
-    Py_ssize_t v = PyNumber_AsSsize_t(item, nullptr);
+    Py_ssize_t v = PyNumber_AsSsize_t(item, PyExc_ValueError);
     if (v == -1 && PyErr_Occurred()) throw py::error_already_set();
-    if (v > std::numeric_limits<int>::max() || v < std::numeric_limits<int>::min()) {
-      throw std::invalid_argument("The integer " + std::to_string(v) +
-                                  " does not fit into 32 bits.");
-    }
-    out.value.push_back(static_cast<int>(v));
+    out.value.push_back(v);
     return true;
   };
   // NumPy arrays have __index__ too, but only those of one element can be asked for it.
@@ -90,7 +87,12 @@ bool load_ints(py::handle source, Ints& out) {
   return true;
 }
 
-mx::Shape to_shape(const Ints& ints) { return mx::Shape(ints.value.begin(), ints.value.end()); }
+std::vector<int> narrow(const Ints& ints, const char* argument) {
+  std::vector<int> result;
+  result.reserve(ints.value.size());
+  for (int64_t v : ints.value) result.push_back(narrow(v, argument));
+  return result;
+}
 
 mx::array to_array(py::handle value, std::optional<mx::Dtype> dtype) {
   PyObject* p = value.ptr();

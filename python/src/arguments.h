@@ -31,7 +31,7 @@ struct Axes {
 
 // int | Sequence[int]
 struct Ints {
-  std::vector<int> value;
+  std::vector<int64_t> value;
   bool is_scalar = false;
 };
 
@@ -40,8 +40,10 @@ bool is_array_like(py::handle source);
 // False if the source is not an integer or a sequence of integers.
 bool load_ints(py::handle source, Ints& out);
 
-// Sequence[int] or int as a shape; throws where an element is no integer or does not fit.
-mx::Shape to_shape(const Ints& ints);
+// As integers of 32 bits; `argument`, such as "[zeros] shape", stands in the error where one does
+// not fit.
+std::vector<int> narrow(const Ints& ints, const char* argument);
+inline mx::Shape to_shape(const Ints& ints, const char* argument) { return narrow(ints, argument); }
 
 // A scalar takes the type `dtype` where it can hold the scalar's kind: `a * 2.0` stays float16.
 mx::array to_array(py::handle value, std::optional<mx::Dtype> dtype = std::nullopt);
@@ -95,7 +97,7 @@ struct type_caster<Axes> {
     if (source.is_none()) return true;
     Ints ints;
     if (!load_ints(source, ints)) return false;
-    value.value = std::move(ints.value);
+    value.value = narrow(ints, "axis");
     return true;
   }
 };

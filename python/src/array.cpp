@@ -64,10 +64,10 @@ mx::array set_state(const py::tuple& state) {
   std::string_view view = bytes;
   auto dtype = state[2].cast<mx::Dtype>();
   size_t expected = dtype.size();
-  for (int extent : shape.value) expected *= extent;
+  for (int64_t extent : shape.value) expected *= extent;
   if (view.size() != expected)
     throw std::invalid_argument("[array] The pickled data do not fit the shape.");
-  return array_from_bytes(view.data(), to_shape(shape), dtype);
+  return array_from_bytes(view.data(), to_shape(shape, "[array] shape"), dtype);
 }
 
 py::capsule dlpack(const mx::array& a, const py::object& max_version, const py::object& device,
@@ -143,10 +143,14 @@ void init_array(py::module_& m) {
                    install_buffer_protocol(type);
                  }),
                  "An n-dimensional array whose values are computed when they are needed.");
-  cls.def(py::init([](const py::object& val, const mx::Dtype* dtype) {
-            return array_from_object(val, dtype ? std::optional<mx::Dtype>(*dtype) : std::nullopt);
-          }),
-          "val"_a, "dtype"_a = py::none());
+  cls.def(
+      py::init([](const py::object& val, const mx::Dtype* dtype) {
+        return array_from_object(val, dtype ? std::optional<mx::Dtype>(*dtype) : std::nullopt);
+      }),
+      "val"_a, "dtype"_a = py::none(),
+      "An array of a number, of nested lists, of another array, or of what has the buffer "
+      "protocol or __dlpack__. Integers become int32, or the one of int64 and uint64 that holds "
+      "them all; a list for which there is none is refused. `dtype` converts as `astype` does.");
   define_properties(cls);
   define_protocols(cls);
   init_array_conversions(cls);

@@ -2,6 +2,7 @@
 #include "convert.h"
 
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -86,12 +87,32 @@ mx::array array_from_object(const py::object& value, std::optional<mx::Dtype> dt
       "protocol or __dlpack__.");
 }
 
+mx::Shape shape_from_outside(const int64_t* extents, size_t ndim, const char* what) {
+  mx::Shape shape;
+  for (size_t axis = 0; axis < ndim; ++axis) {
+    int64_t extent = extents[axis];
+    if (extent < 0 || extent > std::numeric_limits<mx::ShapeElem>::max()) {
+      throw std::invalid_argument(std::string(what) + " has " + std::to_string(extent) +
+                                  " elements along axis " + std::to_string(axis) +
+                                  ": an axis may have at most " +
+                                  std::to_string(std::numeric_limits<mx::ShapeElem>::max()) + ".");
+    }
+    shape.push_back(static_cast<mx::ShapeElem>(extent));
+  }
+  return shape;
+}
+
+mx::array uninitialized(mx::Shape shape, mx::Dtype dtype) {
+  mx::array result(std::move(shape), dtype, nullptr, {});  // refuses what is too large
+  result.set_data(mx::allocator::malloc(result.nbytes()));
+  result.set_status(mx::array::Status::available);
+  return result;
+}
+
 mx::array array_from_bytes(const void* data, mx::Shape shape, mx::Dtype dtype) {
-  size_t bytes = dtype.size();
-  for (auto extent : shape) bytes *= extent;
-  mx::allocator::Buffer buffer = mx::allocator::malloc(bytes);
-  if (bytes > 0) std::memcpy(buffer.raw_ptr(), data, bytes);
-  return mx::array(buffer, std::move(shape), dtype);
+  mx::array result = uninitialized(std::move(shape), dtype);
+  if (result.nbytes() > 0) std::memcpy(result.data<char>(), data, result.nbytes());
+  return result;
 }
 
 void ensure_available(mx::array& a) {

@@ -24,6 +24,11 @@ bool exports_buffer(py::handle value);
 mx::array array_from_dlpack(const py::object& value);
 py::capsule to_dlpack(const mx::array& a, bool versioned);
 
+// The shape that something from outside has; `what` names it where an axis is too long.
+mx::Shape shape_from_outside(const int64_t* extents, size_t ndim, const char* what);
+
+// A row-contiguous array of memory that is not written yet.
+mx::array uninitialized(mx::Shape shape, mx::Dtype dtype);
 // A row-contiguous array that holds a copy of the bytes.
 mx::array array_from_bytes(const void* data, mx::Shape shape, mx::Dtype dtype);
 

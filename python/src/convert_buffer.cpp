@@ -183,16 +183,9 @@ mx::array array_from_buffer(const py::object& value) {
     throw std::invalid_argument("[array] Cannot hold elements of the buffer format '" + format +
                                 "'.");
   }
-  mx::Shape shape(view.shape, view.shape + view.ndim);
-  for (int i = 0; i < view.ndim; ++i) {
-    if (view.shape[i] > std::numeric_limits<int>::max()) {
-      throw std::invalid_argument("[array] A dimension of " + std::to_string(view.shape[i]) +
-                                  " is too large.");
-    }
-  }
-  mx::allocator::Buffer memory = mx::allocator::malloc(view.len);
-  mx::array result(memory, std::move(shape), *dtype);
-  if (view.len > 0 && PyBuffer_ToContiguous(memory.raw_ptr(), &view, view.len, 'C') != 0) {
+  mx::array result =
+      uninitialized(shape_from_outside(view.shape, view.ndim, "[array] The buffer"), *dtype);
+  if (view.len > 0 && PyBuffer_ToContiguous(result.data<char>(), &view, view.len, 'C') != 0) {
     throw py::error_already_set();
   }
   return result;

@@ -43,7 +43,7 @@ class Collector {
   void measure(PyObject* p) {
     while (is_sequence(p)) {
       Py_ssize_t n = PySequence_Fast_GET_SIZE(p);
-      shape_.push_back(static_cast<int>(n));
+      shape_.push_back(shape_from_outside(&n, 1, "[array] The list")[0]);
       if (n == 0) break;
       p = PySequence_Fast_GET_ITEM(p, 0);
       if (shape_.size() > 64) throw std::invalid_argument("[array] Lists are nested too deeply.");
@@ -96,19 +96,19 @@ class Collector {
 
   void add_integer(PyObject* p) {
     widen(PyBool_Check(p) ? Kind::boolean : Kind::integer);
-    if (kind_ >= Kind::real) return add_real(PyLong_AsDouble(p));
+    if (kind_ >= Kind::real) {
+      double real = PyLong_AsDouble(p);
+      if (PyErr_Occurred()) refuse_large(p, "a double");
+      return add_real(real);
+    }
     int overflow = 0;
     long long v = PyLong_AsLongLongAndOverflow(p, &overflow);
     if (overflow > 0) {
       v = static_cast<long long>(PyLong_AsUnsignedLongLong(p));
-      needs_unsigned_ = true;
+      beyond_int64_.push_back(integers_.size());
     }
-    if (overflow < 0 || PyErr_Occurred()) {
-      PyErr_Clear();
-      throw std::invalid_argument("[array] The integer " +
-                                  py::str(py::handle(p)).cast<std::string>() +
-                                  " does not fit into 64 bits.");
-    }
+    if (overflow < 0 || PyErr_Occurred()) refuse_large(p, "64 bits");
+    has_negative_ |= overflow == 0 && v < 0;
     bool small =
         v >= std::numeric_limits<int32_t>::min() && v <= std::numeric_limits<int32_t>::max();
     needs_64_bits_ |= !small;
@@ -119,23 +119,41 @@ class Collector {
   void widen(Kind kind) {
     if (kind <= kind_) return;
     if (kind == Kind::real) {
-      for (auto v : integers_) reals_.push_back(integer_to_double(v));
+      reals_ = integers_as_doubles();
     } else if (kind == Kind::complex) {
       for (auto v : reals_) complexes_.emplace_back(v, 0.0);
       if (kind_ <= Kind::integer) {
-        for (auto v : integers_) complexes_.emplace_back(integer_to_double(v), 0.0);
+        for (auto v : integers_as_doubles()) complexes_.emplace_back(v, 0.0);
       }
     }
     kind_ = kind;
   }
 
-  double integer_to_double(int64_t v) const {
-    return needs_unsigned_ && v < 0 ? static_cast<double>(static_cast<uint64_t>(v))
-                                    : static_cast<double>(v);
+  [[noreturn]] static void refuse_large(PyObject* p, const char* type) {
+    PyErr_Clear();
+    throw std::invalid_argument("[array] The integer " +
+                                py::str(py::handle(p)).cast<std::string>() + " does not fit into " +
+                                type + ".");
+  }
+
+  std::vector<double> integers_as_doubles() const {
+    std::vector<double> result(integers_.begin(), integers_.end());
+    for (size_t i : beyond_int64_)
+      result[i] = static_cast<double>(static_cast<uint64_t>(integers_[i]));
+    return result;
   }
 
   mx::array make_integers(std::optional<mx::Dtype> dtype) const {
-    if (needs_unsigned_) {
+    if (!beyond_int64_.empty() && has_negative_) {
+      if (!dtype || mx::issubdtype(*dtype, mx::integer)) {
+        throw std::invalid_argument(
+            "[array] No integer type holds both a negative integer and " +
+            std::to_string(static_cast<uint64_t>(integers_[beyond_int64_[0]])) +
+            "; give a floating-point dtype.");
+      }
+      return mx::array(integers_as_doubles().data(), shape_, *dtype);
+    }
+    if (!beyond_int64_.empty()) {
       auto* data = reinterpret_cast<const uint64_t*>(integers_.data());
       return mx::array(data, shape_, dtype.value_or(mx::uint64));
     }
@@ -155,7 +173,8 @@ class Collector {
   mx::Shape shape_;
   Kind kind_ = Kind::none;
   bool needs_64_bits_ = false;
-  bool needs_unsigned_ = false;
+  bool has_negative_ = false;
+  std::vector<size_t> beyond_int64_;  // the places of those whose bits are a uint64's
   std::vector<int64_t> integers_;
   std::vector<double> reals_;
   std::vector<std::complex<double>> complexes_;

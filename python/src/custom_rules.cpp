@@ -115,7 +115,7 @@ Arrays flatten_rule_result(py::handle inputs_structure, py::handle result, const
 void append_axes(py::handle structure, py::handle axes, std::vector<int>& out) {
   if (axes.is_none() || PyIndex_Check(axes.ptr())) {
     size_t count = count_arrays(structure);
-    out.insert(out.end(), count, axes.is_none() ? -1 : to_int(axes));
+    out.insert(out.end(), count, axes.is_none() ? -1 : to_int(axes, "[custom_function] axes"));
   } else if (is_sequence(structure) && is_sequence(axes) && py::len(structure) == py::len(axes)) {
     for (size_t i = 0; i < py::len(structure); ++i) {
       append_axes(py::object(structure[py::int_(i)]), py::object(axes[py::int_(i)]), out);

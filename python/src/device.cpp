@@ -9,6 +9,7 @@
 #include "arguments.h"
 #include "mlx/device.h"
 #include "module.h"
+#include "plain_enum.h"
 
 using namespace pybind11::literals;
 
@@ -46,6 +47,7 @@ void define_classes(py::module_& m) {
                   .value("cpu", DeviceType::cpu)
                   .value("gpu", DeviceType::gpu)
                   .export_values();
+  forget_numbers(type);
   // pybind11's comparison is false for every other type; `mx.gpu == mx.default_device()` must hold
   // as well.
   type.attr("__eq__") = py::cpp_function(

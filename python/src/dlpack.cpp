@@ -74,15 +74,12 @@ mx::array copy_tensor(const dlpack::Tensor& t) {
                                 ") that the host cannot read; move it to the CPU first.");
   }
   mx::Dtype dtype = type_of(t.dtype);
-  mx::Shape shape(t.shape, t.shape + t.ndim);
+  mx::Shape shape = shape_from_outside(t.shape, t.ndim, "[from_dlpack] The tensor");
   const char* data = static_cast<const char*>(t.data) + t.byte_offset;
   if (is_row_contiguous(t)) return array_from_bytes(data, std::move(shape), dtype);
-  size_t bytes = dtype.size();
-  for (auto extent : shape) bytes *= extent;
-  mx::allocator::Buffer buffer = mx::allocator::malloc(bytes);
-  mx::array result(buffer, std::move(shape), dtype);
-  char* out = static_cast<char*>(buffer.raw_ptr());
-  if (bytes > 0) copy_strided(data, t.shape, t.strides, t.ndim, dtype.size(), out);
+  mx::array result = uninitialized(std::move(shape), dtype);
+  char* out = result.data<char>();
+  if (result.size() > 0) copy_strided(data, t.shape, t.strides, t.ndim, dtype.size(), out);
   return result;
 }
 

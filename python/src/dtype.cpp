@@ -7,6 +7,7 @@
 
 #include "arguments.h"
 #include "module.h"
+#include "plain_enum.h"
 
 using namespace pybind11::literals;
 
@@ -162,8 +163,9 @@ void init_dtype(py::module_& m) {
   }
 
   using Category = mx::Dtype::Category;
-  py::enum_<Category>(m, "DtypeCategory", "Families of element types, as NumPy has them.")
-      .value("complexfloating", mx::complexfloating)
+  auto categories =
+      py::enum_<Category>(m, "DtypeCategory", "Families of element types, as NumPy has them.");
+  categories.value("complexfloating", mx::complexfloating)
       .value("floating", mx::floating)
       .value("inexact", mx::inexact)
       .value("signedinteger", mx::signedinteger)
@@ -172,6 +174,7 @@ void init_dtype(py::module_& m) {
       .value("number", mx::number)
       .value("generic", mx::generic)
       .export_values();
+  forget_numbers(categories);
   define_limits(m);
   define_predicates(m);
 }

@@ -2,13 +2,16 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <map>
+#include <algorithm>
 #include <memory>
 
+#include "collectable.h"
 #include "kernel_arguments.h"
+#include "mlx/bounded_cache.h"
 #include "mlx/fast/metal_kernel/complete_kernel.h"
 #include "mlx/fast/metal_kernel/metal_kernel.h"
 #include "module.h"
+#include "wait.h"
 
 namespace {
 
@@ -50,6 +53,11 @@ class PyKernel {
   const std::string& name() const { return name_; }
   const std::string& source() const { return source_; }
 
+  template <typename F>
+  void each_object(F& f) {
+    keywords_.each_object(f);
+  }
+
  private:
   py::object call_lists(const KernelKeywords& keywords);
   py::object call_dictionaries(const KernelKeywords& keywords, py::handle inputs);
@@ -71,7 +79,8 @@ class PyKernel {
   std::shared_ptr<fast::MetalKernel> kernel_;
   std::shared_ptr<fast::CompleteKernel> complete_;
   // Of the forms whose names come with the call: one kernel for each set of names.
-  std::map<std::vector<std::string>, std::shared_ptr<fast::MetalKernel>> by_names_;
+  static constexpr size_t kMostNames = 64;
+  mlx::core::BoundedCache<std::string, std::shared_ptr<fast::MetalKernel>> by_names_{kMostNames};
 };
 
 // In the keyword form everything is an input, but for an option of that name that the source does
@@ -131,16 +140,18 @@ py::object PyKernel::call_lists(const KernelKeywords& keywords) {
 std::shared_ptr<fast::MetalKernel> PyKernel::kernel_with_names(std::vector<std::string> inputs,
                                                                std::vector<std::string> outputs,
                                                                const fast::KernelOptions& options) {
-  std::vector<std::string> key = inputs;
-  key.emplace_back(options.ensure_row_contiguous ? "1" : "0");
-  key.emplace_back(options.atomic_outputs ? "1" : "0");
-  key.insert(key.end(), outputs.begin(), outputs.end());
-  auto& kernel = by_names_[std::move(key)];
-  if (!kernel) {
-    kernel = std::make_shared<fast::MetalKernel>(name_, std::move(inputs), std::move(outputs),
-                                                 source_, options);
-  }
-  return kernel;
+  std::string key;
+  auto add = [&key](const std::string& name) {
+    key.append(std::to_string(name.size())).append(":").append(name);
+  };
+  std::for_each(inputs.begin(), inputs.end(), add);
+  key += options.ensure_row_contiguous ? 'c' : 's';
+  key += options.atomic_outputs ? 'a' : 'p';
+  std::for_each(outputs.begin(), outputs.end(), add);
+  return by_names_.get(std::move(key), [&] {
+    return std::make_shared<fast::MetalKernel>(name_, std::move(inputs), std::move(outputs),
+                                               source_, options);
+  });
 }
 
 py::object PyKernel::call_dictionaries(const KernelKeywords& keywords, py::handle inputs) {
@@ -205,10 +216,7 @@ py::object PyKernel::call_complete(const KernelKeywords& keywords, const py::arg
   }
   auto arguments = to_kernel_arguments(inputs ? inputs : py::handle(args));
   std::vector<mx::array> outputs;
-  {
-    py::gil_scoped_release without_gil;  // the first call compiles
-    outputs = (*complete_)(arguments, call);
-  }
+  wait_interruptibly([&] { outputs = (*complete_)(arguments, call); });  // the first call compiles
   if (outputs.size() == 1) return py::cast(std::move(outputs[0]));
   return to_list(outputs);
 }
@@ -324,7 +332,8 @@ PyKernel make_metal_kernel(const std::string& name, const std::string& source,
 void init_fast_metal_kernel(py::module_& m) {
   using namespace pybind11::literals;
   py::class_<PyKernel>(m, "MetalKernel",
-                       "A kernel whose inputs are the keywords of its call. See metal_kernel.")
+                       "A kernel whose inputs are the keywords of its call. See metal_kernel.",
+                       py::dynamic_attr(), collectable<PyKernel>())
       .def(py::init(&make_metal_kernel), "name"_a, "source"_a, "grid"_a = py::none(),
            "threadgroup"_a = py::none(), "output_shapes"_a = py::none(),
            "output_dtypes"_a = py::none(), "ensure_row_contiguous"_a = true, "header"_a = "",

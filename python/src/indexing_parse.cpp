@@ -46,7 +46,7 @@ Subscript parse_slice(py::handle key, int length) {
   Subscript s{Kind::slice};
   s.extent = static_cast<int>(extent);
   // A step beyond the axis selects one element; limiting it keeps it in 32 bits.
-  Py_ssize_t limit = std::numeric_limits<int>::max() / 2;
+  Py_ssize_t limit = std::numeric_limits<int>::max();
   s.step = static_cast<int>(std::clamp(step, -limit, limit));
   s.start = static_cast<int>(start);
   s.stop = static_cast<int>(stop);

@@ -5,6 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "optional_int.h"
+
 namespace fast = mlx::core::fast;
 
 namespace {
@@ -40,19 +42,16 @@ int64_t to_int64(py::handle h, const char* argument) {
   return value;
 }
 
-int to_int(py::handle h, const char* argument) {
+int to_kernel_int(py::handle h, const char* argument) {
   int64_t value = to_int64(h, argument);
-  if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) {
-    throw std::invalid_argument(std::string("[metal_kernel] ") + argument + ": " +
-                                std::to_string(value) + " does not fit into 32 bits.");
-  }
-  return static_cast<int>(value);
+  if (auto fits = static_cast<int>(value); fits == value) return fits;
+  return narrow(value, (std::string("[metal_kernel] ") + argument).c_str());
 }
 
 fast::TemplateArg to_template_value(const std::string& name, py::handle value) {
   if (py::isinstance<mx::Dtype>(value)) return py::cast<mx::Dtype>(value);
   if (is_bool(value)) return py::cast<bool>(py::bool_(py::reinterpret_borrow<py::object>(value)));
-  if (is_index(value)) return to_int(value, ("template parameter " + name).c_str());
+  if (is_index(value)) return to_kernel_int(value, ("template parameter " + name).c_str());
   throw std::invalid_argument("[metal_kernel] The template parameter \"" + name +
                               "\" must be a mlx.core.Dtype, an int or a bool, but is " +
                               text_of(value) + " (" + type_name(value) + ").");
@@ -106,7 +105,7 @@ fast::GridSize to_grid(py::handle value, const char* argument) {
   PyObject* const* items = PySequence_Fast_ITEMS(value.ptr());
   for (int i = 0; i < 3; ++i) {
     if (!is_index(items[i])) fail_type(argument, "a tuple of three integers (x, y, z)", value);
-    size[i] = to_int(items[i], argument);
+    size[i] = to_kernel_int(items[i], argument);
   }
   return {size[0], size[1], size[2]};
 }
@@ -227,7 +226,7 @@ std::vector<fast::KernelArgument> to_kernel_arguments(py::handle values) {
 mx::Shape to_kernel_shape(py::handle value, const char* argument) {
   Ints ints;
   if (!load_ints(value, ints)) fail_type(argument, "a tuple of integers for each output", value);
-  return to_shape(ints);
+  return to_shape(ints, (std::string("[metal_kernel] ") + argument).c_str());
 }
 
 std::vector<mx::Shape> to_shapes(py::handle values, const char* argument) {

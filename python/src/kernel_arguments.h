@@ -24,6 +24,11 @@ class KernelKeywords {
   // Throws ValueError if not given.
   py::handle required(std::string_view keyword, const std::string& kernel) const;
 
+  template <typename F>
+  void each_object(F& f) {
+    for (py::object& value : values_) f(value);
+  }
+
  private:
   static constexpr std::array<std::string_view, 14> kNames = {
       "inputs",         "template",     "grid",         "threadgroup", "output_shapes",

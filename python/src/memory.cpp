@@ -13,8 +13,11 @@ void define_memory(py::module_& m) {
         "The most bytes ever in use, since the start or the last reset.");
   m.def("reset_peak_memory", &mx::reset_peak_memory, "Sets the peak to the memory in use now.");
   m.def("get_cache_memory", &mx::get_cache_memory, "Bytes that are free but kept for reuse.");
-  m.def("set_memory_limit", &mx::set_memory_limit, "limit"_a,
-        "Sets the guideline for memory in use; returns the last one.");
+  m.def(
+      "set_memory_limit", &mx::set_memory_limit, "limit"_a,
+      "Sets the guideline for memory in use and returns the last one: beyond it evaluation waits "
+      "for "
+      "work in flight and freed memory is not kept. Nothing fails before the machine has no more.");
   m.def("set_cache_limit", &mx::set_cache_limit, "limit"_a,
         "Sets how many free bytes are kept; returns the last limit.");
   m.def("set_wired_limit", &mx::set_wired_limit, "limit"_a,

@@ -1,8 +1,10 @@
 // The module mlx.core.
 #include "module.h"
 
+#include "mlx/fork.h"
 #include "mlx/python/build_id.h"
 #include "mlx/version.h"
+#include "wait.h"
 
 namespace {
 
@@ -13,6 +15,14 @@ void translate_cast_error(std::exception_ptr error) {
   } catch (const pybind11::cast_error& e) {
     PyErr_SetString(PyExc_TypeError, e.what());
   }
+}
+
+// Python lets go of its lock while it waits before a fork.
+void register_at_fork() {
+  using pybind11::arg;
+  pybind11::module_::import("os").attr("register_at_fork")(
+      arg("before") = pybind11::cpp_function(&mlx::core::before_fork),
+      arg("after_in_parent") = pybind11::cpp_function(&mlx::core::after_fork));
 }
 
 }  // namespace
@@ -26,6 +36,8 @@ PYBIND11_MODULE(core, m) {
   m.doc() = "Arrays with MLX's API, and Metal kernels that run without Apple hardware.";
   m.attr("__version__") = mlx::core::version();
   m.attr("_build_id") = MLX_BUILD_ID;  // extensions compare it with theirs
+  make_all_waits_interruptible();
+  register_at_fork();
   init_dtype(m);
   init_device(m);
   init_array(m);

@@ -72,7 +72,7 @@ void define_fills(py::module_& m) {
       "full",
       [](const Ints& shape, const ArrayLike& vals, const mx::Dtype* dtype, StreamArg s) {
         mx::array value = dtype ? to_array(vals, *dtype) : to_array(vals);
-        return mx::full(to_shape(shape), value, type_or(dtype, value.dtype()), s);
+        return mx::full(to_shape(shape, "[full] shape"), value, type_or(dtype, value.dtype()), s);
       },
       "shape"_a, "vals"_a, "dtype"_a = py::none(), STREAM_KEYWORD,
       "An array of one value, or of values broadcast to the shape.");
@@ -87,13 +87,13 @@ void define_fills(py::module_& m) {
   m.def(
       "zeros",
       [](const Ints& shape, const mx::Dtype* dtype, StreamArg s) {
-        return mx::zeros(to_shape(shape), type_or(dtype, mx::float32), s);
+        return mx::zeros(to_shape(shape, "[zeros] shape"), type_or(dtype, mx::float32), s);
       },
       "shape"_a, "dtype"_a = py::none(), STREAM_KEYWORD, "An array of zeros (float32 by default).");
   m.def(
       "ones",
       [](const Ints& shape, const mx::Dtype* dtype, StreamArg s) {
-        return mx::ones(to_shape(shape), type_or(dtype, mx::float32), s);
+        return mx::ones(to_shape(shape, "[ones] shape"), type_or(dtype, mx::float32), s);
       },
       "shape"_a, "dtype"_a = py::none(), STREAM_KEYWORD, "An array of ones (float32 by default).");
   m.def(

@@ -29,9 +29,10 @@ mx::array take(const mx::array& a, const ArrayLike& indices, const OptionalInt& 
                mx::StreamOrDevice s) {
   auto dim = axis.value;
   if (PyLong_Check(indices.value.ptr())) {
-    int index = to_int(indices.value);
-    int extent = dim ? a.shape(mx::normalize_axis_index(*dim, static_cast<int>(a.ndim()), "take"))
-                     : static_cast<int>(a.size());
+    int index = to_int(indices.value, "[take] indices");
+    int64_t extent =
+        dim ? a.shape(mx::normalize_axis_index(*dim, static_cast<int>(a.ndim()), "take"))
+            : static_cast<int64_t>(a.size());
     if (index < -extent || index >= extent) {
       throw py::index_error("[take] Index " + std::to_string(index) +
                             " is out of bounds for length " + std::to_string(extent) + ".");
@@ -69,13 +70,18 @@ void define_slices(py::module_& m) {
   m.def(
       "slice",
       [](const mx::array& a, const mx::array& start, const Ints& axes, const Ints& size,
-         StreamArg s) { return mx::slice(a, start, axes.value, to_shape(size), s); },
+         StreamArg s) {
+        return mx::slice(a, start, narrow(axes, "[slice] axes"),
+                         to_shape(size, "[slice] slice_size"), s);
+      },
       "a"_a, "start_indices"_a, "axes"_a, "slice_size"_a, STREAM_KEYWORD,
       "A slice whose start is an array.");
   m.def(
       "slice_update",
       [](const mx::array& a, const mx::array& update, const mx::array& start, const Ints& axes,
-         StreamArg s) { return mx::slice_update(a, update, start, axes.value, s); },
+         StreamArg s) {
+        return mx::slice_update(a, update, start, narrow(axes, "[slice_update] axes"), s);
+      },
       "a"_a, "update"_a, "start_indices"_a, "axes"_a, STREAM_KEYWORD,
       "The array with a slice, whose start is an array, replaced.");
 }

@@ -1,6 +1,7 @@
 // Operations that join, split, repeat and pad arrays.
 #include <stdexcept>
 
+#include "convert.h"
 #include "mlx/ops.h"
 #include "mlx/ops/shape.h"
 #include "ops.h"
@@ -27,10 +28,7 @@ mx::array repeat_by_array(const mx::array& a, mx::array repeats, std::optional<i
   }
   repeats = mx::broadcast_to(mx::astype(mx::flatten(repeats), mx::int64), {source.shape(dim)}, s);
   repeats = mx::contiguous(repeats, false, s);
-  {
-    py::gil_scoped_release release;
-    repeats.eval();
-  }
+  ensure_available(repeats);
   std::vector<int32_t> positions;
   const int64_t* counts = repeats.data<int64_t>();
   for (int i = 0; i < source.shape(dim); ++i) {
@@ -45,7 +43,7 @@ mx::array repeat(const mx::array& a, const py::object& repeats, const OptionalIn
                  mx::StreamOrDevice s) {
   auto dim = axis.value;
   if (PyIndex_Check(repeats.ptr()) && !is_array(repeats)) {
-    int n = to_int(repeats);
+    int n = to_int(repeats, "[repeat] repeats");
     return dim ? mx::repeat(a, n, *dim, s) : mx::repeat(a, n, s);
   }
   bool list = PyList_Check(repeats.ptr()) || PyTuple_Check(repeats.ptr());
@@ -56,14 +54,15 @@ mx::array repeat(const mx::array& a, const py::object& repeats, const OptionalIn
   if (list) {
     Ints ints;
     if (!load_ints(repeats, ints)) throw py::type_error("[repeat] The repeats must be integers.");
-    counts = mx::array(ints.value.data(), {static_cast<int>(ints.value.size())}, mx::int32);
+    counts = mx::array(ints.value.data(), {static_cast<int>(ints.value.size())}, mx::int64);
   }
   return repeat_by_array(a, std::move(counts), dim, s);
 }
 
 py::list split(const mx::array& a, const Ints& sections, int axis, mx::StreamOrDevice s) {
-  if (sections.is_scalar) return to_list(mx::split(a, sections.value[0], axis, s));
-  return to_list(mx::split(a, to_shape(sections), axis, s));
+  mx::Shape places = to_shape(sections, "[split] indices_or_sections");
+  if (sections.is_scalar) return to_list(mx::split(a, places[0], axis, s));
+  return to_list(mx::split(a, places, axis, s));
 }
 
 using PadWidths = std::vector<std::pair<int, int>>;
@@ -77,7 +76,8 @@ PadWidths pad_widths(const mx::array& a, const py::object& width) {
       throw std::invalid_argument(
           "[pad] Expected an int, a pair of ints or a list of pairs as pad_width.");
     }
-    return PadWidths(a.ndim(), {ints.value.front(), ints.value.back()});
+    auto sizes = narrow(ints, "[pad] pad_width");
+    return PadWidths(a.ndim(), {sizes.front(), sizes.back()});
   }
   if (!PySequence_Check(width.ptr()))
     throw py::type_error("[pad] pad_width must be an int or a list of pairs of ints.");
@@ -86,7 +86,8 @@ PadWidths pad_widths(const mx::array& a, const py::object& width) {
     if (!load_ints(item, pair) || pair.value.empty() || pair.value.size() > 2) {
       throw std::invalid_argument("[pad] Each entry of pad_width must be a pair of ints.");
     }
-    result.emplace_back(pair.value.front(), pair.value.back());
+    auto sizes = narrow(pair, "[pad] pad_width");
+    result.emplace_back(sizes.front(), sizes.back());
   }
   if (result.size() == 1 && a.ndim() > 1) result.resize(a.ndim(), result[0]);
   return result;
@@ -146,7 +147,7 @@ void define_joins(py::module_& m) {
           Ints ints;
           if (!load_ints(shape, ints))
             throw py::type_error("[broadcast_shapes] Shapes must be sequences of integers.");
-          result = mx::broadcast_shapes(result, to_shape(ints));
+          result = mx::broadcast_shapes(result, to_shape(ints, "[broadcast_shapes] shape"));
         }
         return ints_to_tuple(result);
       },
@@ -164,7 +165,7 @@ void define_splits(py::module_& m, ArrayClass& cls) {
 }
 
 mx::array roll(const mx::array& a, const Ints& shift, const Axes& axis, mx::StreamOrDevice s) {
-  mx::Shape shifts = to_shape(shift);
+  mx::Shape shifts = to_shape(shift, "[roll] shift");
   if (!axis.value) return shift.is_scalar ? mx::roll(a, shifts[0], s) : mx::roll(a, shifts, s);
   return shift.is_scalar ? mx::roll(a, shifts[0], *axis.value, s)
                          : mx::roll(a, shifts, *axis.value, s);
@@ -185,7 +186,9 @@ void init_ops_join(py::module_& m, ArrayClass& cls) {
       "element.");
   m.def(
       "tile",
-      [](const mx::array& a, const Ints& reps, StreamArg s) { return mx::tile(a, reps.value, s); },
+      [](const mx::array& a, const Ints& reps, StreamArg s) {
+        return mx::tile(a, narrow(reps, "[tile] reps"), s);
+      },
       "a"_a, "reps"_a, py::pos_only(), STREAM_KEYWORD, "Repeats the whole array along its axes.");
   m.def(
       "roll",

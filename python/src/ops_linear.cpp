@@ -9,13 +9,14 @@ namespace {
 
 mx::array tensordot(const mx::array& a, const mx::array& b, const py::object& axes,
                     mx::StreamOrDevice s) {
-  if (PyIndex_Check(axes.ptr())) return mx::tensordot(a, b, to_int(axes), s);
+  if (PyIndex_Check(axes.ptr())) return mx::tensordot(a, b, to_int(axes, "[tensordot] axes"), s);
   Ints first, second;
   if (!PySequence_Check(axes.ptr()) || py::len(axes) != 2 || !load_ints(axes[py::int_(0)], first) ||
       !load_ints(axes[py::int_(1)], second)) {
     throw std::invalid_argument("[tensordot] axes must be an int or a list of two lists of ints.");
   }
-  return mx::tensordot(a, b, first.value, second.value, s);
+  return mx::tensordot(a, b, narrow(first, "[tensordot] axes"), narrow(second, "[tensordot] axes"),
+                       s);
 }
 
 std::vector<mx::array> operands_of(const py::args& args) { return to_vector(args, "einsum"); }

@@ -33,14 +33,14 @@ void define_reshapes(py::module_& m, ArrayClass& cls) {
   m.def(
       "reshape",
       [](const mx::array& a, const Ints& shape, StreamArg s) {
-        return mx::reshape(a, to_shape(shape), s);
+        return mx::reshape(a, to_shape(shape, "[reshape] shape"), s);
       },
       "a"_a, py::pos_only(), "shape"_a, STREAM_KEYWORD,
       "The same elements in another shape; one extent may be -1.");
   cls.def(
       "reshape",
       [](const mx::array& a, const py::args& shape, StreamArg s) {
-        return mx::reshape(a, to_shape(ints_from_args(shape, "reshape")), s);
+        return mx::reshape(a, to_shape(ints_from_args(shape, "reshape"), "[reshape] shape"), s);
       },
       STREAM_KEYWORD, "The same elements in another shape, given as integers or one tuple.");
   auto flatten = [](const mx::array& a, int start, int end, StreamArg s) {
@@ -51,7 +51,7 @@ void define_reshapes(py::module_& m, ArrayClass& cls) {
   cls.def("flatten", flatten, "start_axis"_a = 0, "end_axis"_a = -1, STREAM_KEYWORD,
           "Merges the axes from start_axis to end_axis.");
   auto unflatten = [](const mx::array& a, int axis, const Ints& shape, StreamArg s) {
-    return mx::unflatten(a, axis, to_shape(shape), s);
+    return mx::unflatten(a, axis, to_shape(shape, "[unflatten] shape"), s);
   };
   m.def("unflatten", unflatten, "a"_a, py::pos_only(), "axis"_a, "shape"_a, STREAM_KEYWORD,
         "Splits an axis into several.");
@@ -67,7 +67,7 @@ void define_reshapes(py::module_& m, ArrayClass& cls) {
   m.def(
       "expand_dims",
       [](const mx::array& a, const Ints& axis, StreamArg s) {
-        return mx::expand_dims(a, axis.value, s);
+        return mx::expand_dims(a, narrow(axis, "[expand_dims] axis"), s);
       },
       "a"_a, py::pos_only(), "axis"_a, STREAM_KEYWORD, "Adds axes of length 1.");
 }
@@ -85,7 +85,8 @@ void define_transposes(py::module_& m, ArrayClass& cls) {
       [](const mx::array& a, const py::args& axes, StreamArg s) {
         bool reverse = axes.empty() || (axes.size() == 1 && axes[0].is_none());
         return reverse ? mx::transpose(a, s)
-                       : mx::transpose(a, ints_from_args(axes, "transpose").value, s);
+                       : mx::transpose(
+                             a, narrow(ints_from_args(axes, "transpose"), "[transpose] axes"), s);
       },
       STREAM_KEYWORD,
       "Permutes the axes, given as integers or one tuple; reverses them by default.");
@@ -131,42 +132,17 @@ void define_diagonals(py::module_& m, ArrayClass& cls) {
       STREAM_KEYWORD, "The sum of a diagonal.");
 }
 
-// Every element must lie within the flattened array.
-void check_strides(const mx::array& a, const mx::Shape& shape, const mx::Strides& strides,
-                   int64_t offset) {
-  if (shape.size() != strides.size()) {
-    throw std::invalid_argument("[as_strided] Shape and strides must have the same length.");
-  }
-  int64_t lowest = offset, highest = offset;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == 0) return;
-    int64_t reach = strides[i] * (shape[i] - 1);
-    (reach < 0 ? lowest : highest) += reach;
-  }
-  if (lowest < 0 || highest >= static_cast<int64_t>(a.size())) {
-    throw std::invalid_argument("[as_strided] Elements from " + std::to_string(lowest) + " to " +
-                                std::to_string(highest) + " are asked of an array of size " +
-                                std::to_string(a.size()) + ".");
-  }
-}
-
 mx::array as_strided(const mx::array& a, const py::object& shape, const py::object& strides,
-                     long offset, mx::StreamOrDevice s) {
+                     int64_t offset, mx::StreamOrDevice s) {
   Ints extents, steps;
   if (!shape.is_none() && !load_ints(shape, extents))
     throw py::type_error("[as_strided] The shape must be integers.");
-  mx::Shape out_shape = shape.is_none() ? a.shape() : to_shape(extents);
-  mx::Strides out_strides(out_shape.size(), 1);
-  if (!strides.is_none()) {
-    if (!load_ints(strides, steps))
-      throw py::type_error("[as_strided] The strides must be integers.");
-    out_strides.assign(steps.value.begin(), steps.value.end());
-  } else {
-    for (int i = static_cast<int>(out_shape.size()) - 2; i >= 0; --i)
-      out_strides[i] = out_strides[i + 1] * out_shape[i + 1];
-  }
+  mx::Shape out_shape = shape.is_none() ? a.shape() : to_shape(extents, "[as_strided] shape");
+  if (!strides.is_none() && !load_ints(strides, steps))
+    throw py::type_error("[as_strided] The strides must be integers.");
+  mx::Strides out_strides =
+      strides.is_none() ? mx::row_contiguous_strides(out_shape) : std::move(steps.value);
   if (offset < 0) throw std::invalid_argument("[as_strided] The offset must not be negative.");
-  check_strides(a, out_shape, out_strides, offset);
   return mx::as_strided(a, out_shape, out_strides, static_cast<size_t>(offset), s);
 }
 
@@ -186,7 +162,7 @@ void init_ops_shape(py::module_& m, ArrayClass& cls) {
   m.def(
       "broadcast_to",
       [](const ArrayLike& a, const Ints& shape, StreamArg s) {
-        return mx::broadcast_to(to_array(a), to_shape(shape), s);
+        return mx::broadcast_to(to_array(a), to_shape(shape, "[broadcast_to] shape"), s);
       },
       "a"_a, py::pos_only(), "shape"_a, STREAM_KEYWORD,
       "Repeats axes of length 1, without a copy, to reach a shape.");
@@ -199,7 +175,7 @@ void init_ops_shape(py::module_& m, ArrayClass& cls) {
       "The array with its elements in row-major order.");
   m.def(
       "as_strided",
-      [](const mx::array& a, const py::object& shape, const py::object& strides, long offset,
+      [](const mx::array& a, const py::object& shape, const py::object& strides, int64_t offset,
          StreamArg s) { return as_strided(a, shape, strides, offset, s); },
       "a"_a, py::pos_only(), "shape"_a = py::none(), "strides"_a = py::none(), "offset"_a = 0,
       STREAM_KEYWORD,

@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -10,14 +11,20 @@
 
 namespace py = pybind11;
 
+// `argument` stands in the error.
+inline int narrow(int64_t value, const char* argument) {
+  if (value > std::numeric_limits<int>::max() || value < std::numeric_limits<int>::min()) {
+    throw std::invalid_argument(std::string(argument) + ": " + std::to_string(value) +
+                                " does not fit into 32 bits.");
+  }
+  return static_cast<int>(value);
+}
+
 // An integer of 32 bits.
-inline int to_int(py::handle source) {
+inline int to_int(py::handle source, const char* argument) {
   Py_ssize_t v = PyNumber_AsSsize_t(source.ptr(), PyExc_ValueError);
   if (v == -1 && PyErr_Occurred()) throw py::error_already_set();
-  if (v > std::numeric_limits<int>::max() || v < std::numeric_limits<int>::min()) {
-    throw std::invalid_argument("The integer " + std::to_string(v) + " does not fit into 32 bits.");
-  }
-  return static_cast<int>(v);
+  return narrow(v, argument);
 }
 
 inline bool to_bool(py::handle source) {
@@ -41,7 +48,7 @@ struct type_caster<OptionalInt> {
   bool load(handle source, bool) {
     if (source.is_none()) return true;
     if (!PyIndex_Check(source.ptr()) || hasattr(source, "__len__")) return false;
-    value.value = to_int(source);
+    value.value = to_int(source, "An integer among the arguments");
     return true;
   }
 };

@@ -45,7 +45,7 @@ std::optional<mx::Shape> optional_shape(const py::object& shape, const char* op)
   Ints ints;
   if (!load_ints(shape, ints))
     throw py::type_error(std::string("[") + op + "] The shape must be a sequence of integers.");
-  return to_shape(ints);
+  return to_shape(ints, (std::string("[") + op + "] shape").c_str());
 }
 
 std::optional<mx::array> optional_array(const py::object& value, mx::Dtype dtype) {
@@ -72,8 +72,8 @@ void define_continuous(py::module_& m) {
       [](const ArrayLike& low, const ArrayLike& high, const Ints& shape, const mx::Dtype* dtype,
          const mx::array* key, StreamArg s) {
         mx::Dtype type = type_or(dtype, mx::float32);
-        return random_::uniform(to_array(low, type), to_array(high, type), to_shape(shape), type,
-                                key_or_next(key), s);
+        return random_::uniform(to_array(low, type), to_array(high, type),
+                                to_shape(shape, "[uniform] shape"), type, key_or_next(key), s);
       },
       "low"_a = 0, "high"_a = 1, "shape"_a = py::tuple(), "dtype"_a = py::none(),
       "key"_a = py::none(), "stream"_a = py::none(), "Uniform numbers in [low, high).");
@@ -82,7 +82,7 @@ void define_continuous(py::module_& m) {
       [](const Ints& shape, const mx::Dtype* dtype, const py::object& loc, const py::object& scale,
          const mx::array* key, StreamArg s) {
         mx::Dtype type = type_or(dtype, mx::float32);
-        return random_::normal(to_shape(shape), type, optional_array(loc, type),
+        return random_::normal(to_shape(shape, "[normal] shape"), type, optional_array(loc, type),
                                optional_array(scale, type), key_or_next(key), s);
       },
       "shape"_a = py::tuple(), "dtype"_a = py::none(), "loc"_a = py::none(), "scale"_a = py::none(),
@@ -92,8 +92,9 @@ void define_continuous(py::module_& m) {
       "multivariate_normal",
       [](const mx::array& mean, const mx::array& cov, const Ints& shape, const mx::Dtype* dtype,
          const mx::array* key, StreamArg s) {
-        return random_::multivariate_normal(mean, cov, to_shape(shape), type_or(dtype, mx::float32),
-                                            key_or_next(key), s);
+        return random_::multivariate_normal(mean, cov,
+                                            to_shape(shape, "[multivariate_normal] shape"),
+                                            type_or(dtype, mx::float32), key_or_next(key), s);
       },
       "mean"_a, "cov"_a, "shape"_a = py::tuple(), "dtype"_a = py::none(), "key"_a = py::none(),
       "stream"_a = py::none(), "Normal vectors with a mean and a covariance matrix.");
@@ -112,7 +113,8 @@ void define_continuous(py::module_& m) {
   m.def(
       "gumbel",
       [](const Ints& shape, const mx::Dtype* dtype, const mx::array* key, StreamArg s) {
-        return random_::gumbel(to_shape(shape), type_or(dtype, mx::float32), key_or_next(key), s);
+        return random_::gumbel(to_shape(shape, "[gumbel] shape"), type_or(dtype, mx::float32),
+                               key_or_next(key), s);
       },
       "shape"_a = py::tuple(), "dtype"_a = py::none(), "key"_a = py::none(),
       "stream"_a = py::none(), "Standard Gumbel numbers.");
@@ -120,8 +122,8 @@ void define_continuous(py::module_& m) {
       "laplace",
       [](const Ints& shape, const mx::Dtype* dtype, float loc, float scale, const mx::array* key,
          StreamArg s) {
-        return random_::laplace(to_shape(shape), type_or(dtype, mx::float32), loc, scale,
-                                key_or_next(key), s);
+        return random_::laplace(to_shape(shape, "[laplace] shape"), type_or(dtype, mx::float32),
+                                loc, scale, key_or_next(key), s);
       },
       "shape"_a = py::tuple(), "dtype"_a = py::none(), "loc"_a = 0.0f, "scale"_a = 1.0f,
       "key"_a = py::none(), "stream"_a = py::none(),
@@ -145,7 +147,7 @@ void define_discrete(py::module_& m) {
       "randint",
       [](const ArrayLike& low, const ArrayLike& high, const Ints& shape, const mx::Dtype* dtype,
          const mx::array* key, StreamArg s) {
-        return random_::randint(to_array(low), to_array(high), to_shape(shape),
+        return random_::randint(to_array(low), to_array(high), to_shape(shape, "[randint] shape"),
                                 type_or(dtype, mx::int32), key_or_next(key), s);
       },
       "low"_a, "high"_a, "shape"_a = py::tuple(), "dtype"_a = py::none(), "key"_a = py::none(),
@@ -173,7 +175,7 @@ void define_discrete(py::module_& m) {
       [](const py::object& x, int axis, const mx::array* key, StreamArg s) {
         if (is_array(x))
           return random_::permutation(x.cast<mx::array>(), axis, key_or_next(key), s);
-        return random_::permutation(to_int(x), key_or_next(key), s);
+        return random_::permutation(to_int(x, "[permutation] x"), key_or_next(key), s);
       },
       "x"_a, "axis"_a = 0, "key"_a = py::none(), "stream"_a = py::none(),
       "The slices of an array along an axis in random order; for an integer those of arange(x).");

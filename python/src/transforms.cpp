@@ -25,6 +25,7 @@ void copy_metadata(py::handle wrapper, py::handle wrapped) {
 }
 
 void init_transforms(py::module_& m) {
+  init_trees(m);
   init_eval(m);
   init_grad(m);
   init_vmap(m);

@@ -2,6 +2,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "collectable.h"
 #include "mlx/compile.h"
 #include "transforms.h"
 
@@ -13,12 +14,18 @@ namespace {
 // captured through `inputs` and `outputs` is then seen and updated by the function itself.
 struct Compiled {
   py::object fun;
+
+  template <typename F>
+  void each_object(F& f) {
+    f(fun);
+  }
 };
 
 }  // namespace
 
 void init_compile(py::module_& m) {
-  py::class_<Compiled>(m, "_Compiled", py::dynamic_attr(), py::module_local())
+  py::class_<Compiled>(m, "_Compiled", py::dynamic_attr(), collectable<Compiled>(),
+                       py::module_local())
       .def("__call__", [](const Compiled& c, const py::args& args,
                           const py::kwargs& kwargs) { return c.fun(*args, **kwargs); })
       .def(

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "arguments.h"
+#include "collectable.h"
 #include "custom_rules.h"
 #include "mlx/ops/creation.h"
 #include "mlx/transforms.h"
@@ -115,6 +116,11 @@ class CustomFunction {
   py::object set_jvp(py::object rule) { return set(rules_.jvp, std::move(rule)); }
   py::object set_vmap(py::object rule) { return set(rules_.vmap, std::move(rule)); }
 
+  template <typename F>
+  void each_object(F& f) {
+    f(fun_), f(rules_.vjp), f(rules_.jvp), f(rules_.vmap);
+  }
+
  private:
   static py::object set(SharedObject& slot, py::object rule) {
     check_callable(rule, "custom_function");
@@ -161,6 +167,11 @@ class CustomVjp {
     return pair[0];
   }
 
+  template <typename F>
+  void each_object(F& f) {
+    f(fun_), f(forward_), f(backward_);
+  }
+
  private:
   static VjpRule make_backward(const FlatFunction& flat, const SharedObject& backward) {
     return
@@ -200,7 +211,7 @@ void keep_metadata(py::class_<T>& cls) {
 
 void init_custom_function(py::module_& m) {
   py::class_<CustomFunction> custom_function(
-      m, "custom_function", py::dynamic_attr(),
+      m, "custom_function", py::dynamic_attr(), collectable<CustomFunction>(),
       "A decorator for functions with rules of their own: `f.vjp`, `f.jvp` and `f.vmap` are "
       "decorators that set them. Rules that are not set follow from the operations inside.");
   custom_function.def(py::init<py::object>(), "f"_a)
@@ -219,7 +230,7 @@ void init_custom_function(py::module_& m) {
            "Sets f(inputs, axes) -> (outputs, axes of the outputs).");
   keep_metadata(custom_function);
   py::class_<CustomVjp> custom_vjp(
-      m, "custom_vjp", py::dynamic_attr(),
+      m, "custom_vjp", py::dynamic_attr(), collectable<CustomVjp>(),
       "A decorator for functions whose derivative `defvjp(fwd, bwd)` gives: fwd returns the output "
       "and "
       "residuals, bwd(residuals, cotangent) the gradients (None: no gradient).");

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "arguments.h"
+#include "collectable.h"
 #include "mlx/transforms.h"
 #include "transforms.h"
 
@@ -37,7 +38,7 @@ Selection select(const py::object& argnums, const py::object& argnames, const st
     Ints ints;
     if (!load_ints(argnums, ints))
       throw py::type_error(op + " argnums must be an int or a sequence of ints.");
-    s.positions = ints.value;
+    s.positions = narrow(ints, (op + " argnums").c_str());
     s.one_position = ints.is_scalar;
   }
   if (s.positions.empty() && s.names.empty())
@@ -86,12 +87,14 @@ void check_result(py::handle result, const std::string& op) {
 
 class ValueAndGrad {
  public:
-  ValueAndGrad(py::object fun, Selection selection, std::string op)
-      : fun_(std::move(fun)), selection_(std::move(selection)), op_(std::move(op)) {}
+  ValueAndGrad(py::object fun, Selection selection, std::string op, bool with_value)
+      : fun_(std::move(fun)),
+        selection_(std::move(selection)),
+        op_(std::move(op)),
+        with_value_(with_value) {}
 
-  // The value and the gradients.
-  std::pair<py::object, py::object> operator()(const py::args& args,
-                                               const py::kwargs& kwargs) const {
+  // The gradients, in a pair with the value if that is wanted.
+  py::object operator()(const py::args& args, const py::kwargs& kwargs) const {
     check_arguments(selection_, args, kwargs, op_);
     Arrays inputs = flatten_selected(args, kwargs);
     if (inputs.empty()) {
@@ -108,7 +111,13 @@ class ValueAndGrad {
       return tree_flatten(result);
     };
     auto [values, gradients] = mx::value_and_grad(flat, argnums)(inputs);
-    return {tree_unflatten(result, values), gradients_tree(args, kwargs, gradients)};
+    py::object tree = gradients_tree(args, kwargs, gradients);
+    return with_value_ ? py::make_tuple(tree_unflatten(result, values), tree) : tree;
+  }
+
+  template <typename F>
+  void each_object(F& f) {
+    f(fun_);
   }
 
  private:
@@ -156,18 +165,13 @@ class ValueAndGrad {
   py::object fun_;
   Selection selection_;
   std::string op_;
+  bool with_value_;
 };
 
-py::object make_value_and_grad(const py::object& fun, const py::object& argnums,
-                               const py::object& argnames, bool with_value) {
+ValueAndGrad make_value_and_grad(const py::object& fun, const py::object& argnums,
+                                 const py::object& argnames, bool with_value) {
   std::string op = with_value ? "[value_and_grad]" : "[grad]";
-  ValueAndGrad transform(fun, select(argnums, argnames, op), op);
-  py::cpp_function call(
-      [transform, with_value](const py::args& args, const py::kwargs& kwargs) -> py::object {
-        auto [value, gradients] = transform(args, kwargs);
-        return with_value ? py::make_tuple(value, gradients) : gradients;
-      });
-  return std::move(call);
+  return ValueAndGrad(fun, select(argnums, argnames, op), op, with_value);
 }
 
 // fun(*arrays) -> array or sequence of arrays, as a function of flat arrays.
@@ -185,13 +189,23 @@ Arrays array_list(const py::object& value, const char* op) {
   return to_vector(value, op);
 }
 
-py::object checkpoint_call(const py::object& fun, const py::args& args, const py::kwargs& kwargs) {
-  py::tuple inputs = py::make_tuple(args, kwargs);
-  FlatFunction flat(fun, tree_structure(inputs));
-  Arrays outputs =
-      mx::checkpoint([flat](const Arrays& arrays) { return flat(arrays); })(tree_flatten(inputs));
-  return tree_from_structure(flat.output_structure(), outputs);
-}
+// A function that computes intermediate values again.
+struct Checkpoint {
+  py::object fun;
+
+  py::object operator()(const py::args& args, const py::kwargs& kwargs) const {
+    py::tuple inputs = py::make_tuple(args, kwargs);
+    FlatFunction flat(fun, tree_structure(inputs));
+    Arrays outputs =
+        mx::checkpoint([flat](const Arrays& arrays) { return flat(arrays); })(tree_flatten(inputs));
+    return tree_from_structure(flat.output_structure(), outputs);
+  }
+
+  template <typename F>
+  void each_object(F& f) {
+    f(fun);
+  }
+};
 
 void check_callable(const py::object& fun, const char* op) {
   if (!PyCallable_Check(fun.ptr())) {
@@ -203,6 +217,12 @@ void check_callable(const py::object& fun, const char* op) {
 }  // namespace
 
 void init_grad(py::module_& m) {
+  py::class_<ValueAndGrad>(m, "_ValueAndGrad", py::dynamic_attr(), collectable<ValueAndGrad>(),
+                           py::module_local())
+      .def("__call__", &ValueAndGrad::operator());
+  py::class_<Checkpoint>(m, "_Checkpoint", py::dynamic_attr(), collectable<Checkpoint>(),
+                         py::module_local())
+      .def("__call__", &Checkpoint::operator());
   m.def(
       "vjp",
       [](const py::object& fun, const py::object& primals, const py::object& cotangents) {
@@ -241,11 +261,9 @@ void init_grad(py::module_& m) {
       "first).");
   m.def(
       "checkpoint",
-      [](const py::object& fun) -> py::object {
+      [](const py::object& fun) {
         check_callable(fun, "checkpoint");
-        return py::cpp_function([fun](const py::args& args, const py::kwargs& kwargs) {
-          return checkpoint_call(fun, args, kwargs);
-        });
+        return Checkpoint{fun};
       },
       "fun"_a,
       "The function, which computes intermediate values again for its gradient instead of keeping "

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "arguments.h"
+#include "collectable.h"
 #include "mlx/transforms_impl.h"
 #include "optional_int.h"
 #include "transforms.h"
@@ -19,7 +20,7 @@ constexpr int kUnmapped = -1;
 }
 
 int normalize(py::handle axes, int ndim, const char* what) {
-  int axis = to_int(axes);
+  int axis = to_int(axes, (std::string("[vmap] ") + what).c_str());
   if (axis < -ndim || axis >= ndim) {
     throw std::invalid_argument(std::string("[vmap] Axis ") + std::to_string(axis) + " of " + what +
                                 " is out of range for an array with " + std::to_string(ndim) +
@@ -58,8 +59,19 @@ void collect_axes(py::handle tree, py::handle axes, const char* what, int extra,
   }
 }
 
-py::object vmap_call(const py::object& fun, const py::object& in_axes, const py::object& out_axes,
-                     const py::args& args) {
+// A mapped function.
+struct Vmap {
+  py::object fun, in_axes, out_axes;
+
+  py::object operator()(const py::args& args) const;
+
+  template <typename F>
+  void each_object(F& f) {
+    f(fun), f(in_axes), f(out_axes);
+  }
+};
+
+py::object Vmap::operator()(const py::args& args) const {
   Arrays inputs = tree_flatten(args);
   std::vector<int> in;
   collect_axes(args, in_axes, "in_axes", 0, in);
@@ -79,16 +91,16 @@ py::object vmap_call(const py::object& fun, const py::object& in_axes, const py:
 }  // namespace
 
 void init_vmap(py::module_& m) {
+  py::class_<Vmap>(m, "_Vmap", py::dynamic_attr(), collectable<Vmap>(), py::module_local())
+      .def("__call__", &Vmap::operator());
   m.def(
       "vmap",
-      [](const py::object& fun, const py::object& in_axes,
-         const py::object& out_axes) -> py::object {
+      [](const py::object& fun, const py::object& in_axes, const py::object& out_axes) {
         if (!PyCallable_Check(fun.ptr())) {
           throw py::type_error(std::string("[vmap] Expected a function but got ") +
                                Py_TYPE(fun.ptr())->tp_name + ".");
         }
-        return py::cpp_function(
-            [=](const py::args& args) { return vmap_call(fun, in_axes, out_axes, args); });
+        return Vmap{fun, in_axes, out_axes};
       },
       "fun"_a, "in_axes"_a = 0, "out_axes"_a = 0,
       "A function that applies `fun` to every element along an axis of its inputs (None: of those "

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "arguments.h"
+#include "wait.h"
 
 namespace {
 
@@ -23,10 +24,7 @@ py::object map_sequence(py::handle tree, const std::function<py::object(py::hand
 struct ArrayMarker {};
 
 py::object marker() {
-  static PyObject* object = [] {
-    py::class_<ArrayMarker>(py::module_::import("mlx.core"), "_ArrayMarker", py::module_local());
-    return py::cast(ArrayMarker{}).release().ptr();
-  }();
+  static PyObject* object = py::cast(ArrayMarker{}).release().ptr();
   return py::reinterpret_borrow<py::object>(object);
 }
 
@@ -57,6 +55,12 @@ py::handle tree_classes() {
   return dict;
 }
 
+void init_trees(py::module_& m) {
+  py::class_<ArrayMarker>(m, "_ArrayMarker", py::module_local());
+  tree_classes();
+  marker();
+}
+
 void register_tree_class(const py::type& type, py::object flatten, py::object unflatten) {
   if (!PyCallable_Check(flatten.ptr()) || !PyCallable_Check(unflatten.ptr())) {
     throw py::type_error("[register_tree_class] flatten and unflatten must be functions.");
@@ -77,8 +81,7 @@ struct SharedObject::Holder {
   ~Holder() {
     // After the interpreter's end there is nothing to give back to.
     if (!Py_IsInitialized()) return;
-    py::gil_scoped_acquire acquire;
-    Py_DECREF(object);
+    call_with_lock([this] { Py_DECREF(object); });
   }
 };
 

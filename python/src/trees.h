@@ -21,6 +21,9 @@ void register_tree_class(const py::type& type, py::object flatten, py::object un
 // A dictionary of all these: type -> (flatten, unflatten). It lives as long as the interpreter.
 py::handle tree_classes();
 
+// Before any of the others is called: what they keep is made by one thread.
+void init_trees(py::module_& m);
+
 // The children of an object whose class is registered; null for any other.
 py::object tree_children(py::handle tree);
 
@@ -52,6 +55,7 @@ class SharedObject {
   explicit SharedObject(py::object object);
   explicit operator bool() const { return holder_ != nullptr; }
   py::handle get() const;
+  bool is_unique() const { return holder_.use_count() == 1; }  // no copy holds the object too
 
  private:
   struct Holder;

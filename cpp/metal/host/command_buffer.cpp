@@ -109,14 +109,15 @@ void CommandBufferObject::commit() {
   if (status_.load() >= MTL::CommandBufferStatusCommitted) return;
   interrupts_before_ = interrupt_count();
   time_limit_ = time_limit();
+  forks_ = fork_count();
   status_.store(MTL::CommandBufferStatusCommitted);
   queue_->submit(this);
 }
 
 void CommandBufferObject::execute(Stream& stream, const std::function<void()>& poll) {
   status_.store(MTL::CommandBufferStatusScheduled);
-  for (auto& handler : scheduled_handlers_) handler(this);
   try {
+    for (auto& handler : scheduled_handlers_) handler(this);
     if (refusal_) throw std::invalid_argument(*refusal_);
     run_commands(stream, poll);
   } catch (...) {
@@ -143,7 +144,9 @@ void CommandBufferObject::run_commands(Stream& stream, const std::function<void(
   stream.wait();
 }
 
+// The first error stays.
 void CommandBufferObject::fail_from_exception() {
+  if (error_) return;
   NS::Integer code = MTL::CommandBufferErrorInternal;
   NS::Error* error = nullptr;
   try {
@@ -163,7 +166,14 @@ void CommandBufferObject::finish() {
   auto status = error_ ? MTL::CommandBufferStatusError : MTL::CommandBufferStatusCompleted;
   // Handlers see the final status; those who wait go on when the handlers are done.
   status_.store(status);
-  for (auto& handler : completed_handlers_) handler(this);
+  for (auto& handler : completed_handlers_) {
+    try {
+      handler(this);
+    } catch (...) {  // the others, and who waits, are owed their call
+      fail_from_exception();
+      status_.store(MTL::CommandBufferStatusError);
+    }
+  }
   scheduled_handlers_.clear();
   completed_handlers_.clear();
   std::lock_guard lock(mutex_);
@@ -183,7 +193,7 @@ void CommandBufferObject::release_resources() {
 void CommandBufferObject::waitUntilScheduled() { waitUntilCompleted(); }
 
 void CommandBufferObject::waitUntilCompleted(const std::function<void()>& poll) {
-  if (status_.load() < MTL::CommandBufferStatusCommitted) return;
+  if (status_.load() < MTL::CommandBufferStatusCommitted || forks_ != fork_count()) return;
   auto finished = [this] { return finished_.load(); };
   queue_->help(finished, poll);
   spin_until(finished);

@@ -108,6 +108,7 @@ class CommandBufferObject : public MTL::CommandBuffer {
   std::vector<MTL::CommandBufferHandler> completed_handlers_;
   uint64_t interrupts_before_ = 0;
   double time_limit_ = 0;
+  uint32_t forks_ = 0;  // before it was committed
   NS::SharedPtr<NS::Error> error_;
   NS::SharedPtr<NS::String> label_;
 

@@ -20,11 +20,17 @@
 #include "metal/host/command_buffer.h"
 #include "metal/spin.h"
 
-namespace metal::host {
+namespace metal {
 namespace {
 
-// Threads do not survive fork(): a queue of the child starts anew.
-std::atomic<uint32_t> fork_count{0};
+std::atomic<uint32_t> forks{0};
+
+}  // namespace
+
+uint32_t fork_count() { return forks.load(); }
+
+namespace host {
+namespace {
 
 std::atomic<int> executing{0};  // command buffers, on all queues
 
@@ -40,7 +46,7 @@ void stop_at_exit() {
 void watch_process() {
   static const bool once = [] {
     pthread_atfork(nullptr, nullptr, [] {
-      ++fork_count;
+      ++forks;
       executing = 0;
     });
     std::atexit(stop_at_exit);
@@ -97,8 +103,23 @@ struct QueueObject::State {
   bool sleeping = false;         // the queue's own thread
   bool ended = false;
   bool started = false;
-  const uint32_t forks = fork_count.load();                              // when it was made
+  const uint32_t forks = fork_count();                                   // when it was made
   const std::unique_ptr<Stream> stream = default_driver().new_stream();  // of who is busy
+
+  // While a thread is busy with a command buffer; whatever happens there, the next one has its
+  // turn.
+  struct Turn {
+    State& state;
+    explicit Turn(State& s) : state(s) { ++executing; }
+    ~Turn() {
+      --executing;
+      const std::lock_guard lock(state.mutex);
+      state.busy = false;
+      if (state.sleeping && !state.pending.empty()) state.changed.notify_one();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+  };
 
   Buffer take();
   Buffer next();
@@ -133,16 +154,11 @@ QueueObject::State::Buffer QueueObject::State::next_bounded() {
 }
 
 void QueueObject::State::execute(Buffer buffer, const std::function<void()>& poll) {
-  const DefaultFloats floats;
-  auto* pool = NS::AutoreleasePool::alloc()->init();
-  ++executing;
-  buffer->execute(*stream, poll);
-  --executing;
-  pool->drain();
   {
-    std::lock_guard lock(mutex);
-    busy = false;
-    if (sleeping && !pending.empty()) changed.notify_one();
+    const Turn turn(*this);
+    const DefaultFloats floats;
+    const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    buffer->execute(*stream, poll);
   }
   buffer.reset();  // may end the queue
 }
@@ -169,7 +185,7 @@ MTL::CommandBuffer* QueueObject::commandBuffer() { return newCommandBuffer()->au
 
 void QueueObject::help(const std::function<bool()>& done, const std::function<void()>& poll) {
   const auto state = state_;  // the last buffer may hold the queue
-  if (state->forks != fork_count.load()) return;
+  if (state->forks != fork_count()) return;
   Poll polls{poll};
   while (!polls.thrown && !done()) {
     auto buffer = state->next_bounded();
@@ -180,7 +196,7 @@ void QueueObject::help(const std::function<bool()>& done, const std::function<vo
 }
 
 void QueueObject::submit(CommandBufferObject* buffer) {
-  if (state_->forks != fork_count.load()) {
+  if (state_->forks != fork_count()) {  // a queue of the child starts anew
     // The parent's state may be locked or waited for by threads that this process does not have.
     new std::shared_ptr<State>(std::exchange(state_, std::make_shared<State>()));
   }
@@ -195,4 +211,5 @@ void QueueObject::submit(CommandBufferObject* buffer) {
   }
 }
 
-}  // namespace metal::host
+}  // namespace host
+}  // namespace metal

@@ -113,20 +113,25 @@ void check_matrix_size(int n, int m, const char* op) {
   }
 }
 
+// For each of n rows, the column at which the k-th diagonal of a matrix with m columns crosses it.
+array diagonal_columns(int n, int m, int k, StreamOrDevice s) {
+  const double first = std::clamp(k, -n, m);
+  const Dtype type = first + n > std::numeric_limits<int32_t>::max() ? int64 : int32;
+  return expand_dims(arange(first, first + n, type, s), 1, s);
+}
+
 }  // namespace
 
 array eye(int n, int m, int k, Dtype dtype, StreamOrDevice s) {
   check_matrix_size(n, m, "eye");
-  array diagonal_column = expand_dims(arange(k, n + k, 1, s), 1, s);
-  return astype(equal(diagonal_column, arange(0, m, 1, s), s), dtype, s);
+  return astype(equal(diagonal_columns(n, m, k, s), arange(0, m, 1, s), s), dtype, s);
 }
 
 array identity(int n, Dtype dtype, StreamOrDevice s) { return eye(n, n, 0, dtype, s); }
 
 array tri(int n, int m, int k, Dtype type, StreamOrDevice s) {
   check_matrix_size(n, m, "tri");
-  array last_column = expand_dims(arange(k, n + k, 1, s), 1, s);
-  return astype(greater_equal(last_column, arange(0, m, 1, s), s), type, s);
+  return astype(greater_equal(diagonal_columns(n, m, k, s), arange(0, m, 1, s), s), type, s);
 }
 
 array tril(array x, int k, StreamOrDevice s) {
@@ -142,6 +147,7 @@ array triu(array x, int k, StreamOrDevice s) {
     invalid_argument("triu", message("The array must have at least 2 dimensions, but has shape ",
                                      x.shape(), "."));
   }
+  k = std::max(k, -x.shape(-2));
   return where(tri(x.shape(-2), x.shape(-1), k - 1, bool_, s), array(0, x.dtype()), x, s);
 }
 

@@ -23,7 +23,7 @@ std::vector<array> depends(const std::vector<array>& inputs,
   if (inputs.empty()) {
     return {};
   }
-  Stream stream = inputs[0].has_primitive() ? inputs[0].primitive().stream() : to_stream({});
+  Stream stream = inputs[0].pending_stream().value_or(to_stream({}));
   return array::make_arrays(shapes, dtypes, std::make_shared<Depends>(stream), all);
 }
 

@@ -28,7 +28,7 @@ void resolve_axis(int n, int& start, int& stop, int stride, int& length) {
   if (stride > 0) {
     start = std::clamp(start, 0, n);
     stop = std::clamp(stop, start, n);
-    length = (stop - start + stride - 1) / stride;
+    length = static_cast<int>((stop - start + int64_t{stride} - 1) / stride);
   } else {
     start = std::clamp(start, -1, n - 1);
     stop = std::clamp(stop, -1, start);

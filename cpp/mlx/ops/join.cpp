@@ -33,7 +33,7 @@ array concatenate(std::vector<array> arrays, int axis, StreamOrDevice s) {
                                               " must match, but the shapes are ", arrays[0].shape(),
                                               " and ", a.shape(), "."));
     }
-    shape[axis] += a.shape(axis);
+    shape[axis] = checked_extent(int64_t{shape[axis]} + a.shape(axis), "concatenate");
   }
   if (arrays.size() == 1) {
     return arrays[0];
@@ -128,6 +128,7 @@ array repeat(const array& a, int repeats, int axis, StreamOrDevice s) {
   if (repeats == 1) {
     return a;
   }
+  checked_extent(int64_t{repeats} * a.shape(axis), "repeat");
   Shape shape = a.shape();
   shape.insert(shape.begin() + axis + 1, repeats);
   return flatten(broadcast_to(expand_dims(a, axis + 1, s), shape, s), axis, axis + 1, s);
@@ -154,7 +155,7 @@ array tile(const array& a, std::vector<int> reps, StreamOrDevice s) {
     }
     expanded.push_back(shape[i]);
     repeated.push_back(shape[i]);
-    out.push_back(reps[i] * shape[i]);
+    out.push_back(checked_extent(int64_t{reps[i]} * shape[i], "tile"));
   }
   return reshape(broadcast_to(reshape(a, expanded, s), repeated, s), out, s);
 }
@@ -183,7 +184,8 @@ array roll(const array& a, const Shape& shift, const std::vector<int>& axes, Str
   for (size_t i = 0; i < axes.size(); ++i) {
     int axis = normalize_axis_index(axes[i], rank(a), "roll");
     int n = a.shape(axis);
-    int by = n == 0 ? 0 : ((shift[shift.size() == 1 ? 0 : i] % n) + n) % n;
+    int by = n == 0 ? 0 : shift[shift.size() == 1 ? 0 : i] % n;
+    by = by < 0 ? by + n : by;
     if (by != 0) {
       auto parts = split(out, Shape{n - by}, axis, s);
       out = concatenate({parts[1], parts[0]}, axis, s);
@@ -193,8 +195,7 @@ array roll(const array& a, const Shape& shift, const std::vector<int>& axes, Str
 }
 
 array roll(const array& a, const Shape& shift, StreamOrDevice s) {
-  int total = std::accumulate(shift.begin(), shift.end(), 0);
-  return reshape(roll(reshape(a, {-1}, s), Shape{total}, {0}, s), a.shape(), s);
+  return reshape(roll(reshape(a, {-1}, s), shift, 0, s), a.shape(), s);
 }
 
 array roll(const array& a, int shift, StreamOrDevice s) { return roll(a, Shape{shift}, s); }
@@ -208,7 +209,9 @@ array roll(const array& a, int shift, const std::vector<int>& axes, StreamOrDevi
 }
 
 array roll(const array& a, const Shape& shift, int axis, StreamOrDevice s) {
-  return roll(a, Shape{std::accumulate(shift.begin(), shift.end(), 0)}, std::vector<int>{axis}, s);
+  int n = std::max(a.shape(normalize_axis_index(axis, rank(a), "roll")), 1);
+  int64_t total = std::accumulate(shift.begin(), shift.end(), int64_t{0});
+  return roll(a, Shape{static_cast<ShapeElem>(total % n)}, std::vector<int>{axis}, s);
 }
 
 std::vector<array> meshgrid(const std::vector<array>& arrays, bool sparse,

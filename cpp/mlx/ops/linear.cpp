@@ -2,6 +2,7 @@
 #include "mlx/ops/linear.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "mlx/errors.h"
 #include "mlx/ops.h"
@@ -52,15 +53,13 @@ std::pair<array, array> broadcast_batches(array a, array b, const Stream& s) {
 
 // Both at least 2-dimensional.
 array matrix_product(array a, array b, Dtype dtype, const Stream& s) {
-  if (rank(a) > 2 && rank(b) == 2) {
+  if (rank(a) > 2 && rank(b) == 2 && a.shape(-1) > 0 &&
+      a.size() / a.shape(-1) <= std::numeric_limits<ShapeElem>::max()) {
     // One tall product instead of many small ones.
     Shape shape = a.shape();
     shape.back() = b.shape(-1);
-    array tall =
-        reshape(a, {static_cast<ShapeElem>(a.size() / std::max(a.shape(-1), 1)), a.shape(-1)}, s);
-    if (a.shape(-1) > 0) {
-      return reshape(matrix_product(tall, b, dtype, s), shape, s);
-    }
+    array tall = flatten(a, 0, -2, s);
+    return reshape(matrix_product(tall, b, dtype, s), shape, s);
   }
   std::tie(a, b) = broadcast_batches(a, b, s);
   Shape shape = with_matrix(batch_shape(a), a.shape(-2), b.shape(-1));
@@ -188,7 +187,7 @@ array inner(const array& a, const array& b, StreamOrDevice s) {
 }
 
 array outer(const array& a, const array& b, StreamOrDevice s) {
-  return multiply(reshape(a, {static_cast<ShapeElem>(a.size()), 1}, s), reshape(b, {-1}, s), s);
+  return multiply(reshape(a, {-1, 1}, s), reshape(b, {-1}, s), s);
 }
 
 array vecdot(const array& a, const array& b, int axis, StreamOrDevice s) {
@@ -206,7 +205,7 @@ array kron(const array& a, const array& b, StreamOrDevice s) {
     int n = from_b < 0 ? 1 : b.shape(from_b);
     shape_a.insert(shape_a.end(), {m, 1});
     shape_b.insert(shape_b.end(), {1, n});
-    shape.push_back(m * n);
+    shape.push_back(checked_extent(int64_t{m} * n, "kron"));
   }
   return reshape(multiply(reshape(a, shape_a, s), reshape(b, shape_b, s), s), shape, s);
 }

@@ -19,9 +19,10 @@ int source_index(int i, int n, const std::string& mode) {
     return std::clamp(i, 0, n - 1);
   }
   // The array and its mirror image alternate; reflect does not repeat the border.
-  int period = mode == "reflect" ? std::max(2 * n - 2, 1) : 2 * n;
-  int k = ((i % period) + period) % period;
-  return k < n ? k : (mode == "reflect" ? period - k : period - 1 - k);
+  int64_t twice = int64_t{2} * n;
+  int64_t period = mode == "reflect" ? std::max<int64_t>(twice - 2, 1) : twice;
+  int64_t k = ((i % period) + period) % period;
+  return static_cast<int>(k < n ? k : (mode == "reflect" ? period - k : period - 1 - k));
 }
 
 array pad_from_inside(const array& a, int axis, int low, int high, const std::string& mode,
@@ -56,7 +57,7 @@ array pad(const array& a, const std::vector<int>& given_axes, const Shape& low_p
                                       high_pad_size[i], ") for axis ", axis, "."));
     }
     axes.push_back(axis);
-    shape[axis] += low_pad_size[i] + high_pad_size[i];
+    shape[axis] = checked_extent(int64_t{shape[axis]} + low_pad_size[i] + high_pad_size[i], "pad");
   }
   normalize_axes(axes, rank(a), "pad");
   if (shape == a.shape()) {
@@ -122,6 +123,7 @@ array diagonal(const array& a, int offset, int axis1, int axis2, StreamOrDevice 
     invalid_argument("diagonal",
                      message("The two axes must differ, but both are ", rows_axis, "."));
   }
+  offset = std::clamp(offset, -a.shape(rows_axis), a.shape(columns_axis));
   int first_row = std::max(-offset, 0);
   int first_column = std::max(offset, 0);
   int length =
@@ -153,7 +155,7 @@ array diag(const array& a, int k, StreamOrDevice s) {
         "diag", message("The array must have 1 or 2 dimensions, but has shape ", a.shape(), "."));
   }
   int n = a.shape(0);
-  int side = n + std::abs(k);
+  int side = checked_extent(n + std::abs(int64_t{k}), "diag");
   array rows = arange(std::max(-k, 0), std::max(-k, 0) + n, 1, s);
   array columns = arange(std::max(k, 0), std::max(k, 0) + n, 1, s);
   return scatter(zeros({side, side}, a.dtype(), s), {rows, columns}, reshape(a, {n, 1, 1}, s),

@@ -26,7 +26,7 @@ Shape infer_shape(const array& a, Shape shape, const std::string& op) {
       invalid_argument(
           op, message("The shape ", shape, " may hold one -1, and no other negative length."));
     } else {
-      known *= shape[i];
+      known = saturated_product(known, shape[i]);
     }
   }
   int64_t size = static_cast<int64_t>(a.size());
@@ -35,7 +35,7 @@ Shape infer_shape(const array& a, Shape shape, const std::string& op) {
       invalid_argument(
           op, message("Cannot infer the shape ", shape, " for an array of size ", size, "."));
     }
-    shape[unknown] = static_cast<ShapeElem>(size / known);
+    shape[unknown] = checked_extent(size / known, op);
   } else if (known != size) {
     invalid_argument(op,
                      message("Cannot reshape array of size ", size, " into shape ", shape, "."));
@@ -55,8 +55,13 @@ array as_strided(array a, Shape shape, Strides strides, size_t offset, StreamOrD
   int64_t highest = lowest;
   bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
   for (size_t i = 0; i < shape.size() && !empty; ++i) {
-    int64_t reach = (shape[i] - int64_t{1}) * strides[i];
-    (reach < 0 ? lowest : highest) += reach;
+    int64_t reach = 0;
+    int64_t& end = strides[i] < 0 ? lowest : highest;
+    if (__builtin_mul_overflow(shape[i] - int64_t{1}, strides[i], &reach) ||
+        __builtin_add_overflow(end, reach, &end)) {
+      invalid_argument("as_strided", message("Shape ", shape, " with strides ", strides,
+                                             " and offset ", offset, " reaches too far."));
+    }
   }
   if (!empty && (lowest < 0 || highest >= static_cast<int64_t>(a.size()))) {
     invalid_argument("as_strided",
@@ -113,12 +118,12 @@ array unflatten(const array& a, int axis, Shape shape, StreamOrDevice s) {
     if (*it == -1 && unknown == shape.end()) {
       unknown = it;
     } else {
-      known *= *it;
+      known = saturated_product(known, std::max(*it, 0));
     }
   }
   int length = a.shape(axis);
   if (unknown != shape.end() && known > 0 && length % known == 0) {
-    *unknown = static_cast<ShapeElem>(length / known);
+    *unknown = static_cast<ShapeElem>(length / known);  // no longer than the axis
     known = length;
   }
   if (known != length || std::any_of(shape.begin(), shape.end(), [](int n) { return n < 0; })) {

@@ -232,7 +232,7 @@ array view(const array& a, const Dtype& dtype, StreamOrDevice s) {
       invalid_argument("view", message("The last axis of shape ", a.shape(), " of ", a.dtype(),
                                        " does not hold a whole number of ", dtype, "."));
     }
-    shape.back() = static_cast<ShapeElem>(bytes / to);
+    shape.back() = checked_extent(bytes / to, "view");
   }
   return array(std::move(shape), dtype, std::make_shared<View>(to_stream(s), dtype), {a});
 }

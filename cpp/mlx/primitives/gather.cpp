@@ -241,14 +241,17 @@ std::vector<array> DynamicSlice::vjp(const std::vector<array>& primals,
 
 namespace {
 
-// Starts (n, axes) as one index array per axis, each of shape (n), clamped so that a slice fits.
+// Starts (n, axes) as one index array per axis, each of shape (n). Negative ones count from the
+// end; then all are clamped so that a slice fits.
 std::vector<array> start_indices(const array& start, const Shape& shape, const Shape& slice_size,
                                  const std::vector<int>& axes, const Stream& s) {
   std::vector<array> out;
   for (size_t i = 0; i < axes.size(); ++i) {
-    array index = astype(take(start, static_cast<int>(i), 1, s), int32, s);
-    int last = shape[axes[i]] - slice_size[axes[i]];
-    out.push_back(clip(index, array(0), array(last), s));
+    array index = astype(take(start, static_cast<int>(i), 1, s), int64, s);
+    array length(int64_t{shape[axes[i]]}), last(int64_t{shape[axes[i]]} - slice_size[axes[i]]);
+    array from_end = add(index, length, s);
+    index = where(less(index, array(int64_t{0}), s), from_end, index, s);
+    out.push_back(clip(index, array(int64_t{0}), last, s));
   }
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "mlx/errors.h"
 #include "mlx/ops.h"
 #include "mlx/primitives/rules.h"
 
@@ -103,9 +104,11 @@ std::vector<Shape> ExpandDims::output_shapes(const std::vector<array>& inputs) {
 
 std::vector<Shape> Flatten::output_shapes(const std::vector<array>& inputs) {
   Shape shape = inputs[0].shape();
-  for (int axis = start_axis_ + 1; axis <= end_axis_; ++axis) {
-    shape[start_axis_] *= shape[axis];
+  int64_t length = 1;
+  for (int axis = start_axis_; axis <= end_axis_; ++axis) {
+    length = saturated_product(length, shape[axis]);
   }
+  shape[start_axis_] = checked_extent(length, "flatten");
   shape.erase(shape.begin() + start_axis_ + 1, shape.begin() + end_axis_ + 1);
   return {shape};
 }
@@ -150,7 +153,7 @@ std::vector<array> AsStrided::vjp(const std::vector<array>& primals,
                                   const std::vector<array>& cotangents, const std::vector<int>&,
                                   const std::vector<array>&) {
   // Elements may be seen several times: their cotangents add up.
-  int size = static_cast<int>(primals[0].size());
+  int size = checked_extent(primals[0].size(), "as_strided");
   array places = reshape(as_strided(arange(size, stream()), shape_, strides_, offset_, stream()),
                          {-1}, stream());
   array updates = reshape(cotangents[0], {-1, 1}, stream());

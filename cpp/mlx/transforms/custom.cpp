@@ -118,7 +118,7 @@ Function custom_function(Function fun, std::optional<Vjp> fun_vjp, std::optional
       shapes.push_back(out.shape());
       dtypes.push_back(out.dtype());
     }
-    Stream stream = outputs[0].has_primitive() ? outputs[0].primitive().stream() : to_stream({});
+    Stream stream = outputs[0].pending_stream().value_or(to_stream({}));
     auto primitive = std::make_shared<CustomTransforms>(stream, static_cast<int>(outputs.size()),
                                                         vjp_rule, jvp_rule, vmap_rule);
     return array::make_arrays(std::move(shapes), dtypes, primitive, joined({arguments, outputs}));

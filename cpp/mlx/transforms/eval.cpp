@@ -8,6 +8,8 @@
 #include <unordered_set>
 
 #include "mlx/backend/gpu/eval.h"
+#include "mlx/interrupt.h"
+#include "mlx/memory.h"
 #include "mlx/primitives/primitive.h"
 #include "mlx/scheduler.h"
 #include "mlx/transforms.h"
@@ -90,28 +92,27 @@ class Evaluation {
         progress.event.require(in.event());
       }
     }
-    auto outputs = node.num_siblings() > 0 ? node.outputs() : std::vector<array>{};
-    auto each_output = [&](auto f) {
-      f(node);
-      std::for_each(outputs.begin(), outputs.end(), f);
-    };
+    auto siblings = node.num_siblings() > 0 ? node.siblings() : std::vector<array>{};
     bool signal_now = needed_elsewhere_.count(node.node_id()) > 0;
 
     on_device(stream, [&](auto eval_node, auto) { eval_node(node); });
 
     Event done = progress.event;
     done.set_value(signal_now ? ++progress.signaled : kFinalValue);
-    each_output([&](const array& a) {
+    auto announce = [&](const array& a) {
       a.attach_event(done);
       a.set_status(array::Status::evaluated);
-    });
+    };
+    announce(node);
+    std::for_each(siblings.begin(), siblings.end(), announce);
     if (signal_now) {
       done.signal(stream);
     }
-    if (!node.is_tracer()) {
+    if (!node.keeps_graph()) {
       node.detach();
     }
     limit_tasks_in_flight();
+    limit_memory_in_flight(stream);
   }
 
   template <typename F>
@@ -122,6 +123,17 @@ class Evaluation {
   static void limit_tasks_in_flight() {
     if (scheduler::n_active_tasks() > kMaxTasksInFlight) {
       scheduler::wait_for_at_most(kMaxTasksInFlight / 2);
+    }
+  }
+
+  // Work in flight holds memory that it no longer needs once it has run.
+  static void limit_memory_in_flight(const Stream& stream) {
+    if (!over_memory_limit()) {
+      return;
+    }
+    on_device(stream, [&](auto, auto finalize) { finalize(stream); });
+    for (int tasks = scheduler::n_active_tasks(); tasks > 0 && over_memory_limit(); --tasks) {
+      scheduler::wait_for_at_most(tasks - 1);
     }
   }
 
@@ -148,12 +160,6 @@ class Evaluation {
   std::unordered_set<std::uintptr_t> needed_elsewhere_;
 };
 
-// Threads may share arrays that are not evaluated yet: one schedules at a time.
-std::recursive_mutex& scheduling_mutex() {
-  static auto* mutex = new std::recursive_mutex();
-  return *mutex;
-}
-
 }  // namespace
 
 void async_eval(std::vector<array> outputs) {
@@ -163,8 +169,10 @@ void async_eval(std::vector<array> outputs) {
   if (all_scheduled) {
     return;
   }
-  std::lock_guard lock(scheduling_mutex());
-  Evaluation().run(outputs);
+  wait_unlocked([&] {
+    std::lock_guard lock(scheduler::mutex());
+    Evaluation().run(outputs);
+  });
 }
 
 void eval(std::vector<array> outputs) {

@@ -17,9 +17,7 @@ namespace {
 
 using Function = std::function<std::vector<array>(const std::vector<array>&)>;
 
-Stream stream_of(const array& a) {
-  return a.has_primitive() ? a.primitive().stream() : to_stream({});
-}
+Stream stream_of(const array& a) { return a.pending_stream().value_or(to_stream({})); }
 
 // Copies of the arguments that can be told apart from the arrays outside.
 std::vector<array> traced(const std::vector<array>& primals) {

@@ -1,4 +1,6 @@
-// What this thread's transformations are doing.
+// What each thread's transformations are doing.
+#include <atomic>
+
 #include "mlx/transforms_impl.h"
 
 namespace mlx::core::detail {
@@ -17,16 +19,22 @@ Depth& depth() {
   return instance;
 }
 
+// What is nested counts again.
+std::atomic<int> tracing_threads{0};
+std::atomic<int> retaining_threads{0};
+
 }  // namespace
 
 InTracing::InTracing(bool dynamic, bool grad) : dynamic_(dynamic), grad_(grad) {
   depth().tracing += 1;
+  tracing_threads += 1;
   depth().dynamic += dynamic;
   depth().grad += grad;
 }
 
 InTracing::~InTracing() {
   depth().tracing -= 1;
+  tracing_threads -= 1;
   depth().dynamic -= dynamic_;
   depth().grad -= grad_;
 }
@@ -35,10 +43,19 @@ bool InTracing::in_tracing() { return depth().tracing > 0; }
 bool InTracing::in_dynamic_tracing() { return depth().dynamic > 0; }
 bool InTracing::in_grad_tracing() { return depth().grad > 0; }
 
-RetainGraph::RetainGraph() { depth().retain += 1; }
-RetainGraph::~RetainGraph() { depth().retain -= 1; }
+RetainGraph::RetainGraph() {
+  depth().retain += 1;
+  retaining_threads += 1;
+}
+
+RetainGraph::~RetainGraph() {
+  depth().retain -= 1;
+  retaining_threads -= 1;
+}
 
 bool in_tracing() { return InTracing::in_tracing(); }
 bool retain_graph() { return depth().retain > 0; }
+bool tracing_anywhere() { return tracing_threads.load() > 0; }
+bool retained_anywhere() { return retaining_threads.load() > 0; }
 
 }  // namespace mlx::core::detail

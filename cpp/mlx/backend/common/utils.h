@@ -1,10 +1,7 @@
 // Shapes, strides and contiguity: what every backend needs to walk arrays.
 #pragma once
 
-#include <cstdint>
-#include <tuple>
-#include <utility>
-#include <vector>
+#include <filesystem>
 
 #include "mlx/array.h"
 

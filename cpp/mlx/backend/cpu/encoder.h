@@ -1,12 +1,8 @@
 // cpu::CommandEncoder: schedules work of the host on a stream, in order with its kernels.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <utility>
-#include <vector>
-
 #include "mlx/array.h"
+#include "mlx/scheduler.h"
 #include "mlx/stream.h"
 
 namespace mlx::core::cpu {

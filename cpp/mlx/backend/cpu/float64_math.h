@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "mlx/backend/common/op_kinds.h"
+#include "mlx/errors.h"
 
 namespace mlx::core::cpu {
 
@@ -94,7 +95,7 @@ inline double apply(UnaryOp op, double x) {
     case UnaryOp::Tanh:
       return std::tanh(x);
     default:
-      return x;
+      internal_error("cpu::apply", op_name(op));
   }
 }
 
@@ -138,7 +139,7 @@ inline double apply(BinaryOp op, double a, double b) {
     case BinaryOp::Subtract:
       return a - b;
     default:
-      return a;
+      internal_error("cpu::apply", op_name(op));
   }
 }
 
@@ -156,8 +157,10 @@ inline bool compare(BinaryOp op, double a, double b) {
       return a <= b;
     case BinaryOp::Greater:
       return a > b;
-    default:
+    case BinaryOp::GreaterEqual:
       return a >= b;
+    default:
+      internal_error("cpu::compare", op_name(op));
   }
 }
 

@@ -6,13 +6,13 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
-#include <unordered_map>
 
 #include "metal/compiler/compiler.h"
 #include "metal/host/library.h"
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/common/utils.h"
 #include "mlx/backend/metal/device.h"
+#include "mlx/bounded_cache.h"
 
 namespace mlx::core::fast {
 
@@ -65,14 +65,17 @@ NS::SharedPtr<MTL::ComputePipelineState> build_pipeline(const KernelVariant& var
   return pipeline;
 }
 
-// Pipelines by everything that they depend on: kernels are often created anew for every call.
+constexpr size_t kMostPipelines = 256;
+
+// Pipelines by everything that they depend on: kernels are often created anew for every call. Those
+// that are forgotten live as long as a variant or a command buffer holds them.
 class PipelineCache {
  public:
-  MTL::ComputePipelineState* get(const KernelVariant& variant, MTL::Device* device) {
-    Entry& entry = find(variant, device);
-    std::lock_guard lock(entry.mutex);  // others may compile other kernels meanwhile
-    if (!entry.pipeline) entry.pipeline = build_pipeline(variant, device);
-    return entry.pipeline.get();
+  NS::SharedPtr<MTL::ComputePipelineState> get(const KernelVariant& variant, MTL::Device* device) {
+    const auto entry = find(variant, device);
+    std::lock_guard lock(entry->mutex);  // others may compile other kernels meanwhile
+    if (!entry->pipeline) entry->pipeline = build_pipeline(variant, device);
+    return entry->pipeline;
   }
 
  private:
@@ -81,16 +84,16 @@ class PipelineCache {
     NS::SharedPtr<MTL::ComputePipelineState> pipeline;
   };
 
-  Entry& find(const KernelVariant& variant, MTL::Device* device) {
+  std::shared_ptr<Entry> find(const KernelVariant& variant, MTL::Device* device) {
     std::string key = variant.function;
     key += static_cast<char>(variant.math_mode);
-    key.append(reinterpret_cast<const char*>(&device), sizeof device).append(variant.source);
+    key.append(reinterpret_cast<const char*>(&device), sizeof(MTL::Device*)).append(variant.source);
     std::lock_guard lock(mutex_);
-    return entries_[std::move(key)];
+    return entries_.get(std::move(key), [] { return std::make_shared<Entry>(); });
   }
 
   std::mutex mutex_;
-  std::unordered_map<std::string, Entry> entries_;
+  BoundedCache<std::string, std::shared_ptr<Entry>> entries_{kMostPipelines};
 };
 
 MTL::ComputePipelineState* pipeline_of(const KernelVariant& variant, const Device& where,
@@ -100,8 +103,8 @@ MTL::ComputePipelineState* pipeline_of(const KernelVariant& variant, const Devic
   if (!pipeline) {
     // Never destroyed: kernels may run until the process ends.
     static auto& cache = *new PipelineCache;
-    pipeline = cache.get(variant, device);
-    slot.store(pipeline, std::memory_order_release);
+    const auto found = cache.get(variant, device);
+    if (slot.compare_exchange_strong(pipeline, found.get())) pipeline = found->retain();
   }
   return pipeline;
 }
@@ -198,6 +201,12 @@ MTL::Size mtl_size(GridSize size) {
 }
 
 }  // namespace
+
+KernelVariant::~KernelVariant() {
+  for (auto& slot : pipelines) {
+    if (auto* pipeline = slot.load()) pipeline->release();
+  }
+}
 
 void CustomKernel::run(const std::vector<array>& inputs, std::vector<array>& outputs) {
   auto& device = metal::device(stream().device);

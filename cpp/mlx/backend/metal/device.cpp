@@ -3,9 +3,11 @@
 
 #include <sys/stat.h>
 
+#include <memory>
 #include <stdexcept>
 
 #include "mlx/backend/metal/stream_state.h"
+#include "mlx/fork.h"
 
 namespace mlx::core::metal {
 
@@ -48,6 +50,31 @@ StreamState& Device::get_stream(int index) {
     state = std::make_unique<StreamState>(device_.get(), index);
   }
   return *state;
+}
+
+void Device::wait_for_streams(const std::function<void()>& poll) {
+  std::vector<StreamState*> states;
+  {
+    std::lock_guard lock(stream_mutex_);
+    for (auto& [index, state] : streams_) {
+      states.push_back(state.get());
+    }
+  }
+  for (auto* state : states) {
+    std::lock_guard lock(state->mutex);
+    if (state->last) {
+      state->last->waitUntilCompleted(poll);
+    }
+  }
+}
+
+void Device::start_anew() {
+  auto free_again = [](auto& mutex) { std::construct_at(&mutex); };
+  free_again(stream_mutex_);
+  free_again(library_mutex_);
+  for (auto& [index, state] : streams_) {
+    free_again(state->mutex);
+  }
 }
 
 CommandEncoder& Device::get_command_encoder(int index) { return get_stream(index).handle; }
@@ -175,7 +202,11 @@ MTL::ComputePipelineState* Device::get_kernel(const std::string& base_name,
 
 Device& device(mlx::core::Device) {
   // Never destroyed: kernels may still run while the process ends.
-  static Device* device = new Device();
+  static Device* device = [] {
+    auto* created = new Device();
+    watch_forks();
+    return created;
+  }();
   return *device;
 }
 

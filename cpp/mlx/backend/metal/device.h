@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -53,6 +54,10 @@ class Device {
     get_command_encoder(index).add_temporaries(std::move(arrays));
   }
   StreamState& get_stream(int index);
+  // Until what was committed has run; calls `poll`, unless it is empty, meanwhile.
+  void wait_for_streams(const std::function<void()>& poll);
+  // In the child of a fork: no thread has a lock.
+  void start_anew();
 
   // Loads NAME.metallib (or a library made from source) once; later calls find it by name. Two
   // packages may give libraries of different folders the same name: it means the last one

@@ -19,11 +19,11 @@ bool is_available() {
 }
 
 const std::unordered_map<std::string, std::variant<std::string, size_t>>& device_info() {
-  static auto info = [] {
+  static auto& info = *[] {  // never destroyed
     auto* mtl = device().mtl_device();
     size_t memory =
         static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
-    return std::unordered_map<std::string, std::variant<std::string, size_t>>{
+    return new std::unordered_map<std::string, std::variant<std::string, size_t>>{
         {"architecture", device().get_architecture()},
         {"device_name", std::string(mtl->name()->utf8String())},
         {"memory_size", memory},

@@ -1,9 +1,7 @@
 // Whether Metal kernels run here, and on what.
 #pragma once
 
-#include <string>
-#include <unordered_map>
-#include <variant>
+#include "mlx/standard_headers.h"
 
 namespace mlx::core::metal {
 

@@ -17,7 +17,8 @@ std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 
 // The dtype of a scalar type of MSL; nullopt for vectors, structures and unknown types.
 std::optional<Dtype> dtype_of(const std::string& element_type) {
-  static const std::map<std::string, Dtype> types = {
+  static const auto& types = *new std::map<std::string, Dtype>{
+      // never destroyed
       {"bool", bool_},    {"char", int8},    {"uchar", uint8},   {"short", int16},
       {"ushort", uint16}, {"int", int32},    {"uint", uint32},   {"long", int64},
       {"ulong", uint64},  {"half", float16}, {"float", float32}, {"bfloat", bfloat16},

@@ -34,8 +34,13 @@ struct KernelVariant {
   std::string source;
   KernelMathMode math_mode = KernelMathMode::Safe;
   std::vector<Slot> slots;
-  // Set by the first evaluation on each kind of device.
+  // Set by the first evaluation on each kind of device, and held until the variant goes.
   mutable std::atomic<MTL::ComputePipelineState*> pipelines[2] = {};
+
+  KernelVariant() = default;
+  ~KernelVariant();
+  KernelVariant(const KernelVariant&) = delete;
+  KernelVariant& operator=(const KernelVariant&) = delete;
 };
 
 // One buffer argument of a kernel, as the compiler sees it.

@@ -122,18 +122,8 @@ std::shared_ptr<const KernelVariant> MetalKernel::make_variant(const std::vector
 
 std::shared_ptr<const KernelVariant> MetalKernel::variant_for(const std::vector<array>& inputs,
                                                               const KernelCall& call) const {
-  std::string key = variant_key(inputs, call);
   std::lock_guard lock(mutex_);
-  auto [it, is_new] = variants_.try_emplace(std::move(key));
-  if (is_new) {
-    try {
-      it->second = make_variant(inputs, call);
-    } catch (...) {
-      variants_.erase(it);
-      throw;
-    }
-  }
-  return it->second;
+  return variants_.get(variant_key(inputs, call), [&] { return make_variant(inputs, call); });
 }
 
 void MetalKernel::check(const std::vector<array>& inputs, const KernelCall& call) const {
@@ -190,7 +180,8 @@ CustomKernelFunction metal_kernel(const std::string& name,
     KernelCall call{
         output_shapes, output_dtypes, grid, threadgroup, std::move(template_args), {}, {}, s};
     if (init_value) call.init_value = static_cast<double>(*init_value);
-    if (verbose) call.print = [](const std::string& text) { std::cout << text << std::endl; };
+    if (verbose)
+      call.print = [](const std::string& text) { std::cout << text << "\n" << std::flush; };
     return (*kernel)(inputs, call);
   };
 }

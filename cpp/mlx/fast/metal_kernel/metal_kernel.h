@@ -5,9 +5,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "mlx/bounded_cache.h"
 #include "mlx/fast/metal_kernel/custom_kernel.h"
 #include "mlx/fast/metal_kernel/signature.h"
 
@@ -56,7 +56,8 @@ class MetalKernel {
   IdentifierSet mentioned_;
 
   mutable std::mutex mutex_;
-  mutable std::unordered_map<std::string, std::shared_ptr<const KernelVariant>> variants_;
+  static constexpr size_t kMostVariants = 64;
+  mutable BoundedCache<std::string, std::shared_ptr<const KernelVariant>> variants_{kMostVariants};
 };
 
 // Prints the source that is compiled, under a heading, and what keeps it from being vector code.

@@ -8,7 +8,8 @@ namespace mlx::core::fast {
 namespace {
 
 const std::set<std::string_view>& keywords() {
-  static const std::set<std::string_view> words = {
+  static const auto& words = *new std::set<std::string_view>{
+      // never destroyed
       "alignas",
       "alignof",
       "and",

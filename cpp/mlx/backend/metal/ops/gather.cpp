@@ -1,6 +1,8 @@
 // Gathers and scatters by index arrays.
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
+#include <string>
 
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/cpu/float64.h"
@@ -17,6 +19,16 @@ constexpr const char* kScatterSlices[] = {"row", "general", "serial"};
 constexpr const char* kScatterOps[] = {"ScatterMax", "ScatterMin", "ScatterSum", "ScatterProd",
                                        "ScatterAssign"};
 
+// Kernels count elements of a slice, and indices, in 32 bits.
+uint32_t checked_count(size_t count, const char* what) {
+  if (count > std::numeric_limits<uint32_t>::max()) {
+    throw std::invalid_argument(
+        "[gather] There are " + std::to_string(count) + " " + what + ": at most " +
+        std::to_string(std::numeric_limits<uint32_t>::max()) + " are possible.");
+  }
+  return static_cast<uint32_t>(count);
+}
+
 SliceParams slice_params(const array& a, const Shape& slice_sizes) {
   SliceParams p{};
   auto [shape, strides] = collapse_contiguous_dims(slice_sizes, a.strides());
@@ -26,12 +38,13 @@ SliceParams slice_params(const array& a, const Shape& slice_sizes) {
                                 " dimensions that are not contiguous.");
   }
   p.ndim = static_cast<int32_t>(shape.size());
-  p.size = 1;
+  size_t size = 1;
   for (int d = 0; d < p.ndim; ++d) {
     p.shape[d] = shape[d];
     p.stride[d] = strides[d];
-    p.size *= shape[d];
+    size *= shape[d];
   }
+  p.size = checked_count(size, "elements in a slice");
   return p;
 }
 
@@ -121,7 +134,7 @@ void run_scatter(int reduce_type, const array& updates, const array& offsets, ar
 // `indices` along one axis as `p` describes it, or offsets into `in`.
 void run_gather(const array& in, const array& indices, array& out, SliceParams p, Stream s) {
   static KernelTable table(3 * 9 * kDtypes);
-  p.count = static_cast<uint32_t>(indices.size());
+  p.count = checked_count(indices.size(), "indices");
   int variant = p.size == 1 ? 0 : is_row(p) ? 1 : 2;
   auto* kernel =
       table.get((variant * 9 + in.itemsize()) * kDtypes + dtype_index(indices.dtype()), [&] {
@@ -211,7 +224,7 @@ MLX_EVAL(Scatter) {
     return cpu::scatter_float64(reduce_type_, updates, offsets, out, slice, s);
   }
   auto p = slice_params(out, slice);
-  p.count = static_cast<uint32_t>(updates.size() / p.size);
+  p.count = checked_count(updates.size() / p.size, "indices");
   bool overlap = std::any_of(axes_.begin(), axes_.end(), [&](int axis) { return slice[axis] > 1; });
   run_scatter(reduce_type_, updates, offsets, out, p, overlap, s);
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <string>
 
 #include "mlx/array.h"
@@ -32,7 +31,7 @@ inline constexpr int kDtypes = 14;
 inline constexpr size_t kLanes = 32;  // threads of a SIMD-group
 
 // The pipelines of one family of kernels, by number. `name` is only called for those not seen
-// before.
+// before. A table is static and never freed: threads may use it until the process ends.
 class KernelTable {
  public:
   explicit KernelTable(size_t size)
@@ -49,7 +48,7 @@ class KernelTable {
   }
 
  private:
-  std::unique_ptr<std::atomic<MTL::ComputePipelineState*>[]> entries_;
+  std::atomic<MTL::ComputePipelineState*>* const entries_;
 };
 
 // Parts of a kernel's name joined by underscores.

@@ -1,0 +1,60 @@
+// What happens around fork().
+#include "mlx/fork.h"
+
+#include <pthread.h>
+
+#include <atomic>
+
+#include "metal/driver.h"
+#include "mlx/backend/metal/device.h"
+#include "mlx/interrupt.h"
+#include "mlx/scheduler.h"
+
+namespace mlx::core {
+
+namespace {
+
+std::atomic<bool> watched{false};
+thread_local int held = 0;  // how often this thread has the lock for a fork
+
+void in_child() {
+  held = 0;
+  scheduler::start_anew();
+  metal::device().start_anew();
+}
+
+}  // namespace
+
+void before_fork() {
+  if (!watched) {
+    return;
+  }
+  wait_unlocked([] {
+    scheduler::mutex().lock();
+    held += 1;
+    try {
+      metal::device().wait_for_streams(WaitPoll::current());
+    } catch (...) {  // an interruption, which ends what is in flight
+      metal::device().wait_for_streams({});
+    }
+  });
+}
+
+void after_fork() {
+  if (held > 0) {
+    held -= 1;
+    scheduler::mutex().unlock();
+  }
+}
+
+void watch_forks() {
+  static const bool once = [] {
+    // The last one registered is the first that is called: nobody holds the allocator's lock then.
+    ::metal::default_driver().allocator();
+    pthread_atfork(&before_fork, &after_fork, &in_child);
+    return true;
+  }();
+  watched = once;
+}
+
+}  // namespace mlx::core
