@@ -1,9 +1,13 @@
 """What all tests share: the marked comparisons with PyTorch, and fixed random numbers."""
 
 import importlib.util
+import os
 
 import numpy as np
 import pytest
+
+# The compiler checks its own work after every step. Processes that tests start do so, too.
+os.environ.setdefault("MLX_VERIFY_IR", "1")
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 

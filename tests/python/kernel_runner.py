@@ -1,6 +1,8 @@
 """Runs a kernel body on NumPy arrays: what the tests of kernels share."""
 
+import os
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import mlx.core as mx
 import numpy as np
@@ -17,6 +19,18 @@ INTEGERS = {
     "ulong": mx.uint64,
 }
 FLOATS = {"half": mx.float16, "bfloat": mx.bfloat16, "float": mx.float32}
+
+# The processors that code is made for; see test_processors.py.
+TARGETS = ["", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
+TARGET = TARGETS.index(os.environ.get("MLX_CPU_TARGET", ""))
+T = TypeVar("T")
+
+
+def share(cases: Sequence[T]) -> list[T]:
+    """All of a table, or, for processors other than the one at hand, another third for each of them:
+    code for all of it would take too long to make."""
+    return list(cases[TARGET - 1 :: 3] if TARGET else cases)
+
 
 CREATION = ("header", "ensure_row_contiguous", "atomic_outputs", "compile_options")
 

@@ -28,6 +28,21 @@ class TestSignature:
         assert "<bfloat16_t, 3, false>" in text
         assert "y[i] = x[i] + x[i];" in text
 
+    @pytest.mark.parametrize(
+        "dtype, name",
+        [(mx.float16, "float16_t"), (mx.bfloat16, "bfloat16_t"), (mx.complex64, "complex64_t")]
+        + [(mx.uint8, "uint8_t"), (mx.int64, "int64_t"), (mx.bool_, "bool")],
+    )
+    def test_names_of_types(self, capsys, dtype: mx.Dtype, name: str):
+        """As the documents print them."""
+        x = mx.zeros(64).astype(dtype)
+        kernel = mx.fast.metal_kernel("same", ["inp"], ["out"], "out[0] = T(inp[0]);")
+        kernel(inputs=[x], **launch(1), **outputs(x), template=[("T", dtype)], verbose=True)
+        text = capsys.readouterr().out
+        assert f"const device {name}* inp [[buffer(0)]]" in text
+        assert f"device {name}* out [[buffer(1)]]" in text and f"<{name}>" in text
+        assert "half" not in text and "bfloat " not in text
+
     def test_silent_by_default(self, capsys):
         x = mx.arange(10, dtype=mx.float32)
         double()(inputs=[x], **launch(10), **outputs(x))

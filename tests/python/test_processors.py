@@ -13,7 +13,13 @@ HERE = Path(__file__).resolve().parent
 METALC = Path(mx.__file__).resolve().parent / "bin" / "metalc"
 SLICE = [
     HERE / "test_metal_kernel.py",
+    HERE / "msl" / "test_atomic_tables.py",
+    HERE / "msl" / "test_comparisons.py",
     HERE / "msl" / "test_conversions.py",
+    HERE / "msl" / "test_guards.py",
+    HERE / "msl" / "test_integer_functions.py",
+    HERE / "msl" / "test_kernel_files.py",
+    HERE / "msl" / "test_lane_types.py",
     HERE / "msl" / "test_simdgroup.py",
     HERE / "msl" / "test_simdgroup_matrix.py",
 ]

@@ -98,6 +98,35 @@ def test_memory_numbers():
     assert mx.metal.get_active_memory() == mx.get_active_memory()
 
 
+def test_the_memory_limit_is_a_guideline():
+    """Beyond it nothing fails, work in flight is waited for, and nothing is kept for reuse."""
+    ones = mx.ones(2**18)
+    mx.eval(ones)
+    before = mx.get_active_memory()
+    old = mx.set_memory_limit(before + 3 * 2**20)
+    try:
+        mx.reset_peak_memory()
+        total = mx.zeros(2**18)
+        for i in range(200):  # each of a megabyte, and none needed for long
+            total = mx.sin(total + ones * i)
+        mx.eval(total)
+        assert mx.get_peak_memory() - before <= 8 * 2**20
+        held = [mx.full((2**18,), float(i)) for i in range(16)]
+        mx.eval(held)
+        assert [a[7].item() for a in held] == list(range(16))
+        assert mx.get_active_memory() - before >= 16 * 2**20
+        assert mx.set_memory_limit(1) == before + 3 * 2**20
+        assert mx.sum(mx.ones((100, 100))).item() == 10000
+        del held, total
+        mx.synchronize()
+        mx.clear_cache()
+        assert mx.set_memory_limit(2**40) == 1
+        with pytest.raises(RuntimeError, match="Unable to allocate"):
+            mx.eval(mx.zeros((2**20, 2**18)))  # more than the machine has
+    finally:
+        mx.set_memory_limit(old)
+
+
 def test_captures_accept_their_path():
     mx.metal.start_capture("trace.gputrace")
     mx.metal.stop_capture()

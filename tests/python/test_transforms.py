@@ -146,6 +146,19 @@ def test_vmap_of_grad():
     close(mx.vmap(mx.grad(lambda a: (a * a).sum()))(x), 2 * np.arange(6).reshape(2, 3))
 
 
+def test_vmap_of_slices_with_starts_of_their_own():
+    """As without vmap: negative starts count from the end, and all leave room for the slice."""
+    x, update = mx.arange(30).reshape(3, 10), mx.full((3, 2), -1)
+    for dtype in (mx.int32, mx.int64, mx.int8):
+        starts = mx.array([[0], [-3], [-20], [9], [7], [-1]], dtype)
+        mapped = mx.vmap(lambda s: mx.slice(x, s, (1,), (3, 2)))(starts)
+        expected = mx.stack([mx.slice(x, s, (1,), (3, 2)) for s in starts])
+        assert mx.array_equal(mapped, expected)
+        mapped = mx.vmap(lambda s: mx.slice_update(x, update, s, (1,)))(starts)
+        expected = mx.stack([mx.slice_update(x, update, s, (1,)) for s in starts])
+        assert mx.array_equal(mapped, expected)
+
+
 def test_vmap_errors():
     x = mx.zeros((2, 3))
     with pytest.raises(ValueError, match="out of range"):

@@ -37,6 +37,17 @@ TEST(Graph, TakesOverMemory) {
   EXPECT_TRUE(freed);
 }
 
+TEST(Graph, MemoryThatIsNotTakenOverIsFreed) {
+  int freed = 0;
+  auto count = [&freed](void*) { ++freed; };
+  int memory[1];
+  EXPECT_THROW(array(memory, {-1}, int32, count), std::invalid_argument);
+  EXPECT_EQ(freed, 1);
+  // Where there is nothing to take over, memory is needed: more than there is.
+  EXPECT_THROW(array(nullptr, {1 << 25, 1 << 25}, int32, count), std::runtime_error);
+  EXPECT_EQ(freed, 2);
+}
+
 TEST(Graph, IsLazyAndDetachesAfterEval) {
   array x = sample({4});
   array y = exp(x);

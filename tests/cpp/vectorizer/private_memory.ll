@@ -1,6 +1,6 @@
 ; RUN: private-memory 4
 ; The lanes' copies of an element are neighbours where all accesses have one size; otherwise the
-; copies of the variable follow each other.
+; copies of the variable follow each other, with room for one more on both sides.
 ; CHECK-LABEL: define i32 @one_size
 ; CHECK: %[[ALL:.*]] = alloca [32 x i8], align 64
 ; CHECK: %[[BYTES:.*]] = mul i64 %i, 4
@@ -19,9 +19,10 @@ define i32 @one_size(i32 %lane, i64 %i) {
   ret i32 %value
 }
 ; CHECK-LABEL: define i8 @two_sizes
-; CHECK: %[[ALL:.*]] = alloca [32 x i8], align 64
+; CHECK: %[[ALL:.*]] = alloca [48 x i8], align 64, !simd.copies
 ; CHECK: %[[LANE:.*]] = zext i32 %lane to i64
-; CHECK: %[[BYTES:.*]] = mul i64 %[[LANE]], 8
+; CHECK: %[[COPY:.*]] = add i64 %[[LANE]], 1
+; CHECK: %[[BYTES:.*]] = mul i64 %[[COPY]], 8
 ; CHECK: %[[OWN:.*]] = getelementptr i8, ptr %[[ALL]], i64 %[[BYTES]]
 ; CHECK: %at = getelementptr i32, ptr %[[OWN]], i64 %i
 define i8 @two_sizes(i32 %lane, i64 %i) {

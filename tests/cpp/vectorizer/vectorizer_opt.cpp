@@ -168,7 +168,10 @@ class Passes {
 
   void widen_function(llvm::Function& function, const BodyShapes& shapes) {
     std::string reason;
-    if (widen(function, shapes, target_->getTargetTransformInfo(function), reason))
+    const bool may_give_up = llvm::any_of(module_.functions(), [](const llvm::Function& callee) {
+      return callee.getName().starts_with("simd.together.");
+    });
+    if (widen(function, shapes, may_give_up, target_->getTargetTransformInfo(function), reason))
       function.eraseFromParent();
     else
       llvm::outs() << "; no vector code: " << reason << "\n";

@@ -23,8 +23,7 @@ define void @neighbours(ptr addrspace(1) %out, i32 %lane, i32 %v) {
   ret void
 }
 ; CHECK-LABEL: define internal void @vote.wide
-; CHECK: %[[VOTES:.*]] = and <4 x i1> <i1 true, i1 true, i1 true, i1 true>, %v
-; CHECK: bitcast <4 x i1> %[[VOTES]] to i4
+; CHECK: bitcast <4 x i1> %v to i4
 define void @vote(ptr addrspace(1) %out, i1 %v) {
   %votes = call i64 @__metal_simd_ballot(i1 %v)
   store i64 %votes, ptr addrspace(1) %out

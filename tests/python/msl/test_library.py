@@ -20,7 +20,7 @@ TRAITS = [
     "is_convertible_v<int, float> && is_arithmetic_v<bfloat> && is_pointer_v<device float*>",
     "is_same_v<remove_addrspace_t<device float>, float> && is_void_v<void>",
     "conjunction_v<is_integral<int>, is_signed<int>> && negation_v<is_same<int, uint>>",
-    "is_same_v<common_type_t<int, float>, float> && is_same_v<decltype(declval<float>()), float&&>",
+    "is_same_v<common_type_t<int, float>, float> && is_same_v<common_type_t<char, half, int>, half>",
     "metal::is_same_v<metal::remove_pointer_t<int*>, int> && is_vector_v<float4>",
     "is_same_v<typename bare<device const float>::type, const float>",
     "is_same_v<typename bare<threadgroup float>::type, float> && is_same_v<typename bare<float>::type, float>",

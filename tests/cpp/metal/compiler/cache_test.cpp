@@ -93,6 +93,44 @@ TEST_F(Cache, ProgramsComeBackFromDisk) {
   EXPECT_EQ(compile(source)->functions[0].name, "cached");
 }
 
+// Whatever a program has read may have changed: so may what it has looked for in vain.
+TEST_F(Cache, IncludedFilesMayChange) {
+  const fs::path headers = folder_ / "headers";
+  fs::create_directories(headers);
+  CompileOptions options;
+  options.include_directories = {headers};
+  const auto write = [&](const char* name, const std::string& text) {
+    std::ofstream(headers / name) << text;
+  };
+  const auto bitcode = [&](const std::string& start) {
+    return compile(start + "kernel void k(device int* x) { x[0] = VALUE; }", options)
+        ->functions[0]
+        .bitcode;
+  };
+  write("outer.h", "#include \"inner.h\"\n");
+  for (const char* include : {"#include \"inner.h\"\n", "#include \"outer.h\"\n"}) {
+    write("inner.h", "#define VALUE 1\n");
+    const std::string first = bitcode(include);
+    EXPECT_EQ(bitcode(include), first);
+    write("inner.h", "#define VALUE 2\n");
+    const std::string second = bitcode(include);
+    EXPECT_NE(second, first);
+    EXPECT_EQ(bitcode(include), second);
+    // As long and as old as the one before.
+    const auto time = fs::last_write_time(headers / "inner.h");
+    write("inner.h", "#define VALUE 3\n");
+    fs::last_write_time(headers / "inner.h", time);
+    EXPECT_NE(bitcode(include), second);
+  }
+  const std::string optional =
+      "#if __has_include(\"maybe.h\")\n#include \"maybe.h\"\n#else\n#define VALUE 4\n#endif\n";
+  const std::string without = bitcode(optional);
+  write("maybe.h", "#define VALUE 5\n");
+  EXPECT_NE(bitcode(optional), without);
+  fs::remove(headers / "maybe.h");
+  EXPECT_EQ(bitcode(optional), without);
+}
+
 TEST_F(Cache, ThreadsCompileTogether) {
   std::vector<std::thread> threads;
   std::atomic<int> found{0};

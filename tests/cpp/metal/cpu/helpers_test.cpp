@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "metal/cpu/parallel.h"
 #include "metal/cpu/sanitizers.h"
@@ -71,6 +75,47 @@ TEST(Helpers, StayWhereTheCallerMayUseNoOtherCore) {
   expect_unchanged(before);
   ASSERT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
 }
+
+#ifndef METAL_TSAN  // has threads of its own
+// Who sets the cores of our threads finds them as they were set.
+TEST(Helpers, StayWhereTheUserWantsThem) {
+  work_on_all_cores();
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+  std::vector<cpu_set_t> choices;
+  for (int core = 0; core < CPU_SETSIZE && choices.size() < 2; ++core) {
+    if (!CPU_ISSET(core, &all)) continue;
+    choices.emplace_back();
+    CPU_ZERO(&choices.back());
+    CPU_SET(core, &choices.back());
+  }
+  if (choices.size() < 2) return;  // there is nothing to choose
+  std::vector<pid_t> threads;
+  for (const auto& [thread, cores] : allowed_cores()) {
+    if (thread != gettid()) threads.push_back(thread);
+  }
+  auto set = [&](const cpu_set_t& cores) {
+    for (pid_t thread : threads) sched_setaffinity(thread, sizeof(cores), &cores);
+  };
+  set(choices[0]);
+  std::atomic<bool> ended{false};
+  std::thread mover([&] {
+    while (!ended) move_late_helpers();
+  });
+  for (int i = 0; i < 2000; ++i) {
+    set(choices[i % 2]);
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    for (pid_t thread : threads) {
+      cpu_set_t cores;
+      if (sched_getaffinity(thread, sizeof(cores), &cores) != 0) continue;
+      EXPECT_TRUE(CPU_EQUAL(&cores, &choices[i % 2])) << thread;
+    }
+  }
+  ended = true;
+  mover.join();
+  set(all);
+}
+#endif
 
 }  // namespace
 }  // namespace metal::cpu

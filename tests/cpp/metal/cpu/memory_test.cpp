@@ -97,10 +97,17 @@ TEST(Heap, MemoryLimit) {
   EXPECT_EQ(heap.memory_limit(), 10u << 20);
   void* block = heap.allocate(6 << 20);
   EXPECT_NE(block, nullptr);
-  EXPECT_EQ(heap.allocate(6 << 20), nullptr);
-  EXPECT_EQ(heap.allocate(SIZE_MAX), nullptr);
+  EXPECT_FALSE(heap.over_limit());
+  void* beyond = heap.allocate(6 << 20);  // a guideline only
+  EXPECT_NE(beyond, nullptr);
+  EXPECT_TRUE(heap.over_limit());
   heap.deallocate(block);
-  EXPECT_NE(heap.allocate(6 << 20), nullptr);
+  EXPECT_FALSE(heap.over_limit());
+  EXPECT_LE(heap.statistics().cache, 4u << 20);  // what the limit leaves room for
+  heap.deallocate(beyond);
+  EXPECT_EQ(heap.set_memory_limit(0), 10u << 20);
+  EXPECT_EQ(heap.statistics().cache, 0u);
+  EXPECT_EQ(heap.allocate(SIZE_MAX), nullptr);
 }
 
 TEST(Heap, MarginsCanBeReadAndWritten) {

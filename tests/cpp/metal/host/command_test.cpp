@@ -254,6 +254,38 @@ TEST_F(Commands, NothingOfARefusedBufferRuns) {
   EXPECT_EQ(data[0], 0);
 }
 
+TEST_F(Commands, HandlersThatThrowFailTheirBufferOnly) {
+  Data<int> data(32);
+  auto buffer_with = [&](auto add_handlers) {
+    auto commands = NS::TransferPtr(queue->newCommandBuffer());
+    auto* encoder = commands->computeCommandEncoder();
+    encoder->setComputePipelineState(add.get());
+    encoder->setBuffer(data, 0, 0);
+    encoder->dispatchThreads({32, 1, 1}, {32, 1, 1});
+    add_handlers(commands.get());
+    commands->commit();
+    return commands;
+  };
+  std::atomic<int> later{0};
+  auto before = buffer_with([](auto* commands) {
+    commands->addScheduledHandler([](auto*) { throw std::runtime_error("not now"); });
+  });
+  auto after = buffer_with([&](auto* commands) {
+    commands->addCompletedHandler([](auto*) { throw std::invalid_argument("too late"); });
+    commands->addCompletedHandler([](auto*) { throw 3; });
+    commands->addCompletedHandler([&later](auto*) { ++later; });
+  });
+  auto good = buffer_with([](auto*) {});
+  for (auto& commands : {before, after, good}) commands->waitUntilCompleted();
+  EXPECT_EQ(before->status(), MTL::CommandBufferStatusError);
+  EXPECT_STREQ(before->error()->localizedDescription()->utf8String(), "not now");
+  EXPECT_EQ(after->status(), MTL::CommandBufferStatusError);
+  EXPECT_STREQ(after->error()->localizedDescription()->utf8String(), "too late");
+  EXPECT_EQ(later, 1);
+  EXPECT_EQ(good->status(), MTL::CommandBufferStatusCompleted);
+  EXPECT_EQ(data[31], 2);  // all but the one that was not to start
+}
+
 #ifndef METAL_TSAN  // which follows neither a fork of several threads nor how oneTBB ends
 TEST_F(Commands, WorkInAForkedProcess) {
   Data<int> data(100000);

@@ -80,6 +80,27 @@ TEST_F(LibraryTest, FunctionsAndPipelines) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(x[i], static_cast<float>(99 - i));
 }
 
+TEST_F(LibraryTest, HeadersThatChange) {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("mlx_headers_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  auto options = NS::TransferPtr(MTL::CompileOptions::alloc()->init());
+  options->addIncludeDirectory(string(folder.c_str()));
+  for (int factor : {3, 5, 3, 7}) {
+    std::ofstream(folder / "factor.h") << "constant float factor = " << factor << ";\n";
+    auto library = compile(
+        "#include \"factor.h\"\nkernel void scale(device float* x, uint i "
+        "[[thread_position_in_grid]]) { x[i] *= factor; }",
+        options.get());
+    ASSERT_TRUE(library);
+    Data<float> x(40);
+    for (int i = 0; i < 40; ++i) x[i] = static_cast<float>(i);
+    ASSERT_EQ(run(load(library.get(), "scale").get(), {x}, {40, 1, 1}, {32, 1, 1}), "");
+    for (int i = 0; i < 40; ++i) EXPECT_EQ(x[i], static_cast<float>(factor * i));
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST_F(LibraryTest, FunctionConstants) {
   auto library = compile(kScale);
   ASSERT_TRUE(library);

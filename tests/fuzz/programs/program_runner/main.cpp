@@ -1,0 +1,94 @@
+// Reads programs, compiles each once, runs it in several forms and tells what differs: see
+// README.md.
+#include <cstdio>
+#include <cstdlib>
+
+#include "run_form.h"
+
+namespace metal::fuzz {
+namespace {
+
+constexpr const char* kPrelude = "#include <metal_stdlib>\nusing namespace metal;\n";
+
+// The program's own, with only what its kernel needs.
+std::shared_ptr<Program> pick(const Program& library, const std::string& name) {
+  const FunctionInfo* function = library.find(name);
+  if (!function) throw CompileError("there is no kernel " + name);
+  auto program = std::make_shared<Program>();
+  program->functions.push_back(*function);
+  return program;
+}
+
+std::string source_of(const ProgramRequest& request) { return request.source + "\n"; }
+
+void compile_one(const ProgramRequest& request, std::shared_ptr<Program>& program,
+                 ProgramReply& reply) {
+  try {
+    program = pick(*compile(kPrelude + source_of(request)), request.name);
+  } catch (const std::exception& error) {
+    reply.front_end = error.what();
+  }
+}
+
+// All in one translation unit, which shares the start of the front end; one by one if that fails.
+std::vector<std::shared_ptr<Program>> compile_all(const std::vector<ProgramRequest>& requests,
+                                                  std::vector<ProgramReply>& replies) {
+  std::vector<std::shared_ptr<Program>> programs(requests.size());
+  std::string source = kPrelude;
+  for (const ProgramRequest& request : requests) source += source_of(request);
+  try {
+    const auto library = compile(source);
+    for (size_t i = 0; i < requests.size(); ++i) programs[i] = pick(*library, requests[i].name);
+  } catch (const std::exception&) {
+    for (size_t i = 0; i < requests.size(); ++i) compile_one(requests[i], programs[i], replies[i]);
+  }
+  return programs;
+}
+
+FormReply reply_of(const ProgramRequest& request, const FormResult& result, const char* expected,
+                   const char* got) {
+  FormReply reply{result.outcome, result.message, result.why_scalar};
+  if (reply.outcome != Outcome::Same || !expected) return reply;
+  reply.message = compare(request, expected, got);
+  if (!reply.message.empty()) reply.outcome = Outcome::Differs;
+  return reply;
+}
+
+std::vector<ProgramReply> answer(const Request& request) {
+  std::vector<ProgramReply> replies(request.programs.size());
+  const auto programs = compile_all(request.programs, replies);
+  std::vector<std::unique_ptr<Results>> results;
+  for (const Form& form : request.forms) {
+    results.push_back(std::make_unique<Results>(request.programs));
+    run_form(form, request.programs, programs, *results.back());
+  }
+  for (size_t i = 0; i < replies.size(); ++i) {
+    if (!programs[i]) continue;
+    const bool has_base = (*results[0])[i].outcome == Outcome::Same;
+    for (const auto& form : results) {
+      replies[i].forms.push_back(reply_of(request.programs[i], (*form)[i],
+                                          has_base ? results[0]->buffers(i) : nullptr,
+                                          form->buffers(i)));
+    }
+  }
+  return replies;
+}
+
+}  // namespace
+}  // namespace metal::fuzz
+
+int main() {
+  // Machine code is made anew, and forms are chosen by the processes that run them.
+  setenv("MLX_CACHE_DIR", "", 1);
+  unsetenv("MLX_CPU_REFERENCE");
+  unsetenv("MLX_CPU_TARGET");
+  try {
+    metal::fuzz::Request request;
+    while (metal::fuzz::read_request(request)) {
+      metal::fuzz::write_replies(metal::fuzz::answer(request));
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "program_runner: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,49 @@
+// What a process that runs programs leaves behind in shared memory, even if it ends in the middle.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "messages.h"
+
+namespace metal::fuzz {
+
+// Bytes around every buffer, so that stray stores show.
+inline constexpr uint32_t kFence = 256;
+inline constexpr char kFenceByte = '\x5a';
+
+enum class State : uint32_t { Waits, Runs, Ends };
+
+struct FormResult {
+  State state;
+  Outcome outcome;
+  char message[1024];
+  char why_scalar[256];
+};
+
+// Of one form: a result for every program, and the memory of its buffers.
+class Results {
+ public:
+  explicit Results(const std::vector<ProgramRequest>& programs);
+  ~Results();
+  Results(const Results&) = delete;
+  Results& operator=(const Results&) = delete;
+
+  FormResult& operator[](size_t program) const;
+  char* buffers(size_t program) const { return memory_ + places_[program]; }
+  size_t buffer_bytes(size_t program) const { return places_[program + 1] - places_[program]; }
+
+ private:
+  std::vector<size_t> places_;
+  char* memory_;
+};
+
+// Of a buffer with all that is around it.
+inline size_t memory_of(const BufferRequest& buffer) {
+  return (buffer.offset + buffer.bytes.size() + 2 * kFence + 63) / 64 * 64;
+}
+
+// What differs first; empty if nothing does.
+std::string compare(const ProgramRequest& program, const char* expected, const char* got);
+
+}  // namespace metal::fuzz

@@ -1,0 +1,151 @@
+#include "run_form.h"
+
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+
+#include "metal/cpu/cpu_driver.h"
+
+namespace metal::fuzz {
+namespace {
+
+constexpr double kLaunchSeconds = 10;
+constexpr int kCpuSeconds = 30;    // for one program with its compilation
+constexpr int kWallSeconds = 300;  // if it only sleeps
+
+constexpr const char* kReference = "reference";
+
+template <size_t N>
+void copy_text(char (&to)[N], const std::string& text) {
+  std::strncpy(to, text.c_str(), N - 1);
+}
+
+void choose_form(const Form& form) {
+  if (form == kReference) {
+    setenv("MLX_CPU_REFERENCE", "1", 1);
+  } else {
+    setenv("MLX_CPU_TARGET", form.c_str(), 1);
+  }
+}
+
+// The system ends this process when a program takes too long.
+void restart_clocks() {
+  const itimerval cpu = {{0, 0}, {kCpuSeconds, 0}}, wall = {{0, 0}, {kWallSeconds, 0}};
+  setitimer(ITIMER_PROF, &cpu, nullptr);
+  setitimer(ITIMER_REAL, &wall, nullptr);
+}
+
+// Device memory of one launch.
+class DeviceBuffers {
+ public:
+  DeviceBuffers(const ProgramRequest& request, LaunchParameters& parameters) : request_(request) {
+    for (size_t i = 0; i < request.buffers.size(); ++i) {
+      const BufferRequest& buffer = request.buffers[i];
+      const size_t size = memory_of(buffer), start = kFence + buffer.offset;
+      auto* memory = static_cast<char*>(cpu::cpu_driver().allocator().allocate(size));
+      std::memset(memory, kFenceByte, size);
+      std::memcpy(memory + start, buffer.bytes.data(), buffer.bytes.size());
+      parameters.buffers[i] = memory + start;
+      parameters.buffer_bytes[i] = size - start;
+      memory_.push_back(memory);
+    }
+  }
+  ~DeviceBuffers() {
+    for (char* memory : memory_) cpu::cpu_driver().allocator().deallocate(memory);
+  }
+
+  void copy_to(char* to) const {
+    for (size_t i = 0; i < memory_.size(); ++i) {
+      const size_t size = memory_of(request_.buffers[i]);
+      std::memcpy(to, memory_[i], size);
+      to += size;
+    }
+  }
+
+ private:
+  const ProgramRequest& request_;
+  std::vector<char*> memory_;
+};
+
+void launch(const ProgramRequest& request, const Program& program, char* buffers,
+            FormResult& result) {
+  Driver& driver = cpu::cpu_driver();
+  const auto kernel = driver.load(program, request.name, request.constants);
+  copy_text(result.why_scalar, kernel->why_scalar(request.threadgroup));
+  LaunchParameters parameters;
+  parameters.time_limit = kLaunchSeconds;
+  std::copy_n(request.grid, 3, parameters.threads_per_grid);
+  std::copy_n(request.threadgroup, 3, parameters.threads_per_threadgroup);
+  std::copy(request.threadgroup_memory.begin(), request.threadgroup_memory.end(),
+            parameters.threadgroup_memory);
+  const DeviceBuffers memory(request, parameters);
+  const auto stream = driver.new_stream();
+  stream->launch(*kernel, parameters);
+  stream->wait();
+  memory.copy_to(buffers);
+}
+
+void run_one(const ProgramRequest& request, const Program& program, char* buffers,
+             FormResult& result) {
+  auto failed = [&](Outcome outcome, const std::exception& error) {
+    result.outcome = outcome;
+    copy_text(result.message, error.what());
+  };
+  try {
+    launch(request, program, buffers, result);
+  } catch (const LaunchError& error) {
+    failed(Outcome::LaunchFails, error);
+  } catch (const std::exception& error) {
+    failed(Outcome::CompilerFails, error);
+  }
+}
+
+// In a new process: the programs from this one on.
+[[noreturn]] void run_from(size_t first, const std::vector<ProgramRequest>& requests,
+                           const std::vector<std::shared_ptr<Program>>& programs,
+                           Results& results) {
+  for (size_t i = first; i < requests.size(); ++i) {
+    if (!programs[i]) continue;
+    results[i].state = State::Runs;
+    restart_clocks();
+    run_one(requests[i], *programs[i], results.buffers(i), results[i]);
+    results[i].state = State::Ends;
+  }
+  _exit(0);
+}
+
+void note_end(FormResult& result, int status) {
+  result.state = State::Ends;
+  const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  result.outcome = number == SIGPROF || number == SIGALRM ? Outcome::Hangs : Outcome::Crashes;
+  copy_text(result.message,
+            number ? strsignal(number) : "exit status " + std::to_string(WEXITSTATUS(status)));
+}
+
+}  // namespace
+
+void run_form(const Form& form, const std::vector<ProgramRequest>& requests,
+              const std::vector<std::shared_ptr<Program>>& programs, Results& results) {
+  for (size_t next = 0; next < requests.size();) {
+    const pid_t child = fork();
+    if (child < 0) throw std::runtime_error("no new process");
+    if (child == 0) {
+      choose_form(form);
+      run_from(next, requests, programs, results);
+    }
+    int status;
+    if (waitpid(child, &status, 0) != child) throw std::runtime_error("a process is lost");
+    while (next < requests.size() && (!programs[next] || results[next].state == State::Ends))
+      ++next;
+    if (next == requests.size()) return;
+    if (results[next].state == State::Waits)
+      throw std::runtime_error("a process ended between programs");
+    note_end(results[next++], status);
+  }
+}
+
+}  // namespace metal::fuzz

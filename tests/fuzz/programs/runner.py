@@ -1,0 +1,167 @@
+"""Talks to the program `program_runner`, which compiles and runs kernels in all forms."""
+
+import os
+import struct
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+REFERENCE = "reference"
+PROCESSORS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
+FORMS = (REFERENCE, *PROCESSORS)
+
+ROOT = Path(__file__).resolve().parents[3]
+PROGRAM_RUNNER = ROOT / "build" / "release" / "bin" / "program_runner"
+
+OUTCOMES = ("same", "differs", "launch fails", "compiler fails", "crashes", "hangs")
+COMPARISONS = {"bits": 0, "float": 1, "half": 2, "bfloat": 3}
+
+
+@dataclass
+class Buffer:
+    """What a buffer of a launch holds, and how its elements are compared afterwards."""
+
+    data: bytes
+    comparison: str = "bits"
+    tolerance: float = 0.0
+    offset: int = 0  # bytes from the start of its memory
+
+
+@dataclass
+class Launch:
+    """A kernel with all that it needs to run once."""
+
+    name: str
+    source: str
+    grid: tuple[int, int, int]
+    threadgroup: tuple[int, int, int]
+    buffers: list[Buffer] = field(default_factory=list)
+    threadgroup_memory: list[int] = field(default_factory=list)
+    constants: list[tuple[int, int, int]] = field(default_factory=list)  # index, type, bits
+
+
+@dataclass
+class Result:
+    """What became of a program in one form."""
+
+    outcome: str
+    message: str
+    why_scalar: str
+
+
+@dataclass
+class Reply:
+    """What became of a program: the front end's error, or a result by form."""
+
+    front_end: str
+    results: dict[str, Result]
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """What went wrong, by form."""
+        if self.front_end:
+            return {"front end": self.front_end}
+        return {
+            form: f"{result.outcome}: {result.message}"
+            for form, result in self.results.items()
+            if result.outcome != "same"
+        }
+
+
+def text(value: str | bytes) -> bytes:
+    """A length and bytes."""
+    data = value.encode() if isinstance(value, str) else value
+    return struct.pack("<I", len(data)) + data
+
+
+def pack(launch: Launch) -> bytes:
+    """A launch as `messages.h` has it."""
+    parts = [text(launch.name), text(launch.source)]
+    parts.append(struct.pack("<6I", *launch.grid, *launch.threadgroup))
+    parts.append(struct.pack("<I", len(launch.buffers)))
+    for buffer in launch.buffers:
+        comparison = COMPARISONS[buffer.comparison]
+        parts.append(struct.pack("<IdI", comparison, buffer.tolerance, buffer.offset))
+        parts.append(text(buffer.data))
+    parts.append(struct.pack("<I", len(launch.threadgroup_memory)))
+    parts += [struct.pack("<I", size) for size in launch.threadgroup_memory]
+    parts.append(struct.pack("<I", len(launch.constants)))
+    parts += [struct.pack("<IIQ", *constant) for constant in launch.constants]
+    return b"".join(parts)
+
+
+class Replies:
+    """Reads what the runner answers."""
+
+    def __init__(self, data: bytes):
+        self.data, self.place = data, 0
+
+    def number(self) -> int:
+        (value,) = struct.unpack_from("<I", self.data, self.place)
+        self.place += 4
+        return value
+
+    def text(self) -> str:
+        size = self.number()
+        self.place += size
+        return self.data[self.place - size : self.place].decode(errors="replace")
+
+    def result(self) -> Result:
+        return Result(OUTCOMES[self.number()], self.text(), self.text())
+
+    def reply(self, forms: Sequence[str]) -> Reply:
+        front_end = self.text()
+        count = self.number()
+        return Reply(front_end, {form: self.result() for form in forms[:count]})
+
+
+class Runner:
+    """A running `program_runner`; started again when it has ended."""
+
+    def __init__(self, program: Path = PROGRAM_RUNNER):
+        self.program = program
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> subprocess.Popen[bytes]:
+        if self.process is None or self.process.poll() is not None:
+            self.process = subprocess.Popen(
+                [self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ
+            )
+        return self.process
+
+    def run(self, launches: Sequence[Launch], forms: Sequence[str] = FORMS) -> list[Reply]:
+        """What becomes of each; one after the other where the runner itself does not survive."""
+        body = struct.pack("<I", len(forms)) + b"".join(text(form) for form in forms)
+        body += struct.pack("<I", len(launches)) + b"".join(pack(one) for one in launches)
+        answer = self.ask(text(body))
+        if answer is not None:
+            replies = Replies(answer)
+            return [replies.reply(forms) for _ in launches]
+        if len(launches) == 1:
+            return [Reply("the runner ended", {})]
+        return [reply for one in launches for reply in self.run([one], forms)]
+
+    def ask(self, request: bytes) -> bytes | None:
+        process = self.start()
+        try:
+            process.stdin.write(request)
+            process.stdin.flush()
+            head = process.stdout.read(4)
+            if len(head) == 4:
+                (size,) = struct.unpack("<I", head)
+                answer = process.stdout.read(size)
+                if len(answer) == size:
+                    return answer
+        except BrokenPipeError:
+            pass
+        process.kill()
+        process.wait()
+        self.process = None
+        return None
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.stdin.close()
+            self.process.wait()
+            self.process = None

@@ -1,0 +1,195 @@
+"""What files of kernels hold beside kernels: static members, coherent memory, names of their own."""
+
+import mlx.core as mx
+import numpy as np
+import pytest
+from kernel_runner import run_one
+
+THREADGROUP = 32
+
+
+def run_file(name: str, source: str, *arrays: mx.array, threads: int = THREADGROUP) -> np.ndarray:
+    """Runs a kernel whose last argument is what it writes."""
+    kernel = mx.fast.metal_kernel(name=name, source="#include <metal_stdlib>\n" + source)
+    return np.array(kernel(*arrays, grid=(threads, 1, 1), threadgroup=(THREADGROUP, 1, 1)))
+
+
+def test_static_members_defined_outside_their_class():
+    source = """
+        using namespace metal;
+        template <int M, int R, int S> struct Tiles {};
+        template <> struct Tiles<2, 3, 4> {
+          static constexpr constant int kSize = 4;
+          static constant constexpr const float t[4][8] = {
+            {0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11, 12, 13, 14, 15}, {16}, {24, -25}};
+        };
+        constant constexpr const float Tiles<2, 3, 4>::t[4][8];
+        struct Plain { static constant const uint offset; static constant const float2 scales[2]; };
+        constant const uint Plain::offset = 100;
+        namespace outer { struct Deep { static constant const int n; }; }
+        constant const int outer::Deep::n = 1000;
+        constant const float2 Plain::scales[2] = {float2(1, 2), float2(3, 4)};
+        kernel void members(device float* out, uint i [[thread_position_in_grid]]) {
+          out[i] = Tiles<2, 3, 4>::t[i / 8][i % 8] + Plain::offset + outer::Deep::n +
+                   Plain::scales[i % 2].y * 1e4f + Tiles<2, 3, 4>::kSize * 1e5f;
+        }
+    """
+    got = run_file("members", source, mx.zeros(32))
+    table = np.zeros(32)
+    table[:17] = np.arange(17)
+    table[24:26] = [24, -25]
+    scale = np.where(np.arange(32) % 2, 4, 2) * 1e4
+    np.testing.assert_array_equal(got, table + 1100 + scale + 4e5)
+
+
+def test_coherent_memory_and_fences():
+    """As kernels that wait for another device have it; here the value has come before."""
+    source = """
+        #ifndef __METAL_MEMORY_SCOPE_SYSTEM__
+        #error no fences between devices
+        #endif
+        kernel void waits(volatile coherent(system) device uint* input [[buffer(0)]],
+                          device coherent(device) const uint* same [[buffer(1)]],
+                          device coherent uint* out [[buffer(2)]],
+                          uint i [[thread_position_in_grid]]) {
+          input[i] = input[i];
+          metal::atomic_thread_fence(metal::mem_flags::mem_device, metal::memory_order_seq_cst,
+                                     metal::thread_scope_system);
+          while (true) {
+            if (input[i] >= same[i]) break;
+          }
+          bool coherent = true;
+          out[i] = coherent ? input[i] + 1 : 0;
+        }
+    """
+    x = mx.arange(32).astype(mx.uint32)
+    got = mx.fast.metal_kernel(name="waits", source="#include <metal_stdlib>\n" + source)(
+        x, x, mx.zeros(32, mx.uint32), grid=(32, 1, 1), threadgroup=(32, 1, 1)
+    )
+    np.testing.assert_array_equal(
+        np.array(got[-1] if isinstance(got, (list, tuple)) else got), np.arange(32) + 1
+    )
+
+
+ZEROED = """
+    using namespace metal;
+    struct Pair { float a; int b[3]; };
+    template <typename T, int N> float in_a_function(uint i) {
+      threadgroup T x[N] = {0}, y[N] = {};
+      threadgroup T single = 0;
+      float before = float(x[i % N]) + float(y[i % N]) + float(single);
+      threadgroup_barrier(mem_flags::mem_threadgroup);
+      x[i % N] = y[i % N] = single = T(1);
+      return before;
+    }
+    #define SHARED threadgroup float of_a_macro[4] = {0.0f, 0.e3f, 0x0, 0}
+    kernel void zeroed(device float* out, uint g [[thread_position_in_grid]],
+                       uint i [[thread_position_in_threadgroup]]) {
+      threadgroup float b[32] = {0};
+      threadgroup Pair pair = {0};
+      threadgroup float4 vectors[8] = {};
+      threadgroup bool flag = false;
+      threadgroup half h{0.0h};
+      threadgroup uchar bytes[5] = {0, 0, 0};
+      threadgroup array<int, 3> a = {0};
+      threadgroup atomic_uint count = {0};
+      SHARED;
+      float sum = b[i % 32] + pair.a + pair.b[i % 3] + vectors[i % 8].w + float(flag) + h +
+                  bytes[i % 5] + a[i % 3] + of_a_macro[i % 4] + in_a_function<half, 5>(i) +
+                  in_a_function<int, 64>(i);
+      threadgroup_barrier(mem_flags::mem_threadgroup);
+      b[i % 32] = pair.a = pair.b[i % 3] = vectors[i % 8].w = h = bytes[i % 5] = a[i % 3] = 7;
+      of_a_macro[i % 4] = 7; flag = true;
+      atomic_fetch_add_explicit(&count, 1u, memory_order_relaxed);
+      threadgroup_barrier(mem_flags::mem_threadgroup);
+      out[g] = sum * 1000 + atomic_load_explicit(&count, memory_order_relaxed);
+    }
+"""
+
+
+@pytest.mark.parametrize("threads", [1000, 7])
+def test_threadgroup_memory_that_starts_as_zeros(threads: int):
+    """Each threadgroup leaves something else behind for the next one."""
+    kernel = mx.fast.metal_kernel(name="zeroed", source="#include <metal_stdlib>\n" + ZEROED)
+    got = kernel(mx.zeros(threads), grid=(threads, 1, 1), threadgroup=(48, 1, 1))
+    want = np.full(threads, 48)
+    want[threads // 48 * 48 :] = threads % 48
+    np.testing.assert_array_equal(np.array(got), want)
+
+
+@pytest.mark.parametrize(
+    "declaration, message",
+    [
+        ("float x = 1;", "cannot have an initializer"),
+        ("float x[2] = {0, out[0]};", "cannot have an initializer"),
+        ("float x = 0x1;", "cannot have an initializer"),
+        ("float x = 0.0e0f + 1;", "cannot have an initializer"),
+        ("With x = {};", "of this class cannot have an initializer"),
+    ],
+)
+def test_other_values_of_threadgroup_memory_are_refused(declaration: str, message: str):
+    header = "struct With { int a = 5; };"
+    with pytest.raises(RuntimeError, match=message):
+        run_one(
+            f"threadgroup {declaration} out[0] = 1;",
+            {},
+            {"out": ((1,), mx.float32)},
+            1,
+            header=header,
+        )
+    header = "struct Without { int a; };"
+    body = "threadgroup Without x = {}; out[0] = x.a;"
+    assert run_one(body, {}, {"out": ((1,), mx.float32)}, 1, header=header)[0] == 0
+
+
+# What programs call their constants and functions, and Metal's library has no name for: what C++
+# has in its own library, and what a library like Metal's may be built from.
+PLAIN_NAMES = """
+    forward move declval swap exchange pair tuple get tie apply invoke ref optional variant any_of
+    all_of none_of find count sort copy fill transform accumulate reduce begin end size data empty
+    advance next prev midpoint gcd lcm hash plus minus multiplies divides modulus negate less greater
+    equal_to logical_and bit_and bit_cast byte identity type_identity remove_cvref void_t nullopt
+    function vector string list map set queue stack iterator range span view unique ratio duration
+    low high lower upper left right first second last middle inner outer top bottom near far
+    width height depth rows cols columns channels batch heads stride strides offset offsets shape
+    dim dims ndim index indices lane lanes warp block blocks tile tiles group groups grid thread_id
+    simd quad simd_size simdgroup_size wave value values element elements component components
+    storage bits bits_of float_of raw mask masks magnitude exponent mantissa fraction sign_of sign_bit
+    infinity inf nan epsilon eps pi tau e euler inverse inverted backward is_forward causal masked
+    scale scales scaled bias biases weight weights gamma beta alpha delta theta lambda sigma mu
+    input output in out result results src dst source target from to a b c x y z w r g n m k i j
+    convert converted widen narrow pack unpack packed load store loaded stored add sub mul div mod
+    larger smaller largest smallest least most mean sum prod product total average variance norm
+    is_nan is_inf both either neither two_sum two_product square cube relu gelu silu softmax
+    sigmoid erf erfinv lgamma tgamma expm1 log1p_ hypot cbrt lerp sincosf powi uniform_ normal
+    random seed state key counter round_up round_down ceil_div cdiv align aligned pad padding
+    axis axes order traits detail impl internal helpers utils common base derived text code rest
+    flag flags mode op kind type tag level scope fence barrier lock mutex semaphore ticket
+    vec2 vec3 vec4 mat2 mat3 mat4 dvec ivec uvec color colour texture_size texel image sampler_state
+    half8 float8 int8 uint8 bf16 f16 f32 i8 u8 i16 u16 i32 u32 i64 u64 fp16 fp32 complex complex64
+""".split()
+
+
+@pytest.mark.parametrize("what", ["constants", "function constants", "functions"])
+def test_names_that_are_free(what: str):
+    """Constants, function constants and functions of a program, beside `using namespace metal`."""
+    declarations, uses = "", ""
+    for k, name in enumerate(PLAIN_NAMES):
+        if what == "constants":
+            declarations += f"constant int {name} = {k + 1};"
+            uses += f"+ {name}"
+        elif what == "function constants":
+            declarations += f"constant int {name} [[function_constant({k})]];"
+            uses += f"+ (is_function_constant_defined({name}) ? {name} : {k + 1})"
+        else:
+            declarations += f"inline int {name}(float x) {{ return int(x) + {k}; }}"
+            uses += f"+ {name}(1.0f)"
+    source = f"""
+        using namespace metal;
+        {declarations}
+        kernel void names(device float* values_, uint id [[thread_position_in_grid]]) {{
+          values_[id] = float(0 {uses});
+        }}
+    """
+    got = run_file("names", source, mx.zeros(1), threads=1)
+    assert got[0] == len(PLAIN_NAMES) * (len(PLAIN_NAMES) + 1) // 2
