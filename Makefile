@@ -9,7 +9,7 @@ export PATH := $(VENV)/bin:$(PATH)
 export CCACHE_BASEDIR := $(CURDIR)
 unexport PYTHONPATH
 
-.PHONY: all build tools packages demo test test-cpp test-python test-package bench bench-peers lint format docs asan tsan coverage clean
+.PHONY: all build tools packages demo test test-cpp test-python test-package fuzz bench bench-small bench-peers lint tidy mutate format docs asan tsan coverage clean
 all: build
 
 tools: $(VENV)/.tools
@@ -45,6 +45,13 @@ test-cpp: build
 test-python: build
 	$(PY) -m pytest
 
+# Random programs in all forms of code: see tests/fuzz/programs/README.md.
+PROGRAMS ?= 1000
+SEED ?= 0
+FUZZ := cd tests/fuzz && $(PY) -m programs --jobs $(JOBS) --out $(CURDIR)/build/fuzz --seed $(SEED)
+fuzz: build
+	$(FUZZ) $(if $(MINUTES),--minutes $(MINUTES),--programs $(PROGRAMS))
+
 # The runtimes that benchmarks/kernels.py and core.py compare with.
 bench-peers: $(VENV)/.tools
 	$(PY) -m pip install --quiet --group bench
@@ -54,6 +61,14 @@ bench: build bench-peers
 	$(PY) benchmarks/kernels.py
 	$(PY) benchmarks/core.py
 	$(PY) benchmarks/sparse.py
+
+# Each program once, for whether it works; peers that are not installed are left out.
+bench-small: build
+	$(PY) benchmarks/kernels.py --size small
+	$(PY) benchmarks/core.py --size small
+	$(PY) benchmarks/sparse.py --size small
+	$(PY) benchmarks/launch.py --size small
+	$(PY) benchmarks/seeds.py --size small
 
 test-package: build
 	$(PY) -m pytest -m package
@@ -74,16 +89,35 @@ $(VENV)/.lint: pyproject.toml $(VENV)/.tools
 	$(PY) -m pip install --quiet --group lint
 	@touch $@
 
+# Undefined, not errors, in release builds.
+UNCHECKED := llvm::cast<|llvm_unreachable|cantFail
 CPP_FILES := git ls-files '*.cpp' '*.h' '*.hpp'
 lint: $(VENV)/.lint
 	ruff check .
 	ruff format --check .
 	$(CPP_FILES) | xargs clang-format --dry-run --Werror
+	@! git grep -nE '$(UNCHECKED)' -- cpp/metal ':!*/checked_cast.h' || { echo "use checked_cast or internal_error"; false; }
 
 format: $(VENV)/.lint
 	ruff check --fix .
 	ruff format .
 	$(CPP_FILES) | xargs clang-format -i
+
+# SECONDS bounds it: the next run goes on with what is left.
+SECONDS ?= inf
+tidy: build
+	@tools/install_packages.sh clang-tidy-19
+	$(PY) tools/tidy.py --seconds $(SECONDS) --jobs $(JOBS)
+
+$(VENV)/.mutate: pyproject.toml $(VENV)/.tools
+	$(PY) -m pip install --quiet --group mutate
+	@touch $@
+
+# Small faults in the sources, one at a time: which test notices each. Takes hours.
+COUNT ?= 60
+SEED ?= 1
+mutate: packages $(VENV)/.mutate
+	$(PY) tools/mutate.py --count $(COUNT) --seed $(SEED) --jobs $(JOBS)
 
 $(VENV)/.docs: pyproject.toml $(VENV)/.tools
 	$(PY) -m pip install --quiet --group docs

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import kernel_rows
+from bench.options import add_calls, add_size, calls_of
 
 CHILD = """
 import sys, time
@@ -120,18 +121,20 @@ def loaded(calls: int) -> tuple[float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--processes", type=int, default=5)
-    parser.add_argument("--calls", type=int, default=2000)
+    parser.add_argument("--processes", type=int, help="fresh processes for each line")
+    add_size(parser)
+    add_calls(parser, "launches of a loaded kernel")
     options = parser.parse_args()
+    processes = options.processes or (1 if options.size == "small" else 5)
 
     cold, warm = [], []
-    for _ in range(options.processes):
+    for _ in range(processes):
         with tempfile.TemporaryDirectory() as cache:
             cold.append(child(cache))
             warm.append(child(cache))
     first, second = (statistics.median(column) for column in zip(*cold))
     disk_first, disk_second = (statistics.median(column) for column in zip(*warm))
-    kernel, operation = loaded(options.calls)
+    kernel, operation = loaded(calls_of(options, 2000, small=20))
 
     def line(what: str, seconds: float, unit: str, note: str = "") -> None:
         scale = {"ms": 1e3, "us": 1e6}[unit]
@@ -144,7 +147,7 @@ def main() -> None:
     line("loaded, launch with eval", kernel, "us")
     line("mx.exp of as much, with eval", operation, "us", f"ratio {kernel / operation:.2f}")
     for row in kernel_rows.rows("small"):
-        times = [compilation(row.name) for _ in range(options.processes)]
+        times = [compilation(row.name) for _ in range(processes)]
         kernels = f"{len(row.metal)} kernels" if len(row.metal) > 1 else ""
         line(f"compiled: {row.name}", statistics.median(times), "ms", kernels)
 

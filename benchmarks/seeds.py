@@ -1,9 +1,9 @@
 """Times axpby and grid_sample beside array operations: here, on the published mlx, and PyTorch.
 
-    python benchmarks/seeds.py [--calls 5] [--without-published] [--full]
+    python benchmarks/seeds.py [--size small] [--calls 5] [--without-published] [--full]
 
 The published mlx (its CPU build) is installed into an environment of its own, in
-build/benchmarks/published, when it is first needed. PyTorch is used if it is installed.
+build/benchmarks/published, when it is first needed; the small size does without. PyTorch is used if it is installed.
 """
 
 import argparse
@@ -22,6 +22,7 @@ sys.path[:0] = [
 import compositions as arrays  # noqa: E402
 import grid_sample as example  # noqa: E402
 import mlx.core as mx  # noqa: E402
+from bench.options import add_calls, add_size, calls_of  # noqa: E402
 from mlx_sample_extensions import axpby, grid_sample  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,6 +30,7 @@ PUBLISHED = ROOT / "build" / "benchmarks" / "published"
 # What the documents measured: 8x for the kernel, 40x for its gradient.
 FULL = {"pictures": [8, 1024, 1024, 64], "points": [8, 256, 256]}
 SCALED = {"pictures": [2, 512, 512, 64], "points": [2, 256, 256]}
+SMALL = {"pictures": [1, 64, 64, 16], "points": [1, 32, 32]}
 MEMORY_FOR_FULL = 48 << 30
 
 
@@ -137,30 +139,39 @@ def print_table(columns: dict[str, dict[str, float]], moved: dict[str, int]) -> 
         print(line + f"{size / base / 1e6:>14.1f}")
 
 
+def choose_sizes(options: argparse.Namespace) -> tuple[dict, int]:
+    """Pictures and points, and the elements of the large axpby."""
+    if options.size == "small":
+        return SMALL, 1 << 16
+    memory = mx.metal.device_info()["memory_size"]
+    sizes = FULL if options.full or memory >= MEMORY_FOR_FULL else SCALED
+    return sizes, 1 << 26 if memory >= 8 << 30 else 1 << 24
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--calls", type=int, default=5)
+    add_size(parser)
+    add_calls(parser)
     parser.add_argument("--without-published", action="store_true")
     parser.add_argument("--full", action="store_true", help="the documents' sizes, whatever memory")
     options = parser.parse_args()
 
-    memory = mx.metal.device_info()["memory_size"]
-    sizes = FULL if options.full or memory >= MEMORY_FOR_FULL else SCALED
-    elements = 1 << 26 if memory >= 8 << 30 else 1 << 24
-    arguments = ["--elements", elements, "--calls", options.calls]
+    calls = calls_of(options, 5)
+    sizes, elements = choose_sizes(options)
+    arguments = ["--elements", elements, "--calls", calls]
     arguments += ["--pictures", *sizes["pictures"], "--points", *sizes["points"]]
     arguments = [str(value) for value in arguments]
 
-    times = ours(sizes, elements, options.calls)
+    times = ours(sizes, elements, calls)
     columns = {
         "ours": times,
         "metal_kernel": {k[8:]: v for k, v in times.items() if k.startswith("kernel: ")},
         "array operations": compositions_under(sys.executable, arguments),
     }
-    if not options.without_published:
+    if not options.without_published and (options.size == "full" or PUBLISHED.exists()):
         published = compositions_under(published_python(), arguments)
         columns[f"published mlx {published['version']}"] = published
-    columns["PyTorch"] = torch_times(sizes, elements, options.calls)
+    columns["PyTorch"] = torch_times(sizes, elements, calls)
     print(
         f"axpby: (256, 512) and ({elements},); x {tuple(sizes['pictures'])}, "
         f"grid {(*sizes['points'], 2)}; float32, {os.cpu_count()} cores\n"

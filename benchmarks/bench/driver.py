@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from .machine import Machine
+from .options import add_calls, add_size, calls_of
 from .peers import INSTALL, Peers
 from .row import Row
 
@@ -139,8 +140,8 @@ def main(description: str, module: str, rows, stream: str = "gpu") -> None:
     """`stream` is the device whose stream our side uses unless an option names the other."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--only", action="append", default=[], help="rows whose name has this")
-    parser.add_argument("--size", choices=["small", "full"], default="full")
-    parser.add_argument("--calls", type=int, default=15, help="timed calls of each peer")
+    add_size(parser)
+    add_calls(parser)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--stream", choices=["cpu", "gpu"], default=stream)
     parser.add_argument("--json", action="store_true", help="a line of JSON for each row")
@@ -168,7 +169,7 @@ def main(description: str, module: str, rows, stream: str = "gpu") -> None:
     try:
         for row in chosen:
             machine.measure()
-            result = run_row(row, peers, options.calls)
+            result = run_row(row, peers, calls_of(options, 15))
             results.append(result)
             if options.json:
                 ratios = {p: result.ratio(p) for p in result.medians if p != "ours"}

@@ -155,7 +155,7 @@ if.then.i.guard:                                  ; preds = %entry
 
 if.then.i:                                        ; preds = %if.then.i.guard
   call void @simd.mask(i1 %20)
-  %22 = getelementptr inbounds i8, ptr %0, i64 8
+  %22 = getelementptr i8, ptr %0, i64 8
   %23 = load ptr, ptr %22, align 8, !invariant.load !2
   %out = addrspacecast ptr %23 to ptr addrspace(1)
   %24 = call float @llvm.sqrt.f32(float %16)
@@ -186,59 +186,60 @@ entry:
   %9 = add i32 %8, %x
   %10 = zext i32 %9 to i64
   %11 = getelementptr float, ptr addrspace(1) %2, i64 %10
-  %12 = getelementptr inbounds i8, ptr %0, i64 432
-  %13 = load i64, ptr %12, align 8, !invariant.load !2
-  %14 = mul i64 %13, 4
-  %15 = icmp eq i64 %13, 0
-  %16 = select i1 %15, i64 4096, i64 %14
-  %17 = getelementptr i8, ptr addrspace(1) %11, i64 %16
-  %18 = getelementptr i8, ptr addrspace(1) %17, i64 0
-  call void @llvm.prefetch.p1(ptr addrspace(1) %18, i32 0, i32 3, i32 1), !simd.stream !2
-  %19 = load <16 x float>, ptr addrspace(1) %11, align 4
-  %20 = fcmp ult <16 x float> %19, zeroinitializer
-  %21 = xor <16 x i1> %20, <i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true>
-  %22 = select i1 true, <16 x i1> %21, <16 x i1> zeroinitializer
+  %12 = load ptr, ptr %group, align 8, !invariant.load !2
+  %13 = getelementptr inbounds i8, ptr %12, i64 432
+  %14 = load i64, ptr %13, align 8, !invariant.load !2
+  %15 = mul i64 %14, 4
+  %16 = icmp eq i64 %14, 0
+  %17 = select i1 %16, i64 4096, i64 %15
+  %18 = getelementptr i8, ptr addrspace(1) %11, i64 %17
+  %19 = getelementptr i8, ptr addrspace(1) %18, i64 0
+  call void @llvm.prefetch.p1(ptr addrspace(1) %19, i32 0, i32 3, i32 1), !simd.stream !2
+  %20 = load <16 x float>, ptr addrspace(1) %11, align 4
+  %21 = fcmp ult <16 x float> %20, zeroinitializer
+  %22 = xor <16 x i1> %21, <i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true>
+  %23 = select i1 true, <16 x i1> %22, <16 x i1> zeroinitializer
   br label %if.then.i.guard
 
 if.then.i.guard:                                  ; preds = %entry
-  %23 = bitcast <16 x i1> %22 to i16
-  %24 = icmp ne i16 %23, 0
-  br i1 %24, label %if.then.i, label %if.then.i.done
+  %24 = bitcast <16 x i1> %23 to i16
+  %25 = icmp ne i16 %24, 0
+  br i1 %25, label %if.then.i, label %if.then.i.done
 
 if.then.i:                                        ; preds = %if.then.i.guard
-  %25 = getelementptr i8, ptr %0, i64 8
-  %26 = load ptr, ptr %25, align 8
-  %27 = addrspacecast ptr %26 to ptr addrspace(1)
-  %28 = call <16 x float> @llvm.sqrt.v16f32(<16 x float> %19)
-  %29 = getelementptr float, ptr addrspace(1) %27, i64 %10
-  %30 = bitcast <16 x i1> %22 to i16
-  %31 = icmp eq i16 %30, -1
-  br i1 %31, label %either.yes, label %either.no, !prof !3
+  %26 = getelementptr i8, ptr %0, i64 8
+  %27 = load ptr, ptr %26, align 8, !invariant.load !2
+  %28 = addrspacecast ptr %27 to ptr addrspace(1)
+  %29 = call <16 x float> @llvm.sqrt.v16f32(<16 x float> %20)
+  %30 = getelementptr float, ptr addrspace(1) %28, i64 %10
+  %31 = bitcast <16 x i1> %23 to i16
+  %32 = icmp eq i16 %31, -1
+  br i1 %32, label %either.yes, label %either.no, !prof !3
 
 either.yes:                                       ; preds = %if.then.i
-  %32 = ptrtoint ptr addrspace(1) %29 to i64
-  %33 = and i64 %32, 63
-  %34 = getelementptr inbounds i8, ptr %group, i64 0
-  %35 = load ptr, ptr %34, align 8, !invariant.load !2
-  %36 = getelementptr inbounds i8, ptr %35, i64 424
-  %37 = load i64, ptr %36, align 8, !invariant.load !2
-  %38 = or i64 %33, %37
-  %39 = icmp eq i64 %38, 0
-  br i1 %39, label %either.yes2, label %either.no3, !prof !3
+  %33 = ptrtoint ptr addrspace(1) %30 to i64
+  %34 = and i64 %33, 63
+  %35 = getelementptr inbounds i8, ptr %group, i64 0
+  %36 = load ptr, ptr %35, align 8, !invariant.load !2
+  %37 = getelementptr inbounds i8, ptr %36, i64 424
+  %38 = load i64, ptr %37, align 8, !invariant.load !2
+  %39 = or i64 %34, %38
+  %40 = icmp eq i64 %39, 0
+  br i1 %40, label %either.yes2, label %either.no3, !prof !3
 
 either.yes2:                                      ; preds = %either.yes
-  store <16 x float> %28, ptr addrspace(1) %29, align 64, !nontemporal !4
+  store <16 x float> %29, ptr addrspace(1) %30, align 64, !nontemporal !4
   br label %either.end1
 
 either.no3:                                       ; preds = %either.yes
-  store <16 x float> %28, ptr addrspace(1) %29, align 4
+  store <16 x float> %29, ptr addrspace(1) %30, align 4
   br label %either.end1
 
 either.end1:                                      ; preds = %either.no3, %either.yes2
   br label %either.end
 
 either.no:                                        ; preds = %if.then.i
-  call void @llvm.masked.store.v16f32.p1(<16 x float> %28, ptr addrspace(1) %29, i32 4, <16 x i1> %22)
+  call void @llvm.masked.store.v16f32.p1(<16 x float> %29, ptr addrspace(1) %30, i32 4, <16 x i1> %23)
   br label %either.end
 
 either.end:                                       ; preds = %either.no, %either.end1
@@ -327,7 +328,7 @@ x.loop:                                           ; preds = %x.loop.preheader, %
   br i1 %.not, label %kernel.body.wide.exit, label %if.then.i.i
 
 if.then.i.i:                                      ; preds = %x.loop
-  %38 = load ptr, ptr %27, align 8, !noalias !3
+  %38 = load ptr, ptr %27, align 8, !invariant.load !2, !noalias !3
   %39 = addrspacecast ptr %38 to ptr addrspace(1)
   %40 = call <16 x float> @llvm.sqrt.v16f32(<16 x float> %35)
   %41 = getelementptr float, ptr addrspace(1) %39, i64 %32

@@ -1,0 +1,147 @@
+"""Finds what can be mutated in the bodies of C++ functions: one small fault each."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import tree_sitter_cpp
+from tree_sitter import Language, Node, Parser
+
+COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
+ARITHMETIC = {"+": "-", "-": "+", "*": "+", "<<": ">>", ">>": "<<", "&": "|", "|": "&", "%": "/"}
+CALLS = {"std::min": "std::max", "std::max": "std::min"}
+
+# Messages and checks: what a fault there changes is no result.
+PASSED_OVER = {
+    "throw_statement",
+    "static_assert_declaration",
+    "template_argument_list",
+    "string_literal",
+    "concatenated_string",
+}
+PASSED_OVER_CALLS = ("internal_", "verify", "show", "compiler::verify")
+
+PARSER = Parser(Language(tree_sitter_cpp.language()))
+
+
+@dataclass(frozen=True)
+class Mutation:
+    path: str
+    line: int
+    start: int  # bytes
+    end: int
+    kind: str
+    before: str
+    after: str
+
+    def apply(self, source: bytes) -> bytes:
+        assert source[self.start : self.end].decode() == self.before
+        return source[: self.start] + self.after.encode() + source[self.end :]
+
+
+def text_of(node: Node) -> str:
+    return node.text.decode()
+
+
+def changed_number(text: str) -> str | None:
+    """Another integer, in the same spelling; none for floats."""
+    digits = text.rstrip("uUlL")
+    try:
+        number = int(digits, 0)
+    except ValueError:
+        return None
+    return str(1 - number if number < 2 else number + 1) + text[len(digits) :]
+
+
+def is_pointer_star(node: Node) -> bool:
+    """Whether this "multiplication" may be a declaration: `a * b;`."""
+    return node.parent is not None and node.parent.type == "expression_statement"
+
+
+def mutate_binary(node: Node) -> Iterator[tuple[str, Node, str]]:
+    operator = node.child_by_field_name("operator")
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if operator is None or left is None or right is None or is_pointer_star(node):
+        return
+    sign = text_of(operator)
+    if sign in COMPARISONS:
+        yield "comparison", operator, COMPARISONS[sign]
+    elif sign in ("&&", "||"):
+        yield "guard", node, text_of(left)
+        yield "guard", node, text_of(right)
+    elif sign in ARITHMETIC:
+        yield "operand", operator, ARITHMETIC[sign]
+    if sign in ("-", "<<", "<"):
+        yield "operand", node, f"{text_of(right)} {sign} {text_of(left)}"
+
+
+def leaves_early(node: Node) -> bool:
+    statement = node.child_by_field_name("consequence")
+    return statement is not None and statement.type in (
+        "return_statement",
+        "continue_statement",
+        "break_statement",
+    )
+
+
+def mutate_node(node: Node) -> Iterator[tuple[str, Node, str]]:
+    if node.type == "binary_expression":
+        yield from mutate_binary(node)
+    elif node.type == "number_literal":
+        if (number := changed_number(text_of(node))) is not None:
+            yield "constant", node, number
+    elif node.type in ("true", "false"):
+        yield "flag", node, "false" if node.type == "true" else "true"
+    elif node.type == "unary_expression" and text_of(node).startswith("!"):
+        yield "flag", node, text_of(node)[1:]
+    elif node.type == "if_statement" and leaves_early(node):
+        # Without the guard, as if it never held; declarations in conditions must stay.
+        condition = node.child_by_field_name("condition")
+        if condition is not None and condition.child_by_field_name("initializer") is None:
+            value = condition.child_by_field_name("value")
+            if value is not None and value.type != "declaration":
+                yield "guard", value, "false"
+    elif node.type == "call_expression":
+        function = node.child_by_field_name("function")
+        if function is not None and text_of(function) in CALLS:
+            yield "operand", function, CALLS[text_of(function)]
+
+
+def is_passed_over(node: Node) -> bool:
+    if node.type in PASSED_OVER:
+        return True
+    return node.type == "call_expression" and text_of(node).startswith(PASSED_OVER_CALLS)
+
+
+def walk(node: Node, in_body: bool) -> Iterator[tuple[str, Node, str]]:
+    if is_passed_over(node):
+        return
+    if in_body:
+        yield from mutate_node(node)
+    for child in node.children:
+        is_body = child.type == "compound_statement" and node.type == "function_definition"
+        yield from walk(child, in_body or is_body)
+
+
+def find_mutations(root: Path, path: str) -> list[Mutation]:
+    tree = PARSER.parse((root / path).read_bytes())
+    return [
+        Mutation(path, node.start_point[0] + 1, node.start_byte, node.end_byte, kind,
+                 text_of(node), after)
+        for kind, node, after in walk(tree.root_node, False)
+    ]  # fmt: skip
+
+
+def choose(mutations: list[Mutation], random_numbers: random.Random) -> Iterator[Mutation]:
+    """All of them in a random order in which every kind has its turn."""
+    by_kind: dict[str, list[Mutation]] = {}
+    for mutation in mutations:
+        by_kind.setdefault(mutation.kind, []).append(mutation)
+    for group in by_kind.values():
+        random_numbers.shuffle(group)
+    while by_kind:
+        for kind in sorted(by_kind):
+            yield by_kind[kind].pop()
+            if not by_kind[kind]:
+                del by_kind[kind]

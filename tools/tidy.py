@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Runs clang-tidy over the C++ sources, and only where anything has changed since it was content.
+
+    make tidy [SECONDS=600]
+
+What counts is the content of a source and of the project's headers that it includes. Sources that
+the last commit or the working tree change come first; where time runs out, the next run goes on.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = ROOT / "build" / "release"
+CONTENT = ROOT / "build" / "tidy"  # an empty file for each source without findings, by its key
+FOLDERS = ("cpp/", "mlx_sample_extensions/", "python/src/")
+PROGRAM = shutil.which("clang-tidy-19") or "clang-tidy"
+
+
+def run(*command: str | Path) -> subprocess.CompletedProcess:
+    return subprocess.run([str(part) for part in command], cwd=ROOT, text=True, capture_output=True)
+
+
+def sources() -> dict[str, dict]:
+    """The entries of the compilation database that are ours, by source."""
+    entries = json.loads((BUILD / "compile_commands.json").read_text())
+    named = {os.path.relpath(entry["file"], ROOT): entry for entry in entries}
+    return {name: entry for name, entry in sorted(named.items()) if name.startswith(FOLDERS)}
+
+
+def headers() -> dict[str, list[Path]]:
+    """What each object file was compiled from, of this project's own files."""
+    found: dict[str, list[Path]] = {}
+    target = ""
+    for line in run("ninja", "-C", BUILD, "-t", "deps").stdout.splitlines():
+        if line.startswith("    "):
+            path = (BUILD / line.strip()).resolve()
+            if path.is_relative_to(ROOT):
+                found[target].append(path)
+        elif ":" in line:
+            target = line.split(":")[0]
+            found[target] = []
+    return found
+
+
+def content_keys(entries: dict[str, dict]) -> dict[str, str]:
+    """A hash of everything that the findings in a source depend on."""
+    version = run(PROGRAM, "--version").stdout
+    configuration = (ROOT / ".clang-tidy").read_text()
+    of_objects, digests = headers(), {}
+
+    def digest(path: Path) -> str:
+        if path not in digests:
+            digests[path] = hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
+        return digests[path]
+
+    keys = {}
+    for name, entry in entries.items():
+        paths = {ROOT / name, *of_objects.get(entry.get("output", ""), [])}
+        command = entry["command"].replace(str(ROOT), "")
+        parts = [version, configuration, command, *(digest(path) for path in sorted(paths))]
+        keys[name] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return keys
+
+
+def changed() -> set[str]:
+    listed = run("git", "diff", "--name-only", "HEAD~1").stdout.split()
+    return set(listed)
+
+
+def findings(name: str) -> str:
+    done = run(PROGRAM, "-p", BUILD, "--quiet", ROOT / name)
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="start none later")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+
+    CONTENT.mkdir(parents=True, exist_ok=True)
+    keys = content_keys(sources())
+    first = changed()
+    due = [name for name in keys if not (CONTENT / keys[name]).exists()]
+    due.sort(key=lambda name: (name not in first, keys[name]))
+    end = time.monotonic() + options.seconds
+    failed, left = [], 0
+
+    def check(name: str) -> tuple[str, str | None]:
+        return name, findings(name) if time.monotonic() < end else None
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for name, text in pool.map(check, due):
+            if text is None:
+                left += 1
+            elif text:
+                failed.append(name)
+                print(text, flush=True)
+            else:
+                (CONTENT / keys[name]).touch()
+    print(f"clang-tidy: {len(keys)} sources, {len(due) - left} looked at", end="")
+    print(f", {left} left for the next run" if left else "")
+    if failed:
+        sys.exit("findings in " + " ".join(failed))
+
+
+if __name__ == "__main__":
+    main()
