@@ -15,6 +15,7 @@
 #include "clang/Sema/Sema.h"
 #include "clang/Sema/SemaConsumer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "metal/compiler/define_constants.h"
 #include "metal/compiler/invocation.h"
 #include "metal/compiler/language_checks.h"
 #include "metal/compiler/limits.h"
@@ -154,6 +155,7 @@ class EmitAction : public clang::ASTFrontendAction {
     limits_.watch(instance.getPreprocessor());
     std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
     consumers.push_back(check_language(instance.getDiagnostics()));
+    consumers.push_back(define_constants());
     consumers.emplace_back(generator_);
     return with_implicit_members(std::make_unique<clang::MultiplexConsumer>(std::move(consumers)),
                                  limits_);

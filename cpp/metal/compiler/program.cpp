@@ -12,6 +12,7 @@
 #include "metal/compiler/internal_check.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/kernel_form.h"
+#include "metal/compiler/process_end.h"
 #include "metal/compiler/resources.h"
 #include "metal/compiler/specialize.h"
 #include "metal/cpu/code_generator.h"
@@ -140,6 +141,8 @@ bool is_self_contained(const Program& program, std::string_view source) {
 }  // namespace
 
 std::shared_ptr<Program> compile(std::string_view source, const CompileOptions& options) {
+  const InUse in_use;
+  InUse::check();
   const std::string key =
       compiler::cache_key({"msl", compiler::code_version(), compiler::stdlib_fingerprint(),
                            describe_options(options), source});

@@ -9,6 +9,7 @@
 
 #include "metal/compiler/disk_cache.h"
 #include "metal/compiler/guarded_thread.h"
+#include "metal/compiler/process_end.h"
 #include "metal/cpu/code_generator.h"
 #include "metal/cpu/linker.h"
 #include "metal/cpu/lower.h"
@@ -133,6 +134,8 @@ class LoadedKernel : public CpuKernel {
   };
 
   const CpuCode& load(const Variant& variant) const {
+    const InUse in_use;
+    InUse::check();
     const std::string key = key_ + "-" + std::to_string(static_cast<uint32_t>(variant.layout)) +
                             "-" + std::to_string(variant.width) + "-" +
                             std::to_string(variant.row_multiple);
@@ -196,6 +199,8 @@ std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_v
       compiler::cache_key({"cpu", target, function->name, function->bitcode,
                            constants_text(constants), reference ? "reference" : "vector"});
   if (auto kernel = loaded.find(key)) return kernel;
+  const InUse in_use;
+  InUse::check();
   auto kernel = std::make_shared<LoadedKernel>(*function, constants, key, reference);
   loaded.add(key, kernel);
   return kernel;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "metal/compiler/process_end.h"
 #include "metal/host/errors.h"
 #include "metal/host/library.h"
 #include "metal/host/queue.h"
@@ -129,6 +130,7 @@ void CommandBufferObject::execute(Stream& stream, const std::function<void()>& p
 void CommandBufferObject::run_commands(Stream& stream, const std::function<void()>& poll) {
   for (Command& command : commands_) {
     if (poll) poll();
+    InUse::check();
     if (interrupt_count() != interrupts_before_) {
       throw LaunchError(LaunchFault::Interrupted, "[CommandBuffer] Interrupted before its end");
     }

@@ -8,7 +8,6 @@
 #include <cfenv>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -16,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "metal/compiler/process_end.h"
 #include "metal/driver.h"
 #include "metal/host/command_buffer.h"
 #include "metal/spin.h"
@@ -32,24 +32,9 @@ uint32_t fork_count() { return forks.load(); }
 namespace host {
 namespace {
 
-std::atomic<int> executing{0};  // command buffers, on all queues
-
-// Nothing may run any more when the libraries below us are taken down.
-void stop_at_exit() {
-  if (executing.load() == 0) return;
-  interrupt();
-  for (int i = 0; i < 1000 && executing.load() > 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-}
-
 void watch_process() {
   static const bool once = [] {
-    pthread_atfork(nullptr, nullptr, [] {
-      ++forks;
-      executing = 0;
-    });
-    std::atexit(stop_at_exit);
+    pthread_atfork(nullptr, nullptr, [] { ++forks; });
     return true;
   }();
   (void)once;
@@ -110,9 +95,9 @@ struct QueueObject::State {
   // turn.
   struct Turn {
     State& state;
-    explicit Turn(State& s) : state(s) { ++executing; }
+    const InUse in_use{};
+    explicit Turn(State& s) : state(s) {}
     ~Turn() {
-      --executing;
       const std::lock_guard lock(state.mutex);
       state.busy = false;
       if (state.sleeping && !state.pending.empty()) state.changed.notify_one();

@@ -104,10 +104,6 @@ class Checker:
         self.require(node.type == _type_of(node), f"{node} has another type")
         if node.value in "/%" and node.type.is_integer:
             self.require(at.facts.is_nonzero(node.kids[1]), f"{node} may divide by zero")
-        if node.value in ("<<", ">>"):
-            low, high = at.facts.range(node.kids[1])
-            known = low == high  # Clang computes such shifts itself, and leaves some undefined
-            self.require(not known or 0 <= low < node.type.bits, f"{node} shifts too far")
         if node.value == "%":
             self.require(node.type.is_integer, "remainders are of integers")
         if node.value == "/" and node.type.is_float:
