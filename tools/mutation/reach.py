@@ -34,6 +34,8 @@ def cpp_tests(program: str, *arguments: str) -> Stage:
     return Stage((program,), (f"{{build}}/tests/cpp/{program}", *fail_fast, *arguments))
 
 
+# The same programs in all forms of code, and the ones that once differed.
+RANDOM_PROGRAMS = Stage(("program_runner",), (*PYTEST, "tests/python/test_random_programs.py"))
 SLOW = "Compile.SourcesThatExplode*"
 VECTORIZER = "cpp/metal/cpu/vectorizer"
 
@@ -48,10 +50,11 @@ AREAS = (
                 ("ctest", "--test-dir", "{build}", "-R", "^vectorizer", "--output-on-failure"),
             ),
             cpp_tests("metal_tests", f"--gtest_filter=-{SLOW}"),
+            RANDOM_PROGRAMS,
             python_tests("msl"),
             python_tests("kernels", "test_seed_pages.py"),
-            python_tests("test_vector_code_listing.py", "test_processors.py"),
-            python_tests("fuzz"),
+            python_tests("test_vector_code_listing.py", "test_kernels_in_the_wild_numbers.py"),
+            python_tests("test_processors.py"),
         ),
         frozenset(
             f"{VECTORIZER}/{name}.cpp"
@@ -68,7 +71,8 @@ AREAS = (
             python_tests("msl"),
             python_tests("test_ptx.py", "test_kernels_in_the_wild_language.py"),
             cpp_tests("metal_tests", f"--gtest_filter={SLOW}"),
-            python_tests("test_metal_kernel_processes.py", "fuzz"),
+            python_tests("test_metal_kernel_processes.py", "test_code_version.py"),
+            RANDOM_PROGRAMS,
         ),
     ),
     Area(
@@ -82,8 +86,9 @@ AREAS = (
                 "test_dtypes.py", "test_ops_dtypes.py", "test_random.py", "test_errors.py"
             ),
             python_tests("test_metal_kernel.py", "test_numpy_interop.py", "test_streams.py"),
+            python_tests("test_random_views.py", "test_large_extents.py", "test_sharing.py"),
             python_tests("test_ops_accuracy.py", "test_utils.py", "test_registered_trees.py"),
-            python_tests("test_metal_kernel_forms.py", "extensions", "fuzz"),
+            python_tests("test_lifetime.py", "test_metal_kernel_forms.py", "extensions"),
         ),
     ),
 )
