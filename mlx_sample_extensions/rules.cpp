@@ -28,7 +28,7 @@ mx::array in_front(const mx::array& a, int axis, int length, mx::Stream s) {
   }
   auto shape = a.shape();
   shape.insert(shape.begin(), length);
-  return mx::broadcast_to(mx::expand_dims(a, 0, s), std::move(shape), s);
+  return mx::broadcast_to(mx::expand_dims(a, 0, s), shape, s);
 }
 
 mx::array shifted(const mx::array& lines, int step, mx::Stream s) {

@@ -290,7 +290,7 @@ class Gradients {
         case 3:
           pull_narrow<M, 3>(a, packed_.data(), columns_, columns_, d, g, to, gb);
           break;
-        case 4:
+        default:  // of as many as are narrow
           pull_narrow<M, 4>(a, packed_.data(), columns_, columns_, d, g, to, gb);
           break;
       }

@@ -63,7 +63,7 @@ void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
   encoder.add_host_task([parts, count, n_o = n_o_, multiplies = multiplies(), o = row_of(entries.o),
                          a = row_of(entries.a), to = space.data<int32_t>()] {
     if (multiplies) {
-      write_out(order_by_part(parts, o, a, to), to + 2 * (parts.parts + 1), count);
+      write_out(order_by_part(parts, o, a, to), to + size_t{2} * (parts.parts + 1), count);
     } else {
       write_out(order_by_row(count, n_o, o, to), to + n_o + 1, count);
     }
@@ -99,7 +99,8 @@ void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
   encoder.set_input_array(space, 6);
   encoder.set_output_array(sums, 7);
   encoder.set_output_array(out, 8);
-  encoder.dispatch_threadgroups(MTL::Size(bundles * tiles(sizes.m, SPARSE_COLUMNS), parts.parts, 1),
+  const auto columns = static_cast<NS::UInteger>(tiles(sizes.m, SPARSE_COLUMNS));
+  encoder.dispatch_threadgroups(MTL::Size(columns * bundles, parts.parts, 1),
                                 MTL::Size(32, 1, 1));
 }
 

@@ -56,7 +56,7 @@ py::handle tree_classes() {
 }
 
 void init_trees(py::module_& m) {
-  py::class_<ArrayMarker>(m, "_ArrayMarker", py::module_local());
+  const py::class_<ArrayMarker> type(m, "_ArrayMarker", py::module_local());
   tree_classes();
   marker();
 }

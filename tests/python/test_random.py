@@ -18,6 +18,9 @@ def test_keys_decide_the_numbers():
     numbers = [mx.random.normal((4,), key=s).tolist() for s in (x, y, z)]
     assert len({tuple(n) for n in numbers}) == 3
     assert mx.random.split(k).shape == (2, 2)
+    assert mx.random.split(k, 0).shape == (0, 2)
+    with pytest.raises(ValueError, match="number of keys must not be negative"):
+        mx.random.split(k, -1)
 
 
 def test_seed_restarts_the_implicit_sequence():

@@ -14,7 +14,7 @@ namespace {
 uint64_t find_bytes(const uint8_t (&bytes)[64], uint8_t wanted) {
   constexpr uint64_t kOnes = 0x0101010101010101, kLow = 0x7f * kOnes;
   uint64_t found = 0;
-  for (int i = 0; i < 8; ++i) {
+  for (size_t i = 0; i < 8; ++i) {
     uint64_t word;
     std::memcpy(&word, bytes + 8 * i, 8);
     word ^= wanted * kOnes;
@@ -67,9 +67,9 @@ void make_numbers(const Additions& additions) {
   for (uint32_t i = additions.none; i < additions.numbers;) {
     const size_t number = RegionLock::number(additions.place[i]);
     const std::lock_guard lock(RegionLock::get(number));
-    do {
+    for (; i < additions.numbers && RegionLock::number(additions.place[i]) == number; ++i) {
       *additions.place[i] += additions.value[i];
-    } while (++i < additions.numbers && RegionLock::number(additions.place[i]) == number);
+    }
   }
 }
 

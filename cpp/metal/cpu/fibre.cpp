@@ -90,7 +90,7 @@ Fibre::Fibre(size_t stack_size, unsigned colour, Body body, void* owner)
     munmap(memory_, mapped_);
     throw std::bad_alloc();
   }
-  constexpr unsigned kLine = 64, kLinesPerPage = 64, kStep = 5;
+  constexpr size_t kLine = 64, kLinesPerPage = 64, kStep = 5;
   top_ = memory_ + mapped_ - (colour * kStep % kLinesPerPage) * kLine;
   reset();
 }

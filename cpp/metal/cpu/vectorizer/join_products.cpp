@@ -76,7 +76,7 @@ class LaneMatrix {
   void move_to_rows() {
     auto* lanes = checked_cast<llvm::AllocaInst>(memory_[0]);
     llvm::IRBuilder<> b(lanes);
-    rows_ = b.CreateAlloca(llvm::ArrayType::get(b.getInt32Ty(), 2 * kSimdWidth), nullptr, "rows");
+    rows_ = b.CreateAlloca(llvm::ArrayType::get(b.getInt32Ty(), size_t{2} * kSimdWidth), nullptr, "rows");
     checked_cast<llvm::AllocaInst>(rows_)->setAlignment(llvm::Align(64));
     for (const auto& [first, second] : stores_) store_rows(*first, *second);
     for (unsigned element = 0; element < 2; ++element) {

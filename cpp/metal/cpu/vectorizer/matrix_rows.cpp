@@ -115,12 +115,13 @@ RowMemory find_rows(llvm::IRBuilder<>& b, const LaneElements& lanes,
                     llvm::SmallVectorImpl<llvm::LoadInst*>& loads) {
   const Chunk first = chunk_of_lanes(lanes, 0, 0);
   const Place start = place_of(first);
+  constexpr int64_t kSide = 4 * kWord;
   const int64_t pitch = place_of(chunk_of_lanes(lanes, 1, 0)).offset - start.offset;
   for (int row = 0; row < 8; ++row) {
     for (int side = 0; side < 2; ++side) {
       const Place place = place_of(chunk_of_lanes(lanes, row, side));
       if (!place.load || place.root != start.root ||
-          place.offset != start.offset + row * pitch + side * 4 * kWord)
+          place.offset != start.offset + row * pitch + side * kSide)
         return {};
       loads.push_back(place.load);
     }

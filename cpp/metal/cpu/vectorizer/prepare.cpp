@@ -74,7 +74,7 @@ void split_bitcast(llvm::BitCastInst& cast) {
     const unsigned bits = from->getScalarSizeInBits();
     llvm::Type* whole = b.getIntNTy(bits * from->getNumElements());
     Value* packed = llvm::ConstantInt::get(whole, 0);
-    for (unsigned i = 0; i < from->getNumElements(); ++i) {
+    for (uint64_t i = 0; i < from->getNumElements(); ++i) {
       // An element without a value must not spoil the others.
       Value* element = b.CreateFreeze(b.CreateExtractElement(number, i));
       element = b.CreateBitCast(element, b.getIntNTy(bits));
@@ -88,7 +88,7 @@ void split_bitcast(llvm::BitCastInst& cast) {
   if (to) {
     const unsigned bits = to->getScalarSizeInBits();
     result = llvm::PoisonValue::get(to);
-    for (unsigned i = 0; i < to->getNumElements(); ++i) {
+    for (uint64_t i = 0; i < to->getNumElements(); ++i) {
       Value* element = b.CreateTrunc(b.CreateLShr(number, i * bits), b.getIntNTy(bits));
       result = b.CreateInsertElement(result, b.CreateBitCast(element, to->getElementType()), i);
     }

@@ -135,7 +135,7 @@ void run_scatter(int reduce_type, const array& updates, const array& offsets, ar
 void run_gather(const array& in, const array& indices, array& out, SliceParams p, Stream s) {
   static KernelTable table(3 * 9 * kDtypes);
   p.count = checked_count(indices.size(), "indices");
-  int variant = p.size == 1 ? 0 : is_row(p) ? 1 : 2;
+  const size_t variant = p.size == 1 ? 0 : is_row(p) ? 1 : 2;
   auto* kernel =
       table.get((variant * 9 + in.itemsize()) * kDtypes + dtype_index(indices.dtype()), [&] {
         return kernel_name("Gather", kSlices[variant], size_name(in.dtype()),
