@@ -75,9 +75,10 @@ struct LaunchParameters {
   uint32_t threadgroup_memory[kMaxBufferBindings] = {};  // bytes by [[threadgroup(n)]]
   uint32_t threads_per_grid[3] = {1, 1, 1};
   uint32_t threads_per_threadgroup[3] = {1, 1, 1};
-  // Threads so far apart along x read neighbouring memory, and so many of them: see setVisitOrder.
-  uint64_t visit_stride = 0;
-  uint64_t visit_count = 1;
+  // Threads so far apart along x read neighbouring memory, and so many of them: see
+  // setThreadgroupOrder.
+  uint64_t order_stride = 0;
+  uint64_t order_count = 1;
   double time_limit = 0;                           // seconds; 0: none
   uint64_t interrupts_before = interrupt_count();  // an interrupt() since then prevents the launch
 };
@@ -118,6 +119,11 @@ class Driver {
 
 // The driver of the default device.
 Driver& default_driver();
+
+// What kernels become, as text, with function constants that are zero. `form`: "llvm" (kernel
+// form), "llvm-opt" or "asm" (code for this CPU), or "ptx" (for NVIDIA GPUs: `architecture`, sm_80
+// if it is empty). Throws std::invalid_argument for others.
+std::string emit(const Program& program, std::string_view form, std::string_view architecture = "");
 
 // Ends everything in flight on every queue with an error: running launches, and those committed but
 // not yet started. From any thread.

@@ -100,8 +100,7 @@ void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
   encoder.set_output_array(sums, 7);
   encoder.set_output_array(out, 8);
   const auto columns = static_cast<NS::UInteger>(tiles(sizes.m, SPARSE_COLUMNS));
-  encoder.dispatch_threadgroups(MTL::Size(columns * bundles, parts.parts, 1),
-                                MTL::Size(32, 1, 1));
+  encoder.dispatch_threadgroups(MTL::Size(columns * bundles, parts.parts, 1), MTL::Size(32, 1, 1));
 }
 
 }  // namespace mlx_sample

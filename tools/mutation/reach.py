@@ -43,7 +43,7 @@ AREAS = (
     Area(
         "vectorizer",
         4,
-        (f"{VECTORIZER}/*.cpp",),
+        (f"{VECTORIZER}/**/*.cpp",),
         (
             Stage(
                 ("vectorizer_opt",),
@@ -58,7 +58,12 @@ AREAS = (
         ),
         frozenset(
             f"{VECTORIZER}/{name}.cpp"
-            for name in ("fetch_ahead", "fetch_strides", "fetch_streams", "stream_stores")
+            for name in (
+                "prefetch/prefetch_slice",
+                "prefetch/prefetch_strides",
+                "prefetch/prefetch_streams",
+                "memory/nontemporal_stores",
+            )
         ),
     ),
     Area(

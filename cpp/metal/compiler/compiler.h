@@ -107,11 +107,6 @@ std::shared_ptr<Program> compile(std::string_view source, const CompileOptions& 
 // Precompiles a header of the standard library, so that later compilations start from it.
 void precompile(const std::string& header, const std::string& output);
 
-// What kernels become, as text, with function constants that are zero. `form`: "llvm" (kernel
-// form), "llvm-opt" or "asm" (code for this CPU), or "ptx" (for NVIDIA GPUs: `architecture`, sm_80
-// if it is empty). Throws std::invalid_argument for others.
-std::string emit(const Program& program, std::string_view form, std::string_view architecture = "");
-
 // The bytes of a .metallib; load_library throws std::runtime_error for bytes that are none.
 std::string save_library(const Program& program);
 std::shared_ptr<Program> load_library(std::string_view bytes);

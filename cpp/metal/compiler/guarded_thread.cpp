@@ -20,7 +20,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "metal/compiler/compiler.h"
 #include "metal/compiler/internal_check.h"
-#include "metal/cpu/faults.h"
+#include "metal/signals.h"
 
 namespace metal::compiler {
 namespace {
@@ -121,12 +121,22 @@ void on_fatal_error(void*, const char* reason, bool) {
       std::string("error: the kernel is too much for the compiler: ") + reason + "\n")));
 }
 
+// Leaves the work of this thread behind, from a signal handler, if it is the compiler's.
+bool on_crash(int signal, siginfo_t* info, void*) {
+  const bool sent = info->si_code == SI_USER || info->si_code == SI_QUEUE;
+  if (!this_work || (sent && signal != SIGABRT)) return false;
+  // The handler has a stack of its own. What a stack overflow has filled would be much to leave.
+  if (this_work->stack_bytes > kKeptBytes)
+    madvise(this_work->stack, this_work->stack_bytes - kKeptBytes, MADV_DONTNEED);
+  stay_behind(*this_work);
+}
+
 }  // namespace
 
 void prepare_llvm() {
   static std::once_flag once;
   std::call_once(once, [] {
-    cpu::install_fault_handlers();
+    add_signal_handler({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}, on_crash);
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();
@@ -154,14 +164,6 @@ void run_guarded(const std::function<void()>& function) {
 void abandon(std::exception_ptr error) {
   if (!this_work) std::rethrow_exception(error);
   this_work->error = std::move(error);
-  stay_behind(*this_work);
-}
-
-void abandon_after_crash() {
-  if (!this_work) return;
-  // The handler has a stack of its own. What a stack overflow has filled would be much to leave.
-  if (this_work->stack_bytes > kKeptBytes)
-    madvise(this_work->stack, this_work->stack_bytes - kKeptBytes, MADV_DONTNEED);
   stay_behind(*this_work);
 }
 

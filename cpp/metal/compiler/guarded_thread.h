@@ -19,7 +19,4 @@ void run_guarded(const std::function<void()>& work);
 // Throws the error itself where no run_guarded is above.
 [[noreturn]] void abandon(std::exception_ptr error);
 
-// For signal handlers: ends the work if this is a thread of run_guarded, returns if it is not.
-void abandon_after_crash();
-
 }  // namespace metal::compiler

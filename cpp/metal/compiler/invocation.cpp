@@ -1,6 +1,7 @@
 #include "metal/compiler/invocation.h"
 
 #include <stdexcept>
+#include <tuple>
 
 #include "clang/Basic/AddressSpaces.h"
 #include "clang/Basic/Diagnostic.h"
@@ -209,7 +210,7 @@ Invocation kernel_invocation(std::string_view source, const CompileOptions& opti
   auto files =
       llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(visible_files(std::move(roots)));
   if (auto folder = files->getCurrentWorkingDirectory())
-    memory->setCurrentWorkingDirectory(*folder);
+    std::ignore = memory->setCurrentWorkingDirectory(*folder);
   memory->addFile(path, 0, std::move(buffer));
   files->pushOverlay(memory);
   invocation->getFrontendOpts().Inputs.emplace_back(path, clang::InputKind(clang::Language::CXX));

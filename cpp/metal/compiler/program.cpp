@@ -12,11 +12,9 @@
 #include "metal/compiler/internal_check.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/kernel_form.h"
-#include "metal/compiler/process_end.h"
 #include "metal/compiler/resources.h"
 #include "metal/compiler/specialize.h"
-#include "metal/cpu/code_generator.h"
-#include "metal/cuda/code_generator.h"
+#include "metal/process_end.h"
 
 namespace metal {
 namespace compiler {
@@ -159,33 +157,6 @@ std::shared_ptr<Program> compile(std::string_view source, const CompileOptions& 
 
 void precompile(const std::string& header, const std::string& output) {
   compiler::run_guarded([&] { compiler::precompile_header(header, output); });
-}
-
-namespace {
-
-std::string emit_function(const FunctionInfo& function, std::string_view form) {
-  if (form == "llvm-opt" || form == "asm") return cpu::print_code(function, form, {256, 1, 1});
-  if (form != "llvm") {
-    throw std::invalid_argument("--emit " + std::string(form) +
-                                ": expected llvm, llvm-opt, asm or ptx");
-  }
-  llvm::LLVMContext context;
-  return compiler::print_ir(*compiler::read_bitcode(function.bitcode, context));
-}
-
-}  // namespace
-
-std::string emit(const Program& program, std::string_view form, std::string_view architecture) {
-  std::string text;
-  compiler::run_guarded([&] {
-    if (form == "ptx") {
-      text = cuda::print_ptx(program.functions,
-                             architecture.empty() ? cuda::kDefaultArchitecture : architecture);
-      return;
-    }
-    for (const FunctionInfo& function : program.functions) text += emit_function(function, form);
-  });
-  return text;
 }
 
 }  // namespace metal

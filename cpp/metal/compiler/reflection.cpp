@@ -81,7 +81,7 @@ class Reflector {
   }
 
   void visit_function(clang::FunctionDecl* function) {
-    if (function->isDependentContext() || !function->isDefined()) return;
+    if (function->isDependentContext()) return;
     KernelDeclaration kernel;
     bool is_kernel = false;
     for (const Attribute& attribute : attributes(function)) {

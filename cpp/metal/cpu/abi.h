@@ -12,7 +12,7 @@ inline constexpr uint32_t kMaxBuffers = 31;
 // Bytes that can be read on both sides of a threadgroup's memory.
 inline constexpr uint64_t kThreadgroupMargin = 65536;
 // Threads of threadgroups that run as one.
-inline constexpr uint32_t kMaxJoinedThreads = 2048;
+inline constexpr uint32_t kMaxCoarsenedThreads = 2048;
 
 // Constant during one dispatch.
 struct Launch {
@@ -26,7 +26,7 @@ struct Launch {
   // 0 where results are so many that stores should go past the caches; else all bits are set.
   uint64_t keep_stores;
   // Threads from a threadgroup to the one that runs next, where that is not its neighbour; else 0.
-  uint64_t visit_stride;
+  uint64_t order_stride;
 };
 
 // Floats that share a lock while they are added to.
@@ -40,9 +40,9 @@ struct Additions {
   // How many there are, with those at the start of the lists that are none: generated code has them
   // made when the lists are full.
   uint32_t rows;
-  uint32_t numbers;
+  uint32_t scalars;
   float* row[kMost];
-  float* place[kMost];  // of single numbers
+  float* place[kMost];  // of scalars
   float value[kMost];
   alignas(64) float addends[kMost][kRow];
   uint32_t none;  // kMost - 1 where none may wait, else 0
@@ -64,7 +64,7 @@ struct Group {
 // What one call of a compiled kernel covers.
 enum class Granularity : uint32_t { Group, Thread };
 
-// `unit` is 0, or the thread's linear index in its threadgroup.
-using EntryPoint = void (*)(const Group* group, uint32_t unit);
+// `thread` is 0, or the thread's linear index in its threadgroup.
+using EntryPoint = void (*)(const Group* group, uint32_t thread);
 
 }  // namespace metal::cpu

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <string>
 
-#include "metal/cpu/dispatch.h"
-#include "metal/cpu/jit.h"
-#include "metal/cpu/memory.h"
-#include "metal/cpu/monitor.h"
-#include "metal/cpu/system.h"
+#include "metal/cpu/codegen/jit.h"
+#include "metal/cpu/runtime/dispatch.h"
+#include "metal/cpu/runtime/memory.h"
+#include "metal/cpu/runtime/monitor.h"
+#include "metal/cpu/runtime/system.h"
 
 namespace metal::cpu {
 namespace {

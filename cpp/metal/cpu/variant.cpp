@@ -33,7 +33,7 @@ Variant choose_variant(Cooperation cooperation, const uint32_t (&size)[3], uint3
   if (variant.layout == ThreadLayout::Ragged) return variant;
   // Few kinds, as each is compiled by itself.
   const bool units_are_larger = variant.layout == ThreadLayout::Rows;
-  const uint32_t multiples[] = {together_width(variant.width), variant.width};
+  const uint32_t multiples[] = {coherent_width(variant.width), variant.width};
   for (uint32_t multiple : multiples) {
     if (multiple > variant.width && !units_are_larger) continue;
     if (size[0] % multiple != 0 || row % multiple != 0) continue;

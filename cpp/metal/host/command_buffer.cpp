@@ -8,10 +8,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "metal/compiler/process_end.h"
 #include "metal/host/errors.h"
 #include "metal/host/library.h"
 #include "metal/host/queue.h"
+#include "metal/process_end.h"
 #include "metal/spin.h"
 
 namespace metal::host {

@@ -35,7 +35,7 @@ class EncoderObject : public MTL::ComputeCommandEncoder {
   void dispatchThreadgroups(MTL::Size threadgroups, MTL::Size threadgroup) override;
   void memoryBarrier(MTL::BarrierScope) override {}  // dispatches run one after the other
   void endEncoding() override {}
-  void setVisitOrder(NS::UInteger stride, NS::UInteger count) override;
+  void setThreadgroupOrder(NS::UInteger stride, NS::UInteger count) override;
 
  private:
   bool valid_index(NS::UInteger index, const char* what);

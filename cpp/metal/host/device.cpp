@@ -5,14 +5,12 @@
 #include <stdexcept>
 #include <utility>
 
-#include "metal/cpu/cpu_driver.h"
+#include "metal/driver.h"
 #include "metal/host/errors.h"
 #include "metal/host/library.h"
 #include "metal/host/queue.h"
 
 namespace metal {
-
-Driver& default_driver() { return cpu::cpu_driver(); }
 
 namespace host {
 

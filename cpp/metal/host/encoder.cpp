@@ -58,9 +58,9 @@ void EncoderObject::setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger
       static_cast<uint32_t>(length > UINT32_MAX - 15 ? UINT32_MAX - 15 : (length + 15) / 16 * 16);
 }
 
-void EncoderObject::setVisitOrder(NS::UInteger stride, NS::UInteger count) {
-  parameters_.visit_stride = stride;
-  parameters_.visit_count = count;
+void EncoderObject::setThreadgroupOrder(NS::UInteger stride, NS::UInteger count) {
+  parameters_.order_stride = stride;
+  parameters_.order_count = count;
 }
 
 std::string EncoderObject::check_bindings(const Kernel& kernel) const {
@@ -102,7 +102,7 @@ void EncoderObject::dispatchThreads(MTL::Size grid, MTL::Size threadgroup) {
     parameters_.threads_per_threadgroup[i] = static_cast<uint32_t>(group_size[i]);
   }
   commands_->add_launch(*pipeline_, parameters_);
-  setVisitOrder(0, 1);
+  setThreadgroupOrder(0, 1);
 }
 
 void EncoderObject::dispatchThreadgroups(MTL::Size threadgroups, MTL::Size threadgroup) {

@@ -15,9 +15,9 @@
 #include <thread>
 #include <utility>
 
-#include "metal/compiler/process_end.h"
 #include "metal/driver.h"
 #include "metal/host/command_buffer.h"
+#include "metal/process_end.h"
 #include "metal/spin.h"
 
 namespace metal {

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "metal/compiler/compiler.h"
+#include "metal/driver.h"
 
 namespace metal::tools {
 namespace {

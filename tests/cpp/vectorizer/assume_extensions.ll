@@ -1,9 +1,9 @@
-; RUN: assume-together
-; Where the index is known to grow by a step, its extension is thought not to wrap around.
+; RUN: assume-coherent
+; Where the index is known to be strided, its extension is thought not to wrap around.
 ; CHECK-LABEL: define void @kernel.1
-; CHECK: %[[COLUMN:.*]] = call i32 @simd.together.remainder(i32 %x, i32 %size)
+; CHECK: %[[COLUMN:.*]] = call i32 @simd.coherent.remainder(i32 %x, i32 %size)
 ; CHECK: %[[PLACE:.*]] = mul i32 %[[COLUMN]], %stride
-; CHECK: call i64 @simd.together.zext(i32 %[[PLACE]])
+; CHECK: call i64 @simd.coherent.zext(i32 %[[PLACE]])
 define void @kernel(ptr addrspace(1) %out, i32 %x, i32 %size, i32 %stride) {
   %column = urem i32 %x, %size
   %place = mul i32 %column, %stride

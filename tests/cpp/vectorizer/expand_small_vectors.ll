@@ -20,7 +20,7 @@ define half @one(half %x) {
   %sum = fadd half %x, %x
   ret half %sum
 }
-; Vectors of bfloat are chosen, carried and stored as numbers.
+; Vectors of bfloat are selected, carried and stored as integers.
 ; CHECK-LABEL: define void @moves
 ; CHECK: %[[NUMBERS:.*]] = bitcast <16 x bfloat> %x to <16 x i16>
 ; CHECK: %[[CHOSEN:.*]] = select <16 x i1> %which, <16 x i16> %[[NUMBERS]], <16 x i16> zeroinitializer

@@ -1,7 +1,7 @@
 ; RUN: linearize
 ; What was derived behind the branch is forgotten. A block with a division runs only where a lane
 ; wants it, as does a call that is not known to do no harm.
-declare i32 @simd.together.quotient(i32, i32) memory(none)
+declare i32 @simd.coherent.quotient(i32, i32) memory(none)
 declare i32 @llvm.cttz.i32(i32, i1)
 ; CHECK-LABEL: define i32 @flags
 ; CHECK: br i1 %{{.*}}, label %then, label %then.done
@@ -30,12 +30,12 @@ join:
 ; CHECK: br i1 %{{.*}}, label %then, label %then.done
 ; CHECK: then:
 ; CHECK-NEXT: call void @simd.mask(i1
-; CHECK-NEXT: %quotient = call i32 @simd.together.quotient
+; CHECK-NEXT: %quotient = call i32 @simd.coherent.quotient
 define i32 @together(i32 %a, i32 %b, i1 %vary, i1 %active) {
 entry:
   br i1 %vary, label %then, label %join
 then:
-  %quotient = call i32 @simd.together.quotient(i32 %a, i32 %b)
+  %quotient = call i32 @simd.coherent.quotient(i32 %a, i32 %b)
   br label %join
 join:
   %result = phi i32 [ %quotient, %then ], [ 0, %entry ]

@@ -1,24 +1,24 @@
 ; RUN: rows-entry 4
-; Before several units run at once, what the same ones of the next threadgroup will read is fetched. Both become part
+; Before several gangs run at once, what the same ones of the next threadgroup will read is fetched. Both become part
 ; of the loop.
-; CHECK: declare i1 @fetch({{.*}}) #[[INLINE:[0-9]+]]
+; CHECK: declare i1 @prefetch({{.*}}) #[[INLINE:[0-9]+]]
 ; CHECK: declare i1 @far({{.*}}) #[[INLINE]]
-; CHECK-LABEL: define void @kernel_entry(ptr %group, i32 %unit)
+; CHECK-LABEL: define void @kernel_entry(ptr %group, i32 %thread)
 ; CHECK: far.loop:
 ; CHECK: %[[AT:.*]] = getelementptr inbounds i8, ptr %group, i64 48
 ; CHECK-NEXT: %[[NEXT:.*]] = load ptr, ptr %[[AT]]
-; CHECK-NEXT: call i1 @fetch(ptr %[[NEXT]], i32 %far,
+; CHECK-NEXT: call i1 @prefetch(ptr %[[NEXT]], i32 %far,
 ; CHECK: %[[DONE:.*]] = call i1 @far(ptr %group, i32 %far,
 ; CHECK-NEXT: br i1 %[[DONE]], label %next, label %again
-; CHECK-NOT: @fetch
-; CHECK: call i1 @hopeful(ptr %group
+; CHECK-NOT: @prefetch
+; CHECK: call i1 @speculative(ptr %group
 ; CHECK: %[[GENERAL:.*]] = call ptr @metal_cpu_general_code(ptr %group, ptr @kernel_general_slot)
 ; CHECK-NEXT: call void %[[GENERAL]](ptr %group
 ; CHECK: rest.loop:
 ; CHECK: call void @thread(ptr %group
 ; CHECK: attributes #[[INLINE]] = { alwaysinline }
-declare i1 @fetch(ptr, i32, i32, i32, i32, i32, i1)
+declare i1 @prefetch(ptr, i32, i32, i32, i32, i32, i1)
 declare i1 @far(ptr, i32, i32, i32, i32, i32, i1)
-declare i1 @hopeful(ptr, i32, i32, i32, i32, i32, i1)
+declare i1 @speculative(ptr, i32, i32, i32, i32, i32, i1)
 declare void @wide(ptr, i32, i32, i32, i32, i32, i1)
 declare void @thread(ptr, i32, i32, i32, i32, i32, i1)

@@ -1,5 +1,5 @@
 ; RUN: shapes 4
-; How values differ between the lanes of a unit.
+; How values differ between the lanes of a gang.
 ; CHECK: %sum: uniform
 ; CHECK: %double: lane 0 + 0 2 4 6, 3 zero bits
 ; CHECK: %half: lane 0 + 0 0 1 1

@@ -1,19 +1,19 @@
 ; RUN: split-at-barriers 4
-; The code of a unit that waits at a barrier becomes a coroutine; the entry point lets every unit
+; The code of a gang that waits at a barrier becomes a coroutine; the entry point lets every gang
 ; run up to the barrier before the first one goes on.
-; CHECK-LABEL: define internal void @kernel.unit(
-; CHECK: %[[SPILL:.*]] = getelementptr inbounds %kernel.unit.Frame
+; CHECK-LABEL: define internal void @kernel.gang(
+; CHECK: %[[SPILL:.*]] = getelementptr inbounds %kernel.gang.Frame
 ; CHECK: store volatile i32 1, ptr %group
 ; CHECK-NOT: store volatile
 ; CHECK: ret void
 ; CHECK-LABEL: define void @kernel_entry(
-; CHECK: unit.loop:
-; CHECK: call void @kernel.unit(
-; CHECK: br i1 %{{.*}}, label %unit.loop, label %unit.done
-; CHECK: turn:
+; CHECK: gang.loop:
+; CHECK: call void @kernel.gang(
+; CHECK: br i1 %{{.*}}, label %gang.loop, label %gang.done
+; CHECK: phase:
 ; CHECK: next.loop:
-; CHECK: call fastcc void @kernel.unit.resume(
-; CHECK-LABEL: define internal fastcc void @kernel.unit.resume(
+; CHECK: call fastcc void @kernel.gang.resume(
+; CHECK-LABEL: define internal fastcc void @kernel.gang.resume(
 ; CHECK-NOT: store volatile i32 1
 ; CHECK: store volatile i32 2
 declare void @simd.barrier()

@@ -20,27 +20,27 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
-#include "metal/cpu/lower.h"
-#include "metal/cpu/optimizer.h"
-#include "metal/cpu/vectorizer/assume_together.h"
-#include "metal/cpu/vectorizer/block_operations.h"
-#include "metal/cpu/vectorizer/constant_offsets.h"
-#include "metal/cpu/vectorizer/fetch_ahead.h"
-#include "metal/cpu/vectorizer/fetch_streams.h"
-#include "metal/cpu/vectorizer/float_atomics.h"
-#include "metal/cpu/vectorizer/join_products.h"
-#include "metal/cpu/vectorizer/linearize.h"
-#include "metal/cpu/vectorizer/loop_memory.h"
+#include "metal/cpu/codegen/lower.h"
+#include "metal/cpu/codegen/optimizer.h"
+#include "metal/cpu/vectorizer/control/assume_coherent.h"
+#include "metal/cpu/vectorizer/control/linearize.h"
+#include "metal/cpu/vectorizer/control/regions.h"
+#include "metal/cpu/vectorizer/control/split_at_barriers.h"
+#include "metal/cpu/vectorizer/legalize/legalize_masks.h"
+#include "metal/cpu/vectorizer/legalize/select_addresses.h"
+#include "metal/cpu/vectorizer/matrix/join_products.h"
+#include "metal/cpu/vectorizer/matrix/loop_memory.h"
+#include "metal/cpu/vectorizer/memory/block_operations.h"
+#include "metal/cpu/vectorizer/memory/constant_offsets.h"
+#include "metal/cpu/vectorizer/memory/float_atomics.h"
+#include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
+#include "metal/cpu/vectorizer/memory/private_memory.h"
+#include "metal/cpu/vectorizer/memory/unroll_private.h"
+#include "metal/cpu/vectorizer/prefetch/prefetch_slice.h"
+#include "metal/cpu/vectorizer/prefetch/prefetch_streams.h"
 #include "metal/cpu/vectorizer/prepare.h"
-#include "metal/cpu/vectorizer/private_memory.h"
-#include "metal/cpu/vectorizer/regions.h"
-#include "metal/cpu/vectorizer/select_addresses.h"
-#include "metal/cpu/vectorizer/split_at_barriers.h"
-#include "metal/cpu/vectorizer/stream_stores.h"
-#include "metal/cpu/vectorizer/unroll_private.h"
 #include "metal/cpu/vectorizer/wide_entry.h"
-#include "metal/cpu/vectorizer/widen.h"
-#include "metal/cpu/vectorizer/widen_masks.h"
+#include "metal/cpu/vectorizer/widen/widen.h"
 
 namespace {
 
@@ -100,7 +100,7 @@ struct Analyses {
 
 std::string to_text(const Shape& shape) {
   if (shape.is_undefined()) return "undefined";
-  if (shape.is_stepped()) return "stepped";
+  if (shape.is_strided()) return "strided";
   if (shape.is_varying()) return "varying";
   std::string text = "uniform";
   if (!shape.is_uniform()) {
@@ -168,10 +168,10 @@ class Passes {
 
   void widen_function(llvm::Function& function, const BodyShapes& shapes) {
     std::string reason;
-    const bool may_give_up = llvm::any_of(module_.functions(), [](const llvm::Function& callee) {
-      return callee.getName().starts_with("simd.together.");
+    const bool may_bail_out = llvm::any_of(module_.functions(), [](const llvm::Function& callee) {
+      return callee.getName().starts_with("simd.coherent.");
     });
-    if (widen(function, shapes, may_give_up, target_->getTargetTransformInfo(function), reason))
+    if (widen(function, shapes, may_bail_out, target_->getTargetTransformInfo(function), reason))
       function.eraseFromParent();
     else
       llvm::outs() << "; no vector code: " << reason << "\n";
@@ -182,13 +182,13 @@ class Passes {
   std::unique_ptr<llvm::TargetMachine> target_;
   Optimizer optimizer_;
   const std::map<std::string, std::function<void()>> of_modules_ = {
-      {"widen-masks", [this] { widen_masks(module_); }},
+      {"legalize-masks", [this] { legalize_masks(module_); }},
       {"select-addresses", [this] { select_addresses(module_); }},
       {"expand-small-vectors", [this] { expand_small_vectors(module_); }},
-      {"store-halves", [this] { store_halves_as_numbers(module_); }},
+      {"store-halves", [this] { store_halves_as_bits(module_); }},
       {"rows-entry", [this] {
          auto named = [this](const char* name) { return module_.getFunction(name); };
-         make_rows_entry({named("wide"), named("hopeful"), named("far"), named("fetch")},
+         make_rows_entry({named("wide"), named("speculative"), named("far"), named("prefetch")},
                          *named("thread"), width_);
        }}};
   const std::map<std::string, Pass> passes_ = {
@@ -200,7 +200,7 @@ class Passes {
        [this](auto& f, auto&) { layout_private_memory(f, argument(f, "lane"), width_); }},
       {"shapes", [](auto& f, auto& shapes) { print_shapes(f, shapes); }},
       {"regions", [](auto& f, auto& shapes) { print_regions(f, shapes); }},
-      {"stream-stores", [this](auto& f, auto&) { mark_streamed_stores(f, analyses()); }},
+      {"nontemporal-stores", [this](auto& f, auto&) { mark_nontemporal_stores(f, analyses()); }},
       {"defer-additions", [](auto& f, auto&) { mark_deferred_additions(f); }},
       {"linearize",
        [this](auto& f, auto& shapes) {
@@ -210,15 +210,15 @@ class Passes {
       {"widen", [this](auto& f, auto& shapes) { widen_function(f, shapes); }},
       {"loop-memory", [this](auto& f, auto&) { LoopMemoryPass().run(f, analyses()); }},
       {"join-products", [this](auto& f, auto&) { JoinProductsPass().run(f, analyses()); }},
-      {"assume-together", [](auto& f, auto& shapes) { clone_assuming_together(f, shapes); }},
-      {"fetch-ahead",
+      {"assume-coherent", [](auto& f, auto& shapes) { clone_assuming_coherent(f, shapes); }},
+      {"prefetch-slice",
        [this](auto& f, auto&) {
-         if (llvm::Function* fetching = clone_for_fetching(f)) optimizer_.drop_dead_code(*fetching);
+         if (llvm::Function* slice = make_prefetch_slice(f)) optimizer_.drop_dead_code(*slice);
        }},
-      {"fetch-streams", [](auto& f, auto&) { fetch_streams(f); }},
-      {"fetch-strides", [this](auto& f, auto&) { optimizer_.fetch_strides(f); }},
+      {"prefetch-streams", [](auto& f, auto&) { prefetch_streams(f); }},
+      {"prefetch-strides", [this](auto& f, auto&) { optimizer_.prefetch_strides(f); }},
       {"split-at-barriers",
-       [this](auto& f, auto&) { make_turns_entry(f, {ThreadLayout::Full, width_}, optimizer_); }},
+       [this](auto& f, auto&) { make_phases_entry(f, {ThreadLayout::Full, width_}, optimizer_); }},
   };
 };
 

@@ -31,10 +31,10 @@ define void @strided(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %x) {
   store float %value, ptr addrspace(1) %to
   ret void
 }
-; CHECK-LABEL: define internal void @pattern.wide
+; CHECK-LABEL: define internal void @offsets.wide
 ; CHECK: %[[BLOCK:.*]] = load <4 x float>, ptr addrspace(1)
 ; CHECK: shufflevector <4 x float> %[[BLOCK]], <4 x float> poison, <4 x i32> <i32 0, i32 0, i32 1, i32 1>
-define void @pattern(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %lane) {
+define void @offsets(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %lane) {
   %pair = lshr i32 %lane, 1
   %at = getelementptr float, ptr addrspace(1) %in, i32 %pair
   %value = load float, ptr addrspace(1) %at

@@ -16,7 +16,7 @@ define void @block(ptr addrspace(1) %in, i32 %x) {
   ret void
 }
 
-; A stream goes on with the next unit; what all lanes read is none.
+; A stream goes on with the next gang; what all lanes read is none.
 ; CHECK-LABEL: define internal void @stream.wide
 ; CHECK-COUNT-2: call void @llvm.prefetch.p1
 ; CHECK-NOT: prefetch

@@ -106,9 +106,9 @@ class Program:
         for i, array in enumerate(self.shared):
             if declares or not self.is_dynamic or i > 0:
                 lines.append(f"threadgroup {array.type} {array.name}[{array.size}];")
-            if array.value is None:
-                loop = f"for (uint k = tix; k < {array.size}u; k += group_size)"
-                lines.append(f"{loop} {array.name}[k] = {array.type}(k);")
+            # Threads that return early leave their part of what the others fill again as it was.
+            loop = f"for (uint k = tix; k < {array.size}u; k += group_size)"
+            lines.append(f"{loop} {array.name}[k] = {array.type}(k);")
         if self.shared:
             lines.append(BARRIER)
         return "\n".join(lines + lines_of(self.body, 0)) + "\n"

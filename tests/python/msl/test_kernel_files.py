@@ -117,6 +117,22 @@ def test_threadgroup_memory_that_starts_as_zeros(threads: int):
     np.testing.assert_array_equal(np.array(got), want)
 
 
+def test_all_threads_see_zeros_before_any_writes():
+    """Those of one SIMD-group write what those of others were to clear."""
+    source = """#include <metal_stdlib>
+    kernel void mirrored(device uint* out, uint g [[thread_position_in_grid]],
+                         uint i [[thread_position_in_threadgroup]]) {
+      threadgroup uint b[256] = {0};
+      b[255 - i] += i + 1;
+      metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+      out[g] = b[i];
+    }
+    """
+    kernel = mx.fast.metal_kernel(name="mirrored", source=source)
+    got = kernel(mx.zeros(1024, mx.uint32), grid=(1024, 1, 1), threadgroup=(256, 1, 1))
+    np.testing.assert_array_equal(np.array(got).reshape(4, 256), [np.arange(256, 0, -1)] * 4)
+
+
 @pytest.mark.parametrize(
     "declaration, message",
     [

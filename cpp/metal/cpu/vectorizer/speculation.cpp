@@ -8,8 +8,8 @@
 #include "llvm/IR/Operator.h"
 #include "metal/compiler/compiler.h"
 #include "metal/cpu/abi.h"
-#include "metal/cpu/memory.h"
-#include "metal/cpu/vectorizer/buffers.h"
+#include "metal/cpu/runtime/memory.h"
+#include "metal/cpu/vectorizer/memory/buffers.h"
 
 namespace metal::cpu {
 namespace {

@@ -1,6 +1,6 @@
 // The one rule for what vector code may do in lanes that the program keeps out of it.
 //
-// Vector code runs a block for all lanes of a unit as soon as one of them wants it, and short
+// Vector code runs a block for all lanes of a gang as soon as one of them wants it, and short
 // blocks even if none does. In the lanes that a branch keeps out,
 // - nothing may trap, touch memory or have effects: such instructions run under a mask;
 // - what is only true behind the branch does not hold: flags that say that a sum does not wrap

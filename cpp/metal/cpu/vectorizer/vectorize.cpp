@@ -10,23 +10,23 @@
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/verify.h"
-#include "metal/cpu/code_generator.h"
-#include "metal/cpu/lower.h"
-#include "metal/cpu/optimizer.h"
-#include "metal/cpu/vectorizer/assume_together.h"
-#include "metal/cpu/vectorizer/fetch_ahead.h"
-#include "metal/cpu/vectorizer/fetch_streams.h"
-#include "metal/cpu/vectorizer/float_atomics.h"
-#include "metal/cpu/vectorizer/linearize.h"
+#include "metal/cpu/codegen/code_generator.h"
+#include "metal/cpu/codegen/lower.h"
+#include "metal/cpu/codegen/optimizer.h"
+#include "metal/cpu/vectorizer/control/assume_coherent.h"
+#include "metal/cpu/vectorizer/control/linearize.h"
+#include "metal/cpu/vectorizer/control/split_at_barriers.h"
+#include "metal/cpu/vectorizer/legalize/legalize_masks.h"
+#include "metal/cpu/vectorizer/legalize/select_addresses.h"
+#include "metal/cpu/vectorizer/memory/float_atomics.h"
+#include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
+#include "metal/cpu/vectorizer/memory/private_memory.h"
+#include "metal/cpu/vectorizer/prefetch/prefetch_slice.h"
+#include "metal/cpu/vectorizer/prefetch/prefetch_streams.h"
 #include "metal/cpu/vectorizer/prepare.h"
-#include "metal/cpu/vectorizer/private_memory.h"
-#include "metal/cpu/vectorizer/select_addresses.h"
 #include "metal/cpu/vectorizer/speculation.h"
-#include "metal/cpu/vectorizer/split_at_barriers.h"
-#include "metal/cpu/vectorizer/stream_stores.h"
 #include "metal/cpu/vectorizer/wide_entry.h"
-#include "metal/cpu/vectorizer/widen.h"
-#include "metal/cpu/vectorizer/widen_masks.h"
+#include "metal/cpu/vectorizer/widen/widen.h"
 
 namespace metal::cpu {
 namespace {
@@ -60,22 +60,25 @@ class Vectorizer {
   Vectorized run() {
     simplify();
     make_clones();
-    UnitCode code;
+    GangCode code;
     const std::pair<llvm::Function*, llvm::Function**> results[] = {
-        {body_, &code.wide}, {hopeful_, &code.hopeful}, {far_, &code.far}, {fetch_, &code.fetch}};
+        {body_, &code.wide},
+        {speculative_, &code.speculative},
+        {far_, &code.far},
+        {prefetch_slice_, &code.prefetch_slice}};
     for (const auto& [body, wide] : results) {
       if (!body) continue;
-      const bool several = body == far_ || (body == fetch_ && far_);
-      *wide = widen_body(*body, several ? together_width(variant_.width) : variant_.width);
+      const bool several = body == far_ || (body == prefetch_slice_ && far_);
+      *wide = widen_body(*body, several ? coherent_width(variant_.width) : variant_.width);
       if (!*wide) return {reason_};
     }
-    if (code.fetch && !fetches(*code.fetch)) {
-      code.fetch->eraseFromParent();
-      code.fetch = nullptr;
+    if (code.prefetch_slice && !prefetches(*code.prefetch_slice)) {
+      code.prefetch_slice->eraseFromParent();
+      code.prefetch_slice = nullptr;
     }
-    Vectorized result{.fetches = code.fetch != nullptr};
+    Vectorized result{.prefetches = code.prefetch_slice != nullptr};
     make_entry(code);
-    if (code.hopeful) result.general = take_general_code(*code.wide);
+    if (code.speculative) result.general = take_general_code(*code.wide);
     finish();
     return result;
   }
@@ -98,12 +101,12 @@ class Vectorizer {
     undo_guarded_forms(*body_);
     if (!has_barriers_ && peel_index_loops(*body_, shapes_of(variant_), optimizer_.functions()))
       optimizer_.tidy(*body_);
-    mark_streamed_stores(*body_, optimizer_.functions());
+    mark_nontemporal_stores(*body_, optimizer_.functions());
     if (!has_barriers_) mark_deferred_additions(*body_);
     show("simplified body of one thread", *body_);
   }
 
-  // See UnitCode for what they are good for.
+  // See GangCode for what they are good for.
   void make_clones() {
     if (variant_.layout == ThreadLayout::Rows) {
       llvm::ValueToValueMapTy values;
@@ -111,27 +114,27 @@ class Vectorizer {
       lock_float_adds(*rest_);
     }
     if (has_barriers_) return;
-    hopeful_ = clone_assuming_together(*body_, shapes_of(variant_));
+    speculative_ = clone_assuming_coherent(*body_, shapes_of(variant_));
     // Where threads need not be a SIMD-group, more of them may be together.
-    if (hopeful_ && rest_) {
-      far_ = clone_assuming_together(
+    if (speculative_ && rest_) {
+      far_ = clone_assuming_coherent(
           *body_,
-          shapes_of({variant_.layout, together_width(variant_.width), variant_.row_multiple}));
+          shapes_of({variant_.layout, coherent_width(variant_.width), variant_.row_multiple}));
     }
-    fetch_ = clone_for_fetching(far_ ? *far_ : hopeful_ ? *hopeful_ : *body_);
-    if (!fetch_) return;
-    optimizer_.drop_dead_code(*fetch_);
-    if (is_quick(*fetch_)) return;
-    fetch_->eraseFromParent();
-    fetch_ = nullptr;
+    prefetch_slice_ = make_prefetch_slice(far_ ? *far_ : speculative_ ? *speculative_ : *body_);
+    if (!prefetch_slice_) return;
+    optimizer_.drop_dead_code(*prefetch_slice_);
+    if (is_quick(*prefetch_slice_)) return;
+    prefetch_slice_->eraseFromParent();
+    prefetch_slice_ = nullptr;
   }
 
   // Null, and the reason, where there is no vector code. The body goes.
   llvm::Function* widen_body(llvm::Function& body, uint32_t width) {
     const BodyShapes shapes = shapes_of({variant_.layout, width, variant_.row_multiple});
-    if (&body != fetch_) {
-      optimizer_.fetch_strides(body);
-      fetch_streams(body);
+    if (&body != prefetch_slice_) {
+      optimizer_.prefetch_strides(body);
+      prefetch_streams(body);
       show("asks ahead", body);
     }
     PreparePass().run(body, optimizer_.functions());
@@ -141,23 +144,23 @@ class Vectorizer {
     linearize(body, shapes, *body.getArg(kActiveArgument));
     show("linearized", body);
     optimizer_.tidy_linear(body);
-    const bool may_give_up = hopeful_ && &body != body_;
+    const bool may_bail_out = speculative_ && &body != body_;
     llvm::Function* wide =
-        widen(body, shapes, may_give_up, target_.getTargetTransformInfo(body), reason_);
+        widen(body, shapes, may_bail_out, target_.getTargetTransformInfo(body), reason_);
     if (!wide) return nullptr;
     show("widened", *wide);
     body.eraseFromParent();
     return wide;
   }
 
-  void make_entry(const UnitCode& code) {
+  void make_entry(const GangCode& code) {
     if (rest_) {
       make_rows_entry(code, *rest_, variant_.width);
     } else if (has_barriers_) {
       optimizer_.simplify_wide(*code.wide);
-      make_turns_entry(*code.wide, variant_, optimizer_);
+      make_phases_entry(*code.wide, variant_, optimizer_);
     } else {
-      make_all_units_entry(code, variant_);
+      make_all_gangs_entry(code, variant_);
     }
   }
 
@@ -173,9 +176,9 @@ class Vectorizer {
   Optimizer& optimizer_;
   llvm::Function* body_;
   llvm::Function* rest_ = nullptr;  // for single threads
-  llvm::Function* hopeful_ = nullptr;
+  llvm::Function* speculative_ = nullptr;
   llvm::Function* far_ = nullptr;
-  llvm::Function* fetch_ = nullptr;
+  llvm::Function* prefetch_slice_ = nullptr;
   std::string reason_;
   std::string shown_;  // the code after the last step
 };
@@ -191,9 +194,9 @@ void finish_vector_code(llvm::Module& module, llvm::TargetMachine& target, Optim
   if (!features.contains("+avx512fp16") && !features.contains("+fullfp16"))
     expand_small_vectors(module);
   compiler::verify(module, "expand_small_vectors");
-  if (!features.contains("+avx512f")) widen_masks(module);
-  compiler::verify(module, "widen_masks");
-  store_halves_as_numbers(module);
+  if (!features.contains("+avx512f")) legalize_masks(module);
+  compiler::verify(module, "legalize_masks");
+  store_halves_as_bits(module);
 }
 
 Vectorized vectorize(llvm::Function& body, const Variant& variant, bool has_barriers,

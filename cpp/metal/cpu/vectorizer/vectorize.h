@@ -1,9 +1,9 @@
-// From the body of a kernel to vector code for the units of one variant.
+// From the body of a kernel to vector code for the gangs of one variant.
 #pragma once
 
 #include <string>
 
-#include "metal/cpu/lower.h"
+#include "metal/cpu/codegen/lower.h"
 
 namespace metal::cpu {
 
@@ -11,11 +11,11 @@ class Optimizer;
 
 struct Vectorized {
   std::string why_not = {};  // empty where there is vector code; else the module is of no more use
-  bool fetches = false;      // the entry point wants to know Group::next
+  bool prefetches = false;   // the entry point wants to know Group::next
   std::string general = {};  // bitcode of what the entry point calls as GeneralCode, not finished
 };
 
-// Makes the entry point, which runs a whole threadgroup. `has_barriers`: units wait for each other.
+// Makes the entry point, which runs a whole threadgroup. `has_barriers`: gangs wait for each other.
 Vectorized vectorize(llvm::Function& body, const Variant& variant, bool has_barriers,
                      llvm::TargetMachine& target, Optimizer& optimizer);
 

@@ -3,10 +3,10 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/internal_check.h"
-#include "metal/cpu/build_loop.h"
-#include "metal/cpu/code_generator.h"
-#include "metal/cpu/group_access.h"
-#include "metal/cpu/lower.h"
+#include "metal/cpu/codegen/build_loop.h"
+#include "metal/cpu/codegen/code_generator.h"
+#include "metal/cpu/codegen/group_access.h"
+#include "metal/cpu/codegen/lower.h"
 
 namespace metal::cpu {
 namespace {
@@ -21,7 +21,7 @@ struct Threads {
   Value* active;
 };
 
-Value* lane_numbers(llvm::IRBuilder<>& b, uint32_t width) {
+Value* lane_indices(llvm::IRBuilder<>& b, uint32_t width) {
   llvm::SmallVector<llvm::Constant*> lanes;
   for (uint32_t i = 0; i < width; ++i) lanes.push_back(b.getInt32(i));
   return llvm::ConstantVector::get(lanes);
@@ -42,11 +42,11 @@ Value* thread_count(llvm::IRBuilder<>& b, Value* group_pointer) {
   return b.CreateNUWMul(b.CreateNUWMul(group.size(0), group.size(1)), group.size(2));
 }
 
-Threads threads_of_unit(llvm::IRBuilder<>& b, Value* group_pointer, Value* unit,
+Threads threads_of_gang(llvm::IRBuilder<>& b, Value* group_pointer, Value* gang,
                         const Variant& variant) {
   GroupAccess group(b, group_pointer);
   const uint32_t width = variant.width;
-  Value* first = b.CreateNUWMul(unit, b.getInt32(width));
+  Value* first = b.CreateNUWMul(gang, b.getInt32(width));
   Value* size_x = group.size(0);
   Value* size_y = group.size(1);
   if (variant.layout == ThreadLayout::Full) {
@@ -55,7 +55,7 @@ Threads threads_of_unit(llvm::IRBuilder<>& b, Value* group_pointer, Value* unit,
             first, b.getTrue()};
   }
   Value* count = thread_count(b, group_pointer);
-  Value* index = b.CreateNUWAdd(b.CreateVectorSplat(width, first), lane_numbers(b, width));
+  Value* index = b.CreateNUWAdd(b.CreateVectorSplat(width, first), lane_indices(b, width));
   Value* row = quotient(b, index, size_x, width);
   Value* layer = quotient(b, row, size_y, width);
   Value* x = b.CreateSub(index, b.CreateMul(row, b.CreateVectorSplat(width, size_x)));
@@ -67,10 +67,10 @@ llvm::SmallVector<Value*> arguments_of(llvm::IRBuilder<>& b, Value* group, const
   return {group, threads.x, threads.y, threads.z, threads.index, b.getInt32(0), threads.active};
 }
 
-// Code that may give up, and what is to be done then.
-void run_or(llvm::IRBuilder<>& b, llvm::Function& hopeful, llvm::ArrayRef<Value*> arguments,
+// Code that may bail out, and what is to be done then.
+void run_or(llvm::IRBuilder<>& b, llvm::Function& speculative, llvm::ArrayRef<Value*> arguments,
             llvm::function_ref<void()> otherwise) {
-  Value* done = b.CreateCall(&hopeful, arguments);
+  Value* done = b.CreateCall(&speculative, arguments);
   llvm::Function* entry = b.GetInsertBlock()->getParent();
   auto* again = llvm::BasicBlock::Create(entry->getContext(), "again", entry);
   auto* next = llvm::BasicBlock::Create(entry->getContext(), "next", entry);
@@ -92,35 +92,35 @@ void run_general(llvm::IRBuilder<>& b, const llvm::Function& wide,
   b.CreateCall(wide.getFunctionType(), code, arguments);
 }
 
-void run_unit(llvm::IRBuilder<>& b, const UnitCode& code, llvm::ArrayRef<Value*> arguments) {
-  if (code.hopeful) {
-    run_or(b, *code.hopeful, arguments, [&] { run_general(b, *code.wide, arguments); });
+void run_gang(llvm::IRBuilder<>& b, const GangCode& code, llvm::ArrayRef<Value*> arguments) {
+  if (code.speculative) {
+    run_or(b, *code.speculative, arguments, [&] { run_general(b, *code.wide, arguments); });
   } else {
     b.CreateCall(code.wide, arguments);
   }
 }
 
-// What fetches and what runs start alike: as parts of the loop they share what stays the same.
-void inline_in_loop(const UnitCode& code) {
-  if (!code.fetch) return;
-  for (llvm::Function* part : {code.fetch, code.far ? code.far : code.hopeful}) {
+// What prefetches and what runs start alike: as parts of the loop they share what stays the same.
+void inline_in_loop(const GangCode& code) {
+  if (!code.prefetch_slice) return;
+  for (llvm::Function* part : {code.prefetch_slice, code.far ? code.far : code.speculative}) {
     if (part) part->addFnAttr(llvm::Attribute::AlwaysInline);
   }
 }
 
-// What the same unit of the next threadgroup will read: memory is busy with it while this unit
+// What the same gang of the next threadgroup will read: memory is busy with it while this gang
 // computes.
-void fetch_next(llvm::IRBuilder<>& b, const UnitCode& code, llvm::ArrayRef<Value*> arguments) {
-  if (!code.fetch) return;
+void prefetch_next(llvm::IRBuilder<>& b, const GangCode& code, llvm::ArrayRef<Value*> arguments) {
+  if (!code.prefetch_slice) return;
   llvm::SmallVector<Value*> its_arguments(arguments);
   its_arguments[0] = GroupAccess(b, arguments[0]).next();
-  b.CreateCall(code.fetch, its_arguments);
+  b.CreateCall(code.prefetch_slice, its_arguments);
 }
 
-// A threadgroup whose units lie along its rows.
+// A threadgroup whose gangs lie along its rows.
 class RowsBuilder {
  public:
-  RowsBuilder(const UnitCode& code, uint32_t width)
+  RowsBuilder(const GangCode& code, uint32_t width)
       : code_(code),
         width_(width),
         entry_(create_entry(*code.wide)),
@@ -129,13 +129,13 @@ class RowsBuilder {
     for (unsigned i = 0; i < 3; ++i) size_[i] = group.size(i);
     whole_ = round_down(size_[0], width);
     inline_in_loop(code);
-    far_ = code.far ? round_down(size_[0], together_width(width)) : b_.getInt32(0);
+    far_ = code.far ? round_down(size_[0], coherent_width(width)) : b_.getInt32(0);
   }
 
   llvm::Function* build(llvm::Function& body) {
     each_row([&] {
       if (code_.far) run_far();
-      run_units(far_, whole_);
+      run_gangs(far_, whole_);
       build_loop(b_, whole_, size_[0], 1, "rest",
                  [&](Value* x) { b_.CreateCall(&body, arguments(x)); });
     });
@@ -163,29 +163,29 @@ class RowsBuilder {
     return arguments_of(b_, entry_->getArg(0), {x, y_, z_, b_.CreateNUWAdd(row_, x), b_.getTrue()});
   }
 
-  void run_units(Value* start, Value* end) {
+  void run_gangs(Value* start, Value* end) {
     build_loop(b_, start, end, width_, "x", [&](Value* x) {
-      if (!code_.far) fetch_next(b_, code_, arguments(x));
-      run_unit(b_, code_, arguments(x));
+      if (!code_.far) prefetch_next(b_, code_, arguments(x));
+      run_gang(b_, code_, arguments(x));
     });
   }
 
   void run_far() {
-    const uint32_t step = together_width(width_);
+    const uint32_t step = coherent_width(width_);
     build_loop(b_, b_.getInt32(0), far_, step, "far", [&](Value* x) {
-      fetch_next(b_, code_, arguments(x));
+      prefetch_next(b_, code_, arguments(x));
       run_or(b_, *code_.far, arguments(x),
-             [&] { run_units(x, b_.CreateAdd(x, b_.getInt32(step))); });
+             [&] { run_gangs(x, b_.CreateAdd(x, b_.getInt32(step))); });
     });
   }
 
-  const UnitCode& code_;
+  const GangCode& code_;
   const uint32_t width_;
   llvm::Function* entry_;
   llvm::IRBuilder<> b_;
   Value* size_[3];
-  Value* whole_;  // threads of a row that fill units
-  Value* far_;    // and that fill several units at once
+  Value* whole_;  // threads of a row that fill gangs
+  Value* far_;    // and that fill several gangs at once
   Value* y_ = nullptr;
   Value* z_ = nullptr;
   Value* row_ = nullptr;  // index of its first thread
@@ -193,22 +193,22 @@ class RowsBuilder {
 
 }  // namespace
 
-Value* unit_count(llvm::IRBuilder<>& b, Value* group, const Variant& variant) {
+Value* gang_count(llvm::IRBuilder<>& b, Value* group, const Variant& variant) {
   return b.CreateUDiv(b.CreateAdd(thread_count(b, group), b.getInt32(variant.width - 1)),
                       b.getInt32(variant.width));
 }
 
-llvm::SmallVector<Value*> unit_arguments(llvm::IRBuilder<>& b, Value* group, Value* unit,
+llvm::SmallVector<Value*> gang_arguments(llvm::IRBuilder<>& b, Value* group, Value* gang,
                                          const Variant& variant) {
-  return arguments_of(b, group, threads_of_unit(b, group, unit, variant));
+  return arguments_of(b, group, threads_of_gang(b, group, gang, variant));
 }
 
 BodyShapes shapes_of(const Variant& variant) {
   Shape::Offsets lanes(variant.width);
   for (uint32_t i = 0; i < variant.width; ++i) lanes[i] = i;
-  const auto unit_zeros = static_cast<unsigned>(std::countr_zero(variant.width));
+  const auto gang_zeros = static_cast<unsigned>(std::countr_zero(variant.width));
   auto consecutive = [&](unsigned zeros) {
-    return Shape::pattern(lanes, zeros, true, {true, true});
+    return Shape::with_offsets(lanes, zeros, true, {true, true});
   };
   const Shape uniform = Shape::uniform();
   const Shape varying = Shape::varying();
@@ -216,20 +216,20 @@ BodyShapes shapes_of(const Variant& variant) {
   switch (variant.layout) {
     case ThreadLayout::Rows:
       shapes.arguments = {uniform,
-                          consecutive(unit_zeros),
+                          consecutive(gang_zeros),
                           uniform,
                           uniform,
-                          consecutive(variant.row_multiple % variant.width == 0 ? unit_zeros : 0),
+                          consecutive(variant.row_multiple % variant.width == 0 ? gang_zeros : 0),
                           consecutive(32),
                           uniform};
       break;
     case ThreadLayout::Full:
-      shapes.arguments = {uniform, consecutive(unit_zeros), uniform,
-                          uniform, consecutive(unit_zeros), consecutive(32),
+      shapes.arguments = {uniform, consecutive(gang_zeros), uniform,
+                          uniform, consecutive(gang_zeros), consecutive(32),
                           uniform};
       break;
     case ThreadLayout::Ragged:
-      shapes.arguments = {uniform,         varying, varying, varying, consecutive(unit_zeros),
+      shapes.arguments = {uniform,         varying, varying, varying, consecutive(gang_zeros),
                           consecutive(32), varying};
       break;
     case ThreadLayout::Scalar:
@@ -238,20 +238,20 @@ BodyShapes shapes_of(const Variant& variant) {
   return shapes;
 }
 
-llvm::Function* make_rows_entry(const UnitCode& code, llvm::Function& body, uint32_t width) {
+llvm::Function* make_rows_entry(const GangCode& code, llvm::Function& body, uint32_t width) {
   return RowsBuilder(code, width).build(body);
 }
 
-llvm::Function* make_all_units_entry(const UnitCode& code, const Variant& variant) {
+llvm::Function* make_all_gangs_entry(const GangCode& code, const Variant& variant) {
   llvm::Function* entry = create_entry(*code.wide);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(entry->getContext(), "entry", entry));
   Value* group_pointer = entry->getArg(0);
-  Value* units = unit_count(b, group_pointer, variant);
+  Value* gangs = gang_count(b, group_pointer, variant);
   inline_in_loop(code);
-  build_loop(b, b.getInt32(0), units, 1, "unit", [&](Value* unit) {
-    const auto arguments = unit_arguments(b, group_pointer, unit, variant);
-    fetch_next(b, code, arguments);
-    run_unit(b, code, arguments);
+  build_loop(b, b.getInt32(0), gangs, 1, "gang", [&](Value* gang) {
+    const auto arguments = gang_arguments(b, group_pointer, gang, variant);
+    prefetch_next(b, code, arguments);
+    run_gang(b, code, arguments);
   });
   b.CreateRetVoid();
   return entry;

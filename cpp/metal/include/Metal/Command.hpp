@@ -34,7 +34,7 @@ class ComputeCommandEncoder : public NS::Referencing<ComputeCommandEncoder> {
   // Not in metal-cpp. For the next dispatch: each time, `count` threads that are `stride` apart
   // along x read memory side by side. A device that runs few threadgroups at a time then runs
   // theirs one after the other, while that memory is in its caches.
-  virtual void setVisitOrder(NS::UInteger stride, NS::UInteger count) = 0;
+  virtual void setThreadgroupOrder(NS::UInteger stride, NS::UInteger count) = 0;
 };
 
 class CommandBuffer : public NS::Referencing<CommandBuffer> {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "metal/cpu/parallel.h"
-#include "metal/cpu/sanitizers.h"
+#include "metal/cpu/runtime/parallel.h"
+#include "metal/sanitizers.h"
 
 namespace mlx::core::cpu {
 

@@ -31,8 +31,8 @@ void CommandEncoder::set_raw_bytes(const void* bytes, size_t length, int index) 
   state_->compute_encoder()->setBytes(bytes, length, index);
 }
 
-void CommandEncoder::set_visit_order(size_t stride, size_t count) {
-  state_->compute_encoder()->setVisitOrder(stride, count);
+void CommandEncoder::set_threadgroup_order(size_t stride, size_t count) {
+  state_->compute_encoder()->setThreadgroupOrder(stride, count);
 }
 
 void CommandEncoder::dispatch_threads(MTL::Size grid, MTL::Size threadgroup) {

@@ -45,7 +45,7 @@ class CommandEncoder {
   }
 
   // For the next dispatch: see MTL::ComputeCommandEncoder.
-  void set_visit_order(size_t stride, size_t count);
+  void set_threadgroup_order(size_t stride, size_t count);
   // Threads of the grid, or threadgroups; and threads of a threadgroup. Empty grids are dropped.
   void dispatch_threads(MTL::Size grid, MTL::Size threadgroup);
   void dispatch_threadgroups(MTL::Size grid, MTL::Size threadgroup);

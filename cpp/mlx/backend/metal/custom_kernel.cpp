@@ -181,8 +181,8 @@ constexpr size_t kSharedRows = 64 * kLine;
 
 // A kernel that asks for an array's strides and has a thread for each element reads the array in
 // its own order.
-void set_visit_order(metal::CommandEncoder& encoder, const KernelVariant& variant,
-                     const std::vector<array>& inputs, MTL::Size grid) {
+void set_threadgroup_order(metal::CommandEncoder& encoder, const KernelVariant& variant,
+                           const std::vector<array>& inputs, MTL::Size grid) {
   for (const auto& slot : variant.slots) {
     if (slot.kind != Slot::Kind::InputStrides) continue;
     const array& a = inputs[slot.array];
@@ -191,7 +191,7 @@ void set_visit_order(metal::CommandEncoder& encoder, const KernelVariant& varian
     if (!neighbours) continue;
     const size_t shared = neighbours->bytes < kLine ? kSharedLines : kSharedRows;
     const size_t places = std::min(neighbours->places, shared / neighbours->bytes);
-    if (places > 1) return encoder.set_visit_order(neighbours->apart, places);
+    if (places > 1) return encoder.set_threadgroup_order(neighbours->apart, places);
   }
 }
 
@@ -239,7 +239,7 @@ void CustomKernel::run(const std::vector<array>& inputs, std::vector<array>& out
   encoder.set_compute_pipeline_state(pipeline);
   const auto& bound = launch_.ensure_row_contiguous ? arguments : inputs;
   for (const auto& slot : launch_.variant->slots) bind(encoder, slot, bound, outputs);
-  set_visit_order(encoder, *launch_.variant, bound, grid);
+  set_threadgroup_order(encoder, *launch_.variant, bound, grid);
   encoder.dispatch_threads(grid, group);
 }
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "metal/compiler/compiler.h"
+#include "metal/driver.h"
 
 namespace metal {
 namespace {

@@ -1,5 +1,5 @@
 // Additions that wait: threadgroups on all cores add to the same rows and numbers.
-#include "metal/cpu/additions.h"
+#include "metal/cpu/runtime/additions.h"
 
 #include <gtest/gtest.h>
 
@@ -10,21 +10,21 @@ namespace {
 
 constexpr uint32_t kRows = 37;  // four to a region
 constexpr uint32_t kNumbers = 5;
-constexpr uint32_t kTurns = 3 * Additions::kMost + 7;
+constexpr uint32_t kCount = 3 * Additions::kMost + 7;
 
 void add(const Group* group, uint32_t) {
   auto* rows = test::argument<float>(group, 0);
   auto* numbers = test::argument<float>(group, 1);
   Additions& additions = *group->additions;
-  for (uint32_t turn = 0; turn < kTurns; ++turn) {
-    const uint32_t row = (group->position[0] + turn * 5) % kRows;
+  for (uint32_t n = 0; n < kCount; ++n) {
+    const uint32_t row = (group->position[0] + n * 5) % kRows;
     for (uint32_t i = 0; i < Additions::kRow; ++i)
       additions.addends[additions.rows][i] = static_cast<float>(i);
     additions.row[additions.rows] = rows + row * Additions::kRow;
     if (++additions.rows == Additions::kMost) metal_cpu_make_additions(group);
-    additions.value[additions.numbers] = 1;
-    additions.place[additions.numbers] = numbers + turn % kNumbers;
-    if (++additions.numbers == Additions::kMost) metal_cpu_make_additions(group);
+    additions.value[additions.scalars] = 1;
+    additions.place[additions.scalars] = numbers + n % kNumbers;
+    if (++additions.scalars == Additions::kMost) metal_cpu_make_additions(group);
   }
 }
 
@@ -44,9 +44,9 @@ TEST(Additions, ArriveOnce) {
   commands->commit();
   commands->waitUntilCompleted();
   for (uint32_t i = 0; i < kRows * Additions::kRow; ++i)
-    ASSERT_EQ(rows[i], i % Additions::kRow * kTurns * kGroups / kRows) << i;
+    ASSERT_EQ(rows[i], i % Additions::kRow * kCount * kGroups / kRows) << i;
   for (uint32_t i = 0; i < kNumbers; ++i)
-    ASSERT_EQ(numbers[i], (kTurns + kNumbers - 1 - i) / kNumbers * kGroups) << i;
+    ASSERT_EQ(numbers[i], (kCount + kNumbers - 1 - i) / kNumbers * kGroups) << i;
 }
 
 }  // namespace

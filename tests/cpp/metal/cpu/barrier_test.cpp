@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "metal/cpu/runtime_calls.h"
+#include "metal/cpu/runtime/runtime_calls.h"
 #include "metal/native_kernel.h"
 
 namespace metal::test {

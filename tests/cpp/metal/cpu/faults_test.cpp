@@ -9,10 +9,10 @@
 #include <cstdlib>
 #include <thread>
 
-#include "metal/cpu/runtime_calls.h"
-#include "metal/cpu/sanitizers.h"
+#include "metal/cpu/runtime/runtime_calls.h"
 #include "metal/driver.h"
 #include "metal/native_kernel.h"
+#include "metal/sanitizers.h"
 
 // Stands for compiled kernels, which no sanitizer looks into.
 #if defined(__clang__)

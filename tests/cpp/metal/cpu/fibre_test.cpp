@@ -1,5 +1,5 @@
 // Stacks where the system has no room for them.
-#include "metal/cpu/fibre.h"
+#include "metal/cpu/runtime/fibre.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -11,10 +11,10 @@
 #include <new>
 #include <string>
 
-#include "metal/cpu/runtime_calls.h"
-#include "metal/cpu/sanitizers.h"
-#include "metal/cpu/system.h"
+#include "metal/cpu/runtime/runtime_calls.h"
+#include "metal/cpu/runtime/system.h"
 #include "metal/native_kernel.h"
+#include "metal/sanitizers.h"
 
 namespace metal::test {
 namespace {

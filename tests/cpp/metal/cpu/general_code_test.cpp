@@ -1,5 +1,5 @@
 // Code that is loaded when a kernel that runs first needs it.
-#include "metal/cpu/general_code.h"
+#include "metal/cpu/runtime/general_code.h"
 
 #include <gtest/gtest.h>
 

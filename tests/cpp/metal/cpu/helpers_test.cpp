@@ -1,5 +1,5 @@
 // Moving threads between cores changes nothing but where they run.
-#include "metal/cpu/helpers.h"
+#include "metal/cpu/runtime/helpers.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "metal/cpu/parallel.h"
-#include "metal/cpu/sanitizers.h"
+#include "metal/cpu/runtime/parallel.h"
+#include "metal/sanitizers.h"
 
 namespace metal::cpu {
 namespace {

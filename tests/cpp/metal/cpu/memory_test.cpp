@@ -1,5 +1,5 @@
 // The device heap: placement, reuse, statistics, limits, threads.
-#include "metal/cpu/memory.h"
+#include "metal/cpu/runtime/memory.h"
 
 #include <gtest/gtest.h>
 

@@ -22,7 +22,7 @@ TEST(Variant, FreeThreadsAlongRows) {
   EXPECT_EQ(choose(Cooperation::None, 3, 100).layout, ThreadLayout::Ragged);
 }
 
-TEST(Variant, FewFreeThreadsByThemselves) {
+TEST(Variant, FewIndependentThreadsByThemselves) {
   EXPECT_EQ(choose(Cooperation::None, 1), Variant{});
   EXPECT_EQ(choose(Cooperation::None, 1, 3), Variant{});
   EXPECT_EQ(choose(Cooperation::None, 2, 2).layout, ThreadLayout::Ragged);

@@ -9,9 +9,9 @@
 #include <cstring>
 #include <thread>
 
-#include "metal/cpu/sanitizers.h"
 #include "metal/driver.h"
 #include "metal/native_kernel.h"
+#include "metal/sanitizers.h"
 
 namespace metal::test {
 namespace {

@@ -37,7 +37,7 @@ MLX_EVAL(Select) {
   bool line = condition.flags().row_contiguous && (x_scalar || x.flags().row_contiguous) &&
               (y_scalar || y.flags().row_contiguous);
   // A scalar's memory must not become the output's while others still read the scalar.
-  if (out.size() == 1 || (!x_scalar && !y_scalar)) {
+  if (!x_scalar && !y_scalar) {
     allocate(x, y, out);
   } else if (x_scalar && y_scalar) {
     allocate_output(out);

@@ -1,0 +1,49 @@
+// Kernel form to an object file for the CPU at hand.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "metal/compiler/compiler.h"
+#include "metal/cpu/variant.h"
+
+namespace metal::cpu {
+
+struct ObjectCode {
+  std::string bytes;    // an ELF object that defines kEntrySymbol
+  std::string general;  // of what the code calls through kGeneralSlot, if it does
+  Granularity granularity = Granularity::Group;
+  bool has_barriers = false;
+  bool prefetches = false;
+  std::string why_scalar;  // what had no vector form, if vector code was asked for
+};
+
+// What is known of a kernel before code is generated.
+struct KernelTraits {
+  Cooperation cooperation = Cooperation::None;
+  uint32_t static_threadgroup_memory = 0;  // bytes
+  uint32_t natural_width = 1;              // lanes that suit the processor
+  bool repeats = true;                     // see may_repeat
+};
+
+inline constexpr const char* kEntrySymbol = "kernel_entry";
+inline constexpr const char* kGeneralSlot = "kernel_general_slot";  // a GeneralCode
+inline constexpr const char* kGeneralSymbol = "kernel_general";     // what it loads
+
+KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& constants);
+
+ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& constants,
+                         const Variant& variant);
+
+// From ObjectCode::general to an ELF object that defines kGeneralSymbol.
+std::string generate_general_code(std::string_view general);
+
+// The same up to a stage, as text: "llvm-opt" (after the optimiser) or "asm".
+std::string print_code(const FunctionInfo& function, std::string_view form,
+                       const uint32_t (&threadgroup)[3]);
+
+// Names the processor, its features and this compiler: what code depends on besides its source.
+std::string target_description();
+
+}  // namespace metal::cpu

@@ -1,0 +1,66 @@
+// IR that reads the structs of abi.h.
+#pragma once
+
+#include "llvm/IR/IRBuilder.h"
+#include "metal/cpu/abi.h"
+
+namespace metal::cpu {
+
+class GroupAccess {
+ public:
+  GroupAccess(llvm::IRBuilder<>& builder, llvm::Value* group) : builder_(builder), group_(group) {}
+
+  llvm::Value* launch() { return load_pointer(group_, offsetof(Group, launch)); }
+  llvm::Value* memory() { return load_pointer(group_, offsetof(Group, memory)); }
+  llvm::Value* next() { return load_pointer(group_, offsetof(Group, next)); }
+  llvm::Value* additions() { return load_pointer(group_, offsetof(Group, additions)); }
+  llvm::Value* position(unsigned i) {
+    return load_int(group_, offsetof(Group, position) + size_t{4} * i);
+  }
+  llvm::Value* size(unsigned i) { return load_int(group_, offsetof(Group, size) + size_t{4} * i); }
+  llvm::Value* buffer(unsigned i) {
+    return load_pointer(launch(), offsetof(Launch, buffers) + size_t{8} * i);
+  }
+  llvm::Value* threadgroup_offset(unsigned i) {
+    return load_int(launch(), offsetof(Launch, threadgroup_offsets) + size_t{4} * i);
+  }
+  llvm::Value* threads_per_grid(unsigned i) {
+    return load_int(launch(), offsetof(Launch, threads_per_grid) + size_t{4} * i);
+  }
+  llvm::Value* threads_per_threadgroup(unsigned i) {
+    return load_int(launch(), offsetof(Launch, threads_per_threadgroup) + size_t{4} * i);
+  }
+  llvm::Value* threadgroups_per_grid(unsigned i) {
+    return load_int(launch(), offsetof(Launch, threadgroups_per_grid) + size_t{4} * i);
+  }
+  llvm::Value* grid_origin(unsigned i) {
+    return load_int(launch(), offsetof(Launch, grid_origin) + size_t{4} * i);
+  }
+  llvm::Value* keep_stores() {
+    return load(builder_.getInt64Ty(), launch(), offsetof(Launch, keep_stores));
+  }
+  llvm::Value* order_stride() {
+    return load(builder_.getInt64Ty(), launch(), offsetof(Launch, order_stride));
+  }
+
+ private:
+  // Nothing of the launch changes while a kernel runs.
+  llvm::Value* load(llvm::Type* type, llvm::Value* base, size_t offset) {
+    llvm::LoadInst* load = builder_.CreateLoad(
+        type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), base, offset));
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                      llvm::MDNode::get(builder_.getContext(), {}));
+    return load;
+  }
+  llvm::Value* load_pointer(llvm::Value* base, size_t offset) {
+    return load(builder_.getPtrTy(), base, offset);
+  }
+  llvm::Value* load_int(llvm::Value* base, size_t offset) {
+    return load(builder_.getInt32Ty(), base, offset);
+  }
+
+  llvm::IRBuilder<>& builder_;
+  llvm::Value* group_;
+};
+
+}  // namespace metal::cpu

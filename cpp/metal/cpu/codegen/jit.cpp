@@ -1,0 +1,211 @@
+#include "metal/cpu/codegen/jit.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+
+#include "metal/compiler/disk_cache.h"
+#include "metal/compiler/guarded_thread.h"
+#include "metal/cpu/codegen/code_generator.h"
+#include "metal/cpu/codegen/linker.h"
+#include "metal/cpu/codegen/lower.h"
+#include "metal/cpu/codegen/processor.h"
+#include "metal/process_end.h"
+
+namespace metal::cpu {
+namespace {
+
+std::string constants_text(const ConstantValues& constants) {
+  std::string text;
+  for (const auto& [index, value] : constants) {
+    text += std::to_string(index) + ":" + std::to_string(static_cast<uint32_t>(value.type)) + ":" +
+            std::to_string(value.bits) + ";";
+  }
+  return text;
+}
+
+std::atomic<uint64_t> fallbacks{0};
+
+// A cache entry is some numbers, why there is no vector code, the general code, and the object
+// file.
+constexpr size_t kCodeNumbers = 5;
+constexpr size_t kTraitNumbers = 4;
+
+template <size_t N>
+std::string to_text(const uint32_t (&numbers)[N]) {
+  return std::string(reinterpret_cast<const char*>(numbers), sizeof(numbers));
+}
+
+std::string to_entry(const ObjectCode& code) {
+  return to_text<kCodeNumbers>({static_cast<uint32_t>(code.granularity), code.has_barriers,
+                                code.prefetches, static_cast<uint32_t>(code.why_scalar.size()),
+                                static_cast<uint32_t>(code.general.size())}) +
+         code.why_scalar + code.general + code.bytes;
+}
+
+ObjectCode from_entry(const std::string& entry) {
+  uint32_t numbers[kCodeNumbers];
+  std::memcpy(numbers, entry.data(), sizeof(numbers));
+  size_t place = sizeof(numbers);
+  auto take = [&](size_t size) {
+    std::string part = entry.substr(place, size);
+    place += part.size();
+    return part;
+  };
+  ObjectCode code;
+  code.granularity = static_cast<Granularity>(numbers[0]);
+  code.has_barriers = numbers[1] != 0;
+  code.prefetches = numbers[2] != 0;
+  code.why_scalar = take(numbers[3]);
+  code.general = take(numbers[4]);
+  code.bytes = take(std::string::npos);
+  return code;
+}
+
+KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
+                         const ConstantValues& constants) {
+  if (auto entry = compiler::cache_load(key); entry && entry->size() == kTraitNumbers * 4) {
+    uint32_t numbers[kTraitNumbers];
+    std::memcpy(numbers, entry->data(), sizeof(numbers));
+    return {static_cast<Cooperation>(numbers[0]), numbers[1], numbers[2], numbers[3] != 0};
+  }
+  KernelTraits traits;
+  compiler::run_guarded([&] { traits = find_traits(function, constants); });
+  compiler::cache_store(key, to_text<kTraitNumbers>({static_cast<uint32_t>(traits.cooperation),
+                                                     traits.static_threadgroup_memory,
+                                                     traits.natural_width, traits.repeats}));
+  return traits;
+}
+
+ObjectCode find_or_generate(const std::string& key, const FunctionInfo& function,
+                            const ConstantValues& constants, const Variant& variant) {
+  if (auto entry = compiler::cache_load(key); entry && entry->size() > kCodeNumbers * 4)
+    return from_entry(*entry);
+  ObjectCode code;
+  compiler::run_guarded([&] { code = generate_code(function, constants, variant); });
+  compiler::cache_store(key, to_entry(code));
+  return code;
+}
+
+std::string find_or_generate_general(const std::string& key, std::string_view general) {
+  if (auto entry = compiler::cache_load(key)) return *entry;
+  std::string object;
+  compiler::run_guarded([&] { object = generate_general_code(general); });
+  compiler::cache_store(key, object);
+  return object;
+}
+
+class LoadedKernel : public CpuKernel {
+ public:
+  LoadedKernel(const FunctionInfo& function, const ConstantValues& constants, std::string key,
+               bool reference)
+      : function_(function),
+        constants_(constants),
+        key_(std::move(key)),
+        reference_(reference),
+        traits_(load_traits(key_ + "-traits", function_, constants_)) {
+    name = function.name;
+    static_threadgroup_memory = traits_.static_threadgroup_memory;
+    if (function.max_total_threads) max_total_threads = std::min(function.max_total_threads, 1024u);
+    threads_are_independent = traits_.cooperation == Cooperation::None &&
+                              static_threadgroup_memory == 0 && !knows_threadgroup(function);
+    repeats = traits_.repeats;
+  }
+
+  const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row) const override {
+    const Variant variant =
+        reference_ ? Variant{}
+                   : choose_variant(traits_.cooperation, size, row, traits_.natural_width);
+    const std::lock_guard lock(mutex_);
+    for (const Loaded& loaded : loaded_) {
+      if (loaded.variant == variant) return loaded.code;
+    }
+    return load(variant);
+  }
+
+ private:
+  struct Loaded {
+    Variant variant;
+    CpuCode code;
+    std::unique_ptr<LoadedCode> memory;
+  };
+
+  const CpuCode& load(const Variant& variant) const {
+    const InUse in_use;
+    InUse::check();
+    const std::string key = key_ + "-" + std::to_string(static_cast<uint32_t>(variant.layout)) +
+                            "-" + std::to_string(variant.width) + "-" +
+                            std::to_string(variant.row_multiple);
+    ObjectCode object = find_or_generate(key, function_, constants_, variant);
+    if (!object.why_scalar.empty()) ++fallbacks;
+    auto memory = load_object(object.bytes, [key, general = std::move(object.general)] {
+      return find_or_generate_general(key + "-general", general);
+    });
+    const CpuCode code{memory->entry, object.granularity, object.has_barriers, object.prefetches,
+                       object.why_scalar};
+    loaded_.push_back({variant, code, std::move(memory)});
+    return loaded_.back().code;
+  }
+
+  FunctionInfo function_;
+  ConstantValues constants_;
+  std::string key_;
+  bool reference_;
+  KernelTraits traits_;
+  mutable std::mutex mutex_;
+  mutable std::deque<Loaded> loaded_;  // addresses stay
+};
+
+// Those that somebody holds; others find them by what they were made from.
+class LoadedKernels {
+ public:
+  std::shared_ptr<CpuKernel> find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    auto found = kernels_.find(key);
+    return found == kernels_.end() ? nullptr : found->second.lock();
+  }
+
+  void add(const std::string& key, const std::shared_ptr<CpuKernel>& kernel) {
+    const std::lock_guard lock(mutex_);
+    kernels_[key] = kernel;
+    if (kernels_.size() < forget_at_) return;
+    std::erase_if(kernels_, [](const auto& entry) { return entry.second.expired(); });
+    forget_at_ = 2 * kernels_.size() + kFew;
+  }
+
+ private:
+  static constexpr size_t kFew = 64;
+
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::weak_ptr<CpuKernel>> kernels_;
+  size_t forget_at_ = kFew;  // entries of kernels that are gone
+};
+
+}  // namespace
+
+std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_view name,
+                                           const ConstantValues& constants, bool reference) {
+  const FunctionInfo* function = program.find(name);
+  if (!function)
+    throw std::invalid_argument("no function '" + std::string(name) + "' in the library");
+  require_runnable();
+  // Never destroyed: threads may go on while the process ends.
+  static LoadedKernels& loaded = *new LoadedKernels;
+  static const std::string& target = *new std::string(target_description());
+  const std::string key =
+      compiler::cache_key({"cpu", target, function->name, function->bitcode,
+                           constants_text(constants), reference ? "reference" : "vector"});
+  if (auto kernel = loaded.find(key)) return kernel;
+  const InUse in_use;
+  InUse::check();
+  auto kernel = std::make_shared<LoadedKernel>(*function, constants, key, reference);
+  loaded.add(key, kernel);
+  return kernel;
+}
+
+uint64_t scalar_fallbacks() { return fallbacks.load(); }
+
+}  // namespace metal::cpu

@@ -1,0 +1,54 @@
+#include "llvm/IR/Module.h"
+#include "llvm/IR/ReplaceConstant.h"
+#include "metal/cpu/codegen/group_access.h"
+#include "metal/cpu/codegen/lower.h"
+
+namespace metal::cpu {
+
+namespace {
+
+struct Layout {
+  llvm::SmallVector<std::pair<llvm::GlobalVariable*, uint64_t>> offsets;
+  uint64_t size = 0;
+};
+
+// Of the variables that are used.
+Layout lay_out_variables(llvm::Module& module) {
+  Layout layout;
+  for (llvm::GlobalVariable& variable : module.globals()) {
+    variable.removeDeadConstantUsers();
+    if (variable.getAddressSpace() != kThreadgroupMemory || variable.use_empty()) continue;
+    const llvm::Align alignment = std::max(variable.getAlign().valueOrOne(), llvm::Align(16));
+    layout.size = llvm::alignTo(layout.size, alignment);
+    layout.offsets.emplace_back(&variable, layout.size);
+    layout.size += module.getDataLayout().getTypeAllocSize(variable.getValueType());
+  }
+  return layout;
+}
+
+}  // namespace
+
+void lower_threadgroup_variables(llvm::Function& body) {
+  llvm::Module& module = *body.getParent();
+  const Layout layout = lay_out_variables(module);
+  if (layout.offsets.empty()) return;
+  llvm::SmallVector<llvm::Constant*> variables;
+  for (const auto& [variable, offset] : layout.offsets) variables.push_back(variable);
+  llvm::convertUsersOfConstantsToInstructions(variables);
+
+  llvm::IRBuilder<> builder(&*body.getEntryBlock().getFirstInsertionPt());
+  llvm::Value* memory = builder.CreateAddrSpaceCast(GroupAccess(builder, body.getArg(0)).memory(),
+                                                    builder.getPtrTy(kThreadgroupMemory));
+  for (const auto& [variable, offset] : layout.offsets) {
+    variable->replaceAllUsesWith(
+        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), memory, offset));
+    variable->eraseFromParent();
+  }
+}
+
+uint32_t size_of_threadgroup_variables(llvm::Module& module) {
+  const uint64_t size = llvm::alignTo(lay_out_variables(module).size, 16);
+  return static_cast<uint32_t>(std::min<uint64_t>(size, UINT32_MAX));
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,154 @@
+// The kernel's arguments and built-in arguments, from the launch and the thread's position.
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/Module.h"
+#include "metal/compiler/attributes.h"
+#include "metal/compiler/builtin_calls.h"
+#include "metal/compiler/internal_check.h"
+#include "metal/cpu/codegen/group_access.h"
+#include "metal/cpu/codegen/lower.h"
+#include "metal/driver.h"
+
+namespace metal::cpu {
+namespace {
+
+using compiler::Builtin;
+using llvm::Value;
+
+class BuiltinLowering {
+ public:
+  BuiltinLowering(llvm::Function& body, bool lanes_are_threads, uint32_t row_multiple)
+      : body_(body),
+        lane_(lanes_are_threads ? body.getArg(kLaneArgument) : nullptr),
+        row_multiple_(row_multiple) {}
+
+  Value* value(llvm::IRBuilder<>& b, Builtin builtin, unsigned i) {
+    GroupAccess group(b, body_.getArg(0));
+    switch (builtin) {
+      case Builtin::ThreadPositionInGrid:
+        return b.CreateNUWAdd(b.CreateNUWMul(group.position(i), row_length(b, group, i)),
+                              body_.getArg(1 + i));
+      case Builtin::ThreadPositionInThreadgroup:
+        return body_.getArg(1 + i);
+      case Builtin::ThreadIndexInThreadgroup:
+        return index();
+      case Builtin::ThreadIndexInSimdgroup:
+        return lane_ ? lane_ : b.CreateAnd(index(), kSimdWidth - 1);
+      case Builtin::ThreadIndexInQuadgroup:
+        return b.CreateAnd(index(), 3);
+      case Builtin::SimdgroupIndexInThreadgroup:
+        return b.CreateUDiv(index(), b.getInt32(kSimdWidth));
+      case Builtin::QuadgroupIndexInThreadgroup:
+        return b.CreateUDiv(index(), b.getInt32(4));
+      case Builtin::ThreadgroupPositionInGrid:
+        return group.position(i);
+      case Builtin::ThreadsPerGrid:
+      case Builtin::GridSize:
+        return group.threads_per_grid(i);
+      case Builtin::ThreadsPerThreadgroup:
+        return group.size(i);
+      case Builtin::DispatchThreadsPerThreadgroup:
+        return group.threads_per_threadgroup(i);
+      case Builtin::ThreadgroupsPerGrid:
+        return group.threadgroups_per_grid(i);
+      case Builtin::ThreadsPerSimdgroup:
+        return b.getInt32(kSimdWidth);
+      case Builtin::QuadgroupsPerThreadgroup:
+        return parts(b, volume(b, false), 4);
+      case Builtin::SimdgroupsPerThreadgroup:
+        return parts(b, volume(b, false), kSimdWidth);
+      case Builtin::DispatchSimdgroupsPerThreadgroup:
+        return parts(b, volume(b, true), kSimdWidth);
+      case Builtin::DispatchQuadgroupsPerThreadgroup:
+        return parts(b, volume(b, true), 4);
+      case Builtin::GridOrigin:
+        return group.grid_origin(i);
+    }
+    internal_error("unknown builtin");
+  }
+
+ private:
+  Value* index() { return body_.getArg(4); }
+
+  // Bits that are known to be 0 are said to be.
+  Value* row_length(llvm::IRBuilder<>& b, GroupAccess& group, unsigned i) {
+    Value* length = group.threads_per_threadgroup(i);
+    if (i != 0 || row_multiple_ == 1) return length;
+    return b.CreateAnd(length, b.getInt32(~(row_multiple_ - 1)));
+  }
+
+  Value* volume(llvm::IRBuilder<>& b, bool dispatched) {
+    GroupAccess group(b, body_.getArg(0));
+    Value* product = b.getInt32(1);
+    for (unsigned i = 0; i < 3; ++i) {
+      product = b.CreateMul(product, dispatched ? group.threads_per_threadgroup(i) : group.size(i));
+    }
+    return product;
+  }
+
+  static Value* parts(llvm::IRBuilder<>& b, Value* count, uint32_t size) {
+    return b.CreateUDiv(b.CreateAdd(count, b.getInt32(size - 1)), b.getInt32(size));
+  }
+
+  llvm::Function& body_;
+  llvm::Argument* lane_;
+  uint32_t row_multiple_;
+};
+
+// Pointer arguments come from the launch.
+void bind_arguments(llvm::Function& body, llvm::Function& kernel, const FunctionInfo& info) {
+  llvm::IRBuilder<> builder(&*body.getEntryBlock().getFirstInsertionPt());
+  GroupAccess group(builder, body.getArg(0));
+  unsigned position = 0;
+  for (const ArgumentInfo& argument : info.arguments) {
+    if (argument.kind == ArgumentKind::Attribute) continue;
+    llvm::Argument* parameter = kernel.getArg(position++);
+    Value* pointer = argument.kind == ArgumentKind::Buffer
+                         ? group.buffer(argument.index)
+                         : builder.CreateGEP(builder.getInt8Ty(), group.memory(),
+                                             group.threadgroup_offset(argument.index));
+    parameter->replaceAllUsesWith(
+        builder.CreateAddrSpaceCast(pointer, parameter->getType(), argument.name));
+  }
+}
+
+}  // namespace
+
+bool knows_threadgroup(const FunctionInfo& kernel) {
+  return llvm::any_of(kernel.arguments, [](const ArgumentInfo& argument) {
+    if (argument.kind != ArgumentKind::Attribute) return argument.kind != ArgumentKind::Buffer;
+    const auto builtin = compiler::find_builtin(argument.attribute);
+    return builtin != Builtin::ThreadPositionInGrid && builtin != Builtin::ThreadsPerGrid &&
+           builtin != Builtin::GridSize && builtin != Builtin::GridOrigin;
+  });
+}
+
+llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool lanes_are_threads,
+                          uint32_t row_multiple) {
+  llvm::Function* kernel = module.getFunction(info.name);
+  llvm::IRBuilder<> builder(module.getContext());
+  llvm::Type* number = builder.getInt32Ty();
+  auto* type = llvm::FunctionType::get(
+      builder.getVoidTy(),
+      {builder.getPtrTy(), number, number, number, number, number, builder.getInt1Ty()}, false);
+  auto* body = llvm::Function::Create(type, llvm::Function::InternalLinkage, "kernel.body", module);
+  body->addFnAttrs(llvm::AttrBuilder(module.getContext(), kernel->getAttributes().getFnAttrs()));
+  static constexpr const char* kNames[] = {"group", "x", "y", "z", "index", "lane", "active"};
+  for (unsigned i = 0; i < std::size(kNames); ++i) body->getArg(i)->setName(kNames[i]);
+  body->getArg(0)->addAttr(llvm::Attribute::NoAlias);
+  // So sums with them do not wrap around.
+  const uint32_t end = knows_threadgroup(info) ? kMaxThreadsPerThreadgroup : kMaxCoarsenedThreads;
+  const llvm::ConstantRange places(llvm::APInt(32, 0), llvm::APInt(32, end));
+  for (unsigned i = 1; i <= 4; ++i)
+    body->getArg(i)->addAttr(
+        llvm::Attribute::get(module.getContext(), llvm::Attribute::Range, places));
+  body->splice(body->begin(), kernel);
+  bind_arguments(*body, *kernel, info);
+  BuiltinLowering lowering(*body, lanes_are_threads, row_multiple);
+  compiler::replace_builtins(*body, [&](llvm::IRBuilder<>& b, Builtin builtin, unsigned component) {
+    return lowering.value(b, builtin, component);
+  });
+  kernel->eraseFromParent();
+  return body;
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,176 @@
+#include "metal/cpu/codegen/optimizer.h"
+
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Coroutines/CoroCleanup.h"
+#include "llvm/Transforms/Coroutines/CoroEarly.h"
+#include "llvm/Transforms/Coroutines/CoroSplit.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/DeadStoreElimination.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/InstSimplifyPass.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopDeletion.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SeparateConstOffsetFromGEP.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "metal/cpu/vectorizer/matrix/join_products.h"
+#include "metal/cpu/vectorizer/matrix/loop_memory.h"
+#include "metal/cpu/vectorizer/memory/constant_offsets.h"
+#include "metal/cpu/vectorizer/memory/unroll_private.h"
+#include "metal/cpu/vectorizer/prefetch/prefetch_strides.h"
+
+namespace metal::cpu {
+namespace {
+
+llvm::PipelineTuningOptions tuning() {
+  llvm::PipelineTuningOptions options;
+  options.LoopVectorization = options.SLPVectorization = options.LoopInterleaving = false;
+  return options;
+}
+
+llvm::FunctionPassManager loop_passes() {
+  llvm::LoopPassManager moving, unrolling;
+  moving.addPass(llvm::LoopRotatePass());
+  moving.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  unrolling.addPass(llvm::IndVarSimplifyPass(/*WidenIndVars=*/false));
+  unrolling.addPass(llvm::LoopFullUnrollPass());
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(moving), /*UseMemorySSA=*/true));
+  passes.addPass(UnrollPrivatePass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(unrolling)));
+  return passes;
+}
+
+llvm::FunctionToLoopPassAdaptor hoisting() {
+  llvm::LoopPassManager passes;
+  passes.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  return llvm::createFunctionToLoopPassAdaptor(std::move(passes), /*UseMemorySSA=*/true);
+}
+
+llvm::FunctionPassManager wide_passes() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  // What all iterations of a loop read, before it is moved to where only some need it.
+  passes.addPass(hoisting());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(LoopMemoryPass());
+  passes.addPass(JoinProductsPass());
+  passes.addPass(hoisting());
+  passes.addPass(llvm::GVNPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::ADCEPass());
+  return passes;
+}
+
+// What is computed again after a barrier, from its operands, rather than kept.
+bool is_cheap(llvm::Instruction& instruction) {
+  return (instruction.isCast() || instruction.isBinaryOp() ||
+          llvm::isa<llvm::GetElementPtrInst, llvm::CmpInst, llvm::SelectInst>(instruction)) &&
+         !instruction.getType()->isVectorTy();
+}
+
+}  // namespace
+
+Optimizer::Optimizer(llvm::TargetMachine& target) : analyses_(&target, tuning()) {}
+
+void Optimizer::simplify_body(llvm::Function& body) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(loop_passes());
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::SeparateConstOffsetFromGEPPass());
+  passes.addPass(llvm::GVNPass());
+  passes.addPass(llvm::DSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(ConstantOffsetsPass());
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::ADCEPass());
+  analyses_.functions.clear();
+  passes.run(body, analyses_.functions);
+}
+
+void Optimizer::tidy(llvm::Function& body) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::InstSimplifyPass());
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::ADCEPass());
+  analyses_.functions.clear();
+  passes.run(body, analyses_.functions);
+}
+
+// No block may use what another computes instead of computing it itself: it may run for lanes for
+// which the other did not.
+void Optimizer::tidy_linear(llvm::Function& body) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::InstSimplifyPass());
+  passes.addPass(llvm::ADCEPass());
+  analyses_.functions.clear();
+  passes.run(body, analyses_.functions);
+}
+
+void Optimizer::prefetch_strides(llvm::Function& body) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(PrefetchStridesPass());
+  analyses_.functions.clear();
+  passes.run(body, analyses_.functions);
+}
+
+void Optimizer::drop_dead_code(llvm::Function& body) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::ADCEPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopDeletionPass()));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::ADCEPass());
+  analyses_.functions.clear();
+  passes.run(body, analyses_.functions);
+}
+
+void Optimizer::simplify_wide(llvm::Function& wide) {
+  analyses_.functions.clear();
+  wide_passes().run(wide, analyses_.functions);
+}
+
+void Optimizer::split_coroutines(llvm::Module& module) {
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::CoroEarlyPass());
+  passes.addPass(llvm::createModuleToPostOrderCGSCCPassAdaptor(
+      llvm::CoroSplitPass(is_cheap, /*OptimizeFrame=*/true)));
+  passes.addPass(llvm::CoroCleanupPass());
+  analyses_.functions.clear();
+  analyses_.modules.clear();
+  analyses_.components.clear();
+  passes.run(module, analyses_.modules);
+}
+
+void Optimizer::optimize_wide(llvm::Module& module) {
+  llvm::ModulePassManager all;
+  all.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
+  all.addPass(llvm::GlobalDCEPass());
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(wide_passes()));
+  analyses_.functions.clear();
+  all.run(module, analyses_.modules);
+}
+
+void Optimizer::optimize_scalar(llvm::Module& module) {
+  analyses_.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(module, analyses_.modules);
+}
+
+}  // namespace metal::cpu

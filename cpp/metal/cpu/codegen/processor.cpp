@@ -1,0 +1,83 @@
+#include "metal/cpu/codegen/processor.h"
+
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+#include "metal/compiler/compiler.h"
+#include "metal/compiler/guarded_thread.h"
+
+namespace metal::cpu {
+namespace {
+
+constexpr const char* kVariable = "MLX_CPU_TARGET";
+
+std::string wanted_name() {
+  const char* value = std::getenv(kVariable);
+  return value && *value ? value : "native";
+}
+
+Processor host_processor() {
+  llvm::SubtargetFeatures features;
+  for (const auto& [name, enabled] : llvm::sys::getHostCPUFeatures())
+    features.AddFeature(name, enabled);
+  return {llvm::sys::getHostCPUName().str(), features.getString(), ""};
+}
+
+std::unique_ptr<llvm::MCSubtargetInfo> subtarget(const std::string& name) {
+  compiler::prepare_llvm();
+  std::string error;
+  const std::string triple = llvm::sys::getProcessTriple();
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) throw CompileError("no code generator for " + triple + ": " + error);
+  // Asked about before it is created, as LLVM would warn of a name that it does not know.
+  std::unique_ptr<llvm::MCSubtargetInfo> any(target->createMCSubtargetInfo(triple, "", ""));
+  if (!any->isCPUStringValid(name)) {
+    throw std::invalid_argument(
+        "[" + std::string(kVariable) + "] Unknown processor '" + name +
+        "': allowed are native and LLVM's names of " +
+        llvm::Triple::getArchTypeName(llvm::Triple(triple).getArch()).str() +
+        " processors, such as x86-64-v2 (SSE4.2), x86-64-v3 (AVX2), x86-64-v4 (AVX-512) on x86 "
+        "and cortex-a72 or neoverse-n1 on Arm.");
+  }
+  return std::unique_ptr<llvm::MCSubtargetInfo>(target->createMCSubtargetInfo(triple, name, ""));
+}
+
+Processor named_processor(const std::string& name) {
+  const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  llvm::SubtargetFeatures features;
+  std::string missing;
+  for (const llvm::SubtargetFeatureKV& feature : subtarget(name)->getEnabledProcessorFeatures()) {
+    features.AddFeature(feature.Key);
+    // What the host says nothing about is a matter of tuning.
+    const auto found = host.find(feature.Key);
+    if (found != host.end() && !found->second)
+      missing += (missing.empty() ? "" : ", ") + std::string(feature.Key);
+  }
+  return {name, features.getString(), missing};
+}
+
+}  // namespace
+
+const Processor& target_processor() {
+  static const Processor& processor = *[] {  // never destroyed
+    const std::string name = wanted_name();
+    return new Processor(name == "native" ? host_processor() : named_processor(name));
+  }();
+  return processor;
+}
+
+void require_runnable() {
+  const Processor& processor = target_processor();
+  if (processor.missing.empty()) return;
+  throw CompileError("[" + std::string(kVariable) + "] This machine cannot run code for " +
+                     processor.name + ": it lacks " + processor.missing + ".");
+}
+
+}  // namespace metal::cpu

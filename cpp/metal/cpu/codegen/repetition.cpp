@@ -1,0 +1,38 @@
+#include "metal/cpu/codegen/repetition.h"
+
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/Analysis/CallGraph.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+
+namespace metal::cpu {
+namespace {
+
+template <typename Graph>
+bool has_cycle(const Graph& graph) {
+  for (auto part = llvm::scc_begin(graph); !part.isAtEnd(); ++part) {
+    if (part.hasCycle()) return true;
+  }
+  return false;
+}
+
+bool calls_unknown(const llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+    const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    return call && !call->getCalledFunction();
+  });
+}
+
+}  // namespace
+
+bool may_repeat(const llvm::Module& kernel) {
+  for (const llvm::Function& function : kernel) {
+    if (function.isDeclaration()) continue;
+    if (has_cycle(&function) || calls_unknown(function)) return true;
+  }
+  llvm::CallGraph calls(const_cast<llvm::Module&>(kernel));
+  return has_cycle(&calls);
+}
+
+}  // namespace metal::cpu

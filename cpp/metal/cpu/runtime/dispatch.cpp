@@ -1,0 +1,250 @@
+// One launch of a kernel while it runs on the cores.
+#include "metal/cpu/runtime/dispatch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+
+#include "metal/cpu/codegen/jit.h"
+#include "metal/cpu/runtime/faults.h"
+#include "metal/cpu/runtime/helpers.h"
+#include "metal/cpu/runtime/monitor.h"
+#include "metal/cpu/runtime/parallel.h"
+#include "metal/cpu/runtime/system.h"
+#include "metal/sanitizers.h"
+#include "metal/signals.h"
+
+namespace metal::cpu {
+namespace {
+
+constexpr uint64_t kManyThreads = 65536;  // a grid this large is spread over the cores at once
+constexpr auto kShortTime = std::chrono::microseconds(5);
+constexpr auto kWakingTime = std::chrono::microseconds(10);  // of a thread, if a core is idle
+constexpr uint64_t kChunksPerCore = 4;     // in what is left when a core takes the next one
+constexpr uint64_t kGroupsPerCore = 64;    // enough to share out evenly
+constexpr uint64_t kOrderedThreads = 512;  // what they read stays in a cache for the next visit
+
+// A result this many times smaller than the cache still pushes out much of what is there. Of a
+// cache for many cores, a few get only so many bytes.
+constexpr uint64_t kCacheShare = 2;
+constexpr uint64_t kLargestShare = uint64_t{32} << 20;
+constexpr uint64_t kMostResults = 256;  // bytes that a thread is thought to write at most
+
+uint64_t divide_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit; }
+
+// Threadgroups [next, last) in chunks that grow smaller, so that all cores end together; every core
+// takes the next one until there is none left.
+struct Chunks {
+  Dispatch& dispatch;
+  std::atomic<uint64_t> next;
+  uint64_t last;
+  uint64_t cores;
+  uint64_t smallest;  // chunk
+  uint64_t threads;   // that are called
+  std::atomic<uint64_t> arrived{0};
+
+  void run() {
+    if (arrived++ == 0) run_until_joined();
+    while (run_next(cores * kChunksPerCore)) {
+    }
+  }
+
+  // The first thread stops after small chunks to see whether the others, which wake each other one
+  // by one, are there.
+  void run_until_joined() {
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < kWakingTime * (threads - 1)) {
+      if (arrived == threads || !run_next(cores * kGroupsPerCore)) return;
+    }
+    if (arrived < threads) move_late_helpers();
+  }
+
+  // One of so many parts of what is left; false when there is nothing left.
+  bool run_next(uint64_t parts) {
+    uint64_t first = next;
+    uint64_t end;
+    do {
+      end = std::min(first + std::max((last - first) / parts, smallest), last);
+      if (first == end || dispatch.stopped()) return false;
+    } while (!next.compare_exchange_weak(first, end, std::memory_order_relaxed));
+    Worker::current().run(dispatch, first, end);
+    return true;
+  }
+};
+
+// Whether the results will not stay in the caches anyway. What has been read in place is there.
+bool writes_beyond_caches(const FunctionInfo& function, const LaunchParameters& parameters) {
+  uint64_t threads = 1;
+  for (uint32_t count : parameters.threads_per_grid) threads *= count;
+  const uint64_t many = std::min(last_level_cache() / kCacheShare, kLargestShare);
+  if (threads < many / kMostResults) return false;
+  uint64_t written = 0;
+  for (const ArgumentInfo& argument : function.arguments) {
+    if (argument.kind != ArgumentKind::Buffer || !argument.writable) continue;
+    const void* buffer = parameters.buffers[argument.index];
+    if (std::ranges::count(parameters.buffers, buffer) > 1) return false;
+    written += parameters.buffer_bytes[argument.index];
+  }
+  return written >= many;
+}
+
+bool overlap(const LaunchParameters& parameters, uint32_t one, uint32_t other) {
+  const auto* a = static_cast<const char*>(parameters.buffers[one]);
+  const auto* b = static_cast<const char*>(parameters.buffers[other]);
+  return std::less<>()(a, b + parameters.buffer_bytes[other]) &&
+         std::less<>()(b, a + parameters.buffer_bytes[one]);
+}
+
+bool writes_what_it_shares(const FunctionInfo& function, const LaunchParameters& parameters) {
+  auto is_buffer = [](const ArgumentInfo& argument) {
+    return argument.kind == ArgumentKind::Buffer;
+  };
+  return std::ranges::any_of(function.arguments, [&](const ArgumentInfo& result) {
+    return is_buffer(result) && result.writable &&
+           std::ranges::any_of(function.arguments, [&](const ArgumentInfo& other) {
+             return is_buffer(other) && &other != &result &&
+                    overlap(parameters, result.index, other.index);
+           });
+  });
+}
+
+// How many threadgroups of a row run as one, so that what each costs by itself is paid less often,
+// and what is prefetched for the next one has time to arrive.
+uint32_t coarsening_of(const CpuKernel& kernel, const LaunchParameters& parameters) {
+  const auto& size = parameters.threads_per_threadgroup;
+  if (!kernel.threads_are_independent || size[1] != 1 || size[2] != 1) return 1;
+  const bool ordered = !ThreadgroupOrder(parameters, 1).natural();
+  const uint64_t most = ordered ? kOrderedThreads : kMaxCoarsenedThreads;
+  const uint64_t rows = uint64_t{parameters.threads_per_grid[1]} * parameters.threads_per_grid[2];
+  const uint64_t row = parameters.threads_per_grid[0];
+  uint32_t coarsening = 1;
+  for (uint64_t length = uint64_t{2} * size[0];
+       length <= std::min(most, row) && row / length * rows >= kGroupsPerCore * parallel_width() &&
+       !(ordered && ThreadgroupOrder(parameters, 2 * coarsening).natural());
+       length *= 2)
+    coarsening *= 2;
+  return coarsening;
+}
+
+}  // namespace
+
+Dispatch::Dispatch(const CpuKernel& kernel, const FunctionInfo& function,
+                   const LaunchParameters& parameters)
+    : kernel_(kernel),
+      launch_{},
+      shares_results_(writes_what_it_shares(function, parameters)),
+      coarsening_(coarsening_of(kernel, parameters)),
+      order_(parameters, coarsening_),
+      time_limit_(parameters.time_limit),
+      interrupts_before_(parameters.interrupts_before) {
+  std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);
+  launch_.keep_stores = writes_beyond_caches(function, parameters) ? 0 : ~uint64_t{0};
+  launch_.order_stride = order_.natural() ? 0 : parameters.order_stride;
+  uint64_t offset = divide_up(kernel.static_threadgroup_memory, 16) * 16;
+  for (uint32_t i = 0; i < kMaxBuffers; ++i) {
+    launch_.threadgroup_offsets[i] = static_cast<uint32_t>(offset);
+    offset += divide_up(parameters.threadgroup_memory[i], 16) * 16;
+  }
+  threads_ = 1;
+  groups_ = 1;
+  for (int i = 0; i < 3; ++i) {
+    launch_.threads_per_grid[i] = parameters.threads_per_grid[i];
+    launch_.threads_per_threadgroup[i] =
+        parameters.threads_per_threadgroup[i] * (i == 0 ? coarsening_ : 1);
+    launch_.threadgroups_per_grid[i] = static_cast<uint32_t>(
+        divide_up(parameters.threads_per_grid[i], launch_.threads_per_threadgroup[i]));
+    threads_ *= launch_.threads_per_threadgroup[i];
+    groups_ *= launch_.threadgroups_per_grid[i];
+  }
+  choose_code();
+}
+
+// Before anything runs, as code may have to be generated.
+void Dispatch::choose_code() {
+  for (unsigned cut = 0; cut < 8; ++cut) {
+    uint32_t size[3];
+    bool exists = true;
+    for (unsigned i = 0; i < 3; ++i) {
+      const uint32_t whole = launch_.threads_per_threadgroup[i];
+      const uint32_t rest = launch_.threads_per_grid[i] % whole;
+      size[i] = cut >> i & 1 ? rest : whole;
+      exists &= cut >> i & 1 ? rest != 0 : launch_.threads_per_grid[i] >= whole;
+    }
+    if (exists) codes_[cut] = &kernel_.code_for(size, launch_.threads_per_threadgroup[0]);
+  }
+}
+
+const CpuCode& Dispatch::code(const Group& group) const {
+  unsigned cut = 0;
+  for (unsigned i = 0; i < 3; ++i)
+    cut |= static_cast<unsigned>(group.size[i] != launch_.threads_per_threadgroup[i]) << i;
+  return *codes_[cut];
+}
+
+void Dispatch::run() {
+  install_fault_handlers();
+  {
+    Monitored registration(*this, time_limit_, interrupts_before_);
+    uint64_t done = groups_ * threads_ < kManyThreads || groups_ == 1 ? run_first(groups_) : 0;
+    if (done < groups_ && !stopped()) run_all_cores(done, groups_ - done);
+  }
+  std::lock_guard lock(mutex_);
+  if (stopped()) throw LaunchError(fault_, message_);
+}
+
+// A small grid stays on the calling thread; one that turns out to take long is handed over.
+uint64_t Dispatch::run_first(uint64_t count) {
+  Worker& worker = Worker::current();
+  auto start = std::chrono::steady_clock::now();
+  uint64_t done = 0;
+  for (uint64_t step = 1; done < count && !stopped(); step *= 2) {
+    uint64_t last = std::min(done + step, count);
+    worker.run(*this, done, last);
+    done = last;
+    if (std::chrono::steady_clock::now() - start > kShortTime) break;
+  }
+  return done;
+}
+
+void Dispatch::run_all_cores(uint64_t first, uint64_t count) {
+  const uint64_t cores = parallel_width();
+  const uint64_t threads = std::min(cores, count);
+  const uint64_t smallest = divide_up(count, cores * kGroupsPerCore);
+  Chunks chunks{*this, first, first + count, cores, smallest, threads};
+  auto run = [](void* context) {
+    METAL_HAPPENS_AFTER(context);
+    static_cast<Chunks*>(context)->run();
+    METAL_HAPPENS_BEFORE(context);
+  };
+  METAL_HAPPENS_BEFORE(&chunks);
+  run_parallel(threads, run, &chunks);
+  METAL_HAPPENS_AFTER(&chunks);
+}
+
+void Dispatch::stop(LaunchFault fault, const std::string& message) {
+  {
+    std::lock_guard lock(mutex_);
+    if (stopped()) return;
+    fault_ = fault;
+    message_ = "[" + kernel_.name + "] " + message;
+    stopped_.store(true);
+  }
+  Worker::signal_all(*this, kStopSignal);
+}
+
+void Dispatch::fail(const Fault& fault, const Group& group) {
+  if (fault.kind == Fault::Stopped) return;  // the one who stopped it has said why
+  char place[128];
+  const uint32_t first = group.position[0] * coarsening_;
+  if (coarsening_ == 1) {
+    std::snprintf(place, sizeof(place), " in threadgroup (%u, %u, %u)", first, group.position[1],
+                  group.position[2]);
+  } else {
+    std::snprintf(place, sizeof(place), " in one of the threadgroups (%u to %u, %u, %u)", first,
+                  first + coarsening_ - 1, group.position[1], group.position[2]);
+  }
+  stop(launch_fault(fault), "The kernel was stopped: " + describe(fault) + place);
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,63 @@
+// One launch of a kernel while it runs on the cores.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "metal/cpu/abi.h"
+#include "metal/cpu/runtime/threadgroup_order.h"
+#include "metal/cpu/runtime/worker.h"
+#include "metal/driver.h"
+
+namespace metal::cpu {
+
+struct CpuCode;
+struct CpuKernel;
+
+class Dispatch {
+ public:
+  Dispatch(const CpuKernel& kernel, const FunctionInfo& function,
+           const LaunchParameters& parameters);
+
+  // Returns when every threadgroup has run; throws LaunchError if one did not finish.
+  void run();
+
+  const CpuKernel& kernel() const { return kernel_; }
+  const Launch& launch() const { return launch_; }
+  const ThreadgroupOrder& order() const { return order_; }
+  // What runs this threadgroup.
+  const CpuCode& code(const Group& group) const;
+  bool stopped() const { return stopped_.load(); }
+  // Whether the kernel may see what it writes to one argument through another.
+  bool shares_results() const { return shares_results_; }
+
+  // Ends the launch from any thread, with this as its error unless it has one already.
+  void stop(LaunchFault fault, const std::string& message);
+  // From a worker that left a kernel in the middle, in this threadgroup.
+  void fail(const Fault& fault, const Group& group);
+
+ private:
+  uint64_t run_first(uint64_t count);
+  void run_all_cores(uint64_t first, uint64_t count);
+
+  void choose_code();
+
+  const CpuKernel& kernel_;
+  Launch launch_;
+  bool shares_results_;
+  uint32_t coarsening_;  // threadgroups of the kernel's author in one of launch_
+  ThreadgroupOrder order_;
+  const CpuCode* codes_[8] = {};  // by dimensions in which the grid's edge cuts the threadgroup
+  uint32_t threads_ = 0;          // per threadgroup
+  uint64_t groups_ = 0;
+  double time_limit_ = 0;
+  uint64_t interrupts_before_ = 0;
+  std::atomic<bool> stopped_{false};
+  std::mutex mutex_;
+  LaunchFault fault_ = LaunchFault::Trap;
+  std::string message_;
+};
+
+}  // namespace metal::cpu

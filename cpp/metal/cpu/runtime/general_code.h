@@ -1,0 +1,33 @@
+// Vector code for any gang, where speculative code for coherent gangs is tried first. Many kernels
+// never need it, so the first gang that does has it compiled.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+
+#include "metal/cpu/abi.h"
+
+namespace metal::cpu {
+
+class GeneralCode {
+ public:
+  using Load = std::function<void*()>;  // gives the code's address
+
+  explicit GeneralCode(Load load) : load_(std::move(load)) {}
+
+  // From within a kernel, whose launch ends with an error if the code cannot be loaded.
+  void* get(const Group* group);
+
+ private:
+  void load(const Group* group);
+
+  std::atomic<void*> code_{nullptr};
+  std::mutex mutex_;
+  Load load_;
+};
+
+}  // namespace metal::cpu
+
+extern "C" void* metal_cpu_general_code(const metal::cpu::Group* group,
+                                        metal::cpu::GeneralCode* code);

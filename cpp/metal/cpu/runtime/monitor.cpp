@@ -1,0 +1,127 @@
+// Knows the dispatches that run: ends them when they are interrupted or take too long.
+#include "metal/cpu/runtime/monitor.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "metal/cpu/runtime/dispatch.h"
+
+namespace metal::cpu {
+
+using Clock = std::chrono::steady_clock;
+
+struct Running {
+  Dispatch* dispatch;
+  Clock::time_point deadline;
+  double limit;
+};
+
+namespace {
+
+void stop_interrupted(Dispatch& dispatch) {
+  dispatch.stop(LaunchFault::Interrupted, "The kernel was interrupted");
+}
+
+class Monitor {
+ public:
+  // Never destroyed: queues may still run at exit. A forked process, which has no thread that
+  // watches, gets its own.
+  static Monitor& instance() {
+    static const bool once = [] {
+      pthread_atfork(nullptr, nullptr, [] { current = new Monitor; });
+      current = new Monitor;
+      return true;
+    }();
+    (void)once;
+    return *current.load();
+  }
+
+  std::list<Running>::iterator add(Dispatch& dispatch, double limit) {
+    Running entry{&dispatch, Clock::time_point::max(), limit};
+    if (limit > 0) {
+      limit = std::min(limit, 1e9);
+      entry.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                          std::chrono::duration<double>(limit));
+    }
+    std::lock_guard lock(mutex_);
+    running_.push_back(entry);
+    if (limit > 0) {
+      if (!watching_) std::thread([this] { watch(); }).detach();
+      watching_ = true;
+      changed_.notify_one();
+    }
+    return std::prev(running_.end());
+  }
+
+  void remove(std::list<Running>::iterator entry) {
+    std::lock_guard lock(mutex_);
+    running_.erase(entry);
+  }
+
+  void interrupt() {
+    std::lock_guard lock(mutex_);
+    for (Running& entry : running_) {
+      stop_interrupted(*entry.dispatch);
+    }
+  }
+
+ private:
+  void watch() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      auto now = Clock::now();
+      auto earliest = Clock::time_point::max();
+      for (Running& entry : running_) {
+        if (entry.deadline <= now) {
+          end(entry);
+        } else {
+          earliest = std::min(earliest, entry.deadline);
+        }
+      }
+      if (earliest == Clock::time_point::max()) {
+        changed_.wait(lock);
+      } else {
+        changed_.wait_until(lock, earliest);
+      }
+    }
+  }
+
+  inline static std::atomic<Monitor*> current{nullptr};
+
+  static void end(Running& entry) {
+    char text[160];
+    std::snprintf(text, sizeof(text),
+                  "The kernel ran longer than the time limit of %g seconds "
+                  "(environment variable MLX_KERNEL_TIME_LIMIT)",
+                  entry.limit);
+    entry.dispatch->stop(LaunchFault::TimeLimit, text);
+    entry.deadline = Clock::time_point::max();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::list<Running> running_;
+  bool watching_ = false;
+};
+
+}  // namespace
+
+Monitored::Monitored(Dispatch& dispatch, double time_limit, uint64_t interrupts_before)
+    : entry_(Monitor::instance().add(dispatch, time_limit)) {
+  // The count goes up before the running dispatches are stopped: none slips through.
+  if (interrupt_count() != interrupts_before) stop_interrupted(dispatch);
+}
+
+Monitored::~Monitored() { Monitor::instance().remove(entry_); }
+
+void interrupt_dispatches() { Monitor::instance().interrupt(); }
+
+}  // namespace metal::cpu

@@ -1,0 +1,46 @@
+// Work on all cores, with oneTBB. This file is built without ThreadSanitizer, which cannot see how
+// the library synchronises; run_parallel's users say so themselves.
+#include "metal/cpu/runtime/parallel.h"
+
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <optional>
+
+#include "metal/cpu/runtime/helpers.h"
+
+namespace metal::cpu {
+namespace {
+
+// The library's threads and the locks that they held are lost in a child of fork(): it works alone.
+std::atomic<bool> forked{false};
+
+void watch_forks() {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { forked = true; });
+  (void)registered;
+}
+
+}  // namespace
+
+size_t parallel_width() {
+  return forked ? 1 : static_cast<size_t>(tbb::this_task_arena::max_concurrency());
+}
+
+void run_parallel(size_t times, void (*function)(void* context), void* context) {
+  watch_forks();
+  if (forked) {
+    for (size_t i = 0; i < times; ++i) function(context);
+    return;
+  }
+  const pthread_t caller = pthread_self();
+  auto call = [=](size_t) {
+    std::optional<Helping> helping;
+    if (!pthread_equal(caller, pthread_self())) helping.emplace();
+    function(context);
+  };
+  tbb::parallel_for(size_t{0}, times, call, tbb::simple_partitioner());
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,274 @@
+// A thread that runs threadgroups: its stacks, its threadgroup memory, and what signal handlers
+// need to know.
+#include "metal/cpu/runtime/worker.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "metal/cpu/codegen/jit.h"
+#include "metal/cpu/runtime/additions.h"
+#include "metal/cpu/runtime/dispatch.h"
+#include "metal/driver.h"
+
+namespace metal::cpu {
+namespace {
+
+constexpr size_t kThreadStack = size_t{256} << 10;
+constexpr size_t kCarrierStack = size_t{8} << 20;  // vector code holds many threads' variables
+constexpr size_t kSignalStack = 65536;
+
+// Read in signal handlers: never allocated on demand.
+__attribute__((tls_model("initial-exec"))) thread_local Worker* this_worker = nullptr;
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<Worker*> workers;
+};
+
+// Never destroyed: threads may end after static objects. A forked process has only the thread that
+// forked.
+std::atomic<Registry*> current_registry{nullptr};
+
+Registry& registry() {
+  static const bool once = [] {
+    pthread_atfork(nullptr, nullptr, [] {
+      auto* registry = new Registry;
+      if (this_worker) registry->workers.push_back(this_worker);
+      current_registry = registry;
+    });
+    current_registry = new Registry;
+    return true;
+  }();
+  (void)once;
+  return *current_registry.load();
+}
+
+char* map_memory(size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<char*>(memory);
+}
+
+// A handler must find a stack when the kernel's own has overflowed.
+void* install_signal_stack() {
+  stack_t before;
+  if (sigaltstack(nullptr, &before) == 0 && !(before.ss_flags & SS_DISABLE)) return nullptr;
+  stack_t stack{};
+  stack.ss_sp = map_memory(kSignalStack);
+  stack.ss_size = kSignalStack;
+  sigaltstack(&stack, nullptr);
+  return stack.ss_sp;
+}
+
+// Threads that are not in the grid do not exist.
+void clip(Group& group) {
+  const Launch& launch = *group.launch;
+  for (int i = 0; i < 3; ++i) {
+    uint32_t size = launch.threads_per_threadgroup[i];
+    uint64_t start = static_cast<uint64_t>(group.position[i]) * size;
+    group.size[i] =
+        static_cast<uint32_t>(std::min<uint64_t>(size, launch.threads_per_grid[i] - start));
+  }
+}
+
+// Threadgroups are numbered with x fastest.
+void place(Group& group, uint64_t number) {
+  const uint32_t* count = group.launch->threadgroups_per_grid;
+  group.position[0] = static_cast<uint32_t>(number % count[0]);
+  group.position[1] = static_cast<uint32_t>(number / count[0] % count[1]);
+  group.position[2] = static_cast<uint32_t>(number / count[0] / count[1]);
+  clip(group);
+}
+
+// To the next number; behind the last comes the first.
+void increase(Group& group) {
+  const uint32_t* count = group.launch->threadgroups_per_grid;
+  for (int i = 0; i < 3; ++i) {
+    if (++group.position[i] < count[i]) break;
+    group.position[i] = 0;
+  }
+  clip(group);
+}
+
+// Stores past the caches are not ordered among others.
+void finish_nontemporal_stores() {
+#ifdef __x86_64__
+  __builtin_ia32_sfence();
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
+}  // namespace
+
+Worker& Worker::current() {
+  if (this_worker) return *this_worker;
+  thread_local std::unique_ptr<Worker> owner;
+  owner = std::make_unique<Worker>();
+  return *owner;
+}
+
+Worker* Worker::current_or_null() { return this_worker; }
+
+Worker::Worker()
+    : scheduler_(*this),
+      carriers_(kCarrierStack, &Worker::carrier_body, this),
+      thread_fibres_(kThreadStack, &FibreScheduler::fibre_body, &scheduler_),
+      thread_(pthread_self()) {
+  threadgroup_memory_ = map_memory(kMaxThreadgroupMemory + 2 * kThreadgroupMargin);
+  signal_stack_ = install_signal_stack();
+  this_worker = this;
+  std::lock_guard lock(registry().mutex);
+  registry().workers.push_back(this);
+}
+
+Worker::~Worker() {
+  {
+    std::lock_guard lock(registry().mutex);
+    std::erase(registry().workers, this);
+  }
+  this_worker = nullptr;
+  munmap(threadgroup_memory_, kMaxThreadgroupMemory + 2 * kThreadgroupMargin);
+  if (!signal_stack_) return;
+  stack_t off{};
+  off.ss_flags = SS_DISABLE;
+  sigaltstack(&off, nullptr);
+  munmap(signal_stack_, kSignalStack);
+}
+
+void Worker::signal_all(const Dispatch& dispatch, int signal) {
+  std::lock_guard lock(registry().mutex);
+  for (Worker* worker : registry().workers) {
+    if (worker->dispatch_.load() == &dispatch) pthread_kill(worker->thread_, signal);
+  }
+}
+
+void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
+  // Whoever stops the dispatch sees this store, or what follows sees the stop.
+  dispatch_.store(&dispatch);
+  next_ = first;
+  last_ = last;
+  group_.launch = &dispatch.launch();
+  group_.memory = threadgroup_memory_ + kThreadgroupMargin;
+  group_.scheduler = &scheduler_;
+  group_.additions = &additions_;
+  additions_.none = dispatch.shares_results() ? Additions::kMost - 1 : 0;
+  additions_.rows = additions_.scalars = additions_.none;
+  place(group_, dispatch.order()[first]);
+  while (next_ < last_ && !dispatch.stopped()) {
+    if (needs_fibres(dispatch.code(group_))) {
+      run_as_fibres();
+    } else {
+      run_directly();
+    }
+  }
+  if (!group_.launch->keep_stores) finish_nontemporal_stores();
+  dispatch_.store(nullptr, std::memory_order_release);
+}
+
+// A thread that waits for others runs on a stack of its own.
+bool Worker::needs_fibres(const CpuCode& code) const {
+  return code.has_barriers && code.granularity == Granularity::Thread;
+}
+
+// As many threadgroups as need no others in one visit to a stack of our own, whose end is guarded.
+void Worker::run_directly() {
+  Fibre* carrier = carriers_.take();
+  if (!carrier) return stop_without_stacks();
+  set_fibre(carrier);
+  switch_context(&main_, carrier->context());
+  if (fault_.kind == Fault::None) {
+    carriers_.give_back(carrier);
+    return;
+  }
+  dispatch_.load()->fail(std::exchange(fault_, Fault{}), group_);
+  carriers_.reset_all();
+}
+
+void Worker::carrier_body(Fibre* self) {
+  auto& worker = *static_cast<Worker*>(self->owner());
+  for (;;) {
+    const Dispatch& dispatch = *worker.dispatch_.load(std::memory_order_relaxed);
+    for (; worker.next_ < worker.last_ && !dispatch.stopped(); worker.advance()) {
+      const CpuCode& code = dispatch.code(worker.group_);
+      if (worker.needs_fibres(code)) break;
+      uint32_t calls = worker.calls_of(code);
+      worker.announce_next(code);
+      worker.enter_kernel();
+      for (uint32_t call = 0; call < calls; ++call) code.entry(&worker.group_, call);
+      if (worker.additions_.rows + worker.additions_.scalars != 2 * worker.additions_.none)
+        metal_cpu_make_additions(&worker.group_);
+      worker.leave_kernel();
+    }
+    switch_context(self->context(), &worker.main_);
+  }
+}
+
+void Worker::run_as_fibres() {
+  Dispatch& dispatch = *dispatch_.load();
+  for (; next_ < last_ && !dispatch.stopped(); advance()) {
+    const CpuCode& code = dispatch.code(group_);
+    if (!needs_fibres(code)) return;
+    scheduler_.run(group_, code.entry, calls_of(code), thread_fibres_);
+    if (fault_.kind == Fault::None) continue;
+    dispatch.fail(std::exchange(fault_, Fault{}), group_);
+    thread_fibres_.reset_all();
+    return;
+  }
+}
+
+void Worker::enter_kernel() {
+  in_kernel_.store(true, std::memory_order_relaxed);
+  // From here on a signal takes the worker out of the kernel; a stop that came before is seen now.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (!dispatch_.load(std::memory_order_relaxed)->stopped()) [[likely]]
+    return;
+  prepare_leave({.kind = Fault::Stopped});
+  leave(this);
+}
+
+void Worker::stop(const std::string& reason) { dispatch_.load()->stop(LaunchFault::Trap, reason); }
+
+void Worker::stop_without_stacks() {
+  stop(
+      "The kernel was stopped: the system has no memory, or no memory mappings, left for the "
+      "stacks "
+      "of its threads (Linux allows vm.max_map_count mappings)");
+}
+
+void Worker::leave(Worker* worker) { abandon_context(worker->fibre()->context(), &worker->main_); }
+
+uint32_t Worker::calls_of(const CpuCode& code) const {
+  if (code.granularity == Granularity::Group) return 1;
+  return group_.size[0] * group_.size[1] * group_.size[2];
+}
+
+// To the `index`-th threadgroup from the one before.
+void Worker::step(Group& group, uint64_t index) const {
+  const ThreadgroupOrder& order = dispatch_.load(std::memory_order_relaxed)->order();
+  if (order.natural()) {
+    increase(group);
+  } else {
+    place(group, order[index]);
+  }
+}
+
+void Worker::advance() { step(group_, ++next_); }
+
+void Worker::announce_next(const CpuCode& code) {
+  group_.next = &group_;
+  if (!code.prefetches || next_ + 1 >= last_) return;
+  next_group_ = group_;
+  step(next_group_, next_ + 1);
+  if (std::ranges::equal(next_group_.size, group_.size)) group_.next = &next_group_;
+}
+
+}  // namespace metal::cpu

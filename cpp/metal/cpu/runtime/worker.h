@@ -1,0 +1,97 @@
+// A thread that runs threadgroups: its stacks, its threadgroup memory, and what signal handlers
+// need to know.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "metal/cpu/abi.h"
+#include "metal/cpu/runtime/fibre.h"
+#include "metal/cpu/runtime/fibre_scheduler.h"
+
+namespace metal::cpu {
+
+class Dispatch;
+struct CpuCode;
+
+// Why kernel code was left in the middle.
+struct Fault {
+  enum Kind : uint32_t { None, Signal, StackOverflow, Stopped };
+  Kind kind = None;
+  int signal = 0;
+  int code = 0;
+  const void* address = nullptr;
+};
+
+class Worker {
+ public:
+  static Worker& current();          // this thread's, made at the first call
+  static Worker* current_or_null();  // safe in a signal handler
+  static void signal_all(const Dispatch& dispatch, int signal);  // to threads that run it
+
+  // Runs the dispatch's threadgroups [first, last), in its order; stops early when the dispatch
+  // stops.
+  void run(Dispatch& dispatch, uint64_t first, uint64_t last);
+
+  // Around kernel code. Entering does not return if the dispatch has been stopped.
+  void enter_kernel();
+  void leave_kernel() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    in_kernel_.store(false, std::memory_order_relaxed);
+  }
+
+  // Ends the launch that runs, from outside the kernel.
+  void stop(const std::string& reason);
+  void stop_without_stacks();
+
+  Context* main() { return &main_; }
+  void set_fibre(Fibre* fibre) { fibre_.store(fibre, std::memory_order_relaxed); }
+
+  // For signal handlers on this thread.
+  bool in_kernel() const { return in_kernel_.load(std::memory_order_relaxed); }
+  const Dispatch* dispatch() const { return dispatch_.load(std::memory_order_relaxed); }
+  Fibre* fibre() const { return fibre_.load(std::memory_order_relaxed); }
+  // Marks the kernel as left; leave() is then to be run at the top of the fibre's stack.
+  void prepare_leave(const Fault& fault) {
+    fault_ = fault;
+    in_kernel_.store(false, std::memory_order_relaxed);
+  }
+  [[noreturn]] static void leave(Worker* worker);
+
+  Worker();
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+ private:
+  static void carrier_body(Fibre* self);
+  void run_directly();
+  void run_as_fibres();
+  void step(Group& group, uint64_t index) const;
+  void advance();
+  void announce_next(const CpuCode& code);
+  bool needs_fibres(const CpuCode& code) const;
+  uint32_t calls_of(const CpuCode& code) const;
+
+  std::atomic<bool> in_kernel_{false};
+  std::atomic<Fibre*> fibre_{nullptr};
+  std::atomic<Dispatch*> dispatch_{nullptr};
+  Fault fault_;
+  Context main_;
+  Group group_{};
+  Group next_group_{};
+  Additions additions_;
+  uint64_t next_ = 0;  // threadgroups [next_, last_) are still to run
+  uint64_t last_ = 0;
+  FibreScheduler scheduler_;
+  FibrePool carriers_;                  // run threadgroups that need no fibres
+  FibrePool thread_fibres_;             // one per thread
+  char* threadgroup_memory_ = nullptr;  // with its margins
+  void* signal_stack_ = nullptr;
+  pthread_t thread_;
+};
+
+}  // namespace metal::cpu

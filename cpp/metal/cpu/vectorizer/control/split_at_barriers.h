@@ -1,0 +1,23 @@
+// Lets the gangs of a threadgroup wait for each other without stacks of their own.
+#pragma once
+
+#include "metal/cpu/variant.h"
+
+namespace llvm {
+class Function;
+}
+
+namespace metal::cpu {
+
+class Optimizer;
+
+// Name of the call that vector code has where threads wait for the threadgroup.
+inline constexpr const char* kBarrierCall = "simd.barrier";
+
+// Makes an entry point that runs all gangs of a threadgroup in phases: each gang runs from one
+// barrier to the next. `wide` becomes a coroutine; what it needs after a barrier is kept in a frame
+// per gang.
+llvm::Function* make_phases_entry(llvm::Function& wide, const Variant& variant,
+                                  Optimizer& optimizer);
+
+}  // namespace metal::cpu

@@ -1,0 +1,91 @@
+#include "metal/cpu/vectorizer/memory/unroll_private.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+#include "metal/compiler/kernel_form.h"
+#include "metal/cpu/vectorizer/matrix/row_products.h"
+
+namespace metal::cpu {
+namespace {
+
+constexpr unsigned kMostIterations = 64;
+constexpr unsigned kMostInstructions = 4096;  // of the unrolled loop
+
+// Whether a value changes from iteration to iteration of the loop, and not only of loops in it.
+bool changes(const llvm::SCEV* value, const llvm::Loop& loop) {
+  return llvm::SCEVExprContains(value, [&](const llvm::SCEV* part) {
+    if (const auto* steps = llvm::dyn_cast<llvm::SCEVAddRecExpr>(part))
+      return steps->getLoop() == &loop;
+    const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
+    const auto* instruction =
+        unknown ? llvm::dyn_cast<llvm::Instruction>(unknown->getValue()) : nullptr;
+    return instruction && loop.contains(instruction);
+  });
+}
+
+// Whether an address into a variable of the thread does.
+bool indexes_private(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  for (llvm::BasicBlock* block : loop.blocks()) {
+    for (llvm::Instruction& instruction : *block) {
+      auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction);
+      if (address && llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address)) &&
+          changes(evolution.getSCEV(address), loop))
+        return true;
+    }
+  }
+  return false;
+}
+
+// Whether it adds up products of matrices between barriers.
+bool adds_products(const llvm::Loop& loop) {
+  bool adds = false;
+  for (const llvm::BasicBlock* block : loop.blocks()) {
+    for (const llvm::Instruction& instruction : *block) {
+      const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+      llvm::StringRef name = callee ? callee->getName() : "";
+      if (!name.consume_front(compiler::kRuntimePrefix)) continue;
+      if (name == "barrier") return false;
+      adds |= name.starts_with("simdgroup_multiply_accumulate");
+    }
+  }
+  return adds;
+}
+
+// Of the loop with all loops in it unrolled as well, if they are.
+unsigned unrolled_size(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  const unsigned count = std::max(evolution.getSmallConstantTripCount(&loop), 1u);
+  uint64_t size = 0;
+  for (llvm::BasicBlock* block : loop.blocks()) size += block->size();
+  for (llvm::Loop* inner : loop) {
+    for (llvm::BasicBlock* block : inner->blocks()) size -= block->size();
+    size += unrolled_size(*inner, evolution);
+  }
+  return static_cast<unsigned>(std::min<uint64_t>(size * count, kMostInstructions + 1));
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses UnrollPrivatePass::run(llvm::Function& body,
+                                               llvm::FunctionAnalysisManager& analyses) {
+  auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
+  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
+  const bool joins_products =
+      has_row_products(body, analyses.getResult<llvm::TargetIRAnalysis>(body));
+  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    const unsigned count = evolution.getSmallConstantTripCount(loop);
+    if (count == 0 || count > kMostIterations ||
+        !(indexes_private(*loop, evolution) || (joins_products && adds_products(*loop))) ||
+        unrolled_size(*loop, evolution) > kMostInstructions)
+      continue;
+    llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.full", 1);
+  }
+  return llvm::PreservedAnalyses::all();
+}
+
+}  // namespace metal::cpu

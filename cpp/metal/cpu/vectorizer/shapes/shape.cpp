@@ -1,0 +1,60 @@
+#include "metal/cpu/vectorizer/shapes/shape.h"
+
+#include <algorithm>
+
+namespace metal::cpu {
+
+Shape Shape::uniform(unsigned zero_bits) {
+  Shape shape(Kind::Offsets);
+  shape.zero_bits_ = zero_bits;
+  shape.no_wrap_ = {true, true};
+  return shape;
+}
+
+Shape Shape::with_offsets(Offsets offsets, unsigned zero_bits, bool exact, NoWrap no_wrap) {
+  const int64_t first = offsets.empty() ? 0 : offsets.front();
+  bool same = true;
+  for (int64_t& offset : offsets) {
+    offset -= first;
+    same &= offset == 0;
+  }
+  Shape shape = uniform(zero_bits);
+  if (same) return shape;
+  // Below the zeros of lane 0's value there is room for offsets.
+  const int64_t room = int64_t{1} << std::min(zero_bits, 62u);
+  const bool fits =
+      std::ranges::all_of(offsets, [room](int64_t offset) { return offset >= 0 && offset < room; });
+  shape.no_wrap_ = fits ? NoWrap{true, true} : no_wrap;
+  shape.offsets_ = std::move(offsets);
+  shape.exact_ = exact;
+  return shape;
+}
+
+Shape Shape::as_exact() const {
+  Shape shape = *this;
+  shape.exact_ = true;
+  return shape;
+}
+
+bool Shape::has_stride() const {
+  if (!has_offsets()) return is_strided();
+  if (!exact_) return false;
+  for (size_t lane = 0; lane < offsets_.size(); ++lane) {
+    if (offsets_[lane] != static_cast<int64_t>(lane) * offsets_[1]) return false;
+  }
+  return true;
+}
+
+Shape Shape::join(const Shape& other) const {
+  if (is_undefined()) return other;
+  if (other.is_undefined()) return *this;
+  if ((is_strided() || other.is_strided()) && has_stride() && other.has_stride()) return strided();
+  if (is_varying() || other.is_varying() || offsets_ != other.offsets_) return varying();
+  Shape shape = *this;
+  shape.zero_bits_ = std::min(zero_bits_, other.zero_bits_);
+  shape.exact_ = exact_ && other.exact_;
+  shape.no_wrap_ = no_wrap_ & other.no_wrap_;
+  return shape;
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,58 @@
+#include "metal/cpu/vectorizer/widen/blocks.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/DerivedTypes.h"
+#include "metal/compiler/checked_cast.h"
+
+namespace metal::cpu {
+namespace {
+
+// A vector that has some elements of the result, and where they are.
+struct Part {
+  llvm::Value* vector;
+  llvm::SmallVector<int, 16> places;  // by element of the result; -1: not in here
+};
+
+Part merge(llvm::IRBuilder<>& b, const Part& left, const Part& right) {
+  const int size = static_cast<int>(left.places.size());
+  Part merged{nullptr, llvm::SmallVector<int, 16>(left.places.size(), -1)};
+  llvm::SmallVector<int, 16> mask(left.places.size(), llvm::PoisonMaskElem);
+  for (int i = 0; i < size; ++i) {
+    if (left.places[i] < 0 && right.places[i] < 0) continue;
+    mask[i] = left.places[i] >= 0 ? left.places[i] : size + right.places[i];
+    merged.places[i] = i;
+  }
+  merged.vector = b.CreateShuffleVector(left.vector, right.vector, mask);
+  return merged;
+}
+
+}  // namespace
+
+llvm::Value* assemble(llvm::IRBuilder<>& b, llvm::ArrayRef<BlockElement> elements) {
+  auto* type = checked_cast<llvm::FixedVectorType>(elements[0].block->getType());
+  llvm::SmallVector<Part> parts;
+  for (const auto& [i, source] : llvm::enumerate(elements)) {
+    auto* known =
+        llvm::find_if(parts, [&](const Part& part) { return part.vector == source.block; });
+    if (known == parts.end()) {
+      parts.push_back({source.block, llvm::SmallVector<int, 16>(type->getNumElements(), -1)});
+      known = &parts.back();
+    }
+    known->places[i] = source.element;
+  }
+  while (parts.size() > 1) {
+    llvm::SmallVector<Part> merged;
+    for (size_t i = 0; i + 1 < parts.size(); i += 2)
+      merged.push_back(merge(b, parts[i], parts[i + 1]));
+    if (parts.size() % 2) merged.push_back(parts.back());
+    parts = std::move(merged);
+  }
+  llvm::SmallVector<int, 16> mask(parts[0].places);
+  mask.truncate(elements.size());
+  const bool whole = elements.size() == type->getNumElements();
+  if (whole && llvm::ShuffleVectorInst::isIdentityMask(mask, static_cast<int>(mask.size())))
+    return parts[0].vector;
+  return b.CreateShuffleVector(parts[0].vector, mask);
+}
+
+}  // namespace metal::cpu

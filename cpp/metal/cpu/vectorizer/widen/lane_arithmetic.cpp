@@ -1,0 +1,95 @@
+#include "metal/cpu/vectorizer/widen/lane_arithmetic.h"
+
+#include "llvm/Analysis/VectorUtils.h"
+#include "metal/compiler/internal_check.h"
+
+namespace metal::cpu {
+
+using llvm::Constant;
+using llvm::ConstantFP;
+using llvm::ConstantInt;
+using llvm::Value;
+
+Constant* fold_identity(LaneFold fold, llvm::Type* type) {
+  const bool is_float = type->isFloatingPointTy();
+  switch (fold) {
+    case LaneFold::Sum:
+      // -0 + x is x for every x.
+      return is_float ? ConstantFP::getNegativeZero(type) : Constant::getNullValue(type);
+    case LaneFold::Or:
+    case LaneFold::Xor:
+    case LaneFold::UnsignedMax:
+      return Constant::getNullValue(type);
+    case LaneFold::Product:
+      return is_float ? ConstantFP::get(type, 1.0) : ConstantInt::get(type, 1);
+    case LaneFold::And:
+    case LaneFold::UnsignedMin:
+      return Constant::getAllOnesValue(type);
+    case LaneFold::Min:
+    case LaneFold::Max:
+      break;
+  }
+  if (is_float) return ConstantFP::getQNaN(type);  // the other operand is taken
+  const unsigned bits = type->getIntegerBitWidth();
+  return ConstantInt::get(type, fold == LaneFold::Min ? llvm::APInt::getSignedMaxValue(bits)
+                                                      : llvm::APInt::getSignedMinValue(bits));
+}
+
+Value* fold_pair(llvm::IRBuilder<>& b, LaneFold fold, Value* x, Value* y) {
+  const bool is_float = x->getType()->getScalarType()->isFloatingPointTy();
+  switch (fold) {
+    case LaneFold::Sum:
+      return is_float ? b.CreateFAdd(x, y) : b.CreateAdd(x, y);
+    case LaneFold::Product:
+      return is_float ? b.CreateFMul(x, y) : b.CreateMul(x, y);
+    case LaneFold::Min:
+      return is_float ? b.CreateMinNum(x, y) : b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, y);
+    case LaneFold::Max:
+      return is_float ? b.CreateMaxNum(x, y) : b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, y);
+    case LaneFold::UnsignedMin:
+      return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, x, y);
+    case LaneFold::UnsignedMax:
+      return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, x, y);
+    case LaneFold::And:
+      return b.CreateAnd(x, y);
+    case LaneFold::Or:
+      return b.CreateOr(x, y);
+    case LaneFold::Xor:
+      return b.CreateXor(x, y);
+  }
+  internal_error("unknown fold");
+}
+
+// Half against half, until one lane is left.
+Value* fold_lanes(Widener& w, LaneFold fold, Value* vector) {
+  llvm::IRBuilder<>& b = w.builder();
+  llvm::Type* type = vector->getType()->getScalarType();
+  Value* rest = w.where_active(vector, fold_identity(fold, type));
+  for (unsigned half = w.width() / 2; half >= 1; half /= 2) {
+    rest = fold_pair(b, fold, b.CreateShuffleVector(rest, llvm::createSequentialMask(0, half, 0)),
+                     b.CreateShuffleVector(rest, llvm::createSequentialMask(half, half, 0)));
+  }
+  return b.CreateExtractElement(rest, uint64_t{0});
+}
+
+// In steps of 1, 2, 4, ... lanes.
+Value* scan_lanes(Widener& w, LaneFold fold, Value* vector, bool inclusive) {
+  llvm::IRBuilder<>& b = w.builder();
+  llvm::Type* type = vector->getType()->getScalarType();
+  Constant* nothing =
+      fold == LaneFold::Sum ? Constant::getNullValue(type) : fold_identity(fold, type);
+  Constant* identity =
+      llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(w.width()), nothing);
+  auto moved_up = [&](Value* lanes, unsigned by) {
+    llvm::SmallVector<int> from(w.width());
+    for (unsigned i = 0; i < w.width(); ++i)
+      from[i] = static_cast<int>(i < by ? w.width() + i : i - by);
+    return b.CreateShuffleVector(lanes, identity, from);
+  };
+  Value* total = w.where_active(vector, nothing);
+  for (unsigned step = 1; step < w.width(); step *= 2)
+    total = fold_pair(b, fold, moved_up(total, step), total);
+  return inclusive ? total : moved_up(total, 1);
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,228 @@
+// Atomic operations of all lanes at once.
+#include <optional>
+
+#include "metal/compiler/checked_cast.h"
+#include "metal/compiler/internal_check.h"
+#include "metal/cpu/codegen/lower.h"
+#include "metal/cpu/vectorizer/memory/float_atomics.h"
+#include "metal/cpu/vectorizer/widen/lane_arithmetic.h"
+#include "metal/cpu/vectorizer/widen/lane_by_lane.h"
+#include "metal/cpu/vectorizer/widen/widen_memory.h"
+
+namespace metal::cpu {
+namespace {
+
+using llvm::Value;
+
+std::optional<LaneFold> fold_of(llvm::AtomicRMWInst::BinOp operation) {
+  switch (operation) {
+    case llvm::AtomicRMWInst::Add:
+    case llvm::AtomicRMWInst::FAdd:
+    case llvm::AtomicRMWInst::Sub:
+    case llvm::AtomicRMWInst::FSub:
+      return LaneFold::Sum;
+    case llvm::AtomicRMWInst::And:
+      return LaneFold::And;
+    case llvm::AtomicRMWInst::Or:
+      return LaneFold::Or;
+    case llvm::AtomicRMWInst::Xor:
+      return LaneFold::Xor;
+    case llvm::AtomicRMWInst::Max:
+    case llvm::AtomicRMWInst::FMax:
+      return LaneFold::Max;
+    case llvm::AtomicRMWInst::Min:
+    case llvm::AtomicRMWInst::FMin:
+      return LaneFold::Min;
+    case llvm::AtomicRMWInst::UMax:
+      return LaneFold::UnsignedMax;
+    case llvm::AtomicRMWInst::UMin:
+      return LaneFold::UnsignedMin;
+    default:
+      return std::nullopt;
+  }
+}
+
+Value* combine(llvm::IRBuilder<>& b, llvm::AtomicRMWInst::BinOp operation, Value* before,
+               Value* value) {
+  switch (operation) {
+    case llvm::AtomicRMWInst::Xchg:
+      return value;
+    case llvm::AtomicRMWInst::Sub:
+      return b.CreateSub(before, value);
+    case llvm::AtomicRMWInst::FSub:
+      return b.CreateFSub(before, value);
+    default:
+      break;
+  }
+  const auto fold = fold_of(operation);
+  if (!fold) internal_error("lanes do not fold this operation");
+  return fold_pair(b, *fold, before, value);
+}
+
+// A threadgroup runs on one processor, one gang at a time: nobody else sees its memory.
+bool is_exclusive(const llvm::AtomicRMWInst& operation) {
+  return operation.getPointerAddressSpace() == kThreadgroupMemory &&
+         (operation.getOperation() == llvm::AtomicRMWInst::Xchg ||
+          fold_of(operation.getOperation()));
+}
+
+}  // namespace
+
+// One lane's operation; returns what was there before.
+Value* MemoryWidener::rmw_once(const llvm::AtomicRMWInst& operation, Value* pointer, Value* value) {
+  llvm::IRBuilder<>& b = b_;
+  if (takes_locks_ && is_float_add(operation))
+    return call_locked_add(b, w_.function().getArg(0), pointer, value);
+  if (is_exclusive(operation)) {
+    Value* before = b.CreateAlignedLoad(value->getType(), pointer, operation.getAlign());
+    b.CreateAlignedStore(combine(b, operation.getOperation(), before, value), pointer,
+                         operation.getAlign());
+    return before;
+  }
+  auto* copy = checked_cast<llvm::AtomicRMWInst>(operation.clone());
+  copy->setOperand(0, pointer);
+  copy->setOperand(1, value);
+  return b.Insert(copy);
+}
+
+void MemoryWidener::read_modify_write(llvm::AtomicRMWInst& operation) {
+  const Shape shape = w_.shape(operation.getPointerOperand());
+  const auto fold = fold_of(operation.getOperation());
+  const bool integer = operation.getType()->isIntegerTy();
+  const bool additive = fold == LaneFold::Sum && integer;
+  if (shape.is_uniform() && fold && (operation.use_empty() || additive))
+    return rmw_uniform_address(operation);
+  if (operation.use_empty() && add_to_row(operation)) return;
+  rmw_lane_by_lane(operation);
+}
+
+// The lanes' values are combined first. Who adds also learns what the lanes before have added.
+void MemoryWidener::rmw_uniform_address(llvm::AtomicRMWInst& operation) {
+  const LaneFold fold = *fold_of(operation.getOperation());
+  Value* values = w_.vector(operation.getValOperand());
+  Value* pointer = w_.first(operation.getPointerOperand());
+  Value* total = fold_lanes(w_, fold, values);
+  if (is_deferred(operation)) return defer_addition(b_, w_.function().getArg(0), pointer, total);
+  Value* before = rmw_once(operation, pointer, total);
+  if (operation.use_empty()) return;
+  Value* earlier = scan_lanes(w_, fold, values, false);
+  const bool subtract = operation.getOperation() == llvm::AtomicRMWInst::Sub;
+  Value* start = w_.splat(before);
+  w_.set_vector(&operation, subtract ? b_.CreateSub(start, earlier) : b_.CreateAdd(start, earlier));
+}
+
+// Neighbouring lanes that add to neighbouring numbers do so together.
+bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
+  Value* pointer = operation.getPointerOperand();
+  llvm::Type* type = operation.getType();
+  const bool exclusive = is_exclusive(operation);
+  if (!exclusive && !takes_locks_) return false;
+  if (exclusive && !fold_of(operation.getOperation())) return false;
+  const Shape shape = w_.shape(pointer);
+  const uint64_t size = w_.layout().getTypeStoreSize(type);
+  if (shape.has_offsets() && stride(shape) != static_cast<int64_t>(size)) return false;
+  const IndexedAddress address = shape.has_offsets() ? IndexedAddress{} : settled_address(pointer);
+  if (shape.is_varying() && size % address.scale != 0) return false;
+  auto row = [&] {
+    Value* values = w_.vector(operation.getValOperand());
+    Value* first = shape.has_offsets() ? w_.first(pointer) : first_address(address);
+    if (exclusive) {
+      const Access access{type, size, operation.getAlign(), false};
+      Value* before = load_contiguous(access, first);
+      store_contiguous(access, first, combine(b_, operation.getOperation(), before, values));
+      return;
+    }
+    if (is_deferred(operation) && w_.width() % Additions::kRow == 0) {
+      w_.branch(
+          is_whole_row(first), [&] { defer_row(b_, w_.function().getArg(0), first, values); },
+          [&] { add_row_at_once(first, values); });
+    } else {
+      add_row_at_once(first, values);
+    }
+  };
+  Value* fits = shape.has_offsets() ? w_.lanes(pointer).holds : are_consecutive(address, size);
+  w_.branch(fits, row, [&] { rmw_lane_by_lane(operation); });
+  return true;
+}
+
+// All lanes add, and no part that is deferred by itself crosses the end of a region.
+Value* MemoryWidener::is_whole_row(Value* first) {
+  Value* start = b_.CreateAnd(b_.CreatePtrToInt(first, b_.getInt64Ty()), kRegionSize - 1);
+  constexpr uint64_t kPart = Additions::kRow * sizeof(float);
+  Value* fits = w_.width() == Additions::kRow
+                    ? b_.CreateICmpULE(start, b_.getInt64(kRegionSize - kPart))
+                    : b_.CreateICmpEQ(b_.CreateAnd(start, kPart - 1), b_.getInt64(0));
+  Value* all = w_.all_run();
+  return all ? b_.CreateAnd(all, fits) : fits;
+}
+
+void MemoryWidener::add_row_at_once(Value* first, Value* values) {
+  values = w_.where_active(values, llvm::ConstantFP::getNegativeZero(b_.getFloatTy()));
+  llvm::AllocaInst* memory = w_.scratch(values->getType(), "addends");
+  b_.CreateStore(values, memory);
+  auto callee = w_.function().getParent()->getOrInsertFunction(
+      "metal_cpu_atomic_add_row_f32",
+      llvm::FunctionType::get(
+          b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()}, false));
+  b_.CreateCall(callee, {w_.function().getArg(0), b_.CreateAddrSpaceCast(first, b_.getPtrTy()),
+                         memory, b_.CreateZExtOrTrunc(w_.mask_bits(), b_.getInt64Ty())});
+}
+
+void MemoryWidener::rmw_lane_by_lane(llvm::AtomicRMWInst& operation) {
+  if (!w_.mask() && is_exclusive(operation)) return rmw_in_a_row(operation);
+  llvm::Type* type = operation.getType();
+  const LaneAddresses addresses = lane_addresses(w_, w_.address(operation.getPointerOperand()));
+  llvm::AllocaInst* values = w_.scratch(w_.wide_type(type), "operands");
+  llvm::AllocaInst* results = w_.scratch(w_.wide_type(type), "before");
+  b_.CreateStore(w_.vector(operation.getValOperand()), values);
+  w_.for_each_lane([&](Value* lane) {
+    Value* value = b_.CreateLoad(type, b_.CreateGEP(type, values, lane));
+    Value* before = rmw_once(operation, addresses.at(b_, lane), value);
+    if (!operation.use_empty()) b_.CreateStore(before, b_.CreateGEP(type, results, lane));
+  });
+  if (operation.use_empty()) return;
+  w_.set_vector(&operation, b_.CreateLoad(w_.wide_type(type), results));
+}
+
+// A few instructions a lane: a loop over them would take as long again.
+void MemoryWidener::rmw_in_a_row(llvm::AtomicRMWInst& operation) {
+  Value* pointers = w_.vector(operation.getPointerOperand());
+  Value* values = w_.vector(operation.getValOperand());
+  Value* results = llvm::PoisonValue::get(values->getType());
+  for (unsigned lane = 0; lane < w_.width(); ++lane) {
+    Value* before = rmw_once(operation, b_.CreateExtractElement(pointers, lane),
+                             b_.CreateExtractElement(values, lane));
+    results = b_.CreateInsertElement(results, before, lane);
+  }
+  if (!operation.use_empty()) w_.set_vector(&operation, results);
+}
+
+// The result is the pair of what was seen and whether it was as expected, in vectors.
+void MemoryWidener::compare_exchange(llvm::AtomicCmpXchgInst& operation) {
+  llvm::Type* type = operation.getNewValOperand()->getType();
+  const LaneAddresses addresses = lane_addresses(w_, w_.address(operation.getPointerOperand()));
+  llvm::AllocaInst* expected = w_.scratch(w_.wide_type(type), "expected");
+  llvm::AllocaInst* replacements = w_.scratch(w_.wide_type(type), "replacements");
+  llvm::AllocaInst* seen = w_.scratch(w_.wide_type(type), "seen");
+  llvm::AllocaInst* done = w_.scratch(w_.wide_type(b_.getInt8Ty()), "done");
+  b_.CreateStore(w_.vector(operation.getCompareOperand()), expected);
+  b_.CreateStore(w_.vector(operation.getNewValOperand()), replacements);
+  w_.for_each_lane([&](Value* lane) {
+    auto* copy = checked_cast<llvm::AtomicCmpXchgInst>(operation.clone());
+    copy->setOperand(0, addresses.at(b_, lane));
+    copy->setOperand(1, b_.CreateLoad(type, b_.CreateGEP(type, expected, lane)));
+    copy->setOperand(2, b_.CreateLoad(type, b_.CreateGEP(type, replacements, lane)));
+    b_.Insert(copy);
+    b_.CreateStore(b_.CreateExtractValue(copy, 0), b_.CreateGEP(type, seen, lane));
+    b_.CreateStore(b_.CreateZExt(b_.CreateExtractValue(copy, 1), b_.getInt8Ty()),
+                   b_.CreateGEP(b_.getInt8Ty(), done, lane));
+  });
+  Value* values = b_.CreateLoad(w_.wide_type(type), seen);
+  Value* flags = b_.CreateTrunc(b_.CreateLoad(w_.wide_type(b_.getInt8Ty()), done),
+                                w_.wide_type(b_.getInt1Ty()));
+  auto* pair = llvm::StructType::get(values->getType(), flags->getType());
+  Value* result = b_.CreateInsertValue(llvm::PoisonValue::get(pair), values, 0);
+  w_.set_vector(&operation, b_.CreateInsertValue(result, flags, 1));
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,323 @@
+#include "metal/cpu/vectorizer/widen/widen_memory.h"
+
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
+#include "metal/compiler/checked_cast.h"
+#include "metal/cpu/codegen/group_access.h"
+#include "metal/cpu/vectorizer/memory/float_atomics.h"
+#include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
+#include "metal/cpu/vectorizer/widen/lane_by_lane.h"
+
+namespace metal::cpu {
+
+using llvm::Value;
+
+namespace {
+
+constexpr uint64_t kLine = 64;         // bytes that memory moves at once
+constexpr unsigned kStridedBlock = 4;  // lanes whose distances stay in registers
+
+}  // namespace
+
+MemoryWidener::MemoryWidener(Widener& widener, llvm::Function& body)
+    : w_(widener), b_(widener.builder()), takes_locks_(adds_floats_only(body)) {}
+
+Span MemoryWidener::span_of(const Shape& shape, int64_t size) {
+  Span span{0, size};
+  for (int64_t offset : shape.offsets())
+    span = {std::min(span.lowest, offset), std::max(span.end, offset + size)};
+  return span;
+}
+
+bool MemoryWidener::may_read(Value* pointer, const Shape& shape, Span span) const {
+  if (has_margins(pointer, span)) return true;
+  // The lanes' copies of one element.
+  const auto distance = copy_distance(pointer);
+  return distance && shape.has_offsets() && !shape.is_uniform() && stride(shape) == *distance;
+}
+
+// Lanes that do not run the block are looked at as well.
+IndexedAddress MemoryWidener::settled_address(Value* pointer) {
+  IndexedAddress address = w_.address(pointer);
+  address.index = w_.settled(address.index);
+  return address;
+}
+
+void MemoryWidener::load(llvm::LoadInst& load) {
+  Value* pointer = load.getPointerOperand();
+  const Shape shape = w_.shape(pointer);
+  if (shape.is_uniform()) {
+    auto* copy = checked_cast<llvm::LoadInst>(load.clone());
+    copy->setOperand(0, w_.first(pointer));
+    w_.set_first(&load, b_.Insert(copy, load.getName()));
+    return;
+  }
+  if (load.isAtomic()) {
+    const LaneAddresses addresses = lane_addresses(w_, w_.address(pointer));
+    llvm::AllocaInst* results = w_.scratch(w_.wide_type(load.getType()), "loaded");
+    w_.for_each_lane([&](Value* lane) {
+      auto* copy = checked_cast<llvm::LoadInst>(load.clone());
+      copy->setOperand(0, addresses.at(b_, lane));
+      b_.CreateStore(b_.Insert(copy), b_.CreateGEP(load.getType(), results, lane));
+    });
+    w_.set_vector(&load, b_.CreateLoad(w_.wide_type(load.getType()), results));
+    return;
+  }
+  const Access access{load.getType(), w_.layout().getTypeStoreSize(load.getType()), load.getAlign(),
+                      load.isVolatile()};
+  if (shape.is_strided()) {
+    w_.set_vector(&load, load_strided(access, pointer));
+    return;
+  }
+  auto varying = [&] { return load_varying(access, pointer); };
+  auto offsets = [&] { return load_offsets(access, pointer, shape); };
+  w_.set_vector(
+      &load, shape.is_varying() ? varying() : w_.either(w_.lanes(pointer).holds, offsets, varying));
+}
+
+Value* MemoryWidener::load_contiguous(const Access& access, Value* first) {
+  return b_.CreateAlignedLoad(w_.wide_type(access.type), first, access.align, access.is_volatile);
+}
+
+Value* MemoryWidener::first_address(const IndexedAddress& address) {
+  Value* index = b_.CreateExtractElement(address.index, uint64_t{0});
+  llvm::Type* wide = b_.getInt64Ty();
+  index = address.is_signed ? b_.CreateSExt(index, wide) : b_.CreateZExt(index, wide);
+  return b_.CreateGEP(llvm::ArrayType::get(b_.getInt8Ty(), address.scale), address.root, index);
+}
+
+// Where the index grows by one element, or by `size` bytes, from lane to lane.
+Value* MemoryWidener::are_consecutive(const IndexedAddress& address, uint64_t size) {
+  const uint64_t step = size % address.scale == 0 ? size / address.scale : 1;
+  llvm::Type* type = address.index->getType()->getScalarType();
+  Value* first = b_.CreateExtractElement(address.index, uint64_t{0});
+  Value* fits =
+      b_.CreateICmpEQ(b_.CreateSub(address.index, w_.splat(first)), w_.sequence(type, step));
+  if (w_.mask()) fits = b_.CreateOr(fits, b_.CreateNot(w_.mask()));
+  if (!type->isIntegerTy(32)) return w_.all(fits);
+  // They may pass the end of their range on the way.
+  const uint64_t largest = address.is_signed ? INT32_MAX : UINT32_MAX;
+  Value* bound = b_.getInt32(static_cast<uint32_t>(largest - step * (w_.width() - 1)));
+  return b_.CreateAnd(w_.all(fits), address.is_signed ? b_.CreateICmpSLE(first, bound)
+                                                      : b_.CreateICmpULE(first, bound));
+}
+
+Value* MemoryWidener::are_equal(const IndexedAddress& address) {
+  Value* first = w_.splat(b_.CreateExtractElement(address.index, uint64_t{0}));
+  Value* fits = b_.CreateICmpEQ(address.index, first);
+  if (w_.mask()) fits = b_.CreateOr(fits, b_.CreateNot(w_.mask()));
+  return w_.all(fits);
+}
+
+Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
+  const IndexedAddress address = settled_address(pointer);
+  const uint64_t lane_step = access.size % address.scale == 0 ? access.size : address.scale;
+  const bool blocks = lane_step % access.size == 0 &&
+                      lane_step / access.size <= static_cast<uint64_t>(kWidestStride);
+  auto scattered = [&]() -> Value* {
+    return w_.either(
+        are_equal(address),
+        [&]() -> Value* {
+          Value* one = b_.CreateAlignedLoad(access.type, first_address(address), access.align,
+                                            access.is_volatile);
+          return w_.splat(one);
+        },
+        [&] { return gather(access, pointer); });
+  };
+  const Span span{0, static_cast<int64_t>(lane_step * w_.width())};
+  const bool exact = lane_step == access.size && !w_.mask();
+  if (!blocks || (!exact && !has_margins(pointer, span))) return scattered();
+  return w_.either(
+      are_consecutive(address, access.size),
+      [&]() -> Value* {
+        const auto ratio = static_cast<unsigned>(lane_step / access.size);
+        Value* block =
+            b_.CreateAlignedLoad(llvm::FixedVectorType::get(access.type, w_.width() * ratio),
+                                 first_address(address), access.align, access.is_volatile);
+        if (ratio == 1) return block;
+        return b_.CreateShuffleVector(block, llvm::createStrideMask(0, ratio, w_.width()));
+      },
+      scattered);
+}
+
+// The stride decides at run time: neighbours, one place for all, or wherever it leads.
+Value* MemoryWidener::load_strided(const Access& access, Value* pointer) {
+  Value* first = w_.first(pointer);
+  Value* stride = w_.stride(pointer);
+  auto each_lane = [&] { return gather_steps(access, pointer); };
+  if (w_.mask() && !has_margins(pointer, {0, static_cast<int64_t>(access.size * w_.width())}))
+    return each_lane();
+  auto one_place = [&]() -> Value* {
+    return w_.splat(b_.CreateAlignedLoad(access.type, first, access.align, access.is_volatile));
+  };
+  return w_.either(
+      b_.CreateICmpEQ(stride, b_.getInt64(access.size)),
+      [&] { return load_contiguous(access, first); },
+      [&] { return w_.either(b_.CreateICmpEQ(stride, b_.getInt64(0)), one_place, each_lane); });
+}
+
+Value* MemoryWidener::gather(const Access& access, Value* pointer) {
+  llvm::Type* type = w_.wide_type(access.type);
+  if (w_.costs().isLegalMaskedGather(type, access.align))
+    return masked_gather(access, addresses(pointer));
+  return load_lanes(w_, w_.address(pointer), access.type);
+}
+
+Value* MemoryWidener::masked_gather(const Access& access, Value* pointers) {
+  return b_.CreateMaskedGather(w_.wide_type(access.type), pointers, access.align, w_.mask_or_all());
+}
+
+// Those that a stride leads to are computed where they are needed.
+Value* MemoryWidener::addresses(Value* pointer) {
+  return w_.shape(pointer).is_strided()
+             ? w_.strided_addresses(w_.first(pointer), w_.stride(pointer))
+             : w_.vector(pointer);
+}
+
+// Offsets of 32 bits are half the work for a gather. Without gathers, a stride keeps all addresses
+// in scalar registers.
+Value* MemoryWidener::gather_steps(const Access& access, Value* pointer) {
+  Value* first = w_.first(pointer);
+  Value* stride = w_.stride(pointer);
+  llvm::Type* type = w_.wide_type(access.type);
+  if (w_.costs().isLegalMaskedGather(type, access.align)) {
+    const uint64_t bound = uint64_t{1} << 24;
+    Value* fits =
+        b_.CreateICmpULT(b_.CreateAdd(stride, b_.getInt64(bound)), b_.getInt64(2 * bound));
+    return w_.either(
+        fits,
+        [&] {
+          Value* offsets = b_.CreateNSWMul(w_.splat(b_.CreateTrunc(stride, b_.getInt32Ty())),
+                                           w_.sequence(b_.getInt32Ty()));
+          offsets = b_.CreateSExt(offsets, w_.wide_type(b_.getInt64Ty()));
+          return masked_gather(access, b_.CreateGEP(b_.getInt8Ty(), first, offsets));
+        },
+        [&] { return gather(access, pointer); });
+  }
+  if (w_.mask() || w_.width() % kStridedBlock != 0) return gather(access, pointer);
+  llvm::AllocaInst* results = w_.scratch(type, "gathered");
+  b_.CreateCall(strided_loader(access.size),
+                {b_.CreateAddrSpaceCast(first, b_.getPtrTy()), stride, results});
+  return b_.CreateLoad(type, results);
+}
+
+// void (const char* first, int64_t stride, T* results) for elements of `size` bytes.
+llvm::Function* MemoryWidener::strided_loader(uint64_t size) {
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(),
+                                       {b_.getPtrTy(), b_.getInt64Ty(), b_.getPtrTy()}, false);
+  const std::string form = std::to_string(size) + "." + std::to_string(w_.width());
+  return w_.helper("simd.load.strided." + form, type, [&](llvm::Function& loader) {
+    llvm::IRBuilder<> b(llvm::BasicBlock::Create(loader.getContext(), "entry", &loader));
+    llvm::Type* element = b.getIntNTy(static_cast<unsigned>(size * 8));
+    llvm::Type* block = llvm::FixedVectorType::get(element, kStridedBlock);
+    Value* stride = loader.getArg(1);
+    Value* offsets[kStridedBlock + 1] = {b.getInt64(0)};
+    for (unsigned i = 0; i < kStridedBlock; ++i) offsets[i + 1] = b.CreateAdd(offsets[i], stride);
+    Value* first = loader.getArg(0);
+    for (unsigned start = 0; start < w_.width(); start += kStridedBlock) {
+      Value* values = llvm::PoisonValue::get(block);
+      for (unsigned i = 0; i < kStridedBlock; ++i) {
+        Value* from = b.CreateGEP(b.getInt8Ty(), first, offsets[i]);
+        Value* value = b.CreateAlignedLoad(element, from, llvm::Align(1));
+        values = b.CreateInsertElement(values, value, i);
+      }
+      Value* to = b.CreateConstGEP1_32(element, loader.getArg(2), start);
+      b.CreateAlignedStore(values, to, llvm::Align(size));
+      first = b.CreateGEP(b.getInt8Ty(), first, offsets[kStridedBlock]);
+    }
+    b.CreateRetVoid();
+  });
+}
+
+void MemoryWidener::store(llvm::StoreInst& store) {
+  if (deferred_.contains(&store)) return;
+  const auto group = groups_.find(&store);
+  if (group != groups_.end()) return store_group(group->second);
+  Value* pointer = store.getPointerOperand();
+  const Shape shape = w_.shape(pointer);
+  if (shape.is_uniform()) return store_uniform(store);
+  llvm::Type* type = store.getValueOperand()->getType();
+  const Access access{type, w_.layout().getTypeStoreSize(type), store.getAlign(),
+                      store.isVolatile(), is_nontemporal(store)};
+  Value* values = w_.vector(store.getValueOperand());
+  if (store.isAtomic()) {
+    scatter(access, pointer, values);
+    return;
+  }
+  if (shape.is_strided()) return store_strided(access, pointer, values);
+  if (shape.is_varying()) return store_varying(access, pointer, values);
+  auto each_lane = [&] { scatter(access, pointer, values); };
+  if (stride(shape) != static_cast<int64_t>(access.size)) return each_lane();
+  w_.branch(
+      w_.lanes(pointer).holds, [&] { store_contiguous(access, w_.first(pointer), values); },
+      each_lane);
+}
+
+// The last lane wins.
+void MemoryWidener::store_uniform(llvm::StoreInst& store) {
+  Value* value = store.getValueOperand();
+  auto* copy = checked_cast<llvm::StoreInst>(store.clone());
+  copy->setOperand(
+      0, w_.shape(value).is_uniform() ? w_.first(value) : w_.last_active(w_.vector(value)));
+  copy->setOperand(1, w_.first(store.getPointerOperand()));
+  b_.Insert(copy);
+}
+
+void MemoryWidener::store_contiguous(const Access& access, Value* first, Value* values) {
+  w_.branch(
+      w_.all_run(), [&] { store_block(access, first, values); },
+      [&] { b_.CreateMaskedStore(values, first, access.align, w_.mask()); });
+}
+
+// All of `values`. What goes past the caches must fill lines, by itself or with the next gang's:
+// the processor joins halves of lines on their way.
+void MemoryWidener::store_block(const Access& access, Value* first, Value* values) {
+  const uint64_t bytes = w_.layout().getTypeStoreSize(values->getType());
+  if (!access.is_nontemporal || (bytes % kLine != 0 && bytes != kLine / 2)) {
+    b_.CreateAlignedStore(values, first, access.align, access.is_volatile);
+    return;
+  }
+  const llvm::Align whole(std::min(bytes, kLine));
+  Value* inside = b_.CreateAnd(b_.CreatePtrToInt(first, b_.getInt64Ty()), whole.value() - 1);
+  Value* keep = GroupAccess(b_, w_.function().getArg(0)).keep_stores();
+  w_.branch(
+      b_.CreateICmpEQ(b_.CreateOr(inside, keep), b_.getInt64(0)),
+      [&] {
+        b_.CreateAlignedStore(values, first, whole, access.is_volatile)
+            ->setMetadata(
+                llvm::LLVMContext::MD_nontemporal,
+                llvm::MDNode::get(b_.getContext(), llvm::ConstantAsMetadata::get(b_.getInt32(1))));
+      },
+      [&] { b_.CreateAlignedStore(values, first, access.align, access.is_volatile); });
+}
+
+void MemoryWidener::store_strided(const Access& access, Value* pointer, Value* values) {
+  Value* first = w_.first(pointer);
+  Value* stride = w_.stride(pointer);
+  w_.branch(
+      b_.CreateICmpEQ(stride, b_.getInt64(access.size)),
+      [&] { store_contiguous(access, first, values); }, [&] { scatter(access, pointer, values); });
+}
+
+void MemoryWidener::store_varying(const Access& access, Value* pointer, Value* values) {
+  const IndexedAddress address = settled_address(pointer);
+  if (access.size % address.scale != 0) return scatter(access, pointer, values);
+  w_.branch(
+      are_consecutive(address, access.size),
+      [&] { store_contiguous(access, first_address(address), values); },
+      [&] { scatter(access, pointer, values); });
+}
+
+// In the order of the lanes.
+void MemoryWidener::scatter(const Access& access, Value* pointer, Value* values) {
+  if (w_.costs().isLegalMaskedScatter(values->getType(), access.align)) {
+    b_.CreateMaskedScatter(values, addresses(pointer), access.align, w_.mask_or_all());
+  } else {
+    store_lanes(w_, w_.address(pointer), values);
+  }
+}
+
+}  // namespace metal::cpu

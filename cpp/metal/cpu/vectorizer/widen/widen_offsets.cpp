@@ -1,0 +1,415 @@
+// Loads, stores and copies whose lanes are at known distances from each other.
+
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
+#include "metal/compiler/checked_cast.h"
+#include "metal/cpu/vectorizer/memory/block_operations.h"
+#include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
+#include "metal/cpu/vectorizer/prefetch/prefetch_streams.h"
+#include "metal/cpu/vectorizer/widen/blocks.h"
+#include "metal/cpu/vectorizer/widen/lane_by_lane.h"
+#include "metal/cpu/vectorizer/widen/widen_memory.h"
+
+namespace metal::cpu {
+namespace {
+
+using llvm::Value;
+
+int64_t floor_mod(int64_t a, int64_t b) { return ((a % b) + b) % b; }
+
+// An address as a constant number of bytes behind another.
+std::pair<Value*, int64_t> split_constant(Value* pointer, const llvm::DataLayout& layout) {
+  int64_t total = 0;
+  while (auto* address = llvm::dyn_cast<llvm::GEPOperator>(pointer)) {
+    llvm::APInt offset(64, 0);
+    if (!address->accumulateConstantOffset(layout, offset)) break;
+    total += offset.getSExtValue();
+    pointer = address->getPointerOperand();
+  }
+  return {pointer, total};
+}
+
+// The least number of bytes between two lanes.
+int64_t least_distance(const Shape& shape) {
+  Shape::Offsets offsets = shape.offsets();
+  llvm::sort(offsets);
+  int64_t least = INT64_MAX;
+  for (size_t i = 1; i < offsets.size(); ++i) least = std::min(least, offsets[i] - offsets[i - 1]);
+  return least;
+}
+
+// Starts of blocks that cover all `offsets` of elements of `size` bytes. On a grid of blocks that
+// lies `phase` bytes below the first lane, if given: neighbouring accesses then share blocks.
+llvm::SmallVector<int64_t> cover(llvm::ArrayRef<int64_t> offsets, int64_t size, int64_t block,
+                                 std::optional<int64_t> phase) {
+  llvm::SmallVector<int64_t> sorted(offsets), starts;
+  llvm::sort(sorted);
+  for (int64_t offset : sorted) {
+    if (!starts.empty() && offset + size <= starts.back() + block) continue;
+    starts.push_back(phase ? offset - floor_mod(offset + *phase, block) : offset);
+  }
+  return starts;
+}
+
+// What lanes that fill a block read: blocks, and for each lane which of them and what in it.
+struct BlockPlan {
+  llvm::SmallVector<int64_t> starts;
+  llvm::SmallVector<std::pair<int, int>> picks;
+};
+
+BlockPlan plan_blocks(llvm::ArrayRef<int64_t> offsets, int64_t size, int64_t phase) {
+  const int64_t bytes = size * static_cast<int64_t>(offsets.size());
+  BlockPlan plan{cover(offsets, size, bytes, phase), {}};
+  auto closest = cover(offsets, size, bytes, std::nullopt);
+  if (closest.size() < plan.starts.size()) plan.starts = std::move(closest);
+  for (int64_t offset : offsets) {
+    const auto* start = std::prev(llvm::upper_bound(plan.starts, offset));
+    plan.picks.emplace_back(start - plan.starts.begin(), (offset - *start) / size);
+  }
+  return plan;
+}
+
+// Up to how many plans in a row, counted from the first one on, pick in the same way.
+size_t alike(llvm::ArrayRef<BlockPlan> plans, size_t most) {
+  size_t count = std::min(llvm::bit_floor(std::max(most, size_t{1})), plans.size());
+  for (; count > 1; count /= 2) {
+    bool same = plans.size() % count == 0;
+    for (size_t i = 0; i < plans.size(); ++i)
+      same &= plans[i].picks == plans[i / count * count].picks;
+    if (same) break;
+  }
+  return count;
+}
+
+}  // namespace
+
+int64_t MemoryWidener::stride(const Shape& shape) const {
+  const int64_t step = shape.offset(1);
+  for (unsigned lane = 0; lane < w_.width(); ++lane) {
+    if (shape.offset(lane) != step * static_cast<int64_t>(lane)) return 0;
+  }
+  return step;
+}
+
+unsigned MemoryWidener::elements_in_block(int64_t size) const {
+  return std::min(static_cast<unsigned>(kBlockBytes / size), w_.width());
+}
+
+Value* MemoryWidener::load_offsets(const Access& access, Value* pointer, const Shape& shape) {
+  const auto size = static_cast<int64_t>(access.size);
+  const int64_t step = stride(shape);
+  Span span = span_of(shape, size);
+  if (step == size && (!w_.mask() || may_read(pointer, shape, span)))
+    return load_contiguous(access, w_.first(pointer));
+  const bool is_window = step % size == 0 && step > 0 && step <= kWidestStride * size;
+  // Blocks begin and end within a step, or a block, of what is asked for.
+  const int64_t around = is_window ? step : kBlockBytes;
+  span = {span.lowest - around, span.end + around};
+  const bool fits = llvm::all_of(shape.offsets(), [&](int64_t o) { return o % size == 0; });
+  if (!fits || !may_read(pointer, shape, span)) return gather(access, pointer);
+  return is_window ? load_window(access, pointer, shape) : load_blocks(access, pointer, shape);
+}
+
+// Reads everything between the lowest and the highest address and sorts it into lanes. Accesses to
+// the members of structs that follow each other read the same block, aligned to the structs.
+Value* MemoryWidener::load_window(const Access& access, Value* pointer, const Shape& shape) {
+  const auto size = static_cast<int64_t>(access.size);
+  const int64_t step = stride(shape);
+  const auto [root, constant] = split_constant(pointer, w_.layout());
+  const int64_t phase = floor_mod(constant, step);
+  Value* first = w_.first(pointer);
+  int64_t before = 0;  // bytes of the block in front of the first lane's element
+  if (phase % size == 0 && w_.lanes(root).first && w_.shape(root).has_offsets()) {
+    first = b_.CreateConstGEP1_64(b_.getInt8Ty(), w_.first(root), constant - phase);
+    before = phase;
+  }
+  const auto ratio = static_cast<unsigned>(step / size);
+  Value* block = b_.CreateAlignedLoad(llvm::FixedVectorType::get(access.type, w_.width() * ratio),
+                                      first, access.align, access.is_volatile);
+  return b_.CreateShuffleVector(
+      block, llvm::createStrideMask(static_cast<unsigned>(before / size), ratio, w_.width()));
+}
+
+// Reads a few blocks for the lanes that fill a block. Where neighbouring lanes pick from theirs in
+// the same way, several blocks make a register, and are shuffled at once.
+Value* MemoryWidener::load_blocks(const Access& access, Value* pointer, const Shape& shape) {
+  const auto size = static_cast<int64_t>(access.size);
+  const unsigned in_block = elements_in_block(size);
+  auto [root, constant] = split_constant(pointer, w_.layout());
+  if (constant % size != 0 || !w_.lanes(root).first || !w_.shape(root).has_offsets()) {
+    root = pointer;
+    constant = 0;
+  }
+  Value* common = w_.first(root);
+  llvm::DenseMap<int64_t, Value*> blocks;
+  auto load = [&, constant = constant](int64_t start) {
+    Value*& block = blocks[start];
+    if (block) return block;
+    Value* address = b_.CreateConstGEP1_64(b_.getInt8Ty(), common, constant + start);
+    block = b_.CreateAlignedLoad(llvm::FixedVectorType::get(access.type, in_block), address,
+                                 access.align, access.is_volatile);
+    return block;
+  };
+  llvm::SmallVector<BlockPlan> plans;
+  for (unsigned lane = 0; lane < w_.width(); lane += in_block)
+    plans.push_back(
+        plan_blocks(llvm::ArrayRef(shape.offsets()).slice(lane, in_block), size, constant));
+  const size_t together =
+      alike(plans, w_.costs()
+                           .getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector)
+                           .getFixedValue() /
+                       (8 * kBlockBytes));
+  llvm::SmallVector<Value*> chunks;
+  for (size_t begin = 0; begin < plans.size(); begin += together) {
+    const size_t end = begin + together;
+    llvm::SmallVector<Value*> wide;  // blocks, by their number in the plans
+    for (size_t i = 0; i < plans[begin].starts.size(); ++i) {
+      llvm::SmallVector<Value*> parts;
+      for (size_t plan = begin; plan < end; ++plan) parts.push_back(load(plans[plan].starts[i]));
+      wide.push_back(llvm::concatenateVectors(b_, parts));
+    }
+    llvm::SmallVector<BlockElement> elements;
+    for (size_t part = 0; part < together; ++part) {
+      for (const auto& [block, element] : plans[begin].picks)
+        elements.push_back({wide[block], element + static_cast<int>(part * in_block)});
+    }
+    chunks.push_back(assemble(b_, elements));
+  }
+  return llvm::concatenateVectors(b_, chunks);
+}
+
+void MemoryWidener::enter(llvm::BasicBlock& block) {
+  groups_.clear();
+  deferred_.clear();
+  find_store_groups(block);
+}
+
+// Stores through one address plus constants, where no lane's memory lies between that of another:
+// their order does not matter. Those to consecutive memory make a group.
+void MemoryWidener::find_store_groups(llvm::BasicBlock& block) {
+  llvm::SmallVector<Member, 8> members;
+  Value* common_root = nullptr;
+  auto finish = [&] {
+    make_store_groups(members);
+    members.clear();
+  };
+  for (llvm::Instruction& instruction : block) {
+    auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    if (!store) {
+      if (instruction.mayReadOrWriteMemory()) finish();
+      continue;
+    }
+    const Shape shape = w_.shape(store->getPointerOperand());
+    llvm::Type* type = store->getValueOperand()->getType();
+    const auto size = static_cast<int64_t>(w_.layout().getTypeStoreSize(type));
+    const bool scattered = store->isSimple() && shape.has_offsets() && !shape.is_uniform() &&
+                           shape.exact() && stride(shape) != size && kBlockBytes % size == 0;
+    const int64_t distance = scattered ? least_distance(shape) : 0;
+    if (distance < size) {
+      finish();
+      continue;
+    }
+    const auto [root, offset] = split_constant(store->getPointerOperand(), w_.layout());
+    int64_t low = offset, high = offset;
+    bool joins = root == common_root;
+    for (const Member& member : members) {
+      low = std::min(low, member.offset);
+      high = std::max(high, member.offset);
+      joins &= member.offset != offset && type == member.store->getValueOperand()->getType() &&
+               shape.offsets() == w_.shape(member.store->getPointerOperand()).offsets();
+    }
+    if (!joins || high + size - low > distance) finish();
+    common_root = root;
+    members.push_back({store, offset});
+  }
+  finish();
+}
+
+void MemoryWidener::make_store_groups(llvm::MutableArrayRef<Member> members) {
+  llvm::sort(members, [](const Member& a, const Member& b) { return a.offset < b.offset; });
+  for (size_t begin = 0, end; begin < members.size(); begin = end) {
+    llvm::StoreInst* last = members[begin].store;
+    const auto size =
+        static_cast<int64_t>(w_.layout().getTypeStoreSize(last->getValueOperand()->getType()));
+    StoreGroup group;
+    for (end = begin; end < members.size(); ++end) {
+      if (end > begin && members[end].offset != members[end - 1].offset + size) break;
+      group.push_back(members[end].store);
+      if (last->comesBefore(group.back())) last = group.back();
+    }
+    for (llvm::StoreInst* store : group) {
+      if (store != last) deferred_.insert(store);
+    }
+    groups_[last] = group;
+  }
+}
+
+void MemoryWidener::store_group(const StoreGroup& stores) {
+  const Shape shape = w_.shape(stores[0]->getPointerOperand());
+  llvm::Type* type = stores[0]->getValueOperand()->getType();
+  const auto size = static_cast<int64_t>(w_.layout().getTypeStoreSize(type));
+  const auto members = static_cast<unsigned>(stores.size());
+  auto together = [&] {
+    if (members == 1 || stride(shape) != size * members) return store_runs(stores, shape);
+    llvm::SmallVector<Value*> parts;
+    for (llvm::StoreInst* store : stores) parts.push_back(w_.vector(store->getValueOperand()));
+    Value* all = llvm::concatenateVectors(b_, parts);
+    const Access access{type, static_cast<uint64_t>(size), stores[0]->getAlign(), false,
+                        llvm::all_of(stores, [](auto* store) { return is_nontemporal(*store); })};
+    store_block(access, w_.first(stores[0]->getPointerOperand()),
+                b_.CreateShuffleVector(all, llvm::createInterleaveMask(w_.width(), members)));
+  };
+  w_.branch(w_.all_run(), together, [&] {
+    for (llvm::StoreInst* store : stores) {
+      const Access access{type, static_cast<uint64_t>(size), store->getAlign(), false};
+      scatter(access, store->getPointerOperand(), w_.vector(store->getValueOperand()));
+    }
+  });
+}
+
+// Where many groups of a block are written alike, a function writes each: their code is long.
+void MemoryWidener::store_runs(const StoreGroup& stores, const Shape& shape) {
+  llvm::SmallVector<Value*> operands{w_.first(stores[0]->getPointerOperand())};
+  for (llvm::StoreInst* store : stores) operands.push_back(w_.vector(store->getValueOperand()));
+  const llvm::Align align = stores[0]->getAlign();
+  if (count_alike(stores, shape) < kManyAlike) return write_runs(b_, operands, shape, align);
+  llvm::SmallVector<llvm::Type*> types;
+  for (const Value* operand : operands) types.push_back(operand->getType());
+  std::string name;
+  llvm::raw_string_ostream text(name);
+  text << "simd.store.runs";
+  for (const llvm::Type* type : types) text << "." << *type;
+  text << "." << align.value();
+  for (int64_t offset : shape.offsets()) text << "." << offset;
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), types, false);
+  b_.CreateCall(
+      w_.helper(name, type,
+                [&](llvm::Function& code) {
+                  code.setMemoryEffects(llvm::MemoryEffects::argMemOnly(llvm::ModRefInfo::Mod));
+                  code.addParamAttr(0, llvm::Attribute::NoCapture);
+                  llvm::IRBuilder<> b(llvm::BasicBlock::Create(code.getContext(), "entry", &code));
+                  llvm::SmallVector<Value*> arguments;
+                  for (llvm::Argument& argument : code.args()) arguments.push_back(&argument);
+                  write_runs(b, arguments, shape, align);
+                  b.CreateRetVoid();
+                }),
+      operands);
+}
+
+size_t MemoryWidener::count_alike(const StoreGroup& stores, const Shape& shape) const {
+  return llvm::count_if(groups_, [&](const auto& group) {
+    const StoreGroup& others = group.second;
+    return others.size() == stores.size() &&
+           w_.shape(others[0]->getPointerOperand()).offsets() == shape.offsets();
+  });
+}
+
+// Vectors of lanes behind the first lane's address, in the order of addresses: a block at a time,
+// as far as memory is consecutive.
+void MemoryWidener::write_runs(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> operands,
+                               const Shape& shape, llvm::Align align) const {
+  const auto* lanes = checked_cast<llvm::VectorType>(operands[1]->getType());
+  const auto size = static_cast<int64_t>(w_.layout().getTypeStoreSize(lanes->getElementType()));
+  const unsigned in_block = elements_in_block(size);
+  llvm::SmallVector<std::pair<int64_t, BlockElement>> elements;
+  for (const auto& [member, values] : llvm::enumerate(operands.drop_front())) {
+    Value* block = nullptr;
+    for (unsigned lane = 0; lane < w_.width(); ++lane) {
+      if (lane % in_block == 0)
+        block = b.CreateShuffleVector(values, llvm::createSequentialMask(lane, in_block, 0));
+      elements.push_back({shape.offset(lane) + size * static_cast<int64_t>(member),
+                          {block, static_cast<int>(lane % in_block)}});
+    }
+  }
+  llvm::sort(elements, llvm::less_first());
+  for (size_t begin = 0, end; begin < elements.size(); begin = end) {
+    llvm::SmallVector<BlockElement> piece;
+    for (end = begin; end < elements.size() && piece.size() < in_block; ++end) {
+      if (end > begin && elements[end].first != elements[end - 1].first + size) break;
+      piece.push_back(elements[end].second);
+    }
+    b.CreateAlignedStore(assemble(b, piece),
+                         b.CreateConstGEP1_64(b.getInt8Ty(), operands[0], elements[begin].first),
+                         align);
+  }
+}
+
+// The lines of memory that the lanes use if they are neighbours; otherwise it is not worth the
+// while.
+void MemoryWidener::prefetch(llvm::IntrinsicInst& hint) {
+  constexpr int64_t kLine = 64;
+  constexpr int64_t kMostLines = 8;
+  Value* pointer = hint.getArgOperand(0);
+  const Shape shape = w_.shape(pointer);
+  if (!shape.has_offsets() || (shape.is_uniform() && is_of_stream(hint))) return;
+  int64_t lowest = 0, highest = 0;
+  for (int64_t offset : shape.offsets()) {
+    lowest = std::min(lowest, offset);
+    highest = std::max(highest, offset);
+  }
+  if (highest - lowest > kMostLines * kLine) return;
+  auto fetch = [&](int64_t offset) {
+    auto* copy = checked_cast<llvm::CallInst>(hint.clone());
+    copy->setArgOperand(0, b_.CreateConstGEP1_64(b_.getInt8Ty(), w_.first(pointer), offset));
+    b_.Insert(copy);
+  };
+  for (int64_t offset = lowest; offset <= highest; offset += kLine) fetch(offset);
+  if (is_of_stream(hint)) return;  // which goes on with the next gang
+  if ((highest - lowest) % kLine == 0) return;
+  // It ends in one more if it starts within one.
+  Value* start = b_.CreatePtrToInt(w_.first(pointer), b_.getInt64Ty());
+  start = b_.CreateAdd(start, b_.getInt64(lowest % kLine));
+  Value* aligned = b_.CreateICmpEQ(b_.CreateAnd(start, kLine - 1), b_.getInt64(0));
+  w_.branch(aligned, [] {}, [&] { fetch(highest); });
+}
+
+// See block_operations.h for which copies there are.
+void MemoryWidener::copy(llvm::MemCpyInst& copy) {
+  if (!w_.shape(copy.getDest()).has_offsets() || !w_.shape(copy.getSource()).has_offsets())
+    return copy_lane_by_lane(copy);
+  Value* conditions[] = {w_.lanes(copy.getDest()).holds, w_.lanes(copy.getSource()).holds,
+                         w_.all_run()};
+  Value* at_once = nullptr;
+  for (Value* condition : conditions) {
+    if (condition) at_once = at_once ? b_.CreateAnd(at_once, condition) : condition;
+  }
+  w_.branch(at_once, [&] { copy_runs(copy); }, [&] { copy_lane_by_lane(copy); });
+}
+
+// All lanes read before any writes.
+void MemoryWidener::copy_runs(llvm::MemCpyInst& copy) {
+  const Shape to = w_.shape(copy.getDest()), from = w_.shape(copy.getSource());
+  const auto size =
+      static_cast<int64_t>(checked_cast<llvm::ConstantInt>(copy.getLength())->getZExtValue());
+  llvm::SmallVector<std::pair<unsigned, Value*>> runs;  // first lane, what it and the next read
+  for (unsigned lane = 0, end; lane < w_.width(); lane = end) {
+    for (end = lane + 1; end < w_.width(); ++end) {
+      if (to.offset(end) != to.offset(end - 1) + size ||
+          from.offset(end) != from.offset(end - 1) + size)
+        break;
+    }
+    auto* type = llvm::FixedVectorType::get(
+        b_.getInt32Ty(), static_cast<unsigned>(size / kCopyGranule) * (end - lane));
+    Value* address =
+        b_.CreateConstGEP1_64(b_.getInt8Ty(), w_.first(copy.getSource()), from.offset(lane));
+    runs.emplace_back(lane, b_.CreateAlignedLoad(type, address, llvm::Align(kCopyGranule)));
+  }
+  for (const auto& [lane, values] : runs) {
+    Value* address =
+        b_.CreateConstGEP1_64(b_.getInt8Ty(), w_.first(copy.getDest()), to.offset(lane));
+    b_.CreateAlignedStore(values, address, llvm::Align(kCopyGranule));
+  }
+}
+
+void MemoryWidener::copy_lane_by_lane(llvm::MemCpyInst& copy) {
+  const LaneAddresses to = lane_addresses(w_, w_.address(copy.getDest()));
+  const LaneAddresses from = lane_addresses(w_, w_.address(copy.getSource()));
+  w_.for_each_lane([&](Value* lane) {
+    b_.CreateMemCpy(to.at(b_, lane), llvm::Align(kCopyGranule), from.at(b_, lane),
+                    llvm::Align(kCopyGranule), copy.getLength());
+  });
+}
+
+}  // namespace metal::cpu

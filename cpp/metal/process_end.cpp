@@ -1,0 +1,56 @@
+// Nothing may run any more when the libraries below us are taken down.
+#include "metal/process_end.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+
+#include "metal/driver.h"
+
+namespace metal {
+namespace {
+
+constexpr auto kLongest = std::chrono::seconds(30);  // for what cannot be interrupted
+
+std::atomic<int> users{0};
+std::atomic<bool> ending{false};
+
+void stop_at_exit() {
+  ending = true;  // from here on nobody starts
+  if (users.load() == 0) return;
+  interrupt();
+  const auto start = std::chrono::steady_clock::now();
+  while (users.load() > 0 && std::chrono::steady_clock::now() - start < kLongest) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void watch_process() {
+  static const bool once = [] {
+    pthread_atfork(nullptr, nullptr, [] { users = 0; });  // threads do not survive
+    std::atexit(stop_at_exit);
+    return true;
+  }();
+  (void)once;
+}
+
+}  // namespace
+
+InUse::InUse() {
+  watch_process();
+  ++users;
+}
+
+InUse::~InUse() { --users; }
+
+bool process_ends() { return ending.load(); }
+
+void InUse::check() {
+  if (process_ends()) throw std::runtime_error("The process ends: nothing is started any more");
+}
+
+}  // namespace metal

@@ -1,0 +1,61 @@
+#include "metal/signals.h"
+
+#include <atomic>
+#include <mutex>
+
+namespace metal {
+namespace {
+
+constexpr int kMostHandlers = 2;  // of one signal: the kernels' and the compiler's
+
+std::atomic<SignalHandler> handlers[NSIG][kMostHandlers];
+struct sigaction previous_actions[NSIG];
+
+// As if we had never been there. A default action happens when the instruction runs again.
+void pass_on(int signal, siginfo_t* info, void* context) {
+  const struct sigaction& previous = previous_actions[signal];
+  if (previous.sa_flags & SA_SIGINFO) {
+    previous.sa_sigaction(signal, info, context);
+  } else if (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN) {
+    // A fault cannot be ignored: returning would only raise it again.
+    sigaction(signal, &previous, nullptr);
+    if (info->si_code <= 0) raise(signal);  // sent by a process: nothing runs again
+  } else {
+    previous.sa_handler(signal);
+  }
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+  for (const auto& place : handlers[signal]) {
+    const SignalHandler handler = place.load();
+    if (handler && handler(signal, info, context)) return;
+  }
+  if (signal != kStopSignal) pass_on(signal, info, context);
+}
+
+void install(int signal) {
+  struct sigaction action{};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  // A stop must not get between a fault and its handler: leaving from there would keep the fault
+  // blocked.
+  sigaddset(&action.sa_mask, kStopSignal);
+  sigaction(signal, &action, &previous_actions[signal]);
+}
+
+}  // namespace
+
+void add_signal_handler(std::initializer_list<int> signals, SignalHandler handler) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  for (const int signal : signals) {
+    std::atomic<SignalHandler>* place = handlers[signal];
+    const bool is_first = place->load() == nullptr;
+    while (place->load() != nullptr) ++place;
+    place->store(handler);
+    if (is_first) install(signal);
+  }
+}
+
+}  // namespace metal

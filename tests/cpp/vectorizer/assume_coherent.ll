@@ -1,0 +1,16 @@
+; RUN: assume-coherent
+; A second body for gangs whose lanes have one quotient; nothing may have happened before the division.
+; CHECK-LABEL: define void @kernel.1
+; CHECK: %[[ROW:.*]] = call i32 @simd.coherent.quotient(i32 %x, i32 %size)
+; CHECK: %[[COLUMN:.*]] = call i32 @simd.coherent.remainder(i32 %x, i32 %size)
+; CHECK: getelementptr i32, ptr addrspace(1) %out, i32 %[[COLUMN]]
+; CHECK: store i32 %[[ROW]]
+; CHECK: %late = udiv i32 %x, 3
+define void @kernel(ptr addrspace(1) %out, i32 %x, i32 %size) {
+  %row = udiv i32 %x, %size
+  %column = urem i32 %x, %size
+  %at = getelementptr i32, ptr addrspace(1) %out, i32 %column
+  store i32 %row, ptr addrspace(1) %at
+  %late = udiv i32 %x, 3
+  ret void
+}

@@ -1,0 +1,67 @@
+; RUN: prefetch-strides
+; Where iterations read 1 KB apart, each prefetches what the eighth one after it will read.
+; CHECK-LABEL: define void @shares
+; CHECK: %[[LATER:.*]] = add i32 %i, 8
+; CHECK: %[[OFFSET:.*]] = shl i32 %[[LATER]], 8
+; CHECK: %[[INDEX:.*]] = add i32 %lane, %[[OFFSET]]
+; CHECK: %[[WIDE:.*]] = zext i32 %[[INDEX]] to i64
+; CHECK: %[[ADDRESS:.*]] = getelementptr i32, ptr addrspace(1) %in, i64 %[[WIDE]]
+; CHECK: call void @llvm.prefetch.p1(ptr addrspace(1) %[[ADDRESS]], i32 0, i32 2, i32 1)
+; CHECK: %value = load
+define void @shares(ptr addrspace(1) %in, i32 %lane) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %offset = shl nuw nsw i32 %i, 8
+  %index = add nuw i32 %lane, %offset
+  %wide = zext i32 %index to i64
+  %at = getelementptr i32, ptr addrspace(1) %in, i64 %wide
+  %value = load i32, ptr addrspace(1) %at
+  call void @use(i32 %value)
+  %next = add nuw nsw i32 %i, 1
+  %done = icmp eq i32 %next, 64
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
+
+; Not in a loop that also goes on from where it is, or that is soon over.
+; CHECK-LABEL: define void @product
+; CHECK-NOT: prefetch
+; CHECK: declare void @use(
+define void @product(ptr addrspace(1) %a, ptr addrspace(1) %b, i64 %columns, i64 %count) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %left.at = getelementptr float, ptr addrspace(1) %a, i64 %i
+  %left = load float, ptr addrspace(1) %left.at
+  %row = mul i64 %i, %columns
+  %right.at = getelementptr float, ptr addrspace(1) %b, i64 %row
+  %right = load float, ptr addrspace(1) %right.at
+  %both = fmul float %left, %right
+  call void @use_float(float %both)
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %count
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
+define void @short(ptr addrspace(1) %in) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %offset = mul i64 %i, 1024
+  %at = getelementptr i32, ptr addrspace(1) %in, i64 %offset
+  %value = load i32, ptr addrspace(1) %at
+  call void @use(i32 %value)
+  %next = add nuw nsw i64 %i, 1
+  %done = icmp eq i64 %next, 8
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
+declare void @use(i32)
+declare void @use_float(float)

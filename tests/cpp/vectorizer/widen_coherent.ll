@@ -1,0 +1,20 @@
+; RUN: widen 4
+; Widened, such a division bails out where lanes have different quotients: the function says so.
+declare i32 @simd.coherent.quotient(i32, i32) memory(none)
+; CHECK-LABEL: define internal i1 @kernel.wide
+; CHECK: %[[ROW:.*]] = udiv i32 %x, %size
+; CHECK: %[[PRODUCT:.*]] = mul i32 %[[ROW]], %size
+; CHECK: %[[FIRST:.*]] = sub i32 %x, %[[PRODUCT]]
+; CHECK: %[[ROOM:.*]] = call i32 @llvm.usub.sat.i32(i32 %size, i32 3)
+; CHECK: %[[HOLDS:.*]] = icmp ult i32 %[[FIRST]], %[[ROOM]]
+; CHECK: br i1 %[[HOLDS]], label %coherent, label %bail.out
+; CHECK: coherent:
+; CHECK: store i32 %[[ROW]], ptr addrspace(1) %out
+; CHECK-NEXT: ret i1 true
+; CHECK: bail.out:
+; CHECK-NEXT: ret i1 false
+define void @kernel(ptr addrspace(1) %out, i32 %x, i32 %size) {
+  %row = call i32 @simd.coherent.quotient(i32 %x, i32 %size)
+  store i32 %row, ptr addrspace(1) %out
+  ret void
+}
