@@ -24,7 +24,7 @@ if.then.i:                                        ; preds = %entry
   %out = addrspacecast ptr %11 to ptr addrspace(1)
   %12 = call float @llvm.sqrt.f32(float %9)
   %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
-  store float %12, ptr addrspace(1) %arrayidx4.i, align 4, !simd.streamed !2
+  store float %12, ptr addrspace(1) %arrayidx4.i, align 4, !simd.nontemporal !2
   br label %_Z5rootsPU3AS1KfPU3AS1fj.exit
 
 _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
@@ -66,7 +66,7 @@ if.then.i:                                        ; preds = %entry
   %out = addrspacecast ptr %19 to ptr addrspace(1)
   %20 = call float @llvm.sqrt.f32(float %17)
   %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
-  store float %20, ptr addrspace(1) %arrayidx4.i, align 4, !simd.streamed !2
+  store float %20, ptr addrspace(1) %arrayidx4.i, align 4, !simd.nontemporal !2
   br label %_Z5rootsPU3AS1KfPU3AS1fj.exit
 
 _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
@@ -107,7 +107,7 @@ if.then.i:                                        ; preds = %entry
   %out = addrspacecast ptr %18 to ptr addrspace(1)
   %19 = call float @llvm.sqrt.f32(float %16)
   %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
-  store float %19, ptr addrspace(1) %arrayidx4.i, align 4, !simd.streamed !2
+  store float %19, ptr addrspace(1) %arrayidx4.i, align 4, !simd.nontemporal !2
   br label %_Z5rootsPU3AS1KfPU3AS1fj.exit
 
 _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
@@ -160,7 +160,7 @@ if.then.i:                                        ; preds = %if.then.i.guard
   %out = addrspacecast ptr %23 to ptr addrspace(1)
   %24 = call float @llvm.sqrt.f32(float %16)
   %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
-  store float %24, ptr addrspace(1) %arrayidx4.i, align 4, !simd.streamed !2
+  store float %24, ptr addrspace(1) %arrayidx4.i, align 4, !simd.nontemporal !2
   br label %if.then.i.done
 
 if.then.i.done:                                   ; preds = %if.then.i.guard, %if.then.i
@@ -254,7 +254,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
 
 ; ---- optimized
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define void @kernel_entry(ptr %group, i32 %unit) #1 {
+define void @kernel_entry(ptr %group, i32 %thread) #1 {
 entry:
   %0 = getelementptr inbounds i8, ptr %group, i64 28
   %1 = load i32, ptr %0, align 4, !invariant.load !2

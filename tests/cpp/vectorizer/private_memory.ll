@@ -32,3 +32,23 @@ define i8 @two_sizes(i32 %lane, i64 %i) {
   %value = load i8, ptr %at
   ret i8 %value
 }
+; Accesses of one size that are not at multiples of it.
+; CHECK-LABEL: define i64 @between
+; CHECK: %[[ALL:.*]] = alloca [{{.*}} x i8], align 64, !simd.copies
+define i64 @between(i32 %lane, i64 %i) {
+  %array = alloca [6 x i32]
+  %second = getelementptr i32, ptr %array, i64 1
+  %at = getelementptr i64, ptr %second, i64 %i
+  store i64 7, ptr %at, align 4
+  %value = load i64, ptr %at, align 4
+  ret i64 %value
+}
+; CHECK-LABEL: define i64 @half_apart
+; CHECK: %[[ALL:.*]] = alloca [{{.*}} x i8], align 64, !simd.copies
+define i64 @half_apart(i32 %lane, i64 %i) {
+  %array = alloca [6 x i32]
+  %at = getelementptr i32, ptr %array, i64 %i
+  store i64 7, ptr %at, align 4
+  %value = load i64, ptr %at, align 4
+  ret i64 %value
+}
