@@ -41,6 +41,11 @@ class KernelCall {
     encoder_.set_bytes(value, next_++);
     return *this;
   }
+  template <typename T>
+  KernelCall& vector(const T& values) {
+    encoder_.set_vector_bytes(values, next_++);
+    return *this;
+  }
   KernelCall& in(const mx::array& a) {
     encoder_.set_input_array(a, next_++);
     return *this;

@@ -1,9 +1,10 @@
-// axpby: the operation and the rules that transform it.
+// axpby: the operation, its evaluation and the rules that transform it.
 #include "axpby/axpby.h"
 
 #include <stdexcept>
 
-#include "mlx/utils.h"
+#include "evaluation.h"
+#include "mlx/backend/metal/utils.h"
 
 namespace mlx_sample {
 
@@ -16,23 +17,42 @@ mx::array axpby(const mx::array& x, const mx::array& y, float alpha, float beta,
         "[axpby] x and y must be of at most single precision, but one is float64.");
   }
   auto operands = mx::broadcast_arrays({mx::astype(x, dtype, s), mx::astype(y, dtype, s)}, s);
-  auto shape = operands[0].shape();
-  return mx::array(std::move(shape), dtype, std::make_shared<Axpby>(mx::to_stream(s), alpha, beta),
-                   std::move(operands));
+  return mx::array(operands[0].shape(), dtype,
+                   std::make_shared<Axpby>(mx::to_stream(s), alpha, beta), operands);
 }
 
-mx::array Axpby::scaled(const mx::array& a, int operand) {
-  return mx::multiply(mx::array(operand == 0 ? alpha_ : beta_, a.dtype()), a, stream());
+// One kernel serves both devices.
+void Axpby::eval_cpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) {
+  eval_gpu(inputs, outputs);
 }
 
-std::vector<mx::array> Axpby::jvp(const std::vector<mx::array>&,
+void Axpby::eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) {
+  const auto &x = inputs[0], &y = inputs[1];
+  auto& out = outputs[0];
+  bool contiguous = (x.flags().row_contiguous && y.flags().row_contiguous) ||
+                    (x.flags().col_contiguous && y.flags().col_contiguous);
+  if (!contiguous) {
+    out.set_data(mx::allocator::malloc(out.nbytes()));
+  } else if (x.is_donatable() || y.is_donatable()) {
+    out.copy_shared_buffer(x.is_donatable() ? x : y);  // nobody else needs this operand
+  } else {
+    out.set_data(mx::allocator::malloc(out.nbytes()), out.size(), x.strides(), x.flags());
+  }
+  std::string layout = contiguous ? "contiguous_" : "general_";
+  KernelCall call(find_kernel("axpby_" + layout + mx::type_to_name(out), stream()), stream());
+  call.in(x).in(y).out(out).bytes(alpha_).bytes(beta_);
+  if (!contiguous) {
+    call.vector(out.shape()).vector(x.strides()).vector(y.strides());
+    call.bytes(static_cast<int>(out.ndim()));
+  }
+  call.run(out.size());
+}
+
+std::vector<mx::array> Axpby::jvp(const std::vector<mx::array>& primals,
                                   const std::vector<mx::array>& tangents,
                                   const std::vector<int>& argnums) {
-  if (argnums.size() == 1) {
-    return {scaled(tangents[0], argnums[0])};
-  }
-  // The tangents come in the order of argnums.
-  bool swapped = argnums[0] == 1;
+  if (argnums.size() == 1) return vjp(primals, tangents, argnums, {});
+  bool swapped = argnums[0] == 1;  // tangents come in the order of argnums
   return {axpby(tangents[swapped], tangents[!swapped], alpha_, beta_, stream())};
 }
 
@@ -41,7 +61,8 @@ std::vector<mx::array> Axpby::vjp(const std::vector<mx::array>&,
                                   const std::vector<int>& argnums, const std::vector<mx::array>&) {
   std::vector<mx::array> result;
   for (int operand : argnums) {
-    result.push_back(scaled(cotangents[0], operand));
+    auto factor = mx::array(operand == 0 ? alpha_ : beta_, cotangents[0].dtype());
+    result.push_back(mx::multiply(factor, cotangents[0], stream()));
   }
   return result;
 }
@@ -50,17 +71,11 @@ std::pair<std::vector<mx::array>, std::vector<int>> Axpby::vmap(
     const std::vector<mx::array>& inputs, const std::vector<int>& axes) {
   // The mapped axis goes where the first operand that has one has it; the other is broadcast.
   int axis = axes[0] >= 0 ? axes[0] : axes[1];
-  std::vector<mx::array> operands;
-  for (int i = 0; i < 2; ++i) {
-    operands.push_back(axes[i] < 0 ? mx::expand_dims(inputs[i], axis, stream())
-                                   : mx::moveaxis(inputs[i], axes[i], axis, stream()));
-  }
-  return {{axpby(operands[0], operands[1], alpha_, beta_, stream())}, {axis}};
-}
-
-bool Axpby::is_equivalent(const mx::Primitive& other) const {
-  const auto& o = static_cast<const Axpby&>(other);
-  return alpha_ == o.alpha_ && beta_ == o.beta_;
+  auto moved = [&](int i) {
+    return axes[i] < 0 ? mx::expand_dims(inputs[i], axis, stream())
+                       : mx::moveaxis(inputs[i], axes[i], axis, stream());
+  };
+  return {{axpby(moved(0), moved(1), alpha_, beta_, stream())}, {axis}};
 }
 
 }  // namespace mlx_sample

@@ -1,4 +1,4 @@
-// axpby: z = alpha * x + beta * y as one operation, with kernels and rules of its own.
+// axpby: z = alpha * x + beta * y as one operation, with a kernel and rules of its own.
 #pragma once
 
 #include "mlx/ops.h"
@@ -14,34 +14,19 @@ mx::array axpby(const mx::array& x, const mx::array& y, float alpha, float beta,
 
 class Axpby : public mx::Primitive {
  public:
-  explicit Axpby(mx::Stream stream, float alpha, float beta)
+  Axpby(mx::Stream stream, float alpha, float beta)
       : mx::Primitive(stream), alpha_(alpha), beta_(beta) {}
 
-  void eval_cpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) override;
-  void eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) override;
+  DEFINE_EVAL_MULTI()
+  DEFINE_GRADS()
+  DEFINE_VMAP()
+  DEFINE_NAME(Axpby)
+  DEFINE_STATE(Axpby, alpha_, beta_)
+  DEFINE_INPUT_OUTPUT_SHAPE()
   bool encodes() const override { return true; }
 
-  std::vector<mx::array> jvp(const std::vector<mx::array>& primals,
-                             const std::vector<mx::array>& tangents,
-                             const std::vector<int>& argnums) override;
-  std::vector<mx::array> vjp(const std::vector<mx::array>& primals,
-                             const std::vector<mx::array>& cotangents,
-                             const std::vector<int>& argnums,
-                             const std::vector<mx::array>& outputs) override;
-  std::pair<std::vector<mx::array>, std::vector<int>> vmap(const std::vector<mx::array>& inputs,
-                                                           const std::vector<int>& axes) override;
-
-  const char* name() const override { return "Axpby"; }
-  bool is_equivalent(const mx::Primitive& other) const override;
-  std::vector<mx::Shape> output_shapes(const std::vector<mx::array>& inputs) override {
-    return {inputs[0].shape()};
-  }
-
  private:
-  mx::array scaled(const mx::array& a, int operand);
-
-  float alpha_;
-  float beta_;
+  float alpha_, beta_;
 };
 
 }  // namespace mlx_sample
