@@ -50,10 +50,11 @@ void add_signal_handler(std::initializer_list<int> signals, SignalHandler handle
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   for (const int signal : signals) {
-    std::atomic<SignalHandler>* place = handlers[signal];
-    const bool is_first = place->load() == nullptr;
-    while (place->load() != nullptr) ++place;
-    place->store(handler);
+    const bool is_first = handlers[signal][0].load() == nullptr;
+    for (auto& place : handlers[signal]) {
+      SignalHandler none = nullptr;
+      if (place.compare_exchange_strong(none, handler)) break;
+    }
     if (is_first) install(signal);
   }
 }

@@ -25,6 +25,16 @@ void register_at_fork() {
       arg("after_in_parent") = pybind11::cpp_function(&mlx::core::after_fork));
 }
 
+// Where a module has no such name, the error says whether MLX has it.
+void name_what_is_lacking(const pybind11::module_& m) {
+  m.attr("__getattr__") = pybind11::cpp_function([module = m.attr("__name__").cast<std::string>()](
+                                                     const std::string& name) -> pybind11::object {
+    const auto lacking = pybind11::module_::import("mlx._lacking");
+    throw pybind11::attribute_error(
+        lacking.attr("attribute_error")(module, name).cast<std::string>());
+  });
+}
+
 }  // namespace
 
 PYBIND11_MODULE(core, m) {
@@ -50,4 +60,8 @@ PYBIND11_MODULE(core, m) {
   init_linalg(m);
   init_fast(m);
   init_transforms(m);
+  for (const char* submodule : {"fast", "linalg", "metal", "random"}) {
+    name_what_is_lacking(m.attr(submodule));
+  }
+  name_what_is_lacking(m);
 }

@@ -255,3 +255,11 @@ def test_errors():
         axpby(mx.ones((3,)), mx.ones((4,)), 1.0, 2.0)
     with mx.stream(mx.cpu), pytest.raises(ValueError, match=r"\[axpby\].*float64"):
         axpby(mx.ones((3,)).astype(mx.float64), mx.ones((3,)), 1.0, 2.0)
+
+
+@pytest.mark.parametrize("stream", [mx.cpu, mx.gpu])
+def test_results_that_no_grid_covers_are_refused(stream):
+    x = mx.broadcast_to(mx.array(1, mx.float16), (65537, 65537))
+    z = axpby(x, x, 1.0, 2.0, stream=stream)
+    with pytest.raises(RuntimeError, match="Invalid grid .* must be from 1 to 4294967295 threads"):
+        mx.eval(z)
