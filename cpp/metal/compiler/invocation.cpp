@@ -46,7 +46,7 @@ class DeclaredFiles : public llvm::vfs::ProxyFileSystem {
   bool allowed(const llvm::Twine& path) const {
     llvm::SmallString<256> text;
     path.toVector(text);
-    llvm::sys::fs::make_absolute(text);
+    std::ignore = llvm::sys::fs::make_absolute(text);
     llvm::sys::path::remove_dots(text, /*remove_dot_dot=*/true);
     for (const std::string& root : roots_) {
       if (text.starts_with(root) && (text.size() == root.size() || text[root.size()] == '/'))
@@ -60,7 +60,7 @@ class DeclaredFiles : public llvm::vfs::ProxyFileSystem {
 
 std::string absolute(std::string_view path) {
   llvm::SmallString<256> text{llvm::StringRef(path)};
-  llvm::sys::fs::make_absolute(text);
+  std::ignore = llvm::sys::fs::make_absolute(text);
   llvm::sys::path::remove_dots(text, true);
   return std::string(text.str());
 }
