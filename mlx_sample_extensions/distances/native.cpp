@@ -290,9 +290,11 @@ class Gradients {
         case 3:
           pull_narrow<M, 3>(a, packed_.data(), columns_, columns_, d, g, to, gb);
           break;
-        default:  // of as many as are narrow
+        case 4:
           pull_narrow<M, 4>(a, packed_.data(), columns_, columns_, d, g, to, gb);
           break;
+        default:
+          break;  // points without coordinates pull nothing
       }
     }
   }
