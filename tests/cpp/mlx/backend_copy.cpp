@@ -44,6 +44,21 @@ TEST(BackendCopy, Reshapes) {
               {1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3}, 0);
 }
 
+TEST(BackendCopy, ContiguousCopiesOnlyWhatItMust) {
+  auto rows = numbers({4, 6}, float32);
+  auto columns = transpose(rows);
+  auto kept = contiguous(columns, /*allow_col_major=*/true);
+  auto copied = contiguous(columns);
+  eval({rows, columns, kept, copied});
+  EXPECT_EQ(kept.data<float>(), rows.data<float>());
+  EXPECT_TRUE(kept.flags().col_contiguous && !kept.flags().row_contiguous);
+  EXPECT_TRUE(copied.flags().row_contiguous);
+  expect_near(doubles(kept), doubles(copied), 0);
+  auto gaps = contiguous(slice(rows, {0, 0}, {4, 6}, {1, 2}), true);
+  eval({gaps});
+  EXPECT_TRUE(gaps.flags().row_contiguous);
+}
+
 TEST(BackendCopy, AssemblesArrays) {
   auto a = numbers({2, 3}, float32);
   auto b = numbers({2, 2}, float32);

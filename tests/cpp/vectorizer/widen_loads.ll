@@ -42,3 +42,21 @@ define void @offsets(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %lane) {
   store float %value, ptr addrspace(1) %to
   ret void
 }
+; Neighbouring loads read the same blocks, counted from one root.
+; CHECK-LABEL: define internal void @neighbours.wide
+; CHECK: %[[ROOT:.*]] = getelementptr float, ptr addrspace(1) %in, i32 0
+; CHECK: %[[FIRST:.*]] = getelementptr i8, ptr addrspace(1) %[[ROOT]], i64 0
+; CHECK: load <4 x float>, ptr addrspace(1) %[[FIRST]]
+; CHECK: %[[SECOND:.*]] = getelementptr i8, ptr addrspace(1) %[[ROOT]], i64 0
+; CHECK: load <4 x float>, ptr addrspace(1) %[[SECOND]]
+define void @neighbours(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %lane) {
+  %pair = lshr i32 %lane, 1
+  %at = getelementptr float, ptr addrspace(1) %in, i32 %pair
+  %next = getelementptr i8, ptr addrspace(1) %at, i64 4
+  %a = load float, ptr addrspace(1) %at
+  %b = load float, ptr addrspace(1) %next
+  %sum = fadd float %a, %b
+  %to = getelementptr float, ptr addrspace(1) %out, i32 %lane
+  store float %sum, ptr addrspace(1) %to
+  ret void
+}
