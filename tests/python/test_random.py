@@ -126,3 +126,10 @@ def test_multivariate_normal():
     )
     np.testing.assert_allclose(x.mean(0), [1, -1], atol=0.05)
     np.testing.assert_allclose(np.cov(x.T), np.array(cov), atol=0.06)
+    many = mx.random.multivariate_normal(
+        mx.zeros((3, 1, 2)), mx.stack([cov, 4 * cov]), key=mx.random.key(1)
+    )
+    assert many.shape == (3, 2, 2)
+    for mean, covariance in [((), (2, 2)), ((2,), (2,)), ((2,), (2, 3)), ((3,), (2, 2))]:
+        with pytest.raises(ValueError, match="a covariance of shape"):
+            mx.random.multivariate_normal(mx.zeros(mean), mx.zeros(covariance))
