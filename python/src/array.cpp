@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "buffer.h"
 #include "convert.h"
@@ -158,6 +159,25 @@ void init_array(py::module_& m) {
   init_array_indexing(m, cls);
 }
 
+// The array-API standard's names of functions that have others as well.
+static void define_aliases(py::module_& m) {
+  constexpr std::pair<const char*, const char*> kAliases[] = {
+      {"acos", "arccos"},
+      {"acosh", "arccosh"},
+      {"asin", "arcsin"},
+      {"asinh", "arcsinh"},
+      {"atan", "arctan"},
+      {"atan2", "arctan2"},
+      {"atanh", "arctanh"},
+      {"bitwise_left_shift", "left_shift"},
+      {"bitwise_right_shift", "right_shift"},
+      {"empty", "zeros"},  // memory of unknown values would be no faster
+      {"empty_like", "zeros_like"},
+      {"pow", "power"},
+  };
+  for (const auto& [alias, name] : kAliases) m.attr(alias) = m.attr(name);
+}
+
 void init_ops(py::module_& m) {
   ArrayClass cls = py::reinterpret_borrow<ArrayClass>(m.attr("array"));
   init_ops_unary(m, cls);
@@ -170,4 +190,5 @@ void init_ops(py::module_& m) {
   init_ops_index(m, cls);
   init_ops_linear(m, cls);
   init_ops_sort(m, cls);
+  define_aliases(m);
 }

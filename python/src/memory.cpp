@@ -18,6 +18,7 @@ void define_memory(py::module_& m) {
       "Sets the guideline for memory in use and returns the last one: beyond it evaluation waits "
       "for "
       "work in flight and freed memory is not kept. Nothing fails before the machine has no more.");
+  m.def("get_memory_limit", &mx::get_memory_limit, "The guideline for memory in use, in bytes.");
   m.def("set_cache_limit", &mx::set_cache_limit, "limit"_a,
         "Sets how many free bytes are kept; returns the last limit.");
   m.def("set_wired_limit", &mx::set_wired_limit, "limit"_a,

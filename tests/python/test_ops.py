@@ -466,3 +466,40 @@ def test_svd():
         np.linalg.svd(SIGNED[0].astype(np.float64), compute_uv=False),
         1e-4,
     )
+
+
+ALIASES = {
+    "acos": "arccos",
+    "acosh": "arccosh",
+    "asin": "arcsin",
+    "asinh": "arcsinh",
+    "atan": "arctan",
+    "atan2": "arctan2",
+    "atanh": "arctanh",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_right_shift": "right_shift",
+    "pow": "power",
+}
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_names_of_the_array_api_standard(alias: str):
+    assert getattr(mx, alias) is getattr(mx, ALIASES[alias])
+
+
+def test_new_arrays_of_any_values():
+    assert mx.empty((2, 3)).shape == (2, 3) and mx.empty(4, mx.int8).dtype == mx.int8
+    like = mx.empty_like(mx.zeros((2, 3), mx.float16))
+    assert like.shape == (2, 3) and like.dtype == mx.float16
+
+
+def test_matrix_transpose():
+    x = mx.arange(24).reshape(2, 3, 4)
+    want = np.swapaxes(np.array(x), -1, -2)
+    for got in (mx.matrix_transpose(x), mx.matrix_transpose(x, stream=mx.cpu), x.mT):
+        np.testing.assert_array_equal(np.array(got), want)
+    for bad in (mx.array(1), mx.arange(3)):
+        with pytest.raises(ValueError, match="at least 2 dimensions"):
+            mx.matrix_transpose(bad)
+        with pytest.raises(ValueError, match="at least 2 dimensions"):
+            _ = bad.mT

@@ -120,6 +120,7 @@ def test_the_memory_limit_is_a_guideline():
         del held, total
         mx.synchronize()
         mx.clear_cache()
+        assert mx.get_memory_limit() == 1
         assert mx.set_memory_limit(2**40) == 1
         with pytest.raises(RuntimeError, match="Unable to allocate"):
             mx.eval(mx.zeros((2**20, 2**18)))  # more than the machine has
