@@ -79,6 +79,9 @@ void define_limits(py::module_& m) {
                         "Limits of a floating point type: min, max, eps, smallest_normal.")
       .def(py::init<mx::Dtype>(), "dtype"_a)
       .def_property_readonly("dtype", [](const mx::finfo& f) { return dtype_object(f.dtype); })
+      .def_property_readonly(
+          "bits",
+          [](const mx::finfo& f) { return f.dtype == mx::complex64 ? 32 : 8 * f.dtype.size(); })
       .def_readonly("min", &mx::finfo::min)
       .def_readonly("max", &mx::finfo::max)
       .def_readonly("eps", &mx::finfo::eps)

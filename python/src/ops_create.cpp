@@ -112,6 +112,12 @@ void define_fills(py::module_& m) {
       "Ones with the shape and type of another array.");
 }
 
+using Window = mx::array (*)(int, mx::StreamOrDevice);
+
+void define_window(py::module_& m, const char* name, Window window, const char* doc) {
+  m.def(name, [window](int M, StreamArg s) { return window(M, s); }, "M"_a, STREAM_KEYWORD, doc);
+}
+
 void define_matrices(py::module_& m) {
   m.def(
       "eye",
@@ -139,12 +145,10 @@ void define_matrices(py::module_& m) {
   m.def(
       "triu", [](const mx::array& x, int k, StreamArg s) { return mx::triu(x, k, s); }, "x"_a,
       "k"_a = 0, STREAM_KEYWORD, "The array with zeros below the k-th diagonal.");
-  m.def(
-      "hamming", [](int M, StreamArg s) { return mx::hamming(M, s); }, "M"_a, STREAM_KEYWORD,
-      "The Hamming window.");
-  m.def(
-      "blackman", [](int M, StreamArg s) { return mx::blackman(M, s); }, "M"_a, STREAM_KEYWORD,
-      "The Blackman window.");
+  define_window(m, "bartlett", &mx::bartlett, "The Bartlett window: a triangle.");
+  define_window(m, "hanning", &mx::hanning, "The Hann window.");
+  define_window(m, "hamming", &mx::hamming, "The Hamming window.");
+  define_window(m, "blackman", &mx::blackman, "The Blackman window.");
 }
 
 py::object asarray(const py::object& a, const mx::Dtype* dtype, const py::object& copy) {

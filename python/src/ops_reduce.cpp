@@ -56,14 +56,14 @@ void define(py::module_& m, ArrayClass& cls, const Entry& e) {
 void define_variance(py::module_& m, ArrayClass& cls, const char* name, Variance function,
                      const char* doc) {
   auto call = [function](const ArrayLike& value, const Axes& axis, bool keepdims, int ddof,
-                         StreamArg s) {
+                         const OptionalInt& correction, StreamArg s) {
     mx::array a = to_array(value);
-    return function(a, axes_of(a, axis), keepdims, ddof, s);
+    return function(a, axes_of(a, axis), keepdims, correction.value.value_or(ddof), s);
   };
   m.def(name, call, "a"_a, py::pos_only(), "axis"_a = py::none(), "keepdims"_a = false,
-        "ddof"_a = 0, STREAM_KEYWORD, doc);
-  cls.def(name, call, "axis"_a = py::none(), "keepdims"_a = false, "ddof"_a = 0, STREAM_KEYWORD,
-          doc);
+        "ddof"_a = 0, py::kw_only(), "correction"_a = py::none(), "stream"_a = py::none(), doc);
+  cls.def(name, call, "axis"_a = py::none(), "keepdims"_a = false, "ddof"_a = 0, py::kw_only(),
+          "correction"_a = py::none(), "stream"_a = py::none(), doc);
 }
 
 template <typename All, typename One>
@@ -86,10 +86,13 @@ using ArgOne = mx::array (*)(const mx::array&, int, bool, mx::StreamOrDevice);
 
 void init_ops_reduce(py::module_& m, ArrayClass& cls) {
   for (const Entry& e : kReductions) define(m, cls, e);
-  define_variance(m, cls, "var", &mx::var,
-                  "The variance; `ddof` is subtracted from the number of elements.");
-  define_variance(m, cls, "std", &mx::std,
-                  "The standard deviation; `ddof` is subtracted from the number of elements.");
+  define_variance(
+      m, cls, "var", &mx::var,
+      "The variance; `ddof`, or `correction`, is subtracted from the number of elements.");
+  define_variance(
+      m, cls, "std", &mx::std,
+      "The standard deviation; `ddof`, or `correction`, is subtracted from the number of "
+      "elements.");
   define_arg<ArgAll, ArgOne>(m, cls, "argmin", &mx::argmin, &mx::argmin,
                              "The index of the smallest element, the first of equals.");
   define_arg<ArgAll, ArgOne>(m, cls, "argmax", &mx::argmax, &mx::argmax,

@@ -73,7 +73,7 @@ def test_finfo_equals_numpy(name):
     ours, theirs = mx.finfo(getattr(mx, name)), np.finfo(name)
     assert ours.min == theirs.min and ours.max == theirs.max
     assert ours.eps == theirs.eps and ours.smallest_normal == theirs.smallest_normal
-    assert ours.dtype == getattr(mx, name)
+    assert ours.dtype == getattr(mx, name) and ours.bits == theirs.bits
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if "int" in n])

@@ -289,8 +289,10 @@ def test_creation():
         close(mx.tril(mx.array(SIGNED), k), np.tril(SIGNED, k))
         close(mx.triu(mx.array(SIGNED), k), np.triu(SIGNED, k))
     close(mx.identity(3), np.identity(3))
-    close(mx.hamming(5), np.hamming(5))
-    close(mx.blackman(5), np.blackman(5), atol=1e-6)
+    for name in ("bartlett", "hanning", "hamming", "blackman"):
+        for size in (0, 1, 2, 5, 8, 101):
+            close(getattr(mx, name)(size), getattr(np, name)(size), atol=1e-6)
+        assert getattr(mx, name)(3, stream=mx.cpu).dtype == mx.float32
 
 
 def test_shapes():
@@ -503,3 +505,12 @@ def test_matrix_transpose():
             mx.matrix_transpose(bad)
         with pytest.raises(ValueError, match="at least 2 dimensions"):
             _ = bad.mT
+
+
+def test_corrections_of_variances(rng):
+    x = rng.normal(size=(4, 7)).astype(np.float32)
+    for correction in (0, 1, 2):
+        for name in ("var", "std"):
+            want = getattr(np, name)(x.astype(np.float64), axis=1, ddof=correction)
+            close(getattr(mx, name)(mx.array(x), 1, correction=correction), want)
+            close(getattr(mx.array(x), name)(axis=1, correction=correction), want)

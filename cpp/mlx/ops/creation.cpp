@@ -161,6 +161,22 @@ array window_cosine(int M, int j, StreamOrDevice s) {
 
 }  // namespace
 
+array bartlett(int M, StreamOrDevice s) {
+  if (M <= 1) {
+    return ones({std::max(M, 0)}, float32, s);
+  }
+  array from_middle =
+      subtract(multiply(arange(0, M, 1, s), array(2.0f / (M - 1)), s), array(1.0f), s);
+  return subtract(array(1.0f), abs(from_middle, s), s);
+}
+
+array hanning(int M, StreamOrDevice s) {
+  if (M <= 1) {
+    return ones({std::max(M, 0)}, float32, s);
+  }
+  return multiply(array(0.5f), subtract(array(1.0f), window_cosine(M, 1, s), s), s);
+}
+
 array hamming(int M, StreamOrDevice s) {
   if (M <= 1) {
     return ones({std::max(M, 0)}, float32, s);
