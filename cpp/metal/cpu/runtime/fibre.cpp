@@ -75,6 +75,10 @@ void switch_context(Context* from, Context* to) {
 void abandon_context(Context* from, Context* to) {
   from->target = to;
   before_switch(nullptr, from, to);
+#ifdef METAL_TSAN
+  // A signal may have come inside of ThreadSanitizer: the end of such a thread would be an error.
+  from->thread_state = nullptr;
+#endif
   fcontext::jump_fcontext(to->handle, from);
   __builtin_unreachable();
 }
