@@ -9,7 +9,7 @@ export PATH := $(VENV)/bin:$(PATH)
 export CCACHE_BASEDIR := $(CURDIR)
 unexport PYTHONPATH
 
-.PHONY: all build tools packages demo test test-cpp test-python test-package fuzz bench bench-small bench-peers lint tidy mutate format docs asan tsan coverage clean
+.PHONY: all build package tools packages demo test test-cpp test-python test-package fuzz bench bench-small bench-peers lint tidy mutate format docs asan tsan coverage clean
 all: build
 
 tools: $(VENV)/.tools
@@ -27,14 +27,15 @@ $(BUILD)/.configured: CMakePresets.json $(VENV)/.tools
 	cmake --preset release -DPython_EXECUTABLE=$(PY)
 	@touch $@
 
-# The editable install runs setup.py in the same build folder, after everything is built there.
-build: packages $(BUILD)/.configured
-	@cmake --build --preset release --parallel $(JOBS)
+# The package alone is half of what is to compile. The editable install runs setup.py in the same build folder, after
+# everything is built there.
+package build: packages $(BUILD)/.configured
+	@cmake --build --preset release --parallel $(JOBS) --target $(if $(filter package,$@),package_files,all)
 	@cmake --install $(BUILD) --prefix python/mlx > $(BUILD)/install.log
 	@test $(VENV)/.package -nt setup.py -a $(VENV)/.package -nt pyproject.toml || \
 	  { $(PY) -m pip install --quiet --no-build-isolation --no-deps --editable . && touch $(VENV)/.package; }
 
-demo: build
+demo: package
 	$(PY) examples/demo.py
 
 test: test-cpp test-python

@@ -27,8 +27,9 @@ class CMakeBuild(build_ext):
         build_dir = ROOT / "build" / "release" if self.in_place else Path(self.build_temp).resolve()
         package = ROOT / "python" if self.in_place else Path(self.build_lib).resolve()
         self.configure(build_dir)
-        cmake = ["cmake", "--build", str(build_dir), "--parallel", str(self.jobs())]
-        self.spawn(cmake if self.tests_wanted(build_dir) else [*cmake, "--target", "package_files"])
+        jobs = str(self.jobs())
+        target = ["--target", "package_files"]  # without the tests
+        self.spawn(["cmake", "--build", str(build_dir), "--parallel", jobs, *target])
         self.spawn(["cmake", "--install", str(build_dir), "--prefix", str(package / "mlx")])
         manifest = build_dir / "install_manifest.txt"
         self.installed = manifest.read_text().splitlines()
@@ -46,9 +47,6 @@ class CMakeBuild(build_ext):
             arguments += ["-GNinja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
         arguments += os.environ.get("CMAKE_ARGS", "").split()
         self.spawn(["cmake", "-S", str(ROOT), "-B", str(build_dir), *arguments])
-
-    def tests_wanted(self, build_dir: Path) -> bool:
-        return "MLX_BUILD_TESTS:BOOL=ON" in (build_dir / "CMakeCache.txt").read_text()
 
     def jobs(self) -> int:
         return int(

@@ -12,6 +12,11 @@ endif()
 # What must be fast is compiled at run time, by us: -O3 would only make the build slower.
 string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
+# Several sources become one for the compiler: a build from nothing takes half the time, one after a change of a single
+# source a few seconds more. A helper that two sources define under one name, each for itself, does not compile then.
+option(CMAKE_UNITY_BUILD "Compile sources in groups" ON)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})

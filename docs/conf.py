@@ -16,10 +16,16 @@ myst_heading_anchors = 3
 
 
 def _escape(app, what, name, obj, options, lines: list[str]) -> None:
-    """The module's docstrings are plain text, in which * and | mean themselves."""
-    if name.startswith("mlx.core"):
-        lines[:] = [line.replace("*", r"\*").replace("|", r"\|") for line in lines]
+    """The module's docstrings are plain text, in which * and | mean themselves; examples are code."""
+    if not name.startswith("mlx.core"):
+        return
+    in_example = False
+    for i, line in enumerate(lines):
+        in_example = line.lstrip().startswith(">>>") or (in_example and bool(line.strip()))
+        if not in_example:
+            lines[i] = line.replace("`", "``").replace("*", r"\*").replace("|", r"\|")
 
 
 def setup(app) -> None:
-    app.connect("autodoc-process-docstring", _escape)
+    # Before napoleon turns the sections into markup.
+    app.connect("autodoc-process-docstring", _escape, priority=400)

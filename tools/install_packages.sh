@@ -8,8 +8,6 @@ packages=(
   libboost-context-dev
   libclang-19-dev
   libclang-cpp19
-  libdnnl-dev
-  libgmock-dev
   libgtest-dev
   liblapacke-dev
   libopenblas-dev

@@ -5,12 +5,14 @@
 
 What counts is the content of a source and of the project's headers that it includes. Sources that
 the last commit or the working tree change come first; where time runs out, the next run goes on.
+The build compiles sources in groups; clang-tidy looks at each by itself.
 """
 
 import argparse
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +22,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "release"
-CONTENT = ROOT / "build" / "tidy"  # an empty file for each source without findings, by its key
+WORK = ROOT / "build" / "tidy"
+CONTENT = WORK / "content"  # an empty file for each source without findings, by its key
 FOLDERS = ("cpp/", "mlx_sample_extensions/", "python/src/")
 PROGRAM = shutil.which("clang-tidy-19") or "clang-tidy"
 
@@ -30,24 +33,29 @@ def run(*command: str | Path) -> subprocess.CompletedProcess:
 
 
 def sources() -> dict[str, dict]:
-    """The entries of the compilation database that are ours, by source."""
-    entries = json.loads((BUILD / "compile_commands.json").read_text())
+    """An entry of a compilation database for each source of ours."""
+    entries = []
+    for entry in json.loads((BUILD / "compile_commands.json").read_text()):
+        group = Path(entry["file"])
+        members = [group]
+        if "/Unity/" in entry["file"]:
+            members = re.findall(r'#include "(.+)"', group.read_text())
+        for member in members:
+            command = entry["command"].replace(entry["file"], str(member))
+            entries.append(entry | {"file": str(member), "command": command})
     named = {os.path.relpath(entry["file"], ROOT): entry for entry in entries}
     return {name: entry for name, entry in sorted(named.items()) if name.startswith(FOLDERS)}
 
 
-def headers() -> dict[str, list[Path]]:
-    """What each object file was compiled from, of this project's own files."""
-    found: dict[str, list[Path]] = {}
-    target = ""
-    for line in run("ninja", "-C", BUILD, "-t", "deps").stdout.splitlines():
-        if line.startswith("    "):
-            path = (BUILD / line.strip()).resolve()
-            if path.is_relative_to(ROOT):
-                found[target].append(path)
-        elif ":" in line:
-            target = line.split(":")[0]
-            found[target] = []
+def included(path: Path, command: str, found: set[Path]) -> set[Path]:
+    """This project's files that a source consists of, whatever conditions they stand under."""
+    found.add(path)
+    folders = [path.parent, *map(Path, re.findall(r"-I *(\S+)", command))]
+    for name in re.findall(r'^\s*#\s*include\s+["<](.+)[">]', path.read_text(), re.M):
+        candidates = (Path(os.path.normpath(folder / name)) for folder in folders)
+        header = next((file for file in candidates if file.is_file()), None)
+        if header and header.is_relative_to(ROOT) and header not in found:
+            included(header, command, found)
     return found
 
 
@@ -55,18 +63,14 @@ def content_keys(entries: dict[str, dict]) -> dict[str, str]:
     """A hash of everything that the findings in a source depend on."""
     version = run(PROGRAM, "--version").stdout
     configuration = (ROOT / ".clang-tidy").read_text()
-    of_objects, digests = headers(), {}
-
-    def digest(path: Path) -> str:
-        if path not in digests:
-            digests[path] = hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
-        return digests[path]
-
     keys = {}
     for name, entry in entries.items():
-        paths = {ROOT / name, *of_objects.get(entry.get("output", ""), [])}
+        digests = [
+            hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(included(ROOT / name, entry["command"], set()))
+        ]
         command = entry["command"].replace(str(ROOT), "")
-        parts = [version, configuration, command, *(digest(path) for path in sorted(paths))]
+        parts = [version, configuration, command, *digests]
         keys[name] = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     return keys
 
@@ -77,7 +81,7 @@ def changed() -> set[str]:
 
 
 def findings(name: str) -> str:
-    done = run(PROGRAM, "-p", BUILD, "--quiet", ROOT / name)
+    done = run(PROGRAM, "-p", WORK, "--quiet", ROOT / name)
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 
@@ -88,7 +92,9 @@ def main() -> None:
     options = parser.parse_args()
 
     CONTENT.mkdir(parents=True, exist_ok=True)
-    keys = content_keys(sources())
+    entries = sources()
+    (WORK / "compile_commands.json").write_text(json.dumps(list(entries.values())))
+    keys = content_keys(entries)
     first = changed()
     due = [name for name in keys if not (CONTENT / keys[name]).exists()]
     due.sort(key=lambda name: (name not in first, keys[name]))

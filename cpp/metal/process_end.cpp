@@ -47,10 +47,8 @@ InUse::InUse() {
 
 InUse::~InUse() { --users; }
 
-bool process_ends() { return ending.load(); }
-
 void InUse::check() {
-  if (process_ends()) throw std::runtime_error("The process ends: nothing is started any more");
+  if (ending) throw std::runtime_error("The process ends: nothing is started any more");
 }
 
 }  // namespace metal

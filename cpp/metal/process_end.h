@@ -16,6 +16,4 @@ class InUse {
   static void check();
 };
 
-bool process_ends();
-
 }  // namespace metal

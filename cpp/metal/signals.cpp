@@ -30,7 +30,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     const SignalHandler handler = place.load();
     if (handler && handler(signal, info, context)) return;
   }
-  if (signal != kStopSignal) pass_on(signal, info, context);
+  pass_on(signal, info, context);
 }
 
 void install(int signal) {

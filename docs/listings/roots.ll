@@ -1,4 +1,80 @@
-; ---- simplified body of one thread
+; ---- constant-loads
+; Function Attrs: convergent nounwind null_pointer_is_valid
+define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
+entry:
+  %0 = getelementptr inbounds i8, ptr %group, i64 0
+  %1 = load ptr, ptr %0, align 8, !invariant.load !2
+  %2 = getelementptr inbounds i8, ptr %1, i64 0
+  %3 = load ptr, ptr %2, align 8, !invariant.load !2
+  %x1 = addrspacecast ptr %3 to ptr addrspace(1)
+  %4 = getelementptr inbounds i8, ptr %group, i64 0
+  %5 = load ptr, ptr %4, align 8, !invariant.load !2
+  %6 = getelementptr inbounds i8, ptr %5, i64 8
+  %7 = load ptr, ptr %6, align 8, !invariant.load !2
+  %out = addrspacecast ptr %7 to ptr addrspace(1)
+  %8 = getelementptr inbounds i8, ptr %group, i64 0
+  %9 = load ptr, ptr %8, align 8, !invariant.load !2
+  %10 = getelementptr inbounds i8, ptr %9, i64 384
+  %11 = load i32, ptr %10, align 4, !invariant.load !2
+  %12 = and i32 %11, -64
+  %13 = getelementptr inbounds i8, ptr %group, i64 16
+  %14 = load i32, ptr %13, align 4, !invariant.load !2
+  %15 = mul nuw i32 %14, %12
+  %16 = add nuw i32 %15, %x
+  %idxprom.i = zext i32 %16 to i64
+  %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
+  %17 = load float, ptr addrspace(1) %arrayidx.i, align 4
+  %cmp.i = fcmp ult float %17, 0.000000e+00
+  br i1 %cmp.i, label %_Z5rootsPU3AS1KfPU3AS1fj.exit, label %if.then.i
+
+if.then.i:                                        ; preds = %entry
+  %18 = call float @llvm.sqrt.f32(float %17)
+  %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
+  store float %18, ptr addrspace(1) %arrayidx4.i, align 4
+  br label %_Z5rootsPU3AS1KfPU3AS1fj.exit
+
+_Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
+  ret void
+}
+
+; ---- simplify
+; Function Attrs: convergent nounwind null_pointer_is_valid
+define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
+entry:
+  %0 = load ptr, ptr %group, align 8, !invariant.load !2
+  %1 = load ptr, ptr %0, align 8, !invariant.load !2
+  %x1 = addrspacecast ptr %1 to ptr addrspace(1)
+  %2 = getelementptr inbounds i8, ptr %0, i64 384
+  %3 = load i32, ptr %2, align 4, !invariant.load !2
+  %4 = and i32 %3, -64
+  %5 = getelementptr inbounds i8, ptr %group, i64 16
+  %6 = load i32, ptr %5, align 4, !invariant.load !2
+  %7 = mul nuw i32 %6, %4
+  %8 = add nuw i32 %7, %x
+  %idxprom.i = zext i32 %8 to i64
+  %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
+  %9 = load float, ptr addrspace(1) %arrayidx.i, align 4
+  %cmp.i = fcmp ult float %9, 0.000000e+00
+  br i1 %cmp.i, label %_Z5rootsPU3AS1KfPU3AS1fj.exit, label %if.then.i
+
+if.then.i:                                        ; preds = %entry
+  %10 = getelementptr inbounds i8, ptr %0, i64 8
+  %11 = load ptr, ptr %10, align 8, !invariant.load !2
+  %out = addrspacecast ptr %11 to ptr addrspace(1)
+  %12 = call float @llvm.sqrt.f32(float %9)
+  %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
+  store float %12, ptr addrspace(1) %arrayidx4.i, align 4
+  br label %_Z5rootsPU3AS1KfPU3AS1fj.exit
+
+_Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
+  ret void
+}
+
+; ---- unguarded-forms: as before
+
+; ---- peel-index-loops: as before
+
+; ---- nontemporal-stores
 ; Function Attrs: convergent nounwind null_pointer_is_valid
 define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
 entry:
@@ -31,7 +107,11 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
   ret void
 }
 
-; ---- asks ahead
+; ---- defer-additions: as before
+
+; ---- prefetch-strides: as before
+
+; ---- prefetch-streams
 ; Function Attrs: convergent nounwind null_pointer_is_valid
 define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
 entry:
@@ -73,7 +153,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
   ret void
 }
 
-; ---- prepared
+; ---- prepare
 ; Function Attrs: convergent nounwind null_pointer_is_valid
 define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
 entry:
@@ -114,9 +194,9 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
   ret void
 }
 
-; ---- private memory laid out: as before
+; ---- private-memory: as before
 
-; ---- linearized
+; ---- linearize
 ; Function Attrs: convergent nounwind null_pointer_is_valid
 define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
 entry:
@@ -170,7 +250,59 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
   ret void
 }
 
-; ---- widened
+; ---- tidy
+; Function Attrs: convergent nounwind null_pointer_is_valid
+define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
+entry:
+  call void @simd.mask(i1 %active)
+  %0 = load ptr, ptr %group, align 8, !invariant.load !2
+  %1 = load ptr, ptr %0, align 8, !invariant.load !2
+  %x1 = addrspacecast ptr %1 to ptr addrspace(1)
+  %2 = getelementptr inbounds i8, ptr %0, i64 384
+  %3 = load i32, ptr %2, align 4, !invariant.load !2
+  %4 = and i32 %3, -64
+  %5 = getelementptr inbounds i8, ptr %group, i64 16
+  %6 = load i32, ptr %5, align 4, !invariant.load !2
+  %7 = mul nuw i32 %6, %4
+  %8 = add nuw i32 %7, %x
+  %idxprom.i = zext i32 %8 to i64
+  %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
+  %9 = load ptr, ptr %group, align 8, !invariant.load !2
+  %10 = getelementptr inbounds i8, ptr %9, i64 432
+  %11 = load i64, ptr %10, align 8, !invariant.load !2
+  %12 = mul i64 %11, 4
+  %13 = icmp eq i64 %11, 0
+  %14 = select i1 %13, i64 4096, i64 %12
+  %15 = getelementptr i8, ptr addrspace(1) %arrayidx.i, i64 %14
+  call void @llvm.prefetch.p1(ptr addrspace(1) %15, i32 0, i32 3, i32 1), !simd.stream !2
+  %16 = load float, ptr addrspace(1) %arrayidx.i, align 4
+  %cmp.i = fcmp ult float %16, 0.000000e+00
+  %17 = xor i1 %cmp.i, true
+  %18 = select i1 %active, i1 %17, i1 false
+  br label %if.then.i.guard
+
+if.then.i.guard:                                  ; preds = %entry
+  %19 = call i1 @simd.any(i1 %18)
+  br i1 %19, label %if.then.i, label %if.then.i.done
+
+if.then.i:                                        ; preds = %if.then.i.guard
+  call void @simd.mask(i1 %18)
+  %20 = getelementptr i8, ptr %0, i64 8
+  %21 = load ptr, ptr %20, align 8, !invariant.load !2
+  %out = addrspacecast ptr %21 to ptr addrspace(1)
+  %22 = call float @llvm.sqrt.f32(float %16)
+  %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
+  store float %22, ptr addrspace(1) %arrayidx4.i, align 4, !simd.nontemporal !2
+  br label %if.then.i.done
+
+if.then.i.done:                                   ; preds = %if.then.i.guard, %if.then.i
+  br label %_Z5rootsPU3AS1KfPU3AS1fj.exit
+
+_Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
+  ret void
+}
+
+; ---- widen
 ; Function Attrs: convergent nounwind null_pointer_is_valid
 define internal void @kernel.body.wide(ptr noalias %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
@@ -252,7 +384,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
   ret void
 }
 
-; ---- optimized
+; ---- optimize
 ; Function Attrs: convergent nounwind null_pointer_is_valid
 define void @kernel_entry(ptr %group, i32 %thread) #1 {
 entry:
@@ -376,3 +508,11 @@ rest.done:                                        ; preds = %rest.loop, %x.done
   %54 = icmp ult i32 %53, %3
   br i1 %54, label %y.loop, label %y.done
 }
+
+; ---- select-addresses: as before
+
+; ---- expand-small-vectors: as before
+
+; ---- legalize-masks: as before
+
+; ---- store-halves: as before

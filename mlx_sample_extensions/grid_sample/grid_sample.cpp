@@ -1,18 +1,13 @@
 // grid_sample: the operation, checked.
 #include "grid_sample/grid_sample.h"
 
-#include <stdexcept>
-
 #include "grid_sample/linear.h"
+#include "indices.h"
 #include "mlx/utils.h"
 
 namespace mlx_sample {
 
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) {
-  throw std::invalid_argument("[grid_sample] " + message);
-}
 
 int position(const std::string& name, const std::string& argument,
              std::initializer_list<const char*> allowed) {
@@ -23,25 +18,26 @@ int position(const std::string& name, const std::string& argument,
     }
     list += std::string(list.empty() ? "" : ", ") + *it;
   }
-  refuse("Invalid " + argument + " '" + name + "': expected one of " + list + ".");
+  refuse("grid_sample", "Invalid " + argument + " '" + name + "': expected one of " + list + ".");
 }
 
 void check(const mx::array& x, const mx::array& grid) {
   if (x.ndim() != 4) {
-    refuse("x must have shape (N, H, W, C), but it has " + std::to_string(x.ndim()) +
-           " dimensions.");
+    refuse("grid_sample", "x must have shape (N, H, W, C), but it has " + std::to_string(x.ndim()) +
+                              " dimensions.");
   }
   if (grid.ndim() != 4 || grid.shape(3) != 2) {
-    refuse("grid must have shape (N, H, W, 2), but it has shape " +
-           mx::shape_to_string(grid.shape()) + ".");
+    refuse("grid_sample", "grid must have shape (N, H, W, 2), but it has shape " +
+                              mx::shape_to_string(grid.shape()) + ".");
   }
   if (x.shape(0) != grid.shape(0)) {
-    refuse("x and grid must have the same length along axis 0, but they have " +
-           std::to_string(x.shape(0)) + " and " + std::to_string(grid.shape(0)) + ".");
+    refuse("grid_sample", "x and grid must have the same length along axis 0, but they have " +
+                              std::to_string(x.shape(0)) + " and " + std::to_string(grid.shape(0)) +
+                              ".");
   }
   if (x.shape(1) == 0 || x.shape(2) == 0) {
-    refuse("x must have at least one pixel, but it has shape " + mx::shape_to_string(x.shape()) +
-           ".");
+    refuse("grid_sample", "x must have at least one pixel, but it has shape " +
+                              mx::shape_to_string(x.shape()) + ".");
   }
 }
 
@@ -49,8 +45,9 @@ mx::Dtype common_type(const mx::array& x, const mx::array& grid) {
   auto promoted = mx::promote_types(x.dtype(), grid.dtype());
   auto dtype = mx::issubdtype(promoted, mx::inexact) ? promoted : mx::float32;
   if (dtype != mx::float32 && dtype != mx::float16 && dtype != mx::bfloat16) {
-    refuse("x and grid must be float32, float16, bfloat16 or integers, but together they are " +
-           mx::dtype_to_string(dtype) + ".");
+    refuse("grid_sample",
+           "x and grid must be float32, float16, bfloat16 or integers, but together they are " +
+               mx::dtype_to_string(dtype) + ".");
   }
   return dtype;
 }

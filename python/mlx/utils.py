@@ -61,7 +61,7 @@ def _join(path: Any, key: Any) -> str:
 
 
 def tree_map(
-    fn: Callable, tree: Any, *rest: Any, is_leaf: Callable[[Any], bool] | None = None
+    fn: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Callable[[Any], bool] | None = None
 ) -> Any:
     """Applies ``fn`` to the leaves of ``tree`` and the matching leaves of ``rest``.
 
@@ -84,7 +84,7 @@ def tree_map(
 
 
 def tree_map_with_path(
-    fn: Callable,
+    fn: Callable[..., Any],
     tree: Any,
     *rest: Any,
     is_leaf: Callable[[Any], bool] | None = None,
@@ -153,7 +153,7 @@ def _unflatten_list(levels: dict[int, list[tuple[str, Any]]]) -> list[Any]:
 
 
 def tree_reduce(
-    fn: Callable,
+    fn: Callable[..., Any],
     tree: Any,
     initializer: Any = None,
     is_leaf: Callable[[Any], bool] | None = None,

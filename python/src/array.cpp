@@ -19,21 +19,34 @@ using namespace pybind11::literals;
 
 namespace {
 
+const char* const kArrayInitDoc = R"doc(
+__init__(self, val: scalar | array | Sequence[Any] | DLPackCompatible, dtype: Dtype | None = None) -> None
+
+Args:
+    val: A number, nested lists of numbers, an array, or an object with the buffer protocol or `__dlpack__`.
+    dtype: The type of the elements. None means the type that follows from `val`: integers become int32, or
+        the one of int64 and uint64 that holds them all; a list for which there is none is refused.
+
+Example:
+    >>> mx.array([[1, 2], [3, 4]], dtype=mx.float16).shape
+    (2, 2)
+)doc";
+
 void define_properties(ArrayClass& cls) {
   cls.def_property_readonly(
          "shape", [](const mx::array& a) { return ints_to_tuple(a.shape()); },
-         "The extents as a tuple.")
+         "tuple[int, ...]: The extent of each axis.")
       .def_property_readonly(
           "dtype", [](const mx::array& a) { return dtype_object(a.dtype()); },
-          "The type of the elements.")
-      .def_property_readonly("ndim", &mx::array::ndim, "The number of axes.")
-      .def_property_readonly("size", &mx::array::size, "The number of elements.")
-      .def_property_readonly("itemsize", &mx::array::itemsize, "Bytes per element.")
-      .def_property_readonly("nbytes", &mx::array::nbytes, "Bytes of all elements.")
+          "Dtype: The type of the elements.")
+      .def_property_readonly("ndim", &mx::array::ndim, "int: The number of axes.")
+      .def_property_readonly("size", &mx::array::size, "int: The number of elements.")
+      .def_property_readonly("itemsize", &mx::array::itemsize, "int: The bytes of an element.")
+      .def_property_readonly("nbytes", &mx::array::nbytes, "int: The bytes of all elements.")
       .def_property_readonly(
-          "real", [](const mx::array& a) { return mx::real(a); }, "The real parts.")
+          "real", [](const mx::array& a) { return mx::real(a); }, "array: The real parts.")
       .def_property_readonly(
-          "imag", [](const mx::array& a) { return mx::imag(a); }, "The imaginary parts.")
+          "imag", [](const mx::array& a) { return mx::imag(a); }, "array: The imaginary parts.")
       .def("__len__",
            [](const mx::array& a) {
              if (a.ndim() == 0) throw py::type_error("len() 0-dimensional array.");
@@ -84,7 +97,7 @@ py::capsule dlpack(const mx::array& a, const py::object& max_version, const py::
 
 void define_protocols(ArrayClass& cls) {
   cls.def("__repr__", [](const mx::array& a) { return to_text(a); })
-      .def("__format__", &format)
+      .def("__format__", &format, "__format__(self, format_spec: str, /) -> str")
       .def(py::pickle(&get_state, &set_state))
       .def("__copy__", [](const mx::array& a) { return mx::array(a); })
       .def(
@@ -95,7 +108,8 @@ void define_protocols(ArrayClass& cls) {
           [](const py::object& self, const py::object& dtype, const py::object& copy) {
             return to_numpy(self, dtype, copy);
           },
-          "dtype"_a = py::none(), "copy"_a = py::none())
+          "dtype"_a = py::none(), "copy"_a = py::none(),
+          "__array__(self, dtype: object = None, copy: bool | None = None) -> Any")
       .def(
           "__dlpack__",
           [](const mx::array& a, const py::object&, const py::object& max_version,
@@ -108,7 +122,8 @@ void define_protocols(ArrayClass& cls) {
       .def(
           "__array_namespace__",
           [](const mx::array&, const py::object&) { return py::module_::import("mlx.core"); },
-          "api_version"_a = py::none());
+          "api_version"_a = py::none(),
+          "__array_namespace__(self, api_version: str | None = None) -> Any\n\nGives mlx.core.");
 }
 
 py::object as_number(const mx::array& a, const char* what) {
@@ -126,17 +141,22 @@ py::object as_number(const mx::array& a, const char* what) {
 void init_array_conversions(ArrayClass& cls) {
   cls.def(
          "item", [](const mx::array& a) { return item(a); },
-         "The value of an array of size 1 as a Python number.")
+         "item(self) -> Any\n\nGives the value of an array of size 1 as a Python "
+         "number.\n\nReturns:\n    A bool, int, float or complex.")
       .def(
           "tolist", [](const mx::array& a) { return to_nested_list(a); },
-          "The values as nested lists of Python numbers.")
+          "tolist(self) -> Any\n\nGives the values as Python numbers.\n\nReturns:\n    Nested "
+          "lists; a number for an array without axes.")
       .def("__bool__",
            [](const mx::array& a) { return PyObject_IsTrue(as_number(a, "bool").ptr()) == 1; })
       .def("__int__", [](const mx::array& a) { return py::int_(as_number(a, "int")); })
       .def("__float__", [](const mx::array& a) { return py::float_(as_number(a, "float")); })
-      .def("__complex__", [](const mx::array& a) {
-        return py::module_::import("builtins").attr("complex")(as_number(a, "complex"));
-      });
+      .def(
+          "__complex__",
+          [](const mx::array& a) {
+            return py::module_::import("builtins").attr("complex")(as_number(a, "complex"));
+          },
+          "__complex__(self) -> complex");
 }
 
 void init_array(py::module_& m) {
@@ -144,14 +164,10 @@ void init_array(py::module_& m) {
                    install_buffer_protocol(type);
                  }),
                  "An n-dimensional array whose values are computed when they are needed.");
-  cls.def(
-      py::init([](const py::object& val, const mx::Dtype* dtype) {
-        return array_from_object(val, dtype ? std::optional<mx::Dtype>(*dtype) : std::nullopt);
-      }),
-      "val"_a, "dtype"_a = py::none(),
-      "An array of a number, of nested lists, of another array, or of what has the buffer "
-      "protocol or __dlpack__. Integers become int32, or the one of int64 and uint64 that holds "
-      "them all; a list for which there is none is refused. `dtype` converts as `astype` does.");
+  cls.def(py::init([](const py::object& val, const mx::Dtype* dtype) {
+            return array_from_object(val, dtype ? std::optional<mx::Dtype>(*dtype) : std::nullopt);
+          }),
+          "val"_a, "dtype"_a = py::none(), kArrayInitDoc);
   define_properties(cls);
   define_protocols(cls);
   init_array_conversions(cls);

@@ -15,14 +15,14 @@ using Binary = mx::array (*)(const mx::array&, const mx::array&, mx::StreamOrDev
 
 enum class Operands { any, no_floats };
 
-struct Entry {
+struct OperatorEntry {
   const char* symbol;  // the name between the underscores
   const char* verb;
   Binary function;
   Operands operands = Operands::any;
 };
 
-const Entry kArithmetic[] = {
+const OperatorEntry kArithmetic[] = {
     {"add", "addition", &mx::add},
     {"sub", "subtraction", &mx::subtract},
     {"mul", "multiplication", &mx::multiply},
@@ -37,19 +37,19 @@ const Entry kArithmetic[] = {
     {"rshift", "right shift", &mx::right_shift, Operands::no_floats},
 };
 
-const Entry kComparisons[] = {
+const OperatorEntry kComparisons[] = {
     {"lt", "less than", &mx::less},
     {"le", "less than or equal", &mx::less_equal},
     {"gt", "greater than", &mx::greater},
     {"ge", "greater than or equal", &mx::greater_equal},
 };
 
-[[noreturn]] void refuse(const Entry& e, py::handle other) {
+[[noreturn]] void refuse(const OperatorEntry& e, py::handle other) {
   throw std::invalid_argument(std::string("Cannot perform ") + e.verb +
                               " on an mlx.core.array and " + Py_TYPE(other.ptr())->tp_name + ".");
 }
 
-mx::array apply(const Entry& e, const mx::array& a, const mx::array& b) {
+mx::array apply(const OperatorEntry& e, const mx::array& a, const mx::array& b) {
   if (e.operands == Operands::no_floats &&
       (mx::issubdtype(a.dtype(), mx::inexact) || mx::issubdtype(b.dtype(), mx::inexact))) {
     throw std::invalid_argument(std::string("Floating point types not allowed with ") + e.verb +
@@ -59,14 +59,19 @@ mx::array apply(const Entry& e, const mx::array& a, const mx::array& b) {
 }
 
 // Another class may know what to do with an array on its left: leave it to its reflected method.
-py::object binary(const Entry& e, const std::string& reflected, const mx::array& a, py::handle b) {
+py::object binary(const OperatorEntry& e, const std::string& reflected, const mx::array& a,
+                  py::handle b) {
   if (is_array_like(b)) return py::cast(apply(e, a, to_array(b, a.dtype())));
   if (py::hasattr(py::type::handle_of(b), reflected.c_str()))
     return py::reinterpret_borrow<py::object>(Py_NotImplemented);
   refuse(e, b);
 }
 
-void define_arithmetic(ArrayClass& cls, const Entry& e) {
+std::string operator_doc(const std::string& name) {
+  return name + "(self, other: scalar | array) -> array";
+}
+
+void define_arithmetic(ArrayClass& cls, const OperatorEntry& e) {
   std::string forward = std::string("__") + e.symbol + "__";
   std::string reflected = std::string("__r") + e.symbol + "__";
   std::string in_place = std::string("__i") + e.symbol + "__";
@@ -75,14 +80,14 @@ void define_arithmetic(ArrayClass& cls, const Entry& e) {
       [e, reflected](const mx::array& a, py::handle other) {
         return binary(e, reflected, a, other);
       },
-      "other"_a, py::is_operator());
+      "other"_a, py::is_operator(), operator_doc(forward).c_str());
   cls.def(
       reflected.c_str(),
       [e](const mx::array& a, py::handle other) {
         if (!is_array_like(other)) refuse(e, other);
         return apply(e, to_array(other, a.dtype()), a);
       },
-      "other"_a, py::is_operator());
+      "other"_a, py::is_operator(), operator_doc(reflected).c_str());
   cls.def(
       in_place.c_str(),
       [e](mx::array& a, py::handle other) -> mx::array& {
@@ -95,10 +100,11 @@ void define_arithmetic(ArrayClass& cls, const Entry& e) {
         a.overwrite_descriptor(apply(e, a, to_array(other, a.dtype())));
         return a;
       },
-      "other"_a, py::return_value_policy::reference, py::is_operator());
+      "other"_a, py::return_value_policy::reference, py::is_operator(),
+      operator_doc(in_place).c_str());
 }
 
-void define_comparison(ArrayClass& cls, const Entry& e) {
+void define_comparison(ArrayClass& cls, const OperatorEntry& e) {
   std::string name = std::string("__") + e.symbol + "__";
   cls.def(
       name.c_str(),
@@ -106,7 +112,7 @@ void define_comparison(ArrayClass& cls, const Entry& e) {
         if (!is_array_like(other)) refuse(e, other);
         return apply(e, a, to_array(other, a.dtype()));
       },
-      "other"_a, py::is_operator());
+      "other"_a, py::is_operator(), operator_doc(name).c_str());
 }
 
 void define_equality(ArrayClass& cls) {
@@ -117,14 +123,14 @@ void define_equality(ArrayClass& cls) {
         if (!is_array_like(other)) return py::bool_(false);
         return py::cast(mx::equal(a, to_array(other, a.dtype())));
       },
-      "other"_a, py::is_operator());
+      "other"_a, py::is_operator(), "__eq__(self, other: object) -> array");
   cls.def(
       "__ne__",
       [](const mx::array& a, py::handle other) -> py::object {
         if (!is_array_like(other)) return py::bool_(true);
         return py::cast(mx::not_equal(a, to_array(other, a.dtype())));
       },
-      "other"_a, py::is_operator());
+      "other"_a, py::is_operator(), "__ne__(self, other: object) -> array");
 }
 
 void define_matmul(ArrayClass& cls) {
@@ -152,8 +158,8 @@ mx::array invert(const mx::array& a) {
 void init_array_operators(ArrayClass& cls) {
   // Defining __eq__ takes __hash__ away unless it is there already.
   py::object hash = cls.attr("__hash__");
-  for (const Entry& e : kArithmetic) define_arithmetic(cls, e);
-  for (const Entry& e : kComparisons) define_comparison(cls, e);
+  for (const OperatorEntry& e : kArithmetic) define_arithmetic(cls, e);
+  for (const OperatorEntry& e : kComparisons) define_comparison(cls, e);
   define_equality(cls);
   define_matmul(cls);
   cls.attr("__hash__") = hash;

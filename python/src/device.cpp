@@ -15,6 +15,42 @@ using namespace pybind11::literals;
 
 namespace {
 
+const char* const kSetDefaultDeviceDoc = R"(set_default_device(device: Device | DeviceType) -> None
+
+Makes operations run on a device by default.
+
+Args:
+    device: The device.)";
+
+const char* const kIsAvailableDoc = R"(is_available(device: Device | DeviceType) -> bool
+
+Tells whether operations can run on a device.
+
+Args:
+    device: The device.
+
+Returns:
+    Whether they can.)";
+
+const char* const kDeviceCountDoc = R"(Counts the devices of a type.
+
+Args:
+    device_type: The type.
+
+Returns:
+    The number of devices.)";
+
+const char* const kDeviceInfoDoc =
+    R"(device_info(d: Device | DeviceType | None = None) -> dict[str, str | int]
+
+Gives facts about a device.
+
+Args:
+    d: The device. None means the default one.
+
+Returns:
+    Its name, architecture, memory sizes in bytes and more.)";
+
 using DeviceType = mx::Device::DeviceType;
 
 const char* type_name(DeviceType type) { return type == DeviceType::cpu ? "cpu" : "gpu"; }
@@ -62,9 +98,12 @@ void define_classes(py::module_& m) {
       py::name("__ne__"), py::is_method(type));
 
   py::class_<mx::Device>(m, "Device", "A device to run operations on.")
-      .def(py::init<DeviceType, int>(), "type"_a, "index"_a = 0)
-      .def_readonly("type", &mx::Device::type)
-      .def_readonly("index", &mx::Device::index)
+      .def(py::init<DeviceType, int>(), "type"_a, "index"_a = 0,
+           "Args:\n    type: The type of the device.\n    index: Its number among those of the "
+           "type.")
+      .def_readonly("type", &mx::Device::type, "DeviceType: The type of the device.")
+      .def_readonly("index", &mx::Device::index,
+                    "int: The number of the device among those of its type.")
       .def("__repr__", &device_repr)
       .def("__hash__",
            [](const mx::Device& d) { return (static_cast<Py_hash_t>(d.type) << 16) + d.index + 1; })
@@ -85,19 +124,19 @@ void init_device(py::module_& m) {
   define_classes(m);
   m.def(
       "default_device", [] { return mx::default_device(); },
-      "The device that operations run on by default.");
+      "Finds the device that operations run on by default.\n\nReturns:\n    The device.");
   m.def(
       "set_default_device", [](const mx::Device& d) { mx::set_default_device(d); }, "device"_a,
-      "Makes operations run on `device` by default.");
+      kSetDefaultDeviceDoc);
   m.def(
       "is_available", [](const mx::Device& d) { return mx::is_available(d); }, "device"_a,
-      "Whether operations can run on `device`.");
+      kIsAvailableDoc);
   m.def(
       "device_count", [](DeviceType type) { return mx::device_count(type); }, "device_type"_a,
-      "The number of devices of a type.");
+      kDeviceCountDoc);
   m.def(
       "device_info", [](const mx::Device* d) { return facts(d ? *d : mx::default_device()); },
-      "d"_a = py::none(), "Facts about a device: its name, architecture, memory and more.");
+      "d"_a = py::none(), kDeviceInfoDoc);
 }
 
 py::dict device_info_dict(const mx::Device& d) { return facts(d); }

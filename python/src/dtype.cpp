@@ -13,6 +13,60 @@ using namespace pybind11::literals;
 
 namespace {
 
+const char* const kIssubdtypeDoc =
+    R"(issubdtype(arg1: Dtype | DtypeCategory, arg2: Dtype | DtypeCategory) -> bool
+
+Tells whether a type or category is the same as another or belongs to it.
+
+Args:
+    arg1: The type or category.
+    arg2: What it may belong to.
+
+Returns:
+    Whether it does.
+
+Example:
+    >>> mx.issubdtype(mx.float16, mx.floating)
+    True)";
+
+const char* const kIsdtypeDoc =
+    R"(isdtype(dtype: Dtype, kind: Dtype | str | tuple[Dtype | str, ...]) -> bool
+
+Tells whether a type is of a kind.
+
+Args:
+    dtype: The type.
+    kind: A type, or a name of the array API standard: 'bool', 'signed integer', 'unsigned integer',
+        'integral', 'real floating', 'complex floating' or 'numeric'. A tuple means any of them.
+
+Returns:
+    Whether it is.)";
+
+const char* const kResultTypeDoc = R"(result_type(*arrays_and_dtypes: array | Dtype) -> Dtype
+
+Finds the type that operations convert their operands to.
+
+Args:
+    *arrays_and_dtypes: The operands or their types; at least one.
+
+Returns:
+    The common type.
+
+Example:
+    >>> mx.result_type(mx.int32, mx.float16)
+    mlx.core.float16)";
+
+const char* const kCanCastDoc = R"(can_cast(from_: array | Dtype, to: Dtype) -> bool
+
+Tells whether operations may convert one type to another.
+
+Args:
+    from_: The type, or an array of the type.
+    to: The type to convert to.
+
+Returns:
+    Whether they may.)";
+
 constexpr mx::Dtype kDtypes[] = {
     mx::bool_, mx::uint8, mx::uint16,  mx::uint32,   mx::uint64,  mx::int8,    mx::int16,
     mx::int32, mx::int64, mx::float16, mx::bfloat16, mx::float32, mx::float64, mx::complex64,
@@ -77,15 +131,18 @@ mx::Dtype result_type(const py::args& args) {
 void define_limits(py::module_& m) {
   py::class_<mx::finfo>(m, "finfo",
                         "Limits of a floating point type: min, max, eps, smallest_normal.")
-      .def(py::init<mx::Dtype>(), "dtype"_a)
-      .def_property_readonly("dtype", [](const mx::finfo& f) { return dtype_object(f.dtype); })
+      .def(py::init<mx::Dtype>(), "dtype"_a, "Args:\n    dtype: The type.")
+      .def_property_readonly(
+          "dtype", [](const mx::finfo& f) { return dtype_object(f.dtype); }, "Dtype: The type.")
       .def_property_readonly(
           "bits",
-          [](const mx::finfo& f) { return f.dtype == mx::complex64 ? 32 : 8 * f.dtype.size(); })
-      .def_readonly("min", &mx::finfo::min)
-      .def_readonly("max", &mx::finfo::max)
-      .def_readonly("eps", &mx::finfo::eps)
-      .def_readonly("smallest_normal", &mx::finfo::smallest_normal)
+          [](const mx::finfo& f) { return f.dtype == mx::complex64 ? 32 : 8 * f.dtype.size(); },
+          "int: The bits of a number.")
+      .def_readonly("min", &mx::finfo::min, "float: The smallest finite value.")
+      .def_readonly("max", &mx::finfo::max, "float: The largest finite value.")
+      .def_readonly("eps", &mx::finfo::eps, "float: The distance from 1 to the next value.")
+      .def_readonly("smallest_normal", &mx::finfo::smallest_normal,
+                    "float: The smallest positive value of full precision.")
       .def("__repr__", [](const mx::finfo& f) {
         std::ostringstream os;
         os << "finfo(min=" << f.min << ", max=" << f.max << ", dtype=" << dtype_name(f.dtype)
@@ -93,10 +150,11 @@ void define_limits(py::module_& m) {
         return os.str();
       });
   py::class_<mx::iinfo>(m, "iinfo", "Limits of an integer type: min and max.")
-      .def(py::init<mx::Dtype>(), "dtype"_a)
-      .def_property_readonly("dtype", [](const mx::iinfo& i) { return dtype_object(i.dtype); })
-      .def_readonly("min", &mx::iinfo::min)
-      .def_readonly("max", &mx::iinfo::max)
+      .def(py::init<mx::Dtype>(), "dtype"_a, "Args:\n    dtype: The type.")
+      .def_property_readonly(
+          "dtype", [](const mx::iinfo& i) { return dtype_object(i.dtype); }, "Dtype: The type.")
+      .def_readonly("min", &mx::iinfo::min, "int: The smallest finite value.")
+      .def_readonly("max", &mx::iinfo::max, "int: The largest finite value.")
       .def("__repr__", [](const mx::iinfo& i) {
         std::ostringstream os;
         os << "iinfo(min=" << i.min << ", max=" << i.max << ", dtype=" << dtype_name(i.dtype)
@@ -107,31 +165,29 @@ void define_limits(py::module_& m) {
 
 void define_predicates(py::module_& m) {
   using Category = mx::Dtype::Category;
-  const char* doc = "Whether the first type or category is, or belongs to, the second.";
   m.def(
       "issubdtype", [](mx::Dtype a, mx::Dtype b) { return mx::issubdtype(a, b); }, "arg1"_a,
-      "arg2"_a, doc);
+      "arg2"_a, kIssubdtypeDoc);
   m.def(
       "issubdtype", [](mx::Dtype a, Category b) { return mx::issubdtype(a, b); }, "arg1"_a,
-      "arg2"_a, doc);
+      "arg2"_a);
   m.def(
       "issubdtype", [](Category a, mx::Dtype b) { return mx::issubdtype(a, b); }, "arg1"_a,
-      "arg2"_a, doc);
+      "arg2"_a);
   m.def(
-      "issubdtype", [](Category a, Category b) { return mx::issubdtype(a, b); }, "arg1"_a, "arg2"_a,
-      doc);
-  m.def("isdtype", &isdtype, "dtype"_a, "kind"_a,
-        "Whether a type is of a kind, as the array API standard names them.");
+      "issubdtype", [](Category a, Category b) { return mx::issubdtype(a, b); }, "arg1"_a,
+      "arg2"_a);
+  m.def("isdtype", &isdtype, "dtype"_a, "kind"_a, kIsdtypeDoc);
   m.def(
       "result_type", [](const py::args& args) { return dtype_object(result_type(args)); },
-      "The type that arrays and types promote to together.");
+      kResultTypeDoc);
   m.def(
       "can_cast",
       [](py::handle from, mx::Dtype to) {
         mx::Dtype type = type_of(from, "can_cast");
         return same(mx::promote_types(type, to), to);
       },
-      "from_"_a, "to"_a, "Whether every value of the first type has its place in the second.");
+      "from_"_a, "to"_a, kCanCastDoc);
 }
 
 }  // namespace
@@ -147,7 +203,7 @@ py::object dtype_object(mx::Dtype dtype) {
 
 void init_dtype(py::module_& m) {
   py::class_<mx::Dtype>(m, "Dtype", "The type of an array's elements.")
-      .def_property_readonly("size", &mx::Dtype::size, "Bytes per element.")
+      .def_property_readonly("size", &mx::Dtype::size, "int: The bytes of an element.")
       .def("__repr__", [](mx::Dtype t) { return "mlx.core." + dtype_name(t); })
       .def("__eq__",
            [](mx::Dtype t, py::handle o) {

@@ -231,46 +231,67 @@ void PyKernel::set_template(const py::kwargs& values) {
   keywords_.set(name_, py::str("template"), merged);
 }
 
-const char* kCallDoc = R"doc(
-Call the kernel.
+const char* kCallDoc = R"doc(__call__(self, *args: scalar | array, **kwargs: Any) -> Any
+
+Calls the kernel.
 
 Args:
-  inputs (list or dict): The input arrays, or Python scalars. By position in ``input_names``, or by name.
-  output_shapes (list or dict): The shape of each output.
-  output_dtypes (list or dict): The data type of each output.
-  grid (tuple): The number of threads along x, y and z.
-  threadgroup (tuple): The number of threads of a threadgroup along x, y and z.
-  template (list or dict, optional): Pairs of the name of a template parameter and its value, a ``Dtype``,
-    an int or a bool.
-  init_value (scalar, optional): What outputs hold before the kernel runs. Default: undefined.
-  verbose (bool, optional): Print the source that is compiled and, for a kernel that has no vector form and runs
-    one thread at a time on the CPU, why. Default: ``False``.
-  stream (Stream or Device, optional): Where to run.
-
-A kernel that was given whole takes its arrays and scalars by position, in the order of its buffers.
+    *args: The arrays and scalars of a kernel that was given whole, in the order of its buffers.
+    **kwargs: What follows. Inputs and outputs are lists, in the order of the names given to `metal_kernel`,
+        or dictionaries by name if no names were given.
+        inputs: The input arrays or scalars.
+        output_shapes: The shape of each output.
+        output_dtypes: The data type of each output.
+        grid: The number of threads along x, y and z.
+        threadgroup: The number of threads of a threadgroup along x, y and z.
+        template: The name of each template parameter and its value: a Dtype, an int or a bool.
+        init_value: What outputs hold before the kernel runs. By default that is undefined.
+        verbose: Whether to print the source that is compiled and, for a kernel that runs one thread at a
+            time on the CPU, why.
+        stream: The stream or device to run on.
 
 Returns:
-  The outputs: a list if names were given to ``metal_kernel``; otherwise a dictionary; of a kernel given
-  whole an array, or a list of them if it has several outputs.
+    The outputs: a list if names were given to `metal_kernel`, otherwise a dictionary. A kernel that was given
+    whole returns an array, or a list of them if it has several outputs.
 )doc";
 
 const char* kMetalKernelDoc = R"doc(
-Make a kernel out of Metal Shading Language source.
+metal_kernel(name: str, input_names: Sequence[str] | str | None = None, output_names: Sequence[str] | None = None, source: str | None = None, header: str = '', ensure_row_contiguous: bool = True, atomic_outputs: bool = False, compile_options: dict[str, str] | None = None, **kwargs: Any) -> MetalKernel
+
+Makes a kernel out of Metal Shading Language source.
 
 Args:
-  name (str): Name of the kernel.
-  input_names (list of str, optional): Parameter names of the inputs.
-  output_names (list of str, optional): Parameter names of the outputs. If neither list is given, names are the
-    keys of the dictionaries that are passed to the call.
-  source (str): The body of the kernel; its signature is generated. Or complete kernel functions
-    (``kernel void f(...)``): arrays then bind to ``[[buffer(n)]]`` by position, and every device pointer that
-    is not const is an output, which starts from the values of the array that is passed for it.
-  header (str): Source that stands before the kernel.
-  ensure_row_contiguous (bool): Copy inputs that are not row-contiguous. Default: ``True``.
-  atomic_outputs (bool): Declare outputs as ``device atomic<T>*``. Default: ``False``.
-  compile_options (dict, optional): ``{"math_mode": "safe" | "relaxed" | "fast"}``.
+    name: The name of the kernel.
+    input_names: The names of the inputs in the source. If neither list is given, names are the keys of the
+        dictionaries that are passed to the call.
+    output_names: The names of the outputs in the source.
+    source: The body of the kernel; its signature is generated. Or complete kernel functions
+        (`kernel void f(...)`): arrays then bind to `[[buffer(n)]]` by position, and every device pointer that
+        is not const is an output, which starts from the values of the array that is passed for it.
+    header: Source that stands before the kernel.
+    ensure_row_contiguous: Whether inputs that are not row-contiguous are copied.
+    atomic_outputs: Whether outputs are declared as `device atomic<T>*`.
+    compile_options: `{"math_mode": "safe" | "relaxed" | "fast"}`.
+    **kwargs: Defaults for the arguments of the call.
 
-Further keywords are defaults for the call. Returns a callable.
+Returns:
+    The kernel, which can be called.
+
+Example:
+    >>> kernel = mx.fast.metal_kernel(
+    ...     name="twice", input_names=["a"], output_names=["b"],
+    ...     source="b[thread_position_in_grid.x] = 2 * a[thread_position_in_grid.x];")
+    >>> a = mx.arange(3)
+    >>> (b,) = kernel(inputs=[a], grid=(3, 1, 1), threadgroup=(3, 1, 1),
+    ...               output_shapes=[a.shape], output_dtypes=[a.dtype])
+    >>> b
+    array([0, 2, 4], dtype=int32)
+)doc";
+
+const char* kKernelInitDoc = R"doc(
+__init__(self, name: str, source: str, grid: object = None, threadgroup: object = None, output_shapes: object = None, output_dtypes: object = None, ensure_row_contiguous: bool = True, header: str = '', atomic_outputs: bool = False, compile_options: dict[str, str] | None = None, **kwargs: Any) -> None
+
+The arguments are those of `metal_kernel`, and defaults for the arguments of the call.
 )doc";
 
 fast::KernelOptions to_options(const std::string& header, bool contiguous, bool atomic,
@@ -337,7 +358,7 @@ void init_fast_metal_kernel(py::module_& m) {
       .def(py::init(&make_metal_kernel), "name"_a, "source"_a, "grid"_a = py::none(),
            "threadgroup"_a = py::none(), "output_shapes"_a = py::none(),
            "output_dtypes"_a = py::none(), "ensure_row_contiguous"_a = true, "header"_a = "",
-           "atomic_outputs"_a = false, "compile_options"_a = py::none())
+           "atomic_outputs"_a = false, "compile_options"_a = py::none(), kKernelInitDoc)
       .def("__call__", &PyKernel::call, kCallDoc)
       .def(
           "template",
@@ -345,9 +366,11 @@ void init_fast_metal_kernel(py::module_& m) {
             self.cast<PyKernel&>().set_template(values);
             return self;
           },
-          "Set template parameters: a Dtype, an int or a bool each. Returns the kernel.")
-      .def_property_readonly("name", &PyKernel::name)
-      .def_property_readonly("source", &PyKernel::source)
+          "template(self, **values: Dtype | int | bool) -> MetalKernel\n\nSets template "
+          "parameters.\n\nArgs:\n    **values: The value of each parameter.\n\nReturns:\n    The "
+          "kernel itself.")
+      .def_property_readonly("name", &PyKernel::name, "str: The name of the kernel.")
+      .def_property_readonly("source", &PyKernel::source, "str: The source as it was given.")
       .def("__repr__",
            [](const PyKernel& k) { return "<mlx.core.fast.MetalKernel " + k.name() + ">"; });
   m.def("metal_kernel", &make_kernel, "name"_a, "input_names"_a = py::none(),

@@ -1,6 +1,7 @@
 // The module mlx.core.
 #include "module.h"
 
+#include "docs.h"
 #include "mlx/fork.h"
 #include "mlx/python/build_id.h"
 #include "mlx/version.h"
@@ -43,6 +44,8 @@ PYBIND11_MODULE(core, m) {
       translate_cast_error(error);
     }
   });
+  py::options options;
+  options.disable_function_signatures();  // finish_docs adds them
   m.doc() = "Arrays with MLX's API, and Metal kernels that run without Apple hardware.";
   m.attr("__version__") = mlx::core::version();
   m.attr("_build_id") = MLX_BUILD_ID;  // extensions compare it with theirs
@@ -60,6 +63,7 @@ PYBIND11_MODULE(core, m) {
   init_linalg(m);
   init_fast(m);
   init_transforms(m);
+  finish_docs(m);
   for (const char* submodule : {"fast", "linalg", "metal", "random"}) {
     name_what_is_lacking(m.attr(submodule));
   }

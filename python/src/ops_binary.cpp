@@ -1,4 +1,8 @@
 // Elementwise operations of two arrays or scalars.
+#include <algorithm>
+#include <string_view>
+
+#include "docs.h"
 #include "mlx/ops/binary.h"
 #include "mlx/ops/indexing.h"
 #include "ops.h"
@@ -9,50 +13,35 @@ namespace {
 
 using Binary = mx::array (*)(const mx::array&, const mx::array&, mx::StreamOrDevice);
 
-struct Entry {
+struct BinaryEntry {
   const char* name;
   Binary function;
   const char* doc;
 };
 
-// Arguments by name or place, `stream` as the third.
-const Entry kPlain[] = {
-    {"add", &mx::add, "The sum of two arrays."},
-    {"subtract", &mx::subtract, "The difference of two arrays."},
-    {"multiply", &mx::multiply, "The product of two arrays, element by element."},
-    {"divide", &mx::divide, "The quotient of two arrays; that of integers is float32."},
+const BinaryEntry kBinaryFunctions[] = {
+#define MLX_BINARY(Class, function, types, on_double, doc) {#function, &mx::function, doc},
+#include "mlx/primitives/elementwise.def"
+    // Made of others.
     {"floor_divide", &mx::floor_divide, "The quotient, rounded down for integers."},
-    {"remainder", &mx::remainder, "What remains after division; it has the divisor's sign."},
-    {"equal", &mx::equal, "Whether elements are equal."},
-    {"not_equal", &mx::not_equal, "Whether elements differ."},
-    {"less", &mx::less, "Whether elements of a are below those of b."},
-    {"less_equal", &mx::less_equal, "Whether elements of a are not above those of b."},
-    {"greater", &mx::greater, "Whether elements of a are above those of b."},
-    {"greater_equal", &mx::greater_equal, "Whether elements of a are not below those of b."},
-    {"bitwise_and", &mx::bitwise_and, "The bits that both elements have."},
-    {"bitwise_or", &mx::bitwise_or, "The bits that either element has."},
-    {"bitwise_xor", &mx::bitwise_xor, "The bits that one of the elements has."},
-    {"left_shift", &mx::left_shift, "The bits of a, shifted left by b."},
-    {"right_shift", &mx::right_shift, "The bits of a, shifted right by b."},
-};
-
-// Arguments by place only, `stream` by name only.
-const Entry kPositional[] = {
-    {"logical_and", &mx::logical_and, "Whether both elements are true."},
-    {"logical_or", &mx::logical_or, "Whether one of the elements is true."},
     {"logical_xor", &mx::logical_xor, "Whether exactly one of the elements is true."},
-    {"logaddexp", &mx::logaddexp, "log(exp(a) + exp(b)), without overflow."},
-    {"arctan2", &mx::arctan2, "The angle of the point (b, a)."},
-    {"power", &mx::power, "a to the power of b."},
-    {"minimum", &mx::minimum, "The smaller of two elements."},
-    {"maximum", &mx::maximum, "The larger of two elements."},
 };
 
-auto caller(Binary function) {
-  return [function](const ArrayLike& a, const ArrayLike& b, StreamArg s) {
+// These take arrays by place and `stream` by name only; others all three by name or place.
+constexpr std::string_view kPositional[] = {"logical_and", "logical_or", "logical_xor", "logaddexp",
+                                            "arctan2",     "power",      "minimum",     "maximum"};
+
+void define_binary(py::module_& m, const BinaryEntry& entry) {
+  auto call = [function = entry.function](const ArrayLike& a, const ArrayLike& b, StreamArg s) {
     auto [x, y] = to_arrays(a, b);
     return function(x, y, s);
   };
+  const std::string doc = binary_doc(entry.doc);
+  if (std::ranges::find(kPositional, entry.name) != std::end(kPositional)) {
+    m.def(entry.name, call, "a"_a, "b"_a, py::pos_only(), STREAM_KEYWORD, doc.c_str());
+  } else {
+    m.def(entry.name, call, "a"_a, "b"_a, "stream"_a = py::none(), doc.c_str());
+  }
 }
 
 void define_comparisons(py::module_& m) {
@@ -88,18 +77,21 @@ void define_comparisons(py::module_& m) {
 }  // namespace
 
 void init_ops_binary(py::module_& m, ArrayClass&) {
-  for (const Entry& e : kPlain) {
-    m.def(e.name, caller(e.function), "a"_a, "b"_a, "stream"_a = py::none(), e.doc);
-  }
-  for (const Entry& e : kPositional) {
-    m.def(e.name, caller(e.function), "a"_a, "b"_a, py::pos_only(), STREAM_KEYWORD, e.doc);
-  }
+  for (const BinaryEntry& entry : kBinaryFunctions) define_binary(m, entry);
   m.def(
       "divmod",
       [](const ArrayLike& a, const ArrayLike& b, StreamArg s) {
         auto [x, y] = to_arrays(a, b);
         return to_tuple(mx::divmod(x, y, s));
       },
-      "a"_a, "b"_a, "stream"_a = py::none(), "The pair of floor_divide and remainder.");
+      "a"_a, "b"_a, "stream"_a = py::none(),
+      "divmod(a: scalar | array, b: scalar | array, stream: StreamOrDevice = None)"
+      " -> tuple[array, array]\n\n"
+      "The pair of floor_divide and remainder.\n\n"
+      "Args:\n"
+      "    a: The dividends.\n"
+      "    b: The divisors. Both are broadcast to one shape and converted to one type.\n\n"
+      "Returns:\n"
+      "    The quotients and what remains.");
   define_comparisons(m);
 }

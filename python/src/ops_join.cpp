@@ -11,6 +11,225 @@ using namespace pybind11::literals;
 
 namespace {
 
+const char* const kConcatenateDoc =
+    R"(concatenate(arrays: Sequence[array], axis: int | None = 0, *, stream: StreamOrDevice = None) -> array
+
+Joins arrays along an existing axis.
+
+Args:
+    arrays: The arrays. Their shapes agree but for the axis.
+    axis: The axis. None means that the arrays are flattened first.
+
+Returns:
+    The joined array, of the common type.
+
+Example:
+    >>> mx.concatenate([mx.array([1, 2]), mx.array([3])])
+    array([1, 2, 3], dtype=int32))";
+
+const char* const kConcatDoc =
+    R"(concat(arrays: Sequence[array], axis: int | None = 0, *, stream: StreamOrDevice = None) -> array
+
+Joins arrays along an existing axis. The same as `concatenate`.
+
+Args:
+    arrays: The arrays. Their shapes agree but for the axis.
+    axis: The axis. None means that the arrays are flattened first.
+
+Returns:
+    The joined array, of the common type.)";
+
+const char* const kStackDoc =
+    R"(stack(arrays: Sequence[array], axis: int | None = 0, *, stream: StreamOrDevice = None) -> array
+
+Joins arrays of one shape along a new axis.
+
+Args:
+    arrays: The arrays, all of one shape.
+    axis: The place of the new axis in the result. None means 0.
+
+Returns:
+    The joined array, with one axis more than each of `arrays`.
+
+Example:
+    >>> mx.stack([mx.array([1, 2]), mx.array([3, 4])], axis=1)
+    array([[1, 3],
+           [2, 4]], dtype=int32))";
+
+const char* const kUnstackDoc =
+    R"(unstack(x: array, /, *, axis: int = 0, stream: StreamOrDevice = None) -> list[array]
+
+Takes an array apart along an axis.
+
+Args:
+    x: The array.
+    axis: The axis to take apart.
+
+Returns:
+    The slices, without the axis.)";
+
+const char* const kMeshgridDoc =
+    R"(meshgrid(*arrays: array, sparse: bool | None = False, indexing: str | None = 'xy', stream: StreamOrDevice = None) -> tuple[array, ...]
+
+Makes arrays of coordinates for all points of a grid.
+
+Args:
+    *arrays: The coordinates along each axis, of shape (n,) each.
+    sparse: Whether each result keeps length 1 along the axes of the other coordinates.
+    indexing: 'xy' puts the first array along the columns, 'ij' along the rows.
+
+Returns:
+    One array for each argument.
+
+Example:
+    >>> x, y = mx.meshgrid(mx.arange(2), mx.arange(3), indexing="ij")
+    >>> x
+    array([[0, 0, 0],
+           [1, 1, 1]], dtype=int32))";
+
+const char* const kBroadcastArraysDoc =
+    R"(broadcast_arrays(*arrays: array, stream: StreamOrDevice = None) -> tuple[array, ...]
+
+Broadcasts arrays to their common shape.
+
+Args:
+    *arrays: The arrays.
+
+Returns:
+    The arrays, all of one shape.)";
+
+const char* const kBroadcastShapesDoc =
+    R"(broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]
+
+Finds the shape that all shapes broadcast to.
+
+Args:
+    *shapes: The shapes.
+
+Returns:
+    The common shape.
+
+Raises:
+    ValueError: If there is no such shape.
+
+Example:
+    >>> mx.broadcast_shapes((3, 1), (4,))
+    (3, 4))";
+
+const char* const kSplitDoc = R"(Splits an array along an axis.
+
+Args:
+    indices_or_sections: The number of equal parts, or the indices at which parts begin.
+    axis: The axis to split.
+
+Returns:
+    The parts.
+
+Raises:
+    ValueError: If the axis has no such number of equal parts.
+
+Example:
+    >>> [part.tolist() for part in mx.split(mx.arange(5), [2, 3])]
+    [[0, 1], [2], [3, 4]])";
+
+const char* const kRepeatDoc =
+    R"(repeat(array: scalar | array, repeats: int | array | Sequence[int], axis: int | None = None, *, stream: StreamOrDevice = None) -> array
+
+Repeats each element along an axis.
+
+Args:
+    array: The input array.
+    repeats: How often: one number for all, or one for each element along the axis.
+    axis: The axis. None means the axis of the flattened array.
+
+Returns:
+    The repeated elements. Only the extent of the axis differs from that of `array`.
+
+Example:
+    >>> mx.repeat(mx.array([1, 2]), 2)
+    array([1, 1, 2, 2], dtype=int32))";
+
+const char* const kTileDoc = R"(Repeats the whole array along its axes.
+
+Args:
+    reps: How often along each axis; an int means the last axis. Axes of length 1 are added in front
+        where `reps` has more numbers than `a` has axes.
+
+Returns:
+    The repeated array.
+
+Example:
+    >>> mx.tile(mx.array([1, 2]), (2, 2))
+    array([[1, 2, 1, 2],
+           [1, 2, 1, 2]], dtype=int32))";
+
+const char* const kRollDoc =
+    R"(Moves elements along axes. Those that leave at the end come back at the start.
+
+Args:
+    shift: How far, for all axes or for each of `axis`.
+    axis: The axes. None means the axis of the flattened array.
+
+Returns:
+    The moved elements, of the shape of `a`.
+
+Example:
+    >>> mx.roll(mx.arange(4), 1)
+    array([3, 0, 1, 2], dtype=int32))";
+
+const char* const kPadDoc =
+    R"(pad(a: array, pad_width: int | tuple[int] | tuple[int, int] | Sequence[tuple[int, int]], mode: Literal['constant', 'edge', 'reflect', 'symmetric'] = 'constant', constant_values: scalar | array = 0, *, stream: StreamOrDevice = None) -> array
+
+Adds elements before and after each axis.
+
+Args:
+    pad_width: How many elements: one number, a pair (before, after), or a pair for each axis.
+    mode: What to add: 'constant' adds `constant_values`, 'edge' repeats the outermost element,
+        'reflect' mirrors the array without that element, 'symmetric' with it.
+    constant_values: The value for the mode 'constant'.
+
+Returns:
+    The array with longer axes.
+
+Example:
+    >>> mx.pad(mx.array([1, 2]), (1, 2))
+    array([0, 1, 2, 0, 0], dtype=int32)
+    >>> mx.pad(mx.array([[1, 2]]), [(0, 0), (1, 1)], mode="edge")
+    array([[1, 1, 2, 2]], dtype=int32))";
+
+const char* const kAtLeast1dDoc =
+    R"(atleast_1d(*arys: scalar | array, stream: StreamOrDevice = None) -> array | list[array]
+
+Gives arrays at least one axis.
+
+Args:
+    *arys: The arrays.
+
+Returns:
+    The array, with axes of length 1 added where it has too few. A list if several are given.)";
+
+const char* const kAtLeast2dDoc =
+    R"(atleast_2d(*arys: scalar | array, stream: StreamOrDevice = None) -> array | list[array]
+
+Gives arrays at least two axes.
+
+Args:
+    *arys: The arrays.
+
+Returns:
+    The array, with axes of length 1 added where it has too few. A list if several are given.)";
+
+const char* const kAtLeast3dDoc =
+    R"(atleast_3d(*arys: scalar | array, stream: StreamOrDevice = None) -> array | list[array]
+
+Gives arrays at least three axes.
+
+Args:
+    *arys: The arrays.
+
+Returns:
+    The array, with axes of length 1 added where it has too few. A list if several are given.)";
+
 // Element counts known only as values: the positions are computed on the host.
 mx::array repeat_by_array(const mx::array& a, mx::array repeats, std::optional<int> axis,
                           mx::StreamOrDevice s) {
@@ -106,22 +325,19 @@ void define_joins(py::module_& m) {
     return !axis ? mx::concatenate(std::move(inputs), s)
                  : mx::concatenate(std::move(inputs), *axis, s);
   };
-  m.def("concatenate", concatenate, "arrays"_a, "axis"_a = 0, STREAM_KEYWORD,
-        "Joins arrays along an existing axis.");
-  m.def("concat", concatenate, "arrays"_a, "axis"_a = 0, STREAM_KEYWORD,
-        "Joins arrays along an existing axis.");
+  m.def("concatenate", concatenate, "arrays"_a, "axis"_a = 0, STREAM_KEYWORD, kConcatenateDoc);
+  m.def("concat", concatenate, "arrays"_a, "axis"_a = 0, STREAM_KEYWORD, kConcatDoc);
   m.def(
       "stack",
       [](const py::object& arrays, const OptionalInt& axis, StreamArg s) {
         auto inputs = to_vector(arrays, "stack");
         return !axis ? mx::stack(inputs, s) : mx::stack(inputs, *axis, s);
       },
-      "arrays"_a, "axis"_a = 0, STREAM_KEYWORD, "Joins arrays of one shape along a new axis.");
+      "arrays"_a, "axis"_a = 0, STREAM_KEYWORD, kStackDoc);
   m.def(
       "unstack",
       [](const mx::array& x, int axis, StreamArg s) { return to_list(mx::unstack(x, axis, s)); },
-      "x"_a, py::pos_only(), py::kw_only(), "axis"_a = 0, "stream"_a = py::none(),
-      "The slices of an array along an axis.");
+      "x"_a, py::pos_only(), py::kw_only(), "axis"_a = 0, "stream"_a = py::none(), kUnstackDoc);
   m.def(
       "meshgrid",
       [](const py::args& arrays, const py::object& sparse, const char* indexing, StreamArg s) {
@@ -130,13 +346,13 @@ void define_joins(py::module_& m) {
         return to_tuple(mx::meshgrid(to_vector(arrays, "meshgrid"), is_sparse, order, s));
       },
       py::kw_only(), "sparse"_a = false, "indexing"_a = "xy", "stream"_a = py::none(),
-      "Coordinate arrays of a grid.");
+      kMeshgridDoc);
   m.def(
       "broadcast_arrays",
       [](const py::args& arrays, StreamArg s) {
         return to_tuple(mx::broadcast_arrays(to_vector(arrays, "broadcast_arrays"), s));
       },
-      STREAM_KEYWORD, "The arrays, all broadcast to one shape.");
+      STREAM_KEYWORD, kBroadcastArraysDoc);
   m.def(
       "broadcast_shapes",
       [](const py::args& shapes) {
@@ -151,17 +367,16 @@ void define_joins(py::module_& m) {
         }
         return ints_to_tuple(result);
       },
-      "The shape that all the shapes broadcast to.");
+      kBroadcastShapesDoc);
 }
 
 void define_splits(py::module_& m, ArrayClass& cls) {
   auto call = [](const mx::array& a, const Ints& sections, int axis, StreamArg s) {
     return split(a, sections, axis, s);
   };
-  const char* doc = "Splits along an axis into equal parts, or at indices.";
   m.def("split", call, "a"_a, py::pos_only(), "indices_or_sections"_a, "axis"_a = 0, STREAM_KEYWORD,
-        doc);
-  cls.def("split", call, "indices_or_sections"_a, "axis"_a = 0, STREAM_KEYWORD, doc);
+        kSplitDoc);
+  cls.def("split", call, "indices_or_sections"_a, "axis"_a = 0, STREAM_KEYWORD, kSplitDoc);
 }
 
 mx::array roll(const mx::array& a, const Ints& shift, const Axes& axis, mx::StreamOrDevice s) {
@@ -181,22 +396,19 @@ void init_ops_join(py::module_& m, ArrayClass& cls) {
       [](const ArrayLike& a, const py::object& r, const OptionalInt& axis, StreamArg s) {
         return repeat(to_array(a), r, axis, s);
       },
-      "array"_a, "repeats"_a, "axis"_a = py::none(), STREAM_KEYWORD,
-      "Repeats elements along an axis; `repeats` is one number or an array with a number for each "
-      "element.");
+      "array"_a, "repeats"_a, "axis"_a = py::none(), STREAM_KEYWORD, kRepeatDoc);
   m.def(
       "tile",
       [](const mx::array& a, const Ints& reps, StreamArg s) {
         return mx::tile(a, narrow(reps, "[tile] reps"), s);
       },
-      "a"_a, "reps"_a, py::pos_only(), STREAM_KEYWORD, "Repeats the whole array along its axes.");
+      "a"_a, "reps"_a, py::pos_only(), STREAM_KEYWORD, kTileDoc);
   m.def(
       "roll",
       [](const mx::array& a, const Ints& shift, const Axes& axis, StreamArg s) {
         return roll(a, shift, axis, s);
       },
-      "a"_a, "shift"_a, "axis"_a = py::none(), py::pos_only(), STREAM_KEYWORD,
-      "Moves elements along axes, those that leave come back in.");
+      "a"_a, "shift"_a, "axis"_a = py::none(), py::pos_only(), STREAM_KEYWORD, kRollDoc);
   m.def(
       "pad",
       [](const mx::array& a, const py::object& width, const std::string& mode,
@@ -204,25 +416,24 @@ void init_ops_join(py::module_& m, ArrayClass& cls) {
         return mx::pad(a, pad_widths(a, width), to_array(value, a.dtype()), mode, s);
       },
       "a"_a, "pad_width"_a, "mode"_a = "constant", "constant_values"_a = 0, STREAM_KEYWORD,
-      "Adds elements before and after each axis; modes are constant, edge, reflect and symmetric.");
+      kPadDoc);
   using Many = std::vector<mx::array> (*)(const std::vector<mx::array>&, mx::StreamOrDevice);
-  const char* doc = "The arrays, with axes of length 1 added where they have too few.";
   m.def(
       "atleast_1d",
       [](const py::args& a, StreamArg s) {
         return at_least(a, static_cast<Many>(&mx::atleast_1d), s);
       },
-      STREAM_KEYWORD, doc);
+      STREAM_KEYWORD, kAtLeast1dDoc);
   m.def(
       "atleast_2d",
       [](const py::args& a, StreamArg s) {
         return at_least(a, static_cast<Many>(&mx::atleast_2d), s);
       },
-      STREAM_KEYWORD, doc);
+      STREAM_KEYWORD, kAtLeast2dDoc);
   m.def(
       "atleast_3d",
       [](const py::args& a, StreamArg s) {
         return at_least(a, static_cast<Many>(&mx::atleast_3d), s);
       },
-      STREAM_KEYWORD, doc);
+      STREAM_KEYWORD, kAtLeast3dDoc);
 }

@@ -12,6 +12,51 @@ using namespace pybind11::literals;
 
 namespace {
 
+const char* const kDefaultStreamDoc = R"(default_stream(device: Device | DeviceType) -> Stream
+
+Finds the stream that a device uses by default.
+
+Args:
+    device: The device.
+
+Returns:
+    The stream.)";
+
+const char* const kSetDefaultStreamDoc = R"(Makes a stream the default of its device.
+
+Args:
+    stream: The stream.)";
+
+const char* const kNewStreamDoc = R"(new_stream(device: Device | DeviceType) -> Stream
+
+Makes a new stream on a device.
+
+Args:
+    device: The device.
+
+Returns:
+    The stream.)";
+
+const char* const kStreamDoc = R"(stream(s: Stream | Device | DeviceType) -> StreamContext
+
+Makes a stream, and its device, the default inside of a `with` block.
+
+Args:
+    s: The stream; a device means its default stream.
+
+Returns:
+    The context manager.
+
+Example:
+    >>> with mx.stream(mx.cpu):
+    ...     mx.default_device()
+    Device(cpu, 0))";
+
+const char* const kSynchronizeDoc = R"(Waits until the work of a stream is done.
+
+Args:
+    stream: The stream. None means the default stream of the default device.)";
+
 mx::Stream to_stream(py::handle h) {
   if (py::isinstance<mx::Stream>(h)) return h.cast<mx::Stream>();
   StreamArg arg;
@@ -56,8 +101,8 @@ std::string stream_repr(const mx::Stream& s) {
 
 void define_classes(py::module_& m) {
   py::class_<mx::Stream>(m, "Stream", "A queue of work: what is in one stream runs in order.")
-      .def_readonly("device", &mx::Stream::device)
-      .def_readonly("index", &mx::Stream::index)
+      .def_readonly("device", &mx::Stream::device, "Device: The device that the stream belongs to.")
+      .def_readonly("index", &mx::Stream::index, "int: The number of the stream.")
       .def("__repr__", &stream_repr)
       .def("__hash__", [](const mx::Stream& s) { return static_cast<Py_hash_t>(s.index) + 1; })
       .def("__eq__",
@@ -69,9 +114,14 @@ void define_classes(py::module_& m) {
       });
   py::class_<StreamContext>(m, "StreamContext",
                             "Selects the default device and stream for a `with` block.")
-      .def(py::init<py::handle>(), "s"_a)
-      .def("__enter__", &StreamContext::enter)
-      .def("__exit__", [](StreamContext& c, const py::args&) { c.exit(); });
+      .def(py::init<py::handle>(), "s"_a,
+           "__init__(self, s: Stream | Device | DeviceType) -> None\n\nArgs:\n    s: The stream to "
+           "select; a device "
+           "means its default stream.")
+      .def("__enter__", &StreamContext::enter, "__enter__(self) -> Stream\n\nSelects the stream.")
+      .def(
+          "__exit__", [](StreamContext& c, const py::args&) { c.exit(); },
+          "__exit__(self, *exception: object) -> None\n\nSelects what was the default before.");
 }
 
 }  // namespace
@@ -80,16 +130,14 @@ void init_stream(py::module_& m) {
   define_classes(m);
   m.def(
       "default_stream", [](const mx::Device& d) { return mx::default_stream(d); }, "device"_a,
-      "The stream that a device uses by default.");
+      kDefaultStreamDoc);
   m.def(
       "set_default_stream", [](const mx::Stream& s) { mx::set_default_stream(s); }, "stream"_a,
-      "Makes `stream` the default of its device.");
+      kSetDefaultStreamDoc);
   m.def(
       "new_stream", [](const mx::Device& d) { return mx::new_stream(d); }, "device"_a,
-      "Makes a new stream on a device.");
-  m.def(
-      "stream", [](py::handle s) { return StreamContext(s); }, "s"_a,
-      "A context manager: operations inside run on the stream or device `s` by default.");
+      kNewStreamDoc);
+  m.def("stream", [](py::handle s) { return StreamContext(s); }, "s"_a, kStreamDoc);
   m.def(
       "synchronize",
       [](StreamArg stream) {
@@ -103,6 +151,5 @@ void init_stream(py::module_& m) {
           }
         });
       },
-      "stream"_a = py::none(),
-      "Waits until the work of a stream (by default the default stream) is done.");
+      "stream"_a = py::none(), kSynchronizeDoc);
 }

@@ -10,6 +10,20 @@ using namespace pybind11::literals;
 
 namespace {
 
+const char* const kCompileDoc =
+    R"(compile(fun: Callable[P, R], inputs: object = None, outputs: object = None, shapeless: bool = False) -> Callable[P, R]
+
+Makes a function that gives the results of another. It can be used as a decorator.
+
+Args:
+    fun: The function, of arrays or trees of arrays.
+    inputs: State, a tree of arrays, that the function uses.
+    outputs: State, a tree of arrays, that the function changes.
+    shapeless: Accepted; the function works with arrays of any shapes.
+
+Returns:
+    The function.)";
+
 // The graph of a compiled function is built at every call, which gives the same results; state
 // captured through `inputs` and `outputs` is then seen and updated by the function itself.
 struct Compiled {
@@ -47,8 +61,7 @@ void init_compile(py::module_& m) {
         return compiled;
       },
       "fun"_a, "inputs"_a = py::none(), "outputs"_a = py::none(), "shapeless"_a = false,
-      "A function with the results of `fun`. `inputs` and `outputs` name state (trees of arrays) "
-      "that it uses and changes.");
+      kCompileDoc);
   m.def("disable_compile", &mx::disable_compile,
         "Makes compiled functions run as they are written.");
   m.def("enable_compile", &mx::enable_compile, "Makes `compile` compile again.");

@@ -14,6 +14,9 @@ using namespace pybind11::literals;
 
 namespace {
 
+const char* const kCustomCallDoc = "__call__(self, *args: Any, **kwargs: Any) -> Any";
+const char* const kCustomGetDoc = "__get__(self, instance: object, owner: object = None) -> Any";
+
 void check_callable(py::handle fun, const char* op) {
   if (!PyCallable_Check(fun.ptr())) {
     throw py::type_error(std::string("[") + op + "] Expected a function but got " +
@@ -204,7 +207,8 @@ void keep_metadata(py::class_<T>& cls) {
         construct(self, f);
         copy_metadata(self, f);
       },
-      py::name("init"), py::is_method(cls), "f"_a);
+      py::name("init"), py::is_method(cls), "f"_a,
+      "__init__(self, f: Callable[..., Any]) -> None\n\nArgs:\n    f: The function.");
 }
 
 }  // namespace
@@ -215,19 +219,25 @@ void init_custom_function(py::module_& m) {
       "A decorator for functions with rules of their own: `f.vjp`, `f.jvp` and `f.vmap` are "
       "decorators that set them. Rules that are not set follow from the operations inside.");
   custom_function.def(py::init<py::object>(), "f"_a)
-      .def("__call__", &CustomFunction::call)
+      .def("__call__", &CustomFunction::call, kCustomCallDoc)
       .def(
           "__get__",
           [](const py::object& self, const py::object& instance, const py::object&) {
             return bind(self, instance);
           },
-          "instance"_a, "owner"_a = py::none())
+          "instance"_a, "owner"_a = py::none(), kCustomGetDoc)
       .def("vjp", &CustomFunction::set_vjp, "f"_a,
-           "Sets f(primals, cotangents, outputs) -> gradients.")
+           "vjp(self, f: Callable[..., Any]) -> Callable[..., Any]\n\nSets the rule of the "
+           "vector-Jacobian product.\n\nArgs:\n    f: (primals, cotangents, outputs) -> "
+           "gradients.\n\nReturns:\n    The rule.")
       .def("jvp", &CustomFunction::set_jvp, "f"_a,
-           "Sets f(primals, tangents) -> tangents of the outputs.")
+           "jvp(self, f: Callable[..., Any]) -> Callable[..., Any]\n\nSets the rule of the "
+           "Jacobian-vector product.\n\nArgs:\n    f: (primals, tangents) -> tangents of the "
+           "outputs.\n\nReturns:\n    The rule.")
       .def("vmap", &CustomFunction::set_vmap, "f"_a,
-           "Sets f(inputs, axes) -> (outputs, axes of the outputs).");
+           "vmap(self, f: Callable[..., Any]) -> Callable[..., Any]\n\nSets the rule of "
+           "vmap.\n\nArgs:\n    f: (inputs, axes) -> (outputs, axes of the outputs).\n\nReturns:\n "
+           "   The rule.");
   keep_metadata(custom_function);
   py::class_<CustomVjp> custom_vjp(
       m, "custom_vjp", py::dynamic_attr(), collectable<CustomVjp>(),
@@ -235,14 +245,16 @@ void init_custom_function(py::module_& m) {
       "and "
       "residuals, bwd(residuals, cotangent) the gradients (None: no gradient).");
   custom_vjp.def(py::init<py::object>(), "f"_a)
-      .def("__call__", &CustomVjp::call)
+      .def("__call__", &CustomVjp::call, kCustomCallDoc)
       .def(
           "__get__",
           [](const py::object& self, const py::object& instance, const py::object&) {
             return bind(self, instance);
           },
-          "instance"_a, "owner"_a = py::none())
+          "instance"_a, "owner"_a = py::none(), kCustomGetDoc)
       .def("defvjp", &CustomVjp::defvjp, "fwd"_a, "bwd"_a,
-           "Sets the pair of functions that gives the derivative.");
+           "defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None\n\nSets the "
+           "functions that give the derivative.\n\nArgs:\n    fwd: The forward function. It "
+           "returns the output and residuals.\n    bwd: (residuals, cotangent) -> gradients.");
   keep_metadata(custom_vjp);
 }

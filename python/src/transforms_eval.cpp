@@ -9,6 +9,36 @@ using namespace pybind11::literals;
 
 namespace {
 
+const char* const kEvalDoc = R"(eval(*args: object) -> None
+
+Computes arrays and waits for them.
+
+Args:
+    *args: Arrays, or trees of arrays: lists, tuples and dictionaries.
+
+Example:
+    >>> a = mx.ones(3) + 1
+    >>> mx.eval(a))";
+
+const char* const kAsyncEvalDoc = R"(async_eval(*args: object) -> None
+
+Starts to compute arrays, without waiting for them.
+
+Args:
+    *args: Arrays, or trees of arrays: lists, tuples and dictionaries.)";
+
+const char* const kDependsDoc =
+    R"(depends(inputs: array | Sequence[array], dependencies: array | Sequence[array]) -> Any
+
+Makes arrays wait for others: they become available when those have been computed.
+
+Args:
+    inputs: The arrays to give back.
+    dependencies: The arrays to compute first.
+
+Returns:
+    The inputs: an array for an array, else a list.)";
+
 py::object depends(const py::object& inputs, const py::object& dependencies) {
   auto arrays = [](const py::object& o) {
     return is_array(o) ? Arrays{o.cast<mx::array>()} : to_vector(o, "depends");
@@ -27,17 +57,16 @@ void init_eval(py::module_& m) {
         Arrays arrays = tree_flatten(args);
         if (!arrays.empty()) wait_interruptibly([&] { mx::eval(std::move(arrays)); });
       },
-      "Computes arrays, alone or in trees (lists, tuples, dictionaries), and waits for them.");
+      kEvalDoc);
   m.def(
       "async_eval",
       [](const py::args& args) {
         Arrays arrays = tree_flatten(args);
         if (!arrays.empty()) wait_interruptibly([&] { mx::async_eval(std::move(arrays)); });
       },
-      "Starts to compute arrays, alone or in trees, without waiting for them.");
+      kAsyncEvalDoc);
   m.def("_register_tree_class", &register_tree_class, "cls"_a, "flatten"_a, "unflatten"_a,
         "Makes the objects of a class inner nodes of trees.");
   m.attr("_tree_classes") = tree_classes();
-  m.def("depends", &depends, "inputs"_a, "dependencies"_a,
-        "The inputs, which become available only after the dependencies have been computed.");
+  m.def("depends", &depends, "inputs"_a, "dependencies"_a, kDependsDoc);
 }

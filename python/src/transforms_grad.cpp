@@ -13,6 +13,84 @@ using namespace pybind11::literals;
 
 namespace {
 
+const char* const kVjpDoc =
+    R"(vjp(fun: Callable[..., Any], primals: Sequence[array], cotangents: Sequence[array]) -> tuple[list[array], list[array]]
+
+Multiplies cotangents with the Jacobian of a function.
+
+Args:
+    fun: A function of arrays that returns an array or a sequence of arrays.
+    primals: The arguments.
+    cotangents: The vectors, one of the shape of each output.
+
+Returns:
+    The outputs, and a product of the shape of each argument.
+
+Example:
+    >>> _, (product,) = mx.vjp(mx.square, [mx.array(3.0)], [mx.array(1.0)])
+    >>> product.item()
+    6.0)";
+
+const char* const kJvpDoc =
+    R"(jvp(fun: Callable[..., Any], primals: Sequence[array], tangents: Sequence[array]) -> tuple[list[array], list[array]]
+
+Multiplies the Jacobian of a function with tangents.
+
+Args:
+    fun: A function of arrays that returns an array or a sequence of arrays.
+    primals: The arguments.
+    tangents: The vectors, one of the shape of each argument.
+
+Returns:
+    The outputs, and a product of the shape of each output.)";
+
+const char* const kValueAndGradDoc =
+    R"(value_and_grad(fun: Callable[P, R], argnums: int | Sequence[int] | None = None, argnames: str | Sequence[str] = ()) -> Callable[P, tuple[R, Any]]
+
+Makes a function that returns the value of another and its gradient.
+
+Args:
+    fun: The function.
+    argnums: The positions of the arguments to differentiate by. None means the first, unless `argnames`
+        names others. Arguments may be trees of arrays.
+    argnames: The names of keyword arguments to differentiate by.
+
+Returns:
+    A function with the arguments of `fun`. If `fun` returns a tuple, its first element is differentiated.
+
+Example:
+    >>> value, gradient = mx.value_and_grad(lambda x: x * x)(mx.array(3.0))
+    >>> value.item(), gradient.item()
+    (9.0, 6.0))";
+
+const char* const kGradDoc =
+    R"(grad(fun: Callable[P, R], argnums: int | Sequence[int] | None = None, argnames: str | Sequence[str] = ()) -> Callable[P, Any]
+
+Makes a function that returns the gradient of another, which must return a scalar.
+
+Args:
+    fun: The function.
+    argnums: The positions of the arguments to differentiate by. None means the first, unless `argnames`
+        names others. Arguments may be trees of arrays.
+    argnames: The names of keyword arguments to differentiate by.
+
+Returns:
+    A function with the arguments of `fun`. It returns a gradient, or a tuple with one for each argument.
+
+Example:
+    >>> mx.grad(mx.sin)(mx.array(0.0)).item()
+    1.0)";
+
+const char* const kCheckpointDoc = R"(checkpoint(fun: Callable[P, R]) -> Callable[P, R]
+
+Makes a function that needs less memory for its gradient: it computes intermediate values again.
+
+Args:
+    fun: The function.
+
+Returns:
+    A function with the results of `fun`.)";
+
 // Which arguments to differentiate by.
 struct Selection {
   std::vector<int> positions;
@@ -230,8 +308,7 @@ void init_grad(py::module_& m) {
                                            array_list(cotangents, "vjp"));
         return py::make_tuple(to_list(outputs), to_list(products));
       },
-      "fun"_a, "primals"_a, "cotangents"_a,
-      "Outputs of a function and the products of cotangents with its Jacobian.");
+      "fun"_a, "primals"_a, "cotangents"_a, kVjpDoc);
   m.def(
       "jvp",
       [](const py::object& fun, const py::object& primals, const py::object& tangents) {
@@ -239,33 +316,26 @@ void init_grad(py::module_& m) {
                                            array_list(tangents, "jvp"));
         return py::make_tuple(to_list(outputs), to_list(products));
       },
-      "fun"_a, "primals"_a, "tangents"_a,
-      "Outputs of a function and the products of its Jacobian with tangents.");
+      "fun"_a, "primals"_a, "tangents"_a, kJvpDoc);
   m.def(
       "value_and_grad",
       [](const py::object& fun, const py::object& argnums, const py::object& argnames) {
         check_callable(fun, "value_and_grad");
         return make_value_and_grad(fun, argnums, argnames, true);
       },
-      "fun"_a, "argnums"_a = py::none(), "argnames"_a = py::make_tuple(),
-      "A function that returns the value of `fun` and its gradient by the chosen arguments (by "
-      "default the first).");
+      "fun"_a, "argnums"_a = py::none(), "argnames"_a = py::make_tuple(), kValueAndGradDoc);
   m.def(
       "grad",
       [](const py::object& fun, const py::object& argnums, const py::object& argnames) {
         check_callable(fun, "grad");
         return make_value_and_grad(fun, argnums, argnames, false);
       },
-      "fun"_a, "argnums"_a = py::none(), "argnames"_a = py::make_tuple(),
-      "A function that returns the gradient of `fun` by the chosen arguments (by default the "
-      "first).");
+      "fun"_a, "argnums"_a = py::none(), "argnames"_a = py::make_tuple(), kGradDoc);
   m.def(
       "checkpoint",
       [](const py::object& fun) {
         check_callable(fun, "checkpoint");
         return Checkpoint{fun};
       },
-      "fun"_a,
-      "The function, which computes intermediate values again for its gradient instead of keeping "
-      "them.");
+      "fun"_a, kCheckpointDoc);
 }

@@ -12,6 +12,24 @@ using namespace pybind11::literals;
 
 namespace {
 
+const char* const kVmapDoc =
+    R"(vmap(fun: Callable[P, R], in_axes: object = 0, out_axes: object = 0) -> Callable[P, R]
+
+Makes a function that applies another to every slice along an axis of its arguments.
+
+Args:
+    fun: The function of one slice of each argument.
+    in_axes: The axis of each argument: an int for all, or a tree of ints like the arguments. None means
+        that an argument has no such axis.
+    out_axes: The axis of each output, in the same form.
+
+Returns:
+    The mapped function.
+
+Example:
+    >>> mx.vmap(mx.sum)(mx.array([[1, 2], [3, 4]]))
+    array([3, 7], dtype=int32))";
+
 constexpr int kUnmapped = -1;
 
 [[noreturn]] void mismatch(const char* what) {
@@ -102,7 +120,5 @@ void init_vmap(py::module_& m) {
         }
         return Vmap{fun, in_axes, out_axes};
       },
-      "fun"_a, "in_axes"_a = 0, "out_axes"_a = 0,
-      "A function that applies `fun` to every element along an axis of its inputs (None: of those "
-      "that have none).");
+      "fun"_a, "in_axes"_a = 0, "out_axes"_a = 0, kVmapDoc);
 }

@@ -420,3 +420,60 @@ class TestFaults:
             run(x)
         x[77] = 77
         np.testing.assert_array_equal(run(x), expected)
+
+
+class TestHints:
+    """What the author of a body may have overlooked stands below the compiler's diagnostics."""
+
+    @staticmethod
+    def hints(source, inputs=None, **changes):
+        kernel = create(source=source, **changes)
+        with pytest.raises(RuntimeError, match="does not compile") as error:
+            call(kernel, inputs=inputs or [X])
+        return [line for line in str(error.value).splitlines() if line.startswith("hint: ")]
+
+    @pytest.mark.parametrize(
+        "written, meant",
+        [
+            ("thread_position_in_gird", "thread_position_in_grid"),
+            ("thread_posiiton_in_grid", "thread_position_in_grid"),
+            ("threads_per_simd_group", "threads_per_simdgroup"),
+            ("simdgroup_index_in_treadgroup", "simdgroup_index_in_threadgroup"),
+        ],
+    )
+    def test_attributes_that_are_misspelt(self, written, meant):
+        (hint,) = self.hints(f"y[uint({written})] = 1;")
+        assert hint == f"hint: did you mean '{meant}' instead of '{written}'?"
+
+    def test_names_that_nothing_declares(self):
+        (hint,) = self.hints("out[0] = x[0]; result[0] = x[1];")
+        assert "inputs x; outputs y; and Metal's attributes" in hint
+
+    def test_types_that_nothing_declares(self):
+        (hint,) = self.hints("T a = x[0]; y[0] = a;")
+        assert "inputs x; outputs y" in hint
+
+    def test_small_inputs_are_constant(self):
+        (hint,) = self.hints("const device float* p = x; y[0] = p[0];", [mx.zeros(4)])
+        assert "fewer than 8 elements" in hint and "(here x)" in hint
+
+    def test_atomic_functions_on_plain_outputs(self):
+        (hint,) = self.hints("atomic_fetch_add_explicit(&y[0], 1.0f, memory_order_relaxed);")
+        assert "atomic_outputs=True" in hint
+
+    @pytest.mark.parametrize("statement", ["y[0] = 1.0f;", "y[0] += 1.0f;", "float f = y[0];"])
+    def test_plain_access_to_atomic_outputs(self, statement):
+        (hint,) = self.hints(statement, atomic_outputs=True)
+        assert "atomic_store_explicit(&y[i]" in hint
+
+    def test_braces(self):
+        (hint,) = self.hints("if (x[0] > 0) {  // }\n  y[0] = 1;\n")
+        assert hint == "hint: the '{' in line 1 of the body is not closed."
+        (hint,) = self.hints("y[0] = 1;\n{ y[1] = 2; } }\n")
+        assert (
+            hint == "hint: the '}' in line 2 of the body closes nothing that the body has opened."
+        )
+
+    def test_other_errors_have_none(self):
+        assert self.hints("y[0] = 1 +;") == []
+        assert self.hints("int n = x;") == []

@@ -1,5 +1,8 @@
 """Operations against NumPy in double precision."""
 
+import re
+from pathlib import Path
+
 import mlx.core as mx
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ POSITIVE = RNG.uniform(0.1, 3, (3, 4, 5)).astype(np.float32)
 SIGNED = RNG.uniform(-3, 3, (3, 4, 5)).astype(np.float32)
 UNIT = RNG.uniform(-0.95, 0.95, (3, 4, 5)).astype(np.float32)
 INTS = RNG.integers(-20, 20, (3, 4, 5)).astype(np.int32)
+COMPLEX = (SIGNED + 1j * UNIT).astype(np.complex64)
 
 
 def close(ours, expected, rtol=2e-5, atol=2e-6):
@@ -77,6 +81,24 @@ def test_unary(name):
     )
 
 
+# Functions that are not ones of floats.
+OTHER_UNARY = {
+    "bitwise_invert": (np.invert, INTS),
+    "conjugate": (np.conjugate, COMPLEX),
+    "imag": (np.imag, COMPLEX),
+    "logical_not": (np.logical_not, INTS % 3),
+    "real": (np.real, COMPLEX),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_UNARY)
+def test_unary_of_other_types(name):
+    function, x = OTHER_UNARY[name]
+    for ours, theirs in ((mx.array(x), x), (mx.array(x)[::2, :, ::-1], x[::2, :, ::-1])):
+        got, want = np.array(getattr(mx, name)(ours)), function(theirs)
+        assert got.dtype == want.dtype and np.array_equal(got, want)
+
+
 def test_unary_of_special_values():
     x = mx.array([np.nan, np.inf, -np.inf, 1.0])
     assert mx.isnan(x).tolist() == [True, False, False, False]
@@ -88,12 +110,10 @@ def test_unary_of_special_values():
     assert mx.round(mx.array([2.345, -1.255]), 2).tolist() == pytest.approx(
         [2.34, -1.26], abs=0.011
     )
-    assert mx.logical_not(mx.array([0, 2])).tolist() == [True, False]
-    assert mx.bitwise_invert(mx.array([0, 5])).tolist() == [-1, -6]
 
 
 def test_complex_numbers():
-    z = SIGNED[0] + 1j * UNIT[0]
+    z = COMPLEX[0]
     a = mx.array(z)
     for name in ("exp", "sin", "cos", "abs", "conj", "square", "real", "imag"):
         close(getattr(mx, name)(a), getattr(np, name)(z), 1e-4, 1e-4)
@@ -124,20 +144,22 @@ def test_binary(name):
     )
 
 
-@pytest.mark.parametrize(
-    "name",
-    "equal not_equal less less_equal greater greater_equal "
-    "logical_and logical_or logical_xor".split(),
-)
+COMPARISONS = (
+    "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor"
+).split()
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
 def test_comparisons(name):
     x, y = INTS % 3, INTS[::-1] % 3
     ours = getattr(mx, name)(mx.array(x), mx.array(y))
     assert ours.dtype == mx.bool_ and np.array_equal(np.array(ours), getattr(np, name)(x, y))
 
 
-@pytest.mark.parametrize(
-    "name", "floor_divide remainder bitwise_and bitwise_or bitwise_xor".split()
-)
+BITWISE = "bitwise_and bitwise_or bitwise_xor left_shift right_shift".split()
+
+
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", *BITWISE])
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint8, np.uint32])
 def test_binary_of_integers(name, dtype):
     x, y = INTS.astype(dtype), (np.abs(INTS[::-1]) + 1).astype(dtype)
@@ -151,6 +173,18 @@ def test_divmod_and_shifts():
     assert q.tolist() == [2, -3] and r.tolist() == [1, 2]
     assert mx.left_shift(mx.array([1, 3]), 2).tolist() == [4, 12]
     assert mx.right_shift(mx.array([8, -8]), 1).tolist() == [4, -4]
+
+
+def rows_of_the_table(macro: str) -> set[str]:
+    """The functions in the rows of elementwise.def."""
+    table = Path(mx.__file__).parent / "include/mlx/primitives/elementwise.def"
+    row = rf'^MLX_{macro}(?:_CUSTOM|_VARIANT)?\(\w+, (\w+), \w+, .*"'
+    return set(re.findall(row, table.read_text(), re.MULTILINE))
+
+
+def test_every_elementwise_operation_has_a_row_here():
+    assert {"sin"} <= rows_of_the_table("UNARY") <= {*UNARY, *OTHER_UNARY}
+    assert {"add"} <= rows_of_the_table("BINARY") <= {*BINARY, *COMPARISONS, *BITWISE}
 
 
 def test_types_promote():

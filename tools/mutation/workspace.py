@@ -42,7 +42,9 @@ class Workspace:
             self.git(ROOT, "worktree", "add", "--detach", str(self.folder), "HEAD")
         head = self.git(ROOT, "rev-parse", "HEAD").strip()
         self.git(self.folder, "checkout", "--quiet", "--force", "--detach", head)
-        configure = ["cmake", "--preset", "release", f"-DPython_EXECUTABLE={sys.executable}"]
+        # One source at a time changes: each is compiled by itself.
+        options = ["-DCMAKE_UNITY_BUILD=OFF", f"-DPython_EXECUTABLE={sys.executable}"]
+        configure = ["cmake", "--preset", "release", *options]
         subprocess.run(
             configure, cwd=self.folder, env=self.environment, check=True, stdout=subprocess.DEVNULL
         )

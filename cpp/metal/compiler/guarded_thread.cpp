@@ -1,6 +1,5 @@
 #include "metal/compiler/guarded_thread.h"
 
-#include <alloca.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/mman.h>
@@ -41,7 +40,6 @@ struct Work {
 
   const std::function<void()>& function;
   std::exception_ptr error;
-  bool crashed = false;
   bool abandoned = false;
   sem_t ended;  // of all ways to wake a thread the one that a signal handler may take
   void* stack = nullptr;
@@ -64,7 +62,7 @@ void find_stack(Work& work) {
 // so where it finds itself even farther from the bottom: then it does not understand the stack.
 [[gnu::noinline]] void run_far_from_bottom(Work& work) {
   clang::noteBottomOfStack();
-  *static_cast<volatile char*>(alloca(clang::DesiredStackSize)) = 0;
+  *static_cast<volatile char*>(__builtin_alloca(clang::DesiredStackSize)) = 0;
   try {
     work.function();
   } catch (...) {

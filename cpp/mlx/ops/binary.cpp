@@ -23,59 +23,74 @@ array binary(const array& a, const array& b, Dtype in_type, std::optional<Dtype>
 
 Dtype common(const array& a, const array& b) { return promote_types(a.dtype(), b.dtype()); }
 
-array bitwise(const array& a, const array& b, BitwiseBinary::Op op, const char* name,
-              StreamOrDevice s) {
-  check_integral(a, name, true);
-  check_integral(b, name, true);
+// The types that elementwise.def names. `state` are the primitive's parameters.
+template <typename P>
+array of_any(const array& a, const array& b, const char*, StreamOrDevice s) {
+  return binary<P>(a, b, common(a, b), {}, s);
+}
+
+template <typename P>
+array of_inexact(const array& a, const array& b, const char*, StreamOrDevice s) {
+  return binary<P>(a, b, at_least_float(common(a, b)), {}, s);
+}
+
+template <typename P>
+array of_floating(const array& a, const array& b, const char* op, StreamOrDevice s) {
+  check_real(a, op);
+  check_real(b, op);
+  return of_inexact<P>(a, b, op, s);
+}
+
+template <typename P, typename... State>
+array of_comparison(const array& a, const array& b, const char*, StreamOrDevice s, State... state) {
+  return binary<P>(a, b, common(a, b), bool_, s, state...);
+}
+
+template <typename P>
+array of_logical(const array& a, const array& b, const char*, StreamOrDevice s) {
+  return binary<P>(a, b, bool_, {}, s);
+}
+
+template <typename P, typename State>
+array of_integral(const array& a, const array& b, const char* op, StreamOrDevice s, State state) {
+  check_integral(a, op, true);
+  check_integral(b, op, true);
+  return binary<P>(a, b, common(a, b), {}, s, state);
+}
+
+template <typename P, typename State>
+array of_shift(const array& a, const array& b, const char* op, StreamOrDevice s, State state) {
+  check_integral(a, op, true);
+  check_integral(b, op, true);
   Dtype dtype = common(a, b);
-  bool shift = op == BitwiseBinary::LeftShift || op == BitwiseBinary::RightShift;
-  if (shift && dtype == bool_) {
-    dtype = uint8;
-  }
-  return binary<BitwiseBinary>(a, b, dtype, {}, s, op);
+  return binary<P>(a, b, dtype == bool_ ? uint8 : dtype, {}, s, state);
 }
 
 }  // namespace
 
-#define ARITHMETIC(function, PRIMITIVE, dtype)                       \
+#define MLX_BINARY(Class, function, types, ...)                      \
   array function(const array& a, const array& b, StreamOrDevice s) { \
-    return binary<PRIMITIVE>(a, b, dtype, {}, s);                    \
+    return of_##types<Class>(a, b, #function, s);                    \
   }
-ARITHMETIC(add, Add, common(a, b))
-ARITHMETIC(subtract, Subtract, common(a, b))
-ARITHMETIC(multiply, Multiply, common(a, b))
-ARITHMETIC(divide, Divide, at_least_float(common(a, b)))
-ARITHMETIC(power, Power, common(a, b))
-ARITHMETIC(maximum, Maximum, common(a, b))
-ARITHMETIC(minimum, Minimum, common(a, b))
-ARITHMETIC(logaddexp, LogAddExp, at_least_float(common(a, b)))
-#undef ARITHMETIC
-
-#define COMPARISON(function, PRIMITIVE, dtype)                       \
-  array function(const array& a, const array& b, StreamOrDevice s) { \
-    return binary<PRIMITIVE>(a, b, dtype, bool_, s);                 \
+#define MLX_BINARY_CUSTOM(...)
+#define MLX_BINARY_VARIANT(Kernel, function, types, on_double, doc, Class, state) \
+  array function(const array& a, const array& b, StreamOrDevice s) {              \
+    return of_##types<Class>(a, b, #function, s, state);                          \
   }
-COMPARISON(equal, Equal, common(a, b))
-COMPARISON(not_equal, NotEqual, common(a, b))
-COMPARISON(less, Less, common(a, b))
-COMPARISON(less_equal, LessEqual, common(a, b))
-COMPARISON(greater, Greater, common(a, b))
-COMPARISON(greater_equal, GreaterEqual, common(a, b))
-COMPARISON(logical_and, LogicalAnd, bool_)
-COMPARISON(logical_or, LogicalOr, bool_)
-COMPARISON(logical_xor, NotEqual, bool_)
-#undef COMPARISON
+#include "mlx/primitives/elementwise.def"
 
-array arctan2(const array& a, const array& b, StreamOrDevice s) {
-  check_real(a, "arctan2");
-  check_real(b, "arctan2");
-  return binary<ArcTan2>(a, b, at_least_float(common(a, b)), {}, s);
+array divide(const array& a, const array& b, StreamOrDevice s) {
+  return binary<Divide>(a, b, at_least_float(common(a, b)), {}, s);
 }
 
 array remainder(const array& a, const array& b, StreamOrDevice s) {
   check_real(a, "remainder");
   check_real(b, "remainder");
   return binary<Remainder>(a, b, common(a, b), {}, s);
+}
+
+array logical_xor(const array& a, const array& b, StreamOrDevice s) {
+  return binary<NotEqual>(a, b, bool_, {}, s);
 }
 
 array floor_divide(const array& a, const array& b, StreamOrDevice s) {
@@ -95,26 +110,6 @@ std::vector<array> divmod(const array& a, const array& b, StreamOrDevice s) {
   Shape shape = inputs[0].shape();
   return array::make_arrays({shape, shape}, {dtype, dtype}, std::make_shared<DivMod>(stream),
                             inputs);
-}
-
-array bitwise_and(const array& a, const array& b, StreamOrDevice s) {
-  return bitwise(a, b, BitwiseBinary::And, "bitwise_and", s);
-}
-
-array bitwise_or(const array& a, const array& b, StreamOrDevice s) {
-  return bitwise(a, b, BitwiseBinary::Or, "bitwise_or", s);
-}
-
-array bitwise_xor(const array& a, const array& b, StreamOrDevice s) {
-  return bitwise(a, b, BitwiseBinary::Xor, "bitwise_xor", s);
-}
-
-array left_shift(const array& a, const array& b, StreamOrDevice s) {
-  return bitwise(a, b, BitwiseBinary::LeftShift, "left_shift", s);
-}
-
-array right_shift(const array& a, const array& b, StreamOrDevice s) {
-  return bitwise(a, b, BitwiseBinary::RightShift, "right_shift", s);
 }
 
 array array_equal(const array& a, const array& b, bool equal_nan, StreamOrDevice s) {

@@ -5,31 +5,13 @@
 
 namespace mlx::core {
 
-array add(const array& a, const array& b, StreamOrDevice s = {});
-array subtract(const array& a, const array& b, StreamOrDevice s = {});
-array multiply(const array& a, const array& b, StreamOrDevice s = {});
-array divide(const array& a, const array& b, StreamOrDevice s = {});
+#define MLX_BINARY(Class, function, ...) \
+  array function(const array& a, const array& b, StreamOrDevice s = {});
+#include "mlx/primitives/elementwise.def"
+
+// Made of others.
 array floor_divide(const array& a, const array& b, StreamOrDevice s = {});
-array remainder(const array& a, const array& b, StreamOrDevice s = {});
-array power(const array& a, const array& b, StreamOrDevice s = {});
-array maximum(const array& a, const array& b, StreamOrDevice s = {});
-array minimum(const array& a, const array& b, StreamOrDevice s = {});
-array logaddexp(const array& a, const array& b, StreamOrDevice s = {});
-array arctan2(const array& a, const array& b, StreamOrDevice s = {});
-array equal(const array& a, const array& b, StreamOrDevice s = {});
-array not_equal(const array& a, const array& b, StreamOrDevice s = {});
-array less(const array& a, const array& b, StreamOrDevice s = {});
-array less_equal(const array& a, const array& b, StreamOrDevice s = {});
-array greater(const array& a, const array& b, StreamOrDevice s = {});
-array greater_equal(const array& a, const array& b, StreamOrDevice s = {});
-array logical_and(const array& a, const array& b, StreamOrDevice s = {});
-array logical_or(const array& a, const array& b, StreamOrDevice s = {});
 array logical_xor(const array& a, const array& b, StreamOrDevice s = {});
-array bitwise_and(const array& a, const array& b, StreamOrDevice s = {});
-array bitwise_or(const array& a, const array& b, StreamOrDevice s = {});
-array bitwise_xor(const array& a, const array& b, StreamOrDevice s = {});
-array left_shift(const array& a, const array& b, StreamOrDevice s = {});
-array right_shift(const array& a, const array& b, StreamOrDevice s = {});
 std::vector<array> divmod(const array& a, const array& b, StreamOrDevice s = {});
 
 array array_equal(const array& a, const array& b, bool equal_nan, StreamOrDevice s = {});

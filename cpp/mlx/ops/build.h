@@ -25,6 +25,8 @@ void check_integral(const array& a, const std::string& op, bool allow_bool = fal
 // Throws for complex64.
 void check_real(const array& a, const std::string& op);
 
+inline int rank(const array& a) { return static_cast<int>(a.ndim()); }
+
 std::vector<int> all_axes(const array& a);
 
 // Applies `f`, which works along the last axis, to the axes given (sorted, not empty), which become

@@ -14,8 +14,6 @@ namespace mlx::core {
 
 namespace {
 
-int rank(const array& a) { return static_cast<int>(a.ndim()); }
-
 struct SliceBounds {
   Shape start, stop, strides, shape;
   bool whole = true;

@@ -9,12 +9,6 @@
 
 namespace mlx::core {
 
-namespace {
-
-int rank(const array& a) { return static_cast<int>(a.ndim()); }
-
-}  // namespace
-
 array concatenate(std::vector<array> arrays, int axis, StreamOrDevice s) {
   if (arrays.empty()) {
     invalid_argument("concatenate", "At least one array must be given.");

@@ -13,8 +13,6 @@ namespace mlx::core {
 
 namespace {
 
-int rank(const array& a) { return static_cast<int>(a.ndim()); }
-
 void check_matmul(const array& a, const array& b, const std::string& op) {
   if (a.ndim() == 0 || b.ndim() == 0) {
     invalid_argument(op, message("The inputs must have at least 1 dimension, but have shapes ",

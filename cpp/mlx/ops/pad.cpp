@@ -11,8 +11,6 @@ namespace mlx::core {
 
 namespace {
 
-int rank(const array& a) { return static_cast<int>(a.ndim()); }
-
 // The index in [0, n) whose element stands at the place `i`, which may lie outside.
 int source_index(int i, int n, const std::string& mode) {
   if (mode == "edge") {

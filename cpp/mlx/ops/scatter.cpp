@@ -10,8 +10,6 @@ namespace mlx::core {
 
 namespace {
 
-int rank(const array& a) { return static_cast<int>(a.ndim()); }
-
 void check_updates(const array& a, const Shape& index_shape, const array& updates,
                    const std::string& op) {
   bool fits = updates.ndim() == index_shape.size() + a.ndim() &&

@@ -13,8 +13,6 @@ namespace mlx::core {
 
 namespace {
 
-int rank(const array& a) { return static_cast<int>(a.ndim()); }
-
 // Fills in the one length that may be given as -1.
 Shape infer_shape(const array& a, Shape shape, const std::string& op) {
   int64_t known = 1;

@@ -13,52 +13,48 @@
 
 namespace mlx::core {
 
-// Functions of floating point numbers: other types become float32 first.
-#define FLOAT_FUNCTION(function, PRIMITIVE, ...)                      \
-  array function(const array& a, StreamOrDevice s) {                  \
-    Stream stream = to_stream(s);                                     \
-    Dtype dtype = at_least_float(a.dtype());                          \
-    return elementwise<PRIMITIVE>({astype(a, dtype, stream)}, dtype,  \
-                                  stream __VA_OPT__(, ) __VA_ARGS__); \
-  }
-FLOAT_FUNCTION(exp, Exp)
-FLOAT_FUNCTION(expm1, Expm1)
-FLOAT_FUNCTION(sin, Sin)
-FLOAT_FUNCTION(cos, Cos)
-FLOAT_FUNCTION(tan, Tan)
-FLOAT_FUNCTION(arcsin, ArcSin)
-FLOAT_FUNCTION(arccos, ArcCos)
-FLOAT_FUNCTION(arctan, ArcTan)
-FLOAT_FUNCTION(sinh, Sinh)
-FLOAT_FUNCTION(cosh, Cosh)
-FLOAT_FUNCTION(tanh, Tanh)
-FLOAT_FUNCTION(arcsinh, ArcSinh)
-FLOAT_FUNCTION(arccosh, ArcCosh)
-FLOAT_FUNCTION(arctanh, ArcTanh)
-FLOAT_FUNCTION(log, Log, Log::Base::e)
-FLOAT_FUNCTION(log2, Log, Log::Base::two)
-FLOAT_FUNCTION(log10, Log, Log::Base::ten)
-FLOAT_FUNCTION(log1p, Log1p)
-FLOAT_FUNCTION(sigmoid, Sigmoid)
-FLOAT_FUNCTION(sqrt, Sqrt)
-FLOAT_FUNCTION(rsqrt, Sqrt, true)
-#undef FLOAT_FUNCTION
-
 namespace {
 
-template <typename P>
-array real_float_function(const array& a, const char* op, StreamOrDevice s) {
-  check_real(a, op);
+// The types that elementwise.def names. `state` are the primitive's parameters.
+template <typename P, typename... State>
+array of_inexact(const array& a, const char*, StreamOrDevice s, State... state) {
   Stream stream = to_stream(s);
   Dtype dtype = at_least_float(a.dtype());
-  return elementwise<P>({astype(a, dtype, stream)}, dtype, stream);
+  return elementwise<P>({astype(a, dtype, stream)}, dtype, stream, state...);
+}
+
+template <typename P>
+array of_floating(const array& a, const char* op, StreamOrDevice s) {
+  check_real(a, op);
+  return of_inexact<P>(a, op, s);
 }
 
 // Integers are already what these would make of them.
 template <typename P>
-array rounding(const array& a, const char* op, StreamOrDevice s) {
+array of_rounded(const array& a, const char* op, StreamOrDevice s) {
   check_real(a, op);
   return issubdtype(a.dtype(), inexact) ? elementwise<P>({a}, a.dtype(), to_stream(s)) : a;
+}
+
+template <typename P>
+array of_any(const array& a, const char*, StreamOrDevice s) {
+  return elementwise<P>({a}, a.dtype(), to_stream(s));
+}
+
+template <typename P>
+array of_complex(const array& a, const char*, StreamOrDevice s) {
+  return a.dtype() == complex64 ? elementwise<P>({a}, complex64, to_stream(s)) : a;
+}
+
+template <typename P>
+array of_complex_to_real(const array& a, const char*, StreamOrDevice s) {
+  return a.dtype() == complex64 ? elementwise<P>({a}, float32, to_stream(s)) : a;
+}
+
+template <typename P>
+array of_logical(const array& a, const char*, StreamOrDevice s) {
+  Stream stream = to_stream(s);
+  return elementwise<P>({astype(a, bool_, stream)}, bool_, stream);
 }
 
 array constant(double value, const array& like) { return array(value, like.dtype()); }
@@ -71,15 +67,14 @@ array all_false(const array& a, StreamOrDevice s) { return zeros(a.shape(), bool
 
 }  // namespace
 
-array erf(const array& a, StreamOrDevice s) { return real_float_function<Erf>(a, "erf", s); }
-
-array erfinv(const array& a, StreamOrDevice s) {
-  return real_float_function<ErfInv>(a, "erfinv", s);
-}
-
-array floor(const array& a, StreamOrDevice s) { return rounding<Floor>(a, "floor", s); }
-
-array ceil(const array& a, StreamOrDevice s) { return rounding<Ceil>(a, "ceil", s); }
+#define MLX_UNARY(Class, function, types, ...) \
+  array function(const array& a, StreamOrDevice s) { return of_##types<Class>(a, #function, s); }
+#define MLX_UNARY_CUSTOM(...)
+#define MLX_UNARY_VARIANT(Kernel, function, types, on_double, doc, Class, ...) \
+  array function(const array& a, StreamOrDevice s) {                           \
+    return of_##types<Class>(a, #function, s, __VA_ARGS__);                    \
+  }
+#include "mlx/primitives/elementwise.def"
 
 array trunc(const array& a, StreamOrDevice s) {
   check_real(a, "trunc");
@@ -107,6 +102,8 @@ array round(const array& a, int decimals, StreamOrDevice s) {
   return astype(out, a.dtype(), stream);
 }
 
+array round(const array& a, StreamOrDevice s) { return round(a, 0, s); }
+
 array abs(const array& a, StreamOrDevice s) {
   if (a.dtype() == bool_ || issubdtype(a.dtype(), unsignedinteger)) {
     return a;
@@ -122,14 +119,6 @@ array negative(const array& a, StreamOrDevice s) {
   return elementwise<Negative>({a}, a.dtype(), to_stream(s));
 }
 
-array sign(const array& a, StreamOrDevice s) {
-  return elementwise<Sign>({a}, a.dtype(), to_stream(s));
-}
-
-array square(const array& a, StreamOrDevice s) {
-  return elementwise<Square>({a}, a.dtype(), to_stream(s));
-}
-
 array reciprocal(const array& a, StreamOrDevice s) {
   return divide(array(1.0f, at_least_float(a.dtype())), a, s);
 }
@@ -142,11 +131,6 @@ array radians(const array& a, StreamOrDevice s) {
   return multiply(a, array(std::numbers::pi / 180.0, at_least_float(a.dtype())), s);
 }
 
-array logical_not(const array& a, StreamOrDevice s) {
-  Stream stream = to_stream(s);
-  return elementwise<LogicalNot>({astype(a, bool_, stream)}, bool_, stream);
-}
-
 array bitwise_invert(const array& a, StreamOrDevice s) {
   check_integral(a, "bitwise_invert", true);
   return a.dtype() == bool_ ? logical_not(a, s)
@@ -154,14 +138,6 @@ array bitwise_invert(const array& a, StreamOrDevice s) {
 }
 
 array operator~(const array& a) { return bitwise_invert(a); }
-
-array conjugate(const array& a, StreamOrDevice s) {
-  return a.dtype() == complex64 ? elementwise<Conjugate>({a}, complex64, to_stream(s)) : a;
-}
-
-array real(const array& a, StreamOrDevice s) {
-  return a.dtype() == complex64 ? elementwise<Real>({a}, float32, to_stream(s)) : a;
-}
 
 array imag(const array& a, StreamOrDevice s) {
   return a.dtype() == complex64 ? elementwise<Imag>({a}, float32, to_stream(s)) : zeros_like(a, s);

@@ -9,13 +9,18 @@
 
 namespace mlx::core {
 
-// BINARY_RULE(class, operation) { derivative by input `arg` }
-#define BINARY_RULE(PRIMITIVE, operation)                                                         \
+#define MLX_BINARY(Class, function, ...)                       \
+  array Class::apply(const std::vector<array>& inputs) const { \
+    return function(inputs[0], inputs[1], stream());           \
+  }
+#define MLX_BINARY_VARIANT(...)
+#include "mlx/primitives/elementwise.def"
+
+// BINARY_RULE(class) { derivative by input `arg` } : a and b are the inputs, y the output, t the
+// tangent, s the stream.
+#define BINARY_RULE(PRIMITIVE)                                                                    \
   static array PRIMITIVE##_derivative(int arg, const array& a, const array& b, const array& y,    \
                                       const array& t, const Stream& s);                           \
-  array PRIMITIVE::apply(const std::vector<array>& inputs) const {                                \
-    return operation(inputs[0], inputs[1], stream());                                             \
-  }                                                                                               \
   array PRIMITIVE::partial(int arg, const std::vector<array>& inputs, const array& out,           \
                            const array& t) const {                                                \
     return PRIMITIVE##_derivative(arg, inputs[0], inputs[1], out, t, stream());                   \
@@ -27,8 +32,6 @@ namespace mlx::core {
 
 namespace {
 
-array scalar(double value, const array& like) { return array(value, like.dtype()); }
-
 // t where the condition holds, 0 elsewhere
 array masked(const array& condition, const array& t, const Stream& s) {
   return where(condition, t, scalar(0, t), s);
@@ -36,13 +39,13 @@ array masked(const array& condition, const array& t, const Stream& s) {
 
 }  // namespace
 
-BINARY_RULE(Add, add) { return t; }
-BINARY_RULE(Subtract, subtract) { return arg == 0 ? t : negative(t, s); }
-BINARY_RULE(Multiply, multiply) { return multiply(t, arg == 0 ? b : a, s); }
-BINARY_RULE(Divide, divide) {
+BINARY_RULE(Add) { return t; }
+BINARY_RULE(Subtract) { return arg == 0 ? t : negative(t, s); }
+BINARY_RULE(Multiply) { return multiply(t, arg == 0 ? b : a, s); }
+BINARY_RULE(Divide) {
   return arg == 0 ? divide(t, b, s) : negative(divide(multiply(t, y, s), b, s), s);
 }
-BINARY_RULE(Power, power) {
+BINARY_RULE(Power) {
   if (arg == 0) {
     // b * a^(b-1), with 0 for b = 0 even where a is 0
     array slope = multiply(b, power(a, subtract(b, scalar(1, b), s), s), s);
@@ -52,36 +55,31 @@ BINARY_RULE(Power, power) {
   array slope = where(equal(a, scalar(0, a), s), scalar(0, y), multiply(y, log(a, s), s), s);
   return multiply(t, slope, s);
 }
-BINARY_RULE(Remainder, remainder) {
+BINARY_RULE(Remainder) {
   return arg == 0 ? t : negative(multiply(t, floor(divide(a, b, s), s), s), s);
 }
-BINARY_RULE(ArcTan2, arctan2) {
+BINARY_RULE(ArcTan2) {
   array norm = add(square(a, s), square(b, s), s);
   array slope = divide(t, norm, s);
   return arg == 0 ? multiply(slope, b, s) : negative(multiply(slope, a, s), s);
 }
 // Where both are equal, the first counts.
-BINARY_RULE(Maximum, maximum) {
-  return masked(arg == 0 ? greater_equal(a, b, s) : less(a, b, s), t, s);
-}
-BINARY_RULE(Minimum, minimum) {
-  return masked(arg == 0 ? less_equal(a, b, s) : greater(a, b, s), t, s);
-}
-BINARY_RULE(LogAddExp, logaddexp) {
+BINARY_RULE(Maximum) { return masked(arg == 0 ? greater_equal(a, b, s) : less(a, b, s), t, s); }
+BINARY_RULE(Minimum) { return masked(arg == 0 ? less_equal(a, b, s) : greater(a, b, s), t, s); }
+BINARY_RULE(LogAddExp) {
   array share = arg == 0 ? sigmoid(subtract(a, b, s), s) : sigmoid(subtract(b, a, s), s);
   return multiply(t, share, s);
 }
 
-#define STEP_RULE(PRIMITIVE, operation) \
-  BINARY_RULE(PRIMITIVE, operation) { return zeros_like(t, s); }
-STEP_RULE(NotEqual, not_equal)
-STEP_RULE(Less, less)
-STEP_RULE(LessEqual, less_equal)
-STEP_RULE(Greater, greater)
-STEP_RULE(GreaterEqual, greater_equal)
-STEP_RULE(LogicalAnd, logical_and)
-STEP_RULE(LogicalOr, logical_or)
-#undef STEP_RULE
+// Steps: the derivative is 0 wherever there is one.
+BINARY_RULE(NotEqual) { return zeros_like(t, s); }
+BINARY_RULE(Less) { return zeros_like(t, s); }
+BINARY_RULE(LessEqual) { return zeros_like(t, s); }
+BINARY_RULE(Greater) { return zeros_like(t, s); }
+BINARY_RULE(GreaterEqual) { return zeros_like(t, s); }
+BINARY_RULE(LogicalAnd) { return zeros_like(t, s); }
+BINARY_RULE(LogicalOr) { return zeros_like(t, s); }
+
 #undef BINARY_RULE
 
 array Equal::apply(const std::vector<array>& inputs) const {

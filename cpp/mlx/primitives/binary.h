@@ -5,25 +5,10 @@
 
 namespace mlx::core {
 
-ELEMENTWISE_PRIMITIVE(Add)
-ELEMENTWISE_PRIMITIVE(ArcTan2)
-ELEMENTWISE_PRIMITIVE(Divide)  // of integers: rounded towards minus infinity
-ELEMENTWISE_PRIMITIVE(LogAddExp)
-ELEMENTWISE_PRIMITIVE(Maximum)  // NaN if either is NaN
-ELEMENTWISE_PRIMITIVE(Minimum)  // NaN if either is NaN
-ELEMENTWISE_PRIMITIVE(Multiply)
-ELEMENTWISE_PRIMITIVE(Power)
-ELEMENTWISE_PRIMITIVE(Remainder)  // has the sign of the divisor
-ELEMENTWISE_PRIMITIVE(Subtract)
-
-// These give bool.
-ELEMENTWISE_PRIMITIVE(NotEqual)
-ELEMENTWISE_PRIMITIVE(Less)
-ELEMENTWISE_PRIMITIVE(LessEqual)
-ELEMENTWISE_PRIMITIVE(Greater)
-ELEMENTWISE_PRIMITIVE(GreaterEqual)
-ELEMENTWISE_PRIMITIVE(LogicalAnd)  // of bool
-ELEMENTWISE_PRIMITIVE(LogicalOr)   // of bool
+// Those without parameters.
+#define MLX_BINARY(Class, ...) ELEMENTWISE_PRIMITIVE(Class)
+#define MLX_BINARY_VARIANT(...)
+#include "mlx/primitives/elementwise.def"
 
 class Equal : public Elementwise {
  public:

@@ -29,8 +29,6 @@ struct Direction {
   array backward_sum(const array& x) const { return cumsum(x, axis, !reverse, inclusive, s); }
 };
 
-array scalar(double value, const array& like) { return array(value, like.dtype()); }
-
 // The running product without its zeros, and the number of zeros in it: the product of all but one
 // element is then known whether that one is zero or not.
 struct RunningProduct {

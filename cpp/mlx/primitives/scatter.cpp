@@ -9,8 +9,6 @@ namespace mlx::core {
 
 namespace {
 
-array scalar(double value, const array& like) { return array(value, like.dtype()); }
-
 // A scatter's parts: what it writes to, where, what, and which tangents are known.
 struct Parts {
   array target;

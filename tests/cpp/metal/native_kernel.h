@@ -23,6 +23,10 @@ struct NativeKernel {
 
 MTL::Device* device();
 
+inline NS::String* string(const char* text) {
+  return NS::String::string(text, NS::UTF8StringEncoding);
+}
+
 NS::SharedPtr<MTL::ComputePipelineState> pipeline(const NativeKernel& kernel);
 
 // Runs one launch with the buffers bound from index 0 on; returns the error's text, empty on

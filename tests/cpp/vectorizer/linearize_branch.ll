@@ -1,4 +1,4 @@
-; RUN: linearize
+; RUN: linearize,tidy
 ; Both sides of a branch on which lanes part follow each other under masks; the value at the join is selected.
 ; CHECK-LABEL: define i32 @kernel
 ; CHECK: %[[YES:.*]] = select i1 %active, i1 %vary, i1 false

@@ -1,4 +1,4 @@
-; RUN: linearize
+; RUN: linearize,tidy
 ; What was derived behind the branch is forgotten. A block with a division runs only where a lane
 ; wants it, as does a call that is not known to do no harm.
 declare i32 @simd.coherent.quotient(i32, i32) memory(none)

@@ -1,4 +1,4 @@
-; RUN: linearize
+; RUN: linearize,tidy
 ; A loop goes on until no lane is left in it; those that have left keep their values.
 ; CHECK-LABEL: define i32 @kernel
 ; CHECK: loop:

@@ -1,4 +1,4 @@
-; RUN: linearize
+; RUN: linearize,tidy
 ; A branch that all lanes take together stays.
 ; CHECK-LABEL: define void @kernel
 ; CHECK: br i1 %same, label %yes, label %join

@@ -26,14 +26,11 @@ void lower_threadgroup_variables(llvm::Function& body);
 // Bytes that they take.
 uint32_t size_of_threadgroup_variables(llvm::Module& module);
 
-// Makes `body(Group*, x, y, z, index, lane, active)` from the kernel: its arguments are read from
-// the launch, its built-in arguments computed from the position of the thread. Only vector code
-// uses the last two: the number of the lane in its gang, and whether the lane has a thread.
-// `lanes_are_threads`: a gang is a SIMD-group. `row_multiple`: see Variant.
+// Makes the body from the kernel, with the arguments of markers.h: the kernel's own are read from
+// the launch, its built-in ones computed from the position of the thread. `lanes_are_threads`: a
+// gang is a SIMD-group. `row_multiple`: see Variant.
 llvm::Function* make_body(llvm::Module& module, const FunctionInfo& kernel, bool lanes_are_threads,
                           uint32_t row_multiple);
-inline constexpr unsigned kLaneArgument = 5;
-inline constexpr unsigned kActiveArgument = 6;
 // Whether an argument tells threads of the kernel apart by their threadgroup.
 bool knows_threadgroup(const FunctionInfo& kernel);
 

@@ -12,6 +12,7 @@
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/codegen/lower.h"
+#include "metal/cpu/markers.h"
 
 namespace metal::cpu {
 namespace {
@@ -119,7 +120,7 @@ class SiteNumbering {
     llvm::StringRef name =
         call.getCalledFunction()->getName().drop_front(compiler::kRuntimePrefix.size());
     llvm::IRBuilder<> builder(&call);
-    std::vector<llvm::Value*> operands = {body_.getArg(0), builder.getInt32(site)};
+    std::vector<llvm::Value*> operands = {body_.getArg(kGroupArgument), builder.getInt32(site)};
     operands.insert(operands.end(), call.arg_begin(), call.arg_end());
     CallInst* runtime = builder.CreateCall(
         runtime_function(*body_.getParent(), name, call.getFunctionType()), operands);

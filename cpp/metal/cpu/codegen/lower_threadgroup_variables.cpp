@@ -2,6 +2,7 @@
 #include "llvm/IR/ReplaceConstant.h"
 #include "metal/cpu/codegen/group_access.h"
 #include "metal/cpu/codegen/lower.h"
+#include "metal/cpu/markers.h"
 
 namespace metal::cpu {
 
@@ -37,8 +38,9 @@ void lower_threadgroup_variables(llvm::Function& body) {
   llvm::convertUsersOfConstantsToInstructions(variables);
 
   llvm::IRBuilder<> builder(&*body.getEntryBlock().getFirstInsertionPt());
-  llvm::Value* memory = builder.CreateAddrSpaceCast(GroupAccess(builder, body.getArg(0)).memory(),
-                                                    builder.getPtrTy(kThreadgroupMemory));
+  llvm::Value* memory =
+      builder.CreateAddrSpaceCast(GroupAccess(builder, body.getArg(kGroupArgument)).memory(),
+                                  builder.getPtrTy(kThreadgroupMemory));
   for (const auto& [variable, offset] : layout.offsets) {
     variable->replaceAllUsesWith(
         builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), memory, offset));

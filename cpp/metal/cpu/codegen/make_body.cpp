@@ -6,6 +6,7 @@
 #include "metal/compiler/internal_check.h"
 #include "metal/cpu/codegen/group_access.h"
 #include "metal/cpu/codegen/lower.h"
+#include "metal/cpu/markers.h"
 #include "metal/driver.h"
 
 namespace metal::cpu {
@@ -22,13 +23,13 @@ class BuiltinLowering {
         row_multiple_(row_multiple) {}
 
   Value* value(llvm::IRBuilder<>& b, Builtin builtin, unsigned i) {
-    GroupAccess group(b, body_.getArg(0));
+    GroupAccess group(b, body_.getArg(kGroupArgument));
     switch (builtin) {
       case Builtin::ThreadPositionInGrid:
         return b.CreateNUWAdd(b.CreateNUWMul(group.position(i), row_length(b, group, i)),
-                              body_.getArg(1 + i));
+                              body_.getArg(kXArgument + i));
       case Builtin::ThreadPositionInThreadgroup:
-        return body_.getArg(1 + i);
+        return body_.getArg(kXArgument + i);
       case Builtin::ThreadIndexInThreadgroup:
         return index();
       case Builtin::ThreadIndexInSimdgroup:
@@ -67,7 +68,7 @@ class BuiltinLowering {
   }
 
  private:
-  Value* index() { return body_.getArg(4); }
+  Value* index() { return body_.getArg(kIndexArgument); }
 
   // Bits that are known to be 0 are said to be.
   Value* row_length(llvm::IRBuilder<>& b, GroupAccess& group, unsigned i) {
@@ -77,7 +78,7 @@ class BuiltinLowering {
   }
 
   Value* volume(llvm::IRBuilder<>& b, bool dispatched) {
-    GroupAccess group(b, body_.getArg(0));
+    GroupAccess group(b, body_.getArg(kGroupArgument));
     Value* product = b.getInt32(1);
     for (unsigned i = 0; i < 3; ++i) {
       product = b.CreateMul(product, dispatched ? group.threads_per_threadgroup(i) : group.size(i));
@@ -97,7 +98,7 @@ class BuiltinLowering {
 // Pointer arguments come from the launch.
 void bind_arguments(llvm::Function& body, llvm::Function& kernel, const FunctionInfo& info) {
   llvm::IRBuilder<> builder(&*body.getEntryBlock().getFirstInsertionPt());
-  GroupAccess group(builder, body.getArg(0));
+  GroupAccess group(builder, body.getArg(kGroupArgument));
   unsigned position = 0;
   for (const ArgumentInfo& argument : info.arguments) {
     if (argument.kind == ArgumentKind::Attribute) continue;
@@ -132,13 +133,12 @@ llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool l
       {builder.getPtrTy(), number, number, number, number, number, builder.getInt1Ty()}, false);
   auto* body = llvm::Function::Create(type, llvm::Function::InternalLinkage, "kernel.body", module);
   body->addFnAttrs(llvm::AttrBuilder(module.getContext(), kernel->getAttributes().getFnAttrs()));
-  static constexpr const char* kNames[] = {"group", "x", "y", "z", "index", "lane", "active"};
-  for (unsigned i = 0; i < std::size(kNames); ++i) body->getArg(i)->setName(kNames[i]);
-  body->getArg(0)->addAttr(llvm::Attribute::NoAlias);
+  for (unsigned i = 0; i < body->arg_size(); ++i) body->getArg(i)->setName(kBodyArgumentNames[i]);
+  body->getArg(kGroupArgument)->addAttr(llvm::Attribute::NoAlias);
   // So sums with them do not wrap around.
   const uint32_t end = knows_threadgroup(info) ? kMaxThreadsPerThreadgroup : kMaxCoarsenedThreads;
   const llvm::ConstantRange places(llvm::APInt(32, 0), llvm::APInt(32, end));
-  for (unsigned i = 1; i <= 4; ++i)
+  for (unsigned i = kXArgument; i <= kIndexArgument; ++i)
     body->getArg(i)->addAttr(
         llvm::Attribute::get(module.getContext(), llvm::Attribute::Range, places));
   body->splice(body->begin(), kernel);

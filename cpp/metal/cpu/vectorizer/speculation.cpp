@@ -8,6 +8,7 @@
 #include "llvm/IR/Operator.h"
 #include "metal/compiler/compiler.h"
 #include "metal/cpu/abi.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/runtime/memory.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 
@@ -16,8 +17,6 @@ namespace {
 
 using llvm::Instruction;
 using llvm::Value;
-
-constexpr const char* kCopyDistance = "simd.copies";
 
 // Of the memory around what a pointer points to; none if there is no margin for certain.
 uint64_t margin_around(const Value* pointer) {

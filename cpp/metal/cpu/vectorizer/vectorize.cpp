@@ -1,32 +1,18 @@
 #include "metal/cpu/vectorizer/vectorize.h"
 
-#include <cstdlib>
-
-#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/verify.h"
 #include "metal/cpu/codegen/code_generator.h"
-#include "metal/cpu/codegen/lower.h"
 #include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
-#include "metal/cpu/vectorizer/control/linearize.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
-#include "metal/cpu/vectorizer/legalize/legalize_masks.h"
-#include "metal/cpu/vectorizer/legalize/select_addresses.h"
 #include "metal/cpu/vectorizer/memory/float_atomics.h"
-#include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
-#include "metal/cpu/vectorizer/memory/private_memory.h"
+#include "metal/cpu/vectorizer/passes.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_slice.h"
-#include "metal/cpu/vectorizer/prefetch/prefetch_streams.h"
-#include "metal/cpu/vectorizer/prepare.h"
-#include "metal/cpu/vectorizer/speculation.h"
 #include "metal/cpu/vectorizer/wide_entry.h"
-#include "metal/cpu/vectorizer/widen/widen.h"
 
 namespace metal::cpu {
 namespace {
@@ -58,7 +44,8 @@ class Vectorizer {
         body_(&body) {}
 
   Vectorized run() {
-    simplify();
+    PassContext context = context_of(variant_.width);
+    run_thread_passes(*body_, context);
     make_clones();
     GangCode code;
     const std::pair<llvm::Function*, llvm::Function**> results[] = {
@@ -79,33 +66,11 @@ class Vectorizer {
     Vectorized result{.prefetches = code.prefetch_slice != nullptr};
     make_entry(code);
     if (code.speculative) result.general = take_general_code(*code.wide);
-    finish();
+    finish_vector_code(module_, target_, optimizer_);
     return result;
   }
 
  private:
-  // With MLX_PRINT_VECTORIZER set, the code after each step goes to standard error.
-  void show(const char* step, const llvm::Function& code) {
-    compiler::verify(code, step);
-    static const char* wanted = std::getenv("MLX_PRINT_VECTORIZER");
-    if (!wanted || !*wanted) return;
-    std::string text;
-    llvm::raw_string_ostream(text) << code;
-    const bool same = text == std::exchange(shown_, text);
-    llvm::errs() << "\n; ---- " << step << (same ? ": as before\n" : "\n" + text);
-  }
-
-  void simplify() {
-    mark_constant_loads(*body_);
-    optimizer_.simplify_body(*body_);
-    undo_guarded_forms(*body_);
-    if (!has_barriers_ && peel_index_loops(*body_, shapes_of(variant_), optimizer_.functions()))
-      optimizer_.tidy(*body_);
-    mark_nontemporal_stores(*body_, optimizer_.functions());
-    if (!has_barriers_) mark_deferred_additions(*body_);
-    show("simplified body of one thread", *body_);
-  }
-
   // See GangCode for what they are good for.
   void make_clones() {
     if (variant_.layout == ThreadLayout::Rows) {
@@ -131,26 +96,12 @@ class Vectorizer {
 
   // Null, and the reason, where there is no vector code. The body goes.
   llvm::Function* widen_body(llvm::Function& body, uint32_t width) {
-    const BodyShapes shapes = shapes_of({variant_.layout, width, variant_.row_multiple});
-    if (&body != prefetch_slice_) {
-      optimizer_.prefetch_strides(body);
-      prefetch_streams(body);
-      show("asks ahead", body);
-    }
-    PreparePass().run(body, optimizer_.functions());
-    show("prepared", body);
-    layout_private_memory(body, *body.getArg(kLaneArgument), width);
-    show("private memory laid out", body);
-    linearize(body, shapes, *body.getArg(kActiveArgument));
-    show("linearized", body);
-    optimizer_.tidy_linear(body);
-    const bool may_bail_out = speculative_ && &body != body_;
-    llvm::Function* wide =
-        widen(body, shapes, may_bail_out, target_.getTargetTransformInfo(body), reason_);
-    if (!wide) return nullptr;
-    show("widened", *wide);
-    body.eraseFromParent();
-    return wide;
+    PassContext context = context_of(width);
+    context.prefetches = &body != prefetch_slice_;
+    context.may_bail_out = speculative_ && &body != body_;
+    run_gang_passes(body, context);
+    reason_ = context.why_not;
+    return context.wide;
   }
 
   void make_entry(const GangCode& code) {
@@ -164,9 +115,11 @@ class Vectorizer {
     }
   }
 
-  void finish() {
-    finish_vector_code(module_, target_, optimizer_);
-    show("optimized", *module_.getFunction(kEntrySymbol));
+  PassContext context_of(uint32_t width) {
+    return {.shapes = shapes_of({variant_.layout, width, variant_.row_multiple}),
+            .optimizer = optimizer_,
+            .target = target_,
+            .has_barriers = has_barriers_};
   }
 
   llvm::Module& module_;
@@ -180,23 +133,14 @@ class Vectorizer {
   llvm::Function* far_ = nullptr;
   llvm::Function* prefetch_slice_ = nullptr;
   std::string reason_;
-  std::string shown_;  // the code after the last step
 };
 
 }  // namespace
 
 void finish_vector_code(llvm::Module& module, llvm::TargetMachine& target, Optimizer& optimizer) {
   compiler::verify(module, "entries");
-  optimizer.optimize_wide(module);
-  select_addresses(module);
-  compiler::verify(module, "select_addresses");
-  const llvm::StringRef features = target.getTargetFeatureString();
-  if (!features.contains("+avx512fp16") && !features.contains("+fullfp16"))
-    expand_small_vectors(module);
-  compiler::verify(module, "expand_small_vectors");
-  if (!features.contains("+avx512f")) legalize_masks(module);
-  compiler::verify(module, "legalize_masks");
-  store_halves_as_bits(module);
+  PassContext context{.shapes = {}, .optimizer = optimizer, .target = target};
+  run_module_passes(module, context);
 }
 
 Vectorized vectorize(llvm::Function& body, const Variant& variant, bool has_barriers,

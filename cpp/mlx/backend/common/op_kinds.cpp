@@ -3,18 +3,21 @@
 
 namespace mlx::core {
 
-#define MLX_NAME(name) #name,
-
 const char* op_name(UnaryOp op) {
-  static const char* const names[] = {MLX_UNARY_OPS(MLX_NAME)};
+  static const char* const names[] = {
+#define MLX_UNARY(Op, ...) #Op,
+#include "mlx/primitives/elementwise.def"
+  };
   return names[static_cast<int>(op)];
 }
 
 const char* op_name(BinaryOp op) {
-  static const char* const names[] = {MLX_BINARY_OPS(MLX_NAME)};
+  static const char* const names[] = {
+#define MLX_BINARY(Op, ...) #Op,
+#define MLX_BINARY_KERNEL MLX_BINARY
+#include "mlx/primitives/elementwise.def"
+  };
   return names[static_cast<int>(op)];
 }
-
-#undef MLX_NAME
 
 }  // namespace mlx::core

@@ -1,11 +1,14 @@
 // Elementwise operations and conversions of float64.
 #include "mlx/backend/cpu/float64.h"
 
+#include <type_traits>
+
 #include "mlx/backend/common/utils.h"
 #include "mlx/backend/cpu/encoder.h"
 #include "mlx/backend/cpu/float64_math.h"
 #include "mlx/backend/cpu/walk.h"
 #include "mlx/dtype_utils.h"
+#include "mlx/errors.h"
 
 namespace mlx::core::cpu {
 
@@ -30,21 +33,6 @@ void binary_walk(const array& a, const array& b, const array& out, Stream s, F f
   });
 }
 
-bool gives_bool(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::Equal:
-    case BinaryOp::NanEqual:
-    case BinaryOp::NotEqual:
-    case BinaryOp::Less:
-    case BinaryOp::LessEqual:
-    case BinaryOp::Greater:
-    case BinaryOp::GreaterEqual:
-      return true;
-    default:
-      return false;
-  }
-}
-
 template <typename To, typename From>
 To convert(From value) {
   if constexpr (std::is_same_v<To, bool>) {
@@ -62,21 +50,31 @@ void unary_float64(UnaryOp op, const array& in, array& out, Stream s) {
   bool line = is_line(in);
   Shape shape = line ? Shape{static_cast<int>(in.data_size())} : in.shape();
   std::array<Strides, 1> strides = {line ? Strides{1} : in.strides()};
-  get_command_encoder(s).dispatch([=, from = in.data<double>(), to = out.data<double>()] {
-    walk<1>(shape, strides, [&](int64_t i, int64_t p) { to[i] = apply(op, from[p]); });
+  with_function(op, [&](auto f) {
+    using Value = std::invoke_result_t<decltype(f), double>;
+    if constexpr (std::is_same_v<Value, None>) {
+      internal_error("unary_float64", op_name(op));
+    } else {
+      static_assert(std::is_same_v<Value, double>, "not a function on double");
+      get_command_encoder(s).dispatch([=, from = in.data<double>(), to = out.data<double>()] {
+        walk<1>(shape, strides, [&](int64_t i, int64_t p) { to[i] = f(from[p]); });
+      });
+    }
   });
 }
 
 void binary_float64(BinaryOp op, const array& a, const array& b, array& out, Stream s) {
-  if (gives_bool(op)) {
-    binary_walk(a, b, out, s, [op, to = out.data<bool>()](int64_t i, double x, double y) {
-      to[i] = compare(op, x, y);
-    });
-  } else {
-    binary_walk(a, b, out, s, [op, to = out.data<double>()](int64_t i, double x, double y) {
-      to[i] = apply(op, x, y);
-    });
-  }
+  with_function(op, [&](auto f) {
+    using Value = std::invoke_result_t<decltype(f), double, double>;
+    if constexpr (std::is_same_v<Value, None>) {
+      internal_error("binary_float64", op_name(op));
+    } else {
+      static_assert(std::is_same_v<Value, double> || std::is_same_v<Value, bool>,
+                    "neither a function on double nor a comparison");
+      binary_walk(a, b, out, s,
+                  [f, to = out.data<Value>()](int64_t i, double x, double y) { to[i] = f(x, y); });
+    }
+  });
 }
 
 void divmod_float64(const array& a, const array& b, array& quotient, array& rest, Stream s) {

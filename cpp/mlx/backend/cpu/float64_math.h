@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "mlx/backend/common/op_kinds.h"
-#include "mlx/errors.h"
 
 namespace mlx::core::cpu {
 
@@ -32,72 +31,11 @@ inline double erfinv(double y) {
   return std::copysign(x, y);
 }
 
-inline double apply(UnaryOp op, double x) {
-  switch (op) {
-    case UnaryOp::Abs:
-      return std::fabs(x);
-    case UnaryOp::ArcCos:
-      return std::acos(x);
-    case UnaryOp::ArcCosh:
-      return std::acosh(x);
-    case UnaryOp::ArcSin:
-      return std::asin(x);
-    case UnaryOp::ArcSinh:
-      return std::asinh(x);
-    case UnaryOp::ArcTan:
-      return std::atan(x);
-    case UnaryOp::ArcTanh:
-      return std::atanh(x);
-    case UnaryOp::Ceil:
-      return std::ceil(x);
-    case UnaryOp::Cos:
-      return std::cos(x);
-    case UnaryOp::Cosh:
-      return std::cosh(x);
-    case UnaryOp::Erf:
-      return std::erf(x);
-    case UnaryOp::ErfInv:
-      return erfinv(x);
-    case UnaryOp::Exp:
-      return std::exp(x);
-    case UnaryOp::Expm1:
-      return std::expm1(x);
-    case UnaryOp::Floor:
-      return std::floor(x);
-    case UnaryOp::Log:
-      return std::log(x);
-    case UnaryOp::Log2:
-      return std::log2(x);
-    case UnaryOp::Log10:
-      return std::log10(x);
-    case UnaryOp::Log1p:
-      return std::log1p(x);
-    case UnaryOp::Negative:
-      return -x;
-    case UnaryOp::Round:
-      return std::nearbyint(x);
-    case UnaryOp::Rsqrt:
-      return 1.0 / std::sqrt(x);
-    case UnaryOp::Sigmoid:
-      return x < 0.0 ? std::exp(x) / (1.0 + std::exp(x)) : 1.0 / (1.0 + std::exp(-x));
-    case UnaryOp::Sign:
-      return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x;
-    case UnaryOp::Sin:
-      return std::sin(x);
-    case UnaryOp::Sinh:
-      return std::sinh(x);
-    case UnaryOp::Sqrt:
-      return std::sqrt(x);
-    case UnaryOp::Square:
-      return x * x;
-    case UnaryOp::Tan:
-      return std::tan(x);
-    case UnaryOp::Tanh:
-      return std::tanh(x);
-    default:
-      internal_error("cpu::apply", op_name(op));
-  }
+inline double sigmoid(double x) {
+  return x < 0.0 ? std::exp(x) / (1.0 + std::exp(x)) : 1.0 / (1.0 + std::exp(-x));
 }
+
+inline double sign(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x; }
 
 inline double remainder(double a, double b) {
   double r = std::fmod(a, b);
@@ -116,51 +54,33 @@ inline double logaddexp(double a, double b) {
   return std::isinf(hi) || std::isinf(lo) ? hi : hi + std::log1p(std::exp(lo - hi));
 }
 
-inline double apply(BinaryOp op, double a, double b) {
+// The value of operations that no float64 reaches.
+struct None {};
+inline constexpr None none;
+
+// Calls `use` with the operation's function on double: once, outside of the loop over elements.
+template <typename Use>
+void with_function(UnaryOp op, Use use) {
   switch (op) {
-    case BinaryOp::Add:
-      return a + b;
-    case BinaryOp::ArcTan2:
-      return std::atan2(a, b);
-    case BinaryOp::Divide:
-      return a / b;
-    case BinaryOp::LogAddExp:
-      return logaddexp(a, b);
-    case BinaryOp::Maximum:
-      return maximum(a, b);
-    case BinaryOp::Minimum:
-      return minimum(a, b);
-    case BinaryOp::Multiply:
-      return a * b;
-    case BinaryOp::Power:
-      return std::pow(a, b);
-    case BinaryOp::Remainder:
-      return remainder(a, b);
-    case BinaryOp::Subtract:
-      return a - b;
-    default:
-      internal_error("cpu::apply", op_name(op));
+#define MLX_UNARY(Op, function, types, on_double, ...) \
+  case UnaryOp::Op:                                    \
+    return use([](double x) { return on_double; });
+#include "mlx/primitives/elementwise.def"
+    case UnaryOp::count:
+      break;
   }
 }
 
-inline bool compare(BinaryOp op, double a, double b) {
+template <typename Use>
+void with_function(BinaryOp op, Use use) {
   switch (op) {
-    case BinaryOp::Equal:
-      return a == b;
-    case BinaryOp::NanEqual:
-      return a == b || (std::isnan(a) && std::isnan(b));
-    case BinaryOp::NotEqual:
-      return a != b;
-    case BinaryOp::Less:
-      return a < b;
-    case BinaryOp::LessEqual:
-      return a <= b;
-    case BinaryOp::Greater:
-      return a > b;
-    case BinaryOp::GreaterEqual:
-      return a >= b;
-    default:
-      internal_error("cpu::compare", op_name(op));
+#define MLX_BINARY_KERNEL(Op, types, on_double) \
+  case BinaryOp::Op:                            \
+    return use([](double a, double b) { return on_double; });
+#define MLX_BINARY(Op, function, types, on_double, ...) MLX_BINARY_KERNEL(Op, types, on_double)
+#include "mlx/primitives/elementwise.def"
+    case BinaryOp::count:
+      break;
   }
 }
 

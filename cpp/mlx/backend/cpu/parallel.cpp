@@ -38,14 +38,14 @@ void take_parts(void* parts) {
 }  // namespace
 
 void parallel_for(size_t n, size_t grain, const std::function<void(size_t, size_t)>& body) {
-  const size_t width = metal::cpu::parallel_width();
+  const size_t width = ::metal::cpu::parallel_width();
   if (n <= grain || width == 1) {
     if (n > 0) body(0, n);
     return;
   }
   Parts parts{body, n, std::max(grain, divide_up(n, width * kPartsPerThread))};
   METAL_HAPPENS_BEFORE(&parts);
-  metal::cpu::run_parallel(std::min(width, divide_up(n, parts.size)), take_parts, &parts);
+  ::metal::cpu::run_parallel(std::min(width, divide_up(n, parts.size)), take_parts, &parts);
   METAL_HAPPENS_AFTER(&parts);
 }
 

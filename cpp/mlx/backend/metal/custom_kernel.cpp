@@ -37,9 +37,15 @@ MTL::MathMode mtl_math_mode(KernelMathMode mode) {
                            diagnostics);
 }
 
-[[noreturn]] void throw_compile_error(const std::string& kernel, NS::Error* error) {
+std::string text_of(const NS::Error* error) {
   const NS::String* text = error ? error->localizedDescription() : nullptr;
-  throw_compile_error(kernel, text ? text->utf8String() : "unknown error");
+  return text ? text->utf8String() : "unknown error";
+}
+
+[[noreturn]] void throw_compile_error(const KernelVariant& variant, const NS::Error* error) {
+  std::string text = text_of(error);
+  if (variant.scope) text += hints_for(text, *variant.scope);
+  throw_compile_error(variant.name, text);
 }
 
 NS::String* ns_string(const std::string& text) {
@@ -54,14 +60,14 @@ NS::SharedPtr<MTL::ComputePipelineState> build_pipeline(const KernelVariant& var
   NS::Error* error = nullptr;
   auto library =
       NS::TransferPtr(device->newLibrary(ns_string(variant.source), options.get(), &error));
-  if (!library) throw_compile_error(variant.name, error);
+  if (!library) throw_compile_error(variant, error);
   auto function = NS::TransferPtr(library->newFunction(ns_string(variant.function)));
   if (!function) {
     throw std::runtime_error("[metal_kernel] The source of the kernel \"" + variant.name +
                              "\" does not define the function " + variant.function + ".");
   }
   auto pipeline = NS::TransferPtr(device->newComputePipelineState(function.get(), &error));
-  if (!pipeline) throw_compile_error(variant.name, error);
+  if (!pipeline) throw_compile_error(variant, error);
   return pipeline;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mlx/fast.h"
+#include "mlx/fast/metal_kernel/hints.h"
 #include "mlx/primitives/primitive.h"
 
 namespace MTL {
@@ -34,6 +35,7 @@ struct KernelVariant {
   std::string source;
   KernelMathMode math_mode = KernelMathMode::Safe;
   std::vector<Slot> slots;
+  std::optional<BodyScope> scope;  // of kernels that were given as a body
   // Set by the first evaluation on each kind of device, and held until the variant goes.
   mutable std::atomic<MTL::ComputePipelineState*> pipelines[2] = {};
 

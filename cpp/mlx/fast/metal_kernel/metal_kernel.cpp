@@ -65,6 +65,17 @@ std::vector<Slot> slots_of(const Signature& signature) {
   return slots;
 }
 
+BodyScope scope_of(const std::string& body, const Signature& signature) {
+  BodyScope scope{.body = body, .atomic_outputs = signature.atomic_outputs};
+  for (const auto& input : signature.inputs) {
+    scope.inputs.emplace_back(input.name);
+    if (input.kind == InputKind::Constant) scope.constant_inputs.emplace_back(input.name);
+  }
+  for (const auto& output : signature.outputs) scope.outputs.emplace_back(output.name);
+  for (const auto& argument : signature.templates) scope.templates.emplace_back(argument.name);
+  return scope;
+}
+
 }  // namespace
 
 MetalKernel::MetalKernel(std::string name, std::vector<std::string> input_names,
@@ -117,6 +128,7 @@ std::shared_ptr<const KernelVariant> MetalKernel::make_variant(const std::vector
   variant->source = std::move(generated.source);
   variant->math_mode = options_.math_mode;
   variant->slots = slots_of(signature);
+  variant->scope = scope_of(text_.body, signature);
   return variant;
 }
 

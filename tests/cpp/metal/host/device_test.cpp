@@ -9,8 +9,6 @@
 namespace metal::test {
 namespace {
 
-NS::String* string(const char* text) { return NS::String::string(text, NS::UTF8StringEncoding); }
-
 TEST(Device, IsOneObjectWithLimits) {
   auto a = NS::TransferPtr(MTL::CreateSystemDefaultDevice());
   auto b = NS::TransferPtr(MTL::CreateSystemDefaultDevice());

@@ -14,8 +14,6 @@
 namespace metal::test {
 namespace {
 
-NS::String* string(const char* text) { return NS::String::string(text, NS::UTF8StringEncoding); }
-
 class LibraryTest : public testing::Test {
  protected:
   NS::SharedPtr<NS::AutoreleasePool> pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());

@@ -14,6 +14,7 @@
 #include "llvm/Transforms/Utils/LoopPeel.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/cpu/markers.h"
 
 namespace metal::cpu {
 namespace {

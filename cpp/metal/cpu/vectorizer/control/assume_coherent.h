@@ -6,14 +6,6 @@
 
 namespace metal::cpu {
 
-// Calls that stand for udiv and urem of an index by a size, where all lanes have one quotient. If
-// they do not, the gang bails out: it has had no effects yet.
-inline constexpr const char* kCoherentQuotient = "simd.coherent.quotient";
-inline constexpr const char* kCoherentRemainder = "simd.coherent.remainder";
-// i64 (i32): extensions of strided numbers, where no lane wraps around.
-inline constexpr const char* kCoherentZExt = "simd.coherent.zext";
-inline constexpr const char* kCoherentSExt = "simd.coherent.sext";
-
 // Peels the first iteration of loops that divide an index by one size after the other. Says whether
 // there were any.
 bool peel_index_loops(llvm::Function& body, const BodyShapes& shapes,

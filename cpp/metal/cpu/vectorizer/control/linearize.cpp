@@ -13,6 +13,7 @@
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/regions.h"
 #include "metal/cpu/vectorizer/speculation.h"
 
@@ -97,7 +98,7 @@ class Linearizer {
 
   // The mask of the code around, which is not known yet.
   Value* context_mask(IRBuilder<>& builder) {
-    auto* context = builder.CreateCall(helper("simd.context", bit(), false), {}, "context");
+    auto* context = builder.CreateCall(helper(kContext, bit(), false), {}, "context");
     contexts_.push_back(context);
     context_of_[builder.GetInsertBlock()].push_back(contexts_.size() - 1);
     return context;

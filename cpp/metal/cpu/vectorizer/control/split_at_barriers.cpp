@@ -9,6 +9,7 @@
 #include "metal/cpu/codegen/group_access.h"
 #include "metal/cpu/codegen/lower.h"
 #include "metal/cpu/codegen/optimizer.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/wide_entry.h"
 
 namespace metal::cpu {
@@ -19,7 +20,6 @@ using llvm::IRBuilder;
 using llvm::Value;
 
 constexpr unsigned kFrameAlignment = 512;  // of the widest vector that lives across a barrier
-constexpr const char* kFrameSize = "simd.frame_size";  // called with the size of the frame
 
 // The same function with one more argument: memory for its frame.
 llvm::Function* with_frame_argument(llvm::Function& wide) {
@@ -81,7 +81,7 @@ class CoroutineBuilder {
   void rewrite(llvm::Instruction& instruction) {
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
       const llvm::Function* callee = call->getCalledFunction();
-      if (!callee || callee->getName() != kBarrierCall) return;
+      if (!callee || callee->getName() != kBarrier) return;
       BasicBlock* before = call->getParent();
       BasicBlock* after = before->splitBasicBlock(call, "after.barrier");
       call->eraseFromParent();

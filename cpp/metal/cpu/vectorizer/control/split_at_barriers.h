@@ -11,9 +11,6 @@ namespace metal::cpu {
 
 class Optimizer;
 
-// Name of the call that vector code has where threads wait for the threadgroup.
-inline constexpr const char* kBarrierCall = "simd.barrier";
-
 // Makes an entry point that runs all gangs of a threadgroup in phases: each gang runs from one
 // barrier to the next. `wide` becomes a coroutine; what it needs after a barrier is kept in a frame
 // per gang.

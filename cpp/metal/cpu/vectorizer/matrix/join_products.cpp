@@ -10,6 +10,7 @@
 #include "llvm/IR/Module.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/abi.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/matrix/matrix_rows.h"
 #include "metal/cpu/vectorizer/matrix/row_products.h"
 #include "metal/cpu/vectorizer/matrix/simdgroup_matrix.h"

@@ -12,12 +12,12 @@ namespace {
 
 using llvm::Value;
 
-constexpr int kHalf = 16;     // lanes that hold four rows
-constexpr int kQuarter = 8;   // those of them with the same four columns
-constexpr int64_t kWord = 4;  // bytes
+constexpr int kHalf = 16;        // lanes that hold four rows
+constexpr int kColumnLanes = 8;  // those of them with the same four columns
+constexpr int64_t kWord = 4;     // bytes
 
 // A pair of lanes, one behind the other, holds four columns of a row.
-int first_lane(int row, int side) { return (row / 4) * kHalf + side * kQuarter + row % 4 * 2; }
+int first_lane(int row, int side) { return (row / 4) * kHalf + side * kColumnLanes + row % 4 * 2; }
 
 // An element of a vector.
 struct Element {
@@ -103,7 +103,7 @@ llvm::SmallVector<Value*> rows_of_lanes(llvm::IRBuilder<>& b, const LaneElements
 Value* lanes_of_rows(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> rows, unsigned element) {
   llvm::SmallVector<int> picks;
   for (int lane = 0; lane < kHalf; ++lane) {
-    const int row = lane % kQuarter / 2, column = lane / kQuarter * 4 + lane % 2 * 2;
+    const int row = lane % kColumnLanes / 2, column = lane / kColumnLanes * 4 + lane % 2 * 2;
     picks.push_back(row * 8 + column + static_cast<int>(element));
   }
   Value* halves[] = {b.CreateShuffleVector(rows[0], rows[1], picks),

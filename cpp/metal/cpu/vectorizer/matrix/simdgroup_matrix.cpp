@@ -2,6 +2,7 @@
 
 #include "llvm/IR/Module.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/matrix/multiply_accumulate.h"
 #include "metal/cpu/vectorizer/widen/widener.h"
 

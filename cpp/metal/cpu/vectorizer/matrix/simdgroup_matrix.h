@@ -9,9 +9,6 @@ namespace metal::cpu {
 
 class Widener;
 
-// A call of this function multiplies: see multiply_accumulate.h.
-inline constexpr const char* kMultiplyAccumulate = "simd.multiply.accumulate";
-
 // The call returns a lane's two results as one number of 64 bits; code that takes it apart at once
 // gets them as they are.
 void widen_multiply_accumulate(Widener& widener, llvm::CallInst& call);

@@ -11,12 +11,11 @@
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/codegen/group_access.h"
 #include "metal/cpu/codegen/lower.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 
 namespace metal::cpu {
 namespace {
-
-constexpr const char* kDeferred = "simd.deferred";
 
 bool is_unseen_addition(const llvm::AtomicRMWInst& operation) {
   return is_float_add(operation) && operation.use_empty();
@@ -154,8 +153,9 @@ void lock_float_adds(llvm::Function& body) {
     auto* operation = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction);
     if (!operation || !is_float_add(*operation)) continue;
     llvm::IRBuilder<> builder(operation);
-    operation->replaceAllUsesWith(call_locked_add(
-        builder, body.getArg(0), operation->getPointerOperand(), operation->getValOperand()));
+    operation->replaceAllUsesWith(call_locked_add(builder, body.getArg(kGroupArgument),
+                                                  operation->getPointerOperand(),
+                                                  operation->getValOperand()));
     operation->eraseFromParent();
   }
 }

@@ -8,14 +8,13 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "metal/cpu/codegen/lower.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 
 namespace metal::cpu {
 namespace {
 
 using llvm::Value;
-
-constexpr const char* kNontemporal = "simd.nontemporal";
 
 using Objects = llvm::SmallVector<const Value*, 4>;
 

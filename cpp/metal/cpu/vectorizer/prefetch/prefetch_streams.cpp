@@ -8,6 +8,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "metal/cpu/codegen/group_access.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch.h"
@@ -16,7 +17,6 @@ namespace metal::cpu {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-constexpr const char* kStream = "simd.stream";
 
 bool has_nontemporal_stores(const llvm::Function& body) {
   return llvm::any_of(llvm::instructions(body), [](const llvm::Instruction& instruction) {
@@ -43,7 +43,7 @@ bool leaps(const llvm::Value* address) {
 // How far ahead of a value to prefetch: a page, or where the same thread of the threadgroup that
 // runs next will read.
 llvm::Value* bytes_ahead(llvm::IRBuilder<>& b, llvm::Function& body, llvm::Type* type) {
-  llvm::Value* threads = GroupAccess(b, body.getArg(0)).order_stride();
+  llvm::Value* threads = GroupAccess(b, body.getArg(kGroupArgument)).order_stride();
   const uint64_t size = body.getParent()->getDataLayout().getTypeStoreSize(type);
   llvm::Value* visit = b.CreateMul(threads, b.getInt64(size));
   return b.CreateSelect(b.CreateIsNull(threads), b.getInt64(kPage), visit);

@@ -29,7 +29,7 @@ class Shape {
   static Shape varying() { return Shape(Kind::Varying); }
   static Shape strided() { return Shape(Kind::Strided); }
   static Shape uniform(unsigned zero_bits = 0);
-  // Offsets relative to those of lane 0; all equal makes it uniform.
+  // Offsets relative to those of lane 0; all equal makes it uniform, if that is exact.
   static Shape with_offsets(Offsets offsets, unsigned zero_bits, bool exact, NoWrap no_wrap);
 
   bool is_undefined() const { return kind_ == Kind::Undefined; }

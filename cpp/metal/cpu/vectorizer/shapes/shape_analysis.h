@@ -15,11 +15,6 @@ class PostDominatorTree;
 
 namespace metal::cpu {
 
-// Names of the calls that passes of the vectoriser leave for each other.
-inline constexpr const char* kAnyLane = "simd.any";     // i1 (i1): true in any lane
-inline constexpr const char* kBlockMask = "simd.mask";  // void (i1): lanes that run this block
-inline constexpr const char* kNever = "simd.never";     // i1 (): false, but nobody knows
-
 struct BodyShapes {
   unsigned width = 0;            // lanes of a gang
   std::vector<Shape> arguments;  // of the body

@@ -8,6 +8,7 @@
 #include "llvm/IR/Operator.h"
 #include "metal/compiler/internal_check.h"
 #include "metal/compiler/kernel_form.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 #include "metal/cpu/vectorizer/speculation.h"

@@ -4,6 +4,7 @@
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/internal_check.h"
 #include "metal/cpu/codegen/lower.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/memory/float_atomics.h"
 #include "metal/cpu/vectorizer/widen/lane_arithmetic.h"
 #include "metal/cpu/vectorizer/widen/lane_by_lane.h"
@@ -72,7 +73,7 @@ bool is_exclusive(const llvm::AtomicRMWInst& operation) {
 Value* MemoryWidener::rmw_once(const llvm::AtomicRMWInst& operation, Value* pointer, Value* value) {
   llvm::IRBuilder<>& b = b_;
   if (takes_locks_ && is_float_add(operation))
-    return call_locked_add(b, w_.function().getArg(0), pointer, value);
+    return call_locked_add(b, w_.function().getArg(kGroupArgument), pointer, value);
   if (is_exclusive(operation)) {
     Value* before = b.CreateAlignedLoad(value->getType(), pointer, operation.getAlign());
     b.CreateAlignedStore(combine(b, operation.getOperation(), before, value), pointer,
@@ -102,7 +103,8 @@ void MemoryWidener::rmw_uniform_address(llvm::AtomicRMWInst& operation) {
   Value* values = w_.vector(operation.getValOperand());
   Value* pointer = w_.first(operation.getPointerOperand());
   Value* total = fold_lanes(w_, fold, values);
-  if (is_deferred(operation)) return defer_addition(b_, w_.function().getArg(0), pointer, total);
+  if (is_deferred(operation))
+    return defer_addition(b_, w_.function().getArg(kGroupArgument), pointer, total);
   Value* before = rmw_once(operation, pointer, total);
   if (operation.use_empty()) return;
   Value* earlier = scan_lanes(w_, fold, values, false);
@@ -134,7 +136,8 @@ bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
     }
     if (is_deferred(operation) && w_.width() % Additions::kRow == 0) {
       w_.branch(
-          is_whole_row(first), [&] { defer_row(b_, w_.function().getArg(0), first, values); },
+          is_whole_row(first),
+          [&] { defer_row(b_, w_.function().getArg(kGroupArgument), first, values); },
           [&] { add_row_at_once(first, values); });
     } else {
       add_row_at_once(first, values);
@@ -164,8 +167,9 @@ void MemoryWidener::add_row_at_once(Value* first, Value* values) {
       "metal_cpu_atomic_add_row_f32",
       llvm::FunctionType::get(
           b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()}, false));
-  b_.CreateCall(callee, {w_.function().getArg(0), b_.CreateAddrSpaceCast(first, b_.getPtrTy()),
-                         memory, b_.CreateZExtOrTrunc(w_.mask_bits(), b_.getInt64Ty())});
+  b_.CreateCall(callee,
+                {w_.function().getArg(kGroupArgument), b_.CreateAddrSpaceCast(first, b_.getPtrTy()),
+                 memory, b_.CreateZExtOrTrunc(w_.mask_bits(), b_.getInt64Ty())});
 }
 
 void MemoryWidener::rmw_lane_by_lane(llvm::AtomicRMWInst& operation) {

@@ -5,6 +5,7 @@
 #include "llvm/IR/Module.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/matrix/simdgroup_matrix.h"
 #include "metal/cpu/vectorizer/widen/lane_arithmetic.h"
@@ -21,7 +22,7 @@ void barrier(Widener& w, llvm::CallInst& call) {
   const auto* scope = checked_cast<ConstantInt>(call.getArgOperand(0));
   if (scope->isZero()) return;  // lanes of a gang are never apart
   b.CreateCall(w.function().getParent()->getOrInsertFunction(
-      kBarrierCall, llvm::FunctionType::get(b.getVoidTy(), false)));
+      kBarrier, llvm::FunctionType::get(b.getVoidTy(), false)));
 }
 
 std::optional<LaneFold> find_fold(llvm::StringRef name, bool is_unsigned) {

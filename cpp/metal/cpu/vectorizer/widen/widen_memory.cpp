@@ -7,6 +7,7 @@
 #include "llvm/IR/Operator.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/codegen/group_access.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/memory/float_atomics.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
 #include "metal/cpu/vectorizer/widen/lane_by_lane.h"
@@ -282,7 +283,7 @@ void MemoryWidener::store_block(const Access& access, Value* first, Value* value
   }
   const llvm::Align whole(std::min(bytes, kLine));
   Value* inside = b_.CreateAnd(b_.CreatePtrToInt(first, b_.getInt64Ty()), whole.value() - 1);
-  Value* keep = GroupAccess(b_, w_.function().getArg(0)).keep_stores();
+  Value* keep = GroupAccess(b_, w_.function().getArg(kGroupArgument)).keep_stores();
   w_.branch(
       b_.CreateICmpEQ(b_.CreateOr(inside, keep), b_.getInt64(0)),
       [&] {

@@ -1,14 +1,16 @@
 // Arithmetic of two arrays.
 #include "mlx/backend/metal/kernels/binary.h"
 
-MLX_FOR_ALL(BINARY, Add)
-MLX_FOR_ALL(BINARY, Subtract)
-MLX_FOR_ALL(BINARY, Multiply)
-MLX_FOR_ALL(BINARY, Divide)
-MLX_FOR_ALL(BINARY, Remainder)
-MLX_FOR_ALL(BINARY, Power)
-MLX_FOR_ALL(BINARY, Maximum)
-MLX_FOR_ALL(BINARY, Minimum)
-MLX_FOR_FLOATS(BINARY, LogAddExp)
-MLX_FOR_COMPLEX(BINARY, LogAddExp)
-MLX_FOR_FLOATS(BINARY, ArcTan2)
+// The types that elementwise.def names; logic.metal has those left out here.
+#define BINARY_any(Op) MLX_FOR_ALL(BINARY, Op)
+#define BINARY_inexact(Op)   \
+  MLX_FOR_FLOATS(BINARY, Op) \
+  MLX_FOR_COMPLEX(BINARY, Op)
+#define BINARY_floating(Op) MLX_FOR_FLOATS(BINARY, Op)
+#define BINARY_integral(Op)
+#define BINARY_shift(Op)
+#define BINARY_logical(Op)
+#define BINARY_comparison(Op)
+
+#define MLX_BINARY(Op, function, types, ...) BINARY_##types(Op)
+#include "mlx/primitives/elementwise.def"

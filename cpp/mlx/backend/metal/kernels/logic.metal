@@ -1,21 +1,20 @@
 // Comparisons, logical and bitwise operations of two arrays.
 #include "mlx/backend/metal/kernels/binary.h"
 
-MLX_FOR_ALL(COMPARE, Equal)
-MLX_FOR_ALL(COMPARE, NotEqual)
-MLX_FOR_ALL(COMPARE, Less)
-MLX_FOR_ALL(COMPARE, LessEqual)
-MLX_FOR_ALL(COMPARE, Greater)
-MLX_FOR_ALL(COMPARE, GreaterEqual)
-MLX_FOR_FLOATS(COMPARE, NanEqual)
-MLX_FOR_COMPLEX(COMPARE, NanEqual)
-MLX_FOR_BOOL(COMPARE, LogicalAnd)
-MLX_FOR_BOOL(COMPARE, LogicalOr)
-MLX_FOR_BOOL(BINARY, BitwiseAnd)
-MLX_FOR_BOOL(BINARY, BitwiseOr)
-MLX_FOR_BOOL(BINARY, BitwiseXor)
-MLX_FOR_INTEGERS(BINARY, BitwiseAnd)
-MLX_FOR_INTEGERS(BINARY, BitwiseOr)
-MLX_FOR_INTEGERS(BINARY, BitwiseXor)
-MLX_FOR_INTEGERS(BINARY, LeftShift)
-MLX_FOR_INTEGERS(BINARY, RightShift)
+// The types that elementwise.def names; arithmetic.metal has those left out here.
+#define BINARY_any(Op)
+#define BINARY_inexact(Op)
+#define BINARY_floating(Op)
+#define BINARY_integral(Op)    \
+  MLX_FOR_INTEGERS(BINARY, Op) \
+  MLX_FOR_BOOL(BINARY, Op)
+#define BINARY_shift(Op) MLX_FOR_INTEGERS(BINARY, Op)
+#define BINARY_logical(Op) MLX_FOR_BOOL(COMPARE, Op)
+#define BINARY_comparison(Op) MLX_FOR_ALL(COMPARE, Op)
+#define BINARY_inexact_comparison(Op) \
+  MLX_FOR_FLOATS(COMPARE, Op)         \
+  MLX_FOR_COMPLEX(COMPARE, Op)
+
+#define MLX_BINARY(Op, function, types, ...) BINARY_##types(Op)
+#define MLX_BINARY_KERNEL(Op, types, ...) BINARY_##types(Op)
+#include "mlx/primitives/elementwise.def"

@@ -31,45 +31,23 @@ template <typename Op, typename T, typename U>
   MLX_KERNEL(#Op "_r_" #name, unary_r<Op, T, U>)
 #define UNARY(Op, name, T) UNARY_AS(Op, name, T, T)
 
-#define UNARY_FLOAT(Op)     \
+// The types that elementwise.def names.
+#define UNARY_any(Op) MLX_FOR_ALL(UNARY, Op)
+#define UNARY_any_to_real(Op) \
+  MLX_FOR_BOOL(UNARY, Op)     \
+  MLX_FOR_REALS(UNARY, Op)    \
+  UNARY_complex_to_real(Op)
+#define UNARY_inexact(Op)   \
   MLX_FOR_FLOATS(UNARY, Op) \
   MLX_FOR_COMPLEX(UNARY, Op)
+#define UNARY_floating(Op) MLX_FOR_FLOATS(UNARY, Op)
+#define UNARY_rounded(Op) MLX_FOR_NUMBERS(UNARY, Op)
+#define UNARY_complex(Op) MLX_FOR_COMPLEX(UNARY, Op)
+#define UNARY_complex_to_real(Op) UNARY_AS(Op, complex64, complex64_t, float)
+#define UNARY_integral(Op)    \
+  MLX_FOR_INTEGERS(UNARY, Op) \
+  MLX_FOR_BOOL(UNARY, Op)
+#define UNARY_logical(Op) MLX_FOR_BOOL(UNARY, Op)
 
-UNARY_FLOAT(ArcCos)
-UNARY_FLOAT(ArcCosh)
-UNARY_FLOAT(ArcSin)
-UNARY_FLOAT(ArcSinh)
-UNARY_FLOAT(ArcTan)
-UNARY_FLOAT(ArcTanh)
-UNARY_FLOAT(Cos)
-UNARY_FLOAT(Cosh)
-UNARY_FLOAT(Exp)
-UNARY_FLOAT(Expm1)
-UNARY_FLOAT(Log)
-UNARY_FLOAT(Log2)
-UNARY_FLOAT(Log10)
-UNARY_FLOAT(Log1p)
-UNARY_FLOAT(Sigmoid)
-UNARY_FLOAT(Sin)
-UNARY_FLOAT(Sinh)
-UNARY_FLOAT(Sqrt)
-UNARY_FLOAT(Rsqrt)
-UNARY_FLOAT(Tan)
-UNARY_FLOAT(Tanh)
-MLX_FOR_FLOATS(UNARY, Erf)
-MLX_FOR_FLOATS(UNARY, ErfInv)
-MLX_FOR_BOOL(UNARY, Abs)
-MLX_FOR_REALS(UNARY, Abs)
-MLX_FOR_NUMBERS(UNARY, Ceil)
-MLX_FOR_NUMBERS(UNARY, Floor)
-MLX_FOR_NUMBERS(UNARY, Round)
-MLX_FOR_ALL(UNARY, Negative)
-MLX_FOR_ALL(UNARY, Sign)
-MLX_FOR_ALL(UNARY, Square)
-MLX_FOR_INTEGERS(UNARY, BitwiseInvert)
-MLX_FOR_BOOL(UNARY, BitwiseInvert)
-MLX_FOR_BOOL(UNARY, LogicalNot)
-MLX_FOR_COMPLEX(UNARY, Conjugate)
-UNARY_AS(Abs, complex64, complex64_t, float)
-UNARY_AS(Real, complex64, complex64_t, float)
-UNARY_AS(Imag, complex64, complex64_t, float)
+#define MLX_UNARY(Op, function, types, ...) UNARY_##types(Op)
+#include "mlx/primitives/elementwise.def"

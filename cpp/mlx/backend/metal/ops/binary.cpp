@@ -11,13 +11,13 @@ namespace mlx::core {
 
 namespace {
 
-constexpr const char* kVariants[] = {"vv", "sv", "vs", "g", "r", "sr", "rs"};
+constexpr const char* kBinaryVariants[] = {"vv", "sv", "vs", "g", "r", "sr", "rs"};
 
 MTL::ComputePipelineState* binary_kernel(BinaryOp op, int variant, Dtype dtype) {
   static KernelTable table(static_cast<size_t>(BinaryOp::count) * 7 * kDtypes);
   size_t index = (static_cast<size_t>(op) * 7 + variant) * kDtypes + dtype_index(dtype);
-  return table.get(index,
-                   [&] { return kernel_name(op_name(op), kVariants[variant], type_name(dtype)); });
+  return table.get(
+      index, [&] { return kernel_name(op_name(op), kBinaryVariants[variant], type_name(dtype)); });
 }
 
 int line_variant(BinaryOpType type) {
@@ -84,7 +84,7 @@ void divmod(const std::vector<array>& inputs, std::vector<array>& outputs, Strea
   static KernelTable table(3 * kDtypes);
   int variant = line_variant(type);
   auto* kernel = table.get(variant * kDtypes + dtype_index(a.dtype()), [&] {
-    return kernel_name("DivMod", kVariants[variant], type_name(a.dtype()));
+    return kernel_name("DivMod", kBinaryVariants[variant], type_name(a.dtype()));
   });
   auto& encoder = metal::get_command_encoder(s);
   dispatch_line(encoder, layout.data_size(), [&](int64_t first) {
@@ -98,26 +98,10 @@ void divmod(const std::vector<array>& inputs, std::vector<array>& outputs, Strea
 
 }  // namespace
 
-#define MLX_BINARY(Primitive) \
-  MLX_EVAL(Primitive) { binary(BinaryOp::Primitive, inputs[0], inputs[1], out, stream()); }
-
-MLX_BINARY(Add)
-MLX_BINARY(ArcTan2)
-MLX_BINARY(Divide)
-MLX_BINARY(Greater)
-MLX_BINARY(GreaterEqual)
-MLX_BINARY(Less)
-MLX_BINARY(LessEqual)
-MLX_BINARY(LogAddExp)
-MLX_BINARY(LogicalAnd)
-MLX_BINARY(LogicalOr)
-MLX_BINARY(Maximum)
-MLX_BINARY(Minimum)
-MLX_BINARY(Multiply)
-MLX_BINARY(NotEqual)
-MLX_BINARY(Power)
-MLX_BINARY(Remainder)
-MLX_BINARY(Subtract)
+#define MLX_BINARY(Class, ...) \
+  MLX_EVAL(Class) { binary(BinaryOp::Class, inputs[0], inputs[1], out, stream()); }
+#define MLX_BINARY_VARIANT(...)
+#include "mlx/primitives/elementwise.def"
 
 MLX_EVAL(Equal) {
   // Only floats have NaNs.

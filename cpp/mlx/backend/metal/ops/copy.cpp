@@ -11,13 +11,13 @@ namespace mlx::core {
 
 namespace {
 
-constexpr const char* kVariants[] = {"s", "v", "g", "gn", "r"};
+constexpr const char* kCopyVariants[] = {"s", "v", "g", "gn", "r"};
 
 MTL::ComputePipelineState* copy_kernel(int variant, Dtype from, Dtype to) {
   static KernelTable table(5 * kDtypes * kDtypes);
   size_t index = (variant * kDtypes + dtype_index(from)) * kDtypes + dtype_index(to);
   return table.get(index, [&] {
-    return kernel_name("copy", kVariants[variant], type_name(from), type_name(to));
+    return kernel_name("copy", kCopyVariants[variant], type_name(from), type_name(to));
   });
 }
 

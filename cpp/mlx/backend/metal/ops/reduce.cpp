@@ -23,7 +23,7 @@ constexpr size_t kMaxThreadsWithSplits = 512;
 // Rows after which a thread of the column kernels hands over, so that threads next to each other
 // meet the same cache lines and pages.
 constexpr uint32_t kRowsPerSplit = 16;
-constexpr uint32_t kMostRows = 256;  // that are not split
+constexpr uint32_t kMaxUnsplitRows = 256;
 
 struct Dims {
   Shape shape;
@@ -118,7 +118,7 @@ Plan make_plan(const Dims& kept, Dims reduced) {
 
 void split_work(Plan& plan) {
   auto& p = plan.params;
-  if (plan.layout == kColumn && p.inner > kMostRows) {
+  if (plan.layout == kColumn && p.inner > kMaxUnsplitRows) {
     p.inner_chunk = kRowsPerSplit;
     p.splits = (p.inner + kRowsPerSplit - 1) / kRowsPerSplit;
     return;

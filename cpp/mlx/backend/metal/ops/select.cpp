@@ -7,12 +7,13 @@ namespace mlx::core {
 
 namespace {
 
-constexpr const char* kVariants[] = {"vvv", "vsv", "vvs", "vss", "g"};
+constexpr const char* kSelectVariants[] = {"vvv", "vsv", "vvs", "vss", "g"};
 
 MTL::ComputePipelineState* select_kernel(int variant, Dtype dtype) {
   static KernelTable table(5 * 9);
-  return table.get(variant * 9 + dtype.size(),
-                   [&] { return kernel_name("Select", kVariants[variant], size_name(dtype)); });
+  return table.get(variant * 9 + dtype.size(), [&] {
+    return kernel_name("Select", kSelectVariants[variant], size_name(dtype));
+  });
 }
 
 bool is_scalar(const array& a) { return a.data_size() == 1; }

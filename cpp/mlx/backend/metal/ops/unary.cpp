@@ -11,13 +11,13 @@ namespace mlx::core {
 
 namespace {
 
-constexpr const char* kVariants[] = {"v", "g", "r"};
+constexpr const char* kUnaryVariants[] = {"v", "g", "r"};
 
 MTL::ComputePipelineState* unary_kernel(UnaryOp op, int variant, Dtype dtype) {
   static KernelTable table(static_cast<size_t>(UnaryOp::count) * 3 * kDtypes);
   size_t index = (static_cast<size_t>(op) * 3 + variant) * kDtypes + dtype_index(dtype);
-  return table.get(index,
-                   [&] { return kernel_name(op_name(op), kVariants[variant], type_name(dtype)); });
+  return table.get(
+      index, [&] { return kernel_name(op_name(op), kUnaryVariants[variant], type_name(dtype)); });
 }
 
 void unary(UnaryOp op, const array& in, array& out, Stream s) {
@@ -52,39 +52,10 @@ void unary(UnaryOp op, const array& in, array& out, Stream s) {
 
 }  // namespace
 
-#define MLX_UNARY(Primitive) \
-  MLX_EVAL(Primitive) { unary(UnaryOp::Primitive, inputs[0], out, stream()); }
-
-MLX_UNARY(Abs)
-MLX_UNARY(ArcCos)
-MLX_UNARY(ArcCosh)
-MLX_UNARY(ArcSin)
-MLX_UNARY(ArcSinh)
-MLX_UNARY(ArcTan)
-MLX_UNARY(ArcTanh)
-MLX_UNARY(BitwiseInvert)
-MLX_UNARY(Ceil)
-MLX_UNARY(Conjugate)
-MLX_UNARY(Cos)
-MLX_UNARY(Cosh)
-MLX_UNARY(Erf)
-MLX_UNARY(ErfInv)
-MLX_UNARY(Exp)
-MLX_UNARY(Expm1)
-MLX_UNARY(Floor)
-MLX_UNARY(Imag)
-MLX_UNARY(Log1p)
-MLX_UNARY(LogicalNot)
-MLX_UNARY(Negative)
-MLX_UNARY(Real)
-MLX_UNARY(Round)
-MLX_UNARY(Sigmoid)
-MLX_UNARY(Sign)
-MLX_UNARY(Sin)
-MLX_UNARY(Sinh)
-MLX_UNARY(Square)
-MLX_UNARY(Tan)
-MLX_UNARY(Tanh)
+#define MLX_UNARY(Class, ...) \
+  MLX_EVAL(Class) { unary(UnaryOp::Class, inputs[0], out, stream()); }
+#define MLX_UNARY_VARIANT(...)
+#include "mlx/primitives/elementwise.def"
 
 MLX_EVAL(Log) {
   auto op = base_ == Base::e ? UnaryOp::Log : base_ == Base::two ? UnaryOp::Log2 : UnaryOp::Log10;

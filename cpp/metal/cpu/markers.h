@@ -1,0 +1,45 @@
+// All by which steps of code generation leave word for later ones: arguments, calls and metadata.
+#pragma once
+
+namespace metal::cpu {
+
+// The arguments of a kernel's body and of vector code, in this order: where the launch is
+// described, the thread's position in its threadgroup, its index there, and for vector code alone
+// the number of the lane in its gang and whether the lane has a thread.
+enum BodyArgument : unsigned {
+  kGroupArgument,
+  kXArgument,
+  kYArgument,
+  kZArgument,
+  kIndexArgument,
+  kLaneArgument,
+  kActiveArgument
+};
+inline constexpr const char* kBodyArgumentNames[] = {"group", "x",    "y",     "z",
+                                                     "index", "lane", "active"};
+
+// Calls that passes of the vectoriser leave for each other, and what is called by these names.
+inline constexpr const char* kAnyLane = "simd.any";      // i1 (i1): true in any lane
+inline constexpr const char* kBlockMask = "simd.mask";   // void (i1): lanes that run this block
+inline constexpr const char* kContext = "simd.context";  // i1 (): the same, while it is not known
+inline constexpr const char* kNever = "simd.never";      // i1 (): false, but nobody knows
+inline constexpr const char* kBarrier = "simd.barrier";  // void (): gangs wait for each other
+inline constexpr const char* kFrameSize = "simd.frame_size";  // void (i64): of a gang that waits
+// i32 (i32, i32): udiv and urem of an index by a size, where all lanes have one quotient. If they
+// do not, the gang bails out: it has had no effects yet.
+inline constexpr const char* kCoherentQuotient = "simd.coherent.quotient";
+inline constexpr const char* kCoherentRemainder = "simd.coherent.remainder";
+// i64 (i32): extensions of strided integers, where no lane wraps around.
+inline constexpr const char* kCoherentZExt = "simd.coherent.zext";
+inline constexpr const char* kCoherentSExt = "simd.coherent.sext";
+// void (6 pointers): multiplies matrices, see multiply_accumulate.h.
+inline constexpr const char* kMultiplyAccumulate = "simd.multiply.accumulate";
+
+// Metadata of single instructions.
+inline constexpr const char* kStream = "simd.stream";            // prefetch: of what is read once
+inline constexpr const char* kNontemporal = "simd.nontemporal";  // store: may pass the caches by
+inline constexpr const char* kDeferred = "simd.deferred";        // atomic addition: may wait
+// alloca: one copy for each lane; bytes between the copies of an element.
+inline constexpr const char* kCopyDistance = "simd.copies";
+
+}  // namespace metal::cpu

@@ -1,0 +1,124 @@
+#include "metal/cpu/vectorizer/passes.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "metal/compiler/verify.h"
+#include "metal/cpu/codegen/code_generator.h"
+#include "metal/cpu/codegen/lower.h"
+#include "metal/cpu/codegen/optimizer.h"
+#include "metal/cpu/vectorizer/control/assume_coherent.h"
+#include "metal/cpu/vectorizer/control/linearize.h"
+#include "metal/cpu/vectorizer/legalize/legalize_masks.h"
+#include "metal/cpu/vectorizer/legalize/select_addresses.h"
+#include "metal/cpu/vectorizer/matrix/join_products.h"
+#include "metal/cpu/vectorizer/matrix/loop_memory.h"
+#include "metal/cpu/vectorizer/memory/constant_offsets.h"
+#include "metal/cpu/vectorizer/memory/float_atomics.h"
+#include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
+#include "metal/cpu/vectorizer/memory/private_memory.h"
+#include "metal/cpu/vectorizer/memory/unroll_private.h"
+#include "metal/cpu/vectorizer/prefetch/prefetch_streams.h"
+#include "metal/cpu/vectorizer/prepare.h"
+#include "metal/cpu/vectorizer/speculation.h"
+#include "metal/cpu/vectorizer/widen/widen.h"
+
+namespace metal::cpu {
+namespace {
+
+// With MLX_PRINT_VECTORIZER set, what each pass leaves goes to standard error.
+void print_if_wanted(const char* pass, const llvm::Function& code) {
+  static const char* wanted = std::getenv("MLX_PRINT_VECTORIZER");
+  if (!wanted || !*wanted) return;
+  static thread_local std::string before;
+  std::string text;
+  llvm::raw_string_ostream(text) << code;
+  const bool same = text == std::exchange(before, text);
+  llvm::errs() << "\n; ---- " << pass << (same ? ": as before\n" : "\n" + text);
+}
+
+void after(const char* pass, const llvm::Function& code) {
+  compiler::verify(code, pass);
+  print_if_wanted(pass, code);
+}
+
+void after(const char* pass, const llvm::Module& code) {
+  compiler::verify(code, pass);
+  for (const char* name : {kEntrySymbol, kGeneralSymbol}) {
+    const llvm::Function* function = code.getFunction(name);
+    if (function && !function->isDeclaration()) print_if_wanted(pass, *function);
+  }
+}
+
+void peel_and_tidy(llvm::Function& code, PassContext& c) {
+  if (peel_index_loops(code, c.shapes, c.analyses())) c.optimizer.tidy(code);
+}
+
+void widen_in_place(llvm::Function& code, PassContext& c) {
+  c.wide = widen(code, c.shapes, c.may_bail_out, c.target.getTargetTransformInfo(code), c.why_not);
+  if (c.wide) code.eraseFromParent();
+}
+
+bool has_feature(const PassContext& c, llvm::StringRef feature) {
+  return c.target.getTargetFeatureString().contains(feature);
+}
+
+bool computes_in_half(const PassContext& c) {
+  return has_feature(c, "+avx512fp16") || has_feature(c, "+fullfp16");
+}
+
+bool has_mask_registers(const PassContext& c) { return has_feature(c, "+avx512f"); }
+
+}  // namespace
+
+llvm::FunctionAnalysisManager& PassContext::analyses() { return optimizer.functions(); }
+
+void run_thread_passes(llvm::Function& code, PassContext& c) {
+#define THREAD_PASS(name, condition, action) \
+  if (condition) {                           \
+    action;                                  \
+    after(name, code);                       \
+  }
+#include "metal/cpu/vectorizer/passes.def"
+}
+
+void run_gang_passes(llvm::Function& code, PassContext& c) {
+#define GANG_PASS(name, condition, action) \
+  if (condition) {                         \
+    action;                                \
+    after(name, c.wide ? *c.wide : code);  \
+  }
+#include "metal/cpu/vectorizer/passes.def"
+}
+
+void run_module_passes(llvm::Module& code, PassContext& c) {
+#define MODULE_PASS(name, condition, action) \
+  if (condition) {                           \
+    action;                                  \
+    after(name, code);                       \
+  }
+#include "metal/cpu/vectorizer/passes.def"
+}
+
+bool run_pass(llvm::StringRef wanted, llvm::Function& code, PassContext& c) {
+#define THREAD_PASS(name, condition, action) \
+  if (wanted == (name)) return action, true;
+#define GANG_PASS THREAD_PASS
+#define LLVM_PASS(name, type) \
+  if (wanted == (name)) return type().run(code, c.analyses()), true;
+#include "metal/cpu/vectorizer/passes.def"
+  return false;
+}
+
+bool run_pass(llvm::StringRef wanted, llvm::Module& code, PassContext& c) {
+#define MODULE_PASS(name, condition, action) \
+  if (wanted == (name)) return action, true;
+#include "metal/cpu/vectorizer/passes.def"
+  return false;
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,156 @@
+#include "mlx/fast/metal_kernel/hints.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "mlx/fast/metal_kernel/attributes.h"
+#include "mlx/fast/metal_kernel/lexer.h"
+
+namespace mlx::core::fast {
+
+namespace {
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// Levenshtein's distance: insertions, deletions and replacements of single characters.
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      size_t replaced = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::vector<std::string> names_of(const BodyScope& scope) {
+  std::vector<std::string> names;
+  for (const auto& input : scope.inputs) {
+    for (const char* suffix : {"", "_shape", "_strides", "_ndim"}) names.push_back(input + suffix);
+  }
+  names.insert(names.end(), scope.outputs.begin(), scope.outputs.end());
+  names.insert(names.end(), scope.templates.begin(), scope.templates.end());
+  for (const auto& attribute : kKernelAttributes) names.emplace_back(attribute.name);
+  return names;
+}
+
+// At most one character in four may differ.
+std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& names) {
+  auto distance = [&](const std::string& other) { return edit_distance(name, other); };
+  auto best = std::ranges::min_element(names, {}, distance);
+  if (best == names.end() || distance(*best) * 4 > name.size()) return std::nullopt;
+  return *best;
+}
+
+std::string list_of(const char* what, const std::vector<std::string>& names) {
+  if (names.empty()) return "";
+  std::string text = std::string(what) + " ";
+  for (const auto& name : names) text += (&name == names.data() ? "" : ", ") + name;
+  return text;
+}
+
+std::string offer(const BodyScope& scope) {
+  std::string text = list_of("inputs", scope.inputs);
+  for (const std::string& part :
+       {list_of("outputs", scope.outputs), list_of("template arguments", scope.templates)}) {
+    if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
+  }
+  return text + "; and Metal's attributes, such as thread_position_in_grid";
+}
+
+// The names that Clang quotes behind `message`, and whether it has a proposal of its own.
+std::map<std::string, bool> quoted_after(std::string_view diagnostics, std::string_view message) {
+  std::map<std::string, bool> found;
+  for (size_t at = 0; (at = diagnostics.find(message, at)) != std::string_view::npos;) {
+    at += message.size();
+    size_t end = diagnostics.find('\'', at);
+    if (end == std::string_view::npos) break;
+    found[std::string(diagnostics.substr(at, end - at))] =
+        diagnostics.substr(end).starts_with("'; did you mean");
+  }
+  return found;
+}
+
+std::string about_names(std::string_view diagnostics, const BodyScope& scope) {
+  auto unknown = quoted_after(diagnostics, "use of undeclared identifier '");
+  unknown.merge(quoted_after(diagnostics, "unknown type name '"));
+  std::string hints;
+  bool has_stranger = false;  // a name like no other
+  for (const auto& [name, has_proposal] : unknown) {
+    if (auto meant = nearest(name, names_of(scope))) {
+      hints += "hint: did you mean '" + *meant + "' instead of '" + name + "'?\n";
+    } else {
+      has_stranger |= !has_proposal;
+    }
+  }
+  return has_stranger ? hints + "hint: the body knows " + offer(scope) + ".\n" : hints;
+}
+
+std::string about_address_spaces(std::string_view diagnostics, const BodyScope& scope) {
+  if (scope.constant_inputs.empty() || !contains(diagnostics, "'const device ") ||
+      !contains(diagnostics, "'constant ")) {
+    return "";
+  }
+  return "hint: arrays of fewer than 8 elements are passed as constant, not as device (" +
+         list_of("here", scope.constant_inputs) + "); `auto p = ...` takes both.\n";
+}
+
+std::string about_atomics(std::string_view diagnostics, const BodyScope& scope) {
+  if (!scope.atomic_outputs && contains(diagnostics, "no matching function for call to 'atomic_")) {
+    return "hint: outputs are atomic if the kernel is made with atomic_outputs=True.\n";
+  }
+  bool plain_access = contains(diagnostics, "no viable overloaded '") ||
+                      (contains(diagnostics, "atomic<") &&
+                       (contains(diagnostics, "no viable conversion") ||
+                        contains(diagnostics, "invalid operands to binary expression")));
+  if (scope.atomic_outputs && plain_access) {
+    return "hint: with atomic_outputs=True outputs are atomic; write them with "
+           "atomic_store_explicit(&" +
+           scope.outputs[0] +
+           "[i], value, memory_order_relaxed) or atomic_fetch_add_explicit, and the like.\n";
+  }
+  return "";
+}
+
+// `part` lies in `text`.
+size_t line_of(std::string_view text, std::string_view part) {
+  const auto before = text.substr(0, static_cast<size_t>(&part.front() - &text.front()));
+  return 1 + static_cast<size_t>(std::ranges::count(before, '\n'));
+}
+
+// A body ends where its first brace closes that it has not opened.
+std::string about_braces(const BodyScope& scope) {
+  std::vector<std::string_view> open;
+  Lexer lexer(scope.body);
+  for (Token token = lexer.next(); token.kind != Token::Kind::End; token = lexer.next()) {
+    if (token.kind != Token::Kind::Punctuation) continue;
+    if (token.text == "{") open.push_back(token.text);
+    if (token.text != "}") continue;
+    if (open.empty()) {
+      return "hint: the '}' in line " + std::to_string(line_of(scope.body, token.text)) +
+             " of the body closes nothing that the body has opened.\n";
+    }
+    open.pop_back();
+  }
+  if (open.empty()) return "";
+  return "hint: the '{' in line " + std::to_string(line_of(scope.body, open.back())) +
+         " of the body is not closed.\n";
+}
+
+}  // namespace
+
+std::string hints_for(std::string_view diagnostics, const BodyScope& scope) {
+  return about_braces(scope) + about_names(diagnostics, scope) +
+         about_address_spaces(diagnostics, scope) + about_atomics(diagnostics, scope);
+}
+
+}  // namespace mlx::core::fast
