@@ -1,6 +1,8 @@
 // Which sanitizer this build has, and the fibre hooks of the two that follow stacks.
 #pragma once
 
+#include <cstddef>
+
 #if defined(__SANITIZE_ADDRESS__)
 #define METAL_ASAN 1
 #elif defined(__has_feature)
@@ -21,6 +23,19 @@
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
+
+namespace metal {
+
+// Frames that were left without returning have poisoned what lies around their variables.
+inline void unpoison_stack([[maybe_unused]] const void* memory,
+                           [[maybe_unused]] size_t size) {
+#ifdef METAL_ASAN
+  // LLVM's headers define a macro of this name that does nothing: the parentheses prevent its expansion.
+  (__asan_unpoison_memory_region)(memory, size);
+#endif
+}
+
+}  // namespace metal
 
 #ifdef METAL_TSAN
 #include <sanitizer/tsan_interface.h>

@@ -35,16 +35,10 @@ void go_on_in_leave(ucontext_t* context, Worker* worker) {
 #endif
 }
 
-void unpoison_stack([[maybe_unused]] Fibre* fibre) {
-#ifdef METAL_ASAN
-  Context* context = fibre->context();
-  __asan_unpoison_memory_region(context->stack, context->stack_size);
-#endif
-}
-
 void leave_kernel(Worker* worker, const Fault& fault, void* context) {
   worker->prepare_leave(fault);
-  unpoison_stack(worker->fibre());
+  Context* abandoned = worker->fibre()->context();
+  unpoison_stack(abandoned->stack, abandoned->stack_size);
   go_on_in_leave(static_cast<ucontext_t*>(context), worker);
 }
 

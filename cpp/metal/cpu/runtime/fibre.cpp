@@ -103,9 +103,7 @@ Fibre::~Fibre() {
 #ifdef METAL_TSAN
   if (context_.thread_state) __tsan_destroy_fiber(context_.thread_state);
 #endif
-#ifdef METAL_ASAN
-  __asan_unpoison_memory_region(memory_, mapped_);
-#endif
+  unpoison_stack(memory_, mapped_);
   munmap(memory_, mapped_);
 }
 
@@ -116,9 +114,7 @@ bool Fibre::in_guard(const void* address) const {
 
 void Fibre::reset() {
   size_t usable = static_cast<size_t>(top_ - memory_) - kGuard;
-#ifdef METAL_ASAN
-  __asan_unpoison_memory_region(memory_ + kGuard, usable);
-#endif
+  unpoison_stack(memory_ + kGuard, usable);
 #ifdef METAL_TSAN
   if (context_.thread_state) __tsan_destroy_fiber(context_.thread_state);
 #endif
