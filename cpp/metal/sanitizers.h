@@ -27,10 +27,10 @@
 namespace metal {
 
 // Frames that were left without returning have poisoned what lies around their variables.
-inline void unpoison_stack([[maybe_unused]] const void* memory,
-                           [[maybe_unused]] size_t size) {
+inline void unpoison_stack([[maybe_unused]] const void* memory, [[maybe_unused]] size_t size) {
 #ifdef METAL_ASAN
-  // LLVM's headers define a macro of this name that does nothing: the parentheses prevent its expansion.
+  // LLVM's headers define a macro of this name that does nothing: the parentheses prevent its
+  // expansion.
   (__asan_unpoison_memory_region)(memory, size);
 #endif
 }

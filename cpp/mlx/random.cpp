@@ -246,7 +246,7 @@ array gumbel(const Shape& shape, Dtype dtype, const std::optional<array>& key, S
 namespace {
 
 int checked_axis(const array& logits, int axis) {
-  return normalize_axis_index(axis, static_cast<int>(logits.ndim()), "categorical");
+  return normalize_axis_index(axis, rank(logits), "categorical");
 }
 
 Shape without_axis(const array& a, int axis) {
@@ -298,7 +298,7 @@ array laplace(const Shape& shape, Dtype dtype, const float loc, const float scal
 }
 
 array permutation(const array& x, int axis, const std::optional<array>& key, StreamOrDevice s) {
-  axis = normalize_axis_index(axis, static_cast<int>(x.ndim()), "permutation");
+  axis = normalize_axis_index(axis, rank(x), "permutation");
   return take(x, permutation(x.shape(axis), key, s), axis, s);
 }
 

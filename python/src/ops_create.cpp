@@ -100,23 +100,18 @@ Args:
 Returns:
     The ones, of shape `shape`.)";
 
-const char* const kZerosLikeDoc = R"(Makes an array of zeros with the shape of another array.
+// `what`: zeros or ones
+std::string like_doc(const std::string& what) {
+  return "Makes an array of " + what + R"( with the shape of another array.
 
 Args:
     a: The array whose shape and type the result has.
     dtype: The type of the elements. None means that of `a`.
 
 Returns:
-    The zeros, of the shape of `a`.)";
-
-const char* const kOnesLikeDoc = R"(Makes an array of ones with the shape of another array.
-
-Args:
-    a: The array whose shape and type the result has.
-    dtype: The type of the elements. None means that of `a`.
-
-Returns:
-    The ones, of the shape of `a`.)";
+    The )" +
+         what + ", of the shape of `a`.";
+}
 
 const char* const kEyeDoc = R"(Makes a matrix with ones on a diagonal and zeros elsewhere.
 
@@ -303,13 +298,13 @@ void define_fills(py::module_& m) {
       [](const mx::array& a, const mx::Dtype* dtype, StreamArg s) {
         return mx::zeros(a.shape(), type_or(dtype, a.dtype()), s);
       },
-      "a"_a, py::pos_only(), "dtype"_a = py::none(), STREAM_KEYWORD, kZerosLikeDoc);
+      "a"_a, py::pos_only(), "dtype"_a = py::none(), STREAM_KEYWORD, like_doc("zeros").c_str());
   m.def(
       "ones_like",
       [](const mx::array& a, const mx::Dtype* dtype, StreamArg s) {
         return mx::ones(a.shape(), type_or(dtype, a.dtype()), s);
       },
-      "a"_a, py::pos_only(), "dtype"_a = py::none(), STREAM_KEYWORD, kOnesLikeDoc);
+      "a"_a, py::pos_only(), "dtype"_a = py::none(), STREAM_KEYWORD, like_doc("ones").c_str());
 }
 
 using Window = mx::array (*)(int, mx::StreamOrDevice);

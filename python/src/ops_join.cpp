@@ -197,38 +197,20 @@ Example:
     >>> mx.pad(mx.array([[1, 2]]), [(0, 0), (1, 1)], mode="edge")
     array([[1, 1, 2, 2]], dtype=int32))";
 
-const char* const kAtLeast1dDoc =
-    R"(atleast_1d(*arys: scalar | array, stream: StreamOrDevice = None) -> array | list[array]
+// `name` gives arrays `axes` axes.
+std::string at_least_doc(const std::string& name, const std::string& axes) {
+  return name + "(*arys: scalar | array, stream: StreamOrDevice = None) -> array | list[array]" +
+         R"(
 
-Gives arrays at least one axis.
-
-Args:
-    *arys: The arrays.
-
-Returns:
-    The array, with axes of length 1 added where it has too few. A list if several are given.)";
-
-const char* const kAtLeast2dDoc =
-    R"(atleast_2d(*arys: scalar | array, stream: StreamOrDevice = None) -> array | list[array]
-
-Gives arrays at least two axes.
+Gives arrays at least )" +
+         axes + R"(.
 
 Args:
     *arys: The arrays.
 
 Returns:
     The array, with axes of length 1 added where it has too few. A list if several are given.)";
-
-const char* const kAtLeast3dDoc =
-    R"(atleast_3d(*arys: scalar | array, stream: StreamOrDevice = None) -> array | list[array]
-
-Gives arrays at least three axes.
-
-Args:
-    *arys: The arrays.
-
-Returns:
-    The array, with axes of length 1 added where it has too few. A list if several are given.)";
+}
 
 // Element counts known only as values: the positions are computed on the host.
 mx::array repeat_by_array(const mx::array& a, mx::array repeats, std::optional<int> axis,
@@ -312,11 +294,15 @@ PadWidths pad_widths(const mx::array& a, const py::object& width) {
   return result;
 }
 
-template <typename Many>
-py::object at_least(const py::args& arrays, Many many, mx::StreamOrDevice s) {
-  std::vector<mx::array> results = many(to_vector(arrays, "atleast_nd"), s);
-  if (results.size() == 1) return py::cast(results[0]);
-  return to_list(results);
+using AtLeast = std::vector<mx::array> (*)(const std::vector<mx::array>&, mx::StreamOrDevice);
+
+void define_at_least(py::module_& m, const char* name, AtLeast many, const char* axes) {
+  auto at_least = [many](const py::args& arrays, StreamArg s) -> py::object {
+    std::vector<mx::array> results = many(to_vector(arrays, "atleast_nd"), s);
+    if (results.size() == 1) return py::cast(results[0]);
+    return to_list(results);
+  };
+  m.def(name, at_least, STREAM_KEYWORD, at_least_doc(name, axes).c_str());
 }
 
 void define_joins(py::module_& m) {
@@ -417,23 +403,7 @@ void init_ops_join(py::module_& m, ArrayClass& cls) {
       },
       "a"_a, "pad_width"_a, "mode"_a = "constant", "constant_values"_a = 0, STREAM_KEYWORD,
       kPadDoc);
-  using Many = std::vector<mx::array> (*)(const std::vector<mx::array>&, mx::StreamOrDevice);
-  m.def(
-      "atleast_1d",
-      [](const py::args& a, StreamArg s) {
-        return at_least(a, static_cast<Many>(&mx::atleast_1d), s);
-      },
-      STREAM_KEYWORD, kAtLeast1dDoc);
-  m.def(
-      "atleast_2d",
-      [](const py::args& a, StreamArg s) {
-        return at_least(a, static_cast<Many>(&mx::atleast_2d), s);
-      },
-      STREAM_KEYWORD, kAtLeast2dDoc);
-  m.def(
-      "atleast_3d",
-      [](const py::args& a, StreamArg s) {
-        return at_least(a, static_cast<Many>(&mx::atleast_3d), s);
-      },
-      STREAM_KEYWORD, kAtLeast3dDoc);
+  define_at_least(m, "atleast_1d", &mx::atleast_1d, "one axis");
+  define_at_least(m, "atleast_2d", &mx::atleast_2d, "two axes");
+  define_at_least(m, "atleast_3d", &mx::atleast_3d, "three axes");
 }

@@ -110,6 +110,8 @@ def test_unary_of_special_values():
     assert mx.round(mx.array([2.345, -1.255]), 2).tolist() == pytest.approx(
         [2.34, -1.26], abs=0.011
     )
+    assert mx.logical_not(mx.array([0, 2])).tolist() == [True, False]
+    assert mx.bitwise_invert(mx.array([0, 5])).tolist() == [-1, -6]
 
 
 def test_complex_numbers():

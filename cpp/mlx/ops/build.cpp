@@ -40,7 +40,7 @@ std::vector<int> all_axes(const array& a) {
 
 array along_axes(const array& a, const std::vector<int>& axes, bool same_length, const Stream& s,
                  const std::function<array(const array&)>& f) {
-  int ndim = static_cast<int>(a.ndim());
+  int ndim = rank(a);
   if (axes.size() == 1 && axes[0] == ndim - 1) {
     return f(a);
   }

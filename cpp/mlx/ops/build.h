@@ -25,6 +25,9 @@ void check_integral(const array& a, const std::string& op, bool allow_bool = fal
 // Throws for complex64.
 void check_real(const array& a, const std::string& op);
 
+// A constant of the type of `like`.
+inline array scalar(double value, const array& like) { return array(value, like.dtype()); }
+
 inline int rank(const array& a) { return static_cast<int>(a.ndim()); }
 
 std::vector<int> all_axes(const array& a);

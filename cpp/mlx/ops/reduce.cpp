@@ -45,7 +45,7 @@ void check_not_empty(const array& a, const std::vector<int>& axes, const std::st
 array reduce(const array& a, Dtype out_type, Reduce::ReduceType type,
              const std::vector<int>& given_axes, bool keepdims, const std::string& op,
              StreamOrDevice s) {
-  auto axes = normalize_axes(given_axes, static_cast<int>(a.ndim()), op);
+  auto axes = normalize_axes(given_axes, rank(a), op);
   if (type == Reduce::Min || type == Reduce::Max) {
     check_not_empty(a, axes, op);
   }
@@ -87,7 +87,7 @@ array count_nonzero(const array& a, const std::vector<int>& axes, bool keepdims,
 }
 
 array mean(const array& a, const std::vector<int>& given_axes, bool keepdims, StreamOrDevice s) {
-  auto axes = normalize_axes(given_axes, static_cast<int>(a.ndim()), "mean");
+  auto axes = normalize_axes(given_axes, rank(a), "mean");
   Dtype dtype = at_least_float(a.dtype());
   array total = sum(astype(a, wide(dtype), s), axes, keepdims, s);
   return astype(divide(total, array(number_along(a, axes), wide(dtype)), s), dtype, s);
@@ -95,7 +95,7 @@ array mean(const array& a, const std::vector<int>& given_axes, bool keepdims, St
 
 array var(const array& a, const std::vector<int>& given_axes, bool keepdims, int ddof,
           StreamOrDevice s) {
-  auto axes = normalize_axes(given_axes, static_cast<int>(a.ndim()), "var");
+  auto axes = normalize_axes(given_axes, rank(a), "var");
   Dtype dtype = at_least_float(a.dtype());
   array x = astype(a, wide(dtype), s);
   array squares = square(abs(subtract(x, mean(x, axes, true, s), s), s), s);
@@ -109,7 +109,7 @@ array std(const array& a, const std::vector<int>& axes, bool keepdims, int ddof,
 }
 
 array median(const array& a, const std::vector<int>& given_axes, bool keepdims, StreamOrDevice s) {
-  auto axes = normalize_axes(given_axes, static_cast<int>(a.ndim()), "median");
+  auto axes = normalize_axes(given_axes, rank(a), "median");
   check_not_empty(a, axes, "median");
   Dtype dtype = at_least_float(a.dtype());
   if (axes.empty()) {
@@ -126,7 +126,7 @@ array median(const array& a, const std::vector<int>& given_axes, bool keepdims, 
 
 array logsumexp(const array& a, const std::vector<int>& given_axes, bool keepdims,
                 StreamOrDevice s) {
-  auto axes = normalize_axes(given_axes, static_cast<int>(a.ndim()), "logsumexp");
+  auto axes = normalize_axes(given_axes, rank(a), "logsumexp");
   Stream stream = to_stream(s);
   Dtype dtype = at_least_float(a.dtype());
   array x = astype(a, dtype, stream);
@@ -175,7 +175,7 @@ namespace {
 
 array arg_reduce(const array& a, ArgReduce::ReduceType type, int axis, bool keepdims,
                  const std::string& op, StreamOrDevice s) {
-  axis = normalize_axis_index(axis, static_cast<int>(a.ndim()), op);
+  axis = normalize_axis_index(axis, rank(a), op);
   check_not_empty(a, {axis}, op);
   array out(reduced_shape(a, {axis}), uint32, std::make_shared<ArgReduce>(to_stream(s), type, axis),
             {a});
@@ -190,7 +190,7 @@ array arg_reduce_all(const array& a, ArgReduce::ReduceType type, bool keepdims,
 
 array scan(const array& a, Scan::ReduceType type, int axis, bool reverse, bool inclusive,
            Dtype dtype, const std::string& op, StreamOrDevice s) {
-  axis = normalize_axis_index(axis, static_cast<int>(a.ndim()), op);
+  axis = normalize_axis_index(axis, rank(a), op);
   auto primitive = std::make_shared<Scan>(to_stream(s), type, axis, reverse, inclusive);
   return array(a.shape(), dtype, std::move(primitive), {astype(a, dtype, s)});
 }
@@ -225,7 +225,7 @@ SCAN(logcumsumexp, LogAddExp, at_least_float(a.dtype()))
 #undef SCAN
 
 array softmax(const array& a, const std::vector<int>& given_axes, bool precise, StreamOrDevice s) {
-  auto axes = normalize_axes(given_axes, static_cast<int>(a.ndim()), "softmax");
+  auto axes = normalize_axes(given_axes, rank(a), "softmax");
   Stream stream = to_stream(s);
   Dtype dtype = at_least_float(a.dtype());
   array x = astype(a, dtype, stream);
@@ -249,7 +249,7 @@ array diff(const array& a, int n, int axis, StreamOrDevice s) {
     invalid_argument("diff",
                      message("The number of differences must not be negative, but is ", n, "."));
   }
-  axis = normalize_axis_index(axis, static_cast<int>(a.ndim()), "diff");
+  axis = normalize_axis_index(axis, rank(a), "diff");
   array out = a;
   for (; n > 0; --n) {
     int length = out.shape(axis);

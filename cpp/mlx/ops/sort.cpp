@@ -13,7 +13,7 @@ namespace mlx::core {
 namespace {
 
 int checked_axis(const array& a, int axis, const std::string& op) {
-  return normalize_axis_index(axis, static_cast<int>(a.ndim()), op);
+  return normalize_axis_index(axis, rank(a), op);
 }
 
 int checked_kth(const array& a, int kth, int axis, const std::string& op) {

@@ -57,11 +57,7 @@ array of_logical(const array& a, const char*, StreamOrDevice s) {
   return elementwise<P>({astype(a, bool_, stream)}, bool_, stream);
 }
 
-array constant(double value, const array& like) { return array(value, like.dtype()); }
-
-array infinity(const array& like) {
-  return constant(std::numeric_limits<double>::infinity(), like);
-}
+array infinity(const array& like) { return scalar(std::numeric_limits<double>::infinity(), like); }
 
 array all_false(const array& a, StreamOrDevice s) { return zeros(a.shape(), bool_, s); }
 
@@ -81,7 +77,7 @@ array trunc(const array& a, StreamOrDevice s) {
   if (!issubdtype(a.dtype(), inexact)) {
     return a;
   }
-  return where(less(a, constant(0, a), s), ceil(a, s), floor(a, s), s);
+  return where(less(a, scalar(0, a), s), ceil(a, s), floor(a, s), s);
 }
 
 array round(const array& a, int decimals, StreamOrDevice s) {
@@ -175,9 +171,9 @@ array nan_to_num(const array& a, float nan, const std::optional<float> posinf,
   }
   check_real(a, "nan_to_num");
   finfo limits(a.dtype());
-  array high = constant(posinf ? *posinf : limits.max, a);
-  array low = constant(neginf ? *neginf : limits.min, a);
-  array out = where(isnan(a, s), constant(nan, a), a, s);
+  array high = scalar(posinf ? *posinf : limits.max, a);
+  array low = scalar(neginf ? *neginf : limits.min, a);
+  array out = where(isnan(a, s), scalar(nan, a), a, s);
   out = where(isposinf(a, s), high, out, s);
   return where(isneginf(a, s), low, out, s);
 }

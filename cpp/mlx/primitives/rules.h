@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "mlx/ops/build.h"
 #include "mlx/primitives/primitive.h"
 
 namespace mlx::core {
@@ -14,9 +15,6 @@ array axis_in_front(const array& a, int axis, const Stream& s);
 // The same, with an axis of length 1 or of the full length for an array that has none.
 array axis_in_front_or_new(const array& a, int axis, const Stream& s);
 array axis_in_front_or_repeated(const array& a, int axis, int length, const Stream& s);
-
-// A constant of the type of `like`.
-inline array scalar(double value, const array& like) { return array(value, like.dtype()); }
 
 // Length of the mapped axis.
 int mapped_length(const std::vector<array>& inputs, const std::vector<int>& axes);

@@ -77,32 +77,29 @@ bool has_mask_registers(const PassContext& c) { return has_feature(c, "+avx512f"
 
 llvm::FunctionAnalysisManager& PassContext::analyses() { return optimizer.functions(); }
 
-void run_thread_passes(llvm::Function& code, PassContext& c) {
-#define THREAD_PASS(name, condition, action) \
-  if (condition) {                           \
-    action;                                  \
-    after(name, code);                       \
+#define RUN_PASS(name, condition, action, result) \
+  if (condition) {                                \
+    action;                                       \
+    after(name, result);                          \
   }
+
+void run_thread_passes(llvm::Function& code, PassContext& c) {
+#define THREAD_PASS(name, condition, action) RUN_PASS(name, condition, action, code)
 #include "metal/cpu/vectorizer/passes.def"
 }
 
 void run_gang_passes(llvm::Function& code, PassContext& c) {
 #define GANG_PASS(name, condition, action) \
-  if (condition) {                         \
-    action;                                \
-    after(name, c.wide ? *c.wide : code);  \
-  }
+  RUN_PASS(name, condition, action, c.wide ? *c.wide : code)
 #include "metal/cpu/vectorizer/passes.def"
 }
 
 void run_module_passes(llvm::Module& code, PassContext& c) {
-#define MODULE_PASS(name, condition, action) \
-  if (condition) {                           \
-    action;                                  \
-    after(name, code);                       \
-  }
+#define MODULE_PASS(name, condition, action) RUN_PASS(name, condition, action, code)
 #include "metal/cpu/vectorizer/passes.def"
 }
+
+#undef RUN_PASS
 
 bool run_pass(llvm::StringRef wanted, llvm::Function& code, PassContext& c) {
 #define THREAD_PASS(name, condition, action) \

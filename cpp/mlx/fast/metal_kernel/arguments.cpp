@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "mlx/fast/metal_kernel/signature.h"
+#include "mlx/fast/metal_kernel/text.h"
 
 namespace mlx::core::fast {
 
@@ -16,14 +17,6 @@ constexpr size_t kMaxBuffers = 31;
 
 [[noreturn]] void fail(const std::string& message) {
   throw std::invalid_argument("[metal_kernel] " + message);
-}
-
-std::string quoted(std::string_view name) { return "\"" + std::string(name) + "\""; }
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 std::string as_text(GridSize size) {

@@ -3,17 +3,17 @@
 #include "mlx/fast/metal_kernel/complete_kernel.h"
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 
 #include "mlx/fast/metal_kernel/arguments.h"
+#include "mlx/fast/metal_kernel/text.h"
 #include "mlx/ops/shape.h"
 #include "mlx/utils.h"
 
 namespace mlx::core::fast {
 
 namespace {
-
-std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 
 // The dtype of a scalar type of MSL; nullopt for vectors, structures and unknown types.
 std::optional<Dtype> dtype_of(const std::string& element_type) {
@@ -25,18 +25,6 @@ std::optional<Dtype> dtype_of(const std::string& element_type) {
   };
   auto it = types.find(element_type);
   return it == types.end() ? std::nullopt : std::optional<Dtype>(it->second);
-}
-
-std::string list_of(const std::vector<KernelBuffer>& buffers) {
-  std::string text;
-  for (const auto& buffer : buffers) text += (text.empty() ? "" : ", ") + buffer.name;
-  return text;
-}
-
-std::string list_of(const std::vector<KernelDescription>& kernels) {
-  std::string text;
-  for (const auto& kernel : kernels) text += (text.empty() ? "" : ", ") + kernel.function;
-  return text;
 }
 
 size_t element_count(const Shape& shape) {
@@ -69,9 +57,9 @@ const CompleteKernel::Compiled& CompleteKernel::compiled() const {
                          [&](const auto& k) { return k.function == text_.name; });
   if (it == kernels.end() && kernels.size() == 1) it = kernels.begin();
   if (it == kernels.end()) {
-    fail(kernels.empty()
-             ? "has no kernel function in its source."
-             : "has several functions in its source, none of that name: " + list_of(kernels) + ".");
+    fail(kernels.empty() ? "has no kernel function in its source."
+                         : "has several functions in its source, none of that name: " +
+                               joined(kernels, std::mem_fn(&KernelDescription::function)) + ".");
   }
   if (!it->refusal.empty()) fail(it->refusal);
 
@@ -88,7 +76,8 @@ const CompleteKernel::Compiled& CompleteKernel::compiled() const {
     variant->slots.push_back({kind, buffer.is_output ? result.outputs++ : inputs++, buffer.index});
   }
   if (result.outputs == 0) {
-    fail("has no outputs: none of its arguments (" + list_of(result.buffers) +
+    fail("has no outputs: none of its arguments (" +
+         joined(result.buffers, std::mem_fn(&KernelBuffer::name)) +
          ") is a device pointer that is not const.");
   }
   result.variant = std::move(variant);
@@ -126,8 +115,9 @@ void CompleteKernel::check_counts(const Compiled& kernel,
   const auto outputs = static_cast<size_t>(kernel.outputs);
   bool outputs_known = !call.output_shapes.empty() && !call.output_dtypes.empty();
   if (arguments.size() != buffers && !(outputs_known && arguments.size() == buffers - outputs)) {
-    fail("has " + std::to_string(buffers) + " buffers (" + list_of(kernel.buffers) +
-         "), but was given " + std::to_string(arguments.size()) +
+    fail("has " + std::to_string(buffers) + " buffers (" +
+         joined(kernel.buffers, std::mem_fn(&KernelBuffer::name)) + "), but was given " +
+         std::to_string(arguments.size()) +
          " arguments; arrays for outputs may be left out where output_shape and output_dtype are "
          "given.");
   }

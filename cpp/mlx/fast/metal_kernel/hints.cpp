@@ -7,6 +7,7 @@
 
 #include "mlx/fast/metal_kernel/attributes.h"
 #include "mlx/fast/metal_kernel/lexer.h"
+#include "mlx/fast/metal_kernel/text.h"
 
 namespace mlx::core::fast {
 
@@ -52,10 +53,7 @@ std::optional<std::string> nearest(std::string_view name, const std::vector<std:
 }
 
 std::string list_of(const char* what, const std::vector<std::string>& names) {
-  if (names.empty()) return "";
-  std::string text = std::string(what) + " ";
-  for (const auto& name : names) text += (&name == names.data() ? "" : ", ") + name;
-  return text;
+  return names.empty() ? "" : std::string(what) + " " + joined(names);
 }
 
 std::string offer(const BodyScope& scope) {

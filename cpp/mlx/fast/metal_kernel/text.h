@@ -1,0 +1,27 @@
+// How messages about kernels write names.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mlx::core::fast {
+
+inline std::string quoted(std::string_view name) { return "\"" + std::string(name) + "\""; }
+
+// What `name` makes of each item, with commas between.
+template <typename Items, typename Name>
+std::string joined(const Items& items, Name name) {
+  std::string text;
+  for (const auto& item : items) {
+    if (!text.empty()) text += ", ";
+    text += name(item);
+  }
+  return text;
+}
+
+template <typename Names>
+std::string joined(const Names& names) {
+  return joined(names, [](const auto& name) { return name; });
+}
+
+}  // namespace mlx::core::fast
