@@ -15,10 +15,6 @@ _LACKING = {
         cross_entropy cuda_kernel gated_delta_update layer_norm precompiled_cuda_kernel
         rms_norm rope scaled_dot_product_attention
     """,
-    "mlx.core.linalg": """
-        cholesky cholesky_inv cross det eig eigh eigvals eigvalsh inv lu lu_factor norm pinv
-        qr slogdet solve solve_triangular tri_inv
-    """,
 }
 
 

@@ -66,4 +66,6 @@ array along_axes(const array& a, const std::vector<int>& axes, bool same_length,
   return transpose(reshape(out, shape, s), back, s);
 }
 
+array adjoint(const array& a, StreamOrDevice s) { return conjugate(swapaxes(a, -1, -2, s), s); }
+
 }  // namespace mlx::core

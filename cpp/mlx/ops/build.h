@@ -32,6 +32,9 @@ inline int rank(const array& a) { return static_cast<int>(a.ndim()); }
 
 std::vector<int> all_axes(const array& a);
 
+// The conjugates of the transposes of matrices.
+array adjoint(const array& a, StreamOrDevice s);
+
 // Applies `f`, which works along the last axis, to the axes given (sorted, not empty), which become
 // one axis at the end for it. f keeps that axis; `same_length` says whether it keeps its length too
 // (else it becomes 1).

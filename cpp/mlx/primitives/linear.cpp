@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "mlx/linalg.h"
 #include "mlx/ops.h"
 #include "mlx/primitives/rules.h"
 
@@ -16,8 +15,6 @@ Shape product_shape(const std::vector<array>& inputs) {
   shape.back() = inputs[1].shape(-1);
   return shape;
 }
-
-array adjoint(const array& x, const Stream& s) { return conjugate(swapaxes(x, -1, -2, s), s); }
 
 array scaled(const array& x, float factor, const Stream& s) {
   return factor == 1.0f ? x : multiply(array(factor, x.dtype()), x, s);
@@ -106,25 +103,6 @@ VmapResult AddMM::vmap(const std::vector<array>& inputs, const std::vector<int>&
     a = broadcast_to(a, prepended(n, inputs[0].shape()), stream());
   }
   return {{addmm(c, a, b, alpha_, beta_, stream())}, {0}};
-}
-
-// ---- SVD ----
-
-std::vector<Shape> SVD::output_shapes(const std::vector<array>& inputs) {
-  Shape batch(inputs[0].shape().begin(), inputs[0].shape().end() - 2);
-  int m = inputs[0].shape(-2);
-  int n = inputs[0].shape(-1);
-  Shape u = batch, s = batch, vt = batch;
-  u.insert(u.end(), {m, m});
-  s.push_back(std::min(m, n));
-  vt.insert(vt.end(), {n, n});
-  return compute_uv_ ? std::vector<Shape>{u, s, vt} : std::vector<Shape>{s};
-}
-
-VmapResult SVD::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
-  auto outputs = linalg::svd(axis_in_front(inputs[0], axes[0], stream()), compute_uv_, stream());
-  std::vector<int> out_axes(outputs.size(), 0);
-  return {std::move(outputs), std::move(out_axes)};
 }
 
 }  // namespace mlx::core

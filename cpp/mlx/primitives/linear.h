@@ -1,4 +1,4 @@
-// Matrix products and decompositions, over the last two axes.
+// Matrix products, over the last two axes.
 #pragma once
 
 #include "mlx/primitives/primitive.h"
@@ -32,21 +32,6 @@ class AddMM : public UnaryPrimitive {
  private:
   float alpha_;
   float beta_;
-};
-
-// Singular value decomposition of (..., M, N), float32 or float64. Outputs: U (..., M, M), S (...,
-// min(M, N)), Vt (..., N, N); only S if not compute_uv.
-class SVD : public Primitive {
- public:
-  explicit SVD(Stream stream, bool compute_uv) : Primitive(stream), compute_uv_(compute_uv) {}
-  DEFINE_EVAL_MULTI()
-  DEFINE_VMAP()
-  DEFINE_NAME(SVD)
-  DEFINE_STATE(SVD, compute_uv_)
-  DEFINE_OUTPUT_SHAPES()
-
- private:
-  bool compute_uv_;
 };
 
 }  // namespace mlx::core
