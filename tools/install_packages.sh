@@ -5,6 +5,7 @@ set -euo pipefail
 packages=(
   ccache            # second builds take seconds
   g++
+  gemmi-dev         # its copy of PocketFFT
   libboost-context-dev
   libclang-19-dev
   libclang-cpp19

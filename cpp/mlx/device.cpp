@@ -32,7 +32,7 @@ Info host_info() {
 }
 
 Info metal_info() {
-  const auto& info = metal::default_driver().info();
+  const auto& info = ::metal::default_driver().info();
   return {{"architecture", info.architecture},
           {"device_name", info.name},
           {"memory_size", static_cast<size_t>(info.memory_size)},

@@ -6,6 +6,7 @@
 #include "mlx/device.h"
 #include "mlx/einsum.h"
 #include "mlx/fast.h"
+#include "mlx/fft.h"
 #include "mlx/linalg.h"
 #include "mlx/memory.h"
 #include "mlx/ops.h"

@@ -61,10 +61,11 @@ PYBIND11_MODULE(core, m) {
   init_ops(m);
   init_random(m);
   init_linalg(m);
+  init_fft(m);
   init_fast(m);
   init_transforms(m);
   finish_docs(m);
-  for (const char* submodule : {"fast", "linalg", "metal", "random"}) {
+  for (const char* submodule : {"fast", "fft", "linalg", "metal", "random"}) {
     name_what_is_lacking(m.attr(submodule));
   }
   name_what_is_lacking(m);

@@ -29,9 +29,9 @@ array solve(const array& a, const array& b, MatrixForm form, const char* op, Str
   check_type(b, op);
   const bool is_vector = b.ndim() == 1;
   if (b.ndim() == 0 || b.shape(is_vector ? 0 : -2) != a.shape(-1)) {
-    invalid_argument(op, message("b must be a vector or matrices with ", a.shape(-1),
-                                 " rows for a of shape ", a.shape(), ", but has shape ", b.shape(),
-                                 "."));
+    invalid_argument(
+        op, message("b must be a vector or matrices with ", a.shape(-1), " rows for a of shape ",
+                    a.shape(), ", but has shape ", b.shape(), "."));
   }
   const Dtype type = promote_types(a.dtype(), b.dtype());
   array left = astype(a, type, stream), right = astype(b, type, stream);

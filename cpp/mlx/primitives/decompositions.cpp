@@ -130,8 +130,7 @@ std::vector<array> Cholesky::vjp(const std::vector<array>&, const std::vector<ar
   array inner = lower_half(matmul(adjoint(factor, s), cotangent, s), s);
   // factor^-H @ inner @ factor^-1
   array left = linalg::solve_triangular(adjoint(factor, s), inner, true, s);
-  array both =
-      adjoint(linalg::solve_triangular(adjoint(factor, s), adjoint(left, s), true, s), s);
+  array both = adjoint(linalg::solve_triangular(adjoint(factor, s), adjoint(left, s), true, s), s);
   return {hermitian_part(both, s)};
 }
 
@@ -165,8 +164,8 @@ std::vector<array> QRF::jvp(const std::vector<array>& primals, const std::vector
   const Stream& s = stream();
   auto [q, r] = linalg::qr(primals[0], s);
   // tangent @ r^-1
-  array relative = adjoint(
-      linalg::solve_triangular(adjoint(r, s), adjoint(tangents[0], s), false, s), s);
+  array relative =
+      adjoint(linalg::solve_triangular(adjoint(r, s), adjoint(tangents[0], s), false, s), s);
   array inner = matmul(adjoint(q, s), relative, s);
   array below = tril(inner, -1, s);
   array rotation = subtract(below, adjoint(below, s), s);
@@ -178,14 +177,13 @@ std::vector<array> QRF::jvp(const std::vector<array>& primals, const std::vector
   return {of_q, matmul(subtract(inner, rotation, s), r, s)};
 }
 
-std::vector<array> QRF::vjp(const std::vector<array>& primals,
-                            const std::vector<array>& cotangents, const std::vector<int>&,
-                            const std::vector<array>& outputs) {
+std::vector<array> QRF::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
+                            const std::vector<int>&, const std::vector<array>& outputs) {
   check_tall(primals[0]);
   const Stream& s = stream();
   const array &q = outputs[0], &r = outputs[1];
-  array inner = subtract(matmul(r, adjoint(cotangents[1], s), s),
-                         matmul(adjoint(cotangents[0], s), q, s), s);
+  array inner =
+      subtract(matmul(r, adjoint(cotangents[1], s), s), matmul(adjoint(cotangents[0], s), q, s), s);
   array below = tril(inner, -1, s);
   array diagonal_part = diagonal_matrices(diagonals(hermitian_part(inner, s), s), s);
   array symmetric = add(add(below, adjoint(below, s), s), diagonal_part, s);
@@ -244,8 +242,7 @@ std::vector<array> Determinant::vjp(const std::vector<array>& primals,
                                     const std::vector<array>& outputs) {
   const Stream& s = stream();
   check_real_logarithm(primals[0], logarithm_);
-  array factor =
-      logarithm_ ? cotangents[1] : multiply(cotangents[0], conjugate(outputs[0], s), s);
+  array factor = logarithm_ ? cotangents[1] : multiply(cotangents[0], conjugate(outputs[0], s), s);
   array inverse = adjoint(linalg::inv(primals[0], s), s);
   return {multiply(expand_dims(factor, {-2, -1}, s), inverse, s)};
 }
@@ -360,9 +357,8 @@ std::vector<array> SVD::jvp(const std::vector<array>& primals, const std::vector
   return {of_values.dtype() == complex64 ? real(of_values, s) : of_values};
 }
 
-std::vector<array> SVD::vjp(const std::vector<array>& primals,
-                            const std::vector<array>& cotangents, const std::vector<int>&,
-                            const std::vector<array>&) {
+std::vector<array> SVD::vjp(const std::vector<array>& primals, const std::vector<array>& cotangents,
+                            const std::vector<int>&, const std::vector<array>&) {
   check_values_only(compute_uv_);
   const Stream& s = stream();
   auto [u, vt] = singular_vectors(primals[0], s);
@@ -370,8 +366,7 @@ std::vector<array> SVD::vjp(const std::vector<array>& primals,
 }
 
 VmapResult SVD::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
-  return mapped(
-      linalg::svd(axis_in_front(inputs[0], axes[0], stream()), compute_uv_, stream()));
+  return mapped(linalg::svd(axis_in_front(inputs[0], axes[0], stream()), compute_uv_, stream()));
 }
 
 }  // namespace mlx::core

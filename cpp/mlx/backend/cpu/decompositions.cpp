@@ -105,21 +105,22 @@ void svd(const array& in, std::vector<array>& outputs, bool vectors, const Strea
 template <typename T>
 void qr(const array& in, std::vector<array>& outputs, const Stream& s) {
   const int m = in.shape(-2), n = in.shape(-1), k = std::min(m, n);
-  for_each_matrix(in, s, [=, from = in.data<T>(), q = outputs[0].data<T>(),
-                          r = outputs[1].data<T>()](size_t i) {
-    std::vector<T> matrix(size_t(m) * n), factors(static_cast<size_t>(k));
-    transpose(from + i * matrix.size(), m, n, matrix.data());
-    check(lapack::geqrf(m, n, matrix.data(), factors.data()), "linalg::qr",
-          "The decomposition failed");
-    T* upper = r + i * k * n;
-    for (int row = 0; row < k; ++row) {
-      for (int column = 0; column < n; ++column)
-        upper[row * n + column] = column < row ? T(0) : matrix[size_t(column) * m + row];
-    }
-    check(lapack::orgqr(m, k, matrix.data(), factors.data()), "linalg::qr",
-          "The decomposition failed");
-    transpose(matrix.data(), k, m, q + i * m * k);
-  });
+  for_each_matrix(
+      in, s,
+      [=, from = in.data<T>(), q = outputs[0].data<T>(), r = outputs[1].data<T>()](size_t i) {
+        std::vector<T> matrix(size_t(m) * n), factors(static_cast<size_t>(k));
+        transpose(from + i * matrix.size(), m, n, matrix.data());
+        check(lapack::geqrf(m, n, matrix.data(), factors.data()), "linalg::qr",
+              "The decomposition failed");
+        T* upper = r + i * k * n;
+        for (int row = 0; row < k; ++row) {
+          for (int column = 0; column < n; ++column)
+            upper[row * n + column] = column < row ? T(0) : matrix[size_t(column) * m + row];
+        }
+        check(lapack::orgqr(m, k, matrix.data(), factors.data()), "linalg::qr",
+              "The decomposition failed");
+        transpose(matrix.data(), k, m, q + i * m * k);
+      });
 }
 
 // The exchanges of rows, undone from the last to the first, say where each row went.
@@ -131,19 +132,20 @@ void rows_of_exchanges(const int* pivots, int exchanges, int rows, uint32_t* out
 template <typename T>
 void lu(const array& in, std::vector<array>& outputs, const Stream& s) {
   const int m = in.shape(-2), n = in.shape(-1), k = std::min(m, n);
-  for_each_matrix(in, s, [=, from = in.data<T>(), to = outputs[0].data<T>(),
-                          exchanged = outputs[1].data<uint32_t>(),
-                          rows = outputs[2].data<uint32_t>()](size_t i) {
-    std::vector<T> matrix(size_t(m) * n);
-    std::vector<int> pivots(static_cast<size_t>(k));
-    transpose(from + i * matrix.size(), m, n, matrix.data());
-    // A positive code says that a pivot is zero: U is singular, which is no error.
-    check(std::min(lapack::getrf(m, n, matrix.data(), pivots.data()), 0), "linalg::lu",
-          "The decomposition failed");
-    transpose(matrix.data(), n, m, to + i * matrix.size());
-    for (int j = 0; j < k; ++j) exchanged[i * k + j] = static_cast<uint32_t>(pivots[j] - 1);
-    rows_of_exchanges(pivots.data(), k, m, rows + i * m);
-  });
+  for_each_matrix(
+      in, s,
+      [=, from = in.data<T>(), to = outputs[0].data<T>(), exchanged = outputs[1].data<uint32_t>(),
+       rows = outputs[2].data<uint32_t>()](size_t i) {
+        std::vector<T> matrix(size_t(m) * n);
+        std::vector<int> pivots(static_cast<size_t>(k));
+        transpose(from + i * matrix.size(), m, n, matrix.data());
+        // A positive code says that a pivot is zero: U is singular, which is no error.
+        check(std::min(lapack::getrf(m, n, matrix.data(), pivots.data()), 0), "linalg::lu",
+              "The decomposition failed");
+        transpose(matrix.data(), n, m, to + i * matrix.size());
+        for (int j = 0; j < k; ++j) exchanged[i * k + j] = static_cast<uint32_t>(pivots[j] - 1);
+        rows_of_exchanges(pivots.data(), k, m, rows + i * m);
+      });
 }
 
 // The factor of the transpose that LAPACK sees is the transpose of ours.
@@ -166,8 +168,7 @@ void cholesky(const array& in, array& out, bool upper, const Stream& s) {
 
 // The transpose that LAPACK sees is the conjugate of a Hermitian matrix: so are its eigenvectors.
 template <typename T>
-void eigh(const array& in, std::vector<array>& outputs, bool upper, bool vectors,
-          const Stream& s) {
+void eigh(const array& in, std::vector<array>& outputs, bool upper, bool vectors, const Stream& s) {
   using Real = typename RealOf<T>::type;
   const int n = in.shape(-1);
   T* to = vectors ? outputs[1].data<T>() : nullptr;
@@ -188,24 +189,24 @@ void eig(const array& in, std::vector<array>& outputs, bool vectors, const Strea
   using Complex = std::complex<typename RealOf<T>::type>;
   const int n = in.shape(-1);
   complex64_t* to = vectors ? outputs[1].data<complex64_t>() : nullptr;
-  for_each_matrix(in, s, [=, from = in.data<T>(), values = outputs[0].data<complex64_t>()](
-                             size_t i) {
-    const size_t size = size_t(n) * n;
-    std::vector<Native> matrix(size);
-    for (int row = 0; row < n; ++row) {
-      for (int column = 0; column < n; ++column)
-        matrix[size_t(column) * n + row] = from[i * size + size_t(row) * n + column];
-    }
-    std::vector<Complex> found(static_cast<size_t>(n)), right(to ? size : 0);
-    check(lapack::geev(n, matrix.data(), found.data(), to ? right.data() : nullptr), "linalg::eig",
-          "The eigenvalues were not found");
-    auto rounded = [](Complex z) {
-      return complex64_t(static_cast<float>(z.real()), static_cast<float>(z.imag()));
-    };
-    std::transform(found.begin(), found.end(), values + i * n, rounded);
-    for (size_t at = 0; at < right.size(); ++at)
-      to[i * size + at % n * n + at / n] = rounded(right[at]);
-  });
+  for_each_matrix(
+      in, s, [=, from = in.data<T>(), values = outputs[0].data<complex64_t>()](size_t i) {
+        const size_t size = size_t(n) * n;
+        std::vector<Native> matrix(size);
+        for (int row = 0; row < n; ++row) {
+          for (int column = 0; column < n; ++column)
+            matrix[size_t(column) * n + row] = from[i * size + size_t(row) * n + column];
+        }
+        std::vector<Complex> found(static_cast<size_t>(n)), right(to ? size : 0);
+        check(lapack::geev(n, matrix.data(), found.data(), to ? right.data() : nullptr),
+              "linalg::eig", "The eigenvalues were not found");
+        auto rounded = [](Complex z) {
+          return complex64_t(static_cast<float>(z.real()), static_cast<float>(z.imag()));
+        };
+        std::transform(found.begin(), found.end(), values + i * n, rounded);
+        for (size_t at = 0; at < right.size(); ++at)
+          to[i * size + at % n * n + at / n] = rounded(right[at]);
+      });
 }
 
 template <typename T>

@@ -28,35 +28,35 @@ inline int column(int rows) { return std::max(rows, 1); }
 
 // `prefix` is LAPACK's letter of the type; Hermitian and unitary matrices have other names where
 // they are real.
-#define MLX_LAPACK(T, Real, prefix, hermitian, unitary)                                          \
-  inline int getrf(int m, int n, T* a, int* pivots) {                                            \
-    return LAPACKE_##prefix##getrf(kByColumns, m, n, native(a), column(m), pivots);              \
-  }                                                                                              \
-  inline int gesv(int n, int k, T* a, int* pivots, T* b) {                                       \
-    return LAPACKE_##prefix##gesv(kByColumns, n, k, native(a), column(n), pivots, native(b),     \
-                                  column(n));                                                    \
-  }                                                                                              \
-  inline int trtrs(char triangle, char transposed, int n, int k, const T* a, T* b) {             \
-    return LAPACKE_##prefix##trtrs(kByColumns, triangle, transposed, 'N', n, k, native(a),       \
-                                   column(n), native(b), column(n));                             \
-  }                                                                                              \
-  inline int potrf(char triangle, int n, T* a) {                                                 \
-    return LAPACKE_##prefix##potrf(kByColumns, triangle, n, native(a), column(n));               \
-  }                                                                                              \
-  inline int geqrf(int m, int n, T* a, T* factors) {                                             \
-    return LAPACKE_##prefix##geqrf(kByColumns, m, n, native(a), column(m), native(factors));     \
-  }                                                                                              \
-  inline int orgqr(int m, int k, T* a, const T* factors) {                                       \
-    return LAPACKE_##prefix##unitary##gqr(kByColumns, m, k, k, native(a), column(m),             \
-                                          native(factors));                                      \
-  }                                                                                              \
-  inline int syevd(char vectors, char triangle, int n, T* a, Real* values) {                     \
-    return LAPACKE_##prefix##hermitian##evd(kByColumns, vectors, triangle, n, native(a),         \
-                                            column(n), values);                                  \
-  }                                                                                              \
-  inline int gesdd(char vectors, int m, int n, T* a, Real* values, T* u, T* vt) {                \
-    return LAPACKE_##prefix##gesdd(kByColumns, vectors, m, n, native(a), column(m), values,      \
-                                   native(u), column(m), native(vt), column(n));                 \
+#define MLX_LAPACK(T, Real, prefix, hermitian, unitary)                                      \
+  inline int getrf(int m, int n, T* a, int* pivots) {                                        \
+    return LAPACKE_##prefix##getrf(kByColumns, m, n, native(a), column(m), pivots);          \
+  }                                                                                          \
+  inline int gesv(int n, int k, T* a, int* pivots, T* b) {                                   \
+    return LAPACKE_##prefix##gesv(kByColumns, n, k, native(a), column(n), pivots, native(b), \
+                                  column(n));                                                \
+  }                                                                                          \
+  inline int trtrs(char triangle, char transposed, int n, int k, const T* a, T* b) {         \
+    return LAPACKE_##prefix##trtrs(kByColumns, triangle, transposed, 'N', n, k, native(a),   \
+                                   column(n), native(b), column(n));                         \
+  }                                                                                          \
+  inline int potrf(char triangle, int n, T* a) {                                             \
+    return LAPACKE_##prefix##potrf(kByColumns, triangle, n, native(a), column(n));           \
+  }                                                                                          \
+  inline int geqrf(int m, int n, T* a, T* factors) {                                         \
+    return LAPACKE_##prefix##geqrf(kByColumns, m, n, native(a), column(m), native(factors)); \
+  }                                                                                          \
+  inline int orgqr(int m, int k, T* a, const T* factors) {                                   \
+    return LAPACKE_##prefix##unitary##gqr(kByColumns, m, k, k, native(a), column(m),         \
+                                          native(factors));                                  \
+  }                                                                                          \
+  inline int syevd(char vectors, char triangle, int n, T* a, Real* values) {                 \
+    return LAPACKE_##prefix##hermitian##evd(kByColumns, vectors, triangle, n, native(a),     \
+                                            column(n), values);                              \
+  }                                                                                          \
+  inline int gesdd(char vectors, int m, int n, T* a, Real* values, T* u, T* vt) {            \
+    return LAPACKE_##prefix##gesdd(kByColumns, vectors, m, n, native(a), column(m), values,  \
+                                   native(u), column(m), native(vt), column(n));             \
   }
 
 MLX_LAPACK(float, float, s, sy, or)

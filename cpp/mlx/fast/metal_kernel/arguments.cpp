@@ -29,11 +29,11 @@ std::string as_text(GridSize size) {
 void NameSet::add(const std::string& name, const char* what) {
   std::string reason = reason_against_name(name);
   if (!reason.empty()) {
-    fail("Kernel " + quoted(kernel_) + " cannot have the " + what + " name " + quoted(name) + ": " +
-         reason + ".");
+    fail("Kernel " + in_quotes(kernel_) + " cannot have the " + what + " name " + in_quotes(name) +
+         ": " + reason + ".");
   }
   if (!names_.insert(name).second) {
-    fail("Kernel " + quoted(kernel_) + " has more than one parameter called " + quoted(name) +
+    fail("Kernel " + in_quotes(kernel_) + " has more than one parameter called " + in_quotes(name) +
          "; names of inputs, outputs and template parameters must differ.");
   }
 }
@@ -41,14 +41,14 @@ void NameSet::add(const std::string& name, const char* what) {
 void check_count(const std::string& kernel, const char* argument, size_t given,
                  const std::vector<std::string>& names) {
   if (given == names.size()) return;
-  fail("Kernel " + quoted(kernel) + " expects " + std::to_string(names.size()) + " " + argument +
+  fail("Kernel " + in_quotes(kernel) + " expects " + std::to_string(names.size()) + " " + argument +
        (names.empty() ? "" : " (" + joined(names) + ")") + ", got " + std::to_string(given) + ".");
 }
 
 void check_shape(const Shape& shape, const std::string& output) {
   for (auto extent : shape) {
     if (extent < 0) {
-      fail("output_shapes: the output " + quoted(output) + " has the negative dimension " +
+      fail("output_shapes: the output " + in_quotes(output) + " has the negative dimension " +
            std::to_string(extent) + ".");
     }
   }
@@ -57,13 +57,13 @@ void check_shape(const Shape& shape, const std::string& output) {
 // Metal itself has atomics of 32 and 64 bits; the standard library here adds the narrower types.
 void check_atomic(Dtype dtype, const std::string& output) {
   if (dtype.val() != Dtype::Val::complex64) return;
-  fail("atomic_outputs=True: the output " + quoted(output) +
+  fail("atomic_outputs=True: the output " + in_quotes(output) +
        " is complex64, for which there are no atomics; allowed are all other types.");
 }
 
 void check_buffer_count(const std::string& kernel, size_t count) {
   if (count <= kMaxBuffers) return;
-  fail("Kernel " + quoted(kernel) + " needs " + std::to_string(count) +
+  fail("Kernel " + in_quotes(kernel) + " needs " + std::to_string(count) +
        " buffers (inputs, outputs, and the _shape, _strides and _ndim that it mentions); at most " +
        std::to_string(kMaxBuffers) + " are allowed.");
 }
@@ -71,19 +71,19 @@ void check_buffer_count(const std::string& kernel, size_t count) {
 void check_launch(const std::string& kernel, GridSize grid, GridSize threadgroup) {
   auto [gx, gy, gz] = grid;
   if (std::min({gx, gy, gz}) < 0) {
-    fail("grid: Kernel " + quoted(kernel) + " was given " + as_text(grid) +
+    fail("grid: Kernel " + in_quotes(kernel) + " was given " + as_text(grid) +
          "; the numbers of threads along x, y and z must not be negative.");
   }
   auto [tx, ty, tz] = threadgroup;
   if (std::min({tx, ty, tz}) < 1) {
-    fail("threadgroup: Kernel " + quoted(kernel) + " was given " + as_text(threadgroup) +
+    fail("threadgroup: Kernel " + in_quotes(kernel) + " was given " + as_text(threadgroup) +
          "; the numbers of threads along x, y and z must be at least 1.");
   }
   // Each factor is checked first, so that the product cannot overflow.
   bool fits = std::max({tx, ty, tz}) <= kMaxThreadsPerThreadgroup &&
               static_cast<int64_t>(tx) * ty * tz <= kMaxThreadsPerThreadgroup;
   if (!fits) {
-    fail("threadgroup: Kernel " + quoted(kernel) + " was given " + as_text(threadgroup) +
+    fail("threadgroup: Kernel " + in_quotes(kernel) + " was given " + as_text(threadgroup) +
          "; a threadgroup may have at most " + std::to_string(kMaxThreadsPerThreadgroup) +
          " threads in all.");
   }
@@ -93,7 +93,7 @@ KernelMathMode parse_compile_options(const std::map<std::string, std::string>& o
   KernelMathMode mode = KernelMathMode::Safe;
   for (const auto& [key, value] : options) {
     if (key != "math_mode") {
-      fail("compile_options: unknown option " + quoted(key) + "; allowed is \"math_mode\".");
+      fail("compile_options: unknown option " + in_quotes(key) + "; allowed is \"math_mode\".");
     }
     if (value == "safe") {
       mode = KernelMathMode::Safe;
@@ -102,7 +102,7 @@ KernelMathMode parse_compile_options(const std::map<std::string, std::string>& o
     } else if (value == "fast") {
       mode = KernelMathMode::Fast;
     } else {
-      fail("compile_options: math_mode is " + quoted(value) +
+      fail("compile_options: math_mode is " + in_quotes(value) +
            "; allowed are \"safe\", \"relaxed\" and \"fast\".");
     }
   }

@@ -44,7 +44,7 @@ CompleteKernel::CompleteKernel(std::string name, std::string source, KernelOptio
 }
 
 void CompleteKernel::fail(const std::string& message) const {
-  throw std::invalid_argument("[metal_kernel] The kernel " + quoted(text_.name) + " " + message);
+  throw std::invalid_argument("[metal_kernel] The kernel " + in_quotes(text_.name) + " " + message);
 }
 
 // The function called like the kernel, or the only one there is.
@@ -87,9 +87,9 @@ const CompleteKernel::Compiled& CompleteKernel::compiled() const {
 array CompleteKernel::bind(const KernelArgument& argument, const KernelBuffer& buffer) const {
   auto declared = dtype_of(buffer.element_type);
   if (auto* value = std::get_if<array>(&argument)) {
-    kernel_type(value->dtype(), "the argument " + quoted(buffer.name));
+    kernel_type(value->dtype(), "the argument " + in_quotes(buffer.name));
     if (declared && declared->size() > 1 && value->itemsize() != declared->size()) {
-      fail("declares its argument " + quoted(buffer.name) + " with elements of type " +
+      fail("declares its argument " + in_quotes(buffer.name) + " with elements of type " +
            buffer.element_type + ", but was given an array of " + dtype_to_string(value->dtype()) +
            "; convert it with astype(" + dtype_to_string(*declared) +
            ") or reinterpret it with view.");
@@ -97,11 +97,11 @@ array CompleteKernel::bind(const KernelArgument& argument, const KernelBuffer& b
     return *value;
   }
   if (buffer.is_output)
-    fail("writes to its argument " + quoted(buffer.name) + ", which must be an array.");
+    fail("writes to its argument " + in_quotes(buffer.name) + ", which must be an array.");
   if (auto* value = std::get_if<bool>(&argument)) return array(*value, declared.value_or(bool_));
   if (auto* value = std::get_if<int64_t>(&argument)) return array(*value, declared.value_or(int32));
   if (declared && !is_floating_point(*declared)) {
-    fail("declares its argument " + quoted(buffer.name) + " as " + buffer.element_type +
+    fail("declares its argument " + in_quotes(buffer.name) + " as " + buffer.element_type +
          ", but was given a float.");
   }
   return array(std::get<double>(argument), declared.value_or(float32));
@@ -149,12 +149,12 @@ std::pair<Shape, Dtype> CompleteKernel::output_of(const array& initial, size_t i
   Shape shape = call.output_shapes.empty() ? initial.shape() : call.output_shapes[i];
   if (element_count(shape) != initial.size()) {
     fail("was given an array of shape " + shape_to_string(initial.shape()) + " for its output " +
-         quoted(name) + ", whose size is not that of the output shape, " + shape_to_string(shape) +
-         ".");
+         in_quotes(name) + ", whose size is not that of the output shape, " +
+         shape_to_string(shape) + ".");
   }
   if (!call.output_dtypes.empty() && call.output_dtypes[i] != initial.dtype()) {
     fail("was given an array of " + dtype_to_string(initial.dtype()) + " for its output " +
-         quoted(name) + ", which the output dtype says is " +
+         in_quotes(name) + ", which the output dtype says is " +
          dtype_to_string(call.output_dtypes[i]) + ".");
   }
   return {std::move(shape), initial.dtype()};
@@ -192,7 +192,7 @@ std::vector<array> CompleteKernel::operator()(const std::vector<KernelArgument>&
       dtypes.push_back(dtype);
     } else {
       check_shape(call.output_shapes[output], buffer.name);
-      kernel_type(call.output_dtypes[output], "the output " + quoted(buffer.name));
+      kernel_type(call.output_dtypes[output], "the output " + in_quotes(buffer.name));
       launch.output_shapes.push_back(call.output_shapes[output]);
       dtypes.push_back(call.output_dtypes[output]);
     }

@@ -6,7 +6,7 @@
 
 namespace mlx::core::fast {
 
-inline std::string quoted(std::string_view name) { return "\"" + std::string(name) + "\""; }
+inline std::string in_quotes(std::string_view name) { return "\"" + std::string(name) + "\""; }
 
 // What `name` makes of each item, with commas between.
 template <typename Items, typename Name>

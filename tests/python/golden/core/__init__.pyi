@@ -2,6 +2,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, overload
 from . import fast as fast
+from . import fft as fft
 from . import linalg as linalg
 from . import metal as metal
 from . import random as random

@@ -1,0 +1,62 @@
+// Discrete Fourier transforms, in single precision: float32 and complex64.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "mlx/ops/common.h"
+
+namespace mlx::core::fft {
+
+// What is divided by the number of elements n: the inverse transform, none but both by sqrt(n), or
+// the forward one.
+enum class FFTNorm { Backward, Ortho, Forward };
+
+using OptionalShape = std::optional<Shape>;
+using OptionalAxes = std::optional<std::vector<int>>;
+
+// Over `axes`, one after the other: all of them, or the last ones if lengths are given. `n` are the
+// lengths: inputs are cut or padded with zeros. Those of rfftn and irfftn are of the real side,
+// whose last axis has n elements where the complex side has n / 2 + 1.
+array fftn(const array& a, const OptionalShape& n = {}, const OptionalAxes& axes = {},
+           FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
+array ifftn(const array& a, const OptionalShape& n = {}, const OptionalAxes& axes = {},
+            FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
+array rfftn(const array& a, const OptionalShape& n = {}, const OptionalAxes& axes = {},
+            FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
+array irfftn(const array& a, const OptionalShape& n = {}, const OptionalAxes& axes = {},
+             FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
+
+// Of one axis and of two, as MLX's extensions call them.
+#define MLX_FFT_FORMS(name)                                                                \
+  inline array name(const array& a, int n, int axis, StreamOrDevice s = {}) {              \
+    return name##n(a, Shape{n}, std::vector<int>{axis}, FFTNorm::Backward, s);             \
+  }                                                                                        \
+  inline array name(const array& a, int axis = -1, StreamOrDevice s = {}) {                \
+    return name##n(a, {}, std::vector<int>{axis}, FFTNorm::Backward, s);                   \
+  }                                                                                        \
+  inline array name##2(const array& a, const Shape& n, const std::vector<int>& axes,       \
+                       StreamOrDevice s = {}) {                                            \
+    return name##n(a, n, axes, FFTNorm::Backward, s);                                      \
+  }                                                                                        \
+  inline array name##2(const array& a, const std::vector<int>& axes = {-2, -1},            \
+                       StreamOrDevice s = {}) {                                            \
+    return name##n(a, {}, axes, FFTNorm::Backward, s);                                     \
+  }
+
+MLX_FFT_FORMS(fft)
+MLX_FFT_FORMS(ifft)
+MLX_FFT_FORMS(rfft)
+MLX_FFT_FORMS(irfft)
+
+#undef MLX_FFT_FORMS
+
+// Moves the zero frequency to the middle, and back; along all axes or those given.
+array fftshift(const array& a, const OptionalAxes& axes = {}, StreamOrDevice s = {});
+array ifftshift(const array& a, const OptionalAxes& axes = {}, StreamOrDevice s = {});
+
+// The frequencies of n elements at distances d, in the order of the transforms.
+array fftfreq(int n, double d = 1.0, StreamOrDevice s = {});
+array rfftfreq(int n, double d = 1.0, StreamOrDevice s = {});
+
+}  // namespace mlx::core::fft
