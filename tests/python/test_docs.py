@@ -23,11 +23,12 @@ SHELL_BLOCKS = {
     "building": "test_commands_name_what_exists",
     "quick_start": "test_package.py",
     "writing_extensions": "extensions/test_projects.py",
+    "porting": "extensions/test_projects.py",
     "CONTRIBUTING": "test_metalc_commands_run",
     "vector_code": "test_metalc_commands_run",
 }
 # What test_projects.py compiles.
-COMPILED = ("examples/extension/", "examples/cpp/")
+COMPILED = ("examples/extension/", "examples/cpp/", "examples/metal_cpp/")
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:

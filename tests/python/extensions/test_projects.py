@@ -254,19 +254,29 @@ def test_cpp_program(environment, tmp_path):
 
 
 @pytest.mark.timeout(900)
-def test_shell_blocks_of_the_guide(environment, tmp_path):
-    """The commands on the page about extensions run one after the other beside the examples."""
-    page = (ROOT / "docs" / "writing_extensions.md").read_text()
-    blocks = re.findall(r"^```shell\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    assert len(blocks) >= 4
-    for name in ("extension", "cpp"):
+@pytest.mark.parametrize(
+    "page, count, printed",
+    [
+        ("writing_extensions", 4, "array([0.731059, 0.731059, 0.731059], dtype=float32)"),
+        ("porting", 3, "the last of 1000 values is 499.5"),
+    ],
+)
+def test_shell_blocks_of_the_guide(environment, page, count, printed, tmp_path):
+    """The commands on the pages about extensions run one after the other beside the examples."""
+    text = (ROOT / "docs" / f"{page}.md").read_text()
+    blocks = re.findall(r"^```shell\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= count
+    for name in ("extension", "cpp", "metal_cpp"):
         shutil.copytree(ROOT / "examples" / name, tmp_path / name)
     metalc = environment.bin / "metalc"
     if not metalc.exists():  # pip makes it where the package itself is installed
         metalc.write_text(f"#!{environment.python}\nfrom mlx._metalc import main\nmain()\n")
         metalc.chmod(0o755)
-    for block in blocks:
-        environment.run("bash", "-euc", block, cwd=tmp_path)
-    assert "swiglu_float32(gate [[buffer(0)]]" in environment.run(
-        metalc, "--list", "swiglu.metallib", cwd=tmp_path
-    )
+    output = [environment.run("bash", "-euc", block, cwd=tmp_path) for block in blocks]
+    assert printed in "".join(output)
+    kernels = {
+        "swiglu.metallib": "swiglu_float32(gate [[buffer(0)]]",
+        "scale.metallib": "scale(values [[buffer(0)]]",
+    }
+    for library in tmp_path.glob("*.metallib"):
+        assert kernels[library.name] in environment.run(metalc, "--list", library, cwd=tmp_path)

@@ -1,0 +1,6 @@
+// What the host tells the kernel; included by both.
+#pragma once
+
+struct Sizes {
+  float factor;
+};
