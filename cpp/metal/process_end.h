@@ -1,4 +1,4 @@
-// The end of the process waits for threads that use libraries which are taken down then.
+// At its end the process waits for threads that use LLVM or oneTBB, which are destroyed then.
 #pragma once
 
 namespace metal {

@@ -1,4 +1,4 @@
-// Waiting for what will come soon.
+// A wait that keeps the thread awake, for what comes within microseconds.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// compile: functions whose graph is built once. For now every call builds it again, which gives the
-// same results.
+// compile: functions whose graph could be built once. At present every call builds it again, which
+// gives the same results.
 #pragma once
 
 #include <cstdint>

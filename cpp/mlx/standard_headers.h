@@ -1,4 +1,4 @@
-// Standard headers that sources written for MLX get with any of its own, and rely on.
+// Standard headers that MLX's headers include, and that sources written for MLX rely on.
 #pragma once
 
 #include <algorithm>

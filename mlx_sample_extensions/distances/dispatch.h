@@ -1,4 +1,4 @@
-// From values of the run to types and constants of templates.
+// Calls templates with types and constants that are only known at run time.
 #pragma once
 
 #include "distances/primitives.h"

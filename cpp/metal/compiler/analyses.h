@@ -1,5 +1,5 @@
-// LLVM's analyses of a module, as its passes ask for them. Verifies what each pass makes: see
-// verify.h.
+// LLVM's analyses, which passes over a module ask for. With MLX_VERIFY_IR the result of each pass
+// is verified: see verify.h.
 #pragma once
 
 #include "llvm/IR/PassInstrumentation.h"

@@ -1,4 +1,4 @@
-// llvm::cast that checks: in LLVM's release builds the original takes any value for what is wanted.
+// llvm::cast with a check: in LLVM's release builds the original does not test the value's class.
 #pragma once
 
 #include <type_traits>

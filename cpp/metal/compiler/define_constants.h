@@ -1,4 +1,4 @@
-// Gives operations on integer constants the values that define_arithmetic gives all others.
+// Operations on integer constants: gives them the values that define_arithmetic.cpp defines.
 #pragma once
 
 #include <memory>

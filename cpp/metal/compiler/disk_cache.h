@@ -1,5 +1,5 @@
-// Compiled things on disk, shared by processes: one file an entry, named by the hash of everything
-// that it depends on.
+// The cache of compiled code on disk, which processes share. An entry is a file; its name is the
+// hash of everything that the code depends on.
 #pragma once
 
 #include <initializer_list>

@@ -1,4 +1,4 @@
-// Runs the compiler where its crashes do no harm.
+// Runs the compiler on a thread of its own, so that its crashes do no harm.
 #pragma once
 
 #include <exception>

@@ -1,4 +1,4 @@
-// Refuses what C++ takes and Metal does not.
+// Reports what C++ allows and Metal does not.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What a source may cost: no compilation grows or runs without end.
+// Limits of a compilation: its time and the amount of code that a source may become.
 #pragma once
 
 #include <cstddef>

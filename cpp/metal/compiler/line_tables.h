@@ -1,4 +1,4 @@
-// Line tables of code that passes of ours have rewritten.
+// Completes the line tables of code that our passes have rewritten.
 #pragma once
 
 namespace llvm {

@@ -1,4 +1,4 @@
-// All by which steps of code generation leave word for later ones: arguments, calls and metadata.
+// The names of all that a step of code generation leaves in the code for a later step.
 #pragma once
 
 namespace metal::cpu {

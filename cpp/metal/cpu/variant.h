@@ -1,4 +1,4 @@
-// Which code runs threadgroups of which sizes.
+// The variants of a kernel's code, and the choice of one by the size of the threadgroups.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Kernel form to PTX, the assembly language of NVIDIA GPUs.
+// Turns kernel form into PTX, the assembly language of NVIDIA GPUs.
 #pragma once
 
 #include <string>

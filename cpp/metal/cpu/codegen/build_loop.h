@@ -1,4 +1,4 @@
-// Counted loops in IR.
+// Builds counted loops in IR.
 #pragma once
 
 #include "llvm/IR/IRBuilder.h"

@@ -1,4 +1,4 @@
-// Kernel form to an object file for the CPU at hand.
+// Turns kernel form into an object file for the CPU at hand.
 #pragma once
 
 #include <cstdint>

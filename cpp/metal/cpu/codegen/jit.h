@@ -1,4 +1,4 @@
-// Compiled programs to machine code of this CPU.
+// Turns compiled programs into kernels that this CPU can run.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// LLVM's own passes around ours.
+// Runs LLVM's own passes before, between and after ours.
 #pragma once
 
 #include "metal/compiler/analyses.h"
@@ -14,14 +14,14 @@ class Optimizer {
  public:
   explicit Optimizer(llvm::TargetMachine& target);
 
-  // Before threads become lanes: as little code as possible, in a form in which ways that part also
-  // meet again.
+  // Before threads become lanes: leaves as little code as possible, in a form in which branches
+  // that part also meet again.
   void simplify_body(llvm::Function& body);
-  // Between the steps of the vectoriser; the second where lanes that part share code.
+  // Between the steps of the vectoriser. The second is for code whose branches are linearised.
   void tidy(llvm::Function& body);
   void tidy_linear(llvm::Function& body);
   void prefetch_strides(llvm::Function& body);
-  // What nothing needs any more, loops included.
+  // Removes what nothing needs any more, loops included.
   void drop_dead_code(llvm::Function& body);
   // The code of one gang, before it is split at barriers.
   void simplify_wide(llvm::Function& wide);

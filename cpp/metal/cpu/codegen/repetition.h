@@ -1,4 +1,4 @@
-// What can make a thread of a kernel run for long.
+// Finds out whether a thread of a kernel may run for long.
 #pragma once
 
 namespace llvm {
@@ -7,8 +7,8 @@ class Module;
 
 namespace metal::cpu {
 
-// Whether a thread may come to an instruction twice: by a loop, recursion, or a call of who knows
-// what.
+// Whether a thread may come to an instruction twice: by a loop, by recursion, or by a call of an
+// unknown function.
 bool may_repeat(const llvm::Module& kernel);
 
 }  // namespace metal::cpu

@@ -1,4 +1,4 @@
-// Additions to floats that wait until their worker makes them together, called from generated code.
+// Generated code calls this for atomic additions to floats that a worker collects and makes later.
 #pragma once
 
 #include "metal/cpu/abi.h"

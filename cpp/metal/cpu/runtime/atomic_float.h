@@ -1,4 +1,4 @@
-// Atomic additions to floats under locks, called from generated code.
+// Generated code calls this for atomic additions to floats, which are made under locks.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Vector code for any gang, where speculative code for coherent gangs is tried first. Many kernels
-// never need it, so the first gang that does has it compiled.
+// The general code of a kernel that also has speculative code for coherent gangs. Many kernels
+// never need it, so it is compiled when the first gang does.
 #pragma once
 
 #include <atomic>

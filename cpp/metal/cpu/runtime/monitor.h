@@ -1,4 +1,4 @@
-// Knows the dispatches that run: ends them when they are interrupted or take too long.
+// Watches the dispatches that run, and ends those that are interrupted or take too long.
 #pragma once
 
 #include <cstdint>

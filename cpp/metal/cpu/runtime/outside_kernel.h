@@ -1,4 +1,4 @@
-// What the runtime does for a kernel that must not be left halfway.
+// Protects work of the runtime that must not be stopped halfway when its kernel is stopped.
 #pragma once
 
 #include "metal/cpu/abi.h"
@@ -7,8 +7,8 @@ namespace metal::cpu {
 
 class Worker;
 
-// A kernel may be stopped or fault at any time, and is then left without a trace: not while it
-// holds a lock, or memory of its own. The end of this may be the end of the kernel.
+// A kernel may be stopped, or fault, at any time, and then cleans nothing up. While this object
+// exists it is not stopped, so that the runtime may hold a lock. It may end when this is destroyed.
 class OutsideKernel {
  public:
   explicit OutsideKernel(const Group* group);

@@ -1,4 +1,4 @@
-// Work on all cores.
+// Runs a function on all cores.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Locks for additions to floats, which no processor at hand can make at once, and what is done
-// under them.
+// Locks for atomic additions to floats, one for a region of memory: processors have no instruction
+// for these additions.
 #pragma once
 
 #include <atomic>
@@ -31,8 +31,8 @@ class alignas(64) RegionLock {
   std::atomic<bool> taken_{false};
 };
 
-// Faults, if it must, where the kernel still may. What it reads, and others may be writing, does
-// not matter.
+// Reads a place, so that a wrong address faults before a lock is taken. The value does not matter,
+// and other threads may be writing it.
 [[gnu::no_sanitize("thread")]] inline void touch(const float* place) {
   (void)*const_cast<const volatile float*>(place);
 }

@@ -1,4 +1,4 @@
-// From the body of a kernel to vector code for the gangs of one variant.
+// Turns the body of a kernel into vector code for the gangs of one variant.
 #pragma once
 
 #include <string>

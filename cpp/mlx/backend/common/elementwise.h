@@ -1,4 +1,4 @@
-// Memory of elementwise outputs, and which of the operands' layouts allows one walk for all.
+// Memory of elementwise outputs, and whether one loop can walk all operands in their layouts.
 #pragma once
 
 #include "mlx/array.h"

@@ -1,4 +1,4 @@
-// What the author of a body may have overlooked, where it does not compile.
+// Hints below compile errors: what the author of a kernel's body may have overlooked.
 #pragma once
 
 #include <string>

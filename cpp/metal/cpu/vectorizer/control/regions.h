@@ -1,4 +1,4 @@
-// The nesting of branches and loops that linearisation works along.
+// Finds the nested branches and loops that linearisation replaces, the innermost first.
 #pragma once
 
 #include "llvm/ADT/DenseMap.h"

@@ -1,4 +1,4 @@
-// Masks in the form that processors without mask registers compute with.
+// Gives masks the form with which processors without mask registers compute.
 #pragma once
 
 namespace llvm {

@@ -1,4 +1,4 @@
-// Choices between what is read and a constant.
+// Turns a choice between a loaded value and a constant into a choice of the address to load from.
 #pragma once
 
 namespace llvm {

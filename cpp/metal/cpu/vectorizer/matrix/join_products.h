@@ -1,4 +1,4 @@
-// Products of 8x8 matrices, as many at once as registers have room for.
+// Joins products of 8x8 matrices: as many are computed at once as registers have room for.
 #pragma once
 
 #include "llvm/IR/PassManager.h"

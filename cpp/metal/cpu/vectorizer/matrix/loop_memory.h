@@ -1,4 +1,4 @@
-// Values that go around a loop stay in the memory where functions change them.
+// Keeps values in memory during a loop, where functions that the loop calls change them.
 #pragma once
 
 #include "llvm/IR/PassManager.h"

@@ -1,4 +1,4 @@
-// Matrices that the lanes of a SIMD-group hold together, two elements each, and the same row by
+// Converts 8x8 matrices between two layouts: two elements in each lane of a SIMD-group, and row by
 // row.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Copies and fills of memory as loads and stores.
+// Turns copies and fills of memory into loads and stores.
 #pragma once
 
 namespace llvm {

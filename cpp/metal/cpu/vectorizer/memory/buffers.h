@@ -1,4 +1,4 @@
-// Which of the kernel's buffers an address lies in.
+// Finds the buffers of a kernel in which an address may lie.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Addresses as a variable part and then a constant offset.
+// Splits addresses into a variable part and a constant offset.
 #pragma once
 
 #include "llvm/IR/PassManager.h"

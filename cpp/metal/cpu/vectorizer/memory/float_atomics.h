@@ -1,4 +1,4 @@
-// Atomic additions to floats, which no processor at hand has, under locks that the runtime keeps.
+// Atomic additions to floats: processors have no instruction for them, so the runtime uses locks.
 #pragma once
 
 #include "llvm/IR/IRBuilder.h"

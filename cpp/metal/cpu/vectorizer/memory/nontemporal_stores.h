@@ -1,4 +1,4 @@
-// Stores of results that are too many for the caches.
+// Marks the stores that should go past the caches, where results are too many for these.
 #pragma once
 
 #include "llvm/IR/PassManager.h"

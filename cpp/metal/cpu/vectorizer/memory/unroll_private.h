@@ -1,5 +1,5 @@
-// Loops over a thread's arrays are unrolled, so that elements become values, and loops that
-// multiply matrices, so that products for the same sums meet.
+// Unrolls loops over a thread's arrays, so that elements become values, and loops over products of
+// matrices, so that products for the same sums can be joined.
 #pragma once
 
 #include "llvm/IR/PassManager.h"

@@ -1,4 +1,4 @@
-// Prefetches of what lies at addresses that are read from memory: no processor foresees those.
+// Prefetches from addresses that are themselves read from memory: no processor foresees those.
 #pragma once
 
 namespace llvm {

@@ -1,4 +1,4 @@
-// Vectors put together from elements of others, as registers are shuffled: two at a time.
+// Builds a vector from elements of other vectors. Processors shuffle two vectors at a time.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"

@@ -1,4 +1,4 @@
-// From the code of one lane to the code of a whole gang.
+// Turns the code of one lane into the code of a whole gang.
 #pragma once
 
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"

@@ -1,4 +1,4 @@
-// Combines what the lanes of a SIMD-group have.
+// Reductions over the lanes of a SIMD-group, and loops that the lanes share.
 #pragma once
 
 #include "mlx/backend/metal/kernels/types.h"

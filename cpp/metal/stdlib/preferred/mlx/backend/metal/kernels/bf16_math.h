@@ -1,5 +1,5 @@
-// Found before any other header of this name: MLX's own defines for Apple's compiler what
-// metal_stdlib has here, functions of bfloat, and by means that only that compiler has.
+// Found before MLX's own header of this name, which defines functions of bfloat by means that only
+// Apple's compiler has. Here metal_stdlib has these functions.
 #pragma once
 
 #include <metal_stdlib>
