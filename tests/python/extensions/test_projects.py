@@ -209,6 +209,53 @@ PYBIND11_MODULE(other, m) { m.def("f", [](const mlx::core::array& a) { return a;
 
 
 @pytest.mark.timeout(900)
+def test_messages_of_the_porting_page(environment, tmp_path):
+    """What the table of errors quotes is what is printed."""
+    page = (ROOT / "docs" / "porting.md").read_text()
+
+    def expect(message: str, *command: object, cwd: Path = tmp_path) -> None:
+        printed = environment.run(*command, cwd=cwd, check=False)
+        for part in message.split("..."):
+            assert part.strip() in printed
+        assert message in page
+
+    copy = tmp_path / "project"
+    shutil.copytree(ROOT / "examples" / "extension", copy)
+    build = (environment.python, "setup.py", "build_ext", "--inplace")
+    environment.run(*build, cwd=copy)
+    shutil.copytree(copy, tmp_path / "moved")
+    moved = "The current CMakeCache.txt directory ... is different"
+    expect(moved, *build, cwd=tmp_path / "moved")
+    by_hand = ("cmake", "-S", copy, "-B", "b", f"-DPython_EXECUTABLE={environment.python}")
+    pybind11 = environment.run(environment.python, "-m", "pybind11", "--cmakedir", cwd=tmp_path)
+    missing = "mlx_build_metallib: OUTPUT_DIRECTORY is missing"
+    expect(missing, *by_hand, f"-Dpybind11_DIR={pybind11.strip()}")
+
+    library = copy / "mlx_swiglu" / "mlx_swiglu.metallib"
+    program = "import mlx.core as mx, mlx_swiglu as m; print(m.swiglu(mx.ones(3), mx.ones(3)))"
+    run = (environment.python, "-c", program)
+    library.write_bytes(b"MTLB" + bytes(200))  # as Apple's tools write them
+    expect("... not a .metallib of this compiler", *run, cwd=copy)
+    library.unlink()
+    expect("Unable to load the library ...: No such file or directory", *run, cwd=copy)
+
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / "x.h").write_text("")
+    source = tmp_path / "kernels" / "k.metal"
+    for message, text in {
+        "'../common/x.h' file not found": '#include "../common/x.h"',
+        "'simd/simd.h' file not found": "#include <simd/simd.h>",
+        "no template named 'texture2d'": "kernel void f(texture2d<float> t [[texture(0)]]) {}",
+    }.items():
+        source.write_text(text)
+        expect(message, environment.python, "-m", "mlx._metalc", "--emit", "llvm", source)
+    source.write_text('#include "../common/x.h"\nkernel void f(device int* x) { x[0] = 1; }')
+    metalc = (environment.python, "-m", "mlx._metalc", "-I", "common", "-o", "k.metallib", source)
+    environment.run(*metalc, cwd=tmp_path)
+
+
+@pytest.mark.timeout(900)
 def test_debug_libraries_know_their_lines(environment, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text("""
 cmake_minimum_required(VERSION 3.24)
