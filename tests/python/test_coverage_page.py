@@ -42,7 +42,7 @@ def names(cell: str) -> list[str]:
     return " ".join(re.findall(r"`([^`]*)`", cell)).split()
 
 
-def compiles(source: str, folder: Path) -> str:
+def diagnostics(source: str, folder: Path) -> str:
     """What the compiler has to say about a source; nothing if it takes it."""
     path = folder / "probe.metal"
     path.write_text(f"#include <metal_stdlib>\nusing namespace metal;\n{source}\n")
@@ -119,7 +119,7 @@ def test_the_table_of_the_language_is_whole():
 @pytest.mark.parametrize("feature, state, _", TABLES["Language"])
 def test_language(feature: str, state: str, _: str, tmp_path: Path):
     assert state in ("yes", "ignored", "no")
-    printed = compiles(LANGUAGE[feature], tmp_path)
+    printed = diagnostics(LANGUAGE[feature], tmp_path)
     assert ("error: " in printed) == (state == "no"), printed
     assert "warning: " not in printed
 
@@ -130,36 +130,38 @@ def test_attributes(tmp_path: Path):
         f"kernel void f_{name}(device uint* x, uint a [[{name}]]) {{ x[0] = a; }}\n"
         for name in table["of a kernel's thread"]
     )
-    assert compiles(kernels, tmp_path) == ""
+    assert diagnostics(kernels, tmp_path) == ""
     ignored = ", ".join(table["ignored"])
-    assert compiles(f"kernel void f(device int* x [[{ignored}]]) {{ x[0] = 1; }}", tmp_path) == ""
+    assert (
+        diagnostics(f"kernel void f(device int* x [[{ignored}]]) {{ x[0] = 1; }}", tmp_path) == ""
+    )
     source = """
         constant int n [[function_constant(0)]];
         template <typename T> [[kernel, max_total_threads_per_threadgroup(64)]]
         void f(device T* x [[buffer(0)]], threadgroup T* y [[threadgroup(0)]]) { x[0] = n; }
         template [[host_name("g")]] [[kernel]] void f<int>(device int*, threadgroup int*);"""
-    assert compiles(source, tmp_path) == ""
+    assert diagnostics(source, tmp_path) == ""
     assert all(f"{name}" in source for name in table["of functions and their arguments"])
     unknown = "kernel void f(device int* x [[no_such_attribute]]) { x[0] = 1; }"
-    assert "unknown attribute 'no_such_attribute' ignored" in compiles(unknown, tmp_path)
+    assert "unknown attribute 'no_such_attribute' ignored" in diagnostics(unknown, tmp_path)
 
 
 def test_address_spaces_and_types(tmp_path: Path):
     for group, here, lacking in TABLES["Address spaces and types"]:
         form = "void g{0}({1} int* p);\n" if group == "address spaces" else "using T{0} = {1};\n"
         uses = "".join(form.format(i, name) for i, name in enumerate(names(here)))
-        assert compiles("#include <metal_logging>\n" + uses, tmp_path) == ""
+        assert diagnostics("#include <metal_logging>\n" + uses, tmp_path) == ""
         for name in names(lacking):
-            assert "error: " in compiles(form.format(0, name), tmp_path), name
+            assert "error: " in diagnostics(form.format(0, name), tmp_path), name
 
 
 def test_standard_library(tmp_path: Path):
     for _, header, here, lacking in TABLES["Standard library"]:
         include = "".join(f"#include <{name}>\n" for name in names(header))
         uses = "".join(f"{{ using metal::{name}; }}\n" for name in names(here))
-        assert compiles(f"{include}void g() {{\n{uses}}}", tmp_path) == ""
+        assert diagnostics(f"{include}void g() {{\n{uses}}}", tmp_path) == ""
         for name in names(lacking):
-            printed = compiles(f"{include}void g() {{ using metal::{name}; }}", tmp_path)
+            printed = diagnostics(f"{include}void g() {{ using metal::{name}; }}", tmp_path)
             assert f"no member named '{name}'" in printed
 
 
@@ -167,9 +169,9 @@ def test_headers_of_kernels(tmp_path: Path):
     for kind, here, lacking in TABLES["Headers"]:
         folder = "".join(names(kind))
         includes = "".join(f"#include <{folder}{name}>\n" for name in names(here))
-        assert compiles(includes, tmp_path) == ""
+        assert diagnostics(includes, tmp_path) == ""
         for name in names(lacking):
-            printed = compiles(f"#include <{folder}{name}>", tmp_path)
+            printed = diagnostics(f"#include <{folder}{name}>", tmp_path)
             assert f"'{folder}{name}' file not found" in printed
 
 
