@@ -95,6 +95,38 @@ template <typename T>
 struct TypeToDtype {
   operator Dtype() const;
 };
+template <>
+TypeToDtype<bool>::operator Dtype() const;
+template <>
+TypeToDtype<uint8_t>::operator Dtype() const;
+template <>
+TypeToDtype<uint16_t>::operator Dtype() const;
+template <>
+TypeToDtype<uint32_t>::operator Dtype() const;
+template <>
+TypeToDtype<unsigned long>::operator Dtype() const;
+template <>
+TypeToDtype<unsigned long long>::operator Dtype() const;
+template <>
+TypeToDtype<int8_t>::operator Dtype() const;
+template <>
+TypeToDtype<int16_t>::operator Dtype() const;
+template <>
+TypeToDtype<int32_t>::operator Dtype() const;
+template <>
+TypeToDtype<long>::operator Dtype() const;
+template <>
+TypeToDtype<long long>::operator Dtype() const;
+template <>
+TypeToDtype<float16_t>::operator Dtype() const;
+template <>
+TypeToDtype<bfloat16_t>::operator Dtype() const;
+template <>
+TypeToDtype<float>::operator Dtype() const;
+template <>
+TypeToDtype<double>::operator Dtype() const;
+template <>
+TypeToDtype<complex64_t>::operator Dtype() const;
 
 // NumPy's type strings ("<f4"); bfloat16 is "V2" as ml_dtypes has it.
 std::string dtype_to_array_protocol(const Dtype& t);

@@ -15,6 +15,33 @@
 
 namespace mlx::core::fast {
 
+// Along the last axis: x / sqrt(mean(x^2) + eps) * weight. Sums are in single precision.
+array rms_norm(const array& x, const std::optional<array>& weight, float eps,
+               StreamOrDevice s = {});
+// Along the last axis: (x - mean(x)) / sqrt(var(x) + eps) * weight + bias.
+array layer_norm(const array& x, const std::optional<array>& weight,
+                 const std::optional<array>& bias, float eps, StreamOrDevice s = {});
+
+// Rotary position encoding (Su et al., 2021) of (..., T, D), of whose last axis the first `dims`
+// are rotated in pairs: neighbours if traditional, else i and i + dims / 2. Pair i at position t
+// turns by scale * (offset + t) / freqs[i]; without freqs, these are base^(2 i / dims). `offset`
+// is one number, or one for each entry of the first axis.
+array rope(const array& x, int dims, bool traditional, std::optional<float> base, float scale,
+           const array& offset, const std::optional<array>& freqs = std::nullopt,
+           StreamOrDevice s = {});
+array rope(const array& x, int dims, bool traditional, std::optional<float> base, float scale,
+           int offset, const std::optional<array>& freqs = std::nullopt, StreamOrDevice s = {});
+
+// softmax(scale * q @ k^T + mask) @ v for q (B, N, T, D), k (B, M, S, D) and v (B, M, S, E), where
+// N / M heads of q share one of k and v. mask_mode is "", "causal" (the last query sees all keys,
+// each one before one key less) or "array": the mask is then bool (true: seen) or added, and is
+// broadcast to (B, N, T, S). `sinks` (N) are weights that every softmax has besides.
+array scaled_dot_product_attention(const array& q, const array& k, const array& v, float scale,
+                                   const std::string& mask_mode = "",
+                                   const std::optional<array>& mask = std::nullopt,
+                                   const std::optional<array>& sinks = std::nullopt,
+                                   StreamOrDevice s = {});
+
 // The value of a template parameter of a custom kernel.
 using TemplateArg = std::variant<int, bool, Dtype>;
 using TemplateArgs = std::vector<std::pair<std::string, TemplateArg>>;

@@ -15,8 +15,7 @@ _LACKING = {
         istft stft
     """,
     "mlx.core.fast": """
-        cross_entropy cuda_kernel gated_delta_update layer_norm precompiled_cuda_kernel
-        rms_norm rope scaled_dot_product_attention
+        cross_entropy cuda_kernel gated_delta_update precompiled_cuda_kernel
     """,
 }
 

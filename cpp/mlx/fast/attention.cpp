@@ -1,0 +1,153 @@
+// Scaled dot-product attention.
+#include <limits>
+
+#include "mlx/errors.h"
+#include "mlx/fast.h"
+#include "mlx/ops.h"
+#include "mlx/ops/build.h"
+
+namespace mlx::core::fast {
+
+namespace {
+
+// Queries are taken so many at a time: their weights are all that lies in memory at once.
+constexpr int kQueries = 256;
+
+[[noreturn]] void fail(const std::string& text) {
+  invalid_argument("scaled_dot_product_attention", text);
+}
+
+void check_shapes(const array& q, const array& k, const array& v) {
+  for (const array* x : {&q, &k, &v}) {
+    if (x->ndim() != 4) {
+      fail(message("q, k and v must have 4 dimensions, but have the shapes ", q.shape(), ", ",
+                   k.shape(), " and ", v.shape(), "."));
+    }
+    if (!issubdtype(x->dtype(), floating)) {
+      fail(message("The type must be a floating one, not ", x->dtype(), "."));
+    }
+  }
+  const bool batches = q.shape(0) == k.shape(0) && q.shape(0) == v.shape(0);
+  const bool heads = k.shape(1) == v.shape(1) && k.shape(1) > 0 && q.shape(1) % k.shape(1) == 0;
+  const bool lengths = q.shape(3) == k.shape(3) && k.shape(2) == v.shape(2);
+  if (batches && heads && lengths) return;
+  fail(message("q (B, N, T, D), k (B, M, S, D) and v (B, M, S, E) do not fit together, or N is no "
+               "multiple of M: their shapes are ",
+               q.shape(), ", ", k.shape(), " and ", v.shape(), "."));
+}
+
+void check_mask(const std::string& mode, const std::optional<array>& mask, Dtype type) {
+  if (mode != "" && mode != "causal" && mode != "array") {
+    fail("The mask must be None, \"causal\" or an array, not \"" + mode + "\".");
+  }
+  if ((mode == "array") != mask.has_value()) fail("A mask is given where its mode is \"array\".");
+  if (mask && mask->dtype() != bool_ && promote_types(mask->dtype(), type) != type) {
+    fail(message("The mask's type, ", mask->dtype(), ", is neither bool nor one that converts to ",
+                 type, "."));
+  }
+}
+
+// Heads of q that share one of k get an axis of their own: (B, N, ...) becomes (B, M, N / M, ...).
+array with_groups(const array& x, int groups, const Stream& s) {
+  if (x.shape(1) == 1) return expand_dims(x, 2, s);  // broadcast
+  return unflatten(x, 1, {groups, -1}, s);
+}
+
+class Attention {
+ public:
+  Attention(const array& q, const array& k, const array& v, float scale, const std::string& mode,
+            const std::optional<array>& mask, const std::optional<array>& sinks, const Stream& s)
+      : type_(promote_types(result_type(q, k), v.dtype())),
+        queries_(q.shape(2)),
+        keys_(k.shape(2)),
+        q_(with_groups(multiply(astype(q, type_, s), array(scale, type_), s), k.shape(1), s)),
+        k_(expand_dims(swapaxes(astype(k, type_, s), -1, -2, s), 2, s)),
+        v_(expand_dims(astype(v, type_, s), 2, s)),
+        causal_(mode == "causal"),
+        s_(s) {
+    if (mask) {
+      array full = broadcast_to(*mask, {q.shape(0), q.shape(1), mask_rows(*mask), keys_}, s);
+      mask_ = with_groups(full, k.shape(1), s);
+    }
+    if (sinks) sinks_ = with_groups(reshape(astype(*sinks, type_, s), {1, q.shape(1), 1, 1}, s), k.shape(1), s);
+  }
+
+  array run() const {
+    if (queries_ <= kQueries) return flatten(of_queries(0, queries_), 1, 2, s_);
+    std::vector<array> parts;
+    for (int first = 0; first < queries_; first += kQueries)
+      parts.push_back(of_queries(first, std::min(first + kQueries, queries_)));
+    return flatten(concatenate(parts, -2, s_), 1, 2, s_);
+  }
+
+ private:
+  // One row serves all queries where the mask has just one.
+  int mask_rows(const array& mask) const {
+    return mask.ndim() >= 2 && mask.shape(-2) != 1 ? queries_ : 1;
+  }
+
+  array rows(const array& x, int first, int last) const {
+    if (x.shape(-2) == 1 && queries_ != 1) return x;
+    Shape start(x.ndim(), 0), stop = x.shape();
+    start[x.ndim() - 2] = first;
+    stop[x.ndim() - 2] = last;
+    return slice(x, start, stop, s_);
+  }
+
+  // Of the scores of some queries: what is not to be seen becomes minus infinity.
+  array masked(const array& scores, int first, int last) const {
+    array hidden(-std::numeric_limits<float>::infinity(), type_);
+    if (causal_) {
+      array query = add(arange(first, last, 1, s_), array(keys_ - queries_), s_);
+      array seen = greater_equal(expand_dims(query, -1, s_), arange(keys_, s_), s_);
+      return where(seen, scores, hidden, s_);
+    }
+    if (!mask_) return scores;
+    array mask = rows(*mask_, first, last);
+    return mask.dtype() == bool_ ? where(mask, scores, hidden, s_)
+                                 : add(scores, astype(mask, type_, s_), s_);
+  }
+
+  array of_queries(int first, int last) const {
+    array scores = masked(matmul(rows(q_, first, last), k_, s_), first, last);
+    if (sinks_) {
+      Shape column = scores.shape();
+      column.back() = 1;
+      scores = concatenate({broadcast_to(*sinks_, column, s_), scores}, -1, s_);
+    }
+    array weights = softmax(scores, -1, /*precise=*/true, s_);
+    if (sinks_) {
+      Shape start(weights.ndim(), 0);
+      start.back() = 1;
+      weights = slice(weights, start, weights.shape(), s_);
+    }
+    return matmul(weights, v_, s_);
+  }
+
+  Dtype type_;
+  int queries_;
+  int keys_;
+  array q_;  // (B, M, N / M, T, D)
+  array k_;  // (B, M, 1, D, S)
+  array v_;  // (B, M, 1, S, E)
+  bool causal_;
+  std::optional<array> mask_;
+  std::optional<array> sinks_;
+  Stream s_;
+};
+
+}  // namespace
+
+array scaled_dot_product_attention(const array& q, const array& k, const array& v, float scale,
+                                   const std::string& mask_mode, const std::optional<array>& mask,
+                                   const std::optional<array>& sinks, StreamOrDevice s) {
+  check_shapes(q, k, v);
+  check_mask(mask_mode, mask, promote_types(result_type(q, k), v.dtype()));
+  if (sinks && (sinks->ndim() != 1 || sinks->shape(0) != q.shape(1))) {
+    fail(message("sinks must have the shape (", q.shape(1), "), one for each head of q, not ",
+                 sinks->shape(), "."));
+  }
+  return Attention(q, k, v, scale, mask_mode, mask, sinks, to_stream(s)).run();
+}
+
+}  // namespace mlx::core::fast
