@@ -1,11 +1,11 @@
 // The module mlx.core.
 #include "module.h"
 
-#include "docs.h"
+#include "docs/docs.h"
+#include "interpreter/wait.h"
 #include "mlx/fork.h"
 #include "mlx/python/build_id.h"
 #include "mlx/version.h"
-#include "wait.h"
 
 namespace {
 

@@ -1,0 +1,14 @@
+// The class array, and the parts of it that have files of their own.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "mlx/array.h"
+
+namespace py = pybind11;
+namespace mx = mlx::core;
+
+using ArrayClass = py::class_<mx::array>;
+
+void init_array_operators(ArrayClass& cls);
+void init_array_indexing(py::module_& m, ArrayClass& cls);

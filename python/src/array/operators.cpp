@@ -1,0 +1,171 @@
+// Python's operators on arrays.
+#include <stdexcept>
+#include <string>
+
+#include "array/array.h"
+#include "convert/arguments.h"
+#include "mlx/ops/binary.h"
+#include "mlx/ops/linear.h"
+#include "mlx/ops/unary.h"
+
+using namespace pybind11::literals;
+
+namespace {
+
+using Binary = mx::array (*)(const mx::array&, const mx::array&, mx::StreamOrDevice);
+
+enum class Operands { any, no_floats };
+
+struct OperatorEntry {
+  const char* symbol;  // the name between the underscores
+  const char* verb;
+  Binary function;
+  Operands operands = Operands::any;
+};
+
+const OperatorEntry kArithmetic[] = {
+    {"add", "addition", &mx::add},
+    {"sub", "subtraction", &mx::subtract},
+    {"mul", "multiplication", &mx::multiply},
+    {"truediv", "division", &mx::divide},
+    {"floordiv", "floor division", &mx::floor_divide},
+    {"mod", "modulus", &mx::remainder},
+    {"pow", "power", &mx::power},
+    {"and", "bitwise and", &mx::bitwise_and, Operands::no_floats},
+    {"or", "bitwise or", &mx::bitwise_or, Operands::no_floats},
+    {"xor", "bitwise xor", &mx::bitwise_xor, Operands::no_floats},
+    {"lshift", "left shift", &mx::left_shift, Operands::no_floats},
+    {"rshift", "right shift", &mx::right_shift, Operands::no_floats},
+};
+
+const OperatorEntry kComparisons[] = {
+    {"lt", "less than", &mx::less},
+    {"le", "less than or equal", &mx::less_equal},
+    {"gt", "greater than", &mx::greater},
+    {"ge", "greater than or equal", &mx::greater_equal},
+};
+
+[[noreturn]] void refuse(const OperatorEntry& e, py::handle other) {
+  throw std::invalid_argument(std::string("Cannot perform ") + e.verb +
+                              " on an mlx.core.array and " + Py_TYPE(other.ptr())->tp_name + ".");
+}
+
+mx::array apply(const OperatorEntry& e, const mx::array& a, const mx::array& b) {
+  if (e.operands == Operands::no_floats &&
+      (mx::issubdtype(a.dtype(), mx::inexact) || mx::issubdtype(b.dtype(), mx::inexact))) {
+    throw std::invalid_argument(std::string("Floating point types not allowed with ") + e.verb +
+                                ".");
+  }
+  return e.function(a, b, {});
+}
+
+// Another class may know what to do with an array on its left: leave it to its reflected method.
+py::object binary(const OperatorEntry& e, const std::string& reflected, const mx::array& a,
+                  py::handle b) {
+  if (is_array_like(b)) return py::cast(apply(e, a, to_array(b, a.dtype())));
+  if (py::hasattr(py::type::handle_of(b), reflected.c_str()))
+    return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  refuse(e, b);
+}
+
+std::string operator_doc(const std::string& name) {
+  return name + "(self, other: scalar | array) -> array";
+}
+
+void define_arithmetic(ArrayClass& cls, const OperatorEntry& e) {
+  std::string forward = std::string("__") + e.symbol + "__";
+  std::string reflected = std::string("__r") + e.symbol + "__";
+  std::string in_place = std::string("__i") + e.symbol + "__";
+  cls.def(
+      forward.c_str(),
+      [e, reflected](const mx::array& a, py::handle other) {
+        return binary(e, reflected, a, other);
+      },
+      "other"_a, py::is_operator(), operator_doc(forward).c_str());
+  cls.def(
+      reflected.c_str(),
+      [e](const mx::array& a, py::handle other) {
+        if (!is_array_like(other)) refuse(e, other);
+        return apply(e, to_array(other, a.dtype()), a);
+      },
+      "other"_a, py::is_operator(), operator_doc(reflected).c_str());
+  cls.def(
+      in_place.c_str(),
+      [e](mx::array& a, py::handle other) -> mx::array& {
+        if (!is_array_like(other)) refuse(e, other);
+        if (e.function == static_cast<Binary>(&mx::divide) &&
+            !mx::issubdtype(a.dtype(), mx::inexact)) {
+          throw std::invalid_argument(
+              "In place division cannot be performed on arrays of integers or bool.");
+        }
+        a.overwrite_descriptor(apply(e, a, to_array(other, a.dtype())));
+        return a;
+      },
+      "other"_a, py::return_value_policy::reference, py::is_operator(),
+      operator_doc(in_place).c_str());
+}
+
+void define_comparison(ArrayClass& cls, const OperatorEntry& e) {
+  std::string name = std::string("__") + e.symbol + "__";
+  cls.def(
+      name.c_str(),
+      [e](const mx::array& a, py::handle other) {
+        if (!is_array_like(other)) refuse(e, other);
+        return apply(e, a, to_array(other, a.dtype()));
+      },
+      "other"_a, py::is_operator(), operator_doc(name).c_str());
+}
+
+void define_equality(ArrayClass& cls) {
+  // As with other objects, comparing with what is no array is no error.
+  cls.def(
+      "__eq__",
+      [](const mx::array& a, py::handle other) -> py::object {
+        if (!is_array_like(other)) return py::bool_(false);
+        return py::cast(mx::equal(a, to_array(other, a.dtype())));
+      },
+      "other"_a, py::is_operator(), "__eq__(self, other: object) -> array");
+  cls.def(
+      "__ne__",
+      [](const mx::array& a, py::handle other) -> py::object {
+        if (!is_array_like(other)) return py::bool_(true);
+        return py::cast(mx::not_equal(a, to_array(other, a.dtype())));
+      },
+      "other"_a, py::is_operator(), "__ne__(self, other: object) -> array");
+}
+
+void define_matmul(ArrayClass& cls) {
+  cls.def(
+      "__matmul__", [](const mx::array& a, const mx::array& b) { return mx::matmul(a, b); },
+      "other"_a, py::is_operator());
+  cls.def(
+      "__imatmul__",
+      [](mx::array& a, const mx::array& b) -> mx::array& {
+        a.overwrite_descriptor(mx::matmul(a, b));
+        return a;
+      },
+      "other"_a, py::return_value_policy::reference, py::is_operator());
+}
+
+mx::array invert(const mx::array& a) {
+  if (mx::issubdtype(a.dtype(), mx::inexact)) {
+    throw std::invalid_argument("Floating point types not allowed with bitwise inversion.");
+  }
+  return a.dtype() == mx::bool_ ? mx::logical_not(a) : mx::bitwise_invert(a);
+}
+
+}  // namespace
+
+void init_array_operators(ArrayClass& cls) {
+  // Defining __eq__ takes __hash__ away unless it is there already.
+  py::object hash = cls.attr("__hash__");
+  for (const OperatorEntry& e : kArithmetic) define_arithmetic(cls, e);
+  for (const OperatorEntry& e : kComparisons) define_comparison(cls, e);
+  define_equality(cls);
+  define_matmul(cls);
+  cls.attr("__hash__") = hash;
+  cls.def("__neg__", [](const mx::array& a) { return mx::negative(a); });
+  cls.def("__pos__", [](const mx::array& a) { return a; });
+  cls.def("__abs__", [](const mx::array& a) { return mx::abs(a); });
+  cls.def("__invert__", &invert);
+}

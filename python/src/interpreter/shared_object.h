@@ -1,0 +1,22 @@
+// SharedObject: Python objects in what C++ keeps, such as graphs.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+
+namespace py = pybind11;
+
+// A Python object that C++ may copy and drop on any thread.
+class SharedObject {
+ public:
+  SharedObject() = default;
+  explicit SharedObject(py::object object);
+  explicit operator bool() const { return holder_ != nullptr; }
+  py::handle get() const;
+  bool is_unique() const { return holder_.use_count() == 1; }  // no copy holds the object too
+
+ private:
+  struct Holder;
+  std::shared_ptr<Holder> holder_;
+};
