@@ -1,6 +1,6 @@
 // The encoders as extensions use them: primitives of their own, on both kinds of streams.
 #include "mlx/backend/common/copy.h"
-#include "mlx/backend/cpu/encoder.h"
+#include "mlx/backend/host/encoder.h"
 #include "mlx/backend/metal/device.h"
 #include "mlx/backend/metal/metal.h"
 #include "mlx/backend/metal/utils.h"

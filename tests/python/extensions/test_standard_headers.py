@@ -43,15 +43,39 @@ CASES = {
     "mlx/backend/cpu/encoder.h": TASKS,
     "mlx/backend/metal/device.h": THREADS,
 }
+# What extensions made for MLX include of its back ends, and call.
+MLX_PATHS = {
+    "mlx/backend/common/copy.h": "CopyType::General",
+    "mlx/backend/common/utils.h": "elem_to_loc(0, array(1))",
+    "mlx/backend/cpu/copy.h": "contiguous_copy_cpu(array(1), default_stream(Device::cpu))",
+    "mlx/backend/cpu/encoder.h": "cpu::get_command_encoder(default_stream(Device::cpu))",
+    "mlx/backend/cpu/eval.h": "cpu::synchronize(default_stream(Device::cpu))",
+    "mlx/backend/cpu/parallel.h": "cpu::parallel_for(1, 1, [](size_t, size_t) {})",
+    "mlx/backend/gpu/copy.h": "contiguous_copy_gpu(array(1), default_stream(Device::gpu))",
+    "mlx/backend/gpu/eval.h": "gpu::is_available()",
+    "mlx/backend/metal/copy.h": "fill_gpu",
+    "mlx/backend/metal/device.h": "metal::device(Device::gpu)",
+    "mlx/backend/metal/utils.h": "type_to_name(float32)",
+}
 
 
-@pytest.mark.parametrize("header", CASES)
-def test_headers_bring_the_standard_library(header: str, tmp_path: Path):
-    source = tmp_path / "extension.cpp"
-    source.write_text(f'#include "{header}"\n' + COMMON + CASES[header])
+def check_compiles(text: str, folder: Path):
+    source = folder / "extension.cpp"
+    source.write_text(text)
     done = subprocess.run(
         ["c++", "-std=c++20", "-fsyntax-only", f"-I{INCLUDE}", str(source)],
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr[:4000]
+
+
+@pytest.mark.parametrize("header", CASES)
+def test_headers_bring_the_standard_library(header: str, tmp_path: Path):
+    check_compiles(f'#include "{header}"\n' + COMMON + CASES[header], tmp_path)
+
+
+@pytest.mark.parametrize("header", MLX_PATHS)
+def test_headers_are_where_mlx_has_them(header: str, tmp_path: Path):
+    use = f"namespace mlx::core {{ void use() {{ (void)({MLX_PATHS[header]}); }} }}\n"
+    check_compiles(f'#include "{header}"\n' + use, tmp_path)

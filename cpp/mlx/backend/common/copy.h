@@ -31,10 +31,14 @@ void copy_inplace(const array& in, array& out, const Shape& shape, const Strides
 void copy(const array& in, array& out, CopyType type);
 void copy_inplace(const array& in, array& out, CopyType type);
 
-// The array itself if row-contiguous, else a temporary copy that lives until the stream has used
-// it.
+// A row-contiguous copy that lives until the stream has used it.
+array contiguous_copy(const array& a, Stream s);
+// The array itself if row-contiguous, else such a copy.
 array row_contiguous(const array& a, Stream s);
 // A row-contiguous array of another type.
 array converted(const array& a, Dtype dtype, Stream s);
+
+// `value`, a scalar, in every element of `out`, which gets its memory.
+void fill(const array& value, array& out, Stream s);
 
 }  // namespace mlx::core

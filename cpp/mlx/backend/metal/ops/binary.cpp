@@ -4,7 +4,7 @@
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/common/elementwise.h"
 #include "mlx/backend/common/op_kinds.h"
-#include "mlx/backend/cpu/float64.h"
+#include "mlx/backend/host/float64.h"
 #include "mlx/backend/metal/ops/launch.h"
 
 namespace mlx::core {

@@ -1,9 +1,7 @@
 // Copies and conversions.
 #include "mlx/backend/common/copy.h"
 
-#include "mlx/backend/cpu/copy.h"
-#include "mlx/backend/cpu/float64.h"
-#include "mlx/backend/gpu/copy.h"
+#include "mlx/backend/host/float64.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/backend/metal/stream_state.h"
 
@@ -136,16 +134,14 @@ void copy_inplace(const array& in, array& out, CopyType type) {
   metal::device().get_stream(s.index).synchronize();
 }
 
-array contiguous_copy_gpu(const array& a, const Stream& s) {
+array contiguous_copy(const array& a, Stream s) {
   array out(a.shape(), a.dtype(), nullptr, {});
   copy(a, out, CopyType::General, s);
   metal::get_command_encoder(s).add_temporary(out);
   return out;
 }
 
-array contiguous_copy_cpu(const array& a, Stream s) { return contiguous_copy_gpu(a, s); }
-
-void fill_gpu(const array& value, array& out, const Stream& s) {
+void fill(const array& value, array& out, Stream s) {
   copy(value, out, CopyType::Scalar, s);
   metal::get_command_encoder(s).add_temporary(value);
 }
@@ -154,7 +150,7 @@ array row_contiguous(const array& a, Stream s) {
   if (a.flags().row_contiguous) {
     return a;
   }
-  return contiguous_copy_gpu(a, s);
+  return contiguous_copy(a, s);
 }
 
 array converted(const array& a, Dtype dtype, Stream s) {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "mlx/backend/common/copy.h"
-#include "mlx/backend/cpu/float64.h"
+#include "mlx/backend/host/float64.h"
 #include "mlx/backend/metal/kernels/indexing.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/primitives/indexing.h"

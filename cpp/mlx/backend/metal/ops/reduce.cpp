@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "mlx/backend/common/copy.h"
-#include "mlx/backend/cpu/float64.h"
+#include "mlx/backend/host/float64.h"
 #include "mlx/backend/metal/kernels/reduce.h"
 #include "mlx/backend/metal/ops/launch.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "mlx/backend/common/copy.h"
-#include "mlx/backend/cpu/float64.h"
+#include "mlx/backend/host/float64.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/primitives/reduce.h"
 

@@ -1,27 +1,13 @@
 // Primitives that only look at their input's buffer in another way, or copy where that is
 // impossible.
 #include "mlx/backend/common/copy.h"
+#include "mlx/backend/common/views_in_eval.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/primitives/graph.h"
 #include "mlx/primitives/indexing.h"
 #include "mlx/primitives/shape.h"
 
 namespace mlx::core {
-
-namespace {
-
-void reshape(const array& in, array& out, Stream s) {
-  auto [must_copy, strides] = prepare_reshape(in, out);
-  if (must_copy) {
-    allocate_output(out);
-    copy_inplace(in, out, in.shape(), in.strides(), make_contiguous_strides(in.shape()), 0, 0,
-                 CopyType::General, s);
-  } else {
-    make_view(in, out, strides);
-  }
-}
-
-}  // namespace
 
 MLX_EVAL(AsStrided) { make_view(row_contiguous(inputs[0], stream()), out, strides_, offset_); }
 
@@ -65,9 +51,9 @@ MLX_EVAL(Squeeze) {
   make_view(inputs[0], out, strides);
 }
 
-MLX_EVAL(Flatten) { reshape(inputs[0], out, stream()); }
-MLX_EVAL(Reshape) { reshape(inputs[0], out, stream()); }
-MLX_EVAL(Unflatten) { reshape(inputs[0], out, stream()); }
+MLX_EVAL(Flatten) { reshape_in_eval(inputs[0], out, stream()); }
+MLX_EVAL(Reshape) { reshape_in_eval(inputs[0], out, stream()); }
+MLX_EVAL(Unflatten) { reshape_in_eval(inputs[0], out, stream()); }
 
 MLX_EVAL(Transpose) {
   Strides strides(out.ndim());

@@ -1,5 +1,5 @@
 // parallel_for, on the Metal runtime's pool of threads.
-#include "mlx/backend/cpu/parallel.h"
+#include "mlx/backend/host/parallel.h"
 
 #include <algorithm>
 #include <atomic>

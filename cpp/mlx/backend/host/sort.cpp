@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "mlx/backend/common/utils.h"
-#include "mlx/backend/cpu/encoder.h"
-#include "mlx/backend/cpu/parallel.h"
+#include "mlx/backend/host/encoder.h"
+#include "mlx/backend/host/parallel.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/dtype_utils.h"
 

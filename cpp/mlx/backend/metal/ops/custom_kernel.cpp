@@ -1,4 +1,4 @@
-// Runs kernels of the user's: pipeline, buffers, launch.
+// Evaluates CustomKernel, a kernel of the user's: pipeline, buffers, launch.
 #include "mlx/fast/metal_kernel/custom_kernel.h"
 
 #include <Metal/Metal.hpp>

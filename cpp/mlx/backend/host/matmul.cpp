@@ -6,8 +6,8 @@
 
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/common/utils.h"
-#include "mlx/backend/cpu/encoder.h"
-#include "mlx/backend/cpu/parallel.h"
+#include "mlx/backend/host/encoder.h"
+#include "mlx/backend/host/parallel.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/primitives/linear.h"
 

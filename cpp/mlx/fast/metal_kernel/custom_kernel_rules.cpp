@@ -1,7 +1,7 @@
-// How transformations treat a kernel of the user's: it has no rules of its own.
-#include "mlx/fast/metal_kernel/custom_kernel.h"
-
+// How transformations treat CustomKernel, a kernel of the user's: it has no rules of its own.
 #include <stdexcept>
+
+#include "mlx/fast/metal_kernel/custom_kernel.h"
 
 namespace mlx::core::fast {
 

@@ -1,37 +1,28 @@
-// Copies and views inside eval_gpu.
-#include "mlx/backend/gpu/copy.h"
+// Views inside an evaluation.
+#include "mlx/backend/common/views_in_eval.h"
 
 #include <numeric>
 
+#include "mlx/backend/common/copy.h"
 #include "mlx/backend/common/utils.h"
-#include "mlx/primitives/primitive.h"
 #include "mlx/utils.h"
 
 namespace mlx::core {
 
-void copy_gpu(const array& in, array& out, CopyType type) {
-  copy(in, out, type, out.primitive().stream());
-}
-
-void copy_gpu_inplace(const array& in, array& out, const Strides& in_strides, int64_t in_offset,
-                      CopyType type, const Stream& s) {
-  copy_inplace(in, out, in.shape(), in_strides, out.strides(), in_offset, 0, type, s);
-}
-
-void reshape_gpu(const array& in, array& out, Stream s) {
-  auto [copies, strides] = prepare_reshape(in, out);
-  if (copies) {
-    out.set_data(allocator::malloc(out.nbytes()));
+void reshape_in_eval(const array& in, array& out, Stream s) {
+  auto [must_copy, strides] = prepare_reshape(in, out);
+  if (must_copy) {
+    allocate_output(out);
     copy_inplace(in, out, in.shape(), in.strides(), make_contiguous_strides(in.shape()), 0, 0,
                  CopyType::General, s);
   } else {
-    shared_buffer_reshape(in, strides, out);
+    make_view(in, out, strides);
   }
 }
 
 array reshape_in_eval(const array& x, Shape shape, Stream s) {
   array out(std::move(shape), x.dtype(), nullptr, {});
-  reshape_gpu(x, out, s);
+  reshape_in_eval(x, out, s);
   return out;
 }
 

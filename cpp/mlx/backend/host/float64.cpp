@@ -1,12 +1,12 @@
 // Elementwise operations and conversions of float64.
-#include "mlx/backend/cpu/float64.h"
+#include "mlx/backend/host/float64.h"
 
 #include <type_traits>
 
 #include "mlx/backend/common/utils.h"
-#include "mlx/backend/cpu/encoder.h"
-#include "mlx/backend/cpu/float64_math.h"
-#include "mlx/backend/cpu/walk.h"
+#include "mlx/backend/host/encoder.h"
+#include "mlx/backend/host/float64_math.h"
+#include "mlx/backend/host/walk.h"
 #include "mlx/dtype_utils.h"
 #include "mlx/errors.h"
 

@@ -1,4 +1,4 @@
-// Copies under the names that primitives for the host use: scheduled on the stream.
+// For extensions made for MLX: copies under the names that primitives' eval_cpu uses.
 #pragma once
 
 #include "mlx/backend/common/copy.h"
@@ -11,8 +11,6 @@ inline void copy_cpu(const array& in, array& out, CopyType type, Stream s) {
 inline void copy_cpu_inplace(const array& in, array& out, CopyType type, Stream s) {
   copy_inplace(in, out, type, s);
 }
-
-// A row-contiguous copy that lives until the stream has used it.
-array contiguous_copy_cpu(const array& a, Stream s);
+inline array contiguous_copy_cpu(const array& a, Stream s) { return contiguous_copy(a, s); }
 
 }  // namespace mlx::core

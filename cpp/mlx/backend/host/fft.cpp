@@ -4,8 +4,8 @@
 #define POCKETFFT_NO_MULTITHREADING  // the cores are ours to share out
 #include <pocketfft_hdronly.h>
 
-#include "mlx/backend/cpu/encoder.h"
-#include "mlx/backend/cpu/parallel.h"
+#include "mlx/backend/host/encoder.h"
+#include "mlx/backend/host/parallel.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/primitives/fft.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "mlx/backend/common/copy.h"
-#include "mlx/backend/cpu/encoder.h"
-#include "mlx/backend/cpu/lapack.h"
+#include "mlx/backend/host/encoder.h"
+#include "mlx/backend/host/lapack.h"
 #include "mlx/backend/metal/ops/launch.h"
 
 namespace mlx::core {

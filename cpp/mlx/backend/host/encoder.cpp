@@ -1,5 +1,5 @@
 // Host tasks go through the stream's command buffers.
-#include "mlx/backend/cpu/encoder.h"
+#include "mlx/backend/host/encoder.h"
 
 #include <mutex>
 #include <unordered_map>

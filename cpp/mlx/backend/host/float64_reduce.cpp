@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "mlx/backend/common/utils.h"
-#include "mlx/backend/cpu/encoder.h"
-#include "mlx/backend/cpu/float64.h"
-#include "mlx/backend/cpu/float64_math.h"
-#include "mlx/backend/cpu/walk.h"
+#include "mlx/backend/host/encoder.h"
+#include "mlx/backend/host/float64.h"
+#include "mlx/backend/host/float64_math.h"
+#include "mlx/backend/host/walk.h"
 #include "mlx/primitives/indexing.h"
 #include "mlx/primitives/reduce.h"
 

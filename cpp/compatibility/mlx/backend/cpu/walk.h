@@ -1,0 +1,4 @@
+// For extensions that include it by its former path: cpu::walk.
+#pragma once
+
+#include "mlx/backend/host/walk.h"

@@ -1,4 +1,0 @@
-// The place where older extensions look for copies.
-#pragma once
-
-#include "mlx/backend/gpu/copy.h"
