@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "metal/driver.h"
-#include "mlx/backend/gpu/eval.h"
+#include "mlx/backend/metal/metal.h"
 
 namespace mlx::core {
 
@@ -17,7 +17,7 @@ namespace {
 using Info = std::unordered_map<std::string, std::variant<std::string, size_t>>;
 
 std::atomic<Device::DeviceType>& default_type() {
-  static std::atomic<Device::DeviceType> type{gpu::is_available() ? Device::gpu : Device::cpu};
+  static std::atomic<Device::DeviceType> type{metal::is_available() ? Device::gpu : Device::cpu};
   return type;
 }
 
@@ -57,7 +57,7 @@ void set_default_device(const Device& d) {
 }
 
 int device_count(Device::DeviceType type) {
-  return type == Device::cpu || gpu::is_available() ? 1 : 0;
+  return type == Device::cpu || metal::is_available() ? 1 : 0;
 }
 
 bool is_available(const Device& d) { return d.index >= 0 && d.index < device_count(d.type); }
@@ -68,7 +68,7 @@ const Info& device_info(const Device& d) {
   }
   // Never destroyed: threads may go on while the process ends.
   static const Info& host = *new Info(host_info());
-  static const Info& metal = *new Info(gpu::is_available() ? metal_info() : Info{});
+  static const Info& metal = *new Info(metal::is_available() ? metal_info() : Info{});
   return d.type == Device::cpu ? host : metal;
 }
 

@@ -10,8 +10,7 @@
 
 #include "metal/driver.h"
 #include "metal/spin.h"
-#include "mlx/backend/cpu/eval.h"
-#include "mlx/backend/gpu/eval.h"
+#include "mlx/backend/metal/eval.h"
 #include "mlx/interrupt.h"
 
 namespace mlx::core {
@@ -39,7 +38,7 @@ void Event::refuse_if_lost() const {
 void Event::wait() const {
   refuse_if_lost();
   auto signaled = [this] { return is_signaled(); };
-  stream_.device.type == Device::gpu ? gpu::help(stream_, signaled) : cpu::help(stream_, signaled);
+  metal::help(stream_, signaled);
   ::metal::spin_until(signaled);
   std::unique_lock lock(state_->mutex);
   auto reached = [this] { return state_->value >= value_; };
@@ -60,12 +59,10 @@ bool Event::is_signaled() const { return state_->value >= value_; }
 
 void Event::wait(Stream stream) const {
   refuse_if_lost();
-  stream.device.type == Device::gpu ? gpu::wait(stream, *this) : cpu::wait(stream, *this);
+  metal::wait(stream, *this);
 }
 
-void Event::signal(Stream stream) const {
-  stream.device.type == Device::gpu ? gpu::signal(stream, *this) : cpu::signal(stream, *this);
-}
+void Event::signal(Stream stream) const { metal::signal(stream, *this); }
 
 void Event::require(const Event& other) const {
   if (other.state_ == state_ || (other.is_signaled() && !other.error())) return;

@@ -5,8 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "mlx/backend/cpu/eval.h"
-#include "mlx/backend/gpu/eval.h"
+#include "mlx/backend/metal/eval.h"
 #include "mlx/interrupt.h"
 
 namespace mlx::core {
@@ -38,7 +37,7 @@ Stream new_stream(Device d) {
   auto& r = registry();
   std::lock_guard lock(r.mutex);
   Stream stream(static_cast<int>(r.streams.size()), d);
-  d.type == Device::gpu ? gpu::new_stream(stream) : cpu::new_stream(stream);
+  metal::new_stream(stream);
   r.streams.push_back(stream);
   return stream;
 }
@@ -81,7 +80,7 @@ std::vector<Stream> get_streams() {
 void synchronize() { synchronize(default_stream(default_device())); }
 
 void synchronize(Stream s) {
-  wait_unlocked([&] { s.device.type == Device::gpu ? gpu::synchronize(s) : cpu::synchronize(s); });
+  wait_unlocked([&] { metal::synchronize(s); });
 }
 
 }  // namespace mlx::core

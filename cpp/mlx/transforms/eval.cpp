@@ -1,5 +1,5 @@
 // eval: schedules the nodes of a graph on their streams, inputs first.
-#include "mlx/backend/cpu/eval.h"
+#include "mlx/backend/metal/eval.h"
 
 #include <algorithm>
 #include <mutex>
@@ -7,7 +7,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "mlx/backend/gpu/eval.h"
 #include "mlx/interrupt.h"
 #include "mlx/memory.h"
 #include "mlx/primitives/primitive.h"
@@ -95,7 +94,7 @@ class Evaluation {
     auto siblings = node.num_siblings() > 0 ? node.siblings() : std::vector<array>{};
     bool signal_now = needed_elsewhere_.count(node.node_id()) > 0;
 
-    on_device(stream, [&](auto eval_node, auto) { eval_node(node); });
+    metal::eval(node);
 
     Event done = progress.event;
     done.set_value(signal_now ? ++progress.signaled : kFinalValue);
@@ -115,11 +114,6 @@ class Evaluation {
     limit_memory_in_flight(stream);
   }
 
-  template <typename F>
-  static void on_device(const Stream& stream, F f) {
-    stream.device.type == Device::gpu ? f(gpu::eval, gpu::finalize) : f(cpu::eval, cpu::finalize);
-  }
-
   static void limit_tasks_in_flight() {
     if (scheduler::n_active_tasks() > kMaxTasksInFlight) {
       scheduler::wait_for_at_most(kMaxTasksInFlight / 2);
@@ -131,7 +125,7 @@ class Evaluation {
     if (!over_memory_limit()) {
       return;
     }
-    on_device(stream, [&](auto, auto finalize) { finalize(stream); });
+    metal::finalize(stream);
     for (int tasks = scheduler::n_active_tasks(); tasks > 0 && over_memory_limit(); --tasks) {
       scheduler::wait_for_at_most(tasks - 1);
     }
@@ -151,7 +145,7 @@ class Evaluation {
     for (auto& [index, progress] : events_) {
       const Stream& stream = progress.event.stream();
       progress.event.signal(stream);
-      on_device(stream, [&](auto, auto finalize) { finalize(stream); });
+      metal::finalize(stream);
     }
   }
 

@@ -5,8 +5,10 @@
 
 #include "mlx/backend/common/utils.h"
 #include "mlx/backend/cpu/copy.h"
+#include "mlx/backend/cpu/eval.h"
 #include "mlx/backend/cpu/parallel.h"
 #include "mlx/backend/gpu/copy.h"
+#include "mlx/backend/gpu/eval.h"
 #include "mlx/backend/metal/utils.h"
 #include "mlx/ops.h"
 #include "mlx/transforms.h"
@@ -107,6 +109,21 @@ TEST(ExtensionHelpers, CopiesAndViewsInsideEvaluation) {
   EXPECT_EQ(swapped.data<int>(), a.data<int>());
   EXPECT_TRUE(array_equal(shaped, reshape(arange(6), {3, 2})).item<bool>());
   EXPECT_TRUE(array_equal(ones, mlx::core::ones({3, 2})).item<bool>());
+}
+
+TEST(ExtensionHelpers, EvaluationByTheNamesOfEitherDevice) {
+  array one = evaluated(array(1));
+  array on_host = add(one, one, Device::cpu);
+  cpu::eval(on_host);
+  cpu::finalize(default_stream(Device::cpu));
+  cpu::synchronize(default_stream(Device::cpu));
+  ASSERT_TRUE(gpu::is_available());
+  array on_metal = add(one, one, Device::gpu);
+  gpu::eval(on_metal);
+  gpu::finalize(default_stream(Device::gpu));
+  gpu::synchronize(default_stream(Device::gpu));
+  EXPECT_EQ(*on_host.data<int>(), 2);
+  EXPECT_EQ(*on_metal.data<int>(), 2);
 }
 
 TEST(ExtensionHelpers, StreamsAndDevicesAreKeys) {

@@ -97,8 +97,6 @@ class CustomKernel : public Primitive {
   }
 
  private:
-  void run(const std::vector<array>& inputs, std::vector<array>& outputs);
-
   KernelLaunch launch_;
 };
 

@@ -10,8 +10,7 @@
 #include "metal/compiler/compiler.h"
 #include "metal/host/library.h"
 #include "mlx/backend/common/copy.h"
-#include "mlx/backend/common/utils.h"
-#include "mlx/backend/metal/device.h"
+#include "mlx/backend/metal/ops/launch.h"
 #include "mlx/bounded_cache.h"
 
 namespace mlx::core::fast {
@@ -214,7 +213,7 @@ KernelVariant::~KernelVariant() {
   }
 }
 
-void CustomKernel::run(const std::vector<array>& inputs, std::vector<array>& outputs) {
+MLX_EVAL_MULTI(CustomKernel) {
   auto& device = metal::device(stream().device);
   const auto* pipeline = pipeline_of(*launch_.variant, stream().device, device.mtl_device());
 
@@ -247,14 +246,6 @@ void CustomKernel::run(const std::vector<array>& inputs, std::vector<array>& out
   for (const auto& slot : launch_.variant->slots) bind(encoder, slot, bound, outputs);
   set_threadgroup_order(encoder, *launch_.variant, bound, grid);
   encoder.dispatch_threads(grid, group);
-}
-
-void CustomKernel::eval_cpu(const std::vector<array>& inputs, std::vector<array>& outputs) {
-  run(inputs, outputs);
-}
-
-void CustomKernel::eval_gpu(const std::vector<array>& inputs, std::vector<array>& outputs) {
-  run(inputs, outputs);
 }
 
 std::string why_scalar(const KernelVariant& variant, GridSize threadgroup, const Device& where) {
