@@ -1,7 +1,7 @@
 // mlx.core.fast: operations that come as one, and kernels of the user's own.
 #include "mlx/fast.h"
 
-#include "arguments.h"
+#include "convert/arguments.h"
 #include "module.h"
 
 using namespace pybind11::literals;

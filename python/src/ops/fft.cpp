@@ -1,7 +1,7 @@
 // mlx.core.fft.
 #include "mlx/fft.h"
 
-#include "arguments.h"
+#include "convert/arguments.h"
 #include "module.h"
 
 using namespace pybind11::literals;
