@@ -34,6 +34,12 @@ def cpp_tests(program: str, *arguments: str) -> Stage:
     return Stage((program,), (f"{{build}}/tests/cpp/{program}", *fail_fast, *arguments))
 
 
+def ir_tests(prefix: str) -> Stage:
+    """The .ll files that kernel_opt runs passes on."""
+    ctest = ("ctest", "--test-dir", "{build}", "-R", f"^{prefix}[.]", "--output-on-failure")
+    return Stage(("kernel_opt",), ctest)
+
+
 # The same programs in all forms of code, and the ones that once differed.
 RANDOM_PROGRAMS = Stage(("program_runner",), (*PYTEST, "tests/python/test_random_programs.py"))
 SLOW = "Compile.SourcesThatExplode*"
@@ -45,10 +51,7 @@ AREAS = (
         4,
         (f"{VECTORIZER}/**/*.cpp",),
         (
-            Stage(
-                ("vectorizer_opt",),
-                ("ctest", "--test-dir", "{build}", "-R", "^vectorizer", "--output-on-failure"),
-            ),
+            ir_tests("vectorizer"),
             cpp_tests("metal_tests", f"--gtest_filter=-{SLOW}"),
             RANDOM_PROGRAMS,
             python_tests("msl"),
@@ -71,6 +74,7 @@ AREAS = (
         2,
         ("cpp/metal/compiler/*.cpp",),
         (
+            ir_tests("compiler"),
             cpp_tests("metal_tests", f"--gtest_filter=-{SLOW}"),
             python_tests("test_diagnosis.py", "test_metalc.py", "test_metal_kernel_errors.py"),
             python_tests("msl"),

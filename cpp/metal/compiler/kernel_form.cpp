@@ -19,6 +19,9 @@
 #include "metal/compiler/analyses.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/front_end.h"
+#include "metal/compiler/ir_text.h"
+#include "metal/compiler/line_tables.h"
+#include "metal/compiler/passes.h"
 #include "metal/compiler/verify.h"
 
 namespace metal::compiler {
@@ -38,6 +41,11 @@ void remove_annotations(llvm::Module& module) {
         call->eraseFromParent();
     }
   }
+}
+
+void take_annotations(FormContext& c) {
+  c.zeroed = find_zeroed(*c.unit.module);
+  remove_annotations(*c.unit.module);
 }
 
 // Calls `declaration`'s function with arguments in Clang's own calling convention.
@@ -169,6 +177,13 @@ void make_entries(TranslationUnit& unit) {
   }
 }
 
+void clear_all_zeroed(FormContext& c) {
+  for (const KernelDeclaration& kernel : c.unit.kernels) {
+    if (llvm::Function* entry = c.unit.module->getFunction(kernel.name))
+      clear_zeroed(*entry, c.zeroed);
+  }
+}
+
 // How large functions become by inlining; callees are seen before their callers.
 class InlinedSizes {
  public:
@@ -267,24 +282,21 @@ void check_symbols(const llvm::Module& module) {
 }  // namespace
 
 void to_kernel_form(TranslationUnit& unit) {
-  llvm::Module& module = *unit.module;
-  const std::vector<llvm::GlobalVariable*> zeroed = find_zeroed(module);
-  remove_annotations(module);
-  verify(module, "remove_annotations");
-  answer_math_mode(module);
-  verify(module, "answer_math_mode");
-  define_arithmetic(module);
-  verify(module, "define_arithmetic");
-  make_entries(unit);
-  for (const KernelDeclaration& kernel : unit.kernels) {
-    if (llvm::Function* entry = module.getFunction(kernel.name)) clear_zeroed(*entry, zeroed);
-  }
-  verify(module, "make_entries");
-  Analyses analyses;
-  internalize_and_inline(unit, analyses.modules);
-  verify(module, "internalize_and_inline");
-  check_symbols(module);
-  clean_up(module, analyses.modules);
+  llvm::Module& code = *unit.module;
+  FormContext c{.unit = unit};
+#define FORM_PASS(name, action) \
+  action;                       \
+  verify(code, name);
+#include "metal/compiler/passes.def"
+}
+
+bool run_pass(llvm::StringRef wanted, FormContext& c) {
+  llvm::Module& code = *c.unit.module;
+#define FORM_PASS(name, action) \
+  if (wanted == (name)) return action, true;
+#define OTHER_PASS FORM_PASS
+#include "metal/compiler/passes.def"
+  return false;
 }
 
 }  // namespace metal::compiler

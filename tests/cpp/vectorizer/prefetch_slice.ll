@@ -1,4 +1,4 @@
-; RUN: prefetch-slice
+; RUN: prefetch-slice,drop-dead-code
 ; A function that asks for what will be read at addresses that are read themselves, and does nothing else.
 ; CHECK-LABEL: define void @kernel.prefetch
 ; CHECK: %row = load i32

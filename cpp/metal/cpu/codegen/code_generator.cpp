@@ -1,7 +1,5 @@
 #include "metal/cpu/codegen/code_generator.h"
 
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Target/TargetMachine.h"
@@ -15,6 +13,7 @@
 #include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/codegen/processor.h"
 #include "metal/cpu/codegen/repetition.h"
+#include "metal/cpu/passes.h"
 #include "metal/cpu/vectorizer/vectorize.h"
 
 namespace metal::cpu {
@@ -33,40 +32,6 @@ std::unique_ptr<llvm::TargetMachine> create_target() {
       llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
-bool is_fused(const llvm::Value* value) {
-  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
-  return call && call->getIntrinsicID() == llvm::Intrinsic::fma;
-}
-
-// Without such instructions a fast multiply-add becomes a product and a sum. Both must stay what
-// they are: code rounds by adding a large number in one and subtracting it again.
-void keep_fused(llvm::Instruction& instruction) {
-  if (!llvm::isa<llvm::FPMathOperator>(instruction)) return;
-  if (is_fused(&instruction) || llvm::any_of(instruction.operands(), is_fused))
-    instruction.setHasAllowReassoc(false);
-}
-
-void retarget(llvm::Module& module, const llvm::TargetMachine& target) {
-  module.setTargetTriple(target.getTargetTriple().str());
-  module.setDataLayout(target.createDataLayout());
-  const bool has_fma =
-      !target.getTargetTriple().isX86() || target.getTargetFeatureString().contains("+fma");
-  for (llvm::Function& function : module) {
-    function.setCallingConv(llvm::CallingConv::C);
-    for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
-        call->setCallingConv(llvm::CallingConv::C);
-      if (!has_fma) keep_fused(instruction);
-    }
-    if (function.isDeclaration()) continue;
-    function.addFnAttr("target-cpu", target.getTargetCPU());
-    function.addFnAttr("target-features", target.getTargetFeatureString());
-    function.addFnAttr("probe-stack", "inline-asm");  // no frame steps over a stack's guard page
-    function.removeFnAttr("min-legal-vector-width");
-    function.removeFnAttr("tune-cpu");
-  }
-}
-
 // Lanes that fill two registers with floats: enough independent work to hide latencies.
 uint32_t natural_width(const llvm::TargetMachine& target) {
   const llvm::StringRef features = target.getTargetFeatureString();
@@ -74,53 +39,23 @@ uint32_t natural_width(const llvm::TargetMachine& target) {
   return features.contains("+avx2") ? 16 : 8;
 }
 
-struct Lowering {
-  llvm::Module& module;
-  llvm::TargetMachine& target;
-  Optimizer optimizer{target};
-
-  // The kernel's body, ready for either kind of code.
-  llvm::Function* prepare(const FunctionInfo& function, const ConstantValues& constants,
-                          bool lanes_are_threads, uint32_t row_multiple) {
-    compiler::specialize(module, function, constants);
-    retarget(module, target);
-    compiler::verify(module, "specialize");
-    llvm::Function* body = make_body(module, function, lanes_are_threads, row_multiple);
-    compiler::verify(module, "make_body");
-    expand_bfloat(module);
-    compiler::verify(module, "expand_bfloat");
-    return body;
-  }
-
-  void lower_scalar(llvm::Function& body, Cooperation cooperation, ObjectCode& code) {
-    if (cooperation == Cooperation::None) {
-      code.granularity = Granularity::Group;
-      mark_constant_loads(body);
-      make_group_entry(body);
-      compiler::verify(module, "make_group_entry");
-      optimizer.optimize_scalar(module);
-      return;
-    }
-    // Threads wait at places in the optimised code: the runtime must see the loops that are left.
-    code.granularity = Granularity::Thread;
-    code.has_barriers = true;
-    llvm::Function* entry = make_thread_entry(body);
-    compiler::verify(module, "make_thread_entry");
-    optimizer.optimize_scalar(module);
-    lower_convergent_calls(*entry);
-  }
-
-  void lower_wide(llvm::Function& body, const Variant& variant, ObjectCode& code) {
-    code.granularity = Granularity::Group;
-    Vectorized result =
-        vectorize(body, variant, has_threadgroup_barriers(module), target, optimizer);
-    code.why_scalar = std::move(result.why_not);
-    code.general = std::move(result.general);
-    code.prefetches = result.prefetches;
-  }
-};
-
 using EmitCode = llvm::function_ref<void(llvm::Module&, llvm::TargetMachine&)>;
+
+void generate_scalar(llvm::Module& module, KernelContext& kernel, ObjectCode& code) {
+  code.granularity = kernel.threads_wait ? Granularity::Thread : Granularity::Group;
+  code.has_barriers = kernel.threads_wait;
+  run_scalar_passes(module, kernel);
+}
+
+void generate_wide(llvm::Module& module, const KernelContext& kernel, const Variant& variant,
+                   ObjectCode& code) {
+  code.granularity = Granularity::Group;
+  Vectorized result = vectorize(*kernel.body, variant, has_threadgroup_barriers(module),
+                                kernel.target, kernel.optimizer);
+  code.why_scalar = std::move(result.why_not);
+  code.general = std::move(result.general);
+  code.prefetches = result.prefetches;
+}
 
 // Scalar code takes over where there is no vector code.
 ObjectCode generate(const FunctionInfo& function, const ConstantValues& constants,
@@ -130,18 +65,21 @@ ObjectCode generate(const FunctionInfo& function, const ConstantValues& constant
     llvm::LLVMContext context;
     auto module = compiler::read_bitcode(function.bitcode, context);
     auto target = create_target();
-    Lowering lowering{*module, *target};
+    Optimizer optimizer(*target);
     const Cooperation cooperation = find_cooperation(*module);
     const bool scalar = attempt.layout == ThreadLayout::Scalar;
-    llvm::Function* body =
-        lowering.prepare(function, constants, !scalar && cooperation == Cooperation::SimdGroups,
-                         attempt.row_multiple);
-    lower_threadgroup_variables(*body);
-    compiler::verify(*module, "lower_threadgroup_variables");
+    KernelContext kernel{.function = function,
+                         .constants = constants,
+                         .optimizer = optimizer,
+                         .target = *target,
+                         .lanes_are_threads = !scalar && cooperation == Cooperation::SimdGroups,
+                         .row_multiple = attempt.row_multiple,
+                         .threads_wait = cooperation != Cooperation::None};
+    run_kernel_passes(*module, kernel);
     if (scalar) {
-      lowering.lower_scalar(*body, cooperation, code);
+      generate_scalar(*module, kernel, code);
     } else {
-      lowering.lower_wide(*body, attempt, code);
+      generate_wide(*module, kernel, attempt, code);
       if (!code.why_scalar.empty()) continue;
     }
     emit(*module, *target);

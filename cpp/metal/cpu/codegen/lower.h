@@ -21,6 +21,9 @@ namespace metal::cpu {
 inline constexpr auto kConstantMemory = static_cast<unsigned>(AddressSpace::Constant);
 inline constexpr auto kThreadgroupMemory = static_cast<unsigned>(AddressSpace::Threadgroup);
 
+// Functions say for which processor they are, and what all code must observe there.
+void retarget(llvm::Module& module, const llvm::TargetMachine& target);
+
 // `threadgroup` variables become offsets into the memory behind the body's group argument.
 void lower_threadgroup_variables(llvm::Function& body);
 // Bytes that they take.

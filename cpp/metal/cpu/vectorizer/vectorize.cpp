@@ -7,10 +7,10 @@
 #include "metal/compiler/verify.h"
 #include "metal/cpu/codegen/code_generator.h"
 #include "metal/cpu/codegen/optimizer.h"
+#include "metal/cpu/passes.h"
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/memory/float_atomics.h"
-#include "metal/cpu/vectorizer/passes.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_slice.h"
 #include "metal/cpu/vectorizer/wide_entry.h"
 

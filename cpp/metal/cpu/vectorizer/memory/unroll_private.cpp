@@ -13,8 +13,8 @@
 namespace metal::cpu {
 namespace {
 
-constexpr unsigned kMostIterations = 64;
-constexpr unsigned kMostInstructions = 4096;  // of the unrolled loop
+constexpr unsigned kMostUnrolledIterations = 64;
+constexpr unsigned kMostUnrolledInstructions = 4096;  // of the unrolled loop
 
 // Whether a value changes from iteration to iteration of the loop, and not only of loops in it.
 bool changes(const llvm::SCEV* value, const llvm::Loop& loop) {
@@ -66,7 +66,7 @@ unsigned unrolled_size(const llvm::Loop& loop, llvm::ScalarEvolution& evolution)
     for (llvm::BasicBlock* block : inner->blocks()) size -= block->size();
     size += unrolled_size(*inner, evolution);
   }
-  return static_cast<unsigned>(std::min<uint64_t>(size * count, kMostInstructions + 1));
+  return static_cast<unsigned>(std::min<uint64_t>(size * count, kMostUnrolledInstructions + 1));
 }
 
 }  // namespace
@@ -79,9 +79,9 @@ llvm::PreservedAnalyses UnrollPrivatePass::run(llvm::Function& body,
       has_row_products(body, analyses.getResult<llvm::TargetIRAnalysis>(body));
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
     const unsigned count = evolution.getSmallConstantTripCount(loop);
-    if (count == 0 || count > kMostIterations ||
+    if (count == 0 || count > kMostUnrolledIterations ||
         !(indexes_private(*loop, evolution) || (joins_products && adds_products(*loop))) ||
-        unrolled_size(*loop, evolution) > kMostInstructions)
+        unrolled_size(*loop, evolution) > kMostUnrolledInstructions)
       continue;
     llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.full", 1);
   }

@@ -7,11 +7,11 @@ namespace {
 
 using llvm::Value;
 
-enum class Transfer { Load, Store };
+enum class Direction { Load, Store };
 
 // void (void* root, const Index* indices, uint64_t active, T* values): code for it in every place
 // would be long, and is rarely run.
-void write_transfer(llvm::Function& code, Transfer transfer, LaneAddresses addresses,
+void write_transfer(llvm::Function& code, Direction direction, LaneAddresses addresses,
                     llvm::Type* element, unsigned width) {
   llvm::LLVMContext& context = code.getContext();
   addresses.root = code.getArg(0);
@@ -19,7 +19,7 @@ void write_transfer(llvm::Function& code, Transfer transfer, LaneAddresses addre
   auto move = [&](llvm::IRBuilder<>& b, Value* lane) {
     Value* there = addresses.at(b, lane);
     Value* here = b.CreateGEP(element, code.getArg(3), lane);
-    const bool loads = transfer == Transfer::Load;
+    const bool loads = direction == Direction::Load;
     Value* value = b.CreateAlignedLoad(element, loads ? there : here, llvm::Align(1));
     b.CreateAlignedStore(value, loads ? here : there, llvm::Align(1));
   };
@@ -37,13 +37,13 @@ void write_transfer(llvm::Function& code, Transfer transfer, LaneAddresses addre
 }
 
 // Between `values` in memory and the lanes' own places.
-void call_transfer(Widener& w, Transfer transfer, const IndexedAddress& address,
+void call_transfer(Widener& w, Direction direction, const IndexedAddress& address,
                    llvm::AllocaInst* values) {
   llvm::IRBuilder<>& b = w.builder();
   const LaneAddresses addresses = lane_addresses(w, address);
   const uint64_t size = w.layout().getTypeStoreSize(values->getAllocatedType()) / w.width();
   std::string name;
-  llvm::raw_string_ostream(name) << (transfer == Transfer::Load ? "simd.load" : "simd.store")
+  llvm::raw_string_ostream(name) << (direction == Direction::Load ? "simd.load" : "simd.store")
                                  << ".lanes." << w.width() << "x" << size << "."
                                  << (address.is_signed ? "s" : "u")
                                  << addresses.index_type->getIntegerBitWidth() << "."
@@ -52,7 +52,7 @@ void call_transfer(Widener& w, Transfer transfer, const IndexedAddress& address,
   auto* type =
       llvm::FunctionType::get(b.getVoidTy(), {pointer, pointer, b.getInt64Ty(), pointer}, false);
   llvm::Function* callee = w.helper(name, type, [&](llvm::Function& code) {
-    write_transfer(code, transfer, addresses, b.getIntNTy(static_cast<unsigned>(size * 8)),
+    write_transfer(code, direction, addresses, b.getIntNTy(static_cast<unsigned>(size * 8)),
                    w.width());
   });
   b.CreateCall(callee, {b.CreateAddrSpaceCast(address.root, pointer), addresses.indices,
@@ -77,14 +77,14 @@ LaneAddresses lane_addresses(Widener& w, const IndexedAddress& address) {
 
 Value* load_lanes(Widener& w, const IndexedAddress& address, llvm::Type* type) {
   llvm::AllocaInst* values = w.scratch(w.wide_type(type), "loaded");
-  call_transfer(w, Transfer::Load, address, values);
+  call_transfer(w, Direction::Load, address, values);
   return w.builder().CreateLoad(w.wide_type(type), values);
 }
 
 void store_lanes(Widener& w, const IndexedAddress& address, Value* values) {
   llvm::AllocaInst* memory = w.scratch(values->getType(), "stored");
   w.builder().CreateStore(values, memory);
-  call_transfer(w, Transfer::Store, address, memory);
+  call_transfer(w, Direction::Store, address, memory);
 }
 
 }  // namespace metal::cpu

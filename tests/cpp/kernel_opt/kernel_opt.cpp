@@ -1,10 +1,13 @@
-// Runs passes of the vectoriser on an LLVM module, from standard input to standard output:
-// vectorizer_opt PASS[,PASS...] [LANES [PROCESSOR]]. The passes are those of passes.def, and some
-// that make functions from functions or print what an analysis finds.
-#include <cstdio>
+// Runs steps of the compiler on an LLVM module, from standard input to standard output:
+// kernel_opt PASS[,PASS...] [LANES [PROCESSOR]]. The passes are those of the passes.def of compiler
+// and cpu, and two that print what an analysis finds. An error of a pass is printed instead of the
+// module, and nothing if the module breaks LLVM's rules.
+#include <cstdlib>
+#include <exception>
 #include <memory>
 #include <string>
 
+#include "description.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
@@ -19,28 +22,27 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "metal/compiler/passes.h"
+#include "metal/cpu/codegen/lower.h"
 #include "metal/cpu/codegen/optimizer.h"
-#include "metal/cpu/vectorizer/control/assume_coherent.h"
+#include "metal/cpu/codegen/processor.h"
+#include "metal/cpu/passes.h"
 #include "metal/cpu/vectorizer/control/regions.h"
-#include "metal/cpu/vectorizer/control/split_at_barriers.h"
-#include "metal/cpu/vectorizer/memory/block_operations.h"
-#include "metal/cpu/vectorizer/passes.h"
-#include "metal/cpu/vectorizer/prefetch/prefetch_slice.h"
 #include "metal/cpu/vectorizer/wide_entry.h"
 
 namespace {
 
 using namespace metal::cpu;
 
-std::unique_ptr<llvm::TargetMachine> create_target(const char* processor) {
+std::unique_ptr<llvm::TargetMachine> create_target() {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   const std::string triple = llvm::sys::getProcessTriple();
-  const bool is_x86 = llvm::Triple(triple).isX86();
+  const Processor& processor = target_processor();
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, is_x86 ? processor : "", "", {}, llvm::Reloc::PIC_, llvm::CodeModel::Small));
+      triple, processor.name, processor.features, {}, llvm::Reloc::PIC_, llvm::CodeModel::Small));
 }
 
 // What a body's arguments are in a row of threads, by their names; others are uniform, and those
@@ -110,19 +112,30 @@ void print_regions(llvm::Function& function, const BodyShapes& shapes) {
 
 class Passes {
  public:
-  Passes(llvm::Module& module, unsigned width, const char* processor)
-      : module_(module), width_(width), target_(create_target(processor)), optimizer_(*target_) {
-    module.setTargetTriple(target_->getTargetTriple().str());
-    module.setDataLayout(target_->createDataLayout());
+  Passes(std::unique_ptr<llvm::Module> module, unsigned width)
+      : width_(width), target_(create_target()), optimizer_(*target_) {
+    module->setTargetTriple(target_->getTargetTriple().str());
+    module->setDataLayout(target_->createDataLayout());
+    description_ = describe(*module);
+    unit_.module = std::move(module);
+    if (!description_.declaration.name.empty()) unit_.kernels.push_back(description_.declaration);
+    kernel_.row_multiple = description_.row_multiple;
+    kernel_.lanes_are_threads = find_cooperation(*unit_.module) == Cooperation::SimdGroups;
   }
+
+  const llvm::Module& module() const { return *unit_.module; }
 
   // False if there is no such pass.
   bool run(llvm::StringRef name) {
+    llvm::Module& module = *unit_.module;
+    kernel_.body = module.getFunction("kernel.body");
     PassContext context{.shapes = {}, .optimizer = optimizer_, .target = *target_};
-    if (run_pass(name, module_, context)) return true;
+    if (metal::compiler::run_pass(name, form_) || run_pass(name, module, kernel_) ||
+        run_pass(name, module, context))
+      return true;
     if (name == "rows-entry") return make_entry(), true;
     llvm::SmallVector<llvm::Function*> functions;
-    for (llvm::Function& function : module_) {
+    for (llvm::Function& function : module) {
       if (!function.isDeclaration()) functions.push_back(&function);
     }
     return llvm::all_of(functions, [&](auto* function) { return run(name, *function); });
@@ -131,51 +144,62 @@ class Passes {
  private:
   bool run(llvm::StringRef name, llvm::Function& function) {
     PassContext context = context_by_names(function, width_, optimizer_, *target_);
-    context.may_bail_out = llvm::any_of(module_.functions(), [](const llvm::Function& callee) {
+    context.may_bail_out = llvm::any_of(module().functions(), [](const llvm::Function& callee) {
       return callee.getName().starts_with("simd.coherent.");
     });
-    const bool found = run_pass(name, function, context) || run_other(name, function, context);
+    const bool found = run_pass(name, function, context) || print(name, function, context);
     if (!context.why_not.empty()) llvm::outs() << "; no vector code: " << context.why_not << "\n";
     return found;
   }
 
-  // Analyses, and passes that make functions.
-  bool run_other(llvm::StringRef name, llvm::Function& function, const PassContext& context) {
-    if (name == "shapes") {
+  static bool print(llvm::StringRef analysis, llvm::Function& function,
+                    const PassContext& context) {
+    if (analysis == "shapes") {
       print_shapes(function, context.shapes);
-    } else if (name == "regions") {
+    } else if (analysis == "regions") {
       print_regions(function, context.shapes);
-    } else if (name == "block-operations") {
-      expand_block_operations(function);
-    } else if (name == "assume-coherent") {
-      clone_assuming_coherent(function, context.shapes);
-    } else if (name == "prefetch-slice") {
-      if (llvm::Function* slice = make_prefetch_slice(function)) optimizer_.drop_dead_code(*slice);
-    } else if (name == "split-at-barriers") {
-      make_phases_entry(function, {ThreadLayout::Full, width_}, optimizer_);
     } else {
       return false;
     }
     return true;
   }
 
+  // From several functions, which go by these names.
   void make_entry() {
-    auto named = [this](const char* name) { return module_.getFunction(name); };
+    auto named = [this](const char* name) { return module().getFunction(name); };
     make_rows_entry({named("wide"), named("speculative"), named("far"), named("prefetch")},
                     *named("thread"), width_);
   }
 
-  llvm::Module& module_;
   unsigned width_;
   std::unique_ptr<llvm::TargetMachine> target_;
   Optimizer optimizer_;
+  Description description_;
+  metal::compiler::TranslationUnit unit_;
+  metal::compiler::FormContext form_{.unit = unit_};
+  KernelContext kernel_{.function = description_.function,
+                        .constants = description_.constants,
+                        .optimizer = optimizer_,
+                        .target = *target_};
 };
+
+int run_passes(std::unique_ptr<llvm::Module> module, llvm::StringRef names, unsigned width) {
+  Passes passes(std::move(module), width);
+  for (llvm::StringRef name : llvm::split(names, ',')) {
+    if (passes.run(name)) continue;
+    llvm::errs() << "there is no pass " << name << "\n";
+    return 2;
+  }
+  if (llvm::verifyModule(passes.module(), &llvm::errs())) return 1;
+  passes.module().print(llvm::outs(), nullptr);
+  return 0;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    llvm::errs() << "usage: vectorizer_opt PASS[,PASS...] [LANES [PROCESSOR]] < FILE.ll\n";
+    llvm::errs() << "usage: kernel_opt PASS[,PASS...] [LANES [PROCESSOR]] < FILE.ll\n";
     return 2;
   }
   llvm::LLVMContext context;
@@ -185,13 +209,13 @@ int main(int argc, char** argv) {
     diagnostic.print(argv[0], llvm::errs());
     return 1;
   }
-  Passes passes(*module, argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 4,
-                argc > 3 ? argv[3] : "x86-64-v3");
-  for (llvm::StringRef name : llvm::split(argv[1], ',')) {
-    if (passes.run(name)) continue;
-    llvm::errs() << "there is no pass " << name << "\n";
-    return 2;
+  const bool is_x86 = llvm::Triple(llvm::sys::getProcessTriple()).isX86();
+  if (is_x86) setenv("MLX_CPU_TARGET", argc > 3 ? argv[3] : "x86-64-v3", 1);
+  try {
+    return run_passes(std::move(module), argv[1],
+                      argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 4);
+  } catch (const std::exception& error) {
+    llvm::outs() << "; error: " << error.what() << "\n";
+    return 1;
   }
-  module->print(llvm::outs(), nullptr);
-  return llvm::verifyModule(*module, &llvm::errs()) ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-#include "metal/cpu/vectorizer/passes.h"
+#include "metal/cpu/passes.h"
 
 #include <cstdlib>
 #include <utility>
@@ -7,24 +7,29 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
+#include "metal/compiler/specialize.h"
 #include "metal/compiler/verify.h"
 #include "metal/cpu/codegen/code_generator.h"
 #include "metal/cpu/codegen/lower.h"
 #include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
 #include "metal/cpu/vectorizer/control/linearize.h"
+#include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/legalize/legalize_masks.h"
 #include "metal/cpu/vectorizer/legalize/select_addresses.h"
 #include "metal/cpu/vectorizer/matrix/join_products.h"
 #include "metal/cpu/vectorizer/matrix/loop_memory.h"
+#include "metal/cpu/vectorizer/memory/block_operations.h"
 #include "metal/cpu/vectorizer/memory/constant_offsets.h"
 #include "metal/cpu/vectorizer/memory/float_atomics.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
 #include "metal/cpu/vectorizer/memory/private_memory.h"
 #include "metal/cpu/vectorizer/memory/unroll_private.h"
+#include "metal/cpu/vectorizer/prefetch/prefetch_slice.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_streams.h"
 #include "metal/cpu/vectorizer/prepare.h"
 #include "metal/cpu/vectorizer/speculation.h"
+#include "metal/cpu/vectorizer/wide_entry.h"
 #include "metal/cpu/vectorizer/widen/widen.h"
 
 namespace metal::cpu {
@@ -83,23 +88,48 @@ llvm::FunctionAnalysisManager& PassContext::analyses() { return optimizer.functi
     after(name, result);                          \
   }
 
+#define VERIFY_PASS(name, condition, action) \
+  if (condition) {                           \
+    action;                                  \
+    compiler::verify(code, name);            \
+  }
+
+void run_kernel_passes(llvm::Module& code, KernelContext& c) {
+#define KERNEL_PASS VERIFY_PASS
+#include "metal/cpu/passes.def"
+}
+
+void run_scalar_passes(llvm::Module& code, KernelContext& c) {
+#define SCALAR_PASS VERIFY_PASS
+#include "metal/cpu/passes.def"
+}
+
 void run_thread_passes(llvm::Function& code, PassContext& c) {
 #define THREAD_PASS(name, condition, action) RUN_PASS(name, condition, action, code)
-#include "metal/cpu/vectorizer/passes.def"
+#include "metal/cpu/passes.def"
 }
 
 void run_gang_passes(llvm::Function& code, PassContext& c) {
 #define GANG_PASS(name, condition, action) \
   RUN_PASS(name, condition, action, c.wide ? *c.wide : code)
-#include "metal/cpu/vectorizer/passes.def"
+#include "metal/cpu/passes.def"
 }
 
 void run_module_passes(llvm::Module& code, PassContext& c) {
 #define MODULE_PASS(name, condition, action) RUN_PASS(name, condition, action, code)
-#include "metal/cpu/vectorizer/passes.def"
+#include "metal/cpu/passes.def"
 }
 
+#undef VERIFY_PASS
 #undef RUN_PASS
+
+bool run_pass(llvm::StringRef wanted, llvm::Module& code, KernelContext& c) {
+#define KERNEL_PASS(name, condition, action) \
+  if (wanted == (name)) return action, true;
+#define SCALAR_PASS KERNEL_PASS
+#include "metal/cpu/passes.def"
+  return false;
+}
 
 bool run_pass(llvm::StringRef wanted, llvm::Function& code, PassContext& c) {
 #define THREAD_PASS(name, condition, action) \
@@ -107,14 +137,15 @@ bool run_pass(llvm::StringRef wanted, llvm::Function& code, PassContext& c) {
 #define GANG_PASS THREAD_PASS
 #define LLVM_PASS(name, type) \
   if (wanted == (name)) return type().run(code, c.analyses()), true;
-#include "metal/cpu/vectorizer/passes.def"
+#define OTHER_PASS(name, action) THREAD_PASS(name, true, action)
+#include "metal/cpu/passes.def"
   return false;
 }
 
 bool run_pass(llvm::StringRef wanted, llvm::Module& code, PassContext& c) {
 #define MODULE_PASS(name, condition, action) \
   if (wanted == (name)) return action, true;
-#include "metal/cpu/vectorizer/passes.def"
+#include "metal/cpu/passes.def"
   return false;
 }
 

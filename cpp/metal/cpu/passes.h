@@ -4,7 +4,9 @@
 #include <string>
 
 #include "llvm/IR/PassManager.h"
+#include "metal/compiler/compiler.h"
 #include "metal/cpu/markers.h"
+#include "metal/cpu/variant.h"
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 
 namespace llvm {
@@ -15,7 +17,19 @@ namespace metal::cpu {
 
 class Optimizer;
 
-// What passes know besides the code.
+// What the steps know besides the code that make a body from a kernel, and scalar code from a body.
+struct KernelContext {
+  const FunctionInfo& function;
+  const ConstantValues& constants;
+  Optimizer& optimizer;
+  llvm::TargetMachine& target;
+  bool lanes_are_threads = false;  // a gang is a SIMD-group
+  uint32_t row_multiple = 1;       // see Variant
+  bool threads_wait = false;       // for each other
+  llvm::Function* body = nullptr;  // what "make-body" leaves
+};
+
+// What the steps of the vectoriser know.
 struct PassContext {
   BodyShapes shapes;
   Optimizer& optimizer;
@@ -32,13 +46,17 @@ struct PassContext {
   llvm::FunctionAnalysisManager& analyses();
   llvm::Argument& lane(llvm::Function& code) const { return *code.getArg(lane_argument); }
   llvm::Argument& active(llvm::Function& code) const { return *code.getArg(active_argument); }
+  Variant full_gangs() const { return {ThreadLayout::Full, shapes.width}; }
 };
 
+void run_kernel_passes(llvm::Module& code, KernelContext& c);
+void run_scalar_passes(llvm::Module& code, KernelContext& c);
 void run_thread_passes(llvm::Function& code, PassContext& c);
 void run_gang_passes(llvm::Function& code, PassContext& c);
 void run_module_passes(llvm::Module& code, PassContext& c);
 
 // Runs one of them, whatever its condition says. False if none has this name.
+bool run_pass(llvm::StringRef name, llvm::Module& code, KernelContext& c);
 bool run_pass(llvm::StringRef name, llvm::Function& code, PassContext& c);
 bool run_pass(llvm::StringRef name, llvm::Module& code, PassContext& c);
 
