@@ -60,10 +60,17 @@ class DefineConstants : public clang::ASTConsumer,
     return result.Val.getInt();
   }
 
+  // What is computed in: `c <<= 9` shifts an int, however narrow c is.
+  static clang::QualType shifted_type(const clang::BinaryOperator& shift) {
+    const auto* assignment = llvm::dyn_cast<clang::CompoundAssignOperator>(&shift);
+    return assignment ? assignment->getComputationLHSType() : shift.getLHS()->getType();
+  }
+
   // Metal takes shift amounts modulo the width.
   void mask_shift(clang::BinaryOperator& shift) const {
     const auto amount = value_of(shift.getRHS());
-    const uint64_t width = context_->getIntWidth(shift.getLHS()->getType());
+    const clang::QualType type = shifted_type(shift);
+    const uint64_t width = context_->getIntWidth(type);
     if (!amount || (!amount->isNegative() && amount->ult(width))) return;
     replace_right(shift, amount->zextOrTrunc(64).getZExtValue() & (width - 1));
   }

@@ -1,6 +1,5 @@
 // compile(): from source to a program of kernels in kernel form.
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/IR/Constants.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -40,17 +39,6 @@ void add_callees(llvm::Function& function, std::vector<llvm::Function*>& needed)
   }
 }
 
-// Initialisers of constants that depend on function constants.
-void add_initializers(llvm::Module& module, std::vector<llvm::Function*>& needed) {
-  const llvm::GlobalVariable* initializers = module.getGlobalVariable("llvm.global_ctors");
-  if (!initializers || !initializers->hasInitializer()) return;
-  for (const llvm::Use& record : initializers->getInitializer()->operands()) {
-    auto* function =
-        llvm::dyn_cast<llvm::Function>(checked_cast<llvm::User>(record.get())->getOperand(1));
-    if (function) needed.push_back(function);
-  }
-}
-
 void check(llvm::Error error) {
   if (error) internal_error(llvm::toString(std::move(error)));
 }
@@ -66,8 +54,8 @@ std::string extract(llvm::StringRef library, const std::string& entry) {
   llvm::LLVMContext context;
   auto module =
       unwrap(llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(library, "kernels"), context));
-  std::vector<llvm::Function*> needed = {module->getFunction(entry)};
-  add_initializers(*module, needed);
+  std::vector<llvm::Function*> needed = initializers(*module);
+  needed.push_back(module->getFunction(entry));
   for (size_t i = 0; i < needed.size(); ++i) {
     if (!needed[i]->isMaterializable()) continue;
     check(needed[i]->materialize());

@@ -1,10 +1,13 @@
 #include "metal/compiler/specialize.h"
 
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/IPO/GlobalOpt.h"
 #include "metal/compiler/analyses.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
 
 namespace metal::compiler {
@@ -35,13 +38,68 @@ llvm::Constant* as_constant(llvm::Type* type, uint64_t bits) {
   return llvm::ConstantInt::get(type, bits);
 }
 
+// GlobalOpt computes what has no loops. Those that only constants go into, LLVM's optimiser does.
 void run_initializers(llvm::Module& module) {
-  if (!module.getGlobalVariable("llvm.global_ctors")) return;
+  if (initializers(module).empty()) return;
   Analyses analyses;
+  llvm::GlobalOptPass().run(module, analyses.modules);
+  if (initializers(module).empty()) return;
+  for (llvm::Function* function : initializers(module)) {
+    analyses.builder
+        .buildFunctionSimplificationPipeline(llvm::OptimizationLevel::O2,
+                                             llvm::ThinOrFullLTOPhase::None)
+        .run(*function, analyses.functions);
+  }
+  analyses.functions.clear();
+  analyses.modules.clear();
   llvm::GlobalOptPass().run(module, analyses.modules);
 }
 
+using Functions = llvm::SmallPtrSet<const llvm::Function*, 8>;
+
+// In which a constant is mentioned, by itself or in others.
+Functions functions_with(const llvm::Constant& constant) {
+  Functions found;
+  llvm::SmallSetVector<const llvm::User*, 8> users(constant.user_begin(), constant.user_end());
+  for (size_t i = 0; i < users.size(); ++i) {
+    if (const auto* instruction = llvm::dyn_cast<llvm::Instruction>(users[i])) {
+      found.insert(instruction->getFunction());
+    } else {
+      users.insert(users[i]->user_begin(), users[i]->user_end());
+    }
+  }
+  return found;
+}
+
+// Nothing runs before a kernel: a constant that is not computed by now would be 0 there.
+void check_computed(const llvm::Module& module) {
+  Functions left;
+  for (const llvm::Function* function : initializers(module)) left.insert(function);
+  if (left.empty()) return;
+  for (const llvm::GlobalVariable& variable : module.globals()) {
+    if (variable.isConstant() || variable.isDeclaration()) continue;
+    const Functions users = functions_with(variable);
+    auto is_left = [&](const llvm::Function* function) { return left.contains(function); };
+    if (llvm::any_of(users, is_left) && !llvm::all_of(users, is_left)) {
+      throw CompileError("error: the value of '" + llvm::demangle(variable.getName().str()) +
+                         "' cannot be computed before the kernel runs\n");
+    }
+  }
+}
+
 }  // namespace
+
+std::vector<llvm::Function*> initializers(const llvm::Module& module) {
+  std::vector<llvm::Function*> found;
+  const llvm::GlobalVariable* list = module.getGlobalVariable("llvm.global_ctors");
+  if (!list || !list->hasInitializer()) return found;
+  for (const llvm::Use& record : list->getInitializer()->operands()) {
+    auto* function =
+        llvm::dyn_cast<llvm::Function>(checked_cast<llvm::User>(record.get())->getOperand(1));
+    if (function) found.push_back(function);
+  }
+  return found;
+}
 
 bool needs_value(const llvm::Module& module, const FunctionConstantInfo& constant) {
   const llvm::Function* query = module.getFunction(kDefinedQuery);
@@ -85,6 +143,7 @@ void specialize(llvm::Module& module, const FunctionInfo& function, const Consta
     variable->setLinkage(llvm::GlobalValue::InternalLinkage);
   }
   run_initializers(module);
+  check_computed(module);
 }
 
 }  // namespace metal::compiler

@@ -81,3 +81,75 @@ def test_operations_on_constants(place: str):
         wanted = np.where(i % 3 != 0, wanted, i)
     for operation, row, values in zip(OPERATIONS, got, wanted):
         np.testing.assert_array_equal(row, values, err_msg=operation)
+
+
+# A narrow variable is shifted as an int, however far, and cut back.
+ASSIGNMENTS = {
+    "uchar v = 200; v >>= 8;": 0,
+    "uchar v = 200; v <<= 9;": 0,
+    "uchar v = 200; v <<= 33;": 144,
+    "ushort v = 65535; v >>= 16;": 0,
+    "short v = -5; v >>= 20;": -1,
+    "char v = -5; v >>= 7;": -1,
+    "uint v = 200u; v >>= 33;": 100,
+    "uchar v = 200; v /= 0;": 200,
+}
+
+
+def test_assignments():
+    """Each with an amount that the compiler sees, and with one that only the thread knows."""
+    bodies = []
+    for number, assignment in enumerate(ASSIGNMENTS):
+        amount = assignment.split()[-1].rstrip(";")
+        at_run_time = assignment.replace(f" {amount};", f" int({amount} + zero[0]);")
+        bodies.append(f"{{ {assignment} out[{2 * number}] = v; }}")
+        bodies.append(f"{{ {at_run_time} out[{2 * number + 1}] = v; }}")
+    got = run_one(
+        "\n".join(bodies),
+        {"zero": np.zeros(1, np.int32)},
+        {"out": ((2 * len(ASSIGNMENTS),), mx.int64)},
+        1,
+        1,
+    )
+    for (assignment, wanted), values in zip(ASSIGNMENTS.items(), got.reshape(-1, 2)):
+        assert values.tolist() == [wanted, wanted], assignment
+
+
+def test_constants_that_take_a_loop():
+    """One of the library, one of the program, and one beside them that takes none."""
+    header = """
+        int product(int n) { int p = 1; for (int i = 2; i <= n; ++i) p *= i; return p; }
+        constant float rest = fmod(17.0f, 5.0f);
+        constant int factorial = product(6);
+        constant float root = sqrt(16.0f);
+    """
+    got = run_one(
+        "out[0] = rest; out[1] = factorial; out[2] = root;",
+        {"x": np.zeros(1, np.float32)},
+        {"out": ((3,), mx.float32)},
+        1,
+        1,
+        header=header,
+    )
+    assert got.tolist() == [2, 720, 4]
+
+
+def test_constants_that_cannot_be_computed():
+    """Such as one that takes too long: not 0, as if nothing had been said."""
+    header = """
+        uint steps(uint n) {
+          uint count = 0;
+          for (; n != 1; ++count) n = n % 2 ? 3 * n + 1 : n / 2;
+          return count;
+        }
+        constant uint many = steps(837799);
+    """
+    with pytest.raises(RuntimeError, match="the value of 'many' cannot be computed"):
+        run_one(
+            "out[0] = many;",
+            {"x": np.zeros(1, np.float32)},
+            {"out": ((1,), mx.uint32)},
+            1,
+            1,
+            header=header,
+        )
