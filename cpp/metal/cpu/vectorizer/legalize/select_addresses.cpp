@@ -34,7 +34,8 @@ class AddressSelection {
     if (!load || !other) return;
     llvm::IRBuilder<> b(&select);
     Value* address = load->getPointerOperand();
-    Value* constant = llvm::ConstantExpr::getAddrSpaceCast(in_memory(other), address->getType());
+    Value* constant = llvm::ConstantExpr::getAddrSpaceCast(in_memory(other, load->getAlign()),
+                                                           address->getType());
     llvm::LoadInst* chosen =
         b.CreateAlignedLoad(select.getType(),
                             b.CreateSelect(select.getCondition(), reads_first ? address : constant,
@@ -47,12 +48,15 @@ class AddressSelection {
   }
 
  private:
-  llvm::GlobalVariable* in_memory(llvm::Constant* constant) {
+  // Aligned as what is read in its place is said to be.
+  llvm::GlobalVariable* in_memory(llvm::Constant* constant, llvm::Align align) {
     llvm::GlobalVariable*& variable = variables_[constant];
-    if (variable) return variable;
-    variable = new llvm::GlobalVariable(module_, constant->getType(), /*isConstant=*/true,
-                                        llvm::GlobalValue::PrivateLinkage, constant);
-    variable->setAlignment(llvm::Align(64));
+    if (!variable) {
+      variable = new llvm::GlobalVariable(module_, constant->getType(), /*isConstant=*/true,
+                                          llvm::GlobalValue::PrivateLinkage, constant);
+      variable->setAlignment(llvm::Align(64));
+    }
+    variable->setAlignment(std::max(variable->getAlign().valueOrOne(), align));
     return variable;
   }
 
