@@ -1,5 +1,6 @@
 ; RUN: specialize
 ; What only other kernels of the source need may stay unknown.
+; CHECK: @of_another
 ; CHECK-LABEL: define i32 @kernel
 ; CHECK-NEXT: load i32, ptr addrspace(2) @needed
 @needed = internal addrspace(2) constant i32 3
@@ -7,7 +8,7 @@
 @llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 65535, ptr @compute, ptr null }]
 define internal void @compute() {
   %value = call i32 @__metal_get_thread_index_in_threadgroup(i32 0)
-  store i32 %value, ptr addrspace(2) @of_another
+  store volatile i32 %value, ptr addrspace(2) @of_another
   ret void
 }
 define i32 @kernel() {

@@ -1,0 +1,70 @@
+; RUN: define-arithmetic
+; Shifts take their amount modulo the width, each element's by itself.
+; CHECK-LABEL: define i32 @shift
+; CHECK-NEXT: %[[AMOUNT:.*]] = and i32 %by, 31
+; CHECK-NEXT: shl i32 %x, %[[AMOUNT]]
+define i32 @shift(i32 %x, i32 %by) {
+  %shifted = shl i32 %x, %by
+  ret i32 %shifted
+}
+; CHECK-LABEL: define <2 x i16> @shifts
+; CHECK-NEXT: %[[AMOUNTS:.*]] = and <2 x i16> %by, {{(splat \(i16 15\)|<i16 15, i16 15>)}}
+; CHECK-NEXT: ashr <2 x i16> %x, %[[AMOUNTS]]
+define <2 x i16> @shifts(<2 x i16> %x, <2 x i16> %by) {
+  %shifted = ashr <2 x i16> %x, %by
+  ret <2 x i16> %shifted
+}
+; The largest amount is one; what is more is not.
+; CHECK-LABEL: define i32 @constant
+; CHECK-NEXT: %most = lshr i32 %x, 31
+; CHECK-NEXT: %none = lshr i32 %most, 0
+define i32 @constant(i32 %x) {
+  %most = lshr i32 %x, 31
+  %none = lshr i32 %most, 32
+  ret i32 %none
+}
+; A divisor of zero becomes one; so does -1 for the smallest number, whose quotient has no place.
+; CHECK-LABEL: define i32 @unsigned
+; CHECK-NEXT: %[[ZERO:.*]] = icmp eq i32 %by, 0
+; CHECK-NEXT: %[[BY:.*]] = select i1 %[[ZERO]], i32 1, i32 %by
+; CHECK-NEXT: udiv i32 %x, %[[BY]]
+define i32 @unsigned(i32 %x, i32 %by) {
+  %quotient = udiv i32 %x, %by
+  ret i32 %quotient
+}
+; CHECK-LABEL: define i32 @signed
+; CHECK: %[[ZERO:.*]] = icmp eq i32 %by, 0
+; CHECK-DAG: %[[MINUS:.*]] = icmp eq i32 %by, -1
+; CHECK-DAG: %[[LEAST:.*]] = icmp eq i32 %x, -2147483648
+; CHECK: %[[OVER:.*]] = and i1 %[[MINUS]], %[[LEAST]]
+; CHECK-NEXT: %[[BAD:.*]] = or i1 %[[ZERO]], %[[OVER]]
+; CHECK-NEXT: %[[BY:.*]] = select i1 %[[BAD]], i32 1, i32 %by
+; CHECK-NEXT: srem i32 %x, %[[BY]]
+define i32 @signed(i32 %x, i32 %by) {
+  %rest = srem i32 %x, %by
+  ret i32 %rest
+}
+; Divisors that are never bad cost nothing: -1 is one only for signed numbers.
+; CHECK-LABEL: define i32 @constants
+; CHECK-NEXT: %third = sdiv i32 %x, 3
+; CHECK-NEXT: %none = udiv i32 %third, -1
+; CHECK-NEXT: ret i32 %none
+define i32 @constants(i32 %x) {
+  %third = sdiv i32 %x, 3
+  %none = udiv i32 %third, -1
+  ret i32 %none
+}
+; CHECK-LABEL: define i32 @minus
+; CHECK: icmp eq i32 %x, -2147483648
+; CHECK: sdiv i32 %x, %
+define i32 @minus(i32 %x) {
+  %quotient = sdiv i32 %x, -1
+  ret i32 %quotient
+}
+; One bad element is enough.
+; CHECK-LABEL: define <2 x i32> @elements
+; CHECK: udiv <2 x i32> %x, <i32 1, i32 5>
+define <2 x i32> @elements(<2 x i32> %x) {
+  %quotients = udiv <2 x i32> %x, <i32 0, i32 5>
+  ret <2 x i32> %quotients
+}

@@ -1,0 +1,14 @@
+; RUN: make-body
+; Where gangs are SIMD-groups, a thread's number there is that of its lane: offsets between lanes that all code can see.
+; CHECK-LABEL: define internal void @kernel.body(
+; CHECK-NOT: and i32
+; CHECK: call i32 @__metal_simd_any(i32 %lane)
+define void @kernel() {
+  %lane = call i32 @__metal_get_thread_index_in_simdgroup(i32 0)
+  %any = call i32 @__metal_simd_any(i32 %lane)
+  ret void
+}
+declare i32 @__metal_get_thread_index_in_simdgroup(i32)
+declare i32 @__metal_simd_any(i32)
+!kernel = !{!0}
+!0 = !{!"kernel", !"kernel"}
