@@ -1,6 +1,8 @@
 // mlx.core.fast: operations that come as one, and kernels of the user's own.
 #include "mlx/fast.h"
 
+#include <pybind11/stl.h>
+
 #include "convert/arguments.h"
 #include "module.h"
 

@@ -1,6 +1,8 @@
 // mlx.core.fft.
 #include "mlx/fft.h"
 
+#include <pybind11/stl.h>
+
 #include "convert/arguments.h"
 #include "module.h"
 
