@@ -37,9 +37,9 @@ struct Plan {
       if (!n && kind == FFTKind::ComplexToReal && i + 1 == axes.size())
         lengths.back() = 2 * (lengths.back() - 1);
       if (lengths[i] <= 0) {
-        invalid_argument(op, message("Transforms need at least 1 element, not ", lengths[i],
-                                     ", along axis ", axes[i], " of an array of shape ", a.shape(),
-                                     "."));
+        invalid_argument(
+            op, message("Transforms need at least 1 element, not ", lengths[i], ", along axis ",
+                        axes[i], " of an array of shape ", a.shape(), "."));
       }
     }
   }
@@ -49,8 +49,7 @@ struct Plan {
   }
 
  private:
-  void set_axes(const array& a, const OptionalShape& n, const OptionalAxes& given,
-                const char* op) {
+  void set_axes(const array& a, const OptionalShape& n, const OptionalAxes& given, const char* op) {
     if (given) {
       for (int axis : *given) axes.push_back(normalize_axis_index(axis, rank(a), op));
     } else {
@@ -60,9 +59,8 @@ struct Plan {
     if (std::set<int>(axes.begin(), axes.end()).size() != axes.size())
       invalid_argument(op, "An axis was given twice.");
     if (n && n->size() != axes.size()) {
-      invalid_argument(
-          op, message("As many lengths as axes are needed, not ", n->size(), " and ", axes.size(),
-                      "."));
+      invalid_argument(op, message("As many lengths as axes are needed, not ", n->size(), " and ",
+                                   axes.size(), "."));
     }
   }
 };
@@ -83,8 +81,7 @@ array complex_transform(array a, const std::vector<int>& axes, bool inverse, dou
 array one_real_transform(const array& a, FFTKind kind, int axis, int length, double scale,
                          const Stream& s) {
   const bool inverse = kind == FFTKind::ComplexToReal;
-  auto primitive =
-      std::make_shared<FFT>(s, kind, std::vector<int>{axis}, inverse, length, scale);
+  auto primitive = std::make_shared<FFT>(s, kind, std::vector<int>{axis}, inverse, length, scale);
   return array(primitive->output_shapes({a})[0], inverse ? float32 : complex64, primitive, {a});
 }
 
@@ -150,12 +147,14 @@ array shifted(const array& a, const OptionalAxes& given, int sign, const char* o
               StreamOrDevice s) {
   const auto axes = given ? *given : all_axes(a);
   Shape shifts;
-  for (int axis : axes) shifts.push_back(sign * (a.shape(normalize_axis_index(axis, rank(a), op)) / 2));
+  for (int axis : axes)
+    shifts.push_back(sign * (a.shape(normalize_axis_index(axis, rank(a), op)) / 2));
   return roll(a, shifts, axes, s);
 }
 
 void check_count(int n, const char* op) {
-  if (n <= 0) invalid_argument(op, message("The number of elements must be positive, not ", n, "."));
+  if (n <= 0)
+    invalid_argument(op, message("The number of elements must be positive, not ", n, "."));
 }
 
 }  // namespace

@@ -28,20 +28,20 @@ array irfftn(const array& a, const OptionalShape& n = {}, const OptionalAxes& ax
              FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
 
 // Of one axis and of two, as MLX's extensions call them.
-#define MLX_FFT_FORMS(name)                                                                \
-  inline array name(const array& a, int n, int axis, StreamOrDevice s = {}) {              \
-    return name##n(a, Shape{n}, std::vector<int>{axis}, FFTNorm::Backward, s);             \
-  }                                                                                        \
-  inline array name(const array& a, int axis = -1, StreamOrDevice s = {}) {                \
-    return name##n(a, {}, std::vector<int>{axis}, FFTNorm::Backward, s);                   \
-  }                                                                                        \
-  inline array name##2(const array& a, const Shape& n, const std::vector<int>& axes,       \
-                       StreamOrDevice s = {}) {                                            \
-    return name##n(a, n, axes, FFTNorm::Backward, s);                                      \
-  }                                                                                        \
-  inline array name##2(const array& a, const std::vector<int>& axes = {-2, -1},            \
-                       StreamOrDevice s = {}) {                                            \
-    return name##n(a, {}, axes, FFTNorm::Backward, s);                                     \
+#define MLX_FFT_FORMS(name)                                                          \
+  inline array name(const array& a, int n, int axis, StreamOrDevice s = {}) {        \
+    return name##n(a, Shape{n}, std::vector<int>{axis}, FFTNorm::Backward, s);       \
+  }                                                                                  \
+  inline array name(const array& a, int axis = -1, StreamOrDevice s = {}) {          \
+    return name##n(a, {}, std::vector<int>{axis}, FFTNorm::Backward, s);             \
+  }                                                                                  \
+  inline array name##2(const array& a, const Shape& n, const std::vector<int>& axes, \
+                       StreamOrDevice s = {}) {                                      \
+    return name##n(a, n, axes, FFTNorm::Backward, s);                                \
+  }                                                                                  \
+  inline array name##2(const array& a, const std::vector<int>& axes = {-2, -1},      \
+                       StreamOrDevice s = {}) {                                      \
+    return name##n(a, {}, axes, FFTNorm::Backward, s);                               \
   }
 
 MLX_FFT_FORMS(fft)

@@ -31,9 +31,10 @@ void check_shapes(const array& q, const array& k, const array& v) {
   const bool heads = k.shape(1) == v.shape(1) && k.shape(1) > 0 && q.shape(1) % k.shape(1) == 0;
   const bool lengths = q.shape(3) == k.shape(3) && k.shape(2) == v.shape(2);
   if (batches && heads && lengths) return;
-  fail(message("q (B, N, T, D), k (B, M, S, D) and v (B, M, S, E) do not fit together, or N is no "
-               "multiple of M: their shapes are ",
-               q.shape(), ", ", k.shape(), " and ", v.shape(), "."));
+  fail(
+      message("q (B, N, T, D), k (B, M, S, D) and v (B, M, S, E) do not fit together, or N is no "
+              "multiple of M: their shapes are ",
+              q.shape(), ", ", k.shape(), " and ", v.shape(), "."));
 }
 
 void check_mask(const std::string& mode, const std::optional<array>& mask, Dtype type) {
@@ -69,7 +70,9 @@ class Attention {
       array full = broadcast_to(*mask, {q.shape(0), q.shape(1), mask_rows(*mask), keys_}, s);
       mask_ = with_groups(full, k.shape(1), s);
     }
-    if (sinks) sinks_ = with_groups(reshape(astype(*sinks, type_, s), {1, q.shape(1), 1, 1}, s), k.shape(1), s);
+    if (sinks)
+      sinks_ =
+          with_groups(reshape(astype(*sinks, type_, s), {1, q.shape(1), 1, 1}, s), k.shape(1), s);
   }
 
   array run() const {

@@ -18,8 +18,9 @@ void check_input(const array& x, const char* op) {
 void check_parameter(const std::optional<array>& parameter, const array& x, const char* name,
                      const char* op) {
   if (!parameter || (parameter->ndim() == 1 && parameter->shape(0) == x.shape(-1))) return;
-  invalid_argument(op, message(name, " must have the shape (", x.shape(-1), ") for an array of shape ",
-                               x.shape(), ", not ", parameter->shape(), "."));
+  invalid_argument(op,
+                   message(name, " must have the shape (", x.shape(-1), ") for an array of shape ",
+                           x.shape(), ", not ", parameter->shape(), "."));
 }
 
 // What is summed up in.

@@ -126,9 +126,8 @@ void init_fast(py::module_& parent) {
   m.def(
       "rope",
       [](const mx::array& a, int dims, bool traditional, std::optional<float> base, float scale,
-         const ArrayLike& offset, const std::optional<mx::array>& freqs, StreamArg s) {
-        return rope(a, dims, traditional, base, scale, offset, freqs, s);
-      },
+         const ArrayLike& offset, const std::optional<mx::array>& freqs,
+         StreamArg s) { return rope(a, dims, traditional, base, scale, offset, freqs, s); },
       "a"_a, "dims"_a, py::kw_only(), "traditional"_a, "base"_a.none(), "scale"_a, "offset"_a,
       "freqs"_a = py::none(), "stream"_a = py::none(), kRopeDoc);
   m.def(

@@ -22,15 +22,16 @@ const Family kComplexForward{"", "discrete Fourier transform", "the input is cut
                              "The transform, complex64."};
 const Family kComplexInverse{"i", "inverse discrete Fourier transform",
                              "the input is cut or padded to", "The transform, complex64."};
-const Family kRealForward{"r", "discrete Fourier transform of real numbers",
-                          "the input is cut or padded to",
-                          "The first half of the transform, complex64: n / 2 + 1 elements along the "
-                          "last axis."};
+const Family kRealForward{
+    "r", "discrete Fourier transform of real numbers", "the input is cut or padded to",
+    "The first half of the transform, complex64: n / 2 + 1 elements along the "
+    "last axis."};
 const Family kRealInverse{"ir", "inverse of a discrete Fourier transform of real numbers",
                           "the result has; of the last axis 2 * (m - 1) if not given",
                           "The real numbers, float32."};
 
-const char* const kNormText = R"(    norm: What is divided by the number of elements n: "backward" the inverse transform, "forward"
+const char* const kNormText =
+    R"(    norm: What is divided by the number of elements n: "backward" the inverse transform, "forward"
         the other one, "ortho" both by sqrt(n).
 )";
 
@@ -47,7 +48,8 @@ std::string several_axes_doc(const Family& family, const char* name, const char*
   return std::string(family.prefix) + name + "(a: array, s: Sequence[int] | None = None, axes: " +
          (axes ? std::string("Sequence[int] = ") + axes : "Sequence[int] | None = None") +
          ", norm: str = 'backward', stream: StreamOrDevice = None) -> array\n\nComputes the " +
-         family.what + " along several axes.\n\nArgs:\n    a: The array.\n    s: The lengths that " +
+         family.what +
+         " along several axes.\n\nArgs:\n    a: The array.\n    s: The lengths that " +
          family.lengths +
          ".\n    axes: The axes. None means all, or as many of the last ones as there are "
          "lengths.\n" +
@@ -117,19 +119,17 @@ mx::fft::OptionalShape lengths_of(const std::optional<Ints>& lengths) {
 }
 
 using Transform = mx::array (*)(const mx::array&, const mx::fft::OptionalShape&,
-                                const mx::fft::OptionalAxes&, mx::fft::FFTNorm,
-                                mx::StreamOrDevice);
+                                const mx::fft::OptionalAxes&, mx::fft::FFTNorm, mx::StreamOrDevice);
 
 void define_one_axis(py::module_& m, const Family& family, Transform transform) {
-  m.def(
-      (std::string(family.prefix) + "fft").c_str(),
-      [transform](const mx::array& a, std::optional<int> n, int axis, const std::string& norm,
-                  StreamArg s) {
-        const auto lengths = n ? mx::fft::OptionalShape(mx::Shape{*n}) : std::nullopt;
-        return transform(a, lengths, std::vector<int>{axis}, norm_of(norm), s);
-      },
-      "a"_a, "n"_a = py::none(), "axis"_a = -1, "norm"_a = "backward", "stream"_a = py::none(),
-      one_axis_doc(family).c_str());
+  m.def((std::string(family.prefix) + "fft").c_str(),
+        [transform](const mx::array& a, std::optional<int> n, int axis, const std::string& norm,
+                    StreamArg s) {
+          const auto lengths = n ? mx::fft::OptionalShape(mx::Shape{*n}) : std::nullopt;
+          return transform(a, lengths, std::vector<int>{axis}, norm_of(norm), s);
+        },
+        "a"_a, "n"_a = py::none(), "axis"_a = -1, "norm"_a = "backward", "stream"_a = py::none(),
+        one_axis_doc(family).c_str());
 }
 
 void define_family(py::module_& m, const Family& family, Transform transform) {

@@ -22,7 +22,8 @@ struct View {
   pocketfft::stride_t strides;
 
   View from(size_t axis, size_t first) const {
-    auto* start = reinterpret_cast<const char*>(data) + static_cast<ptrdiff_t>(first) * strides[axis];
+    auto* start =
+        reinterpret_cast<const char*>(data) + static_cast<ptrdiff_t>(first) * strides[axis];
     return {reinterpret_cast<T*>(const_cast<char*>(start)), strides};
   }
 };
@@ -30,7 +31,8 @@ struct View {
 template <typename T, typename Array>
 View<T> view_of(Array& a) {
   View<T> view{reinterpret_cast<T*>(a.template data<char>()), {}};
-  for (auto stride : a.strides()) view.strides.push_back(stride * static_cast<ptrdiff_t>(sizeof(T)));
+  for (auto stride : a.strides())
+    view.strides.push_back(stride * static_cast<ptrdiff_t>(sizeof(T)));
   return view;
 }
 

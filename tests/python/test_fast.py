@@ -1,0 +1,208 @@
+"""mlx.core.fast beside the same formulas in NumPy's double precision."""
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng(7)
+FLOATS = {mx.float32: 2e-5, mx.float16: 4e-3, mx.bfloat16: 3e-2}
+
+
+def random_array(shape, dtype=mx.float32):
+    x = mx.array(RNG.standard_normal(shape).astype(np.float32)).astype(dtype)
+    return x, wide(x)
+
+
+def wide(x):
+    return np.array(x.astype(mx.float32)).astype(np.float64)
+
+
+def close(got, want, tolerance):
+    assert got.shape == want.shape
+    np.testing.assert_allclose(wide(got), want, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("shape", [(5,), (3, 1), (2, 3, 64), (4, 1025), (0, 8)])
+def test_normalization(dtype, shape):
+    x, x64 = random_array(shape, dtype)
+    (w, w64), (b, b64) = random_array(shape[-1:], dtype), random_array(shape[-1:], dtype)
+    root = x64 / np.sqrt(np.mean(x64**2, -1, keepdims=True) + 1e-3)
+    centred = x64 - np.mean(x64, -1, keepdims=True)
+    normal = centred / np.sqrt(np.mean(centred**2, -1, keepdims=True) + 1e-3)
+    tolerance = FLOATS[dtype]
+    close(mx.fast.rms_norm(x, w, 1e-3), root * w64, tolerance)
+    close(mx.fast.rms_norm(x, None, 1e-3), root, tolerance)
+    for weight, bias in [(w, b), (w, None), (None, b), (None, None)]:
+        want = normal * (1 if weight is None else w64) + (0 if bias is None else b64)
+        got = mx.fast.layer_norm(x, weight, bias, 1e-3)
+        close(got, want, tolerance)
+        assert got.dtype == dtype
+
+
+def test_normalization_has_the_types_of_its_parameters():
+    x = mx.ones((2, 4), mx.float16)
+    assert mx.fast.rms_norm(x, mx.ones(4), 1e-5).dtype == mx.float32
+    assert mx.fast.layer_norm(x, None, mx.ones(4), 1e-5).dtype == mx.float32
+    # Sums are in single precision: the squares do not fit float16.
+    large = mx.full((1, 64), 300.0, mx.float16)
+    assert np.allclose(np.array(mx.fast.rms_norm(large, None, 1e-5)), 1)
+
+
+def rotated(x, dims, traditional, base, scale, offset, freqs):
+    half = dims // 2
+    speed = 1 / freqs if freqs is not None else base ** (-np.arange(half) / half)
+    position = np.arange(x.shape[-2])
+    if np.ndim(offset):
+        position = position + np.reshape(offset, (-1,) + (1,) * (x.ndim - 2))
+    else:
+        position = position + offset
+    turn = np.exp(1j * scale * position[..., None] * speed)
+    first = slice(0, dims, 2) if traditional else slice(0, half)
+    second = slice(1, dims, 2) if traditional else slice(half, dims)
+    pairs = (x[..., first] + 1j * x[..., second]) * turn
+    out = x.copy()
+    out[..., first], out[..., second] = pairs.real, pairs.imag
+    return out
+
+
+@pytest.mark.parametrize("traditional", [False, True])
+@pytest.mark.parametrize("dims", [2, 6, 8])
+@pytest.mark.parametrize("shape", [(1, 1, 8), (2, 5, 8), (2, 3, 4, 8)])
+def test_rope(traditional, dims, shape):
+    for dtype in FLOATS:
+        x, x64 = random_array(shape, dtype)
+        for scale, offset in [(1.0, 0), (0.5, 3)]:
+            got = mx.fast.rope(
+                x, dims, traditional=traditional, base=1e4, scale=scale, offset=offset
+            )
+            assert got.dtype == dtype
+            want = rotated(x64, dims, traditional, 1e4, scale, offset, None)
+            close(got, want, FLOATS[dtype])
+    freqs = RNG.uniform(1, 100, dims // 2).astype(np.float32)
+    offsets = np.arange(shape[0]) * 7
+    x, x64 = random_array(shape)
+    got = mx.fast.rope(
+        x, dims, traditional=traditional, base=None, scale=2.0, offset=mx.array(offsets),
+        freqs=mx.array(freqs),
+    )  # fmt: skip
+    close(got, rotated(x64, dims, traditional, None, 2.0, offsets, freqs), 1e-4)
+
+
+def attention(q, k, v, scale, mask=None, sinks=None):
+    groups = q.shape[1] // k.shape[1]
+    k, v = np.repeat(k, groups, 1), np.repeat(v, groups, 1)
+    scores = scale * q @ np.swapaxes(k, -1, -2)
+    if isinstance(mask, str):
+        seen = np.tril(np.ones(scores.shape[-2:], bool), k.shape[2] - q.shape[2])
+        scores = np.where(seen, scores, -np.inf)
+    elif mask is not None:
+        scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
+    if sinks is not None:
+        column = np.broadcast_to(sinks[None, :, None, None], (*scores.shape[:3], 1))
+        scores = np.concatenate([column, scores], -1)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    return weights[..., sinks is not None :] @ v
+
+
+# Heads of q, heads of k, queries, keys; more queries than are taken at a time among them.
+SIZES = [(1, 1, 1, 1), (4, 4, 7, 7), (4, 2, 5, 9), (6, 1, 3, 40), (2, 1, 300, 310), (2, 2, 513, 3)]
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_attention(sizes, dtype):
+    heads, shared, queries, keys = sizes
+    (q, q64), (k, k64) = random_array((2, heads, queries, 8), dtype), random_array((2, shared, keys, 8), dtype)  # noqa: E501  # fmt: skip
+    v, v64 = random_array((2, shared, keys, 5), dtype)
+    tolerance = 2 * FLOATS[dtype]
+
+    def check(mask=None, sinks=None):
+        ours = {"mask": mask, "sinks": sinks}
+        ours = {n: mx.array(a) if isinstance(a, np.ndarray) else a for n, a in ours.items()}
+        ours = {
+            n: a.astype(dtype) if isinstance(a, mx.array) and a.dtype != mx.bool_ else a
+            for n, a in ours.items()
+        }
+        theirs = [wide(a) if isinstance(a, mx.array) and a.dtype != mx.bool_ else b
+                  for a, b in zip(ours.values(), (mask, sinks))]  # fmt: skip
+        got = mx.fast.scaled_dot_product_attention(q, k, v, scale=0.3, **ours)
+        assert got.dtype == dtype
+        close(got, attention(q64, k64, v64, 0.3, *theirs), tolerance)
+
+    check()
+    if keys >= queries:
+        check("causal")
+    for shape in [(queries, keys), (1, keys), (heads, 1, keys), (2, 1, queries, keys),
+                  (2, heads, queries, keys)]:  # fmt: skip
+        seen = RNG.uniform(size=shape) < 0.7
+        seen[..., 0] = True
+        check(seen)
+        check(RNG.standard_normal(shape).astype(np.float32))
+    sinks = RNG.standard_normal(heads).astype(np.float32)
+    check(sinks=sinks)
+    if keys >= queries:
+        check("causal", sinks)
+
+
+def test_gradients_and_vmap():
+    """Beside the same formula written with the operations of mlx.core."""
+    x, w, b = (random_array(s)[0] for s in [(3, 6), (6,), (6,)])
+
+    def plain(x, w, b):
+        centred = x - mx.mean(x, -1, keepdims=True)
+        return centred * mx.rsqrt(mx.mean(centred * centred, -1, keepdims=True) + 1e-3) * w + b
+
+    def loss(f):
+        return lambda *a: (f(*a) * mx.arange(6)).sum()
+
+    ours = mx.grad(loss(lambda *a: mx.fast.layer_norm(*a, 1e-3)), [0, 1, 2])(x, w, b)
+    for got, want in zip(ours, mx.grad(loss(plain), [0, 1, 2])(x, w, b)):
+        assert mx.allclose(got, want, atol=1e-5)
+    mapped = mx.vmap(lambda a: mx.fast.rms_norm(a, w, 1e-3))(x)
+    assert mx.allclose(mapped, mx.fast.rms_norm(x, w, 1e-3))
+    q = random_array((1, 2, 4, 8))[0]
+
+    def attend(q, mask="causal"):
+        return mx.fast.scaled_dot_product_attention(q, q, q, scale=0.5, mask=mask)
+
+    d = random_array(q.shape)[0]
+    slope = mx.jvp(attend, [q], [d])[1][0]
+    step = 1e-2
+    want = (attend(q + step * d) - attend(q - step * d)) / (2 * step)
+    assert mx.allclose(slope, want, atol=5e-3)
+    (pulled,) = mx.vjp(attend, [q], [d])[1]
+    assert abs((pulled * d).sum() - (slope * d).sum()) < 1e-3
+
+
+def test_bad_arguments():
+    x = mx.zeros((2, 3, 4))
+    with pytest.raises(ValueError, match="weight must have the shape"):
+        mx.fast.rms_norm(x, mx.zeros(3), 1e-5)
+    with pytest.raises(ValueError, match="bias must have the shape"):
+        mx.fast.layer_norm(x, None, mx.zeros((1, 4)), 1e-5)
+    with pytest.raises(ValueError, match="floating"):
+        mx.fast.rms_norm(x.astype(mx.int32), None, 1e-5)
+    rope = dict(traditional=False, base=1e4, scale=1.0, offset=0)
+    with pytest.raises(ValueError, match="at least 3 dimensions"):
+        mx.fast.rope(x[0], 4, **rope)
+    with pytest.raises(ValueError, match="dims must be even"):
+        mx.fast.rope(x, 6, **rope)
+    with pytest.raises(ValueError, match="Either base or freqs"):
+        mx.fast.rope(x, 4, **(rope | {"base": None}))
+    with pytest.raises(ValueError, match="offset must be one number"):
+        mx.fast.rope(x, 4, **(rope | {"offset": mx.array([1, 2, 3])}))
+    q = mx.zeros((1, 4, 5, 8))
+    for k in (mx.zeros((1, 3, 5, 8)), mx.zeros((2, 4, 5, 8)), mx.zeros((1, 4, 5, 7))):
+        with pytest.raises(ValueError, match="do not fit together"):
+            mx.fast.scaled_dot_product_attention(q, k, k, scale=1.0)
+    with pytest.raises(ValueError, match="4 dimensions"):
+        mx.fast.scaled_dot_product_attention(q[0], q[0], q[0], scale=1.0)
+    with pytest.raises(ValueError, match='mask must be None, "causal" or an array, not "all"'):
+        mx.fast.scaled_dot_product_attention(q, q, q, scale=1.0, mask="all")
+    with pytest.raises(ValueError, match="neither bool nor one that converts"):
+        half = q.astype(mx.float16)
+        mx.fast.scaled_dot_product_attention(half, half, half, scale=1.0, mask=mx.zeros((5, 5)))
+    with pytest.raises(ValueError, match="sinks must have the shape"):
+        mx.fast.scaled_dot_product_attention(q, q, q, scale=1.0, sinks=mx.zeros(3))
