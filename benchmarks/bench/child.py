@@ -143,12 +143,19 @@ def torch(row: Row, inputs: Arrays, threads: int) -> Runner:
     return ways[0], read
 
 
-def scipy(row: Row, inputs: Arrays) -> Runner:
+def on_host(row: Row, ways: list[Callable[[], object]]) -> Runner:
     """The quickest of the ways; `read` gives what the row's function returns, in order."""
-    ways = row.scipy(**inputs)
     if len(ways) > 1:
         ways = sorted(ways, key=lambda way: statistics.median(milliseconds(way) for _ in range(3)))
     return ways[0], lambda results: dict(zip(row.outputs, results))
+
+
+def scipy(row: Row, inputs: Arrays) -> Runner:
+    return on_host(row, row.scipy(**inputs))
+
+
+def nanoflann(row: Row, inputs: Arrays) -> Runner:
+    return on_host(row, row.nanoflann(**inputs))
 
 
 def milliseconds(function: Callable[[], object]) -> float:
@@ -206,9 +213,8 @@ class Peer:
         if self.kind == "torch":
             self.run, read = torch(row, inputs, self.threads)
         else:
-            self.run, read = {"ours": ours, "opencl": opencl, "scipy": scipy}[self.kind](
-                row, inputs
-            )
+            kinds = {"ours": ours, "opencl": opencl, "scipy": scipy, "nanoflann": nanoflann}
+            self.run, read = kinds[self.kind](row, inputs)
         start = time.perf_counter()
         results = self.run()
         first = (time.perf_counter() - start) * 1e3

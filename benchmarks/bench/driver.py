@@ -49,6 +49,7 @@ def takes_part(row: Row, peer: str) -> bool:
         "PyTorch": row.torch,
         "kept": row.torch,
         "SciPy": row.scipy,
+        "nanoflann": row.nanoflann,
     }
     return bool(ways.get(peer, True))
 

@@ -1,23 +1,15 @@
 """The machine's copy bandwidth and its multiply-add peak, measured in the same run."""
 
 import ctypes
-import subprocess
 from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[2]
+from .native import library
 
 
-def library() -> ctypes.CDLL:
-    """The measuring code, compiled for this machine."""
-    source = Path(__file__).with_name("machine.cpp")
-    target = ROOT / "build" / "benchmarks" / "libmachine.so"
-    if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        options = ["-O3", "-march=native", "-ffp-contract=fast", "-shared", "-fPIC", "-pthread"]
-        subprocess.run(["c++", "-std=c++20", *options, source, "-o", target], check=True)
-    loaded = ctypes.CDLL(str(target))
+def measuring_code() -> ctypes.CDLL:
+    loaded = library(Path(__file__).with_name("machine.cpp"))
     loaded.copy_seconds.restype = loaded.fma_flops.restype = ctypes.c_double
     loaded.copy_seconds.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     loaded.fma_flops.argtypes = [ctypes.c_long, ctypes.c_int]
@@ -28,7 +20,7 @@ class Machine:
     """Measures a little every time that it is asked, and keeps the best."""
 
     def __init__(self, threads: int) -> None:
-        self.threads, self.library = threads, library()
+        self.threads, self.library = threads, measuring_code()
         self.source, self.target = (np.ones(1 << 24, np.float32) for _ in range(2))
         self.bytes_per_ms = self.flops_per_ms = 0.0
 

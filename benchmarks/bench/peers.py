@@ -12,6 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parents[1]
 INSTALL = "make bench-peers"
 POCL_VENDORS = Path("/etc/OpenCL/vendors")
+NANOFLANN = Path("/usr/include/nanoflann.hpp")
 
 
 def intel_environment(scratch: Path) -> dict[str, str] | str:
@@ -68,6 +69,10 @@ def scipy_environment() -> dict[str, str] | str:
     return {} if importlib.util.find_spec("scipy") else "scipy (PyPI) is not installed"
 
 
+def nanoflann_environment() -> dict[str, str] | str:
+    return {} if NANOFLANN.exists() else "libnanoflann-dev (Debian) is not installed"
+
+
 class Peer:
     """A process that computes the rows of one module."""
 
@@ -110,6 +115,7 @@ class Peers:
             "PyTorch": ("torch", torch_environment(threads)),
             "kept": ("torch", kept_environment(threads)),
             "SciPy": ("scipy", scipy_environment()),
+            "nanoflann": ("nanoflann", nanoflann_environment()),
         }
         self.missing = {n: e for n, (_, e) in environments.items() if isinstance(e, str)}
         self.processes: dict[str, Peer] = {}

@@ -56,6 +56,7 @@ class Row:
     opencl_margin: dict[str, int] = field(default_factory=dict)  # elements around a buffer
     torch: Callable[..., Sequence[Callable[[], object]]] | None = None
     scipy: Callable[..., Sequence[Callable[[], object]]] | None = None
+    nanoflann: Callable[..., Sequence[Callable[[], object]]] | None = None
     dtypes: dict[str, str] = field(default_factory=dict)
     permuted: dict[str, tuple[int, ...]] = field(default_factory=dict)
     moved: int = 0

@@ -1,9 +1,12 @@
 """Segments, distances and neighbours of points."""
 
+import ctypes
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
+from bench.native import library
 from bench.row import Row
 
 LARGEST_SHARE = 0.25  # of PyTorch's peak memory beyond arguments and results
@@ -188,9 +191,20 @@ def distances(count: int, dims: int, backward: bool) -> Row:
 # ---- neighbours ----
 
 
-def neighbors(count: int, k: int) -> Row:
+def nanoflann_search(points: np.ndarray, k: int, leaf_points: int) -> list[np.ndarray]:
+    count, dims = points.shape
+    indices, distances = np.empty((count, k), np.int32), np.empty((count, k), np.float32)
+    sizes = [ctypes.c_size_t(v) for v in (count, dims, k)]
+    pointers = [ctypes.c_void_p(a.ctypes.data) for a in (points, indices, distances)]
+    threads = len(os.sched_getaffinity(0))
+    code = library(Path(__file__).with_name("nanoflann.cpp"))
+    code.nearest(pointers[0], *sizes, leaf_points, threads, *pointers[1:])
+    return [distances, indices]
+
+
+def neighbors(count: int, dims: int, k: int) -> Row:
     def inputs() -> dict:
-        return {"points": np.random.default_rng(0).random((count, 3), np.float32)}
+        return {"points": np.random.default_rng(0).random((count, dims), np.float32)}
 
     def reference(a: dict) -> dict:
         from scipy.spatial import cKDTree
@@ -210,8 +224,11 @@ def neighbors(count: int, k: int) -> Row:
         cores = len(os.sched_getaffinity(0))
         return [lambda: cKDTree(points).query(points, k, workers=cores)]
 
+    def by_nanoflann(points) -> list:
+        return [lambda n=n: nanoflann_search(points, k, n) for n in (10, 25, 50)]
+
     return Row(
-        name=f"knn {count}x3, k {k}",
+        name=f"knn {count}x{dims}, k {k}",
         inputs=inputs,
         outputs={
             "distances": ((count, k), "float32"),
@@ -220,11 +237,12 @@ def neighbors(count: int, k: int) -> Row:
         reference=reference,
         array=ours,
         scipy=theirs,
-        moved=count * (12 + 8 * k),
+        nanoflann=by_nanoflann,
+        moved=4 * count * (dims + 2 * k),
         rtol=1e-5,
         atol=1e-6,
         wrong_share=1e-4,  # ties to the last bit
-        targets={"SciPy": 1.0},
+        targets={"SciPy": 1.0, "nanoflann": 1.0},
     )
 
 
@@ -235,5 +253,6 @@ def rows(small: bool) -> list[Row]:
         *(segments(shape, op, back) for op in ("sum", "max") for back in (False, True)),
         *(segments(shape, "sum", back, shuffled=True) for back in (False, True)),
         *(distances(*pair, back) for pair in pairs for back in (False, True)),
-        neighbors(2_000 if small else 100_000, 16),
+        neighbors(2_000 if small else 100_000, 3, 16),
+        neighbors(500 if small else 4_000, 64, 20),  # of features, as dynamic graphs have
     ]
