@@ -5,6 +5,9 @@
 #include "distances/sizes.h"
 
 constant int metric [[function_constant(0)]];  // 0 euclidean, 1 squared_euclidean, 2 manhattan
+constant int few_dims [[function_constant(1)]];  // the number of coordinates, or 0: any
+constant bool by_rows [[function_constant(2)]];  // which gradients are wanted
+constant bool by_columns [[function_constant(3)]];
 
 // A thread computes a few rows of one column; neighbours have neighbouring columns. The points of
 // the columns come by coordinates: b[k * columns + j].
@@ -48,75 +51,117 @@ METAL_FUNC float pull(float w, float difference) {
   return w * (metric == 2 ? metal::sign(difference) : difference);
 }
 
-// The gradient of sum(g * d) by the rows' points: a SIMD-group for each, and some of its
-// coordinates. The columns' points come by coordinates.
-[[kernel]] void pairwise_gradient_of_rows(
-    constant const DistanceSizes& sizes [[buffer(0)]],
+// Two rows of a tile in up to DISTANCE_DIMS coordinates: a lane has every 32nd column.
+struct TileRows {
+  const device float* a;  // coordinates of the first row, and of the second
+  const device float* other_a;
+  const device float* b;  // of the columns, by coordinates: b[k * columns + j]
+  int columns;            // of all
+  int width;              // columns of the tile
+  int count;              // coordinates
+  int lane;
+
+  // Adds to the columns' sums; returns the sum of the rows r in coordinate k as sums[r][k].
+  METAL_FUNC void add(
+      const threadgroup float* weights,
+      thread float (&sums)[2][DISTANCE_DIMS],
+      device float* of_columns) const {
+    for (int j = lane; j < width; j += 32) {
+      const float w = weights[j];
+      const float other_w = (weights + DISTANCE_COLUMNS)[j];
+#pragma clang loop unroll(full)
+      for (int k = 0; k < DISTANCE_DIMS; ++k) {
+        if (k >= count) continue;
+        const float y = b[int64_t(k) * columns + j];
+        const float own = pull(w, a[k] - y);
+        const float other = pull(other_w, other_a[k] - y);
+        sums[0][k] += own;
+        sums[1][k] += other;
+        if (by_columns) of_columns[int64_t(k) * columns + j] -= own + other;
+      }
+    }
+  }
+};
+
+// The gradients of sum(g * d): a SIMD-group for each block of rows and columns, and some of the
+// coordinates. It adds up the block's part of the gradient by each row's point, and by each column's.
+// Weights are computed once for a tile, a few rows of the block.
+[[kernel]] void pairwise_gradient(
+    constant const GradientSizes& sizes [[buffer(0)]],
     const device float* a [[buffer(1)]],
     const device float* b [[buffer(2)]],
     const device float* d [[buffer(3)]],
     const device float* g [[buffer(4)]],
-    device float* out [[buffer(5)]],
-    uint3 group [[threadgroup_position_in_grid]],
-    uint simd_group [[simdgroup_index_in_threadgroup]],
-    uint lane [[thread_index_in_simdgroup]]) {
-  const int row = group.x * DISTANCE_SIMDGROUPS + simd_group;
-  if (row >= sizes.rows) return;
-  const int base = group.y * DISTANCE_DIMS;
-  const int dims = metal::min(DISTANCE_DIMS, sizes.dims - base);
-  const int64_t point = (int64_t(group.z) * sizes.rows + row) * sizes.dims + base;
-  const int64_t pairs = (int64_t(group.z) * sizes.rows + row) * sizes.columns;
-  b += (int64_t(group.z) * sizes.dims + base) * sizes.columns;
-  float sums[DISTANCE_DIMS] = {};
-  for (int j = lane; j < sizes.columns; j += 32) {
-    const float w = weight(d[pairs + j], g[pairs + j]);
-#pragma clang loop unroll(full)
-    for (int k = 0; k < DISTANCE_DIMS; ++k) {
-      if (k < dims) sums[k] += pull(w, a[point + k] - b[int64_t(k) * sizes.columns + j]);
-    }
+    device float* of_rows [[buffer(5)]],     // [block of columns][row][coordinate]
+    device float* of_columns [[buffer(6)]],  // [block of rows][coordinate][column]
+    uint3 block [[threadgroup_position_in_grid]],
+    uint3 blocks [[threadgroups_per_grid]],
+    uint thread_lane [[thread_index_in_simdgroup]]) {
+  threadgroup float weights[DISTANCE_TILE_ROWS * DISTANCE_COLUMNS];
+  const int lane = thread_lane;
+  const int all_dims = few_dims > 0 ? few_dims : sizes.dims;
+  const int parts = (all_dims + DISTANCE_GRADIENT_DIMS - 1) / DISTANCE_GRADIENT_DIMS;
+  const int64_t batch = block.z / parts;
+  const int base = block.z % parts * DISTANCE_GRADIENT_DIMS;
+  const int dims = metal::min(DISTANCE_GRADIENT_DIMS, all_dims - base);
+  const int first_column = block.x * DISTANCE_COLUMNS;
+  const int width = metal::min(DISTANCE_COLUMNS, sizes.columns - first_column);
+  const int first_row = block.y * sizes.block_rows;
+  const int last_row = metal::min(first_row + sizes.block_rows, sizes.rows);
+  a += batch * sizes.rows * all_dims + base;
+  b += (batch * all_dims + base) * sizes.columns + first_column;
+  d += batch * sizes.rows * sizes.columns + first_column;
+  g += batch * sizes.rows * sizes.columns + first_column;
+  of_rows += (batch * blocks.x + block.x) * sizes.rows * all_dims + base;
+  of_columns += ((batch * blocks.y + block.y) * all_dims + base) * sizes.columns + first_column;
+
+  for (int k = 0; by_columns && k < dims; ++k) {
+    for (int j = lane; j < width; j += 32) of_columns[int64_t(k) * sizes.columns + j] = 0;
   }
+  for (int top = first_row; top < last_row; top += DISTANCE_TILE_ROWS) {
+    const int rows = metal::min(DISTANCE_TILE_ROWS, last_row - top);
+    for (int r = 0; r < rows + rows % 2; ++r) {
+      const int64_t at = int64_t(top + r) * sizes.columns;
+      for (int j = lane; j < width; j += 32) {
+        (weights + r * DISTANCE_COLUMNS)[j] = r < rows ? weight(d[at + j], g[at + j]) : 0;
+      }
+    }
+    for (int k = 0; k < dims; k += DISTANCE_DIMS) {
+      for (int r = 0; r < rows; r += 2) {
+        const int64_t row = int64_t(top + r) * all_dims + k;
+        const int64_t other_row = int64_t(metal::min(top + r + 1, last_row - 1)) * all_dims + k;
+        const TileRows tile = {
+            a + row, a + other_row, b + int64_t(k) * sizes.columns, sizes.columns, width,
+            metal::min(DISTANCE_DIMS, dims - k), lane};
+        float sums[2][DISTANCE_DIMS] = {};
+        tile.add(
+            weights + r * DISTANCE_COLUMNS, sums, of_columns + int64_t(k) * sizes.columns);
 #pragma clang loop unroll(full)
-  for (int k = 0; k < DISTANCE_DIMS; ++k) {
-    const float sum = metal::simd_sum(sums[k]);
-    if (k < dims && lane == 0) out[point + k] = sum;
+        for (int i = 0; by_rows && i < 2 * DISTANCE_DIMS; ++i) {
+          const float sum = metal::simd_sum(sums[i / DISTANCE_DIMS][i % DISTANCE_DIMS]);
+          const bool there = i % DISTANCE_DIMS < tile.count && i / DISTANCE_DIMS < rows - r;
+          if (lane == 0 && there) {
+            of_rows[int64_t(i < DISTANCE_DIMS ? row : other_row) + i % DISTANCE_DIMS] = sum;
+          }
+        }
+      }
+    }
   }
 }
 
-// The same by the columns' points: a thread for each, and some of its coordinates, so that
-// neighbouring threads read neighbouring pairs.
-[[kernel]] void pairwise_gradient_of_columns(
-    constant const DistanceSizes& sizes [[buffer(0)]],
-    const device float* a [[buffer(1)]],
-    const device float* b [[buffer(2)]],
-    const device float* d [[buffer(3)]],
-    const device float* g [[buffer(4)]],
-    device float* out [[buffer(5)]],
-    uint3 at [[thread_position_in_grid]]) {
-  const int64_t column = at.x;
-  const int base = at.y * DISTANCE_DIMS;
-  const int dims = metal::min(DISTANCE_DIMS, sizes.dims - base);
-  a += int64_t(at.z) * sizes.rows * sizes.dims + base;
-  d += int64_t(at.z) * sizes.rows * sizes.columns + column;
-  g += int64_t(at.z) * sizes.rows * sizes.columns + column;
-  float point[DISTANCE_DIMS] = {};
-#pragma clang loop unroll(full)
-  for (int k = 0; k < DISTANCE_DIMS; ++k) {
-    if (k < dims) point[k] = b[(int64_t(at.z) * sizes.dims + base + k) * sizes.columns + column];
-  }
-  float sums[DISTANCE_DIMS] = {};
-  for (int i = 0; i < sizes.rows; ++i) {
-    const int64_t pair = int64_t(i) * sizes.columns;
-    const float w = weight(d[pair], g[pair]);
-#pragma clang loop unroll(full)
-    for (int k = 0; k < DISTANCE_DIMS; ++k) {
-      if (k < dims) sums[k] += pull(w, point[k] - a[int64_t(i) * sizes.dims + k]);
-    }
-  }
-  out += (int64_t(at.z) * sizes.columns + column) * sizes.dims + base;
-#pragma clang loop unroll(full)
-  for (int k = 0; k < DISTANCE_DIMS; ++k) {
-    if (k < dims) out[k] = sums[k];
-  }
+// Adds up the parts of a gradient. Those of the columns come by coordinates.
+[[kernel]] void pairwise_add_parts(
+    constant const PartSizes& sizes [[buffer(0)]],
+    const device float* parts [[buffer(1)]],
+    device float* out [[buffer(2)]],
+    uint2 at [[thread_position_in_grid]]) {
+  const int64_t size = int64_t(sizes.points) * sizes.dims;
+  parts += at.y * sizes.count * size + at.x;
+  float sum = 0;
+  for (int i = 0; i < sizes.count; ++i) sum += parts[i * size];
+  const int64_t place =
+      sizes.by_coordinates ? at.x % sizes.points * int64_t(sizes.dims) + at.x / sizes.points : at.x;
+  out[at.y * size + place] = sum;
 }
 
 instantiate_kernel("pairwise_distance_float32", pairwise_distance, float)

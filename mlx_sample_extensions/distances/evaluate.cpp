@@ -1,9 +1,9 @@
-// Evaluation of distances: native loops on the host, kernels on the Metal device.
-#include "distances/dispatch.h"
-#include "distances/native.h"
+// Evaluation of distances of all pairs by kernels.
+#include <algorithm>
+
+#include "distances/primitives.h"
 #include "distances/sizes.h"
 #include "evaluation.h"
-#include "mlx/backend/cpu/encoder.h"
 #include "mlx/backend/gpu/copy.h"
 #include "mlx/backend/metal/utils.h"
 
@@ -11,43 +11,25 @@ namespace mlx_sample {
 
 namespace {
 
-native::PairSizes sizes_of(const mx::array& a, const mx::array& b) {
-  return {size_t(a.shape(0)), size_t(a.shape(1)), size_t(b.shape(1)), size_t(a.shape(2))};
-}
-
 // Points (B, N, D) as (B, D, N), for as long as the stream needs them.
 mx::array by_coordinates(const mx::array& points, mx::Stream s) {
   return mx::contiguous_copy_gpu(mx::swapaxes_in_eval(points, 1, 2), s);
 }
 
-// Binds what both gradients' kernels take.
-mx::metal::CommandEncoder& bind_gradient(const char* kernel, const Arrays& inputs, Metric metric,
-                                         mx::array& out, mx::Stream s) {
-  auto& a = inputs[0];
-  auto& b = inputs[1];
-  DistanceSizes sizes{a.shape(1), b.shape(1), a.shape(2)};
-  auto others = by_coordinates(b, s);
-  auto& encoder = mx::metal::get_command_encoder(s);
-  encoder.set_compute_pipeline_state(find_kernel(kernel, s, {static_cast<int>(metric)}));
-  encoder.set_bytes(sizes, 0);
-  encoder.set_input_array(a, 1);
-  encoder.set_input_array(others, 2);
-  encoder.set_input_array(inputs[2], 3);
-  encoder.set_input_array(inputs[3], 4);
-  encoder.set_output_array(out, 5);
-  return encoder;
+// Rows of a block: so many that the parts of the sums are few, and so few that there are many
+// blocks.
+int rows_of_block(int rows, int columns) {
+  constexpr int kBlocks = 512;
+  int across = mx::ceildiv(columns, DISTANCE_COLUMNS);
+  int wanted = std::clamp(rows * across / kBlocks, 2 * DISTANCE_TILE_ROWS, 256);
+  return mx::ceildiv(wanted, DISTANCE_TILE_ROWS) * DISTANCE_TILE_ROWS;
 }
 
 }  // namespace
 
+// One kernel serves both devices.
 void PairwiseDistance::eval_cpu(const Arrays& inputs, Arrays& outputs) {
-  allocate(outputs);
-  with_type(dtype_, [&]<typename T>(T) {
-    mx::cpu::get_command_encoder(stream()).dispatch(
-        [sizes = sizes_of(inputs[0], inputs[1]), m = metric_, a = inputs[0].data<float>(),
-         b = inputs[1].data<float>(),
-         out = outputs[0].data<T>()] { native::distances(a, b, sizes, m, out); });
-  });
+  eval_gpu(inputs, outputs);
 }
 
 void PairwiseDistance::eval_gpu(const Arrays& inputs, Arrays& outputs) {
@@ -71,31 +53,54 @@ void PairwiseDistance::eval_gpu(const Arrays& inputs, Arrays& outputs) {
 }
 
 void PairwiseGradient::eval_cpu(const Arrays& inputs, Arrays& outputs) {
-  allocate(outputs);
-  mx::cpu::get_command_encoder(stream()).dispatch(
-      [sizes = sizes_of(inputs[0], inputs[1]), m = metric_, a = inputs[0].data<float>(),
-       b = inputs[1].data<float>(), d = inputs[2].data<float>(), g = inputs[3].data<float>(),
-       ga = by_a_ ? outputs[0].data<float>() : nullptr,
-       gb = by_b_ ? outputs[by_a_].data<float>() : nullptr] {
-        native::distance_gradients(a, b, d, g, sizes, m, ga, gb);
-      });
+  eval_gpu(inputs, outputs);
 }
 
 void PairwiseGradient::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   allocate(outputs);
-  size_t batch = inputs[0].shape(0);
-  size_t rows = inputs[0].shape(1);
-  size_t columns = inputs[1].shape(1);
-  size_t parts = mx::ceildiv(inputs[0].shape(2), DISTANCE_DIMS);
-  constexpr size_t kThreads = 32 * DISTANCE_SIMDGROUPS;
-  if (by_a_ && outputs[0].size() > 0) {
-    bind_gradient("pairwise_gradient_of_rows", inputs, metric_, outputs[0], stream())
-        .dispatch_threadgroups(MTL::Size(mx::ceildiv(rows, DISTANCE_SIMDGROUPS), parts, batch),
-                               MTL::Size(kThreads, 1, 1));
+  auto& a = inputs[0];
+  auto& b = inputs[1];
+  const int batch = a.shape(0), rows = a.shape(1), columns = b.shape(1), dims = a.shape(2);
+  if (batch == 0 || dims == 0) {
+    return;
   }
-  if (by_b_ && outputs[by_a_].size() > 0) {
-    bind_gradient("pairwise_gradient_of_columns", inputs, metric_, outputs[by_a_], stream())
-        .dispatch_threads(MTL::Size(columns, parts, batch), MTL::Size(kThreads, 1, 1));
+  const int block_rows = rows_of_block(rows, columns);
+  const int across = mx::ceildiv(columns, DISTANCE_COLUMNS);
+  const int down = mx::ceildiv(rows, block_rows);
+  auto parts = [&](bool wanted, int count, int points) {
+    return temporary(wanted ? mx::Shape{batch, count, points, dims} : mx::Shape{1}, mx::float32,
+                     stream());
+  };
+  auto of_rows = parts(by_a_, across, rows);
+  auto of_columns = parts(by_b_, down, columns);
+  const int few_dims = dims <= DISTANCE_FEW_DIMS ? dims : 0;
+  auto others = by_coordinates(b, stream());
+  auto kernel = find_kernel("pairwise_gradient", stream(),
+                            {static_cast<int>(metric_), few_dims, by_a_, by_b_});
+  auto& encoder = mx::metal::get_command_encoder(stream());
+  encoder.set_compute_pipeline_state(kernel);
+  encoder.set_bytes(GradientSizes{rows, columns, dims, block_rows}, 0);
+  encoder.set_input_array(a, 1);
+  encoder.set_input_array(others, 2);
+  encoder.set_input_array(inputs[2], 3);
+  encoder.set_input_array(inputs[3], 4);
+  encoder.set_output_array(of_rows, 5);
+  encoder.set_output_array(of_columns, 6);
+  encoder.dispatch_threadgroups(
+      MTL::Size(across, down, size_t(batch) * mx::ceildiv(dims, DISTANCE_GRADIENT_DIMS)),
+      MTL::Size(32, 1, 1));
+  auto add_up = [&](mx::array& sums, int count, mx::array& out, bool by_coordinates) {
+    KernelCall(find_kernel("pairwise_add_parts", stream()), stream())
+        .bytes(PartSizes{out.shape(1), dims, count, by_coordinates})
+        .in(sums)
+        .out(out)
+        .run(size_t(out.shape(1)) * dims, batch);
+  };
+  if (by_a_) {
+    add_up(of_rows, across, outputs[0], false);
+  }
+  if (by_b_) {
+    add_up(of_columns, down, outputs[by_a_], true);
   }
 }
 

@@ -91,7 +91,7 @@ template <typename T>
     uint group [[threadgroup_position_in_grid]],
     uint simd_group [[simdgroup_index_in_threadgroup]],
     uint lane [[thread_index_in_simdgroup]]) {
-  const int pair = group * DISTANCE_SIMDGROUPS + simd_group;
+  const int pair = group * PAIRED_SIMDGROUPS + simd_group;
   if (pair >= sizes.pairs) return;
   a += size_t(i[pair]) * sizes.dims;
   b += size_t(j[pair]) * sizes.dims;
@@ -123,15 +123,15 @@ template <typename T>
     uint2 at [[thread_position_in_grid]]) {
   const int row = at.x;
   const int dims = dims_of(sizes);
-  const int base = at.y * DISTANCE_DIMS;
-  const int count = min(DISTANCE_DIMS, dims - base);
+  const int base = at.y * PAIRED_DIMS;
+  const int count = min(PAIRED_DIMS, dims - base);
   a += size_t(row) * dims + base;
   out += size_t(row) * dims + base;
   b += base;
-  float point[DISTANCE_DIMS] = {};
-  float sums[DISTANCE_DIMS] = {};
+  float point[PAIRED_DIMS] = {};
+  float sums[PAIRED_DIMS] = {};
 #pragma clang loop unroll(full)
-  for (int k = 0; k < DISTANCE_DIMS; ++k) {
+  for (int k = 0; k < PAIRED_DIMS; ++k) {
     if (k < count) point[k] = float(a[k]);
   }
   const float length = cosine ? lengths[row] : 0.0f;
@@ -142,12 +142,12 @@ template <typename T>
     const PairPull pull(float(d[pair]), float(g[pair]), length, other_length);
     const device T* y = b + size_t(other) * dims;
 #pragma clang loop unroll(full)
-    for (int k = 0; k < DISTANCE_DIMS; ++k) {
+    for (int k = 0; k < PAIRED_DIMS; ++k) {
       if (k < count) sums[k] += pull.at(point[k], float(y[k]));
     }
   }
 #pragma clang loop unroll(full)
-  for (int k = 0; k < DISTANCE_DIMS; ++k) {
+  for (int k = 0; k < PAIRED_DIMS; ++k) {
     if (k < count) out[k] = T(sums[k]);
   }
 }
@@ -169,7 +169,7 @@ template <typename T>
     uint2 group [[threadgroup_position_in_grid]],
     uint simd_group [[simdgroup_index_in_threadgroup]],
     uint lane [[thread_index_in_simdgroup]]) {
-  const int row = group.x * DISTANCE_SIMDGROUPS + simd_group;
+  const int row = group.x * PAIRED_SIMDGROUPS + simd_group;
   if (row >= sizes.rows) return;
   const int base = group.y * 32;
   const bool inside = base + int(lane) < sizes.dims;

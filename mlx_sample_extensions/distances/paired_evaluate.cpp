@@ -30,9 +30,9 @@ KernelCall call(const std::string& kernel, const Arrays& inputs, Metric metric, 
 
 // Threads for `count` SIMD-groups, which fill threadgroups.
 size_t whole_groups(size_t count) {
-  constexpr size_t kThreads = 32 * DISTANCE_SIMDGROUPS;
+  constexpr size_t kThreads = 32 * PAIRED_SIMDGROUPS;
   static_assert(kThreads == KernelCall::kThreadgroup);
-  return mx::ceildiv(count, DISTANCE_SIMDGROUPS) * kThreads;
+  return mx::ceildiv(count, PAIRED_SIMDGROUPS) * kThreads;
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ void PairedGradient::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   if (is_wide(inputs)) {
     kernel.run(whole_groups(rows), mx::ceildiv(dims, 32));
   } else {
-    kernel.run(rows, mx::ceildiv(dims, DISTANCE_DIMS));
+    kernel.run(rows, mx::ceildiv(dims, PAIRED_DIMS));
   }
 }
 
