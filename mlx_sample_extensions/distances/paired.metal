@@ -28,6 +28,15 @@ struct PairSums {
       sum = manhattan ? sum + abs(x - y) : fma(x - y, x - y, sum);
     }
   }
+  METAL_FUNC PairSums over_lanes() const {
+    PairSums all = *this;
+    all.sum = simd_sum(sum);
+    if (cosine) {
+      all.own = simd_sum(own);
+      all.other = simd_sum(other);
+    }
+    return all;
+  }
   METAL_FUNC float distance() const {
     if (cosine) {
       const float lengths = sqrt(own) * sqrt(other);
@@ -79,7 +88,7 @@ template <typename T>
   out[pair] = T(sums.distance());
 }
 
-// A SIMD-group for each pair.
+// A SIMD-group for 32 pairs, a few at a time: lanes are coordinates.
 template <typename T>
 [[kernel]] void paired_distance_wide(
     constant const PairedSizes& sizes [[buffer(0)]],
@@ -88,21 +97,38 @@ template <typename T>
     const device int* i [[buffer(3)]],
     const device int* j [[buffer(4)]],
     device T* out [[buffer(5)]],
-    uint group [[threadgroup_position_in_grid]],
-    uint simd_group [[simdgroup_index_in_threadgroup]],
-    uint lane [[thread_index_in_simdgroup]]) {
-  const int pair = group * PAIRED_SIMDGROUPS + simd_group;
-  if (pair >= sizes.pairs) return;
-  a += size_t(i[pair]) * sizes.dims;
-  b += size_t(j[pair]) * sizes.dims;
-  PairSums sums;
-  for (int k = lane; k < sizes.dims; k += 32) sums.add(float(a[k]), float(b[k]));
-  sums.sum = simd_sum(sums.sum);
-  if (cosine) {
-    sums.own = simd_sum(sums.own);
-    sums.other = simd_sum(sums.other);
+    uint pair [[thread_position_in_grid]],
+    uint thread_lane [[thread_index_in_simdgroup]]) {
+  const int lane = thread_lane;
+  const int first = pair - lane;
+  const int count = min(32, sizes.pairs - first);
+  if (count <= 0) return;
+  float own = 0;
+  for (int t = 0; t < count; t += PAIRED_TOGETHER) {
+    const device T* x[PAIRED_TOGETHER];
+    const device T* y[PAIRED_TOGETHER];
+    PairSums sums[PAIRED_TOGETHER];
+#pragma clang loop unroll(full)
+    for (int n = 0; n < PAIRED_TOGETHER; ++n) {
+      const int at = first + min(t + n, count - 1);
+      x[n] = a + size_t(i[at]) * sizes.dims;
+      y[n] = b + size_t(j[at]) * sizes.dims;
+    }
+    for (int k = 0; k < sizes.dims; k += 32) {
+      if (k + lane < sizes.dims) {
+#pragma clang loop unroll(full)
+        for (int n = 0; n < PAIRED_TOGETHER; ++n) {
+          sums[n].add(float((x[n] + k)[lane]), float((y[n] + k)[lane]));
+        }
+      }
+    }
+#pragma clang loop unroll(full)
+    for (int n = 0; n < PAIRED_TOGETHER; ++n) {
+      const float distance = sums[n].over_lanes().distance();
+      own = lane == t + n ? distance : own;
+    }
   }
-  if (lane == 0) out[pair] = T(sums.distance());
+  if (lane < count) out[pair] = T(own);
 }
 
 // The gradient by the points of a. A thread for each of them, and some of its coordinates, goes

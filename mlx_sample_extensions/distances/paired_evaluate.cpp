@@ -1,21 +1,12 @@
-// Evaluation of distances of pairs: native loops on the host, kernels on the Metal device.
-#include "distances/dispatch.h"
+// Evaluation of distances of listed pairs by kernels.
 #include "distances/paired.h"
-#include "distances/paired_native.h"
 #include "distances/sizes.h"
 #include "evaluation.h"
-#include "mlx/backend/cpu/encoder.h"
 #include "mlx/backend/metal/utils.h"
 
 namespace mlx_sample {
 
 namespace {
-
-template <typename T>
-native::PairsOf<T> pairs_of(const Arrays& inputs) {
-  return {inputs[0].data<T>(), inputs[1].data<T>(), inputs[2].data<int32_t>(),
-          inputs[3].data<int32_t>(), size_t(inputs[0].shape(1))};
-}
 
 bool is_wide(const Arrays& inputs) { return inputs[0].shape(1) >= PAIRED_WIDE_DIMS; }
 
@@ -37,16 +28,8 @@ size_t whole_groups(size_t count) {
 
 }  // namespace
 
-void PairedDistance::eval_cpu(const Arrays& inputs, Arrays& outputs) {
-  auto& out = outputs[0];
-  allocate(out);
-  with_type(out.dtype(), [&]<typename T>(T) {
-    mx::cpu::get_command_encoder(stream()).dispatch(
-        [pairs = pairs_of<T>(inputs), count = out.size(), m = metric_, to = out.data<T>()] {
-          native::paired_distances(pairs, count, m, to);
-        });
-  });
-}
+// One kernel serves both devices.
+void PairedDistance::eval_cpu(const Arrays& inputs, Arrays& outputs) { eval_gpu(inputs, outputs); }
 
 void PairedDistance::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   auto& out = outputs[0];
@@ -55,22 +38,10 @@ void PairedDistance::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   for (auto& input : inputs) {
     kernel.in(input);
   }
-  kernel.out(out).run(is_wide(inputs) ? whole_groups(out.size()) : out.size());
+  kernel.out(out).run(is_wide(inputs) ? mx::ceildiv(out.size(), 32) * 32 : out.size());
 }
 
-void PairedGradient::eval_cpu(const Arrays& inputs, Arrays& outputs) {
-  auto& out = outputs[0];
-  allocate(out);
-  bool cosine = metric_ == Metric::Cosine;
-  native::PairsByRow rows{inputs[6].data<int32_t>(), inputs[7].data<int32_t>(),
-                          size_t(inputs[0].shape(0)), cosine ? inputs[8].data<float>() : nullptr,
-                          cosine ? inputs[9].data<float>() : nullptr};
-  with_type(out.dtype(), [&]<typename T>(T) {
-    mx::cpu::get_command_encoder(stream()).dispatch(
-        [pairs = pairs_of<T>(inputs), rows, g = inputs[4].data<T>(), d = inputs[5].data<T>(),
-         m = metric_, to = out.data<T>()] { native::paired_gradient(pairs, rows, g, d, m, to); });
-  });
-}
+void PairedGradient::eval_cpu(const Arrays& inputs, Arrays& outputs) { eval_gpu(inputs, outputs); }
 
 void PairedGradient::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   auto& out = outputs[0];

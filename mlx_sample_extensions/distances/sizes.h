@@ -42,9 +42,11 @@ struct PairedSizes {
   int dims;
 };
 
-// From so many coordinates on, a pair or a row has a SIMD-group of its own; with fewer, a thread.
-#define PAIRED_WIDE_DIMS 24
+// From so many coordinates on, lanes are coordinates; with fewer, they are pairs or rows.
+#define PAIRED_WIDE_DIMS 8
 // Coordinates whose gradients a thread of listed pairs adds up at a time.
 #define PAIRED_DIMS 8
 // SIMD-groups of a threadgroup for listed pairs.
 #define PAIRED_SIMDGROUPS 8
+// Pairs that a SIMD-group computes together.
+#define PAIRED_TOGETHER 4
