@@ -1,4 +1,4 @@
-// Evaluation of the primitives of segments by kernels on the Metal device.
+// Evaluation of the primitives of segments by kernels.
 #include <algorithm>
 
 #include "evaluation.h"
@@ -15,17 +15,39 @@ struct Constants {
   bool listed = false;
   bool mean = false;
   bool moved = false;
+  int columns = 0;  // if the kernel's threads are laid out by them
 };
 
+// So few columns that a SIMD-group takes several rows at once.
+bool are_few(int columns) { return columns > 0 && columns < 32; }
+
+// Columns that a thread takes: as many as leave each SIMD-group a stretch of a row.
+int width_of(int columns) {
+  int width = SEGMENT_WIDTH;
+  while (width > 1 && (columns % width != 0 || columns < 32 * width)) {
+    width /= 2;
+  }
+  return width;
+}
+
 SegmentSizes sizes_of(const Segments& segments, int rows, int columns) {
-  // Neighbouring threads share a chunk where there are many columns.
-  int chunk = columns >= 32 ? 128 : 64;
+  // A SIMD-group with few columns has some thousand values.
+  int chunk = are_few(columns) ? std::clamp(4096 / columns, 256, 1024) : 256;
   return {segments.count(), rows, columns, chunk, std::max(1, (rows + chunk - 1) / chunk)};
+}
+
+// Threads for all chunks.
+size_t threads_of(const SegmentSizes& sizes) {
+  int width = width_of(sizes.columns);
+  return size_t(sizes.chunks) * (are_few(sizes.columns) ? 32 : sizes.columns / width);
 }
 
 KernelCall call(const std::string& kernel, const Constants& c, const SegmentSizes& sizes,
                 mx::Stream s) {
-  KernelCall result(find_kernel(kernel, s, {c.reduction, c.listed, c.mean, c.moved}), s);
+  int few = are_few(c.columns) ? c.columns : 0;
+  KernelCall result(
+      find_kernel(kernel, s, {c.reduction, c.listed, c.mean, c.moved, width_of(c.columns), few}),
+      s);
   result.bytes(sizes);
   return result;
 }
@@ -43,8 +65,9 @@ void run_reduction(Reduction reduction, const mx::array& x, const mx::array* ext
   auto dtype = mx::issubdtype(out.dtype(), mx::inexact) ? mx::float32 : out.dtype();
   auto heads = temporary({sizes.chunks, sizes.columns}, dtype, s);
   auto tails = temporary({sizes.chunks, sizes.columns}, dtype, s);
+  auto crossing = temporary({sizes.chunks}, mx::int32, s);
   Constants constants{static_cast<int>(reduction), segments.rows.has_value()};
-  size_t threads = size_t(sizes.chunks) * sizes.columns;
+  constants.columns = sizes.columns;
   call((extremum ? "segment_parts_ties_" : "segment_parts_") + type, constants, sizes, s)
       .in(x)
       .in(extremum ? *extremum : x)
@@ -53,13 +76,16 @@ void run_reduction(Reduction reduction, const mx::array& x, const mx::array* ext
       .out(out)
       .out(heads)
       .out(tails)
-      .run(threads);
+      .out(crossing)
+      .run(threads_of(sizes));
+  constants.columns = 0;
   call("segment_join_" + (extremum ? "ties" : type), constants, sizes, s)
       .in(segments.offsets)
       .out(out)
       .in(heads)
       .in(tails)
-      .run(threads);
+      .in(crossing)
+      .run(size_t(sizes.chunks) * sizes.columns);
 }
 
 // The kernels that move a type's values, and compute with them if they can.
@@ -83,6 +109,12 @@ std::string spread_type(const mx::array& g) {
 
 }  // namespace
 
+// One kernel serves both devices.
+void SegmentReduce::eval_cpu(const Arrays& inputs, Arrays& outputs) { eval_gpu(inputs, outputs); }
+void SegmentSpread::eval_cpu(const Arrays& inputs, Arrays& outputs) { eval_gpu(inputs, outputs); }
+void SegmentShare::eval_cpu(const Arrays& inputs, Arrays& outputs) { eval_gpu(inputs, outputs); }
+void SegmentOthers::eval_cpu(const Arrays& inputs, Arrays& outputs) { eval_gpu(inputs, outputs); }
+
 void SegmentReduce::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   auto& x = inputs[0];
   allocate(outputs[0]);
@@ -96,12 +128,13 @@ void SegmentSpread::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   allocate(outputs[0]);
   auto segments = segments_of(inputs);
   auto sizes = sizes_of(segments, rows_, g.shape(1));
-  call("segment_spread_" + spread_type(g), {0, segments.rows.has_value(), mean_}, sizes, stream())
+  Constants constants{0, segments.rows.has_value(), mean_, false, sizes.columns};
+  call("segment_spread_" + spread_type(g), constants, sizes, stream())
       .in(g)
       .in(segments.offsets)
       .in(rows_of(segments))
       .out(outputs[0])
-      .run(rows_ == 0 ? 0 : size_t(sizes.chunks) * sizes.columns);
+      .run(rows_ == 0 ? 0 : threads_of(sizes));
 }
 
 void SegmentShare::eval_gpu(const Arrays& inputs, Arrays& outputs) {
@@ -112,7 +145,8 @@ void SegmentShare::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   auto counts = temporary(y.shape(), mx::float32, stream());
   run_reduction(Reduction::Sum, x, &y, segments, x.shape(0), counts, stream());
   auto sizes = sizes_of(segments, x.shape(0), x.shape(1));
-  call("segment_share_" + mx::type_to_name(x), {0, segments.rows.has_value()}, sizes, stream())
+  Constants constants{0, segments.rows.has_value(), false, false, sizes.columns};
+  call("segment_share_" + mx::type_to_name(x), constants, sizes, stream())
       .in(x)
       .in(y)
       .in(inputs[2])
@@ -120,7 +154,7 @@ void SegmentShare::eval_gpu(const Arrays& inputs, Arrays& outputs) {
       .in(segments.offsets)
       .in(rows_of(segments))
       .out(outputs[0])
-      .run(x.shape(0) == 0 ? 0 : size_t(sizes.chunks) * sizes.columns);
+      .run(x.shape(0) == 0 ? 0 : threads_of(sizes));
 }
 
 void SegmentOthers::eval_gpu(const Arrays& inputs, Arrays& outputs) {

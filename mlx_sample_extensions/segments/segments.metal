@@ -1,5 +1,7 @@
-// Kernels of segments. Rows are dealt out in chunks; a thread walks a chunk in one column, and
-// neighbouring threads have neighbouring columns. Segments that cross chunks are joined afterwards.
+// Kernels of segments. Rows are dealt out in chunks; a thread walks a chunk in one column, or in
+// several that are far apart, and neighbouring threads have neighbouring columns. Where columns are
+// few, a SIMD-group walks a chunk, several rows at once. Segments that cross chunks are joined
+// afterwards.
 #include <metal_stdlib>
 
 #include "mlx/backend/metal/kernels/utils.h"
@@ -9,6 +11,8 @@ constant int reduction [[function_constant(0)]];  // 0 sum, 1 mean, 2 max, 3 min
 constant bool listed [[function_constant(1)]];    // the segments' rows are listed
 constant bool mean [[function_constant(2)]];
 constant bool moved [[function_constant(3)]];
+constant int width [[function_constant(4)]];        // columns of a thread
+constant int few_columns [[function_constant(5)]];  // the number of columns if they are few, else 0
 
 // 16-bit floats are float32 in sums.
 template <typename T>
@@ -54,28 +58,70 @@ METAL_FUNC int first_beginning(const device int* offsets, int segments, int row)
   return low;
 }
 
-// A thread's chunk and column.
+// What a thread takes: columns of a chunk and, where they are few, every so many rows of each
+// segment.
 struct Place {
+  int columns;  // of all
   int chunk;
-  int column;
-  int first;  // rows
+  int64_t column;  // the first
+  int64_t step;    // from one column to the next
+  int lane;
+  int rows;   // that a SIMD-group reads together
+  int first;  // rows of the chunk
   int last;
   METAL_FUNC Place(constant const SegmentSizes& sizes, uint thread_number)
-      : chunk(thread_number / sizes.columns),
-        column(thread_number % sizes.columns),
-        first(chunk * sizes.chunk),
-        last(metal::min(first + sizes.chunk, sizes.rows)) {}
-};
+      : columns(few_columns > 0 ? few_columns : sizes.columns), lane(thread_number % 32) {
+    rows = few_columns > 0 ? 32 / columns : 1;
+    const uint threads = few_columns > 0 ? 32 : columns / width;
+    chunk = thread_number / threads;
+    column = few_columns > 0 ? lane % columns : thread_number % threads;
+    step = threads;
+    first = chunk * sizes.chunk;
+    last = metal::min(first + sizes.chunk, sizes.rows);
+  }
 
-// What row t adds to the value of its segment, k: itself, or whether it holds the extremum y.
-template <bool ties, typename T, typename A>
-A value_at(const device T* x, const device T* y, const device int* rows, int64_t t, int64_t k,
-           int column, int columns) {
-  const int64_t row = listed ? rows[t] : t;
-  const T value = x[row * columns + column];
-  if (ties) return A(value == y[k * columns + column] ? 1 : 0);
-  return A(value);
-}
+  // Calls f(i, column) for the columns.
+  template <typename F>
+  void each_column(F f) const {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < SEGMENT_WIDTH; ++i) {
+      if (i == 0 || i < width) f(i, column + i * step);
+    }
+  }
+  // Calls f(i, at) for the values of rows that are the thread's: `at` is their place among all.
+  template <typename F>
+  void each_value(const device int* list, int start, int stop, F f) const {
+    if (few_columns > 0) {
+      // Neighbouring lanes have neighbouring values.
+      const auto visit = [&](int t, int count) {
+        if (lane >= count * columns) return;
+        const int64_t row = listed ? list[t + lane / columns] : 0;
+        f(0, listed ? row * columns + column : t * int64_t(columns) + lane);
+      };
+      int t = start;
+      for (; t + rows <= stop; t += rows) visit(t, rows);
+      if (t < stop) visit(t, stop - t);
+    } else {
+      for (int t = start; t < stop; ++t) {
+        const int64_t row = listed ? list[t] : t;
+        each_column([&](int i, int64_t at) { f(i, row * columns + at); });
+      }
+    }
+  }
+  // Whether this thread writes what `over_rows` gives.
+  METAL_FUNC bool writes() const { return few_columns == 0 || lane < columns; }
+  template <typename A>
+  A over_rows(A sum) const {
+    if (few_columns == 0) return sum;
+    for (int count = rows; count > 1;) {
+      const int far = (count + 1) / 2;
+      const A other = metal::simd_shuffle_down(sum, ushort(far * columns));
+      if (lane < (count - far) * columns) sum = combine(sum, other);
+      count = far;
+    }
+    return sum;
+  }
+};
 
 template <typename A, typename U>
 U finished(A sum, int length) {
@@ -83,7 +129,8 @@ U finished(A sum, int length) {
   return reduction == 1 ? U(sum / A(length)) : U(sum);
 }
 
-// `heads`: of the segment that began before the chunk; `tails`: of the one that goes on after it.
+// `heads`: of the segment that began before the chunk; `tails`: of the one that goes on after it,
+// whose number is in `crossing`, if it began in the chunk.
 template <typename T, typename A, typename U, bool ties>
 [[kernel]] void segment_parts(
     constant const SegmentSizes& sizes [[buffer(0)]],
@@ -94,30 +141,44 @@ template <typename T, typename A, typename U, bool ties>
     device U* out [[buffer(5)]],
     device A* heads [[buffer(6)]],
     device A* tails [[buffer(7)]],
+    device int* crossing [[buffer(8)]],
     uint thread_number [[thread_position_in_grid]]) {
   const Place place(sizes, thread_number);
+  const int64_t columns = sizes.columns;
   const bool final = place.chunk == sizes.chunks - 1;
   int k = first_beginning(offsets, sizes.segments, place.first);
   const bool continued = k > 0 && offsets[k] > place.first;
   if (continued) --k;
-  int t = place.first;
+  int crosses = -1;
   for (; k < sizes.segments; ++k) {
     const int begin = offsets[k];
     if (begin >= place.last && !(final && begin == place.last)) break;
     const int end = offsets[k + 1];
-    const int stop = metal::min(end, place.last);
-    A sum = identity<A>();
-    for (t = metal::max(begin, place.first); t < stop; ++t) {
-      sum = combine(sum, value_at<ties, T, A>(x, y, rows, t, k, place.column, sizes.columns));
-    }
-    if (begin < place.first) {
-      heads[place.chunk * int64_t(sizes.columns) + place.column] = sum;
-    } else if (end > place.last) {
-      tails[place.chunk * int64_t(sizes.columns) + place.column] = sum;
-    } else {
-      out[k * int64_t(sizes.columns) + place.column] = finished<A, U>(sum, end - begin);
-    }
+    if (begin >= place.first && end > place.last) crosses = k;
+    A sums[SEGMENT_WIDTH];
+    T extrema[SEGMENT_WIDTH];
+    place.each_column([&](int i, int64_t column) {
+      sums[i] = identity<A>();
+      if (ties) extrema[i] = y[k * columns + column];
+    });
+    const int start = metal::max(begin, place.first);
+    place.each_value(rows, start, metal::min(end, place.last), [&](int i, int64_t at) {
+      // What a row adds: itself, or whether it holds the extremum.
+      sums[i] = combine(sums[i], ties ? A(x[at] == extrema[i] ? 1 : 0) : A(x[at]));
+    });
+    place.each_column([&](int i, int64_t column) {
+      const A sum = place.over_rows(sums[i]);
+      if (!place.writes()) return;
+      if (begin < place.first) {
+        heads[place.chunk * columns + column] = sum;
+      } else if (end > place.last) {
+        tails[place.chunk * columns + column] = sum;
+      } else {
+        out[k * columns + column] = finished<A, U>(sum, end - begin);
+      }
+    });
   }
+  if (place.column == 0 && place.writes()) crossing[place.chunk] = crosses;
 }
 
 template <typename A, typename U, bool ties>
@@ -127,26 +188,31 @@ template <typename A, typename U, bool ties>
     device U* out [[buffer(2)]],
     const device A* heads [[buffer(3)]],
     const device A* tails [[buffer(4)]],
+    const device int* crossing [[buffer(5)]],
     uint thread_number [[thread_position_in_grid]]) {
   const Place place(sizes, thread_number);
-  const int k = first_beginning(offsets, sizes.segments, place.last) - 1;
-  if (k < 0 || offsets[k] < place.first || offsets[k + 1] <= place.last) return;
+  const int k = crossing[place.chunk];
+  if (k < 0) return;
   const int64_t columns = sizes.columns;
-  A sum = tails[place.chunk * columns + place.column];
-  for (int chunk = place.chunk + 1; chunk * sizes.chunk < offsets[k + 1]; ++chunk) {
-    sum = combine(sum, heads[chunk * columns + place.column]);
-  }
-  out[k * columns + place.column] = finished<A, U>(sum, offsets[k + 1] - offsets[k]);
+  place.each_column([&](int, int64_t column) {
+    A sum = tails[place.chunk * columns + column];
+    for (int chunk = place.chunk + 1; chunk * sizes.chunk < offsets[k + 1]; ++chunk) {
+      sum = combine(sum, heads[chunk * columns + column]);
+    }
+    out[k * columns + column] = finished<A, U>(sum, offsets[k + 1] - offsets[k]);
+  });
 }
 
-// Calls f(k, t) for the chunk's rows t and their segments k.
+// Calls f(k, start, stop) for the segments k of the chunk, which have rows from `start` on there.
 template <typename F>
-void for_rows(const Place place, constant const SegmentSizes& sizes, const device int* offsets,
-              F f) {
+void for_segments(const Place place, constant const SegmentSizes& sizes, const device int* offsets,
+                  F f) {
   int k = first_beginning(offsets, sizes.segments, place.first);
   if (k == sizes.segments || offsets[k] > place.first) --k;
   for (int t = place.first; t < place.last; ++k) {
-    for (const int stop = metal::min(offsets[k + 1], place.last); t < stop; ++t) f(k, t);
+    const int stop = metal::min(offsets[k + 1], place.last);
+    f(k, t, stop);
+    t = stop;
   }
 }
 
@@ -159,12 +225,13 @@ template <typename T, typename A>
     device T* out [[buffer(4)]],
     uint thread_number [[thread_position_in_grid]]) {
   const Place place(sizes, thread_number);
-  const int64_t columns = sizes.columns;
-  for_rows(place, sizes, offsets, [&](int64_t k, int64_t t) {
-    const T value = g[k * columns + place.column];
-    const int64_t row = listed ? rows[t] : t;
-    out[row * columns + place.column] =
-        mean ? T(A(value) / A(offsets[k + 1] - offsets[k])) : value;
+  for_segments(place, sizes, offsets, [&](int64_t k, int start, int stop) {
+    T values[SEGMENT_WIDTH];
+    place.each_column([&](int i, int64_t column) {
+      const T value = g[k * place.columns + column];
+      values[i] = mean ? T(A(value) / A(offsets[k + 1] - offsets[k])) : value;
+    });
+    place.each_value(rows, start, stop, [&](int i, int64_t at) { out[at] = values[i]; });
   });
 }
 
@@ -180,15 +247,23 @@ template <typename T>
     device T* out [[buffer(7)]],
     uint thread_number [[thread_position_in_grid]]) {
   const Place place(sizes, thread_number);
-  const int64_t columns = sizes.columns;
-  for_rows(place, sizes, offsets, [&](int64_t k, int64_t t) {
-    const int64_t of_segment = k * columns + place.column;
-    const int64_t at = (listed ? rows[t] : t) * columns + place.column;
-    out[at] = x[at] == y[of_segment] ? T(float(g[of_segment]) / counts[of_segment]) : T(0);
+  for_segments(place, sizes, offsets, [&](int64_t k, int start, int stop) {
+    T extrema[SEGMENT_WIDTH];
+    T shares[SEGMENT_WIDTH];
+    place.each_column([&](int i, int64_t column) {
+      const int64_t of_segment = k * place.columns + column;
+      extrema[i] = y[of_segment];
+      shares[i] = T(float(g[of_segment]) / counts[of_segment]);
+    });
+    place.each_value(rows, start, stop, [&](int i, int64_t at) {
+      out[at] = x[at] == extrema[i] ? shares[i] : T(0);
+    });
   });
 }
 
-// A thread for each segment and column; two sweeps, as the host's code explains.
+// A thread for each segment and column. In two sweeps: the product of what comes before, times that
+// of what comes after. With a direction u, numbers a + b e with e * e = 0: the derivative is carried
+// along.
 template <typename T>
 [[kernel]] void segment_others(
     constant const SegmentSizes& sizes [[buffer(0)]],

@@ -8,3 +8,6 @@ struct SegmentSizes {
   int chunk;  // rows that a thread takes
   int chunks;
 };
+
+// The most columns that a thread takes.
+#define SEGMENT_WIDTH 4
