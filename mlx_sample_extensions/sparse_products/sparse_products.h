@@ -42,12 +42,6 @@ mx::array multiply_sum(const mx::array& a, const mx::array& b, const Entries& en
 mx::array outer_sum(const mx::array& a, const mx::array& b, const Entries& entries, int n_o,
                     mx::Stream s);
 
-// What evaluations need: numbers of 4 bytes, the rows that entries use, and float32 sums, which are
-// the result itself if it is float32.
-mx::array new_ints(size_t count);
-RowReader row_of(const Indices& indices);
-mx::array sums_for(const mx::array& out);
-
 // What the two primitives have in common: inputs are a, b and the indices that there are.
 class SparseProduct : public mx::Primitive {
  public:

@@ -25,6 +25,23 @@ METAL_FUNC void look_up(
   if (lane < count) rows[lane] = row_of(indices, step, entries[lane]);
 }
 
+// Where the entries that share a matrix end; each lane looks at one.
+METAL_FUNC int end_of_matrix(
+    device const int* a_idx,
+    int step,
+    device const int* entries,
+    int matrix,
+    int place,
+    int end,
+    int lane) {
+  for (;; place += 32) {
+    const int at = place + lane;
+    const bool same = at < end && row_of(a_idx, step, entries[min(at, end - 1)]) == matrix;
+    const uint others = uint(uint64_t(simd_ballot(!same)));
+    if (others != 0) return place + ctz(others);
+  }
+}
+
 template <typename T>
 METAL_FUNC void load_row(device const T* from, threadgroup float* to, int width, int lane) {
 #pragma clang loop unroll(full)
@@ -83,8 +100,9 @@ METAL_FUNC void load_panel(
 }
 
 // The products of N vectors of a block with 32 columns of the panel, added to their rows one after
-// the other: two may be the same.
-template <int N>
+// the other: two may be the same. With `halves`, lanes from 16 on are columns of the next group, whose
+// terms follow.
+template <int N, bool halves>
 METAL_FUNC void multiply_tile(
     threadgroup const float* block,
     threadgroup const float* panel,
@@ -104,11 +122,43 @@ METAL_FUNC void multiply_tile(
   for (int c = 0; c < depth; ++c) {
     const float w = (panel + c * SPARSE_COLUMNS)[lane];
 #pragma clang loop unroll(full)
-    for (int n = 0; n < N; ++n) sum[n] = fma(block[n * SPARSE_COLUMNS + c], w, sum[n]);
+    for (int n = 0; n < N; ++n) {
+      threadgroup const float* x = block + n * SPARSE_COLUMNS + c;
+      if (halves) {
+        const float value = x[0];
+        const float next = x[depth];
+        sum[n] = fma(lane < 16 ? value : next, w, sum[n]);
+      } else {
+        sum[n] = fma(x[0], w, sum[n]);
+      }
+    }
   }
 #pragma clang loop unroll(full)
   for (int n = 0; n < N; ++n) {
     if (inside) o[n][lane] += sum[n];
+  }
+}
+
+// The same for all vectors of a block.
+template <bool halves>
+METAL_FUNC void multiply_block(
+    threadgroup const float* block,
+    threadgroup const float* panel,
+    threadgroup const int* o_rows,
+    device float* sums,
+    size_t row_size,
+    int depth,
+    int count,
+    bool inside,
+    int lane) {
+  int i = 0;
+  for (; i + SPARSE_VECTORS <= count; i += SPARSE_VECTORS) {
+    multiply_tile<SPARSE_VECTORS, halves>(
+        block + i * SPARSE_COLUMNS, panel, o_rows + i, sums, row_size, depth, inside, lane);
+  }
+  for (; i < count; ++i) {
+    multiply_tile<1, halves>(
+        block + i * SPARSE_COLUMNS, panel, o_rows + i, sums, row_size, depth, inside, lane);
   }
 }
 
@@ -156,8 +206,7 @@ template <typename T, bool transposed>
   const int end = order[part + 1];
   for (int place = order[part]; place < end;) {
     const int matrix = row_of(a_idx, sizes.a_step, entries[place]);
-    int stop = place + 1;
-    while (stop < end && row_of(a_idx, sizes.a_step, entries[stop]) == matrix) ++stop;
+    const int stop = end_of_matrix(a_idx, sizes.a_step, entries, matrix, place, end, lane);
     device const T* w = a + matrix * sizes.groups * matrix_size;
     for (int c = 0; c < sizes.c; c += SPARSE_DEPTH) {
       const int depth = min(sizes.c - c, SPARSE_DEPTH);
@@ -177,21 +226,21 @@ template <typename T, bool transposed>
             b + c, size_t(sizes.groups) * sizes.c, b_rows, block, count,
             (groups - 1) * sizes.c + depth, lane);
         simdgroup_barrier(mem_flags::mem_threadgroup);
+        if (sizes.m == 16 && groups > 1) {
+          for (int q = 0; q < groups; q += 2) {
+            const bool inside = q * 16 + lane < all_columns;
+            multiply_block<true>(
+                block[0] + q * sizes.c, panel + q * 16, o_rows, sums + q * 16, row_size, depth,
+                count, inside, lane);
+          }
+          continue;
+        }
         for (int q = 0; q < groups; ++q) {
           for (int start = 0; start < columns; start += 32) {
-            const bool inside = start + lane < columns;
             const int column = q * sizes.m + start;
-            int i = 0;
-            for (; i + SPARSE_VECTORS <= count; i += SPARSE_VECTORS) {
-              multiply_tile<SPARSE_VECTORS>(
-                  block[i] + q * sizes.c, panel + column, o_rows + i, sums + column, row_size,
-                  depth, inside, lane);
-            }
-            for (; i < count; ++i) {
-              multiply_tile<1>(
-                  block[i] + q * sizes.c, panel + column, o_rows + i, sums + column, row_size,
-                  depth, inside, lane);
-            }
+            multiply_block<false>(
+                block[0] + q * sizes.c, panel + column, o_rows, sums + column, row_size, depth,
+                count, start + lane < columns, lane);
           }
         }
       }

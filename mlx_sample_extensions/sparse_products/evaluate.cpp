@@ -1,5 +1,5 @@
-// Sums of indexed products by kernels of the Metal device. The host orders the entries, in order
-// with the stream's kernels.
+// Sums of indexed products by kernels. The host orders the entries, in order with the stream's
+// kernels.
 #include <algorithm>
 #include <numeric>
 
@@ -23,6 +23,15 @@ int step_of(const Indices& indices) {
   return indices ? static_cast<int>(indices->itemsize() / sizeof(int32_t)) : 0;
 }
 
+mx::array new_ints(size_t count) { return uninitialized({static_cast<int>(count)}, mx::int32); }
+
+RowReader row_of(const Indices& indices) { return indices ? RowReader(*indices) : RowReader(); }
+
+// float32 sums, which are the result itself if it is float32.
+mx::array sums_for(const mx::array& out) {
+  return out.dtype() == mx::float32 ? out : uninitialized(out.shape(), mx::float32);
+}
+
 int tiles(int length, int tile) { return (length + tile - 1) / tile; }
 
 // Groups that a SIMD-group takes, if there is enough to do for all.
@@ -33,6 +42,19 @@ int bundle_of(int groups, int m, int c, int64_t parts) {
 }
 
 }  // namespace
+
+PartSizes SparseProduct::part_sizes(const std::vector<mx::array>& inputs) const {
+  auto& a = inputs[0];
+  auto entries = entries_of(inputs);
+  return choose_parts(entries_in(inputs), n_o_, entries.a ? a.shape(0) : 0, a.shape(1),
+                      a.shape(transposed() ? 3 : 2), inputs[1].shape(2));
+}
+
+// One kernel serves both devices.
+void SparseProduct::eval_cpu(const std::vector<mx::array>& inputs,
+                             std::vector<mx::array>& outputs) {
+  eval_gpu(inputs, outputs);
+}
 
 void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
                              std::vector<mx::array>& outputs) {
