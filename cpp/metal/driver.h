@@ -58,7 +58,7 @@ class Kernel {
   // Why threadgroups of this size run one thread at a time; nothing if they do not. Generates code.
   virtual std::string why_scalar(const uint32_t (&)[3]) const { return {}; }
 
-  std::string name;
+  std::string name;  // for messages; the function's own is info.name
   FunctionInfo info;
   uint32_t max_total_threads = kMaxThreadsPerThreadgroup;  // per threadgroup
   uint32_t static_threadgroup_memory = 0;                  // bytes
@@ -111,8 +111,10 @@ class Driver {
   virtual Allocator& allocator() = 0;
   virtual std::shared_ptr<const Program> compile(std::string_view source,
                                                  const CompileOptions& options) = 0;
+  // `label` becomes the kernel's name.
   virtual std::shared_ptr<const Kernel> load(const Program& program, std::string_view function,
-                                             const ConstantValues& constants) = 0;
+                                             const ConstantValues& constants,
+                                             std::string_view label) = 0;
   virtual std::unique_ptr<Stream> new_stream() = 0;
   virtual void interrupt() = 0;  // ends every running launch with LaunchError
 };

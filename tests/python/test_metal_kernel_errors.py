@@ -1,6 +1,9 @@
 """Errors of mx.fast.metal_kernel name the argument, what was given and what is allowed."""
 
+import os
 import re
+import subprocess
+import sys
 
 import mlx.core as mx
 import numpy as np
@@ -420,6 +423,72 @@ class TestFaults:
             run(x)
         x[77] = 77
         np.testing.assert_array_equal(run(x), expected)
+
+
+# Every way to leave the buffers, which lie close together: a read may be near either.
+WILD = """
+import mlx.core as mx
+
+KERNEL = '''
+    uint i = thread_position_in_grid.x;
+    float value = x[i];
+    %s
+    if (i == 67) { %s }
+    y[i] = value;
+'''
+BARRIER = '''
+    threadgroup float values[64];
+    values[thread_index_in_threadgroup] = value;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    value = values[63 - thread_index_in_threadgroup];
+'''
+ACCESSES = [
+    "y[i + 250000000] = value;",
+    "value = x[i + 250000000];",
+    "y[-(long(i) << 36)] = value;",
+]
+x = mx.arange(128, dtype=mx.float32)
+mx.eval(x)
+for barrier in ["", BARRIER]:
+    for access in ACCESSES:
+        kernel = mx.fast.metal_kernel("my kernel-2", ["x"], ["y"], KERNEL % (barrier, access))
+        try:
+            mx.eval(kernel(inputs=[x], grid=(128, 1, 1), threadgroup=(64, 1, 1),
+                           output_shapes=[(128,)], output_dtypes=[mx.float32]))
+        except RuntimeError as error:
+            print(error)
+"""
+
+
+@pytest.mark.parametrize("reference", [False, True])
+def test_what_is_said_of_a_wild_access(reference: bool):
+    # In a process of its own, where little memory is in use.
+    run = subprocess.run(
+        [sys.executable, "-c", WILD],
+        env=os.environ | {"MLX_CPU_REFERENCE": str(int(reference))},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+    start = r"\[my kernel-2\] The kernel was stopped: invalid memory access "
+    address = "at address 0x[0-9a-f]+, "
+    behind = rf"{4 * (67 + 250000000) - 512} bytes behind the end of "
+    some_behind = r"\d+ bytes behind the end of "
+    expected = [
+        r"\(write\) " + address + behind + r'"y" \(512 bytes, its nearest writable buffer\)',
+        r"\(read\) " + address + some_behind + r'"[xy]" \(512 bytes, its nearest buffer\)',
+        r"\(write\) " + address + "near no buffer of the kernel",
+    ]
+    place = r", in threadgroup \(1, 0, 0\)"
+    if reference:
+        place += r", thread \(3, 0, 0\), which is thread \(67, 0, 0\) of the grid"
+    else:
+        place += "; MLX_CPU_REFERENCE=1 finds the thread"
+    lines = run.stdout.splitlines()
+    assert len(lines) == 6, run.stdout
+    for line, middle in zip(lines, expected * 2, strict=True):
+        assert re.fullmatch(start + middle + place, line), line
 
 
 class TestHints:

@@ -14,6 +14,8 @@ inline constexpr uint64_t kThreadgroupMargin = 65536;
 // Threads of threadgroups that run as one.
 inline constexpr uint32_t kMaxCoarsenedThreads = 2048;
 
+inline constexpr uint32_t kUnknownThread = ~uint32_t{0};
+
 // Constant during one dispatch.
 struct Launch {
   void* buffers[kMaxBuffers];  // by [[buffer(n)]]; null where nothing is bound
@@ -59,6 +61,7 @@ struct Group {
   // read.
   const Group* next;
   Additions* additions;  // this worker's
+  uint32_t thread;       // linear index of the one that runs, for messages: where code keeps it
 };
 
 // What one call of a compiled kernel covers.

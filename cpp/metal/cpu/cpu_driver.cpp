@@ -26,7 +26,7 @@ class LoadedKernel : public Kernel {
 class CpuStream : public Stream {
  public:
   void launch(const Kernel& kernel, const LaunchParameters& parameters) override {
-    Dispatch dispatch(*static_cast<const LoadedKernel&>(kernel).code, kernel.info, parameters);
+    Dispatch dispatch(kernel, *static_cast<const LoadedKernel&>(kernel).code, parameters);
     dispatch.run();
   }
   void wait() override {}
@@ -57,13 +57,15 @@ class CpuDriver : public Driver {
   }
 
   std::shared_ptr<const Kernel> load(const Program& program, std::string_view function,
-                                     const ConstantValues& constants) override {
+                                     const ConstantValues& constants,
+                                     std::string_view label) override {
     const FunctionInfo* info = program.find(function);
     if (!info) {
       throw std::invalid_argument("[load] no kernel named \"" + std::string(function) +
                                   "\" in this library");
     }
-    return make_kernel(load_cpu_kernel(program, function, constants, reference_mode()), *info);
+    return make_kernel(load_cpu_kernel(program, function, constants, reference_mode()), *info,
+                       label);
   }
 
   std::unique_ptr<Stream> new_stream() override { return std::make_unique<CpuStream>(); }
@@ -80,9 +82,10 @@ Driver& cpu_driver() {
   return driver;
 }
 
-std::shared_ptr<const Kernel> make_kernel(std::shared_ptr<CpuKernel> code, FunctionInfo info) {
+std::shared_ptr<const Kernel> make_kernel(std::shared_ptr<CpuKernel> code, FunctionInfo info,
+                                          std::string_view name) {
   auto kernel = std::make_shared<LoadedKernel>();
-  kernel->name = code->name;
+  kernel->name = name;
   kernel->info = std::move(info);
   kernel->max_total_threads = code->max_total_threads;
   kernel->static_threadgroup_memory = code->static_threadgroup_memory;

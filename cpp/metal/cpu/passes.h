@@ -26,6 +26,7 @@ struct KernelContext {
   bool lanes_are_threads = false;  // a gang is a SIMD-group
   uint32_t row_multiple = 1;       // see Variant
   bool threads_wait = false;       // for each other
+  bool says_thread = false;        // scalar code keeps Group::thread
   llvm::Function* body = nullptr;  // what "make-body" leaves
 };
 

@@ -128,15 +128,19 @@ MTL::Function* LibraryObject::newFunction(const NS::String* name,
 }
 
 FunctionObject::FunctionObject(MTL::Device* device, std::shared_ptr<const Program> program,
-                               std::string name, ConstantValues constants)
+                               const std::string& name, ConstantValues constants)
     : device_(device),
       program_(std::move(program)),
-      name_(std::move(name)),
       constants_(std::move(constants)),
-      label_(make_string(name_)) {}
+      name_(make_string(name)),
+      label_(name_) {}
+
+void FunctionObject::setLabel(const NS::String* label) {
+  label_ = label ? NS::RetainPtr(const_cast<NS::String*>(label)) : name_;
+}
 
 std::shared_ptr<const Kernel> FunctionObject::load() const {
-  return default_driver().load(*program_, name_, constants_);
+  return default_driver().load(*program_, name_->utf8String(), constants_, label_->utf8String());
 }
 
 PipelineObject::PipelineObject(MTL::Device* device, std::shared_ptr<const Kernel> kernel)

@@ -27,18 +27,20 @@ class LibraryObject : public MTL::Library {
 
 class FunctionObject : public MTL::Function {
  public:
-  FunctionObject(MTL::Device* device, std::shared_ptr<const Program> program, std::string name,
-                 ConstantValues constants);
+  FunctionObject(MTL::Device* device, std::shared_ptr<const Program> program,
+                 const std::string& name, ConstantValues constants);
 
-  NS::String* name() const override { return label_.get(); }
+  NS::String* name() const override { return name_.get(); }
   MTL::Device* device() const override { return device_; }
+  NS::String* label() const override { return label_.get(); }
+  void setLabel(const NS::String* label) override;
   std::shared_ptr<const Kernel> load() const;  // throws what the driver throws
 
  private:
   MTL::Device* device_;
   std::shared_ptr<const Program> program_;
-  std::string name_;
   ConstantValues constants_;
+  NS::SharedPtr<NS::String> name_;
   NS::SharedPtr<NS::String> label_;
 };
 

@@ -24,7 +24,6 @@ MTL::Device* device() {
 
 NS::SharedPtr<MTL::ComputePipelineState> pipeline(const NativeKernel& kernel) {
   auto code = std::make_shared<NativeCode>();
-  code->name = kernel.name;
   code->code.entry = kernel.entry;
   code->code.granularity = kernel.granularity;
   code->code.has_barriers = kernel.has_barriers;
@@ -33,8 +32,8 @@ NS::SharedPtr<MTL::ComputePipelineState> pipeline(const NativeKernel& kernel) {
   FunctionInfo info;
   info.name = kernel.name;
   info.arguments = kernel.arguments;
-  MTL::ComputePipelineState* state =
-      new host::PipelineObject(device(), cpu::make_kernel(std::move(code), std::move(info)));
+  MTL::ComputePipelineState* state = new host::PipelineObject(
+      device(), cpu::make_kernel(std::move(code), std::move(info), kernel.name));
   return NS::TransferPtr(state);
 }
 
@@ -67,6 +66,10 @@ Position::Position(const cpu::Group* group, uint32_t thread) {
   y = group->position[1] * launch.threads_per_threadgroup[1] + thread / size[0] % size[1];
   z = group->position[2] * launch.threads_per_threadgroup[2] + thread / size[0] / size[1];
   linear = (uint64_t{z} * launch.threads_per_grid[1] + y) * launch.threads_per_grid[0] + x;
+}
+
+void add_one(const cpu::Group* group, uint32_t thread) {
+  argument<int>(group, 0)[Position(group, thread).linear] += 1;
 }
 
 }  // namespace metal::test

@@ -72,4 +72,7 @@ struct Position {
   uint64_t linear;  // in the grid
 };
 
+// A kernel: adds one to each int of its buffer.
+void add_one(const cpu::Group* group, uint32_t thread);
+
 }  // namespace metal::test

@@ -44,6 +44,9 @@ using EmitCode = llvm::function_ref<void(llvm::Module&, llvm::TargetMachine&)>;
 void generate_scalar(llvm::Module& module, KernelContext& kernel, ObjectCode& code) {
   code.granularity = kernel.threads_wait ? Granularity::Thread : Granularity::Group;
   code.has_barriers = kernel.threads_wait;
+  // Who asks for scalar code looks for a mistake; where it stands in for vector code, speed counts.
+  code.says_thread = !kernel.threads_wait && code.why_scalar.empty();
+  kernel.says_thread = code.says_thread;
   run_scalar_passes(module, kernel);
 }
 

@@ -16,6 +16,7 @@ struct ObjectCode {
   Granularity granularity = Granularity::Group;
   bool has_barriers = false;
   bool prefetches = false;
+  bool says_thread = false;
   std::string why_scalar;  // what had no vector form, if vector code was asked for
 };
 

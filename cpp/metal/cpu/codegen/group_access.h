@@ -1,4 +1,4 @@
-// IR that reads the structs of abi.h.
+// IR that reads the structs of abi.h, and says in them which thread runs.
 #pragma once
 
 #include "llvm/IR/IRBuilder.h"
@@ -41,6 +41,19 @@ class GroupAccess {
   }
   llvm::Value* order_stride() {
     return load(builder_.getInt64Ty(), launch(), offsetof(Launch, order_stride));
+  }
+  // Neither what ran before nor what runs next moves across it.
+  void set_thread(llvm::Value* index) {
+    const auto fence = [this] {
+      builder_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent,
+                           llvm::SyncScope::SingleThread);
+    };
+    fence();
+    builder_.CreateStore(
+        index,
+        builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), group_, offsetof(Group, thread)),
+        /*isVolatile=*/true);
+    fence();
   }
 
  private:

@@ -31,7 +31,7 @@ std::atomic<uint64_t> fallbacks{0};
 
 // A cache entry is some numbers, why there is no vector code, the general code, and the object
 // file.
-constexpr size_t kCodeNumbers = 5;
+constexpr size_t kCodeNumbers = 6;
 constexpr size_t kTraitNumbers = 4;
 
 template <size_t N>
@@ -41,7 +41,8 @@ std::string to_text(const uint32_t (&numbers)[N]) {
 
 std::string to_entry(const ObjectCode& code) {
   return to_text<kCodeNumbers>({static_cast<uint32_t>(code.granularity), code.has_barriers,
-                                code.prefetches, static_cast<uint32_t>(code.why_scalar.size()),
+                                code.prefetches, code.says_thread,
+                                static_cast<uint32_t>(code.why_scalar.size()),
                                 static_cast<uint32_t>(code.general.size())}) +
          code.why_scalar + code.general + code.bytes;
 }
@@ -59,8 +60,9 @@ ObjectCode from_entry(const std::string& entry) {
   code.granularity = static_cast<Granularity>(numbers[0]);
   code.has_barriers = numbers[1] != 0;
   code.prefetches = numbers[2] != 0;
-  code.why_scalar = take(numbers[3]);
-  code.general = take(numbers[4]);
+  code.says_thread = numbers[3] != 0;
+  code.why_scalar = take(numbers[4]);
+  code.general = take(numbers[5]);
   code.bytes = take(std::string::npos);
   return code;
 }
@@ -107,7 +109,6 @@ class LoadedKernel : public CpuKernel {
         key_(std::move(key)),
         reference_(reference),
         traits_(load_traits(key_ + "-traits", function_, constants_)) {
-    name = function.name;
     static_threadgroup_memory = traits_.static_threadgroup_memory;
     if (function.max_total_threads) max_total_threads = std::min(function.max_total_threads, 1024u);
     threads_are_independent = traits_.cooperation == Cooperation::None &&
@@ -144,8 +145,8 @@ class LoadedKernel : public CpuKernel {
     auto memory = load_object(object.bytes, [key, general = std::move(object.general)] {
       return find_or_generate_general(key + "-general", general);
     });
-    const CpuCode code{memory->entry, object.granularity, object.has_barriers, object.prefetches,
-                       object.why_scalar};
+    const CpuCode code{memory->entry,     object.granularity, object.has_barriers,
+                       object.prefetches, object.says_thread, object.why_scalar};
     loaded_.push_back({variant, code, std::move(memory)});
     return loaded_.back().code;
   }

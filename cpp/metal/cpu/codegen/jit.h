@@ -18,8 +18,9 @@ struct CpuCode {
   // Whether `entry` may call a metal_cpu_* function that blocks (barriers, SIMD-group functions,
   // reconverge).
   bool has_barriers = false;
-  bool prefetches = false;  // `entry` wants to know Group::next
-  std::string why_scalar;   // what had no vector form, where scalar code stands in for vector code
+  bool prefetches = false;   // `entry` wants to know Group::next
+  bool says_thread = false;  // `entry` keeps Group::thread
+  std::string why_scalar;    // what had no vector form, where scalar code stands in for vector code
 };
 
 // A kernel ready to run.
@@ -30,7 +31,6 @@ struct CpuKernel {
   // first needed. Throws CompileError where that is not possible. Thread-safe.
   virtual const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row) const = 0;
 
-  std::string name;
   uint32_t static_threadgroup_memory = 0;  // bytes at the start of Group::memory
   uint32_t max_total_threads = 1024;       // per threadgroup
   // Threads do nothing together and do not know their threadgroup, which may then be any other.

@@ -50,8 +50,9 @@ void lower_convergent_calls(llvm::Function& body);
 
 // An empty entry point for code that will be inlined into it.
 llvm::Function* create_entry(llvm::Function& code);
-// Entry points of scalar code: a loop over the threads of a threadgroup, or one thread.
-llvm::Function* make_group_entry(llvm::Function& body);
+// Entry points of scalar code: a loop over the threads of a threadgroup, or one thread. The loop
+// can say in Group::thread where it is, which costs LLVM's optimisations across threads.
+llvm::Function* make_group_entry(llvm::Function& body, bool says_thread);
 llvm::Function* make_thread_entry(llvm::Function& body);
 
 // Arithmetic in bfloat becomes arithmetic in float and a rounding.

@@ -33,7 +33,7 @@ void mark_constant_loads(llvm::Function& body) {
   }
 }
 
-llvm::Function* make_group_entry(llvm::Function& body) {
+llvm::Function* make_group_entry(llvm::Function& body, bool says_thread) {
   llvm::Function* entry = create_entry(body);
   llvm::IRBuilder<> b(BasicBlock::Create(body.getContext(), "entry", entry));
   GroupAccess group(b, entry->getArg(0));
@@ -43,7 +43,9 @@ llvm::Function* make_group_entry(llvm::Function& body) {
     build_loop(b, zero, sizes[1], 1, "y", [&](Value* y) {
       Value* row = b.CreateMul(b.CreateAdd(b.CreateMul(z, sizes[1]), y), sizes[0]);
       build_loop(b, zero, sizes[0], 1, "x", [&](Value* x) {
-        b.CreateCall(&body, {entry->getArg(0), x, y, z, b.CreateNUWAdd(row, x), zero, b.getTrue()});
+        Value* index = b.CreateNUWAdd(row, x);
+        if (says_thread) group.set_thread(index);
+        b.CreateCall(&body, {entry->getArg(0), x, y, z, index, zero, b.getTrue()});
       });
     });
   });

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <functional>
 
 #include "metal/cpu/codegen/jit.h"
+#include "metal/cpu/runtime/fault_message.h"
 #include "metal/cpu/runtime/faults.h"
 #include "metal/cpu/runtime/helpers.h"
 #include "metal/cpu/runtime/monitor.h"
@@ -129,23 +129,24 @@ uint32_t coarsening_of(const CpuKernel& kernel, const LaunchParameters& paramete
 
 }  // namespace
 
-Dispatch::Dispatch(const CpuKernel& kernel, const FunctionInfo& function,
+Dispatch::Dispatch(const Kernel& kernel, const CpuKernel& machine_code,
                    const LaunchParameters& parameters)
     : kernel_(kernel),
+      machine_code_(machine_code),
+      parameters_(parameters),
       launch_{},
-      shares_results_(writes_what_it_shares(function, parameters)),
-      coarsening_(coarsening_of(kernel, parameters)),
-      order_(parameters, coarsening_),
-      time_limit_(parameters.time_limit),
-      interrupts_before_(parameters.interrupts_before) {
+      shares_results_(writes_what_it_shares(kernel.info, parameters)),
+      coarsening_(coarsening_of(machine_code, parameters)),
+      order_(parameters, coarsening_) {
   std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);
-  launch_.keep_stores = writes_beyond_caches(function, parameters) ? 0 : ~uint64_t{0};
+  launch_.keep_stores = writes_beyond_caches(kernel.info, parameters) ? 0 : ~uint64_t{0};
   launch_.order_stride = order_.natural() ? 0 : parameters.order_stride;
-  uint64_t offset = divide_up(kernel.static_threadgroup_memory, 16) * 16;
+  uint64_t offset = divide_up(machine_code.static_threadgroup_memory, 16) * 16;
   for (uint32_t i = 0; i < kMaxBuffers; ++i) {
     launch_.threadgroup_offsets[i] = static_cast<uint32_t>(offset);
     offset += divide_up(parameters.threadgroup_memory[i], 16) * 16;
   }
+  threadgroup_memory_ = offset;
   threads_ = 1;
   groups_ = 1;
   for (int i = 0; i < 3; ++i) {
@@ -171,7 +172,7 @@ void Dispatch::choose_code() {
       size[i] = cut >> i & 1 ? rest : whole;
       exists &= cut >> i & 1 ? rest != 0 : launch_.threads_per_grid[i] >= whole;
     }
-    if (exists) codes_[cut] = &kernel_.code_for(size, launch_.threads_per_threadgroup[0]);
+    if (exists) codes_[cut] = &machine_code_.code_for(size, launch_.threads_per_threadgroup[0]);
   }
 }
 
@@ -185,7 +186,7 @@ const CpuCode& Dispatch::code(const Group& group) const {
 void Dispatch::run() {
   install_fault_handlers();
   {
-    Monitored registration(*this, time_limit_, interrupts_before_);
+    Monitored registration(*this, parameters_.time_limit, parameters_.interrupts_before);
     uint64_t done = groups_ * threads_ < kManyThreads || groups_ == 1 ? run_first(groups_) : 0;
     if (done < groups_ && !stopped()) run_all_cores(done, groups_ - done);
   }
@@ -235,16 +236,8 @@ void Dispatch::stop(LaunchFault fault, const std::string& message) {
 
 void Dispatch::fail(const Fault& fault, const Group& group) {
   if (fault.kind == Fault::Stopped) return;  // the one who stopped it has said why
-  char place[128];
-  const uint32_t first = group.position[0] * coarsening_;
-  if (coarsening_ == 1) {
-    std::snprintf(place, sizeof(place), " in threadgroup (%u, %u, %u)", first, group.position[1],
-                  group.position[2]);
-  } else {
-    std::snprintf(place, sizeof(place), " in one of the threadgroups (%u to %u, %u, %u)", first,
-                  first + coarsening_ - 1, group.position[1], group.position[2]);
-  }
-  stop(launch_fault(fault), "The kernel was stopped: " + describe(fault) + place);
+  const FaultScene scene{kernel_.info, parameters_, group, coarsening_, threadgroup_memory_};
+  stop(launch_fault(fault), "The kernel was stopped: " + describe(fault, scene));
 }
 
 }  // namespace metal::cpu

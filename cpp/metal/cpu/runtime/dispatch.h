@@ -18,13 +18,12 @@ struct CpuKernel;
 
 class Dispatch {
  public:
-  Dispatch(const CpuKernel& kernel, const FunctionInfo& function,
-           const LaunchParameters& parameters);
+  // All of these live until run() has returned.
+  Dispatch(const Kernel& kernel, const CpuKernel& machine_code, const LaunchParameters& parameters);
 
   // Returns when every threadgroup has run; throws LaunchError if one did not finish.
   void run();
 
-  const CpuKernel& kernel() const { return kernel_; }
   const Launch& launch() const { return launch_; }
   const ThreadgroupOrder& order() const { return order_; }
   // What runs this threadgroup.
@@ -44,7 +43,9 @@ class Dispatch {
 
   void choose_code();
 
-  const CpuKernel& kernel_;
+  const Kernel& kernel_;
+  const CpuKernel& machine_code_;
+  const LaunchParameters& parameters_;
   Launch launch_;
   bool shares_results_;
   uint32_t coarsening_;  // threadgroups of the kernel's author in one of launch_
@@ -52,8 +53,7 @@ class Dispatch {
   const CpuCode* codes_[8] = {};  // by dimensions in which the grid's edge cuts the threadgroup
   uint32_t threads_ = 0;          // per threadgroup
   uint64_t groups_ = 0;
-  double time_limit_ = 0;
-  uint64_t interrupts_before_ = 0;
+  uint64_t threadgroup_memory_ = 0;  // bytes
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;
   LaunchFault fault_ = LaunchFault::Trap;

@@ -1,13 +1,15 @@
 // Signals that kernel code raises, and the one that stops it.
 #include "metal/cpu/runtime/faults.h"
 
+#include <signal.h>
 #include <ucontext.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <mutex>
 
 #include "metal/cpu/runtime/dispatch.h"
+#include "metal/cpu/runtime/worker.h"
+#include "metal/sanitizers.h"
 #include "metal/signals.h"
 
 namespace metal::cpu {
@@ -35,6 +37,30 @@ void go_on_in_leave(ucontext_t* context, Worker* worker) {
 #endif
 }
 
+// What the processor noted of the access that it could not make.
+Fault::Access access_of(const ucontext_t* context) {
+#if defined(__x86_64__)
+  constexpr greg_t kPageFault = 14, kWrite = 2, kFetch = 16;
+  const auto* registers = context->uc_mcontext.gregs;
+  if (registers[REG_TRAPNO] != kPageFault || registers[REG_ERR] & kFetch) return Fault::Unknown;
+  return registers[REG_ERR] & kWrite ? Fault::Write : Fault::Read;
+#else
+  constexpr uint64_t kDataAbort = 0x24, kWrite = uint64_t{1} << 6;
+  const auto& records = context->uc_mcontext.__reserved;
+  for (size_t at = 0; at + sizeof(esr_context) <= sizeof(records);) {
+    const auto* record = reinterpret_cast<const _aarch64_ctx*>(records + at);
+    if (record->magic == ESR_MAGIC) {
+      const uint64_t syndrome = reinterpret_cast<const esr_context*>(record)->esr;
+      if ((syndrome >> 26 & 0x3f) != kDataAbort) return Fault::Unknown;
+      return syndrome & kWrite ? Fault::Write : Fault::Read;
+    }
+    if (record->size == 0) break;
+    at += record->size;
+  }
+  return Fault::Unknown;
+#endif
+}
+
 void leave_kernel(Worker* worker, const Fault& fault, void* context) {
   worker->prepare_leave(fault);
   Context* abandoned = worker->fibre()->context();
@@ -46,7 +72,14 @@ bool on_fault(int signal, siginfo_t* info, void* context) {
   Worker* worker = Worker::current_or_null();
   bool sent = info->si_code == SI_USER || info->si_code == SI_QUEUE;
   if (!worker || !worker->in_kernel() || sent) return false;
-  Fault fault{Fault::Signal, signal, info->si_code, info->si_addr};
+  const Context& ran_on = *worker->fibre()->context();
+  Fault fault{.kind = Fault::Signal,
+              .signal = signal,
+              .code = info->si_code,
+              .address = info->si_addr,
+              .access = access_of(static_cast<const ucontext_t*>(context)),
+              .stack = ran_on.stack,
+              .stack_size = ran_on.stack_size};
   if (signal == SIGSEGV && worker->fibre()->in_guard(info->si_addr)) {
     fault.kind = Fault::StackOverflow;
   }
@@ -61,13 +94,6 @@ bool on_stop(int, siginfo_t*, void* context) {
   return true;
 }
 
-std::string hexadecimal(const void* address) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "0x%llx",
-                static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(address)));
-  return text;
-}
-
 }  // namespace
 
 void install_fault_handlers() {
@@ -76,31 +102,6 @@ void install_fault_handlers() {
     add_signal_handler({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}, on_fault);
     add_signal_handler({kStopSignal}, on_stop);
   });
-}
-
-LaunchFault launch_fault(const Fault& fault) {
-  if (fault.kind == Fault::StackOverflow) return LaunchFault::StackOverflow;
-  bool access = fault.signal == SIGSEGV || fault.signal == SIGBUS;
-  return access ? LaunchFault::BadAccess : LaunchFault::Trap;
-}
-
-std::string describe(const Fault& fault) {
-  if (fault.kind == Fault::StackOverflow) {
-    return "stack overflow (the variables of its threads need too much memory)";
-  }
-  switch (fault.signal) {
-    case SIGSEGV:
-    case SIGBUS:
-      // Addresses that the processor cannot form are reported without their value.
-      if (fault.code == SI_KERNEL) return "invalid memory access at an impossible address";
-      return "invalid memory access at address " + hexadecimal(fault.address);
-    case SIGFPE:
-      return "arithmetic trap (division by zero or overflow)";
-    case SIGILL:
-      return "illegal instruction or trap";
-    default:
-      return "trap";
-  }
 }
 
 }  // namespace metal::cpu

@@ -37,6 +37,7 @@ class FibreScheduler {
                     uint64_t z = 0);
   void threadgroup_barrier();
   bool active() const { return group_ != nullptr; }
+  uint32_t thread() const { return thread_; }  // the one that runs, or ran last
   Worker& worker() { return worker_; }
 
   static void fibre_body(Fibre* self);

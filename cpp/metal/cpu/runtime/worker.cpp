@@ -189,7 +189,10 @@ void Worker::run_directly() {
     carriers_.give_back(carrier);
     return;
   }
-  dispatch_.load()->fail(std::exchange(fault_, Fault{}), group_);
+  Dispatch& dispatch = *dispatch_.load();
+  const CpuCode& code = dispatch.code(group_);
+  if (code.granularity == Granularity::Group && !code.says_thread) group_.thread = kUnknownThread;
+  dispatch.fail(std::exchange(fault_, Fault{}), group_);
   carriers_.reset_all();
 }
 
@@ -200,10 +203,13 @@ void Worker::carrier_body(Fibre* self) {
     for (; worker.next_ < worker.last_ && !dispatch.stopped(); worker.advance()) {
       const CpuCode& code = dispatch.code(worker.group_);
       if (worker.needs_fibres(code)) break;
-      uint32_t calls = worker.calls_of(code);
       worker.announce_next(code);
       worker.enter_kernel();
-      for (uint32_t call = 0; call < calls; ++call) code.entry(&worker.group_, call);
+      if (code.granularity == Granularity::Group) {
+        code.entry(&worker.group_, 0);
+      } else {
+        worker.run_threads(code);
+      }
       if (worker.additions_.rows + worker.additions_.scalars != 2 * worker.additions_.none)
         metal_cpu_make_additions(&worker.group_);
       worker.leave_kernel();
@@ -212,13 +218,22 @@ void Worker::carrier_body(Fibre* self) {
   }
 }
 
+void Worker::run_threads(const CpuCode& code) {
+  const uint32_t threads = thread_count();
+  for (uint32_t thread = 0; thread < threads; ++thread) {
+    group_.thread = thread;
+    code.entry(&group_, thread);
+  }
+}
+
 void Worker::run_as_fibres() {
   Dispatch& dispatch = *dispatch_.load();
   for (; next_ < last_ && !dispatch.stopped(); advance()) {
     const CpuCode& code = dispatch.code(group_);
     if (!needs_fibres(code)) return;
-    scheduler_.run(group_, code.entry, calls_of(code), thread_fibres_);
+    scheduler_.run(group_, code.entry, thread_count(), thread_fibres_);
     if (fault_.kind == Fault::None) continue;
+    group_.thread = scheduler_.thread();
     dispatch.fail(std::exchange(fault_, Fault{}), group_);
     thread_fibres_.reset_all();
     return;
@@ -246,10 +261,7 @@ void Worker::stop_without_stacks() {
 
 void Worker::leave(Worker* worker) { abandon_context(worker->fibre()->context(), &worker->main_); }
 
-uint32_t Worker::calls_of(const CpuCode& code) const {
-  if (code.granularity == Granularity::Group) return 1;
-  return group_.size[0] * group_.size[1] * group_.size[2];
-}
+uint32_t Worker::thread_count() const { return group_.size[0] * group_.size[1] * group_.size[2]; }
 
 // To the `index`-th threadgroup from the one before.
 void Worker::step(Group& group, uint64_t index) const {

@@ -17,13 +17,17 @@ namespace metal::cpu {
 class Dispatch;
 struct CpuCode;
 
-// Why kernel code was left in the middle.
+// Why kernel code was left in the middle. A signal handler fills it: plain values only.
 struct Fault {
   enum Kind : uint32_t { None, Signal, StackOverflow, Stopped };
+  enum Access : uint32_t { Unknown, Read, Write };
   Kind kind = None;
   int signal = 0;
   int code = 0;
   const void* address = nullptr;
+  Access access = Unknown;
+  const void* stack = nullptr;  // that the code ran on
+  size_t stack_size = 0;
 };
 
 class Worker {
@@ -74,7 +78,8 @@ class Worker {
   void advance();
   void announce_next(const CpuCode& code);
   bool needs_fibres(const CpuCode& code) const;
-  uint32_t calls_of(const CpuCode& code) const;
+  void run_threads(const CpuCode& code);
+  uint32_t thread_count() const;
 
   std::atomic<bool> in_kernel_{false};
   std::atomic<Fibre*> fibre_{nullptr};

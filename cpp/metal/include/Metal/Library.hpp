@@ -69,6 +69,9 @@ class Function : public NS::Referencing<Function> {
  public:
   virtual NS::String* name() const = 0;
   virtual Device* device() const = 0;
+  // What errors of its pipelines call it: its name unless another is set.
+  virtual NS::String* label() const = 0;
+  virtual void setLabel(const NS::String* label) = 0;
 };
 
 class Library : public NS::Referencing<Library> {
@@ -84,7 +87,7 @@ class Library : public NS::Referencing<Library> {
 class ComputePipelineState : public NS::Referencing<ComputePipelineState> {
  public:
   virtual Device* device() const = 0;
-  virtual NS::String* label() const = 0;  // the function's name
+  virtual NS::String* label() const = 0;  // the function's
   virtual NS::UInteger maxTotalThreadsPerThreadgroup() const = 0;
   virtual NS::UInteger threadExecutionWidth() const = 0;
   virtual NS::UInteger staticThreadgroupMemoryLength() const = 0;

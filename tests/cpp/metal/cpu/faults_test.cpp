@@ -1,6 +1,7 @@
 // Kernels that trap, run away or are stopped end in an error; the process and later launches go on.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -67,14 +68,120 @@ KERNEL void write_null(const Group* group, uint32_t thread) {
 }
 
 TEST(Faults, NullPointer) {
-  expect_error(write_null, {"invalid memory access at address 0x10", "threadgroup ("});
+  expect_error(write_null,
+               {"invalid memory access (write) at address 0x10, near no buffer of the kernel",
+                "in threadgroup (", ", thread (1, 0, 0), which is thread ("});
 }
 
 KERNEL void write_far(const Group* group, uint32_t) {
   argument<volatile char>(group, 0)[-(int64_t{1} << 43)] = 1;
 }
 
-TEST(Faults, FarOutsideOfEveryBuffer) { expect_error(write_far, {"invalid memory access"}); }
+TEST(Faults, FarOutsideOfEveryBuffer) {
+  expect_error(write_far, {"invalid memory access", "near no buffer of the kernel"});
+}
+
+// A page between two that nobody may touch, and a buffer that fills it.
+class GuardedPage {
+ public:
+  static constexpr size_t kSize = 65536;
+
+  explicit GuardedPage(int protection = PROT_READ | PROT_WRITE)
+      : memory_(static_cast<char*>(mmap(nullptr, 3 * kSize, PROT_NONE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))),
+        buffer_(NS::TransferPtr(
+            device()->newBuffer(memory_ + kSize, kSize, MTL::ResourceStorageModeShared, nullptr))) {
+    EXPECT_EQ(mprotect(memory_ + kSize, kSize, protection), 0);
+  }
+  ~GuardedPage() { munmap(memory_, 3 * kSize); }
+  GuardedPage(const GuardedPage&) = delete;
+  GuardedPage& operator=(const GuardedPage&) = delete;
+
+  operator const MTL::Buffer*() const { return buffer_.get(); }
+
+ private:
+  char* memory_;
+  NS::SharedPtr<MTL::Buffer> buffer_;
+};
+
+// One thread touches one byte of the first buffer: the second one says which, where and how.
+KERNEL void touch_byte(const Group* group, uint32_t thread) {
+  metal_cpu_barrier(group, 1, 1, 0);
+  const Position at(group, thread);
+  const auto* order = argument<const int64_t>(group, 1);
+  if (at.x == order[0] && at.y == order[1]) {
+    auto* place = argument<volatile char>(group, 0) + order[2];
+    if (order[3]) *place = 1;
+    (void)*place;
+  }
+  metal_cpu_barrier(group, 2, 1, 0);
+}
+
+constexpr const char* kTouchingThread =
+    ", in threadgroup (3, 1, 0), thread (5, 1, 0), which is thread (197, 3, 0) of the grid";
+
+std::string touch_error(const GuardedPage& page, int64_t offset, bool write, bool barriers,
+                        const char* name = "data") {
+  ArgumentInfo data;
+  data.name = name;
+  data.writable = true;
+  const NativeKernel kernel{
+      .name = "culprit", .entry = touch_byte, .has_barriers = barriers, .arguments = {data}};
+  Data<int64_t> order(4);
+  order[0] = 197;
+  order[1] = 3;
+  order[2] = offset;
+  order[3] = write;
+  // The last threadgroup of a row has 8 x 2 threads.
+  return run(kernel, {page, order}, {200, 4, 1}, {64, 2, 1});
+}
+
+TEST(Faults, AccessBufferAndThreadAreNamed) {
+  const GuardedPage page;
+  for (bool barriers : {false, true}) {
+    for (bool write : {false, true}) {
+      const std::string access =
+          write ? "[culprit] The kernel was stopped: invalid memory access (write) at address 0x"
+                : "[culprit] The kernel was stopped: invalid memory access (read) at address 0x";
+      const std::string nearest = write ? "its nearest writable buffer" : "its nearest buffer";
+      auto expect = [&](int64_t offset, const std::string& place) {
+        const std::string error = touch_error(page, offset, write, barriers);
+        EXPECT_EQ(error.find(access), 0u) << error;
+        EXPECT_TRUE(
+            error.ends_with(place + " \"data\" (65536 bytes, " + nearest + ")" + kTouchingThread))
+            << error;
+      };
+      expect(-100, ", 100 bytes before the begin of");
+      expect(-1, ", 1 byte before the begin of");
+      expect(GuardedPage::kSize, ", 0 bytes behind the end of");
+      expect(GuardedPage::kSize + 1000, ", 1000 bytes behind the end of");
+    }
+  }
+  expect_launches_work();
+}
+
+TEST(Faults, MemoryInsideOfABufferThatCannotBeWritten) {
+  const GuardedPage page(PROT_READ);
+  EXPECT_EQ(touch_error(page, 12, false, false), "");
+  const std::string error = touch_error(page, 12, true, false, "");
+  EXPECT_NE(error.find(", at byte 12 of buffer 0 (65536 bytes), whose memory cannot be written, in "
+                       "threadgroup"),
+            std::string::npos)
+      << error;
+}
+
+// Code for a whole threadgroup does not say where it is.
+KERNEL void trap_group(const Group* group, uint32_t) {
+  if (group->position[0] == 2) __builtin_trap();
+}
+
+TEST(Faults, CodeForManyThreadsNamesTheThreadgroup) {
+  const NativeKernel kernel{
+      .name = "culprit", .entry = trap_group, .granularity = cpu::Granularity::Group};
+  EXPECT_EQ(run(kernel, {}, {640, 1, 1}, {64, 1, 1}),
+            "[culprit] The kernel was stopped: illegal instruction or trap, in threadgroup "
+            "(2, 0, 0); MLX_CPU_REFERENCE=1 finds the thread");
+}
 
 KERNEL void impossible_address(const Group*, uint32_t) {
   *reinterpret_cast<volatile char*>(uintptr_t{0x8000000000000000}) = 1;

@@ -27,10 +27,6 @@ ArgumentInfo argument_info(ArgumentKind kind, uint32_t index, const char* name) 
   return info;
 }
 
-void add_one(const Group* group, uint32_t thread) {
-  argument<int>(group, 0)[Position(group, thread).linear] += 1;
-}
-
 NativeKernel adder() {
   return {.name = "adder",
           .entry = add_one,

@@ -26,10 +26,6 @@ void count_strange_rounding(const Group*, uint32_t) {
   if (std::fegetround() != FE_TONEAREST) ++strange_rounding;
 }
 
-void add_one(const Group* group, uint32_t thread) {
-  argument<int>(group, 0)[Position(group, thread).linear] += 1;
-}
-
 void take_long(const Group*, uint32_t) {
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }

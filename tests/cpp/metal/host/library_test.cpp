@@ -1,5 +1,6 @@
 // From MSL source to results through the host API.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -208,6 +209,109 @@ TEST_F(LibraryTest, UnboundArgumentsAreNamed) {
   ASSERT_TRUE(library);
   EXPECT_EQ(run(load(library.get(), "reverse").get(), {}, {2, 1, 1}, {2, 1, 1}),
             "[reverse] No buffer is bound at index 0 (\"x\")");
+}
+
+// In a form of code, which is chosen when a kernel is loaded.
+struct Form {
+  explicit Form(bool reference) {
+    if (reference) setenv("MLX_CPU_REFERENCE", "1", 1);
+  }
+  ~Form() { unsetenv("MLX_CPU_REFERENCE"); }
+};
+
+// Each form of code says what went wrong, in which buffer, and where as far as it knows.
+TEST_F(LibraryTest, FaultsOfEveryForm) {
+  auto library = compile(R"(
+#include <metal_stdlib>
+using namespace metal;
+kernel void plain(device float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                  const device long* order [[buffer(2)]],
+                  uint i [[thread_position_in_grid]]) {
+  float value = i;
+  if (i == order[0]) {
+    if (order[2]) x[order[1]] = value;
+    else value = x[order[1]];
+  }
+  y[i] = value;
+}
+kernel void waiting(device float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                    const device long* order [[buffer(2)]],
+                    uint i [[thread_position_in_grid]], uint j [[thread_index_in_threadgroup]]) {
+  threadgroup float values[64];
+  values[j] = i;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  float value = values[63 - j];
+  if (i == order[0]) {
+    if (order[2]) x[order[1]] = value;
+    else value = x[order[1]];
+  }
+  y[i] = value;
+}
+)");
+  ASSERT_TRUE(library);
+  // Far enough for every margin: the memory of a buffer that is borrowed has none.
+  constexpr size_t kSide = size_t{64} << 20, kBytes = 4096;
+  char* memory = static_cast<char*>(
+      mmap(nullptr, 2 * kSide, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  ASSERT_EQ(mprotect(memory + kSide, kBytes, PROT_READ | PROT_WRITE), 0);
+  auto x = NS::TransferPtr(
+      device()->newBuffer(memory + kSide, kBytes, MTL::ResourceStorageModeShared, nullptr));
+  Data<int64_t> order(3);
+  for (const char* name : {"plain", "waiting"}) {
+    for (bool reference : {false, true}) {
+      const Form form(reference);
+      auto state = load(library.get(), name);
+      for (size_t grid : {size_t{256}, size_t{1} << 17}) {
+        Data<float> y(grid);
+        for (bool write : {false, true}) {
+          for (int64_t index : {int64_t{-3000}, int64_t{5000}}) {
+            order[0] = static_cast<int64_t>(grid) - 61;
+            order[1] = index;
+            order[2] = write;
+            const std::string error =
+                run(state.get(), {x.get(), y, order}, {grid, 1, 1}, {64, 1, 1});
+            auto expect = [&](const std::string& part) {
+              EXPECT_NE(error.find(part), std::string::npos) << error << "\nlacks " << part;
+            };
+            expect("[" + std::string(name) + "] The kernel was stopped: invalid memory access");
+            expect(write ? "access (write) at" : "access (read) at");
+            expect(index < 0 ? ", 12000 bytes before the begin of \"x\" (4096 bytes, "
+                             : ", 15904 bytes behind the end of \"x\" (4096 bytes, ");
+            expect(write ? "its nearest writable buffer), in " : "its nearest buffer), in ");
+            const std::string last = std::to_string(grid / 64 - 1);
+            if (reference) {
+              expect("in threadgroup (" + last + ", 0, 0), thread (3, 0, 0), which is thread (" +
+                     std::to_string(order[0]) + ", 0, 0) of the grid");
+            } else {
+              expect(last + ", 0, 0); MLX_CPU_REFERENCE=1 finds the thread");
+            }
+          }
+        }
+      }
+    }
+  }
+  munmap(memory, 2 * kSide);
+}
+
+// Errors call a kernel by its function's label.
+TEST_F(LibraryTest, LabelsNameKernels) {
+  auto library = compile("kernel void f(device int* x [[buffer(0)]]) { __builtin_trap(); }");
+  ASSERT_TRUE(library);
+  auto function = NS::TransferPtr(library->newFunction(string("f")));
+  EXPECT_STREQ(function->label()->utf8String(), "f");
+  function->setLabel(string("the user's"));
+  EXPECT_STREQ(function->name()->utf8String(), "f");
+  NS::Error* error = nullptr;
+  auto state = NS::TransferPtr(device()->newComputePipelineState(function.get(), &error));
+  ASSERT_TRUE(state) << text(error);
+  EXPECT_STREQ(state->label()->utf8String(), "the user's");
+  Data<int> x(1);
+  EXPECT_EQ(run(state.get(), {x}, {1, 1, 1}, {1, 1, 1}).find("[the user's] The kernel was stopped"),
+            0u);
+  EXPECT_EQ(run(state.get(), {}, {1, 1, 1}, {1, 1, 1}),
+            "[the user's] No buffer is bound at index 0 (\"x\")");
+  function->setLabel(nullptr);
+  EXPECT_STREQ(function->label()->utf8String(), "f");
 }
 
 // What the compiler makes of a kernel that goes wrong ends in an error too.

@@ -74,7 +74,7 @@ class DeviceBuffers {
 void launch(const ProgramRequest& request, const Program& program, char* buffers,
             FormResult& result) {
   Driver& driver = cpu::cpu_driver();
-  const auto kernel = driver.load(program, request.name, request.constants);
+  const auto kernel = driver.load(program, request.name, request.constants, request.name);
   copy_text(result.why_scalar, kernel->why_scalar(request.threadgroup));
   LaunchParameters parameters;
   parameters.time_limit = kLaunchSeconds;

@@ -33,9 +33,9 @@ bool is_uniform_call(llvm::StringRef name) {
   return false;
 }
 
-class Transfer : public llvm::InstVisitor<Transfer, Shape> {
+class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
  public:
-  Transfer(unsigned width, bool guarded, ShapeOf shape_of)
+  ShapeTransfer(unsigned width, bool guarded, ShapeOf shape_of)
       : width_(width), guarded_(guarded), shape_of_(shape_of) {}
 
   // Uniform operands make a uniform result; anything else varies.
@@ -385,7 +385,7 @@ class Transfer : public llvm::InstVisitor<Transfer, Shape> {
 
 Shape result_shape(const llvm::Instruction& instruction, unsigned width, bool guarded,
                    ShapeOf shape_of) {
-  return Transfer(width, guarded, shape_of).visit(const_cast<llvm::Instruction&>(instruction));
+  return ShapeTransfer(width, guarded, shape_of).visit(const_cast<llvm::Instruction&>(instruction));
 }
 
 }  // namespace metal::cpu

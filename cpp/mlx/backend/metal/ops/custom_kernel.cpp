@@ -65,6 +65,7 @@ NS::SharedPtr<MTL::ComputePipelineState> build_pipeline(const KernelVariant& var
     throw std::runtime_error("[metal_kernel] The source of the kernel \"" + variant.name +
                              "\" does not define the function " + variant.function + ".");
   }
+  function->setLabel(ns_string(variant.name));
   auto pipeline = NS::TransferPtr(device->newComputePipelineState(function.get(), &error));
   if (!pipeline) throw_compile_error(variant, error);
   return pipeline;

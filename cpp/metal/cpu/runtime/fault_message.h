@@ -1,0 +1,28 @@
+// What the user is told of a kernel that was left in the middle.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "metal/cpu/abi.h"
+#include "metal/cpu/runtime/worker.h"
+#include "metal/driver.h"
+
+namespace metal::cpu {
+
+// Where it happened.
+struct FaultScene {
+  const FunctionInfo& function;
+  const LaunchParameters& parameters;
+  const Group& group;
+  uint32_t coarsening;          // threadgroups of the kernel's author in `group`
+  uint64_t threadgroup_memory;  // bytes
+};
+
+LaunchFault launch_fault(const Fault& fault);
+
+// What happened, at which address, near which memory, and in which thread as far as that is known.
+// Not for signal handlers.
+std::string describe(const Fault& fault, const FaultScene& scene);
+
+}  // namespace metal::cpu
