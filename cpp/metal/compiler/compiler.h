@@ -83,11 +83,14 @@ struct Program {
   std::vector<FunctionInfo> functions;  // empty where they are read one by one: see open_library
   std::string warnings;                 // of the front end, as Clang prints them
   std::vector<std::string> inputs;      // files that the source was read from
+  std::string file;                     // that it was read from as a library, if it was
 
   virtual std::vector<std::string> names() const;
   virtual bool contains(std::string_view name) const { return find(name) != nullptr; }
   // Null if there is none of that name.
   virtual const FunctionInfo* find(std::string_view name) const;
+  // Throws std::out_of_range, whose text lists what there is, if there is none of that name.
+  const FunctionInfo& get(std::string_view name) const;
 };
 
 // The value of one function constant: the bytes of a ConstantType, zero-extended.

@@ -9,15 +9,18 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <stdexcept>
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/CRC.h"
 #include "metal/compiler/compiler.h"
+#include "metal/spelling.h"
 
 namespace metal {
 namespace {
 
 constexpr std::string_view kMagic = "MLXAMTL4";
+constexpr size_t kMostListed = 12;  // functions in a message
 
 class Writer {
  public:
@@ -223,6 +226,7 @@ class File {
 class LibraryFile : public Program {
  public:
   explicit LibraryFile(const std::string& path) : file_(path) {
+    file = path;
     const Header header(file_.read(0, std::min<uint64_t>(kHeaderSize, file_.size())));
     Index index = read_index(file_.read(kHeaderSize, header.index_size), header);
     options.math_mode = index.math_mode;
@@ -273,6 +277,19 @@ const FunctionInfo* Program::find(std::string_view name) const {
     if (function.name == name) return &function;
   }
   return nullptr;
+}
+
+const FunctionInfo& Program::get(std::string_view name) const {
+  if (const FunctionInfo* function = find(name)) return *function;
+  const std::vector<std::string> all = names();
+  std::string text = "no kernel named \"" + std::string(name) + "\" in ";
+  text += file.empty() ? "this library" : "the library \"" + file + "\"";
+  if (all.empty()) throw std::out_of_range(text + ", which has none");
+  if (const auto meant = nearest_name(name, all))
+    text += "; did you mean \"" + *meant + "\"?";
+  else
+    text += ".";
+  throw std::out_of_range(text + " It has " + nearest_first(name, all, kMostListed));
 }
 
 std::string save_library(const Program& program) {

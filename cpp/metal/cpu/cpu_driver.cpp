@@ -59,13 +59,8 @@ class CpuDriver : public Driver {
   std::shared_ptr<const Kernel> load(const Program& program, std::string_view function,
                                      const ConstantValues& constants,
                                      std::string_view label) override {
-    const FunctionInfo* info = program.find(function);
-    if (!info) {
-      throw std::invalid_argument("[load] no kernel named \"" + std::string(function) +
-                                  "\" in this library");
-    }
-    return make_kernel(load_cpu_kernel(program, function, constants, reference_mode()), *info,
-                       label);
+    return make_kernel(load_cpu_kernel(program, function, constants, reference_mode()),
+                       program.get(function), label);
   }
 
   std::unique_ptr<Stream> new_stream() override { return std::make_unique<CpuStream>(); }

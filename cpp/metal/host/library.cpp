@@ -114,13 +114,8 @@ MTL::Function* LibraryObject::newFunction(const NS::String* name,
                                           const MTL::FunctionConstantValues* constants,
                                           NS::Error** error) {
   try {
-    const FunctionInfo* function = program_->find(name->utf8String());
-    if (!function) {
-      throw std::invalid_argument("no kernel named \"" + std::string(name->utf8String()) +
-                                  "\" in this library");
-    }
-    ConstantValues values = resolve(*function, constants);
-    return new FunctionObject(device_, program_, function->name, std::move(values));
+    const FunctionInfo& function = program_->get(name->utf8String());
+    return new FunctionObject(device_, program_, function.name, resolve(function, constants));
   } catch (...) {
     set_error_from_exception(error, kLibraryDomain, MTL::LibraryErrorFunctionNotFound);
     return nullptr;

@@ -220,11 +220,7 @@ void build(const Command& command, std::FILE* err) {
 // Leaves those that are asked for, in that order.
 void select(Program& program, const std::vector<std::string>& names) {
   std::vector<FunctionInfo> selected;
-  for (const std::string& name : names) {
-    const FunctionInfo* function = program.find(name);
-    if (!function) throw std::runtime_error("there is no kernel " + name);
-    selected.push_back(*function);
-  }
+  for (const std::string& name : names) selected.push_back(program.get(name));
   program.functions = std::move(selected);
 }
 

@@ -142,6 +142,16 @@ TEST(BackendEncoder, DeviceFacts) {
   EXPECT_FALSE(std::get<std::string>(info.at("device_name")).empty());
   EXPECT_GT(std::get<size_t>(info.at("memory_size")), 0u);
   EXPECT_THROW(metal::device().get_kernel("no_such_kernel"), std::runtime_error);
+  metal::device().get_library("backend_encoder_test", [] { return std::string(kSource); });
+  try {
+    metal::device().get_kernel("scale_flaot32", "backend_encoder_test");
+    FAIL() << "there is no such kernel";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(),
+                 "[metal::Device] Unable to load the kernel scale_flaot32: no kernel named "
+                 "\"scale_flaot32\" in this library; did you mean \"scale_float32\"? It has "
+                 "scale_float32.");
+  }
   EXPECT_THROW(metal::device().get_library("no_such_library", "/nowhere"), std::runtime_error);
 }
 

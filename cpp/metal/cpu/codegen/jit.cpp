@@ -189,20 +189,18 @@ class LoadedKernels {
 
 std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_view name,
                                            const ConstantValues& constants, bool reference) {
-  const FunctionInfo* function = program.find(name);
-  if (!function)
-    throw std::invalid_argument("no function '" + std::string(name) + "' in the library");
+  const FunctionInfo& function = program.get(name);
   require_runnable();
   // Never destroyed: threads may go on while the process ends.
   static LoadedKernels& loaded = *new LoadedKernels;
   static const std::string& target = *new std::string(target_description());
   const std::string key =
-      compiler::cache_key({"cpu", target, function->name, function->bitcode,
+      compiler::cache_key({"cpu", target, function.name, function.bitcode,
                            constants_text(constants), reference ? "reference" : "vector"});
   if (auto kernel = loaded.find(key)) return kernel;
   const InUse in_use;
   InUse::check();
-  auto kernel = std::make_shared<LoadedKernel>(*function, constants, key, reference);
+  auto kernel = std::make_shared<LoadedKernel>(function, constants, key, reference);
   loaded.add(key, kernel);
   return kernel;
 }

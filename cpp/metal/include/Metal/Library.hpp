@@ -78,7 +78,8 @@ class Library : public NS::Referencing<Library> {
  public:
   virtual NS::Array* functionNames() const = 0;
   virtual Device* device() const = 0;
-  // Owned by the caller; null where the library has no such function.
+  // Owned by the caller; null where the library has no such function. With `error`, which then
+  // lists what it has, `constants` may be null.
   virtual Function* newFunction(const NS::String* name) = 0;
   virtual Function* newFunction(const NS::String* name, const FunctionConstantValues* constants,
                                 NS::Error** error) = 0;

@@ -162,19 +162,14 @@ MTL::ComputePipelineState* Device::get_kernel(const std::string& base_name, MTL:
   }
   Pool pool;
   NS::Error* error = nullptr;
-  NS::SharedPtr<MTL::Function> function;
-  if (constants.empty()) {
-    function = NS::TransferPtr(library->newFunction(text(base_name)));
-  } else {
-    auto values = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
-    for (auto& [value, type, index] : constants) {
-      values->setConstantValue(value, type, index);
-    }
-    function = NS::TransferPtr(library->newFunction(text(base_name), values.get(), &error));
+  auto values = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
+  for (auto& [value, type, index] : constants) {
+    values->setConstantValue(value, type, index);
   }
+  auto function = NS::TransferPtr(library->newFunction(text(base_name), values.get(), &error));
   if (!function) {
-    throw std::runtime_error("[metal::Device] Unable to load the kernel " + base_name +
-                             (error ? ": " + describe(error) : std::string(": no such function.")));
+    throw std::runtime_error("[metal::Device] Unable to load the kernel " + base_name + ": " +
+                             describe(error) + ".");
   }
   kernel = NS::TransferPtr(device_->newComputePipelineState(function.get(), &error));
   if (!kernel) {

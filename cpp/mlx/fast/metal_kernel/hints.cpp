@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
-#include <optional>
 
+#include "metal/spelling.h"
 #include "mlx/fast/metal_kernel/attributes.h"
 #include "mlx/fast/metal_kernel/lexer.h"
 #include "mlx/fast/metal_kernel/text.h"
@@ -17,22 +16,6 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Levenshtein's distance: insertions, deletions and replacements of single characters.
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      size_t replaced = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
 std::vector<std::string> names_of(const BodyScope& scope) {
   std::vector<std::string> names;
   for (const auto& input : scope.inputs) {
@@ -42,14 +25,6 @@ std::vector<std::string> names_of(const BodyScope& scope) {
   names.insert(names.end(), scope.templates.begin(), scope.templates.end());
   for (const auto& attribute : kKernelAttributes) names.emplace_back(attribute.name);
   return names;
-}
-
-// At most one character in four may differ.
-std::optional<std::string> nearest(std::string_view name, const std::vector<std::string>& names) {
-  auto distance = [&](const std::string& other) { return edit_distance(name, other); };
-  auto best = std::ranges::min_element(names, {}, distance);
-  if (best == names.end() || distance(*best) * 4 > name.size()) return std::nullopt;
-  return *best;
 }
 
 std::string list_of(const char* what, const std::vector<std::string>& names) {
@@ -84,7 +59,7 @@ std::string about_names(std::string_view diagnostics, const BodyScope& scope) {
   std::string hints;
   bool has_stranger = false;  // a name like no other
   for (const auto& [name, has_proposal] : unknown) {
-    if (auto meant = nearest(name, names_of(scope))) {
+    if (auto meant = ::metal::nearest_name(name, names_of(scope))) {
       hints += "hint: did you mean '" + *meant + "' instead of '" + name + "'?\n";
     } else {
       has_stranger |= !has_proposal;

@@ -211,6 +211,42 @@ TEST_F(LibraryTest, UnboundArgumentsAreNamed) {
             "[reverse] No buffer is bound at index 0 (\"x\")");
 }
 
+// The error lists what there is, the nearest first.
+TEST_F(LibraryTest, MissingFunctionsListTheOthers) {
+  auto error_of = [](MTL::Library* library, const char* name) {
+    NS::Error* error = nullptr;
+    auto function = NS::TransferPtr(library->newFunction(string(name), nullptr, &error));
+    EXPECT_FALSE(function);
+    return text(error);
+  };
+  auto library = compile(kScale);
+  ASSERT_TRUE(library);
+  EXPECT_EQ(
+      error_of(library.get(), "reversed"),
+      "no kernel named \"reversed\" in this library; did you mean \"reverse\"? It has reverse "
+      "and scale");
+  EXPECT_EQ(error_of(library.get(), "other"),
+            "no kernel named \"other\" in this library. It has reverse and scale");
+  auto empty = compile("int nothing() { return 1; }");
+  ASSERT_TRUE(empty);
+  EXPECT_EQ(error_of(empty.get(), "f"), "no kernel named \"f\" in this library, which has none");
+
+  std::string source;
+  for (int i = 10; i < 40; ++i)
+    source += "kernel void step_" + std::to_string(i) + "(device float* x) { x[0] = 1; }\n";
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("missing_functions_" + std::to_string(getpid()) + ".metallib");
+  std::ofstream(path, std::ios::binary) << save_library(*metal::compile(source));
+  NS::Error* error = nullptr;
+  auto file = NS::TransferPtr(device()->newLibrary(string(path.c_str()), &error));
+  std::filesystem::remove(path);
+  ASSERT_TRUE(file) << text(error);
+  EXPECT_EQ(error_of(file.get(), "step__17"),
+            "no kernel named \"step__17\" in the library \"" + path.string() +
+                "\"; did you mean \"step_17\"? It has step_17, step_10, step_11, step_12, step_13, "
+                "step_14, step_15, step_16, step_18, step_19, step_21, step_27 and 18 more");
+}
+
 // In a form of code, which is chosen when a kernel is loaded.
 struct Form {
   explicit Form(bool reference) {

@@ -1,0 +1,19 @@
+// Which of some names was meant by one that is not among them.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace metal {
+
+// The name that is spelt most like it; nothing if more than one character in four differs.
+std::optional<std::string> nearest_name(std::string_view name,
+                                        const std::vector<std::string>& names);
+
+// "a, b and 7 more": at most so many of them, those that are spelt most like `name` first.
+std::string nearest_first(std::string_view name, std::vector<std::string> names, size_t most);
+
+}  // namespace metal
