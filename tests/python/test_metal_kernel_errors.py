@@ -491,6 +491,51 @@ def test_what_is_said_of_a_wild_access(reference: bool):
         assert re.fullmatch(start + middle + place, line), line
 
 
+class TestWarnings:
+    """What the compiler warns of in the user's text stands below the source that verbose=True prints."""
+
+    @staticmethod
+    def printed(capsys, source, **options) -> str:
+        call(create(source=source, **options), verbose=True)
+        return capsys.readouterr().out.partition("Warnings of the compiler for `copy`:\n")[2]
+
+    def test_of_the_body(self, capsys):
+        text = self.printed(capsys, "int i = 0;\n  int n = 2.5;\n  y[i] = n;\n")
+        assert re.match(r"copy:2:11: warning: implicit conversion from '\w+' to 'int'.*2\.5", text)
+        assert "  int n = 2.5;" in text and "^" in text and text.count("warning:") == 1
+
+    def test_of_the_header(self, capsys):
+        text = self.printed(capsys, SOURCE, header="\n\nint broken() { }\n")
+        assert text.startswith("copy.header:3:")
+
+    def test_of_templates(self, capsys):
+        kernel = create(source="T a = 1;\nint n = 2.5;\ny[0] = a + n;")
+        call(kernel, verbose=True, template=[("T", mx.float32)])
+        assert "\ncopy:2:9: warning:" in capsys.readouterr().out
+
+    def test_of_kernels_given_whole(self, capsys):
+        source = "kernel void f(device float* y) {\n  int n = 2.5;\n  y[0] = n;\n}"
+        kernel = mx.fast.metal_kernel("f", source)
+        mx.eval(kernel(X, grid=(1, 1, 1), threadgroup=(1, 1, 1), verbose=True))
+        assert "\nf:2:11: warning:" in capsys.readouterr().out
+
+    def test_each_time(self, capsys):
+        for _ in range(2):
+            assert "warning:" in self.printed(capsys, "int n = 3.5; y[0] = n;")
+
+    def test_not_otherwise(self, capfd):
+        call(create(), verbose=True)
+        assert "arning" not in capfd.readouterr().out
+        call(create(source="int n = 4.5; y[0] = n;"))
+        captured = capfd.readouterr()
+        assert captured.out == "" and captured.err == ""
+
+    def test_not_of_what_does_not_compile(self, capsys):
+        with pytest.raises(RuntimeError, match=r"(?s)warning: implicit.*error: .*missing"):
+            call(create(source="int n = 5.5; y[0] = missing;"), verbose=True)
+        assert "Warnings" not in capsys.readouterr().out
+
+
 class TestHints:
     """What the author of a body may have overlooked stands below the compiler's diagnostics."""
 

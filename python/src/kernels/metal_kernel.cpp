@@ -247,8 +247,8 @@ Args:
         threadgroup: The number of threads of a threadgroup along x, y and z.
         template: The name of each template parameter and its value: a Dtype, an int or a bool.
         init_value: What outputs hold before the kernel runs. By default that is undefined.
-        verbose: Whether to print the source that is compiled and, for a kernel that runs one thread at a
-            time on the CPU, why.
+        verbose: Whether to print the source that is compiled, what the compiler warns of and, for a kernel
+            that runs one thread at a time on the CPU, why.
         stream: The stream or device to run on.
 
 Returns:

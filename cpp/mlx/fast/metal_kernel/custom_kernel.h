@@ -63,6 +63,10 @@ struct KernelDescription {
 std::vector<KernelDescription> describe_kernels(const std::string& source, KernelMathMode math_mode,
                                                 const Device& device);
 
+// What the compiler warns of in the user's text, with lines as in errors; empty if the kernel does
+// not compile.
+std::string warnings_of(const KernelVariant& variant);
+
 // Why threadgroups of this size run one thread at a time there; empty if they do not, or if the
 // kernel does not compile. Generates code.
 std::string why_scalar(const KernelVariant& variant, GridSize threadgroup, const Device& device);

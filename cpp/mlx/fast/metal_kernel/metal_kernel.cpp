@@ -167,6 +167,8 @@ std::vector<array> MetalKernel::operator()(const std::vector<array>& inputs,
 void print_kernel(const KernelLaunch& launch, const Device& device, const SourcePrinter& print) {
   const KernelVariant& variant = *launch.variant;
   print("Generated source code for `" + variant.name + "`:\n" + variant.source);
+  const std::string warnings = warnings_of(variant);
+  if (!warnings.empty()) print("Warnings of the compiler for `" + variant.name + "`:\n" + warnings);
   auto [x, y, z] = launch.grid;
   if (x == 0 || y == 0 || z == 0) return;
   auto [width, height, depth] = launch.threadgroup;

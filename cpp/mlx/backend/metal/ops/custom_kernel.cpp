@@ -115,6 +115,12 @@ MTL::ComputePipelineState* pipeline_of(const KernelVariant& variant, const Devic
   return pipeline;
 }
 
+std::shared_ptr<api::Program> compile(const std::string& source, KernelMathMode math_mode) {
+  api::CompileOptions options;
+  options.math_mode = static_cast<api::MathMode>(math_mode);
+  return api::compile(source, options);
+}
+
 array init_array(const InitValue& value, Dtype dtype) {
   if (auto* whole = std::get_if<int64_t>(&value)) return array(*whole, dtype);
   double number = std::get<double>(value);
@@ -249,6 +255,14 @@ MLX_EVAL_MULTI(CustomKernel) {
   encoder.dispatch_threads(grid, group);
 }
 
+std::string warnings_of(const KernelVariant& variant) {
+  try {
+    return compile(variant.source, variant.math_mode)->warnings;
+  } catch (const std::runtime_error&) {
+    return {};  // the evaluation says so
+  }
+}
+
 std::string why_scalar(const KernelVariant& variant, GridSize threadgroup, const Device& where) {
   auto [x, y, z] = threadgroup;
   const uint32_t size[3] = {static_cast<uint32_t>(x), static_cast<uint32_t>(y),
@@ -263,9 +277,7 @@ std::string why_scalar(const KernelVariant& variant, GridSize threadgroup, const
 
 std::vector<KernelDescription> describe_kernels(const std::string& source, KernelMathMode math_mode,
                                                 const Device&) {
-  api::CompileOptions options;
-  options.math_mode = static_cast<api::MathMode>(math_mode);
-  std::shared_ptr<api::Program> program = api::compile(source, options);
+  const auto program = compile(source, math_mode);
   std::vector<KernelDescription> kernels;
   for (const auto& function : program->functions) {
     KernelDescription kernel{function.name, {}, ""};
