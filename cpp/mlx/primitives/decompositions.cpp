@@ -288,7 +288,7 @@ std::vector<array> Eigh::vjp(const std::vector<array>& primals,
                              const std::vector<array>& cotangents, const std::vector<int>&,
                              const std::vector<array>& outputs) {
   const Stream& s = stream();
-  array w = outputs[0];
+  const array& w = outputs[0];
   array v = vectors_ ? outputs[1] : linalg::eigh(primals[0], upper_ ? "U" : "L", s).second;
   array inner = diagonal_matrices(astype(cotangents[0], v.dtype(), s), s);
   if (vectors_) {
