@@ -7,6 +7,7 @@
 #include "mlx/einsum.h"
 #include "mlx/fast.h"
 #include "mlx/fft.h"
+#include "mlx/io.h"
 #include "mlx/linalg.h"
 #include "mlx/memory.h"
 #include "mlx/ops.h"

@@ -6,6 +6,7 @@
 #include "mlx/primitives/graph.h"
 #include "mlx/primitives/indexing.h"
 #include "mlx/primitives/linear.h"
+#include "mlx/primitives/load.h"
 #include "mlx/primitives/primitive.h"
 #include "mlx/primitives/reduce.h"
 #include "mlx/primitives/shape.h"

@@ -1,0 +1,23 @@
+// Files of arrays: NumPy's npy.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "mlx/array.h"
+#include "mlx/io/reader.h"
+#include "mlx/utils.h"
+
+namespace mlx::core {
+
+// What comes from a path is read when it is evaluated, on the CPU's stream if none is given: the
+// file must stay as it is until then. Files that are not what their format asks for are refused
+// with std::runtime_error.
+
+// One array, in NumPy's format npy. Paths without ".npy" get it when saved.
+void save(const std::shared_ptr<io::Writer>& file, array a);
+void save(std::string file, array a);
+array load(const std::shared_ptr<io::Reader>& file, StreamOrDevice s = {});
+array load(const std::string& file, StreamOrDevice s = {});
+
+}  // namespace mlx::core

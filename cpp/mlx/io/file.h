@@ -1,0 +1,53 @@
+// Files of the file system as Reader and Writer.
+#pragma once
+
+#include "mlx/io/reader.h"
+
+namespace mlx::core::io {
+
+// Stays open as long as arrays have to be read from it.
+class FileReader : public Reader {
+ public:
+  // `op` names the operation in errors.
+  FileReader(const std::string& path, const std::string& op);
+  ~FileReader() override;
+  FileReader(const FileReader&) = delete;
+  FileReader& operator=(const FileReader&) = delete;
+
+  const std::string& label() const override { return label_; }
+  uint64_t size() const override { return size_; }
+  void read(void* to, size_t bytes, uint64_t offset) override;
+  bool reads_later() const override { return true; }
+
+ private:
+  std::string label_;
+  std::string op_;
+  int descriptor_;
+  uint64_t size_ = 0;
+};
+
+// Makes the file empty first.
+class FileWriter : public Writer {
+ public:
+  FileWriter(const std::string& path, const std::string& op);
+  ~FileWriter() override;
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
+
+  const std::string& label() const override { return label_; }
+  void write(const void* from, size_t bytes) override;
+  uint64_t tell() override;
+  void seek(uint64_t position) override;
+  // Throws where the last bytes could not be written.
+  void close();
+
+ private:
+  std::string label_;
+  std::string op_;
+  int descriptor_;
+};
+
+// The path, with the extension if it has another one.
+std::string with_extension(std::string path, const std::string& extension);
+
+}  // namespace mlx::core::io

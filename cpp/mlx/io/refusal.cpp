@@ -1,0 +1,32 @@
+// The errors of files that are not what their format asks for.
+#include "mlx/io/refusal.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <stdexcept>
+#include <system_error>
+
+namespace mlx::core::io {
+
+std::string in_quotes(std::string_view text) {
+  constexpr size_t kMost = 200;
+  std::string out = "\"";
+  for (unsigned char c : text.substr(0, kMost)) {
+    if (c >= ' ' && c < 127) {
+      out += static_cast<char>(c);
+    } else {
+      char escaped[5];
+      std::snprintf(escaped, sizeof escaped, "\\x%02x", c);
+      out += escaped;
+    }
+  }
+  return out + (text.size() > kMost ? "...\"" : "\"");
+}
+
+void Refusal::operator()(const std::string& what) const {
+  throw std::runtime_error("[" + op + "] " + label + ": " + what);
+}
+
+std::string system_error() { return std::generic_category().message(errno); }
+
+}  // namespace mlx::core::io

@@ -1,0 +1,25 @@
+// The primitive that reads an array from a file.
+#pragma once
+
+#include "mlx/io/reader.h"
+#include "mlx/primitives/primitive.h"
+
+namespace mlx::core {
+
+// No inputs. The bytes of the output from an offset on, those of each element in the reverse order
+// if `swapped`.
+class Load : public UnaryPrimitive {
+ public:
+  Load(Stream stream, std::shared_ptr<io::Reader> reader, uint64_t offset, bool swapped)
+      : UnaryPrimitive(stream), reader_(std::move(reader)), offset_(offset), swapped_(swapped) {}
+  DEFINE_EVAL()
+  DEFINE_NAME(Load)
+  bool encodes() const override { return true; }
+
+ private:
+  std::shared_ptr<io::Reader> reader_;
+  uint64_t offset_;
+  bool swapped_;
+};
+
+}  // namespace mlx::core
