@@ -13,6 +13,7 @@ packages=(
   liblapacke-dev
   libopenblas-dev
   libtbb-dev
+  libzip-dev
   libzstd-dev       # LLVM's CMake files ask for it
   llvm-19-dev
   llvm-19-tools     # FileCheck

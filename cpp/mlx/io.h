@@ -1,8 +1,9 @@
-// Files of arrays: NumPy's npy.
+// Files of arrays: NumPy's npy and npz.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "mlx/array.h"
 #include "mlx/io/reader.h"
@@ -19,5 +20,14 @@ void save(const std::shared_ptr<io::Writer>& file, array a);
 void save(std::string file, array a);
 array load(const std::shared_ptr<io::Reader>& file, StreamOrDevice s = {});
 array load(const std::string& file, StreamOrDevice s = {});
+
+// Arrays with names, in NumPy's format npz; the elements are deflated if `compressed`.
+void save_npz(const std::shared_ptr<io::Writer>& file,
+              const std::unordered_map<std::string, array>& arrays, bool compressed = false);
+void save_npz(std::string file, const std::unordered_map<std::string, array>& arrays,
+              bool compressed = false);
+std::unordered_map<std::string, array> load_npz(const std::shared_ptr<io::Reader>& file,
+                                                StreamOrDevice s = {});
+std::unordered_map<std::string, array> load_npz(const std::string& file, StreamOrDevice s = {});
 
 }  // namespace mlx::core

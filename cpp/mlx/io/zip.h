@@ -1,0 +1,55 @@
+// Zip archives, by libzip.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "mlx/io/refusal.h"
+#include "mlx/io/zip_source.h"
+
+namespace mlx::core::io {
+
+// An archive to read from; its members keep it.
+class ZipArchive : public std::enable_shared_from_this<ZipArchive> {
+ public:
+  ZipArchive(const std::shared_ptr<Reader>& reader, const Refusal& refuse);
+  ~ZipArchive();
+  ZipArchive(const ZipArchive&) = delete;
+  ZipArchive& operator=(const ZipArchive&) = delete;
+
+  struct Member {
+    std::string name;
+    uint64_t size;  // of its contents, as the archive says
+  };
+  const std::vector<Member>& members() const { return members_; }
+  // The contents of a member.
+  std::shared_ptr<Reader> open(size_t number);
+
+ private:
+  friend class ZipMember;
+  [[noreturn]] void fail(const std::string& what);
+  void add_member(uint64_t number);
+  // Reads to the member's end, where libzip compares the checksum.
+  void read(size_t number, void* to, size_t bytes, uint64_t offset);
+
+  Refusal refuse_;
+  bool reads_later_;
+  uint64_t reader_size_;
+  ZipSource source_;
+  std::mutex mutex_;  // libzip's objects are of one thread at a time
+  zip_t* zip_ = nullptr;
+  std::vector<Member> members_;
+};
+
+// What is written as one member: pieces of memory that stay until the archive is written.
+struct ZipContents {
+  std::string name;
+  std::vector<zip_buffer_fragment_t> pieces;
+};
+
+void write_zip(const std::shared_ptr<Writer>& writer, std::vector<ZipContents>& members,
+               bool compressed, const Refusal& refuse);
+
+}  // namespace mlx::core::io

@@ -1,0 +1,39 @@
+// Readers and writers as sources of libzip.
+#pragma once
+
+#include <zip.h>
+
+#include <exception>
+#include <memory>
+
+#include "mlx/io/reader.h"
+
+namespace mlx::core::io {
+
+// What libzip reads from or writes to. An exception of the reader or writer cannot pass through
+// libzip: it is kept, and libzip is told of a failure.
+class ZipSource {
+ public:
+  explicit ZipSource(std::shared_ptr<Reader> reader) : reader_(std::move(reader)) {}
+  explicit ZipSource(std::shared_ptr<Writer> writer) : writer_(std::move(writer)) {}
+  ZipSource(const ZipSource&) = delete;
+  ZipSource& operator=(const ZipSource&) = delete;
+
+  // libzip's object, which refers to this one; null if there is no memory for it.
+  zip_source_t* make(zip_error_t* error);
+  // Throws what was kept, if anything was.
+  void rethrow();
+
+ private:
+  static zip_int64_t call(void* self, void* data, zip_uint64_t length, zip_source_cmd_t command);
+  zip_int64_t run(void* data, zip_uint64_t length, zip_source_cmd_t command);
+  zip_int64_t run_reader(void* data, zip_uint64_t length, zip_source_cmd_t command);
+  zip_int64_t run_writer(void* data, zip_uint64_t length, zip_source_cmd_t command);
+
+  std::shared_ptr<Reader> reader_;
+  std::shared_ptr<Writer> writer_;
+  uint64_t position_ = 0;
+  std::exception_ptr kept_;
+};
+
+}  // namespace mlx::core::io
