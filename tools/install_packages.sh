@@ -18,6 +18,7 @@ packages=(
   llvm-19-dev
   llvm-19-tools     # FileCheck
   mold              # links LLVM-sized programs quickly
+  nlohmann-json3-dev
   python3-dev
   python3-venv
   zlib1g-dev

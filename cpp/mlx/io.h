@@ -1,9 +1,10 @@
-// Files of arrays: NumPy's npy and npz.
+// Files of arrays: NumPy's npy and npz, and safetensors.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "mlx/array.h"
 #include "mlx/io/reader.h"
@@ -29,5 +30,17 @@ void save_npz(std::string file, const std::unordered_map<std::string, array>& ar
 std::unordered_map<std::string, array> load_npz(const std::shared_ptr<io::Reader>& file,
                                                 StreamOrDevice s = {});
 std::unordered_map<std::string, array> load_npz(const std::string& file, StreamOrDevice s = {});
+
+// Arrays and metadata.
+using SafetensorsLoad = std::pair<std::unordered_map<std::string, array>,
+                                  std::unordered_map<std::string, std::string>>;
+
+void save_safetensors(const std::shared_ptr<io::Writer>& file,
+                      const std::unordered_map<std::string, array>& arrays,
+                      const std::unordered_map<std::string, std::string>& metadata = {});
+void save_safetensors(std::string file, const std::unordered_map<std::string, array>& arrays,
+                      const std::unordered_map<std::string, std::string>& metadata = {});
+SafetensorsLoad load_safetensors(const std::shared_ptr<io::Reader>& file, StreamOrDevice s = {});
+SafetensorsLoad load_safetensors(const std::string& file, StreamOrDevice s = {});
 
 }  // namespace mlx::core
