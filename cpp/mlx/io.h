@@ -1,10 +1,12 @@
-// Files of arrays: NumPy's npy and npz, and safetensors.
+// Files of arrays: NumPy's npy and npz, safetensors and GGUF.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "mlx/array.h"
 #include "mlx/io/reader.h"
@@ -32,8 +34,8 @@ std::unordered_map<std::string, array> load_npz(const std::shared_ptr<io::Reader
 std::unordered_map<std::string, array> load_npz(const std::string& file, StreamOrDevice s = {});
 
 // Arrays and metadata.
-using SafetensorsLoad = std::pair<std::unordered_map<std::string, array>,
-                                  std::unordered_map<std::string, std::string>>;
+using SafetensorsLoad =
+    std::pair<std::unordered_map<std::string, array>, std::unordered_map<std::string, std::string>>;
 
 void save_safetensors(const std::shared_ptr<io::Writer>& file,
                       const std::unordered_map<std::string, array>& arrays,
@@ -42,5 +44,16 @@ void save_safetensors(std::string file, const std::unordered_map<std::string, ar
                       const std::unordered_map<std::string, std::string>& metadata = {});
 SafetensorsLoad load_safetensors(const std::shared_ptr<io::Reader>& file, StreamOrDevice s = {});
 SafetensorsLoad load_safetensors(const std::string& file, StreamOrDevice s = {});
+
+// Numbers are arrays: with no axis, or with one where the file has an array.
+using GGUFMetaData = std::variant<std::monostate, array, std::string, std::vector<std::string>>;
+using GGUFLoad = std::pair<std::unordered_map<std::string, array>,
+                           std::unordered_map<std::string, GGUFMetaData>>;
+
+// Arrays of the types Q4_0, Q4_1 and Q8_0 come as three: "x.weight" with packed integers in uint32,
+// and "x.scales" and "x.biases" in float16 for groups of 32.
+GGUFLoad load_gguf(const std::string& file, StreamOrDevice s = {});
+void save_gguf(std::string file, const std::unordered_map<std::string, array>& arrays,
+               const std::unordered_map<std::string, GGUFMetaData>& metadata = {});
 
 }  // namespace mlx::core
