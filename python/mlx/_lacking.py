@@ -6,10 +6,9 @@ _LACKING = {
         conv_transpose1d conv_transpose2d conv_transpose3d convolve cuda cumulative_prod
         cumulative_sum dequantize distributed export_function export_to_dot exporter
         from_fp8 FunctionExporter gather_mm gather_qmm gather_qqmm get_array_buffer_size
-        get_printoptions hadamard_transform import_function load matrix_norm minmax
+        get_printoptions hadamard_transform import_function matrix_norm minmax
         new_thread_local_stream new_thread_unsafe_stream PrintOptions printoptions qqmm
-        quantize quantized_matmul save save_gguf save_safetensors savez savez_compressed
-        segmented_mm set_printoptions ThreadLocalStream to_fp8 unique
+        quantize quantized_matmul segmented_mm set_printoptions ThreadLocalStream to_fp8 unique
     """,
     "mlx.core.fft": """
         istft stft

@@ -62,6 +62,7 @@ PYBIND11_MODULE(core, m) {
   init_random(m);
   init_linalg(m);
   init_fft(m);
+  init_io(m);
   init_fast(m);
   init_transforms(m);
   finish_docs(m);

@@ -16,5 +16,6 @@ void init_ops(py::module_& m);
 void init_random(py::module_& m);
 void init_linalg(py::module_& m);
 void init_fft(py::module_& m);
+void init_io(py::module_& m);
 void init_fast(py::module_& m);
 void init_transforms(py::module_& m);
