@@ -9,7 +9,7 @@
 #include "convert/arguments.h"
 #include "mlx/io/refusal.h"
 #include "module.h"
-#include "wait.h"
+#include "interpreter/wait.h"
 
 using namespace pybind11::literals;
 
