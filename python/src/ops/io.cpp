@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "convert/arguments.h"
+#include "interpreter/wait.h"
 #include "mlx/io/refusal.h"
 #include "module.h"
-#include "interpreter/wait.h"
 
 using namespace pybind11::literals;
 
