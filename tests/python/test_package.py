@@ -86,7 +86,7 @@ def test_wheel_in_a_clean_environment_without_compilers(tmp_path: Path, monkeypa
     assert installed.returncode == 0, installed.stdout[-6000:]
     assert "Device(gpu, 0)" in installed.stdout
     python = environment / "bin" / "python"
-    needed = "hypothesis ml_dtypes pytest pytest-timeout scipy".split()
+    needed = "gguf hypothesis ml_dtypes pytest pytest-timeout safetensors scipy".split()
     installed = run(python, "-m", "pip", "install", *needed, cwd=tmp_path)
     assert installed.returncode == 0, installed.stdout[-6000:]
 
