@@ -3,6 +3,7 @@
 #include "mlx/linalg.h"
 #include "mlx/linalg/checks.h"
 #include "mlx/ops.h"
+#include "mlx/ops/build.h"
 #include "mlx/primitives/decompositions.h"
 
 namespace mlx::core::linalg {
@@ -20,8 +21,6 @@ array with_batch(const array& a, Shape batch, const Stream& s) {
   batch.insert(batch.end(), a.shape().end() - 2, a.shape().end());
   return broadcast_to(a, batch, s);
 }
-
-Shape batch_of(const array& a) { return Shape(a.shape().begin(), a.shape().end() - 2); }
 
 array solve(const array& a, const array& b, MatrixForm form, const char* op, StreamOrDevice s) {
   const Stream stream = to_stream(s);

@@ -32,6 +32,9 @@ inline int rank(const array& a) { return static_cast<int>(a.ndim()); }
 
 std::vector<int> all_axes(const array& a);
 
+// The axes in front of those of matrices.
+inline Shape batch_of(const array& a) { return Shape(a.shape().begin(), a.shape().end() - 2); }
+
 // The conjugates of the transposes of matrices.
 array adjoint(const array& a, StreamOrDevice s);
 

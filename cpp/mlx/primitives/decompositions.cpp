@@ -31,8 +31,6 @@ array hermitian_part(const array& x, const Stream& s) {
   return multiply(add(x, adjoint(x, s), s), scalar(0.5, x), s);
 }
 
-Shape batch_of(const array& a) { return Shape(a.shape().begin(), a.shape().end() - 2); }
-
 Shape joined(Shape batch, std::initializer_list<int> matrix) {
   batch.insert(batch.end(), matrix.begin(), matrix.end());
   return batch;
