@@ -70,9 +70,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
 
 ; ---- defer-additions: as before
 
-; ---- prefetch-strides: as before
-
-; ---- prefetch-streams
+; ---- prefetch-ahead
 ; Function Attrs: convergent nounwind null_pointer_is_valid
 define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
 entry:
@@ -262,6 +260,8 @@ if.then.i.done:                                   ; preds = %if.then.i.guard, %i
 _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
   ret void
 }
+
+; ---- divided-matrices: as before
 
 ; ---- widen
 ; Function Attrs: convergent nounwind null_pointer_is_valid

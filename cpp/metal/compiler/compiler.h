@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "metal/api.h"
+
 namespace metal {
 
 enum class MathMode : uint32_t { Safe, Relaxed, Fast };
@@ -25,7 +27,7 @@ struct CompileOptions {
 };
 
 // what() holds the diagnostics, located in the user's source.
-class CompileError : public std::runtime_error {
+class METAL_API CompileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
@@ -105,7 +107,8 @@ struct ConstantValue {
 using ConstantValues = std::map<uint32_t, ConstantValue>;
 
 // Throws CompileError. Thread-safe.
-std::shared_ptr<Program> compile(std::string_view source, const CompileOptions& options = {});
+METAL_API std::shared_ptr<Program> compile(std::string_view source,
+                                           const CompileOptions& options = {});
 
 // Precompiles a header of the standard library, so that later compilations start from it.
 void precompile(const std::string& header, const std::string& output);

@@ -21,6 +21,7 @@
 #include "metal/compiler/front_end.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/line_tables.h"
+#include "metal/compiler/matrix_accesses.h"
 #include "metal/compiler/passes.h"
 #include "metal/compiler/verify.h"
 
@@ -232,7 +233,11 @@ void internalize_and_inline(TranslationUnit& unit, llvm::ModuleAnalysisManager& 
       function->setComdat(nullptr);
       function->removeFnAttr(llvm::Attribute::NoInline);
       function->removeFnAttr(llvm::Attribute::OptimizeNone);
-      if (!recursive) function->addFnAttr(llvm::Attribute::AlwaysInline);
+      if (is_matrix_access(*function)) {
+        keep_matrix_access(*function);
+      } else if (!recursive) {
+        function->addFnAttr(llvm::Attribute::AlwaysInline);
+      }
     }
   }
   llvm::ModulePassManager passes;

@@ -32,8 +32,12 @@ inline constexpr const char* kCoherentRemainder = "simd.coherent.remainder";
 // i64 (i32): extensions of strided integers, where no lane wraps around.
 inline constexpr const char* kCoherentZExt = "simd.coherent.zext";
 inline constexpr const char* kCoherentSExt = "simd.coherent.sext";
-// void (6 pointers): multiplies matrices, see multiply_accumulate.h.
-inline constexpr const char* kMultiplyAccumulate = "simd.multiply.accumulate";
+// Matrices as a whole: see matrix_operations.h.
+inline constexpr const char* kMatrixLoad = "simd.matrix.load";
+inline constexpr const char* kMatrixStore = "simd.matrix.store";
+inline constexpr const char* kMatrixMultiply = "simd.matrix.multiply";
+inline constexpr const char* kMatrixRows = "simd.matrix.rows";
+inline constexpr const char* kMatrixLanes = "simd.matrix.lanes";
 
 // Metadata of single instructions.
 inline constexpr const char* kStream = "simd.stream";            // prefetch: of what is read once

@@ -1,7 +1,7 @@
 // Runs steps of the compiler on an LLVM module, from standard input to standard output:
-// kernel_opt PASS[,PASS...] [LANES [PROCESSOR]]. The passes are those of the passes.def of compiler
-// and cpu, and two that print what an analysis finds. An error of a pass is printed instead of the
-// module, and nothing if the module breaks LLVM's rules.
+// kernel_opt PASS[,PASS...] [LANES [PROCESSOR]]. The passes are those of the passes.def of
+// compiler, cpu and cuda, and two that print what an analysis finds. An error of a pass is printed
+// instead of the module, and nothing if the module breaks LLVM's rules.
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -29,6 +29,8 @@
 #include "metal/cpu/passes.h"
 #include "metal/cpu/vectorizer/control/regions.h"
 #include "metal/cpu/vectorizer/wide_entry.h"
+#include "metal/cuda/passes.h"
+#include "metal/cuda/target.h"
 
 namespace {
 
@@ -131,7 +133,7 @@ class Passes {
     kernel_.body = module.getFunction("kernel.body");
     PassContext context{.shapes = {}, .optimizer = optimizer_, .target = *target_};
     if (metal::compiler::run_pass(name, form_) || run_pass(name, module, kernel_) ||
-        run_pass(name, module, context))
+        run_pass(name, module, context) || metal::cuda::run_pass(name, module, nvptx_))
       return true;
     if (name == "rows-entry") return make_entry(), true;
     llvm::SmallVector<llvm::Function*> functions;
@@ -181,6 +183,9 @@ class Passes {
                         .constants = description_.constants,
                         .optimizer = optimizer_,
                         .target = *target_};
+  std::unique_ptr<llvm::TargetMachine> gpu_ =
+      metal::cuda::create_target(metal::cuda::kDefaultArchitecture);
+  metal::cuda::PassContext nvptx_{description_.function, *gpu_};
 };
 
 int run_passes(std::unique_ptr<llvm::Module> module, llvm::StringRef names, unsigned width) {

@@ -1,4 +1,4 @@
-; RUN: prefetch-streams
+; RUN: prefetch-ahead
 ; Beside results that stream, each buffer is asked for a page ahead of where it is read, once, or as far as the next visit
 ; is away.
 ; CHECK-LABEL: define void @sum

@@ -1,11 +1,7 @@
-; RUN: prefetch-strides
+; RUN: prefetch-ahead
 ; Where iterations read 1 KB apart, each prefetches what the eighth one after it will read.
 ; CHECK-LABEL: define void @shares
-; CHECK: %[[LATER:.*]] = add i32 %i, 8
-; CHECK: %[[OFFSET:.*]] = shl i32 %[[LATER]], 8
-; CHECK: %[[INDEX:.*]] = add i32 %lane, %[[OFFSET]]
-; CHECK: %[[WIDE:.*]] = zext i32 %[[INDEX]] to i64
-; CHECK: %[[ADDRESS:.*]] = getelementptr i32, ptr addrspace(1) %in, i64 %[[WIDE]]
+; CHECK: %[[ADDRESS:.*]] = getelementptr i8, ptr addrspace(1) %at, i64 8192
 ; CHECK: call void @llvm.prefetch.p1(ptr addrspace(1) %[[ADDRESS]], i32 0, i32 2, i32 1)
 ; CHECK: %value = load
 define void @shares(ptr addrspace(1) %in, i32 %lane) {
@@ -21,6 +17,29 @@ loop:
   call void @use(i32 %value)
   %next = add nuw nsw i32 %i, 1
   %done = icmp eq i32 %next, 64
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
+
+; Only the launch knows how long a row is.
+; CHECK-LABEL: define void @rows
+; CHECK: %[[BYTES:.*]] = shl i64 %columns, 5
+; CHECK: loop:
+; CHECK: %[[NEXT:.*]] = getelementptr i8, ptr addrspace(1) %at, i64 %[[BYTES]]
+; CHECK-NEXT: call void @llvm.prefetch.p1(ptr addrspace(1) %[[NEXT]], i32 0, i32 2, i32 1)
+define void @rows(ptr addrspace(1) %in, i64 %start, i64 %columns, i64 %count) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %offset = mul i64 %i, %columns
+  %index = add i64 %offset, %start
+  %at = getelementptr i32, ptr addrspace(1) %in, i64 %index
+  %value = load i32, ptr addrspace(1) %at
+  call void @use(i32 %value)
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, %count
   br i1 %done, label %exit, label %loop
 exit:
   ret void

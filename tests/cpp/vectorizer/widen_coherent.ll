@@ -7,8 +7,8 @@ declare i32 @simd.coherent.quotient(i32, i32) memory(none)
 ; CHECK: %[[FIRST:.*]] = sub i32 %x, %[[PRODUCT]]
 ; CHECK: %[[ROOM:.*]] = call i32 @llvm.usub.sat.i32(i32 %size, i32 3)
 ; CHECK: %[[HOLDS:.*]] = icmp ult i32 %[[FIRST]], %[[ROOM]]
-; CHECK: br i1 %[[HOLDS]], label %coherent, label %bail.out
-; CHECK: coherent:
+; CHECK: br i1 %[[HOLDS]], label %holds, label %bail.out
+; CHECK: holds:
 ; CHECK: store i32 %[[ROW]], ptr addrspace(1) %out
 ; CHECK-NEXT: ret i1 true
 ; CHECK: bail.out:

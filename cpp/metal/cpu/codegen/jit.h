@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "metal/api.h"
 #include "metal/compiler/compiler.h"
 #include "metal/cpu/abi.h"
 
@@ -44,6 +45,6 @@ std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_v
                                            const ConstantValues& constants, bool reference);
 
 // How many kernels run as scalar code in this process because they had no vector form.
-uint64_t scalar_fallbacks();
+METAL_API uint64_t scalar_fallbacks();
 
 }  // namespace metal::cpu

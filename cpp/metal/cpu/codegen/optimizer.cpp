@@ -22,11 +22,11 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SeparateConstOffsetFromGEP.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
-#include "metal/cpu/vectorizer/matrix/join_products.h"
-#include "metal/cpu/vectorizer/matrix/loop_memory.h"
+#include "metal/cpu/vectorizer/matrix/lower_matrices.h"
+#include "metal/cpu/vectorizer/matrix/matrix_layout.h"
 #include "metal/cpu/vectorizer/memory/constant_offsets.h"
 #include "metal/cpu/vectorizer/memory/unroll_private.h"
-#include "metal/cpu/vectorizer/prefetch/prefetch_strides.h"
+#include "metal/cpu/vectorizer/prefetch/prefetch_ahead.h"
 
 namespace metal::cpu {
 namespace {
@@ -64,8 +64,8 @@ llvm::FunctionPassManager wide_passes() {
   passes.addPass(hoisting());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(LoopMemoryPass());
-  passes.addPass(JoinProductsPass());
+  passes.addPass(MatrixLayoutPass());
+  passes.addPass(LowerMatricesPass());
   passes.addPass(hoisting());
   passes.addPass(llvm::GVNPass());
   passes.addPass(llvm::InstCombinePass());
@@ -124,9 +124,9 @@ void Optimizer::tidy_linear(llvm::Function& body) {
   passes.run(body, analyses_.functions);
 }
 
-void Optimizer::prefetch_strides(llvm::Function& body) {
+void Optimizer::prefetch_ahead(llvm::Function& body) {
   llvm::FunctionPassManager passes;
-  passes.addPass(PrefetchStridesPass());
+  passes.addPass(PrefetchAheadPass());
   analyses_.functions.clear();
   passes.run(body, analyses_.functions);
 }

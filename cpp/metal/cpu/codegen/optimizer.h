@@ -20,7 +20,7 @@ class Optimizer {
   // Between the steps of the vectoriser. The second is for code whose branches are linearised.
   void tidy(llvm::Function& body);
   void tidy_linear(llvm::Function& body);
-  void prefetch_strides(llvm::Function& body);
+  void prefetch_ahead(llvm::Function& body);
   // Removes what nothing needs any more, loops included.
   void drop_dead_code(llvm::Function& body);
   // The code of one gang, before it is split at barriers.

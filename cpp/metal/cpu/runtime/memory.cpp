@@ -270,7 +270,7 @@ MemoryStatistics Heap::statistics() const {
 
 void Heap::reset_peak() {
   std::lock_guard lock(mutex_);
-  statistics_.peak = statistics_.active;
+  statistics_.peak = 0;  // until something is allocated
 }
 
 void Heap::clear_cache() {

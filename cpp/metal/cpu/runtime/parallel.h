@@ -3,12 +3,14 @@
 
 #include <cstddef>
 
+#include "metal/api.h"
+
 namespace metal::cpu {
 
-size_t parallel_width();  // how many threads take part
+METAL_API size_t parallel_width();  // how many threads take part
 
 // Calls function(context) `times` times, on as many threads as are free, and returns when all have
 // ended.
-void run_parallel(size_t times, void (*function)(void* context), void* context);
+METAL_API void run_parallel(size_t times, void (*function)(void* context), void* context);
 
 }  // namespace metal::cpu

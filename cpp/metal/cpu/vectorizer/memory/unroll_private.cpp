@@ -3,12 +3,11 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "metal/compiler/kernel_form.h"
-#include "metal/cpu/vectorizer/matrix/row_products.h"
+#include "metal/cpu/vectorizer/matrix/whole_matrices.h"
 
 namespace metal::cpu {
 namespace {
@@ -41,17 +40,23 @@ bool indexes_private(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   return false;
 }
 
+// Whether SIMD-groups wait for each other. Lanes of one always go together.
+bool is_threadgroup_barrier(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+  llvm::StringRef name = callee ? callee->getName() : "";
+  if (!name.consume_front(compiler::kRuntimePrefix) || name != "barrier") return false;
+  const auto* scope = llvm::dyn_cast<llvm::ConstantInt>(call->getArgOperand(0));
+  return !scope || !scope->isZero();
+}
+
 // Whether it adds up products of matrices between barriers.
 bool adds_products(const llvm::Loop& loop) {
   bool adds = false;
   for (const llvm::BasicBlock* block : loop.blocks()) {
     for (const llvm::Instruction& instruction : *block) {
-      const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-      const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
-      llvm::StringRef name = callee ? callee->getName() : "";
-      if (!name.consume_front(compiler::kRuntimePrefix)) continue;
-      if (name == "barrier") return false;
-      adds |= name.starts_with("simdgroup_multiply_accumulate");
+      if (is_threadgroup_barrier(instruction)) return false;
+      adds |= is_matrix_product(instruction);
     }
   }
   return adds;
@@ -75,12 +80,10 @@ llvm::PreservedAnalyses UnrollPrivatePass::run(llvm::Function& body,
                                                llvm::FunctionAnalysisManager& analyses) {
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
-  const bool joins_products =
-      has_row_products(body, analyses.getResult<llvm::TargetIRAnalysis>(body));
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
     const unsigned count = evolution.getSmallConstantTripCount(loop);
     if (count == 0 || count > kMostUnrolledIterations ||
-        !(indexes_private(*loop, evolution) || (joins_products && adds_products(*loop))) ||
+        !(indexes_private(*loop, evolution) || adds_products(*loop)) ||
         unrolled_size(*loop, evolution) > kMostUnrolledInstructions)
       continue;
     llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.full", 1);

@@ -47,13 +47,6 @@ void ShapeAnalysis::run() {
   }
 }
 
-bool ShapeAnalysis::in_one_loop(const llvm::Value* definition,
-                                const llvm::Instruction& user) const {
-  const auto* instruction = llvm::dyn_cast<llvm::Instruction>(definition);
-  return instruction &&
-         loops_.getLoopFor(instruction->getParent()) == loops_.getLoopFor(user.getParent());
-}
-
 Shape ShapeAnalysis::phi_shape(const llvm::PHINode& phi) const {
   Shape joined = Shape::undefined();
   for (const llvm::Value* incoming : phi.incoming_values()) {

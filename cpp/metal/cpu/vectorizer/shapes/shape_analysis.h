@@ -38,8 +38,6 @@ class ShapeAnalysis {
   // In an order in which lanes that part run them, one after the other.
   llvm::ArrayRef<const llvm::BasicBlock*> order() const { return order_; }
 
-  bool in_one_loop(const llvm::Value* definition, const llvm::Instruction& user) const;
-
  private:
   void run();
   bool update_values();

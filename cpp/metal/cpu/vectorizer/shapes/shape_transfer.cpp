@@ -1,11 +1,15 @@
 #include "metal/cpu/vectorizer/shapes/shape_transfer.h"
 
+#include <optional>
+
+#include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/GetElementPtrTypeIterator.h"
 #include "llvm/IR/InstVisitor.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/compiler/internal_check.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/markers.h"
@@ -58,6 +62,7 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     if (a.is_undefined() || b.is_undefined()) return Shape::undefined();
     if (a.is_strided() || b.is_strided()) return Shape::varying();
     if (!operation.getType()->isIntegerTy()) return visitInstruction(operation);
+    if (const auto known = fold(operation)) return *known;
     const unsigned bits = operation.getType()->getIntegerBitWidth();
     const auto* constant = llvm::dyn_cast<ConstantInt>(operation.getOperand(1));
     switch (operation.getOpcode()) {
@@ -144,6 +149,7 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
       return shape.is_uniform() && cast.getOpcode() != llvm::Instruction::ZExt ? Shape::uniform()
                                                                                : shape;
     }
+    if (const auto known = fold(cast)) return *known;
     const unsigned from = cast.getSrcTy()->getScalarSizeInBits();
     const bool widens = cast.getDestTy()->getScalarSizeInBits() > from;
     switch (cast.getOpcode()) {
@@ -221,6 +227,60 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
   }
 
  private:
+  using Constants = std::vector<llvm::Constant*>;  // by lane
+
+  // The values of all lanes, where the code generator knows them: those of a constant, and those
+  // that differ from a lane 0 whose bits are all zero, such as the number of a lane.
+  std::optional<Constants> constants(const llvm::Value* value) {
+    auto* type = llvm::dyn_cast<llvm::IntegerType>(value->getType());
+    if (!type || type->getBitWidth() == 1 || type->getBitWidth() > 64) return std::nullopt;
+    if (llvm::isa<ConstantInt>(value))
+      return Constants(width_, const_cast<ConstantInt*>(checked_cast<ConstantInt>(value)));
+    const Shape shape = shape_of_(value);
+    if (!shape.has_offsets() || !shape.exact() || shape.zero_bits() < type->getBitWidth())
+      return std::nullopt;
+    Constants values;
+    for (unsigned lane = 0; lane < width_; ++lane)
+      values.push_back(ConstantInt::getSigned(type, shape.offset(lane)));
+    return values;
+  }
+
+  // Integers that lanes compute from such values alone.
+  std::optional<Shape> fold(llvm::Instruction& instruction) {
+    if (!instruction.getType()->isIntegerTy()) return std::nullopt;
+    llvm::SmallVector<Constants, 2> operands;
+    for (const llvm::Value* operand : instruction.operands()) {
+      auto values = constants(operand);
+      if (!values) return std::nullopt;
+      operands.push_back(std::move(*values));
+    }
+    const llvm::DataLayout& layout = instruction.getModule()->getDataLayout();
+    std::vector<llvm::APInt> results;
+    for (unsigned lane = 0; lane < width_; ++lane) {
+      llvm::SmallVector<llvm::Constant*, 2> of_lane;
+      for (const Constants& values : operands) of_lane.push_back(values[lane]);
+      const auto* result = llvm::dyn_cast_or_null<ConstantInt>(
+          llvm::ConstantFoldInstOperands(&instruction, of_lane, layout));
+      if (!result) return std::nullopt;
+      results.push_back(result->getValue());
+    }
+    return shape_of_values(results);
+  }
+
+  static std::optional<Shape> shape_of_values(llvm::ArrayRef<llvm::APInt> values) {
+    const llvm::APInt& first = values.front();
+    if (first.getBitWidth() > 64) return std::nullopt;
+    Shape::Offsets offsets;
+    bool as_unsigned = true;
+    for (const llvm::APInt& value : values) {
+      bool overflows = false;
+      offsets.push_back(value.ssub_ov(first, overflows).getSExtValue());
+      if (overflows) return std::nullopt;
+      as_unsigned &= value.uge(first) == (offsets.back() >= 0);
+    }
+    return Shape::with_offsets(std::move(offsets), first.countr_zero(), true, {as_unsigned, true});
+  }
+
   Shape::NoWrap flags(const llvm::BinaryOperator& operation) const {
     if (guarded_) return {};
     return {operation.hasNoUnsignedWrap(), operation.hasNoSignedWrap()};

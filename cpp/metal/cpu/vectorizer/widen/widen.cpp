@@ -124,7 +124,6 @@ class Emitter : public llvm::InstVisitor<Emitter> {
 
   void visitBinaryOperator(llvm::BinaryOperator& operation) {
     if (scalar(operation)) return;
-    if (operation.getOpcode() == Instruction::LShr) pass_high_half(operation);
     if (operation.isIntDivRem()) return widen_division(w_, operation);
     Value* result = b_.CreateBinOp(operation.getOpcode(), w_.vector(operation.getOperand(0)),
                                    w_.vector(operation.getOperand(1)));
@@ -143,11 +142,6 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     const bool done = scalar(cast);
     check_extension(cast);
     if (done) return;
-    if (Value* low = w_.halves(cast.getOperand(0)).first;
-        low && cast.getDestTy()->isIntegerTy(32)) {
-      w_.set_vector(&cast, low);
-      return;
-    }
     Value* result = b_.CreateCast(cast.getOpcode(), w_.vector(cast.getOperand(0)),
                                   w_.wide_type(cast.getDestTy()));
     w_.set_vector(&cast, result);
@@ -228,9 +222,9 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       w_.set_first(&call, w_.shape(argument).is_uniform() ? w_.first(argument)
                                                           : w_.any(w_.vector(argument)));
     } else if (name == kCoherentZExt || name == kCoherentSExt) {
-      widen_coherent_extension(w_, call, name == kCoherentSExt, bail_out());
+      widen_coherent_extension(w_, call, name == kCoherentSExt);
     } else if (name == kCoherentQuotient || name == kCoherentRemainder) {
-      widen_coherent_division(w_, call, name == kCoherentQuotient, bail_out());
+      widen_coherent_division(w_, call, name == kCoherentQuotient);
     } else if (name == kNever) {
       w_.set_first(&call, b_.getFalse());
     } else if (name.starts_with(compiler::kRuntimePrefix)) {
@@ -247,13 +241,6 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   }
 
  private:
-  void pass_high_half(llvm::BinaryOperator& shift) {
-    const auto* by = llvm::dyn_cast<ConstantInt>(shift.getOperand(1));
-    Value* high = w_.halves(shift.getOperand(0)).second;
-    if (high && by && by->getZExtValue() == 32)
-      w_.set_halves(&shift, high, Constant::getNullValue(high->getType()));
-  }
-
   // What does not differ between lanes, or only by constant offsets, is computed once, for lane 0.
   // False if a vector is needed: always, or because the offsets are only assumed.
   bool scalar(Instruction& instruction) {
@@ -338,14 +325,6 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   static void keep_flags(Instruction& from, Value* to) {
     auto* made = llvm::dyn_cast<Instruction>(to);
     if (made && made->getOpcode() == from.getOpcode()) made->copyIRFlags(&from);
-  }
-
-  BasicBlock* bail_out() {
-    if (!bail_out_) {
-      bail_out_ = BasicBlock::Create(body_.getContext(), "bail.out", &w_.function());
-      llvm::IRBuilder<>(bail_out_).CreateRet(b_.getFalse());
-    }
-    return bail_out_;
   }
 
   void remember_index(llvm::GetElementPtrInst& address, Value* only) {
@@ -440,7 +419,6 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   Widener w_;
   llvm::IRBuilder<>& b_;
   MemoryWidener memory_;
-  BasicBlock* bail_out_ = nullptr;
   llvm::DenseMap<BasicBlock*, BasicBlock*> starts_;
   llvm::DenseMap<BasicBlock*, BasicBlock*> ends_;
   struct Phi {

@@ -1,7 +1,5 @@
 #include "metal/cpu/vectorizer/widen/widen_division.h"
 
-#include "llvm/IR/MDBuilder.h"
-
 namespace metal::cpu {
 namespace {
 
@@ -110,9 +108,7 @@ void widen_division(Widener& w, llvm::BinaryOperator& operation) {
                                    : divide(w, operation.getOpcode(), a, b));
 }
 
-void widen_coherent_division(Widener& w, llvm::CallInst& call, bool is_quotient,
-                             llvm::BasicBlock* bail_out) {
-  llvm::IRBuilder<>& b = w.builder();
+void widen_coherent_division(Widener& w, llvm::CallInst& call, bool is_quotient) {
   if (w.shape(&call).is_varying()) {
     const auto operation = is_quotient ? Instruction::UDiv : Instruction::URem;
     w.set_vector(&call, divide(w, operation, w.vector(call.getArgOperand(0)),
@@ -122,11 +118,7 @@ void widen_coherent_division(Widener& w, llvm::CallInst& call, bool is_quotient,
   const Coherent coherent =
       divide_first(w, w.shape(call.getArgOperand(0)), w.first(call.getArgOperand(0)),
                    w.first(call.getArgOperand(1)));
-  auto* next = llvm::BasicBlock::Create(b.getContext(), "coherent", &w.function());
-  next->moveAfter(b.GetInsertBlock());
-  b.CreateCondBr(coherent.holds, next, bail_out,
-                 llvm::MDBuilder(b.getContext()).createLikelyBranchWeights());
-  b.SetInsertPoint(next);
+  w.assume(coherent.holds);
   w.set_first(&call, is_quotient ? coherent.quotient : coherent.rest);
 }
 

@@ -8,9 +8,8 @@ namespace metal::cpu {
 // udiv, sdiv, urem, srem with a result that varies.
 void widen_division(Widener& widener, llvm::BinaryOperator& operation);
 
-// A call of kCoherentQuotient or kCoherentRemainder (assume_coherent.h). Goes to `bail_out` where
+// A call of kCoherentQuotient or kCoherentRemainder (assume_coherent.h). The gang bails out where
 // lanes have different quotients.
-void widen_coherent_division(Widener& widener, llvm::CallInst& call, bool is_quotient,
-                             llvm::BasicBlock* bail_out);
+void widen_coherent_division(Widener& widener, llvm::CallInst& call, bool is_quotient);
 
 }  // namespace metal::cpu

@@ -7,7 +7,7 @@
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
-#include "metal/cpu/vectorizer/matrix/simdgroup_matrix.h"
+#include "metal/cpu/vectorizer/matrix/whole_matrices.h"
 #include "metal/cpu/vectorizer/widen/lane_arithmetic.h"
 
 namespace metal::cpu {
@@ -85,8 +85,8 @@ bool widen_lane_operation(Widener& w, llvm::CallInst& call) {
     barrier(w, call);
     return true;
   }
-  if (name.starts_with("simdgroup_multiply_accumulate")) {
-    widen_multiply_accumulate(w, call);
+  if (name.starts_with("simdgroup_")) {
+    widen_matrix_operation(w, call);
     return true;
   }
   if (!name.consume_front("simd_")) return false;

@@ -24,7 +24,10 @@ constexpr unsigned kStridedBlock = 4;  // lanes whose distances stay in register
 }  // namespace
 
 MemoryWidener::MemoryWidener(Widener& widener, llvm::Function& body)
-    : w_(widener), b_(widener.builder()), takes_locks_(adds_floats_only(body)) {}
+    : w_(widener),
+      b_(widener.builder()),
+      matrix_elements_(widener, body),
+      takes_locks_(adds_floats_only(body)) {}
 
 Span MemoryWidener::span_of(const Shape& shape, int64_t size) {
   Span span{0, size};
@@ -48,6 +51,7 @@ IndexedAddress MemoryWidener::settled_address(Value* pointer) {
 }
 
 void MemoryWidener::load(llvm::LoadInst& load) {
+  if (matrix_elements_.load(load)) return;
   Value* pointer = load.getPointerOperand();
   const Shape shape = w_.shape(pointer);
   if (shape.is_uniform()) {

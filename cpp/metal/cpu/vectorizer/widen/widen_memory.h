@@ -2,10 +2,15 @@
 #pragma once
 
 #include "llvm/IR/IntrinsicInst.h"
+#include "metal/cpu/vectorizer/matrix/matrix_elements.h"
 #include "metal/cpu/vectorizer/speculation.h"
 #include "metal/cpu/vectorizer/widen/widener.h"
 
 namespace metal::cpu {
+
+// An address as a constant number of bytes behind another.
+std::pair<llvm::Value*, int64_t> split_constant(llvm::Value* pointer,
+                                                const llvm::DataLayout& layout);
 
 class MemoryWidener {
  public:
@@ -90,6 +95,7 @@ class MemoryWidener {
 
   Widener& w_;
   llvm::IRBuilder<>& b_;
+  MatrixElements matrix_elements_;
   bool takes_locks_;  // for additions to floats
   // Stores of each lane to consecutive memory, by the last of them; the others wait for it.
   llvm::DenseMap<llvm::StoreInst*, StoreGroup> groups_;

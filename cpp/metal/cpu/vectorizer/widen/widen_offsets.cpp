@@ -7,7 +7,7 @@
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/vectorizer/memory/block_operations.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
-#include "metal/cpu/vectorizer/prefetch/prefetch_streams.h"
+#include "metal/cpu/vectorizer/prefetch/prefetch_ahead.h"
 #include "metal/cpu/vectorizer/widen/blocks.h"
 #include "metal/cpu/vectorizer/widen/lane_by_lane.h"
 #include "metal/cpu/vectorizer/widen/widen_memory.h"
@@ -18,18 +18,6 @@ namespace {
 using llvm::Value;
 
 int64_t floor_mod(int64_t a, int64_t b) { return ((a % b) + b) % b; }
-
-// An address as a constant number of bytes behind another.
-std::pair<Value*, int64_t> split_constant(Value* pointer, const llvm::DataLayout& layout) {
-  int64_t total = 0;
-  while (auto* address = llvm::dyn_cast<llvm::GEPOperator>(pointer)) {
-    llvm::APInt offset(64, 0);
-    if (!address->accumulateConstantOffset(layout, offset)) break;
-    total += offset.getSExtValue();
-    pointer = address->getPointerOperand();
-  }
-  return {pointer, total};
-}
 
 // The least number of bytes between two lanes.
 int64_t least_distance(const Shape& shape) {
@@ -84,6 +72,17 @@ size_t alike(llvm::ArrayRef<BlockPlan> plans, size_t most) {
 }
 
 }  // namespace
+
+std::pair<Value*, int64_t> split_constant(Value* pointer, const llvm::DataLayout& layout) {
+  int64_t total = 0;
+  while (auto* address = llvm::dyn_cast<llvm::GEPOperator>(pointer)) {
+    llvm::APInt offset(64, 0);
+    if (!address->accumulateConstantOffset(layout, offset)) break;
+    total += offset.getSExtValue();
+    pointer = address->getPointerOperand();
+  }
+  return {pointer, total};
+}
 
 int64_t MemoryWidener::stride(const Shape& shape) const {
   const int64_t step = shape.offset(1);
@@ -181,6 +180,7 @@ Value* MemoryWidener::load_blocks(const Access& access, Value* pointer, const Sh
 }
 
 void MemoryWidener::enter(llvm::BasicBlock& block) {
+  matrix_elements_.enter(block);
   groups_.clear();
   deferred_.clear();
   find_store_groups(block);

@@ -1,7 +1,6 @@
 #include "metal/cpu/vectorizer/widen/widen_strided.h"
 
 #include "llvm/IR/GetElementPtrTypeIterator.h"
-#include "llvm/IR/MDBuilder.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/internal_check.h"
 
@@ -74,8 +73,7 @@ void widen_strided(Widener& w, Instruction& instruction) {
   w.set_strided(&instruction, w.builder().Insert(copy), stride);
 }
 
-void widen_coherent_extension(Widener& w, llvm::CallInst& call, bool is_signed,
-                              llvm::BasicBlock* bail_out) {
+void widen_coherent_extension(Widener& w, llvm::CallInst& call, bool is_signed) {
   llvm::IRBuilder<>& b = w.builder();
   Value* number = call.getArgOperand(0);
   auto extend = [&](Value* value, llvm::Type* type) {
@@ -90,11 +88,7 @@ void widen_coherent_extension(Widener& w, llvm::CallInst& call, bool is_signed,
   Value* first = extend(w.first(number), call.getType());
   Value* last = b.CreateAdd(first, b.CreateMul(stride, b.getInt64(w.width() - 1)));
   Value* same = extend(b.CreateTrunc(last, b.getInt32Ty()), call.getType());
-  auto* next = llvm::BasicBlock::Create(b.getContext(), "coherent", &w.function());
-  next->moveAfter(b.GetInsertBlock());
-  b.CreateCondBr(b.CreateICmpEQ(last, same), next, bail_out,
-                 llvm::MDBuilder(b.getContext()).createLikelyBranchWeights());
-  b.SetInsertPoint(next);
+  w.assume(b.CreateICmpEQ(last, same));
   shape.is_strided() ? w.set_strided(&call, first, stride) : w.set_first(&call, first);
 }
 

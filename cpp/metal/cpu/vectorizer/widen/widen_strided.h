@@ -8,9 +8,8 @@ namespace metal::cpu {
 // Lane 0's value and the stride of an instruction whose shape is strided.
 void widen_strided(Widener& widener, llvm::Instruction& instruction);
 
-// A call of kCoherentZExt or kCoherentSExt (assume_coherent.h). Goes to `bail_out` where a lane
+// A call of kCoherentZExt or kCoherentSExt (assume_coherent.h). The gang bails out where a lane
 // wraps around.
-void widen_coherent_extension(Widener& widener, llvm::CallInst& call, bool is_signed,
-                              llvm::BasicBlock* bail_out);
+void widen_coherent_extension(Widener& widener, llvm::CallInst& call, bool is_signed);
 
 }  // namespace metal::cpu

@@ -14,16 +14,6 @@ using llvm::ConstantInt;
 using llvm::Type;
 using llvm::Value;
 
-namespace {
-
-// The vector that has the same bits.
-Value* without_cast(Value* vector) {
-  auto* cast = llvm::dyn_cast<llvm::BitCastInst>(vector);
-  return cast ? cast->getOperand(0) : vector;
-}
-
-}  // namespace
-
 Widener::Widener(llvm::Function& wide, const ShapeAnalysis& shapes,
                  const llvm::TargetTransformInfo& costs)
     : wide_(wide), shapes_(shapes), costs_(costs), builder_(wide.getContext()) {}
@@ -187,29 +177,6 @@ llvm::AllocaInst* Widener::scratch(Type* type, const llvm::Twine& name) {
   return memory;
 }
 
-Value* Widener::in_memory(Value* vector) {
-  vector = without_cast(vector);
-  Value*& memory = in_memory_[vector];
-  if (!memory) {
-    memory = scratch(vector->getType(), "lanes");
-    llvm::IRBuilder<>::InsertPointGuard guard(builder_);
-    go_behind(llvm::isa<llvm::Instruction>(vector) ? vector : memory);
-    builder_.CreateStore(vector, memory);
-  }
-  return memory;
-}
-
-Value* Widener::take_from_memory(Value* vector, bool renewed) {
-  if (renewed) {
-    Value* memory = in_memory(vector);
-    in_memory_.erase(without_cast(vector));
-    return memory;
-  }
-  Value* memory = scratch(vector->getType(), "lanes");
-  builder_.CreateStore(vector, memory);
-  return memory;
-}
-
 llvm::Function* Widener::helper(llvm::StringRef name, llvm::FunctionType* type,
                                 llvm::function_ref<void(llvm::Function&)> write) {
   if (llvm::Function* known = wide_.getParent()->getFunction(name)) return known;
@@ -221,6 +188,18 @@ llvm::Function* Widener::helper(llvm::StringRef name, llvm::FunctionType* type,
   helper->addFnAttr(llvm::Attribute::NoInline);
   write(*helper);
   return helper;
+}
+
+void Widener::assume(Value* condition) {
+  if (!bail_out_) {
+    bail_out_ = BasicBlock::Create(wide_.getContext(), "bail.out", &wide_);
+    llvm::IRBuilder<>(bail_out_).CreateRet(builder_.getFalse());
+  }
+  BasicBlock* next = BasicBlock::Create(wide_.getContext(), "holds", &wide_);
+  next->moveAfter(builder_.GetInsertBlock());
+  builder_.CreateCondBr(condition, next, bail_out_,
+                        llvm::MDBuilder(wide_.getContext()).createLikelyBranchWeights());
+  builder_.SetInsertPoint(next);
 }
 
 void Widener::branch(Value* condition, llvm::function_ref<void()> then,

@@ -54,13 +54,7 @@ class Widener {
   void set_address(llvm::Value* pointer, const IndexedAddress& address) {
     addresses_[pointer] = address;
   }
-  // The 32-bit halves of a 64-bit number, where they are known by themselves.
-  void set_halves(llvm::Value* value, llvm::Value* low, llvm::Value* high) {
-    halves_[value] = {low, high};
-  }
-  std::pair<llvm::Value*, llvm::Value*> halves(llvm::Value* value) const {
-    return halves_.lookup(value);
-  }
+  bool has_vector(llvm::Value* value) const { return values_.lookup(value).vector != nullptr; }
   bool has_address(llvm::Value* pointer) const { return addresses_.contains(pointer); }
   IndexedAddress address(llvm::Value* pointer);
 
@@ -89,19 +83,13 @@ class Widener {
   llvm::Value* all_run() { return mask_ ? all(mask_) : nullptr; }
   llvm::Value* last_active(llvm::Value* vector);  // the value of the last lane that runs the block
   llvm::AllocaInst* scratch(llvm::Type* type, const llvm::Twine& name);
-  // Where a vector lies in memory, from its definition on.
-  llvm::Value* in_memory(llvm::Value* vector);
-  void set_in_memory(llvm::Value* vector, llvm::Value* memory) { in_memory_[vector] = memory; }
-  // The same for one who overwrites it. `renewed`: see below.
-  llvm::Value* take_from_memory(llvm::Value* vector, bool renewed);
-  // Whether a value of the body is computed anew before each run of `user`.
-  bool is_renewed(const llvm::Value* value, const llvm::Instruction& user) const {
-    return shapes_.in_one_loop(value, user);
-  }
   // A function that is called rather than made part of this one; its code is written once.
   llvm::Function* helper(llvm::StringRef name, llvm::FunctionType* type,
                          llvm::function_ref<void(llvm::Function&)> write);
 
+  // Speculation: code that follows may rely on the condition. Where it does not hold, the gang
+  // bails out, before it has had any effects, and other code runs it.
+  void assume(llvm::Value* condition);
   // if (condition) then() else otherwise(); without a condition, then(). The first is likely.
   void branch(llvm::Value* condition, llvm::function_ref<void()> then,
               llvm::function_ref<void()> otherwise);
@@ -122,9 +110,8 @@ class Widener {
   llvm::IRBuilder<> builder_;
   llvm::DenseMap<llvm::Value*, LaneValue> values_;
   llvm::DenseMap<llvm::Value*, IndexedAddress> addresses_;
-  llvm::DenseMap<llvm::Value*, std::pair<llvm::Value*, llvm::Value*>> halves_;
-  llvm::DenseMap<llvm::Value*, llvm::Value*> in_memory_;
   llvm::Value* mask_ = nullptr;
+  llvm::BasicBlock* bail_out_ = nullptr;
 };
 
 // A loop over the bits that are set, from the lowest on; `inside` gets the number of each as i32.

@@ -1,0 +1,34 @@
+// How far apart a loop's iterations are in memory.
+#pragma once
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace llvm {
+class Loop;
+class SCEV;
+class ScalarEvolution;
+class Value;
+}  // namespace llvm
+
+namespace metal::cpu {
+
+class StrideInLoop {
+ public:
+  StrideInLoop(const llvm::Loop& loop, llvm::ScalarEvolution& evolution)
+      : loop_(loop), evolution_(evolution) {}
+
+  // Bytes from an iteration to the next, as i64; null if they are not the same for all. Numbers
+  // are assumed not to wrap around: this is good for prefetches, not for accesses.
+  const llvm::SCEV* of(llvm::Value* address);
+
+ private:
+  const llvm::SCEV* stride(const llvm::SCEV* value);
+  const llvm::SCEV* compute(const llvm::SCEV* value);
+  const llvm::SCEV* as_long(const llvm::SCEV* value);
+
+  const llvm::Loop& loop_;
+  llvm::ScalarEvolution& evolution_;
+  llvm::DenseMap<const llvm::SCEV*, const llvm::SCEV*> known_;
+};
+
+}  // namespace metal::cpu

@@ -1,0 +1,68 @@
+; RUN: lower-matrices 32 x86-64-v4
+; Sums stay in memory from product to product; two A times two B are computed at once, and what is
+; added to the same sums next with them.
+declare <64 x float> @"simd.matrix.load.<64 x float>.ptr addrspace(3).i64.i64"(ptr addrspace(3) nocapture, i64, i64) nounwind willreturn memory(argmem: read)
+declare void @"simd.matrix.store.void.ptr addrspace(1).i64.i64.<64 x float>"(ptr addrspace(1) nocapture, i64, i64, <64 x float>) nounwind willreturn memory(argmem: write)
+declare <64 x float> @"simd.matrix.multiply.<64 x float>.<64 x float>.<64 x float>.<64 x float>"(<64 x float>, <64 x float>, <64 x float>) nounwind willreturn memory(none)
+; CHECK-LABEL: define void @loop
+; CHECK: store <64 x float> zeroinitializer, ptr %[[FIRST:sum[0-9]*]], align 64
+; CHECK: store <64 x float> zeroinitializer, ptr %[[SECOND:sum[0-9]*]], align 64
+; CHECK: loop:
+; CHECK-NOT: phi <64 x float>
+; CHECK-DAG: %[[A:.*]] = addrspacecast ptr addrspace(3) %a to ptr
+; CHECK-DAG: %[[B:.*]] = addrspacecast ptr addrspace(3) %b to ptr
+; CHECK-DAG: %[[C:.*]] = addrspacecast ptr addrspace(3) %b1p to ptr
+; CHECK: call void @simd.block.product.1x2x2.rows80.rows(ptr %[[A]], ptr %[[B]], ptr %[[C]], ptr %[[A]], ptr %[[B]], ptr %[[C]], ptr %[[FIRST]], ptr %[[SECOND]], i64 %pitch)
+; CHECK-NEXT: br i1 %more, label %loop, label %done
+; CHECK: done:
+; CHECK-NEXT: load <64 x float>, ptr %[[SECOND]], align 64
+define void @loop(ptr addrspace(3) %a, ptr addrspace(3) %b, ptr addrspace(1) %out, i64 %pitch, i32 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %c0 = phi <64 x float> [ zeroinitializer, %entry ], [ %e0, %loop ]
+  %c1 = phi <64 x float> [ zeroinitializer, %entry ], [ %e1, %loop ]
+  %a0 = call <64 x float> @"simd.matrix.load.<64 x float>.ptr addrspace(3).i64.i64"(ptr addrspace(3) %a, i64 80, i64 4)
+  %b0 = call <64 x float> @"simd.matrix.load.<64 x float>.ptr addrspace(3).i64.i64"(ptr addrspace(3) %b, i64 %pitch, i64 4)
+  %b1p = getelementptr i8, ptr addrspace(3) %b, i64 32
+  %b1 = call <64 x float> @"simd.matrix.load.<64 x float>.ptr addrspace(3).i64.i64"(ptr addrspace(3) %b1p, i64 %pitch, i64 4)
+  %d0 = call <64 x float> @"simd.matrix.multiply.<64 x float>.<64 x float>.<64 x float>.<64 x float>"(<64 x float> %a0, <64 x float> %b0, <64 x float> %c0)
+  %d1 = call <64 x float> @"simd.matrix.multiply.<64 x float>.<64 x float>.<64 x float>.<64 x float>"(<64 x float> %a0, <64 x float> %b1, <64 x float> %c1)
+  %e0 = call <64 x float> @"simd.matrix.multiply.<64 x float>.<64 x float>.<64 x float>.<64 x float>"(<64 x float> %a0, <64 x float> %b0, <64 x float> %d0)
+  %e1 = call <64 x float> @"simd.matrix.multiply.<64 x float>.<64 x float>.<64 x float>.<64 x float>"(<64 x float> %a0, <64 x float> %b1, <64 x float> %d1)
+  %next = add i32 %i, 1
+  %more = icmp ult i32 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  call void @"simd.matrix.store.void.ptr addrspace(1).i64.i64.<64 x float>"(ptr addrspace(1) %out, i64 32, i64 4, <64 x float> %e1)
+  ret void
+}
+; A sum that is still needed is copied first. A factor that was written to in between is copied too.
+; CHECK-LABEL: define void @kept
+; CHECK: store <64 x float> %c, ptr %[[C:factor[0-9]*]], align 64
+; CHECK: %[[AT:.*]] = addrspacecast ptr addrspace(3) %a to ptr
+; CHECK: store <64 x float> %{{.*}}, ptr %[[A:factor[0-9]*]], align 64
+; CHECK: store <64 x float> %c, ptr %[[D:sum[0-9]*]], align 64
+; CHECK-NEXT: call void @simd.block.product.1x1x1.columns80.rows32(ptr %[[AT]], ptr %[[C]], ptr %[[D]])
+; CHECK-NEXT: store float 0.000000e+00, ptr addrspace(3) %a
+; CHECK: store <64 x float> %{{.*}}, ptr %[[E:sum[0-9]*]], align 64
+; CHECK: call void @simd.block.product.1x1x1.rows32.rows32(ptr %[[A]], ptr %[[C]], ptr %[[E]])
+; CHECK: load <64 x float>, ptr %[[E]], align 64
+define void @kept(ptr addrspace(3) %a, ptr addrspace(1) %out, <64 x float> %c) {
+  %a0 = call <64 x float> @"simd.matrix.load.<64 x float>.ptr addrspace(3).i64.i64"(ptr addrspace(3) %a, i64 4, i64 80)
+  %d = call <64 x float> @"simd.matrix.multiply.<64 x float>.<64 x float>.<64 x float>.<64 x float>"(<64 x float> %a0, <64 x float> %c, <64 x float> %c)
+  store float 0.0, ptr addrspace(3) %a
+  %e = call <64 x float> @"simd.matrix.multiply.<64 x float>.<64 x float>.<64 x float>.<64 x float>"(<64 x float> %a0, <64 x float> %c, <64 x float> %d)
+  %sum = fadd <64 x float> %d, %e
+  call void @"simd.matrix.store.void.ptr addrspace(1).i64.i64.<64 x float>"(ptr addrspace(1) %out, i64 32, i64 4, <64 x float> %sum)
+  ret void
+}
+; A row of B at a time, for as many rows of A as there are sums.
+; CHECK-LABEL: define internal void @simd.block.product.1x1x1.columns80.rows32(
+; CHECK: load <8 x float>, ptr %1
+; CHECK: load float, ptr
+; CHECK: getelementptr i8, ptr %0, i64 4
+; CHECK: call <8 x float> asm sideeffect "", "=v,0"
+; CHECK: getelementptr i8, ptr %1, i64 32
+; CHECK: getelementptr i8, ptr %0, i64 80
