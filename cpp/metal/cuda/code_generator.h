@@ -6,6 +6,7 @@
 
 #include "metal/compiler/compiler.h"
 #include "metal/cuda/kernel_interface.h"
+#include "metal/cuda/target.h"
 
 namespace metal::cuda {
 
@@ -14,10 +15,7 @@ struct PtxCode {
   KernelInterface interface;
 };
 
-inline constexpr std::string_view kDefaultArchitecture = "sm_80";
-
-// PTX of the lowest version that `architecture` has. Throws std::invalid_argument for architectures
-// that are older than sm_80 or unknown.
+// For an architecture that create_target() knows.
 PtxCode generate_ptx(const FunctionInfo& function, const ConstantValues& constants,
                      std::string_view architecture = kDefaultArchitecture);
 

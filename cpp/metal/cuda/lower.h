@@ -1,5 +1,5 @@
-// Brings a kernel from its device-neutral form (metal/compiler/kernel_form.h) to a kernel of an
-// NVIDIA GPU, in the steps of lower_to_nvptx().
+// The steps that bring a kernel from its device-neutral form (metal/compiler/kernel_form.h) to a
+// kernel of an NVIDIA GPU; passes.def has their order.
 #pragma once
 
 #include "llvm/IR/PassManager.h"
@@ -14,15 +14,12 @@ class TargetMachine;
 
 namespace metal::cuda {
 
-// From kernel form, specialised, to a module that the NVPTX back end accepts.
-KernelInterface lower_to_nvptx(llvm::Module& module, const FunctionInfo& function,
-                               llvm::TargetMachine& target);
-
-// ---- its steps ----
-
 // Address spaces of the GPU.
 inline constexpr unsigned kGlobal = 1;
 inline constexpr unsigned kShared = 3;
+
+// The target's data layout, and no trace of the processor that Clang compiled for.
+void retarget(llvm::Module& module, const llvm::TargetMachine& target);
 
 // Device and constant memory become global memory; what may point anywhere, a generic pointer.
 // Nothing writes constant memory while a kernel runs, and loads say so.

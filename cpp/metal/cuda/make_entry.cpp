@@ -89,7 +89,7 @@ llvm::Function* declare_entry(llvm::Module& module, const llvm::Function& kernel
                                        llvm::Function::ExternalLinkage, interface.entry, module);
   entry->addFnAttrs(llvm::AttrBuilder(module.getContext(), kernel.getAttributes().getFnAttrs()));
   entry->setSubprogram(kernel.getSubprogram());
-  annotate(*entry, "kernel", 1);
+  entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
   annotate(*entry, "maxntidx", interface.max_total_threads);
   return entry;
 }

@@ -1,0 +1,27 @@
+// Runs LLVM's own passes around ours.
+#pragma once
+
+#include "metal/compiler/analyses.h"
+
+namespace llvm {
+class Module;
+class TargetMachine;
+}  // namespace llvm
+
+namespace metal::cuda {
+
+class Optimizer {
+ public:
+  explicit Optimizer(llvm::TargetMachine& target) : analyses_(&target) {}
+
+  void optimize(llvm::Module& module);
+  // Inlines the functions that stand for operations of lanes, and simplifies what that leaves.
+  void tidy(llvm::Module& module);
+
+  llvm::FunctionAnalysisManager& functions() { return analyses_.functions; }
+
+ private:
+  compiler::Analyses analyses_;
+};
+
+}  // namespace metal::cuda

@@ -1,0 +1,32 @@
+// Runs the steps that passes.def lists.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include "metal/compiler/compiler.h"
+#include "metal/cuda/kernel_interface.h"
+#include "metal/cuda/optimizer.h"
+
+namespace llvm {
+class Module;
+class TargetMachine;
+}  // namespace llvm
+
+namespace metal::cuda {
+
+// What the steps know besides the code, and what they find out.
+struct PassContext {
+  PassContext(const FunctionInfo& function, llvm::TargetMachine& target)
+      : function(function), target(target), optimizer(target) {}
+
+  const FunctionInfo& function;
+  llvm::TargetMachine& target;
+  Optimizer optimizer;
+  KernelInterface interface;  // what "nvptx-entry" leaves
+};
+
+void run_passes(llvm::Module& code, PassContext& c);
+
+// Runs one of them. False if none has this name.
+bool run_pass(llvm::StringRef name, llvm::Module& code, PassContext& c);
+
+}  // namespace metal::cuda

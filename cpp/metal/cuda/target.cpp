@@ -1,0 +1,57 @@
+#include "metal/cuda/target.h"
+
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+#include "llvm-c/Target.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Target/TargetMachine.h"
+#include "metal/compiler/compiler.h"
+
+namespace metal::cuda {
+namespace {
+
+constexpr const char* kTriple = "nvptx64-nvidia-cuda";
+
+struct Architecture {
+  std::string_view name;
+  const char* ptx;  // the first version of PTX that has it
+};
+constexpr Architecture kArchitectures[] = {{"sm_80", "+ptx70"},
+                                           {"sm_86", "+ptx71"},
+                                           {"sm_87", "+ptx74"},
+                                           {"sm_89", "+ptx78"},
+                                           {"sm_90", "+ptx78"}};
+
+const Architecture& find_architecture(std::string_view name) {
+  std::string known;
+  for (const Architecture& architecture : kArchitectures) {
+    if (architecture.name == name) return architecture;
+    known += (known.empty() ? "" : ", ") + std::string(architecture.name);
+  }
+  throw std::invalid_argument("architecture '" + std::string(name) + "' is none of " + known);
+}
+
+}  // namespace
+
+std::unique_ptr<llvm::TargetMachine> create_target(std::string_view name) {
+  const Architecture& architecture = find_architecture(name);
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
+  if (!target) throw CompileError("no code generator for NVIDIA GPUs: " + error);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(kTriple, architecture.name, architecture.ptx, options,
+                                  llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+}
+
+}  // namespace metal::cuda
