@@ -40,6 +40,16 @@ if(MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION 
   add_link_options(-fuse-ld=mold)
 endif()
 
+# A shared library shows only the names in the version script `map`. What nothing reaches from there goes, which of
+# static libraries is most of their code.
+function(export_only target map)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${map} -Wl,--as-needed)
+  if(MLX_STATIC_LIBRARIES)
+    target_link_options(${target} PRIVATE -Wl,--gc-sections)
+  endif()
+  set_target_properties(${target} PROPERTIES LINK_DEPENDS ${map})
+endfunction()
+
 if(MLX_SANITIZE)
   # LLVM's own libraries carry no type information that -fsanitize=vptr could look at.
   add_compile_options(-fsanitize=${MLX_SANITIZE} -fno-omit-frame-pointer -g1)

@@ -2,9 +2,9 @@
 # `cmake --install` all use these rules.
 include(CMakePackageConfigHelpers)
 
-set_target_properties(mlx PROPERTIES INSTALL_RPATH "$ORIGIN")
+set_target_properties(mlx mlx_metal PROPERTIES INSTALL_RPATH "$ORIGIN")
 set_target_properties(metalc PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
-install(TARGETS mlx LIBRARY DESTINATION lib)
+install(TARGETS mlx mlx_metal LIBRARY DESTINATION lib)
 install(TARGETS metalc RUNTIME DESTINATION bin)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cpp/mlx/ DESTINATION include/mlx FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cpp/compatibility/mlx DESTINATION include FILES_MATCHING PATTERN "*.h")
@@ -16,19 +16,28 @@ install(FILES ${CMAKE_BINARY_DIR}/lib/mlx.metallib DESTINATION lib)
 set(MLX_INCLUDE include)
 set(MLX_LIBRARY_FOLDER lib)
 set(MLX_LIBRARY lib/libmlx.so)
+set(MLX_METAL_LIBRARY lib/libmlx_metal.so)
 set(MLX_METALC bin/metalc)
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/MLXConfig.cmake.in ${CMAKE_BINARY_DIR}/cmake/MLXConfig.cmake
   INSTALL_DESTINATION share/cmake/MLX
-  PATH_VARS MLX_INCLUDE MLX_LIBRARY_FOLDER MLX_LIBRARY MLX_METALC)
+  PATH_VARS MLX_INCLUDE MLX_LIBRARY_FOLDER MLX_LIBRARY MLX_METAL_LIBRARY MLX_METALC)
+# Packages ask for a version of MLX: that of the interface.
+file(STRINGS ${PROJECT_SOURCE_DIR}/cpp/mlx/version.h MLX_VERSION REGEX "#define MLX_VERSION_(MAJOR|MINOR|PATCH) ")
+list(TRANSFORM MLX_VERSION REPLACE ".* " "")
+list(JOIN MLX_VERSION "." MLX_VERSION)
 write_basic_package_version_file(
-  ${CMAKE_BINARY_DIR}/cmake/MLXConfigVersion.cmake COMPATIBILITY AnyNewerVersion)
+  ${CMAKE_BINARY_DIR}/cmake/MLXConfigVersion.cmake VERSION ${MLX_VERSION} COMPATIBILITY AnyNewerVersion)
 install(
   FILES
     ${CMAKE_BINARY_DIR}/cmake/MLXConfig.cmake
     ${CMAKE_BINARY_DIR}/cmake/MLXConfigVersion.cmake
     ${PROJECT_SOURCE_DIR}/cmake/extension.cmake
   DESTINATION share/cmake/MLX)
+
+if(MLX_STATIC_LIBRARIES)
+  include(cmake/licences.cmake)
+endif()
 
 # The sample package is a neighbour of the package mlx.
 install(TARGETS mlx_ext LIBRARY DESTINATION ../mlx_sample_extensions)

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "metal/api.h"
 #include "metal/compiler/compiler.h"
 
 namespace metal {
@@ -86,7 +87,7 @@ struct LaunchParameters {
 enum class LaunchFault { Interrupted, TimeLimit, BadAccess, StackOverflow, Trap };
 
 // A kernel that started and did not finish. what() names the kernel.
-class LaunchError : public std::runtime_error {
+class METAL_API LaunchError : public std::runtime_error {
  public:
   LaunchError(LaunchFault fault, const std::string& message)
       : std::runtime_error(message), fault(fault) {}
@@ -120,7 +121,7 @@ class Driver {
 };
 
 // The driver of the default device.
-Driver& default_driver();
+METAL_API Driver& default_driver();
 
 // What kernels become, as text, with function constants that are zero. `form`: "llvm" (kernel
 // form), "llvm-opt" or "asm" (code for this CPU), or "ptx" (for NVIDIA GPUs: `architecture`, sm_80
@@ -129,11 +130,11 @@ std::string emit(const Program& program, std::string_view form, std::string_view
 
 // Ends everything in flight on every queue with an error: running launches, and those committed but
 // not yet started. From any thread.
-void interrupt();
+METAL_API void interrupt();
 
 // How many forks lie between the first process and this one. Threads do not survive a fork: what
 // they had in hand will never be done in the child.
-uint32_t fork_count();
+METAL_API uint32_t fork_count();
 
 // Refusal of a launch that breaks a limit, naming kernel and numbers; empty when it may run. Sizes
 // are as given by the user; a negative one arrives wrapped around.

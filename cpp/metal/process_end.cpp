@@ -19,7 +19,23 @@ constexpr auto kLongest = std::chrono::seconds(30);  // for what cannot be inter
 std::atomic<int> users{0};
 std::atomic<bool> ending{false};
 
-void stop_at_exit() {
+void watch_process() {
+  static const bool once = [] {
+    pthread_atfork(nullptr, nullptr, [] { users = 0; });  // threads do not survive
+    return std::atexit(end_use) == 0;
+  }();
+  (void)once;
+}
+
+// What the first use has made is destroyed after this waits.
+void watch_process_again() {
+  static const bool once = std::atexit(end_use) == 0;
+  (void)once;
+}
+
+}  // namespace
+
+void end_use() {
   ending = true;  // from here on nobody starts
   if (users.load() == 0) return;
   interrupt();
@@ -29,23 +45,15 @@ void stop_at_exit() {
   }
 }
 
-void watch_process() {
-  static const bool once = [] {
-    pthread_atfork(nullptr, nullptr, [] { users = 0; });  // threads do not survive
-    std::atexit(stop_at_exit);
-    return true;
-  }();
-  (void)once;
-}
-
-}  // namespace
-
 InUse::InUse() {
   watch_process();
   ++users;
 }
 
-InUse::~InUse() { --users; }
+InUse::~InUse() {
+  watch_process_again();
+  --users;
+}
 
 void InUse::check() {
   if (ending) throw std::runtime_error("The process ends: nothing is started any more");

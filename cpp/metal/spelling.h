@@ -7,11 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "metal/api.h"
+
 namespace metal {
 
 // The name that is spelt most like it; nothing if more than one character in four differs.
-std::optional<std::string> nearest_name(std::string_view name,
-                                        const std::vector<std::string>& names);
+METAL_API std::optional<std::string> nearest_name(std::string_view name,
+                                                  const std::vector<std::string>& names);
 
 // "a, b and 7 more": at most so many of them, those that are spelt most like `name` first.
 std::string nearest_first(std::string_view name, std::vector<std::string> names, size_t most);

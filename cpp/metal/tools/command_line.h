@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "metal/api.h"
+
 namespace metal::tools {
 
 // Returns the exit status.
-int metalc(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* err);
+METAL_API int metalc(const std::vector<std::string>& arguments, std::FILE* out, std::FILE* err);
 
 }  // namespace metal::tools
