@@ -2,6 +2,7 @@
 #include "mlx/ops/binary.h"
 
 #include <limits>
+#include <stdexcept>
 
 #include "mlx/errors.h"
 #include "mlx/ops.h"
@@ -51,18 +52,27 @@ array of_logical(const array& a, const array& b, const char*, StreamOrDevice s) 
   return binary<P>(a, b, bool_, {}, s);
 }
 
+// Other types are a std::runtime_error, as in MLX. uint64 and signed integers have no integer type
+// in common.
+Dtype common_integral(const array& a, const array& b, const char* op) {
+  for (Dtype dtype : {a.dtype(), b.dtype(), common(a, b)}) {
+    if (dtype == bool_ || issubdtype(dtype, integer)) continue;
+    throw std::runtime_error(message("[", op,
+                                     "] The types must be integer types or bool with one in "
+                                     "common, not ",
+                                     a.dtype(), " and ", b.dtype(), "."));
+  }
+  return common(a, b);
+}
+
 template <typename P, typename State>
 array of_integral(const array& a, const array& b, const char* op, StreamOrDevice s, State state) {
-  check_integral(a, op, true);
-  check_integral(b, op, true);
-  return binary<P>(a, b, common(a, b), {}, s, state);
+  return binary<P>(a, b, common_integral(a, b, op), {}, s, state);
 }
 
 template <typename P, typename State>
 array of_shift(const array& a, const array& b, const char* op, StreamOrDevice s, State state) {
-  check_integral(a, op, true);
-  check_integral(b, op, true);
-  Dtype dtype = common(a, b);
+  Dtype dtype = common_integral(a, b, op);
   return binary<P>(a, b, dtype == bool_ ? uint8 : dtype, {}, s, state);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "mlx/ops/common.h"
 #include "mlx/primitives/primitive.h"
@@ -34,6 +35,9 @@ std::vector<int> all_axes(const array& a);
 
 // The axes in front of those of matrices.
 inline Shape batch_of(const array& a) { return Shape(a.shape().begin(), a.shape().end() - 2); }
+
+// Broadcasts the batch axes of matrices of rank 2 or more.
+std::pair<array, array> broadcast_batches(const array& a, const array& b, const Stream& s);
 
 // The conjugates of the transposes of matrices.
 array adjoint(const array& a, StreamOrDevice s);

@@ -10,6 +10,7 @@
 #include "mlx/ops.h"
 #include "mlx/ops/build.h"
 #include "mlx/primitives/creation.h"
+#include "mlx/transforms_impl.h"
 
 namespace mlx::core {
 
@@ -73,13 +74,20 @@ array linspace(double start, double stop, int num, bool endpoint, Dtype dtype, S
   return astype(add(from_start, multiply(t, array(stop, type), s), s), dtype, s);
 }
 
+namespace {
+
+array full_of(const array& source, StreamOrDevice s) {
+  return array(source.shape(), source.dtype(), std::make_shared<Full>(to_stream(s)), {source});
+}
+
+}  // namespace
+
 array full(Shape shape, array vals, Dtype dtype, StreamOrDevice s) {
   if (std::any_of(shape.begin(), shape.end(), [](int n) { return n < 0; })) {
     invalid_argument("full", message("Negative dimensions are not allowed: shape ", shape, "."));
   }
   Stream stream = to_stream(s);
-  array source = broadcast_to(astype(std::move(vals), dtype, stream), shape, stream);
-  return array(std::move(shape), dtype, std::make_shared<Full>(stream), {source});
+  return full_of(broadcast_to(astype(std::move(vals), dtype, stream), shape, stream), stream);
 }
 
 array full(Shape shape, array vals, StreamOrDevice s) {
@@ -88,21 +96,25 @@ array full(Shape shape, array vals, StreamOrDevice s) {
 }
 
 array full_like(const array& a, array vals, Dtype dtype, StreamOrDevice s) {
-  return full(a.shape(), std::move(vals), dtype, s);
+  if (!detail::InTracing::in_dynamic_tracing()) {
+    return full(a.shape(), std::move(vals), dtype, s);
+  }
+  Stream stream = to_stream(s);
+  return full_of(broadcast_arrays({astype(std::move(vals), dtype, stream), a}, stream)[0], stream);
 }
 
 array full_like(const array& a, array vals, StreamOrDevice s) {
-  return full(a.shape(), std::move(vals), a.dtype(), s);
+  return full_like(a, std::move(vals), a.dtype(), s);
 }
 
 array zeros(const Shape& shape, Dtype dtype, StreamOrDevice s) {
   return full(shape, array(0, dtype), s);
 }
-array zeros_like(const array& a, StreamOrDevice s) { return zeros(a.shape(), a.dtype(), s); }
+array zeros_like(const array& a, StreamOrDevice s) { return full_like(a, array(0, a.dtype()), s); }
 array ones(const Shape& shape, Dtype dtype, StreamOrDevice s) {
   return full(shape, array(1, dtype), s);
 }
-array ones_like(const array& a, StreamOrDevice s) { return ones(a.shape(), a.dtype(), s); }
+array ones_like(const array& a, StreamOrDevice s) { return full_like(a, array(1, a.dtype()), s); }
 
 namespace {
 

@@ -1,6 +1,8 @@
 // einsum: contracts operands in pairs, each pair by one matrix product.
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "mlx/errors.h"
@@ -29,12 +31,18 @@ bool contains(const Labels& labels, Label label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
-[[noreturn]] void refuse(const std::string& subscripts, const std::string& why) {
-  invalid_argument("einsum", "Subscripts \"" + subscripts + "\": " + why);
+// What was asked for, for errors.
+struct Request {
+  const char* op;
+  const std::string& subscripts;
+};
+
+[[noreturn]] void refuse(const Request& request, const std::string& why) {
+  invalid_argument(request.op, "Subscripts \"" + request.subscripts + "\": " + why);
 }
 
 // One operand's labels; `ellipsis_rank` axes stand for "...".
-Labels parse_term(const std::string& term, int ellipsis_rank, const std::string& subscripts) {
+Labels parse_term(const std::string& term, int ellipsis_rank, const Request& request) {
   Labels out;
   for (size_t i = 0; i < term.size(); ++i) {
     if (term.compare(i, 3, "...") == 0) {
@@ -45,7 +53,7 @@ Labels parse_term(const std::string& term, int ellipsis_rank, const std::string&
     } else if (std::isalpha(static_cast<unsigned char>(term[i]))) {
       out.push_back(term[i]);
     } else {
-      refuse(subscripts, std::string("'") + term[i] + "' is not a letter.");
+      refuse(request, std::string("'") + term[i] + "' is not a letter.");
     }
   }
   return out;
@@ -85,14 +93,13 @@ Labels implied_output(const std::vector<Labels>& inputs, int ellipsis_rank) {
   return out;
 }
 
-void collect_sizes(Problem& problem, const std::vector<array>& operands,
-                   const std::string& subscripts) {
+void collect_sizes(Problem& problem, const std::vector<array>& operands, const Request& request) {
   for (size_t i = 0; i < operands.size(); ++i) {
     for (size_t axis = 0; axis < problem.inputs[i].size(); ++axis) {
       int n = operands[i].shape(static_cast<int>(axis));
       auto [it, is_new] = problem.sizes.try_emplace(problem.inputs[i][axis], n);
       if (!is_new && it->second != n && n != 1 && it->second != 1) {
-        refuse(subscripts, message("one label has the lengths ", it->second, " and ", n, "."));
+        refuse(request, message("one label has the lengths ", it->second, " and ", n, "."));
       }
       it->second = it->second == 1 ? n : it->second;
     }
@@ -100,37 +107,36 @@ void collect_sizes(Problem& problem, const std::vector<array>& operands,
   std::set<Label> seen;
   for (Label label : problem.output) {
     if (!problem.sizes.count(label) || !seen.insert(label).second) {
-      refuse(subscripts,
-             "each label of the output must occur in an input, and once in the output.");
+      refuse(request, "each label of the output must occur in an input, and once in the output.");
     }
   }
 }
 
-Problem parse(const std::string& subscripts, const std::vector<array>& operands) {
-  std::string text = subscripts;
+Problem parse(const Request& request, const std::vector<array>& operands) {
+  std::string text = request.subscripts;
   std::erase(text, ' ');
   size_t arrow = text.find("->");
   auto terms = split_terms(text.substr(0, arrow));
   if (terms.size() != operands.size()) {
-    refuse(subscripts,
+    refuse(request,
            message("there are ", terms.size(), " terms for ", operands.size(), " operands."));
   }
   Problem problem;
   int ellipsis_rank = 0;
   for (size_t i = 0; i < terms.size(); ++i) {
-    int letters = static_cast<int>(parse_term(terms[i], 0, subscripts).size());
+    int letters = static_cast<int>(parse_term(terms[i], 0, request).size());
     int rest = static_cast<int>(operands[i].ndim()) - letters;
     if (rest < 0 || (rest > 0 && !has_ellipsis(terms[i]))) {
-      refuse(subscripts, message("\"" + terms[i] + "\" does not fit an operand with ",
-                                 operands[i].ndim(), " dimensions."));
+      refuse(request, message("\"" + terms[i] + "\" does not fit an operand with ",
+                              operands[i].ndim(), " dimensions."));
     }
-    problem.inputs.push_back(parse_term(terms[i], rest, subscripts));
+    problem.inputs.push_back(parse_term(terms[i], rest, request));
     ellipsis_rank = std::max(ellipsis_rank, rest);
   }
   problem.output = arrow == std::string::npos
                        ? implied_output(problem.inputs, ellipsis_rank)
-                       : parse_term(text.substr(arrow + 2), ellipsis_rank, subscripts);
-  collect_sizes(problem, operands, subscripts);
+                       : parse_term(text.substr(arrow + 2), ellipsis_rank, request);
+  collect_sizes(problem, operands, request);
   return problem;
 }
 
@@ -271,26 +277,69 @@ std::set<Label> needed_labels(const std::vector<Labels>& terms, size_t i, size_t
   return needed;
 }
 
-// The pair whose product is smallest.
+double product_of(const std::set<Label>& labels, const std::map<Label, int>& sizes) {
+  double n = 1;
+  for (Label label : labels) {
+    n *= sizes.at(label);
+  }
+  return n;
+}
+
+std::set<Label> united(const std::vector<Labels>& terms) {
+  std::set<Label> out;
+  for (const auto& term : terms) {
+    out.insert(term.begin(), term.end());
+  }
+  return out;
+}
+
+// The multiplications of so many terms, and the additions where labels are summed over.
+double operations(const std::vector<Labels>& terms, const std::set<Label>& needed,
+                  const std::map<Label, int>& sizes) {
+  const std::set<Label> all = united(terms);
+  const bool sums = !std::includes(needed.begin(), needed.end(), all.begin(), all.end());
+  const size_t factors = std::max<size_t>(terms.size() - 1, 1);
+  return product_of(all, sizes) * static_cast<double>(factors + sums);
+}
+
+// A product of two terms: the elements that it removes, and its operations.
+struct Pair {
+  size_t i, j;
+  double removed, cost;
+
+  Pair(const std::vector<Labels>& terms, size_t i, size_t j, const Problem& problem) : i(i), j(j) {
+    const auto needed = needed_labels(terms, i, j, problem.output);
+    const std::set<Label> all = united({terms[i], terms[j]});
+    std::set<Label> left;
+    std::set_intersection(all.begin(), all.end(), needed.begin(), needed.end(),
+                          std::inserter(left, left.end()));
+    removed = product_of(united({terms[i]}), problem.sizes) +
+              product_of(united({terms[j]}), problem.sizes) - product_of(left, problem.sizes);
+    cost = operations({terms[i], terms[j]}, needed, problem.sizes);
+  }
+  bool is_better_than(const Pair& other) const {
+    return removed > other.removed || (removed == other.removed && cost < other.cost);
+  }
+};
+
+bool share_a_label(const Labels& a, const Labels& b) {
+  return std::any_of(a.begin(), a.end(), [&](Label label) { return contains(b, label); });
+}
+
+// The pair that removes the most elements, of those that share a label if there are any.
 std::pair<size_t, size_t> next_pair(const std::vector<Labels>& terms, const Problem& problem) {
-  std::pair<size_t, size_t> best{0, 1};
-  double best_size = -1;
-  for (size_t i = 0; i < terms.size(); ++i) {
-    for (size_t j = i + 1; j < terms.size(); ++j) {
-      auto needed = needed_labels(terms, i, j, problem.output);
-      std::set<Label> labels(terms[i].begin(), terms[i].end());
-      labels.insert(terms[j].begin(), terms[j].end());
-      double size = 1;
-      for (Label label : labels) {
-        size *= needed.count(label) ? problem.sizes.at(label) : 1;
-      }
-      if (best_size < 0 || size < best_size) {
-        best = {i, j};
-        best_size = size;
+  std::optional<Pair> best;
+  for (const bool sharing : {true, false}) {
+    for (size_t i = 0; i < terms.size(); ++i) {
+      for (size_t j = i + 1; j < terms.size(); ++j) {
+        if (sharing && !share_a_label(terms[i], terms[j])) continue;
+        const Pair pair(terms, i, j, problem);
+        if (!best || pair.is_better_than(*best)) best = pair;
       }
     }
+    if (best) break;
   }
-  return best;
+  return {best->i, best->j};
 }
 
 // Calls step(i, j, needed) for each product; step gives the labels of the result, which goes to the
@@ -311,7 +360,7 @@ void in_order(std::vector<Labels> terms, const Problem& problem, Step step) {
 array einsum(const std::string& subscripts, const std::vector<array>& operands,
              StreamOrDevice stream) {
   Stream s = to_stream(stream);
-  Problem problem = parse(subscripts, operands);
+  Problem problem = parse({"einsum", subscripts}, operands);
   Dtype dtype = result_type(operands);
   std::vector<Operand> pending;
   std::vector<Labels> terms;
@@ -337,18 +386,22 @@ array einsum(const std::string& subscripts, const std::vector<array>& operands,
 
 std::pair<std::vector<std::vector<int>>, std::string> einsum_path(
     const std::string& subscripts, const std::vector<array>& operands) {
-  Problem problem = parse(subscripts, operands);
+  const Problem problem = parse({"einsum_path", subscripts}, operands);
   std::vector<Labels> terms = problem.inputs;
+  const std::set<Label> output(problem.output.begin(), problem.output.end());
+  const double naive = operations(terms, output, problem.sizes);
+  const size_t naive_scaling = united(terms).size();
   std::vector<std::vector<int>> path;
-  std::string text = "Subscripts: " + subscripts + "\n";
+  double optimized = 0;
+  size_t scaling = 0;
   in_order(terms, problem, [&](size_t i, size_t j, const std::set<Label>& needed) {
     path.push_back({static_cast<int>(i), static_cast<int>(j)});
-    text += message("  contract ", i, " and ", j, "\n");
-    std::set<Label> labels(terms[i].begin(), terms[i].end());
-    labels.insert(terms[j].begin(), terms[j].end());
+    const std::set<Label> all = united({terms[i], terms[j]});
+    optimized += operations({terms[i], terms[j]}, needed, problem.sizes);
+    scaling = std::max(scaling, all.size());
     Labels out;
-    std::copy_if(labels.begin(), labels.end(), std::back_inserter(out),
-                 [&](Label l) { return needed.count(l); });
+    std::set_intersection(all.begin(), all.end(), needed.begin(), needed.end(),
+                          std::back_inserter(out));
     terms.erase(terms.begin() + j);
     terms.erase(terms.begin() + i);
     terms.push_back(out);
@@ -356,8 +409,13 @@ std::pair<std::vector<std::vector<int>>, std::string> einsum_path(
   });
   if (path.empty()) {
     path.push_back({0});
+    optimized = naive;
+    scaling = naive_scaling;
   }
-  return {path, text};
+  return {path, message("  Complete contraction:  ", subscripts, "\n         Naive scaling:  ",
+                        naive_scaling, "\n     Optimized scaling:  ", scaling,
+                        "\n      Naive FLOP count:  ", static_cast<int64_t>(naive),
+                        "\n  Optimized FLOP count:  ", static_cast<int64_t>(optimized), "\n")};
 }
 
 }  // namespace mlx::core

@@ -171,14 +171,15 @@ array flip(const array& a, int axis, StreamOrDevice s) {
 array flip(const array& a, StreamOrDevice s) { return flip(a, all_axes(a), s); }
 
 array roll(const array& a, const Shape& shift, const std::vector<int>& axes, StreamOrDevice s) {
-  if (shift.size() != axes.size() && shift.size() != 1) {
-    invalid_argument("roll", message("Got ", shift.size(), " shifts for ", axes.size(), " axes."));
+  if (shift.size() < axes.size()) {
+    invalid_argument("roll", message("There must be a shift for each axis, but there are ",
+                                     shift.size(), " for ", axes.size(), " axes."));
   }
   array out = a;
   for (size_t i = 0; i < axes.size(); ++i) {
     int axis = normalize_axis_index(axes[i], rank(a), "roll");
     int n = a.shape(axis);
-    int by = n == 0 ? 0 : shift[shift.size() == 1 ? 0 : i] % n;
+    int by = n == 0 ? 0 : shift[i] % n;
     by = by < 0 ? by + n : by;
     if (by != 0) {
       auto parts = split(out, Shape{n - by}, axis, s);
@@ -199,7 +200,7 @@ array roll(const array& a, int shift, int axis, StreamOrDevice s) {
 }
 
 array roll(const array& a, int shift, const std::vector<int>& axes, StreamOrDevice s) {
-  return roll(a, Shape{shift}, axes, s);
+  return roll(a, Shape(axes.size(), shift), axes, s);
 }
 
 array roll(const array& a, const Shape& shift, int axis, StreamOrDevice s) {

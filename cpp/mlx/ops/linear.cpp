@@ -8,6 +8,8 @@
 #include "mlx/ops.h"
 #include "mlx/ops/build.h"
 #include "mlx/primitives/linear.h"
+#include "mlx/primitives/shape.h"
+#include "mlx/transforms_impl.h"
 
 namespace mlx::core {
 
@@ -31,27 +33,25 @@ void check_matmul(const array& a, const array& b, const std::string& op) {
   }
 }
 
-Shape batch_shape(const array& a) { return Shape(a.shape().begin(), a.shape().end() - 2); }
-
 Shape with_matrix(Shape batch, int rows, int columns) {
   batch.push_back(rows);
   batch.push_back(columns);
   return batch;
 }
 
-// Broadcasts the batch axes of matrices of rank 2 or more.
-std::pair<array, array> broadcast_batches(array a, array b, const Stream& s) {
-  if (batch_shape(a) != batch_shape(b)) {
-    Shape batch = broadcast_shapes(batch_shape(a), batch_shape(b));
-    a = broadcast_to(a, with_matrix(batch, a.shape(-2), a.shape(-1)), s);
-    b = broadcast_to(b, with_matrix(batch, b.shape(-2), b.shape(-1)), s);
-  }
-  return {a, b};
+// While a function is recorded for all shapes, the other factor comes along, so that the batch can
+// be found anew.
+array broadcast_batch(const array& a, const Shape& batch, const array& other, const Stream& s) {
+  Shape shape = with_matrix(batch, a.shape(-2), a.shape(-1));
+  if (a.shape() == shape || !detail::InTracing::in_dynamic_tracing())
+    return broadcast_to(a, shape, s);
+  return array(std::move(shape), a.dtype(), std::make_shared<BroadcastAxes>(s),
+               {a, stop_gradient(other, s)});
 }
 
 // Both at least 2-dimensional.
 array matrix_product(array a, array b, Dtype dtype, const Stream& s) {
-  if (rank(a) > 2 && rank(b) == 2 && a.shape(-1) > 0 &&
+  if (rank(a) > 2 && rank(b) == 2 && a.shape(-1) > 0 && !detail::InTracing::in_dynamic_tracing() &&
       a.size() / a.shape(-1) <= std::numeric_limits<ShapeElem>::max()) {
     // One tall product instead of many small ones.
     Shape shape = a.shape();
@@ -60,7 +60,7 @@ array matrix_product(array a, array b, Dtype dtype, const Stream& s) {
     return reshape(matrix_product(tall, b, dtype, s), shape, s);
   }
   std::tie(a, b) = broadcast_batches(a, b, s);
-  Shape shape = with_matrix(batch_shape(a), a.shape(-2), b.shape(-1));
+  Shape shape = with_matrix(batch_of(a), a.shape(-2), b.shape(-1));
   if (a.size() == 0 || b.size() == 0) {
     return zeros(shape, dtype, s);
   }
@@ -68,6 +68,12 @@ array matrix_product(array a, array b, Dtype dtype, const Stream& s) {
 }
 
 }  // namespace
+
+std::pair<array, array> broadcast_batches(const array& a, const array& b, const Stream& s) {
+  if (batch_of(a) == batch_of(b)) return {a, b};
+  Shape batch = broadcast_shapes(batch_of(a), batch_of(b));
+  return {broadcast_batch(a, batch, b, s), broadcast_batch(b, batch, a, s)};
+}
 
 array matmul(const array& a, const array& b, StreamOrDevice s) {
   check_matmul(a, b, "matmul");
@@ -97,12 +103,13 @@ array addmm(array c, array a, array b, const float& alpha, const float& beta, St
   check_matmul(a, b, "addmm");
   Stream stream = to_stream(s);
   Dtype dtype = result_type({a, b, c});
-  if (rank(a) < 2 || rank(b) < 2 || a.size() == 0 || b.size() == 0) {
+  if (rank(a) < 2 || rank(b) < 2 || a.size() == 0 || b.size() == 0 ||
+      detail::InTracing::in_dynamic_tracing()) {
     array product = multiply(array(alpha, dtype), matmul(a, b, stream), stream);
     return add(product, multiply(array(beta, dtype), c, stream), stream);
   }
   std::tie(a, b) = broadcast_batches(astype(a, dtype, stream), astype(b, dtype, stream), stream);
-  Shape shape = with_matrix(batch_shape(a), a.shape(-2), b.shape(-1));
+  Shape shape = with_matrix(batch_of(a), a.shape(-2), b.shape(-1));
   c = broadcast_to(astype(c, dtype, stream), shape, stream);
   return array(std::move(shape), dtype, std::make_shared<AddMM>(stream, alpha, beta), {a, b, c});
 }
@@ -189,10 +196,25 @@ array outer(const array& a, const array& b, StreamOrDevice s) {
 }
 
 array vecdot(const array& a, const array& b, int axis, StreamOrDevice s) {
+  if (a.ndim() == 0 || a.ndim() != b.ndim()) {
+    invalid_argument("vecdot", message("The arrays must have as many dimensions, at least 1, but "
+                                       "have the shapes ",
+                                       a.shape(), " and ", b.shape(), "."));
+  }
+  axis = normalize_axis_index(axis, rank(a), "vecdot");
+  if (a.shape(axis) != b.shape(axis)) {
+    invalid_argument("vecdot", message("The arrays must have one length along the axis, but have "
+                                       "the shapes ",
+                                       a.shape(), " and ", b.shape(), "."));
+  }
   return sum(multiply(conjugate(a, s), b, s), axis, false, s);
 }
 
 array kron(const array& a, const array& b, StreamOrDevice s) {
+  if (a.size() == 0 || b.size() == 0) {
+    invalid_argument("kron", message("The arrays must not be empty, but have the shapes ",
+                                     a.shape(), " and ", b.shape(), "."));
+  }
   int ndim = std::max(rank(a), rank(b));
   // a's axes and b's alternate, then each pair becomes one.
   Shape shape_a, shape_b, shape;

@@ -154,6 +154,9 @@ array diag(const array& a, int k, StreamOrDevice s) {
   }
   int n = a.shape(0);
   int side = checked_extent(n + std::abs(int64_t{k}), "diag");
+  if (n == 0) {
+    return zeros({side, side}, a.dtype(), s);
+  }
   array rows = arange(std::max(-k, 0), std::max(-k, 0) + n, 1, s);
   array columns = arange(std::max(k, 0), std::max(k, 0) + n, 1, s);
   return scatter(zeros({side, side}, a.dtype(), s), {rows, columns}, reshape(a, {n, 1, 1}, s),

@@ -8,6 +8,7 @@
 #include "mlx/ops.h"
 #include "mlx/ops/build.h"
 #include "mlx/primitives/reduce.h"
+#include "mlx/transforms_impl.h"
 
 namespace mlx::core {
 
@@ -57,12 +58,19 @@ array reduce(const array& a, Dtype out_type, Reduce::ReduceType type,
   return drop_axes(std::move(out), axes, keepdims, s);
 }
 
-double number_along(const array& a, const std::vector<int>& axes) {
+// How many elements a reduction takes together, less `ddof`. A graph for all shapes counts them
+// whenever it runs.
+array number_along(const array& a, const std::vector<int>& axes, int ddof, Dtype dtype,
+                   StreamOrDevice s) {
+  if (detail::InTracing::in_dynamic_tracing()) {
+    array n = number_of_elements(a, axes, false, dtype, s);
+    return maximum(subtract(n, array(ddof, dtype), s), array(0, dtype), s);
+  }
   double n = 1;
   for (int axis : axes) {
     n *= a.shape(axis);
   }
-  return n;
+  return array(std::max(n - ddof, 0.0), dtype);
 }
 
 // 16-bit floats have too small a range for sums that are only divided later.
@@ -76,8 +84,9 @@ Dtype wide(Dtype dtype) { return dtype.size() == 2 ? float32 : dtype; }
   }
 REDUCTION(all, bool_, bool_, And)
 REDUCTION(any, bool_, bool_, Or)
-REDUCTION(sum, a.dtype(), accumulated(a.dtype()), Sum)
-REDUCTION(prod, a.dtype(), accumulated(a.dtype()), Prod)
+// What is not added up keeps its type.
+REDUCTION(sum, a.dtype(), axes.empty() ? a.dtype() : accumulated(a.dtype()), Sum)
+REDUCTION(prod, a.dtype(), axes.empty() ? a.dtype() : accumulated(a.dtype()), Prod)
 REDUCTION(max, a.dtype(), a.dtype(), Max)
 REDUCTION(min, a.dtype(), a.dtype(), Min)
 #undef REDUCTION
@@ -90,7 +99,7 @@ array mean(const array& a, const std::vector<int>& given_axes, bool keepdims, St
   auto axes = normalize_axes(given_axes, rank(a), "mean");
   Dtype dtype = at_least_float(a.dtype());
   array total = sum(astype(a, wide(dtype), s), axes, keepdims, s);
-  return astype(divide(total, array(number_along(a, axes), wide(dtype)), s), dtype, s);
+  return astype(divide(total, number_along(a, axes, 0, wide(dtype), s), s), dtype, s);
 }
 
 array var(const array& a, const std::vector<int>& given_axes, bool keepdims, int ddof,
@@ -99,8 +108,8 @@ array var(const array& a, const std::vector<int>& given_axes, bool keepdims, int
   Dtype dtype = at_least_float(a.dtype());
   array x = astype(a, wide(dtype), s);
   array squares = square(abs(subtract(x, mean(x, axes, true, s), s), s), s);
-  double n = std::max(number_along(a, axes) - ddof, 0.0);
-  array out = divide(sum(squares, axes, keepdims, s), array(n, squares.dtype()), s);
+  array n = number_along(a, axes, ddof, squares.dtype(), s);
+  array out = divide(sum(squares, axes, keepdims, s), n, s);
   return astype(out, dtype == complex64 ? float32 : dtype, s);
 }
 
@@ -119,7 +128,13 @@ array median(const array& a, const std::vector<int>& given_axes, bool keepdims, 
     array sorted = sort(x, -1, s);
     int n = x.shape(-1);
     auto at = [&](int i) { return astype(take(sorted, array({i}, int32), -1, s), dtype, s); };
-    return n % 2 ? at(n / 2) : multiply(array(0.5f, dtype), add(at(n / 2 - 1), at(n / 2), s), s);
+    array middle =
+        n % 2 ? at(n / 2) : multiply(array(0.5f, dtype), add(at(n / 2 - 1), at(n / 2), s), s);
+    if (!issubdtype(a.dtype(), inexact)) {
+      return middle;
+    }
+    array last = at(n - 1);  // NaN, if there is one
+    return where(isnan(last, s), last, middle, s);
   });
   return drop_axes(std::move(out), axes, keepdims, s);
 }
@@ -132,6 +147,12 @@ array logsumexp(const array& a, const std::vector<int>& given_axes, bool keepdim
   array x = astype(a, dtype, stream);
   if (axes.empty()) {
     return x;
+  }
+  if (dtype == complex64) {
+    array shift = max(real(x, s), axes, true, s);
+    shift = where(isfinite(shift, s), shift, zeros_like(shift, s), s);
+    array sums = sum(exp(subtract(x, shift, s), s), axes, true, s);
+    return drop_axes(add(log(sums, s), shift, s), axes, keepdims, s);
   }
   array out = along_axes(x, axes, false, stream, [&](const array& last) {
     Shape shape = last.shape();
@@ -159,6 +180,17 @@ OVER_ALL_OR_ONE(min)
 OVER_ALL_OR_ONE(logsumexp)
 OVER_ALL_OR_ONE(count_nonzero)
 #undef OVER_ALL_OR_ONE
+
+std::pair<array, array> minmax(const array& a, const std::vector<int>& axes, bool keepdims,
+                               StreamOrDevice s) {
+  return {min(a, axes, keepdims, s), max(a, axes, keepdims, s)};
+}
+std::pair<array, array> minmax(const array& a, bool keepdims, StreamOrDevice s) {
+  return minmax(a, all_axes(a), keepdims, s);
+}
+std::pair<array, array> minmax(const array& a, int axis, bool keepdims, StreamOrDevice s) {
+  return minmax(a, std::vector<int>{axis}, keepdims, s);
+}
 
 #define OVER_ALL_OR_ONE_WITH_DDOF(function)                                             \
   array function(const array& a, bool keepdims, int ddof, StreamOrDevice s) {           \
@@ -218,7 +250,7 @@ array argmax(const array& a, int axis, bool keepdims, StreamOrDevice s) {
     return function(reshape(a, {-1}, s), 0, reverse, inclusive, s);                          \
   }
 SCAN(cumsum, Sum, a.dtype() == bool_ ? int32 : a.dtype())
-SCAN(cumprod, Prod, a.dtype() == bool_ ? int32 : a.dtype())
+SCAN(cumprod, Prod, a.dtype())
 SCAN(cummax, Max, a.dtype())
 SCAN(cummin, Min, a.dtype())
 SCAN(logcumsumexp, LogAddExp, at_least_float(a.dtype()))

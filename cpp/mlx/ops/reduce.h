@@ -24,6 +24,16 @@ MLX_REDUCTION(logsumexp)
 MLX_REDUCTION(count_nonzero)
 #undef MLX_REDUCTION
 
+// The smallest and the largest element.
+std::pair<array, array> minmax(const array& a, bool keepdims, StreamOrDevice s = {});
+inline std::pair<array, array> minmax(const array& a, StreamOrDevice s = {}) {
+  return minmax(a, false, s);
+}
+std::pair<array, array> minmax(const array& a, const std::vector<int>& axes, bool keepdims = false,
+                               StreamOrDevice s = {});
+std::pair<array, array> minmax(const array& a, int axis, bool keepdims = false,
+                               StreamOrDevice s = {});
+
 // `ddof` is subtracted from the number of elements.
 #define MLX_VARIANCE(name)                                                                      \
   array name(const array& a, bool keepdims, int ddof = 0, StreamOrDevice s = {});               \

@@ -8,6 +8,7 @@
 #include "mlx/ops.h"
 #include "mlx/ops/build.h"
 #include "mlx/primitives/shape.h"
+#include "mlx/transforms_impl.h"
 
 namespace mlx::core {
 
@@ -271,6 +272,25 @@ array broadcast_to(const array& a, const Shape& shape, StreamOrDevice s) {
   return array(shape, a.dtype(), std::make_shared<Broadcast>(to_stream(s), shape), {a});
 }
 
+namespace {
+
+// While a function is recorded for all shapes, the other inputs come along, so that the shape can
+// be found anew.
+array broadcast_against(const array& a, const Shape& shape, const std::vector<array>& others,
+                        StreamOrDevice s) {
+  if (a.shape() == shape || !detail::InTracing::in_dynamic_tracing()) {
+    return broadcast_to(a, shape, s);
+  }
+  std::vector<array> inputs{a};
+  for (const auto& other : others) {
+    if (other.id() != a.id()) inputs.push_back(stop_gradient(other, s));
+  }
+  return array(shape, a.dtype(), std::make_shared<Broadcast>(to_stream(s), shape),
+               std::move(inputs));
+}
+
+}  // namespace
+
 std::vector<array> broadcast_arrays(const std::vector<array>& inputs, StreamOrDevice s) {
   Shape shape;
   for (const auto& in : inputs) {
@@ -281,7 +301,7 @@ std::vector<array> broadcast_arrays(const std::vector<array>& inputs, StreamOrDe
   std::vector<array> out;
   out.reserve(inputs.size());
   for (const auto& in : inputs) {
-    out.push_back(broadcast_to(in, shape, s));
+    out.push_back(broadcast_against(in, shape, inputs, s));
   }
   return out;
 }

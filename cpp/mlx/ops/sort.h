@@ -23,4 +23,18 @@ array topk(const array& a, int k, int axis, StreamOrDevice s = {});
 array searchsorted(const array& sorted_sequence, const array& values, bool right = false,
                    StreamOrDevice s = {});
 
+// What unique() gives: arrays of `size` elements, but for the inverse, which has the shape of the
+// input.
+struct Unique {
+  array values;   // ascending
+  array index;    // uint32: where each stands first in the flattened input
+  array inverse;  // uint32: which of the values each element is
+  array counts;   // int32: how often each occurs
+};
+
+// The `size` smallest of the different elements. Where there are fewer, the rest is `fill_value`,
+// by default the first of them, and its counts are 0.
+Unique unique(const array& a, int size, const std::optional<array>& fill_value = std::nullopt,
+              StreamOrDevice s = {});
+
 }  // namespace mlx::core

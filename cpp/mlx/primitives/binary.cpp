@@ -63,9 +63,9 @@ BINARY_RULE(ArcTan2) {
   array slope = divide(t, norm, s);
   return arg == 0 ? multiply(slope, b, s) : negative(multiply(slope, a, s), s);
 }
-// Where both are equal, the first counts.
-BINARY_RULE(Maximum) { return masked(arg == 0 ? greater_equal(a, b, s) : less(a, b, s), t, s); }
-BINARY_RULE(Minimum) { return masked(arg == 0 ? less_equal(a, b, s) : greater(a, b, s), t, s); }
+// Of equal elements, the second one counts.
+BINARY_RULE(Maximum) { return masked(arg == 0 ? greater(a, b, s) : less_equal(a, b, s), t, s); }
+BINARY_RULE(Minimum) { return masked(arg == 0 ? less(a, b, s) : greater_equal(a, b, s), t, s); }
 BINARY_RULE(LogAddExp) {
   array share = arg == 0 ? sigmoid(subtract(a, b, s), s) : sigmoid(subtract(b, a, s), s);
   return multiply(t, share, s);

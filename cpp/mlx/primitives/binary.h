@@ -16,6 +16,7 @@ class Equal : public Elementwise {
   explicit Equal(Stream stream, bool equal_nan = false)
       : Elementwise(stream), equal_nan_(equal_nan) {}
   DEFINE_ELEMENTWISE(Equal)
+  const char* functor() const override { return equal_nan_ ? "NanEqual" : "Equal"; }
   DEFINE_STATE(Equal, equal_nan_)
 
  private:
@@ -27,11 +28,8 @@ class BitwiseBinary : public Elementwise {
  public:
   enum Op { And, Or, Xor, LeftShift, RightShift };
   explicit BitwiseBinary(Stream stream, Op op) : Elementwise(stream), op_(op) {}
-  DEFINE_EVAL()
+  DEFINE_ELEMENTWISE_OPERATION()
   const char* name() const override;
-  array apply(const std::vector<array>& inputs) const override;
-  array partial(int arg, const std::vector<array>& inputs, const array& out,
-                const array& t) const override;
   DEFINE_STATE(BitwiseBinary, op_)
 
  private:

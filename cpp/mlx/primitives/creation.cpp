@@ -27,13 +27,19 @@ VmapResult Full::vmap(const std::vector<array>& inputs, const std::vector<int>& 
   return {{full(inputs[0].shape(), inputs[0], stream())}, {axes[0]}};
 }
 
+std::vector<Shape> RandomBits::output_shapes(const std::vector<array>& inputs) {
+  const Shape& keys = inputs[0].shape();
+  Shape shape(keys.begin(), keys.end() - 1);
+  shape.insert(shape.end(), shape_.begin(), shape_.end());
+  return {shape};
+}
+
 VmapResult RandomBits::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
   // Keys already come in any number: more of them is just a larger array.
   array keys = axis_in_front(inputs[0], axes[0], stream());
-  Shape shape(keys.shape().begin(), keys.shape().end() - 1);
-  shape.insert(shape.end(), shape_.begin(), shape_.end());
   Dtype dtype = width_ == 1 ? uint8 : width_ == 2 ? uint16 : uint32;
-  return {{array(shape, dtype, std::make_shared<RandomBits>(stream(), shape_, width_), {keys})},
+  return {{array(output_shapes({keys})[0], dtype,
+                 std::make_shared<RandomBits>(stream(), shape_, width_), {keys})},
           {0}};
 }
 

@@ -46,6 +46,7 @@ class RandomBits : public UnaryPrimitive {
   DEFINE_VMAP()
   DEFINE_NAME(RandomBits)
   DEFINE_STATE(RandomBits, shape_, width_)
+  DEFINE_OUTPUT_SHAPES()
 
  private:
   Shape shape_;

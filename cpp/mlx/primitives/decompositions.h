@@ -2,6 +2,8 @@
 // float32, float64 or complex64.
 #pragma once
 
+#include <string>
+
 #include "mlx/primitives/primitive.h"
 
 namespace mlx::core {
@@ -19,7 +21,7 @@ class Solve : public UnaryPrimitive {
   DEFINE_GRADS()
   DEFINE_VMAP()
   DEFINE_NAME(Solve)
-  DEFINE_STATE(Solve, form_)
+  DEFINE_STATE(Solve, form_, std::string(op_))
   DEFINE_OUTPUT_SHAPES()
 
  private:

@@ -15,6 +15,8 @@ class Elementwise : public UnaryPrimitive {
   DEFINE_OUTPUT_SHAPES()
   DEFINE_DEFAULT_IS_EQUIVALENT()
 
+  // The functor in backend/metal/kernels that computes an element, if there is one.
+  virtual const char* functor() const { return name(); }
   // The operation on other arrays, on the primitive's stream.
   virtual array apply(const std::vector<array>& inputs) const = 0;
   // `t` times the derivative by input `arg`. `out` is the output for `inputs`. For functions that
@@ -23,12 +25,15 @@ class Elementwise : public UnaryPrimitive {
                         const array& t) const = 0;
 };
 
-#define DEFINE_ELEMENTWISE(PRIMITIVE)                                                        \
+#define DEFINE_ELEMENTWISE_OPERATION()                                                       \
   DEFINE_EVAL()                                                                              \
-  DEFINE_NAME(PRIMITIVE)                                                                     \
   array apply(const std::vector<array>& inputs) const override;                              \
   array partial(int arg, const std::vector<array>& inputs, const array& out, const array& t) \
       const override;
+
+#define DEFINE_ELEMENTWISE(PRIMITIVE) \
+  DEFINE_ELEMENTWISE_OPERATION()      \
+  DEFINE_NAME(PRIMITIVE)
 
 #define ELEMENTWISE_PRIMITIVE(PRIMITIVE) \
   class PRIMITIVE : public Elementwise { \

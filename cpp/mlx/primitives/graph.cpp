@@ -53,7 +53,21 @@ VmapResult Depends::vmap(const std::vector<array>& inputs, const std::vector<int
   return {inputs, axes};
 }
 
+std::vector<Shape> Depends::output_shapes(const std::vector<array>& inputs) {
+  std::vector<Shape> shapes;
+  for (const auto& in : inputs) shapes.push_back(in.shape());
+  return shapes;
+}
+
 // ---- CustomTransforms ----
+
+std::vector<Shape> CustomTransforms::output_shapes(const std::vector<array>& inputs) {
+  std::vector<Shape> shapes;
+  for (auto in = inputs.end() - num_outputs_; in != inputs.end(); ++in) {
+    shapes.push_back(in->shape());
+  }
+  return shapes;
+}
 
 std::vector<array> CustomTransforms::jvp(const std::vector<array>& primals,
                                          const std::vector<array>& tangents,

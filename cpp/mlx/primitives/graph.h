@@ -28,6 +28,8 @@ class Depends : public Primitive {
   DEFINE_GRADS()
   DEFINE_VMAP()
   DEFINE_NAME(Depends)
+  // Those of all inputs: how many outputs there are, the node knows.
+  DEFINE_OUTPUT_SHAPES()
 };
 
 // inputs: a function's arguments, then its outputs; the primitive's outputs are views of the
@@ -53,6 +55,7 @@ class CustomTransforms : public Primitive {
   DEFINE_GRADS()
   DEFINE_VMAP()
   DEFINE_NAME(CustomTransforms)
+  DEFINE_OUTPUT_SHAPES()
 
   int num_outputs() const { return num_outputs_; }
 

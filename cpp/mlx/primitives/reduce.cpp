@@ -73,7 +73,7 @@ std::vector<array> Reduce::vjp(const std::vector<array>& primals,
   array cotangent = astype(cotangents[0], x.dtype(), s);
   switch (reduce_type_) {
     case Sum:
-      return {broadcast_to(cotangent, x.shape(), s)};
+      return {broadcast_arrays({cotangent, x}, s)[0]};
     case Prod:
       return {multiply(cotangent, product_of_others(conjugate(x, s), axes_, s), s)};
     case Min:

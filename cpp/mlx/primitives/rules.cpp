@@ -5,6 +5,7 @@
 
 #include "mlx/errors.h"
 #include "mlx/ops.h"
+#include "mlx/transforms.h"
 
 namespace mlx::core {
 
@@ -54,6 +55,25 @@ std::vector<array> zero_cotangents(const std::vector<array>& primals,
     out.push_back(zeros_like(primals[arg], s));
   }
   return out;
+}
+
+std::vector<array> jvp_as(const ArraysFunction& fun, const std::vector<array>& primals,
+                          const std::vector<array>& tangents, const std::vector<int>& argnums) {
+  auto partially = [&](const std::vector<array>& some) {
+    std::vector<array> inputs = primals;
+    for (size_t i = 0; i < argnums.size(); ++i) inputs[argnums[i]] = some[i];
+    return fun(inputs);
+  };
+  std::vector<array> points;
+  for (int arg : argnums) points.push_back(primals[arg]);
+  return jvp(partially, points, tangents).second;
+}
+
+VmapResult vmap_as(const ArraysFunction& fun, const std::vector<array>& inputs,
+                   const std::vector<int>& axes) {
+  auto [elements, outputs] = detail::vmap_trace(fun, inputs, axes);
+  std::vector<int> out_axes(outputs.size(), 0);
+  return {detail::vmap_replace(inputs, elements, outputs, axes, out_axes), out_axes};
 }
 
 void accumulate(std::optional<array>& sum, const array& term, const Stream& s) {

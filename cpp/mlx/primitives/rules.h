@@ -5,6 +5,7 @@
 
 #include "mlx/ops/build.h"
 #include "mlx/primitives/primitive.h"
+#include "mlx/transforms_impl.h"
 
 namespace mlx::core {
 
@@ -30,6 +31,12 @@ int position(const std::vector<int>& argnums, int arg);
 // One zero array for each of argnums.
 std::vector<array> zero_cotangents(const std::vector<array>& primals,
                                    const std::vector<int>& argnums, const Stream& s);
+
+// The rules of a primitive that does what a function of its inputs does.
+std::vector<array> jvp_as(const ArraysFunction& fun, const std::vector<array>& primals,
+                          const std::vector<array>& tangents, const std::vector<int>& argnums);
+VmapResult vmap_as(const ArraysFunction& fun, const std::vector<array>& inputs,
+                   const std::vector<int>& axes);
 
 // a + b, where either may be missing.
 void accumulate(std::optional<array>& sum, const array& term, const Stream& s);

@@ -97,13 +97,13 @@ array part_of(const array& x, int axis, int from, int to, const Stream& s) {
   return slice(x, start, stop, s);
 }
 
-// Where the running extreme comes from, for a forward and inclusive scan.
+// Where the running extreme comes from, for a forward and inclusive scan: the last of equal ones.
 array extreme_positions(const array& x, bool is_max, int axis, const Stream& s) {
   int n = x.shape(axis);
   array running = is_max ? cummax(x, axis, false, true, s) : cummin(x, axis, false, true, s);
   array before = part_of(running, axis, 0, n - 1, s);
   array after = part_of(x, axis, 1, n, s);
-  array better = is_max ? greater(after, before, s) : less(after, before, s);
+  array better = is_max ? greater_equal(after, before, s) : less_equal(after, before, s);
   Shape first = x.shape();
   first[axis] = 1;
   array is_new = concatenate({ones(first, bool_, s), better}, axis, s);

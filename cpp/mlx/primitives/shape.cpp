@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "mlx/backend/common/utils.h"
 #include "mlx/errors.h"
 #include "mlx/ops.h"
 #include "mlx/primitives/rules.h"
@@ -71,8 +72,6 @@ std::vector<int> inverse_order(const std::vector<int>& axes) {
 
 }  // namespace
 
-REARRANGEMENT(Broadcast, broadcast_to(x, shape_, s), sum_to_shape(x, in_shape, s),
-              broadcast_mapped(x, shape_, s))
 REARRANGEMENT(Contiguous, contiguous(x, allow_col_major_, s), x, contiguous(x, allow_col_major_, s))
 REARRANGEMENT(ExpandDims, expand_dims(x, axes_, s), squeeze(x, axes_, s),
               expand_dims(x, shifted(axes_), s))
@@ -88,7 +87,103 @@ REARRANGEMENT(Unflatten, unflatten(x, axis_, shape_, s), reshape(x, in_shape, s)
               unflatten(x, axis_ + 1, shape_, s))
 #undef REARRANGEMENT
 
-std::vector<Shape> Broadcast::output_shapes(const std::vector<array>&) { return {shape_}; }
+namespace {
+
+// The rules of broadcasting to a shape. Arrays that are broadcast against lend their shapes only.
+std::vector<array> broadcast_jvp(const std::vector<array>& primals,
+                                 const std::vector<array>& tangents,
+                                 const std::vector<int>& argnums, const Shape& shape,
+                                 const Stream& s) {
+  const int array_at = position(argnums, 0);
+  if (array_at < 0) return {zeros(shape, primals[0].dtype(), s)};
+  return {broadcast_to(tangents[array_at], shape, s)};
+}
+
+std::vector<array> broadcast_vjp(const std::vector<array>& primals, const array& cotangent,
+                                 const std::vector<int>& argnums, const Stream& s) {
+  auto out = zero_cotangents(primals, argnums, s);
+  const int array_at = position(argnums, 0);
+  if (array_at >= 0) out[array_at] = sum_to_shape(cotangent, primals[0].shape(), s);
+  return out;
+}
+
+VmapResult broadcast_vmap(const array& input, int axis, const Shape& shape, const Stream& s) {
+  if (axis < 0) return {{broadcast_to(input, shape, s)}, {-1}};
+  return {{broadcast_mapped(axis_in_front(input, axis, s), shape, s)}, {0}};
+}
+
+}  // namespace
+
+std::vector<array> Broadcast::jvp(const std::vector<array>& primals,
+                                  const std::vector<array>& tangents,
+                                  const std::vector<int>& argnums) {
+  // The recorded shape, unless only others are differentiated: theirs may differ from it.
+  const Shape shape = position(argnums, 0) < 0 ? output_shapes(primals)[0] : shape_;
+  return broadcast_jvp(primals, tangents, argnums, shape, stream());
+}
+
+std::vector<array> Broadcast::vjp(const std::vector<array>& primals,
+                                  const std::vector<array>& cotangents,
+                                  const std::vector<int>& argnums, const std::vector<array>&) {
+  return broadcast_vjp(primals, cotangents[0], argnums, stream());
+}
+
+VmapResult Broadcast::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
+  return broadcast_vmap(inputs[0], axes[0], shape_, stream());
+}
+
+std::vector<Shape> Broadcast::output_shapes(const std::vector<array>& inputs) {
+  if (inputs.size() == 1) {
+    if (broadcast_shapes(inputs[0].shape(), shape_) == shape_) return {shape_};
+    invalid_argument("broadcast_to", message("Cannot broadcast an array of shape ",
+                                             inputs[0].shape(), " to ", shape_, "."));
+  }
+  Shape shape;
+  for (const auto& in : inputs) shape = broadcast_shapes(shape, in.shape());
+  return {shape};
+}
+
+namespace {
+
+// The shape that the axes of batches, and then those of the first array's matrices, have together.
+Shape broadcast_batches_of(const std::vector<Shape>& shapes) {
+  Shape shape;
+  for (const auto& s : shapes) shape = broadcast_shapes(shape, Shape(s.begin(), s.end() - 2));
+  shape.insert(shape.end(), shapes[0].end() - 2, shapes[0].end());
+  return shape;
+}
+
+std::vector<Shape> shapes_of(const std::vector<array>& arrays) {
+  std::vector<Shape> shapes;
+  for (const auto& a : arrays) shapes.push_back(a.shape());
+  return shapes;
+}
+
+}  // namespace
+
+std::vector<array> BroadcastAxes::jvp(const std::vector<array>& primals,
+                                      const std::vector<array>& tangents,
+                                      const std::vector<int>& argnums) {
+  return broadcast_jvp(primals, tangents, argnums, output_shapes(primals)[0], stream());
+}
+
+std::vector<array> BroadcastAxes::vjp(const std::vector<array>& primals,
+                                      const std::vector<array>& cotangents,
+                                      const std::vector<int>& argnums, const std::vector<array>&) {
+  return broadcast_vjp(primals, cotangents[0], argnums, stream());
+}
+
+VmapResult BroadcastAxes::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
+  std::vector<Shape> shapes = shapes_of(inputs);
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (axes[i] >= 0) shapes[i].erase(shapes[i].begin() + axes[i]);
+  }
+  return broadcast_vmap(inputs[0], axes[0], broadcast_batches_of(shapes), stream());
+}
+
+std::vector<Shape> BroadcastAxes::output_shapes(const std::vector<array>& inputs) {
+  return {broadcast_batches_of(shapes_of(inputs))};
+}
 
 std::vector<Shape> Contiguous::output_shapes(const std::vector<array>& inputs) {
   return {inputs[0].shape()};
@@ -113,7 +208,13 @@ std::vector<Shape> Flatten::output_shapes(const std::vector<array>& inputs) {
   return {shape};
 }
 
-std::vector<Shape> Reshape::output_shapes(const std::vector<array>&) { return {shape_}; }
+std::vector<Shape> Reshape::output_shapes(const std::vector<array>& inputs) {
+  if (shape_size(shape_) != inputs[0].size()) {
+    invalid_argument("reshape", message("Cannot reshape array of size ", inputs[0].size(),
+                                        " into shape ", shape_, "."));
+  }
+  return {shape_};
+}
 
 std::vector<Shape> Squeeze::output_shapes(const std::vector<array>& inputs) {
   Shape shape;

@@ -30,6 +30,7 @@ class AsStrided : public UnaryPrimitive {
   size_t offset_;
 };
 
+// inputs: the array; then, where shapes are not fixed, arrays that it is broadcast against.
 class Broadcast : public UnaryPrimitive {
  public:
   explicit Broadcast(Stream stream, const Shape& shape) : UnaryPrimitive(stream), shape_(shape) {}
@@ -38,6 +39,15 @@ class Broadcast : public UnaryPrimitive {
 
  private:
   Shape shape_;
+};
+
+// The axes in front of the last two, which matrices keep, broadcast for all shapes.
+// inputs: the array, arrays that it is broadcast against.
+class BroadcastAxes : public UnaryPrimitive {
+ public:
+  explicit BroadcastAxes(Stream stream) : UnaryPrimitive(stream) {}
+  DEFINE_SHAPE_RULES(BroadcastAxes)
+  DEFINE_STATE(BroadcastAxes)
 };
 
 class Concatenate : public UnaryPrimitive {

@@ -72,6 +72,8 @@ UNARY_RULE(LogicalNot) { return zeros_like(t, s); }
 UNARY_RULE(Round) { return zeros_like(t, s); }
 UNARY_RULE(Sign) { return zeros_like(t, s); }
 
+const char* Log::functor() const { return base_ == e ? "Log" : base_ == two ? "Log2" : "Log10"; }
+
 array Log::apply(const std::vector<array>& inputs) const {
   switch (base_) {
     case two:
@@ -113,12 +115,8 @@ array AsType::apply(const std::vector<array>& inputs) const {
   return astype(inputs[0], dtype_, stream());
 }
 
-// vjp casts back to the input's type.
-array AsType::partial(int, const std::vector<array>& inputs, const array& out,
-                      const array& t) const {
-  if (!issubdtype(inputs[0].dtype(), inexact) || !issubdtype(dtype_, inexact)) {
-    return zeros_like(out, stream());
-  }
+// vjp casts back to the input's type. Integers on the way do not end derivatives.
+array AsType::partial(int, const std::vector<array>& inputs, const array&, const array& t) const {
   return t.dtype() == inputs[0].dtype() ? astype(t, dtype_, stream()) : t;
 }
 

@@ -15,6 +15,7 @@ class Log : public Elementwise {
   enum Base { two, ten, e };
   explicit Log(Stream stream, Base base) : Elementwise(stream), base_(base) {}
   DEFINE_ELEMENTWISE(Log)
+  const char* functor() const override;
   DEFINE_STATE(Log, base_)
 
  private:
@@ -26,6 +27,7 @@ class Sqrt : public Elementwise {
   // `recip`: 1 / sqrt(x)
   explicit Sqrt(Stream stream, bool recip = false) : Elementwise(stream), recip_(recip) {}
   DEFINE_ELEMENTWISE(Sqrt)
+  const char* functor() const override { return recip_ ? "Rsqrt" : "Sqrt"; }
   DEFINE_STATE(Sqrt, recip_)
 
  private:

@@ -1,12 +1,15 @@
 // Decompositions of matrices with LAPACK.
 #include "mlx/primitives/decompositions.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "mlx/backend/common/copy.h"
+#include "mlx/backend/host/blas_threads.h"
 #include "mlx/backend/host/encoder.h"
 #include "mlx/backend/host/lapack.h"
 #include "mlx/backend/metal/ops/launch.h"
@@ -62,13 +65,19 @@ void decompose(const char* op, const std::vector<array>& inputs, std::vector<arr
   }
 }
 
+// Larger matrices are spread over the cores by LAPACK itself.
+constexpr int kLargeMatrix = 512;
+
 // Calls one(number) for each matrix of a batch, on the stream.
 template <typename One>
 void for_each_matrix(const array& in, const Stream& s, One&& one) {
   const Shape& shape = in.shape();
+  const bool large = std::min(in.shape(-1), in.shape(-2)) >= kLargeMatrix;
   const auto count =
       std::accumulate(shape.begin(), shape.end() - 2, size_t{1}, std::multiplies<size_t>());
-  cpu::get_command_encoder(s).dispatch([one, count] {
+  cpu::get_command_encoder(s).dispatch([one, count, large] {
+    std::optional<cpu::BlasOnThisThread> alone;
+    if (!large) alone.emplace();
     for (size_t i = 0; i < count; ++i) one(i);
   });
 }

@@ -3,6 +3,8 @@
 
 #include "mlx/array.h"
 #include "mlx/backend/common/op_kinds.h"
+#include "mlx/primitives/indexing.h"
+#include "mlx/primitives/reduce.h"
 #include "mlx/stream.h"
 
 namespace mlx::core::cpu {
@@ -17,18 +19,18 @@ void arange_float64(double start, double step, array& out, Stream s);
 void convert_float64(const array& in, array& out, const Shape& shape, const Strides& in_strides,
                      const Strides& out_strides, int64_t in_offset, int64_t out_offset, Stream s);
 
-// `op` is a Reduce::ReduceType / Scan::ReduceType.
-void reduce_float64(int op, const array& in, array& out, const std::vector<int>& axes, Stream s);
+void reduce_float64(Reduce::ReduceType op, const array& in, array& out,
+                    const std::vector<int>& axes, Stream s);
 void arg_reduce_float64(bool least, const array& in, array& out, int axis, Stream s);
 // Of row-contiguous arrays.
-void scan_float64(int op, const array& in, array& out, int axis, bool reverse, bool inclusive,
-                  Stream s);
+void scan_float64(Scan::ReduceType op, const array& in, array& out, int axis, bool reverse,
+                  bool inclusive, Stream s);
 void softmax_float64(const array& in, array& out, Stream s);
 void logsumexp_float64(const array& in, array& out, Stream s);
 
-// Scatters (Scatter::ReduceType) at row-major positions that `offsets` gives; negative ones are
+// Combines with what lies at the row-major positions that `offsets` gives; negative ones are
 // dropped.
-void scatter_float64(int op, const array& updates, const array& offsets, array& out,
+void scatter_float64(Scatter::ReduceType op, const array& updates, const array& offsets, array& out,
                      const Shape& slice, Stream s);
 // `indices` are int64.
 void scatter_axis_sum_float64(const array& updates, const array& indices, array& out, int axis,

@@ -1,6 +1,7 @@
 // Reductions, scans, softmax and scatters of float64.
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "mlx/backend/common/utils.h"
@@ -17,30 +18,89 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double neutral(int op) {
+enum class FoldOp { Sum, Prod, Min, Max, LogAddExp, Replace };
+
+FoldOp fold_op(Reduce::ReduceType op) {
   switch (op) {
-    case Reduce::Sum:
-      return 0.0;
-    case Reduce::Prod:
-      return 1.0;
+    case Reduce::And:  // of truth values as 0 and 1
     case Reduce::Min:
-      return kInfinity;
-    default:
-      return -kInfinity;
+      return FoldOp::Min;
+    case Reduce::Or:
+    case Reduce::Max:
+      return FoldOp::Max;
+    case Reduce::Sum:
+      return FoldOp::Sum;
+    case Reduce::Prod:
+      return FoldOp::Prod;
   }
+  throw std::logic_error("[reduce_float64] no such reduction");
 }
 
-double combine(int op, double a, double b) {
+FoldOp fold_op(Scan::ReduceType op) {
   switch (op) {
-    case Reduce::Sum:
-      return a + b;
-    case Reduce::Prod:
-      return a * b;
-    case Reduce::Min:
-      return minimum(a, b);
-    default:
-      return maximum(a, b);
+    case Scan::Max:
+      return FoldOp::Max;
+    case Scan::Min:
+      return FoldOp::Min;
+    case Scan::Sum:
+      return FoldOp::Sum;
+    case Scan::Prod:
+      return FoldOp::Prod;
+    case Scan::LogAddExp:
+      return FoldOp::LogAddExp;
   }
+  throw std::logic_error("[scan_float64] no such scan");
+}
+
+FoldOp fold_op(Scatter::ReduceType op) {
+  switch (op) {
+    case Scatter::Max:
+      return FoldOp::Max;
+    case Scatter::Min:
+      return FoldOp::Min;
+    case Scatter::Sum:
+      return FoldOp::Sum;
+    case Scatter::Prod:
+      return FoldOp::Prod;
+    case Scatter::None:
+      return FoldOp::Replace;
+  }
+  throw std::logic_error("[scatter_float64] no such scatter");
+}
+
+// What leaves the other operand as it is.
+double neutral(FoldOp op) {
+  switch (op) {
+    case FoldOp::Sum:
+    case FoldOp::Replace:
+      return 0.0;
+    case FoldOp::Prod:
+      return 1.0;
+    case FoldOp::Min:
+      return kInfinity;
+    case FoldOp::Max:
+    case FoldOp::LogAddExp:
+      return -kInfinity;
+  }
+  throw std::logic_error("[neutral] no such operation");
+}
+
+double combine(FoldOp op, double a, double b) {
+  switch (op) {
+    case FoldOp::Sum:
+      return a + b;
+    case FoldOp::Prod:
+      return a * b;
+    case FoldOp::Min:
+      return minimum(a, b);
+    case FoldOp::Max:
+      return maximum(a, b);
+    case FoldOp::LogAddExp:
+      return logaddexp(a, b);
+    case FoldOp::Replace:
+      return b;
+  }
+  throw std::logic_error("[combine] no such operation");
 }
 
 // Strides of the output as the input's elements meet it: 0 along reduced axes.
@@ -63,25 +123,6 @@ struct Line {
   }
 };
 
-double scan_step(int op, double a, double b) {
-  switch (op) {
-    case Scan::Sum:
-      return a + b;
-    case Scan::Prod:
-      return a * b;
-    case Scan::Min:
-      return minimum(a, b);
-    case Scan::Max:
-      return maximum(a, b);
-    default:
-      return logaddexp(a, b);
-  }
-}
-
-double scan_start(int op) {
-  return op == Scan::Sum ? 0.0 : op == Scan::Prod ? 1.0 : op == Scan::Min ? kInfinity : -kInfinity;
-}
-
 double log_sum_exp(const double* row, size_t n) {
   double top = -kInfinity;
   for (size_t i = 0; i < n; ++i) {
@@ -95,22 +136,10 @@ double log_sum_exp(const double* row, size_t n) {
   return std::log(sum) + shift;
 }
 
-double scatter_step(int op, double a, double b) {
-  switch (op) {
-    case Scatter::Sum:
-      return a + b;
-    case Scatter::Prod:
-      return a * b;
-    case Scatter::Min:
-      return minimum(a, b);
-    default:
-      return maximum(a, b);
-  }
-}
-
 }  // namespace
 
-void reduce_float64(int op, const array& in, array& out, const std::vector<int>& axes, Stream s) {
+void reduce_float64(Reduce::ReduceType op, const array& in, array& out,
+                    const std::vector<int>& axes, Stream s) {
   std::array<Strides, 2> strides = {in.strides(), reduced_strides(out, axes)};
   if (op == Reduce::And || op == Reduce::Or) {
     get_command_encoder(s).dispatch([=, shape = in.shape(),
@@ -127,9 +156,10 @@ void reduce_float64(int op, const array& in, array& out, const std::vector<int>&
   get_command_encoder(s).dispatch([=, shape = in.shape(),
                                    from = in.size() ? in.data<double>() : nullptr,
                                    to = out.data<double>(), n = out.size()] {
-    std::fill(to, to + n, neutral(op));
+    const FoldOp fold = fold_op(op);
+    std::fill(to, to + n, neutral(fold));
     walk<2>(shape, strides,
-            [&](int64_t, int64_t p, int64_t q) { to[q] = combine(op, to[q], from[p]); });
+            [&](int64_t, int64_t p, int64_t q) { to[q] = combine(fold, to[q], from[p]); });
   });
 }
 
@@ -156,16 +186,17 @@ void arg_reduce_float64(bool least, const array& in, array& out, int axis, Strea
   });
 }
 
-void scan_float64(int op, const array& in, array& out, int axis, bool reverse, bool inclusive,
-                  Stream s) {
+void scan_float64(Scan::ReduceType op, const array& in, array& out, int axis, bool reverse,
+                  bool inclusive, Stream s) {
   Line line(in, axis);
+  const FoldOp fold = fold_op(op);
   get_command_encoder(s).dispatch([=, from = in.data<double>(), to = out.data<double>()] {
     for (size_t k = 0; k < line.outer * line.inner; ++k) {
       size_t start = k / line.inner * line.length * line.inner + k % line.inner;
-      double sum = scan_start(op);
+      double sum = neutral(fold);
       for (size_t i = 0; i < line.length; ++i) {
         size_t at = start + (reverse ? line.length - 1 - i : i) * line.inner;
-        double next = scan_step(op, sum, from[at]);
+        double next = combine(fold, sum, from[at]);
         to[at] = inclusive ? next : sum;
         sum = next;
       }
@@ -196,17 +227,18 @@ void logsumexp_float64(const array& in, array& out, Stream s) {
       });
 }
 
-void scatter_float64(int op, const array& updates, const array& offsets, array& out,
+void scatter_float64(Scatter::ReduceType op, const array& updates, const array& offsets, array& out,
                      const Shape& slice, Stream s) {
   std::array<Strides, 1> strides = {out.strides()};
   get_command_encoder(s).dispatch([=, from = updates.data<double>(), at = offsets.data<int64_t>(),
                                    to = out.data<double>(), count = offsets.size()] {
-    size_t size = shape_size(slice);
+    const FoldOp fold = fold_op(op);
+    const size_t size = shape_size(slice);
     for (size_t i = 0; i < count; ++i) {
       if (at[i] >= 0) {
         walk<1>(slice, strides, [&](int64_t j, int64_t p) {
           double& cell = to[at[i] + p];
-          cell = scatter_step(op, cell, from[i * size + j]);
+          cell = combine(fold, cell, from[i * size + j]);
         });
       }
     }

@@ -37,8 +37,10 @@ void take_parts(void* parts) {
 
 }  // namespace
 
+size_t parallel_width() { return ::metal::cpu::parallel_width(); }
+
 void parallel_for(size_t n, size_t grain, const std::function<void(size_t, size_t)>& body) {
-  const size_t width = ::metal::cpu::parallel_width();
+  const size_t width = parallel_width();
   if (n <= grain || width == 1) {
     if (n > 0) body(0, n);
     return;

@@ -10,4 +10,7 @@ namespace mlx::core::cpu {
 // free, and returns when all have ended. May be called inside tasks of a stream and inside itself.
 void parallel_for(size_t n, size_t grain, const std::function<void(size_t, size_t)>& body);
 
+// The number of threads that share the work at most.
+size_t parallel_width();
+
 }  // namespace mlx::core::cpu

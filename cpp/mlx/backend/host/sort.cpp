@@ -1,14 +1,18 @@
-// Sorting and partitioning along an axis with the standard library, lines in parallel.
+// Sorts along an axis, lines in parallel, by Highway's quicksort.
 #include "mlx/primitives/sort.h"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
+#include "hwy/contrib/sort/vqsort.h"
 #include "mlx/backend/common/utils.h"
 #include "mlx/backend/host/encoder.h"
 #include "mlx/backend/host/parallel.h"
+#include "mlx/backend/host/sort_keys.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/dtype_utils.h"
 
@@ -16,30 +20,13 @@ namespace mlx::core {
 
 namespace {
 
-constexpr size_t kParallelLine = 1 << 16;
-constexpr size_t kParts = 16;  // of such a line
+constexpr size_t kShortLine = 64;  // vector code sorts longer ones more quickly
 
-template <typename T>
-bool is_nan(const T& x) {
-  if constexpr (std::is_same_v<T, complex64_t>) {
-    return std::isnan(x.real()) || std::isnan(x.imag());
-  } else if constexpr (std::is_integral_v<T>) {
-    return false;
-  } else {
-    return std::isnan(static_cast<float>(x));
-  }
-}
+bool is_nan(const complex64_t& x) { return std::isnan(x.real()) || std::isnan(x.imag()); }
 
 // NaNs come last.
-template <typename T>
-bool before(const T& a, const T& b) {
-  if constexpr (std::is_integral_v<T>) {
-    return a < b;
-  } else if constexpr (std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>) {
-    return before(static_cast<float>(a), static_cast<float>(b));
-  } else {
-    return a < b || (is_nan(b) && !is_nan(a));
-  }
+bool before(const complex64_t& a, const complex64_t& b) {
+  return a < b || (is_nan(b) && !is_nan(a));
 }
 
 struct Lines {
@@ -67,113 +54,131 @@ Lines lines_of(const array& in, const array& out, int axis) {
   return lines;
 }
 
-// Calls line(values, out, out_step) with each line's values in a row.
+// Calls line(from, to) with the first elements of each line. What `make_line` returns may hold
+// memory for the lines of one thread.
 template <typename T, typename U, typename F>
-void each_line(const Lines& lines, const T* in, U* out, F line) {
+void each_line(const Lines& lines, const T* in, U* out, F make_line) {
   cpu::parallel_for(lines.count, 1, [&](size_t first, size_t last) {
-    std::vector<T> values(lines.length);
+    auto line = make_line();
     for (size_t i = first; i < last; ++i) {
-      const T* from = in + elem_to_loc(i, lines.shape, lines.in_strides);
-      U* to = out + elem_to_loc(i, lines.shape, lines.out_strides);
-      for (size_t k = 0; k < lines.length; ++k) {
-        values[k] = from[k * lines.in_step];
-      }
-      line(values, to, lines.out_step);
+      line(in + elem_to_loc(i, lines.shape, lines.in_strides),
+           out + elem_to_loc(i, lines.shape, lines.out_strides));
     }
   });
 }
 
-template <typename T>
-void store(const std::vector<T>& values, T* to, int64_t step) {
-  for (size_t k = 0; k < values.size(); ++k) {
-    to[k * step] = values[k];
+template <typename Key>
+void sort_keys(const hwy::Sorter& sorter, std::vector<Key>& keys) {
+  if (keys.size() < kShortLine) {
+    std::sort(keys.begin(), keys.end());
+  } else {
+    sorter(keys.data(), keys.size(), hwy::SortAscending());
   }
 }
 
-// Long lines in parts on all cores, which are then merged by twos.
-template <typename T, typename F>
-void sort_stably(std::vector<T>& values, F before) {
-  if (values.size() < kParallelLine) {
+void sort_keys(const hwy::Sorter& sorter, std::vector<hwy::uint128_t>& keys) {
+  sorter(keys.data(), keys.size(), hwy::SortAscending());
+}
+
+// Parts a line at `kth`, or sorts it if that is negative. A few smallest or largest are picked out;
+// a sorted line is parted everywhere, and vector code sorts in less time than a quickselect takes.
+template <typename Key>
+void order_keys(const hwy::Sorter& sorter, std::vector<Key>& keys, int kth) {
+  constexpr size_t kFew = 16;  // in so many elements one
+  const size_t n = keys.size();
+  if constexpr (std::is_integral_v<Key>) {
+    if (kth >= 0 && (kth + 1) * kFew <= n)
+      return std::partial_sort(keys.begin(), keys.begin() + kth + 1, keys.end());
+    if (kth >= 0 && (n - kth) * kFew <= n)
+      return std::partial_sort(keys.rbegin(), keys.rend() - kth, keys.rend(), std::greater());
+  }
+  sort_keys(sorter, keys);
+}
+
+// ---- values ----
+
+template <typename T>
+auto line_sorter(const Lines& lines, int kth) {
+  return [&lines, kth, keys = std::vector<cpu::SortKey<T>>(lines.length), sorter = hwy::Sorter()](
+             const T* from, T* to) mutable {
+    for (size_t k = 0; k < keys.size(); ++k) keys[k] = cpu::key_of(from[k * lines.in_step]);
+    order_keys(sorter, keys, kth);
+    for (size_t k = 0; k < keys.size(); ++k) to[k * lines.out_step] = cpu::value_of<T>(keys[k]);
+  };
+}
+
+template <>
+auto line_sorter<bool>(const Lines& lines, int) {
+  return [&lines](const bool* from, bool* to) {
+    size_t zeros = 0;
+    for (size_t k = 0; k < lines.length; ++k) zeros += !from[k * lines.in_step];
+    for (size_t k = 0; k < lines.length; ++k) to[k * lines.out_step] = k >= zeros;
+  };
+}
+
+template <>
+auto line_sorter<complex64_t>(const Lines& lines, int) {
+  return [&lines, values = std::vector<complex64_t>(lines.length)](const complex64_t* from,
+                                                                   complex64_t* to) mutable {
+    for (size_t k = 0; k < values.size(); ++k) values[k] = from[k * lines.in_step];
     std::stable_sort(values.begin(), values.end(), before);
-    return;
-  }
-  auto at = [&](size_t i) { return values.begin() + std::min(i, values.size()); };
-  size_t size = values.size() / kParts + 1;
-  cpu::parallel_for(kParts, 1, [&](size_t first, size_t last) {
-    for (size_t i = first; i < last; ++i) {
-      std::stable_sort(at(i * size), at((i + 1) * size), before);
-    }
-  });
-  for (size_t pairs = kParts / 2; pairs > 0; pairs /= 2, size *= 2) {
-    cpu::parallel_for(pairs, 1, [&](size_t first, size_t last) {
-      for (size_t i = first; i < last; ++i) {
-        std::inplace_merge(at(2 * i * size), at((2 * i + 1) * size), at((2 * i + 2) * size),
-                           before);
-      }
+    for (size_t k = 0; k < values.size(); ++k) to[k * lines.out_step] = values[k];
+  };
+}
+
+// ---- indices ----
+
+// A key with its place behind it: equal ones stay in their order.
+uint64_t with_index(uint32_t key, uint32_t index) { return uint64_t(key) << 32 | index; }
+hwy::uint128_t with_index(uint64_t key, uint32_t index) { return {index, key}; }
+uint32_t index_of(uint64_t pair) { return static_cast<uint32_t>(pair); }
+uint32_t index_of(hwy::uint128_t pair) { return static_cast<uint32_t>(pair.lo); }
+
+template <typename T>
+auto line_arg_sorter(const Lines& lines, int kth) {
+  using Pair = decltype(with_index(cpu::SortKey<T>(), 0));
+  return [&lines, kth, pairs = std::vector<Pair>(lines.length), sorter = hwy::Sorter()](
+             const T* from, uint32_t* to) mutable {
+    for (uint32_t k = 0; k < pairs.size(); ++k)
+      pairs[k] = with_index(cpu::key_among_equals(from[k * lines.in_step]), k);
+    order_keys(sorter, pairs, kth);
+    for (size_t k = 0; k < pairs.size(); ++k) to[k * lines.out_step] = index_of(pairs[k]);
+  };
+}
+
+template <>
+auto line_arg_sorter<complex64_t>(const Lines& lines, int) {
+  return [&lines, indices = std::vector<uint32_t>(lines.length)](const complex64_t* from,
+                                                                 uint32_t* to) mutable {
+    std::iota(indices.begin(), indices.end(), 0);
+    std::stable_sort(indices.begin(), indices.end(), [&](uint32_t a, uint32_t b) {
+      return before(from[a * lines.in_step], from[b * lines.in_step]);
     });
-  }
-}
-
-// `kth` < 0: sorts.
-template <typename T>
-void order_values(std::vector<T>& values, int kth) {
-  if (kth >= 0) {
-    std::nth_element(values.begin(), values.begin() + kth, values.end(), before<T>);
-  } else {
-    sort_stably(values, before<T>);
-  }
-}
-
-template <typename T>
-std::vector<uint32_t> order_indices(const std::vector<T>& values, int kth) {
-  std::vector<uint32_t> indices(values.size());
-  std::iota(indices.begin(), indices.end(), 0);
-  auto less = [&](uint32_t a, uint32_t b) { return before(values[a], values[b]); };
-  if (kth >= 0) {
-    std::nth_element(indices.begin(), indices.begin() + kth, indices.end(), less);
-  } else {
-    sort_stably(indices, less);
-  }
-  return indices;
+    for (size_t k = 0; k < indices.size(); ++k) to[k * lines.out_step] = indices[k];
+  };
 }
 
 void order(const array& in, array& out, int axis, int kth, Stream s) {
   allocate_output(out);
-  if (out.size() == 0) {
-    return;
-  }
+  if (out.size() == 0) return;
   auto lines = lines_of(in, out, axis);
   dispatch_all_types(in.dtype(), [&](auto type) {
     using T = MLX_GET_TYPE(type);
     cpu::get_command_encoder(s).dispatch([lines, kth, from = in.data<T>(), to = out.data<T>()] {
-      each_line(lines, from, to, [kth](std::vector<T>& values, T* line, int64_t step) {
-        if constexpr (std::is_same_v<T, bool>) {
-          size_t zeros = std::count(values.begin(), values.end(), false);
-          for (size_t k = 0; k < values.size(); ++k) {
-            line[k * step] = k >= zeros;
-          }
-        } else {
-          order_values(values, kth);
-          store(values, line, step);
-        }
-      });
+      each_line(lines, from, to, [&] { return line_sorter<T>(lines, kth); });
     });
   });
 }
 
 void arg_order(const array& in, array& out, int axis, int kth, Stream s) {
   allocate_output(out);
-  if (out.size() == 0) {
-    return;
-  }
+  if (out.size() == 0) return;
   auto lines = lines_of(in, out, axis);
   dispatch_all_types(in.dtype(), [&](auto type) {
     using T = MLX_GET_TYPE(type);
     cpu::get_command_encoder(s).dispatch(
         [lines, kth, from = in.data<T>(), to = out.data<uint32_t>()] {
-          each_line(lines, from, to, [kth](std::vector<T>& values, uint32_t* line, int64_t step) {
-            store(order_indices(values, kth), line, step);
-          });
+          each_line(lines, from, to, [&] { return line_arg_sorter<T>(lines, kth); });
         });
   });
 }

@@ -33,6 +33,7 @@ void eval(array& arr) {
   auto& primitive = arr.primitive();
   auto& state = state_of(primitive.stream());
   std::lock_guard lock(state.mutex);
+  state.check_open();
   auto outputs = arr.outputs();
   if (primitive.stream().device.type == mlx::core::Device::gpu) {
     primitive.eval_gpu(arr.inputs(), outputs);
@@ -52,13 +53,21 @@ void finalize(Stream stream) {
 }
 
 void help(Stream stream, const std::function<bool()>& done) {
-  state_of(stream).queue->help(done, WaitPoll::current());
+  if (auto queue = state_of(stream).queue) {
+    queue->help(done, WaitPoll::current());
+  }
 }
 
 void synchronize(Stream stream) {
   auto& state = state_of(stream);
   std::lock_guard lock(state.mutex);
   state.synchronize();
+}
+
+void close_stream(Stream stream) {
+  auto& state = state_of(stream);
+  std::lock_guard lock(state.mutex);
+  state.close();
 }
 
 void wait(Stream stream, const Event& event) {
@@ -70,6 +79,12 @@ void wait(Stream stream, const Event& event) {
 void signal(Stream stream, const Event& event) {
   auto& state = state_of(stream);
   std::lock_guard lock(state.mutex);
+  try {
+    state.check_open();
+  } catch (...) {
+    event.notify(std::current_exception());
+    return;
+  }
   state.commit([event](std::exception_ptr error) { event.notify(error); });
 }
 

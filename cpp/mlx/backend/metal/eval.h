@@ -25,6 +25,9 @@ void help(Stream stream, const std::function<bool()>& done);
 // Starts what is collected, and waits until everything on the stream has run.
 void synchronize(Stream stream);
 
+// The same, and gives up what the stream holds: it can be used no more.
+void close_stream(Stream stream);
+
 // Work scheduled on the stream later on runs after the event.
 void wait(Stream stream, const Event& event);
 

@@ -30,6 +30,7 @@ StreamState::StreamState(MTL::Device* device, int index)
 
 MTL::CommandBuffer* StreamState::command_buffer() {
   if (!buffer) {
+    check_open();
     buffer = NS::TransferPtr(queue->newCommandBuffer());
   }
   return buffer.get();
@@ -90,14 +91,31 @@ void StreamState::commit(std::function<void(std::exception_ptr)> done) {
   last = std::move(buffer);
 }
 
-void StreamState::synchronize() {
+void StreamState::wait() {
   commit();
   if (last) {
     auto& poll = WaitPoll::current();
     poll ? last->waitUntilCompleted(poll) : last->waitUntilCompleted();
   }
+}
+
+void StreamState::synchronize() {
+  wait();
   if (auto error = errors->take()) {
     std::rethrow_exception(error);
+  }
+}
+
+void StreamState::close() {
+  wait();
+  last.reset();
+  queue.reset();
+}
+
+void StreamState::check_open() const {
+  if (!queue) {
+    throw std::runtime_error("There is no stream " + std::to_string(index) +
+                             ": clear_streams has destroyed it.");
   }
 }
 

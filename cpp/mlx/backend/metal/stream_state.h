@@ -25,6 +25,12 @@ struct StreamState {
   void commit(std::function<void(std::exception_ptr)> done = {});
   // Commits, and waits for everything; rethrows an error that nobody was told of.
   void synchronize();
+  // Likewise, but leaves the error for the next who asks.
+  void wait();
+  // Waits, and gives up the queue: nothing runs here any more.
+  void close();
+  // Throws if the stream has been closed.
+  void check_open() const;
 
   // Holds the memory of a primitive's inputs and outputs until what is encoded so far has run.
   void keep(const std::vector<array>& inputs, const std::vector<array>& outputs);

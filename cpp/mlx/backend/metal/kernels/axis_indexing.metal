@@ -10,16 +10,29 @@ struct Assign {
   }
 };
 
-// The grid is (inner, indices along the axis, outer).
+// x counts the indices, y the lines, whose elements lie side by side.
 template <typename T, typename I>
-[[kernel]] void gather_axis(const device T* in [[buffer(0)]], const device I* indices [[buffer(1)]],
-                            device T* out [[buffer(2)]],
-                            constant const int64_t& length [[buffer(3)]],
+[[kernel]] void gather_lines(const device T* in [[buffer(0)]],
+                             const device I* indices [[buffer(1)]], device T* out [[buffer(2)]],
+                             constant const AxisParams& p [[buffer(3)]],
+                             uint2 pos [[thread_position_in_grid]],
+                             uint2 grid [[threads_per_grid]]) {
+  const device T* line = in + pos.y * p.outer_stride;
+  out[pos.x + static_cast<int64_t>(grid.x) * pos.y] =
+      line[place_on_axis(indices[pos.x + pos.y * p.index_stride], p.length)];
+}
+
+// x counts the elements behind the axis, which lie side by side, y the indices, z those before the
+// axis. Rows that are moved as a whole have one index.
+template <typename T, typename I, bool whole>
+[[kernel]] void gather_rows(const device T* in [[buffer(0)]], const device I* indices [[buffer(1)]],
+                            device T* out [[buffer(2)]], constant const AxisParams& p [[buffer(3)]],
                             uint3 pos [[thread_position_in_grid]],
                             uint3 grid [[threads_per_grid]]) {
-  int64_t at = pos.x + grid.x * (pos.y + static_cast<int64_t>(grid.y) * pos.z);
-  int64_t index = clamp_index(wrap_index(indices[at], length), length);
-  out[at] = in[pos.x + grid.x * (index + length * pos.z)];
+  I given = indices[(whole ? 0 : pos.x) + pos.y * p.index_axis_stride + pos.z * p.index_stride];
+  const int64_t index = place_on_axis(given, p.length);
+  out[pos.x + grid.x * (pos.y + static_cast<int64_t>(grid.y) * pos.z)] =
+      in[pos.x + index * p.axis_stride + pos.z * p.outer_stride];
 }
 
 // The grid is (inner, outer); a thread applies the updates of its line in order.
@@ -42,8 +55,10 @@ template <typename Op, typename T, typename I>
   }
 }
 
-#define GATHER_AXIS(Op, size_name, T, index_name, I) \
-  MLX_KERNEL(#Op "_" #size_name "_" #index_name, gather_axis<T, I>)
+#define GATHER_AXIS(Op, size_name, T, index_name, I)                              \
+  MLX_KERNEL(#Op "_lines_" #size_name "_" #index_name, gather_lines<T, I>)        \
+  MLX_KERNEL(#Op "_whole_" #size_name "_" #index_name, gather_rows<T, I, true>)   \
+  MLX_KERNEL(#Op "_rows_" #size_name "_" #index_name, gather_rows<T, I, false>)
 #define SCATTER_AXIS(Op, name, T)                                                  \
   MLX_KERNEL("ScatterAxis" #Op "_" #name "_int32", scatter_axis<Op, T, int32_t>)   \
   MLX_KERNEL("ScatterAxis" #Op "_" #name "_uint32", scatter_axis<Op, T, uint32_t>) \

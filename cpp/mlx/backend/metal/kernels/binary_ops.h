@@ -108,7 +108,7 @@ struct Power {
   static T apply(T a, T b) {
     if constexpr (kind<T>::is_signed) {
       if (b < T(0)) {
-        return a == T(1) ? T(1) : a == T(-1) ? ((b & T(1)) ? T(-1) : T(1)) : T(0);
+        return T(0);
       }
     }
     T result = T(1);

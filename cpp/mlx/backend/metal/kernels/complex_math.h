@@ -70,13 +70,6 @@ inline complex64_t clog1p(complex64_t a) {
   return complex64_t(re, carg_(u));
 }
 
-inline complex64_t cexpm1(complex64_t a) {
-  float s = precise::sin(0.5f * a.imag);
-  float e = expm1_(a.real);
-  return complex64_t(fma(e, precise::cos(a.imag), -2.0f * s * s),
-                     (e + 1.0f) * precise::sin(a.imag));
-}
-
 inline complex64_t csqrt(complex64_t a) {
   float m = cabs_(a);
   if (m == 0.0f) {

@@ -10,6 +10,9 @@
 // As many dimensions as NumPy's arrays have at most.
 enum { kMaxSliceDimensions = 64 };
 
+// Elements of a long slice that one SIMD-group scatters.
+enum { kScatterStretch = 2048 };
+
 // A slice taken at each index: its (collapsed) shape and its strides in the array, outermost first.
 struct SliceParams {
   int64_t axis_size;    // length of the indexed axis: negative indices count from its end
@@ -23,6 +26,16 @@ struct SliceParams {
   uint32_t owners;  // scatter: threads that share the indices among them
 };
 
+// An array (outer, axis, inner) of which elements are taken along the axis, and the strides of the
+// indices.
+struct AxisParams {
+  int32_t length;  // of the axis
+  int64_t axis_stride;
+  int64_t outer_stride;
+  int64_t index_axis_stride;
+  int64_t index_stride;  // along what lies before the axis
+};
+
 #ifdef __METAL_VERSION__
 
 // A negative index counts from the end.
@@ -33,6 +46,18 @@ inline int64_t wrap_index(I index, int64_t size) {
 }
 
 inline int64_t clamp_index(int64_t i, int64_t size) { return i < 0 ? 0 : i >= size ? size - 1 : i; }
+
+// Both, for an axis whose length is an int, in no more bits than the index has.
+template <typename I>
+inline int place_on_axis(I index, int length) {
+  if (is_unsigned_v<I>) {
+    using Wide = conditional_t<sizeof(I) == 8, uint64_t, uint>;
+    return static_cast<int>(min(static_cast<Wide>(index), static_cast<Wide>(length - 1)));
+  }
+  using Wide = conditional_t<sizeof(I) == 8, int64_t, int>;
+  const Wide i = static_cast<Wide>(index);
+  return static_cast<int>(clamp(i < 0 ? i + length : i, Wide(0), Wide(length - 1)));
+}
 
 inline int64_t slice_offset(constant const SliceParams& p, uint element) {
   int64_t offset = 0;

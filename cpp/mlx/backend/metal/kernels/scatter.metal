@@ -1,6 +1,6 @@
 // Scatters with a fixed order of updates: no atomics, so that results repeat and every type works.
 // A thread owns eight neighbouring elements of the slices (x), of those indices whose place in the
-// output falls to it (y).
+// output falls to it (y); a SIMD-group owns a stretch of long ones.
 #include "mlx/backend/metal/kernels/indexing.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/reduce_ops.h"
@@ -17,8 +17,11 @@ inline T scatter_apply(T a, T b) {
   return convert<T>(Op::apply(static_cast<compute_t<T>>(a), static_cast<compute_t<T>>(b)));
 }
 
+// Slices begin at multiples of anything: the middle bits of a product with the golden ratio share
+// them evenly. Places in the same sixteen elements, which a cache line may hold, go to one owner.
 inline bool owns(int64_t offset, uint owners, uint me) {
-  return offset >= 0 && (static_cast<uint>(offset >> 4) & (owners - 1)) == me;
+  const uint mixed = static_cast<uint>(offset >> 4) * 0x9E3779B1u;
+  return offset >= 0 && ((mixed >> 16) & (owners - 1)) == me;
 }
 
 // Slices that are contiguous in the output.
@@ -51,6 +54,29 @@ template <typename Op, typename T>
       for (uint k = 0; k < width; ++k) {
         to[k] = scatter_apply<Op, T>(to[k], from[k]);
       }
+    }
+  }
+}
+
+// The same for long ones: a SIMD-group goes through a stretch of one slice after the other.
+template <typename Op, typename T>
+[[kernel]] void scatter_long(const device T* updates [[buffer(0)]],
+                             const device int64_t* offsets [[buffer(1)]],
+                             device T* out [[buffer(2)]],
+                             constant const SliceParams& p [[buffer(3)]],
+                             uint2 group [[threadgroup_position_in_grid]],
+                             uint lane [[thread_index_in_simdgroup]]) {
+  const uint first = group.x * kScatterStretch;
+  const uint end = min(first + kScatterStretch, p.size);
+  for (uint i = 0; i < p.count; ++i) {
+    int64_t offset = offsets[i];
+    if (!owns(offset, p.owners, group.y)) {
+      continue;
+    }
+    const device T* from = updates + static_cast<int64_t>(i) * p.size;
+    device T* to = out + offset;
+    for (uint x = first + lane; x < end; x += 32) {
+      to[x] = scatter_apply<Op, T>(to[x], from[x]);
     }
   }
 }
@@ -89,6 +115,7 @@ template <typename Op, typename T>
 
 #define SCATTER(Op, name, T)                                          \
   MLX_KERNEL("Scatter" #Op "_row_" #name, scatter_row<Op, T>)         \
+  MLX_KERNEL("Scatter" #Op "_long_" #name, scatter_long<Op, T>)       \
   MLX_KERNEL("Scatter" #Op "_general_" #name, scatter_general<Op, T>) \
   MLX_KERNEL("Scatter" #Op "_serial_" #name, scatter_serial<Op, T>)
 

@@ -1,9 +1,13 @@
 // take_along_axis and put_along_axis.
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/host/float64.h"
+#include "mlx/backend/metal/kernels/indexing.h"
+#include "mlx/backend/metal/ops/gather.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/primitives/indexing.h"
 
@@ -21,32 +25,78 @@ struct Lines {
   }
 };
 
+struct AxisStrides {
+  int64_t outer;
+  int64_t axis;
+  int64_t inner;
+};
+
+// Those of a view, if each of the three parts is one dimension of it.
+std::optional<AxisStrides> axis_strides(const array& a, int axis) {
+  const auto part = [&](int first, int last) -> std::optional<int64_t> {
+    const Shape shape(a.shape().begin() + first, a.shape().begin() + last);
+    const Strides strides(a.strides().begin() + first, a.strides().begin() + last);
+    const auto [lengths, steps] = collapse_contiguous_dims(shape, strides);
+    if (lengths.size() > 1) return std::nullopt;
+    return lengths.empty() || lengths[0] == 1 ? 0 : steps[0];
+  };
+  const auto outer = part(0, axis), inner = part(axis + 1, static_cast<int>(a.ndim()));
+  if (!outer || !inner) return std::nullopt;
+  return AxisStrides{*outer, a.strides(axis), *inner};
+}
+
+// A view that the kernels can read: `fits` judges its strides.
+template <typename Fits>
+std::pair<array, AxisStrides> readable(const array& a, int axis, Stream s, Fits fits) {
+  const auto strides = axis_strides(a, axis);
+  if (strides && fits(*strides)) return {a, *strides};
+  const auto inner = static_cast<int64_t>(Lines(a, axis).inner);
+  return {row_contiguous(a, s), {a.shape(axis) * inner, inner, 1}};
+}
+
 }  // namespace
 
-MLX_EVAL(GatherAxis) {
-  allocate_output(out);
-  if (out.size() == 0) {
-    return;
-  }
-  Stream s = stream();
-  array in = row_contiguous(inputs[0], s);
-  array indices = row_contiguous(inputs[1], s);
-  int64_t length = in.shape(axis_);
-  if (length == 0) {
-    throw std::invalid_argument("[take_along_axis] Cannot take elements of an empty axis.");
-  }
-  Lines lines(out, axis_);
-  static KernelTable table(9 * kDtypes);
-  auto* kernel = table.get(in.itemsize() * kDtypes + dtype_index(indices.dtype()), [&] {
-    return kernel_name("GatherAxis", size_name(in.dtype()), type_name(indices.dtype()));
+void gather_along_axis(const array& given, const array& given_indices, int axis, array& out,
+                       Stream s) {
+  static KernelTable table(3 * 9 * kDtypes);
+  const Lines lines(given, axis);
+  const size_t count = given_indices.shape(axis);
+  const bool in_lines = lines.inner == 1;
+  const auto [in, strides] = readable(given, axis, s, [&](const AxisStrides& of) {
+    return in_lines ? of.axis == 1 || given.shape(axis) == 1 : of.inner == 1;
   });
+  const auto [indices, index_strides] =
+      readable(given_indices, axis, s, [&](const AxisStrides& of) {
+        return in_lines ? of.axis == 1 || count == 1 : of.inner <= 1 && of.inner >= 0;
+      });
+  const size_t variant = in_lines ? 0 : index_strides.inner == 0 ? 1 : 2;
+  static constexpr const char* kVariants[] = {"lines", "whole", "rows"};
+  auto* kernel = table.get((variant * 9 + in.itemsize()) * kDtypes + dtype_index(indices.dtype()),
+                           [&, &in = in, &indices = indices] {
+                             return kernel_name("GatherAxis", kVariants[variant],
+                                                size_name(in.dtype()), type_name(indices.dtype()));
+                           });
+  const AxisParams params{in.shape(axis), strides.axis, strides.outer, index_strides.axis,
+                          index_strides.outer};
   auto& encoder = metal::get_command_encoder(s);
   encoder.set_compute_pipeline_state(kernel);
   encoder.set_input_array(in, 0);
   encoder.set_input_array(indices, 1);
   encoder.set_output_array(out, 2);
-  encoder.set_bytes(length, 3);
-  dispatch_grid(encoder, lines.inner, indices.shape(axis_), lines.outer);
+  encoder.set_bytes(params, 3);
+  if (in_lines) {
+    dispatch_grid(encoder, count, lines.outer);
+  } else {
+    dispatch_grid(encoder, lines.inner, count, lines.outer);
+  }
+}
+
+MLX_EVAL(GatherAxis) {
+  allocate_output(out);
+  if (out.size() == 0) return;
+  if (inputs[0].shape(axis_) == 0)
+    throw std::invalid_argument("[take_along_axis] Cannot take elements of an empty axis.");
+  gather_along_axis(inputs[0], inputs[1], axis_, out, stream());
 }
 
 MLX_EVAL(ScatterAxis) {

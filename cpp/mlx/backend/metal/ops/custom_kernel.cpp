@@ -10,6 +10,7 @@
 #include "metal/compiler/compiler.h"
 #include "metal/host/library.h"
 #include "mlx/backend/common/copy.h"
+#include "mlx/backend/metal/build_pipeline.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/bounded_cache.h"
 
@@ -36,39 +37,19 @@ MTL::MathMode mtl_math_mode(KernelMathMode mode) {
                            diagnostics);
 }
 
-std::string text_of(const NS::Error* error) {
-  const NS::String* text = error ? error->localizedDescription() : nullptr;
-  return text ? text->utf8String() : "unknown error";
-}
-
-[[noreturn]] void throw_compile_error(const KernelVariant& variant, const NS::Error* error) {
-  std::string text = text_of(error);
-  if (variant.scope) text += hints_for(text, *variant.scope);
-  throw_compile_error(variant.name, text);
-}
-
-NS::String* ns_string(const std::string& text) {
-  return NS::String::string(text.c_str(), NS::UTF8StringEncoding);
-}
-
-NS::SharedPtr<MTL::ComputePipelineState> build_pipeline(const KernelVariant& variant,
-                                                        MTL::Device* device) {
-  auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
-  auto options = NS::TransferPtr(MTL::CompileOptions::alloc()->init());
-  options->setMathMode(mtl_math_mode(variant.math_mode));
-  NS::Error* error = nullptr;
-  auto library =
-      NS::TransferPtr(device->newLibrary(ns_string(variant.source), options.get(), &error));
-  if (!library) throw_compile_error(variant, error);
-  auto function = NS::TransferPtr(library->newFunction(ns_string(variant.function)));
-  if (!function) {
-    throw std::runtime_error("[metal_kernel] The source of the kernel \"" + variant.name +
-                             "\" does not define the function " + variant.function + ".");
+NS::SharedPtr<MTL::ComputePipelineState> build(const KernelVariant& variant, MTL::Device* device) {
+  try {
+    return build_pipeline(
+        {variant.source, variant.function, variant.name, mtl_math_mode(variant.math_mode)}, device);
+  } catch (const PipelineError& error) {
+    std::string text = error.what();
+    if (text.empty()) {
+      throw std::runtime_error("[metal_kernel] The source of the kernel \"" + variant.name +
+                               "\" does not define the function " + variant.function + ".");
+    }
+    if (variant.scope) text += hints_for(text, *variant.scope);
+    throw_compile_error(variant.name, text);
   }
-  function->setLabel(ns_string(variant.name));
-  auto pipeline = NS::TransferPtr(device->newComputePipelineState(function.get(), &error));
-  if (!pipeline) throw_compile_error(variant, error);
-  return pipeline;
 }
 
 constexpr size_t kMostPipelines = 256;
@@ -80,7 +61,7 @@ class PipelineCache {
   NS::SharedPtr<MTL::ComputePipelineState> get(const KernelVariant& variant, MTL::Device* device) {
     const auto entry = find(variant, device);
     std::lock_guard lock(entry->mutex);  // others may compile other kernels meanwhile
-    if (!entry->pipeline) entry->pipeline = build_pipeline(variant, device);
+    if (!entry->pipeline) entry->pipeline = build(variant, device);
     return entry->pipeline;
   }
 

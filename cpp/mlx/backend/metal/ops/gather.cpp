@@ -1,4 +1,6 @@
 // Gathers and scatters by index arrays.
+#include "mlx/backend/metal/ops/gather.h"
+
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
@@ -15,7 +17,9 @@ namespace mlx::core {
 namespace {
 
 constexpr const char* kSlices[] = {"element", "row", "general"};
-constexpr const char* kScatterSlices[] = {"row", "general", "serial"};
+enum ScatterSlices { Row, LongRow, General, Serial };
+constexpr const char* kScatterSlices[] = {"row", "long", "general", "serial"};
+constexpr uint32_t kLongRow = 256;  // elements: enough for all lanes to be busy
 constexpr const char* kScatterOps[] = {"ScatterMax", "ScatterMin", "ScatterSum", "ScatterProd",
                                        "ScatterAssign"};
 
@@ -102,33 +106,47 @@ std::vector<array> index_arrays(const std::vector<array>& inputs, size_t count) 
   return std::vector<array>(inputs.begin() + 1, inputs.begin() + 1 + count);
 }
 
-int64_t scatter_owners(const SliceParams& p, size_t lines) {
-  // Small slices leave few threads: share the indices too, but each costs a look at every index.
-  size_t wanted = p.count > 4096 ? 16 : 1;
-  return next_power_of_2(std::max<size_t>(1, wanted / std::max<size_t>(lines, 1)));
+// Small slices leave few threads: share the indices too, but each costs a look at every index.
+uint32_t scatter_owners(ScatterSlices slices, const SliceParams& p, size_t threads) {
+  const size_t wanted = slices == LongRow || p.count > 4096 ? 16 : 1;
+  return slices == Serial
+             ? 1
+             : static_cast<uint32_t>(next_power_of_2((wanted + threads - 1) / threads));
+}
+
+ScatterSlices scatter_slices(const SliceParams& p, bool overlap) {
+  if (overlap) return Serial;
+  if (!is_row(p)) return General;
+  return p.size < kLongRow ? Row : LongRow;
 }
 
 void run_scatter(int reduce_type, const array& updates, const array& offsets, array& out,
                  SliceParams p, bool overlap, Stream s) {
-  static KernelTable table(5 * 3 * kDtypes);
-  bool assign = reduce_type == Scatter::None;
-  int variant = overlap ? 2 : is_row(p) ? 0 : 1;
+  static KernelTable table(5 * 4 * kDtypes);
+  const bool assign = reduce_type == Scatter::None;
+  const ScatterSlices slices = scatter_slices(p, overlap);
   // By size: four numbers that no type has in common with another size.
-  int type = assign ? out.dtype().size() : dtype_index(out.dtype());
-  auto* kernel = table.get((reduce_type * 3 + variant) * kDtypes + type, [&] {
-    return kernel_name(kScatterOps[reduce_type], kScatterSlices[variant],
+  const int type = assign ? out.dtype().size() : dtype_index(out.dtype());
+  auto* kernel = table.get((reduce_type * 4 + slices) * kDtypes + type, [&] {
+    return kernel_name(kScatterOps[reduce_type], kScatterSlices[slices],
                        assign ? size_name(out.dtype()) : type_name(out.dtype()));
   });
-  size_t lines = variant == 0 ? (p.size + 7) / 8 : variant == 1 ? p.size : 1;
-  p.owners = variant == 2 ? 1 : scatter_owners(p, lines);
+  // Threads, or SIMD-groups, for each index.
+  const size_t threads[] = {(p.size + 7) / 8, (p.size + kScatterStretch - 1) / kScatterStretch,
+                            p.size, 1};
+  p.owners = scatter_owners(slices, p, threads[slices]);
   auto& encoder = metal::get_command_encoder(s);
   encoder.set_compute_pipeline_state(kernel);
   encoder.set_input_array(updates, 0);
   encoder.set_input_array(offsets, 1);
   encoder.set_output_array(out, 2);
   encoder.set_bytes(p, 3);
-  dispatch_grid(encoder, lines, p.owners, 1,
-                std::clamp<size_t>(8192 / std::max(p.count, 1u), 1, 64));
+  if (slices == LongRow) {
+    encoder.dispatch_threadgroups(MTL::Size(threads[slices], p.owners, 1), MTL::Size(kLanes, 1, 1));
+  } else {
+    dispatch_grid(encoder, threads[slices], p.owners, 1,
+                  std::clamp<size_t>(8192 / std::max(p.count, 1u), 1, 64));
+  }
 }
 
 // `indices` along one axis as `p` describes it, or offsets into `in`.
@@ -160,6 +178,35 @@ void gather_offsets(const array& in, const array& offsets, array& out, const Sha
   run_gather(in, offsets, out, p, s);
 }
 
+// Whether each index takes all of the array but for one place of an axis that is not the first:
+// such slices lie in pieces.
+bool takes_inner_axis(const array& in, int axis, const Shape& slice_sizes) {
+  Shape whole = in.shape();
+  whole[axis] = 1;
+  const auto before = whole.begin() + axis;
+  return slice_sizes == whole && std::any_of(whole.begin(), before, [](int n) { return n > 1; });
+}
+
+// Fills the memory in the order of the input's axes, with the indices in place of the one that they
+// count: runs stay runs, and who wants that order has no copy to make.
+void gather_inner_axis(const array& in, const array& given, int axis, array& out, Stream s) {
+  const array indices = row_contiguous(given, s);
+  const int count = static_cast<int>(indices.size());
+  Shape shape = in.shape();
+  shape[axis] = count;
+  const Strides strides = make_contiguous_strides(shape);
+  Strides index_strides(in.ndim(), 0);
+  index_strides[axis] = 1;
+  array places(shape, indices.dtype(), nullptr, {});
+  places.copy_shared_buffer(indices, index_strides, {false, false, false}, indices.size());
+
+  Strides out_strides = make_contiguous_strides(indices.shape());
+  for (int64_t& stride : out_strides) stride *= strides[axis];
+  out_strides.insert(out_strides.end(), strides.begin(), strides.end());
+  out.set_data(allocator::malloc(out.nbytes()), out.size(), out_strides, {true, false, false});
+  gather_along_axis(in, places, axis, out, s);
+}
+
 void copy_base(const array& in, array& out, Stream s) {
   copy(in, out, in.flags().row_contiguous ? CopyType::Vector : CopyType::General, s);
 }
@@ -167,12 +214,16 @@ void copy_base(const array& in, array& out, Stream s) {
 }  // namespace
 
 MLX_EVAL(Gather) {
+  Stream s = stream();
+  const array& in = inputs[0];
+  if (out.size() > 0 && in.size() > 0 && axes_.size() == 1 &&
+      takes_inner_axis(in, axes_[0], slice_sizes_) && inputs[1].size() <= INT32_MAX) {
+    return gather_inner_axis(in, inputs[1], axes_[0], out, s);
+  }
   allocate_output(out);
   if (out.size() == 0) {
     return;
   }
-  Stream s = stream();
-  const array& in = inputs[0];
   if (axes_.empty()) {
     // No indices: the one slice at the origin.
     return copy_inplace(in, out, slice_sizes_, in.strides(), make_contiguous_strides(slice_sizes_),

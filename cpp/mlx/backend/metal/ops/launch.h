@@ -2,6 +2,7 @@
 // grids.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 
@@ -70,6 +71,12 @@ void check_float64(const char* op, Stream s);
 // Threads (x, y, z), in threadgroups of at most `limit` threads, in rows of at most `row` threads.
 void dispatch_grid(metal::CommandEncoder& encoder, size_t x, size_t y = 1, size_t z = 1,
                    size_t limit = 1024, size_t row = 1024);
+
+// Rows of a threadgroup of kernels in which each SIMD-group takes one.
+inline size_t rows_of_threadgroup(size_t length) {
+  constexpr size_t kElements = 16384, kMostRows = 8;
+  return std::clamp<size_t>(kElements / std::max<size_t>(length, 1), 1, kMostRows);
+}
 
 // Runs `bind(first)` and a dispatch for each stretch of a long line that 32-bit positions can
 // cover.

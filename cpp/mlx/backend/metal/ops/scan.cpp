@@ -10,7 +10,10 @@ namespace mlx::core {
 
 namespace {
 
-constexpr const char* kScanOps[] = {"ScanMax", "ScanMin", "ScanSum", "ScanProd", "ScanLogSum"};
+constexpr const char* kScanOps[] = {"ScanMax",     "ScanMin",      "ScanSum",    "ScanProd",
+                                    "ScanLogSum",  "ScanRowMax",   "ScanRowMin", "ScanRowSum",
+                                    "ScanRowProd", "ScanRowLogSum"};
+constexpr int kScans = 5;
 
 // A contiguous input, and memory for the output: the input's own where it can be had.
 array prepare(const array& in, array& out, Stream s) {
@@ -25,9 +28,9 @@ array prepare(const array& in, array& out, Stream s) {
 
 constexpr size_t kKeptFloats = 8192;               // what Metal's threadgroup memory holds
 constexpr size_t kSharedFloats = kKeptFloats / 4;  // of several rows: they stay in the first cache
-constexpr size_t kMostRows = 8;                    // of a threadgroup
 
-size_t rows_per_threadgroup(size_t length) {
+// Lines of a threadgroup in which each thread takes one.
+size_t lines_of_threadgroup(size_t length) {
   return std::clamp<size_t>(16384 / std::max<size_t>(length, 1), 1, 256);
 }
 
@@ -42,7 +45,7 @@ void rows(const char* op, KernelTable& table, const array& in, array& out, Strea
   encoder.set_input_array(in, 0);
   encoder.set_output_array(out, 1);
   encoder.set_bytes(length, 2);
-  size_t count = std::min(rows_per_threadgroup(length), kMostRows);
+  size_t count = rows_of_threadgroup(length);
   if (kept > 0) {
     count = std::clamp<size_t>(kSharedFloats / kept, 1, count);
     encoder.set_threadgroup_memory_length(count * kept * sizeof(float), 0);
@@ -77,11 +80,12 @@ MLX_EVAL(Scan) {
   }
   shape.reverse = reverse_;
   shape.inclusive = inclusive_;
-  static KernelTable table(5 * kDtypes * kDtypes);
-  size_t index =
-      (reduce_type_ * kDtypes + dtype_index(in.dtype())) * kDtypes + dtype_index(out.dtype());
+  const bool is_row = shape.inner == 1 && shape.length >= kLanes;
+  const int op = reduce_type_ + (is_row ? kScans : 0);
+  static KernelTable table(2 * kScans * kDtypes * kDtypes);
+  size_t index = (op * kDtypes + dtype_index(in.dtype())) * kDtypes + dtype_index(out.dtype());
   auto* kernel = table.get(index, [&] {
-    return kernel_name(kScanOps[reduce_type_], type_name(in.dtype()), type_name(out.dtype()));
+    return kernel_name(kScanOps[op], type_name(in.dtype()), type_name(out.dtype()));
   });
   auto& encoder = metal::get_command_encoder(s);
   encoder.set_compute_pipeline_state(kernel);
@@ -89,7 +93,10 @@ MLX_EVAL(Scan) {
   encoder.set_output_array(out, 1);
   encoder.set_bytes(shape, 2);
   size_t outer = in.size() / (size_t(shape.length) * shape.inner);
-  dispatch_grid(encoder, shape.inner, outer, 1, rows_per_threadgroup(shape.length));
+  if (is_row) {
+    return dispatch_grid(encoder, outer * kLanes, 1, 1, rows_of_threadgroup(shape.length) * kLanes);
+  }
+  dispatch_grid(encoder, shape.inner, outer, 1, lines_of_threadgroup(shape.length));
 }
 
 MLX_EVAL(Softmax) {

@@ -11,8 +11,9 @@ namespace mlx::core {
 
 MLX_EVAL(AsStrided) { make_view(row_contiguous(inputs[0], stream()), out, strides_, offset_); }
 
-MLX_EVAL(Broadcast) {
-  auto& in = inputs[0];
+namespace {
+
+void broadcast_view(const array& in, array& out) {
   Strides strides(out.ndim(), 0);
   size_t added = out.ndim() - in.ndim();
   for (size_t d = 0; d < in.ndim(); ++d) {
@@ -20,6 +21,11 @@ MLX_EVAL(Broadcast) {
   }
   make_view(in, out, strides);
 }
+
+}  // namespace
+
+MLX_EVAL(Broadcast) { broadcast_view(inputs[0], out); }
+MLX_EVAL(BroadcastAxes) { broadcast_view(inputs[0], out); }
 
 MLX_EVAL(Contiguous) {
   auto& in = inputs[0];

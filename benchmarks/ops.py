@@ -1,0 +1,14 @@
+"""Operations of mlx.core, and a transformer built of them, beside PyTorch.
+
+    python benchmarks/ops.py [--only NAME] [--size small] [--calls 15] [--json]
+
+Both compute the same inputs and are checked against NumPy; then they run in turns, with two threads
+each. A ratio is PyTorch's time by ours; `kept` is PyTorch with the C library told to keep freed
+memory. Rows named "x 100" call a small operation so often. `make bench-peers` installs PyTorch.
+"""
+
+import ops_rows
+from bench import driver
+
+if __name__ == "__main__":
+    driver.main(__doc__.splitlines()[0], "ops_rows", ops_rows.rows)

@@ -1,0 +1,107 @@
+// Matrix products with BLAS.
+#include "mlx/backend/host/blas.h"
+
+#include <cblas.h>
+
+#include <algorithm>
+
+#include "mlx/backend/common/copy.h"
+#include "mlx/backend/metal/ops/launch.h"
+
+namespace mlx::core::cpu {
+
+namespace {
+
+CBLAS_TRANSPOSE order(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
+
+}  // namespace
+
+void gemm(const Product& p, const float* a, const float* b, float* c) {
+  if (p.n == 1) {
+    // A vector on the right: its elements are ldb apart, or next to each other.
+    int step = p.tb ? 1 : p.ldb;
+    return cblas_sgemv(CblasRowMajor, order(p.ta), p.ta ? p.k : p.m, p.ta ? p.m : p.k, p.alpha, a,
+                       p.lda, b, step, p.beta, c, p.ldc);
+  }
+  if (p.m == 1 && !p.ta) {
+    return cblas_sgemv(CblasRowMajor, order(!p.tb), p.tb ? p.n : p.k, p.tb ? p.k : p.n, p.alpha, b,
+                       p.ldb, a, 1, p.beta, c, 1);
+  }
+  cblas_sgemm(CblasRowMajor, order(p.ta), order(p.tb), p.m, p.n, p.k, p.alpha, a, p.lda, b, p.ldb,
+              p.beta, c, p.ldc);
+}
+
+void gemm(const Product& p, const double* a, const double* b, double* c) {
+  cblas_dgemm(CblasRowMajor, order(p.ta), order(p.tb), p.m, p.n, p.k, p.alpha, a, p.lda, b, p.ldb,
+              p.beta, c, p.ldc);
+}
+
+void gemm(const Product& p, const complex64_t* a, const complex64_t* b, complex64_t* c) {
+  complex64_t alpha(static_cast<float>(p.alpha));
+  complex64_t beta(static_cast<float>(p.beta));
+  cblas_cgemm(CblasRowMajor, order(p.ta), order(p.tb), p.m, p.n, p.k, &alpha, a, p.lda, b, p.ldb,
+              &beta, c, p.ldc);
+}
+
+namespace {
+
+// Parts of a result that threads compute. BLAS reads all of a factor's rows (or columns) for each
+// part, so parts are as large as the number of threads allows.
+struct Tiles {
+  int rows, columns;  // of a tile
+  int across, count;
+
+  explicit Tiles(const Product& p) : rows(std::min(p.m, 256)), columns(std::min(p.n, 512)) {
+    constexpr int kLeast = 64;
+    const int wanted = 3 * static_cast<int>(parallel_width());
+    while (number(p) < wanted && std::max(rows, columns) >= 2 * kLeast) {
+      int& longer = rows >= columns ? rows : columns;
+      longer = (longer / 2 + 15) / 16 * 16;
+    }
+    across = divide_up(p.n, columns);
+    count = number(p);
+  }
+
+ private:
+  static int divide_up(int value, int unit) { return (value + unit - 1) / unit; }
+  int number(const Product& p) const { return divide_up(p.m, rows) * divide_up(p.n, columns); }
+};
+
+template <typename T>
+void share(const Product& p, const T* a, const T* b, T* c) {
+  if (!p.is_large()) return gemm(p, a, b, c);
+  const Tiles tiles(p);
+  parallel_for(tiles.count, 1, [&](size_t first, size_t last) {
+    for (size_t tile = first; tile < last; ++tile) {
+      const int row = static_cast<int>(tile) / tiles.across * tiles.rows;
+      const int column = static_cast<int>(tile) % tiles.across * tiles.columns;
+      Product part = p;
+      part.m = std::min(tiles.rows, p.m - row);
+      part.n = std::min(tiles.columns, p.n - column);
+      gemm(part, a + int64_t(row) * (p.ta ? 1 : p.lda), b + int64_t(column) * (p.tb ? p.ldb : 1),
+           c + int64_t(row) * p.ldc + column);
+    }
+  });
+}
+
+}  // namespace
+
+void shared_gemm(const Product& p, const float* a, const float* b, float* c) { share(p, a, b, c); }
+void shared_gemm(const Product& p, const double* a, const double* b, double* c) {
+  share(p, a, b, c);
+}
+void shared_gemm(const Product& p, const complex64_t* a, const complex64_t* b, complex64_t* c) {
+  share(p, a, b, c);
+}
+
+bool is_too_short_for_blas(Dtype dtype) { return dtype == float16 || dtype == bfloat16; }
+
+array widened(const array& a, Stream s) {
+  array out(a.shape(), float32, nullptr, {});
+  copy(a, out,
+       a.flags().contiguous && a.data_size() == a.size() ? CopyType::Vector : CopyType::General, s);
+  metal::get_command_encoder(s).add_temporary(out);
+  return out;
+}
+
+}  // namespace mlx::core::cpu

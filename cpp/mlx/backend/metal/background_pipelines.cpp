@@ -1,0 +1,118 @@
+// The thread that compiles, and what it has to do.
+#include "mlx/backend/metal/background_pipelines.h"
+
+#include <condition_variable>
+#include <deque>
+#include <stdexcept>
+#include <thread>
+
+#include "mlx/backend/metal/device.h"
+#include "mlx/bounded_cache.h"
+#include "mlx/errors.h"
+#include "mlx/fork.h"
+
+namespace mlx::core {
+
+namespace {
+
+using PendingPtr = std::shared_ptr<PendingPipeline>;
+
+class Worker {
+ public:
+  ~Worker() { stop(); }
+
+  void add(PendingPtr pipeline) {
+    std::lock_guard lock(mutex_);
+    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    queue_.push_back(std::move(pipeline));
+    changed_.notify_one();
+  }
+
+  void pause() { compiling_.lock(); }
+  void resume() { compiling_.unlock(); }
+
+ private:
+  void run() {
+    for (PendingPtr next = take(); next; next = take()) {
+      std::lock_guard lock(compiling_);
+      try {
+        next->wait();
+      } catch (const std::exception&) {
+        // The operations run one by one, which is right as well.
+      }
+    }
+  }
+
+  PendingPtr take() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+    if (stopping_) return nullptr;
+    PendingPtr next = std::move(queue_.front());
+    queue_.pop_front();
+    return next;
+  }
+
+  void stop() {
+    {
+      std::lock_guard lock(mutex_);
+      stopping_ = true;
+      changed_.notify_one();
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+
+  std::mutex mutex_;
+  std::mutex compiling_;
+  std::condition_variable changed_;
+  std::deque<PendingPtr> queue_;
+  std::thread thread_;
+  bool stopping_ = false;
+};
+
+// The worker is joined when the process ends. A child of a fork drops its parent's without touching
+// it: there the thread does not exist.
+struct WorkerOwner {
+  Worker* worker = new Worker;
+  ~WorkerOwner() { delete worker; }
+};
+
+WorkerOwner& worker_owner() {
+  static WorkerOwner owner;
+  return owner;
+}
+
+constexpr size_t kMostPipelines = 1024;
+
+}  // namespace
+
+MTL::ComputePipelineState* PendingPipeline::wait() {
+  std::lock_guard lock(mutex_);
+  if (!owner_) {
+    try {
+      owner_ = build_pipeline(source_, metal::device(device_).mtl_device());
+    } catch (const PipelineError& error) {
+      internal_error("compile", source_.label + ": " + error.what() + "\n" + source_.text);
+    }
+    pipeline_.store(owner_.get(), std::memory_order_release);
+  }
+  return get();
+}
+
+std::shared_ptr<PendingPipeline> start_pipeline(PipelineSource source, Device device) {
+  static auto& mutex = *new std::mutex;
+  static auto& pipelines = *new BoundedCache<std::string, PendingPtr>(kMostPipelines);
+  watch_forks();
+  std::string key = source.text + (device == Device::gpu ? "gpu" : "cpu");
+  std::lock_guard lock(mutex);
+  return pipelines.get(std::move(key), [&] {
+    auto made = std::make_shared<PendingPipeline>(std::move(source), device);
+    worker_owner().worker->add(made);
+    return made;
+  });
+}
+
+void pause_pipelines() { worker_owner().worker->pause(); }
+void resume_pipelines() { worker_owner().worker->resume(); }
+void forget_pending_pipelines() { worker_owner().worker = new Worker; }
+
+}  // namespace mlx::core

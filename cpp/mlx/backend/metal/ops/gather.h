@@ -1,0 +1,14 @@
+// Taking elements along an axis.
+#pragma once
+
+#include "mlx/array.h"
+#include "mlx/stream.h"
+
+namespace mlx::core {
+
+// out[.., i, ..] = in[.., indices[.., i, ..], ..], for arrays that differ in the length of the axis
+// only, which none has empty. Indices out of range are clamped. `out` has its memory, which is
+// filled in row-major order.
+void gather_along_axis(const array& in, const array& indices, int axis, array& out, Stream s);
+
+}  // namespace mlx::core

@@ -1,0 +1,67 @@
+// Normalisation of rows: a SIMD-group takes one after the other.
+#include "mlx/primitives/normalization.h"
+
+#include "mlx/backend/common/copy.h"
+#include "mlx/backend/metal/ops/launch.h"
+
+namespace mlx::core {
+
+namespace {
+
+// As the kernels declare it.
+struct Params {
+  uint32_t length, rows;
+  float eps;
+};
+
+Params params_of(const array& x, float eps) {
+  const auto length = static_cast<uint32_t>(x.shape(-1));
+  return {length, static_cast<uint32_t>(x.size() / length), eps};
+}
+
+}  // namespace
+
+MLX_EVAL(Normalize) {
+  const Stream s = stream();
+  array x = row_contiguous(inputs[0], s);
+  if (inputs[0].flags().row_contiguous && is_donatable(inputs[0], out)) {
+    out.copy_shared_buffer(inputs[0]);
+  } else {
+    allocate_output(out);
+  }
+  if (out.size() == 0) return;
+  static KernelTable table(2 * kDtypes);
+  auto* kernel = table.get(kind_.centered * kDtypes + dtype_index(x.dtype()),
+                           [&] { return kernel_name(name(), type_name(x.dtype())); });
+  const Params params = params_of(x, kind_.eps);
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(kernel);
+  encoder.set_input_array(x, 0);
+  encoder.set_input_array(row_contiguous(inputs[1], s), 1);
+  encoder.set_input_array(row_contiguous(inputs[2], s), 2);
+  encoder.set_output_array(out, 3);
+  encoder.set_bytes(params, 4);
+  dispatch_grid(encoder, size_t(params.rows) * kLanes, 1, 1,
+                rows_of_threadgroup(params.length) * kLanes);
+}
+
+MLX_EVAL_MULTI(NormalizeVJP) {
+  const Stream s = stream();
+  for (auto& out : outputs) allocate_output(out);
+  if (outputs[0].size() == 0) return;
+  array x = row_contiguous(inputs[0], s);
+  static KernelTable table(2 * kDtypes);
+  auto* kernel = table.get(kind_.centered * kDtypes + dtype_index(x.dtype()),
+                           [&] { return kernel_name(name(), type_name(x.dtype())); });
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(kernel);
+  encoder.set_input_array(x, 0);
+  encoder.set_input_array(row_contiguous(inputs[1], s), 1);
+  encoder.set_input_array(row_contiguous(inputs[2], s), 2);
+  encoder.set_output_array(outputs[0], 3);
+  encoder.set_output_array(outputs[1], 4);
+  encoder.set_bytes(params_of(x, kind_.eps), 5);
+  dispatch_grid(encoder, outputs[1].shape(0) * kLanes, 1, 1, kLanes);
+}
+
+}  // namespace mlx::core

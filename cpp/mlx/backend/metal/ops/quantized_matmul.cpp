@@ -1,0 +1,216 @@
+// Products with matrices of numbers of few bits: few vectors by a kernel, many as matrices.
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "mlx/backend/common/copy.h"
+#include "mlx/backend/host/encoder.h"
+#include "mlx/backend/host/grouped.h"
+#include "mlx/backend/metal/kernels/quantized_params.h"
+#include "mlx/backend/metal/ops/launch.h"
+#include "mlx/backend/metal/ops/quantized.h"
+#include "mlx/primitives/quantized.h"
+
+namespace mlx::core {
+
+namespace {
+
+// From so many vectors for a matrix on it pays to make floats of the matrix.
+constexpr size_t kManyVectors = 12;
+// Floats of a matrix that are made at a time. Products of fewer cost more hand-overs to BLAS than
+// they save in traffic.
+constexpr int64_t kFloatsAtOnce = int64_t{1} << 24;
+// Vectors that the kernel takes at a time.
+constexpr int kVectorsTogether = 4;
+
+// Extents of a product of x (batches, m, k) and w (batches, n, k), or (batches, k, n).
+struct Extents {
+  int m, n, k;
+  int batches_x, batches_w;
+  size_t pairs;
+};
+
+// Which of x is multiplied with which of w; nothing for one of each.
+struct Indices {
+  array lhs;
+  array rhs;
+};
+
+array scratch(Shape shape, Dtype dtype, Stream s) {
+  array out(std::move(shape), dtype, nullptr, {});
+  allocate_output(out);
+  metal::get_command_encoder(s).add_temporary(out);
+  return out;
+}
+
+// ---- few vectors ----
+
+// Numbers of a pack, as the kernels have it.
+int numbers_of_pack(int bits) {
+  const int words = 32 % bits == 0 ? 1 : bits % 2 == 0 ? bits / 2 : bits;
+  return words * 32 / bits;
+}
+
+struct Arranged {
+  array x;
+  array sums;
+};
+
+Arranged arrange(const array& x, const Quantization& q, const MatvecParams& p, Stream s) {
+  const int numbers = numbers_of_pack(q.bits);
+  const int packs = static_cast<int>(in_simd_groups(p.columns / numbers));
+  const int rows = static_cast<int>(p.batches_x * p.padded_vectors);
+  Arranged out{scratch({rows, packs * numbers}, float32, s),
+               scratch({rows, static_cast<int>(p.columns) / q.group_size}, float32, s)};
+  static KernelTable table(33 * kDtypes);
+  auto* kernel = table.get(numbers * kDtypes + dtype_index(x.dtype()), [&] {
+    return kernel_name("ArrangeVectors", std::to_string(numbers), type_name(x.dtype()));
+  });
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(kernel);
+  encoder.set_input_array(x, 0);
+  encoder.set_output_array(out.x, 1);
+  encoder.set_output_array(out.sums, 2);
+  encoder.set_bytes(p, 3);
+  encoder.set_bytes(static_cast<uint32_t>(q.group_size), 4);
+  dispatch_grid(encoder, packs, p.padded_vectors, p.batches_x);
+  return out;
+}
+
+MTL::ComputePipelineState* matvec_kernel(const Quantization& q, Dtype dtype, int vectors) {
+  static KernelTable table(kQuantizedKinds * 4 * kDtypes * 2);
+  const int group = q.group_size == 128 ? 3 : q.group_size / 32;
+  const int index = (quantized_kind(q) * 4 + group) * kDtypes + dtype_index(dtype);
+  return table.get(index * 2 + (vectors > 1 ? 1 : 0), [&] {
+    return kernel_name("QuantizedMatvec", quantized_name(q), std::to_string(q.group_size),
+                       type_name(dtype), std::to_string(vectors));
+  });
+}
+
+void multiply_vectors(const array& x, const QuantizedArrays& w, const Quantization& q,
+                      const Extents& e, const std::optional<Indices>& indices, array& out,
+                      Stream s) {
+  const int together = e.m == 1 ? 1 : kVectorsTogether;
+  const auto parts = static_cast<uint32_t>((e.m + together - 1) / together);
+  const MatvecParams p{static_cast<uint32_t>(e.k),
+                       static_cast<uint32_t>(e.n),
+                       static_cast<uint32_t>(e.m),
+                       parts * together,
+                       indices ? 1u : 0u,
+                       static_cast<uint32_t>(e.batches_x),
+                       static_cast<uint32_t>(e.batches_w)};
+  Arranged arranged = arrange(row_contiguous(x, s), q, p, s);
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(matvec_kernel(q, out.dtype(), together));
+  encoder.set_input_array(w.w, 0);
+  encoder.set_input_array(w.scales, 1);
+  encoder.set_input_array(w.biases, 2);
+  encoder.set_input_array(arranged.x, 3);
+  encoder.set_input_array(arranged.sums, 4);
+  encoder.set_output_array(out, 5);
+  encoder.set_input_array(indices ? indices->lhs : w.w, 6);
+  encoder.set_input_array(indices ? indices->rhs : w.w, 7);
+  encoder.set_bytes(p, 8);
+  dispatch_grid(encoder, e.n * kLanes, parts, e.pairs);
+}
+
+// ---- many vectors ----
+
+// Pairs grouped by their matrix of w, which is known once a task of the stream has run.
+struct Grouping {
+  std::shared_ptr<std::optional<cpu::Groups>> groups;
+  array uses;  // of each matrix of w
+};
+
+Grouping group(const Indices& indices, const Extents& e, Stream s) {
+  Grouping out{std::make_shared<std::optional<cpu::Groups>>(), scratch({e.batches_w}, int32, s)};
+  cpu::get_command_encoder(s).dispatch([e, groups = out.groups, lhs = indices.lhs.data<int>(),
+                                        rhs = indices.rhs.data<int>(),
+                                        uses = out.uses.data<int>()] {
+    groups->emplace(lhs, rhs, e.pairs, e.batches_x, e.batches_w);
+    for (int g = 0; g < e.batches_w; ++g) uses[g] = static_cast<int>((*groups)->size(g));
+  });
+  return out;
+}
+
+// The product with some rows of a matrix of w that have become floats.
+struct RowsProduct {
+  cpu::Product p;
+  int64_t from_x, from_out;  // where the columns of x and of the output that take part begin
+};
+
+RowsProduct rows_product(const Extents& e, bool transpose, int first, int count) {
+  if (transpose) {
+    return {{e.m, count, e.k, false, true, e.k, e.k, e.n, 1.0, 0.0}, 0, first};
+  }
+  return {{e.m, e.n, count, false, false, e.k, e.n, e.n, 1.0, first > 0 ? 1.0 : 0.0}, first, 0};
+}
+
+void multiply_floats(const array& x, const QuantizedArrays& w, const Quantization& q,
+                     const Extents& e, bool transpose, const std::optional<Indices>& indices,
+                     array& out, Stream s) {
+  const int rows = transpose ? e.n : e.k, columns = transpose ? e.k : e.n;
+  const int at_once =
+      static_cast<int>(std::clamp<int64_t>(kFloatsAtOnce / columns, std::min(rows, 16), rows));
+  array floats = scratch({at_once, columns}, float32, s);
+  std::optional<Grouping> grouping;
+  if (indices) grouping = group(*indices, e, s);
+  for (int batch = 0; batch < e.batches_w; ++batch) {
+    for (int first = 0; first < rows; first += at_once) {
+      const int count = std::min(at_once, rows - first);
+      QuantizedPart part{(static_cast<size_t>(batch) * rows + first) * columns,
+                         static_cast<size_t>(count) * columns};
+      if (grouping) part.uses = &grouping->uses;
+      part.use = batch;
+      dequantize_part(w, q, part, floats, s);
+      const RowsProduct product = rows_product(e, transpose, first, count);
+      auto groups = grouping ? grouping->groups : nullptr;
+      cpu::get_command_encoder(s).dispatch(
+          [product, groups, batch, a = x.data<float>() + product.from_x, b = floats.data<float>(),
+           c = out.data<float>() + product.from_out] {
+            const cpu::BlasOnThisThread alone;
+            if (!groups) return cpu::shared_gemm(product.p, a, b, c);
+            cpu::multiply_group(**groups, batch, product.p, a, b, c,
+                                [](const auto&... arguments) { cpu::shared_gemm(arguments...); });
+          });
+    }
+  }
+}
+
+void multiply(const array& x, const QuantizedArrays& w, const Quantization& q, const Extents& e,
+              bool transpose, const std::optional<Indices>& indices, array& out, Stream s) {
+  allocate_output(out);
+  const size_t used = std::min<size_t>(e.pairs, e.batches_w);
+  if (transpose && e.pairs * e.m < kManyVectors * used) {
+    return multiply_vectors(x, w, q, e, indices, out, s);
+  }
+  const array floats = converted(x, float32, s);
+  if (out.dtype() == float32) {
+    return multiply_floats(floats, w, q, e, transpose, indices, out, s);
+  }
+  array result = scratch(out.shape(), float32, s);
+  multiply_floats(floats, w, q, e, transpose, indices, result, s);
+  copy_inplace(result, out, CopyType::Vector, s);
+}
+
+}  // namespace
+
+MLX_EVAL(QuantizedMatmul) {
+  const array& x = inputs[0];
+  const Extents e{x.shape(0), out.shape(1), x.shape(1), 1, 1, 1};
+  multiply(x, QuantizedArrays(inputs, 1, quantization_, stream()), quantization_, e, transpose_,
+           std::nullopt, out, stream());
+}
+
+MLX_EVAL(GatherQMM) {
+  const array& x = inputs[0];
+  const size_t last = inputs.size() - 1;
+  const Indices indices{row_contiguous(inputs[last - 1], stream()),
+                        row_contiguous(inputs[last], stream())};
+  const Extents e{x.shape(1), out.shape(-1),      x.shape(2),
+                  x.shape(0), inputs[1].shape(0), indices.rhs.size()};
+  multiply(x, QuantizedArrays(inputs, 1, quantization_, stream()), quantization_, e, transpose_,
+           indices, out, stream());
+}
+
+}  // namespace mlx::core
