@@ -3,10 +3,14 @@
 
 #include <Metal/Metal.hpp>
 #include <atomic>
+#include <set>
 #include <stdexcept>
 #include <string>
 
 #include "metal/driver.h"
+#include "mlx/array.h"
+#include "mlx/device.h"
+#include "mlx/errors.h"
 #include "mlx/memory.h"
 
 namespace mlx::core {
@@ -78,7 +82,29 @@ bool over_memory_limit() { return device_memory().over_limit(); }
 size_t set_cache_limit(size_t limit) { return device_memory().set_cache_limit(limit); }
 void clear_cache() { device_memory().clear_cache(); }
 
+size_t get_array_buffer_size(const std::vector<array>& arrays) {
+  std::set<const void*> seen;
+  size_t total = 0;
+  for (const auto& a : arrays) {
+    if (!a.is_available()) {
+      invalid_argument("get_array_buffer_size", "The arrays must have been evaluated.");
+    }
+    const auto& data = a.data_shared_ptr();
+    if (data && seen.insert(data->buffer.ptr()).second) {
+      total += allocator::allocator().size(data->buffer);
+    }
+  }
+  return total;
+}
+
 size_t set_wired_limit(size_t limit) {
+  const auto& facts = device_info(Device::gpu);
+  const auto most = std::get<size_t>(facts.at("max_recommended_working_set_size"));
+  if (limit > most) {
+    invalid_argument("set_wired_limit",
+                     message("The limit must be at most ", most,
+                             ", what the device recommends, but is ", limit, "."));
+  }
   // Nothing is wired here; the number is kept because programs read it back.
   static std::atomic<size_t> wired_limit{0};
   return wired_limit.exchange(limit);

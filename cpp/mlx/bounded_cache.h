@@ -16,14 +16,19 @@ class BoundedCache {
   BoundedCache& operator=(const BoundedCache&) = delete;
   BoundedCache(BoundedCache&&) = default;  // places in a list stay
 
+  // Null if there is none. The pointer holds until the next call.
+  Value* find(const Key& key) {
+    auto found = places_.find(key);
+    if (found == places_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, found->second);
+    return &entries_.front().second;
+  }
+
   // The value of the key, which `make` returns if there is none yet. The reference holds until the
   // next call.
   template <typename Make>
   Value& get(Key key, Make make) {
-    if (auto found = places_.find(key); found != places_.end()) {
-      entries_.splice(entries_.begin(), entries_, found->second);
-      return entries_.front().second;
-    }
+    if (Value* found = find(key)) return *found;
     entries_.emplace_front(std::move(key), make());
     places_.emplace(entries_.front().first, entries_.begin());
     if (entries_.size() > most_) {

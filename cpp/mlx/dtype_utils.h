@@ -1,12 +1,20 @@
-// Calls a generic function with the C++ type that a Dtype stands for.
+// From the value of a Dtype to the Dtype, and to a call of a generic function with its C++ type.
 #pragma once
 
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
 #include "mlx/dtype.h"
 
 namespace mlx::core {
+
+inline constexpr Dtype dtype_of(Dtype::Val val) {
+  constexpr Dtype kTypes[] = {bool_, uint8, uint16,  uint32,  uint64,  int8,     int16,
+                              int32, int64, float16, float32, float64, bfloat16, complex64};
+  static_assert(std::size(kTypes) == static_cast<int>(Dtype::Val::complex64) + 1);
+  return kTypes[static_cast<int>(val)];
+}
 
 template <typename T>
 struct type_identity {

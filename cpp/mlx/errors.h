@@ -2,11 +2,17 @@
 // given."
 #pragma once
 
+#include <stdexcept>
 #include <string>
 
 #include "mlx/array.h"
 
 namespace mlx::core {
+
+// An axis that an array does not have. In Python it is an IndexError as well as a ValueError.
+struct AxisError : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
 
 // Throws std::invalid_argument.
 [[noreturn]] void invalid_argument(const std::string& op, const std::string& message);

@@ -42,6 +42,21 @@ array scaled_dot_product_attention(const array& q, const array& k, const array& 
                                    const std::optional<array>& sinks = std::nullopt,
                                    StreamOrDevice s = {});
 
+// logsumexp(logits) - logits[target] along the last axis, float32. `targets` are integers, of the
+// shape of the logits without that axis.
+array cross_entropy(const array& logits, const array& targets, StreamOrDevice s = {});
+
+// The gated delta rule: at each position t of q, k (B, T, Hk, Dk) and v (B, T, Hv, Dv), the state
+// (B, Hv, Dv, Dk) is multiplied with gamma, gets beta * (v - state k) k^T added, and gives state q.
+// gamma is (B, T, Hv), or (B, T, Hv, Dk) for each column; beta is (B, T, Hv). Heads of q and k are
+// shared by Hv / Hk of v. Positions where `mask` (B, T) is false leave the state and give 0.
+// Returns the outputs (B, T, Hv, Dv) and the last state, float32.
+std::pair<array, array> gated_delta_update(const array& q, const array& k, const array& v,
+                                           const array& gamma, const array& beta,
+                                           const std::optional<array>& initial_state = std::nullopt,
+                                           const std::optional<array>& mask = std::nullopt,
+                                           StreamOrDevice s = {});
+
 // The value of a template parameter of a custom kernel.
 using TemplateArg = std::variant<int, bool, Dtype>;
 using TemplateArgs = std::vector<std::pair<std::string, TemplateArg>>;
@@ -64,5 +79,21 @@ CustomKernelFunction metal_kernel(const std::string& name,
                                   const std::string& source, const std::string& header = "",
                                   bool ensure_row_contiguous = true, bool atomic_outputs = false,
                                   const std::map<std::string, std::string>& compile_options = {});
+
+// A number among the arguments of a compiled CUDA kernel.
+using ScalarArg = std::variant<bool, int, float>;
+
+// Kernels in CUDA, and compiled ones. Both throw: there is no back end for them.
+CustomKernelFunction cuda_kernel(const std::string& name,
+                                 const std::vector<std::string>& input_names,
+                                 const std::vector<std::string>& output_names,
+                                 const std::string& source, const std::string& header = "",
+                                 bool ensure_row_contiguous = true, int shared_memory = 0);
+std::vector<array> precompiled_cuda_kernel(
+    const std::string& name, const std::string& compiled_source, const std::vector<array>& inputs,
+    const std::vector<Shape>& output_shapes, const std::vector<Dtype>& output_dtypes,
+    const std::vector<ScalarArg>& scalars, GridSize grid, GridSize threadgroup,
+    int shared_memory = 0, std::optional<float> init_value = std::nullopt,
+    bool ensure_row_contiguous = false, StreamOrDevice s = {});
 
 }  // namespace mlx::core::fast

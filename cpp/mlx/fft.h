@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "mlx/ops/common.h"
@@ -58,5 +59,24 @@ array ifftshift(const array& a, const OptionalAxes& axes = {}, StreamOrDevice s 
 // The frequencies of n elements at distances d, in the order of the transforms.
 array fftfreq(int n, double d = 1.0, StreamOrDevice s = {});
 array rfftfreq(int n, double d = 1.0, StreamOrDevice s = {});
+
+// The transforms of frames of n_fft elements, hop_length (by default n_fft / 4) apart along the
+// last axis: (..., frequencies, frames). The window (by default win_length ones) is centred in the
+// frame. `center` puts n_fft / 2 elements before and behind the signal. Real signals have half of
+// the frequencies unless `onesided` is false.
+array stft(const array& x, int n_fft = 2048, std::optional<int> hop_length = std::nullopt,
+           std::optional<int> win_length = std::nullopt,
+           const std::optional<array>& window = std::nullopt, bool center = true,
+           const std::string& pad_mode = "reflect", FFTNorm norm = FFTNorm::Backward,
+           std::optional<bool> onesided = std::nullopt, StreamOrDevice s = {});
+
+// The real signal that stft() was made of, cut or padded to `length`. n_fft is the even one that
+// has so many frequencies unless it is given.
+array istft(const array& stft_matrix, std::optional<int> n_fft = std::nullopt,
+            std::optional<int> hop_length = std::nullopt,
+            std::optional<int> win_length = std::nullopt,
+            const std::optional<array>& window = std::nullopt, bool center = true,
+            FFTNorm norm = FFTNorm::Backward, std::optional<bool> onesided = std::nullopt,
+            std::optional<int> length = std::nullopt, StreamOrDevice s = {});
 
 }  // namespace mlx::core::fft

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "metal/driver.h"
+#include "mlx/backend/metal/background_pipelines.h"
 #include "mlx/backend/metal/device.h"
 #include "mlx/interrupt.h"
 #include "mlx/scheduler.h"
@@ -21,6 +22,7 @@ void in_child() {
   held = 0;
   scheduler::start_anew();
   metal::device().start_anew();
+  forget_pending_pipelines();
 }
 
 }  // namespace
@@ -37,12 +39,14 @@ void before_fork() {
     } catch (...) {  // an interruption, which ends what is in flight
       metal::device().wait_for_streams({});
     }
+    if (held == 1) pause_pipelines();
   });
 }
 
 void after_fork() {
   if (held > 0) {
     held -= 1;
+    if (held == 0) resume_pipelines();
     scheduler::mutex().unlock();
   }
 }

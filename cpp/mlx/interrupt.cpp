@@ -4,6 +4,8 @@
 #include <atomic>
 #include <utility>
 
+#include "metal/process_end.h"
+
 namespace metal {
 void interrupt();
 }
@@ -20,6 +22,7 @@ std::atomic<void (*)(const std::function<void()>&)> around_waits{nullptr};
 }  // namespace
 
 void interrupt() { ::metal::interrupt(); }
+void end_work() { ::metal::end_use(); }
 
 WaitPoll::WaitPoll(std::function<void()> poll)
     : previous_(std::exchange(thread_poll(), std::move(poll))) {}

@@ -9,6 +9,9 @@ namespace mlx::core {
 // Ends all work in flight with an error. From any thread.
 void interrupt();
 
+// Ends it, and lets none start any more: the process ends.
+void end_work();
+
 // While one exists, waits of this thread call `poll` every 50 ms; what it throws ends the wait.
 class WaitPoll {
  public:

@@ -2,13 +2,19 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 namespace mlx::core {
+
+class array;
 
 size_t get_active_memory();
 size_t get_peak_memory();
 void reset_peak_memory();
 size_t get_cache_memory();
+
+// The bytes of the buffers that hold evaluated arrays; what several share counts once.
+size_t get_array_buffer_size(const std::vector<array>& arrays);
 
 // Each returns the previous limit. The memory limit is a guideline: beyond it evaluation waits for
 // work in flight and freed memory is not kept, and nothing fails before the machine's memory is

@@ -12,11 +12,55 @@
 
 namespace mlx::core {
 
-const char* version() { return "0.1.0"; }
+const char* version() {
+  static const auto& text = *new std::string(message(MLX_VERSION_MAJOR, ".", MLX_VERSION_MINOR, ".",
+                                                     MLX_VERSION_PATCH));  // never destroyed
+  return text.c_str();
+}
 
 PrintFormatter& get_global_formatter() {
   static auto& formatter = *new PrintFormatter();  // never destroyed
   return formatter;
+}
+
+PrintOptions get_printoptions() { return get_global_formatter().options; }
+
+void set_printoptions(PrintOptions options) {
+  if (options.precision < -1) {
+    invalid_argument("set_printoptions", message("precision must be at least 0, or -1 for the "
+                                                 "default, but is ",
+                                                 options.precision, "."));
+  }
+  get_global_formatter().options = options;
+}
+
+void PrintFormatter::print(std::ostream& os, bool value) const {
+  os << (value ? true_text : false_text);
+}
+
+void PrintFormatter::print(std::ostream& os, int64_t value) const { os << value; }
+
+void PrintFormatter::print(std::ostream& os, uint64_t value) const { os << value; }
+
+void PrintFormatter::print(std::ostream& os, double value) const {
+  if (std::isnan(value)) {
+    os << "nan";
+    return;
+  }
+  std::ostringstream digits;  // leaves the state of `os` alone
+  if (options.precision >= 0) {
+    digits << std::fixed << std::setprecision(options.precision);
+  }
+  digits << value;
+  os << digits.str();
+}
+
+void PrintFormatter::print(std::ostream& os, complex64_t value) const {
+  print(os, static_cast<double>(value.real()));
+  const bool negative = std::signbit(value.imag()) && !std::isnan(value.imag());
+  os << (negative ? "-" : "+");
+  print(os, static_cast<double>(std::abs(value.imag())));
+  os << "j";
 }
 
 std::string shape_to_string(const Shape& shape) { return text(shape); }
@@ -47,20 +91,6 @@ namespace {
 
 constexpr int kEdgeItems = 3;          // shown at each end of a long axis
 constexpr size_t kSummarizeAt = 1000;  // elements from which long axes are shortened
-
-template <typename T>
-void print_element(std::ostream& os, const T& value) {
-  if constexpr (std::is_same_v<T, bool>) {
-    const auto& f = get_global_formatter();
-    os << (value ? f.true_text : f.false_text);
-  } else if constexpr (std::is_same_v<T, complex64_t>) {
-    os << value.real() << (std::signbit(value.imag()) ? "-" : "+") << std::abs(value.imag()) << "j";
-  } else if constexpr (sizeof(T) == 1) {
-    os << static_cast<int>(value);
-  } else {
-    os << value;
-  }
-}
 
 template <typename T>
 std::string element_text(const T& value) {

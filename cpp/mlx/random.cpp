@@ -178,23 +178,11 @@ array multivariate_normal(const array& mean, const array& cov, const Shape& shap
 
 array randint(const array& low, const array& high, const Shape& shape, Dtype dtype,
               const std::optional<array>& key, StreamOrDevice s) {
-  if (!issubdtype(dtype, integer)) {
-    invalid_argument("randint", message("The type must be an integer type, not ", dtype, "."));
+  if (!issubdtype(dtype, integer) && dtype != bool_) {
+    invalid_argument("randint",
+                     message("The type must be an integer type or bool, not ", dtype, "."));
   }
-  Stream stream = to_stream(s);
-  array lo = astype(low, int64, stream);
-  array span =
-      astype(maximum(subtract(astype(high, int64, stream), lo, stream), array(int64_t{1}), stream),
-             uint64, stream);
-  if (broadcast_shapes(shape, span.shape()) != shape) {
-    invalid_argument(
-        "randint", message("Bounds of shape ", span.shape(), " do not broadcast to ", shape, "."));
-  }
-  // 64 bits for every number: the remainder's bias does not matter.
-  array words = bits(with_last(shape, 2), 4, key, stream);
-  array wide = reshape(view(words, uint64, stream), shape, stream);
-  array offset = astype(remainder(wide, span, stream), int64, stream);
-  return astype(add(lo, offset, stream), dtype, stream);
+  return astype(floor(uniform(low, high, shape, float32, key, s), s), dtype, s);
 }
 
 array bernoulli(const array& p, const Shape& shape, const std::optional<array>& key,
@@ -228,7 +216,7 @@ array truncated_normal(const array& lower, const array& upper, const Shape& shap
   array u = uniform(erf(divide(lo, root_two, s), s), erf(divide(hi, root_two, s), s), shape,
                     float32, key, s);
   array samples = multiply(root_two, erfinv(u, s), s);
-  return astype(minimum(maximum(samples, lo, s), hi, s), dtype, s);
+  return astype(maximum(minimum(samples, hi, s), lo, s), dtype, s);
 }
 
 array truncated_normal(const array& lower, const array& upper, Dtype dtype,
@@ -294,7 +282,7 @@ array laplace(const Shape& shape, Dtype dtype, const float loc, const float scal
   check_floating(dtype, "laplace");
   array u = symmetric_uniform(shape, key, s);
   array samples = multiply(sign(u, s), log1p(negative(abs(u, s), s), s), s);
-  return astype(subtract(array(loc), multiply(array(scale), samples, s), s), dtype, s);
+  return astype(add(array(loc), multiply(array(scale), samples, s), s), dtype, s);
 }
 
 array permutation(const array& x, int axis, const std::optional<array>& key, StreamOrDevice s) {

@@ -1,9 +1,12 @@
 // Streams: the list of them, and each device's default.
 #include "mlx/stream.h"
 
+#include <map>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "mlx/backend/metal/eval.h"
 #include "mlx/interrupt.h"
@@ -15,8 +18,26 @@ namespace {
 struct Registry {
   std::recursive_mutex mutex;
   std::vector<Stream> streams;
+  std::set<int> cleared;
   int default_index[2] = {-1, -1};  // by device type; -1: not made yet
+  int thread_local_streams = 0;     // so many have been made
+
+  bool is_default(int index) const {
+    return index == default_index[0] || index == default_index[1];
+  }
+  bool is_cleared(int index) const { return cleared.contains(index); }
 };
+
+// What one thread has made.
+struct ThreadStreams {
+  std::vector<int> made;
+  std::map<int, int> local;  // by the index of a ThreadLocalStream
+};
+
+ThreadStreams& of_this_thread() {
+  thread_local ThreadStreams streams;
+  return streams;
+}
 
 Registry& registry() {
   static auto* instance = new Registry();
@@ -39,7 +60,44 @@ Stream new_stream(Device d) {
   Stream stream(static_cast<int>(r.streams.size()), d);
   metal::new_stream(stream);
   r.streams.push_back(stream);
+  of_this_thread().made.push_back(stream.index);
   return stream;
+}
+
+Stream new_thread_unsafe_stream(Device d) { return new_stream(d); }
+
+ThreadLocalStream new_thread_local_stream(Device d) {
+  check_available(d, "new_thread_local_stream");
+  auto& r = registry();
+  std::lock_guard lock(r.mutex);
+  return ThreadLocalStream(r.thread_local_streams++, d);
+}
+
+Stream to_stream(ThreadLocalStream s) {
+  auto& local = of_this_thread().local;
+  auto found = local.find(s.index);
+  if (found == local.end()) {
+    found = local.emplace(s.index, new_stream(s.device).index).first;
+  }
+  return get_stream(found->second);
+}
+
+void clear_streams() {
+  auto& mine = of_this_thread();
+  for (const int index : std::exchange(mine.made, {})) {
+    auto& r = registry();
+    std::unique_lock lock(r.mutex);
+    if (r.is_default(index)) {
+      mine.made.push_back(index);
+      continue;
+    }
+    const Stream stream = r.streams[index];
+    lock.unlock();
+    std::erase_if(mine.local, [&](const auto& entry) { return entry.second == index; });
+    wait_unlocked([&] { metal::close_stream(stream); });
+    lock.lock();
+    r.cleared.insert(index);
+  }
 }
 
 Stream new_stream() { return new_stream(default_device()); }
@@ -51,6 +109,7 @@ Stream default_stream(Device d) {
   int& index = r.default_index[static_cast<int>(d.type)];
   if (index < 0) {
     index = new_stream(d).index;
+    of_this_thread().made.pop_back();  // all threads use it
   }
   return r.streams[index];
 }
@@ -65,7 +124,7 @@ void set_default_stream(Stream s) {
 Stream get_stream(int index) {
   auto& r = registry();
   std::lock_guard lock(r.mutex);
-  if (index < 0 || index >= static_cast<int>(r.streams.size())) {
+  if (index < 0 || index >= static_cast<int>(r.streams.size()) || r.is_cleared(index)) {
     throw std::invalid_argument("[get_stream] There is no stream " + std::to_string(index) + ".");
   }
   return r.streams[index];
@@ -74,7 +133,13 @@ Stream get_stream(int index) {
 std::vector<Stream> get_streams() {
   auto& r = registry();
   std::lock_guard lock(r.mutex);
-  return r.streams;
+  std::vector<Stream> streams;
+  for (const Stream& stream : r.streams) {
+    if (!r.is_cleared(stream.index)) {
+      streams.push_back(stream);
+    }
+  }
+  return streams;
 }
 
 void synchronize() { synchronize(default_stream(default_device())); }

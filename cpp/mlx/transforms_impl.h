@@ -7,7 +7,12 @@
 
 #include "mlx/array.h"
 
-namespace mlx::core::detail {
+namespace mlx::core {
+
+// What transformations take.
+using ArraysFunction = std::function<std::vector<array>(const std::vector<array>&)>;
+
+namespace detail {
 
 // vmap in two steps: the function's outputs on tracers that stand for one element, then the mapped
 // outputs.
@@ -56,4 +61,6 @@ bool retain_graph();
 bool tracing_anywhere();
 bool retained_anywhere();
 
-}  // namespace mlx::core::detail
+}  // namespace detail
+
+}  // namespace mlx::core

@@ -13,6 +13,9 @@ Stream to_stream(StreamOrDevice s, Device device) {
   if (auto* stream = std::get_if<Stream>(&s)) {
     return *stream;
   }
+  if (auto* local = std::get_if<ThreadLocalStream>(&s)) {
+    return to_stream(*local);
+  }
   auto* given = std::get_if<Device>(&s);
   return default_stream(given ? *given : device);
 }
@@ -34,7 +37,7 @@ StreamContext::StreamContext(StreamOrDevice s) : stream_(enter(s)), inner_(strea
     set_default_device(*device);
     inner_ = default_stream(*device);
   } else {
-    auto stream = std::get<Stream>(s);
+    auto stream = to_stream(s);
     inner_ = default_stream(stream.device);
     set_default_device(stream.device);
     set_default_stream(stream);
@@ -76,8 +79,8 @@ Shape broadcast_shapes(const Shape& s1, const Shape& s2) {
 
 int normalize_axis_index(int axis, int ndim, const std::string& op) {
   if (axis < -ndim || axis >= ndim) {
-    invalid_argument(
-        op, message("Axis ", axis, " is out of bounds for an array with ", ndim, " dimensions."));
+    throw AxisError(message("[", op, "] Axis ", axis, " is out of bounds for an array with ", ndim,
+                            " dimensions."));
   }
   return axis < 0 ? axis + ndim : axis;
 }

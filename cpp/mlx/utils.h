@@ -15,8 +15,8 @@
 namespace mlx::core {
 
 // What operations take to choose where they run: nothing (the default device's stream), a stream,
-// or a device.
-using StreamOrDevice = std::variant<std::monostate, Stream, Device>;
+// a device, or what stands for this thread's stream.
+using StreamOrDevice = std::variant<std::monostate, Stream, Device, ThreadLocalStream>;
 
 Stream to_stream(StreamOrDevice s);
 Stream to_stream(StreamOrDevice s, Device default_device);
@@ -33,11 +33,40 @@ struct StreamContext {
   Stream inner_;   // what was the default of the device inside
 };
 
+struct PrintOptions {
+  int precision = -1;  // decimal places; -1: six digits, the zeros at the end left out
+};
+PrintOptions get_printoptions();
+void set_printoptions(PrintOptions options);
+
+// How elements are printed.
 struct PrintFormatter {
   std::string true_text = "True";
   std::string false_text = "False";
+  PrintOptions options;
+
+  void print(std::ostream& os, bool value) const;
+  void print(std::ostream& os, int64_t value) const;
+  void print(std::ostream& os, uint64_t value) const;
+  void print(std::ostream& os, double value) const;
+  void print(std::ostream& os, complex64_t value) const;
 };
 PrintFormatter& get_global_formatter();
+
+// An element of any type.
+template <typename T>
+void print_element(std::ostream& os, T value) {
+  const auto& formatter = get_global_formatter();
+  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, complex64_t> ||
+                std::is_same_v<T, double>) {
+    formatter.print(os, value);
+  } else if constexpr (std::is_integral_v<T>) {
+    using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+    formatter.print(os, static_cast<Wide>(value));
+  } else {
+    formatter.print(os, static_cast<double>(static_cast<float>(value)));
+  }
+}
 
 std::ostream& operator<<(std::ostream& os, const Device& d);
 std::ostream& operator<<(std::ostream& os, const Stream& s);

@@ -97,9 +97,10 @@ class Attention {
     return slice(x, start, stop, s_);
   }
 
-  // Of the scores of some queries: what is not to be seen becomes minus infinity.
+  // Of the scores of some queries: what is not to be seen becomes the least number. Were it minus
+  // infinity, the queries that see nothing, such as padding, would become NaN.
   array masked(const array& scores, int first, int last) const {
-    array hidden(-std::numeric_limits<float>::infinity(), type_);
+    array hidden(finfo(type_).min, type_);
     if (causal_) {
       array query = add(arange(first, last, 1, s_), array(keys_ - queries_), s_);
       array seen = greater_equal(expand_dims(query, -1, s_), arange(keys_, s_), s_);

@@ -1,4 +1,6 @@
 // Normalisation along the last axis.
+#include "mlx/primitives/normalization.h"
+
 #include "mlx/errors.h"
 #include "mlx/fast.h"
 #include "mlx/ops.h"
@@ -23,15 +25,23 @@ void check_parameter(const std::optional<array>& parameter, const array& x, cons
                            x.shape(), ", not ", parameter->shape(), "."));
 }
 
-// What is summed up in.
-Dtype sum_type(const array& x) { return x.dtype() == float64 ? float64 : float32; }
+// float32 of the parameter, or the same number for all of a row.
+array parameter_of(const std::optional<array>& parameter, float otherwise, const array& x,
+                   const Stream& s) {
+  Dtype type = x.dtype() == float64 ? float64 : float32;
+  return parameter ? astype(*parameter, type, s) : full({x.shape(-1)}, array(otherwise, type), s);
+}
 
-array mean_of_last(const array& x, const Stream& s) { return mean(x, -1, true, s); }
-
-// x / sqrt(mean(x^2) + eps)
-array divided_by_size(const array& x, float eps, const Stream& s) {
-  array size = add(mean_of_last(square(x, s), s), scalar(eps, x), s);
-  return multiply(x, rsqrt(size, s), s);
+array normalize(const array& x, const std::optional<array>& weight,
+                const std::optional<array>& bias, Normalization kind, const Stream& s) {
+  Dtype type = weight ? result_type(x, *weight) : x.dtype();
+  if (bias) type = promote_types(type, bias->dtype());
+  array rows = astype(x, type, s);
+  array w = parameter_of(weight, 1.0f, rows, s);
+  array b = parameter_of(bias, 0.0f, rows, s);
+  if (type == float64 || rows.size() == 0) return kind.compute(rows, w, b, s);
+  return array(rows.shape(), type, std::make_shared<Normalize>(s, kind.centered, kind.eps),
+               {rows, w, b});
 }
 
 }  // namespace
@@ -40,9 +50,7 @@ array rms_norm(const array& x, const std::optional<array>& weight, float eps, St
   const Stream s = to_stream(to);
   check_input(x, "rms_norm");
   check_parameter(weight, x, "weight", "rms_norm");
-  const Dtype type = weight ? result_type(x, *weight) : x.dtype();
-  array out = astype(divided_by_size(astype(x, sum_type(x), s), eps, s), type, s);
-  return weight ? multiply(out, *weight, s) : out;
+  return normalize(x, weight, {}, {false, eps}, s);
 }
 
 array layer_norm(const array& x, const std::optional<array>& weight,
@@ -51,12 +59,7 @@ array layer_norm(const array& x, const std::optional<array>& weight,
   check_input(x, "layer_norm");
   check_parameter(weight, x, "weight", "layer_norm");
   check_parameter(bias, x, "bias", "layer_norm");
-  Dtype type = weight ? result_type(x, *weight) : x.dtype();
-  if (bias) type = promote_types(type, bias->dtype());
-  array wide = astype(x, sum_type(x), s);
-  array out = astype(divided_by_size(subtract(wide, mean_of_last(wide, s), s), eps, s), type, s);
-  if (weight) out = multiply(out, *weight, s);
-  return bias ? add(out, *bias, s) : out;
+  return normalize(x, weight, bias, {true, eps}, s);
 }
 
 }  // namespace mlx::core::fast

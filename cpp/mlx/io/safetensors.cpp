@@ -212,7 +212,8 @@ void write_safetensors(io::Writer& writer, const std::string& header,
 
 SafetensorsLoad load_safetensors(const std::shared_ptr<io::Reader>& file, StreamOrDevice s) {
   HeaderReader header(*file, {"load_safetensors", file->label()});
-  SafetensorsLoad loaded{{}, std::move(header.metadata)};
+  SafetensorsLoad loaded;
+  loaded.second = std::move(header.metadata);
   for (Entry& entry : header.entries) {
     array a = io::stored_array(file, header.elements_begin + entry.begin, std::move(entry.shape),
                                entry.dtype, false, to_stream(s, Device::cpu));

@@ -9,7 +9,4 @@
 #define MLX_STRINGIFY(x) MLX_STRINGIFY_EXPANDED(x)
 
 // The version of the array library, and pybind11's name for the layout of its objects.
-#define MLX_BUILD_ID                                      \
-  MLX_STRINGIFY(MLX_VERSION_MAJOR)                        \
-  "." MLX_STRINGIFY(MLX_VERSION_MINOR) "." MLX_STRINGIFY( \
-      MLX_VERSION_PATCH) " " PYBIND11_INTERNALS_ID
+#define MLX_BUILD_ID MLX_ANYWHERE_VERSION " " PYBIND11_INTERNALS_ID

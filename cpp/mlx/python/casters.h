@@ -57,12 +57,13 @@ inline bool fits_interpreter() {
 
 namespace pybind11::detail {
 
-// None, a stream, a device, or a kind of device such as mx.gpu.
+// None, a stream, what stands for one, a device, or a kind of device such as mx.gpu.
 template <>
 struct type_caster<mlx::core::StreamOrDevice> {
   PYBIND11_TYPE_CASTER(
       mlx::core::StreamOrDevice,
-      const_name("mlx.core.Stream | mlx.core.Device | mlx.core.DeviceType | None"));
+      const_name("mlx.core.Stream | mlx.core.ThreadLocalStream | mlx.core.Device | "
+                 "mlx.core.DeviceType | None"));
 
   bool load(handle source, bool) {
     using mlx::core::Device;
@@ -70,6 +71,8 @@ struct type_caster<mlx::core::StreamOrDevice> {
       value = {};
     } else if (isinstance<mlx::core::Stream>(source)) {
       value = source.cast<mlx::core::Stream>();
+    } else if (isinstance<mlx::core::ThreadLocalStream>(source)) {
+      value = source.cast<mlx::core::ThreadLocalStream>();
     } else if (isinstance<Device>(source)) {
       value = source.cast<Device>();
     } else if (isinstance<Device::DeviceType>(source)) {
@@ -84,6 +87,9 @@ struct type_caster<mlx::core::StreamOrDevice> {
                      handle parent) {
     if (auto* stream = std::get_if<mlx::core::Stream>(&source)) {
       return pybind11::cast(*stream, policy, parent).release();
+    }
+    if (auto* local = std::get_if<mlx::core::ThreadLocalStream>(&source)) {
+      return pybind11::cast(*local, policy, parent).release();
     }
     if (auto* device = std::get_if<mlx::core::Device>(&source)) {
       return pybind11::cast(*device, policy, parent).release();

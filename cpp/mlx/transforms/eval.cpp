@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "mlx/errors.h"
 #include "mlx/interrupt.h"
 #include "mlx/memory.h"
 #include "mlx/primitives/primitive.h"
@@ -154,9 +155,7 @@ class Evaluation {
   std::unordered_set<std::uintptr_t> needed_elsewhere_;
 };
 
-}  // namespace
-
-void async_eval(std::vector<array> outputs) {
+void schedule(const std::vector<array>& outputs) {
   bool all_scheduled = std::all_of(outputs.begin(), outputs.end(), [](const array& a) {
     return a.status() != array::Status::unscheduled;
   });
@@ -169,8 +168,17 @@ void async_eval(std::vector<array> outputs) {
   });
 }
 
+}  // namespace
+
+void async_eval(std::vector<array> outputs) {
+  if (detail::in_tracing()) {
+    invalid_argument("async_eval", "Not allowed inside a function that is being transformed.");
+  }
+  schedule(outputs);
+}
+
 void eval(std::vector<array> outputs) {
-  async_eval(outputs);
+  schedule(outputs);
   for (auto& out : outputs) {
     out.wait();
   }

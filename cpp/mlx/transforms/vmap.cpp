@@ -83,7 +83,7 @@ std::pair<std::vector<array>, std::vector<array>> detail::vmap_trace(
                      message("Got ", in_axes.size(), " axes for ", inputs.size(), " inputs."));
   }
   length_of_mapped_axes(inputs, in_axes);
-  InTracing in_tracing{true};
+  InTracing in_tracing;
   std::vector<array> elements;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (in_axes[i] < 0) {
@@ -109,7 +109,7 @@ std::vector<array> detail::vmap_replace(const std::vector<array>& inputs,
                      message("Got ", out_axes.size(), " axes for ", s_outputs.size(), " outputs."));
   }
   int length = length_of_mapped_axes(inputs, in_axes);
-  InTracing in_tracing{true};
+  InTracing in_tracing;
   MappedArrays mapped;
   std::vector<array> kept;
   for (size_t i = 0; i < inputs.size(); ++i) {

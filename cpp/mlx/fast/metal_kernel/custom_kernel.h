@@ -100,6 +100,8 @@ class CustomKernel : public Primitive {
     return launch_.output_shapes;
   }
 
+  const KernelLaunch& launch() const { return launch_; }
+
  private:
   KernelLaunch launch_;
 };

@@ -1,0 +1,12 @@
+// Fuses elementwise operations of a trace.
+#pragma once
+
+#include "mlx/compile/trace.h"
+
+namespace mlx::core {
+
+// Replaces groups of elementwise operations on arrays of one shape by Compiled primitives, each of
+// which runs as one kernel.
+void fuse(Trace& trace);
+
+}  // namespace mlx::core

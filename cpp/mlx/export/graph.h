@@ -1,0 +1,46 @@
+// Recorded functions: as what is exported, and as bytes.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "mlx/compile/trace.h"
+#include "mlx/export.h"
+#include "mlx/export/bytes.h"
+
+namespace mlx::core::exported {
+
+struct RecordedFunction {
+  Trace trace;
+  std::vector<std::string> keywords;  // of the last inputs, in alphabetic order
+
+  size_t num_positional() const { return trace.inputs.size() - keywords.size(); }
+};
+
+// Calls the function on placeholders. Its nodes are primitives that files can hold: what compiled
+// functions and functions with rules of their own consist of stands in their place, and what is to
+// be read from files has been read.
+RecordedFunction record(const FunctionExporter::Function& fun, const Args& args,
+                        const Kwargs& kwargs, bool shapeless);
+
+// Arrays that functions captured, each once.
+class Constants {
+ public:
+  // Throws std::invalid_argument for an array that has no values.
+  size_t number(const array& value);
+  const std::vector<array>& all() const { return all_; }
+
+ private:
+  std::vector<array> all_;
+  std::unordered_map<std::uintptr_t, size_t> numbers_;
+};
+
+void write_function(const RecordedFunction& function, Constants& constants, ByteWriter& to);
+RecordedFunction read_function(ByteReader& from, const std::vector<array>& constants,
+                               bool shapeless);
+
+// Tells the callback what the function consists of.
+void tell(const RecordedFunction& function, const ExportCallback& callback);
+
+}  // namespace mlx::core::exported
