@@ -3,18 +3,31 @@
 
 #include "docs/docs.h"
 #include "interpreter/wait.h"
+#include "mlx/errors.h"
 #include "mlx/fork.h"
+#include "mlx/interrupt.h"
 #include "mlx/python/build_id.h"
 #include "mlx/version.h"
 
 namespace {
 
-// An argument of the wrong type that a binding converts itself, rather than pybind11 for it.
-void translate_cast_error(std::exception_ptr error) {
+// A ValueError that is an IndexError, too. It lives as long as the interpreter.
+PyObject* axis_error() {
+  static PyObject* type = PyErr_NewException(
+      "mlx.core.AxisError",
+      py::make_tuple(py::handle(PyExc_ValueError), py::handle(PyExc_IndexError)).ptr(), nullptr);
+  return type;
+}
+
+// An argument of the wrong type that a binding converts itself, rather than pybind11 for it, and an
+// axis that is not there.
+void translate_error(std::exception_ptr error) {
   try {
     std::rethrow_exception(error);
   } catch (const pybind11::cast_error& e) {
     PyErr_SetString(PyExc_TypeError, e.what());
+  } catch (const mlx::core::AxisError& e) {
+    PyErr_SetString(axis_error(), e.what());
   }
 }
 
@@ -41,7 +54,7 @@ void name_what_is_lacking(const pybind11::module_& m) {
 PYBIND11_MODULE(core, m) {
   pybind11::register_local_exception_translator([](std::exception_ptr error) {
     if (error) {
-      translate_cast_error(error);
+      translate_error(error);
     }
   });
   py::options options;
@@ -49,14 +62,19 @@ PYBIND11_MODULE(core, m) {
   m.doc() = "Arrays with MLX's API, and Metal kernels that run without Apple hardware.";
   m.attr("__version__") = mlx::core::version();
   m.attr("_build_id") = MLX_BUILD_ID;  // extensions compare it with theirs
+  m.attr("_AxisError") = py::handle(axis_error());
   make_all_waits_interruptible();
   register_at_fork();
+  Py_AtExit(mlx::core::end_work);
   init_dtype(m);
   init_device(m);
   init_array(m);
   init_stream(m);
   init_memory(m);
   init_metal(m);
+  init_print_options(m);
+  init_cuda(m);
+  init_distributed(m);
   init_constants(m);
   init_ops(m);
   init_random(m);
@@ -66,7 +84,8 @@ PYBIND11_MODULE(core, m) {
   init_fast(m);
   init_transforms(m);
   finish_docs(m);
-  for (const char* submodule : {"fast", "fft", "linalg", "metal", "random"}) {
+  for (const char* submodule :
+       {"cuda", "distributed", "fast", "fft", "linalg", "metal", "random"}) {
     name_what_is_lacking(m.attr(submodule));
   }
   name_what_is_lacking(m);

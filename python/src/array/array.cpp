@@ -136,6 +136,13 @@ py::object as_number(const mx::array& a, const char* what) {
   return item(a);
 }
 
+py::object as_index(const mx::array& a) {
+  if (a.ndim() > 0 || !mx::issubdtype(a.dtype(), mx::integer)) {
+    throw py::type_error("Only integer arrays without axes can be converted to an index.");
+  }
+  return item(a);
+}
+
 void define_conversions(ArrayClass& cls) {
   cls.def(
          "item", [](const mx::array& a) { return item(a); },
@@ -148,6 +155,7 @@ void define_conversions(ArrayClass& cls) {
       .def("__bool__",
            [](const mx::array& a) { return PyObject_IsTrue(as_number(a, "bool").ptr()) == 1; })
       .def("__int__", [](const mx::array& a) { return py::int_(as_number(a, "int")); })
+      .def("__index__", &as_index)
       .def("__float__", [](const mx::array& a) { return py::float_(as_number(a, "float")); })
       .def(
           "__complex__",
@@ -155,6 +163,31 @@ void define_conversions(ArrayClass& cls) {
             return py::module_::import("builtins").attr("complex")(as_number(a, "complex"));
           },
           "__complex__(self) -> complex");
+}
+
+// An object that stands for an array.
+struct Wrapped {
+  py::object object;
+};
+
+void define_namespace_info(py::module_& m) {
+  m.def(
+      "__array_namespace_info__",
+      [] { return py::module_::import("mlx._array_api").attr("ArrayNamespaceInfo")(); },
+      "__array_namespace_info__() -> Any\n\nTells what the array API standard asks for: devices, "
+      "types and capabilities.\n\nReturns:\n    An object with the standard's methods.");
+}
+
+void define_array_like(py::module_& m) {
+  py::class_<Wrapped>(m, "ArrayLike",
+                      "An object that stands for an array: one with a method `__mlx_array__` that "
+                      "returns it, or anything that `array` takes.")
+      .def(py::init<py::object>(), "object"_a,
+           "__init__(self, object: object) -> None\n\nArgs:\n    object: The object.")
+      .def(
+          "__mlx_array__",
+          [](const Wrapped& w) { return array_from_object(w.object, std::nullopt); },
+          "Gives the array.\n\nReturns:\n    The array.");
 }
 
 }  // namespace
@@ -173,4 +206,6 @@ void init_array(py::module_& m) {
   define_conversions(cls);
   init_array_operators(cls);
   init_array_indexing(m, cls);
+  define_array_like(m);
+  define_namespace_info(m);
 }

@@ -62,7 +62,7 @@ mx::array apply(const OperatorEntry& e, const mx::array& a, const mx::array& b) 
 // Another class may know what to do with an array on its left: leave it to its reflected method.
 py::object binary(const OperatorEntry& e, const std::string& reflected, const mx::array& a,
                   py::handle b) {
-  if (is_array_like(b)) return py::cast(apply(e, a, to_array(b, a.dtype())));
+  if (is_operand(b)) return py::cast(apply(e, a, to_operand(b, a.dtype())));
   if (py::hasattr(py::type::handle_of(b), reflected.c_str()))
     return py::reinterpret_borrow<py::object>(Py_NotImplemented);
   refuse(e, b);
@@ -85,20 +85,20 @@ void define_arithmetic(ArrayClass& cls, const OperatorEntry& e) {
   cls.def(
       reflected.c_str(),
       [e](const mx::array& a, py::handle other) {
-        if (!is_array_like(other)) refuse(e, other);
-        return apply(e, to_array(other, a.dtype()), a);
+        if (!is_operand(other)) refuse(e, other);
+        return apply(e, to_operand(other, a.dtype()), a);
       },
       "other"_a, py::is_operator(), operator_doc(reflected).c_str());
   cls.def(
       in_place.c_str(),
       [e](mx::array& a, py::handle other) -> mx::array& {
-        if (!is_array_like(other)) refuse(e, other);
+        if (!is_operand(other)) refuse(e, other);
         if (e.function == static_cast<Binary>(&mx::divide) &&
             !mx::issubdtype(a.dtype(), mx::inexact)) {
           throw std::invalid_argument(
               "In place division cannot be performed on arrays of integers or bool.");
         }
-        a.overwrite_descriptor(apply(e, a, to_array(other, a.dtype())));
+        a.overwrite_descriptor(apply(e, a, to_operand(other, a.dtype())));
         return a;
       },
       "other"_a, py::return_value_policy::reference, py::is_operator(),
@@ -110,8 +110,8 @@ void define_comparison(ArrayClass& cls, const OperatorEntry& e) {
   cls.def(
       name.c_str(),
       [e](const mx::array& a, py::handle other) {
-        if (!is_array_like(other)) refuse(e, other);
-        return apply(e, a, to_array(other, a.dtype()));
+        if (!is_operand(other)) refuse(e, other);
+        return apply(e, a, to_operand(other, a.dtype()));
       },
       "other"_a, py::is_operator(), operator_doc(name).c_str());
 }
@@ -121,15 +121,15 @@ void define_equality(ArrayClass& cls) {
   cls.def(
       "__eq__",
       [](const mx::array& a, py::handle other) -> py::object {
-        if (!is_array_like(other)) return py::bool_(false);
-        return py::cast(mx::equal(a, to_array(other, a.dtype())));
+        if (!is_operand(other)) return py::bool_(false);
+        return py::cast(mx::equal(a, to_operand(other, a.dtype())));
       },
       "other"_a, py::is_operator(), "__eq__(self, other: object) -> array");
   cls.def(
       "__ne__",
       [](const mx::array& a, py::handle other) -> py::object {
-        if (!is_array_like(other)) return py::bool_(true);
-        return py::cast(mx::not_equal(a, to_array(other, a.dtype())));
+        if (!is_operand(other)) return py::bool_(true);
+        return py::cast(mx::not_equal(a, to_operand(other, a.dtype())));
       },
       "other"_a, py::is_operator(), "__ne__(self, other: object) -> array");
 }

@@ -7,35 +7,74 @@
 
 #include "convert/convert.h"
 #include "convert/optional_int.h"
+#include "mlx/dtype_utils.h"
+#include "mlx/ops.h"
 
 namespace {
 
 // Scalars that are no Python numbers: NumPy's.
 bool is_numpy_scalar_or_array(py::handle h) { return py::hasattr(h, "__array_interface__"); }
 
+// Objects of other classes that can be read as a number, such as fractions. Arrays of one element
+// can be read so, too, but are no numbers.
+bool is_number(py::handle h) {
+  PyObject* p = h.ptr();
+  const PyNumberMethods* methods = Py_TYPE(p)->tp_as_number;
+  bool readable = PyIndex_Check(p) || (methods && methods->nb_float) ||
+                  py::hasattr(py::type::handle_of(h), "__complex__");
+  return readable && !py::hasattr(h, "__array__") && !py::hasattr(h, "__dlpack__");
+}
+
+// The number as Python's int, float or complex: the first of them that it can become.
+py::object python_number(py::handle h) {
+  PyObject* p = h.ptr();
+  const PyNumberMethods* methods = Py_TYPE(p)->tp_as_number;
+  PyObject* number = PyIndex_Check(p) ? PyNumber_Index(p)
+                     : (methods && methods->nb_float)
+                         ? PyNumber_Float(p)
+                         : PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyComplex_Type), p);
+  if (!number) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(number);
+}
+
 std::string type_name(py::handle h) { return Py_TYPE(h.ptr())->tp_name; }
+
+[[noreturn]] void refuse_integer(py::handle value, std::optional<mx::Dtype> dtype) {
+  const std::string number = py::str(value).cast<std::string>();
+  if (!dtype || !mx::issubdtype(*dtype, mx::integer)) {
+    throw std::invalid_argument("[array] The integer " + number + " does not fit into 64 bits.");
+  }
+  throw std::invalid_argument("[array] Converting " + number + " to " +
+                              mx::dtype_to_string(*dtype) + " would result in overflow.");
+}
+
+// Types of up to 32 bits.
+bool holds(mx::Dtype dtype, int64_t value) {
+  const int bits = 8 * dtype.size();
+  if (bits > 32 || !mx::issubdtype(dtype, mx::integer)) return true;
+  if (mx::issubdtype(dtype, mx::unsignedinteger)) return value >= 0 && (value >> bits) == 0;
+  return value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << (bits - 1));
+}
 
 // Python ints outside int64 exist as uint64 only.
 mx::array array_from_int(py::handle value, std::optional<mx::Dtype> dtype) {
+  if (dtype == mx::bool_) dtype.reset();
   int overflow = 0;
   long long v = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
   if (v == -1 && PyErr_Occurred()) throw py::error_already_set();
   if (overflow > 0) {
     unsigned long long u = PyLong_AsUnsignedLongLong(value.ptr());
-    if (PyErr_Occurred()) {
-      PyErr_Clear();
-      throw std::invalid_argument("[array] The integer " + py::str(value).cast<std::string>() +
-                                  " does not fit into 64 bits.");
-    }
-    return mx::array(static_cast<uint64_t>(u), dtype.value_or(mx::uint64));
+    const bool too_large = PyErr_Occurred();
+    PyErr_Clear();
+    const mx::Dtype type = dtype.value_or(mx::uint64);
+    if (too_large || (type != mx::uint64 && mx::issubdtype(type, mx::integer)))
+      refuse_integer(value, dtype);
+    return mx::array(static_cast<uint64_t>(u), type);
   }
-  if (overflow < 0) {
-    throw std::invalid_argument("[array] The integer " + py::str(value).cast<std::string>() +
-                                " does not fit into 64 bits.");
-  }
+  if (overflow < 0) refuse_integer(value, dtype);
   bool small = v >= std::numeric_limits<int32_t>::min() && v <= std::numeric_limits<int32_t>::max();
   mx::Dtype type = dtype.value_or(small ? mx::int32 : mx::int64);
-  if (type == mx::bool_) type = small ? mx::int32 : mx::int64;
+  if (!holds(type, v)) refuse_integer(value, type);
   return mx::array(static_cast<int64_t>(v), type);
 }
 
@@ -46,6 +85,8 @@ bool load_stream(py::handle source, mx::StreamOrDevice& out) {
     out = {};
   } else if (py::isinstance<mx::Stream>(source)) {
     out = source.cast<mx::Stream>();
+  } else if (py::isinstance<mx::ThreadLocalStream>(source)) {
+    out = source.cast<mx::ThreadLocalStream>();
   } else if (py::isinstance<mx::Device>(source)) {
     out = source.cast<mx::Device>();
   } else if (py::isinstance<mx::Device::DeviceType>(source)) {
@@ -62,6 +103,8 @@ bool is_array_like(py::handle h) {
          is_numpy_scalar_or_array(h) || py::hasattr(h, "__mlx_array__");
 }
 
+bool is_operand(py::handle h) { return is_array_like(h) || is_number(h); }
+
 bool load_ints(py::handle source, Ints& out) {
   PyObject* p = source.ptr();
   auto push = [&](PyObject* item) {
@@ -71,9 +114,9 @@ bool load_ints(py::handle source, Ints& out) {
     out.value.push_back(v);
     return true;
   };
-  // NumPy arrays have __index__ too, but only those of one element can be asked for it.
-  bool sequence =
-      PySequence_Check(p) && !PyUnicode_Check(p) && !PyBytes_Check(p) && !is_array(source);
+  // Arrays have __index__ too, but only those of one element can be asked for it.
+  bool sequence = PySequence_Check(p) && !PyUnicode_Check(p) && !PyBytes_Check(p);
+  if (is_array(source)) sequence = source.cast<const mx::array&>().ndim() > 0;
   if (PyLong_Check(p) || (PyIndex_Check(p) && !sequence)) {
     out.is_scalar = true;
     return push(p);
@@ -109,18 +152,26 @@ mx::array to_array(py::handle value, std::optional<mx::Dtype> dtype) {
                      mx::complex64);
   }
   if (py::hasattr(value, "__mlx_array__")) return to_array(value.attr("__mlx_array__")(), dtype);
+  if (!is_numpy_scalar_or_array(value) && is_number(value))
+    return to_array(python_number(value), dtype);
   return array_from_object(py::reinterpret_borrow<py::object>(value), std::nullopt);
+}
+
+mx::array to_operand(py::handle value, mx::Dtype dtype) {
+  mx::array a = to_array(value, dtype);
+  bool number = PyFloat_Check(value.ptr()) || !is_numpy_scalar_or_array(value);
+  return number ? a : mx::astype(a, dtype);
 }
 
 std::pair<mx::array, mx::array> to_arrays(const ArrayLike& a, const ArrayLike& b) {
   if (is_array(a.value)) {
     auto x = a.value.cast<const mx::array&>();
-    auto y = to_array(b, x.dtype());
+    auto y = to_operand(b.value, x.dtype());
     return {std::move(x), std::move(y)};
   }
   if (is_array(b.value)) {
     auto y = b.value.cast<const mx::array&>();
-    auto x = to_array(a, y.dtype());
+    auto x = to_operand(a.value, y.dtype());
     return {std::move(x), std::move(y)};
   }
   return {to_array(a), to_array(b)};

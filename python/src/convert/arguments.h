@@ -12,7 +12,7 @@
 namespace py = pybind11;
 namespace mx = mlx::core;
 
-// None | Stream | Device | DeviceType
+// None | Stream | ThreadLocalStream | Device | DeviceType
 struct StreamArg {
   mx::StreamOrDevice value;
   operator mx::StreamOrDevice() const { return value; }
@@ -37,6 +37,8 @@ struct Ints {
 
 bool load_stream(py::handle source, mx::StreamOrDevice& out);
 bool is_array_like(py::handle source);
+// What arithmetic takes: also numbers of other classes, such as fractions.
+bool is_operand(py::handle source);
 // False if the source is not an integer or a sequence of integers.
 bool load_ints(py::handle source, Ints& out);
 
@@ -50,6 +52,9 @@ mx::array to_array(py::handle value, std::optional<mx::Dtype> dtype = std::nullo
 inline mx::array to_array(const ArrayLike& v, std::optional<mx::Dtype> dtype = std::nullopt) {
   return to_array(v.value, dtype);
 }
+// As `to_array`, for what stands beside an array of the type: NumPy's arrays and scalars take the
+// type too, whatever their own is.
+mx::array to_operand(py::handle value, mx::Dtype dtype);
 // Converts two operands; a scalar among them follows the other one's type.
 std::pair<mx::array, mx::array> to_arrays(const ArrayLike& a, const ArrayLike& b);
 
@@ -70,8 +75,8 @@ namespace pybind11::detail {
 
 template <>
 struct type_caster<StreamArg> {
-  PYBIND11_TYPE_CASTER(
-      StreamArg, const_name("mlx.core.Stream | mlx.core.Device | mlx.core.DeviceType | None"));
+  PYBIND11_TYPE_CASTER(StreamArg, const_name("mlx.core.Stream | mlx.core.ThreadLocalStream | "
+                                             "mlx.core.Device | mlx.core.DeviceType | None"));
   bool load(handle source, bool) { return load_stream(source, value.value); }
 };
 
@@ -80,7 +85,7 @@ struct type_caster<ArrayLike> {
   PYBIND11_TYPE_CASTER(ArrayLike, const_name("bool | int | float | complex | mlx.core.array"));
   bool load(handle source, bool) {
     value.value = reinterpret_borrow<object>(source);
-    return is_array_like(source);
+    return is_operand(source);
   }
 };
 

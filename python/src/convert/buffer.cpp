@@ -46,6 +46,7 @@ std::optional<mx::Dtype> type_of_format(std::string format, size_t itemsize) {
   if (format == "f") return mx::float32;
   if (format == "d") return mx::float64;
   if (format == "Zf") return mx::complex64;
+  if (format == "bfloat16") return mx::bfloat16;
   if (format.size() != 1) return std::nullopt;
   if (std::strchr("bhilqn", format[0])) return integer_type(true, itemsize);
   if (std::strchr("BHILQN", format[0])) return integer_type(false, itemsize);
@@ -93,7 +94,7 @@ const char* format_of(mx::Dtype dtype) {
     case mx::Dtype::Val::complex64:
       return "Zf";
     default:
-      return nullptr;
+      return "bfloat16";  // no format of the struct module; others refuse it
   }
 }
 
@@ -113,8 +114,6 @@ int fail(Py_buffer* view, const char* message, PyObject* type = PyExc_BufferErro
 int fill_view(py::handle self, Py_buffer* view, int flags) {
   mx::array a = self.cast<mx::array&>();
   const char* format = format_of(a.dtype());
-  if (!format)
-    return fail(view, "bfloat16 has no buffer format; use np.array(a) or a.view(mx.uint16).");
   ensure_available(a);
   bool wants_strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   if (!wants_strides && !a.flags().row_contiguous)

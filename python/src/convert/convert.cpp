@@ -19,25 +19,16 @@ mx::array with_dtype(mx::array a, std::optional<mx::Dtype> dtype) {
   return host ? mx::astype(a, *dtype, mx::Device(mx::Device::cpu)) : mx::astype(a, *dtype);
 }
 
-// What comes from outside: without an explicit type double precision becomes single, as everywhere
-// in MLX.
-mx::array with_default_dtype(const mx::array& a, std::optional<mx::Dtype> dtype) {
-  if (a.dtype() != mx::float64) return with_dtype(a, dtype);
-  mx::Dtype type = dtype.value_or(mx::float32);
-  return type == mx::float64 ? a : mx::array(a.data<double>(), a.shape(), type);
-}
-
 bool is_scalar(py::handle h) {
   PyObject* p = h.ptr();
   return PyFloat_Check(p) || PyLong_Check(p) || PyComplex_Check(p);
 }
 
-// A type given for a scalar wins over the scalar's kind, unlike in arithmetic.
+// A type given for a scalar wins over the scalar's kind, unlike in arithmetic; integers wrap.
 mx::array array_from_scalar(const py::object& value, std::optional<mx::Dtype> dtype) {
-  if (dtype && PyLong_Check(value.ptr()) && !PyBool_Check(value.ptr()) && *dtype == mx::bool_) {
-    return mx::array(PyObject_IsTrue(value.ptr()) == 1, mx::bool_);
-  }
-  return with_dtype(to_array(value, dtype), dtype);
+  bool wraps = dtype && PyLong_Check(value.ptr()) && !PyBool_Check(value.ptr()) &&
+               (mx::issubdtype(*dtype, mx::integer) || *dtype == mx::bool_);
+  return with_dtype(wraps ? to_array(value) : to_array(value, dtype), dtype);
 }
 
 // Objects that only NumPy knows how to read.
@@ -62,6 +53,12 @@ mx::array array_from_numpy_bfloat16(const py::object& value) {
 }
 
 }  // namespace
+
+mx::array with_default_dtype(const mx::array& a, std::optional<mx::Dtype> dtype) {
+  if (a.dtype() != mx::float64) return with_dtype(a, dtype);
+  mx::Dtype type = dtype.value_or(mx::float32);
+  return type == mx::float64 ? a : mx::array(a.data<double>(), a.shape(), type);
+}
 
 mx::array array_from_object(const py::object& value, std::optional<mx::Dtype> dtype) {
   if (is_array(value)) return with_dtype(value.cast<mx::array>(), dtype);

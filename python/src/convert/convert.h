@@ -13,6 +13,10 @@ namespace mx = mlx::core;
 // Anything that `mx.array(x, dtype)` accepts.
 mx::array array_from_object(const py::object& value, std::optional<mx::Dtype> dtype);
 
+// What comes from outside: without an explicit type double precision becomes single, as everywhere
+// in MLX.
+mx::array with_default_dtype(const mx::array& a, std::optional<mx::Dtype> dtype);
+
 // Nested lists and tuples of numbers and arrays.
 mx::array array_from_sequence(const py::object& value, std::optional<mx::Dtype> dtype);
 

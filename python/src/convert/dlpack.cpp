@@ -1,4 +1,6 @@
 // Exchange of arrays with other libraries through DLPack.
+#include <algorithm>
+#include <complex>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -65,6 +67,25 @@ bool is_row_contiguous(const dlpack::Tensor& t) {
   return true;
 }
 
+// Arrays have no complex numbers in double precision.
+mx::array copy_double_complex(const dlpack::Tensor& t, mx::Shape shape, const char* data) {
+  mx::array result = uninitialized(std::move(shape), mx::complex64);
+  std::vector<std::complex<double>> values(result.size());
+  char* out = reinterpret_cast<char*>(values.data());
+  if (values.empty()) return result;
+  if (is_row_contiguous(t)) {
+    std::memcpy(out, data, values.size() * sizeof(values[0]));
+  } else {
+    copy_strided(data, t.shape, t.strides, t.ndim, sizeof(values[0]), out);
+  }
+  std::transform(values.begin(), values.end(), result.data<mx::complex64_t>(),
+                 [](const std::complex<double>& v) {
+                   return mx::complex64_t(static_cast<float>(v.real()),
+                                          static_cast<float>(v.imag()));
+                 });
+  return result;
+}
+
 mx::array copy_tensor(const dlpack::Tensor& t) {
   bool host = t.device.type == dlpack::kCPU || t.device.type == dlpack::kCUDAHost ||
               t.device.type == dlpack::kCUDAManaged || t.device.type == dlpack::kMetal;
@@ -73,9 +94,11 @@ mx::array copy_tensor(const dlpack::Tensor& t) {
                                 std::to_string(t.device.type) +
                                 ") that the host cannot read; move it to the CPU first.");
   }
-  mx::Dtype dtype = type_of(t.dtype);
   mx::Shape shape = shape_from_outside(t.shape, t.ndim, "[from_dlpack] The tensor");
   const char* data = static_cast<const char*>(t.data) + t.byte_offset;
+  if (t.dtype.code == dlpack::kComplex && t.dtype.bits == 128 && t.dtype.lanes == 1)
+    return copy_double_complex(t, std::move(shape), data);
+  mx::Dtype dtype = type_of(t.dtype);
   if (is_row_contiguous(t)) return array_from_bytes(data, std::move(shape), dtype);
   mx::array result = uninitialized(std::move(shape), dtype);
   char* out = result.data<char>();

@@ -33,6 +33,12 @@ inline bool to_bool(py::handle source) {
   return truth == 1;
 }
 
+// Whether there is one value only: arrays of NumPy and ours have __len__ in any case.
+inline bool has_length(py::handle source) {
+  return py::hasattr(source, "__len__") &&
+         !(py::hasattr(source, "ndim") && source.attr("ndim").cast<int>() == 0);
+}
+
 // int | None
 struct OptionalInt {
   std::optional<int> value;
@@ -47,7 +53,7 @@ struct type_caster<OptionalInt> {
   PYBIND11_TYPE_CASTER(OptionalInt, const_name("int | None"));
   bool load(handle source, bool) {
     if (source.is_none()) return true;
-    if (!PyIndex_Check(source.ptr()) || hasattr(source, "__len__")) return false;
+    if (!PyIndex_Check(source.ptr()) || has_length(source)) return false;
     value.value = to_int(source, "An integer among the arguments");
     return true;
   }

@@ -1,11 +1,11 @@
 // How arrays are printed.
-#include <cmath>
 #include <sstream>
 #include <string>
 
 #include "array/dtype.h"
 #include "convert/convert.h"
 #include "mlx/dtype_utils.h"
+#include "mlx/utils.h"
 
 namespace {
 
@@ -13,25 +13,9 @@ namespace {
 constexpr int kEdge = 3;
 
 template <typename T>
-void print(std::ostream& os, T value) {
-  if constexpr (std::is_same_v<T, bool>) {
-    os << (value ? "True" : "False");
-  } else if constexpr (std::is_same_v<T, mx::complex64_t>) {
-    os << value.real() << (value.imag() >= 0 || std::isnan(value.imag()) ? "+" : "") << value.imag()
-       << "j";
-  } else if constexpr (sizeof(T) == 1) {
-    os << static_cast<int>(value);
-  } else if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>) {
-    os << value;
-  } else {
-    os << static_cast<float>(value);
-  }
-}
-
-template <typename T>
 void print_axis(std::ostream& os, const mx::array& a, const T* data, size_t axis,
                 const std::string& indent) {
-  if (axis == a.ndim()) return print(os, *data);
+  if (axis == a.ndim()) return mx::print_element(os, *data);
   int extent = a.shape()[axis];
   bool innermost = axis + 1 == a.ndim();
   std::string separator = innermost ? ", " : ",\n" + indent + std::string(axis + 1, ' ');

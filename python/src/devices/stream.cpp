@@ -37,7 +37,30 @@ Args:
 Returns:
     The stream.)";
 
-const char* const kStreamDoc = R"(stream(s: Stream | Device | DeviceType) -> StreamContext
+const char* const kNewThreadUnsafeStreamDoc =
+    R"(new_thread_unsafe_stream(device: Device | DeviceType) -> Stream
+
+Makes a new stream that any thread may use, as it may every stream of this package.
+
+Args:
+    device: The device.
+
+Returns:
+    The stream.)";
+
+const char* const kNewThreadLocalStreamDoc =
+    R"(new_thread_local_stream(device: Device | DeviceType) -> ThreadLocalStream
+
+Makes what stands for a stream of its own in each thread.
+
+Args:
+    device: The device.
+
+Returns:
+    What operations take as a stream.)";
+
+const char* const kStreamDoc =
+    R"(stream(s: Stream | ThreadLocalStream | Device | DeviceType) -> StreamContext
 
 Makes a stream, and its device, the default inside of a `with` block.
 
@@ -58,13 +81,12 @@ Args:
     stream: The stream. None means the default stream of the default device.)";
 
 mx::Stream to_stream(py::handle h) {
-  if (py::isinstance<mx::Stream>(h)) return h.cast<mx::Stream>();
   StreamArg arg;
   if (h.is_none() || !load_stream(h, arg.value)) {
     throw py::type_error("[stream] Expected a Stream or a Device but got " +
                          std::string(Py_TYPE(h.ptr())->tp_name) + ".");
   }
-  return mx::default_stream(std::get<mx::Device>(arg.value));
+  return mx::to_stream(arg.value);
 }
 
 // Makes a stream, and its device, the default for the length of a `with` block.
@@ -93,29 +115,39 @@ class StreamContext {
   std::optional<mx::Stream> previous_;
 };
 
-std::string stream_repr(const mx::Stream& s) {
+template <typename AnyStream>
+std::string stream_repr(const std::string& name, const AnyStream& s) {
   const char* type = s.device.type == mx::Device::cpu ? "cpu" : "gpu";
-  return "Stream(Device(" + std::string(type) + ", " + std::to_string(s.device.index) + "), " +
+  return name + "(Device(" + type + ", " + std::to_string(s.device.index) + "), " +
          std::to_string(s.index) + ")";
 }
 
-void define_stream_classes(py::module_& m) {
-  py::class_<mx::Stream>(m, "Stream", "A queue of work: what is in one stream runs in order.")
-      .def_readonly("device", &mx::Stream::device, "Device: The device that the stream belongs to.")
-      .def_readonly("index", &mx::Stream::index, "int: The number of the stream.")
-      .def("__repr__", &stream_repr)
-      .def("__hash__", [](const mx::Stream& s) { return static_cast<Py_hash_t>(s.index) + 1; })
+template <typename AnyStream>
+void define_stream_class(py::module_& m, const std::string& name, const char* doc) {
+  py::class_<AnyStream>(m, name.c_str(), doc)
+      .def_readonly("device", &AnyStream::device, "Device: The device that the stream belongs to.")
+      .def_readonly("index", &AnyStream::index, "int: The number of the stream.")
+      .def("__repr__", [name](const AnyStream& s) { return stream_repr(name, s); })
+      .def("__hash__", [](const AnyStream& s) { return static_cast<Py_hash_t>(s.index) + 1; })
       .def("__eq__",
-           [](const mx::Stream& s, py::handle o) {
-             return py::isinstance<mx::Stream>(o) && s == o.cast<mx::Stream>();
+           [](const AnyStream& s, py::handle o) {
+             return py::isinstance<AnyStream>(o) && s == o.cast<AnyStream>();
            })
-      .def("__ne__", [](const mx::Stream& s, py::handle o) {
-        return !py::isinstance<mx::Stream>(o) || s != o.cast<mx::Stream>();
+      .def("__ne__", [](const AnyStream& s, py::handle o) {
+        return !py::isinstance<AnyStream>(o) || s != o.cast<AnyStream>();
       });
+}
+
+void define_stream_classes(py::module_& m) {
+  define_stream_class<mx::Stream>(m, "Stream",
+                                  "A queue of work: what is in one stream runs in order.");
+  define_stream_class<mx::ThreadLocalStream>(
+      m, "ThreadLocalStream", "Stands for a stream of its own in each thread that uses it.");
   py::class_<StreamContext>(m, "StreamContext",
                             "Selects the default device and stream for a `with` block.")
       .def(py::init<py::handle>(), "s"_a,
-           "__init__(self, s: Stream | Device | DeviceType) -> None\n\nArgs:\n    s: The stream to "
+           "__init__(self, s: Stream | ThreadLocalStream | Device | DeviceType) -> None\n\nArgs:\n "
+           "   s: The stream to "
            "select; a device "
            "means its default stream.")
       .def("__enter__", &StreamContext::enter, "__enter__(self) -> Stream\n\nSelects the stream.")
@@ -137,19 +169,23 @@ void init_stream(py::module_& m) {
   m.def(
       "new_stream", [](const mx::Device& d) { return mx::new_stream(d); }, "device"_a,
       kNewStreamDoc);
+  m.def(
+      "new_thread_unsafe_stream",
+      [](const mx::Device& d) { return mx::new_thread_unsafe_stream(d); }, "device"_a,
+      kNewThreadUnsafeStreamDoc);
+  m.def(
+      "new_thread_local_stream", [](const mx::Device& d) { return mx::new_thread_local_stream(d); },
+      "device"_a, kNewThreadLocalStreamDoc);
+  m.def(
+      "clear_streams", [] { wait_interruptibly([] { mx::clear_streams(); }); },
+      "Waits for the streams that this thread has made, and destroys them. Streams that are a "
+      "device's default stay.");
   m.def("stream", [](py::handle s) { return StreamContext(s); }, "s"_a, kStreamDoc);
   m.def(
       "synchronize",
       [](StreamArg stream) {
-        wait_interruptibly([&] {
-          if (auto* s = std::get_if<mx::Stream>(&stream.value)) {
-            mx::synchronize(*s);
-          } else if (auto* d = std::get_if<mx::Device>(&stream.value)) {
-            mx::synchronize(mx::default_stream(*d));
-          } else {
-            mx::synchronize();
-          }
-        });
+        const mx::Stream s = mx::to_stream(stream.value);
+        wait_interruptibly([&] { mx::synchronize(s); });
       },
       "stream"_a = py::none(), kSynchronizeDoc);
 }

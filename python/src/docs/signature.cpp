@@ -96,7 +96,8 @@ std::string print(const Signature& s, bool with_types) {
 
 // The order matters: unions come before their members.
 constexpr std::pair<const char*, const char*> kTypeNames[] = {
-    {"mlx.core.Stream | mlx.core.Device | mlx.core.DeviceType | None", "StreamOrDevice"},
+    {"mlx.core.Stream | mlx.core.ThreadLocalStream | mlx.core.Device | mlx.core.DeviceType | None",
+     "StreamOrDevice"},
     {"bool | int | float | complex | mlx.core.array", "scalar | array"},
     {"typing.SupportsInt | typing.SupportsIndex", "int"},
     {"typing.SupportsFloat | typing.SupportsIndex", "float"},

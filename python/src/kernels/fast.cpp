@@ -8,6 +8,7 @@
 
 using namespace pybind11::literals;
 
+void init_fast_cuda_kernel(py::module_& fast);
 void init_fast_metal_kernel(py::module_& fast);
 
 namespace {
@@ -76,6 +77,40 @@ Args:
 Returns:
     The result, of shape (B, N, T, E).)";
 
+const char* const kCrossEntropyDoc =
+    R"(cross_entropy(logits: array, targets: array, *, stream: StreamOrDevice = None) -> array
+
+Computes the cross entropy of classes: `logsumexp(logits) - logits[target]`, along the last axis.
+
+Args:
+    logits: The scores of the classes, of shape (..., n) and a floating type. Sums are in single precision.
+    targets: The right classes: integers from 0 to n - 1, of shape (...).
+
+Returns:
+    The losses, float32, of shape (...).
+
+Example:
+    >>> mx.fast.cross_entropy(mx.array([[0.0, 0.0]]), mx.array([1]))
+    array([0.693147], dtype=float32))";
+
+const char* const kGatedDeltaDoc =
+    R"(gated_delta_update(q: array, k: array, v: array, gamma: array, beta: array, initial_state: array | None = None, mask: array | None = None, stream: StreamOrDevice = None) -> list[array]
+
+Computes the gated delta rule (Yang et al., 2025). At each position the state of a head is multiplied with
+`gamma`, then `beta * outer(v - state @ k, k)` is added, and `state @ q` is the output.
+
+Args:
+    q: The queries, of shape (B, T, Hk, Dk).
+    k: The keys, of the same shape.
+    v: The values, of shape (B, T, Hv, Dv). Hv is a multiple of Hk: heads share queries and keys.
+    gamma: What is left of the state, of shape (B, T, Hv), or (B, T, Hv, Dk) for each of its columns.
+    beta: How much the state changes, of shape (B, T, Hv).
+    initial_state: The state at the start, of shape (B, Hv, Dv, Dk). None means zeros.
+    mask: Of shape (B, T): positions where it is false leave the state as it is, and their output is 0.
+
+Returns:
+    The outputs, of shape (B, T, Hv, Dv) and the type of `q`, and the state at the end, float32.)";
+
 mx::array rope(const mx::array& a, int dims, bool traditional, std::optional<float> base,
                float scale, const ArrayLike& offset, const std::optional<mx::array>& freqs,
                mx::StreamOrDevice s) {
@@ -117,6 +152,26 @@ void define_normalization(py::module_& m) {
       kLayerNormDoc);
 }
 
+void define_losses_and_recurrences(py::module_& m) {
+  m.def(
+      "cross_entropy",
+      [](const mx::array& logits, const mx::array& targets, StreamArg s) {
+        return mx::fast::cross_entropy(logits, targets, s);
+      },
+      "logits"_a, "targets"_a, py::kw_only(), "stream"_a = py::none(), kCrossEntropyDoc);
+  m.def(
+      "gated_delta_update",
+      [](const mx::array& q, const mx::array& k, const mx::array& v, const mx::array& gamma,
+         const mx::array& beta, const std::optional<mx::array>& initial_state,
+         const std::optional<mx::array>& mask, StreamArg s) {
+        auto [out, state] =
+            mx::fast::gated_delta_update(q, k, v, gamma, beta, initial_state, mask, s);
+        return to_list({out, state});
+      },
+      "q"_a, "k"_a, "v"_a, "gamma"_a, "beta"_a, "initial_state"_a = py::none(),
+      "mask"_a = py::none(), "stream"_a = py::none(), kGatedDeltaDoc);
+}
+
 }  // namespace
 
 void init_fast(py::module_& parent) {
@@ -137,5 +192,7 @@ void init_fast(py::module_& parent) {
          StreamArg s) { return attention(q, k, v, scale, mask, sinks, s); },
       "q"_a, "k"_a, "v"_a, py::kw_only(), "scale"_a, "mask"_a = py::none(), "sinks"_a = py::none(),
       "force_fused"_a = false, "stream"_a = py::none(), kAttentionDoc);
+  define_losses_and_recurrences(m);
   init_fast_metal_kernel(m);
+  init_fast_cuda_kernel(m);
 }

@@ -83,11 +83,11 @@ void init_ops_binary(py::module_& m, ArrayClass&) {
       "divmod",
       [](const ArrayLike& a, const ArrayLike& b, StreamArg s) {
         auto [x, y] = to_arrays(a, b);
-        return to_tuple(mx::divmod(x, y, s));
+        return mx::divmod(x, y, s);
       },
       "a"_a, "b"_a, "stream"_a = py::none(),
       "divmod(a: scalar | array, b: scalar | array, stream: StreamOrDevice = None)"
-      " -> tuple[array, array]\n\n"
+      " -> list[array]\n\n"
       "The pair of floor_divide and remainder.\n\n"
       "Args:\n"
       "    a: The dividends.\n"

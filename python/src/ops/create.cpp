@@ -221,11 +221,17 @@ double number(py::handle h) {
   return v;
 }
 
+bool is_integer(py::handle h) {
+  if (!is_array(h)) return PyIndex_Check(h.ptr());
+  return mx::issubdtype(h.cast<const mx::array&>().dtype(), mx::integer);
+}
+
 // Integers give int32 (int64 beyond its range), anything else float32.
 mx::Dtype range_type(std::initializer_list<py::handle> bounds) {
   bool wide = false;
   for (py::handle h : bounds) {
-    if (!PyIndex_Check(h.ptr())) return mx::float32;
+    if (PyBool_Check(h.ptr())) throw std::invalid_argument("[arange] Bounds must not be bool.");
+    if (!is_integer(h)) return mx::float32;
     wide |= std::abs(number(h)) > std::numeric_limits<int32_t>::max();
   }
   return wide ? mx::int64 : mx::int32;
@@ -296,13 +302,15 @@ void define_fills(py::module_& m) {
   m.def(
       "zeros_like",
       [](const mx::array& a, const mx::Dtype* dtype, StreamArg s) {
-        return mx::zeros(a.shape(), type_or(dtype, a.dtype()), s);
+        const mx::Dtype type = type_or(dtype, a.dtype());
+        return mx::full_like(a, mx::array(0, type), type, s);
       },
       "a"_a, py::pos_only(), "dtype"_a = py::none(), STREAM_KEYWORD, like_doc("zeros").c_str());
   m.def(
       "ones_like",
       [](const mx::array& a, const mx::Dtype* dtype, StreamArg s) {
-        return mx::ones(a.shape(), type_or(dtype, a.dtype()), s);
+        const mx::Dtype type = type_or(dtype, a.dtype());
+        return mx::full_like(a, mx::array(1, type), type, s);
       },
       "a"_a, py::pos_only(), "dtype"_a = py::none(), STREAM_KEYWORD, like_doc("ones").c_str());
 }
@@ -374,7 +382,7 @@ void init_ops_create(py::module_& m, ArrayClass&) {
           throw std::invalid_argument(
               "[from_dlpack] Tensors of other libraries are copied; copy=False cannot be met.");
         }
-        return py::cast(array_from_dlpack(x));
+        return py::cast(with_default_dtype(array_from_dlpack(x), std::nullopt));
       },
       "x"_a, py::pos_only(), py::kw_only(), "copy"_a = py::none(), kFromDlpackDoc);
 }

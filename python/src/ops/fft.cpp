@@ -118,6 +118,52 @@ mx::fft::OptionalShape lengths_of(const std::optional<Ints>& lengths) {
   return to_shape(*lengths, "[fft] s");
 }
 
+const char* const kStftDoc =
+    R"(stft(x: array, n_fft: int = 2048, hop_length: int | None = None, win_length: int | None = None, window: array | None = None, center: bool = True, pad_mode: str = 'reflect', norm: str = 'backward', onesided: bool | None = None, stream: StreamOrDevice = None) -> array
+
+Computes the Fourier transforms of overlapping frames of a signal.
+
+Args:
+    x: The signals, along the last axis.
+    n_fft: The elements of a frame.
+    hop_length: The distance between frames. None means `n_fft // 4`.
+    win_length: The elements of a window of ones, if none is given. None means `n_fft`.
+    window: What frames are multiplied with: one axis of at most `n_fft` elements, the middle ones. The
+        others are zero.
+    center: Whether `n_fft // 2` elements are put before and behind the signal, so that the middle of frame
+        i is element `i * hop_length`.
+    pad_mode: What these are: "reflect", "constant" (zeros), "edge" or "symmetric", as `pad` has it.
+    norm: What is divided by `n_fft`: "backward" nothing here, "forward" the transform, "ortho" its root.
+    onesided: Whether to leave the negative frequencies out. None means yes. Those of complex signals are
+        always there.
+
+Returns:
+    The transforms, complex64, of shape (..., frequencies, frames).
+
+Example:
+    >>> mx.fft.stft(mx.ones(64), n_fft=16).shape
+    (9, 17))";
+
+const char* const kIstftDoc =
+    R"(istft(stft_matrix: array, n_fft: int | None = None, hop_length: int | None = None, win_length: int | None = None, window: array | None = None, center: bool = True, norm: str = 'backward', onesided: bool | None = None, length: int | None = None, stream: StreamOrDevice = None) -> array
+
+Computes the signal that `stft` was made of. The arguments are those that it had.
+
+Args:
+    stft_matrix: The transforms, of shape (..., frequencies, frames).
+    n_fft: The elements of a frame. None means the even number that has so many frequencies.
+    hop_length: The distance between frames. None means `n_fft // 4`.
+    win_length: The elements of a window of ones, if none is given. None means `n_fft`.
+    window: What frames were multiplied with.
+    center: Whether elements were put before and behind the signal.
+    norm: What was divided by `n_fft`, see `stft`.
+    onesided: Whether the negative frequencies were left out. None means yes.
+    length: The elements of the signal. None means as many as frames reach, without those that `center`
+        has added.
+
+Returns:
+    The real signals, float32, along the last axis. Elements that no window reaches are 0.)";
+
 using Transform = mx::array (*)(const mx::array&, const mx::fft::OptionalShape&,
                                 const mx::fft::OptionalAxes&, mx::fft::FFTNorm, mx::StreamOrDevice);
 
@@ -146,6 +192,33 @@ void define_family(py::module_& m, const Family& family, Transform transform) {
         several_axes_doc(family, "fftn", nullptr).c_str());
 }
 
+void define_short_time(py::module_& m) {
+  m.def(
+      "stft",
+      [](const mx::array& x, int n_fft, std::optional<int> hop, std::optional<int> win_length,
+         const std::optional<mx::array>& window, bool center, const std::string& pad_mode,
+         const std::string& norm, std::optional<bool> onesided, StreamArg s) {
+        return mx::fft::stft(x, n_fft, hop, win_length, window, center, pad_mode, norm_of(norm),
+                             onesided, s);
+      },
+      "x"_a, "n_fft"_a = 2048, "hop_length"_a = py::none(), "win_length"_a = py::none(),
+      "window"_a = py::none(), "center"_a = true, "pad_mode"_a = "reflect", "norm"_a = "backward",
+      "onesided"_a = py::none(), "stream"_a = py::none(), kStftDoc);
+  m.def(
+      "istft",
+      [](const mx::array& stft_matrix, std::optional<int> n_fft, std::optional<int> hop,
+         std::optional<int> win_length, const std::optional<mx::array>& window, bool center,
+         const std::string& norm, std::optional<bool> onesided, std::optional<int> length,
+         StreamArg s) {
+        return mx::fft::istft(stft_matrix, n_fft, hop, win_length, window, center, norm_of(norm),
+                              onesided, length, s);
+      },
+      "stft_matrix"_a, "n_fft"_a = py::none(), "hop_length"_a = py::none(),
+      "win_length"_a = py::none(), "window"_a = py::none(), "center"_a = true,
+      "norm"_a = "backward", "onesided"_a = py::none(), "length"_a = py::none(),
+      "stream"_a = py::none(), kIstftDoc);
+}
+
 }  // namespace
 
 void init_fft(py::module_& parent) {
@@ -154,6 +227,7 @@ void init_fft(py::module_& parent) {
   define_family(m, kComplexInverse, &mx::fft::ifftn);
   define_family(m, kRealForward, &mx::fft::rfftn);
   define_family(m, kRealInverse, &mx::fft::irfftn);
+  define_short_time(m);
   auto define_shift = [&](const char* name, auto shift, const char* doc) {
     m.def(
         name,

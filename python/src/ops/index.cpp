@@ -15,7 +15,7 @@ const char* const kTakeAlongAxisDoc =
 
 Args:
     indices: The indices, integers. Their shape is broadcast with that of `a` but for the axis.
-    axis: The axis. None means the axis of the flattened arrays.
+    axis: The axis. None means the axis of the flattened array; indices and values have one axis then.
 
 Returns:
     The elements, of the shape of `indices`.
@@ -127,7 +127,7 @@ mx::array clip(const ArrayLike& value, const py::object& low, const py::object& 
                mx::StreamOrDevice s) {
   mx::array a = to_array(value);
   auto bound = [&](const py::object& o) {
-    return o.is_none() ? std::nullopt : std::optional<mx::array>(to_array(o, a.dtype()));
+    return o.is_none() ? std::nullopt : std::optional<mx::array>(to_operand(o, a.dtype()));
   };
   return mx::clip(a, bound(low), bound(high), s);
 }
@@ -154,7 +154,7 @@ void define_along_axis(py::module_& m) {
   m.def(
       "take_along_axis",
       [](const mx::array& a, const mx::array& indices, const OptionalInt& axis, StreamArg s) {
-        if (!axis) return mx::take_along_axis(mx::flatten(a, s), mx::flatten(indices, s), 0, s);
+        if (!axis) return mx::take_along_axis(mx::flatten(a, s), indices, 0, s);
         return mx::take_along_axis(a, indices, *axis, s);
       },
       "a"_a, py::pos_only(), "indices"_a, "axis"_a = py::none(), STREAM_KEYWORD, kTakeAlongAxisDoc);
@@ -164,8 +164,7 @@ void define_along_axis(py::module_& m) {
          const OptionalInt& axis, StreamArg s) {
         mx::array values = to_array(value, a.dtype());
         if (axis) return mx::put_along_axis(a, indices, values, *axis, s);
-        mx::array flat = mx::put_along_axis(mx::flatten(a, s), mx::flatten(indices, s),
-                                            mx::flatten(values, s), 0, s);
+        mx::array flat = mx::put_along_axis(mx::flatten(a, s), indices, values, 0, s);
         return mx::reshape(flat, a.shape(), s);
       },
       "a"_a, py::pos_only(), "indices"_a, "values"_a, "axis"_a = py::none(), STREAM_KEYWORD,

@@ -1,4 +1,6 @@
 // Operations that join, split, repeat and pad arrays.
+#include <pybind11/stl.h>
+
 #include <stdexcept>
 
 #include "convert/convert.h"
@@ -88,7 +90,7 @@ Example:
            [1, 1, 1]], dtype=int32))";
 
 const char* const kBroadcastArraysDoc =
-    R"(broadcast_arrays(*arrays: array, stream: StreamOrDevice = None) -> tuple[array, ...]
+    R"(broadcast_arrays(*arrays: array, stream: StreamOrDevice = None) -> list[array]
 
 Broadcasts arrays to their common shape.
 
@@ -167,7 +169,7 @@ const char* const kRollDoc =
     R"(Moves elements along axes. Those that leave at the end come back at the start.
 
 Args:
-    shift: How far, for all axes or for each of `axis`.
+    shift: How far, for all axes or for each of `axis`. Several shifts along one axis add up.
     axis: The axes. None means the axis of the flattened array.
 
 Returns:
@@ -336,7 +338,7 @@ void define_joins(py::module_& m) {
   m.def(
       "broadcast_arrays",
       [](const py::args& arrays, StreamArg s) {
-        return to_tuple(mx::broadcast_arrays(to_vector(arrays, "broadcast_arrays"), s));
+        return mx::broadcast_arrays(to_vector(arrays, "broadcast_arrays"), s);
       },
       STREAM_KEYWORD, kBroadcastArraysDoc);
   m.def(
@@ -365,11 +367,13 @@ void define_splits(py::module_& m, ArrayClass& cls) {
   cls.def("split", call, "indices_or_sections"_a, "axis"_a = 0, STREAM_KEYWORD, kSplitDoc);
 }
 
-mx::array roll(const mx::array& a, const Ints& shift, const Axes& axis, mx::StreamOrDevice s) {
-  mx::Shape shifts = to_shape(shift, "[roll] shift");
-  if (!axis.value) return shift.is_scalar ? mx::roll(a, shifts[0], s) : mx::roll(a, shifts, s);
-  return shift.is_scalar ? mx::roll(a, shifts[0], *axis.value, s)
-                         : mx::roll(a, shifts, *axis.value, s);
+mx::array roll(const mx::array& a, const Ints& shift, const std::optional<Ints>& axis,
+               mx::StreamOrDevice s) {
+  const mx::Shape shifts = to_shape(shift, "[roll] shift");
+  if (!axis) return shift.is_scalar ? mx::roll(a, shifts[0], s) : mx::roll(a, shifts, s);
+  const std::vector<int> axes = narrow(*axis, "[roll] axis");
+  if (shift.is_scalar) return mx::roll(a, shifts[0], axes, s);
+  return axis->is_scalar ? mx::roll(a, shifts, axes[0], s) : mx::roll(a, shifts, axes, s);
 }
 
 }  // namespace
@@ -391,10 +395,10 @@ void init_ops_join(py::module_& m, ArrayClass& cls) {
       "a"_a, "reps"_a, py::pos_only(), STREAM_KEYWORD, kTileDoc);
   m.def(
       "roll",
-      [](const mx::array& a, const Ints& shift, const Axes& axis, StreamArg s) {
+      [](const mx::array& a, const Ints& shift, const std::optional<Ints>& axis, StreamArg s) {
         return roll(a, shift, axis, s);
       },
-      "a"_a, "shift"_a, "axis"_a = py::none(), py::pos_only(), STREAM_KEYWORD, kRollDoc);
+      "a"_a, py::pos_only(), "shift"_a, "axis"_a = py::none(), STREAM_KEYWORD, kRollDoc);
   m.def(
       "pad",
       [](const mx::array& a, const py::object& width, const std::string& mode,

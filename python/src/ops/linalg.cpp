@@ -335,17 +335,22 @@ void define_equations(py::module_& m) {
   define(m, "slogdet", &mx::linalg::slogdet, kSlogdetDoc);
 }
 
-}  // namespace
-
-void init_linalg(py::module_& parent) {
-  py::module_ m = parent.def_submodule("linalg", "Linear algebra.");
+void define_norm(py::module_& m, const char* name, const char* doc) {
   m.def(
-      "norm",
+      name,
       [](const mx::array& a, const py::object& ord, const Axes& axis, bool keepdims, StreamArg s) {
         return norm(a, ord, axis, keepdims, s);
       },
       "a"_a, py::pos_only(), "ord"_a = py::none(), "axis"_a = py::none(), "keepdims"_a = false,
-      py::kw_only(), "stream"_a = py::none(), kNormDoc);
+      py::kw_only(), "stream"_a = py::none(), doc);
+}
+
+}  // namespace
+
+void init_linalg(py::module_& parent) {
+  py::module_ m = parent.def_submodule("linalg", "Linear algebra.");
+  define_norm(m, "norm", kNormDoc);
+  define_norm(parent, "matrix_norm", (std::string("matrix_") + kNormDoc).c_str());
   m.def(
       "cross",
       [](const mx::array& a, const mx::array& b, int axis, StreamArg s) {

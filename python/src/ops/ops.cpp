@@ -19,6 +19,8 @@ void define_aliases(py::module_& m) {
       {"atanh", "arctanh"},
       {"bitwise_left_shift", "left_shift"},
       {"bitwise_right_shift", "right_shift"},
+      {"cumulative_prod", "cumprod"},
+      {"cumulative_sum", "cumsum"},
       {"empty", "zeros"},  // memory of unknown values would be no faster
       {"empty_like", "zeros_like"},
       {"pow", "power"},
@@ -39,6 +41,9 @@ void init_ops(py::module_& m) {
   init_ops_scan(m, cls);
   init_ops_index(m, cls);
   init_ops_linear(m, cls);
+  init_ops_convolution(m, cls);
+  init_ops_grouped(m, cls);
+  init_ops_quantized(m, cls);
   init_ops_sort(m, cls);
   define_aliases(m);
 }

@@ -15,6 +15,9 @@ void init_ops_reduce(py::module_& m, ArrayClass& cls);
 void init_ops_scan(py::module_& m, ArrayClass& cls);
 void init_ops_index(py::module_& m, ArrayClass& cls);
 void init_ops_linear(py::module_& m, ArrayClass& cls);
+void init_ops_convolution(py::module_& m, ArrayClass& cls);
+void init_ops_grouped(py::module_& m, ArrayClass& cls);
+void init_ops_quantized(py::module_& m, ArrayClass& cls);
 void init_ops_sort(py::module_& m, ArrayClass& cls);
 
 // `stream=None`, by keyword only.

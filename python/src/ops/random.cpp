@@ -304,7 +304,7 @@ void define_discrete(py::module_& m) {
   m.def(
       "bernoulli",
       [](const ArrayLike& p, const py::object& shape, const mx::array* key, StreamArg s) {
-        mx::array chance = to_array(p, mx::float32);
+        mx::array chance = to_array(p);
         auto extents = optional_shape(shape, "bernoulli");
         return extents ? random_::bernoulli(chance, *extents, key_or_next(key), s)
                        : random_::bernoulli(chance, key_or_next(key), s);

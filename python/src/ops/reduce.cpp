@@ -57,6 +57,19 @@ Args:
 Returns:
     The numbers of elements, one for each slice along the axes.)";
 
+const char* const kMinmaxDoc = R"(Finds the smallest and the largest element.
+
+Args:
+    axis: The axis or axes to reduce. None means all of them.
+    keepdims: Whether the reduced axes stay, with length 1.
+
+Returns:
+    The smallest and the largest elements, as `min` and `max` give them.
+
+Example:
+    >>> mx.minmax(mx.array([3, 1, 2]))
+    (array(1, dtype=int32), array(3, dtype=int32)))";
+
 const char* const kSoftmaxDoc = R"(Computes `exp(a) / sum(exp(a))`, without overflow.
 
 Args:
@@ -167,6 +180,15 @@ void init_ops_reduce(py::module_& m, ArrayClass& cls) {
       },
       "a"_a, py::pos_only(), py::kw_only(), "axis"_a = py::none(), "keepdims"_a = false,
       "stream"_a = py::none(), kCountNonzeroDoc);
+  m.def(
+      "minmax",
+      [](const ArrayLike& value, const Axes& axis, bool keepdims, StreamArg s) {
+        mx::array a = to_array(value);
+        auto [smallest, largest] = mx::minmax(a, axes_of(a, axis), keepdims, s);
+        return to_tuple({smallest, largest});
+      },
+      "a"_a, py::pos_only(), "axis"_a = py::none(), "keepdims"_a = false, STREAM_KEYWORD,
+      kMinmaxDoc);
   m.def(
       "softmax",
       [](const ArrayLike& value, const Axes& axis, bool precise, StreamArg s) {

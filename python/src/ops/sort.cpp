@@ -77,6 +77,30 @@ Example:
     >>> mx.searchsorted(mx.array([1, 3, 5]), mx.array([3, 4])).tolist()
     [1, 2])";
 
+const char* const kUniqueDoc =
+    R"(unique(a: array, /, size: int, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, fill_value: scalar | array | None = None, *, stream: StreamOrDevice = None) -> Any
+
+Finds the different elements of an array, in ascending order.
+
+Args:
+    a: The array.
+    size: How many to find. Where there are more, the largest are left out.
+    return_index: Whether to return where in the flattened array each stands first.
+    return_inverse: Whether to return which of the results each element of the array is. It is the last
+        for those that are left out.
+    return_counts: Whether to return how often each occurs.
+    fill_value: What fills the places for which there are no different elements. None means the first of
+        them; an array without elements needs another value.
+
+Returns:
+    The elements, of shape (size,). If any of the others is wanted, a tuple of the elements, the places
+    (uint32, of shape (size,)), the inverse (uint32, of the shape of the array) and the numbers (int32, of shape
+    (size,), 0 where there is no element).
+
+Example:
+    >>> mx.unique(mx.array([2, 1, 2, 3, 1]), 4, return_counts=True)
+    (array([1, 2, 3, 1], dtype=int32), array([2, 2, 1, 0], dtype=int32)))";
+
 using Sort = mx::array (*)(const mx::array&, mx::StreamOrDevice);
 using AxisSort = mx::array (*)(const mx::array&, int, mx::StreamOrDevice);
 using Select = mx::array (*)(const mx::array&, int, mx::StreamOrDevice);
@@ -102,6 +126,19 @@ void define_select(py::module_& m, const char* name, const char* count, Select f
       "a"_a, py::pos_only(), py::arg(count), "axis"_a = -1, STREAM_KEYWORD, doc);
 }
 
+py::object unique(const mx::array& a, int size, bool with_index, bool with_inverse,
+                  bool with_counts, const py::object& fill_value, mx::StreamOrDevice s) {
+  std::optional<mx::array> fill;
+  if (!fill_value.is_none()) fill = to_array(fill_value, a.dtype());
+  const mx::Unique found = mx::unique(a, size, fill, s);
+  if (!with_index && !with_inverse && !with_counts) return py::cast(found.values);
+  std::vector<mx::array> wanted{found.values};
+  if (with_index) wanted.push_back(found.index);
+  if (with_inverse) wanted.push_back(found.inverse);
+  if (with_counts) wanted.push_back(found.counts);
+  return to_tuple(wanted);
+}
+
 }  // namespace
 
 void init_ops_sort(py::module_& m, ArrayClass&) {
@@ -121,4 +158,12 @@ void init_ops_sort(py::module_& m, ArrayClass&) {
       },
       "sorted_sequence"_a, "values"_a, py::pos_only(), "side"_a = "left", STREAM_KEYWORD,
       kSearchsortedDoc);
+  m.def(
+      "unique",
+      [](const mx::array& a, int size, bool with_index, bool with_inverse, bool with_counts,
+         const py::object& fill_value, StreamArg s) {
+        return unique(a, size, with_index, with_inverse, with_counts, fill_value, s);
+      },
+      "a"_a, py::pos_only(), "size"_a, "return_index"_a = false, "return_inverse"_a = false,
+      "return_counts"_a = false, "fill_value"_a = py::none(), STREAM_KEYWORD, kUniqueDoc);
 }

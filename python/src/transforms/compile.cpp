@@ -1,10 +1,12 @@
-// compile: a callable that stands for the function.
+// compile: functions of trees whose graph is recorded once.
 #include "mlx/compile.h"
 
 #include <stdexcept>
 #include <string>
 
+#include "convert/arguments.h"
 #include "interpreter/collectable.h"
+#include "transforms/state_trees.h"
 #include "transforms/transforms.h"
 
 using namespace pybind11::literals;
@@ -14,35 +16,114 @@ namespace {
 const char* const kCompileDoc =
     R"(compile(fun: Callable[P, R], inputs: object = None, outputs: object = None, shapeless: bool = False) -> Callable[P, R]
 
-Makes a function that gives the results of another. It can be used as a decorator.
+Makes a function that records the graph of another and runs it simplified: what is computed twice
+is computed once, and chains of elementwise operations become one kernel. It can be used as a decorator.
+
+The function is called again for arguments with other shapes, types, structure or numbers that are no
+arrays. It must not evaluate its arrays; arrays that it captures are constants, unless they are in
+``inputs``.
 
 Args:
-    fun: The function, of arrays or trees of arrays.
-    inputs: State, a tree of arrays, that the function uses.
-    outputs: State, a tree of arrays, that the function changes.
-    shapeless: Accepted; the function works with arrays of any shapes.
+    fun: The function. Its arguments are trees of arrays, numbers, strings and None; it returns a tree.
+    inputs: State that the function uses: a tree of arrays, read at every call.
+    outputs: State that the function changes: a list, tuple or dictionary whose arrays every call replaces.
+    shapeless: Record once for all shapes of the same ranks. Functions that depend on a shape, as by
+        ``reshape``, then fail or give the results of the first one.
 
 Returns:
-    The function.)";
+    The compiled function.
 
-// The graph of a compiled function is built at every call, which gives the same results; state
-// captured through `inputs` and `outputs` is then seen and updated by the function itself.
+Example:
+    >>> gelu = mx.compile(lambda x: x * (1 + mx.erf(x / 2**0.5)) / 2)
+    >>> gelu(mx.array([0.0, 1.0]))
+    array([0, 0.841345], dtype=float32))";
+
+// What was returned when the graph was recorded.
+struct Recorded {
+  py::object result;         // its structure
+  size_t result_arrays = 0;  // the others belong to the outputs' state
+};
+
+// Graphs keep it on any thread.
+std::shared_ptr<void> shared_note(Recorded recorded) {
+  return {new Recorded(std::move(recorded)), [](Recorded* note) {
+            py::gil_scoped_acquire acquire;
+            delete note;
+          }};
+}
+
 struct Compiled {
-  py::object fun;
+  py::object fun, inputs, outputs;
+  std::shared_ptr<mx::detail::CompileCache> cache;
+
+  py::object operator()(const py::args& args, const py::kwargs& kwargs) const;
 
   template <typename F>
   void each_object(F& f) {
-    f(fun);
+    f(fun), f(inputs), f(outputs);
   }
+
+ private:
+  std::shared_ptr<const mx::detail::RecordedGraph> record(const std::string& key,
+                                                          const py::object& arguments,
+                                                          const Arrays& arrays, size_t own) const;
 };
+
+std::shared_ptr<const mx::detail::RecordedGraph> Compiled::record(const std::string& key,
+                                                                  const py::object& arguments,
+                                                                  const Arrays& arrays,
+                                                                  size_t own) const {
+  Recorded recorded;
+  auto flat = [&](const Arrays& tracers) {
+    StateScope state(inputs, {tracers.begin() + own, tracers.end()});
+    const Arrays own_tracers(tracers.begin(), tracers.begin() + own);
+    py::object result = call_with(fun, tree_unflatten(arguments, own_tracers));
+    Arrays results = tree_flatten(result);
+    recorded = {tree_structure(result), results.size()};
+    const Arrays changed = tree_flatten(outputs);
+    results.insert(results.end(), changed.begin(), changed.end());
+    return results;
+  };
+  return cache->record(key, flat, arrays, [&] { return shared_note(std::move(recorded)); });
+}
+
+py::object Compiled::operator()(const py::args& args, const py::kwargs& kwargs) const {
+  if (mx::detail::compile_is_disabled()) return fun(*args, **kwargs);
+  const py::object arguments = py::make_tuple(args, kwargs);
+  std::string structure;
+  Arrays arrays;
+  append_key(arguments, "compile", structure, arrays);
+  const size_t own = arrays.size();
+  append_state_key(inputs, structure, arrays);
+
+  const std::string key = cache->key_of(arrays, structure);
+  auto graph = cache->find(key);
+  if (!graph) graph = record(key, arguments, arrays, own);
+  const auto& recorded = *static_cast<const Recorded*>(mx::detail::note_of(*graph).get());
+  const Arrays all = mx::detail::replay(*graph, arrays);
+  const auto split = all.begin() + static_cast<ptrdiff_t>(recorded.result_arrays);
+  if (!outputs.is_none()) set_state(outputs, {split, all.end()});
+  return tree_from_structure(recorded.result, {all.begin(), split});
+}
+
+py::object compile(const py::object& fun, const py::object& inputs, const py::object& outputs,
+                   bool shapeless) {
+  if (!PyCallable_Check(fun.ptr())) {
+    throw py::type_error(std::string("[compile] Expected a function but got ") +
+                         Py_TYPE(fun.ptr())->tp_name + ".");
+  }
+  py::object compiled = py::cast(
+      Compiled{fun, inputs, outputs, std::make_shared<mx::detail::CompileCache>(shapeless)});
+  copy_metadata(compiled, fun);
+  return compiled;
+}
 
 }  // namespace
 
 void init_compile(py::module_& m) {
   py::class_<Compiled>(m, "_Compiled", py::dynamic_attr(), collectable<Compiled>(),
                        py::module_local())
-      .def("__call__", [](const Compiled& c, const py::args& args,
-                          const py::kwargs& kwargs) { return c.fun(*args, **kwargs); })
+      .def("__call__", &Compiled::operator())
       .def(
           "__get__",
           [](const py::object& self, const py::object& instance, const py::object&) -> py::object {
@@ -50,19 +131,8 @@ void init_compile(py::module_& m) {
             return py::module_::import("types").attr("MethodType")(self, instance);
           },
           "instance"_a, "owner"_a = py::none());
-  m.def(
-      "compile",
-      [](const py::object& fun, const py::object&, const py::object&, bool) {
-        if (!PyCallable_Check(fun.ptr())) {
-          throw py::type_error(std::string("[compile] Expected a function but got ") +
-                               Py_TYPE(fun.ptr())->tp_name + ".");
-        }
-        py::object compiled = py::cast(Compiled{fun});
-        copy_metadata(compiled, fun);
-        return compiled;
-      },
-      "fun"_a, "inputs"_a = py::none(), "outputs"_a = py::none(), "shapeless"_a = false,
-      kCompileDoc);
+  m.def("compile", &compile, "fun"_a, "inputs"_a = py::none(), "outputs"_a = py::none(),
+        "shapeless"_a = false, kCompileDoc);
   m.def("disable_compile", &mx::disable_compile,
         "Makes compiled functions run as they are written.");
   m.def("enable_compile", &mx::enable_compile, "Makes `compile` compile again.");

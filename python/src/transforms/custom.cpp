@@ -114,10 +114,10 @@ class CustomFunction {
     return tree_from_structure(flat.output_structure(), outputs);
   }
 
-  // Each is a decorator: it stores the rule and returns the function given.
-  py::object set_vjp(py::object rule) { return set(rules_.vjp, std::move(rule)); }
-  py::object set_jvp(py::object rule) { return set(rules_.jvp, std::move(rule)); }
-  py::object set_vmap(py::object rule) { return set(rules_.vmap, std::move(rule)); }
+  // Each is a decorator that gives the function with the rule: the rule may have its name.
+  CustomFunction& set_vjp(py::object rule) { return set(rules_.vjp, std::move(rule)); }
+  CustomFunction& set_jvp(py::object rule) { return set(rules_.jvp, std::move(rule)); }
+  CustomFunction& set_vmap(py::object rule) { return set(rules_.vmap, std::move(rule)); }
 
   template <typename F>
   void each_object(F& f) {
@@ -125,10 +125,10 @@ class CustomFunction {
   }
 
  private:
-  static py::object set(SharedObject& slot, py::object rule) {
+  CustomFunction& set(SharedObject& slot, py::object rule) {
     check_callable(rule, "custom_function");
-    slot = SharedObject(rule);
-    return rule;
+    slot = SharedObject(std::move(rule));
+    return *this;
   }
 
   py::object fun_;
@@ -226,18 +226,18 @@ void init_custom_function(py::module_& m) {
             return bind(self, instance);
           },
           "instance"_a, "owner"_a = py::none(), kCustomGetDoc)
-      .def("vjp", &CustomFunction::set_vjp, "f"_a,
-           "vjp(self, f: Callable[..., Any]) -> Callable[..., Any]\n\nSets the rule of the "
+      .def("vjp", &CustomFunction::set_vjp, "f"_a, py::return_value_policy::reference,
+           "vjp(self, f: Callable[..., Any]) -> custom_function\n\nSets the rule of the "
            "vector-Jacobian product.\n\nArgs:\n    f: (primals, cotangents, outputs) -> "
-           "gradients.\n\nReturns:\n    The rule.")
-      .def("jvp", &CustomFunction::set_jvp, "f"_a,
-           "jvp(self, f: Callable[..., Any]) -> Callable[..., Any]\n\nSets the rule of the "
+           "gradients.\n\nReturns:\n    The function itself.")
+      .def("jvp", &CustomFunction::set_jvp, "f"_a, py::return_value_policy::reference,
+           "jvp(self, f: Callable[..., Any]) -> custom_function\n\nSets the rule of the "
            "Jacobian-vector product.\n\nArgs:\n    f: (primals, tangents) -> tangents of the "
-           "outputs.\n\nReturns:\n    The rule.")
-      .def("vmap", &CustomFunction::set_vmap, "f"_a,
-           "vmap(self, f: Callable[..., Any]) -> Callable[..., Any]\n\nSets the rule of "
+           "outputs.\n\nReturns:\n    The function itself.")
+      .def("vmap", &CustomFunction::set_vmap, "f"_a, py::return_value_policy::reference,
+           "vmap(self, f: Callable[..., Any]) -> custom_function\n\nSets the rule of "
            "vmap.\n\nArgs:\n    f: (inputs, axes) -> (outputs, axes of the outputs).\n\nReturns:\n "
-           "   The rule.");
+           "   The function itself.");
   keep_metadata(custom_function);
   py::class_<CustomVjp> custom_vjp(
       m, "custom_vjp", py::dynamic_attr(), collectable<CustomVjp>(),

@@ -23,6 +23,8 @@ void append_leaf(py::handle gradient, const mx::array& primal, Arrays& out) {
     out.push_back(mx::zeros_like(primal));
     return;
   }
+  if (is_sequence(gradient) && py::len(gradient) == 1)  // as kernels return their only output
+    return append_leaf(py::object(gradient[py::int_(0)]), primal, out);
   if (!is_array_like(gradient)) mismatch(gradient);
   mx::array g = to_array(gradient, primal.dtype());
   if (g.shape() != primal.shape()) {

@@ -111,16 +111,21 @@ Selection select(const py::object& argnums, const py::object& argnames, const st
   }
   if (argnums.is_none()) {
     if (s.names.empty()) s.positions = {0};
-    s.one_position = s.names.empty();
   } else {
     Ints ints;
     if (!load_ints(argnums, ints))
       throw py::type_error(op + " argnums must be an int or a sequence of ints.");
     s.positions = narrow(ints, (op + " argnums").c_str());
-    s.one_position = ints.is_scalar;
   }
   if (s.positions.empty() && s.names.empty())
     throw std::invalid_argument(op + " Gradient wrt no argument requested.");
+  s.one_position = s.positions.size() == 1;
+  for (auto it = s.positions.begin(); it != s.positions.end(); ++it) {
+    if (std::count(it, s.positions.end(), *it) > 1) {
+      throw std::invalid_argument(op + " Argument index " + std::to_string(*it) +
+                                  " is given more than once.");
+    }
+  }
   for (int p : s.positions) {
     if (p < 0) {
       throw std::invalid_argument(op + " Can't compute the gradient of negative argument index " +
@@ -148,19 +153,16 @@ void check_arguments(const Selection& s, const py::tuple& args, const py::dict& 
   }
 }
 
-// The function's result must be a scalar array or a tuple that begins with one.
-void check_result(py::handle result, const std::string& op) {
-  bool tuple = PyTuple_Check(result.ptr()) || PyList_Check(result.ptr());
-  py::object first = tuple && py::len(result) > 0 ? py::object(result[py::int_(0)])
-                                                  : py::reinterpret_borrow<py::object>(result);
+// The function's result must be a scalar array; with its value, also a tuple that begins with one.
+void check_result(py::handle result, bool with_value, const std::string& op) {
+  bool tuple = with_value && PyTuple_Check(result.ptr()) && py::len(result) > 0;
+  py::object first =
+      tuple ? py::object(result[py::int_(0)]) : py::reinterpret_borrow<py::object>(result);
   if (is_array(first)) return;
   throw std::invalid_argument(
-      op +
-      " The return value of the function whose gradient we want to compute should be either a "
-      "scalar array or a tuple with the first value being a scalar array (Union[array, "
-      "tuple[array, "
-      "...]]); but " +
-      Py_TYPE(first.ptr())->tp_name + " was returned.");
+      op + " The function must return a scalar array" +
+      (with_value ? ", or a tuple that begins with one, not a " : ", not a ") +
+      Py_TYPE(first.ptr())->tp_name + (tuple ? " first" : "") + ".");
 }
 
 class ValueAndGrad {
@@ -185,7 +187,7 @@ class ValueAndGrad {
       py::gil_scoped_acquire acquire;
       auto [new_args, new_kwargs] = replace_selected(args, kwargs, arrays);
       result = fun_(*new_args, **new_kwargs);
-      check_result(result, op_);
+      check_result(result, with_value_, op_);
       return tree_flatten(result);
     };
     auto [values, gradients] = mx::value_and_grad(flat, argnums)(inputs);

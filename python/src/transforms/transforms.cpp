@@ -31,4 +31,5 @@ void init_transforms(py::module_& m) {
   init_vmap(m);
   init_custom_function(m);
   init_compile(m);
+  init_export(m);
 }

@@ -14,6 +14,7 @@ void init_grad(py::module_& m);
 void init_vmap(py::module_& m);
 void init_custom_function(py::module_& m);
 void init_compile(py::module_& m);
+void init_export(py::module_& m);
 
 // Calls a function with the positional and keyword arguments that an (args, kwargs) tree holds.
 py::object call_with(py::handle fun, py::handle args_and_kwargs);

@@ -5,6 +5,7 @@
 #include "convert/arguments.h"
 #include "convert/optional_int.h"
 #include "interpreter/collectable.h"
+#include "mlx/errors.h"
 #include "mlx/transforms_impl.h"
 #include "transforms/transforms.h"
 
@@ -40,9 +41,9 @@ constexpr int kUnmapped = -1;
 int normalize(py::handle axes, int ndim, const char* what) {
   int axis = to_int(axes, (std::string("[vmap] ") + what).c_str());
   if (axis < -ndim || axis >= ndim) {
-    throw std::invalid_argument(std::string("[vmap] Axis ") + std::to_string(axis) + " of " + what +
-                                " is out of range for an array with " + std::to_string(ndim) +
-                                " dimensions.");
+    throw mx::AxisError(std::string("[vmap] Axis ") + std::to_string(axis) + " of " + what +
+                        " is out of range for an array with " + std::to_string(ndim) +
+                        " dimensions.");
   }
   return axis < 0 ? axis + ndim : axis;
 }

@@ -1,0 +1,186 @@
+// Keys of trees, and replacing the arrays in them.
+#include "transforms/state_trees.h"
+
+#include <stdexcept>
+
+#include "convert/arguments.h"
+
+namespace {
+
+void append_text(py::handle value, char kind, std::string& key) {
+  const std::string text = py::str(value);
+  key.push_back(kind);
+  key.append(std::to_string(text.size())).push_back(':');
+  key += text;
+}
+
+// False if the leaf is no constant.
+bool append_constant(py::handle leaf, std::string& key) {
+  PyObject* object = leaf.ptr();
+  if (leaf.is_none()) {
+    key.push_back('N');
+  } else if (PyBool_Check(object) || PyLong_Check(object)) {
+    append_text(leaf, PyBool_Check(object) ? 'b' : 'i', key);
+  } else if (PyFloat_Check(object) || PyComplex_Check(object)) {
+    append_text(py::repr(leaf), PyFloat_Check(object) ? 'f' : 'c', key);
+  } else if (PyUnicode_Check(object)) {
+    append_text(leaf, 's', key);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// `leaf(h)` appends what stands for a leaf.
+template <typename Leaf>
+void append_tree(py::handle tree, std::string& key, Leaf& leaf) {
+  const bool is_list = PyList_Check(tree.ptr());
+  if (is_list || PyTuple_Check(tree.ptr())) {
+    key.push_back(is_list ? '[' : '(');
+    for (py::handle item : tree) append_tree(item, key, leaf);
+    key.push_back(']');
+  } else if (PyDict_Check(tree.ptr())) {
+    key.push_back('{');
+    for (auto item : py::reinterpret_borrow<py::dict>(tree)) {
+      append_text(item.first, 'k', key);
+      append_tree(item.second, key, leaf);
+    }
+    key.push_back('}');
+  } else if (auto children = tree_children(tree)) {
+    append_text(py::type::of(tree), 'o', key);
+    append_tree(children, key, leaf);
+  } else {
+    leaf(tree);
+  }
+}
+
+// Sets items of lists and dictionaries, and tells `on_set` what was there.
+class Replacer {
+ public:
+  using OnSet = std::function<void(py::object container, py::object key, py::object old)>;
+  Replacer(const Arrays& arrays, OnSet on_set) : arrays_(arrays), on_set_(std::move(on_set)) {}
+
+  // What stands in the tree's place: itself, unless it cannot be changed.
+  py::object operator()(py::handle tree) {
+    if (is_array(tree)) return py::cast(arrays_.at(next_++));
+    if (PyList_Check(tree.ptr())) {
+      for (size_t i = 0; i < py::len(tree); ++i) set(tree, py::int_(i));
+    } else if (PyDict_Check(tree.ptr())) {
+      py::list keys;
+      for (auto item : py::reinterpret_borrow<py::dict>(tree)) keys.append(item.first);
+      for (py::handle key : keys) set(tree, py::reinterpret_borrow<py::object>(key));
+    } else if (PyTuple_Check(tree.ptr()) || tree_children(tree)) {
+      return rebuilt(tree);
+    }
+    return py::reinterpret_borrow<py::object>(tree);
+  }
+
+ private:
+  void set(py::handle container, const py::object& key) {
+    py::object old = item(container, key);
+    py::object now = (*this)(old);
+    if (now.is(old)) return;
+    on_set_(py::reinterpret_borrow<py::object>(container), key, old);
+    set_item(container, key, now);
+  }
+
+  // A tuple, or an object of a registered class, whose arrays are others. Lists and dictionaries in
+  // it stay themselves.
+  py::object rebuilt(py::handle tree) {
+    if (!PyTuple_Check(tree.ptr())) {
+      return tree_map(tree, [&](py::handle leaf) { return (*this)(leaf); });
+    }
+    py::list items;
+    bool changed = false;
+    for (py::handle item : tree) {
+      items.append((*this)(item));
+      changed = changed || !py::object(items[py::len(items) - 1]).is(item);
+    }
+    if (!changed) return py::reinterpret_borrow<py::object>(tree);
+    const py::tuple tuple(items);
+    return py::hasattr(tree, "_fields") ? py::type::of(tree)(*tuple) : py::object(tuple);
+  }
+
+ public:
+  // Past what classes of the user's make of it.
+  static py::object item(py::handle container, const py::object& key) {
+    PyObject* found = PyList_Check(container.ptr())
+                          ? PyList_GetItem(container.ptr(), key.cast<Py_ssize_t>())
+                          : PyDict_GetItemWithError(container.ptr(), key.ptr());
+    if (!found) throw py::error_already_set();
+    return py::reinterpret_borrow<py::object>(found);
+  }
+  static void set_item(py::handle container, const py::object& key, const py::object& value) {
+    const int failed =
+        PyList_Check(container.ptr())
+            ? PyList_SetItem(container.ptr(), key.cast<Py_ssize_t>(), value.inc_ref().ptr())
+            : PyDict_SetItem(container.ptr(), key.ptr(), value.ptr());
+    if (failed) throw py::error_already_set();
+  }
+
+ private:
+  const Arrays& arrays_;
+  OnSet on_set_;
+  size_t next_ = 0;
+};
+
+void replace(py::handle state, const Arrays& arrays, Replacer::OnSet on_set) {
+  if (state.is_none()) return;
+  if (!Replacer(arrays, std::move(on_set))(state).is(state)) {
+    throw std::invalid_argument(
+        "[compile] State must be a list or a dictionary, or a tuple of these, so that its arrays "
+        "can "
+        "be replaced.");
+  }
+}
+
+}  // namespace
+
+void append_key(py::handle arguments, const char* op, std::string& key, Arrays& arrays) {
+  auto leaf = [&](py::handle h) {
+    if (is_array(h)) {
+      arrays.push_back(h.cast<const mx::array&>());
+      key.push_back('A');
+    } else if (!append_constant(h, key)) {
+      throw std::invalid_argument(std::string("[") + op +
+                                  "] The arguments must be trees of arrays and constants (numbers, "
+                                  "strings, None), but one is a " +
+                                  Py_TYPE(h.ptr())->tp_name + ".");
+    }
+  };
+  append_tree(arguments, key, leaf);
+}
+
+void append_state_key(py::handle state, std::string& key, Arrays& arrays) {
+  auto leaf = [&](py::handle h) {
+    if (!is_array(h)) return;
+    arrays.push_back(h.cast<const mx::array&>());
+    key.push_back('A');
+  };
+  append_tree(state, key, leaf);
+}
+
+void set_state(py::handle state, const Arrays& arrays) {
+  replace(state, arrays, [](const py::object&, const py::object&, const py::object&) {});
+}
+
+struct StateScope::Place {
+  py::object container, key, old;
+};
+
+StateScope::StateScope(py::handle state, const Arrays& arrays) {
+  replace(state, arrays, [&](py::object container, py::object key, py::object old) {
+    places_.push_back({std::move(container), std::move(key), std::move(old)});
+  });
+}
+
+StateScope::~StateScope() {
+  py::error_scope pending;  // the function's own error goes on
+  for (const auto& place : places_) {
+    try {
+      Replacer::set_item(place.container, place.key, place.old);
+    } catch (py::error_already_set& error) {
+      error.discard_as_unraisable("compile");
+    }
+  }
+}
