@@ -9,7 +9,7 @@ export PATH := $(VENV)/bin:$(PATH)
 export CCACHE_BASEDIR := $(CURDIR)
 unexport PYTHONPATH
 
-.PHONY: all build package tools packages demo test test-cpp test-python test-package fuzz bench bench-small bench-peers lint tidy mutate format docs asan tsan coverage clean
+.PHONY: all build package tools packages wheels demo test test-cpp test-python test-package fuzz bench bench-small bench-peers lint tidy mutate format docs asan tsan coverage clean
 all: build
 
 tools: $(VENV)/.tools
@@ -35,6 +35,22 @@ package build: packages $(BUILD)/.configured
 	@test $(VENV)/.package -nt setup.py -a $(VENV)/.package -nt pyproject.toml || \
 	  { $(PY) -m pip install --quiet --no-build-isolation --no-deps --editable . && touch $(VENV)/.package; }
 
+# Packages made for MLX, for tests and benchmarks.
+$(VENV)/.packages: pyproject.toml $(VENV)/.tools
+	$(PY) -m pip install --quiet --group packages
+	@touch $@
+
+$(VENV)/.wheels: pyproject.toml $(VENV)/.tools
+	$(PY) -m pip install --quiet --group wheels
+	@touch $@
+
+# Into dist/: a wheel that needs no library of the system but those of C and C++, and the one that stands for `mlx`.
+wheels: packages $(VENV)/.wheels
+	rm -rf build/wheels build/lib.* dist/mlx*.whl && mkdir -p dist
+	CMAKE_ARGS="-DMLX_STATIC_LIBRARIES=ON" $(PY) -m pip wheel --no-deps --wheel-dir build/wheels .
+	$(PY) tools/repair_wheel.py build/wheels/mlx_anywhere-*.whl dist
+	$(PY) -m pip wheel --no-deps --wheel-dir dist packaging/mlx
+
 demo: package
 	$(PY) examples/demo.py
 
@@ -43,7 +59,7 @@ test: test-cpp test-python
 test-cpp: build
 	ctest --preset release --parallel $(JOBS)
 
-test-python: build
+test-python: build $(VENV)/.packages
 	$(PY) -m pytest
 
 # Random programs in all forms of code: see tests/fuzz/programs/README.md.
@@ -62,12 +78,16 @@ bench: build bench-peers
 	$(PY) benchmarks/kernels.py
 	$(PY) benchmarks/core.py
 	$(PY) benchmarks/sparse.py
+	$(PY) benchmarks/quantized.py
+	$(PY) benchmarks/llm.py
 
 # Each program once, for whether it works; peers that are not installed are left out.
 bench-small: build
 	$(PY) benchmarks/kernels.py --size small
 	$(PY) benchmarks/core.py --size small
 	$(PY) benchmarks/sparse.py --size small
+	$(PY) benchmarks/quantized.py --size small
+	$(PY) benchmarks/llm.py --size small
 	$(PY) benchmarks/launch.py --size small
 	$(PY) benchmarks/seeds.py --size small
 

@@ -30,7 +30,8 @@ class CMakeBuild(build_ext):
         jobs = str(self.jobs())
         target = ["--target", "package_files"]  # without the tests
         self.spawn(["cmake", "--build", str(build_dir), "--parallel", jobs, *target])
-        self.spawn(["cmake", "--install", str(build_dir), "--prefix", str(package / "mlx")])
+        strip = [] if self.in_place or self.debug else ["--strip"]
+        self.spawn(["cmake", "--install", str(build_dir), "--prefix", str(package / "mlx"), *strip])
         manifest = build_dir / "install_manifest.txt"
         self.installed = manifest.read_text().splitlines()
 
@@ -38,6 +39,7 @@ class CMakeBuild(build_ext):
         arguments = [
             f"-DCMAKE_BUILD_TYPE={'Debug' if self.debug else 'Release'}",
             f"-DPython_EXECUTABLE={sys.executable}",
+            "-DMLX_STATIC_LIBRARIES=OFF",  # where CMAKE_ARGS says nothing else
         ]
         if not (build_dir / "CMakeCache.txt").exists():
             arguments.append("-DMLX_BUILD_TESTS=OFF")

@@ -30,7 +30,7 @@ class DLPackCompatible(Protocol):
     def __dlpack__(self) -> Any: ...
 
 scalar: TypeAlias = bool | int | float | complex
-StreamOrDevice: TypeAlias = Stream | Device | DeviceType | None
+StreamOrDevice: TypeAlias = Stream | ThreadLocalStream | Device | DeviceType | None
 """
 SUBMODULE_NAMES = """\
 from mlx.core import (
@@ -44,7 +44,7 @@ from mlx.core import (
     scalar,
 )
 """
-PRIVATE = ("_register_tree_class", "_tree_classes", "__version__")
+PRIVATE = ("_PrintOptionsContext", "_register_tree_class", "_tree_classes", "__version__")
 # What the type of an object does not say about its elements.
 VALUES = {"_tree_classes": "dict[type, Any]", "state": "list[array]", "newaxis": "None"}
 

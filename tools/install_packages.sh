@@ -9,9 +9,13 @@ packages=(
   libboost-context-dev
   libclang-19-dev
   libclang-cpp19
+  libdnnl-dev       # convolutions, products of 16-bit floats
+  libgfortran-12-dev  # its archive, for LAPACK inside the wheel
   libgtest-dev
+  libhwy-dev        # sorting
   liblapacke-dev
   libopenblas-dev
+  libpolly-19-dev   # an archive that Clang's archives ask for
   libtbb-dev
   libzip-dev
   libzstd-dev       # LLVM's CMake files ask for it

@@ -63,7 +63,8 @@ def _print_versions() -> int:
     core, reason = _core()
     print("Versions")
     _line("mlx-anywhere", _version_of("mlx-anywhere"))
-    _line("mlx.core", getattr(core, "__version__", None) or f"does not load: {reason}")
+    _line("interface", getattr(core, "__version__", None) or f"mlx.core does not load: {reason}")
+    _line("mlx", _version_of("mlx"))
     _line("package", _PACKAGE)
     _line("python", f"{platform.python_version()} ({sys.executable})")
     _line("numpy", _version_of("numpy"))
@@ -166,11 +167,12 @@ def _print_cache() -> None:
 
 def _print_conflicts() -> int:
     print("\nConflicts")
-    rivals, files = _conflicts.installed_rivals(), _conflicts.foreign_files()
-    if not rivals and not files:
+    rivals, foreign = _conflicts.installed_rivals(), _conflicts.foreign_files()
+    missing = _conflicts.missing_files()
+    if not rivals and not foreign and not missing:
         _line("none", "no other distribution installs into the package mlx")
         return 0
-    print(_conflicts.describe(rivals, files))
+    print(_conflicts.describe(rivals, foreign, missing))
     return 1
 
 

@@ -1,22 +1,26 @@
 """Finds other distributions that install files into the package ``mlx``."""
 
+# Every program that imports mlx runs this first: of the library, only what Python has loaded by then.
 import os
-import re
 import sys
-from typing import NamedTuple
+from importlib.machinery import EXTENSION_SUFFIXES
 
 # Distributions that write into `mlx/` and so overwrite ours. Packages that merely use MLX
 # (mlx-lm, mlx-vlm, ...) have folders of their own and are no conflict.
 _RIVALS = {"mlx", "mlx-metal", "mlx-cpu", "mlx-cuda", "mlx-cuda-12", "mlx-cuda-13"}
-_METADATA = re.compile(r"^(?P<name>[A-Za-z0-9._-]+?)(?:-(?P<version>[^-]+).*)?\.(?:dist|egg)-info$")
+# Our distribution `mlx`, for packages that require one of that name, has no files.
+_OURS = "+anywhere"
 _FOREIGN_FILES = ("_reprlib_fix.py", "lib/libmlx.dylib", "lib/libjaccl.dylib")
+# What goes with another distribution that had overwritten it.
+_NATIVE_FILES = ("core" + EXTENSION_SUFFIXES[0], "lib/libmlx.so", "lib/libmlx_metal.so")
 
 
-class Conflict(NamedTuple):
-    """A distribution, or a file, that does not belong beside ours."""
+class Conflict:
+    """A distribution or a file that does not belong beside ours, or a file of ours that is gone."""
 
-    what: str
-    where: str
+    def __init__(self, what: str, where: str):
+        self.what = what
+        self.where = where
 
 
 def installed_rivals(paths: list[str] | None = None) -> list[Conflict]:
@@ -28,23 +32,24 @@ def installed_rivals(paths: list[str] | None = None) -> list[Conflict]:
         except OSError:
             continue
         for entry in entries:
-            match = entry.startswith("mlx") and _METADATA.match(entry)
-            if not match:
+            stem, kind = os.path.splitext(entry)
+            if not stem.startswith("mlx") or kind not in (".dist-info", ".egg-info"):
                 continue
-            name = re.sub(r"[-_.]+", "-", match["name"]).lower()
-            if name in _RIVALS:
-                found.append(Conflict(f"{name} {match['version'] or ''}".strip(), path))
+            name, version = (*stem.split("-"), "")[:2]
+            name = name.replace("_", "-").replace(".", "-").lower()
+            if name in _RIVALS and not (name == "mlx" and version.endswith(_OURS)):
+                found.append(Conflict(f"{name} {version}".strip(), path))
     return found
 
 
 def foreign_files(package: str | None = None) -> list[Conflict]:
     """Files inside our package folder that only another distribution ships."""
-    package = package or os.path.dirname(os.path.abspath(__file__))
-    return [
-        Conflict(name, package)
-        for name in _FOREIGN_FILES
-        if os.path.exists(os.path.join(package, name))
-    ]
+    return [c for c in _files(_FOREIGN_FILES, package) if _exists(c)]
+
+
+def missing_files(package: str | None = None) -> list[Conflict]:
+    """Files of ours that are gone: another distribution wrote them too, and was removed."""
+    return [c for c in _files(_NATIVE_FILES, package) if not _exists(c)]
 
 
 def mending_command(rivals: list[Conflict]) -> str:
@@ -55,22 +60,51 @@ def mending_command(rivals: list[Conflict]) -> str:
     return f"{pip} uninstall -y {' '.join(names)} && {reinstall}" if names else reinstall
 
 
-def describe(rivals: list[Conflict], files: list[Conflict]) -> str:
+def describe(
+    rivals: list[Conflict], foreign: list[Conflict], missing: list[Conflict] | None = None
+) -> str:
     """What is in the way and the command that mends it."""
-    seen = "".join(f"\n  {c.what} in {c.where}" for c in (*rivals, *files))
-    return (
-        "Another distribution's `mlx` files are in this environment, and both would write to the"
-        f" same package:{seen}\nMend it with:\n  {mending_command(rivals)}"
-    )
+    text = ""
+    if rivals or foreign:
+        text += (
+            "Another distribution's `mlx` files are in this environment, and both would write to"
+            f" the same package:{_list(rivals + foreign)}\n"
+        )
+    if missing:
+        text += (
+            "Files of mlx-anywhere are missing, as when another `mlx` was installed over it and"
+            f" then removed:{_list(missing)}\n"
+        )
+    text += f"Mend it with:\n  {mending_command(rivals)}"
+    if any(rival.what.split()[0] == "mlx" for rival in rivals):
+        text += (
+            "\nIf a package requires `mlx`, ours satisfies it; FOLDER holds the wheels of"
+            " mlx-anywhere:\n"
+            f"  {sys.executable or 'python'} -m pip install --find-links FOLDER 'mlx-anywhere[mlx]'"
+        )
+    return text
 
 
 def refuse_conflicts() -> None:
-    """Raises ImportError if another ``mlx`` shares the environment."""
+    """Raises ImportError if another ``mlx`` shares the environment, or has left it damaged."""
     if _is_diagnosis():
         return
-    rivals, files = installed_rivals(), foreign_files()
-    if rivals or files:
-        raise ImportError(describe(rivals, files), name="mlx")
+    rivals, foreign, missing = installed_rivals(), foreign_files(), missing_files()
+    if rivals or foreign or missing:
+        raise ImportError(describe(rivals, foreign, missing), name="mlx")
+
+
+def _files(names: tuple[str, ...], package: str | None) -> list[Conflict]:
+    package = package or os.path.dirname(os.path.abspath(__file__))
+    return [Conflict(name, package) for name in names]
+
+
+def _exists(file: Conflict) -> bool:
+    return os.path.exists(os.path.join(file.where, file.what))
+
+
+def _list(conflicts: list[Conflict]) -> str:
+    return "".join(f"\n  {c.what} in {c.where}" for c in conflicts)
 
 
 def _is_diagnosis() -> bool:

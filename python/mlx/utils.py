@@ -1,7 +1,9 @@
 """Maps, flattens and merges trees of arrays: dictionaries, lists, tuples and registered classes."""
 
+from collections import defaultdict  # noqa: F401 (MLX's module has this name and those below, too)
 from collections.abc import Callable
-from typing import Any
+from itertools import zip_longest  # noqa: F401
+from typing import Any, Dict, List, Optional, Tuple, Union, overload  # noqa: F401, UP035
 
 from mlx.core import _register_tree_class
 from mlx.core import _tree_classes as _CLASSES  # type -> (flatten, unflatten)
@@ -90,7 +92,18 @@ def tree_map_with_path(
     is_leaf: Callable[[Any], bool] | None = None,
     path: Any | None = None,
 ) -> Any:
-    """Like :func:`tree_map`, but ``fn`` first gets the leaf's path (``"layers.0.weight"``)."""
+    """Like :func:`tree_map`, but ``fn`` first gets the leaf's path (``"layers.0.weight"``).
+
+    Args:
+        fn: Called with the path and one leaf of every tree.
+        tree: See :func:`tree_map`.
+        rest: Likewise.
+        is_leaf: Likewise.
+        path: Put before every path.
+
+    Returns:
+        A tree of the results, structured like ``tree``.
+    """
     children = None if is_leaf is not None and is_leaf(tree) else _children(tree)
     if children is None:
         return fn(path, tree, *rest)
@@ -103,6 +116,21 @@ def tree_map_with_path(
     return _rebuild(tree, mapped)
 
 
+@overload
+def tree_flatten(
+    tree: Any,
+    prefix: str = "",
+    is_leaf: Callable[[Any], bool] | None = None,
+    destination: list[tuple[str, Any]] | None = None,
+) -> list[tuple[str, Any]]: ...
+@overload
+def tree_flatten(
+    tree: Any,
+    prefix: str = "",
+    is_leaf: Callable[[Any], bool] | None = None,
+    *,
+    destination: dict[str, Any],
+) -> dict[str, Any]: ...
 def tree_flatten(
     tree: Any,
     prefix: str = "",
@@ -122,7 +150,7 @@ def tree_flatten(
     children = None if is_leaf is not None and is_leaf(tree) else _children(tree)
     if children is not None:
         for key, child in children:
-            tree_flatten(child, f"{prefix}.{key}", is_leaf, destination)
+            tree_flatten(child, f"{prefix}.{key}", is_leaf, destination=destination)  # type: ignore[call-overload]
     elif isinstance(destination, dict):
         destination[prefix[1:]] = tree
     else:
@@ -133,16 +161,22 @@ def tree_flatten(
 def tree_unflatten(tree: list[tuple[str, Any]] | dict[str, Any]) -> Any:
     """Rebuilds a tree from the pairs that :func:`tree_flatten` made.
 
-    Levels whose keys are all integers become lists; gaps in them become empty dictionaries.
+    Levels whose keys are all integers become lists; gaps in them become empty dictionaries. No pairs at
+    all make an empty list.
+
+    Args:
+        tree: The pairs, or a dictionary from paths to values.
     """
     items = list(tree.items()) if isinstance(tree, dict) else list(tree)
+    if not items:
+        return []
     if len(items) == 1 and items[0][0] == "":
         return items[0][1]
     levels: dict[str, list[tuple[str, Any]]] = {}
     for path, value in items:
         head, _, tail = path.partition(".")
         levels.setdefault(head, []).append((tail, value))
-    if levels and all(key.isdigit() for key in levels):
+    if all(key.isdigit() for key in levels):
         return _unflatten_list({int(key): part for key, part in levels.items()})
     return {key: tree_unflatten(part) for key, part in levels.items()}
 
@@ -180,11 +214,16 @@ def tree_merge(tree_a: Any, tree_b: Any, merge_fn: Callable[[Any, Any], Any] | N
 
     Empty containers and None yield to the other tree. Where both have a value, ``merge_fn``
     decides; without it that is a ValueError.
+
+    Args:
+        tree_a: A tree.
+        tree_b: Another one.
+        merge_fn: Called with both values.
     """
-    if _is_empty(tree_a):
-        return tree_b
-    if _is_empty(tree_b):
+    if tree_b is None or (tree_a is not None and _is_empty(tree_b)):
         return tree_a
+    if tree_a is None or _is_empty(tree_a):
+        return tree_b
     if isinstance(tree_a, dict) and isinstance(tree_b, dict):
         keys = dict.fromkeys((*tree_a, *tree_b))
         return {k: tree_merge(tree_a.get(k), tree_b.get(k), merge_fn) for k in keys}
@@ -207,4 +246,4 @@ def _merge_sequences(a: Any, b: Any, merge_fn: Callable[[Any, Any], Any] | None)
 
 
 def _is_empty(tree: Any) -> bool:
-    return tree is None or (isinstance(tree, (dict, list, tuple)) and len(tree) == 0)
+    return isinstance(tree, (dict, list, tuple)) and len(tree) == 0

@@ -63,8 +63,8 @@ AREAS = (
             f"{VECTORIZER}/{name}.cpp"
             for name in (
                 "prefetch/prefetch_slice",
-                "prefetch/prefetch_strides",
-                "prefetch/prefetch_streams",
+                "prefetch/prefetch_ahead",
+                "prefetch/stride_in_loop",
                 "memory/nontemporal_stores",
             )
         ),
@@ -97,6 +97,11 @@ AREAS = (
             python_tests("test_metal_kernel.py", "test_numpy_interop.py", "test_streams.py"),
             python_tests("test_random_views.py", "test_large_extents.py", "test_sharing.py"),
             python_tests("test_ops_accuracy.py", "test_utils.py", "test_registered_trees.py"),
+            python_tests("test_linalg.py", "test_fft.py", "test_fast.py", "test_ops_float64.py"),
+            python_tests(
+                "test_io.py", "test_io_numpy.py", "test_io_safetensors.py", "test_io_gguf.py"
+            ),
+            python_tests("test_convolution_ops.py", "test_products_of_16_bits.py"),
             python_tests("test_lifetime.py", "test_metal_kernel_forms.py", "extensions"),
         ),
     ),
