@@ -1,4 +1,4 @@
-"""The array core's elementwise kernels, broadcasts, reductions, softmax and copies beside PyTorch.
+"""The array core's kernels, products of matrices and convolutions beside PyTorch.
 
     python benchmarks/core.py [--only NAME] [--size small] [--calls 15] [--json]
 

@@ -1,8 +1,9 @@
-"""The array core's own kernels: elementwise, broadcast, reduction, softmax and copy."""
+"""The array core's own kernels, elementwise, broadcast, reduction, softmax and copy, and products."""
 
 from collections.abc import Callable
 
 import numpy as np
+import product_rows
 from bench.row import Row
 
 
@@ -139,4 +140,5 @@ def rows(size: str) -> list[Row]:
             2 * line,
             shape=(count // 64, 64),
         ),
+        *product_rows.rows(size),
     ]

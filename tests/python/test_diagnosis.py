@@ -39,7 +39,14 @@ def test_the_diagnosis_prints_the_cmake_folder():
 
 @pytest.mark.parametrize(
     "name",
-    ["mlx-0.32.0.dist-info", "mlx_cpu-0.32.0.dist-info", "mlx_metal-0.30.egg-info", "mlx.egg-info"],
+    [
+        "mlx-0.32.0.dist-info",
+        "mlx-0.32.4.dist-info",
+        "mlx_cpu-0.32.0.dist-info",
+        "mlx_cuda_12-0.32.4.dist-info",
+        "mlx_metal-0.30.egg-info",
+        "mlx.egg-info",
+    ],
 )
 def test_another_distribution_is_refused_with_the_command_that_mends_it(tmp_path, name):
     done = run("-c", "import mlx.core", extra_path=rival(tmp_path, name))
@@ -58,13 +65,14 @@ def test_the_diagnosis_runs_despite_a_conflict(tmp_path):
 @pytest.mark.parametrize(
     "name",
     [
+        "mlx-0.32.4+anywhere.dist-info",  # ours, which has no files
         "mlx_lm-0.1.dist-info",
         "mlx_anywhere-0.1.0.dist-info",
         "mlx_data-1.dist-info",
         "mlxtend-1.dist-info",
     ],
 )
-def test_packages_that_use_mlx_are_no_conflict(tmp_path, name):
+def test_packages_that_use_mlx_and_our_distribution_mlx_are_no_conflict(tmp_path, name):
     assert _conflicts.installed_rivals([rival(tmp_path, name)]) == []
 
 
@@ -73,3 +81,18 @@ def test_foreign_files_are_found(tmp_path):
     found = _conflicts.foreign_files(str(tmp_path))
     assert [c.what for c in found] == ["_reprlib_fix.py"]
     assert "mlx-anywhere" in _conflicts.describe([], found)
+
+
+def test_missing_files_are_found(tmp_path):
+    assert _conflicts.missing_files() == []
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libmlx_metal.so").touch()
+    missing = _conflicts.missing_files(str(tmp_path))
+    assert [c.what.partition(".")[0] for c in missing] == ["core", "lib/libmlx"]
+    message = _conflicts.describe([], [], missing)
+    assert "missing" in message and "--force-reinstall --no-deps mlx-anywhere" in message
+
+
+def test_who_mends_a_conflict_with_mlx_is_told_of_ours(tmp_path):
+    message = _conflicts.describe(_conflicts.installed_rivals([rival(tmp_path)]), [])
+    assert message.splitlines()[-1].endswith("--find-links FOLDER 'mlx-anywhere[mlx]'")

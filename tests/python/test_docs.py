@@ -21,7 +21,8 @@ INCLUDED = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)
 SHELL_BLOCKS = {
     "README": "test_commands_name_what_exists",
     "building": "test_commands_name_what_exists",
-    "quick_start": "test_package.py",
+    "quick_start": "package/conftest.py",
+    "running_packages": "packages/test_mlx_lm.py",
     "writing_extensions": "extensions/test_projects.py",
     "porting": "extensions/test_projects.py",
     "CONTRIBUTING": "test_metalc_commands_run",

@@ -10,7 +10,16 @@ from typing import Any
 import mlx.core as mx
 import pytest
 
-MODULES = {"": mx, "fast.": mx.fast, "linalg.": mx.linalg, "metal.": mx.metal, "random.": mx.random}
+MODULES = {
+    "": mx,
+    "cuda.": mx.cuda,
+    "distributed.": mx.distributed,
+    "fast.": mx.fast,
+    "fft.": mx.fft,
+    "linalg.": mx.linalg,
+    "metal.": mx.metal,
+    "random.": mx.random,
+}
 NO_SUCH_ARGUMENT = "no_such_argument_"
 
 
@@ -72,6 +81,12 @@ def parse(line: str) -> ast.FunctionDef:
     return ast.parse(f"def {line}: ...").body[0]
 
 
+def value_of(default: ast.expr | None) -> Any:
+    """What a default stands for; lists as tuples, which can be compared in sets."""
+    value = default and ast.literal_eval(default)
+    return tuple(value) if isinstance(value, list) else value
+
+
 def plain_parameters(line: str) -> list[tuple[str, Any, Any]]:
     """Name, kind and default of each parameter, but for the names of *args and **kwargs."""
     arguments = parse(line).args
@@ -80,11 +95,11 @@ def plain_parameters(line: str) -> list[tuple[str, Any, Any]]:
     defaults = [None] * (len(positional) - len(arguments.defaults)) + arguments.defaults
     for i, (argument, default) in enumerate(zip(positional, defaults)):
         kind = "/" if i < len(arguments.posonlyargs) else ""
-        result.append((argument.arg, kind, default and ast.literal_eval(default)))
+        result.append((argument.arg, kind, value_of(default)))
     if arguments.vararg:
         result.append(("*", "*", None))
     for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
-        result.append((argument.arg, "keyword", default and ast.literal_eval(default)))
+        result.append((argument.arg, "keyword", value_of(default)))
     if arguments.kwarg:
         result.append(("**", "**", None))
     return result

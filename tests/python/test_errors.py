@@ -112,7 +112,9 @@ def test_messages_name_the_operation():
         mx.concatenate([A, np.zeros((3, 3))], axis=1)
 
 
-@pytest.mark.parametrize("axis", ["x", (0,), 1.0, [0], mx.array(0), slice(1)], ids=repr)
+@pytest.mark.parametrize(
+    "axis", ["x", (0,), 1.0, [0], mx.array(0.0), mx.array([0]), slice(1)], ids=repr
+)
 def test_single_axes_take_integers_only(axis):
     for call in (mx.argmax, mx.sort, mx.cumsum, lambda a, axis: mx.stack([a, a], axis)):
         with pytest.raises(TypeError):

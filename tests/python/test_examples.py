@@ -1,5 +1,6 @@
 """The examples run, and print what they promise."""
 
+import re
 import runpy
 import subprocess
 import sys
@@ -12,9 +13,9 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def run(name: str) -> str:
+def run(name: str, *arguments: str) -> str:
     return subprocess.run(
-        [sys.executable, str(EXAMPLES / name)],
+        [sys.executable, str(EXAMPLES / name), *arguments],
         check=True,
         capture_output=True,
         text=True,
@@ -57,3 +58,13 @@ def test_kernel_of_segment_reduce(rng, lengths, dtype, tolerance):
 def test_sparse_products():
     text = run("sparse_products.py")
     assert text.count("True") == 2 and "False" not in text
+
+
+def test_train_mlp():
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    pytest.importorskip("PIL", reason="Pillow is not installed")
+    lines = run("train_mlp.py", "--small").splitlines()
+    losses = [float(line.split()[3]) for line in lines[:3]]
+    assert losses == sorted(losses, reverse=True)
+    assert float(re.search(r"([\d.]+)% of the test digits", lines[3])[1]) > 80
+    assert Path(lines[4].removeprefix("learning curve in ")).is_file()

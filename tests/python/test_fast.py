@@ -146,6 +146,16 @@ def test_attention(sizes, dtype):
         check("causal", sinks)
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_queries_that_see_nothing_are_no_nans(dtype):
+    """As padding on the left: the mean of the values, which nobody reads."""
+    (q, _), (k, _), (v, v64) = (random_array((2, 4, 3, 8), dtype) for _ in range(3))
+    mask = mx.array([[False, False, False], [False, True, False], [True, True, True]])
+    got = mx.fast.scaled_dot_product_attention(q, k, v, scale=0.5, mask=mask)
+    close(got[:, :, 0], v64.mean(2), FLOATS[dtype])
+    close(got[:, :, 1], v64[:, :, 1], FLOATS[dtype])
+
+
 def test_gradients_and_vmap():
     """Beside the same formula written with the operations of mlx.core."""
     x, w, b = (random_array(s)[0] for s in [(3, 6), (6,), (6,)])

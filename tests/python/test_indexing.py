@@ -308,3 +308,59 @@ def test_any_array_subscript(case):
     a = mx.array(x).at[convert(index)].add(1)
     np.add.at(x, index, 1)
     assert np.array_equal(np.array(a), x)
+
+
+INDEX_TYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+
+
+@pytest.mark.parametrize("index_type", INDEX_TYPES)
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_taking_along_each_axis(axis, index_type):
+    """Lengths beyond what an 8-bit index counts; views of the array and of the indices."""
+    random = np.random.default_rng(axis)
+    shape = [3, 5, 4]
+    shape[axis] = 300
+    x = random.standard_normal(shape).astype(np.float32)
+    low = -100 if index_type.startswith("int") else 0
+    line = random.integers(low, 120 if index_type == "int8" else 250, 7).astype(index_type)
+    indices = np.moveaxis(np.broadcast_to(line, (*shape[:axis], *shape[axis + 1 :], 7)), -1, axis)
+    own = random.integers(low, 100, indices.shape).astype(index_type)
+    a = mx.array(x)
+    views = [(a, x), (a[::-1], x[::-1]), (a.swapaxes(0, 2).swapaxes(0, 2), x)]
+    views.append((mx.array(np.repeat(x, 2, axis=2))[:, :, ::2], x))
+    for ours, numpys in views:
+        taken = mx.take(ours, mx.array(line), axis)
+        np.testing.assert_array_equal(np.array(taken), np.take(numpys, line.astype(int), axis))
+        two = mx.take(ours, mx.array(line[:6].reshape(2, 3)), axis)
+        expected = np.take(numpys, line[:6].reshape(2, 3).astype(int), axis)
+        np.testing.assert_array_equal(np.array(two), expected)
+        shared = mx.broadcast_to(
+            mx.array(line).reshape([7 if d == axis else 1 for d in range(3)]),
+            indices.shape,
+        )
+        for of_ours, of_numpys in ((shared, indices), (mx.array(own), own)):
+            along = mx.take_along_axis(ours, of_ours, axis)
+            expected = np.take_along_axis(numpys, of_numpys.astype(int), axis)
+            np.testing.assert_array_equal(np.array(along), expected)
+
+
+def test_indices_beyond_the_ends_are_clamped():
+    x = mx.arange(6.0).reshape(2, 3)
+    for dtype in (mx.int8, mx.int32, mx.uint32, mx.int64, mx.uint64):
+        assert mx.take(x, mx.array([7, 1], dtype), 1).tolist() == [[2, 1], [5, 4]]
+        beyond = mx.array([[100], [0]], dtype)
+        assert mx.take_along_axis(x, beyond, 1).tolist() == [[2], [3]]
+
+
+@pytest.mark.parametrize("width", [1, 7, 255, 256, 3000])
+@pytest.mark.parametrize("count", [1, 40, 5000])
+def test_adding_rows_at_indices(count, width):
+    """Short and long rows; more updates than rows, so that many meet."""
+    random = np.random.default_rng(width)
+    x = random.integers(0, 9, (50, width)).astype(np.float32)
+    indices = random.integers(-50, 50, count)
+    updates = random.integers(0, 9, (count, width)).astype(np.float32)
+    expected = x.copy()
+    np.add.at(expected, indices, updates)
+    got = mx.array(x).at[mx.array(indices)].add(mx.array(updates))
+    np.testing.assert_array_equal(np.array(got), expected)

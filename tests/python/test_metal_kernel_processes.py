@@ -117,3 +117,25 @@ def test_general_code_is_compiled_when_threads_part(tmp_path):
     assert general_codes_after(256) == 0
     assert general_codes_after(3) == 1
     assert general_codes_after(3) == 1
+
+
+ENDS_EARLY = """
+import mlx.core as mx
+
+x = mx.arange(100, dtype=mx.float32)
+functions = [mx.compile(lambda x, i=i: mx.exp(x * i) + mx.sin(x) / (i + 2)) for i in range(4)]
+mx.eval(functions[0](x), mx.sum(x))
+for function in functions[1:]:
+    mx.eval(function(x))
+"""
+
+
+def test_the_process_ends_while_kernels_are_compiled(tmp_path):
+    """Their thread must be done before what it uses is destroyed: else a few in a hundred hang."""
+    for i in range(12):
+        subprocess.run(
+            [sys.executable, "-c", ENDS_EARLY],
+            env=os.environ | {"MLX_CACHE_DIR": str(tmp_path / str(i))},
+            check=True,
+            timeout=60,
+        )

@@ -1,6 +1,8 @@
 """Exchange with NumPy, the buffer protocol and DLPack, in both directions."""
 
 import array as standard_array
+from decimal import Decimal
+from fractions import Fraction
 
 import mlx.core as mx
 import numpy as np
@@ -74,6 +76,62 @@ def test_numpy_scalars_are_arrays_of_their_type():
     assert mx.add(np.array([1, 2]), 1).tolist() == [2, 3]
 
 
+@pytest.mark.parametrize("dtype", [mx.float16, mx.bfloat16, mx.float32, mx.int8])
+@pytest.mark.parametrize("value", [np.float32(2), np.int64(2), np.full(2, 2.0), np.full(2, 2)])
+def test_numpy_beside_an_array_takes_its_type(dtype, value):
+    a = mx.array([1, 3]).astype(dtype)
+    for found, expected in (
+        (a + value, [3, 5]),
+        (mx.multiply(value, a), [2, 6]),
+        (mx.where(a > 1, a, value), [2, 3]),
+        (mx.maximum(a, value), [2, 3]),
+        (mx.clip(a, value, None), [2, 3]),
+    ):
+        assert found.dtype == dtype and found.tolist() == expected
+    a += value
+    assert a.dtype == dtype and a.tolist() == [3, 5]
+
+
+def test_python_floats_of_numpy_are_weak():
+    assert (mx.array([1, 3]) + np.float64(0.5)).tolist() == [1.5, 3.5]
+    assert (mx.array([1.0], mx.float16) + np.float64(0.5)).dtype == mx.float16
+
+
+class Half:
+    def __float__(self):
+        return 0.5
+
+
+class Three:
+    def __index__(self):
+        return 3
+
+
+class Imaginary:
+    def __complex__(self):
+        return 1j
+
+
+@pytest.mark.parametrize(
+    "value, number",
+    [(Half(), 0.5), (Three(), 3), (Imaginary(), 1j), (Fraction(1, 2), 0.5), (Decimal("0.5"), 0.5)],
+)
+def test_numbers_of_other_classes(value, number):
+    for a in (mx.array([1, 2]), mx.array([1, 2], mx.float16)):
+        for found, expected in (
+            (a + value, a + number),
+            (value - a, number - a),
+            (mx.multiply(a, value), a * number),
+            (a == value, a == number),
+            (mx.full((2,), value), mx.full((2,), number)),
+        ):
+            assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
+        a += value
+        assert a.tolist() == (mx.array([1, 2]) + number).tolist()
+    with pytest.raises(ValueError, match="index"):
+        mx.array([1, 2])[Half()]
+
+
 def test_buffers_of_the_standard_library():
     assert mx.array(standard_array.array("h", [1, -2])).tolist() == [1, -2]
     a = mx.array(memoryview(bytes([1, 2, 255])))
@@ -112,10 +170,10 @@ def test_the_array_method():
 
 def test_bfloat16():
     a = mx.array([1.0, 2.5, -3.0]).astype(mx.bfloat16)
-    x = np.array(a)
-    assert x.astype(np.float32).tolist() == [1.0, 2.5, -3.0]
-    with pytest.raises(BufferError):
-        memoryview(a)
+    assert a.__array__().astype(np.float32).tolist() == [1.0, 2.5, -3.0]
+    assert memoryview(a).format == "bfloat16"
+    with pytest.raises(ValueError):  # NumPy knows no such format
+        np.array(a)
 
 
 def test_bfloat16_of_ml_dtypes():
@@ -123,7 +181,7 @@ def test_bfloat16_of_ml_dtypes():
     x = np.array([1.0, 2.5], ml_dtypes.bfloat16)
     a = mx.array(x)
     assert a.dtype == mx.bfloat16 and a.tolist() == [1.0, 2.5]
-    assert np.array(a).dtype == ml_dtypes.bfloat16
+    assert a.__array__().dtype == ml_dtypes.bfloat16
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -103,7 +103,6 @@ COMPLEX = {
     "exp": np.exp,
     "log": np.log,
     "log1p": np.log1p,
-    "expm1": np.expm1,
     "sin": np.sin,
     "cos": np.cos,
     "tan": np.tan,

@@ -91,11 +91,24 @@ def test_memory_numbers():
     mx.clear_cache()
     assert mx.get_cache_memory() < 2**20
     mx.reset_peak_memory()
+    assert mx.get_peak_memory() == 0
+    mx.eval(mx.ones(2**18))
+    assert mx.get_peak_memory() >= 2**20
     old = mx.set_cache_limit(2**20)
     assert mx.set_cache_limit(old) == 2**20
     old = mx.set_memory_limit(2**30)
     assert mx.set_memory_limit(old) == 2**30
+    assert mx.get_memory_limit() == old
     assert mx.metal.get_active_memory() == mx.get_active_memory()
+
+
+def test_wired_limit():
+    old = mx.set_wired_limit(1000)
+    assert mx.set_wired_limit(old) == 1000
+    most = mx.device_info()["max_recommended_working_set_size"]
+    with pytest.raises(ValueError, match=r"\[set_wired_limit\] The limit must be at most"):
+        mx.set_wired_limit(most + 10)
+    assert mx.set_wired_limit(old) == old
 
 
 def test_the_memory_limit_is_a_guideline():

@@ -45,6 +45,7 @@ def test_flatten_and_unflatten_are_inverse():
     assert tree_flatten(TREE, destination={}) == dict(flat)
     assert tree_flatten({"a": 1}, prefix=".p") == [("p.a", 1)]
     assert tree_flatten(7) == [("", 7)] and tree_unflatten([("", 7)]) == 7
+    assert tree_unflatten([]) == [] and tree_unflatten([("1", "a")]) == [{}, "a"]
     assert tree_unflatten([("0", "a"), ("2", "c"), ("10", "k")])[10] == "k"
 
 
@@ -57,6 +58,8 @@ def test_tree_merge():
     assert tree_merge({"a": 1, "b": {}}, {"b": {"c": 2}}) == {"a": 1, "b": {"c": 2}}
     assert tree_merge([1, None], [None, 2, 3]) == [1, 2, 3]
     assert tree_merge({"a": 1}, {"a": 2}, lambda x, y: x + y) == {"a": 3}
+    assert tree_merge({"a": {}}, {"b": None}) == {"a": {}, "b": None}
+    assert tree_merge([None, {}], [{}]) == [{}, {}]
     with pytest.raises(ValueError, match="same locations"):
         tree_merge({"a": 1}, {"a": 2})
 

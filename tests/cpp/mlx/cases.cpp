@@ -141,6 +141,8 @@ void add_shapes(Builder& b) {
   b.one("tril", [](const array& x) { return tril(x); });
   b.one("contiguous", [](const array& x) { return contiguous(transpose(x)); });
   b.many("split", [](const Inputs& in) { return split(in[0], Shape{1, 3}, 1); }, {sample({3, 4})});
+  b.many("split_back", [](const Inputs& in) { return split(in[0], Shape{3, 1, 2}, 1); },
+         {sample({3, 4})});
   b.many("concatenate", [](const Inputs& in) { return Inputs{concatenate({in[0], in[1]}, 1)}; },
          {sample({3, 2}), sample({3, 4}, -1, 1, 1)});
   b.two("stack", [](const array& x, const array& y) { return stack({x, y}, 1); }, {3, 4}, {3, 4});
@@ -204,6 +206,22 @@ void add_linear(Builder& b) {
   b.two("kron", [](const array& x, const array& y) { return kron(x, y); }, {2, 2}, {2, 3});
   b.many("addmm", [](const Inputs& in) { return Inputs{addmm(in[0], in[1], in[2], 2.0f, 0.5f)}; },
          {sample({3, 2}), sample({3, 4}, -1, 1, 1), sample({4, 2}, -1, 1, 2)});
+  b.two("gather_mm",
+        [](const array& x, const array& y) {
+          return gather_mm(x, y, array({2, 0, -1}), array({1, 1, 0}));
+        },
+        {3, 2, 4}, {2, 4, 3});
+  b.two("segmented_mm",
+        [](const array& x, const array& y) {
+          return segmented_mm(x, y, array({0, 2, 1, 5, 3, 3}, {3, 2}));
+        },
+        {3, 5}, {5, 2});
+  b.two("block_masked_mm",
+        [](const array& x, const array& y) {
+          return block_masked_mm(x, y, 32, array({true, false}, {1, 2}));
+        },
+        {3, 4}, {4, 40});
+  b.one("hadamard_transform", [](const array& x) { return hadamard_transform(x); }, {2, 12});
 }
 
 }  // namespace

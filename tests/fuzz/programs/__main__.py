@@ -98,7 +98,7 @@ def search(options: argparse.Namespace) -> int:
             note_progress(total, done.result().tally)
     seconds = time.monotonic() - start
     print(
-        f"{total.programs} programs from seed {options.seed} on, in {len(FORMS)} forms: "
+        f"{total.programs} programs from seed {options.seed} on, as {', '.join(FORMS)}: "
         f"{total.failing} differ {dict(total.kinds)}, {sum(total.scalar.values())} without vector "
         f"code {dict(total.scalar)}; {seconds:.0f} s"
     )
@@ -124,7 +124,7 @@ def run_regressions(options: argparse.Namespace) -> int:
         for form, failure in reply.failures.items():
             print(f"{launch.name}: {form}: {failure}")
     failing = sum(1 for reply in replies if reply.failures)
-    print(f"{len(launches)} programs that are kept, in {len(FORMS)} forms: {failing} differ")
+    print(f"{len(launches)} programs that are kept, as {', '.join(FORMS)}: {failing} differ")
     return 1 if failing else 0
 
 

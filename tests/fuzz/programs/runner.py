@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 REFERENCE = "reference"
-PROCESSORS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
-FORMS = (REFERENCE, *PROCESSORS)
+# The processors that vector code is made for, each with a flag that only machines have which run it.
+PROCESSORS = {"x86-64-v2": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}
+MACHINE_FLAGS = frozenset(Path("/proc/cpuinfo").read_text().split())
+FORMS = (REFERENCE, *(name for name, flag in PROCESSORS.items() if flag in MACHINE_FLAGS))
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM_RUNNER = ROOT / "build" / "release" / "bin" / "program_runner"

@@ -190,8 +190,8 @@ target_link_libraries(other PRIVATE mlx)
 """)
     (tmp_path / "other.cpp").write_text("""
 #include "mlx/version.h"
-#undef MLX_VERSION_MINOR
-#define MLX_VERSION_MINOR 99
+#undef MLX_ANYWHERE_VERSION
+#define MLX_ANYWHERE_VERSION "0.99.0"
 #include "mlx/python/casters.h"
 PYBIND11_MODULE(other, m) { m.def("f", [](const mlx::core::array& a) { return a; }); }
 """)

@@ -1,0 +1,127 @@
+"""The package as users get it: built twice, installed where nothing else is, built upon."""
+
+import re
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+from commands import KERNEL, KERNEL_OUTPUT, ROOT, run, succeed
+
+
+@pytest.mark.package
+def test_second_build_does_nothing():
+    for command in (
+        ("make", "build"),
+        (sys.executable, "setup.py", "build_ext", "-j2", "--inplace"),
+    ):
+        output = succeed(*command)
+        assert "no work to do" in output, output[-2000:]
+
+
+@pytest.mark.package
+@pytest.mark.timeout(3000)
+def test_wheels_are_small_and_for_many_systems(wheels: Path):
+    ours, name = sorted(wheels.glob("mlx*.whl"), key=lambda wheel: -wheel.stat().st_size)
+    assert "-manylinux_" in ours.name
+    assert ours.stat().st_size < 120e6
+    assert re.match(r"mlx-.*\+anywhere-py3-none-any.whl", name.name)
+    assert not any(".dist-info/" not in file for file in zipfile.ZipFile(name).namelist())
+
+
+# What an installed package may use of the system: the libraries of C and C++.
+SYSTEM = {
+    *("libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libutil.so.1"),
+    *("ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libstdc++.so.6", "libgcc_s.so.1"),
+}
+# Everything that stands on a library: kernels, products, convolutions, decompositions, archives.
+ALL_LIBRARIES = """
+import numpy
+
+
+def loaded():
+    with open("/proc/self/maps") as maps:
+        return {line.split()[-1] for line in maps if ".so" in line.split()[-1]}
+
+
+before = loaded()
+import mlx.core as mx
+import mlx.nn, mlx.optimizers
+import mlx_sample_extensions
+%s
+one = mx.ones((1, 8, 8, 3))
+mx.eval(mlx.nn.Conv2d(3, 4, 3)(one), one[0, :, :, 0] @ one[0, :, :, 1], mx.fft.fft(one))
+mx.eval(mx.linalg.svd(one[0, :, :, 0], stream=mx.cpu))
+mx.eval((one[0, :, :, 0].astype(mx.bfloat16) @ one[0, :, :, 1].astype(mx.bfloat16)))
+mx.savez_compressed("one.npz", one)
+assert mx.array_equal(mx.load("one.npz")["arr_0"], one)
+point = mx.zeros((1, 2, 2, 2))
+assert mlx_sample_extensions.grid_sample(one, point).tolist() == mx.ones((1, 2, 2, 3)).tolist()
+print("new:", *sorted(loaded() - before))
+"""
+
+
+@pytest.mark.package
+@pytest.mark.timeout(3000)
+def test_wheel_loads_nothing_of_the_system(installed: Path, tmp_path: Path):
+    python, program = installed / "bin" / "python", ALL_LIBRARIES % KERNEL
+    output = succeed(python, "-c", program, cwd=tmp_path, MLX_CACHE_DIR="")  # so that it compiles
+    assert KERNEL_OUTPUT in output
+    new = re.search(r"^new: (.*)$", output, re.MULTILINE)[1].split()
+    assert any(path.endswith("/mlx/lib/libmlx.so") for path in new)
+    of_python = sysconfig.get_path("stdlib")
+    strange = [
+        path
+        for path in new
+        if not path.startswith((str(installed), of_python)) and Path(path).name not in SYSTEM
+    ]
+    assert not strange
+
+
+@pytest.mark.package
+@pytest.mark.timeout(3000)
+def test_wheel_shows_nothing_of_llvm(installed: Path):
+    (library,) = installed.glob("lib/python*/site-packages/mlx/lib/libmlx_metal.so")
+    names = succeed("nm", "--dynamic", "--defined-only", "--demangle", library)
+    assert "metal::compile(" in names
+    assert "llvm::" not in names and "clang::" not in names and "LLVM" not in names
+
+
+# Left out: what needs a compiler or CMake, what runs programs of the build, and for their time all
+# kernels once more in the reference mode and for other processors, and the long ones.
+NOT_IN_WHEEL_TEST = (
+    "extensions/test_projects.py",
+    "extensions/test_standard_headers.py",
+    "test_code_version.py",
+    "test_processors.py",
+    "test_random_programs.py",
+    "test_reference_mode.py",
+    "kernels",
+)
+
+
+@pytest.mark.package
+@pytest.mark.timeout(3000)
+def test_wheel_in_a_clean_environment_without_compilers(installed: Path, tmp_path: Path):
+    python, commands = installed / "bin" / "python", str(installed / "bin")
+    needed = "gguf hypothesis llvmlite ml_dtypes pytest pytest-timeout safetensors scipy".split()
+    succeed(python, "-m", "pip", "install", *needed, cwd=tmp_path)
+    where = run(python, "-c", "import mlx.core; print(mlx.core.__file__)", cwd=tmp_path)
+    assert where.stdout.startswith(str(installed))
+    assert "usage: metalc" in run("metalc", "--help", cwd=tmp_path, PATH=commands).stdout
+
+    tests = ROOT / "tests" / "python"
+    left_out = [f"--ignore={tests / name}" for name in NOT_IN_WHEEL_TEST]
+    succeed(python, "-m", "pytest", "-q", tests, *left_out, cwd=tmp_path, PATH=commands)
+
+
+@pytest.mark.package
+@pytest.mark.timeout(3000)
+def test_an_extension_is_built_against_the_wheel(installed: Path, tmp_path: Path):
+    python = installed / "bin" / "python"
+    needed = "cmake ninja pybind11 pytest pytest-timeout setuptools wheel".split()
+    succeed(python, "-m", "pip", "install", *needed, cwd=tmp_path)
+    projects = ROOT / "tests" / "python" / "extensions" / "test_projects.py"
+    output = succeed(python, "-m", "pytest", projects, "-k", "pip_install and example")
+    assert "1 passed" in output

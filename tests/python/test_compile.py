@@ -1,0 +1,634 @@
+"""mx.compile gives the results of the function, to the bit, and records its graph when it must."""
+
+import functools
+import subprocess
+import sys
+import threading
+import time
+
+import mlx.core as mx
+import mlx.utils
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+
+@pytest.fixture(autouse=True)
+def wait_for_kernels(monkeypatch):
+    """Fused kernels run from the first call on."""
+    monkeypatch.setenv("MLX_COMPILE_BACKGROUND", "0")
+
+
+def bits(a: mx.array) -> bytes:
+    """The array's bytes, all NaN the same."""
+    if mx.issubdtype(a.dtype, mx.floating):
+        a = mx.where(mx.isnan(a), mx.array(float("nan"), a.dtype), a)
+    return (
+        bytes(memoryview(mx.contiguous(a.astype(a.dtype)).view(mx.uint8)).tobytes())
+        if a.size
+        else b""
+    )
+
+
+def same(a: object, b: object) -> bool:
+    flat_a, flat_b = mlx.utils.tree_flatten(a), mlx.utils.tree_flatten(b)
+    assert [k for k, _ in flat_a] == [k for k, _ in flat_b]
+    for (_, x), (_, y) in zip(flat_a, flat_b):
+        if not isinstance(x, mx.array):
+            assert x == y
+            continue
+        assert (x.shape, x.dtype) == (y.shape, y.dtype)
+        assert bits(x.reshape(-1)) == bits(y.reshape(-1))
+    return True
+
+
+class Counted:
+    """A function, and how often it was called."""
+
+    def __init__(self, fun):
+        self.fun = fun
+        self.calls = 0
+
+    def __call__(self, *args, **kwargs):
+        self.calls += 1
+        return self.fun(*args, **kwargs)
+
+
+# ---- what is fused gives the same bits ----
+
+UNARY = {
+    "float": "abs ceil cos erf exp expm1 floor log1p negative rint sigmoid sign sin square tanh arctan sinh",
+    "int": "abs negative sign square bitwise_invert logical_not exp",
+    "bool": "logical_not",
+    "complex": "abs exp negative square real imag conjugate sin",
+}
+BINARY = {
+    "float": "add subtract multiply divide maximum minimum arctan2 logaddexp less equal power remainder",
+    "int": "add subtract multiply divide floor_divide maximum minimum bitwise_and left_shift greater remainder",
+    "bool": "logical_and logical_or not_equal add",
+    "complex": "add subtract multiply divide equal",
+}
+FLOATS = (mx.float32, mx.float16, mx.bfloat16)
+INTEGERS = (mx.int8, mx.int16, mx.int32, mx.int64, mx.uint8, mx.uint16, mx.uint32, mx.uint64)
+DTYPES = (*FLOATS, *INTEGERS, mx.bool_, mx.complex64)
+
+
+def kind_of(dtype: mx.Dtype) -> str:
+    if dtype == mx.bool_:
+        return "bool"
+    if dtype == mx.complex64:
+        return "complex"
+    return "float" if mx.issubdtype(dtype, mx.floating) else "int"
+
+
+def apply_unary(name: str, a: mx.array) -> mx.array:
+    return mx.round(a) if name == "rint" else getattr(mx, name)(a)
+
+
+class Program:
+    """A random function of a few arrays: elementwise operations, with some that end kernels between."""
+
+    def __init__(self, seed: int, dtypes: list[mx.Dtype], length: int):
+        self.seed, self.dtypes, self.length = seed, dtypes, length
+
+    def __call__(self, *inputs: mx.array):
+        rng = np.random.default_rng(self.seed)
+        values = list(inputs)
+        for _ in range(self.length):
+            values.append(self.step(rng, values))
+        kept = [v for v in values[len(inputs) :] if rng.random() < 0.3]
+        return [*kept, values[-1]]
+
+    def step(self, rng, values):
+        a = values[rng.integers(len(values))]
+        b = values[rng.integers(len(values))]
+        kind = kind_of(a.dtype)
+        choice = rng.random()
+        if choice < 0.35:
+            return apply_unary(rng.choice(UNARY[kind].split()), a)
+        if choice < 0.75:
+            name = rng.choice(BINARY[kind].split())
+            try:
+                return getattr(mx, name)(a, b.astype(a.dtype) if rng.random() < 0.7 else b)
+            except (ValueError, RuntimeError):  # types that do not go together
+                return mx.logical_and(a, b)
+        if choice < 0.85:
+            return mx.where(
+                a > b if kind_of(a.dtype) == kind_of(b.dtype) != "complex" else a != b, a, b
+            )
+        if choice < 0.9:
+            return a.astype(DTYPES[rng.integers(len(DTYPES))])
+        if choice < 0.94:
+            return a + 3
+        if choice < 0.97:
+            return mx.stop_gradient(a)
+        return mx.sum(a.astype(mx.float32) if kind == "complex" else a, axis=0, keepdims=True)
+
+
+def make_input(rng, dtype: mx.Dtype, shape: tuple[int, ...], layout: str) -> mx.array:
+    full = tuple(1 if layout == "rows" and i == 0 else n for i, n in enumerate(shape))
+    if layout == "scalar":
+        full = ()
+    if layout == "transposed":
+        full = full[::-1]
+    numbers = mx.array(
+        rng.integers(-6, 7, full).astype(np.float32) + rng.choice([0, 0.5], full).astype(np.float32)
+    )
+    a = numbers.astype(dtype)
+    if layout == "transposed":
+        a = a.T
+    if layout == "strided":
+        a = mx.concatenate([a, a], axis=-1)[..., ::2] if a.shape[-1] else a
+    return a
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 2**32 - 1), st.data())
+def test_random_functions(seed: int, data):
+    rng = np.random.default_rng(seed)
+    shape = data.draw(st.sampled_from([(7,), (5, 33), (1, 9), (4, 1, 6), (2, 3, 4, 5), (0, 3)]))
+    layouts = [
+        data.draw(st.sampled_from(["dense", "transposed", "strided", "rows", "scalar"]))
+        for _ in range(3)
+    ]
+    dtypes = [data.draw(st.sampled_from(DTYPES)) for _ in range(3)]
+    program = Program(seed, dtypes, data.draw(st.integers(2, 14)))
+    inputs = [make_input(rng, d, shape, layout) for d, layout in zip(dtypes, layouts)]
+    try:
+        expected = program(*inputs)
+    except ValueError:
+        return  # shapes that do not go together
+    mx.eval(expected)
+    assert same(mx.compile(program)(*inputs), expected)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("device", [mx.cpu, mx.gpu])
+def test_layouts(dtype: mx.Dtype, device):
+    def f(x, y, z):
+        return mx.tanh(x * y + z) * 2 - x, mx.exp(y)
+
+    c = mx.compile(f)
+    rng = np.random.default_rng(0)
+    dense = mx.array(rng.normal(size=(6, 4, 5, 3, 2)).astype(np.float32)).astype(dtype)
+    arrangements = [
+        (dense, dense, dense),
+        (dense, dense[:1], mx.array(2.0, dtype)),
+        (dense.transpose(4, 3, 2, 1, 0),) * 3,
+        (dense, dense, mx.broadcast_to(dense[:, :1, :, :1], dense.shape)),
+        (dense[::2, :, ::2], dense[::-2, :, :3], dense[:3, :, 1:4]),
+        (dense.transpose(0, 2, 4, 1, 3), dense.reshape(6, 5, 2, 4, 3), mx.array(1, dtype)),
+        (dense[0, 0, 0, 0, 0], dense[1, 1, 1, 1, 1], dense[0, 0, 0, 0, 1]),
+        (dense[:0], dense[:0], dense[:0]),
+    ]
+    with mx.stream(device):
+        for arrays in arrangements:
+            assert same(c(*arrays), f(*arrays))
+
+
+def test_inputs_that_nobody_needs_give_their_memory():
+    c = mx.compile(lambda x: mx.exp(x * 2) + 1)
+    x = mx.ones((1 << 20,))
+    mx.eval(c(x))
+    mx.synchronize()
+    del x
+    mx.clear_cache()
+    x = mx.ones((1 << 20,)) * 1
+    mx.eval(x)
+    before = mx.get_active_memory()
+    mx.reset_peak_memory()
+    y = c(x)
+    del x
+    mx.eval(y)
+    assert mx.get_peak_memory() <= before + (1 << 16)
+
+
+def test_results_are_the_same_while_kernels_are_made(monkeypatch):
+    monkeypatch.delenv("MLX_COMPILE_BACKGROUND")
+
+    def f(x, y):
+        return mx.sin(x) * y + mx.cos(y) / 3.25, mx.abs(x - y)
+
+    c = mx.compile(f)
+    x, y = mx.random.normal((50, 40)), mx.random.normal((40,))
+    expected = f(x, y)
+    for _ in range(60):
+        assert same(c(x, y), expected)
+        time.sleep(0.01)
+
+
+def test_many_operations_and_many_arrays():
+    def long(x):
+        for i in range(300):
+            x = mx.sin(x) + i % 7
+        return x
+
+    x = mx.random.normal((33,))
+    assert same(mx.compile(long)(x), long(x))
+
+    def wide(*arrays):
+        return [functools.reduce(lambda a, b: a + mx.exp(b), arrays), *[a * 2 for a in arrays]]
+
+    arrays = [mx.random.normal((9,)) for _ in range(70)]
+    assert same(mx.compile(wide)(*arrays), wide(*arrays))
+
+
+def test_operations_that_need_each_other_across_a_kernel():
+    def f(x):
+        a = x * 2
+        b = mx.cumsum(a)  # needs a, and is needed by c
+        c = mx.exp(a) + b
+        d = mx.sort(c)
+        return a, c * d + a
+
+    x = mx.random.normal((25,))
+    assert same(mx.compile(f)(x), f(x))
+
+
+def test_equal_parts_are_computed_once():
+    def f(x):
+        return mx.cumsum(x + 1) + mx.cumsum(x + 1)
+
+    x = mx.random.normal((8,))
+    assert same(mx.compile(f)(x), f(x))
+
+    def random(key):
+        return mx.random.uniform(shape=(3,), key=key) + mx.random.uniform(shape=(3,), key=key)
+
+    key = mx.random.key(4)
+    assert same(mx.compile(random)(key), random(key))
+
+
+# ---- when a graph is recorded ----
+
+
+def test_one_graph_for_each_signature():
+    fun = Counted(lambda x, *, scale=1: x * scale)
+    c = mx.compile(fun)
+    for _ in range(2):
+        c(mx.ones((3,)))
+        c(mx.ones((4,)))
+        c(mx.ones((3,), mx.float16))
+        c(mx.ones((3, 1)))
+        c(mx.ones((3,)), scale=2)
+        c(mx.ones((3,)), scale=2.0)
+        c(mx.ones((3,)), scale=True)
+        c(mx.ones((3,)), scale=mx.array(2))
+    assert fun.calls == 8
+
+
+def test_structure_and_constants_of_arguments():
+    fun = Counted(lambda tree, mode=None: (tree["a"][0] if mode != "b" else tree["b"]) + 1)
+    c = mx.compile(fun)
+    a, b = mx.array(1.0), mx.array(2.0)
+    for _ in range(2):
+        assert c({"a": [a], "b": b}).item() == 2
+        assert c({"a": [a], "b": b}, "b").item() == 3
+        assert c({"a": (a,), "b": b}).item() == 2
+        assert c({"b": b, "a": [a]}).item() == 2
+    assert fun.calls == 4
+
+
+def test_arguments_that_are_neither_arrays_nor_constants():
+    with pytest.raises(ValueError, match="trees of arrays and constants.*object"):
+        mx.compile(lambda x: x)(object())
+    with pytest.raises(TypeError, match="Expected a function but got int"):
+        mx.compile(3)
+
+
+def test_results_keep_their_structure():
+    @mx.compile
+    def f(x):
+        return {"a": [x + 1, (x, None)], "n": 3, "s": "text"}
+
+    out = f(mx.array(1.0))
+    assert out["a"][0].item() == 2 and out["a"][1][0].item() == 1
+    assert out["a"][1][1] is None and out["n"] == 3 and out["s"] == "text"
+    assert mx.compile(lambda: None)() is None
+    assert mx.compile(lambda x: x)(mx.array(3)).item() == 3
+
+
+def test_captured_arrays_are_constants():
+    y = mx.array(2.0) * 3  # not evaluated yet
+
+    @mx.compile
+    def f(x):
+        return x * y + 1
+
+    assert f(mx.array(2.0)).item() == 13
+    mx.eval(y)
+    assert f(mx.array(3.0)).item() == 19
+
+
+def test_evaluation_inside_is_an_error():
+    for inside in (lambda x: mx.eval(x + 1), lambda x: (x * 2).item(), lambda x: np.array(x)):
+        with pytest.raises((ValueError, RuntimeError), match="not allowed|without a primitive"):
+            mx.compile(inside)(mx.array(1.0))
+
+
+def test_an_error_of_the_function_goes_on():
+    state = [mx.array(1.0)]
+
+    @functools.partial(mx.compile, inputs=state, outputs=state)
+    def f(x):
+        state[0] = state[0] + x
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        f(mx.array(1.0))
+    assert state[0].item() == 1
+
+
+def test_disabling():
+    fun = Counted(lambda x: x + 1)
+    c = mx.compile(fun)
+    mx.disable_compile()
+    try:
+        assert [c(mx.array(i)).item() for i in range(3)] == [1, 2, 3]
+        assert fun.calls == 3
+    finally:
+        mx.enable_compile()
+    assert [c(mx.array(i)).item() for i in range(3)] == [1, 2, 3]
+    assert fun.calls == 4
+
+
+def test_methods():
+    class Model:
+        def __init__(self):
+            self.weight = mx.array(3.0)
+
+        @mx.compile
+        def forward(self_is_a_constant, x):
+            return x * 2
+
+    with pytest.raises(ValueError):
+        Model().forward(mx.array(1.0))  # an object is no constant
+    model = Model()
+    assert mx.compile(lambda x: x * model.weight)(mx.array(2.0)).item() == 6
+
+
+def test_metadata_of_the_function():
+    @mx.compile
+    def documented(x):
+        """What it does."""
+        return x
+
+    assert documented.__name__ == "documented" and documented.__doc__ == "What it does."
+
+
+# ---- state ----
+
+
+def test_state_is_read_and_changed():
+    state = {"w": mx.array([1.0, 2.0]), "inner": [mx.array(0)], "name": "text"}
+
+    def step(x):
+        state["w"] = state["w"] - 0.5 * x
+        state["inner"][0] = state["inner"][0] + 1
+        return state["w"].sum()
+
+    c = mx.compile(step, inputs=state, outputs=state)
+    assert c(mx.array([1.0, 1.0])).item() == 2
+    assert c(mx.array([1.0, 1.0])).item() == 1
+    assert state["w"].tolist() == [0, 1] and state["inner"][0].item() == 2
+    state["w"] = mx.array([10.0, 10.0])
+    assert c(mx.array([0.0, 0.0])).item() == 20
+
+
+def test_state_that_appears_in_the_first_call():
+    state = {}
+
+    def step(x):
+        state["sum"] = state.get("sum", mx.zeros_like(x)) + x
+        return state["sum"] * 1
+
+    c = mx.compile(step, inputs=state, outputs=state)
+    assert [c(mx.array(2.0)).item() for _ in range(3)] == [2, 4, 6]
+    assert state["sum"].item() == 6
+
+
+def test_state_in_tuples():
+    state = [(mx.array(1.0), mx.array(2.0))]
+
+    def swap():
+        state[0] = (state[0][1], state[0][0] + 1)
+        return state[0][0] * 1
+
+    c = mx.compile(swap, inputs=state, outputs=state)
+    assert [c().item() for _ in range(3)] == [2, 2, 3]
+    with pytest.raises(ValueError, match="State must be a list or a dictionary"):
+        mx.compile(lambda: None, inputs=(mx.array(1.0),))()
+
+
+def test_random_state():
+    @functools.partial(mx.compile, inputs=mx.random.state, outputs=mx.random.state)
+    def draw():
+        return mx.random.uniform(shape=(4,))
+
+    mx.random.seed(7)
+    compiled = [draw().tolist() for _ in range(3)]
+    mx.random.seed(7)
+    assert compiled == [mx.random.uniform(shape=(4,)).tolist() for _ in range(3)]
+
+
+# ---- with other transformations ----
+
+
+def loss(w, x):
+    return mx.mean(mx.square(mx.tanh(x @ w) * 2 - 1)) + mx.sum(mx.exp(w * 0.1) / 7)
+
+
+def test_gradients_inside_and_outside():
+    w, x = mx.random.normal((4, 3)), mx.random.normal((5, 4))
+    expected = mx.value_and_grad(loss)(w, x)
+    inside = mx.compile(mx.value_and_grad(loss))(w, x)
+    outside = mx.value_and_grad(mx.compile(loss))(w, x)
+    assert same(inside, expected)
+    for a, b in zip(mlx.utils.tree_flatten(outside), mlx.utils.tree_flatten(expected)):
+        assert mx.allclose(a[1], b[1], rtol=1e-5, atol=1e-6)
+    second = mx.grad(lambda w: mx.grad(mx.compile(loss))(w, x).sum())(w)
+    assert mx.allclose(
+        second, mx.grad(lambda w: mx.grad(loss)(w, x).sum())(w), rtol=1e-4, atol=1e-5
+    )
+
+
+def test_stopped_gradients_stay_stopped():
+    def f(x):
+        return mx.sum(mx.exp(x) * mx.stop_gradient(mx.sin(x) * x))
+
+    x = mx.random.normal((6,))
+    assert mx.allclose(mx.grad(mx.compile(f))(x), mx.grad(f)(x), rtol=1e-5)
+
+
+def test_jvp_and_vmap():
+    f = lambda x, y: mx.sin(x) * y + x  # noqa: E731
+    x, y = mx.random.normal((4, 5)), mx.random.normal((5,))
+    t = mx.random.normal((4, 5))
+    assert same(mx.jvp(mx.compile(f), [x, y], [t, y]), mx.jvp(f, [x, y], [t, y]))
+    assert same(
+        mx.jvp(lambda x: mx.compile(f)(x, y), [x], [t]), mx.jvp(lambda x: f(x, y), [x], [t])
+    )
+    for axes in ((0, None), (1, None), (0, None)):
+        a, b = (x, y) if axes[0] == 0 else (x.T, y)
+        a = a if axes[0] == 0 else a.T[:, :]
+        mapped = mx.vmap(mx.compile(lambda x, y: mx.sin(x) * mx.sum(y)), in_axes=axes)
+        assert same(mapped(a, b), mx.vmap(lambda x, y: mx.sin(x) * mx.sum(y), in_axes=axes)(a, b))
+
+
+def test_compiled_functions_in_compiled_functions():
+    inner = mx.compile(lambda x: mx.exp(x) - x)
+    outer = mx.compile(lambda x: inner(x) * inner(x + 1))
+    x = mx.random.normal((12,))
+    assert same(outer(x), (mx.exp(x) - x) * (mx.exp(x + 1) - (x + 1)))
+
+
+def test_custom_functions_keep_their_rules():
+    @mx.custom_function
+    def f(x):
+        return mx.sin(x)
+
+    @f.vjp
+    def f_vjp(primals, cotangent, output):
+        return cotangent * 5
+
+    x = mx.random.normal((3,))
+    assert same(mx.grad(mx.compile(lambda x: f(x).sum()))(x), mx.full((3,), 5.0))
+    assert same(mx.compile(mx.grad(lambda x: f(x).sum()))(x), mx.full((3,), 5.0))
+
+
+# ---- shapeless ----
+
+
+def test_one_graph_for_all_shapes():
+    def f(x, y):
+        z = mx.softmax(x + y, axis=-1) * mx.ones_like(x) - 2
+        return z, mx.sum(z * 3, axis=0), mx.expand_dims(z, 1).flatten(0, 1).T
+
+    fun = Counted(f)
+    c = mx.compile(fun, shapeless=True)
+    for shape, other in (((2, 3), (1, 3)), ((5, 4), (5, 1)), ((1, 7), (3, 7)), ((4, 4), (4, 4))):
+        x, y = mx.random.normal(shape), mx.random.normal(other)
+        x = mx.broadcast_to(x, mx.broadcast_shapes(shape, other)) if shape[0] == 1 else x
+        assert same(c(x, y), f(x, y))
+    assert fun.calls == 1
+    c(mx.ones((2, 2, 2)), mx.ones((2,)))
+    assert fun.calls == 2
+
+
+@pytest.mark.parametrize("first", range(4))
+@pytest.mark.parametrize("weights", [(4, 5), (3, 4, 5), (1, 4, 5), (4,)], ids=str)
+def test_products_of_all_batches(weights, first):
+    w, bias = mx.random.normal(weights), mx.random.normal((5,))
+    mx.eval(w, bias)
+    shapes = [(2, 3, 6, 4), (1, 3, 2, 4), (3, 6, 4), (1, 6, 4)]
+    for fun in (lambda x: x @ w, lambda x: mx.addmm(bias, x, w) if w.ndim > 1 else x @ w):
+        c = mx.compile(fun, shapeless=True)
+        for shape in shapes[first:] + shapes[:first]:
+            x = mx.random.normal(shape)
+            assert same(c(x), fun(x))
+
+
+def test_derivatives_of_products_of_all_batches():
+    f = lambda x, w: (x @ w[:, None]).sum()  # noqa: E731
+    c = mx.compile(f, shapeless=True)
+    w = mx.random.normal((3, 4, 5))
+    for shape in ((1, 2, 4), (2, 2, 4), (3, 1, 2, 4)):
+        x = mx.random.normal(shape)
+        for found, expected in zip(mx.grad(c, (0, 1))(x, w), mx.grad(f, (0, 1))(x, w)):
+            assert same(found, expected)
+        assert same(mx.jvp(c, [x, w], [x, w]), mx.jvp(f, [x, w], [x, w]))
+        assert same(mx.vmap(c, (0, None))(x, w), mx.vmap(f, (0, None))(x, w))
+
+
+def test_shapes_that_cannot_change():
+    c = mx.compile(lambda x: x.reshape(6) + 1, shapeless=True)
+    assert c(mx.ones((2, 3))).shape == (6,)
+    assert c(mx.ones((3, 2))).shape == (6,)
+    with pytest.raises(ValueError, match=r"\[reshape\]"):
+        c(mx.ones((2, 4)))
+    c = mx.compile(lambda x: mx.broadcast_to(x, (4, 3)) * 2, shapeless=True)
+    assert c(mx.ones((1, 3))).shape == (4, 3)
+    with pytest.raises(ValueError, match="cannot be broadcast"):
+        c(mx.ones((1, 5)))
+
+
+def test_gradient_of_a_shapeless_function():
+    f = lambda x, y: mx.sum((x + y) * 2 + mx.zeros_like(y))  # noqa: E731
+    c = mx.compile(f, shapeless=True)
+    c(mx.ones((2, 3)), mx.ones((2, 3)))
+    for shape in ((2, 3), (4, 1)):
+        x, y = mx.ones(shape), mx.ones((4, 3) if shape[0] == 4 else shape)
+        assert same(mx.grad(c)(x, y), mx.grad(f)(x, y))
+
+
+# ---- threads, processes, memory ----
+
+
+def test_several_threads():
+    c = mx.compile(lambda x: mx.sin(x) * 2 + x)
+    expected = {n: (mx.sin(mx.ones((n,))) * 2 + 1).tolist() for n in range(1, 9)}
+    failures = []
+
+    def work():
+        for n in range(1, 9):
+            if c(mx.ones((n,))).tolist() != expected[n]:
+                failures.append(n)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+ENDING = """
+import mlx.core as mx
+functions = [mx.compile(lambda x, i=i: mx.sin(x) * i + mx.exp(x - i) / 3) for i in range(20)]
+mx.eval([f(mx.ones((4,))) for f in functions])
+{end}
+print("end", flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "",
+        "import os; os._exit(0) if os.fork() == 0 and functions[3](mx.ones((5,))).tolist() else os.wait()",
+    ],
+)
+def test_processes_end_while_kernels_are_made(end: str):
+    import os
+
+    environment = {k: v for k, v in os.environ.items() if k != "MLX_COMPILE_BACKGROUND"}
+    result = subprocess.run(
+        [sys.executable, "-c", ENDING.format(end=end)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+    )
+    assert (result.returncode, result.stdout) == (0, "end\n"), result.stderr
+
+
+def test_graphs_go_with_their_functions():
+    import gc
+
+    def make():
+        big = mx.ones((1 << 20,))
+        mx.eval(big)
+        c = mx.compile(lambda x: x * big + 1)
+        mx.eval(c(big))
+        c.itself = c  # a cycle
+
+    make()
+    gc.collect()
+    mx.synchronize()
+    before = mx.get_active_memory()
+    for _ in range(3):
+        make()
+    gc.collect()
+    mx.synchronize()
+    assert mx.get_active_memory() <= before
