@@ -91,8 +91,11 @@ REDUCTION(max, a.dtype(), a.dtype(), Max)
 REDUCTION(min, a.dtype(), a.dtype(), Min)
 #undef REDUCTION
 
-array count_nonzero(const array& a, const std::vector<int>& axes, bool keepdims, StreamOrDevice s) {
-  return sum(astype(a, bool_, s), axes, keepdims, s);
+array count_nonzero(const array& a, const std::vector<int>& given_axes, bool keepdims,
+                    StreamOrDevice s) {
+  auto axes = normalize_axes(given_axes, rank(a), "count_nonzero");
+  // Over no axes, a sum has the type of the array.
+  return astype(sum(astype(a, bool_, s), axes, keepdims, s), int32, s);
 }
 
 array mean(const array& a, const std::vector<int>& given_axes, bool keepdims, StreamOrDevice s) {
@@ -113,7 +116,9 @@ array var(const array& a, const std::vector<int>& given_axes, bool keepdims, int
   return astype(out, dtype == complex64 ? float32 : dtype, s);
 }
 
-array std(const array& a, const std::vector<int>& axes, bool keepdims, int ddof, StreamOrDevice s) {
+array std(const array& a, const std::vector<int>& given_axes, bool keepdims, int ddof,
+          StreamOrDevice s) {
+  auto axes = normalize_axes(given_axes, rank(a), "std");
   return sqrt(var(a, axes, keepdims, ddof, s), s);
 }
 
@@ -181,8 +186,9 @@ OVER_ALL_OR_ONE(logsumexp)
 OVER_ALL_OR_ONE(count_nonzero)
 #undef OVER_ALL_OR_ONE
 
-std::pair<array, array> minmax(const array& a, const std::vector<int>& axes, bool keepdims,
+std::pair<array, array> minmax(const array& a, const std::vector<int>& given_axes, bool keepdims,
                                StreamOrDevice s) {
+  auto axes = normalize_axes(given_axes, rank(a), "minmax");
   return {min(a, axes, keepdims, s), max(a, axes, keepdims, s)};
 }
 std::pair<array, array> minmax(const array& a, bool keepdims, StreamOrDevice s) {

@@ -33,12 +33,15 @@ MLX_EVAL(Normalize) {
   static KernelTable table(2 * kDtypes);
   auto* kernel = table.get(kind_.centered * kDtypes + dtype_index(x.dtype()),
                            [&] { return kernel_name(name(), type_name(x.dtype())); });
+  // Copies are kernels of their own, which come before the binding starts.
+  const array weight = row_contiguous(inputs[1], s);
+  const array bias = row_contiguous(inputs[2], s);
   const Params params = params_of(x, kind_.eps);
   auto& encoder = metal::get_command_encoder(s);
   encoder.set_compute_pipeline_state(kernel);
   encoder.set_input_array(x, 0);
-  encoder.set_input_array(row_contiguous(inputs[1], s), 1);
-  encoder.set_input_array(row_contiguous(inputs[2], s), 2);
+  encoder.set_input_array(weight, 1);
+  encoder.set_input_array(bias, 2);
   encoder.set_output_array(out, 3);
   encoder.set_bytes(params, 4);
   dispatch_grid(encoder, size_t(params.rows) * kLanes, 1, 1,
@@ -49,15 +52,17 @@ MLX_EVAL_MULTI(NormalizeVJP) {
   const Stream s = stream();
   for (auto& out : outputs) allocate_output(out);
   if (outputs[0].size() == 0) return;
-  array x = row_contiguous(inputs[0], s);
+  const array x = row_contiguous(inputs[0], s);
+  const array weight = row_contiguous(inputs[1], s);
+  const array cotangent = row_contiguous(inputs[2], s);
   static KernelTable table(2 * kDtypes);
   auto* kernel = table.get(kind_.centered * kDtypes + dtype_index(x.dtype()),
                            [&] { return kernel_name(name(), type_name(x.dtype())); });
   auto& encoder = metal::get_command_encoder(s);
   encoder.set_compute_pipeline_state(kernel);
   encoder.set_input_array(x, 0);
-  encoder.set_input_array(row_contiguous(inputs[1], s), 1);
-  encoder.set_input_array(row_contiguous(inputs[2], s), 2);
+  encoder.set_input_array(weight, 1);
+  encoder.set_input_array(cotangent, 2);
   encoder.set_output_array(outputs[0], 3);
   encoder.set_output_array(outputs[1], 4);
   encoder.set_bytes(params_of(x, kind_.eps), 5);
