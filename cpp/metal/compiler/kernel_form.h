@@ -41,4 +41,10 @@ void clear_zeroed(llvm::Function& kernel, llvm::ArrayRef<llvm::GlobalVariable*> 
 // Masks shift amounts, guards divisors, and takes half and bfloat multiply-adds apart.
 void define_arithmetic(llvm::Module& module);
 
+// Puts a barrier between reads of threadgroup memory that all SIMD-groups make alike and a later
+// write there that no barrier separates from them: a race, which Apple's hardware always decides
+// for the reads. The calls carry the metadata kOrderBarrier, as the kernel does not have them.
+void order_simdgroups(llvm::Module& module);
+inline constexpr const char* kOrderBarrier = "metal.order";
+
 }  // namespace metal::compiler

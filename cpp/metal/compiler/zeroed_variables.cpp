@@ -4,6 +4,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/attributes.h"
+#include "metal/compiler/barriers.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
 
@@ -78,22 +79,6 @@ void clear(llvm::IRBuilder<>& builder, llvm::GlobalVariable& variable, Value* th
   builder.SetInsertPoint(after, after->begin());
 }
 
-void wait(llvm::IRBuilder<>& builder) {
-  constexpr uint32_t kThreadgroup = 1, kThreadgroupMemory = 2;
-  auto* barrier = checked_cast<llvm::Function>(
-      builder.GetInsertBlock()
-          ->getModule()
-          ->getOrInsertFunction("__metal_barrier", builder.getVoidTy(), builder.getInt32Ty(),
-                                builder.getInt32Ty())
-          .getCallee());
-  barrier->setConvergent();
-  barrier->setDoesNotThrow();
-  llvm::CallInst* call = builder.CreateCall(
-      barrier, {builder.getInt32(kThreadgroup), builder.getInt32(kThreadgroupMemory)});
-  call->setCallingConv(barrier->getCallingConv());
-  call->setAttributes(barrier->getAttributes());
-}
-
 }  // namespace
 
 std::vector<llvm::GlobalVariable*> find_zeroed(llvm::Module& module) {
@@ -128,7 +113,7 @@ void clear_zeroed(llvm::Function& kernel, llvm::ArrayRef<llvm::GlobalVariable*> 
   for (uint32_t axis = 0; axis < 3; ++axis)
     threads = builder.CreateMul(threads, attribute(builder, "threads_per_threadgroup", axis));
   for (llvm::GlobalVariable* variable : mine) clear(builder, *variable, thread, threads);
-  wait(builder);
+  create_threadgroup_barrier(builder);
 }
 
 }  // namespace metal::compiler

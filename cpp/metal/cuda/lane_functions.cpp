@@ -53,7 +53,7 @@ class LaneFunction {
     }
     start_whole_warp();
     Value* result = value_;
-    for (uint32_t distance = kLanes / 2; distance; distance /= 2) {
+    for (uint32_t distance = 1; distance < kLanes; distance *= 2) {
       result = combine(result, shuffle(b_, Intrinsic::nvvm_shfl_sync_bfly_i32, b_.getInt32(kAll),
                                        result, b_.getInt32(distance), kLanes - 1));
     }

@@ -2,8 +2,8 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/compiler/convergence.h"
 #include "metal/compiler/kernel_form.h"
-#include "metal/cuda/convergence.h"
 #include "metal/cuda/lane_functions.h"
 #include "metal/cuda/lower.h"
 
@@ -110,8 +110,8 @@ void lower_lane_operations(llvm::Function& kernel, llvm::FunctionAnalysisManager
   const auto waits = [](const llvm::BasicBlock& block) {
     return llvm::any_of(block, [](const llvm::Instruction& i) { return !operation_of(i).empty(); });
   };
-  const Convergence convergence(kernel, analyses.getResult<llvm::UniformityInfoAnalysis>(kernel),
-                                waits);
+  const compiler::Convergence convergence(
+      kernel, analyses.getResult<llvm::UniformityInfoAnalysis>(kernel), waits);
   Masks masks;
   for (llvm::Function& function : llvm::make_early_inc_range(*kernel.getParent())) {
     for (llvm::Instruction& instruction :

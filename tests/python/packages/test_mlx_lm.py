@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("mlx_lm", reason="mlx-lm is not installed")
@@ -231,3 +232,27 @@ def test_the_tokenizer_keeps_texts(llama: Path):
     for text in (*TEXTS, "Grüße, 你好"):
         assert words.decode(words.encode(text)) == text
     assert words.eos_token == SPECIAL[0]
+
+
+@pytest.mark.parametrize("classes", [100, 5000])
+def test_losses_of_distillation(rng, classes):
+    """Their kernels overwrite threadgroup memory that other SIMD-groups have yet to read."""
+    from mlx_lm.tuner.losses import js_div_loss, kl_div_loss
+
+    q, p = (rng.standard_normal((2, 3, classes)).astype(np.float32) for _ in range(2))
+
+    def log_softmax(x):
+        x = x.astype(np.float64)
+        return x - np.log(np.exp(x).sum(-1, keepdims=True))
+
+    def divergence(a, b):
+        return (np.exp(a) * (a - b)).sum(-1)
+
+    log_q, log_p = log_softmax(q), log_softmax(p)
+    middle = np.logaddexp(log_q, log_p) - np.log(2)
+    jensen_shannon = (divergence(log_p, middle) + divergence(log_q, middle)) / 2
+    arrays = mx.array(q), mx.array(p)
+    np.testing.assert_allclose(kl_div_loss(*arrays), divergence(log_p, log_q), 1e-4)
+    np.testing.assert_allclose(js_div_loss(*arrays), jensen_shannon, 1e-4)
+    gradient = mx.grad(lambda x: kl_div_loss(x, arrays[1]).sum())(arrays[0])
+    np.testing.assert_allclose(gradient, np.exp(log_q) - np.exp(log_p), 1e-3, 1e-7)

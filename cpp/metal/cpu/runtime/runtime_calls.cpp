@@ -99,12 +99,21 @@ void for_each_lane(uint32_t mask, F function) {
   for (; mask; mask &= mask - 1) function(std::countr_zero(mask));
 }
 
+// Neighbours are combined, then pairs of neighbours: the order in which vector code does it.
 template <class T, class Op>
 void reduce(Lanes& lanes, uint32_t mask) {
-  T total = from_bits<T>(lanes.x[std::countr_zero(mask)]);
-  for_each_lane(mask & (mask - 1),
-                [&](int lane) { total = Op::apply(total, from_bits<T>(lanes.x[lane])); });
-  uint64_t bits = to_bits(total);
+  T values[kSimdWidth];
+  for_each_lane(mask, [&](int lane) { values[lane] = from_bits<T>(lanes.x[lane]); });
+  uint32_t there = mask;
+  for (uint32_t distance = 1; distance < kSimdWidth; distance *= 2) {
+    for (uint32_t lane = 0; lane < kSimdWidth; lane += 2 * distance) {
+      const uint32_t other = lane + distance;
+      if (!(there >> other & 1)) continue;
+      values[lane] = there >> lane & 1 ? Op::apply(values[lane], values[other]) : values[other];
+      there |= 1u << lane;
+    }
+  }
+  const uint64_t bits = to_bits(values[0]);
   for_each_lane(mask, [&](int lane) { lanes.result[lane] = bits; });
 }
 

@@ -60,14 +60,29 @@ Value* fold_pair(llvm::IRBuilder<>& b, LaneFold fold, Value* x, Value* y) {
   internal_error("unknown fold");
 }
 
-// Half against half, until one lane is left.
+namespace {
+
+// Whether the result depends on what is combined first.
+bool depends_on_order(LaneFold fold, llvm::Type* type) {
+  return type->isFloatingPointTy() && (fold == LaneFold::Sum || fold == LaneFold::Product);
+}
+
+}  // namespace
+
+// Until one lane is left: half against half, which takes the fewest instructions. Sums and products
+// of floats combine neighbours, as Apple's hardware does: then they are the same to the bit.
 Value* fold_lanes(Widener& w, LaneFold fold, Value* vector) {
   llvm::IRBuilder<>& b = w.builder();
   llvm::Type* type = vector->getType()->getScalarType();
   Value* rest = w.where_active(vector, fold_identity(fold, type));
   for (unsigned half = w.width() / 2; half >= 1; half /= 2) {
-    rest = fold_pair(b, fold, b.CreateShuffleVector(rest, llvm::createSequentialMask(0, half, 0)),
-                     b.CreateShuffleVector(rest, llvm::createSequentialMask(half, half, 0)));
+    const bool neighbours = depends_on_order(fold, type);
+    const auto part = [&](unsigned which) {
+      return b.CreateShuffleVector(rest, neighbours
+                                             ? llvm::createStrideMask(which, 2, half)
+                                             : llvm::createSequentialMask(which * half, half, 0));
+    };
+    rest = fold_pair(b, fold, part(0), part(1));
   }
   return b.CreateExtractElement(rest, uint64_t{0});
 }

@@ -1,9 +1,9 @@
-#include "metal/cuda/convergence.h"
+#include "metal/compiler/convergence.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/CFG.h"
 
-namespace metal::cuda {
+namespace metal::compiler {
 
 Convergence::Convergence(llvm::Function& function, llvm::UniformityInfo& uniformity,
                          IsWaiting is_waiting) {
@@ -108,4 +108,4 @@ void Convergence::part_at(unsigned branch) {
   apart_ |= seen;
 }
 
-}  // namespace metal::cuda
+}  // namespace metal::compiler

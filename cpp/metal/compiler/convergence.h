@@ -1,16 +1,16 @@
-// Which blocks of a kernel the threads of a SIMD-group run together.
+// Which blocks of a kernel threads run together.
 #pragma once
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Analysis/UniformityAnalysis.h"
 
-namespace metal::cuda {
+namespace metal::compiler {
 
-// A block is run together if all threads of a SIMD-group that are still alive come to it, and
-// equally often. From a branch on something that differs between threads until its ways meet again,
-// threads are not together. Ways that lead out of the kernel without a `waiting` block need not be
-// waited for.
+// A block is run together if all threads among which values count as uniform, those of a SIMD-group
+// or of a threadgroup, come to it if they are still alive, and equally often. From a branch on
+// something that differs between threads until its ways meet again, threads are not together. Ways
+// that lead out of the kernel without a `waiting` block need not be waited for.
 class Convergence {
  public:
   using IsWaiting = llvm::function_ref<bool(const llvm::BasicBlock&)>;
@@ -18,6 +18,8 @@ class Convergence {
   Convergence(llvm::Function& function, llvm::UniformityInfo& uniformity, IsWaiting is_waiting);
 
   bool is_together(const llvm::BasicBlock& block) const { return !apart_[number(block)]; }
+  // Whether no waiting block comes later.
+  bool is_leaving(const llvm::BasicBlock& block) const { return leaving_[number(block)]; }
 
  private:
   unsigned number(const llvm::BasicBlock& block) const { return numbers_.lookup(&block); }
@@ -38,4 +40,4 @@ class Convergence {
   llvm::BitVector apart_;
 };
 
-}  // namespace metal::cuda
+}  // namespace metal::compiler
