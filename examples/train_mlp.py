@@ -3,22 +3,21 @@
     python examples/train_mlp.py            # about 98 of 100 digits right, in less than a minute
     python examples/train_mlp.py --small    # a few steps, to see that it works
 
-Needs scikit-learn for the digits, and Pillow for the picture of the learning curve:
-``pip install --group demo``. Writes demo_output/train_mlp.png.
+Needs scikit-learn for the digits, Pillow for the picture of the learning curve, and tqdm for the
+progress bar: ``pip install --group demo``. Writes demo_output/train_mlp.png.
 """
 
 import argparse
 import sys
 import time
-from dataclasses import dataclass
-from pathlib import Path
 
 import mlx.core as mx
 import mlx.nn as nn
 import mlx.optimizers as optim
 import numpy as np
+from drawing import OUTPUT, Curve, draw_curves
+from tqdm import trange
 
-OUTPUT = Path(__file__).resolve().parent.parent / "demo_output"
 WANTED = 0.97
 Data = tuple[mx.array, mx.array]
 
@@ -35,14 +34,6 @@ class Perceptron(nn.Module):
         for layer in self.layers[:-1]:
             x = self.dropout(nn.relu(layer(x)))
         return self.layers[-1](x)
-
-
-@dataclass
-class Curve:
-    """What came out of each epoch."""
-
-    losses: list[float]
-    accuracies: list[float]
 
 
 def load_digits(rng: np.random.Generator) -> tuple[Data, Data]:
@@ -68,8 +59,10 @@ def accuracy(model: nn.Module, data: Data) -> float:
     return right
 
 
-def train(model: nn.Module, training: Data, test: Data, epochs: int, batch: int) -> Curve:
-    """Trains with AdamW, whose learning rate falls along a cosine."""
+def train(
+    model: nn.Module, training: Data, test: Data, epochs: int, batch: int
+) -> tuple[Curve, Curve]:
+    """Trains with AdamW, whose learning rate falls along a cosine: losses and accuracies."""
     images, labels = training
     steps = len(labels) // batch
     optimizer = optim.AdamW(optim.cosine_decay(2e-3, epochs * steps), weight_decay=0.05)
@@ -78,8 +71,9 @@ def train(model: nn.Module, training: Data, test: Data, epochs: int, batch: int)
         return nn.losses.cross_entropy(model(x), y, label_smoothing=0.05, reduction="mean")
 
     step = nn.value_and_grad(model, loss)
-    curve = Curve([], [])
-    for epoch in range(1, epochs + 1):
+    losses, accuracies = Curve("loss", "red", []), Curve("test accuracy", "blue", [])
+    epochs_left = trange(1, epochs + 1, unit="epoch", disable=None)
+    for epoch in epochs_left:
         order = mx.random.permutation(len(labels))
         total = mx.array(0.0)
         for i in range(steps):
@@ -89,39 +83,14 @@ def train(model: nn.Module, training: Data, test: Data, epochs: int, batch: int)
             optimizer.update(model, gradient)
             total = total + value
             mx.eval(model.parameters(), optimizer.state, total)
-        curve.losses.append(total.item() / steps)
-        curve.accuracies.append(accuracy(model, test))
+        losses.values.append(total.item() / steps)
+        accuracies.values.append(accuracy(model, test))
         if epoch % max(1, epochs // 10) == 0:
-            print(
-                f"epoch {epoch:3}   loss {curve.losses[-1]:.3f}"
-                f"   test accuracy {curve.accuracies[-1]:.1%}"
+            epochs_left.write(
+                f"epoch {epoch:3}   loss {losses.values[-1]:.3f}"
+                f"   test accuracy {accuracies.values[-1]:.1%}"
             )
-    return curve
-
-
-def draw(curve: Curve, path: Path) -> None:
-    """Draws the loss (red) and the accuracy (blue), each between its extremes."""
-    from PIL import Image, ImageDraw
-
-    width, height, margin = 640, 400, 40
-    picture = Image.new("RGB", (width, height), "white")
-    canvas = ImageDraw.Draw(picture)
-    canvas.rectangle((margin, margin, width - margin, height - margin), outline="black")
-    for values, colour, label, top in (
-        (curve.losses, "red", "loss", 8),
-        (curve.accuracies, "blue", "test accuracy", 22),
-    ):
-        low, high = min(values), max(values)
-        canvas.text((margin, top), f"{label}: {low:.3f} to {high:.3f}", fill=colour)
-        across = (width - 2 * margin) / max(1, len(values) - 1)
-        up = (height - 2 * margin) / ((high - low) or 1)
-        points = [
-            (margin + i * across, height - margin - (v - low) * up) for i, v in enumerate(values)
-        ]
-        canvas.line(points, fill=colour, width=2)
-    canvas.text((margin, height - 30), f"epochs 1 to {len(curve.losses)}", fill="black")
-    path.parent.mkdir(exist_ok=True)
-    picture.save(path)
+    return losses, accuracies
 
 
 def main() -> int:
@@ -134,16 +103,15 @@ def main() -> int:
     hidden, epochs = (32, 3) if small else (256, 40)
     model = Perceptron([64, hidden, hidden, 10], dropout=0.0 if small else 0.2)
     start = time.perf_counter()
-    curve = train(model, training, test, epochs, batch=64)
+    losses, accuracies = train(model, training, test, epochs, batch=64)
     seconds = time.perf_counter() - start
 
     path = OUTPUT / "train_mlp.png"
-    draw(curve, path)
-    print(
-        f"{epochs} epochs in {seconds:.1f} s, {curve.accuracies[-1]:.1%} of the test digits right"
-    )
+    draw_curves([losses, accuracies], f"epochs 1 to {epochs}", path)
+    right = accuracies.values[-1]
+    print(f"{epochs} epochs in {seconds:.1f} s, {right:.1%} of the test digits right")
     print(f"learning curve in {path}")
-    if not small and curve.accuracies[-1] < WANTED:
+    if not small and right < WANTED:
         print(f"fewer than {WANTED:.0%} are right", file=sys.stderr)
         return 1
     return 0

@@ -63,8 +63,19 @@ def test_sparse_products():
 def test_train_mlp():
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     pytest.importorskip("PIL", reason="Pillow is not installed")
+    pytest.importorskip("tqdm", reason="tqdm is not installed")
     lines = run("train_mlp.py", "--small").splitlines()
     losses = [float(line.split()[3]) for line in lines[:3]]
     assert losses == sorted(losses, reverse=True)
     assert float(re.search(r"([\d.]+)% of the test digits", lines[3])[1]) > 80
     assert Path(lines[4].removeprefix("learning curve in ")).is_file()
+
+
+def test_train_transformer():
+    pytest.importorskip("PIL", reason="Pillow is not installed")
+    pytest.importorskip("tqdm", reason="tqdm is not installed")
+    lines = run("train_transformer.py", "--small").splitlines()
+    loss, at_first = map(float, re.search(r": ([\d.]+) nats .*\(([\d.]+)", lines[1]).groups())
+    assert loss < 0.8 * at_first
+    assert Path(lines[2].removeprefix("learning curve in ")).is_file()
+    assert len("\n".join(lines[4:])) >= 60
