@@ -168,9 +168,10 @@ array multivariate_normal(const array& mean, const array& cov, const Shape& shap
     invalid_argument("multivariate_normal", message("Parameters of batch shape ", batch,
                                                     " do not broadcast to ", shape, "."));
   }
-  // The root of the covariance; a decomposition that bears singular ones.
+  // The symmetric root of the covariance; a decomposition that bears singular ones.
   auto parts = linalg::svd(astype(cov, float32, stream), true, stream);
-  array root = multiply(expand_dims(sqrt(parts[1], stream), -1, stream), parts[2], stream);
+  array scaled = multiply(parts[0], expand_dims(sqrt(parts[1], stream), -2, stream), stream);
+  array root = matmul(scaled, parts[2], stream);
   array z = normal(with_last(with_last(out_batch, 1), n), float32, key, stream);
   array samples = squeeze(matmul(z, root, stream), -2, stream);
   return add(samples, astype(mean, float32, stream), stream);
@@ -182,7 +183,11 @@ array randint(const array& low, const array& high, const Shape& shape, Dtype dty
     invalid_argument("randint",
                      message("The type must be an integer type or bool, not ", dtype, "."));
   }
-  return astype(floor(uniform(low, high, shape, float32, key, s), s), dtype, s);
+  // Rounded numbers may lie outside: those of an empty range, and those next to large bounds.
+  array samples = astype(floor(uniform(low, high, shape, float32, key, s), s), dtype, s);
+  array one(1, high.dtype() == bool_ ? int32 : high.dtype());
+  array last = astype(subtract(high, one, s), dtype, s);
+  return maximum(minimum(samples, last, s), astype(low, dtype, s), s);
 }
 
 array bernoulli(const array& p, const Shape& shape, const std::optional<array>& key,
@@ -249,6 +254,22 @@ array draw(const array& logits, int axis, const Shape& noise_shape, const std::o
   return argmax(add(logits, gumbel(noise_shape, float32, key, s), s), axis, false, s);
 }
 
+// Many numbers of one distribution: each is the first whose cumulative probability exceeds a
+// uniform number.
+array draw_by_inversion(const array& logits, const Shape& shape, const std::optional<array>& key,
+                        StreamOrDevice s) {
+  array chances = softmax(astype(reshape(logits, {-1}, s), float32, s), 0, true, s);
+  array cumulative = cumsum(chances, 0, false, true, s);
+  array index = searchsorted(cumulative, uniform(shape, float32, key, s), true, s);
+  return minimum(index, array(logits.size() - 1, uint32), s);
+}
+
+// Whether there is one distribution only, from which several numbers are drawn.
+bool is_one_distribution(const array& logits, int axis, const Shape& shape) {
+  return !shape.empty() && logits.size() > 0 &&
+         logits.size() == static_cast<size_t>(logits.shape(axis));
+}
+
 }  // namespace
 
 array categorical(const array& logits, int given_axis, const Shape& shape,
@@ -259,6 +280,7 @@ array categorical(const array& logits, int given_axis, const Shape& shape,
     invalid_argument("categorical", message("Shape ", shape, " does not fit logits of shape ",
                                             logits.shape(), " without axis ", axis, "."));
   }
+  if (is_one_distribution(logits, axis, shape)) return draw_by_inversion(logits, shape, key, s);
   int at = axis + static_cast<int>(shape.size() - reduced.size());
   Shape noise_shape = shape;
   noise_shape.insert(noise_shape.begin() + at, logits.shape(axis));
@@ -268,13 +290,15 @@ array categorical(const array& logits, int given_axis, const Shape& shape,
 array categorical(const array& logits, int given_axis, int num_samples,
                   const std::optional<array>& key, StreamOrDevice s) {
   int axis = checked_axis(logits, given_axis);
+  const Shape shape = with_last(without_axis(logits, axis), num_samples);
+  if (is_one_distribution(logits, axis, shape)) return draw_by_inversion(logits, shape, key, s);
   return draw(expand_dims(logits, -1, s), axis, with_last(logits.shape(), num_samples), key, s);
 }
 
 array categorical(const array& logits, int given_axis, const std::optional<array>& key,
                   StreamOrDevice s) {
   int axis = checked_axis(logits, given_axis);
-  return categorical(logits, axis, without_axis(logits, axis), key, s);
+  return draw(logits, axis, logits.shape(), key, s);
 }
 
 array laplace(const Shape& shape, Dtype dtype, const float loc, const float scale,

@@ -82,7 +82,6 @@ def test_bad_values(call):
         lambda: mx.set_default_device("gpu"),
         lambda: mx.stream("gpu"),
         lambda: A.reshape("a"),
-        lambda: mx.result_type(1),
     ],
 )
 def test_bad_types(call):

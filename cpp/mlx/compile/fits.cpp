@@ -195,8 +195,14 @@ bool fits_pad(const Primitive& p, const Inputs& in) {
          in[1].ndim() == 0;
 }
 
+// One length may follow from the others.
+bool is_request(const Shape& shape) {
+  return std::count(shape.begin(), shape.end(), -1) <= 1 &&
+         std::all_of(shape.begin(), shape.end(), [](int n) { return n >= -1; });
+}
+
 bool fits_reshape(const Primitive& p, const Inputs& in) {
-  return in.size() == 1 && none_negative(std::get<0>(static_cast<const Reshape&>(p).state()));
+  return in.size() == 1 && is_request(std::get<0>(static_cast<const Reshape&>(p).state()));
 }
 
 bool fits_split(const Primitive& p, const Inputs& in) {
@@ -220,10 +226,11 @@ bool fits_transpose(const Primitive& p, const Inputs& in) {
 
 bool fits_unflatten(const Primitive& p, const Inputs& in) {
   const auto [axis, shape] = static_cast<const Unflatten&>(p).state();
-  if (in.size() != 1 || !is_axis(axis, in[0]) || !none_negative(shape)) return false;
-  int64_t length = 1;
-  for (int extent : shape) length = saturated_product(length, extent);
-  return length == in[0].shape(axis);
+  if (in.size() != 1 || !is_axis(axis, in[0]) || !is_request(shape)) return false;
+  int64_t known = 1;
+  for (int extent : shape) known = saturated_product(known, extent < 0 ? 1 : extent);
+  const int length = in[0].shape(axis);
+  return none_negative(shape) ? known == length : known > 0 && length % known == 0;
 }
 
 bool fits_view(const Primitive& p, const Inputs& in) {

@@ -72,7 +72,9 @@ FunctionExporter::~FunctionExporter() {
 }
 
 void FunctionExporter::operator()(const Args& args, const Kwargs& kwargs) {
-  if (!recording_) invalid_argument("exporter", "The file is written: no more can be added.");
+  if (!recording_) {
+    throw std::runtime_error("[exporter] The file is written: no more can be added.");
+  }
   Recording& r = *recording_;
   const auto function = exported::record(r.fun, args, kwargs, r.shapeless);
   if (r.callback) return exported::tell(function, r.callback);

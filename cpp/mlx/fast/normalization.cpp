@@ -5,16 +5,22 @@
 #include "mlx/fast.h"
 #include "mlx/ops.h"
 #include "mlx/ops/build.h"
+#include "mlx/transforms_impl.h"
 
 namespace mlx::core::fast {
 
 namespace {
 
-void check_input(const array& x, const char* op) {
+// The type of the result, in which a bias without a weight has no say.
+Dtype check_input(const array& x, const std::optional<array>& weight,
+                  const std::optional<array>& bias, const char* op) {
   if (x.ndim() == 0) invalid_argument(op, "The array must have at least 1 dimension.");
-  if (!issubdtype(x.dtype(), floating)) {
-    invalid_argument(op, message("The type must be a floating one, not ", x.dtype(), "."));
+  Dtype type = weight ? result_type(x, *weight) : x.dtype();
+  if (weight && bias) type = promote_types(type, bias->dtype());
+  if (!issubdtype(type, floating)) {
+    invalid_argument(op, message("The type must be a floating one, not ", type, "."));
   }
+  return type;
 }
 
 void check_parameter(const std::optional<array>& parameter, const array& x, const char* name,
@@ -25,21 +31,24 @@ void check_parameter(const std::optional<array>& parameter, const array& x, cons
                            x.shape(), ", not ", parameter->shape(), "."));
 }
 
-// float32 of the parameter, or the same number for all of a row.
+// float32 of the parameter, or the same number for all of a row. Graphs for all shapes must not
+// hold the length of a row.
 array parameter_of(const std::optional<array>& parameter, float otherwise, const array& x,
                    const Stream& s) {
   Dtype type = x.dtype() == float64 ? float64 : float32;
-  return parameter ? astype(*parameter, type, s) : full({x.shape(-1)}, array(otherwise, type), s);
+  if (parameter) return astype(*parameter, type, s);
+  if (detail::InTracing::in_dynamic_tracing()) return array(otherwise, type);
+  return full({x.shape(-1)}, array(otherwise, type), s);
 }
 
 array normalize(const array& x, const std::optional<array>& weight,
-                const std::optional<array>& bias, Normalization kind, const Stream& s) {
-  Dtype type = weight ? result_type(x, *weight) : x.dtype();
-  if (bias) type = promote_types(type, bias->dtype());
+                const std::optional<array>& bias, Dtype type, Normalization kind, const Stream& s) {
   array rows = astype(x, type, s);
   array w = parameter_of(weight, 1.0f, rows, s);
-  array b = parameter_of(bias, 0.0f, rows, s);
-  if (type == float64 || rows.size() == 0) return kind.compute(rows, w, b, s);
+  // Without centering there is no bias: the kernel does not read it.
+  array b = kind.centered ? parameter_of(bias, 0.0f, rows, s) : w;
+  if (type == float64 || rows.size() == 0 || w.ndim() == 0 || b.ndim() == 0)
+    return kind.compute(rows, w, b, s);
   return array(rows.shape(), type, std::make_shared<Normalize>(s, kind.centered, kind.eps),
                {rows, w, b});
 }
@@ -48,18 +57,18 @@ array normalize(const array& x, const std::optional<array>& weight,
 
 array rms_norm(const array& x, const std::optional<array>& weight, float eps, StreamOrDevice to) {
   const Stream s = to_stream(to);
-  check_input(x, "rms_norm");
+  const Dtype type = check_input(x, weight, {}, "rms_norm");
   check_parameter(weight, x, "weight", "rms_norm");
-  return normalize(x, weight, {}, {false, eps}, s);
+  return normalize(x, weight, {}, type, {false, eps}, s);
 }
 
 array layer_norm(const array& x, const std::optional<array>& weight,
                  const std::optional<array>& bias, float eps, StreamOrDevice to) {
   const Stream s = to_stream(to);
-  check_input(x, "layer_norm");
+  const Dtype type = check_input(x, weight, bias, "layer_norm");
   check_parameter(weight, x, "weight", "layer_norm");
   check_parameter(bias, x, "bias", "layer_norm");
-  return normalize(x, weight, bias, {true, eps}, s);
+  return normalize(x, weight, bias, type, {true, eps}, s);
 }
 
 }  // namespace mlx::core::fast

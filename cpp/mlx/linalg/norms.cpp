@@ -149,7 +149,11 @@ array cross(const array& a, const array& b, int axis, StreamOrDevice s) {
     }
     return *difference;
   };
-  if (flat_a && flat_b) return product(0, 1);
+  if (flat_a && flat_b) {
+    const array height = product(0, 1);
+    const array zero = zeros_like(height, stream);
+    return stack({zero, zero, height}, axis, stream);
+  }
   auto elements = broadcast_arrays({product(1, 2), product(2, 0), product(0, 1)}, stream);
   return stack(elements, axis, stream);
 }

@@ -25,7 +25,6 @@ array with_batch(const array& a, Shape batch, const Stream& s) {
 array solve(const array& a, const array& b, MatrixForm form, const char* op, StreamOrDevice s) {
   const Stream stream = to_stream(s);
   check_square(a, op);
-  check_type(b, op);
   const bool is_vector = b.ndim() == 1;
   if (b.ndim() == 0 || b.shape(is_vector ? 0 : -2) != a.shape(-1)) {
     invalid_argument(
@@ -34,6 +33,7 @@ array solve(const array& a, const array& b, MatrixForm form, const char* op, Str
   }
   const Dtype type = promote_types(a.dtype(), b.dtype());
   array left = astype(a, type, stream), right = astype(b, type, stream);
+  check_type(right, op);
   if (is_vector) right = expand_dims(right, -1, stream);
   const Shape batch = broadcast_shapes(batch_of(left), batch_of(right));
   array x = solve_batches(with_batch(left, batch, stream), with_batch(right, batch, stream), form,

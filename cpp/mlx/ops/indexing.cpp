@@ -270,9 +270,11 @@ array gather(const array& a, const std::vector<array>& indices, const std::vecto
     axes.push_back(normalize_axis_index(axis, rank(a), "gather"));
   }
   normalize_axes(axes, rank(a), "gather");
+  const bool takes_any = std::none_of(indices.begin(), indices.end(),
+                                      [](const array& index) { return index.size() == 0; });
   bool fits = slice_sizes.size() == a.ndim();
   for (int i = 0; fits && i < rank(a); ++i) {
-    fits = slice_sizes[i] >= 0 && slice_sizes[i] <= a.shape(i);
+    fits = slice_sizes[i] >= 0 && (slice_sizes[i] <= a.shape(i) || !takes_any);
   }
   if (!fits) {
     invalid_argument(

@@ -156,7 +156,8 @@ array tile(const array& a, std::vector<int> reps, StreamOrDevice s) {
 
 array flip(const array& a, const std::vector<int>& given_axes, StreamOrDevice s) {
   Shape start(a.ndim(), 0), stop = a.shape(), strides(a.ndim(), 1);
-  for (int axis : normalize_axes(given_axes, rank(a), "flip")) {
+  for (int given : given_axes) {
+    const int axis = normalize_axis_index(given, rank(a), "flip");
     start[axis] = a.shape(axis) - 1;
     stop[axis] = -a.shape(axis) - 1;
     strides[axis] = -1;

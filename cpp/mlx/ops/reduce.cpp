@@ -273,6 +273,10 @@ array softmax(const array& a, const std::vector<int>& given_axes, bool precise, 
   if (axes.empty()) {
     return ones_like(x, s);
   }
+  if (dtype == complex64) {
+    array parts = exp(subtract(x, max(real(x, stream), axes, true, stream), stream), stream);
+    return divide(parts, sum(parts, axes, true, stream), stream);
+  }
   return along_axes(x, axes, true, stream, [&](const array& last) {
     return elementwise<Softmax>({last}, dtype, stream, precise);
   });

@@ -123,7 +123,8 @@ array masked_scatter(const array& a, const array& mask, const array& src, Stream
   array order = subtract(cumsum(astype(reshape(full_mask, {-1}, s), int32, s), 0, false, true, s),
                          array(1), s);
   array last = array(static_cast<int>(src.size()) - 1);
-  array values = take(astype(src, a.dtype(), s), clip(order, array(0), last, s), s);
+  array from = stop_gradient(clip(order, array(0), last, s), s);
+  array values = take(astype(src, a.dtype(), s), from, s);
   return where(full_mask, reshape(values, a.shape(), s), a, s);
 }
 

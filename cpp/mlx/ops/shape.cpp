@@ -12,38 +12,6 @@
 
 namespace mlx::core {
 
-namespace {
-
-// Fills in the one length that may be given as -1.
-Shape infer_shape(const array& a, Shape shape, const std::string& op) {
-  int64_t known = 1;
-  int unknown = -1;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == -1 && unknown < 0) {
-      unknown = static_cast<int>(i);
-    } else if (shape[i] < 0) {
-      invalid_argument(
-          op, message("The shape ", shape, " may hold one -1, and no other negative length."));
-    } else {
-      known = saturated_product(known, shape[i]);
-    }
-  }
-  int64_t size = static_cast<int64_t>(a.size());
-  if (unknown >= 0) {
-    if (known == 0 || size % known != 0) {
-      invalid_argument(
-          op, message("Cannot infer the shape ", shape, " for an array of size ", size, "."));
-    }
-    shape[unknown] = checked_extent(size / known, op);
-  } else if (known != size) {
-    invalid_argument(op,
-                     message("Cannot reshape array of size ", size, " into shape ", shape, "."));
-  }
-  return shape;
-}
-
-}  // namespace
-
 array as_strided(array a, Shape shape, Strides strides, size_t offset, StreamOrDevice s) {
   if (shape.size() != strides.size()) {
     invalid_argument("as_strided",
@@ -78,20 +46,21 @@ array reshape(const array& a, Shape shape, StreamOrDevice s) {
   if (a.shape() == shape) {
     return a;
   }
-  shape = infer_shape(a, std::move(shape), "reshape");
-  if (a.shape() == shape) {
+  Shape out = Reshape::resolve(shape, static_cast<int64_t>(a.size()));
+  if (a.shape() == out) {
     return a;
   }
   auto primitive = std::make_shared<Reshape>(to_stream(s), shape);
-  return array(std::move(shape), a.dtype(), std::move(primitive), {a});
+  return array(std::move(out), a.dtype(), std::move(primitive), {a});
 }
 
 array flatten(const array& a, int start_axis, int end_axis, StreamOrDevice s) {
   if (a.ndim() == 0) {
     return reshape(a, {1}, s);
   }
-  int start = normalize_axis_index(start_axis, rank(a), "flatten");
-  int end = normalize_axis_index(end_axis, rank(a), "flatten");
+  // Axes beyond the first and the last mean these.
+  int start = std::max(start_axis < 0 ? start_axis + rank(a) : start_axis, 0);
+  int end = std::min(end_axis < 0 ? end_axis + rank(a) : end_axis, rank(a) - 1);
   if (end < start) {
     invalid_argument("flatten", message("The first axis ", start_axis,
                                         " must not come after the last ", end_axis, "."));
@@ -111,29 +80,11 @@ array unflatten(const array& a, int axis, Shape shape, StreamOrDevice s) {
     invalid_argument("unflatten", "The shape that an axis is split into must not be empty.");
   }
   axis = normalize_axis_index(axis, rank(a), "unflatten");
-  int64_t known = 1;
-  auto unknown = shape.end();
-  for (auto it = shape.begin(); it != shape.end(); ++it) {
-    if (*it == -1 && unknown == shape.end()) {
-      unknown = it;
-    } else {
-      known = saturated_product(known, std::max(*it, 0));
-    }
-  }
-  int length = a.shape(axis);
-  if (unknown != shape.end() && known > 0 && length % known == 0) {
-    *unknown = static_cast<ShapeElem>(length / known);  // no longer than the axis
-    known = length;
-  }
-  if (known != length || std::any_of(shape.begin(), shape.end(), [](int n) { return n < 0; })) {
-    invalid_argument("unflatten", message("Cannot split axis ", axis, " of length ", length,
-                                          " into ", shape, "."));
-  }
+  auto primitive = std::make_shared<Unflatten>(to_stream(s), axis, shape);
+  Shape out = primitive->output_shapes({a})[0];
   if (shape.size() == 1) {
     return a;
   }
-  auto primitive = std::make_shared<Unflatten>(to_stream(s), axis, shape);
-  Shape out = primitive->output_shapes({a})[0];
   return array(std::move(out), a.dtype(), std::move(primitive), {a});
 }
 

@@ -77,13 +77,13 @@ array argpartition(const array& a, int kth, StreamOrDevice s) {
 }
 array topk(const array& a, int k, StreamOrDevice s) { return topk(flat(a, s), k, 0, s); }
 
-array searchsorted(const array& sorted_sequence, const array& values, bool right,
-                   StreamOrDevice s) {
-  if (sorted_sequence.ndim() != 1) {
-    invalid_argument("searchsorted",
-                     message("The sorted sequence must be 1-dimensional, but has shape ",
-                             sorted_sequence.shape(), "."));
+array searchsorted(const array& sorted, const array& searched, bool right, StreamOrDevice s) {
+  if (sorted.ndim() != 1) {
+    invalid_argument(
+        "searchsorted",
+        message("The sorted sequence must be 1-dimensional, but has shape ", sorted.shape(), "."));
   }
+  array sorted_sequence = stop_gradient(sorted, s), values = stop_gradient(searched, s);
   int n = sorted_sequence.shape(0);
   array low = zeros(values.shape(), int32, s);
   if (n == 0) {

@@ -19,28 +19,18 @@ std::vector<Shape> Gather::output_shapes(const std::vector<array>& inputs) {
 std::vector<array> Gather::jvp(const std::vector<array>& primals,
                                const std::vector<array>& tangents,
                                const std::vector<int>& argnums) {
-  int of_array = position(argnums, 0);
-  if (of_array < 0) {
-    return {zeros(output_shapes(primals)[0], primals[0].dtype(), stream())};
-  }
+  refuse_indices(argnums, 1, static_cast<int>(primals.size()), "gather");
   std::vector<array> indices(primals.begin() + 1, primals.end());
-  return {gather(tangents[of_array], indices, axes_, slice_sizes_, stream())};
+  return {gather(tangents[0], indices, axes_, slice_sizes_, stream())};
 }
 
 std::vector<array> Gather::vjp(const std::vector<array>& primals,
                                const std::vector<array>& cotangents,
                                const std::vector<int>& argnums, const std::vector<array>&) {
-  std::vector<array> vjps;
-  for (int arg : argnums) {
-    array zero = zeros_like(primals[arg], stream());
-    if (arg > 0) {
-      vjps.push_back(zero);
-      continue;
-    }
-    std::vector<array> indices(primals.begin() + 1, primals.end());
-    vjps.push_back(scatter_add(zero, indices, cotangents[0], axes_, stream()));
-  }
-  return vjps;
+  refuse_indices(argnums, 1, static_cast<int>(primals.size()), "gather");
+  std::vector<array> indices(primals.begin() + 1, primals.end());
+  array zero = zeros_like(primals[0], stream());
+  return {scatter_add(zero, indices, cotangents[0], axes_, stream())};
 }
 
 namespace {
@@ -102,23 +92,16 @@ std::vector<Shape> GatherAxis::output_shapes(const std::vector<array>& inputs) {
 std::vector<array> GatherAxis::jvp(const std::vector<array>& primals,
                                    const std::vector<array>& tangents,
                                    const std::vector<int>& argnums) {
-  int of_array = position(argnums, 0);
-  if (of_array < 0) {
-    return {zeros(primals[1].shape(), primals[0].dtype(), stream())};
-  }
-  return {take_along_axis(tangents[of_array], primals[1], axis_, stream())};
+  refuse_indices(argnums, 1, 2, "take_along_axis");
+  return {take_along_axis(tangents[0], primals[1], axis_, stream())};
 }
 
 std::vector<array> GatherAxis::vjp(const std::vector<array>& primals,
                                    const std::vector<array>& cotangents,
                                    const std::vector<int>& argnums, const std::vector<array>&) {
-  std::vector<array> vjps;
-  for (int arg : argnums) {
-    array zero = zeros_like(primals[arg], stream());
-    vjps.push_back(arg > 0 ? zero
-                           : scatter_add_axis(zero, primals[1], cotangents[0], axis_, stream()));
-  }
-  return vjps;
+  refuse_indices(argnums, 1, 2, "take_along_axis");
+  array zero = zeros_like(primals[0], stream());
+  return {scatter_add_axis(zero, primals[1], cotangents[0], axis_, stream())};
 }
 
 VmapResult GatherAxis::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
@@ -221,22 +204,16 @@ std::vector<Shape> DynamicSlice::output_shapes(const std::vector<array>&) { retu
 std::vector<array> DynamicSlice::jvp(const std::vector<array>& primals,
                                      const std::vector<array>& tangents,
                                      const std::vector<int>& argnums) {
-  int of_array = position(argnums, 0);
-  if (of_array < 0) {
-    return {zeros(slice_size_, primals[0].dtype(), stream())};
-  }
-  return {slice(tangents[of_array], primals[1], axes_, slice_size_, stream())};
+  refuse_indices(argnums, 1, 2, "slice");
+  return {slice(tangents[0], primals[1], axes_, slice_size_, stream())};
 }
 
 std::vector<array> DynamicSlice::vjp(const std::vector<array>& primals,
                                      const std::vector<array>& cotangents,
                                      const std::vector<int>& argnums, const std::vector<array>&) {
-  std::vector<array> vjps;
-  for (int arg : argnums) {
-    array zero = zeros_like(primals[arg], stream());
-    vjps.push_back(arg > 0 ? zero : slice_update(zero, cotangents[0], primals[1], axes_, stream()));
-  }
-  return vjps;
+  refuse_indices(argnums, 1, 2, "slice");
+  array zero = zeros_like(primals[0], stream());
+  return {slice_update(zero, cotangents[0], primals[1], axes_, stream())};
 }
 
 namespace {
@@ -279,6 +256,7 @@ VmapResult DynamicSlice::vmap(const std::vector<array>& inputs, const std::vecto
 std::vector<array> DynamicSliceUpdate::jvp(const std::vector<array>& primals,
                                            const std::vector<array>& tangents,
                                            const std::vector<int>& argnums) {
+  refuse_indices(argnums, 2, 3, "slice_update");
   auto tangent = [&](int arg) {
     int at = position(argnums, arg);
     return at < 0 ? zeros_like(primals[arg], stream()) : tangents[at];
@@ -290,16 +268,15 @@ std::vector<array> DynamicSliceUpdate::vjp(const std::vector<array>& primals,
                                            const std::vector<array>& cotangents,
                                            const std::vector<int>& argnums,
                                            const std::vector<array>&) {
+  refuse_indices(argnums, 2, 3, "slice_update");
   const array& c = cotangents[0];
   std::vector<array> vjps;
   for (int arg : argnums) {
     if (arg == 0) {
       vjps.push_back(
           slice_update(c, zeros_like(primals[1], stream()), primals[2], axes_, stream()));
-    } else if (arg == 1) {
-      vjps.push_back(slice(c, primals[2], axes_, primals[1].shape(), stream()));
     } else {
-      vjps.push_back(zeros_like(primals[arg], stream()));
+      vjps.push_back(slice(c, primals[2], axes_, primals[1].shape(), stream()));
     }
   }
   return vjps;

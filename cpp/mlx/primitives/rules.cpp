@@ -57,6 +57,16 @@ std::vector<array> zero_cotangents(const std::vector<array>& primals,
   return out;
 }
 
+void refuse_indices(const std::vector<int>& argnums, int first, int end, const char* op) {
+  for (int arg : argnums) {
+    if (arg >= first && arg < end) {
+      invalid_argument(op,
+                       "There is no derivative with respect to indices: mx.stop_gradient of them "
+                       "says that none is wanted.");
+    }
+  }
+}
+
 std::vector<array> jvp_as(const ArraysFunction& fun, const std::vector<array>& primals,
                           const std::vector<array>& tangents, const std::vector<int>& argnums) {
   auto partially = [&](const std::vector<array>& some) {

@@ -32,6 +32,9 @@ int position(const std::vector<int>& argnums, int arg);
 std::vector<array> zero_cotangents(const std::vector<array>& primals,
                                    const std::vector<int>& argnums, const Stream& s);
 
+// Throws if one of argnums is that of an index array, from `first` to before `end`.
+void refuse_indices(const std::vector<int>& argnums, int first, int end, const char* op);
+
 // The rules of a primitive that does what a function of its inputs does.
 std::vector<array> jvp_as(const ArraysFunction& fun, const std::vector<array>& primals,
                           const std::vector<array>& tangents, const std::vector<int>& argnums);

@@ -110,7 +110,7 @@ array extreme_positions(const array& x, bool is_max, int axis, const Stream& s) 
   Shape shape(x.ndim(), 1);
   shape[axis] = n;
   array index = reshape(arange(n, s), shape, s);
-  return cummax(where(is_new, index, array(0), s), axis, false, true, s);
+  return stop_gradient(cummax(where(is_new, index, array(0), s), axis, false, true, s), s);
 }
 
 // Applies `f` to arrays turned so that the scan goes forward, and turns the result back.

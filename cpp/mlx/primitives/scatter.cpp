@@ -78,6 +78,7 @@ const char* Scatter::name() const {
 std::vector<array> Scatter::jvp(const std::vector<array>& primals,
                                 const std::vector<array>& tangents,
                                 const std::vector<int>& argnums) {
+  refuse_indices(argnums, 1, static_cast<int>(primals.size()) - 1, "scatter");
   Parts p(primals, axes_, stream());
   const Stream& s = stream();
   int of_target = position(argnums, 0);
@@ -103,6 +104,7 @@ std::vector<array> Scatter::vjp(const std::vector<array>& primals,
                                 const std::vector<array>& cotangents,
                                 const std::vector<int>& argnums,
                                 const std::vector<array>& outputs) {
+  refuse_indices(argnums, 1, static_cast<int>(primals.size()) - 1, "scatter");
   Parts p(primals, axes_, stream());
   const Stream& s = stream();
   const array& c = cotangents[0];
@@ -133,10 +135,7 @@ std::vector<array> Scatter::vjp(const std::vector<array>& primals,
   };
   std::vector<array> vjps;
   for (int arg : argnums) {
-    bool is_updates = arg == static_cast<int>(primals.size()) - 1;
-    vjps.push_back(arg == 0     ? of_target()
-                   : is_updates ? of_updates()
-                                : zeros_like(primals[arg], s));
+    vjps.push_back(arg == 0 ? of_target() : of_updates());
   }
   return vjps;
 }
@@ -182,6 +181,7 @@ array scatter_axis(const array& x, const array& indices, const array& u, int axi
 std::vector<array> ScatterAxis::jvp(const std::vector<array>& primals,
                                     const std::vector<array>& tangents,
                                     const std::vector<int>& argnums) {
+  refuse_indices(argnums, 1, 2, "put_along_axis");
   auto tangent = [&](int arg) {
     int at = position(argnums, arg);
     return at < 0 ? zeros_like(primals[arg], stream()) : tangents[at];
@@ -192,6 +192,7 @@ std::vector<array> ScatterAxis::jvp(const std::vector<array>& primals,
 std::vector<array> ScatterAxis::vjp(const std::vector<array>& primals,
                                     const std::vector<array>& cotangents,
                                     const std::vector<int>& argnums, const std::vector<array>&) {
+  refuse_indices(argnums, 1, 2, "put_along_axis");
   const array& c = cotangents[0];
   std::vector<array> vjps;
   for (int arg : argnums) {
@@ -200,8 +201,7 @@ std::vector<array> ScatterAxis::vjp(const std::vector<array>& primals,
                          ? c
                          : put_along_axis(c, primals[1], array(0, c.dtype()), axis_, stream()));
     } else {
-      vjps.push_back(arg == 2 ? take_along_axis(c, primals[1], axis_, stream())
-                              : zeros_like(primals[arg], stream()));
+      vjps.push_back(take_along_axis(c, primals[1], axis_, stream()));
     }
   }
   return vjps;

@@ -70,6 +70,13 @@ std::vector<int> inverse_order(const std::vector<int>& axes) {
   return out;
 }
 
+// Of one element along the first axis.
+int64_t element_size(const array& x) {
+  int64_t size = 1;
+  for (size_t i = 1; i < x.ndim(); ++i) size = saturated_product(size, x.shape()[i]);
+  return size;
+}
+
 }  // namespace
 
 REARRANGEMENT(Contiguous, contiguous(x, allow_col_major_, s), x, contiguous(x, allow_col_major_, s))
@@ -78,7 +85,7 @@ REARRANGEMENT(ExpandDims, expand_dims(x, axes_, s), squeeze(x, axes_, s),
 REARRANGEMENT(Flatten, flatten(x, start_axis_, end_axis_, s), reshape(x, in_shape, s),
               flatten(x, start_axis_ + 1, end_axis_ + 1, s))
 REARRANGEMENT(Reshape, reshape(x, shape_, s), reshape(x, in_shape, s),
-              reshape(x, prepended(x.shape(0), shape_), s))
+              reshape(x, prepended(x.shape(0), resolve(shape_, element_size(x))), s))
 REARRANGEMENT(Squeeze, squeeze(x, axes_, s), expand_dims(x, axes_, s),
               squeeze(x, shifted(axes_), s))
 REARRANGEMENT(Transpose, transpose(x, axes_, s), transpose(x, inverse_order(axes_), s),
@@ -208,12 +215,37 @@ std::vector<Shape> Flatten::output_shapes(const std::vector<array>& inputs) {
   return {shape};
 }
 
-std::vector<Shape> Reshape::output_shapes(const std::vector<array>& inputs) {
-  if (shape_size(shape_) != inputs[0].size()) {
-    invalid_argument("reshape", message("Cannot reshape array of size ", inputs[0].size(),
-                                        " into shape ", shape_, "."));
+Shape Reshape::resolve(const Shape& shape, int64_t size) {
+  int64_t known = 1;
+  int unknown = -1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == -1 && unknown < 0) {
+      unknown = static_cast<int>(i);
+    } else if (shape[i] < 0) {
+      invalid_argument("reshape", message("The shape ", shape,
+                                          " may hold one -1, and no other negative length."));
+    } else {
+      known = saturated_product(known, shape[i]);
+    }
   }
-  return {shape_};
+  if (unknown < 0) {
+    if (known != size) {
+      invalid_argument("reshape",
+                       message("Cannot reshape array of size ", size, " into shape ", shape, "."));
+    }
+    return shape;
+  }
+  if (known == 0 || size % known != 0) {
+    invalid_argument(
+        "reshape", message("Cannot infer the shape ", shape, " for an array of size ", size, "."));
+  }
+  Shape out = shape;
+  out[unknown] = checked_extent(size / known, "reshape");
+  return out;
+}
+
+std::vector<Shape> Reshape::output_shapes(const std::vector<array>& inputs) {
+  return {resolve(shape_, static_cast<int64_t>(inputs[0].size()))};
 }
 
 std::vector<Shape> Squeeze::output_shapes(const std::vector<array>& inputs) {
@@ -235,9 +267,24 @@ std::vector<Shape> Transpose::output_shapes(const std::vector<array>& inputs) {
 }
 
 std::vector<Shape> Unflatten::output_shapes(const std::vector<array>& inputs) {
+  Shape parts = shape_;
+  auto unknown = std::find(parts.begin(), parts.end(), -1);
+  int64_t known = 1;
+  for (auto it = parts.begin(); it != parts.end(); ++it) {
+    if (it != unknown) known = saturated_product(known, std::max(*it, 0));
+  }
+  const int length = inputs[0].shape(axis_);
+  if (unknown != parts.end() && known > 0 && length % known == 0) {
+    *unknown = static_cast<ShapeElem>(length / known);  // no longer than the axis
+    known = length;
+  }
+  if (known != length || std::any_of(parts.begin(), parts.end(), [](int n) { return n < 0; })) {
+    invalid_argument("unflatten", message("Cannot split axis ", axis_, " of length ", length,
+                                          " into ", shape_, "."));
+  }
   Shape shape = inputs[0].shape();
   shape.erase(shape.begin() + axis_);
-  shape.insert(shape.begin() + axis_, shape_.begin(), shape_.end());
+  shape.insert(shape.begin() + axis_, parts.begin(), parts.end());
   return {shape};
 }
 

@@ -130,11 +130,15 @@ class Pad : public UnaryPrimitive {
   Shape high_pad_size_;
 };
 
+// One length of the shape may be -1: it follows from the number of elements.
 class Reshape : public UnaryPrimitive {
  public:
   explicit Reshape(Stream stream, const Shape& shape) : UnaryPrimitive(stream), shape_(shape) {}
   DEFINE_SHAPE_RULES(Reshape)
   DEFINE_STATE(Reshape, shape_)
+
+  // The shape, with all its lengths, that an array of `size` elements gets.
+  static Shape resolve(const Shape& shape, int64_t size);
 
  private:
   Shape shape_;
@@ -181,6 +185,7 @@ class Transpose : public UnaryPrimitive {
 };
 
 // Splits one axis into several.
+// One length of the shape may be -1, as in Reshape.
 class Unflatten : public UnaryPrimitive {
  public:
   explicit Unflatten(Stream stream, int axis, Shape shape)

@@ -10,11 +10,11 @@ namespace {
 
 // t in the order in which `order` puts the elements; and back.
 array reorder(const array& t, const array& order, int axis, const Stream& s) {
-  return take_along_axis(t, order, axis, s);
+  return take_along_axis(t, stop_gradient(order, s), axis, s);
 }
 
 array restore(const array& t, const array& order, int axis, const Stream& s) {
-  return put_along_axis(zeros_like(t, s), order, t, axis, s);
+  return put_along_axis(zeros_like(t, s), stop_gradient(order, s), t, axis, s);
 }
 
 }  // namespace

@@ -56,8 +56,8 @@ void define_properties(ArrayClass& cls) {
 }
 
 std::string format(const py::object& self, const std::string& spec) {
-  if (spec.empty()) return py::str(self);
   const auto& a = self.cast<const mx::array&>();
+  if (a.ndim() > 0 && spec.empty()) return py::str(self);
   if (a.ndim() > 0)
     throw py::type_error("unsupported format string passed to mlx.core.array.__format__");
   return py::module_::import("builtins").attr("format")(item(a), spec).cast<std::string>();
@@ -97,6 +97,12 @@ py::capsule dlpack(const mx::array& a, const py::object& max_version, const py::
 
 void define_protocols(ArrayClass& cls) {
   cls.def("__repr__", [](const mx::array& a) { return to_text(a); })
+      .def(
+          "__bytes__",
+          [](const py::object& self) {
+            return py::reinterpret_steal<py::bytes>(PyBytes_FromObject(self.ptr()));
+          },
+          "__bytes__(self) -> bytes")
       .def("__format__", &format, "__format__(self, format_spec: str, /) -> str")
       .def(py::pickle(&get_state, &set_state))
       .def("__copy__", [](const mx::array& a) { return mx::array(a); })

@@ -109,14 +109,14 @@ bool isdtype(mx::Dtype dtype, py::handle kind) {
   }
   if (py::isinstance<py::str>(kind)) return is_kind(dtype, kind.cast<std::string>());
   if (py::isinstance<mx::Dtype>(kind)) return same(dtype, kind.cast<mx::Dtype>());
-  throw py::type_error("[isdtype] The kind must be a Dtype, a string or a tuple of them.");
+  throw std::invalid_argument("[isdtype] The kind must be a Dtype, a string or a tuple of them.");
 }
 
 mx::Dtype type_of(py::handle h, const char* op) {
   if (py::isinstance<mx::Dtype>(h)) return h.cast<mx::Dtype>();
   if (is_array(h)) return h.cast<const mx::array&>().dtype();
-  throw py::type_error(std::string("[") + op + "] Expected arrays or Dtypes but got " +
-                       Py_TYPE(h.ptr())->tp_name + ".");
+  throw std::invalid_argument(std::string("[") + op + "] Expected arrays or Dtypes but got " +
+                              Py_TYPE(h.ptr())->tp_name + ".");
 }
 
 mx::Dtype result_type(const py::args& args) {
@@ -163,6 +163,15 @@ void define_limits(py::module_& m) {
       });
 }
 
+[[noreturn]] void refuse_no_type(py::handle first, py::handle second) {
+  const bool first_is_type =
+      py::isinstance<mx::Dtype>(first) || py::isinstance<mx::Dtype::Category>(first);
+  throw std::invalid_argument(
+      std::string("[issubdtype] Expected a Dtype or a DtypeCategory as argument ") +
+      (first_is_type ? "2" : "1") + " but got " +
+      Py_TYPE((first_is_type ? second : first).ptr())->tp_name + ".");
+}
+
 void define_predicates(py::module_& m) {
   using Category = mx::Dtype::Category;
   m.def(
@@ -176,6 +185,9 @@ void define_predicates(py::module_& m) {
       "arg2"_a);
   m.def(
       "issubdtype", [](Category a, Category b) { return mx::issubdtype(a, b); }, "arg1"_a,
+      "arg2"_a);
+  m.def(
+      "issubdtype", [](py::handle a, py::handle b) -> bool { refuse_no_type(a, b); }, "arg1"_a,
       "arg2"_a);
   m.def("isdtype", &isdtype, "dtype"_a, "kind"_a, kIsdtypeDoc);
   m.def(

@@ -161,6 +161,8 @@ void init_array_operators(ArrayClass& cls) {
   py::object hash = cls.attr("__hash__");
   for (const OperatorEntry& e : kArithmetic) define_arithmetic(cls, e);
   for (const OperatorEntry& e : kComparisons) define_comparison(cls, e);
+  cls.attr("__div__") = cls.attr("__truediv__");
+  cls.attr("__rdiv__") = cls.attr("__rtruediv__");
   define_equality(cls);
   define_matmul(cls);
   cls.attr("__hash__") = hash;

@@ -78,7 +78,7 @@ mx::array array_from_object(const py::object& value, std::optional<mx::Dtype> dt
   if (py::hasattr(value, "__array__") || py::hasattr(value, "__array_interface__")) {
     return array_from_numpy_interface(value, dtype);
   }
-  throw py::type_error(
+  throw std::invalid_argument(
       "[array] Cannot make an array of a " + std::string(Py_TYPE(value.ptr())->tp_name) +
       "; allowed are numbers, nested lists and tuples, arrays, and objects with the buffer "
       "protocol or __dlpack__.");

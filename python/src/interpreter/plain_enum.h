@@ -15,9 +15,7 @@ void forget_numbers(py::enum_<Enum>& type) {
   auto number = [](Enum value) { return static_cast<int>(value); };
   define("__hash__", number);
   define("__getstate__", number);
-  define("__repr__", [](const py::object& self) {
-    return py::str("<{}: {}>").format(py::str(self), self.attr("value"));
-  });
+  define("__repr__", [](const py::object& self) { return py::str(self); });
   py::delattr(type, "__int__");
   py::delattr(type, "__index__");
 }

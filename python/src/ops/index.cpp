@@ -157,7 +157,7 @@ void define_along_axis(py::module_& m) {
         if (!axis) return mx::take_along_axis(mx::flatten(a, s), indices, 0, s);
         return mx::take_along_axis(a, indices, *axis, s);
       },
-      "a"_a, py::pos_only(), "indices"_a, "axis"_a = py::none(), STREAM_KEYWORD, kTakeAlongAxisDoc);
+      "a"_a, py::pos_only(), "indices"_a, "axis"_a = -1, STREAM_KEYWORD, kTakeAlongAxisDoc);
   m.def(
       "put_along_axis",
       [](const mx::array& a, const mx::array& indices, const ArrayLike& value,

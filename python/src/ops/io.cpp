@@ -187,9 +187,9 @@ std::optional<std::string> path_of(const py::object& file, const char* op,
   if (has_methods(file, methods)) return std::nullopt;
   std::string wanted;
   for (const char* name : methods) wanted += std::string(wanted.empty() ? "" : ", ") + name;
-  throw py::type_error(std::string("[") + op + "] file must be a str, a pathlib.Path or a file " +
-                       "object with the methods " + wanted + ", not " +
-                       Py_TYPE(file.ptr())->tp_name + ".");
+  throw std::invalid_argument(
+      std::string("[") + op + "] file must be a str, a pathlib.Path or a file " +
+      "object with the methods " + wanted + ", not " + Py_TYPE(file.ptr())->tp_name + ".");
 }
 
 // Calls save with a path, without the interpreter's lock, or with a writer.

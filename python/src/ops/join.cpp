@@ -59,7 +59,7 @@ Example:
            [2, 4]], dtype=int32))";
 
 const char* const kUnstackDoc =
-    R"(unstack(x: array, /, *, axis: int = 0, stream: StreamOrDevice = None) -> list[array]
+    R"(unstack(x: array, /, *, axis: int = 0, stream: StreamOrDevice = None) -> tuple[array, ...]
 
 Takes an array apart along an axis.
 
@@ -272,6 +272,7 @@ using PadWidths = std::vector<std::pair<int, int>>;
 
 // int | (before, after) | [(before, after), ...]
 PadWidths pad_widths(const mx::array& a, const py::object& width) {
+  if (py::hasattr(width, "__array__")) return pad_widths(a, width.attr("tolist")());
   Ints ints;
   PadWidths result;
   if (load_ints(width, ints)) {
@@ -324,7 +325,7 @@ void define_joins(py::module_& m) {
       "arrays"_a, "axis"_a = 0, STREAM_KEYWORD, kStackDoc);
   m.def(
       "unstack",
-      [](const mx::array& x, int axis, StreamArg s) { return to_list(mx::unstack(x, axis, s)); },
+      [](const mx::array& x, int axis, StreamArg s) { return to_tuple(mx::unstack(x, axis, s)); },
       "x"_a, py::pos_only(), py::kw_only(), "axis"_a = 0, "stream"_a = py::none(), kUnstackDoc);
   m.def(
       "meshgrid",

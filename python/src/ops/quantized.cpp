@@ -14,7 +14,7 @@ using MaybeArray = std::optional<mx::array>;
 using MaybeInt = std::optional<int>;
 
 const char* const kQuantizeDoc =
-    R"(quantize(w: array, /, group_size: int | None = None, bits: int | None = None, mode: str = 'affine', *, global_scale: array | None = None, stream: StreamOrDevice = None) -> tuple[array, array, array]
+    R"(quantize(w: array, /, group_size: int | None = None, bits: int | None = None, mode: str = 'affine', *, global_scale: array | None = None, stream: StreamOrDevice = None) -> list[array]
 
 Stores the numbers of an array in few bits each, with a scale for each group of a row.
 
@@ -182,9 +182,8 @@ void define_conversions(py::module_& m) {
   m.def(
       "quantize",
       [](const Array& w, MaybeInt group_size, MaybeInt bits, const std::string& mode,
-         const MaybeArray& global_scale, StreamArg s) {
-        return to_tuple(mx::quantize(w, group_size, bits, mode, global_scale, s));
-      },
+         const MaybeArray& global_scale,
+         StreamArg s) { return to_list(mx::quantize(w, group_size, bits, mode, global_scale, s)); },
       "w"_a, py::pos_only(), "group_size"_a = py::none(), "bits"_a = py::none(),
       "mode"_a = "affine", py::kw_only(), "global_scale"_a = py::none(), "stream"_a = py::none(),
       kQuantizeDoc);

@@ -178,8 +178,8 @@ void init_ops_reduce(py::module_& m, ArrayClass& cls) {
         mx::array a = to_array(value);
         return mx::count_nonzero(a, axes_of(a, axis), keepdims, s);
       },
-      "a"_a, py::pos_only(), py::kw_only(), "axis"_a = py::none(), "keepdims"_a = false,
-      "stream"_a = py::none(), kCountNonzeroDoc);
+      "a"_a, py::pos_only(), "axis"_a = py::none(), "keepdims"_a = false, STREAM_KEYWORD,
+      kCountNonzeroDoc);
   m.def(
       "minmax",
       [](const ArrayLike& value, const Axes& axis, bool keepdims, StreamArg s) {

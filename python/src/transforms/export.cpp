@@ -36,8 +36,8 @@ Args:
     *args: The arrays to call it with; or a list or tuple of them, a dictionary of those with
         keywords, or both.
     shapeless: Whether the function in the file takes arrays of all shapes of the same ranks.
-        Functions that depend on a shape, as by ``reshape``, then fail or give the results of the
-        first one.
+        Functions that depend on a shape, as by slices, then fail or give the results of the first
+        one.
     metadata: Any text, which is kept in the file.
     **kwargs: Arrays that the function takes by keywords. So does the one in the file.
 
@@ -49,7 +49,7 @@ Example:
     (array([6, 8], dtype=float32),))";
 
 const char* const kExporterDoc =
-    R"(exporter(file: object, fun: Callable[..., Any], *, shapeless: bool = False) -> FunctionExporter
+    R"(exporter(file: object, fun: Callable[..., Any], *, shapeless: bool = False, metadata: str | None = None) -> FunctionExporter
 
 Makes an object that writes a function to a file for several lists of inputs: for other numbers,
 shapes, types or keywords. What functions have in common of captured arrays is written once.
@@ -58,6 +58,7 @@ Args:
     file: A path.
     fun: The function, as in `export_function`.
     shapeless: As in `export_function`.
+    metadata: As in `export_function`.
 
 Returns:
     The exporter, which is called with inputs for each. It writes the file when it is closed, as by
@@ -307,12 +308,16 @@ void define_exporter(py::module_& m) {
            "Writes the file, unless there was an exception.");
   m.def(
       "exporter",
-      [](const py::object& file, const py::object& fun, bool shapeless) {
+      [](const py::object& file, const py::object& fun, bool shapeless,
+         const std::optional<std::string>& metadata) {
         check_function(fun, "exporter");
         return std::make_unique<Exporter>(
-            Exporter{mx::exporter(path_of(file, "exporter"), flat_function(fun), shapeless), fun});
+            Exporter{mx::exporter(path_of(file, "exporter"), flat_function(fun), shapeless,
+                                  metadata.value_or("")),
+                     fun});
       },
-      "file"_a, "fun"_a, py::kw_only(), "shapeless"_a = false, kExporterDoc);
+      "file"_a, "fun"_a, py::kw_only(), "shapeless"_a = false, "metadata"_a = py::none(),
+      kExporterDoc);
 }
 
 // ---- import ----

@@ -52,7 +52,7 @@ Makes a function that returns the value of another and its gradient.
 Args:
     fun: The function.
     argnums: The positions of the arguments to differentiate by. None means the first, unless `argnames`
-        names others. Arguments may be trees of arrays.
+        names others. Arguments may be trees of arrays. Gradients come in the order of the arguments.
     argnames: The names of keyword arguments to differentiate by.
 
 Returns:
@@ -120,6 +120,7 @@ Selection select(const py::object& argnums, const py::object& argnames, const st
   if (s.positions.empty() && s.names.empty())
     throw std::invalid_argument(op + " Gradient wrt no argument requested.");
   s.one_position = s.positions.size() == 1;
+  std::sort(s.positions.begin(), s.positions.end());
   for (auto it = s.positions.begin(); it != s.positions.end(); ++it) {
     if (std::count(it, s.positions.end(), *it) > 1) {
       throw std::invalid_argument(op + " Argument index " + std::to_string(*it) +

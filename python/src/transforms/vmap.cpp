@@ -1,4 +1,5 @@
 // vmap over trees of arrays.
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -20,8 +21,8 @@ Makes a function that applies another to every slice along an axis of its argume
 
 Args:
     fun: The function of one slice of each argument.
-    in_axes: The axis of each argument: an int for all, or a tree of ints like the arguments. None means
-        that an argument has no such axis.
+    in_axes: The axis of each argument: an int for all, or a tree of ints like the arguments, or like the
+        argument if there is one only. None means that an argument has no such axis.
     out_axes: The axis of each output, in the same form.
 
 Returns:
@@ -78,6 +79,25 @@ void collect_axes(py::handle tree, py::handle axes, const char* what, int extra,
   }
 }
 
+// Whether the axes have the form of the tree, or of its upper part.
+bool is_prefix(py::handle axes, py::handle tree) {
+  if (axes.is_none() || PyIndex_Check(axes.ptr())) return true;
+  auto is_sequence = [](py::handle h) { return PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()); };
+  if (PyDict_Check(axes.ptr()) && PyDict_Check(tree.ptr())) {
+    auto dict = py::reinterpret_borrow<py::dict>(axes);
+    auto items = py::reinterpret_borrow<py::dict>(tree);
+    return py::len(dict) == py::len(items) &&
+           std::all_of(items.begin(), items.end(), [&](const auto& item) {
+             return dict.contains(item.first) && is_prefix(dict[item.first], item.second);
+           });
+  }
+  if (!is_sequence(axes) || !is_sequence(tree) || py::len(axes) != py::len(tree)) return false;
+  for (size_t i = 0; i < py::len(tree); ++i) {
+    if (!is_prefix(py::object(axes[py::int_(i)]), py::object(tree[py::int_(i)]))) return false;
+  }
+  return true;
+}
+
 // A mapped function.
 struct Vmap {
   py::object fun, in_axes, out_axes;
@@ -93,7 +113,9 @@ struct Vmap {
 py::object Vmap::operator()(const py::args& args) const {
   Arrays inputs = tree_flatten(args);
   std::vector<int> in;
-  collect_axes(args, in_axes, "in_axes", 0, in);
+  // The axes of a single argument need no tuple around them.
+  const bool of_argument = args.size() == 1 && is_prefix(in_axes, args[0]);
+  collect_axes(of_argument ? py::object(args[0]) : py::object(args), in_axes, "in_axes", 0, in);
   py::object result;
   auto flat = [&](const Arrays& arrays) {
     py::gil_scoped_acquire acquire;
