@@ -20,4 +20,4 @@ struct ProductSizes {
 #define SPARSE_DEPTH 64
 #define SPARSE_OUTER_SUMS 2048
 #define SPARSE_ENTRIES 32
-#define SPARSE_VECTORS 4
+#define SPARSE_VECTORS 8

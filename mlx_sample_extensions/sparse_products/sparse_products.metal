@@ -156,6 +156,10 @@ METAL_FUNC void multiply_block(
     multiply_tile<SPARSE_VECTORS, halves>(
         block + i * SPARSE_COLUMNS, panel, o_rows + i, sums, row_size, depth, inside, lane);
   }
+  for (; i + 4 <= count; i += 4) {
+    multiply_tile<4, halves>(
+        block + i * SPARSE_COLUMNS, panel, o_rows + i, sums, row_size, depth, inside, lane);
+  }
   for (; i < count; ++i) {
     multiply_tile<1, halves>(
         block + i * SPARSE_COLUMNS, panel, o_rows + i, sums, row_size, depth, inside, lane);
@@ -312,7 +316,7 @@ template <typename T>
   a += size_t(g) * sizes.m + first_row;
   b += size_t(g) * sizes.c + first_column;
 
-  for (int i = lane; i < SPARSE_OUTER_SUMS; i += 32) sums[i] = 0;
+  for (int i = 0; i < SPARSE_OUTER_SUMS; i += 32) (sums + i)[lane] = 0;
   const int end = order[target + 1];
   for (int place = order[target]; place < end; place += SPARSE_ENTRIES) {
     const int count = min(end - place, SPARSE_ENTRIES);
@@ -334,6 +338,9 @@ template <typename T>
         int row = 0;
         for (; row + SPARSE_VECTORS <= rows; row += SPARSE_VECTORS) {
           outer_tile<SPARSE_VECTORS>(x + row, y, to + row * stride, stride, count, lane);
+        }
+        for (; row + 4 <= rows; row += 4) {
+          outer_tile<4>(x + row, y, to + row * stride, stride, count, lane);
         }
         for (; row < rows; ++row) outer_tile<1>(x + row, y, to + row * stride, stride, count, lane);
       }

@@ -34,3 +34,9 @@ def torch():
 def rng() -> np.random.Generator:
     """The same random numbers in every run."""
     return np.random.default_rng(0)
+
+
+@pytest.fixture
+def fused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fused kernels run from the first call of a compiled function on."""
+    monkeypatch.setenv("MLX_COMPILE_BACKGROUND", "0")

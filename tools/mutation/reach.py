@@ -77,6 +77,7 @@ AREAS = (
             ir_tests("compiler"),
             cpp_tests("metal_tests", f"--gtest_filter=-{SLOW}"),
             python_tests("test_diagnosis.py", "test_metalc.py", "test_metal_kernel_errors.py"),
+            python_tests("test_metal_kernel_diagnostics.py", "test_metal_kernel_faults.py"),
             python_tests("msl"),
             python_tests("test_ptx.py", "test_kernels_in_the_wild_language.py"),
             cpp_tests("metal_tests", f"--gtest_filter={SLOW}"),
@@ -91,6 +92,7 @@ AREAS = (
         (
             cpp_tests("mlx_tests"),
             python_tests("test_ops.py", "test_indexing.py", "test_array.py", "test_transforms.py"),
+            python_tests("test_ops_reductions.py", "test_ops_shapes.py", "test_ops_products.py"),
             python_tests(
                 "test_dtypes.py", "test_ops_dtypes.py", "test_random.py", "test_errors.py"
             ),

@@ -18,6 +18,7 @@
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/legalize/legalize_masks.h"
 #include "metal/cpu/vectorizer/legalize/select_addresses.h"
+#include "metal/cpu/vectorizer/legalize/split_loops.h"
 #include "metal/cpu/vectorizer/matrix/lower_matrices.h"
 #include "metal/cpu/vectorizer/matrix/matrix_layout.h"
 #include "metal/cpu/vectorizer/matrix/whole_matrices.h"

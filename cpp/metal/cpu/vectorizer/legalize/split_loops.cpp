@@ -1,0 +1,332 @@
+#include "metal/cpu/vectorizer/legalize/split_loops.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+#include "metal/compiler/checked_cast.h"
+#include "metal/compiler/internal_check.h"
+
+namespace metal::cpu {
+namespace {
+
+using llvm::BasicBlock;
+using llvm::Instruction;
+using llvm::Type;
+using llvm::Value;
+
+// Elements of a vector, 1 of a scalar, 0 of what has another form.
+unsigned length_of(const Type& type) {
+  if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(&type))
+    return vector->getNumElements();
+  return type.isVectorTy() || type.isAggregateType() ? 0 : 1;
+}
+
+bool is_splat(const Instruction& instruction) {
+  return llvm::isa<llvm::ShuffleVectorInst>(instruction) && llvm::getSplatValue(&instruction);
+}
+
+// The first step towards splats, which the parts take at once.
+bool leads_to_splats(const Instruction& instruction) {
+  return llvm::isa<llvm::InsertElementInst>(instruction) &&
+         llvm::all_of(instruction.users(), [&](const llvm::User* user) {
+           const auto* next = llvm::dyn_cast<Instruction>(user);
+           return next && next->getParent() == instruction.getParent() && is_splat(*next);
+         });
+}
+
+// Computes each element of its result from the same elements of its operands.
+bool is_lane_by_lane(const Instruction& instruction) {
+  if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
+    return llvm::isTriviallyVectorizable(call->getIntrinsicID()) && call->doesNotAccessMemory();
+  if (const auto* cast = llvm::dyn_cast<llvm::CastInst>(&instruction))
+    return cast->getSrcTy()->isVectorTy();
+  if (const auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(&instruction))
+    return shuffle->isSelect();
+  return llvm::isa<llvm::PHINode, llvm::BinaryOperator, llvm::UnaryOperator, llvm::CmpInst,
+                   llvm::SelectInst, llvm::FreezeInst>(instruction);
+}
+
+bool has_effects(const Instruction& instruction) {
+  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return !load->isSimple();
+  if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
+    if (call->isConvergent()) return true;
+  }
+  return instruction.mayReadOrWriteMemory() || instruction.mayHaveSideEffects() ||
+         llvm::isa<llvm::AllocaInst>(instruction);
+}
+
+struct Registers {
+  unsigned count;
+  unsigned bits;
+
+  unsigned of(unsigned vector_bits) const { return (vector_bits + bits - 1) / bits; }
+};
+
+// What a loop of one block does: whether it can be split, and into how many parts it should be.
+class LoopForm {
+ public:
+  explicit LoopForm(BasicBlock& block) : block_(block) {}
+
+  bool can_be_split() {
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block_.getTerminator());
+    if (!branch || !branch->isConditional() ||
+        (branch->getSuccessor(0) == &block_) == (branch->getSuccessor(1) == &block_) ||
+        !block_.hasNPredecessors(2)) {
+      return false;
+    }
+    return llvm::all_of(block_, [&](Instruction& i) { return i.isTerminator() || take(i); }) &&
+           lanes_ > 1 && !sums_.empty();
+  }
+
+  // 1 where that is not worth it: a loop for a part repeats what is done once for all lanes.
+  unsigned parts(Registers registers) const {
+    const unsigned smallest = *std::ranges::min_element(sums_);
+    const unsigned wanted = needed(registers, 1);
+    unsigned parts = 1;
+    while (needed(registers, parts) > registers.count && lanes_ % (2 * parts) == 0 &&
+           lanes_ / (2 * parts) * smallest >= registers.bits) {
+      parts *= 2;
+    }
+    // What is in no register is loaded and stored in every iteration.
+    const bool worth_it =
+        (parts - 1) * scalars_ <= 2 * (wanted - std::min(wanted, registers.count));
+    return worth_it ? parts : 1;
+  }
+
+ private:
+  bool take(Instruction& instruction) {
+    if (has_effects(instruction)) return false;
+    const unsigned length = length_of(*instruction.getType());
+    if (length == 1) {
+      scalars_ += llvm::isa<llvm::LoadInst, llvm::BinaryOperator, llvm::CmpInst, llvm::CallBase>(
+          instruction);
+      return llvm::all_of(instruction.operands(),
+                          [](Value* operand) { return length_of(*operand->getType()) == 1; });
+    }
+    if (length == 0 || !fits(length)) return false;
+    if (is_splat(instruction) || leads_to_splats(instruction)) return true;
+    const unsigned bits = instruction.getType()->getScalarSizeInBits();
+    if (llvm::isa<llvm::LoadInst>(instruction)) return bits % 8 == 0 && bits > 0;
+    if (llvm::isa<llvm::PHINode>(instruction)) {
+      if (bits < 8) return false;  // masks have registers of their own, or none
+      sums_.push_back(bits);
+    }
+    return is_lane_by_lane(instruction) &&
+           llvm::all_of(instruction.operands(), [&](Value* operand) {
+             const unsigned size = length_of(*operand->getType());
+             return size == 1 || (size != 0 && fits(size));
+           });
+  }
+
+  bool fits(unsigned length) {
+    if (lanes_ == 1) lanes_ = length;
+    return lanes_ == length;
+  }
+
+  // For the sums, and for the two factors of what is added to one.
+  unsigned needed(Registers registers, unsigned parts) const {
+    unsigned result = 1 + registers.of(lanes_ / parts * *std::ranges::max_element(sums_));
+    for (unsigned bits : sums_) result += registers.of(lanes_ / parts * bits);
+    return result;
+  }
+
+  BasicBlock& block_;
+  unsigned lanes_ = 1;
+  unsigned scalars_ = 0;              // instructions that every part repeats
+  llvm::SmallVector<unsigned> sums_;  // bits of an element of each vector that is kept
+};
+
+// Makes the loops for the parts.
+class LoopSplitter {
+ public:
+  LoopSplitter(BasicBlock& block, unsigned parts)
+      : block_(block),
+        parts_(parts),
+        before_(*llvm::find_if(llvm::predecessors(&block),
+                               [&](BasicBlock* other) { return other != &block; })),
+        outside_(before_->getTerminator()),
+        copies_(parts),
+        slices_(parts) {}
+
+  void run() {
+    auto& function = *block_.getParent();
+    for (unsigned part = 0; part <= parts_; ++part) {
+      const char* name = part < parts_ ? ".part" : ".whole";
+      blocks_.push_back(
+          BasicBlock::Create(block_.getContext(), block_.getName() + name, &function, &block_));
+    }
+    for (unsigned part = 0; part < parts_; ++part) make_loop(part);
+    for (llvm::PHINode& phi : block_.phis()) add_incoming(phi);
+    join();
+    before_->getTerminator()->replaceSuccessorWith(&block_, blocks_[0]);
+    for (Instruction& instruction : block_)
+      instruction.replaceAllUsesWith(llvm::PoisonValue::get(instruction.getType()));
+    block_.eraseFromParent();
+  }
+
+ private:
+  bool is_inside(const Value* value) const {
+    const auto* instruction = llvm::dyn_cast<Instruction>(value);
+    return instruction && instruction->getParent() == &block_;
+  }
+
+  Type* part_of(Type* type) const {
+    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+    if (!vector) return type;
+    return llvm::FixedVectorType::get(vector->getElementType(), vector->getNumElements() / parts_);
+  }
+
+  // Values from outside are cut before the loops.
+  Value* operand(Value* value, unsigned part) {
+    if (is_inside(value)) return copies_[part].lookup(value);
+    const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+    if (!type) return value;
+    Value*& slice = slices_[part][value];
+    if (!slice) {
+      const unsigned length = type->getNumElements() / parts_;
+      slice =
+          outside_.CreateShuffleVector(value, llvm::createSequentialMask(part * length, length, 0));
+    }
+    return slice;
+  }
+
+  void make_loop(unsigned part) {
+    llvm::IRBuilder<> b(blocks_[part]);
+    for (Instruction& instruction : block_) {
+      if (!leads_to_splats(instruction)) copies_[part][&instruction] = copy(b, instruction, part);
+    }
+    Instruction* end = blocks_[part]->getTerminator();
+    for (unsigned i = 0; i < end->getNumSuccessors(); ++i) {
+      end->setSuccessor(i, end->getSuccessor(i) == &block_ ? blocks_[part] : blocks_[part + 1]);
+    }
+  }
+
+  Value* copy(llvm::IRBuilder<>& b, Instruction& instruction, unsigned part) {
+    if (is_splat(instruction)) {
+      const auto* type = checked_cast<llvm::FixedVectorType>(part_of(instruction.getType()));
+      return b.CreateVectorSplat(type->getNumElements(),
+                                 operand(llvm::getSplatValue(&instruction), part));
+    }
+    if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) return copy(b, *call, part);
+    if (auto* choice = llvm::dyn_cast<llvm::ShuffleVectorInst>(&instruction))
+      return copy(b, *choice, part);
+    Instruction* result = b.Insert(instruction.clone(), instruction.getName());
+    result->mutateType(part_of(instruction.getType()));
+    if (llvm::isa<llvm::PHINode>(instruction)) return result;
+    for (llvm::Use& use : result->operands()) {
+      if (!llvm::isa<BasicBlock>(use)) use = operand(use, part);
+    }
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(result)) move(*load, part);
+    return result;
+  }
+
+  Value* copy(llvm::IRBuilder<>& b, llvm::IntrinsicInst& call, unsigned part) {
+    llvm::SmallVector<Type*> types;
+    if (!llvm::Intrinsic::getIntrinsicSignature(call.getCalledFunction(), types))
+      internal_error("an intrinsic has no signature");
+    for (Type*& type : types) type = part_of(type);
+    llvm::SmallVector<Value*> arguments;
+    for (Value* argument : call.args()) arguments.push_back(operand(argument, part));
+    llvm::CallInst* result = b.CreateIntrinsic(call.getIntrinsicID(), types, arguments);
+    result->copyIRFlags(&call);
+    return result;
+  }
+
+  // A choice between the elements of two vectors is often one of a whole part.
+  Value* copy(llvm::IRBuilder<>& b, llvm::ShuffleVectorInst& choice, unsigned part) {
+    Value* vectors[] = {operand(choice.getOperand(0), part), operand(choice.getOperand(1), part)};
+    const int lanes = static_cast<int>(choice.getShuffleMask().size());
+    const int length = lanes / static_cast<int>(parts_);
+    llvm::SmallVector<int> mask;
+    for (int lane : choice.getShuffleMask().slice(part * length, length)) {
+      const int place = static_cast<int>(mask.size());
+      mask.push_back(lane < 0 ? lane : lane < lanes ? place : length + place);
+    }
+    if (llvm::all_of(mask, [&](int lane) { return lane < length; })) return vectors[0];
+    if (llvm::all_of(mask, [&](int lane) { return lane < 0 || lane >= length; })) return vectors[1];
+    return b.CreateShuffleVector(vectors[0], vectors[1], mask);
+  }
+
+  // To the elements of the part, which lie behind those of the parts before.
+  void move(llvm::LoadInst& load, unsigned part) const {
+    if (!load.getType()->isVectorTy() || part == 0) return;
+    llvm::IRBuilder<> b(&load);
+    const uint64_t offset = load.getType()->getPrimitiveSizeInBits().getFixedValue() / 8 * part;
+    load.setOperand(0, b.CreatePtrAdd(load.getPointerOperand(), b.getInt64(offset)));
+    load.setAlignment(llvm::commonAlignment(load.getAlign(), offset));
+  }
+
+  void add_incoming(llvm::PHINode& phi) {
+    for (unsigned part = 0; part < parts_; ++part) {
+      auto& copy = *checked_cast<llvm::PHINode>(copies_[part][&phi]);
+      for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i) {
+        const bool again = phi.getIncomingBlock(i) == &block_;
+        copy.setIncomingValue(i, operand(phi.getIncomingValue(i), part));
+        copy.setIncomingBlock(i, again ? blocks_[part] : part == 0 ? before_ : blocks_[part - 1]);
+      }
+    }
+  }
+
+  // Puts the vectors that are used behind the loop together.
+  void join() {
+    BasicBlock* whole = blocks_.back();
+    llvm::IRBuilder<> b(whole);
+    for (Instruction& instruction : block_) {
+      if (llvm::all_of(instruction.users(), [&](llvm::User* user) { return is_inside(user); }))
+        continue;
+      Value* result = copies_.back().lookup(&instruction);
+      if (instruction.getType()->isVectorTy()) {
+        llvm::SmallVector<Value*> vectors;
+        for (auto& copies : copies_) vectors.push_back(copies.lookup(&instruction));
+        result = llvm::concatenateVectors(b, vectors);
+      }
+      instruction.replaceUsesOutsideBlock(result, &block_);
+    }
+    for (BasicBlock* next : llvm::successors(&block_)) {
+      if (next == &block_) continue;
+      b.CreateBr(next);
+      next->replacePhiUsesWith(&block_, whole);
+    }
+  }
+
+  BasicBlock& block_;
+  unsigned parts_;
+  BasicBlock* before_;
+  llvm::IRBuilder<> outside_;
+  llvm::SmallVector<BasicBlock*> blocks_;  // of the parts, and one behind them
+  std::vector<llvm::DenseMap<Value*, Value*>> copies_;
+  std::vector<llvm::DenseMap<Value*, Value*>> slices_;
+};
+
+}  // namespace
+
+void split_loops(llvm::Module& module, llvm::TargetMachine& target) {
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    const llvm::TargetTransformInfo info = target.getTargetTransformInfo(function);
+    const Registers registers{
+        info.getNumberOfRegisters(info.getRegisterClassForType(/*Vector=*/true)),
+        static_cast<unsigned>(
+            info.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector)
+                .getFixedValue())};
+    llvm::SmallVector<std::pair<BasicBlock*, unsigned>> found;
+    for (BasicBlock& block : function) {
+      LoopForm form(block);
+      if (!form.can_be_split()) continue;
+      if (const unsigned parts = form.parts(registers); parts > 1)
+        found.emplace_back(&block, parts);
+    }
+    for (auto [block, parts] : found) LoopSplitter(*block, parts).run();
+  }
+}
+
+}  // namespace metal::cpu

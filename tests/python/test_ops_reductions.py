@@ -1,0 +1,111 @@
+"""Reductions, softmax and scans against NumPy and SciPy in double precision."""
+
+import mlx.core as mx
+import numpy as np
+import pytest
+import scipy.special
+from test_ops import RNG, SIGNED, UNIT, close
+
+REDUCTIONS = "sum prod min max mean var std all any median".split()
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 2), (0, 1, 2), (1,)])
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions(name, axis):
+    x = UNIT + 1.5
+    if name in ("all", "any"):
+        x = x > 1.4
+    expected = getattr(np, name)(x.astype(np.float64), axis=axis)
+    close(getattr(mx, name)(mx.array(x), axis), expected, 1e-4)
+    kept = getattr(mx, name)(mx.array(x), axis, keepdims=True)
+    close(kept, getattr(np, name)(x.astype(np.float64), axis=axis, keepdims=True), 1e-4)
+    close(
+        getattr(mx, name)(mx.array(x).T, axis),
+        getattr(np, name)(x.T.astype(np.float64), axis=axis),
+        1e-4,
+    )
+
+
+@pytest.mark.parametrize("shape", [(1,), (33,), (1000, 3), (3, 1000), (7, 65, 5), (100_003,)])
+def test_reductions_of_many_sizes(shape):
+    x = RNG.integers(-5, 6, shape).astype(np.float32)
+    for axis in (None, *range(len(shape))):
+        close(mx.sum(mx.array(x), axis), x.sum(axis))
+        close(mx.max(mx.array(x), axis), x.max(axis))
+        assert np.array_equal(np.array(mx.argmax(mx.array(x), axis)), x.argmax(axis))
+        assert np.array_equal(np.array(mx.argmin(mx.array(x), axis)), x.argmin(axis))
+
+
+def test_reductions_of_integers_and_empty_arrays():
+    assert mx.sum(mx.array([200, 100], mx.uint8)).item() == 300
+    assert mx.prod(mx.array([2, 3])).item() == 6
+    assert mx.sum(mx.zeros((0, 3)), 0).tolist() == [0, 0, 0] and mx.prod(mx.zeros((0,))).item() == 1
+    assert mx.all(mx.zeros((0,))).item() and not mx.any(mx.zeros((0,))).item()
+    assert mx.count_nonzero(mx.array([[0, 1], [2, 3]]), axis=0).tolist() == [1, 2]
+
+
+def test_softmax_and_logsumexp():
+    for axis in (None, 0, -1, (0, 1)):
+        close(
+            mx.softmax(mx.array(SIGNED), axis),
+            scipy.special.softmax(SIGNED.astype(np.float64), axis),
+        )
+        close(
+            mx.logsumexp(mx.array(SIGNED), axis),
+            scipy.special.logsumexp(SIGNED.astype(np.float64), axis),
+        )
+    assert mx.softmax(mx.array([1e4, 0.0])).tolist() == [1, 0]
+
+
+# Rows that are kept while their sum is made, and longer ones.
+@pytest.mark.parametrize("length", [1, 31, 32, 100, 1500, 8191, 8192, 8193, 20000])
+@pytest.mark.parametrize("dtype", [mx.float32, mx.bfloat16])
+def test_softmax_of_rows(length: int, dtype, rng):
+    x = mx.array(rng.normal(size=(5, length)) * 4).astype(dtype)
+    numbers = np.array(x.astype(mx.float32)).astype(np.float64)
+    bound = {"rtol": 5e-6} if dtype == mx.float32 else {"rtol": 5e-3}
+    got = np.array(mx.softmax(x, -1).astype(mx.float32))
+    np.testing.assert_allclose(got, scipy.special.softmax(numbers, -1), **bound)
+    got = np.array(mx.logsumexp(x, -1).astype(mx.float32))
+    np.testing.assert_allclose(got, scipy.special.logsumexp(numbers, -1), **bound)
+
+
+@pytest.mark.parametrize("length", [3, 64, 9000])
+def test_softmax_of_infinities_and_nans(length: int):
+    x = np.zeros((5, length), np.float32)
+    x[0, 1] = np.nan
+    x[1, :] = -np.inf
+    x[2, 1:] = -np.inf
+    x[3, :] = np.nan
+    x[4, 2] = np.inf
+    got = np.array(mx.softmax(mx.array(x), -1))
+    assert np.isnan(got[[0, 1, 3]]).all() and np.isnan(got[4, 2])
+    assert got[2, 0] == 1 and not got[2, 1:].any()
+    got = np.array(mx.logsumexp(mx.array(x), -1))
+    np.testing.assert_array_equal(got, [np.nan, -np.inf, 0, np.nan, np.inf])
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_scans(axis):
+    x = UNIT + 1.2
+    a = mx.array(x)
+    close(mx.cumsum(a, axis), np.cumsum(x, axis), 1e-4)
+    close(mx.cumprod(a, axis), np.cumprod(x, axis), 1e-4)
+    close(mx.cummax(a, axis), np.maximum.accumulate(x, axis))
+    close(
+        mx.cummin(a, axis, reverse=True),
+        np.flip(np.minimum.accumulate(np.flip(x, axis), axis), axis),
+    )
+    close(mx.cumsum(a, axis, inclusive=False), np.cumsum(x, axis) - x, 1e-4, 1e-5)
+    close(mx.logcumsumexp(a, axis), np.logaddexp.accumulate(x, axis), 1e-4)
+    close(mx.diff(a, axis=axis), np.diff(x, axis=axis), 1e-4, 1e-5)
+    assert mx.cumsum(mx.array([1, 2]), dtype=mx.float32).dtype == mx.float32
+
+
+def test_corrections_of_variances(rng):
+    x = rng.normal(size=(4, 7)).astype(np.float32)
+    for correction in (0, 1, 2):
+        for name in ("var", "std"):
+            want = getattr(np, name)(x.astype(np.float64), axis=1, ddof=correction)
+            close(getattr(mx, name)(mx.array(x), 1, correction=correction), want)
+            close(getattr(mx.array(x), name)(axis=1, correction=correction), want)
