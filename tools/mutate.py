@@ -3,25 +3,30 @@
 
     make mutate COUNT=60 SEED=1
 
-What it has tried is kept: an interrupted run goes on where it was.
+One build has them all, each behind a switch. Every test runs once without any, which tells what it
+reaches, and then with each that it reaches until one test fails. What it has tried is kept: an interrupted run goes on where it was.
 """
 
 import argparse
 import json
 import random
+import resource
 import sys
+import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from mutation.mutators import Mutation, choose, find_mutations
-from mutation.reach import AREAS, Area
-from mutation.workspace import ROOT, DoesNotCompile, Workspace
+from mutation.reach import AREAS, Area, Tests, all_tests
+from mutation.workspace import ROOT, Workspace
 
-NOT_COMPILED = "does not compile"
 SURVIVED = "survived"
+MOST_MEMORY = 10 << 30
+NOT_REACHED = "survived: no test reaches it"
 
 
 def sources_of(area: Area) -> list[str]:
@@ -45,23 +50,44 @@ def candidates(seed: int, areas: list[Area]) -> Iterator[tuple[Area, Mutation]]:
             yield area, mutation
 
 
-def run(count: int, seed: int, areas: list[Area], workspace: Workspace, log: Path) -> list[dict]:
-    results = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    counted = sum(result["outcome"] != NOT_COMPILED for result in results)
-    for number, (area, mutation) in enumerate(candidates(seed, areas)):
-        if counted >= count:
+def chosen(count: int, seed: int, areas: list[Area]) -> list[tuple[Area, Mutation]]:
+    """The first ones, none inside another."""
+    found: list[tuple[Area, Mutation]] = []
+    for area, mutation in candidates(seed, areas):
+        if not any(mutation.overlaps(other) for _, other in found):
+            found.append((area, mutation))
+        if len(found) == count:
             break
-        if number < len(results):
-            continue
-        try:
-            outcome = workspace.outcome_of(mutation, area.stages) or SURVIVED
-        except DoesNotCompile:
-            outcome = NOT_COMPILED
-        counted += outcome != NOT_COMPILED
-        results.append(asdict(mutation) | {"area": area.name, "outcome": outcome})
-        with log.open("a") as file:
-            file.write(json.dumps(results[-1]) + "\n")
-        print(f"{counted}/{count} {row(results[-1])}", flush=True)
+    return found
+
+
+def outcome_of(workspace: Workspace, number: int, area: Area, tests: list[Tests]) -> str:
+    reaching = [each for each in tests if each.reaching(number, area)]
+    with tempfile.TemporaryDirectory(dir=workspace.build) as folder:
+        kernels = Path(folder) if area.makes_code else workspace.build / "kernels"
+        failures = (each.failure(workspace, number, area, kernels) for each in reaching)
+        failure = next((failure for failure in failures if failure), None)
+    return failure or (SURVIVED if reaching else NOT_REACHED)
+
+
+def run(
+    mutations: dict[int, tuple[Area, Mutation]], workspace: Workspace, tests: list[Tests], log: Path
+) -> list[dict]:
+    results = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    tried = {result["number"] for result in results}
+    missing = {number: pair for number, pair in mutations.items() if number not in tried}
+
+    def try_one(number: int) -> dict:
+        area, mutation = missing[number]
+        outcome = outcome_of(workspace, number, area, tests)
+        return asdict(mutation) | {"number": number, "area": area.name, "outcome": outcome}
+
+    with ThreadPoolExecutor(workspace.jobs) as pool, log.open("a") as file:
+        for result in pool.map(try_one, missing):
+            results.append(result)
+            file.write(json.dumps(result) + "\n")
+            file.flush()
+            print(f"{len(results)}/{len(mutations)} {row(result)}", flush=True)
     return results
 
 
@@ -76,12 +102,11 @@ def row(result: dict) -> str:
 
 
 def table(results: list[dict]) -> str:
-    tested = [result for result in results if result["outcome"] != NOT_COMPILED]
     lines = ["| place | kind | change | noticed by |", "| --- | --- | --- | --- |"]
-    lines += [row(result) for result in tested]
+    lines += [row(result) for result in results]
     for name in (*(area.name for area in AREAS), ""):
-        of_area = [result for result in tested if name in ("", result["area"])]
-        noticed = sum(result["outcome"] != SURVIVED for result in of_area)
+        of_area = [result for result in results if name in ("", result["area"])]
+        noticed = sum(not result["outcome"].startswith(SURVIVED) for result in of_area)
         if of_area:
             share = 100 * noticed // len(of_area)
             lines.append(f"\n{name or 'all'}: {noticed} of {len(of_area)} noticed ({share}%)")
@@ -93,21 +118,26 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=60, help="mutations that compile")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--area", choices=[area.name for area in AREAS], help="one area only")
-    parser.add_argument("--jobs", type=int, default=2, help="of the build")
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true", help="print what would be tried")
     parser.add_argument("--output", type=Path, help="where the table goes besides")
     options = parser.parse_args()
     areas = [area for area in AREAS if options.area in (None, area.name)]
+    pairs = chosen(options.count * 5 // 4, options.seed, areas)
     if options.list:
-        for (_, mutation), _ in zip(candidates(options.seed, areas), range(options.count)):
+        for _, mutation in pairs:
             print(row(asdict(mutation) | {"outcome": ""}))
         return
 
+    # Of data: mutations make loops that end with the memory.
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     workspace = Workspace(ROOT / "build" / "mutation", options.jobs)
-    workspace.prepare()
+    compiled = workspace.prepare([mutation for _, mutation in pairs])
     head = Workspace.git(ROOT, "rev-parse", "--short", "HEAD").strip()
-    log = ROOT / "build" / f"mutations-{head}-{options.area or 'all'}-{options.seed}.jsonl"
-    results = run(options.count, options.seed, areas, workspace, log)
+    name = f"mutations-{head}-{options.area or 'all'}-{options.seed}-{options.count}"
+    tests = all_tests(workspace, ROOT / "build" / f"{name}-tests.jsonl")
+    tried = {number: pairs[number] for number in sorted(compiled)[: options.count]}
+    results = run(tried, workspace, tests, ROOT / "build" / f"{name}.jsonl")
     print(table(results))
     if options.output:
         options.output.write_text(table(results) + "\n")

@@ -1,14 +1,19 @@
-"""Which sources are mutated, and which tests reach them: quick ones first."""
+"""Which sources are mutated, and which tests reach each mutation: every test is run once for that."""
 
+import json
+import re
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
 
+from .recorder import AT_IMPORT
+from .workspace import ROOT, Workspace
 
-@dataclass(frozen=True)
-class Stage:
-    """Targets to build and a command that fails where a test does."""
-
-    targets: tuple[str, ...]
-    command: tuple[str, ...]
+SWITCHES = 4096  # as in switch.h
+FAILURE = re.compile(r"^(?:\[  FAILED  \]|FAILED|ERROR) ([^\s,]+)", re.M)  # GoogleTest, pytest
 
 
 @dataclass(frozen=True)
@@ -16,50 +21,39 @@ class Area:
     name: str
     share: int  # of ten mutations
     sources: tuple[str, ...]  # globs
-    stages: tuple[Stage, ...]
+    # Python tests are run for it: of the compiler, those of kernels; the others would compile them all once more.
+    python_tests: tuple[str, ...]
+    # Whether it makes the code of kernels: what was compiled without the mutation serves no test then.
+    makes_code: bool = False
     # Where a fault changes how fast code is, and nothing else.
     left_out: frozenset[str] = field(default=frozenset())
 
 
-PACKAGE = ("package_files",)
-PYTEST = ("{python}", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider")
-
-
-def python_tests(*names: str) -> Stage:
-    return Stage(PACKAGE, PYTEST + tuple(f"tests/python/{name}" for name in names))
-
-
-def cpp_tests(program: str, *arguments: str) -> Stage:
-    fail_fast = ("--gtest_fail_fast", "--gtest_brief=1")
-    return Stage((program,), (f"{{build}}/tests/cpp/{program}", *fail_fast, *arguments))
-
-
-def ir_tests(prefix: str) -> Stage:
-    """The .ll files that kernel_opt runs passes on."""
-    ctest = ("ctest", "--test-dir", "{build}", "-R", f"^{prefix}[.]", "--output-on-failure")
-    return Stage(("kernel_opt",), ctest)
-
-
-# The same programs in all forms of code, and the ones that once differed.
-RANDOM_PROGRAMS = Stage(("program_runner",), (*PYTEST, "tests/python/test_random_programs.py"))
-SLOW = "Compile.SourcesThatExplode*"
 VECTORIZER = "cpp/metal/cpu/vectorizer"
+OF_KERNELS = (
+    "msl/test_*.py",
+    "kernels/test_*.py",
+    "test_random_programs.py",
+    "test_kernels_in_the_wild_*.py",
+    "test_seed_pages.py",
+    "test_vector_code_listing.py",
+    "test_processors.py",
+    "test_diagnosis.py",
+    "test_metalc.py",
+    "test_metal_kernel_*.py",
+    "test_ptx.py",
+)
+# These build packages or run whole programs, for minutes, and see no more than the others.
+SLOW = {"test_random_programs.py", "test_projects.py", "test_docs.py", "test_examples.py"}
 
 AREAS = (
     Area(
         "vectorizer",
-        4,
+        3,
         (f"{VECTORIZER}/**/*.cpp",),
-        (
-            ir_tests("vectorizer"),
-            cpp_tests("metal_tests", f"--gtest_filter=-{SLOW}"),
-            RANDOM_PROGRAMS,
-            python_tests("msl"),
-            python_tests("kernels", "test_seed_pages.py"),
-            python_tests("test_vector_code_listing.py", "test_kernels_in_the_wild_numbers.py"),
-            python_tests("test_processors.py"),
-        ),
-        frozenset(
+        OF_KERNELS,
+        makes_code=True,
+        left_out=frozenset(
             f"{VECTORIZER}/{name}.cpp"
             for name in (
                 "prefetch/prefetch_slice",
@@ -69,40 +63,117 @@ AREAS = (
             )
         ),
     ),
-    Area(
-        "compiler",
-        2,
-        ("cpp/metal/compiler/*.cpp",),
-        (
-            ir_tests("compiler"),
-            cpp_tests("metal_tests", f"--gtest_filter=-{SLOW}"),
-            python_tests("test_diagnosis.py", "test_metalc.py", "test_metal_kernel_errors.py"),
-            python_tests("msl"),
-            python_tests("test_ptx.py", "test_kernels_in_the_wild_language.py"),
-            cpp_tests("metal_tests", f"--gtest_filter={SLOW}"),
-            python_tests("test_metal_kernel_processes.py", "test_code_version.py"),
-            RANDOM_PROGRAMS,
-        ),
-    ),
-    Area(
-        "arrays",
-        4,
-        ("cpp/mlx/*.cpp", "cpp/mlx/**/*.cpp"),
-        (
-            cpp_tests("mlx_tests"),
-            python_tests("test_ops.py", "test_indexing.py", "test_array.py", "test_transforms.py"),
-            python_tests(
-                "test_dtypes.py", "test_ops_dtypes.py", "test_random.py", "test_errors.py"
-            ),
-            python_tests("test_metal_kernel.py", "test_numpy_interop.py", "test_streams.py"),
-            python_tests("test_random_views.py", "test_large_extents.py", "test_sharing.py"),
-            python_tests("test_ops_accuracy.py", "test_utils.py", "test_registered_trees.py"),
-            python_tests("test_linalg.py", "test_fft.py", "test_fast.py", "test_ops_float64.py"),
-            python_tests(
-                "test_io.py", "test_io_numpy.py", "test_io_safetensors.py", "test_io_gguf.py"
-            ),
-            python_tests("test_convolution_ops.py", "test_products_of_16_bits.py"),
-            python_tests("test_lifetime.py", "test_metal_kernel_forms.py", "extensions"),
-        ),
-    ),
+    Area("compiler", 2, ("cpp/metal/compiler/*.cpp",), OF_KERNELS, makes_code=True),
+    Area("arrays", 4, ("cpp/mlx/*.cpp", "cpp/mlx/**/*.cpp"), ("**/test_*.py",)),
+    Area("bindings", 1, ("python/src/**/*.cpp",), ("**/test_*.py",)),
 )
+
+
+@dataclass
+class Tests:
+    """Those of a Python file, or of a GoogleTest suite, which run in one process."""
+
+    name: str
+    command: list[str]
+    environment: dict[str, str] = field(default_factory=dict)
+    reached: dict[str, list[int]] = field(default_factory=dict)  # of each test that passes
+    seconds: float = 0
+
+    @property
+    def in_python(self) -> bool:
+        return self.name.endswith(".py")
+
+    def record(self, workspace: Workspace) -> "Tests":
+        with tempfile.TemporaryDirectory(dir=workspace.build) as folder:
+            switches, record = Path(folder) / "switches", Path(folder) / "record"
+            switches.write_bytes(bytes(SWITCHES))
+            environment = self.environment | {
+                "MUTATIONS_REACHED": str(switches),
+                "MUTATION_RECORD": str(record),
+                "MLX_CACHE_DIR": f"{folder}/kernels",
+            }
+            start = monotonic()
+            outcome = workspace.run(self.command, limit=1800, **environment)
+            self.seconds = monotonic() - start
+            if record.exists():
+                self.reached = json.loads(record.read_text())
+            elif outcome.status == 0:
+                numbers = [number for number, byte in enumerate(switches.read_bytes()) if byte]
+                self.reached = {self.name: numbers}
+        return self
+
+    def failure(self, workspace: Workspace, number: int, area: Area, kernels: Path) -> str | None:
+        """The test that notices a mutation, or none of those that reach it."""
+        with tempfile.NamedTemporaryFile("w", dir=workspace.build) as chosen:
+            json.dump(self.reaching(number, area), chosen)
+            chosen.flush()
+            environment = self.environment | {
+                "MUTATION": str(number),
+                "MUTATION_TESTS": chosen.name,
+                "MLX_CACHE_DIR": str(kernels),
+            }
+            command = [*self.command, "-x"] if self.in_python else self.command
+            outcome = workspace.run(command, 60 + 10 * self.seconds, **environment)
+        if outcome.status == 0:
+            return None
+        if outcome.status is None:
+            return f"{self.name}: takes too long"
+        found = FAILURE.search(outcome.output)
+        return found[1] if found else f"{self.name}: ends with {outcome.status}"
+
+    def reaching(self, number: int, area: Area) -> list[str]:
+        """The tests that may notice a mutation."""
+        if self.in_python:
+            path = Path(self.name)
+            if not any(path.match(f"tests/python/{glob}") for glob in area.python_tests):
+                return []
+            if path.name in SLOW and not area.makes_code:
+                return []
+        found = [test for test, numbers in self.reached.items() if number in numbers]
+        # A kernel that one test compiles, the next finds compiled.
+        if found and (area.makes_code or AT_IMPORT in found):
+            return list(self.reached)
+        return found
+
+
+def cpp_tests(workspace: Workspace) -> Iterator[Tests]:
+    """Those that ctest knows, a suite of GoogleTest in one process."""
+    listing = ["ctest", "--test-dir", str(workspace.build), "--show-only=json-v1"]
+    suites = set()
+    for test in json.loads(workspace.run(listing).output)["tests"]:
+        name, command = test["name"], test["command"]
+        properties = {each["name"]: each["value"] for each in test["properties"]}
+        environment = dict(each.split("=", 1) for each in properties.get("ENVIRONMENT", []))
+        if command[1].startswith("--gtest_filter") and not environment:
+            name = f"{Path(command[0]).name}:{name.split('.')[0]}"
+            suite = command[1].split(".")[0]
+            command = [command[0], f"{suite}.*", "--gtest_fail_fast", "--gtest_brief=1"]
+        if name not in suites:
+            suites.add(name)
+            yield Tests(name, command, environment)
+
+
+def python_tests(workspace: Workspace) -> Iterator[Tests]:
+    pytest = ["python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "mutation.recorder"]
+    for path in sorted((workspace.folder / "tests" / "python").rglob("test_*.py")):
+        name = str(path.relative_to(workspace.folder))
+        if "/package/" not in name and "/packages/" not in name:
+            yield Tests(name, [*pytest, name])
+
+
+def all_tests(workspace: Workspace, record: Path) -> list[Tests]:
+    """With what each reaches, quick ones first."""
+    known = {}
+    if record.exists():
+        lines = map(json.loads, record.read_text().splitlines())
+        known = {line["name"]: Tests(**line) for line in lines}
+    found = [*cpp_tests(workspace), *python_tests(workspace)]
+    missing = [tests for tests in found if tests.name not in known]
+    with ThreadPoolExecutor(workspace.jobs) as pool, record.open("a") as file:
+        for tests in pool.map(lambda tests: tests.record(workspace), missing):
+            known[tests.name] = tests
+            file.write(json.dumps(vars(tests)) + "\n")
+            file.flush()
+            counts = f"{len(tests.reached)} tests, {tests.seconds:.0f} s"
+            print(f"{len(known)}/{len(found)} {tests.name}: {counts}", flush=True)
+    return sorted(known.values(), key=lambda tests: tests.seconds)
