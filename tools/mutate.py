@@ -3,8 +3,9 @@
 
     make mutate COUNT=60 SEED=1
 
-One build has them all, each behind a switch. Every test runs once without any, which tells what it
-reaches, and then with each that it reaches until one test fails. What it has tried is kept: an interrupted run goes on where it was.
+One build has them all, each behind a switch. Every test runs once without any of them, which tells
+what it reaches; then each is switched on for the tests that reach it, until one of them fails.
+What was tried is kept: an interrupted run goes on where it was.
 """
 
 import argparse

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 
 from .recorder import AT_IMPORT
-from .workspace import ROOT, Workspace
+from .workspace import Workspace
 
 SWITCHES = 4096  # as in switch.h
 FAILURE = re.compile(r"^(?:\[  FAILED  \]|FAILED|ERROR) ([^\s,]+)", re.M)  # GoogleTest, pytest
