@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from mutation.mutators import Mutation, choose, find_mutations
-from mutation.reach import AREAS, Area, Tests, all_tests
+from mutation.reach import AREAS, SPEED_ONLY, Area, Tests, all_tests
 from mutation.workspace import ROOT, Workspace
 
 SURVIVED = "survived"
@@ -32,7 +32,7 @@ NOT_REACHED = "survived: no test reaches it"
 
 def sources_of(area: Area) -> list[str]:
     found = {str(path.relative_to(ROOT)) for glob in area.sources for path in ROOT.glob(glob)}
-    return sorted(found - area.left_out)
+    return sorted(found - SPEED_ONLY)
 
 
 def candidates(seed: int, areas: list[Area]) -> Iterator[tuple[Area, Mutation]]:

@@ -16,20 +16,18 @@ SWITCHES = 4096  # as in switch.h
 FAILURE = re.compile(r"^(?:\[  FAILED  \]|FAILED|ERROR) ([^\s,]+)", re.M)  # GoogleTest, pytest
 
 
-@dataclass(frozen=True)
-class Area:
-    name: str
-    share: int  # of ten mutations
-    sources: tuple[str, ...]  # globs
-    # Python tests are run for it: of the compiler, those of kernels; the others would compile them all once more.
-    python_tests: tuple[str, ...]
-    # Whether it makes the code of kernels: what was compiled without the mutation serves no test then.
-    makes_code: bool = False
-    # Where a fault changes how fast code is, and nothing else.
-    left_out: frozenset[str] = field(default=frozenset())
-
-
 VECTORIZER = "cpp/metal/cpu/vectorizer"
+# Where a fault changes how fast code is, and nothing else.
+SPEED_ONLY = {
+    f"{VECTORIZER}/{name}.cpp"
+    for name in (
+        "prefetch/prefetch_slice",
+        "prefetch/prefetch_ahead",
+        "prefetch/stride_in_loop",
+        "memory/nontemporal_stores",
+    )
+}
+# They test the code of kernels; the others would compile it once more.
 OF_KERNELS = (
     "msl/test_*.py",
     "kernels/test_*.py",
@@ -40,33 +38,42 @@ OF_KERNELS = (
     "test_processors.py",
     "test_diagnosis.py",
     "test_metalc.py",
-    "test_metal_kernel_*.py",
     "test_ptx.py",
 )
-# These build packages or run whole programs, for minutes, and see no more than the others.
-SLOW = {"test_random_programs.py", "test_projects.py", "test_docs.py", "test_examples.py"}
+OF_BOTH = ("test_metal_kernel*.py",)
+# They run other tests again or look at texts.
+NOT_RUN = (
+    "package/*",
+    "packages/*",
+    "test_reference_mode.py",
+    "test_docs.py",
+    "test_examples.py",
+    "test_projects.py",
+    "test_stubs.py",
+    "test_code_version.py",
+    "test_coverage_page.py",
+)
+
+
+@dataclass(frozen=True)
+class Area:
+    name: str
+    share: int  # of ten mutations
+    sources: tuple[str, ...]  # globs
+    # Whether it makes the code of kernels: what was compiled without a mutation serves no test of it.
+    makes_code: bool = False
+
 
 AREAS = (
-    Area(
-        "vectorizer",
-        3,
-        (f"{VECTORIZER}/**/*.cpp",),
-        OF_KERNELS,
-        makes_code=True,
-        left_out=frozenset(
-            f"{VECTORIZER}/{name}.cpp"
-            for name in (
-                "prefetch/prefetch_slice",
-                "prefetch/prefetch_ahead",
-                "prefetch/stride_in_loop",
-                "memory/nontemporal_stores",
-            )
-        ),
-    ),
-    Area("compiler", 2, ("cpp/metal/compiler/*.cpp",), OF_KERNELS, makes_code=True),
-    Area("arrays", 4, ("cpp/mlx/*.cpp", "cpp/mlx/**/*.cpp"), ("**/test_*.py",)),
-    Area("bindings", 1, ("python/src/**/*.cpp",), ("**/test_*.py",)),
+    Area("vectorizer", 3, (f"{VECTORIZER}/**/*.cpp",), makes_code=True),
+    Area("compiler", 2, ("cpp/metal/compiler/*.cpp",), makes_code=True),
+    Area("arrays", 4, ("cpp/mlx/**/*.cpp",)),
+    Area("bindings", 1, ("python/src/**/*.cpp",)),
 )
+
+
+def is_one_of(name: str, globs: tuple[str, ...]) -> bool:
+    return any(Path(name).match(glob) for glob in globs)
 
 
 @dataclass
@@ -83,6 +90,10 @@ class Tests:
     def in_python(self) -> bool:
         return self.name.endswith(".py")
 
+    @property
+    def compiles(self) -> bool:
+        return not self.in_python or is_one_of(self.name, OF_KERNELS + OF_BOTH)
+
     def record(self, workspace: Workspace) -> "Tests":
         with tempfile.TemporaryDirectory(dir=workspace.build) as folder:
             switches, record = Path(folder) / "switches", Path(folder) / "record"
@@ -90,7 +101,7 @@ class Tests:
             environment = self.environment | {
                 "MUTATIONS_REACHED": str(switches),
                 "MUTATION_RECORD": str(record),
-                "MLX_CACHE_DIR": f"{folder}/kernels",
+                "MLX_CACHE_DIR": f"{folder if self.compiles else workspace.build}/kernels",
             }
             start = monotonic()
             outcome = workspace.run(self.command, limit=1800, **environment)
@@ -123,11 +134,8 @@ class Tests:
 
     def reaching(self, number: int, area: Area) -> list[str]:
         """The tests that may notice a mutation."""
-        if self.in_python:
-            path = Path(self.name)
-            if not any(path.match(f"tests/python/{glob}") for glob in area.python_tests):
-                return []
-            if path.name in SLOW and not area.makes_code:
+        if self.in_python and not is_one_of(self.name, OF_BOTH):
+            if is_one_of(self.name, OF_KERNELS) != area.makes_code:
                 return []
         found = [test for test, numbers in self.reached.items() if number in numbers]
         # A kernel that one test compiles, the next finds compiled.
@@ -157,7 +165,7 @@ def python_tests(workspace: Workspace) -> Iterator[Tests]:
     pytest = ["python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "mutation.recorder"]
     for path in sorted((workspace.folder / "tests" / "python").rglob("test_*.py")):
         name = str(path.relative_to(workspace.folder))
-        if "/package/" not in name and "/packages/" not in name:
+        if not is_one_of(name, NOT_RUN):
             yield Tests(name, [*pytest, name])
 
 
