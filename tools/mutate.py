@@ -3,9 +3,9 @@
 
     make mutate COUNT=60 SEED=1
 
-One build has them all, each behind a switch. Every test runs once without any of them, which tells
-what it reaches; then each is switched on for the tests that reach it, until one of them fails.
-What was tried is kept: an interrupted run goes on where it was.
+One build has them all, each behind a switch. Tests run once without any of them, which tells what
+they reach, and then with each that they reach and that no test before has noticed. What was tried
+is kept: an interrupted run goes on where it was.
 """
 
 import argparse
@@ -13,7 +13,6 @@ import json
 import random
 import resource
 import sys
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -21,18 +20,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from mutation.areas import AREAS, Area
 from mutation.mutators import Mutation, choose, find_mutations
-from mutation.reach import AREAS, SPEED_ONLY, Area, Tests, all_tests
+from mutation.tests import Tests, cpp_tests, python_tests, reaching
 from mutation.workspace import ROOT, Workspace
 
 SURVIVED = "survived"
-MOST_MEMORY = 10 << 30
 NOT_REACHED = "survived: no test reaches it"
-
-
-def sources_of(area: Area) -> list[str]:
-    found = {str(path.relative_to(ROOT)) for glob in area.sources for path in ROOT.glob(glob)}
-    return sorted(found - SPEED_ONLY)
+MOST_MEMORY = 10 << 30
 
 
 def candidates(seed: int, areas: list[Area]) -> Iterator[tuple[Area, Mutation]]:
@@ -40,7 +35,7 @@ def candidates(seed: int, areas: list[Area]) -> Iterator[tuple[Area, Mutation]]:
     random_numbers = random.Random(seed)
     queues = {}
     for area in areas:
-        mutations = [m for path in sources_of(area) for m in find_mutations(ROOT, path)]
+        mutations = [m for path in area.paths(ROOT) for m in find_mutations(ROOT, path)]
         queues[area.name] = choose(mutations, random_numbers)
     turns = [area for area in areas for _ in range(area.share)]
     random_numbers.shuffle(turns)
@@ -62,34 +57,55 @@ def chosen(count: int, seed: int, areas: list[Area]) -> list[tuple[Area, Mutatio
     return found
 
 
-def outcome_of(workspace: Workspace, number: int, area: Area, tests: list[Tests]) -> str:
-    reaching = [each for each in tests if each.reaching(number, area)]
-    with tempfile.TemporaryDirectory(dir=workspace.build) as folder:
-        kernels = Path(folder) if area.makes_code else workspace.build / "kernels"
-        failures = (each.failure(workspace, number, area, kernels) for each in reaching)
-        failure = next((failure for failure in failures if failure), None)
-    return failure or (SURVIVED if reaching else NOT_REACHED)
+class Experiment:
+    """Each of the tests runs without mutations, then with each that it reaches and none noticed."""
 
+    def __init__(
+        self, workspace: Workspace, mutations: dict[int, tuple[Area, Mutation]], log: Path
+    ):
+        self.workspace = workspace
+        self.mutations = mutations
+        self.log = log
+        lines = log.read_text().splitlines() if log.exists() else []
+        self.done = {line["tests"]: line for line in map(json.loads, lines)}
 
-def run(
-    mutations: dict[int, tuple[Area, Mutation]], workspace: Workspace, tests: list[Tests], log: Path
-) -> list[dict]:
-    results = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    tried = {result["number"] for result in results}
-    missing = {number: pair for number, pair in mutations.items() if number not in tried}
+    @property
+    def noticed(self) -> dict[int, str]:
+        return {
+            int(n): by for line in list(self.done.values()) for n, by in line["noticed"].items()
+        }
 
-    def try_one(number: int) -> dict:
-        area, mutation = missing[number]
-        outcome = outcome_of(workspace, number, area, tests)
-        return asdict(mutation) | {"number": number, "area": area.name, "outcome": outcome}
+    def try_tests(self, tests: Tests) -> None:
+        def living() -> set[int]:
+            suited = (n for n, (area, _) in self.mutations.items() if tests.suit(area))
+            return set(suited) - self.noticed.keys()
 
-    with ThreadPoolExecutor(workspace.jobs) as pool, log.open("a") as file:
-        for result in pool.map(try_one, missing):
-            results.append(result)
-            file.write(json.dumps(result) + "\n")
-            file.flush()
-            print(f"{len(results)}/{len(mutations)} {row(result)}", flush=True)
-    return results
+        if tests.name in self.done or not living():
+            return
+        reached = tests.reach(self.workspace)
+        line = {"tests": tests.name, "reached": [], "noticed": {}}
+        for number in sorted(living()):
+            makes_code = self.mutations[number][0].makes_code
+            chosen = reaching(reached, number, makes_code)
+            if not chosen or number in self.noticed:
+                continue
+            line["reached"].append(number)
+            if failure := tests.failure(self.workspace, number, makes_code, chosen):
+                line["noticed"][number] = failure
+        self.done[tests.name] = line
+        with self.log.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+        count = f"{len(self.noticed)} of {len(self.mutations)} noticed"
+        print(f"{len(reached)} tests of {tests.name}: {count}", flush=True)
+
+    def results(self) -> list[dict]:
+        reached = {number for line in self.done.values() for number in line["reached"]}
+        found = []
+        for number, (area, mutation) in self.mutations.items():
+            survived = SURVIVED if number in reached else NOT_REACHED
+            outcome = self.noticed.get(number, survived)
+            found.append(asdict(mutation) | {"area": area.name, "outcome": outcome})
+        return found
 
 
 def row(result: dict) -> str:
@@ -136,9 +152,11 @@ def main() -> None:
     compiled = workspace.prepare([mutation for _, mutation in pairs])
     head = Workspace.git(ROOT, "rev-parse", "--short", "HEAD").strip()
     name = f"mutations-{head}-{options.area or 'all'}-{options.seed}-{options.count}"
-    tests = all_tests(workspace, ROOT / "build" / f"{name}-tests.jsonl")
     tried = {number: pairs[number] for number in sorted(compiled)[: options.count]}
-    results = run(tried, workspace, tests, ROOT / "build" / f"{name}.jsonl")
+    experiment = Experiment(workspace, tried, ROOT / "build" / f"{name}.jsonl")
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(experiment.try_tests, [*cpp_tests(workspace), *python_tests(workspace)]))
+    results = experiment.results()
     print(table(results))
     if options.output:
         options.output.write_text(table(results) + "\n")

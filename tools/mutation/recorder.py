@@ -55,3 +55,4 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Recorder(switches, Path(output)))
     if tests := os.environ.get("MUTATION_TESTS"):
         config.pluginmanager.register(Selection(Path(tests)))
+        config.option.maxfail = 1

@@ -2,6 +2,7 @@
 #include "mlx/cases.h"
 
 #include "mlx/check.h"
+#include "mlx/fast.h"
 #include "mlx/ops.h"
 
 namespace mlx::core::test {
@@ -186,6 +187,9 @@ void add_indexing(Builder& b) {
   b.two("scatter_prod",
         [twice](const array& x, const array& u) { return scatter_prod(x, {twice}, u, {0}); },
         {3, 4}, {2, 1, 4});
+  b.two("scatter_min",
+        [rows](const array& x, const array& u) { return scatter_min(x, {rows}, u, {0}); }, {3, 4},
+        {2, 1, 4});
   b.two("scatter_max",
         [rows](const array& x, const array& u) { return scatter_max(x, {rows}, u, {0}); }, {3, 4},
         {2, 1, 4});
@@ -224,6 +228,22 @@ void add_linear(Builder& b) {
   b.one("hadamard_transform", [](const array& x) { return hadamard_transform(x); }, {2, 12});
 }
 
+void add_fast(Builder& b) {
+  const array weight = sample({4}, 0.5, 2, 1), bias = sample({4}, -1, 1, 2);
+  b.many("layer_norm",
+         [](const Inputs& in) { return Inputs{fast::layer_norm(in[0], in[1], in[2], 0.1f)}; },
+         {sample({3, 4}), weight, bias});
+  b.many("rms_norm", [](const Inputs& in) { return Inputs{fast::rms_norm(in[0], in[1], 0.1f)}; },
+         {sample({3, 4}), weight});
+  b.one("rope", [](const array& x) { return fast::rope(x, 4, false, 100.0f, 0.5f, 2); }, {2, 3, 6});
+  b.many("attention",
+         [](const Inputs& in) {
+           return Inputs{
+               fast::scaled_dot_product_attention(in[0], in[1], in[2], 0.5f, "causal")};
+         },
+         {sample({1, 4, 3, 4}), sample({1, 2, 5, 4}, -1, 1, 1), sample({1, 2, 5, 3}, -1, 1, 2)});
+}
+
 }  // namespace
 
 const std::vector<Case>& cases() {
@@ -235,6 +255,7 @@ const std::vector<Case>& cases() {
     add_shapes(b);
     add_indexing(b);
     add_linear(b);
+    add_fast(b);
     return std::move(b.cases);
   }();
   return all;
