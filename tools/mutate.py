@@ -104,7 +104,8 @@ class Experiment:
         for number, (area, mutation) in self.mutations.items():
             survived = SURVIVED if number in reached else NOT_REACHED
             outcome = self.noticed.get(number, survived)
-            found.append(asdict(mutation) | {"area": area.name, "outcome": outcome})
+            told = {"number": number, "area": area.name, "outcome": outcome}
+            found.append(asdict(mutation) | told)
         return found
 
 
@@ -115,11 +116,12 @@ def row(result: dict) -> str:
 
     change = f"`{short(result['before'])}` → `{short(result['after'])}`"
     place = f"{result['path']}:{result['line']}"
-    return f"| {place} | {result['kind']} | {change} | {result['outcome']} |"
+    numbered = f"| {result['number']} | {place} | {result['kind']} | {change} |"
+    return f"{numbered} {result['outcome']} |"
 
 
 def table(results: list[dict]) -> str:
-    lines = ["| place | kind | change | noticed by |", "| --- | --- | --- | --- |"]
+    lines = ["| | place | kind | change | noticed by |", "| --- | --- | --- | --- | --- |"]
     lines += [row(result) for result in results]
     for name in (*(area.name for area in AREAS), ""):
         of_area = [result for result in results if name in ("", result["area"])]
@@ -142,8 +144,8 @@ def main() -> None:
     areas = [area for area in AREAS if options.area in (None, area.name)]
     pairs = chosen(options.count * 5 // 4, options.seed, areas)
     if options.list:
-        for _, mutation in pairs:
-            print(row(asdict(mutation) | {"outcome": ""}))
+        for number, (_, mutation) in enumerate(pairs):
+            print(row(asdict(mutation) | {"number": number, "outcome": ""}))
         return
 
     # Of data: mutations make loops that end with the memory.

@@ -37,7 +37,6 @@ NOT_RUN = (
     "test_docs.py",
     "test_examples.py",
     "test_projects.py",
-    "test_stubs.py",
     "test_code_version.py",
     "test_coverage_page.py",
 )
