@@ -152,8 +152,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     workspace = Workspace(ROOT / "build" / "mutation", options.jobs)
     compiled = workspace.prepare([mutation for _, mutation in pairs])
-    head = Workspace.git(ROOT, "rev-parse", "--short", "HEAD").strip()
-    name = f"mutations-{head}-{options.area or 'all'}-{options.seed}-{options.count}"
+    name = f"mutations-{workspace.head[:7]}-{options.area or 'all'}-{options.seed}-{options.count}"
     tried = {number: pairs[number] for number in sorted(compiled)[: options.count]}
     experiment = Experiment(workspace, tried, ROOT / "build" / f"{name}.jsonl")
     with ThreadPoolExecutor(options.jobs) as pool:

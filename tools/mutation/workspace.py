@@ -25,6 +25,7 @@ class Workspace:
         self.folder = folder
         self.build = folder / "build" / "release"
         self.jobs = jobs
+        self.head = self.git(ROOT, "rev-parse", "HEAD").strip()
         programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         self.environment = os.environ | {
             "CCACHE_BASEDIR": str(folder),
@@ -35,10 +36,11 @@ class Workspace:
 
     def prepare(self, mutations: list[Mutation]) -> set[int]:
         """Builds HEAD as it is committed, with switches; the numbers of those that compile."""
+        if self.git(ROOT, "status", "--porcelain", "--untracked-files=no"):
+            sys.exit("Commit or undo what has changed: mutations are of what is committed.")
         if not self.folder.exists():
             self.git(ROOT, "worktree", "add", "--detach", str(self.folder), "HEAD")
-        head = self.git(ROOT, "rev-parse", "HEAD").strip()
-        self.git(self.folder, "checkout", "--quiet", "--force", "--detach", head)
+        self.git(self.folder, "checkout", "--quiet", "--force", "--detach", self.head)
         numbers = set(range(len(mutations)))
         self.write(mutations, numbers)
         configure = ["cmake", "--preset", "release", f"-DPython_EXECUTABLE={sys.executable}"]
@@ -66,7 +68,7 @@ class Workspace:
         for number, mutation in enumerate(mutations):
             of_path[mutation.path].append((number, mutation))
         for path, numbered in of_path.items():
-            source = (ROOT / path).read_bytes()
+            source = self.git(ROOT, "show", f"{self.head}:{path}").encode()
             for number, mutation in sorted(numbered, key=lambda pair: -pair[1].start):
                 if number in numbers:
                     source = mutation.switch(source, number)
