@@ -14,8 +14,8 @@ struct Switches {
   int on = -1;
   volatile unsigned char* reached;
 
-  // MUTATION is the number of the one that is on, MUTATIONS_REACHED a file with a byte for each, which the processes of
-  // a test share.
+  // MUTATION is the number of the one that is on, MUTATIONS_REACHED a file with a byte for each,
+  // which the processes of a test share.
   Switches() {
     static unsigned char nowhere[kMost];
     reached = nowhere;

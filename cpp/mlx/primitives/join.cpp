@@ -86,8 +86,7 @@ std::vector<array> Split::vjp(const std::vector<array>& primals,
   starts.insert(starts.end(), indices_.begin(), indices_.end());
   for (size_t i = 0; i < cotangents.size(); ++i) {
     int after = primals[0].shape(axis_) - starts[i] - cotangents[i].shape(axis_);
-    array part =
-        pad(cotangents[i], {axis_}, {starts[i]}, {after}, array(0), "constant", stream());
+    array part = pad(cotangents[i], {axis_}, {starts[i]}, {after}, array(0), "constant", stream());
     out = add(out, part, stream());
   }
   return {out};

@@ -225,6 +225,8 @@ void add_linear(Builder& b) {
           return block_masked_mm(x, y, 32, array({true, false}, {1, 2}));
         },
         {3, 4}, {4, 40});
+  b.two("conv1d", [](const array& x, const array& w) { return conv1d(x, w, 2, 1, 1, 2); },
+        {2, 7, 4}, {6, 3, 2});
   b.one("hadamard_transform", [](const array& x) { return hadamard_transform(x); }, {2, 12});
 }
 
@@ -238,8 +240,7 @@ void add_fast(Builder& b) {
   b.one("rope", [](const array& x) { return fast::rope(x, 4, false, 100.0f, 0.5f, 2); }, {2, 3, 6});
   b.many("attention",
          [](const Inputs& in) {
-           return Inputs{
-               fast::scaled_dot_product_attention(in[0], in[1], in[2], 0.5f, "causal")};
+           return Inputs{fast::scaled_dot_product_attention(in[0], in[1], in[2], 0.5f, "causal")};
          },
          {sample({1, 4, 3, 4}), sample({1, 2, 5, 4}, -1, 1, 1), sample({1, 2, 5, 3}, -1, 1, 2)});
 }

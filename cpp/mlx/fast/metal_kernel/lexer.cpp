@@ -79,7 +79,8 @@ Token Lexer::identifier_or_prefixed_string() {
   return take(Token::Kind::Identifier, start);
 }
 
-// Suffixes and digit separators belong to it. An exponent with a sign is a number after a number here.
+// Suffixes and digit separators belong to it. An exponent with a sign is a number after a number
+// here.
 Token Lexer::number() {
   size_t start = at_;
   while (is_identifier_char(peek()) || peek() == '.' ||
