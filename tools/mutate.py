@@ -27,7 +27,7 @@ from mutation.workspace import ROOT, Workspace
 
 SURVIVED = "survived"
 NOT_REACHED = "survived: no test reaches it"
-MOST_MEMORY = 10 << 30
+MOST_MEMORY = 14 << 30
 
 
 def candidates(seed: int, areas: list[Area]) -> Iterator[tuple[Area, Mutation]]:

@@ -90,6 +90,11 @@ void add_binary(Builder& b) {
           return remainder(add(x, array(2.5f)), add(y, array(9.0f)));
         },
         {3}, {3});
+  b.many("divmod",
+         [](const Inputs& in) {  // the quotients stay 2
+           return divmod(in[0] * array(0.1f) + array(3.5f), in[1] * array(0.05f) + array(1.3f));
+         },
+         {sample({3}), sample({3}, -1, 1, 1)});
   b.two("where",
         [](const array& x, const array& y) { return where(array({true, false, true}), x, y); },
         {2, 3}, {3});
