@@ -134,7 +134,7 @@ $(VENV)/.mutate: pyproject.toml $(VENV)/.tools
 	$(PY) -m pip install --quiet --group mutate
 	@touch $@
 
-# Small faults in the sources, one at a time: which test notices each. Takes hours.
+# Small faults in the sources, one at a time: which test notices each. Takes an hour.
 COUNT ?= 60
 SEED ?= 1
 mutate: packages $(VENV)/.mutate

@@ -18,10 +18,12 @@ string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 option(CMAKE_UNITY_BUILD "Compile the sources of a folder in groups" ON)
 
 function(compile_in_groups target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  # Names without the folder of the tree: the compiler cache serves all trees.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP UNITY_BUILD_RELOCATABLE ON)
   get_target_property(sources ${target} SOURCES)
   foreach(source ${sources})
     cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
     string(MAKE_C_IDENTIFIER "${folder}" folder)
     math(EXPR count_${folder} "0${count_${folder}} + 1")
     math(EXPR group "(${count_${folder}} - 1) / 8")

@@ -3,30 +3,31 @@
 
     make mutate COUNT=60 SEED=1
 
-What it has tried is kept: an interrupted run goes on where it was.
+One build has them all, each behind a switch. Tests run once without any of them, which tells what
+they reach, and then with each that they reach and that no test before has noticed. What was tried
+is kept: an interrupted run goes on where it was.
 """
 
 import argparse
 import json
 import random
+import resource
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from mutation.areas import AREAS, Area
 from mutation.mutators import Mutation, choose, find_mutations
-from mutation.reach import AREAS, Area
-from mutation.workspace import ROOT, DoesNotCompile, Workspace
+from mutation.tests import Tests, cpp_tests, python_tests, reaching
+from mutation.workspace import ROOT, Workspace
 
-NOT_COMPILED = "does not compile"
 SURVIVED = "survived"
-
-
-def sources_of(area: Area) -> list[str]:
-    found = {str(path.relative_to(ROOT)) for glob in area.sources for path in ROOT.glob(glob)}
-    return sorted(found - area.left_out)
+NOT_REACHED = "survived: no test reaches it"
+MOST_MEMORY = 14 << 30
 
 
 def candidates(seed: int, areas: list[Area]) -> Iterator[tuple[Area, Mutation]]:
@@ -34,7 +35,7 @@ def candidates(seed: int, areas: list[Area]) -> Iterator[tuple[Area, Mutation]]:
     random_numbers = random.Random(seed)
     queues = {}
     for area in areas:
-        mutations = [m for path in sources_of(area) for m in find_mutations(ROOT, path)]
+        mutations = [m for path in area.paths(ROOT) for m in find_mutations(ROOT, path)]
         queues[area.name] = choose(mutations, random_numbers)
     turns = [area for area in areas for _ in range(area.share)]
     random_numbers.shuffle(turns)
@@ -45,24 +46,67 @@ def candidates(seed: int, areas: list[Area]) -> Iterator[tuple[Area, Mutation]]:
             yield area, mutation
 
 
-def run(count: int, seed: int, areas: list[Area], workspace: Workspace, log: Path) -> list[dict]:
-    results = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    counted = sum(result["outcome"] != NOT_COMPILED for result in results)
-    for number, (area, mutation) in enumerate(candidates(seed, areas)):
-        if counted >= count:
+def chosen(count: int, seed: int, areas: list[Area]) -> list[tuple[Area, Mutation]]:
+    """The first ones, none inside another."""
+    found: list[tuple[Area, Mutation]] = []
+    for area, mutation in candidates(seed, areas):
+        if not any(mutation.overlaps(other) for _, other in found):
+            found.append((area, mutation))
+        if len(found) == count:
             break
-        if number < len(results):
-            continue
-        try:
-            outcome = workspace.outcome_of(mutation, area.stages) or SURVIVED
-        except DoesNotCompile:
-            outcome = NOT_COMPILED
-        counted += outcome != NOT_COMPILED
-        results.append(asdict(mutation) | {"area": area.name, "outcome": outcome})
-        with log.open("a") as file:
-            file.write(json.dumps(results[-1]) + "\n")
-        print(f"{counted}/{count} {row(results[-1])}", flush=True)
-    return results
+    return found
+
+
+class Experiment:
+    """Each of the tests runs without mutations, then with each that it reaches and none noticed."""
+
+    def __init__(
+        self, workspace: Workspace, mutations: dict[int, tuple[Area, Mutation]], log: Path
+    ):
+        self.workspace = workspace
+        self.mutations = mutations
+        self.log = log
+        lines = log.read_text().splitlines() if log.exists() else []
+        self.done = {line["tests"]: line for line in map(json.loads, lines)}
+
+    @property
+    def noticed(self) -> dict[int, str]:
+        return {
+            int(n): by for line in list(self.done.values()) for n, by in line["noticed"].items()
+        }
+
+    def try_tests(self, tests: Tests) -> None:
+        def living() -> set[int]:
+            suited = (n for n, (area, _) in self.mutations.items() if tests.suit(area))
+            return set(suited) - self.noticed.keys()
+
+        if tests.name in self.done or not living():
+            return
+        reached = tests.reach(self.workspace)
+        line = {"tests": tests.name, "reached": [], "noticed": {}}
+        for number in sorted(living()):
+            makes_code = self.mutations[number][0].makes_code
+            chosen = reaching(reached, number, makes_code)
+            if not chosen or number in self.noticed:
+                continue
+            line["reached"].append(number)
+            if failure := tests.failure(self.workspace, number, makes_code, chosen):
+                line["noticed"][number] = failure
+        self.done[tests.name] = line
+        with self.log.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+        count = f"{len(self.noticed)} of {len(self.mutations)} noticed"
+        print(f"{len(reached)} tests of {tests.name}: {count}", flush=True)
+
+    def results(self) -> list[dict]:
+        reached = {number for line in self.done.values() for number in line["reached"]}
+        found = []
+        for number, (area, mutation) in self.mutations.items():
+            survived = SURVIVED if number in reached else NOT_REACHED
+            outcome = self.noticed.get(number, survived)
+            told = {"number": number, "area": area.name, "outcome": outcome}
+            found.append(asdict(mutation) | told)
+        return found
 
 
 def row(result: dict) -> str:
@@ -72,16 +116,16 @@ def row(result: dict) -> str:
 
     change = f"`{short(result['before'])}` → `{short(result['after'])}`"
     place = f"{result['path']}:{result['line']}"
-    return f"| {place} | {result['kind']} | {change} | {result['outcome']} |"
+    numbered = f"| {result['number']} | {place} | {result['kind']} | {change} |"
+    return f"{numbered} {result['outcome']} |"
 
 
 def table(results: list[dict]) -> str:
-    tested = [result for result in results if result["outcome"] != NOT_COMPILED]
-    lines = ["| place | kind | change | noticed by |", "| --- | --- | --- | --- |"]
-    lines += [row(result) for result in tested]
+    lines = ["| | place | kind | change | noticed by |", "| --- | --- | --- | --- | --- |"]
+    lines += [row(result) for result in results]
     for name in (*(area.name for area in AREAS), ""):
-        of_area = [result for result in tested if name in ("", result["area"])]
-        noticed = sum(result["outcome"] != SURVIVED for result in of_area)
+        of_area = [result for result in results if name in ("", result["area"])]
+        noticed = sum(not result["outcome"].startswith(SURVIVED) for result in of_area)
         if of_area:
             share = 100 * noticed // len(of_area)
             lines.append(f"\n{name or 'all'}: {noticed} of {len(of_area)} noticed ({share}%)")
@@ -93,21 +137,27 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=60, help="mutations that compile")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--area", choices=[area.name for area in AREAS], help="one area only")
-    parser.add_argument("--jobs", type=int, default=2, help="of the build")
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true", help="print what would be tried")
     parser.add_argument("--output", type=Path, help="where the table goes besides")
     options = parser.parse_args()
     areas = [area for area in AREAS if options.area in (None, area.name)]
+    pairs = chosen(options.count * 5 // 4, options.seed, areas)
     if options.list:
-        for (_, mutation), _ in zip(candidates(options.seed, areas), range(options.count)):
-            print(row(asdict(mutation) | {"outcome": ""}))
+        for number, (_, mutation) in enumerate(pairs):
+            print(row(asdict(mutation) | {"number": number, "outcome": ""}))
         return
 
+    # Of data: mutations make loops that end with the memory.
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     workspace = Workspace(ROOT / "build" / "mutation", options.jobs)
-    workspace.prepare()
-    head = Workspace.git(ROOT, "rev-parse", "--short", "HEAD").strip()
-    log = ROOT / "build" / f"mutations-{head}-{options.area or 'all'}-{options.seed}.jsonl"
-    results = run(options.count, options.seed, areas, workspace, log)
+    compiled = workspace.prepare([mutation for _, mutation in pairs])
+    name = f"mutations-{workspace.head[:7]}-{options.area or 'all'}-{options.seed}-{options.count}"
+    tried = {number: pairs[number] for number in sorted(compiled)[: options.count]}
+    experiment = Experiment(workspace, tried, ROOT / "build" / f"{name}.jsonl")
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(experiment.try_tests, [*cpp_tests(workspace), *python_tests(workspace)]))
+    results = experiment.results()
     print(table(results))
     if options.output:
         options.output.write_text(table(results) + "\n")

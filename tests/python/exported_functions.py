@@ -38,6 +38,18 @@ def matrices(n: int = 3) -> mx.array:
     return a @ mx.swapaxes(a, -1, -2) + mx.eye(n)
 
 
+def listed(result: mx.array | tuple | list) -> list[mx.array]:
+    return [result] if isinstance(result, mx.array) else list(result)
+
+
+def check_same(got: mx.array | tuple | list, want: mx.array | tuple | list) -> None:
+    got, want = listed(got), listed(want)
+    assert len(got) == len(want)
+    for a, b in zip(got, want):
+        assert a.dtype == b.dtype and a.shape == b.shape
+        assert mx.array_equal(a, b, equal_nan=a.dtype != mx.bool_, stream=mx.cpu).item()
+
+
 X = floats(4, 6)
 Y = floats(4, 6, seed=1)
 BITS_A = mx.array([[3, 1, 2, 0], [5, 4, 7, 6]])

@@ -17,24 +17,13 @@ from exported_functions import (
     SHAPELESS,
     X,
     Y,
+    check_same,
     floats,
     primitive_classes,
     with_own_rules,
 )
 
 HEADER = 40  # bytes
-
-
-def listed(result):
-    return [result] if isinstance(result, mx.array) else list(result)
-
-
-def check_same(got, want):
-    got, want = listed(got), listed(want)
-    assert len(got) == len(want)
-    for a, b in zip(got, want):
-        assert a.dtype == b.dtype and a.shape == b.shape
-        assert mx.array_equal(a, b, equal_nan=a.dtype != mx.bool_, stream=mx.cpu).item()
 
 
 @pytest.fixture

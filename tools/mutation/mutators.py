@@ -12,14 +12,20 @@ COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==
 ARITHMETIC = {"+": "-", "-": "+", "*": "+", "<<": ">>", ">>": "<<", "&": "|", "|": "&", "%": "/"}
 CALLS = {"std::min": "std::max", "std::max": "std::min"}
 
-# Messages and checks: what a fault there changes is no result.
+# Messages and checks, where a fault changes no result, and what must be a constant.
 PASSED_OVER = {
     "throw_statement",
     "static_assert_declaration",
     "template_argument_list",
+    "template_parameter_list",
     "string_literal",
     "concatenated_string",
+    "array_declarator",
+    "enumerator",
+    "decltype",
+    "sizeof_expression",
 }
+CONSTEXPR = {"constexpr", "type_qualifier", "storage_class_specifier"}
 PASSED_OVER_CALLS = ("internal_", "verify", "show", "compiler::verify")
 
 PARSER = Parser(Language(tree_sitter_cpp.language()))
@@ -35,9 +41,20 @@ class Mutation:
     before: str
     after: str
 
-    def apply(self, source: bytes) -> bytes:
+    @property
+    def last_line(self) -> int:
+        return self.line + self.before.count("\n")
+
+    def overlaps(self, other: "Mutation") -> bool:
+        return self.path == other.path and self.start < other.end and other.start < self.end
+
+    def switch(self, source: bytes, number: int) -> bytes:
+        """The source with this mutation behind a switch, on as many lines as before."""
         assert source[self.start : self.end].decode() == self.before
-        return source[: self.start] + self.after.encode() + source[self.end :]
+        form = "bool({})" if self.kind in ("flag", "guard") else "({})"
+        after = form.format(" ".join(self.after.split()))
+        text = f"(mutated({number}) ? {after} : {form.format(self.before)})"
+        return source[: self.start] + text.encode() + source[self.end :]
 
 
 def text_of(node: Node) -> str:
@@ -59,6 +76,12 @@ def is_pointer_star(node: Node) -> bool:
     return node.parent is not None and node.parent.type == "expression_statement"
 
 
+def with_part(node: Node, part: Node, text: str) -> str:
+    """The text of a node in which one of its parts is another."""
+    start, end = part.start_byte - node.start_byte, part.end_byte - node.start_byte
+    return (node.text[:start] + text.encode() + node.text[end:]).decode()
+
+
 def mutate_binary(node: Node) -> Iterator[tuple[str, Node, str]]:
     operator = node.child_by_field_name("operator")
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -66,13 +89,13 @@ def mutate_binary(node: Node) -> Iterator[tuple[str, Node, str]]:
         return
     sign = text_of(operator)
     if sign in COMPARISONS:
-        yield "comparison", operator, COMPARISONS[sign]
+        yield "comparison", node, with_part(node, operator, COMPARISONS[sign])
     elif sign in ("&&", "||"):
         yield "guard", node, text_of(left)
         yield "guard", node, text_of(right)
-    elif sign in ARITHMETIC:
-        yield "operand", operator, ARITHMETIC[sign]
-    if sign in ("-", "<<", "<"):
+    elif sign in ARITHMETIC and '"' not in text_of(node):  # text has one sum only
+        yield "operand", node, with_part(node, operator, ARITHMETIC[sign])
+    if sign in ("-", "<"):
         yield "operand", node, f"{text_of(right)} {sign} {text_of(left)}"
 
 
@@ -105,11 +128,12 @@ def mutate_node(node: Node) -> Iterator[tuple[str, Node, str]]:
     elif node.type == "call_expression":
         function = node.child_by_field_name("function")
         if function is not None and text_of(function) in CALLS:
-            yield "operand", function, CALLS[text_of(function)]
+            yield "operand", node, with_part(node, function, CALLS[text_of(function)])
 
 
 def is_passed_over(node: Node) -> bool:
-    if node.type in PASSED_OVER:
+    words = (child for child in node.children if child.type in CONSTEXPR)
+    if node.type in PASSED_OVER or any(text_of(word) == "constexpr" for word in words):
         return True
     return node.type == "call_expression" and text_of(node).startswith(PASSED_OVER_CALLS)
 
@@ -120,6 +144,8 @@ def walk(node: Node, in_body: bool) -> Iterator[tuple[str, Node, str]]:
     if in_body:
         yield from mutate_node(node)
     for child in node.children:
+        if node.type == "case_statement" and child == node.child_by_field_name("value"):
+            continue
         is_body = child.type == "compound_statement" and node.type == "function_definition"
         yield from walk(child, in_body or is_body)
 
@@ -130,6 +156,7 @@ def find_mutations(root: Path, path: str) -> list[Mutation]:
         Mutation(path, node.start_point[0] + 1, node.start_byte, node.end_byte, kind,
                  text_of(node), after)
         for kind, node, after in walk(tree.root_node, False)
+        if b"//" not in node.text
     ]  # fmt: skip
 
 

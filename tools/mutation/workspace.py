@@ -1,74 +1,104 @@
-"""A checkout and a build of its own, in which one mutation at a time is built and tested."""
+"""A checkout and a build of its own, in which every chosen mutation stands behind a switch."""
 
 import os
 import re
 import subprocess
 import sys
+from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 
 from .mutators import Mutation
-from .reach import Stage
 
 ROOT = Path(__file__).resolve().parents[2]
-FAILURES = (
-    re.compile(r"^\[  FAILED  \] ([\w./]+)", re.M),  # GoogleTest
-    re.compile(r"^(?:FAILED|ERROR) (\S+)", re.M),  # pytest
-    re.compile(r"^\s*\d+ - (\S+) \(", re.M),  # ctest
-)
+SWITCH = ROOT / "tools" / "mutation" / "switch.h"
 
 
-class DoesNotCompile(Exception):
-    pass
+@dataclass
+class Outcome:
+    status: int | None  # none if it takes too long
+    output: str
 
 
 class Workspace:
-    def __init__(self, folder: Path, jobs: int, build_limit: int = 3600, test_limit: int = 1200):
+    def __init__(self, folder: Path, jobs: int):
         self.folder = folder
         self.build = folder / "build" / "release"
         self.jobs = jobs
-        self.build_limit = build_limit
-        self.test_limit = test_limit
-        caches = {"MLX_CACHE_DIR": str(folder / "build" / "kernels"), "CCACHE_BASEDIR": str(folder)}
+        self.head = self.git(ROOT, "rev-parse", "HEAD").strip()
         programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        self.environment = os.environ | caches | {
+        self.environment = os.environ | {
+            "CCACHE_BASEDIR": str(folder),
             "PATH": programs,
-            "PYTHONPATH": str(folder / "python"),
+            "PYTHONPATH": f"{folder / 'python'}:{ROOT / 'tools'}",
             "MLX_VERIFY_IR": "1",
         }  # fmt: skip
 
-    def prepare(self) -> None:
-        """HEAD as it is committed, with everything built."""
+    def prepare(self, mutations: list[Mutation]) -> set[int]:
+        """Builds HEAD as it is committed, with switches; the numbers of those that compile."""
+        if self.git(ROOT, "status", "--porcelain", "--untracked-files=no"):
+            sys.exit("Commit or undo what has changed: mutations are of what is committed.")
         if not self.folder.exists():
             self.git(ROOT, "worktree", "add", "--detach", str(self.folder), "HEAD")
-        head = self.git(ROOT, "rev-parse", "HEAD").strip()
-        self.git(self.folder, "checkout", "--quiet", "--force", "--detach", head)
-        # One source at a time changes: each is compiled by itself.
-        options = ["-DCMAKE_UNITY_BUILD=OFF", f"-DPython_EXECUTABLE={sys.executable}"]
-        configure = ["cmake", "--preset", "release", *options]
+        self.git(self.folder, "checkout", "--quiet", "--force", "--detach", self.head)
+        numbers = set(range(len(mutations)))
+        self.write(mutations, numbers)
+        configure = ["cmake", "--preset", "release", f"-DPython_EXECUTABLE={sys.executable}"]
         subprocess.run(
             configure, cwd=self.folder, env=self.environment, check=True, stdout=subprocess.DEVNULL
         )
-        self.make(("all",))
+        make = ["cmake", "--build", str(self.build), "--parallel", str(self.jobs), "--", "-k", "0"]
+        while (built := self.run(make)).status != 0:
+            refused = self.refused(mutations, numbers, built.output)
+            if not refused:
+                sys.exit(f"The build fails:\n{built.output[-4000:]}")
+            numbers -= refused
+            self.write(mutations, numbers)
+        self.run(["cmake", "--install", str(self.build), "--prefix", "python/mlx"])
+        return numbers
 
     @staticmethod
     def git(folder: Path, *arguments: str) -> str:
         command = ["git", "-C", str(folder), *arguments]
         return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
 
-    def make(self, targets: tuple[str, ...]) -> None:
-        command = ["cmake", "--build", str(self.build), "--parallel", str(self.jobs), "--target"]
-        if self.run([*command, *targets], self.build_limit)[0] != 0:
-            raise DoesNotCompile
-        if targets in (("package_files",), ("all",)):
-            install = ["cmake", "--install", str(self.build), "--prefix", "python/mlx"]
-            self.run(install, self.build_limit)
+    def write(self, mutations: list[Mutation], numbers: set[int]) -> None:
+        """The sources with these switches; what does not change is not touched."""
+        of_path = defaultdict(list)
+        for number, mutation in enumerate(mutations):
+            of_path[mutation.path].append((number, mutation))
+        for path, numbered in of_path.items():
+            source = self.git(ROOT, "show", f"{self.head}:{path}").encode()
+            for number, mutation in sorted(numbered, key=lambda pair: -pair[1].start):
+                if number in numbers:
+                    source = mutation.switch(source, number)
+            target = self.folder / path
+            text = f'#include "{SWITCH}"\n#line 1 "{target}"\n'.encode() + source
+            if target.read_bytes() != text:
+                target.write_bytes(text)
 
-    def run(self, command: list[str], limit: int) -> tuple[int | None, str]:
-        """The exit status, none if it takes too long, and what it printed."""
+    def refused(self, mutations: list[Mutation], numbers: set[int], output: str) -> set[int]:
+        """Those on the lines that the compiler complains of, or all of their files."""
+        places = {
+            (os.path.relpath(path, self.folder), int(line))
+            for path, line in re.findall(r"^(\S+?):(\d+):\d+: +(?:error|required)", output, re.M)
+        }
+        on_line = {
+            number
+            for number in numbers
+            for path, line in places
+            if mutations[number].path == path
+            and mutations[number].line <= line <= mutations[number].last_line
+        }
+        explained = {mutations[number].path for number in on_line}
+        others = {path for path, _ in places} - explained
+        return on_line | {number for number in numbers if mutations[number].path in others}
+
+    def run(self, command: list[str], limit: float | None = None, **environment: str) -> Outcome:
         process = subprocess.Popen(
             command,
             cwd=self.folder,
-            env=self.environment,
+            env=self.environment | environment,
             text=True,
             errors="replace",
             start_new_session=True,
@@ -77,40 +107,8 @@ class Workspace:
         )
         try:
             output, _ = process.communicate(timeout=limit)
-            return process.returncode, output
+            return Outcome(process.returncode, output)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             process.communicate()
-            return None, ""
-
-    def failure_of(self, stage: Stage) -> str | None:
-        """The test that fails, or none."""
-        tests = [part for part in stage.command if part.startswith("tests/")]
-        if tests and not any((self.folder / test).exists() for test in tests):
-            return None
-        self.make(stage.targets)
-        command = [
-            part.format(python=sys.executable, build=self.build)
-            for part in stage.command
-            if not part.startswith("tests/") or (self.folder / part).exists()
-        ]
-        status, output = self.run(command, self.test_limit)
-        if status is None:
-            return f"{command[-1]}: takes too long"
-        if status == 0:
-            return None
-        for pattern in FAILURES:
-            if found := pattern.search(output):
-                return found[1]
-        return f"{' '.join(command[-2:])}: ends with {status}"
-
-    def outcome_of(self, mutation: Mutation, stages: tuple[Stage, ...]) -> str | None:
-        """The test that notices, or none; DoesNotCompile where there is nothing to test."""
-        path = self.folder / mutation.path
-        source = path.read_bytes()
-        path.write_bytes(mutation.apply(source))
-        try:
-            failures = (self.failure_of(stage) for stage in stages)
-            return next((failure for failure in failures if failure), None)
-        finally:
-            path.write_bytes(source)
+            return Outcome(None, "")

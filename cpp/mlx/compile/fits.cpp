@@ -208,8 +208,9 @@ bool fits_reshape(const Primitive& p, const Inputs& in) {
 bool fits_split(const Primitive& p, const Inputs& in) {
   const auto [indices, axis] = static_cast<const Split&>(p).state();
   if (in.size() != 1 || !is_axis(axis, in[0])) return false;
-  return std::is_sorted(indices.begin(), indices.end()) &&
-         (indices.empty() || (indices.front() >= 0 && indices.back() <= in[0].shape(axis)));
+  const int length = in[0].shape(axis);
+  return std::all_of(indices.begin(), indices.end(),
+                     [&](int index) { return 0 <= index && index <= length; });
 }
 
 bool fits_squeeze(const Primitive& p, const Inputs& in) {

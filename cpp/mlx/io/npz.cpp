@@ -15,8 +15,7 @@ namespace {
 constexpr std::string_view kNpy = ".npy";
 
 std::string without_npy(const std::string& name) {
-  const bool has = name.size() >= kNpy.size() && name.substr(name.size() - kNpy.size()) == kNpy;
-  return has ? name.substr(0, name.size() - kNpy.size()) : name;
+  return name.ends_with(kNpy) ? name.substr(0, name.size() - kNpy.size()) : name;
 }
 
 // The archive's contents refer to the headers and to the memory of the arrays.

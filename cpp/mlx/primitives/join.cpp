@@ -82,17 +82,12 @@ std::vector<array> Split::vjp(const std::vector<array>& primals,
   }
   // Parts may overlap where indices go back.
   array out = zeros_like(primals[0], stream());
-  int from = 0;
+  Shape starts{0};
+  starts.insert(starts.end(), indices_.begin(), indices_.end());
   for (size_t i = 0; i < cotangents.size(); ++i) {
-    int length = cotangents[i].shape(axis_);
-    std::pair<int, int> sizes{from, primals[0].shape(axis_) - from - length};
-    if (length > 0) {
-      out = add(out,
-                pad(cotangents[i], {axis_}, {sizes.first}, {sizes.second}, array(0), "constant",
-                    stream()),
-                stream());
-    }
-    from = i < indices_.size() ? indices_[i] : from;
+    int after = primals[0].shape(axis_) - starts[i] - cotangents[i].shape(axis_);
+    array part = pad(cotangents[i], {axis_}, {starts[i]}, {after}, array(0), "constant", stream());
+    out = add(out, part, stream());
   }
   return {out};
 }

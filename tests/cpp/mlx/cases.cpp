@@ -2,6 +2,7 @@
 #include "mlx/cases.h"
 
 #include "mlx/check.h"
+#include "mlx/fast.h"
 #include "mlx/ops.h"
 
 namespace mlx::core::test {
@@ -89,6 +90,11 @@ void add_binary(Builder& b) {
           return remainder(add(x, array(2.5f)), add(y, array(9.0f)));
         },
         {3}, {3});
+  b.many("divmod",
+         [](const Inputs& in) {  // the quotients stay 2
+           return divmod(in[0] * array(0.1f) + array(3.5f), in[1] * array(0.05f) + array(1.3f));
+         },
+         {sample({3}), sample({3}, -1, 1, 1)});
   b.two("where",
         [](const array& x, const array& y) { return where(array({true, false, true}), x, y); },
         {2, 3}, {3});
@@ -186,6 +192,9 @@ void add_indexing(Builder& b) {
   b.two("scatter_prod",
         [twice](const array& x, const array& u) { return scatter_prod(x, {twice}, u, {0}); },
         {3, 4}, {2, 1, 4});
+  b.two("scatter_min",
+        [rows](const array& x, const array& u) { return scatter_min(x, {rows}, u, {0}); }, {3, 4},
+        {2, 1, 4});
   b.two("scatter_max",
         [rows](const array& x, const array& u) { return scatter_max(x, {rows}, u, {0}); }, {3, 4},
         {2, 1, 4});
@@ -221,7 +230,24 @@ void add_linear(Builder& b) {
           return block_masked_mm(x, y, 32, array({true, false}, {1, 2}));
         },
         {3, 4}, {4, 40});
+  b.two("conv1d", [](const array& x, const array& w) { return conv1d(x, w, 2, 1, 1, 2); },
+        {2, 7, 4}, {6, 3, 2});
   b.one("hadamard_transform", [](const array& x) { return hadamard_transform(x); }, {2, 12});
+}
+
+void add_fast(Builder& b) {
+  const array weight = sample({4}, 0.5, 2, 1), bias = sample({4}, -1, 1, 2);
+  b.many("layer_norm",
+         [](const Inputs& in) { return Inputs{fast::layer_norm(in[0], in[1], in[2], 0.1f)}; },
+         {sample({3, 4}), weight, bias});
+  b.many("rms_norm", [](const Inputs& in) { return Inputs{fast::rms_norm(in[0], in[1], 0.1f)}; },
+         {sample({3, 4}), weight});
+  b.one("rope", [](const array& x) { return fast::rope(x, 4, false, 100.0f, 0.5f, 2); }, {2, 3, 6});
+  b.many("attention",
+         [](const Inputs& in) {
+           return Inputs{fast::scaled_dot_product_attention(in[0], in[1], in[2], 0.5f, "causal")};
+         },
+         {sample({1, 4, 3, 4}), sample({1, 2, 5, 4}, -1, 1, 1), sample({1, 2, 5, 3}, -1, 1, 2)});
 }
 
 }  // namespace
@@ -235,6 +261,7 @@ const std::vector<Case>& cases() {
     add_shapes(b);
     add_indexing(b);
     add_linear(b);
+    add_fast(b);
     return std::move(b.cases);
   }();
   return all;

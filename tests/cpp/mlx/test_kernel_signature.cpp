@@ -25,7 +25,8 @@ TEST(Lexer, SkipsComments) {
 }
 
 TEST(Lexer, SkipsLiterals) {
-  auto found = identifiers_in(R"(x "y \" z" 'w' 1e5f 0xFFul 1'000ul .5h u8"v" L'u' end)");
+  auto found = identifiers_in(
+      R"(x "y \" z" 'w' 1e5f 0xFFul 1'000ul .5h 1e+5f 2E-3h 0x1.8p+3f u8"v" L'u' end)");
   EXPECT_EQ(found, (IdentifierSet{"x", "end"}));
 }
 

@@ -171,3 +171,15 @@ def test_small_indices_beside_others(kind: str):
     c = i - 31
     wanted = np.where((c >= 0) & (c < 40), x[np.clip(i // 32 + c, 0, 99)], -1)
     np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("step", [1 << 10, 1 << 20, 1 << 24, 1 << 26, -(1 << 24)])
+def test_lanes_far_apart(step: int):
+    source = f"""
+        int i = thread_position_in_grid.x; float r = -1;
+        if (i < int(n[0])) r = x[i * {step}];
+        out[i] = r;
+    """
+    inputs = {"x": np.full(4, 3, np.float32), "n": np.array([1], np.int32)}
+    got = run_one(source, inputs, {"out": ((64,), mx.float32)}, 64, 64)
+    np.testing.assert_array_equal(got, np.where(np.arange(64) < 1, 3, -1))

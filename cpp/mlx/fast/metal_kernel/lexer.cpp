@@ -79,19 +79,13 @@ Token Lexer::identifier_or_prefixed_string() {
   return take(Token::Kind::Identifier, start);
 }
 
-// A preprocessing number: suffixes, exponents with a sign and digit separators belong to it.
+// Suffixes and digit separators belong to it. An exponent with a sign is a number after a number
+// here.
 Token Lexer::number() {
   size_t start = at_;
-  while (at_ < text_.size()) {
-    char c = peek();
-    bool exponent = c == 'e' || c == 'E' || c == 'p' || c == 'P';
-    if (exponent && (peek(1) == '+' || peek(1) == '-')) {
-      at_ += 2;
-    } else if (is_identifier_char(c) || c == '.' || (c == '\'' && is_identifier_char(peek(1)))) {
-      ++at_;
-    } else {
-      break;
-    }
+  while (is_identifier_char(peek()) || peek() == '.' ||
+         (peek() == '\'' && is_identifier_char(peek(1)))) {
+    ++at_;
   }
   return take(Token::Kind::Literal, start);
 }

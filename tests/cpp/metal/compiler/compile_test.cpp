@@ -69,6 +69,24 @@ TEST(Compile, DescribesArguments) {
   EXPECT_EQ(f->arguments[5].attribute, "thread_position_in_grid");
 }
 
+TEST(Compile, TakesExpressionsAsArgumentsOfAttributes) {
+  const auto program = compile(R"(
+    #include <metal_stdlib>
+    constant constexpr int kSecond = 2;
+    constexpr int twice(int x) { return 2 * x; }
+    [[kernel, max_total_threads_per_threadgroup((twice(8) + 16) * (kSecond + 2))]] void f(
+        device float* x [[buffer((kSecond) - 2)]], device int* y [[buffer(twice((1) + kSecond)), unknown((1), (2))]],
+        device half* z [[unknown(((1))), buffer(4)]], uint i [[thread_position_in_grid]]) {})");
+  const FunctionInfo* f = program->find("f");
+  ASSERT_NE(f, nullptr);
+  ASSERT_EQ(f->arguments.size(), 4u);
+  EXPECT_EQ(f->max_total_threads, 128u);
+  EXPECT_EQ(f->arguments[0].index, 0u);
+  EXPECT_EQ(f->arguments[1].index, 6u);
+  EXPECT_EQ(f->arguments[2].index, 4u);
+  EXPECT_EQ(f->arguments[3].attribute, "thread_position_in_grid");
+}
+
 TEST(Compile, NamesExplicitInstantiations) {
   const auto program = compile(R"(
     #include <metal_stdlib>

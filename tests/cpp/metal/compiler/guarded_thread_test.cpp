@@ -2,6 +2,7 @@
 #include "metal/compiler/guarded_thread.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -63,6 +64,23 @@ TEST(GuardedThread, ExceptionsPassThrough) {
             }),
             "a bad one");
   EXPECT_TRUE(destroyed);
+}
+
+// Whoever waits for the work does so through signals that interrupt system calls.
+TEST(GuardedThread, SignalsDoNotEndTheWait) {
+  struct sigaction handler = {}, before = {};
+  handler.sa_handler = [](int) {};  // without SA_RESTART
+  ASSERT_EQ(sigaction(SIGUSR1, &handler, &before), 0);
+  const pthread_t waiting = pthread_self();
+  EXPECT_NE(error_of<CompileError>([&] {
+              for (int i = 0; i < 20; ++i) {
+                pthread_kill(waiting, SIGUSR1);
+                usleep(1000);
+              }
+              std::abort();
+            }),
+            "");
+  sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST(GuardedThread, CrashesAreErrors) {

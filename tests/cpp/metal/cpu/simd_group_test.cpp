@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "metal/cpu/runtime/runtime_calls.h"
 #include "metal/native_kernel.h"
@@ -74,22 +75,33 @@ void float_reductions(const Group* group, uint32_t thread) {
   out[5] = metal_cpu_simd_prefix_inclusive_product_f32(group, 6, value);
 }
 
-TEST(SimdGroup, FloatReductionsInLaneOrder) {
+// Neighbours first, then pairs of them.
+float sum_of(std::vector<float> values) {
+  values.resize(32);
+  for (size_t half = 16; half > 0; half /= 2) {
+    for (size_t i = 0; i < half; ++i) values[i] = values[2 * i] + values[2 * i + 1];
+  }
+  return values[0];
+}
+
+TEST(SimdGroup, OrderOfFloatReductions) {
   constexpr uint32_t kSize = 50;
   Data<float> out(kSize * 6);
   ASSERT_EQ(run(threads(float_reductions), {out}, {kSize, 1, 1}, {kSize, 1, 1}), "");
   for (uint32_t first : {0u, 32u}) {
+    std::vector<float> values;
     float sum = 0, product = 1;
     for (uint32_t i = first; i < std::min(first + 32, kSize); ++i) {
       float value = 0.1f * static_cast<float>(i % 32) - 1;
       EXPECT_EQ(out[i * 6 + 4], product);
+      values.push_back(value);
       sum += value;
       product *= value;
       EXPECT_EQ(out[i * 6 + 3], sum);
       EXPECT_EQ(out[i * 6 + 5], product);
       EXPECT_EQ(out[i * 6 + 1], -1.0f);  // NaN is not a minimum
     }
-    EXPECT_EQ(out[first * 6], sum);
+    EXPECT_EQ(out[first * 6], sum_of(values));
   }
 }
 

@@ -1,0 +1,54 @@
+// Which inputs primitives take: those of every operation, and no other number of them.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "mlx/cases.h"
+#include "mlx/compile/fits.h"
+#include "mlx/transforms.h"
+
+namespace mlx::core::test {
+namespace {
+
+// All arrays that are computed, from the results on.
+std::vector<array> computed(const std::vector<array>& results) {
+  std::vector<array> found;
+  std::set<std::uintptr_t> seen;
+  std::function<void(const array&)> visit = [&](const array& a) {
+    if (!a.has_primitive() || !seen.insert(a.id()).second) return;
+    found.push_back(a);
+    for (const array& input : a.inputs()) visit(input);
+  };
+  for (const array& result : results) visit(result);
+  return found;
+}
+
+void expect_fits_only(const array& a) {
+  // They take as many as there are.
+  const std::set<std::string> of_any_number{"Broadcast", "BroadcastAxes", "Concatenate", "Depends"};
+  const std::string name = a.primitive().name();
+  std::vector<array> inputs = a.inputs();
+  EXPECT_TRUE(fits(a.primitive(), inputs)) << name;
+  if (of_any_number.contains(name) || inputs.empty()) return;
+  const array last = inputs.back();
+  inputs.push_back(last);
+  EXPECT_FALSE(fits(a.primitive(), inputs)) << name << " with one input more";
+  inputs.resize(inputs.size() - 2, last);
+  EXPECT_FALSE(fits(a.primitive(), inputs)) << name << " with one input less";
+  EXPECT_FALSE(fits(a.primitive(), {})) << name << " without inputs";
+}
+
+TEST(Fits, TheInputsOfEveryOperation) {
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(c.name);
+    const auto results = c.fun(c.inputs);
+    for (const array& a : computed(results)) expect_fits_only(a);
+    for (const array& a : computed(vjp(c.fun, c.inputs, results).second)) expect_fits_only(a);
+  }
+}
+
+}  // namespace
+}  // namespace mlx::core::test

@@ -1,0 +1,37 @@
+; RUN: shapes 4
+; The lanes' numbers fill an aligned range of four: all are below a limit, or none, if that is a multiple of four.
+; CHECK-DAG: %below: uniform
+; CHECK-DAG: %beside: uniform
+; CHECK-DAG: %up_to: uniform
+; CHECK-DAG: %of_or: varying
+; CHECK-DAG: %of_xor: varying
+; CHECK-DAG: %of_sum: varying
+; CHECK-DAG: %of_difference: varying
+; CHECK-DAG: %of_quotient: varying
+; CHECK-DAG: %of_remainder: varying
+; CHECK-DAG: %of_shift: varying
+; CHECK-DAG: %of_less: varying
+define void @kernel(i32 %x, i32 %same) {
+entry:
+  %multiple = and i32 %same, -4
+  %below = icmp ult i32 %x, %multiple
+  %beside = icmp uge i32 %x, %multiple
+  %up_to = icmp ule i32 %x, 7
+  %or = or i32 %same, 4
+  %of_or = icmp ult i32 %x, %or
+  %xor = xor i32 %same, 4
+  %of_xor = icmp ult i32 %x, %xor
+  %sum = add i32 %same, 4
+  %of_sum = icmp ult i32 %x, %sum
+  %difference = sub i32 %same, 4
+  %of_difference = icmp uge i32 %x, %difference
+  %quotient = udiv i32 %same, 4
+  %of_quotient = icmp ult i32 %x, %quotient
+  %remainder = urem i32 %same, 4
+  %of_remainder = icmp ult i32 %x, %remainder
+  %shift = lshr i32 %same, 4
+  %of_shift = icmp ult i32 %x, %shift
+  %less = and i32 %same, -2
+  %of_less = icmp ult i32 %x, %less
+  ret void
+}
