@@ -208,10 +208,12 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     const llvm::Function* callee = call.getCalledFunction();
     if (callee && is_uniform_call(callee->getName())) return Shape::uniform();
     if (callee && callee->getName().starts_with(compiler::kRuntimePrefix)) {
-      // What all lanes take from one lane they have in common.
+      // What all lanes take from one lane they have in common. Its bits are not those of the lane's
+      // number.
       if (!callee->getName().contains("simd_shuffle")) return Shape::varying();
       const Shape source = shape_of_(call.getArgOperand(1));
-      return source.is_uniform() || source.is_undefined() ? source : Shape::varying();
+      if (source.is_uniform()) return Shape::uniform();
+      return source.is_undefined() ? source : Shape::varying();
     }
     if (callee && llvm::is_contained({kCoherentZExt, kCoherentSExt}, callee->getName()))
       return extended(shape_of_(call.getArgOperand(0)));
