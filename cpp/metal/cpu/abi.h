@@ -26,7 +26,7 @@ struct Launch {
   uint32_t threadgroups_per_grid[3];
   uint32_t grid_origin[3];
   // 0 where results are so many that stores should go past the caches; else all bits are set.
-  uint64_t keep_stores;
+  uint64_t cached_stores;
   // Threads from a threadgroup to the one that runs next, where that is not its neighbour; else 0.
   uint64_t order_stride;
 };

@@ -11,14 +11,14 @@ define void @other_stores(ptr addrspace(1) %out, ptr addrspace(3) %tile, i64 %i)
   store float 1.0, ptr addrspace(3) %tile, align 4
   ret void
 }
-; An inner loop moves on, but each turn of the outer one writes the same row again.
+; An inner loop moves on, but each iteration of the outer one writes the same row again.
 ; CHECK-NOT: nontemporal
 ; CHECK-LABEL: define void @may_be_either
 define void @again(ptr addrspace(1) %out, i64 %n) {
 entry:
   br label %outer
 outer:
-  %turn = phi i64 [ 0, %entry ], [ %turn.next, %outer.latch ]
+  %iteration = phi i64 [ 0, %entry ], [ %iteration.next, %outer.latch ]
   br label %inner
 inner:
   %k = phi i64 [ 0, %outer ], [ %next, %inner ]
@@ -28,8 +28,8 @@ inner:
   %more = icmp ult i64 %next, %n
   br i1 %more, label %inner, label %outer.latch
 outer.latch:
-  %turn.next = add i64 %turn, 1
-  %on = icmp ult i64 %turn.next, 4
+  %iteration.next = add i64 %iteration, 1
+  %on = icmp ult i64 %iteration.next, 4
   br i1 %on, label %outer, label %done
 done:
   ret void

@@ -2,13 +2,13 @@
 ; Before several gangs run at once, what the same ones of the next threadgroup will read is fetched. Both become part
 ; of the loop.
 ; CHECK: declare i1 @prefetch({{.*}}) #[[INLINE:[0-9]+]]
-; CHECK: declare i1 @far({{.*}}) #[[INLINE]]
+; CHECK: declare i1 @several_gangs({{.*}}) #[[INLINE]]
 ; CHECK-LABEL: define void @kernel_entry(ptr %group, i32 %thread)
-; CHECK: far.loop:
+; CHECK: several.loop:
 ; CHECK: %[[AT:.*]] = getelementptr inbounds i8, ptr %group, i64 48
 ; CHECK-NEXT: %[[NEXT:.*]] = load ptr, ptr %[[AT]]
-; CHECK-NEXT: call i1 @prefetch(ptr %[[NEXT]], i32 %far,
-; CHECK: %[[DONE:.*]] = call i1 @far(ptr %group, i32 %far,
+; CHECK-NEXT: call i1 @prefetch(ptr %[[NEXT]], i32 %several,
+; CHECK: %[[DONE:.*]] = call i1 @several_gangs(ptr %group, i32 %several,
 ; CHECK-NEXT: br i1 %[[DONE]], label %next, label %again
 ; CHECK-NOT: @prefetch
 ; CHECK: call i1 @speculative(ptr %group
@@ -18,7 +18,7 @@
 ; CHECK: call void @thread(ptr %group
 ; CHECK: attributes #[[INLINE]] = { alwaysinline }
 declare i1 @prefetch(ptr, i32, i32, i32, i32, i32, i1)
-declare i1 @far(ptr, i32, i32, i32, i32, i32, i1)
+declare i1 @several_gangs(ptr, i32, i32, i32, i32, i32, i1)
 declare i1 @speculative(ptr, i32, i32, i32, i32, i32, i1)
 declare void @wide(ptr, i32, i32, i32, i32, i32, i1)
 declare void @thread(ptr, i32, i32, i32, i32, i32, i1)

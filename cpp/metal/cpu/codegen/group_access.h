@@ -36,8 +36,8 @@ class GroupAccess {
   llvm::Value* grid_origin(unsigned i) {
     return load_int(launch(), offsetof(Launch, grid_origin) + size_t{4} * i);
   }
-  llvm::Value* keep_stores() {
-    return load(builder_.getInt64Ty(), launch(), offsetof(Launch, keep_stores));
+  llvm::Value* cached_stores() {
+    return load(builder_.getInt64Ty(), launch(), offsetof(Launch, cached_stores));
   }
   llvm::Value* order_stride() {
     return load(builder_.getInt64Ty(), launch(), offsetof(Launch, order_stride));

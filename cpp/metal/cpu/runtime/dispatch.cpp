@@ -139,7 +139,7 @@ Dispatch::Dispatch(const Kernel& kernel, const CpuKernel& machine_code,
       coarsening_(coarsening_of(machine_code, parameters)),
       order_(parameters, coarsening_) {
   std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);
-  launch_.keep_stores = writes_beyond_caches(kernel.info, parameters) ? 0 : ~uint64_t{0};
+  launch_.cached_stores = writes_beyond_caches(kernel.info, parameters) ? 0 : ~uint64_t{0};
   launch_.order_stride = order_.natural() ? 0 : parameters.order_stride;
   uint64_t offset = divide_up(machine_code.static_threadgroup_memory, 16) * 16;
   for (uint32_t i = 0; i < kMaxBuffers; ++i) {

@@ -170,7 +170,7 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
       run_directly();
     }
   }
-  if (!group_.launch->keep_stores) finish_nontemporal_stores();
+  if (!group_.launch->cached_stores) finish_nontemporal_stores();
   dispatch_.store(nullptr, std::memory_order_release);
 }
 

@@ -51,11 +51,11 @@ class Vectorizer {
     const std::pair<llvm::Function*, llvm::Function**> results[] = {
         {body_, &code.wide},
         {speculative_, &code.speculative},
-        {far_, &code.far},
+        {several_gangs_, &code.several_gangs},
         {prefetch_slice_, &code.prefetch_slice}};
     for (const auto& [body, wide] : results) {
       if (!body) continue;
-      const bool several = body == far_ || (body == prefetch_slice_ && far_);
+      const bool several = body == several_gangs_ || (body == prefetch_slice_ && several_gangs_);
       *wide = widen_body(*body, several ? coherent_width(variant_.width) : variant_.width);
       if (!*wide) return {reason_};
     }
@@ -82,11 +82,13 @@ class Vectorizer {
     speculative_ = clone_assuming_coherent(*body_, shapes_of(variant_));
     // Where threads need not be a SIMD-group, more of them may be together.
     if (speculative_ && rest_) {
-      far_ = clone_assuming_coherent(
+      several_gangs_ = clone_assuming_coherent(
           *body_,
           shapes_of({variant_.layout, coherent_width(variant_.width), variant_.row_multiple}));
     }
-    prefetch_slice_ = make_prefetch_slice(far_ ? *far_ : speculative_ ? *speculative_ : *body_);
+    prefetch_slice_ = make_prefetch_slice(several_gangs_ ? *several_gangs_
+                                          : speculative_ ? *speculative_
+                                                         : *body_);
     if (!prefetch_slice_) return;
     optimizer_.drop_dead_code(*prefetch_slice_);
     if (is_quick(*prefetch_slice_)) return;
@@ -130,7 +132,7 @@ class Vectorizer {
   llvm::Function* body_;
   llvm::Function* rest_ = nullptr;  // for single threads
   llvm::Function* speculative_ = nullptr;
-  llvm::Function* far_ = nullptr;
+  llvm::Function* several_gangs_ = nullptr;
   llvm::Function* prefetch_slice_ = nullptr;
   std::string reason_;
 };

@@ -103,7 +103,8 @@ void run_gang(llvm::IRBuilder<>& b, const GangCode& code, llvm::ArrayRef<Value*>
 // What prefetches and what runs start alike: as parts of the loop they share what stays the same.
 void inline_in_loop(const GangCode& code) {
   if (!code.prefetch_slice) return;
-  for (llvm::Function* part : {code.prefetch_slice, code.far ? code.far : code.speculative}) {
+  for (llvm::Function* part :
+       {code.prefetch_slice, code.several_gangs ? code.several_gangs : code.speculative}) {
     if (part) part->addFnAttr(llvm::Attribute::AlwaysInline);
   }
 }
@@ -129,13 +130,14 @@ class RowsBuilder {
     for (unsigned i = 0; i < 3; ++i) size_[i] = group.size(i);
     whole_ = round_down(size_[0], width);
     inline_in_loop(code);
-    far_ = code.far ? round_down(size_[0], coherent_width(width)) : b_.getInt32(0);
+    several_gangs_ =
+        code.several_gangs ? round_down(size_[0], coherent_width(width)) : b_.getInt32(0);
   }
 
   llvm::Function* build(llvm::Function& body) {
     each_row([&] {
-      if (code_.far) run_far();
-      run_gangs(far_, whole_);
+      if (code_.several_gangs) run_several_gangs();
+      run_gangs(several_gangs_, whole_);
       build_loop(b_, whole_, size_[0], 1, "rest",
                  [&](Value* x) { b_.CreateCall(&body, arguments(x)); });
     });
@@ -165,16 +167,16 @@ class RowsBuilder {
 
   void run_gangs(Value* start, Value* end) {
     build_loop(b_, start, end, width_, "x", [&](Value* x) {
-      if (!code_.far) prefetch_next(b_, code_, arguments(x));
+      if (!code_.several_gangs) prefetch_next(b_, code_, arguments(x));
       run_gang(b_, code_, arguments(x));
     });
   }
 
-  void run_far() {
+  void run_several_gangs() {
     const uint32_t step = coherent_width(width_);
-    build_loop(b_, b_.getInt32(0), far_, step, "far", [&](Value* x) {
+    build_loop(b_, b_.getInt32(0), several_gangs_, step, "several", [&](Value* x) {
       prefetch_next(b_, code_, arguments(x));
-      run_or(b_, *code_.far, arguments(x),
+      run_or(b_, *code_.several_gangs, arguments(x),
              [&] { run_gangs(x, b_.CreateAdd(x, b_.getInt32(step))); });
     });
   }
@@ -184,8 +186,8 @@ class RowsBuilder {
   llvm::Function* entry_;
   llvm::IRBuilder<> b_;
   Value* size_[3];
-  Value* whole_;  // threads of a row that fill gangs
-  Value* far_;    // and that fill several gangs at once
+  Value* whole_;          // threads of a row that fill gangs
+  Value* several_gangs_;  // and that fill several gangs at once
   Value* y_ = nullptr;
   Value* z_ = nullptr;
   Value* row_ = nullptr;  // index of its first thread

@@ -12,10 +12,10 @@ BodyShapes shapes_of(const Variant& variant);
 
 // What runs a gang. All but the first may be missing.
 struct GangCode {
-  llvm::Function* wide = nullptr;         // called as GeneralCode where there is speculative code
-  llvm::Function* speculative = nullptr;  // tried first: it may bail out
-  llvm::Function* far = nullptr;          // tried even before, for several gangs at once
-  llvm::Function* prefetch_slice = nullptr;  // for a gang, or for what `far` runs
+  llvm::Function* wide = nullptr;           // called as GeneralCode where there is speculative code
+  llvm::Function* speculative = nullptr;    // tried first: it may bail out
+  llvm::Function* several_gangs = nullptr;  // tried even before, for several gangs at once
+  llvm::Function* prefetch_slice = nullptr;  // for a gang, or for what `several_gangs` runs
 };
 
 // A threadgroup at once: rows in gangs of `width` threads, the rest of each row by `body`.

@@ -23,8 +23,8 @@ class RegionFinder {
         loops_(dominators_) {}
 
   Regions run() {
-    find_tangled();
-    while (!settle()) {
+    find_unstructured();
+    while (!reach_fixpoint()) {
     }
     separate_joins();
     collect();
@@ -70,17 +70,17 @@ class RegionFinder {
     return top;
   }
 
-  void find_tangled() {
+  void find_unstructured() {
     for (BasicBlock& block : body_) {
       if (!branches(block) || !ends_in_loop(&block)) continue;
       BasicBlock* other = host(&block);
-      if (other != &block) tangled_[&block] = other;
+      if (other != &block) unstructured_[&block] = other;
     }
   }
 
   // Branches whose regions overlap without nesting are linearised together, if one of them must be.
   // True when nothing changes any more.
-  bool settle() {
+  bool reach_fixpoint() {
     const ShapeAnalysis analysis(body_, shapes_, post_dominators_, loops_, forced_);
     const size_t before = forced_.size();
     for (BasicBlock& block : body_) {
@@ -92,9 +92,10 @@ class RegionFinder {
         }
         continue;
       }
-      BasicBlock* other = tangled_.lookup(&block);
+      BasicBlock* other = unstructured_.lookup(&block);
       if (!other) continue;
-      if (!analysis.divergent(&block) && !analysis.divergent(other) && !tangled_.contains(other))
+      if (!analysis.divergent(&block) && !analysis.divergent(other) &&
+          !unstructured_.contains(other))
         continue;
       forced_.insert(&block);
       forced_.insert(other);
@@ -116,7 +117,7 @@ class RegionFinder {
     }
     for (BasicBlock* branch : inner_first) {
       if (!ends_in_loop(branch)) continue;
-      if (tangled_.contains(branch)) continue;
+      if (unstructured_.contains(branch)) continue;
       BasicBlock* end = end_of(branch);
       llvm::DenseSet<BasicBlock*> inside = {branch};
       for (BasicBlock* block : between(branch, end)) inside.insert(block);
@@ -165,7 +166,7 @@ class RegionFinder {
   llvm::LoopInfo loops_;
   llvm::DenseSet<const BasicBlock*> forced_;
   // Branches whose region has another way in, with the branch before which both ways part.
-  llvm::DenseMap<const BasicBlock*, BasicBlock*> tangled_;
+  llvm::DenseMap<const BasicBlock*, BasicBlock*> unstructured_;
   llvm::DenseSet<const BasicBlock*> divergent_;
   llvm::DenseSet<const Loop*> divergent_loops_;
   Regions regions_;

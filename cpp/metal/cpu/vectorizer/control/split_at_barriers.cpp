@@ -128,9 +128,9 @@ uint64_t take_frame_size(llvm::Module& module) {
 }
 
 // The entry point's code: memory for the frames, the first phase, the others.
-class TurnsBuilder {
+class PhasesBuilder {
  public:
-  TurnsBuilder(llvm::Function& entry, const Variant& variant, uint64_t frame_size)
+  PhasesBuilder(llvm::Function& entry, const Variant& variant, uint64_t frame_size)
       : entry_(entry),
         variant_(variant),
         frame_size_(frame_size),
@@ -143,7 +143,7 @@ class TurnsBuilder {
       arguments.push_back(frame(gang));
       b_.CreateCall(&gang_code, arguments);
     });
-    if (resume) take_turns(*resume);
+    if (resume) run_phases(*resume);
     b_.CreateRetVoid();
   }
 
@@ -165,7 +165,7 @@ class TurnsBuilder {
   }
 
   // Until every gang has ended: then it has nowhere to go on.
-  void take_turns(llvm::Function& resume) {
+  void run_phases(llvm::Function& resume) {
     llvm::AllocaInst* living = b_.CreateAlloca(b_.getInt1Ty());
     BasicBlock* phase = block("phase");
     BasicBlock* done = block("done");
@@ -213,7 +213,7 @@ llvm::Function* make_phases_entry(llvm::Function& wide, const Variant& variant,
   gang_code->setLinkage(llvm::Function::ExternalLinkage);  // else it counts as dead
   optimizer.split_coroutines(module);
   gang_code->setLinkage(llvm::Function::InternalLinkage);
-  TurnsBuilder(*entry, variant, take_frame_size(module))
+  PhasesBuilder(*entry, variant, take_frame_size(module))
       .build(*gang_code, module.getFunction("kernel.gang.resume"));
   return entry;
 }

@@ -14,7 +14,7 @@ namespace metal::cpu {
 // A store in the usual way first reads the line it writes to. Past the caches it does not; but then
 // whoever wants the line soon must wait for memory. Marks the stores of one thread that write each
 // place once, to buffers that the kernel does not read: whether their results are many, only a
-// launch knows (Launch::keep_stores).
+// launch knows (Launch::cached_stores).
 void mark_nontemporal_stores(llvm::Function& body, llvm::FunctionAnalysisManager& analyses);
 
 bool is_nontemporal(const llvm::StoreInst& store);

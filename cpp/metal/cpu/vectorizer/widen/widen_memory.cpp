@@ -287,7 +287,7 @@ void MemoryWidener::store_block(const Access& access, Value* first, Value* value
   }
   const llvm::Align whole(std::min(bytes, kLine));
   Value* inside = b_.CreateAnd(b_.CreatePtrToInt(first, b_.getInt64Ty()), whole.value() - 1);
-  Value* keep = GroupAccess(b_, w_.function().getArg(kGroupArgument)).keep_stores();
+  Value* keep = GroupAccess(b_, w_.function().getArg(kGroupArgument)).cached_stores();
   w_.branch(
       b_.CreateICmpEQ(b_.CreateOr(inside, keep), b_.getInt64(0)),
       [&] {
