@@ -127,7 +127,9 @@ def run_regressions(options: argparse.Namespace) -> int:
         for form, failure in reply.failures.items():
             print(f"{launch.name}: {form}: {failure}")
     failing = sum(1 for reply in replies if reply.failures)
-    print(f"{len(launches)} programs that are kept, as {', '.join(options.forms)}: {failing} differ")
+    print(
+        f"{len(launches)} programs that are kept, as {', '.join(options.forms)}: {failing} differ"
+    )
     return 1 if failing else 0
 
 

@@ -134,9 +134,7 @@ class Runner:
             )
         return self.process
 
-    def run(
-        self, launches: Sequence[Launch], forms: Sequence[str] | None = None
-    ) -> list[Reply]:
+    def run(self, launches: Sequence[Launch], forms: Sequence[str] | None = None) -> list[Reply]:
         """What becomes of each; one after the other where the runner itself does not survive."""
         forms = forms or self.forms
         body = struct.pack("<I", len(forms)) + b"".join(text(form) for form in forms)

@@ -21,7 +21,9 @@ TEST(Ptx, DescribesParameters) {
   const Parameter expected[] = {
       {Kind::ThreadgroupOffset, 1, 0, 4}, {Kind::Buffer, 4, 8, 8},
       {Kind::Buffer, 2, 16, 8},           {Kind::ThreadsPerGrid, 0, 24, 4},
-      {Kind::ThreadsPerGrid, 1, 28, 4},   {Kind::ThreadsPerGrid, 2, 32, 4}};
+      {Kind::ThreadsPerGrid, 1, 28, 4},   {Kind::ThreadsPerGrid, 2, 32, 4},
+      {Kind::FirstThreadgroup, 0, 36, 4}, {Kind::FirstThreadgroup, 1, 40, 4},
+      {Kind::FirstThreadgroup, 2, 44, 4}};
   ASSERT_EQ(code.interface.parameters.size(), std::size(expected));
   for (size_t i = 0; i < std::size(expected); ++i) {
     EXPECT_EQ(code.interface.parameters[i].kind, expected[i].kind) << i;
@@ -29,7 +31,7 @@ TEST(Ptx, DescribesParameters) {
     EXPECT_EQ(code.interface.parameters[i].offset, expected[i].offset) << i;
     EXPECT_EQ(code.interface.parameters[i].size, expected[i].size) << i;
   }
-  EXPECT_EQ(code.interface.parameter_bytes, 36u);
+  EXPECT_EQ(code.interface.parameter_bytes, 48u);
   EXPECT_EQ(code.interface.entry, "f");
   EXPECT_EQ(code.interface.max_total_threads, 1024u);
   EXPECT_NE(code.text.find(".visible .entry f("), std::string::npos);
@@ -50,6 +52,39 @@ TEST(Ptx, CountsThreadgroupMemory) {
   EXPECT_LE(code.interface.static_threadgroup_memory, 176u);
   EXPECT_EQ(code.interface.max_total_threads, 96u);
   EXPECT_NE(code.text.find(".maxntid 96"), std::string::npos);
+}
+
+PtxCode ptx_for(const std::string& source, const LaunchForm& form) {
+  const auto program = compile("#include <metal_stdlib>\nusing namespace metal;\n" + source);
+  return generate_ptx(program->functions.at(0), {}, kDefaultArchitecture, form);
+}
+
+constexpr const char* kVectors = R"(
+    kernel void f(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                  uint3 i [[thread_position_in_grid]]) {
+      const float4 v = *(device const float4*)(x + STEP * i.x);
+      y[i.x] = v.x + v.y + v.z + v.w + float(i.z);
+    })";
+
+std::string vectors(const char* step) { return std::string("#define STEP ") + step + kVectors; }
+
+TEST(Ptx, ReadsVectorsAtOnceOnlyWhereTheirAlignmentIsProved) {
+  const auto reads_vector = [](const char* step, bool aligned) {
+    const std::string text = ptx_for(vectors(step), {.aligned = aligned}).text;
+    return text.find("ld.global.v4.f32") != std::string::npos;
+  };
+  EXPECT_TRUE(reads_vector("4", true));
+  EXPECT_FALSE(reads_vector("1", true));
+  EXPECT_FALSE(reads_vector("4", false));
+}
+
+TEST(Ptx, BoundsAndShapesOfBlocks) {
+  EXPECT_NE(ptx_for(vectors("1"), {.most_threads = 256}).text.find(".maxntid 256"),
+            std::string::npos);
+  const PtxCode flat = ptx_for(vectors("1"), {.flat = true});
+  EXPECT_EQ(flat.interface.parameters.back().kind, Parameter::Kind::ThreadsPerThreadgroup);
+  EXPECT_EQ(flat.text.find("%tid.z"), std::string::npos);
+  EXPECT_NE(ptx_for(vectors("1"), {}).text.find("%tid.z"), std::string::npos);
 }
 
 TEST(Ptx, SpecialisesByFunctionConstants) {

@@ -1,10 +1,12 @@
 ; RUN: nvptx-retarget,nvptx-spaces,nvptx-entry
 ; The kernel that is launched has a parameter for each buffer, an offset for each array of threadgroup memory, and the
-; size of the grid. Threads outside the grid leave at once; names that PTX does not allow are spelt out.
+; size of the grid and where the launch begins in it. Threads outside the grid leave at once; names that PTX does not allow are spelt out.
 ; CHECK: @metal_threadgroup_memory = external addrspace(3) global [0 x i8], align 16
 ; CHECK-LABEL: define ptx_kernel void @"sum$60float$62"(
-; CHECK-SAME: ptr addrspace(1) %out, i32 %scratch, i32 %threads_per_grid.x, i32 %threads_per_grid.y, i32 %threads_per_grid.z)
-; CHECK: call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+; CHECK-SAME: ptr addrspace(1) %out, i32 %scratch, i32 %threads_per_grid.x, i32 %threads_per_grid.y, i32 %threads_per_grid.z,
+; CHECK-SAME: i32 %first_threadgroup.x, i32 %first_threadgroup.y, i32 %first_threadgroup.z)
+; CHECK: %[[BLOCK:.*]] = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+; CHECK: add i32 %[[BLOCK]], %first_threadgroup.x
 ; CHECK: %[[HERE:.*]] = sub i32 %threads_per_grid.x, %{{.*}}
 ; CHECK: call i32 @llvm.umin.i32(i32 %{{.*}}, i32 %[[HERE]])
 ; CHECK: br i1 %{{.*}}, label %inside, label %outside
