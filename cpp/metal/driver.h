@@ -118,9 +118,13 @@ class Driver {
                                              std::string_view label) = 0;
   virtual std::unique_ptr<Stream> new_stream() = 0;
   virtual void interrupt() = 0;  // ends every running launch with LaunchError
+  // Whether kernels can use memory that is not from the allocator.
+  virtual bool uses_foreign_memory() const { return true; }
 };
 
-// The driver of the default device.
+// The driver of the default device, which the environment variable MLX_METAL_DEVICE chooses when
+// one is first asked for: "cpu", or "cuda" for an NVIDIA GPU. Throws std::runtime_error where there
+// is none, and std::invalid_argument for others.
 METAL_API Driver& default_driver();
 
 // What kernels become, as text, with function constants that are zero. `form`: "llvm" (kernel

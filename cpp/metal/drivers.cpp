@@ -1,4 +1,5 @@
 // The devices that this build has: who drives them, and who shows what kernels become on them.
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include "metal/cpu/codegen/code_generator.h"
 #include "metal/cpu/cpu_driver.h"
 #include "metal/cuda/code_generator.h"
+#include "metal/cuda/driver/cuda_driver.h"
 #include "metal/driver.h"
 
 namespace metal {
@@ -24,9 +26,20 @@ std::string emit_function(const FunctionInfo& function, std::string_view form) {
   return compiler::print_ir(*compiler::read_bitcode(function.bitcode, context));
 }
 
+Driver& choose_driver() {
+  const char* given = std::getenv("MLX_METAL_DEVICE");
+  const std::string device = given && *given ? given : "cpu";
+  if (device == "cpu") return cpu::cpu_driver();
+  if (device == "cuda") return cuda::cuda_driver();
+  throw std::invalid_argument("MLX_METAL_DEVICE is '" + device + "': expected cpu or cuda");
+}
+
 }  // namespace
 
-Driver& default_driver() { return cpu::cpu_driver(); }
+Driver& default_driver() {
+  static Driver& driver = choose_driver();
+  return driver;
+}
 
 std::string emit(const Program& program, std::string_view form, std::string_view architecture) {
   std::string text;

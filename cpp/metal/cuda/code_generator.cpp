@@ -31,8 +31,8 @@ std::unique_ptr<llvm::Module> read_specialized(const FunctionInfo& function,
 }
 
 KernelInterface lower(llvm::Module& module, const FunctionInfo& function,
-                      llvm::TargetMachine& target) {
-  PassContext context(function, target);
+                      llvm::TargetMachine& target, const LaunchForm& form) {
+  PassContext context(function, target, form);
   run_passes(module, context);
   context.interface.static_threadgroup_memory = size_of_variables(module);
   return std::move(context.interface);
@@ -41,12 +41,12 @@ KernelInterface lower(llvm::Module& module, const FunctionInfo& function,
 }  // namespace
 
 PtxCode generate_ptx(const FunctionInfo& function, const ConstantValues& constants,
-                     std::string_view architecture) {
+                     std::string_view architecture, const LaunchForm& form) {
   auto target = create_target(architecture);
   llvm::LLVMContext context;
   auto module = read_specialized(function, constants, context);
   PtxCode code;
-  code.interface = lower(*module, function, *target);
+  code.interface = lower(*module, function, *target, form);
   code.text = compiler::emit_file(*module, *target, llvm::CodeGenFileType::AssemblyFile);
   return code;
 }
@@ -58,7 +58,7 @@ std::string print_ptx(const std::vector<FunctionInfo>& functions, std::string_vi
   llvm::Linker linker(all);
   for (const FunctionInfo& function : functions) {
     auto module = read_specialized(function, compiler::zero_constants(function), context);
-    lower(*module, function, *target);
+    lower(*module, function, *target, {});
     linker.linkInModule(std::move(module));
   }
   return compiler::emit_file(all, *target, llvm::CodeGenFileType::AssemblyFile);

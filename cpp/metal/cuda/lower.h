@@ -28,7 +28,12 @@ void map_address_spaces(llvm::Module& module);
 // Makes the kernel that is launched: its parameters give the arguments of the one in kernel form,
 // and threads outside the grid leave at once.
 llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function,
-                           KernelInterface& interface);
+                           const LaunchForm& form, KernelInterface& interface);
+
+// Apple's GPUs read a vector at every address that is aligned to its elements, NVIDIA's fault:
+// accesses claim no more than that. The optimiser claims more again where addresses prove it, and
+// the back end splits what is left.
+void assume_element_alignment(llvm::Module& module);
 
 // Atomic operations are relaxed on a GPU: stronger ones get fences around them.
 void order_atomics(llvm::Module& module);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "llvm/IR/Module.h"
 #include "metal/compiler/builtin_calls.h"
 #include "metal/cuda/lower.h"
@@ -31,7 +33,8 @@ void add_parameter(KernelInterface& interface, Parameter::Kind kind, uint32_t in
   interface.parameters.push_back(parameter);
 }
 
-void describe_parameters(const FunctionInfo& function, KernelInterface& interface) {
+void describe_parameters(const FunctionInfo& function, const LaunchForm& form,
+                         KernelInterface& interface) {
   for (const ArgumentInfo& argument : function.arguments) {
     if (argument.kind == ArgumentKind::Attribute) continue;
     const bool buffer = argument.kind == ArgumentKind::Buffer;
@@ -39,6 +42,10 @@ void describe_parameters(const FunctionInfo& function, KernelInterface& interfac
                   argument.index);
   }
   for (uint32_t i = 0; i < 3; ++i) add_parameter(interface, Parameter::Kind::ThreadsPerGrid, i);
+  for (uint32_t i = 0; form.in_parts && i < 3; ++i)
+    add_parameter(interface, Parameter::Kind::FirstThreadgroup, i);
+  for (uint32_t i = 0; form.flat && i < 3; ++i)
+    add_parameter(interface, Parameter::Kind::ThreadsPerThreadgroup, i);
 }
 
 // Memory whose size the launch gives; it begins behind the variables of the kernel.
@@ -76,8 +83,16 @@ void annotate(llvm::Function& entry, const char* name, uint32_t value) {
                     llvm::ValueAsMetadata::get(number)}));
 }
 
+void claim_alignment(llvm::Function& entry) {
+  for (llvm::Argument& argument : entry.args()) {
+    if (!argument.getType()->isPointerTy()) continue;
+    argument.addAttr(
+        llvm::Attribute::getWithAlignment(entry.getContext(), llvm::Align(kBufferAlignment)));
+  }
+}
+
 llvm::Function* declare_entry(llvm::Module& module, const llvm::Function& kernel,
-                              const KernelInterface& interface) {
+                              const LaunchForm& form, const KernelInterface& interface) {
   llvm::IRBuilder<> builder(module.getContext());
   std::vector<llvm::Type*> types;
   for (const Parameter& parameter : interface.parameters) {
@@ -90,30 +105,56 @@ llvm::Function* declare_entry(llvm::Module& module, const llvm::Function& kernel
   entry->addFnAttrs(llvm::AttrBuilder(module.getContext(), kernel.getAttributes().getFnAttrs()));
   entry->setSubprogram(kernel.getSubprogram());
   entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
-  annotate(*entry, "maxntidx", interface.max_total_threads);
+  annotate(*entry, "maxntidx", std::min(form.most_threads, interface.max_total_threads));
+  if (form.aligned) claim_alignment(*entry);
   return entry;
+}
+
+// The arguments of one kind, which stand together, by dimension; null where there are none.
+struct Dimensions {
+  Value* values[3] = {};
+};
+
+Dimensions find_dimensions(llvm::Function& entry, const KernelInterface& interface,
+                           Parameter::Kind kind, const char* name) {
+  Dimensions found;
+  for (unsigned i = 0; i < interface.parameters.size(); ++i) {
+    const Parameter& parameter = interface.parameters[i];
+    if (parameter.kind != kind) continue;
+    found.values[parameter.index] = entry.getArg(i);
+    entry.getArg(i)->setName(llvm::Twine(name) + "." + llvm::Twine("xyz"[parameter.index]));
+  }
+  return found;
+}
+
+GridArguments find_grid(llvm::Function& entry, const KernelInterface& interface) {
+  using Kind = Parameter::Kind;
+  const auto size = find_dimensions(entry, interface, Kind::ThreadsPerGrid, "threads_per_grid");
+  const auto first = find_dimensions(entry, interface, Kind::FirstThreadgroup, "first_threadgroup");
+  const auto group =
+      find_dimensions(entry, interface, Kind::ThreadsPerThreadgroup, "threads_per_threadgroup");
+  GridArguments grid;
+  std::ranges::copy(size.values, grid.threads_per_grid);
+  std::ranges::copy(first.values, grid.first_threadgroup);
+  std::ranges::copy(group.values, grid.threads_per_threadgroup);
+  return grid;
 }
 
 }  // namespace
 
 llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function,
-                           KernelInterface& interface) {
+                           const LaunchForm& form, KernelInterface& interface) {
   llvm::Function* kernel = module.getFunction(function.name);
   kernel->setName("kernel.body");
   interface.entry = ptx_name(function.name);
   interface.max_total_threads =
       function.max_total_threads ? std::min(function.max_total_threads, kMaxThreadsPerThreadgroup)
                                  : kMaxThreadsPerThreadgroup;
-  describe_parameters(function, interface);
-  llvm::Function* entry = declare_entry(module, *kernel, interface);
+  describe_parameters(function, form, interface);
+  llvm::Function* entry = declare_entry(module, *kernel, form, interface);
 
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "entry", entry));
-  Value* grid[3];
-  for (unsigned i = 0; i < 3; ++i) {
-    grid[i] = entry->getArg(entry->arg_size() - 3 + i);
-    grid[i]->setName(llvm::Twine("threads_per_grid.") + llvm::Twine("xyz"[i]));
-  }
-  ThreadPosition position(builder, grid);
+  ThreadPosition position(builder, find_grid(*entry, interface));
   bind_arguments(builder, *entry, *kernel, interface);
   llvm::BasicBlock* body = &kernel->getEntryBlock();
   builder.CreateBr(body);

@@ -15,10 +15,12 @@ namespace metal::cuda {
 
 // What the steps know besides the code, and what they find out.
 struct PassContext {
-  PassContext(const FunctionInfo& function, llvm::TargetMachine& target)
-      : function(function), target(target), optimizer(target) {}
+  PassContext(const FunctionInfo& function, llvm::TargetMachine& target,
+              const LaunchForm& form = {})
+      : function(function), form(form), target(target), optimizer(target) {}
 
   const FunctionInfo& function;
+  LaunchForm form;
   llvm::TargetMachine& target;
   Optimizer optimizer;
   KernelInterface interface;  // what "nvptx-entry" leaves

@@ -16,13 +16,14 @@ constexpr const char* kTriple = "nvptx64-nvidia-cuda";
 
 struct Architecture {
   std::string_view name;
+  int capability;
   const char* ptx;  // the first version of PTX that has it
 };
-constexpr Architecture kArchitectures[] = {{"sm_80", "+ptx70"},
-                                           {"sm_86", "+ptx71"},
-                                           {"sm_87", "+ptx74"},
-                                           {"sm_89", "+ptx78"},
-                                           {"sm_90", "+ptx78"}};
+constexpr Architecture kArchitectures[] = {{"sm_80", 80, "+ptx70"},
+                                           {"sm_86", 86, "+ptx71"},
+                                           {"sm_87", 87, "+ptx74"},
+                                           {"sm_89", 89, "+ptx78"},
+                                           {"sm_90", 90, "+ptx78"}};
 
 const Architecture& find_architecture(std::string_view name) {
   std::string known;
@@ -52,6 +53,14 @@ std::unique_ptr<llvm::TargetMachine> create_target(std::string_view name) {
   return std::unique_ptr<llvm::TargetMachine>(
       target->createTargetMachine(kTriple, architecture.name, architecture.ptx, options,
                                   llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+}
+
+std::string newest_architecture(int capability) {
+  std::string_view newest = kDefaultArchitecture;
+  for (const Architecture& architecture : kArchitectures) {
+    if (architecture.capability <= capability) newest = architecture.name;
+  }
+  return std::string(newest);
 }
 
 }  // namespace metal::cuda

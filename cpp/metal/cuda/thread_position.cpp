@@ -20,9 +20,6 @@ constexpr Intrinsic::ID kBlock[] = {Intrinsic::nvvm_read_ptx_sreg_ctaid_x,
 constexpr Intrinsic::ID kBlockSize[] = {Intrinsic::nvvm_read_ptx_sreg_ntid_x,
                                         Intrinsic::nvvm_read_ptx_sreg_ntid_y,
                                         Intrinsic::nvvm_read_ptx_sreg_ntid_z};
-constexpr Intrinsic::ID kBlocks[] = {Intrinsic::nvvm_read_ptx_sreg_nctaid_x,
-                                     Intrinsic::nvvm_read_ptx_sreg_nctaid_y,
-                                     Intrinsic::nvvm_read_ptx_sreg_nctaid_z};
 
 Value* read(llvm::IRBuilder<>& b, Intrinsic::ID id) { return b.CreateIntrinsic(id, {}, {}); }
 
@@ -30,25 +27,35 @@ Value* parts(llvm::IRBuilder<>& b, Value* count, uint32_t size) {
   return b.CreateUDiv(b.CreateAdd(count, b.getInt32(size - 1)), b.getInt32(size));
 }
 
+// Enough of `size` to cover a count that is not 0 and may be the largest number there is.
+Value* blocks(llvm::IRBuilder<>& b, Value* count, Value* size) {
+  return b.CreateAdd(b.CreateUDiv(b.CreateSub(count, b.getInt32(1)), size), b.getInt32(1));
+}
+
 Value* product(llvm::IRBuilder<>& b, Value* const (&factors)[3]) {
   return b.CreateMul(b.CreateMul(factors[0], factors[1]), factors[2]);
 }
 
+// The position that a number stands for where rows and columns have these sizes.
+void divide(llvm::IRBuilder<>& b, Value* index, Value* const (&size)[3], Value* (&position)[3]) {
+  Value* row = b.CreateUDiv(index, size[0]);
+  position[0] = b.CreateURem(index, size[0]);
+  position[1] = b.CreateURem(row, size[1]);
+  position[2] = b.CreateUDiv(row, size[1]);
+}
+
 }  // namespace
 
-ThreadPosition::ThreadPosition(llvm::IRBuilder<>& b, Value* const (&threads_per_grid)[3]) {
-  Value* thread[3];
+ThreadPosition::ThreadPosition(llvm::IRBuilder<>& b, const GridArguments& grid) : grid_(grid) {
   for (unsigned i = 0; i < 3; ++i) {
-    threads_per_grid_[i] = threads_per_grid[i];
-    thread[i] = read(b, kThread[i]);
+    Value* given = grid.threads_per_threadgroup[i];
     block_[i] = read(b, kBlock[i]);
-    block_size_[i] = read(b, kBlockSize[i]);
-    Value* rest = b.CreateSub(threads_per_grid[i], b.CreateMul(block_[i], block_size_[i]));
+    if (grid.first_threadgroup[i]) block_[i] = b.CreateAdd(block_[i], grid.first_threadgroup[i]);
+    block_size_[i] = given ? given : read(b, kBlockSize[i]);
+    Value* rest = b.CreateSub(grid.threads_per_grid[i], b.CreateMul(block_[i], block_size_[i]));
     size_[i] = b.CreateBinaryIntrinsic(Intrinsic::umin, block_size_[i], rest);
-    position_[i] = thread[i];
   }
-  Value* row = b.CreateAdd(thread[1], b.CreateMul(thread[2], block_size_[1]));
-  index_ = b.CreateAdd(thread[0], b.CreateMul(row, block_size_[0]));
+  find_index(b);
   volume_ = product(b, size_);
 
   llvm::Function* kernel = b.GetInsertBlock()->getParent();
@@ -59,6 +66,18 @@ ThreadPosition::ThreadPosition(llvm::IRBuilder<>& b, Value* const (&threads_per_
   b.CreateRetVoid();
   b.SetInsertPoint(inside);
   find_position(b);
+}
+
+// The thread's number in the block and, as far as that is whole, its position.
+void ThreadPosition::find_index(llvm::IRBuilder<>& b) {
+  if (grid_.threads_per_threadgroup[0]) {
+    index_ = read(b, kThread[0]);
+    divide(b, index_, block_size_, position_);
+    return;
+  }
+  for (unsigned i = 0; i < 3; ++i) position_[i] = read(b, kThread[i]);
+  Value* row = b.CreateAdd(position_[1], b.CreateMul(position_[2], block_size_[1]));
+  index_ = b.CreateAdd(position_[0], b.CreateMul(row, block_size_[0]));
 }
 
 // In a block whose rows or columns are cut, threads have other positions than in the whole one.
@@ -72,9 +91,8 @@ void ThreadPosition::find_position(llvm::IRBuilder<>& b) {
   b.CreateCondBr(is_cut, cut, placed);
 
   b.SetInsertPoint(cut);
-  Value* row = b.CreateUDiv(index_, size_[0]);
-  Value* in_cut[3] = {b.CreateURem(index_, size_[0]), b.CreateURem(row, size_[1]),
-                      b.CreateUDiv(row, size_[1])};
+  Value* in_cut[3];
+  divide(b, index_, size_, in_cut);
   b.CreateBr(placed);
 
   b.SetInsertPoint(placed);
@@ -106,13 +124,13 @@ Value* ThreadPosition::value(llvm::IRBuilder<>& b, Builtin builtin, unsigned i) 
       return block_[i];
     case Builtin::ThreadsPerGrid:
     case Builtin::GridSize:
-      return threads_per_grid_[i];
+      return grid_.threads_per_grid[i];
     case Builtin::ThreadsPerThreadgroup:
       return size_[i];
     case Builtin::DispatchThreadsPerThreadgroup:
       return block_size_[i];
     case Builtin::ThreadgroupsPerGrid:
-      return read(b, kBlocks[i]);
+      return blocks(b, grid_.threads_per_grid[i], block_size_[i]);
     case Builtin::ThreadsPerSimdgroup:
       return b.getInt32(kThreadExecutionWidth);
     case Builtin::QuadgroupsPerThreadgroup:

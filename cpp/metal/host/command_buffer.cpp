@@ -41,6 +41,15 @@ MTL::CommandBufferError error_code(LaunchFault fault) {
   return MTL::CommandBufferErrorInternal;
 }
 
+// After an error, of what has been launched before it: nothing that kernels use may go while they
+// run.
+void wait_for_rest(Stream& stream) {
+  try {
+    stream.wait();
+  } catch (...) {  // the first error stays
+  }
+}
+
 }  // namespace
 
 CommandBufferObject::CommandBufferObject(QueueObject* queue) : queue_(NS::RetainPtr(queue)) {}
@@ -123,6 +132,7 @@ void CommandBufferObject::execute(Stream& stream, const std::function<void()>& p
     run_commands(stream, poll);
   } catch (...) {
     fail_from_exception();
+    wait_for_rest(stream);
   }
   finish();
 }

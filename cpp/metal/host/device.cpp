@@ -73,7 +73,7 @@ MTL::Buffer* DeviceObject::newBuffer(const void* bytes, NS::UInteger length,
 
 MTL::Buffer* DeviceObject::newBuffer(void* memory, NS::UInteger length, MTL::ResourceOptions,
                                      MTL::BufferDeallocator deallocator) {
-  if (!memory) return nullptr;
+  if (!memory || !default_driver().uses_foreign_memory()) return nullptr;
   return new BufferObject(this, memory, length, std::move(deallocator));
 }
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from . import export, regression
 from .program import make_program
-from .runner import FORMS, PROGRAM_RUNNER, Runner
+from .runner import CUDA, FORMS, PROGRAM_RUNNER, Runner
 from .scope import FEATURES
 from .search import BATCH, Tally, run_batch
 from .shrink import kind_of, shrink
@@ -26,6 +26,7 @@ class Work:
     without: frozenset[str] = frozenset()
     out: Path | None = None
     program: Path = PROGRAM_RUNNER
+    forms: tuple[str, ...] = FORMS
     shrinks: bool = True
 
 
@@ -37,12 +38,13 @@ class Done:
     findings: list[str] = field(default_factory=list)
 
 
-RUNNERS: dict[Path, Runner] = {}
+RUNNERS: dict[tuple[Path, tuple[str, ...]], Runner] = {}
 
 
 def work(task: Work) -> Done:
     """In a process of its own, which keeps its runner."""
-    runner = RUNNERS.setdefault(task.program, Runner(task.program))
+    key = (task.program, task.forms)
+    runner = RUNNERS.setdefault(key, Runner(*key))
     tally, failing = run_batch(task.seeds, runner, task.without)
     done = Done(tally)
     for program, reply in failing:
@@ -65,7 +67,8 @@ def tasks(options: argparse.Namespace) -> Iterator[Work]:
             return
         seeds = range(first, min(first + BATCH, last))
         without = frozenset(options.without)
-        yield Work(seeds, without, options.out, options.runner, not options.no_shrinking)
+        shrinks = not options.no_shrinking
+        yield Work(seeds, without, options.out, options.runner, tuple(options.forms), shrinks)
 
 
 def report(done: Done) -> None:
@@ -98,7 +101,7 @@ def search(options: argparse.Namespace) -> int:
             note_progress(total, done.result().tally)
     seconds = time.monotonic() - start
     print(
-        f"{total.programs} programs from seed {options.seed} on, as {', '.join(FORMS)}: "
+        f"{total.programs} programs from seed {options.seed} on, as {', '.join(options.forms)}: "
         f"{total.failing} differ {dict(total.kinds)}, {sum(total.scalar.values())} without vector "
         f"code {dict(total.scalar)}; {seconds:.0f} s"
     )
@@ -110,7 +113,7 @@ def show(options: argparse.Namespace) -> int:
     program = make_program(options.show, frozenset(options.without))
     print(program.source("program"))
     print(f"grid {program.grid}, threadgroup {program.threadgroup}")
-    (reply,) = Runner(options.runner).run([program.launch()])
+    (reply,) = Runner(options.runner, options.forms).run([program.launch()])
     for form, failure in reply.failures.items():
         print(f"{form}: {failure}")
     return 1 if reply.failures else 0
@@ -119,12 +122,14 @@ def show(options: argparse.Namespace) -> int:
 def run_regressions(options: argparse.Namespace) -> int:
     """Runs the programs that are kept."""
     launches = regression.all_of(options.regressions)
-    replies = Runner(options.runner).run(launches)
+    replies = Runner(options.runner, options.forms).run(launches)
     for launch, reply in zip(launches, replies):
         for form, failure in reply.failures.items():
             print(f"{launch.name}: {form}: {failure}")
     failing = sum(1 for reply in replies if reply.failures)
-    print(f"{len(launches)} programs that are kept, as {', '.join(FORMS)}: {failing} differ")
+    print(
+        f"{len(launches)} programs that are kept, as {', '.join(options.forms)}: {failing} differ"
+    )
     return 1 if failing else 0
 
 
@@ -137,6 +142,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=None, help="folder for programs that differ")
     parser.add_argument("--without", nargs="*", default=[], choices=FEATURES, metavar="FEATURE",
                         help=f"leave out: {', '.join(FEATURES)}")  # fmt: skip
+    parser.add_argument("--forms", nargs="+", default=FORMS, choices=(*FORMS, CUDA),
+                        help="the first one is what the others are compared with")  # fmt: skip
     parser.add_argument("--no-shrinking", action="store_true", help="report programs as they are")
     parser.add_argument("--show", type=int, metavar="SEED", help="print and run one program")
     parser.add_argument("--regressions", type=Path, nargs="?", const=regression.FOLDER,

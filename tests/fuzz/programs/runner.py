@@ -11,6 +11,7 @@ REFERENCE = "reference"
 # The processors that vector code is made for, each with a flag that only machines have which run it.
 PROCESSORS = {"x86-64-v2": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}
 MACHINE_FLAGS = frozenset(Path("/proc/cpuinfo").read_text().split())
+CUDA = "cuda"  # on an NVIDIA GPU; only where it is asked for
 FORMS = (REFERENCE, *(name for name, flag in PROCESSORS.items() if flag in MACHINE_FLAGS))
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -121,8 +122,9 @@ class Replies:
 class Runner:
     """A running `program_runner`; started again when it has ended."""
 
-    def __init__(self, program: Path = PROGRAM_RUNNER):
+    def __init__(self, program: Path = PROGRAM_RUNNER, forms: Sequence[str] = FORMS):
         self.program = program
+        self.forms = tuple(forms)
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> subprocess.Popen[bytes]:
@@ -132,8 +134,9 @@ class Runner:
             )
         return self.process
 
-    def run(self, launches: Sequence[Launch], forms: Sequence[str] = FORMS) -> list[Reply]:
+    def run(self, launches: Sequence[Launch], forms: Sequence[str] | None = None) -> list[Reply]:
         """What becomes of each; one after the other where the runner itself does not survive."""
+        forms = forms or self.forms
         body = struct.pack("<I", len(forms)) + b"".join(text(form) for form in forms)
         body += struct.pack("<I", len(launches)) + b"".join(pack(one) for one in launches)
         answer = self.ask(text(body))

@@ -49,7 +49,7 @@ static_assert(class_size(kClasses - 1) == kLargestSmall);
 
 }  // namespace
 
-ReservedRange::ReservedRange() {
+ReservedRange::ReservedRange(Pin pin) : pin_(std::move(pin)) {
   for (size_ = kLargestRange; size_ >= kSmallestRange; size_ /= 2) {
     base_ = static_cast<char*>(reserve(size_, PROT_NONE));
     if (base_) return;
@@ -67,21 +67,21 @@ bool ReservedRange::commit(uint64_t bytes) {
   char* start = base_ + committed_;
   if (mprotect(start, target - committed_, PROT_READ | PROT_WRITE) != 0) return false;
   madvise(start, target - committed_, MADV_HUGEPAGE);
+  if (pin_ && !pin_(start, target - committed_)) return false;
   committed_ = target;
   return true;
 }
 
 Heap& Heap::instance() {
   static Heap& heap = []() -> Heap& {
-    // A child of fork() must not find the lock held by a thread that it does not have.
-    pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
-                   [] { instance().mutex_.unlock(); });
+    pthread_atfork([] { instance().lock(); }, [] { instance().unlock(); },
+                   [] { instance().unlock(); });
     return *new Heap;  // outlives every thread that may still free
   }();
   return heap;
 }
 
-Heap::Heap() : classes_(kClasses) {
+Heap::Heap(const Pin& pin) : range_(pin), pinned_(pin != nullptr), classes_(kClasses) {
   page_count_ = range_.size() / kPage;
   pages_ = static_cast<Page*>(reserve(page_count_ * sizeof(Page), PROT_READ | PROT_WRITE));
   if (!pages_) throw std::runtime_error("[metal] no memory for the tables of device memory");
@@ -231,7 +231,7 @@ Heap::FreeSpan Heap::remove_free(uint64_t first) {
 
 // Gives free spans' memory back to the system until the cache is no larger than `limit`.
 void Heap::release_dirty(uint64_t limit) {
-  while (statistics_.cache > limit && !dirty_.empty()) {
+  while (!pinned_ && statistics_.cache > limit && !dirty_.empty()) {
     uint64_t first = *dirty_.begin();
     FreeSpan span = remove_free(first);
     madvise(address(first), span.pages * kPage, MADV_DONTNEED);

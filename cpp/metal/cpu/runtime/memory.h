@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -14,10 +15,14 @@
 
 namespace metal::cpu {
 
+// Makes memory that has just been taken from the system, and that stays taken, usable for a device;
+// false where that is not possible.
+using Pin = std::function<bool(char* start, uint64_t bytes)>;
+
 // Addresses [base, limit), of which [base, committed) can be read and written.
 class ReservedRange {
  public:
-  ReservedRange();
+  explicit ReservedRange(Pin pin = {});
   ~ReservedRange();
   ReservedRange(const ReservedRange&) = delete;
   ReservedRange& operator=(const ReservedRange&) = delete;
@@ -31,6 +36,7 @@ class ReservedRange {
   char* base_ = nullptr;
   uint64_t size_ = 0;
   uint64_t committed_ = 0;
+  Pin pin_;
 };
 
 // Small blocks come from runs of one size class, others are spans of whole pages. Nothing that the
@@ -42,7 +48,7 @@ class Heap : public Allocator {
   static constexpr uint64_t kAlignment = 64;
 
   static Heap& instance();
-  Heap();
+  explicit Heap(const Pin& pin = {});
   ~Heap() override;
 
   void* allocate(size_t bytes) override;
@@ -56,6 +62,10 @@ class Heap : public Allocator {
   uint64_t set_cache_limit(uint64_t bytes) override;
   uint64_t memory_limit() const override;
   bool over_limit() const override { return over_limit_.load(std::memory_order_relaxed); }
+
+  // Around fork(): the child must not find the lock held by a thread that it does not have.
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
 
  private:
   enum class PageKind : uint8_t { None, Span, Run };
@@ -94,6 +104,7 @@ class Heap : public Allocator {
 
   mutable std::mutex mutex_;
   ReservedRange range_;
+  const bool pinned_;  // what is taken from the system is not given back
   Page* pages_ = nullptr;
   uint64_t page_count_ = 0;
   uint64_t end_page_ = 0;                            // spans and runs end before it

@@ -275,7 +275,8 @@ __METAL_MATH bfloat bfloat_exp10(bfloat x) { return bfloat_exp_base(x, 0x1.a934f
 __METAL_MATH float half_exp_base(float x, float log2_base) {
   x = x > 18.0f / log2_base ? 18.0f / log2_base : x;
   x = x < -28.0f / log2_base ? -28.0f / log2_base : x;
-  return plain_exp_base(x, log2_base, 0);
+  // Which bits a NaN has after arithmetic depends on the processor.
+  return x == x ? plain_exp_base(x, log2_base, 0) : x;
 }
 __METAL_MATH float half_exp2(float x) { return half_exp_base(x, 1.0f); }
 __METAL_MATH float half_exp(float x) { return half_exp_base(x, 0x1.715476p+0f); }

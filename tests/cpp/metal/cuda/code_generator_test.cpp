@@ -52,6 +52,41 @@ TEST(Ptx, CountsThreadgroupMemory) {
   EXPECT_NE(code.text.find(".maxntid 96"), std::string::npos);
 }
 
+PtxCode ptx_for(const std::string& source, const LaunchForm& form) {
+  const auto program = compile("#include <metal_stdlib>\nusing namespace metal;\n" + source);
+  return generate_ptx(program->functions.at(0), {}, kDefaultArchitecture, form);
+}
+
+constexpr const char* kVectors = R"(
+    kernel void f(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                  uint3 i [[thread_position_in_grid]]) {
+      const float4 v = *(device const float4*)(x + STEP * i.x);
+      y[i.x] = v.x + v.y + v.z + v.w + float(i.z);
+    })";
+
+std::string vectors(const char* step) { return std::string("#define STEP ") + step + kVectors; }
+
+TEST(Ptx, ReadsVectorsAtOnceOnlyWhereTheirAlignmentIsProved) {
+  const auto reads_vector = [](const char* step, bool aligned) {
+    const std::string text = ptx_for(vectors(step), {.aligned = aligned}).text;
+    return text.find("ld.global.v4.f32") != std::string::npos;
+  };
+  EXPECT_TRUE(reads_vector("4", true));
+  EXPECT_FALSE(reads_vector("1", true));
+  EXPECT_FALSE(reads_vector("4", false));
+}
+
+TEST(Ptx, BoundsAndShapesOfBlocks) {
+  EXPECT_NE(ptx_for(vectors("1"), {.most_threads = 256}).text.find(".maxntid 256"),
+            std::string::npos);
+  const PtxCode flat = ptx_for(vectors("1"), {.flat = true});
+  EXPECT_EQ(flat.interface.parameters.back().kind, Parameter::Kind::ThreadsPerThreadgroup);
+  EXPECT_EQ(flat.text.find("%tid.z"), std::string::npos);
+  EXPECT_NE(ptx_for(vectors("1"), {}).text.find("%tid.z"), std::string::npos);
+  const PtxCode part = ptx_for(vectors("1"), {.in_parts = true});
+  EXPECT_EQ(part.interface.parameters.back().kind, Parameter::Kind::FirstThreadgroup);
+}
+
 TEST(Ptx, SpecialisesByFunctionConstants) {
   const std::string source = R"(
     constant bool negative [[function_constant(7)]];

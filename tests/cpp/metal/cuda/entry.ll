@@ -4,7 +4,7 @@
 ; CHECK: @metal_threadgroup_memory = external addrspace(3) global [0 x i8], align 16
 ; CHECK-LABEL: define ptx_kernel void @"sum$60float$62"(
 ; CHECK-SAME: ptr addrspace(1) %out, i32 %scratch, i32 %threads_per_grid.x, i32 %threads_per_grid.y, i32 %threads_per_grid.z)
-; CHECK: call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+; CHECK: call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 ; CHECK: %[[HERE:.*]] = sub i32 %threads_per_grid.x, %{{.*}}
 ; CHECK: call i32 @llvm.umin.i32(i32 %{{.*}}, i32 %[[HERE]])
 ; CHECK: br i1 %{{.*}}, label %inside, label %outside

@@ -82,6 +82,7 @@ int main() {
   setenv("MLX_CACHE_DIR", "", 1);
   unsetenv("MLX_CPU_REFERENCE");
   unsetenv("MLX_CPU_TARGET");
+  unsetenv("MLX_METAL_DEVICE");
   try {
     metal::fuzz::Request request;
     while (metal::fuzz::read_request(request)) {

@@ -31,7 +31,7 @@ struct ProgramRequest {
   ConstantValues constants;
 };
 
-// A form in which programs run: "reference", or the name of a processor.
+// A form in which programs run: "reference", the name of a processor, or "cuda".
 using Form = std::string;
 
 struct Request {

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "metal/cpu/cpu_driver.h"
+#include "metal/driver.h"
 
 namespace metal::fuzz {
 namespace {
@@ -18,6 +18,7 @@ constexpr int kCpuSeconds = 30;    // for one program with its compilation
 constexpr int kWallSeconds = 300;  // if it only sleeps
 
 constexpr const char* kReference = "reference";
+constexpr const char* kCuda = "cuda";
 
 template <size_t N>
 void copy_text(char (&to)[N], const std::string& text) {
@@ -27,6 +28,8 @@ void copy_text(char (&to)[N], const std::string& text) {
 void choose_form(const Form& form) {
   if (form == kReference) {
     setenv("MLX_CPU_REFERENCE", "1", 1);
+  } else if (form == kCuda) {
+    setenv("MLX_METAL_DEVICE", "cuda", 1);
   } else {
     setenv("MLX_CPU_TARGET", form.c_str(), 1);
   }
@@ -46,7 +49,7 @@ class DeviceBuffers {
     for (size_t i = 0; i < request.buffers.size(); ++i) {
       const BufferRequest& buffer = request.buffers[i];
       const size_t size = memory_of(buffer), start = kFence + buffer.offset;
-      auto* memory = static_cast<char*>(cpu::cpu_driver().allocator().allocate(size));
+      auto* memory = static_cast<char*>(default_driver().allocator().allocate(size));
       std::memset(memory, kFenceByte, size);
       std::memcpy(memory + start, buffer.bytes.data(), buffer.bytes.size());
       parameters.buffers[i] = memory + start;
@@ -55,7 +58,7 @@ class DeviceBuffers {
     }
   }
   ~DeviceBuffers() {
-    for (char* memory : memory_) cpu::cpu_driver().allocator().deallocate(memory);
+    for (char* memory : memory_) default_driver().allocator().deallocate(memory);
   }
 
   void copy_to(char* to) const {
@@ -73,7 +76,7 @@ class DeviceBuffers {
 
 void launch(const ProgramRequest& request, const Program& program, char* buffers,
             FormResult& result) {
-  Driver& driver = cpu::cpu_driver();
+  Driver& driver = default_driver();
   const auto kernel = driver.load(program, request.name, request.constants, request.name);
   copy_text(result.why_scalar, kernel->why_scalar(request.threadgroup));
   LaunchParameters parameters;

@@ -1,0 +1,90 @@
+// The part of NVIDIA's driver API that we use, found in the driver's library at run time: neither a
+// toolkit nor NVIDIA's headers are needed to build.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace metal::cuda {
+
+// Handles and numbers as the driver's binary interface has them.
+using CudaDevice = int;
+using DeviceAddress = uint64_t;
+using CudaContext = struct CudaContextObject*;
+using CudaStreamHandle = struct CudaStreamObject*;
+using CudaModule = struct CudaModuleObject*;
+using CudaFunction = struct CudaFunctionObject*;
+using CudaLink = struct CudaLinkObject*;
+
+enum class Result : int {
+  Success = 0,
+  OutOfMemory = 2,
+  NotReady = 600,
+  IllegalAddress = 700,
+  OutOfResources = 701,
+  StackError = 714,
+  IllegalInstruction = 715,
+  MisalignedAddress = 716,
+  InvalidAddressSpace = 717,
+  InvalidProgramCounter = 718,
+  LaunchFailed = 719,
+};
+
+enum class DeviceAttribute : int {
+  UnifiedAddressing = 41,
+  ComputeCapabilityMajor = 75,
+  ComputeCapabilityMinor = 76,
+  HostPointersOfRegisteredMemory = 91,
+};
+
+inline constexpr unsigned kStreamNonBlocking = 1;
+inline constexpr unsigned kRegisterPortable = 1;
+inline constexpr unsigned kRegisterMapped = 2;
+inline constexpr int kJitErrorLog = 5;
+inline constexpr int kJitErrorLogBytes = 6;
+inline constexpr int kLinkInputPtx = 1;
+// Keys of cuLaunchKernel's `extra`.
+inline void* const kLaunchBuffer = std::bit_cast<void*>(uintptr_t{1});
+inline void* const kLaunchBufferBytes = std::bit_cast<void*>(uintptr_t{2});
+
+// One entry a function: its name in the library, and the types of its arguments.
+#define METAL_CUDA_FUNCTIONS(F)                                                               \
+  F(cuInit, unsigned)                                                                         \
+  F(cuDriverGetVersion, int*)                                                                 \
+  F(cuGetErrorName, Result, const char**)                                                     \
+  F(cuGetErrorString, Result, const char**)                                                   \
+  F(cuDeviceGetCount, int*)                                                                   \
+  F(cuDeviceGet, CudaDevice*, int)                                                            \
+  F(cuDeviceGetName, char*, int, CudaDevice)                                                  \
+  F(cuDeviceGetAttribute, int*, DeviceAttribute, CudaDevice)                                  \
+  F(cuDevicePrimaryCtxRetain, CudaContext*, CudaDevice)                                       \
+  F(cuCtxSetCurrent, CudaContext)                                                             \
+  F(cuMemHostRegister_v2, void*, size_t, unsigned)                                            \
+  F(cuStreamCreate, CudaStreamHandle*, unsigned)                                              \
+  F(cuStreamDestroy_v2, CudaStreamHandle)                                                     \
+  F(cuStreamQuery, CudaStreamHandle)                                                          \
+  F(cuStreamWriteValue32_v2, CudaStreamHandle, DeviceAddress, uint32_t, unsigned)             \
+  F(cuLinkCreate_v2, unsigned, int*, void**, CudaLink*)                                       \
+  F(cuLinkAddData_v2, CudaLink, int, void*, size_t, const char*, unsigned, int*, void**)      \
+  F(cuLinkComplete, CudaLink, void**, size_t*)                                                \
+  F(cuLinkDestroy, CudaLink)                                                                  \
+  F(cuModuleLoadData, CudaModule*, const void*)                                               \
+  F(cuModuleUnload, CudaModule)                                                               \
+  F(cuModuleGetFunction, CudaFunction*, CudaModule, const char*)                              \
+  F(cuLaunchKernel, CudaFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, \
+    unsigned, CudaStreamHandle, void**, void**)
+
+struct Api {
+#define METAL_CUDA_MEMBER(name, ...) Result (*name)(__VA_ARGS__) = nullptr;
+  METAL_CUDA_FUNCTIONS(METAL_CUDA_MEMBER)
+#undef METAL_CUDA_MEMBER
+
+  std::string describe(Result result) const;  // "its meaning (its name)"
+};
+
+// Loads the library, once. Throws std::runtime_error where there is none, or one that is too old.
+const Api& cuda_api();
+
+}  // namespace metal::cuda

@@ -1,0 +1,71 @@
+#include "metal/cuda/driver/cuda_driver.h"
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "metal/cpu/runtime/system.h"
+#include "metal/cuda/driver/cuda_kernel.h"
+#include "metal/cuda/driver/cuda_stream.h"
+#include "metal/cuda/driver/gpu.h"
+#include "metal/cuda/driver/pinned_memory.h"
+
+namespace metal::cuda {
+namespace {
+
+class CudaDriver : public Driver {
+ public:
+  CudaDriver() : gpu_(cuda_api()), memory_(gpu_) {
+    info_.name = gpu_.name();
+    info_.architecture = gpu_.architecture();
+    info_.memory_size = cpu::physical_memory();  // that is where arrays are
+    info_.max_buffer_length = info_.memory_size;
+    info_.recommended_working_set = info_.memory_size / 4 * 3;
+  }
+
+  const DeviceInfo& info() const override { return info_; }
+  Allocator& allocator() override { return memory_; }
+
+  std::shared_ptr<const Program> compile(std::string_view source,
+                                         const CompileOptions& options) override {
+    return metal::compile(source, options);
+  }
+
+  std::shared_ptr<const Kernel> load(const Program& program, std::string_view function,
+                                     const ConstantValues& constants,
+                                     std::string_view label) override {
+    return std::make_shared<CudaKernel>(gpu_, program.get(function), constants, label);
+  }
+
+  std::unique_ptr<Stream> new_stream() override {
+    return std::make_unique<CudaStream>(gpu_, memory_);
+  }
+
+  void interrupt() override {}  // streams look at interrupt_count() while they wait
+
+  bool uses_foreign_memory() const override { return false; }
+
+ private:
+  Gpu gpu_;
+  PinnedMemory memory_;
+  DeviceInfo info_;
+};
+
+CudaDriver& open() {
+  try {
+    return *new CudaDriver;  // queues' threads may use it until the very end
+  } catch (const std::exception& error) {
+    throw std::runtime_error(std::string("No NVIDIA GPU can be used, which MLX_METAL_DEVICE=cuda "
+                                         "asks for. ") +
+                             error.what());
+  }
+}
+
+}  // namespace
+
+Driver& cuda_driver() {
+  static CudaDriver& driver = open();
+  return driver;
+}
+
+}  // namespace metal::cuda

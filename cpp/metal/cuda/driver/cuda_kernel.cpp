@@ -1,0 +1,74 @@
+#include "metal/cuda/driver/cuda_kernel.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "metal/cuda/driver/launch.h"
+
+namespace metal::cuda {
+namespace {
+
+constexpr uint32_t kDeepestBlock = 64;  // the GPU's limit in the third dimension
+
+// So many registers a multiprocessor has that up to 256 threads get as many as code can name, and
+// twice the threads half of them.
+uint32_t size_class(uint64_t threads) {
+  for (uint32_t size : {256u, 512u}) {
+    if (threads <= size) return size;
+  }
+  return kMaxThreadsPerThreadgroup;
+}
+
+bool is_aligned(const void* address) {
+  return reinterpret_cast<uintptr_t>(address) % kBufferAlignment == 0;
+}
+
+}  // namespace
+
+LaunchForm form_of(const LaunchParameters& parameters) {
+  const uint32_t(&size)[3] = parameters.threads_per_threadgroup;
+  LaunchForm form;
+  form.most_threads = size_class(uint64_t{size[0]} * size[1] * size[2]);
+  form.flat = size[2] > kDeepestBlock;
+  form.aligned = std::ranges::all_of(parameters.buffers, is_aligned);
+  form.in_parts = !fits_in_one_part(parameters);
+  return form;
+}
+
+LoadedCode::LoadedCode(const Gpu& gpu, const MachineCode& code)
+    : gpu_(gpu), interface_(code.interface) {
+  gpu.enter();
+  const Api& api = gpu.api();
+  gpu.check(api.cuModuleLoadData(&module_, code.bytes.data()), "load a kernel");
+  gpu.check(api.cuModuleGetFunction(&function_, module_, interface_.entry.c_str()),
+            "find a kernel's entry");
+}
+
+// Nothing runs it any more: what is launched keeps its pipeline.
+LoadedCode::~LoadedCode() {
+  if (gpu_.try_enter()) gpu_.api().cuModuleUnload(module_);
+}
+
+CudaKernel::CudaKernel(const Gpu& gpu, const FunctionInfo& function, ConstantValues constants,
+                       std::string_view label)
+    : gpu_(gpu), constants_(std::move(constants)) {
+  name = label;
+  info = function;
+  LaunchForm usual;
+  usual.most_threads =
+      size_class(function.max_total_threads ? function.max_total_threads : uint64_t{1});
+  usual.aligned = true;
+  const KernelInterface& interface = code_for(usual).interface();
+  max_total_threads = interface.max_total_threads;
+  static_threadgroup_memory = interface.static_threadgroup_memory;
+}
+
+const LoadedCode& CudaKernel::code_for(const LaunchForm& form) const {
+  const std::lock_guard lock(mutex_);
+  for (const Loaded& loaded : loaded_) {
+    if (loaded.form == form) return loaded.code;
+  }
+  return loaded_.emplace_back(form, gpu_, find_machine_code(gpu_, info, constants_, form)).code;
+}
+
+}  // namespace metal::cuda

@@ -1,0 +1,59 @@
+// Kernels as the GPU runs them: loaded for the forms of launches that occur.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "metal/cuda/driver/gpu.h"
+#include "metal/cuda/driver/machine_code.h"
+#include "metal/driver.h"
+
+namespace metal::cuda {
+
+// Code on the GPU.
+class LoadedCode {
+ public:
+  LoadedCode(const Gpu& gpu, const MachineCode& code);
+  ~LoadedCode();
+  LoadedCode(const LoadedCode&) = delete;
+  LoadedCode& operator=(const LoadedCode&) = delete;
+
+  CudaFunction function() const { return function_; }
+  const KernelInterface& interface() const { return interface_; }
+
+ private:
+  const Gpu& gpu_;
+  CudaModule module_ = nullptr;
+  CudaFunction function_ = nullptr;
+  KernelInterface interface_;
+};
+
+class CudaKernel : public Kernel {
+ public:
+  // Makes the code that most launches need. Throws CompileError.
+  CudaKernel(const Gpu& gpu, const FunctionInfo& function, ConstantValues constants,
+             std::string_view label);
+
+  // For launches of this form; made when it is first needed. Throws CompileError. Thread-safe.
+  const LoadedCode& code_for(const LaunchForm& form) const;
+
+ private:
+  struct Loaded {
+    Loaded(const LaunchForm& f, const Gpu& gpu, const MachineCode& machine_code)
+        : form(f), code(gpu, machine_code) {}
+
+    LaunchForm form;
+    LoadedCode code;
+  };
+
+  const Gpu& gpu_;
+  ConstantValues constants_;
+  mutable std::mutex mutex_;
+  mutable std::deque<Loaded> loaded_;  // addresses stay
+};
+
+// The form of a launch.
+LaunchForm form_of(const LaunchParameters& parameters);
+
+}  // namespace metal::cuda

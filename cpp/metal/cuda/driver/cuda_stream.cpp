@@ -1,0 +1,166 @@
+#include "metal/cuda/driver/cuda_stream.h"
+
+#include <atomic>
+#include <cstdio>
+#include <thread>
+
+#include "metal/cuda/driver/launch.h"
+#include "metal/spin.h"
+
+namespace metal::cuda {
+namespace {
+
+// A launch blocks where the driver's own queue is full, and then nothing can end it.
+constexpr size_t kMostPending = 256;
+// An interrupted kernel may end by itself.
+constexpr auto kPatience = std::chrono::seconds(2);
+constexpr auto kLookInterval = std::chrono::microseconds(100);
+
+LaunchFault fault_of(Result result) {
+  switch (result) {
+    case Result::IllegalAddress:
+    case Result::MisalignedAddress:
+    case Result::InvalidAddressSpace:
+      return LaunchFault::BadAccess;
+    case Result::StackError:
+      return LaunchFault::StackOverflow;
+    default:
+      return LaunchFault::Trap;
+  }
+}
+
+}  // namespace
+
+CudaStream::CudaStream(Gpu& gpu, Allocator& memory) : gpu_(gpu), memory_(memory) {}
+
+CudaStream::~CudaStream() {
+  if (!gpu_.try_enter()) return;  // a kernel that still runs goes on counting
+  if (handle_) gpu_.api().cuStreamDestroy_v2(handle_);
+  memory_.deallocate(ended_);
+}
+
+void CudaStream::open() {
+  if (handle_) return;
+  if (!ended_) {
+    ended_ = static_cast<uint32_t*>(memory_.allocate(sizeof(uint32_t)));
+    if (!ended_) throw std::runtime_error("No memory for a queue of the NVIDIA GPU");
+    *ended_ = 0;
+  }
+  gpu_.check(gpu_.api().cuStreamCreate(&handle_, kStreamNonBlocking), "open a queue of the GPU");
+}
+
+void CudaStream::launch(const Kernel& kernel, const LaunchParameters& parameters) {
+  gpu_.enter();
+  open();
+  const LoadedCode& code = static_cast<const CudaKernel&>(kernel).code_for(form_of(parameters));
+  time_limit_ = parameters.time_limit;
+  interrupts_before_ = parameters.interrupts_before;
+  if (pending_.size() >= kMostPending) wait_for(pending_[pending_.size() - kMostPending].number);
+  if (interrupt_count() != interrupts_before_) {
+    throw LaunchError(LaunchFault::Interrupted,
+                      "[" + kernel.name + "] Interrupted before its start");
+  }
+  for_each_part(parameters,
+                [&](const GridPart& part) { launch_part(code, kernel, parameters, part); });
+}
+
+void CudaStream::launch_part(const LoadedCode& code, const Kernel& kernel,
+                             const LaunchParameters& parameters, const GridPart& part) {
+  const uint32_t(&size)[3] = parameters.threads_per_threadgroup;
+  const bool flat = form_of(parameters).flat;
+  std::string bytes = pack_parameters(code.interface(), parameters, part);
+  size_t byte_count = bytes.size();
+  void* arguments[] = {kLaunchBuffer, bytes.data(), kLaunchBufferBytes, &byte_count, nullptr};
+  Result result = gpu_.api().cuLaunchKernel(
+      code.function(), part.blocks[0], part.blocks[1], part.blocks[2],
+      flat ? size[0] * size[1] * size[2] : size[0], flat ? 1 : size[1], flat ? 1 : size[2],
+      dynamic_threadgroup_memory(parameters), handle_, nullptr, arguments);
+  if (result == Result::OutOfResources) {
+    throw std::runtime_error("[" + kernel.name + "] The NVIDIA GPU has too few registers for " +
+                             "a threadgroup of this size");
+  }
+  if (result == Result::Success) {
+    pending_.push_back({++launched_, &kernel});
+    result = gpu_.api().cuStreamWriteValue32_v2(handle_, reinterpret_cast<uintptr_t>(ended_),
+                                                launched_, 0);
+  }
+  if (result != Result::Success) fail(result);
+}
+
+void CudaStream::wait() {
+  if (pending_.empty()) return;
+  gpu_.enter();
+  wait_for(pending_.back().number);
+}
+
+bool CudaStream::has_ended(uint32_t number) const {
+  const uint32_t ended = std::atomic_ref<uint32_t>(*ended_).load(std::memory_order_acquire);
+  return static_cast<int32_t>(ended - number) >= 0;
+}
+
+void CudaStream::wait_for(uint32_t number) {
+  const auto ended = [&] { return has_ended(number); };
+  Watch watch{Clock::now(), Clock::time_point::max(), 0};
+  spin_until(ended);
+  while (!ended()) {
+    look(watch);
+    std::this_thread::sleep_for(kLookInterval);
+  }
+  while (!pending_.empty() && has_ended(pending_.front().number)) pending_.pop_front();
+}
+
+// Whether it still makes sense to wait.
+void CudaStream::look(Watch& watch) {
+  const Result result = gpu_.api().cuStreamQuery(handle_);
+  if (result != Result::Success && result != Result::NotReady) fail(result);
+  const auto now = Clock::now();
+  const uint32_t ended = std::atomic_ref<uint32_t>(*ended_).load();
+  if (ended != watch.ended) {
+    watch.ended = ended;
+    watch.progress = now;
+  }
+  const std::chrono::duration<double> since_progress = now - watch.progress;
+  if (time_limit_ > 0 && since_progress.count() > time_limit_) {
+    char text[160];
+    std::snprintf(text, sizeof(text),
+                  "The kernel ran longer than the time limit of %g seconds "
+                  "(environment variable MLX_KERNEL_TIME_LIMIT)",
+                  time_limit_);
+    abandon(LaunchFault::TimeLimit, text);
+  }
+  if (interrupt_count() == interrupts_before_) return;
+  if (watch.interrupted == Clock::time_point::max()) watch.interrupted = now;
+  if (now - watch.interrupted > kPatience) {
+    abandon(LaunchFault::Interrupted, "The kernel was interrupted");
+  }
+}
+
+// The name of the kernel that the GPU is at.
+std::string CudaStream::running() const {
+  for (const Pending& launch : pending_) {
+    if (!has_ended(launch.number)) return "[" + launch.kernel->name + "] ";
+  }
+  return {};
+}
+
+void CudaStream::fail(Result result) {
+  const std::string message =
+      running() + "The kernel failed on the NVIDIA GPU: " + gpu_.api().describe(result);
+  pending_.clear();
+  gpu_.lose(message);
+  throw LaunchError(fault_of(result), message +
+                                          ". The GPU is lost to this process: start a new one to "
+                                          "use it again");
+}
+
+// Nothing ends a kernel that runs but the end of the process.
+void CudaStream::abandon(LaunchFault fault, const std::string& why) {
+  const std::string message = running() + why;
+  pending_.clear();
+  gpu_.lose(message + ", and it still runs");
+  throw LaunchError(fault, message +
+                               ". It still runs on the NVIDIA GPU, which is lost to this process: "
+                               "start a new one to use it again");
+}
+
+}  // namespace metal::cuda

@@ -1,0 +1,58 @@
+// A queue of launches on the GPU.
+#pragma once
+
+#include <chrono>
+#include <deque>
+
+#include "metal/cuda/driver/cuda_kernel.h"
+#include "metal/cuda/driver/gpu.h"
+#include "metal/driver.h"
+
+namespace metal::cuda {
+
+// The GPU counts the launches that have ended in memory that the host reads: so a wait costs no
+// call, and after a fault it is known which kernel had it.
+class CudaStream : public Stream {
+ public:
+  CudaStream(Gpu& gpu, Allocator& memory);
+  ~CudaStream() override;
+
+  void launch(const Kernel& kernel, const LaunchParameters& parameters) override;
+  void wait() override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // A launch that may still run.
+  struct Pending {
+    uint32_t number;
+    const Kernel* kernel;  // kept by whoever launches until it has waited
+  };
+  // While one waits.
+  struct Watch {
+    Clock::time_point progress;     // when a launch last ended
+    Clock::time_point interrupted;  // or the clock's maximum
+    uint32_t ended;                 // the count then
+  };
+
+  void open();
+  void launch_part(const LoadedCode& code, const Kernel& kernel, const LaunchParameters& parameters,
+                   const struct GridPart& part);
+  void wait_for(uint32_t number);
+  bool has_ended(uint32_t number) const;
+  void look(Watch& watch);
+  [[noreturn]] void fail(Result result);
+  [[noreturn]] void abandon(LaunchFault fault, const std::string& why);
+  std::string running() const;
+
+  Gpu& gpu_;
+  Allocator& memory_;
+  CudaStreamHandle handle_ = nullptr;  // opened by the first launch
+  uint32_t* ended_ = nullptr;          // how many launches have; the GPU writes it
+  uint32_t launched_ = 0;
+  std::deque<Pending> pending_;
+  double time_limit_ = 0;
+  uint64_t interrupts_before_ = 0;
+};
+
+}  // namespace metal::cuda

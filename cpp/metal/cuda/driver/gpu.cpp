@@ -1,0 +1,93 @@
+#include "metal/cuda/driver/gpu.h"
+
+#include <unistd.h>
+
+#include <stdexcept>
+
+#include "metal/cuda/target.h"
+
+namespace metal::cuda {
+namespace {
+
+constexpr int kOldestDriver = 12000;  // CUDA 12.0, as cuDriverGetVersion has it
+constexpr int kOldestCapability = 80;
+
+}  // namespace
+
+Gpu::Gpu(const Api& api) : api_(api), process_(getpid()) {
+  check(api_.cuInit(0), "start NVIDIA's driver");
+  int version = 0;
+  check(api_.cuDriverGetVersion(&version), "read the driver's version");
+  if (version < kOldestDriver) {
+    throw std::runtime_error("NVIDIA's driver is too old: it is made for CUDA " +
+                             std::to_string(version / 1000) + "." +
+                             std::to_string(version % 1000 / 10) + ", and 12.0 is needed");
+  }
+  choose();
+  describe_code(version);
+}
+
+void Gpu::choose() {
+  int count = 0;
+  check(api_.cuDeviceGetCount(&count), "count the GPUs");
+  if (count == 0) throw std::runtime_error("NVIDIA's driver sees no GPU");
+  check(api_.cuDeviceGet(&device_, 0), "open the GPU");
+  char name[256] = {};
+  check(api_.cuDeviceGetName(name, sizeof(name) - 1, device_), "read the GPU's name");
+  name_ = name;
+  if (!attribute(DeviceAttribute::UnifiedAddressing) ||
+      !attribute(DeviceAttribute::HostPointersOfRegisteredMemory)) {
+    throw std::runtime_error(name_ + " has addresses of its own for the host's memory");
+  }
+  check(api_.cuDevicePrimaryCtxRetain(&context_, device_), "open the GPU's context");
+  check(api_.cuCtxSetCurrent(context_), "use the GPU's context");
+}
+
+void Gpu::describe_code(int driver_version) {
+  const int capability = attribute(DeviceAttribute::ComputeCapabilityMajor) * 10 +
+                         attribute(DeviceAttribute::ComputeCapabilityMinor);
+  if (capability < kOldestCapability) {
+    throw std::runtime_error(name_ + " has compute capability " + std::to_string(capability / 10) +
+                             "." + std::to_string(capability % 10) + ", and 8.0 is needed");
+  }
+  architecture_ = newest_architecture(capability);
+  code_key_ = "sm_" + std::to_string(capability) + " driver " + std::to_string(driver_version);
+}
+
+int Gpu::attribute(DeviceAttribute attribute) const {
+  int value = 0;
+  check(api_.cuDeviceGetAttribute(&value, attribute, device_), "read a fact about the GPU");
+  return value;
+}
+
+bool Gpu::is_forked() const { return getpid() != process_; }
+
+void Gpu::enter() const {
+  if (is_forked()) {
+    throw std::runtime_error(
+        "The NVIDIA GPU cannot be used in a process made by fork(): start a new one instead (in "
+        "Python, multiprocessing's method 'spawn')");
+  }
+  if (lost_.load()) {
+    const std::lock_guard lock(mutex_);
+    throw std::runtime_error("The NVIDIA GPU is lost to this process: " + reason_);
+  }
+  check(api_.cuCtxSetCurrent(context_), "use the GPU's context");
+}
+
+bool Gpu::try_enter() const noexcept {
+  return !is_forked() && !lost_.load() && api_.cuCtxSetCurrent(context_) == Result::Success;
+}
+
+void Gpu::check(Result result, const char* action) const {
+  if (result == Result::Success) return;
+  throw std::runtime_error(std::string("Unable to ") + action + ": " + api_.describe(result));
+}
+
+void Gpu::lose(const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  if (lost_.exchange(true)) return;
+  reason_ = reason;
+}
+
+}  // namespace metal::cuda

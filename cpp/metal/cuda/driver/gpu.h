@@ -1,0 +1,58 @@
+// The NVIDIA GPU that this process uses, with its context.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "metal/cuda/driver/api.h"
+
+namespace metal::cuda {
+
+class Gpu {
+ public:
+  // The first one that the driver shows: CUDA_VISIBLE_DEVICES chooses. Throws std::runtime_error
+  // that says why none can be used.
+  explicit Gpu(const Api& api);
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+
+  const Api& api() const { return api_; }
+  const std::string& name() const { return name_; }
+  const std::string& architecture() const { return architecture_; }  // "sm_90": see target.h
+  // Which GPU and which driver: what machine code depends on besides its PTX.
+  const std::string& code_key() const { return code_key_; }
+
+  // Every thread calls this before it calls the driver. Throws std::runtime_error if the GPU is
+  // lost, or in a process made by fork(), where the driver cannot be used.
+  void enter() const;
+  // The same for destructors: false where nothing can be given back.
+  bool try_enter() const noexcept;
+
+  // Throws std::runtime_error, which says what was to be done, for all but Success.
+  void check(Result result, const char* action) const;
+
+  // From here on every use is refused, with this reason; the first one stays.
+  void lose(const std::string& reason);
+  bool lost() const { return lost_.load(); }
+  bool is_forked() const;
+
+ private:
+  int attribute(DeviceAttribute attribute) const;
+  void choose();
+  void describe_code(int driver_version);
+
+  const Api& api_;
+  CudaDevice device_ = 0;
+  CudaContext context_ = nullptr;
+  std::string name_;
+  std::string architecture_;
+  std::string code_key_;
+  const int process_;
+  std::atomic<bool> lost_{false};
+  mutable std::mutex mutex_;
+  std::string reason_;  // why it is lost
+};
+
+}  // namespace metal::cuda

@@ -1,0 +1,33 @@
+// What a launch hands to the GPU.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "metal/cuda/kernel_interface.h"
+#include "metal/driver.h"
+
+namespace metal::cuda {
+
+// Blocks of one launch on the GPU, in its three dimensions.
+struct GridPart {
+  std::array<uint32_t, 3> first;
+  std::array<uint32_t, 3> blocks;
+};
+
+// Whether the GPU's limits allow the whole grid in one launch.
+bool fits_in_one_part(const LaunchParameters& parameters);
+
+// Calls `each` for parts that the GPU's limits allow, which make up the whole grid.
+void for_each_part(const LaunchParameters& parameters,
+                   const std::function<void(const GridPart&)>& each);
+
+// The values of a kernel's parameters, each at its offset.
+std::string pack_parameters(const KernelInterface& interface, const LaunchParameters& parameters,
+                            const GridPart& part);
+
+uint32_t dynamic_threadgroup_memory(const LaunchParameters& parameters);  // bytes
+
+}  // namespace metal::cuda

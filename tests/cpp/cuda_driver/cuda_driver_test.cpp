@@ -1,0 +1,191 @@
+// The driver for NVIDIA GPUs, on a library that only writes down what it is asked for. What kernels
+// compute is tested on a GPU.
+#include "metal/cuda/driver/cuda_driver.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "cuda_driver/fake_cuda.h"
+
+namespace metal::test {
+namespace {
+
+constexpr const char* kSource = R"(
+    #include <metal_stdlib>
+    using namespace metal;
+    kernel void scale(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                      constant float& factor [[buffer(2)]],
+                      threadgroup float* scratch [[threadgroup(0)]],
+                      uint i [[thread_position_in_grid]], uint t [[thread_index_in_threadgroup]]) {
+      scratch[t] = x[i];
+      threadgroup_barrier(mem_flags::mem_threadgroup);
+      y[i] = scratch[t] * factor;
+    })";
+
+// Machine code of the fake must not come into the user's cache.
+class OwnCache : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / "fake_cuda_XXXXXX";
+    std::string name = folder_.string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    setenv("MLX_CACHE_DIR", name.c_str(), 1);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+const auto* const own_cache = ::testing::AddGlobalTestEnvironment(new OwnCache);
+
+// Each test has a process of its own under ctest: a GPU that is lost stays so.
+class CudaDriverTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    void* library = dlopen("libcuda.so.1", RTLD_NOW);
+    ASSERT_NE(library, nullptr) << dlerror();
+    auto find = reinterpret_cast<FindFakeCuda>(dlsym(library, kFakeCuda));
+    ASSERT_NE(find, nullptr) << "this is NVIDIA's own library";
+    fake_ = &find();
+    *fake_ = FakeCuda();
+    program_ = driver_.compile(kSource, {});
+    kernel_ = driver_.load(*program_, "scale", {}, "my_kernel");
+    stream_ = driver_.new_stream();
+    memory_ = static_cast<float*>(driver_.allocator().allocate(4096));
+    parameters_.buffers[0] = memory_;
+    parameters_.buffers[1] = memory_ + 512;
+    parameters_.buffers[2] = memory_ + 1020;
+    parameters_.threadgroup_memory[0] = 400;
+    parameters_.threads_per_grid[0] = 250;
+    parameters_.threads_per_threadgroup[0] = 100;
+  }
+
+  void launch() { stream_->launch(*kernel_, parameters_); }
+
+  std::string error_of_launch() {
+    try {
+      launch();
+      stream_->wait();
+    } catch (const LaunchError& error) {
+      return error.what();
+    } catch (const std::runtime_error& error) {
+      return std::string("refused: ") + error.what();
+    }
+    return {};
+  }
+
+  FakeCuda* fake_ = nullptr;
+  Driver& driver_ = cuda::cuda_driver();
+  std::shared_ptr<const Program> program_;
+  std::shared_ptr<const Kernel> kernel_;
+  std::unique_ptr<Stream> stream_;
+  float* memory_ = nullptr;
+  LaunchParameters parameters_;
+};
+
+template <typename T>
+T value_at(const std::string& bytes, size_t offset) {
+  T value;
+  std::memcpy(&value, &bytes.at(offset), sizeof(value));
+  return value;
+}
+
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(CudaDriverTest, TellsWhatItDrives) {
+  EXPECT_EQ(driver_.info().name, "Fake GPU");
+  EXPECT_EQ(driver_.info().architecture, "sm_90");
+  EXPECT_FALSE(driver_.uses_foreign_memory());
+}
+
+TEST_F(CudaDriverTest, LaunchesBlocksThatCoverTheGrid) {
+  launch();
+  stream_->wait();
+  ASSERT_EQ(fake_->launches.size(), 1u);
+  const FakeLaunch& launched = fake_->launches[0];
+  EXPECT_EQ(launched.entry, "scale");
+  EXPECT_EQ(launched.blocks, (std::array<unsigned, 3>{3, 1, 1}));
+  EXPECT_EQ(launched.threads, (std::array<unsigned, 3>{100, 1, 1}));
+  EXPECT_EQ(launched.shared_bytes, 400u);
+  EXPECT_EQ(value_at<float*>(launched.parameters, 0), memory_);
+  EXPECT_EQ(value_at<float*>(launched.parameters, 8), memory_ + 512);
+  EXPECT_EQ(value_at<float*>(launched.parameters, 16), memory_ + 1020);
+  EXPECT_EQ(value_at<uint32_t>(launched.parameters, 24), 0u);    // offset of `scratch`
+  EXPECT_EQ(value_at<uint32_t>(launched.parameters, 28), 250u);  // threads of the grid
+}
+
+TEST_F(CudaDriverTest, GridsBeyondTheLimitsAreLaunchedInParts) {
+  parameters_.threads_per_grid[1] = 150000;
+  parameters_.threads_per_threadgroup[1] = 1;
+  launch();
+  ASSERT_EQ(fake_->launches.size(), 3u);
+  uint32_t covered = 0;
+  for (const FakeLaunch& part : fake_->launches) {
+    EXPECT_EQ(value_at<uint32_t>(part.parameters, 44), covered);  // the first block's row
+    EXPECT_EQ(part.blocks[0], 3u);
+    covered += part.blocks[1];
+  }
+  EXPECT_EQ(covered, 150000u);
+}
+
+TEST_F(CudaDriverTest, DeepThreadgroupsBecomeFlatBlocks) {
+  parameters_.threads_per_grid[0] = 1;
+  parameters_.threads_per_threadgroup[0] = 1;
+  parameters_.threads_per_grid[2] = parameters_.threads_per_threadgroup[2] = 128;
+  launch();
+  ASSERT_EQ(fake_->launches.size(), 1u);
+  EXPECT_EQ(fake_->launches[0].threads, (std::array<unsigned, 3>{128, 1, 1}));
+}
+
+TEST_F(CudaDriverTest, MachineCodeIsMadeOnceForEachFormOfLaunch) {
+  launch();
+  const int before = fake_->assembled;
+  launch();
+  EXPECT_EQ(fake_->assembled, before);
+  EXPECT_TRUE(contains(fake_->ptx, ".maxntid 256"));
+  parameters_.threads_per_threadgroup[0] = 512;
+  launch();
+  EXPECT_EQ(fake_->assembled, before + 1);
+  EXPECT_TRUE(contains(fake_->ptx, ".maxntid 512"));
+  // Another kernel of the same source finds it in the cache on disk.
+  const auto again = driver_.load(*program_, "scale", {}, "again");
+  stream_->launch(*again, parameters_);
+  EXPECT_EQ(fake_->assembled, before + 1);
+}
+
+TEST_F(CudaDriverTest, AFaultNamesTheKernelAndLosesTheGpu) {
+  fake_->kernels_end = false;
+  fake_->stream_state = cuda::Result::IllegalAddress;
+  const std::string error = error_of_launch();
+  EXPECT_TRUE(contains(error, "[my_kernel]")) << error;
+  EXPECT_TRUE(contains(error, "CUDA_ERROR_ILLEGAL_ADDRESS")) << error;
+  EXPECT_TRUE(contains(error, "is lost to this process")) << error;
+  const std::string next = error_of_launch();
+  EXPECT_TRUE(contains(next, "refused: The NVIDIA GPU is lost to this process")) << next;
+  EXPECT_TRUE(contains(next, "[my_kernel]")) << next;
+}
+
+TEST_F(CudaDriverTest, KernelsThatNeverEndRunIntoTheTimeLimit) {
+  fake_->kernels_end = false;
+  parameters_.time_limit = 0.05;
+  const std::string error = error_of_launch();
+  EXPECT_TRUE(contains(error, "longer than the time limit of 0.05 seconds")) << error;
+}
+
+TEST_F(CudaDriverTest, TooFewRegistersAreAnErrorOfTheLaunchAlone) {
+  fake_->launch_result = cuda::Result::OutOfResources;
+  EXPECT_TRUE(contains(error_of_launch(), "too few registers"));
+  fake_->launch_result = cuda::Result::Success;
+  EXPECT_EQ(error_of_launch(), "");
+}
+
+}  // namespace
+}  // namespace metal::test

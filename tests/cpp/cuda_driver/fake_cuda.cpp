@@ -1,0 +1,141 @@
+#include "cuda_driver/fake_cuda.h"
+
+#include <cstring>
+#include <deque>
+
+namespace metal::test {
+namespace {
+
+FakeCuda state;
+std::deque<std::string> entries;  // functions are pointers to their names
+char handle;                      // of everything else
+constexpr char kCubin[] = "machine code";
+
+template <typename T>
+T any_handle() {
+  return reinterpret_cast<T>(&handle);
+}
+
+std::string packed(void** extra) {
+  if (extra[0] != cuda::kLaunchBuffer || extra[2] != cuda::kLaunchBufferBytes) return {};
+  return {static_cast<const char*>(extra[1]), *static_cast<const size_t*>(extra[3])};
+}
+
+}  // namespace
+
+extern "C" {
+
+using cuda::Result;
+
+FakeCuda& fake_cuda() { return state; }
+
+Result cuInit(unsigned) { return Result::Success; }
+
+Result cuDriverGetVersion(int* version) {
+  *version = 13000;
+  return Result::Success;
+}
+
+Result cuGetErrorName(Result result, const char** name) {
+  *name = result == Result::IllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR";
+  return Result::Success;
+}
+
+Result cuGetErrorString(Result, const char** text) {
+  *text = "an error of the fake";
+  return Result::Success;
+}
+
+Result cuDeviceGetCount(int* count) {
+  *count = 1;
+  return Result::Success;
+}
+
+Result cuDeviceGet(cuda::CudaDevice* device, int number) {
+  *device = number;
+  return Result::Success;
+}
+
+Result cuDeviceGetName(char* name, int bytes, cuda::CudaDevice) {
+  std::strncpy(name, "Fake GPU", static_cast<size_t>(bytes));
+  return Result::Success;
+}
+
+Result cuDeviceGetAttribute(int* value, cuda::DeviceAttribute attribute, cuda::CudaDevice) {
+  const bool minor = attribute == cuda::DeviceAttribute::ComputeCapabilityMinor;
+  const bool major = attribute == cuda::DeviceAttribute::ComputeCapabilityMajor;
+  *value = major ? 9 : minor ? 0 : 1;
+  return Result::Success;
+}
+
+Result cuDevicePrimaryCtxRetain(cuda::CudaContext* context, cuda::CudaDevice) {
+  *context = any_handle<cuda::CudaContext>();
+  return Result::Success;
+}
+
+Result cuCtxSetCurrent(cuda::CudaContext) { return Result::Success; }
+
+Result cuMemHostRegister_v2(void*, size_t, unsigned) { return Result::Success; }
+
+Result cuStreamCreate(cuda::CudaStreamHandle* stream, unsigned) {
+  *stream = any_handle<cuda::CudaStreamHandle>();
+  return Result::Success;
+}
+
+Result cuStreamDestroy_v2(cuda::CudaStreamHandle) { return Result::Success; }
+
+Result cuStreamQuery(cuda::CudaStreamHandle) { return state.stream_state; }
+
+Result cuStreamWriteValue32_v2(cuda::CudaStreamHandle, cuda::DeviceAddress address, uint32_t value,
+                               unsigned) {
+  if (state.kernels_end) *reinterpret_cast<uint32_t*>(address) = value;
+  return Result::Success;
+}
+
+Result cuLinkCreate_v2(unsigned, int*, void**, cuda::CudaLink* link) {
+  *link = any_handle<cuda::CudaLink>();
+  return Result::Success;
+}
+
+Result cuLinkAddData_v2(cuda::CudaLink, int, void* data, size_t, const char*, unsigned, int*,
+                        void**) {
+  state.ptx = static_cast<const char*>(data);
+  ++state.assembled;
+  return Result::Success;
+}
+
+Result cuLinkComplete(cuda::CudaLink, void** cubin, size_t* bytes) {
+  *cubin = const_cast<char*>(kCubin);
+  *bytes = sizeof(kCubin);
+  return Result::Success;
+}
+
+Result cuLinkDestroy(cuda::CudaLink) { return Result::Success; }
+
+Result cuModuleLoadData(cuda::CudaModule* module, const void* bytes) {
+  *module = any_handle<cuda::CudaModule>();
+  const bool known = std::memcmp(bytes, kCubin, sizeof(kCubin)) == 0;
+  return known ? Result::Success : Result::LaunchFailed;
+}
+
+Result cuModuleUnload(cuda::CudaModule) { return Result::Success; }
+
+Result cuModuleGetFunction(cuda::CudaFunction* function, cuda::CudaModule, const char* name) {
+  *function = reinterpret_cast<cuda::CudaFunction>(&entries.emplace_back(name));
+  return Result::Success;
+}
+
+Result cuLaunchKernel(cuda::CudaFunction function, unsigned grid_x, unsigned grid_y,
+                      unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                      unsigned shared_bytes, cuda::CudaStreamHandle, void**, void** extra) {
+  if (state.launch_result != Result::Success) return state.launch_result;
+  state.launches.push_back({*reinterpret_cast<std::string*>(function),
+                            {grid_x, grid_y, grid_z},
+                            {block_x, block_y, block_z},
+                            shared_bytes,
+                            packed(extra)});
+  return Result::Success;
+}
+
+}  // extern "C"
+}  // namespace metal::test

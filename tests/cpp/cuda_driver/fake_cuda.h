@@ -1,0 +1,32 @@
+// A library in the place of NVIDIA's driver that runs nothing and writes down what it is asked for.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "metal/cuda/driver/api.h"
+
+namespace metal::test {
+
+struct FakeLaunch {
+  std::string entry;
+  std::array<unsigned, 3> blocks, threads;
+  unsigned shared_bytes;
+  std::string parameters;
+};
+
+struct FakeCuda {
+  std::vector<FakeLaunch> launches;
+  std::string ptx;  // what was last assembled
+  int assembled = 0;
+  bool kernels_end = true;
+  cuda::Result stream_state = cuda::Result::NotReady;  // while a kernel runs
+  cuda::Result launch_result = cuda::Result::Success;
+};
+
+// The library's own, by this name.
+inline constexpr const char* kFakeCuda = "fake_cuda";
+using FindFakeCuda = FakeCuda& (*)();
+
+}  // namespace metal::test

@@ -1,0 +1,17 @@
+; RUN: nvptx-retarget,nvptx-alignment
+; Loads, stores and copies claim the alignment of their elements, whatever was claimed before, and no less than they had.
+; CHECK-LABEL: define void @kernel
+; CHECK-NEXT: load <4 x float>, ptr addrspace(1) %in, align 4
+; CHECK-NEXT: load half, ptr addrspace(1) %in, align 2
+; CHECK-NEXT: load float, ptr addrspace(1) %in, align 1
+; CHECK-NEXT: store <4 x float> %vector, ptr addrspace(1) %out, align 4
+; CHECK-NEXT: call void @llvm.memcpy{{.*}}(ptr addrspace(1) align 4 %out, ptr addrspace(1) align 2 %in, i64 32, i1 false)
+define void @kernel(ptr addrspace(1) %out, ptr addrspace(1) %in) {
+  %vector = load <4 x float>, ptr addrspace(1) %in, align 16
+  %part = load half, ptr addrspace(1) %in, align 8
+  %packed = load float, ptr addrspace(1) %in, align 1
+  store <4 x float> %vector, ptr addrspace(1) %out, align 16
+  call void @llvm.memcpy.p1.p1.i64(ptr addrspace(1) align 16 %out, ptr addrspace(1) align 2 %in, i64 32, i1 false)
+  ret void
+}
+declare void @llvm.memcpy.p1.p1.i64(ptr addrspace(1), ptr addrspace(1), i64, i1)
