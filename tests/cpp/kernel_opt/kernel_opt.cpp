@@ -169,8 +169,9 @@ class Passes {
   // From several functions, which go by these names.
   void make_entry() {
     auto named = [this](const char* name) { return module().getFunction(name); };
-    make_rows_entry({named("wide"), named("speculative"), named("several_gangs"), named("prefetch")},
-                    *named("thread"), width_);
+    make_rows_entry(
+        {named("wide"), named("speculative"), named("several_gangs"), named("prefetch")},
+        *named("thread"), width_);
   }
 
   unsigned width_;
