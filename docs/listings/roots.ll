@@ -470,6 +470,8 @@ rest.done:                                        ; preds = %rest.loop, %x.done
   br i1 %54, label %y.loop, label %y.done
 }
 
+; ---- split-loops: as before
+
 ; ---- select-addresses: as before
 
 ; ---- expand-small-vectors: as before

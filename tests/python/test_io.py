@@ -201,11 +201,15 @@ def test_wrong_arguments(tmp_path):
         lambda: mx.load(None),
         lambda: mx.load(b"x.npy"),
         lambda: mx.save(3, a),
+        lambda: mx.savez(3, a),
+    ]:
+        with pytest.raises(ValueError, match="file must be a str, a pathlib.Path or a file object"):
+            call()
+    for call in [
         lambda: mx.save(missing, [1, 2]),
         lambda: mx.save(missing),
         lambda: mx.savez(missing, 3),
         lambda: mx.savez(missing, a=np.zeros(3)),
-        lambda: mx.savez(3, a),
         lambda: mx.save_safetensors(missing, [a]),
         lambda: mx.save_safetensors(missing, {"a": 3}),
         lambda: mx.save_safetensors(missing, {3: a}),

@@ -8,6 +8,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "metal/compiler/attributes.h"
 #include "metal/compiler/compiler.h"
 #include "metal/compiler/kernel_form.h"

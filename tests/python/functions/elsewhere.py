@@ -18,7 +18,7 @@ _BY_FILE = {
     " linalg.svd",
     "test_metal_kernel.py": "fast.metal_kernel",
     "test_numpy_interop.py": "asarray from_dlpack",
-    "test_ops.py": "broadcast_shapes view",
+    "test_ops_shapes.py": "broadcast_shapes view",
     "test_printing.py": "get_printoptions printoptions set_printoptions",
     "test_quantized.py": "dequantize from_fp8 gather_qmm gather_qqmm qqmm quantize quantized_matmul"
     " to_fp8",

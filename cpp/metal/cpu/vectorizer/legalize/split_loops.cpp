@@ -244,10 +244,11 @@ class LoopSplitter {
   // A choice between the elements of two vectors is often one of a whole part.
   Value* copy(llvm::IRBuilder<>& b, llvm::ShuffleVectorInst& choice, unsigned part) {
     Value* vectors[] = {operand(choice.getOperand(0), part), operand(choice.getOperand(1), part)};
+    const size_t size = choice.getShuffleMask().size() / parts_;
     const int lanes = static_cast<int>(choice.getShuffleMask().size());
-    const int length = lanes / static_cast<int>(parts_);
+    const int length = static_cast<int>(size);
     llvm::SmallVector<int> mask;
-    for (int lane : choice.getShuffleMask().slice(part * length, length)) {
+    for (int lane : choice.getShuffleMask().slice(part * size, size)) {
       const int place = static_cast<int>(mask.size());
       mask.push_back(lane < 0 ? lane : lane < lanes ? place : length + place);
     }
