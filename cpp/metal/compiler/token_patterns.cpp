@@ -38,18 +38,25 @@ bool is_address_space(const Token& token) {
   return word == "device" || word == "constant" || word == "threadgroup";
 }
 
-// Where the brackets of an array parameter end whose name is at `i`; 0 if it is none.
-size_t array_end(const Tokens& tokens, size_t i) {
+bool opens_attributes(const Tokens& tokens, size_t i) {
+  return is(tokens, i, tok::l_square) && is(tokens, i + 1, tok::l_square);
+}
+
+// Where the first brackets of an array parameter end whose name is at `i`; 0 if it is none.
+size_t first_extent_end(const Tokens& tokens, size_t i) {
   if (!tokens[i].is(tok::identifier) || !is(tokens, i + 1, tok::l_square)) return 0;
-  if (is(tokens, i + 2, tok::l_square)) return 0;  // an attribute
+  if (opens_attributes(tokens, i + 1)) return 0;
+  size_t first = 0;
   int depth = 0;
-  for (size_t end = i + 1; end < tokens.size(); ++end) {
-    if (tokens[end].isOneOf(tok::semi, tok::l_brace)) return 0;
-    if (tokens[end].is(tok::l_square)) ++depth;
-    if (!tokens[end].is(tok::r_square) || --depth > 0) continue;
-    const bool attribute = is(tokens, end + 1, tok::l_square) && is(tokens, end + 2, tok::l_square);
-    const bool last = is(tokens, end + 1, tok::comma) || is(tokens, end + 1, tok::r_paren);
-    return attribute || last ? end + 1 : 0;
+  for (size_t at = i + 1; at < tokens.size(); ++at) {
+    if (tokens[at].isOneOf(tok::semi, tok::l_brace)) return 0;
+    if (tokens[at].is(tok::l_square)) ++depth;
+    if (!tokens[at].is(tok::r_square) || --depth > 0) continue;
+    const size_t end = at + 1;
+    if (first == 0) first = end;
+    const bool last = is(tokens, end, tok::comma) || is(tokens, end, tok::r_paren);
+    if (last || opens_attributes(tokens, end)) return first;
+    if (!is(tokens, end, tok::l_square)) return 0;
   }
   return 0;
 }
@@ -212,17 +219,24 @@ std::vector<Token> decay_array_parameters(const std::vector<Token>& tokens) {
       if (!named.empty()) named.pop_back();
     } else if (token.isOneOf(tok::semi, tok::l_brace, tok::r_brace)) {
       named.clear();
-    } else if (!named.empty() && token.is(tok::comma)) {
+    } else if (!named.empty() && token.isOneOf(tok::comma, tok::equal)) {
       named.back() = false;
     } else if (!named.empty() && is_address_space(token)) {
       named.back() = true;
     } else if (!named.empty() && named.back()) {
-      if (const size_t end = array_end(tokens, i)) {
-        Token star = token;
-        star.setKind(tok::star);
-        star.setIdentifierInfo(nullptr);
-        out.push_back(star);
+      if (const size_t end = first_extent_end(tokens, i)) {
+        auto punctuation = [&](tok::TokenKind kind) {
+          Token mark = token;
+          mark.setKind(kind);
+          mark.setIdentifierInfo(nullptr);
+          return mark;
+        };
+        // A pointer to arrays if more brackets follow.
+        const bool nested = is(tokens, end, tok::l_square) && !opens_attributes(tokens, end);
+        if (nested) out.push_back(punctuation(tok::l_paren));
+        out.push_back(punctuation(tok::star));
         out.push_back(token);
+        if (nested) out.push_back(punctuation(tok::r_paren));
         i = end - 1;
         continue;
       }
