@@ -201,6 +201,9 @@ def test_bad_arguments():
         mx.fast.rope(x, 6, **rope)
     with pytest.raises(ValueError, match="Either base or freqs"):
         mx.fast.rope(x, 4, **(rope | {"base": None}))
+    for freqs in (mx.ones((2, 2)), mx.ones((2, 1)), mx.ones(3), mx.array(1.0)):
+        with pytest.raises(ValueError, match="freqs must have the shape"):
+            mx.fast.rope(x, 4, **(rope | {"base": None, "freqs": freqs}))
     with pytest.raises(ValueError, match="offset must be one number"):
         mx.fast.rope(x, 4, **(rope | {"offset": mx.array([1, 2, 3])}))
     q = mx.zeros((1, 4, 5, 8))

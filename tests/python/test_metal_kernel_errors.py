@@ -159,7 +159,7 @@ class TestCall:
         with pytest.raises(ValueError, match="template parameter name"):
             call(template=[("2T", 1)])
 
-    @pytest.mark.parametrize("value", ["0", [0], object(), 1j])
+    @pytest.mark.parametrize("value", ["0", [0], object(), 1j, np.complex128(1)])
     def test_init_value(self, value):
         with pytest.raises(TypeError, match="init_value must be a number"):
             call(init_value=value)

@@ -8,6 +8,10 @@
 
 #include "mlx/cases.h"
 #include "mlx/compile/fits.h"
+#include "mlx/ops/creation.h"
+#include "mlx/primitives/fft.h"
+#include "mlx/primitives/shape.h"
+#include "mlx/stream.h"
 #include "mlx/transforms.h"
 
 namespace mlx::core::test {
@@ -47,6 +51,21 @@ TEST(Fits, TheInputsOfEveryOperation) {
     const auto results = c.fun(c.inputs);
     for (const array& a : computed(results)) expect_fits_only(a);
     for (const array& a : computed(vjp(c.fun, c.inputs, results).second)) expect_fits_only(a);
+  }
+}
+
+// As damaged files may hold them.
+TEST(Fits, LengthsOfNothingAndAxesThatInputsLack) {
+  const Stream s = default_stream(Device::cpu);
+  const array rows = zeros({2, 6});
+  EXPECT_TRUE(fits(Unflatten(s, 1, {3, -1}), {rows}));
+  EXPECT_FALSE(fits(Unflatten(s, 1, {4, -1}), {rows}));
+  EXPECT_FALSE(fits(Unflatten(s, 1, {0, -1}), {rows}));
+  EXPECT_FALSE(fits(Unflatten(s, 2, {3, -1}), {rows}));
+  for (const auto kind : {FFTKind::Complex, FFTKind::RealToComplex, FFTKind::ComplexToReal}) {
+    EXPECT_TRUE(fits(FFT(s, kind, {1}, false, 10, 1.0), {rows}));
+    EXPECT_FALSE(fits(FFT(s, kind, {2}, false, 10, 1.0), {rows}));
+    EXPECT_FALSE(fits(FFT(s, kind, {-1}, false, 10, 1.0), {rows}));
   }
 }
 

@@ -1,6 +1,8 @@
 // The lazy graph: building, evaluating, freeing.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "mlx/check.h"
 #include "mlx/ops.h"
 #include "mlx/primitives.h"
@@ -22,6 +24,19 @@ TEST(Graph, ArraysHoldTheirValues) {
   EXPECT_EQ(x.data<float>()[3], 4.5f);
   EXPECT_EQ(array({1.9f, -1.0f}, int32).data<int>()[0], 1);
   EXPECT_THROW(x.item<float>(), std::invalid_argument);
+}
+
+TEST(Graph, ArraysPrintThemselves) {
+  auto text = [](const array& a) {
+    std::ostringstream stream;
+    stream << a;
+    return stream.str();
+  };
+  EXPECT_EQ(text(array(1.5f)), "array(1.5, dtype=float32)");
+  EXPECT_EQ(text(array({1, -20, 3, 4}, {2, 2})),
+            "array([[  1, -20],\n       [  3,   4]], dtype=int32)");
+  EXPECT_EQ(text(arange(2000)), "array([   0,    1,    2, ..., 1997, 1998, 1999], dtype=int32)");
+  EXPECT_EQ(text(zeros({0, 2})), "array([], dtype=float32)");
 }
 
 TEST(Graph, TakesOverMemory) {

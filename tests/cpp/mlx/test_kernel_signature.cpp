@@ -31,6 +31,10 @@ TEST(Lexer, SkipsLiterals) {
 }
 
 TEST(Lexer, SkipsRawStrings) {
+  for (std::string prefix : {"R", "LR", "uR", "UR", "u8R"}) {
+    const auto found = identifiers_in("a " + prefix + "\"(b \" c)\" d");
+    EXPECT_EQ(found, (IdentifierSet{"a", "d"})) << prefix;
+  }
   EXPECT_EQ(identifiers_in("R\"tag(a \" b)\" c)tag\" d"), (IdentifierSet{"d"}));
 }
 

@@ -35,3 +35,11 @@ define <16 x float> @needed(ptr addrspace(1) %row, i1 %in) {
   %sum = fadd <16 x float> %read, %value
   ret <16 x float> %sum
 }
+; A single element is chosen as it is.
+; CHECK-LABEL: define float @scalar
+; CHECK: select i1 %in, float %read, float 0.000000e+00
+define float @scalar(ptr addrspace(1) %row, i1 %in) {
+  %read = load float, ptr addrspace(1) %row, align 4
+  %value = select i1 %in, float %read, float 0.0
+  ret float %value
+}

@@ -2,8 +2,8 @@
 ; How values differ between the lanes of a gang.
 ; CHECK: %sum: uniform
 ; CHECK: %double: lane 0 + 0 2 4 6, 3 zero bits
-; CHECK: %half: lane 0 + 0 0 1 1
-; CHECK: %wide: lane 0 + 0 1 2 3
+; CHECK: %half: lane 0 + 0 0 1 1, 1 zero bits{{$}}
+; CHECK: %wide: lane 0 + 0 1 2 3, 2 zero bits{{$}}
 ; CHECK: %float: lane 0 + 0 4 8 12
 ; CHECK: %value: varying
 ; CHECK: %mixed: varying

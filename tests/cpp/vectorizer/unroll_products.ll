@@ -34,5 +34,22 @@ loop:
 done:
   ret void
 }
+; SIMD-groups that wait for themselves do not.
+; CHECK-LABEL: define void @simdgroup_barriers
+; CHECK: br i1 %more, label %loop, label %done, !llvm.loop
+define void @simdgroup_barriers(ptr addrspace(1) %out, float %a) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %sum = call i64 @__metal_simdgroup_multiply_accumulate_f32(float %a, float %a, float %a, float %a, float 0.0, float 0.0)
+  store i64 %sum, ptr addrspace(1) %out
+  call void @__metal_barrier(i32 0, i32 2)
+  %next = add nuw i32 %i, 1
+  %more = icmp ult i32 %next, 2
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
 ; CHECK: ![[MARK]] = distinct !{![[MARK]], ![[UNROLL:.*]]}
 ; CHECK: ![[UNROLL]] = !{!"llvm.loop.unroll.full", i32 1}

@@ -209,3 +209,35 @@ def test_names_that_are_free(what: str):
     """
     got = run_file("names", source, mx.zeros(1), threads=1)
     assert got[0] == len(PLAIN_NAMES) * (len(PLAIN_NAMES) + 1) // 2
+
+
+def test_array_parameters_are_pointers():
+    source = """
+        using namespace metal;
+        constant constexpr int kRows = 4;
+        float last(const device float values[16], uint i) { return values[15 - i]; }
+        float sum(threadgroup float tile[kRows][8], int row) {
+          float total = 0;
+          for (int k = 0; k < 8; ++k) total += tile[row][k];
+          return total;
+        }
+        float at(threadgroup const float cube[][2][4], uint i, constant int scales[2]) {
+          return cube[i / 8][i / 4 % 2][i % 4] * scales[1];
+        }
+        constant int scales[2] = {2, 3};
+        kernel void f(const device float x[16] [[buffer(0)]], device float y[] [[buffer(1)]],
+                      uint i [[thread_position_in_grid]]) {
+          threadgroup float tile[kRows][8];
+          tile[i / 8][i % 8] = x[i % 16];
+          threadgroup_barrier(mem_flags::mem_threadgroup);
+          if (const device float* p = &x[i % 16]) y[i] = *p + 100 * last(x, i % 16);
+          y[i] += 10000 * sum(tile, i / 8);
+          y[i] += at(reinterpret_cast<threadgroup float(*)[2][4]>(&tile[0][0]), i, scales);
+        }
+    """
+    x = np.arange(16, dtype=np.float32)
+    y = run_file("f", source, mx.array(x), mx.zeros(32))
+    i = np.arange(32)
+    tile = x[i % 16].reshape(4, 8)
+    expected = x[i % 16] + 100 * x[15 - i % 16] + 10000 * tile.sum(1)[i // 8] + 3 * tile.ravel()
+    assert np.array_equal(y, expected)

@@ -1,0 +1,15 @@
+; RUN: shapes 4
+; Where all lanes have one quotient, the remainders rise with the lanes, from a number that may be odd.
+; CHECK: %row: uniform{{$}}
+; CHECK: %column: lane 0 + 0 1 2 3{{$}}
+; CHECK: %twice: lane 0 + 0 2 4 6, 1 zero bits{{$}}
+; CHECK: %other: varying{{$}}
+declare i32 @simd.coherent.quotient(i32, i32) memory(none)
+declare i32 @simd.coherent.remainder(i32, i32) memory(none)
+define void @kernel(ptr addrspace(1) %in, i32 %x, i32 %same, i32 %vary) {
+  %row = call i32 @simd.coherent.quotient(i32 %x, i32 %same)
+  %column = call i32 @simd.coherent.remainder(i32 %x, i32 %same)
+  %twice = shl i32 %column, 1
+  %other = call i32 @simd.coherent.remainder(i32 %x, i32 %vary)
+  ret void
+}
