@@ -18,9 +18,9 @@ Convergence::Convergence(llvm::Function& function, llvm::UniformityInfo& uniform
   }
   find_ends();
   find_post_dominators();
-  apart_.resize(blocks_.size());
+  divergent_.resize(blocks_.size());
   for (unsigned i = 0; i < blocks_.size(); ++i) {
-    if (next_[i].size() > 1 && uniformity.hasDivergentTerminator(*blocks_[i])) part_at(i);
+    if (next_[i].size() > 1 && uniformity.hasDivergentTerminator(*blocks_[i])) diverge_at(i);
   }
 }
 
@@ -96,7 +96,7 @@ void Convergence::find_post_dominators() {
 }
 
 // Everything from the ways of a branch up to where they all meet.
-void Convergence::part_at(unsigned branch) {
+void Convergence::diverge_at(unsigned branch) {
   llvm::SmallVector<unsigned> work(next_[branch].begin(), next_[branch].end());
   llvm::BitVector seen(blocks_.size());
   while (!work.empty()) {
@@ -105,7 +105,7 @@ void Convergence::part_at(unsigned branch) {
     seen.set(block);
     for (unsigned to : next_[block]) work.push_back(to);
   }
-  apart_ |= seen;
+  divergent_ |= seen;
 }
 
 }  // namespace metal::compiler

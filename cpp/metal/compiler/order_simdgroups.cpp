@@ -62,7 +62,7 @@ class Ordering {
   const Value* read_by_all(const Instruction& instruction) const {
     const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
     if (!load || !load->isSimple() || !is_in_threadgroup_memory(*load->getPointerOperand()) ||
-        !all_simdgroups_.is_together(*load->getParent()) ||
+        !all_simdgroups_.is_convergent(*load->getParent()) ||
         !among_simdgroups_.is_uniform(*load->getPointerOperand()))
       return nullptr;
     return object_of(*load->getPointerOperand());
@@ -114,9 +114,9 @@ class Ordering {
   }
 
   Instruction* last_common_place(Instruction& store) const {
-    if (all_threads_.is_together(*store.getParent())) return &store;
+    if (all_threads_.is_convergent(*store.getParent())) return &store;
     const auto* node = among_threads_.dominators().getNode(store.getParent());
-    while (node && !all_threads_.is_together(*node->getBlock())) node = node->getIDom();
+    while (node && !all_threads_.is_convergent(*node->getBlock())) node = node->getIDom();
     return node ? node->getBlock()->getTerminator() : nullptr;
   }
 

@@ -29,8 +29,8 @@ using Masks = llvm::DenseMap<const llvm::BasicBlock*, Value*>;
 // One call.
 class LaneOperation {
  public:
-  LaneOperation(CallInst& call, bool together, Masks& masks)
-      : b_(&call), call_(call), together_(together), masks_(masks) {}
+  LaneOperation(CallInst& call, bool convergent, Masks& masks)
+      : b_(&call), call_(call), convergent_(convergent), masks_(masks) {}
 
   // The value that takes its place, if it has one.
   Value* lower(llvm::StringRef name) {
@@ -53,9 +53,9 @@ class LaneOperation {
   Value* mask() {
     Value*& mask = masks_[call_.getParent()];
     if (mask) return mask;
-    return mask = together_ ? b_.CreateIntrinsic(Intrinsic::nvvm_vote_ballot_sync, {},
-                                                 {b_.getInt32(0xffffffff), b_.getTrue()})
-                            : b_.CreateIntrinsic(Intrinsic::nvvm_activemask, {}, {});
+    return mask = convergent_ ? b_.CreateIntrinsic(Intrinsic::nvvm_vote_ballot_sync, {},
+                                                   {b_.getInt32(0xffffffff), b_.getTrue()})
+                              : b_.CreateIntrinsic(Intrinsic::nvvm_activemask, {}, {});
   }
 
   Value* barrier() {
@@ -100,7 +100,7 @@ class LaneOperation {
 
   llvm::IRBuilder<> b_;
   CallInst& call_;
-  bool together_;
+  bool convergent_;
   Masks& masks_;
 };
 
@@ -120,8 +120,8 @@ void lower_lane_operations(llvm::Function& kernel, llvm::FunctionAnalysisManager
       if (name.empty()) continue;
       auto& call = checked_cast<CallInst>(instruction);
       // Of a function that is called, nobody knows who comes.
-      const bool together = &function == &kernel && convergence.is_together(*call.getParent());
-      Value* value = LaneOperation(call, together, masks).lower(name);
+      const bool convergent = &function == &kernel && convergence.is_convergent(*call.getParent());
+      Value* value = LaneOperation(call, convergent, masks).lower(name);
       if (!call.getType()->isVoidTy()) call.replaceAllUsesWith(value);
       call.eraseFromParent();
     }

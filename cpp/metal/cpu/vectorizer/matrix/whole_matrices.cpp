@@ -58,13 +58,13 @@ bool is_whole(const llvm::CallInst& access, const ShapeAnalysis& shapes) {
          is_lane_number(shapes.shape(access.getArgOperand(compiler::kMatrixLane)));
 }
 
-// Two vectors of the elements that lanes hold as bits, in numbers of twice the size.
+// Two vectors of the elements that lanes hold as bits, in integers of twice the size.
 LaneElements take_apart(Widener& w, Value* pairs) {
   llvm::IRBuilder<>& b = w.builder();
   const unsigned bits = pairs->getType()->getScalarSizeInBits() / 2;
   llvm::Type* type = w.wide_type(type_of_bits(b, bits));
-  auto elements = [&](Value* numbers) {
-    return b.CreateBitCast(b.CreateTrunc(numbers, w.wide_type(b.getIntNTy(bits))), type);
+  auto elements = [&](Value* integers) {
+    return b.CreateBitCast(b.CreateTrunc(integers, w.wide_type(b.getIntNTy(bits))), type);
   };
   return {elements(pairs), elements(b.CreateLShr(pairs, bits))};
 }
@@ -73,10 +73,10 @@ Value* put_together(Widener& w, const LaneElements& lanes) {
   llvm::IRBuilder<>& b = w.builder();
   const unsigned bits = lanes.first->getType()->getScalarSizeInBits();
   llvm::Type* pair = w.wide_type(b.getIntNTy(2 * bits));
-  auto number = [&](Value* elements) {
+  auto integer = [&](Value* elements) {
     return b.CreateZExt(b.CreateBitCast(elements, w.wide_type(b.getIntNTy(bits))), pair);
   };
-  return b.CreateOr(number(lanes.first), b.CreateShl(number(lanes.second), bits));
+  return b.CreateOr(integer(lanes.first), b.CreateShl(integer(lanes.second), bits));
 }
 
 MatrixMemory whole_memory(Widener& w, const llvm::CallInst& access, llvm::Type* element) {

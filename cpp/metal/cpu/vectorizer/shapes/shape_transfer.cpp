@@ -75,7 +75,7 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
       case llvm::Instruction::Shl:
         if (constant && constant->getValue().ult(bits)) {
           const unsigned shift = static_cast<unsigned>(constant->getZExtValue());
-          const bool is_factor = shift < std::min(bits - 1, 62u);  // a positive number
+          const bool is_factor = shift < std::min(bits - 1, 62u);  // a positive integer
           return scale(a, int64_t{1} << shift, shift, bits,
                        is_factor ? flags(operation) : Shape::NoWrap{});
         }
@@ -96,7 +96,7 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     return shape;
   }
 
-  // Numbers that fill up an aligned range are all below its end, or none is.
+  // Integers that fill up an aligned range are all below its end, or none is.
   Shape visitICmpInst(llvm::ICmpInst& compare) {
     const Shape a = shape_of_(compare.getOperand(0));
     const Shape limit = shape_of_(compare.getOperand(1));
@@ -288,7 +288,7 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     return {operation.hasNoUnsignedWrap(), operation.hasNoSignedWrap()};
   }
 
-  // Where numbers of 32 bits that grow from lane to lane wrap around, the lanes behind that have
+  // Where integers of 32 bits that grow from lane to lane wrap around, the lanes behind that have
   // negative indices, which lead nowhere from the start of a buffer: these lanes do not run.
   Shape index_shape(const llvm::Value* index, const llvm::Value* base) {
     const Shape shape = shape_of_(index);
@@ -341,13 +341,14 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
                               : Shape::varying();
   }
 
-  // Where all lanes have one quotient, remainders differ as the numbers do.
+  // Where all lanes have one quotient, remainders differ as the dividends do.
   Shape coherent(llvm::CallInst& call, bool remainder) {
-    const Shape number = shape_of_(call.getArgOperand(0));
+    const Shape dividend = shape_of_(call.getArgOperand(0));
     const Shape divisor = shape_of_(call.getArgOperand(1));
-    if (number.is_undefined() || divisor.is_undefined()) return Shape::undefined();
-    if (!number.has_offsets() || !number.exact() || !divisor.is_uniform()) return Shape::varying();
-    return remainder ? Shape::with_offsets(number.offsets(), 0, true, {true, true})
+    if (dividend.is_undefined() || divisor.is_undefined()) return Shape::undefined();
+    if (!dividend.has_offsets() || !dividend.exact() || !divisor.is_uniform())
+      return Shape::varying();
+    return remainder ? Shape::with_offsets(dividend.offsets(), 0, true, {true, true})
                      : Shape::uniform();
   }
 
@@ -386,7 +387,7 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
          {std::pair(product.getOperand(1), &a), std::pair(product.getOperand(0), &b)}) {
       const auto* factor = llvm::dyn_cast<ConstantInt>(constant);
       if (!factor || bits > 64) continue;
-      // A factor that is negative as a signed number is large as an unsigned one.
+      // A factor that is negative as a signed integer is large as an unsigned one.
       Shape::NoWrap no_wrap = flags(product);
       no_wrap.as_unsigned &= !factor->isNegative();
       return scale(*other, factor->getSExtValue(), factor->getValue().countr_zero(), bits, no_wrap);

@@ -15,19 +15,19 @@ bool is_remainder(Opcode opcode) {
 bool is_signed(Opcode opcode) { return opcode == Instruction::SDiv || opcode == Instruction::SRem; }
 
 // The divisor, or 1 where the division would trap: in lanes that the program keeps out of it.
-Value* safe_divisor(llvm::IRBuilder<>& b, Opcode opcode, Value* number, Value* divisor) {
+Value* safe_divisor(llvm::IRBuilder<>& b, Opcode opcode, Value* dividend, Value* divisor) {
   llvm::Type* type = divisor->getType();
   Value* bad = b.CreateICmpEQ(divisor, llvm::Constant::getNullValue(type));
   if (is_signed(opcode)) {
     const llvm::APInt smallest = llvm::APInt::getSignedMinValue(type->getScalarSizeInBits());
     Value* overflows = b.CreateAnd(b.CreateICmpEQ(divisor, llvm::Constant::getAllOnesValue(type)),
-                                   b.CreateICmpEQ(number, ConstantInt::get(type, smallest)));
+                                   b.CreateICmpEQ(dividend, ConstantInt::get(type, smallest)));
     bad = b.CreateOr(bad, overflows);
   }
   return b.CreateSelect(bad, ConstantInt::get(type, 1), divisor);
 }
 
-// Lane 0's quotient and remainder of numbers with constant offsets between lanes.
+// Lane 0's quotient and remainder where dividends have constant offsets between lanes.
 struct Coherent {
   Value* quotient;
   Value* rest;
@@ -39,7 +39,7 @@ Coherent divide_first(Widener& w, const Shape& shape, Value* first, Value* divis
   Value* quotient = b.CreateUDiv(first, divisor);
   Value* rest = b.CreateSub(first, b.CreateMul(quotient, divisor));
   const auto span = static_cast<uint64_t>(shape.offset(w.width() - 1));
-  // All in one piece of the length of the divisor, which does not pass the largest number.
+  // All in one piece of the length of the divisor, which does not pass the largest integer.
   Value* room = b.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, divisor,
                                         ConstantInt::get(first->getType(), span));
   Value* holds = b.CreateICmpULT(rest, room);
@@ -48,16 +48,16 @@ Coherent divide_first(Widener& w, const Shape& shape, Value* first, Value* divis
   return {quotient, rest, holds};
 }
 
-// 32-bit numbers divide exactly in double precision, which has vector instructions.
+// Integers of 32 bits divide exactly in double precision, which has vector instructions.
 Value* divide(Widener& w, Opcode opcode, Value* a, Value* b) {
   llvm::IRBuilder<>& builder = w.builder();
   llvm::Type* type = a->getType()->getScalarType();
   if (type->getIntegerBitWidth() > 32 || llvm::isa<llvm::Constant>(b))
     return builder.CreateBinOp(opcode, a, safe_divisor(builder, opcode, a, b));
   llvm::Type* wide = w.wide_type(builder.getDoubleTy());
-  auto to_double = [&](Value* number) {
-    return is_signed(opcode) ? builder.CreateSIToFP(number, wide)
-                             : builder.CreateUIToFP(number, wide);
+  auto to_double = [&](Value* integer) {
+    return is_signed(opcode) ? builder.CreateSIToFP(integer, wide)
+                             : builder.CreateUIToFP(integer, wide);
   };
   Value* exact = builder.CreateFDiv(to_double(a), to_double(b));
   llvm::Type* words = w.wide_type(builder.getInt32Ty());
@@ -65,7 +65,7 @@ Value* divide(Widener& w, Opcode opcode, Value* a, Value* b) {
   if (is_signed(opcode) || type->getIntegerBitWidth() < 32) {
     quotient = builder.CreateTrunc(builder.CreateFPToSI(exact, words), w.wide_type(type));
   } else {
-    // Shifted into the range of signed numbers, for which processors have a conversion.
+    // Shifted into the range of signed integers, for which processors have a conversion.
     constexpr double kHalf = 2147483648.0;
     Value* whole = builder.CreateUnaryIntrinsic(llvm::Intrinsic::floor, exact);
     Value* shifted = builder.CreateFSub(whole, llvm::ConstantFP::get(wide, kHalf));
@@ -75,7 +75,7 @@ Value* divide(Widener& w, Opcode opcode, Value* a, Value* b) {
   return is_remainder(opcode) ? builder.CreateSub(a, builder.CreateMul(quotient, b)) : quotient;
 }
 
-// Indices are often divided by sizes that keep the lanes of a gang together: one division for all.
+// Indices are often divided by sizes that give all lanes of a gang one quotient: one division.
 Value* divide_by_uniform(Widener& w, llvm::BinaryOperator& operation, Value* a, Value* b) {
   const Opcode opcode = operation.getOpcode();
   llvm::IRBuilder<>& builder = w.builder();
