@@ -39,6 +39,21 @@ void register_at_fork() {
       arg("after_in_parent") = pybind11::cpp_function(&mlx::core::after_fork));
 }
 
+[[noreturn]] void* refuse_uninitialized(size_t) {
+  throw pybind11::type_error(
+      "The object was made by __new__ alone: its __init__ has not been called.");
+}
+
+// pybind11 gives uninitialised memory to an object that is used before __init__. Whatever asks for
+// that memory gets an error instead.
+void require_init(const pybind11::module_& m) {
+  for (const auto& [name, value] : m.attr("__dict__").cast<pybind11::dict>()) {
+    if (!PyType_Check(value.ptr())) continue;
+    auto* type = pybind11::detail::get_type_info(reinterpret_cast<PyTypeObject*>(value.ptr()));
+    if (type) type->operator_new = &refuse_uninitialized;
+  }
+}
+
 // Where a module has no such name, the error says whether MLX has it.
 void name_what_is_lacking(const pybind11::module_& m) {
   m.attr("__getattr__") = pybind11::cpp_function([module = m.attr("__name__").cast<std::string>()](
@@ -86,7 +101,9 @@ PYBIND11_MODULE(core, m) {
   finish_docs(m);
   for (const char* submodule :
        {"cuda", "distributed", "fast", "fft", "linalg", "metal", "random"}) {
+    require_init(m.attr(submodule));
     name_what_is_lacking(m.attr(submodule));
   }
+  require_init(m);
   name_what_is_lacking(m);
 }

@@ -277,16 +277,22 @@ def test_in_place_division_of_integers_is_refused():
 
 def test_operators_refuse_other_objects():
     a = mx.array([1.0])
-    for other in ("text", [1.0], None):
+    for other in ("text", [1.0]):
         with pytest.raises(ValueError, match="Cannot perform addition"):
             _ = a + other
+        with pytest.raises(ValueError, match="Cannot perform multiplication"):
+            _ = a * other
+    with pytest.raises(TypeError, match="addition on an mlx.core.array and NoneType"):
+        _ = a + None
+    with pytest.raises(TypeError, match="inequality on an mlx.core.array and NoneType"):
+        _ = a != None  # noqa: E711
     with pytest.raises(ValueError, match="less than"):
         a < "text"  # noqa: B015
     with pytest.raises(ValueError, match="bitwise and"):
         _ = a & 1
     with pytest.raises(ValueError, match="inversion"):
         _ = ~a
-    assert (a == "text") is False and (a != None) is True  # noqa: E711
+    assert (a == "text") is False and (a != object()) is True
 
 
 def test_reflected_methods_of_other_classes_get_their_turn():
@@ -376,3 +382,26 @@ def test_special_values_survive():
     values = [math.inf, -math.inf, math.nan, -0.0]
     back = mx.array(values).tolist()
     assert back[:2] == values[:2] and math.isnan(back[2]) and math.copysign(1, back[3]) == -1
+
+
+def test_objects_that_init_has_not_made_cannot_be_used():
+    array, other = mx.array.__new__(mx.array), mx.array([1.0])
+    uses = [
+        repr,
+        mx.eval,
+        mx.sin,
+        len,
+        np.asarray,
+        memoryview,
+        lambda a: a + 1,
+        lambda a: other @ a,
+    ]
+    for use in [*uses, lambda a: mx.stack([other, a]), lambda a: a.shape, pickle.dumps, copy.copy]:
+        with pytest.raises((TypeError, RuntimeError), match="__init__ has not been called"):
+            use(array)
+    for kind in (mx.Device, mx.Dtype, mx.Stream, mx.finfo):
+        with pytest.raises(TypeError, match="__init__ has not been called"):
+            repr(kind.__new__(kind))
+    array.__init__([1, 2])
+    assert array.tolist() == [1, 2]
+    assert pickle.loads(pickle.dumps(array)).tolist() == copy.deepcopy(array).tolist() == [1, 2]

@@ -45,9 +45,12 @@ const OperatorEntry kComparisons[] = {
     {"ge", "greater than or equal", &mx::greater_equal},
 };
 
-[[noreturn]] void refuse(const OperatorEntry& e, py::handle other) {
-  throw std::invalid_argument(std::string("Cannot perform ") + e.verb +
-                              " on an mlx.core.array and " + Py_TYPE(other.ptr())->tp_name + ".");
+// None is an argument of the wrong type; others are wrong values, as in MLX.
+[[noreturn]] void refuse(const char* verb, py::handle other) {
+  std::string what = std::string("Cannot perform ") + verb + " on an mlx.core.array and " +
+                     Py_TYPE(other.ptr())->tp_name + ".";
+  if (other.is_none()) throw py::type_error(what);
+  throw std::invalid_argument(what);
 }
 
 mx::array apply(const OperatorEntry& e, const mx::array& a, const mx::array& b) {
@@ -60,12 +63,18 @@ mx::array apply(const OperatorEntry& e, const mx::array& a, const mx::array& b) 
 }
 
 // Another class may know what to do with an array on its left: leave it to its reflected method.
+// Those that Python has built in do not.
+bool may_know_arrays(py::handle other, const std::string& reflected) {
+  const py::handle type = py::type::handle_of(other);
+  return py::hasattr(type, reflected.c_str()) &&
+         !py::str("builtins").equal(type.attr("__module__"));
+}
+
 py::object binary(const OperatorEntry& e, const std::string& reflected, const mx::array& a,
                   py::handle b) {
   if (is_operand(b)) return py::cast(apply(e, a, to_operand(b, a.dtype())));
-  if (py::hasattr(py::type::handle_of(b), reflected.c_str()))
-    return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-  refuse(e, b);
+  if (may_know_arrays(b, reflected)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  refuse(e.verb, b);
 }
 
 std::string operator_doc(const std::string& name) {
@@ -84,15 +93,20 @@ void define_arithmetic(ArrayClass& cls, const OperatorEntry& e) {
       "other"_a, py::is_operator(), operator_doc(forward).c_str());
   cls.def(
       reflected.c_str(),
-      [e](const mx::array& a, py::handle other) {
-        if (!is_operand(other)) refuse(e, other);
-        return apply(e, to_operand(other, a.dtype()), a);
+      [e](const mx::array& a, py::handle other) -> py::object {
+        if (!is_operand(other)) {
+          // In MLX, these operators have no reflected methods.
+          if (e.operands == Operands::no_floats)
+            return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+          refuse(e.verb, other);
+        }
+        return py::cast(apply(e, to_operand(other, a.dtype()), a));
       },
       "other"_a, py::is_operator(), operator_doc(reflected).c_str());
   cls.def(
       in_place.c_str(),
       [e](mx::array& a, py::handle other) -> mx::array& {
-        if (!is_operand(other)) refuse(e, other);
+        if (!is_operand(other)) refuse(e.verb, other);
         if (e.function == static_cast<Binary>(&mx::divide) &&
             !mx::issubdtype(a.dtype(), mx::inexact)) {
           throw std::invalid_argument(
@@ -110,17 +124,18 @@ void define_comparison(ArrayClass& cls, const OperatorEntry& e) {
   cls.def(
       name.c_str(),
       [e](const mx::array& a, py::handle other) {
-        if (!is_operand(other)) refuse(e, other);
+        if (!is_operand(other)) refuse(e.verb, other);
         return apply(e, a, to_operand(other, a.dtype()));
       },
       "other"_a, py::is_operator(), operator_doc(name).c_str());
 }
 
 void define_equality(ArrayClass& cls) {
-  // As with other objects, comparing with what is no array is no error.
+  // As with other objects, comparing with what is no array is no error. None is one, as in MLX.
   cls.def(
       "__eq__",
       [](const mx::array& a, py::handle other) -> py::object {
+        if (other.is_none()) refuse("equality", other);
         if (!is_operand(other)) return py::bool_(false);
         return py::cast(mx::equal(a, to_operand(other, a.dtype())));
       },
@@ -128,6 +143,7 @@ void define_equality(ArrayClass& cls) {
   cls.def(
       "__ne__",
       [](const mx::array& a, py::handle other) -> py::object {
+        if (other.is_none()) refuse("inequality", other);
         if (!is_operand(other)) return py::bool_(true);
         return py::cast(mx::not_equal(a, to_operand(other, a.dtype())));
       },
