@@ -318,6 +318,18 @@ def test_rules_that_return_the_wrong_thing_raise():
     assert gx.tolist() == gy.tolist() == [0, 0]
 
 
+def test_rules_that_return_too_few_outputs_raise():
+    x = mx.array([1.0, 2.0])
+    for given in ([], [x]):
+        f = mx.custom_function(lambda a: (a * 2, a + 1))
+        f.vmap(lambda inputs, axes, given=given: (given, [0] * len(given)))
+        with pytest.raises(ValueError, match=f"2 arrays of the vmap rule.*got {len(given)}"):
+            mx.vmap(f)(x)
+        f.jvp(lambda primals, tangents, given=given: given)
+        with pytest.raises(ValueError, match=f"2 arrays of the jvp rule.*got {len(given)}"):
+            mx.jvp(f, [x], [x])
+
+
 def test_custom_functions_as_methods():
     class Scaler:
         factor = 3.0

@@ -64,6 +64,18 @@ py::tuple tangent_tree(const FlatFunction& flat, const Arrays& tangents,
   });
 }
 
+// The arrays that a rule returned: at least one for each array that the function returned.
+Arrays flatten_outputs(const FlatFunction& flat, py::handle result, const char* rule) {
+  Arrays arrays = tree_flatten(result, true, "custom_function");
+  const size_t expected = count_arrays(flat.output_structure());
+  if (arrays.size() < expected) {
+    throw std::invalid_argument(
+        std::string("[custom_function] Expected ") + std::to_string(expected) + " arrays of the " +
+        rule + " rule, one for each output, but got " + std::to_string(arrays.size()) + ".");
+  }
+  return arrays;
+}
+
 JvpRule make_jvp(const FlatFunction& flat, const SharedObject& rule) {
   return
       [flat, rule](const Arrays& primals, const Arrays& tangents, const std::vector<int>& argnums) {
@@ -72,7 +84,7 @@ JvpRule make_jvp(const FlatFunction& flat, const SharedObject& rule) {
         py::tuple moved = tangent_tree(flat, tangents, argnums);
         py::object result =
             rule.get()(rule_arguments(inputs[0]), rule_arguments(moved[0]), **py::dict(inputs[1]));
-        return tree_flatten(result, true, "custom_function");
+        return flatten_outputs(flat, result, "jvp");
       };
 }
 
@@ -91,7 +103,7 @@ VmapRule make_vmap(const FlatFunction& flat, const SharedObject& rule) {
     py::object outputs = result[py::int_(0)];
     std::vector<int> out_axes;
     append_axes(tree_structure(outputs), py::object(result[py::int_(1)]), out_axes);
-    return {tree_flatten(outputs, true, "custom_function"), out_axes};
+    return {flatten_outputs(flat, outputs, "vmap"), out_axes};
   };
 }
 
