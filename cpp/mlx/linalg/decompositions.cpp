@@ -98,16 +98,37 @@ std::pair<array, array> lu_factor(const array& a, StreamOrDevice s) {
   return {parts[0], parts[1]};
 }
 
+namespace {
+
+// Determinants of half precision and of integers are computed in float32.
+array determinable(const array& a, const Stream& s) {
+  const bool has_decomposition = issubdtype(a.dtype(), inexact) && a.dtype().size() >= 4;
+  return has_decomposition ? a : astype(a, float32, s);
+}
+
+// Those of half precision are of it, too.
+Dtype determinant_type(const array& a) {
+  return issubdtype(a.dtype(), inexact) ? a.dtype() : float32;
+}
+
+}  // namespace
+
 array det(const array& a, StreamOrDevice s) {
-  check_square(a, "linalg::det");
-  return outputs_of(std::make_shared<Determinant>(to_stream(s), false), a, {a.dtype()})[0];
+  const Stream stream = to_stream(s);
+  const array x = determinable(a, stream);
+  check_square(x, "linalg::det");
+  auto parts = outputs_of(std::make_shared<Determinant>(stream, false), x, {x.dtype()});
+  return astype(parts[0], determinant_type(a), stream);
 }
 
 std::pair<array, array> slogdet(const array& a, StreamOrDevice s) {
-  check_square(a, "linalg::slogdet");
-  auto parts = outputs_of(std::make_shared<Determinant>(to_stream(s), true), a,
-                          {a.dtype(), real_type(a.dtype())});
-  return {parts[0], parts[1]};
+  const Stream stream = to_stream(s);
+  const array x = determinable(a, stream);
+  check_square(x, "linalg::slogdet");
+  auto parts =
+      outputs_of(std::make_shared<Determinant>(stream, true), x, {x.dtype(), real_type(x.dtype())});
+  const Dtype type = determinant_type(a);
+  return {astype(parts[0], type, stream), astype(parts[1], real_type(type), stream)};
 }
 
 std::pair<array, array> eig(const array& a, StreamOrDevice s) {

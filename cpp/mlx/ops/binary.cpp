@@ -105,6 +105,9 @@ array logical_xor(const array& a, const array& b, StreamOrDevice s) {
 
 array floor_divide(const array& a, const array& b, StreamOrDevice s) {
   Dtype dtype = common(a, b);
+  if (dtype == complex64) {  // has no floor
+    return divide(a, b, s);
+  }
   if (issubdtype(dtype, inexact)) {
     return floor(divide(a, b, s), s);
   }

@@ -15,7 +15,10 @@
 namespace mlx::core {
 
 array arange(double start, double stop, double step, Dtype dtype, StreamOrDevice s) {
-  if (dtype == bool_ || dtype == complex64) {
+  if (dtype == complex64) {
+    return astype(arange(start, stop, step, float32, s), complex64, s);
+  }
+  if (dtype == bool_) {
     invalid_argument("arange", message("Not supported for ", dtype, "."));
   }
   if (std::isnan(start) || std::isnan(stop) || std::isnan(step) || std::isinf(start) || step == 0) {

@@ -167,10 +167,11 @@ array nan_to_num(const array& a, float nan, const std::optional<float> posinf,
   if (!issubdtype(a.dtype(), inexact)) {
     return a;
   }
-  check_real(a, "nan_to_num");
-  finfo limits(a.dtype());
-  array high = scalar(posinf ? *posinf : limits.max, a);
-  array low = scalar(neginf ? *neginf : limits.min, a);
+  if (!posinf || !neginf) {
+    check_real(a, "nan_to_num");  // complex numbers have no greatest and least
+  }
+  array high = scalar(posinf ? *posinf : finfo(a.dtype()).max, a);
+  array low = scalar(neginf ? *neginf : finfo(a.dtype()).min, a);
   array out = where(isnan(a, s), scalar(nan, a), a, s);
   out = where(isposinf(a, s), high, out, s);
   return where(isneginf(a, s), low, out, s);

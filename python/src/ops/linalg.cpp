@@ -170,7 +170,7 @@ Args:
     a: The matrices, of shape (..., n, n).
 
 Returns:
-    The determinants, of shape (...).)";
+    The determinants, of shape (...) and of the matrices' type, float32 for integers.)";
 
 const char* const kSlogdetDoc =
     R"(slogdet(a: array, *, stream: StreamOrDevice = None) -> tuple[array, array]

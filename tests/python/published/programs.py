@@ -205,8 +205,44 @@ def objects() -> Iterator[str]:
     yield "mx.load(3)"
 
 
+def edges() -> Iterator[str]:
+    """Types and operands that few programs give."""
+    complexes = OF_TYPE["complex64"]
+    pair = f"mx.stack([{complexes}, mx.array([1, 2j, 3])])"
+    yield from forms("mx.fft.{f}({a})", f=["rfft", "rfft2", "rfftn"], a=[pair])
+    transforms = ["fft2", "ifft2", "fftn", "ifftn", "rfft2", "rfftn", "irfft2", "irfftn"]
+    yield from forms("mx.fft.{f}({a}, axes=())", f=transforms, a=[pair, MATRIX, CUBE])
+    yield from forms("mx.fft.{f}({a}, s=[], axes=[])", f=transforms, a=[MATRIX])
+    divisors = ["2", "1j", "mx.array([1 - 1j, 2j, 3])"]
+    yield from forms(f"{complexes} // {{b}}", b=divisors)
+    yield from ["2 // mx.array([1 + 1j, 2j])", "x = mx.array([1.0, 2.0j])\nx //= 1 + 1j\nx"]
+    yield from forms("mx.arange({x}, dtype=mx.complex64)", x=["5", "1, 2.5, 0.5", "0", "3, 0, -1"])
+    yield "mx.arange(3, dtype=mx.bool_)"
+    special = "mx.array([complex(np.nan, 1), complex(np.inf, 2), complex(-np.inf, 0), 1 + 2j])"
+    yield from forms(
+        "mx.nan_to_num({a}{others})",
+        a=[special],
+        others=["", ", posinf=1", ", neginf=1", ", nan=3, posinf=7, neginf=-7"],
+    )
+    kinds = ["float16", "bfloat16", "int32", "uint8", "int64", "bool_", "float32"]
+    rows = ["[[2, 1], [1, 1]]", "[[1, 2], [3, 4]]", "[[1, 1], [1, 1]]", "[[[2]], [[3]]]", "[1]"]
+    yield from forms(
+        "mx.linalg.{f}(mx.array({rows}, dtype=mx.{t}), stream=mx.cpu)",
+        f=["det", "slogdet"], rows=rows, t=kinds,
+    )  # fmt: skip
+    arithmetic = "+ - * / // % ** < <= > >= == != & | ^ << >>".split()
+    others = ["'a'", "[1]", "(1,)", "None", "{}", "set()", "object"]
+    yield from forms("mx.array([1, 2]) {op} {b}", op=arithmetic, b=others)
+    reflected = [op for op in arithmetic if op != "%"]  # str % x formats
+    yield from forms("{b} {op} mx.array([1, 2])", op=reflected, b=others)
+    yield from forms("{b} % mx.array([1, 2])", b=others[1:])
+    yield from forms("x = mx.array([1, 2])\nx {op}= {b}\nx", op=arithmetic[:7], b=others)
+    yield from forms("x = mx.array([1, 2])\nx {op}= {b}\nx", op=arithmetic[-5:], b=others)
+    yield from forms("mx.array.__new__(mx.array) {op} 1", op=["+", "<"])
+
+
 def programs() -> list[str]:
-    groups = [types, axes, shapes, indexing, transforms, randomness, numerics, objects]
+    groups = [types, axes, shapes, indexing, transforms, randomness, numerics, objects, edges]
     return [program for group in groups for program in group()]
 
 
