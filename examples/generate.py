@@ -12,6 +12,8 @@ import argparse
 import sys
 from pathlib import Path
 
+import mlx.core as mx
+
 try:
     from mlx_lm import load, stream_generate
     from mlx_lm.sample_utils import make_sampler
@@ -26,6 +28,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--chat", action="store_true", help="use the model's template for chats")
     parser.add_argument("--tokens", type=int, default=100, help="how many at the most")
     parser.add_argument("--temperature", type=float, default=0.0, help="0: the likeliest tokens")
+    parser.add_argument("--seed", type=int, help="of the random choices above temperature 0")
     options = parser.parse_args()
     if not (options.folder / "config.json").is_file():
         parser.error(f"{options.folder} holds no config.json: it is not the folder of a model")
@@ -34,6 +37,8 @@ def parse() -> argparse.Namespace:
 
 def main() -> None:
     options = parse()
+    if options.seed is not None:
+        mx.random.seed(options.seed)
     model, tokenizer = load(str(options.folder))
     prompt = options.prompt
     if options.chat:

@@ -40,6 +40,14 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    """mx.random, too, gives the same numbers in every run: by itself, it starts from the time."""
+    import mlx.core as mx
+
+    mx.random.seed(0)
+
+
 @pytest.fixture
 def fused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fused kernels run from the first call of a compiled function on."""

@@ -221,8 +221,10 @@ def test_the_example(llama: Path, tmp_path: Path):
     done = example(llama, "The quick brown", "--tokens", 8)
     assert done.stdout == generate(model, words, "The quick brown", max_tokens=8) + "\n"
     assert re.search(r"^8 tokens, [\d.]+ a second; prompt: \d+ tokens", done.stderr, re.MULTILINE)
-    answered = example(llama, "one two", "--chat", "--tokens", 3, "--temperature", 0.5)
+    chosen = ("--chat", "--tokens", 3, "--temperature", 0.5, "--seed", 2)
+    answered = example(llama, "one two", *chosen)
     assert "3 tokens" in answered.stderr
+    assert example(llama, "one two", *chosen).stdout == answered.stdout
     refused = example(tmp_path, "one")
     assert refused.returncode == 2 and "holds no config.json" in refused.stderr
 
