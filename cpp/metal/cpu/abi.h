@@ -11,12 +11,12 @@ inline constexpr uint32_t kSimdWidth = 32;
 inline constexpr uint32_t kMaxBuffers = 31;
 // Bytes that can be read on both sides of a threadgroup's memory.
 inline constexpr uint64_t kThreadgroupMargin = 65536;
-// Threads of threadgroups that run as one.
+// Largest number of threads in threadgroups that are coarsened into one.
 inline constexpr uint32_t kMaxCoarsenedThreads = 2048;
 
 inline constexpr uint32_t kUnknownThread = ~uint32_t{0};
 
-// Constant during one dispatch.
+// The arguments and sizes of one launch. Nothing here changes while it runs.
 struct Launch {
   void* buffers[kMaxBuffers];  // by [[buffer(n)]]; null where nothing is bound
   uint32_t
@@ -25,29 +25,30 @@ struct Launch {
   uint32_t threads_per_threadgroup[3];  // as dispatched; edge threadgroups may be smaller
   uint32_t threadgroups_per_grid[3];
   uint32_t grid_origin[3];
-  // 0 where results are so many that stores should go past the caches; else all bits are set.
+  // 0 if the results are so many that stores should be non-temporal; otherwise all bits are set.
   uint64_t cached_stores;
-  // Threads from a threadgroup to the one that runs next, where that is not its neighbour; else 0.
+  // The distance in threads from a threadgroup to the one that runs next, if that is not its
+  // neighbour; otherwise 0.
   uint64_t order_stride;
 };
 
-// Floats that share a lock while they are added to.
-inline constexpr uintptr_t kRegionSize = 512;  // bytes: most rows need but one
+// Floats in one region share a lock while they are added to.
+inline constexpr uintptr_t kRegionSize = 512;  // bytes: most rows lie in one region
 
-// Additions to floats in device memory that wait to be made together: so they share locks.
+// Deferred additions to floats in device memory. Those of one region are made under one lock.
 struct Additions {
-  static constexpr uint32_t kMost = 64;  // below it between any two of them
+  static constexpr uint32_t kMost = 64;  // entries of a full list
   static constexpr uint32_t kRow = 32;   // floats in a row, all of one region
 
-  // How many there are, with those at the start of the lists that are none: generated code has them
-  // made when the lists are full.
+  // The lengths of the two lists. Entries before `first` are unused. When a list is full, generated
+  // code makes all additions.
   uint32_t rows;
   uint32_t scalars;
   float* row[kMost];
-  float* place[kMost];  // of scalars
+  float* place[kMost];  // of the scalars
   float value[kMost];
   alignas(64) float addends[kMost][kRow];
-  uint32_t none;  // kMost - 1 where none may wait, else 0
+  uint32_t first;  // 0, or kMost - 1 if no addition may be deferred
 };
 
 // One threadgroup while it runs on one worker.
@@ -56,15 +57,15 @@ struct Group {
   char* memory;          // threadgroup memory; statically declared variables come first
   uint32_t position[3];  // threadgroup_position_in_grid
   uint32_t size[3];      // threads in this threadgroup, clipped at the edge of the grid
-  void* scheduler;       // the runtime's own: fibres of this threadgroup
-  // One of the same size that this worker runs afterwards, or this one: code may fetch what it will
-  // read.
+  void* scheduler;       // owned by the runtime: the fibres of this threadgroup
+  // The threadgroup of the same size that this worker runs next, or this one if there is none. Code
+  // may prefetch what that will read.
   const Group* next;
-  Additions* additions;  // this worker's
-  uint32_t thread;       // linear index of the one that runs, for messages: where code keeps it
+  Additions* additions;  // of this worker
+  uint32_t thread;       // linear index of the running thread, for messages; set if code records it
 };
 
-// What one call of a compiled kernel covers.
+// What one call of a compiled kernel runs.
 enum class Granularity : uint32_t { Group, Thread };
 
 // `thread` is 0, or the thread's linear index in its threadgroup.

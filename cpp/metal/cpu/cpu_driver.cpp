@@ -1,4 +1,4 @@
-// The CPU as a Metal device.
+// The driver that runs kernels on the CPU.
 #include "metal/cpu/cpu_driver.h"
 
 #include <cstdlib>
@@ -32,7 +32,7 @@ class CpuStream : public Stream {
   void wait() override {}
 };
 
-// One thread at a time instead of vector code: the reference that vector code is tested against.
+// Reference mode runs one thread at a time. Tests compare vector code with it.
 bool reference_mode() {
   const char* value = std::getenv("MLX_CPU_REFERENCE");
   return value && *value && std::strcmp(value, "0") != 0;
@@ -73,7 +73,7 @@ class CpuDriver : public Driver {
 }  // namespace
 
 Driver& cpu_driver() {
-  static CpuDriver& driver = *new CpuDriver;  // queues' threads may use it until the very end
+  static CpuDriver& driver = *new CpuDriver;  // queues' threads may use it until the process ends
   return driver;
 }
 

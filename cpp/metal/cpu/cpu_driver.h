@@ -1,4 +1,4 @@
-// The CPU as a Metal device.
+// The driver that runs kernels on the CPU.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ struct CpuKernel;
 
 Driver& cpu_driver();
 
-// A kernel from code that is already there, as load() makes it from a program.
+// Makes a kernel from code that is already loaded. load() makes one from a program.
 std::shared_ptr<const Kernel> make_kernel(std::shared_ptr<CpuKernel> code, FunctionInfo info,
                                           std::string_view name);
 

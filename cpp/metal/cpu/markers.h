@@ -1,11 +1,12 @@
-// The names of all that a step of code generation leaves in the code for a later step.
+// The names of the calls, metadata and arguments that steps of code generation leave for later
+// steps.
 #pragma once
 
 namespace metal::cpu {
 
-// The arguments of a kernel's body and of vector code, in this order: where the launch is
-// described, the thread's position in its threadgroup, its index there, and for vector code alone
-// the number of the lane in its gang and whether the lane has a thread.
+// The arguments of a kernel's body and of vector code, in this order: the threadgroup, the thread's
+// position in it, the thread's index in it; vector code alone has the number of the lane in its
+// gang and whether the lane has a thread.
 enum BodyArgument : unsigned {
   kGroupArgument,
   kXArgument,
@@ -18,21 +19,22 @@ enum BodyArgument : unsigned {
 inline constexpr const char* kBodyArgumentNames[] = {"group", "x",    "y",     "z",
                                                      "index", "lane", "active"};
 
-// Calls that passes of the vectoriser leave for each other, and what is called by these names.
+// Calls that passes of the vectoriser leave for each other. Each comment gives the result, the
+// arguments and the meaning.
 inline constexpr const char* kAnyLane = "simd.any";      // i1 (i1): true in any lane
 inline constexpr const char* kBlockMask = "simd.mask";   // void (i1): lanes that run this block
-inline constexpr const char* kContext = "simd.context";  // i1 (): the same, while it is not known
-inline constexpr const char* kNever = "simd.never";      // i1 (): false, but nobody knows
+inline constexpr const char* kContext = "simd.context";  // i1 (): a mask not known yet
+inline constexpr const char* kNever = "simd.never";      // i1 (): false, but opaque to LLVM
 inline constexpr const char* kBarrier = "simd.barrier";  // void (): gangs wait for each other
-inline constexpr const char* kFrameSize = "simd.frame_size";  // void (i64): of a gang that waits
-// i32 (i32, i32): udiv and urem of an index by a size, where all lanes have one quotient. If they
-// do not, the gang bails out: it has had no effects yet.
+inline constexpr const char* kFrameSize = "simd.frame_size";  // void (i64): of a gang
+// i32 (i32, i32): udiv and urem of an index by a size, assuming that all lanes have one quotient.
+// If they do not, the gang bails out before it has effects.
 inline constexpr const char* kCoherentQuotient = "simd.coherent.quotient";
 inline constexpr const char* kCoherentRemainder = "simd.coherent.remainder";
-// i64 (i32): extensions of strided integers, where no lane wraps around.
+// i64 (i32): extensions of strided integers, assuming that no lane wraps around.
 inline constexpr const char* kCoherentZExt = "simd.coherent.zext";
 inline constexpr const char* kCoherentSExt = "simd.coherent.sext";
-// Matrices as a whole: see matrix_operations.h.
+// Operations on whole matrices: see matrix_operations.h.
 inline constexpr const char* kMatrixLoad = "simd.matrix.load";
 inline constexpr const char* kMatrixStore = "simd.matrix.store";
 inline constexpr const char* kMatrixMultiply = "simd.matrix.multiply";
@@ -40,10 +42,10 @@ inline constexpr const char* kMatrixRows = "simd.matrix.rows";
 inline constexpr const char* kMatrixLanes = "simd.matrix.lanes";
 
 // Metadata of single instructions.
-inline constexpr const char* kStream = "simd.stream";            // prefetch: of what is read once
-inline constexpr const char* kNontemporal = "simd.nontemporal";  // store: may pass the caches by
-inline constexpr const char* kDeferred = "simd.deferred";        // atomic addition: may wait
-// alloca: one copy for each lane; bytes between the copies of an element.
+inline constexpr const char* kStream = "simd.stream";  // prefetch: of data that is read once
+inline constexpr const char* kNontemporal = "simd.nontemporal";  // store: may be non-temporal
+inline constexpr const char* kDeferred = "simd.deferred";        // atomic addition: may be deferred
+// alloca that has a copy for each lane: the distance in bytes between the copies of an element.
 inline constexpr const char* kCopyDistance = "simd.copies";
 
 }  // namespace metal::cpu

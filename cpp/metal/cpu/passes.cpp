@@ -38,7 +38,7 @@
 namespace metal::cpu {
 namespace {
 
-// With MLX_PRINT_VECTORIZER set, what each pass leaves goes to standard error.
+// Prints the code after each pass to standard error if MLX_PRINT_VECTORIZER is set.
 void print_if_wanted(const char* pass, const llvm::Function& code) {
   static const char* wanted = std::getenv("MLX_PRINT_VECTORIZER");
   if (!wanted || !*wanted) return;

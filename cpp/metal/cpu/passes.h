@@ -17,7 +17,7 @@ namespace metal::cpu {
 
 class Optimizer;
 
-// What the steps know besides the code that make a body from a kernel, and scalar code from a body.
+// What the steps need besides the code to make a body from a kernel, and scalar code from a body.
 struct KernelContext {
   const FunctionInfo& function;
   const ConstantValues& constants;
@@ -25,22 +25,22 @@ struct KernelContext {
   llvm::TargetMachine& target;
   bool lanes_are_threads = false;  // a gang is a SIMD-group
   uint32_t row_multiple = 1;       // see Variant
-  bool threads_wait = false;       // for each other
-  bool says_thread = false;        // scalar code keeps Group::thread
-  llvm::Function* body = nullptr;  // what "make-body" leaves
+  bool threads_wait = false;       // there are barriers or SIMD-group functions
+  bool records_thread = false;     // scalar code records the running thread in Group::thread
+  llvm::Function* body = nullptr;  // the result of "make-body"
 };
 
-// What the steps of the vectoriser know.
+// What the steps of the vectoriser need besides the code.
 struct PassContext {
   BodyShapes shapes;
   Optimizer& optimizer;
   llvm::TargetMachine& target;
   bool has_barriers = false;  // gangs wait for each other
-  bool prefetches = true;     // not where the function is itself a prefetch slice
-  bool may_bail_out = false;  // the gang's code may: see assume_coherent.h
+  bool prefetches = true;     // false for a prefetch slice
+  bool may_bail_out = false;  // the code may be speculative: see assume_coherent.h
   unsigned lane_argument = kLaneArgument;
   unsigned active_argument = kActiveArgument;
-  // What "widen" leaves: the code of a gang instead of the code of a lane, or why there is none.
+  // The results of "widen": the code of a gang, made from that of a lane, or why there is none.
   llvm::Function* wide = nullptr;
   std::string why_not = {};
 
@@ -56,7 +56,7 @@ void run_thread_passes(llvm::Function& code, PassContext& c);
 void run_gang_passes(llvm::Function& code, PassContext& c);
 void run_module_passes(llvm::Module& code, PassContext& c);
 
-// Runs one of them, whatever its condition says. False if none has this name.
+// Runs one step, whatever its condition. False if none has this name.
 bool run_pass(llvm::StringRef name, llvm::Module& code, KernelContext& c);
 bool run_pass(llvm::StringRef name, llvm::Function& code, PassContext& c);
 bool run_pass(llvm::StringRef name, llvm::Module& code, PassContext& c);

@@ -4,7 +4,7 @@ namespace metal::cpu {
 namespace {
 
 constexpr uint32_t kNarrowest = 8;
-constexpr uint32_t kFewest = 4;  // threads that are worth a vector
+constexpr uint32_t kFewest = 4;  // fewer threads are not worth a vector
 
 Variant choose_layout(Cooperation cooperation, const uint32_t (&size)[3], uint32_t natural_width) {
   switch (cooperation) {
@@ -31,11 +31,11 @@ Variant choose_variant(Cooperation cooperation, const uint32_t (&size)[3], uint3
                        uint32_t natural_width) {
   Variant variant = choose_layout(cooperation, size, natural_width);
   if (variant.layout == ThreadLayout::Ragged) return variant;
-  // Few kinds, as each is compiled by itself.
-  const bool units_are_larger = variant.layout == ThreadLayout::Rows;
+  // Each variant is compiled separately, so only two multiples are told apart.
+  const bool may_be_coherent = variant.layout == ThreadLayout::Rows;
   const uint32_t multiples[] = {coherent_width(variant.width), variant.width};
   for (uint32_t multiple : multiples) {
-    if (multiple > variant.width && !units_are_larger) continue;
+    if (multiple > variant.width && !may_be_coherent) continue;
     if (size[0] % multiple != 0 || row % multiple != 0) continue;
     variant.row_multiple = multiple;
     break;

@@ -5,8 +5,8 @@
 
 namespace metal::cpu {
 
-// for (i = start; i < end; i += step) inside(i), from the builder's position on; leaves the builder
-// after the loop. `end` - `start` is a multiple of `step`.
+// Builds for (i = start; i < end; i += step) inside(i) at the builder's position and leaves the
+// builder after the loop. `end` - `start` must be a multiple of `step`.
 template <typename Inside>
 void build_loop(llvm::IRBuilder<>& builder, llvm::Value* start, llvm::Value* end, uint32_t step,
                 const char* name, Inside inside) {

@@ -32,7 +32,7 @@ std::unique_ptr<llvm::TargetMachine> create_target() {
       llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
 }
 
-// Lanes that fill two registers with floats: enough independent work to hide latencies.
+// The lanes whose floats fill two registers: that is enough independent work to hide latencies.
 uint32_t natural_width(const llvm::TargetMachine& target) {
   const llvm::StringRef features = target.getTargetFeatureString();
   if (features.contains("+avx512f")) return 32;
@@ -44,9 +44,10 @@ using EmitCode = llvm::function_ref<void(llvm::Module&, llvm::TargetMachine&)>;
 void generate_scalar(llvm::Module& module, KernelContext& kernel, ObjectCode& code) {
   code.granularity = kernel.threads_wait ? Granularity::Thread : Granularity::Group;
   code.has_barriers = kernel.threads_wait;
-  // Who asks for scalar code looks for a mistake; where it stands in for vector code, speed counts.
-  code.says_thread = !kernel.threads_wait && code.why_scalar.empty();
-  kernel.says_thread = code.says_thread;
+  // Scalar code that was asked for serves debugging, so it records its thread. Scalar code in place
+  // of vector code should be fast.
+  code.records_thread = !kernel.threads_wait && code.why_scalar.empty();
+  kernel.records_thread = code.records_thread;
   run_scalar_passes(module, kernel);
 }
 
@@ -60,7 +61,7 @@ void generate_wide(llvm::Module& module, const KernelContext& kernel, const Vari
   code.prefetches = result.prefetches;
 }
 
-// Scalar code takes over where there is no vector code.
+// Generates scalar code where there is no vector code.
 ObjectCode generate(const FunctionInfo& function, const ConstantValues& constants,
                     const Variant& variant, EmitCode emit) {
   ObjectCode code;

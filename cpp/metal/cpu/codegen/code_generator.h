@@ -12,15 +12,15 @@ namespace metal::cpu {
 
 struct ObjectCode {
   std::string bytes;    // an ELF object that defines kEntrySymbol
-  std::string general;  // of what the code calls through kGeneralSlot, if it does
+  std::string general;  // bitcode of what kGeneralSlot calls; may be empty
   Granularity granularity = Granularity::Group;
   bool has_barriers = false;
   bool prefetches = false;
-  bool says_thread = false;
-  std::string why_scalar;  // what had no vector form, if vector code was asked for
+  bool records_thread = false;
+  std::string why_scalar;  // why there is no vector code, if it was asked for
 };
 
-// What is known of a kernel before code is generated.
+// What is known of a kernel before code is generated for it.
 struct KernelTraits {
   Cooperation cooperation = Cooperation::None;
   uint32_t static_threadgroup_memory = 0;  // bytes
@@ -29,22 +29,22 @@ struct KernelTraits {
 };
 
 inline constexpr const char* kEntrySymbol = "kernel_entry";
-inline constexpr const char* kGeneralSlot = "kernel_general_slot";  // a GeneralCode
-inline constexpr const char* kGeneralSymbol = "kernel_general";     // what it loads
+inline constexpr const char* kGeneralSlot = "kernel_general_slot";  // of type GeneralCode
+inline constexpr const char* kGeneralSymbol = "kernel_general";     // the function that it loads
 
 KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& constants);
 
 ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& constants,
                          const Variant& variant);
 
-// From ObjectCode::general to an ELF object that defines kGeneralSymbol.
+// Compiles ObjectCode::general to an ELF object that defines kGeneralSymbol.
 std::string generate_general_code(std::string_view general);
 
-// The same up to a stage, as text: "llvm-opt" (after the optimiser) or "asm".
+// The code at a stage, as text: "llvm-opt" (after the optimiser) or "asm".
 std::string print_code(const FunctionInfo& function, std::string_view form,
                        const uint32_t (&threadgroup)[3]);
 
-// Names the processor, its features and this compiler: what code depends on besides its source.
+// Names the processor, its features and this compiler: code depends on them besides its source.
 std::string target_description();
 
 }  // namespace metal::cpu

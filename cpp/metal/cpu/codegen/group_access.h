@@ -1,4 +1,4 @@
-// IR that reads the structs of abi.h, and says in them which thread runs.
+// Builds IR that reads the structs of abi.h and records the running thread in them.
 #pragma once
 
 #include "llvm/IR/IRBuilder.h"
@@ -42,7 +42,7 @@ class GroupAccess {
   llvm::Value* order_stride() {
     return load(builder_.getInt64Ty(), launch(), offsetof(Launch, order_stride));
   }
-  // Neither what ran before nor what runs next moves across it.
+  // The fences keep the code of other threads from moving across the store.
   void set_thread(llvm::Value* index) {
     const auto fence = [this] {
       builder_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent,
@@ -57,7 +57,7 @@ class GroupAccess {
   }
 
  private:
-  // Nothing of the launch changes while a kernel runs.
+  // A launch does not change while its kernel runs, so loads are invariant.
   llvm::Value* load(llvm::Type* type, llvm::Value* base, size_t offset) {
     llvm::LoadInst* load = builder_.CreateLoad(
         type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), base, offset));

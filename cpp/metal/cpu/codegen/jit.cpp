@@ -29,8 +29,8 @@ std::string constants_text(const ConstantValues& constants) {
 
 std::atomic<uint64_t> fallbacks{0};
 
-// A cache entry is some numbers, why there is no vector code, the general code, and the object
-// file.
+// A cache entry has some numbers, the reason why there is no vector code, the general code and the
+// object file.
 constexpr size_t kCodeNumbers = 6;
 constexpr size_t kTraitNumbers = 4;
 
@@ -41,7 +41,7 @@ std::string to_text(const uint32_t (&numbers)[N]) {
 
 std::string to_entry(const ObjectCode& code) {
   return to_text<kCodeNumbers>({static_cast<uint32_t>(code.granularity), code.has_barriers,
-                                code.prefetches, code.says_thread,
+                                code.prefetches, code.records_thread,
                                 static_cast<uint32_t>(code.why_scalar.size()),
                                 static_cast<uint32_t>(code.general.size())}) +
          code.why_scalar + code.general + code.bytes;
@@ -60,7 +60,7 @@ ObjectCode from_entry(const std::string& entry) {
   code.granularity = static_cast<Granularity>(numbers[0]);
   code.has_barriers = numbers[1] != 0;
   code.prefetches = numbers[2] != 0;
-  code.says_thread = numbers[3] != 0;
+  code.records_thread = numbers[3] != 0;
   code.why_scalar = take(numbers[4]);
   code.general = take(numbers[5]);
   code.bytes = take(std::string::npos);
@@ -145,8 +145,8 @@ class LoadedKernel : public CpuKernel {
     auto memory = load_object(object.bytes, [key, general = std::move(object.general)] {
       return find_or_generate_general(key + "-general", general);
     });
-    const CpuCode code{memory->entry,     object.granularity, object.has_barriers,
-                       object.prefetches, object.says_thread, object.why_scalar};
+    const CpuCode code{memory->entry,     object.granularity,    object.has_barriers,
+                       object.prefetches, object.records_thread, object.why_scalar};
     loaded_.push_back({variant, code, std::move(memory)});
     return loaded_.back().code;
   }
@@ -157,10 +157,11 @@ class LoadedKernel : public CpuKernel {
   bool reference_;
   KernelTraits traits_;
   mutable std::mutex mutex_;
-  mutable std::deque<Loaded> loaded_;  // addresses stay
+  mutable std::deque<Loaded> loaded_;  // a deque, as callers keep the addresses of its elements
 };
 
-// Those that somebody holds; others find them by what they were made from.
+// The kernels that are in use, by the key of what they were made from. Loading one again returns
+// it.
 class LoadedKernels {
  public:
   std::shared_ptr<CpuKernel> find(const std::string& key) {
@@ -182,7 +183,7 @@ class LoadedKernels {
 
   std::mutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<CpuKernel>> kernels_;
-  size_t forget_at_ = kFew;  // entries of kernels that are gone
+  size_t forget_at_ = kFew;  // entries; then those of destroyed kernels go
 };
 
 }  // namespace
@@ -191,7 +192,7 @@ std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_v
                                            const ConstantValues& constants, bool reference) {
   const FunctionInfo& function = program.get(name);
   require_runnable();
-  // Never destroyed: threads may go on while the process ends.
+  // Never destroyed: threads may use it while the process ends.
   static LoadedKernels& loaded = *new LoadedKernels;
   static const std::string& target = *new std::string(target_description());
   const std::string key =

@@ -12,39 +12,39 @@
 
 namespace metal::cpu {
 
-// Code for threadgroups of certain sizes.
+// Code for the threadgroups of one variant.
 struct CpuCode {
   EntryPoint entry = nullptr;
   Granularity granularity = Granularity::Group;
-  // Whether `entry` may call a metal_cpu_* function that blocks (barriers, SIMD-group functions,
-  // reconverge).
+  // Whether `entry` may call a metal_cpu_* function that waits: for barriers, SIMD-group functions
+  // or reconvergence.
   bool has_barriers = false;
-  bool prefetches = false;   // `entry` wants to know Group::next
-  bool says_thread = false;  // `entry` keeps Group::thread
-  std::string why_scalar;    // what had no vector form, where scalar code stands in for vector code
+  bool prefetches = false;      // `entry` reads Group::next
+  bool records_thread = false;  // `entry` records the running thread in Group::thread
+  std::string why_scalar;       // why this is scalar code, if vector code was asked for
 };
 
 // A kernel ready to run.
 struct CpuKernel {
   virtual ~CpuKernel() = default;
 
-  // For threadgroups of this size, where a launch has rows of `row` threads; generated when it is
-  // first needed. Throws CompileError where that is not possible. Thread-safe.
+  // The code for threadgroups of this size in a launch whose rows have `row` threads. It is
+  // generated on first use; throws CompileError if that fails. Thread-safe.
   virtual const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row) const = 0;
 
   uint32_t static_threadgroup_memory = 0;  // bytes at the start of Group::memory
   uint32_t max_total_threads = 1024;       // per threadgroup
-  // Threads do nothing together and do not know their threadgroup, which may then be any other.
+  // Threads are independent: they may run in any threadgroup.
   bool threads_are_independent = false;
-  bool repeats = true;  // a thread may come to an instruction twice
+  bool repeats = true;  // a thread may run an instruction more than once
 };
 
-// Throws std::invalid_argument for constants that do not fit. Thread-safe. With `reference`, one
-// thread at a time instead of vector code.
+// Throws std::invalid_argument for constants that do not fit. Thread-safe. With `reference`, the
+// code runs one thread at a time.
 std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_view function,
                                            const ConstantValues& constants, bool reference);
 
-// How many kernels run as scalar code in this process because they had no vector form.
+// How many kernels of this process run as scalar code because they had no vector form.
 METAL_API uint64_t scalar_fallbacks();
 
 }  // namespace metal::cpu

@@ -33,8 +33,8 @@ orc::LLJIT& jit() {
   return instance;
 }
 
-// Called where a bfloat that is only moved was kept in a float register: to nearest, ties to even.
-// The result's bits are the low ones of the register that a float is returned in.
+// Rounds to nearest, ties to even. LLVM calls this for a bfloat that it has kept as a float. The
+// result is in the low bits of the register in which a float is returned.
 float truncate_to_bfloat(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   const bool nan = (bits & 0x7fffffff) > 0x7f800000;
@@ -42,8 +42,8 @@ float truncate_to_bfloat(float value) {
   return std::bit_cast<float>(rounded >> 16);
 }
 
-// Conversions of half on processors that have none. A half lies in the low bits of the register of
-// a float.
+// Conversions of half for processors that have none. A half is in the low bits of a float's
+// register.
 float half_to_float(float half) {
   const auto bits = std::bit_cast<uint32_t>(half);
   const uint32_t magnitude = bits & 0x7fff, sign = (bits & 0x8000) << 16;
@@ -89,12 +89,12 @@ const orc::SymbolMap& visible_symbols() {
     add("fminf", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(&std::fmin)));
     add("fmaxf", reinterpret_cast<void*>(static_cast<float (*)(float, float)>(&std::fmax)));
     add("fmaf", reinterpret_cast<void*>(static_cast<float (*)(float, float, float)>(&std::fma)));
-    // one instruction each on most processors
+    // On most processors each of these is one instruction.
     add("floorf", reinterpret_cast<void*>(&::floorf));
     add("ceilf", reinterpret_cast<void*>(&::ceilf));
     add("truncf", reinterpret_cast<void*>(&::truncf));
     add("rintf", reinterpret_cast<void*>(&::rintf));
-    add("roundevenf", reinterpret_cast<void*>(&::nearbyintf));  // rounding is to nearest
+    add("roundevenf", reinterpret_cast<void*>(&::nearbyintf));  // the rounding mode is to nearest
     return &map;
   }();
   return symbols;

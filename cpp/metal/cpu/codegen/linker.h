@@ -10,16 +10,16 @@
 
 namespace metal::cpu {
 
-// Code in memory; freed with the object.
+// Machine code in memory. The destructor frees it.
 class LoadedCode {
  public:
   virtual ~LoadedCode() = default;
   EntryPoint entry = nullptr;
 };
 
-// Binds the object's references to the runtime calls and the few memory functions that generated
-// code may need, and to nothing else of the process. `compile_general` makes the object file of its
-// GeneralCode.
+// Binds the object's references to the runtime calls and to the few memory functions that generated
+// code may need, and to nothing else in the process. `compile_general` makes the object file for
+// the object's GeneralCode.
 std::unique_ptr<LoadedCode> load_object(std::string_view object,
                                         std::function<std::string()> compile_general);
 

@@ -1,5 +1,5 @@
-// Reference mode: calls of barriers and SIMD-group functions become calls into the runtime, which
-// switches fibres.
+// The reference mode's barriers and SIMD-group functions: calls into the runtime, which switches
+// fibres.
 #include <map>
 
 #include "llvm/ADT/PostOrderIterator.h"
@@ -63,7 +63,7 @@ class SiteNumbering {
   }
 
  private:
-  // Reverse post-order, with the blocks of a loop together at the place of its header.
+  // Orders blocks in reverse post-order. The blocks of a loop are consecutive, where its header is.
   void number_blocks() {
     std::map<const BasicBlock*, unsigned> position;
     llvm::ReversePostOrderTraversal<llvm::Function*> order(&body_);
@@ -83,7 +83,8 @@ class SiteNumbering {
     });
   }
 
-  // Threads that pass every waiting place of a loop in every iteration stay together by themselves.
+  // If threads pass every waiting call of a loop in every iteration, they need no extra
+  // reconvergence.
   bool needs_reconvergence(Loop& loop) {
     bool any = false, conditional = false;
     for (BasicBlock* block : loop.blocks()) {
@@ -130,7 +131,7 @@ class SiteNumbering {
     call.eraseFromParent();
   }
 
-  // zeroext and signext are part of the calling convention.
+  // zeroext and signext belong to the calling convention.
   static void copy_extensions(const CallInst& from, CallInst& to) {
     const llvm::AttributeList attributes = from.getCalledFunction()->getAttributes();
     for (unsigned i = 0; i < from.arg_size(); ++i) {

@@ -13,7 +13,7 @@ struct Layout {
   uint64_t size = 0;
 };
 
-// Of the variables that are used.
+// Lays out the variables that are used.
 Layout lay_out_variables(llvm::Module& module) {
   Layout layout;
   for (llvm::GlobalVariable& variable : module.globals()) {

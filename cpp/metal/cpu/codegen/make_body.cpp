@@ -1,4 +1,4 @@
-// The kernel's arguments and built-in arguments, from the launch and the thread's position.
+// Computes a kernel's arguments and built-in arguments from the launch and the thread's position.
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/attributes.h"
@@ -70,7 +70,7 @@ class BuiltinLowering {
  private:
   Value* index() { return body_.getArg(kIndexArgument); }
 
-  // Bits that are known to be 0 are said to be.
+  // The mask tells LLVM which low bits are 0.
   Value* row_length(llvm::IRBuilder<>& b, GroupAccess& group, unsigned i) {
     Value* length = group.threads_per_threadgroup(i);
     if (i != 0 || row_multiple_ == 1) return length;
@@ -95,7 +95,7 @@ class BuiltinLowering {
   uint32_t row_multiple_;
 };
 
-// Pointer arguments come from the launch.
+// Loads pointer arguments from the launch.
 void bind_arguments(llvm::Function& body, llvm::Function& kernel, const FunctionInfo& info) {
   llvm::IRBuilder<> builder(&*body.getEntryBlock().getFirstInsertionPt());
   GroupAccess group(builder, body.getArg(kGroupArgument));
@@ -135,7 +135,7 @@ llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool l
   body->addFnAttrs(llvm::AttrBuilder(module.getContext(), kernel->getAttributes().getFnAttrs()));
   for (unsigned i = 0; i < body->arg_size(); ++i) body->getArg(i)->setName(kBodyArgumentNames[i]);
   body->getArg(kGroupArgument)->addAttr(llvm::Attribute::NoAlias);
-  // So sums with them do not wrap around.
+  // With these ranges, LLVM knows that sums with them do not wrap around.
   const uint32_t end = knows_threadgroup(info) ? kMaxThreadsPerThreadgroup : kMaxCoarsenedThreads;
   const llvm::ConstantRange places(llvm::APInt(32, 0), llvm::APInt(32, end));
   for (unsigned i = kXArgument; i <= kIndexArgument; ++i)

@@ -1,4 +1,4 @@
-// Entry points around a kernel's body.
+// Makes the entry points of scalar code around a kernel's body.
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "metal/cpu/codegen/build_loop.h"
@@ -33,7 +33,7 @@ void mark_constant_loads(llvm::Function& body) {
   }
 }
 
-llvm::Function* make_group_entry(llvm::Function& body, bool says_thread) {
+llvm::Function* make_group_entry(llvm::Function& body, bool records_thread) {
   llvm::Function* entry = create_entry(body);
   llvm::IRBuilder<> b(BasicBlock::Create(body.getContext(), "entry", entry));
   GroupAccess group(b, entry->getArg(0));
@@ -44,7 +44,7 @@ llvm::Function* make_group_entry(llvm::Function& body, bool says_thread) {
       Value* row = b.CreateMul(b.CreateAdd(b.CreateMul(z, sizes[1]), y), sizes[0]);
       build_loop(b, zero, sizes[0], 1, "x", [&](Value* x) {
         Value* index = b.CreateNUWAdd(row, x);
-        if (says_thread) group.set_thread(index);
+        if (records_thread) group.set_thread(index);
         b.CreateCall(&body, {entry->getArg(0), x, y, z, index, zero, b.getTrue()});
       });
     });

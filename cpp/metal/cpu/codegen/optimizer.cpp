@@ -60,7 +60,8 @@ llvm::FunctionPassManager wide_passes() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  // What all iterations of a loop read, before it is moved to where only some need it.
+  // Hoists loads that every iteration makes, before other passes sink them to where few iterations
+  // need them.
   passes.addPass(hoisting());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
@@ -74,7 +75,8 @@ llvm::FunctionPassManager wide_passes() {
   return passes;
 }
 
-// What is computed again after a barrier, from its operands, rather than kept.
+// Whether a value is computed again after a barrier, from its operands, instead of kept in the
+// frame.
 bool is_cheap(llvm::Instruction& instruction) {
   return (instruction.isCast() || instruction.isBinaryOp() ||
           llvm::isa<llvm::GetElementPtrInst, llvm::CmpInst, llvm::SelectInst>(instruction)) &&
@@ -114,8 +116,8 @@ void Optimizer::tidy(llvm::Function& body) {
   passes.run(body, analyses_.functions);
 }
 
-// No block may use what another computes instead of computing it itself: it may run for lanes for
-// which the other did not.
+// Leaves out the passes that replace a computation by the result of one in another block: that
+// block may have run for other lanes.
 void Optimizer::tidy_linear(llvm::Function& body) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::InstSimplifyPass());

@@ -14,21 +14,21 @@ class Optimizer {
  public:
   explicit Optimizer(llvm::TargetMachine& target);
 
-  // Before threads become lanes: leaves as little code as possible, in a form in which branches
-  // that part also meet again.
+  // Before threads become lanes: leaves little code, in a form in which divergent branches
+  // reconverge.
   void simplify_body(llvm::Function& body);
-  // Between the steps of the vectoriser. The second is for code whose branches are linearised.
+  // Between the steps of the vectoriser. tidy_linear is for linearised code.
   void tidy(llvm::Function& body);
   void tidy_linear(llvm::Function& body);
   void prefetch_ahead(llvm::Function& body);
-  // Removes what nothing needs any more, loops included.
+  // Removes unused code, loops included.
   void drop_dead_code(llvm::Function& body);
-  // The code of one gang, before it is split at barriers.
+  // Simplifies the code of one gang before it is split at barriers.
   void simplify_wide(llvm::Function& wide);
   void split_coroutines(llvm::Module& module);
-  // Vector code: nothing is vectorised once more.
+  // Optimises vector code without LLVM's own vectorisers.
   void optimize_wide(llvm::Module& module);
-  // Scalar code.
+  // Optimises scalar code.
   void optimize_scalar(llvm::Module& module);
 
   llvm::FunctionAnalysisManager& functions() { return analyses_.functions; }

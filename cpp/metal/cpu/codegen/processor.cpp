@@ -36,7 +36,7 @@ std::unique_ptr<llvm::MCSubtargetInfo> subtarget(const std::string& name) {
   const std::string triple = llvm::sys::getProcessTriple();
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target) throw CompileError("no code generator for " + triple + ": " + error);
-  // Asked about before it is created, as LLVM would warn of a name that it does not know.
+  // Checked before the target is created, as LLVM would print a warning for an unknown name.
   std::unique_ptr<llvm::MCSubtargetInfo> any(target->createMCSubtargetInfo(triple, "", ""));
   if (!any->isCPUStringValid(name)) {
     throw std::invalid_argument(
@@ -55,7 +55,7 @@ Processor named_processor(const std::string& name) {
   std::string missing;
   for (const llvm::SubtargetFeatureKV& feature : subtarget(name)->getEnabledProcessorFeatures()) {
     features.AddFeature(feature.Key);
-    // What the host says nothing about is a matter of tuning.
+    // Features that the host does not list only tune code.
     const auto found = host.find(feature.Key);
     if (found != host.end() && !found->second)
       missing += (missing.empty() ? "" : ", ") + std::string(feature.Key);

@@ -7,8 +7,8 @@ class Module;
 
 namespace metal::cpu {
 
-// Whether a thread may come to an instruction twice: by a loop, by recursion, or by a call of an
-// unknown function.
+// Whether a thread may run an instruction more than once: in a loop, by recursion, or in a call of
+// an unknown function.
 bool may_repeat(const llvm::Module& kernel);
 
 }  // namespace metal::cpu

@@ -1,4 +1,4 @@
-// From no processor's code to that of one.
+// Gives code that is for no processor in particular the attributes of one.
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -14,8 +14,8 @@ bool is_fused(const llvm::Value* value) {
   return call && call->getIntrinsicID() == llvm::Intrinsic::fma;
 }
 
-// Without such instructions a fast multiply-add becomes a product and a sum. Both must stay what
-// they are: code rounds by adding a large number in one and subtracting it again.
+// Without such an instruction, a fast multiply-add becomes a product and a sum, and LLVM must not
+// simplify them: code rounds numbers by adding a large number and subtracting it again.
 void keep_fused(llvm::Instruction& instruction) {
   if (!llvm::isa<llvm::FPMathOperator>(instruction)) return;
   if (is_fused(&instruction) || llvm::any_of(instruction.operands(), is_fused))
@@ -39,7 +39,7 @@ void retarget(llvm::Module& module, const llvm::TargetMachine& target) {
     if (function.isDeclaration()) continue;
     function.addFnAttr("target-cpu", target.getTargetCPU());
     function.addFnAttr("target-features", target.getTargetFeatureString());
-    function.addFnAttr("probe-stack", "inline-asm");  // no frame steps over a stack's guard page
+    function.addFnAttr("probe-stack", "inline-asm");  // frames must not skip the guard page
     function.removeFnAttr("min-legal-vector-width");
     function.removeFnAttr("tune-cpu");
   }

@@ -10,7 +10,7 @@
 namespace metal::cpu {
 namespace {
 
-// The positions of the bytes that equal `wanted`, as bits.
+// Sets a bit for each byte that equals `wanted`.
 uint64_t find_bytes(const uint8_t (&bytes)[64], uint8_t wanted) {
   constexpr uint64_t kOnes = 0x0101010101010101, kLow = 0x7f * kOnes;
   uint64_t found = 0;
@@ -29,11 +29,11 @@ void add_row(float* row, const float* addends) {
   for (uint32_t i = 0; i < Additions::kRow; i += 4) add_four(row + i, addends + i);
 }
 
-// Rows that share a lock are made together: a few of them often lie side by side.
+// Adds rows under one lock where they share it: a few of them often are neighbours.
 class Rows {
  public:
   explicit Rows(Additions& additions) : additions_(additions) {
-    for (uint32_t i = additions.none; i < additions.rows; ++i) {
+    for (uint32_t i = additions.first; i < additions.rows; ++i) {
       const float* row = additions.row[i];
       touch(row);
       touch(row + Additions::kRow - 1);
@@ -42,14 +42,14 @@ class Rows {
   }
 
   void make() {
-    const uint32_t count = additions_.rows - additions_.none;
-    uint64_t waiting = count ? ~uint64_t{0} >> (64 - count) << additions_.none : 0;
+    const uint32_t count = additions_.rows - additions_.first;
+    uint64_t waiting = count ? ~uint64_t{0} >> (64 - count) << additions_.first : 0;
     while (waiting) {
       const uint8_t number = locks_[std::countr_zero(waiting)];
       const std::lock_guard lock(RegionLock::get(number));
-      const uint64_t together = waiting & find_bytes(locks_, number);
-      waiting &= ~together;
-      for (uint64_t rest = together; rest; rest &= rest - 1) {
+      const uint64_t same_lock = waiting & find_bytes(locks_, number);
+      waiting &= ~same_lock;
+      for (uint64_t rest = same_lock; rest; rest &= rest - 1) {
         const int i = std::countr_zero(rest);
         add_row(additions_.row[i], additions_.addends[i]);
       }
@@ -64,7 +64,7 @@ class Rows {
 };
 
 void make_scalars(const Additions& additions) {
-  for (uint32_t i = additions.none; i < additions.scalars;) {
+  for (uint32_t i = additions.first; i < additions.scalars;) {
     const size_t number = RegionLock::number(additions.place[i]);
     const std::lock_guard lock(RegionLock::get(number));
     for (; i < additions.scalars && RegionLock::number(additions.place[i]) == number; ++i) {
@@ -78,11 +78,11 @@ void make_scalars(const Additions& additions) {
 
 void metal_cpu_make_additions(const metal::cpu::Group* group) {
   metal::cpu::Additions& additions = *group->additions;
-  for (uint32_t i = additions.none; i < additions.scalars; ++i)
+  for (uint32_t i = additions.first; i < additions.scalars; ++i)
     metal::cpu::touch(additions.place[i]);
   metal::cpu::Rows rows(additions);
   const metal::cpu::OutsideKernel outside(group);
   rows.make();
   metal::cpu::make_scalars(additions);
-  additions.rows = additions.scalars = additions.none;
+  additions.rows = additions.scalars = additions.first;
 }

@@ -1,10 +1,10 @@
-// Generated code calls this for atomic additions to floats that a worker collects and makes later.
+// The call that makes a worker's deferred atomic additions to floats.
 #pragma once
 
 #include "metal/cpu/abi.h"
 
 extern "C" {
 
-// Makes all that wait.
+// Makes all deferred additions.
 void metal_cpu_make_additions(const metal::cpu::Group* group);
 }

@@ -45,10 +45,10 @@ void metal_cpu_atomic_add_row_f32(const metal::cpu::Group* group, float* row, co
   touch(row + first);
   touch(row + last - 1);
   const uint64_t from_first = lanes >> first;
-  const bool all = (from_first & (from_first + 1)) == 0;  // a run of ones
+  const bool all = (from_first & (from_first + 1)) == 0;  // one run of set bits
   const OutsideKernel outside(group);
   for (uint32_t i = first; i < last;) {
-    // As far as the region goes.
+    // The floats up to the end of the region.
     const uintptr_t rest = kRegionSize - std::bit_cast<uintptr_t>(row + i) % kRegionSize;
     const uint32_t end = std::min(last, i + static_cast<uint32_t>((rest + 3) / sizeof(float)));
     const std::lock_guard lock(RegionLock::get(RegionLock::number(row + i)));

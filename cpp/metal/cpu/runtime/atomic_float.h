@@ -1,4 +1,4 @@
-// Generated code calls this for atomic additions to floats, which are made under locks.
+// The calls that make atomic additions to floats, under locks.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 extern "C" {
 
-// Returns what was there before.
+// Returns the old value.
 float metal_cpu_atomic_add_f32(const metal::cpu::Group* group, float* place, float value);
 
 // row[i] += addends[i] for the bits i that are set in `lanes`.

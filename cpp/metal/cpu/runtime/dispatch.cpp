@@ -1,4 +1,4 @@
-// One launch of a kernel while it runs on the cores.
+// Runs one launch of a kernel on the cores.
 #include "metal/cpu/runtime/dispatch.h"
 
 #include <algorithm>
@@ -18,41 +18,41 @@
 namespace metal::cpu {
 namespace {
 
-constexpr uint64_t kManyThreads = 65536;  // a grid this large is spread over the cores at once
+constexpr uint64_t kManyThreads = 65536;  // a grid this large is spread over all cores at once
 constexpr auto kShortTime = std::chrono::microseconds(5);
 constexpr auto kWakingTime = std::chrono::microseconds(10);  // of a thread, if a core is idle
-constexpr uint64_t kChunksPerCore = 4;     // in what is left when a core takes the next one
-constexpr uint64_t kGroupsPerCore = 64;    // enough to share out evenly
-constexpr uint64_t kOrderedThreads = 512;  // what they read stays in a cache for the next visit
+constexpr uint64_t kChunksPerCore = 4;  // in the rest of the grid, when a core takes its next chunk
+constexpr uint64_t kGroupsPerCore = 64;    // smallest chunks, enough to balance the cores
+constexpr uint64_t kOrderedThreads = 512;  // per threadgroup in a reordered launch: fits a cache
 
-// A result this many times smaller than the cache still pushes out much of what is there. Of a
-// cache for many cores, a few get only so many bytes.
+// Results of this part of the last-level cache already evict much of it. If many cores share the
+// cache, the second constant is the limit.
 constexpr uint64_t kCacheShare = 2;
 constexpr uint64_t kLargestShare = uint64_t{32} << 20;
-constexpr uint64_t kMostResults = 256;  // bytes that a thread is thought to write at most
+constexpr uint64_t kMostResults = 256;  // bytes that one thread is assumed to write at most
 
 uint64_t divide_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit; }
 
-// Threadgroups [next, last) in chunks that grow smaller, so that all cores end together; every core
-// takes the next one until there is none left.
+// Hands out threadgroups [next, last) in chunks that shrink, so that all cores finish together.
+// Each core takes the next chunk until none is left.
 struct Chunks {
   Dispatch& dispatch;
   std::atomic<uint64_t> next;
   uint64_t last;
   uint64_t cores;
-  uint64_t smallest;  // chunk
-  uint64_t threads;   // that are called
+  uint64_t smallest;  // number of threadgroups in a chunk
+  uint64_t threads;   // that take part
   std::atomic<uint64_t> arrived{0};
 
   void run() {
-    if (arrived++ == 0) run_until_joined();
+    if (arrived++ == 0) run_until_all_arrived();
     while (run_next(cores * kChunksPerCore)) {
     }
   }
 
-  // The first thread stops after small chunks to see whether the others, which wake each other one
-  // by one, are there.
-  void run_until_joined() {
+  // The first thread runs small chunks while the other threads start. They wake each other one by
+  // one.
+  void run_until_all_arrived() {
     const auto start = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - start < kWakingTime * (threads - 1)) {
       if (arrived == threads || !run_next(cores * kGroupsPerCore)) return;
@@ -60,7 +60,7 @@ struct Chunks {
     if (arrived < threads) move_late_helpers();
   }
 
-  // One of so many parts of what is left; false when there is nothing left.
+  // Runs the next chunk, one of `parts` equal parts of the rest. False if nothing is left.
   bool run_next(uint64_t parts) {
     uint64_t first = next;
     uint64_t end;
@@ -73,7 +73,8 @@ struct Chunks {
   }
 };
 
-// Whether the results will not stay in the caches anyway. What has been read in place is there.
+// Whether the results are too many for the caches. Results that overlap an input are in the caches
+// already.
 bool writes_beyond_caches(const FunctionInfo& function, const LaunchParameters& parameters) {
   uint64_t threads = 1;
   for (uint32_t count : parameters.threads_per_grid) threads *= count;
@@ -109,8 +110,8 @@ bool writes_what_it_shares(const FunctionInfo& function, const LaunchParameters&
   });
 }
 
-// How many threadgroups of a row run as one, so that what each costs by itself is paid less often,
-// and what is prefetched for the next one has time to arrive.
+// How many neighbouring threadgroups of a row run as one. Then the costs per threadgroup are paid
+// less often, and what is prefetched for the next one has time to arrive.
 uint32_t coarsening_of(const CpuKernel& kernel, const LaunchParameters& parameters) {
   const auto& size = parameters.threads_per_threadgroup;
   if (!kernel.threads_are_independent || size[1] != 1 || size[2] != 1) return 1;
@@ -161,7 +162,7 @@ Dispatch::Dispatch(const Kernel& kernel, const CpuKernel& machine_code,
   choose_code();
 }
 
-// Before anything runs, as code may have to be generated.
+// Runs before the launch starts, as code may have to be generated.
 void Dispatch::choose_code() {
   for (unsigned cut = 0; cut < 8; ++cut) {
     uint32_t size[3];
@@ -194,7 +195,8 @@ void Dispatch::run() {
   if (stopped()) throw LaunchError(fault_, message_);
 }
 
-// A small grid stays on the calling thread; one that turns out to take long is handed over.
+// Runs a small grid on the calling thread. Returns early, for all cores to continue, if it takes
+// long.
 uint64_t Dispatch::run_first(uint64_t count) {
   Worker& worker = Worker::current();
   auto start = std::chrono::steady_clock::now();
@@ -235,7 +237,7 @@ void Dispatch::stop(LaunchFault fault, const std::string& message) {
 }
 
 void Dispatch::fail(const Fault& fault, const Group& group) {
-  if (fault.kind == Fault::Stopped) return;  // the one who stopped it has said why
+  if (fault.kind == Fault::Stopped) return;  // the caller of stop() has set the message
   const FaultScene scene{kernel_.info, parameters_, group, coarsening_, threadgroup_memory_};
   stop(launch_fault(fault), "The kernel was stopped: " + describe(fault, scene));
 }

@@ -18,7 +18,7 @@ struct CpuKernel;
 
 class Dispatch {
  public:
-  // All of these live until run() has returned.
+  // The arguments must outlive run().
   Dispatch(const Kernel& kernel, const CpuKernel& machine_code, const LaunchParameters& parameters);
 
   // Returns when every threadgroup has run; throws LaunchError if one did not finish.
@@ -26,15 +26,15 @@ class Dispatch {
 
   const Launch& launch() const { return launch_; }
   const ThreadgroupOrder& order() const { return order_; }
-  // What runs this threadgroup.
+  // The code for this threadgroup.
   const CpuCode& code(const Group& group) const;
   bool stopped() const { return stopped_.load(); }
-  // Whether the kernel may see what it writes to one argument through another.
+  // Whether the kernel may read through one argument what it writes through another.
   bool shares_results() const { return shares_results_; }
 
-  // Ends the launch from any thread, with this as its error unless it has one already.
+  // Ends the launch, from any thread, with this error. The first error counts.
   void stop(LaunchFault fault, const std::string& message);
-  // From a worker that left a kernel in the middle, in this threadgroup.
+  // Called by a worker whose kernel was aborted in this threadgroup.
   void fail(const Fault& fault, const Group& group);
 
  private:
@@ -48,9 +48,9 @@ class Dispatch {
   const LaunchParameters& parameters_;
   Launch launch_;
   bool shares_results_;
-  uint32_t coarsening_;  // threadgroups of the kernel's author in one of launch_
+  uint32_t coarsening_;  // threadgroups of the author's launch in one of launch_
   ThreadgroupOrder order_;
-  const CpuCode* codes_[8] = {};  // by dimensions in which the grid's edge cuts the threadgroup
+  const CpuCode* codes_[8] = {};  // by the dimensions in which the grid's edge cuts the threadgroup
   uint32_t threads_ = 0;          // per threadgroup
   uint64_t groups_ = 0;
   uint64_t threadgroup_memory_ = 0;  // bytes

@@ -1,4 +1,4 @@
-// What the user is told of a kernel that was left in the middle.
+// Writes the error message for a kernel that was aborted.
 #include "metal/cpu/runtime/fault_message.h"
 
 #include <signal.h>
@@ -10,11 +10,11 @@
 namespace metal::cpu {
 namespace {
 
-// Beyond them it would be chance that memory lies nearest.
+// A fault further from any buffer is not about that buffer.
 constexpr uint64_t kNearBuffer = uint64_t{1} << 30;
 constexpr uint64_t kNearOwnMemory = uint64_t{16} << 20;
 
-// Memory that the kernel may have meant.
+// A piece of memory that the kernel may have meant to access.
 struct Region {
   enum Kind { Buffer, ThreadgroupMemory, Variables };
   Kind kind;
@@ -23,7 +23,7 @@ struct Region {
   uint64_t bytes;
 
   bool contains(uintptr_t address) const { return address - begin < bytes; }
-  // From the address to it; behind its end counts from the end on.
+  // The distance from the start to the address; behind the end, from the end.
   uint64_t distance(uintptr_t address) const {
     if (contains(address)) return 0;
     return address < begin ? begin - address : address - begin - bytes;
@@ -50,7 +50,7 @@ std::string bytes(uint64_t count) {
   return std::to_string(count) + (count == 1 ? " byte" : " bytes");
 }
 
-// All that the kernel has; what cannot be written only where something was read.
+// All memory of the kernel. Read-only memory counts only if the fault was a read.
 std::vector<Region> regions(const Fault& fault, const FaultScene& scene) {
   std::vector<Region> found;
   for (const ArgumentInfo& argument : scene.function.arguments) {
@@ -101,7 +101,7 @@ std::string access(const Fault& fault, const FaultScene& scene) {
   std::string text = "invalid memory access";
   if (fault.access == Fault::Read) text += " (read)";
   if (fault.access == Fault::Write) text += " (write)";
-  // Addresses that the processor cannot form are reported without their value.
+  // The system does not report addresses that the processor cannot form.
   if (fault.code == SI_KERNEL) return text + " at an impossible address";
   return text + " at address " + hexadecimal(number(fault.address)) + ", " +
          near_what(fault, scene);
@@ -123,7 +123,7 @@ std::string what_happened(const Fault& fault, const FaultScene& scene) {
   }
 }
 
-// In the terms of the kernel's author, whose threadgroups may run several at once.
+// Names the threadgroup as the kernel's author numbers it, without coarsening.
 std::string where(const FaultScene& scene) {
   const Group& group = scene.group;
   const uint32_t length = scene.parameters.threads_per_threadgroup[0];

@@ -1,4 +1,4 @@
-// What the user is told of a kernel that was left in the middle.
+// The error message for a kernel that was aborted.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace metal::cpu {
 
-// Where it happened.
+// Where the fault happened.
 struct FaultScene {
   const FunctionInfo& function;
   const LaunchParameters& parameters;
   const Group& group;
-  uint32_t coarsening;          // threadgroups of the kernel's author in `group`
+  uint32_t coarsening;          // threadgroups of the author's launch in `group`
   uint64_t threadgroup_memory;  // bytes
 };
 
 LaunchFault launch_fault(const Fault& fault);
 
-// What happened, at which address, near which memory, and in which thread as far as that is known.
+// Says what happened, at which address, near which memory, and in which thread if that is known.
 // Not for signal handlers.
 std::string describe(const Fault& fault, const FaultScene& scene);
 

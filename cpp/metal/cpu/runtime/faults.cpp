@@ -1,4 +1,4 @@
-// Signals that kernel code raises, and the one that stops it.
+// Handlers for the signals that kernel code raises, and for the one that stops it.
 #include "metal/cpu/runtime/faults.h"
 
 #include <signal.h>
@@ -15,15 +15,15 @@
 namespace metal::cpu {
 namespace {
 
-// Lets the interrupted thread go on in Worker::leave(worker) on an empty stack when the handler
-// returns.
+// Makes the interrupted thread continue in Worker::leave(worker), on an empty stack, when the
+// signal handler returns.
 void go_on_in_leave(ucontext_t* context, Worker* worker) {
   auto top = reinterpret_cast<uintptr_t>(worker->fibre()->stack_top()) & ~uintptr_t{15};
   auto code = reinterpret_cast<uintptr_t>(&Worker::leave);
 #if defined(__x86_64__)
   auto* registers = context->uc_mcontext.gregs;
   constexpr greg_t kDirectionFlag = 0x400, kDefaultMxcsr = 0x1f80;
-  registers[REG_RSP] = static_cast<greg_t>(top - 8);  // as after a call
+  registers[REG_RSP] = static_cast<greg_t>(top - 8);  // the alignment after a call
   registers[REG_RIP] = static_cast<greg_t>(code);
   registers[REG_RDI] = reinterpret_cast<greg_t>(worker);
   registers[REG_EFL] &= ~kDirectionFlag;
@@ -37,7 +37,7 @@ void go_on_in_leave(ucontext_t* context, Worker* worker) {
 #endif
 }
 
-// What the processor noted of the access that it could not make.
+// Whether the access that failed was a read or a write, as the processor reports it.
 Fault::Access access_of(const ucontext_t* context) {
 #if defined(__x86_64__)
   constexpr greg_t kPageFault = 14, kWrite = 2, kFetch = 16;

@@ -1,9 +1,9 @@
-// Signals that kernel code raises, and the one that stops it.
+// Handlers for the signals that kernel code raises, and for the one that stops it.
 #pragma once
 
 namespace metal::cpu {
 
-// Once per process.
+// Must be called once per process.
 void install_fault_handlers();
 
 }  // namespace metal::cpu

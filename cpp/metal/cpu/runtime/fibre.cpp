@@ -20,7 +20,7 @@ constexpr size_t kGuard = 65536;
 #ifdef METAL_TSAN
 constexpr unsigned kNoSync = 0;
 
-// ThreadSanitizer must not be interrupted while it changes its idea of the running thread.
+// ThreadSanitizer must not be interrupted while it switches threads.
 void hold_stop_signal(bool hold) {
   sigset_t set;
   sigemptyset(&set);
@@ -29,7 +29,8 @@ void hold_stop_signal(bool hold) {
 }
 #endif
 
-// `keep`: where the running stack's bookkeeping goes; null when that stack is left for good.
+// `keep`: where AddressSanitizer stores the state of the running stack; null if the stack is
+// abandoned.
 void before_switch([[maybe_unused]] void** keep, [[maybe_unused]] Context* from,
                    [[maybe_unused]] Context* to) {
 #ifdef METAL_ASAN
@@ -76,7 +77,8 @@ void abandon_context(Context* from, Context* to) {
   from->target = to;
   before_switch(nullptr, from, to);
 #ifdef METAL_TSAN
-  // A signal may have come inside of ThreadSanitizer: the end of such a thread would be an error.
+  // A signal may have interrupted ThreadSanitizer itself: destroying such a thread would be an
+  // error.
   from->thread_state = nullptr;
 #endif
   fcontext::jump_fcontext(to->handle, from);
@@ -90,7 +92,7 @@ Fibre::Fibre(size_t stack_size, unsigned colour, Body body, void* owner)
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   memory_ = static_cast<char*>(memory);
-  if (mprotect(memory_, kGuard, PROT_NONE) != 0) {  // the system bounds the number of mappings
+  if (mprotect(memory_, kGuard, PROT_NONE) != 0) {  // fails if the process has too many mappings
     munmap(memory_, mapped_);
     throw std::bad_alloc();
   }

@@ -9,8 +9,8 @@ namespace metal::cpu {
 
 // A suspended flow of control: a thread's own stack, or a fibre's.
 struct Context {
-  void* handle = nullptr;       // where to go on
-  Context* target = nullptr;    // whom it switched to last
+  void* handle = nullptr;       // where it continues
+  Context* target = nullptr;    // the context that it last switched to
   const void* stack = nullptr;  // lowest address
   size_t stack_size = 0;
   void* fake_stack = nullptr;    // AddressSanitizer's
@@ -20,7 +20,7 @@ struct Context {
 // Suspends `from`, which is running, until something switches back to it.
 void switch_context(Context* from, Context* to);
 
-// Leaves the running context for good: its frames are dropped.
+// Abandons the running context: its stack frames are dropped.
 [[noreturn]] void abandon_context(Context* from, Context* to);
 
 class Fibre {
@@ -28,8 +28,9 @@ class Fibre {
   // `body` gets the fibre itself and never returns.
   using Body = void (*)(Fibre* self);
 
-  // `colour` moves the start of the stack, so that hot frames of many fibres use different cache
-  // lines. Throws std::bad_alloc where the system has no memory for it, or no mappings to guard it.
+  // `colour` shifts the start of the stack, so that the hot frames of many fibres use different
+  // cache lines. Throws std::bad_alloc if the system has no memory for the stack, or no mapping for
+  // its guard page.
   Fibre(size_t stack_size, unsigned colour, Body body, void* owner);
   ~Fibre();
   Fibre(const Fibre&) = delete;
@@ -39,7 +40,7 @@ class Fibre {
   void* owner() const { return owner_; }
   void* stack_top() const { return top_; }
   bool in_guard(const void* address) const;
-  void reset();  // drops whatever it was doing; the next switch to it starts `body` anew
+  void reset();  // drops its stack frames; the next switch to it calls `body` again
 
  private:
   friend struct FibreEntry;
@@ -47,18 +48,18 @@ class Fibre {
   Context context_;
   Body body_;
   void* owner_;
-  char* memory_ = nullptr;  // guard, then stack
+  char* memory_ = nullptr;  // the guard page, then the stack
   size_t mapped_ = 0;
   char* top_ = nullptr;
 };
 
-// Fibres of one stack size, reused in last-in, first-out order.
+// Fibres with stacks of one size. The last one that was given back is reused first.
 class FibrePool {
  public:
   FibrePool(size_t stack_size, Fibre::Body body, void* owner)
       : stack_size_(stack_size), body_(body), owner_(owner) {}
 
-  // Null if the system has no room for another one: kernels, which cannot be unwound, call it.
+  // Null if the system has no room for another one. It does not throw, as kernels call it.
   Fibre* take();
   void give_back(Fibre* fibre) { idle_.push_back(fibre); }
   void reset_all();  // after a fault: every fibre is idle again

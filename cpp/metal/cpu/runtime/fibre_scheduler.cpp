@@ -19,7 +19,7 @@ void FibreScheduler::run(const Group& group, EntryPoint entry, uint32_t threads,
     barrier_[i] = 0;
   }
   std::fill_n(fibre_, threads, nullptr);
-  simd_group_ = UINT32_MAX;  // before the first
+  simd_group_ = UINT32_MAX;  // before the first one
   runnable_ = waiting_ = 0;
   handover_ = kNone;
   Fibre* first = pool.take();
@@ -56,10 +56,10 @@ void FibreScheduler::threadgroup_barrier() {
   worker_.enter_kernel();
 }
 
-// Switches straight to whoever runs next, without going through the worker's own stack.
+// Switches directly to the next thread, not through the worker's own stack.
 void FibreScheduler::block(uint32_t thread) {
   Fibre* self = fibre_[thread];
-  uint32_t next = next_thread();  // there is one: this thread itself can go on in the end
+  uint32_t next = next_thread();  // never kNone: this thread itself becomes runnable in the end
   if (next != thread) {
     Fibre* fibre = fibre_[next];
     if (!fibre) {
@@ -82,8 +82,8 @@ void FibreScheduler::fibre_body(Fibre* self) {
   for (;;) scheduler.execute(self);
 }
 
-// Runs threads that have not started on this fibre, one after the other, until a suspended one is
-// next.
+// Runs threads that have not started on this fibre, one after the other, until the next thread to
+// run is a suspended one.
 void FibreScheduler::execute(Fibre* self) {
   uint32_t thread = std::exchange(handover_, kNone);
   if (thread == kNone) thread = next_thread();

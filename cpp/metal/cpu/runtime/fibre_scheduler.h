@@ -10,7 +10,7 @@ namespace metal::cpu {
 
 class Worker;
 
-// What the lanes of a SIMD-group bring to an operation, and get from it.
+// The operands and results of a SIMD-group operation, by lane.
 struct Lanes {
   uint64_t x[kSimdWidth];
   uint64_t y[kSimdWidth];
@@ -21,23 +21,23 @@ struct Lanes {
 // Carries out one SIMD-group operation for the lanes in `mask`.
 using LaneOperation = void (*)(Lanes& lanes, uint32_t mask);
 
-// A SIMD-group runs until each of its threads has ended or waits at a threadgroup barrier: every
-// lane runs until it blocks; then the lanes at the smallest site carry out their operation and go
-// on. When all threads of the threadgroup that still live wait at barriers, all of them go on. So
-// nothing can wait forever.
+// Runs one SIMD-group until each of its threads has ended or waits at a threadgroup barrier: each
+// lane runs until it waits; then the lanes at the smallest site carry out their operation and
+// continue. When all threads of the threadgroup that have not ended wait at barriers, all of them
+// continue. So no thread waits forever.
 class FibreScheduler {
  public:
   explicit FibreScheduler(Worker& worker) : worker_(worker) {}
 
-  // Returns when every thread has ended, or with a fault in the worker.
+  // Returns when every thread has ended, or when the worker has a fault.
   void run(const Group& group, EntryPoint entry, uint32_t threads, FibrePool& pool);
 
-  // From kernel code. Both return when the calling thread may go on.
+  // Called from kernel code. Both return when the calling thread may continue.
   uint64_t converge(uint32_t site, LaneOperation operation, uint64_t x = 0, uint64_t y = 0,
                     uint64_t z = 0);
   void threadgroup_barrier();
   bool active() const { return group_ != nullptr; }
-  uint32_t thread() const { return thread_; }  // the one that runs, or ran last
+  uint32_t thread() const { return thread_; }  // the running thread, or the last one
   Worker& worker() { return worker_; }
 
   static void fibre_body(Fibre* self);
@@ -46,8 +46,8 @@ class FibreScheduler {
   static constexpr uint32_t kMaxThreads = 1024;
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  uint32_t next_thread();  // who runs now; kNone when all have ended
-  void resolve();          // one SIMD-group operation
+  uint32_t next_thread();  // the thread to run now; kNone when all have ended
+  void resolve();          // carries out one SIMD-group operation
   bool next_simd_group();  // false when all threads have ended
   void block(uint32_t thread);
   void execute(Fibre* self);
@@ -59,16 +59,16 @@ class FibreScheduler {
   FibrePool* pool_ = nullptr;
   uint32_t simd_groups_ = 0;
 
-  uint32_t thread_ = kNone;    // the one that runs
-  uint32_t handover_ = kNone;  // the one that a fibre without work is woken for
-  uint32_t simd_group_ = 0;    // the one that is being run
-  uint32_t runnable_ = 0;      // its lanes that can go on now
+  uint32_t thread_ = kNone;    // the running thread
+  uint32_t handover_ = kNone;  // the thread that an idle fibre is woken for
+  uint32_t simd_group_ = 0;    // the running SIMD-group
+  uint32_t runnable_ = 0;      // its lanes that can continue
   uint32_t waiting_ = 0;       // its lanes that wait at a SIMD-group site
   uint32_t site_[kSimdWidth];
   LaneOperation operation_[kSimdWidth];
   Lanes lanes_;
   uint32_t
-      pending_[kMaxThreads / kSimdWidth];  // lanes that will run when their SIMD-group runs next
+      pending_[kMaxThreads / kSimdWidth];  // lanes that continue when their SIMD-group runs next
   uint32_t barrier_[kMaxThreads / kSimdWidth];  // lanes that wait at a threadgroup barrier
   Fibre* fibre_[kMaxThreads];                   // of threads that have started
 };

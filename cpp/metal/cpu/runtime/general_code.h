@@ -1,5 +1,5 @@
 // The general code of a kernel that also has speculative code for coherent gangs. Many kernels
-// never need it, so it is compiled when the first gang does.
+// never need it, so the first gang that does compiles it.
 #pragma once
 
 #include <atomic>
@@ -12,11 +12,11 @@ namespace metal::cpu {
 
 class GeneralCode {
  public:
-  using Load = std::function<void*()>;  // gives the code's address
+  using Load = std::function<void*()>;  // returns the code's address
 
   explicit GeneralCode(Load load) : load_(std::move(load)) {}
 
-  // From within a kernel, whose launch ends with an error if the code cannot be loaded.
+  // Called from within a kernel. If the code cannot be loaded, the launch ends with an error.
   void* get(const Group* group);
 
  private:

@@ -15,8 +15,8 @@ constexpr int kNoCore = -1;
 
 struct Helper {
   const pid_t thread = gettid();
-  cpu_set_t cores;                  // those that it might use when it first helped
-  std::atomic<int> core = kNoCore;  // while it helps
+  cpu_set_t cores;                  // its CPU affinity when it was created
+  std::atomic<int> core = kNoCore;  // while it takes part
 
   Helper();
   ~Helper();
@@ -34,7 +34,7 @@ Registry& registry() {
 }
 
 Helper::Helper() {
-  CPU_ZERO(&cores);  // of a thread whose cores are not known none are
+  CPU_ZERO(&cores);  // stays empty if the affinity is not known
   sched_getaffinity(thread, sizeof(cores), &cores);
   std::lock_guard lock(registry().mutex);
   registry().helpers.push_back(this);
@@ -56,8 +56,8 @@ bool may_use(const Helper& helper, const cpu_set_t& cores) {
          CPU_EQUAL(&allowed, &cores);
 }
 
-// A thread that waits for a core outside the set goes to one of the set at once. One whose cores
-// somebody has set is left alone.
+// Linux moves a thread that waits for a core outside the set to a core of the set at once. A thread
+// whose affinity somebody has changed is left alone.
 void move_into(const cpu_set_t& cores, const Helper& helper) {
   cpu_set_t both;
   CPU_AND(&both, &helper.cores, &cores);

@@ -3,7 +3,8 @@
 
 namespace metal::cpu {
 
-// Says that this thread helps, while it exists; one that waits in the middle may help someone else.
+// While it exists, this thread takes part in work on all cores. These objects can nest, as a thread
+// that waits may take part in other work.
 class Helping {
  public:
   Helping();
@@ -12,12 +13,13 @@ class Helping {
   Helping& operator=(const Helping&) = delete;
 
  private:
-  const int before_;  // the core, if it helped already
+  const int before_;  // the core, if the thread took part already
 };
 
-// Moves threads that were called to help and do not yet to cores where none of us runs. Linux may
-// wake a thread on the core of the one that calls it although others are idle, in a virtual machine
-// above all, whose halted cores look taken; it looks again only milliseconds later.
+// Moves threads that should take part and have not started to cores that no other such thread uses.
+// Linux may wake a thread on the core of the thread that wakes it although other cores are idle,
+// above all in virtual machines, where halted cores look busy. It corrects that only milliseconds
+// later.
 void move_late_helpers();
 
 }  // namespace metal::cpu

@@ -29,7 +29,7 @@ void* reserve(uint64_t bytes, int protection) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-// Size classes: multiples of 64 up to 256, then four per doubling.
+// Size classes: multiples of 64 bytes up to 256, then four classes for each doubling.
 constexpr uint32_t class_of(uint64_t bytes) {
   if (bytes <= 256) return bytes == 0 ? 0 : static_cast<uint32_t>((bytes - 1) / 64);
   uint32_t doubling = static_cast<uint32_t>(std::bit_width(bytes - 1)) - 9;  // 0: (256, 512]
@@ -76,7 +76,7 @@ Heap& Heap::instance() {
   static Heap& heap = []() -> Heap& {
     pthread_atfork([] { instance().lock(); }, [] { instance().unlock(); },
                    [] { instance().unlock(); });
-    return *new Heap;  // outlives every thread that may still free
+    return *new Heap;  // never destroyed, as threads may free memory until they end
   }();
   return heap;
 }
@@ -143,7 +143,7 @@ void* Heap::allocate_span(uint64_t pages) {
   return address(first);
 }
 
-// Best fit among the free spans, else fresh pages at the end.
+// Takes the best fit among the free spans, or else fresh pages at the end.
 bool Heap::take_span(uint64_t pages, uint64_t* first) {
   auto fit = by_size_.lower_bound({pages, 0});
   if (fit == by_size_.end()) {
@@ -186,14 +186,14 @@ void Heap::deallocate(void* memory) {
   keep_limits();
 }
 
-// Beyond the memory limit nothing is kept for reuse.
+// Keeps no memory for reuse beyond the memory limit.
 void Heap::keep_limits() {
   over_limit_.store(statistics_.active > memory_limit_, std::memory_order_relaxed);
   if (statistics_.active + statistics_.cache <= memory_limit_) return;
   release_dirty(memory_limit_ - std::min(memory_limit_, statistics_.active));
 }
 
-// Joins the span with its free neighbours.
+// Merges the span with its free neighbours.
 void Heap::free_span(uint64_t first, FreeSpan span) {
   auto after = free_.find(first + span.pages);
   if (after != free_.end()) {
@@ -270,7 +270,7 @@ MemoryStatistics Heap::statistics() const {
 
 void Heap::reset_peak() {
   std::lock_guard lock(mutex_);
-  statistics_.peak = 0;  // until something is allocated
+  statistics_.peak = 0;  // until the next allocation
 }
 
 void Heap::clear_cache() {

@@ -15,11 +15,11 @@
 
 namespace metal::cpu {
 
-// Makes memory that has just been taken from the system, and that stays taken, usable for a device;
-// false where that is not possible.
+// Makes memory from the system, which the heap will not give back, usable for a device. False if
+// that is not possible.
 using Pin = std::function<bool(char* start, uint64_t bytes)>;
 
-// Addresses [base, limit), of which [base, committed) can be read and written.
+// The addresses [base, limit), of which [base, committed) can be read and written.
 class ReservedRange {
  public:
   explicit ReservedRange(Pin pin = {});
@@ -39,12 +39,14 @@ class ReservedRange {
   Pin pin_;
 };
 
-// Small blocks come from runs of one size class, others are spans of whole pages. Nothing that the
-// heap relies on is stored in the memory that it hands out: kernels may write anywhere in it.
+// A heap. Small blocks come from runs of one size class, others are spans of whole pages. The heap
+// stores nothing that it relies on in the memory that it hands out, as kernels may write anywhere
+// in it.
 class Heap : public Allocator {
  public:
   static constexpr uint64_t kPage = 16384;
-  static constexpr uint64_t kMargin = uint64_t{64} << 20;  // usable on both sides of every block
+  static constexpr uint64_t kMargin = uint64_t{64}
+                                      << 20;  // accessible on both sides of every block
   static constexpr uint64_t kAlignment = 64;
 
   static Heap& instance();
@@ -63,26 +65,26 @@ class Heap : public Allocator {
   uint64_t memory_limit() const override;
   bool over_limit() const override { return over_limit_.load(std::memory_order_relaxed); }
 
-  // Around fork(): the child must not find the lock held by a thread that it does not have.
+  // For fork(): without them the child could find the lock taken by a thread that it does not have.
   void lock() { mutex_.lock(); }
   void unlock() { mutex_.unlock(); }
 
  private:
   enum class PageKind : uint8_t { None, Span, Run };
-  // One entry per page of the range.
+  // There is one entry for each page of the range.
   struct Page {
     PageKind kind;       // Span: only on a used span's first page
     uint8_t size_class;  // of a run
-    uint8_t run_offset;  // pages back to the run's first page
-    uint32_t count;      // first page only: a span's pages, or a run's live blocks
+    uint8_t run_offset;  // pages from the run's first page to this one
+    uint32_t count;      // first page only: a span's pages, or a run's blocks in use
   };
   struct FreeSpan {
     uint64_t pages;
-    uint64_t dirty;  // pages that still hold memory
+    uint64_t dirty;  // pages that are backed by memory
   };
   struct Class {
     std::vector<char*> free;
-    char* next = nullptr;  // never used so far: [next, end)
+    char* next = nullptr;  // [next, end) has never been used
     char* end = nullptr;
     std::vector<uint64_t> runs;  // first pages
   };
@@ -104,7 +106,7 @@ class Heap : public Allocator {
 
   mutable std::mutex mutex_;
   ReservedRange range_;
-  const bool pinned_;  // what is taken from the system is not given back
+  const bool pinned_;  // memory is never given back to the system
   Page* pages_ = nullptr;
   uint64_t page_count_ = 0;
   uint64_t end_page_ = 0;                            // spans and runs end before it
@@ -113,8 +115,8 @@ class Heap : public Allocator {
   std::set<uint64_t> dirty_;                         // first pages of free spans with dirty pages
   std::vector<Class> classes_;
   MemoryStatistics statistics_;
-  uint64_t memory_size_ = 0;   // of this machine: there is no more
-  uint64_t memory_limit_ = 0;  // a guideline
+  uint64_t memory_size_ = 0;   // of this machine
+  uint64_t memory_limit_ = 0;  // a soft limit
   std::atomic<bool> over_limit_{false};
   uint64_t cache_limit_ = 0;
 };

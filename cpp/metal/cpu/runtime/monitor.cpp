@@ -1,4 +1,4 @@
-// Knows the dispatches that run: ends them when they are interrupted or take too long.
+// Watches the dispatches that run, and ends those that are interrupted or take too long.
 #include "metal/cpu/runtime/monitor.h"
 
 #include <pthread.h>
@@ -32,8 +32,8 @@ void stop_interrupted(Dispatch& dispatch) {
 
 class Monitor {
  public:
-  // Never destroyed: queues may still run at exit. A forked process, which has no thread that
-  // watches, gets its own.
+  // Never destroyed: queues may still run at exit. A forked process has no thread that watches, so
+  // it gets a monitor of its own.
   static Monitor& instance() {
     static const bool once = [] {
       pthread_atfork(nullptr, nullptr, [] { current = new Monitor; });
@@ -116,7 +116,8 @@ class Monitor {
 
 Monitored::Monitored(Dispatch& dispatch, double time_limit, uint64_t interrupts_before)
     : entry_(Monitor::instance().add(dispatch, time_limit)) {
-  // The count goes up before the running dispatches are stopped: none slips through.
+  // The interrupt count rises before running dispatches are stopped, so this finds any interrupt
+  // that they missed.
   if (interrupt_count() != interrupts_before) stop_interrupted(dispatch);
 }
 

@@ -10,8 +10,8 @@ class Dispatch;
 
 struct Running;  // a dispatch and its deadline
 
-// Keeps a dispatch under watch while it lives. A limit of 0 seconds is none. The dispatch is
-// stopped at once if there were more interrupts than `interrupts_before`.
+// Watches a dispatch while the object exists. A limit of 0 seconds means no limit. The dispatch is
+// stopped at once if there have been more interrupts than `interrupts_before`.
 class Monitored {
  public:
   Monitored(Dispatch& dispatch, double time_limit, uint64_t interrupts_before);

@@ -1,4 +1,4 @@
-// Protects work of the runtime that must not be stopped halfway when its kernel is stopped.
+// Keeps a kernel from being aborted while the runtime does work that must be completed.
 #pragma once
 
 #include "metal/cpu/abi.h"
@@ -7,8 +7,8 @@ namespace metal::cpu {
 
 class Worker;
 
-// A kernel may be stopped, or fault, at any time, and then cleans nothing up. While this object
-// exists it is not stopped, so that the runtime may hold a lock. It may end when this is destroyed.
+// A kernel may be aborted at any time, without any clean-up. That waits while this object exists,
+// so that the runtime may hold a lock. The destructor may not return.
 class OutsideKernel {
  public:
   explicit OutsideKernel(const Group* group);

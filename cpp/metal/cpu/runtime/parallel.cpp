@@ -1,5 +1,5 @@
 // Work on all cores, with oneTBB. This file is built without ThreadSanitizer, which cannot see how
-// the library synchronises; run_parallel's users say so themselves.
+// the library synchronises; the callers of run_parallel annotate that themselves.
 #include "metal/cpu/runtime/parallel.h"
 
 #include <oneapi/tbb/parallel_for.h>
@@ -14,7 +14,8 @@
 namespace metal::cpu {
 namespace {
 
-// The library's threads and the locks that they held are lost in a child of fork(): it works alone.
+// A child of fork() has none of the library's threads, and locks that they held stay taken: it
+// works on one thread.
 std::atomic<bool> forked{false};
 
 void watch_forks() {

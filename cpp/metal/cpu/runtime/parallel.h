@@ -9,8 +9,8 @@ namespace metal::cpu {
 
 METAL_API size_t parallel_width();  // how many threads take part
 
-// Calls function(context) `times` times, on as many threads as are free, and returns when all have
-// ended.
+// Calls function(context) `times` times, on as many threads as are idle. Returns when all calls
+// have ended.
 METAL_API void run_parallel(size_t times, void (*function)(void* context), void* context);
 
 }  // namespace metal::cpu

@@ -5,7 +5,7 @@
 namespace metal::cpu {
 namespace {
 
-constexpr int kPatience = 256;  // looks at a taken lock
+constexpr int kMaxSpins = 256;  // spins before a taken lock yields the core
 
 }  // namespace
 
@@ -13,9 +13,9 @@ RegionLock RegionLock::all[kCount];
 
 void RegionLock::lock() {
   while (taken_.exchange(true, std::memory_order_acquire)) {
-    // Who holds it is done in nanoseconds, or has lost its core.
+    // The owner releases the lock within nanoseconds, unless it was descheduled.
     for (int i = 0; taken_.load(std::memory_order_relaxed); ++i) {
-      if (i >= kPatience) std::this_thread::yield();
+      if (i >= kMaxSpins) std::this_thread::yield();
     }
   }
 }

@@ -1,5 +1,5 @@
-// Locks for atomic additions to floats, one for a region of memory: processors have no instruction
-// for these additions.
+// Locks for atomic additions to floats, for which processors have no instruction: one lock for a
+// region of memory.
 #pragma once
 
 #include <atomic>
@@ -11,9 +11,9 @@
 
 namespace metal::cpu {
 
-// One for all regions whose addresses are equal modulo the number of locks. On cache lines of their
-// own, so that cores that add to different places leave each other alone; few enough to stay in a
-// core's first cache.
+// Regions whose addresses are equal modulo the number of locks share a lock. Each lock has a cache
+// line of its own, so that cores that add to different regions do not slow each other down. The
+// locks fit into a core's first-level cache.
 class alignas(64) RegionLock {
  public:
   static constexpr size_t kCount = 256;
@@ -31,8 +31,8 @@ class alignas(64) RegionLock {
   std::atomic<bool> taken_{false};
 };
 
-// Reads a place, so that a wrong address faults before a lock is taken. The value does not matter,
-// and other threads may be writing it.
+// Reads a place, so that a wrong address faults before a lock is taken. The value is not used, so
+// other threads may write it meanwhile.
 [[gnu::no_sanitize("thread")]] inline void touch(const float* place) {
   (void)*const_cast<const volatile float*>(place);
 }

@@ -1,4 +1,4 @@
-// What generated code calls in the runtime when it runs one thread per fibre.
+// The runtime functions that generated code calls when it runs one thread per fibre.
 #include "metal/cpu/runtime/runtime_calls.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ T from_bits(uint64_t bits) {
   }
 }
 
-// Integers wrap around.
+// Unsigned, so that integers wrap around.
 template <class T>
 using Wrapping = typename std::conditional_t<std::is_same_v<T, float>, std::type_identity<float>,
                                              std::make_unsigned<T>>::type;
@@ -99,7 +99,7 @@ void for_each_lane(uint32_t mask, F function) {
   for (; mask; mask &= mask - 1) function(std::countr_zero(mask));
 }
 
-// Neighbours are combined, then pairs of neighbours: the order in which vector code does it.
+// Combines neighbours, then pairs of neighbours, in the same order as vector code.
 template <class T, class Op>
 void reduce(Lanes& lanes, uint32_t mask) {
   T values[kSimdWidth];
@@ -147,7 +147,7 @@ void active_mask(Lanes& lanes, uint32_t mask) {
 
 using Matrix = float[8][8];
 
-// Where Apple's layout keeps a lane's two neighbouring elements.
+// The position of a lane's two elements in a matrix, as in Apple's layout.
 struct Element {
   explicit Element(int lane) {
     int quad = lane / 4;

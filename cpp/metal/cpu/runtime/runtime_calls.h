@@ -1,4 +1,5 @@
-// What generated code calls in the runtime when it runs one thread, or one SIMD-group, per fibre.
+// The runtime functions that generated code calls when it runs one thread, or one SIMD-group, per
+// fibre.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +56,7 @@ struct RuntimeCall {
   void* address;
 };
 
-// Every function above: the JIT binds names to these (the symbols themselves are hidden).
+// All of these functions. The JIT binds names to them, as the symbols themselves are hidden.
 std::span<const RuntimeCall> runtime_calls();
 
 }  // namespace metal::cpu

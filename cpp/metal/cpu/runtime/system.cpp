@@ -26,7 +26,7 @@ std::string architecture() {
 
 uint64_t physical_memory() {
   uint64_t bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page_size();
-  // A container's bound, where there is one; "max" does not parse.
+  // The memory limit of a container, if there is one. "max" does not parse.
   for (const char* path :
        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     uint64_t limit;

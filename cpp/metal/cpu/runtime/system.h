@@ -6,7 +6,7 @@
 
 namespace metal::cpu {
 
-// The processor's marketing name, or its architecture where none is known.
+// The processor's marketing name, or its architecture if the name is not known.
 std::string processor_name();
 
 std::string architecture();  // "x86_64", ...

@@ -2,7 +2,7 @@
 
 namespace metal::cpu {
 
-// Where a row of the grid is all there is, and only whole threadgroups apart.
+// Only a grid of one row is reordered, and only by whole threadgroups.
 ThreadgroupOrder::ThreadgroupOrder(const LaunchParameters& parameters, uint32_t coarsening) {
   const uint32_t* grid = parameters.threads_per_grid;
   const uint32_t size = parameters.threads_per_threadgroup[0] * coarsening;

@@ -21,10 +21,10 @@ namespace metal::cpu {
 namespace {
 
 constexpr size_t kThreadStack = size_t{256} << 10;
-constexpr size_t kCarrierStack = size_t{8} << 20;  // vector code holds many threads' variables
+constexpr size_t kCarrierStack = size_t{8} << 20;  // vector code has many threads' variables
 constexpr size_t kSignalStack = 65536;
 
-// Read in signal handlers: never allocated on demand.
+// Signal handlers read it, so its memory must not be allocated on first use.
 __attribute__((tls_model("initial-exec"))) thread_local Worker* this_worker = nullptr;
 
 struct Registry {
@@ -33,7 +33,7 @@ struct Registry {
 };
 
 // Never destroyed: threads may end after static objects. A forked process has only the thread that
-// forked.
+// called fork().
 std::atomic<Registry*> current_registry{nullptr};
 
 Registry& registry() {
@@ -57,7 +57,7 @@ char* map_memory(size_t bytes) {
   return static_cast<char*>(memory);
 }
 
-// A handler must find a stack when the kernel's own has overflowed.
+// A signal handler needs a stack when the kernel's own has overflowed.
 void* install_signal_stack() {
   stack_t before;
   if (sigaltstack(nullptr, &before) == 0 && !(before.ss_flags & SS_DISABLE)) return nullptr;
@@ -68,7 +68,7 @@ void* install_signal_stack() {
   return stack.ss_sp;
 }
 
-// Threads that are not in the grid do not exist.
+// Cuts a threadgroup at the edge of the grid.
 void clip(Group& group) {
   const Launch& launch = *group.launch;
   for (int i = 0; i < 3; ++i) {
@@ -88,7 +88,7 @@ void place(Group& group, uint64_t number) {
   clip(group);
 }
 
-// To the next number; behind the last comes the first.
+// Goes to the next threadgroup; after the last one comes the first.
 void increase(Group& group) {
   const uint32_t* count = group.launch->threadgroups_per_grid;
   for (int i = 0; i < 3; ++i) {
@@ -98,7 +98,7 @@ void increase(Group& group) {
   clip(group);
 }
 
-// Stores past the caches are not ordered among others.
+// Non-temporal stores are not ordered with others, so a fence must follow them.
 void finish_nontemporal_stores() {
 #ifdef __x86_64__
   __builtin_ia32_sfence();
@@ -152,7 +152,7 @@ void Worker::signal_all(const Dispatch& dispatch, int signal) {
 }
 
 void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
-  // Whoever stops the dispatch sees this store, or what follows sees the stop.
+  // Either the thread that stops the dispatch sees this store, or the code below sees the stop.
   dispatch_.store(&dispatch);
   next_ = first;
   last_ = last;
@@ -160,8 +160,8 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
   group_.memory = threadgroup_memory_ + kThreadgroupMargin;
   group_.scheduler = &scheduler_;
   group_.additions = &additions_;
-  additions_.none = dispatch.shares_results() ? Additions::kMost - 1 : 0;
-  additions_.rows = additions_.scalars = additions_.none;
+  additions_.first = dispatch.shares_results() ? Additions::kMost - 1 : 0;
+  additions_.rows = additions_.scalars = additions_.first;
   place(group_, dispatch.order()[first]);
   while (next_ < last_ && !dispatch.stopped()) {
     if (needs_fibres(dispatch.code(group_))) {
@@ -174,12 +174,13 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
   dispatch_.store(nullptr, std::memory_order_release);
 }
 
-// A thread that waits for others runs on a stack of its own.
+// Threads that wait for others need stacks of their own.
 bool Worker::needs_fibres(const CpuCode& code) const {
   return code.has_barriers && code.granularity == Granularity::Thread;
 }
 
-// As many threadgroups as need no others in one visit to a stack of our own, whose end is guarded.
+// Runs threadgroups whose threads do not wait for each other on one fibre, whose stack has a guard
+// page. It stops at the first threadgroup that needs more fibres.
 void Worker::run_directly() {
   Fibre* carrier = carriers_.take();
   if (!carrier) return stop_without_stacks();
@@ -191,7 +192,8 @@ void Worker::run_directly() {
   }
   Dispatch& dispatch = *dispatch_.load();
   const CpuCode& code = dispatch.code(group_);
-  if (code.granularity == Granularity::Group && !code.says_thread) group_.thread = kUnknownThread;
+  if (code.granularity == Granularity::Group && !code.records_thread)
+    group_.thread = kUnknownThread;
   dispatch.fail(std::exchange(fault_, Fault{}), group_);
   carriers_.reset_all();
 }
@@ -210,7 +212,7 @@ void Worker::carrier_body(Fibre* self) {
       } else {
         worker.run_threads(code);
       }
-      if (worker.additions_.rows + worker.additions_.scalars != 2 * worker.additions_.none)
+      if (worker.additions_.rows + worker.additions_.scalars != 2 * worker.additions_.first)
         metal_cpu_make_additions(&worker.group_);
       worker.leave_kernel();
     }
@@ -242,7 +244,8 @@ void Worker::run_as_fibres() {
 
 void Worker::enter_kernel() {
   in_kernel_.store(true, std::memory_order_relaxed);
-  // From here on a signal takes the worker out of the kernel; a stop that came before is seen now.
+  // From here on a stop signal takes the worker out of the kernel. Check for a stop that came
+  // before.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (!dispatch_.load(std::memory_order_relaxed)->stopped()) [[likely]]
     return;
@@ -263,7 +266,7 @@ void Worker::leave(Worker* worker) { abandon_context(worker->fibre()->context(),
 
 uint32_t Worker::thread_count() const { return group_.size[0] * group_.size[1] * group_.size[2]; }
 
-// To the `index`-th threadgroup from the one before.
+// Goes to the `index`-th threadgroup from the one before it.
 void Worker::step(Group& group, uint64_t index) const {
   const ThreadgroupOrder& order = dispatch_.load(std::memory_order_relaxed)->order();
   if (order.natural()) {

@@ -17,7 +17,7 @@ namespace metal::cpu {
 class Dispatch;
 struct CpuCode;
 
-// Why kernel code was left in the middle. A signal handler fills it: plain values only.
+// Why kernel code was aborted. A signal handler fills it, so it has plain values only.
 struct Fault {
   enum Kind : uint32_t { None, Signal, StackOverflow, Stopped };
   enum Access : uint32_t { Unknown, Read, Write };
@@ -26,28 +26,28 @@ struct Fault {
   int code = 0;
   const void* address = nullptr;
   Access access = Unknown;
-  const void* stack = nullptr;  // that the code ran on
+  const void* stack = nullptr;  // the stack that the code ran on
   size_t stack_size = 0;
 };
 
 class Worker {
  public:
-  static Worker& current();          // this thread's, made at the first call
-  static Worker* current_or_null();  // safe in a signal handler
+  static Worker& current();          // this thread's; created by the first call
+  static Worker* current_or_null();  // can be called in a signal handler
   static void signal_all(const Dispatch& dispatch, int signal);  // to threads that run it
 
-  // Runs the dispatch's threadgroups [first, last), in its order; stops early when the dispatch
-  // stops.
+  // Runs the dispatch's threadgroups [first, last), in the dispatch's order. Returns early if the
+  // dispatch stops.
   void run(Dispatch& dispatch, uint64_t first, uint64_t last);
 
-  // Around kernel code. Entering does not return if the dispatch has been stopped.
+  // To be called around kernel code. Entering does not return if the dispatch has been stopped.
   void enter_kernel();
   void leave_kernel() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     in_kernel_.store(false, std::memory_order_relaxed);
   }
 
-  // Ends the launch that runs, from outside the kernel.
+  // Ends the running launch. Called from outside the kernel.
   void stop(const std::string& reason);
   void stop_without_stacks();
 
@@ -58,7 +58,7 @@ class Worker {
   bool in_kernel() const { return in_kernel_.load(std::memory_order_relaxed); }
   const Dispatch* dispatch() const { return dispatch_.load(std::memory_order_relaxed); }
   Fibre* fibre() const { return fibre_.load(std::memory_order_relaxed); }
-  // Marks the kernel as left; leave() is then to be run at the top of the fibre's stack.
+  // Marks the kernel as left. Then leave() must run at the top of the fibre's stack.
   void prepare_leave(const Fault& fault) {
     fault_ = fault;
     in_kernel_.store(false, std::memory_order_relaxed);
@@ -89,11 +89,11 @@ class Worker {
   Group group_{};
   Group next_group_{};
   Additions additions_;
-  uint64_t next_ = 0;  // threadgroups [next_, last_) are still to run
+  uint64_t next_ = 0;  // threadgroups [next_, last_) have not run yet
   uint64_t last_ = 0;
   FibreScheduler scheduler_;
-  FibrePool carriers_;                  // run threadgroups that need no fibres
-  FibrePool thread_fibres_;             // one per thread
+  FibrePool carriers_;                  // for threadgroups that need no fibres
+  FibrePool thread_fibres_;             // one for each thread
   char* threadgroup_memory_ = nullptr;  // with its margins
   void* signal_stack_ = nullptr;
   pthread_t thread_;
