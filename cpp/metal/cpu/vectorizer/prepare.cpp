@@ -26,7 +26,7 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
-// Hints about values and lifetimes would have to be kept true while lanes share code.
+// Removes assumptions and lifetime markers: they would be wrong when lanes run code for each other.
 void remove_hints(llvm::Function& body) {
   for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body))) {
     const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
@@ -35,7 +35,7 @@ void remove_hints(llvm::Function& body) {
   }
 }
 
-// Code after which behaviour is undefined may as well end the thread.
+// Makes unreachable code end the thread.
 void end_unreachable(llvm::Function& body) {
   for (BasicBlock& block : body) {
     if (!llvm::isa<llvm::UnreachableInst>(block.getTerminator())) continue;
@@ -44,8 +44,8 @@ void end_unreachable(llvm::Function& body) {
   }
 }
 
-// Every block must reach the return for lanes to have a place to meet.
-void give_exits(llvm::Function& body, const llvm::LoopInfo& loops) {
+// Adds exits to endless loops: lanes can only reconverge if every block reaches the return.
+void add_exits(llvm::Function& body, const llvm::LoopInfo& loops) {
   BasicBlock* end = nullptr;
   for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
     llvm::SmallVector<BasicBlock*> exits;
@@ -65,7 +65,8 @@ void give_exits(llvm::Function& body, const llvm::LoopInfo& loops) {
   }
 }
 
-// A vector and a number of the same bits, element by element.
+// Splits a cast between a vector and an integer, or between vectors of different lengths, into
+// casts of elements.
 void split_bitcast(llvm::BitCastInst& cast) {
   auto* from = llvm::dyn_cast<llvm::FixedVectorType>(cast.getSrcTy());
   auto* to = llvm::dyn_cast<llvm::FixedVectorType>(cast.getDestTy());
@@ -76,7 +77,7 @@ void split_bitcast(llvm::BitCastInst& cast) {
     llvm::Type* whole = b.getIntNTy(bits * from->getNumElements());
     Value* packed = llvm::ConstantInt::get(whole, 0);
     for (uint64_t i = 0; i < from->getNumElements(); ++i) {
-      // An element without a value must not spoil the others.
+      // A poison element must not make the others poison.
       Value* element = b.CreateFreeze(b.CreateExtractElement(number, i));
       element = b.CreateBitCast(element, b.getIntNTy(bits));
       packed = b.CreateOr(packed, b.CreateShl(b.CreateZExt(element, whole), i * bits));
@@ -114,7 +115,7 @@ void split_bitcasts(llvm::Function& body) {
   }
 }
 
-// A loop's exit block holds only what the loop hands out.
+// Splits the exit block of loops, so that it has phis only.
 void separate_exits(const llvm::LoopInfo& loops) {
   for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
     BasicBlock* exit = loop->getUniqueExitBlock();
@@ -130,7 +131,7 @@ llvm::PreservedAnalyses PreparePass::run(llvm::Function& body,
   expand_block_operations(body);
   end_unreachable(body);
   analyses.invalidate(body, llvm::PreservedAnalyses::none());
-  give_exits(body, analyses.getResult<llvm::LoopAnalysis>(body));
+  add_exits(body, analyses.getResult<llvm::LoopAnalysis>(body));
   analyses.invalidate(body, llvm::PreservedAnalyses::none());
 
   const llvm::ScalarizerPassOptions everything{
@@ -142,7 +143,7 @@ llvm::PreservedAnalyses PreparePass::run(llvm::Function& body,
   passes.addPass(llvm::ScalarizerPass(everything));
   passes.addPass(llvm::InstSimplifyPass());
   passes.addPass(llvm::LowerSwitchPass());
-  passes.addPass(llvm::UnreachableBlockElimPass());  // cases of constants
+  passes.addPass(llvm::UnreachableBlockElimPass());  // cases of switches on constants
   passes.addPass(llvm::UnifyFunctionExitNodesPass());
   passes.addPass(llvm::FixIrreduciblePass());
   passes.addPass(llvm::LoopSimplifyPass());

@@ -1,12 +1,12 @@
-// Brings a kernel's body to the form that the vectoriser works on.
+// Brings a kernel's body into the form that the vectoriser works on.
 #pragma once
 
 #include "llvm/IR/PassManager.h"
 
 namespace metal::cpu {
 
-// Two-way branches only, one return, reducible loops with one preheader, one latch and one exit
-// block each, in LCSSA form; no vectors.
+// In this form, branches have two successors, there is one return, loops are reducible, have one
+// preheader, one latch and one exit block, and are in LCSSA form, and there are no vectors.
 class PreparePass : public llvm::PassInfoMixin<PreparePass> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& body, llvm::FunctionAnalysisManager& analyses);

@@ -18,7 +18,8 @@ namespace {
 using llvm::Instruction;
 using llvm::Value;
 
-// Of the memory around what a pointer points to; none if there is no margin for certain.
+// The bytes around the memory of a pointer that can be read; 0 if the pointer is not known to have
+// a margin.
 uint64_t margin_around(const Value* pointer) {
   switch (static_cast<AddressSpace>(pointer->getType()->getPointerAddressSpace())) {
     case AddressSpace::Device:
@@ -26,7 +27,7 @@ uint64_t margin_around(const Value* pointer) {
     case AddressSpace::Threadgroup:
       return kThreadgroupMargin;
     case AddressSpace::Constant: {
-      // A buffer, or a table of the program, which has no margin.
+      // A buffer has a margin. A table of the program has none.
       llvm::SmallVector<const Value*> objects;
       llvm::getUnderlyingObjects(pointer, objects, nullptr, /*MaxLookup=*/0);
       return llvm::all_of(objects, is_buffer_start) ? Heap::kMargin : 0;
@@ -36,7 +37,7 @@ uint64_t margin_around(const Value* pointer) {
   }
 }
 
-// Bit counts of zero, and absolute values of the smallest number.
+// Defines the results of bit counts of zero and of the absolute value of the smallest integer.
 void define_special_cases(llvm::IntrinsicInst& call) {
   switch (call.getIntrinsicID()) {
     case llvm::Intrinsic::ctlz:
@@ -72,7 +73,7 @@ bool is_speculatable(const Instruction& instruction) {
   return !instruction.mayReadOrWriteMemory() && llvm::isSafeToSpeculativelyExecute(&instruction);
 }
 
-// What the author allows for floats holds everywhere.
+// Fast-math flags do not depend on branches, so they stay.
 void forget_guards(Instruction& instruction) {
   const bool is_float = llvm::isa<llvm::FPMathOperator>(instruction);
   const llvm::FastMathFlags flags =
@@ -90,7 +91,7 @@ void undo_guarded_forms(llvm::Function& body) {
 
 bool has_margins(const Value* pointer, Span span) {
   const auto margin = static_cast<int64_t>(margin_around(pointer));
-  // The element that is wanted may lie at either end.
+  // The active lane's element may be at either end of the span.
   return span.end - span.lowest <= margin;
 }
 

@@ -17,7 +17,7 @@
 namespace metal::cpu {
 namespace {
 
-// Out of its module, with all that it needs, as bitcode.
+// Removes the function from its module and returns it as bitcode, with all that it uses.
 std::string take_general_code(llvm::Function& wide) {
   llvm::ValueToValueMapTy copies;
   const auto module = llvm::CloneModule(*wide.getParent(), copies);
@@ -71,7 +71,7 @@ class Vectorizer {
   }
 
  private:
-  // See GangCode for what they are good for.
+  // GangCode says what the clones are for.
   void make_clones() {
     if (variant_.layout == ThreadLayout::Rows) {
       llvm::ValueToValueMapTy values;
@@ -80,7 +80,7 @@ class Vectorizer {
     }
     if (has_barriers_) return;
     speculative_ = clone_assuming_coherent(*body_, shapes_of(variant_));
-    // Where threads need not be a SIMD-group, more of them may be together.
+    // If gangs need not be SIMD-groups, speculative code can run several gangs at once.
     if (speculative_ && rest_) {
       several_gangs_ = clone_assuming_coherent(
           *body_,
@@ -96,7 +96,7 @@ class Vectorizer {
     prefetch_slice_ = nullptr;
   }
 
-  // Null, and the reason, where there is no vector code. The body goes.
+  // Null if there is no vector code; `reason_` says why. The body is removed.
   llvm::Function* widen_body(llvm::Function& body, uint32_t width) {
     PassContext context = context_of(width);
     context.prefetches = &body != prefetch_slice_;
@@ -130,7 +130,7 @@ class Vectorizer {
   llvm::TargetMachine& target_;
   Optimizer& optimizer_;
   llvm::Function* body_;
-  llvm::Function* rest_ = nullptr;  // for single threads
+  llvm::Function* rest_ = nullptr;  // scalar code for the rest of a row
   llvm::Function* speculative_ = nullptr;
   llvm::Function* several_gangs_ = nullptr;
   llvm::Function* prefetch_slice_ = nullptr;

@@ -27,7 +27,8 @@ Value* lane_indices(llvm::IRBuilder<>& b, uint32_t width) {
   return llvm::ConstantVector::get(lanes);
 }
 
-// Numbers below 2^10 divide exactly in single precision when they are moved away from the edge.
+// Divides integers below 2^10 in single precision. This is exact, as 0.5 keeps the quotients away
+// from integers.
 Value* quotient(llvm::IRBuilder<>& b, Value* numbers, Value* divisor, uint32_t width) {
   llvm::Type* floats = llvm::FixedVectorType::get(b.getFloatTy(), width);
   Value* middle = b.CreateFAdd(b.CreateUIToFP(numbers, floats), llvm::ConstantFP::get(floats, 0.5));
@@ -67,7 +68,7 @@ llvm::SmallVector<Value*> arguments_of(llvm::IRBuilder<>& b, Value* group, const
   return {group, threads.x, threads.y, threads.z, threads.index, b.getInt32(0), threads.active};
 }
 
-// Code that may bail out, and what is to be done then.
+// Calls code that may bail out, and `otherwise` if it does.
 void run_or(llvm::IRBuilder<>& b, llvm::Function& speculative, llvm::ArrayRef<Value*> arguments,
             llvm::function_ref<void()> otherwise) {
   Value* done = b.CreateCall(&speculative, arguments);
@@ -100,7 +101,8 @@ void run_gang(llvm::IRBuilder<>& b, const GangCode& code, llvm::ArrayRef<Value*>
   }
 }
 
-// What prefetches and what runs start alike: as parts of the loop they share what stays the same.
+// The slice and the code of the gang start with the same computations. Inlined into the loop, they
+// share those that do not change.
 void inline_in_loop(const GangCode& code) {
   if (!code.prefetch_slice) return;
   for (llvm::Function* part :
@@ -109,7 +111,7 @@ void inline_in_loop(const GangCode& code) {
   }
 }
 
-// What the same gang of the next threadgroup will read: memory is busy with it while this gang
+// Prefetches for the same gang of the next threadgroup, so that memory works while this gang
 // computes.
 void prefetch_next(llvm::IRBuilder<>& b, const GangCode& code, llvm::ArrayRef<Value*> arguments) {
   if (!code.prefetch_slice) return;
@@ -118,7 +120,7 @@ void prefetch_next(llvm::IRBuilder<>& b, const GangCode& code, llvm::ArrayRef<Va
   b.CreateCall(code.prefetch_slice, its_arguments);
 }
 
-// A threadgroup whose gangs lie along its rows.
+// Builds the entry point for a threadgroup whose gangs are along its rows.
 class RowsBuilder {
  public:
   RowsBuilder(const GangCode& code, uint32_t width)
@@ -187,10 +189,10 @@ class RowsBuilder {
   llvm::IRBuilder<> b_;
   Value* size_[3];
   Value* whole_;          // threads of a row that fill gangs
-  Value* several_gangs_;  // and that fill several gangs at once
+  Value* several_gangs_;  // threads of a row that fill several gangs at once
   Value* y_ = nullptr;
   Value* z_ = nullptr;
-  Value* row_ = nullptr;  // index of its first thread
+  Value* row_ = nullptr;  // index of the row's first thread
 };
 
 }  // namespace

@@ -7,24 +7,25 @@
 
 namespace metal::cpu {
 
-// What the arguments of a kernel's body are in gangs of this kind.
+// The shapes of a body's arguments in the gangs of a variant.
 BodyShapes shapes_of(const Variant& variant);
 
-// What runs a gang. All but the first may be missing.
+// The functions that run a gang. All but `wide` may be null.
 struct GangCode {
-  llvm::Function* wide = nullptr;           // called as GeneralCode where there is speculative code
-  llvm::Function* speculative = nullptr;    // tried first: it may bail out
-  llvm::Function* several_gangs = nullptr;  // tried even before, for several gangs at once
-  llvm::Function* prefetch_slice = nullptr;  // for a gang, or for what `several_gangs` runs
+  llvm::Function* wide = nullptr;         // called through GeneralCode if there is speculative code
+  llvm::Function* speculative = nullptr;  // runs first; may bail out
+  llvm::Function* several_gangs = nullptr;   // runs before that, for several gangs; may bail out
+  llvm::Function* prefetch_slice = nullptr;  // for the gangs that one call runs
 };
 
-// A threadgroup at once: rows in gangs of `width` threads, the rest of each row by `body`.
+// Makes an entry point that runs the rows of a threadgroup: gangs of `width` threads, and the rest
+// of each row by `body`.
 llvm::Function* make_rows_entry(const GangCode& code, llvm::Function& body, uint32_t width);
-// A threadgroup at once: all gangs, one after the other.
+// Makes an entry point that runs all gangs of a threadgroup, one after the other.
 llvm::Function* make_all_gangs_entry(const GangCode& code, const Variant& variant);
-// How many gangs a threadgroup has.
+// The number of gangs of a threadgroup.
 llvm::Value* gang_count(llvm::IRBuilder<>& builder, llvm::Value* group, const Variant& variant);
-// What vector code is called with for one gang.
+// The arguments of vector code for one gang.
 llvm::SmallVector<llvm::Value*> gang_arguments(llvm::IRBuilder<>& builder, llvm::Value* group,
                                                llvm::Value* gang, const Variant& variant);
 

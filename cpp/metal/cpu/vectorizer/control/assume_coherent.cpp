@@ -28,8 +28,8 @@ bool has_effects(const Instruction& instruction) {
   return instruction.mayWriteToMemory();
 }
 
-// What happens before the body has effects: neither behind them nor beside them. Of ways that lanes
-// take in different directions, vector code runs one after the other, in any order.
+// The blocks that run before the body has effects. Vector code runs the paths of a divergent branch
+// one after the other, in any order, so a block beside one with effects does not count.
 class EarlyBlocks {
  public:
   EarlyBlocks(const llvm::Function& body, const ShapeAnalysis& analysis) : analysis_(analysis) {
@@ -52,7 +52,7 @@ class EarlyBlocks {
   }
 
  private:
-  // Adds all that can be reached.
+  // Adds all blocks that can be reached from those in `work`.
   static void follow(llvm::SmallVector<const BasicBlock*>& work,
                      llvm::DenseSet<const BasicBlock*>& reached) {
     while (!work.empty()) {
@@ -76,7 +76,7 @@ bool is_division(const Instruction& instruction) {
 
 using Filter = llvm::function_ref<bool(const Instruction&, const ShapeAnalysis&)>;
 
-// Among what happens before the body has effects.
+// Finds instructions that run before the body has effects.
 llvm::SmallVector<Instruction*> find_early(llvm::Function& body, const BodyShapes& shapes,
                                            Filter wanted) {
   const llvm::DominatorTree dominators(body);
@@ -103,7 +103,7 @@ bool divides_index(const Instruction& instruction, const ShapeAnalysis& analysis
          llvm::is_sorted(index.offsets()) && analysis.shape(instruction.getOperand(1)).is_uniform();
 }
 
-// To 64 bits from the lower 32: by a cast, or by clearing the others.
+// Extensions of 32 bits to 64: casts, and masks that clear the upper bits.
 bool extends_strided(const Instruction& instruction, const ShapeAnalysis& analysis) {
   using namespace llvm::PatternMatch;
   if (!instruction.getType()->isIntegerTy(64)) return false;
@@ -128,7 +128,7 @@ void replace_by_call(Instruction& instruction, const char* name,
   instruction.eraseFromParent();
 }
 
-// One that is assumed not to wrap around may show that another is strided.
+// Assuming that one extension does not wrap around may show that another one is strided.
 void assume_extensions(llvm::Function& body, const BodyShapes& shapes) {
   for (;;) {
     const auto extensions = find_early(body, shapes, extends_strided);
@@ -142,8 +142,8 @@ void assume_extensions(llvm::Function& body, const BodyShapes& shapes) {
   }
 }
 
-// A number that starts as an index and is divided in every iteration of the loop.
-bool takes_index_apart(const llvm::Loop& loop, const ShapeAnalysis& analysis) {
+// Whether the loop divides an index again in every iteration.
+bool divides_index_repeatedly(const llvm::Loop& loop, const ShapeAnalysis& analysis) {
   for (const llvm::PHINode& phi : loop.getHeader()->phis()) {
     if (!phi.getType()->isIntegerTy(32)) continue;
     const Shape start = analysis.shape(phi.getIncomingValueForBlock(loop.getLoopPreheader()));
@@ -160,7 +160,7 @@ bool takes_index_apart(const llvm::Loop& loop, const ShapeAnalysis& analysis) {
 
 }  // namespace
 
-// In the first iteration lanes have different numbers; from then on they may have the same.
+// In the first iteration the lanes divide different values. From then on the values may be uniform.
 bool peel_index_loops(llvm::Function& body, const BodyShapes& shapes,
                       llvm::FunctionAnalysisManager& analyses) {
   llvm::FunctionPassManager simplify;
@@ -175,7 +175,7 @@ bool peel_index_loops(llvm::Function& body, const BodyShapes& shapes,
     const ShapeAnalysis analysis(body, shapes, post_dominators, loops);
     for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
       if (loop->isInnermost() && loop->isLoopSimplifyForm() && llvm::canPeel(loop) &&
-          takes_index_apart(*loop, analysis))
+          divides_index_repeatedly(*loop, analysis))
         found.push_back(loop);
     }
   }

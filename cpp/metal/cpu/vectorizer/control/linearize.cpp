@@ -27,12 +27,12 @@ using llvm::IRBuilder;
 using llvm::PHINode;
 using llvm::Value;
 
-constexpr size_t kCheapBlock = 8;    // instructions that are not worth a branch around them
-constexpr uint64_t kUnlikely = 100;  // times as often the other way
+constexpr size_t kCheapBlock = 8;    // instructions that cost no more than a branch around them
+constexpr uint64_t kUnlikely = 100;  // how many times less likely
 
 bool needs_mask(const Instruction& instruction) { return !is_speculatable(instruction); }
 
-// Where a branch goes that its author marked as unlikely; null if it is not.
+// The successor of a branch that the author marked as unlikely, or null.
 const BasicBlock* unlikely_target(const llvm::BranchInst& branch) {
   uint64_t yes, no;
   if (!llvm::extractBranchWeights(branch, yes, no)) return nullptr;
@@ -40,13 +40,13 @@ const BasicBlock* unlikely_target(const llvm::BranchInst& branch) {
   return no < yes / kUnlikely ? branch.getSuccessor(1) : nullptr;
 }
 
-// Straight code with one entrance, made of blocks, whole loops and whole regions; lanes leave it at
-// the end of `last`.
+// Code without divergence, with one entrance: blocks, whole loops and whole regions. Lanes leave it
+// at the end of `last`.
 struct Item {
   BasicBlock* first;
   BasicBlock* last;
   AllocaInst* mask = nullptr;  // lanes that will run it
-  bool unlikely = false;       // that there are any
+  bool unlikely = false;       // lanes rarely run it
 };
 
 class Linearizer {
@@ -96,7 +96,7 @@ class Linearizer {
     return slot;
   }
 
-  // The mask of the code around, which is not known yet.
+  // The mask of the surrounding code. A later step replaces this call by the mask.
   Value* context_mask(IRBuilder<>& builder) {
     auto* context = builder.CreateCall(helper(kContext, bit(), false), {}, "context");
     contexts_.push_back(context);
@@ -116,15 +116,15 @@ class Linearizer {
     return !block->getSinglePredecessor() && !regions_.loop_exits.contains(block);
   }
 
-  // Follows code from `first` to where lanes may part or meet others. `header`: of the loop that is
-  // being linearised.
+  // Follows code from `first` to where lanes may diverge or where paths join. `header` is that of
+  // the loop that is being linearised.
   BasicBlock* end_of_item(BasicBlock* first, BasicBlock* header, const BasicBlock* stop) const {
     BasicBlock* block = first;
     bool inside = first == header;
     for (;;) {
       BasicBlock* next = inside ? nullptr : regions_.loop_exits.lookup(block);
       inside = false;
-      // Regions inside have been linearised before, or lanes stay together in them.
+      // Inner regions are linearised already, or their branches are uniform.
       if (!next) next = regions_.joins.lookup(block);
       if (!next) {
         const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
@@ -136,8 +136,8 @@ class Linearizer {
     }
   }
 
-  // The items that can be reached from `entries` before `stop` or the next iteration, in an order
-  // in which lanes only go forward.
+  // Finds the items that can be reached from `entries` before `stop` or the next iteration, in
+  // topological order.
   std::vector<Item> find_items(llvm::ArrayRef<BasicBlock*> entries, BasicBlock* header,
                                const BasicBlock* stop) const {
     std::vector<Item> items;
@@ -171,7 +171,7 @@ class Linearizer {
     return found;
   }
 
-  // `mask` says which lanes run it.
+  // `mask` says which lanes run the item.
   void enter(const Item& item, Value* mask) {
     for (BasicBlock* block : blocks_of(item)) {
       for (Instruction& instruction : *block) forget_guards(instruction);
@@ -191,7 +191,7 @@ class Linearizer {
            llvm::any_of(*item.first, needs_mask);
   }
 
-  // Values that come into `block` from several sides go through memory.
+  // Replaces phis by stack slots, to which every predecessor stores.
   llvm::SmallVector<AllocaInst*> demote_phis(BasicBlock* block) {
     llvm::SmallVector<AllocaInst*> slots;
     for (PHINode& phi : llvm::make_early_inc_range(block->phis())) {
@@ -206,7 +206,7 @@ class Linearizer {
     return slots;
   }
 
-  // Lanes in `mask` go from `from` to `to`.
+  // Makes the lanes in `mask` go from `from` to `to`.
   void take_edge(IRBuilder<>& builder, BasicBlock* from, BasicBlock* to, Value* mask,
                  AllocaInst* target_mask) {
     const auto found = incoming_.find({from, to});
@@ -223,11 +223,11 @@ class Linearizer {
   }
 
   struct Targets {
-    llvm::DenseMap<BasicBlock*, AllocaInst*> masks;  // of items by their first block
-    llvm::SmallVector<AllocaInst*> values;           // that lanes bring there
+    llvm::DenseMap<BasicBlock*, AllocaInst*> masks;  // of items, by their first block
+    llvm::SmallVector<AllocaInst*> values;           // the slots of phis in those blocks
   };
 
-  // Lanes in `mask` leave `block`, whose terminator goes.
+  // Makes the lanes in `mask` leave `block`, and removes its terminator.
   void leave(BasicBlock* block, Value* mask, const Targets& targets) {
     auto* branch = checked_cast<llvm::BranchInst>(block->getTerminator());
     IRBuilder<> builder(branch);
@@ -250,8 +250,8 @@ class Linearizer {
     branch->eraseFromParent();
   }
 
-  // Puts the items after one another behind `before`, which has lost its terminator; each is
-  // skipped when no lane runs it. Returns the open end.
+  // Puts the items one after the other behind `before`, which has no terminator. Each is skipped
+  // when no lane runs it. Returns the last block, which has no terminator.
   BasicBlock* chain(BasicBlock* before, llvm::ArrayRef<Item> items, const Targets& targets) {
     for (const Item& item : items) {
       BasicBlock* guard = BasicBlock::Create(body_.getContext(), item.first->getName() + ".guard",
@@ -290,7 +290,7 @@ class Linearizer {
     return targets;
   }
 
-  // No lane has come anywhere yet.
+  // Empties the masks: no lane has reached these blocks yet.
   void clear(IRBuilder<>& builder, const Targets& targets) {
     for (const auto& [block, mask] : targets.masks) builder.CreateStore(builder.getFalse(), mask);
     for (AllocaInst* slot : targets.values)
@@ -326,7 +326,7 @@ class Linearizer {
     IRBuilder<> before(loop.preheader->getTerminator());
     before.CreateStore(context_mask(before), live);
 
-    // The header's item runs unguarded, then the others.
+    // The header's item runs without a test, as some lane is in the loop. The other items follow.
     IRBuilder<> builder(&*loop.header->getFirstInsertionPt());
     Value* mask = builder.CreateLoad(bit(), live, loop.header->getName() + ".mask");
     clear(builder, targets);
@@ -348,7 +348,8 @@ class Linearizer {
     }
   }
 
-  // Skipping code breaks dominance: such values go through memory, too.
+  // Definitions in blocks that may be skipped do not dominate their uses any more. Such values go
+  // through memory, too.
   void repair_values() {
     llvm::DominatorTree dominators(body_);
     llvm::SmallVector<Instruction*> broken;

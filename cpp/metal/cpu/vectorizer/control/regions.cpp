@@ -41,7 +41,7 @@ class RegionFinder {
     return post_dominators_.getNode(branch)->getIDom()->getBlock();
   }
 
-  // Whether lanes that part here meet again in the same iteration.
+  // Whether lanes that diverge here reconverge in the same iteration.
   bool ends_in_loop(BasicBlock* branch) const {
     const Loop* loop = loops_.getLoopFor(branch);
     BasicBlock* end = end_of(branch);
@@ -61,9 +61,9 @@ class RegionFinder {
     return found;
   }
 
-  // The branch from which the ways into the region of `branch` part; itself when it is the only
-  // way in.
-  BasicBlock* host(BasicBlock* branch) const {
+  // The branch from which all paths into the region of `branch` start. It is `branch` itself if the
+  // region has no other entrance.
+  BasicBlock* common_entrance(BasicBlock* branch) const {
     BasicBlock* top = branch;
     for (BasicBlock* block : between(branch, end_of(branch)))
       top = dominators_.findNearestCommonDominator(top, block);
@@ -73,13 +73,13 @@ class RegionFinder {
   void find_unstructured() {
     for (BasicBlock& block : body_) {
       if (!branches(block) || !ends_in_loop(&block)) continue;
-      BasicBlock* other = host(&block);
+      BasicBlock* other = common_entrance(&block);
       if (other != &block) unstructured_[&block] = other;
     }
   }
 
-  // Branches whose regions overlap without nesting are linearised together, if one of them must be.
-  // True when nothing changes any more.
+  // Branches whose regions overlap without nesting must be linearised together: if one is
+  // divergent, all are. True when nothing changes any more.
   bool reach_fixpoint() {
     const ShapeAnalysis analysis(body_, shapes_, post_dominators_, loops_, forced_);
     const size_t before = forced_.size();
@@ -165,7 +165,7 @@ class RegionFinder {
   llvm::PostDominatorTree post_dominators_;
   llvm::LoopInfo loops_;
   llvm::DenseSet<const BasicBlock*> forced_;
-  // Branches whose region has another way in, with the branch before which both ways part.
+  // Branches whose region has another entrance, with the branch from which all paths to both start.
   llvm::DenseMap<const BasicBlock*, BasicBlock*> unstructured_;
   llvm::DenseSet<const BasicBlock*> divergent_;
   llvm::DenseSet<const Loop*> divergent_loops_;

@@ -15,12 +15,12 @@ struct DivergentLoop {
 };
 
 struct Regions {
-  // Branches with a region of their own: it is entered only through them and left only to the
-  // block that they map to.
+  // Branches with a region of their own. It is entered only through them and left only to the block
+  // that they map to.
   llvm::DenseMap<llvm::BasicBlock*, llvm::BasicBlock*> joins;
   llvm::DenseMap<llvm::BasicBlock*, llvm::BasicBlock*> loop_exits;  // by header
   llvm::DenseMap<const llvm::BasicBlock*, unsigned> position;       // in reverse post-order
-  // What must be linearised, the innermost first: a branch in `joins`, or a loop.
+  // A divergent branch in `joins`, or a divergent loop. The innermost come first.
   struct Divergent {
     llvm::BasicBlock* branch = nullptr;
     DivergentLoop loop{};
@@ -28,7 +28,7 @@ struct Regions {
   llvm::SmallVector<Divergent> divergent;
 };
 
-// Finds them, and gives every region a join block of its own.
+// Finds the regions, and gives each a join block of its own.
 Regions find_regions(llvm::Function& body, const BodyShapes& shapes);
 
 }  // namespace metal::cpu

@@ -19,9 +19,9 @@ using llvm::BasicBlock;
 using llvm::IRBuilder;
 using llvm::Value;
 
-constexpr unsigned kFrameAlignment = 512;  // of the widest vector that lives across a barrier
+constexpr unsigned kFrameAlignment = 512;  // of the widest vector that is live across a barrier
 
-// The same function with one more argument: memory for its frame.
+// Clones the function with one more argument, the memory for its frame.
 llvm::Function* with_frame_argument(llvm::Function& wide) {
   llvm::FunctionType* type = wide.getFunctionType();
   llvm::SmallVector<llvm::Type*> types(type->params());
@@ -127,7 +127,7 @@ uint64_t take_frame_size(llvm::Module& module) {
   return llvm::alignTo(size, kFrameAlignment);
 }
 
-// The entry point's code: memory for the frames, the first phase, the others.
+// Builds the entry point: it allocates the frames, runs the first phase, then the others.
 class PhasesBuilder {
  public:
   PhasesBuilder(llvm::Function& entry, const Variant& variant, uint64_t frame_size)
@@ -164,7 +164,7 @@ class PhasesBuilder {
     return b_.CreateGEP(b_.getInt8Ty(), frames_, offset);
   }
 
-  // Until every gang has ended: then it has nowhere to go on.
+  // The phases end when every gang has returned: its frame then has no place to resume.
   void run_phases(llvm::Function& resume) {
     llvm::AllocaInst* living = b_.CreateAlloca(b_.getInt1Ty());
     BasicBlock* phase = block("phase");
@@ -173,7 +173,7 @@ class PhasesBuilder {
     b_.SetInsertPoint(phase);
     b_.CreateStore(b_.getFalse(), living);
     build_loop(b_, b_.getInt32(0), gangs_, 1, "next", [&](Value* number) {
-      // The first gang comes last: kernels let it overwrite what the others have still to read.
+      // The first gang runs last, as kernels let it overwrite what the others still read.
       resume_gang(resume, frame(b_.CreateSub(b_.CreateSub(gangs_, b_.getInt32(1)), number)),
                   living);
     });
@@ -210,7 +210,7 @@ llvm::Function* make_phases_entry(llvm::Function& wide, const Variant& variant,
   gang_code->removeFnAttr(llvm::Attribute::AlwaysInline);
   gang_code->removeFnAttr(llvm::Attribute::Convergent);
   CoroutineBuilder(*gang_code).build();
-  gang_code->setLinkage(llvm::Function::ExternalLinkage);  // else it counts as dead
+  gang_code->setLinkage(llvm::Function::ExternalLinkage);  // keeps it from being removed
   optimizer.split_coroutines(module);
   gang_code->setLinkage(llvm::Function::InternalLinkage);
   PhasesBuilder(*entry, variant, take_frame_size(module))

@@ -1,4 +1,5 @@
-// Lets the gangs of a threadgroup wait for each other without stacks of their own.
+// Splits the code of gangs at barriers, so that they can wait for each other without stacks of
+// their own.
 #pragma once
 
 #include "metal/cpu/variant.h"
@@ -12,8 +13,8 @@ namespace metal::cpu {
 class Optimizer;
 
 // Makes an entry point that runs all gangs of a threadgroup in phases: each gang runs from one
-// barrier to the next. `wide` becomes a coroutine; what it needs after a barrier is kept in a frame
-// per gang.
+// barrier to the next. `wide` becomes a coroutine. It keeps values that are live across a barrier
+// in a frame for each gang.
 llvm::Function* make_phases_entry(llvm::Function& wide, const Variant& variant,
                                   Optimizer& optimizer);
 

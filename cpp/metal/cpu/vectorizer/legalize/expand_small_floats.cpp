@@ -1,6 +1,6 @@
-// What processors do not compute in becomes float operations with one rounding each: of bfloat,
-// which no common one does, in integer arithmetic that vectorises; of half, where it takes
-// AVX512-FP16.
+// Turns operations on bfloat and half into float operations with one rounding each. Conversions of
+// bfloat, which no common processor has, become integer arithmetic that vectorises. Processors with
+// AVX512-FP16 keep operations on half.
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -18,14 +18,14 @@ using llvm::Value;
 
 class Expansion {
  public:
-  // Of half or bfloat.
+  // `kind` is half or bfloat.
   Expansion(Instruction& instruction, Type::TypeID kind)
       : instruction_(instruction), kind_(kind), builder_(&instruction) {
     if (llvm::isa<llvm::FPMathOperator>(instruction))
       builder_.setFastMathFlags(instruction.getFastMathFlags());
   }
 
-  // The value that replaces the instruction; null if it may stay as it is.
+  // The value that replaces the instruction, or null if it stays.
   Value* expand() {
     switch (instruction_.getOpcode()) {
       case Instruction::FAdd:
@@ -75,7 +75,7 @@ class Expansion {
                : to_bfloat(value);
   }
 
-  // To nearest, ties to even; a NaN stays one.
+  // Rounds to nearest, ties to even. A NaN stays a NaN.
   Value* to_bfloat(Value* value) {
     Type* words = with(value->getType(), builder_.getInt32Ty());
     Value* bits = builder_.CreateBitCast(value, words);
@@ -120,7 +120,7 @@ class Expansion {
                                operand(0), operand(1));
   }
 
-  // Processors convert between half and float.
+  // Processors can convert half to float.
   Value* extend() {
     if (kind_ == Type::HalfTyID || !is_small(instruction_.getOperand(0)->getType())) return nullptr;
     return builder_.CreateFPExt(operand(0), instruction_.getType());
@@ -145,7 +145,7 @@ class Expansion {
     return builder_.CreateCast(opcode, operand(0), instruction_.getType());
   }
 
-  // Element-wise intrinsics: sqrt, floor, fma, minnum, ...
+  // Intrinsics that work element by element: sqrt, floor, fma, minnum, ...
   Value* intrinsic() {
     auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction_);
     if (!call || !is_small(call->getType()) ||
@@ -187,8 +187,8 @@ Value* carry_bits(llvm::PHINode& phi) {
   return b.CreateBitCast(carried, phi.getType());
 }
 
-// What is no arithmetic: a choice, or what is carried to another block or to memory. Null if it is
-// none of that, or stays.
+// Selects, phis, loads and stores do no arithmetic: they move the bits. Null for other
+// instructions, and for those that stay.
 Value* move_bits(Instruction& instruction) {
   if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
     if (is_vector_of(store->getValueOperand()->getType(), Type::BFloatTyID))

@@ -39,7 +39,8 @@ class MaskWidening {
   }
 
  private:
-  // What is rewritten; other bits, such as those of comparisons, stay and are extended.
+  // Whether the instruction is rewritten. Other bits, such as results of comparisons, are extended
+  // instead.
   static bool combines(const Instruction& instruction) {
     return llvm::isa<llvm::PHINode, llvm::SelectInst>(instruction) ||
            instruction.getOpcode() == Instruction::And ||
@@ -85,7 +86,7 @@ class MaskWidening {
     if (!combines(*instruction)) {
       IRBuilder<> b(instruction->getContext());
       b.SetInsertPoint(instruction->getParent(), std::next(instruction->getIterator()));
-      // A bit that all lanes share is extended before it is spread.
+      // A splat is extended as a scalar and then splatted.
       if (Value* shared = llvm::getSplatValue(instruction)) {
         return b.CreateVectorSplat(checked_cast<llvm::FixedVectorType>(type)->getNumElements(),
                                    b.CreateSExt(shared, b.getInt32Ty()));
@@ -112,7 +113,7 @@ class MaskWidening {
     if (!is_mask(select->getCondition()->getType()))
       return b.CreateSelect(select->getCondition(), yes, no);
     Value* condition = integers(select->getCondition());
-    // Undefined bits where the condition does not want them must not spoil the result.
+    // Undefined bits that the condition does not select must not make the result undefined.
     if (auto* constant = llvm::dyn_cast<llvm::Constant>(no); constant && constant->isNullValue())
       return b.CreateAnd(condition, b.CreateFreeze(yes));
     return b.CreateSelect(b.CreateICmpSLT(condition, llvm::Constant::getNullValue(type)), yes, no);

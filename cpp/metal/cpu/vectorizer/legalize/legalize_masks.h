@@ -1,4 +1,4 @@
-// Gives masks the form with which processors without mask registers compute.
+// Gives masks the form that processors without mask registers use.
 #pragma once
 
 namespace llvm {
@@ -7,10 +7,10 @@ class Module;
 
 namespace metal::cpu {
 
-// A vector of bits becomes a vector of 32-bit integers, all ones or all zeros, wherever bits are
-// combined, kept over an iteration or carried to another block: comparisons make such integers and
-// selections take them, while code for single bits would pack and unpack them every time. The last
-// step before code is generated: LLVM's own simplifications prefer bits.
+// Turns vectors of bits into vectors of 32-bit integers, all ones or all zeros, where bits are
+// combined, kept for the next iteration or used in another block. Comparisons produce such integers
+// and selects use them; single bits would be packed and unpacked each time. It runs late, as LLVM's
+// own simplifications prefer bits.
 void legalize_masks(llvm::Module& module);
 
 }  // namespace metal::cpu

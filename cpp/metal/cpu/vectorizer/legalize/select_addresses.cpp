@@ -9,7 +9,7 @@ namespace {
 
 using llvm::Value;
 
-// Read for this choice only, and with the same result if read just before it.
+// A load that only this select uses, and that gives the same value if it is made just before it.
 llvm::LoadInst* read_for(Value* value, const llvm::SelectInst& select) {
   auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
   if (!load || !load->isSimple() || !load->hasOneUse() || load->getParent() != select.getParent())
@@ -48,7 +48,7 @@ class AddressSelection {
   }
 
  private:
-  // Aligned as what is read in its place is said to be.
+  // The constant in memory, with the alignment of the load whose place it takes.
   llvm::GlobalVariable* in_memory(llvm::Constant* constant, llvm::Align align) {
     llvm::GlobalVariable*& variable = variables_[constant];
     if (!variable) {

@@ -1,4 +1,4 @@
-// Turns a choice between a loaded value and a constant into a choice of the address to load from.
+// Turns a select between a loaded value and a constant into a select of the address to load from.
 #pragma once
 
 namespace llvm {
@@ -7,10 +7,10 @@ class Module;
 
 namespace metal::cpu {
 
-// Where a vector that was read is chosen for all lanes alike, its address is chosen instead: the
-// constant lies in memory too. Several registers need no branch around them then, and what is read
-// can be the operand of an instruction rather than wait in a register. LLVM's own simplifications
-// come before.
+// Where one bit selects between a loaded vector and a constant, it selects the address instead; the
+// constant is put into memory. So a vector of several registers needs no branch, and the load can
+// be the operand of an instruction instead of keeping a register. It runs after LLVM's own
+// simplifications.
 void select_addresses(llvm::Module& module);
 
 }  // namespace metal::cpu

@@ -23,7 +23,7 @@ using llvm::Instruction;
 using llvm::Type;
 using llvm::Value;
 
-// Elements of a vector, 1 of a scalar, 0 of what has another form.
+// The number of elements of a vector; 1 for a scalar, 0 for other types.
 unsigned length_of(const Type& type) {
   if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(&type))
     return vector->getNumElements();
@@ -34,7 +34,7 @@ bool is_splat(const Instruction& instruction) {
   return llvm::isa<llvm::ShuffleVectorInst>(instruction) && llvm::getSplatValue(&instruction);
 }
 
-// The first step towards splats, which the parts take at once.
+// Whether the instruction only starts splats, which are made for each part directly.
 bool leads_to_splats(const Instruction& instruction) {
   return llvm::isa<llvm::InsertElementInst>(instruction) &&
          llvm::all_of(instruction.users(), [&](const llvm::User* user) {
@@ -43,7 +43,7 @@ bool leads_to_splats(const Instruction& instruction) {
          });
 }
 
-// Computes each element of its result from the same elements of its operands.
+// Whether each element of the result depends only on the same elements of the operands.
 bool is_lane_by_lane(const Instruction& instruction) {
   if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
     return llvm::isTriviallyVectorizable(call->getIntrinsicID()) && call->doesNotAccessMemory();
@@ -71,7 +71,7 @@ struct Registers {
   unsigned of(unsigned vector_bits) const { return (vector_bits + bits - 1) / bits; }
 };
 
-// What a loop of one block does: whether it can be split, and into how many parts it should be.
+// Analyses a loop of one block: whether it can be split, and into how many parts.
 class LoopForm {
  public:
   explicit LoopForm(BasicBlock& block) : block_(block) {}
@@ -83,11 +83,11 @@ class LoopForm {
         !block_.hasNPredecessors(2)) {
       return false;
     }
-    return llvm::all_of(block_, [&](Instruction& i) { return i.isTerminator() || take(i); }) &&
+    return llvm::all_of(block_, [&](Instruction& i) { return i.isTerminator() || accept(i); }) &&
            lanes_ > 1 && !sums_.empty();
   }
 
-  // 1 where that is not worth it: a loop for a part repeats what is done once for all lanes.
+  // How many loops to make; 1 if splitting does not pay, as each loop repeats the scalar work.
   unsigned parts(Registers registers) const {
     const unsigned smallest = *std::ranges::min_element(sums_);
     const unsigned wanted = needed(registers, 1);
@@ -96,14 +96,14 @@ class LoopForm {
            lanes_ / (2 * parts) * smallest >= registers.bits) {
       parts *= 2;
     }
-    // What is in no register is loaded and stored in every iteration.
+    // A vector without a register is loaded and stored in every iteration.
     const bool worth_it =
         (parts - 1) * scalars_ <= 2 * (wanted - std::min(wanted, registers.count));
     return worth_it ? parts : 1;
   }
 
  private:
-  bool take(Instruction& instruction) {
+  bool accept(Instruction& instruction) {
     if (has_effects(instruction)) return false;
     const unsigned length = length_of(*instruction.getType());
     if (length == 1) {
@@ -117,7 +117,7 @@ class LoopForm {
     const unsigned bits = instruction.getType()->getScalarSizeInBits();
     if (llvm::isa<llvm::LoadInst>(instruction)) return bits % 8 == 0 && bits > 0;
     if (llvm::isa<llvm::PHINode>(instruction)) {
-      if (bits < 8) return false;  // masks have registers of their own, or none
+      if (bits < 8) return false;  // a mask
       sums_.push_back(bits);
     }
     return is_lane_by_lane(instruction) &&
@@ -132,7 +132,7 @@ class LoopForm {
     return lanes_ == length;
   }
 
-  // For the sums, and for the two factors of what is added to one.
+  // The registers for the sums, and for the two factors of a product.
   unsigned needed(Registers registers, unsigned parts) const {
     unsigned result = 1 + registers.of(lanes_ / parts * *std::ranges::max_element(sums_));
     for (unsigned bits : sums_) result += registers.of(lanes_ / parts * bits);
@@ -141,11 +141,11 @@ class LoopForm {
 
   BasicBlock& block_;
   unsigned lanes_ = 1;
-  unsigned scalars_ = 0;              // instructions that every part repeats
-  llvm::SmallVector<unsigned> sums_;  // bits of an element of each vector that is kept
+  unsigned scalars_ = 0;              // instructions that every loop repeats
+  llvm::SmallVector<unsigned> sums_;  // for each loop-carried vector, the bits of its elements
 };
 
-// Makes the loops for the parts.
+// Makes a loop for each part.
 class LoopSplitter {
  public:
   LoopSplitter(BasicBlock& block, unsigned parts)
@@ -185,7 +185,7 @@ class LoopSplitter {
     return llvm::FixedVectorType::get(vector->getElementType(), vector->getNumElements() / parts_);
   }
 
-  // Values from outside are cut before the loops.
+  // The part of a vector from outside, which is extracted before the loops.
   Value* operand(Value* value, unsigned part) {
     if (is_inside(value)) return copies_[part].lookup(value);
     const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
@@ -241,7 +241,7 @@ class LoopSplitter {
     return result;
   }
 
-  // A choice between the elements of two vectors is often one of a whole part.
+  // A shuffle of two vectors often selects a whole part of one.
   Value* copy(llvm::IRBuilder<>& b, llvm::ShuffleVectorInst& choice, unsigned part) {
     Value* vectors[] = {operand(choice.getOperand(0), part), operand(choice.getOperand(1), part)};
     const size_t size = choice.getShuffleMask().size() / parts_;
@@ -257,7 +257,7 @@ class LoopSplitter {
     return b.CreateShuffleVector(vectors[0], vectors[1], mask);
   }
 
-  // To the elements of the part, which lie behind those of the parts before.
+  // Moves the address to the elements of this part.
   void move(llvm::LoadInst& load, unsigned part) const {
     if (!load.getType()->isVectorTy() || part == 0) return;
     llvm::IRBuilder<> b(&load);
@@ -277,7 +277,7 @@ class LoopSplitter {
     }
   }
 
-  // Puts the vectors that are used behind the loop together.
+  // Concatenates the parts of vectors that are used after the loop.
   void join() {
     BasicBlock* whole = blocks_.back();
     llvm::IRBuilder<> b(whole);
@@ -303,7 +303,7 @@ class LoopSplitter {
   unsigned parts_;
   BasicBlock* before_;
   llvm::IRBuilder<> outside_;
-  llvm::SmallVector<BasicBlock*> blocks_;  // of the parts, and one behind them
+  llvm::SmallVector<BasicBlock*> blocks_;  // the loops, and one block after them
   std::vector<llvm::DenseMap<Value*, Value*>> copies_;
   std::vector<llvm::DenseMap<Value*, Value*>> slices_;
 };

@@ -8,13 +8,12 @@ class TargetMachine;
 
 namespace metal::cpu {
 
-// A loop over one block, such as that of a tile of a matrix product, becomes loops that follow each
-// other: each does the same for a part of the lanes, whose sums then stay in registers.
-//
-// That is the same, as lanes do not look at each other in such a loop: a part of a vector is
-// computed from the same part of other vectors and from scalars, which every loop computes anew.
-// Nothing in it writes memory or has other effects, so that each loop reads what the first has
-// read, and ends after as many iterations.
+// A loop of one block, such as that of a tile of a matrix product, becomes several loops, one after
+// the other. Each does the work of some of the lanes, so its sums fit into registers.
+// \n This is correct because the lanes do not use each other's values in such a loop: each loop
+// computes its part of a vector from the same part of other vectors and from scalars, which it
+// computes anew. The original loop writes no memory and has no other effects, so each loop reads
+// the same memory and runs for the same number of iterations.
 void split_loops(llvm::Module& module, llvm::TargetMachine& target);
 
 }  // namespace metal::cpu

@@ -16,14 +16,14 @@ llvm::FixedVectorType* floats(llvm::LLVMContext& context, unsigned count) {
   return llvm::FixedVectorType::get(llvm::Type::getFloatTy(context), count);
 }
 
-// A step that only the run knows is an argument of the function.
+// A step that is only known at run time is an argument of the function.
 bool is_argument(const FactorLayout& layout) { return !llvm::isa<llvm::ConstantInt>(layout.step); }
 
-// A sum is a row of C, or of two C beside each other: an element of A, which processors repeat
-// while they load it, times a row of B, or of two. Hence nothing is shuffled.
-//
-// A function, because a scheduler that sees more products at once than registers can hold the sums
-// of keeps none of them there.
+// Writes the function that computes a block product C += A * B. It keeps a row of C, or the rows of
+// two neighbouring C, in a register, and adds an element of A, splatted by its load, times a row of
+// B, or of two. So nothing is shuffled.
+// \n This is a function of its own, because the scheduler keeps no sums in registers if it sees
+// more products than the registers have room for.
 class BlockWriter {
  public:
   BlockWriter(llvm::Function& code, const BlockProduct& product, bool holds_rows)
@@ -48,7 +48,8 @@ class BlockWriter {
   }
 
  private:
-  // Of column `k` of the A from argument `first` on, with row `k` of the B behind them.
+  // Adds the products of column `k` of the A from argument `first` on with row `k` of the B after
+  // them.
   void add_products(unsigned first, unsigned k) {
     Value* of_b = load_row(first + product_.rows, b_step_, k);
     for (unsigned row = 0; row < sums_.size(); ++row) {
@@ -61,15 +62,16 @@ class BlockWriter {
     for (Value*& sum : sums_) hold(sum);
   }
 
-  // Here the sum is in a register. A scheduler that may move loads ahead of earlier products runs
-  // out of registers for sums. The constraint names any vector register of x86.
+  // Keeps a sum in a register at this place. Otherwise the scheduler moves loads ahead of earlier
+  // products and has no registers left for sums. The constraint stands for any vector register of
+  // x86.
   void hold(Value*& sum) {
     auto* type = llvm::FunctionType::get(sum->getType(), {sum->getType()}, false);
     sum = b_.CreateCall(llvm::InlineAsm::get(type, "", "=v,0", /*hasSideEffects=*/true), {sum});
   }
 
   unsigned first_sum() const { return static_cast<unsigned>(product_.factors.size()); }
-  // The argument that is the first C of a row of all A.
+  // The argument of the leftmost C for a row, counted over all A.
   unsigned sum_of(unsigned row) const { return first_sum() + row / kMatrixSize * product_.columns; }
   Value* dense() { return b_.getInt64(kDenseStep); }
 
@@ -89,7 +91,7 @@ class BlockWriter {
     return b_.CreateAlignedLoad(b_.getFloatTy(), from, llvm::Align(kFloat));
   }
 
-  // The same row of all matrices from `argument` on.
+  // Loads one row of each of the matrices from `argument` on.
   Value* load_row(unsigned argument, Value* step, unsigned row) {
     llvm::SmallVector<Value*> parts;
     for (unsigned column = 0; column < product_.columns; ++column)
@@ -135,7 +137,7 @@ std::string name_of(const BlockProduct& product) {
 
 }  // namespace
 
-// The sums of two A with two B fill half of the registers if a register takes rows of two B.
+// If a register holds the rows of two B, the sums of two A times two B fill half of the registers.
 BlockLimits find_block_limits(const llvm::Function& code, const llvm::TargetTransformInfo& costs) {
   auto takes = [&](unsigned count) { return costs.isTypeLegal(floats(code.getContext(), count)); };
   return {.side = takes(2 * kMatrixSize) ? 2U : 1U,

@@ -32,15 +32,15 @@ bool is_float_step(const Value* step) {
   return known && known->getSExtValue() == kFloat;
 }
 
-// Whether an instruction writes to a variable of the thread, which no kernel's matrix lies in.
-bool writes_own_variable(const Instruction& instruction) {
+// Whether an instruction writes to a private variable. No kernel's matrix is in one.
+bool writes_private_variable(const Instruction& instruction) {
   const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
   return store && store->isSimple() &&
          llvm::isa<llvm::AllocaInst>(
              llvm::getUnderlyingObject(store->getPointerOperand(), /*MaxLookup=*/0));
 }
 
-// The products of a function, and all that has to do with the memory of their sums.
+// Lowers the products of a function, and the loads and stores of their sums.
 class Products {
  public:
   Products(llvm::Function& wide, llvm::ArrayRef<CallInst*> products, const BlockLimits& limits)
@@ -67,7 +67,7 @@ class Products {
     if (matrix_operation(&step, kMatrixMultiply)) return add(checked_cast<CallInst>(step));
     if (step.isTerminator()) return leave(*step.getParent());
     read_sums(step);
-    if (step.mayWriteToMemory() && !writes_own_variable(step)) {
+    if (step.mayWriteToMemory() && !writes_private_variable(step)) {
       if (queue_.reads_memory_of_kernel()) queue_.flush(step);
       readable_.clear();
     } else if (CallInst* load = matrix_operation(&step, kMatrixLoad)) {
@@ -75,7 +75,7 @@ class Products {
     }
   }
 
-  // A product waits until something needs its result.
+  // Queues a product. It is computed when something needs its result.
   void add(CallInst& product) {
     const Factor a = factor(product, 0), b = factor(product, 1);
     Value* sum = sums_.place(&product);
@@ -106,7 +106,8 @@ class Products {
     return start;
   }
 
-  // A variable that has the matrix from where it is computed on; what others overwrite is copied.
+  // A variable that holds the matrix. A sum is copied now, as later products overwrite it; other
+  // matrices are stored where they are computed.
   Value* copy_of(Value* matrix, CallInst& product) {
     if (sums_.place(matrix)) {
       Value* copy = variable("factor");
@@ -120,14 +121,14 @@ class Products {
     BasicBlock& block = definition ? *definition->getParent() : wide_.getEntryBlock();
     const bool first = !definition || llvm::isa<llvm::PHINode>(definition);
     const auto place = first ? block.getFirstInsertionPt() : std::next(definition->getIterator());
-    // Behind the variable itself.
+    // The store follows the variable itself.
     llvm::IRBuilder<> b(
         &block, definition ? place : std::next(checked_cast<Instruction>(copy)->getIterator()));
     b.CreateAlignedStore(matrix, copy, kAlign);
     return copy;
   }
 
-  // Sums that an instruction takes are read before it.
+  // Loads the sums that an instruction uses before it.
   void read_sums(Instruction& step) {
     for (llvm::Use& operand : step.operands()) {
       if (sums_.place(operand)) operand.set(value_at(operand, step));
@@ -190,7 +191,7 @@ class Products {
   llvm::ArrayRef<CallInst*> products_;
   const SumMemory sums_;
   ProductQueue queue_;
-  llvm::SmallPtrSet<const CallInst*, 16> readable_;  // loads since which nothing was written
+  llvm::SmallPtrSet<const CallInst*, 16> readable_;  // loads with no write to memory after them
   llvm::DenseMap<const CallInst*, Value*> starts_;
   llvm::DenseMap<Value*, Value*> copies_;
   llvm::SmallVector<llvm::PHINode*> phis_;
@@ -204,8 +205,8 @@ void drop_unused(llvm::Function& wide) {
   llvm::RecursivelyDeleteTriviallyDeadInstructionsPermissive(unused);
 }
 
-// To where other blocks use it.
-void compute_late(Instruction& value) {
+// Moves a value into the blocks that use it.
+void sink_to_users(Instruction& value) {
   for (llvm::Use& use : llvm::make_early_inc_range(value.uses())) {
     auto* user = checked_cast<Instruction>(use.getUser());
     if (auto* phi = llvm::dyn_cast<llvm::PHINode>(user))
@@ -217,16 +218,16 @@ void compute_late(Instruction& value) {
   }
 }
 
-// Lanes take their elements of a sum where they need them: products are computed when somebody asks
-// for the first of their sums.
-void take_elements_late(llvm::Function& wide) {
+// Moves the extraction of a sum's elements to its uses, because the first extraction makes the
+// queue compute all products.
+void sink_elements(llvm::Function& wide) {
   for (CallInst* elements : operations(wide, kMatrixLanes)) {
     for (llvm::User* user : llvm::make_early_inc_range(elements->users())) {
-      if (auto* bits = llvm::dyn_cast<llvm::BitCastInst>(user)) compute_late(*bits);
+      if (auto* bits = llvm::dyn_cast<llvm::BitCastInst>(user)) sink_to_users(*bits);
     }
   }
   drop_unused(wide);
-  for (CallInst* elements : operations(wide, kMatrixLanes)) compute_late(*elements);
+  for (CallInst* elements : operations(wide, kMatrixLanes)) sink_to_users(*elements);
   drop_unused(wide);
 }
 
@@ -236,7 +237,7 @@ llvm::PreservedAnalyses LowerMatricesPass::run(llvm::Function& wide,
                                                llvm::FunctionAnalysisManager& analyses) {
   const llvm::SmallVector<CallInst*> products = operations(wide, kMatrixMultiply);
   if (!products.empty()) {
-    take_elements_late(wide);
+    sink_elements(wide);
     const auto& costs = analyses.getResult<llvm::TargetIRAnalysis>(wide);
     Products(wide, products, find_block_limits(wide, costs)).lower();
     drop_unused(wide);

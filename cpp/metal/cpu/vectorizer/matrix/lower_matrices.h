@@ -1,12 +1,12 @@
-// Turns operations on whole matrices into code of the processor.
+// Lowers operations on whole matrices to loads, stores and block products.
 #pragma once
 
 #include "llvm/IR/PassManager.h"
 
 namespace metal::cpu {
 
-// Sums of products stay in memory, and as many products are computed at once as registers have room
-// for. Factors are read from where the kernel has them, if nothing writes there in between.
+// Keeps sums of products in memory between block products, which are as large as the registers
+// allow. Factors are read from the kernel's memory if nothing writes there in between.
 class LowerMatricesPass : public llvm::PassInfoMixin<LowerMatricesPass> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& wide, llvm::FunctionAnalysisManager& analyses);

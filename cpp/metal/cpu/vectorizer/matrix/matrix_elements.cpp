@@ -33,7 +33,7 @@ void MatrixElements::enter(llvm::BasicBlock& block) {
   }
 }
 
-// Whether lanes load elements of a matrix whose places are known from lane 0's.
+// Whether the lanes load elements of a matrix at known offsets from lane 0's address.
 bool MatrixElements::steps_of(const llvm::LoadInst& load, Steps& steps) const {
   const unsigned bits = load.getType()->getScalarSizeInBits();
   const Shape shape = w_.shape(load.getPointerOperand());
@@ -67,7 +67,7 @@ void MatrixElements::add(const Element& element) {
   single_.erase(other);
 }
 
-// Both at the first of the two.
+// Loads both elements where the first of the two loads is.
 bool MatrixElements::load(llvm::LoadInst& load) {
   const auto found = pairs_.find(&load);
   if (found == pairs_.end() || w_.mask()) return false;

@@ -1,4 +1,4 @@
-// Loads of the lanes' two elements of a matrix that kernels write by themselves.
+// Recognises kernels' own loads of the lanes' two elements of a matrix.
 #pragma once
 
 #include "llvm/ADT/DenseMap.h"
@@ -8,17 +8,17 @@ namespace metal::cpu {
 
 class Widener;
 
-// Where all lanes load both of their elements, the matrix is loaded as a whole, as simdgroup_load
-// does. That is for kernels that multiply matrices.
+// Where all lanes load both of their elements, the matrix is loaded as a whole, as by
+// simdgroup_load. It is used in kernels that multiply matrices.
 class MatrixElements {
  public:
   MatrixElements(Widener& widener, llvm::Function& body);
 
-  void enter(llvm::BasicBlock& block);  // before its instructions
-  bool load(llvm::LoadInst& load);      // false if it is none of these
+  void enter(llvm::BasicBlock& block);  // before the block's instructions are widened
+  bool load(llvm::LoadInst& load);      // false if it is no such load
 
  private:
-  // Bytes from row to row and from column to column, as the lanes' addresses have it.
+  // The distances in bytes between rows and between columns, taken from the lanes' addresses.
   struct Steps {
     int64_t row = 0;
     int64_t column = 0;
@@ -27,7 +27,7 @@ class MatrixElements {
   struct Element {
     llvm::LoadInst* load;
     llvm::Value* root;
-    int64_t offset;  // bytes behind the root
+    int64_t offset;  // in bytes, from the root
     Steps steps;
   };
   struct Pair {
@@ -41,7 +41,7 @@ class MatrixElements {
 
   Widener& w_;
   bool multiplies_ = false;
-  llvm::SmallVector<Element> single_;  // which may still get another
+  llvm::SmallVector<Element> single_;  // elements whose partner has not been found yet
   llvm::DenseMap<const llvm::LoadInst*, Pair> pairs_;
 };
 

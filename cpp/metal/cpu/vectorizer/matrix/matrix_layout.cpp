@@ -18,9 +18,9 @@ namespace {
 using llvm::Instruction;
 using llvm::Value;
 
-constexpr unsigned kDeepest = 12;  // operations between two matrices
+constexpr unsigned kDeepest = 12;  // longest chain of operations between two matrices
 
-// Whether an instruction does the same in all lanes, whatever their order.
+// Whether an instruction does the same in all lanes and does not depend on their order.
 bool is_elementwise(const Instruction& instruction) {
   if (const auto* cast = llvm::dyn_cast<llvm::CastInst>(&instruction)) {
     const auto* from = llvm::dyn_cast<llvm::FixedVectorType>(cast->getSrcTy());
@@ -63,35 +63,35 @@ class Layout {
  private:
   using Key = std::pair<Value*, Value*>;
 
-  // What it takes to have some lanes' elements row by row.
-  struct Effort {
-    unsigned matrices = 0;  // that are so already
-    unsigned changes = 0;   // of the layout
+  // What it costs to have lanes' elements row by row.
+  struct Cost {
+    unsigned matrices = 0;  // values that are row by row already
+    unsigned changes = 0;   // changes of layout
 
-    void operator+=(const Effort& other) {
+    void operator+=(const Cost& other) {
       matrices += other.matrices;
       changes += other.changes;
     }
   };
 
-  // Otherwise each matrix changes to lanes and what lanes make of them changes back.
+  // Otherwise each matrix would be changed to lanes' elements, and their results back.
   bool is_worth_it(const LaneElements& lanes) {
     visited_.clear();
-    const Effort effort = effort_for(lanes, 0);
-    return effort.changes <= effort.matrices;
+    const Cost cost = cost_of(lanes, 0);
+    return cost.changes <= cost.matrices;
   }
 
   static bool are_constant(const LaneElements& lanes) {
     return llvm::isa<llvm::Constant>(lanes.first) && llvm::isa<llvm::Constant>(lanes.second);
   }
 
-  // One value in all lanes.
+  // The value that all lanes have, or null.
   static Value* splat_of(const LaneElements& lanes) {
     Value* value = llvm::getSplatValue(lanes.first);
     return value && value == llvm::getSplatValue(lanes.second) ? value : nullptr;
   }
 
-  // The matrix that these elements were taken from.
+  // The matrix that these elements were extracted from, or null.
   static Value* matrix_of(const LaneElements& lanes) {
     llvm::CallInst* first = matrix_operation(lanes.first, kMatrixLanes);
     llvm::CallInst* second = matrix_operation(lanes.second, kMatrixLanes);
@@ -107,7 +107,7 @@ class Layout {
     return first && second && first->getParent() == second->getParent();
   }
 
-  // Whether first and second elements are computed alike.
+  // Whether the first and the second elements are computed by the same operation.
   static bool are_alike(const LaneElements& lanes) {
     const auto* first = llvm::dyn_cast<Instruction>(lanes.first);
     const auto* second = llvm::dyn_cast<Instruction>(lanes.second);
@@ -132,20 +132,20 @@ class Layout {
             checked_cast<Instruction>(lanes.second)->getOperand(number)};
   }
 
-  Effort effort_for(const LaneElements& lanes, unsigned depth) {
+  Cost cost_of(const LaneElements& lanes, unsigned depth) {
     if (known_.contains({lanes.first, lanes.second}) || matrix_of(lanes)) return {.matrices = 1};
     if (are_constant(lanes) || splat_of(lanes)) return {};
     if (!visited_.insert({lanes.first, lanes.second}).second) return {};
-    Effort effort;
+    Cost cost;
     if (depth < kDeepest && are_phis(lanes)) {
       const auto* phi = checked_cast<llvm::PHINode>(lanes.first);
       for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i)
-        effort += effort_for(incoming(lanes, i), depth + 1);
-      if (effort.matrices > 0) return {.matrices = 1};
+        cost += cost_of(incoming(lanes, i), depth + 1);
+      if (cost.matrices > 0) return {.matrices = 1};
     } else if (depth < kDeepest && are_alike(lanes)) {
       for (unsigned i = 0; i < operand_count(*checked_cast<Instruction>(lanes.first)); ++i)
-        effort += effort_for(operands(lanes, i), depth + 1);
-      if (effort.changes <= effort.matrices) return effort;
+        cost += cost_of(operands(lanes, i), depth + 1);
+      if (cost.changes <= cost.matrices) return cost;
     }
     return {.changes = 1};
   }
@@ -155,7 +155,7 @@ class Layout {
     Value*& known = known_[{lanes.first, lanes.second}];
     if (known) return known;
     llvm::IRBuilder<> b(wide_.getContext());
-    go_behind(b, lanes);
+    move_after(b, lanes);
     if (Value* value = splat_of(lanes))
       return known = b.CreateVectorSplat(kMatrixElementCount, value);
     if (are_constant(lanes))
@@ -165,8 +165,8 @@ class Layout {
     return are_phis(lanes) ? phi_of_rows(lanes) : known = computed_in_rows(b, lanes);
   }
 
-  // The lanes that still want their elements take them from the matrix. Words are floats there:
-  // sums of products are.
+  // Where lanes' elements are still used, they are extracted from the matrix. Elements of 32 bits
+  // are kept as floats, as sums of products are floats.
   Value* phi_of_rows(const LaneElements& lanes) {
     auto* first = checked_cast<llvm::PHINode>(lanes.first);
     auto* second = checked_cast<llvm::PHINode>(lanes.second);
@@ -217,8 +217,8 @@ class Layout {
     return b.Insert(copy);
   }
 
-  // To the first place where both can be used.
-  void go_behind(llvm::IRBuilder<>& b, const LaneElements& lanes) const {
+  // Sets the builder to the first place where both values can be used.
+  void move_after(llvm::IRBuilder<>& b, const LaneElements& lanes) const {
     auto* first = llvm::dyn_cast<Instruction>(lanes.first);
     auto* second = llvm::dyn_cast<Instruction>(lanes.second);
     Instruction* later = first && second ? (dominators_.dominates(first, second) ? second : first)

@@ -1,12 +1,12 @@
-// Keeps matrices row by row where lanes would only pass them on.
+// Keeps matrices row by row where lanes only pass their elements on.
 #pragma once
 
 #include "llvm/IR/PassManager.h"
 
 namespace metal::cpu {
 
-// Where lanes' elements that are made a matrix come from matrices (through loops, conversions and
-// arithmetic that treats all elements alike), the same is done to the matrices instead.
+// Where a matrix is made from lanes' elements, and these were computed from matrices through loops,
+// conversions and element-wise arithmetic, the same is computed on the matrices instead.
 class MatrixLayoutPass : public llvm::PassInfoMixin<MatrixLayoutPass> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& wide, llvm::FunctionAnalysisManager& analyses);

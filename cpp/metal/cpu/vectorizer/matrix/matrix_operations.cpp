@@ -12,7 +12,7 @@ namespace {
 
 using llvm::Value;
 
-// A call of the operation that the name and the types of its operands stand for.
+// Creates a call of the operation with this name for these types of operands.
 llvm::CallInst* create_operation(llvm::IRBuilder<>& b, llvm::StringRef name, llvm::Type* result,
                                  llvm::ArrayRef<Value*> operands, llvm::MemoryEffects effects) {
   std::string full = name.str();
@@ -38,7 +38,7 @@ llvm::CallInst* create_operation(llvm::IRBuilder<>& b, llvm::StringRef name, llv
 }
 
 constexpr unsigned kHalf = 16;        // lanes that hold four rows
-constexpr unsigned kColumnLanes = 8;  // those of them with the same four columns
+constexpr unsigned kColumnLanes = 8;  // lanes of these that hold the same four columns
 
 }  // namespace
 
@@ -103,7 +103,8 @@ unsigned element_of_lanes(const llvm::CallInst& lanes) {
       checked_cast<llvm::ConstantInt>(lanes.getArgOperand(1))->getZExtValue());
 }
 
-// As the standard library has it: two lanes, one behind the other, hold four columns of a row.
+// The position of a lane's elements, as in the standard library: each pair of neighbouring lanes
+// holds four columns of a row.
 MatrixPlace place_of_lane(unsigned lane) {
   return {lane / kHalf * 4 + lane % kColumnLanes / 2, lane / kColumnLanes % 2 * 4 + lane % 2 * 2};
 }

@@ -1,7 +1,6 @@
-// Operations on whole 8x8 matrices in vector code: calls that passes can see through until they are
+// Operations on whole 8x8 matrices in vector code, as calls that passes can analyse until they are
 // lowered.
-//
-// A matrix is a vector of 64 elements, row by row. The lanes of a SIMD-group hold it as two
+// \n A matrix is a vector of 64 elements, row by row. The lanes of a SIMD-group hold it as two
 // vectors: their first and their second elements.
 #pragma once
 
@@ -20,8 +19,8 @@ struct LaneElements {
   bool operator==(const LaneElements&) const = default;
 };
 
-// Where a matrix lies in memory: element (row, column) at start + row * row_step +
-// column * column_step. The steps are numbers of bytes as i64.
+// A matrix in memory: element (row, column) is at start + row * row_step + column * column_step.
+// The steps are in bytes, as i64.
 struct MatrixMemory {
   llvm::Value* start = nullptr;
   llvm::Value* row_step = nullptr;
@@ -31,7 +30,8 @@ struct MatrixMemory {
 };
 
 llvm::FixedVectorType* matrix_type(llvm::Type* element);
-// The type in which numbers of so many bits are loaded: words as floats, since most are.
+// The type in which elements of so many bits are loaded. For 32 bits it is float, as most of them
+// are floats.
 llvm::Type* type_of_bits(llvm::IRBuilder<>& b, unsigned bits);
 bool is_matrix(const llvm::Type* type);
 
@@ -41,25 +41,25 @@ void create_matrix_store(llvm::IRBuilder<>& b, llvm::Value* matrix, const Matrix
 // a * b + c
 llvm::CallInst* create_matrix_multiply(llvm::IRBuilder<>& builder, llvm::Value* a, llvm::Value* b,
                                        llvm::Value* c);
-// From the lanes' elements to a matrix, and back.
+// Convert lanes' elements to a matrix, and back.
 llvm::CallInst* create_rows(llvm::IRBuilder<>& b, const LaneElements& lanes);
 LaneElements create_lanes(llvm::IRBuilder<>& b, llvm::Value* matrix);
 
-// The call if the value is that operation, else null. The name is one of markers.h.
+// The call, if the value is the operation with this name of markers.h; otherwise null.
 llvm::CallInst* matrix_operation(llvm::Value* value, llvm::StringRef name);
 MatrixMemory memory_of(const llvm::CallInst& access);    // of a load or a store
 unsigned element_of_lanes(const llvm::CallInst& lanes);  // 0: the first, 1: the second
 
-// The first element of a lane; the second one is in the next column.
+// The position of a lane's first element. The second one is in the next column.
 struct MatrixPlace {
   unsigned row;
   unsigned column;
 };
 MatrixPlace place_of_lane(unsigned lane);
 
-// Which elements of the first and, behind them, the second ones make a matrix.
+// The shuffle mask that makes a matrix of the first and the second elements.
 llvm::SmallVector<int> rows_mask();
-// Which elements of a matrix are the lanes' first or second ones.
+// The shuffle mask that extracts the lanes' first or second elements from a matrix.
 llvm::SmallVector<int> lanes_mask(unsigned element);
 
 }  // namespace metal::cpu

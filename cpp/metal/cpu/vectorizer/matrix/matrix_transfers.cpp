@@ -24,7 +24,7 @@ llvm::SmallVector<int> transposed_mask() {
   return mask;
 }
 
-// A matrix in memory as lines whose elements follow each other: rows or columns.
+// A matrix in memory as lines of contiguous elements: its rows or its columns.
 class Transfer {
  public:
   Transfer(CallInst& access, llvm::Type* element)
@@ -90,7 +90,7 @@ class Transfer {
   const bool has_lines_;
 };
 
-// What takes the place of the call; null if it has no result.
+// The value that replaces the call; null if it has no result.
 Value* lower(CallInst& call) {
   llvm::IRBuilder<> b(&call);
   if (matrix_operation(&call, kMatrixRows))

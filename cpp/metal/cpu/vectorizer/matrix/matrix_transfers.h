@@ -1,4 +1,4 @@
-// Matrices between memory, rows and lanes.
+// Lowers loads and stores of matrices and conversions between rows and lanes' elements.
 #pragma once
 
 namespace llvm {
@@ -7,8 +7,7 @@ class Function;
 
 namespace metal::cpu {
 
-// Lowers loads, stores and changes of the layout; products are gone by now. False if there are
-// none.
+// Must run after products are lowered. False if there is nothing to lower.
 bool lower_matrix_transfers(llvm::Function& wide);
 
 }  // namespace metal::cpu

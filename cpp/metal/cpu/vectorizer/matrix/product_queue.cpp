@@ -24,8 +24,8 @@ void ProductQueue::flush(llvm::Instruction& before) {
   while (!products_.empty()) {
     const Product first = products_[0];
     BlockProduct block = block_with(first);
-    take(block);
-    for (unsigned times = 1; times < limits_.depth && go_on(first, block); ++times) take(block);
+    remove(block);
+    for (unsigned times = 1; times < limits_.depth && extend(first, block); ++times) remove(block);
     create_block_product(b, block, limits_, like_);
   }
 }
@@ -34,13 +34,13 @@ bool ProductQueue::are_alike(const Product& one, const Product& other) const {
   return one.a.layout == other.a.layout && one.b.layout == other.b.layout;
 }
 
-// What is added to a sum before anything else; null if nothing is.
+// The first product in the queue that adds to this sum, or null.
 Product* ProductQueue::next_of(const Value* sum) {
   auto* found = llvm::find_if(products_, [&](const Product& one) { return one.sum == sum; });
   return found == products_.end() ? nullptr : found;
 }
 
-// The next of its sum; null if none is.
+// A product of these factors that is the first in the queue to add to its sum, or null.
 Product* ProductQueue::find(const Product& like, const Value* a, const Value* b) {
   for (Product& product : products_) {
     if (product.a.start == a && product.b.start == b && are_alike(product, like) &&
@@ -76,13 +76,14 @@ BlockProduct ProductQueue::block_with(const Product& first) {
   return block;
 }
 
-// They are written: they go.
-void ProductQueue::take(const BlockProduct& block) {
+// Removes the products of a block from the queue.
+void ProductQueue::remove(const BlockProduct& block) {
   for (const Value* sum : block.sums) products_.erase(next_of(sum));
 }
 
-// To what is added to the same sums next. False unless that is a block as well.
-bool ProductQueue::go_on(const Product& like, BlockProduct& block) {
+// Extends the block by the next products for the same sums. False unless those form a block as
+// well.
+bool ProductQueue::extend(const Product& like, BlockProduct& block) {
   llvm::SmallVector<Value*> factors(block.rows + block.columns, nullptr);
   for (unsigned row = 0; row < block.rows; ++row) {
     for (unsigned column = 0; column < block.columns; ++column) {

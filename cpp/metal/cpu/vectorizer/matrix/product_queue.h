@@ -1,26 +1,26 @@
-// Products of matrices that wait to be computed together.
+// Queues products of matrices until they are computed as blocks.
 #pragma once
 
 #include "metal/cpu/vectorizer/matrix/block_product.h"
 
 namespace metal::cpu {
 
-// Where a product finds a factor.
+// A factor of a product in memory.
 struct Factor {
   llvm::Value* start = nullptr;
   FactorLayout layout;
-  bool is_copy = true;  // in a variable of its own; otherwise where the kernel has it
+  bool is_copy = true;  // in a variable of its own; otherwise in the kernel's memory
 };
 
 // sum += a * b
 struct Product {
-  llvm::Instruction* result;  // of which others may take the sum
+  llvm::Instruction* result;  // the instruction whose value is the sum
   Factor a, b;
   llvm::Value* sum;  // memory
 };
 
-// Products of which none needs the result of another, except to add to it. Those that share an A or
-// a B are computed together, and what is then added to their sums with them.
+// A queue of products that do not depend on each other, except by adding to the same sum. Products
+// that share factors are computed as a block, together with later products for the same sums.
 class ProductQueue {
  public:
   ProductQueue(const llvm::Function& like, const BlockLimits& limits)
@@ -30,7 +30,7 @@ class ProductQueue {
   bool adds_to(const llvm::Value* sum) const;
   bool computes(const llvm::Value* result) const;
   bool reads_memory_of_kernel() const;
-  // Computes all of them before an instruction.
+  // Computes all products before an instruction.
   void flush(llvm::Instruction& before);
 
  private:
@@ -38,8 +38,8 @@ class ProductQueue {
   Product* next_of(const llvm::Value* sum);
   Product* find(const Product& like, const llvm::Value* a, const llvm::Value* b);
   BlockProduct block_with(const Product& first);
-  bool go_on(const Product& like, BlockProduct& block);
-  void take(const BlockProduct& block);
+  bool extend(const Product& like, BlockProduct& block);
+  void remove(const BlockProduct& block);
 
   const llvm::Function& like_;
   const BlockLimits limits_;

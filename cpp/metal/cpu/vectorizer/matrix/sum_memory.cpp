@@ -16,7 +16,7 @@ using llvm::Value;
 
 namespace {
 
-constexpr unsigned kSumArgument = 2;  // of a product
+constexpr unsigned kSumArgument = 2;  // of a product: the matrix that it is added to
 
 bool may_have_place(const Value* value) {
   return llvm::isa<llvm::PHINode>(value)
@@ -32,11 +32,11 @@ SumMemory::SumMemory(llvm::Function& wide, llvm::ArrayRef<llvm::CallInst*> produ
     if (!group->isLeader()) continue;
     const llvm::SmallVector<Value*> values(groups_.member_begin(group), groups_.member_end());
     if (may_share(Members(values.begin(), values.end()))) {
-      give_place(values);
+      allocate_place(values);
       continue;
     }
     for (Value* value : values) {
-      if (!llvm::isa<llvm::PHINode>(value)) give_place(value);
+      if (!llvm::isa<llvm::PHINode>(value)) allocate_place(value);
     }
   }
 }
@@ -60,8 +60,8 @@ void SumMemory::find_groups(llvm::ArrayRef<llvm::CallInst*> products) {
   }
 }
 
-// Which value the place holds where blocks end, as far as it is the same whatever came before; the
-// function itself stands for an unknown one.
+// Follows which of the values the place holds at the end of each block. The function itself stands
+// for an unknown value.
 bool SumMemory::may_share(const Members& members) const {
   Blocks ends;
   const llvm::ReversePostOrderTraversal<llvm::Function*> order(&wide_);
@@ -81,7 +81,7 @@ bool SumMemory::may_share(const Members& members) const {
   return true;
 }
 
-// Null while no block before it has been seen.
+// The value that the place holds at the start of a block; null if no predecessor has been visited.
 Value* SumMemory::at_start(const BasicBlock& block, const Members& members,
                            const Blocks& ends) const {
   for (const llvm::PHINode& phi : block.phis()) {
@@ -123,7 +123,8 @@ bool SumMemory::suits(const BasicBlock& block, Value* held, const Members& membe
   return suits_successors(block, held, members);
 }
 
-// What comes from elsewhere is written at the end of a block, whose successor alone may see that.
+// A phi's incoming value that is not in the place is stored there at the end of the block. This is
+// only right if the block has no other successor.
 bool SumMemory::suits_successors(const BasicBlock& block, const Value* held,
                                  const Members& members) const {
   for (const BasicBlock* next : llvm::successors(&block)) {
@@ -140,7 +141,7 @@ bool SumMemory::suits_successors(const BasicBlock& block, const Value* held,
   return true;
 }
 
-void SumMemory::give_place(llvm::ArrayRef<Value*> values) {
+void SumMemory::allocate_place(llvm::ArrayRef<Value*> values) {
   BasicBlock& entry = wide_.getEntryBlock();
   llvm::IRBuilder<> b(&entry, entry.getFirstInsertionPt());
   llvm::AllocaInst* place = b.CreateAlloca(matrix_type(b.getFloatTy()), nullptr, "sum");

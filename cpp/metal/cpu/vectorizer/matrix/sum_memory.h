@@ -1,4 +1,4 @@
-// Gives sums of products of matrices places in memory, in which they stay from product to product.
+// Assigns sums of matrix products to places in memory, where they stay between products.
 #pragma once
 
 #include "llvm/ADT/DenseMap.h"
@@ -9,14 +9,14 @@
 
 namespace metal::cpu {
 
-// A product and what it is added to share a place, and so do the values that meet at the start of a
-// block, if none of them is needed once another has taken the place. A value that has no place is
-// an ordinary one.
+// A product and the sum that it is added to share a place, and so do a phi and its incoming values,
+// unless one of them is needed after another has overwritten the place. A value without a place
+// stays an ordinary one.
 class SumMemory {
  public:
   SumMemory(llvm::Function& wide, llvm::ArrayRef<llvm::CallInst*> products);
 
-  // A product's or a phi's; null if it has none.
+  // The place of a product or phi; null if it has none.
   llvm::Value* place(const llvm::Value* value) const { return places_.lookup(value); }
 
  private:
@@ -32,7 +32,7 @@ class SumMemory {
   bool suits(const llvm::BasicBlock& block, llvm::Value* held, const Members& members) const;
   bool suits_successors(const llvm::BasicBlock& block, const llvm::Value* held,
                         const Members& members) const;
-  void give_place(llvm::ArrayRef<llvm::Value*> values);
+  void allocate_place(llvm::ArrayRef<llvm::Value*> values);
 
   llvm::Function& wide_;
   llvm::EquivalenceClasses<llvm::Value*> groups_;

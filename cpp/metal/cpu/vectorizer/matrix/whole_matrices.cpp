@@ -27,7 +27,7 @@ llvm::SmallVector<llvm::CallInst*> matrix_accesses(llvm::Function& body) {
   return calls;
 }
 
-// Of the lanes that run an instruction of linear code; null if all do.
+// The lanes that run an instruction of linear code; null if all do.
 Value* mask_at(const llvm::Instruction& instruction) {
   for (const llvm::Instruction* step = &instruction; step; step = step->getPrevNode()) {
     const auto* call = llvm::dyn_cast<llvm::CallInst>(step);
@@ -37,7 +37,7 @@ Value* mask_at(const llvm::Instruction& instruction) {
   return nullptr;
 }
 
-// Lanes 0 to 31 of one SIMD-group.
+// Whether the shape is that of the numbers 0 to 31 of a SIMD-group's lanes.
 bool is_lane_number(const Shape& shape) {
   if (!shape.has_offsets() || shape.offsets().size() != kSimdWidth || shape.zero_bits() < 5)
     return false;
@@ -58,8 +58,8 @@ bool is_whole(const llvm::CallInst& access, const ShapeAnalysis& shapes) {
          is_lane_number(shapes.shape(access.getArgOperand(compiler::kMatrixLane)));
 }
 
-// Two vectors of the elements that lanes hold as bits, in integers of twice the size.
-LaneElements take_apart(Widener& w, Value* pairs) {
+// Splits integers that hold a lane's two elements into two vectors of elements.
+LaneElements split_elements(Widener& w, Value* pairs) {
   llvm::IRBuilder<>& b = w.builder();
   const unsigned bits = pairs->getType()->getScalarSizeInBits() / 2;
   llvm::Type* type = w.wide_type(type_of_bits(b, bits));
@@ -99,12 +99,12 @@ void widen_load(Widener& w, llvm::CallInst& load) {
 void widen_store(Widener& w, llvm::CallInst& store) {
   llvm::IRBuilder<>& b = w.builder();
   const LaneElements lanes =
-      take_apart(w, w.vector(store.getArgOperand(compiler::kMatrixElements)));
+      split_elements(w, w.vector(store.getArgOperand(compiler::kMatrixElements)));
   create_matrix_store(b, create_rows(b, lanes),
                       whole_memory(w, store, lanes.first->getType()->getScalarType()));
 }
 
-// Lanes that do not take part have zeros.
+// Inactive lanes count as zeros.
 void widen_multiply_accumulate(Widener& w, llvm::CallInst& call) {
   llvm::IRBuilder<>& b = w.builder();
   auto matrix = [&](unsigned argument) {

@@ -1,5 +1,4 @@
-// Turns what the lanes of a SIMD-group do with their parts of a matrix into operations on the
-// whole.
+// Turns the matrix functions of a SIMD-group's lanes into operations on whole matrices.
 #pragma once
 
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
@@ -14,14 +13,14 @@ namespace metal::cpu {
 
 class Widener;
 
-// Where only some lanes load or store a matrix, or not the same one, each does so by itself: what
-// the standard library says becomes part of the linear code.
+// Where not all lanes access a matrix, or not the same one, each lane does it by itself: the
+// standard library's function is inlined.
 void inline_divided_matrices(llvm::Function& body, const BodyShapes& shapes);
 
-// Whether a lane multiplies matrices here.
+// Whether the instruction is a lane's part of a matrix product.
 bool is_matrix_product(const llvm::Instruction& instruction);
 
-// Products, and the loads and stores that are left.
+// Widens a matrix product, load or store that has not been inlined.
 void widen_matrix_operation(Widener& w, llvm::CallInst& call);
 
 }  // namespace metal::cpu

@@ -18,7 +18,7 @@ using llvm::Value;
 
 constexpr uint64_t kLongestRun = 256;  // bytes that are copied without a loop
 
-// An operation on a known number of bytes as loads and stores of one integer type.
+// Expands an operation on a constant number of bytes to loads and stores of one integer type.
 class Pieces {
  public:
   explicit Pieces(llvm::MemIntrinsic& operation)
@@ -45,7 +45,7 @@ class Pieces {
   }
 
  private:
-  // The two blocks may overlap: everything is read first.
+  // The two blocks may overlap, so everything is read first.
   void expand_run() {
     IRBuilder<> b(&operation_);
     llvm::SmallVector<Value*> values;
@@ -79,7 +79,8 @@ bool is_private(const Value* pointer) {
   return llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer));
 }
 
-// Copies of vectors and small structs, such as those that fill a tile in threadgroup memory.
+// Whether it is a copy of a vector or small struct, such as those that fill a tile in threadgroup
+// memory.
 bool stays(const llvm::MemIntrinsic& operation) {
   const auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(&operation);
   const auto* size = llvm::dyn_cast<llvm::ConstantInt>(operation.getLength());

@@ -7,11 +7,11 @@ class Function;
 
 namespace metal::cpu {
 
-// Every lane copies and fills by itself, in pieces of the size that most data have. Short copies
-// between memory that threads share stay as they are.
+// Each lane copies and fills in pieces of the size that most data have. Short copies between device
+// and threadgroup memory stay as they are.
 void expand_block_operations(llvm::Function& body);
 
-// What stays, in bytes and as a multiple of `kCopyGranule`.
+// The copies that stay have at most so many bytes, a multiple of `kCopyGranule`.
 constexpr unsigned kLongestSharedCopy = 64;
 constexpr unsigned kCopyGranule = 4;
 

@@ -1,4 +1,4 @@
-// Finds the buffers of a kernel in which an address may lie.
+// Finds out which buffers of a kernel an address may point into.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,21 @@ namespace metal::cpu {
 
 bool is_device_memory(const llvm::Value* address);
 
-// A read of what nobody writes while the kernel runs.
+// Whether it is a load of memory that nothing writes while the kernel runs.
 bool reads_constants(const llvm::Instruction& instruction);
 
-// A set of buffers. They are told apart by where the launch keeps their addresses.
+// A set of buffers. A buffer is identified by the field of the launch that holds its address.
 class Buffers {
  public:
   explicit Buffers(llvm::LoopInfo& loops) : loops_(loops) {}
 
   void add(const llvm::Value* address);
-  // All that the instruction may access.
+  // Adds all buffers that the instruction may access.
   void add_operands(const llvm::Instruction& instruction);
   bool may_contain(const llvm::Value* address) const;
 
  private:
-  // Null for what is not known.
+  // An empty place stands for an unknown buffer.
   using Places = llvm::SmallVector<std::optional<int64_t>>;
   Places places_of(const llvm::Value* address) const;
 

@@ -10,7 +10,7 @@ llvm::PreservedAnalyses ConstantOffsetsPass::run(llvm::Function& body,
                                                  llvm::FunctionAnalysisManager&) {
   const llvm::DataLayout& layout = body.getParent()->getDataLayout();
   bool changed = false;
-  // Definitions come before uses: an offset moves through a whole chain of additions.
+  // Visits definitions before uses, so that an offset moves through a whole chain of additions.
   for (llvm::BasicBlock* block : llvm::ReversePostOrderTraversal(&body)) {
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(*block)) {
       auto* outer = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction);

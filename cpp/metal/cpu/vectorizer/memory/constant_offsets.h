@@ -5,8 +5,8 @@
 
 namespace metal::cpu {
 
-// Accesses to neighbours (elements of a vector, members of a struct, rows of a tile) then share all
-// but the offset, and can be recognised as neighbours.
+// Accesses to neighbours (elements of a vector, members of a struct, rows of a tile) then differ in
+// the offset only, and can be recognised as neighbours.
 class ConstantOffsetsPass : public llvm::PassInfoMixin<ConstantOffsetsPass> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& body, llvm::FunctionAnalysisManager& analyses);

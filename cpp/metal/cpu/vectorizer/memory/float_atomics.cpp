@@ -17,12 +17,12 @@
 namespace metal::cpu {
 namespace {
 
-bool is_unseen_addition(const llvm::AtomicRMWInst& operation) {
+bool is_unused_addition(const llvm::AtomicRMWInst& operation) {
   return is_float_add(operation) && operation.use_empty();
 }
 
-// What the body does anything else with; nothing if that is not known, or if it orders its
-// accesses.
+// The buffers that the body uses in other ways. None are returned if they are not known or if the
+// body orders its accesses.
 std::optional<Buffers> otherwise_used_buffers(const llvm::Function& body, llvm::LoopInfo& loops) {
   Buffers buffers(loops);
   for (const llvm::Instruction& instruction : llvm::instructions(body)) {
@@ -32,15 +32,15 @@ std::optional<Buffers> otherwise_used_buffers(const llvm::Function& body, llvm::
     if (call && (!call->getCalledFunction() || !call->getCalledFunction()->isDeclaration()))
       return std::nullopt;
     const auto* operation = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction);
-    if (!operation || !is_unseen_addition(*operation)) buffers.add_operands(instruction);
+    if (!operation || !is_unused_addition(*operation)) buffers.add_operands(instruction);
   }
   return buffers;
 }
 
-// Writes one of the additions that wait, behind those that are there.
-class Waiting {
+// Appends an addition to a list of deferred ones.
+class DeferredList {
  public:
-  Waiting(llvm::IRBuilder<>& builder, llvm::Value* group, size_t count)
+  DeferredList(llvm::IRBuilder<>& builder, llvm::Value* group, size_t count)
       : b_(builder),
         group_(group),
         additions_(GroupAccess(builder, group).additions()),
@@ -118,7 +118,7 @@ void mark_deferred_additions(llvm::Function& body) {
   if (!others) return;
   for (llvm::Instruction& instruction : llvm::instructions(body)) {
     auto* operation = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction);
-    if (operation && is_unseen_addition(*operation) &&
+    if (operation && is_unused_addition(*operation) &&
         !others->may_contain(operation->getPointerOperand()))
       operation->setMetadata(kDeferred, llvm::MDNode::get(body.getContext(), {}));
   }
@@ -128,7 +128,7 @@ bool is_deferred(const llvm::AtomicRMWInst& operation) { return operation.hasMet
 
 void defer_addition(llvm::IRBuilder<>& b, llvm::Value* group, llvm::Value* pointer,
                     llvm::Value* value) {
-  Waiting waiting(b, group, offsetof(Additions, scalars));
+  DeferredList waiting(b, group, offsetof(Additions, scalars));
   waiting.store(pointer, offsetof(Additions, place), sizeof(float*));
   waiting.store(value, offsetof(Additions, value), sizeof(float));
   waiting.finish();
@@ -139,7 +139,7 @@ void defer_row(llvm::IRBuilder<>& b, llvm::Value* group, llvm::Value* row, llvm:
   for (unsigned first = 0; first < lanes; first += Additions::kRow) {
     llvm::Value* part =
         b.CreateShuffleVector(addends, llvm::createSequentialMask(first, Additions::kRow, 0));
-    Waiting waiting(b, group, offsetof(Additions, rows));
+    DeferredList waiting(b, group, offsetof(Additions, rows));
     waiting.store(b.CreateConstGEP1_32(b.getFloatTy(), row, first), offsetof(Additions, row),
                   sizeof(float*));
     waiting.store(part, offsetof(Additions, addends), sizeof(Additions::addends[0]));

@@ -1,4 +1,4 @@
-// Atomic additions to floats: processors have no instruction for them, so the runtime uses locks.
+// Atomic additions to floats. Processors have no instruction for them, so the runtime uses locks.
 #pragma once
 
 #include "llvm/IR/IRBuilder.h"
@@ -8,26 +8,26 @@ namespace metal::cpu {
 
 bool is_float_add(const llvm::AtomicRMWInst& operation);
 
-// Whether all that the kernel changes atomically in device memory are floats that it adds to: then
-// nobody minds locks, which let neighbouring lanes add to neighbouring floats together.
+// Whether additions to floats are the only atomic changes that the kernel makes to device memory.
+// Then locks are enough, and neighbouring lanes can add to neighbouring floats under one lock.
 bool adds_floats_only(llvm::Function& body);
 
 llvm::Value* call_locked_add(llvm::IRBuilder<>& builder, llvm::Value* group, llvm::Value* pointer,
                              llvm::Value* value);
 
-// Marks additions of the body whose results nobody sees before it ends: those to buffers that it
-// does nothing else with. They may wait.
+// Marks additions that may be deferred: their results are not used, and the body uses their buffers
+// in no other way.
 void mark_deferred_additions(llvm::Function& body);
 bool is_deferred(const llvm::AtomicRMWInst& operation);
 
-// Lets additions wait: of one scalar, or of a vector to a row whose parts of Additions::kRow floats
-// lie in one region each.
+// Defers an addition to one float, or of a vector to a row. Each Additions::kRow floats of the row
+// must be in one region.
 void defer_addition(llvm::IRBuilder<>& builder, llvm::Value* group, llvm::Value* pointer,
                     llvm::Value* value);
 void defer_row(llvm::IRBuilder<>& builder, llvm::Value* group, llvm::Value* row,
                llvm::Value* addends);
 
-// In code of single threads.
+// Makes the additions of scalar code take locks.
 void lock_float_adds(llvm::Function& body);
 
 }  // namespace metal::cpu

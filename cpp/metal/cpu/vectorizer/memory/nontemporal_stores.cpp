@@ -24,7 +24,7 @@ Objects objects_of(const Value* pointer, llvm::LoopInfo& loops) {
   return objects;
 }
 
-// What is accessed otherwise than by plain stores.
+// The objects that are accessed in other ways than by plain stores.
 llvm::DenseSet<const Value*> find_read_objects(const llvm::Function& body, llvm::LoopInfo& loops) {
   llvm::DenseSet<const Value*> read;
   for (const llvm::Instruction& instruction : llvm::instructions(body)) {
@@ -37,7 +37,8 @@ llvm::DenseSet<const Value*> find_read_objects(const llvm::Function& body, llvm:
   return read;
 }
 
-// Every iteration of every loop around it stores somewhere else, as far as one can see.
+// Whether every iteration of every loop around the store writes to another place, as far as the
+// analysis can tell.
 bool moves_in_loops(const llvm::StoreInst& store, llvm::LoopInfo& loops,
                     llvm::ScalarEvolution& evolution) {
   const llvm::SCEV* address = evolution.getSCEV(const_cast<Value*>(store.getPointerOperand()));

@@ -15,7 +15,7 @@ using llvm::AllocaInst;
 using llvm::IRBuilder;
 using llvm::Value;
 
-// How one variable is used, if only through addresses computed from it.
+// The accesses to one variable. They are known if all use addresses computed from it.
 class Accesses {
  public:
   Accesses(AllocaInst& variable, const llvm::DataLayout& layout) : layout_(layout) {
@@ -51,7 +51,7 @@ class Accesses {
     return size == size_ && llvm::isPowerOf2_64(size);
   }
 
-  // Every step in an address must be a whole number of elements.
+  // Whether every step in an address is a multiple of the size of an element.
   bool steps_fit() const {
     for (const llvm::GetElementPtrInst* address : addresses_) {
       llvm::MapVector<Value*, llvm::APInt> variable;
@@ -73,7 +73,7 @@ class Accesses {
   llvm::SmallVector<llvm::GetElementPtrInst*> addresses_;
 };
 
-// Bytes from the start of the variable, computed where the access is.
+// The offset in bytes from the start of the variable, computed at the access.
 Value* offset_in(IRBuilder<>& builder, Value* pointer, const AllocaInst* variable,
                  const llvm::DataLayout& layout) {
   Value* total = builder.getInt64(0);
@@ -106,7 +106,8 @@ class PrivateLayout {
     IRBuilder<> builder(&variable);
     const Accesses accesses(variable, layout_);
     const bool interleaves = accesses.of_one_size();
-    // What reads the same part of all copies as one block may touch the copies around them.
+    // An access that reads the same part of all copies as one block may read beyond the first and
+    // last copies.
     const uint64_t copies = interleaves ? width_ : width_ + 2;
     auto* type = llvm::ArrayType::get(builder.getInt8Ty(), stride * copies);
     AllocaInst* all = builder.CreateAlloca(type, nullptr, variable.getName() + ".lanes");

@@ -8,10 +8,9 @@ class Function;
 
 namespace metal::cpu {
 
-// A variable whose accesses all have one size becomes an array in which the lanes' copies of one
-// element are neighbours, so that lanes that use the same index touch consecutive memory. Copies of
-// other variables follow each other as a whole. `lane` is the argument that holds the lane's
-// number.
+// A variable whose accesses all have one size becomes an array in which the lanes' copies of an
+// element are neighbours, so that lanes with the same index access contiguous memory. The copies of
+// other variables follow each other. `lane` is the argument with the lane's number.
 void layout_private_memory(llvm::Function& body, llvm::Argument& lane, unsigned width);
 
 }  // namespace metal::cpu

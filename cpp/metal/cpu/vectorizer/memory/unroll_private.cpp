@@ -13,9 +13,9 @@ namespace metal::cpu {
 namespace {
 
 constexpr unsigned kMostUnrolledIterations = 64;
-constexpr unsigned kMostUnrolledInstructions = 4096;  // of the unrolled loop
+constexpr unsigned kMostUnrolledInstructions = 4096;  // size of an unrolled loop
 
-// Whether a value changes from iteration to iteration of the loop, and not only of loops in it.
+// Whether a value changes between iterations of this loop, not only of inner loops.
 bool changes(const llvm::SCEV* value, const llvm::Loop& loop) {
   return llvm::SCEVExprContains(value, [&](const llvm::SCEV* part) {
     if (const auto* steps = llvm::dyn_cast<llvm::SCEVAddRecExpr>(part))
@@ -27,7 +27,7 @@ bool changes(const llvm::SCEV* value, const llvm::Loop& loop) {
   });
 }
 
-// Whether an address into a variable of the thread does.
+// Whether such a value indexes a private variable.
 bool indexes_private(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   for (llvm::BasicBlock* block : loop.blocks()) {
     for (llvm::Instruction& instruction : *block) {
@@ -40,7 +40,7 @@ bool indexes_private(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   return false;
 }
 
-// Whether SIMD-groups wait for each other. Lanes of one always go together.
+// Whether SIMD-groups wait for each other here. The lanes of a SIMD-group always run in lockstep.
 bool is_threadgroup_barrier(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
@@ -50,7 +50,7 @@ bool is_threadgroup_barrier(const llvm::Instruction& instruction) {
   return !scope || !scope->isZero();
 }
 
-// Whether it adds up products of matrices between barriers.
+// Whether the loop adds products of matrices, without barriers.
 bool adds_products(const llvm::Loop& loop) {
   bool adds = false;
   for (const llvm::BasicBlock* block : loop.blocks()) {
@@ -62,7 +62,7 @@ bool adds_products(const llvm::Loop& loop) {
   return adds;
 }
 
-// Of the loop with all loops in it unrolled as well, if they are.
+// The size of the loop if it and all its inner loops are unrolled.
 unsigned unrolled_size(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   const unsigned count = std::max(evolution.getSmallConstantTripCount(&loop), 1u);
   uint64_t size = 0;

@@ -1,14 +1,14 @@
-// Unrolls loops over a thread's arrays, so that elements become values, and loops over products of
-// matrices, so that products for the same sums can be joined.
+// Unrolls loops over a thread's arrays, so that their elements become values, and loops over
+// products of matrices, so that these can be computed as blocks.
 #pragma once
 
 #include "llvm/IR/PassManager.h"
 
 namespace metal::cpu {
 
-// Marks loops of few iterations that index a variable of the thread by their counter, or add up
-// products that can be joined: the unroller follows the mark. Elements that are addressed by
-// constants need no memory.
+// Marks loops of few iterations that index a private variable by their counter, or that add
+// products of matrices. LLVM's unroller unrolls the marked loops. Elements with constant indices
+// then need no memory.
 class UnrollPrivatePass : public llvm::PassInfoMixin<UnrollPrivatePass> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& body, llvm::FunctionAnalysisManager& analyses);

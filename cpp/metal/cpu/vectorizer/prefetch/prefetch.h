@@ -1,4 +1,4 @@
-// Hints to bring memory into a cache.
+// Creates prefetch instructions.
 #pragma once
 
 #include "llvm/IR/IRBuilder.h"
@@ -6,7 +6,7 @@
 namespace metal::cpu {
 
 enum class Cache : unsigned {
-  Second = 2,  // the first awaits few lines at a time
+  Second = 2,  // the first-level cache accepts few outstanding lines
   First = 3
 };
 

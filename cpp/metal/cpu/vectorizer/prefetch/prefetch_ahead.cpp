@@ -23,18 +23,18 @@ using llvm::Instruction;
 using llvm::LoadInst;
 using llvm::Value;
 
-constexpr uint64_t kIterations = 8;  // ahead
+constexpr uint64_t kIterations = 8;  // distance of the prefetch
 constexpr uint64_t kNear = 256;      // bytes between iterations that processors follow
-constexpr unsigned kMostReads = 4;   // of a loop
+constexpr unsigned kMostReads = 4;   // in a loop
 constexpr uint64_t kPage = 4096;     // bytes
 
-// A read of memory that changes.
+// Whether it reads device memory that may change.
 bool reads_device_memory(const Instruction& instruction) {
   const auto* load = llvm::dyn_cast<LoadInst>(&instruction);
   return load && !reads_constants(*load) && is_device_memory(load->getPointerOperand());
 }
 
-// Before a read, what lies so many bytes behind its place.
+// Inserts a prefetch at so many bytes after the address of a read.
 llvm::CallInst* prefetch_behind(LoadInst& read, Value* bytes, Cache cache) {
   llvm::IRBuilder<> b(&read);
   return create_prefetch(b, b.CreateGEP(b.getInt8Ty(), read.getPointerOperand(), bytes), cache);
@@ -92,9 +92,9 @@ bool has_nontemporal_stores(const llvm::Function& body) {
   });
 }
 
-// Whether a place depends on what was read elsewhere, or on an index taken apart: then the next one
-// may be anywhere.
-bool leaps(const Value* address) {
+// Whether an address depends on a value in memory, or on the quotients of an index. Then the next
+// address cannot be predicted.
+bool is_unpredictable(const Value* address) {
   llvm::SmallPtrSet<const Value*, 16> found;
   llvm::SmallVector<const Value*> work{address};
   while (!work.empty()) {
@@ -107,7 +107,8 @@ bool leaps(const Value* address) {
   return false;
 }
 
-// A page, or to where the same thread of the threadgroup that runs next will read.
+// The distance of the prefetch: a page, or the distance to the address that the same thread of the
+// threadgroup that runs next will read.
 Value* bytes_to_next(LoadInst& read) {
   llvm::Function& body = *read.getFunction();
   llvm::IRBuilder<> b(&read);
@@ -120,12 +121,12 @@ Value* bytes_to_next(LoadInst& read) {
 bool prefetch_streams(llvm::Function& body, const llvm::LoopInfo& loops) {
   if (!has_nontemporal_stores(body)) return false;
   llvm::SmallVector<LoadInst*> reads;
-  llvm::SmallPtrSet<const Value*, 8> buffers;  // of each, its first read
+  llvm::SmallPtrSet<const Value*, 8> buffers;  // whose first read has been seen
   for (Instruction& instruction : llvm::instructions(body)) {
     if (!reads_device_memory(instruction) || loops.getLoopFor(instruction.getParent())) continue;
     auto* load = checked_cast<LoadInst>(&instruction);
     const Value* address = load->getPointerOperand();
-    if (load->isSimple() && !leaps(address) &&
+    if (load->isSimple() && !is_unpredictable(address) &&
         buffers.insert(llvm::getUnderlyingObject(address)).second)
       reads.push_back(load);
   }

@@ -10,21 +10,19 @@ class IntrinsicInst;
 
 namespace metal::cpu {
 
-// Processors prefetch by themselves what is near to what they read. This is for the rest.
-//
-// A loop all of whose reads of device memory go far from one iteration to the next also prefetches
-// what they will read some iterations later. Threads of a gang read side by side, and other gangs
-// come back for what lies between: the threads of a GPU share out a row by such a loop.
-//
-// Beside non-temporal stores, what each thread reads once is prefetched a page ahead: processors
-// follow such a stream by themselves, but find out anew on every page. Where threadgroups do not
-// run in their natural order, the prefetch is for the threadgroup that runs next.
+// Processors prefetch by themselves what is close to their reads. This pass prefetches the rest.
+// \n In a loop whose reads of device memory are all far apart from one iteration to the next, it
+// prefetches for a later iteration. Such loops are common: the threads of a gang read neighbouring
+// elements, and in the next iteration elements as many further as the threadgroup has threads.
+// \n In code with non-temporal stores, it prefetches a page ahead of what each thread reads once:
+// processors follow such a stream only within a page. If threadgroups do not run in their natural
+// order, it prefetches for the threadgroup that runs next.
 class PrefetchAheadPass : public llvm::PassInfoMixin<PrefetchAheadPass> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& body, llvm::FunctionAnalysisManager& analyses);
 };
 
-// Whether it is beside non-temporal stores.
+// Whether the prefetch was made for code with non-temporal stores.
 bool is_of_stream(const llvm::IntrinsicInst& prefetch);
 
 }  // namespace metal::cpu

@@ -21,10 +21,10 @@ using llvm::Instruction;
 using llvm::Value;
 using Set = llvm::SmallPtrSet<const Value*, 32>;
 
-constexpr unsigned kMostSliceInstructions = 256;  // of the slice
-constexpr unsigned kMostSliceIterations = 8;      // of its loops
+constexpr unsigned kMostSliceInstructions = 256;  // size of the slice
+constexpr unsigned kMostSliceIterations = 8;      // iterations of its loops
 
-// The address of an access to memory that other threads may write; null for anything else.
+// The address of an access to memory that other threads may write; null for other instructions.
 const Value* device_address(const Instruction& instruction) {
   const Value* address = llvm::getLoadStorePointerOperand(&instruction);
   if (const auto* atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction))
@@ -38,7 +38,7 @@ bool is_read(const Value* value) {
   return load && device_address(*load);
 }
 
-// What depends on any of `sources`, these included.
+// All instructions that depend on any of `sources`, and these.
 Set dependents(llvm::ArrayRef<const Instruction*> sources) {
   Set found;
   llvm::SmallVector<const Value*> work(sources.begin(), sources.end());
@@ -64,7 +64,7 @@ llvm::SmallVector<const Instruction*> reads_behind(const Value* value) {
   return reads;
 }
 
-// How many reads a value depends on that had to wait for each other. Three stand for any more.
+// The length of the longest chain of dependent reads behind each value. 3 stands for 3 or more.
 class Levels {
  public:
   explicit Levels(llvm::Function& body) {
@@ -98,7 +98,8 @@ Buffers written_buffers(const llvm::Function& body, llvm::LoopInfo& loops) {
   return written;
 }
 
-// Neither threads' own variables nor what the kernel writes are there to be read before it runs.
+// Whether the slice leaves the instruction out: it has effects, or it reads private variables or
+// memory that the kernel writes, which has no values yet.
 bool is_dropped(const Instruction& instruction, const Buffers& written) {
   if (instruction.mayWriteToMemory()) return true;
   if (llvm::isa<llvm::LoadInst>(instruction) && !reads_constants(instruction)) {
@@ -110,7 +111,7 @@ bool is_dropped(const Instruction& instruction, const Buffers& written) {
   return callee && callee->getName().starts_with(compiler::kRuntimePrefix);
 }
 
-// Sorts out what the body does.
+// Decides which instructions of the body the slice keeps, prefetches or drops.
 class Plan {
  public:
   explicit Plan(llvm::Function& body) : body_(body), levels_(body), loops_(dominators_) {
@@ -125,13 +126,13 @@ class Plan {
       }
     }
     for (const Instruction* access : indirect) {
-      if (is_foreseen(*access)) prefetched.push_back(access);
+      if (is_prefetchable(*access)) prefetched.push_back(access);
     }
     sort_out(indirect, written);
     find_unknown();
   }
 
-  // No branch depends on what the slice does not know.
+  // Whether no branch depends on a value that the slice drops.
   bool branches_are_known() const {
     return llvm::none_of(body_, [&](const llvm::BasicBlock& block) {
       return block.getTerminator()->getNumSuccessors() > 1 &&
@@ -139,12 +140,13 @@ class Plan {
     });
   }
 
-  llvm::SmallVector<const Instruction*> prefetched;  // accesses at addresses that were read
+  llvm::SmallVector<const Instruction*> prefetched;  // accesses to addresses that were read
   llvm::SmallVector<const Instruction*> dropped;
 
  private:
-  // In a loop whose iterations read the address, not only go on from one that was read before it.
-  bool is_foreseen(const Instruction& access) const {
+  // In a loop, an access is prefetched only if its address is read in the loop. An address that was
+  // read before the loop and only grows is left to the processor.
+  bool is_prefetchable(const Instruction& access) const {
     const Value* address = device_address(access);
     if (levels_[address] > 2) return false;
     const llvm::Loop* loop = loops_.getLoopFor(access.getParent());
@@ -152,8 +154,8 @@ class Plan {
                                  [loop](const Instruction* read) { return loop->contains(read); });
   }
 
-  // What an address that is prefetched depends on must be read; everything else that is read at
-  // such addresses goes.
+  // Keeps the reads that a prefetched address depends on. All other accesses to addresses that were
+  // read are dropped.
   void sort_out(llvm::ArrayRef<const Instruction*> indirect, const Buffers& written) {
     Set needed;
     for (const Instruction* access : prefetched) {
@@ -170,7 +172,7 @@ class Plan {
 
   void find_unknown() {
     unknown_ = dependents(dropped);
-    // Nor does it read where it does not know.
+    // A read from an address that depends on a dropped value is dropped as well.
     for (const Instruction& instruction : llvm::instructions(body_)) {
       const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
       if (load && unknown_.contains(load->getPointerOperand()) &&
@@ -186,7 +188,7 @@ class Plan {
   const Levels levels_;
   const llvm::DominatorTree dominators_{body_};
   llvm::LoopInfo loops_;
-  Set unknown_;  // what depends on what is dropped
+  Set unknown_;  // all that depends on dropped instructions
 };
 
 void prefetch(Instruction& access) {
@@ -195,7 +197,7 @@ void prefetch(Instruction& access) {
   create_prefetch(b, address, Cache::Second, access.mayWriteToMemory());
 }
 
-// After so many iterations of a loop the slice has prefetched enough and returns.
+// Makes the slice return after so many iterations of a loop: it has prefetched enough by then.
 void limit_iterations(llvm::Loop& loop, llvm::DominatorTree& dominators, llvm::LoopInfo& loops) {
   llvm::BasicBlock *header = loop.getHeader(), *latch = loop.getLoopLatch();
   llvm::Function& function = *header->getParent();
@@ -220,7 +222,7 @@ bool is_prefetch(const Instruction& instruction) {
   return call && call->getIntrinsicID() == llvm::Intrinsic::prefetch;
 }
 
-// Whether it prefetches, which is worth some iterations.
+// Whether the loop prefetches. Other loops are not worth running.
 bool prefetches_in_loop(const llvm::Loop& loop) {
   return loop.getLoopLatch() && llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {
            return llvm::any_of(*block, is_prefetch);

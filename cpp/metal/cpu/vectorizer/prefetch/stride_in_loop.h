@@ -1,4 +1,4 @@
-// How far apart a loop's iterations are in memory.
+// Finds the distance in memory between a loop's iterations.
 #pragma once
 
 #include "llvm/ADT/DenseMap.h"
@@ -17,8 +17,8 @@ class StrideInLoop {
   StrideInLoop(const llvm::Loop& loop, llvm::ScalarEvolution& evolution)
       : loop_(loop), evolution_(evolution) {}
 
-  // Bytes from an iteration to the next, as i64; null if they are not the same for all. Numbers
-  // are assumed not to wrap around: this is good for prefetches, not for accesses.
+  // The bytes from one iteration to the next, as i64; null if the distance changes. It ignores
+  // wrap-around, so it may be used for prefetches, not for accesses.
   const llvm::SCEV* of(llvm::Value* address);
 
  private:

@@ -19,9 +19,10 @@ Shape Shape::with_offsets(Offsets offsets, unsigned zero_bits, bool exact, NoWra
     same &= offset == 0;
   }
   Shape shape = uniform(zero_bits);
-  // Where lanes may have wrapped around, nothing would check at run time that they are the same.
+  // If lanes may have wrapped around, no test at run time would show that the values are equal.
   if (same) return exact ? shape : varying();
-  // Below the zeros of lane 0's value there is room for offsets.
+  // If the low bits of lane 0's value are zeros, offsets that fit into these bits cannot wrap
+  // around.
   const int64_t room = int64_t{1} << std::min(zero_bits, 62u);
   const bool fits =
       std::ranges::all_of(offsets, [room](int64_t offset) { return offset >= 0 && offset < room; });

@@ -37,7 +37,7 @@ Shape ShapeAnalysis::shape(const llvm::Value* value) const {
   return found == known_.end() ? Shape::undefined() : found->second;
 }
 
-// Shapes only fall, and so do the facts about control flow: this ends.
+// Shapes only move down the lattice, and blocks only become divergent, so this terminates.
 void ShapeAnalysis::run() {
   bool changed = true;
   while (changed) {
@@ -54,7 +54,7 @@ Shape ShapeAnalysis::phi_shape(const llvm::PHINode& phi) const {
   }
   if (!joined.exact()) return Shape::varying();
   if (joined.is_undefined() || !joins_.contains(phi.getParent())) return joined;
-  // One and the same constant from everywhere stays what it is.
+  // A phi of divergent paths is varying, unless all incoming values are one constant.
   const llvm::Value* first = phi.getIncomingValue(0);
   const bool same = llvm::all_equal(phi.incoming_values());
   return same && llvm::isa<llvm::Constant>(first) ? joined : Shape::varying();
@@ -95,15 +95,15 @@ bool ShapeAnalysis::update_control() {
   return changed;
 }
 
-const BasicBlock* ShapeAnalysis::meeting_point(const BasicBlock* branch) const {
+const BasicBlock* ShapeAnalysis::reconvergence_point(const BasicBlock* branch) const {
   const auto* node = post_dominators_.getNode(branch);
   return node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
 }
 
-// A block that two disjoint ways from the branch reach is a join. Every block on the ways is
-// labelled with the latest join, or first step, before it.
+// A block that two disjoint paths from the branch reach is a join. Every block on the paths is
+// labelled with the latest join before it, or with the first block of its path.
 void ShapeAnalysis::mark_joins(const BasicBlock* branch) {
-  const BasicBlock* end = meeting_point(branch);
+  const BasicBlock* end = reconvergence_point(branch);
   llvm::DenseMap<const BasicBlock*, const BasicBlock*> label;
   auto reach = [&](const BasicBlock* from, const BasicBlock* to, const BasicBlock* with) {
     if (position_[to] <= position_[from]) return;  // the next iteration
@@ -123,10 +123,10 @@ void ShapeAnalysis::mark_joins(const BasicBlock* branch) {
   }
 }
 
-// A loop that lanes may leave by this branch, while others stay, is divergent: what comes out of it
-// differs.
+// If some lanes leave a loop by this branch while others stay, the loop is divergent: values that
+// are used after it differ.
 void ShapeAnalysis::mark_loops(const BasicBlock* branch) {
-  const BasicBlock* end = meeting_point(branch);
+  const BasicBlock* end = reconvergence_point(branch);
   for (const llvm::Loop* loop = loops_.getLoopFor(branch); loop; loop = loop->getParentLoop()) {
     if (end && loop->contains(end)) return;
     divergent_loops_.insert(loop);

@@ -26,7 +26,7 @@ int64_t wrap(int64_t value, unsigned bits) {
   return bits >= 64 ? value : llvm::SignExtend64(static_cast<uint64_t>(value), bits);
 }
 
-// What lane operations give every lane the same result.
+// Whether the operation gives all lanes the same result.
 bool is_uniform_call(llvm::StringRef name) {
   if (name == kAnyLane || name == kNever) return true;
   if (!name.consume_front(compiler::kRuntimePrefix)) return false;
@@ -42,7 +42,7 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
   ShapeTransfer(unsigned width, bool guarded, ShapeOf shape_of)
       : width_(width), guarded_(guarded), shape_of_(shape_of) {}
 
-  // Uniform operands make a uniform result; anything else varies.
+  // The default: the result is uniform if all operands are, otherwise varying.
   Shape visitInstruction(llvm::Instruction& instruction) {
     bool undefined = false;
     for (const llvm::Value* operand : instruction.operands()) {
@@ -75,7 +75,7 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
       case llvm::Instruction::Shl:
         if (constant && constant->getValue().ult(bits)) {
           const unsigned shift = static_cast<unsigned>(constant->getZExtValue());
-          const bool is_factor = shift < std::min(bits - 1, 62u);  // a positive integer
+          const bool is_factor = shift < std::min(bits - 1, 62u);  // as a positive integer
           return scale(a, int64_t{1} << shift, shift, bits,
                        is_factor ? flags(operation) : Shape::NoWrap{});
         }
@@ -96,7 +96,8 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     return shape;
   }
 
-  // Integers that fill up an aligned range are all below its end, or none is.
+  // If all lanes are within one aligned block and the limit is a multiple of its size, the
+  // comparison has one result.
   Shape visitICmpInst(llvm::ICmpInst& compare) {
     const Shape a = shape_of_(compare.getOperand(0));
     const Shape limit = shape_of_(compare.getOperand(1));
@@ -194,11 +195,11 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     return Shape::varying();
   }
 
-  // What all lanes read from one address is one value. Memory that each lane has for itself is at
-  // different addresses.
+  // A load from a uniform address is uniform. Lanes' copies of a private variable are at different
+  // addresses.
   Shape visitLoadInst(llvm::LoadInst& load) { return visitInstruction(load); }
 
-  // One for the gang; where each lane has its place in it is part of the address.
+  // There is one alloca for the gang. The index of a lane's copy is part of the address.
   Shape visitAllocaInst(llvm::AllocaInst&) { return Shape::uniform(); }
 
   Shape visitAtomicRMWInst(llvm::AtomicRMWInst&) { return Shape::varying(); }
@@ -208,8 +209,8 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     const llvm::Function* callee = call.getCalledFunction();
     if (callee && is_uniform_call(callee->getName())) return Shape::uniform();
     if (callee && callee->getName().starts_with(compiler::kRuntimePrefix)) {
-      // What all lanes take from one lane they have in common. Its bits are not those of the lane's
-      // number.
+      // A value from one lane is the same in all lanes. The zero bits of the lane number say
+      // nothing about it.
       if (!callee->getName().contains("simd_shuffle")) return Shape::varying();
       const Shape source = shape_of_(call.getArgOperand(1));
       if (source.is_uniform()) return Shape::uniform();
@@ -231,8 +232,8 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
  private:
   using Constants = std::vector<llvm::Constant*>;  // by lane
 
-  // The values of all lanes, where the code generator knows them: those of a constant, and those
-  // that differ from a lane 0 whose bits are all zero, such as the number of a lane.
+  // The values of all lanes, if the code generator knows them: constants, and offsets from a lane 0
+  // whose bits are all zero, such as lane numbers.
   std::optional<Constants> constants(const llvm::Value* value) {
     auto* type = llvm::dyn_cast<llvm::IntegerType>(value->getType());
     if (!type || type->getBitWidth() == 1 || type->getBitWidth() > 64) return std::nullopt;
@@ -247,7 +248,7 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     return values;
   }
 
-  // Integers that lanes compute from such values alone.
+  // Folds integer operations on such values.
   std::optional<Shape> fold(llvm::Instruction& instruction) {
     if (!instruction.getType()->isIntegerTy()) return std::nullopt;
     llvm::SmallVector<Constants, 2> operands;
@@ -288,8 +289,8 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     return {operation.hasNoUnsignedWrap(), operation.hasNoSignedWrap()};
   }
 
-  // Where integers of 32 bits that grow from lane to lane wrap around, the lanes behind that have
-  // negative indices, which lead nowhere from the start of a buffer: these lanes do not run.
+  // If 32-bit indices that grow from lane to lane wrap around, the lanes after that have negative
+  // indices. Those point before the start of a buffer, so such lanes cannot run.
   Shape index_shape(const llvm::Value* index, const llvm::Value* base) {
     const Shape shape = shape_of_(index);
     const auto* extension = llvm::dyn_cast<llvm::SExtInst>(index);
@@ -301,8 +302,8 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     return grows ? shape.as_exact() : shape;
   }
 
-  // Sums of strided values, and products of one and a uniform value. An undefined operand may
-  // turn out to be of use.
+  // Whether the operation keeps strides: a sum of strided values, or the product of one and a
+  // uniform value. An undefined operand may still get a shape.
   static bool grows_by_stride(const llvm::BinaryOperator& operation, const Shape& a,
                               const Shape& b) {
     if (!operation.getType()->isIntegerTy() || !a.has_stride() || !b.has_stride()) return false;
@@ -334,14 +335,14 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     return strided;
   }
 
-  // To 64 bits, where no lane wraps around before.
+  // The shape after an extension to 64 bits, assuming that no lane wraps around before.
   static Shape extended(const Shape& shape) {
     if (!shape.has_offsets()) return shape;
     return shape.has_stride() ? Shape::with_offsets(shape.offsets(), 0, true, {true, true})
                               : Shape::varying();
   }
 
-  // Where all lanes have one quotient, remainders differ as the dividends do.
+  // If all lanes have one quotient, remainders have the offsets of the dividends.
   Shape coherent(llvm::CallInst& call, bool remainder) {
     const Shape dividend = shape_of_(call.getArgOperand(0));
     const Shape divisor = shape_of_(call.getArgOperand(1));
@@ -395,8 +396,8 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     return Shape::varying();
   }
 
-  // An operation on each bit by itself where lane 0's value ends in zeros and the other lanes fill
-  // just these: no carry crosses.
+  // A bitwise operation, if lane 0's value ends in zeros and the other lanes differ in just these
+  // bits: nothing carries.
   Shape low_bits(unsigned opcode, const Shape& a, uint64_t constant, unsigned bits) {
     const unsigned zeros = std::min(a.zero_bits(), 32u);
     const int64_t limit = int64_t{1} << zeros;
@@ -431,13 +432,13 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     } else if (opcode != llvm::Instruction::And && low) {
       known_zeros = static_cast<unsigned>(std::countr_zero(low));
     }
-    // From lane 0's value on there is room for what fills its zeros.
+    // Offsets that only fill the low zeros of lane 0's value do not wrap around.
     const bool no_wrap = opcode == llvm::Instruction::LShr || opcode == llvm::Instruction::And;
     for (int64_t& offset : offsets) offset = wrap(offset, bits);
     return Shape::with_offsets(std::move(offsets), known_zeros, true, {no_wrap, no_wrap});
   }
 
-  static constexpr int64_t kLongestRise = int64_t{1} << 30;  // so that no lane passes them twice
+  static constexpr int64_t kLongestRise = int64_t{1} << 30;  // indices wrap around once at most
 
   unsigned width_;
   bool guarded_;

@@ -1,4 +1,4 @@
-// The shape of an instruction's result from those of its operands.
+// Computes the shape of an instruction's result from the shapes of its operands.
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -13,8 +13,9 @@ namespace metal::cpu {
 
 using ShapeOf = llvm::function_ref<Shape(const llvm::Value*)>;
 
-// For every instruction but phis. `width` lanes. `guarded`: lanes may be kept out of it, and then
-// its flags say nothing about lane 0, from which the values of other lanes are derived.
+// Handles every instruction but phis, for `width` lanes. `guarded`: the instruction may not run in
+// some lanes, perhaps not in lane 0, from which the values of other lanes are derived. Its flags
+// are then ignored.
 Shape result_shape(const llvm::Instruction& instruction, unsigned width, bool guarded,
                    ShapeOf shape_of);
 

@@ -7,10 +7,10 @@
 namespace metal::cpu {
 namespace {
 
-// A vector that has some elements of the result, and where they are.
+// A vector with some elements of the result, and their positions.
 struct Part {
   llvm::Value* vector;
-  llvm::SmallVector<int, 16> places;  // by element of the result; -1: not in here
+  llvm::SmallVector<int, 16> places;  // by element of the result; -1 if it is not in this vector
 };
 
 Part merge(llvm::IRBuilder<>& b, const Part& left, const Part& right) {

@@ -1,4 +1,4 @@
-// Builds a vector from elements of other vectors. Processors shuffle two vectors at a time.
+// Builds a vector from elements of other vectors, as processors shuffle only two vectors at a time.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -6,14 +6,14 @@
 
 namespace metal::cpu {
 
-constexpr int64_t kBlockBytes = 16;  // what every processor shuffles freely
+constexpr int64_t kBlockBytes = 16;  // every processor shuffles blocks of this size in any order
 
 struct BlockElement {
-  llvm::Value* block;  // a vector of one size for all
+  llvm::Value* block;  // all of these vectors have one size
   int element;
 };
 
-// At most as many elements as a block has.
+// Takes at most as many elements as a block has.
 llvm::Value* assemble(llvm::IRBuilder<>& builder, llvm::ArrayRef<BlockElement> elements);
 
 }  // namespace metal::cpu

@@ -29,7 +29,7 @@ Constant* fold_identity(LaneFold fold, llvm::Type* type) {
     case LaneFold::Max:
       break;
   }
-  if (is_float) return ConstantFP::getQNaN(type);  // the other operand is taken
+  if (is_float) return ConstantFP::getQNaN(type);  // maxnum and minnum return the other operand
   const unsigned bits = type->getIntegerBitWidth();
   return ConstantInt::get(type, fold == LaneFold::Min ? llvm::APInt::getSignedMaxValue(bits)
                                                       : llvm::APInt::getSignedMinValue(bits));
@@ -62,15 +62,15 @@ Value* fold_pair(llvm::IRBuilder<>& b, LaneFold fold, Value* x, Value* y) {
 
 namespace {
 
-// Whether the result depends on what is combined first.
+// Whether the result depends on the order of operations.
 bool depends_on_order(LaneFold fold, llvm::Type* type) {
   return type->isFloatingPointTy() && (fold == LaneFold::Sum || fold == LaneFold::Product);
 }
 
 }  // namespace
 
-// Until one lane is left: half against half, which takes the fewest instructions. Sums and products
-// of floats combine neighbours, as Apple's hardware does: then they are the same to the bit.
+// Combines one half with the other until one lane is left, which takes the fewest instructions.
+// Sums and products of floats combine neighbours, as Apple's hardware does, to give the same bits.
 Value* fold_lanes(Widener& w, LaneFold fold, Value* vector) {
   llvm::IRBuilder<>& b = w.builder();
   llvm::Type* type = vector->getType()->getScalarType();
@@ -87,7 +87,7 @@ Value* fold_lanes(Widener& w, LaneFold fold, Value* vector) {
   return b.CreateExtractElement(rest, uint64_t{0});
 }
 
-// In steps of 1, 2, 4, ... lanes.
+// Combines lanes at distances of 1, 2, 4, ...
 Value* scan_lanes(Widener& w, LaneFold fold, Value* vector, bool inclusive) {
   llvm::IRBuilder<>& b = w.builder();
   llvm::Type* type = vector->getType()->getScalarType();

@@ -1,4 +1,4 @@
-// Arithmetic across the lanes of a vector.
+// Reductions and scans across the lanes of a vector.
 #pragma once
 
 #include "metal/cpu/vectorizer/widen/widener.h"
@@ -7,13 +7,13 @@ namespace metal::cpu {
 
 enum class LaneFold { Sum, Product, Min, Max, UnsignedMin, UnsignedMax, And, Or, Xor };
 
-// The value that does not change the others.
+// The neutral element of the operation.
 llvm::Constant* fold_identity(LaneFold fold, llvm::Type* type);
 llvm::Value* fold_pair(llvm::IRBuilder<>& builder, LaneFold fold, llvm::Value* a, llvm::Value* b);
 
-// Over the lanes that run the block.
+// Combines the lanes that run the block.
 llvm::Value* fold_lanes(Widener& widener, LaneFold fold, llvm::Value* vector);
-// Lane i gets the fold of the active lanes up to i, with itself if `inclusive`.
+// Lane i gets the values of the active lanes before i combined, and its own if `inclusive`.
 llvm::Value* scan_lanes(Widener& widener, LaneFold fold, llvm::Value* vector, bool inclusive);
 
 }  // namespace metal::cpu

@@ -9,8 +9,8 @@ using llvm::Value;
 
 enum class Direction { Load, Store };
 
-// void (void* root, const Index* indices, uint64_t active, T* values): code for it in every place
-// would be long, and is rarely run.
+// Writes void (void* root, const Index* indices, uint64_t active, T* values). It is a function
+// because its code is long and rarely runs.
 void write_transfer(llvm::Function& code, Direction direction, LaneAddresses addresses,
                     llvm::Type* element, unsigned width) {
   llvm::LLVMContext& context = code.getContext();
@@ -36,7 +36,7 @@ void write_transfer(llvm::Function& code, Direction direction, LaneAddresses add
   b.CreateRetVoid();
 }
 
-// Between `values` in memory and the lanes' own places.
+// Copies between `values` in memory and the lanes' addresses.
 void call_transfer(Widener& w, Direction direction, const IndexedAddress& address,
                    llvm::AllocaInst* values) {
   llvm::IRBuilder<>& b = w.builder();

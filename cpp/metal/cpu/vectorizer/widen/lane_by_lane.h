@@ -1,25 +1,25 @@
-// Code that goes from lane to lane, where no instruction serves them all.
+// Loads and stores in a loop over the lanes, for processors without gathers and scatters.
 #pragma once
 
 #include "metal/cpu/vectorizer/widen/widener.h"
 
 namespace metal::cpu {
 
-// Addresses that are computed from a root and an index in memory when it is a lane's turn.
+// Computes a lane's address from a root and an index in memory.
 struct LaneAddresses {
   llvm::Value* root;
-  llvm::Value* indices;    // their memory
+  llvm::Value* indices;    // a pointer to the lanes' indices
   llvm::Type* index_type;  // i32 or i64
-  bool is_signed;          // how an i32 becomes 64 bits wide
+  bool is_signed;          // whether an i32 index is sign-extended
   uint64_t scale;          // bytes
 
   llvm::Value* at(llvm::IRBuilder<>& b, llvm::Value* lane) const;
 };
 
-// Writes the indices down.
+// Stores the indices to memory.
 LaneAddresses lane_addresses(Widener& w, const IndexedAddress& address);
 
-// One element of `type` a lane; undefined in lanes that do not run the block.
+// Loads an element of `type` for each lane; the result is undefined in inactive lanes.
 llvm::Value* load_lanes(Widener& w, const IndexedAddress& address, llvm::Type* type);
 void store_lanes(Widener& w, const IndexedAddress& address, llvm::Value* values);
 

@@ -52,7 +52,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       } else if (argument->getType()->isIntegerTy(32) && shape.zero_bits() >= 32) {
         w_.set_first(argument, b_.getInt32(0));
       } else if (argument->getType()->isIntegerTy(1)) {
-        w_.set_first(argument, b_.getTrue());  // uniformly active
+        w_.set_first(argument, b_.getTrue());  // uniform: all lanes have a thread
       } else {
         w_.set_first(argument, wide);
       }
@@ -174,7 +174,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   void visitGetElementPtrInst(llvm::GetElementPtrInst& address) {
     if (scalar(address)) return;
     llvm::SmallVector<Value*> indices;
-    Value* only = nullptr;  // the one index that varies
+    Value* only = nullptr;  // the only index that varies
     unsigned varying = 0;
     for (Value* index : address.indices()) {
       const bool uniform = w_.shape(index).is_uniform();
@@ -241,8 +241,8 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   }
 
  private:
-  // What does not differ between lanes, or only by constant offsets, is computed once, for lane 0.
-  // False if a vector is needed: always, or because the offsets are only assumed.
+  // Computes a value that is uniform or has offsets once, for lane 0. False if a vector is needed:
+  // because the value varies, or because its offsets are only assumed.
   bool scalar(Instruction& instruction) {
     const Shape shape = w_.shape(&instruction);
     if (shape.is_strided()) {
@@ -277,7 +277,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     return shape.exact();
   }
 
-  // Where no lane runs, operands may be anything.
+  // If no lane is active, operands may have any value, so the division could trap.
   void guard_scalar_division(Instruction& division) {
     if (!w_.mask() || llvm::isa<Constant>(division.getOperand(1))) return;
     b_.SetInsertPoint(&division);
@@ -289,7 +289,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     b_.SetInsertPoint(division.getParent());
   }
 
-  // A number that grows from lane to lane may pass the end of its range before it is extended.
+  // A value that grows from lane to lane may wrap around before it is extended.
   void check_extension(llvm::CastInst& cast) {
     if (!llvm::isa<llvm::ZExtInst, llvm::SExtInst>(cast) || w_.shape(&cast).exact()) return;
     const Shape shape = w_.shape(cast.getOperand(0));
@@ -317,7 +317,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       holds = b_.CreateAnd(
           holds, compare(llvm::CmpInst::ICMP_UGE, bottom + static_cast<uint64_t>(-lowest)));
     }
-    // The number may rest on one that was extended before.
+    // The operand's own offsets may be assumed, too.
     if (Value* before = w_.lanes(&cast).holds) holds = b_.CreateAnd(before, holds);
     w_.set_holds(&cast, holds);
   }
@@ -352,7 +352,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     if (indexed.scale != 0 && (bits == 32 || bits == 64)) w_.set_address(&address, indexed);
   }
 
-  // An offset that all lanes add to addresses that differ in one index.
+  // Adds an offset that all lanes share to an address that differs in one index.
   void move_root(llvm::GetElementPtrInst& address, llvm::ArrayRef<Value*> indices) {
     if (!w_.has_address(address.getPointerOperand())) return;
     IndexedAddress indexed = w_.address(address.getPointerOperand());
@@ -362,7 +362,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
 
   void enter_mask(Value* mask) {
     if (w_.shape(mask).is_uniform()) {
-      // True, or the block is skipped.
+      // The mask is set whenever the block runs, as it would be skipped otherwise.
       w_.set_mask(nullptr);
     } else {
       w_.set_mask(w_.vector(mask));
@@ -370,7 +370,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
   }
 
   void visit_intrinsic(llvm::IntrinsicInst& call) {
-    if (call.doesNotReturn()) {  // a trap, for the first lane that comes here
+    if (call.doesNotReturn()) {  // a trap, for the first active lane
       w_.for_each_lane([&](Value*) { b_.Insert(call.clone()); });
       return;
     }

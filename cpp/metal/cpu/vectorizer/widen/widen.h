@@ -9,10 +9,10 @@ class TargetTransformInfo;
 
 namespace metal::cpu {
 
-// Makes the function that does for `shapes.width` lanes what the linearised `body` does for one. An
-// argument that varies between lanes becomes a vector; of the others lane 0's value is passed. The
-// function says whether it has done so if it `may_bail_out`: see assume_coherent.h. Null if
-// something in the body has no vector form: `reason` says what.
+// Makes a function that does for `shapes.width` lanes what the linearised `body` does for one. An
+// argument that varies becomes a vector; for others lane 0's value is passed. If it `may_bail_out`,
+// the function returns false when it does: see assume_coherent.h. Null if something in the body has
+// no vector form; `reason` then says what.
 llvm::Function* widen(llvm::Function& body, const BodyShapes& shapes, bool may_bail_out,
                       const llvm::TargetTransformInfo& costs, std::string& reason);
 

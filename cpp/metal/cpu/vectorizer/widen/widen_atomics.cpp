@@ -1,4 +1,4 @@
-// Atomic operations of all lanes at once.
+// Widens atomic operations.
 #include <optional>
 
 #include "metal/compiler/checked_cast.h"
@@ -60,7 +60,7 @@ Value* combine(llvm::IRBuilder<>& b, llvm::AtomicRMWInst::BinOp operation, Value
   return fold_pair(b, *fold, before, value);
 }
 
-// A threadgroup runs on one processor, one gang at a time: nobody else sees its memory.
+// A threadgroup runs on one core, one gang at a time, so nobody else sees threadgroup memory.
 bool is_exclusive(const llvm::AtomicRMWInst& operation) {
   return operation.getPointerAddressSpace() == kThreadgroupMemory &&
          (operation.getOperation() == llvm::AtomicRMWInst::Xchg ||
@@ -69,7 +69,7 @@ bool is_exclusive(const llvm::AtomicRMWInst& operation) {
 
 }  // namespace
 
-// One lane's operation; returns what was there before.
+// Makes one lane's operation and returns the old value.
 Value* MemoryWidener::rmw_once(const llvm::AtomicRMWInst& operation, Value* pointer, Value* value) {
   llvm::IRBuilder<>& b = b_;
   if (takes_locks_ && is_float_add(operation))
@@ -97,7 +97,8 @@ void MemoryWidener::read_modify_write(llvm::AtomicRMWInst& operation) {
   rmw_lane_by_lane(operation);
 }
 
-// The lanes' values are combined first. Who adds also learns what the lanes before have added.
+// Combines the lanes' values first, then makes one atomic operation. A lane's result is the old
+// value plus the values of the lanes before it.
 void MemoryWidener::rmw_uniform_address(llvm::AtomicRMWInst& operation) {
   const LaneFold fold = *fold_of(operation.getOperation());
   Value* values = w_.vector(operation.getValOperand());
@@ -113,7 +114,7 @@ void MemoryWidener::rmw_uniform_address(llvm::AtomicRMWInst& operation) {
   w_.set_vector(&operation, subtract ? b_.CreateSub(start, earlier) : b_.CreateAdd(start, earlier));
 }
 
-// Neighbouring lanes that add to neighbouring numbers do so together.
+// If neighbouring lanes add to neighbouring elements, makes these additions as one vector.
 bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
   Value* pointer = operation.getPointerOperand();
   llvm::Type* type = operation.getType();
@@ -123,7 +124,7 @@ bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
   const Shape shape = w_.shape(pointer);
   const uint64_t size = w_.layout().getTypeStoreSize(type);
   if (shape.has_offsets() && stride(shape) != static_cast<int64_t>(size)) return false;
-  const IndexedAddress address = shape.has_offsets() ? IndexedAddress{} : settled_address(pointer);
+  const IndexedAddress address = shape.has_offsets() ? IndexedAddress{} : frozen_address(pointer);
   if (shape.is_varying() && size % address.scale != 0) return false;
   auto row = [&] {
     Value* values = w_.vector(operation.getValOperand());
@@ -148,7 +149,8 @@ bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
   return true;
 }
 
-// All lanes add, and no part that is deferred by itself crosses the end of a region.
+// Whether all lanes are active and no part of the row of Additions::kRow floats crosses the end of
+// a region.
 Value* MemoryWidener::is_whole_row(Value* first) {
   Value* start = b_.CreateAnd(b_.CreatePtrToInt(first, b_.getInt64Ty()), kRegionSize - 1);
   constexpr uint64_t kPart = Additions::kRow * sizeof(float);
@@ -188,7 +190,7 @@ void MemoryWidener::rmw_lane_by_lane(llvm::AtomicRMWInst& operation) {
   w_.set_vector(&operation, b_.CreateLoad(w_.wide_type(type), results));
 }
 
-// A few instructions a lane: a loop over them would take as long again.
+// Unrolled, as a loop would not be shorter: it is a few instructions for each lane.
 void MemoryWidener::rmw_in_a_row(llvm::AtomicRMWInst& operation) {
   Value* pointers = w_.vector(operation.getPointerOperand());
   Value* values = w_.vector(operation.getValOperand());
@@ -201,7 +203,7 @@ void MemoryWidener::rmw_in_a_row(llvm::AtomicRMWInst& operation) {
   if (!operation.use_empty()) w_.set_vector(&operation, results);
 }
 
-// The result is the pair of what was seen and whether it was as expected, in vectors.
+// The result has two vectors: the old values, and whether they were the expected ones.
 void MemoryWidener::compare_exchange(llvm::AtomicCmpXchgInst& operation) {
   llvm::Type* type = operation.getNewValOperand()->getType();
   const LaneAddresses addresses = lane_addresses(w_, w_.address(operation.getPointerOperand()));

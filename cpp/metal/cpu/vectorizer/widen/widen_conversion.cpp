@@ -13,7 +13,7 @@ using llvm::ConstantFP;
 using llvm::ConstantInt;
 using llvm::Value;
 
-// The numbers that an integer type holds: from `least` on, to before `end`.
+// The values of an integer type: from `least` to before `end`.
 struct Range {
   Range(unsigned bits, bool is_signed)
       : least(is_signed ? -std::exp2(bits - 1) : 0), end(std::exp2(bits - (is_signed ? 1 : 0))) {}
@@ -34,8 +34,8 @@ class Conversion {
   Value* convert(Value* x) { return bits_ < 32 ? clamp_before(x) : select_after(x); }
 
  private:
-  // Floats hold the bounds of small types. The comparisons are false for NaN, in which only the
-  // bounds are left to take; it is to become 0.
+  // Clamps to the range before the conversion, for small types, whose bounds are floats. For NaN
+  // all comparisons are false, and the result is to be 0.
   Value* clamp_before(Value* x) {
     if (signed_) x = b_.CreateSelect(b_.CreateFCmpORD(x, x), x, number(x, 0));
     Value* least = number(x, range_.least);
@@ -45,7 +45,7 @@ class Conversion {
     return b_.CreateTrunc(b_.CreateFPToSI(x, to_->getWithNewType(b_.getInt32Ty())), to_);
   }
 
-  // The plain conversion gives anything for what is out of range.
+  // Replaces the results that are out of range after the conversion, which are undefined.
   Value* select_after(Value* x) {
     Value* integer = b_.CreateFreeze(signed_ ? b_.CreateFPToSI(x, to_) : b_.CreateFPToUI(x, to_));
     Value* zero = ConstantInt::get(to_, 0);

@@ -1,4 +1,4 @@
-// Conversion of floats to integers, of all lanes at once.
+// Widens conversions of floats to integers.
 #pragma once
 
 #include "metal/cpu/vectorizer/widen/widener.h"
@@ -9,10 +9,10 @@ class IntrinsicInst;
 
 namespace metal::cpu {
 
-// Whether the call is of llvm.fptosi.sat or llvm.fptoui.sat, and the target's vectors have no
-// instruction for it.
+// Whether the call is one of llvm.fptosi.sat or llvm.fptoui.sat for which the target has no vector
+// instruction.
 bool is_conversion(const llvm::IntrinsicInst& call);
-// Such a call, with a result that varies.
+// Widens such a call whose result varies.
 void widen_conversion(Widener& widener, llvm::IntrinsicInst& call);
 
 }  // namespace metal::cpu

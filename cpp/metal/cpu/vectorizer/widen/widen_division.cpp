@@ -14,7 +14,7 @@ bool is_remainder(Opcode opcode) {
 
 bool is_signed(Opcode opcode) { return opcode == Instruction::SDiv || opcode == Instruction::SRem; }
 
-// The divisor, or 1 where the division would trap: in lanes that the program keeps out of it.
+// The divisor, or 1 in inactive lanes in which the division would trap.
 Value* safe_divisor(llvm::IRBuilder<>& b, Opcode opcode, Value* dividend, Value* divisor) {
   llvm::Type* type = divisor->getType();
   Value* bad = b.CreateICmpEQ(divisor, llvm::Constant::getNullValue(type));
@@ -27,11 +27,11 @@ Value* safe_divisor(llvm::IRBuilder<>& b, Opcode opcode, Value* dividend, Value*
   return b.CreateSelect(bad, ConstantInt::get(type, 1), divisor);
 }
 
-// Lane 0's quotient and remainder where dividends have constant offsets between lanes.
+// Lane 0's quotient and remainder, for dividends with offsets.
 struct Coherent {
   Value* quotient;
   Value* rest;
-  Value* holds;  // i1: the quotient is the other lanes' too
+  Value* holds;  // i1: whether all lanes have this quotient
 };
 
 Coherent divide_first(Widener& w, const Shape& shape, Value* first, Value* divisor) {
@@ -39,7 +39,8 @@ Coherent divide_first(Widener& w, const Shape& shape, Value* first, Value* divis
   Value* quotient = b.CreateUDiv(first, divisor);
   Value* rest = b.CreateSub(first, b.CreateMul(quotient, divisor));
   const auto span = static_cast<uint64_t>(shape.offset(w.width() - 1));
-  // All in one piece of the length of the divisor, which does not pass the largest integer.
+  // All lanes have lane 0's quotient if the largest offset does not reach the next multiple of the
+  // divisor, and if no dividend wraps around.
   Value* room = b.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, divisor,
                                         ConstantInt::get(first->getType(), span));
   Value* holds = b.CreateICmpULT(rest, room);
@@ -48,7 +49,7 @@ Coherent divide_first(Widener& w, const Shape& shape, Value* first, Value* divis
   return {quotient, rest, holds};
 }
 
-// Integers of 32 bits divide exactly in double precision, which has vector instructions.
+// Divides integers of 32 bits in double precision, which is exact and has vector instructions.
 Value* divide(Widener& w, Opcode opcode, Value* a, Value* b) {
   llvm::IRBuilder<>& builder = w.builder();
   llvm::Type* type = a->getType()->getScalarType();
@@ -65,7 +66,7 @@ Value* divide(Widener& w, Opcode opcode, Value* a, Value* b) {
   if (is_signed(opcode) || type->getIntegerBitWidth() < 32) {
     quotient = builder.CreateTrunc(builder.CreateFPToSI(exact, words), w.wide_type(type));
   } else {
-    // Shifted into the range of signed integers, for which processors have a conversion.
+    // Unsigned integers are shifted into the range of signed ones, which processors can convert.
     constexpr double kHalf = 2147483648.0;
     Value* whole = builder.CreateUnaryIntrinsic(llvm::Intrinsic::floor, exact);
     Value* shifted = builder.CreateFSub(whole, llvm::ConstantFP::get(wide, kHalf));
@@ -75,7 +76,7 @@ Value* divide(Widener& w, Opcode opcode, Value* a, Value* b) {
   return is_remainder(opcode) ? builder.CreateSub(a, builder.CreateMul(quotient, b)) : quotient;
 }
 
-// Indices are often divided by sizes that give all lanes of a gang one quotient: one division.
+// The divisors of indices often give all lanes of a gang one quotient. Then one division is enough.
 Value* divide_by_uniform(Widener& w, llvm::BinaryOperator& operation, Value* a, Value* b) {
   const Opcode opcode = operation.getOpcode();
   llvm::IRBuilder<>& builder = w.builder();

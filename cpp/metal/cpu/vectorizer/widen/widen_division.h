@@ -1,15 +1,15 @@
-// Integer division of all lanes at once.
+// Widens integer division.
 #pragma once
 
 #include "metal/cpu/vectorizer/widen/widener.h"
 
 namespace metal::cpu {
 
-// udiv, sdiv, urem, srem with a result that varies.
+// Widens udiv, sdiv, urem and srem whose result varies.
 void widen_division(Widener& widener, llvm::BinaryOperator& operation);
 
-// A call of kCoherentQuotient or kCoherentRemainder (assume_coherent.h). The gang bails out where
-// lanes have different quotients.
+// Widens a call of kCoherentQuotient or kCoherentRemainder (assume_coherent.h). The gang bails out
+// if lanes have different quotients.
 void widen_coherent_division(Widener& widener, llvm::CallInst& call, bool is_quotient);
 
 }  // namespace metal::cpu

@@ -20,7 +20,7 @@ using llvm::Value;
 void barrier(Widener& w, llvm::CallInst& call) {
   llvm::IRBuilder<>& b = w.builder();
   const auto* scope = checked_cast<ConstantInt>(call.getArgOperand(0));
-  if (scope->isZero()) return;  // lanes of a gang are never apart
+  if (scope->isZero()) return;  // the lanes of a gang run in lockstep
   b.CreateCall(w.function().getParent()->getOrInsertFunction(
       kBarrier, llvm::FunctionType::get(b.getVoidTy(), false)));
 }
@@ -36,11 +36,11 @@ std::optional<LaneFold> find_fold(llvm::StringRef name, bool is_unsigned) {
   return std::nullopt;
 }
 
-// Lanes without an active source keep what they have.
+// Lanes whose source is inactive keep their own value.
 Value* shuffle(Widener& w, llvm::CallInst& call) {
   llvm::IRBuilder<>& b = w.builder();
   Value* own = w.vector(call.getArgOperand(0));
-  Value* source = b.CreateAnd(w.settled(w.vector(call.getArgOperand(1))),
+  Value* source = b.CreateAnd(w.frozen(w.vector(call.getArgOperand(1))),
                               ConstantInt::get(w.wide_type(b.getInt32Ty()), w.width() - 1));
   llvm::SmallVector<int> known;
   if (auto* constant = llvm::dyn_cast<llvm::Constant>(source)) {

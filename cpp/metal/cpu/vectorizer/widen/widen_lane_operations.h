@@ -1,4 +1,4 @@
-// SIMD-group functions and barriers on whole gangs.
+// Widens SIMD-group functions and barriers.
 #pragma once
 
 #include "metal/cpu/vectorizer/widen/widener.h"

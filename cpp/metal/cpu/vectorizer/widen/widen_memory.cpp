@@ -18,8 +18,8 @@ using llvm::Value;
 
 namespace {
 
-constexpr uint64_t kLine = 64;         // bytes that memory moves at once
-constexpr unsigned kStridedBlock = 4;  // lanes whose distances stay in registers
+constexpr uint64_t kLine = 64;         // bytes of a cache line
+constexpr unsigned kStridedBlock = 4;  // lanes whose offsets stay in registers
 
 }  // namespace
 
@@ -38,15 +38,15 @@ Span MemoryWidener::span_of(const Shape& shape, int64_t size) {
 
 bool MemoryWidener::may_read(Value* pointer, const Shape& shape, Span span) const {
   if (has_margins(pointer, span)) return true;
-  // The lanes' copies of one element.
+  // The lanes' copies of one element of a private variable can all be read.
   const auto distance = copy_distance(pointer);
   return distance && shape.has_offsets() && !shape.is_uniform() && stride(shape) == *distance;
 }
 
-// Lanes that do not run the block are looked at as well.
-IndexedAddress MemoryWidener::settled_address(Value* pointer) {
+// Freezes the index, as the values of inactive lanes are compared as well.
+IndexedAddress MemoryWidener::frozen_address(Value* pointer) {
   IndexedAddress address = w_.address(pointer);
-  address.index = w_.settled(address.index);
+  address.index = w_.frozen(address.index);
   return address;
 }
 
@@ -94,7 +94,7 @@ Value* MemoryWidener::first_address(const IndexedAddress& address) {
   return b_.CreateGEP(llvm::ArrayType::get(b_.getInt8Ty(), address.scale), address.root, index);
 }
 
-// Where the index grows by one element, or by `size` bytes, from lane to lane.
+// Whether the index grows by one element, or by `size` bytes, from lane to lane.
 Value* MemoryWidener::are_consecutive(const IndexedAddress& address, uint64_t size) {
   const uint64_t step = size % address.scale == 0 ? size / address.scale : 1;
   llvm::Type* type = address.index->getType()->getScalarType();
@@ -103,7 +103,7 @@ Value* MemoryWidener::are_consecutive(const IndexedAddress& address, uint64_t si
       b_.CreateICmpEQ(b_.CreateSub(address.index, w_.splat(first)), w_.sequence(type, step));
   if (w_.mask()) fits = b_.CreateOr(fits, b_.CreateNot(w_.mask()));
   if (!type->isIntegerTy(32)) return w_.all(fits);
-  // They may pass the end of their range on the way.
+  // 32-bit indices may wrap around before the last lane.
   const uint64_t largest = address.is_signed ? INT32_MAX : UINT32_MAX;
   Value* bound = b_.getInt32(static_cast<uint32_t>(largest - step * (w_.width() - 1)));
   return b_.CreateAnd(w_.all(fits), address.is_signed ? b_.CreateICmpSLE(first, bound)
@@ -118,7 +118,7 @@ Value* MemoryWidener::are_equal(const IndexedAddress& address) {
 }
 
 Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
-  const IndexedAddress address = settled_address(pointer);
+  const IndexedAddress address = frozen_address(pointer);
   const uint64_t lane_step = access.size % address.scale == 0 ? access.size : address.scale;
   const bool blocks = lane_step % access.size == 0 &&
                       lane_step / access.size <= static_cast<uint64_t>(kWidestStride);
@@ -148,7 +148,7 @@ Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
       scattered);
 }
 
-// The stride decides at run time: neighbours, one place for all, or wherever it leads.
+// Tests the stride at run time: contiguous elements, one element for all lanes, or a gather.
 Value* MemoryWidener::load_strided(const Access& access, Value* pointer) {
   Value* first = w_.first(pointer);
   Value* stride = w_.stride(pointer);
@@ -175,14 +175,14 @@ Value* MemoryWidener::masked_gather(const Access& access, Value* pointers) {
   return b_.CreateMaskedGather(w_.wide_type(access.type), pointers, access.align, w_.mask_or_all());
 }
 
-// Those that a stride leads to are computed where they are needed.
+// The addresses of a strided pointer are computed here; those of others are known vectors.
 Value* MemoryWidener::addresses(Value* pointer) {
   return w_.shape(pointer).is_strided()
              ? w_.strided_addresses(w_.first(pointer), w_.stride(pointer))
              : w_.vector(pointer);
 }
 
-// Offsets of 32 bits are half the work for a gather. Without gathers, a stride keeps all addresses
+// A gather with 32-bit offsets is about twice as fast. Without gathers, a loop keeps all addresses
 // in scalar registers.
 Value* MemoryWidener::gather_steps(const Access& access, Value* pointer) {
   Value* first = w_.first(pointer);
@@ -209,7 +209,7 @@ Value* MemoryWidener::gather_steps(const Access& access, Value* pointer) {
   return b_.CreateLoad(type, results);
 }
 
-// void (const char* first, int64_t stride, T* results) for elements of `size` bytes.
+// Makes void (const char* first, int64_t stride, T* results) for elements of `size` bytes.
 llvm::Function* MemoryWidener::strided_loader(uint64_t size) {
   auto* type = llvm::FunctionType::get(b_.getVoidTy(),
                                        {b_.getPtrTy(), b_.getInt64Ty(), b_.getPtrTy()}, false);
@@ -261,7 +261,7 @@ void MemoryWidener::store(llvm::StoreInst& store) {
       each_lane);
 }
 
-// The last lane wins.
+// The last active lane's value is stored.
 void MemoryWidener::store_uniform(llvm::StoreInst& store) {
   Value* value = store.getValueOperand();
   auto* copy = checked_cast<llvm::StoreInst>(store.clone());
@@ -277,8 +277,8 @@ void MemoryWidener::store_contiguous(const Access& access, Value* first, Value* 
       [&] { b_.CreateMaskedStore(values, first, access.align, w_.mask()); });
 }
 
-// All of `values`. What goes past the caches must fill lines, by itself or with the next gang's:
-// the processor joins halves of lines on their way.
+// Stores all of `values`. Non-temporal stores must fill cache lines, alone or with the next gang's:
+// processors combine halves of lines.
 void MemoryWidener::store_block(const Access& access, Value* first, Value* values) {
   const uint64_t bytes = w_.layout().getTypeStoreSize(values->getType());
   if (!access.is_nontemporal || (bytes % kLine != 0 && bytes != kLine / 2)) {
@@ -308,7 +308,7 @@ void MemoryWidener::store_strided(const Access& access, Value* pointer, Value* v
 }
 
 void MemoryWidener::store_varying(const Access& access, Value* pointer, Value* values) {
-  const IndexedAddress address = settled_address(pointer);
+  const IndexedAddress address = frozen_address(pointer);
   if (access.size % address.scale != 0) return scatter(access, pointer, values);
   w_.branch(
       are_consecutive(address, access.size),
@@ -316,7 +316,7 @@ void MemoryWidener::store_varying(const Access& access, Value* pointer, Value* v
       [&] { scatter(access, pointer, values); });
 }
 
-// In the order of the lanes.
+// Stores in the order of the lanes.
 void MemoryWidener::scatter(const Access& access, Value* pointer, Value* values) {
   if (w_.costs().isLegalMaskedScatter(values->getType(), access.align)) {
     b_.CreateMaskedScatter(values, addresses(pointer), access.align, w_.mask_or_all());

@@ -1,4 +1,4 @@
-// Loads, stores and atomic operations of all lanes at once.
+// Widens loads, stores and atomic operations.
 #pragma once
 
 #include "llvm/IR/IntrinsicInst.h"
@@ -8,7 +8,7 @@
 
 namespace metal::cpu {
 
-// An address as a constant number of bytes behind another.
+// Splits an address into another one and a constant number of bytes.
 std::pair<llvm::Value*, int64_t> split_constant(llvm::Value* pointer,
                                                 const llvm::DataLayout& layout);
 
@@ -16,7 +16,7 @@ class MemoryWidener {
  public:
   MemoryWidener(Widener& widener, llvm::Function& body);
 
-  void enter(llvm::BasicBlock& block);  // before its instructions
+  void enter(llvm::BasicBlock& block);  // before the block's instructions are widened
 
   void load(llvm::LoadInst& load);
   void store(llvm::StoreInst& store);
@@ -36,17 +36,17 @@ class MemoryWidener {
 
   struct Member {
     llvm::StoreInst* store;
-    int64_t offset;  // bytes behind the address that stores have in common
+    int64_t offset;  // in bytes, from the address that the stores share
   };
   using StoreGroup = llvm::SmallVector<llvm::StoreInst*, 4>;
 
-  static constexpr int64_t kWidestStride = 8;  // elements between lanes that are read as one block
-  static constexpr size_t kManyAlike = 4;      // groups of stores that share their code
+  static constexpr int64_t kWidestStride = 8;  // elements; larger strides are not read as one block
+  static constexpr size_t kManyAlike = 4;      // so many groups of stores share a function
 
-  // What all lanes read at once: see speculation.h for whether that is allowed.
+  // Whether all lanes may read `span`, by the rules of speculation.h.
   bool may_read(llvm::Value* pointer, const Shape& shape, Span span) const;
   static Span span_of(const Shape& shape, int64_t size);
-  // Distance between neighbouring lanes in bytes if it is the same for all, else 0.
+  // The distance in bytes between neighbouring lanes if it is a constant, otherwise 0.
   int64_t stride(const Shape& shape) const;
   unsigned elements_in_block(int64_t size) const;
   llvm::Value* load_offsets(const Access& access, llvm::Value* pointer, const Shape& shape);
@@ -58,7 +58,7 @@ class MemoryWidener {
   llvm::Value* gather(const Access& access, llvm::Value* pointer);
   llvm::Value* masked_gather(const Access& access, llvm::Value* pointers);
   llvm::Value* addresses(llvm::Value* pointer);
-  IndexedAddress settled_address(llvm::Value* pointer);
+  IndexedAddress frozen_address(llvm::Value* pointer);
   llvm::Value* gather_steps(const Access& access, llvm::Value* pointer);
   llvm::Function* strided_loader(uint64_t size);
   void store_contiguous(const Access& access, llvm::Value* first, llvm::Value* values);
@@ -68,7 +68,7 @@ class MemoryWidener {
   void scatter(const Access& access, llvm::Value* pointer, llvm::Value* values);
   void store_uniform(llvm::StoreInst& store);
 
-  // The lanes' addresses follow each other, as far as lanes are active.
+  // Whether the addresses of active lanes are contiguous.
   llvm::Value* are_consecutive(const IndexedAddress& address, uint64_t size);
   llvm::Value* are_equal(const IndexedAddress& address);
   llvm::Value* first_address(const IndexedAddress& address);
@@ -96,8 +96,8 @@ class MemoryWidener {
   Widener& w_;
   llvm::IRBuilder<>& b_;
   MatrixElements matrix_elements_;
-  bool takes_locks_;  // for additions to floats
-  // Stores of each lane to consecutive memory, by the last of them; the others wait for it.
+  bool takes_locks_;  // additions to floats take locks
+  // Stores of each lane to contiguous memory, by the last of them, at which all are made.
   llvm::DenseMap<llvm::StoreInst*, StoreGroup> groups_;
   llvm::DenseSet<llvm::StoreInst*> deferred_;
 };

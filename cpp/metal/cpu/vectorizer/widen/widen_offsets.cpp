@@ -1,4 +1,4 @@
-// Loads, stores and copies whose lanes are at known distances from each other.
+// Widens loads, stores, prefetches and copies whose addresses have offsets.
 
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/VectorUtils.h"
@@ -19,7 +19,7 @@ using llvm::Value;
 
 int64_t floor_mod(int64_t a, int64_t b) { return ((a % b) + b) % b; }
 
-// The least number of bytes between two lanes.
+// The smallest distance in bytes between two lanes.
 int64_t least_distance(const Shape& shape) {
   Shape::Offsets offsets = shape.offsets();
   llvm::sort(offsets);
@@ -28,8 +28,9 @@ int64_t least_distance(const Shape& shape) {
   return least;
 }
 
-// Starts of blocks that cover all `offsets` of elements of `size` bytes. On a grid of blocks that
-// lies `phase` bytes below the first lane, if given: neighbouring accesses then share blocks.
+// Starts of blocks that cover the elements of `size` bytes at `offsets`. With `phase`, the starts
+// are multiples of the block size, counted from `phase` bytes before the first lane. Neighbouring
+// accesses then share blocks.
 llvm::SmallVector<int64_t> cover(llvm::ArrayRef<int64_t> offsets, int64_t size, int64_t block,
                                  std::optional<int64_t> phase) {
   llvm::SmallVector<int64_t> sorted(offsets), starts;
@@ -41,7 +42,8 @@ llvm::SmallVector<int64_t> cover(llvm::ArrayRef<int64_t> offsets, int64_t size, 
   return starts;
 }
 
-// What lanes that fill a block read: blocks, and for each lane which of them and what in it.
+// A read for as many lanes as fill a block: the starts of blocks, and for each lane its block and
+// the element in it.
 struct BlockPlan {
   llvm::SmallVector<int64_t> starts;
   llvm::SmallVector<std::pair<int, int>> picks;
@@ -59,7 +61,8 @@ BlockPlan plan_blocks(llvm::ArrayRef<int64_t> offsets, int64_t size, int64_t pha
   return plan;
 }
 
-// Up to how many plans in a row, counted from the first one on, pick in the same way.
+// The largest number of plans, at most `most`, that have the same picks in each run of so many
+// plans.
 size_t alike(llvm::ArrayRef<BlockPlan> plans, size_t most) {
   size_t count = std::min(llvm::bit_floor(std::max(most, size_t{1})), plans.size());
   for (; count > 1; count /= 2) {
@@ -103,7 +106,7 @@ Value* MemoryWidener::load_offsets(const Access& access, Value* pointer, const S
   if (step == size && (!w_.mask() || may_read(pointer, shape, span)))
     return load_contiguous(access, w_.first(pointer));
   const bool is_window = step % size == 0 && step > 0 && step <= kWidestStride * size;
-  // Blocks begin and end within a step, or a block, of what is asked for.
+  // Blocks reach at most one step, or one block, beyond the lanes' elements.
   const int64_t around = is_window ? step : kBlockBytes;
   span = {span.lowest - around, span.end + around};
   const bool fits = llvm::all_of(shape.offsets(), [&](int64_t o) { return o % size == 0; });
@@ -111,15 +114,15 @@ Value* MemoryWidener::load_offsets(const Access& access, Value* pointer, const S
   return is_window ? load_window(access, pointer, shape) : load_blocks(access, pointer, shape);
 }
 
-// Reads everything between the lowest and the highest address and sorts it into lanes. Accesses to
-// the members of structs that follow each other read the same block, aligned to the structs.
+// Reads everything between the lowest and the highest address as one block and shuffles it. The
+// block is aligned to the structs, so that accesses to other members read the same block.
 Value* MemoryWidener::load_window(const Access& access, Value* pointer, const Shape& shape) {
   const auto size = static_cast<int64_t>(access.size);
   const int64_t step = stride(shape);
   const auto [root, constant] = split_constant(pointer, w_.layout());
   const int64_t phase = floor_mod(constant, step);
   Value* first = w_.first(pointer);
-  int64_t before = 0;  // bytes of the block in front of the first lane's element
+  int64_t before = 0;  // bytes of the block before the first lane's element
   if (phase % size == 0 && w_.lanes(root).first && w_.shape(root).has_offsets()) {
     first = b_.CreateConstGEP1_64(b_.getInt8Ty(), w_.first(root), constant - phase);
     before = phase;
@@ -131,8 +134,8 @@ Value* MemoryWidener::load_window(const Access& access, Value* pointer, const Sh
       block, llvm::createStrideMask(static_cast<unsigned>(before / size), ratio, w_.width()));
 }
 
-// Reads a few blocks for the lanes that fill a block. Where neighbouring lanes pick from theirs in
-// the same way, several blocks make a register, and are shuffled at once.
+// Reads a few blocks for each set of lanes that fills one. If neighbouring sets have the same
+// picks, their blocks are concatenated to a register and shuffled at once.
 Value* MemoryWidener::load_blocks(const Access& access, Value* pointer, const Shape& shape) {
   const auto size = static_cast<int64_t>(access.size);
   const unsigned in_block = elements_in_block(size);
@@ -163,7 +166,7 @@ Value* MemoryWidener::load_blocks(const Access& access, Value* pointer, const Sh
   llvm::SmallVector<Value*> chunks;
   for (size_t begin = 0; begin < plans.size(); begin += together) {
     const size_t end = begin + together;
-    llvm::SmallVector<Value*> wide;  // blocks, by their number in the plans
+    llvm::SmallVector<Value*> wide;  // blocks, concatenated, by their number in the plans
     for (size_t i = 0; i < plans[begin].starts.size(); ++i) {
       llvm::SmallVector<Value*> parts;
       for (size_t plan = begin; plan < end; ++plan) parts.push_back(load(plans[plan].starts[i]));
@@ -186,8 +189,8 @@ void MemoryWidener::enter(llvm::BasicBlock& block) {
   find_store_groups(block);
 }
 
-// Stores through one address plus constants, where no lane's memory lies between that of another:
-// their order does not matter. Those to consecutive memory make a group.
+// Finds stores that differ by constants and in which no lane's memory overlaps that of another, so
+// that their order does not matter. Those to contiguous memory form a group.
 void MemoryWidener::find_store_groups(llvm::BasicBlock& block) {
   llvm::SmallVector<Member, 8> members;
   Value* common_root = nullptr;
@@ -269,7 +272,7 @@ void MemoryWidener::store_group(const StoreGroup& stores) {
   });
 }
 
-// Where many groups of a block are written alike, a function writes each: their code is long.
+// If many groups of the block have the same form, a function writes them, as the code is long.
 void MemoryWidener::store_runs(const StoreGroup& stores, const Shape& shape) {
   llvm::SmallVector<Value*> operands{w_.first(stores[0]->getPointerOperand())};
   for (llvm::StoreInst* store : stores) operands.push_back(w_.vector(store->getValueOperand()));
@@ -306,8 +309,8 @@ size_t MemoryWidener::count_alike(const StoreGroup& stores, const Shape& shape) 
   });
 }
 
-// Vectors of lanes behind the first lane's address, in the order of addresses: a block at a time,
-// as far as memory is consecutive.
+// Stores the lanes' vectors in the order of addresses: a block at a time, as far as memory is
+// contiguous.
 void MemoryWidener::write_runs(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> operands,
                                const Shape& shape, llvm::Align align) const {
   const auto* lanes = checked_cast<llvm::VectorType>(operands[1]->getType());
@@ -336,8 +339,8 @@ void MemoryWidener::write_runs(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> oper
   }
 }
 
-// The lines of memory that the lanes use if they are neighbours; otherwise it is not worth the
-// while.
+// Prefetches the cache lines of the lanes if these are close to each other. Otherwise a prefetch
+// does not pay.
 void MemoryWidener::prefetch(llvm::IntrinsicInst& hint) {
   constexpr int64_t kLine = 64;
   constexpr int64_t kMostLines = 8;
@@ -356,16 +359,16 @@ void MemoryWidener::prefetch(llvm::IntrinsicInst& hint) {
     b_.Insert(copy);
   };
   for (int64_t offset = lowest; offset <= highest; offset += kLine) fetch(offset);
-  if (is_of_stream(hint)) return;  // which goes on with the next gang
+  if (is_of_stream(hint)) return;  // the next gang prefetches the next line
   if ((highest - lowest) % kLine == 0) return;
-  // It ends in one more if it starts within one.
+  // An access that starts within a line ends in one more line.
   Value* start = b_.CreatePtrToInt(w_.first(pointer), b_.getInt64Ty());
   start = b_.CreateAdd(start, b_.getInt64(lowest % kLine));
   Value* aligned = b_.CreateICmpEQ(b_.CreateAnd(start, kLine - 1), b_.getInt64(0));
   w_.branch(aligned, [] {}, [&] { fetch(highest); });
 }
 
-// See block_operations.h for which copies there are.
+// block_operations.h says which copies there are.
 void MemoryWidener::copy(llvm::MemCpyInst& copy) {
   if (!w_.shape(copy.getDest()).has_offsets() || !w_.shape(copy.getSource()).has_offsets())
     return copy_lane_by_lane(copy);
@@ -378,12 +381,12 @@ void MemoryWidener::copy(llvm::MemCpyInst& copy) {
   w_.branch(at_once, [&] { copy_runs(copy); }, [&] { copy_lane_by_lane(copy); });
 }
 
-// All lanes read before any writes.
+// Reads for all lanes before it writes for any.
 void MemoryWidener::copy_runs(llvm::MemCpyInst& copy) {
   const Shape to = w_.shape(copy.getDest()), from = w_.shape(copy.getSource());
   const auto size =
       static_cast<int64_t>(checked_cast<llvm::ConstantInt>(copy.getLength())->getZExtValue());
-  llvm::SmallVector<std::pair<unsigned, Value*>> runs;  // first lane, what it and the next read
+  llvm::SmallVector<std::pair<unsigned, Value*>> runs;  // a run's first lane and its data
   for (unsigned lane = 0, end; lane < w_.width(); lane = end) {
     for (end = lane + 1; end < w_.width(); ++end) {
       if (to.offset(end) != to.offset(end - 1) + size ||

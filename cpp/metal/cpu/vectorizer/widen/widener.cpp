@@ -57,8 +57,8 @@ Value* Widener::strided_addresses(Value* first, Value* stride) {
   return builder_.CreateGEP(builder_.getInt8Ty(), first, lane_strides(stride));
 }
 
-// To the first place where the value can be used.
-void Widener::go_behind(Value* definition) {
+// Sets the builder to the first place where the value can be used.
+void Widener::move_after(Value* definition) {
   auto* instruction = llvm::dyn_cast<llvm::Instruction>(definition);
   BasicBlock* block = instruction ? instruction->getParent() : &wide_.getEntryBlock();
   if (instruction && !llvm::isa<llvm::PHINode>(instruction)) {
@@ -68,12 +68,12 @@ void Widener::go_behind(Value* definition) {
   }
 }
 
-// Where lane 0's value is computed, so that the vector can be used wherever it can.
+// The vector is made next to lane 0's value, so that it can be used wherever that can.
 Value* Widener::make_vector(LaneValue& value) {
   llvm::IRBuilder<>::InsertPointGuard guard(builder_);
   if (auto* constant = llvm::dyn_cast<Constant>(value.first); constant && value.shape.is_uniform())
     return llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(width()), constant);
-  go_behind(value.stride && llvm::isa<Constant>(value.first) ? value.stride : value.first);
+  move_after(value.stride && llvm::isa<Constant>(value.first) ? value.stride : value.first);
   Type* type = value.first->getType();
   if (value.shape.is_uniform()) return splat(value.first);
   if (value.stride) {
@@ -107,7 +107,7 @@ IndexedAddress Widener::address(Value* pointer) {
     return {known.first, known.stride ? lane_strides(known.stride)
                                       : offsets(known.shape, builder_.getInt64Ty())};
   }
-  // From nowhere: the pointers themselves are the index.
+  // The index is counted from null: the pointers themselves are the index.
   return {llvm::ConstantPointerNull::get(checked_cast<llvm::PointerType>(pointer->getType())),
           builder_.CreatePtrToInt(known.vector, wide_type(builder_.getInt64Ty()))};
 }
@@ -124,7 +124,7 @@ Value* Widener::where_active(Value* vector, Constant* other) {
       mask_, vector, llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(width()), other));
 }
 
-Value* Widener::settled(Value* vector) {
+Value* Widener::frozen(Value* vector) {
   return mask_ && !llvm::isa<Constant>(vector) ? builder_.CreateFreeze(vector) : vector;
 }
 
@@ -164,7 +164,7 @@ Value* Widener::last_active(Value* vector) {
   if (!mask_) return builder_.CreateExtractElement(vector, width() - 1);
   Value* bits = builder_.CreateZExt(mask_bits(), builder_.getInt64Ty());
   Value* zeros = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, bits, builder_.getFalse());
-  // With no lane at all it does not matter which.
+  // If no lane is active, any lane will do.
   Value* lane = builder_.CreateAnd(builder_.CreateSub(builder_.getInt64(63), zeros), width() - 1);
   return builder_.CreateExtractElement(vector, lane);
 }
