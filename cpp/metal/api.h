@@ -1,5 +1,5 @@
-// METAL_API marks what the runtime offers outside of its namespaces MTL and NS: to the array
-// library, and to metalc.
+// METAL_API marks the functions outside of the namespaces MTL and NS that the array library and
+// metalc may use.
 #pragma once
 
 #define METAL_API __attribute__((visibility("default")))

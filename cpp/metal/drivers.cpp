@@ -1,4 +1,5 @@
-// The devices that this build has: who drives them, and who shows what kernels become on them.
+// Registers the drivers of this build, and the functions that show the code of kernels for their
+// devices.
 #include <cstdlib>
 #include <stdexcept>
 #include <string>

@@ -1,4 +1,4 @@
-// Nothing may run any more when the libraries below us are taken down.
+// Lets the process end only when no thread uses LLVM or oneTBB any more.
 #include "metal/process_end.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@
 namespace metal {
 namespace {
 
-constexpr auto kLongest = std::chrono::seconds(30);  // for what cannot be interrupted
+constexpr auto kLongest = std::chrono::seconds(30);  // for work that cannot be interrupted
 
 std::atomic<int> users{0};
 std::atomic<bool> ending{false};
@@ -27,7 +27,8 @@ void watch_process() {
   (void)once;
 }
 
-// What the first use has made is destroyed after this waits.
+// Handlers run in reverse order: objects that the first use created are destroyed after this one
+// waits.
 void watch_process_again() {
   static const bool once = std::atexit(end_use) == 0;
   (void)once;
@@ -36,7 +37,7 @@ void watch_process_again() {
 }  // namespace
 
 void end_use() {
-  ending = true;  // from here on nobody starts
+  ending = true;  // from here on no work starts
   if (users.load() == 0) return;
   interrupt();
   const auto start = std::chrono::steady_clock::now();

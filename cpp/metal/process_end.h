@@ -1,12 +1,12 @@
-// At its end the process waits for threads that use LLVM or oneTBB, which are destroyed then.
+// Makes the end of the process wait for threads that use LLVM or oneTBB, as exit() destroys these.
 #pragma once
 
 #include "metal/api.h"
 
 namespace metal {
 
-// While one exists, the end of the process waits. One that is made later sees that it ends, and
-// must leave those libraries (LLVM, oneTBB) alone.
+// The end of the process waits while such an object exists. After the process has begun to end,
+// check() throws, and the thread must not use these libraries.
 class InUse {
  public:
   InUse();
@@ -14,13 +14,13 @@ class InUse {
   InUse(const InUse&) = delete;
   InUse& operator=(const InUse&) = delete;
 
-  // Where the process ends, throws std::runtime_error.
+  // Throws std::runtime_error if the process is ending.
   static void check();
 };
 
-// Waits for all of them, and lets none start any more. The handlers of `exit` run in the reverse
-// order of their registration, so that variables which LLVM made late are destroyed before ours
-// waits: a host that knows of the end earlier, as Python does, calls this then.
+// Waits until no such object exists, and lets no work start any more. The handlers of `exit` run in
+// the reverse order of their registration, so variables that LLVM creates late are destroyed before
+// our handler waits. A host that is told of the end earlier, such as Python, calls this then.
 METAL_API void end_use();
 
 }  // namespace metal

@@ -1,4 +1,5 @@
-// Which sanitizer this build has, and the fibre hooks of the two that follow stacks.
+// Says which sanitizer this build has, and has the hooks of AddressSanitizer and ThreadSanitizer
+// for fibres.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +27,10 @@
 
 namespace metal {
 
-// Frames that were left without returning have poisoned what lies around their variables.
+// Frames that were abandoned have poisoned the memory around their variables.
 inline void unpoison_stack([[maybe_unused]] const void* memory, [[maybe_unused]] size_t size) {
 #ifdef METAL_ASAN
-  // LLVM's headers define a macro of this name that does nothing: the parentheses prevent its
+  // LLVM's headers define a macro of this name that does nothing; the parentheses prevent its
   // expansion.
   (__asan_unpoison_memory_region)(memory, size);
 #endif

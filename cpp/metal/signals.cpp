@@ -6,18 +6,19 @@
 namespace metal {
 namespace {
 
-constexpr int kMostHandlers = 2;  // of one signal: the kernels' and the compiler's
+constexpr int kMostHandlers = 2;  // for each signal: that of kernels and that of the compiler
 
 std::atomic<SignalHandler> handlers[NSIG][kMostHandlers];
 struct sigaction previous_actions[NSIG];
 
-// As if we had never been there. A default action happens when the instruction runs again.
+// Does what would happen without these handlers. A default action happens when the instruction runs
+// again.
 void pass_on(int signal, siginfo_t* info, void* context) {
   const struct sigaction& previous = previous_actions[signal];
   if (previous.sa_flags & SA_SIGINFO) {
     previous.sa_sigaction(signal, info, context);
   } else if (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN) {
-    // A fault cannot be ignored: returning would only raise it again.
+    // A fault cannot be ignored, as the instruction would fault again.
     sigaction(signal, &previous, nullptr);
     if (info->si_code <= 0) raise(signal);  // sent by a process: nothing runs again
   } else {
@@ -38,8 +39,8 @@ void install(int signal) {
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   sigemptyset(&action.sa_mask);
-  // A stop must not get between a fault and its handler: leaving from there would keep the fault
-  // blocked.
+  // Blocks stop signals in the handler: leaving a kernel from such a signal would keep the fault's
+  // signal blocked.
   sigaddset(&action.sa_mask, kStopSignal);
   sigaction(signal, &action, &previous_actions[signal]);
 }

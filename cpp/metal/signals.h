@@ -1,4 +1,4 @@
-// The handlers of signals that kernel code and the compiler raise, in one place for both.
+// One place for the handlers of signals that kernel code and the compiler raise.
 #pragma once
 
 #include <csignal>
@@ -10,16 +10,16 @@ namespace metal {
 
 // Sent to a thread that runs a kernel of a stopped dispatch.
 #ifdef METAL_TSAN
-inline const int kStopSignal = SIGSYS;  // ThreadSanitizer delays others until the next system call
+inline const int kStopSignal = SIGSYS;  // ThreadSanitizer delays others to the next system call
 #else
 inline const int kStopSignal = SIGRTMAX - 5;
 #endif
 
-// Whether the signal was meant for this handler; if not, the next one is asked.
+// Returns whether it has handled the signal. If not, the next handler is called.
 using SignalHandler = bool (*)(int signal, siginfo_t* info, void* context);
 
-// Handlers are asked in the order in which they were added, which each is once per process. A
-// signal that none of them wants goes to whoever handled it before.
+// Adds a handler, which may be added only once. Handlers are called in the order in which they were
+// added. If none handles a signal, the previous handler of the process does.
 void add_signal_handler(std::initializer_list<int> signals, SignalHandler handler);
 
 }  // namespace metal

@@ -7,7 +7,7 @@
 namespace metal {
 namespace {
 
-// Levenshtein's distance: insertions, deletions and replacements of single characters.
+// Levenshtein distance: the number of single characters to insert, delete or replace.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});

@@ -1,4 +1,4 @@
-// Which of some names was meant by one that is not among them.
+// Finds the name that was probably meant by a misspelt one.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace metal {
 
-// The name that is spelt most like it; nothing if more than one character in four differs.
+// The name with the smallest edit distance; nothing if more than one character in four differs.
 METAL_API std::optional<std::string> nearest_name(std::string_view name,
                                                   const std::vector<std::string>& names);
 
-// "a, b and 7 more": at most so many of them, those that are spelt most like `name` first.
+// "a, b and 7 more": at most `most` of the names, the ones closest to `name` first.
 std::string nearest_first(std::string_view name, std::vector<std::string> names, size_t most);
 
 }  // namespace metal

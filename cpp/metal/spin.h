@@ -1,4 +1,4 @@
-// A wait that keeps the thread awake, for what comes within microseconds.
+// A wait that keeps the thread running, for events that come within microseconds.
 #pragma once
 
 #include <chrono>
@@ -6,11 +6,11 @@
 
 namespace metal {
 
-// Waking a thread takes as long as a few small kernels run: who waits stays awake for a moment,
-// which should cover what a program does between two of them.
+// Waking a thread takes as long as a few small kernels, so a waiting thread spins for a moment.
+// That should cover the time that a program needs between two kernels.
 inline constexpr auto kSpinTime = std::chrono::microseconds(50);
 
-// Returns when the condition has come true, or that moment is over. Threads with work go first.
+// Returns when the condition is true, or after that time. Yields to threads that have work.
 template <typename Condition>
 void spin_until(Condition condition) {
   const auto end = std::chrono::steady_clock::now() + kSpinTime;

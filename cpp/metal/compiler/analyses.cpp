@@ -6,8 +6,9 @@
 namespace metal::compiler {
 namespace {
 
-// Instructions that are searched for what a load reads. LLVM's 100 are for scalar code: vector code
-// has long blocks that are full of accesses, and little is found that far back.
+// How many instructions the analysis looks back for what a load reads. LLVM's default of 100 is
+// made for scalar code. Vector code has long blocks with many accesses, in which looking further
+// back rarely helps.
 constexpr unsigned kLookBack = 50;
 
 }  // namespace
@@ -15,7 +16,7 @@ constexpr unsigned kLookBack = 50;
 Analyses::Analyses(llvm::TargetMachine* target, const llvm::PipelineTuningOptions& tuning)
     : builder(target, tuning, std::nullopt, &callbacks) {
   if (verifies_ir()) verifier.registerCallbacks(callbacks, &modules);
-  // Before the usual ones, which it replaces one of.
+  // Registered first, so that it takes the place of LLVM's own registration.
   functions.registerPass([] { return llvm::MemoryDependenceAnalysis(kLookBack); });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);

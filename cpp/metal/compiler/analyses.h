@@ -1,5 +1,5 @@
-// LLVM's analyses, which passes over a module ask for. With MLX_VERIFY_IR the result of each pass
-// is verified: see verify.h.
+// LLVM's analyses, as passes over a module use them. With MLX_VERIFY_IR set, the result of each
+// pass is verified: see verify.h.
 #pragma once
 
 #include "llvm/IR/PassInstrumentation.h"
@@ -9,7 +9,7 @@
 namespace metal::compiler {
 
 struct Analyses {
-  // Passes that depend on the device need its target.
+  // Passes that depend on the device need its target machine.
   explicit Analyses(llvm::TargetMachine* target = nullptr,
                     const llvm::PipelineTuningOptions& tuning = {});
 

@@ -6,7 +6,7 @@
 namespace metal::compiler {
 namespace {
 
-// As stdlib/metal_compute declares it: void (uint scope, uint flags).
+// Declared in stdlib/metal_compute: void (uint scope, uint flags).
 constexpr const char* kBarrierFunction = "__metal_barrier";
 constexpr uint32_t kThreadgroupScope = 1;
 constexpr uint32_t kThreadgroupMemoryFlag = 2;

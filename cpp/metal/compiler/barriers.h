@@ -1,4 +1,5 @@
-// Finds and makes the calls at which all threads of a threadgroup wait for each other.
+// Finds and creates threadgroup barriers, at which all threads of a threadgroup wait for each
+// other.
 #pragma once
 
 #include "llvm/IR/IRBuilder.h"
@@ -7,7 +8,7 @@ namespace metal::compiler {
 
 bool is_threadgroup_barrier(const llvm::Instruction& instruction);
 
-// What was written to threadgroup memory before it is seen behind it.
+// The barrier makes writes to threadgroup memory before it visible after it.
 llvm::CallInst* create_threadgroup_barrier(llvm::IRBuilder<>& builder);
 
 }  // namespace metal::compiler

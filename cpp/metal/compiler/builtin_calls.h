@@ -1,4 +1,5 @@
-// Built-in arguments in kernel form, which each device computes in its own way.
+// Replaces the calls that stand for built-in arguments in kernel form. Each device computes these
+// arguments in its own way.
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -7,12 +8,11 @@
 
 namespace metal::compiler {
 
-// Emits the value of a component that the attribute has.
+// Emits one component of a built-in argument.
 using EmitBuiltin =
     llvm::function_ref<llvm::Value*(llvm::IRBuilder<>& builder, Builtin, unsigned component)>;
 
-// Puts values in place of the calls that ask for them. Components that an attribute does not have
-// are 0.
+// Replaces these calls by the values. Components that an attribute does not have are 0.
 void replace_builtins(llvm::Function& body, EmitBuiltin emit);
 
 }  // namespace metal::compiler

@@ -10,7 +10,7 @@
 
 namespace metal {
 
-// Of pointers to pointers, which must not be null, and of references to references.
+// Casts pointers, which must not be null, to pointers, and references to references.
 template <typename To, typename From>
 decltype(auto) checked_cast(From&& value, const Place& place = Place::current()) {
   if (!llvm::isa_and_present<To>(value)) [[unlikely]] {

@@ -4,7 +4,7 @@ namespace metal::compiler {
 
 std::string_view code_version() {
   return
-#include "code_version.inc"  // made by cmake/code_version.cmake
+#include "code_version.inc"  // written by cmake/code_version.cmake
       ;
 }
 

@@ -1,4 +1,4 @@
-// MSL source to compiled programs: LLVM IR with a description of every kernel in it.
+// Compiles MSL source to programs: LLVM IR with a description of every kernel in it.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct CompileOptions {
   MathMode math_mode = MathMode::Safe;
   uint32_t language_version = 0;                 // major << 16 | minor; 0: the newest
   std::map<std::string, std::string> macros;     // preprocessor macros, name to text
-  std::vector<std::string> include_directories;  // folders that #include "..." may reach
-  std::string path;          // of the source, for diagnostics and relative includes
-  bool line_tables = false;  // the IR says which line of the source an instruction comes from
+  std::vector<std::string> include_directories;  // folders in which #include "..." may find files
+  std::string path;          // of the source; for diagnostics and relative includes
+  bool line_tables = false;  // the IR has the source line of each instruction
 
   bool operator==(const CompileOptions&) const = default;
 };
 
-// what() holds the diagnostics, located in the user's source.
+// what() has the diagnostics, with positions in the user's source.
 class METAL_API CompileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -38,12 +38,12 @@ enum class AddressSpace : uint32_t { Thread = 0, Device = 1, Constant = 2, Threa
 struct ArgumentInfo {
   ArgumentKind kind = ArgumentKind::Buffer;
   uint32_t index = 0;  // [[buffer(n)]] or [[threadgroup(n)]]
-  std::string name;    // the parameter's; for attributes also `attribute`
+  std::string name;    // of the parameter; for attributes see also `attribute`
   std::string attribute;
   bool writable = false;
-  bool optional = false;  // there only with a [[function_constant(n)]]: may stay unbound
+  bool optional = false;  // it has a [[function_constant(n)]] and may stay unbound
   AddressSpace address_space = AddressSpace::Device;
-  uint32_t element_size = 0;  // bytes of the pointee or referee; 0 where unknown
+  uint32_t element_size = 0;  // bytes of the type that it points to; 0 if unknown
   std::string
       element_type;  // its type as Metal spells it: "float", "uint", "half4", "atomic<float>"
 };
@@ -75,23 +75,24 @@ struct FunctionInfo {
   std::string bitcode;  // LLVM IR of this kernel alone, in the form of kernel_form.h
   std::vector<ArgumentInfo> arguments;
   std::vector<FunctionConstantInfo> constants;
-  uint32_t max_total_threads = 0;  // [[max_total_threads_per_threadgroup]]; 0: none given
+  uint32_t max_total_threads = 0;  // [[max_total_threads_per_threadgroup]]; 0 if there is none
 };
 
 struct Program {
   virtual ~Program() = default;
 
   CompileOptions options;
-  std::vector<FunctionInfo> functions;  // empty where they are read one by one: see open_library
+  std::vector<FunctionInfo> functions;  // empty if they are read on demand: see open_library
   std::string warnings;                 // of the front end, as Clang prints them
   std::vector<std::string> inputs;      // files that the source was read from
-  std::string file;                     // that it was read from as a library, if it was
+  std::string file;                     // the library file that it was read from, if any
 
   virtual std::vector<std::string> names() const;
   virtual bool contains(std::string_view name) const { return find(name) != nullptr; }
-  // Null if there is none of that name.
+  // Null if there is no function with this name.
   virtual const FunctionInfo* find(std::string_view name) const;
-  // Throws std::out_of_range, whose text lists what there is, if there is none of that name.
+  // Throws std::out_of_range if there is no function with this name; the message lists the
+  // functions.
   const FunctionInfo& get(std::string_view name) const;
 };
 
@@ -103,7 +104,7 @@ struct ConstantValue {
   bool operator==(const ConstantValue&) const = default;
 };
 
-// By [[function_constant(n)]]'s index.
+// By the index in [[function_constant(n)]].
 using ConstantValues = std::map<uint32_t, ConstantValue>;
 
 // Throws CompileError. Thread-safe.
@@ -113,13 +114,12 @@ METAL_API std::shared_ptr<Program> compile(std::string_view source,
 // Precompiles a header of the standard library, so that later compilations start from it.
 void precompile(const std::string& header, const std::string& output);
 
-// The bytes of a .metallib; load_library throws std::runtime_error for bytes that are none.
+// The bytes of a .metallib. load_library throws std::runtime_error if its bytes are no .metallib.
 std::string save_library(const Program& program);
 std::shared_ptr<Program> load_library(std::string_view bytes);
 
-// A .metallib whose functions are read when they are asked for. Throws std::runtime_error if there
-// is no such file or it is not a whole .metallib; find() throws it for a damaged function.
-// Thread-safe.
+// Opens a .metallib and reads functions on demand. Throws std::runtime_error if the file does not
+// exist or is not a complete .metallib; find() throws it for a damaged function. Thread-safe.
 std::shared_ptr<const Program> open_library(const std::string& path);
 
 }  // namespace metal

@@ -37,14 +37,14 @@ void Convergence::mark_before(unsigned end, llvm::BitVector& marked) const {
   while (!work.empty()) {
     for (llvm::BasicBlock* before : llvm::predecessors(blocks_[work.pop_back_val()])) {
       const auto found = numbers_.find(before);
-      if (found == numbers_.end() || marked[found->second]) continue;  // not reachable, or known
+      if (found == numbers_.end() || marked[found->second]) continue;  // unreachable, or known
       marked.set(found->second);
       work.push_back(found->second);
     }
   }
 }
 
-// Blocks from which no waiting one can be reached.
+// Finds the blocks from which no waiting block can be reached.
 void Convergence::find_leaving(IsWaiting is_waiting) {
   leaving_.resize(blocks_.size());
   for (unsigned i = 0; i < blocks_.size(); ++i) {
@@ -53,7 +53,7 @@ void Convergence::find_leaving(IsWaiting is_waiting) {
   leaving_.flip();
 }
 
-// Blocks that all ways end in. A loop that is only left for good has one of its own.
+// Finds the blocks in which all paths end. A loop that is only left by leaving blocks has one, too.
 void Convergence::find_ends() {
   ends_.resize(blocks_.size());
   llvm::BitVector ending(blocks_.size());
@@ -75,7 +75,7 @@ void Convergence::find_ends() {
   }
 }
 
-// What all ways from a block lead through, among blocks that do not leave.
+// Finds the blocks through which all paths from a block lead. Leaving blocks do not count.
 void Convergence::find_post_dominators() {
   const auto count = static_cast<unsigned>(blocks_.size());
   post_dominators_.assign(count, llvm::BitVector(count, true));
@@ -95,7 +95,7 @@ void Convergence::find_post_dominators() {
   }
 }
 
-// Everything from the ways of a branch up to where they all meet.
+// Marks all blocks between a branch and its post-dominators.
 void Convergence::diverge_at(unsigned branch) {
   llvm::SmallVector<unsigned> work(next_[branch].begin(), next_[branch].end());
   llvm::BitVector seen(blocks_.size());

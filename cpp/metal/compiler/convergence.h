@@ -1,4 +1,4 @@
-// Which blocks of a kernel threads run in convergence.
+// Finds the blocks of a kernel that threads run in convergence.
 #pragma once
 
 #include "llvm/ADT/BitVector.h"
@@ -7,10 +7,10 @@
 
 namespace metal::compiler {
 
-// A block is convergent if all threads among which values count as uniform, those of a SIMD-group
-// or of a threadgroup, come to it if they are still alive, and equally often. Threads diverge at a
-// branch on something that differs between them, until its paths meet again. Paths that lead out of
-// the kernel without a `waiting` block need not be waited for.
+// The threads that count are those among which values count as uniform: those of a SIMD-group or of
+// a threadgroup. A block is convergent if all of them that have not ended run it, and equally
+// often. Threads diverge at a branch on something that differs between them, until its paths join
+// again. Paths that lead out of the kernel without a `waiting` block do not count.
 class Convergence {
  public:
   using IsWaiting = llvm::function_ref<bool(const llvm::BasicBlock&)>;
@@ -18,13 +18,13 @@ class Convergence {
   Convergence(llvm::Function& function, llvm::UniformityInfo& uniformity, IsWaiting is_waiting);
 
   bool is_convergent(const llvm::BasicBlock& block) const { return !divergent_[number(block)]; }
-  // Whether no waiting block comes later.
+  // Whether no waiting block can follow.
   bool is_leaving(const llvm::BasicBlock& block) const { return leaving_[number(block)]; }
 
  private:
   unsigned number(const llvm::BasicBlock& block) const { return numbers_.lookup(&block); }
   void number_blocks(llvm::Function& function);
-  // Marks a block and all from which it can be reached.
+  // Marks a block and all blocks from which it can be reached.
   void mark_before(unsigned end, llvm::BitVector& marked) const;
   void find_leaving(IsWaiting is_waiting);
   void find_ends();
@@ -33,10 +33,10 @@ class Convergence {
 
   std::vector<llvm::BasicBlock*> blocks_;  // in post-order
   llvm::DenseMap<const llvm::BasicBlock*, unsigned> numbers_;
-  llvm::BitVector leaving_;                           // paths out of the kernel
-  std::vector<llvm::SmallVector<unsigned, 2>> next_;  // other successors
-  llvm::BitVector ends_;                              // where paths end that do not leave
-  std::vector<llvm::BitVector> post_dominators_;      // themselves excluded, but for loops
+  llvm::BitVector leaving_;                           // no waiting block can be reached from these
+  std::vector<llvm::SmallVector<unsigned, 2>> next_;  // successors that are not leaving
+  llvm::BitVector ends_;                              // where paths that do not leave end
+  std::vector<llvm::BitVector> post_dominators_;      // without itself, unless in a loop
   llvm::BitVector divergent_;
 };
 

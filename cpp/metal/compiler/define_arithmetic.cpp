@@ -1,4 +1,4 @@
-// Gives every integer operation a value where LLVM leaves it undefined but Metal does not.
+// Defines the integer operations that LLVM leaves undefined and Metal does not.
 #include <optional>
 
 #include "llvm/IR/IRBuilder.h"
@@ -28,7 +28,7 @@ void mask_shift(BinaryOperator& shift) {
   shift.setOperand(1, builder.CreateAnd(amount, ConstantInt::get(amount->getType(), width - 1)));
 }
 
-// Division by zero gives zero quotients' divisor one; the smallest integer divided by -1 wraps.
+// Makes the divisor 1 for division by zero and for the smallest integer divided by -1.
 void guard_division(BinaryOperator& division) {
   Value* divisor = division.getOperand(1);
   const bool is_signed =
@@ -53,7 +53,7 @@ void guard_division(BinaryOperator& division) {
   division.setOperand(1, builder.CreateSelect(bad, one, divisor));
 }
 
-// Arithmetic in half and bfloat rounds after every operation: no fused multiply-add.
+// Arithmetic in half and bfloat rounds after every operation, so there is no fused multiply-add.
 bool split_multiply_add(llvm::IntrinsicInst& call) {
   if (call.getIntrinsicID() != llvm::Intrinsic::fmuladd) return false;
   llvm::Type* scalar = call.getType()->getScalarType();
@@ -64,7 +64,7 @@ bool split_multiply_add(llvm::IntrinsicInst& call) {
   return true;
 }
 
-// Between half and bfloat, which have the same size, LLVM knows no conversion.
+// LLVM has no conversion between half and bfloat, which have the same size.
 bool convert_through_float(Instruction& instruction) {
   if (!llvm::isa<llvm::FPExtInst, llvm::FPTruncInst>(instruction)) return false;
   Value* operand = instruction.getOperand(0);
@@ -77,7 +77,7 @@ bool convert_through_float(Instruction& instruction) {
   return true;
 }
 
-// How a float becomes an integer; nothing for other instructions.
+// The intrinsic for a conversion of a float to an integer; none for other instructions.
 std::optional<llvm::Intrinsic::ID> conversion_of(const Instruction& instruction) {
   if (instruction.getOpcode() == Instruction::FPToSI) return llvm::Intrinsic::fptosi_sat;
   if (instruction.getOpcode() == Instruction::FPToUI) return llvm::Intrinsic::fptoui_sat;
@@ -88,8 +88,9 @@ std::optional<llvm::Intrinsic::ID> conversion_of(const Instruction& instruction)
   return saturates ? std::optional(id) : std::nullopt;
 }
 
-// Out-of-range conversions saturate (NaN gives 0), as they do on GPUs. From float: LLVM has none of
-// bfloat, and its code for half to short with AVX512-FP16 gives -32768 for NaN.
+// Conversions saturate (NaN gives 0), as on GPUs. Half and bfloat are converted to float first:
+// LLVM has no saturating conversion of bfloat, and that of half to short gives -32768 for NaN with
+// AVX512-FP16.
 bool saturate_conversion(Instruction& instruction) {
   const auto id = conversion_of(instruction);
   if (!id) return false;

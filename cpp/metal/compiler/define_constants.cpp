@@ -22,7 +22,7 @@ class DefineConstants : public clang::ASTConsumer,
   }
   void HandleInlineFunctionDefinition(clang::FunctionDecl* function) override { define(function); }
 
-  // Clang has computed the value already, from operations as they were.
+  // Clang has already computed the value, from the original operations.
   bool VisitVarDecl(clang::VarDecl* variable) {
     clang::EvaluatedStmt* evaluated = variable->getEvaluatedStmt();
     if (evaluated && !variable->isConstexpr()) evaluated->WasEvaluated = false;
@@ -40,7 +40,7 @@ class DefineConstants : public clang::ASTConsumer,
   }
 
  private:
-  // The library's own code has no such operations.
+  // The standard library has no such operations.
   void define(clang::Decl* declaration) {
     const clang::SourceManager& sources = context_->getSourceManager();
     if (!sources.isLoadedSourceLocation(declaration->getLocation())) TraverseDecl(declaration);
@@ -60,7 +60,7 @@ class DefineConstants : public clang::ASTConsumer,
     return result.Val.getInt();
   }
 
-  // What is computed in: `c <<= 9` shifts an int, however narrow c is.
+  // The type in which a shift is computed: `c <<= 9` shifts an int, even if c is narrower.
   static clang::QualType shifted_type(const clang::BinaryOperator& shift) {
     const auto* assignment = llvm::dyn_cast<clang::CompoundAssignOperator>(&shift);
     return assignment ? assignment->getComputationLHSType() : shift.getLHS()->getType();
@@ -75,7 +75,7 @@ class DefineConstants : public clang::ASTConsumer,
     replace_right(shift, amount->zextOrTrunc(64).getZExtValue() & (width - 1));
   }
 
-  // The divisor becomes one, as at run time.
+  // The divisor becomes 1, as at run time.
   void guard_division(clang::BinaryOperator& division) const {
     const auto divisor = value_of(division.getRHS());
     if (!divisor) return;

@@ -1,4 +1,4 @@
-// Operations on integer constants: gives them the values that define_arithmetic.cpp defines.
+// Gives operations on integer constants the values that define_arithmetic.cpp defines.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@ class ASTConsumer;
 
 namespace metal::compiler {
 
-// Clang computes an operation whose operands are constants while it makes IR, and leaves shifts by
-// the width or more, divisions by zero and overflowing divisions undefined. This consumer comes
-// before the one that makes IR and replaces the right operand of each.
+// Clang evaluates operations on constants while it emits IR, and leaves shifts by the width or
+// more, divisions by zero and overflowing divisions undefined. This consumer runs before Clang
+// emits IR and replaces the right operand of such operations.
 std::unique_ptr<clang::ASTConsumer> define_constants();
 
 }  // namespace metal::compiler

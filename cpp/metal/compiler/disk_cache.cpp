@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uintmax_t kDefaultLimit = 512u << 20;  // bytes
-constexpr char kSweepDigits[] = "00";            // how keys start at whose stores there is a sweep
+constexpr char kSweepDigits[] = "00";            // storing a key that starts so starts a sweep
 constexpr size_t kDigestSize = 20;
 
 std::string digest(std::string_view bytes) {
@@ -37,11 +37,10 @@ uintmax_t size_limit() {
 
 fs::path entry_path(const std::string& key) { return fs::path(cache_directory()) / key; }
 
-// A sweep looks at every entry, of which there may be very many: few processes store so much that
-// it would not show.
+// A sweep reads every entry, and there may be very many. So only one store in 256 starts one.
 bool is_time_to_sweep(const std::string& key) { return key.starts_with(kSweepDigits); }
 
-// Removes the entries that were used least recently until three quarters of the limit are left.
+// Removes the least recently used entries until three quarters of the limit are left.
 void sweep() {
   struct Entry {
     fs::path path;

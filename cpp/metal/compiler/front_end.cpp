@@ -27,9 +27,9 @@
 namespace metal::compiler {
 namespace {
 
-// Objects copy from any address space to any other: the implicit copy and move members of every
-// class take generic references, as they would in C++ for OpenCL. They are declared as soon as a
-// class is complete, before its methods' bodies are parsed and may need them.
+// Lets objects be copied between all address spaces. In C++ for OpenCL, the implicit copy and move
+// members of classes take generic references; here they are declared as soon as a class is
+// complete, before the bodies of its methods, which may need them, are parsed.
 class ImplicitMembers : public clang::SemaConsumer, public clang::ASTMutationListener {
  public:
   void InitializeSema(clang::Sema& sema) override { sema_ = &sema; }
@@ -68,7 +68,7 @@ class InstantiationCounter : public clang::ASTConsumer, public clang::ASTMutatio
   Limits& limits_;
 };
 
-// All tokens after preprocessing.
+// All tokens of the preprocessed source.
 std::vector<clang::Token> lex(clang::Preprocessor& preprocessor, Limits& limits) {
   std::vector<clang::Token> tokens;
   do {
@@ -78,7 +78,7 @@ std::vector<clang::Token> lex(clang::Preprocessor& preprocessor, Limits& limits)
   return tokens;
 }
 
-// Clang's ParseAST with the token pass between the preprocessor and the parser.
+// Does what Clang's ParseAST does, with the token pass between the preprocessor and the parser.
 void parse_tokens(clang::CompilerInstance& instance, const Repairs& repairs, Limits& limits) {
   clang::Sema& sema = instance.getSema();
   clang::Preprocessor& preprocessor = instance.getPreprocessor();
@@ -118,9 +118,8 @@ std::unique_ptr<clang::ASTConsumer> with_implicit_members(
   return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
 }
 
-// Gives the AST its own copy of the language options, one that is not C++ for OpenCL: there,
-// temporaries would live in
-// `__private`, where constructors without a qualifier cannot make objects.
+// Gives the AST its own language options, which are not those of C++ for OpenCL. There, temporaries
+// would be in `__private`, where constructors without a qualifier cannot make objects.
 void use_own_context(clang::CompilerInstance& instance, clang::LangOptions& language) {
   language = instance.getLangOpts();
   language.OpenCLGenericAddressSpace = true;
@@ -214,7 +213,7 @@ class PrecompileAction : public clang::GeneratePCHAction {
   clang::LangOptions language_;
 };
 
-// Clang knows address spaces by OpenCL's names; the user knows Metal's.
+// Clang names address spaces as OpenCL does. This puts Metal's names in their place.
 std::string in_metal_terms(std::string text) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"const __private ", "constant "}, {"__private", "constant"}, {"__global", "device"},
@@ -229,7 +228,7 @@ std::string in_metal_terms(std::string text) {
   return text;
 }
 
-// Prints diagnostics, and notes where the token pass may repair what C++ refuses.
+// Prints diagnostics, and records the errors that the token pass can repair.
 class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
  public:
   DiagnosticPrinter(llvm::raw_ostream& stream, clang::DiagnosticOptions* options, Repairs& missing)
@@ -244,7 +243,7 @@ class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
     } else if (diagnostic.getID() == clang::diag::err_local_cant_init) {
       missing_.initializers.insert(place);
     }
-    // What does not fit may stand in a note: why no function could be called.
+    // A note may name the argument that does not fit: it says why no function could be called.
     if (level >= clang::DiagnosticsEngine::Error) last_error_ = place;
     if (level != clang::DiagnosticsEngine::Warning && mentions_text(diagnostic))
       missing_.texts.insert(last_error_);
@@ -262,12 +261,12 @@ class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
   unsigned last_error_ = 0;
 };
 
-// Runs an action over a configured invocation; returns the warnings, throws the errors.
+// Runs an action for a configured invocation. Returns the warnings and throws the errors.
 std::string execute(const Invocation& invocation, clang::FrontendAction& action, Repairs& missing) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   clang::CompilerInstance instance;
-  instance.setVerboseOutputStream(llvm::nulls());  // counts the errors on stderr otherwise
+  instance.setVerboseOutputStream(llvm::nulls());  // otherwise it counts errors on stderr
   instance.setInvocation(invocation.options);
   instance.createDiagnostics(new DiagnosticPrinter(stream, &instance.getDiagnosticOpts(), missing));
   instance.setFileManager(new clang::FileManager(instance.getFileSystemOpts(), invocation.files));

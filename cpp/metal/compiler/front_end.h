@@ -1,4 +1,4 @@
-// Clang as a front end for MSL: source text to LLVM IR and a description of its kernels.
+// Uses Clang as a front end for MSL, from source text to LLVM IR and a description of its kernels.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace metal::compiler {
 
-// A scalar or vector of 16- or 32-bit integers that a built-in argument has.
+// The type of a built-in argument: a scalar or vector of 16- or 32-bit integers.
 struct BuiltinType {
   Builtin builtin = Builtin::ThreadPositionInGrid;
   uint32_t element_bytes = 4;
@@ -22,14 +22,14 @@ struct BuiltinType {
 
 struct KernelArgument {
   ArgumentInfo info;
-  BuiltinType builtin;  // of an attribute argument
+  BuiltinType builtin;  // only for built-in arguments
   uint32_t bytes = 0;   // size of the argument's own type
   bool by_value_buffer = false;
 };
 
 struct KernelDeclaration {
   std::string symbol;  // of the function in the module
-  std::string name;    // as the host sees it
+  std::string name;    // the name for the host
   std::vector<KernelArgument> arguments;
   uint32_t max_total_threads = 0;
 };
@@ -39,7 +39,7 @@ struct TranslationUnit {
   std::vector<KernelDeclaration> kernels;
   std::vector<FunctionConstantInfo> constants;
   std::string warnings;
-  std::vector<std::string> inputs;  // the user's files, not those of the standard library
+  std::vector<std::string> inputs;  // the user's files, without those of the standard library
 };
 
 // Throws CompileError with Clang's diagnostics.

@@ -25,11 +25,11 @@ namespace metal::compiler {
 namespace {
 
 constexpr size_t kStackBytes = 256u << 20;
-constexpr size_t kGuardBytes = 1u << 20;  // no frame of Clang's steps over it
+constexpr size_t kGuardBytes = 1u << 20;  // larger than any stack frame of Clang
 constexpr size_t kSignalStackBytes = 64u << 10;
-constexpr size_t kKeptBytes = 1u << 20;  // of an abandoned stack: where its thread's variables are
+constexpr size_t kKeptBytes = 1u << 20;  // of an abandoned stack, with the variables of its thread
 
-// A piece of work and how it ended. Abandoned ones stay.
+// One call of run_guarded. An abandoned one is never destroyed.
 struct Work {
   explicit Work(const std::function<void()>& function) : function(function) {
     sem_init(&ended, 0, 0);
@@ -41,14 +41,14 @@ struct Work {
   const std::function<void()>& function;
   std::exception_ptr error;
   bool abandoned = false;
-  sem_t ended;  // of all ways to wake a thread the one that a signal handler may take
+  sem_t ended;  // sem_post is the only wake-up that a signal handler may use
   void* stack = nullptr;
   size_t stack_bytes = 0;
-  // A stack overflow needs another stack for its handler.
+  // The handler of a stack overflow needs another stack.
   std::unique_ptr<char[]> signal_stack{new char[kSignalStackBytes]};
 };
 
-// A signal handler must not be who asks for it first: there would be no memory yet.
+// A signal handler reads it, so its memory must not be allocated on first use.
 __attribute__((tls_model("initial-exec"))) thread_local Work* this_work = nullptr;
 
 void find_stack(Work& work) {
@@ -58,8 +58,9 @@ void find_stack(Work& work) {
   pthread_attr_destroy(&attributes);
 }
 
-// Clang goes on in a thread of its own, which nobody guards, where it has used 8 MiB of stack. Not
-// so where it finds itself even farther from the bottom: then it does not understand the stack.
+// Clang continues on a thread of its own, which is not guarded, when it has used 8 MiB of stack. It
+// does not do so if it is much further from the bottom of the stack: it then assumes that it does
+// not know this stack. So this moves far away from the bottom first.
 [[gnu::noinline]] void run_far_from_bottom(Work& work) {
   clang::noteBottomOfStack();
   *static_cast<volatile char*>(__builtin_alloca(clang::DesiredStackSize)) = 0;
@@ -74,7 +75,7 @@ void* run_thread(void* argument) {
   Work& work = *static_cast<Work*>(argument);
   const stack_t stack = {
       .ss_sp = work.signal_stack.get(), .ss_flags = 0, .ss_size = kSignalStackBytes};
-  stack_t before;  // a sanitizer's, which it wants to find again
+  stack_t before;  // of a sanitizer, which expects it back
   sigaltstack(&stack, &before);
   find_stack(work);
   this_work = &work;
@@ -97,8 +98,8 @@ pthread_t start_thread(Work& work) {
   return thread;
 }
 
-// Only what a signal handler may call.
-[[noreturn]] void stay_behind(Work& work) {
+// Calls only what a signal handler may call.
+[[noreturn]] void stop_forever(Work& work) {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, nullptr);
@@ -107,26 +108,27 @@ pthread_t start_thread(Work& work) {
   for (;;) pause();
 }
 
-// Outside run_guarded there is nobody to tell, and LLVM ends the process.
+// Outside run_guarded, LLVM prints the reason and ends the process.
 void on_fatal_error(void*, const char* reason, bool) {
   if (!this_work) {
     llvm::errs() << "LLVM ERROR: " << reason << "\n";
     return;
   }
-  // LLVM's verifier, see verify.h.
+  // The error comes from LLVM's verifier: see verify.h.
   if (std::string_view(reason).starts_with("Broken")) internal_error(reason);
   abandon(std::make_exception_ptr(CompileError(
       std::string("error: the kernel is too much for the compiler: ") + reason + "\n")));
 }
 
-// Leaves the work of this thread behind, from a signal handler, if it is the compiler's.
+// Called in a signal handler. Abandons the work of this thread if it is the compiler's.
 bool on_crash(int signal, siginfo_t* info, void*) {
   const bool sent = info->si_code == SI_USER || info->si_code == SI_QUEUE;
   if (!this_work || (sent && signal != SIGABRT)) return false;
-  // The handler has a stack of its own. What a stack overflow has filled would be much to leave.
+  // The handler runs on its own stack, so most of the memory of the abandoned stack can be given
+  // back.
   if (this_work->stack_bytes > kKeptBytes)
     madvise(this_work->stack, this_work->stack_bytes - kKeptBytes, MADV_DONTNEED);
-  stay_behind(*this_work);
+  stop_forever(*this_work);
 }
 
 }  // namespace
@@ -162,7 +164,7 @@ void run_guarded(const std::function<void()>& function) {
 void abandon(std::exception_ptr error) {
   if (!this_work) std::rethrow_exception(error);
   this_work->error = std::move(error);
-  stay_behind(*this_work);
+  stop_forever(*this_work);
 }
 
 }  // namespace metal::compiler

@@ -1,4 +1,4 @@
-// Runs the compiler on a thread of its own, so that its crashes do no harm.
+// Runs the compiler on a thread of its own, so that its crashes do not end the process.
 #pragma once
 
 #include <exception>
@@ -6,17 +6,17 @@
 
 namespace metal::compiler {
 
-// Registers the host's code generator and what LLVM calls when it gives up. Also for code that only
-// loads what was compiled before.
+// Registers the code generator of the host and the handlers of LLVM's fatal errors. Code that only
+// loads compiled objects needs it, too.
 void prepare_llvm();
 
-// Runs `work` on a thread with a large stack. Its exceptions pass through. A crash of the compiler
-// (a stack overflow, a failed check inside LLVM) becomes a CompileError.
+// Runs `work` on a thread with a large stack. Exceptions of `work` are thrown here. A crash of the
+// compiler (a stack overflow, a failed check inside LLVM) becomes a CompileError.
 void run_guarded(const std::function<void()>& work);
 
-// Ends the work from anywhere below run_guarded, which throws this error. Nothing is unwound, as
-// LLVM's code is not made for it: the thread stops where it is, for good, with all that it holds.
-// Throws the error itself where no run_guarded is above.
+// Ends the work from anywhere below run_guarded, which throws this error. It does not unwind the
+// stack, as LLVM's code does not support that: the thread stops forever, and keeps its memory.
+// Outside run_guarded it throws the error itself.
 [[noreturn]] void abandon(std::exception_ptr error);
 
 }  // namespace metal::compiler

@@ -13,7 +13,7 @@ void erase_all(std::string& text, std::string_view part) {
     text.erase(at, part.size());
 }
 
-// "metal::cpu::fold_pair" of "llvm::Value* metal::cpu::fold_pair(llvm::IRBuilder<>&, ...)".
+// Makes "metal::cpu::fold_pair" of "llvm::Value* metal::cpu::fold_pair(llvm::IRBuilder<>&, ...)".
 std::string name_of(const Place& place) {
   std::string name = place.function_name();
   for (const char* unnamed : {"{anonymous}::", "(anonymous namespace)::"}) erase_all(name, unnamed);

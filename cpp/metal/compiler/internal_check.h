@@ -1,4 +1,4 @@
-// Broken invariants: mistakes of ours, which nothing that a user types may trigger.
+// Checks of invariants. A failed one is a mistake in this code; no input of a user may cause one.
 #pragma once
 
 #include <source_location>
@@ -15,11 +15,11 @@ class InternalError : public std::logic_error {
 
 using Place = std::source_location;
 
-// Throws InternalError. What runs under run_guarded is abandoned instead, and run_guarded throws:
-// between here and there may be frames of LLVM, which exceptions must not pass.
+// Throws InternalError. Under run_guarded it abandons the work instead, and run_guarded throws:
+// exceptions must not pass through the frames of LLVM in between.
 [[noreturn]] void internal_error(const std::string& what, const Place& place = Place::current());
 
-// In release builds too.
+// Checks in release builds, too.
 inline void internal_check(bool holds, const char* what, const Place& place = Place::current()) {
   if (!holds) [[unlikely]]
     internal_error(what, place);

@@ -19,12 +19,12 @@ namespace {
 constexpr const char* kUtilsHeader = "mlx/backend/metal/kernels/utils.h";
 constexpr uint32_t kNewestLanguage = 3 << 16 | 2;
 
-// Kernels are parsed for one abstract machine, 64-bit and little-endian as every device served. Its
-// calling convention passes classes in memory, which the optimiser takes apart; a CPU's own would
+// Kernels are parsed for one abstract machine, which is 64-bit and little-endian like every device.
+// Its calling convention passes classes in memory, which the optimiser removes. That of a CPU would
 // pack vectors into other types.
 constexpr const char* kTriple = "spir64-unknown-unknown";
 
-// Only the declared folders exist for a source: no include reaches the rest of the disk.
+// A source can only include files in the declared folders.
 class DeclaredFiles : public llvm::vfs::ProxyFileSystem {
  public:
   DeclaredFiles(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> base,
@@ -65,14 +65,14 @@ std::string absolute(std::string_view path) {
   return std::string(text.str());
 }
 
-// Clang's address spaces as numbers in the IR.
+// The numbers of Clang's address spaces in the IR.
 struct AddressSpaceNumbers {
   clang::LangASMap numbers = {};
 
   constexpr AddressSpaceNumbers() {
     using clang::LangAS;
     numbers[static_cast<unsigned>(LangAS::opencl_global)] = 1;
-    // spells `constant`: see the token pass
+    // The token pass writes `constant` in this way.
     numbers[static_cast<unsigned>(LangAS::opencl_private)] = 2;
     numbers[static_cast<unsigned>(LangAS::opencl_local)] = 3;
     numbers[static_cast<unsigned>(LangAS::opencl_generic)] = 4;
@@ -80,14 +80,14 @@ struct AddressSpaceNumbers {
 };
 constexpr AddressSpaceNumbers kAddressSpaces;
 
-// What cc1's own options cannot say.
+// Sets what the options of cc1 cannot.
 void set_language(clang::LangOptions& language) {
-  language.DeclSpecKeyword = true;  // properties: the swizzles of vectors
+  language.DeclSpecKeyword = true;  // properties, which swizzles of vectors use
   language.Half = true;
   language.NativeHalfType = true;
   language.NativeHalfArgsAndReturns = true;
   language.setFloat16ExcessPrecision(
-      clang::LangOptions::FPP_None);  // half and bfloat round in their own type
+      clang::LangOptions::FPP_None);  // half and bfloat round after each operation
   language.setBFloat16ExcessPrecision(clang::LangOptions::FPP_None);
   language.SinglePrecisionConstants = true;
   language.ConvergentFunctions = true;
@@ -112,7 +112,8 @@ std::shared_ptr<clang::CompilerInvocation> base_options() {
       "-fno-rtti", "-fno-threadsafe-statics", "-fwrapv", "-relaxed-aliasing", "-fno-finite-loops",
       "-fno-strict-return", "-fno-delete-null-pointer-checks", "-fno-strict-float-cast-overflow",
       "-fbracket-depth", "512", "-ferror-limit", "20",
-      // kernels are written for a compiler with other habits; these say nothing about their meaning
+      // Kernels are written for a compiler that does not warn of these; they do not change their
+      // meaning.
       "-Wno-duplicate-decl-specifier", "-Wno-unknown-pragmas", "-Wno-unused-value",
       "-Wno-ignored-attributes", "-Wno-psabi", "-Wno-shift-count-overflow",
       "-Wno-shift-count-negative", "-Wno-reserved-user-defined-literal", "-Wno-undefined-internal",
@@ -130,7 +131,7 @@ std::shared_ptr<clang::CompilerInvocation> base_options() {
   options->getFrontendOpts().Inputs.clear();
   auto& headers = options->getHeaderSearchOpts();
   headers.AddPath(stdlib_directory(), clang::frontend::System, false, /*IgnoreSysRoot=*/true);
-  headers.Sysroot = resource_directory();  // paths in precompiled headers are relative to it
+  headers.Sysroot = resource_directory();  // precompiled headers contain paths relative to it
   return options;
 }
 
@@ -153,7 +154,7 @@ void define_macros(clang::PreprocessorOptions& preprocessor, const CompileOption
   preprocessor.addMacroDef("__METAL_MACOS__=1");
   preprocessor.addMacroDef("__HAVE_BFLOAT__=1");
   preprocessor.addMacroDef("__METAL_VERSION__=" + version_macro(options.language_version));
-  // By hand: a precompiled header was made without it.
+  // Set here, as the precompiled headers were made without it.
   if (options.math_mode == MathMode::Fast) {
     preprocessor.addMacroDef("__FAST_MATH__=1");
   } else {
@@ -162,8 +163,8 @@ void define_macros(clang::PreprocessorOptions& preprocessor, const CompileOption
   for (const auto& [name, value] : options.macros) preprocessor.addMacroDef(name + "=" + value);
 }
 
-// The first include decides which precompiled header fits: the standard library alone, or MLX's
-// helpers on top.
+// The first include decides which precompiled header is used: that of the standard library, or that
+// with MLX's helpers.
 bool starts_with_utils(std::string_view source) {
   const std::string include = std::string("#include \"") + kUtilsHeader + "\"";
   return source.substr(0, source.find('\n')).find(include) == 0;
@@ -204,7 +205,7 @@ Invocation kernel_invocation(std::string_view source, const CompileOptions& opti
   if (!options.path.empty())
     roots.push_back(absolute(llvm::sys::path::parent_path(absolute(path))));
 
-  // The buffer outlives the invocation's only use, and its name is what diagnostics print.
+  // The buffer outlives this invocation. Diagnostics print its name.
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(source), path);
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   auto files =
@@ -223,9 +224,9 @@ Invocation precompile_invocation(const std::string& header, const std::string& o
   invocation->getFrontendOpts().ProgramAction = clang::frontend::GeneratePCH;
   invocation->getFrontendOpts().OutputFile = output;
   invocation->getFrontendOpts().RelocatablePCH = true;
-  // What the headers use of their own templates is instantiated once, not for every kernel.
+  // Templates that the headers use are instantiated once, not for every kernel.
   invocation->getLangOpts().PCHInstantiateTemplates = true;
-  // Headers are recognised by path and size: an installed copy has times of its own.
+  // Headers are identified by path and size, as installed copies have other times.
   invocation->getFrontendOpts().IncludeTimestamps = false;
   invocation->getFrontendOpts().Inputs.emplace_back(
       absolute(header), clang::InputKind(clang::Language::CXX, clang::InputKind::Source, false,
@@ -241,7 +242,7 @@ void allow_address_spaces(clang::LangOptions& language) {
 }
 
 void describe_device(clang::TargetInfo& target) {
-  // These members are protected: every target of Clang's sets them in its constructor.
+  // These members are protected: Clang's targets set them in their constructors.
   struct Device : clang::TargetInfo {
     static void describe(clang::TargetInfo& target) {
       target.*(&Device::AddrSpaceMap) = &kAddressSpaces.numbers;

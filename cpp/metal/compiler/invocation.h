@@ -1,4 +1,4 @@
-// How Clang is set up for MSL: language options, target, and the files that a source may see.
+// Sets up Clang for MSL: language options, target, and the files that a source may include.
 #pragma once
 
 #include <memory>
@@ -24,12 +24,12 @@ struct Invocation {
 Invocation kernel_invocation(std::string_view source, const CompileOptions& options);
 Invocation precompile_invocation(const std::string& header, const std::string& output);
 
-// Lets address spaces qualify methods and pointers. Call after the preprocessor exists, or OpenCL's
-// words are keywords.
+// Lets address spaces qualify methods and pointers. Must be called after the preprocessor is
+// created, or OpenCL's words become keywords.
 void allow_address_spaces(clang::LangOptions& language);
 
-// What the abstract machine can do, and the numbers of Metal's address spaces in the IR (those of
-// metal::AddressSpace). Call before the AST exists.
+// Sets the properties of the abstract machine and the numbers of Metal's address spaces in the IR,
+// those of metal::AddressSpace. Must be called before the AST is created.
 void describe_device(clang::TargetInfo& target);
 
 }  // namespace metal::compiler

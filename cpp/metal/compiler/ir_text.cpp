@@ -51,10 +51,10 @@ bool has_long_blocks(const llvm::Module& module) {
   });
 }
 
-// The target's own pipeline, but for two passes. Putting instructions in order once more after
-// registers are given takes time quadratic in the length of a block, and processors do so
-// themselves. Prologues that moved down to where they are needed would, on x86, overwrite r11 as
-// they probe large frames, though it may hold a value there.
+// The target's own pipeline without two passes. Scheduling after register allocation takes time
+// quadratic in the length of a block, and processors reorder instructions themselves.
+// Shrink-wrapped prologues would overwrite r11 on x86 when they probe large frames, although r11
+// may hold a value there.
 void add_code_generator(llvm::legacy::PassManager& passes, llvm::LLVMTargetMachine& target,
                         const llvm::Module& module, llvm::raw_pwrite_stream& stream,
                         llvm::CodeGenFileType type) {

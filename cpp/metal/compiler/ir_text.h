@@ -1,4 +1,4 @@
-// LLVM modules to bytes and text, and back.
+// Converts LLVM modules to bytes and text, and back.
 #pragma once
 
 #include <memory>
@@ -14,22 +14,22 @@ class TargetMachine;
 
 namespace metal::compiler {
 
-// Errors that LLVM reports on the way end the work, see abandon(); by default they end the process.
+// Lets errors that LLVM reports abandon the work (see abandon()) instead of ending the process.
 // Warnings are dropped.
 void abandon_on_errors(llvm::LLVMContext& context);
 
 std::string write_bitcode(const llvm::Module& module);
 
-// Throws CompileError for bytes that are no bitcode. Later errors abandon the work.
+// Throws CompileError if the bytes are no bitcode. Later errors abandon the work.
 std::unique_ptr<llvm::Module> read_bitcode(std::string_view bitcode, llvm::LLVMContext& context);
 
-// Assembly text or an object file. Throws CompileError if the target has no such form.
+// Makes assembly text or an object file. Throws CompileError if the target cannot.
 std::string emit_file(llvm::Module& module, llvm::TargetMachine& target,
                       llvm::CodeGenFileType type);
 
 std::string print_ir(const llvm::Module& module);
 
-// Deletes functions and variables that nothing refers to, declarations included.
+// Deletes unused functions and variables, declarations included.
 void remove_unused(llvm::Module& module);
 
 }  // namespace metal::compiler

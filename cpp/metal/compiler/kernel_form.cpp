@@ -30,7 +30,7 @@ namespace {
 
 constexpr unsigned kGenericAddressSpace = 4;
 
-// Metal's attributes have been read from the AST; in the IR they are only in the way.
+// Metal's attributes have been read from the AST, so the IR needs them no more.
 void remove_annotations(llvm::Module& module) {
   if (auto* annotations = module.getGlobalVariable("llvm.global.annotations"))
     annotations->eraseFromParent();
@@ -49,7 +49,7 @@ void take_annotations(FormContext& c) {
   remove_annotations(*c.unit.module);
 }
 
-// Calls `declaration`'s function with arguments in Clang's own calling convention.
+// Makes an entry that calls the function of `declaration` in Clang's own calling convention.
 class EntryBuilder {
  public:
   EntryBuilder(llvm::Module& module, const KernelDeclaration& declaration)
@@ -92,7 +92,7 @@ class EntryBuilder {
   }
 
  private:
-  // In line tables the entry stands where the kernel does.
+  // Gives the entry the source line of the kernel.
   void place(llvm::Function& entry, llvm::CallInst& call) {
     const llvm::DISubprogram* kernel = callee_->getSubprogram();
     llvm::DIBuilder lines(module_, /*AllowUnresolved=*/true, kernel->getUnit());
@@ -119,8 +119,8 @@ class EntryBuilder {
     return type.element_bytes == 2 ? builder_.CreateTrunc(value, builder_.getInt16Ty()) : value;
   }
 
-  // Clang passes a small vector class in registers of its own choice: write it to memory, read what
-  // is expected.
+  // Clang chooses registers for small vector classes. The value is written to memory and read as
+  // the expected type.
   void pass_builtin(const KernelArgument& argument) {
     const BuiltinType& type = argument.builtin;
     if (type.components == 1) {
@@ -185,10 +185,10 @@ void clear_all_zeroed(FormContext& c) {
   }
 }
 
-// How large functions become by inlining; callees are seen before their callers.
+// The sizes of functions after inlining. Callees must be added before their callers.
 class InlinedSizes {
  public:
-  // Throws if the function would be too large for the passes that follow.
+  // Throws if the function is too large for later passes.
   void add(const llvm::Function& function) {
     uint64_t size = function.getInstructionCount();
     for (const llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -209,7 +209,7 @@ class InlinedSizes {
   llvm::DenseMap<const llvm::Function*, uint64_t> sizes_;
 };
 
-// Everything but kernels is internal, and inlined unless it calls itself.
+// Makes all functions but kernels internal, and inlines those that do not call themselves.
 void internalize_and_inline(TranslationUnit& unit, llvm::ModuleAnalysisManager& analyses) {
   llvm::Module& module = *unit.module;
   llvm::SmallPtrSet<const llvm::Function*, 8> entries;
@@ -261,8 +261,8 @@ void clean_up(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
   all.run(module, analyses);
 }
 
-// The standard library asks in which math mode the functions around it are compiled: Clang has told
-// each one.
+// Replaces the standard library's queries for the math mode. Clang has marked each function with
+// its mode.
 void answer_math_mode(llvm::Module& module) {
   llvm::Function* question = module.getFunction("__metal_fast_math");
   if (!question) return;

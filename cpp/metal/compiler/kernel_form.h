@@ -1,9 +1,8 @@
-// The device-neutral form of a kernel, between the front end and the drivers.
-//
-// One module a kernel. Its entry `void @<host name>(pointers...)` takes the buffer and threadgroup
-// arguments in the order of the declaration, one pointer each, in address spaces 1 (device), 2
-// (constant) and 3 (threadgroup). Built-in arguments are calls of `i32 @__metal_get_<attribute>(i32
-// component)`; barriers and SIMD-group functions are calls of
+// The device-neutral form of kernels, between the front end and the drivers.
+// \n There is one module for each kernel. Its entry `void @<host name>(pointers...)` takes the
+// buffer and threadgroup arguments in the order of the declaration, one pointer each, in address
+// spaces 1 (device), 2 (constant) and 3 (threadgroup). Built-in arguments are calls of `i32
+// @__metal_get_<attribute>(i32 component)`; barriers and SIMD-group functions are calls of
 // `@__metal_*`, as the standard library declares them. All other functions are inlined where that
 // is possible. `threadgroup` variables are globals in address space 3; function constants are
 // external globals in address space 2. No instruction has undefined behaviour for values that Metal
@@ -29,21 +28,21 @@ inline constexpr std::string_view kRuntimePrefix = "__metal_";
 struct KernelDeclaration;
 struct TranslationUnit;
 
-// Turns what Clang emitted into kernel form, still in one module. Throws CompileError where a
+// Turns the IR that Clang emits into kernel form, still in one module. Throws CompileError if a
 // function is undefined.
 void to_kernel_form(TranslationUnit& unit);
 
-// Threadgroup variables that are declared with zeros: notes which, before annotations go, and makes
-// the threads of each threadgroup clear them before anything else.
+// For threadgroup variables that are declared with zeros. find_zeroed finds them before annotations
+// are removed; clear_zeroed makes the threads of each threadgroup clear them first.
 std::vector<llvm::GlobalVariable*> find_zeroed(llvm::Module& module);
 void clear_zeroed(llvm::Function& kernel, llvm::ArrayRef<llvm::GlobalVariable*> zeroed);
 
-// Masks shift amounts, guards divisors, and takes half and bfloat multiply-adds apart.
+// Masks shift amounts, guards divisors, and splits multiply-adds of half and bfloat.
 void define_arithmetic(llvm::Module& module);
 
-// Puts a barrier between reads of threadgroup memory that all SIMD-groups make alike and a later
-// write there that no barrier separates from them: a race, which Apple's hardware always decides
-// for the reads. The calls carry the metadata kOrderBarrier, as the kernel does not have them.
+// Inserts a barrier between reads of threadgroup memory that all SIMD-groups make alike and a later
+// write there, if no barrier is between them. That is a race, which the reads always win on Apple's
+// hardware. The calls carry the metadata kOrderBarrier, as they are not the kernel's own.
 void order_simdgroups(llvm::Module& module);
 inline constexpr const char* kOrderBarrier = "metal.order";
 

@@ -25,7 +25,8 @@ unsigned components(clang::QualType type) {
   return vector ? vector->getTemplateArgs()[1].getAsIntegral().getZExtValue() : 1;
 }
 
-// What was written for one part of a vector's braces, before it became a part.
+// The expression in the source for one element of a vector's braces, without the conversions around
+// it.
 const clang::Expr* written(const clang::Expr* part) {
   part = part->IgnoreImplicit();
   const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(part);
@@ -46,7 +47,7 @@ class LanguageChecks : public clang::ASTConsumer {
 
  private:
   void check(const clang::Decl* declaration) {
-    // The library's own code is taken as right.
+    // The standard library is not checked.
     if (context_->getSourceManager().isLoadedSourceLocation(declaration->getLocation())) return;
     if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) {
       if (!function->isDependentContext()) check_code(function->getBody());
@@ -59,7 +60,7 @@ class LanguageChecks : public clang::ASTConsumer {
     }
   }
 
-  // Without recursion: expressions may nest deeply.
+  // Not recursive, as expressions may be deeply nested.
   void check_code(const clang::Stmt* code) {
     std::vector<const clang::Stmt*> open = {code};
     while (!open.empty()) {
@@ -94,8 +95,8 @@ class LanguageChecks : public clang::ASTConsumer {
     }
   }
 
-  // Zeros in the braces of a class may be arguments of a constructor, or leave members to their own
-  // initializers.
+  // In the braces of a class, zeros may be arguments of a constructor, or leave members to their
+  // own initializers.
   bool zeros_mean_zero(clang::QualType type) const {
     const auto* record = context_->getBaseElementType(type)->getAsCXXRecordDecl();
     return !record || as_vector(context_->getBaseElementType(type)) ||

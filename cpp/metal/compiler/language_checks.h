@@ -1,4 +1,4 @@
-// Reports what C++ allows and Metal does not.
+// Reports errors for code that C++ allows and Metal does not.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@ class DiagnosticsEngine;
 
 namespace metal::compiler {
 
-// Reports errors where braces hold more values than a vector has components, and where variables
-// that live as long as the program can be written.
+// Reports braces with more values than a vector has components, and variables of static storage
+// duration that can be written.
 std::unique_ptr<clang::ASTConsumer> check_language(clang::DiagnosticsEngine& diagnostics);
 
 }  // namespace metal::compiler

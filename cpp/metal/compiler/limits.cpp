@@ -13,16 +13,17 @@
 namespace metal::compiler {
 namespace {
 
-// Far above what kernels need; each is reached in seconds.
+// These limits are far above what kernels need. A source reaches each of them within
+// thread_seconds.
 constexpr size_t kMaxFiles = 10000;
 constexpr size_t kMaxTokens = 2000000;
 constexpr size_t kMaxInstantiations = 100000;
 constexpr double kMaxSeconds = 30;
-constexpr size_t kFactorForFiles = 20;  // of instantiations and seconds
-constexpr size_t kTokensBetweenLooks = 4096;
+constexpr size_t kFactorForFiles = 20;  // for instantiations and seconds
+constexpr size_t kTokensBetweenChecks = 4096;
 
-// Of this thread only: a busy machine does not shorten it.
-double seconds() {
+// The time that this thread has run: on a busy machine the limit stays the same.
+double thread_seconds() {
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return time.tv_sec + 1e-9 * time.tv_nsec;
@@ -44,7 +45,7 @@ class FileCounter : public clang::PPCallbacks {
 }  // namespace
 
 double Limits::deadline(Allowance allowance) {
-  return seconds() + kMaxSeconds * (allowance == Allowance::File ? kFactorForFiles : 1);
+  return thread_seconds() + kMaxSeconds * (allowance == Allowance::File ? kFactorForFiles : 1);
 }
 
 void Limits::watch(clang::Preprocessor& preprocessor) {
@@ -64,11 +65,11 @@ void Limits::instantiate(clang::SourceLocation location) {
 
 void Limits::lex(clang::SourceLocation location) {
   if (++tokens_ > kMaxTokens) report(location, "more than 2 million tokens after preprocessing");
-  if (tokens_ % kTokensBetweenLooks == 0) check_time(location);
+  if (tokens_ % kTokensBetweenChecks == 0) check_time(location);
 }
 
 void Limits::check_time(clang::SourceLocation location) {
-  if (seconds() > deadline_) report(location, "it takes too long");
+  if (thread_seconds() > deadline_) report(location, "it takes too long");
 }
 
 void Limits::report(clang::SourceLocation location, const char* text) {

@@ -1,4 +1,4 @@
-// Limits of a compilation: its time and the amount of code that a source may become.
+// Limits for a compilation: its time, and the amount of code that a source expands to.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@ class Preprocessor;
 
 namespace metal::compiler {
 
-// Counts what a source unfolds into. Past a limit the compilation is abandoned with an error where
-// it stands: after an error of its own Clang would go on including files.
+// Counts what a source expands to. At a limit the compilation is abandoned with an error at the
+// current position, as Clang would continue to include files after an error of its own.
 class Limits {
  public:
-  // How much a source may take: files of kernels are larger than the kernels of one call, and
-  // whoever compiles a file can stop the command.
+  // Files of kernels may take more than the kernels of one call: they are larger, and users of the
+  // command line can stop it.
   enum class Allowance { Kernel, File };
 
-  // The end of the time that a compilation which starts now has, on the clock of this thread.
+  // When a compilation that starts now must end, on the clock of this thread.
   static double deadline(Allowance allowance);
 
   Limits(Allowance allowance, double deadline) : allowance_(allowance), deadline_(deadline) {}
-  void watch(clang::Preprocessor& preprocessor);  // before all others
+  void watch(clang::Preprocessor& preprocessor);  // must be called before the other functions
 
   void enter_file(clang::SourceLocation location);
   void instantiate(clang::SourceLocation location);

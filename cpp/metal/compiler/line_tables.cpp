@@ -15,13 +15,13 @@ const llvm::DILocation* first_location(const llvm::Function& function) {
   return nullptr;
 }
 
-// Where the code was written counts, not through which calls it was inlined.
+// The line where code was written counts, not the calls through which it was inlined.
 void move_locations(llvm::Function& function, llvm::DIBuilder& builder) {
   llvm::DISubprogram* subprogram = function.getSubprogram();
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     const llvm::DILocation* from = instruction.getDebugLoc();
     if (!from) {
-      // LLVM wants one of calls, which may be inlined.
+      // LLVM requires a location for calls that may be inlined.
       if (llvm::isa<llvm::CallBase>(instruction))
         instruction.setDebugLoc(llvm::DILocation::get(function.getContext(), 0, 0, subprogram));
       continue;

@@ -7,8 +7,9 @@ class Module;
 
 namespace metal::compiler {
 
-// Instructions tell their lines only in a function that has an entry in the line tables: functions
-// made from a kernel's code get one. Does nothing for modules without line tables.
+// Instructions have source lines only in a function that has an entry in the line tables. This
+// gives entries to functions that were made from a kernel's code. It does nothing for modules
+// without line tables.
 void complete_line_tables(llvm::Module& module);
 
 }  // namespace metal::compiler

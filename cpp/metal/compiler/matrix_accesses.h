@@ -15,16 +15,16 @@ enum MatrixAccessArgument : unsigned {
   kMatrixRowStep,     // elements
   kMatrixColumnStep,  // elements
   kMatrixLane,
-  kMatrixElements  // of a store: a lane's two, as bits
+  kMatrixElements  // of a store: the lane's two elements, as bits
 };
 
 bool is_matrix_access(const llvm::Function& function);
 bool is_matrix_access(const llvm::CallInst& call);
 
-// Says what it does to memory, and that it stays a call: a code generator that moves whole matrices
-// takes its place.
+// Gives the function its memory effects and keeps it from being inlined, so that a code generator
+// for whole matrices can replace its calls.
 void keep_matrix_access(llvm::Function& function);
-// For all others: each lane does by itself what the functions say.
+// For other code generators: inlines these functions, so that each lane accesses its own elements.
 void inline_matrix_accesses(llvm::Module& module);
 
 }  // namespace metal::compiler

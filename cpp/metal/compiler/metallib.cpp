@@ -1,5 +1,5 @@
-// The .metallib container: a header, an index, and a record for each function, with a checksum
-// each.
+// The .metallib container: a header, an index, and a record for each function, each with a
+// checksum.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,7 +47,7 @@ class Reader {
     return value;
   }
   std::string text() { return std::string(raw(number())); }
-  // A count of records, none of which is shorter than a number.
+  // A number of records. Each is at least as long as a number, which bounds it.
   size_t count() {
     const uint64_t value = number();
     if (value > rest_.size() / sizeof(uint64_t)) fail();
@@ -135,7 +135,7 @@ void check(std::string_view bytes, uint64_t expected, const std::string& what) {
     throw std::runtime_error("damaged .metallib: the checksum of " + what + " does not match");
 }
 
-// Where a function's record lies, counted from the end of the index.
+// The position of a function's record, from the end of the index.
 struct Entry {
   std::string name;
   uint64_t offset = 0;
@@ -189,7 +189,7 @@ FunctionInfo read_record(std::string_view bytes, const Entry& entry) {
   return read_function(reader);
 }
 
-// A file that others may replace or cut short meanwhile: read, never mapped.
+// A file that others may replace or truncate while it is open. So it is read, not mapped.
 class File {
  public:
   explicit File(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
@@ -257,11 +257,11 @@ class LibraryFile : public Program {
 
  private:
   File file_;
-  uint64_t records_ = 0;  // where they begin
+  uint64_t records_ = 0;  // where the records begin
   std::vector<std::string> names_;
   std::map<std::string, Entry, std::less<>> entries_;
   mutable std::mutex mutex_;
-  mutable std::map<std::string, std::unique_ptr<const FunctionInfo>> functions_;  // that were read
+  mutable std::map<std::string, std::unique_ptr<const FunctionInfo>> functions_;  // read so far
 };
 
 }  // namespace

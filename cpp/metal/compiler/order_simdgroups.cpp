@@ -1,6 +1,6 @@
-// Kernels that lack a barrier between a read of threadgroup memory by all SIMD-groups and the write
-// that overwrites it work on Apple's hardware, where SIMD-groups advance together. Here, one may
-// run to its next barrier before another starts.
+// Adds barriers to kernels that lack one between a read of threadgroup memory by all SIMD-groups
+// and a write that overwrites it. Such kernels work on Apple's hardware, where SIMD-groups run at
+// the same pace. Here, one may run to its next barrier before another starts.
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
@@ -31,7 +31,7 @@ bool is_in_threadgroup_memory(const Value& pointer) {
          static_cast<unsigned>(AddressSpace::Threadgroup);
 }
 
-// The variable or argument that a pointer is into, if that is known.
+// The variable or argument that a pointer is based on; null if it is not known.
 const Value* object_of(const Value& pointer) {
   const Value* object = llvm::getUnderlyingObject(&pointer, /*MaxLookup=*/0);
   return llvm::isa<llvm::GlobalVariable, llvm::Argument>(object) ? object : nullptr;
@@ -58,8 +58,8 @@ class Ordering {
   }
 
  private:
-  // The object that all SIMD-groups read at this instruction, each of them the same elements.
-  const Value* read_by_all(const Instruction& instruction) const {
+  // The object that all SIMD-groups read at this instruction, if all read the same elements.
+  const Value* uniform_read(const Instruction& instruction) const {
     const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
     if (!load || !load->isSimple() || !is_in_threadgroup_memory(*load->getPointerOperand()) ||
         !all_simdgroups_.is_convergent(*load->getParent()) ||
@@ -70,10 +70,10 @@ class Ordering {
 
   void pass(const Instruction& instruction, Objects& pending) const {
     if (is_threadgroup_barrier(instruction)) pending.clear();
-    if (const Value* object = read_by_all(instruction)) pending.insert(object);
+    if (const Value* object = uniform_read(instruction)) pending.insert(object);
   }
 
-  // What has been read since the last barrier, at the start of each block.
+  // Finds the objects that have been read since the last barrier, at the start of each block.
   void find_pending() {
     pending_.clear();
     llvm::SmallVector<const BasicBlock*> work;
@@ -99,7 +99,7 @@ class Ordering {
     return pending;
   }
 
-  // Where a barrier has to stand before some store: the last place that all threads come to.
+  // Where a barrier is needed before some store: at the last place that all threads reach.
   Instruction* find_place() const {
     for (Instruction& instruction : llvm::instructions(kernel_)) {
       const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);

@@ -14,14 +14,14 @@ namespace metal::compiler {
 
 struct TranslationUnit;
 
-// What the steps to kernel form know, and leave for each other besides the code.
+// What the steps to kernel form share besides the code.
 struct FormContext {
   TranslationUnit& unit;
   Analyses analyses = Analyses();
   std::vector<llvm::GlobalVariable*> zeroed = {};  // see find_zeroed
 };
 
-// False if none has this name.
+// False if no step has this name.
 bool run_pass(llvm::StringRef name, FormContext& c);
 
 }  // namespace metal::compiler

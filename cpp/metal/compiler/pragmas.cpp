@@ -18,7 +18,7 @@ namespace tok = clang::tok;
 struct Setting {
   const char* option;
   const char* value;
-  std::vector<const char*> pragmas;  // Clang's
+  std::vector<const char*> pragmas;  // Clang's pragmas for it
 };
 
 const Setting kSettings[] = {
@@ -53,7 +53,7 @@ class FloatingPointPragma : public clang::PragmaHandler {
   }
 
  private:
-  // One `option(value)`; leaves the token after it in `token`. Null if there is none.
+  // Reads one `option(value)` and leaves the token after it in `token`. Null if there is none.
   static const Setting* parse(clang::Preprocessor& preprocessor, Token& token) {
     const std::string option = preprocessor.getSpelling(token);
     preprocessor.LexUnexpandedToken(token);
@@ -99,7 +99,7 @@ class FloatingPointPragma : public clang::PragmaHandler {
 }  // namespace
 
 void add_metal_pragmas(clang::Preprocessor& preprocessor) {
-  preprocessor.AddPragmaHandler("METAL", new FloatingPointPragma);  // which owns it
+  preprocessor.AddPragmaHandler("METAL", new FloatingPointPragma);  // takes ownership
 }
 
 }  // namespace metal::compiler

@@ -1,4 +1,4 @@
-// Metal's own pragmas.
+// Handles Metal's own pragmas.
 #pragma once
 
 namespace clang {
@@ -7,9 +7,9 @@ class Preprocessor;
 
 namespace metal::compiler {
 
-// `#pragma METAL fp math_mode(safe|relaxed|fast)` and `#pragma METAL fp contract(off|on|fast)`
-// become the pragmas by which Clang sets the same for a file or a block; other pragmas of Metal's
-// have no meaning here.
+// Turns `#pragma METAL fp math_mode(safe|relaxed|fast)` and `#pragma METAL fp
+// contract(off|on|fast)` into Clang's pragmas for a file or a block, and ignores Metal's other
+// pragmas.
 void add_metal_pragmas(clang::Preprocessor& preprocessor);
 
 }  // namespace metal::compiler

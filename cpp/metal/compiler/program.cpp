@@ -49,7 +49,7 @@ T unwrap(llvm::Expected<T> result) {
   return std::move(*result);
 }
 
-// Leaves only what `entry` needs of a lazily read module.
+// Reduces a lazily read module to `entry` and what it uses.
 std::string extract(llvm::StringRef library, const std::string& entry) {
   llvm::LLVMContext context;
   auto module =
@@ -97,7 +97,7 @@ std::shared_ptr<Program> compile_here(std::string_view source, const CompileOpti
 
 namespace {
 
-// The parts of the options that the program depends on, as text.
+// The options that the program depends on, as text.
 std::string describe_options(const CompileOptions& options) {
   std::string text = std::to_string(static_cast<uint32_t>(options.math_mode)) + ";" +
                      std::to_string(options.language_version) + ";" + options.path + ";" +
@@ -107,7 +107,7 @@ std::string describe_options(const CompileOptions& options) {
   return text;
 }
 
-// Null if there is none, or one that another version wrote.
+// Null if there is none, or if another version has written it.
 std::shared_ptr<Program> load_cached(const std::string& key) {
   const auto entry = compiler::cache_load(key);
   if (!entry) return nullptr;
@@ -118,8 +118,8 @@ std::shared_ptr<Program> load_cached(const std::string& key) {
   }
 }
 
-// A source that reads other files of the user's, or asks whether there are any, is compiled every
-// time: they may have changed.
+// A source that includes the user's files, or tests whether files exist, is compiled every time, as
+// the files may have changed.
 bool is_self_contained(const Program& program, std::string_view source) {
   return program.inputs.size() <= 1 && source.find("__has_include") == std::string_view::npos;
 }

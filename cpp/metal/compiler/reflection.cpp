@@ -12,7 +12,7 @@
 namespace metal::compiler {
 namespace {
 
-// One Metal attribute of a declaration, with its integer or string argument.
+// A Metal attribute of a declaration, with its integer or string argument.
 struct Attribute {
   std::string name;
   std::optional<uint64_t> number;
@@ -32,8 +32,8 @@ class Reflector {
   void run() { visit(context_.getTranslationUnitDecl()); }
 
  private:
-  // Only the user's own declarations are looked at: those of the precompiled library would all be
-  // loaded.
+  // Visits the user's own declarations only, as it would otherwise load the whole precompiled
+  // library.
   void visit(clang::DeclContext* scope) {
     for (auto it = scope->noload_decls_begin(); it != scope->noload_decls_end(); ++it) {
       if (it->isFromASTFile() && !llvm::isa<clang::NamespaceDecl, clang::LinkageSpecDecl>(*it))
@@ -104,7 +104,7 @@ class Reflector {
     unit_.kernels.push_back(std::move(kernel));
   }
 
-  // Buffers without an index take the first free ones, in order.
+  // Buffers without an index get the first unused ones, in order.
   void number_buffers(clang::FunctionDecl* function, KernelDeclaration& kernel) {
     std::vector<bool> numbered;
     for (const clang::ParmVarDecl* parameter : function->parameters()) {
@@ -188,7 +188,7 @@ class Reflector {
     }
   }
 
-  // As Metal spells it: the aliases that Clang resolved are put back.
+  // Spells a type as Metal does: Clang has resolved Metal's names, which are aliases.
   std::string type_name(clang::QualType type) {
     type = type.getCanonicalType().getUnqualifiedType();
     const auto* record =

@@ -1,4 +1,4 @@
-// Reads the kernels, their arguments and the function constants out of Clang's AST.
+// Reads the kernels, their arguments and the function constants from Clang's AST.
 #pragma once
 
 namespace clang {
@@ -10,7 +10,7 @@ namespace metal::compiler {
 
 struct TranslationUnit;
 
-// Errors (an argument without an attribute, a wrong type) are reported through the instance's
+// Reports errors (an argument without an attribute, a wrong type) through the instance's
 // diagnostics.
 void reflect(clang::CompilerInstance& instance, clang::CodeGenerator& generator,
              TranslationUnit& unit);

@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside the library that holds this code (an installed package), in the build tree, or where the
-// environment says.
+// The directory is beside the library with this code (in an installed package), in the build tree,
+// or given by the environment.
 std::string find_resources() {
   if (const char* given = std::getenv("MLX_METAL_RESOURCES")) return given;
   Dl_info info;

@@ -1,5 +1,4 @@
-// Where the compiler finds its own files: the standard library's headers and their precompiled
-// forms.
+// Finds the compiler's own files: the standard library's headers and their precompiled forms.
 #pragma once
 
 #include <string>
@@ -8,11 +7,11 @@ namespace metal::compiler {
 
 std::string resource_directory();
 std::string stdlib_directory();
-// Headers that come before the user's own of the same name.
+// Its headers take precedence over the user's headers of the same name.
 std::string preferred_directory();
 std::string precompiled_header(bool with_mlx_utils);
 
-// Changes whenever the standard library or the compiler does.
+// It differs whenever the standard library or the compiler does.
 std::string stdlib_fingerprint();
 
 }  // namespace metal::compiler

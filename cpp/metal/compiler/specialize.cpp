@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kDefinedQuery = "__metal_function_constant_defined";
 
-// Answers is_function_constant_defined(variable); returns whether it was asked.
+// Replaces is_function_constant_defined(variable). Returns whether the module uses it.
 bool answer_queries(llvm::Module& module, const llvm::GlobalVariable& variable, bool defined) {
   llvm::Function* query = module.getFunction(kDefinedQuery);
   if (!query) return false;
@@ -38,7 +38,7 @@ llvm::Constant* as_constant(llvm::Type* type, uint64_t bits) {
   return llvm::ConstantInt::get(type, bits);
 }
 
-// GlobalOpt computes what has no loops. Those that only constants go into, LLVM's optimiser does.
+// GlobalOpt evaluates initializers without loops. LLVM's optimiser first simplifies the others.
 void run_initializers(llvm::Module& module) {
   if (initializers(module).empty()) return;
   Analyses analyses;
@@ -57,7 +57,7 @@ void run_initializers(llvm::Module& module) {
 
 using Functions = llvm::SmallPtrSet<const llvm::Function*, 8>;
 
-// In which a constant is mentioned, by itself or in others.
+// The functions that use a constant, directly or in other constants.
 Functions functions_with(const llvm::Constant& constant) {
   Functions found;
   llvm::SmallSetVector<const llvm::User*, 8> users(constant.user_begin(), constant.user_end());
@@ -71,7 +71,7 @@ Functions functions_with(const llvm::Constant& constant) {
   return found;
 }
 
-// Nothing runs before a kernel: a constant that is not computed by now would be 0 there.
+// Initializers do not run before a kernel, so a constant that is not computed by now would be 0.
 void check_computed(const llvm::Module& module) {
   Functions left;
   for (const llvm::Function* function : initializers(module)) left.insert(function);

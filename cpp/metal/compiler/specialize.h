@@ -1,4 +1,4 @@
-// Gives function constants their values.
+// Replaces function constants by their values.
 #pragma once
 
 #include <vector>
@@ -12,17 +12,17 @@ class Module;
 
 namespace metal::compiler {
 
-// Also computes the constants that depend on them. Throws std::invalid_argument where a value is
-// missing or has another type than declared, CompileError where a constant cannot be computed.
+// Also computes the constants that depend on them. Throws std::invalid_argument if a value is
+// missing or has another type than declared, and CompileError if a constant cannot be computed.
 void specialize(llvm::Module& module, const FunctionInfo& function, const ConstantValues& values);
 
 // The functions that compute constants.
 std::vector<llvm::Function*> initializers(const llvm::Module& module);
 
-// For a look at kernels whose values nobody gave.
+// Zeros for all function constants, to show code without values for them.
 ConstantValues zero_constants(const FunctionInfo& function);
 
-// A function constant that the source asks about with is_function_constant_defined needs no value.
+// False if the source asks is_function_constant_defined for this constant.
 bool needs_value(const llvm::Module& module, const FunctionConstantInfo& constant);
 
 }  // namespace metal::compiler

@@ -57,7 +57,7 @@ class TokenPass {
     return index < in_.size() ? name(in_[index]) : llvm::StringRef();
   }
 
-  // `[[` that opens an attribute list rather than a subscript that holds a lambda.
+  // Whether `[[` starts an attribute list, not a subscript with a lambda.
   bool is_attribute_list() const {
     if (!is(next_, tok::l_square) || !is(next_ + 1, tok::l_square)) return false;
     const Token* first = at(next_ + 2);
@@ -76,8 +76,8 @@ class TokenPass {
     out_.push_back(token);
   }
 
-  // An address-space keyword of OpenCL's: not one of C++'s, so the identifier is told that it is a
-  // keyword.
+  // An address-space keyword of OpenCL's. It is no keyword of C++, so the identifier must be marked
+  // as one.
   void push_qualifier(Kind kind, const char* spelling, const Token& original) {
     Token token = original;
     token.setKind(kind);
@@ -133,7 +133,7 @@ class TokenPass {
       if (in_[end].isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) ++depth;
       if (in_[end].isOneOf(tok::r_paren, tok::r_square, tok::r_brace)) --depth;
     }
-    if (!is(end, tok::r_square) || !is(end + 1, tok::r_square)) {  // not an attribute list
+    if (!is(end, tok::r_square) || !is(end + 1, tok::r_square)) {  // no attribute list
       out_.push_back(in_[next_++]);
       return;
     }
@@ -154,7 +154,7 @@ class TokenPass {
     return begin == end;
   }
 
-  // [[buffer(2), function_constant(flag)]]: an argument that need not be bound.
+  // [[buffer(2), function_constant(flag)]]: an argument that may stay unbound.
   bool is_argument_list(size_t begin, size_t end) const {
     for (size_t i = begin; i < end; ++i) {
       if (name(i) == "buffer" || name(i) == "threadgroup") return true;
@@ -203,8 +203,8 @@ class TokenPass {
     warn(token, ("unknown attribute '" + attribute + "' ignored").str());
   }
 
-  // A function constant is declared without a value, which only `extern` allows for a const object,
-  // and nothing for one that is constexpr as well.
+  // A function constant is declared without a value. A const object needs `extern` for that; a
+  // constexpr object cannot be declared so.
   void mark_extern() {
     constexpr size_t kNone = -1;
     size_t qualifier = kNone;
@@ -285,8 +285,8 @@ class TokenPass {
 
   // ---- pragmas ----
 
-  // Clang takes pragmas for floating-point arithmetic at the start of a block and between the
-  // declarations of a file or namespace.
+  // Clang accepts floating-point pragmas at the start of a block and between the declarations of a
+  // file or namespace.
   bool may_set_arithmetic() const {
     size_t before = next_;
     while (before > 0 && in_[before - 1].isAnnotation()) --before;
@@ -296,7 +296,7 @@ class TokenPass {
            (!in_block && in_[before - 1].isOneOf(tok::semi, tok::r_brace));
   }
 
-  // The brace that opens a namespace or extern "C".
+  // Whether the brace opens a namespace or extern "C".
   bool is_namespace(size_t brace) const {
     size_t i = brace;
     while (i > 0 && in_[i - 1].isOneOf(tok::identifier, tok::coloncolon)) --i;
@@ -306,8 +306,8 @@ class TokenPass {
 
   // ---- conditional operators ----
 
-  // `c ? a : b` becomes `c ? __metal_value->*a : __metal_value->*b`: an operator of the library
-  // that gives a copy.
+  // `c ? a : b` becomes `c ? __metal_value->*a : __metal_value->*b`. The library's operator returns
+  // a copy.
   void copy_operand() {
     const Token& token = in_[next_];
     if (token.is(tok::question) &&
@@ -333,7 +333,7 @@ class TokenPass {
 
   // ---- casts between half and bfloat ----
 
-  // (T)x, T(x) and static_cast<T>(x): notes where the operand begins and ends.
+  // (T)x, T(x) and static_cast<T>(x): records where the operand begins and ends.
   void find_cast() {
     const Token& token = in_[next_];
     if (token.is(tok::question) ||
@@ -354,8 +354,7 @@ class TokenPass {
     if (begin < end) operands_.emplace(begin, end);
   }
 
-  // The end of a unary expression: prefixes, a primary expression, and what follows it without an
-  // operator.
+  // The end of a unary expression: prefixes, a primary expression, and its postfix operators.
   size_t operand_end(size_t i) const {
     while (i < in_.size() &&
            in_[i].isOneOf(tok::minus, tok::plus, tok::star, tok::tilde, tok::exclaim))
@@ -393,15 +392,15 @@ class TokenPass {
 
   // ---- threadgroup and constant variables in functions ----
 
-  // A local variable in another address space than `thread` lives as long as the threadgroup or the
-  // program: a static. Pointers and references *to* such memory stay what they are.
+  // A local variable in another address space than `thread` exists as long as the threadgroup or
+  // the program, so it becomes static. Pointers and references *to* such memory do not.
   void make_static_if_variable(const Token& token) {
     if (starts_declaration() && declares_object(next_ + 1)) {
       push(tok::kw_static, token.getLocation(), "static");
     }
   }
 
-  // Looks back over specifiers for the start of a statement.
+  // Looks back over specifiers for the start of the statement.
   bool starts_declaration() const {
     for (size_t i = next_; i-- > 0;) {
       const Token& token = in_[i];
@@ -433,13 +432,13 @@ class TokenPass {
     return true;
   }
 
-  // Looks forward over the type: an object's name, or a pointer or reference?
+  // Looks ahead over the type: whether the declarator is an object, not a pointer or reference.
   bool declares_object(size_t index) const {
     bool seen_type = false;
     for (size_t i = index; i < in_.size(); ++i) {
       const Token& token = in_[i];
       if (token.isOneOf(tok::star, tok::amp, tok::ampamp, tok::eof)) return false;
-      // A member defined outside its class has its storage from the class.
+      // The definition of a static member outside its class must not repeat `static`.
       if (token.isOneOf(tok::semi, tok::equal, tok::l_square, tok::l_brace, tok::comma))
         return seen_type && !is_qualified_name(in_, i);
       if (token.is(tok::less)) {
@@ -473,9 +472,9 @@ class TokenPass {
   const std::vector<Token>& in_;
   const Repairs& repairs_;
   std::map<size_t, size_t> operands_;  // of casts to repair: begin and end
-  std::multiset<size_t> ends_;         // of those that are being written
+  std::multiset<size_t> ends_;         // of operands that are being written
   std::set<size_t> colons_;            // after which an operand is copied
-  std::vector<bool> blocks_;           // the braces around: of a block, not of a namespace
+  std::vector<bool> blocks_;  // for each open brace, whether it is a block's, not a namespace's
   std::vector<Token> out_;
   size_t next_ = 0;
 };

@@ -1,6 +1,5 @@
-// Rewrites the preprocessed tokens of Metal source into tokens that Clang's C++ parser takes.
-//
-// Metal's address spaces become Clang's OpenCL address-space keywords, `kernel` and Metal's
+// Rewrites the preprocessed tokens of Metal source into tokens that Clang's C++ parser accepts.
+// \n Metal's address spaces become Clang's OpenCL address-space keywords, `kernel` and Metal's
 // attributes become annotate attributes, and `threadgroup` variables become statics. Every token
 // keeps its source location, so that diagnostics point at the user's text.
 #pragma once
@@ -16,16 +15,16 @@ class Preprocessor;
 
 namespace metal::compiler {
 
-// Places where C++ refuses what Metal takes, by the raw encoding of their location.
+// Places in the source that C++ refuses and Metal accepts, by the raw encoding of their location.
 struct Repairs {
-  // The `?` of conditional operators and the beginnings of casts. Operands of the former are copied
-  // (C++ finds no common type for objects of one class in two address spaces), and half and bfloat
-  // operands of the latter become float (Clang converts neither into the other).
+  // The `?` of conditional operators and the beginnings of casts. Operands of the former are
+  // copied, as C++ finds no common type for objects of one class in two address spaces. Operands of
+  // the latter that are half or bfloat become float, as Clang converts neither into the other.
   std::set<unsigned> operands;
-  // From here to the end of the statement, string literals live in the constant address space.
+  // From these to the end of the statement, string literals are in the constant address space.
   std::set<unsigned> texts;
-  // The names of threadgroup variables with an initializer, which Clang takes for none of them. One
-  // of nothing but zeros becomes an annotation.
+  // The names of threadgroup variables with an initializer, which Clang refuses. An initializer
+  // that consists of zeros becomes an annotation.
   std::set<unsigned> initializers;
 
   size_t size() const { return operands.size() + texts.size() + initializers.size(); }

@@ -42,7 +42,8 @@ bool opens_attributes(const Tokens& tokens, size_t i) {
   return is(tokens, i, tok::l_square) && is(tokens, i + 1, tok::l_square);
 }
 
-// Where the first brackets of an array parameter end whose name is at `i`; 0 if it is none.
+// Where the first brackets of the array parameter end whose name is at `i`; 0 if it is no such
+// name.
 size_t first_extent_end(const Tokens& tokens, size_t i) {
   if (!tokens[i].is(tok::identifier) || !is(tokens, i + 1, tok::l_square)) return 0;
   if (opens_attributes(tokens, i + 1)) return 0;
@@ -75,7 +76,7 @@ bool begins_type(const Tokens& tokens, size_t i) {
          (is_address_space(tokens[i]) || llvm::is_contained(kWords, word(tokens, i)));
 }
 
-// Where the qualifier ends that begins at `i`: `coherent(scope)`, or `coherent` before a type.
+// Where the qualifier that begins at `i` ends: `coherent(scope)`, or `coherent` before a type.
 size_t coherence_end(const Tokens& tokens, size_t i) {
   if (!is(tokens, i + 1, tok::l_paren)) return begins_type(tokens, i + 1) ? i + 1 : i;
   static constexpr llvm::StringLiteral kScopes[] = {"thread", "simdgroup", "threadgroup", "device",
@@ -84,7 +85,7 @@ size_t coherence_end(const Tokens& tokens, size_t i) {
   return scope && is(tokens, i + 3, tok::r_paren) ? i + 4 : i;
 }
 
-// Where an initializer of nothing but zeros ends; 0 if the one at `begin` says more.
+// Where an initializer that consists of zeros ends; 0 if the one at `begin` has other values.
 size_t zeros_end(clang::Preprocessor& preprocessor, const Tokens& tokens, size_t begin) {
   int depth = 0;
   for (size_t i = begin; i < tokens.size(); ++i) {
@@ -95,7 +96,7 @@ size_t zeros_end(clang::Preprocessor& preprocessor, const Tokens& tokens, size_t
     if (token.isOneOf(tok::l_brace, tok::r_brace, tok::comma, tok::kw_false)) continue;
     if (i == begin && token.is(tok::equal)) continue;
     if (!token.is(tok::numeric_constant)) return 0;
-    // Any digit of the mantissa but 0 makes another number.
+    // The value is 0 if no digit of the mantissa differs from 0.
     const std::string number = llvm::StringRef(preprocessor.getSpelling(token)).lower();
     const bool hexadecimal = llvm::StringRef(number).starts_with("0x");
     const size_t end = number.find_first_of(hexadecimal ? "p" : "e");
@@ -165,14 +166,15 @@ std::vector<Token> annotate_zeroed(clang::Preprocessor& preprocessor,
 std::optional<NarrowNumber> narrow_number(llvm::StringRef spelling) {
   std::string text = spelling.lower();
   const bool half = llvm::StringRef(text).ends_with("h");
-  // The last digits of a hexadecimal integer are no suffix.
+  // The last letters of a hexadecimal integer are digits, not a suffix.
   const bool integer =
       llvm::StringRef(text).starts_with("0x") && !llvm::StringRef(text).contains('p');
   if (integer || (!half && !llvm::StringRef(text).ends_with("bf"))) return std::nullopt;
   text.resize(text.size() - (half ? 1 : 2));
   std::erase(text, '\'');
   if (text.empty() || !(llvm::isDigit(text.back()) || text.back() == '.')) return std::nullopt;
-  // Rounded once: by way of float, what lies beside the middle of two numbers would become it.
+  // Rounds once. Rounding to float first could round a value to the middle between two numbers, and
+  // then to the wrong one.
   llvm::APFloat value(half ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat());
   auto status = value.convertFromString(text, llvm::APFloat::rmNearestTiesToEven);
   if (!status) {
@@ -189,7 +191,8 @@ bool qualifies_constructor(const std::vector<Token>& tokens, size_t position) {
   if (position == 0 || !tokens[position - 1].is(tok::r_paren)) return false;
   const size_t open = opening(tokens, position - 1, tok::l_paren);
   if (open < 2 || !tokens[open - 1].is(tok::identifier)) return false;
-  // A function's name follows its result type, a constructor's whatever may begin a declaration.
+  // The name of a function follows its result type. The name of a constructor follows what may
+  // begin a declaration.
   const size_t before = open - 2;
   if (tokens[before].isOneOf(tok::semi, tok::l_brace, tok::r_brace, tok::colon, tok::r_square,
                              tok::kw_constexpr, tok::kw_inline, tok::kw_explicit)) {
@@ -209,7 +212,7 @@ bool qualifies_constructor(const std::vector<Token>& tokens, size_t position) {
 std::vector<Token> decay_array_parameters(const std::vector<Token>& tokens) {
   std::vector<Token> out;
   out.reserve(tokens.size());
-  // For each open parenthesis, whether an address space was named since it or the last comma.
+  // For each open parenthesis: whether an address space follows it or the last comma.
   std::vector<bool> named;
   for (size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
@@ -231,7 +234,7 @@ std::vector<Token> decay_array_parameters(const std::vector<Token>& tokens) {
           mark.setIdentifierInfo(nullptr);
           return mark;
         };
-        // A pointer to arrays if more brackets follow.
+        // It is a pointer to arrays if more brackets follow.
         const bool nested = is(tokens, end, tok::l_square) && !opens_attributes(tokens, end);
         if (nested) out.push_back(punctuation(tok::l_paren));
         out.push_back(punctuation(tok::star));

@@ -1,4 +1,4 @@
-// Spellings of Metal that take more than one token to recognise.
+// Recognises Metal spellings that consist of several tokens.
 #pragma once
 
 #include <optional>
@@ -18,31 +18,32 @@ namespace metal::compiler {
 // Whether the address space at `position` qualifies a constructor: `X(...) constant`.
 bool qualifies_constructor(const std::vector<clang::Token>& tokens, size_t position);
 
-// Writes array parameters in a named address space, `constant int x[3]`, as the pointers that they
-// are: C++ would give the address space to the parameter itself.
+// Writes array parameters in a named address space, `constant int x[3]`, as pointers. C++ would
+// apply the address space to the parameter itself.
 std::vector<clang::Token> decay_array_parameters(const std::vector<clang::Token>& tokens);
 
-// Removes `coherent(device)` and its like: memory is coherent on every device that is served.
+// Removes `coherent(device)` and the like, as memory is coherent on every supported device.
 void drop_coherence(std::vector<clang::Token>& tokens);
 
 // Whether the declarator that ends before `end` names a member of a class, as `T::x` does.
 bool is_qualified_name(const std::vector<clang::Token>& tokens, size_t end);
 
-// `x[2] = {0}` becomes `x[2] [[__zeroed]]` where x stands at one of these locations. Initializers
-// that are more than zeros stay.
+// Turns `x[2] = {0}` into `x[2] [[__zeroed]]` where x is at one of these locations. Initializers
+// with other values than zeros stay.
 std::vector<clang::Token> annotate_zeroed(clang::Preprocessor& preprocessor,
                                           const std::vector<clang::Token>& tokens,
                                           const std::set<unsigned>& places);
 
-// A literal of half or bfloat, and a float's text with the same value.
+// A literal of half or bfloat, and the text of a float with the same value.
 struct NarrowNumber {
   bool half;
   std::string text;
 };
 std::optional<NarrowNumber> narrow_number(llvm::StringRef spelling);
 
-// String literals between one of these locations and the end of its statement become
-// `(metal::__text<"...">.at)`: an array in the constant address space, where Metal has them all.
+// Turns string literals between one of these locations and the end of its statement into
+// `(metal::__text<"...">.at)`, an array in the constant address space, where Metal has all
+// literals.
 std::vector<clang::Token> place_texts(clang::Preprocessor& preprocessor,
                                       const std::vector<clang::Token>& tokens,
                                       const std::set<unsigned>& places);

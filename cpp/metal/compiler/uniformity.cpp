@@ -37,7 +37,7 @@ bool is_index_in_simdgroup(Builtin builtin) {
   return builtin == Builtin::ThreadIndexInSimdgroup || builtin == Builtin::ThreadIndexInQuadgroup;
 }
 
-// The objects that the kernel writes, with a null pointer where one is not known.
+// The objects that the kernel writes, with a null pointer for an unknown one.
 Objects find_written(const llvm::Function& kernel) {
   Objects written;
   for (const llvm::Instruction& instruction : llvm::instructions(kernel)) {
@@ -58,7 +58,7 @@ Objects find_written(const llvm::Function& kernel) {
   return written;
 }
 
-// Tells LLVM's analysis which instructions make values that differ; others pass them on.
+// Tells LLVM's analysis which instructions are sources of divergence.
 class Sources final : public llvm::TargetTransformInfoImplCRTPBase<Sources> {
  public:
   Sources(const llvm::Function& kernel, Among among)
@@ -71,19 +71,19 @@ class Sources final : public llvm::TargetTransformInfoImplCRTPBase<Sources> {
   bool isSourceOfDivergence(const llvm::Value* value) const {
     if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value)) return !reads_alike(*load);
     if (const auto* call = llvm::dyn_cast<llvm::CallBase>(value)) return !returns_alike(*call);
-    // Memory of its own, or what another thread has just changed.
+    // A thread's own memory, or memory that another thread may have just changed.
     return llvm::isa<llvm::AllocaInst, llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst>(value);
   }
 
  private:
-  // Whether threads that read at the same address read the same.
+  // Whether loads from a uniform address give all these threads one value.
   bool reads_alike(const llvm::LoadInst& load) const {
     if (!load.isSimple()) return false;
     switch (static_cast<AddressSpace>(load.getPointerAddressSpace())) {
       case AddressSpace::Constant:
         return true;
       case AddressSpace::Threadgroup:
-        return among_ == Among::SimdGroups;  // after a barrier, unless they race
+        return among_ == Among::SimdGroups;  // after a barrier they do, unless there is a race
       default:
         return !written_.contains(nullptr) &&
                !written_.contains(llvm::getUnderlyingObject(load.getPointerOperand()));

@@ -1,4 +1,4 @@
-// Which values of a kernel in kernel form are the same for several threads of a threadgroup.
+// Finds the values of a kernel in kernel form that several threads of a threadgroup share.
 #pragma once
 
 #include "llvm/Analysis/UniformityAnalysis.h"
@@ -7,13 +7,13 @@
 
 namespace metal::compiler {
 
-// For which threads a value has to be the same.
+// The threads among which a value is uniform.
 enum class Among {
-  Threads,    // all of a threadgroup
-  SimdGroups  // those with the same index in their SIMD-group
+  Threads,    // all threads of a threadgroup
+  SimdGroups  // threads with the same index in their SIMD-groups
 };
 
-// Where the analysis gives up, values differ.
+// If the analysis fails, values count as different.
 class Uniformity {
  public:
   Uniformity(llvm::Function& kernel, Among among);

@@ -1,5 +1,4 @@
-// LLVM's checks of the code between the steps of a pipeline: on where MLX_VERIFY_IR is set, as it
-// is for the tests.
+// Runs LLVM's verifier between the steps of a pipeline if MLX_VERIFY_IR is set, as it is in tests.
 #pragma once
 
 #include "metal/compiler/internal_check.h"
@@ -13,7 +12,7 @@ namespace metal::compiler {
 
 bool verifies_ir();
 
-// An internal error that names the step if it left code that breaks LLVM's rules.
+// Throws an internal error that names the step if it left invalid code.
 void verify(const llvm::Function& function, const char* step,
             const Place& place = Place::current());
 void verify(const llvm::Module& module, const char* step, const Place& place = Place::current());

@@ -1,4 +1,4 @@
-// Threadgroup variables declared as `threadgroup float x[32] = {0};`.
+// Clears threadgroup variables declared with zeros, as in `threadgroup float x[32] = {0};`.
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -13,7 +13,7 @@ namespace {
 
 using llvm::Value;
 
-// Functions and variables that a function mentions, and what those mention in turn.
+// The functions and variables that a function uses, directly or through others.
 class Mentions {
  public:
   explicit Mentions(llvm::Function& kernel) {

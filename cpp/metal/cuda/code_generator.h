@@ -15,12 +15,12 @@ struct PtxCode {
   KernelInterface interface;
 };
 
-// For an architecture that create_target() knows, and for launches of this form.
+// Generates code for an architecture that create_target() knows, and for launches of this form.
 PtxCode generate_ptx(const FunctionInfo& function, const ConstantValues& constants,
                      std::string_view architecture = kDefaultArchitecture,
                      const LaunchForm& form = {});
 
-// The same of several kernels, in one module; function constants are zero.
+// Prints the code of several kernels in one module. Function constants are zero.
 std::string print_ptx(const std::vector<FunctionInfo>& functions, std::string_view architecture);
 
 }  // namespace metal::cuda

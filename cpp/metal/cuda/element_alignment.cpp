@@ -6,7 +6,8 @@
 namespace metal::cuda {
 namespace {
 
-// Of what is copied as bytes nobody knows the elements: the largest that are not vectors' parts.
+// The elements of memory that is copied as bytes are unknown. This is the largest size of elements
+// that are not vectors.
 constexpr uint64_t kCopied = 4;
 
 template <typename Access>

@@ -1,4 +1,4 @@
-// How a kernel in PTX is launched.
+// Describes how a kernel in PTX is launched.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,14 @@
 
 namespace metal::cuda {
 
-// One parameter of a kernel. A launch passes them in order, each at its offset.
+// A parameter of a kernel. A launch passes all of them in order, each at its offset.
 struct Parameter {
   enum class Kind : uint32_t {
-    Buffer,             // the address that is bound to [[buffer(index)]]
-    ThreadgroupOffset,  // where [[threadgroup(index)]] begins in the dynamic shared memory, in
-                        // bytes
-    ThreadsPerGrid,     // in dimension `index`; the blocks at the edge may reach beyond it
-    FirstThreadgroup,   // position of the launch's first block in dimension `index`; only of code
-                        // for parts of a grid
-    ThreadsPerThreadgroup,  // in dimension `index`; only of flat code
+    Buffer,                 // the address that is bound to [[buffer(index)]]
+    ThreadgroupOffset,      // bytes to [[threadgroup(index)]] in the dynamic shared memory
+    ThreadsPerGrid,         // in dimension `index`; blocks may extend beyond it
+    FirstThreadgroup,       // of this launch, in dimension `index`; only if LaunchForm::in_parts
+    ThreadsPerThreadgroup,  // in dimension `index`; only if LaunchForm::flat
   };
 
   Kind kind = Kind::Buffer;
@@ -25,21 +23,21 @@ struct Parameter {
   uint32_t size = 0;    // bytes
 };
 
-// What code may assume of its launches.
+// What generated code may assume of its launches.
 struct LaunchForm {
-  uint32_t most_threads = 1024;  // of a threadgroup: the fewer, the more registers a thread has
-  bool flat = false;             // blocks have one dimension, whatever those of the threadgroup
+  uint32_t most_threads = 1024;  // of a threadgroup; with fewer, a thread has more registers
+  bool flat = false;             // blocks have one dimension, even if threadgroups have several
   bool aligned = false;          // buffers are bound at multiples of kBufferAlignment
-  bool in_parts = false;         // a grid that is too large for the GPU becomes several launches
+  bool in_parts = false;         // a grid that is too large for one launch becomes several
 
   bool operator==(const LaunchForm&) const = default;
 };
 
-// What the widest vectors of MSL need to be read at once.
+// The alignment of MSL's widest vectors.
 inline constexpr uint32_t kBufferAlignment = 16;
 
-// What a launcher has to know of a kernel. Blocks have the size of a threadgroup, and there are
-// enough of them to cover the grid.
+// What the code that launches a kernel must know of it. Blocks have the size of a threadgroup, and
+// cover the grid.
 struct KernelInterface {
   std::string entry;  // the kernel's name in the PTX
   std::vector<Parameter> parameters;

@@ -12,7 +12,7 @@ namespace Intrinsic = llvm::Intrinsic;
 
 constexpr uint32_t kLanes = 32, kAll = 0xffffffff;
 
-// One kind of shuffle; `clamp` is the instruction's last operand.
+// Makes a shuffle of this kind; `clamp` is the instruction's last operand.
 Value* shuffle(llvm::IRBuilder<>& b, Intrinsic::ID id, Value* mask, Value* value, Value* lane,
                uint32_t clamp) {
   llvm::Type* type = value->getType();
@@ -35,7 +35,7 @@ constexpr std::pair<std::string_view, Operation> kOperations[] = {
     {"max_", Operation::Max}, {"and_", Operation::And},         {"or_", Operation::Or},
     {"xor_", Operation::Xor}};
 
-// Emits the functions over one type.
+// Emits the functions for one type.
 class LaneFunction {
  public:
   LaneFunction(llvm::Function& function, Operation operation, bool is_signed)
@@ -91,7 +91,7 @@ class LaneFunction {
   }
 
  private:
-  // The one instruction that reduces 32-bit integers.
+  // The single instruction that reduces 32-bit integers.
   Intrinsic::ID warp_reduction() const {
     if (!value_->getType()->isIntegerTy(32)) return Intrinsic::not_intrinsic;
     switch (operation_) {
@@ -142,7 +142,7 @@ class LaneFunction {
                              : llvm::ConstantInt::get(type, n);
   }
 
-  // All lanes take part: a tree. Some do: one after the other.
+  // If all lanes are active, combines them in a tree, otherwise one after the other.
   void start_whole_warp() {
     auto* whole = llvm::BasicBlock::Create(b_.getContext(), "whole", &function_);
     some_ = llvm::BasicBlock::Create(b_.getContext(), "some", &function_);
@@ -158,7 +158,7 @@ class LaneFunction {
     return b_.CreateAnd(lanes, b_.CreateSub(lanes, b_.getInt32(1)));
   }
 
-  // result = step(result, lane, its value) for all lanes of a set, in ascending order.
+  // Builds result = step(result, lane, its value) for all lanes of a set, in ascending order.
   template <typename Step>
   Value* over_lanes(Value* lanes, Value* start, Step step) {
     llvm::BasicBlock* before = b_.GetInsertBlock();

@@ -1,5 +1,5 @@
-// The steps that bring a kernel from its device-neutral form (metal/compiler/kernel_form.h) to a
-// kernel of an NVIDIA GPU; passes.def has their order.
+// The steps from device-neutral kernel form (metal/compiler/kernel_form.h) to a kernel for an
+// NVIDIA GPU, in the order of passes.def.
 #pragma once
 
 #include "llvm/IR/PassManager.h"
@@ -18,28 +18,30 @@ namespace metal::cuda {
 inline constexpr unsigned kGlobal = 1;
 inline constexpr unsigned kShared = 3;
 
-// The target's data layout, and no trace of the processor that Clang compiled for.
+// Gives the module the target's data layout, and removes the attributes of the processor that Clang
+// compiled for.
 void retarget(llvm::Module& module, const llvm::TargetMachine& target);
 
-// Device and constant memory become global memory; what may point anywhere, a generic pointer.
-// Nothing writes constant memory while a kernel runs, and loads say so.
+// Turns device and constant memory into global memory, and pointers to any memory into generic
+// pointers. Marks loads from constant memory as invariant, as nothing writes there while a kernel
+// runs.
 void map_address_spaces(llvm::Module& module);
 
-// Makes the kernel that is launched: its parameters give the arguments of the one in kernel form,
-// and threads outside the grid leave at once.
+// Makes the kernel that is launched. It computes the arguments of the kernel in kernel form from
+// its own parameters. Threads outside the grid return at once.
 llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function,
                            const LaunchForm& form, KernelInterface& interface);
 
-// Apple's GPUs read a vector at every address that is aligned to its elements, NVIDIA's fault:
-// accesses claim no more than that. The optimiser claims more again where addresses prove it, and
-// the back end splits what is left.
+// Apple's GPUs read vectors at any address that is aligned to their elements, while NVIDIA's fault.
+// So this lowers the alignment of accesses to that of an element. The optimiser raises it where it
+// can prove more, and the back end splits other accesses.
 void assume_element_alignment(llvm::Module& module);
 
-// Atomic operations are relaxed on a GPU: stronger ones get fences around them.
+// Makes atomic operations relaxed, as the GPU's are, and puts fences around stronger ones.
 void order_atomics(llvm::Module& module);
 
-// Barriers and SIMD-group functions become instructions of a warp. Runs on optimised code, whose
-// control flow decides which threads take part.
+// Turns barriers and SIMD-group functions into instructions of a warp. It runs on optimised code,
+// whose control flow decides which threads are active.
 void lower_lane_operations(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses);
 
 }  // namespace metal::cuda

@@ -14,7 +14,8 @@ using llvm::CallInst;
 using llvm::Value;
 namespace Intrinsic = llvm::Intrinsic;
 
-// The name after `__metal_`, of calls of barriers and SIMD-group functions; else empty.
+// The name after `__metal_` in calls of barriers and SIMD-group functions; empty for other
+// instructions.
 llvm::StringRef operation_of(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<CallInst>(&instruction);
   const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
@@ -23,16 +24,16 @@ llvm::StringRef operation_of(const llvm::Instruction& instruction) {
   return name.consume_front(compiler::kRuntimePrefix) ? name : "";
 }
 
-// The lanes at the operations of a block: those that came to the first one.
+// For each block, the lanes that reached its first operation.
 using Masks = llvm::DenseMap<const llvm::BasicBlock*, Value*>;
 
-// One call.
+// Lowers one call.
 class LaneOperation {
  public:
   LaneOperation(CallInst& call, bool convergent, Masks& masks)
       : b_(&call), call_(call), convergent_(convergent), masks_(masks) {}
 
-  // The value that takes its place, if it has one.
+  // The value that replaces the call, if it has a result.
   Value* lower(llvm::StringRef name) {
     if (name == "barrier") return barrier();
     if (name == "simd_active_mask") return mask();
@@ -48,8 +49,8 @@ class LaneOperation {
  private:
   Value* operand(unsigned i) { return call_.getArgOperand(i); }
 
-  // Where all lanes that live come, they are waited for; elsewhere those count that the hardware
-  // runs together.
+  // In convergent blocks, waits for all lanes that have not ended. In others, the active lanes are
+  // those that the hardware runs together.
   Value* mask() {
     Value*& mask = masks_[call_.getParent()];
     if (mask) return mask;
@@ -65,7 +66,7 @@ class LaneOperation {
     return b_.CreateIntrinsic(Intrinsic::nvvm_barrier0, {}, {});
   }
 
-  // A lane that is not there gives the own value.
+  // A lane whose source is inactive keeps its own value.
   Value* shuffle() {
     Value* lanes = mask();
     Value* lane = b_.CreateAnd(operand(1), 31);
@@ -73,8 +74,8 @@ class LaneOperation {
     return b_.CreateSelect(there, create_shuffle(b_, lanes, operand(0), lane), operand(0));
   }
 
-  // With the lane's bits in the order 43210, it holds the elements in row 421 and column 30x, x = 0
-  // and 1.
+  // If a lane's number has the bits 43210, the lane holds the elements in row 421 and column 30x,
+  // for x = 0 and 1.
   Value* multiply_accumulate() {
     Value* lanes = mask();
     Value* lane = b_.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_laneid, {}, {});
@@ -119,7 +120,7 @@ void lower_lane_operations(llvm::Function& kernel, llvm::FunctionAnalysisManager
       const llvm::StringRef name = operation_of(instruction);
       if (name.empty()) continue;
       auto& call = checked_cast<CallInst>(instruction);
-      // Of a function that is called, nobody knows who comes.
+      // A function that is called may be called from divergent code.
       const bool convergent = &function == &kernel && convergence.is_convergent(*call.getParent());
       Value* value = LaneOperation(call, convergent, masks).lower(name);
       if (!call.getType()->isVoidTy()) call.replaceAllUsesWith(value);

@@ -11,8 +11,8 @@ namespace {
 
 using llvm::Value;
 
-// PTX has names of letters, digits, '_' and '$'. Others that are alike with '_' in place of what is
-// not allowed get their characters' numbers.
+// Names in PTX consist of letters, digits, '_' and '$'. Other characters become '_'; if two names
+// are then equal, the codes of these characters are appended.
 std::string ptx_name(std::string_view name) {
   std::string result = name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) ? "_" : "";
   for (char c : name) {
@@ -48,7 +48,7 @@ void describe_parameters(const FunctionInfo& function, const LaunchForm& form,
     add_parameter(interface, Parameter::Kind::ThreadsPerThreadgroup, i);
 }
 
-// Memory whose size the launch gives; it begins behind the variables of the kernel.
+// Memory whose size the launch chooses. It begins after the kernel's variables.
 llvm::GlobalVariable* dynamic_memory(llvm::Module& module) {
   static constexpr const char* kName = "metal_threadgroup_memory";
   if (auto* memory = module.getGlobalVariable(kName)) return memory;
@@ -110,7 +110,7 @@ llvm::Function* declare_entry(llvm::Module& module, const llvm::Function& kernel
   return entry;
 }
 
-// The arguments of one kind, which stand together, by dimension; null where there are none.
+// The consecutive arguments of one kind, by dimension; null if there are none.
 struct Dimensions {
   Value* values[3] = {};
 };

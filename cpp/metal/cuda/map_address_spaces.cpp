@@ -1,4 +1,4 @@
-// Kernel form's address spaces to those of the GPU, in all types of a module.
+// Replaces kernel form's address spaces by those of the GPU in all types of a module.
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -70,7 +70,7 @@ class ModuleMapping {
   }
 
  private:
-  // Casts that turn into nothing can only be removed where they are instructions.
+  // Turns constant expressions into instructions, so that casts without effect can be removed.
   void expand_constants() {
     llvm::SmallVector<llvm::Constant*> variables;
     for (llvm::GlobalVariable& variable : module_.globals()) variables.push_back(&variable);
@@ -127,12 +127,12 @@ class ModuleMapping {
     }
   }
 
-  // Intrinsics are declared for each type; casts between what is now the same go.
+  // Declares intrinsics for the new types and removes casts between equal types.
   void tidy(llvm::Function& function) {
     for (llvm::Instruction& instruction :
          llvm::make_early_inc_range(llvm::instructions(function))) {
       if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
-        // Not getCalledFunction(): the types of the call and the declaration may differ by now.
+        // getCalledFunction() would fail, as the types of the call and the declaration may differ.
         const auto* callee = llvm::dyn_cast<llvm::Function>(call->getCalledOperand());
         if (!callee || !callee->isIntrinsic()) continue;
         llvm::SmallVector<llvm::Type*> types;

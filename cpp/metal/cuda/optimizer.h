@@ -15,7 +15,7 @@ class Optimizer {
   explicit Optimizer(llvm::TargetMachine& target) : analyses_(&target) {}
 
   void optimize(llvm::Module& module);
-  // Inlines the functions that stand for operations of lanes, and simplifies what that leaves.
+  // Inlines the functions that do lane operations, and simplifies the result.
   void tidy(llvm::Module& module);
 
   llvm::FunctionAnalysisManager& functions() { return analyses_.functions; }

@@ -13,7 +13,7 @@ void fence(llvm::Instruction* before) {
 
 constexpr auto kRelaxed = llvm::AtomicOrdering::Monotonic;
 
-// Whether the instruction was stronger than relaxed.
+// Makes the instruction relaxed. Returns whether it was stronger.
 bool relax(llvm::Instruction& instruction) {
   if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
     if (!llvm::isStrongerThan(load->getOrdering(), kRelaxed)) return false;

@@ -13,7 +13,7 @@ class TargetMachine;
 
 namespace metal::cuda {
 
-// What the steps know besides the code, and what they find out.
+// What the steps need besides the code, and their results.
 struct PassContext {
   PassContext(const FunctionInfo& function, llvm::TargetMachine& target,
               const LaunchForm& form = {})
@@ -23,12 +23,12 @@ struct PassContext {
   LaunchForm form;
   llvm::TargetMachine& target;
   Optimizer optimizer;
-  KernelInterface interface;  // what "nvptx-entry" leaves
+  KernelInterface interface;  // the result of "nvptx-entry"
 };
 
 void run_passes(llvm::Module& code, PassContext& c);
 
-// Runs one of them. False if none has this name.
+// Runs one step. False if none has this name.
 bool run_pass(llvm::StringRef name, llvm::Module& code, PassContext& c);
 
 }  // namespace metal::cuda

@@ -17,7 +17,7 @@ constexpr const char* kTriple = "nvptx64-nvidia-cuda";
 struct Architecture {
   std::string_view name;
   int capability;
-  const char* ptx;  // the first version of PTX that has it
+  const char* ptx;  // the first version of PTX that supports it
 };
 constexpr Architecture kArchitectures[] = {{"sm_80", 80, "+ptx70"},
                                            {"sm_86", 86, "+ptx71"},

@@ -1,4 +1,4 @@
-// NVIDIA's GPUs as targets of LLVM.
+// NVIDIA's GPUs as LLVM targets.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,15 @@ class TargetMachine;
 
 namespace metal::cuda {
 
-// The oldest that is known; later ones run its PTX too.
+// The oldest supported architecture; later ones run its PTX, too.
 inline constexpr std::string_view kDefaultArchitecture = "sm_80";
 
-// With the lowest version of PTX that the architecture has. Throws std::invalid_argument for
-// architectures that are older than sm_80 or unknown.
+// Uses the lowest version of PTX that supports the architecture. Throws std::invalid_argument for
+// architectures that are unknown or older than sm_80.
 std::unique_ptr<llvm::TargetMachine> create_target(std::string_view architecture);
 
-// The newest of them whose PTX a GPU runs; its compute capability is 90 for 9.0, and at least 80.
+// The newest known architecture whose PTX a GPU can run. Its compute capability is 90 for 9.0, and
+// at least 80.
 std::string newest_architecture(int capability);
 
 }  // namespace metal::cuda

@@ -27,7 +27,7 @@ Value* parts(llvm::IRBuilder<>& b, Value* count, uint32_t size) {
   return b.CreateUDiv(b.CreateAdd(count, b.getInt32(size - 1)), b.getInt32(size));
 }
 
-// Enough of `size` to cover a count that is not 0 and may be the largest number there is.
+// The number of blocks that cover `count` threads. `count` is not 0 and may be the largest integer.
 Value* blocks(llvm::IRBuilder<>& b, Value* count, Value* size) {
   return b.CreateAdd(b.CreateUDiv(b.CreateSub(count, b.getInt32(1)), size), b.getInt32(1));
 }
@@ -36,7 +36,7 @@ Value* product(llvm::IRBuilder<>& b, Value* const (&factors)[3]) {
   return b.CreateMul(b.CreateMul(factors[0], factors[1]), factors[2]);
 }
 
-// The position that a number stands for where rows and columns have these sizes.
+// Splits an index into a position in a box of this size.
 void divide(llvm::IRBuilder<>& b, Value* index, Value* const (&size)[3], Value* (&position)[3]) {
   Value* row = b.CreateUDiv(index, size[0]);
   position[0] = b.CreateURem(index, size[0]);
@@ -68,7 +68,7 @@ ThreadPosition::ThreadPosition(llvm::IRBuilder<>& b, const GridArguments& grid) 
   find_position(b);
 }
 
-// The thread's number in the block and, as far as that is whole, its position.
+// Computes the thread's index in the block and, if the block is whole, its position.
 void ThreadPosition::find_index(llvm::IRBuilder<>& b) {
   if (grid_.threads_per_threadgroup[0]) {
     index_ = read(b, kThread[0]);
@@ -80,7 +80,7 @@ void ThreadPosition::find_index(llvm::IRBuilder<>& b) {
   index_ = b.CreateAdd(position_[0], b.CreateMul(row, block_size_[0]));
 }
 
-// In a block whose rows or columns are cut, threads have other positions than in the whole one.
+// In a block that the edge of the grid cuts, threads have other positions than in a whole one.
 void ThreadPosition::find_position(llvm::IRBuilder<>& b) {
   llvm::BasicBlock* whole = b.GetInsertBlock();
   llvm::Function* kernel = whole->getParent();

@@ -1,4 +1,4 @@
-// A thread's place in the grid, from the registers of the GPU.
+// Computes a thread's position in the grid from the registers of the GPU.
 #pragma once
 
 #include "llvm/IR/IRBuilder.h"
@@ -6,22 +6,22 @@
 
 namespace metal::cuda {
 
-// What a launch tells of its grid, by dimension.
+// The arguments that describe the grid, by dimension.
 struct GridArguments {
   llvm::Value* threads_per_grid[3] = {};
   llvm::Value* first_threadgroup[3] = {};
-  llvm::Value* threads_per_threadgroup[3] = {};  // null: it is the size of the blocks
+  llvm::Value* threads_per_threadgroup[3] = {};  // null: the size of the blocks
 };
 
-// Where a grid ends within a block, Metal's threadgroup is smaller than the block: its threads are
-// the block's first ones, so that its SIMD-groups are warps, and the others leave at once.
+// At the edge of a grid, Metal's threadgroup is smaller than the block. Its threads are then the
+// first ones of the block, so that its SIMD-groups are warps. The other threads return at once.
 class ThreadPosition {
  public:
-  // Emits at the builder's position the code that all the rest needs, and leaves the builder where
-  // the threads of the grid go on.
+  // Emits the common code at the builder's position, and leaves the builder where only threads of
+  // the grid continue.
   ThreadPosition(llvm::IRBuilder<>& builder, const GridArguments& grid);
 
-  // A component of a built-in argument, `component` < 3.
+  // A component of a built-in argument. `component` is less than 3.
   llvm::Value* value(llvm::IRBuilder<>& builder, compiler::Builtin builtin, unsigned component);
 
  private:
@@ -29,11 +29,11 @@ class ThreadPosition {
   void find_position(llvm::IRBuilder<>& builder);
 
   GridArguments grid_;
-  llvm::Value* block_[3];       // its position
+  llvm::Value* block_[3];       // its position in the grid
   llvm::Value* block_size_[3];  // as dispatched
   llvm::Value* size_[3];        // of the threadgroup, clipped at the edge of the grid
-  llvm::Value* position_[3];    // of the thread in it
-  llvm::Value* index_;          // of the thread in it
+  llvm::Value* position_[3];    // of the thread in the threadgroup
+  llvm::Value* index_;          // of the thread in the threadgroup
   llvm::Value* volume_;         // threads in it
 };
 

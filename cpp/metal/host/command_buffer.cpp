@@ -1,4 +1,4 @@
-// Command buffers: recording, execution on a thread of the queue's choice, waiting.
+// Records and runs command buffers and waits for them.
 #include "metal/host/command_buffer.h"
 
 #include <algorithm>
@@ -41,12 +41,11 @@ MTL::CommandBufferError error_code(LaunchFault fault) {
   return MTL::CommandBufferErrorInternal;
 }
 
-// After an error, of what has been launched before it: nothing that kernels use may go while they
-// run.
+// Waits for the launches before an error, as the memory that kernels use must stay until they end.
 void wait_for_rest(Stream& stream) {
   try {
     stream.wait();
-  } catch (...) {  // the first error stays
+  } catch (...) {  // the first error counts
   }
 }
 
@@ -156,7 +155,7 @@ void CommandBufferObject::run_commands(Stream& stream, const std::function<void(
   stream.wait();
 }
 
-// The first error stays.
+// The first error counts.
 void CommandBufferObject::fail_from_exception() {
   if (error_) return;
   NS::Integer code = MTL::CommandBufferErrorInternal;
@@ -176,12 +175,12 @@ void CommandBufferObject::fail_from_exception() {
 void CommandBufferObject::finish() {
   release_resources();
   auto status = error_ ? MTL::CommandBufferStatusError : MTL::CommandBufferStatusCompleted;
-  // Handlers see the final status; those who wait go on when the handlers are done.
+  // Handlers see the final status. Waiting threads continue when the handlers have returned.
   status_.store(status);
   for (auto& handler : completed_handlers_) {
     try {
       handler(this);
-    } catch (...) {  // the others, and who waits, are owed their call
+    } catch (...) {  // the other handlers and the waiting threads must still run
       fail_from_exception();
       status_.store(MTL::CommandBufferStatusError);
     }
@@ -207,7 +206,7 @@ void CommandBufferObject::waitUntilScheduled() { waitUntilCompleted(); }
 void CommandBufferObject::waitUntilCompleted(const std::function<void()>& poll) {
   if (status_.load() < MTL::CommandBufferStatusCommitted || forks_ != fork_count()) return;
   auto finished = [this] { return finished_.load(); };
-  queue_->help(finished, poll);
+  queue_->runUntil(finished, poll);
   spin_until(finished);
   std::unique_lock lock(mutex_);
   while (!finished_.load()) {

@@ -16,7 +16,7 @@
 
 namespace metal::host {
 
-inline constexpr auto kPollInterval = std::chrono::milliseconds(50);  // of threads that wait
+inline constexpr auto kPollInterval = std::chrono::milliseconds(50);  // of waiting threads
 
 class CommandBufferObject;
 class PipelineObject;
@@ -70,15 +70,16 @@ class CommandBufferObject : public MTL::CommandBuffer {
   void setLabel(const NS::String* label) override;
   void addHostTask(std::function<void()> task) override;
 
-  // For the encoder.
+  // Called by the encoder.
   void add_launch(const PipelineObject& pipeline, const LaunchParameters& parameters);
   void keep(const NS::Object* retained) { kept_.push_back(retained); }  // takes over a reference
   void* copy_bytes(const void* bytes, size_t length);
-  void refuse(const std::string& reason);  // the first reason fails the whole buffer
+  void refuse(const std::string& reason);  // the first reason makes the whole buffer fail
 
-  // Whether it has nothing but launches that end soon.
+  // Whether it has only launches that end soon.
   bool bounded() const { return bounded_; }
-  // On a thread of the queue's choice, which calls `poll` between launches, unless it is empty.
+  // Called on the thread that the queue chooses. It calls `poll`, unless that is empty, between
+  // launches.
   void execute(Stream& stream, const std::function<void()>& poll);
 
  protected:
@@ -86,7 +87,7 @@ class CommandBufferObject : public MTL::CommandBuffer {
 
  private:
   struct Command {
-    const Kernel* kernel;  // null: a host task
+    const Kernel* kernel;  // null for a host task
     LaunchParameters parameters;
     std::function<void()> task;
   };
@@ -100,7 +101,7 @@ class CommandBufferObject : public MTL::CommandBuffer {
   std::vector<Command> commands_;
   bool bounded_ = true;
   std::vector<const NS::Object*> kept_;  // until completion
-  std::vector<void*> blocks_;            // hold setBytes' copies
+  std::vector<void*> blocks_;            // the copies that setBytes makes
   char* block_next_ = nullptr;
   char* block_end_ = nullptr;
   std::optional<std::string> refusal_;
@@ -108,12 +109,12 @@ class CommandBufferObject : public MTL::CommandBuffer {
   std::vector<MTL::CommandBufferHandler> completed_handlers_;
   uint64_t interrupts_before_ = 0;
   double time_limit_ = 0;
-  uint32_t forks_ = 0;  // before it was committed
+  uint32_t forks_ = 0;  // fork_count() when it was committed
   NS::SharedPtr<NS::Error> error_;
   NS::SharedPtr<NS::String> label_;
 
   std::atomic<MTL::CommandBufferStatus> status_{MTL::CommandBufferStatusNotEnqueued};
-  std::atomic<bool> finished_{false};  // handlers included
+  std::atomic<bool> finished_{false};  // all handlers have returned
   std::mutex mutex_;
   std::condition_variable changed_;
 };

@@ -9,7 +9,7 @@ namespace metal::host {
 
 class BufferObject : public MTL::Buffer {
  public:
-  // Memory of the driver's allocator, or someone else's with a deallocator (which may be empty).
+  // Memory from the driver's allocator, or foreign memory with a deallocator, which may be empty.
   BufferObject(MTL::Device* device, void* memory, NS::UInteger length);
   BufferObject(MTL::Device* device, void* memory, NS::UInteger length,
                MTL::BufferDeallocator deallocator);

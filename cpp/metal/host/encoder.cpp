@@ -106,7 +106,7 @@ void EncoderObject::dispatchThreads(MTL::Size grid, MTL::Size threadgroup) {
 }
 
 void EncoderObject::dispatchThreadgroups(MTL::Size threadgroups, MTL::Size threadgroup) {
-  // Too many threads stay too many: nothing may wrap around in the product.
+  // Saturates, so that too many threads do not wrap around to an allowed number.
   auto threads = [](NS::UInteger groups, NS::UInteger size) {
     __uint128_t product = static_cast<__uint128_t>(groups) * size;
     return product > UINT64_MAX ? static_cast<NS::UInteger>(INT64_MAX)

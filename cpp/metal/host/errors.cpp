@@ -1,4 +1,4 @@
-// C++ exceptions to NS::Error.
+// Turns C++ exceptions into NS::Error.
 #include "metal/host/errors.h"
 
 #include <exception>

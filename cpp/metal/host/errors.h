@@ -5,7 +5,7 @@
 
 namespace metal::host {
 
-// Sets `*error`, if wanted, from the exception that is being handled.
+// Sets `*error` from the exception that is being handled, if `error` is not null.
 void set_error_from_exception(NS::Error** error, const char* domain, NS::Integer code);
 
 inline constexpr const char* kLibraryDomain = "MTLLibraryErrorDomain";

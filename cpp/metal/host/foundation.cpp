@@ -1,4 +1,4 @@
-// The few Foundation classes that Metal's host API speaks in.
+// The few Foundation classes that Metal's host API uses.
 #include "Metal/Foundation.hpp"
 
 #include <cstring>
@@ -9,7 +9,7 @@ namespace {
 
 using Pool = std::vector<const Object*>;
 
-// The thread's pools, the innermost last; the first one lives as long as the thread.
+// The thread's pools, the innermost last. The first one exists as long as the thread.
 struct Pools {
   std::vector<std::pair<const AutoreleasePool*, Pool>> stack{1};
 
@@ -41,7 +41,7 @@ AutoreleasePool* AutoreleasePool::alloc() { return new AutoreleasePool; }
 
 AutoreleasePool::AutoreleasePool() { pools().stack.emplace_back(this, Pool()); }
 
-// Pools that were made later and forgotten go with it.
+// Pools that were created later and not drained end with it.
 AutoreleasePool::~AutoreleasePool() {
   Pools& all = pools();
   for (size_t i = all.stack.size(); i-- > 1;) {
@@ -75,7 +75,7 @@ Number* Number::number(long long value) {
   return number->autorelease();
 }
 
-// Objects know no static retain() of their own: this one adds the reference that a container holds.
+// Object has no retain() with a static type; this one adds the reference of a container.
 struct Retained : Object {
   static void add(const Object* object) { (object->*&Retained::retain_object)(); }
 };

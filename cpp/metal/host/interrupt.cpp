@@ -1,4 +1,4 @@
-// Ending everything in flight.
+// Ends all running and all committed work.
 #include <atomic>
 #include <cstdint>
 

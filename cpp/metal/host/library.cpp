@@ -1,4 +1,4 @@
-// Libraries, functions and pipelines over a driver's programs and kernels.
+// Libraries, functions and pipelines on top of a driver's programs and kernels.
 #include "metal/host/library.h"
 
 #include <cstring>
@@ -38,7 +38,7 @@ constexpr TypeEntry kTypes[] = {
 
 const TypeEntry& entry(ConstantType type) { return kTypes[static_cast<size_t>(type)]; }
 
-// What a value is for: the declared constant, or null if this function declares none such.
+// The declaration of the constant that a value is for; null if this function declares none.
 const FunctionConstantInfo* declared(const FunctionInfo& function,
                                      const MTL::FunctionConstantValues::Value& value) {
   for (const FunctionConstantInfo& constant : function.constants) {
@@ -59,7 +59,7 @@ ConstantValues resolve(const FunctionInfo& function, const MTL::FunctionConstant
   if (!given) return values;
   for (const auto& value : given->values()) {
     const FunctionConstantInfo* constant = declared(function, value);
-    if (!constant) continue;  // a set of values may serve several functions
+    if (!constant) continue;  // a set of values may be for several functions
     const TypeEntry& expected = entry(constant->type);
     if (value.type != expected.host) {
       throw std::invalid_argument(described(function, *constant) + " has type " + expected.name +

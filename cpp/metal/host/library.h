@@ -1,4 +1,4 @@
-// Libraries, functions and pipelines over a driver's programs and kernels.
+// Libraries, functions and pipelines on top of a driver's programs and kernels.
 #pragma once
 
 #include <Metal/Library.hpp>
@@ -34,7 +34,7 @@ class FunctionObject : public MTL::Function {
   MTL::Device* device() const override { return device_; }
   NS::String* label() const override { return label_.get(); }
   void setLabel(const NS::String* label) override;
-  std::shared_ptr<const Kernel> load() const;  // throws what the driver throws
+  std::shared_ptr<const Kernel> load() const;  // throws the driver's exceptions
 
  private:
   MTL::Device* device_;
@@ -44,7 +44,7 @@ class FunctionObject : public MTL::Function {
   NS::SharedPtr<NS::String> label_;
 };
 
-// So many run straight code in less than a second.
+// So many threads run code without loops in less than a second.
 inline constexpr uint64_t kFewThreads = uint64_t{1} << 26;
 
 class PipelineObject : public MTL::ComputePipelineState {
@@ -72,7 +72,7 @@ class PipelineObject : public MTL::ComputePipelineState {
   std::atomic<bool> bounded_{false};
 };
 
-// For CompileOptions given through the host API; null stands for the defaults.
+// Reads the CompileOptions of the host API; null means the defaults.
 CompileOptions compile_options(const MTL::CompileOptions* options);
 
 }  // namespace metal::host

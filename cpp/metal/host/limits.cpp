@@ -1,4 +1,4 @@
-// Refusal of launches that break a limit, before they run.
+// Refuses launches that break a limit, before they run.
 #include <cstdint>
 #include <string>
 
@@ -7,7 +7,7 @@
 namespace metal {
 namespace {
 
-// A negative size arrives wrapped around: say what the user wrote.
+// A negative size has wrapped around. The message shows it as the user wrote it.
 std::string text(uint64_t value) { return std::to_string(static_cast<int64_t>(value)); }
 
 std::string text(const uint64_t (&size)[3]) {

@@ -1,5 +1,5 @@
-// A command queue and the threads that run its command buffers: its own, and those that wait for
-// bounded ones.
+// A command queue and the threads that run its command buffers: its own thread, and waiting
+// threads, which run bounded ones.
 #include "metal/host/queue.h"
 
 #include <pthread.h>
@@ -40,8 +40,7 @@ void watch_process() {
   (void)once;
 }
 
-// Kernels round in the same way whatever a program has set for its threads, and for those made by
-// them.
+// Kernels round in the same way, whatever rounding mode a program has set for its threads.
 class DefaultFloats {
  public:
   DefaultFloats() {
@@ -56,8 +55,8 @@ class DefaultFloats {
   std::fenv_t before_;
 };
 
-// What a thread that waits does from time to time while it runs a command buffer. Kept until that
-// has ended is what it throws.
+// Calls a waiting thread's `poll` from time to time while it runs a command buffer. An exception of
+// `poll` is kept until the buffer has ended.
 struct Poll {
   const std::function<void()>& poll;
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
@@ -83,27 +82,27 @@ struct QueueObject::State {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<Buffer> pending;
-  std::atomic<size_t> count{0};  // of pending
-  bool busy = false;             // one of them runs
+  std::atomic<size_t> count{0};  // the length of `pending`
+  bool busy = false;             // a thread runs a command buffer
   bool sleeping = false;         // the queue's own thread
   bool ended = false;
   bool started = false;
-  const uint32_t forks = fork_count();                                   // when it was made
-  const std::unique_ptr<Stream> stream = default_driver().new_stream();  // of who is busy
+  const uint32_t forks = fork_count();                                   // when this was created
+  const std::unique_ptr<Stream> stream = default_driver().new_stream();  // used by the busy thread
 
-  // While a thread is busy with a command buffer; whatever happens there, the next one has its
-  // turn.
-  struct Turn {
+  // Exists while a thread runs a command buffer. The destructor wakes the queue's thread for the
+  // next one.
+  struct Execution {
     State& state;
     const InUse in_use{};
-    explicit Turn(State& s) : state(s) {}
-    ~Turn() {
+    explicit Execution(State& s) : state(s) {}
+    ~Execution() {
       const std::lock_guard lock(state.mutex);
       state.busy = false;
       if (state.sleeping && !state.pending.empty()) state.changed.notify_one();
     }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    Execution(const Execution&) = delete;
+    Execution& operator=(const Execution&) = delete;
   };
 
   Buffer take();
@@ -113,7 +112,7 @@ struct QueueObject::State {
   static void run(std::shared_ptr<State> state);
 };
 
-// The caller holds the mutex, and is busy from here on.
+// The caller holds the mutex. It is busy from here on.
 QueueObject::State::Buffer QueueObject::State::take() {
   auto buffer = std::move(pending.front());
   pending.pop_front();
@@ -122,7 +121,7 @@ QueueObject::State::Buffer QueueObject::State::take() {
   return buffer;
 }
 
-// Null when the queue is gone.
+// Null when the queue has ended.
 QueueObject::State::Buffer QueueObject::State::next() {
   spin_until([this] { return count.load() > 0; });
   std::unique_lock lock(mutex);
@@ -132,7 +131,7 @@ QueueObject::State::Buffer QueueObject::State::next() {
   return pending.empty() ? nullptr : take();
 }
 
-// Null if somebody is busy or it is not the turn of a bounded one.
+// Null if a thread is busy, or if the next command buffer is not bounded.
 QueueObject::State::Buffer QueueObject::State::next_bounded() {
   std::lock_guard lock(mutex);
   return busy || pending.empty() || !pending.front()->bounded() ? nullptr : take();
@@ -140,7 +139,7 @@ QueueObject::State::Buffer QueueObject::State::next_bounded() {
 
 void QueueObject::State::execute(Buffer buffer, const std::function<void()>& poll) {
   {
-    const Turn turn(*this);
+    const Execution execution(*this);
     const DefaultFloats floats;
     const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
     buffer->execute(*stream, poll);
@@ -157,7 +156,7 @@ QueueObject::QueueObject(MTL::Device* device) : device_(device), state_(new Stat
   watch_process();
 }
 
-// Nothing is pending: every command buffer keeps its queue.
+// Every command buffer retains its queue, so nothing is pending.
 QueueObject::~QueueObject() {
   std::lock_guard lock(state_->mutex);
   state_->ended = true;
@@ -168,8 +167,8 @@ MTL::CommandBuffer* QueueObject::newCommandBuffer() { return new CommandBufferOb
 
 MTL::CommandBuffer* QueueObject::commandBuffer() { return newCommandBuffer()->autorelease(); }
 
-void QueueObject::help(const std::function<bool()>& done, const std::function<void()>& poll) {
-  const auto state = state_;  // the last buffer may hold the queue
+void QueueObject::runUntil(const std::function<bool()>& done, const std::function<void()>& poll) {
+  const auto state = state_;  // the last buffer may own the queue
   if (state->forks != fork_count()) return;
   Poll polls{poll};
   while (!polls.thrown && !done()) {
@@ -181,8 +180,9 @@ void QueueObject::help(const std::function<bool()>& done, const std::function<vo
 }
 
 void QueueObject::submit(CommandBufferObject* buffer) {
-  if (state_->forks != fork_count()) {  // a queue of the child starts anew
-    // The parent's state may be locked or waited for by threads that this process does not have.
+  if (state_->forks != fork_count()) {  // the queue starts anew in the child
+    // The parent's state is never destroyed: threads that this process does not have may have
+    // locked it.
     new std::shared_ptr<State>(std::exchange(state_, std::make_shared<State>()));
   }
   std::lock_guard lock(state_->mutex);

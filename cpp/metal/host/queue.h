@@ -16,7 +16,7 @@ class QueueObject : public MTL::CommandQueue {
   MTL::Device* device() const override { return device_; }
   MTL::CommandBuffer* commandBuffer() override;
   MTL::CommandBuffer* newCommandBuffer() override;
-  void help(const std::function<bool()>& done, const std::function<void()>& poll) override;
+  void runUntil(const std::function<bool()>& done, const std::function<void()>& poll) override;
 
   void submit(CommandBufferObject* buffer);
 
@@ -27,7 +27,7 @@ class QueueObject : public MTL::CommandQueue {
   struct State;
 
   MTL::Device* device_;
-  std::shared_ptr<State> state_;  // shared with those threads, which may outlive the queue
+  std::shared_ptr<State> state_;  // the queue's threads share it, and may outlive the queue
 };
 
 }  // namespace metal::host

@@ -46,7 +46,7 @@ struct Command {
 
 uint32_t language_version(const std::string& name) {
   unsigned major = 0, minor = 0;
-  // Older names tell the system too: macos-metal2.3.
+  // Older names include the system: macos-metal2.3.
   const size_t start = name.find("metal");
   if (start == std::string::npos ||
       std::sscanf(name.c_str() + start, "metal%u.%u", &major, &minor) != 2) {
@@ -61,7 +61,7 @@ void define(CompileOptions& options, const std::string& definition) {
       equals == std::string::npos ? "1" : definition.substr(equals + 1);
 }
 
-// What commands for Apple's compiler also say.
+// Options of Apple's compiler that have no effect here.
 bool is_ignored(const std::string& option) {
   return option.starts_with("-W") || option.starts_with("-O") || option == "-c" ||
          option == "-frecord-sources";
@@ -178,7 +178,7 @@ void list(const Program& program, std::FILE* out) {
   }
 }
 
-// A path as Make and Ninja read it.
+// Escapes a path for Make and Ninja.
 std::string escaped(const std::string& path) {
   std::string text;
   for (char c : path) {
@@ -217,7 +217,7 @@ void build(const Command& command, std::FILE* err) {
   if (command.dependencies) write_dependencies(command, inputs);
 }
 
-// Leaves those that are asked for, in that order.
+// Keeps the functions with these names, in this order.
 void select(Program& program, const std::vector<std::string>& names) {
   std::vector<FunctionInfo> selected;
   for (const std::string& name : names) selected.push_back(program.get(name));

@@ -1,4 +1,4 @@
-// The command line of metalc, apart from main() so that it can be tested and called in process.
+// The command line of metalc, apart from main(), so that tests and other programs can call it.
 #pragma once
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// metalc: compiles .metal files into a .metallib, and shows what a kernel becomes.
+// metalc compiles .metal files into a .metallib, and prints the code of kernels.
 #include <cstdio>
 #include <string>
 #include <vector>

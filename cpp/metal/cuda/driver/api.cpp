@@ -19,7 +19,7 @@ void find(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(symbol);
 }
 
-// Never unloaded: its threads outlive every object of ours.
+// Never unloaded: the library's threads outlive all our objects.
 Api load() {
   void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (!library) {

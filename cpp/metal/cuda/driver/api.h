@@ -1,5 +1,5 @@
-// The part of NVIDIA's driver API that we use, found in the driver's library at run time: neither a
-// toolkit nor NVIDIA's headers are needed to build.
+// The functions of NVIDIA's driver API that are used here. They are found in the driver's library
+// at run time, so neither a toolkit nor NVIDIA's headers are needed to build.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 
 namespace metal::cuda {
 
-// Handles and numbers as the driver's binary interface has them.
+// Handles and constants of the driver's binary interface.
 using CudaDevice = int;
 using DeviceAddress = uint64_t;
 using CudaContext = struct CudaContextObject*;
@@ -45,11 +45,11 @@ inline constexpr unsigned kRegisterMapped = 2;
 inline constexpr int kJitErrorLog = 5;
 inline constexpr int kJitErrorLogBytes = 6;
 inline constexpr int kLinkInputPtx = 1;
-// Keys of cuLaunchKernel's `extra`.
+// Keys for cuLaunchKernel's argument `extra`.
 inline void* const kLaunchBuffer = std::bit_cast<void*>(uintptr_t{1});
 inline void* const kLaunchBufferBytes = std::bit_cast<void*>(uintptr_t{2});
 
-// One entry a function: its name in the library, and the types of its arguments.
+// One entry for each function: its name in the library and the types of its arguments.
 #define METAL_CUDA_FUNCTIONS(F)                                                               \
   F(cuInit, unsigned)                                                                         \
   F(cuDriverGetVersion, int*)                                                                 \
@@ -81,10 +81,11 @@ struct Api {
   METAL_CUDA_FUNCTIONS(METAL_CUDA_MEMBER)
 #undef METAL_CUDA_MEMBER
 
-  std::string describe(Result result) const;  // "its meaning (its name)"
+  std::string describe(Result result) const;  // "meaning (name)"
 };
 
-// Loads the library, once. Throws std::runtime_error where there is none, or one that is too old.
+// Loads the library at the first call. Throws std::runtime_error if there is none or if it is too
+// old.
 const Api& cuda_api();
 
 }  // namespace metal::cuda

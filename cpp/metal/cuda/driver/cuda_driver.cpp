@@ -18,7 +18,7 @@ class CudaDriver : public Driver {
   CudaDriver() : gpu_(cuda_api()), memory_(gpu_) {
     info_.name = gpu_.name();
     info_.architecture = gpu_.architecture();
-    info_.memory_size = cpu::physical_memory();  // that is where arrays are
+    info_.memory_size = cpu::physical_memory();  // arrays are in the host's memory
     info_.max_buffer_length = info_.memory_size;
     info_.recommended_working_set = info_.memory_size / 4 * 3;
   }
@@ -41,7 +41,7 @@ class CudaDriver : public Driver {
     return std::make_unique<CudaStream>(gpu_, memory_);
   }
 
-  void interrupt() override {}  // streams look at interrupt_count() while they wait
+  void interrupt() override {}  // streams check interrupt_count() while they wait
 
   bool uses_foreign_memory() const override { return false; }
 
@@ -53,7 +53,7 @@ class CudaDriver : public Driver {
 
 CudaDriver& open() {
   try {
-    return *new CudaDriver;  // queues' threads may use it until the very end
+    return *new CudaDriver;  // queues' threads may use it until the process ends
   } catch (const std::exception& error) {
     throw std::runtime_error(std::string("No NVIDIA GPU can be used, which MLX_METAL_DEVICE=cuda "
                                          "asks for. ") +

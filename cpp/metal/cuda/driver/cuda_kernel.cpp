@@ -10,8 +10,8 @@ namespace {
 
 constexpr uint32_t kDeepestBlock = 64;  // the GPU's limit in the third dimension
 
-// So many registers a multiprocessor has that up to 256 threads get as many as code can name, and
-// twice the threads half of them.
+// A multiprocessor has so many registers that 256 threads can each have the largest number that
+// code may use, and 512 threads half of it.
 uint32_t size_class(uint64_t threads) {
   for (uint32_t size : {256u, 512u}) {
     if (threads <= size) return size;
@@ -44,7 +44,7 @@ LoadedCode::LoadedCode(const Gpu& gpu, const MachineCode& code)
             "find a kernel's entry");
 }
 
-// Nothing runs it any more: what is launched keeps its pipeline.
+// Nothing runs this code any more, as a launch keeps its pipeline.
 LoadedCode::~LoadedCode() {
   if (gpu_.try_enter()) gpu_.api().cuModuleUnload(module_);
 }

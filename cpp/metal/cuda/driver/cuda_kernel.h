@@ -1,4 +1,4 @@
-// Kernels as the GPU runs them: loaded for the forms of launches that occur.
+// Kernels loaded on the GPU, with code for each form of launch that occurs.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,7 @@
 
 namespace metal::cuda {
 
-// Code on the GPU.
+// Machine code on the GPU.
 class LoadedCode {
  public:
   LoadedCode(const Gpu& gpu, const MachineCode& code);
@@ -31,11 +31,12 @@ class LoadedCode {
 
 class CudaKernel : public Kernel {
  public:
-  // Makes the code that most launches need. Throws CompileError.
+  // Generates the code for the most common form of launch. Throws CompileError.
   CudaKernel(const Gpu& gpu, const FunctionInfo& function, ConstantValues constants,
              std::string_view label);
 
-  // For launches of this form; made when it is first needed. Throws CompileError. Thread-safe.
+  // The code for launches of this form, generated at the first call. Throws CompileError.
+  // Thread-safe.
   const LoadedCode& code_for(const LaunchForm& form) const;
 
  private:
@@ -50,7 +51,7 @@ class CudaKernel : public Kernel {
   const Gpu& gpu_;
   ConstantValues constants_;
   mutable std::mutex mutex_;
-  mutable std::deque<Loaded> loaded_;  // addresses stay
+  mutable std::deque<Loaded> loaded_;  // a deque, as callers keep the addresses of its elements
 };
 
 // The form of a launch.

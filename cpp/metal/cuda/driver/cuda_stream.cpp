@@ -10,11 +10,11 @@
 namespace metal::cuda {
 namespace {
 
-// A launch blocks where the driver's own queue is full, and then nothing can end it.
+// A launch would block if the driver's own queue were full, and then nothing could end it.
 constexpr size_t kMostPending = 256;
-// An interrupted kernel may end by itself.
-constexpr auto kPatience = std::chrono::seconds(2);
-constexpr auto kLookInterval = std::chrono::microseconds(100);
+// How long an interrupted kernel has to end by itself.
+constexpr auto kGracePeriod = std::chrono::seconds(2);
+constexpr auto kCheckInterval = std::chrono::microseconds(100);
 
 LaunchFault fault_of(Result result) {
   switch (result) {
@@ -34,7 +34,7 @@ LaunchFault fault_of(Result result) {
 CudaStream::CudaStream(Gpu& gpu, Allocator& memory) : gpu_(gpu), memory_(memory) {}
 
 CudaStream::~CudaStream() {
-  if (!gpu_.try_enter()) return;  // a kernel that still runs goes on counting
+  if (!gpu_.try_enter()) return;  // a running kernel still writes to this memory
   if (handle_) gpu_.api().cuStreamDestroy_v2(handle_);
   memory_.deallocate(ended_);
 }
@@ -103,14 +103,14 @@ void CudaStream::wait_for(uint32_t number) {
   Watch watch{Clock::now(), Clock::time_point::max(), 0};
   spin_until(ended);
   while (!ended()) {
-    look(watch);
-    std::this_thread::sleep_for(kLookInterval);
+    check_progress(watch);
+    std::this_thread::sleep_for(kCheckInterval);
   }
   while (!pending_.empty() && has_ended(pending_.front().number)) pending_.pop_front();
 }
 
-// Whether it still makes sense to wait.
-void CudaStream::look(Watch& watch) {
+// Throws if waiting makes no more sense: after a fault, at the time limit, after an interrupt.
+void CudaStream::check_progress(Watch& watch) {
   const Result result = gpu_.api().cuStreamQuery(handle_);
   if (result != Result::Success && result != Result::NotReady) fail(result);
   const auto now = Clock::now();
@@ -130,12 +130,12 @@ void CudaStream::look(Watch& watch) {
   }
   if (interrupt_count() == interrupts_before_) return;
   if (watch.interrupted == Clock::time_point::max()) watch.interrupted = now;
-  if (now - watch.interrupted > kPatience) {
+  if (now - watch.interrupted > kGracePeriod) {
     abandon(LaunchFault::Interrupted, "The kernel was interrupted");
   }
 }
 
-// The name of the kernel that the GPU is at.
+// The name of the kernel that the GPU runs.
 std::string CudaStream::running() const {
   for (const Pending& launch : pending_) {
     if (!has_ended(launch.number)) return "[" + launch.kernel->name + "] ";
@@ -153,7 +153,7 @@ void CudaStream::fail(Result result) {
                                           "use it again");
 }
 
-// Nothing ends a kernel that runs but the end of the process.
+// Only the end of the process ends a running kernel.
 void CudaStream::abandon(LaunchFault fault, const std::string& why) {
   const std::string message = running() + why;
   pending_.clear();

@@ -10,8 +10,8 @@
 
 namespace metal::cuda {
 
-// The GPU counts the launches that have ended in memory that the host reads: so a wait costs no
-// call, and after a fault it is known which kernel had it.
+// The GPU counts completed launches in memory that the host reads. So a wait needs no call of the
+// driver, and after a fault the count says which kernel failed.
 class CudaStream : public Stream {
  public:
   CudaStream(Gpu& gpu, Allocator& memory);
@@ -23,16 +23,16 @@ class CudaStream : public Stream {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // A launch that may still run.
+  // A launch that may not have completed.
   struct Pending {
     uint32_t number;
-    const Kernel* kernel;  // kept by whoever launches until it has waited
+    const Kernel* kernel;  // the caller keeps it until it has waited
   };
-  // While one waits.
+  // The state of one wait.
   struct Watch {
-    Clock::time_point progress;     // when a launch last ended
-    Clock::time_point interrupted;  // or the clock's maximum
-    uint32_t ended;                 // the count then
+    Clock::time_point progress;     // when a launch last completed
+    Clock::time_point interrupted;  // when the interrupt came, or the clock's maximum
+    uint32_t ended;                 // the count at `progress`
   };
 
   void open();
@@ -40,7 +40,7 @@ class CudaStream : public Stream {
                    const struct GridPart& part);
   void wait_for(uint32_t number);
   bool has_ended(uint32_t number) const;
-  void look(Watch& watch);
+  void check_progress(Watch& watch);
   [[noreturn]] void fail(Result result);
   [[noreturn]] void abandon(LaunchFault fault, const std::string& why);
   std::string running() const;
@@ -48,7 +48,7 @@ class CudaStream : public Stream {
   Gpu& gpu_;
   Allocator& memory_;
   CudaStreamHandle handle_ = nullptr;  // opened by the first launch
-  uint32_t* ended_ = nullptr;          // how many launches have; the GPU writes it
+  uint32_t* ended_ = nullptr;          // the number of completed launches; the GPU writes it
   uint32_t launched_ = 0;
   std::deque<Pending> pending_;
   double time_limit_ = 0;

@@ -9,7 +9,7 @@
 namespace metal::cuda {
 namespace {
 
-constexpr int kOldestDriver = 12000;  // CUDA 12.0, as cuDriverGetVersion has it
+constexpr int kOldestDriver = 12000;  // CUDA 12.0, in the form of cuDriverGetVersion
 constexpr int kOldestCapability = 80;
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace metal::cuda {
 
 class Gpu {
  public:
-  // The first one that the driver shows: CUDA_VISIBLE_DEVICES chooses. Throws std::runtime_error
-  // that says why none can be used.
+  // Uses the first GPU that the driver shows, which CUDA_VISIBLE_DEVICES chooses. Throws
+  // std::runtime_error with the reason if none can be used.
   explicit Gpu(const Api& api);
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
@@ -21,19 +21,19 @@ class Gpu {
   const Api& api() const { return api_; }
   const std::string& name() const { return name_; }
   const std::string& architecture() const { return architecture_; }  // "sm_90": see target.h
-  // Which GPU and which driver: what machine code depends on besides its PTX.
+  // Names the GPU and the driver: machine code depends on them besides its PTX.
   const std::string& code_key() const { return code_key_; }
 
-  // Every thread calls this before it calls the driver. Throws std::runtime_error if the GPU is
-  // lost, or in a process made by fork(), where the driver cannot be used.
+  // Every thread must call this before it calls the driver. Throws std::runtime_error if the GPU is
+  // lost, and in a process made by fork(), where the driver cannot be used.
   void enter() const;
-  // The same for destructors: false where nothing can be given back.
+  // The same for destructors: false if nothing can be freed.
   bool try_enter() const noexcept;
 
-  // Throws std::runtime_error, which says what was to be done, for all but Success.
+  // Throws std::runtime_error, which names the action, for all results but Success.
   void check(Result result, const char* action) const;
 
-  // From here on every use is refused, with this reason; the first one stays.
+  // Refuses every later use with this reason. The first reason counts.
   void lose(const std::string& reason);
   bool lost() const { return lost_.load(); }
   bool is_forked() const;

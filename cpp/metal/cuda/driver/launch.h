@@ -1,4 +1,4 @@
-// What a launch hands to the GPU.
+// Splits and packs a launch for the GPU.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace metal::cuda {
 
-// Blocks of one launch on the GPU, in its three dimensions.
+// The blocks of one launch on the GPU, in three dimensions.
 struct GridPart {
   std::array<uint32_t, 3> first;
   std::array<uint32_t, 3> blocks;
@@ -20,11 +20,11 @@ struct GridPart {
 // Whether the GPU's limits allow the whole grid in one launch.
 bool fits_in_one_part(const LaunchParameters& parameters);
 
-// Calls `each` for parts that the GPU's limits allow, which make up the whole grid.
+// Calls `each` for the parts of the grid, each of which the GPU's limits allow.
 void for_each_part(const LaunchParameters& parameters,
                    const std::function<void(const GridPart&)>& each);
 
-// The values of a kernel's parameters, each at its offset.
+// Packs the values of a kernel's parameters, each at its offset.
 std::string pack_parameters(const KernelInterface& interface, const LaunchParameters& parameters,
                             const GridPart& part);
 

@@ -34,7 +34,7 @@ std::string to_text(const ConstantValues& constants) {
   return bytes;
 }
 
-// A cache entry: the interface's numbers, its parameters, the kernel's name, and the cubin.
+// A cache entry has the integers of the interface, its parameters, the kernel's name and the cubin.
 struct EntryHead {
   uint32_t parameters, parameter_bytes, static_threadgroup_memory, max_total_threads, name;
 };

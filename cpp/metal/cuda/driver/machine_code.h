@@ -1,4 +1,4 @@
-// Machine code of a kernel for the GPU at hand, from the cache on disk or made by the driver.
+// Finds a kernel's machine code for this GPU in the cache on disk, or lets the driver make it.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct MachineCode {
   KernelInterface interface;
 };
 
-// Throws CompileError where there is none, with what the driver says.
+// Throws CompileError, with the driver's message, if the driver cannot make it.
 MachineCode find_machine_code(const Gpu& gpu, const FunctionInfo& function,
                               const ConstantValues& constants, const LaunchForm& form);
 

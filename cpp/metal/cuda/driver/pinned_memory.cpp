@@ -5,7 +5,7 @@
 namespace metal::cuda {
 namespace {
 
-PinnedMemory* pinned = nullptr;  // there is one
+PinnedMemory* pinned = nullptr;  // there is only one
 
 }  // namespace
 
@@ -20,7 +20,7 @@ void PinnedMemory::deallocate(void* memory) {
   if (!gpu_.lost()) heap_.deallocate(memory);
 }
 
-// In a process made by fork() the memory is the host's alone.
+// In a process made by fork(), the driver cannot be used: the memory is for the host only.
 bool PinnedMemory::pin(char* start, uint64_t bytes) const {
   if (gpu_.is_forked() || gpu_.lost()) return true;
   return gpu_.try_enter() &&

@@ -1,5 +1,5 @@
-// Memory that the host and an NVIDIA GPU both use, at the same addresses: it stays in the host's
-// memory, and kernels reach it over the bus.
+// Memory that the host and an NVIDIA GPU share, at the same addresses. It is in the host's memory;
+// kernels access it over the bus.
 #pragma once
 
 #include "metal/cpu/runtime/memory.h"
@@ -10,10 +10,10 @@ namespace metal::cuda {
 
 class PinnedMemory : public Allocator {
  public:
-  explicit PinnedMemory(const Gpu& gpu);  // for the life of the process
+  explicit PinnedMemory(const Gpu& gpu);  // for the whole life of the process
 
   void* allocate(size_t bytes) override { return heap_.allocate(bytes); }
-  // Where the GPU is lost nothing is used again: a kernel may still run.
+  // If the GPU is lost, the memory is not reused, as a kernel may still run.
   void deallocate(void* memory) override;
   size_t allocated_size(const void* memory) const override { return heap_.allocated_size(memory); }
 

@@ -24,16 +24,16 @@ class ComputeCommandEncoder : public NS::Referencing<ComputeCommandEncoder> {
   virtual void setBytes(const void* bytes, NS::UInteger length, NS::UInteger index) = 0;
   virtual void setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger index) = 0;
 
-  // A launch that breaks a limit is not encoded: the command buffer then fails as a whole, with
-  // the reason, before anything of it runs.
+  // A launch that breaks a limit is not encoded. The command buffer then fails as a whole, with the
+  // reason, before any of it runs.
   virtual void dispatchThreads(Size threads_per_grid, Size threads_per_threadgroup) = 0;
   virtual void dispatchThreadgroups(Size threadgroups_per_grid, Size threads_per_threadgroup) = 0;
   virtual void memoryBarrier(BarrierScope scope) = 0;
   virtual void endEncoding() = 0;
 
-  // Not in metal-cpp. For the next dispatch: each time, `count` threads that are `stride` apart
-  // along x read memory side by side. A device that runs few threadgroups at a time then runs
-  // theirs one after the other, while that memory is in its caches.
+  // Not in metal-cpp. For the next dispatch: `count` threads that are `stride` apart along x read
+  // neighbouring memory. A device that runs few threadgroups at a time then runs those threadgroups
+  // one after the other, while the memory is in its caches.
   virtual void setThreadgroupOrder(NS::UInteger stride, NS::UInteger count) = 0;
 };
 
@@ -53,9 +53,11 @@ class CommandBuffer : public NS::Referencing<CommandBuffer> {
   virtual NS::String* label() const = 0;
   virtual void setLabel(const NS::String* label) = 0;
 
-  // Not in metal-cpp. A wait that calls `poll` every 50 ms; what it throws ends the wait.
+  // Not in metal-cpp. Calls `poll` every 50 ms while it waits. An exception of `poll` ends the
+  // wait.
   virtual void waitUntilCompleted(const std::function<void()>& poll) = 0;
-  // Runs on the queue's thread, in order with the dispatches; what it throws is the buffer's error.
+  // Not in metal-cpp. Runs on the queue's thread, in order with the dispatches. Its exceptions
+  // become the command buffer's error.
   virtual void addHostTask(std::function<void()> task) = 0;
 };
 
@@ -66,11 +68,11 @@ class CommandQueue : public NS::Referencing<CommandQueue> {
   virtual CommandBuffer* commandBuffer() = 0;     // autoreleased
   virtual CommandBuffer* newCommandBuffer() = 0;  // not in metal-cpp: the caller owns it
 
-  // Not in metal-cpp. Runs the command buffers that are next on the caller's thread, which would
-  // only wait for them otherwise, until `done`. Returns earlier if another thread runs one, or if
-  // the next one has host tasks or launches that may take long: those that are not bounded, unless
-  // their kernels have no loops and the threads are not too many. `poll` as above, or empty.
-  virtual void help(const std::function<bool()>& done, const std::function<void()>& poll) = 0;
+  // Not in metal-cpp. Until `done` returns true, runs the next command buffers on the calling
+  // thread, which would only wait otherwise. Returns earlier if another thread runs one, or if the
+  // next one has host tasks or launches that may take long. Launches of kernels without loops, if
+  // they have not too many threads, and bounded ones end soon. `poll` is as above, or empty.
+  virtual void runUntil(const std::function<bool()>& done, const std::function<void()>& poll) = 0;
 };
 
 }  // namespace MTL

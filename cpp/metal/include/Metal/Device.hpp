@@ -1,4 +1,4 @@
-// The device: limits, and the source of every other object.
+// The device: its limits, and functions that create all other objects.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ class Device;
 class Function;
 class Library;
 
-// Called with a no-copy buffer's pointer and length when nothing uses it any more.
+// Called with the pointer and length of a no-copy buffer when nothing uses it any more.
 using BufferDeallocator = std::function<void(void*, NS::UInteger)>;
 
 class Buffer : public NS::Referencing<Buffer> {
@@ -26,7 +26,7 @@ class Buffer : public NS::Referencing<Buffer> {
   virtual NS::UInteger allocatedSize() const = 0;
 };
 
-// Every new...() returns an object that the caller owns, or null with `*error` set (autoreleased).
+// Every new...() returns an object that the caller owns, or null with an autoreleased `*error`.
 class Device : public NS::Referencing<Device> {
  public:
   virtual NS::String* name() const = 0;
@@ -38,8 +38,7 @@ class Device : public NS::Referencing<Device> {
   virtual bool hasUnifiedMemory() const = 0;
   virtual std::uint64_t registryID() const = 0;
 
-  // Null when the memory cannot be had. A length of 0 gives a buffer that may be bound all the
-  // same.
+  // Null if there is no memory. A length of 0 gives a buffer that can be bound.
   virtual Buffer* newBuffer(NS::UInteger length, ResourceOptions options) = 0;
   virtual Buffer* newBuffer(const void* bytes, NS::UInteger length, ResourceOptions options) = 0;
   virtual Buffer* newBuffer(void* memory, NS::UInteger length, ResourceOptions options,
@@ -54,7 +53,7 @@ class Device : public NS::Referencing<Device> {
   virtual CommandQueue* newCommandQueue() = 0;
 };
 
-// The same device at every call; the caller owns a reference.
+// Returns the same device at every call. The caller owns a reference.
 Device* CreateSystemDefaultDevice();
 
 }  // namespace MTL

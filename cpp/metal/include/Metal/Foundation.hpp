@@ -1,4 +1,4 @@
-// The few Foundation classes that Metal's host API speaks in, under metal-cpp's names.
+// The Foundation classes that Metal's host API uses, under metal-cpp's names.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ enum StringEncoding : UInteger { ASCIIStringEncoding = 1, UTF8StringEncoding = 4
 
 class String;
 
-// Counted reference base. A new object has one reference, its creator's.
+// A base class with a reference count. A new object has one reference, which its creator owns.
 class Object {
  public:
   Object() = default;
@@ -39,7 +39,7 @@ class Object {
   mutable std::atomic<UInteger> references_{1};
 };
 
-// Adds retain() and autorelease() that keep the static type.
+// Adds retain() and autorelease() that return the static type.
 template <class T, class Base = Object>
 class Referencing : public Base {
  public:
@@ -57,7 +57,8 @@ class Referencing : public Base {
   }
 };
 
-// Collects objects returned without ownership; without one they live as long as the thread.
+// Releases autoreleased objects when it is drained. Without a pool they exist as long as the
+// thread.
 class AutoreleasePool : public Referencing<AutoreleasePool> {
  public:
   static AutoreleasePool* alloc();
@@ -135,7 +136,7 @@ class String : public Referencing<String> {
   std::vector<char> text_ = {'\0'};
 };
 
-// A number of any kind, for preprocessor macros' values.
+// A number of any kind, for the values of preprocessor macros.
 class Number : public Referencing<Number> {
  public:
   static Number* number(int value);  // autoreleased

@@ -9,8 +9,8 @@
 
 namespace metal::__math {
 
-// Exponentials come out of e^x = e^r * 2^n * 2^n, which passes the numbers that float cannot hold,
-// and rounds denormals, at the last product.
+// Exponentials are computed as e^x = e^r * 2^n * 2^n. The last product overflows, or rounds
+// denormals, where float cannot hold the result.
 
 // e^r for |r| <= ln(2).
 __METAL_MATH float exp_poly(float r) {
@@ -24,7 +24,7 @@ __METAL_MATH float exp_poly(float r) {
   return fma(p, r, 1.0f);
 }
 
-// e^x * factor: one half lets sinh and cosh pass the point where e^x itself overflows.
+// e^x * factor. With a factor of 1/2, sinh and cosh are right even where e^x itself overflows.
 __METAL_MATH float exp_scaled(float x, float factor) {
   x = x > 90.0f ? 90.0f : x;
   x = x < -105.0f ? -105.0f : x;
@@ -48,7 +48,7 @@ __METAL_MATH float exp2_poly(float r) {
   return fma(p, r, 1.0f);
 }
 
-// 2^(x + low) for x in [-252, 252] and a low that the polynomial does not mind.
+// 2^(x + low) for x in [-252, 252] and a low that is too small to affect the polynomial.
 __METAL_MATH float exp2_sum(float x, float low) {
   float t = fma(x, 0.5f, kExponentMagic);
   float p = exp2_poly(fma(t - kExponentMagic, -2.0f, x) + low);
@@ -102,7 +102,7 @@ __METAL_MATH float log1p_tail(float f) {
   return p * (f * f);
 }
 
-// Puts log's results at 0, infinity, NaN and negative numbers in place of r.
+// Replaces r by log's results at 0, infinity, NaN and negative numbers.
 __METAL_MATH float log_specials(float x, float r) {
   r = x < infinity() ? r : x;
   r = x < 0.0f ? quiet_nan() : r;
@@ -127,8 +127,7 @@ __METAL_MATH float log10(float x) {
   return log_specials(x, fma(k, 0x1.344136p-2f, r));
 }
 
-// log(hi + lo) for hi >= 1/2, where lo is a rounding error of hi, of any weight once hi - 1 is
-// small.
+// log(hi + lo) for hi >= 1/2, where lo is a rounding error of hi. It matters if hi - 1 is small.
 __METAL_MATH float log_of_pair(float hi, float lo) {
   unsigned u = bits_of(hi);
   unsigned e = (u - 0x3f2aaaabu) & 0xff800000u;
@@ -157,7 +156,7 @@ __METAL_MATH float log2_pair(float x, float& lo) {
   float z = s * s;
   float p = fma(0x1.59ef56p-2f, z, 0x1.a5bbf2p-2f);
   p = fma(p, z, 0x1.27770ep-1f);
-  // (2/ln 2) * (s + s^3/3) exactly enough, the rest of the series in one float.
+  // (2/ln 2) * (s + s^3/3) as a pair of floats; the rest of the series in one float.
   float a_lo, a = two_product(s, 0x1.715476p+1f, a_lo);
   a_lo = fma(s, 0x1.4ae0c0p-25f, fma(s_lo, 0x1.715476p+1f, a_lo));
   float z_lo = fma(s, s, -z) + 2.0f * s * s_lo;
@@ -171,7 +170,7 @@ __METAL_MATH float log2_pair(float x, float& lo) {
   return fast_two_sum(hi, rest + (sum_lo + tail), lo);
 }
 
-// |x|^y for the numbers that need no special care.
+// |x|^y for numbers that are no special cases.
 __METAL_MATH float pow_magnitude(float x, float y) {
   float log_lo, log_hi = log2_pair(fabs(x), log_lo);
   float lo, hi = two_product(y, log_hi, lo);
@@ -183,7 +182,7 @@ __METAL_MATH float pow_magnitude(float x, float y) {
   return exp2_sum(hi, lo);
 }
 
-// Selections only, no branches; the later ones take precedence.
+// It uses selects only, no branches. Later ones override earlier ones.
 __METAL_MATH float pow(float x, float y) {
   float ax = fabs(x), ay = fabs(y);
   float r = pow_magnitude(x, y);
@@ -198,7 +197,7 @@ __METAL_MATH float pow(float x, float y) {
   unbounded = ax == 1.0f ? 1.0f : unbounded;
   r = ay == infinity() ? unbounded : r;
   r = flip_sign(r, odd_y ? sign_bit(x) : 0u);
-  // With a constant exponent these leave nothing of the above.
+  // With a constant exponent, the code above is removed as unused.
   r = y == 2.0f ? x * x : r;
   r = y == 3.0f ? x * x * x : r;
   bool root_of_negative = both(both(x < 0.0f, ax != infinity()), !integer_y);
@@ -230,8 +229,8 @@ __METAL_MATH float narrow_exp2_poly(float r) {
   return fma(p, r, 1.0f);
 }
 
-// base^x * 2^extra by adding to the exponent of 2^r: for what float holds without denormals.
-// `extra` is already where the exponent is.
+// base^x * 2^extra, by adding to the exponent of 2^r, for results that are normal floats. `extra`
+// is shifted to the exponent's bits.
 __METAL_MATH float plain_exp_base(float x, float log2_base, unsigned extra) {
   float t = fma(x, log2_base, kRoundMagic);
   float p = narrow_exp2_poly(fma(x, log2_base, -(t - kRoundMagic)));
@@ -246,8 +245,8 @@ __METAL_MATH float any_bfloat_exp_base(float x, float log2_base) {
   return x < 128.0f / log2_base ? y * (is_small ? 0x1p-64f : 1.0f) : x + infinity();
 }
 
-// Results that bfloat holds without denormals are rounded and put together with whole numbers: the
-// sum of 2^16 and a number from 1 to 2 ends in that number's first 8 bits.
+// Results that are normal bfloats are rounded and combined as integers: in the sum of 2^16 and a
+// number from 1 to 2, the low bits are the first 8 bits of the number.
 __METAL_MATH bfloat bfloat_exp_base(bfloat x, float log2_base) {
   const float middle = 0x1.6a0000p+0f;       // 2^log2_middle, and 181 / 128
   const float log2_middle = 0x1.ffd79ap-2f;  // so that 2^r * middle is from 1 to 2
@@ -271,11 +270,11 @@ __METAL_MATH bfloat bfloat_exp2(bfloat x) { return bfloat_exp_base(x, 1.0f); }
 __METAL_MATH bfloat bfloat_exp(bfloat x) { return bfloat_exp_base(x, 0x1.715476p+0f); }
 __METAL_MATH bfloat bfloat_exp10(bfloat x) { return bfloat_exp_base(x, 0x1.a934f0p+1f); }
 
-// Beyond these results half has only 0 and infinity.
+// Beyond these exponents, half has only 0 and infinity.
 __METAL_MATH float half_exp_base(float x, float log2_base) {
   x = x > 18.0f / log2_base ? 18.0f / log2_base : x;
   x = x < -28.0f / log2_base ? -28.0f / log2_base : x;
-  // Which bits a NaN has after arithmetic depends on the processor.
+  // The bits of a NaN after arithmetic depend on the processor.
   return x == x ? plain_exp_base(x, log2_base, 0) : x;
 }
 __METAL_MATH float half_exp2(float x) { return half_exp_base(x, 1.0f); }

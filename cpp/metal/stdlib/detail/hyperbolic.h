@@ -25,8 +25,8 @@ __METAL_MATH float sinh(float x) {
   return flip_sign(v, sign_bit(x));
 }
 
-// h / (h + 1) with h = (e^2a - 1) / 2. The polynomial gives h of a remainder r as accurately as r
-// is, so that small and large numbers take the same way.
+// h / (h + 1) with h = (e^2a - 1) / 2. The polynomial computes h of a remainder r as accurately as
+// r is, so small and large numbers use the same code.
 __METAL_MATH float tanh(float x) {
   float a = fabs(x);
   a = a > 10.0f ? 10.0f : a;
@@ -50,7 +50,7 @@ __METAL_MATH float log1p(float x) {
 
 __METAL_MATH float asinh(float x) {
   float a = fabs(x);
-  // Beyond 2^12, sqrt(x^2 + 1) is x: log(2x) as log(x) + log(2).
+  // Beyond 2^12, sqrt(x^2 + 1) rounds to x, so this is log(2x), computed as log(x) + log(2).
   bool big = a > 0x1p12f;
   float z = big ? 0.0f : a * a;
   float t = a + z / (1.0f + sqrt(z + 1.0f));

@@ -1,8 +1,8 @@
-// Bit helpers and the compiler's operations on floats: what the math library is built from.
+// Bit operations and the compiler's float operations that the math library uses.
 #pragma once
 
-// The functions of this library are error-free transformations and bit tricks: they keep IEEE
-// arithmetic, without contraction, in whatever math mode the unit is compiled. Each header wraps
+// The functions of this library are error-free transformations and bit operations. They need IEEE
+// arithmetic without contraction, whatever the math mode of the translation unit. Each header wraps
 // its code in this pair of pragmas.
 #pragma float_control(precise, on, push)
 #pragma clang fp contract(off)
@@ -30,12 +30,12 @@ __METAL_MATH float copysign(float x, float y) {
 }
 __METAL_MATH float flip_sign(float x, unsigned sign) { return float_of(bits_of(x) ^ sign); }
 
-// Tests on bits: they hold even where the compiler assumes that there are no NaNs.
+// These test bits, so they work even if the compiler assumes that there are no NaNs.
 __METAL_MATH bool is_nan(float x) { return (bits_of(x) & 0x7fffffffu) > 0x7f800000u; }
 __METAL_MATH bool is_inf(float x) { return (bits_of(x) & 0x7fffffffu) == 0x7f800000u; }
 __METAL_MATH bool is_finite(float x) { return (bits_of(x) & 0x7f800000u) != 0x7f800000u; }
 
-// Conditions without the branches of && and ||.
+// Like && and ||, without branches.
 __METAL_MATH bool both(bool a, bool b) { return a & b; }
 __METAL_MATH bool either(bool a, bool b) { return a | b; }
 __METAL_MATH bool either_nan(float x, float y) { return either(is_nan(x), is_nan(y)); }
@@ -55,9 +55,9 @@ inline constexpr float kExponentMagic = kRoundMagic + 127.0f;
 // 2^n from n + kExponentMagic; n = -127 gives 0 and n = 128 infinity.
 __METAL_MATH float pow2_of(float sum) { return float_of(bits_of(sum) << 23); }
 
-// Sums and products with their rounding errors. Second results leave through references, never in a
-// struct: calling conventions pack structs of floats into vectors and integers, which would survive
-// inlining.
+// Sums and products with their rounding errors. Second results are returned by reference, not in a
+// struct: calling conventions pack structs of floats into vectors and integers, and this packing
+// would stay after inlining.
 __METAL_MATH float two_sum(float a, float b, float& lo) {
   float s = a + b, t = s - a;
   lo = (a - (s - t)) + (b - t);

@@ -9,19 +9,19 @@
 
 namespace metal::__math {
 
-// a * b + c for numbers of at most 11 bits, rounded to odd, so that rounding it once more gives the
-// exact result.
+// a * b + c for numbers of at most 11 bits, rounded to odd, so that a second rounding gives the
+// correctly rounded result.
 METAL_FUNC float fma_to_odd(float a, float b, float c) {
   float error, s = two_sum(a * b, c, error);
   unsigned u = bits_of(s);
   bool even_inexact = both(either(error > 0.0f, error < 0.0f), (u & 1u) == 0);
-  // Towards the error where it is even: one step up if the error lies away from zero, else one
-  // down.
+  // If the sum is even and not exact, moves it one step towards the exact value: up if the error is
+  // away from zero, otherwise down.
   unsigned step = (error > 0.0f) == (s > 0.0f) ? u + 1u : u - 1u;
   return float_of(both(even_inexact, is_finite(s)) ? step : u);
 }
 
-// The neighbour of x towards y, for 16-bit formats.
+// The neighbour of x in the direction of y, for 16-bit formats.
 template <typename T>
 METAL_FUNC T nextafter_narrow(T x, T y) {
   ushort u = __builtin_bit_cast(ushort, x);

@@ -1,4 +1,5 @@
-// What functions accept besides float: mixed scalar types, and vectors by component.
+// Overloads of functions for other arguments than float: mixed scalar types, and vectors by
+// component.
 #pragma once
 
 #include "../metal_types"
@@ -11,8 +12,8 @@ inline constexpr bool __scalar_type = __is_arithmetic(T) || __is_enum(T);
 template <typename T>
 inline constexpr bool __whole_type = __scalar_type<T> && !__is_floating_point(T);
 
-// The type in which scalars of two types meet: as in C, but half with an integer stays half,
-// likewise bfloat.
+// The common type of two scalar types: as in C, but half with an integer is half, and bfloat
+// likewise.
 template <typename T, typename U>
   requires(__scalar_type<T> && __scalar_type<U>)
 constexpr auto __meet() {
@@ -35,7 +36,7 @@ using __common = decltype(__meet<T, U>());
 template <typename T, typename U, typename V>
 using __common3 = __common<__common<T, U>, V>;
 
-// The type that a floating-point function computes for scalars: integers count as float.
+// The type in which a floating-point function computes scalars: float for integers.
 template <typename T>
 struct __to_float {
   using type = float;
@@ -53,7 +54,8 @@ using __float_common = typename __to_float<__common<T, U>>::type;
 template <typename T, typename U, typename V>
 using __float_common3 = typename __to_float<__common3<T, U, V>>::type;
 
-// The vector among a function's arguments; the others have as many components or are scalars.
+// The vector type among a function's arguments. The other arguments have as many components or are
+// scalars.
 template <typename T>
 struct __vector_among_impl {};
 template <typename T, int N>
@@ -84,7 +86,7 @@ using __vector = typename __vector_among<A...>::type;
 template <typename... A>
 using __element = typename __vector_among<A...>::element;
 
-// Component i of a vector as it is, or a scalar converted to the vector's element type.
+// Component i of a vector, or a scalar, converted to the vector's element type.
 template <typename T, typename A>
 METAL_FUNC constexpr T __part(const A& a, int i) {
   if constexpr (__components<A> == 1) {
@@ -151,11 +153,11 @@ METAL_FUNC constexpr T __part(const A& a, int i) {
     }                                                                                        \
   }
 
-// Functions of floating-point numbers. The forms that are no templates also take what converts to
-// float; half and bfloat are computed in float and rounded once.
+// Functions of floating-point numbers. The overloads that are no templates also accept what
+// converts to float. Half and bfloat are computed in float and rounded once.
 #define __METAL_FLOAT_1(name, compute) __METAL_FLOAT_1_NARROW(name, compute, compute, compute)
 
-// For half and bfloat with versions of their own.
+// The same for functions with own versions for half and bfloat.
 #define __METAL_FLOAT_1_NARROW(name, compute, of_half, of_bfloat)   \
   METAL_FUNC float name(float x) { return compute(x); }             \
   METAL_FUNC half name(half x) { return half(of_half(float(x))); }  \

@@ -1,4 +1,4 @@
-// Functions that take floats apart: rounding, remainders, exponents, neighbours.
+// Functions of the parts of a float: rounding, remainders, exponents, neighbours.
 #pragma once
 
 #include "math_base.h"
@@ -8,7 +8,8 @@
 
 namespace metal::__math {
 
-// Half away from zero: the largest float below 1/2 never lifts a fraction that is under 1/2.
+// Rounds half away from zero: adding the largest float below 1/2 never rounds up a fraction that is
+// less than 1/2.
 __METAL_MATH float round(float x) { return trunc(x + copysign(0x1.fffffep-2f, x)); }
 
 __METAL_MATH float fract(float x) {
@@ -69,7 +70,7 @@ __METAL_MATH float nextafter(float x, float y) {
   return either_nan(x, y) ? x + y : r;
 }
 
-// Exact for every pair: takes off multiples of y * 2^k, 22 bits of quotient at a time.
+// Exact for every pair: subtracts multiples of y * 2^k, 22 bits of the quotient at a time.
 __METAL_MATH float fmod(float x, float y) {
   float ax = fabs(x), ay = fabs(y);
   float r = ax;
@@ -77,7 +78,7 @@ __METAL_MATH float fmod(float x, float y) {
   bool tiny = ay < 0x1p-126f;
   int exponent = static_cast<int>(bits_of(tiny ? ay * 0x1p23f : ay) >> 23) - (tiny ? 23 : 0);
   while (valid && r >= ay) {
-    // The quotient by a scaled y stays below 2^24, where every step is exact.
+    // The quotient by the scaled y is less than 2^24, so every step is exact.
     int k = static_cast<int>(bits_of(r) >> 23) - exponent - 22;
     k = k < 0 ? 0 : k;
     float d = ay * pow2i(k >> 1) * pow2i(k - (k >> 1));

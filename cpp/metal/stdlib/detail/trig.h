@@ -22,9 +22,9 @@ __METAL_MATH float cos_poly(float z) {
   return fma(p, z, 1.0f);
 }
 
-// The reductions return r, |r| <= pi/4 (and a little), for x = q * pi/2 + r.
+// The reductions return r, with |r| only slightly above pi/4, for x = q * pi/2 + r.
 
-// Payne and Hanek: multiplies x >= 2^15 by the 96 bits of 2/pi that matter, modulo 4.
+// Payne and Hanek: multiplies x >= 2^15 by the 96 relevant bits of 2/pi, modulo 4.
 __METAL_MATH float reduce_large(float x, unsigned& q) {
   unsigned u = bits_of(x);
   unsigned start = ((u >> 23) & 0xffu) - 128u;
@@ -191,7 +191,7 @@ __METAL_MATH float acos(float x) {
   float s = big ? sqrt(z) : a;
   float tail = s * z * asin_tail(z);
   bool negative = x < 0.0f;
-  // asin(|x|) or, for big, half of acos(|x|); then what is left of pi/2 or pi.
+  // asin(|x|) or, if `big`, half of acos(|x|); then pi/2 or pi minus it.
   float direct = 2.0f * (s + tail);
   float signed_s = negative ? -s : s, signed_tail = negative ? -tail : tail;
   float middle = (0x1.921fb6p+0f - signed_s) - (signed_tail + 0x1.777a5cp-25f);

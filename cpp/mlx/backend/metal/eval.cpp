@@ -54,7 +54,7 @@ void finalize(Stream stream) {
 
 void help(Stream stream, const std::function<bool()>& done) {
   if (auto queue = state_of(stream).queue) {
-    queue->help(done, WaitPoll::current());
+    queue->runUntil(done, WaitPoll::current());
   }
 }
 

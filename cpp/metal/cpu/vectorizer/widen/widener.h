@@ -17,9 +17,8 @@ namespace metal::cpu {
 // vector is made when it is needed.
 struct LaneValue {
   Shape shape = Shape::undefined();
-  llvm::Value* first = nullptr;  // lane 0's, unless the shape is varying
-  llvm::Value* stride =
-      nullptr;  // from lane to lane, known at run time only; for addresses in bytes
+  llvm::Value* first = nullptr;   // lane 0's, unless the shape is varying
+  llvm::Value* stride = nullptr;  // from lane to lane, if known at run time only
   llvm::Value* vector = nullptr;
   llvm::Value* holds = nullptr;  // i1: whether the offsets hold; null if that is certain
 };

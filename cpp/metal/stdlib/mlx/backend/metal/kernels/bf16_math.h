@@ -1,4 +1,4 @@
-// The mathematical functions of metal_math take bfloat: nothing is left to add.
+// Empty, as the mathematical functions of metal_math accept bfloat.
 #pragma once
 
 #include "mlx/backend/metal/kernels/bf16.h"

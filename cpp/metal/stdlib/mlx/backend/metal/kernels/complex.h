@@ -49,8 +49,8 @@ struct complex64_t {
   friend METAL_FUNC constexpr complex64_t operator*(complex64_t a, complex64_t b) {
     return {a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real};
   }
-  // Divides by the larger part of b first, which neither overflows nor underflows where the
-  // quotient does not.
+  // Divides by the larger part of b first, so it neither overflows nor underflows unless the
+  // quotient does.
   friend METAL_FUNC constexpr complex64_t operator/(complex64_t a, complex64_t b) {
     const bool wide = (b.real < 0 ? -b.real : b.real) >= (b.imag < 0 ? -b.imag : b.imag);
     const float large = wide ? b.real : b.imag, small = wide ? b.imag : b.real;
@@ -69,7 +69,7 @@ struct complex64_t {
     return a.real == b.real && a.imag == b.imag;
   }
   friend METAL_FUNC constexpr bool operator!=(complex64_t a, complex64_t b) { return !(a == b); }
-  // The real parts decide, then the imaginary ones.
+  // Compares the real parts, then the imaginary ones.
   friend METAL_FUNC constexpr bool operator<(complex64_t a, complex64_t b) {
     return a.real < b.real || (a.real == b.real && a.imag < b.imag);
   }

@@ -1,4 +1,4 @@
-// From the position of an element in row-major order to its offset in a strided array.
+// Computes the offset of an element in a strided array from its position in row-major order.
 #pragma once
 
 #include <metal_stdlib>
@@ -6,7 +6,8 @@
 // ---- any number of dimensions ----
 
 // Strides may be any integer type. For 32-bit unsigned positions the offset is as wide as the
-// strides, so that neither large arrays nor negative strides wrap; else it has the position's type.
+// strides, so that it does not wrap around for large arrays or negative strides; otherwise it has
+// the type of the position.
 template <typename IdxT = int64_t, typename StrideT = int64_t>
 METAL_FUNC IdxT elem_to_loc(IdxT elem, constant const int* shape, constant const StrideT* strides,
                             int ndim) {
@@ -158,7 +159,7 @@ struct LoopedElemToLoc<1, OffsetT, General> {
   METAL_FUNC void next(constant const int* shape, constant const StrideT* strides) {
     next(1, shape, strides);
   }
-  // With more dimensions than DIM counts, the position in all of them.
+  // If there are more dimensions than DIM, the position in all of them.
   template <typename StrideT>
   METAL_FUNC void next(int n, constant const int* shape, constant const StrideT* strides) {
     if (dim <= 0) return;

@@ -1,5 +1,4 @@
-// What MLX puts before every kernel: type names, limits, strided indexing, shuffles of further
-// types.
+// What MLX puts before every kernel: type names, limits, strided indexing, shuffles of more types.
 #pragma once
 
 #include <metal_stdlib>
@@ -76,8 +75,8 @@ METAL_FUNC bfloat16_t log1p(bfloat16_t x) { return bfloat16_t(log1p(float(x))); 
 
 // ---- SIMD-group functions on complex numbers: each part on its own ----
 
-// The lane is a ushort as in Metal's own functions: were it anything else, calls with a float and a
-// lane of that type would be ambiguous.
+// The lane is a ushort as in Metal's own functions. With another type, calls with a float and such
+// a lane would be ambiguous.
 #define __MLX_COMPLEX_SHUFFLE(function)                                          \
   __METAL_LANES complex64_t function(complex64_t data, ushort lane) {            \
     return {metal::function(data.real, lane), metal::function(data.imag, lane)}; \

@@ -1,5 +1,5 @@
-// Found before MLX's own header of this name, which defines functions of bfloat by means that only
-// Apple's compiler has. Here metal_stdlib has these functions.
+// Takes precedence over MLX's own header of this name, which uses features of Apple's compiler to
+// define functions of bfloat. Here metal_stdlib has these functions.
 #pragma once
 
 #include <metal_stdlib>
