@@ -1,7 +1,8 @@
 // The device-neutral form of kernels, between the front end and the drivers.
-// \n There is one module for each kernel. Its entry `void @<host name>(pointers...)` takes the
-// buffer and threadgroup arguments in the order of the declaration, one pointer each, in address
-// spaces 1 (device), 2 (constant) and 3 (threadgroup). Built-in arguments are calls of `i32
+//
+// There is one module for each kernel. Its entry `void @<host name>(pointers...)` takes the buffer
+// and threadgroup arguments in the order of the declaration, one pointer each, in address spaces 1
+// (device), 2 (constant) and 3 (threadgroup). Built-in arguments are calls of `i32
 // @__metal_get_<attribute>(i32 component)`; barriers and SIMD-group functions are calls of
 // `@__metal_*`, as the standard library declares them. All other functions are inlined where that
 // is possible. `threadgroup` variables are globals in address space 3; function constants are

@@ -1,5 +1,6 @@
 // Rewrites the preprocessed tokens of Metal source into tokens that Clang's C++ parser accepts.
-// \n Metal's address spaces become Clang's OpenCL address-space keywords, `kernel` and Metal's
+//
+// Metal's address spaces become Clang's OpenCL address-space keywords, `kernel` and Metal's
 // attributes become annotate attributes, and `threadgroup` variables become statics. Every token
 // keeps its source location, so that diagnostics point at the user's text.
 #pragma once

@@ -1,5 +1,6 @@
 // Decides what vector code may do in inactive lanes. All passes use these functions.
-// \n Vector code runs a block for all lanes of a gang as soon as one of them is active, and short
+//
+// Vector code runs a block for all lanes of a gang as soon as one of them is active, and short
 // blocks even if none is. In inactive lanes,
 // - nothing may trap, touch memory or have effects: such instructions run under a mask;
 // - facts that only hold behind the branch are not true: flags that say that a sum does not wrap

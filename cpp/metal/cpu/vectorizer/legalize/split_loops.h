@@ -10,7 +10,8 @@ namespace metal::cpu {
 
 // A loop of one block, such as that of a tile of a matrix product, becomes several loops, one after
 // the other. Each does the work of some of the lanes, so its sums fit into registers.
-// \n This is correct because the lanes do not use each other's values in such a loop: each loop
+//
+// This is correct because the lanes do not use each other's values in such a loop: each loop
 // computes its part of a vector from the same part of other vectors and from scalars, which it
 // computes anew. The original loop writes no memory and has no other effects, so each loop reads
 // the same memory and runs for the same number of iterations.

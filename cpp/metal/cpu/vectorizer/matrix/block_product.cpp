@@ -22,8 +22,9 @@ bool is_argument(const FactorLayout& layout) { return !llvm::isa<llvm::ConstantI
 // Writes the function that computes a block product C += A * B. It keeps a row of C, or the rows of
 // two neighbouring C, in a register, and adds an element of A, splatted by its load, times a row of
 // B, or of two. So nothing is shuffled.
-// \n This is a function of its own, because the scheduler keeps no sums in registers if it sees
-// more products than the registers have room for.
+//
+// This is a function of its own, because the scheduler keeps no sums in registers if it sees more
+// products than the registers have room for.
 class BlockWriter {
  public:
   BlockWriter(llvm::Function& code, const BlockProduct& product, bool holds_rows)

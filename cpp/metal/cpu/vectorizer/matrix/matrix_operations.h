@@ -1,6 +1,7 @@
 // Operations on whole 8x8 matrices in vector code, as calls that passes can analyse until they are
 // lowered.
-// \n A matrix is a vector of 64 elements, row by row. The lanes of a SIMD-group hold it as two
+//
+// A matrix is a vector of 64 elements, row by row. The lanes of a SIMD-group hold it as two
 // vectors: their first and their second elements.
 #pragma once
 

@@ -11,10 +11,12 @@ class IntrinsicInst;
 namespace metal::cpu {
 
 // Processors prefetch by themselves what is close to their reads. This pass prefetches the rest.
-// \n In a loop whose reads of device memory are all far apart from one iteration to the next, it
+//
+// In a loop whose reads of device memory are all far apart from one iteration to the next, it
 // prefetches for a later iteration. Such loops are common: the threads of a gang read neighbouring
 // elements, and in the next iteration elements as many further as the threadgroup has threads.
-// \n In code with non-temporal stores, it prefetches a page ahead of what each thread reads once:
+//
+// In code with non-temporal stores, it prefetches a page ahead of what each thread reads once:
 // processors follow such a stream only within a page. If threadgroups do not run in their natural
 // order, it prefetches for the threadgroup that runs next.
 class PrefetchAheadPass : public llvm::PassInfoMixin<PrefetchAheadPass> {
