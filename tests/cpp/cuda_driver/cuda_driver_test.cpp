@@ -1,5 +1,5 @@
-// The driver for NVIDIA GPUs, on a library that only writes down what it is asked for. What kernels
-// compute is tested on a GPU.
+// Tests the driver for NVIDIA GPUs with a fake library that only records calls. What kernels compute is
+// tested on a GPU.
 #include "metal/cuda/driver/cuda_driver.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// A library in the place of NVIDIA's driver that runs nothing and writes down what it is asked for.
+// A fake of NVIDIA's driver library: it runs nothing and records the calls.
 #pragma once
 
 #include <array>

@@ -97,7 +97,7 @@ void print_shapes(llvm::Function& function, const BodyShapes& shapes) {
         llvm::outs() << "%" << instruction.getName() << ": "
                      << to_text(analysis.shape(&instruction)) << "\n";
     }
-    if (analysis.divergent(&block)) llvm::outs() << block.getName() << ": lanes part\n";
+    if (analysis.divergent(&block)) llvm::outs() << block.getName() << ": divergent\n";
   }
 }
 

@@ -1,5 +1,5 @@
 ; RUN: all-gangs-entry 8
-; All gangs of a threadgroup run, one after the other; each is told where its first thread is.
+; All gangs of a threadgroup run, one after the other. Each gets the index of its first thread.
 ; CHECK-LABEL: define void @kernel_entry(ptr %group, i32 %thread)
 ; CHECK: gang.loop:
 ; CHECK: %[[FIRST:.*]] = mul nuw i32 %gang, 8

@@ -1,5 +1,5 @@
 ; RUN: assume-coherent
-; A second body for gangs whose lanes have one quotient; nothing may have happened before the division.
+; A speculative body for coherent gangs. The body must have no effects before the division.
 ; CHECK-LABEL: define void @kernel.1
 ; CHECK: %[[ROW:.*]] = call i32 @simd.coherent.quotient(i32 %x, i32 %size)
 ; CHECK: %[[COLUMN:.*]] = call i32 @simd.coherent.remainder(i32 %x, i32 %size)

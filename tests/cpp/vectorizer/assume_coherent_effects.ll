@@ -1,6 +1,6 @@
 ; RUN: assume-coherent
-; A division behind an effect, or beside one on which lanes part, is no place to bail out: the effect would happen twice.
-; Without any other there is no second body.
+; A gang cannot bail out at a division after an effect, or beside one in a divergent branch, as the effect would happen
+; twice. Without another division there is no speculative body.
 ; CHECK-NOT: @behind.
 ; CHECK-NOT: @beside.
 ; CHECK-NOT: @calls.
@@ -31,7 +31,7 @@ define void @calls(ptr addrspace(1) %out, i32 %x, i32 %size) {
   store i32 %row, ptr addrspace(1) %out
   ret void
 }
-; Lanes must follow each other, and one size be that of all.
+; The lanes' indices must be sorted, and all must have one divisor.
 define void @signed(ptr addrspace(1) %out, i32 %x, i32 %size) {
   %row = sdiv i32 %x, %size
   store i32 %row, ptr addrspace(1) %out

@@ -1,5 +1,5 @@
 ; RUN: assume-coherent
-; Where the index is known to be strided, its extension is thought not to wrap around.
+; The extension of a strided index is assumed not to wrap around.
 ; CHECK-LABEL: define void @kernel.1
 ; CHECK: %[[COLUMN:.*]] = call i32 @simd.coherent.remainder(i32 %x, i32 %size)
 ; CHECK: %[[PLACE:.*]] = mul i32 %[[COLUMN]], %stride

@@ -1,6 +1,5 @@
 ; RUN: block-operations
-; Copies and fills of a thread's own memory become loads and stores; a short copy between memory
-; that threads share stays.
+; Copies and fills of a thread's private memory become loads and stores. A short copy between shared memory stays.
 declare void @llvm.memcpy.p0.p1.i64(ptr, ptr addrspace(1), i64, i1)
 declare void @llvm.memcpy.p3.p1.i64(ptr addrspace(3), ptr addrspace(1), i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)

@@ -1,5 +1,5 @@
 ; RUN: block-operations
-; Copies between shared memory stay only if they are short, of whole granules, and aligned to them.
+; Copies between shared memory stay only if they are short, have whole granules, and are aligned to these.
 declare void @llvm.memcpy.p3.p1.i64(ptr addrspace(3), ptr addrspace(1), i64, i1)
 declare void @llvm.memmove.p1.p1.i64(ptr addrspace(1), ptr addrspace(1), i64, i1)
 ; CHECK-LABEL: define void @kept

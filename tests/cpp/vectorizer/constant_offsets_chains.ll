@@ -11,7 +11,7 @@ define ptr @chain(ptr %in, i64 %i, i64 %k) {
   %at = getelementptr i16, ptr %row, i64 %k
   ret ptr %at
 }
-; Only the order of additions changes: variable parts stay where they are, and what is already in this form stays as it is.
+; Only the order of additions changes. Variable parts stay in place, and so does what already has this form.
 ; CHECK-LABEL: define ptr @variable
 ; CHECK-NEXT: %row = getelementptr float, ptr %in, i64 %i
 ; CHECK-NEXT: %at = getelementptr i16, ptr %row, i64 %k
@@ -30,7 +30,7 @@ define ptr @ends_with_constant(ptr %in, i64 %i) {
   %at = getelementptr inbounds i8, ptr %row, i64 4
   ret ptr %at
 }
-; What is in bounds after one addition need not be so after the other.
+; If an address is in bounds after one addition, it need not be so after the other.
 ; CHECK-LABEL: define ptr @bounds
 ; CHECK: %[[ROW:.*]] = getelementptr float, ptr %in, i64 %i
 ; CHECK-NEXT: %[[AT:.*]] = getelementptr i8, ptr %[[ROW]], i64 -4

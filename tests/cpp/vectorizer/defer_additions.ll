@@ -1,5 +1,5 @@
 ; RUN: defer-additions
-; Additions may wait where the kernel does nothing else with their buffer.
+; Additions are deferred if the kernel does nothing else with their buffer.
 ; CHECK-LABEL: define void @sums
 ; CHECK: atomicrmw fadd ptr addrspace(1) %to, float %value monotonic, align 4, !simd.deferred
 define void @sums(ptr %buffers, i64 %i) {
@@ -15,7 +15,7 @@ define void @sums(ptr %buffers, i64 %i) {
   ret void
 }
 
-; Not if it uses what was there before, reads the buffer, has a fence, or calls what may do so.
+; They are not if the kernel uses the old value, reads the buffer, has a fence, or calls a function that may do this.
 ; CHECK-LABEL: define void @uses_result
 ; CHECK-NOT: simd.deferred
 define void @uses_result(ptr %buffers, float %value) {

@@ -1,5 +1,5 @@
 ; RUN: drop-dead-code
-; What nothing needs goes, with loops that only counted for it: a prefetch slice would run them for nothing.
+; Unused code is removed, with the loops that only computed it: a prefetch slice would run them for nothing.
 ; CHECK-LABEL: define void @dead
 ; CHECK-NEXT: entry:
 ; CHECK-NEXT: ret void
@@ -18,7 +18,7 @@ loop:
 done:
   ret void
 }
-; A loop that has an effect stays, and a prefetch is one.
+; A loop that has an effect stays, and a prefetch is an effect.
 ; CHECK-LABEL: define void @prefetches
 ; CHECK: loop:
 ; CHECK: call void @llvm.prefetch

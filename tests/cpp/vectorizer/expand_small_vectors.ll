@@ -1,5 +1,5 @@
 ; RUN: expand-small-vectors
-; Vectors of half are computed with as floats.
+; Operations on vectors of half become operations on vectors of float.
 declare <16 x half> @llvm.minnum.v16f16(<16 x half>, <16 x half>)
 ; CHECK-LABEL: define <16 x i32> @halves
 ; CHECK: %[[X:.*]] = fpext <16 x half> %x to <16 x float>
@@ -13,14 +13,14 @@ define <16 x i32> @halves(<16 x half> %x, <16 x half> %y) {
   %number = fptosi <16 x half> %least to <16 x i32>
   ret <16 x i32> %number
 }
-; Single ones are left to LLVM.
+; Scalars are left to LLVM.
 ; CHECK-LABEL: define half @one
 ; CHECK-NEXT: fadd half
 define half @one(half %x) {
   %sum = fadd half %x, %x
   ret half %sum
 }
-; Vectors of bfloat are selected, carried and stored as integers.
+; Vectors of bfloat are selected, passed to other blocks and stored as integers.
 ; CHECK-LABEL: define void @moves
 ; CHECK: %[[NUMBERS:.*]] = bitcast <16 x bfloat> %x to <16 x i16>
 ; CHECK: %[[CHOSEN:.*]] = select <16 x i1> %which, <16 x i16> %[[NUMBERS]], <16 x i16> zeroinitializer

@@ -1,5 +1,5 @@
 ; RUN: legalize-masks
-; Where bits of masks are combined, they become integers that are all ones or all zeros.
+; Masks that are combined become integers that are all ones or all zeros.
 ; CHECK-LABEL: define <4 x float> @kernel
 ; CHECK: %[[LESS:.*]] = sext <4 x i1> %less to <4 x i32>
 ; CHECK: %[[NEGATIVE:.*]] = sext <4 x i1> %negative to <4 x i32>
@@ -13,7 +13,7 @@ define <4 x float> @kernel(<4 x float> %a, <4 x float> %b, <4 x i32> %i) {
   %result = select <4 x i1> %both, <4 x float> %a, <4 x float> %b
   ret <4 x float> %result
 }
-; Also where one bit chooses for all lanes.
+; This includes masks that one bit selects.
 ; CHECK-LABEL: define <4 x float> @one_for_all
 ; CHECK: %[[LESS:.*]] = sext <4 x i1> %less to <4 x i32>
 ; CHECK: %[[CHOSEN:.*]] = select i1 %wanted, <4 x i32> %[[LESS]], <4 x i32> zeroinitializer

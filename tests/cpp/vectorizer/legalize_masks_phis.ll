@@ -1,5 +1,5 @@
 ; RUN: legalize-masks
-; Masks that are carried around a loop are integers, too: bits would be packed and unpacked in every iteration.
+; Masks that a loop carries are integers, too: bits would be packed and unpacked in every iteration.
 ; CHECK-LABEL: define void @loop
 ; CHECK: phi <4 x i32> [ {{(splat \(i32 -1\)|<i32 -1, i32 -1, i32 -1, i32 -1>)}}, %entry ], [ %[[NEXT:.*]], %loop ]
 ; CHECK-NOT: phi <4 x i1>
@@ -17,7 +17,7 @@ done:
   ret void
 }
 declare void @llvm.masked.store.v4f32.p0(<4 x float>, ptr, i32, <4 x i1>)
-; Where a condition does not want a bit, the bit may be poison: without the freeze it would spoil the result.
+; A bit that the condition does not select may be poison. Without the freeze, the result would be poison.
 ; CHECK-LABEL: define <4 x float> @poison
 ; CHECK: %[[YES:.*]] = freeze <4 x i32>
 ; CHECK: and <4 x i32> %{{.*}}, %[[YES]]
@@ -26,7 +26,7 @@ define <4 x float> @poison(<4 x i1> %wanted, <4 x i1> %may_be_poison, <4 x float
   %result = select <4 x i1> %mask, <4 x float> %a, <4 x float> zeroinitializer
   ret <4 x float> %result
 }
-; A comparison that is used as it is stays: processors select by its bits. So do single bits.
+; A comparison that is used directly stays, as processors select by its bits. So do scalar bits.
 ; CHECK-LABEL: define <4 x float> @plain
 ; CHECK-NEXT: %less = fcmp olt <4 x float> %a, %b
 ; CHECK-NEXT: %either = or i1 %p, %q

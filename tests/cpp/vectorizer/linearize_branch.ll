@@ -1,5 +1,5 @@
 ; RUN: linearize,tidy
-; Both sides of a branch on which lanes part follow each other under masks; the value at the join is selected.
+; Both sides of a divergent branch follow each other under masks. The value at the join is selected.
 ; CHECK-LABEL: define i32 @kernel
 ; CHECK: %[[YES:.*]] = select i1 %active, i1 %vary, i1 false
 ; CHECK: %[[NOT:.*]] = xor i1 %vary, true
@@ -30,7 +30,7 @@ join:
   ret i32 %value
 }
 
-; Lanes that hardly ever come somewhere still do so hardly ever when they come together.
+; A block that the author marked as unlikely stays unlikely for the whole gang.
 ; CHECK-LABEL: define void @unlikely
 ; CHECK: br i1 %{{.*}}, label %rare, label %rare.done, !prof ![[UNLIKELY:.*]]
 ; CHECK: ![[UNLIKELY]] = !{!"branch_weights", i32 1, i32 1048575}

@@ -1,6 +1,6 @@
 ; RUN: linearize,tidy
-; What was derived behind the branch is forgotten. A block with a division runs only where a lane
-; wants it, as does a call that is not known to do no harm.
+; Flags that only hold behind the branch are removed. A block with a division runs only if a lane is active there, and
+; so does a call that is not known to be harmless.
 declare i32 @simd.coherent.quotient(i32, i32) memory(none)
 declare i32 @llvm.cttz.i32(i32, i1)
 ; CHECK-LABEL: define i32 @flags

@@ -1,5 +1,5 @@
 ; RUN: linearize,tidy
-; A loop goes on until no lane is left in it; those that have left keep their values.
+; A divergent loop runs until no lane is left in it. Lanes that have left it keep their values.
 ; CHECK-LABEL: define i32 @kernel
 ; CHECK: loop:
 ; CHECK: %[[BEFORE:.*]] = phi i32 [ undef, %entry ], [ %[[LAST:.*]], %loop ]

@@ -1,5 +1,5 @@
 ; RUN: linearize,tidy
-; A branch that all lanes take together stays.
+; A uniform branch stays.
 ; CHECK-LABEL: define void @kernel
 ; CHECK: br i1 %same, label %yes, label %join
 ; CHECK: yes:

@@ -1,10 +1,10 @@
 ; RUN: lock-additions
-; In code of single threads, too, floats are added under locks: vector code of the same kernel adds under them, and would
-; overwrite what is added beside them.
+; Scalar code takes locks for additions to floats, too: vector code of the same kernel takes them, and would overwrite
+; additions without a lock.
 ; CHECK-LABEL: define float @adds
 ; CHECK-NEXT: %[[TO:.*]] = addrspacecast ptr addrspace(1) %out to ptr
 ; CHECK-NEXT: %[[OLD:.*]] = call float @metal_cpu_atomic_add_f32(ptr %group, ptr %[[TO]], float 1.0
-; Threadgroup memory has no locks: a threadgroup runs on one core.
+; Threadgroup memory needs no locks, as a threadgroup runs on one core.
 ; CHECK-NEXT: %tile.old = atomicrmw fadd ptr addrspace(3) %tile
 ; CHECK-NEXT: ret float %[[OLD]]
 define float @adds(ptr %group, ptr addrspace(1) %out, ptr addrspace(3) %tile) {
@@ -12,7 +12,7 @@ define float @adds(ptr %group, ptr addrspace(1) %out, ptr addrspace(3) %tile) {
   %tile.old = atomicrmw fadd ptr addrspace(3) %tile, float 1.0 monotonic, align 4
   ret float %old
 }
-; Not where the kernel changes device memory atomically in another way: that would not mind the lock.
+; There are no locks if the kernel changes device memory atomically in another way, which would not take the lock.
 ; CHECK-LABEL: define void @exchanges
 ; CHECK-NEXT: %old = atomicrmw fadd
 define void @exchanges(ptr %group, ptr addrspace(1) %out) {
@@ -27,7 +27,7 @@ define void @compares(ptr %group, ptr addrspace(1) %out) {
   %other = cmpxchg ptr addrspace(1) %out, i32 0, i32 1 monotonic monotonic
   ret void
 }
-; Integers, and halves, are added by the processor itself.
+; Processors have instructions for additions to integers and halves.
 ; CHECK-LABEL: define void @integers
 ; CHECK-NEXT: %old = atomicrmw add
 define void @integers(ptr %group, ptr addrspace(1) %out) {

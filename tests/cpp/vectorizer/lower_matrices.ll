@@ -1,6 +1,6 @@
 ; RUN: lower-matrices 32 x86-64-v4
-; Sums stay in memory from product to product; two A times two B are computed at once, and what is
-; added to the same sums next with them.
+; Sums stay in memory between products. Two A times two B are computed at once, with the next products for the same
+; sums.
 declare <64 x float> @"simd.matrix.load.<64 x float>.ptr addrspace(3).i64.i64"(ptr addrspace(3) nocapture, i64, i64) nounwind willreturn memory(argmem: read)
 declare void @"simd.matrix.store.void.ptr addrspace(1).i64.i64.<64 x float>"(ptr addrspace(1) nocapture, i64, i64, <64 x float>) nounwind willreturn memory(argmem: write)
 declare <64 x float> @"simd.matrix.multiply.<64 x float>.<64 x float>.<64 x float>.<64 x float>"(<64 x float>, <64 x float>, <64 x float>) nounwind willreturn memory(none)
@@ -38,7 +38,7 @@ done:
   call void @"simd.matrix.store.void.ptr addrspace(1).i64.i64.<64 x float>"(ptr addrspace(1) %out, i64 32, i64 4, <64 x float> %e1)
   ret void
 }
-; A sum that is still needed is copied first. A factor that was written to in between is copied too.
+; A sum that is still needed is copied first. A factor that was overwritten in between is copied too.
 ; CHECK-LABEL: define void @kept
 ; CHECK: store <64 x float> %c, ptr %[[C:factor[0-9]*]], align 64
 ; CHECK: %[[AT:.*]] = addrspacecast ptr addrspace(3) %a to ptr
@@ -58,7 +58,7 @@ define void @kept(ptr addrspace(3) %a, ptr addrspace(1) %out, <64 x float> %c) {
   call void @"simd.matrix.store.void.ptr addrspace(1).i64.i64.<64 x float>"(ptr addrspace(1) %out, i64 32, i64 4, <64 x float> %sum)
   ret void
 }
-; A row of B at a time, for as many rows of A as there are sums.
+; One row of B is multiplied with as many rows of A as there are sums.
 ; CHECK-LABEL: define internal void @simd.block.product.1x1x1.columns80.rows32(
 ; CHECK: load <8 x float>, ptr %1
 ; CHECK: load float, ptr

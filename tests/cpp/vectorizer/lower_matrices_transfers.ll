@@ -1,5 +1,5 @@
 ; RUN: lower-matrices 32
-; Loads, stores and layouts of matrices that no product takes.
+; Loads, stores and changes of the layout of matrices that are in no product.
 declare <64 x i16> @"simd.matrix.load.<64 x i16>.ptr addrspace(2).i64.i64"(ptr addrspace(2), i64, i64)
 declare void @"simd.matrix.store.void.ptr addrspace(1).i64.i64.<64 x i16>"(ptr addrspace(1), i64, i64, <64 x i16>)
 declare <32 x i16> @"simd.matrix.lanes.<32 x i16>.<64 x i16>.i32"(<64 x i16>, i32)

@@ -1,5 +1,5 @@
 ; RUN: matrix-layout 32
-; Sums that a loop carries stay row by row, and so does what treats all their elements alike.
+; Sums that a loop carries stay row by row, and so do operations that treat all their elements alike.
 declare <64 x float> @"simd.matrix.rows.<64 x float>.<32 x float>.<32 x float>"(<32 x float>, <32 x float>)
 declare <32 x float> @"simd.matrix.lanes.<32 x float>.<64 x float>.i32"(<64 x float>, i32)
 declare <64 x float> @"simd.matrix.multiply.<64 x float>.<64 x float>.<64 x float>.<64 x float>"(<64 x float>, <64 x float>, <64 x float>)
@@ -45,7 +45,7 @@ define <64 x float> @alike(<64 x float> %m) {
   %rows = call <64 x float> @"simd.matrix.rows.<64 x float>.<32 x float>.<32 x float>"(<32 x float> %fx, <32 x float> %fy)
   ret <64 x float> %rows
 }
-; Not where the two differ, or where nothing is a matrix already.
+; They do not if the two elements are computed differently, or if no value is a matrix already.
 ; CHECK-LABEL: define <64 x float> @unlike
 ; CHECK: %swapped = call <64 x float> @"simd.matrix.rows
 ; CHECK: %apart = call <64 x float> @"simd.matrix.rows

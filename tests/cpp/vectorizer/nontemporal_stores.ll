@@ -1,5 +1,5 @@
 ; RUN: nontemporal-stores
-; Marked are stores that write each place once, to buffers that are not read.
+; Stores that write each place once, to buffers that are not read, are marked.
 ; CHECK-LABEL: define void @copies
 ; CHECK: store float %value, ptr addrspace(1) %to, align 4, !simd.nontemporal
 define void @copies(ptr addrspace(1) %out, ptr addrspace(1) %in, i64 %i) {

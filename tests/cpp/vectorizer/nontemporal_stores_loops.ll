@@ -1,5 +1,5 @@
 ; RUN: nontemporal-stores
-; A store that must be seen at once, or that goes to other memory than a buffer's, is none that may pass the caches.
+; Volatile and atomic stores, and stores to other memory than a buffer's, are not marked.
 ; CHECK-LABEL: define void @other_stores
 ; CHECK-NOT: nontemporal
 ; CHECK-LABEL: define void @again
@@ -11,7 +11,7 @@ define void @other_stores(ptr addrspace(1) %out, ptr addrspace(3) %tile, i64 %i)
   store float 1.0, ptr addrspace(3) %tile, align 4
   ret void
 }
-; An inner loop moves on, but each iteration of the outer one writes the same row again.
+; An inner loop writes consecutive elements, but each iteration of the outer one writes the same row again.
 ; CHECK-NOT: nontemporal
 ; CHECK-LABEL: define void @may_be_either
 define void @again(ptr addrspace(1) %out, i64 %n) {
@@ -34,7 +34,7 @@ outer.latch:
 done:
   ret void
 }
-; If one of two buffers is read, neither store to what may be it passes the caches.
+; If one of two buffers is read, no store that may be to it is marked.
 ; CHECK-NOT: nontemporal
 define void @may_be_either(ptr addrspace(1) %a, ptr addrspace(1) %b, i1 %which, i64 %i) {
   %from = getelementptr float, ptr addrspace(1) %a, i64 %i

@@ -1,5 +1,5 @@
 ; RUN: optimize
-; The entry point takes in what is to be inlined, unused code goes, and each value is computed once.
+; Functions are inlined into the entry point, unused code is removed, and each value is computed once.
 ; CHECK-NOT: define internal void @gang
 ; CHECK-NOT: define internal void @unused
 ; CHECK-LABEL: define void @kernel_entry
@@ -21,7 +21,7 @@ define void @kernel_entry(ptr %out, <4 x float> %x) {
   call void @gang(ptr %out, <4 x float> %x)
   ret void
 }
-; Nothing is vectorised once more: a loop over gangs stays one. Functions that are called stay, too.
+; Nothing is vectorised again: a loop over gangs stays one. Functions that are called stay, too.
 ; CHECK-LABEL: define void @loop
 ; CHECK-NOT: {{<[0-9]+ x float>}}
 ; CHECK: loop:

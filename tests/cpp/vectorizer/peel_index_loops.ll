@@ -1,6 +1,6 @@
 ; RUN: peel-index-loops
-; The first division of a thread's index gets a place of its own: it is the one whose quotient differs between lanes, and
-; the others would count as varying with it.
+; The first division of a thread's index is peeled: its quotient differs between lanes, so later ones would count as
+; varying.
 ; CHECK-LABEL: define void @index
 ; CHECK: urem i32 %x, 7
 ; CHECK: udiv i32 %x, 7
@@ -20,7 +20,7 @@ loop:
 done:
   ret void
 }
-; For other numbers the iteration would only be code twice.
+; For other values, peeling would only duplicate code.
 ; CHECK-LABEL: define void @uniform
 ; CHECK: entry:
 ; CHECK-NOT: udiv

@@ -1,5 +1,5 @@
 ; RUN: prefetch-slice,drop-dead-code
-; A function that asks for what will be read at addresses that are read themselves, and does nothing else.
+; The slice prefetches from addresses that are read from memory, and does nothing else.
 ; CHECK-LABEL: define void @kernel.prefetch
 ; CHECK: %row = load i32
 ; CHECK: %[[FAR:.*]] = getelementptr float, ptr addrspace(1) %rows
@@ -24,7 +24,8 @@ define void @kernel(ptr %buffers, i64 %i) {
   ret void
 }
 
-; Here the rows of a sparse matrix: positions give the entries, which give what is prefetched. A row's first entries will do.
+; The rows of a sparse matrix: positions give the entries, which give the addresses to prefetch. The slice runs the
+; first entries of a row only.
 ; CHECK-LABEL: define void @rows.prefetch
 ; CHECK: %first = load i32
 ; CHECK: %iteration = phi i32 [ 0, %entry ], [ %[[NEXT:.*]], %loop ]
@@ -71,7 +72,7 @@ exit:
   ret void
 }
 
-; Nothing new is read in the iterations of this loop: what comes next lies behind what came before.
+; The iterations of this loop read no new address: what comes next follows what came before.
 ; CHECK-NOT: @row_of_many.prefetch
 define void @row_of_many(ptr %buffers, i64 %i) {
 entry:

@@ -1,6 +1,6 @@
 ; RUN: prefetch-ahead
-; Beside results that stream, each buffer is asked for a page ahead of where it is read, once, or as far as the next visit
-; is away.
+; In code with non-temporal stores, the first read of each buffer is prefetched a page ahead, or for the threadgroup
+; that runs next.
 ; CHECK-LABEL: define void @sum
 ; CHECK: %[[STRIDE:.*]] = load i64, ptr %{{.*}}, !invariant.load
 ; CHECK: %[[VISIT:.*]] = mul i64 %[[STRIDE]], 4
@@ -21,7 +21,7 @@ define void @sum(ptr %group, ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %i
   store float %both, ptr addrspace(1) %to, align 4, !simd.nontemporal !0
   ret void
 }
-; Not where places were read as well, in loops, nor where results stay.
+; It is not if addresses were read from memory as well, in loops, or without non-temporal stores.
 ; CHECK-LABEL: define void @rows
 ; CHECK: call void @llvm.prefetch
 ; CHECK-NEXT: %row = load

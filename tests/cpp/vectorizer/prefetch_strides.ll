@@ -1,5 +1,5 @@
 ; RUN: prefetch-ahead
-; Where iterations read 1 KB apart, each prefetches what the eighth one after it will read.
+; If iterations read 1 KB apart, each prefetches what the eighth one after it will read.
 ; CHECK-LABEL: define void @shares
 ; CHECK: %[[ADDRESS:.*]] = getelementptr i8, ptr addrspace(1) %at, i64 8192
 ; CHECK: call void @llvm.prefetch.p1(ptr addrspace(1) %[[ADDRESS]], i32 0, i32 2, i32 1)
@@ -22,7 +22,7 @@ exit:
   ret void
 }
 
-; Only the launch knows how long a row is.
+; The length of a row is only known at run time.
 ; CHECK-LABEL: define void @rows
 ; CHECK: %[[BYTES:.*]] = shl i64 %columns, 5
 ; CHECK: loop:
@@ -45,7 +45,7 @@ exit:
   ret void
 }
 
-; Not in a loop that also goes on from where it is, or that is soon over.
+; There is no prefetch in a loop that also reads consecutive memory, or that has few iterations.
 ; CHECK-LABEL: define void @product
 ; CHECK-NOT: prefetch
 ; CHECK: declare void @use(

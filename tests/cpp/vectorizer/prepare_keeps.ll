@@ -1,5 +1,5 @@
 ; RUN: prepare
-; An element of a vector without a value spoils the number that the vector becomes, unless it is frozen.
+; A poison element makes the integer that its vector is cast to poison, unless it is frozen.
 ; CHECK-LABEL: define void @bits
 ; CHECK: freeze
 ; CHECK: shl i64 %{{.*}}, 32
@@ -11,7 +11,7 @@ define void @bits(ptr addrspace(1) %out, <2 x i32> %pair) {
   store i64 %number, ptr addrspace(1) %out
   ret void
 }
-; Assumptions and lifetimes go: lanes that share code may break them. What has effects stays.
+; Assumptions and lifetime markers are removed: inactive lanes would violate them. Effects stay.
 ; CHECK-LABEL: define void @hints
 ; CHECK-NOT: call void @llvm
 ; CHECK: store volatile i32 1
@@ -25,7 +25,8 @@ define void @hints(ptr addrspace(1) %out, i1 %always) {
   call void @llvm.lifetime.end.p0(i64 4, ptr %own)
   ret void
 }
-; A loop that has one exit keeps its two blocks' branches; only what it hands out moves to a block of its own.
+; A loop that has one exit keeps the branches of its two blocks. Its exit block only keeps the values that leave the
+; loop.
 ; CHECK-LABEL: define i32 @one_exit
 ; CHECK-NOT: simd.never
 ; CHECK: %[[HANDED:.*]] = phi i32 [ %next, %loop ]

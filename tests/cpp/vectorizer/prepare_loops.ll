@@ -1,5 +1,5 @@
 ; RUN: prepare
-; Loops that never end get an exit, for lanes to have a place to meet; loops with several exits get one.
+; Endless loops get an exit, so that lanes can reconverge. Loops with several exits get a single one.
 ; CHECK-LABEL: define void @endless
 ; CHECK: loop:
 ; CHECK: %[[NEVER:.*]] = call i1 @simd.never()

@@ -1,6 +1,6 @@
 ; RUN: private-memory 4
-; The lanes' copies of an element are neighbours where all accesses have one size; otherwise the
-; copies of the variable follow each other, with room for one more on both sides.
+; The lanes' copies of an element are neighbours if all accesses have one size. Otherwise the copies of the variable
+; follow each other, with room for one more on both sides.
 ; CHECK-LABEL: define i32 @one_size
 ; CHECK: %[[ALL:.*]] = alloca [32 x i8], align 64
 ; CHECK: %[[BYTES:.*]] = mul i64 %i, 4
@@ -32,7 +32,7 @@ define i8 @two_sizes(i32 %lane, i64 %i) {
   %value = load i8, ptr %at
   ret i8 %value
 }
-; Accesses of one size that are not at multiples of it.
+; Accesses of one size whose addresses are not multiples of it.
 ; CHECK-LABEL: define i64 @between
 ; CHECK: %[[ALL:.*]] = alloca [{{.*}} x i8], align 64, !simd.copies
 define i64 @between(i32 %lane, i64 %i) {

@@ -1,5 +1,6 @@
 ; RUN: private-memory 4
-; Where an address is handed on, whoever gets it steps through one copy: elements of all lanes between would be wrong.
+; If an address is passed to a function, that function steps through one copy, so other lanes' elements must not be in
+; between.
 ; CHECK-LABEL: define i32 @handed_on
 ; CHECK: alloca [48 x i8], align 64, !simd.copies ![[BEHIND:.*]]
 ; CHECK: call void @fill(ptr
@@ -10,7 +11,7 @@ define i32 @handed_on(i32 %lane) {
   ret i32 %value
 }
 declare void @fill(ptr)
-; The same where the address itself is stored, or chosen between variables.
+; The same holds if the address is stored, or selected between variables.
 ; CHECK-LABEL: define ptr @stored
 ; CHECK: alloca [48 x i8], align 64, !simd.copies ![[BEHIND]]
 define ptr @stored(i32 %lane) {

@@ -1,5 +1,5 @@
 ; RUN: regions
-; What must be linearised, the innermost first: a branch and a loop that lanes leave at different times.
+; What must be linearised, the innermost first: a divergent branch and a divergent loop.
 ; CHECK-NOT: entry
 ; CHECK: branch loop
 ; CHECK-NEXT: loop loop to done

@@ -1,6 +1,6 @@
 ; RUN: rows-entry 4
-; Before several gangs run at once, what the same ones of the next threadgroup will read is fetched. Both become part
-; of the loop.
+; Before several gangs run at once, the slice prefetches for the same gangs of the next threadgroup. Both are inlined
+; into the loop.
 ; CHECK: declare i1 @prefetch({{.*}}) #[[INLINE:[0-9]+]]
 ; CHECK: declare i1 @several_gangs({{.*}}) #[[INLINE]]
 ; CHECK-LABEL: define void @kernel_entry(ptr %group, i32 %thread)

@@ -1,5 +1,5 @@
 ; RUN: select-addresses
-; Where all lanes choose between what is read and a constant, the address is chosen.
+; If one bit selects between a loaded vector and a constant, the address is selected instead.
 ; CHECK: @[[ZEROS:.*]] = private constant <16 x float> zeroinitializer, align 64
 ; CHECK-LABEL: define <16 x float> @inside
 ; CHECK: %[[AT:.*]] = select i1 %in, ptr addrspace(1) %row, ptr addrspace(1) addrspacecast (ptr @[[ZEROS]] to ptr addrspace(1))
@@ -17,7 +17,7 @@ define <16 x float> @outside(ptr addrspace(1) %row, i1 %out) {
   %value = select i1 %out, <16 x float> zeroinitializer, <16 x float> %read
   ret <16 x float> %value
 }
-; What is read must not change before it is chosen.
+; The loaded memory must not change before the select.
 ; CHECK-LABEL: define <16 x float> @changed
 ; CHECK: select i1 %in, <16 x float> %read, <16 x float> zeroinitializer
 define <16 x float> @changed(ptr addrspace(1) %row, i1 %in) {
@@ -26,7 +26,7 @@ define <16 x float> @changed(ptr addrspace(1) %row, i1 %in) {
   %value = select i1 %in, <16 x float> %read, <16 x float> zeroinitializer
   ret <16 x float> %value
 }
-; Nor is it read twice.
+; It is not loaded twice.
 ; CHECK-LABEL: define <16 x float> @needed
 ; CHECK: select i1 %in, <16 x float> %read, <16 x float> zeroinitializer
 define <16 x float> @needed(ptr addrspace(1) %row, i1 %in) {
@@ -35,7 +35,7 @@ define <16 x float> @needed(ptr addrspace(1) %row, i1 %in) {
   %sum = fadd <16 x float> %read, %value
   ret <16 x float> %sum
 }
-; A single element is chosen as it is.
+; A scalar is selected as it is.
 ; CHECK-LABEL: define float @scalar
 ; CHECK: select i1 %in, float %read, float 0.000000e+00
 define float @scalar(ptr addrspace(1) %row, i1 %in) {

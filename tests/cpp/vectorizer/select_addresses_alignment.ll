@@ -1,5 +1,5 @@
 ; RUN: select-addresses
-; A constant in memory is aligned as all that is read there is said to be: the read is otherwise undefined.
+; The constant in memory has the alignment of the load whose place it takes. The load would otherwise be undefined.
 ; CHECK: private constant <4 x float> zeroinitializer, align 256
 ; CHECK-LABEL: define <4 x float> @aligned
 ; CHECK: load <4 x float>, ptr %{{.*}}, align 4

@@ -1,5 +1,5 @@
 ; RUN: select-addresses
-; Reads that must happen stay, as do choices lane by lane, which no address can make.
+; Volatile loads stay, and so do selects by a mask, which no address can replace.
 ; CHECK-LABEL: define <16 x float> @volatile
 ; CHECK-NEXT: %read = load volatile
 ; CHECK-NEXT: %value = select i1 %in, <16 x float> %read
@@ -16,7 +16,7 @@ define <16 x float> @lane_by_lane(ptr addrspace(1) %row, <16 x i1> %in) {
   %value = select <16 x i1> %in, <16 x float> %read, <16 x float> zeroinitializer
   ret <16 x float> %value
 }
-; The block may run, or not, before another that writes.
+; Another block, which may write, may run in between.
 ; CHECK-LABEL: define <16 x float> @other_block
 ; CHECK: next:
 ; CHECK-NEXT: %value = select i1 %in, <16 x float> %read

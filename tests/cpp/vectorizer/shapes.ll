@@ -9,10 +9,10 @@
 ; CHECK: %mixed: varying
 ; CHECK: %one: uniform
 ; CHECK: %part: varying
-; CHECK: entry: lanes part
+; CHECK: entry: divergent
 ; CHECK: %joined: varying
 ; CHECK: %branch: uniform
-; CHECK-NOT: lanes part
+; CHECK-NOT: divergent
 ; CHECK: %together: uniform
 define void @kernel(ptr addrspace(1) %in, i32 %x, i32 %same, i32 %vary) {
 entry:

@@ -1,5 +1,5 @@
 ; RUN: shapes 4
-; The lanes' numbers fill an aligned range of four: all are below a limit, or none, if that is a multiple of four.
+; The lanes' values fill an aligned range of four. If the limit is a multiple of four, all or none are below it.
 ; CHECK-DAG: %below: uniform
 ; CHECK-DAG: %beside: uniform
 ; CHECK-DAG: %up_to: uniform

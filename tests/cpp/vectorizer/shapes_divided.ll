@@ -1,5 +1,5 @@
 ; RUN: shapes 4
-; Where all lanes have one quotient, the remainders rise with the lanes, from a number that may be odd.
+; If all lanes have one quotient, remainders have the offsets of the dividends, and no known zero bits.
 ; CHECK: %row: uniform{{$}}
 ; CHECK: %column: lane 0 + 0 1 2 3{{$}}
 ; CHECK: %twice: lane 0 + 0 2 4 6, 1 zero bits{{$}}

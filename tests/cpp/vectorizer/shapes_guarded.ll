@@ -1,9 +1,9 @@
 ; RUN: shapes 4
-; What flags say behind a branch on which lanes part says nothing about lane 0, which may have gone
-; the other way: only what all lanes run together is taken at its word.
+; Flags behind a divergent branch say nothing about lane 0, which may be inactive there. Flags count only in code that
+; is not guarded.
 ; CHECK: %certain: lane 0 + 0 1 2 3
 ; CHECK-NEXT: %wide: lane 0 + 0 1 2 3{{$}}
-; CHECK: entry: lanes part
+; CHECK: entry: divergent
 ; CHECK: %guarded: lane 0 + 0 1 2 3
 ; CHECK-NEXT: %unknown: lane 0 + 0 1 2 3, if no lane wraps around
 ; CHECK-NEXT: %signed: lane 0 + 0 1 2 3, if no lane wraps around
@@ -24,7 +24,8 @@ join:
   %after = sext i32 %again to i64
   ret void
 }
-; From the start of a buffer, lanes behind the largest index go nowhere; from elsewhere they may.
+; From the start of a buffer, lanes after the one whose index wraps around have no valid address. From other addresses
+; they may have.
 ; CHECK: %index: lane 0 + 0 1 2 3, if no lane wraps around
 ; CHECK: %at: lane 0 + 0 4 8 12{{$}}
 ; CHECK: %moved: uniform

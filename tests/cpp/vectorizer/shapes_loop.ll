@@ -1,9 +1,9 @@
 ; RUN: shapes 4
-; What comes out of a loop that lanes leave at different times differs, though it is uniform inside.
+; A value that is uniform in a divergent loop varies after it.
 ; CHECK: %i: uniform
 ; CHECK: %next: uniform
 ; CHECK: %more: varying
-; CHECK: loop: lanes part
+; CHECK: loop: divergent
 ; CHECK: %last: varying
 define i32 @kernel(i32 %vary) {
 entry:

@@ -1,5 +1,5 @@
 ; RUN: shapes 8
-; What lanes compute from their numbers alone is known for each of them, whatever the operations.
+; Values that lanes compute from their numbers alone are known for each lane, whatever the operations.
 ; CHECK: %short: lane 0 + 0 0 0 0 1 1 1 1, 16 zero bits
 ; CHECK: %wide: lane 0 + 0 0 0 0 1 1 1 1, 32 zero bits
 ; CHECK: %remainder: lane 0 + 0 1 2 0 1 2 0 1, 32 zero bits

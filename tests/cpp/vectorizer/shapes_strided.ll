@@ -1,5 +1,5 @@
 ; RUN: shapes 4
-; What is strided from lane to lane, with a stride that is only known at run time, through sums, loops and casts.
+; Values that are strided, with a stride that is only known at run time, through sums, loops and casts.
 ; CHECK: %product: strided
 ; CHECK: %short: strided
 ; CHECK: %again: varying
@@ -10,7 +10,7 @@
 ; CHECK: %address: strided
 ; CHECK: %difference: strided
 ; CHECK: %mixed: varying
-; Joined with an index, a strided value stays strided, but not with irregular offsets.
+; The sum of a strided value and an index is strided; that with irregular offsets is not.
 ; CHECK: %either: strided
 ; CHECK: %swapped: lane 0 + 0 -1 2 1
 ; CHECK: %neither: varying

@@ -1,6 +1,6 @@
 ; RUN: simplify
-; Variables of a thread become values, and a short loop over an array its iterations: left in memory, every lane would
-; need its copy.
+; A thread's variables become values, and a short loop over an array is unrolled: in memory, every lane would need its
+; copy.
 ; CHECK-LABEL: define void @array
 ; CHECK-NOT: alloca
 ; CHECK-NOT: br
@@ -28,7 +28,7 @@ done:
   store i32 %sum, ptr addrspace(1) %out
   ret void
 }
-; What other threads may change between two reads is read twice, and floats are added in their order.
+; Memory that other threads may change between two loads is loaded twice, and floats are added in their order.
 ; CHECK-LABEL: define void @keeps
 ; CHECK: load atomic i32
 ; CHECK: load atomic i32

@@ -1,6 +1,6 @@
 ; RUN: split-at-barriers 4
-; The code of a gang that waits at a barrier becomes a coroutine; the entry point lets every gang
-; run up to the barrier before the first one goes on.
+; The code of a gang that waits at a barrier becomes a coroutine. The entry point runs every gang up to the barrier
+; before the first one continues.
 ; CHECK-LABEL: define internal void @kernel.gang(
 ; CHECK: %[[SPILL:.*]] = getelementptr inbounds %kernel.gang.Frame
 ; CHECK: store volatile i32 1, ptr %group

@@ -1,6 +1,6 @@
 ; RUN: split-at-barriers 4
-; A gang that never waits is run once, and nobody comes back to it. What a gang needs later is kept for each gang: in one
-; place the next would overwrite it.
+; A gang that never waits runs once and is not resumed. Each gang has a frame of its own, which the next gang must not
+; overwrite.
 ; CHECK-LABEL: define internal void @kernel.gang(
 ; CHECK: store volatile i32 1
 ; CHECK-LABEL: define void @kernel_entry(

@@ -1,6 +1,6 @@
 ; RUN: split-loops 32 x86-64-v3
-; Of 16 registers, 32 would be needed for the sums: each loop has a quarter of the lanes, so that there
-; is room for the factors. What comes from outside is cut before, what is used behind is put together.
+; The sums would need 32 of 16 registers. Each loop has a quarter of the lanes, so that there is room for the factors.
+; Vectors from outside are split before the loops; those that are used after them are concatenated.
 ; CHECK-LABEL: define <32 x float> @tile
 ; CHECK: %[[FIRST:.*]] = shufflevector <32 x float> %start, <32 x float> poison, <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>
 ; CHECK: %[[LAST:.*]] = shufflevector <32 x float> %start, <32 x float> poison, <8 x i32> <i32 24, i32 25, i32 26, i32 27, i32 28, i32 29, i32 30, i32 31>
@@ -56,7 +56,7 @@ exit:
 }
 declare <32 x float> @llvm.fma.v32f32(<32 x float>, <32 x float>, <32 x float>)
 
-; A choice between lanes of two vectors is one of a whole part, if all its lanes come from one.
+; A shuffle of two vectors selects a whole part if all lanes of the part come from one.
 ; CHECK-LABEL: define void @halves
 ; CHECK: %[[X:.*]] = load float, ptr %x
 ; CHECK: %[[LEFT:.*]] = insertelement <16 x float> poison, float %[[X]], i64 0

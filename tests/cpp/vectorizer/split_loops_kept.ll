@@ -1,5 +1,5 @@
 ; RUN: split-loops 32 x86-64-v3
-; Loops that stay whole. Where one writes memory, the next part would read what it wrote.
+; Loops that are not split. If one writes memory, the next part would read what it wrote.
 ; CHECK-LABEL: define void @writes
 ; CHECK-NOT: <16 x float>
 ; CHECK: ret void
@@ -26,7 +26,7 @@ exit:
   ret void
 }
 
-; Lanes that look at others need these in the same iteration.
+; Lanes that use other lanes' values need these in the same iteration.
 ; CHECK-LABEL: define void @shuffles
 ; CHECK-NOT: <16 x float>
 ; CHECK: ret void
@@ -53,7 +53,7 @@ exit:
   ret void
 }
 
-; Vectors of another length cannot be cut at the same lanes.
+; Vectors of another length cannot be split at the same lanes.
 ; CHECK-LABEL: define void @lengths
 ; CHECK-NOT: <16 x float>
 ; CHECK: ret void
@@ -80,7 +80,7 @@ exit:
   ret void
 }
 
-; What fits into the registers needs no parts.
+; Vectors that fit into the registers need no split.
 ; CHECK-LABEL: define void @fits
 ; CHECK-NOT: <16 x float>
 ; CHECK: ret void

@@ -1,5 +1,5 @@
 ; RUN: store-halves
-; Halves of non-temporal stores are stored as integers, into which they turn where they are made.
+; Halves of non-temporal stores are stored as integers; they are cast where they are made.
 ; CHECK-LABEL: define void @kernel
 ; CHECK: %halves = fptrunc
 ; CHECK-NEXT: %[[NUMBERS:.*]] = bitcast <32 x half> %halves to <32 x i16>

@@ -1,5 +1,5 @@
 ; RUN: tidy
-; Code that nothing needs goes.
+; Unused code is removed.
 ; CHECK-LABEL: define i32 @dead
 ; CHECK-NEXT: ret i32 %x
 define i32 @dead(i32 %x) {
@@ -7,8 +7,7 @@ define i32 @dead(i32 %x) {
   %same = add i32 %x, 0
   ret i32 %same
 }
-; Each block computes what it needs: another block may not have run for the lanes that run this one, and its value is
-; then not theirs.
+; Each block computes the values that it needs: another block may not have run for the same lanes.
 ; CHECK-LABEL: define void @both
 ; CHECK: %first = mul i32 %x, 3
 ; CHECK: %second = mul i32 %x, 3

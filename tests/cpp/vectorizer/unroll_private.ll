@@ -1,5 +1,5 @@
 ; RUN: unroll-private
-; Short loops that index an array of the thread are marked for the unroller, others are not.
+; Short loops that index a private array are marked for the unroller, others are not.
 ; CHECK-LABEL: define void @own
 ; CHECK: br i1 %more, label %loop, label %done, !llvm.loop ![[MARK:.*]]
 define void @own(ptr addrspace(1) %out) {
@@ -31,7 +31,7 @@ loop:
 done:
   ret void
 }
-; Nor is a loop around one that does.
+; A loop around such a loop is not marked.
 ; CHECK-LABEL: define void @around
 ; CHECK: br i1 %more, label %loop, label %inner.done, !llvm.loop
 ; CHECK: br i1 %again, label %outer, label %done{{$}}

@@ -1,5 +1,5 @@
 ; RUN: unroll-private 32 x86-64-v4
-; Short loops that add up products of matrices are marked for the unroller.
+; Short loops that add products of matrices are marked for the unroller.
 declare i64 @__metal_simdgroup_multiply_accumulate_f32(float, float, float, float, float, float)
 declare void @__metal_barrier(i32, i32)
 ; CHECK-LABEL: define void @products
@@ -17,7 +17,7 @@ loop:
 done:
   ret void
 }
-; Not if they wait for each other.
+; They are not if they have threadgroup barriers.
 ; CHECK-LABEL: define void @barriers
 ; CHECK: br i1 %more, label %loop, label %done{{$}}
 define void @barriers(ptr addrspace(1) %out, float %a) {
@@ -34,7 +34,7 @@ loop:
 done:
   ret void
 }
-; SIMD-groups that wait for themselves do not.
+; Barriers of a SIMD-group do not count.
 ; CHECK-LABEL: define void @simdgroup_barriers
 ; CHECK: br i1 %more, label %loop, label %done, !llvm.loop
 define void @simdgroup_barriers(ptr addrspace(1) %out, float %a) {

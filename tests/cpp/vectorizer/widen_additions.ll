@@ -1,5 +1,5 @@
 ; RUN: widen 32
-; What may wait is written down: a row, if all lanes add to it and it lies in one region of memory.
+; Deferred additions are written to a list: a row, if all lanes add to it and it is in one region of memory.
 ; CHECK-LABEL: define internal void @row.wide
 ; CHECK: %[[OFFSET:.*]] = and i64 %{{.*}}, 511
 ; CHECK: %[[FITS:.*]] = icmp ule i64 %[[OFFSET]], 384
@@ -20,7 +20,7 @@ define void @row(ptr %group, ptr addrspace(1) %out, i32 %lane, float %value) {
   ret void
 }
 
-; On one address, the sum of the lanes' operands.
+; To one address, the sum of the lanes' operands is added.
 ; CHECK-LABEL: define internal void @number.wide
 ; CHECK: %[[PLACE:.*]] = addrspacecast ptr addrspace(1) %out to ptr
 ; CHECK: store ptr %[[PLACE]], ptr

@@ -1,6 +1,6 @@
 ; RUN: widen 4
-; On one address, the lanes' operands are combined first and one operation is atomic; on addresses
-; that differ it goes from lane to lane.
+; For one address, the lanes' operands are combined first and one operation is atomic. For different addresses, the
+; operations run lane by lane.
 ; CHECK-LABEL: define internal void @one.wide
 ; CHECK: add <2 x i32>
 ; CHECK: %[[SUM:.*]] = extractelement

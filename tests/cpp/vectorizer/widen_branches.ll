@@ -1,6 +1,6 @@
 ; RUN: widen 4
-; After linearisation all lanes take every branch together: simd.any asks whether any lane wants a
-; block, simd.mask says which lanes do.
+; After linearisation all branches are uniform: simd.any tests whether any lane is active in a block, simd.mask says
+; which lanes are.
 declare i1 @simd.any(i1) memory(none)
 declare void @simd.mask(i1)
 ; CHECK-LABEL: define internal void @kernel.wide

@@ -1,5 +1,5 @@
 ; RUN: widen 4
-; Widened, such a division bails out where lanes have different quotients: the function says so.
+; Such a division bails out if lanes have different quotients. The function returns whether it has completed.
 declare i32 @simd.coherent.quotient(i32, i32) memory(none)
 ; CHECK-LABEL: define internal i1 @kernel.wide
 ; CHECK: %[[ROW:.*]] = udiv i32 %x, %size

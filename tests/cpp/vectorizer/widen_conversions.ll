@@ -1,5 +1,5 @@
 ; RUN: widen 4 x86-64-v3
-; Floats out of range saturate, and NaN gives 0, without taking the vector apart.
+; Floats out of range saturate, and NaN gives 0, in vector instructions.
 declare i32 @llvm.fptosi.sat.i32.f32(float)
 declare i32 @llvm.fptoui.sat.i32.f32(float)
 declare i8 @llvm.fptosi.sat.i8.f32(float)
@@ -18,7 +18,7 @@ define void @to_int(ptr addrspace(1) %out, i32 %x, float %v) {
   store i32 %number, ptr addrspace(1) %to
   ret void
 }
-; What is less than 0, or no number, gives 0.
+; Negative values and NaN give 0.
 ; CHECK-LABEL: define internal void @to_uint.wide
 ; CHECK: fptoui <4 x float> %[[X:.*]] to <4 x i32>
 ; CHECK: fcmp oge <4 x float> %[[X]], <float 0x41F0000000000000,
@@ -29,7 +29,7 @@ define void @to_uint(ptr addrspace(1) %out, i32 %x, float %v) {
   store i32 %number, ptr addrspace(1) %to
   ret void
 }
-; Floats hold the limits of small types.
+; Floats can represent the bounds of small types.
 ; CHECK-LABEL: define internal void @to_char.wide
 ; CHECK: fcmp ogt <4 x float> %[[X:.*]], <float -1.280000e+02,
 ; CHECK: %[[INSIDE:.*]] = select <4 x i1> %{{.*}}, <4 x float> %{{.*}}, <4 x float> <float 1.270000e+02,

@@ -1,5 +1,5 @@
 ; RUN: widen 4
-; Short copies that follow each other from lane to lane are one copy by all lanes.
+; If the short copies of neighbouring lanes are contiguous, all lanes make one copy.
 declare void @llvm.memcpy.p3.p1.i64(ptr addrspace(3), ptr addrspace(1), i64, i1)
 ; CHECK-LABEL: define internal void @kernel.wide
 ; CHECK: %[[ALL:.*]] = load <16 x i32>, ptr addrspace(1)

@@ -1,6 +1,6 @@
 ; RUN: widen 4
-; Threads' own variables have no margins. The lanes' copies of one element can be read together;
-; elements that differ from lane to lane, only where a lane asks.
+; Private variables have no margins. The lanes' copies of one element can be read as one block; different elements are
+; read only by active lanes.
 declare void @simd.mask(i1)
 ; CHECK-LABEL: define internal void @same_element.wide
 ; CHECK: load <4 x float>, ptr

@@ -1,6 +1,6 @@
 ; RUN: widen 4
-; Addresses that are only known at run time: one load if they turn out to be all the same or
-; consecutive; if not, each lane's own, by a function where the processor has no gathers and scatters.
+; Addresses that are only known at run time: one load if they are all equal or consecutive; otherwise a gather, or a
+; function if the processor has no gathers and scatters.
 ; CHECK-LABEL: define internal void @kernel.wide
 ; CHECK: %[[STEPS:.*]] = icmp eq <4 x i32> %{{.*}}, <i32 0, i32 1, i32 2, i32 3>
 ; CHECK: load <4 x float>, ptr addrspace(1)
@@ -16,7 +16,7 @@ define void @kernel(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %vary, i32 
   store float %value, ptr addrspace(1) %to
   ret void
 }
-; Without a branch if all lanes ask, in a loop over those that do if not.
+; There is no branch if all lanes are active; otherwise there is a loop over the active ones.
 ; CHECK-LABEL: define internal void @simd.load.lanes.4x4.s32.4(ptr %0, ptr %1, i64 %2, ptr %3)
 ; CHECK: icmp eq i64 %2, 15
 ; CHECK: all:

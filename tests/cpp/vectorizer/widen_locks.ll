@@ -1,6 +1,6 @@
 ; RUN: widen 32
-; Additions take locks where all that changes device memory at once does so: there, the processor's own
-; operations would not mind the locks.
+; Additions take locks if all atomic changes of device memory do so: the processor's own operations would ignore the
+; locks.
 ; CHECK-LABEL: define internal void @additions.wide
 ; CHECK: call float @metal_cpu_atomic_add_f32
 ; CHECK-NOT: atomicrmw
@@ -33,7 +33,7 @@ define void @beside_integers(ptr %group, ptr addrspace(1) %out, float %vary) {
   ret void
 }
 
-; What happens in threadgroup memory is another matter.
+; Operations in threadgroup memory do not count.
 ; CHECK-LABEL: define internal void @beside_threadgroup_memory.wide
 ; CHECK: call float @metal_cpu_atomic_add_f32
 ; CHECK-NOT: atomicrmw fadd

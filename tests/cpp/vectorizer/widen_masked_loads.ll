@@ -1,6 +1,6 @@
 ; RUN: widen 4
-; A lane that does not run a block must not touch what is not there: device memory has margins, so
-; that loads may read a whole vector, and stores change only the lanes in the mask.
+; An inactive lane must not access memory that does not exist: device memory has margins, so loads may read a whole
+; vector. Stores change only the active lanes.
 declare void @simd.mask(i1)
 ; CHECK-LABEL: define internal void @kernel.wide
 ; CHECK: %[[VALUES:.*]] = load <4 x float>, ptr addrspace(1)

@@ -1,5 +1,5 @@
 ; RUN: widen 32
-; What lanes do with their elements of a matrix becomes operations on the whole.
+; The lanes' operations on their elements of a matrix become operations on the whole matrix.
 declare i64 @__metal_simdgroup_load_device_32(ptr addrspace(1), i64, i64, i32)
 declare void @__metal_simdgroup_store_device_16(ptr addrspace(1), i64, i64, i32, i32)
 declare i64 @__metal_simdgroup_multiply_accumulate_f32(float, float, float, float, float, float)

@@ -1,5 +1,5 @@
 ; RUN: widen 32
-; Where lanes load both of their elements of a matrix by themselves, the matrix is loaded as a whole.
+; If lanes load both of their elements of a matrix by themselves, the matrix is loaded as a whole.
 declare i64 @__metal_simdgroup_multiply_accumulate_f32(float, float, float, float, float, float)
 ; CHECK-LABEL: define internal void @kernel.wide
 ; CHECK: %[[M:.*]] = call <64 x float> @"simd.matrix.load.<64 x float>.ptr addrspace(3).i64.i64"(ptr addrspace(3) %{{.*}}, i64 80, i64 4)
@@ -29,7 +29,7 @@ define void @kernel(ptr addrspace(3) %tile, i32 %x) {
   %both = call i64 @__metal_simdgroup_multiply_accumulate_f32(float %first, float %second, float %first, float %second, float 0.0, float 0.0)
   %low = trunc i64 %both to i32
   store i32 %low, ptr addrspace(3) %p
-; What is written in between changes the second element.
+; A store in between may change the second element.
   %again = load float, ptr addrspace(3) %p
   store float 1.0, ptr addrspace(3) %tile
   %changed = load float, ptr addrspace(3) %q

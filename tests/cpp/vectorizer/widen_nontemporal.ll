@@ -1,5 +1,5 @@
 ; RUN: widen 16
-; Whole lines go past the caches if they are aligned and the launch asks for it.
+; Stores of whole cache lines are non-temporal if they are aligned and the launch has many results.
 ; CHECK-LABEL: define internal void @kernel.wide
 ; CHECK: %[[INSIDE:.*]] = and i64 %{{.*}}, 63
 ; CHECK: %[[EITHER:.*]] = or i64 %[[INSIDE]], %{{.*}}
@@ -15,7 +15,7 @@ define void @kernel(ptr %group, ptr addrspace(1) %out, i32 %x, float %va) {
   ret void
 }
 
-; Half a line goes as well: the next gang brings the other half.
+; So are stores of half a line: the next gang stores the other half.
 ; CHECK-LABEL: define internal void @half_lines.wide
 ; CHECK: and i64 %{{.*}}, 31
 ; CHECK: store <16 x i16> %{{.*}}, align 32, !nontemporal

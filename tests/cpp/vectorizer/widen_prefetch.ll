@@ -1,5 +1,6 @@
 ; RUN: widen 32
-; Neighbours ask for each line once; for the one where a block ends if it starts within a line.
+; Neighbouring lanes prefetch each line once. If the block starts within a line, they also prefetch the one in which it
+; ends.
 ; CHECK-LABEL: define internal void @block.wide
 ; CHECK: call void @llvm.prefetch.p1(ptr addrspace(1)
 ; CHECK: call void @llvm.prefetch.p1(ptr addrspace(1)
@@ -16,7 +17,7 @@ define void @block(ptr addrspace(1) %in, i32 %x) {
   ret void
 }
 
-; A stream goes on with the next gang; what all lanes read is none.
+; In code with non-temporal stores, the next gang prefetches the next line, and a uniform address is not prefetched.
 ; CHECK-LABEL: define internal void @stream.wide
 ; CHECK-COUNT-2: call void @llvm.prefetch.p1
 ; CHECK-NOT: prefetch
@@ -41,7 +42,7 @@ define void @one(ptr addrspace(1) %in) {
   ret void
 }
 
-; Lanes all over memory are not worth the while.
+; If lanes access distant addresses, a prefetch does not pay.
 ; CHECK-LABEL: define internal void @anywhere.wide
 ; CHECK-NOT: prefetch
 ; CHECK: ret void

@@ -1,6 +1,6 @@
 ; RUN: widen 4
-; An index of 32 bits may wrap around from lane to lane. Where lanes behind that may run, it is
-; tested; where not all lanes run, what the others have is settled before it is looked at.
+; An index of 32 bits may wrap around from lane to lane. If the lanes after that may be active, it is tested. If not all
+; lanes are active, the index is frozen first.
 declare void @simd.mask(i1)
 ; CHECK-LABEL: define internal void @moved.wide
 ; CHECK: %[[FITS:.*]] = icmp sle i32 %{{.*}}, 2147483644

@@ -1,6 +1,6 @@
 ; RUN: widen 4
-; SIMD-group functions combine the lanes of one vector: what all threads get is uniform, a shuffle
-; with known sources is one shuffle of a vector, a vote is the mask's bits.
+; SIMD-group functions combine the lanes of one vector. Results that all threads share are uniform, a shuffle with known
+; sources is one shuffle of a vector, and a vote is the mask's bits.
 declare float @__metal_simd_sum_f32(float)
 declare i32 @__metal_simd_shuffle_u32(i32, i32)
 declare i64 @__metal_simd_ballot(i1)

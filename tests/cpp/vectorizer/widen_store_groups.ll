@@ -1,5 +1,5 @@
 ; RUN: widen 4
-; Stores of each lane to neighbouring memory are made together: pairs of numbers as whole vectors.
+; Stores of each lane to neighbouring memory are made together: pairs of elements as whole vectors.
 ; CHECK-LABEL: define internal void @kernel.wide
 ; CHECK-NOT: store <4 x float>
 ; CHECK: %[[PAIRS:.*]] = shufflevector <8 x float> %{{.*}}, <8 x float> poison, <8 x i32> <i32 0, i32 4, i32 1, i32 5, i32 2, i32 6, i32 3, i32 7>
@@ -13,7 +13,7 @@ define void @kernel(ptr addrspace(1) %out, i32 %x, float %va, float %vb) {
   store float %vb, ptr addrspace(1) %second
   ret void
 }
-; Where many of a block are written alike, their code is shared.
+; If many groups of a block have the same form, they share a function.
 ; CHECK-LABEL: define internal void @many.wide
 ; CHECK-COUNT-4: call void @"simd.store.runs.[[FORM:[^"]*]]"(
 ; CHECK-NEXT: ret void

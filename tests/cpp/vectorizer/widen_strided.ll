@@ -1,5 +1,5 @@
 ; RUN: widen 4
-; An index times a stride is one product for all lanes, as long as it only leads to addresses.
+; The product of an index and a stride is one product for all lanes, as long as it is only used in addresses.
 ; CHECK-LABEL: define internal void @kernel.wide
 ; CHECK: %[[CLOSE:.*]] = icmp eq i64 %[[STEP:.*]], 4
 ; CHECK-NEXT: br i1 %[[CLOSE]], label %[[BLOCK:.*]], label %[[APART:.*]], !prof
@@ -20,7 +20,7 @@ define void @kernel(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x, i64 %st
   ret void
 }
 
-; Without gathers each lane's element is loaded a stride from the one before.
+; Without gathers, each lane's element is loaded at the address of the one before plus the stride.
 ; CHECK-LABEL: define internal void @simd.load.strided.4.4(ptr %0, i64 %1, ptr %2)
 ; CHECK: %[[TWICE:.*]] = add i64 %[[ONCE:.*]], %1
 ; CHECK: %[[FROM:.*]] = getelementptr i8, ptr %0, i64 %[[TWICE]]

@@ -83,7 +83,7 @@ std::string place_in(const Region& region, uintptr_t address, Fault::Access acce
   }
   if (region.kind == Region::Buffer)
     size += access == Fault::Write ? ", its nearest writable buffer" : ", its nearest buffer";
-  const char* side = address < region.begin ? " before the begin of " : " behind the end of ";
+  const char* side = address < region.begin ? " before the start of " : " behind the end of ";
   return bytes(region.distance(address)) + side + region.name + size + ")";
 }
 

@@ -1,6 +1,6 @@
 ; RUN: answer-math-mode
-; The library's functions are told in which mode the function around the question is compiled, be it safe in a program
-; that is fast elsewhere.
+; The library's functions get the math mode of the function that calls them, for example safe mode in a program that is
+; fast elsewhere.
 ; CHECK-LABEL: define i1 @fast
 ; CHECK-NEXT: ret i1 true
 define i1 @fast() "no-nans-fp-math"="true" {
@@ -15,7 +15,7 @@ define i1 @safe() "no-nans-fp-math"="false" {
 }
 ; CHECK-LABEL: define i1 @unsaid
 ; CHECK-NEXT: ret i1 false
-; Other questions are not answered here.
+; Calls of other functions stay.
 ; CHECK-LABEL: define i32 @other
 ; CHECK-NEXT: call i32 @__metal_get_grid_size(i32 0)
 ; CHECK-NOT: @__metal_fast_math

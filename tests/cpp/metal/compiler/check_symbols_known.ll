@@ -1,5 +1,5 @@
 ; RUN: check-symbols
-; The library's own, LLVM's, and what nobody calls need no code.
+; The library's own functions, LLVM's, and unused ones need no definition.
 ; CHECK: define void @kernel
 define void @kernel() {
   call void @__metal_barrier(i32 1, i32 2)

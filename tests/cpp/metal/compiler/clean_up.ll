@@ -1,6 +1,6 @@
 ; RUN: clean-up
-; Pointers that may be to any memory become pointers to the memory that they are to: a driver maps each in another way.
-; What is likely is known from weights.
+; Generic pointers become pointers to the address space of their object, as each driver maps address spaces in its own
+; way. Expected values become branch weights.
 ; CHECK-LABEL: define void @kernel
 ; CHECK-NOT: addrspacecast
 ; CHECK: br i1 %some, label %{{.*}}, label %{{.*}}, !prof
@@ -21,7 +21,7 @@ done:
 }
 declare i1 @llvm.expect.i1(i1, i1)
 declare void @__metal_barrier(i32, i32)
-; Where it may be one or another, the pointer stays one to any memory. Stores that others may see between stay, too.
+; A pointer to one of several objects stays generic. Stores that other threads may see stay, too.
 ; CHECK-LABEL: define void @either
 ; CHECK: store i32 1, ptr addrspace(4)
 ; CHECK-NEXT: call void @__metal_barrier

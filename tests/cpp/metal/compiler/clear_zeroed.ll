@@ -1,6 +1,6 @@
 ; RUN: take-annotations,clear-zeroed
-; The threads clear a variable that is declared with zeros, word by word, and wait for each other before anything else:
-; otherwise what was there before would be read.
+; The threads first clear a variable that is declared with zeros, word by word, and wait for each other. Otherwise they
+; would read the memory's old contents.
 ; CHECK-NOT: llvm.global.annotations
 ; CHECK-LABEL: define void @kernel(
 ; CHECK: %own = alloca i32
@@ -15,12 +15,12 @@
 ; CHECK-NEXT: store i32 0, ptr addrspace(3) %[[AT]]
 ; CHECK-NEXT: %[[NEXT]] = add i32 %[[I]], %[[THREADS]]
 ; CHECK: cleared:
-; Seven bytes are no whole words.
+; Seven bytes are not a whole number of words.
 ; CHECK: icmp ult i32 %{{.*}}, 7
 ; CHECK: store i8 0, ptr addrspace(3)
 ; CHECK: call void @__metal_barrier(i32 1, i32 2)
 ; CHECK: call void @callee()
-; Others keep what they hold, such as another kernel's, and those without zeros.
+; Other variables are not cleared, such as those of another kernel and those without zeros.
 ; CHECK-NOT: store
 ; CHECK: ret void
 @zeroed = internal addrspace(3) global [3 x i32] undef, align 4

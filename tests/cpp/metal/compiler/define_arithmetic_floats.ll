@@ -1,12 +1,12 @@
 ; RUN: define-arithmetic
-; What is out of range becomes the nearest integer, and no number 0, as on GPUs.
+; A float that is out of range becomes the nearest integer, and NaN becomes 0, as on GPUs.
 ; CHECK-LABEL: define i32 @saturates
 ; CHECK-NEXT: call i32 @llvm.fptosi.sat.i32.f32(float %x)
 define i32 @saturates(float %x) {
   %number = fptosi float %x to i32
   ret i32 %number
 }
-; From halves by way of floats: the code for halves themselves makes -32768 of what is no number.
+; Halves are converted through float, as the code for halves themselves gives -32768 for NaN.
 ; CHECK-LABEL: define i16 @from_half
 ; CHECK-NEXT: %[[WIDE:.*]] = fpext half %x to float
 ; CHECK-NEXT: call i16 @llvm.fptoui.sat.i16.f32(float %[[WIDE]])
@@ -15,7 +15,7 @@ define i16 @from_half(half %x) {
   ret i16 %number
 }
 declare i16 @llvm.fptoui.sat.i16.f16(half)
-; Halves and bfloats round after the product: a multiply-add that rounds once gives other results than on a GPU.
+; Halves and bfloats are rounded after the product: a multiply-add that rounds once would give other results than a GPU.
 ; CHECK-LABEL: define <2 x half> @rounds_twice
 ; CHECK-NEXT: %[[PRODUCT:.*]] = fmul <2 x half> %x, %y
 ; CHECK-NEXT: fadd <2 x half> %[[PRODUCT]], %z
@@ -24,7 +24,7 @@ define <2 x half> @rounds_twice(<2 x half> %x, <2 x half> %y, <2 x half> %z) {
   ret <2 x half> %sum
 }
 declare <2 x half> @llvm.fmuladd.v2f16(<2 x half>, <2 x half>, <2 x half>)
-; Those of floats stay, as do fused ones that the program asks for, and what is defined.
+; Multiply-adds of floats stay, as do fused ones that the program calls, and operations that are defined.
 ; CHECK-LABEL: define float @stays
 ; CHECK-NEXT: %sum = call float @llvm.fmuladd.f32
 ; CHECK-NEXT: %fused = call half @llvm.fma.f16

@@ -1,5 +1,5 @@
 ; RUN: define-arithmetic
-; Shifts take their amount modulo the width, each element's by itself.
+; Shift amounts are taken modulo the width, for each element.
 ; CHECK-LABEL: define i32 @shift
 ; CHECK-NEXT: %[[AMOUNT:.*]] = and i32 %by, 31
 ; CHECK-NEXT: shl i32 %x, %[[AMOUNT]]
@@ -14,7 +14,7 @@ define <2 x i16> @shifts(<2 x i16> %x, <2 x i16> %by) {
   %shifted = ashr <2 x i16> %x, %by
   ret <2 x i16> %shifted
 }
-; The largest amount is one; what is more is not.
+; The largest valid amount stays; a larger one does not.
 ; CHECK-LABEL: define i32 @constant
 ; CHECK-NEXT: %most = lshr i32 %x, 31
 ; CHECK-NEXT: %none = lshr i32 %most, 0
@@ -23,7 +23,7 @@ define i32 @constant(i32 %x) {
   %none = lshr i32 %most, 32
   ret i32 %none
 }
-; A divisor of zero becomes one; so does -1 for the smallest number, whose quotient has no place.
+; A divisor of zero becomes one, and so does -1 if the dividend is the smallest integer, whose quotient is out of range.
 ; CHECK-LABEL: define i32 @unsigned
 ; CHECK-NEXT: %[[ZERO:.*]] = icmp eq i32 %by, 0
 ; CHECK-NEXT: %[[BY:.*]] = select i1 %[[ZERO]], i32 1, i32 %by
@@ -44,7 +44,7 @@ define i32 @signed(i32 %x, i32 %by) {
   %rest = srem i32 %x, %by
   ret i32 %rest
 }
-; Divisors that are never bad cost nothing: -1 is one only for signed numbers.
+; Divisors that are always valid cost nothing. -1 is invalid for signed integers only.
 ; CHECK-LABEL: define i32 @constants
 ; CHECK-NEXT: %third = sdiv i32 %x, 3
 ; CHECK-NEXT: %none = udiv i32 %third, -1
@@ -61,7 +61,7 @@ define i32 @minus(i32 %x) {
   %quotient = sdiv i32 %x, -1
   ret i32 %quotient
 }
-; One bad element is enough.
+; One invalid element is enough.
 ; CHECK-LABEL: define <2 x i32> @elements
 ; CHECK: udiv <2 x i32> %x, <i32 1, i32 5>
 define <2 x i32> @elements(<2 x i32> %x) {

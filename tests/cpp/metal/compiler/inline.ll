@@ -1,5 +1,5 @@
 ; RUN: inline
-; All that a kernel calls becomes part of it, even what asks not to: later steps see one function only.
+; All functions that a kernel calls are inlined, even noinline ones, as later steps see one function only.
 ; CHECK-NOT: comdat
 ; CHECK: @table = internal global i32 7
 ; CHECK-NOT: define {{.*}} @callee
@@ -7,7 +7,7 @@
 ; CHECK-LABEL: define void @kernel
 ; CHECK-NEXT: load i32, ptr @table
 ; CHECK-NEXT: store i32
-; What calls itself stays a function, though no other module sees it.
+; A function that calls itself stays a function, and becomes internal.
 ; CHECK: call void @recursive(
 ; CHECK-LABEL: define internal void @recursive(ptr %out)
 $table = comdat any

@@ -1,10 +1,10 @@
 ; RUN: line-tables
-; A function that was made from a kernel's code gets an entry of its own, in which lines are those of the source; a debugger
-; would show none otherwise. A call without a line, which may be inlined, gets line 0.
+; A function that was made from a kernel's code gets an entry of its own with the source lines; otherwise debuggers
+; would show none. A call without a line, which may be inlined, gets line 0.
 ; CHECK: define void @made(i32 %x) !dbg ![[MADE:[0-9]+]]
 ; CHECK-NEXT: add i32 %x, 1, !dbg ![[LINE:[0-9]+]]
 ; CHECK-NEXT: call void @use(i32 %sum), !dbg ![[NONE:[0-9]+]]
-; Functions that have one keep it, and those without any line need none.
+; Functions keep the entry that they have. Those without any line need none.
 ; CHECK: define void @kernel(i32 %x) !dbg ![[KERNEL:[0-9]+]]
 ; CHECK-LABEL: define void @no_lines(i32 %x) {
 ; CHECK-DAG: ![[KERNEL]] = distinct !DISubprogram(name: "kernel"

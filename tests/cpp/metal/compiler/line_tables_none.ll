@@ -1,5 +1,5 @@
 ; RUN: line-tables
-; Without line tables nothing is added: code and its key in the cache stay the same.
+; Without line tables nothing is added, so the code and its key in the cache stay the same.
 ; CHECK-LABEL: define void @made
 ; CHECK-NOT: !dbg
 ; CHECK-NOT: DICompileUnit

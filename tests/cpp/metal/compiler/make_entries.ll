@@ -1,17 +1,17 @@
 ; RUN: make-entries
-; The entry has the kernel's host name and its pointers; attributes are asked for, and passed in the form that Clang
-; chose. A function that happens to have the host's name makes room.
+; The entry has the kernel's host name and its pointers. It gets attributes by calls and passes them in the form that
+; Clang chose. A function that already has the host's name is renamed.
 ; CHECK: define internal i32 @name.body()
 ; CHECK: define internal void @symbol(
 ; CHECK: define void @name(ptr addrspace(1) %argument1, ptr addrspace(2) %argument3) #[[KEPT:[0-9]+]]
-; Three coordinates are a vector in memory of 16 bytes, of which Clang wants two halves.
+; Three coordinates are a vector of 16 bytes in memory, which Clang passes as two halves.
 ; CHECK: %[[MEMORY:.*]] = alloca [16 x i8], align 16
 ; CHECK-DAG: %[[PLACE:.*]] = getelementptr i32, ptr %[[MEMORY]], i32 2
 ; CHECK-DAG: %[[Z:.*]] = call i32 @__metal_get_thread_position_in_grid(i32 2)
 ; CHECK: store i32 %[[Z]], ptr %[[PLACE]]
 ; CHECK: %[[LOW:.*]] = load <2 x float>, ptr
 ; CHECK: %[[HIGH:.*]] = load <2 x float>, ptr
-; A short is passed as one.
+; A short is passed as a short.
 ; CHECK: %[[WIDE:.*]] = call i32 @__metal_get_thread_index_in_threadgroup(i32 0)
 ; CHECK-NEXT: %[[SHORT:.*]] = trunc i32 %[[WIDE]] to i16
 ; CHECK: call void @symbol(ptr addrspace(1) noalias %argument1, <2 x float> %[[LOW]], <2 x float> %[[HIGH]], ptr addrspace(2) %argument3, i16 zeroext %[[SHORT]])

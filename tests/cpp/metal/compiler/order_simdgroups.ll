@@ -1,6 +1,6 @@
 ; RUN: order-simdgroups
-; All SIMD-groups read the same elements, then some lanes write there, and no barrier is in between: one is put at the
-; last place that all threads come to.
+; All SIMD-groups read the same elements, then some lanes write there, without a barrier in between. One is inserted at
+; the last place that all threads reach.
 ; CHECK-LABEL: define void @overwrites
 ; CHECK: load float, ptr addrspace(3)
 ; CHECK-NEXT: call float @__metal_simd_max_f32
@@ -75,8 +75,8 @@ loop:
 done:
   ret void
 }
-; A barrier is there; another variable is written; each SIMD-group reads elements of its own; one SIMD-group alone
-; reads.
+; No barrier is inserted if there is one, if another variable is written, if each SIMD-group reads its own elements, or
+; if only one SIMD-group reads.
 ; CHECK-LABEL: define void @right
 ; CHECK-NOT: metal.order
 define void @right(ptr addrspace(3) %other) {

@@ -1,5 +1,6 @@
 ; RUN: remove-unused
-; What nothing refers to goes, and then what only that referred to: a kernel's bitcode would carry all of its library.
+; Unused functions and variables are removed, and then those that only they used. Otherwise each kernel's bitcode would
+; have the whole library.
 ; CHECK-NOT: @table
 ; CHECK-NOT: @unused
 ; CHECK-NOT: @only_from_there

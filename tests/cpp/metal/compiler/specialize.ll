@@ -1,10 +1,10 @@
 ; RUN: specialize
-; Function constants get the values that were given, bit by bit, and 0 where none was and the source asks whether there is
-; one. What is computed from them is computed.
+; Function constants get the given values, bit by bit. One without a value becomes 0 if the source tests whether there
+; is one. Constants that depend on them are computed.
 ; CHECK: @count = internal addrspace(2) constant i32 7
 ; CHECK: @scale = internal addrspace(2) constant float 1.500000e+00
 ; CHECK: @optional = internal addrspace(2) constant i32 0
-; Other variables without a value are none of these.
+; Other variables without a value are no function constants.
 ; CHECK: @elsewhere = external addrspace(2) constant i32
 ; CHECK: @twice = internal addrspace(2) global i32 14
 ; CHECK-LABEL: define i1 @kernel

@@ -1,5 +1,5 @@
 ; RUN: specialize
-; Constants that take a loop to compute are computed, too.
+; Constants that need a loop are computed, too.
 ; CHECK: @product = internal {{.*}}addrspace(2) {{.*}}i32 120
 @count = external addrspace(2) constant i32
 @product = internal addrspace(2) global i32 0

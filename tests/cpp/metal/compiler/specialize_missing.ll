@@ -1,5 +1,5 @@
 ; RUN: specialize
-; A kernel that does not ask whether there is a value needs one: 0 would be a guess.
+; A constant that the kernel does not test with is_function_constant_defined needs a value.
 ; CHECK: error: [kernel] function constant 4 ('count') needs a value
 @count = external addrspace(2) constant i32
 define void @kernel() {

@@ -1,5 +1,5 @@
 ; RUN: specialize
-; Nothing runs before a kernel: what cannot be computed now would be 0 there.
+; No code runs before a kernel, so a constant that cannot be computed here would be 0.
 ; CHECK: error: the value of 'computed' cannot be computed before the kernel runs
 @_ZL8computed = internal addrspace(2) global i32 0
 @llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 65535, ptr @compute, ptr null }]

@@ -1,5 +1,5 @@
 ; RUN: specialize
-; What only other kernels of the source need may stay unknown.
+; Constants that only other kernels of the source use need no value.
 ; CHECK: @of_another
 ; CHECK-LABEL: define i32 @kernel
 ; CHECK-NEXT: load i32, ptr addrspace(2) @needed

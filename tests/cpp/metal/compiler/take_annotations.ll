@@ -1,5 +1,5 @@
 ; RUN: take-annotations
-; Metal's attributes are known from the AST: in the IR they would keep variables alive, and calls that do nothing.
+; Metal's attributes are known from the AST. In the IR they would keep unused variables and calls.
 ; CHECK-NOT: @llvm.global.annotations
 ; CHECK-LABEL: define void @kernel
 ; CHECK-NEXT: %own = alloca i32

@@ -1,4 +1,4 @@
-// Additions that wait: threadgroups on all cores add to the same rows and numbers.
+// Additions that are deferred: threadgroups on all cores add to the same rows and scalars.
 #include "metal/cpu/runtime/additions.h"
 
 #include <gtest/gtest.h>

@@ -70,13 +70,13 @@ class FaultMessage : public testing::Test {
 
 TEST_F(FaultMessage, NearestBuffer) {
   EXPECT_EQ(at_address(kInput - kGiB, Fault::Read),
-            "1073741824 bytes before the begin of \"x\" (64 bytes, its nearest buffer)");
+            "1073741824 bytes before the start of \"x\" (64 bytes, its nearest buffer)");
   EXPECT_EQ(at_address(kInput + 64 + kGiB, Fault::Unknown),
             "1073741824 bytes behind the end of \"x\" (64 bytes, its nearest buffer)");
   EXPECT_EQ(at_address(kOutput + 4096, Fault::Write),
             "0 bytes behind the end of \"y\" (4096 bytes, its nearest writable buffer)");
   EXPECT_EQ(at_address(kOutput - 1, Fault::Read),
-            "1 byte before the begin of \"y\" (4096 bytes, its nearest buffer)");
+            "1 byte before the start of \"y\" (4096 bytes, its nearest buffer)");
 }
 
 TEST_F(FaultMessage, NearNothing) {

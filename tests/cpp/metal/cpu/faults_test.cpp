@@ -151,8 +151,8 @@ TEST(Faults, AccessBufferAndThreadAreNamed) {
             error.ends_with(place + " \"data\" (65536 bytes, " + nearest + ")" + kTouchingThread))
             << error;
       };
-      expect(-100, ", 100 bytes before the begin of");
-      expect(-1, ", 1 byte before the begin of");
+      expect(-100, ", 100 bytes before the start of");
+      expect(-1, ", 1 byte before the start of");
       expect(GuardedPage::kSize, ", 0 bytes behind the end of");
       expect(GuardedPage::kSize + 1000, ", 1000 bytes behind the end of");
     }

@@ -1,6 +1,6 @@
 ; RUN: nvptx-retarget,nvptx-spaces
-; Constant memory is global memory that no thread writes: a load may go through the cache for what does not change.
-; Pointers to any memory become generic ones, threadgroup memory is shared memory.
+; Constant memory becomes global memory that no thread writes, so loads are invariant. Pointers to any memory become
+; generic, threadgroup memory becomes shared memory.
 ; CHECK: @shared = internal addrspace(3) global
 ; CHECK-LABEL: define void @kernel(ptr addrspace(1) %out, ptr addrspace(1) %in)
 ; CHECK: load float, ptr addrspace(1) %in, {{.*}}!invariant.load

@@ -1,5 +1,5 @@
 ; RUN: nvptx-retarget,nvptx-alignment
-; Loads, stores and copies claim the alignment of their elements, whatever was claimed before, and no less than they had.
+; Loads, stores and copies get the alignment of their elements, whatever alignment they had.
 ; CHECK-LABEL: define void @kernel
 ; CHECK-NEXT: load <4 x float>, ptr addrspace(1) %in, align 4
 ; CHECK-NEXT: load half, ptr addrspace(1) %in, align 2

@@ -1,5 +1,5 @@
 ; RUN: nvptx-atomics
-; The GPU's atomic instructions order nothing else. What is stronger stands between two fences, a fence is a fence.
+; The GPU's atomic instructions are relaxed. Stronger ones get a fence on both sides; a fence stays a fence.
 ; CHECK-LABEL: define void @kernel
 ; CHECK-NEXT: atomicrmw add ptr addrspace(1) %at, i32 1 monotonic
 ; CHECK-NEXT: call void @llvm.nvvm.membar.gl()

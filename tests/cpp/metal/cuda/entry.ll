@@ -1,6 +1,6 @@
 ; RUN: nvptx-retarget,nvptx-spaces,nvptx-entry
 ; The kernel that is launched has a parameter for each buffer, an offset for each array of threadgroup memory, and the
-; size of the grid. Threads outside the grid leave at once; names that PTX does not allow are spelt out.
+; size of the grid. Threads outside the grid return at once. Names that PTX does not allow are encoded.
 ; CHECK: @metal_threadgroup_memory = external addrspace(3) global [0 x i8], align 16
 ; CHECK-LABEL: define ptx_kernel void @"sum$60float$62"(
 ; CHECK-SAME: ptr addrspace(1) %out, i32 %scratch, i32 %threads_per_grid.x, i32 %threads_per_grid.y, i32 %threads_per_grid.z)

@@ -1,6 +1,7 @@
 ; RUN: nvptx-lanes
-; Operations of a SIMD-group name the lanes that take part: where all of a warp come, those that are still alive are
-; waited for; between a branch that parts them and where they meet again, those count that the hardware runs together.
+; Operations of a SIMD-group have the mask of the active lanes. In convergent code these are all lanes that have not
+; ended, and the operation waits for them. Between a divergent branch and its join, they are the lanes that the hardware
+; runs together.
 ; CHECK-LABEL: define ptx_kernel void @kernel
 ; CHECK: %[[ALIVE:.*]] = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 true)
 ; CHECK: call i32 @{{.*}}simd_sum_u32{{.*}}(i32 %lane, i32 %[[ALIVE]])

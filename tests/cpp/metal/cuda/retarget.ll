@@ -1,5 +1,5 @@
 ; RUN: nvptx-retarget
-; Nothing says any more which processor Clang had in mind, and calls follow the GPU's convention.
+; The attributes of the processor that Clang compiled for are removed, and calls use the GPU's convention.
 ; CHECK: target datalayout = "e-i64:64-i128:128-v16:16-v32:32-n16:32:64"
 ; CHECK: target triple = "nvptx64-nvidia-cuda"
 ; CHECK-LABEL: define void @kernel()

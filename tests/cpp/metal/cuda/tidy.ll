@@ -1,5 +1,5 @@
 ; RUN: nvptx-tidy
-; Functions that stand for operations of lanes are gone where they were called, and so is their code.
+; Functions for lane operations are inlined and removed.
 ; CHECK-NOT: @operation
 ; CHECK-LABEL: define ptx_kernel void @kernel
 ; CHECK-NEXT: store i32 3, ptr addrspace(1) %out

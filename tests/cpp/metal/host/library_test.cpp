@@ -311,7 +311,7 @@ kernel void waiting(device float* x [[buffer(0)]], device float* y [[buffer(1)]]
             };
             expect("[" + std::string(name) + "] The kernel was stopped: invalid memory access");
             expect(write ? "access (write) at" : "access (read) at");
-            expect(index < 0 ? ", 12000 bytes before the begin of \"x\" (4096 bytes, "
+            expect(index < 0 ? ", 12000 bytes before the start of \"x\" (4096 bytes, "
                              : ", 15904 bytes behind the end of \"x\" (4096 bytes, ");
             expect(write ? "its nearest writable buffer), in " : "its nearest buffer), in ");
             const std::string last = std::to_string(grid / 64 - 1);

@@ -114,7 +114,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       return;
     }
     if (!w_.shape(branch.getCondition()).is_uniform()) {
-      reason_ = "lanes part at a branch that was not linearised";
+      reason_ = "lanes diverge at a branch that was not linearised";
       return;
     }
     b_.CreateCondBr(w_.first(branch.getCondition()), starts_[branch.getSuccessor(0)],

@@ -1,7 +1,7 @@
 ; RUN: constant-loads
-; What is read from constant memory need not be read again after a store.
+; A value from constant memory is not loaded again after a store.
 ; CHECK: load i32, ptr addrspace(2) %table, align 4, !invariant.load
-; Other memory may change: a stored value would not be seen.
+; Other memory is loaded again, as the store may have changed it.
 ; CHECK: load i32, ptr addrspace(1) %out, align 4{{$}}
 ; CHECK: load i32, ptr addrspace(3) %tile, align 4{{$}}
 ; CHECK: load i32, ptr %own, align 4{{$}}

@@ -1,12 +1,13 @@
 ; RUN: convergent-calls
-; Each place where threads wait has a number, which grows the way threads go: those that are behind go on first.
+; Each call at which threads wait has a number. Numbers grow in the order of control flow, and threads at smaller
+; numbers continue first.
 ; CHECK-LABEL: define void @kernel_entry(
 ; CHECK: call void @metal_cpu_barrier(ptr %group, i32 0, i32 1, i32 2)
 ; CHECK: yes:
 ; CHECK-NEXT: call i32 @metal_cpu_simd_sum(ptr %group, i32 1, i32 %thread)
 ; CHECK: done:
 ; CHECK-NEXT: call zeroext i8 @metal_cpu_simd_any(ptr %group, i32 2, i8 zeroext 1)
-; Other calls stay: they need not wait.
+; Other calls stay, as threads do not wait there.
 ; CHECK-NEXT: call void @outside(i32 1)
 ; CHECK-NEXT: call void @__metal_defined()
 define void @kernel_entry(ptr %group, i32 %thread) {

@@ -1,13 +1,14 @@
 ; RUN: convergent-calls
-; Threads that pass a waiting place in some iterations only meet again at the end of each: else one would wait in its
-; second iteration for another that is in its first. What is behind the loop comes last, though the way there is shorter.
+; If threads wait in some iterations of a loop only, they reconverge at the end of each iteration. Otherwise one would
+; wait in its second iteration for another in its first. The call after the loop has the largest number, although the
+; path to it is shorter.
 ; CHECK-LABEL: define void @kernel_entry(
 ; CHECK: some:
 ; CHECK-NEXT: call i32 @metal_cpu_simd_sum(ptr %group, i32 0, i32 %i)
 ; CHECK: latch:
 ; CHECK: call void @metal_cpu_reconverge(ptr %group, i32 1)
 ; CHECK-NEXT: br i1 %more, label %loop
-; Where all threads wait in each iteration, they are together anyway.
+; If all threads wait in each iteration, they need no other call to reconverge.
 ; CHECK: always:
 ; CHECK: call void @metal_cpu_barrier(ptr %group, i32 2, i32 1, i32 2)
 ; CHECK-NOT: reconverge

@@ -1,5 +1,6 @@
 ; RUN: expand-bfloat
-; No processor at hand computes in bfloat: each operation is one of floats and one rounding, to nearest and even.
+; No common processor computes in bfloat. Each operation becomes a float operation and a rounding to nearest, ties to
+; even.
 ; CHECK-LABEL: define bfloat @sum
 ; CHECK: %[[X:.*]] = shl i32 %{{.*}}, 16
 ; CHECK: %[[Y:.*]] = shl i32 %{{.*}}, 16
@@ -8,7 +9,7 @@
 ; CHECK: %[[HIGH:.*]] = lshr i32 %[[BITS]], 16
 ; CHECK: %[[ODD:.*]] = and i32 %[[HIGH]], 1
 ; CHECK: add i32 %[[ODD]], 32767
-; Numbers that are thought not to be NaNs may be some here, whatever flags say: a NaN that is rounded would be infinite.
+; A value may be NaN whatever its flags say; rounding a NaN as a number would make it infinite.
 ; CHECK: fcmp uno float %[[SUM]], %[[SUM]]
 ; CHECK-NOT: bfloat %
 ; CHECK: trunc i32 %{{.*}} to i16
@@ -16,7 +17,7 @@ define bfloat @sum(bfloat %x, bfloat %y) {
   %sum = fadd fast bfloat %x, %y
   ret bfloat %sum
 }
-; Signs change in the bits: a multiplication would drop the sign of a NaN.
+; Sign changes are made in the bits, as a multiplication would drop the sign of a NaN.
 ; CHECK-LABEL: define bfloat @signs
 ; CHECK: xor i16 %{{.*}}, -32768
 ; CHECK: and i16 %{{.*}}, 32767
@@ -42,7 +43,7 @@ define i32 @number(bfloat %x) {
   %number = fptosi bfloat %x to i32
   ret i32 %number
 }
-; What is only moved stays, as do floats and halves, which processors know.
+; Moves stay, and so do operations on floats and halves, which processors support.
 ; CHECK-LABEL: define bfloat @moves
 ; CHECK-NEXT: %value = load bfloat, ptr %from
 ; CHECK-NEXT: %chosen = select i1 %which, bfloat %value, bfloat 0

@@ -1,5 +1,6 @@
 ; RUN: group-entry
-; All threads of a threadgroup, row by row: the index counts them as their positions do. An empty one runs none.
+; The entry runs all threads of a threadgroup, row by row. The index counts them in the order of their positions. An
+; empty threadgroup runs none.
 ; CHECK: define internal void @kernel.body({{.*}}) #[[INLINED:[0-9]+]]
 ; CHECK: define void @kernel_entry(ptr %group, i32 %thread) #[[KEPT:[0-9]+]]
 ; CHECK: getelementptr inbounds i8, ptr %group, i64 28

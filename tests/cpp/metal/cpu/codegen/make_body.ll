@@ -1,6 +1,6 @@
 ; RUN: make-body
-; A kernel's arguments come from the launch, by their index, and in the address space that it has them in; those of a
-; threadgroup from its memory. An argument from another place would be another buffer.
+; A kernel's arguments are loaded from the launch, by their index, with their address space. Threadgroup arguments point
+; into the threadgroup's memory.
 ; CHECK-NOT: @kernel(
 ; CHECK: define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 1024) %x, i32 range(i32 0, 1024) %y, i32 range(i32 0, 1024) %z, i32 range(i32 0, 1024) %index, i32 %lane, i1 %active) #[[KEPT:[0-9]+]]
 ; CHECK: %[[LAUNCH:.*]] = load ptr, ptr %{{.*}}, !invariant.load

@@ -1,15 +1,15 @@
 ; RUN: make-body
-; Where a thread is comes from the body's arguments; a component that an attribute does not have is 0.
+; A thread's position is computed from the body's arguments. A component that an attribute does not have is 0.
 ; CHECK-LABEL: define internal void @kernel.body(
 ; CHECK: call void @use(i32 %y)
 ; CHECK-NEXT: call void @use(i32 %index)
 ; CHECK-NEXT: call void @use(i32 32)
 ; CHECK-NEXT: call void @use(i32 0)
-; Positions do not wrap around: sums of them with offsets may be compared as they are.
+; Positions do not wrap around, so sums of them with offsets can be compared.
 ; CHECK: %[[START:.*]] = mul nuw i32 %{{.*}}, %{{.*}}
 ; CHECK-NEXT: %[[AT:.*]] = add nuw i32 %[[START]], %x
 ; CHECK-NEXT: call void @use(i32 %[[AT]])
-; The number of a SIMD-group's lane is counted where a gang is no SIMD-group.
+; If a gang is no SIMD-group, the lane's number in the SIMD-group is computed.
 ; CHECK-NEXT: %[[LANE:.*]] = and i32 %index, 31
 ; CHECK-NEXT: call void @use(i32 %[[LANE]])
 ; A threadgroup of 33 threads has two SIMD-groups.

@@ -1,8 +1,8 @@
 ; RUN: make-body
-; Rows that are known to be multiples of 8 say so: positions in the grid then start at multiples, too, and 8 lanes have one
-; quotient by 8. Only rows do, not columns.
+; If rows are known to be multiples of 8, their length is masked. Positions in the grid then start at multiples, too,
+; and 8 lanes have one quotient by 8. This is for rows, not for columns.
 ; CHECK-LABEL: define internal void @kernel.body(
-; Threads that do not know their threadgroup may be of several at once.
+; Threads that do not depend on their threadgroup may belong to a coarsened one.
 ; CHECK-SAME: i32 range(i32 0, 2048) %x
 ; CHECK: %[[WIDTH:.*]] = and i32 %{{.*}}, -8
 ; CHECK: %[[X:.*]] = mul nuw i32 %{{.*}}, %[[WIDTH]]

@@ -1,5 +1,5 @@
 ; RUN: make-body
-; Where gangs are SIMD-groups, a thread's number there is that of its lane: offsets between lanes that all code can see.
+; If gangs are SIMD-groups, a thread's number in the SIMD-group is the lane's number, which has known offsets.
 ; CHECK-LABEL: define internal void @kernel.body(
 ; CHECK-NOT: and i32
 ; CHECK: call i32 @__metal_simd_any(i32 %lane)

@@ -1,5 +1,5 @@
 ; RUN: optimize-scalar
-; Code of single threads is inlined and simplified, but stays scalar: vector code is compared with it, sum by sum.
+; Scalar code is inlined and simplified, but not vectorised: vector code is compared with it, sum by sum.
 ; CHECK-NOT: define internal
 ; CHECK-LABEL: define void @kernel_entry
 ; CHECK-NOT: {{<[0-9]+ x float>}}
@@ -26,7 +26,7 @@ loop:
 done:
   ret void
 }
-; A barrier stays in its place, and memory is read again behind it.
+; A barrier stays in its place, and memory is loaded again after it.
 ; CHECK: load i32, ptr %memory
 ; CHECK: call void @__metal_barrier
 ; CHECK: load i32, ptr %memory

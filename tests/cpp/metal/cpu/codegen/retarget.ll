@@ -1,6 +1,6 @@
 ; RUN: retarget 4 x86-64-v3
-; Code says which processor it is for, in its calling convention, and touches each page of its stack: a frame that steps
-; over the guard page would write to memory of others.
+; Functions get the processor's attributes and probe each page of their stack: a frame that skipped the guard page would
+; write to other memory.
 ; CHECK: declare float @outside(float){{$}}
 ; CHECK: define void @kernel() #[[HERE:[0-9]+]]
 ; CHECK: call float @outside(
@@ -9,7 +9,7 @@ define spir_func void @kernel() #0 {
   %value = call spir_func float @outside(float 0.0)
   ret void
 }
-; With fused multiply-adds, what is allowed to be reassociated stays allowed.
+; With fused multiply-adds, fast operations stay fast.
 ; CHECK: fmul reassoc
 define float @fused(float %x) {
   %big = call reassoc float @llvm.fma.f32(float %x, float 2.0, float 8388608.0)

@@ -1,6 +1,6 @@
 ; RUN: retarget 4 x86-64-v2
-; Without fused multiply-adds these become a product and a sum. A large number that is added there and subtracted here
-; rounds: reassociated, both would vanish and nothing be rounded.
+; Without fused multiply-adds, a fast one becomes a product and a sum. Adding a large number and subtracting it again
+; rounds. If both were reassociated, nothing would be rounded.
 ; CHECK-LABEL: define float @rounds
 ; CHECK: %shifted = call nnan float @llvm.fma.f32
 ; CHECK-NEXT: %rounded = fsub nnan float %shifted

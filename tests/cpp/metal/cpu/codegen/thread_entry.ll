@@ -1,5 +1,5 @@
 ; RUN: thread-entry
-; One thread, whose position comes from its index: along x first, then y, then z.
+; The entry runs one thread. Its position is computed from its index: along x first, then y, then z.
 ; CHECK-LABEL: define void @kernel_entry(ptr %group, i32 %thread)
 ; CHECK: %[[X:.*]] = urem i32 %thread, %{{.*}}
 ; CHECK: %[[ROW:.*]] = udiv i32 %thread, %{{.*}}

@@ -1,9 +1,8 @@
 ; RUN: threadgroup-memory
-; Variables of a threadgroup lie behind each other in its memory, aligned to 16 bytes or more: at one place they would
-; overwrite each other.
+; A threadgroup's variables follow each other in its memory, aligned to 16 bytes or more.
 ; CHECK-NOT: @first
 ; CHECK-NOT: @second
-; Others stay where they are; what is not used takes no room.
+; Other variables stay. Unused ones take no memory.
 ; CHECK: @table = internal addrspace(2) constant
 ; CHECK-LABEL: define void @kernel.body(ptr %group
 ; CHECK: %[[PLACE:.*]] = getelementptr inbounds i8, ptr %group, i64 8
