@@ -19,7 +19,7 @@ constexpr auto kLongest = std::chrono::seconds(30);  // for work that cannot be 
 std::atomic<int> users{0};
 std::atomic<bool> ending{false};
 
-void watch_process() {
+void register_exit_handler() {
   static const bool once = [] {
     pthread_atfork(nullptr, nullptr, [] { users = 0; });  // threads do not survive
     return std::atexit(end_use) == 0;
@@ -29,7 +29,7 @@ void watch_process() {
 
 // Handlers run in reverse order: objects that the first use created are destroyed after this one
 // waits.
-void watch_process_again() {
+void register_late_exit_handler() {
   static const bool once = std::atexit(end_use) == 0;
   (void)once;
 }
@@ -47,12 +47,12 @@ void end_use() {
 }
 
 InUse::InUse() {
-  watch_process();
+  register_exit_handler();
   ++users;
 }
 
 InUse::~InUse() {
-  watch_process_again();
+  register_late_exit_handler();
   --users;
 }
 

@@ -44,7 +44,7 @@ void remove_annotations(llvm::Module& module) {
   }
 }
 
-void take_annotations(FormContext& c) {
+void read_annotations(FormContext& c) {
   c.zeroed = find_zeroed(*c.unit.module);
   remove_annotations(*c.unit.module);
 }
@@ -263,7 +263,7 @@ void clean_up(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
 
 // Replaces the standard library's queries for the math mode. Clang has marked each function with
 // its mode.
-void answer_math_mode(llvm::Module& module) {
+void resolve_math_mode(llvm::Module& module) {
   llvm::Function* question = module.getFunction("__metal_fast_math");
   if (!question) return;
   for (llvm::User* user : llvm::make_early_inc_range(question->users())) {

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kDefinedQuery = "__metal_function_constant_defined";
 
 // Replaces is_function_constant_defined(variable). Returns whether the module uses it.
-bool answer_queries(llvm::Module& module, const llvm::GlobalVariable& variable, bool defined) {
+bool resolve_queries(llvm::Module& module, const llvm::GlobalVariable& variable, bool defined) {
   llvm::Function* query = module.getFunction(kDefinedQuery);
   if (!query) return false;
   bool asked = false;
@@ -125,7 +125,7 @@ void specialize(llvm::Module& module, const FunctionInfo& function, const Consta
     if (!variable || !variable->isDeclaration()) continue;
     const auto value = values.find(constant.index);
     const bool given = value != values.end();
-    const bool optional = answer_queries(module, *variable, given);
+    const bool optional = resolve_queries(module, *variable, given);
     if (given && value->second.type != constant.type) {
       throw std::invalid_argument("[" + function.name + "] function constant " +
                                   std::to_string(constant.index) + " ('" + constant.name +

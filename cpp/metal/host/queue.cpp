@@ -105,7 +105,7 @@ struct QueueObject::State {
     Execution& operator=(const Execution&) = delete;
   };
 
-  Buffer take();
+  Buffer pop();
   Buffer next();
   Buffer next_bounded();
   void execute(Buffer buffer, const std::function<void()>& poll = {});
@@ -113,7 +113,7 @@ struct QueueObject::State {
 };
 
 // The caller holds the mutex. It is busy from here on.
-QueueObject::State::Buffer QueueObject::State::take() {
+QueueObject::State::Buffer QueueObject::State::pop() {
   auto buffer = std::move(pending.front());
   pending.pop_front();
   --count;
@@ -128,13 +128,13 @@ QueueObject::State::Buffer QueueObject::State::next() {
   sleeping = true;
   changed.wait(lock, [this] { return !busy && (!pending.empty() || ended); });
   sleeping = false;
-  return pending.empty() ? nullptr : take();
+  return pending.empty() ? nullptr : pop();
 }
 
 // Null if a thread is busy, or if the next command buffer is not bounded.
 QueueObject::State::Buffer QueueObject::State::next_bounded() {
   std::lock_guard lock(mutex);
-  return busy || pending.empty() || !pending.front()->bounded() ? nullptr : take();
+  return busy || pending.empty() || !pending.front()->bounded() ? nullptr : pop();
 }
 
 void QueueObject::State::execute(Buffer buffer, const std::function<void()>& poll) {

@@ -112,7 +112,7 @@ class LoadedKernel : public CpuKernel {
     static_threadgroup_memory = traits_.static_threadgroup_memory;
     if (function.max_total_threads) max_total_threads = std::min(function.max_total_threads, 1024u);
     threads_are_independent = traits_.cooperation == Cooperation::None &&
-                              static_threadgroup_memory == 0 && !knows_threadgroup(function);
+                              static_threadgroup_memory == 0 && !depends_on_threadgroup(function);
     repeats = traits_.repeats;
   }
 

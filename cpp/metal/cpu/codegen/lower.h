@@ -36,7 +36,7 @@ uint32_t size_of_threadgroup_variables(llvm::Module& module);
 llvm::Function* make_body(llvm::Module& module, const FunctionInfo& kernel, bool lanes_are_threads,
                           uint32_t row_multiple);
 // Whether the kernel has an argument that depends on the threadgroup.
-bool knows_threadgroup(const FunctionInfo& kernel);
+bool depends_on_threadgroup(const FunctionInfo& kernel);
 
 // Marks loads from constant memory as invariant, as nothing writes there while a kernel runs.
 void mark_constant_loads(llvm::Function& body);

@@ -114,7 +114,7 @@ void bind_arguments(llvm::Function& body, llvm::Function& kernel, const Function
 
 }  // namespace
 
-bool knows_threadgroup(const FunctionInfo& kernel) {
+bool depends_on_threadgroup(const FunctionInfo& kernel) {
   return llvm::any_of(kernel.arguments, [](const ArgumentInfo& argument) {
     if (argument.kind != ArgumentKind::Attribute) return argument.kind != ArgumentKind::Buffer;
     const auto builtin = compiler::find_builtin(argument.attribute);
@@ -136,7 +136,8 @@ llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool l
   for (unsigned i = 0; i < body->arg_size(); ++i) body->getArg(i)->setName(kBodyArgumentNames[i]);
   body->getArg(kGroupArgument)->addAttr(llvm::Attribute::NoAlias);
   // With these ranges, LLVM knows that sums with them do not wrap around.
-  const uint32_t end = knows_threadgroup(info) ? kMaxThreadsPerThreadgroup : kMaxCoarsenedThreads;
+  const uint32_t end =
+      depends_on_threadgroup(info) ? kMaxThreadsPerThreadgroup : kMaxCoarsenedThreads;
   const llvm::ConstantRange places(llvm::APInt(32, 0), llvm::APInt(32, end));
   for (unsigned i = kXArgument; i <= kIndexArgument; ++i)
     body->getArg(i)->addAttr(

@@ -97,7 +97,7 @@ bool overlap(const LaunchParameters& parameters, uint32_t one, uint32_t other) {
          std::less<>()(b, a + parameters.buffer_bytes[one]);
 }
 
-bool writes_what_it_shares(const FunctionInfo& function, const LaunchParameters& parameters) {
+bool has_overlapping_results(const FunctionInfo& function, const LaunchParameters& parameters) {
   auto is_buffer = [](const ArgumentInfo& argument) {
     return argument.kind == ArgumentKind::Buffer;
   };
@@ -136,7 +136,7 @@ Dispatch::Dispatch(const Kernel& kernel, const CpuKernel& machine_code,
       machine_code_(machine_code),
       parameters_(parameters),
       launch_{},
-      shares_results_(writes_what_it_shares(kernel.info, parameters)),
+      shares_results_(has_overlapping_results(kernel.info, parameters)),
       coarsening_(coarsening_of(machine_code, parameters)),
       order_(parameters, coarsening_) {
   std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);

@@ -87,7 +87,7 @@ std::string place_in(const Region& region, uintptr_t address, Fault::Access acce
   return bytes(region.distance(address)) + side + region.name + size + ")";
 }
 
-std::string near_what(const Fault& fault, const FaultScene& scene) {
+std::string describe_nearest(const Fault& fault, const FaultScene& scene) {
   const uintptr_t address = number(fault.address);
   auto candidates = regions(fault, scene);
   std::erase_if(candidates, [&](const Region& region) { return !region.is_near(address); });
@@ -104,7 +104,7 @@ std::string access(const Fault& fault, const FaultScene& scene) {
   // The system does not report addresses that the processor cannot form.
   if (fault.code == SI_KERNEL) return text + " at an impossible address";
   return text + " at address " + hexadecimal(number(fault.address)) + ", " +
-         near_what(fault, scene);
+         describe_nearest(fault, scene);
 }
 
 std::string what_happened(const Fault& fault, const FaultScene& scene) {

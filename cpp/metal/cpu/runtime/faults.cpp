@@ -17,7 +17,7 @@ namespace {
 
 // Makes the interrupted thread continue in Worker::leave(worker), on an empty stack, when the
 // signal handler returns.
-void go_on_in_leave(ucontext_t* context, Worker* worker) {
+void continue_in_leave(ucontext_t* context, Worker* worker) {
   auto top = reinterpret_cast<uintptr_t>(worker->fibre()->stack_top()) & ~uintptr_t{15};
   auto code = reinterpret_cast<uintptr_t>(&Worker::leave);
 #if defined(__x86_64__)
@@ -65,7 +65,7 @@ void leave_kernel(Worker* worker, const Fault& fault, void* context) {
   worker->prepare_leave(fault);
   Context* abandoned = worker->fibre()->context();
   unpoison_stack(abandoned->stack, abandoned->stack_size);
-  go_on_in_leave(static_cast<ucontext_t*>(context), worker);
+  continue_in_leave(static_cast<ucontext_t*>(context), worker);
 }
 
 bool on_fault(int signal, siginfo_t* info, void* context) {

@@ -21,11 +21,11 @@ constexpr size_t kGuard = 65536;
 constexpr unsigned kNoSync = 0;
 
 // ThreadSanitizer must not be interrupted while it switches threads.
-void hold_stop_signal(bool hold) {
+void block_stop_signal(bool block) {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, kStopSignal);
-  pthread_sigmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, nullptr);
+  pthread_sigmask(block ? SIG_BLOCK : SIG_UNBLOCK, &set, nullptr);
 }
 #endif
 
@@ -37,7 +37,7 @@ void before_switch([[maybe_unused]] void** keep, [[maybe_unused]] Context* from,
   __sanitizer_start_switch_fiber(keep, to->stack, to->stack_size);
 #endif
 #ifdef METAL_TSAN
-  hold_stop_signal(true);
+  block_stop_signal(true);
   if (!from->thread_state) from->thread_state = __tsan_get_current_fiber();
   if (!to->thread_state) to->thread_state = __tsan_create_fiber(0);
   __tsan_switch_to_fiber(to->thread_state, kNoSync);
@@ -51,7 +51,7 @@ void after_switch([[maybe_unused]] void* kept, fcontext::transfer_t transfer) {
   __sanitizer_finish_switch_fiber(kept, &previous->stack, &previous->stack_size);
 #endif
 #ifdef METAL_TSAN
-  hold_stop_signal(false);
+  block_stop_signal(false);
 #endif
 }
 
@@ -126,7 +126,7 @@ void Fibre::reset() {
   context_.handle = fcontext::make_fcontext(top_, usable, &FibreEntry::start);
 }
 
-Fibre* FibrePool::take() {
+Fibre* FibrePool::acquire() {
   if (idle_.empty()) {
     auto colour = static_cast<unsigned>(fibres_.size());
     try {

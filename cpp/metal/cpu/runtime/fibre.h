@@ -60,8 +60,8 @@ class FibrePool {
       : stack_size_(stack_size), body_(body), owner_(owner) {}
 
   // Null if the system has no room for another one. It does not throw, as kernels call it.
-  Fibre* take();
-  void give_back(Fibre* fibre) { idle_.push_back(fibre); }
+  Fibre* acquire();
+  void release(Fibre* fibre) { idle_.push_back(fibre); }
   void reset_all();  // after a fault: every fibre is idle again
 
  private:

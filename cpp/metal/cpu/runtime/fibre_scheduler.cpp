@@ -22,7 +22,7 @@ void FibreScheduler::run(const Group& group, EntryPoint entry, uint32_t threads,
   simd_group_ = UINT32_MAX;  // before the first one
   runnable_ = waiting_ = 0;
   handover_ = kNone;
-  Fibre* first = pool.take();
+  Fibre* first = pool.acquire();
   if (!first) return worker_.stop_without_stacks();
   group_ = &group;
   switch_context(worker_.main(), first->context());
@@ -63,7 +63,7 @@ void FibreScheduler::block(uint32_t thread) {
   if (next != thread) {
     Fibre* fibre = fibre_[next];
     if (!fibre) {
-      fibre = pool_->take();
+      fibre = pool_->acquire();
       if (!fibre) {
         worker_.stop_without_stacks();
         worker_.prepare_leave({.kind = Fault::Stopped});
@@ -91,7 +91,7 @@ void FibreScheduler::execute(Fibre* self) {
     run_thread(self, thread);
     thread = next_thread();
   }
-  pool_->give_back(self);
+  pool_->release(self);
   switch_context(self->context(), thread == kNone ? worker_.main() : fibre_[thread]->context());
 }
 

@@ -68,9 +68,9 @@ void move_into(const cpu_set_t& cores, const Helper& helper) {
 
 }  // namespace
 
-Helping::Helping() : before_(this_helper().core.exchange(sched_getcpu())) {}
+HelperScope::HelperScope() : before_(this_helper().core.exchange(sched_getcpu())) {}
 
-Helping::~Helping() { this_helper().core = before_; }
+HelperScope::~HelperScope() { this_helper().core = before_; }
 
 void move_late_helpers() {
   cpu_set_t free;

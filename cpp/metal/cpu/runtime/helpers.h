@@ -5,12 +5,12 @@ namespace metal::cpu {
 
 // While it exists, this thread takes part in work on all cores. These objects can nest, as a thread
 // that waits may take part in other work.
-class Helping {
+class HelperScope {
  public:
-  Helping();
-  ~Helping();
-  Helping(const Helping&) = delete;
-  Helping& operator=(const Helping&) = delete;
+  HelperScope();
+  ~HelperScope();
+  HelperScope(const HelperScope&) = delete;
+  HelperScope& operator=(const HelperScope&) = delete;
 
  private:
   const int before_;  // the core, if the thread took part already

@@ -7,8 +7,8 @@ namespace metal::cpu {
 
 class Worker;
 
-// A kernel may be aborted at any time, without any clean-up. That waits while this object exists,
-// so that the runtime may hold a lock. The destructor may not return.
+// A kernel may be aborted at any time, without any clean-up. While this object exists it is not, so
+// the runtime can hold a lock. The destructor does not return if the kernel was stopped meanwhile.
 class OutsideKernel {
  public:
   explicit OutsideKernel(const Group* group);

@@ -37,7 +37,7 @@ void run_parallel(size_t times, void (*function)(void* context), void* context) 
   }
   const pthread_t caller = pthread_self();
   auto call = [=](size_t) {
-    std::optional<Helping> helping;
+    std::optional<HelperScope> helping;
     if (!pthread_equal(caller, pthread_self())) helping.emplace();
     function(context);
   };

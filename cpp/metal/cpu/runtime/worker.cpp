@@ -182,12 +182,12 @@ bool Worker::needs_fibres(const CpuCode& code) const {
 // Runs threadgroups whose threads do not wait for each other on one fibre, whose stack has a guard
 // page. It stops at the first threadgroup that needs more fibres.
 void Worker::run_directly() {
-  Fibre* carrier = carriers_.take();
+  Fibre* carrier = carriers_.acquire();
   if (!carrier) return stop_without_stacks();
   set_fibre(carrier);
   switch_context(&main_, carrier->context());
   if (fault_.kind == Fault::None) {
-    carriers_.give_back(carrier);
+    carriers_.release(carrier);
     return;
   }
   Dispatch& dispatch = *dispatch_.load();

@@ -18,7 +18,7 @@ namespace metal::cpu {
 namespace {
 
 // Removes the function from its module and returns it as bitcode, with all that it uses.
-std::string take_general_code(llvm::Function& wide) {
+std::string extract_general_code(llvm::Function& wide) {
   llvm::ValueToValueMapTy copies;
   const auto module = llvm::CloneModule(*wide.getParent(), copies);
   auto* general = checked_cast<llvm::Function>(copies[&wide]);
@@ -65,7 +65,7 @@ class Vectorizer {
     }
     Vectorized result{.prefetches = code.prefetch_slice != nullptr};
     make_entry(code);
-    if (code.speculative) result.general = take_general_code(*code.wide);
+    if (code.speculative) result.general = extract_general_code(*code.wide);
     finish_vector_code(module_, target_, optimizer_);
     return result;
   }

@@ -1,4 +1,4 @@
-; RUN: take-annotations,clear-zeroed
+; RUN: read-annotations,clear-zeroed
 ; The threads first clear a variable that is declared with zeros, word by word, and wait for each other. Otherwise they
 ; would read the memory's old contents.
 ; CHECK-NOT: llvm.global.annotations

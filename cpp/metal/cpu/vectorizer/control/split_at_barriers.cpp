@@ -115,7 +115,7 @@ class CoroutineBuilder {
   BasicBlock* cleanup_ = nullptr;
 };
 
-uint64_t take_frame_size(llvm::Module& module) {
+uint64_t replace_frame_size(llvm::Module& module) {
   uint64_t size = 0;
   llvm::Function* report = module.getFunction(kFrameSize);
   for (llvm::User* user : llvm::make_early_inc_range(report->users())) {
@@ -213,7 +213,7 @@ llvm::Function* make_phases_entry(llvm::Function& wide, const Variant& variant,
   gang_code->setLinkage(llvm::Function::ExternalLinkage);  // keeps it from being removed
   optimizer.split_coroutines(module);
   gang_code->setLinkage(llvm::Function::InternalLinkage);
-  PhasesBuilder(*entry, variant, take_frame_size(module))
+  PhasesBuilder(*entry, variant, replace_frame_size(module))
       .build(*gang_code, module.getFunction("kernel.gang.resume"));
   return entry;
 }

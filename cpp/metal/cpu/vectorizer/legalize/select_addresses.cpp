@@ -10,7 +10,7 @@ namespace {
 using llvm::Value;
 
 // A load that only this select uses, and that gives the same value if it is made just before it.
-llvm::LoadInst* read_for(Value* value, const llvm::SelectInst& select) {
+llvm::LoadInst* load_for(Value* value, const llvm::SelectInst& select) {
   auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
   if (!load || !load->isSimple() || !load->hasOneUse() || load->getParent() != select.getParent())
     return nullptr;
@@ -30,7 +30,7 @@ class AddressSelection {
     Value* read = reads_first ? select.getTrueValue() : select.getFalseValue();
     auto* other = llvm::dyn_cast<llvm::Constant>(reads_first ? select.getFalseValue()
                                                              : select.getTrueValue());
-    llvm::LoadInst* load = read_for(read, select);
+    llvm::LoadInst* load = load_for(read, select);
     if (!load || !other) return;
     llvm::IRBuilder<> b(&select);
     Value* address = load->getPointerOperand();

@@ -69,7 +69,7 @@ LaneElements split_elements(Widener& w, Value* pairs) {
   return {elements(pairs), elements(b.CreateLShr(pairs, bits))};
 }
 
-Value* put_together(Widener& w, const LaneElements& lanes) {
+Value* join_elements(Widener& w, const LaneElements& lanes) {
   llvm::IRBuilder<>& b = w.builder();
   const unsigned bits = lanes.first->getType()->getScalarSizeInBits();
   llvm::Type* pair = w.wide_type(b.getIntNTy(2 * bits));
@@ -93,7 +93,7 @@ void widen_load(Widener& w, llvm::CallInst& load) {
   llvm::IRBuilder<>& b = w.builder();
   llvm::Type* element = type_of_bits(b, load.getType()->getScalarSizeInBits() / 2);
   Value* matrix = create_matrix_load(b, element, whole_memory(w, load, element));
-  w.set_vector(&load, put_together(w, create_lanes(b, matrix)));
+  w.set_vector(&load, join_elements(w, create_lanes(b, matrix)));
 }
 
 void widen_store(Widener& w, llvm::CallInst& store) {
@@ -115,7 +115,7 @@ void widen_multiply_accumulate(Widener& w, llvm::CallInst& call) {
     return create_rows(b, {lanes(0), lanes(1)});
   };
   Value* sum = create_matrix_multiply(b, matrix(0), matrix(2), matrix(4));
-  w.set_vector(&call, put_together(w, create_lanes(b, sum)));
+  w.set_vector(&call, join_elements(w, create_lanes(b, sum)));
 }
 
 }  // namespace

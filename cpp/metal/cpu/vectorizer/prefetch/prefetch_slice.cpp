@@ -128,7 +128,7 @@ class Plan {
     for (const Instruction* access : indirect) {
       if (is_prefetchable(*access)) prefetched.push_back(access);
     }
-    sort_out(indirect, written);
+    keep_needed_reads(indirect, written);
     find_unknown();
   }
 
@@ -156,7 +156,7 @@ class Plan {
 
   // Keeps the reads that a prefetched address depends on. All other accesses to addresses that were
   // read are dropped.
-  void sort_out(llvm::ArrayRef<const Instruction*> indirect, const Buffers& written) {
+  void keep_needed_reads(llvm::ArrayRef<const Instruction*> indirect, const Buffers& written) {
     Set needed;
     for (const Instruction* access : prefetched) {
       const Value* address = device_address(*access);

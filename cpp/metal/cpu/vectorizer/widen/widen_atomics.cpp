@@ -175,7 +175,7 @@ void MemoryWidener::add_row_at_once(Value* first, Value* values) {
 }
 
 void MemoryWidener::rmw_lane_by_lane(llvm::AtomicRMWInst& operation) {
-  if (!w_.mask() && is_exclusive(operation)) return rmw_in_a_row(operation);
+  if (!w_.mask() && is_exclusive(operation)) return rmw_unrolled(operation);
   llvm::Type* type = operation.getType();
   const LaneAddresses addresses = lane_addresses(w_, w_.address(operation.getPointerOperand()));
   llvm::AllocaInst* values = w_.scratch(w_.wide_type(type), "operands");
@@ -191,7 +191,7 @@ void MemoryWidener::rmw_lane_by_lane(llvm::AtomicRMWInst& operation) {
 }
 
 // Unrolled, as a loop would not be shorter: it is a few instructions for each lane.
-void MemoryWidener::rmw_in_a_row(llvm::AtomicRMWInst& operation) {
+void MemoryWidener::rmw_unrolled(llvm::AtomicRMWInst& operation) {
   Value* pointers = w_.vector(operation.getPointerOperand());
   Value* values = w_.vector(operation.getValOperand());
   Value* results = llvm::PoisonValue::get(values->getType());

@@ -91,7 +91,7 @@ class MemoryWidener {
   llvm::Value* is_whole_row(llvm::Value* first);
   void add_row_at_once(llvm::Value* first, llvm::Value* values);
   void rmw_lane_by_lane(llvm::AtomicRMWInst& operation);
-  void rmw_in_a_row(llvm::AtomicRMWInst& operation);
+  void rmw_unrolled(llvm::AtomicRMWInst& operation);
 
   Widener& w_;
   llvm::IRBuilder<>& b_;

@@ -1,4 +1,4 @@
-; RUN: take-annotations
+; RUN: read-annotations
 ; Metal's attributes are known from the AST. In the IR they would keep unused variables and calls.
 ; CHECK-NOT: @llvm.global.annotations
 ; CHECK-LABEL: define void @kernel

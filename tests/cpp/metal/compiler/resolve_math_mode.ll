@@ -1,4 +1,4 @@
-; RUN: answer-math-mode
+; RUN: resolve-math-mode
 ; The library's functions get the math mode of the function that calls them, for example safe mode in a program that is
 ; fast elsewhere.
 ; CHECK-LABEL: define i1 @fast
