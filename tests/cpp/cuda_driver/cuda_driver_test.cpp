@@ -1,5 +1,5 @@
-// Tests the driver for NVIDIA GPUs with a fake library that only records calls. What kernels compute is
-// tested on a GPU.
+// Tests the driver for NVIDIA GPUs with a fake library that only records calls. What kernels
+// compute is tested on a GPU.
 #include "metal/cuda/driver/cuda_driver.h"
 
 #include <dlfcn.h>
@@ -26,7 +26,7 @@ constexpr const char* kSource = R"(
       y[i] = scratch[t] * factor;
     })";
 
-// Machine code of the fake must not come into the user's cache.
+// The fake's machine code must not get into the user's cache.
 class OwnCache : public ::testing::Environment {
  public:
   void SetUp() override {
@@ -44,7 +44,7 @@ class OwnCache : public ::testing::Environment {
 
 const auto* const own_cache = ::testing::AddGlobalTestEnvironment(new OwnCache);
 
-// Each test has a process of its own under ctest: a GPU that is lost stays so.
+// Under ctest, each test has its own process, as a lost GPU stays lost.
 class CudaDriverTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -155,7 +155,7 @@ TEST_F(CudaDriverTest, MachineCodeIsMadeOnceForEachFormOfLaunch) {
   launch();
   EXPECT_EQ(fake_->assembled, before + 1);
   EXPECT_TRUE(contains(fake_->ptx, ".maxntid 512"));
-  // Another kernel of the same source finds it in the cache on disk.
+  // A second kernel of the same source is found in the cache on disk.
   const auto again = driver_.load(*program_, "scale", {}, "again");
   stream_->launch(*again, parameters_);
   EXPECT_EQ(fake_->assembled, before + 1);

@@ -25,7 +25,7 @@ struct FakeCuda {
   cuda::Result launch_result = cuda::Result::Success;
 };
 
-// The library's own, by this name.
+// The function of the library with this name.
 inline constexpr const char* kFakeCuda = "fake_cuda";
 using FindFakeCuda = FakeCuda& (*)();
 

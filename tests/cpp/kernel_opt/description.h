@@ -1,4 +1,4 @@
-// What is known of a kernel besides its code, from the metadata of a test.
+// Reads the description of a kernel from the metadata of a test.
 #pragma once
 
 #include "llvm/IR/Module.h"

@@ -47,8 +47,8 @@ std::unique_ptr<llvm::TargetMachine> create_target() {
       triple, processor.name, processor.features, {}, llvm::Reloc::PIC_, llvm::CodeModel::Small));
 }
 
-// What a body's arguments are in a row of threads, by their names; others are uniform, and those
-// that start with "v" varying. So a test writes down the arguments that it needs.
+// The shapes of a body's arguments in a row of threads, by their names. Names that start with "v"
+// are varying, others uniform. So a test declares only the arguments that it needs.
 PassContext context_by_names(const llvm::Function& function, unsigned width, Optimizer& optimizer,
                              llvm::TargetMachine& target) {
   PassContext context{.shapes = {width, {}}, .optimizer = optimizer, .target = target};
@@ -166,7 +166,7 @@ class Passes {
     return true;
   }
 
-  // From several functions, which go by these names.
+  // Made from several functions with these names.
   void make_entry() {
     auto named = [this](const char* name) { return module().getFunction(name); };
     make_rows_entry(

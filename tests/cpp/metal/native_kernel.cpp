@@ -1,4 +1,4 @@
-// Kernels written in C++ against the binary interface of compiled ones, to test what runs them.
+// Kernels written in C++ for the binary interface of compiled kernels, to test the runtime.
 #include "metal/native_kernel.h"
 
 #include <memory>

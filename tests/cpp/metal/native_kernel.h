@@ -1,4 +1,4 @@
-// Kernels written in C++ against the binary interface of compiled ones, to test what runs them.
+// Kernels written in C++ for the binary interface of compiled kernels, to test the runtime.
 #pragma once
 
 #include <Metal/Metal.hpp>
@@ -29,8 +29,8 @@ inline NS::String* string(const char* text) {
 
 NS::SharedPtr<MTL::ComputePipelineState> pipeline(const NativeKernel& kernel);
 
-// Runs one launch with the buffers bound from index 0 on; returns the error's text, empty on
-// success.
+// Runs one launch with the buffers bound from index 0 on. Returns the error message, which is empty
+// on success.
 std::string run(const MTL::ComputePipelineState* pipeline,
                 std::initializer_list<const MTL::Buffer*> buffers, MTL::Size grid,
                 MTL::Size threadgroup);
@@ -59,7 +59,7 @@ struct Data {
   T* contents() { return static_cast<T*>(buffer->contents()); }
 };
 
-// What a kernel reads from its arguments.
+// The arguments that a kernel reads.
 template <class T>
 T* argument(const cpu::Group* group, int index) {
   return static_cast<T*>(group->launch->buffers[index]);
@@ -72,7 +72,7 @@ struct Position {
   uint64_t linear;  // in the grid
 };
 
-// A kernel: adds one to each int of its buffer.
+// A kernel that adds one to each int of its buffer.
 void add_one(const cpu::Group* group, uint32_t thread);
 
 }  // namespace metal::test

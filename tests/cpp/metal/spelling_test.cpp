@@ -1,4 +1,4 @@
-// Names that were meant by others.
+// Finds the names that misspelt ones mean.
 #include "metal/spelling.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The threads that help others to work on all cores, and the cores on which they run.
+// The threads that take part in work on all cores, and the cores on which they run.
 #include "metal/cpu/runtime/helpers.h"
 
 #include <sched.h>

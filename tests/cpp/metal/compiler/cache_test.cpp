@@ -93,7 +93,8 @@ TEST_F(Cache, ProgramsComeBackFromDisk) {
   EXPECT_EQ(compile(source)->functions[0].name, "cached");
 }
 
-// Whatever a program has read may have changed: so may what it has looked for in vain.
+// Files that a program has included may have changed, and files that it has not found may exist
+// now.
 TEST_F(Cache, IncludedFilesMayChange) {
   const fs::path headers = folder_ / "headers";
   fs::create_directories(headers);
@@ -116,7 +117,7 @@ TEST_F(Cache, IncludedFilesMayChange) {
     const std::string second = bitcode(include);
     EXPECT_NE(second, first);
     EXPECT_EQ(bitcode(include), second);
-    // As long and as old as the one before.
+    // An entry of the same length and age as the one before.
     const auto time = fs::last_write_time(headers / "inner.h");
     write("inner.h", "#define VALUE 3\n");
     fs::last_write_time(headers / "inner.h", time);

@@ -148,8 +148,8 @@ TEST(Compile, RefusesWhatMetalDoesNotHave) {
                        "1:43: error: a static variable must be in the constant address space"));
 }
 
-// Matrix-multiply loaders and tiles, functors, function constants, unions, conversions: written as
-// kernel libraries are.
+// Code in the style of kernel libraries: loaders and tiles of matrix products, functors, function
+// constants, unions, conversions.
 TEST(Compile, TakesTheIdiomsOfKernelLibraries) {
   const std::string source =
 #include "metal/compiler/idioms.inc"
@@ -277,7 +277,7 @@ TEST(Compile, HostileSourcesEndInErrors) {
            "; }");  // an error or not, but an end
 }
 
-// Sources that unfold into more than any machine has room and time for.
+// Sources that expand to more than any machine has memory and time for.
 TEST(Compile, SourcesThatExplodeEndInErrors) {
   std::string laughs = "#define A0 1,1,1,1,1,1,1,1,1,1\n";
   std::string inlined = "float f0(float x) { return x; }\n";
@@ -334,7 +334,7 @@ TEST(Metallib, RefusesDamagedAndForeignFiles) {
   }
 }
 
-// Opens the bytes as a file and reads the function; the error, if there is one.
+// Opens the bytes as a file and reads the function. Returns the error, if there is one.
 std::string error_of_library(const TemporaryFolder& folder, const std::string& bytes) {
   std::ofstream(folder.path("x.metallib"), std::ios::binary) << bytes;
   try {

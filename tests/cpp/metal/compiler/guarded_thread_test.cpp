@@ -1,4 +1,4 @@
-// Work of the compiler that fails in any way ends in an error; the process and later work go on.
+// Work of the compiler that fails raises an error; the process and later work continue.
 #include "metal/compiler/guarded_thread.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST(GuardedThread, ExceptionsPassThrough) {
   EXPECT_TRUE(destroyed);
 }
 
-// Whoever waits for the work does so through signals that interrupt system calls.
+// The waiting thread ignores signals that interrupt its system call.
 TEST(GuardedThread, SignalsDoNotEndTheWait) {
   struct sigaction handler = {}, before = {};
   handler.sa_handler = [](int) {};  // without SA_RESTART
@@ -101,7 +101,7 @@ TEST(GuardedThread, FatalErrorsOfLlvmAreErrors) {
   expect_works();
 }
 
-// By default they end the process.
+// By default these errors end the process.
 TEST(GuardedThread, DiagnosticsOfLlvmAreErrors) {
   const std::string text = error_of<CompileError>([] {
     llvm::LLVMContext context;
@@ -112,7 +112,7 @@ TEST(GuardedThread, DiagnosticsOfLlvmAreErrors) {
   expect_works();
 }
 
-// Many more than there could be at a time if each kept what it has touched of its stack.
+// There are too many abandoned threads for each to keep all memory of its stack.
 TEST(GuardedThread, StackOverflowsLeaveLittleBehind) {
   for (int i = 0; i < 40; ++i) {
     EXPECT_THROW(run_guarded([] {
@@ -129,7 +129,7 @@ TEST(GuardedThread, StackOverflowsLeaveLittleBehind) {
   EXPECT_LT(pages * sysconf(_SC_PAGESIZE), 4l << 30);
 }
 
-// Clang would go on where nobody guards it.
+// Otherwise Clang would continue on a thread that is not guarded.
 TEST(GuardedThread, ClangNeverChangesThreads) {
   bool exhausted = false;
   run_guarded([&] {

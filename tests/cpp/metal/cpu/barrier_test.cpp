@@ -48,7 +48,7 @@ TEST(Barrier, ThreadsExchangeThroughThreadgroupMemory) {
   }
 }
 
-// SIMD-groups 1 and up leave at once; the first one uses barriers and SIMD-group functions.
+// SIMD-groups 1 and up end at once. The first one uses barriers and SIMD-group functions.
 void early_simd_groups(const Group* group, uint32_t thread) {
   auto* out = argument<uint32_t>(group, 0);
   if (thread >= 32) return;
@@ -68,7 +68,8 @@ TEST(Barrier, WholeSimdGroupsLeaveEarly) {
   for (int i = 0; i < 32; ++i) EXPECT_EQ(out[i], 497u);
 }
 
-// Half of the threads wait at one barrier, half at another, and some at none: nobody may hang.
+// Half of the threads wait at one barrier, half at another, and some at none: no thread may wait
+// forever.
 void mismatched(const Group* group, uint32_t thread) {
   auto* out = argument<uint32_t>(group, 0);
   if (thread % 3 == 0) {
@@ -113,7 +114,7 @@ TEST(Barrier, TreeSumInALoop) {
   }
 }
 
-// Both are there: 16 bytes of the kernel's own, then what the launch gives.
+// The kernel's own 16 bytes come first, then the launch's.
 void dynamic_memory(const Group* group, uint32_t) {
   auto* out = argument<uint32_t>(group, 0);
   out[0] = group->launch->threadgroup_offsets[0];

@@ -1,4 +1,4 @@
-// What is said of a fault, from what was recorded of it.
+// The error messages for faults.
 #include "metal/cpu/runtime/fault_message.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ class FaultMessage : public testing::Test {
     parameters.buffer_bytes[0] = 64;
     parameters.buffers[1] = at(kOutput);
     parameters.buffer_bytes[1] = 4096;
-    // Of a kernel before this one, which had more arguments.
+    // A buffer of an earlier kernel, which had more arguments.
     parameters.buffers[7] = at(2 * kInput - 4096);
     parameters.buffer_bytes[7] = 64;
     parameters.threads_per_threadgroup[0] = 32;
@@ -43,7 +43,7 @@ class FaultMessage : public testing::Test {
     group.thread = kUnknownThread;
   }
 
-  // Without where it happened.
+  // Without the scene of the fault.
   std::string at_address(uint64_t address, Fault::Access access) const {
     const Fault fault{.kind = Fault::Signal,
                       .signal = SIGSEGV,
@@ -82,7 +82,7 @@ TEST_F(FaultMessage, NearestBuffer) {
 TEST_F(FaultMessage, NearNothing) {
   for (uint64_t address : {uint64_t{0}, kInput - kGiB - 1, kInput + 65 + kGiB, ~uint64_t{0}})
     EXPECT_EQ(at_address(address, Fault::Read), "near no buffer of the kernel");
-  // What is only read was not meant.
+  // A write was not meant for a read-only buffer.
   EXPECT_EQ(at_address(kInput + 100, Fault::Write), "near no buffer of the kernel");
 }
 
@@ -129,7 +129,7 @@ TEST_F(FaultMessage, Place) {
             "in threadgroup (3, 0, 5), thread (31, 0, 0), which is thread (127, 0, 5) of the grid");
 }
 
-// Where several threadgroups run as one, the last ones may not be there.
+// If several threadgroups run as one, the last ones may not exist.
 TEST_F(FaultMessage, PlaceInThreadgroupsThatRunAsOne) {
   group.position[0] = 2;
   launch.threads_per_threadgroup[0] = group.size[0] = 128;

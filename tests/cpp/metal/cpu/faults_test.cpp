@@ -1,4 +1,5 @@
-// Kernels that trap, run away or are stopped end in an error; the process and later launches go on.
+// Kernels that trap, never end or are stopped raise an error; the process and later launches
+// continue.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -15,7 +16,7 @@
 #include "metal/native_kernel.h"
 #include "metal/sanitizers.h"
 
-// Stands for compiled kernels, which no sanitizer looks into.
+// Stands for a compiled kernel, which sanitizers do not instrument.
 #if defined(__clang__)
 #define KERNEL __attribute__((no_sanitize("address", "thread", "undefined"), noinline))
 #else
@@ -41,7 +42,7 @@ void expect_launches_work() {
   }
 }
 
-// Runs the kernel in every way that it can be run in, on one and on many threadgroups.
+// Runs the kernel in every granularity, on one and on many threadgroups.
 void expect_errors(cpu::EntryPoint entry, std::initializer_list<const char*> parts) {
   for (bool barriers : {false, true}) {
     for (size_t grid : {size_t{64}, size_t{100000}}) {
@@ -81,7 +82,7 @@ TEST(Faults, FarOutsideOfEveryBuffer) {
   expect_error(write_far, {"invalid memory access", "near no buffer of the kernel"});
 }
 
-// A page between two that nobody may touch, and a buffer that fills it.
+// A buffer that fills a page between two inaccessible pages.
 class GuardedPage {
  public:
   static constexpr size_t kSize = 65536;
@@ -104,7 +105,8 @@ class GuardedPage {
   NS::SharedPtr<MTL::Buffer> buffer_;
 };
 
-// One thread touches one byte of the first buffer: the second one says which, where and how.
+// One thread accesses one byte of the first buffer. The second buffer says which thread, where and
+// how.
 KERNEL void touch_byte(const Group* group, uint32_t thread) {
   metal_cpu_barrier(group, 1, 1, 0);
   const Position at(group, thread);
@@ -170,7 +172,7 @@ TEST(Faults, MemoryInsideOfABufferThatCannotBeWritten) {
       << error;
 }
 
-// Code for a whole threadgroup does not say where it is.
+// Code for a whole threadgroup does not record the thread.
 KERNEL void trap_group(const Group* group, uint32_t) {
   if (group->position[0] == 2) __builtin_trap();
 }
@@ -219,7 +221,7 @@ KERNEL void overflow(const Group* group, uint32_t thread) {
 
 TEST(Faults, StackOverflow) { expect_error(overflow, {"stack overflow"}); }
 
-// Reads before, behind and between buffers give something.
+// Reads before, after and between buffers return some value.
 KERNEL void read_around(const Group* group, uint32_t thread) {
   float sum = 0;
   for (int64_t distance : {64, 4096, 100000, 16000000}) {
@@ -241,7 +243,7 @@ KERNEL void spin(const Group* group, uint32_t thread) {
   for (;;) asm volatile("" ::: "memory");
 }
 
-// Never ends either, but always in the runtime.
+// It never ends, but is always in the runtime.
 KERNEL void spin_at_barriers(const Group* group, uint32_t) {
   for (;;) metal_cpu_barrier(group, 1, 1, 0);
 }
@@ -276,7 +278,7 @@ TEST(Faults, ShortKernelsKeepTheTimeLimit) {
 
 TEST(Faults, InterruptFromAnotherThread) {
   for (size_t grid : {size_t{32}, size_t{100000}}) {
-    // Until it has had an effect: the first may come before the launch.
+    // Interrupts until it has an effect: the first one may come before the launch.
     std::atomic<bool> ended = false;
     std::thread other([&] {
       while (!ended) {
@@ -331,7 +333,7 @@ TEST(Faults, ExceptionFromPollEndsTheWait) {
   EXPECT_EQ(commands->status(), MTL::CommandBufferStatusError);
 }
 
-// Faults on several queues at once do not disturb each other.
+// Faults on several queues at once do not affect each other.
 TEST(Faults, ManyThreadsAtOnce) {
   auto good = pipeline({.entry = fill});
   auto bad = pipeline({.name = "culprit", .entry = write_null, .has_barriers = true});
@@ -359,7 +361,7 @@ TEST(Faults, ManyThreadsAtOnce) {
   EXPECT_EQ(successes, 40);
 }
 
-// Signals that no kernel raised reach whoever handled them before us.
+// Signals that no kernel raised go to the previous handler.
 void crash_on_own_account() {
   static sigjmp_buf recovery;
   struct sigaction action{};

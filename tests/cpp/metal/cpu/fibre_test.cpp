@@ -1,4 +1,4 @@
-// Stacks where the system has no room for them.
+// Fibres when the system has no room for their stacks.
 #include "metal/cpu/runtime/fibre.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Code that is loaded when a kernel that runs first needs it.
+// General code is loaded when a running kernel first needs it.
 #include "metal/cpu/runtime/general_code.h"
 
 #include <gtest/gtest.h>

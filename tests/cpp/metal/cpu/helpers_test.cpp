@@ -1,4 +1,4 @@
-// Moving threads between cores changes nothing but where they run.
+// Moving threads between cores does not change their affinity or the results.
 #include "metal/cpu/runtime/helpers.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ std::map<pid_t, std::string> allowed_cores() {
   return result;
 }
 
-// Of threads that came or went in the meantime nothing is known.
+// Threads that started or ended meanwhile are skipped.
 void expect_unchanged(const std::map<pid_t, std::string>& before) {
   for (const auto& [thread, cores] : allowed_cores()) {
     const auto found = before.find(thread);
@@ -77,7 +77,7 @@ TEST(Helpers, StayWhereTheCallerMayUseNoOtherCore) {
 }
 
 #ifndef METAL_TSAN  // has threads of its own
-// Who sets the cores of our threads finds them as they were set.
+// Threads keep an affinity that somebody else has set.
 TEST(Helpers, StayWhereTheUserWantsThem) {
   work_on_all_cores();
   cpu_set_t all;

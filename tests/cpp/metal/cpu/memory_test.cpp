@@ -137,7 +137,7 @@ TEST(Heap, ClearedRunsCanBeUsedAgain) {
   EXPECT_EQ(static_cast<char*>(kept)[199], 3);
 }
 
-// What lies in a block stays its owner's, whatever others do.
+// Other blocks do not change the contents of a block.
 void churn(Heap& heap, unsigned seed) {
   std::mt19937 random(seed);
   struct Block {

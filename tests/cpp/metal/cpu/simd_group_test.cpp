@@ -75,7 +75,7 @@ void float_reductions(const Group* group, uint32_t thread) {
   out[5] = metal_cpu_simd_prefix_inclusive_product_f32(group, 6, value);
 }
 
-// Neighbours first, then pairs of them.
+// Adds neighbours first, then pairs of them.
 float sum_of(std::vector<float> values) {
   values.resize(32);
   for (size_t half = 16; half > 0; half /= 2) {
@@ -145,7 +145,8 @@ TEST(SimdGroup, DivergentCallsSeeOnlyTheirBranch) {
   }
 }
 
-// Lane i goes round the loop i + 1 times; the sum in each round counts the lanes still there.
+// Lane i runs i + 1 iterations of the loop. The sum in each iteration counts the lanes that are
+// still in it.
 void loops(const Group* group, uint32_t thread) {
   auto* out = argument<uint32_t>(group, 0);
   uint32_t total = 0;

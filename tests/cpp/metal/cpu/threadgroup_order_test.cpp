@@ -1,4 +1,4 @@
-// The order in which threadgroups run: each once, those that share memory one after the other.
+// The order of threadgroups: each runs once, and those that share memory run one after the other.
 #include "metal/cpu/runtime/threadgroup_order.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which layout threadgroups of a size get.
+// The layout for threadgroups of each size.
 #include "metal/cpu/variant.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a launcher is told of a kernel that has become PTX.
+// The interface and the code of kernels in PTX.
 #include "metal/cuda/code_generator.h"
 
 #include <gtest/gtest.h>

@@ -197,7 +197,7 @@ kernel void add(device atomic<float>* sums [[buffer(0)]], const device float* se
   ASSERT_EQ(run(load(library.get(), "add").get(), {sums, sums, out}, {4096, 1, 1}, {64, 1, 1}), "");
   for (uint32_t i = 0; i < 4096; ++i) {
     EXPECT_EQ(sums[i], 1.0f) << i;
-    // Some of its threadgroup have added, this thread among them.
+    // Some threads of the threadgroup have added, this one among them.
     EXPECT_EQ(static_cast<int>(out[i]) % 1000, 1) << i;
     EXPECT_GE(out[i], 1001.0f) << i;
   }
@@ -211,7 +211,7 @@ TEST_F(LibraryTest, UnboundArgumentsAreNamed) {
             "[reverse] No buffer is bound at index 0 (\"x\")");
 }
 
-// The error lists what there is, the nearest first.
+// The error lists the functions, the nearest name first.
 TEST_F(LibraryTest, MissingFunctionsListTheOthers) {
   auto error_of = [](MTL::Library* library, const char* name) {
     NS::Error* error = nullptr;
@@ -247,7 +247,7 @@ TEST_F(LibraryTest, MissingFunctionsListTheOthers) {
                 "step_14, step_15, step_16, step_18, step_19, step_21, step_27 and 18 more");
 }
 
-// In a form of code, which is chosen when a kernel is loaded.
+// Uses this form of code, which is chosen when a kernel is loaded.
 struct Form {
   explicit Form(bool reference) {
     if (reference) setenv("MLX_CPU_REFERENCE", "1", 1);
@@ -255,7 +255,8 @@ struct Form {
   ~Form() { unsetenv("MLX_CPU_REFERENCE"); }
 };
 
-// Each form of code says what went wrong, in which buffer, and where as far as it knows.
+// The error for each form of code says what happened, at which buffer, and in which threadgroup or
+// thread if that is known.
 TEST_F(LibraryTest, FaultsOfEveryForm) {
   auto library = compile(R"(
 #include <metal_stdlib>
@@ -285,7 +286,7 @@ kernel void waiting(device float* x [[buffer(0)]], device float* y [[buffer(1)]]
 }
 )");
   ASSERT_TRUE(library);
-  // Far enough for every margin: the memory of a buffer that is borrowed has none.
+  // The distance exceeds every margin; a foreign buffer has none.
   constexpr size_t kSide = size_t{64} << 20, kBytes = 4096;
   char* memory = static_cast<char*>(
       mmap(nullptr, 2 * kSide, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
@@ -329,7 +330,7 @@ kernel void waiting(device float* x [[buffer(0)]], device float* y [[buffer(1)]]
   munmap(memory, 2 * kSide);
 }
 
-// Errors call a kernel by its function's label.
+// Errors name a kernel by its label.
 TEST_F(LibraryTest, LabelsNameKernels) {
   auto library = compile("kernel void f(device int* x [[buffer(0)]]) { __builtin_trap(); }");
   ASSERT_TRUE(library);
@@ -350,7 +351,7 @@ TEST_F(LibraryTest, LabelsNameKernels) {
   EXPECT_STREQ(function->label()->utf8String(), "f");
 }
 
-// What the compiler makes of a kernel that goes wrong ends in an error too.
+// A fault in code that the compiler has made also raises an error.
 TEST_F(LibraryTest, FaultsOfCompiledKernels) {
   auto library = compile(R"(
 #include <metal_stdlib>

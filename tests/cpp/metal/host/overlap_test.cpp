@@ -19,8 +19,8 @@ constexpr int kBase = 1024;  // where x is bound
 constexpr int kResult = kBase + kThreads * kPitch + 512;  // where what is apart goes
 constexpr int kSize = kResult + 1024;
 
-// Each thread works on a row of its own, in the order in which it is written. Through `out` it may
-// change what it reads through `x` later.
+// Each thread works on a row of its own, in program order. Through `out` it may change what it
+// reads through `x` later.
 constexpr const char* kSource = R"(
 #include <metal_stdlib>
 using namespace metal;
@@ -77,7 +77,7 @@ KERNEL(wait) {
   threadgroup_barrier(mem_flags::mem_device);
   out[i] = again;
 }
-// Counts in cells, which all threads read through x before they write that down behind the cells.
+// Counts in cells. All threads read the cells through x before they write the sums after them.
 template <typename T>
 void count_in(const device float* x, device float* out, uint i, uint cells) {
   atomic_fetch_add_explicit((device atomic<T>*)out + i % cells, T(1), memory_order_relaxed);
@@ -89,7 +89,7 @@ void count_in(const device float* x, device float* out, uint i, uint cells) {
 KERNEL(count_whole) { count_in<uint>(x, out, i, 5); }
 KERNEL(count_float) { count_in<float>(x, out, i, 5); }
 KERNEL(count_rows) { count_in<float>(x, out, i, 32); }
-// Nothing but the addition uses `out`, and what each thread has added it finds in x.
+// Only the addition uses `out`. Each thread reads the sums through x.
 kernel void read_own(const device float* x [[buffer(0)]], device float* out [[buffer(1)]],
                      constant int& n [[buffer(2)]], device float* result [[buffer(3)]],
                      uint i [[thread_position_in_grid]]) {
@@ -108,7 +108,7 @@ void copy_bytes(const float* a, float* o, int n) {
   for (int k = 0; k < 4 * n; ++k) to[k] = from[k];
 }
 
-// The same in C++, which may not assume that a and o are apart either.
+// The same in C++, where a and o may overlap, too.
 const std::vector<std::pair<const char*, Row>> kRows = {
     {"chain",
      [](const float* a, float* o, int n, int) {
@@ -180,7 +180,7 @@ class OverlappingBuffers : public testing::Test {
     return NS::TransferPtr(device()->newComputePipelineState(function.get(), &error));
   }
 
-  // Binds x at kBase and `out` so many numbers behind it; returns all of the memory afterwards.
+  // Binds x at kBase and `out` at an offset from it. Returns the contents of the memory afterwards.
   std::vector<float> launch(const std::vector<const char*>& names, int offset, int threads,
                             int group) {
     Data<float> memory(kSize);

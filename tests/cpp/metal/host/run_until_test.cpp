@@ -1,4 +1,4 @@
-// Threads that wait for bounded command buffers run them.
+// Threads that wait for bounded command buffers run these themselves.
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using cpu::Group;
 
-// Where a kernel of one thread ran.
+// The thread that ran a kernel of one thread.
 std::atomic<pthread_t> thread_of_kernel{};
 void note_thread(const Group*, uint32_t) { thread_of_kernel = pthread_self(); }
 
@@ -30,7 +30,7 @@ void take_long(const Group*, uint32_t) {
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
-class Help : public testing::Test {
+class RunUntil : public testing::Test {
  protected:
   NS::SharedPtr<NS::AutoreleasePool> pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
   NS::SharedPtr<MTL::CommandQueue> queue = NS::TransferPtr(device()->newCommandQueue());
@@ -56,7 +56,7 @@ class Help : public testing::Test {
   int runs_here(const MTL::ComputePipelineState* kernel, bool with_task = false) {
     int here = 0;
     for (int i = 0; i < 50; ++i) {
-      // The queue's own thread, which may be quicker, falls asleep.
+      // Waits until the queue's own thread, which could be quicker, sleeps.
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       auto commands = launches(kernel);
       if (with_task) commands->addHostTask([] {});
@@ -69,13 +69,13 @@ class Help : public testing::Test {
   }
 };
 
-TEST_F(Help, WhoWaitsRunsWhatIsBounded) {
+TEST_F(RunUntil, WaitingThreadRunsBoundedLaunches) {
   EXPECT_GT(runs_here(bounded(note_thread).get()), 0);
   EXPECT_EQ(runs_here(pipeline({.entry = note_thread}).get()), 0);
   EXPECT_EQ(runs_here(bounded(note_thread).get(), /*with_task=*/true), 0);
 }
 
-TEST_F(Help, StraightCodeOfNotTooManyThreadsIsBounded) {
+TEST_F(RunUntil, CodeWithoutLoopsOfNotTooManyThreadsIsBounded) {
   NS::Error* error = nullptr;
   auto library = NS::TransferPtr(
       device()->newLibrary(NS::String::string(R"(
@@ -90,7 +90,7 @@ TEST_F(Help, StraightCodeOfNotTooManyThreadsIsBounded) {
                            static_cast<const MTL::CompileOptions*>(nullptr), &error));
   ASSERT_TRUE(library) << error->localizedDescription()->utf8String();
   Data<float> out(1);
-  // Whether this thread runs one of a few launches of so many threads.
+  // Whether this thread runs at least one of a few launches of so many threads.
   auto is_bounded = [&](const char* name, MTL::Size grid) {
     auto function =
         NS::TransferPtr(library->newFunction(NS::String::string(name, NS::UTF8StringEncoding)));
@@ -117,7 +117,7 @@ TEST_F(Help, StraightCodeOfNotTooManyThreadsIsBounded) {
   EXPECT_FALSE(is_bounded("loop", {1, 1, 1}));
 }
 
-TEST_F(Help, KernelsRoundAsAlways) {
+TEST_F(RunUntil, KernelsRoundAsAlways) {
   const int before = std::fegetround();
   std::fesetround(FE_UPWARD);  // which a new queue's thread inherits
   for (auto kernel :
@@ -136,7 +136,7 @@ TEST_F(Help, KernelsRoundAsAlways) {
   EXPECT_EQ(strange_rounding, 0);
 }
 
-TEST_F(Help, WhatPollThrowsEndsTheWait) {
+TEST_F(RunUntil, ExceptionOfPollEndsTheWait) {
   auto kernel = bounded(take_long);
   for (bool interrupts : {false, true}) {
     auto commands = launches(kernel.get(), 20);
@@ -152,7 +152,7 @@ TEST_F(Help, WhatPollThrowsEndsTheWait) {
   }
 }
 
-TEST_F(Help, OrderHoldsWhoeverRuns) {
+TEST_F(RunUntil, OrderIsKeptOnAnyThread) {
   constexpr int kThreads = 4;
   constexpr int kTurns = 100;
   Data<int> data(1000);
@@ -178,7 +178,7 @@ TEST_F(Help, OrderHoldsWhoeverRuns) {
   for (size_t i = 1; i < data.count; ++i) ASSERT_EQ(data[i], kThreads * kTurns) << i;
 }
 
-TEST_F(Help, QueueMayGoWhileSomebodyHelps) {
+TEST_F(RunUntil, QueueMayEndWhileAnotherThreadRunsIt) {
   auto commands = launches(bounded(note_thread).get());
   queue.reset();
   commands->commit();
