@@ -145,7 +145,7 @@ def main() -> None:
         parser.error(f"it is not known what {', '.join(sorted(unknown))} needs: see NEEDS")
     work = options.work.resolve()
     pythons = {kind: environment(work / kind, kind == "ours") for kind in ("ours", "published")}
-    print("| package | version | ours | published wheel | fails with ours only |")
+    print("| package | version | this package | published wheel | fails with this package only |")
     print("| --- | --- | --- | --- | --- |")
     for name in options.names:
         unpacked = source(pythons["published"], name, work / "sources" / name)
