@@ -105,7 +105,7 @@ size_t set_wired_limit(size_t limit) {
                      message("The limit must be at most ", most,
                              ", what the device recommends, but is ", limit, "."));
   }
-  // Nothing is wired here; the number is kept because programs read it back.
+  // Nothing is wired here; the limit is kept because programs read it back.
   static std::atomic<size_t> wired_limit{0};
   return wired_limit.exchange(limit);
 }

@@ -5,7 +5,7 @@
 
 namespace mlx::core::allocator {
 
-// A handle to device memory. ptr() is the MTL::Buffer*, raw_ptr() the address of its bytes.
+// A handle to device memory: ptr() is the MTL::Buffer*, raw_ptr() the address of its bytes.
 class Buffer {
  public:
   explicit Buffer(void* ptr) : ptr_(ptr) {}
@@ -23,8 +23,8 @@ class Allocator {
   virtual Buffer malloc(size_t size) = 0;
   virtual void free(Buffer buffer) = 0;
   virtual size_t size(Buffer buffer) const = 0;
-  // A buffer of memory that exists, null if the device cannot use it; `deleter` is called when
-  // nothing uses it any more.
+  // Makes a buffer of existing memory; null if the device cannot use that memory. `deleter` is
+  // called when nothing uses the buffer any more.
   virtual Buffer wrap(void* memory, size_t size, const std::function<void(void*)>& deleter) = 0;
 };
 

@@ -1,4 +1,4 @@
-// MLX_API marks what a shared library offers.
+// MLX_API exports a name from a shared library.
 #pragma once
 
 #define MLX_API __attribute__((visibility("default")))

@@ -254,7 +254,7 @@ void array::eval() {
   }
 }
 
-// Who sees a status sees all that was written before it: shape, strides, memory and event.
+// A thread that reads a status also sees what was written before it: shape, strides, memory, event.
 array::Status array::status() const { return array_desc_->status.load(std::memory_order_acquire); }
 
 void array::set_status(Status status) const {
@@ -268,7 +268,7 @@ bool array::is_available() const {
   if (status() != Status::evaluated) {
     return false;
   }
-  // Whoever wants a value that could not be computed is to wait for it, and to get the error.
+  // If the value could not be computed, waiting for it must rethrow the error.
   return !event().valid() || (event().is_signaled() && !event().error());
 }
 

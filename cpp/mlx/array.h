@@ -42,7 +42,7 @@ class array {
   template <typename T>
   explicit array(std::initializer_list<T> data, Shape shape, Dtype dtype = TypeToDtype<T>());
 
-  // Takes over memory that `deleter` frees, also where this throws. Host memory is copied if the
+  // Takes over memory, which `deleter` frees, also if this throws. Host memory is copied if the
   // device cannot address it.
   explicit array(void* data, Shape shape, Dtype dtype, const std::function<void(void*)>& deleter);
   explicit array(allocator::Buffer data, Shape shape, Dtype dtype,
@@ -67,9 +67,9 @@ class array {
   int64_t strides(int dim) const { return strides().at(dim < 0 ? dim + ndim() : dim); }
   Dtype dtype() const { return array_desc_->dtype; }
 
-  // Runs what is needed to know the values.
+  // Evaluates the array and waits for its values.
   void eval();
-  // The value of an array of size 1; evaluates it.
+  // Returns the value of an array of size 1; evaluates it.
   template <typename T>
   T item();
   template <typename T>
@@ -114,8 +114,8 @@ class array {
                                         const std::shared_ptr<Primitive>& primitive,
                                         const std::vector<array>& inputs);
 
-  // An evaluated array's view of its memory that does not keep the memory alive: for tasks of a
-  // stream, which keeps it for them.
+  // An evaluated array's view of its memory that does not keep the memory alive. Tasks of a stream
+  // use it: the stream keeps the memory for them.
   static array unsafe_weak_copy(const array& other);
 
   // The same array always has the same id; copies share it.
@@ -136,8 +136,8 @@ class array {
   };
 
   struct Flags {
-    // The data fill their part of the buffer without gaps, in some order of axes (or repeat nothing
-    // but scalars).
+    // The data fill their part of the buffer without gaps, in some order of axes. A repeated scalar
+    // counts too.
     bool contiguous : 1;
     bool row_contiguous : 1;
     bool col_contiguous : 1;
@@ -152,8 +152,8 @@ class array {
   bool has_primitive() const { return array_desc_->primitive != nullptr; }
   Primitive& primitive() const { return *array_desc_->primitive; }
   const std::shared_ptr<Primitive>& primitive_ptr() const { return array_desc_->primitive; }
-  // Where the array is going to be computed; nothing if it has been, or is no primitive's output.
-  // Unlike the primitive, it may be asked for while other threads evaluate the array.
+  // The stream on which the array will be computed; nothing if it has been, or if no primitive
+  // makes it. Unlike the primitive, it may be read while other threads evaluate the array.
   std::optional<Stream> pending_stream() const;
   const std::vector<array>& inputs() const;
   std::vector<array>& inputs();
@@ -161,16 +161,17 @@ class array {
   // One id for all outputs of a node of the graph.
   std::uintptr_t node_id() const;
 
-  // Outputs of the same primitive, this one included / not included. Those that nobody holds any
-  // more come back as fresh arrays.
+  // Outputs of the same primitive, with or without this one. An output that nobody holds any more
+  // is returned as a new array.
   std::vector<array> outputs() const;
   std::vector<array> siblings() const;
   size_t num_siblings() const;
 
-  // Forgets how the array (and its siblings) was computed.
+  // Forgets how the array and its siblings were computed.
   void detach();
 
-  // Nobody else refers to the array or to its buffer: an operation may write its output there.
+  // Whether nobody else refers to the array or to its buffer: then an operation may write its
+  // output there.
   bool is_donatable() const {
     return array_desc_.use_count() == 1 && array_desc_->data.use_count() == 1;
   }
@@ -197,32 +198,32 @@ class array {
   Status status() const;
   void set_status(Status status) const;
   bool is_available() const;
-  // Blocks until the values are there (for an array that is scheduled).
+  // Waits until a scheduled array has its values.
   void wait();
-  // The event that announces the values. It is attached once, before the status says that the array
-  // is evaluated, and stays: other threads may look at it from then on.
+  // The event that is signaled when the values are there. It is attached once, before the status
+  // becomes `evaluated`, and stays: other threads may read it from then on.
   const Event& event() const { return array_desc_->event; }
   void attach_event(Event event) const { array_desc_->event = std::move(event); }
 
   // Tracers are the arrays that a transformation follows through a function.
   void set_tracer(bool is_tracer) { array_desc_->is_tracer = is_tracer; }
   bool is_tracer() const;
-  // Whether evaluation leaves the graph as it is: a transformation, maybe of another thread,
+  // Whether evaluation must keep the graph, because a transformation, maybe of another thread,
   // follows it.
   bool keeps_graph() const;
 
-  // Gives the array its memory: row-contiguous, or as described.
+  // Gives the array its memory: row-contiguous, or with the given strides.
   void set_data(allocator::Buffer buffer, Deleter d = allocator::free);
   void set_data(allocator::Buffer buffer, size_t data_size, Strides strides, Flags flags,
                 Deleter d = allocator::free);
-  // The same, from an offset on that counts bytes.
+  // The same, from an offset in bytes on.
   void set_data(allocator::Buffer buffer, size_t data_size, Strides strides, Flags flags,
                 int64_t offset);
   // Makes the array a view of `other`'s buffer. `offset` counts elements.
   void copy_shared_buffer(const array& other, const Strides& strides, Flags flags, size_t data_size,
                           int64_t offset = 0);
   void copy_shared_buffer(const array& other);
-  // Becomes the other array, for everyone who holds this one.
+  // Replaces this array by the other one, for everyone who holds it.
   void overwrite_descriptor(const array& other) { array_desc_ = other.array_desc_; }
 
  private:
@@ -234,7 +235,7 @@ class array {
     size_t size;
     Dtype dtype;
     std::shared_ptr<Primitive> primitive;
-    std::optional<Stream> stream;  // of the primitive, which evaluation forgets
+    std::optional<Stream> stream;  // of the primitive; evaluation resets it
     std::atomic<Status> status;
     bool is_tracer{false};
     Flags flags{true, true, true};

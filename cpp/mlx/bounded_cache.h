@@ -1,4 +1,4 @@
-// A map that is bounded: beyond so many entries it forgets those that were not asked for longest.
+// A map with at most so many entries: it drops the least recently used ones.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ class BoundedCache {
   explicit BoundedCache(size_t most) : most_(most) {}
   BoundedCache(const BoundedCache&) = delete;
   BoundedCache& operator=(const BoundedCache&) = delete;
-  BoundedCache(BoundedCache&&) = default;  // places in a list stay
+  BoundedCache(BoundedCache&&) = default;  // iterators into a list stay valid
 
-  // Null if there is none. The pointer holds until the next call.
+  // Returns null if there is none. The pointer is valid until the next call.
   Value* find(const Key& key) {
     auto found = places_.find(key);
     if (found == places_.end()) return nullptr;
@@ -24,8 +24,8 @@ class BoundedCache {
     return &entries_.front().second;
   }
 
-  // The value of the key, which `make` returns if there is none yet. The reference holds until the
-  // next call.
+  // Returns the value of the key; calls `make` if there is none yet. The reference is valid until
+  // the next call.
   template <typename Make>
   Value& get(Key key, Make make) {
     if (Value* found = find(key)) return *found;
@@ -44,7 +44,7 @@ class BoundedCache {
   using Entries = std::list<std::pair<Key, Value>>;
 
   size_t most_;
-  Entries entries_;  // the last one asked for is the first
+  Entries entries_;  // the most recently used one is the first
   std::unordered_map<Key, typename Entries::iterator> places_;
 };
 

@@ -13,12 +13,12 @@ namespace mlx::core {
 
 enum class CompileMode { disabled, no_simplify, no_fuse, enabled };
 
-// The function is called once for each list of shapes and types of its inputs; where `shapeless`,
-// for each list of ranks and types. It must not evaluate its arrays, and what it returns must
-// depend on nothing else: arrays that it captures are constants.
+// The function is called once for each list of shapes and types of its inputs, or, if `shapeless`,
+// for each list of ranks and types. It must not evaluate its arrays. Its results must depend on
+// nothing but the inputs: arrays that it captures are constants.
 std::function<std::vector<array>(const std::vector<array>&)> compile(
     std::function<std::vector<array>(const std::vector<array>&)> fun, bool shapeless = false);
-// What functions do that are called from now on. The environment variable MLX_DISABLE_COMPILE
+// Sets how compiled functions are called from now on. The environment variable MLX_DISABLE_COMPILE
 // disables compilation from the start.
 void set_compile_mode(CompileMode mode);
 void disable_compile();
@@ -28,7 +28,7 @@ namespace detail {
 
 bool compile_is_disabled();
 
-// A recorded graph, and what the one who recorded it wants to know about it.
+// A recorded graph, with a note of the caller that recorded it.
 struct RecordedGraph;
 const std::shared_ptr<void>& note_of(const RecordedGraph& graph);
 std::vector<array> replay(const RecordedGraph& graph, const std::vector<array>& inputs);
@@ -43,11 +43,12 @@ class CompileCache {
   ~CompileCache();
   CompileCache(CompileCache&&) noexcept;
 
-  // What tells calls apart whose graphs differ. `rest`: what else than the inputs they depend on.
+  // The key of the graph for these inputs. `rest` stands for everything else that the graph depends
+  // on.
   std::string key_of(const std::vector<array>& inputs, const std::string& rest = {}) const;
-  // Null if there is none yet.
+  // Returns null if there is none yet.
   GraphPtr find(const std::string& key);
-  // Calls the function, then `make_note`, unless it is empty.
+  // Calls the function, then `make_note` unless it is empty.
   GraphPtr record(const std::string& key, const Function& fun, const std::vector<array>& inputs,
                   const std::function<std::shared_ptr<void>()>& make_note = {});
 

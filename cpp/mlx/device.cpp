@@ -1,4 +1,4 @@
-// Devices: which exist, which is the default, and what is known of them.
+// Devices: the list of them, the default, and their properties.
 #include "mlx/device.h"
 
 #include <sys/sysinfo.h>
@@ -66,7 +66,7 @@ const Info& device_info(const Device& d) {
   if (!is_available(d)) {
     throw std::invalid_argument("[device_info] The device is not available on this machine.");
   }
-  // Never destroyed: threads may go on while the process ends.
+  // Never destroyed: threads may still run while the process ends.
   static const Info& host = *new Info(host_info());
   static const Info& metal = *new Info(metal::is_available() ? metal_info() : Info{});
   return d.type == Device::cpu ? host : metal;

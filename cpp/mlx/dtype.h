@@ -72,7 +72,7 @@ inline constexpr Dtype::Category integer = Dtype::Category::integer;
 inline constexpr Dtype::Category number = Dtype::Category::number;
 inline constexpr Dtype::Category generic = Dtype::Category::generic;
 
-// The type that holds values of both.
+// The type to which both are promoted.
 Dtype promote_types(const Dtype& t1, const Dtype& t2);
 
 inline uint8_t size_of(const Dtype& t) { return t.size(); }

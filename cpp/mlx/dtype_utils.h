@@ -1,4 +1,4 @@
-// From the value of a Dtype to the Dtype, and to a call of a generic function with its C++ type.
+// Conversions from the value of a Dtype to the Dtype, and to its C++ type in a generic function.
 #pragma once
 
 #include <iterator>

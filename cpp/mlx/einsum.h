@@ -1,4 +1,4 @@
-// einsum lives with the other products; this header is where its users look for it.
+// einsum is declared with the other products; users of MLX include this header for it.
 #pragma once
 
 #include "mlx/ops/linear.h"

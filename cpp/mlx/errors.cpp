@@ -1,4 +1,4 @@
-// The messages of operations that refuse their arguments.
+// The messages of operations that reject their arguments.
 #include "mlx/errors.h"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// The messages of operations that refuse their arguments: "[operation] what is wrong with what was
+// The messages of operations that reject their arguments: "[operation] What is wrong, and what was
 // given."
 #pragma once
 
@@ -17,12 +17,12 @@ struct AxisError : std::invalid_argument {
 // Throws std::invalid_argument.
 [[noreturn]] void invalid_argument(const std::string& op, const std::string& message);
 
-// The length of an axis; refuses one that an axis cannot have.
+// Returns the length of an axis; throws if it is out of range.
 ShapeElem checked_extent(int64_t extent, const std::string& op);
-// a * b, or the largest number where that is larger. Neither is negative.
+// a * b, or the largest number if the product is larger. Neither is negative.
 int64_t saturated_product(int64_t a, int64_t b);
 
-// Rules of ours that no user can break.
+// Errors for broken invariants, which no user can cause.
 [[noreturn]] void internal_error(const std::string& function, const std::string& message);
 
 inline std::string text(const std::string& value) { return value; }
@@ -34,7 +34,7 @@ std::string text(const Shape& value);
 std::string text(const Strides& value);
 std::string text(Dtype value);
 
-// The texts of all parts in a row.
+// Concatenates the texts of all parts.
 template <typename... Parts>
 std::string message(const Parts&... parts) {
   std::string out;

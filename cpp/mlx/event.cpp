@@ -16,18 +16,18 @@
 namespace mlx::core {
 
 struct Event::State {
-  const uint32_t forks = ::metal::fork_count();  // when it was made
+  const uint32_t forks = ::metal::fork_count();  // at its creation
   std::mutex mutex;
   std::condition_variable reached;
   std::atomic<uint64_t> value{0};
   std::exception_ptr error;
   std::vector<Event> required;
-  std::vector<std::pair<uint64_t, std::shared_ptr<void>>> kept;  // each until its value is reached
+  std::vector<std::pair<uint64_t, std::shared_ptr<void>>> kept;  // until the value
 };
 
 Event::Event(Stream stream) : stream_(stream), state_(std::make_shared<State>()) {}
 
-// What was to signal it stayed with the parent of a forked process.
+// The work that was to signal the event exists only in the parent of a forked process.
 void Event::refuse_if_lost() const {
   if (state_->forks == ::metal::fork_count() || is_signaled()) return;
   throw std::runtime_error(
@@ -89,7 +89,7 @@ void Event::notify(std::exception_ptr error) const {
   {
     std::lock_guard lock(state_->mutex);
     state_->required.insert(state_->required.end(), required.begin(), required.end());
-    if (error) {  // who sees the value sees the error
+    if (error) {  // a thread that sees the value must see the error
       state_->error = error;
     }
     state_->value = std::max(state_->value.load(), value_);

@@ -19,23 +19,23 @@ class Event {
   void set_value(uint64_t value) { value_ = value; }
   const Stream& stream() const { return stream_; }
 
-  // Blocks the caller until the value is reached; rethrows the error that the stream met before it.
+  // Blocks the caller until the value is reached; rethrows an error that the stream met before.
   void wait() const;
   bool is_signaled() const;
 
-  // Schedules: `stream` goes on once the value is reached / reaches the value once its earlier work
-  // is done.
+  // Schedules work on `stream`. After wait, the stream goes on once the value is reached; after
+  // signal, it sets the value once its earlier work is done.
   void wait(Stream stream) const;
   void signal(Stream stream) const;
 
-  // What schedulers call when the moment has come. A non-null error reaches everyone who waits.
+  // Called by schedulers: sets the value. A non-null error is rethrown in everyone who waits.
   void notify(std::exception_ptr error = nullptr) const;
-  // An error of the other event is one of this too: what it announces is computed from what the
-  // other announces. The other comes first.
+  // Errors of the other event become errors of this one, since its values are computed from the
+  // other's. The other event is signaled first.
   void require(const Event& other) const;
-  // Holds an object until the value is reached.
+  // Keeps an object alive until the value is reached.
   void keep(std::shared_ptr<void> object) const;
-  // The error of a signaled event, if any.
+  // Returns the error of a signaled event, if any.
   std::exception_ptr error() const;
 
  private:

@@ -23,8 +23,8 @@ using Kwargs = std::unordered_map<std::string, array>;
 using StateT = std::variant<bool, int, size_t, int64_t, float, double, Dtype, std::vector<int>,
                             std::vector<int64_t>, std::string>;
 
-// What a function's graph consists of, one event after the other. "type" says what the event tells:
-//   "inputs"          "inputs": the name, shape and type of each, those with keywords last
+// An event describes a part of a function's graph; callbacks get one after the other. Its "type"
+// says which part, and it has these other entries:
 //   "keyword_inputs"  "keywords": the keyword and the name of each
 //   "outputs"         "outputs": the name, shape and type of each
 //   "constants"       "constants": the name and the array of each
@@ -36,14 +36,14 @@ using ExportCallbackInput =
                                                  std::vector<StateT>, std::string>>;
 using ExportCallback = std::function<void(const ExportCallbackInput&)>;
 
-// Records a function for each list of inputs that it is called with, and writes them to one file.
-// Arrays that the function captures are constants of the file.
+// Records a function for each list of inputs that it is called with, and writes all recordings to
+// one file. Arrays that the function captures become constants of the file.
 struct FunctionExporter {
   using Function = std::function<std::vector<array>(const Args&, const Kwargs&)>;
 
   FunctionExporter(std::string file, Function fun, bool shapeless, std::string metadata);
   FunctionExporter(ExportCallback callback, Function fun, bool shapeless);
-  // Writes the file if it is not written, and keeps silent where that fails.
+  // Writes the file if it is not yet written, and ignores errors.
   ~FunctionExporter();
   FunctionExporter(FunctionExporter&&) noexcept;
   FunctionExporter(const FunctionExporter&) = delete;
@@ -54,9 +54,9 @@ struct FunctionExporter {
   void operator()(const Kwargs& kwargs) { (*this)(Args{}, kwargs); }
   void operator()(const Args& args, const Kwargs& kwargs);
 
-  // Writes the file. The exporter can be called no more.
+  // Writes the file. After that the exporter cannot be called.
   void close();
-  // Forgets everything: no file is written.
+  // Drops the recordings: no file is written.
   void discard();
 
  private:
@@ -64,7 +64,7 @@ struct FunctionExporter {
   std::unique_ptr<Recording> recording_;
 };
 
-// If `shapeless`, the file's functions take inputs of any shapes of the same ranks. The metadata
+// If `shapeless`, the file's functions take inputs of any shapes with the same ranks. The metadata
 // are any text.
 FunctionExporter exporter(const std::string& file,
                           const std::function<std::vector<array>(const Args&)>& fun,
@@ -75,7 +75,7 @@ FunctionExporter exporter(const std::string& file,
 FunctionExporter exporter(const std::string& file,
                           const std::function<std::vector<array>(const Args&, const Kwargs&)>& fun,
                           bool shapeless = false, const std::string& metadata = "");
-// These write no file: they call the callback.
+// These write no file, but call the callback.
 FunctionExporter exporter(const ExportCallback& callback,
                           const std::function<std::vector<array>(const Args&)>& fun,
                           bool shapeless = false);
@@ -86,7 +86,7 @@ FunctionExporter exporter(const ExportCallback& callback,
                           const std::function<std::vector<array>(const Args&, const Kwargs&)>& fun,
                           bool shapeless = false);
 
-// The same for one list of inputs.
+// The same for a single list of inputs.
 void export_function(const std::string& file,
                      const std::function<std::vector<array>(const Args&)>& fun, const Args& args,
                      bool shapeless = false, const std::string& metadata = "");
@@ -108,10 +108,11 @@ void export_function(const ExportCallback& callback,
                      const std::function<std::vector<array>(const Args&, const Kwargs&)>& fun,
                      const Args& args, const Kwargs& kwargs, bool shapeless = false);
 
-// A function from a file. It takes what it was exported for: as many arrays and the same keywords,
-// of the same types and shapes (ranks, if exported so). std::invalid_argument says what it takes.
+// A function from a file. It takes the inputs that it was exported for: the same number of arrays,
+// keywords, types and shapes (or ranks, if exported shapeless). For others it throws
+// std::invalid_argument, with a message that lists what it takes.
 struct ImportedFunction {
-  // Throws std::runtime_error where the file is damaged, or no such file at all.
+  // Throws std::runtime_error if the file is damaged or has another format.
   explicit ImportedFunction(const std::string& file);
 
   std::vector<array> operator()(const std::initializer_list<array>& args) const {
@@ -128,7 +129,7 @@ struct ImportedFunction {
   std::shared_ptr<const Functions> functions_;
 };
 
-// A file is a program, and may hold kernels: import those only that you would run.
+// A file is a program and may contain kernels: import only those that you would run.
 ImportedFunction import_function(const std::string& file);
 
 }  // namespace mlx::core

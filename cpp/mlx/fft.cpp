@@ -14,7 +14,7 @@ namespace mlx::core::fft {
 
 namespace {
 
-// Zeros behind the elements of an axis, or fewer elements.
+// Pads the axis with zeros at the end, or cuts it.
 array resized(const array& a, int axis, int length, const Stream& s) {
   const int present = a.shape(axis);
   if (length > present) return pad(a, {axis}, {0}, {length - present}, scalar(0, a), "constant", s);
@@ -24,7 +24,7 @@ array resized(const array& a, int axis, int length, const Stream& s) {
   return slice(a, Shape(a.ndim(), 0), stop, s);
 }
 
-// What a transform works on, checked: its axes, and the lengths of the real side of each.
+// The checked arguments of a transform: its axes, and the length of each (on the real side).
 struct Plan {
   std::vector<int> axes;
   Shape lengths;
@@ -65,7 +65,7 @@ struct Plan {
   }
 };
 
-// What the sums are multiplied with.
+// The factor of the sums.
 double scale_of(const Plan& plan, bool inverse, FFTNorm norm) {
   if (norm == FFTNorm::Ortho) return 1 / std::sqrt(plan.elements());
   return inverse == (norm == FFTNorm::Backward) ? 1 / plan.elements() : 1.0;
@@ -107,8 +107,8 @@ array ifftn(const array& a, const OptionalShape& n, const OptionalAxes& axes, FF
   return transform(a, n, axes, true, norm, "ifftn", s);
 }
 
-// The last axis by a transform of real numbers, the others of its results. Of complex numbers, the
-// real parts are transformed.
+// Transforms real numbers along the last axis, and the results along the others. Only the real
+// parts of complex numbers are transformed.
 array rfftn(const array& a, const OptionalShape& n, const OptionalAxes& given, FFTNorm norm,
             StreamOrDevice to) {
   const Stream s = to_stream(to);

@@ -9,16 +9,16 @@
 
 namespace mlx::core::fft {
 
-// What is divided by the number of elements n: the inverse transform, none but both by sqrt(n), or
-// the forward one.
+// Which transform divides by the number of elements n: the inverse (Backward), the forward one
+// (Forward), or both by sqrt(n) (Ortho).
 enum class FFTNorm { Backward, Ortho, Forward };
 
 using OptionalShape = std::optional<Shape>;
 using OptionalAxes = std::optional<std::vector<int>>;
 
-// Over `axes`, one after the other: all of them, or the last ones if lengths are given. `n` are the
-// lengths: inputs are cut or padded with zeros. Those of rfftn and irfftn are of the real side,
-// whose last axis has n elements where the complex side has n / 2 + 1.
+// Transforms along `axes`, one after the other: by default all of them, or the last ones if lengths
+// are given. `n` are the lengths: inputs are cut or padded with zeros. Those of rfftn and irfftn
+// are lengths of the real side: where its last axis has n elements, the complex side has n / 2 + 1.
 array fftn(const array& a, const OptionalShape& n = {}, const OptionalAxes& axes = {},
            FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
 array ifftn(const array& a, const OptionalShape& n = {}, const OptionalAxes& axes = {},
@@ -28,7 +28,7 @@ array rfftn(const array& a, const OptionalShape& n = {}, const OptionalAxes& axe
 array irfftn(const array& a, const OptionalShape& n = {}, const OptionalAxes& axes = {},
              FFTNorm norm = FFTNorm::Backward, StreamOrDevice s = {});
 
-// Of one axis and of two, as MLX's extensions call them.
+// Transforms of one axis and of two, under the names that MLX's extensions call.
 #define MLX_FFT_FORMS(name)                                                          \
   inline array name(const array& a, int n, int axis, StreamOrDevice s = {}) {        \
     return name##n(a, Shape{n}, std::vector<int>{axis}, FFTNorm::Backward, s);       \
@@ -52,26 +52,26 @@ MLX_FFT_FORMS(irfft)
 
 #undef MLX_FFT_FORMS
 
-// Moves the zero frequency to the middle, and back; along all axes or those given.
+// Moves the zero frequency to the middle, and back; along all axes or the given ones.
 array fftshift(const array& a, const OptionalAxes& axes = {}, StreamOrDevice s = {});
 array ifftshift(const array& a, const OptionalAxes& axes = {}, StreamOrDevice s = {});
 
-// The frequencies of n elements at distances d, in the order of the transforms.
+// The frequencies of n elements at distances d, in the order in which transforms return them.
 array fftfreq(int n, double d = 1.0, StreamOrDevice s = {});
 array rfftfreq(int n, double d = 1.0, StreamOrDevice s = {});
 
-// The transforms of frames of n_fft elements, hop_length (by default n_fft / 4) apart along the
-// last axis: (..., frequencies, frames). The window (by default win_length ones) is centred in the
-// frame. `center` puts n_fft / 2 elements before and behind the signal. Real signals have half of
-// the frequencies unless `onesided` is false.
+// The transforms of frames of n_fft elements, which are hop_length (by default n_fft / 4) apart
+// along the last axis: (..., frequencies, frames). The window (by default win_length ones) is
+// centred in the frame. With `center`, n_fft / 2 elements of padding are added at both ends of the
+// signal. Real signals give half of the frequencies unless `onesided` is false.
 array stft(const array& x, int n_fft = 2048, std::optional<int> hop_length = std::nullopt,
            std::optional<int> win_length = std::nullopt,
            const std::optional<array>& window = std::nullopt, bool center = true,
            const std::string& pad_mode = "reflect", FFTNorm norm = FFTNorm::Backward,
            std::optional<bool> onesided = std::nullopt, StreamOrDevice s = {});
 
-// The real signal that stft() was made of, cut or padded to `length`. n_fft is the even one that
-// has so many frequencies unless it is given.
+// The real signal from the result of stft(), cut or padded to `length`. By default n_fft is the
+// even length that gives so many frequencies.
 array istft(const array& stft_matrix, std::optional<int> n_fft = std::nullopt,
             std::optional<int> hop_length = std::nullopt,
             std::optional<int> win_length = std::nullopt,

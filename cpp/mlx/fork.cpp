@@ -1,4 +1,4 @@
-// What happens around fork().
+// Handlers around fork().
 #include "mlx/fork.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ namespace mlx::core {
 namespace {
 
 std::atomic<bool> watched{false};
-thread_local int held = 0;  // how often this thread has the lock for a fork
+thread_local int held = 0;  // how often this thread has locked for a fork
 
 void in_child() {
   held = 0;
@@ -36,7 +36,7 @@ void before_fork() {
     held += 1;
     try {
       metal::device().wait_for_streams(WaitPoll::current());
-    } catch (...) {  // an interruption, which ends what is in flight
+    } catch (...) {  // an interruption: it ends the work in flight
       metal::device().wait_for_streams({});
     }
     if (held == 1) pause_pipelines();
@@ -53,7 +53,8 @@ void after_fork() {
 
 void watch_forks() {
   static const bool once = [] {
-    // The last one registered is the first that is called: nobody holds the allocator's lock then.
+    // Handlers registered last are called first: registered after the allocator's, these run while
+    // nobody holds its lock.
     ::metal::default_driver().allocator();
     pthread_atfork(&before_fork, &after_fork, &in_child);
     return true;

@@ -1,16 +1,16 @@
-// fork(): the child gets a copy of the parent in which nothing is being scheduled or in flight, so
+// fork(): the child gets a copy of the parent while nothing is being scheduled or in flight, so
 // that it can go on with all arrays.
 #pragma once
 
 namespace mlx::core {
 
-// In the parent. The first waits for what is in flight, and holds back other threads' evaluations
-// until the second. The C library calls both at every fork; who can wait better, as Python, calls
-// them as well, around it.
+// For the parent. The first waits for the work in flight, and stops other threads' evaluations
+// until the second. The C library calls both at every fork. A language that must release a lock
+// while it waits, such as Python, calls them around the fork as well.
 void before_fork();
 void after_fork();
 
-// Makes the C library call them. Called when there is something that can be in flight.
+// Registers both with the C library. Called before the first work can be in flight.
 void watch_forks();
 
 }  // namespace mlx::core

@@ -10,8 +10,8 @@
 
 namespace mlx::core {
 
-// Names of arrays: those that are set, and A, B, ..., Z, AA, ... for others. Arrays are known by
-// their id: they must stay alive.
+// Names of arrays: the names given, and A, B, ..., Z, AA, ... for other arrays. Arrays are
+// identified by their ids, so they must stay alive.
 struct NodeNamer {
   const std::string& get_name(const array& x);
   void set_name(const array& x, std::string name);
@@ -21,9 +21,9 @@ struct NodeNamer {
   size_t next_ = 0;
 };
 
-// The operations of the outputs that are not evaluated, a line for each.
+// Prints the outputs' operations that are not evaluated, one per line.
 void print_graph(std::ostream& os, NodeNamer namer, const std::vector<array>& outputs);
-// The same in the language DOT: arrays are ellipses, operations are rectangles.
+// Prints them in the language DOT: arrays are ellipses, operations are rectangles.
 void export_to_dot(std::ostream& os, NodeNamer namer, const std::vector<array>& outputs);
 
 inline void print_graph(std::ostream& os, const std::vector<array>& outputs) {

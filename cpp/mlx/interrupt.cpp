@@ -1,4 +1,4 @@
-// The poll function of each thread; interruption is the Metal runtime's.
+// The poll function of each thread. The Metal runtime implements interruption.
 #include "mlx/interrupt.h"
 
 #include <atomic>

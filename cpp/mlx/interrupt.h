@@ -1,4 +1,4 @@
-// Interrupting work in flight, and what a host thread does while it waits.
+// Interrupts work in flight; poll functions that run while a host thread waits.
 #pragma once
 
 #include <chrono>
@@ -6,13 +6,14 @@
 
 namespace mlx::core {
 
-// Ends all work in flight with an error. From any thread.
+// Ends all work in flight with an error. May be called from any thread.
 void interrupt();
 
-// Ends it, and lets none start any more: the process ends.
+// Ends all work in flight and lets no more start, because the process ends.
 void end_work();
 
-// While one exists, waits of this thread call `poll` every 50 ms; what it throws ends the wait.
+// While one exists, waits of this thread call `poll` every 50 ms. An exception from it ends the
+// wait.
 class WaitPoll {
  public:
   explicit WaitPoll(std::function<void()> poll);
@@ -28,8 +29,8 @@ class WaitPoll {
   std::function<void()> previous_;
 };
 
-// Threads that hold the lock of their language's interpreter must not wait with it: what they wait
-// for may need it. `around` is called for all waits; it calls `wait`, without the lock.
+// Threads that hold their interpreter's lock must release it while they wait: the work that they
+// wait for may need it. All waits call `around`, which calls `wait` without the lock.
 void set_around_waits(void (*around)(const std::function<void()>& wait));
 void wait_unlocked(const std::function<void()>& wait);
 

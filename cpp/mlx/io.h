@@ -1,4 +1,4 @@
-// Files of arrays: NumPy's npy and npz, safetensors and GGUF.
+// Reads and writes files of arrays: NumPy's npy and npz, safetensors and GGUF.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,10 @@
 
 namespace mlx::core {
 
-// What comes from a path is read when it is evaluated, on the CPU's stream if none is given: the
-// file must stay as it is until then. Files that are not what their format asks for are refused
-// with std::runtime_error.
+// Arrays from a path are read when they are evaluated, on the CPU's stream if none is given: the
+// file must not change before that. Files that do not follow their format raise std::runtime_error.
 
-// One array, in NumPy's format npy. Paths without ".npy" get it when saved.
+// One array, in NumPy's format npy. A path without ".npy" gets it when it is saved to.
 void save(const std::shared_ptr<io::Writer>& file, array a);
 void save(std::string file, array a);
 array load(const std::shared_ptr<io::Reader>& file, StreamOrDevice s = {});
@@ -45,13 +44,13 @@ void save_safetensors(std::string file, const std::unordered_map<std::string, ar
 SafetensorsLoad load_safetensors(const std::shared_ptr<io::Reader>& file, StreamOrDevice s = {});
 SafetensorsLoad load_safetensors(const std::string& file, StreamOrDevice s = {});
 
-// Numbers are arrays: with no axis, or with one where the file has an array.
+// Numbers are arrays: without axes, or with one axis if the file has an array.
 using GGUFMetaData = std::variant<std::monostate, array, std::string, std::vector<std::string>>;
 using GGUFLoad = std::pair<std::unordered_map<std::string, array>,
                            std::unordered_map<std::string, GGUFMetaData>>;
 
-// Arrays of the types Q4_0, Q4_1 and Q8_0 come as three: "x.weight" with packed integers in uint32,
-// and "x.scales" and "x.biases" in float16 for groups of 32.
+// An array "x.weight" of type Q4_0, Q4_1 or Q8_0 becomes three: "x.weight" with packed integers in
+// uint32, and "x.scales" and "x.biases" in float16 for groups of 32.
 GGUFLoad load_gguf(const std::string& file, StreamOrDevice s = {});
 void save_gguf(std::string file, const std::unordered_map<std::string, array>& arrays,
                const std::unordered_map<std::string, GGUFMetaData>& metadata = {});

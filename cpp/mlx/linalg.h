@@ -1,5 +1,5 @@
-// Linear algebra beyond products, over the last two axes of float32, float64 or complex64 arrays.
-// Batches are the axes in front of them.
+// Linear algebra over the last two axes of float32, float64 or complex64 arrays; the axes in front
+// are batches. Products are in ops/linear.h.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace mlx::core::linalg {
 
-// Norms of vectors (one axis) or matrices (two axes); without an axis, of the array as a vector, or
-// as what it is where `ord` is given. The orders are NumPy's.
+// Norms of vectors (one axis) or matrices (two axes). Without an axis: the norm of the flattened
+// array, or, if `ord` is given, of the array as a vector or matrix. The orders are NumPy's.
 array norm(const array& a, double ord, const std::optional<std::vector<int>>& axis = std::nullopt,
            bool keepdims = false, StreamOrDevice s = {});
 array norm(const array& a, const std::string& ord,
@@ -42,16 +42,16 @@ inline std::vector<array> svd(const array& a, StreamOrDevice s = {}) { return sv
 
 array inv(const array& a, StreamOrDevice s = {});
 array tri_inv(const array& a, bool upper = false, StreamOrDevice s = {});
-// The inverse by singular values, those of no size left out.
+// The pseudoinverse from the singular value decomposition, without negligible singular values.
 array pinv(const array& a, StreamOrDevice s = {});
 
 array cholesky(const array& a, bool upper = false, StreamOrDevice s = {});
-// The inverse of a matrix from its factor `a`, which cholesky() gives.
+// The inverse of a matrix, given its factor `a` from cholesky().
 array cholesky_inv(const array& a, bool upper = false, StreamOrDevice s = {});
 
-// Which row of L @ U each row of `a` is, then L and U.
+// The row of L @ U that each row of `a` is, then L and U.
 std::vector<array> lu(const array& a, StreamOrDevice s = {});
-// L and U in one matrix, and the row that each was exchanged with.
+// L and U in one matrix, and for each row the row that it was exchanged with.
 std::pair<array, array> lu_factor(const array& a, StreamOrDevice s = {});
 
 // x with a @ x = b, for a vector (M) or matrices (..., M, K).
@@ -69,7 +69,8 @@ array eigvals(const array& a, StreamOrDevice s = {});
 std::pair<array, array> eigh(const array& a, const std::string& UPLO = "L", StreamOrDevice s = {});
 array eigvalsh(const array& a, const std::string& UPLO = "L", StreamOrDevice s = {});
 
-// Of vectors with two or three elements along an axis. Of two with two: the third element alone.
+// The cross product of vectors with two or three elements along an axis. Of two vectors with two
+// elements, it is the third element only.
 array cross(const array& a, const array& b, int axis = -1, StreamOrDevice s = {});
 
 }  // namespace mlx::core::linalg

@@ -1,4 +1,4 @@
-// Numbers and limits of the memory that arrays use.
+// Statistics and limits of the memory that arrays use.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@ size_t get_peak_memory();
 void reset_peak_memory();
 size_t get_cache_memory();
 
-// The bytes of the buffers that hold evaluated arrays; what several share counts once.
+// The bytes of the buffers that hold evaluated arrays. A shared buffer counts once.
 size_t get_array_buffer_size(const std::vector<array>& arrays);
 
-// Each returns the previous limit. The memory limit is a guideline: beyond it evaluation waits for
-// work in flight and freed memory is not kept, and nothing fails before the machine's memory is
+// Each returns the previous limit. The memory limit is a guideline: above it, evaluation waits for
+// work in flight, and freed memory is not kept. Allocations fail only when the machine's memory is
 // used up.
 size_t set_memory_limit(size_t limit);
 size_t set_cache_limit(size_t limit);
 size_t set_wired_limit(size_t limit);
 size_t get_memory_limit();
-bool over_memory_limit();  // arrays use more than that
+bool over_memory_limit();  // whether arrays use more than the memory limit
 
-// Gives freed buffers that are kept for reuse back to the system.
+// Returns the freed buffers that are kept for reuse to the system.
 void clear_cache();
 
 }  // namespace mlx::core

@@ -1,4 +1,4 @@
-// Everything that users of arrays need.
+// Includes the whole array library.
 #pragma once
 
 #include "mlx/array.h"

@@ -1,4 +1,4 @@
-// All operations on arrays, a header per family.
+// Includes all operations on arrays, a header per family.
 #pragma once
 
 #include "mlx/ops/binary.h"

@@ -1,4 +1,4 @@
-// All primitives, a header per family.
+// Includes all primitives, a header per family.
 #pragma once
 
 #include "mlx/primitives/binary.h"

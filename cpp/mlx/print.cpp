@@ -1,4 +1,4 @@
-// Text of devices, streams, types and arrays.
+// Printing of devices, streams, types and arrays.
 #include <cmath>
 #include <iomanip>
 #include <ostream>
@@ -47,7 +47,7 @@ void PrintFormatter::print(std::ostream& os, double value) const {
     os << "nan";
     return;
   }
-  std::ostringstream digits;  // leaves the state of `os` alone
+  std::ostringstream digits;  // does not change the state of `os`
   if (options.precision >= 0) {
     digits << std::fixed << std::setprecision(options.precision);
   }

@@ -1,4 +1,4 @@
-// Random numbers: everything is made of the bits that Threefry gives for a key.
+// Random numbers: all distributions are computed from the bits that Threefry gives for a key.
 #include "mlx/random.h"
 
 #include <chrono>
@@ -105,7 +105,7 @@ array uniform(const array& low, const array& high, const Shape& shape, Dtype dty
     invalid_argument(
         "uniform", message("Bounds of shape ", range.shape(), " do not broadcast to ", shape, "."));
   }
-  // The quotient is rounded: the largest must stay below 1 in the type that is asked for.
+  // The quotient is rounded: the largest one must stay below 1 in the requested type.
   double below_one = 1 - finfo(dtype == float64 ? float32 : dtype).eps / 2;
   array unit = divide(bits(shape, 4, key, stream), array(4294967296.0f), stream);
   unit = astype(minimum(unit, array(below_one, float32), stream), dtype, stream);
@@ -130,7 +130,7 @@ array normal(const Shape& shape, Dtype dtype, const std::optional<array>& loc,
   bool is_complex = dtype == complex64;
   Shape drawn = is_complex ? with_last(shape, 2) : shape;
   array samples = erfinv(symmetric_uniform(drawn, key, stream), stream);
-  // A complex number has variance 1 in all, half of it in each part.
+  // A complex number has variance 1, half of it in each part.
   samples = is_complex ? reshape(view(samples, complex64, stream), shape, stream)
                        : astype(multiply(array(std::sqrt(2.0f)), samples, stream), dtype, stream);
   if (scale) {
@@ -168,7 +168,7 @@ array multivariate_normal(const array& mean, const array& cov, const Shape& shap
     invalid_argument("multivariate_normal", message("Parameters of batch shape ", batch,
                                                     " do not broadcast to ", shape, "."));
   }
-  // The symmetric root of the covariance; a decomposition that bears singular ones.
+  // The symmetric square root of the covariance. SVD works for singular matrices too.
   auto parts = linalg::svd(astype(cov, float32, stream), true, stream);
   array scaled = multiply(parts[0], expand_dims(sqrt(parts[1], stream), -2, stream), stream);
   array root = matmul(scaled, parts[2], stream);
@@ -183,7 +183,7 @@ array randint(const array& low, const array& high, const Shape& shape, Dtype dty
     invalid_argument("randint",
                      message("The type must be an integer type or bool, not ", dtype, "."));
   }
-  // Rounded numbers may lie outside: those of an empty range, and those next to large bounds.
+  // Rounding may give numbers outside the range, as do empty ranges: clamps them.
   array samples = astype(floor(uniform(low, high, shape, float32, key, s), s), dtype, s);
   array one(1, high.dtype() == bool_ ? int32 : high.dtype());
   array last = astype(subtract(high, one, s), dtype, s);
@@ -214,7 +214,7 @@ array bernoulli(const std::optional<array>& key, StreamOrDevice s) {
 array truncated_normal(const array& lower, const array& upper, const Shape& shape, Dtype dtype,
                        const std::optional<array>& key, StreamOrDevice s) {
   check_floating(dtype, "truncated_normal");
-  // Uniform in what the error function makes of the bounds.
+  // Draws uniformly between the error functions of the bounds.
   array root_two(std::sqrt(2.0f));
   array lo = astype(lower, float32, s);
   array hi = astype(upper, float32, s);
@@ -248,14 +248,14 @@ Shape without_axis(const array& a, int axis) {
   return shape;
 }
 
-// The index of the largest of logits and noise is distributed as wanted.
+// The index of the largest sum of a logit and Gumbel noise has the wanted distribution.
 array draw(const array& logits, int axis, const Shape& noise_shape, const std::optional<array>& key,
            StreamOrDevice s) {
   return argmax(add(logits, gumbel(noise_shape, float32, key, s), s), axis, false, s);
 }
 
-// Many numbers of one distribution: each is the first whose cumulative probability exceeds a
-// uniform number.
+// Draws many numbers of one distribution: each is the first index whose cumulative probability
+// exceeds a uniform number.
 array draw_by_inversion(const array& logits, const Shape& shape, const std::optional<array>& key,
                         StreamOrDevice s) {
   array chances = softmax(astype(reshape(logits, {-1}, s), float32, s), 0, true, s);
@@ -264,7 +264,7 @@ array draw_by_inversion(const array& logits, const Shape& shape, const std::opti
   return minimum(index, array(logits.size() - 1, uint32), s);
 }
 
-// Whether there is one distribution only, from which several numbers are drawn.
+// Whether several numbers are drawn from a single distribution.
 bool is_one_distribution(const array& logits, int axis, const Shape& shape) {
   return !shape.empty() && logits.size() > 0 &&
          logits.size() == static_cast<size_t>(logits.shape(axis));

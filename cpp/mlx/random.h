@@ -1,5 +1,5 @@
-// Random numbers from splittable keys (Threefry-2x32, Salmon et al. 2011). Without a key, the next
-// of a global sequence is used.
+// Random numbers from splittable keys (Threefry-2x32, Salmon et al. 2011). Without a key, they use
+// the next key of a global sequence.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ class KeySequence {
   void seed(uint64_t seed);
   array next();
 
-  // The sequence used where no key is given.
+  // The global sequence of keys.
   static KeySequence& default_();
 
   const array& key() const { return key_; }
@@ -41,7 +41,7 @@ inline array bits(const Shape& shape, const std::optional<array>& key = std::nul
 std::pair<array, array> split(const array& key, StreamOrDevice s = {});
 array split(const array& key, int num, StreamOrDevice s = {});
 
-// In [low, high).
+// Uniform in [low, high).
 array uniform(const array& low, const array& high, const Shape& shape, Dtype dtype = float32,
               const std::optional<array>& key = std::nullopt, StreamOrDevice s = {});
 template <typename T, typename U>
@@ -75,7 +75,7 @@ inline array normal(const Shape& shape, const std::optional<array>& key = std::n
 array multivariate_normal(const array& mean, const array& cov, const Shape& shape, Dtype dtype,
                           const std::optional<array>& key = std::nullopt, StreamOrDevice s = {});
 
-// In [low, high).
+// Uniform integers in [low, high).
 array randint(const array& low, const array& high, const Shape& shape, Dtype dtype = int32,
               const std::optional<array>& key = std::nullopt, StreamOrDevice s = {});
 template <typename T, typename U>
@@ -99,7 +99,7 @@ array bernoulli(T p, const Shape& shape, const std::optional<array>& key = std::
   return bernoulli(array(p), shape, key, s);
 }
 
-// Standard normal values within [lower, upper].
+// Standard normal, truncated to [lower, upper].
 array truncated_normal(const array& lower, const array& upper, const Shape& shape,
                        Dtype dtype = float32, const std::optional<array>& key = std::nullopt,
                        StreamOrDevice s = {});

@@ -1,4 +1,4 @@
-// Who schedules, and the number of tasks in flight.
+// The scheduling lock, and the number of tasks in flight.
 #include "mlx/scheduler.h"
 
 #include <atomic>
@@ -18,7 +18,7 @@ struct Tasks {
   int active = 0;
 };
 
-// Never destroyed: queues may still report while the process ends.
+// Never destroyed: queues may still use it while the process ends.
 std::atomic<Tasks*>& current() {
   static std::atomic<Tasks*> instance{new Tasks()};
   return instance;
@@ -30,7 +30,7 @@ Tasks& tasks() { return *current().load(); }
 
 std::recursive_mutex& mutex() { return tasks().scheduling; }
 
-// The parent's locks belong to threads that the child does not have.
+// The locks are replaced: the threads that held them do not exist in the child.
 void start_anew() { current() = new Tasks(); }
 
 void notify_new_task(const Stream&) {

@@ -1,4 +1,4 @@
-// The number of tasks (command buffers) in flight: eval waits when there are too many.
+// Counts the tasks (command buffers) in flight: eval waits when there are too many.
 #pragma once
 
 #include <atomic>
@@ -12,9 +12,9 @@
 
 namespace mlx::core::scheduler {
 
-// Threads may share arrays that are not evaluated yet: one schedules at a time.
+// Only one thread schedules at a time, since threads may share arrays that are not yet evaluated.
 std::recursive_mutex& mutex();
-// In the child of a fork: nobody schedules, nothing is in flight.
+// For the child of a fork: nothing is being scheduled or in flight.
 void start_anew();
 
 void notify_new_task(const Stream& stream);

@@ -1,4 +1,4 @@
-// SmallVector: the name of the type of shapes and strides. Here they are plain vectors.
+// SmallVector: MLX's type of shapes and strides, here a std::vector.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Standard headers that MLX's headers include, and that sources written for MLX rely on.
+// Standard headers that MLX's headers include: sources written for MLX rely on them.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Short-time Fourier transforms: overlapping frames of a signal, each with a transform of its own.
+// Short-time Fourier transforms: a transform of each of the overlapping frames of a signal.
 #include <algorithm>
 #include <limits>
 
@@ -16,7 +16,7 @@ int positive(int value, const char* name, const char* op) {
   return value;
 }
 
-// How a signal is cut.
+// The frames and the window of a signal.
 struct Framing {
   int n_fft;
   int hop;
@@ -28,7 +28,7 @@ struct Framing {
         hop(positive(hop_length.value_or(n_fft / 4), "hop_length", op)),
         window(padded(given ? *given : rectangle(win_length.value_or(n_fft), op, s), op, s)) {}
 
-  // Where the elements of the frames lie in the signal, of shape (count, n_fft).
+  // The positions of the frames' elements in the signal, of shape (count, n_fft).
   array places(int count, const Stream& s) const {
     array starts = multiply(arange(0, count, 1, int32, s), array(hop, int32), s);
     return add(reshape(starts, {count, 1}, s), arange(0, n_fft, 1, int32, s), s);
@@ -39,7 +39,7 @@ struct Framing {
     return ones({positive(length, "win_length", op)}, float32, s);
   }
 
-  // In the middle, zeros around it.
+  // Centres the window and pads it with zeros.
   array padded(const array& given, const char* op, const Stream& s) const {
     if (given.ndim() != 1) {
       invalid_argument(
@@ -69,7 +69,7 @@ array overlapped(const array& frames, const Framing& framing, int length, const 
   return reshape(transpose(sums, s), shape, s);
 }
 
-// `length` elements of the last axis from `start` on; zeros behind them where there are fewer.
+// `length` elements of the last axis from `start` on, padded with zeros at the end.
 array section(const array& a, int start, int length, const Stream& s) {
   const int axis = rank(a) - 1;
   Shape first(a.ndim(), 0), stop = a.shape();
@@ -80,7 +80,7 @@ array section(const array& a, int start, int length, const Stream& s) {
   return pad(part, {axis}, {0}, {length - part.shape(axis)}, scalar(0, a), "constant", s);
 }
 
-// The signal that the frames were cut from, without what windows did to it.
+// The signal of the frames, with the effect of the windows removed.
 array joined(array frames, const Framing& framing, const Stream& s) {
   const int count = frames.shape(-2);
   const int length =
@@ -88,7 +88,7 @@ array joined(array frames, const Framing& framing, const Stream& s) {
   array sums = overlapped(multiply(frames, framing.window, s), framing, length, s);
   array weights = broadcast_to(square(framing.window, s), {count, framing.n_fft}, s);
   array weight = overlapped(weights, framing, length, s);
-  // Nothing is known where no window reaches.
+  // Elements that no window reaches are unknown.
   array known = greater(weight, scalar(std::numeric_limits<float>::min(), weight), s);
   return divide(sums, where(known, weight, scalar(1, weight), s), s);
 }

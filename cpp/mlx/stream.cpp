@@ -1,4 +1,4 @@
-// Streams: the list of them, and each device's default.
+// Streams: the list of them, and the default of each device.
 #include "mlx/stream.h"
 
 #include <map>
@@ -19,8 +19,8 @@ struct Registry {
   std::recursive_mutex mutex;
   std::vector<Stream> streams;
   std::set<int> cleared;
-  int default_index[2] = {-1, -1};  // by device type; -1: not made yet
-  int thread_local_streams = 0;     // so many have been made
+  int default_index[2] = {-1, -1};  // by device type; -1: not yet created
+  int thread_local_streams = 0;     // how many have been created
 
   bool is_default(int index) const {
     return index == default_index[0] || index == default_index[1];
@@ -28,7 +28,7 @@ struct Registry {
   bool is_cleared(int index) const { return cleared.contains(index); }
 };
 
-// What one thread has made.
+// The streams that one thread has created.
 struct ThreadStreams {
   std::vector<int> made;
   std::map<int, int> local;  // by the index of a ThreadLocalStream
@@ -109,7 +109,7 @@ Stream default_stream(Device d) {
   int& index = r.default_index[static_cast<int>(d.type)];
   if (index < 0) {
     index = new_stream(d).index;
-    of_this_thread().made.pop_back();  // all threads use it
+    of_this_thread().made.pop_back();  // not this thread's: all threads use it
   }
   return r.streams[index];
 }

@@ -1,4 +1,4 @@
-// Streams: work of one stream runs in order; different streams run concurrently.
+// Streams: the work of one stream runs in order; different streams run concurrently.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ struct Stream {
   explicit Stream(int index, Device device) : index(index), device(device) {}
 };
 
-// Stands for a stream of its own in each thread that uses it.
+// A handle that means a different stream in each thread that uses it.
 struct ThreadLocalStream {
   int index;
   Device device;
@@ -36,10 +36,10 @@ Stream new_stream();
 // The same as new_stream: every stream may be used by any thread.
 Stream new_thread_unsafe_stream(Device d);
 ThreadLocalStream new_thread_local_stream(Device d);
-// This thread's, made when it is first asked for.
+// Returns this thread's stream, which the first call creates.
 Stream to_stream(ThreadLocalStream s);
-// Waits for the streams that this thread has made, and gives up what they hold: they can be used no
-// more. Streams that are a device's default stay.
+// Waits for the streams that this thread has created, and releases their resources: they cannot be
+// used any more. Default streams of devices are kept.
 void clear_streams();
 Stream get_stream(int index);
 std::vector<Stream> get_streams();

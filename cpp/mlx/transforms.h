@@ -10,9 +10,9 @@
 
 namespace mlx::core {
 
-// Schedules the arrays and what they depend on, without waiting.
+// Schedules the arrays and their inputs, without waiting.
 void async_eval(std::vector<array> outputs);
-// Runs them and waits.
+// Schedules them and waits.
 void eval(std::vector<array> outputs);
 
 template <typename... Arrays, typename = enable_for_arrays_t<Arrays...>>
@@ -24,21 +24,23 @@ void async_eval(Arrays&&... outputs) {
   async_eval(std::vector<array>{std::forward<Arrays>(outputs)...});
 }
 
-// Outputs of `fun`, and the products of cotangents with its Jacobian, one per primal.
+// Returns the outputs of `fun`, and the products of the cotangents with its Jacobian, one per
+// primal.
 std::pair<std::vector<array>, std::vector<array>> vjp(
     const std::function<std::vector<array>(const std::vector<array>&)>& fun,
     const std::vector<array>& primals, const std::vector<array>& cotangents);
 std::pair<array, array> vjp(const std::function<array(const array&)>& fun, const array& primal,
                             const array& cotangent);
 
-// Outputs of `fun`, and the products of its Jacobian with the tangents, one per output.
+// Returns the outputs of `fun`, and the products of its Jacobian with the tangents, one per output.
 std::pair<std::vector<array>, std::vector<array>> jvp(
     const std::function<std::vector<array>(const std::vector<array>&)>& fun,
     const std::vector<array>& primals, const std::vector<array>& tangents);
 std::pair<array, array> jvp(const std::function<array(const array&)>& fun, const array& primal,
                             const array& tangent);
 
-// The function's outputs and the gradients of the first, a scalar, by the arguments `argnums`.
+// Returns the function's outputs and the gradients of the first, a scalar, with respect to
+// `argnums`.
 using ValueAndGradFn =
     std::function<std::pair<std::vector<array>, std::vector<array>>(const std::vector<array>&)>;
 using SimpleValueAndGradFn =
@@ -68,7 +70,8 @@ std::function<std::vector<array>(const std::vector<array>&)> inline grad(
 }
 std::function<array(const array&)> grad(const std::function<array(const array&)>& fun);
 
-// `fun` applied along an axis of each input (-1: the input has none), giving one in each output.
+// Maps `fun` over an axis of each input (-1: the input is not mapped), which becomes an axis of
+// each output.
 std::function<array(const array&)> vmap(const std::function<array(const array&)>& fun,
                                         int in_axis = 0, int out_axis = 0);
 std::function<array(const array&, const array&)> vmap(
@@ -78,8 +81,8 @@ std::function<std::vector<array>(const std::vector<array>&)> vmap(
     const std::function<std::vector<array>(const std::vector<array>&)>& fun,
     const std::vector<int>& in_axes = {}, const std::vector<int>& out_axes = {});
 
-// `fun` with its own rules for transformations. A rule that is missing falls back to that of the
-// operations in `fun`.
+// `fun` with custom rules for transformations. Without a rule, a transformation uses the rules of
+// the operations in `fun`.
 std::function<std::vector<array>(const std::vector<array>&)> custom_function(
     std::function<std::vector<array>(const std::vector<array>&)> fun,
     std::optional<std::function<std::vector<array>(
@@ -98,7 +101,7 @@ std::function<std::vector<array>(const std::vector<array>&)> custom_vjp(
                                      const std::vector<array>&)>
         fun_vjp);
 
-// Computes the intermediate values again for the gradient instead of keeping them.
+// Recomputes the intermediate values for the gradient instead of keeping them.
 std::function<std::vector<array>(const std::vector<array>&)> checkpoint(
     std::function<std::vector<array>(const std::vector<array>&)> fun);
 

@@ -1,4 +1,4 @@
-// The parts of transformations that bindings call for functions over trees of arrays.
+// The parts of transformations that language bindings call for functions over trees of arrays.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,12 @@
 
 namespace mlx::core {
 
-// What transformations take.
+// The functions that transformations take.
 using ArraysFunction = std::function<std::vector<array>(const std::vector<array>&)>;
 
 namespace detail {
 
-// vmap in two steps: the function's outputs on tracers that stand for one element, then the mapped
+// vmap in two steps: the function's outputs on tracers for a single element, then the mapped
 // outputs.
 std::pair<std::vector<array>, std::vector<array>> vmap_trace(
     const std::function<std::vector<array>(const std::vector<array>&)>& fun,
@@ -24,14 +24,14 @@ std::vector<array> vmap_replace(const std::vector<array>& inputs,
                                 const std::vector<array>& s_outputs,
                                 const std::vector<int>& in_axes, const std::vector<int>& out_axes);
 
-// vjp by the arguments `argnums` only.
+// vjp with respect to the arguments `argnums` only.
 std::pair<std::vector<array>, std::vector<array>> vjp(
     const std::function<std::vector<array>(const std::vector<array>&)>& fun,
     const std::vector<array>& primals, const std::vector<array>& cotangents,
     const std::vector<int>& argnums);
 
-// While one exists on a thread, arrays that a transformation follows keep their graph when they are
-// evaluated.
+// While one exists on a thread, arrays that a transformation follows keep their graph at
+// evaluation.
 struct InTracing {
   explicit InTracing(bool dynamic = false, bool grad = false);
   ~InTracing();
@@ -57,7 +57,7 @@ struct RetainGraph {
 
 bool in_tracing();
 bool retain_graph();
-// The same of any thread.
+// The same for any thread.
 bool tracing_anywhere();
 bool retained_anywhere();
 

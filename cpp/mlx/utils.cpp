@@ -22,7 +22,7 @@ Stream to_stream(StreamOrDevice s, Device device) {
 
 namespace {
 
-// The device that was the default before is found again through its stream.
+// The device that was the default before is restored through its stream.
 Stream enter(StreamOrDevice s) {
   if (std::holds_alternative<std::monostate>(s)) {
     throw std::invalid_argument("[StreamContext] A stream or a device must be given.");

@@ -14,8 +14,8 @@
 
 namespace mlx::core {
 
-// What operations take to choose where they run: nothing (the default device's stream), a stream,
-// a device, or what stands for this thread's stream.
+// Where an operation runs: nothing (the default device's stream), a stream, a device, or a handle
+// of this thread's stream.
 using StreamOrDevice = std::variant<std::monostate, Stream, Device, ThreadLocalStream>;
 
 Stream to_stream(StreamOrDevice s);
@@ -29,17 +29,17 @@ struct StreamContext {
   StreamContext& operator=(const StreamContext&) = delete;
 
  private:
-  Stream stream_;  // what was the default outside
-  Stream inner_;   // what was the default of the device inside
+  Stream stream_;  // the default before
+  Stream inner_;   // the default stream of the device before
 };
 
 struct PrintOptions {
-  int precision = -1;  // decimal places; -1: six digits, the zeros at the end left out
+  int precision = -1;  // decimal places; -1: six significant digits without zeros at the end
 };
 PrintOptions get_printoptions();
 void set_printoptions(PrintOptions options);
 
-// How elements are printed.
+// The text of elements.
 struct PrintFormatter {
   std::string true_text = "True";
   std::string false_text = "False";
@@ -81,7 +81,7 @@ std::ostream& operator<<(std::ostream& os, const Strides& v);
 // "(2,3)"
 std::string shape_to_string(const Shape& shape);
 
-// The type that results of operations on these arrays have.
+// The promoted type of the arrays.
 Dtype result_type(const std::vector<array>& arrays);
 inline Dtype result_type(const array& a, const array& b) {
   return promote_types(a.dtype(), b.dtype());
@@ -94,18 +94,19 @@ bool can_cast(const Dtype& from, const Dtype& to);
 // The shape that both broadcast to.
 Shape broadcast_shapes(const Shape& s1, const Shape& s2);
 
-// `axis` counted from 0; throws if it is out of range. `op` names the operation in the message.
+// Returns `axis` counted from 0; throws if it is out of range. `op` names the operation in the
+// message.
 int normalize_axis_index(int axis, int ndim, const std::string& op = "normalize_axis_index");
-// Sorted, each once; all axes for nullopt is the caller's business.
+// Sorts the axes; throws for repeated axes or axes out of range.
 std::vector<int> normalize_axes(const std::vector<int>& axes, int ndim, const std::string& op);
 
-// C-style strides.
+// Row-major strides.
 Strides row_contiguous_strides(const Shape& shape);
 
 bool is_same_shape(const std::vector<array>& arrays);
 
 }  // namespace mlx::core
 
-// Shapes and strides are vectors of the standard library: from other namespaces their operator is
-// found here.
+// Shapes and strides are vectors of the standard library, so argument-dependent lookup does not
+// find this operator from other namespaces.
 using mlx::core::operator<<;

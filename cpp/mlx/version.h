@@ -1,4 +1,4 @@
-// The version of MLX whose interface this is, and our own.
+// The version of MLX whose interface this library has, and its own version.
 #pragma once
 
 #include "mlx/api.h"

@@ -1,4 +1,4 @@
-// compile: which recorded graph a call uses.
+// compile: chooses the recorded graph for a call.
 #include "mlx/compile.h"
 
 #include <atomic>
@@ -28,7 +28,7 @@ void optimize(Trace& trace) {
   if (mode != CompileMode::no_fuse) fuse(trace);
 }
 
-// A function that is called with ever other constants keeps the graphs of the last ones.
+// A function that is called with ever new constants keeps only the last graphs.
 constexpr size_t kMostGraphs = 256;
 
 }  // namespace
@@ -45,7 +45,7 @@ struct detail::CompileCache::Entries {
 
 namespace detail {
 
-// A graph for all shapes records what compiled functions do rather than what they recorded.
+// A graph for all shapes records the operations of compiled functions, not their own recordings.
 bool compile_is_disabled() {
   return compile_mode() == CompileMode::disabled || InTracing::in_dynamic_tracing();
 }
@@ -82,7 +82,7 @@ CompileCache::GraphPtr CompileCache::find(const std::string& key) {
   return found ? *found : nullptr;
 }
 
-// Without the lock: the function may call itself, or wait for another thread that calls it.
+// Does not hold the lock: the function may call itself, or wait for another thread that calls it.
 CompileCache::GraphPtr CompileCache::record(
     const std::string& key, const Function& fun, const std::vector<array>& inputs,
     const std::function<std::shared_ptr<void>()>& make_note) {

@@ -1,4 +1,4 @@
-// What primitives ask of their inputs' shapes: a function for each family.
+// Which shapes of inputs primitives accept: a function for each family.
 #include "mlx/compile/fits.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ bool begins_like(const array& a, const array& b, int count) {
          std::equal(a.shape().begin(), a.shape().begin() + count, b.shape().begin());
 }
 
-// But for one axis the lengths are equal.
+// Whether all lengths except that of one axis are equal.
 bool differs_along(int axis, const array& a, const array& b) {
   if (a.ndim() != b.ndim() || !is_axis(axis, a)) return false;
   for (int i = 0; i < rank_of(a); ++i) {
@@ -48,7 +48,7 @@ bool differs_along(int axis, const array& a, const array& b) {
   return true;
 }
 
-// A part of so many elements along each axis is not larger than the array.
+// Whether the array has at least so many elements along each axis.
 bool holds(const array& a, const Shape& part) {
   if (part.size() != a.ndim() || !none_negative(part)) return false;
   for (int i = 0; i < rank_of(a); ++i) {
@@ -195,7 +195,7 @@ bool fits_pad(const Primitive& p, const Inputs& in) {
          in[1].ndim() == 0;
 }
 
-// One length may follow from the others.
+// One length may be -1: it follows from the others.
 bool is_request(const Shape& shape) {
   return std::count(shape.begin(), shape.end(), -1) <= 1 &&
          std::all_of(shape.begin(), shape.end(), [](int n) { return n >= -1; });
@@ -361,7 +361,7 @@ bool fits_convolution(const Primitive& p, const Inputs& in) {
   }
 }
 
-// ---- numbers of few bits ----
+// ---- quantised arrays ----
 
 bool is_possible(const Quantization& q) { return q.group_size > 0 && q.bits > 0 && q.bits <= 8; }
 
@@ -370,7 +370,7 @@ bool fits_quantize(const Primitive& p, const Inputs& in) {
   return is_possible(q) && !in.empty() && in[0].ndim() > 0 && in[0].shape(-1) % q.group_size == 0;
 }
 
-// Of the inputs from `first` on.
+// Whether the inputs from `first` on are a quantised array.
 bool are_quantized(const Quantization& q, const Inputs& in, size_t first) {
   if (!is_possible(q) || in.size() < first + 2 + q.affine()) return false;
   const array &w = in[first], &scales = in[first + 1];

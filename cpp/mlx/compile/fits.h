@@ -1,4 +1,4 @@
-// Whether primitives can be applied to inputs for which they were not made.
+// Whether primitives can be applied to other inputs than those for which they were made.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace mlx::core {
 
-// Whether the number and the shapes of the inputs are such that output_shapes can be asked for, and
-// that evaluation stays within the inputs. Primitives whose class is not known here fit always.
-// Inputs of elementwise ones may still have to be broadcast.
+// Whether the number and the shapes of the inputs are valid: output_shapes may be called, and
+// evaluation stays within the inputs. The answer is true for classes of primitives that are not
+// known here. Inputs of elementwise primitives may still have to be broadcast.
 bool fits(const Primitive& primitive, const std::vector<array>& inputs);
 
 }  // namespace mlx::core

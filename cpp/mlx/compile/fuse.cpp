@@ -1,4 +1,4 @@
-// Chooses the operations that become one kernel.
+// Chooses the operations that are fused into one kernel.
 #include "mlx/compile/fuse.h"
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace mlx::core {
 
 namespace {
 
-constexpr size_t kMostNodes = 96;   // of a kernel: what its compilation takes grows with them
+constexpr size_t kMostNodes = 96;   // in a kernel; the time to compile it grows with them
 constexpr size_t kMostArrays = 24;  // inputs and outputs: Metal has 31 places for buffers
 constexpr int kNoGroup = -1;
 
-// The nodes of a trace and who uses whom. Groups count as one node each: the graph of groups never
-// has a cycle, so that each group can run as a whole.
+// The nodes of a trace and their users. A group counts as one node: the graph of groups never has a
+// cycle, so that each group can run as a whole.
 class Grouping {
  public:
   explicit Grouping(const Trace& trace);
@@ -45,7 +45,7 @@ class Grouping {
   TraceNode make_compiled(const Group& group) const;
   int producer(const array& value) const;
   const std::vector<int>& users(int node) const { return users_[node]; }
-  // A number for each group and each node that is in none.
+  // Returns the number of the node's group, or a number of its own if it is in none.
   int unit_of(int node) const {
     return group_of_[node] == kNoGroup ? node : static_cast<int>(nodes_.size()) + group_of_[node];
   }
@@ -78,7 +78,7 @@ int Grouping::producer(const array& value) const {
   return found == producers_.end() ? -1 : found->second;
 }
 
-// Of any shape that it can have later, too.
+// Whether the value is a scalar, also with the shapes that it may have later.
 bool Grouping::is_scalar(const array& value) const {
   return trace_.shapeless ? value.ndim() == 0 : value.size() == 1;
 }
@@ -121,8 +121,8 @@ size_t Grouping::count_arrays(const Group& group, int candidate) const {
   return arrays.size();
 }
 
-// Whether what uses the node outside its group is needed inside: then it can run neither before the
-// group nor behind it.
+// Whether a user of the node outside the group has users inside it: then that user can run neither
+// before nor after the group.
 bool Grouping::leads_back(int node, int number) const {
   std::vector<int> stack;
   std::set<int> seen;
@@ -157,7 +157,7 @@ bool Grouping::can_join(int node, const Group& group, int number) const {
     return false;
   }
   if (!is_needed_outside(candidate.outputs[0], group.members)) return true;
-  // It becomes another output, which has the shape of the group.
+  // The value becomes another output, so it needs the shape of the group.
   return candidate.outputs[0].shape() == group.shape && !leads_back(node, number);
 }
 
@@ -165,7 +165,7 @@ void Grouping::grow_from(int root) {
   const int number = static_cast<int>(groups_.size());
   groups_.push_back({{root}, nodes_[root].outputs[0].shape()});
   group_of_[root] = number;
-  std::set<int> candidates;  // what is used last comes first: all its users have been decided on
+  std::set<int> candidates;  // the largest is taken first: all its users have been decided on
   auto add_inputs = [&](int node) {
     for (const auto& in : nodes_[node].inputs) {
       if (int from = producer(in); from >= 0) candidates.insert(from);
@@ -212,7 +212,7 @@ TraceNode Grouping::make_compiled(const Group& group) const {
           std::move(outputs)};
 }
 
-// Groups and single nodes, each behind what it needs.
+// Returns groups and single nodes, each behind its inputs.
 std::vector<TraceNode> Grouping::fused_nodes() const {
   std::vector<TraceNode> units;
   std::unordered_map<int, int> places;  // of nodes' units

@@ -36,10 +36,10 @@ bool hands_its_input_on(const TraceNode& node) {
           node.inputs[0].dtype() == node.outputs[0].dtype());
 }
 
-// Nodes that were met, by class and inputs.
+// The nodes so far, by class and inputs.
 class SeenNodes {
  public:
-  // One that computes the same, or null.
+  // Returns a node that computes the same, or null.
   const TraceNode* find_twin(const TraceNode& node) {
     auto& candidates = by_key_[key_of(node)];
     for (const auto& other : candidates) {
@@ -96,8 +96,9 @@ void drop_unused(Trace& trace) {
   trace.nodes.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
 }
 
-// What a Broadcast is broadcast against is traced back through elementwise operations, whose shapes
-// their inputs tell: the Broadcast then waits for none of them, and they can be fused around it.
+// A Broadcast depends on other arrays only for their shapes. These follow from the inputs of
+// elementwise operations, so the Broadcast depends on those inputs instead: it then need not wait
+// for the operations, and they can be fused.
 class ShapeSources {
  public:
   explicit ShapeSources(const Trace& trace) {

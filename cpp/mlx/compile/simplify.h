@@ -5,8 +5,7 @@
 
 namespace mlx::core {
 
-// Computes what is computed twice only once, leaves out what only hands its input on, and what no
-// output needs.
+// Merges equal computations, and removes operations without effect and those that no output needs.
 void simplify(Trace& trace);
 
 }  // namespace mlx::core

@@ -1,4 +1,4 @@
-// Records graphs, and builds them again.
+// Records graphs, and rebuilds them on other arrays.
 #include "mlx/compile/trace.h"
 
 #include <algorithm>
@@ -22,14 +22,14 @@ namespace mlx::core {
 
 namespace {
 
-// Operations on arrays of one shape, which with other inputs may have to be broadcast.
+// Whether the primitive takes arrays of one shape: other inputs may have to be broadcast.
 bool wants_one_shape(const Primitive& primitive) {
   return dynamic_cast<const Elementwise*>(&primitive) || dynamic_cast<const DivMod*>(&primitive) ||
          dynamic_cast<const Compiled*>(&primitive);
 }
 
-// Slices keep the bounds that they were recorded with, whatever they meant: those of another length
-// may be others.
+// Slices keep the bounds that they were recorded with. If the length of the input differs, the same
+// Python slice might mean other bounds.
 bool has_fixed_part(const TraceNode& node, const std::vector<array>& inputs) {
   const Primitive* primitive = node.primitive.get();
   if (dynamic_cast<const Slice*>(primitive) || dynamic_cast<const SliceUpdate*>(primitive))
@@ -112,7 +112,7 @@ std::vector<array> replay(const Trace& trace, const std::vector<array>& inputs) 
   Replacements built;
   for (size_t i = 0; i < inputs.size(); ++i) built.replace(trace.inputs[i], inputs[i]);
   for (const auto& node : trace.nodes) {
-    // Something that the function captured, and that has been evaluated since.
+    // The function captured this value, and it has been evaluated since.
     if (node.outputs[0].status() != array::Status::unscheduled) continue;
     auto outputs = build(node, built(node.inputs), trace.shapeless);
     for (size_t i = 0; i < outputs.size(); ++i) built.replace(node.outputs[i], outputs[i]);

@@ -11,9 +11,9 @@
 
 namespace mlx::core {
 
-// A primitive with its inputs and outputs. The arrays stand for values: they are placeholders,
-// other nodes' outputs, or constants. A node keeps its primitive where an array, once it is
-// evaluated, forgets it.
+// A primitive with its inputs and outputs. The arrays represent values: they are placeholders,
+// other nodes' outputs, or constants. The node holds the primitive, since an evaluated array drops
+// its own.
 struct TraceNode {
   std::shared_ptr<Primitive> primitive;
   std::vector<array> inputs;
@@ -21,7 +21,7 @@ struct TraceNode {
 };
 
 struct Trace {
-  std::vector<array> inputs;  // the placeholders
+  std::vector<array> inputs;  // placeholders
   std::vector<array> outputs;
   std::vector<TraceNode> nodes;  // inputs before what uses them
   bool shapeless = false;        // whether inputs may have other shapes, of the same ranks
@@ -30,14 +30,14 @@ struct Trace {
 // Calls the function on placeholders with the shapes and types of the inputs.
 Trace trace(const ArraysFunction& fun, const std::vector<array>& inputs, bool shapeless);
 
-// What computes the outputs from the inputs, without what is computed already.
+// Returns the graph that computes the outputs from the inputs, without evaluated arrays.
 std::vector<TraceNode> nodes_between(const std::vector<array>& inputs,
                                      const std::vector<array>& outputs);
 
-// The graph of the trace on these inputs.
+// Rebuilds the graph of the trace on these inputs.
 std::vector<array> replay(const Trace& trace, const std::vector<array>& inputs);
 
-// Values that have been replaced by others. Chains are followed.
+// A map from replaced values to their replacements. It follows chains.
 class Replacements {
  public:
   void replace(const array& value, const array& by) { by_.insert_or_assign(value.id(), by); }
@@ -48,7 +48,7 @@ class Replacements {
   std::unordered_map<std::uintptr_t, array> by_;
 };
 
-// Whether the value is a scalar that is known already.
+// Whether the value is an evaluated scalar.
 bool is_scalar_constant(const array& value);
 
 }  // namespace mlx::core

@@ -1,5 +1,5 @@
-// Groups of processes that compute together. No engine that connects processes is here: a group has
-// one process.
+// Groups of processes that compute together. No back end that connects processes is included: a
+// group has one process.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@ class Group {
  public:
   int rank() const { return 0; }  // of this process
   int size() const { return 1; }
-  // The group of the processes that give the same color, ordered by their keys. A group of one
-  // cannot be split.
+  // Returns the group of the processes with the same color, ordered by their keys. A group of one
+  // process cannot be split.
   Group split(int color, int key = -1) const;
 };
 
-// Whether an engine is here: "mpi", "ring", "nccl", "jaccl", or "any" of them.
+// Whether a back end is available: "mpi", "ring", "nccl", "jaccl", or "any" of them.
 bool is_available(const std::string& backend = "any");
 
-// The group of all processes. Without an engine that is this one alone, unless `strict` makes it an
-// error.
+// Returns the group of all processes. Without a back end it has this process only; with `strict`
+// that is an error.
 Group init(bool strict = false, const std::string& backend = "any");
 
 }  // namespace mlx::core::distributed

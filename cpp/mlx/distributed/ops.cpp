@@ -1,4 +1,4 @@
-// In a group of one process, what all have together is what it has.
+// In a group of one process, collective operations return their input.
 #include "mlx/distributed/ops.h"
 
 #include "mlx/errors.h"

@@ -1,4 +1,4 @@
-// Values as bytes.
+// Writes and reads values as bytes.
 #include "mlx/export/bytes.h"
 
 #include "mlx/errors.h"

@@ -1,4 +1,4 @@
-// Values as bytes: what files of exported functions are made of.
+// Writes and reads values as bytes, for files of exported functions.
 #pragma once
 
 #include <bit>
@@ -26,7 +26,7 @@ struct ByteWriter {
   }
 };
 
-// Refuses what goes beyond the end.
+// Throws if the read goes beyond the end.
 class ByteReader {
  public:
   ByteReader(std::string_view bytes, const io::Refusal& refuse) : left_(bytes), refuse_(refuse) {}
@@ -41,7 +41,7 @@ class ByteReader {
   const io::Refusal& refuse_;
 };
 
-// Codec<T>::put(writer, value) and Codec<T>::get(reader) are each other's inverse.
+// Codec<T>::get(reader) reads what Codec<T>::put(writer, value) has written.
 template <typename T>
 struct Codec;
 
@@ -60,7 +60,7 @@ inline constexpr int kLast = -1;
 template <>
 inline constexpr int kLast<Dtype::Val> = static_cast<int>(Dtype::Val::complex64);
 
-// Structures say what they are made of: fields(structure) is a tuple of references.
+// fields(structure) is a tuple of references to a structure's members.
 template <typename T>
 concept HasFields = requires(T& value) { fields(value); };
 
@@ -116,7 +116,7 @@ struct Codec<std::string> {
   }
 };
 
-// Takes memory for what is there only.
+// Grows while it reads, so that a damaged count cannot allocate more than the file holds.
 template <typename T>
 struct Codec<std::vector<T>> {
   static void put(ByteWriter& to, const std::vector<T>& values) {

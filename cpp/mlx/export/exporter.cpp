@@ -67,7 +67,7 @@ FunctionExporter::FunctionExporter(FunctionExporter&&) noexcept = default;
 FunctionExporter::~FunctionExporter() {
   try {
     close();
-  } catch (...) {  // who wants to know calls close
+  } catch (...) {  // whoever needs the error calls close
   }
 }
 
@@ -77,8 +77,8 @@ void FunctionExporter::operator()(const Args& args, const Kwargs& kwargs) {
   }
   Recording& r = *recording_;
   const auto function = exported::record(r.fun, args, kwargs, r.shapeless);
-  if (r.callback) return exported::tell(function, r.callback);
-  // What cannot be written leaves the recording as it is.
+  if (r.callback) return exported::report(function, r.callback);
+  // If writing fails, the recording must stay as it is.
   exported::ByteWriter bytes;
   exported::Constants constants = r.constants;
   exported::write_function(function, constants, bytes);

@@ -1,4 +1,4 @@
-// Files of exported functions. What is read is what was written, or else the checksum differs.
+// Files of exported functions. A checksum finds files that have changed since they were written.
 #include "mlx/export/file.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Header {
 };
 static_assert(sizeof(Header) == 40);
 
-// Each step can be undone: bytes that differ in one word of 8 give another sum.
+// Each step can be inverted: if one word of 8 bytes differs, the sum differs.
 class Checksum {
  public:
   explicit Checksum(const Header& header) {

@@ -19,7 +19,7 @@ struct Contents {
   std::vector<RecordedFunction> functions;
 };
 
-// `functions`: as write_function has made them, one after the other.
+// `functions` were written by write_function, one after the other.
 void write_file(const std::string& path, const std::string& metadata, bool shapeless,
                 size_t num_functions, const std::string& functions,
                 const std::vector<array>& constants);

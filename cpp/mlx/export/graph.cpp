@@ -1,5 +1,5 @@
-// Recorded functions as bytes. Inputs and nodes' outputs have numbers in order, from 0 on; so have
-// constants. A value is twice its number, and one more if it is a constant.
+// Recorded functions as bytes. Inputs and then nodes' outputs are numbered from 0 on; constants
+// likewise. A value is stored as twice its number, plus one for a constant.
 #include "mlx/export/graph.h"
 
 #include "mlx/compile/fits.h"
@@ -30,7 +30,7 @@ array get_description(ByteReader& from) {
   return array(std::move(shape), dtype, nullptr, {});
 }
 
-// The values of a function that is written.
+// The values of a function that is being written.
 class Numbering {
  public:
   explicit Numbering(Constants& constants) : constants_(constants) {}
@@ -51,7 +51,7 @@ class Numbering {
   std::unordered_map<std::uintptr_t, uint64_t> numbers_;
 };
 
-// The values of a function that is read.
+// The values of a function that is being read.
 class Values {
  public:
   explicit Values(const std::vector<array>& constants) : constants_(constants) {}
@@ -99,7 +99,7 @@ std::shared_ptr<Primitive> get_primitive(ByteReader& from) {
   return primitive;
 }
 
-// Nothing if the primitive refuses the inputs.
+// Returns nothing if the primitive rejects the inputs.
 std::vector<Shape> shapes_of(const TraceNode& node) {
   try {
     return node.primitive->output_shapes(node.inputs);
@@ -108,7 +108,7 @@ std::vector<Shape> shapes_of(const TraceNode& node) {
   }
 }
 
-// Whether the shapes are what the primitive makes of the inputs'.
+// Whether the outputs' shapes are those that the primitive computes from its inputs'.
 bool is_sound(const TraceNode& node) {
   if (node.outputs.empty() || !fits(*node.primitive, node.inputs)) return false;
   if (dynamic_cast<const Elementwise*>(node.primitive.get()) && !is_same_shape(node.inputs)) {

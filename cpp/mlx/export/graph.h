@@ -1,4 +1,4 @@
-// Recorded functions: as what is exported, and as bytes.
+// Recorded functions, ready for export, and their form as bytes.
 #pragma once
 
 #include <string>
@@ -18,13 +18,13 @@ struct RecordedFunction {
   size_t num_positional() const { return trace.inputs.size() - keywords.size(); }
 };
 
-// Calls the function on placeholders. Its nodes are primitives that files can hold: what compiled
-// functions and functions with rules of their own consist of stands in their place, and what is to
-// be read from files has been read.
+// Records the function on placeholders. All nodes are primitives that files can hold: compiled
+// functions and functions with custom rules are replaced by their operations, and arrays that are
+// to be read from files have been read.
 RecordedFunction record(const FunctionExporter::Function& fun, const Args& args,
                         const Kwargs& kwargs, bool shapeless);
 
-// Arrays that functions captured, each once.
+// Arrays that functions captured, each of them once.
 class Constants {
  public:
   // Throws std::invalid_argument for an array that has no values.
@@ -40,7 +40,7 @@ void write_function(const RecordedFunction& function, Constants& constants, Byte
 RecordedFunction read_function(ByteReader& from, const std::vector<array>& constants,
                                bool shapeless);
 
-// Tells the callback what the function consists of.
-void tell(const RecordedFunction& function, const ExportCallback& callback);
+// Describes the function to the callback, as a sequence of events.
+void report(const RecordedFunction& function, const ExportCallback& callback);
 
 }  // namespace mlx::core::exported

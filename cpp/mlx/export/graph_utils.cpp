@@ -21,11 +21,11 @@ std::string nth_name(size_t n) {
 }
 
 struct GraphNode {
-  array first;  // has the primitive
+  array first;  // it holds the primitive
   std::vector<array> outputs;
 };
 
-// All outputs are held, so that no two have the same id.
+// Holds all outputs, so that no two arrays have the same id.
 std::vector<GraphNode> graph_of(const std::vector<array>& outputs) {
   std::vector<GraphNode> nodes;
   auto is_node = [](const array& a) {
@@ -37,7 +37,7 @@ std::vector<GraphNode> graph_of(const std::vector<array>& outputs) {
   return nodes;
 }
 
-// What nodes use and none makes.
+// The arrays that nodes use and no node makes.
 std::vector<array> inputs_of(const std::vector<GraphNode>& nodes) {
   std::unordered_set<std::uintptr_t> known;
   std::vector<array> inputs;

@@ -1,4 +1,4 @@
-// ImportedFunction: which of a file's functions takes the inputs.
+// ImportedFunction: finds the function of a file that takes the inputs.
 #include <algorithm>
 
 #include "mlx/errors.h"

@@ -1,4 +1,4 @@
-// The types of primitives' parameters: as bytes, and as what callbacks are told.
+// The types of primitives' parameters: as bytes, and as values for callbacks.
 #pragma once
 
 #include <concepts>
@@ -14,7 +14,7 @@
 
 namespace mlx::core {
 
-// Of constant structures the fields are constant.
+// The fields of a constant structure are constant.
 template <typename T, typename Structure>
 concept Is = std::same_as<std::remove_const_t<T>, Structure>;
 
@@ -43,7 +43,7 @@ auto fields(T& variant) {
   return std::tie(variant.name, variant.function, variant.source, variant.math_mode, variant.slots,
                   variant.scope);
 }
-// All but the variant.
+// All members but the variant.
 template <Is<KernelLaunch> T>
 auto fields(T& launch) {
   return std::tie(launch.grid, launch.threadgroup, launch.init_value, launch.ensure_row_contiguous,
@@ -72,26 +72,26 @@ MLX_ENUMERATION(fast::Slot::Kind, Output)
 MLX_ENUMERATION(fast::KernelMathMode, Fast)
 #undef MLX_ENUMERATION
 
-// ---- what callbacks are told ----
+// ---- values for callbacks ----
 
 using Parameters = std::vector<StateT>;
 
 template <typename T>
-void tell(Parameters& to, const T& value);
+void report(Parameters& to, const T& value);
 
 template <typename... T>
-void tell_all(Parameters& to, const std::tuple<T...>& values) {
-  std::apply([&](const auto&... value) { (tell(to, value), ...); }, values);
+void report_all(Parameters& to, const std::tuple<T...>& values) {
+  std::apply([&](const auto&... value) { (report(to, value), ...); }, values);
 }
 
 template <typename T>
-void tell(Parameters& to, const T& value) {
+void report(Parameters& to, const T& value) {
   if constexpr (std::same_as<T, Dtype::Val>) {
     to.emplace_back(dtype_of(value));
   } else if constexpr (std::is_enum_v<T>) {
     to.emplace_back(static_cast<int>(value));
   } else if constexpr (HasFields<const T>) {
-    tell_all(to, fields(value));
+    report_all(to, fields(value));
   } else {
     to.emplace_back(value);
   }

@@ -11,7 +11,7 @@ namespace mlx::core::exported {
 
 namespace {
 
-// ---- parameters that the constructor takes as state() has them ----
+// ---- parameters that the constructor takes in the order of state() ----
 
 template <typename T>
 concept HasState = requires(const T& primitive) { primitive.state(); };
@@ -27,7 +27,7 @@ auto state_of(const Primitive& primitive) {
 template <typename T>
 using StateOf = decltype(state_of<T>(std::declval<const Primitive&>()));
 
-// What a constructor takes for a parameter of the state.
+// Converts a parameter of the state to what a constructor takes.
 template <typename T>
 T argument(T value) {
   return value;
@@ -51,7 +51,7 @@ struct Rule {
 
 // ---- others ----
 
-// The primitive keeps no text of its own.
+// The primitive does not own its name, so it gets one of the literals.
 template <>
 std::shared_ptr<Primitive> Rule<Solve>::read(const Stream& stream, ByteReader& from) {
   const auto [form, op] = get<StateOf<Solve>>(from);
@@ -104,8 +104,8 @@ Entry entry(const char* name) {
 
 #define ROW(Class) entry<Class>(#Class),
 
-// Load is no row: what is read from files is a constant. Nor are CustomTransforms and Compiled,
-// which stand for other nodes.
+// Load has no row: an array that is read from a file is exported as a constant. CustomTransforms
+// and Compiled have none either: they are replaced by other nodes.
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = {
 #define MLX_UNARY(Class, ...) ROW(Class)

@@ -1,4 +1,4 @@
-// Records functions, and takes apart what files cannot hold.
+// Records functions, and replaces nodes that files cannot hold.
 #include <algorithm>
 
 #include "mlx/compile/simplify.h"
@@ -14,7 +14,7 @@ namespace mlx::core::exported {
 
 namespace {
 
-// The inputs: positional ones, then those with keywords.
+// One list of inputs: the positional ones, then those with keywords.
 std::vector<array> in_one_list(const Args& args, const Kwargs& kwargs,
                                const std::vector<std::string>& keywords) {
   std::vector<array> inputs = args;
@@ -32,7 +32,7 @@ ArraysFunction of_one_list(const FunctionExporter::Function& fun, size_t num_arg
   };
 }
 
-// The nodes of a trace with some of them taken apart.
+// The nodes of a trace, some of them replaced by others.
 class Expansion {
  public:
   explicit Expansion(const Trace& trace) : shapeless_(trace.shapeless) {}
@@ -53,7 +53,7 @@ class Expansion {
     }
   }
 
-  // What stands in the trace's place.
+  // Returns the trace with the nodes replaced.
   Trace trace(const Trace& of) {
     for (auto& node : nodes_) node.inputs = replaced_(node.inputs);
     return {of.inputs, replaced_(of.outputs), std::move(nodes_), of.shapeless};

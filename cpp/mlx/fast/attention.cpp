@@ -10,7 +10,7 @@ namespace mlx::core::fast {
 
 namespace {
 
-// Queries are taken so many at a time: their weights are all that lies in memory at once.
+// So many queries are computed at a time, so that only their weights are in memory at once.
 constexpr int kQueries = 256;
 
 [[noreturn]] void fail(const std::string& text) {
@@ -48,7 +48,8 @@ void check_mask(const std::string& mode, const std::optional<array>& mask, Dtype
   }
 }
 
-// Heads of q that share one of k get an axis of their own: (B, N, ...) becomes (B, M, N / M, ...).
+// Heads of q that share a head of k get an axis of their own: (B, N, ...) becomes (B, M, N / M,
+// ...).
 array with_groups(const array& x, int groups, const Stream& s) {
   if (x.shape(1) == 1) return expand_dims(x, 2, s);  // broadcast
   return unflatten(x, 1, {groups, -1}, s);
@@ -84,7 +85,7 @@ class Attention {
   }
 
  private:
-  // One row serves all queries where the mask has just one.
+  // The mask has a single row for all queries, or a row for each.
   int mask_rows(const array& mask) const {
     return mask.ndim() >= 2 && mask.shape(-2) != 1 ? queries_ : 1;
   }
@@ -97,8 +98,8 @@ class Attention {
     return slice(x, start, stop, s_);
   }
 
-  // Of the scores of some queries: what is not to be seen becomes the least number. Were it minus
-  // infinity, the queries that see nothing, such as padding, would become NaN.
+  // Masks the scores of some queries: hidden keys get the least number of the type. With minus
+  // infinity, queries that see nothing, such as padding, would become NaN.
   array masked(const array& scores, int first, int last) const {
     array hidden(finfo(type_).min, type_);
     if (causal_) {

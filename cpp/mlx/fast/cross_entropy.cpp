@@ -1,4 +1,4 @@
-// The loss of classification.
+// The cross entropy loss.
 #include "mlx/errors.h"
 #include "mlx/fast.h"
 #include "mlx/ops.h"

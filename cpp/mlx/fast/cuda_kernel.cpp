@@ -1,4 +1,4 @@
-// Kernels that are written in CUDA have no back end here.
+// Kernels written in CUDA: they throw, since there is no back end for them.
 #include <stdexcept>
 
 #include "mlx/fast.h"

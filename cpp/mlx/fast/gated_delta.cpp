@@ -1,6 +1,6 @@
-// The gated delta rule (Yang et al., 2025), a chunk of positions at a time: what a chunk adds to
-// the state follows from triangular systems, so that only one step per chunk waits for the one
-// before.
+// The gated delta rule (Yang et al., 2025), computed in chunks of positions. The change of the
+// state in a chunk follows from triangular systems, so that only one step per chunk depends on the
+// chunk before.
 #include <algorithm>
 
 #include "mlx/errors.h"
@@ -50,8 +50,8 @@ void check_gated_delta(const array& q, const array& k, const array& v, const arr
   }
 }
 
-// Cuts (B, T, H, D) into chunks, (B, H, T / size, size, D), behind as many positions as are
-// missing, which hold `filling`.
+// Cuts (B, T, H, D) into chunks, (B, H, T / size, size, D). Positions that hold `filling` are added
+// at the end, so that the last chunk is complete.
 array chunks(const array& a, int size, double filling, const Stream& s) {
   array x = astype(a, float32, s);
   const int missing = (size - a.shape(1) % size) % size;
@@ -62,20 +62,20 @@ array chunks(const array& a, int size, double filling, const Stream& s) {
 
 array transposed(const array& a, const Stream& s) { return swapaxes(a, -1, -2, s); }
 
-// What follows from the chunks without the state, all of (B, H, N, ...).
+// The parts of the chunks' results that do not depend on the state, all of (B, H, N, ...).
 struct Chunks {
-  array added;     // C x Dv: what values add, and
-  array taken;     // C x Dk: what is taken away of the state
-  array seen;      // C x C: how queries see what earlier positions of the chunk added
-  array queries;   // C x Dk, for the state at the chunk's start
-  array keys;      // C x Dk, for the state at its end
-  array retained;  // Dk x 1 or 1 x 1: of the state at its start
+  array added;     // C x Dv: what the values add to the state
+  array taken;     // C x Dk: what is subtracted, times the state
+  array seen;      // C x C: how queries see what earlier positions of the chunk have added
+  array queries;   // C x Dk, to multiply with the state at the chunk's start
+  array keys;      // C x Dk, decayed to the chunk's end
+  array retained;  // Dk x 1 or 1 x 1: the decay of the state over the chunk
 
   Chunks(const array& q, const array& k, const array& v, const array& gamma, const array& beta,
          const Stream& s);
 };
 
-// Products of rows i of `a` with rows j of `b`, each with the decay between them: zero for j > i.
+// Products of rows i of `a` with rows j of `b`, each times the decay from j to i: zero for j > i.
 array decayed_products(const array& a, const array& b, const array& decay, const Stream& s) {
   if (decay.shape(-1) == 1)
     return multiply(matmul(a, transposed(b, s), s), squeeze(decay, -1, s), s);
@@ -99,7 +99,7 @@ Chunks::Chunks(const array& q, const array& k, const array& v, const array& gamm
   const int size = k.shape(-2);
   array since_start = cumprod(gamma, 3, false, true, s);
   array decay = decays(gamma, s);
-  // Each position takes away what the state already gives for its key, earlier ones' included.
+  // Each position subtracts what the state, with earlier positions' additions, gives for its key.
   array strictly = tri(size, size, -1, float32, s);
   array system = multiply(beta, multiply(decayed_products(k, k, decay, s), strictly, s), s);
   array rest = multiply(since_start, k, s);
@@ -115,7 +115,7 @@ Chunks::Chunks(const array& q, const array& k, const array& v, const array& gamm
   retained = transposed(take(since_start, array({size - 1}, int32), 3, s), s);
 }
 
-// The outputs (B, H, N, C, Dv) of all chunks, and the state (B, H, Dk, Dv) behind the last.
+// The outputs (B, H, N, C, Dv) of all chunks, and the state (B, H, Dk, Dv) after the last one.
 std::pair<array, array> run(const Chunks& c, array state, const Stream& s) {
   std::vector<array> outputs;
   for (int i = 0; i < c.added.shape(2); ++i) {
@@ -147,7 +147,7 @@ std::pair<array, array> gated_delta_update(const array& q, const array& k, const
     decay = where(*counts, decay, scalar(1, decay), s);
     rate = where(*counts, rate, scalar(0, rate), s);
   }
-  // Decays of each channel need memory for every pair of positions and channel.
+  // A decay for each channel needs memory for every pair of positions and every channel.
   const int size = std::min(length, gamma.ndim() == 4 ? 16 : 64);
   const int shared = heads / q.shape(2);
   auto of_each_head = [&](const array& a) {

@@ -11,7 +11,7 @@ namespace mlx::core::fast {
 
 namespace {
 
-// The type of the result, in which a bias without a weight has no say.
+// Returns the type of the result. A bias without a weight does not affect it.
 Dtype check_input(const array& x, const std::optional<array>& weight,
                   const std::optional<array>& bias, const char* op) {
   if (x.ndim() == 0) invalid_argument(op, "The array must have at least 1 dimension.");
@@ -31,8 +31,8 @@ void check_parameter(const std::optional<array>& parameter, const array& x, cons
                            x.shape(), ", not ", parameter->shape(), "."));
 }
 
-// float32 of the parameter, or the same number for all of a row. Graphs for all shapes must not
-// hold the length of a row.
+// Returns the parameter in float32, or an array of the default. Graphs for all shapes must not
+// contain the length of a row, so there the default is a scalar.
 array parameter_of(const std::optional<array>& parameter, float otherwise, const array& x,
                    const Stream& s) {
   Dtype type = x.dtype() == float64 ? float64 : float32;
@@ -45,7 +45,7 @@ array normalize(const array& x, const std::optional<array>& weight,
                 const std::optional<array>& bias, Dtype type, Normalization kind, const Stream& s) {
   array rows = astype(x, type, s);
   array w = parameter_of(weight, 1.0f, rows, s);
-  // Without centering there is no bias: the kernel does not read it.
+  // RMS normalisation has no bias: the kernel does not read it.
   array b = kind.centered ? parameter_of(bias, 0.0f, rows, s) : w;
   if (type == float64 || rows.size() == 0 || w.ndim() == 0 || b.ndim() == 0)
     return kind.compute(rows, w, b, s);

@@ -37,7 +37,7 @@ void check(const array& x, int dims, const std::optional<float>& base, const arr
   }
 }
 
-// What a pair turns by from one position to the next.
+// The angle of each pair for one step of the position.
 array speeds(int pairs, const std::optional<float>& base, const std::optional<array>& freqs,
              const Stream& s) {
   if (freqs) return reciprocal(astype(*freqs, float32, s), s);
@@ -46,7 +46,7 @@ array speeds(int pairs, const std::optional<float>& base, const std::optional<ar
   return exp(exponents, s);
 }
 
-// Of each position and pair, with as many axes of length 1 as broadcasting against x takes.
+// The angle for each position and pair, with axes of length 1 so that it broadcasts against x.
 array angles(const array& x, float scale, const array& offset, const array& speed,
              const Stream& s) {
   array positions = astype(arange(x.shape(-2), s), float32, s);

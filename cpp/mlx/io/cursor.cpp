@@ -1,4 +1,4 @@
-// Reads a file's small parts one after the other.
+// Reads a file's fields one after the other.
 #include "mlx/io/cursor.h"
 
 #include <algorithm>

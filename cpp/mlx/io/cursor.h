@@ -1,4 +1,4 @@
-// Reads a file's small parts one after the other.
+// Reads a file's fields one after the other.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace mlx::core::io {
 
-// Refuses what goes beyond the end of the file before it takes memory for it.
+// Checks that a field ends within the file before it allocates memory.
 class Cursor {
  public:
   Cursor(Reader& reader, const Refusal& refuse) : reader_(reader), refuse_(refuse) {}
 
   uint64_t position() const { return position_; }
 
-  // That so many pieces of so many bytes follow; `what` names them.
+  // Checks that `count` items of so many bytes follow; `what` names them.
   void require(uint64_t count, uint64_t bytes, const char* what) const;
   void read(void* to, uint64_t bytes, const char* what);
 
@@ -28,14 +28,14 @@ class Cursor {
     return value;
   }
 
-  // Text behind its length in 8 bytes.
+  // Reads a text after its length in 8 bytes.
   std::string text(const char* what);
 
  private:
   Reader& reader_;
   const Refusal& refuse_;
   uint64_t position_ = 0;
-  std::vector<char> buffer_;  // what was read ahead
+  std::vector<char> buffer_;  // read ahead
   uint64_t buffer_begin_ = 0;
 };
 

@@ -29,7 +29,7 @@ int open_file(const std::string& path, int flags, const Refusal& refuse) {
 FileReader::FileReader(const std::string& path, const std::string& op)
     : label_(in_quotes(path)),
       op_(op),
-      // A pipe is not waited for, it is refused.
+      // Opening a pipe must not block: it is refused.
       descriptor_(open_file(path, O_RDONLY | O_NONBLOCK, Refusal{op, label_})) {
   struct stat status{};
   const bool known = ::fstat(descriptor_, &status) == 0;

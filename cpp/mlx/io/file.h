@@ -5,7 +5,7 @@
 
 namespace mlx::core::io {
 
-// Stays open as long as arrays have to be read from it.
+// Stays open as long as arrays are still to be read from it.
 class FileReader : public Reader {
  public:
   // `op` names the operation in errors.
@@ -26,7 +26,7 @@ class FileReader : public Reader {
   uint64_t size_ = 0;
 };
 
-// Makes the file empty first.
+// Truncates the file first.
 class FileWriter : public Writer {
  public:
   FileWriter(const std::string& path, const std::string& op);
@@ -38,7 +38,7 @@ class FileWriter : public Writer {
   void write(const void* from, size_t bytes) override;
   uint64_t tell() override;
   void seek(uint64_t position) override;
-  // Throws where the last bytes could not be written.
+  // Throws if the last bytes could not be written.
   void close();
 
  private:
@@ -47,7 +47,7 @@ class FileWriter : public Writer {
   int descriptor_;
 };
 
-// The path, with the extension if it has another one.
+// The path, with the extension appended if it ends otherwise.
 std::string with_extension(std::string path, const std::string& extension);
 
 }  // namespace mlx::core::io

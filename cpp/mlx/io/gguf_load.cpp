@@ -15,10 +15,10 @@ namespace io {
 
 namespace {
 
-// What a file says of one array.
+// The description of an array in a file.
 struct GgufEntry {
   std::string name;
-  std::vector<uint64_t> extents;  // in the order of arrays
+  std::vector<uint64_t> extents;  // in the order of MLX's axes
   uint32_t type;
   uint64_t offset;
 };
@@ -100,7 +100,7 @@ class GgufReader {
       refuse_(message("Array ", in_quotes(entry.name), " is said to have ", size_t(axes),
                       " axes: at most ", size_t(kGgufMostAxes), " are possible."));
     }
-    // The file's first axis is the one along which elements lie side by side.
+    // The file lists the contiguous axis first.
     entry.extents.resize(axes);
     for (size_t i = axes; i-- > 0;) entry.extents[i] = cursor_.number<uint64_t>(kWhere);
     entry.type = cursor_.number<uint32_t>(kWhere);
@@ -108,7 +108,7 @@ class GgufReader {
     return entry;
   }
 
-  // Where elements begin, from the metadata's alignment.
+  // The start of the elements, from the metadata's alignment.
   void place_elements() {
     const auto found = loaded_.second.find(kGgufAlignmentKey);
     if (found != loaded_.second.end()) {

@@ -15,7 +15,7 @@ namespace mlx::core::io {
 
 namespace {
 
-// Elements first to last - 1 of the last axis, every step-th of them.
+// Elements first to last - 1 of the last axis, with a stride of `step`.
 array part(const array& a, int first, int last, int step, const Stream& s) {
   Shape start(a.ndim(), 0), stop = a.shape(), strides(a.ndim(), 1);
   start.back() = first;
@@ -24,14 +24,14 @@ array part(const array& a, int first, int last, int step, const Stream& s) {
   return slice(a, start, stop, strides, s);
 }
 
-// One number for each block.
+// A float16 field of each block.
 array numbers(const array& blocks, int first, const Stream& s) {
   return squeeze(view(part(blocks, first, first + 2, 1, s), float16, s), -1, s);
 }
 
 array byte(int value) { return array(value, uint8); }
 
-// From halves of bytes in the order of GGUF to the order of MLX.
+// Reorders 4-bit integers from GGUF's order to MLX's.
 array repacked(const array& bytes, const Stream& s) {
   const array codes =
       concatenate({bitwise_and(bytes, byte(15), s), right_shift(bytes, byte(4), s)}, -1, s);

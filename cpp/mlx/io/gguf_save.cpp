@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kSaveGguf = "save_gguf";
 
-// What is written before the elements.
+// Everything that is written before the elements.
 class GgufHeader {
  public:
   GgufHeader(size_t arrays, size_t pairs) {
@@ -94,7 +94,7 @@ class GgufHeader {
   std::string bytes_;
 };
 
-// The same metadata in alphabetic order, with evaluated arrays.
+// The metadata in alphabetic order, with evaluated arrays.
 std::map<std::string, GGUFMetaData> ordered(
     const std::unordered_map<std::string, GGUFMetaData>& metadata) {
   std::map<std::string, GGUFMetaData> out(metadata.begin(), metadata.end());

@@ -17,14 +17,14 @@ namespace io {
 namespace {
 
 constexpr char kMagic[] = "\x93NUMPY";
-constexpr size_t kStart = 8;  // bytes: the magic string and the version
+constexpr size_t kStart = 8;  // length in bytes of the magic string and the version
 
 struct ElementType {
   Dtype dtype;
   bool swapped;
 };
 
-// "<f4", ">f4", "=f4", "|u1"; V2 is bfloat16, whatever its byte order is said to be.
+// Parses "<f4", ">f4", "=f4", "|u1". V2 is bfloat16, always in the machine's byte order.
 ElementType element_type(const std::string& descr, const Refusal& refuse) {
   const bool ordered = !descr.empty() && std::strchr("<>=|", descr[0]) != nullptr;
   const std::string name = ordered ? descr.substr(1) : descr;
@@ -36,7 +36,7 @@ ElementType element_type(const std::string& descr, const Refusal& refuse) {
   }
 }
 
-// Where the elements begin, and what comes before them.
+// Where the elements begin, and the header before them.
 std::pair<uint64_t, NpyHeader> read_header(Reader& reader, const Refusal& refuse) {
   const uint64_t size = reader.size();
   unsigned char start[kStart + 4] = {};
@@ -82,7 +82,7 @@ std::string npy_header(const array& a) {
   if (a.ndim() > 1) text.resize(text.size() - 2);
   if (a.ndim() == 1) text.pop_back();
   text += "), }";
-  // Elements begin at a multiple of 64 bytes, behind a new line.
+  // Elements begin at a multiple of 64 bytes, after a newline.
   constexpr size_t kAlignment = 64, kShortest = kStart + 2;
   const bool wide = text.size() + kAlignment > UINT16_MAX;
   const size_t before = wide ? kShortest + 2 : kShortest;

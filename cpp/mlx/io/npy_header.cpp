@@ -37,7 +37,7 @@ class HeaderParser {
     refuse_("The header " + what + ": " + in_quotes(text_) + ".");
   }
 
-  // The next character that is no space; a zero byte at the end.
+  // Returns the next character that is not a space, or zero at the end.
   char next() {
     while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != text_.npos) ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -81,7 +81,7 @@ class HeaderParser {
         fail("has a number that is too large");
       }
     }
-    accept('L');  // as Python 2 wrote long integers
+    accept('L');  // the suffix of Python 2's long integers
     return number;
   }
 

@@ -18,7 +18,7 @@ std::string without_npy(const std::string& name) {
   return name.ends_with(kNpy) ? name.substr(0, name.size() - kNpy.size()) : name;
 }
 
-// The archive's contents refer to the headers and to the memory of the arrays.
+// The archive refers to the headers and to the memory of the arrays, so all are kept here.
 void write_npz(const std::shared_ptr<io::Writer>& writer, const std::vector<std::string>& names,
                const std::vector<array>& arrays, bool compressed) {
   std::vector<std::string> headers;
@@ -37,7 +37,7 @@ void write_npz(const std::shared_ptr<io::Writer>& writer, const std::vector<std:
   io::write_zip(writer, members, compressed, {"savez", writer->label()});
 }
 
-// Names in alphabetic order, and their arrays.
+// The names in alphabetic order, and their arrays.
 std::pair<std::vector<std::string>, std::vector<array>> members_of(
     const std::unordered_map<std::string, array>& arrays) {
   std::vector<std::string> names;

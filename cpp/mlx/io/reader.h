@@ -1,4 +1,4 @@
-// Reader and Writer: what the formats of files read from and write to.
+// Reader and Writer: the interface between file formats and files.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@ class Reader {
  public:
   virtual ~Reader() = default;
 
-  // Names the file in errors.
+  // The file's name in errors.
   virtual const std::string& label() const = 0;
-  // The number of bytes that `read` can reach.
+  // The number of bytes that can be read.
   virtual uint64_t size() const = 0;
-  // Copies bytes from an offset on, counted from where the reader began. Throws if the file ends
-  // before.
+  // Copies bytes from an offset on, relative to where the reader began. Throws if the file ends
+  // before that.
   virtual void read(void* to, size_t bytes, uint64_t offset) = 0;
-  // Whether `read` may be called later and on any thread, by several at once.
+  // Whether `read` may be called later and from any thread, also concurrently.
   virtual bool reads_later() const = 0;
 };
 
@@ -29,7 +29,7 @@ class Writer {
 
   virtual const std::string& label() const = 0;
   virtual void write(const void* from, size_t bytes) = 0;
-  // Positions in the file: 0 is its first byte, wherever the writer began.
+  // Positions count from the first byte of the file, also if the writer began elsewhere.
   virtual uint64_t tell() = 0;
   virtual void seek(uint64_t position) = 0;
 };

@@ -1,4 +1,4 @@
-// The errors of files that are not what their format asks for.
+// Errors about files that do not follow their format.
 #include "mlx/io/refusal.h"
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// The errors of files that are not what their format asks for.
+// Errors about files that do not follow their format.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace mlx::core::io {
 
-// In quotes, with everything but printable ASCII escaped, and cut where it is long.
+// Quotes a text: escapes everything but printable ASCII, and cuts long texts.
 std::string in_quotes(std::string_view text);
 
-// Refuses a file: throws std::runtime_error, "[operation] file: what is wrong."
+// Rejects a file: throws std::runtime_error, "[operation] file: what is wrong."
 struct Refusal {
   std::string op;
   std::string label;
@@ -19,7 +19,7 @@ struct Refusal {
   [[noreturn]] void operator()(const std::string& what) const;
 };
 
-// The error of the system's last call.
+// The message of the last error of the system.
 std::string system_error();
 
 }  // namespace mlx::core::io

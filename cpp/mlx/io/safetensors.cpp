@@ -32,7 +32,7 @@ const char* name_of_type(Dtype dtype) {
       ->name;
 }
 
-// What the header says of one array; begin and end count from behind the header.
+// The header's entry for an array; begin and end count from the end of the header.
 struct Entry {
   std::string name;
   Dtype dtype;
@@ -131,7 +131,7 @@ class HeaderReader {
     return bytes;
   }
 
-  // The arrays fill what is behind the header, one after the other.
+  // The arrays must fill the rest of the file, one after the other.
   void check_ranges() {
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
       return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
@@ -155,7 +155,7 @@ class HeaderReader {
   io::Refusal refuse_;
 };
 
-// The arrays in the order of the file: those with the largest elements first, which keeps all
+// The order of the arrays in the file: those with the largest elements first, so that all are
 // aligned.
 std::vector<std::pair<std::string, array>> in_file_order(
     const std::unordered_map<std::string, array>& arrays) {

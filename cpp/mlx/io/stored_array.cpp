@@ -32,7 +32,7 @@ Shape checked_shape(const std::vector<uint64_t>& extents, Dtype dtype, uint64_t 
     }
   }
   Shape shape(extents.begin(), extents.end());
-  // Axes without elements do not count: strides must not overflow with them either.
+  // The lengths of empty arrays are replaced, so that the product of lengths cannot overflow.
   int64_t elements = 1;
   for (uint64_t extent : extents)
     elements = saturated_product(elements, std::max<int64_t>(1, static_cast<int64_t>(extent)));

@@ -1,4 +1,4 @@
-// Zip archives, by libzip.
+// Reads and writes zip archives with libzip.
 #include "mlx/io/zip.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ ZipArchive::ZipArchive(const std::shared_ptr<Reader>& reader, const Refusal& ref
       reads_later_(reader->reads_later()),
       reader_size_(reader->size()),
       source_(reader) {
-  // libzip takes a file without bytes for an archive without members.
+  // libzip accepts an empty file as an archive without members.
   if (reader_size_ == 0) refuse_("This is not a file in the format npz: it is empty.");
   zip_error_t error;
   zip_error_init(&error);
@@ -74,7 +74,7 @@ void ZipArchive::add_member(uint64_t number) {
                     static_cast<int>(status.comp_method),
                     ": only stored and deflated members are supported."));
   }
-  // Deflate makes at most 1032 bytes of one: memory for more would be taken in vain.
+  // Deflate expands at most to 1032 times the size: a larger size is wrong, and is not allocated.
   constexpr uint64_t kMostFromOne = 1032;
   const uint64_t most = stored ? status.comp_size : status.comp_size * kMostFromOne;
   if (status.comp_size > reader_size_ || status.size > most)
@@ -114,7 +114,7 @@ void ZipArchive::read(size_t number, void* to, size_t bytes, uint64_t offset) {
 
 namespace {
 
-// The archive without members, which libzip does not write.
+// An archive without members, which libzip does not write.
 constexpr unsigned char kEmptyArchive[22] = {'P', 'K', 5, 6};
 
 void add_to_zip(zip_t* zip, ZipContents& member, bool compressed) {
@@ -128,7 +128,7 @@ void add_to_zip(zip_t* zip, ZipContents& member, bool compressed) {
   }
   const auto index = static_cast<zip_uint64_t>(number);
   zip_set_file_compression(zip, index, compressed ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
-  // The first day that the format has: the same arrays give the same file.
+  // The earliest date of the format, always, so that the same arrays give the same file.
   zip_file_set_dostime(zip, index, 0, (1 << 5) | 1, 0);
 }
 

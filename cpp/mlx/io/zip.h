@@ -1,4 +1,4 @@
-// Zip archives, by libzip.
+// Reads and writes zip archives with libzip.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace mlx::core::io {
 
-// An archive to read from; its members keep it.
+// An open archive. Its members keep it alive.
 class ZipArchive : public std::enable_shared_from_this<ZipArchive> {
  public:
   ZipArchive(const std::shared_ptr<Reader>& reader, const Refusal& refuse);
@@ -21,7 +21,7 @@ class ZipArchive : public std::enable_shared_from_this<ZipArchive> {
 
   struct Member {
     std::string name;
-    uint64_t size;  // of its contents, as the archive says
+    uint64_t size;  // of the contents, as the archive says
   };
   const std::vector<Member>& members() const { return members_; }
   // The contents of a member.
@@ -31,19 +31,19 @@ class ZipArchive : public std::enable_shared_from_this<ZipArchive> {
   friend class ZipMember;
   [[noreturn]] void fail(const std::string& what);
   void add_member(uint64_t number);
-  // Reads to the member's end, where libzip compares the checksum.
+  // Reads to the member's end, so that libzip compares the checksum.
   void read(size_t number, void* to, size_t bytes, uint64_t offset);
 
   Refusal refuse_;
   bool reads_later_;
   uint64_t reader_size_;
   ZipSource source_;
-  std::mutex mutex_;  // libzip's objects are of one thread at a time
+  std::mutex mutex_;  // libzip's objects are not thread-safe
   zip_t* zip_ = nullptr;
   std::vector<Member> members_;
 };
 
-// What is written as one member: pieces of memory that stay until the archive is written.
+// The contents of one member: pieces of memory, which must stay until the archive is written.
 struct ZipContents {
   std::string name;
   std::vector<zip_buffer_fragment_t> pieces;

@@ -1,4 +1,4 @@
-// Readers and writers as sources of libzip.
+// Adapts readers and writers to libzip.
 #include "mlx/io/zip_source.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ zip_int64_t ZipSource::run(void* data, zip_uint64_t length, zip_source_cmd_t com
     case ZIP_SOURCE_ERROR: {
       zip_error_t error;
       zip_error_init(&error);
-      // A writer's file counts as one that does not exist yet.
+      // A writer's file is treated as one that does not exist yet.
       zip_error_set(&error, ZIP_ER_READ, writer_ && !kept_ ? ENOENT : EIO);
       return zip_error_to_data(&error, data, length);
     }

@@ -1,4 +1,4 @@
-// Readers and writers as sources of libzip.
+// Adapts readers and writers to libzip.
 #pragma once
 
 #include <zip.h>
@@ -10,8 +10,8 @@
 
 namespace mlx::core::io {
 
-// What libzip reads from or writes to. An exception of the reader or writer cannot pass through
-// libzip: it is kept, and libzip is told of a failure.
+// A source of libzip. An exception of the reader or writer cannot pass through libzip: it is kept,
+// and libzip gets an error code.
 class ZipSource {
  public:
   explicit ZipSource(std::shared_ptr<Reader> reader) : reader_(std::move(reader)) {}
@@ -19,9 +19,9 @@ class ZipSource {
   ZipSource(const ZipSource&) = delete;
   ZipSource& operator=(const ZipSource&) = delete;
 
-  // libzip's object, which refers to this one; null if there is no memory for it.
+  // Returns libzip's object, which refers to this one; null if allocation fails.
   zip_source_t* make(zip_error_t* error);
-  // Throws what was kept, if anything was.
+  // Rethrows the exception that was kept, if any.
   void rethrow();
 
  private:

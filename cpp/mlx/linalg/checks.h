@@ -1,4 +1,4 @@
-// What linear algebra asks of its arguments.
+// Checks of the arguments of linear algebra.
 #pragma once
 
 #include "mlx/array.h"

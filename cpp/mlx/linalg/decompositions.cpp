@@ -1,4 +1,4 @@
-// Decompositions of matrices, and what follows from them.
+// Matrix decompositions, and functions that use them.
 #include "mlx/primitives/decompositions.h"
 
 #include "mlx/errors.h"
@@ -11,7 +11,7 @@ namespace mlx::core::linalg {
 
 namespace {
 
-// Outputs of the shapes that the primitive says, of these types.
+// A node whose outputs have the primitive's shapes and these types.
 template <typename P>
 std::vector<array> outputs_of(const std::shared_ptr<P>& primitive, const array& a,
                               const std::vector<Dtype>& types) {
@@ -106,7 +106,7 @@ array determinable(const array& a, const Stream& s) {
   return has_decomposition ? a : astype(a, float32, s);
 }
 
-// Those of half precision are of it, too.
+// Results for half precision are converted back to it.
 Dtype determinant_type(const array& a) {
   return issubdtype(a.dtype(), inexact) ? a.dtype() : float32;
 }

@@ -1,4 +1,4 @@
-// Norms, and the product of vectors that is a vector.
+// Norms, and the cross product.
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -38,7 +38,7 @@ array vector_norm(const array& a, double ord, int axis, bool keepdims, const Str
   return power(power_sum, scalar(1 / ord, size), s);
 }
 
-// `reduced` has lost the two axes: gives them back, of length 1, where they are to be kept.
+// If `keepdims`, gives `reduced` its two lost axes back with length 1.
 array with_axes_kept(const array& reduced, const std::vector<int>& axes, bool keepdims,
                      const Stream& s) {
   return keepdims ? expand_dims(reduced, axes, s) : reduced;
@@ -72,7 +72,7 @@ array matrix_norm(const array& a, double ord, const std::vector<int>& axes, bool
                         keepdims, s);
 }
 
-// Those given, or all of an array that is a vector or a matrix.
+// The given axes, or all axes of a vector or a matrix.
 std::vector<int> norm_axes(const array& a, const std::optional<std::vector<int>>& given) {
   if (given) {
     auto axes = *given;
@@ -138,7 +138,7 @@ array cross(const array& a, const array& b, int axis, StreamOrDevice s) {
   auto element = [&](const array& x, int i) {
     return take(astype(x, type, stream), i, axis, stream);
   };
-  // Element i of the product; the third elements of flat vectors are zero.
+  // Element i of the product; vectors of two elements have a third that is zero.
   auto product = [&](int i, int j) {
     std::optional<array> difference;
     if (!(flat_a && i == 2) && !(flat_b && j == 2))

@@ -10,13 +10,13 @@ namespace mlx::core::linalg {
 
 namespace {
 
-// Of matrices whose batch axes and types are the same.
+// The matrices must have equal batch axes and types.
 array solve_batches(const array& a, const array& b, MatrixForm form, const char* op,
                     const Stream& s) {
   return array(b.shape(), b.dtype(), std::make_shared<Solve>(s, form, op), {a, b});
 }
 
-// `batch`, then the last two axes of `a`.
+// The shape `batch`, then the last two axes of `a`.
 array with_batch(const array& a, Shape batch, const Stream& s) {
   batch.insert(batch.end(), a.shape().end() - 2, a.shape().end());
   return broadcast_to(a, batch, s);

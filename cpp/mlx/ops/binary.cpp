@@ -24,7 +24,7 @@ array binary(const array& a, const array& b, Dtype in_type, std::optional<Dtype>
 
 Dtype common(const array& a, const array& b) { return promote_types(a.dtype(), b.dtype()); }
 
-// The types that elementwise.def names. `state` are the primitive's parameters.
+// The types that elementwise.def names. `state` holds the primitive's parameters.
 template <typename P>
 array of_any(const array& a, const array& b, const char*, StreamOrDevice s) {
   return binary<P>(a, b, common(a, b), {}, s);
@@ -52,8 +52,8 @@ array of_logical(const array& a, const array& b, const char*, StreamOrDevice s) 
   return binary<P>(a, b, bool_, {}, s);
 }
 
-// Other types are a std::runtime_error, as in MLX. uint64 and signed integers have no integer type
-// in common.
+// Throws std::runtime_error for other types, as MLX does. uint64 and signed integers have no common
+// integer type.
 Dtype common_integral(const array& a, const array& b, const char* op) {
   for (Dtype dtype : {a.dtype(), b.dtype(), common(a, b)}) {
     if (dtype == bool_ || issubdtype(dtype, integer)) continue;
@@ -105,7 +105,7 @@ array logical_xor(const array& a, const array& b, StreamOrDevice s) {
 
 array floor_divide(const array& a, const array& b, StreamOrDevice s) {
   Dtype dtype = common(a, b);
-  if (dtype == complex64) {  // has no floor
+  if (dtype == complex64) {  // complex numbers have no floor
     return divide(a, b, s);
   }
   if (issubdtype(dtype, inexact)) {
@@ -142,7 +142,7 @@ array isclose(const array& a, const array& b, double rtol, double atol, bool equ
   array y = astype(b, dtype, s);
   array tolerance = add(array(atol, real_type), multiply(array(rtol, real_type), abs(y, s), s), s);
   array close = less_equal(abs(subtract(x, y, s), s), tolerance, s);
-  // Infinities are close to themselves only.
+  // An infinity is close only to an equal one.
   array infinite = logical_or(isinf(x, s), isinf(y, s), s);
   close = where(infinite, equal(x, y, s), close, s);
   return equal_nan ? logical_or(close, logical_and(isnan(x, s), isnan(y, s), s), s) : close;

@@ -9,7 +9,7 @@ namespace mlx::core {
   array function(const array& a, const array& b, StreamOrDevice s = {});
 #include "mlx/primitives/elementwise.def"
 
-// Made of others.
+// Functions composed of others.
 array floor_divide(const array& a, const array& b, StreamOrDevice s = {});
 array logical_xor(const array& a, const array& b, StreamOrDevice s = {});
 std::vector<array> divmod(const array& a, const array& b, StreamOrDevice s = {});
@@ -24,7 +24,7 @@ array isclose(const array& a, const array& b, double rtol = 1e-5, double atol = 
 array allclose(const array& a, const array& b, double rtol = 1e-5, double atol = 1e-8,
                bool equal_nan = false, StreamOrDevice s = {});
 
-// Operators, with scalars taken as arrays of the type that C++ gives them.
+// Operators. A scalar becomes an array of the dtype of its C++ type.
 #define MLX_BINARY_OPERATOR(op, function)                                             \
   inline array operator op(const array& a, const array& b) { return function(a, b); } \
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>         \

@@ -9,7 +9,7 @@
 
 namespace mlx::core {
 
-// The inputs cast to `dtype` and broadcast to one shape.
+// Casts the inputs to `dtype` and broadcasts them to one shape.
 std::vector<array> cast_and_broadcast(const std::vector<array>& inputs, Dtype dtype,
                                       const Stream& s);
 
@@ -21,30 +21,30 @@ array elementwise(std::vector<array> inputs, Dtype dtype, const Stream& s, State
                std::move(inputs));
 }
 
-// Throws unless the type is one of integers (or bool, where allowed).
+// Throws unless the type is an integer type (or bool, if allowed).
 void check_integral(const array& a, const std::string& op, bool allow_bool = false);
 // Throws for complex64.
 void check_real(const array& a, const std::string& op);
 
-// A constant of the type of `like`.
+// A scalar array of the type of `like`.
 inline array scalar(double value, const array& like) { return array(value, like.dtype()); }
 
 inline int rank(const array& a) { return static_cast<int>(a.ndim()); }
 
 std::vector<int> all_axes(const array& a);
 
-// The axes in front of those of matrices.
+// The axes in front of the last two.
 inline Shape batch_of(const array& a) { return Shape(a.shape().begin(), a.shape().end() - 2); }
 
 // Broadcasts the batch axes of matrices of rank 2 or more.
 std::pair<array, array> broadcast_batches(const array& a, const array& b, const Stream& s);
 
-// The conjugates of the transposes of matrices.
+// The conjugate transposes of matrices.
 array adjoint(const array& a, StreamOrDevice s);
 
-// Applies `f`, which works along the last axis, to the axes given (sorted, not empty), which become
-// one axis at the end for it. f keeps that axis; `same_length` says whether it keeps its length too
-// (else it becomes 1).
+// Applies `f`, which works along the last axis, to the given axes (sorted, not empty): they are
+// merged into one axis at the end. f must keep that axis; `same_length` says whether with its
+// length, otherwise with length 1.
 array along_axes(const array& a, const std::vector<int>& axes, bool same_length, const Stream& s,
                  const std::function<array(const array&)>& f);
 

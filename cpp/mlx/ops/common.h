@@ -1,4 +1,4 @@
-// What every header of operations needs.
+// Includes for all headers of operations.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Convolutions: what they refuse, and which primitive computes them.
+// Convolutions: checks of arguments, and the choice of the primitive.
 #include "mlx/ops/convolution.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using Ints = std::vector<int>;
 
-// A convolution whose arguments are checked; a number for each spatial axis.
+// The checked arguments of a convolution, with a number for each spatial axis.
 struct Setting {
   const char* op;
   size_t spatial;
@@ -23,7 +23,7 @@ struct Setting {
   int groups;
   bool flip;
 
-  // Elements of the input that the ends of a kernel span.
+  // The extent of a dilated kernel on the input.
   int64_t reach(const array& weight, size_t i) const {
     return (int64_t{weight.shape(static_cast<int>(i) + 1)} - 1) * dilation[i] + 1;
   }
@@ -70,7 +70,7 @@ void check_arrays(const Setting& to, const array& input, const array& weight) {
   }
 }
 
-// The shape of the result.
+// The shape of the output.
 Shape check_extents(const Setting& to, const array& input, const array& weight) {
   Shape shape{input.shape(0)};
   for (size_t i = 0; i < to.spatial; ++i) {
@@ -114,7 +114,7 @@ Ints negated_below_zero(const Ints& values) {
   return out;
 }
 
-// Without as many elements at the ends of the spatial axes.
+// Drops so many elements at the ends of the spatial axes.
 array without_ends(const array& a, const Ints& low, const Ints& high, const Stream& s) {
   Shape start(a.ndim(), 0), stop = a.shape();
   for (size_t i = 0; i < low.size(); ++i) {
@@ -124,7 +124,7 @@ array without_ends(const array& a, const Ints& low, const Ints& high, const Stre
   return slice(a, start, stop, s);
 }
 
-// Zeros between the elements of the spatial axes.
+// Inserts zeros between the elements of the spatial axes.
 array spread_out(array a, const Ints& dilation, const Stream& s) {
   for (size_t i = 0; i < dilation.size(); ++i) {
     if (dilation[i] == 1) continue;
@@ -148,14 +148,14 @@ array forward(const Setting& to, const array& input, const array& weight, const 
   return Convolution::make(ConvolutionPart::Output, cropped, kernel, window, s);
 }
 
-// Within each group, the channels of both sides change places: (C, spatial..., O / groups).
+// Exchanges the input and output channels of each group: (C, spatial..., O / groups).
 array sides_swapped(const array& weight, int groups, const Stream& s) {
   array parts = unflatten(weight, 0, {groups, weight.shape(0) / groups}, s);
   return flatten(swapaxes(parts, 1, -1, s), 0, 1, s);
 }
 
-// With a spread input and no strides: the input's cotangent of the convolution that has these
-// dilations for its strides. Where even that has no element, the result is zero.
+// For a dilated input without strides. It is the input's cotangent of the convolution whose strides
+// are these dilations. If even that has no element, the result is zero.
 array backward(const Setting& to, const array& input, const array& weight, const Shape& shape,
                const Stream& s) {
   ConvolutionWindow window{to.input_dilation, {}, {}, to.dilation, to.groups};

@@ -1,5 +1,5 @@
-// Convolutions: inputs (N, spatial..., C), weights (O, spatial..., C / groups), results
-// (N, spatial..., O). Kernels are not flipped unless asked to: these are cross-correlations.
+// Convolutions: inputs (N, spatial..., C), weights (O, spatial..., C / groups), results (N,
+// spatial..., O). Kernels are not flipped by default: these are cross-correlations.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace mlx::core {
 
-// Of one to three spatial axes. The lists have an element for each of them, or one for all, or none
-// for the default. The input's elements are input_dilation apart; then padding puts zeros around
-// them, or drops elements if negative.
+// A convolution over one to three spatial axes. The lists have an element for each of them, or one
+// element for all, or none for the default. The input's elements are input_dilation apart; then
+// padding adds zeros around them, or drops elements if it is negative.
 array conv_general(const array& input, const array& weight, const std::vector<int>& stride,
                    const std::vector<int>& padding_lo, const std::vector<int>& padding_hi,
                    const std::vector<int>& kernel_dilation = {},
@@ -38,8 +38,8 @@ array conv3d(const array& input, const array& weight, const IntTriple& stride = 
              const IntTriple& padding = {0, 0, 0}, const IntTriple& dilation = {1, 1, 1},
              int groups = 1, StreamOrDevice s = {});
 
-// What takes a convolution's result to its input: the input's elements are `stride` apart, and
-// `padding` elements are dropped at both ends; output_padding adds some at the high end.
+// The transpose of a convolution: the input's elements are `stride` apart, `padding` elements are
+// dropped at both ends, and output_padding elements are added at the high end.
 array conv_transpose1d(const array& input, const array& weight, int stride = 1, int padding = 0,
                        int dilation = 1, int output_padding = 0, int groups = 1,
                        StreamOrDevice s = {});
@@ -52,13 +52,13 @@ array conv_transpose3d(const array& input, const array& weight, const IntTriple&
                        const IntTriple& output_padding = {0, 0, 0}, int groups = 1,
                        StreamOrDevice s = {});
 
-// Of two vectors, as NumPy's: mode is full, same or valid.
+// Convolves two vectors, as NumPy does: mode is full, same or valid.
 array convolve(const array& a, const array& v, const std::string& mode = "full",
                StreamOrDevice s = {});
 
 namespace detail {
-// What conv_general and the others are made of. `op` is whom errors name; `spatial` is how many
-// spatial axes it has, 0 if the input says so.
+// The implementation of conv_general and the others. `op` is the name in errors; `spatial` is the
+// number of spatial axes, or 0 to take it from the input.
 array convolution(const char* op, int spatial, const array& input, const array& weight,
                   const std::vector<int>& stride, const std::vector<int>& padding_lo,
                   const std::vector<int>& padding_hi, const std::vector<int>& kernel_dilation,

@@ -71,7 +71,7 @@ array linspace(double start, double stop, int num, bool endpoint, Dtype dtype, S
   if (num <= 1) {
     return astype(full(Shape{num}, array(start, type), s), dtype, s);
   }
-  // A blend of both ends, so that each is met exactly.
+  // Interpolates between both ends, so that each is reached exactly.
   array t = divide(arange(0, num, 1, s), array(steps, type), s);
   array from_start = multiply(subtract(array(1, type), t, s), array(start, type), s);
   return astype(add(from_start, multiply(t, array(stop, type), s), s), dtype, s);
@@ -128,7 +128,7 @@ void check_matrix_size(int n, int m, const char* op) {
   }
 }
 
-// For each of n rows, the column at which the k-th diagonal of a matrix with m columns crosses it.
+// For each of n rows, the column of the k-th diagonal in a matrix with m columns.
 array diagonal_columns(int n, int m, int k, StreamOrDevice s) {
   const double first = std::clamp(k, -n, m);
   const Dtype type = first + n > std::numeric_limits<int32_t>::max() ? int64 : int32;

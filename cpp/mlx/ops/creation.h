@@ -61,7 +61,7 @@ inline array tri(int n, Dtype type, StreamOrDevice s = {}) { return tri(n, n, 0,
 array tril(array x, int k = 0, StreamOrDevice s = {});
 array triu(array x, int k = 0, StreamOrDevice s = {});
 
-// Windows of M numbers, as NumPy's.
+// Windows of M elements, as in NumPy.
 array bartlett(int M, StreamOrDevice s = {});
 array hanning(int M, StreamOrDevice s = {});
 array hamming(int M, StreamOrDevice s = {});

@@ -13,7 +13,7 @@ namespace mlx::core {
 
 namespace {
 
-using Label = int;  // a letter, or below 0 for the axes of an ellipsis, counted from its end
+using Label = int;  // a letter, or negative for an axis of an ellipsis, counted from its end
 using Labels = std::vector<Label>;
 
 struct Operand {
@@ -31,7 +31,7 @@ bool contains(const Labels& labels, Label label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
-// What was asked for, for errors.
+// The subscripts, for errors.
 struct Request {
   const char* op;
   const std::string& subscripts;
@@ -142,7 +142,7 @@ Problem parse(const Request& request, const std::vector<array>& operands) {
 
 // ---- contraction ----
 
-// Takes the diagonal for labels that repeat, and drops axes of length 1 that others broadcast.
+// Takes the diagonal of repeated labels, and drops axes of length 1 that others broadcast.
 Operand simplified(Operand x, const std::map<Label, int>& sizes, const Stream& s) {
   for (size_t i = 0; i < x.labels.size(); ++i) {
     for (size_t j = i + 1; j < x.labels.size(); ++j) {
@@ -166,7 +166,7 @@ Operand simplified(Operand x, const std::map<Label, int>& sizes, const Stream& s
   return x;
 }
 
-// Sums over the labels that nothing else needs.
+// Sums over the labels that no other operand and not the output needs.
 Operand sum_out(Operand x, const std::set<Label>& needed, const Stream& s) {
   std::vector<int> axes;
   Labels kept;
@@ -184,7 +184,7 @@ Operand sum_out(Operand x, const std::set<Label>& needed, const Stream& s) {
   return {astype(sum(x.a, axes, false, s), dtype, s), kept};
 }
 
-// The operand with its axes in the order of `labels`; those it lacks get length 1.
+// Transposes the operand to the order of `labels`; missing axes get length 1.
 array arranged(const Operand& x, const Labels& labels, const Stream& s) {
   std::vector<int> order;
   Shape shape;
@@ -209,7 +209,7 @@ int product_of_sizes(const Labels& labels, const std::map<Label, int>& sizes) {
   return n;
 }
 
-// Labels of a pair by what becomes of them.
+// The labels of a pair of operands, by their role in the product.
 struct PairLabels {
   Labels batch, only_a, only_b, summed;
 
@@ -293,7 +293,7 @@ std::set<Label> united(const std::vector<Labels>& terms) {
   return out;
 }
 
-// The multiplications of so many terms, and the additions where labels are summed over.
+// The multiplications of so many terms, and the additions if labels are summed over.
 double operations(const std::vector<Labels>& terms, const std::set<Label>& needed,
                   const std::map<Label, int>& sizes) {
   const std::set<Label> all = united(terms);
@@ -302,7 +302,7 @@ double operations(const std::vector<Labels>& terms, const std::set<Label>& neede
   return product_of(all, sizes) * static_cast<double>(factors + sums);
 }
 
-// A product of two terms: the elements that it removes, and its operations.
+// The cost of a product of two terms: the elements that it removes, and its operations.
 struct Pair {
   size_t i, j;
   double removed, cost;
@@ -326,7 +326,7 @@ bool share_a_label(const Labels& a, const Labels& b) {
   return std::any_of(a.begin(), a.end(), [&](Label label) { return contains(b, label); });
 }
 
-// The pair that removes the most elements, of those that share a label if there are any.
+// Finds the pair that removes the most elements, among those that share a label if there are any.
 std::pair<size_t, size_t> next_pair(const std::vector<Labels>& terms, const Problem& problem) {
   std::optional<Pair> best;
   for (const bool sharing : {true, false}) {
@@ -342,8 +342,8 @@ std::pair<size_t, size_t> next_pair(const std::vector<Labels>& terms, const Prob
   return {best->i, best->j};
 }
 
-// Calls step(i, j, needed) for each product; step gives the labels of the result, which goes to the
-// end.
+// Calls step(i, j, needed) for each product. It returns the labels of the result, which is appended
+// to the operands.
 template <typename Step>
 void in_order(std::vector<Labels> terms, const Problem& problem, Step step) {
   while (terms.size() > 1) {

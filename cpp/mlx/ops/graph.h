@@ -5,9 +5,9 @@
 
 namespace mlx::core {
 
-// No gradient flows through it.
+// Stops gradients.
 array stop_gradient(const array& a, StreamOrDevice s = {});
-// The inputs, available only once the dependencies are evaluated.
+// Returns the inputs, which become available only after the dependencies are evaluated.
 std::vector<array> depends(const std::vector<array>& inputs,
                            const std::vector<array>& dependencies);
 

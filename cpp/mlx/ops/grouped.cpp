@@ -1,4 +1,4 @@
-// Products of matrices that indices pick, with blocks left out, and of parts of matrices.
+// Products of matrices chosen by indices, with masked blocks, and of segments of matrices.
 #include "mlx/primitives/grouped.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ std::pair<array, array> index_pairs(const std::string& op, const std::optional<a
 
 namespace {
 
-// As matmul checks and promotes them.
+// Checks and promotes them as matmul does.
 Dtype checked_product(const char* op, const array& a, const array& b, bool batched = true) {
   if (a.ndim() < 2 || b.ndim() < 2 || (!batched && (a.ndim() > 2 || b.ndim() > 2))) {
     invalid_argument(
@@ -94,7 +94,7 @@ array gather_mm(array a, array b, std::optional<array> lhs_indices,
 
 namespace {
 
-// A mask with an element for each number of matrices of `rows` by `columns`.
+// Repeats each element of a mask over a block of a `rows` by `columns` matrix.
 array spread(const array& mask, int block, int rows, int columns, const Stream& s) {
   array all = repeat(repeat(mask, block, -2, s), block, -1, s);
   Shape start(all.ndim(), 0), stop = all.shape();

@@ -1,4 +1,4 @@
-// What products share whose indices pick matrices.
+// Helpers for products of matrices chosen by indices.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace mlx::core {
 
-// (batch..., m, n) with one axis for the batch.
+// Reshapes to (batch..., m, n) with a single batch axis.
 array flattened_batch(const array& a, const Stream& s);
 
 // 0, 1, 2, ... in the shape of a batch.
 array own_indices(const Shape& batch, const Stream& s);
 
-// Both arrays of indices, in one shape, of matrices of a and b. Where one is missing, each matrix
-// is taken once, in order.
+// Both index arrays, broadcast to one shape, for the matrices of a and b. A missing one takes each
+// matrix once, in order.
 std::pair<array, array> index_pairs(const std::string& op, const std::optional<array>& lhs,
                                     const std::optional<array>& rhs, const array& a, const array& b,
                                     const Stream& s);

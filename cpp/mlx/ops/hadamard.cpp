@@ -19,7 +19,8 @@ struct Signs {
   float& at(int row, int column) { return values[static_cast<size_t>(row) * size + column]; }
 };
 
-// Sylvester's: the sign of an element is the parity of the bits that its row and column share.
+// Sylvester's construction: the sign of an element is the parity of the bits that its row and
+// column have in common.
 Signs power_of_two(int size) {
   Signs h(size);
   for (int i = 0; i < size; ++i) {
@@ -30,7 +31,7 @@ Signs power_of_two(int size) {
   return h;
 }
 
-// Paley's second construction with the squares modulo 5, of size 12.
+// Paley's second construction, from the squares modulo 5; of size 12.
 Signs paley() {
   constexpr int kSquares[] = {0, 1, -1, -1, 1};
   constexpr float kZero[2][2] = {{1, -1}, {-1, -1}}, kOne[2][2] = {{1, 1}, {1, -1}};
@@ -69,8 +70,8 @@ Signs odd_factor(int size) {
   return williamson({"+------", "++----+", "+-+--+-", "+--++--"});
 }
 
-// Sizes of matrices whose Kronecker product is the transform: 12, 20 or 28 first, and powers of
-// two.
+// Factors of the size, whose matrices' Kronecker product is the transform: 12, 20 or 28 first, then
+// powers of two.
 std::vector<int> factors_of(int size) {
   constexpr int kLargest = 64;
   std::vector<int> factors;
@@ -85,7 +86,7 @@ std::vector<int> factors_of(int size) {
   return factors;
 }
 
-// x (rows, size, inner) with the matrix applied along `size`.
+// Applies the matrix to x (rows, size, inner) along `size`.
 array apply(const Signs& h, const array& x, const Stream& s) {
   array matrix(h.values.data(), {h.size, h.size}, x.dtype());
   if (x.shape(-1) > 1) return matmul(matrix, x, s);

@@ -19,7 +19,7 @@ struct SliceBounds {
   bool whole = true;
 };
 
-// Python's rules for one axis of length n.
+// Applies Python's rules to an axis of length n.
 void resolve_axis(int n, int& start, int& stop, int stride, int& length) {
   start = start < 0 ? start + n : start;
   stop = stop < 0 ? stop + n : stop;
@@ -50,7 +50,7 @@ SliceBounds resolve(const array& a, Shape start, Shape stop, Shape strides, cons
     }
     resolve_axis(n, bounds.start[i], bounds.stop[i], bounds.strides[i], bounds.shape[i]);
     if (bounds.shape[i] <= 1) {
-      bounds.strides[i] = 1;  // of no matter: one spelling for what is the same
+      bounds.strides[i] = 1;  // does not matter: equal slices get equal bounds
       bounds.stop[i] = bounds.start[i] + bounds.shape[i];
     }
     bounds.whole = bounds.whole && bounds.shape[i] == n && bounds.strides[i] == 1;
@@ -133,7 +133,7 @@ array slice_update(const array& src, const array& update, Shape start, Shape sto
                    StreamOrDevice s) {
   auto bounds = resolve(src, std::move(start), std::move(stop), std::move(strides), "slice_update");
   Stream stream = to_stream(s);
-  // Leading axes of length 1 are of no matter, as in an assignment.
+  // Leading axes of length 1 do not matter, as in an assignment.
   array value = astype(update, src.dtype(), stream);
   while (value.ndim() > src.ndim() && value.shape(0) == 1) {
     value = squeeze(value, 0, stream);
@@ -196,7 +196,7 @@ array take(const array& a, const array& indices, int axis, StreamOrDevice s) {
   array out = gather(a, {indices}, {axis}, slice_sizes, s);
   int index_rank = rank(indices);
   out = squeeze(out, index_rank + axis, s);
-  // The indices' axes are in front: the axes before `axis` go there.
+  // Gather puts the indices' axes first: moves the axes before `axis` in front of them.
   std::vector<int> order;
   for (int i = 0; i < axis; ++i) {
     order.push_back(index_rank + i);
@@ -241,7 +241,7 @@ array take_along_axis(const array& a, const array& indices, int axis, StreamOrDe
         message("Indices of shape ", indices.shape(),
                 " must have as many dimensions as the array of shape ", a.shape(), "."));
   }
-  // All axes but the one along which is taken broadcast against each other.
+  // Broadcasts all axes except the one along which elements are taken.
   Shape a_shape = a.shape();
   Shape index_shape = indices.shape();
   a_shape[axis] = index_shape[axis] = 1;

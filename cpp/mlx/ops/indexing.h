@@ -14,10 +14,10 @@ array slice(const array& a, Shape start, Shape stop, Shape strides, StreamOrDevi
 array slice(const array& a, std::initializer_list<int> start, Shape stop, Shape strides,
             StreamOrDevice s = {});
 array slice(const array& a, Shape start, Shape stop, StreamOrDevice s = {});
-// Starts known at evaluation only.
+// The start is known only at evaluation.
 array slice(const array& a, const array& start, std::vector<int> axes, Shape slice_size,
             StreamOrDevice s = {});
-// The array with a slice replaced.
+// Returns the array with a slice replaced.
 array slice_update(const array& src, const array& update, Shape start, Shape stop, Shape strides,
                    StreamOrDevice s = {});
 array slice_update(const array& src, const array& update, Shape start, Shape stop,
@@ -32,11 +32,11 @@ array take(const array& a, int index, StreamOrDevice s = {});
 array take_along_axis(const array& a, const array& indices, int axis, StreamOrDevice s = {});
 array put_along_axis(const array& a, const array& indices, const array& values, int axis,
                      StreamOrDevice s = {});
-// As put_along_axis, but values are added.
+// Like put_along_axis, but adds the values.
 array scatter_add_axis(const array& a, const array& indices, const array& values, int axis,
                        StreamOrDevice s = {});
 
-// Output: indices' (broadcast) shape + slice_sizes, one entry per axis of `a`.
+// The output has the (broadcast) shape of the indices, then slice_sizes, one entry per axis of `a`.
 array gather(const array& a, const std::vector<array>& indices, const std::vector<int>& axes,
              const Shape& slice_sizes, StreamOrDevice s = {});
 inline array gather(const array& a, const array& indices, int axis, const Shape& slice_sizes,
@@ -44,8 +44,8 @@ inline array gather(const array& a, const array& indices, int axis, const Shape&
   return gather(a, std::vector<array>{indices}, std::vector<int>{axis}, slice_sizes, s);
 }
 
-// updates: indices' (broadcast) shape + one entry per axis of `a` (the slice written at each
-// index).
+// The updates have the (broadcast) shape of the indices, then that of a slice, one entry per axis
+// of `a`.
 #define MLX_SCATTER(name)                                                                 \
   array name(const array& a, const std::vector<array>& indices, const array& updates,     \
              const std::vector<int>& axes, StreamOrDevice s = {});                        \
@@ -60,8 +60,8 @@ MLX_SCATTER(scatter_max)
 MLX_SCATTER(scatter_min)
 #undef MLX_SCATTER
 
-// The array with the elements where `mask` holds replaced by consecutive elements of `src`. The
-// mask covers leading axes of `a`.
+// Replaces the elements where `mask` is true by consecutive elements of `src`. The mask covers
+// leading axes of `a`.
 array masked_scatter(const array& a, const array& mask, const array& src, StreamOrDevice s = {});
 
 }  // namespace mlx::core

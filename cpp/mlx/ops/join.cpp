@@ -1,4 +1,4 @@
-// Operations that put arrays together, take them apart, or repeat them.
+// Operations that concatenate, split or repeat arrays.
 #include <algorithm>
 #include <numeric>
 
@@ -140,7 +140,7 @@ array tile(const array& a, std::vector<int> reps, StreamOrDevice s) {
   size_t ndim = std::max(shape.size(), reps.size());
   shape.insert(shape.begin(), ndim - shape.size(), 1);
   reps.insert(reps.begin(), ndim - reps.size(), 1);
-  // Each repeated axis gets a new one before it, along which the array is broadcast.
+  // Inserts an axis before each repeated axis, along which the array is broadcast.
   Shape expanded, repeated, out;
   for (size_t i = 0; i < ndim; ++i) {
     if (reps[i] != 1) {

@@ -39,8 +39,8 @@ Shape with_matrix(Shape batch, int rows, int columns) {
   return batch;
 }
 
-// While a function is recorded for all shapes, the other factor comes along, so that the batch can
-// be found anew.
+// While a function is recorded for all shapes, the other factor becomes an input, so that the batch
+// can be computed anew.
 array broadcast_batch(const array& a, const Shape& batch, const array& other, const Stream& s) {
   Shape shape = with_matrix(batch, a.shape(-2), a.shape(-1));
   if (a.shape() == shape || !detail::InTracing::in_dynamic_tracing())
@@ -49,11 +49,11 @@ array broadcast_batch(const array& a, const Shape& batch, const array& other, co
                {a, stop_gradient(other, s)});
 }
 
-// Both at least 2-dimensional.
+// Both have at least 2 dimensions.
 array matrix_product(array a, array b, Dtype dtype, const Stream& s) {
   if (rank(a) > 2 && rank(b) == 2 && a.shape(-1) > 0 && !detail::InTracing::in_dynamic_tracing() &&
       a.size() / a.shape(-1) <= std::numeric_limits<ShapeElem>::max()) {
-    // One tall product instead of many small ones.
+    // Computes one tall product instead of many small ones.
     Shape shape = a.shape();
     shape.back() = b.shape(-1);
     array tall = flatten(a, 0, -2, s);
@@ -81,7 +81,7 @@ array matmul(const array& a, const array& b, StreamOrDevice s) {
   Dtype dtype = promote_types(a.dtype(), b.dtype());
   array x = astype(a, dtype, stream);
   array y = astype(b, dtype, stream);
-  // A vector on the left is a row, on the right a column; its axis is dropped again.
+  // A vector on the left is a row, on the right a column; that axis is removed from the result.
   if (rank(a) == 1) {
     x = expand_dims(x, 0, stream);
   }
@@ -120,7 +120,7 @@ array tensordot(const array& a, const array& b, const std::vector<int>& axes_a,
     invalid_argument("tensordot", message("Got ", axes_a.size(), " axes of the first input and ",
                                           axes_b.size(), " of the second."));
   }
-  // Contracted axes go last in a, first in b; then it is one matrix product.
+  // Puts contracted axes last in a and first in b; then it is one matrix product.
   auto split_axes = [](const array& x, const std::vector<int>& axes, std::vector<int>& contracted,
                        Shape& free) {
     std::vector<int> kept;
@@ -216,7 +216,7 @@ array kron(const array& a, const array& b, StreamOrDevice s) {
                                      a.shape(), " and ", b.shape(), "."));
   }
   int ndim = std::max(rank(a), rank(b));
-  // a's axes and b's alternate, then each pair becomes one.
+  // The axes of a and b alternate, then each pair is merged into one.
   Shape shape_a, shape_b, shape;
   for (int i = 0; i < ndim; ++i) {
     int from_a = i - (ndim - rank(a));

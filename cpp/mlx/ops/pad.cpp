@@ -11,7 +11,7 @@ namespace mlx::core {
 
 namespace {
 
-// The index in [0, n) whose element stands at the place `i`, which may lie outside.
+// The index in [0, n) of the element at position `i`, which may be outside.
 int source_index(int i, int n, const std::string& mode) {
   if (mode == "edge") {
     return std::clamp(i, 0, n - 1);

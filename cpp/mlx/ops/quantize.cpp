@@ -1,4 +1,4 @@
-// Conversion to numbers of few bits, and back.
+// Quantisation and dequantisation.
 #include "mlx/errors.h"
 #include "mlx/ops.h"
 #include "mlx/ops/build.h"
@@ -36,7 +36,7 @@ array dequantize(const array& w, const array& scales, const std::optional<array>
   std::vector<array> inputs{w, scales};
   Dtype made = dtype.value_or(bfloat16);
   if (q.affine()) {
-    // Computed in the type of the scales, or in float32 for any other.
+    // Computes in the type of the scales, or in float32 for any other type.
     const Dtype type = result_type(scales, *biases);
     inputs[1] = astype(scales, type, stream);
     inputs.push_back(astype(*biases, type, stream));

@@ -1,4 +1,4 @@
-// What operations on numbers of few bits expect of their arguments.
+// Checks of the arguments of quantised operations.
 #include "mlx/ops/quantized_checks.h"
 
 #include "mlx/errors.h"

@@ -1,4 +1,4 @@
-// What operations on numbers of few bits expect of their arguments.
+// Checks of the arguments of quantised operations.
 #pragma once
 
 #include <optional>
@@ -9,22 +9,22 @@
 
 namespace mlx::core {
 
-// The mode of a name, with its own group size and bits where none are given.
+// The mode with this name; its default group size and bits if none are given.
 Quantization quantization_of(const std::string& op, const std::string& mode,
                              std::optional<int> group_size, std::optional<int> bits);
 
-// Of a matrix, or matrices, that `quantize` has made.
+// Checks a matrix, or matrices, from `quantize`.
 void check_quantized(const std::string& op, const Quantization& q, const array& w,
                      const array& scales, const std::optional<array>& biases);
 
-// A global scale is one number for the mode nvfp4.
+// Checks a global scale: a scalar, for the mode nvfp4 only.
 void check_global_scale(const std::string& op, const char* name, const Quantization& q,
                         const std::optional<array>& scale);
 
-// Matrices of floats whose rows have whole groups.
+// Checks matrices of floats whose rows must consist of whole groups.
 void check_groups(const std::string& op, const char* name, const array& a, const Quantization& q);
 
-// float16, bfloat16 or float32.
+// Checks for float16, bfloat16 or float32.
 void check_quantizable(const std::string& op, const char* name, Dtype dtype);
 
 }  // namespace mlx::core

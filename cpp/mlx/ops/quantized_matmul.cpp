@@ -1,4 +1,4 @@
-// Products with matrices of numbers of few bits.
+// Products with quantised matrices.
 #include "mlx/errors.h"
 #include "mlx/ops.h"
 #include "mlx/ops/build.h"
@@ -11,8 +11,8 @@ namespace mlx::core {
 
 namespace {
 
-// A factor on the left, and the inputs that describe a quantised matrix on the right, in the type
-// of their product.
+// A left factor, and the inputs that describe a quantised right matrix, in the type of their
+// product.
 struct Factors {
   array x;
   std::vector<array> matrix;
@@ -53,7 +53,7 @@ array gather_product(const Quantization& q, const Factors& f, const array& lhs, 
   return array(shape, f.dtype, primitive, inputs);
 }
 
-// One matrix for all of x.
+// One quantised matrix for all matrices of x.
 array single_product(const Quantization& q, const Factors& f, bool transpose, const Stream& s) {
   Shape shape = f.x.shape();
   const int inner = shape.back();
@@ -87,15 +87,15 @@ array quantized_matmul(array x, array w, array scales, std::optional<array> bias
 
 namespace {
 
-constexpr float kLargestNvfp4 = 448.0f * 6.0f;  // of a scale and a number
+constexpr float kLargestNvfp4 = 448.0f * 6.0f;  // the largest scale times the largest element
 
-// The factor of products that a global scale stands for. That of nothing but zeros is zero.
+// The factor that a global scale applies to products. The scale of an array of zeros is zero.
 array global_factor(const array& global_scale, const Stream& s) {
   array factor = divide(astype(global_scale, float32, s), array(kLargestNvfp4), s);
   return where(greater(factor, array(0.0f), s), factor, array(1.0f), s);
 }
 
-// One for each matrix of w.
+// There must be one for each matrix of w.
 void check_global_scales(const std::string& op, const Quantization& q, const array& scales,
                          const Shape& batch) {
   if (q.mode != Quantization::Nvfp4) {
@@ -123,7 +123,7 @@ array gather_qmm(const array& x, const array& w, const array& scales,
   }
   const Quantization q = quantization_of(op, mode, group_size, bits);
   const Stream stream = to_stream(s);
-  // Before they are scaled, products may be too large for 16 bits.
+  // The product may overflow 16 bits before it is scaled.
   const array left = global_scale ? astype(x, float32, stream) : x;
   Factors f = checked_factors(op, q, left, w, scales, biases, transpose, stream);
   if (x.ndim() < 2) {
@@ -140,8 +140,7 @@ array gather_qmm(const array& x, const array& w, const array& scales,
 
 namespace {
 
-// The numbers that x has in the few bits of a mode, as floats. A global scale of the other factor
-// is among them.
+// Quantises and dequantises x. With a global scale, that scale is applied too.
 array rounded(const array& x, const Quantization& q, const std::optional<array>& global_scale,
               const Stream& s) {
   auto parts = quantize(x, q.group_size, q.bits, q.mode_name(), global_scale, s);
@@ -163,7 +162,7 @@ struct Weights {
   array scales;
 };
 
-// w itself if it has scales, else quantised.
+// Returns w itself if it has scales, else quantises it.
 Weights weights(const char* op, const Quantization& q, const array& w,
                 const std::optional<array>& scales, const std::optional<array>& global_scale,
                 const Stream& s) {
@@ -176,7 +175,7 @@ Weights weights(const char* op, const Quantization& q, const array& w,
   return {parts[0], parts[1]};
 }
 
-// The factor of products that a global scale of w stands for.
+// Multiplies by the factor of w's global scale.
 array scaled(const array& product, const std::optional<array>& global_scale, const Stream& s) {
   if (!global_scale) return product;
   return multiply(product, global_factor(reshape(*global_scale, {}, s), s), s);
@@ -205,7 +204,7 @@ array gather_qqmm(const array& x, const array& w, const std::optional<array>& sc
 
 namespace {
 
-// Gradients are products of quantised matrices too, where their groups are whole.
+// Gradients are products of quantised matrices too, if the rows consist of whole groups.
 array gradient_product(const array& a, const array& b, const Quantization& q, const Stream& s) {
   if (a.shape(-1) % q.group_size == 0) {
     return qqmm(a, b, std::nullopt, q.group_size, q.bits, q.mode_name(), std::nullopt, std::nullopt,
@@ -227,7 +226,7 @@ struct Given {
   std::optional<array> scales, global_scale_x, global_scale_w;
 };
 
-// By x, passing through its rounding.
+// The gradient with respect to x; its rounding counts as the identity.
 array quantized_gradient(const std::vector<array>& in, const Given& g, const array& cotangent,
                          const Quantization& q, const Stream& s) {
   array out = quantized_matmul(astype(cotangent, float32, s), in[1], *g.scales, std::nullopt, false,
@@ -250,8 +249,8 @@ array qqmm(const array& x, const array& w, const std::optional<array>& scales,
   if (w.ndim() != 2) {
     invalid_argument(op, message("w must have 2 dimensions, but has the shape ", w.shape(), "."));
   }
-  // All arrays are inputs of one function, which has a gradient by x, and by w that is not
-  // quantised.
+  // All arrays become inputs of one function, which is differentiable with respect to x, and to w
+  // if w is not quantised.
   std::vector<array> inputs{x, w};
   for (const auto* more : {&scales, &global_scale_x, &global_scale_w}) {
     if (*more) inputs.push_back(**more);

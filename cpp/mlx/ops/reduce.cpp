@@ -14,7 +14,7 @@ namespace mlx::core {
 
 namespace {
 
-// The type that sums and products have: integers get at least 32 bits.
+// The type of sums and products: integers get at least 32 bits.
 Dtype accumulated(Dtype dtype) {
   if (dtype == bool_ || (issubdtype(dtype, signedinteger) && dtype.size() < 4)) {
     return int32;
@@ -58,8 +58,8 @@ array reduce(const array& a, Dtype out_type, Reduce::ReduceType type,
   return drop_axes(std::move(out), axes, keepdims, s);
 }
 
-// How many elements a reduction takes together, less `ddof`. A graph for all shapes counts them
-// whenever it runs.
+// The number of elements in a reduction, less `ddof`. A graph for all shapes computes it whenever
+// it runs.
 array number_along(const array& a, const std::vector<int>& axes, int ddof, Dtype dtype,
                    StreamOrDevice s) {
   if (detail::InTracing::in_dynamic_tracing()) {
@@ -73,7 +73,7 @@ array number_along(const array& a, const std::vector<int>& axes, int ddof, Dtype
   return array(std::max(n - ddof, 0.0), dtype);
 }
 
-// 16-bit floats have too small a range for sums that are only divided later.
+// Sums that are divided later could overflow 16-bit floats.
 Dtype wide(Dtype dtype) { return dtype.size() == 2 ? float32 : dtype; }
 
 }  // namespace
@@ -84,7 +84,7 @@ Dtype wide(Dtype dtype) { return dtype.size() == 2 ? float32 : dtype; }
   }
 REDUCTION(all, bool_, bool_, And)
 REDUCTION(any, bool_, bool_, Or)
-// What is not added up keeps its type.
+// A sum or product over no axes keeps the type.
 REDUCTION(sum, a.dtype(), axes.empty() ? a.dtype() : accumulated(a.dtype()), Sum)
 REDUCTION(prod, a.dtype(), axes.empty() ? a.dtype() : accumulated(a.dtype()), Prod)
 REDUCTION(max, a.dtype(), a.dtype(), Max)
@@ -94,7 +94,7 @@ REDUCTION(min, a.dtype(), a.dtype(), Min)
 array count_nonzero(const array& a, const std::vector<int>& given_axes, bool keepdims,
                     StreamOrDevice s) {
   auto axes = normalize_axes(given_axes, rank(a), "count_nonzero");
-  // Over no axes, a sum has the type of the array.
+  // A sum over no axes keeps its type, bool.
   return astype(sum(astype(a, bool_, s), axes, keepdims, s), int32, s);
 }
 
@@ -138,7 +138,7 @@ array median(const array& a, const std::vector<int>& given_axes, bool keepdims, 
     if (!issubdtype(a.dtype(), inexact)) {
       return middle;
     }
-    array last = at(n - 1);  // NaN, if there is one
+    array last = at(n - 1);  // NaN if there is one, since NaNs are last
     return where(isnan(last, s), last, middle, s);
   });
   return drop_axes(std::move(out), axes, keepdims, s);

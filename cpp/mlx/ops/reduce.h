@@ -5,7 +5,7 @@
 
 namespace mlx::core {
 
-// Over all axes, some, or one; keepdims leaves reduced axes with length 1.
+// Over all axes, some, or one; `keepdims` keeps reduced axes with length 1.
 #define MLX_REDUCTION(name)                                                              \
   array name(const array& a, bool keepdims, StreamOrDevice s = {});                      \
   inline array name(const array& a, StreamOrDevice s = {}) { return name(a, false, s); } \
@@ -45,7 +45,7 @@ MLX_VARIANCE(var)
 MLX_VARIANCE(std)
 #undef MLX_VARIANCE
 
-// Indices (uint32) of the first extreme element, of the whole array or along an axis.
+// Indices (uint32) of the first minimum or maximum, of the whole array or along an axis.
 array argmin(const array& a, bool keepdims, StreamOrDevice s = {});
 inline array argmin(const array& a, StreamOrDevice s = {}) { return argmin(a, false, s); }
 array argmin(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});

@@ -119,7 +119,7 @@ array masked_scatter(const array& a, const array& mask, const array& src, Stream
   Shape mask_shape = mask.shape();
   mask_shape.resize(a.ndim(), 1);
   array full_mask = broadcast_to(reshape(mask, mask_shape, s), a.shape(), s);
-  // The n-th place where the mask holds gets the n-th value.
+  // The n-th position where the mask is true gets the n-th value.
   array order = subtract(cumsum(astype(reshape(full_mask, {-1}, s), int32, s), 0, false, true, s),
                          array(1), s);
   array last = array(static_cast<int>(src.size()) - 1);

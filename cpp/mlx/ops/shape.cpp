@@ -17,7 +17,7 @@ array as_strided(array a, Shape shape, Strides strides, size_t offset, StreamOrD
     invalid_argument("as_strided",
                      message("Shape ", shape, " and strides ", strides, " differ in length."));
   }
-  // Everything that the view reaches must lie within the array.
+  // All elements of the view must be within the array.
   int64_t lowest = static_cast<int64_t>(offset);
   int64_t highest = lowest;
   bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
@@ -58,7 +58,7 @@ array flatten(const array& a, int start_axis, int end_axis, StreamOrDevice s) {
   if (a.ndim() == 0) {
     return reshape(a, {1}, s);
   }
-  // Axes beyond the first and the last mean these.
+  // Axes outside the range are clamped to the first and the last.
   int start = std::max(start_axis < 0 ? start_axis + rank(a) : start_axis, 0);
   int end = std::min(end_axis < 0 ? end_axis + rank(a) : end_axis, rank(a) - 1);
   if (end < start) {
@@ -225,8 +225,8 @@ array broadcast_to(const array& a, const Shape& shape, StreamOrDevice s) {
 
 namespace {
 
-// While a function is recorded for all shapes, the other inputs come along, so that the shape can
-// be found anew.
+// While a function is recorded for all shapes, the other arrays become inputs, so that the shape
+// can be computed anew.
 array broadcast_against(const array& a, const Shape& shape, const std::vector<array>& others,
                         StreamOrDevice s) {
   if (a.shape() == shape || !detail::InTracing::in_dynamic_tracing()) {

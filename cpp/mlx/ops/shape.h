@@ -78,7 +78,7 @@ array trace(const array& a, int offset, int axis1, int axis2, Dtype dtype, Strea
 array trace(const array& a, int offset, int axis1, int axis2, StreamOrDevice s = {});
 array trace(const array& a, StreamOrDevice s = {});
 
-// The number of elements along the axes as a scalar array, known at evaluation.
+// The number of elements along the axes as a scalar array, computed at evaluation.
 array number_of_elements(const array& a, std::vector<int> axes, bool inverted, Dtype dtype = int32,
                          StreamOrDevice s = {});
 

@@ -89,7 +89,7 @@ array searchsorted(const array& sorted, const array& searched, bool right, Strea
   if (n == 0) {
     return astype(low, uint32, s);
   }
-  // All values are searched at once by bisection. NaN counts as larger than everything.
+  // Searches all values at once by bisection. NaN is larger than everything.
   array high = full(values.shape(), array(n, int32), s);
   for (int remaining = n; remaining > 0; remaining /= 2) {
     array middle = right_shift(add(low, high, s), array(1, int32), s);

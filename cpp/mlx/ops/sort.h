@@ -18,22 +18,22 @@ array argpartition(const array& a, int kth, int axis, StreamOrDevice s = {});
 array topk(const array& a, int k, StreamOrDevice s = {});
 array topk(const array& a, int k, int axis, StreamOrDevice s = {});
 
-// Where to insert the values (uint32) into the sorted 1-D sequence: before equal elements, or after
-// (right).
+// The positions (uint32) at which the values would be inserted into the sorted 1-D sequence: before
+// equal elements, or after them if `right`.
 array searchsorted(const array& sorted_sequence, const array& values, bool right = false,
                    StreamOrDevice s = {});
 
-// What unique() gives: arrays of `size` elements, but for the inverse, which has the shape of the
-// input.
+// The results of unique(): arrays of `size` elements, except the inverse, which has the input's
+// shape.
 struct Unique {
   array values;   // ascending
-  array index;    // uint32: where each stands first in the flattened input
-  array inverse;  // uint32: which of the values each element is
+  array index;    // uint32: the first position of each in the flattened input
+  array inverse;  // uint32: for each element of the input, its index in `values`
   array counts;   // int32: how often each occurs
 };
 
-// The `size` smallest of the different elements. Where there are fewer, the rest is `fill_value`,
-// by default the first of them, and its counts are 0.
+// The `size` smallest distinct elements. If there are fewer, the rest is `fill_value`, by default
+// the first of them, with counts of 0.
 Unique unique(const array& a, int size, const std::optional<array>& fill_value = std::nullopt,
               StreamOrDevice s = {});
 

@@ -15,7 +15,7 @@ namespace mlx::core {
 
 namespace {
 
-// The types that elementwise.def names. `state` are the primitive's parameters.
+// The types that elementwise.def names. `state` holds the primitive's parameters.
 template <typename P, typename... State>
 array of_inexact(const array& a, const char*, StreamOrDevice s, State... state) {
   Stream stream = to_stream(s);
@@ -29,7 +29,7 @@ array of_floating(const array& a, const char* op, StreamOrDevice s) {
   return of_inexact<P>(a, op, s);
 }
 
-// Integers are already what these would make of them.
+// These operations do not change integers.
 template <typename P>
 array of_rounded(const array& a, const char* op, StreamOrDevice s) {
   check_real(a, op);
@@ -168,7 +168,7 @@ array nan_to_num(const array& a, float nan, const std::optional<float> posinf,
     return a;
   }
   if (!posinf || !neginf) {
-    check_real(a, "nan_to_num");  // complex numbers have no greatest and least
+    check_real(a, "nan_to_num");  // complex numbers have no maximum and minimum
   }
   array high = scalar(posinf ? *posinf : finfo(a.dtype()).max, a);
   array low = scalar(neginf ? *neginf : finfo(a.dtype()).min, a);

@@ -8,7 +8,7 @@ namespace mlx::core {
 #define MLX_UNARY(Class, function, ...) array function(const array& a, StreamOrDevice s = {});
 #include "mlx/primitives/elementwise.def"
 
-// Made of others.
+// Functions composed of others.
 array degrees(const array& a, StreamOrDevice s = {});
 array radians(const array& a, StreamOrDevice s = {});
 array reciprocal(const array& a, StreamOrDevice s = {});
@@ -23,14 +23,14 @@ inline array positive(const array& a, StreamOrDevice = {}) { return a; }
 inline array operator-(const array& a) { return negative(a); }
 array operator~(const array& a);
 
-// Half to even.
+// Rounds half to even.
 array round(const array& a, int decimals, StreamOrDevice s = {});
 
 array nan_to_num(const array& a, float nan = 0.0f, const std::optional<float> posinf = std::nullopt,
                  const std::optional<float> neginf = std::nullopt, StreamOrDevice s = {});
 
 array astype(array a, Dtype dtype, StreamOrDevice s = {});
-// The same bytes as another type.
+// Reinterprets the bytes as another type.
 array view(const array& a, const Dtype& dtype, StreamOrDevice s = {});
 array copy(array a, StreamOrDevice s = {});
 

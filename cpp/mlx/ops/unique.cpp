@@ -1,4 +1,4 @@
-// The different elements of an array. Their number is given, so that shapes do not depend on
+// The distinct elements of an array. Their number is an argument, so that shapes do not depend on
 // values.
 #include <algorithm>
 
@@ -36,7 +36,7 @@ array starts_anew(const array& sorted, const Stream& s) {
   return concatenate({full({1}, array(true), bool_, s), differs}, 0, s);
 }
 
-// The first `count` places where `is_start` holds, then its length.
+// The first `count` positions where `is_start` is true, then its length.
 array places(const array& is_start, int count, const Stream& s) {
   const int n = is_start.shape(0);
   array end = array(n, int32);

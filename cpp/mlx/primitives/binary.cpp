@@ -1,4 +1,4 @@
-// Elementwise functions of two and three arrays: what they apply, and their derivatives.
+// Elementwise functions of two and three arrays: their values and derivatives.
 #include "mlx/primitives/binary.h"
 
 #include <cmath>
@@ -63,7 +63,7 @@ BINARY_RULE(ArcTan2) {
   array slope = divide(t, norm, s);
   return arg == 0 ? multiply(slope, b, s) : negative(multiply(slope, a, s), s);
 }
-// Of equal elements, the second one counts.
+// Where both are equal, the second one gets the derivative.
 BINARY_RULE(Maximum) { return masked(arg == 0 ? greater(a, b, s) : less_equal(a, b, s), t, s); }
 BINARY_RULE(Minimum) { return masked(arg == 0 ? less(a, b, s) : greater_equal(a, b, s), t, s); }
 BINARY_RULE(LogAddExp) {
@@ -71,7 +71,7 @@ BINARY_RULE(LogAddExp) {
   return multiply(t, share, s);
 }
 
-// Steps: the derivative is 0 wherever there is one.
+// Step functions: the derivative is 0 wherever it exists.
 BINARY_RULE(NotEqual) { return zeros_like(t, s); }
 BINARY_RULE(Less) { return zeros_like(t, s); }
 BINARY_RULE(LessEqual) { return zeros_like(t, s); }

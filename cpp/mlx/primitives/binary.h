@@ -5,14 +5,14 @@
 
 namespace mlx::core {
 
-// Those without parameters.
+// Primitives without parameters.
 #define MLX_BINARY(Class, ...) ELEMENTWISE_PRIMITIVE(Class)
 #define MLX_BINARY_VARIANT(...)
 #include "mlx/primitives/elementwise.def"
 
 class Equal : public Elementwise {
  public:
-  // `equal_nan`: NaN equals NaN
+  // With `equal_nan`, NaN equals NaN.
   explicit Equal(Stream stream, bool equal_nan = false)
       : Elementwise(stream), equal_nan_(equal_nan) {}
   DEFINE_ELEMENTWISE(Equal)
@@ -23,7 +23,7 @@ class Equal : public Elementwise {
   bool equal_nan_;
 };
 
-// Of integers and bool.
+// For integers and bool.
 class BitwiseBinary : public Elementwise {
  public:
   enum Op { And, Or, Xor, LeftShift, RightShift };
@@ -36,7 +36,7 @@ class BitwiseBinary : public Elementwise {
   Op op_;
 };
 
-// Two outputs of the inputs' type: the quotient rounded towards minus infinity, and the remainder.
+// Two outputs of the inputs' type: the quotient, rounded towards minus infinity, and the remainder.
 class DivMod : public Primitive {
  public:
   explicit DivMod(Stream stream) : Primitive(stream) {}

@@ -1,4 +1,4 @@
-// Transforms Compiled as the operations that it stands for.
+// Transformations of Compiled: they apply to the operations that it consists of.
 #include "mlx/primitives/compiled.h"
 
 #include "mlx/backend/metal/compiled_kernels.h"

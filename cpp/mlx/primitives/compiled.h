@@ -11,11 +11,11 @@ namespace mlx::core {
 
 class CompiledKernels;
 
-// Inputs have the shape of the outputs, or are scalars (of size 1). Outputs have one shape.
+// Inputs have the outputs' shape, or are scalars (of size 1). All outputs have one shape.
 class Compiled : public Primitive {
  public:
-  // The operations, in order: elementwise ones, StopGradient, and Broadcast of scalars. What is a
-  // scalar constant among their inputs is part of the kernel.
+  // The operations, in order: elementwise ones, StopGradient, and Broadcast of scalars. Scalar
+  // constants among their inputs are part of the kernel.
   explicit Compiled(Stream stream, Trace body);
   ~Compiled() override;
 

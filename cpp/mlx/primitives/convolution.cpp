@@ -12,7 +12,7 @@ namespace {
 
 using Part = ConvolutionPart;
 
-// The parts but one, in order.
+// The other two parts, in order.
 std::array<Part, 2> others(Part part) {
   switch (part) {
     case Part::Input:
@@ -71,7 +71,7 @@ Shape part_shape(Part part, const Shape& first, const Shape& second,
   return output_shape(first, second, window);
 }
 
-// The arrays of a convolution, by part.
+// The arrays of a convolution, indexed by part.
 struct Parts {
   std::array<std::optional<array>, 3> values;
 
@@ -87,7 +87,7 @@ Parts parts_of(Part result, const std::vector<array>& inputs) {
   return parts;
 }
 
-// Without the zeros at the end that no kernel meets: the lengths then follow from each other.
+// Drops the zeros at the end that no kernel reaches: then each length follows from the others.
 ConvolutionWindow exact(ConvolutionWindow window, const Parts& parts) {
   const auto& input = parts[Part::Input].shape();
   const auto& weight = parts[Part::Weight].shape();
@@ -99,20 +99,20 @@ ConvolutionWindow exact(ConvolutionWindow window, const Parts& parts) {
   return window;
 }
 
-// Where the elements of a mapped axis go: between the `outer` and the other elements of an axis.
+// Where a mapped axis is inserted: between the `outer` and the other elements of an axis.
 struct Place {
   int axis;
   int outer;
 };
 
-// (count, shape...) to shape..., in which the axis of the place is `count` times as long.
+// From (count, shape...) to shape..., in which the axis of the place is `count` times as long.
 array folded(const array& a, Place place, const Stream& s) {
   const int axis = place.axis < 0 ? place.axis + rank(a) - 1 : place.axis;
   array parts = unflatten(a, axis + 1, {place.outer, a.shape(axis + 1) / place.outer}, s);
   return flatten(moveaxis(parts, 0, axis + 1, s), axis, axis + 2, s);
 }
 
-// The reverse.
+// The inverse of folded().
 array unfolded(const array& a, Place place, int count, const Stream& s) {
   const int axis = place.axis < 0 ? place.axis + rank(a) : place.axis;
   const int inner = a.shape(axis) / (count * place.outer);
@@ -120,8 +120,8 @@ array unfolded(const array& a, Place place, int count, const Stream& s) {
   return flatten(moveaxis(parts, axis + 1, 0, s), axis + 1, axis + 2, s);
 }
 
-// The places of the mapped axes of all parts that have one, the result among them: more images,
-// more channels of one side, or more groups.
+// The places for the mapped axes of all parts that have one, including the result. They become
+// images, channels of one side, or groups.
 std::array<Place, 3> places(bool input, bool weight, bool output, int groups) {
   if (!weight) return {Place{0, 1}, {}, {0, 1}};
   if (!input) return {Place{}, {0, groups}, {-1, groups}};

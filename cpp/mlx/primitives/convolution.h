@@ -1,4 +1,4 @@
-// Convolutions, and the two products that their derivatives are.
+// Convolutions, and the two products in their derivatives.
 #pragma once
 
 #include "mlx/primitives/primitive.h"
@@ -9,9 +9,9 @@ namespace mlx::core {
 // (N, spatial..., O).
 enum class ConvolutionPart { Input, Weight, Output };
 
-// How kernels lie on the input, for each spatial axis: element k of the kernel for element o of the
-// output meets element o * stride - low + k * dilation of the input. Beyond its ends are `low` and
-// `high` zeros; a kernel that does not fit is left out.
+// The position of kernels on the input, for each spatial axis: output element o multiplies kernel
+// element k with input element o * stride - low + k * dilation. There are `low` and `high` zeros at
+// the input's ends; a kernel that does not fit is omitted.
 struct ConvolutionWindow {
   std::vector<int> stride, low, high, dilation;
   int groups;
@@ -19,15 +19,15 @@ struct ConvolutionWindow {
   bool operator==(const ConvolutionWindow&) const = default;
 };
 
-// The sum of input * weight * output over all that meet, as a function of two of these, is linear
-// in the third, with the factors: the convolution itself (part Output), and its cotangents in the
-// input (part Input, a transposed convolution) and in the weights (part Weight). inputs: the other
-// two parts in order, of one floating type. low is never negative.
+// The sum of all products input * weight * output is linear in each of the three arrays. Given two
+// of them, this primitive computes the factors of the third: the convolution itself (part Output),
+// the cotangent of the input (part Input, a transposed convolution) or that of the weights (part
+// Weight). inputs: the other two parts in order, of one floating type. low is never negative.
 class Convolution : public UnaryPrimitive {
  public:
   Convolution(Stream stream, ConvolutionPart part, ConvolutionWindow window)
       : UnaryPrimitive(stream), part_(part), window_(std::move(window)) {}
-  // The node, or zeros if a factor is empty.
+  // Makes the node, or zeros if a factor is empty.
   static array make(ConvolutionPart part, const array& first, const array& second,
                     const ConvolutionWindow& window, const Stream& s);
   DEFINE_EVAL()

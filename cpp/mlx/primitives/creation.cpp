@@ -35,7 +35,7 @@ std::vector<Shape> RandomBits::output_shapes(const std::vector<array>& inputs) {
 }
 
 VmapResult RandomBits::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
-  // Keys already come in any number: more of them is just a larger array.
+  // A mapped axis of the keys is just one more axis.
   array keys = axis_in_front(inputs[0], axes[0], stream());
   Dtype dtype = width_ == 1 ? uint8 : width_ == 2 ? uint16 : uint32;
   return {{array(output_shapes({keys})[0], dtype,

@@ -1,4 +1,4 @@
-// Primitives that make arrays out of nothing or a scalar.
+// Primitives that make arrays without inputs, from a scalar or from random keys.
 #pragma once
 
 #include "mlx/primitives/primitive.h"
@@ -21,7 +21,7 @@ class Arange : public UnaryPrimitive {
   double step_;
 };
 
-// Copies its input, already broadcast to the output's shape, into fresh memory.
+// Copies its input, which is already broadcast to the output's shape, into new memory.
 class Full : public UnaryPrimitive {
  public:
   explicit Full(Stream stream) : UnaryPrimitive(stream) {}

@@ -16,12 +16,12 @@ namespace {
 
 array diagonals(const array& x, const Stream& s) { return diagonal(x, 0, -2, -1, s); }
 
-// Matrices with these diagonals.
+// Matrices with the given diagonals.
 array diagonal_matrices(const array& x, const Stream& s) {
   return multiply(expand_dims(x, -1, s), eye(x.shape(-1), x.dtype(), s), s);
 }
 
-// The lower triangle, half of the diagonal.
+// The lower triangle with half of the diagonal.
 array lower_half(const array& x, const Stream& s) {
   return subtract(tril(x, 0, s), multiply(diagonal_matrices(diagonals(x, s), s), scalar(0.5, x), s),
                   s);
@@ -36,8 +36,8 @@ Shape joined(Shape batch, std::initializer_list<int> matrix) {
   return batch;
 }
 
-// Of a decomposition, which maps whatever batch axes there are: its outputs for the input with the
-// mapped axis in front.
+// The vmap rule of a decomposition, which accepts any batch axes: moves the mapped axis to the
+// front.
 VmapResult mapped(std::vector<array> outputs) {
   std::vector<int> axes(outputs.size(), 0);
   return {std::move(outputs), std::move(axes)};
@@ -336,7 +336,7 @@ void check_values_only(bool compute_uv) {
   }
 }
 
-// U and Vt, without the vectors that belong to no singular value.
+// U and Vt without the vectors that belong to no singular value.
 std::pair<array, array> singular_vectors(const array& a, const Stream& s) {
   auto parts = linalg::svd(a, true, s);
   array first = arange(std::min(a.shape(-2), a.shape(-1)), s);

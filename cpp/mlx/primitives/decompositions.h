@@ -1,4 +1,4 @@
-// Decompositions, determinants and equations of matrices: (..., M, N) in the last two axes, of
+// Decompositions, determinants and linear systems: matrices (..., M, N) in the last two axes, of
 // float32, float64 or complex64.
 #pragma once
 
@@ -8,11 +8,11 @@
 
 namespace mlx::core {
 
-// What a matrix of equations is known to be.
+// The known structure of a matrix.
 enum class MatrixForm { General, Lower, Upper };
 
-// inputs: a (..., N, N), b (..., N, K) with equal batch axes. Output: x with a @ x = b. Of a
-// triangular matrix the other triangle is not read.
+// inputs: a (..., N, N), b (..., N, K) with equal batch axes. Output: x with a @ x = b. The other
+// triangle of a triangular matrix is not read.
 class Solve : public UnaryPrimitive {
  public:
   explicit Solve(Stream stream, MatrixForm form, const char* op)
@@ -26,7 +26,7 @@ class Solve : public UnaryPrimitive {
 
  private:
   MatrixForm form_;
-  const char* op_;  // whom errors name
+  const char* op_;  // the name in errors
 };
 
 // input: a Hermitian, positive definite matrix. Output: L with a = L @ L^H, or L^H if upper.
@@ -56,9 +56,9 @@ class QRF : public Primitive {
   DEFINE_OUTPUT_SHAPES()
 };
 
-// Outputs: L (below the diagonal, which is ones) and U in one matrix (..., M, N); the row that each
-// of the first K = min(M, N) rows was exchanged with, uint32 (..., K); which row of L @ U each row
-// of the input is, uint32 (..., M).
+// Outputs: L (below the diagonal, which is ones) and U in one matrix (..., M, N); for each of the
+// first K = min(M, N) rows the row that it was exchanged with, uint32 (..., K); for each row of the
+// input the row of L @ U that it is, uint32 (..., M).
 class LUF : public Primitive {
  public:
   explicit LUF(Stream stream) : Primitive(stream) {}
@@ -85,8 +85,7 @@ class Determinant : public Primitive {
 };
 
 // input: a Hermitian matrix, of which one triangle is read. Outputs: its eigenvalues, ascending,
-// (..., N) and real, and the eigenvectors in the columns of (..., N, N); only the former if not
-// vectors.
+// (..., N) and real, and, if `vectors`, the eigenvectors in the columns of (..., N, N).
 class Eigh : public Primitive {
  public:
   explicit Eigh(Stream stream, bool upper, bool vectors)
@@ -103,8 +102,8 @@ class Eigh : public Primitive {
   bool vectors_;
 };
 
-// Outputs: the eigenvalues (..., N), and the eigenvectors in the columns of (..., N, N), complex64;
-// only the former if not vectors.
+// Outputs: the eigenvalues (..., N) and, if `vectors`, the eigenvectors in the columns of (..., N,
+// N), complex64.
 class Eig : public Primitive {
  public:
   explicit Eig(Stream stream, bool vectors) : Primitive(stream), vectors_(vectors) {}
@@ -118,7 +117,7 @@ class Eig : public Primitive {
   bool vectors_;
 };
 
-// Outputs: U (..., M, M), S (..., min(M, N)) and real, Vt (..., N, N); only S if not compute_uv.
+// Outputs: U (..., M, M), S (..., min(M, N)) and real, Vt (..., N, N); only S unless compute_uv.
 class SVD : public Primitive {
  public:
   explicit SVD(Stream stream, bool compute_uv) : Primitive(stream), compute_uv_(compute_uv) {}

@@ -1,12 +1,12 @@
-// Primitives whose output elements depend on the inputs' elements at the same place only.
+// Primitives whose output elements depend only on the inputs' elements at the same index.
 #pragma once
 
 #include "mlx/primitives/primitive.h"
 
 namespace mlx::core {
 
-// Gets jvp, vjp and vmap from two rules: the operation itself, and its partial derivatives. Inputs
-// have one shape.
+// Derives jvp, vjp and vmap from two functions: the operation itself and its partial derivatives.
+// Inputs have one shape.
 class Elementwise : public UnaryPrimitive {
  public:
   using UnaryPrimitive::UnaryPrimitive;
@@ -15,12 +15,12 @@ class Elementwise : public UnaryPrimitive {
   DEFINE_OUTPUT_SHAPES()
   DEFINE_DEFAULT_IS_EQUIVALENT()
 
-  // The functor in backend/metal/kernels that computes an element, if there is one.
+  // The functor in backend/metal/kernels that computes an element; null if there is none.
   virtual const char* functor() const { return name(); }
-  // The operation on other arrays, on the primitive's stream.
+  // Applies the operation to other arrays, on the primitive's stream.
   virtual array apply(const std::vector<array>& inputs) const = 0;
-  // `t` times the derivative by input `arg`. `out` is the output for `inputs`. For functions that
-  // are analytic with real coefficients, vjp passes conjugates of complex inputs.
+  // `t` times the derivative with respect to input `arg`. `out` is the output for `inputs`. For
+  // functions that are analytic with real coefficients, vjp passes conjugates of complex inputs.
   virtual array partial(int arg, const std::vector<array>& inputs, const array& out,
                         const array& t) const = 0;
 };

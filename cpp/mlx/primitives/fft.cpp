@@ -13,7 +13,7 @@ std::vector<Shape> FFT::output_shapes(const std::vector<array>& inputs) {
   return {shape};
 }
 
-// The same factor, whatever else differs.
+// Applies a transform with the same factor and the given parameters.
 array FFT::apply(const array& a, FFTKind kind, std::vector<int> axes, bool inverse,
                  int length) const {
   auto primitive = std::make_shared<FFT>(stream(), kind, std::move(axes), inverse, length, scale_);
@@ -26,15 +26,15 @@ std::vector<array> FFT::jvp(const std::vector<array>&, const std::vector<array>&
   return {apply(tangents[0], kind_, axes_, inverse_, length_)};
 }
 
-// The other half of the sums was not computed: no cotangent comes from there.
+// The other half of the sums was not computed: its cotangent is zero.
 array FFT::from_half(const array& half) const {
   const int missing = length_ - half.shape(axes_[0]);
   array full = pad(half, axes_, {0}, {missing}, scalar(0, half), "constant", stream());
   return real(apply(full, FFTKind::Complex, axes_, true, 0), stream());
 }
 
-// Each number of the half stands for its conjugate too, but the first, and the last of an even
-// length.
+// Each element of the half also represents its conjugate, except the first one and the last one of
+// an even length.
 array FFT::to_half(const array& real) const {
   const Stream& s = stream();
   array sums = apply(real, FFTKind::RealToComplex, axes_, false, length_);

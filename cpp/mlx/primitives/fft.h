@@ -8,8 +8,8 @@ namespace mlx::core {
 enum class FFTKind { Complex, RealToComplex, ComplexToReal };
 
 // scale * sum of x[j] * exp(-+ 2 pi i j k / n), with + if inverse. Complex: complex64 along all
-// `axes`. RealToComplex: float32 along one axis, of which the first n / 2 + 1 sums are the output.
-// ComplexToReal: the reverse, to float32 with `length` = n elements along the axis.
+// `axes`. RealToComplex: float32 along one axis; the output has the first n / 2 + 1 sums.
+// ComplexToReal: the inverse, to float32 with `length` = n elements along the axis.
 class FFT : public UnaryPrimitive {
  public:
   FFT(Stream stream, FFTKind kind, std::vector<int> axes, bool inverse, int length, double scale)
@@ -28,7 +28,7 @@ class FFT : public UnaryPrimitive {
 
  private:
   array apply(const array& a, FFTKind kind, std::vector<int> axes, bool inverse, int length) const;
-  // With the real axis in its full length.
+  // The shape with the real side's full length.
   array from_half(const array& half) const;
   array to_half(const array& real) const;
 

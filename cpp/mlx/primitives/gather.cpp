@@ -42,7 +42,7 @@ array batch_index(int n, size_t ndim, const Stream& s) {
   return reshape(arange(n, s), shape, s);
 }
 
-// Index arrays with the mapped axis in front, which they get if they have none.
+// Index arrays with the mapped axis in front; those that have none get one.
 std::vector<array> mapped_indices(const std::vector<array>& inputs, const std::vector<int>& axes,
                                   size_t count, const Stream& s) {
   std::vector<array> out;
@@ -64,7 +64,7 @@ VmapResult Gather::vmap(const std::vector<array>& inputs, const std::vector<int>
   size_t count = inputs.size() - 1;
   int index_rank = count > 0 ? static_cast<int>(inputs[1].ndim()) - (axes[1] >= 0) : 0;
   if (!any_mapped(axes, 1, count)) {
-    // The mapped axis is one more that slices take whole.
+    // Slices take the mapped axis as a whole.
     array x = axis_in_front(inputs[0], axes[0], s);
     std::vector<array> indices(inputs.begin() + 1, inputs.end());
     array out = gather(x, indices, shifted(axes_), prepended(x.shape(0), slice_sizes_), s);
@@ -74,7 +74,7 @@ VmapResult Gather::vmap(const std::vector<array>& inputs, const std::vector<int>
   if (axes[0] < 0) {
     return {{gather(inputs[0], indices, axes_, slice_sizes_, s)}, {0}};
   }
-  // Element i of the indices looks into element i of the array.
+  // Element i of the indices applies to element i of the array.
   array x = axis_in_front(inputs[0], axes[0], s);
   auto all_axes = shifted(axes_);
   all_axes.insert(all_axes.begin(), 0);
@@ -115,8 +115,8 @@ VmapResult GatherAxis::vmap(const std::vector<array>& inputs, const std::vector<
 
 namespace {
 
-// A resolved end of -1 going backwards means "before the first": say it so that it is not taken for
-// the last.
+// With a negative stride, a resolved stop of -1 means "before the first". Makes it more negative,
+// so that it does not mean the last element.
 Shape spelled_stop(Shape stop, const Shape& strides, const Shape& shape) {
   for (size_t i = 0; i < stop.size(); ++i) {
     if (strides[i] < 0 && stop[i] < 0) {
@@ -218,8 +218,8 @@ std::vector<array> DynamicSlice::vjp(const std::vector<array>& primals,
 
 namespace {
 
-// Starts (n, axes) as one index array per axis, each of shape (n). Negative ones count from the
-// end; then all are clamped so that a slice fits.
+// Splits starts (n, axes) into one index array per axis, each of shape (n). Negative starts count
+// from the end; then all are clamped so that a slice fits.
 std::vector<array> start_indices(const array& start, const Shape& shape, const Shape& slice_size,
                                  const std::vector<int>& axes, const Stream& s) {
   std::vector<array> out;

@@ -28,7 +28,7 @@ VmapResult StopGradient::vmap(const std::vector<array>& inputs, const std::vecto
 std::vector<array> Depends::jvp(const std::vector<array>& primals,
                                 const std::vector<array>& tangents,
                                 const std::vector<int>& argnums) {
-  // The first inputs are passed on; how many is known from the outputs only, so tangents for all
+  // The outputs are the first inputs. Only the outputs tell how many, so tangents for all inputs
   // are returned.
   std::vector<array> out;
   for (int i = 0; i < static_cast<int>(primals.size()); ++i) {

@@ -1,4 +1,4 @@
-// Primitives that pass their inputs on and only act on the graph.
+// Primitives that only affect the graph: their outputs are their inputs.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace mlx::core {
 
-// A view of its input that no gradient passes.
+// A view of its input that stops gradients.
 class StopGradient : public UnaryPrimitive {
  public:
   explicit StopGradient(Stream stream) : UnaryPrimitive(stream) {}
@@ -28,12 +28,12 @@ class Depends : public Primitive {
   DEFINE_GRADS()
   DEFINE_VMAP()
   DEFINE_NAME(Depends)
-  // Those of all inputs: how many outputs there are, the node knows.
+  // The shapes of all inputs: only the node knows the number of outputs.
   DEFINE_OUTPUT_SHAPES()
 };
 
 // inputs: a function's arguments, then its outputs; the primitive's outputs are views of the
-// latter. Transforms use the given rules instead of those of what computed the outputs.
+// latter. Transformations use the custom rules instead of those of the operations in the function.
 class CustomTransforms : public Primitive {
  public:
   using Vjp = std::function<std::vector<array>(const std::vector<array>& primals,

@@ -1,4 +1,4 @@
-// Products of matrices that indices pick, and of parts of matrices: shapes, derivatives, vmap.
+// Products of matrices chosen by indices, and of segments of matrices: shapes, derivatives, vmap.
 #include "mlx/primitives/grouped.h"
 
 #include "mlx/errors.h"
@@ -98,7 +98,7 @@ std::vector<array> SegmentedMM::vjp(const std::vector<array>& primals,
   const array &a = primals[0], &b = primals[1];
   array segments = reshape(primals[2], {-1, 2}, s);
   array c = reshape(cotangents[0], {segments.shape(0), a.shape(0), b.shape(1)}, s);
-  // Which of the K columns of a, rows of b, a segment has: (segments, K).
+  // A mask (segments, K) of the columns of a (rows of b) in each segment.
   array bounds = minimum(astype(segments, int32, s), array(a.shape(1)), s);
   array column = expand_dims(arange(a.shape(1), s), 0, s);
   auto bound = [&](int i) { return slice(bounds, {0, i}, {bounds.shape(0), i + 1}, s); };

@@ -1,12 +1,12 @@
-// Products of matrices that indices pick, and of parts of matrices.
+// Products of matrices chosen by indices, and of segments of matrices.
 #pragma once
 
 #include "mlx/primitives/primitive.h"
 
 namespace mlx::core {
 
-// inputs: a (batch, M, K), b (batch, K, N) and two arrays of indices of one shape: which of a is
-// multiplied with which of b.
+// inputs: a (batch, M, K), b (batch, K, N) and two index arrays of one shape, which choose a matrix
+// of a and a matrix of b for each product.
 class GatherMM : public UnaryPrimitive {
  public:
   explicit GatherMM(Stream stream) : UnaryPrimitive(stream) {}

@@ -1,4 +1,4 @@
-// What the rules of products share whose indices pick matrices.
+// Derivatives and vmap of products of matrices chosen by indices.
 #include "mlx/primitives/grouped_rules.h"
 
 #include "mlx/ops.h"
@@ -39,7 +39,7 @@ array Pairs::sum_for_left(const array& parts) const {
 
 array Pairs::products_for_right(const array& x, const array& y) const {
   const Stream& s = stream_;
-  // Pairs of one matrix become neighbours, and their rows a segment.
+  // Sorts the pairs by their right matrix: the rows of each group form a segment.
   array order = argsort(right, 0, s);
   array rows_x = flatten(take(x, order, 0, s), 0, 1, s);
   array rows_y = flatten(take(y, order, 0, s), 0, 1, s);

@@ -1,12 +1,12 @@
-// What the rules of products share whose indices pick matrices.
+// Derivatives and vmap of products of matrices chosen by indices.
 #pragma once
 
 #include "mlx/primitives/primitive.h"
 
 namespace mlx::core {
 
-// Pairs of indices of matrices: which of those on the left is multiplied with which of those on the
-// right. All pairs in a line, with indices counted from 0.
+// The index pairs of such products: the left and the right matrix of each. They are flattened, and
+// the indices count from 0.
 class Pairs {
  public:
   array left;
@@ -14,16 +14,16 @@ class Pairs {
 
   Pairs(const array& lhs, const array& rhs, int left_count, int right_count, const Stream& s);
 
-  // Products, or cotangents of them, with one axis for the pairs.
+  // Flattens the axes of the pairs in the products, or in their cotangents.
   array in_a_line(const array& products) const;
   // 0, 1, 2, ...
   array own() const;
-  // Of each pair, the matrix on the left.
+  // For each pair, its left matrix.
   array take_left(const array& matrices) const;
   array take_right(const array& matrices) const;
-  // Sums over the pairs that have a matrix on the left.
+  // For each left matrix, the sum over its pairs.
   array sum_for_left(const array& parts) const;
-  // For each matrix on the right, the sum of x.T @ y over its pairs, whose x and y are in a line.
+  // For each right matrix, the sum of x.T @ y over its pairs; the pairs of x and y are flattened.
   array products_for_right(const array& x, const array& y) const;
 
  private:
@@ -32,8 +32,8 @@ class Pairs {
   Stream stream_;
 };
 
-// The indices for matrices (count, ...) that become (n * count, ...) if they are mapped: `mapped`
-// has the mapped axis in front.
+// Indices for matrices (count, ...), which become (n * count, ...) if they are `mapped`: then the
+// mapped axis is in front.
 array mapped_indices(const array& indices, int axis, const array& matrices, bool mapped, int n,
                      const Stream& s);
 

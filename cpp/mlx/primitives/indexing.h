@@ -7,7 +7,7 @@ namespace mlx::core {
 
 // inputs: array, one integer index array per entry of `axes` (all of one shape). Output shape:
 // indices' shape + slice_sizes (one entry per axis of the array). Negative indices count from the
-// end; indices out of range are undefined in value only: reads are clamped.
+// end. An index out of range reads an undefined element of the array.
 class Gather : public UnaryPrimitive {
  public:
   explicit Gather(Stream stream, std::vector<int> axes, Shape slice_sizes)

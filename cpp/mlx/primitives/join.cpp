@@ -80,7 +80,7 @@ std::vector<array> Split::vjp(const std::vector<array>& primals,
   if (std::is_sorted(indices_.begin(), indices_.end())) {
     return {concatenate(cotangents, axis_, stream())};
   }
-  // Parts may overlap where indices go back.
+  // The parts overlap if the indices decrease.
   array out = zeros_like(primals[0], stream());
   Shape starts{0};
   starts.insert(starts.end(), indices_.begin(), indices_.end());
@@ -147,7 +147,7 @@ VmapResult Pad::vmap(const std::vector<array>& inputs, const std::vector<int>& a
     array x = axis_in_front(inputs[0], axes[0], s);
     return {{pad(x, moved, low_pad_size_, high_pad_size_, inputs[1], "constant", s)}, {0}};
   }
-  // A value for each: pad a mask along, and choose by it.
+  // Each element has its own value: pads with zeros, and a mask selects where to put the value.
   array x = axis_in_front_or_repeated(inputs[0], axes[0], inputs[1].shape(0), s);
   array padded = pad(x, moved, low_pad_size_, high_pad_size_, array(0, x.dtype()), "constant", s);
   array inside = pad(ones(x.shape(), bool_, s), moved, low_pad_size_, high_pad_size_, array(false),

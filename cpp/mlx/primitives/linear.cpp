@@ -20,7 +20,7 @@ array scaled(const array& x, float factor, const Stream& s) {
   return factor == 1.0f ? x : multiply(array(factor, x.dtype()), x, s);
 }
 
-// Cotangent of factor `arg` (0 or 1) of a product a @ b.
+// The cotangent of factor `arg` (0 or 1) of a product a @ b.
 array factor_cotangent(int arg, const array& a, const array& b, const array& c, const Stream& s) {
   return arg == 0 ? matmul(c, adjoint(b, s), s) : matmul(adjoint(a, s), c, s);
 }

@@ -6,8 +6,8 @@
 
 namespace mlx::core {
 
-// No inputs. The bytes of the output from an offset on, those of each element in the reverse order
-// if `swapped`.
+// No inputs. Reads the bytes of the output from an offset on; if `swapped`, reverses those of each
+// element.
 class Load : public UnaryPrimitive {
  public:
   Load(Stream stream, std::shared_ptr<io::Reader> reader, uint64_t offset, bool swapped)

@@ -12,7 +12,7 @@ namespace mlx::core {
 
 namespace {
 
-// Lines that the cotangent of a weight is spread over.
+// The number of partial sums of a weight's cotangent.
 constexpr int kLines = 64;
 
 int number_of_rows(const array& x) {
@@ -88,7 +88,7 @@ std::vector<Shape> NormalizeVJP::output_shapes(const std::vector<array>& inputs)
   return {inputs[0].shape(), {std::min(number_of_rows(inputs[0]), kLines), inputs[0].shape(-1)}};
 }
 
-// The outputs as operations: the lines are all in one.
+// Computes the outputs from other operations; the first line has the whole sum.
 std::vector<array> NormalizeVJP::compute(const std::vector<array>& inputs) const {
   auto fun = [this](const std::vector<array>& in) {
     return std::vector<array>{kind_.compute(in[0], in[1], zeros_like(in[1], stream()), stream())};

@@ -1,22 +1,22 @@
-// Normalisation of rows, the lines along the last axis, as one kernel.
+// Normalisation of rows, which lie along the last axis, as one kernel.
 #pragma once
 
 #include "mlx/primitives/primitive.h"
 
 namespace mlx::core {
 
-// What both primitives share.
+// The parameters of both primitives.
 struct Normalization {
   bool centered;  // layer normalisation; else RMS normalisation
   float eps;
 
   bool operator==(const Normalization&) const = default;
-  // The operations that it consists of, for rows, weight and bias.
+  // Computes it from other operations, for rows, weight and bias.
   array compute(const array& x, const array& weight, const array& bias, const Stream& s) const;
 };
 
-// inputs: rows of floats but float64; weight and bias, vectors of float32. RMS normalisation does
-// not look at the bias.
+// inputs: rows of any floating type but float64; weight and bias, vectors of float32. RMS
+// normalisation ignores the bias.
 class Normalize : public UnaryPrimitive {
  public:
   explicit Normalize(Stream stream, bool centered, float eps)
@@ -32,8 +32,8 @@ class Normalize : public UnaryPrimitive {
   Normalization kind_;
 };
 
-// inputs: rows, weight, cotangent of the output -> cotangent of the rows, and lines (n, length)
-// whose sum is that of the weight.
+// inputs: rows, weight, cotangent of the output. Outputs: the cotangent of the rows, and lines (n,
+// length) whose sum is the cotangent of the weight.
 class NormalizeVJP : public Primitive {
  public:
   explicit NormalizeVJP(Stream stream, bool centered, float eps)

@@ -59,7 +59,7 @@ std::vector<Shape> Elementwise::output_shapes(const std::vector<array>& inputs) 
 std::vector<array> Elementwise::jvp(const std::vector<array>& primals,
                                     const std::vector<array>& tangents,
                                     const std::vector<int>& argnums) {
-  array out = apply(primals);  // costs nothing unless a rule uses it
+  array out = apply(primals);  // lazy: not computed unless a rule uses it
   std::optional<array> tangent;
   for (size_t i = 0; i < argnums.size(); ++i) {
     accumulate(tangent, partial(argnums[i], primals, out, tangents[i]), stream());
@@ -79,7 +79,7 @@ std::vector<array> Elementwise::vjp(const std::vector<array>& primals,
   std::vector<array> vjps;
   for (int arg : argnums) {
     array cotangent = partial(arg, conjugates, out, cotangents[0]);
-    // A real input of a complex output (astype) gets a real cotangent.
+    // If a real input gives a complex output (astype), its cotangent is real.
     vjps.push_back(astype(cotangent, primals[arg].dtype(), stream()));
   }
   return vjps;

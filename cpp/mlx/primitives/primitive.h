@@ -22,12 +22,12 @@ class Primitive {
   const Device& device() { return stream_.device; }
   const Stream& stream() const { return stream_; }
 
-  // Compute the outputs. They have no memory yet: these allocate it (set_data), or make views.
+  // Compute the outputs, which have no memory yet: allocate it (set_data), or make views.
   virtual void eval_cpu(const std::vector<array>& inputs, std::vector<array>& outputs) = 0;
   virtual void eval_gpu(const std::vector<array>& inputs, std::vector<array>& outputs) = 0;
 
-  // Whether eval_cpu leaves all reading and writing of elements to the stream's encoder. A
-  // primitive that touches them itself finds its inputs computed.
+  // Whether eval_cpu reads and writes elements only in tasks of the stream's encoder. For other
+  // primitives the inputs are computed before eval_cpu is called.
   virtual bool encodes() const { return false; }
 
   // Tangents of the outputs, given those of the inputs `argnums`.
@@ -39,15 +39,15 @@ class Primitive {
                                  const std::vector<array>& cotangents,
                                  const std::vector<int>& argnums,
                                  const std::vector<array>& outputs);
-  // The operation applied along one more axis of each input (axes[i] is -1 for an input that has
-  // none): the outputs, and where the axis is in each of them.
+  // Applies the operation along an additional axis of each input (axes[i] is -1 for an input
+  // without it). Returns the outputs, and the position of the axis in each of them.
   virtual std::pair<std::vector<array>, std::vector<int>> vmap(const std::vector<array>& inputs,
                                                                const std::vector<int>& axes);
 
   virtual const char* name() const;
   virtual void print(std::ostream& os);
 
-  // Whether another primitive of the same class does the same.
+  // Whether another primitive of the same class has the same effect.
   virtual bool is_equivalent(const Primitive& other) const;
   // Shapes of the outputs for inputs of other shapes.
   virtual std::vector<Shape> output_shapes(const std::vector<array>& inputs);
@@ -72,7 +72,7 @@ class UnaryPrimitive : public Primitive {
   }
 };
 
-// What primitives declare. The eval functions are defined under backend/, the rules under
+// Declarations for primitives. The eval functions are defined under backend/, the rules under
 // primitives/.
 #define DEFINE_EVAL()                                                                         \
   void eval_cpu(const std::vector<mlx::core::array>& inputs, mlx::core::array& out) override; \

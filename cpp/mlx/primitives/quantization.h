@@ -1,4 +1,4 @@
-// Quantization: how the numbers of an array are stored in a few bits each.
+// Quantization: the format of a quantised array.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace mlx::core {
 
-// Along rows, each group of numbers has a scale: a float, or a small one in a byte. In affine mode
+// Each group of elements in a row has a scale: a float, or an 8-bit float in a byte. In affine mode
 // it has a bias too.
 struct Quantization {
   enum Mode { Affine, Mxfp4, Mxfp8, Nvfp4 };
@@ -21,8 +21,8 @@ struct Quantization {
     return kNames[mode];
   }
   bool affine() const { return mode == Affine; }
-  // Words of 32 bits that numbers of a row take, which are a multiple of the group size; and the
-  // reverse.
+  // The number of 32-bit words for so many elements of a row, a multiple of the group size; and the
+  // inverse.
   int words(int numbers) const { return static_cast<int>(int64_t{numbers} * bits / 32); }
   int64_t numbers(int words) const { return int64_t{words} * 32 / bits; }
 

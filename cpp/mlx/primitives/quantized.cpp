@@ -1,4 +1,4 @@
-// Numbers of few bits: shapes, derivatives, vmap.
+// Quantised arrays: shapes, derivatives, vmap.
 #include "mlx/primitives/quantized.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace mlx::core {
 
 namespace {
 
-// A quantised matrix among the inputs of a primitive, from input `first` on.
+// A quantised matrix among the inputs of a primitive, which starts at input `first`.
 struct Matrix {
   array w;
   array scales;
@@ -23,7 +23,7 @@ struct Matrix {
     if (q.affine()) biases = inputs[first + 2];
   }
 
-  // The numbers without scales and biases.
+  // The elements without scales and biases.
   array integers(const Quantization& q, const Stream& s) const {
     return dequantize(w, ones_like(scales, s), zeros_like(*biases, s), q.group_size, q.bits,
                       q.mode_name(), std::nullopt, std::nullopt, s);
@@ -36,7 +36,8 @@ struct Matrix {
     return astype(sums, scales.dtype(), s);
   }
 
-  // The tangent, as a matrix, of tangents of scales and biases: the matrix is linear in both.
+  // Replaces scales and biases by their tangents: the result is the tangent of the matrix, which is
+  // linear in both.
   void set_tangents(std::optional<array> of_scales, std::optional<array> of_biases,
                     const Stream& s) {
     scales = of_scales ? *of_scales : zeros_like(scales, s);
@@ -54,14 +55,14 @@ std::optional<array> tangent_of(int arg, const std::vector<array>& tangents,
   invalid_argument(op, message("There is no derivative with respect to ", of, "."));
 }
 
-// Refuses arguments other than x, and scales and biases of the affine mode.
+// Throws unless the argument is x, or scales or biases in affine mode.
 void check_argument(const char* op, int arg, const Quantization& q, bool is_index) {
   if (is_index) no_derivative(op, "indices");
   if (arg == 1) no_derivative(op, "the quantized matrix");
   if (arg > 1 && !q.affine()) no_derivative(op, "scales of a mode other than affine");
 }
 
-// Last extent of a product.
+// The last length of a product.
 int outer_extent(const array& w, const Quantization& q, bool transpose) {
   return transpose ? w.shape(-2) : static_cast<int>(q.numbers(w.shape(-1)));
 }

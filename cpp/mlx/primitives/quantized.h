@@ -1,4 +1,4 @@
-// Arrays of numbers of few bits: conversion, and products with them.
+// Quantised arrays: conversions, and products with quantised matrices.
 #pragma once
 
 #include "mlx/primitives/primitive.h"
@@ -6,8 +6,8 @@
 
 namespace mlx::core {
 
-// inputs: w (..., K) of floats, and a global scale if there is one.
-// outputs: packed numbers (..., words), scales and, in affine mode, biases (..., K / group size).
+// inputs: w (..., K) of floats, and optionally a global scale.
+// outputs: packed elements (..., words), scales and, in affine mode, biases (..., K / group size).
 class Quantize : public Primitive {
  public:
   Quantize(Stream stream, Quantization quantization)
@@ -22,7 +22,7 @@ class Quantize : public Primitive {
   Quantization quantization_;
 };
 
-// inputs: packed numbers, scales, then biases (affine mode) or a global scale if there is one.
+// inputs: packed elements, scales, then biases (affine mode) or optionally a global scale.
 class Dequantize : public UnaryPrimitive {
  public:
   Dequantize(Stream stream, Quantization quantization, Dtype dtype)
@@ -42,7 +42,7 @@ class Dequantize : public UnaryPrimitive {
 };
 
 // inputs: x (..., K) and a quantised matrix: w, scales and, in affine mode, biases.
-// x @ w.T, or x @ w if not `transpose`.
+// x @ w.T, or x @ w unless `transpose`.
 class QuantizedMatmul : public UnaryPrimitive {
  public:
   QuantizedMatmul(Stream stream, Quantization quantization, bool transpose)
@@ -59,8 +59,8 @@ class QuantizedMatmul : public UnaryPrimitive {
   bool transpose_;
 };
 
-// inputs: x (batch, M, K), quantised matrices (batch, ...) as above, and two arrays of indices of
-// one shape: which of x is multiplied with which matrix.
+// inputs: x (batch, M, K), quantised matrices (batch, ...) as above, and two index arrays of one
+// shape, which choose a matrix of each for each product.
 class GatherQMM : public UnaryPrimitive {
  public:
   GatherQMM(Stream stream, Quantization quantization, bool transpose)
@@ -77,7 +77,7 @@ class GatherQMM : public UnaryPrimitive {
   bool transpose_;
 };
 
-// Floats to bytes that hold floats of 8 bits (E4M3), or the reverse.
+// Converts floats to bytes with 8-bit floats (E4M3), or the inverse.
 class ConvertFP8 : public UnaryPrimitive {
  public:
   ConvertFP8(Stream stream, bool to_fp8, Dtype dtype)

@@ -18,7 +18,7 @@ Shape with_ones(Shape shape, const std::vector<int>& axes) {
   return shape;
 }
 
-// For each element, the product of all others that are reduced with it.
+// For each element, the product of all other elements in its reduction.
 array product_of_others(const array& x, const std::vector<int>& axes, const Stream& s) {
   return along_axes(x, axes, true, s, [&](const array& last) {
     array before = cumprod(last, -1, false, false, s);
@@ -27,7 +27,7 @@ array product_of_others(const array& x, const std::vector<int>& axes, const Stre
   });
 }
 
-// 1 at the extreme elements, shared among equal ones.
+// 1 at the maximum (or minimum), divided equally among equal elements.
 array share_of_extreme(const array& x, const array& out, const std::vector<int>& axes, Dtype dtype,
                        const Stream& s) {
   array mask = astype(equal(x, out, s), dtype, s);
@@ -132,7 +132,7 @@ VmapResult ArgReduce::vmap(const std::vector<array>& inputs, const std::vector<i
 
 namespace {
 
-// The derivative of softmax is symmetric: tangents and cotangents go the same way.
+// The Jacobian of softmax is symmetric: tangents and cotangents have the same rule.
 array softmax_derivative(const array& y, const array& t, const Stream& s) {
   array weighted = multiply(y, t, s);
   return subtract(weighted, multiply(y, sum(weighted, -1, true, s), s), s);

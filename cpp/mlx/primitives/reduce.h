@@ -5,9 +5,9 @@
 
 namespace mlx::core {
 
-// Reduced axes stay with length 1. Sum and Prod of bool and small integers give at least int32; And
-// and Or take and give bool; Min and Max keep the type and propagate NaN. Empty reductions give the
-// neutral element.
+// Reduced axes are kept with length 1. Sum and Prod of bool and small integers give at least int32;
+// And and Or take and give bool; Min and Max keep the type and propagate NaN. Empty reductions give
+// the neutral element.
 class Reduce : public UnaryPrimitive {
  public:
   enum ReduceType { And, Or, Sum, Prod, Min, Max };
@@ -25,7 +25,7 @@ class Reduce : public UnaryPrimitive {
   std::vector<int> axes_;
 };
 
-// Gives uint32 indices of the first extreme element; the axis stays with length 1.
+// Gives uint32 indices of the first minimum or maximum; the axis is kept with length 1.
 class ArgReduce : public UnaryPrimitive {
  public:
   enum ReduceType { ArgMin, ArgMax };
@@ -67,8 +67,8 @@ class Scan : public UnaryPrimitive {
   bool inclusive_;
 };
 
-// Over the last axis. `precise`: accumulate 16-bit floats in float (which implementations always
-// may).
+// Over the last axis. `precise`: accumulate 16-bit floats in float, which implementations may do
+// always.
 class Softmax : public UnaryPrimitive {
  public:
   explicit Softmax(Stream stream, bool precise) : UnaryPrimitive(stream), precise_(precise) {}
@@ -83,7 +83,7 @@ class Softmax : public UnaryPrimitive {
   bool precise_;
 };
 
-// Over the last axis, which stays with length 1.
+// Over the last axis, which is kept with length 1.
 class LogSumExp : public UnaryPrimitive {
  public:
   explicit LogSumExp(Stream stream) : UnaryPrimitive(stream) {}

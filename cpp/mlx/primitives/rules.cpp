@@ -1,4 +1,4 @@
-// What the rules of several primitives share.
+// Helpers for derivatives and vmap of several primitives.
 #include "mlx/primitives/rules.h"
 
 #include <algorithm>

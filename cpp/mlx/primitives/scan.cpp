@@ -18,7 +18,7 @@ VmapResult Scan::vmap(const std::vector<array>& inputs, const std::vector<int>& 
 
 namespace {
 
-// One scan: its axis and direction, and the scan that goes back.
+// The axis and direction of a scan, and the scan in the opposite direction.
 struct Direction {
   int axis;
   bool reverse;
@@ -29,8 +29,8 @@ struct Direction {
   array backward_sum(const array& x) const { return cumsum(x, axis, !reverse, inclusive, s); }
 };
 
-// The running product without its zeros, and the number of zeros in it: the product of all but one
-// element is then known whether that one is zero or not.
+// The running product of the nonzero elements, and the number of zeros: these give the product of
+// all elements but one, whether that one is zero or not.
 struct RunningProduct {
   array is_zero;
   array nonzero;  // the elements, with 1 for 0
@@ -66,12 +66,12 @@ array product_vjp(const array& x, const array& cotangent, const Direction& d) {
   return where(p.is_zero, of_zeros, divide(of_others, p.nonzero, d.s), d.s);
 }
 
-// Sums of t weighted by exp(x), relative to exp(y): positive and negative terms apart, in
-// logarithms.
+// Sums of t weighted by exp(x), relative to exp(y). Positive and negative terms are summed
+// separately, as logarithms.
 array weighted_jvp(const array& x, const array& y, const array& t, const Direction& d) {
   auto part = [&](const array& terms) {
     array log_sum = logcumsumexp(add(x, log(terms, d.s), d.s), d.axis, d.reverse, d.inclusive, d.s);
-    // Where nothing was summed yet, y is -inf.
+    // Where no element is summed yet, y is -inf.
     return where(isneginf(y, d.s), scalar(0, y), exp(subtract(log_sum, y, d.s), d.s), d.s);
   };
   array zero = scalar(0, t);
@@ -97,7 +97,8 @@ array part_of(const array& x, int axis, int from, int to, const Stream& s) {
   return slice(x, start, stop, s);
 }
 
-// Where the running extreme comes from, for a forward and inclusive scan: the last of equal ones.
+// The positions of the running maxima (or minima) for a forward, inclusive scan: the last of equal
+// elements.
 array extreme_positions(const array& x, bool is_max, int axis, const Stream& s) {
   int n = x.shape(axis);
   array running = is_max ? cummax(x, axis, false, true, s) : cummin(x, axis, false, true, s);
@@ -113,7 +114,7 @@ array extreme_positions(const array& x, bool is_max, int axis, const Stream& s) 
   return stop_gradient(cummax(where(is_new, index, array(0), s), axis, false, true, s), s);
 }
 
-// Applies `f` to arrays turned so that the scan goes forward, and turns the result back.
+// Applies `f` to arrays that are flipped if the scan is reversed, and flips the result back.
 template <typename F>
 array going_forward(const array& x, const array& t, const Direction& d, F f) {
   if (!d.reverse) {

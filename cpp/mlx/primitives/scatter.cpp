@@ -9,7 +9,7 @@ namespace mlx::core {
 
 namespace {
 
-// A scatter's parts: what it writes to, where, what, and which tangents are known.
+// The inputs of a scatter: target, indices and updates.
 struct Parts {
   array target;
   std::vector<array> indices;
@@ -27,7 +27,7 @@ struct Parts {
   Shape slice_sizes() const {
     return Shape(updates.shape().end() - static_cast<int>(target.ndim()), updates.shape().end());
   }
-  // The elements of x where updates go.
+  // The elements of x at which updates are written.
   array at(const array& x) const { return gather(x, indices, axes, slice_sizes(), s); }
   array added(const array& x, const array& u) const { return scatter_add(x, indices, u, axes, s); }
   array zeros_at(const array& x) const {
@@ -148,7 +148,7 @@ VmapResult Scatter::vmap(const std::vector<array>& inputs, const std::vector<int
   array updates = axis_in_front_or_repeated(inputs.back(), axes.back(), n, s);
   int index_rank = count > 0 ? static_cast<int>(inputs[1].ndim()) - (axes[1] >= 0) : 0;
 
-  // Element i of the updates goes to element i of the target: one more index.
+  // Element i of the updates is written to element i of the target: that is one more index.
   Shape batch_shape(index_rank + 1, 1);
   batch_shape[0] = n;
   std::vector<array> indices{reshape(arange(n, s), batch_shape, s)};

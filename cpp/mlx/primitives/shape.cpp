@@ -1,4 +1,4 @@
-// Primitives that change shape or layout: each derivative undoes or redoes the change.
+// Primitives that change shape or layout. Derivatives apply the change or its inverse.
 #include "mlx/primitives/shape.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace mlx::core {
 
 // A rearrangement is linear: tangents are rearranged like the input (APPLY), cotangents by the
-// inverse (INVERSE, with the input's shape at hand). VMAP applies it with the mapped axis in front.
+// inverse (INVERSE, which knows the input's shape). VMAP applies it with the mapped axis in front.
 // In all three, x is the array, s the stream.
 #define REARRANGEMENT(PRIMITIVE, APPLY, INVERSE, VMAP)                                             \
   std::vector<array> PRIMITIVE::jvp(const std::vector<array>&, const std::vector<array>& tangents, \
@@ -36,7 +36,7 @@ namespace mlx::core {
 
 namespace {
 
-// Sums over the axes along which an array of shape `shape` was broadcast.
+// Sums over the axes along which an array of this shape was broadcast.
 array sum_to_shape(const array& x, const Shape& shape, const Stream& s) {
   int added = static_cast<int>(x.ndim() - shape.size());
   std::vector<int> axes;
@@ -49,7 +49,7 @@ array sum_to_shape(const array& x, const Shape& shape, const Stream& s) {
 }
 
 array broadcast_mapped(const array& x, const Shape& shape, const Stream& s) {
-  // New axes of the broadcast come after the mapped one.
+  // New axes of the broadcast are inserted behind the mapped one.
   Shape aligned(shape.size() - (x.ndim() - 1), 1);
   aligned.insert(aligned.begin(), x.shape(0));
   aligned.insert(aligned.end(), x.shape().begin() + 1, x.shape().end());
@@ -70,7 +70,7 @@ std::vector<int> inverse_order(const std::vector<int>& axes) {
   return out;
 }
 
-// Of one element along the first axis.
+// The number of elements at one index of the first axis.
 int64_t element_size(const array& x) {
   int64_t size = 1;
   for (size_t i = 1; i < x.ndim(); ++i) size = saturated_product(size, x.shape()[i]);
@@ -96,7 +96,7 @@ REARRANGEMENT(Unflatten, unflatten(x, axis_, shape_, s), reshape(x, in_shape, s)
 
 namespace {
 
-// The rules of broadcasting to a shape. Arrays that are broadcast against lend their shapes only.
+// The rules of broadcasting to a shape. Only the shapes of the other arrays matter.
 std::vector<array> broadcast_jvp(const std::vector<array>& primals,
                                  const std::vector<array>& tangents,
                                  const std::vector<int>& argnums, const Shape& shape,
@@ -124,7 +124,7 @@ VmapResult broadcast_vmap(const array& input, int axis, const Shape& shape, cons
 std::vector<array> Broadcast::jvp(const std::vector<array>& primals,
                                   const std::vector<array>& tangents,
                                   const std::vector<int>& argnums) {
-  // The recorded shape, unless only others are differentiated: theirs may differ from it.
+  // The recorded shape; but if only other arrays are differentiated, the shape may differ from it.
   const Shape shape = position(argnums, 0) < 0 ? output_shapes(primals)[0] : shape_;
   return broadcast_jvp(primals, tangents, argnums, shape, stream());
 }
@@ -152,7 +152,7 @@ std::vector<Shape> Broadcast::output_shapes(const std::vector<array>& inputs) {
 
 namespace {
 
-// The shape that the axes of batches, and then those of the first array's matrices, have together.
+// Broadcasts the batch axes of all shapes; the last two axes are the first array's.
 Shape broadcast_batches_of(const std::vector<Shape>& shapes) {
   Shape shape;
   for (const auto& s : shapes) shape = broadcast_shapes(shape, Shape(s.begin(), s.end() - 2));
@@ -300,7 +300,7 @@ std::vector<array> AsStrided::jvp(const std::vector<array>&, const std::vector<a
 std::vector<array> AsStrided::vjp(const std::vector<array>& primals,
                                   const std::vector<array>& cotangents, const std::vector<int>&,
                                   const std::vector<array>&) {
-  // Elements may be seen several times: their cotangents add up.
+  // An element that the view contains several times gets the sum of its cotangents.
   int size = checked_extent(primals[0].size(), "as_strided");
   array places = reshape(as_strided(arange(size, stream()), shape_, strides_, offset_, stream()),
                          {-1}, stream());
@@ -351,7 +351,7 @@ std::vector<Shape> View::output_shapes(const std::vector<array>& inputs) {
 
 namespace {
 
-// Complex numbers seen as pairs of floats, and back, is the one reinterpretation with a derivative.
+// Only views of complex numbers as pairs of floats, and back, have a derivative.
 bool is_pair_view(Dtype a, Dtype b) {
   return (a == complex64 && b == float32) || (a == float32 && b == complex64);
 }

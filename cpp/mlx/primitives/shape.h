@@ -1,5 +1,5 @@
-// Primitives that change an array's shape or layout; most make views. Axes are >= 0 and sorted
-// unless said.
+// Primitives that change an array's shape or layout; most make views. Axes are >= 0, and sorted
+// unless a comment says otherwise.
 #pragma once
 
 #include "mlx/primitives/primitive.h"
@@ -30,7 +30,7 @@ class AsStrided : public UnaryPrimitive {
   size_t offset_;
 };
 
-// inputs: the array; then, where shapes are not fixed, arrays that it is broadcast against.
+// inputs: the array; then, if shapes are not fixed, arrays that it is broadcast against.
 class Broadcast : public UnaryPrimitive {
  public:
   explicit Broadcast(Stream stream, const Shape& shape) : UnaryPrimitive(stream), shape_(shape) {}
@@ -41,7 +41,7 @@ class Broadcast : public UnaryPrimitive {
   Shape shape_;
 };
 
-// The axes in front of the last two, which matrices keep, broadcast for all shapes.
+// Broadcasts the axes in front of the last two, which are kept, in graphs for all shapes.
 // inputs: the array, arrays that it is broadcast against.
 class BroadcastAxes : public UnaryPrimitive {
  public:
@@ -60,7 +60,7 @@ class Concatenate : public UnaryPrimitive {
   int axis_;
 };
 
-// The input itself if it is row-contiguous (or column-contiguous where allowed), else a
+// Returns the input if it is row-contiguous (or column-contiguous, if allowed), else a
 // row-contiguous copy.
 class Contiguous : public UnaryPrimitive {
  public:
@@ -98,7 +98,7 @@ class Flatten : public UnaryPrimitive {
   int end_axis_;
 };
 
-// Product of the lengths of `axes` as a scalar of `dtype` (1 / product if inverted).
+// The product of the lengths of `axes` as a scalar of `dtype` (1 / product if inverted).
 class NumberOfElements : public UnaryPrimitive {
  public:
   explicit NumberOfElements(Stream stream, std::vector<int> axes, bool inverted, Dtype dtype)
@@ -137,7 +137,7 @@ class Reshape : public UnaryPrimitive {
   DEFINE_SHAPE_RULES(Reshape)
   DEFINE_STATE(Reshape, shape_)
 
-  // The shape, with all its lengths, that an array of `size` elements gets.
+  // The complete shape for an array of `size` elements.
   static Shape resolve(const Shape& shape, int64_t size);
 
  private:
@@ -198,7 +198,7 @@ class Unflatten : public UnaryPrimitive {
   Shape shape_;
 };
 
-// The same bytes as another type; sizes of the last axis follow the types' sizes.
+// The same bytes as another type; the length of the last axis changes with the item size.
 class View : public UnaryPrimitive {
  public:
   explicit View(Stream stream, Dtype dtype) : UnaryPrimitive(stream), dtype_(dtype) {}

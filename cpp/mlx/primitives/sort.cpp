@@ -1,4 +1,4 @@
-// Sorting: derivatives follow the order, vmap shifts the axis.
+// Sorting: derivatives follow the order of the elements, vmap moves the axis.
 #include "mlx/primitives/sort.h"
 
 #include "mlx/ops.h"
@@ -8,7 +8,7 @@ namespace mlx::core {
 
 namespace {
 
-// t in the order in which `order` puts the elements; and back.
+// Reorders t like the sorted elements, and back.
 array reorder(const array& t, const array& order, int axis, const Stream& s) {
   return take_along_axis(t, stop_gradient(order, s), axis, s);
 }

@@ -20,12 +20,13 @@ namespace mlx::core {
     int axis_;                                                                           \
   };
 
-// Both are stable.
+// Both sorts are stable.
 SORT_PRIMITIVE(Sort)
 SORT_PRIMITIVE(ArgSort)
 #undef SORT_PRIMITIVE
 
-// Element kth (>= 0) is where sorting would put it, smaller ones before, larger ones after.
+// Element kth (>= 0) is where sorting would put it, smaller elements before it, larger ones after
+// it.
 #define PARTITION_PRIMITIVE(PRIMITIVE)                      \
   class PRIMITIVE : public UnaryPrimitive {                 \
    public:                                                  \

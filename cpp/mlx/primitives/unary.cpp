@@ -1,4 +1,4 @@
-// Elementwise functions of one array: what they apply, and their derivatives.
+// Elementwise functions of one array: their values and derivatives.
 #include "mlx/primitives/unary.h"
 
 #include <cmath>
@@ -64,7 +64,7 @@ UNARY_RULE(ErfInv) {
   return multiply(t, slope, s);
 }
 
-// Steps: the derivative is 0 wherever there is one.
+// Step functions: the derivative is 0 wherever it exists.
 UNARY_RULE(BitwiseInvert) { return zeros_like(t, s); }
 UNARY_RULE(Ceil) { return zeros_like(t, s); }
 UNARY_RULE(Floor) { return zeros_like(t, s); }
@@ -115,15 +115,15 @@ array AsType::apply(const std::vector<array>& inputs) const {
   return astype(inputs[0], dtype_, stream());
 }
 
-// vjp casts back to the input's type. Integers on the way do not end derivatives.
+// vjp casts back to the input's type. A cast to integers and back keeps the derivative.
 array AsType::partial(int, const std::vector<array>& inputs, const array&, const array& t) const {
   return t.dtype() == inputs[0].dtype() ? astype(t, dtype_, stream()) : t;
 }
 
 // ---- functions of complex numbers that have no complex derivative ----
 
-// A cotangent is real where the output is, a tangent of a complex input is complex: that tells the
-// modes apart.
+// A cotangent is real if the output is real, but the tangent of a complex input is complex: this
+// tells forward mode from reverse mode.
 UNARY_RULE(Abs) {
   if (x.dtype() != complex64) {
     return multiply(t, sign(x, s), s);
@@ -132,7 +132,7 @@ UNARY_RULE(Abs) {
     array product = real(multiply(conjugate(x, s), t, s), s);
     return where(equal(y, scalar(0, y), s), abs(t, s), divide(product, y, s), s);
   }
-  return multiply(t, conjugate(sign(x, s), s), s);  // x comes conjugated
+  return multiply(t, conjugate(sign(x, s), s), s);  // vjp passes the conjugate of x
 }
 
 UNARY_RULE(Conjugate) { return conjugate(t, s); }

@@ -5,7 +5,7 @@
 
 namespace mlx::core {
 
-// Those without parameters.
+// Primitives without parameters.
 #define MLX_UNARY(Class, ...) ELEMENTWISE_PRIMITIVE(Class)
 #define MLX_UNARY_VARIANT(...)
 #include "mlx/primitives/elementwise.def"
@@ -44,7 +44,7 @@ class AsType : public Elementwise {
   Dtype dtype_;
 };
 
-// A view or donation of its input.
+// Its output is a view of its input, or takes over its memory.
 ELEMENTWISE_PRIMITIVE(Copy)
 
 }  // namespace mlx::core

@@ -1,4 +1,4 @@
-// What a Python module and mlx.core must agree on to exchange objects.
+// The identifier that a Python module and mlx.core must share to exchange objects.
 #pragma once
 
 #include <pybind11/pybind11.h>

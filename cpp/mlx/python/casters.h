@@ -1,5 +1,5 @@
-// For the pybind11 bindings of extensions: include this, and functions may take and return arrays,
-// streams, devices and element types. mlx.core is imported with the module.
+// For pybind11 bindings of extensions: after including this, functions can take and return arrays,
+// streams, devices and element types. Importing the module imports mlx.core.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -14,8 +14,8 @@
 
 namespace mlx::core::python {
 
-// Imports mlx.core, whose classes the casters use, and compares what it was built from with what
-// the including module was built from. False with an ImportError set if they do not fit.
+// Imports mlx.core, whose classes the casters use, and checks that both were built compatibly.
+// Returns false with an ImportError set if not.
 inline bool fits_core() {
   PyObject* core = PyImport_ImportModule("mlx.core");
   if (!core) return false;
@@ -34,7 +34,7 @@ inline bool fits_core() {
   return fits;
 }
 
-// What pybind11 checks itself at this place.
+// The check that pybind11 itself makes here.
 inline bool fits_interpreter() {
   const std::string compiled = MLX_STRINGIFY(PY_MAJOR_VERSION) "." MLX_STRINGIFY(PY_MINOR_VERSION);
   const std::string running = Py_GetVersion();
@@ -49,15 +49,15 @@ inline bool fits_interpreter() {
 
 }  // namespace mlx::core::python
 
-// PYBIND11_MODULE runs this first, which is where a module that does not fit can still be refused
-// with a message instead of calls that fail or crash.
+// PYBIND11_MODULE calls this first: an incompatible module is rejected with a message, before calls
+// could fail or crash.
 #undef PYBIND11_CHECK_PYTHON_VERSION
 #define PYBIND11_CHECK_PYTHON_VERSION \
   if (!mlx::core::python::fits_interpreter() || !mlx::core::python::fits_core()) return nullptr;
 
 namespace pybind11::detail {
 
-// None, a stream, what stands for one, a device, or a kind of device such as mx.gpu.
+// Converts None, a stream, a ThreadLocalStream, a device, or a kind of device such as mx.gpu.
 template <>
 struct type_caster<mlx::core::StreamOrDevice> {
   PYBIND11_TYPE_CASTER(

@@ -1,4 +1,4 @@
-// Functions with rules of their own for transformations.
+// Functions with custom rules for transformations.
 #include <algorithm>
 
 #include "mlx/ops.h"
@@ -22,7 +22,7 @@ std::vector<array> joined(std::initializer_list<std::vector<array>> parts) {
   return out;
 }
 
-// ---- rules that are not given: what the function's own operations would do ----
+// ---- default rules: what the function's own operations would do ----
 
 Vjp default_vjp(const Function& fun) {
   return [fun](const std::vector<array>& primals, const std::vector<array>& cotangents,
@@ -56,7 +56,7 @@ Vjp mapped_vjp(const Vjp& rule, const std::vector<int>& axes) {
     std::vector<int> in_axes = axes;
     in_axes.resize(n + m + outputs.size(), 0);
     auto vjps = vmap(element, in_axes)(joined({primals, cotangents, outputs}));
-    // An argument that all elements share gets the sum of what they give.
+    // An argument that is not mapped gets the sum of all elements' cotangents.
     for (size_t i = 0; i < std::min(vjps.size(), n); ++i) {
       vjps[i] = axes[i] < 0 ? sum(vjps[i], 0) : moveaxis(vjps[i], 0, axes[i]);
     }
@@ -79,7 +79,7 @@ Jvp mapped_jvp(const Jvp& rule, const std::vector<int>& axes) {
   };
 }
 
-// Maps the function, and the rules that were given with it.
+// Maps the function and its custom rules.
 Vmap default_vmap(const Function& fun, const std::optional<Vjp>& vjp_rule,
                   const std::optional<Jvp>& jvp_rule) {
   return [=](const std::vector<array>& inputs, const std::vector<int>& axes) {
@@ -132,7 +132,7 @@ Function custom_vjp(Function fun, Vjp fun_vjp) {
 Function checkpoint(Function fun) {
   auto recompute = [fun](const std::vector<array>& primals, const std::vector<array>& cotangents,
                          const std::vector<array>&) {
-    // The values are computed again only once the cotangents are there.
+    // The dependency delays the recomputation until the cotangents are computed.
     return vjp(fun, depends(primals, cotangents), cotangents).second;
   };
   return custom_function(fun, recompute);

@@ -20,10 +20,10 @@ namespace mlx::core {
 
 namespace {
 
-// Beyond so many command buffers in flight the host waits instead of allocating more.
+// With more command buffers in flight, the host waits instead of allocating more.
 constexpr int kMaxTasksInFlight = 16;
 
-// Event values: intermediate signals count up, the one at the end is beyond them all.
+// Event values: intermediate signals count up; the final one is larger than all of them.
 constexpr uint64_t kFinalValue = uint64_t{1} << 62;
 
 class Evaluation {
@@ -32,7 +32,7 @@ class Evaluation {
     auto order = collect(outputs);
     try {
       for (auto& node : order) {
-        // Moved out of the order: what nothing else needs may be overwritten.
+        // The node is moved, so that arrays that nothing else needs may be overwritten.
         schedule(std::move(node));
       }
     } catch (...) {
@@ -121,7 +121,7 @@ class Evaluation {
     }
   }
 
-  // Work in flight holds memory that it no longer needs once it has run.
+  // Work that has run releases the memory that it held.
   static void limit_memory_in_flight(const Stream& stream) {
     if (!over_memory_limit()) {
       return;
@@ -136,7 +136,7 @@ class Evaluation {
     for (auto& [index, progress] : events_) {
       progress.event.set_value(kFinalValue);
     }
-    // Memory of the outputs stays until it is written, even if nobody waits for them.
+    // The outputs' memory must stay until it is written, even if nobody waits for them.
     for (const auto& out : outputs) {
       auto it = out.event().valid() ? events_.find(out.event().stream().index) : events_.end();
       if (it != events_.end() && out.data_shared_ptr()) {

@@ -19,7 +19,7 @@ using Function = std::function<std::vector<array>(const std::vector<array>&)>;
 
 Stream stream_of(const array& a) { return a.pending_stream().value_or(to_stream({})); }
 
-// Copies of the arguments that can be told apart from the arrays outside.
+// Copies of the arguments, which differ from the arrays that the function captures.
 std::vector<array> traced(const std::vector<array>& primals) {
   std::vector<array> out;
   for (const auto& p : primals) {
@@ -30,7 +30,7 @@ std::vector<array> traced(const std::vector<array>& primals) {
   return out;
 }
 
-// The nodes between the arguments of interest and the outputs, inputs first.
+// The nodes between the given arguments and the outputs, inputs first.
 struct Trace {
   struct Node {
     array a;
@@ -81,7 +81,7 @@ void check_vector(const array& value, const array& vector, const char* op, const
   }
 }
 
-// Sums of cotangents (or single tangents) by array.
+// Sums of cotangents (or the tangents) by array.
 class Vectors {
  public:
   void add(const array& a, const array& vector, const Stream& s) {

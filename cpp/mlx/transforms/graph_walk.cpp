@@ -1,4 +1,4 @@
-// Walks over the graph of arrays.
+// Traversals of the graph of arrays.
 #include "mlx/transforms/graph_walk.h"
 
 #include <unordered_set>

@@ -1,4 +1,4 @@
-// What each thread's transformations are doing.
+// The state of each thread's transformations.
 #include <atomic>
 
 #include "mlx/transforms_impl.h"
@@ -19,7 +19,7 @@ Depth& depth() {
   return instance;
 }
 
-// What is nested counts again.
+// Nested transformations count several times.
 std::atomic<int> tracing_threads{0};
 std::atomic<int> retaining_threads{0};
 

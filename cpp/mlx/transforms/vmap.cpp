@@ -1,5 +1,5 @@
-// vmap: runs a function on arrays that stand for one element, then replaces its graph by one for
-// all elements.
+// vmap: runs a function on tracers for a single element, then replaces its graph by one for all
+// elements.
 #include <algorithm>
 #include <unordered_map>
 
@@ -48,7 +48,7 @@ struct Mapped {
   int axis;
 };
 
-// The array in place of a node's: itself, if it does not depend on the mapped inputs.
+// The array that replaces a node's; a node that does not depend on mapped inputs has no entry.
 using MappedArrays = std::unordered_map<std::uintptr_t, Mapped>;
 
 void map_node(const array& node, MappedArrays& mapped, std::vector<array>& kept) {

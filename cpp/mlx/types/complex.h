@@ -14,7 +14,7 @@ struct complex64_t : public std::complex<float> {
   template <typename T, typename = std::enable_if_t<std::is_convertible_v<T, float>>>
   complex64_t(T value) : std::complex<float>(static_cast<float>(value)) {}
 
-  // NumPy and MLX drop the imaginary part when a complex number becomes a real one.
+  // As in NumPy, a conversion to a real number drops the imaginary part.
   template <typename T,
             typename = std::enable_if_t<std::is_arithmetic_v<T> || std::is_same_v<T, float16_t> ||
                                         std::is_same_v<T, bfloat16_t>>>

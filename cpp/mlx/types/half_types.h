@@ -1,4 +1,4 @@
-// float16_t and bfloat16_t: 16-bit floats on the host that compute in float and round once per
+// float16_t and bfloat16_t: 16-bit floats on the host. They compute in float and round once per
 // operation.
 #pragma once
 
@@ -21,7 +21,7 @@ constexpr uint16_t float_to_half_bits(float value) {
     return static_cast<uint16_t>(sign | 0x7c00u |
                                  (nan ? 0x200u | ((magnitude >> 13) & 0x3ffu) : 0u));
   }
-  if (magnitude < 0x38800000u) {  // subnormal in half: let float addition align and round it
+  if (magnitude < 0x38800000u) {  // subnormal in half: adding a float aligns and rounds it
     float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
   }
@@ -81,8 +81,8 @@ struct _MLX_BFloat16 {
 using float16_t = _MLX_Float16;
 using bfloat16_t = _MLX_BFloat16;
 
-// Operators between two 16-bit floats, and between one and an arithmetic value of float's rank or
-// below, stay in the 16-bit type; comparisons use float's through the conversion.
+// Operators of two 16-bit floats, or of one and a C++ arithmetic value of float's rank or below,
+// give the 16-bit type. Comparisons convert to float.
 #define MLX_HALF_OPERATOR(T, op)                                                                  \
   constexpr T operator op(T a, T b) { return T(static_cast<float>(a) op static_cast<float>(b)); } \
   template <typename S, typename = std::enable_if_t<std::is_arithmetic_v<S>>>                     \

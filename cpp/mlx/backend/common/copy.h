@@ -15,30 +15,31 @@ enum class CopyType {
   GeneralGeneral,  // any input, any output
 };
 
-// Gives `out` its memory for a copy of `in`: the input's own if it is donatable (true), else fresh.
+// Gives `out` memory for a copy of `in`. Returns true if that is the memory of `in`, which is
+// donatable, else allocates.
 bool set_copy_output_data(const array& in, array& out, CopyType type);
 
-// Allocates `out`, and copies.
+// Allocates `out` and copies.
 void copy(const array& in, array& out, CopyType type, Stream s);
-// Into `out`'s existing memory.
+// Copies into `out`'s existing memory.
 void copy_inplace(const array& in, array& out, CopyType type, Stream s);
-// Between views: shapes, strides and offsets in elements, which count from the arrays' starts.
+// Copies between views: shapes, strides and offsets count elements from the arrays' starts.
 void copy_inplace(const array& in, array& out, const Shape& shape, const Strides& in_strides,
                   const Strides& out_strides, int64_t in_offset, int64_t out_offset, CopyType type,
                   Stream s);
 
-// As older extensions call it from eval_cpu: has run when it returns.
+// For older extensions that call it in eval_cpu: the copy has run when it returns.
 void copy(const array& in, array& out, CopyType type);
 void copy_inplace(const array& in, array& out, CopyType type);
 
-// A row-contiguous copy that lives until the stream has used it.
+// Returns a row-contiguous copy that lives until the stream has used it.
 array contiguous_copy(const array& a, Stream s);
-// The array itself if row-contiguous, else such a copy.
+// Returns the array itself if it is row-contiguous, else such a copy.
 array row_contiguous(const array& a, Stream s);
-// A row-contiguous array of another type.
+// Returns a row-contiguous array of another type.
 array converted(const array& a, Dtype dtype, Stream s);
 
-// `value`, a scalar, in every element of `out`, which gets its memory.
+// Allocates `out` and fills it with `value`, a scalar.
 void fill(const array& value, array& out, Stream s);
 
 }  // namespace mlx::core

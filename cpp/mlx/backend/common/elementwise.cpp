@@ -7,7 +7,7 @@ namespace mlx::core {
 
 namespace {
 
-// A scalar that an operand repeats, whatever its shape.
+// Whether the operand repeats one scalar, whatever its shape is.
 bool is_scalar(const array& a) { return a.data_size() == 1; }
 
 void take_layout(const array& in, array& out) {
@@ -60,8 +60,8 @@ void set_binary_op_output_data(const array& a, const array& b, array& out, Binar
       take_layout(is_donatable(a, out) ? a : b, out);
       break;
     case BinaryOpType::General:
-      // In place only where the other operand's walk cannot meet what is written: at the same
-      // index.
+      // The output may replace an operand only if both are row-contiguous: then each element is
+      // read before the one at the same place is written.
       if (a.flags().row_contiguous && is_donatable(a, out)) {
         out.copy_shared_buffer(a);
       } else if (b.flags().row_contiguous && is_donatable(b, out)) {

@@ -1,12 +1,11 @@
-// Memory of elementwise outputs, and whether one loop can walk all operands in their layouts.
+// Memory of elementwise outputs, and whether one loop over memory visits all operands in order.
 #pragma once
 
 #include "mlx/array.h"
 
 namespace mlx::core {
 
-// Inputs with all elements in the same order as the output's can be walked together: the output
-// takes that order.
+// If the input's elements fill its memory without gaps, the output takes their order.
 void set_unary_output_data(const array& in, array& out);
 
 enum class BinaryOpType { ScalarScalar, ScalarVector, VectorScalar, VectorVector, General };

@@ -159,7 +159,7 @@ void make_view(const array& in, array& out, const Strides& strides, int64_t offs
 }
 
 bool is_donatable(const array& in, const array& out) {
-  // A much larger buffer is not worth keeping alive for a small output.
+  // Keeping a much larger buffer alive for a small output would waste memory.
   constexpr size_t kWasteLimit = 16384;
   return in.is_donatable() && in.itemsize() == out.itemsize() &&
          in.buffer_size() <= out.nbytes() + kWasteLimit;
@@ -244,7 +244,7 @@ Dims get_2d_grid_dims_common(const Shape& shape, const Strides& strides, size_t 
     if (strides[i] == 0) {
       continue;
     }
-    // The divisor is taken out of the lengths that hold its factors.
+    // Each length is divided by the factors that it has in common with the divisor.
     size_t common = std::gcd(static_cast<size_t>(shape[i]), divisor);
     size_t length = shape[i] / std::max<size_t>(common, 1);
     divisor /= std::max<size_t>(common, 1);

@@ -17,7 +17,7 @@ inline int64_t elem_to_loc(int64_t elem, const Shape& shape, const Strides& stri
   return loc;
 }
 
-// The same for older callers, whose strides are unsigned.
+// The same for older callers, which pass unsigned strides.
 inline int64_t elem_to_loc(int64_t elem, const Shape& shape, const std::vector<size_t>& strides) {
   int64_t loc = 0;
   for (int i = static_cast<int>(shape.size()) - 1; i >= 0; --i) {
@@ -36,8 +36,9 @@ Strides make_contiguous_strides(const Shape& shape);
 // Number of elements of a shape.
 size_t shape_size(const Shape& shape);
 
-// Merges neighbouring dimensions that all operands walk evenly, and drops those of length 1. No
-// merged dimension is longer than `size_cap`. The result has at least one dimension.
+// Merges neighbouring dimensions that are contiguous with each other in all operands, and drops
+// those of length 1. No merged dimension is longer than `size_cap`. The result has at least one
+// dimension.
 std::tuple<Shape, std::vector<Strides>> collapse_contiguous_dims(
     const Shape& shape, const std::vector<Strides>& strides, int64_t size_cap = INT32_MAX);
 std::pair<Shape, Strides> collapse_contiguous_dims(const Shape& shape, const Strides& strides,
@@ -46,16 +47,16 @@ std::pair<Shape, Strides> collapse_contiguous_dims(const array& a, int64_t size_
 std::tuple<Shape, std::vector<Strides>> collapse_contiguous_dims(const std::vector<array>& xs,
                                                                  int64_t size_cap = INT32_MAX);
 
-// The number of elements not counting repetitions, and whether elements lie in row-major or
+// The number of elements without repetitions, and whether the elements lie in row-major or
 // column-major order without gaps.
 std::tuple<int64_t, bool, bool> check_contiguity(const Shape& shape, const Strides& strides);
 
-// Walks the elements in row-major order: `loc` is the offset of the current one.
+// Iterates over the elements in row-major order: `loc` is the offset of the current one.
 class ContiguousIterator {
  public:
   ContiguousIterator() = default;
   explicit ContiguousIterator(const array& a);
-  // The first `dims` dimensions.
+  // Moves over the first `dims` dimensions only.
   explicit ContiguousIterator(const Shape& shape, const Strides& strides, int dims);
 
   void step();
@@ -73,15 +74,16 @@ class ContiguousIterator {
 // Makes `out` a view of `in`'s buffer; `offset` counts elements from the start of `in`.
 void make_view(const array& in, array& out, const Strides& strides, int64_t offset = 0);
 
-// Whether `in`'s buffer can take an output of `out`'s item size: nobody else needs it and it fits.
+// Whether `in`'s buffer can hold an output of `out`'s item size: it is large enough, and nobody
+// else uses it.
 bool is_donatable(const array& in, const array& out);
 
-// Makes `out` the same elements as `in`.
+// Makes `out` a view of the same elements as `in`.
 void move_or_copy(const array& in, array& out);
 void move_or_copy(const array& in, array& out, const Strides& strides, array::Flags flags,
                   size_t data_size, int64_t offset = 0);
 
-// Whether a reshape of `in` to `out` needs no copy; the strides if so.
+// Whether a reshape of `in` to `out` needs no copy, and the strides if so.
 std::pair<bool, Strides> prepare_reshape(const array& in, const array& out);
 void shared_buffer_reshape(const array& in, const Strides& strides, array& out);
 
@@ -97,8 +99,8 @@ int64_t next_power_of_2(int64_t n);
 // Threads per dimension, powers of two, of a threadgroup with at most 2^pow2 threads.
 using Dims = std::tuple<uint32_t, uint32_t, uint32_t>;
 Dims get_block_dims_common(int64_t dim0, int64_t dim1, int64_t dim2, int pow2 = 10);
-// Splits the product of a shape's lengths, not counting repetitions, in two factors that fit 32
-// bits each; or that product divided by `divisor`, which divides it.
+// Splits the product of a shape's lengths, without repetitions, into two factors that fit 32 bits
+// each. The second form first divides the product by `divisor`, which must divide it.
 Dims get_2d_grid_dims_common(const Shape& shape, const Strides& strides);
 Dims get_2d_grid_dims_common(const Shape& shape, const Strides& strides, size_t divisor);
 // Threadgroups that cover the dimensions, and threads in each.

@@ -8,7 +8,7 @@
 
 namespace mlx::core {
 
-// Gives `out`, whose shape stands, the elements of `in`.
+// Gives `out`, whose shape is set, the elements of `in`.
 void reshape_in_eval(const array& in, array& out, Stream s);
 
 array reshape_in_eval(const array& x, Shape shape, Stream s);

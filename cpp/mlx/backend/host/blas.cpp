@@ -18,7 +18,7 @@ CBLAS_TRANSPOSE order(bool transposed) { return transposed ? CblasTrans : CblasN
 
 void gemm(const Product& p, const float* a, const float* b, float* c) {
   if (p.n == 1) {
-    // A vector on the right: its elements are ldb apart, or next to each other.
+    // The right factor is a vector: its elements are ldb apart, or contiguous.
     int step = p.tb ? 1 : p.ldb;
     return cblas_sgemv(CblasRowMajor, order(p.ta), p.ta ? p.k : p.m, p.ta ? p.m : p.k, p.alpha, a,
                        p.lda, b, step, p.beta, c, p.ldc);
@@ -45,8 +45,8 @@ void gemm(const Product& p, const complex64_t* a, const complex64_t* b, complex6
 
 namespace {
 
-// Parts of a result that threads compute. BLAS reads all of a factor's rows (or columns) for each
-// part, so parts are as large as the number of threads allows.
+// Splits a result into tiles for the threads. For each tile BLAS reads all of a factor's rows (or
+// columns), so tiles are as large as the number of threads allows.
 struct Tiles {
   int rows, columns;  // of a tile
   int across, count;

@@ -7,18 +7,18 @@
 
 namespace mlx::core::cpu {
 
-// c = alpha a b + beta c, row by row, on this thread. The caller has a BlasOnThisThread.
+// c = alpha a b + beta c, row by row, on this thread. The caller holds a BlasOnThisThread.
 void gemm(const Product& p, const float* a, const float* b, float* c);
 void gemm(const Product& p, const double* a, const double* b, double* c);
 void gemm(const Product& p, const complex64_t* a, const complex64_t* b, complex64_t* c);
 
-// The same for one product after the other: large ones are spread over the cores.
+// The same for a single product, which is spread over the cores if it is large.
 void shared_gemm(const Product& p, const float* a, const float* b, float* c);
 void shared_gemm(const Product& p, const double* a, const double* b, double* c);
 void shared_gemm(const Product& p, const complex64_t* a, const complex64_t* b, complex64_t* c);
 
-// multiply(i, gemm or shared_gemm) for each of so many products alike: side by side, if there are
-// enough of them to keep the cores busy.
+// Calls multiply(i, gemm or shared_gemm) for each of `count` equal products, concurrently if there
+// are enough of them to keep all cores busy.
 template <typename T, typename Multiply>
 void for_each_product(size_t count, const Product& like, Multiply&& multiply) {
   using Gemm = void (*)(const Product&, const T*, const T*, T*);
@@ -31,9 +31,9 @@ void for_each_product(size_t count, const Product& like, Multiply&& multiply) {
   });
 }
 
-// Whether numbers are widened to float32 for BLAS, which has none of 16 bits.
+// Whether elements are converted to float32 because BLAS has no 16-bit types.
 bool is_too_short_for_blas(Dtype dtype);
-// float32 with the same strides where the array is dense, so that transposed operands stay views.
+// Converts to float32. A dense array keeps its strides, so that transposed operands stay views.
 array widened(const array& a, Stream s);
 
 }  // namespace mlx::core::cpu

@@ -1,4 +1,4 @@
-// Corrects OpenBLAS's choice when the library is loaded, before anything multiplies.
+// Corrects OpenBLAS's choice of kernels when the library is loaded, before anything multiplies.
 #include "mlx/backend/host/blas_core.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace mlx::core::cpu {
 
 namespace {
 
-constexpr const char* kChoice = "OPENBLAS_CORETYPE";  // which OpenBLAS reads
+constexpr const char* kChoice = "OPENBLAS_CORETYPE";  // the variable that OpenBLAS reads
 
 // Kernels that need AVX2 or more.
 constexpr std::string_view kRecentCores[] = {"Haswell",  "Zen",        "Excavator",
@@ -25,7 +25,7 @@ VectorFeatures features_here() {
               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")};
 }
 
-// A user's own choice stays.
+// The user has chosen already.
 bool correct_choice() {
   if (!openblas_get_corename || !gotoblas_dynamic_quit || !gotoblas_dynamic_init) return false;
   if (std::getenv(kChoice)) return false;

@@ -10,9 +10,9 @@ struct VectorFeatures {
   bool avx512;
 };
 
-// OpenBLAS knows processors by their model numbers. On one that is newer than the library it falls
-// back to kernels of 2004, which take five times as long. Gives the name of the newest kernels for
-// the processor's instructions where `chosen` are such old ones, else nothing.
+// OpenBLAS knows processors by their model numbers. On one that is newer than the library it uses
+// kernels of 2004, which take five times as long. Returns the name of the newest kernels for the
+// processor's instructions if `chosen` names such old kernels, else an empty string.
 std::string_view better_blas_core(std::string_view chosen, VectorFeatures features);
 
 }  // namespace mlx::core::cpu

@@ -1,4 +1,4 @@
-// Counts who wants BLAS on one thread; the last one gives it back what it had.
+// Counts the users of single-threaded BLAS; the last one restores the number of threads.
 #include "mlx/backend/host/blas_threads.h"
 
 #include <mutex>

@@ -1,11 +1,11 @@
-// The threads of BLAS and LAPACK.
+// BlasOnThisThread: keeps BLAS and LAPACK from using threads of their own.
 #pragma once
 
 namespace mlx::core::cpu {
 
-// While one exists, calls of BLAS and LAPACK stay on the thread that calls: OpenBLAS's own threads
-// wait for one another in loops, which takes many times as long where cores are busy with other
-// work, and ours share the work better.
+// While one exists, BLAS and LAPACK run on the calling thread. OpenBLAS's own threads wait for each
+// other in busy loops, which is many times slower when the cores have other work; our threads
+// balance the work better.
 class BlasOnThisThread {
  public:
   BlasOnThisThread();

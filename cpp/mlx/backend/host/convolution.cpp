@@ -27,14 +27,14 @@ void reorder(const memory::desc& from, const char* data, const memory::desc& to,
   cpu::execute(primitive, {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, target}});
 }
 
-// A piece, with its plan if there is something to compute, and where its arrays start, in bytes.
+// A piece, its plan (null if there is nothing to compute), and where its arrays start, in bytes.
 struct PlannedPiece {
   std::shared_ptr<const cpu::ConvolutionPlan> plan;
   size_t input, output;
   size_t result_bytes;
 };
 
-// A convolution in pieces. All plans have one order of weights.
+// A convolution in pieces. All plans use the same order of weights.
 struct PlannedConvolution {
   Part part;
   std::vector<PlannedPiece> pieces;
@@ -74,7 +74,7 @@ PlannedConvolution::PlannedConvolution(Part part, const cpu::ConvolutionGeometry
   }
 }
 
-// Of the output, or of the input's cotangent.
+// Computes the output, or the input's cotangent.
 void compute_elements(const PlannedConvolution& convolution, char* input, const char* weight,
                       char* output, char* ordered, const cpu::ThreadsWithScratch& threads) {
   if (convolution.reorders()) {
@@ -93,7 +93,7 @@ void compute_elements(const PlannedConvolution& convolution, char* input, const 
   });
 }
 
-// The weight's cotangent is the sum of what the pieces make.
+// Computes the weight's cotangent: the sum of the pieces' results.
 void compute_weight(const PlannedConvolution& convolution, const char* input, char* weight,
                     const char* output, char* sums, const cpu::ThreadsWithScratch& threads) {
   if (convolution.pieces.empty()) {
@@ -117,7 +117,7 @@ void compute_weight(const PlannedConvolution& convolution, const char* input, ch
   reorder(convolution.ordered, sums, convolution.row_major, weight);
 }
 
-// Row-contiguous arrays of float32 or bfloat16, of which the part is computed.
+// Schedules the part. The arrays are row-contiguous, of float32 or bfloat16.
 void schedule(Part part, const cpu::ConvolutionGeometry& geometry, array input, array weight,
               array output, Stream s) {
   auto convolution = std::make_shared<const PlannedConvolution>(part, geometry, input.dtype());

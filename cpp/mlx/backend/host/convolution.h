@@ -1,4 +1,4 @@
-// What a convolution has to compute, as its evaluations on the host take it.
+// The geometry of a convolution, as its evaluations on the host take it.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,15 @@
 
 namespace mlx::core::cpu {
 
-// A spatial axis: element k of the kernel for element o of the output meets element
-// o * stride - low + k * dilation of the input.
+// A spatial axis: output element o multiplies kernel element k with input element o * stride - low
+// + k * dilation.
 struct ConvolutionAxis {
   int input, kernel, output;
   int stride, dilation, low;
 
-  // Elements of the input that the ends of a kernel span, less one.
+  // The extent of a dilated kernel on the input, less one.
   int reach() const { return (kernel - 1) * dilation; }
-  // The zeros at the high end, negative if the last elements of the input meet no kernel.
+  // The zeros at the high end; negative if no kernel reaches the last elements of the input.
   int high() const { return (output - 1) * stride + reach() + 1 - low - input; }
 };
 
@@ -35,7 +35,7 @@ struct ConvolutionGeometry {
   double multiplications() const;
 };
 
-// Row-contiguous arrays of float64, of which `part` is computed.
+// Computes `part`; the arrays are row-contiguous, of float64.
 void convolve_float64(ConvolutionPart part, const ConvolutionGeometry& geometry, double* input,
                       double* weight, double* output);
 

@@ -8,8 +8,8 @@ namespace mlx::core::cpu {
 
 namespace {
 
-// Calls visit(o, k, i) for all elements of the output, the kernel and the input that meet, numbered
-// in row-major order.
+// Calls visit(o, k, i) for all combinations of an output, a kernel and an input element that a
+// convolution multiplies, with their row-major indices.
 template <typename Visit>
 void for_each_meeting(const std::vector<ConvolutionAxis>& axes, size_t first, size_t o, size_t k,
                       size_t i, Visit&& visit) {
@@ -25,7 +25,7 @@ void for_each_meeting(const std::vector<ConvolutionAxis>& axes, size_t first, si
   }
 }
 
-// The arrays of one group of one image, and how far their pixels are apart.
+// The arrays of one group of one image, and the distances between their pixels.
 struct GroupOfImage {
   double *input, *weight, *output;
   size_t input_step, output_step, kernel;  // kernel: elements

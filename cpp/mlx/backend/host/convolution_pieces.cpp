@@ -1,4 +1,4 @@
-// A convolution cut into pieces that threads compute on their own.
+// Splits a convolution into pieces that threads compute independently.
 #include "mlx/backend/host/convolution_pieces.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@ namespace mlx::core::cpu {
 
 namespace {
 
-constexpr double kLeastWork = 1 << 20;  // multiplications, which take some ten microseconds
-constexpr size_t kPiecesPerThread = 4;  // so that nobody waits long for the last one
+constexpr double kLeastWork = 1 << 20;  // multiplications: some ten microseconds
+constexpr size_t kPiecesPerThread = 4;  // several, so that no thread waits long for the last piece
 
 int divided_up(int value, int unit) { return (value + unit - 1) / unit; }
 
@@ -39,7 +39,7 @@ ConvolutionPiece output_rows(const ConvolutionGeometry& whole, size_t image, int
 ConvolutionPiece input_rows(const ConvolutionGeometry& whole, size_t image, int first, int last) {
   ConvolutionPiece piece{whole, image, first, 0};
   auto& axis = piece.geometry.axes[0];
-  // Not behind the first row, which may lie in a gap between kernels.
+  // The start must not be behind the first row, which may lie in a gap between kernels.
   const int start = std::min(divided_up(std::max(0, first + axis.low - axis.reach()), axis.stride),
                              (first + axis.low) / axis.stride);
   const int stop = std::min(axis.output, (last - 1 + axis.low) / axis.stride + 1);
@@ -67,7 +67,7 @@ std::vector<ConvolutionPiece> cut_rows(ConvolutionPart part, const ConvolutionGe
   const int rows = of_input ? axis.input : axis.output;
   int step = divided_up(rows, bands), shift = 0;
   if (of_input) {
-    // Bands begin where an element of the output does: no kernel then ends in front of its band.
+    // Bands begin at a multiple of the stride: then no kernel ends in front of its band.
     step = divided_up(step, axis.stride) * axis.stride;
     shift = axis.low % axis.stride;
   }
@@ -115,7 +115,7 @@ double ConvolutionGeometry::multiplications() const {
 std::vector<ConvolutionPiece> cut(ConvolutionPart part, const ConvolutionGeometry& geometry,
                                   size_t threads) {
   size_t wanted = threads;
-  // Each piece of a sum takes memory for all of it.
+  // Each piece of a sum needs memory for the whole sum.
   if (threads > 1 && part != ConvolutionPart::Weight) wanted *= kPiecesPerThread;
   const double most = std::max(1.0, geometry.multiplications() / kLeastWork);
   const int count = static_cast<int>(std::min(static_cast<double>(wanted), most));

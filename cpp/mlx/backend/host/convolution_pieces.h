@@ -1,4 +1,4 @@
-// A convolution cut into pieces that threads compute on their own.
+// Splits a convolution into pieces that threads compute independently.
 #pragma once
 
 #include "mlx/backend/host/convolution.h"
@@ -11,11 +11,12 @@ struct ConvolutionPiece {
   size_t image;
   int input_row, output_row;
 
-  // Whether no kernel meets an element of the input.
+  // Whether no kernel reaches an element of the input.
   bool is_empty() const { return geometry.axes[0].input <= 0 || geometry.axes[0].output <= 0; }
 };
 
-// Pieces of the result for as many threads; of its sum if the part is Weight.
+// Returns pieces of the result for the given number of threads. If the part is Weight, their
+// results are summed.
 std::vector<ConvolutionPiece> cut(ConvolutionPart part, const ConvolutionGeometry& geometry,
                                   size_t threads);
 

@@ -16,7 +16,7 @@ using Dims = memory::dims;
 constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 constexpr size_t kMostPlans = 512;
 
-// What oneDNN describes a convolution with.
+// oneDNN's description of a convolution.
 struct Description {
   memory::desc input, weight, output;
   Dims strides, dilates, low, high;
@@ -59,7 +59,7 @@ dnnl::convolution_forward::primitive_desc forward(const Description& d, dnnl::pr
           onednn_engine()};
 }
 
-// What a backward one is derived from; its own weights may be in any order.
+// oneDNN derives a backward convolution from this one, whose own weights may be in any order.
 dnnl::convolution_forward::primitive_desc hint(const Description& d) {
   const memory::desc any(d.weight.dims(), d.input.data_type(), memory::format_tag::any);
   return forward(d, dnnl::prop_kind::forward_training, any);
@@ -91,7 +91,7 @@ ConvolutionPlan make_plan(Part part, const Description& d) {
                                             made.dst_desc());
 }
 
-// All that a plan without an order given depends on.
+// Identifies a plan for which no order of weights is given.
 std::string key_of(Part part, const ConvolutionGeometry& g, Dtype dtype) {
   std::vector<int> numbers{static_cast<int>(part),
                            static_cast<int>(dtype.val()),

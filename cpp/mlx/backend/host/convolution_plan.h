@@ -8,8 +8,8 @@
 
 namespace mlx::core::cpu {
 
-// What computes a part of convolutions of one geometry. Input and output are row-contiguous; the
-// weight, float32 where it is computed, has an order of oneDNN's own.
+// Computes a part of convolutions of one geometry. Input and output are row-contiguous. oneDNN
+// chooses the order of the weight; a weight that is computed is float32.
 struct ConvolutionPlan {
   dnnl::primitive primitive;
   dnnl::memory::desc input, weight, output, scratch;
@@ -19,8 +19,8 @@ struct ConvolutionPlan {
            void* scratch) const;
 };
 
-// float32 or bfloat16. `weight` is an order that another plan has chosen. Plans are kept for later
-// calls.
+// `dtype` is float32 or bfloat16. `weight` is an order that another plan has chosen. Plans are
+// cached.
 std::shared_ptr<const ConvolutionPlan> plan_convolution(ConvolutionPart part,
                                                         const ConvolutionGeometry& geometry,
                                                         Dtype dtype,

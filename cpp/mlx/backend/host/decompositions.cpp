@@ -38,7 +38,7 @@ void check(int code, const char* op, const char* what) {
   }
 }
 
-// `rows` x `columns` from one order to the other.
+// Transposes: from row-major to column-major order.
 template <typename T>
 void transpose(const T* from, int rows, int columns, T* to) {
   for (int i = 0; i < rows; ++i) {
@@ -46,12 +46,12 @@ void transpose(const T* from, int rows, int columns, T* to) {
   }
 }
 
-// Schedules body(T(), in, outputs...) for the type of the input; in has its rows without gaps.
+// Schedules body(T(), in, outputs...) with the input's type T; `in` is row-contiguous.
 template <typename Body>
 void decompose(const char* op, const std::vector<array>& inputs, std::vector<array>& outputs,
                const Stream& s, Body&& body) {
   for (auto& out : outputs) allocate_output(out);
-  // Numbers that are not finite are results like others.
+  // LAPACK must not refuse infinities and NaNs: they are results like others.
   static const bool once = [] { return LAPACKE_set_nancheck(0), true; }();
   (void)once;
   switch (inputs[0].dtype().val()) {
@@ -65,7 +65,7 @@ void decompose(const char* op, const std::vector<array>& inputs, std::vector<arr
   }
 }
 
-// Larger matrices are spread over the cores by LAPACK itself.
+// LAPACK itself spreads larger matrices over the cores.
 constexpr int kLargeMatrix = 512;
 
 // Calls one(number) for each matrix of a batch, on the stream.
@@ -88,8 +88,8 @@ void identity(int n, T* out) {
   for (int i = 0; i < n; ++i) out[int64_t(i) * (n + 1)] = T(1);
 }
 
-// LAPACK reads our rows as columns and decomposes the transpose: its left vectors are our right
-// ones.
+// LAPACK reads our rows as columns and decomposes the transpose: its left singular vectors are our
+// right ones.
 template <typename T>
 void svd(const array& in, std::vector<array>& outputs, bool vectors, const Stream& s) {
   using Real = typename RealOf<T>::type;
@@ -132,7 +132,7 @@ void qr(const array& in, std::vector<array>& outputs, const Stream& s) {
       });
 }
 
-// The exchanges of rows, undone from the last to the first, say where each row went.
+// The row exchanges, undone from the last to the first, say where each row went.
 void rows_of_exchanges(const int* pivots, int exchanges, int rows, uint32_t* out) {
   std::iota(out, out + rows, 0u);
   for (int i = exchanges - 1; i >= 0; --i) std::swap(out[i], out[pivots[i] - 1]);
@@ -148,7 +148,7 @@ void lu(const array& in, std::vector<array>& outputs, const Stream& s) {
         std::vector<T> matrix(size_t(m) * n);
         std::vector<int> pivots(static_cast<size_t>(k));
         transpose(from + i * matrix.size(), m, n, matrix.data());
-        // A positive code says that a pivot is zero: U is singular, which is no error.
+        // A positive code means that a pivot is zero: U is singular, which is no error.
         check(std::min(lapack::getrf(m, n, matrix.data(), pivots.data()), 0), "linalg::lu",
               "The decomposition failed");
         transpose(matrix.data(), n, m, to + i * matrix.size());
@@ -175,7 +175,8 @@ void cholesky(const array& in, array& out, bool upper, const Stream& s) {
   });
 }
 
-// The transpose that LAPACK sees is the conjugate of a Hermitian matrix: so are its eigenvectors.
+// LAPACK reads the transpose, which is the conjugate of a Hermitian matrix: conjugate the
+// eigenvectors.
 template <typename T>
 void eigh(const array& in, std::vector<array>& outputs, bool upper, bool vectors, const Stream& s) {
   using Real = typename RealOf<T>::type;
@@ -252,7 +253,7 @@ void determinant(const array& in, std::vector<array>& outputs, const Stream& s) 
   });
 }
 
-// LAPACK sees the transpose of a triangular matrix, whose other triangle that is.
+// LAPACK reads the transpose of a triangular matrix, whose other triangle is filled.
 template <typename T>
 void solve(const array& a, const array& b, array& out, MatrixForm form, const char* op,
            const Stream& s) {

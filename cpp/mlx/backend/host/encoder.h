@@ -11,15 +11,14 @@ class CommandEncoder {
  public:
   explicit CommandEncoder(Stream stream) : stream_(stream) {}
 
-  // The memory of a primitive's inputs and outputs is kept until the stream has used it; that of
-  // other arrays needs add_temporary.
+  // The stream keeps the memory of a primitive's inputs and outputs until it has used it. Other
+  // arrays need add_temporary.
   void set_input_array(const array&) {}
   void set_output_array(array&) {}
   void add_temporary(array a);
   void add_temporaries(std::vector<array> arrays);
 
-  // Schedules task(args...). It must not hold arrays, only what it needs of them: pointers, shapes,
-  // strides.
+  // Schedules task(args...). The task must not hold arrays, only pointers, shapes and strides.
   template <typename F, typename... Args>
   void dispatch(F&& task, Args&&... args) {
     auto bound =

@@ -1,7 +1,7 @@
 // Discrete Fourier transforms with PocketFFT.
 #include <algorithm>
 
-#define POCKETFFT_NO_MULTITHREADING  // the cores are ours to share out
+#define POCKETFFT_NO_MULTITHREADING  // our own threads share the work
 #include <pocketfft_hdronly.h>
 
 #include "mlx/backend/host/encoder.h"
@@ -36,8 +36,8 @@ View<T> view_of(Array& a) {
   return view;
 }
 
-// Calls transform(shape, in, out) for parts of the arrays, cut across the longest of the axes that
-// are not transformed.
+// Calls transform(shape, in, out) for parts of the arrays. It splits the longest axis that is not
+// transformed.
 template <typename In, typename Out, typename Transform>
 void in_parts(const pocketfft::shape_t& shape, size_t axis, const View<In>& in,
               const View<Out>& out, Transform&& transform) {

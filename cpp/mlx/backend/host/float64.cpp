@@ -14,7 +14,7 @@ namespace mlx::core::cpu {
 
 namespace {
 
-// An output that took its operands' layout is walked as a line; others are row-contiguous.
+// An output with its operands' layout is processed in memory order; others are row-contiguous.
 bool is_line(const array& in) { return in.flags().contiguous; }
 
 template <typename F>

@@ -1,4 +1,4 @@
-// float64, which Metal lacks, in plain C++ on the host.
+// Operations on float64, which Metal lacks, in plain C++ on the host.
 #pragma once
 
 #include "mlx/array.h"
@@ -9,7 +9,7 @@
 
 namespace mlx::core::cpu {
 
-// Each schedules its work on the stream. Outputs have their memory.
+// Each function schedules its work on the stream. Outputs are already allocated.
 void unary_float64(UnaryOp op, const array& in, array& out, Stream s);
 void binary_float64(BinaryOp op, const array& a, const array& b, array& out, Stream s);
 void divmod_float64(const array& a, const array& b, array& quotient, array& remainder, Stream s);
@@ -22,14 +22,14 @@ void convert_float64(const array& in, array& out, const Shape& shape, const Stri
 void reduce_float64(Reduce::ReduceType op, const array& in, array& out,
                     const std::vector<int>& axes, Stream s);
 void arg_reduce_float64(bool least, const array& in, array& out, int axis, Stream s);
-// Of row-contiguous arrays.
+// The arrays are row-contiguous.
 void scan_float64(Scan::ReduceType op, const array& in, array& out, int axis, bool reverse,
                   bool inclusive, Stream s);
 void softmax_float64(const array& in, array& out, Stream s);
 void logsumexp_float64(const array& in, array& out, Stream s);
 
-// Combines with what lies at the row-major positions that `offsets` gives; negative ones are
-// dropped.
+// Combines the updates with the elements at the row-major positions `offsets`. Negative positions
+// are ignored.
 void scatter_float64(Scatter::ReduceType op, const array& updates, const array& offsets, array& out,
                      const Shape& slice, Stream s);
 // `indices` are int64.

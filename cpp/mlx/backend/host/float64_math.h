@@ -1,4 +1,4 @@
-// Elementwise operations of double, with the kernels' conventions.
+// Elementwise operations of double, with the same special cases as the kernels.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@ inline double erfinv(double y) {
     return std::fabs(y) == 1.0 ? y * std::numeric_limits<double>::infinity()
                                : std::numeric_limits<double>::quiet_NaN();
   }
-  // Winitzki's approximation, refined by Halley's method on erfc, which keeps the tail's digits.
+  // Winitzki's approximation, refined by Halley's method on erfc, which keeps digits in the tail.
   double w = std::log1p(-y * y);
   double t = 2.0 / (M_PI * 0.147) + 0.5 * w;
   double x = std::sqrt(std::sqrt(t * t - w / 0.147) - t);
@@ -54,11 +54,12 @@ inline double logaddexp(double a, double b) {
   return std::isinf(hi) || std::isinf(lo) ? hi : hi + std::log1p(std::exp(lo - hi));
 }
 
-// The value of operations that no float64 reaches.
+// The value of an operation that is never applied to float64.
 struct None {};
 inline constexpr None none;
 
-// Calls `use` with the operation's function on double: once, outside of the loop over elements.
+// Calls `use` with the operation's function on double, once, so that the choice is made outside the
+// loop over elements.
 template <typename Use>
 void with_function(UnaryOp op, Use use) {
   switch (op) {

@@ -68,7 +68,7 @@ FoldOp fold_op(Scatter::ReduceType op) {
   throw std::logic_error("[scatter_float64] no such scatter");
 }
 
-// What leaves the other operand as it is.
+// The neutral element of the operation.
 double neutral(FoldOp op) {
   switch (op) {
     case FoldOp::Sum:
@@ -103,7 +103,7 @@ double combine(FoldOp op, double a, double b) {
   throw std::logic_error("[combine] no such operation");
 }
 
-// Strides of the output as the input's elements meet it: 0 along reduced axes.
+// Strides of the output, by axis of the input: 0 along reduced axes.
 Strides reduced_strides(const array& out, const std::vector<int>& axes) {
   Strides strides = make_contiguous_strides(out.shape());
   for (int axis : axes) {

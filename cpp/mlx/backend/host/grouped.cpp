@@ -1,4 +1,4 @@
-// Products of matrices that indices pick, and of parts of matrices, with BLAS.
+// Products of matrices chosen by indices (GatherMM), and of segments of matrices, with BLAS.
 #include "mlx/backend/host/grouped.h"
 
 #include "mlx/backend/common/copy.h"
@@ -95,7 +95,7 @@ void schedule_segments(const array& a, const array& b, const array& segments, ar
   });
 }
 
-// Calls f(out) with an array of a type that BLAS has.
+// Calls f(out) with an array of a type that BLAS supports, and converts the result.
 template <typename F>
 void in_type_of_blas(array& out, Stream s, F&& f) {
   allocate_output(out);

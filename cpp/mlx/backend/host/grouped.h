@@ -1,5 +1,5 @@
-// Pairs of matrices to be multiplied, grouped by the matrix on the right: its partners' rows become
-// one tall matrix.
+// Pairs of matrices to multiply, grouped by the right matrix: the rows of all its left matrices
+// form one tall matrix.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,18 @@
 namespace mlx::core::cpu {
 
 struct Groups {
-  std::vector<int> left;      // the matrix on the left, of each pair in the order of groups
-  std::vector<size_t> pair;   // the pair's number, in the order given
-  std::vector<size_t> first;  // of each matrix on the right, its first pair; and the end of all
+  std::vector<int> left;      // for each pair, ordered by group: its left matrix
+  std::vector<size_t> pair;   // for each of these pairs: its index in the order given
+  std::vector<size_t> first;  // for each right matrix: its first pair; then the number of pairs
 
-  // Negative indices count from the end; those out of range become the nearest.
+  // Negative indices count from the end; indices out of range are clamped.
   Groups(const int* lhs, const int* rhs, size_t count, int left_count, int right_count);
 
   size_t size(int right) const { return first[right + 1] - first[right]; }
 };
 
-// c = alpha a b + beta c for all pairs of one matrix on the right. `p` is the product of one pair;
-// its matrices a and c lie one behind another. a is not transposed.
+// c = alpha a b + beta c for all pairs of one right matrix. `p` is the product of one pair; the
+// matrices a and c follow each other in memory. a is not transposed.
 template <typename T, typename Gemm>
 void multiply_group(const Groups& groups, int right, Product p, const T* a, const T* b, T* c,
                     Gemm gemm) {
@@ -31,16 +31,16 @@ void multiply_group(const Groups& groups, int right, Product p, const T* a, cons
   const size_t a_size = static_cast<size_t>(p.m) * p.lda, c_size = static_cast<size_t>(p.m) * p.ldc;
   auto a_of = [&](size_t i) { return a + groups.left[begin + i] * a_size; };
   auto c_of = [&](size_t i) { return c + groups.pair[begin + i] * c_size; };
-  bool together = true;
-  for (size_t i = 1; i < count && together; ++i) {
-    together = a_of(i) == a_of(i - 1) + a_size && c_of(i) == c_of(i - 1) + c_size;
+  bool contiguous = true;
+  for (size_t i = 1; i < count && contiguous; ++i) {
+    contiguous = a_of(i) == a_of(i - 1) + a_size && c_of(i) == c_of(i - 1) + c_size;
   }
   const int m = p.m;
-  if (together || count == 1) {
+  if (contiguous || count == 1) {
     p.m = static_cast<int>(m * count);
     return gemm(p, a_of(0), b, c_of(0));
   }
-  // Rows lie side by side in copies.
+  // Copies the rows, so that they are contiguous.
   std::vector<T> rows(count * m * p.k), out(count * m * p.n);
   auto for_rows = [&](auto&& f) {
     for (size_t i = 0; i < count; ++i) {

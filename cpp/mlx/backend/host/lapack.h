@@ -1,5 +1,5 @@
-// LAPACK's functions for matrices of floats, doubles and complex numbers, overloaded by type. As
-// LAPACK has it, matrices lie column by column, without gaps. Each returns LAPACK's code.
+// LAPACK's functions for matrices of floats, doubles and complex numbers, overloaded by type.
+// Matrices are in column-major order without gaps, as LAPACK has it. Each returns LAPACK's code.
 #pragma once
 
 #include <algorithm>
@@ -23,11 +23,11 @@ T* native(T* data) {
 inline std::complex<float>* native(complex64_t* data) { return data; }
 inline const std::complex<float>* native(const complex64_t* data) { return data; }
 
-// The length of a column, which LAPACK wants to be at least 1.
+// The length of a column; LAPACK requires at least 1.
 inline int column(int rows) { return std::max(rows, 1); }
 
-// `prefix` is LAPACK's letter of the type; Hermitian and unitary matrices have other names where
-// they are real.
+// `prefix` is LAPACK's letter for the type. Functions for Hermitian and unitary matrices have other
+// names for real types.
 #define MLX_LAPACK(T, Real, prefix, hermitian, unitary)                                      \
   inline int getrf(int m, int n, T* a, int* pivots) {                                        \
     return LAPACKE_##prefix##getrf(kByColumns, m, n, native(a), column(m), pivots);          \
@@ -72,7 +72,7 @@ inline int geev(int n, std::complex<float>* a, std::complex<float>* values,
                        right, column(n));
 }
 
-// Those of a real matrix: pairs of conjugates follow each other, and LAPACK gives the real and the
+// For a real matrix: conjugate eigenvalues follow each other, and LAPACK gives the real and the
 // imaginary part of the first one's vector.
 template <typename T>
 int geev(int n, T* a, std::complex<T>* values, std::complex<T>* right) {

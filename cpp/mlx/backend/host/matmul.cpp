@@ -34,7 +34,7 @@ void fill_zero(array& out, Stream s) {
       [to = out.data<char>(), bytes = out.nbytes()] { std::fill(to, to + bytes, 0); });
 }
 
-// out = alpha a b + beta out, in a type that a library multiplies.
+// out = alpha a b + beta out, in a type that the library supports.
 void multiply(const array& a, const array& b, array& out, double alpha, double beta, Stream s) {
   if (a.shape(-1) == 0) {
     if (beta == 0.0) {

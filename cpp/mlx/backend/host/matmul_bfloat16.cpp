@@ -1,4 +1,4 @@
-// Products of bfloat16 matrices with oneDNN: tiles, or some of a batch, for each thread.
+// Products of bfloat16 matrices with oneDNN: a thread computes a tile, or some products of a batch.
 #include <algorithm>
 #include <mutex>
 #include <string>
@@ -19,10 +19,10 @@ using dnnl::memory;
 
 constexpr size_t kMostMatmuls = 512;
 constexpr size_t kTilesPerThread = 2;
-constexpr double kWorkOfTask = 1 << 18;  // multiplications, of many small products
+constexpr double kWorkOfTask = 1 << 18;  // multiplications in a task of many small products
 constexpr int kLeastRows = 64, kLeastColumns = 256;
 
-// Products whose matrices are as far apart as the steps say; a step of 0 repeats one.
+// Products whose matrices lie `step` elements apart; a step of 0 repeats one matrix.
 struct Batch {
   Product product;
   int count;
@@ -36,7 +36,7 @@ struct Matmul16 {
 
 using SharedMatmul = std::shared_ptr<const Matmul16>;
 
-// Of `count` matrices that lie `step` apart; rows are `row` apart, columns `column`.
+// Describes `count` matrices that lie `step` apart, with the strides `row` and `column`.
 memory::desc described(int count, int64_t step, int rows, int columns, int64_t row,
                        int64_t column) {
   const memory::dims dims{rows, columns}, strides{row, column};
@@ -64,7 +64,7 @@ SharedMatmul made(const Batch& of) {
       Matmul16{dnnl::matmul(description), a, b, c, description.scratchpad_desc()});
 }
 
-// Kept for later calls.
+// Primitives are cached.
 SharedMatmul matmul_of(const Batch& of) {
   const Product& p = of.product;
   const double numbers[] = {
@@ -82,7 +82,7 @@ SharedMatmul matmul_of(const Batch& of) {
 struct Task {
   SharedMatmul matmul;
   int64_t a, b, c;  // where its matrices start, in elements
-  // Of a tile that is narrower than the matrix: it is computed in dense memory, which is quicker.
+  // For a tile that is narrower than the matrix: it is computed in dense memory, which is faster.
   int rows = 0, columns = 0;
   int64_t row_step = 0;
 
@@ -100,7 +100,7 @@ void copy_rows(const bfloat16_t* from, int64_t from_step, bfloat16_t* to, int64_
 void Task::run(const bfloat16_t* left, const bfloat16_t* right, bfloat16_t* to,
                char* scratch) const {
   auto* tile = rows > 0 ? reinterpret_cast<bfloat16_t*>(scratch) : to + c;
-  // What is there may be added to.
+  // The product may be added to what is there.
   copy_rows(to + c, row_step, tile, columns, rows, columns);
   execute(
       matmul->primitive,
@@ -111,7 +111,7 @@ void Task::run(const bfloat16_t* left, const bfloat16_t* right, bfloat16_t* to,
   copy_rows(tile, columns, to + c, row_step, rows, columns);
 }
 
-// With a and b exchanged: the transposed product of the transposed matrices.
+// Exchanges a and b: computes the transposed product of the transposed matrices.
 Products transposed(Products products) {
   Product& p = products.one;
   std::swap(p.m, p.n);
@@ -127,8 +127,8 @@ Products transposed(Products products) {
   return products;
 }
 
-// Whether oneDNN takes matrices `step` apart, of `lines` contiguous lines: they repeat one, follow
-// each other, or alternate line by line.
+// Whether oneDNN supports matrices `step` apart, each of `lines` contiguous lines: they are all the
+// same matrix, follow each other, or alternate line by line.
 bool is_regular(int64_t step, int count, int lines, int line, int leading) {
   const int64_t span = int64_t{leading} * (lines - 1) + line;
   return step == 0 || step >= span || (step >= line && leading >= step * count);
@@ -136,7 +136,7 @@ bool is_regular(int64_t step, int count, int lines, int line, int leading) {
 
 int divided_into(int value, int parts) { return (value + parts - 1) / parts; }
 
-// The tiles of one large product, which starts at the offsets.
+// The tiles of one large product; the offsets say where it starts.
 void add_tiles(const Product& whole, int64_t a, int64_t b, int64_t c, size_t tiles,
                std::vector<Task>& tasks) {
   const auto wanted = static_cast<int>(tiles);
@@ -161,7 +161,7 @@ void add_tiles(const Product& whole, int64_t a, int64_t b, int64_t c, size_t til
 }
 
 // How many small products of a batch of `count` make a task.
-int together(const Product& p, int count, int64_t a_step, int64_t b_step) {
+int products_per_task(const Product& p, int count, int64_t a_step, int64_t b_step) {
   const bool regular = is_regular(a_step, count, p.ta ? p.k : p.m, p.ta ? p.m : p.k, p.lda) &&
                        is_regular(b_step, count, p.tb ? p.n : p.k, p.tb ? p.k : p.n, p.ldb);
   if (!regular) return 1;
@@ -178,7 +178,7 @@ std::vector<Task> tasks_of(const Products& products, size_t threads) {
   const auto matrices = shape_size(shape);
   const bool large = one.multiplications() >= kLargeProduct;
   const size_t tiles = (threads * kTilesPerThread + matrices - 1) / matrices;
-  const int some = large ? 1 : together(one, inner, a_step, b_step);
+  const int some = large ? 1 : products_per_task(one, inner, a_step, b_step);
 
   std::vector<Task> tasks;
   for (size_t start = 0; start < matrices; start += static_cast<size_t>(inner)) {
@@ -202,7 +202,7 @@ std::vector<Task> tasks_of(const Products& products, size_t threads) {
 
 void multiply_bfloat16(const Products& products, const array& a, const array& b, array& out,
                        Stream s) {
-  // A row is quicker than a column.
+  // A product with one row is faster than one with one column.
   if (products.one.n == 1 && products.one.m != 1)
     return multiply_bfloat16(transposed(products), b, a, out, s);
   const size_t width = ::metal::cpu::parallel_width();

@@ -12,7 +12,8 @@ namespace {
 
 Matrices described(const array& x, bool transposed) {
   const int rows = x.shape(-2), columns = x.shape(-1);
-  // A single row or column may have any stride; libraries want the distance to cover a row.
+  // A single row or column may have any stride; libraries require a stride that is not shorter than
+  // a row.
   int64_t leading = transposed ? x.strides(-1) : x.strides(-2);
   if ((transposed ? columns : rows) == 1) leading = transposed ? rows : columns;
   return {x, transposed, std::max<int64_t>(leading, 1),
@@ -45,7 +46,7 @@ Products::Products(const Matrices& a, const Matrices& b, double alpha, double be
       batch(a.batch_shape),
       a_strides(a.batch_strides),
       b_strides(b.batch_strides) {
-  // One matrix on the right for all on the left: their rows are those of one tall matrix.
+  // One right matrix for all left ones: their rows form one tall matrix.
   const bool shared =
       std::all_of(b_strides.begin(), b_strides.end(), [](int64_t stride) { return stride == 0; });
   if (!shared || a.transposed || batch.empty()) return;

@@ -15,7 +15,7 @@ struct Matrices {
   Strides batch_strides;
 };
 
-// The array itself, or a copy that lives until the stream has used it.
+// Returns the array itself, or a copy that lives until the stream has used it.
 Matrices readable_matrices(const array& a, Stream s);
 
 // alpha * a @ b + beta * c: a is (m, k), b (k, n), c (m, n).
@@ -26,11 +26,12 @@ struct Product {
   double alpha, beta;
 
   double multiplications() const { return double(m) * n * k; }
-  // Too large for a single thread. With a vector, memory is the limit, not arithmetic.
+  // Whether the product is too large for a single thread. For a vector, memory is the limit, not
+  // arithmetic.
   bool is_large() const;
 };
 
-// A product for each element of a batch; the results are row-contiguous.
+// A product for each element of a batch. The results are row-contiguous.
 struct Products {
   Product one;
   Shape batch;
@@ -39,13 +40,13 @@ struct Products {
   Products(const Matrices& a, const Matrices& b, double alpha, double beta);
 };
 
-// Multiplications that a single thread is quick enough for.
+// The most multiplications for which a single thread is fast enough.
 constexpr double kLargeProduct = 1 << 21;
 inline bool Product::is_large() const {
   return multiplications() >= (m == 1 || n == 1 ? kLargeProduct / 8 : kLargeProduct);
 }
 
-// Of bfloat16, with oneDNN.
+// Products of bfloat16, with oneDNN.
 void multiply_bfloat16(const Products& products, const array& a, const array& b, array& out,
                        Stream s);
 

@@ -1,9 +1,9 @@
-// oneDNN, on our own threads.
+// Runs oneDNN on our own threads.
 #include "mlx/backend/host/onednn.h"
 
 #include "mlx/errors.h"
 
-// Of the OpenMP runtime that oneDNN is linked to, whichever compiler builds this.
+// Declared here, because the compiler's own OpenMP runtime may be another than oneDNN's.
 extern "C" {
 int omp_get_max_threads(void);
 void omp_set_num_threads(int count);
@@ -12,7 +12,7 @@ void omp_set_num_threads(int count);
 namespace mlx::core::cpu {
 
 const dnnl::engine& onednn_engine() {
-  // Never freed: threads may use it until the process ends.
+  // Never destroyed: threads may use it until the process ends.
   static const auto* engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
   return *engine;
 }

@@ -1,4 +1,4 @@
-// oneDNN, on our own threads.
+// oneDNN, called from our own threads.
 #pragma once
 
 #include <dnnl.hpp>
@@ -8,17 +8,17 @@
 
 namespace mlx::core::cpu {
 
-// The CPU.
+// The engine of the CPU.
 const dnnl::engine& onednn_engine();
 
-// float32 or bfloat16.
+// oneDNN's type for float32 or bfloat16.
 dnnl::memory::data_type onednn_type(Dtype dtype);
 
-// Whether this CPU has instructions that multiply numbers of the type.
+// Whether this CPU has instructions that multiply elements of the type.
 bool multiplies_natively(Dtype dtype);
 
-// Until the end of the scope oneDNN works on the calling thread alone. Its own threads would come
-// to ours, one set for each of them, and a child of fork() would wait for them forever.
+// Until the end of the scope oneDNN works on the calling thread alone. Otherwise it would start a
+// set of threads for each of ours, and a child of fork() would wait for them forever.
 class OnThisThread {
  public:
   OnThisThread();
@@ -32,13 +32,13 @@ class OnThisThread {
 
 using OnednnArguments = std::unordered_map<int, dnnl::memory>;
 
-// Has run when it returns.
+// Blocks until the primitive has run.
 void execute(const dnnl::primitive& primitive, const OnednnArguments& arguments);
 
-// The bytes at `data`, as they are described. oneDNN takes what it only reads as writable, too.
+// The bytes at `data` with the given description. oneDNN takes even what it only reads as writable.
 dnnl::memory onednn_memory(const dnnl::memory::desc& description, const void* data);
 
-// What primitives are created with: the caller gives them the memory that they work in.
+// Attributes for creating primitives: the caller provides the scratch memory.
 dnnl::primitive_attr with_scratch_of_caller();
 
 }  // namespace mlx::core::cpu

@@ -1,4 +1,4 @@
-// What OpenBLAS offers besides BLAS. Null where another library is linked in its place.
+// OpenBLAS's functions besides BLAS, which are null if another library is linked in its place.
 #pragma once
 
 extern "C" {

@@ -11,11 +11,11 @@ namespace mlx::core::cpu {
 
 namespace {
 
-constexpr size_t kPartsPerThread = 8;  // so that nobody waits long for the last one
+constexpr size_t kPartsPerThread = 8;  // several, so that no thread waits long for the last part
 
 size_t divide_up(size_t value, size_t unit) { return (value + unit - 1) / unit; }
 
-// Every thread takes the next part until there is none left.
+// Each thread takes the next part until none is left.
 struct Parts {
   const std::function<void(size_t, size_t)>& body;
   size_t n;

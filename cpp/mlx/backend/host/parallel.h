@@ -1,4 +1,4 @@
-// Loops of the host over all cores.
+// Loops on the host that run on all cores.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 namespace mlx::core::cpu {
 
-// Calls body(first, last) for parts of [0, n) that are at least `grain` long, on the cores that are
-// free, and returns when all have ended. May be called inside tasks of a stream and inside itself.
+// Calls body(first, last) for parts of [0, n) that are at least `grain` long, on all idle cores,
+// and returns when all have ended. May be called inside tasks of a stream, and may be nested.
 void parallel_for(size_t n, size_t grain, const std::function<void(size_t, size_t)>& body);
 
-// The number of threads that share the work at most.
+// The largest number of threads that share the work.
 size_t parallel_width();
 
 }  // namespace mlx::core::cpu

@@ -20,7 +20,7 @@ namespace mlx::core {
 
 namespace {
 
-constexpr size_t kShortLine = 64;  // vector code sorts longer ones more quickly
+constexpr size_t kShortLine = 64;  // longer lines are sorted by vector code
 
 bool is_nan(const complex64_t& x) { return std::isnan(x.real()) || std::isnan(x.imag()); }
 
@@ -54,8 +54,8 @@ Lines lines_of(const array& in, const array& out, int axis) {
   return lines;
 }
 
-// Calls line(from, to) with the first elements of each line. What `make_line` returns may hold
-// memory for the lines of one thread.
+// Calls line(from, to) with the first element of each line. The function that `make_line` returns
+// may own memory for the lines of one thread.
 template <typename T, typename U, typename F>
 void each_line(const Lines& lines, const T* in, U* out, F make_line) {
   cpu::parallel_for(lines.count, 1, [&](size_t first, size_t last) {
@@ -80,11 +80,12 @@ void sort_keys(const hwy::Sorter& sorter, std::vector<hwy::uint128_t>& keys) {
   sorter(keys.data(), keys.size(), hwy::SortAscending());
 }
 
-// Parts a line at `kth`, or sorts it if that is negative. A few smallest or largest are picked out;
-// a sorted line is parted everywhere, and vector code sorts in less time than a quickselect takes.
+// Partitions a line at `kth`, or sorts it if `kth` is negative. Few smallest or largest elements
+// are selected by a partial sort. Otherwise all are sorted, which is a partition too: vector code
+// sorts in less time than a quickselect takes.
 template <typename Key>
 void order_keys(const hwy::Sorter& sorter, std::vector<Key>& keys, int kth) {
-  constexpr size_t kFew = 16;  // in so many elements one
+  constexpr size_t kFew = 16;  // few means at most n / kFew
   const size_t n = keys.size();
   if constexpr (std::is_integral_v<Key>) {
     if (kth >= 0 && (kth + 1) * kFew <= n)
@@ -128,7 +129,7 @@ auto line_sorter<complex64_t>(const Lines& lines, int) {
 
 // ---- indices ----
 
-// A key with its place behind it: equal ones stay in their order.
+// A key with its index behind it: equal keys keep their order.
 uint64_t with_index(uint32_t key, uint32_t index) { return uint64_t(key) << 32 | index; }
 hwy::uint128_t with_index(uint64_t key, uint32_t index) { return {index, key}; }
 uint32_t index_of(uint64_t pair) { return static_cast<uint32_t>(pair); }

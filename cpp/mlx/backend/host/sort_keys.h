@@ -1,5 +1,5 @@
-// Numbers as unsigned integers in the same order, so that only those have to be sorted. NaNs come
-// last and lose their payload; -0 comes before 0.
+// Maps numbers to unsigned integers of the same order, so that only those have to be sorted. NaNs
+// come last and lose their payload; -0 comes before 0.
 #pragma once
 
 #include <bit>
@@ -21,7 +21,7 @@ namespace detail {
 template <typename Key>
 inline constexpr Key kSignBit = Key(1) << (8 * sizeof(Key) - 1);
 
-// Positive numbers by their bits, behind the negative ones by the complement of theirs.
+// Positive numbers keep their bits; negative ones take the complement and come before them.
 template <typename Key, typename F>
 Key key_of_float(F x) {
   if (std::isnan(x)) return ~Key(0);
@@ -51,7 +51,7 @@ SortKey<T> key_of(T x) {
   }
 }
 
-// One key for both zeros, which are equal.
+// Both zeros have one key, since they are equal.
 template <typename T>
 SortKey<T> key_among_equals(T x) {
   return key_of(x == T(0) ? T(0) : x);

@@ -1,4 +1,4 @@
-// Memory that tasks of a stream work in.
+// Scratch memory for tasks of a stream.
 #include "mlx/backend/host/working_memory.h"
 
 #include <algorithm>

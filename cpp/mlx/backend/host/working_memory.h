@@ -1,4 +1,4 @@
-// Memory that tasks of a stream work in.
+// Scratch memory for tasks of a stream.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,17 @@
 
 namespace mlx::core::cpu {
 
-// Rounded up to pages: parts of working memory that lie this far apart share no cache line.
+// Rounds up to pages: parts of the memory that lie this far apart share no cache line.
 size_t whole_pages(size_t bytes);
 
-// Lives until the stream has used it.
+// Memory that lives until the stream has used it.
 char* working_memory(size_t bytes, Stream s);
 
-// Threads that take the next of a number of tasks until none is left, each with scratch memory of
-// its own.
+// Threads that each take the next of a number of tasks until none is left, and have scratch memory
+// of their own.
 class ThreadsWithScratch {
  public:
-  // To be made before the work is scheduled.
+  // Construct it before the work is scheduled.
   ThreadsWithScratch(size_t threads, size_t bytes_for_each, Stream s);
   // Calls body(i, scratch) for each i below count, and returns when all have ended.
   void for_each(size_t count, const std::function<void(size_t, char*)>& body) const;

@@ -1,4 +1,4 @@
-// The thread that compiles, and what it has to do.
+// The thread that compiles, and its queue.
 #include "mlx/backend/metal/background_pipelines.h"
 
 #include <condition_variable>
@@ -38,7 +38,7 @@ class Worker {
       try {
         next->wait();
       } catch (const std::exception&) {
-        // The operations run one by one, which is right as well.
+        // Compilation failed: the operations then run one by one, with the same results.
       }
     }
   }
@@ -69,8 +69,8 @@ class Worker {
   bool stopping_ = false;
 };
 
-// The worker is joined when the process ends. A child of a fork drops its parent's without touching
-// it: there the thread does not exist.
+// The worker thread is joined when the process ends. In the child of a fork that thread does not
+// exist: the child drops its parent's worker without touching it.
 struct WorkerOwner {
   Worker* worker = new Worker;
   ~WorkerOwner() { delete worker; }

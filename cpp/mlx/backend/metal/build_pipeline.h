@@ -1,4 +1,4 @@
-// Kernels from MSL.
+// Compiles a kernel from MSL source text.
 #pragma once
 
 #include <Metal/Metal.hpp>
@@ -10,11 +10,11 @@ namespace mlx::core {
 struct PipelineSource {
   std::string text;      // MSL
   std::string function;  // the kernel in it
-  std::string label;     // what messages call it
+  std::string label;     // its name in messages
   MTL::MathMode math_mode = MTL::MathModeSafe;
 };
 
-// What the compiler says; `what()` is empty if the text does not define the function.
+// Holds the compiler's message; `what()` is empty if the text does not define the function.
 struct PipelineError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -60,7 +60,7 @@ void CommandEncoder::add_temporaries(std::vector<array> arrays) {
 void CommandEncoder::add_host_task(std::function<void()> task) {
   state_->end_encoding();
   state_->operations++;
-  // After an error nothing of the stream runs until somebody has been told.
+  // After an error nothing of the stream runs until somebody has got the error.
   state_->command_buffer()->addHostTask([task = std::move(task), errors = state_->errors] {
     if (errors->any()) {
       return;

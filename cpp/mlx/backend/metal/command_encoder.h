@@ -1,4 +1,4 @@
-// CommandEncoder: encodes kernels on a stream. A handle; the stream owns what it refers to.
+// CommandEncoder: encodes kernels on a stream. It is a handle; the stream owns the state.
 #pragma once
 
 #include <Metal/Metal.hpp>
@@ -20,7 +20,7 @@ class CommandEncoder {
   // `offset` counts bytes from the array's start.
   void set_input_array(const array& a, int index, int64_t offset = 0);
   void set_output_array(array& a, int index, int64_t offset = 0);
-  // For an array that the kernel reaches without an argument of its own.
+  // Declares an array that the kernel reaches without an argument of its own.
   void register_output_array(const array&) {}
   void set_threadgroup_memory_length(size_t bytes, int index);
 
@@ -44,13 +44,14 @@ class CommandEncoder {
     set_vector_bytes(values, values.size(), index);
   }
 
-  // For the next dispatch: see MTL::ComputeCommandEncoder.
+  // Sets the order for the next dispatch: see MTL::ComputeCommandEncoder.
   void set_threadgroup_order(size_t stride, size_t count);
-  // Threads of the grid, or threadgroups; and threads of a threadgroup. Empty grids are dropped.
+  // The size of the grid, in threads or in threadgroups, and the threads of a threadgroup. An empty
+  // grid does nothing.
   void dispatch_threads(MTL::Size grid, MTL::Size threadgroup);
   void dispatch_threadgroups(MTL::Size grid, MTL::Size threadgroup);
 
-  // Dispatches of a stream run in order: nothing to do.
+  // Does nothing: dispatches of a stream run in order.
   void barrier() {}
   void maybeInsertBarrier() {}
   struct ConcurrentContext {};
@@ -63,7 +64,7 @@ class CommandEncoder {
   // Runs `task` on the host, in order with the stream's kernels.
   void add_host_task(std::function<void()> task);
 
-  // The spelling of metal-cpp.
+  // The same under metal-cpp's name.
   void setComputePipelineState(const MTL::ComputePipelineState* kernel) {
     set_compute_pipeline_state(kernel);
   }

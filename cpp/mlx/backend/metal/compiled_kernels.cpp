@@ -1,5 +1,5 @@
-// Writes kernels for groups of elementwise operations. Every operation rounds as its own kernel
-// does, so that fused and unfused results are the same to the bit.
+// Generates kernels for groups of elementwise operations. Every operation rounds as its own kernel
+// does, so that fused and unfused results are equal to the bit.
 #include "mlx/backend/metal/compiled_kernels.h"
 
 #include <cstdlib>
@@ -25,7 +25,7 @@ std::string msl_type(Dtype dtype) {
   return std::string(fast::kernel_type(dtype, "a fused operation"));
 }
 
-// The constant's bits as an expression.
+// An expression with the constant's bits.
 std::string literal(const array& constant) {
   uint64_t bits = 0;
   std::memcpy(&bits, constant.data<char>(), constant.itemsize());
@@ -45,7 +45,7 @@ std::string computed(const std::string& value, Dtype dtype) {
   return "static_cast<compute_t<" + msl_type(dtype) + ">>(" + value + ")";
 }
 
-// The operation applied to values of these names.
+// The operation, applied to the values of these names.
 std::string expression(const TraceNode& node, const std::vector<std::string>& values) {
   const Primitive* primitive = node.primitive.get();
   if (dynamic_cast<const Copy*>(primitive) || dynamic_cast<const StopGradient*>(primitive) ||

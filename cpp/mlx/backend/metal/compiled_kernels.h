@@ -1,4 +1,4 @@
-// The kernels of a Compiled primitive: one for each way in which its inputs may lie in memory.
+// The kernels of a Compiled primitive: one for each combination of its inputs' memory layouts.
 #pragma once
 
 #include <Metal/Metal.hpp>
@@ -15,27 +15,27 @@ namespace mlx::core {
 
 class PendingPipeline;
 
-// How the kernel finds the element of an input.
+// How the kernel computes the index of an input's element.
 enum class InputLayout : char {
-  Scalar = 's',   // the same everywhere
-  Line = 'l',     // all arrays have one order of elements: by the thread's position
-  Row = 'r',      // elements of a row lie side by side
-  Same = 'c',     // the same throughout a row
+  Scalar = 's',   // the same element everywhere
+  Line = 'l',     // the thread's position: all arrays have the same order of elements
+  Row = 'r',      // elements of a row are contiguous
+  Same = 'c',     // the same element throughout a row
   General = 'g',  // by strides
 };
 
 class CompiledKernels {
  public:
-  // `label`: what messages call the kernels.
+  // `label` is the kernels' name in messages.
   CompiledKernels(const Trace& body, std::string label);
 
-  // The kernel; null while it is being compiled on another thread, which the first call starts.
-  // With MLX_COMPILE_BACKGROUND=0 in the environment the call waits for it.
+  // Returns the kernel, or null while another thread compiles it, which the first call starts. With
+  // MLX_COMPILE_BACKGROUND=0 in the environment the call waits for it.
   MTL::ComputePipelineState* find(const std::string& layouts, Device device);
   bool is_same_as(const CompiledKernels& other) const { return statements_ == other.statements_; }
 
  private:
-  // Inputs are v0, v1, ...; then each statement defines the next value.
+  // Inputs are v0, v1, ...; each statement defines the next value.
   std::string source(const std::string& layouts) const;
 
   std::string label_;

@@ -22,7 +22,7 @@ NS::String* text(const std::string& value) {
   return NS::String::string(value.c_str(), NS::UTF8StringEncoding);
 }
 
-// Releases what Metal's objects were returned without ownership during a call.
+// Releases the objects that Metal returned without ownership during a call.
 struct Pool {
   NS::SharedPtr<NS::AutoreleasePool> pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
 };
@@ -189,7 +189,7 @@ MTL::ComputePipelineState* Device::get_kernel(const std::string& base_name,
   std::lock_guard lock(library_mutex_);
   auto* named = find_library(library);
   if (!named && library != "mlx") {
-    // A second name that is no library's is the name of the specialisation.
+    // A second name that is not a library's names the specialisation.
     return get_kernel(base_name, get_library("mlx"), library, constants);
   }
   return get_kernel(base_name, named ? named : get_library("mlx"), hash_name, constants);

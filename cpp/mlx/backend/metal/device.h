@@ -19,7 +19,7 @@
 
 namespace mlx::core::metal {
 
-// Values of function constants: pointer, type, index.
+// Function constants: pointer to the value, type, index.
 using MTLFCList = std::vector<std::tuple<const void*, MTL::DataType, NS::UInteger>>;
 
 // The path of NAME.metallib beside the binary that calls this.
@@ -44,7 +44,7 @@ class Device {
   MTL::Device* mtl_device() { return device_.get(); }
   const std::string& get_architecture() const { return architecture_; }
 
-  // Encoders of a stream.
+  // Returns the encoder of a stream.
   CommandEncoder& get_command_encoder(int index);
   MTL::CommandBuffer* get_command_buffer(int index);
   void end_encoding(int index);
@@ -54,14 +54,14 @@ class Device {
     get_command_encoder(index).add_temporaries(std::move(arrays));
   }
   StreamState& get_stream(int index);
-  // Until what was committed has run; calls `poll`, unless it is empty, meanwhile.
+  // Waits until what was committed has run, and calls `poll` meanwhile unless it is empty.
   void wait_for_streams(const std::function<void()>& poll);
-  // In the child of a fork: no thread has a lock.
+  // For the child of a fork, where no thread holds a lock.
   void start_anew();
 
-  // Loads NAME.metallib (or a library made from source) once; later calls find it by name. Two
-  // packages may give libraries of different folders the same name: it means the last one
-  // registered or got with its path.
+  // Loads NAME.metallib (or a library made from source) once; later calls find it by name. If two
+  // packages give libraries in different folders the same name, the name means the library that was
+  // registered last, or loaded last with its path.
   void register_library(const std::string& name, const std::string& path);
   void register_library(
       const std::string& name,
@@ -71,7 +71,8 @@ class Device {
   MTL::Library* get_library(const std::string& name, const std::function<std::string()>& source);
   void clear_library(const std::string& name);
 
-  // A function of a library, specialised by constants. `hash_name` names the specialisation.
+  // Returns a function of a library, specialised by constants. `hash_name` names the
+  // specialisation.
   MTL::ComputePipelineState* get_kernel(const std::string& base_name, MTL::Library* library,
                                         const std::string& hash_name = "",
                                         const MTLFCList& constants = {});
@@ -91,7 +92,7 @@ class Device {
   std::unordered_map<int, std::unique_ptr<StreamState>> streams_;
   std::recursive_mutex library_mutex_;
   std::unordered_map<std::string, NS::SharedPtr<MTL::Library>> libraries_;  // by name
-  std::unordered_map<std::string, NS::SharedPtr<MTL::Library>> files_;      // by place and name
+  std::unordered_map<std::string, NS::SharedPtr<MTL::Library>> files_;      // by folder and name
   std::unordered_map<MTL::Library*,
                      std::unordered_map<std::string, NS::SharedPtr<MTL::ComputePipelineState>>>
       kernels_;
@@ -100,7 +101,7 @@ class Device {
 Device& device(mlx::core::Device d = mlx::core::Device::gpu);
 CommandEncoder& get_command_encoder(Stream s);
 
-// As older extensions bind arrays.
+// The names by which older extensions bind arrays.
 inline void set_array_buffer(CommandEncoder& encoder, const array& a, int index) {
   encoder.set_input_array(a, index);
 }

@@ -1,10 +1,10 @@
-// The functors of elementwise operations and what they need, in MSL, for kernels that are written
-// at run time. Made of kernels/*.h by their CMakeLists.txt.
+// The functors of elementwise operations in MSL, for kernels that are generated at run time.
+// kernels/CMakeLists.txt makes the text out of kernels/*.h.
 #pragma once
 
 namespace mlx::core {
 
-// Comes behind an include of kernels/utils.h.
+// Must follow an include of kernels/utils.h.
 extern const char* const kElementwiseHeaders;
 
 }  // namespace mlx::core

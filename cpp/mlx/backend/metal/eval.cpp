@@ -11,14 +11,14 @@ namespace mlx::core::metal {
 
 namespace {
 
-// So many operations are collected before they start to run while the host goes on.
+// The encoder collects so many operations before they start to run while the host goes on.
 constexpr int kOperationsPerCommit = 32;
 
 StreamState& state_of(Stream stream) { return device(stream.device).get_stream(stream.index); }
 
 void run_on_host(Primitive& primitive, StreamState& state, const std::vector<array>& inputs,
                  std::vector<array>& outputs) {
-  // A primitive that computes in eval_cpu itself reads its inputs there.
+  // A primitive that computes in eval_cpu itself reads its inputs there, so they must be computed.
   if (!primitive.encodes()) {
     state.synchronize();
   }

@@ -1,4 +1,4 @@
-// What the array core asks of the back end: evaluation on the streams of either device.
+// The back end's interface to the array core: evaluation on the streams of either device.
 #pragma once
 
 #include <functional>
@@ -9,30 +9,30 @@
 
 namespace mlx::core::metal {
 
-// Called once, when the stream is made.
+// Called once, when the stream is created.
 void new_stream(Stream stream);
 
-// Schedules the array's primitive on its stream, in order with what is there: its eval_cpu or
-// eval_gpu, by the stream's device. Keeps the buffers of inputs and outputs alive until it has run.
+// Schedules the array's primitive on its stream, behind earlier work: its eval_cpu or eval_gpu,
+// according to the stream's device. Keeps the buffers of inputs and outputs until it has run.
 void eval(array& arr);
 
-// Starts what eval has only collected.
+// Starts the work that eval has collected.
 void finalize(Stream stream);
 
-// The caller, which waits for `done`, runs what the stream has next as far as it may.
+// The caller waits for `done`; meanwhile it runs the stream's next work itself where possible.
 void help(Stream stream, const std::function<bool()>& done);
 
-// Starts what is collected, and waits until everything on the stream has run.
+// Starts the collected work, and waits until everything on the stream has run.
 void synchronize(Stream stream);
 
-// The same, and gives up what the stream holds: it can be used no more.
+// The same, and releases the stream's resources: it cannot be used any more.
 void close_stream(Stream stream);
 
-// Work scheduled on the stream later on runs after the event.
+// Work that is scheduled on the stream later runs after the event.
 void wait(Stream stream, const Event& event);
 
-// Starts what is collected; calls event.notify(error) when everything scheduled so far has run
-// (error: what failed, or null).
+// Starts the collected work. Calls event.notify(error) when everything scheduled so far has run;
+// `error` is the first failure, or null.
 void signal(Stream stream, const Event& event);
 
 }  // namespace mlx::core::metal

@@ -14,7 +14,7 @@ const std::unordered_map<std::string, std::variant<std::string, size_t>>& device
 // How many kernels of this process run one thread at a time because they have no vector form.
 size_t scalar_fallbacks();
 
-// Captures are a tool of Apple's: these do nothing but check the path.
+// Captures exist only on Apple's systems: these functions check the path and do nothing else.
 void start_capture(std::string path = "");
 void stop_capture();
 

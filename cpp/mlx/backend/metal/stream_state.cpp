@@ -1,4 +1,4 @@
-// Command buffers of a stream, and what they keep alive.
+// A stream's command buffers, and what they keep alive.
 #include "mlx/backend/metal/stream_state.h"
 
 #include <stdexcept>

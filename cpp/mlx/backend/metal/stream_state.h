@@ -1,4 +1,4 @@
-// What is encoded on a stream and not yet run.
+// The state of a stream: the work that is encoded on it and has not yet run.
 #pragma once
 
 #include <Metal/Metal.hpp>
@@ -20,22 +20,22 @@ struct StreamState {
   MTL::CommandBuffer* command_buffer();
   MTL::ComputeCommandEncoder* compute_encoder();
   void end_encoding();
-  // Starts what is encoded. `done` is called when it, and all before it, has run; with the error
-  // met since the last commit that had a `done`, or null.
+  // Starts the encoded work. `done` is called when it and everything before it has run, with the
+  // first error since the last commit that had a `done`, or null.
   void commit(std::function<void(std::exception_ptr)> done = {});
-  // Commits, and waits for everything; rethrows an error that nobody was told of.
+  // Commits, and waits for everything; rethrows an error that nobody has got yet.
   void synchronize();
-  // Likewise, but leaves the error for the next who asks.
+  // The same, but keeps the error for the next caller.
   void wait();
-  // Waits, and gives up the queue: nothing runs here any more.
+  // Waits, and releases the queue: nothing can run here any more.
   void close();
-  // Throws if the stream has been closed.
+  // Throws if the stream is closed.
   void check_open() const;
 
-  // Holds the memory of a primitive's inputs and outputs until what is encoded so far has run.
+  // Keeps the memory of a primitive's inputs and outputs until what is encoded so far has run.
   void keep(const std::vector<array>& inputs, const std::vector<array>& outputs);
 
-  // Errors of tasks and command buffers, shared with handlers that may outlive the stream.
+  // Errors of tasks and command buffers. Handlers share it, since they may outlive the stream.
   struct Errors {
     std::mutex mutex;
     std::exception_ptr first;
@@ -47,13 +47,14 @@ struct StreamState {
   int index;
   NS::SharedPtr<MTL::CommandQueue> queue;
   NS::SharedPtr<MTL::CommandBuffer> buffer;
-  NS::SharedPtr<MTL::CommandBuffer> last;  // committed before
+  NS::SharedPtr<MTL::CommandBuffer> last;  // the last one committed
   NS::SharedPtr<MTL::ComputeCommandEncoder> encoder;
   CommandEncoder handle;
   int operations = 0;  // encoded in the open buffer
   std::shared_ptr<Errors> errors = std::make_shared<Errors>();
   std::vector<std::shared_ptr<array::Data>> inputs;
-  // Weak until committed: an output that only its consumer holds may be overwritten in place.
+  // Weak until committed, so that an output that only its consumer holds may be overwritten in
+  // place.
   std::vector<std::weak_ptr<array::Data>> outputs;
   std::vector<array> temporaries;
   // Held while a primitive encodes.

@@ -11,7 +11,7 @@
 
 namespace mlx::core {
 
-// The names that kernels' instantiations use: "float32", "bool_", ...
+// The type's name in kernels' names: "float32", "bool_", ...
 const char* type_name(Dtype dtype);
 inline std::string type_to_name(const Dtype& dtype) { return type_name(dtype); }
 inline std::string type_to_name(const array& a) { return type_name(a.dtype()); }
@@ -33,14 +33,14 @@ inline MTL::Size get_2d_grid_dims(const Shape& shape, const Strides& strides, si
 
 inline size_t ceildiv(size_t n, size_t m) { return (n + m - 1) / m; }
 
-// Elements that a thread of an elementwise kernel takes: eight bytes of them.
+// Elements per thread of an elementwise kernel: as many as eight bytes hold.
 inline int get_work_per_thread(Dtype dtype) { return std::max(1, 8 / dtype.size()); }
 
 // Throws if a threadgroup is larger than the kernel allows.
 void check_kernel_threadgroup_size(const MTL::ComputePipelineState* kernel, MTL::Size group,
                                    const std::string& name);
 
-// Appends its arguments to a kernel's name.
+// Appends the arguments to a kernel's name.
 inline void concatenate(std::string&) {}
 template <typename First, typename... Rest>
 void concatenate(std::string& text, const First& first, const Rest&... rest) {

@@ -1,4 +1,4 @@
-// Checks of what users pass to custom kernels.
+// Checks of the arguments of custom kernels.
 #include "mlx/fast/metal_kernel/arguments.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace mlx::core::fast {
 
 namespace {
 
-// As on Apple hardware.
+// The limit on Apple hardware.
 constexpr int64_t kMaxThreadsPerThreadgroup = 1024;
 constexpr size_t kMaxBuffers = 31;
 
@@ -54,7 +54,7 @@ void check_shape(const Shape& shape, const std::string& output) {
   }
 }
 
-// Metal itself has atomics of 32 and 64 bits; the standard library here adds the narrower types.
+// Metal itself has atomics of 32 and 64 bits; our standard library adds the narrower types.
 void check_atomic(Dtype dtype, const std::string& output) {
   if (dtype.val() != Dtype::Val::complex64) return;
   fail("atomic_outputs=True: the output " + in_quotes(output) +

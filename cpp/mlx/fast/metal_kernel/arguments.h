@@ -1,4 +1,4 @@
-// Checks of what users pass to custom kernels. All throw std::invalid_argument.
+// Checks of the arguments of custom kernels. All throw std::invalid_argument.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace mlx::core::fast {
 
-// The names of a kernel's parameters: each must be usable and none may come twice.
+// Checks the names of a kernel's parameters: each must be valid and different from the others.
 class NameSet {
  public:
   explicit NameSet(std::string_view kernel) : kernel_(kernel) {}
@@ -33,10 +33,10 @@ void check_launch(const std::string& kernel, GridSize grid, GridSize threadgroup
 
 KernelMathMode parse_compile_options(const std::map<std::string, std::string>& options);
 
-// The type that elements of `dtype` have in a kernel. `what` names what has that dtype.
+// The MSL type for elements of `dtype`. `what` names the argument in errors.
 std::string_view kernel_type(Dtype dtype, const std::string& what);
 
-// The stream that a kernel runs on: kernels run on either device.
+// The stream that a kernel runs on, which may be of either device.
 Stream kernel_stream(StreamOrDevice s);
 
 }  // namespace mlx::core::fast

@@ -1,5 +1,4 @@
-// Kernels that the user wrote whole: finds out their arguments, binds arrays, builds the graph
-// node.
+// Complete kernels: finds out their arguments, binds arrays, builds the graph node.
 #include "mlx/fast/metal_kernel/complete_kernel.h"
 
 #include <algorithm>
@@ -47,7 +46,7 @@ void CompleteKernel::fail(const std::string& message) const {
   throw std::invalid_argument("[metal_kernel] The kernel " + in_quotes(text_.name) + " " + message);
 }
 
-// The function called like the kernel, or the only one there is.
+// Returns the function with the kernel's name, or the only function.
 const CompleteKernel::Compiled& CompleteKernel::compiled() const {
   std::lock_guard lock(mutex_);
   if (compiled_) return *compiled_;
@@ -107,7 +106,7 @@ array CompleteKernel::bind(const KernelArgument& argument, const KernelBuffer& b
   return array(std::get<double>(argument), declared.value_or(float32));
 }
 
-// How many arguments and shapes a call may give.
+// Checks how many arguments and shapes a call gives.
 void CompleteKernel::check_counts(const Compiled& kernel,
                                   const std::vector<KernelArgument>& arguments,
                                   const CompleteKernelCall& call) const {
@@ -142,7 +141,7 @@ void CompleteKernel::check_counts(const Compiled& kernel,
   }
 }
 
-// The shape and type of the output number `i`, given the array that it starts from.
+// The shape and type of output `i`, given the array that it starts from.
 std::pair<Shape, Dtype> CompleteKernel::output_of(const array& initial, size_t i,
                                                   const std::string& name,
                                                   const CompleteKernelCall& call) const {
@@ -186,7 +185,7 @@ std::vector<array> CompleteKernel::operator()(const std::vector<KernelArgument>&
     if (passes_outputs) {
       initial.push_back(bind(arguments[next++], buffer));
       auto [shape, dtype] = output_of(initial.back(), output, buffer.name, call);
-      // The output takes over the strides of what it starts from.
+      // The output has the strides of the array that it starts from.
       if (initial.back().shape() != shape) initial.back() = reshape(initial.back(), shape, stream);
       launch.output_shapes.push_back(std::move(shape));
       dtypes.push_back(dtype);
@@ -197,7 +196,7 @@ std::vector<array> CompleteKernel::operator()(const std::vector<KernelArgument>&
       dtypes.push_back(call.output_dtypes[output]);
     }
   }
-  // Inputs come first, as the slots count them; then what outputs start from.
+  // Inputs come first, in the order of the slots; then the arrays that outputs start from.
   for (const auto& value : initial) {
     launch.initial_inputs.push_back(static_cast<int>(inputs.size()));
     inputs.push_back(value);

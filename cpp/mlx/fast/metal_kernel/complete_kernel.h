@@ -1,5 +1,5 @@
-// Kernels that the user wrote whole: arrays bind to [[buffer(n)]] by position, and every writable
-// device pointer is an output.
+// Complete kernels, whose signature the user wrote: arrays bind to [[buffer(n)]] by position, and
+// every writable device pointer is an output.
 #pragma once
 
 #include <map>
@@ -14,16 +14,16 @@
 
 namespace mlx::core::fast {
 
-// What is bound to a buffer; a scalar takes the type that the kernel declares.
+// The argument for a buffer; a scalar takes the type that the kernel declares.
 using KernelArgument = std::variant<array, bool, int64_t, double>;
 
 struct CompleteKernelCall {
   std::optional<GridSize> grid;
   std::optional<GridSize> threadgroup;
-  std::vector<Shape> input_shapes;      // of the arguments in order, if any: only checked
-  std::vector<Shape> output_shapes;     // if any: one for each output
-  std::vector<Dtype> output_dtypes;     // if any: one for each output
-  std::optional<InitValue> init_value;  // of outputs for which no array is passed
+  std::vector<Shape> input_shapes;      // of the arguments in order, if given: only checked
+  std::vector<Shape> output_shapes;     // if given: one for each output
+  std::vector<Dtype> output_dtypes;     // if given: one for each output
+  std::optional<InitValue> init_value;  // of outputs without an argument
   SourcePrinter print;
   StreamOrDevice stream;
 };
@@ -32,8 +32,8 @@ class CompleteKernel {
  public:
   CompleteKernel(std::string name, std::string source, KernelOptions options);
 
-  // Results in the order of their buffers. The first call compiles the source, to know its
-  // arguments. Arrays for the outputs may be left out where shapes and dtypes are given.
+  // Returns the outputs in the order of their buffers. The first call compiles the source to find
+  // its arguments. Arrays for the outputs may be omitted if shapes and dtypes are given.
   // Thread-safe.
   std::vector<array> operator()(const std::vector<KernelArgument>& arguments,
                                 const CompleteKernelCall& call) const;

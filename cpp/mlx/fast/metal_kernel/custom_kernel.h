@@ -1,4 +1,4 @@
-// The primitive that runs a kernel of the user's.
+// CustomKernel: the primitive that runs a kernel that the user wrote.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ class ComputePipelineState;
 
 namespace mlx::core::fast {
 
-// What becomes of one [[buffer(n)]] of a kernel.
+// The argument for one [[buffer(n)]] of a kernel.
 struct Slot {
   enum class Kind : char { Input, InputShape, InputStrides, InputNdim, Output };
   Kind kind;
@@ -28,15 +28,15 @@ struct Slot {
 
 enum class KernelMathMode : char { Safe, Relaxed, Fast };
 
-// A kernel with types and template values filled in: what the compiler needs, and where arrays go.
+// A kernel whose types and template values are known: the compiler's input, and the arguments.
 struct KernelVariant {
-  std::string name;  // the user's, for messages
+  std::string name;  // the user's name for it, for messages
   std::string function;
   std::string source;
   KernelMathMode math_mode = KernelMathMode::Safe;
   std::vector<Slot> slots;
-  std::optional<BodyScope> scope;  // of kernels that were given as a body
-  // Set by the first evaluation on each kind of device, and held until the variant goes.
+  std::optional<BodyScope> scope;  // of kernels given as a body
+  // Set by the first evaluation on each kind of device, and held as long as the variant.
   mutable std::atomic<MTL::ComputePipelineState*> pipelines[2] = {};
 
   KernelVariant() = default;
@@ -63,15 +63,15 @@ struct KernelDescription {
 std::vector<KernelDescription> describe_kernels(const std::string& source, KernelMathMode math_mode,
                                                 const Device& device);
 
-// What the compiler warns of in the user's text, with lines as in errors; empty if the kernel does
-// not compile.
+// Returns the compiler's warnings about the user's text, with lines as in errors; empty if the
+// kernel does not compile.
 std::string warnings_of(const KernelVariant& variant);
 
-// Why threadgroups of this size run one thread at a time there; empty if they do not, or if the
-// kernel does not compile. Generates code.
+// Returns why threadgroups of this size run one thread at a time on the device; empty if they do
+// not, or if the kernel does not compile. It generates code.
 std::string why_scalar(const KernelVariant& variant, GridSize threadgroup, const Device& device);
 
-// What outputs hold before the kernel runs.
+// The values of outputs before the kernel runs.
 using InitValue = std::variant<int64_t, double>;
 
 struct KernelLaunch {
@@ -80,7 +80,7 @@ struct KernelLaunch {
   GridSize threadgroup;
   std::optional<InitValue> init_value;
   bool ensure_row_contiguous = true;
-  // By output: the input whose values it starts from, or -1.
+  // For each output: the input whose values it starts from, or -1.
   std::vector<int> initial_inputs;
   std::vector<Shape> output_shapes;
 };

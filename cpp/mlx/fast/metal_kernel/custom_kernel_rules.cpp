@@ -1,4 +1,4 @@
-// How transformations treat CustomKernel, a kernel of the user's: it has no rules of its own.
+// Transformations of CustomKernel: it has no rules, so they throw.
 #include <stdexcept>
 
 #include "mlx/fast/metal_kernel/custom_kernel.h"

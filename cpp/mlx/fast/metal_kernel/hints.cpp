@@ -40,7 +40,7 @@ std::string offer(const BodyScope& scope) {
   return text + "; and Metal's attributes, such as thread_position_in_grid";
 }
 
-// The names that Clang quotes behind `message`, and whether it has a proposal of its own.
+// Returns the names that Clang quotes after `message`, and whether Clang proposes another name.
 std::map<std::string, bool> quoted_after(std::string_view diagnostics, std::string_view message) {
   std::map<std::string, bool> found;
   for (size_t at = 0; (at = diagnostics.find(message, at)) != std::string_view::npos;) {
@@ -57,7 +57,7 @@ std::string about_names(std::string_view diagnostics, const BodyScope& scope) {
   auto unknown = quoted_after(diagnostics, "use of undeclared identifier '");
   unknown.merge(quoted_after(diagnostics, "unknown type name '"));
   std::string hints;
-  bool has_stranger = false;  // a name like no other
+  bool has_stranger = false;  // a name that resembles no known name
   for (const auto& [name, has_proposal] : unknown) {
     if (auto meant = ::metal::nearest_name(name, names_of(scope))) {
       hints += "hint: did you mean '" + *meant + "' instead of '" + name + "'?\n";
@@ -94,13 +94,13 @@ std::string about_atomics(std::string_view diagnostics, const BodyScope& scope) 
   return "";
 }
 
-// `part` lies in `text`.
+// `part` must lie in `text`.
 size_t line_of(std::string_view text, std::string_view part) {
   const auto before = text.substr(0, static_cast<size_t>(&part.front() - &text.front()));
   return 1 + static_cast<size_t>(std::ranges::count(before, '\n'));
 }
 
-// A body ends where its first brace closes that it has not opened.
+// A body ends at the first closing brace that it has not opened.
 std::string about_braces(const BodyScope& scope) {
   std::vector<std::string_view> open;
   Lexer lexer(scope.body);

@@ -1,4 +1,4 @@
-// Hints below compile errors: what the author of a kernel's body may have overlooked.
+// Hints that follow compile errors: likely mistakes in a kernel's body.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace mlx::core::fast {
 
-// What a generated signature offers to the body.
+// The names that a generated signature gives to the body.
 struct BodyScope {
   std::string body;
   std::vector<std::string> inputs;
@@ -17,8 +17,7 @@ struct BodyScope {
   bool atomic_outputs = false;
 };
 
-// Lines to add to the compiler's diagnostics, each with "hint:" in front; empty where nothing is
-// known to help.
+// Lines to add to the compiler's diagnostics, each starting with "hint:"; empty if no hint applies.
 std::string hints_for(std::string_view diagnostics, const BodyScope& scope);
 
 }  // namespace mlx::core::fast

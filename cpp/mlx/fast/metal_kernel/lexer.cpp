@@ -1,4 +1,4 @@
-// Splits MSL source text into tokens, just far enough to know which identifiers a kernel mentions.
+// Splits MSL source text into tokens, only to find the identifiers that a kernel mentions.
 #include "mlx/fast/metal_kernel/lexer.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Token Lexer::take(Token::Kind kind, size_t start) const {
   return {kind, text_.substr(start, at_ - start)};
 }
 
-// Skips one comment; a line comment goes on after a backslash at the end of its line.
+// Skips one comment. A line comment continues after a backslash at the end of its line.
 bool Lexer::skip_comment() {
   if (peek() != '/') return false;
   if (peek(1) == '*') {
@@ -79,8 +79,8 @@ Token Lexer::identifier_or_prefixed_string() {
   return take(Token::Kind::Identifier, start);
 }
 
-// Suffixes and digit separators belong to it. An exponent with a sign is a number after a number
-// here.
+// Suffixes and digit separators belong to the number. An exponent with a sign is read as a second
+// number.
 Token Lexer::number() {
   size_t start = at_;
   while (is_identifier_char(peek()) || peek() == '.' ||
@@ -120,7 +120,7 @@ IdentifierSet identifiers_in(std::string_view source) {
 
 bool defines_kernel(std::string_view source) {
   Lexer lexer(source);
-  std::vector<bool> braces;   // of each open brace: is it a namespace's?
+  std::vector<bool> braces;   // for each open brace: whether it opens a namespace
   bool in_namespace = false;  // between the word `namespace` and its brace
   int function_depth = 0;     // open braces other than a namespace's
   std::string_view before;

@@ -1,4 +1,4 @@
-// Splits MSL source text into tokens, just far enough to know which identifiers a kernel mentions.
+// Splits MSL source text into tokens, only to find the identifiers that a kernel mentions.
 #pragma once
 
 #include <set>
@@ -13,8 +13,8 @@ struct Token {
   std::string_view text;
 };
 
-// Comments, string and character literals, and numbers hold no identifiers; a malformed text ends
-// the current token at the end of its line and never fails.
+// Comments, string and character literals, and numbers contain no identifiers. A malformed text
+// ends the current token at the end of its line; it is never an error.
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}

@@ -1,4 +1,4 @@
-// Kernels given as a body: checks the arguments of a call, picks or makes the variant, builds the
+// Kernels given as a body: checks the arguments of a call, finds or creates the variant, builds the
 // graph node.
 #include "mlx/fast/metal_kernel/metal_kernel.h"
 
@@ -27,7 +27,7 @@ TemplateParameter template_parameter(const std::string& name, const TemplateArg&
   return {name, "int", std::to_string(std::get<int>(value))};
 }
 
-// Everything about a call that the source depends on.
+// All properties of a call on which the source depends.
 std::string variant_key(const std::vector<array>& inputs, const KernelCall& call) {
   std::string key;
   for (const auto& input : inputs) {

@@ -1,4 +1,4 @@
-// Kernels given as a body: what is fixed when one is created, and what each call adds.
+// Kernels given as a body: their definition and their calls.
 #pragma once
 
 #include <map>
@@ -35,11 +35,11 @@ struct KernelCall {
 
 class MetalKernel {
  public:
-  // Throws std::invalid_argument for names that cannot name parameters.
+  // Throws std::invalid_argument for invalid names of parameters.
   MetalKernel(std::string name, std::vector<std::string> input_names,
               std::vector<std::string> output_names, std::string source, KernelOptions options);
 
-  // The outputs, not yet computed. Thread-safe.
+  // Returns the outputs, not yet computed. Thread-safe.
   std::vector<array> operator()(const std::vector<array>& inputs, const KernelCall& call) const;
 
  private:
@@ -60,7 +60,8 @@ class MetalKernel {
   mutable BoundedCache<std::string, std::shared_ptr<const KernelVariant>> variants_{kMostVariants};
 };
 
-// Prints the source that is compiled, under a heading, and what keeps it from being vector code.
+// Prints the compiled source under a heading, and why the kernel does not become vector code, if
+// so.
 void print_kernel(const KernelLaunch& launch, const Device& device, const SourcePrinter& print);
 
 }  // namespace mlx::core::fast

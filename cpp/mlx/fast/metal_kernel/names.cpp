@@ -1,4 +1,4 @@
-// Says which words of MSL cannot name a kernel parameter.
+// The words of MSL that cannot name a kernel parameter.
 #include <set>
 
 #include "mlx/fast/metal_kernel/signature.h"

@@ -1,4 +1,4 @@
-// Writes the complete MSL source of a kernel around a user's body.
+// Generates the complete MSL source of a kernel around a user's body.
 #include "mlx/fast/metal_kernel/signature.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr std::string_view kPrelude =
     "#include \"mlx/backend/metal/kernels/utils.h\"\n"
     "using namespace metal;\n";
 
-// Diagnostics name the user's own text: NAME for the body, NAME.header for the header.
+// Diagnostics refer to the user's text as NAME for the body and NAME.header for the header.
 std::string line_marker(int line, std::string_view kernel_name, std::string_view suffix = "") {
   std::string marker = "#line " + std::to_string(line) + " \"";
   for (char c : kernel_name) {
@@ -110,7 +110,7 @@ std::string template_values(const std::vector<TemplateParameter>& templates) {
   return values;
 }
 
-// FNV-1a: the same in every process, so that the compiler's disk cache finds the kernel again.
+// FNV-1a gives the same value in every process, so that the compiler's disk cache finds the kernel.
 uint64_t hash_of(std::initializer_list<std::string_view> parts) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (std::string_view part : parts) {

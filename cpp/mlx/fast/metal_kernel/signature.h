@@ -1,5 +1,5 @@
-// Writes the complete MSL source of a kernel around a user's body: prelude, header, signature, body
-// and explicit instantiation. Knows nothing of arrays.
+// Generates the complete MSL source of a kernel around a user's body: prelude, header, signature,
+// body and explicit instantiation. It does not depend on arrays.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace mlx::core::fast {
 
-// How an input reaches the kernel: rank 0, fewer than eight elements, anything else.
+// How an input is passed: of rank 0, with fewer than eight elements, or any other.
 enum class InputKind : char { Reference, Constant, Device };
 
 // Which of NAME_shape, NAME_strides and NAME_ndim accompany an input.
@@ -38,7 +38,7 @@ struct TemplateParameter {
   std::string value;
 };
 
-// What the user wrote.
+// The user's texts and names.
 struct KernelText {
   std::string name;
   std::string header;
@@ -49,33 +49,32 @@ struct Signature {
   std::vector<InputParameter> inputs;
   std::vector<OutputParameter> outputs;
   std::vector<TemplateParameter> templates;
-  std::vector<std::string_view> attributes;  // names of table 5.8
+  std::vector<std::string_view> attributes;  // names in table 5.8
   bool atomic_outputs = false;
 
-  // Number of [[buffer(n)]] indices that the parameters take.
+  // The number of [[buffer(n)]] indices that the parameters use.
   size_t buffer_count() const;
 };
 
 struct GeneratedSource {
-  std::string function;  // the function's host name: unique to this text, these types and values
+  std::string function;  // the function's host name, unique to this text, these types and values
   std::string source;
 };
 
-// The companions of input `name` that the body mentions and that no parameter of the user's is
-// called.
+// The companions of input `name` that the body mentions and that are not parameters of the user's.
 Companions companions_of(std::string_view name, const IdentifierSet& mentioned,
                          const IdentifierSet& declared);
 
-// The attributes that the body mentions and that no parameter of the user's is called.
+// The attributes that the body mentions and that are not parameters of the user's.
 std::vector<std::string_view> attributes_of(const IdentifierSet& mentioned,
                                             const IdentifierSet& declared);
 
 GeneratedSource generate_source(const KernelText& text, const Signature& signature);
 
-// The source of kernels that the user wrote whole, under the same prelude.
+// The source of a complete kernel, after the same prelude.
 std::string with_prelude(const KernelText& text);
 
-// Empty if `name` can name a parameter, otherwise why it cannot.
+// Returns why `name` cannot name a parameter; empty if it can.
 std::string reason_against_name(std::string_view name);
 
 }  // namespace mlx::core::fast

@@ -1,4 +1,4 @@
-// How messages about kernels write names.
+// Lists of names in messages about kernels.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace mlx::core::fast {
 
 inline std::string in_quotes(std::string_view name) { return "\"" + std::string(name) + "\""; }
 
-// What `name` makes of each item, with commas between.
+// Joins `name(item)` of all items by commas.
 template <typename Items, typename Name>
 std::string joined(const Items& items, Name name) {
   std::string text;

@@ -1,4 +1,4 @@
-// For extensions made for MLX: what it asks of the back end for streams of the host.
+// For extensions made for MLX: the back end's functions for streams of the host.
 #pragma once
 
 #include "mlx/backend/metal/eval.h"

@@ -1,4 +1,4 @@
-// For extensions: cpu::parallel_for, beside what MLX has for the host.
+// For extensions that include it by its former path: cpu::parallel_for.
 #pragma once
 
 #include "mlx/backend/host/parallel.h"

@@ -1,4 +1,4 @@
-// Whether kernels that are written in CUDA can run: no, also where Metal kernels run on such a GPU.
+// For extensions made for MLX: whether kernels written in CUDA can run. They cannot.
 #pragma once
 
 namespace mlx::core::cu {

@@ -10,7 +10,7 @@ namespace mlx::core {
 inline void copy_gpu(const array& in, array& out, CopyType type, const Stream& s) {
   copy(in, out, type, s);
 }
-// On the stream of the output's primitive.
+// Runs on the stream of the output's primitive.
 inline void copy_gpu(const array& in, array& out, CopyType type) {
   copy(in, out, type, out.primitive().stream());
 }

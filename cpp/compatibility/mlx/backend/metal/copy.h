@@ -1,4 +1,4 @@
-// For extensions made for MLX: older ones look for copies here.
+// For older extensions made for MLX, which include the copies by this path.
 #pragma once
 
 #include "mlx/backend/gpu/copy.h"

@@ -1,4 +1,4 @@
-// out[i] = start + i * step. Whole numbers count in 64 bits, floats in float.
+// out[i] = start + i * step. Integers count in 64 bits, floats in float.
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/types.h"
 

@@ -1,4 +1,4 @@
-// Index of the first least or greatest element along an axis; a NaN counts as extreme.
+// Index of the first minimum or maximum along an axis; a NaN counts as the extreme.
 #include "mlx/backend/metal/kernels/binary_ops.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
 
@@ -34,7 +34,8 @@ inline bool takes(A candidate, A best) {
   return !is_nan_value(best) && (is_nan_value(candidate) || Op::better(candidate, best));
 }
 
-// Sixteen searches side by side over contiguous elements; of equal elements the first counts.
+// Sixteen interleaved searches over contiguous elements, which become vector code. The first of
+// equal elements counts.
 template <typename Op, typename T, typename A>
 inline Best<A> search_row(const device T* in, uint length) {
   A values[16];
@@ -65,7 +66,7 @@ inline Best<A> search_row(const device T* in, uint length) {
   return best;
 }
 
-// Outputs: x + X * y, at x * stride_x + y * stride_y of the input.
+// Output x + X * y starts at element x * stride_x + y * stride_y of the input.
 template <typename Op, typename T>
 [[kernel]] void arg_reduce(const device T* in [[buffer(0)]], device uint* out [[buffer(1)]],
                            constant const int64_t* strides [[buffer(2)]],

@@ -10,7 +10,7 @@ struct Assign {
   }
 };
 
-// x counts the indices, y the lines, whose elements lie side by side.
+// x counts the indices, y the lines, whose elements are contiguous.
 template <typename T, typename I>
 [[kernel]] void gather_lines(const device T* in [[buffer(0)]],
                              const device I* indices [[buffer(1)]], device T* out [[buffer(2)]],
@@ -22,8 +22,8 @@ template <typename T, typename I>
       line[place_on_axis(indices[pos.x + pos.y * p.index_stride], p.length)];
 }
 
-// x counts the elements behind the axis, which lie side by side, y the indices, z those before the
-// axis. Rows that are moved as a whole have one index.
+// x counts the elements behind the axis, which are contiguous, y the indices, z those before the
+// axis. Rows that are copied as a whole have one index.
 template <typename T, typename I, bool whole>
 [[kernel]] void gather_rows(const device T* in [[buffer(0)]], const device I* indices [[buffer(1)]],
                             device T* out [[buffer(2)]], constant const AxisParams& p [[buffer(3)]],

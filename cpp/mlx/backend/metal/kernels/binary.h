@@ -1,6 +1,6 @@
 // Kernels of elementwise operations of two operands: both contiguous (vv), one of them a scalar
-// (sv, vs); strided, where the elements of a row lie side by side (r), or one operand has the same
-// for the whole row (sr, rs), or neither (g).
+// (sv, vs); strided with contiguous rows (r), or with one operand that has one element for the
+// whole row (sr, rs), or neither (g).
 #pragma once
 
 #include "mlx/backend/metal/kernels/binary_ops.h"

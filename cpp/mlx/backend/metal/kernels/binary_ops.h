@@ -40,7 +40,7 @@ struct Multiply {
   static complex64_t apply(complex64_t a, complex64_t b) { return cmul(a, b); }
 };
 
-// Whole numbers: the quotient is rounded towards minus infinity, and 0 for a divisor of 0.
+// Integers: the quotient is rounded towards minus infinity, and 0 for a divisor of 0.
 struct Divide {
   template <typename T>
   static T apply(T a, T b) {
@@ -62,7 +62,7 @@ struct Divide {
   static complex64_t apply(complex64_t a, complex64_t b) { return cdiv(a, b); }
 };
 
-// The remainder has the sign of the divisor; 0 for whole numbers and a divisor of 0.
+// The remainder has the sign of the divisor; for integers it is 0 for a divisor of 0.
 struct Remainder {
   template <typename T>
   static T apply(T a, T b) {
@@ -101,7 +101,7 @@ struct FloorDivide {
   }
 };
 
-// Whole numbers: repeated squaring; a negative exponent gives the truncated reciprocal (0 but for
+// Integers: repeated squaring; a negative exponent gives the truncated reciprocal (0 except for
 // bases 1 and -1).
 struct Power {
   template <typename T>
@@ -124,8 +124,8 @@ struct Power {
   static complex64_t apply(complex64_t a, complex64_t b) { return cpow(a, b); }
 };
 
-// NaN if either is NaN (a != a is less work than isnan, which must hold in fast mathematics, too);
-// complex numbers are ordered by real, then imaginary part.
+// NaN if either is NaN. a != a is faster than isnan, which must also work in fast math mode.
+// Complex numbers are ordered by their real, then their imaginary part.
 struct Maximum {
   template <typename T>
   static T apply(T a, T b) {
@@ -216,7 +216,7 @@ struct BitwiseXor {
   }
 };
 
-// A shift by the type's width or more shifts everything out.
+// A shift by the type's width or more gives 0, or the sign.
 struct LeftShift {
   template <typename T>
   static T apply(T a, T b) {

@@ -1,4 +1,4 @@
-// Functions of complex64_t that stay accurate for large and small parts.
+// Functions of complex64_t that stay accurate if one part is large or small.
 #pragma once
 
 #include "mlx/backend/metal/kernels/math.h"
@@ -136,7 +136,7 @@ inline complex64_t csin(complex64_t a) { return over_i(csinh(times_i(a))); }
 inline complex64_t ccos(complex64_t a) { return ccosh(times_i(a)); }
 inline complex64_t ctan(complex64_t a) { return over_i(ctanh(times_i(a))); }
 
-// Kahan's formulas, which keep the branch cuts.
+// Kahan's formulas, which have the right values at branch cuts.
 inline complex64_t casin(complex64_t a) {
   complex64_t lower = csqrt(complex64_t(1.0f - a.real, -a.imag));
   complex64_t upper = csqrt(complex64_t(1.0f + a.real, a.imag));
@@ -174,7 +174,7 @@ inline complex64_t catanh(complex64_t a) {
 inline complex64_t casinh(complex64_t a) { return over_i(casin(times_i(a))); }
 inline complex64_t catan(complex64_t a) { return over_i(catanh(times_i(a))); }
 
-// Small whole exponents multiply, as the principal value rounds badly there.
+// Small integer exponents multiply, since the principal value is inaccurate there.
 inline complex64_t cpow(complex64_t a, complex64_t b) {
   if (b.real == 0.0f && b.imag == 0.0f) {
     return complex64_t(1.0f, 0.0f);

@@ -1,5 +1,5 @@
-// Copies with conversion: a scalar repeated (s), contiguous (v), rows without gaps on both sides
-// (r), strided on both sides (g), strided with more than four dimensions (gn).
+// Copies with conversion: a repeated scalar (s), contiguous (v), contiguous rows on both sides (r),
+// strided on both sides (g), strided with more than four dimensions (gn).
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/strided.h"
 #include "mlx/backend/metal/kernels/types.h"

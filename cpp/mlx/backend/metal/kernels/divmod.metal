@@ -1,5 +1,5 @@
-// Quotient and remainder at once; operands as in binary.h, without the strided forms (the host
-// makes them contiguous).
+// Quotient and remainder in one kernel; operands as in binary.h, without the strided forms (the
+// host makes them contiguous).
 #include "mlx/backend/metal/kernels/binary_ops.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
 

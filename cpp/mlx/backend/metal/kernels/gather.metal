@@ -1,6 +1,6 @@
 // Gathers by one index array, or by offsets that index_offsets made from several. A slice is a
-// single element (element), contiguous in the array (row) or anything (general). Elements by size,
-// indices of every integer type.
+// single element (element), contiguous in the array (row) or anything (general). There is a kernel
+// for each item size and each integer type of indices.
 #include "mlx/backend/metal/kernels/indexing.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/types.h"
@@ -48,7 +48,7 @@ template <typename T, typename I>
       in[index * p.axis_stride + slice_offset(p, pos.x)];
 }
 
-// offsets[i] (+)= index * stride. Clamps, or marks positions out of range by a large negative
+// offsets[i] (+)= index * stride. Clamps, or marks an index out of range by a large negative
 // number.
 template <typename I, bool First, bool Clamp>
 [[kernel]] void index_offsets(const device I* indices [[buffer(0)]],

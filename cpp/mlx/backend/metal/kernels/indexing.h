@@ -7,7 +7,7 @@
 #include <cstdint>
 #endif
 
-// As many dimensions as NumPy's arrays have at most.
+// The most dimensions that NumPy's arrays have.
 enum { kMaxSliceDimensions = 64 };
 
 // Elements of a long slice that one SIMD-group scatters.
@@ -23,17 +23,17 @@ struct SliceParams {
   int32_t ndim;
   uint32_t size;    // elements of a slice
   uint32_t count;   // number of indices
-  uint32_t owners;  // scatter: threads that share the indices among them
+  uint32_t owners;  // scatter: the threads that share out the indices
 };
 
-// An array (outer, axis, inner) of which elements are taken along the axis, and the strides of the
-// indices.
+// An array (outer, axis, inner) from which elements are taken along the axis, and the strides of
+// the indices.
 struct AxisParams {
   int32_t length;  // of the axis
   int64_t axis_stride;
   int64_t outer_stride;
   int64_t index_axis_stride;
-  int64_t index_stride;  // along what lies before the axis
+  int64_t index_stride;  // along the axes before `axis`
 };
 
 #ifdef __METAL_VERSION__
@@ -47,7 +47,7 @@ inline int64_t wrap_index(I index, int64_t size) {
 
 inline int64_t clamp_index(int64_t i, int64_t size) { return i < 0 ? 0 : i >= size ? size - 1 : i; }
 
-// Both, for an axis whose length is an int, in no more bits than the index has.
+// Wraps and clamps an index on an axis whose length is an int, in the index's own width.
 template <typename I>
 inline int place_on_axis(I index, int length) {
   if (is_unsigned_v<I>) {

@@ -23,16 +23,15 @@ inline T reduce_lanes(T value) {
   return value;
 }
 
-// Asks for memory that somebody will read soon; past the end of an array it does nothing.
+// Prefetches memory that will soon be read; past the end of an array it does nothing.
 template <typename T>
-inline void fetch(const device T* place) {
+inline void prefetch(const device T* place) {
 #if __has_builtin(__builtin_prefetch)
   __builtin_prefetch(place);
 #endif
 }
 
-// Calls f(i) for this lane's share of [begin, end): lanes next to each other get elements next to
-// each other.
+// Calls f(i) for this lane's part of [begin, end): neighbouring lanes get neighbouring elements.
 template <typename F>
 inline void for_each_of_lane(uint begin, uint end, uint lane, F f) {
   uint i = begin;

@@ -1,5 +1,5 @@
-// Functions of float that Metal's library lacks or computes too coarsely near zero. No branches, so
-// that they vectorise.
+// Functions of float that Metal's library lacks or computes inaccurately near zero. They have no
+// branches, so that they vectorise.
 #pragma once
 
 #include <metal_stdlib>
@@ -17,7 +17,7 @@ inline float expm1_(float x) {
   p = fma(p, r, 1.666654306e-01f);
   p = fma(p, r, 4.999999814e-01f);
   p = fma(p * r, r, r);
-  // 2^(k-1), doubled at the end, so that k = 128 does not overflow on the way.
+  // 2^(k-1), doubled at the end, so that k = 128 does not overflow before.
   float kc = clamp(k, -60.0f, 129.0f);
   float scale = as_type<float>(static_cast<uint>(static_cast<int>(kc) + 126) << 23);
   float y = fma(p, scale, scale - 0.5f) * 2.0f;
@@ -27,7 +27,7 @@ inline float expm1_(float x) {
   return isnan(x) ? x : y;
 }
 
-// log(1 + x), correcting for what 1 + x rounds away.
+// log(1 + x), corrected for the rounding of 1 + x.
 inline float log1p_(float x) {
   float u = 1.0f + x;
   float d = u - 1.0f;

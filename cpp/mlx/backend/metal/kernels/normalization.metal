@@ -1,5 +1,4 @@
-// Rows divided by their size, RMS normalisation, or centred first, layer normalisation: a SIMD-group
-// per row. Weights and biases are float.
+// RMS normalisation and layer normalisation: a SIMD-group per row. Weights and biases are float.
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/lanes.h"
 #include "mlx/backend/metal/kernels/reduce_ops.h"
@@ -10,7 +9,7 @@ struct NormalizationParams {
   float eps;
 };
 
-// Elements become (x - mean) * scale.
+// An element x becomes (x - mean) * scale.
 struct Moments {
   float mean;
   float scale;
@@ -32,7 +31,7 @@ inline Moments moments_of(const device T* row, constant const NormalizationParam
   return {mean, 1.0f / precise::sqrt(reduce_lanes<Sum>(squares) / p.length + p.eps)};
 }
 
-// While a row is written, the next one comes from memory.
+// Prefetches the next row while a row is written.
 template <bool Centered, typename T>
 [[kernel]] void normalize(const device T* in [[buffer(0)]], const device float* weight [[buffer(1)]],
                           const device float* bias [[buffer(2)]], device T* out [[buffer(3)]],
@@ -43,13 +42,13 @@ template <bool Centered, typename T>
   out += static_cast<int64_t>(position / kLanes) * p.length;
   const Moments m = moments_of<Centered>(in, p, lane);
   for_each_of_lane(0, p.length, lane, [&](uint i) {
-    fetch(in + p.length + i);
+    prefetch(in + p.length + i);
     const float x = (static_cast<float>(in[i]) - m.mean) * m.scale * weight[i];
     out[i] = convert<T>(Centered ? x + bias[i] : x);
   });
 }
 
-// The cotangent of the rows. That of the weight is a sum over rows: each SIMD-group takes every
+// The cotangent of the rows, and partial sums of the weight's: each SIMD-group takes every
 // `groups`-th row and adds up a line of its own.
 template <bool Centered, typename T>
 [[kernel]] void normalize_vjp(const device T* in [[buffer(0)]],

@@ -1,5 +1,5 @@
-// Quantises floats, and the reverse; both arrays are contiguous. A SIMD-group has a group of numbers
-// (or a unit of them, where two groups make one).
+// Quantises and dequantises; both arrays are contiguous. A SIMD-group computes a group of elements,
+// or two groups of 16.
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/quantized.h"
 #include "mlx/backend/metal/kernels/quantized_params.h"
@@ -11,7 +11,8 @@ struct Smaller {
   static float apply(float a, float b) { return b < a ? b : a; }
 };
 
-// With a global scale, scales are relative to it, so that their largest number is all that fits.
+// With a global scale, scales are relative to it: then the largest of them is the largest E4M3
+// number.
 inline float global_factor(const device float* scale, int given) {
   float largest = given ? scale[0] : 0.0f;
   return largest > 0.0f ? largest / (E4M3::kLargest * E2M1::kLargest) : 1.0f;
@@ -21,7 +22,7 @@ struct AffineGroup {
   float scale;
   float bias;
 
-  // The end of the range that is farther from zero has a code of its own, and so has zero.
+  // The end of the range that is farther from zero, and zero, are exact.
   template <uint bits>
   static AffineGroup of_range(float low, float high) {
     float scale = max((high - low) / ((1u << bits) - 1), 1e-7f);
@@ -94,7 +95,7 @@ template <typename T, typename Number, typename Scale>
   }
 }
 
-// Does nothing where it is told that nobody uses what it would write.
+// Does nothing if `uses` says that nobody uses its output.
 template <typename Number, typename Scale, typename T, typename U>
 [[kernel]] void dequantize(const device uint* in [[buffer(0)]],
                            const device typename Scale::type* scales [[buffer(1)]],

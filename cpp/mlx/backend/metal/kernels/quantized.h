@@ -1,10 +1,10 @@
-// Quantised numbers: how they are packed into words, and what their codes stand for.
+// The format of quantised elements: how codes are packed into words, and what they mean.
 #pragma once
 
 #include "mlx/backend/metal/kernels/lanes.h"
 
-// Codes lie in words of 32 bits, from the lowest bits up, and may go on in the next word. A unit is
-// 32 numbers: so many words as a code has bits.
+// Codes are packed into words of 32 bits, from the lowest bits up, and may continue in the next
+// word. A unit is 32 codes: as many words as a code has bits.
 
 // ---- small floats ----
 
@@ -13,14 +13,15 @@ struct E2M1 {
   static constexpr constant uint kBits = 4;
   static constexpr constant bool kBiased = false;
   static constexpr constant float kLargest = 6.0f;
-  static constexpr constant float kOne = 16384.0f;  // `decode` gives numbers divided by this
+  static constexpr constant float kOne = 16384.0f;  // `decode` returns values divided by this
 
-  // The exponent's bits are the lowest of half's: subnormal numbers stay subnormal.
+  // The exponent's bits become the lowest ones of half's exponent: subnormal numbers stay
+  // subnormal.
   static float decode(uint code) {
     return static_cast<float>(
         as_type<half>(static_cast<ushort>((code & 7) << 9 | (code & 8) << 12)));
   }
-  // Half-way to the even neighbour; NaN becomes 0, and no zero is negative.
+  // Rounds half to even; NaN becomes 0, and zero is never negative.
   static uint encode(float x) {
     float a = fabs(x);
     uint code = (a > 0.25f ? 1 : 0) + (a >= 0.75f ? 1 : 0) + (a > 1.25f ? 1 : 0) +
@@ -35,7 +36,7 @@ struct E2M1 {
 struct E4M3 {
   using type = uint8_t;
   static constexpr constant uint kBits = 8;
-  static constexpr constant uint kGroupsOfUnit = 2;  // as a scale
+  static constexpr constant uint kGroupsOfUnit = 2;  // if it is the type of scales
   static constexpr constant bool kBiased = false;
   static constexpr constant float kLargest = 448.0f;
   static constexpr constant float kOne = 256.0f;
@@ -45,11 +46,11 @@ struct E4M3 {
     return (code & 0x7f) == 0x7f ? NAN : static_cast<float>(number);
   }
   static float value(uint8_t code) { return decode(code) * kOne; }
-  // Half-way to the even neighbour; what is too large becomes the largest number.
+  // Rounds half to even; too large values become the largest number.
   static uint encode(float x) {
     uint bits = as_type<uint>(x);
     uint magnitude = bits & 0x7fffffff;
-    // Below 2^-6 codes count steps of 2^-9: the last place of numbers from 2^14 on.
+    // Below 2^-6, codes count steps of 2^-9, which is the last digit of floats from 2^14 on.
     uint small = as_type<uint>(as_type<float>(magnitude) + 16384.0f) - as_type<uint>(16384.0f);
     uint large = (magnitude - (120u << 23) + 0x7ffff + (magnitude >> 20 & 1)) >> 20;
     uint code = magnitude < 0x3c800000 ? small : min(large, 0x7eu);
@@ -65,7 +66,7 @@ struct E8M0 {
     uint bits = code == 0 ? 0x00400000 : static_cast<uint>(code) << 23;
     return code == 255 ? NAN : as_type<float>(bits);
   }
-  // The smallest power that is not below x > 0; of zero, one.
+  // The smallest power of two that is not less than x > 0; 1 for zero.
   static uint encode(float x) {
     if (!isfinite(x)) return 255;
     const uint bits = as_type<uint>(x);
@@ -96,9 +97,9 @@ struct FloatScale {
 template <uint bits>
 struct Packing {
   static constexpr constant uint kMask = (1u << bits) - 1;
-  // Whether codes lie in one word each.
+  // Whether no code crosses a word boundary.
   static constexpr constant bool kWhole = 32 % bits == 0;
-  // A pack is the fewest words without a part of a code; so many words and numbers.
+  // A pack is the smallest number of words that contains whole codes only.
   static constexpr constant uint kWords = kWhole ? 1 : bits % 2 == 0 ? bits / 2 : bits;
   static constexpr constant uint kNumbers = kWords * 32 / bits;
 
@@ -113,7 +114,7 @@ struct Packing {
     return code & kMask;
   }
 
-  // The lane's code of a unit, whose words the first lanes hold.
+  // The lane's code of a unit, whose words are in the first lanes.
   static uint code_of_lane(uint word, uint lane) {
     uint offset = lane * bits % 32;
     uint code = simd_shuffle(word, static_cast<ushort>(lane * bits / 32)) >> offset;
@@ -124,7 +125,7 @@ struct Packing {
     return code & kMask;
   }
 
-  // The reverse: the word that the lane holds, if it is one of the first.
+  // The inverse: the word of the lane, if it is one of the first.
   static uint word_of_lane(uint code, uint lane) {
     uint mine = 0;
 #pragma unroll

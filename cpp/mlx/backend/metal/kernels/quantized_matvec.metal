@@ -1,12 +1,12 @@
-// Products of a quantised matrix's rows and vectors. A SIMD-group has a row and a few vectors; a lane
-// has a pack of numbers, so that lanes read words side by side. A block is 32 packs.
+// Products of a quantised matrix and vectors. A SIMD-group computes a row and a few vectors. A lane
+// has a pack of elements, so that neighbouring lanes read neighbouring words. A block is 32 packs.
 #include "mlx/backend/metal/kernels/indexing.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/quantized.h"
 #include "mlx/backend/metal/kernels/quantized_params.h"
 
-// Brings vectors into the order in which the product wants them: in each block, number 0 of all
-// packs, then number 1 of all packs. `sums` are those of groups. Rows beyond `vectors` are zeros.
+// Reorders the vectors for the product: in each block, element 0 of all packs, then element 1 of
+// all packs. `sums` are the sums of groups. Rows beyond `vectors` are zeros.
 template <typename T, uint numbers>
 [[kernel]] void arrange_vectors(const device T* x [[buffer(0)]], device float* out [[buffer(1)]],
                                 device float* sums [[buffer(2)]],
@@ -51,7 +51,7 @@ template <typename Number, typename Scale, typename T, uint group_size, uint vec
     uint lane [[thread_index_in_simdgroup]]) {
   using Pack = Packing<Number::kBits>;
   constexpr uint packs_of_group = group_size / Pack::kNumbers;
-  // The scales that lanes hold serve so many blocks.
+  // The number of blocks for which the lanes hold scales.
   constexpr uint step = packs_of_group;
   constexpr uint block_size = kLanes * Pack::kNumbers;
   uint packs = p.columns / Pack::kNumbers;
@@ -104,7 +104,7 @@ template <typename Number, typename Scale, typename T, uint group_size, uint vec
             parts[v] = fma(number, block[v * blocks * block_size + i * kLanes], parts[v]);
           }
         }
-        // A shuffle by a constant pattern: `step` is unrolled.
+        // A shuffle by constants, since the loop over `step` is unrolled.
         float its = simd_shuffle(
             scale, static_cast<ushort>(j * (kLanes / packs_of_group) + lane / packs_of_group));
 #pragma unroll

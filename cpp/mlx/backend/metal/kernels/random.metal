@@ -9,7 +9,7 @@ struct RandomParams {
   uint32_t padding;
 };
 
-// Written out without arrays or inner loops, so that neighbouring counters are hashed side by side.
+// Written without arrays or inner loops, so that neighbouring counters are hashed in vector code.
 #define MLX_MIX(distance) \
   x += y;                 \
   y = ((y << distance) | (y >> (32 - distance))) ^ x;
@@ -51,7 +51,7 @@ inline void store_word(device uint8_t* out, constant const RandomParams& p, uint
   out[grid.x + pos.x] = bits.y;
 }
 
-// Any number of bytes. An odd number of words leaves half a block unused.
+// Any number of bytes. An odd number of words wastes half a block.
 [[kernel]] void random_bytes(const constant uint* keys [[buffer(0)]],
                              device uint8_t* out [[buffer(1)]],
                              constant const RandomParams& p [[buffer(2)]],

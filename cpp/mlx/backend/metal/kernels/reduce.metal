@@ -1,6 +1,6 @@
-// Reductions in which the order of additions never changes: row (the reduced elements are
-// contiguous: a SIMD-group makes two outputs), column (the kept ones are contiguous) and general;
-// in these a thread makes one output.
+// Reductions with a fixed order of additions: row (the reduced elements are contiguous: a
+// SIMD-group computes two outputs), column (the kept ones are contiguous) and general; in these a
+// thread computes one output.
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/lanes.h"
 #include "mlx/backend/metal/kernels/reduce.h"
@@ -44,7 +44,7 @@ struct Chunk {
   }
 };
 
-// Chunks of N rows, equally long: `in` points to each row's first element.
+// Chunks of N rows of equal length: `in` points to each row's first element.
 template <typename Op, int N, typename T, typename A>
 inline void reduce_lines(constant const ReduceParams& p, const device T* const (&in)[N],
                          thread const Chunk* chunks, uint lane, thread A* acc) {
@@ -62,8 +62,8 @@ inline void reduce_lines(constant const ReduceParams& p, const device T* const (
   }
 }
 
-// Memory answers two streams sooner than one: a SIMD-group reads two rows, half of them all apart.
-// Of an odd number the one in the middle is read twice.
+// Two streams of memory are faster than one: a SIMD-group reads two rows, which are half of all
+// rows apart. If their number is odd, the middle row is read twice.
 template <typename Op, typename T, typename U>
 [[kernel]] void reduce_row(const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
                            constant const ReduceParams& p [[buffer(2)]],

@@ -3,7 +3,7 @@
 
 #include "mlx/backend/metal/kernels/binary_ops.h"
 
-// Least and greatest value, and how to make it: infinities for floats.
+// The least and the greatest value of a type, which are infinities for floats.
 template <typename T>
 struct Extremes {
   static T lowest() { return kind<T>::is_signed ? T(T(1) << (8 * sizeof(T) - 1)) : T(0); }

@@ -1,5 +1,5 @@
-// Running reductions along an axis of a contiguous array (outer, length, inner): a thread walks one
-// line, or a SIMD-group a row, whose elements lie side by side.
+// Scans along an axis of a contiguous array (outer, length, inner): a thread scans one line, or a
+// SIMD-group a row, whose elements are contiguous.
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/lanes.h"
 #include "mlx/backend/metal/kernels/reduce_ops.h"
@@ -48,7 +48,7 @@ inline complex64_t last_lane(complex64_t value) {
                      simd_broadcast(value.imag, ushort(kLanes - 1)));
 }
 
-// What the lanes up to this one reduce to (Hillis and Steele, 1986).
+// An inclusive scan over the lanes (Hillis and Steele, 1986).
 template <typename Op, typename A>
 inline A scan_lanes(A value, uint lane) {
   for (ushort distance = 1; distance < kLanes; distance *= 2) {
@@ -58,7 +58,7 @@ inline A scan_lanes(A value, uint lane) {
   return value;
 }
 
-// A row whose elements are `Step` apart in the order of the scan, 1 or -1, from the first one on.
+// Scans a row forward (Step 1) or backward (Step -1), from the first element in that order on.
 template <typename Op, int Step, typename T, typename U>
 inline void scan_one_row(const device T* in, device U* out, uint length, bool inclusive, uint lane) {
   using A = compute_t<U>;

@@ -1,6 +1,6 @@
-// Scatters with a fixed order of updates: no atomics, so that results repeat and every type works.
-// A thread owns eight neighbouring elements of the slices (x), of those indices whose place in the
-// output falls to it (y); a SIMD-group owns a stretch of long ones.
+// Scatters with a fixed order of updates: without atomics, so that results are reproducible and
+// every type works. A thread computes eight neighbouring elements of the slices (x) for the indices
+// whose output positions it owns (y). A SIMD-group does a part of long slices.
 #include "mlx/backend/metal/kernels/indexing.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/reduce_ops.h"
@@ -17,8 +17,9 @@ inline T scatter_apply(T a, T b) {
   return convert<T>(Op::apply(static_cast<compute_t<T>>(a), static_cast<compute_t<T>>(b)));
 }
 
-// Slices begin at multiples of anything: the middle bits of a product with the golden ratio share
-// them evenly. Places in the same sixteen elements, which a cache line may hold, go to one owner.
+// Distributes output positions over owners evenly, whatever their common divisor is, by the middle
+// bits of a product with the golden ratio. Sixteen neighbouring elements, which may be in one cache
+// line, have one owner.
 inline bool owns(int64_t offset, uint owners, uint me) {
   const uint mixed = static_cast<uint>(offset >> 4) * 0x9E3779B1u;
   return offset >= 0 && ((mixed >> 16) & (owners - 1)) == me;
@@ -58,7 +59,7 @@ template <typename Op, typename T>
   }
 }
 
-// The same for long ones: a SIMD-group goes through a stretch of one slice after the other.
+// The same for long slices: a SIMD-group updates a part of one slice after the other.
 template <typename Op, typename T>
 [[kernel]] void scatter_long(const device T* updates [[buffer(0)]],
                              const device int64_t* offsets [[buffer(1)]],
@@ -81,7 +82,7 @@ template <typename Op, typename T>
   }
 }
 
-// Any slices; one element a thread.
+// Any slices; a thread for each element.
 template <typename Op, typename T>
 [[kernel]] void scatter_general(const device T* updates [[buffer(0)]],
                                 const device int64_t* offsets [[buffer(1)]],
@@ -98,7 +99,7 @@ template <typename Op, typename T>
   }
 }
 
-// Slices that may overlap: everything in order, in one thread.
+// Slices that may overlap: a single thread applies all updates in order.
 template <typename Op, typename T>
 [[kernel]] void scatter_serial(const device T* updates [[buffer(0)]],
                                const device int64_t* offsets [[buffer(1)]],

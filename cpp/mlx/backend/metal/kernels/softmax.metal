@@ -3,7 +3,7 @@
 #include "mlx/backend/metal/kernels/lanes.h"
 
 struct Greater {
-  // Passes over NaNs: they turn up in the sum.
+  // Ignores NaNs: the sum will be NaN.
   static float apply(float a, float b) { return b > a ? b : a; }
 };
 struct Plus {
@@ -26,15 +26,14 @@ inline float row_sum_exp(const device T* row, uint length, float shift, uint lan
   return reduce_lanes<Plus>(sum);
 }
 
-// What is subtracted from a row, so that no exponential overflows.
+// The value to subtract from a row, so that no exponential overflows.
 template <typename T>
 inline float row_shift(const device T* row, uint length, uint lane) {
   float best = row_maximum(row, length, lane);
   return best == -INFINITY ? 0.0f : best;
 }
 
-// Keeps a row's exponentials until their sum is known. While they are computed, the next row comes
-// from memory.
+// Keeps a row's exponentials until their sum is known, and prefetches the next row meanwhile.
 template <typename T>
 [[kernel]] void softmax(const device T* in [[buffer(0)]], device T* out [[buffer(1)]],
                         constant const uint& length [[buffer(2)]],
@@ -48,7 +47,7 @@ template <typename T>
   float shift = row_shift(in, length, lane);
   float sum = 0.0f;
   for_each_of_lane(0, length, lane, [&](uint i) {
-    fetch(in + length + i);
+    prefetch(in + length + i);
     kept[i] = precise::exp(static_cast<float>(in[i]) - shift);
     sum += kept[i];
   });
@@ -56,7 +55,7 @@ template <typename T>
   for_each_of_lane(0, length, lane, [&](uint i) { out[i] = convert<T>(kept[i] * scale); });
 }
 
-// The same for rows that are too long to be kept.
+// The same for rows that are too long to keep.
 template <typename T>
 [[kernel]] void softmax_long(const device T* in [[buffer(0)]], device T* out [[buffer(1)]],
                              constant const uint& length [[buffer(2)]],

@@ -1,5 +1,4 @@
-// Where an element of a non-contiguous operand lies. Also read by the host, which fills the
-// structs.
+// The offsets of elements of strided operands. The host includes this too, and fills the structs.
 #pragma once
 
 #ifdef __METAL_VERSION__
@@ -10,8 +9,8 @@
 #define MLX_CONSTANT
 #endif
 
-// Up to four dimensions of `N` operands, innermost first: x and y are those of the grid, z is third
-// + fourth * extent.
+// Up to four dimensions of `N` operands, innermost first: the first two are x and y of the grid; z
+// is third + fourth * third_extent.
 template <int N>
 struct Strides4 {
   int64_t stride[N][4];

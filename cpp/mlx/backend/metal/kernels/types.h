@@ -1,4 +1,4 @@
-// The type in which a kernel computes for elements of a type, and how values get in and out of it.
+// The type in which a kernel computes for an element type, and the conversions between both.
 #pragma once
 
 #include <metal_stdlib>
@@ -7,7 +7,7 @@
 
 using namespace metal;
 
-// 16-bit floats are computed in float and rounded once.
+// Kernels compute 16-bit floats in float and round once.
 template <typename T>
 struct compute_type {
   using type = T;
@@ -49,7 +49,7 @@ struct kind<complex64_t> {
   static constexpr constant bool is_signed = true;
 };
 
-// Conversion as astype does it: complex drops its imaginary part, bool is "not zero".
+// Conversion as in astype: complex drops its imaginary part, bool is "not zero".
 template <typename To, typename From>
 struct Convert {
   static To apply(From x) { return static_cast<To>(x); }

@@ -1,4 +1,4 @@
-// Elementwise operations of one operand: contiguous (v), rows without gaps (r), strided (g).
+// Elementwise operations of one operand: contiguous (v), contiguous rows (r), strided (g).
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/strided.h"
 #include "mlx/backend/metal/kernels/unary_ops.h"

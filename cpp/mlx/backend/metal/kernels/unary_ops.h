@@ -58,7 +58,7 @@ struct Abs {
   static float apply(complex64_t x) { return cabs_(x); }
 };
 
-// Whole numbers round to themselves.
+// Integers round to themselves.
 #define MLX_UNARY_ROUND(Name, function)                       \
   struct Name {                                               \
     template <typename T>                                     \

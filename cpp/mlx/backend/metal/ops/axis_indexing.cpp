@@ -31,7 +31,7 @@ struct AxisStrides {
   int64_t inner;
 };
 
-// Those of a view, if each of the three parts is one dimension of it.
+// The strides of a view; nothing if one of the three parts is not a single dimension.
 std::optional<AxisStrides> axis_strides(const array& a, int axis) {
   const auto part = [&](int first, int last) -> std::optional<int64_t> {
     const Shape shape(a.shape().begin() + first, a.shape().begin() + last);
@@ -45,7 +45,7 @@ std::optional<AxisStrides> axis_strides(const array& a, int axis) {
   return AxisStrides{*outer, a.strides(axis), *inner};
 }
 
-// A view that the kernels can read: `fits` judges its strides.
+// Returns the array if `fits` accepts its strides, else a copy that the kernels can read.
 template <typename Fits>
 std::pair<array, AxisStrides> readable(const array& a, int axis, Stream s, Fits fits) {
   const auto strides = axis_strides(a, axis);

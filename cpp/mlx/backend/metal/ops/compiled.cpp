@@ -1,4 +1,4 @@
-// Runs groups of elementwise operations: as one kernel once it is there, before that one by one.
+// Runs groups of elementwise operations: one by one until their fused kernel is compiled.
 #include "mlx/primitives/compiled.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 bool is_scalar(const array& in) { return in.data_size() == 1; }
 
-// The inputs that are no scalars, of which a line of elements or a strided walk is made.
+// The inputs that are not scalars.
 std::vector<const array*> walked(const std::vector<array>& inputs) {
   std::vector<const array*> out;
   for (const auto& in : inputs) {
@@ -34,8 +34,8 @@ bool form_a_line(const std::vector<const array*>& arrays) {
   });
 }
 
-// Memory for the outputs, in the order of elements of `like`, or row by row. An input that nobody
-// needs any more gives its memory: a thread reads an element before it writes the one in its place.
+// Allocates the outputs with the strides of `like`, or row-contiguous. An input that nobody else
+// needs gives its memory: a thread reads an element before it writes the output at the same place.
 void allocate(const std::vector<array>& inputs, std::vector<array>& outputs, const array* like) {
   std::vector<const array*> given;
   for (auto& out : outputs) {
@@ -71,7 +71,7 @@ void run_line(MTL::ComputePipelineState* kernel, const std::vector<array>& input
   });
 }
 
-// Fills in Strides4 of as many operands as there are.
+// Fills in Strides4 for any number of operands.
 std::vector<char> stride_parameters(const StridedWalk& walk) {
   std::vector<std::array<int64_t, 4>> strides(walk.strides.size());
   uint32_t tail[2] = {};  // third_extent, padding
@@ -99,7 +99,7 @@ InputLayout layout_in(const StridedWalk& walk, int operand) {
   return walk.same(operand) ? InputLayout::Same : InputLayout::General;
 }
 
-// The operations in order, each with its own kernel.
+// Runs the operations in order, each with its own kernel.
 void run_one_by_one(const Trace& body, const std::vector<array>& inputs,
                     std::vector<array>& outputs, Stream s) {
   std::unordered_map<std::uintptr_t, array> values;

@@ -19,7 +19,7 @@ MTL::ComputePipelineState* copy_kernel(int variant, Dtype from, Dtype to) {
   });
 }
 
-// Values that keep their type are moved as integers: float64 then needs no kernels of its own.
+// Elements that keep their type are copied as integers: so float64 needs no kernels of its own.
 Dtype moved_as(Dtype dtype) {
   switch (dtype.size()) {
     case 1:

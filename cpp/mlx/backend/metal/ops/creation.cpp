@@ -1,4 +1,4 @@
-// Arrays out of nothing, out of scalars and out of keys; conversions.
+// Arrays made from ranges, scalars and random keys; conversions.
 #include "mlx/primitives/creation.h"
 
 #include "mlx/backend/common/copy.h"
@@ -44,7 +44,7 @@ MLX_EVAL(Full) {
 MLX_EVAL(AsType) {
   auto& in = inputs[0];
   if (in.data_size() == 1 && out.size() > 1) {
-    // A repeated scalar stays one.
+    // A repeated scalar stays a repeated scalar.
     out.set_data(allocator::malloc(out.itemsize()), 1, in.strides(), in.flags());
     return copy_inplace(in, out, CopyType::Scalar, stream());
   }

@@ -1,4 +1,4 @@
-// Evaluates CustomKernel, a kernel of the user's: pipeline, buffers, launch.
+// Evaluates CustomKernel, a kernel that the user wrote: pipeline, buffers, launch.
 #include "mlx/fast/metal_kernel/custom_kernel.h"
 
 #include <Metal/Metal.hpp>
@@ -54,8 +54,8 @@ NS::SharedPtr<MTL::ComputePipelineState> build(const KernelVariant& variant, MTL
 
 constexpr size_t kMostPipelines = 256;
 
-// Pipelines by everything that they depend on: kernels are often created anew for every call. Those
-// that are forgotten live as long as a variant or a command buffer holds them.
+// Pipelines by everything that they depend on, since kernels are often created anew for every call.
+// A pipeline that the cache drops lives as long as a variant or a command buffer holds it.
 class PipelineCache {
  public:
   NS::SharedPtr<MTL::ComputePipelineState> get(const KernelVariant& variant, MTL::Device* device) {
@@ -106,7 +106,7 @@ array init_array(const InitValue& value, Dtype dtype) {
   if (auto* whole = std::get_if<int64_t>(&value)) return array(*whole, dtype);
   double number = std::get<double>(value);
   if (!issubdtype(dtype, integer)) return array(number, dtype);
-  // Numbers beyond the type become its nearest, as Metal converts them.
+  // Numbers outside the type's range are clamped, as Metal converts them.
   if (!(number == number)) return array(0, dtype);
   iinfo limits(dtype);
   if (number >= static_cast<double>(limits.max)) return array(limits.max, dtype);
@@ -143,18 +143,18 @@ void bind(metal::CommandEncoder& encoder, const Slot& slot, const std::vector<ar
   }
 }
 
-// An axis along which the memory of an array goes on where it ends along the last ones, although
-// other axes lie between: threads one place apart on it read side by side.
+// An axis that continues the contiguous memory of the last axes, although other axes lie between:
+// threads that are neighbours along it read adjacent memory.
 struct DistantNeighbours {
-  size_t apart;  // in the grid
-  size_t places;
-  size_t bytes;  // from one place to the next
+  size_t apart;   // the distance of such neighbours in the grid
+  size_t places;  // the length of the axis
+  size_t bytes;   // the stride of the axis
 };
 
 std::optional<DistantNeighbours> find_distant_neighbours(const array& a) {
   int64_t run = 1;
   size_t apart = 1;
-  bool in_order = true;  // the memory of the axes so far
+  bool in_order = true;  // whether the axes so far are contiguous in order
   for (int axis = static_cast<int>(a.ndim()) - 1; axis >= 0; --axis) {
     const size_t places = a.shape(axis);
     if (places > 1 && a.strides()[axis] == run && !in_order)
@@ -166,14 +166,14 @@ std::optional<DistantNeighbours> find_distant_neighbours(const array& a) {
   return std::nullopt;
 }
 
-// Memory that threads read in turn: some lines while they are in a cache, or some rows of lines
-// while the memory has them at hand.
+// How much memory such threadgroups read one after the other: some cache lines, which then are
+// still in a cache, or some rows of lines, which then are in an open page of memory.
 constexpr size_t kLine = 64;
 constexpr size_t kSharedLines = 4 * kLine;
 constexpr size_t kSharedRows = 64 * kLine;
 
-// A kernel that asks for an array's strides and has a thread for each element reads the array in
-// its own order.
+// A kernel that uses an array's strides and has one thread for each element runs its threadgroups
+// in the order of the array's memory.
 void set_threadgroup_order(metal::CommandEncoder& encoder, const KernelVariant& variant,
                            const std::vector<array>& inputs, MTL::Size grid) {
   for (const auto& slot : variant.slots) {
@@ -212,7 +212,7 @@ MLX_EVAL_MULTI(CustomKernel) {
 
   std::vector<array> arguments;
   if (launch_.ensure_row_contiguous) {
-    // What outputs start from follows the inputs and is not bound.
+    // The arrays that outputs start from follow the inputs and are not bound.
     arguments.reserve(inputs.size());
     auto end = inputs.end() - launch_.initial_inputs.size();
     for (auto it = inputs.begin(); it != end; ++it)

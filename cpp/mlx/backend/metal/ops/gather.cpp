@@ -54,8 +54,8 @@ SliceParams slice_params(const array& a, const Shape& slice_sizes) {
 
 bool is_row(const SliceParams& p) { return p.ndim == 1 && (p.stride[0] == 1 || p.shape[0] == 1); }
 
-// The start of each index's slice, in elements of `a`; kept until the stream has used it. An index
-// that leaves no room for the slice is clamped, or gives a negative offset.
+// The start of each index's slice, in elements of `a`; the stream keeps it. An index that leaves no
+// room for the slice is clamped, or gives a negative offset.
 array make_offsets(const array& a, const std::vector<array>& indices, const std::vector<int>& axes,
                    const Shape& slice_sizes, bool clamp, Stream s) {
   static KernelTable table(4 * kDtypes);
@@ -85,7 +85,7 @@ array make_offsets(const array& a, const std::vector<array>& indices, const std:
   return offsets;
 }
 
-// The entries of a 1-D array, one by one.
+// Splits a 1-D array into arrays of one entry.
 std::vector<array> entries(const array& starts) {
   std::vector<array> out;
   for (int i = 0; i < starts.shape(0); ++i) {
@@ -106,7 +106,8 @@ std::vector<array> index_arrays(const std::vector<array>& inputs, size_t count) 
   return std::vector<array>(inputs.begin() + 1, inputs.begin() + 1 + count);
 }
 
-// Small slices leave few threads: share the indices too, but each costs a look at every index.
+// Small slices give few threads. Then the indices are shared out too, but each thread must look at
+// every index.
 uint32_t scatter_owners(ScatterSlices slices, const SliceParams& p, size_t threads) {
   const size_t wanted = slices == LongRow || p.count > 4096 ? 16 : 1;
   return slices == Serial
@@ -125,7 +126,7 @@ void run_scatter(int reduce_type, const array& updates, const array& offsets, ar
   static KernelTable table(5 * 4 * kDtypes);
   const bool assign = reduce_type == Scatter::None;
   const ScatterSlices slices = scatter_slices(p, overlap);
-  // By size: four numbers that no type has in common with another size.
+  // Assignment depends on the size only: the four sizes stand in place of types.
   const int type = assign ? out.dtype().size() : dtype_index(out.dtype());
   auto* kernel = table.get((reduce_type * 4 + slices) * kDtypes + type, [&] {
     return kernel_name(kScatterOps[reduce_type], kScatterSlices[slices],
@@ -172,14 +173,14 @@ void run_gather(const array& in, const array& indices, array& out, SliceParams p
 void gather_offsets(const array& in, const array& offsets, array& out, const Shape& slice_sizes,
                     Stream s) {
   auto p = slice_params(in, slice_sizes);
-  // Offsets neither wrap nor clamp.
+  // Offsets are neither negative nor out of range.
   p.axis_size = p.limit = INT64_MAX;
   p.axis_stride = 1;
   run_gather(in, offsets, out, p, s);
 }
 
-// Whether each index takes all of the array but for one place of an axis that is not the first:
-// such slices lie in pieces.
+// Whether each index takes the whole array except one axis, which is not the first: such a slice is
+// not contiguous.
 bool takes_inner_axis(const array& in, int axis, const Shape& slice_sizes) {
   Shape whole = in.shape();
   whole[axis] = 1;
@@ -187,8 +188,9 @@ bool takes_inner_axis(const array& in, int axis, const Shape& slice_sizes) {
   return slice_sizes == whole && std::any_of(whole.begin(), before, [](int n) { return n > 1; });
 }
 
-// Fills the memory in the order of the input's axes, with the indices in place of the one that they
-// count: runs stay runs, and who wants that order has no copy to make.
+// Fills the output's memory in the order of the input's axes, with the indices in place of the
+// indexed axis. Contiguous runs are copied as a whole, and a consumer that wants this order needs
+// no copy.
 void gather_inner_axis(const array& in, const array& given, int axis, array& out, Stream s) {
   const array indices = row_contiguous(given, s);
   const int count = static_cast<int>(indices.size());
@@ -225,7 +227,7 @@ MLX_EVAL(Gather) {
     return;
   }
   if (axes_.empty()) {
-    // No indices: the one slice at the origin.
+    // Without indices there is one slice, at the origin.
     return copy_inplace(in, out, slice_sizes_, in.strides(), make_contiguous_strides(slice_sizes_),
                         0, 0, CopyType::General, s);
   }

@@ -1,4 +1,4 @@
-// Grids and strided walks.
+// Grids for kernels, and parameters of strided operands.
 #include "mlx/backend/metal/ops/launch.h"
 
 #include <stdexcept>
@@ -31,7 +31,7 @@ void dispatch_grid(metal::CommandEncoder& encoder, size_t x, size_t y, size_t z,
   if (x == 0 || y == 0 || z == 0) {
     return;
   }
-  // Equal shares of a row that is longer than a threadgroup, in whole SIMD-groups.
+  // Splits a row that is longer than a threadgroup into equal parts of whole SIMD-groups.
   row = std::min(row, limit);
   size_t parts = (x + row - 1) / row;
   size_t width = (x + parts - 1) / parts;
@@ -66,7 +66,7 @@ void dispatch_walk(const StridedWalk& walk, metal::CommandEncoder& encoder) {
   for (size_t d = 0; d + 2 < ndim; ++d) {
     z *= shape[d];
   }
-  // An operand that jumps along the rows is read in square tiles, so that its cache lines serve
+  // An operand with a large innermost stride is read in square tiles, so that its cache lines serve
   // several rows.
   bool jumps = false;
   for (auto& s : walk.strides) {

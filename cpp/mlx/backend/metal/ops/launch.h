@@ -1,5 +1,5 @@
-// What evaluations of primitives share: looking up kernels without building names, and laying out
-// grids.
+// Functions for the evaluation of primitives: they look up kernels without building names, and lay
+// out grids.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ namespace mlx::core {
 inline constexpr int kDtypes = 14;
 inline constexpr size_t kLanes = 32;  // threads of a SIMD-group
 
-// The pipelines of one family of kernels, by number. `name` is only called for those not seen
-// before. A table is static and never freed: threads may use it until the process ends.
+// The pipelines of one family of kernels, by number. `name` is only called the first time. A table
+// is static and never destroyed: threads may use it until the process ends.
 class KernelTable {
  public:
   explicit KernelTable(size_t size)
@@ -52,7 +52,7 @@ class KernelTable {
   std::atomic<MTL::ComputePipelineState*>* const entries_;
 };
 
-// Parts of a kernel's name joined by underscores.
+// Joins the parts of a kernel's name by underscores.
 template <typename... Parts>
 std::string kernel_name(const char* first, const Parts&... rest) {
   std::string name = first;
@@ -62,24 +62,25 @@ std::string kernel_name(const char* first, const Parts&... rest) {
 
 inline int dtype_index(Dtype dtype) { return static_cast<int>(dtype.val()); }
 
-// Unsigned integers of the type's size stand for it where values are only moved.
+// The unsigned integer type of the same size, for kernels that only copy elements.
 const char* size_name(Dtype dtype);
 
-// float64 runs on the host only.
+// Throws unless the stream is the host's, since Metal has no float64.
 void check_float64(const char* op, Stream s);
 
-// Threads (x, y, z), in threadgroups of at most `limit` threads, in rows of at most `row` threads.
+// Dispatches threads (x, y, z) in threadgroups of at most `limit` threads, in rows of at most `row`
+// threads.
 void dispatch_grid(metal::CommandEncoder& encoder, size_t x, size_t y = 1, size_t z = 1,
                    size_t limit = 1024, size_t row = 1024);
 
-// Rows of a threadgroup of kernels in which each SIMD-group takes one.
+// How many rows a threadgroup has if each SIMD-group takes one.
 inline size_t rows_of_threadgroup(size_t length) {
   constexpr size_t kElements = 16384, kMostRows = 8;
   return std::clamp<size_t>(kElements / std::max<size_t>(length, 1), 1, kMostRows);
 }
 
-// Runs `bind(first)` and a dispatch for each stretch of a long line that 32-bit positions can
-// cover.
+// Splits a long line so that 32-bit positions cover each part; runs `bind(first)` and a dispatch
+// for each part.
 template <typename Bind>
 void dispatch_line(metal::CommandEncoder& encoder, size_t n, Bind&& bind) {
   constexpr size_t kStretch = size_t(1) << 31;
@@ -89,22 +90,21 @@ void dispatch_line(metal::CommandEncoder& encoder, size_t n, Bind&& bind) {
   }
 }
 
-// A strided walk by several operands.
+// The common shape of several operands and the strides of each.
 struct StridedWalk {
   Shape shape;
   std::vector<Strides> strides;
 
   StridedWalk(const Shape& shape, const std::vector<Strides>& strides);
-  // More dimensions than Strides4 holds.
+  // Whether there are more dimensions than Strides4 holds.
   bool deep() const { return shape.size() > 4; }
-  // Whether the operand's elements lie side by side, or are the same, along the innermost
-  // dimension.
+  // Whether the operand is contiguous, or the same element, along the innermost dimension.
   bool side_by_side(int operand) const { return strides[operand].back() == 1; }
   bool same(int operand) const { return strides[operand].back() == 0; }
-  // The parameters as argument `index` (of up to four dimensions), and the dispatch.
+  // Binds the parameters as argument `index` (up to four dimensions), and dispatches.
   template <int N>
   void run(metal::CommandEncoder& encoder, int index) const;
-  // The same for any number of dimensions, in three arguments.
+  // The same for any number of dimensions, with three arguments.
   void run_deep(metal::CommandEncoder& encoder, int index) const;
 };
 

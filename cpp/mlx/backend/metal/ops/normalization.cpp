@@ -1,4 +1,4 @@
-// Normalisation of rows: a SIMD-group takes one after the other.
+// Normalisation of rows: each SIMD-group takes one row after the other.
 #include "mlx/primitives/normalization.h"
 
 #include "mlx/backend/common/copy.h"
@@ -8,7 +8,7 @@ namespace mlx::core {
 
 namespace {
 
-// As the kernels declare it.
+// Must equal the declaration in the kernels.
 struct Params {
   uint32_t length, rows;
   float eps;
@@ -33,7 +33,7 @@ MLX_EVAL(Normalize) {
   static KernelTable table(2 * kDtypes);
   auto* kernel = table.get(kind_.centered * kDtypes + dtype_index(x.dtype()),
                            [&] { return kernel_name(name(), type_name(x.dtype())); });
-  // Copies are kernels of their own, which come before the binding starts.
+  // Copies are dispatches of their own, so they must come before the binding starts.
   const array weight = row_contiguous(inputs[1], s);
   const array bias = row_contiguous(inputs[2], s);
   const Params params = params_of(x, kind_.eps);

@@ -1,4 +1,4 @@
-// Conversion to numbers of few bits, and back.
+// Quantisation and dequantisation.
 #include "mlx/backend/metal/ops/quantized.h"
 
 #include "mlx/backend/common/copy.h"
@@ -25,7 +25,7 @@ QuantizedArrays::QuantizedArrays(const std::vector<array>& inputs, size_t first,
 
 namespace {
 
-// A multiple of every group, so that stretches of a long array are whole.
+// A multiple of every group size, so that the parts of a long array consist of whole groups.
 constexpr size_t kMostAtOnce = size_t{1} << 30;
 
 uint32_t units_of_group(const Quantization& q) {

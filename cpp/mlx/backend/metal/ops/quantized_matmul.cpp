@@ -1,4 +1,4 @@
-// Products with matrices of numbers of few bits: few vectors by a kernel, many as matrices.
+// Products with quantised matrices: a kernel multiplies few vectors, BLAS many.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -15,13 +15,13 @@ namespace mlx::core {
 
 namespace {
 
-// From so many vectors for a matrix on it pays to make floats of the matrix.
+// For so many vectors per matrix it pays to dequantise the matrix.
 constexpr size_t kManyVectors = 12;
-// Floats of a matrix that are made at a time. Products of fewer cost more hand-overs to BLAS than
-// they save in traffic.
+// Elements that are dequantised at a time. With fewer, the additional calls of BLAS cost more than
+// is saved in memory traffic.
 constexpr int64_t kFloatsAtOnce = int64_t{1} << 24;
-// Vectors that the kernel takes at a time.
-constexpr int kVectorsTogether = 4;
+// Vectors that the kernel multiplies at a time.
+constexpr int kVectorsAtOnce = 4;
 
 // Extents of a product of x (batches, m, k) and w (batches, n, k), or (batches, k, n).
 struct Extents {
@@ -30,7 +30,7 @@ struct Extents {
   size_t pairs;
 };
 
-// Which of x is multiplied with which of w; nothing for one of each.
+// Pairs of a matrix of x and a matrix of w; empty if there is one of each.
 struct Indices {
   array lhs;
   array rhs;
@@ -45,7 +45,7 @@ array scratch(Shape shape, Dtype dtype, Stream s) {
 
 // ---- few vectors ----
 
-// Numbers of a pack, as the kernels have it.
+// Elements in a pack, as in the kernels.
 int numbers_of_pack(int bits) {
   const int words = 32 % bits == 0 ? 1 : bits % 2 == 0 ? bits / 2 : bits;
   return words * 32 / bits;
@@ -90,18 +90,18 @@ MTL::ComputePipelineState* matvec_kernel(const Quantization& q, Dtype dtype, int
 void multiply_vectors(const array& x, const QuantizedArrays& w, const Quantization& q,
                       const Extents& e, const std::optional<Indices>& indices, array& out,
                       Stream s) {
-  const int together = e.m == 1 ? 1 : kVectorsTogether;
-  const auto parts = static_cast<uint32_t>((e.m + together - 1) / together);
+  const int at_once = e.m == 1 ? 1 : kVectorsAtOnce;
+  const auto parts = static_cast<uint32_t>((e.m + at_once - 1) / at_once);
   const MatvecParams p{static_cast<uint32_t>(e.k),
                        static_cast<uint32_t>(e.n),
                        static_cast<uint32_t>(e.m),
-                       parts * together,
+                       parts * at_once,
                        indices ? 1u : 0u,
                        static_cast<uint32_t>(e.batches_x),
                        static_cast<uint32_t>(e.batches_w)};
   Arranged arranged = arrange(row_contiguous(x, s), q, p, s);
   auto& encoder = metal::get_command_encoder(s);
-  encoder.set_compute_pipeline_state(matvec_kernel(q, out.dtype(), together));
+  encoder.set_compute_pipeline_state(matvec_kernel(q, out.dtype(), at_once));
   encoder.set_input_array(w.w, 0);
   encoder.set_input_array(w.scales, 1);
   encoder.set_input_array(w.biases, 2);
@@ -116,7 +116,7 @@ void multiply_vectors(const array& x, const QuantizedArrays& w, const Quantizati
 
 // ---- many vectors ----
 
-// Pairs grouped by their matrix of w, which is known once a task of the stream has run.
+// Pairs grouped by their matrix of w. The groups are known once a task of the stream has run.
 struct Grouping {
   std::shared_ptr<std::optional<cpu::Groups>> groups;
   array uses;  // of each matrix of w
@@ -133,7 +133,7 @@ Grouping group(const Indices& indices, const Extents& e, Stream s) {
   return out;
 }
 
-// The product with some rows of a matrix of w that have become floats.
+// The product with some dequantised rows of a matrix of w.
 struct RowsProduct {
   cpu::Product p;
   int64_t from_x, from_out;  // where the columns of x and of the output that take part begin

@@ -1,4 +1,4 @@
-// Reductions: plans the walk over kept and reduced dimensions, in one pass or two.
+// Reductions: chooses the order of kept and reduced dimensions, and one pass or two.
 #include "mlx/primitives/reduce.h"
 
 #include <algorithm>
@@ -16,12 +16,12 @@ constexpr const char* kOps[] = {"And", "Or", "Sum", "Prod", "Min", "Max"};
 enum Layout { kRow, kColumn, kGeneral };
 constexpr const char* kLayouts[] = {"row", "column", "general"};
 
-// A thread should find at least so much to do before the work is split further.
+// Work is not split further than this for each thread.
 constexpr size_t kElementsPerSplit = 8192;
 constexpr size_t kMaxThreadsWithSplits = 512;
 
-// Rows after which a thread of the column kernels hands over, so that threads next to each other
-// meet the same cache lines and pages.
+// The column kernels' threads take so many rows each, so that neighbouring threads read the same
+// cache lines and pages.
 constexpr uint32_t kRowsPerSplit = 16;
 constexpr uint32_t kMaxUnsplitRows = 256;
 
@@ -47,7 +47,7 @@ MTL::ComputePipelineState* reduce_kernel(int op, Layout layout, Dtype in, Dtype 
 
 bool is_half(Dtype dtype) { return dtype == float16 || dtype == bfloat16; }
 
-// Which conversions the kernels do while they reduce.
+// Conversions that the kernels do while they reduce.
 bool reads_directly(int op, Dtype in, Dtype out) {
   if (in == out) {
     return true;
@@ -61,7 +61,7 @@ bool reads_directly(int op, Dtype in, Dtype out) {
          (narrow_signed && out == int32);
 }
 
-// The reduced dimension that threads walk innermost: contiguous if there is one.
+// Chooses the innermost reduced dimension: a contiguous one if there is one.
 void split_inner(Dims& reduced, ReduceParams& p) {
   p.inner = 1;
   p.outer = 1;
@@ -159,7 +159,8 @@ void run_plan(const Plan& plan, int op, const array& in, array& out, Stream s) {
   dispatch_grid(encoder, x * lanes, plan.y * splits, plan.z, limit);
 }
 
-// The reduced axes last, without gaps, where the dimensions are too many for the kernels.
+// Copies the array with the reduced axes last, without gaps, if the kernels do not take so many
+// dimensions.
 array reduced_last(const array& in, const std::vector<int>& kept_axes,
                    const std::vector<int>& reduced_axes, Stream s) {
   Shape shape;
@@ -213,7 +214,7 @@ void reduce(int op, const array& in, array& out, const std::vector<int>& axes, S
     run_plan(plan, op, source, partial, s);
     source = partial;
     plan = make_plan({{row}, {1}}, {{rows}, {row}});
-    // The widened sums have kernels for rows of outputs only.
+    // The kernels of widened sums exist only for rows of outputs.
     plan.layout = kColumn;
     plan.x = row;
     split_work(plan);

@@ -15,7 +15,7 @@ constexpr const char* kScanOps[] = {"ScanMax",     "ScanMin",      "ScanSum",   
                                     "ScanRowProd", "ScanRowLogSum"};
 constexpr int kScans = 5;
 
-// A contiguous input, and memory for the output: the input's own where it can be had.
+// Makes the input contiguous, and allocates the output: in the input's memory if that is donatable.
 array prepare(const array& in, array& out, Stream s) {
   array source = row_contiguous(in, s);
   if (in.flags().row_contiguous && in.dtype() == out.dtype() && is_donatable(in, out)) {
@@ -27,14 +27,15 @@ array prepare(const array& in, array& out, Stream s) {
 }
 
 constexpr size_t kKeptFloats = 8192;               // what Metal's threadgroup memory holds
-constexpr size_t kSharedFloats = kKeptFloats / 4;  // of several rows: they stay in the first cache
+constexpr size_t kSharedFloats = kKeptFloats / 4;  // for several rows: fits the L1 cache
 
-// Lines of a threadgroup in which each thread takes one.
+// How many lines a threadgroup has if each thread takes one.
 size_t lines_of_threadgroup(size_t length) {
   return std::clamp<size_t>(16384 / std::max<size_t>(length, 1), 1, 256);
 }
 
-// A SIMD-group per row. `kept`: the floats of a row for which a SIMD-group has threadgroup memory.
+// Runs a SIMD-group per row. `kept`: the floats of a row for which a SIMD-group has threadgroup
+// memory.
 void rows(const char* op, KernelTable& table, const array& in, array& out, Stream s,
           size_t kept = 0) {
   uint32_t length = in.shape(-1);

@@ -37,7 +37,7 @@ MLX_EVAL(Select) {
   bool y_scalar = is_scalar(y);
   bool line = condition.flags().row_contiguous && (x_scalar || x.flags().row_contiguous) &&
               (y_scalar || y.flags().row_contiguous);
-  // A scalar's memory must not become the output's while others still read the scalar.
+  // A scalar's memory must not become the output's while other elements still read the scalar.
   if (!x_scalar && !y_scalar) {
     allocate(x, y, out);
   } else if (x_scalar && y_scalar) {

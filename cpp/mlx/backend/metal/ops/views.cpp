@@ -1,5 +1,4 @@
-// Primitives that only look at their input's buffer in another way, or copy where that is
-// impossible.
+// Primitives whose output is a view of their input's buffer, or a copy if a view is impossible.
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/common/views_in_eval.h"
 #include "mlx/backend/metal/ops/launch.h"

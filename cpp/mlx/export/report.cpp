@@ -1,4 +1,4 @@
-// Tells callbacks what recorded functions consist of.
+// Describes recorded functions to callbacks.
 #include "mlx/export/graph.h"
 #include "mlx/export/primitives.h"
 #include "mlx/graph_utils.h"
@@ -7,16 +7,16 @@ namespace mlx::core::exported {
 
 namespace {
 
-class Teller {
+class Reporter {
  public:
-  Teller(const RecordedFunction& function, const ExportCallback& callback)
+  Reporter(const RecordedFunction& function, const ExportCallback& callback)
       : function_(function), trace_(function.trace), callback_(callback) {}
 
-  void tell_all() {
+  void report_all() {
     for (const auto& in : trace_.inputs) namer_.get_name(in);
-    tell_inputs();
-    tell_outputs_and_constants();
-    for (const auto& node : trace_.nodes) tell_node(node);
+    report_inputs();
+    report_outputs_and_constants();
+    for (const auto& node : trace_.nodes) report_node(node);
   }
 
  private:
@@ -30,7 +30,7 @@ class Teller {
     return out;
   }
 
-  void tell_inputs() {
+  void report_inputs() {
     callback_({{"type", std::string("inputs")}, {"inputs", described(trace_.inputs)}});
     std::vector<std::pair<std::string, std::string>> keywords;
     for (size_t i = 0; i < function_.keywords.size(); ++i) {
@@ -40,17 +40,17 @@ class Teller {
     callback_({{"type", std::string("keyword_inputs")}, {"keywords", keywords}});
   }
 
-  void tell_outputs_and_constants() {
+  void report_outputs_and_constants() {
     ByteWriter bytes;
     Constants constants;
-    write_function(function_, constants, bytes);  // refuses what a file would refuse
+    write_function(function_, constants, bytes);  // throws where writing a file would throw
     callback_({{"type", std::string("outputs")}, {"outputs", described(trace_.outputs)}});
     std::vector<std::pair<std::string, array>> named;
     for (const auto& value : constants.all()) named.emplace_back(namer_.get_name(value), value);
     callback_({{"type", std::string("constants")}, {"constants", named}});
   }
 
-  void tell_node(const TraceNode& node) {
+  void report_node(const TraceNode& node) {
     callback_({{"type", std::string("primitive")},
                {"name", std::string(node.primitive->name())},
                {"inputs", described(node.inputs)},
@@ -66,8 +66,8 @@ class Teller {
 
 }  // namespace
 
-void tell(const RecordedFunction& function, const ExportCallback& callback) {
-  Teller(function, callback).tell_all();
+void report(const RecordedFunction& function, const ExportCallback& callback) {
+  Reporter(function, callback).report_all();
 }
 
 }  // namespace mlx::core::exported
