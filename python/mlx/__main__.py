@@ -1,4 +1,4 @@
-"""``python -m mlx``: what is installed, which devices there are, and what stands in the way."""
+"""``python -m mlx``: reports what is installed, which devices there are, and problems."""
 
 import argparse
 import ctypes
@@ -18,7 +18,7 @@ _CPU_FEATURES = (
 
 
 def main() -> int:
-    """Runs the command; 0 if everything is in order."""
+    """Runs the command; returns 0 if it finds no problem."""
     parser = argparse.ArgumentParser(prog="python -m mlx", description=__doc__)
     parser.add_argument(
         "--cmake-dir", action="store_true", help="print the folder for find_package(MLX CONFIG)"
@@ -161,7 +161,7 @@ def _print_cache() -> None:
             try:
                 sizes.append(os.path.getsize(os.path.join(path, name)))
             except OSError:
-                continue  # another process is at work there
+                continue  # another process is compiling there
     _line("contents", f"{len(sizes)} kernels, {sum(sizes) / 2**20:.1f} MiB" if sizes else "empty")
 
 

@@ -1,4 +1,4 @@
-"""What the array API standard asks a namespace to tell about itself."""
+"""The information about a namespace that the array API standard requires."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ArrayNamespaceInfo:
     """What ``mlx.core.__array_namespace_info__`` returns."""
 
     def capabilities(self) -> dict[str, bool | int | None]:
-        """Which of the standard's optional features there are."""
+        """Which of the standard's optional features are supported."""
         return {"boolean indexing": False, "data-dependent shapes": False, "max dimensions": 10}
 
     def default_device(self) -> mx.Device:
@@ -53,7 +53,7 @@ class ArrayNamespaceInfo:
         return tuple(device for device in devices if mx.is_available(device))
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, mx.Dtype]:
-        """The types that functions choose where none is given."""
+        """The types that functions use if none is given."""
         _checked(device)
         return {
             "real floating": mx.float32,
@@ -65,7 +65,7 @@ class ArrayNamespaceInfo:
     def dtypes(
         self, *, device: Any = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, mx.Dtype]:
-        """The standard's types that a device has, all of them or those of a kind.
+        """The standard's types that a device supports, all of them or those of a kind.
 
         Args:
             device: The device. None means the default one.

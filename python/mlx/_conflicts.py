@@ -1,6 +1,7 @@
 """Finds other distributions that install files into the package ``mlx``."""
 
-# Every program that imports mlx runs this first: of the library, only what Python has loaded by then.
+# Every program that imports mlx runs this first, so it imports only modules that Python has loaded
+# by then.
 import os
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -11,12 +12,12 @@ _RIVALS = {"mlx", "mlx-metal", "mlx-cpu", "mlx-cuda", "mlx-cuda-12", "mlx-cuda-1
 # Our distribution `mlx`, for packages that require one of that name, has no files.
 _OURS = "+anywhere"
 _FOREIGN_FILES = ("_reprlib_fix.py", "lib/libmlx.dylib", "lib/libjaccl.dylib")
-# What goes with another distribution that had overwritten it.
+# Files that another distribution may have overwritten, and then have removed.
 _NATIVE_FILES = ("core" + EXTENSION_SUFFIXES[0], "lib/libmlx.so", "lib/libmlx_metal.so")
 
 
 class Conflict:
-    """A distribution or a file that does not belong beside ours, or a file of ours that is gone."""
+    """A distribution or a file that conflicts with ours, or a file of ours that is missing."""
 
     def __init__(self, what: str, where: str):
         self.what = what
@@ -48,12 +49,12 @@ def foreign_files(package: str | None = None) -> list[Conflict]:
 
 
 def missing_files(package: str | None = None) -> list[Conflict]:
-    """Files of ours that are gone: another distribution wrote them too, and was removed."""
+    """Files of ours that are missing, since another distribution wrote them too and was removed."""
     return [c for c in _files(_NATIVE_FILES, package) if not _exists(c)]
 
 
 def mending_command(rivals: list[Conflict]) -> str:
-    """The shell command that leaves only our files in the environment."""
+    """The shell command that removes everything but our files from the environment."""
     pip = f"{sys.executable or 'python'} -m pip"
     reinstall = f"{pip} install --force-reinstall --no-deps mlx-anywhere"
     names = dict.fromkeys(rival.what.split()[0] for rival in rivals)
@@ -63,7 +64,7 @@ def mending_command(rivals: list[Conflict]) -> str:
 def describe(
     rivals: list[Conflict], foreign: list[Conflict], missing: list[Conflict] | None = None
 ) -> str:
-    """What is in the way and the command that mends it."""
+    """Describes the conflict and the command that mends it."""
     text = ""
     if rivals or foreign:
         text += (
@@ -108,6 +109,6 @@ def _list(conflicts: list[Conflict]) -> str:
 
 
 def _is_diagnosis() -> bool:
-    # `python -m mlx` must still run: it is what explains the conflict.
+    # `python -m mlx` must still run, since it explains the conflict.
     arguments = sys.orig_argv
     return any(a == "-m" and b == "mlx" for a, b in zip(arguments, arguments[1:], strict=False))

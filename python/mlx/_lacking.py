@@ -1,16 +1,16 @@
-"""What MLX has and this package lacks, so that a program that asks for it is told so."""
+"""Lists what MLX has and this package lacks, for error messages."""
 
-# By module, the names in one text. At present nothing is lacking in those that are here.
+# The names by module, in one text each. At present the modules listed here lack nothing.
 _LACKING: dict[str, str] = {}
 
 
 def names_lacking(module: str) -> list[str]:
-    """The public names of a module of MLX that this package lacks, submodules among them."""
+    """The public names of a module of MLX that this package lacks, including submodules."""
     return _LACKING.get(module, "").split()
 
 
 def attribute_error(module: str, name: str) -> str:
-    """What the error says where ``name`` is asked for and not found."""
+    """The error message for a missing ``name``."""
     if name in names_lacking(module):
         return f"{module}.{name} is part of MLX, but this package does not have it"
     return f"module '{module}' has no attribute '{name}'"

@@ -1,4 +1,4 @@
-"""The command ``metalc``: hands over to the compiler that is installed with the package."""
+"""The command ``metalc``: runs the compiler that is installed with the package."""
 
 import os
 import sys

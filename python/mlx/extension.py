@@ -1,9 +1,9 @@
 """Building extension packages: C++ operations and Metal kernels, with CMake and setuptools.
 
 A project's ``setup.py`` names its module as a `CMakeExtension` and `CMakeBuild` as the command that
-builds it. Its ``CMakeLists.txt`` finds the array library with ``find_package(MLX CONFIG)``; what it
-puts into ``CMAKE_LIBRARY_OUTPUT_DIRECTORY`` (the module, its shared library, its ``.metallib``)
-comes to lie side by side in the package.
+builds it. Its ``CMakeLists.txt`` finds the array library with ``find_package(MLX CONFIG)``. All
+files in ``CMAKE_LIBRARY_OUTPUT_DIRECTORY`` (the module, its shared library, its ``.metallib``) are
+installed side by side in the package.
 """
 
 import os
@@ -18,8 +18,8 @@ from setuptools.command.build_ext import build_ext
 __all__ = ["CMakeBuild", "CMakeExtension"]
 
 _PACKAGE = Path(__file__).resolve().parent
-# Where a module finds the libraries beside it, and the array library's if its package is a
-# neighbour of ours or a module on its own.
+# Where a module finds the libraries beside it, and the array library: its package may be a
+# neighbour of ours, or the module may be outside of a package.
 _RUN_PATH = ("$ORIGIN", "$ORIGIN/../mlx/lib", "$ORIGIN/mlx/lib")
 
 
@@ -46,7 +46,7 @@ class CMakeBuild(build_ext):
         self._run("cmake", "--build", build, "--parallel", self._jobs())
 
     def copy_extensions_to_source(self) -> None:
-        """Leaves CMake's outputs alone: in-place builds put them into the sources at once."""
+        """Copies nothing: for in-place builds CMake writes its outputs into the sources."""
         extensions = self.extensions
         self.extensions = [ext for ext in extensions if not isinstance(ext, CMakeExtension)]
         try:
@@ -55,7 +55,7 @@ class CMakeBuild(build_ext):
             self.extensions = extensions
 
     def get_outputs(self) -> list[str]:
-        """The modules and what lies beside them."""
+        """The modules and the files beside them."""
         outputs = super().get_outputs()
         for ext in self.extensions:
             if isinstance(ext, CMakeExtension):
@@ -65,7 +65,7 @@ class CMakeBuild(build_ext):
         return list(dict.fromkeys(outputs))
 
     def get_output_mapping(self) -> dict[str, str]:
-        """Nothing is built in one place for another."""
+        """Returns nothing: outputs are built where they are needed."""
         return {}
 
     def _in_place(self) -> bool:
@@ -114,7 +114,7 @@ class CMakeBuild(build_ext):
 
 
 def _pybind11_argument() -> list[str]:
-    """Where find_package(pybind11) looks, if pybind11 is installed for this Python."""
+    """The CMake folder of pybind11, if pybind11 is installed for this Python."""
     try:
         import pybind11
     except ImportError:

@@ -19,7 +19,7 @@ def register_tree_class(
         flatten: Takes an object, returns its children (a tree, best a dictionary by name) and the
             rest, which transformations leave as it is.
         unflatten: Takes children and rest, returns an object. It must not look at the children:
-            placeholders come along too.
+            they may be placeholders.
 
     Returns:
         The class.
@@ -212,7 +212,7 @@ def tree_reduce(
 def tree_merge(tree_a: Any, tree_b: Any, merge_fn: Callable[[Any, Any], Any] | None = None) -> Any:
     """Merges two trees whose leaves complement each other.
 
-    Empty containers and None yield to the other tree. Where both have a value, ``merge_fn``
+    Empty containers and None are replaced by the other tree. Where both have a value, ``merge_fn``
     decides; without it that is a ValueError.
 
     Args:

@@ -2,5 +2,5 @@
 
 from importlib.metadata import version
 
-# Ours. `mlx.core.__version__` is the version of MLX whose interface this is.
+# The version of this package. `mlx.core.__version__` is the version of MLX whose interface it has.
 __version__ = version("mlx-anywhere")

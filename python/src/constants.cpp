@@ -1,4 +1,4 @@
-// Numbers with a name.
+// The constants of mlx.core, such as pi.
 #include <cmath>
 #include <limits>
 #include <numbers>

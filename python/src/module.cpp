@@ -11,7 +11,7 @@
 
 namespace {
 
-// A ValueError that is an IndexError, too. It lives as long as the interpreter.
+// An exception that is both a ValueError and an IndexError. It is never freed.
 PyObject* axis_error() {
   static PyObject* type = PyErr_NewException(
       "mlx.core.AxisError",
@@ -19,8 +19,8 @@ PyObject* axis_error() {
   return type;
 }
 
-// An argument of the wrong type that a binding converts itself, rather than pybind11 for it, and an
-// axis that is not there.
+// Exceptions for arguments of the wrong type in our own conversions, and for axes that are out of
+// range.
 void translate_error(std::exception_ptr error) {
   try {
     std::rethrow_exception(error);
@@ -31,7 +31,7 @@ void translate_error(std::exception_ptr error) {
   }
 }
 
-// Python lets go of its lock while it waits before a fork.
+// Python releases its lock while it waits before a fork.
 void register_at_fork() {
   using pybind11::arg;
   pybind11::module_::import("os").attr("register_at_fork")(
@@ -44,8 +44,8 @@ void register_at_fork() {
       "The object was made by __new__ alone: its __init__ has not been called.");
 }
 
-// pybind11 gives uninitialised memory to an object that is used before __init__. Whatever asks for
-// that memory gets an error instead.
+// An object that is used before __init__ has uninitialised memory in pybind11. Reading it raises an
+// error instead.
 void require_init(const pybind11::module_& m) {
   for (const auto& [name, value] : m.attr("__dict__").cast<pybind11::dict>()) {
     if (!PyType_Check(value.ptr())) continue;
@@ -54,7 +54,7 @@ void require_init(const pybind11::module_& m) {
   }
 }
 
-// Where a module has no such name, the error says whether MLX has it.
+// The AttributeError for a missing name says whether MLX has it.
 void name_what_is_lacking(const pybind11::module_& m) {
   m.attr("__getattr__") = pybind11::cpp_function([module = m.attr("__name__").cast<std::string>()](
                                                      const std::string& name) -> pybind11::object {
@@ -76,7 +76,7 @@ PYBIND11_MODULE(core, m) {
   options.disable_function_signatures();  // finish_docs adds them
   m.doc() = "Arrays with MLX's API, and Metal kernels that run without Apple hardware.";
   m.attr("__version__") = mlx::core::version();
-  m.attr("_build_id") = MLX_BUILD_ID;  // extensions compare it with theirs
+  m.attr("_build_id") = MLX_BUILD_ID;  // extensions compare it with their own
   m.attr("_AxisError") = py::handle(axis_error());
   make_all_waits_interruptible();
   register_at_fork();

@@ -1,4 +1,4 @@
-// The parts that make up the module mlx.core, one function each.
+// Functions that bind the parts of the module mlx.core.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,4 +1,4 @@
-"""Layers and models, losses, initial values, and gradients by parameters."""
+"""Layers and models, losses, initial values, and gradients with respect to parameters."""
 
 from mlx.nn import init, layers, losses
 from mlx.nn.layers import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""Functions that make the first values of parameters.
+"""Functions that make the initial values of parameters.
 
 Each function here returns a function that takes an array and returns another one of the same shape;
 the values of the array do not matter.
@@ -51,7 +51,7 @@ def uniform(
 
     Args:
         low: The smallest number.
-        high: What all numbers are less than.
+        high: The upper bound of the numbers, which is not reached.
         dtype: The type of the arrays.
     """
 
@@ -81,7 +81,7 @@ def identity(dtype: mx.Dtype = mx.float32) -> Callable[[mx.array], mx.array]:
 
 
 def _fans(a: mx.array) -> tuple[int, int]:
-    """The numbers of inputs of an output and of outputs of an input, for weights like those of
+    """The numbers of inputs per output and of outputs per input, for weights like those of
     linear layers and convolutions: (outputs, ..., inputs)."""
     if a.ndim < 2:
         raise ValueError(
@@ -202,7 +202,7 @@ def sparse(
 
 
 def orthogonal(gain: float = 1.0, dtype: mx.Dtype = mx.float32) -> Callable[[mx.array], mx.array]:
-    """Makes matrices whose rows, or if there are more of them, whose columns are orthonormal.
+    """Makes matrices whose rows are orthonormal, or whose columns are if there are more rows.
 
     From Saxe et al. (2014), *Exact solutions to the nonlinear dynamics of learning in deep linear
     neural networks*. The function that is returned raises ValueError unless its argument is a matrix.

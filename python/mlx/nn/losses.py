@@ -1,6 +1,6 @@
 """Loss functions.
 
-``reduction`` says what becomes of the losses of the examples: ``"none"`` returns them as they are,
+``reduction`` says how the losses of the examples are combined: ``"none"`` returns them as they are,
 ``"mean"`` and ``"sum"`` return one number.
 """
 
@@ -82,7 +82,7 @@ def cross_entropy(
             f"Targets shape {targets.shape} does not match logits shape {logits.shape}."
         )
     if are_probabilities:
-        # It makes a difference only where the probabilities do not add up to 1.
+        # The subtraction matters only if the probabilities do not add up to 1.
         logits = logits - mx.stop_gradient(mx.max(logits, axis=axis, keepdims=True))
         score = mx.sum(logits * targets, axis=axis)
     else:
@@ -104,7 +104,7 @@ def binary_cross_entropy(
     with_logits: bool = True,
     reduction: Reduction = "mean",
 ) -> mx.array:
-    """The cross entropy of yes and no: ``-(t * log(p) + (1 - t) * log(1 - p))``.
+    """The cross entropy of two classes: ``-(t * log(p) + (1 - t) * log(1 - p))``.
 
     Args:
         inputs: Scores, whose sigmoid is the probability ``p``; or the probabilities themselves.
@@ -226,7 +226,7 @@ def smooth_l1_loss(
     Args:
         predictions: Any array.
         targets: An array of the same shape.
-        beta: Where the parabola goes over into a line.
+        beta: The error at which the parabola becomes a line.
         reduction: See above.
 
     Raises:
@@ -297,8 +297,8 @@ def huber_loss(
 
     Args:
         inputs: Any array.
-        targets: What it should be.
-        delta: Where the parabola goes over into a line.
+        targets: The desired values.
+        delta: The error at which the parabola becomes a line.
         reduction: See above.
     """
     error = mx.abs(inputs - targets)

@@ -1,4 +1,4 @@
-"""Gradients of models: by their parameters, with less memory, and over several processes."""
+"""Gradients of models: with respect to parameters, with less memory, and over several processes."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,10 +10,10 @@ from mlx.utils import tree_flatten, tree_map, tree_reduce, tree_unflatten
 
 
 def value_and_grad(model: Module, fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Makes a function that returns the value of another and its gradient by a model's parameters.
+    """Makes a function that returns the value of another and its gradient in a model's parameters.
 
     Args:
-        model: The model. The gradient is by its trainable parameters.
+        model: The model. The gradient is with respect to its trainable parameters.
         fn: A function that uses the model and returns a loss, or a tuple that begins with one.
 
     Returns:
@@ -35,12 +35,12 @@ def value_and_grad(model: Module, fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def checkpoint(module: Module, fn: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """Makes a function that keeps nothing for its gradient, but computes it again.
+    """Makes a function that recomputes its intermediate values for the gradient.
 
     From Chen et al. (2016), *Training deep nets with sublinear memory cost*.
 
     Args:
-        module: The module. Gradients are by its trainable parameters and by the arguments.
+        module: The module. Gradients are with respect to its parameters and the arguments.
         fn: A function that uses the module; calling the module if None.
 
     Returns:
@@ -71,8 +71,8 @@ def average_gradients(
     Args:
         gradients: A tree of arrays, of the same structure in all processes.
         group: The processes; all of them if None.
-        all_reduce_size: Small arrays are sent together, up to so many bytes; each on its own if it
-            is not positive.
+        all_reduce_size: Small arrays are sent in messages of about so many bytes; each on its own
+            if it is not positive.
         communication_stream: Where to send them; the default stream if None.
     """
     group = group or mx.distributed.init()
@@ -97,7 +97,7 @@ def average_gradients(
 
 
 def _batches(leaves: list[tuple[str, mx.array]], size: int) -> list[list[tuple[str, mx.array]]]:
-    """Neighbouring arrays of one type, together until they have so many bytes."""
+    """Groups of neighbouring arrays of one type, each with at least so many bytes if possible."""
     batches: list[list[tuple[str, mx.array]]] = []
     bytes_of_last = size
     for path, array in leaves:
@@ -112,7 +112,7 @@ def _batches(leaves: list[tuple[str, mx.array]], size: int) -> list[list[tuple[s
 def clip_grad_norm_sharded(
     gradients: Any, max_norm: float, group: "mx.distributed.Group | None" = None
 ) -> tuple[Any, mx.array]:
-    """Scales gradients of which each process has a part, so that the norm of all is bounded.
+    """Scales gradients that are divided among processes, so that their whole norm is bounded.
 
     The same as :func:`mlx.optimizers.clip_grad_norm`, with a sum over the processes.
 

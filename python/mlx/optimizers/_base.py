@@ -1,4 +1,4 @@
-"""What all optimizers share, and an optimizer made of several."""
+"""The base class of optimizers, and an optimizer that combines several."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,9 +14,9 @@ ParameterFilter = Callable[[str, mx.array], bool]
 class Optimizer:
     """Changes parameters by their gradients; the base class of all optimizers.
 
-    A derived class has :meth:`init_single` and :meth:`apply_single`, which treat one parameter. What
-    it remembers of each lies in :attr:`state`, in a tree like that of the parameters, next to the
-    number of steps and the learning rate.
+    A derived class has :meth:`init_single` and :meth:`apply_single`, which treat one parameter. The
+    values that it keeps for each are in :attr:`state`, in a tree like that of the parameters, next
+    to the number of steps and the learning rate.
 
     Args:
         schedulers: Functions from the number of steps to the value of an item of the state, by the
@@ -53,12 +53,12 @@ class Optimizer:
             return state
 
         fresh = tree_map(new_state, parameters)
-        # In place: a compiled step may hold the dictionary.
+        # Changes the dictionary in place: a compiled step may hold it.
         self._state.update(_with_missing(self._state, fresh))
         self._initialized = True
 
     def init_single(self, parameter: mx.array, state: dict[str, Any]) -> None:
-        """Puts what is remembered of a parameter at the start into ``state``, an empty dictionary."""
+        """Puts the initial state of a parameter into ``state``, an empty dictionary."""
         raise NotImplementedError(f"{type(self).__name__} has no init_single")
 
     def apply_gradients(self, gradients: dict[str, Any], parameters: dict[str, Any]) -> Any:
@@ -81,7 +81,7 @@ class Optimizer:
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, Any]
     ) -> mx.array:
-        """The new value of a parameter; changes ``state``, the dictionary of what is remembered."""
+        """Returns the new value of a parameter, and changes ``state``, the parameter's state."""
         raise NotImplementedError(f"{type(self).__name__} has no apply_single")
 
     @property
@@ -91,7 +91,7 @@ class Optimizer:
 
     @state.setter
     def state(self, state: dict[str, Any]) -> None:
-        # It may be one of a file, which has what a new optimizer lacks.
+        # A state from a file may lack entries that a new optimizer has.
         self._initialized = False
         self._state = state
 
@@ -121,7 +121,7 @@ class Optimizer:
 
 
 def _with_missing(state: Any, fresh: Any) -> Any:
-    """A state with what it lacks of another; where both have something, the first counts."""
+    """A state, with missing entries taken from another one."""
     if isinstance(state, dict) and isinstance(fresh, dict):
         missing = {key: value for key, value in fresh.items() if key not in state}
         return {k: _with_missing(v, fresh.get(k)) for k, v in state.items()} | missing
@@ -156,7 +156,7 @@ class MultiOptimizer(Optimizer):
         self.filters = [*given, lambda *_: True]
 
     def _parts(self, tree: Any) -> list[Any]:
-        """What of a tree each optimizer takes."""
+        """The part of a tree that each optimizer takes."""
         parts: list[list[tuple[str, mx.array]]] = [[] for _ in self.optimizers]
         for path, leaf in tree_flatten(tree):
             first = next(i for i, wanted in enumerate(self.filters) if wanted(path, leaf))

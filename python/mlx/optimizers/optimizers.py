@@ -2,7 +2,7 @@
 
 In their formulas, ``w`` is a parameter, ``g`` its gradient and ``lr`` the learning rate, which may be
 a number or a function of the number of steps, such as those of :mod:`mlx.optimizers.schedulers`.
-What they remember has the type of the parameters.
+Their state has the type of the parameters.
 """
 
 import math
@@ -47,10 +47,10 @@ class SGD(Optimizer):
 
     Args:
         learning_rate: The learning rate.
-        momentum: How much of the last step is kept.
+        momentum: The fraction of the last step that is kept.
         weight_decay: The factor of the parameters that are added to the gradients.
-        dampening: How much less of the gradient is taken.
-        nesterov: Whether the gradient is taken ahead.
+        dampening: The fraction of the gradient that is not used.
+        nesterov: Whether to use Nesterov momentum.
 
     Raises:
         ValueError: If ``nesterov`` without ``momentum`` or with ``dampening``.
@@ -74,7 +74,7 @@ class SGD(Optimizer):
         self.nesterov = nesterov
 
     def init_single(self, parameter: mx.array, state: State) -> None:
-        """Remembers the velocity ``v``."""
+        """Starts the velocity ``v``."""
         state["v"] = mx.zeros_like(parameter)
 
     def apply_single(self, gradient: mx.array, parameter: mx.array, state: State) -> mx.array:
@@ -112,7 +112,7 @@ class RMSprop(Optimizer):
         self.eps = eps
 
     def init_single(self, parameter: mx.array, state: State) -> None:
-        """Remembers the mean of squares ``v``."""
+        """Starts the mean of squares ``v``."""
         state["v"] = mx.zeros_like(parameter)
 
     def apply_single(self, gradient: mx.array, parameter: mx.array, state: State) -> mx.array:
@@ -144,7 +144,7 @@ class Adagrad(Optimizer):
         self.eps = eps
 
     def init_single(self, parameter: mx.array, state: State) -> None:
-        """Remembers the sum of squares ``v``."""
+        """Starts the sum of squares ``v``."""
         state["v"] = mx.zeros_like(parameter)
 
     def apply_single(self, gradient: mx.array, parameter: mx.array, state: State) -> mx.array:
@@ -180,7 +180,7 @@ class AdaDelta(Optimizer):
         self.eps = eps
 
     def init_single(self, parameter: mx.array, state: State) -> None:
-        """Remembers the means of squares, ``v`` and ``u``."""
+        """Starts the means of squares, ``v`` and ``u``."""
         state["v"] = mx.zeros_like(parameter)
         state["u"] = mx.zeros_like(parameter)
 
@@ -227,7 +227,7 @@ class Adam(Optimizer):
         self.bias_correction = bias_correction
 
     def init_single(self, parameter: mx.array, state: State) -> None:
-        """Remembers the means of gradients ``m`` and of their squares ``v``."""
+        """Starts the means of gradients ``m`` and of their squares ``v``."""
         state["m"] = mx.zeros_like(parameter)
         state["v"] = mx.zeros_like(parameter)
 
@@ -240,7 +240,7 @@ class Adam(Optimizer):
         state["m"], state["v"] = m, v
         if not self.bias_correction:
             return parameter - rate * m / (mx.sqrt(v) + self.eps)
-        # The corrections in single precision: half would lose most of 1 - b2.
+        # The corrections use single precision: half precision would lose most digits of 1 - b2.
         step = self.step.astype(mx.float32)
         of_m = (self.learning_rate / (1 - b1**step)).astype(gradient.dtype)
         of_v = mx.rsqrt(1 - b2**step).astype(gradient.dtype)
@@ -346,7 +346,7 @@ class Lion(Optimizer):
         self.weight_decay = weight_decay
 
     def init_single(self, parameter: mx.array, state: State) -> None:
-        """Remembers the mean of gradients ``m``."""
+        """Starts the mean of gradients ``m``."""
         state["m"] = mx.zeros_like(parameter)
 
     def apply_single(self, gradient: mx.array, parameter: mx.array, state: State) -> mx.array:
@@ -362,7 +362,7 @@ class Lion(Optimizer):
 
 
 class Adafactor(Optimizer):
-    """:class:`Adam` with a mean of squares that has only sums of rows and columns of each matrix.
+    """:class:`Adam` with a mean of squares that keeps only row and column means of each matrix.
 
     From Shazeer and Stern (2018), *Adafactor: adaptive learning rates with sublinear memory cost*.
 
@@ -404,7 +404,7 @@ class Adafactor(Optimizer):
         self.warmup_init = warmup_init
 
     def init_single(self, parameter: mx.array, state: State) -> None:
-        """Remembers means of squares, by row and column where there are, and of steps."""
+        """Starts the means of squares, by row and column for matrices, and of steps."""
         if parameter.ndim >= 2:
             *batch, rows, columns = parameter.shape
             state["exp_avg_sq_row"] = mx.zeros((*batch, rows), parameter.dtype)
@@ -426,7 +426,7 @@ class Adafactor(Optimizer):
         return rate
 
     def _scaled(self, gradient: mx.array, state: State) -> mx.array:
-        """The gradient divided by the root of the mean of squares, which is brought up to date."""
+        """Updates the mean of squares and returns the gradient divided by its root."""
         step = self.step.astype(mx.float32)
         keep = (1 - step**self.decay_rate).astype(gradient.dtype)
         squares = mx.square(gradient) + self.eps[0]
@@ -461,7 +461,7 @@ def _root_mean_square(x: mx.array) -> mx.array:
 
 
 class Muon(Optimizer):
-    """Steps of matrices that are made almost orthogonal.
+    """Takes nearly orthogonal steps for matrices.
 
     ``g = g + weight_decay * w``, ``v = momentum * v + (1 - momentum) * g``; the step is ``v``, or with
     ``nesterov`` ``momentum * v + (1 - momentum) * g``. That of a matrix, with all axes but the first
@@ -471,9 +471,9 @@ class Muon(Optimizer):
 
     Args:
         learning_rate: The learning rate.
-        momentum: How much of the last step is kept.
+        momentum: The fraction of the last step that is kept.
         weight_decay: The factor of the parameters that are added to the gradients.
-        nesterov: Whether the gradient is taken ahead.
+        nesterov: Whether to use Nesterov momentum.
         ns_steps: The number of iterations of Newton and Schulz that make steps orthogonal.
     """
 
@@ -493,7 +493,7 @@ class Muon(Optimizer):
         self.ns_steps = ns_steps
 
     def init_single(self, parameter: mx.array, state: State) -> None:
-        """Remembers the velocity ``v``."""
+        """Starts the velocity ``v``."""
         state["v"] = mx.zeros_like(parameter)
 
     def apply_single(self, gradient: mx.array, parameter: mx.array, state: State) -> mx.array:
@@ -528,7 +528,7 @@ def _nearly_orthogonal(x: mx.array, steps: int) -> mx.array:
 
 
 def clip_grad_norm(grads: Any, max_norm: float) -> tuple[Any, mx.array]:
-    """Scales gradients so that the norm of all together is bounded.
+    """Scales gradients so that the norm of all of them is bounded.
 
     From Pascanu et al. (2013), *On the difficulty of training recurrent neural networks*.
 

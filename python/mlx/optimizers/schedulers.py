@@ -47,7 +47,7 @@ def step_decay(init: float, decay_rate: float, step_size: int) -> Schedule:
 
 
 def cosine_decay(init: float, decay_steps: int, end: float = 0.0) -> Schedule:
-    """Half a turn of a cosine from ``init`` down to ``end``, which stays.
+    """Half a period of a cosine from ``init`` to ``end``, then constant.
 
     From Loshchilov and Hutter (2017), *SGDR: stochastic gradient descent with warm restarts*.
 
@@ -96,7 +96,7 @@ def join_schedules(schedules: list[Schedule], boundaries: list[int]) -> Schedule
 
 
 def linear_schedule(init: float, end: float, steps: int) -> Schedule:
-    """A straight line from ``init`` to ``end``, which stays.
+    """A straight line from ``init`` to ``end``, then constant.
 
     Args:
         init: The first learning rate.

@@ -171,7 +171,7 @@ void define_conversions(ArrayClass& cls) {
           "__complex__(self) -> complex");
 }
 
-// An object that stands for an array.
+// An object that wraps an array.
 struct Wrapped {
   py::object object;
 };

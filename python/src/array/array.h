@@ -1,4 +1,4 @@
-// The class array, and the parts of it that have files of their own.
+// The class array: functions that define its parts, each in a file of its own.
 #pragma once
 
 #include <pybind11/pybind11.h>

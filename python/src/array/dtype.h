@@ -10,7 +10,7 @@
 namespace py = pybind11;
 namespace mx = mlx::core;
 
-// The one object of a type: `a.dtype is mx.float32` holds.
+// Returns the only object of a type: `a.dtype is mx.float32` holds.
 py::object dtype_object(mx::Dtype dtype);
 
 // "float32", "bool": the name in Python without the module.

@@ -45,7 +45,7 @@ const OperatorEntry kComparisons[] = {
     {"ge", "greater than or equal", &mx::greater_equal},
 };
 
-// None is an argument of the wrong type; others are wrong values, as in MLX.
+// None raises TypeError, other objects ValueError, as in MLX.
 [[noreturn]] void refuse(const char* verb, py::handle other) {
   std::string what = std::string("Cannot perform ") + verb + " on an mlx.core.array and " +
                      Py_TYPE(other.ptr())->tp_name + ".";
@@ -62,8 +62,8 @@ mx::array apply(const OperatorEntry& e, const mx::array& a, const mx::array& b) 
   return e.function(a, b, {});
 }
 
-// Another class may know what to do with an array on its left: leave it to its reflected method.
-// Those that Python has built in do not.
+// Another class may support arrays on its left: then its reflected method is called. Python's
+// built-in classes do not.
 bool may_know_arrays(py::handle other, const std::string& reflected) {
   const py::handle type = py::type::handle_of(other);
   return py::hasattr(type, reflected.c_str()) &&
@@ -95,7 +95,7 @@ void define_arithmetic(ArrayClass& cls, const OperatorEntry& e) {
       reflected.c_str(),
       [e](const mx::array& a, py::handle other) -> py::object {
         if (!is_operand(other)) {
-          // In MLX, these operators have no reflected methods.
+          // In MLX these operators have no reflected methods.
           if (e.operands == Operands::no_floats)
             return py::reinterpret_borrow<py::object>(Py_NotImplemented);
           refuse(e.verb, other);
@@ -131,7 +131,8 @@ void define_comparison(ArrayClass& cls, const OperatorEntry& e) {
 }
 
 void define_equality(ArrayClass& cls) {
-  // As with other objects, comparing with what is no array is no error. None is one, as in MLX.
+  // Comparing with an object that is not an array is no error, as in Python. None is an error, as
+  // in MLX.
   cls.def(
       "__eq__",
       [](const mx::array& a, py::handle other) -> py::object {
@@ -173,7 +174,7 @@ mx::array invert(const mx::array& a) {
 }  // namespace
 
 void init_array_operators(ArrayClass& cls) {
-  // Defining __eq__ takes __hash__ away unless it is there already.
+  // Defining __eq__ removes __hash__ unless it is defined before.
   py::object hash = cls.attr("__hash__");
   for (const OperatorEntry& e : kArithmetic) define_arithmetic(cls, e);
   for (const OperatorEntry& e : kComparisons) define_comparison(cls, e);

@@ -1,4 +1,4 @@
-// How arrays are printed, as the user chooses.
+// The user's options for printing arrays.
 #include <optional>
 
 #include "mlx/utils.h"

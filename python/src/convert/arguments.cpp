@@ -12,11 +12,11 @@
 
 namespace {
 
-// Scalars that are no Python numbers: NumPy's.
+// Whether it is a NumPy scalar or array, which is not a Python number.
 bool is_numpy_scalar_or_array(py::handle h) { return py::hasattr(h, "__array_interface__"); }
 
-// Objects of other classes that can be read as a number, such as fractions. Arrays of one element
-// can be read so, too, but are no numbers.
+// Whether another class converts to a number, as fractions do. Arrays of one element convert too,
+// but are not numbers.
 bool is_number(py::handle h) {
   PyObject* p = h.ptr();
   const PyNumberMethods* methods = Py_TYPE(p)->tp_as_number;
@@ -25,7 +25,7 @@ bool is_number(py::handle h) {
   return readable && !py::hasattr(h, "__array__") && !py::hasattr(h, "__dlpack__");
 }
 
-// The number as Python's int, float or complex: the first of them that it can become.
+// Converts to Python's int, float or complex: the first that works.
 py::object python_number(py::handle h) {
   PyObject* p = h.ptr();
   const PyNumberMethods* methods = Py_TYPE(p)->tp_as_number;
@@ -48,7 +48,7 @@ std::string type_name(py::handle h) { return Py_TYPE(h.ptr())->tp_name; }
                               mx::dtype_to_string(*dtype) + " would result in overflow.");
 }
 
-// Types of up to 32 bits.
+// Whether the integer type holds the value; true for types of more than 32 bits.
 bool holds(mx::Dtype dtype, int64_t value) {
   const int bits = 8 * dtype.size();
   if (bits > 32 || !mx::issubdtype(dtype, mx::integer)) return true;
@@ -114,7 +114,7 @@ bool load_ints(py::handle source, Ints& out) {
     out.value.push_back(v);
     return true;
   };
-  // Arrays have __index__ too, but only those of one element can be asked for it.
+  // Arrays have __index__ too, but only those of one element support it.
   bool sequence = PySequence_Check(p) && !PyUnicode_Check(p) && !PyBytes_Check(p);
   if (is_array(source)) sequence = source.cast<const mx::array&>().ndim() > 0;
   if (PyLong_Check(p) || (PyIndex_Check(p) && !sequence)) {

@@ -18,8 +18,8 @@ struct StreamArg {
   operator mx::StreamOrDevice() const { return value; }
 };
 
-// scalar | array, NumPy arrays and scalars included. Which array a scalar becomes depends on the
-// other operand.
+// scalar | array, including NumPy arrays and scalars. The dtype of a scalar depends on the other
+// operand.
 struct ArrayLike {
   py::object value;
 };
@@ -37,25 +37,25 @@ struct Ints {
 
 bool load_stream(py::handle source, mx::StreamOrDevice& out);
 bool is_array_like(py::handle source);
-// What arithmetic takes: also numbers of other classes, such as fractions.
+// Whether arithmetic accepts the object, such as numbers of other classes.
 bool is_operand(py::handle source);
-// False if the source is not an integer or a sequence of integers.
+// Returns false if the source is not an integer or a sequence of integers.
 bool load_ints(py::handle source, Ints& out);
 
-// As integers of 32 bits; `argument`, such as "[zeros] shape", stands in the error where one does
-// not fit.
+// Converts to 32-bit integers; `argument`, such as "[zeros] shape", names them in the error if one
+// does not fit.
 std::vector<int> narrow(const Ints& ints, const char* argument);
 inline mx::Shape to_shape(const Ints& ints, const char* argument) { return narrow(ints, argument); }
 
-// A scalar takes the type `dtype` where it can hold the scalar's kind: `a * 2.0` stays float16.
+// A scalar takes `dtype` if that can hold the scalar's kind: `a * 2.0` stays float16.
 mx::array to_array(py::handle value, std::optional<mx::Dtype> dtype = std::nullopt);
 inline mx::array to_array(const ArrayLike& v, std::optional<mx::Dtype> dtype = std::nullopt) {
   return to_array(v.value, dtype);
 }
-// As `to_array`, for what stands beside an array of the type: NumPy's arrays and scalars take the
-// type too, whatever their own is.
+// Like `to_array`, for the other operand of an array with this type: NumPy's arrays and scalars
+// take it too, whatever their own type is.
 mx::array to_operand(py::handle value, mx::Dtype dtype);
-// Converts two operands; a scalar among them follows the other one's type.
+// Converts two operands; a scalar takes the other one's type.
 std::pair<mx::array, mx::array> to_arrays(const ArrayLike& a, const ArrayLike& b);
 
 inline bool is_array(py::handle h) { return py::isinstance<mx::array>(h); }

@@ -1,4 +1,4 @@
-// Arrays from the buffer protocol, and the buffers of arrays.
+// Arrays from the buffer protocol, and the exported buffers of arrays.
 #include "convert/buffer.h"
 
 #include <cstring>
@@ -36,8 +36,8 @@ std::optional<mx::Dtype> integer_type(bool is_signed, size_t size) {
   }
 }
 
-// The type of a struct-module format; nullopt for what arrays cannot hold, foreign byte order
-// included.
+// The type of a format of the struct module; nullopt for types that arrays lack, and for foreign
+// byte order.
 std::optional<mx::Dtype> type_of_format(std::string format, size_t itemsize) {
   if (!format.empty() && (format[0] == '@' || format[0] == '=' || format[0] == '<'))
     format.erase(0, 1);
@@ -53,7 +53,7 @@ std::optional<mx::Dtype> type_of_format(std::string format, size_t itemsize) {
   return std::nullopt;
 }
 
-// Foreign byte order and double complex: NumPy converts.
+// NumPy converts foreign byte order and double-precision complex numbers.
 std::optional<py::object> converted_by_numpy(const py::object& value, const std::string& format) {
   if (format.empty()) return std::nullopt;
   bool double_complex = format.ends_with("Zd");
@@ -94,11 +94,12 @@ const char* format_of(mx::Dtype dtype) {
     case mx::Dtype::Val::complex64:
       return "Zf";
     default:
-      return "bfloat16";  // no format of the struct module; others refuse it
+      return "bfloat16";  // the struct module has no such format: consumers that do not know it
+                          // raise
   }
 }
 
-// What a buffer export keeps alive: the array as it was, whatever its Python object becomes.
+// The owner of an exported buffer: the array, which stays even if its Python object changes.
 struct Export {
   mx::array array;
   std::vector<Py_ssize_t> shape;
@@ -148,7 +149,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   } catch (const std::invalid_argument& e) {
     return fail(view, e.what(), PyExc_ValueError);
   } catch (const std::exception& e) {
-    return fail(view, e.what(), PyExc_RuntimeError);  // as eval() would
+    return fail(view, e.what(), PyExc_RuntimeError);  // like eval()
   }
 }
 

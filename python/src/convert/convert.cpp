@@ -1,4 +1,4 @@
-// Which conversion an object passed to mx.array takes.
+// mx.array: chooses the conversion for an object.
 #include "convert/convert.h"
 
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 mx::array with_dtype(mx::array a, std::optional<mx::Dtype> dtype) {
   if (!dtype || a.dtype() == *dtype) return a;
-  // Double precision exists on the host only.
+  // Only the host has double precision.
   bool host = a.dtype() == mx::float64 || *dtype == mx::float64;
   return host ? mx::astype(a, *dtype, mx::Device(mx::Device::cpu)) : mx::astype(a, *dtype);
 }
@@ -24,14 +24,14 @@ bool is_scalar(py::handle h) {
   return PyFloat_Check(p) || PyLong_Check(p) || PyComplex_Check(p);
 }
 
-// A type given for a scalar wins over the scalar's kind, unlike in arithmetic; integers wrap.
+// An explicit type overrides the kind of a scalar, unlike in arithmetic; integers wrap.
 mx::array array_from_scalar(const py::object& value, std::optional<mx::Dtype> dtype) {
   bool wraps = dtype && PyLong_Check(value.ptr()) && !PyBool_Check(value.ptr()) &&
                (mx::issubdtype(*dtype, mx::integer) || *dtype == mx::bool_);
   return with_dtype(wraps ? to_array(value) : to_array(value, dtype), dtype);
 }
 
-// Objects that only NumPy knows how to read.
+// Objects that only NumPy can read.
 mx::array array_from_numpy_interface(const py::object& value, std::optional<mx::Dtype> dtype) {
   py::object numpy_array = py::module_::import("numpy").attr("asarray")(value);
   if (!exports_buffer(numpy_array)) {
@@ -100,7 +100,7 @@ mx::Shape shape_from_outside(const int64_t* extents, size_t ndim, const char* wh
 }
 
 mx::array uninitialized(mx::Shape shape, mx::Dtype dtype) {
-  mx::array result(std::move(shape), dtype, nullptr, {});  // refuses what is too large
+  mx::array result(std::move(shape), dtype, nullptr, {});  // throws if the array is too large
   result.set_data(mx::allocator::malloc(result.nbytes()));
   result.set_status(mx::array::Status::available);
   return result;

@@ -1,4 +1,4 @@
-// Arrays from Python objects and back.
+// Conversions between arrays and Python objects.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -10,28 +10,28 @@
 namespace py = pybind11;
 namespace mx = mlx::core;
 
-// Anything that `mx.array(x, dtype)` accepts.
+// Converts anything that `mx.array(x, dtype)` accepts.
 mx::array array_from_object(const py::object& value, std::optional<mx::Dtype> dtype);
 
-// What comes from outside: without an explicit type double precision becomes single, as everywhere
-// in MLX.
+// Converts double precision to single unless a type is given, as everywhere in MLX.
 mx::array with_default_dtype(const mx::array& a, std::optional<mx::Dtype> dtype);
 
-// Nested lists and tuples of numbers and arrays.
+// Converts nested lists and tuples of numbers and arrays.
 mx::array array_from_sequence(const py::object& value, std::optional<mx::Dtype> dtype);
 
-// What exports the buffer protocol: NumPy arrays and scalars, array.array, memoryview, bytes.
+// Converts objects that export the buffer protocol: NumPy arrays and scalars, array.array,
+// memoryview, bytes.
 mx::array array_from_buffer(const py::object& value);
 bool exports_buffer(py::handle value);
 
-// What has __dlpack__: tensors of other libraries in host memory.
+// Converts objects with __dlpack__: tensors of other libraries in host memory.
 mx::array array_from_dlpack(const py::object& value);
 py::capsule to_dlpack(const mx::array& a, bool versioned);
 
-// The shape that something from outside has; `what` names it where an axis is too long.
+// Checks the extents of an external array; `what` names it in the error if an axis is too long.
 mx::Shape shape_from_outside(const int64_t* extents, size_t ndim, const char* what);
 
-// A row-contiguous array of memory that is not written yet.
+// A row-contiguous array with uninitialised memory.
 mx::array uninitialized(mx::Shape shape, mx::Dtype dtype);
 // A row-contiguous array that holds a copy of the bytes.
 mx::array array_from_bytes(const void* data, mx::Shape shape, mx::Dtype dtype);
@@ -39,7 +39,8 @@ mx::array array_from_bytes(const void* data, mx::Shape shape, mx::Dtype dtype);
 // Waits until the values are in memory.
 void ensure_available(mx::array& a);
 
-// The value of an array of size 1 as a Python number; `what` names the conversion in the error.
+// Returns the value of an array of size 1 as a Python number; `what` names the conversion in
+// errors.
 py::object item(mx::array a);
 py::object to_nested_list(mx::array a);
 

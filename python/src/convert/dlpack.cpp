@@ -67,7 +67,7 @@ bool is_row_contiguous(const dlpack::Tensor& t) {
   return true;
 }
 
-// Arrays have no complex numbers in double precision.
+// Arrays have no double-precision complex numbers.
 mx::array copy_double_complex(const dlpack::Tensor& t, mx::Shape shape, const char* data) {
   mx::array result = uninitialized(std::move(shape), mx::complex64);
   std::vector<std::complex<double>> values(result.size());
@@ -106,7 +106,7 @@ mx::array copy_tensor(const dlpack::Tensor& t) {
   return result;
 }
 
-// What an exported tensor owns.
+// The owner of an exported tensor.
 struct Exported {
   mx::array array;
   std::vector<int64_t> shape;
@@ -134,7 +134,7 @@ void delete_managed(Managed* managed) {
   delete managed;
 }
 
-// Frees a tensor that nobody consumed; a consumer renames the capsule.
+// Frees a tensor that nobody has consumed; a consumer renames the capsule.
 template <typename Managed>
 void destroy_capsule(PyObject* capsule, const char* name) {
   if (!PyCapsule_IsValid(capsule, name)) return;

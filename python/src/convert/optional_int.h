@@ -11,7 +11,7 @@
 
 namespace py = pybind11;
 
-// `argument` stands in the error.
+// `argument` names it in the error.
 inline int narrow(int64_t value, const char* argument) {
   if (value > std::numeric_limits<int>::max() || value < std::numeric_limits<int>::min()) {
     throw std::invalid_argument(std::string(argument) + ": " + std::to_string(value) +
@@ -33,7 +33,7 @@ inline bool to_bool(py::handle source) {
   return truth == 1;
 }
 
-// Whether there is one value only: arrays of NumPy and ours have __len__ in any case.
+// Whether it is a single value: arrays of NumPy and ours always have __len__.
 inline bool has_length(py::handle source) {
   return py::hasattr(source, "__len__") &&
          !(py::hasattr(source, "ndim") && source.attr("ndim").cast<int>() == 0);

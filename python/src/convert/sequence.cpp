@@ -10,15 +10,15 @@
 
 namespace {
 
-// The kinds of Python numbers, each able to hold the ones before.
+// The kinds of Python numbers; each can represent the ones before.
 enum class Kind { none, boolean, integer, real, complex };
 
 bool is_sequence(PyObject* p) { return PyList_Check(p) || PyTuple_Check(p); }
 
-// Collects the numbers of a nested list in the narrowest vector that holds them.
+// Collects the numbers of a nested list in a vector of the narrowest kind that holds them.
 class Collector {
  public:
-  // False if the list holds arrays, which need stacking instead.
+  // Returns false if the list contains arrays, which must be stacked instead.
   bool collect(const py::object& value) {
     measure(value.ptr());
     return visit(value.ptr(), 0);
@@ -115,7 +115,7 @@ class Collector {
     integers_.push_back(v);
   }
 
-  // Moves what was collected to the vector of a wider kind.
+  // Moves the collected numbers to the vector of a wider kind.
   void widen(Kind kind) {
     if (kind <= kind_) return;
     if (kind == Kind::real) {
@@ -174,13 +174,13 @@ class Collector {
   Kind kind_ = Kind::none;
   bool needs_64_bits_ = false;
   bool has_negative_ = false;
-  std::vector<size_t> beyond_int64_;  // the places of those whose bits are a uint64's
+  std::vector<size_t> beyond_int64_;  // positions of numbers stored as uint64 bits
   std::vector<int64_t> integers_;
   std::vector<double> reals_;
   std::vector<std::complex<double>> complexes_;
 };
 
-// A list in which at least one leaf is an array: its items become arrays of one type, stacked.
+// Converts a list in which at least one leaf is an array: stacks the items, converted to one type.
 mx::array stack_items(const py::object& value, std::optional<mx::Dtype> dtype) {
   std::vector<mx::array> items;
   for (py::handle item : value) {

@@ -1,4 +1,4 @@
-// How arrays are printed.
+// The text of arrays.
 #include <sstream>
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace {
 
-// Axes longer than twice this show their ends only.
+// Axes longer than twice this show only their ends.
 constexpr int kEdge = 3;
 
 template <typename T>

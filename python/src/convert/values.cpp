@@ -42,7 +42,7 @@ py::object nested_from_array(const mx::array& a) {
   return nested<T>(a, a.size() ? a.data<T>() : &none, 0);
 }
 
-// ml_dtypes brings bfloat16 to NumPy; without it the values are given in single precision.
+// ml_dtypes adds bfloat16 to NumPy; without it the values are returned in single precision.
 py::object bfloat16_to_numpy(const mx::array& a) {
   py::object numpy = py::module_::import("numpy");
   try {

@@ -1,4 +1,4 @@
-// Device, DeviceType and what can be asked about devices.
+// Device, DeviceType, and information about devices.
 #include "devices/device.h"
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What other bindings need about devices.
+// Conversions of devices for other bindings.
 #pragma once
 
 #include <pybind11/pybind11.h>

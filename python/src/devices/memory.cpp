@@ -1,4 +1,4 @@
-// How much memory arrays use, and its limits.
+// Statistics and limits of the memory that arrays use.
 #include "mlx/memory.h"
 
 #include "module.h"

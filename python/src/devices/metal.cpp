@@ -1,4 +1,4 @@
-// mlx.core.metal: the Metal device, captures, and the older home of the memory functions.
+// mlx.core.metal: the Metal device, captures, and the older names of the memory functions.
 #include "mlx/backend/metal/metal.h"
 
 #include <string>

@@ -89,7 +89,7 @@ mx::Stream to_stream(py::handle h) {
   return mx::to_stream(arg.value);
 }
 
-// Makes a stream, and its device, the default for the length of a `with` block.
+// Makes a stream and its device the default in a `with` block.
 class StreamContext {
  public:
   explicit StreamContext(py::handle stream) : stream_(to_stream(stream)) {}

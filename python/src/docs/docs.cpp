@@ -1,4 +1,4 @@
-// Docstrings of bound functions: sections, what is described once, and their installation.
+// Docstrings of bound functions: parses their sections, adds common descriptions, installs them.
 #include "docs/docs.h"
 
 #include <cstdlib>
@@ -14,7 +14,7 @@
 
 namespace {
 
-// Arguments that mean the same wherever nothing else is said about them.
+// Default descriptions of arguments that mean the same everywhere.
 const std::map<std::string, const char*> kCommonArguments = {
     {"a", "The input array."},
     {"b", "The second input."},
@@ -40,10 +40,10 @@ bool is_section(const std::string& line) {
   return false;
 }
 
-// A docstring in its parts. Sections are indented by four.
+// The parts of a docstring. Sections are indented by four.
 struct DocText {
   std::vector<Signature> signatures;
-  std::map<std::string, std::string> sections;   // the text before the first has no name
+  std::map<std::string, std::string> sections;   // the text before the first section has no name
   std::map<std::string, std::string> arguments;  // the items of "Args:"
 };
 
@@ -53,7 +53,7 @@ std::string without_end(std::string text) {
   return text;
 }
 
-// "    axis: The axis." begins an item, what is indented further goes on with it.
+// "    axis: The axis." begins an item; lines that are indented further continue it.
 void add_argument_line(DocText& doc, std::string& current, const std::string& line) {
   size_t colon = line.find(": ");
   bool is_item = line.size() > 4 && line[4] != ' ' && colon != std::string::npos;
@@ -91,7 +91,7 @@ std::string describe(const Parameter& p, const std::string& text) {
          "\n";
 }
 
-// The items of "Args:" that are not `described` yet, in the order of the signature.
+// Describes the items of "Args:" that are not `described` yet, in the order of the signature.
 std::string print_arguments(const Signature& signature, DocText& doc,
                             std::set<std::string>& described) {
   std::string result;
@@ -138,7 +138,7 @@ std::string finished_doc(const std::string& text_name, DocText doc) {
   return out;
 }
 
-// The record of a function that pybind11 made, or null.
+// pybind11's record of a function, or null for other functions.
 const py::detail::function_record* record_of(PyObject* function) {
   if (!PyCFunction_Check(function)) return nullptr;
   PyObject* self = PyCFunction_GET_SELF(function);
@@ -147,7 +147,7 @@ const py::detail::function_record* record_of(PyObject* function) {
 
 bool is_finished(const char* doc) { return doc && std::strstr(doc, "\n--\n\n"); }
 
-// `name`: what users call it.
+// `name` is the name that users call.
 void finish_doc(PyObject* function, const std::string& name) {
   const auto* record = record_of(function);
   if (!record) return;
@@ -158,7 +158,8 @@ void finish_doc(PyObject* function, const std::string& name) {
   std::string text = finished_doc(definition->ml_name, std::move(doc));
   char* copy = strdup(text.c_str());
   if (!copy) throw std::bad_alloc();
-  std::free(const_cast<char*>(definition->ml_doc));  // pybind11 allocates and frees it so as well
+  std::free(
+      const_cast<char*>(definition->ml_doc));  // pybind11 allocates and frees it in the same way
   definition->ml_doc = copy;
 }
 
@@ -181,7 +182,7 @@ void finish_docs(const py::module_& m) {
     } else if (PyType_Check(value.ptr())) {
       finish_class(value);
     } else if (PyCFunction_Check(value.ptr())) {
-      // An alias has the name of the function that it stands for.
+      // An alias keeps the name of the original function.
       finish_doc(value.ptr(), reinterpret_cast<PyCFunctionObject*>(value.ptr())->m_ml->ml_name);
     }
   }

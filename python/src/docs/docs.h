@@ -1,4 +1,4 @@
-// Docstrings of bound functions, written once and brought into the form that Python's tools read.
+// Docstrings of bound functions, in the form that Python's tools read.
 //
 // A binding writes a sentence, and sections where they help:
 //
@@ -25,11 +25,12 @@
 
 namespace py = pybind11;
 
-// To be called when everything is bound: all functions of a module, of its classes and its
+// Call it when everything is bound. It covers all functions of a module, of its classes and its
 // submodules.
 void finish_docs(const py::module_& m);
 
-// The docstring of an elementwise function of one array, or of such a method, from a sentence.
+// Makes the docstring of an elementwise function of one array, or of such a method, from a
+// sentence.
 std::string unary_doc(const char* sentence);
-// That of an elementwise function of two arrays or scalars.
+// Makes that of an elementwise function of two arrays or scalars.
 std::string binary_doc(const char* sentence);

@@ -1,4 +1,4 @@
-// Signatures of docstrings: parsing and printing.
+// Parses and prints the signatures of docstrings.
 #include "docs/signature.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(" \n") - first + 1));
 }
 
-// Reads text left to right and knows whether it is inside of brackets or of a string.
+// Reads text from left to right and tracks brackets and strings.
 class Nesting {
  public:
   void read(char c) {
@@ -35,7 +35,7 @@ class Nesting {
   char quote_ = 0;
 };
 
-// Where `c` stands first outside of brackets and strings.
+// The first `c` outside of brackets and strings.
 size_t find_outside(std::string_view text, char c) {
   Nesting nesting;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -119,7 +119,7 @@ bool allows_none(const std::string& type) {
          type.find("None") != std::string::npos;
 }
 
-// An argument that the binding has not named cannot be given by name.
+// An argument without a name in the binding is positional-only.
 void mark_unnamed(Signature& s) {
   for (size_t i = s.parameters.size(); i-- > 0;) {
     const std::string& name = s.parameters[i].name;
@@ -177,7 +177,7 @@ Signature from_pybind11(const std::string& name, const char* signature) {
     if (p.value == "None" && !allows_none(p.type)) p.type += " | None";
   }
   mark_unnamed(result);
-  // What operations put into their results is arrays.
+  // Operations return lists and tuples of arrays.
   if (result.result == "list") result.result = "list[array]";
   if (result.result == "tuple") result.result = "tuple[array, ...]";
   return result;

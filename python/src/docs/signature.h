@@ -5,7 +5,7 @@
 #include <vector>
 
 struct Parameter {
-  std::string name;  // "/" and "*" are the marks, "*args" and "**kwargs" as written
+  std::string name;  // "/" and "*" are the separators, "*args" and "**kwargs" as written
   std::string type;
   std::string value;  // the default; empty without one
 
@@ -17,16 +17,16 @@ struct Signature {
   std::vector<Parameter> parameters;
   std::string result;
 
-  // With types and result.
+  // Prints it with types and result.
   std::string annotated() const;
-  // In CPython's form, which gives __text_signature__.
+  // Prints it in CPython's form, for __text_signature__.
   std::string plain() const;
 };
 
-// Whether a line is the signature of a function of that name.
+// Whether a line is the signature of the function with that name.
 bool is_signature_of(const std::string& line, const std::string& name);
 Signature parse_signature(const std::string& line);
-// One signature for overloads: what one of them does without has a default.
+// Merges overloads: a parameter that one of them lacks gets a default.
 Signature merge_overloads(const std::vector<Signature>& overloads);
-// pybind11's line with the names that the documentation has for types.
+// Parses pybind11's line and replaces its names of types by those of the documentation.
 Signature from_pybind11(const std::string& name, const char* signature);

@@ -42,8 +42,7 @@ Gathered gather_parts(const mx::array& sliced, const std::vector<Subscript>& par
   return {mx::gather(sliced, indices, axes, sizes), static_cast<int>(index_shape.size())};
 }
 
-// Moves the indices' axes behind the slices that stand before the advanced parts, and adds new
-// axes.
+// Moves the indices' axes behind the slices that come before the advanced parts, and adds new axes.
 mx::array place_index_axes(mx::array result, const std::vector<Subscript>& parts, int index_axes) {
   int before = slices_before_advanced(parts);
   if (before > 0) {
@@ -91,7 +90,7 @@ mx::array basic_slice(const mx::array& a, const std::vector<Subscript>& parts) {
     int length = a.shape(static_cast<int>(start.size()));
     if (p.kind == Kind::slice) {
       start.push_back(p.start);
-      // Below 0 means before the first element here; a plain -1 would be the last one.
+      // A negative stop here means "before the first element"; but -1 would mean the last one.
       stop.push_back(p.stop < 0 ? -length - 1 : p.stop);
       step.push_back(p.step);
       whole &= p.whole;

@@ -32,13 +32,13 @@ Example:
            [3, 4, 5]], dtype=int32)
 )";
 
-// Goes through the first axis.
+// Iterates over the first axis.
 struct Iterator {
   mx::array array;
   int next = 0;
 };
 
-// `a.at[idx]`: the array and, once subscripted, what to update.
+// The object `a.at[idx]`: the array and, after subscription, the elements to update.
 struct ArrayAt {
   mx::array array;
   py::object indices;

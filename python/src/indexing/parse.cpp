@@ -45,7 +45,7 @@ Subscript parse_slice(py::handle key, int length) {
   Py_ssize_t extent = PySlice_AdjustIndices(length, &start, &stop, step);
   Subscript s{Kind::slice};
   s.extent = static_cast<int>(extent);
-  // A step beyond the axis selects one element; limiting it keeps it in 32 bits.
+  // A step beyond the axis selects one element; it is limited to fit 32 bits.
   Py_ssize_t limit = std::numeric_limits<int>::max();
   s.step = static_cast<int>(std::clamp(step, -limit, limit));
   s.start = static_cast<int>(start);
@@ -80,7 +80,7 @@ mx::array array_of(py::handle key) {
   return empty_list ? mx::astype(a, mx::int32) : a;
 }
 
-// The parts as given, arrays converted, before they are matched with axes.
+// The given parts with arrays converted, before they are matched with axes.
 struct Raw {
   py::object object;
   std::optional<mx::array> array;
@@ -185,7 +185,7 @@ AxisChanges axis_changes(const std::vector<Subscript>& parts) {
 
 namespace {
 
-// Index of the first advanced part, or -1 if another part separates the advanced ones.
+// The index of the first advanced part, or -1 if other parts separate the advanced ones.
 int first_advanced(const std::vector<Subscript>& parts) {
   int first = -1, last = -1, count = 0;
   for (int i = 0; i < static_cast<int>(parts.size()); ++i) {

@@ -52,7 +52,7 @@ mx::array scatter(const mx::array& a, const std::vector<mx::array>& indices,
   throw std::logic_error("[scatter] Unknown update.");
 }
 
-// Axes of length 1 in front of the target's axes mean nothing.
+// Drops axes of length 1 in front of the target's axes, which do not matter.
 mx::array drop_leading_ones(const mx::array& value, size_t ndim) {
   std::vector<int> axes;
   while (value.ndim() - axes.size() > ndim && value.shape(static_cast<int>(axes.size())) == 1) {
@@ -93,7 +93,7 @@ mx::array update_basic(const mx::array& a, const std::vector<Subscript>& parts,
   return mx::slice_update(a, updated, start, stop, step);
 }
 
-// Everything a scatter needs to know about the advanced parts and the slices between them.
+// The arguments of a scatter for the advanced parts and the slices between them.
 struct ScatterPlan {
   std::vector<mx::array>
       indices;  // broadcastable to the array indices' axes, then the partial slices'
@@ -112,13 +112,13 @@ mx::Shape index_shape_of(const std::vector<Subscript>& parts) {
   return shape;
 }
 
-// Axes of the value as the user sees it.
+// Computes the axes of the value as the user sees it.
 void plan_value(const std::vector<Subscript>& parts, const mx::Shape& index_shape,
                 ScatterPlan& plan) {
   int k = static_cast<int>(index_shape.size());
   int lead = slices_before_advanced(parts) + new_axes_before_advanced(parts);
   std::vector<int> partial, whole, index_axes;
-  int slices = 0;  // axes without the new ones
+  int slices = 0;  // excluding new axes
   auto put_index_axes = [&] {
     for (int extent : index_shape) {
       plan.value_shape.push_back(extent);
@@ -195,7 +195,7 @@ mx::array update_advanced(const mx::array& a, const std::vector<Subscript>& part
   return scatter(a, plan.indices, mx::astype(fitted, a.dtype()), plan.axes, update);
 }
 
-// A mask among whole slices: where it lies and what it selects from.
+// Updates by a mask among whole slices.
 mx::array update_masked(const mx::array& a, const std::vector<Subscript>& parts,
                         const mx::array& value, Update update) {
   int first = 0, after = 0;
@@ -219,7 +219,7 @@ mx::array update_masked(const mx::array& a, const std::vector<Subscript>& parts,
   shape.insert(shape.end(), mask->shape().begin(), mask->shape().end());
   shape.insert(shape.end(), after, 1);
   mx::array condition = mx::reshape(*mask, shape);
-  // The value has one axis for all that the mask selects, before those of the slices behind the
+  // The value has one axis for all selected elements, before the axes of the slices behind the
   // mask.
   int list_axis = static_cast<int>(value.ndim()) - after - 1;
   mx::array v = value;

@@ -1,4 +1,4 @@
-// C++ objects whose Python objects the garbage collector can see.
+// Makes the Python objects that C++ objects hold visible to the garbage collector.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,7 +16,8 @@ struct VisitObjects {
   int result = 0;
 
   void operator()(const py::object& object) { go(object.ptr()); }
-  // One that graphs share has holders that the collector does not see: it counts as in use.
+  // An object that graphs share has holders that the collector does not see: it is treated as in
+  // use.
   void operator()(const SharedObject& object) {
     if (object.is_unique()) go(object.get().ptr());
   }
@@ -25,7 +26,7 @@ struct VisitObjects {
   }
 };
 
-// What is dropped here goes when the collector is done with all members.
+// References are dropped only when the collector has cleared all members.
 struct ClearObjects {
   std::vector<py::object> objects;
   std::vector<SharedObject> shared;

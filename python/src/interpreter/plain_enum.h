@@ -1,12 +1,12 @@
-// Enumerations that are not numbers.
+// Enumerations that are not integers.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
 namespace py = pybind11;
 
-// pybind11 makes its enumerations integers: `mx.sum(x, mx.cpu)` would sum along axis 0. These are
-// refused wherever a number is expected, as MLX's are.
+// pybind11's enumerations are integers: `mx.sum(x, mx.cpu)` would sum along axis 0. These raise
+// TypeError where a number is expected, as MLX's do.
 template <typename Enum>
 void forget_numbers(py::enum_<Enum>& type) {
   auto define = [&](const char* name, auto function) {

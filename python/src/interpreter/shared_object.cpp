@@ -1,4 +1,4 @@
-// A Python object that any thread may drop.
+// A Python object whose last reference may be dropped on any thread.
 #include "interpreter/shared_object.h"
 
 #include "interpreter/wait.h"
@@ -9,7 +9,7 @@ struct SharedObject::Holder {
   Holder(const Holder&) = delete;
   Holder& operator=(const Holder&) = delete;
   ~Holder() {
-    // After the interpreter's end there is nothing to give back to.
+    // After the end of the interpreter the reference is leaked.
     if (!Py_IsInitialized()) return;
     call_with_lock([this] { Py_DECREF(object); });
   }

@@ -1,4 +1,4 @@
-// SharedObject: Python objects in what C++ keeps, such as graphs.
+// SharedObject: a Python object that C++ structures, such as graphs, can hold.
 #pragma once
 
 #include <pybind11/pybind11.h>

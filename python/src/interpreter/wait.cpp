@@ -1,4 +1,4 @@
-// Waits that leave the interpreter free and notice Ctrl-C.
+// Waits that release the interpreter's lock and react to Ctrl-C.
 #include "interpreter/wait.h"
 
 #include <cxxabi.h>
@@ -16,9 +16,9 @@ namespace {
 
 std::atomic<unsigned long> main_thread{0};
 
-// Before 3.14 the interpreter ends threads that want its lock while it goes down, by unwinding
-// their stack, which C++ in between does not survive. Here they sleep until the process has ended,
-// as they do from then on.
+// Before 3.14, an ending interpreter terminates threads that want its lock by unwinding their
+// stack, which C++ frames do not survive. Such threads sleep here until the process has ended,
+// which is what Python 3.14 does.
 template <typename Take>
 void take_lock(Take take) {
   try {
@@ -42,7 +42,7 @@ void wait_without_lock(const std::function<void()>& wait) {
   holds_lock ? wait_interruptibly(wait) : wait();
 }
 
-// The thread that forks is the child's main one.
+// The thread that forks is the main thread of the child.
 void note_main_thread() { main_thread = PyThread_get_thread_ident(); }
 
 }  // namespace

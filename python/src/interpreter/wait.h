@@ -5,12 +5,12 @@
 
 #include <functional>
 
-// Runs `wait` without the lock. Ctrl-C during it stops running kernels and raises
+// Runs `wait` without the lock. Ctrl-C meanwhile stops running kernels and raises
 // KeyboardInterrupt.
 void wait_interruptibly(const std::function<void()>& wait);
 
-// From a thread that may not be the interpreter's. `call` must not throw.
+// Runs `call` with the lock, from any thread. `call` must not throw.
 void call_with_lock(const std::function<void()>& call);
 
-// Makes waits of C++ that was called with the lock, such as an extension's, do so too.
+// Makes waits in C++ that hold the lock, such as an extension's, release it too.
 void make_all_waits_interruptible();

@@ -1,4 +1,4 @@
-// cuda_kernel and precompiled_cuda_kernel, which have no back end here.
+// cuda_kernel and precompiled_cuda_kernel: both raise, since there is no back end for them.
 #include <pybind11/stl.h>
 
 #include "convert/arguments.h"

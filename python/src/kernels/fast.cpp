@@ -1,4 +1,4 @@
-// mlx.core.fast: operations that come as one, and kernels of the user's own.
+// mlx.core.fast: operations that run as one kernel, and custom kernels.
 #include "mlx/fast.h"
 
 #include <pybind11/stl.h>

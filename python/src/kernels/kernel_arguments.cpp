@@ -1,4 +1,4 @@
-// Conversion of what Python passes to custom kernels.
+// Conversion of the Python arguments of custom kernels.
 #include "kernels/kernel_arguments.h"
 
 #include <algorithm>

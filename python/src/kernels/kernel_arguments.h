@@ -1,4 +1,4 @@
-// Conversion of what Python passes to custom kernels, with errors that name the argument.
+// Conversion of the Python arguments of custom kernels, with errors that name the argument.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@
 #include "mlx/fast/metal_kernel/complete_kernel.h"
 #include "mlx/fast/metal_kernel/metal_kernel.h"
 
-// The keywords that a kernel's creation and its call share.
+// Keywords that may be given when a kernel is created and when it is called.
 class KernelKeywords {
  public:
   static bool knows(std::string_view keyword);
 
-  // Throws TypeError for an unknown keyword. None counts as not given.
+  // Throws TypeError for an unknown keyword. None means not given.
   void set(const std::string& kernel, py::handle key, py::handle value);
-  // Null if not given.
+  // Returns null if not given.
   py::handle get(std::string_view keyword) const;
   // Throws ValueError if not given.
   py::handle required(std::string_view keyword, const std::string& kernel) const;

@@ -1,4 +1,4 @@
-// mx.fast.metal_kernel and mx.fast.MetalKernel: the forms in which kernels are created and called.
+// mx.fast.metal_kernel and mx.fast.MetalKernel: creates and calls kernels in each of their forms.
 #include "mlx/fast/metal_kernel/metal_kernel.h"
 
 #include <pybind11/pybind11.h>
@@ -18,14 +18,14 @@ namespace {
 
 namespace fast = mlx::core::fast;
 
-// A kernel as Python holds it. What a call needs may be given at creation, at the call, or both,
-// the call's coming first.
+// The Python object of a kernel. Arguments may be given at creation, at the call, or both; those of
+// the call override the others.
 class PyKernel {
  public:
   enum class Form {
-    Lists,         // names at creation; lists at the call; a list comes back
-    Dictionaries,  // dictionaries at the call, whose keys are the names; a dictionary comes back
-    Keywords,      // inputs are the call's keywords; a dictionary comes back
+    Lists,         // names at creation; lists at the call; returns a list
+    Dictionaries,  // dictionaries at the call, whose keys are the names; returns a dictionary
+    Keywords,      // inputs are the call's keywords; returns a dictionary
     Complete       // a kernel with its own signature: inputs by position
   };
 
@@ -79,13 +79,12 @@ class PyKernel {
   fast::IdentifierSet mentioned_;
   std::shared_ptr<fast::MetalKernel> kernel_;
   std::shared_ptr<fast::CompleteKernel> complete_;
-  // Of the forms whose names come with the call: one kernel for each set of names.
+  // For the forms that give names at the call: a kernel for each set of names.
   static constexpr size_t kMostNames = 64;
   mlx::core::BoundedCache<std::string, std::shared_ptr<fast::MetalKernel>> by_names_{kMostNames};
 };
 
-// In the keyword form everything is an input, but for an option of that name that the source does
-// not mention.
+// In the keyword form each keyword is an input, except an option that the source does not mention.
 bool PyKernel::is_input(py::handle key, py::handle value) const {
   std::string name = py::cast<std::string>(key);
   return !KernelKeywords::knows(name) || is_array(value) || mentioned_.contains(name);
@@ -228,7 +227,7 @@ void PyKernel::set_template(const py::kwargs& values) {
     for (auto& [name, value] : to_template_items(old)) merged[py::str(name)] = value;
   }
   for (auto [key, value] : values) merged[key] = value;
-  to_template(merged);  // complain now
+  to_template(merged);  // raises now if a value is wrong
   keywords_.set(name_, py::str("template"), merged);
 }
 

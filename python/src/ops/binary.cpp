@@ -23,12 +23,13 @@ struct BinaryEntry {
 const BinaryEntry kBinaryFunctions[] = {
 #define MLX_BINARY(Class, function, types, on_double, doc) {#function, &mx::function, doc},
 #include "mlx/primitives/elementwise.def"
-    // Made of others.
+    // Functions composed of others.
     {"floor_divide", &mx::floor_divide, "The quotient, rounded down for integers."},
     {"logical_xor", &mx::logical_xor, "Whether exactly one of the elements is true."},
 };
 
-// These take arrays by place and `stream` by name only; others all three by name or place.
+// These take arrays only by position and `stream` only by name; the others take all three either
+// way.
 constexpr std::string_view kPositional[] = {"logical_and", "logical_or", "logical_xor", "logaddexp",
                                             "arctan2",     "power",      "minimum",     "maximum"};
 

@@ -9,7 +9,7 @@ using namespace pybind11::literals;
 
 namespace {
 
-// What the docstrings of a number of spatial axes say.
+// The variable parts of the docstrings, by the number of spatial axes.
 struct Form {
   int spatial;
   const char* numbers;  // the type of an argument that has one number for each axis
@@ -178,7 +178,7 @@ void define_form(py::module_& m, const Form& form) {
       "output_padding"_a = 0, "groups"_a = 1, STREAM_KEYWORD, transposed_doc(form).c_str());
 }
 
-// The low and the high ends: the same, or two lists.
+// The low and the high ends: one list for both, or a tuple of two lists.
 std::pair<std::vector<int>, std::vector<int>> padding_of(const py::object& padding) {
   Ints both, low, high;
   if (load_ints(padding, both)) {

@@ -100,7 +100,7 @@ Args:
 Returns:
     The ones, of shape `shape`.)";
 
-// `what`: zeros or ones
+// `what` is "zeros" or "ones".
 std::string like_doc(const std::string& what) {
   return "Makes an array of " + what + R"( with the shape of another array.
 

@@ -10,11 +10,11 @@ using namespace pybind11::literals;
 
 namespace {
 
-// What a family of transforms does, for its docstrings.
+// The variable parts of the docstrings of a family of transforms.
 struct Family {
-  const char* prefix;   // of the names: "" for fft, fft2 and fftn
-  const char* what;     // it computes
-  const char* lengths;  // of which the lengths are
+  const char* prefix;   // of the name: "" for fft, fft2 and fftn
+  const char* what;     // what it computes
+  const char* lengths;  // whose lengths are given
   const char* returned;
 };
 

@@ -1,4 +1,4 @@
-// Products of matrices that indices pick, with blocks left out, of segments; Hadamard's transform.
+// Products of matrices chosen by indices, with masked blocks, of segments; Hadamard's transform.
 #include <pybind11/stl.h>
 
 #include "mlx/ops/linear.h"
@@ -10,7 +10,7 @@ namespace {
 
 using OptionalArray = std::optional<mx::array>;
 
-const char* const kGatherMmDoc = R"(Multiplies those matrices that indices pick.
+const char* const kGatherMmDoc = R"(Multiplies matrices that indices choose.
 
 Args:
     a: Matrices of shape (..., m, k).

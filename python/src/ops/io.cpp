@@ -1,4 +1,4 @@
-// Files of arrays: load, save and its relatives.
+// load, save and related functions for files of arrays.
 #include "mlx/io.h"
 
 #include <pybind11/stl.h>
@@ -88,7 +88,7 @@ Args:
         float32, float16, bfloat16, int8, int16, int32 and int64.
     metadata: What is stored with them: texts, lists of texts, and arrays with at most one axis.)";
 
-// Python's memory is copied in parts of so many bytes.
+// Data of file objects is copied in chunks of so many bytes.
 constexpr size_t kPart = size_t(1) << 24;
 
 std::string label_of(py::handle file) {
@@ -102,7 +102,7 @@ bool has_methods(py::handle file, std::initializer_list<const char*> names) {
                      [&](const char* name) { return py::hasattr(file, name); });
 }
 
-// A file object of Python, from its position on or as a whole.
+// A Python file object, from its position on or as a whole.
 class ObjectReader : public mx::io::Reader {
  public:
   enum class From { Position, Start };
@@ -165,7 +165,7 @@ class ObjectWriter : public mx::io::Writer {
   }
 
  private:
-  // Files without a buffer say how much they have taken; others may say nothing.
+  // Unbuffered files return how much they have written; others may return nothing.
   size_t written(const py::object& answer, size_t given) const {
     if (!py::isinstance<py::int_>(answer)) return given;
     const auto taken = answer.cast<int64_t>();
@@ -178,7 +178,7 @@ class ObjectWriter : public mx::io::Writer {
   std::string label_;
 };
 
-// The bytes that the file system knows a path by; nothing for a file object.
+// The bytes of a path as the file system takes them; nothing for a file object.
 std::optional<std::string> path_of(const py::object& file, const char* op,
                                    std::initializer_list<const char*> methods) {
   const py::module_ os = py::module_::import("os");
@@ -203,7 +203,7 @@ void save_to(const py::object& file, const char* op, std::initializer_list<const
   }
 }
 
-// The extension of a file's name; nothing where it has none.
+// The extension of a file's name; empty if it has none.
 std::string extension_of(const py::object& file, const std::optional<std::string>& path) {
   const py::object name = py::getattr(file, "name", py::none());
   std::string text;
@@ -230,7 +230,7 @@ std::string format_of(const py::object& file, const std::optional<std::string>& 
       ": give \"npy\", \"npz\", \"safetensors\" or \"gguf\" as the format.");
 }
 
-// Text of a file, which may hold bytes that are no UTF-8: as os.fsdecode has them.
+// Text of a file, which may not be UTF-8: decoded as by os.fsdecode.
 py::str to_str(const std::string& text) {
   PyObject* decoded =
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
@@ -252,7 +252,7 @@ py::object to_object(const mx::GGUFMetaData& value) {
   return texts;
 }
 
-// With its keys in alphabetic order: the map's own order is different in each version of it.
+// The keys are sorted, since the map's own order depends on its implementation.
 template <typename Value>
 py::dict to_dict(const std::unordered_map<std::string, Value>& map) {
   std::vector<const std::string*> keys;
@@ -316,7 +316,7 @@ mx::array to_save(py::handle value, const char* op, const std::string& what) {
   return value.cast<mx::array>();
 }
 
-// Calls take(key, value) for the items of a dictionary whose keys are texts.
+// Calls take(key, value) for the items of a dictionary whose keys must be strings.
 template <typename Take>
 void each_item(const py::dict& items, const char* op, const char* what, Take take) {
   for (const auto& [key, value] : items) {

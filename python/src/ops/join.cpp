@@ -1,4 +1,4 @@
-// Operations that join, split, repeat and pad arrays.
+// Operations that concatenate, split, repeat and pad arrays.
 #include <pybind11/stl.h>
 
 #include <stdexcept>
@@ -199,7 +199,7 @@ Example:
     >>> mx.pad(mx.array([[1, 2]]), [(0, 0), (1, 1)], mode="edge")
     array([[1, 1, 2, 2]], dtype=int32))";
 
-// `name` gives arrays `axes` axes.
+// The function `name` gives arrays at least `axes` axes.
 std::string at_least_doc(const std::string& name, const std::string& axes) {
   return name + "(*arys: scalar | array, stream: StreamOrDevice = None) -> array | list[array]" +
          R"(
@@ -214,7 +214,7 @@ Returns:
     The array, with axes of length 1 added where it has too few. A list if several are given.)";
 }
 
-// Element counts known only as values: the positions are computed on the host.
+// The number of elements depends on the values, so the positions are computed on the host.
 mx::array repeat_by_array(const mx::array& a, mx::array repeats, std::optional<int> axis,
                           mx::StreamOrDevice s) {
   mx::array source = axis ? a : mx::flatten(a, s);

@@ -1,4 +1,4 @@
-// All families of operations, and other names of some.
+// Binds all families of operations, and aliases of some.
 #include "ops/ops.h"
 
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace {
 
-// The array-API standard's names of functions that have others as well.
+// The names in the array API standard of functions that have other names too.
 void define_aliases(py::module_& m) {
   constexpr std::pair<const char*, const char*> kAliases[] = {
       {"acos", "arccos"},
@@ -21,7 +21,7 @@ void define_aliases(py::module_& m) {
       {"bitwise_right_shift", "right_shift"},
       {"cumulative_prod", "cumprod"},
       {"cumulative_sum", "cumsum"},
-      {"empty", "zeros"},  // memory of unknown values would be no faster
+      {"empty", "zeros"},  // uninitialised memory would be no faster
       {"empty_like", "zeros_like"},
       {"pow", "power"},
   };

@@ -1,4 +1,4 @@
-// Numbers of few bits: conversion of arrays, and products with matrices of them.
+// Quantised arrays: conversions, and products with quantised matrices.
 #include "mlx/ops/quantized.h"
 
 #include <pybind11/stl.h>
@@ -16,29 +16,29 @@ using MaybeInt = std::optional<int>;
 const char* const kQuantizeDoc =
     R"(quantize(w: array, /, group_size: int | None = None, bits: int | None = None, mode: str = 'affine', *, global_scale: array | None = None, stream: StreamOrDevice = None) -> list[array]
 
-Stores the numbers of an array in few bits each, with a scale for each group of a row.
+Quantizes an array: stores each element in few bits, with a scale for each group of a row.
 
-Modes, with group sizes and bits; those with a star are taken where none are given:
+Modes, with group sizes and bits; those with a star are the defaults:
 
-- `"affine"`: 32, 64* or 128 numbers of 2, 3, 4*, 5, 6 or 8 bits, scales and biases of the type of `w`.
-- `"mxfp4"`: 32 numbers of 4 bits (E2M1), scales of 8 bits (E8M0).
-- `"mxfp8"`: 32 numbers of 8 bits (E4M3), scales of 8 bits (E8M0).
-- `"nvfp4"`: 16 numbers of 4 bits (E2M1), scales of 8 bits (E4M3).
+- `"affine"`: 32, 64* or 128 elements of 2, 3, 4*, 5, 6 or 8 bits, scales and biases of the type of `w`.
+- `"mxfp4"`: 32 elements of 4 bits (E2M1), scales of 8 bits (E8M0).
+- `"mxfp8"`: 32 elements of 8 bits (E4M3), scales of 8 bits (E8M0).
+- `"nvfp4"`: 16 elements of 4 bits (E2M1), scales of 8 bits (E4M3).
 
-In affine mode a group with the smallest number `a` and the largest `b` has steps of about
+In affine mode a group with the smallest element `a` and the largest `b` has steps of about
 `(b - a) / (2**bits - 1)`. The end that is farther from 0 is exact, and so is 0.
 
 Args:
     w: An array of shape (..., n) with 2 dimensions or more and of type float16, bfloat16 or float32.
         The group size divides n.
-    group_size: How many numbers share a scale.
-    bits: Bits of a number.
-    mode: The kind of numbers and scales.
-    global_scale: For `"nvfp4"`: the largest magnitude of all numbers, in float32. Scales are then
+    group_size: How many elements share a scale.
+    bits: Bits per element.
+    mode: The format of elements and scales.
+    global_scale: For `"nvfp4"`: the largest magnitude of all elements, in float32. Scales are then
         relative to it.
 
 Returns:
-    The numbers, packed from the lowest bits up into uint32, of shape (..., n * bits / 32); the
+    The elements, packed from the lowest bits up into uint32, of shape (..., n * bits / 32); the
     scales, of shape (..., n / group_size); and the biases, of the same shape, in affine mode only.
 
 Example:
@@ -52,7 +52,7 @@ Example:
 const char* const kDequantizeDoc = R"(Makes floats of numbers that `quantize` has packed.
 
 Args:
-    w: The packed numbers, uint32.
+    w: The packed elements, uint32.
     scales: The scales of groups.
     biases: The biases of groups, in affine mode.
     group_size: As for `quantize`.
@@ -63,7 +63,7 @@ Args:
         in affine mode, else bfloat16.
 
 Returns:
-    The numbers, of shape (..., n).
+    The elements, of shape (..., n).
 
 Example:
     >>> packed, scales = mx.quantize(mx.full((2, 32), 3.0), mode="mxfp4")
@@ -74,7 +74,7 @@ const char* const kQuantizedMatmulDoc = R"(Multiplies matrices with quantized on
 
 Args:
     x: Matrices of shape (..., m, k), or a vector of shape (k,).
-    w: The packed numbers of matrices of shape (..., n, k), or of shape (..., k, n) if not `transpose`.
+    w: The packed elements of matrices of shape (..., n, k), or of shape (..., k, n) if not `transpose`.
     scales: Their scales, as from `quantize`.
     biases: Their biases, in affine mode.
     transpose: Whether the product is `x @ w.T`, else `x @ w`.
@@ -91,11 +91,11 @@ Example:
     array([[64, 64, 64, 64]], dtype=float32))";
 
 const char* const kGatherQmmDoc =
-    R"(Multiplies those matrices, quantized ones on the right, that indices pick.
+    R"(Multiplies matrices that indices choose; those on the right are quantized.
 
 Args:
     x: Matrices of shape (..., m, k).
-    w: The packed numbers of matrices of shape (..., n, k), or of shape (..., k, n) if not `transpose`.
+    w: The packed elements of matrices of shape (..., n, k), or of shape (..., k, n) if not `transpose`.
     scales: Their scales, as from `quantize`.
     biases: Their biases, in affine mode.
     lhs_indices: Which matrices of `x`, counted in row-major order of the leading axes. None means all
@@ -119,11 +119,11 @@ Example:
 
 const char* const kQqmmDoc = R"(Multiplies matrices that are both quantized: `x @ w.T`.
 
-The numbers of `x` are quantized first; and those of `w`, if it has no scales.
+`x` is quantized first, and so is `w` if it has no scales.
 
 Args:
     x: Matrices of shape (..., m, k) of floats.
-    w: A matrix of shape (n, k) of floats; or its packed numbers, if there are scales.
+    w: A matrix of shape (n, k) of floats; or its packed elements, if there are scales.
     scales: The scales of `w`, if it is quantized.
     group_size: As for `quantize`.
     bits: As for `quantize`.
@@ -139,11 +139,11 @@ Example:
     array([[34.0312, 34.0312]], dtype=float32))";
 
 const char* const kGatherQqmmDoc =
-    R"(Multiplies those matrices that indices pick, where both factors are quantized: `x @ w.T`.
+    R"(Multiplies matrices that indices choose; both factors are quantized: `x @ w.T`.
 
 Args:
     x: Matrices of shape (..., m, k) of floats.
-    w: Matrices of shape (..., n, k) of floats; or their packed numbers, if there are scales.
+    w: Matrices of shape (..., n, k) of floats; or their packed elements, if there are scales.
     scales: The scales of `w`, if it is quantized.
     lhs_indices: As for `gather_qmm`.
     rhs_indices: As for `gather_qmm`.

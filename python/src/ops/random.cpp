@@ -1,4 +1,4 @@
-// mlx.core.random: random numbers from keys, explicit ones or the next of an implicit sequence.
+// mlx.core.random: random numbers from explicit keys, or from the next key of an implicit sequence.
 #include "mlx/random.h"
 
 #include <chrono>
@@ -170,7 +170,7 @@ Returns:
 
 using Key = std::optional<mx::array>;
 
-// The implicit sequence: a list with one key, so that it can be evaluated, saved and given to
+// The implicit sequence: a list with one key, so that it can be evaluated, saved and passed to
 // `compile` as state. The interpreter's lock is held throughout, so threads never draw the same
 // key.
 py::list& state() {

@@ -105,7 +105,7 @@ const ReductionEntry kReductions[] = {
      "Computes the logarithm of the sum of exponentials, without overflow.", true},
 };
 
-// No axis means all of them.
+// Without axes, reduces over all of them.
 std::vector<int> axes_of(const mx::array& a, const Axes& axes) {
   if (axes.value) return *axes.value;
   std::vector<int> all(a.ndim());

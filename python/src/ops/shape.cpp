@@ -222,7 +222,7 @@ Example:
            [1, 2, 3],
            [2, 3, 4]], dtype=int32))";
 
-// `a.reshape(2, 3)` and `a.reshape((2, 3))` alike.
+// Accepts `a.reshape(2, 3)` and `a.reshape((2, 3))`.
 Ints ints_from_args(const py::args& args, const char* op) {
   Ints result;
   py::handle source = args.size() == 1 ? py::handle(args[0]) : py::handle(args);

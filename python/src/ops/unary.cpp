@@ -23,7 +23,7 @@ struct UnaryEntry {
 const UnaryEntry kUnaryFunctions[] = {
 #define MLX_UNARY(Class, function, types, on_double, doc) {#function, &mx::function, doc},
 #include "mlx/primitives/elementwise.def"
-    // Made of others.
+    // Functions composed of others.
     {"positive", &mx::positive, "The elements as they are."},
     {"degrees", &mx::degrees, "Radians as degrees."},
     {"radians", &mx::radians, "Degrees as radians."},
@@ -38,7 +38,7 @@ const UnaryEntry kUnaryFunctions[] = {
     {"stop_gradient", &mx::stop_gradient, "The array; no gradient flows through it."},
 };
 
-// Arrays have these as methods, too.
+// Arrays have these as methods too.
 constexpr std::string_view kMethods[] = {"abs",        "exp",    "sin",   "cos",  "log",
                                          "log2",       "log10",  "log1p", "sqrt", "rsqrt",
                                          "reciprocal", "square", "conj"};
@@ -47,7 +47,7 @@ bool is_method(std::string_view name) {
   return std::ranges::find(kMethods, name) != std::end(kMethods);
 }
 
-// These take their arguments by name or place alike.
+// These take their arguments by name or position.
 bool takes_plain_arguments(std::string_view name) {
   return name.starts_with("is") || name.starts_with("bitwise");
 }
@@ -68,7 +68,7 @@ void define(py::module_& m, ArrayClass& cls, const UnaryEntry& entry) {
   if (is_method(name)) cls.def(entry.name, call, STREAM_KEYWORD, doc.c_str());
 }
 
-// Has an argument more than the others.
+// round has one more argument.
 void define_round(py::module_& m, ArrayClass& cls, const char* doc) {
   auto round = [](const ArrayLike& a, int decimals, StreamArg s) {
     return mx::round(to_array(a), decimals, s);

@@ -38,13 +38,13 @@ Example:
     >>> gelu(mx.array([0.0, 1.0]))
     array([0, 0.841345], dtype=float32))";
 
-// What was returned when the graph was recorded.
+// The result when the graph was recorded.
 struct Recorded {
   py::object result;         // its structure
-  size_t result_arrays = 0;  // the others belong to the outputs' state
+  size_t result_arrays = 0;  // the other outputs are the state's
 };
 
-// Graphs keep it on any thread.
+// A graph may keep it on any thread.
 std::shared_ptr<void> shared_note(Recorded recorded) {
   return {new Recorded(std::move(recorded)), [](Recorded* note) {
             py::gil_scoped_acquire acquire;

@@ -1,4 +1,4 @@
-// custom_function and custom_vjp: functions with rules of their own for transformations.
+// custom_function and custom_vjp: functions with custom rules for transformations.
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -24,12 +24,12 @@ void check_callable(py::handle fun, const char* op) {
   }
 }
 
-// What a rule gets for the positional arguments: a single one comes alone.
+// The argument of a rule for the positional arguments: a single one is passed without a tuple.
 py::object rule_arguments(const py::object& args) {
   return py::len(args) == 1 ? py::object(args[py::int_(0)]) : args;
 }
 
-// Function and rules, shared by the Python object and the graphs made with it.
+// The function and its rules, shared by the Python object and the graphs made with it.
 struct Rules {
   SharedObject vjp, jvp, vmap;
 };
@@ -50,7 +50,7 @@ VjpRule make_vjp(const FlatFunction& flat, const SharedObject& rule) {
   };
 }
 
-// Tangents as a tree like the arguments; None where there is none.
+// Tangents as a tree like the arguments; None for arguments without one.
 py::tuple tangent_tree(const FlatFunction& flat, const Arrays& tangents,
                        const std::vector<int>& argnums) {
   int position = 0;
@@ -64,7 +64,7 @@ py::tuple tangent_tree(const FlatFunction& flat, const Arrays& tangents,
   });
 }
 
-// The arrays that a rule returned: at least one for each array that the function returned.
+// The arrays that a rule returned: at least as many as the function returned.
 Arrays flatten_outputs(const FlatFunction& flat, py::handle result, const char* rule) {
   Arrays arrays = tree_flatten(result, true, "custom_function");
   const size_t expected = count_arrays(flat.output_structure());
@@ -126,7 +126,8 @@ class CustomFunction {
     return tree_from_structure(flat.output_structure(), outputs);
   }
 
-  // Each is a decorator that gives the function with the rule: the rule may have its name.
+  // Each is a decorator that returns the function with the rule: the rule may have the function's
+  // name.
   CustomFunction& set_vjp(py::object rule) { return set(rules_.vjp, std::move(rule)); }
   CustomFunction& set_jvp(py::object rule) { return set(rules_.jvp, std::move(rule)); }
   CustomFunction& set_vmap(py::object rule) { return set(rules_.vmap, std::move(rule)); }
@@ -147,7 +148,7 @@ class CustomFunction {
   Rules rules_;
 };
 
-// A function whose derivative is given by a pair: fwd also returns what bwd needs.
+// A function with a pair of functions as its derivative: fwd also returns the residuals for bwd.
 class CustomVjp {
  public:
   explicit CustomVjp(py::object fun) : fun_(std::move(fun)) { check_callable(fun_, "custom_vjp"); }
@@ -165,7 +166,7 @@ class CustomVjp {
     bool traced =
         std::any_of(arrays.begin(), arrays.end(), [](const mx::array& a) { return a.is_tracer(); });
     if (!forward_ || !traced) return fun_(*args, **kwargs);
-    // The residuals travel as outputs, so that the forward pass runs once.
+    // The residuals become outputs, so that the forward pass runs once.
     FlatFunction flat(py::reinterpret_borrow<py::object>(forward_.get()), tree_structure(inputs));
     auto checked = [flat](const Arrays& in) {
       Arrays out = flat(in);
@@ -203,14 +204,13 @@ class CustomVjp {
   SharedObject forward_, backward_;
 };
 
-// Methods of classes can be decorated too: looked up on an instance, the object binds to it.
+// Methods of classes can be decorated too: access through an instance binds the object to it.
 py::object bind(const py::object& self, const py::object& instance) {
   if (instance.is_none()) return self;
   return py::module_::import("types").attr("MethodType")(self, instance);
 }
 
-// Objects of the class get the name, documentation and signature of the function that they are made
-// with.
+// Objects of the class get the name, documentation and signature of the function that they wrap.
 template <typename T>
 void keep_metadata(py::class_<T>& cls) {
   py::object construct = cls.attr("__init__");

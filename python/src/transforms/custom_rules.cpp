@@ -1,4 +1,4 @@
-// Matching of gradients and axes with the structure of arguments.
+// Matches gradients and axes with the structure of arguments.
 #include "transforms/custom_rules.h"
 
 #include <stdexcept>
@@ -23,7 +23,7 @@ void append_leaf(py::handle gradient, const mx::array& primal, Arrays& out) {
     out.push_back(mx::zeros_like(primal));
     return;
   }
-  if (is_sequence(gradient) && py::len(gradient) == 1)  // as kernels return their only output
+  if (is_sequence(gradient) && py::len(gradient) == 1)  // as kernels do
     return append_leaf(py::object(gradient[py::int_(0)]), primal, out);
   if (!is_array_like(gradient)) mismatch(gradient);
   mx::array g = to_array(gradient, primal.dtype());
@@ -35,12 +35,12 @@ void append_leaf(py::handle gradient, const mx::array& primal, Arrays& out) {
   out.push_back(g);
 }
 
-// The rule of a function with one argument may return its gradient alone.
+// The rule of a function with one argument may return the gradient without a tuple.
 py::object positional_gradients(py::handle args_structure, py::handle result, const char* op) {
   size_t count = py::len(args_structure);
   bool sequence = is_sequence(result);
   if (count == 1) {
-    // (g,) is the gradient in a tuple unless the argument is itself a sequence of one.
+    // (g,) is the gradient in a tuple, unless the argument itself is a sequence of one element.
     py::object only = args_structure[py::int_(0)];
     bool one_of_one = is_sequence(only) && py::len(only) == 1;
     bool wrapped = sequence && py::len(result) == 1 &&
@@ -58,7 +58,7 @@ py::object positional_gradients(py::handle args_structure, py::handle result, co
   return py::reinterpret_borrow<py::object>(result);
 }
 
-// (gradients by position, {name: gradient}) as rules with keyword arguments return it.
+// (gradients by position, {name: gradient}): the result of rules with keyword arguments.
 bool has_keyword_part(py::handle kwargs_structure, py::handle result) {
   if (py::len(kwargs_structure) == 0 || !is_sequence(result) || py::len(result) != 2) return false;
   py::object last = result[py::int_(1)];

@@ -1,4 +1,4 @@
-// Functions in files, and drawings of graphs.
+// Exported functions, and drawings of graphs.
 #include "mlx/export.h"
 
 #include <pybind11/stl.h>
@@ -111,7 +111,7 @@ Example:
     >>> "label=\"Add\", shape=rectangle" in file.getvalue()
     True)";
 
-// The bytes that the file system knows a path by.
+// The bytes of a path as the file system takes them.
 std::string path_of(const py::object& file, const char* op) {
   if (py::isinstance<py::str>(file) || py::hasattr(file, "__fspath__")) {
     return py::module_::import("os").attr("fsencode")(file).cast<std::string>();
@@ -192,7 +192,7 @@ Arrays to_outputs(const py::object& result) {
   return outputs;
 }
 
-// The caller holds the function while it may be called.
+// The caller keeps the function alive while it may be called.
 mx::FunctionExporter::Function flat_function(py::handle fun) {
   return [fun](const mx::Args& args, const mx::Kwargs& kwargs) {
     py::dict keywords;
@@ -250,7 +250,7 @@ struct Exporter {
   py::object fun;
 
   void operator()(const py::args& args, const py::kwargs& kwargs) {
-    check_function(fun, "exporter");  // the garbage collector may have taken it
+    check_function(fun, "exporter");  // the garbage collector may have cleared it
     const Inputs inputs = InputReader("exporter")(args, kwargs);
     exporter(inputs.args, inputs.kwargs);
   }

@@ -91,11 +91,11 @@ Args:
 Returns:
     A function with the results of `fun`.)";
 
-// Which arguments to differentiate by.
+// The arguments to differentiate with respect to.
 struct Selection {
   std::vector<int> positions;
   std::vector<std::string> names;
-  bool one_position = false;  // the gradient comes alone, not in a tuple
+  bool one_position = false;  // the gradient is returned without a tuple
 };
 
 Selection select(const py::object& argnums, const py::object& argnames, const std::string& op) {
@@ -154,7 +154,8 @@ void check_arguments(const Selection& s, const py::tuple& args, const py::dict& 
   }
 }
 
-// The function's result must be a scalar array; with its value, also a tuple that begins with one.
+// The function must return a scalar array, or, if its value is wanted, a tuple that begins with
+// one.
 void check_result(py::handle result, bool with_value, const std::string& op) {
   bool tuple = with_value && PyTuple_Check(result.ptr()) && py::len(result) > 0;
   py::object first =
@@ -255,7 +256,7 @@ ValueAndGrad make_value_and_grad(const py::object& fun, const py::object& argnum
   return ValueAndGrad(fun, select(argnums, argnames, op), op, with_value);
 }
 
-// fun(*arrays) -> array or sequence of arrays, as a function of flat arrays.
+// Wraps fun(*arrays) -> array or sequence of arrays as a function of flat arrays.
 auto flat_function(const py::object& fun, const char* op) {
   return [fun, op](const Arrays& inputs) -> Arrays {
     py::gil_scoped_acquire acquire;
@@ -270,7 +271,7 @@ Arrays array_list(const py::object& value, const char* op) {
   return to_vector(value, op);
 }
 
-// A function that computes intermediate values again.
+// A function that recomputes intermediate values.
 struct Checkpoint {
   py::object fun;
 

@@ -14,7 +14,7 @@ void append_text(py::handle value, char kind, std::string& key) {
   key += text;
 }
 
-// False if the leaf is no constant.
+// Returns false if the leaf is not a constant.
 bool append_constant(py::handle leaf, std::string& key) {
   PyObject* object = leaf.ptr();
   if (leaf.is_none()) {
@@ -31,7 +31,7 @@ bool append_constant(py::handle leaf, std::string& key) {
   return true;
 }
 
-// `leaf(h)` appends what stands for a leaf.
+// `leaf(h)` appends the text of a leaf.
 template <typename Leaf>
 void append_tree(py::handle tree, std::string& key, Leaf& leaf) {
   const bool is_list = PyList_Check(tree.ptr());
@@ -54,13 +54,13 @@ void append_tree(py::handle tree, std::string& key, Leaf& leaf) {
   }
 }
 
-// Sets items of lists and dictionaries, and tells `on_set` what was there.
+// Sets items of lists and dictionaries, and passes the old items to `on_set`.
 class Replacer {
  public:
   using OnSet = std::function<void(py::object container, py::object key, py::object old)>;
   Replacer(const Arrays& arrays, OnSet on_set) : arrays_(arrays), on_set_(std::move(on_set)) {}
 
-  // What stands in the tree's place: itself, unless it cannot be changed.
+  // Returns the tree's replacement: itself, if it could be changed in place.
   py::object operator()(py::handle tree) {
     if (is_array(tree)) return py::cast(arrays_.at(next_++));
     if (PyList_Check(tree.ptr())) {
@@ -84,8 +84,8 @@ class Replacer {
     set_item(container, key, now);
   }
 
-  // A tuple, or an object of a registered class, whose arrays are others. Lists and dictionaries in
-  // it stay themselves.
+  // A new tuple, or object of a registered class, with other arrays. Lists and dictionaries in it
+  // are changed in place.
   py::object rebuilt(py::handle tree) {
     if (!PyTuple_Check(tree.ptr())) {
       return tree_map(tree, [&](py::handle leaf) { return (*this)(leaf); });
@@ -102,7 +102,7 @@ class Replacer {
   }
 
  public:
-  // Past what classes of the user's make of it.
+  // Bypasses __getitem__ of classes derived from list and dict.
   static py::object item(py::handle container, const py::object& key) {
     PyObject* found = PyList_Check(container.ptr())
                           ? PyList_GetItem(container.ptr(), key.cast<Py_ssize_t>())
@@ -175,7 +175,7 @@ StateScope::StateScope(py::handle state, const Arrays& arrays) {
 }
 
 StateScope::~StateScope() {
-  py::error_scope pending;  // the function's own error goes on
+  py::error_scope pending;  // restores the function's own error afterwards
   for (const auto& place : places_) {
     try {
       Replacer::set_item(place.container, place.key, place.old);

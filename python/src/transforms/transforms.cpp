@@ -1,4 +1,4 @@
-// What the transformations share, and their registration.
+// Helpers for transformations, and their registration.
 #include "transforms/transforms.h"
 
 #include "module.h"

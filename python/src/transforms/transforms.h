@@ -1,4 +1,4 @@
-// The parts of the transformations, and what they share.
+// Helpers for transformations, and functions that bind them.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,10 +16,10 @@ void init_custom_function(py::module_& m);
 void init_compile(py::module_& m);
 void init_export(py::module_& m);
 
-// Calls a function with the positional and keyword arguments that an (args, kwargs) tree holds.
+// Calls a function with the arguments in an (args, kwargs) tree.
 py::object call_with(py::handle fun, py::handle args_and_kwargs);
 
-// A Python function of trees as one of flat arrays; it remembers the structure of what it returned.
+// Wraps a Python function of trees as one of flat arrays; it stores the structure of the result.
 class FlatFunction {
  public:
   // `inputs`: the structure of (args, kwargs).

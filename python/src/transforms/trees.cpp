@@ -1,4 +1,4 @@
-// Walking and rebuilding trees.
+// Traverses and rebuilds trees.
 #include "transforms/trees.h"
 
 #include <optional>
@@ -19,7 +19,7 @@ py::object map_sequence(py::handle tree, const std::function<py::object(py::hand
   return is_named_tuple(tree) ? py::type::of(tree)(*tuple) : py::object(std::move(tuple));
 }
 
-// A class of its own, so that no leaf of the user's can be taken for it.
+// A class of its own, so that it differs from every leaf of the user's.
 struct ArrayMarker {};
 
 py::object marker() {
@@ -33,7 +33,7 @@ struct RegisteredNode {
   py::handle unflatten;
 };
 
-// Nothing if the object's class is not registered.
+// Returns nothing if the object's class is not registered.
 std::optional<RegisteredNode> take_apart(py::handle tree) {
   PyObject* rules =
       PyDict_GetItem(tree_classes().ptr(), reinterpret_cast<PyObject*>(Py_TYPE(tree.ptr())));

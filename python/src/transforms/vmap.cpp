@@ -49,8 +49,8 @@ int normalize(py::handle axes, int ndim, const char* what) {
   return axis < 0 ? axis + ndim : axis;
 }
 
-// Appends the axis of every array in the tree; an int or None counts for all arrays below it.
-// `extra`: axes that the mapped arrays have more than those in the tree.
+// Appends the axis of every array in the tree; an int or None applies to all arrays below it.
+// Mapped arrays have `extra` more axes than those in the tree.
 void collect_axes(py::handle tree, py::handle axes, const char* what, int extra,
                   std::vector<int>& out) {
   bool is_leaf =
@@ -79,7 +79,7 @@ void collect_axes(py::handle tree, py::handle axes, const char* what, int extra,
   }
 }
 
-// Whether the axes have the form of the tree, or of its upper part.
+// Whether the axes match the structure of the tree, or of its upper part.
 bool is_prefix(py::handle axes, py::handle tree) {
   if (axes.is_none() || PyIndex_Check(axes.ptr())) return true;
   auto is_sequence = [](py::handle h) { return PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()); };
@@ -113,7 +113,7 @@ struct Vmap {
 py::object Vmap::operator()(const py::args& args) const {
   Arrays inputs = tree_flatten(args);
   std::vector<int> in;
-  // The axes of a single argument need no tuple around them.
+  // The axes of a single argument may be given without a tuple.
   const bool of_argument = args.size() == 1 && is_prefix(in_axes, args[0]);
   collect_axes(of_argument ? py::object(args[0]) : py::object(args), in_axes, "in_axes", 0, in);
   py::object result;

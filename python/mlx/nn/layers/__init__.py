@@ -1,4 +1,4 @@
-"""The layers, from a file for each family."""
+"""The layers, with a file for each family."""
 
 from mlx.nn.layers.activations import (
     CELU,

@@ -1,6 +1,6 @@
 """Activation functions, and layers that apply them.
 
-All functions work elementwise on arrays of any shape, but for those that take an axis. Each layer
+All functions work elementwise on arrays of any shape, except those that take an axis. Each layer
 does what the function of the same name does.
 """
 
@@ -11,7 +11,7 @@ from functools import partial
 import mlx.core as mx
 from mlx.nn.layers.base import Module
 
-# Neither shape nor type matters to the compiled code.
+# Compiled functions are not recorded again for other shapes.
 _compiled = partial(mx.compile, shapeless=True)
 
 # ---- functions ----
@@ -56,7 +56,7 @@ def log_softmax(x: mx.array, axis: int = -1) -> mx.array:
 @_compiled
 def elu(x: mx.array, alpha: float = 1.0) -> mx.array:
     """``x`` where it is positive, ``alpha * (exp(x) - 1)`` elsewhere; Clevert et al. (2016)."""
-    # The minimum keeps the branch that is not taken, and its derivative, finite.
+    # The minimum keeps the branch that is not selected, and its derivative, finite.
     return mx.where(x > 0, x, alpha * (mx.exp(mx.minimum(x, 0)) - 1))
 
 
@@ -80,7 +80,7 @@ def softsign(x: mx.array) -> mx.array:
 
 @_compiled
 def softshrink(x: mx.array, lambd: float = 0.5) -> mx.array:
-    """``x`` moved towards zero by ``lambd``, and zero where that would pass it."""
+    """``x`` moved towards zero by ``lambd``; zero where ``|x|`` is at most ``lambd``."""
     return mx.where(mx.abs(x) > lambd, x - mx.sign(x) * lambd, 0)
 
 

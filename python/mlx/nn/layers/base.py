@@ -45,7 +45,7 @@ class Module(dict):
     # ---- attributes ----
 
     def __getattr__(self, key: str) -> Any:
-        # Asked only for what is no plain attribute.
+        # Python calls this only for names that are not plain attributes.
         if key in self:
             return self[key]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {key!r}")
@@ -77,7 +77,7 @@ class Module(dict):
         return self
 
     def _extra_repr(self) -> str:
-        """What stands between the parentheses of the text of this module; layers override it."""
+        """The text between the parentheses in this module's representation; layers override it."""
         return ""
 
     def __repr__(self) -> str:
@@ -114,7 +114,7 @@ class Module(dict):
         map_fn: Callable[[Any], Any] | None = None,
         is_leaf_fn: Filter | None = None,
     ) -> dict[str, Any]:
-        """Makes a dictionary of the items that a filter lets through, in modules below as well.
+        """Makes a dictionary of the items that a filter accepts, also in modules below.
 
         Args:
             filter_fn: Called with the module that holds an item, the item's path in that module
@@ -124,7 +124,7 @@ class Module(dict):
                 but modules, dictionaries and lists is one if None.
 
         Raises:
-            RuntimeError: If ``is_leaf_fn`` calls a value no leaf that has nothing below it.
+            RuntimeError: If ``is_leaf_fn`` rejects a value that has nothing below it.
         """
         walk = _Walk(filter_fn, map_fn or _unchanged, is_leaf_fn or _has_nothing_below)
         return walk.module(self)
@@ -182,7 +182,7 @@ class Module(dict):
     def apply(
         self, map_fn: Callable[[mx.array], mx.array], filter_fn: Filter | None = None
     ) -> "Module":
-        """Replaces parameters by what a function makes of them.
+        """Replaces parameters by the results of a function.
 
         Args:
             map_fn: Takes a parameter and returns the new one.
@@ -287,9 +287,9 @@ class Module(dict):
         return names
 
     def train(self, mode: bool = True) -> "Module":
-        """Says that this module and those below it train, or with False that they are evaluated.
+        """Sets this module and those below it to training mode, or with False to evaluation mode.
 
-        Layers such as :class:`Dropout` and :class:`BatchNorm` do different things then.
+        Layers such as :class:`Dropout` and :class:`BatchNorm` behave differently in the two modes.
 
         Returns:
             The module.
@@ -301,7 +301,7 @@ class Module(dict):
         return self.train(False)
 
     def _set_training_mode(self, mode: bool) -> None:
-        """Takes note of the mode; layers that have more to do then override it."""
+        """Stores the mode; layers that must do more when it changes override this."""
         self._training = mode
 
     def set_dtype(
@@ -377,7 +377,7 @@ class Module(dict):
             )
 
 
-# ---- walks through the tree of modules ----
+# ---- traversals of the tree of modules ----
 
 
 def _unchanged(value: Any) -> Any:
@@ -399,7 +399,7 @@ def _is_leaf_module_item(module: Module, key: str, value: Any) -> bool:
 
 
 class _Walk:
-    """What `Module.filter_and_map` does: goes through items and builds the filtered tree."""
+    """Implements `Module.filter_and_map`: builds the tree of filtered items."""
 
     def __init__(self, wanted: Filter, function: Callable[[Any], Any], is_leaf: Filter) -> None:
         self.wanted, self.function, self.is_leaf = wanted, function, is_leaf
@@ -419,7 +419,7 @@ class _Walk:
         raise RuntimeError("Unexpected leaf found while traversing the module")
 
     def inner(self, module: Module, path: str, value: Any) -> Any:
-        # Lists must keep their length: what is left out becomes an empty dictionary.
+        # Lists must keep their length: an omitted item becomes an empty dictionary.
         return self.item(module, path, value) if self.wanted(module, path, value) else {}
 
 
@@ -436,7 +436,7 @@ def _own_parameters(module: Module) -> list[str]:
 
 
 class _ReplaceArrays:
-    """What `_replace` puts where: arrays in the place of arrays."""
+    """A rule for `_replace`: arrays replace arrays."""
 
     what = "parameter"
 
@@ -457,9 +457,9 @@ class _ReplaceModules(_ReplaceArrays):
 
 
 def _replace(old: Any, new: Any, rule: _ReplaceArrays) -> None:
-    """Puts the leaves of a tree into the places that they have in another tree."""
+    """Replaces the leaves of a tree by those at the same paths of another tree."""
     if type(new) is dict and not new:
-        return  # what stands in lists and dictionaries for something that was left out
+        return  # an empty dictionary in a list or dictionary: the item was omitted
     if isinstance(old, dict) and isinstance(new, dict):
         items: Iterable[tuple[Any, Any]] = new.items()
     elif isinstance(old, list) and isinstance(new, list):

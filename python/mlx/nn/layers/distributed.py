@@ -1,7 +1,7 @@
-"""Layers of which each process of a group has a part.
+"""Layers whose parameters are divided among the processes of a group.
 
-The two kinds of linear layers go together: the first divides its outputs among the processes, the
-second adds up what they make of these, as in Shoeybi et al. (2019), *Megatron-LM: training
+The two kinds of linear layers are used in pairs: the first divides its outputs among the processes,
+the second sums the products of these parts, as in Shoeybi et al. (2019), *Megatron-LM: training
 multi-billion parameter language models using model parallelism*.
 """
 
@@ -16,7 +16,7 @@ from mlx.nn.layers.quantized import Quantized
 from mlx.utils import tree_flatten, tree_map_with_path, tree_unflatten
 
 Group = mx.distributed.Group
-# How a predicate of `shard_inplace` says what to do with a parameter.
+# The return values of a predicate of `shard_inplace`.
 Sharding = int | tuple[int, int | list] | None
 
 
@@ -40,7 +40,7 @@ def sum_gradients(group: Group) -> Callable[[mx.array], mx.array]:
 
 
 def _part(x: mx.array, axis: int, segments: int | list, group: Group) -> mx.array:
-    """What this process gets of an array: an equal part of each of its segments."""
+    """This process's part of an array: an equal part of each of its segments."""
     count, rank = group.size(), group.rank()
     if count == 1:
         return x
@@ -263,7 +263,7 @@ def _take_parts(layer: Any, whole: Module, sharding: str, segments: int | list) 
 
 
 class _QuantizedPart(Quantized):
-    """What the quantised layers of this file share. Their parameters always are frozen."""
+    """The base of the quantised layers here. Their parameters are always frozen."""
 
     group: Group
 
@@ -426,7 +426,7 @@ class FullyShardedModule(Module):
         super().__init__()
         group = group or mx.distributed.init()
         parameters = _unsharded_parameters(module)
-        # No item of this module, as a list would be.
+        # A plain attribute: as an attribute of the module, the list would be an item.
         object.__setattr__(self, "_paths", [path for path, _ in parameters])
         self._gathered = _gather_function(group, compute_dtype)
         self._own_part = lambda x: _part(x, 0, 1, group)
@@ -446,7 +446,7 @@ class FullyShardedModule(Module):
         try:
             return function(*args, **kwargs)
         finally:
-            # What the module has changed, such as running means, is divided anew.
+            # Values that the call has changed, such as running means, are divided again.
             now = _get(self.module, self._paths)
             _set(
                 self.module,
@@ -476,7 +476,7 @@ def fully_shard(
 
 
 def _unsharded_parameters(module: Module) -> list[tuple[str, mx.array]]:
-    """The parameters of a module that are not parts already."""
+    """The parameters of a module that are not yet divided."""
 
     def wanted(owner: Module, key: str, value: Any) -> bool:
         is_sharded = isinstance(value, FullyShardedModule)
@@ -502,7 +502,7 @@ def _check_rows(path: str, parameter: mx.array, group: Group) -> None:
 def _gather_function(
     group: Group, compute_dtype: mx.Dtype | None
 ) -> Callable[[mx.array], mx.array]:
-    """A function from a part to the whole parameter, with a gradient that goes back."""
+    """A function from a part to the whole parameter; its gradient is the part's."""
 
     def converted(x: mx.array) -> mx.array:
         if compute_dtype is None or not is_floating(x.dtype):

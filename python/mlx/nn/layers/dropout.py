@@ -5,7 +5,7 @@ from mlx.nn.layers.base import Module
 
 
 class _DropoutOf(Module):
-    """What the layers of this file share.
+    """The base of the layers here.
 
     Args:
         p: The probability, in [0, 1), with which an element becomes zero.

@@ -1,4 +1,4 @@
-"""Tables of vectors, looked up by number."""
+"""Tables of vectors, looked up by index."""
 
 import math
 
@@ -26,7 +26,7 @@ class Embedding(Module):
         return f"{self.weight.shape[0]}, {self.weight.shape[1]}"
 
     def __call__(self, x: mx.array) -> mx.array:
-        """The vectors of the numbers ``x``, integers of any shape: (..., dims)."""
+        """The vectors with the indices ``x``, integers of any shape: (..., dims)."""
         return self["weight"][x]
 
     def as_linear(self, x: mx.array) -> mx.array:

@@ -11,11 +11,11 @@ Size = int | Sequence[int]
 
 
 class _Pool(Module):
-    """What the layers of this file share.
+    """The base of the layers here.
 
     Args:
         reduce: Takes an array and axes.
-        padding_value: What stands outside of the input.
+        padding_value: The value outside of the input.
         spatial: The number of axes that windows extend over.
         sizes: Kernel size, stride (None if that is the kernel size) and padding.
     """
@@ -83,7 +83,7 @@ def _windows(
         return _tiles(x, counts, kernel)
     if math.prod(counts) == 0:
         return mx.zeros((batch, *counts, *kernel, channels), x.dtype)
-    # A view takes less time, but its gradient much more.
+    # A view is faster to make, but its gradient is much slower.
     return (_slices if training else _view)(x, counts, kernel, stride)
 
 
@@ -111,7 +111,7 @@ def _slices(
 
 
 def _tiles(x: mx.array, counts: Sequence[int], kernel: tuple[int, ...]) -> mx.array:
-    """The windows that lie side by side: a reshaped array, whose gradient is cheap."""
+    """Windows that do not overlap: a reshaped array, whose gradient is cheap."""
     spatial = len(kernel)
     pairs = [size for pair in zip(counts, kernel, strict=True) for size in pair]
     order = [*range(1, 2 * spatial, 2), *range(2, 2 * spatial + 1, 2)]

@@ -1,4 +1,4 @@
-"""Ways to tell attention where its inputs stand."""
+"""Encodings of the positions of inputs, for attention."""
 
 import math
 
@@ -112,7 +112,7 @@ class ALiBi(Module):
         offset: int = 0,
         dtype: mx.Dtype = mx.float32,
     ) -> mx.array:
-        """What is added to scores: (1, num_heads, queries, keys).
+        """The biases to add to scores, of shape (1, num_heads, queries, keys).
 
         Args:
             q_sequence_length: The position after the last query.

@@ -1,4 +1,4 @@
-"""Layers whose weights take a few bits each."""
+"""Layers with quantised weights."""
 
 import math
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import mlx.core as mx
 from mlx.nn.layers.base import Module
 from mlx.utils import tree_map_with_path
 
-# The group size and the number of bits that each mode takes where none are given.
+# The default group size and number of bits of each mode.
 _DEFAULTS = {"affine": (64, 4), "mxfp4": (32, 4), "nvfp4": (16, 4), "mxfp8": (32, 8)}
 
 
@@ -27,7 +27,7 @@ def settings_of_mode(mode: str, group_size: int | None, bits: int | None) -> tup
 
 
 class Quantized(Module):
-    """What layers with a quantised matrix share: ``weight``, ``scales`` and perhaps ``biases``.
+    """The base of layers with a quantised matrix: ``weight``, ``scales`` and perhaps ``biases``.
 
     Args:
         group_size: The number of weights that share a scale, see :func:`mlx.core.quantize`.
@@ -99,7 +99,7 @@ class QuantizedEmbedding(Quantized):
         return f"{self.num_embeddings}, {self.dims}, {self._text_of_settings()}"
 
     def __call__(self, x: mx.array) -> mx.array:
-        """The vectors of the numbers ``x``, integers of any shape: (..., dims)."""
+        """The vectors with the indices ``x``, integers of any shape: (..., dims)."""
         biases = self.get("biases")
         return mx.dequantize(
             self["weight"][x],

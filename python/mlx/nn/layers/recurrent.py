@@ -1,4 +1,4 @@
-"""Layers that go through a sequence step by step."""
+"""Recurrent layers, which process a sequence step by step."""
 
 import math
 from collections.abc import Callable

@@ -88,7 +88,7 @@ class MultiHeadAttention(Module):
 
     @staticmethod
     def create_additive_causal_mask(N: int, dtype: mx.Dtype = mx.float32) -> mx.array:
-        """A mask of shape (N, N) by which no position sees later ones.
+        """A mask of shape (N, N) that hides later positions from each position.
 
         It is 0 up to the diagonal and the most negative number of the type above.
         """
@@ -156,8 +156,8 @@ class TransformerEncoder(Module):
         dropout: Likewise.
         activation: Likewise.
         norm_first: Likewise.
-        checkpoint: Whether gradients compute what happens inside of a layer again, rather than
-            keeping it.
+        checkpoint: Whether gradients recompute the values inside of a layer, rather than
+            keeping them.
     """
 
     def __init__(
@@ -259,8 +259,8 @@ class TransformerDecoder(Module):
         dropout: Likewise.
         activation: Likewise.
         norm_first: Likewise.
-        checkpoint: Whether gradients compute what happens inside of a layer again, rather than
-            keeping it.
+        checkpoint: Whether gradients recompute the values inside of a layer, rather than
+            keeping them.
     """
 
     def __init__(
@@ -329,7 +329,7 @@ class Transformer(Module):
     ) -> None:
         super().__init__()
         rest = (dims, num_heads, mlp_dims, dropout, activation, norm_first, checkpoint)
-        # Modules without items count as false.
+        # An empty module is false, so this compares with None.
         if custom_encoder is None:
             custom_encoder = TransformerEncoder(num_encoder_layers, *rest)
         if custom_decoder is None:
@@ -348,8 +348,8 @@ class Transformer(Module):
         """The decoder's result, of shape (N, L, dims).
 
         Args:
-            src: What the encoder sees, of shape (N, S, dims).
-            tgt: What the decoder sees, of shape (N, L, dims).
+            src: The encoder's input, of shape (N, S, dims).
+            tgt: The decoder's input, of shape (N, L, dims).
             src_mask: The encoder's mask, see :class:`MultiHeadAttention`.
             tgt_mask: The mask of the decoder's attention to itself.
             memory_mask: The mask of its attention to the encoder's result.

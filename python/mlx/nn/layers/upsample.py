@@ -163,7 +163,7 @@ def _nearest(size: int, count: int) -> mx.array:
     output = mx.arange(count)
     if count <= size:
         return output * size // max(count, 1)
-    # The numerator and the denominator are integers, so that what is halfway comes out so.
+    # The numerator and the denominator are integers, so that halfway positions are exact.
     return mx.round(((2 * output + 1) * size - count) / (2 * count)).astype(mx.int32)
 
 
