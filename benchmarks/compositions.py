@@ -1,4 +1,4 @@
-"""The seeds' operations as array operations, timed: runs under this package and under published mlx.
+"""Times axpby and grid_sample as array operations, with this package or the published mlx.
 
 Prints one line of JSON with milliseconds. `benchmarks/seeds.py` runs it in both environments.
 """
@@ -23,7 +23,7 @@ def grid_sample(x: mx.array, grid: mx.array) -> mx.array:
     count, height, width, _ = x.shape
     u = ((grid[..., 0] + 1) * width - 1) / 2
     v = ((grid[..., 1] + 1) * height - 1) / 2
-    # Indices carry no gradient; published mlx wants to be told.
+    # Indices have no gradient; the published mlx requires this call.
     left = mx.stop_gradient(mx.floor(u)).astype(mx.int32)
     top = mx.stop_gradient(mx.floor(v)).astype(mx.int32)
     picture = mx.arange(count)[:, None, None]
@@ -42,7 +42,7 @@ def grid_sample(x: mx.array, grid: mx.array) -> mx.array:
 def milliseconds(
     function: Callable[[], Any], calls: int, evaluate: Callable[[Any], Any] = mx.eval
 ) -> float:
-    """The median time of a call, evaluated, after two that warm up."""
+    """The median time of an evaluated call, after two warm-up calls."""
     times = []
     for call in range(calls + 2):
         start = time.perf_counter()

@@ -2,9 +2,9 @@
 
     python benchmarks/core.py [--only NAME] [--size small] [--calls 15] [--json]
 
-Both compute the same inputs and are checked against NumPy; then they run in turns, with two threads
-each. A ratio is PyTorch's time by ours; `kept` is PyTorch with the C library told to keep freed
-memory. `make bench-peers` installs it.
+Both compute the same inputs and are checked against NumPy; then they run alternately, with two
+threads each. A ratio is PyTorch's time divided by ours; for `kept` the C library keeps PyTorch's
+freed memory. `make bench-peers` installs it.
 """
 
 import core_rows

@@ -2,10 +2,10 @@
 
     python benchmarks/kernels.py [--only NAME] [--size small] [--calls 15] [--json]
 
-Every peer computes the same inputs and is checked against NumPy first; then they run in turns, with
-two threads each. A ratio is the peer's time by ours. PyTorch runs as it comes, and once more, as
-`kept`, with the C library told to keep freed memory for the next result. `make bench-peers` installs
-the peers; those that are missing are left out.
+Every peer computes the same inputs and is checked against NumPy first; then they run alternately,
+with two threads each. A ratio is the peer's time divided by ours. PyTorch runs twice: as it is, and
+as `kept`, where the C library keeps freed memory for the next result. `make bench-peers` installs
+the peers; missing peers are omitted.
 """
 
 import kernel_rows

@@ -1,8 +1,8 @@
-"""What a kernel costs before it computes: compiled, found on disk, already loaded.
+"""The cost of a kernel besides its computation: compiled, loaded from disk, already loaded.
 
 Each line is the median over several fresh processes or many calls. The array operation is the same
-computation without a kernel of one's own. Then, for each row of kernels.py, what its first launch
-takes longer than the next ones, in a process that has compiled one small kernel before.
+computation without a custom kernel. Then, for each row of kernels.py, how much longer its first
+launch takes than the next ones, in a process that has compiled one small kernel before.
 """
 
 import argparse
@@ -59,7 +59,7 @@ print(first - statistics.median(once() for _ in range(5)))
 
 
 def child(cache: str) -> tuple[float, float]:
-    """Seconds for the first and the second kernel of a new process."""
+    """The seconds for the first and the second kernel of a new process."""
     environment = os.environ | {"MLX_CACHE_DIR": cache}
     text = subprocess.run(
         [sys.executable, "-c", CHILD], env=environment, check=True, capture_output=True, text=True

@@ -2,11 +2,11 @@
 
     python benchmarks/llm.py [--size small] [--dtype float32] [--published PYTHON] [--threads 2] [--json]
 
-The model is a Llama of random weights, 1.1 billion of them at full size. Each runtime is a process of
-its own, and they run in turns, on the same cores. PYTHON is that of an environment with the published
-mlx and mlx-lm; without it, ours runs alone. Ratios above 1 mean that ours is faster; the goal is 1.
-The type is that of the activations: the published mlx for CPUs is many times slower in 16 bits than
-in float32, so that only ratios in float32 say how good ours is.
+The model is a Llama of random weights, 1.1 billion of them at full size. Each runtime is a process
+of its own, and they run alternately, on the same cores. PYTHON is that of an environment with the
+published mlx and mlx-lm; without it, ours runs alone. Ratios above 1 mean that ours is faster; the
+goal is 1. The type is that of the activations: the published mlx for CPUs is many times slower in
+16 bits than in float32, so only ratios in float32 are meaningful.
 """
 
 import argparse
@@ -25,7 +25,7 @@ TOKENS = {"small": (32, 8), "full": (512, 128)}  # of the prompt, decoded
 
 
 def make_model(size: str, dtype: str):
-    """Weights of random bits: no matrix of floats is ever made."""
+    """Random packed weights: they are not quantised from floats."""
     import mlx.core as mx
     import mlx.nn as nn
     from mlx.utils import tree_map
@@ -102,7 +102,7 @@ class Runtime:
 
 
 def measure(runtimes: dict[str, Runtime], calls: int) -> dict[str, dict[str, float]]:
-    """The medians of calls in turns, after one that warms up."""
+    """The median times of alternating calls, after one warm-up call."""
     found: dict[str, list[dict[str, float]]] = {name: [] for name in runtimes}
     for call in range(calls + 1):
         for name, runtime in runtimes.items():

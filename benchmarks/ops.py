@@ -2,9 +2,10 @@
 
     python benchmarks/ops.py [--only NAME] [--size small] [--calls 15] [--json]
 
-Both compute the same inputs and are checked against NumPy; then they run in turns, with two threads
-each. A ratio is PyTorch's time by ours; `kept` is PyTorch with the C library told to keep freed
-memory. Rows named "x 100" call a small operation so often. `make bench-peers` installs PyTorch.
+Both compute the same inputs and are checked against NumPy; then they run alternately, with two
+threads each. A ratio is PyTorch's time divided by ours; for `kept` the C library keeps PyTorch's
+freed memory. Rows named "x 100" call a small operation 100 times. `make bench-peers` installs
+PyTorch.
 """
 
 import ops_rows

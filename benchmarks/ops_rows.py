@@ -1,4 +1,4 @@
-"""What `ops.py` measures: for each operation how NumPy, PyTorch and we say it."""
+"""The rows of `ops.py`: each operation in NumPy, in PyTorch and with our arrays."""
 
 import math
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class Table:
         }
 
     def shuffled(self) -> dict:
-        """Rows without equal elements, which may be sorted in one way only."""
+        """Matrices without equal elements, so that the sorted order is unique."""
         rows = np.tile(np.arange(self.n, dtype=np.float32), (self.n, 1))
         return {"x": np.random.default_rng(2).permuted(rows, axis=1)}
 
@@ -87,7 +87,7 @@ class Table:
         )
 
     def same(self, name: str, function: Callable, **options) -> None:
-        """All three say it alike."""
+        """A row whose code is the same for all three libraries."""
         self.add(name, function, function, function, **options)
 
 

@@ -1,4 +1,4 @@
-"""Products of matrices in 16 bits, and convolutions of the sizes that networks have."""
+"""Products of matrices in 16 bits, and convolutions of sizes that are common in networks."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ GRADIENTS = ["", " input gradient", " weight gradient"]
 
 
 def rounded(values: np.ndarray, dtype: str) -> np.ndarray:
-    """What the type can hold, in float32: peers convert it without a loss."""
+    """Rounds to the type, but returns float32: peers then convert it exactly."""
     if dtype == "float16":
         return values.astype(np.float16).astype(np.float32)
     if dtype == "bfloat16":
@@ -145,7 +145,7 @@ def rows(size: str) -> list[Row]:
             extent = max(7, extent // shrink)
             x = (images, extent, extent, inputs)
             w = (outputs, kernel, kernel, inputs // groups)
-            # Nobody asks for the gradient of the image.
+            # The gradient of the image is not needed.
             parts = (FORWARD, WEIGHT) if inputs == 3 else (FORWARD, INPUT, WEIGHT)
             for part in parts:
                 found.append(convolution(name, dtype, x, w, stride, groups, part))

@@ -1,10 +1,10 @@
-"""Products with 4-bit matrices beside what bounds them: copying, and dequantising first.
+"""Products with 4-bit matrices beside their bounds: memcpy, and dequantising first.
 
     python benchmarks/quantized.py [--size small] [--calls 15] [--json]
 
-One vector: bytes of the matrix read in a second, by bytes that memcpy copies in a second on all cores;
-the goal is 0.8. Several vectors: the time of `dequantize` and `matmul` by that of `quantized_matmul`;
-the goal is 1. Both run in turns.
+One vector: the matrix's bytes read per second, divided by memcpy's bytes per second on all cores;
+the goal is 0.8. Several vectors: the time of `dequantize` and `matmul` divided by that of
+`quantized_matmul`; the goal is 1. Both run alternately.
 """
 
 import argparse
@@ -22,7 +22,7 @@ COPIED = 1 << 26
 
 
 def seconds(functions: list[Callable[[], Any]], calls: int) -> list[float]:
-    """The best time of each, which run in turns after two calls that warm up."""
+    """The best time of each; they alternate, after two warm-up calls."""
     times: list[list[float]] = [[] for _ in functions]
     for call in range(calls + 2):
         for function, mine in zip(functions, times, strict=True):

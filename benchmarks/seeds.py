@@ -3,7 +3,8 @@
     python benchmarks/seeds.py [--size small] [--calls 5] [--without-published] [--full]
 
 The published mlx (its CPU build) is installed into an environment of its own, in
-build/benchmarks/published, when it is first needed; the small size does without. PyTorch is used if it is installed.
+build/benchmarks/published, when it is first needed, but not for the small size. PyTorch is used if
+it is installed.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from mlx_sample_extensions import axpby, grid_sample  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLISHED = ROOT / "build" / "benchmarks" / "published"
-# What the documents measured: 8x for the kernel, 40x for its gradient.
+# The sizes of the documented speedups: 8x for the kernel, 40x for its gradient.
 FULL = {"pictures": [8, 1024, 1024, 64], "points": [8, 256, 256]}
 SCALED = {"pictures": [2, 512, 512, 64], "points": [2, 256, 256]}
 SMALL = {"pictures": [1, 64, 64, 16], "points": [1, 32, 32]}
@@ -46,7 +47,7 @@ def published_python() -> Path:
 
 
 def compositions_under(python: Path | str, options: list[str]) -> dict[str, float]:
-    """What `compositions.py` measures with an interpreter."""
+    """The times that `compositions.py` measures with an interpreter."""
     environment = {
         k: v for k, v in os.environ.items() if k != "PYTHONPATH" or python == sys.executable
     }
@@ -111,7 +112,7 @@ def torch_times(sizes: dict, elements: int, calls: int) -> dict[str, float]:
 
 
 def least_bytes(sizes: dict, elements: int) -> dict[str, int]:
-    """What each operation must at least move."""
+    """The least bytes that each operation must move."""
     pictures, points = sizes["pictures"], sizes["points"]
     values = 4 * points[0] * points[1] * points[2] * pictures[3]
     grid = 8 * points[0] * points[1] * points[2]
@@ -127,7 +128,7 @@ def least_bytes(sizes: dict, elements: int) -> dict[str, int]:
 
 
 def print_table(columns: dict[str, dict[str, float]], moved: dict[str, int]) -> None:
-    """A line an operation: milliseconds, how many times as long as ours, and our bandwidth."""
+    """Prints a line per operation: milliseconds, the ratio to our time, and our bandwidth."""
     names = [name for name in columns if columns[name]]
     print(f"{'':18}" + "".join(f"{name:>26}" for name in names) + f"{'ours, GB/s':>14}")
     for row, size in moved.items():

@@ -32,7 +32,7 @@ def make_inputs(size: str) -> dict[str, np.ndarray]:
 
 
 def block(f, x, qkv, out, up, down, heads: int):
-    """`f` has softmax, norm and gelu of a library."""
+    """`f` has a library's softmax, norm and gelu."""
     batch, length, width = x.shape
     q, k, v = (
         part.reshape(batch, length, heads, width // heads).swapaxes(1, 2)

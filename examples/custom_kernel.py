@@ -2,8 +2,8 @@
 
 import mlx.core as mx
 
-# A body alone. The names of its inputs and outputs are given here; their types follow from the
-# arrays of each call, and the thread's position from the body's mention of it.
+# Only the body of a kernel. Its inputs and outputs are named here. Their types are those of the
+# arrays in each call, and the body gets the thread's position because it mentions it.
 exp_kernel = mx.fast.metal_kernel(
     name="elementwise_exp",
     input_names=["x"],
@@ -40,7 +40,7 @@ strided_kernel = mx.fast.metal_kernel(
 
 
 def strided_exp(x: mx.array) -> mx.array:
-    """Reads `x` where it lies, without a copy."""
+    """Reads `x` with its strides, without a copy."""
     return strided_kernel(
         inputs={"x": x},
         grid=(x.size, 1, 1),
@@ -76,7 +76,7 @@ def histogram(x: mx.array, bins: int) -> mx.array:
     )[0]
 
 
-# A whole kernel: arrays bind to its buffers by position, and what it may write is an output.
+# A complete kernel: arrays bind to its buffers by position, and writable buffers are outputs.
 row_sum_kernel = mx.fast.metal_kernel(
     name="row_sum",
     source="""

@@ -16,8 +16,8 @@ from PIL import Image
 OUTPUT = Path(__file__).resolve().parent.parent / "demo_output"
 TOLERANCE = 1e-4  # colours lie in [0, 1]
 
-# The body of the kernel: one thread an element of the output. The signature is made from the
-# names and types of the inputs and outputs, and from what the body mentions.
+# The body of the kernel: one thread for each element of the output. The signature is generated from
+# the names and types of the inputs and outputs, and from the names that the body mentions.
 BODY = """
     uint element = thread_position_in_grid.x;
     int channels = x_shape[3], height = x_shape[1], width = x_shape[2];
@@ -89,7 +89,7 @@ def reference(x: np.ndarray, grid: np.ndarray) -> tuple[str, np.ndarray]:
 def grid_sample_numpy(x: np.ndarray, grid: np.ndarray) -> np.ndarray:
     """Bilinear sampling of a picture that is padded with a frame of zeros."""
     height, width = x.shape[1:3]
-    grid = grid.astype(np.float64)  # or the bound below rounds to the frame's far side
+    grid = grid.astype(np.float64)  # in float32 the bound below would round up to the frame
     padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
     u = np.clip(((grid[..., 0] + 1) * width - 1) / 2 + 1, 0, width + 1 - 1e-9)
     v = np.clip(((grid[..., 1] + 1) * height - 1) / 2 + 1, 0, height + 1 - 1e-9)
@@ -102,7 +102,7 @@ def grid_sample_numpy(x: np.ndarray, grid: np.ndarray) -> np.ndarray:
 
 
 def swirl(height: int, width: int) -> np.ndarray:
-    """A grid that turns the picture around its middle, less and less towards the edge."""
+    """A grid that rotates the picture around its middle, less and less towards the edge."""
     y, x = np.meshgrid(
         np.linspace(-1, 1, height, dtype=np.float32),
         np.linspace(-1, 1, width, dtype=np.float32),
@@ -114,7 +114,7 @@ def swirl(height: int, width: int) -> np.ndarray:
 
 
 def milliseconds(function: Callable[..., mx.array], *arguments: mx.array) -> float:
-    """Median time of a call, evaluated, after one that warms up."""
+    """The median time of an evaluated call, after one warm-up call."""
     mx.eval(function(*arguments))
     times = []
     for _ in range(9):

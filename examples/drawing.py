@@ -1,4 +1,4 @@
-"""Pictures of learning curves, which the training examples share."""
+"""Draws learning curves, for the training examples."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ OUTPUT = Path(__file__).resolve().parent.parent / "demo_output"
 
 @dataclass
 class Curve:
-    """What came out of each epoch or of every so many steps."""
+    """The values of a curve, one for each epoch or every so many steps."""
 
     label: str
     colour: str
@@ -16,7 +16,7 @@ class Curve:
 
 
 def draw_curves(curves: list[Curve], below: str, path: Path) -> None:
-    """Draws each curve between its own extremes, which stand on top. Needs Pillow."""
+    """Draws each curve between its own extremes, which are written above it. Needs Pillow."""
     from PIL import Image, ImageDraw
 
     width, height, margin = 640, 400, 40

@@ -3,9 +3,9 @@
     python examples/generate.py FOLDER "Once upon a time"
     python examples/generate.py FOLDER "Who are you?" --chat --tokens 200 --temperature 0.7
 
-The folder holds what the hub has for a model: config.json, the weights as .safetensors, the tokenizer.
-``python -m mlx_lm convert --model FOLDER --mlx-path SMALLER -q`` rounds its weights to 4 bits.
-Needs mlx-lm: ``pip install --group packages``.
+The folder has a model's files from the hub: config.json, the weights as .safetensors, the
+tokenizer. ``python -m mlx_lm convert --model FOLDER --mlx-path SMALLER -q`` rounds its weights to 4
+bits. Needs mlx-lm: ``pip install --group packages``.
 """
 
 import argparse

@@ -26,8 +26,8 @@ FORWARD = (
 """
 )
 
-# One SIMD-group for each point: lanes walk the channels and add up what they have for the point, so
-# that one atomic does for all of them.
+# One SIMD-group for each point: lanes process channels and add up their parts, so that one atomic
+# addition is enough for all of them.
 BACKWARD = (
     "int point = thread_position_in_grid.x / threads_per_simdgroup;\n"
     + SETUP

@@ -4,7 +4,7 @@ beside the operation of the sample package."""
 import mlx.core as mx
 from mlx_sample_extensions import repeat_interleave, segment_reduce
 
-# One thread for each element of the result: it walks its segment's rows in its column.
+# One thread for each element of the result: it reads its column in the segment's rows.
 SOURCE = """
     uint element = thread_position_in_grid.x;
     int columns = x_shape[1];
@@ -47,7 +47,7 @@ def segment_sum_forward(x: mx.array, lengths: mx.array) -> tuple[mx.array, mx.ar
 
 
 def segment_sum_backward(lengths: mx.array, cotangent: mx.array) -> tuple[mx.array, None]:
-    """Every row gets what its segment got; lengths have no gradient."""
+    """Every row gets its segment's gradient; lengths have none."""
     return mx.repeat(cotangent, lengths, axis=0), None
 
 
@@ -65,7 +65,7 @@ def segment_max_forward(x: mx.array, lengths: mx.array) -> tuple[mx.array, tuple
 
 
 def segment_max_backward(kept: tuple, cotangent: mx.array) -> tuple[mx.array, None]:
-    """Rows that tie share."""
+    """Rows with equal extremes share the gradient."""
     x, lengths, out = kept
     holds = (x == mx.repeat(out, lengths, axis=0)).astype(x.dtype)
     shares = cotangent / mx.maximum(reduce_segments(holds, lengths, False), 1)

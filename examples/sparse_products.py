@@ -51,7 +51,7 @@ def mvmr_by_kernel(
 def differentiable_mvmr(
     a_idx: mx.array, b_idx: mx.array, o_idx: mx.array, n_o: int
 ) -> Callable[[mx.array, mx.array], mx.array]:
-    """The kernel as a function of a and b that has a gradient: a kernel has none of its own."""
+    """The kernel as a function of a and b with a gradient, which kernels do not have."""
 
     @mx.custom_vjp
     def product(a: mx.array, b: mx.array) -> mx.array:
@@ -62,7 +62,7 @@ def differentiable_mvmr(
 
     def backward(saved: tuple[mx.array, mx.array], g: mx.array) -> tuple[mx.array, mx.array]:
         a, b = saved
-        # By a: outer products, added by matrix. By b: products with transposed matrices.
+        # In a: outer products, added by matrix. In b: products with transposed matrices.
         by_a = vvor(g, o_idx, b, b_idx, a_idx, a.shape[0])
         by_b = mvmr_by_kernel(a.swapaxes(2, 3), a_idx, g, o_idx, b_idx, b.shape[0])
         return by_a, by_b

@@ -27,15 +27,15 @@ from tqdm import tqdm
 
 @dataclass(frozen=True)
 class Size:
-    """Of the network, and of its training."""
+    """The sizes of the network, and of its training."""
 
     width: int
     heads: int
     layers: int
-    context: int  # characters that are seen at once
+    context: int  # characters that the network sees
     batch: int
     steps: int
-    report: int  # steps from one look at the held-back text to the next
+    report: int  # steps between evaluations on the held-back text
 
 
 FULL = Size(width=192, heads=6, layers=4, context=128, batch=16, steps=700, report=50)
@@ -43,7 +43,7 @@ SMALL = Size(width=32, heads=2, layers=1, context=32, batch=8, steps=40, report=
 
 
 class Block(nn.Module):
-    """Attention to what came before, then a network of two layers; both are added to the input."""
+    """Attention to earlier characters, then a network of two layers, both added to the input."""
 
     def __init__(self, size: Size) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ class Block(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Of each character, how likely each one is to be the next."""
+    """For each position, the logits of the next character."""
 
     def __init__(self, size: Size, characters: int) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class Transformer(nn.Module):
 
 
 class Text:
-    """A text as numbers of characters. Its last tenth is held back."""
+    """A text as indices of characters. Its last tenth is held back."""
 
     def __init__(self, text: str) -> None:
         self.characters = sorted(set(text))
@@ -102,13 +102,13 @@ class Text:
 
 
 def load_text() -> Text:
-    """The topics of Python's help; rare characters are left out."""
+    """The topics of Python's help, without rare characters."""
     text = "\n\n".join(topics[name] for name in sorted(topics))
     return Text("".join(character for character in text if character.isascii()))
 
 
 def pick_batch(tokens: np.ndarray, size: Size, rng: np.random.Generator) -> mx.array:
-    """Pieces from random places, one character longer than the context."""
+    """Pieces from random positions, one character longer than the context."""
     starts = rng.integers(0, len(tokens) - size.context, size.batch)
     return mx.array(tokens[starts[:, None] + np.arange(size.context + 1)])
 
@@ -152,7 +152,7 @@ def train(model: nn.Module, text: Text, size: Size) -> tuple[Curve, Curve]:
 
 
 def write(model: nn.Module, text: Text, size: Size, start: str, length: int) -> str:
-    """Draws one character after the other, from the likely ones."""
+    """Draws one likely character after the other."""
     tokens = [text.characters.index(character) for character in start]
     for _ in range(length):
         seen = mx.array(tokens[-size.context :])[None]

@@ -1,4 +1,4 @@
-// Sorting numbered entries by small keys, in time proportional to both.
+// Counting sort: sorts entries by small integer keys in time proportional to both.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 
 namespace mlx_sample {
 
-// Sorts t = 0, ..., count - 1 by key(t) < keys, keeping the order of equal ones, and calls
-// put(t, place) for each; starts[0] to starts[keys] become where each key begins. False if they are
-// sorted already: then nothing is put.
+// Sorts t = 0, ..., count - 1 by key(t) < keys, keeping the order of equal keys, and calls put(t,
+// place) for each. starts[0] to starts[keys] become the start of each key. Returns false, without
+// calling put, if the entries are already sorted.
 template <typename Key, typename Put>
 bool counting_sort(int32_t count, size_t keys, Key key, int32_t* starts, Put put) {
   std::fill_n(starts, keys + 1, 0);
@@ -32,7 +32,7 @@ bool counting_sort(int32_t count, size_t keys, Key key, int32_t* starts, Put put
   for (int32_t t = 0; t < count; ++t) {
     put(t, starts[key(t)]++);
   }
-  // Each start has become the next one.
+  // Each start has been advanced to the next one.
   std::copy_backward(starts, starts + keys, starts + keys + 1);
   starts[0] = 0;
   return true;

@@ -1,4 +1,4 @@
-// What the evaluation of every operation needs: memory for results, and the package's kernels.
+// Helpers for evaluation: memory for results, and the package's kernels.
 #pragma once
 
 #include <initializer_list>
@@ -12,21 +12,21 @@ namespace mlx_sample {
 
 namespace mx = mlx::core;
 
-// Gives an output memory for its elements, row by row.
+// Allocates the memory of an output, row-contiguous.
 void allocate(mx::array& out);
 void allocate(std::vector<mx::array>& outputs);
 
-// Uninitialised memory for one evaluation: `temporary` lives until the stream has used it.
+// Uninitialised memory for one evaluation; with `temporary` it lives until the stream has used it.
 mx::array uninitialized(mx::Shape shape, mx::Dtype dtype);
 mx::array temporary(mx::Shape shape, mx::Dtype dtype, mx::Stream s);
 
 using FunctionConstant = std::variant<int, bool>;
 
-// A kernel of the library beside this code, specialised by the function constants 0, 1, ...
+// A kernel of the library beside this module, specialised by the function constants 0, 1, ...
 MTL::ComputePipelineState* find_kernel(const std::string& name, mx::Stream s,
                                        std::initializer_list<FunctionConstant> constants = {});
 
-// A call of a kernel, whose arguments are bound one after the other.
+// A call of a kernel; arguments are bound one after the other.
 class KernelCall {
  public:
   static constexpr size_t kThreadgroup = 256;  // threads

@@ -8,12 +8,12 @@ namespace mlx_sample {
 
 namespace {
 
-// Position of the first value outside [0, size), or -1. One pass without branches over each block.
+// The position of the first value outside [0, size), or -1. Blocks are checked without branches.
 template <typename T>
 int64_t find_outside(const T* values, int64_t count, int64_t stride, int64_t size) {
   constexpr int64_t kBlock = 1 << 14;
   using U = std::make_unsigned_t<T>;
-  // Negative values are large ones without a sign.
+  // As unsigned integers, negative values are large ones.
   auto outside = [size](T value) { return static_cast<U>(value) >= static_cast<uint64_t>(size); };
   for (int64_t first = 0; first < count; first += kBlock) {
     int64_t last = std::min(first + kBlock, count);
@@ -51,7 +51,7 @@ void check_values(const mx::array& indices, const IndexArgument& argument) {
   });
 }
 
-// The identity on indices that are not known before evaluation. It reads them on the host.
+// Checks indices that are known only at evaluation. It reads them on the host, and returns them.
 class CheckedIndices : public mx::UnaryPrimitive {
  public:
   explicit CheckedIndices(const IndexArgument& argument)
@@ -64,7 +64,7 @@ class CheckedIndices : public mx::UnaryPrimitive {
   void eval_gpu(const std::vector<mx::array>&, mx::array&) override {
     throw std::logic_error("[CheckedIndices::eval_gpu] The stream is one of the host.");
   }
-  // Indices have no derivatives, but may come from what is differentiated.
+  // Indices have no derivatives, but may be computed from arrays that are differentiated.
   std::vector<mx::array> jvp(const std::vector<mx::array>&, const std::vector<mx::array>& tangents,
                              const std::vector<int>&) override {
     return {mx::zeros_like(tangents[0], stream())};

@@ -1,4 +1,4 @@
-// Index arguments of operations: their checks, and reading them whatever their type.
+// Index arguments of operations: checks, and access for any integer type.
 #pragma once
 
 #include <stdexcept>
@@ -10,23 +10,23 @@ namespace mlx_sample {
 
 namespace mx = mlx::core;
 
-// Says in an operation's name what is wrong with its arguments.
+// Throws an error in an operation's name about its arguments.
 [[noreturn]] void refuse(const char* operation, const std::string& message);
 
-// What an operation expects of an index argument.
+// The requirements on an index argument.
 struct IndexArgument {
   const char* operation;
   const char* name;
   int64_t size;          // values are in [0, size)
-  bool trusted = false;  // whether the caller vouches for the values
+  bool trusted = false;  // whether the caller guarantees the values
 };
 
-// Refuses indices that are not one-dimensional or not int32, uint32 or int64, and values out of
-// range: at once if the values are known, else when the result, which has the same values, is
-// evaluated. Either way the error is a std::invalid_argument.
+// Rejects indices that are not one-dimensional or not int32, uint32 or int64, and values out of
+// range: now if the values are known, else when the result, which has the same values, is
+// evaluated. The error is a std::invalid_argument in both cases.
 mx::array checked_indices(const mx::array& indices, const IndexArgument& argument);
 
-// Refuses an argument whose first axis has another length; `why` says where `length` comes from.
+// Rejects an argument whose first axis has another length; `why` says where `length` comes from.
 void check_length(const char* operation, const char* name, const mx::array& a, int64_t length,
                   const std::string& why);
 

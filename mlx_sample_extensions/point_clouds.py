@@ -19,22 +19,22 @@ INDEX_TYPES = (mx.int32, mx.uint32, mx.int64)
 
 
 class _Clouds(ABC):
-    """What the batches have in common: points of all clouds one after the other."""
+    """The base of the batches: points of all clouds one after the other."""
 
     positions: mx.array
     features: mx.array | None
 
-    # ---- what a batch is ----
+    # ---- properties ----
 
     @property
     @abstractmethod
     def lengths(self) -> mx.array:
-        """Points of each cloud, of shape (B,)."""
+        """The number of points of each cloud, of shape (B,)."""
 
     @property
     @abstractmethod
     def offsets(self) -> mx.array:
-        """Where each cloud begins, and the end, of shape (B + 1,)."""
+        """The start of each cloud, and the end, of shape (B + 1,)."""
 
     @property
     @abstractmethod
@@ -79,7 +79,7 @@ class _Clouds(ABC):
         return None if self.features is None else self.features[start:end]
 
     def gather_by_index(self, idx: mx.array, *, check: bool = True) -> mx.array:
-        """Positions of points by their place among all: idx's shape, then D."""
+        """Positions of the points with the indices idx among all: idx's shape, then D."""
         idx = _index_array(self, "idx", idx)
         if check and idx.size and not 0 <= idx.min().item() <= idx.max().item() < self.total_points:
             _refuse(
@@ -171,8 +171,8 @@ class _Clouds(ABC):
         return self.to_padded(max_len)[0]
 
     def to_padded(self, max_len: int | None = None) -> tuple[mx.array, mx.array | None, mx.array]:
-        """Positions as of ``to_dense``, features (B, max_len, ...) likewise, and which places hold
-        points: a mask (B, max_len) of bool."""
+        """Positions as from ``to_dense``, features (B, max_len, ...) likewise, and a mask
+        (B, max_len) of bool that tells which elements are points."""
         if max_len is None:
             max_len = int(self.lengths.max().item()) if self.batch_size else 0
         if max_len < 0:
@@ -203,9 +203,9 @@ class _Clouds(ABC):
 
         Args:
             positions: Positions, of shape (B, max_len, D).
-            mask: Which places hold points, of shape (B, max_len); by default all.
+            mask: Which elements are points, of shape (B, max_len); by default all.
             features: Features, of shape (B, max_len, ...).
-            lengths: Instead of a mask: how many places at the beginning of each row hold points.
+            lengths: Instead of a mask: how many elements at the start of each row are points.
         """
         if positions.ndim != 3:
             _refuse(cls, f"positions must have shape (B, max_len, D), not {positions.shape}.")
@@ -250,7 +250,7 @@ class _Clouds(ABC):
             mx.concatenate([batch.lengths.astype(mx.int32) for batch in batches]),
         )
 
-    # ---- inside ----
+    # ---- implementation ----
 
     @classmethod
     @abstractmethod
@@ -301,12 +301,12 @@ class _Clouds(ABC):
 class PointCloudBatch(_Clouds):
     """Point clouds with a length for each.
 
-    A tree for transformations: positions and features are its children, so that ``mx.grad`` by a
+    A tree for transformations: positions and features are its children, so that ``mx.grad`` for a
     batch gives a batch of gradients, with the same lengths.
 
     Args:
         positions: Points of all clouds, of shape (T, D).
-        features: What points carry, of shape (T, ...).
+        features: Features of the points, of shape (T, ...).
         lengths: Points of each cloud, of shape (B,), in sum T; by default all are one cloud.
         indices: The cloud of each point, of shape (T,), in ascending order: known to the caller, or
             instead of lengths, and then clouds up to the largest number exist.
@@ -382,13 +382,13 @@ class PointCloudBatch(_Clouds):
 
 
 class OffsetPointCloudBatch(_Clouds):
-    """Point clouds with the places where they begin: finding one costs nothing.
+    """Point clouds with the offsets where they begin: access to one costs nothing.
 
     A tree for transformations, as :class:`PointCloudBatch` is.
 
     Args:
         positions: Points of all clouds, of shape (T, D).
-        features: What points carry, of shape (T, ...).
+        features: Features of the points, of shape (T, ...).
         offsets: Where each cloud begins, and T, of shape (B + 1,); by default all are one cloud.
         check: Whether the values of offsets are checked, which evaluates them.
 
@@ -446,7 +446,7 @@ class OffsetPointCloudBatch(_Clouds):
         return self._offsets.shape[0] - 1
 
     def as_lengths(self) -> mx.array:
-        """Points of each cloud, of shape (B,)."""
+        """The number of points of each cloud, of shape (B,)."""
         return self.lengths
 
     def to_lengths(self) -> PointCloudBatch:
@@ -466,7 +466,7 @@ def _refuse(owner: Any, message: str) -> None:
 def _index_array(owner: Any, name: str, values: Any) -> mx.array:
     values = values if isinstance(values, mx.array) else mx.array(values)
     if not values.size and values.dtype == mx.float32:
-        values = values.astype(mx.int32)  # what an empty list becomes
+        values = values.astype(mx.int32)  # an empty list becomes float32
     if values.dtype not in INDEX_TYPES:
         _refuse(owner, f"{name} must be int32, uint32 or int64, but it is {values.dtype}.")
     return values

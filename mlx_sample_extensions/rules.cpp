@@ -1,4 +1,4 @@
-// What the rules of the package's primitives have in common.
+// Helpers for derivatives and vmap of the package's primitives.
 #include "rules.h"
 
 #include <algorithm>

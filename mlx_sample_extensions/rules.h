@@ -1,4 +1,4 @@
-// What the rules of the package's primitives have in common: tangents, and axes that are mapped.
+// Helpers for derivatives and vmap of the package's primitives.
 #pragma once
 
 #include <functional>
@@ -13,24 +13,26 @@ namespace mx = mlx::core;
 
 using Arrays = std::vector<mx::array>;
 
-// Row by row in memory.
+// Makes the array row-contiguous.
 mx::array dense(const mx::array& a, mx::Stream s);
 
-// The tangent of an input; of one that stays as it is, zeros.
+// The tangent of an input; zeros for an input that is not differentiated.
 mx::array tangent_of(int input, const Arrays& primals, const Arrays& tangents,
                      const std::vector<int>& argnums, mx::Stream s);
 
-// The length of the axis that is mapped; 1 if there is none.
+// The length of the mapped axis; 1 if there is none.
 int mapped_length(const Arrays& inputs, const std::vector<int>& axes);
 
-// The mapped axis in front, or a new one of the given length for an array that is not mapped (-1).
+// Moves the mapped axis to the front; an array that is not mapped (-1) gets an axis of the given
+// length.
 mx::array in_front(const mx::array& a, int axis, int length, mx::Stream s);
 
-// Line i of (B, ...) raised by i steps: numbers in [0, step) of each become numbers in [0, B step).
+// Adds i * step to line i of (B, ...): indices in [0, step) of each line become indices in [0, B
+// step).
 mx::array shifted(const mx::array& lines, int step, mx::Stream s);
 
-// vmap of an operation that has a batch as first axis of all inputs and outputs: the mapped axis
-// becomes part of it.
+// vmap of an operation that has a batch as first axis of all inputs and outputs: merges the mapped
+// axis with it.
 std::pair<Arrays, std::vector<int>> map_batches(const Arrays& inputs, const std::vector<int>& axes,
                                                 const std::function<Arrays(const Arrays&)>& apply,
                                                 mx::Stream s);

@@ -1,4 +1,4 @@
-"""Thinning point clouds out."""
+"""Subsampling of point clouds."""
 
 import mlx.core as mx
 from mlx_sample_extensions._ext import _grid_cells, scatter
@@ -14,12 +14,12 @@ def grid_subsample(
     check: bool = True,
     stream: mx.Stream | mx.Device | None = None,
 ) -> tuple[mx.array, mx.array | None, mx.array, mx.array]:
-    """One point for each cell of a grid that holds points. Evaluates the positions.
+    """One point for each cell of a grid that contains points. Evaluates the positions.
 
     Args:
         positions: Points, of shape (N, D), all finite.
         size: The length of the cells' edges, in the points' unit. Their corners are its multiples.
-        features: What points carry, of shape (N, ...).
+        features: Features of the points, of shape (N, ...).
         lengths: Points of each cloud of a ragged batch, of shape (B,), in sum N. Clouds have cells
             of their own.
         reduce: How features of a cell become one, as for ``scatter``; of positions it is the mean.

@@ -21,7 +21,7 @@ PREAMBLE = """\
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, overload
 """
-# Names that signatures use for types and that do not exist when a program runs.
+# Types in signatures that do not exist at run time.
 ALIASES = """
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,7 +45,7 @@ from mlx.core import (
 )
 """
 PRIVATE = ("_PrintOptionsContext", "_register_tree_class", "_tree_classes", "__version__")
-# What the type of an object does not say about its elements.
+# The types of elements, which the object's type does not tell.
 VALUES = {"_tree_classes": "dict[type, Any]", "state": "list[array]", "newaxis": "None"}
 
 
@@ -60,14 +60,14 @@ def signatures(function: Any, name: str) -> list[str]:
 
 
 def definitions(function: Any, name: str, indent: str = "") -> Iterator[str]:
-    """``def`` lines, several for overloads."""
+    """The ``def`` lines of a function, several for overloads."""
     lines = signatures(function, name)
     if not lines:
         raise ValueError(f"The docstring of {name} does not begin with a signature.")
     for line in lines:
         if len(lines) > 1:
             yield f"{indent}@overload"
-        # Comparisons of arrays give arrays, where those of other objects give a bool.
+        # Comparisons of arrays return arrays, but object's comparisons return bool.
         ignored = name in ("__eq__", "__ne__") and line.endswith("-> array")
         comment = "  # type: ignore[override]" if ignored else ""
         yield f"{indent}def {line}: ...{comment}"
@@ -142,7 +142,7 @@ def module_stub(module: ModuleType) -> str:
             lines.append(f"{name}: {value_type(name, value)}")
         elif value.__name__ == name:
             lines += definitions(value, name)
-    # After what they stand for.
+    # Aliases come after the types that they name.
     lines += [
         f"{name} = {value.__name__}"
         for name, value in items

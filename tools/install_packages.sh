@@ -3,7 +3,7 @@
 set -euo pipefail
 
 packages=(
-  ccache            # second builds take seconds
+  ccache            # repeated builds take seconds
   g++
   gemmi-dev         # its copy of PocketFFT
   libboost-context-dev
@@ -15,10 +15,10 @@ packages=(
   libhwy-dev        # sorting
   liblapacke-dev
   libopenblas-dev
-  libpolly-19-dev   # an archive that Clang's archives ask for
+  libpolly-19-dev   # Clang's archives link to it
   libtbb-dev
   libzip-dev
-  libzstd-dev       # LLVM's CMake files ask for it
+  libzstd-dev       # LLVM's CMake files require it
   llvm-19-dev
   llvm-19-tools     # FileCheck
   mold              # links LLVM-sized programs quickly

@@ -3,9 +3,9 @@
 
     make mutate COUNT=60 SEED=1
 
-One build has them all, each behind a switch. Tests run once without any of them, which tells what
-they reach, and then with each that they reach and that no test before has noticed. What was tried
-is kept: an interrupted run goes on where it was.
+One build contains all of them, each behind a switch. Tests first run without faults, which records
+what they reach, and then with each fault that they reach and that no test has noticed. What was
+tried is kept: an interrupted run continues.
 """
 
 import argparse
@@ -31,23 +31,23 @@ MOST_MEMORY = 14 << 30
 
 
 def candidates(seed: int, areas: list[Area]) -> Iterator[tuple[Area, Mutation]]:
-    """The areas in turn, each by its share."""
+    """The areas in random order, each as often as its share says."""
     random_numbers = random.Random(seed)
     queues = {}
     for area in areas:
         mutations = [m for path in area.paths(ROOT) for m in find_mutations(ROOT, path)]
         queues[area.name] = choose(mutations, random_numbers)
-    turns = [area for area in areas for _ in range(area.share)]
-    random_numbers.shuffle(turns)
+    order = [area for area in areas for _ in range(area.share)]
+    random_numbers.shuffle(order)
     while True:
-        for area in turns:
+        for area in order:
             if (mutation := next(queues[area.name], None)) is None:
                 return
             yield area, mutation
 
 
 def chosen(count: int, seed: int, areas: list[Area]) -> list[tuple[Area, Mutation]]:
-    """The first ones, none inside another."""
+    """The first mutations, none inside another."""
     found: list[tuple[Area, Mutation]] = []
     for area, mutation in candidates(seed, areas):
         if not any(mutation.overlaps(other) for _, other in found):
@@ -58,7 +58,7 @@ def chosen(count: int, seed: int, areas: list[Area]) -> list[tuple[Area, Mutatio
 
 
 class Experiment:
-    """Each of the tests runs without mutations, then with each that it reaches and none noticed."""
+    """Runs each test without mutations, then with each that it reaches and no test has noticed."""
 
     def __init__(
         self, workspace: Workspace, mutations: dict[int, tuple[Area, Mutation]], log: Path
@@ -148,7 +148,7 @@ def main() -> None:
             print(row(asdict(mutation) | {"number": number, "outcome": ""}))
         return
 
-    # Of data: mutations make loops that end with the memory.
+    # Limits the memory, since mutations can make loops that allocate without end.
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     workspace = Workspace(ROOT / "build" / "mutation", options.jobs)
     compiled = workspace.prepare([mutation for _, mutation in pairs])

@@ -1,6 +1,6 @@
-"""Takes into a wheel the libraries that it links to: ``repair_wheel.py WHEEL FOLDER``.
+"""Copies the libraries that a wheel links to into it: ``repair_wheel.py WHEEL FOLDER``.
 
-auditwheel does it for all but zlib, which it expects of every system.
+auditwheel does that for all but zlib, which it expects on every system.
 """
 
 import hashlib

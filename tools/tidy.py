@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy over the C++ sources, and only where anything has changed since it was content.
+"""Runs clang-tidy on the C++ sources that have changed since it last found nothing in them.
 
     make tidy [SECONDS=600]
 
-What counts is the content of a source and of the project's headers that it includes. Sources that
-the last commit or the working tree change come first; where time runs out, the next run goes on.
-The build compiles sources in groups; clang-tidy looks at each by itself.
+A source has changed if its content, or that of the project's headers that it includes, has. Sources
+that the last commit or the working tree change come first; if time runs out, the next run
+continues. The build compiles sources in groups; clang-tidy looks at each by itself.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def sources() -> dict[str, dict]:
 
 
 def included(path: Path, command: str, found: set[Path]) -> set[Path]:
-    """This project's files that a source consists of, whatever conditions they stand under."""
+    """The project's files that a source includes, under any conditions."""
     found.add(path)
     folders = [path.parent, *map(Path, re.findall(r"-I *(\S+)", command))]
     for name in re.findall(r'^\s*#\s*include\s+["<](.+)[">]', path.read_text(), re.M):

@@ -1,10 +1,10 @@
-"""Runs the tests of published packages that are made for MLX, with ours and with the published wheel.
+"""Runs the tests of packages made for MLX, with this package and with the published wheel.
 
     python tools/try_packages.py [--work build/packages] [NAME ...]
 
-Prints a table: what passes and fails with each, and which tests fail with ours only. Tests run without
-a network: those that ask a hub for a model fail with both. Needs a network itself, for what it installs
-into two virtual environments of its own.
+Prints a table: what passes and fails with each, and which tests fail only with this package. Tests
+run without a network: those that download a model fail with both. This program needs a network, for
+the packages that it installs into two virtual environments of its own.
 """
 
 import argparse
@@ -20,7 +20,8 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLISHED = "mlx[cpu]==0.32.4"
-# What packages and their tests need. They are installed without what they require: that may be `mlx`.
+# The packages' and their tests' requirements. They are installed without dependencies, which may
+# include `mlx`.
 NEEDS = {
     "mlx-lm": "transformers sentencepiece protobuf pyyaml jinja2 datasets requests pillow lm-eval",
     "mlx-embeddings": "mlx-vlm mlx-lm transformers sentencepiece protobuf pyyaml jinja2 pillow requests "
@@ -33,7 +34,7 @@ SECONDS = 300  # a test at the most
 
 @dataclass
 class Outcome:
-    """What became of a package's tests: a word for each."""
+    """The results of a package's tests: a word for each."""
 
     tests: dict[str, str] = field(default_factory=dict)
 
@@ -80,7 +81,7 @@ def tests_of(unpacked: Path) -> list[Path]:
 
 
 def install(python: Path, name: str, version: str) -> None:
-    # The packages that are made for MLX come without what they require.
+    # Packages made for MLX are installed without their dependencies.
     pip(python, "install", "--no-deps", f"{name}=={version}")
     needs = NEEDS.get(name, "").split()
     made_for_mlx = [need for need in needs if need.startswith("mlx")]
@@ -101,7 +102,7 @@ def outcomes(report: Path, prefix: str) -> dict[str, str]:
 
 
 def test(python: Path, unpacked: Path, folder: Path) -> Outcome:
-    """Runs each file in a process of its own: one that dies takes no other with it."""
+    """Runs each file in a process of its own, so that a crash ends no other file."""
     folder.mkdir(parents=True, exist_ok=True)
     home = {"HF_HOME": str(folder / "hub")}
     inherited = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
@@ -127,7 +128,7 @@ def test(python: Path, unpacked: Path, folder: Path) -> Outcome:
 
 
 def only_ours(ours: Outcome, published: Outcome) -> list[str]:
-    """What fails with ours and does not with the published one. It skips what needs Metal."""
+    """The tests that fail only with this package. The published one skips tests that need Metal."""
     return [
         name
         for name, word in ours.tests.items()

@@ -1,1 +1,1 @@
-"""What the benchmarks share: rows, peers in processes of their own, and the machine's limits."""
+"""The common parts of the benchmarks: rows, peers in separate processes, the machine's limits."""

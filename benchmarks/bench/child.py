@@ -1,6 +1,6 @@
 """A peer in a process of its own: reads one command a line, answers with one line of JSON.
 
-Peers bring LLVMs, OpenMP runtimes and thread pools of their own, which should not meet.
+Peers have their own LLVM, OpenMP runtime and thread pool, which must not be in one process.
 """
 
 import importlib
@@ -120,7 +120,7 @@ def opencl(row: Row, inputs: Arrays) -> Runner:
 
 
 def torch(row: Row, inputs: Arrays, threads: int) -> Runner:
-    """The quickest of the ways that the row knows to say it."""
+    """The fastest of the row's PyTorch versions."""
     import torch
 
     torch.set_num_threads(threads)
@@ -144,7 +144,7 @@ def torch(row: Row, inputs: Arrays, threads: int) -> Runner:
 
 
 def on_host(row: Row, ways: list[Callable[[], object]]) -> Runner:
-    """The quickest of the ways; `read` gives what the row's function returns, in order."""
+    """The fastest of the versions; `read` returns the function's results in order."""
     if len(ways) > 1:
         ways = sorted(ways, key=lambda way: statistics.median(milliseconds(way) for _ in range(3)))
     return ways[0], lambda results: dict(zip(row.outputs, results))
@@ -165,7 +165,7 @@ def milliseconds(function: Callable[[], object]) -> float:
 
 
 def our_peak(run: Callable[[], object]) -> int:
-    """Bytes of arrays at the peak of a call, beyond arguments and results."""
+    """The peak bytes of arrays in a call, beyond arguments and results."""
     import mlx.core as mx
 
     mx.clear_cache()
@@ -176,7 +176,7 @@ def our_peak(run: Callable[[], object]) -> int:
 
 
 def torch_peak(run: Callable[[], object]) -> int:
-    """The same of tensors: the profiler tells of each allocation and release."""
+    """The same for tensors: the profiler records each allocation and release."""
     from torch.profiler import ProfilerActivity, profile
 
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
@@ -192,7 +192,7 @@ def torch_peak(run: Callable[[], object]) -> int:
 
 
 def bytes_of(results: object) -> int:
-    """Of all arrays or tensors of a call."""
+    """The bytes of all arrays or tensors of a call."""
     values = list(results.values()) if isinstance(results, dict) else results
     return sum(v.nbytes for v in (values if isinstance(values, (list, tuple)) else [values]))
 
@@ -207,7 +207,7 @@ class Peer:
         self.rows = {row.name: row for row in importlib.import_module(module).rows(size)}
 
     def prepare(self, name: str, folder: str) -> dict:
-        """Compiles, runs once, and leaves what came out in the folder."""
+        """Compiles, runs once, and saves the results in the folder."""
         row = self.rows[name]
         inputs = {path.stem: np.load(path) for path in Path(folder, "inputs").glob("*.npy")}
         if self.kind == "torch":

@@ -1,4 +1,4 @@
-"""Runs the rows of a benchmark: checks every peer, then times them in turns."""
+"""Runs the rows of a benchmark: checks every peer, then times them alternately."""
 
 import argparse
 import json
@@ -17,7 +17,7 @@ from .options import add_calls, add_size, calls_of
 from .peers import INSTALL, Peers
 from .row import Row
 
-PAUSE = 0.05  # threads of the peer before may still spin: OpenMP's were seen to for 10 ms
+PAUSE = 0.05  # the last peer's threads may still spin: OpenMP's do so for 10 ms
 
 
 @dataclass
@@ -27,16 +27,16 @@ class Result:
     spread: dict[str, float] = field(default_factory=dict)
     wrong: dict[str, str] = field(default_factory=dict)
     first: float = 0.0  # milliseconds of our first launch, compilation included
-    memory: dict[str, int] = field(default_factory=dict)  # bytes at the peak, by peer
+    memory: dict[str, int] = field(default_factory=dict)  # peak bytes, by peer
 
     def ratio(self, peer: str) -> float | None:
-        """How many times as long as ours the peer takes."""
+        """The peer's time divided by ours."""
         if peer not in self.medians or "ours" not in self.medians:
             return None
         return self.medians[peer] / self.medians["ours"]
 
     def memory_share(self, peer: str) -> float | None:
-        """Our peak memory as a part of the peer's."""
+        """Our peak memory divided by the peer's."""
         if not self.memory.get(peer) or "ours" not in self.memory:
             return None
         return self.memory["ours"] / self.memory[peer]
@@ -82,11 +82,11 @@ def run_row(row: Row, peers: Peers, calls: int) -> Result:
             if "bytes" in reply:
                 result.memory[peer] = reply["bytes"]
     times: dict[str, list[float]] = {peer: [] for peer in ready}
-    for turn in range(calls + 1):
+    for call in range(calls + 1):
         for peer in ready:
             time.sleep(PAUSE)
             reply = peers.get(peer).ask(do="run")
-            if turn and "ms" in reply:
+            if call and "ms" in reply:
                 times[peer].append(reply["ms"])
     for peer, values in times.items():
         if values:
@@ -97,7 +97,7 @@ def run_row(row: Row, peers: Peers, calls: int) -> Result:
 
 
 def share(result: Result, machine: Machine) -> str:
-    """How near our time is to what the machine can do at most."""
+    """Our speed as a share of the machine's limit."""
     if "ours" not in result.medians:
         return "-"
     if result.row.flops:
@@ -138,7 +138,7 @@ def geometric_mean(results: list[Result], peer: str) -> str:
 
 
 def main(description: str, module: str, rows, stream: str = "gpu") -> None:
-    """`stream` is the device whose stream our side uses unless an option names the other."""
+    """`stream` is the device whose stream we use unless an option names the other one."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--only", action="append", default=[], help="rows whose name has this")
     add_size(parser)

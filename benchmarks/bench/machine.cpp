@@ -1,4 +1,4 @@
-// What the machine can do at most: bytes copied and float operations done by a number of threads.
+// The machine's limits: bytes copied and float operations computed by a number of threads.
 #include <chrono>
 #include <cstddef>
 #include <cstring>

@@ -17,7 +17,7 @@ def measuring_code() -> ctypes.CDLL:
 
 
 class Machine:
-    """Measures a little every time that it is asked, and keeps the best."""
+    """Measures briefly at every call, and keeps the best result."""
 
     def __init__(self, threads: int) -> None:
         self.threads, self.library = threads, measuring_code()

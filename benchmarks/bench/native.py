@@ -1,4 +1,4 @@
-"""C++ that benchmarks bring along, compiled for this machine."""
+"""Compiles the benchmarks' C++ sources for this machine."""
 
 import ctypes
 import subprocess
@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def library(source: Path) -> ctypes.CDLL:
-    """The source as a shared library, compiled when it is newer than that."""
+    """The source as a shared library, compiled again if the source is newer."""
     target = ROOT / "build" / "benchmarks" / f"lib{source.stem}.so"
     if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,10 +1,10 @@
-"""The options that every benchmark has."""
+"""The command-line options of all benchmarks."""
 
 import argparse
 
 
 def add_size(parser: argparse.ArgumentParser) -> None:
-    """`small` ends in seconds and only shows that the program works: times mean nothing there."""
+    """`small` runs for seconds and only shows that the program works: its times mean nothing."""
     parser.add_argument("--size", choices=["small", "full"], default="full")
 
 
@@ -13,5 +13,5 @@ def add_calls(parser: argparse.ArgumentParser, what: str = "timed calls of each 
 
 
 def calls_of(options: argparse.Namespace, full: int, small: int = 2) -> int:
-    """As given, or what suits the size."""
+    """The given number of calls, or a default for the size."""
     return options.calls or (small if options.size == "small" else full)

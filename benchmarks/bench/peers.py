@@ -16,7 +16,7 @@ NANOFLANN = Path("/usr/include/nanoflann.hpp")
 
 
 def intel_environment(scratch: Path) -> dict[str, str] | str:
-    """What Intel's runtime needs to be found, or why it cannot be."""
+    """The environment in which Intel's runtime is found, or why it cannot be used."""
     folder = Path(sysconfig.get_path("data")) / "lib"
     driver = folder / "libintelocl.so"
     if not importlib.util.find_spec("pyopencl") or not driver.exists():
@@ -55,10 +55,10 @@ def torch_environment(threads: int) -> dict[str, str] | str:
 
 
 def kept_environment(threads: int) -> dict[str, str] | str:
-    """PyTorch as above, with the C library told to keep what is freed.
+    """PyTorch as above, but the C library keeps freed memory.
 
-    Else it maps and clears fresh pages for every large result, which is most of the time of a short
-    operation.
+    Otherwise the system maps and clears new pages for every large result, which takes most of the
+    time of a short operation.
     """
     environment = torch_environment(threads)
     keep = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
@@ -102,7 +102,7 @@ class Peer:
 
 
 class Peers:
-    """All of them, ours first; `missing` says what is not here."""
+    """All peers, ours first; `missing` says which are not installed."""
 
     def __init__(self, module: str, size: str, threads: int, stream: str) -> None:
         self.folder = tempfile.TemporaryDirectory()
@@ -129,7 +129,7 @@ class Peers:
         return list(self._start)
 
     def get(self, name: str) -> Peer:
-        """The peer's process; a new one if it has ended."""
+        """The peer's process; starts a new one if it has ended."""
         peer = self.processes.get(name)
         if peer is None or peer.process.poll() is not None:
             peer = self.processes[name] = self._start[name]()

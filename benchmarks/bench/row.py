@@ -1,4 +1,4 @@
-"""A line of a benchmark: its data, what the right answer is, and how each peer computes it."""
+"""A row of a benchmark: its inputs, the expected results, and how each peer computes them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -37,12 +37,12 @@ class OpenCL:
 
 @dataclass
 class Row:
-    """What is measured. A peer without an entry is not run.
+    """A measured computation. A peer without an entry is not run.
 
-    `inputs` are made by the driver; `dtypes` says to what the peers convert them first. `view` makes
+    The driver makes `inputs`; the peers first convert them to `dtypes`. `view` makes
     a strided view of an input, in NumPy's, PyTorch's and our arrays alike. `moved` and `flops` are
-    the least that the computation needs. `memory` asks for the peak memory too; the number is the
-    largest share of a peer's that ours may take.
+    the least that the computation needs. With `memory`, the peak memory is measured too; it is the
+    largest share of a peer's peak memory that we may use.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Row:
     memory: float | None = None
 
     def check(self, got: Arrays, expected: Arrays) -> str:
-        """What is wrong with a result; nothing if it is right."""
+        """Describes the error of a result; empty if it is right."""
         for name, want in expected.items():
             have = np.asarray(got[name], np.float64).reshape(want.shape)
             error = np.abs(have - want)

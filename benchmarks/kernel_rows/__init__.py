@@ -1,4 +1,4 @@
-"""The kernels that are measured; every module holds one in MSL, in OpenCL C and for PyTorch."""
+"""The kernels that are measured; each module has one in MSL, in OpenCL C and for PyTorch."""
 
 from bench.row import Row
 

@@ -1,4 +1,4 @@
-"""alpha * x + beta * y with a permuted x, found element by element."""
+"""alpha * x + beta * y with a permuted x, which the kernel reads by strides."""
 
 import numpy as np
 from bench.row import Metal, Row

@@ -3,7 +3,7 @@
 import numpy as np
 from bench.row import Metal, OpenCL, Row
 
-# EXTENT is how many threads share a point of the grid.
+# EXTENT threads share a point of the grid.
 SETUP = """
     int H = x_shape[1];
     int W = x_shape[2];
@@ -54,7 +54,7 @@ FORWARD = (
     + "    out[elem] = nw * I_nw + ne * I_ne + sw * I_sw + se * I_se;\n"
 )
 METAL = "    uint elem = thread_position_in_grid.x;\n" + FORWARD
-# A margin before and after keeps the reads of the corners outside inside the buffer.
+# A margin on both sides of the buffer makes reads of outside corners harmless.
 OPENCL = (
     "#define T float\n"
     "kernel void grid_sample(global const float* padded, global const float* grid, global float* out) {\n"
@@ -115,7 +115,7 @@ GRADIENT = (
 
 
 def corners(x_shape: tuple, grid: np.ndarray):
-    """Weight, its derivatives by u and v, and row in x of each corner of each point."""
+    """The weight, its derivatives in u and v, and the row in x of each corner of each point."""
     n, h, w, _ = x_shape
     u = ((grid[..., 0].astype(np.float64) + 1) * w - 1) / 2
     v = ((grid[..., 1].astype(np.float64) + 1) * h - 1) / 2

@@ -34,7 +34,7 @@ kernel void histogram(global const uint* values, global uint* counts) {
 
 
 def count_signed(torch, values) -> list:
-    signed = values.to(torch.int32)  # the only kind that it counts
+    signed = values.to(torch.int32)  # bincount takes signed integers only
     return [lambda: torch.bincount(signed, minlength=BINS)]
 
 

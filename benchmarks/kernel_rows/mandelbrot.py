@@ -1,4 +1,4 @@
-"""The Mandelbrot set: how many steps every point takes to leave."""
+"""The Mandelbrot set: the number of iterations until each point diverges."""
 
 import numpy as np
 from bench.row import Metal, OpenCL, Row
@@ -57,7 +57,7 @@ def rows(small: bool) -> list[Row]:
             opencl_source="".join(f"#define {k} {v}\n" for k, v in defines.items()) + OPENCL,
             opencl=[OpenCL("mandelbrot", ["out"], (size, size), (32, 8))],
             flops=8 * steps_in_all(),
-            # Contracted products change when points near the edge leave.
+            # Fused multiply-adds change the result for points near the edge of the set.
             wrong_share=0.02,
             targets={"Intel": 1.0},
         )

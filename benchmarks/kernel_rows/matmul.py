@@ -34,7 +34,7 @@ kernel void matmul(global const float* a, global const float* b, global float* c
 }
 """
 
-# 64x64 results a threadgroup, 32x32 of them in the registers of each of its four SIMD-groups.
+# A threadgroup computes 64x64 results, each of its four SIMD-groups 32x32 of them in registers.
 BLOCKED = """
     threadgroup float a_tile[64 * 20], b_tile[16 * 68];
     uint item = thread_index_in_threadgroup, simdgroup = simdgroup_index_in_threadgroup;

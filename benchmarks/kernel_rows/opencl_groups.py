@@ -1,6 +1,6 @@
-"""Sums and maxima over a work-group in OpenCL C: by sub-groups where the runtime has them.
+"""Sums and maxima over a work-group in OpenCL C: by sub-groups if the runtime supports them.
 
-`parts` has a place for every work-item.
+`parts` has an element for every work-item.
 """
 
 

@@ -1,4 +1,4 @@
-"""A 4-bit quantised matrix by a vector: a SIMD-group for each row, groups of 64 weights."""
+"""A 4-bit quantised matrix times a vector: a SIMD-group per row, groups of 64 weights."""
 
 import numpy as np
 from bench.row import Metal, OpenCL, Row

@@ -37,7 +37,7 @@ METAL_SUMS = (
 """
 )
 
-# One threadgroup goes over the sums.
+# One threadgroup scans the sums.
 METAL_OFFSETS = (
     METAL_NAMES
     + """
@@ -156,7 +156,7 @@ def rows(small: bool) -> list[Row]:
     return [
         Row(
             name="inclusive scan",
-            # Whole numbers, whose sums are exact in any order.
+            # Integers, whose sums are exact in any order.
             inputs=lambda: {
                 "x": np.random.default_rng(0).integers(-4, 5, count).astype(np.float32)
             },

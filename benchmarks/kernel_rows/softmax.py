@@ -1,4 +1,4 @@
-"""softmax over rows, a threadgroup each."""
+"""softmax over rows, with a threadgroup for each."""
 
 import numpy as np
 from bench.row import Metal, OpenCL, Row

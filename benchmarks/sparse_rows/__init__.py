@@ -1,4 +1,4 @@
-"""The sparse operations that are measured; every module holds the rows of a family."""
+"""The sparse operations that are measured; each module has the rows of a family."""
 
 from bench.row import Row
 

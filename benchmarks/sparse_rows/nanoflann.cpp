@@ -1,4 +1,4 @@
-// The nearest points by nanoflann's k-d tree, each point a query; threads share out the queries in
+// The nearest points with nanoflann's k-d tree. Each point is a query; threads share the queries in
 // the order of the tree's leaves.
 #include <algorithm>
 #include <atomic>
@@ -25,7 +25,7 @@ struct Points {
 
 using Metric = nanoflann::L2_Simple_Adaptor<float, Points, float, int32_t>;
 
-// Dims: how many coordinates there are, or -1: any number.
+// Dims is the number of coordinates, or -1 for any number.
 template <int Dims>
 void search(const Points& points, size_t k, int leaf_points, int threads, int32_t* indices,
             float* distances) {

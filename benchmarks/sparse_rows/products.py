@@ -1,4 +1,4 @@
-"""Sums of products of indexed matrices and vectors: shapes of PointCNN++'s layers."""
+"""Sums of products of indexed matrices and vectors, in the shapes of PointCNN++'s layers."""
 
 import math
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from bench.row import Row
 
-# Matrices, entries, groups, outputs, inputs; a point has about eight neighbours.
+# The numbers of matrices, entries, groups, outputs, inputs; a point has about eight neighbours.
 SHAPES = [(27, 6_500, 1, 256, 256), (27, 200_000, 1, 64, 64), (27, 50_000, 8, 16, 16)]
 SMALL = [(5, 300, 1, 32, 32), (5, 900, 2, 16, 16)]
 NEIGHBOURS = 8

@@ -1,4 +1,4 @@
-// What the host tells the kernel; included by both.
+// The parameters of the kernel; included by the host and the kernel.
 #pragma once
 
 struct Sizes {

@@ -52,7 +52,7 @@ std::vector<mx::array> Axpby::jvp(const std::vector<mx::array>& primals,
                                   const std::vector<mx::array>& tangents,
                                   const std::vector<int>& argnums) {
   if (argnums.size() == 1) return vjp(primals, tangents, argnums, {});
-  bool swapped = argnums[0] == 1;  // tangents come in the order of argnums
+  bool swapped = argnums[0] == 1;  // tangents are in the order of argnums
   return {axpby(tangents[swapped], tangents[!swapped], alpha_, beta_, stream())};
 }
 
@@ -69,7 +69,8 @@ std::vector<mx::array> Axpby::vjp(const std::vector<mx::array>&,
 
 std::pair<std::vector<mx::array>, std::vector<int>> Axpby::vmap(
     const std::vector<mx::array>& inputs, const std::vector<int>& axes) {
-  // The mapped axis goes where the first operand that has one has it; the other is broadcast.
+  // The mapped axis of the result is that of the first mapped operand; the other operand is
+  // broadcast.
   int axis = axes[0] >= 0 ? axes[0] : axes[1];
   auto moved = [&](int i) {
     return axes[i] < 0 ? mx::expand_dims(inputs[i], axis, stream())

@@ -1,4 +1,4 @@
-// axpby: z = alpha * x + beta * y as one operation, with a kernel and rules of its own.
+// axpby: z = alpha * x + beta * y as one operation, with its own kernel and rules.
 #pragma once
 
 #include "mlx/ops.h"

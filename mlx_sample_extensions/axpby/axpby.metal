@@ -3,7 +3,7 @@
 
 #include "mlx/backend/metal/kernels/utils.h"
 
-// Operands in the same order of axes, without gaps.
+// The operands have the same order of axes, and no gaps.
 template <typename T>
 [[kernel]] void axpby_contiguous(
     device const T* x [[buffer(0)]], device const T* y [[buffer(1)]], device T* out [[buffer(2)]],
@@ -12,7 +12,7 @@ template <typename T>
   out[i] = T(alpha * x[i] + beta * y[i]);
 }
 
-// Operands in any layout.
+// The operands have any strides.
 template <typename T>
 [[kernel]] void axpby_general(
     device const T* x [[buffer(0)]], device const T* y [[buffer(1)]], device T* out [[buffer(2)]],

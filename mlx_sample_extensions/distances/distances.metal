@@ -9,8 +9,8 @@ constant int few_dims [[function_constant(1)]];  // the number of coordinates, o
 constant bool by_rows [[function_constant(2)]];  // which gradients are wanted
 constant bool by_columns [[function_constant(3)]];
 
-// A thread computes a few rows of one column; neighbours have neighbouring columns. The points of
-// the columns come by coordinates: b[k * columns + j].
+// A thread computes a few rows of one column; neighbouring threads have neighbouring columns. The
+// points of the columns are stored by coordinate: b[k * columns + j].
 template <typename T>
 [[kernel]] void pairwise_distance(
     constant const DistanceSizes& sizes [[buffer(0)]],
@@ -41,7 +41,7 @@ template <typename T>
   }
 }
 
-// The factor of a pair's difference, or of its signs.
+// The factor of the pair's difference in the gradient, or of its signs.
 METAL_FUNC float weight(float distance, float g) {
   if (metric == 0) return distance > 0 ? g / distance : 0.0f;
   return metric == 1 ? 2 * g : g;
@@ -51,7 +51,7 @@ METAL_FUNC float pull(float w, float difference) {
   return w * (metric == 2 ? metal::sign(difference) : difference);
 }
 
-// Two rows of a tile in up to DISTANCE_DIMS coordinates: a lane has every 32nd column.
+// Two rows of a tile in up to DISTANCE_DIMS coordinates: a lane processes every 32nd column.
 struct TileRows {
   const device float* a;  // coordinates of the first row, and of the second
   const device float* other_a;
@@ -61,7 +61,7 @@ struct TileRows {
   int count;              // coordinates
   int lane;
 
-  // Adds to the columns' sums; returns the sum of the rows r in coordinate k as sums[r][k].
+  // Adds to the columns' sums; returns in sums[r][k] the sum of row r in coordinate k.
   METAL_FUNC void add(
       const threadgroup float* weights,
       thread float (&sums)[2][DISTANCE_DIMS],
@@ -83,9 +83,9 @@ struct TileRows {
   }
 };
 
-// The gradients of sum(g * d): a SIMD-group for each block of rows and columns, and some of the
-// coordinates. It adds up the block's part of the gradient by each row's point, and by each column's.
-// Weights are computed once for a tile, a few rows of the block.
+// The gradients of sum(g * d): a SIMD-group for each block of rows and columns and for some of the
+// coordinates. It adds up the block's part of the gradient of each row's point and of each column's
+// point. Weights are computed once for a tile, a few rows of the block.
 [[kernel]] void pairwise_gradient(
     constant const GradientSizes& sizes [[buffer(0)]],
     const device float* a [[buffer(1)]],
@@ -149,7 +149,7 @@ struct TileRows {
   }
 }
 
-// Adds up the parts of a gradient. Those of the columns come by coordinates.
+// Adds up the parts of a gradient. Those of the columns are stored by coordinate.
 [[kernel]] void pairwise_add_parts(
     constant const PartSizes& sizes [[buffer(0)]],
     const device float* parts [[buffer(1)]],

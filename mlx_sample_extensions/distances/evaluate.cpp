@@ -11,12 +11,12 @@ namespace mlx_sample {
 
 namespace {
 
-// Points (B, N, D) as (B, D, N), for as long as the stream needs them.
+// Transposes points (B, N, D) to (B, D, N), in memory that the stream keeps.
 mx::array by_coordinates(const mx::array& points, mx::Stream s) {
   return mx::contiguous_copy_gpu(mx::swapaxes_in_eval(points, 1, 2), s);
 }
 
-// Rows of a block: so many that the parts of the sums are few, and so few that there are many
+// Rows of a block: many, so that there are few partial sums, but few enough that there are many
 // blocks.
 int rows_of_block(int rows, int columns) {
   constexpr int kBlocks = 512;

@@ -1,4 +1,4 @@
-// The operations on distances, checked.
+// The operations on distances, with checks of their arguments.
 #include "distances/distances.h"
 #include "distances/paired.h"
 #include "indices.h"
@@ -55,7 +55,7 @@ mx::array select(const mx::array& points, const std::optional<mx::array>& indice
   return mx::astype(mx::take(points, checked_indices(*indices, expected), 0, s), mx::float32, s);
 }
 
-// Checked numbers of points, by default of all in order.
+// Checked indices of points; by default all in order.
 mx::array numbers_of(const mx::array& points, const std::optional<mx::array>& indices,
                      const IndexArgument& expected, mx::StreamOrDevice s) {
   if (!indices) {

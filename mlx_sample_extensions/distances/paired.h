@@ -1,4 +1,4 @@
-// The primitive of distances of listed pairs, and that of its gradient by one side's points.
+// The primitive of distances of listed pairs, and that of its gradient in one side's points.
 #pragma once
 
 #include "distances/primitives.h"
@@ -18,13 +18,13 @@ struct Pairing {
 
 // Distances (T,) in the points' type, computed in float32.
 mx::array paired(const Pairing& pairs, Metric metric, mx::Stream s);
-// The same by operations, which make arrays of (T, D).
+// The same with array operations, which make arrays of (T, D).
 mx::array composed_distances(const Pairing& pairs, Metric metric, mx::Stream s);
-// The gradient by a of sum(g * d), where d = paired(pairs).
+// The gradient in a of sum(g * d), where d = paired(pairs).
 mx::array paired_gradient(const Pairing& pairs, const mx::array& d, const mx::array& g,
                           Metric metric, mx::Stream s);
 
-// Vectors of length 1; zero vectors stay, with gradient 0.
+// Normalises vectors to length 1; zero vectors stay zero, with gradient 0.
 mx::array normalized(const mx::array& x, mx::Stream s);
 
 #define MLX_SAMPLE_PAIRED_RULES(Class)                                                         \
@@ -55,8 +55,8 @@ class PairedDistance : public mx::Primitive {
   Metric metric_;
 };
 
-// (a, b, i, j, g, and what follows from them: d, the pairs of each point of a as an order of all
-// pairs with offsets, and for the cosine the lengths of a and b as vectors).
+// (a, b, i, j, g, and values computed from them: d, the pairs sorted by their point of a with its
+// offsets, and for the cosine the lengths of a and b as vectors).
 class PairedGradient : public mx::Primitive {
  public:
   PairedGradient(mx::Stream stream, Metric metric) : mx::Primitive(stream), metric_(metric) {}
@@ -66,7 +66,7 @@ class PairedGradient : public mx::Primitive {
   }
 
  private:
-  // The same by operations that can be differentiated again, as a function of (a, b, g).
+  // The same with operations that can be differentiated again, as a function of (a, b, g).
   Arrays composed(const Arrays& inputs, const mx::array& i, const mx::array& j) const;
 
   Metric metric_;

@@ -6,7 +6,7 @@
 
 using namespace metal;
 
-constant int metric [[function_constant(0)]];  // as Metric counts them
+constant int metric [[function_constant(0)]];  // a value of Metric
 constant int few_dims [[function_constant(1)]];  // the number of coordinates, or 0: any
 
 constant bool euclidean = metric == 0;
@@ -46,7 +46,7 @@ struct PairSums {
   }
 };
 
-// What the gradient by x takes of a pair: a multiple of the difference or of its signs, or
+// A pair's contribution to the gradient in x: a multiple of the difference or of its signs, or
 // multiples of both points.
 struct PairPull {
   float own;
@@ -88,7 +88,7 @@ template <typename T>
   out[pair] = T(sums.distance());
 }
 
-// A SIMD-group for 32 pairs, a few at a time: lanes are coordinates.
+// A SIMD-group for 32 pairs, a few at a time: lanes process coordinates.
 template <typename T>
 [[kernel]] void paired_distance_wide(
     constant const PairedSizes& sizes [[buffer(0)]],
@@ -131,8 +131,8 @@ template <typename T>
   if (lane < count) out[pair] = T(own);
 }
 
-// The gradient by the points of a. A thread for each of them, and some of its coordinates, goes
-// through the point's pairs.
+// The gradient in the points of a. A thread for each point and some of its coordinates loops over
+// the point's pairs.
 template <typename T>
 [[kernel]] void paired_gradient_narrow(
     constant const PairedSizes& sizes [[buffer(0)]],
@@ -178,7 +178,7 @@ template <typename T>
   }
 }
 
-// A SIMD-group for each of them, and 32 of its coordinates.
+// A SIMD-group for each point and 32 of its coordinates.
 template <typename T>
 [[kernel]] void paired_gradient_wide(
     constant const PairedSizes& sizes [[buffer(0)]],

@@ -19,7 +19,7 @@ KernelCall call(const std::string& kernel, const Arrays& inputs, Metric metric, 
   return result;
 }
 
-// Threads for `count` SIMD-groups, which fill threadgroups.
+// The threads of `count` SIMD-groups, rounded up to whole threadgroups.
 size_t whole_groups(size_t count) {
   constexpr size_t kThreads = 32 * PAIRED_SIMDGROUPS;
   static_assert(kThreads == KernelCall::kThreadgroup);
@@ -51,7 +51,7 @@ void PairedGradient::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   for (size_t i = 3; i < 8; ++i) {
     kernel.in(inputs[i]);
   }
-  // What is not there is not read.
+  // Missing arrays are not read, so any array is bound in their place.
   bool cosine = metric_ == Metric::Cosine;
   kernel.in(inputs[cosine ? 8 : 7]).in(inputs[cosine ? 9 : 7]).out(out);
   size_t dims = out.shape(1);

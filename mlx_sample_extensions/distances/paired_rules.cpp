@@ -1,5 +1,6 @@
-// How distances of pairs transform. Their first gradients are a primitive, for which no array has a
-// place for every pair and coordinate; all else is derived from a composition.
+// Derivatives and vmap of distances of pairs. The first gradients are a primitive, which makes no
+// array with an element for every pair and coordinate. Everything else is derived from array
+// operations.
 #include <algorithm>
 
 #include "distances/paired.h"
@@ -28,13 +29,13 @@ mx::array lengths_of(const mx::array& points, mx::Stream s) {
   return paired({wide, origin, all, none}, Metric::Euclidean, s);
 }
 
-// Makes the points of all elements of a batch rows of one array, and indices point there.
+// Merges the points of all batch elements into the rows of one array, and adjusts the indices.
 class Batch {
  public:
   Batch(const Arrays& inputs, const std::vector<int>& axes, mx::Stream s)
       : inputs_(inputs), axes_(axes), s_(s), length_(mapped_length(inputs, axes)) {}
 
-  // Rows of input k, those of all elements if `all` or if they differ.
+  // The rows of input k: those of all batch elements if `all`, or if they differ.
   mx::array rows(int k, bool all = false) const {
     return all || axes_[k] >= 0 ? mx::flatten(spread(k), 0, 1, s_) : inputs_[k];
   }
@@ -45,9 +46,9 @@ class Batch {
     return mx::flatten(apart ? shifted(own, count(of), s_) : own, s_);
   }
 
-  // Rows that one element has of input k.
+  // The number of rows of input k in one batch element.
   int count(int k) const { return inputs_[k].shape(axes_[k] == 0 ? 1 : 0); }
-  // Takes the elements' rows apart again.
+  // Splits the merged rows again.
   std::pair<Arrays, std::vector<int>> apart(const mx::array& rows, int count) const {
     return {{mx::unflatten(rows, 0, {length_, count}, s_)}, {0}};
   }

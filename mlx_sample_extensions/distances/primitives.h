@@ -8,18 +8,18 @@ namespace mlx_sample {
 
 namespace mx = mlx::core;
 
-// The numbers are function constants of the kernels.
+// The values are function constants of the kernels.
 enum class Metric { Euclidean, SquaredEuclidean, Manhattan, Cosine };
 
 // Distances (B, N, M) of float32 points a (B, N, D) and b (B, M, D), in the given type. Not for the
 // cosine, which is a product of matrices.
 mx::array pairwise(const mx::array& a, const mx::array& b, Metric metric, mx::Dtype dtype,
                    mx::Stream s);
-// The gradients by a and by b of sum(g * d), where d = pairwise(a, b): of those that are wanted.
+// The gradients in a and in b of sum(g * d), where d = pairwise(a, b): those that are wanted.
 Arrays pairwise_gradients(const mx::array& a, const mx::array& b, const mx::array& d,
                           const mx::array& g, Metric metric, bool by_a, bool by_b, mx::Stream s);
 
-// What both have in common: the first axis of all inputs and outputs is the batch.
+// The base of both: the first axis of all inputs and outputs is the batch.
 class PairwisePrimitive : public mx::Primitive {
  public:
   PairwisePrimitive(mx::Stream stream, Metric metric) : mx::Primitive(stream), metric_(metric) {}
@@ -73,7 +73,7 @@ class PairwiseGradient : public PairwisePrimitive {
   MLX_SAMPLE_PAIRWISE_RULES()
 
  private:
-  // The same by operations that can be differentiated again, as a function of (a, b, d, g).
+  // The same with operations that can be differentiated again, as a function of (a, b, d, g).
   Arrays composed(const Arrays& inputs) const;
 
   bool by_a_;

@@ -1,5 +1,5 @@
-// How distances transform. Their derivatives are sums of products of the differences a - b, which
-// are multiplied out so that matrices of all pairs are the largest arrays.
+// Derivatives and vmap of distances. The derivatives are sums of products of the differences a - b.
+// These are expanded, so that no array is larger than a matrix of all pairs.
 #include "distances/primitives.h"
 #include "mlx/transforms.h"
 
@@ -24,7 +24,7 @@ mx::array products(const mx::array& a, const mx::array& b, const mx::array& u, c
   return mx::subtract(mx::add(own, other, s), crossed, s);
 }
 
-// sum_c sign(a_ic - b_jc) (u_ic - v_jc) for all pairs, a coordinate at a time.
+// sum_c sign(a_ic - b_jc) (u_ic - v_jc) for all pairs, one coordinate at a time.
 mx::array signed_sums(const mx::array& a, const mx::array& b, const mx::array& u,
                       const mx::array& v, mx::Stream s) {
   auto sum = mx::zeros({a.shape(0), a.shape(1), b.shape(1)}, mx::float32, s);
@@ -144,7 +144,7 @@ Arrays PairwiseGradient::vjp(const Arrays& primals, const Arrays& cotangents,
   auto s = stream();
   Arrays all;
   if (metric_ == Metric::Manhattan) {
-    // Constant in a and b but at kinks, and linear in g.
+    // Piecewise constant in a and b, and linear in g.
     auto u = by_a_ ? cotangents[0] : mx::zeros_like(primals[0], s);
     auto v = by_b_ ? cotangents[by_a_] : mx::zeros_like(primals[1], s);
     for (int i = 0; i < 3; ++i) {

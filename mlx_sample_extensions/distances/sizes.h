@@ -1,7 +1,7 @@
-// What the host tells the kernels of distances; included by both.
+// The parameters of the kernels of distances; included by the host and the kernels.
 #pragma once
 
-// The points of one matrix' rows and those of its columns.
+// The number of points of one matrix' rows, and of its columns.
 struct DistanceSizes {
   int rows;
   int columns;
@@ -26,13 +26,13 @@ struct PartSizes {
 
 // Rows that a thread computes of its column.
 #define DISTANCE_ROWS 8
-// Of gradients: columns of a block, rows of a tile of it, coordinates that a SIMD-group takes and
-// those that it has in registers.
+// For gradients: columns of a block, rows of a tile, coordinates of a SIMD-group, and coordinates
+// that it keeps in registers.
 #define DISTANCE_COLUMNS 256
 #define DISTANCE_TILE_ROWS 16
 #define DISTANCE_GRADIENT_DIMS 32
 #define DISTANCE_DIMS 4
-// Up to so many coordinates make a kernel of their own.
+// Up to so many coordinates, each number of them has its own kernel.
 #define DISTANCE_FEW_DIMS 4
 
 // Listed pairs of points.
@@ -42,11 +42,11 @@ struct PairedSizes {
   int dims;
 };
 
-// From so many coordinates on, lanes are coordinates; with fewer, they are pairs or rows.
+// With so many coordinates or more, lanes process coordinates; with fewer, pairs or rows.
 #define PAIRED_WIDE_DIMS 8
 // Coordinates whose gradients a thread of listed pairs adds up at a time.
 #define PAIRED_DIMS 8
 // SIMD-groups of a threadgroup for listed pairs.
 #define PAIRED_SIMDGROUPS 8
-// Pairs that a SIMD-group computes together.
+// Pairs that a SIMD-group computes at a time.
 #define PAIRED_TOGETHER 4

@@ -14,11 +14,11 @@ namespace mlx_sample {
 
 namespace {
 
-// Enough channels to share them out among threads, for samples and for gradients.
+// With so many channels, threads share them: for samples and for gradients.
 constexpr int kManyToSample = 16;
 constexpr int kManyToSpread = 8;
 constexpr int kLanes = 32;  // of a SIMD-group
-constexpr int kRow = 16;    // a point's threads, or a pixel's, are a multiple of so many
+constexpr int kRow = 16;    // the threads of a point or a pixel are a multiple of so many
 
 // The pixels around each point with their weights.
 struct Taps {
@@ -26,13 +26,13 @@ struct Taps {
   mx::array weights;
 };
 
-// The same by pixels: where each one's shares begin, and all shares.
+// The same, sorted by pixel: the start of each pixel's contributions, and all contributions.
 struct SortedTaps {
   mx::array starts;
   mx::array shares;
 };
 
-// For each pixel of a picture, what falls on it.
+// Sorts the taps of a picture by pixel.
 struct Lists {
   const uint32_t* pixels;  // of all taps
   const float* weights;
@@ -63,10 +63,10 @@ int taps_of(const Sampling& how) {
   return how.mode == Sampling::Bilinear ? 4 : 16;
 }
 
-// Runs the kernels for some pictures, which need not have elements yet, and a grid.
+// Runs the kernels for some pictures, which may be uninitialised, and a grid.
 class Sampler {
  public:
-  // `many`: with fewer channels a thread does all those of a point.
+  // With fewer than `many` channels, one thread computes all channels of a point.
   Sampler(const mx::array& pictures, const mx::array& grid, const Sampling& how, int many,
           mx::Stream s)
       : grid_(grid),
@@ -106,7 +106,7 @@ class Sampler {
     kernel.in(x).in(grid_).in(taps.pixels).in(taps.weights).out(out).run(threads(), pictures_);
   }
 
-  // Adds values at points up in `out`.
+  // Adds values at points into `out`.
   void spread(const mx::array& values, const Taps& taps, mx::array& out) const {
     if (gathers()) {
       allocate(out);
@@ -153,7 +153,7 @@ class Sampler {
     result.bytes(sizes_);
     return result;
   }
-  // For kernels that find weights in memory, however they were computed.
+  // For kernels that read precomputed weights.
   Sampling plain() const { return {.mode = how_.mode}; }
 
   int per_lane() const { return channels_ < 2 * kLanes || channels_ == 3 * kLanes ? 1 : 2; }
@@ -163,11 +163,11 @@ class Sampler {
   int row() const { return static_cast<int>(mx::ceildiv(channels_, kRow)) * kRow; }
   size_t threads() const { return few_ ? points_ : size_t(points_) * row(); }
 
-  // Whether few lanes have nothing to do where a SIMD-group has a block of channels.
+  // Whether few lanes are idle if a SIMD-group processes a block of channels.
   bool fills_groups() const { return channels_ >= 2 * kLanes || channels_ % kLanes == 0; }
 
-  // Whether a pixel's sum is best made from a list of what falls on it. To make the lists, all taps
-  // are sorted, and all pixels looked at.
+  // Whether a list of each pixel's contributions is the fastest way to sum them. To make the lists,
+  // all taps are sorted, and all pixels are visited.
   bool gathers() const {
     int64_t taps = int64_t(points_) * taps_;
     return !few_ && 16 * taps >= pixels_ && taps <= std::numeric_limits<int32_t>::max() &&
@@ -176,7 +176,7 @@ class Sampler {
   }
 
   SortedTaps sort(const Taps& taps) const {
-    // A list more for what falls on no pixel.
+    // One more list, for taps outside of the picture.
     SortedTaps sorted{temporary({pictures_, pixels_ + 2}, mx::int32, stream_),
                       temporary({pictures_, points_ * taps_, 2}, mx::int32, stream_)};
     Lists lists{taps.pixels.data<uint32_t>(),

@@ -1,4 +1,4 @@
-// grid_sample: the operation, checked.
+// grid_sample: the operation, with checks of its arguments.
 #include "grid_sample/grid_sample.h"
 
 #include "grid_sample/linear.h"

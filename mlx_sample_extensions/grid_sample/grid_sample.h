@@ -1,4 +1,4 @@
-// grid_sample: values of pictures at any points, with derivatives of every order.
+// grid_sample: samples pictures at any points, with derivatives of every order.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace mx = mlx::core;
 
 // Samples pictures x (N, H, W, C) at points grid (N, H', W', 2), whose coordinates (column, row)
 // are -1 and 1 at the edges. The result is (N, H', W', C). mode: bilinear, nearest, bicubic.
-// padding_mode, for what is outside: zeros, border, reflection. align_corners: -1 and 1 are the
-// middles of the outermost pixels instead of their outer edges.
+// padding_mode, for points outside: zeros, border, reflection. align_corners: -1 and 1 are the
+// centres of the outermost pixels instead of their outer edges.
 mx::array grid_sample(const mx::array& x, const mx::array& grid,
                       const std::string& mode = "bilinear",
                       const std::string& padding_mode = "zeros", bool align_corners = false,
                       mx::StreamOrDevice s = {});
 
-// How to weight the pixels around a point. The numbers are function constants of the kernels.
+// How the pixels around a point are weighted. The values are function constants of the kernels.
 struct Sampling {
   enum Mode { Bilinear, Nearest, Bicubic };
   enum Padding { Zeros, Border, Reflection };
@@ -33,12 +33,12 @@ struct Sampling {
 
   Sampling by_column() const;
   Sampling by_row() const;
-  // All weights are zero: the interpolating polynomial has no derivative of that order.
+  // Whether all weights are zero: the interpolating polynomial has no derivative of that order.
   bool vanishes() const;
   bool operator==(const Sampling&) const = default;
 };
 
-// What the primitives below have in common.
+// The base of the primitives below.
 class SamplingPrimitive : public mx::Primitive {
  public:
   SamplingPrimitive(mx::Stream stream, const Sampling& how) : mx::Primitive(stream), how_(how) {}
@@ -51,7 +51,7 @@ class SamplingPrimitive : public mx::Primitive {
   bool is_equivalent(const mx::Primitive& other) const override {
     return how_ == static_cast<const SamplingPrimitive&>(other).how_;
   }
-  // The mapped axis becomes a part of the batch.
+  // Merges the mapped axis with the batch.
   std::pair<std::vector<mx::array>, std::vector<int>> vmap(const std::vector<mx::array>& inputs,
                                                            const std::vector<int>& axes) override;
 
@@ -82,7 +82,7 @@ class GridSample : public SamplingPrimitive {
 };
 
 // (values, grid): the adjoint, which adds each point's values to the pixels around it. The result
-// is float32, whatever the type of the values.
+// is always float32.
 class GridSpread : public SamplingPrimitive {
  public:
   GridSpread(mx::Stream stream, const Sampling& how, int height, int width)
@@ -95,7 +95,7 @@ class GridSpread : public SamplingPrimitive {
   int width_;
 };
 
-// (x, grid, cotangent): both gradients of GridSample in one pass. The gradient of x is float32.
+// (x, grid, cotangent): both gradients of GridSample in one kernel. The gradient of x is float32.
 class GridSampleGradient : public SamplingPrimitive {
  public:
   using SamplingPrimitive::SamplingPrimitive;

@@ -1,4 +1,4 @@
-// Kernels of grid_sample. Grids of threads have a row for each picture.
+// Kernels of grid_sample. The grid of threads has a row for each picture.
 #include <metal_stdlib>
 
 #include "grid_sample/taps.h"
@@ -6,10 +6,10 @@
 
 using namespace metal;
 
-// Channels of a lane of a SIMD-group, at most two, and whether the last ones have fewer.
+// The channels of a lane, at most two, and whether the last lane has fewer.
 constant int per_lane [[function_constant(6)]];
 constant bool partial [[function_constant(7)]];
-// Whether rows have threads more than there are channels.
+// Whether a row has more threads than there are channels.
 constant bool ragged [[function_constant(8)]];
 
 template <typename T>
@@ -29,7 +29,7 @@ template <typename T>
   }
 }
 
-// What a thread does: all channels of one point, or one of them.
+// The work of a thread: all channels of one point, or one of them.
 struct Work {
   size_t point;
   uint channel;
@@ -70,7 +70,7 @@ template <typename T>
   }
 }
 
-// The adjoint. Pixels are cleared before.
+// The adjoint. The pixels are zero before.
 template <typename T>
 [[kernel]] void grid_spread(
     constant GridSizes& sizes [[buffer(0)]],
@@ -93,7 +93,7 @@ template <typename T>
   }
 }
 
-// The same from lists of what falls on each pixel: a thread adds up one channel of one pixel.
+// The same from lists of each pixel's contributions: a thread adds up one channel of one pixel.
 template <typename T>
 [[kernel]] void grid_gather(
     constant GridSizes& sizes [[buffer(0)]],
@@ -117,13 +117,13 @@ template <typename T>
   out[(size_t(position.y) * pixels + pixel) * channels + channel] = sum;
 }
 
-// The channels of a lane where SIMD-groups have a block of a pixel's or a point's.
+// The channels of a lane if SIMD-groups process blocks of a pixel's or a point's channels.
 #define FOR_EACH_LANE_CHANNEL                                                          \
   _Pragma("clang loop unroll(full)") for (uint k = 0, c = first_channel; k < per_lane; \
                                           ++k, c += 32) if (!partial || c < channels)
 
-// The same with a SIMD-group for a pixel. It also leaves, for each tap, the product of its pixel's
-// channels in x with its point's values: what the points' gradients are made of.
+// The same with a SIMD-group for a pixel. It also stores, for each tap, the product of its pixel's
+// channels in x with its point's values: the points' gradients are computed from these.
 template <typename T>
 [[kernel]] void grid_gather_products(
     constant GridSizes& sizes [[buffer(0)]],
@@ -162,7 +162,7 @@ template <typename T>
   FOR_EACH_LANE_CHANNEL out[element + c] = sum[k];
 }
 
-// These products alone. With few channels a thread does all those of a point.
+// Only these products. With few channels a thread computes all channels of a point.
 template <typename T>
 [[kernel]] void grid_products(
     constant GridSizes& sizes [[buffer(0)]],

@@ -10,7 +10,7 @@ namespace mlx_sample {
 
 namespace {
 
-// Kernels number the pixels of all pictures, and the samples of each, with 32 bits.
+// Kernels number the pixels of all pictures, and the samples of each picture, in 32 bits.
 void check_sizes(int pictures, int height, int width, int channels, const mx::array& grid) {
   constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
   int64_t pixels = int64_t(height) * width;

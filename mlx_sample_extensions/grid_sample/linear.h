@@ -1,23 +1,23 @@
-// The linear maps that sampling and its derivatives consist of. Arguments are of one type, shaped
-// as the primitives want them.
+// The linear maps of which sampling and its derivatives consist. Arguments have one type and the
+// shapes that the primitives need.
 #pragma once
 
 #include "grid_sample/grid_sample.h"
 
 namespace mlx_sample {
 
-// Values of pictures at points.
+// Samples pictures at points.
 mx::array sample(const mx::array& x, const mx::array& grid, const Sampling& how, mx::Stream s);
 
-// Its adjoint: values at points, added up in pictures of the given size.
+// The adjoint: adds values at points into pictures of the given size.
 mx::array spread(const mx::array& values, const mx::array& grid, const Sampling& how, int height,
                  int width, mx::Stream s);
 
-// How samples change as the grid moves in direction `by`.
+// The derivative of the samples as the grid moves in direction `by`.
 mx::array sample_moved(const mx::array& x, const mx::array& grid, const mx::array& by,
                        const Sampling& how, mx::Stream s);
 
-// How spread values change as the grid moves in direction `by`.
+// The derivative of the adjoint as the grid moves in direction `by`.
 mx::array spread_moved(const mx::array& values, const mx::array& grid, const mx::array& by,
                        const Sampling& how, int height, int width, mx::Stream s);
 

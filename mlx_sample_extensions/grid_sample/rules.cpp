@@ -1,5 +1,5 @@
-// How sampling transforms. Sampling is linear in the pictures and, between pixels, a polynomial in
-// the grid: its derivatives are samplings with other weights.
+// Derivatives and vmap of sampling. Sampling is linear in the pictures and, between pixels, a
+// polynomial in the grid: its derivatives are samplings with other weights.
 #include "rules.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace mlx_sample {
 
 namespace {
 
-// Tangents by operand; an operand that stays as it is has none.
+// Tangents by operand; none for an operand that is not differentiated.
 class Tangents {
  public:
   Tangents(const Arrays& tangents, const std::vector<int>& argnums)
@@ -26,7 +26,7 @@ class Tangents {
   const std::vector<int>& argnums_;
 };
 
-// A sum of terms that may be missing altogether.
+// A sum of terms, all of which may be missing.
 class Sum {
  public:
   Sum(mx::Shape shape, mx::Dtype dtype, mx::Stream s)
@@ -46,7 +46,7 @@ class Sum {
   Arrays terms_;
 };
 
-// The gradient by the grid of the sum of values * sample_moved(x, grid, by).
+// The gradient in the grid of the sum of values * sample_moved(x, grid, by).
 mx::array moved_gradient(const mx::array& x, const mx::array& grid, const mx::array& by,
                          const mx::array& values, const Sampling& how, mx::Stream s) {
   auto part = [&](const Sampling& derivative) {

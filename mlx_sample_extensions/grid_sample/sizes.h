@@ -1,4 +1,4 @@
-// What the host tells the kernels of grid_sample; included by both.
+// The parameters of the kernels of grid_sample; included by the host and the kernels.
 #pragma once
 
 struct GridSizes {
@@ -6,14 +6,14 @@ struct GridSizes {
   int width;
   int channels;
   int points;     // of the grid, for each picture
-  unsigned none;  // pixels of all pictures; instead of a pixel's number: there is none
+  unsigned none;  // the number of all pixels, which marks "no pixel"
   int taps;       // of a point
-  int row;        // threads for the channels of a point or pixel: as many or a few more
+  int row;        // threads for the channels of a point or pixel, rounded up
   int blocks;     // of channels, in the points' gradients
 };
 
-// What a pixel gets from a point of its picture.
+// A point's contribution to a pixel of its picture.
 struct GridShare {
-  int tap;  // of all of the picture's points
+  int tap;  // index among all taps of the picture
   float weight;
 };

@@ -1,12 +1,12 @@
-// The pixels around a point with their weights, its taps: a row of the sparse matrix that sampling
-// is.
+// The taps of a point: the pixels around it with their weights, a row of the sparse matrix of
+// sampling.
 #pragma once
 
 #include "grid_sample/sizes.h"
 #include "grid_sample/weights.h"
 
-// There are few channels: a thread does all those of a point. Otherwise it does one of them, and
-// what all those of a point need has been computed before.
+// With few channels a thread computes all channels of a point. Otherwise it computes one of them,
+// and the taps of the point are computed before.
 constant bool few [[function_constant(5)]];
 
 constant int taps = reach * reach;
@@ -14,7 +14,7 @@ constant int taps = reach * reach;
 #define FOR_EACH_TAP _Pragma("clang loop unroll(full)") for (int t = 0; t < taps; ++t)
 
 struct Taps {
-  uint pixels[16];  // numbers among those of all pictures
+  uint pixels[16];  // index among the pixels of all pictures
   float weights[16];
 };
 

@@ -1,4 +1,4 @@
-// Weights of the pixels around a point, along one axis: a header of grid_sample's kernels.
+// Weights of the pixels around a point, along one axis, for grid_sample's kernels.
 #pragma once
 
 #include <metal_stdlib>
@@ -13,10 +13,10 @@ constant int row_order [[function_constant(4)]];
 constant bool bilinear = mode == 0;
 constant bool nearest = mode == 1;
 constant bool bicubic = mode == 2;
-// Pixels that count along an axis.
+// The number of pixels with weights along an axis.
 constant int reach = nearest ? 1 : bilinear ? 2 : 4;
 
-// A place on an axis in pixels, and its derivative with respect to the grid's coordinate.
+// A position on an axis in pixels, and its derivative with respect to the grid's coordinate.
 struct Place {
   float at;
   float slope;
@@ -27,7 +27,7 @@ METAL_FUNC Place to_pixels(float coordinate, int size) {
   return {((coordinate + 1) * size - 1) / 2, size / 2.0f};
 }
 
-// To the nearest place inside; not-a-number goes to 0.
+// Clamps to the picture; not-a-number becomes 0.
 METAL_FUNC Place clip(Place p, int size) {
   if (!(p.at > 0)) return {0, 0};
   const float last = size - 1;
@@ -35,7 +35,7 @@ METAL_FUNC Place clip(Place p, int size) {
   return p;
 }
 
-// Mirrors at the outermost pixels: at their middles or at their outer edges.
+// Reflects at the outermost pixels: at their centres or at their outer edges.
 METAL_FUNC Place reflect(Place p, int size) {
   const float low = align_corners ? 0.0f : -0.5f;
   const float span = align_corners ? size - 1 : size;
@@ -51,21 +51,21 @@ METAL_FUNC Place locate(float coordinate, int size) {
   Place p = to_pixels(coordinate, size);
   if (!bicubic && padding == 2) p = reflect(p, size);
   if (!bicubic && padding != 0) return clip(p, size);
-  // Far outside nothing changes any more, except that reflections go on.
+  // Far outside nothing changes any more, except that reflections repeat.
   const float low = padding == 2 ? -0x1p24f : -4.0f;
   const float high = padding == 2 ? 0x1p24f : size + 4.0f;
   p.at = p.at > low ? metal::min(p.at, high) : low;
   return p;
 }
 
-// The pixel that stands for pixel i, or -1 for none.
+// The pixel that is used for pixel i, or -1 for none.
 METAL_FUNC int inside(int i, int size) {
   if (bicubic && padding == 1) return metal::clamp(i, 0, size - 1);
   if (bicubic && padding == 2) return int(clip(reflect({float(i), 1}, size), size).at);
   return i >= 0 && i < size ? i : -1;
 }
 
-// Weight of pixel k, 0 <= k < reach, at fraction t between the middle two; or its derivative.
+// The weight of pixel k, 0 <= k < reach, at fraction t between the middle two, or its derivative.
 METAL_FUNC float weight(int k, float t, int order) {
   if (nearest) return order == 0 ? 1 : 0;
   if (bilinear) {
@@ -83,7 +83,7 @@ METAL_FUNC float weight(int k, float t, int order) {
   return order == 3 ? 6 * cubic : 0;
 }
 
-// The pixels that count along an axis, and their weights.
+// The pixels with weights along an axis.
 struct Pixels {
   int index[4];
   float weights[4];

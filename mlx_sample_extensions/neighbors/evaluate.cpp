@@ -1,5 +1,5 @@
-// Evaluation of searches: a tree for each cloud, and queries in the order of its leaves. The host
-// builds the trees, a kernel searches them.
+// Evaluation of neighbour searches: a tree for each cloud, and queries in the order of its leaves.
+// The host builds the trees, and a kernel searches them.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -28,10 +28,10 @@ struct Clouds {
   size_t dims;
 };
 
-// In few dimensions small leaves spare distances; in many nothing does, and long loops are best.
+// In few dimensions small leaves save distances. In many nothing does, and long loops are fastest.
 size_t points_of_leaf(size_t dims) { return dims <= 8 ? NEIGHBOR_LANES : 4 * NEIGHBOR_LANES; }
 
-// The queries of a cloud, those that are near each other next to each other.
+// The order of a cloud's queries, in which neighbouring queries are near each other.
 std::vector<int32_t> by_leaf(const Tree& tree, const float* queries, size_t count, size_t dims) {
   std::vector<int32_t> leaf(count);
   mx::cpu::parallel_for(count, 1024, [&](size_t first, size_t last) {
@@ -49,8 +49,8 @@ std::vector<int32_t> by_leaf(const Tree& tree, const float* queries, size_t coun
   return order;
 }
 
-// The trees of all clouds, each in a part of its own of arrays that are large enough whatever the
-// clouds' sizes are.
+// The trees of all clouds, each in its part of arrays that are large enough for any sizes of the
+// clouds.
 struct Forest {
   CloudTree* trees;
   float* coordinates;  // of boxes and leaves
@@ -77,7 +77,7 @@ struct Forest {
   }
 
  private:
-  // Builds a cloud's tree and puts it into its place, and the cloud's queries in order.
+  // Builds a cloud's tree in its part of the arrays, and the order of the cloud's queries.
   void plant(const Clouds& t, size_t cloud) const {
     int32_t first_point = t.offsets[cloud];
     int32_t first_query = t.query_offsets[cloud];
@@ -117,7 +117,7 @@ void Neighbors::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   size_t leaf_points = points_of_leaf(clouds.dims);
   int leaves = static_cast<int>(Tree::most_leaves(points, clouds.count, leaf_points));
   int places = static_cast<int>(Tree::most_places(points, clouds.count, leaf_points));
-  // Lanes without a point read what comes behind.
+  // Lanes without a point read elements behind the last one.
   auto coordinates =
       temporary({4 * leaves + places + NEIGHBOR_LANES, dims + 1}, mx::float32, stream());
   auto numbers = temporary({queries + points + leaves + count}, mx::int32, stream());

@@ -1,5 +1,5 @@
 // The search of trees for neighbours: a SIMD-group for each query. All its lanes are at the same
-// node; in a leaf, each has a point of its own.
+// node; in a leaf, each lane tests a point of its own.
 #include <metal_stdlib>
 
 #include "mlx/backend/metal/kernels/utils.h"
@@ -8,7 +8,7 @@
 using namespace metal;
 
 constant bool in_registers [[function_constant(0)]];  // whether the list is: k <= 32
-constant bool counts_all [[function_constant(1)]];    // points within the limit, beyond the k too
+constant bool counts_all [[function_constant(1)]];  // also points beyond the k nearest
 constant int few_dims [[function_constant(2)]];       // the number of coordinates, or 0: any
 
 constant int none = 0x7fffffff;
@@ -29,8 +29,8 @@ METAL_FUNC Entry last_of(Entry own) {
           simd_broadcast(own.index, NEIGHBOR_LANES - 1)};
 }
 
-// The nearest points so far, in order: a row of k, whose last lies in the last lane. Lanes before
-// the first hold what nothing is before.
+// The nearest points so far, in order: a row of k, whose last entry is in the last lane. Lanes
+// before the first hold an entry that comes before all others.
 struct Nearest {
   device float* squares;
   device int* indices;
@@ -49,7 +49,7 @@ struct Nearest {
     worst = last_of(own);
   }
 
-  // Where the first lane's entry is in the row, of the first 32 and of all.
+  // The position in the row of the first lane's entry: of the first 32 lanes, and of all.
   METAL_FUNC int first() const {
     return k - (k + NEIGHBOR_LANES - 1) / NEIGHBOR_LANES * NEIGHBOR_LANES;
   }
@@ -67,7 +67,7 @@ struct Nearest {
     }
   }
 
-  // Every 32 of the row take an entry, and hand their last on to the next.
+  // Each 32 entries of the row insert the new entry, and pass their last one on to the next 32.
   METAL_FUNC void add(Entry entry) {
     for (int start = first(); start < k; start += NEIGHBOR_LANES) {
       own = load(start);
@@ -84,7 +84,7 @@ struct Nearest {
     worst = last_of(own);
   }
 
-  // Makes the row what the user gets; returns how many entries it has.
+  // Converts the row to the results; returns the number of its entries.
   METAL_FUNC int finish() {
     int found = 0;
     for (int start = first(); start < k; start += NEIGHBOR_LANES) {
@@ -119,7 +119,7 @@ struct Search {
     return finite;
   }
 
-  // The squared distance to the box of a node; they are numbered from 1.
+  // The squared distance to the box of a node; nodes are numbered from 1.
   METAL_FUNC float to_box(int node) const {
     const device float* box = boxes + size_t(node - 1) * 2 * dims;
     float sum = 0;
@@ -139,7 +139,7 @@ struct Search {
     return sum;
   }
 
-  // Looks at the points of a leaf; returns how many are within the limit.
+  // Tests the points of a leaf; returns how many are within the limit.
   METAL_FUNC int visit(int leaf, thread Nearest& nearest) const {
     const int first = starts[leaf];
     const int points = starts[leaf + 1] - first;
@@ -160,8 +160,8 @@ struct Search {
     return seen;
   }
 
-  // Goes down to the nearest leaf, and from there up and down again wherever the other half of a
-  // node is near enough. Bit i of `waiting` says that i levels above that half is still to be seen.
+  // Descends to the nearest leaf, then climbs, and descends again wherever the other half of a node
+  // is near enough. Bit i of `waiting` is set if that half, i levels above, is not yet searched.
   METAL_FUNC int find(thread Nearest& nearest) const {
     int seen = 0;
     uint node = 1;

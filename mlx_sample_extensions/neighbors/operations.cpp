@@ -1,4 +1,4 @@
-// The operations on neighbours, checked.
+// The operations on neighbours, with checks of their arguments.
 #include <bit>
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-// The primitive of searches for neighbours.
+// The primitive of neighbour searches.
 #pragma once
 
 #include "mlx/primitives.h"
@@ -12,7 +12,7 @@ namespace mx = mlx::core;
 // distances (Q, k), counts (Q,)). Distances have derivatives.
 class Neighbors : public mx::Primitive {
  public:
-  // `radius`: infinite for the nearest points wherever they are.
+  // `radius` is infinite for searches of the nearest points.
   Neighbors(mx::Stream stream, int k, float radius)
       : mx::Primitive(stream), k_(k), radius_(radius) {}
 

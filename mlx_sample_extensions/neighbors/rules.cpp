@@ -1,5 +1,5 @@
-// How searches for neighbours transform: which points are neighbours stays as it is, their
-// distances move with the points.
+// Derivatives and vmap of neighbour searches. The indices of neighbours are constant; their
+// distances depend on the points.
 #include "neighbors/primitives.h"
 #include "segments/offsets.h"
 #include "segments/primitives.h"
@@ -8,11 +8,11 @@ namespace mlx_sample {
 
 namespace {
 
-// Pairs of queries and neighbours, laid out as the indices are.
+// Pairs of queries and neighbours, in the shape of the indices.
 struct Pairs {
-  mx::array neighbors;    // (Q k,), 0 where there is none
+  mx::array neighbors;    // (Q k,), 0 if there is none
   mx::array differences;  // (Q, k, D): query - neighbour
-  mx::array inverses;     // (Q, k): 1 / distance; 0 where there is none, or none from each other
+  mx::array inverses;     // (Q, k): 1 / distance, or 0 for no neighbour and for distance 0
 
   Pairs(const mx::array& points, const mx::array& queries, const mx::array& indices,
         const mx::array& distances, mx::Stream s)
@@ -32,7 +32,7 @@ struct Pairs {
         mx::reshape(points_at(points, neighbors, s), {shape[0], shape[1], points.shape(1)}, s);
     return mx::subtract(mx::expand_dims(queries, 1, s), others, s);
   }
-  // Without any point there is no neighbour: anything will do.
+  // Without points there are no neighbours: the values do not matter.
   static mx::array points_at(const mx::array& points, const mx::array& neighbors, mx::Stream s) {
     if (points.shape(0) == 0) {
       return mx::zeros({neighbors.shape(0), points.shape(1)}, mx::float32, s);
@@ -88,7 +88,7 @@ Arrays Neighbors::vjp(const Arrays& primals, const Arrays& cotangents,
   return result;
 }
 
-// All become clouds of one ragged batch.
+// The batch elements become clouds of one ragged batch.
 std::pair<Arrays, std::vector<int>> Neighbors::vmap(const Arrays& inputs,
                                                     const std::vector<int>& axes) {
   auto s = stream();

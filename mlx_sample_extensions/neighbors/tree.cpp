@@ -1,4 +1,4 @@
-// Building k-d trees.
+// Builds k-d trees.
 #include "neighbors/tree.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// A k-d tree over one cloud of points, in any number of dimensions, laid out for the kernel that
-// searches it. A library for the host has none that a GPU can read, and is slower on the same
-// cores: the rows of neighbours in benchmarks/sparse.py compare with nanoflann.
+// A k-d tree of one cloud of points in any number of dimensions, laid out for the search kernel.
+// nanoflann's trees cannot be read by a GPU, and are slower on the same cores: benchmarks/sparse.py
+// measures both.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace mlx_sample {
 
-// What a squared distance to a box is multiplied by before points in the box are ruled out, as
-// distances to boxes and to points may be rounded differently.
+// Factor of the squared distance to a box before its points are ruled out, since distances to boxes
+// and to points may be rounded differently.
 inline float slack_of(size_t dims) {
   return 1 - (static_cast<float>(dims) + 8) * std::numeric_limits<float>::epsilon();
 }
@@ -19,10 +19,10 @@ inline float slack_of(size_t dims) {
 // Nodes are numbered as in a heap: 2 i + 1 and 2 i + 2 below i; the leaves come last.
 class Tree {
  public:
-  // Leaves have at most so many points. Points with coordinates that are not finite are left out.
+  // Leaves have at most so many points. Points with coordinates that are not finite are omitted.
   Tree(const float* points, size_t count, size_t dims, size_t leaf_points);
 
-  // The most places that the leaves of trees over so many points in all have, and the most leaves.
+  // The largest number of positions in the leaves of trees over so many points, and of leaves.
   static size_t most_leaves(size_t points, size_t trees, size_t leaf_points) {
     return trees + 2 * points / leaf_points;
   }
@@ -30,17 +30,18 @@ class Tree {
     return points + kRounding * most_leaves(points, trees, leaf_points);
   }
 
-  // The leaf around a place: queries with the same leaf find their neighbours in the same memory.
+  // The leaf around a position: queries with the same leaf find their neighbours in the same
+  // memory.
   size_t home(const float* query) const;
 
   size_t leaf_count() const { return size_t(1) << depth_; }
-  // Places of a leaf.
+  // Positions in a leaf.
   size_t stride() const { return stride_; }
-  // Of each node: the least of each coordinate, then the largest.
+  // For each node: the minimum of each coordinate, then the maxima.
   const std::vector<float>& boxes() const { return boxes_; }
   // Coordinate k of a leaf's point i: [(leaf * dims + k) * stride + i].
   const std::vector<float>& leaves() const { return leaves_; }
-  // Where each leaf begins in the order, and the end.
+  // The start of each leaf in the order, and the end.
   const std::vector<int32_t>& starts() const { return starts_; }
   // Indices of points, by leaf.
   const std::vector<int32_t>& order() const { return order_; }

@@ -1,4 +1,4 @@
-// Evaluation of the primitives of segments by kernels.
+// Evaluation of the primitives of segments with kernels.
 #include <algorithm>
 
 #include "evaluation.h"
@@ -15,13 +15,13 @@ struct Constants {
   bool listed = false;
   bool mean = false;
   bool moved = false;
-  int columns = 0;  // if the kernel's threads are laid out by them
+  int columns = 0;  // if the kernel's threads are assigned by column
 };
 
-// So few columns that a SIMD-group takes several rows at once.
+// With so few columns, a SIMD-group processes several rows at once.
 bool are_few(int columns) { return columns > 0 && columns < 32; }
 
-// Columns that a thread takes: as many as leave each SIMD-group a stretch of a row.
+// Columns of a thread: as many as still give every lane of a SIMD-group columns of one row.
 int width_of(int columns) {
   int width = SEGMENT_WIDTH;
   while (width > 1 && (columns % width != 0 || columns < 32 * width)) {
@@ -31,7 +31,7 @@ int width_of(int columns) {
 }
 
 SegmentSizes sizes_of(const Segments& segments, int rows, int columns) {
-  // A SIMD-group with few columns has some thousand values.
+  // With few columns a SIMD-group processes some thousand values.
   int chunk = are_few(columns) ? std::clamp(4096 / columns, 256, 1024) : 256;
   return {segments.count(), rows, columns, chunk, std::max(1, (rows + chunk - 1) / chunk)};
 }
@@ -52,12 +52,12 @@ KernelCall call(const std::string& kernel, const Constants& c, const SegmentSize
   return result;
 }
 
-// The listed rows, or anything where they do not count.
+// The listed rows; any array if the rows are not listed.
 const mx::array& rows_of(const Segments& segments) {
   return segments.rows ? *segments.rows : segments.offsets;
 }
 
-// Reduces rows x to `out`; or counts the rows that hold the extremum, if it is given.
+// Reduces rows x to `out`; or, given the extrema, counts the rows that are equal to them.
 void run_reduction(Reduction reduction, const mx::array& x, const mx::array* extremum,
                    const Segments& segments, int rows, mx::array& out, mx::Stream s) {
   auto sizes = sizes_of(segments, rows, x.shape(1));
@@ -88,7 +88,7 @@ void run_reduction(Reduction reduction, const mx::array& x, const mx::array* ext
       .run(size_t(sizes.chunks) * sizes.columns);
 }
 
-// The kernels that move a type's values, and compute with them if they can.
+// The kernels that move a type's elements, and compute with them if the type is supported.
 std::string spread_type(const mx::array& g) {
   switch (g.dtype().val()) {
     case mx::Dtype::Val::bool_:

@@ -1,4 +1,4 @@
-// Offsets of segments, made on the host.
+// Offsets of segments, computed on the host.
 #include "segments/offsets.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ void check_form(const mx::array& lengths, const char* operation, const char* nam
                         ", but its values must not be negative.");
 }
 
-// Running sums of the lengths. Whatever they are, the offsets stay in order and in range.
+// Running sums of the lengths. Even for wrong lengths, the offsets are sorted and in range.
 void fill_offsets(const mx::array& lengths, const LengthsArgument& argument, int32_t* offsets) {
   int64_t sum = 0;
   offsets[0] = 0;
@@ -57,7 +57,7 @@ void fill_offsets(const mx::array& lengths, const LengthsArgument& argument, int
   }
 }
 
-// Lengths that are not known before evaluation.
+// Lengths that are known only at evaluation.
 class SegmentOffsets : public mx::UnaryPrimitive {
  public:
   explicit SegmentOffsets(const LengthsArgument& argument)
@@ -101,7 +101,7 @@ class SegmentOffsets : public mx::UnaryPrimitive {
   LengthsArgument argument_;
 };
 
-// (index) -> (order, offsets), on the host as all sorting.
+// (index) -> (order, offsets), computed on the host like all sorting.
 class GroupRows : public mx::Primitive {
  public:
   explicit GroupRows(int count) : mx::Primitive(host()), count_(count) {}

@@ -1,4 +1,4 @@
-// The operations on segments, checked.
+// The operations on segments, with checks of their arguments.
 #include <algorithm>
 
 #include "mlx/utils.h"
@@ -25,7 +25,7 @@ Reduction reduction_of(const char* operation, const char* argument, const std::s
                         "': expected one of sum, mean, max, min, prod.");
 }
 
-// The type in which values are reduced, and of the result.
+// The type in which values are reduced, and the type of the result.
 mx::Dtype value_type(const char* operation, const char* name, mx::Dtype dtype,
                      Reduction reduction) {
   if (mx::issubdtype(dtype, mx::inexact)) {
@@ -54,7 +54,7 @@ mx::array as_rows(const mx::array& x, mx::StreamOrDevice s) {
   return mx::reshape(x, {x.shape(0), columns}, s);
 }
 
-// (T, C) -> (T, ...), the shape of `like` but for its first axis.
+// (T, C) -> (T, ...), with the shape of `like` behind the first axis.
 mx::array from_rows(const mx::array& rows, const mx::array& like, mx::StreamOrDevice s) {
   auto shape = like.shape();
   shape[0] = rows.shape(0);
@@ -78,7 +78,7 @@ int largest(const mx::array& index) {
   return static_cast<int>(std::min<int64_t>(top.item<int64_t>(), INT32_MAX - 1));
 }
 
-// The number of the element of the result that each element of src, flat, goes to.
+// For each element of src, flattened: the index of its target in the result.
 mx::array flat_targets(const mx::array& index, int dim, int dim_size, mx::StreamOrDevice s) {
   int ndim = static_cast<int>(index.ndim());
   auto result = mx::array(0, mx::int32);

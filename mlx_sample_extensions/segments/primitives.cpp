@@ -1,4 +1,4 @@
-// The primitives of segments as functions, and how they batch.
+// The primitives of segments as functions, and their vmap.
 #include "segments/primitives.h"
 
 #include <algorithm>
@@ -99,7 +99,7 @@ std::pair<Arrays, std::vector<int>> SegmentPrimitive::vmap(const Arrays& inputs,
   }
   auto offsets = in_front(inputs[values_], axes[values_], batch, s);
   int count = offsets.shape(1) - 1;
-  // The offsets' last value is the number of rows that they cover, of one line.
+  // The last offset is the number of rows of one batch element.
   auto covered = mx::slice(offsets, {0, count}, {batch, count + 1}, s);
   auto before = mx::subtract(mx::cumsum(covered, 0, false, true, s), covered, s);
   auto starts = mx::add(mx::slice(offsets, {0, 0}, {batch, count}, s), before, s);

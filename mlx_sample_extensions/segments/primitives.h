@@ -10,10 +10,10 @@ namespace mlx_sample {
 
 namespace mx = mlx::core;
 
-// The numbers are function constants of the kernels.
+// The values are function constants of the kernels.
 enum class Reduction { Sum, Mean, Max, Min, Prod };
 
-// Which rows make up the segments: row offsets[k] and those after it up to offsets[k + 1], or the
+// The rows of the segments: segment k consists of rows offsets[k] to offsets[k + 1] - 1, or of the
 // rows that `rows` lists at these positions. A permutation lists every row once.
 struct Segments {
   mx::array offsets;
@@ -28,37 +28,38 @@ struct Segments {
 mx::array reduce_rows(const mx::array& x, const Segments& segments, Reduction reduction,
                       mx::Stream s);
 // The adjoint of the sum, or of the mean: each segment's value g (K, C) at each of its T rows.
-// Like those below it wants segments that list no row twice.
+// This and the ones below need segments that list no row twice.
 mx::array spread_rows(const mx::array& g, const Segments& segments, int rows, bool mean,
                       mx::Stream s);
-// The adjoint of an extremum y (K, C) of rows x: g (K, C) divided evenly among the rows that hold
-// it, 0 elsewhere.
+// The adjoint of an extremum y (K, C) of rows x: g (K, C) divided equally among the rows that are
+// equal to it, 0 elsewhere.
 mx::array share_among_ties(const mx::array& x, const mx::array& y, const mx::array& g,
                            const Segments& segments, mx::Stream s);
-// Its adjoint in g: the mean of v (T, C) over the rows that hold the extremum.
+// Its adjoint in g: the mean of v (T, C) over the rows that are equal to the extremum.
 mx::array mean_of_ties(const mx::array& x, const mx::array& y, const mx::array& v,
                        const Segments& segments, mx::Stream s);
 // For each row of x the product of the other rows of its segment.
 mx::array product_of_others(const mx::array& x, const Segments& segments, mx::Stream s);
-// The derivative of that in direction u: for each row t the sum over the others s of u[s] times the
-// product of all rows of the segment but s and t. It is its own adjoint in u.
+// The derivative of that in direction u: for each row t the sum over the other rows s of u[s] times
+// the product of all rows of the segment except s and t. It is its own adjoint in u.
 mx::array moved_product_of_others(const mx::array& x, const mx::array& u, const Segments& segments,
                                   mx::Stream s);
 
-// Inputs: `values` arrays of rows or segments, the offsets, and the listed rows if there are any.
+// Inputs: `values` arrays of rows or segments, the offsets, and optionally the listed rows.
 class SegmentPrimitive : public mx::Primitive {
  public:
   SegmentPrimitive(mx::Stream stream, int values, bool permutation)
       : mx::Primitive(stream), values_(values), permutation_(permutation) {}
 
   bool encodes() const override { return true; }
-  // Along unmapped segments the mapped axis becomes columns; else it becomes more segments.
+  // If segments are not mapped, the mapped axis becomes columns; otherwise it becomes more
+  // segments.
   std::pair<Arrays, std::vector<int>> vmap(const Arrays& inputs,
                                            const std::vector<int>& axes) override;
 
  protected:
   Segments segments_of(const Arrays& inputs) const;
-  // The operation on other inputs; `batch` times as many rows.
+  // Applies the operation to other inputs with `batch` times as many rows.
   virtual mx::array apply(const Arrays& values, const Segments& segments, int batch) = 0;
 
   int values_;

@@ -1,4 +1,4 @@
-// How the primitives of segments differentiate: in terms of each other.
+// Derivatives of the primitives of segments, in terms of each other.
 #include <algorithm>
 #include <stdexcept>
 
@@ -9,7 +9,7 @@ namespace mlx_sample {
 
 namespace {
 
-// Cotangents by input, zeros for those that have no derivative.
+// Cotangents by input; zeros for those without a derivative.
 template <typename F>
 Arrays for_inputs(const std::vector<int>& argnums, const Arrays& primals, mx::Stream s, F&& f) {
   Arrays result;
@@ -20,7 +20,8 @@ Arrays for_inputs(const std::vector<int>& argnums, const Arrays& primals, mx::St
   return result;
 }
 
-// Rows that list some of the N rows, each any number of times: for each of the N, the listed ones.
+// Groups listed rows, which may repeat, by the row of N: for each of the N rows its positions in
+// the list.
 Segments listings(const Segments& segments, int rows) {
   auto [order, offsets] = group_rows(*segments.rows, rows);
   return {offsets, order, true};
@@ -33,7 +34,7 @@ mx::array segment_ids(const Segments& segments, mx::Stream s) {
   return mx::flatten(spread_rows(ids, plain, segments.rows->shape(0), false, s), s);
 }
 
-// The adjoint of sum and mean where segments may list rows several times.
+// The adjoint of sum and mean if segments may list rows several times.
 mx::array spread_to_listed(const mx::array& g, const Segments& segments, int rows, bool mean,
                            mx::Stream s) {
   if (!segments.repeats_rows()) {
@@ -55,7 +56,8 @@ mx::array spread_to_listed(const mx::array& g, const Segments& segments, int row
   return reduce_rows(scaled, by_row, Reduction::Sum, s);
 }
 
-// Calls f(x, segments) with the listed rows side by side, and adds its rows up where they belong.
+// Calls f(x, segments) with the listed rows copied side by side, and adds its rows to the original
+// ones.
 template <typename F>
 mx::array through_listed(const mx::array& x, const Segments& segments, mx::Stream s, F&& f) {
   if (!segments.repeats_rows()) {
@@ -146,7 +148,7 @@ Arrays SegmentSpread::jvp(const Arrays& primals, const Arrays& tangents,
   return {spread_rows(dg, segments_of(primals), rows_, mean_, stream())};
 }
 
-// ---- SegmentShare: linear in g; which rows hold the extremum does not move ----
+// ---- SegmentShare: linear in g; the rows that are equal to the extremum are constant ----
 
 mx::array SegmentShare::apply(const Arrays& values, const Segments& segments, int) {
   return share_among_ties(values[0], values[1], values[2], segments, stream());

@@ -1,7 +1,7 @@
-// Kernels of segments. Rows are dealt out in chunks; a thread walks a chunk in one column, or in
-// several that are far apart, and neighbouring threads have neighbouring columns. Where columns are
-// few, a SIMD-group walks a chunk, several rows at once. Segments that cross chunks are joined
-// afterwards.
+// Kernels of segments. Rows are divided into chunks. A thread processes a chunk in one column, or
+// in several that are far apart, and neighbouring threads have neighbouring columns. If there are
+// few columns, a SIMD-group processes a chunk, several rows at once. The parts of segments that
+// cross chunks are combined afterwards.
 #include <metal_stdlib>
 
 #include "mlx/backend/metal/kernels/utils.h"
@@ -14,7 +14,7 @@ constant bool moved [[function_constant(3)]];
 constant int width [[function_constant(4)]];        // columns of a thread
 constant int few_columns [[function_constant(5)]];  // the number of columns if they are few, else 0
 
-// 16-bit floats are float32 in sums.
+// 16-bit floats are accumulated in float32.
 template <typename T>
 struct Accumulator {
   using type = T;
@@ -58,15 +58,15 @@ METAL_FUNC int first_beginning(const device int* offsets, int segments, int row)
   return low;
 }
 
-// What a thread takes: columns of a chunk and, where they are few, every so many rows of each
-// segment.
+// The part of a thread: columns of a chunk and, if there are few columns, every so many rows of
+// each segment.
 struct Place {
   int columns;  // of all
   int chunk;
   int64_t column;  // the first
   int64_t step;    // from one column to the next
   int lane;
-  int rows;   // that a SIMD-group reads together
+  int rows;  // that a SIMD-group reads at once
   int first;  // rows of the chunk
   int last;
   METAL_FUNC Place(constant const SegmentSizes& sizes, uint thread_number)
@@ -80,7 +80,7 @@ struct Place {
     last = metal::min(first + sizes.chunk, sizes.rows);
   }
 
-  // Calls f(i, column) for the columns.
+  // Calls f(i, column) for the thread's columns.
   template <typename F>
   void each_column(F f) const {
 #pragma clang loop unroll(full)
@@ -88,11 +88,11 @@ struct Place {
       if (i == 0 || i < width) f(i, column + i * step);
     }
   }
-  // Calls f(i, at) for the values of rows that are the thread's: `at` is their place among all.
+  // Calls f(i, at) for the thread's values in the rows: `at` is their index among all.
   template <typename F>
   void each_value(const device int* list, int start, int stop, F f) const {
     if (few_columns > 0) {
-      // Neighbouring lanes have neighbouring values.
+      // Neighbouring lanes read neighbouring values.
       const auto visit = [&](int t, int count) {
         if (lane >= count * columns) return;
         const int64_t row = listed ? list[t + lane / columns] : 0;
@@ -108,7 +108,7 @@ struct Place {
       }
     }
   }
-  // Whether this thread writes what `over_rows` gives.
+  // Whether this thread writes the result of `over_rows`.
   METAL_FUNC bool writes() const { return few_columns == 0 || lane < columns; }
   template <typename A>
   A over_rows(A sum) const {
@@ -129,8 +129,8 @@ U finished(A sum, int length) {
   return reduction == 1 ? U(sum / A(length)) : U(sum);
 }
 
-// `heads`: of the segment that began before the chunk; `tails`: of the one that goes on after it,
-// whose number is in `crossing`, if it began in the chunk.
+// `heads`: the part of the segment that began before the chunk; `tails`: the part of the one that
+// continues after it. `crossing` has the number of that segment, if it began in the chunk.
 template <typename T, typename A, typename U, bool ties>
 [[kernel]] void segment_parts(
     constant const SegmentSizes& sizes [[buffer(0)]],
@@ -163,7 +163,7 @@ template <typename T, typename A, typename U, bool ties>
     });
     const int start = metal::max(begin, place.first);
     place.each_value(rows, start, metal::min(end, place.last), [&](int i, int64_t at) {
-      // What a row adds: itself, or whether it holds the extremum.
+      // The contribution of a row: its value, or whether it is equal to the extremum.
       sums[i] = combine(sums[i], ties ? A(x[at] == extrema[i] ? 1 : 0) : A(x[at]));
     });
     place.each_column([&](int i, int64_t column) {
@@ -203,7 +203,7 @@ template <typename A, typename U, bool ties>
   });
 }
 
-// Calls f(k, start, stop) for the segments k of the chunk, which have rows from `start` on there.
+// Calls f(k, start, stop) for the segments k of the chunk, whose rows in it begin at `start`.
 template <typename F>
 void for_segments(const Place place, constant const SegmentSizes& sizes, const device int* offsets,
                   F f) {
@@ -261,9 +261,9 @@ template <typename T>
   });
 }
 
-// A thread for each segment and column. In two sweeps: the product of what comes before, times that
-// of what comes after. With a direction u, numbers a + b e with e * e = 0: the derivative is carried
-// along.
+// A thread for each segment and column. It multiplies the product of all earlier rows by that of
+// all later rows, in two passes. With a direction u it computes with dual numbers a + b e, where e
+// * e = 0, to get the derivative.
 template <typename T>
 [[kernel]] void segment_others(
     constant const SegmentSizes& sizes [[buffer(0)]],
@@ -315,7 +315,7 @@ instantiate_reduction(int32, int, int)
 instantiate_reduction(uint32, uint, uint)
 instantiate_reduction(int64, int64_t, int64_t)
 
-// Rows of other types are only moved.
+// Rows of other types are only copied.
 instantiate_kernel("segment_spread_8bit", segment_spread, uint8_t, uint8_t)
 instantiate_kernel("segment_spread_16bit", segment_spread, uint16_t, uint16_t)
 instantiate_kernel("segment_spread_64bit", segment_spread, uint64_t, uint64_t)

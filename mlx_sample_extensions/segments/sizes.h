@@ -1,13 +1,13 @@
-// What the host tells the kernels of segments; included by both.
+// The parameters of the kernels of segments; included by the host and the kernels.
 #pragma once
 
 struct SegmentSizes {
   int segments;
-  int rows;  // of all segments together
+  int rows;  // of all segments
   int columns;
-  int chunk;  // rows that a thread takes
+  int chunk;  // rows of a thread
   int chunks;
 };
 
-// The most columns that a thread takes.
+// The most columns of a thread.
 #define SEGMENT_WIDTH 4

@@ -1,5 +1,5 @@
-// Sums of indexed products by kernels. The host orders the entries, in order with the stream's
-// kernels.
+// Evaluates sums of indexed products with kernels. The host sorts the entries, in a task of the
+// stream.
 #include <algorithm>
 #include <numeric>
 
@@ -12,7 +12,7 @@ namespace mlx_sample {
 
 namespace {
 
-// The kernels read the order from memory even if the entries stay as they come.
+// The kernels read the order from memory even if it is the identity.
 void write_out(const Order& order, int32_t* entries, int32_t count) {
   if (!order.entries) {
     std::iota(entries, entries + count, 0);
@@ -27,14 +27,14 @@ mx::array new_ints(size_t count) { return uninitialized({static_cast<int>(count)
 
 RowReader row_of(const Indices& indices) { return indices ? RowReader(*indices) : RowReader(); }
 
-// float32 sums, which are the result itself if it is float32.
+// The float32 sums, which are the output itself if that is float32.
 mx::array sums_for(const mx::array& out) {
   return out.dtype() == mx::float32 ? out : uninitialized(out.shape(), mx::float32);
 }
 
 int tiles(int length, int tile) { return (length + tile - 1) / tile; }
 
-// Groups that a SIMD-group takes, if there is enough to do for all.
+// Groups of a SIMD-group, if there is still work for all cores.
 int bundle_of(int groups, int m, int c, int64_t parts) {
   constexpr int64_t kTasks = 16;
   int64_t fitting = SPARSE_COLUMNS / std::max({m, c, 1});
@@ -92,7 +92,7 @@ void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
   });
 
   auto type = mx::type_to_name(out);
-  // An argument that is not there is not read.
+  // Missing arguments are not read, so any array is bound in their place.
   auto bind = [&](const Indices& indices, int index) {
     encoder.set_input_array(indices ? *indices : space, index);
   };

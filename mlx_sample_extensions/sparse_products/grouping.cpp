@@ -15,10 +15,10 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-// Rows are counted in so many buckets to find where to cut.
+// Rows are counted in so many buckets to find where the parts begin.
 constexpr int32_t kBuckets = 4096;
 
-// Takes numbers from a working space.
+// Allocates integers from scratch memory.
 class Space {
  public:
   explicit Space(int32_t* next) : next_(next) {}
@@ -36,13 +36,13 @@ int bucket_shift(int32_t rows) {
   return shift;
 }
 
-// Above so many keys, sorting by comparisons takes less memory than counting.
+// With more keys than this, sorting by comparison needs less memory than counting.
 bool countable(const PartSizes& sizes) {
   int64_t keys = int64_t(sizes.parts) * std::max(sizes.matrices, 1);
   return keys <= 2 * int64_t(sizes.entries) + 65536;
 }
 
-// Cuts buckets into parts: part_of[bucket], and the first row of each part.
+// Divides buckets into parts: part_of[bucket], and the first row of each part.
 void cut(const PartSizes& sizes, const RowReader& row, int shift, int32_t* part_of,
          int32_t* first_row) {
   int32_t buckets = (sizes.rows >> shift) + 1;
@@ -68,7 +68,7 @@ void cut(const PartSizes& sizes, const RowReader& row, int shift, int32_t* part_
 
 RowReader::RowReader(const mx::array& indices)
     : values_(indices.data<int32_t>()),
-      // Values are below 2^31: the low half of a number tells.
+      // Values are below 2^31, so the low half of an integer is enough.
       step_(indices.itemsize() / sizeof(int32_t)) {}
 
 PartSizes choose_parts(int32_t entries, int32_t n_o, int32_t matrices, int groups, int m, int c) {
@@ -76,7 +76,7 @@ PartSizes choose_parts(int32_t entries, int32_t n_o, int32_t matrices, int group
   constexpr double kPartBytes = 512 << 10;  // sums that stay in the L2 cache
   constexpr double kShared = 96;            // entries that should share a matrix in a part
   constexpr double kLeastWork = 100000;     // products
-  constexpr double kLeastTasks = 8;         // parts, or stretches of wide rows
+  constexpr double kLeastTasks = 8;         // parts, or ranges of columns of wide rows
   constexpr double kStretch = 64;           // columns
   double row = double(groups) * m;
   double wanted = std::max(kParts, n_o * row * sizeof(float) / kPartBytes);
@@ -122,7 +122,7 @@ Order order_by_part(const PartSizes& sizes, const RowReader& row, const RowReade
   order.first_entry[0] = 0;
   for (int32_t part = 0; part < sizes.parts; ++part) {
     auto in_part = [&](int32_t place) { return row[order[place]] < order.first_row[part + 1]; };
-    // The order is one of parts, so that the end of one can be searched for.
+    // Entries are sorted by part, so the end of one is found by binary search.
     auto places = std::views::iota(order.first_entry[part], sizes.entries);
     order.first_entry[part + 1] =
         order.first_entry[part] +

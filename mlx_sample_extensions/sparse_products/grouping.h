@@ -1,5 +1,5 @@
-// The order in which entries are computed: those that share a matrix and rows of the result are
-// neighbours, and what runs at the same time writes to different rows.
+// The order in which entries are computed: entries that share a matrix and rows of the result are
+// neighbours, and parts that run concurrently write to different rows.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace mlx_sample {
 
 namespace mx = mlx::core;
 
-// The rows that entries use: indices of any type, or entry t's own.
+// The rows that entries use: from indices of any type, or row t for entry t.
 class RowReader {
  public:
   RowReader() = default;
@@ -27,25 +27,25 @@ class RowReader {
   int64_t step_ = 1;
 };
 
-// Entries in the order to compute them in, cut into parts.
+// The order of entries, divided into parts.
 struct Order {
   int32_t parts;
-  int32_t* first_entry;  // parts + 1 places in the order
-  int32_t* first_row;    // parts + 1 rows of the result, or null where part i is row i
-  int32_t* entries;      // null: as they come
+  int32_t* first_entry;  // parts + 1 positions in the order
+  int32_t* first_row;    // parts + 1 rows of the result, or null if part i is row i
+  int32_t* entries;      // null: the identity
 
   int32_t operator[](int32_t place) const { return entries ? entries[place] : place; }
 };
 
-// Parts of consecutive rows with about as many entries each; inside, by matrix, then as they come.
-// `matrices` is 0 where each entry has a matrix of its own.
+// Parts of consecutive rows with about equally many entries. Within a part, entries are sorted by
+// matrix, then by index. `matrices` is 0 if each entry has a matrix of its own.
 struct PartSizes {
   int32_t entries;
   int32_t rows;
   int32_t matrices;
   int32_t parts;
 
-  // Numbers that `order_by_part` needs as working space, its result included.
+  // The integers of scratch memory that `order_by_part` needs, including its result.
   size_t space() const;
 };
 

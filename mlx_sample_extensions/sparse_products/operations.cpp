@@ -1,4 +1,4 @@
-// Sums of indexed products: the operations, checked.
+// Sums of indexed products: the operations, with checks of their arguments.
 #include <algorithm>
 
 #include "indices.h"
@@ -9,7 +9,7 @@ namespace mlx_sample {
 
 namespace {
 
-// A call of one of the operations, by the names that its messages use.
+// A call of one of the operations, with the names for its messages.
 class Checks {
  public:
   Checks(const char* operation, bool values) : operation_(operation), values_(values) {}
@@ -39,7 +39,7 @@ class Checks {
     }
   }
 
-  // The entries: as many as each of the index arguments, or rows where there is none, says.
+  // The number of entries: the length of each index argument, or the number of rows without one.
   Entries entries(const mx::array& a, const Indices& a_idx, const mx::array& b,
                   const Indices& b_idx, const Indices& o_idx, int n_o) {
     if (n_o < 0) {
@@ -70,8 +70,8 @@ class Checks {
   }
 
   const char* operation_;
-  bool values_;       // whether those of indices are checked
-  std::string said_;  // what the number of entries is known from
+  bool values_;       // whether the values of indices are checked
+  std::string said_;  // the argument that gave the number of entries
   int length_ = 0;
 };
 
@@ -79,7 +79,7 @@ mx::array dense(const mx::array& a, mx::Dtype dtype, mx::Stream s) {
   return mx::contiguous(mx::astype(a, dtype, s), false, s);
 }
 
-// a, b and the indices that there are.
+// a, b and the given indices.
 std::vector<mx::array> inputs_of(const mx::array& a, const mx::array& b, const Entries& entries,
                                  mx::Stream s) {
   std::vector<mx::array> inputs{dense(a, a.dtype(), s), dense(b, b.dtype(), s)};

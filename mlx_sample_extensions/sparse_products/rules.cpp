@@ -1,5 +1,5 @@
-// How sums of indexed products transform. Both are linear in a and in b, and each is the other's
-// gradient.
+// Derivatives and vmap of sums of indexed products. Both are linear in a and in b, and each is the
+// gradient of the other.
 #include "rules.h"
 
 #include <limits>
@@ -10,13 +10,13 @@ namespace mlx_sample {
 
 namespace {
 
-// Merges the mapped axis of a and b, if there is one, with their rows.
+// Merges the mapped axis of a and b, if any, with their rows.
 mx::array merged(const mx::array& a, int axis, mx::Stream s) {
   return axis < 0 ? a : mx::flatten(mx::moveaxis(a, axis, 0, s), 0, 1, s);
 }
 
-// Indices into merged rows, of which each of the `count` mapped calls has its own `rows` if
-// `shift`; none if entry t still uses row t.
+// Indices into merged rows. With `shift` each of the `count` mapped calls has its own `rows`. None
+// if entry t still uses row t.
 Indices merged_indices(const Indices& idx, int axis, int count, int length, int rows, bool shift,
                        mx::Stream s) {
   if (!idx && shift) {

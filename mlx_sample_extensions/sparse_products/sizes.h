@@ -1,21 +1,20 @@
-// What the host tells the kernels of sums of indexed products; included by both.
+// The parameters of the kernels of sums of indexed products; included by the host and the kernels.
 #pragma once
 
 struct ProductSizes {
   int groups;
-  int m;  // sizes of a matrix, whichever way it lies
+  int m;  // sizes of a matrix, transposed or not
   int c;
-  int parts;   // of the order of the entries
-  int bundle;  // groups that a SIMD-group takes; several only where their tiles fit into one
-  // Distances of indices in the units of 4 bytes, or 0 where entry t uses row t.
+  int parts;   // in the order of the entries
+  int bundle;  // groups of a SIMD-group; several only if their tiles fit into one
+  // Strides of the indices in 4-byte words, or 0 if entry t uses row t.
   int a_step;
   int b_step;
   int o_step;
 };
 
-// A SIMD-group has a tile of so many columns of a matrix and so many of its terms, or so many sums
-// of outer products. It goes through the entries in blocks, with so many sums of 32 columns in
-// registers.
+// A SIMD-group has a tile of so many columns and terms of a matrix, or of so many sums of outer
+// products. It processes the entries in blocks, with so many sums of 32 columns in registers.
 #define SPARSE_COLUMNS 64
 #define SPARSE_DEPTH 64
 #define SPARSE_OUTER_SUMS 2048

@@ -13,8 +13,8 @@ namespace mlx_sample {
 using Indices = std::optional<mx::array>;
 
 // o[o_idx[t], g, m] += sum over c of a[a_idx[t], g, m, c] * b[b_idx[t], g, c] for every entry t;
-// the result has shape (n_o, G, M). a is (K, G, M, C), or (K, G, C, M) with `transpose`. No indices
-// mean that entry t uses row t.
+// the result has shape (n_o, G, M). a is (K, G, M, C), or (K, G, C, M) with `transpose`. Without
+// indices, entry t uses row t.
 mx::array sparse_matrix_vector_multiplication_reduction(const mx::array& a, const Indices& a_idx,
                                                         const mx::array& b, const Indices& b_idx,
                                                         const Indices& o_idx, int n_o,
@@ -22,14 +22,14 @@ mx::array sparse_matrix_vector_multiplication_reduction(const mx::array& a, cons
                                                         mx::StreamOrDevice s = {});
 
 // o[o_idx[t], g, m, c] += a[a_idx[t], g, m] * b[b_idx[t], g, c] for every entry t; the result has
-// shape (n_o, G, M, C). No indices mean that entry t uses row t.
+// shape (n_o, G, M, C). Without indices, entry t uses row t.
 mx::array sparse_vector_vector_outer_product_reduction(const mx::array& a, const Indices& a_idx,
                                                        const mx::array& b, const Indices& b_idx,
                                                        const Indices& o_idx, int n_o,
                                                        bool check = true,
                                                        mx::StreamOrDevice s = {});
 
-// The rows that entries use; checked. All indices have the same length.
+// The checked index arguments. All have the same length.
 struct Entries {
   Indices a;
   Indices b;
@@ -42,7 +42,7 @@ mx::array multiply_sum(const mx::array& a, const mx::array& b, const Entries& en
 mx::array outer_sum(const mx::array& a, const mx::array& b, const Entries& entries, int n_o,
                     mx::Stream s);
 
-// What the two primitives have in common: inputs are a, b and the indices that there are.
+// The base of the two primitives: inputs are a, b and the given indices.
 class SparseProduct : public mx::Primitive {
  public:
   SparseProduct(mx::Stream stream, const Entries& entries, int n_o)
@@ -57,20 +57,20 @@ class SparseProduct : public mx::Primitive {
   std::vector<mx::array> jvp(const std::vector<mx::array>& primals,
                              const std::vector<mx::array>& tangents,
                              const std::vector<int>& argnums) override;
-  // The mapped axis becomes a part of all axes of rows.
+  // Merges the mapped axis with the axes of rows.
   std::pair<std::vector<mx::array>, std::vector<int>> vmap(const std::vector<mx::array>& inputs,
                                                            const std::vector<int>& axes) override;
 
  protected:
   Entries entries_of(const std::vector<mx::array>& inputs) const;
-  // How many there are: as many as an index argument, or a's rows, has.
+  // The number of entries: the length of an index argument, or the number of a's rows.
   int entries_in(const std::vector<mx::array>& inputs) const {
     return inputs[inputs.size() > 2 ? 2 : 0].shape(0);
   }
   PartSizes part_sizes(const std::vector<mx::array>& inputs) const;
   virtual mx::array apply(const mx::array& a, const mx::array& b, const Entries& entries, int n_o,
                           mx::Stream s) const = 0;
-  // Whether it is the first one of the two, and how that one reads its matrices.
+  // Whether this is the first of the two primitives, and how that one reads its matrices.
   virtual bool multiplies() const = 0;
   virtual bool transposed() const { return false; }
 

@@ -1,5 +1,5 @@
-// Kernels of sums of indexed products. The entries come in an order in which those that add to the
-// same rows belong to one SIMD-group: nothing is added by atomics, and sums are always the same.
+// Kernels of sums of indexed products. The entries are ordered so that those that add to the same
+// rows belong to one SIMD-group: no atomics are needed, and sums are reproducible.
 #include <metal_stdlib>
 
 #include "mlx/backend/metal/kernels/utils.h"
@@ -7,14 +7,14 @@
 
 using namespace metal;
 
-// The row that an entry uses.
+// The row of an entry.
 METAL_FUNC int row_of(device const int* indices, int step, int entry) {
   return step == 0 ? entry : indices[size_t(entry) * step];
 }
 
 METAL_FUNC int tiles(int length, int tile) { return (length + tile - 1) / tile; }
 
-// The rows of a block of entries, each looked up by a lane.
+// The rows of a block of entries; each lane reads one.
 METAL_FUNC void look_up(
     device const int* indices,
     int step,
@@ -25,7 +25,7 @@ METAL_FUNC void look_up(
   if (lane < count) rows[lane] = row_of(indices, step, entries[lane]);
 }
 
-// Where the entries that share a matrix end; each lane looks at one.
+// The end of the entries that share a matrix; each lane tests one.
 METAL_FUNC int end_of_matrix(
     device const int* a_idx,
     int step,
@@ -50,8 +50,8 @@ METAL_FUNC void load_row(device const T* from, threadgroup float* to, int width,
   }
 }
 
-// Copies parts of the vectors of a block side by side. Many loads are under way at once, whichever
-// rows they come from.
+// Copies parts of the block's vectors side by side. Many loads are in flight at once, from any
+// rows.
 template <typename T>
 METAL_FUNC void load_block(
     device const T* vectors,
@@ -64,8 +64,8 @@ METAL_FUNC void load_block(
   for (int i = 0; i < count; ++i) load_row(vectors + rows[i] * row_size, block[i], width, lane);
 }
 
-// Reads a tile of a matrix so that lanes are its columns m. A matrix that lies by columns goes
-// through the block's memory, 32 columns at a time, so that all reads are of neighbours.
+// Reads a tile of a matrix so that lanes are its columns m. A column-major matrix is copied through
+// the block's memory, 32 columns at a time, so that all reads are contiguous.
 template <typename T, bool transposed>
 METAL_FUNC void load_panel(
     device const T* a,
@@ -99,9 +99,9 @@ METAL_FUNC void load_panel(
   }
 }
 
-// The products of N vectors of a block with 32 columns of the panel, added to their rows one after
-// the other: two may be the same. With `halves`, lanes from 16 on are columns of the next group, whose
-// terms follow.
+// Adds the products of N vectors of a block with 32 columns of the panel to their rows, one after
+// the other, since two rows may be the same. With `halves`, lanes from 16 on are columns of the
+// next group, whose terms follow.
 template <int N, bool halves>
 METAL_FUNC void multiply_tile(
     threadgroup const float* block,
@@ -166,8 +166,8 @@ METAL_FUNC void multiply_block(
   }
 }
 
-// A SIMD-group for each part of the order and each stretch of columns of one group, or of a bundle
-// of groups with so few columns and terms that they lie in the tiles side by side.
+// A SIMD-group for each part of the order and each range of columns of one group, or of several
+// groups if they have so few columns and terms that their tiles fit side by side.
 template <typename T, bool transposed>
 [[kernel]] void sparse_multiply(
     constant ProductSizes& sizes [[buffer(0)]],
@@ -181,7 +181,7 @@ template <typename T, bool transposed>
     device T* out [[buffer(8)]],
     uint2 position [[threadgroup_position_in_grid]],
     uint thread_lane [[thread_index_in_simdgroup]]) {
-  // Lanes without a column read what comes behind the last.
+  // Lanes without a column read the elements behind the last one.
   threadgroup float panel[SPARSE_DEPTH * SPARSE_COLUMNS + 32];
   threadgroup float block[SPARSE_ENTRIES][SPARSE_COLUMNS];
   threadgroup int b_rows[SPARSE_ENTRIES];
@@ -261,7 +261,7 @@ template <typename T, bool transposed>
   }
 }
 
-// Adds the outer products of a block: N rows of 32 columns of them.
+// Adds the outer products of a block: N rows of 32 columns.
 template <int N>
 METAL_FUNC void outer_tile(
     threadgroup const float* left,
@@ -282,8 +282,8 @@ METAL_FUNC void outer_tile(
   for (int n = 0; n < N; ++n) (sums + n * stride)[lane] = sum[n];
 }
 
-// A SIMD-group for each row of the result and each tile of one group's matrix, or for all of a
-// bundle of groups' matrices.
+// A SIMD-group for each row of the result and each tile of one group's matrix, or for the matrices
+// of several groups.
 template <typename T>
 [[kernel]] void sparse_outer(
     constant ProductSizes& sizes [[buffer(0)]],

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 VECTORIZER = "cpp/metal/cpu/vectorizer"
-# Where a fault changes how fast code is, and nothing else.
+# Files where a fault only changes how fast code is.
 SPEED_ONLY = {
     f"{VECTORIZER}/{name}.cpp"
     for name in (
@@ -21,7 +21,8 @@ class Area:
     name: str
     share: int  # of ten mutations
     sources: str  # a glob
-    # Whether it makes the code of kernels: what was compiled without a mutation serves no test of it.
+    # Whether the area generates kernels: then a kernel that was compiled without a mutation tests
+    # nothing.
     makes_code: bool = False
 
     def paths(self, root: Path) -> list[str]:

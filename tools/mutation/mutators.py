@@ -12,7 +12,7 @@ COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==
 ARITHMETIC = {"+": "-", "-": "+", "*": "+", "<<": ">>", ">>": "<<", "&": "|", "|": "&", "%": "/"}
 CALLS = {"std::min": "std::max", "std::max": "std::min"}
 
-# Messages and checks, where a fault changes no result, and what must be a constant.
+# Messages and checks, where a fault changes no result, and constant expressions.
 PASSED_OVER = {
     "throw_statement",
     "static_assert_declaration",
@@ -62,7 +62,7 @@ def text_of(node: Node) -> str:
 
 
 def changed_number(text: str) -> str | None:
-    """Another integer, in the same spelling; none for floats."""
+    """Another integer in the same notation; None for floats."""
     digits = text.rstrip("uUlL")
     try:
         number = int(digits, 0)
@@ -77,7 +77,7 @@ def is_pointer_star(node: Node) -> bool:
 
 
 def with_part(node: Node, part: Node, text: str) -> str:
-    """The text of a node in which one of its parts is another."""
+    """The text of a node with one part replaced."""
     start, end = part.start_byte - node.start_byte, part.end_byte - node.start_byte
     return (node.text[:start] + text.encode() + node.text[end:]).decode()
 
@@ -93,7 +93,7 @@ def mutate_binary(node: Node) -> Iterator[tuple[str, Node, str]]:
     elif sign in ("&&", "||"):
         yield "guard", node, text_of(left)
         yield "guard", node, text_of(right)
-    elif sign in ARITHMETIC and '"' not in text_of(node):  # text has one sum only
+    elif sign in ARITHMETIC and '"' not in text_of(node):  # strings have one sum only
         yield "operand", node, with_part(node, operator, ARITHMETIC[sign])
     if sign in ("-", "<"):
         yield "operand", node, f"{text_of(right)} {sign} {text_of(left)}"
@@ -119,7 +119,7 @@ def mutate_node(node: Node) -> Iterator[tuple[str, Node, str]]:
     elif node.type == "unary_expression" and text_of(node).startswith("!"):
         yield "flag", node, text_of(node)[1:]
     elif node.type == "if_statement" and leaves_early(node):
-        # Without the guard, as if it never held; declarations in conditions must stay.
+        # Removes the guard, as if its condition were false; declarations in conditions must stay.
         condition = node.child_by_field_name("condition")
         if condition is not None and condition.child_by_field_name("initializer") is None:
             value = condition.child_by_field_name("value")
@@ -161,7 +161,7 @@ def find_mutations(root: Path, path: str) -> list[Mutation]:
 
 
 def choose(mutations: list[Mutation], random_numbers: random.Random) -> Iterator[Mutation]:
-    """All of them in a random order in which every kind has its turn."""
+    """All mutations in a random order that alternates between their kinds."""
     by_kind: dict[str, list[Mutation]] = {}
     for mutation in mutations:
         by_kind.setdefault(mutation.kind, []).append(mutation)

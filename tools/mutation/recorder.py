@@ -1,4 +1,4 @@
-"""A plugin of pytest: writes down which switches each test reaches, or runs the chosen tests only."""
+"""A plugin of pytest: records which switches each test reaches, or runs only the chosen tests."""
 
 import json
 import mmap

@@ -1,4 +1,4 @@
-// What tools/mutate.py includes in the sources that it changes: `mutated(n) ? after : before`.
+// Included in the sources that tools/mutate.py changes: `mutated(n) ? after : before`.
 #pragma once
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -14,8 +14,8 @@ struct Switches {
   int on = -1;
   volatile unsigned char* reached;
 
-  // MUTATION is the number of the one that is on, MUTATIONS_REACHED a file with a byte for each,
-  // which the processes of a test share.
+  // MUTATION is the number of the active mutation. MUTATIONS_REACHED is a file with a byte for
+  // each, which the processes of a test share.
   Switches() {
     static unsigned char nowhere[kMost];
     reached = nowhere;

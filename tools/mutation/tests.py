@@ -15,7 +15,7 @@ SWITCHES = 4096  # as in switch.h
 FAILURE = re.compile(r"^(?:\[  FAILED  \]|FAILED|ERROR) ([^\s,]+)", re.M)  # GoogleTest, pytest
 PYTEST = ["python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "mutation.recorder"]
 
-# They test the code of kernels; the others would compile it once more.
+# They test the generated code; the others would compile it once more.
 OF_KERNELS = (
     "msl/test_*.py",
     "kernels/test_*.py",
@@ -29,7 +29,7 @@ OF_KERNELS = (
     "test_ptx.py",
 )
 OF_BOTH = ("test_metal_kernel*.py",)
-# They run other tests again or look at texts.
+# They run other tests again, or read texts.
 NOT_RUN = (
     "package/*",
     "packages/*",
@@ -40,7 +40,7 @@ NOT_RUN = (
     "test_code_version.py",
     "test_coverage_page.py",
 )
-# Of those that compile little, so many share a process.
+# These compile little, so many of them share a process.
 FILES_TOGETHER = 8
 
 
@@ -67,7 +67,7 @@ class Tests:
             switches, record = Path(folder) / "switches", Path(folder) / "record"
             switches.write_bytes(bytes(SWITCHES))
             files = {"MUTATIONS_REACHED": str(switches), "MUTATION_RECORD": str(record)}
-            # Kernels that are compiled already reach nothing.
+            # Kernels that are compiled already reach no switch of the compiler.
             kernels = Path(folder) if self.of_kernels else workspace.build / "kernels"
             outcome = self.run(workspace, kernels, 1800, **files)
             if record.exists():
@@ -77,7 +77,7 @@ class Tests:
             return {self.name: [n for n, byte in enumerate(switches.read_bytes()) if byte]}
 
     def failure(self, workspace: Workspace, number: int, makes_code: bool, chosen: list[str]):
-        """The test that notices a mutation, or none of the chosen."""
+        """The first of the chosen tests that notices a mutation, or None."""
         with tempfile.TemporaryDirectory(dir=workspace.build) as folder:
             kernels = Path(folder) if makes_code else workspace.build / "kernels"
             tests = Path(folder) / "tests"
@@ -95,12 +95,12 @@ class Tests:
 def reaching(reached: dict[str, list[int]], number: int, makes_code: bool) -> list[str]:
     """The tests that may notice a mutation."""
     found = [test for test, numbers in reached.items() if number in numbers]
-    # A kernel that one test compiles, the next finds compiled.
+    # A test finds the kernels that an earlier test has compiled.
     return list(reached) if found and (makes_code or AT_IMPORT in found) else found
 
 
 def cpp_tests(workspace: Workspace) -> Iterator[Tests]:
-    """Those that ctest knows."""
+    """The tests that ctest lists."""
     listing = ["ctest", "--test-dir", str(workspace.build), "--show-only=json-v1"]
     names = set()
     for test in json.loads(workspace.run(listing).output)["tests"]:

@@ -1,4 +1,4 @@
-"""A checkout and a build of its own, in which every chosen mutation stands behind a switch."""
+"""A checkout and a build of its own, in which every chosen mutation is behind a switch."""
 
 import os
 import re
@@ -16,7 +16,7 @@ SWITCH = ROOT / "tools" / "mutation" / "switch.h"
 
 @dataclass
 class Outcome:
-    status: int | None  # none if it takes too long
+    status: int | None  # None if it takes too long
     output: str
 
 
@@ -35,7 +35,7 @@ class Workspace:
         }  # fmt: skip
 
     def prepare(self, mutations: list[Mutation]) -> set[int]:
-        """Builds HEAD as it is committed, with switches; the numbers of those that compile."""
+        """Builds HEAD with switches; returns the numbers of the mutations that compile."""
         if self.git(ROOT, "status", "--porcelain", "--untracked-files=no"):
             sys.exit("Commit or undo what has changed: mutations are of what is committed.")
         if not self.folder.exists():
@@ -63,7 +63,7 @@ class Workspace:
         return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
 
     def write(self, mutations: list[Mutation], numbers: set[int]) -> None:
-        """The sources with these switches; what does not change is not touched."""
+        """Writes the sources with these switches; unchanged files are not touched."""
         of_path = defaultdict(list)
         for number, mutation in enumerate(mutations):
             of_path[mutation.path].append((number, mutation))
@@ -78,7 +78,7 @@ class Workspace:
                 target.write_bytes(text)
 
     def refused(self, mutations: list[Mutation], numbers: set[int], output: str) -> set[int]:
-        """Those on the lines that the compiler complains of, or all of their files."""
+        """The mutations on lines with compiler errors, or all of such files."""
         places = {
             (os.path.relpath(path, self.folder), int(line))
             for path, line in re.findall(r"^(\S+?):(\d+):\d+: +(?:error|required)", output, re.M)

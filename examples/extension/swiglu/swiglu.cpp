@@ -12,14 +12,15 @@ namespace swiglu {
 mx::array swiglu(const mx::array& gate, const mx::array& up, mx::StreamOrDevice s) {
   auto dtype = mx::at_least_float(mx::result_type(gate, up));
   auto inputs = mx::broadcast_arrays({mx::astype(gate, dtype, s), mx::astype(up, dtype, s)}, s);
-  // The kernels take row-contiguous memory; what has it already is not copied.
+  // The kernels need row-contiguous memory; only other arrays are copied.
   for (auto& input : inputs) {
     input = mx::contiguous(input, false, s);
   }
   return mx::array(inputs[0].shape(), dtype, std::make_shared<SwiGLU>(mx::to_stream(s)), inputs);
 }
 
-// On the host: the loop runs in order with the stream's other work, after this function returns.
+// On the host: the loop runs in order with the stream's other work, after this function has
+// returned.
 void SwiGLU::eval_cpu(const std::vector<mx::array>& inputs, mx::array& out) {
   out.set_data(mx::allocator::malloc(out.nbytes()));
   auto& encoder = mx::cpu::get_command_encoder(stream());
@@ -38,7 +39,7 @@ void SwiGLU::eval_cpu(const std::vector<mx::array>& inputs, mx::array& out) {
   });
 }
 
-// On the Metal device: one thread an element.
+// On the Metal device: one thread for each element.
 void SwiGLU::eval_gpu(const std::vector<mx::array>& inputs, mx::array& out) {
   out.set_data(mx::allocator::malloc(out.nbytes()));
   auto& d = mx::metal::device(stream().device);

@@ -8,7 +8,7 @@ namespace swiglu {
 
 namespace mx = mlx::core;
 
-// The arguments broadcast; integers become float32.
+// The arguments are broadcast; integers become float32.
 mx::array swiglu(const mx::array& gate, const mx::array& up, mx::StreamOrDevice s = {});
 
 class SwiGLU : public mx::UnaryPrimitive {
