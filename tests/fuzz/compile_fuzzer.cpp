@@ -1,5 +1,5 @@
-// libFuzzer's entry: any bytes are a source. The compiler may refuse them, and must live on. Code
-// is generated for what it accepts, one thread at a time and as vectors in several layouts.
+// libFuzzer's entry: any bytes are a source. The compiler may reject them, but must not crash. For
+// accepted sources code is generated, scalar and as vectors in several layouts.
 //
 // Crashes inside Clang and LLVM are caught and end in an error as well; they are printed with the
 // source, because each one leaks and may leave the library in a bad state.

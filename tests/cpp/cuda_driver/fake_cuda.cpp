@@ -7,8 +7,8 @@ namespace metal::test {
 namespace {
 
 FakeCuda state;
-std::deque<std::string> entries;  // functions are pointers to their names
-char handle;                      // of everything else
+std::deque<std::string> entries;  // a function's handle points to its name
+char handle;                      // the handle of everything else
 constexpr char kCubin[] = "machine code";
 
 template <typename T>

@@ -1,4 +1,4 @@
-// Conversions between all types, views, and arrays put together from others.
+// Conversions between all types, views, and concatenated arrays.
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend_helpers.h"
 

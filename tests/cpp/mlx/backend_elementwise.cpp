@@ -155,7 +155,7 @@ TEST(BackendElementwise, OutputsMayTakeTheirInputsMemory) {
     value = std::exp(-(value + 1)) * 2;
   }
   expect_near(doubles(multiply(exp(negative(add(a, array(1.0f)))), array(2.0f))), want, 1e-6);
-  // The source is still what it was.
+  // The source has not changed.
   expect_near(doubles(a), doubles(numbers({1000}, float32)), 0);
 }
 

@@ -1,4 +1,4 @@
-// The encoders as extensions use them: primitives of their own, on both kinds of streams.
+// The encoders as extensions use them: custom primitives on streams of both devices.
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/host/encoder.h"
 #include "mlx/backend/metal/device.h"

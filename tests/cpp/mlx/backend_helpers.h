@@ -1,4 +1,4 @@
-// Values of arrays for comparison with plain loops, and layouts to try.
+// Helpers of back-end tests: values of arrays to compare with plain loops, and layouts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ inline std::vector<double> doubles(array a) {
   return out;
 }
 
-// Small whole numbers that every type holds, in an order without pattern.
+// Small integers that every type holds, in an irregular order.
 inline array numbers(const Shape& shape, Dtype dtype, int range = 7, int low = 0) {
   std::vector<int> values(shape_size(shape));
   unsigned state = 12345;
@@ -62,7 +62,7 @@ inline void expect_near(const std::vector<double>& got, const std::vector<double
   }
 }
 
-// The relative error that one rounding in the type may cause, with some slack.
+// The relative error of one rounding in the type, with some slack.
 inline double tolerance(Dtype dtype) {
   switch (dtype.val()) {
     case Dtype::Val::float16:
@@ -76,7 +76,7 @@ inline double tolerance(Dtype dtype) {
   }
 }
 
-// float64 lives on the CPU only.
+// float64 exists on the CPU only.
 inline Device device_for(Dtype dtype) { return dtype == float64 ? Device::cpu : Device::gpu; }
 
 }  // namespace mlx::core::testing

@@ -1,4 +1,4 @@
-// What libraries of the host do: products, sorting, decompositions.
+// Operations by libraries on the host: products, sorting, decompositions.
 #include "mlx/backend_helpers.h"
 #include "mlx/linalg.h"
 

@@ -119,7 +119,7 @@ TEST(BackendIndexing, ScatterIntoColumnsAndWindows) {
     want[r * 4 + 1] = u[5 + r];
   }
   expect_near(doubles(scatter(a, columns, updates, 1)), want, 0);
-  // Windows of two rows that overlap.
+  // Windows of two rows, which overlap.
   auto windows = ones({3, 2, 4}, float32);
   auto starts = array({0, 1, 3}, int32);
   std::vector<double> counts;

@@ -1,4 +1,4 @@
-// Reductions, scans, softmax: every layout that the kernels tell apart.
+// Reductions, scans, softmax: every layout that the kernels distinguish.
 #include "mlx/backend_helpers.h"
 
 namespace mlx::core {
@@ -6,7 +6,7 @@ namespace {
 
 using namespace testing;
 
-// Combines elements over `axes` by walking all of them.
+// Combines elements over `axes` in a plain loop.
 template <typename Combine>
 std::vector<double> combined(const array& a, const std::vector<int>& axes, double neutral,
                              Combine combine) {
@@ -61,7 +61,7 @@ TEST(BackendReduce, LongReductionsSplit) {
     expect_near(doubles(sum(c, 1, false)), sum_of(c, {1}), 1e-6);
     expect_near(doubles(max(c, 1, false)), {1, 1, 1}, 0);
   }
-  // Whole numbers up to 2048 are exact in half, so partial sums must have been kept in float.
+  // Integers up to 2048 are exact in half, so partial sums must have been kept in float.
   auto ones_half = ones({40000}, float16);
   expect_near(doubles(sum(ones_half, false)), {40000}, 1e-3);
 }

@@ -1,4 +1,4 @@
-// Comparing arrays in tests.
+// Comparisons of arrays in tests.
 #include "mlx/check.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Comparing arrays in tests.
+// Comparisons of arrays in tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 
 namespace mlx::core::test {
 
-// All elements as doubles, in row-major order (the real parts of complex numbers).
+// Returns all elements as doubles, in row-major order (the real parts of complex numbers).
 std::vector<double> values(const array& a);
 
-// Same shape, and elements within `tolerance` relative to the largest magnitude.
+// Compares shapes, and elements within `tolerance` relative to the largest magnitude.
 void expect_close(const array& actual, const array& expected, double tolerance = 1e-5);
 
 // The message of the std::invalid_argument that f throws.

@@ -1,4 +1,4 @@
-// Which kernels OpenBLAS is told to use.
+// The choice of OpenBLAS's kernels.
 #include <gtest/gtest.h>
 
 #include "mlx/backend/host/blas_core.h"

@@ -1,4 +1,4 @@
-// Caches that forget.
+// The cache that drops the least recently used entries.
 #include <gtest/gtest.h>
 
 #include <memory>

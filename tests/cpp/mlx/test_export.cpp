@@ -1,4 +1,4 @@
-// Exported functions and drawings of graphs through the interface of C++.
+// Exported functions and drawings of graphs through the C++ interface.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// What primitives of extensions call besides operations: iterators, grids, views and copies.
+// Functions that primitives of extensions call besides operations: iterators, grids, views, copies.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -97,7 +97,7 @@ TEST(ExtensionHelpers, CopiesAndViewsInsideEvaluation) {
   fill_gpu(array(1.0f), ones, s);
   synchronize(s);
   synchronize(default_stream(Device::cpu));
-  // Such arrays are for use inside a primitive; here operations look at them as well.
+  // Such arrays are for use inside a primitive; here operations read them as well.
   for (const auto& made : {dense, on_host, flat, swapped, shaped, ones}) {
     made.set_status(array::Status::available);
   }

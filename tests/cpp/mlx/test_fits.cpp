@@ -1,4 +1,4 @@
-// Which inputs primitives take: those of every operation, and no other number of them.
+// The inputs that primitives accept: those of every operation, but not another number of them.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -17,7 +17,7 @@
 namespace mlx::core::test {
 namespace {
 
-// All arrays that are computed, from the results on.
+// All computed arrays that the results depend on.
 std::vector<array> computed(const std::vector<array>& results) {
   std::vector<array> found;
   std::set<std::uintptr_t> seen;
@@ -31,7 +31,7 @@ std::vector<array> computed(const std::vector<array>& results) {
 }
 
 void expect_fits_only(const array& a) {
-  // They take as many as there are.
+  // These accept any number of inputs.
   const std::set<std::string> of_any_number{"Broadcast", "BroadcastAxes", "Concatenate", "Depends"};
   const std::string name = a.primitive().name();
   std::vector<array> inputs = a.inputs();
@@ -54,7 +54,7 @@ TEST(Fits, TheInputsOfEveryOperation) {
   }
 }
 
-// As damaged files may hold them.
+// Damaged files may contain such nodes.
 TEST(Fits, LengthsOfNothingAndAxesThatInputsLack) {
   const Stream s = default_stream(Device::cpu);
   const array rows = zeros({2, 6});

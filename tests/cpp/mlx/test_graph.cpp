@@ -58,7 +58,7 @@ TEST(Graph, MemoryThatIsNotTakenOverIsFreed) {
   int memory[1];
   EXPECT_THROW(array(memory, {-1}, int32, count), std::invalid_argument);
   EXPECT_EQ(freed, 1);
-  // Where there is nothing to take over, memory is needed: more than there is.
+  // A null pointer means that memory is allocated: here, more than exists.
   EXPECT_THROW(array(nullptr, {1 << 25, 1 << 25}, int32, count), std::runtime_error);
   EXPECT_EQ(freed, 2);
 }

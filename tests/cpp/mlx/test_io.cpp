@@ -1,4 +1,4 @@
-// Files of arrays through the interface of C++: readers and writers of one's own, and lazy loading.
+// Files of arrays through the C++ interface: custom readers and writers, and lazy loading.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 namespace mlx::core::test {
 namespace {
 
-// Bytes in memory, which count the calls that read them.
+// Bytes in memory. It counts the calls that read them.
 class Memory : public io::Reader, public io::Writer {
  public:
   explicit Memory(bool lazy) : lazy_(lazy) {}

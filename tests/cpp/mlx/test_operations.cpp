@@ -1,4 +1,4 @@
-// Values of operations that are compositions of others.
+// Values of operations that are composed of others.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Shape and type rules of operations, and what they say to wrong arguments. Nothing is evaluated.
+// Shapes and types of operations, and their errors for wrong arguments. Nothing is evaluated.
 #include <gtest/gtest.h>
 
 #include "mlx/check.h"

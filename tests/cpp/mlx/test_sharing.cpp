@@ -22,7 +22,7 @@ namespace {
 constexpr int kThreads = 4;
 constexpr int kRounds = 40;
 
-// Calls f(thread) on all threads at once; throws what one of them threw.
+// Calls f(thread) on all threads at once; rethrows an exception of one of them.
 void at_once(const std::function<void(int)>& f) {
   std::barrier start(kThreads);
   std::exception_ptr error;
@@ -99,7 +99,7 @@ TEST(Sharing, ArraysAreUsedWhileOthersEvaluateThem) {
   }
 }
 
-// What a transformation follows keeps its graph, whichever thread needs a value of it.
+// An array that a transformation follows keeps its graph, whichever thread evaluates it.
 TEST(Sharing, TracedArraysAreEvaluatedElsewhere) {
   auto cube = [](const array& x) {
     array square = multiply(x, x);

@@ -92,7 +92,7 @@ TEST(Transforms, CustomRulesAreUsed) {
   auto grads = grad(loss, {0, 1})({a, b});
   expect_close(grads[0], full({3}, 10.0f));
   expect_close(grads[1], a);
-  // Rules that are not given are those of the function itself.
+  // Missing rules are those of the function itself.
   expect_close(jvp(f, {a, b}, {ones({3}), zeros({3})}).second[0], b);
   expect_close(vmap(f)({a, b})[0], multiply(a, b));
 }

@@ -73,7 +73,7 @@ TEST_P(Operations, CotangentsAreTheTransposeOfTangents) {
 }
 
 TEST_P(Operations, MapsLikeALoop) {
-  // Each input in turn, then all of them, with the mapped axis last.
+  // Maps each input alone, then all of them, with the mapped axis last.
   for (size_t which = 0; which <= c.inputs.size(); ++which) {
     std::vector<array> inputs;
     std::vector<int> axes;

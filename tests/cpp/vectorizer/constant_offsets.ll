@@ -1,5 +1,5 @@
 ; RUN: constant-offsets
-; Addresses become a variable part and then a constant offset, so that neighbours are recognised.
+; Addresses become a variable part plus a constant offset, so that neighbours are recognised.
 ; CHECK-LABEL: define float @neighbour
 ; CHECK: %[[VARIABLE:.*]] = getelementptr float, ptr addrspace(1) %in, i64 %i
 ; CHECK: %[[AT:.*]] = getelementptr i8, ptr addrspace(1) %[[VARIABLE]], i64 4

@@ -1,5 +1,5 @@
 ; RUN: divided-matrices 32
-; A matrix that not all lanes load, or not from one place, is loaded lane by lane.
+; A matrix that not all lanes load, or that has different addresses in lanes, is loaded lane by lane.
 declare void @simd.mask(i1)
 define internal i64 @__metal_simdgroup_load_device_32(ptr addrspace(1) %p, i64 %row, i64 %column, i32 %lane) noinline {
   %at = getelementptr i64, ptr addrspace(1) %p, i32 %lane

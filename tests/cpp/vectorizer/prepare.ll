@@ -1,5 +1,5 @@
 ; RUN: prepare
-; Switches become two-way branches, vectors their elements, and there is one return.
+; Switches become two-way branches, vectors their elements, and there is a single return.
 ; CHECK-LABEL: define void @kernel
 ; CHECK:   %[[SECOND:.*]] = extractelement <2 x float> %pair, i64 1
 ; CHECK:   %[[FIRST:.*]] = extractelement <2 x float> %pair, i64 0

@@ -42,7 +42,7 @@ define void @offsets(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %lane) {
   store float %value, ptr addrspace(1) %to
   ret void
 }
-; Neighbouring loads read the same blocks, counted from one root.
+; Neighbouring loads read the same blocks, addressed from one root.
 ; CHECK-LABEL: define internal void @neighbours.wide
 ; CHECK: %[[ROOT:.*]] = getelementptr float, ptr addrspace(1) %in, i32 0
 ; CHECK: %[[FIRST:.*]] = getelementptr i8, ptr addrspace(1) %[[ROOT]], i64 0

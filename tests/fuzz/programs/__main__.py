@@ -20,7 +20,7 @@ from .shrink import kind_of, shrink
 
 @dataclass
 class Work:
-    """A batch of seeds, and what to do with programs that fail."""
+    """A batch of seeds, and the options for programs that fail."""
 
     seeds: range
     without: frozenset[str] = frozenset()
@@ -32,7 +32,7 @@ class Work:
 
 @dataclass
 class Done:
-    """What a batch came to."""
+    """The results of a batch."""
 
     tally: Tally
     findings: list[str] = field(default_factory=list)
@@ -42,7 +42,7 @@ RUNNERS: dict[tuple[Path, tuple[str, ...]], Runner] = {}
 
 
 def work(task: Work) -> Done:
-    """In a process of its own, which keeps its runner."""
+    """Runs a batch in a process of its own, which keeps its runner."""
     key = (task.program, task.forms)
     runner = RUNNERS.setdefault(key, Runner(*key))
     tally, failing = run_batch(task.seeds, runner, task.without)
@@ -59,7 +59,7 @@ def work(task: Work) -> Done:
 
 
 def tasks(options: argparse.Namespace) -> Iterator[Work]:
-    """Batches until the programs, or the minutes, are used up."""
+    """Batches until all programs are run, or the minutes are over."""
     end = time.monotonic() + options.minutes * 60 if options.minutes else None
     last = options.seed + options.programs if end is None else sys.maxsize
     for first in range(options.seed, last, BATCH):
@@ -77,7 +77,7 @@ def report(done: Done) -> None:
 
 
 def note_progress(total: Tally, done: Tally) -> None:
-    """A line on stderr for each thousand of programs."""
+    """Prints a line on stderr for every thousand programs."""
     before = total.programs // 1000
     total += done
     if total.programs // 1000 > before:
@@ -109,7 +109,7 @@ def search(options: argparse.Namespace) -> int:
 
 
 def show(options: argparse.Namespace) -> int:
-    """Prints one program and what becomes of it."""
+    """Prints one program and its results."""
     program = make_program(options.show, frozenset(options.without))
     print(program.source("program"))
     print(f"grid {program.grid}, threadgroup {program.threadgroup}")
@@ -120,7 +120,7 @@ def show(options: argparse.Namespace) -> int:
 
 
 def run_regressions(options: argparse.Namespace) -> int:
-    """Runs the programs that are kept."""
+    """Runs the regressions."""
     launches = regression.all_of(options.regressions)
     replies = Runner(options.runner, options.forms).run(launches)
     for launch, reply in zip(launches, replies):

@@ -10,7 +10,7 @@ from .tree import Node, Variable, cast, constant, let
 
 
 class Aggregates(Expressions):
-    """What `Expressions` does, for values of several parts."""
+    """The part of `Expressions` for vectors and structs."""
 
     structs: list[Aggregate]
 
@@ -59,7 +59,7 @@ class Aggregates(Expressions):
         return tree.call(self.rng.choice(("min", "max")), type, a, b)
 
     def part_of(self, type: Scalar, scope: Scope, depth: int) -> Node:
-        """A number out of a vector or a struct."""
+        """A scalar member of a vector or a struct."""
         of = None
         if scope.aggregates and self.chance(0.6):
             of = tree.var(self.rng.choice(scope.aggregates))

@@ -18,7 +18,7 @@ LANE_TYPES = (UINT, INT, SCALARS["ushort"], SCALARS["short"])
 
 
 class Calls:
-    """A part of `Expressions`."""
+    """The part of `Expressions` for calls."""
 
     rng: random.Random
 
@@ -44,7 +44,7 @@ class Calls:
         return self.of_bits(name, a, scope, depth)
 
     def of_bits(self, name: str, a: Node, scope: Scope, depth: int) -> Node:
-        """Bits from a place on, all inside of the number."""
+        """A bit field, all of it inside the integer."""
         offset = self.rng.randrange(a.type.bits)
         count = self.rng.randint(1, a.type.bits - offset)
         place = (constant(UINT, offset), constant(UINT, count))
@@ -59,7 +59,7 @@ class Calls:
         if self.chance(0.1):
             return tree.call("simd_ballot", UINT, self.condition(scope, depth))
         names = tree.LANE_FUNCTIONS - NOT_NUMBERS
-        if not (scope.at.whole and scope.at.together):
+        if not (scope.at.whole and scope.at.converged):
             names -= tree.SHUFFLES
         elif self.chance(0.5):
             names = tree.SHUFFLES
@@ -75,7 +75,7 @@ class Calls:
         return tree.call(name, type, a)
 
     def lanes_of(self, name: str, a: Node, scope: Scope, depth: int) -> list[Node]:
-        """What follows the value in a shuffle."""
+        """The second argument of a shuffle."""
         if name == "simd_broadcast":
             return [constant(SCALARS["ushort"], self.rng.randrange(32))]
         lane = self.value(self.rng.choice(LANE_TYPES), scope, min(depth, 1))
@@ -125,7 +125,7 @@ class Calls:
         return tree.call(name, type, *(self.value(type, scope, depth) for _ in range(count)))
 
     def float_divided(self, type: Scalar, scope: Scope, depth: int) -> Node:
-        """By what is not zero, whose sign would show."""
+        """Divides by a value other than zero, whose sign would show in the result."""
         known = [v for v in scope.variables if v.type == type and v.constant]
         a = self.value(type, scope, depth)
         if not known or type == BFLOAT:

@@ -1,4 +1,4 @@
-"""Whether a program is defined: every index in its array, no divisor zero, barriers met by all."""
+"""Whether a program is defined: every index in its array, no divisor zero, barriers reached by all threads."""
 
 from __future__ import annotations
 
@@ -7,50 +7,50 @@ from dataclasses import dataclass, replace
 from .facts import Facts
 from .tree import COMPARISONS, LANE_FUNCTIONS, SHUFFLES, Function, Node, Variable
 
-MOST_TURNS = 40  # of one loop
-MOST_WORK = 4000  # turns of nested loops together
+MOST_ITERATIONS = 40  # of one loop
+MOST_WORK = 4000  # iterations of nested loops in all
 
 
 ADDING = frozenset(f for f in LANE_FUNCTIONS if "sum" in f or "product" in f)
 
 
 class Undefined(Exception):
-    """A program that may not be run, and why."""
+    """A program has undefined behaviour: the message says why."""
 
 
 @dataclass
 class Place:
-    """What holds at a place of a program."""
+    """The facts at a position in a program."""
 
     facts: Facts
-    uniform: bool = True  # all threads of the threadgroup that are left come here together
-    together: bool = True  # or those of a SIMD-group do
+    uniform: bool = True  # all threads of the threadgroup that have not exited come here
+    converged: bool = True  # all such threads of a SIMD-group come here
     in_loop: bool = False
     in_switch: bool = False
-    work: int = 1  # how often this place is reached, at most
+    work: int = 1  # the most times that this position is reached
     function: Function | None = None
     readable: frozenset = frozenset()  # threadgroup arrays
-    counting: frozenset = frozenset()  # threadgroup arrays that all may change atomically
-    whole: bool = False  # no thread of a SIMD-group is missing, if they come together
+    counting: frozenset = frozenset()  # threadgroup arrays that all threads may change atomically
+    whole: bool = False  # if converged: no thread of a SIMD-group has exited
 
     def part(self, varies: int) -> None:
-        """Only threads that agree on a value come here."""
+        """Only threads with the same value come here."""
         self.uniform = self.uniform and varies == 0
-        self.together = self.together and varies < 2
+        self.converged = self.converged and varies < 2
 
     @property
     def apart(self) -> int:
-        """Among which threads it is decided who comes here."""
-        return 0 if self.uniform else 1 if self.together else 2
+        """The variability of the conditions for this position, as in `Variable`."""
+        return 0 if self.uniform else 1 if self.converged else 2
 
     def leave(self, statement: Node) -> None:
-        """What is different behind a statement that threads may have left."""
+        """Updates the facts behind a statement that threads may have left."""
         self.part(exits_apart(statement, self.apart, ("continue", "break")))
         self.whole = self.whole and exits_apart(statement, self.apart, ("return",)) < 2
 
 
 class Checker:
-    """Walks over a program in the order in which it runs."""
+    """Checks a program in the order in which it runs."""
 
     def __init__(self) -> None:
         self.known: set[str] = set()
@@ -133,7 +133,7 @@ class Checker:
                     self.require(kid.type == parameter.type, "an argument of another type")
         elif node.value in LANE_FUNCTIONS:
             self.require(at.function is None, f"{node.value} in a thread's own code")
-            whole = at.whole and at.together
+            whole = at.whole and at.converged
             self.require(whole or node.value not in SHUFFLES, f"{node} reads absent lanes")
             if node.type.is_float and node.value in ADDING:
                 self.require(is_small_integer(node.kids[0], at.facts), "sums that are rounded")
@@ -153,7 +153,7 @@ class Checker:
     # ---- statements ----
 
     def block(self, node: Node, at: Place) -> None:
-        """Its statements in order; conditions that led away hold no more afterwards."""
+        """Checks a block's statements in order; conditions of exits do not hold behind the block."""
         before = set(self.known)
         self.statements(node, at)
         self.known = before
@@ -274,8 +274,11 @@ class Checker:
         low, high = node.kids[0], node.kids[1]
         self.expression(low, at)
         self.expression(high, at)
-        turns, bounds = loop_bounds(variable, form, at.facts.range(low), at.facts.range(high))
-        self.require(turns <= MOST_TURNS and turns * at.work <= MOST_WORK, "too many turns")
+        iterations, bounds = loop_bounds(variable, form, at.facts.range(low), at.facts.range(high))
+        self.require(
+            iterations <= MOST_ITERATIONS and iterations * at.work <= MOST_WORK,
+            "too many iterations",
+        )
         self.require(low.stable and high.stable, "bounds change")
         self.require(
             variable.range is not None
@@ -286,7 +289,7 @@ class Checker:
         varies = max(low.varies, high.varies)
         self.require(varies <= variable.varies, f"{variable.name} varies")
         body = node.kids[-1]
-        inner = replace(at, in_loop=True, in_switch=False, work=at.work * max(turns, 1))
+        inner = replace(at, in_loop=True, in_switch=False, work=at.work * max(iterations, 1))
         enter_loop(inner, varies, body)
         before = set(self.known)
         self.known.add(variable.name)
@@ -332,14 +335,14 @@ class Checker:
 
 
 def size_of(type) -> int:
-    """Bytes; of a vector of three as of one of four."""
+    """The size in bytes; a vector of three has that of four."""
     if type.kind != "a":
         return type.bytes
     return type.element.bytes * (4 if len(type.parts) == 3 else len(type.parts))
 
 
 def is_small_integer(node: Node, facts: Facts) -> bool:
-    """Whether a float is one whose sums over lanes are exact in its type."""
+    """Whether sums over lanes of this float are exact in its type."""
     if node.op == "const":
         return abs(node.value) <= 8 and node.value == int(node.value)
     if node.op != "cast" or not node.kids[0].type.is_integer:
@@ -356,14 +359,14 @@ def _type_of(node: Node):
 
 
 def enter_loop(at: Place, varies: int, body: Node) -> None:
-    """Who comes to a body: what threads do in one turn decides about the next."""
+    """The threads in a loop's body: an iteration may decide which threads run the next one."""
     at.part(varies)
     at.part(exits_apart(body, 0, ("break",)))
     at.whole = at.whole and exits_apart(body, at.apart, ("return",)) < 2
 
 
 def loop_bounds(variable: Variable, form: str, low, high) -> tuple[int, tuple[int, int]]:
-    """The most turns of a loop and the values that its variable has in the body."""
+    """The most iterations of a loop, and the values of its variable in the body."""
     if form == "halve":
         return max(high[1], 1).bit_length(), (low[0] + 1, max(high[1], low[0] + 1))
     if form == "down":
@@ -376,7 +379,7 @@ def loop_bounds(variable: Variable, form: str, low, high) -> tuple[int, tuple[in
 
 
 def leaves_always(node: Node) -> bool:
-    """Whether nothing goes on behind a statement."""
+    """Whether control never continues behind a statement."""
     if node.op in ("break", "continue", "return"):
         return True
     if node.op in ("block", "scope"):
@@ -385,7 +388,7 @@ def leaves_always(node: Node) -> bool:
 
 
 def facts_after(statement: Node, facts: Facts) -> Facts:
-    """What is known behind `if (c) return;` and behind the definition of a constant."""
+    """The facts behind `if (c) return;` and behind the definition of a constant."""
     if statement.op == "let" and statement.value.constant and statement.value.type.kind in "biu":
         value, variable = statement.kids[0], statement.value
         if not value.type.is_float:
@@ -399,12 +402,12 @@ def facts_after(statement: Node, facts: Facts) -> Facts:
 
 
 def exits(node: Node, kinds: tuple[str, ...]) -> bool:
-    """Whether a statement may leave itself in one of these ways."""
+    """Whether a statement may exit in one of these ways."""
     return exits_apart(node, 2, kinds) > 0
 
 
 def exits_apart(node: Node, varies: int, kinds: tuple[str, ...]) -> int:
-    """Whether some threads leave a statement, others not: among which, as `Variable` has it."""
+    """The variability of a statement's exits, as in `Variable`."""
     op = node.op
     if op in kinds:
         return varies

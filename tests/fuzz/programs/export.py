@@ -1,4 +1,4 @@
-"""Failing programs as files: Python that needs nothing but `mlx`, and regressions."""
+"""Writes failing programs to files: Python that needs only `mlx`, and regressions."""
 
 from __future__ import annotations
 

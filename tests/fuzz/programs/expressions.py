@@ -1,4 +1,4 @@
-"""Random expressions that are defined where they stand."""
+"""Random expressions that have defined values at their position."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .tree import Node, Variable, binary, cast, compare, constant
 
 
 class Expressions(Calls):
-    """Makes expressions. Features are switched off for whole programs, so that others meet."""
+    """Makes expressions. Some features are off in a program, so that the others combine more often."""
 
     def __init__(self, rng: random.Random, features: frozenset[str]):
         self.rng, self.features = rng, features
@@ -54,7 +54,7 @@ class Expressions(Calls):
     # ---- values ----
 
     def value(self, type: Scalar, scope: Scope, depth: int | None = None) -> Node:
-        """Of this type. Some programs have few long expressions, others many short ones."""
+        """An expression of this type. Some programs have few long expressions, others many short ones."""
         if depth is None:
             depth = self.depth
         if depth <= 0 or self.chance(0.12):
@@ -94,7 +94,7 @@ class Expressions(Calls):
         return constant(type, min(max(value, low), high))
 
     def small_float(self, type: Scalar, a: Node) -> Node:
-        """An integer, or what is left of one, as a float that is exact."""
+        """An integer, or a remainder of one, as an exact float."""
         if a.type.is_float:
             return cast(type, a) if a.type == type or type == FLOAT else constant(type, 3)
         if a.type == BOOL or a.type.bits == 8:
@@ -128,7 +128,7 @@ class Expressions(Calls):
         return binary(self.rng.choice("+-*+-&|^"), a, b)
 
     def mate(self, type: Scalar) -> Scalar:
-        """Mostly the type itself: C++ decides what becomes of others."""
+        """Mostly the type itself; C++ converts others to it."""
         return type if self.chance(0.8) else self.rng.choice(self.types)
 
     def chosen(self, type: Scalar, scope: Scope, depth: int) -> Node:
@@ -154,7 +154,7 @@ class Expressions(Calls):
         return binary(self.rng.choice(("<<", ">>")), a, amount)
 
     def division(self, type: Scalar, scope: Scope, depth: int) -> Node:
-        """With a divisor that is not zero, or one that a condition keeps out."""
+        """A division by a value that is not zero, or that a condition guards."""
         operator = self.rng.choice("/%")
         a = self.value(self.rng.choice((type, *self.types)), scope, depth)
         known = [v for v in scope.variables if v.constant and v.type.is_integer]
@@ -179,7 +179,7 @@ class Expressions(Calls):
         return tree.choose(test, quotient, other)
 
     def stable_value(self, scope: Scope, depth: int = 1) -> Node:
-        """An integer that is the same when it is computed again."""
+        """An integer expression with the same value at every evaluation."""
         known = [v for v in scope.variables if v.constant and v.type.is_integer]
         if not known:
             return constant(UINT, 3)
@@ -223,14 +223,16 @@ class Expressions(Calls):
     def may_read(self, array: Variable, scope: Scope) -> bool:
         if array.space == "threadgroup":
             return array.constant or array.name in scope.at.readable
-        return array.space != "device" or array.constant  # others change counters
+        return (
+            array.space != "device" or array.constant
+        )  # other arrays are changed by atomic counters
 
     def is_inside(self, index: Node, size: int, scope: Scope) -> bool:
         low, high = scope.at.facts.range(index)
         return 0 <= low and high < size
 
     def index(self, size: int, scope: Scope, depth: int) -> Node:
-        """One that is known to be inside of an array."""
+        """An index that is known to be inside an array."""
         facts = scope.at.facts
         inside = [
             v for v in scope.variables
@@ -261,13 +263,13 @@ class Expressions(Calls):
         row, column = (tree.var(self.rng.choice(inside)) for _ in range(2))
         width = constant(row.type, self.rng.choice((2, 3, 4, 8, 16, 32, 33, 64)))
         strides = [v for v in scope.variables if v.value is not None and 0 < v.value <= 64]
-        if strides and self.chance(0.6):  # one that only the launch knows
+        if strides and self.chance(0.6):  # a stride that only the launch knows
             width = tree.var(self.rng.choice(strides))
         index = binary("+", binary("*", row, width), column)
         return index if self.is_inside(index, size, scope) else None
 
     def wild_index(self, scope: Scope) -> Node:
-        """One that is far outside for some threads."""
+        """An index that is far outside for some threads."""
         known = [v for v in scope.variables if v.constant and v.type in WIDE]
         if not known:
             return constant(UINT, 1)
@@ -295,7 +297,7 @@ class Expressions(Calls):
         return constant(type, self.rng.choice((1, 1, 1, 2, 3, 5, 8, 31, 32, 33)))
 
     def guard(self, index: Node, size: int, scope: Scope) -> Node:
-        """A condition for an index to be inside, as people write it."""
+        """A bounds check of an index, as people write it."""
         type = index.type
         limit = self.limit(size, type, scope)
         if type.kind == "u":

@@ -1,4 +1,4 @@
-"""What is known about values at a place of a program: intervals, narrowed by conditions."""
+"""Facts about values at a position in a program: intervals, narrowed by conditions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def fits(a: Interval, type: Scalar) -> bool:
 
 
 def meet(a: Interval, b: Interval) -> Interval:
-    """Both; where nothing is left, the place is never reached and any interval will do."""
+    """The intersection. If it is empty, the position is never reached, and any interval is right."""
     low, high = max(a[0], b[0]), min(a[1], b[1])
     return (low, high) if low <= high else b
 
@@ -33,7 +33,7 @@ class Facts:
         self.intervals = intervals or {}
         self.nonzero = nonzero
 
-    # ---- what is known ----
+    # ---- queries ----
 
     def range(self, node: Node) -> Interval:
         """Bounds of an integer or a bool."""
@@ -119,10 +119,10 @@ class Facts:
             return 0, node.kids[0].type.bits
         return node.type.range
 
-    # ---- what conditions add ----
+    # ---- conditions ----
 
     def assume(self, condition: Node, truth: bool) -> Facts:
-        """The facts where a condition is known to be true, or false."""
+        """The facts if a condition is true, or false."""
         op, kids = condition.op, condition.kids
         if op == "not":
             return self.assume(kids[0], not truth)
@@ -137,7 +137,7 @@ class Facts:
         return self._relate(a, relation, b)._relate(b, SWAPPED[relation], a)
 
     def _of_floats(self, condition: Node, truth: bool) -> Facts:
-        """Only whether a float is zero is kept."""
+        """For floats, only "is not zero" is a fact."""
         a, b = condition.kids
         differs = condition.value == ("!=" if truth else "==")
         if differs and b.op == "const" and b.value == 0 and a.stable:
@@ -161,11 +161,11 @@ class Facts:
         return self._narrow(a, type, bounds)
 
     def _narrow(self, a: Node, type: Scalar, bounds: Interval) -> Facts:
-        """`a`, converted to a type, is known to lie in bounds."""
+        """Adds the fact that `a`, converted to a type, is within bounds."""
         if bounds[0] > bounds[1]:
             return self
         own = self.range(a)
-        if not fits(own, type):  # negative numbers became large ones, or bits were cut off
+        if not fits(own, type):  # negative numbers became large, or bits were truncated
             if type.bits < a.type.bits or bounds[0] < 0 or not fits(bounds, promote(a.type)):
                 return self
         known = dict(self.intervals)

@@ -68,7 +68,7 @@ def lines_of(node: Node, indent: int) -> list[str]:
 
 
 def _pointer(pointer: Variable, source: Variable, offset: Node) -> str:
-    """To a place in an array, perhaps as another type."""
+    """A store to an array element, perhaps as another type."""
     type = f"{'const ' if pointer.constant else ''}{pointer.space} {pointer.type}*"
     start = f"{source.name} + {offset}"
     if pointer.type != source.type:

@@ -1,4 +1,4 @@
-"""Whole programs: a kernel with its functions, what it is given, and how it is launched."""
+"""Whole programs: a kernel with its functions, its arguments, and its launch."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ATTRIBUTES = {
 
 @dataclass
 class Argument:
-    """A buffer of the kernel: its variable and what it holds."""
+    """A buffer of the kernel: its variable and its contents."""
 
     variable: Variable
     values: list
@@ -64,7 +64,7 @@ class Argument:
 
 @dataclass
 class Program:
-    """All of a program; `start` has the names that the body uses for the thread's position."""
+    """A whole program; `start` has the body's names for the thread's position."""
 
     seed: int
     grid: tuple[int, int, int]
@@ -81,7 +81,7 @@ class Program:
     # ---- text ----
 
     def header(self, first_constant: int | None = None) -> str:
-        """What stands before the kernel. Without numbers, function constants are plain ones."""
+        """The text before the kernel. Without numbers, function constants are plain constants."""
         lines = [struct.definition() for struct in self.structs]
         for i, one in enumerate(self.constants):
             if first_constant is None:
@@ -106,7 +106,7 @@ class Program:
         for i, array in enumerate(self.shared):
             if declares or not self.is_dynamic or i > 0:
                 lines.append(f"threadgroup {array.type} {array.name}[{array.size}];")
-            # Threads that return early leave their part of what the others fill again as it was.
+            # The part of a thread that has returned early is not filled again: it keeps its values.
             loop = f"for (uint k = tix; k < {array.size}u; k += group_size)"
             lines.append(f"{loop} {array.name}[k] = {array.type}(k);")
         if self.shared:
@@ -114,11 +114,11 @@ class Program:
         return "\n".join(lines + lines_of(self.body, 0)) + "\n"
 
     def source(self, name: str, first_constant: int = 0) -> str:
-        """In a namespace of its own, so that many fit into one file."""
+        """The program in a namespace, so that many fit into one file."""
         return f"namespace {name}_ {{\n{self.kernel(name, first_constant)}}}\n"
 
     def kernel(self, name: str, first_constant: int = 0) -> str:
-        """All of the kernel."""
+        """The whole kernel."""
         body = self.body_text(declares=False)
         parameters = [a.parameter(i) for i, a in enumerate(self.arguments)]
         if self.is_dynamic and self.shared:
@@ -129,7 +129,7 @@ class Program:
         return f"{self.header(first_constant)}{head} {{\n{body}}}\n"
 
     def launch(self, name: str = "", place: int = 0) -> Launch:
-        """`place` tells the function constants of programs in one file apart."""
+        """`place` distinguishes the function constants of programs in one file."""
         name = name or f"k{self.seed}"
         first = place * 4
         source = self.source(name, first)
@@ -147,12 +147,12 @@ class Program:
         return launch
 
     def size(self) -> int:
-        """How much there is to read."""
+        """The size of the program for a reader."""
         nodes = sum(1 for _ in self.body.walk()) + sum(1 for _ in self.start.walk())
         return nodes + sum(1 for f in self.functions for _ in f.body.walk())
 
     def weight(self) -> tuple:
-        """What is to become smaller: text first, then the launch and the data."""
+        """The measure for shrinking: text first, then the launch and the data."""
         threads = self.grid[0] * self.grid[1] * self.grid[2]
         group = self.threadgroup[0] * self.threadgroup[1] * self.threadgroup[2]
         kinds = sum(len(set(a.values)) for a in self.arguments)
@@ -163,7 +163,7 @@ class Program:
         return self.size() + arguments, threads + group, kinds, operators
 
     def check(self) -> None:
-        """Throws Undefined for a program that may not be run."""
+        """Raises Undefined for a program with undefined behaviour."""
         checker = Checker()
         for function in self.functions:
             before = set(checker.known)
@@ -243,7 +243,7 @@ def linear_position(grid) -> Node:
 
 
 class Maker(Statements):
-    """Makes a program of a seed."""
+    """Makes the program of a seed."""
 
     def __init__(self, seed: int, without: frozenset[str]):
         rng = random.Random(seed)
@@ -439,7 +439,7 @@ class Maker(Statements):
             parameters = [
                 Variable(f"{name}_{k}", self.some_type()) for k in range(self.rng.randint(1, 2))
             ]
-            scope = Scope(Place(Facts(), uniform=False, together=False))
+            scope = Scope(Place(Facts(), uniform=False, converged=False))
             scope.variables += parameters
             if self.chance(0.4):
                 source = arguments[0].variable
@@ -464,7 +464,7 @@ class Maker(Statements):
 
 
 def make_program(seed: int, without: frozenset[str] = frozenset()) -> Program:
-    """The program of a seed: always the same. Throws Undefined if the maker broke a rule."""
+    """The program of a seed, always the same. Raises Undefined if the generator broke a rule."""
     program = Maker(seed, without).program()
     program.check()
     return program

@@ -1,4 +1,4 @@
-"""Programs kept as files: a kernel named `program`, and above it how it is launched.
+"""Programs kept as files: a kernel named `program`, below a description of its launch.
 
     //! grid 64 64 1
     //! threadgroup 32 8 1

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 REFERENCE = "reference"
-# The processors that vector code is made for, each with a flag that only machines have which run it.
+# The target processors of vector code, each with a CPU flag of machines that can run it.
 PROCESSORS = {"x86-64-v2": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}
 MACHINE_FLAGS = frozenset(Path("/proc/cpuinfo").read_text().split())
-CUDA = "cuda"  # on an NVIDIA GPU; only where it is asked for
+CUDA = "cuda"  # on an NVIDIA GPU; only on request
 FORMS = (REFERENCE, *(name for name, flag in PROCESSORS.items() if flag in MACHINE_FLAGS))
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -23,7 +23,7 @@ COMPARISONS = {"bits": 0, "float": 1, "half": 2, "bfloat": 3}
 
 @dataclass
 class Buffer:
-    """What a buffer of a launch holds, and how its elements are compared afterwards."""
+    """The contents of a buffer, and how its elements are compared afterwards."""
 
     data: bytes
     comparison: str = "bits"
@@ -33,7 +33,7 @@ class Buffer:
 
 @dataclass
 class Launch:
-    """A kernel with all that it needs to run once."""
+    """A kernel and a launch of it."""
 
     name: str
     source: str
@@ -46,7 +46,7 @@ class Launch:
 
 @dataclass
 class Result:
-    """What became of a program in one form."""
+    """The result of a program in one form."""
 
     outcome: str
     message: str
@@ -55,14 +55,14 @@ class Result:
 
 @dataclass
 class Reply:
-    """What became of a program: the front end's error, or a result by form."""
+    """The results of a program: the front end's error, or a result by form."""
 
     front_end: str
     results: dict[str, Result]
 
     @property
     def failures(self) -> dict[str, str]:
-        """What went wrong, by form."""
+        """The failures, by form."""
         if self.front_end:
             return {"front end": self.front_end}
         return {
@@ -79,7 +79,7 @@ def text(value: str | bytes) -> bytes:
 
 
 def pack(launch: Launch) -> bytes:
-    """A launch as `messages.h` has it."""
+    """A launch in the format of `messages.h`."""
     parts = [text(launch.name), text(launch.source)]
     parts.append(struct.pack("<6I", *launch.grid, *launch.threadgroup))
     parts.append(struct.pack("<I", len(launch.buffers)))
@@ -120,7 +120,7 @@ class Replies:
 
 
 class Runner:
-    """A running `program_runner`; started again when it has ended."""
+    """A running `program_runner`; it is started again if it has ended."""
 
     def __init__(self, program: Path = PROGRAM_RUNNER, forms: Sequence[str] = FORMS):
         self.program = program
@@ -135,7 +135,7 @@ class Runner:
         return self.process
 
     def run(self, launches: Sequence[Launch], forms: Sequence[str] | None = None) -> list[Reply]:
-        """What becomes of each; one after the other where the runner itself does not survive."""
+        """The results of all programs. If the runner dies, they run one by one."""
         forms = forms or self.forms
         body = struct.pack("<I", len(forms)) + b"".join(text(form) for form in forms)
         body += struct.pack("<I", len(launches)) + b"".join(pack(one) for one in launches)

@@ -54,14 +54,14 @@ class Aggregate:
 
     @property
     def element(self) -> Scalar:
-        """Of a vector."""
+        """The members of a vector type."""
         return self.parts[0][1]
 
     def part(self, name: str) -> Scalar:
         return dict(self.parts)[name]
 
     def definition(self) -> str:
-        """Of a struct."""
+        """The members of a struct type."""
         members = " ".join(f"{type} {name};" for name, type in self.parts)
         return f"struct {self.name} {{ {members} }};\n"
 
@@ -74,20 +74,20 @@ LONG, ULONG = Scalar("long", "i", 64), Scalar("ulong", "u", 64)
 HALF, BFLOAT, FLOAT = Scalar("half", "f", 16), Scalar("bfloat", "f", 16), Scalar("float", "f", 32)
 
 INTEGERS = (CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG)
-WIDE = (INT, UINT, LONG, ULONG)  # what arithmetic is done in
+WIDE = (INT, UINT, LONG, ULONG)  # the types in which arithmetic is done
 FLOATS = (HALF, BFLOAT, FLOAT)
 SCALARS = {t.name: t for t in (BOOL, *INTEGERS, *FLOATS)}
 
 
 def promote(a: Scalar) -> Scalar:
-    """What an operand alone becomes."""
+    """The promoted type of an operand."""
     if a.is_float:
         return a
     return INT if a.bits < 32 else a
 
 
 def common(a: Scalar, b: Scalar) -> Scalar:
-    """The type in which C++ combines two operands; those of half and bfloat never meet."""
+    """The type in which C++ combines two operands; half and bfloat are never combined."""
     if a.is_float or b.is_float:
         floats = [t for t in (a, b) if t.is_float]
         return max(floats, key=lambda t: t.bits)

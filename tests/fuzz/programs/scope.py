@@ -1,4 +1,4 @@
-"""What is known where a program goes on: names and facts. What programs are made of."""
+"""Scopes: the names and facts at a position in a program. The features of programs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ FEATURES = (
     "pointers", "constants", "tallies", "offsets", "moved",
 )  # fmt: skip
 
-# Where most faults of vector code were: half of all programs have each of these.
+# Most faults of vector code were in these: half of all programs have each of them.
 CORE = ("private", "divisions", "lanes", "loops", "switches", "returns")
 
 
 @dataclass
 class Scope:
-    """The names that can be used at a place, and what holds there."""
+    """The names that can be used at a position, and the facts there."""
 
     at: Place
     variables: list[Variable] = field(default_factory=list)

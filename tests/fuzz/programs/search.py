@@ -11,12 +11,12 @@ from .program import Program, make_program
 from .runner import Reply, Runner
 from .shrink import kind_of
 
-BATCH = 32  # programs that are compiled together
+BATCH = 32  # programs in one compilation
 
 
 @dataclass
 class Tally:
-    """What programs came to."""
+    """The results of programs."""
 
     programs: int = 0
     failing: int = 0
@@ -32,7 +32,7 @@ class Tally:
 
 
 def make_all(seeds: range, without: frozenset[str] = frozenset()) -> Iterator[Program]:
-    """The programs of seeds. The few that the maker does not get right are left out."""
+    """The programs of seeds, without the few that the generator gets wrong."""
     for seed in seeds:
         try:
             yield make_program(seed, without)
@@ -43,7 +43,7 @@ def make_all(seeds: range, without: frozenset[str] = frozenset()) -> Iterator[Pr
 def run_batch(
     seeds: range, runner: Runner, without: frozenset[str] = frozenset()
 ) -> tuple[Tally, list[tuple[Program, Reply]]]:
-    """What they came to, and those that fail."""
+    """The results, and the programs that fail."""
     programs = list(make_all(seeds, without))
     launches = [program.launch(place=i) for i, program in enumerate(programs)]
     replies = runner.run(launches)

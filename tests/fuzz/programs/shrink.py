@@ -1,4 +1,4 @@
-"""Makes a failing program small: parts of its tree are left out while it fails as before."""
+"""Makes a failing program small: it removes parts of the tree while the program fails as before."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Test = Callable[[list[Program]], list[bool]]
 
 
 def smaller(node: Node) -> Iterator[Node]:
-    """What may stand in a node's place, the shortest first."""
+    """The nodes that may replace a node, the shortest first."""
     if node.type is not None:
         yield from smaller_expressions(node)
     elif node.op == "block":
@@ -122,7 +122,7 @@ def smaller_programs(program: Program) -> Iterator[Program]:
 
 
 def with_function(program: Program, index: int, body: Node) -> Program:
-    """A function is a new one when its body changes, and so are its calls."""
+    """Nodes never change: if a function's body changes, the function and its calls are replaced."""
     old = program.functions[index]
     new = Function(old.name, old.type, old.parameters, body)
 
@@ -194,7 +194,7 @@ def with_launch(program: Program, grid, threadgroup) -> Program:
 
 
 def kind_of(reply: Reply) -> dict[str, str]:
-    """What went wrong in each form, in a few words."""
+    """The failure in each form, in a few words."""
     if reply.front_end:
         return {"front end": reply.front_end.split("error:")[-1].split("\n")[0][:60]}
     return {f: r.outcome for f, r in reply.results.items() if r.outcome != "same"}
@@ -208,7 +208,7 @@ class Shrinker:
         self.tried = 0
 
     def shrink(self, program: Program, reply: Reply, most: int = 3000) -> Program:
-        """The smallest that was found; it fails like the first, in the same form."""
+        """The smallest program found; it fails like the first, in the same form."""
         form, outcome = next(iter(kind_of(reply).items()))
         forms = [f for f in FORMS if f in (REFERENCE, form)]
         limit = self.tried + most
@@ -253,7 +253,7 @@ class Shrinker:
 
 
 def shrink(program: Program, reply: Reply, runner: Runner) -> tuple[Program, Reply]:
-    """A small program that fails in the same way, and how. What fails only at times stays."""
+    """A small program that fails in the same way, and how. Programs that fail only sometimes stay."""
     small = Shrinker(runner).shrink(program, reply)
     (final,) = runner.run([small.launch()])
     return (small, final) if final.failures else (program, reply)

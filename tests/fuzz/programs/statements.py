@@ -1,4 +1,4 @@
-"""Random statements: what kernels are made of, weighted to what people write."""
+"""Random statements: the parts of kernels, weighted by what people write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Statements(Aggregates):
         super().__init__(rng, features)
         self.budget = rng.choice((3, 4, 5, 6, 7, 8, 10, 12, 16)) - self.depth
         self.counts: dict[str, int] = {}
-        self.most_turns = 48
+        self.most_iterations = 48
         self.structs = []
 
     def name(self, prefix: str) -> str:
@@ -44,7 +44,7 @@ class Statements(Aggregates):
         return block(*statements)
 
     def note(self, statement: Node, scope: Scope) -> None:
-        """What is known behind a statement."""
+        """The facts behind a statement."""
         scope.at.facts = facts_after(statement, scope.at.facts)
         if statement.op == "block":
             for one in statement.kids:
@@ -74,8 +74,8 @@ class Statements(Aggregates):
             choices.append((3 if scope.at.in_loop else 1.5, self.leave))
         if scope.at.function is None:
             if self.has("lanes"):
-                choices.append((2 if scope.at.together else 0.7, self.of_lanes_kept))
-                choices.append((1 if scope.at.whole and scope.at.together else 0, self.folded))
+                choices.append((2 if scope.at.converged else 0.7, self.of_lanes_kept))
+                choices.append((1 if scope.at.whole and scope.at.converged else 0, self.folded))
             if self.has("exchange") and scope.at.uniform:
                 choices.append((3, self.exchange))
             if self.has("tallies") and scope.at.uniform:
@@ -122,7 +122,7 @@ class Statements(Aggregates):
         return node
 
     def of_lanes_kept(self, scope: Scope, depth: int) -> Node:
-        """What lanes find out together, in a variable."""
+        """A variable with the result of a SIMD-group function."""
         type = self.some_type()
         value = cast(type, self.of_lanes(type, scope, 2))
         variable = Variable(self.name("v"), type, constant=self.chance(0.5))
@@ -132,7 +132,7 @@ class Statements(Aggregates):
     def folded(self, scope: Scope, depth: int) -> Node:
         """`for (uint d = 16; d > 0; d >>= 1) v += simd_shuffle_down(v, d);`"""
         known = [v for v in self.changeable(scope) if v.type.is_integer and v.type.bits >= 32]
-        if not known or not (scope.at.whole and scope.at.together) or scope.at.work > 4:
+        if not known or not (scope.at.whole and scope.at.converged) or scope.at.work > 4:
             return self.of_lanes_kept(scope, depth)
         variable = self.rng.choice(known)
         type = self.rng.choice((UINT, INT, SCALARS["ushort"], SCALARS["short"]))
@@ -144,7 +144,7 @@ class Statements(Aggregates):
         return Node("for", None, (*ends, block(change)), (delta, "halve"))
 
     def index_variable(self, scope: Scope, depth: int) -> Node:
-        """What guards are written for: an index beside the thread's own, a size, a divisor."""
+        """A value that needs a guard: an index beside the thread's own, a size, a divisor."""
         value = self.wild_index(scope) if self.chance(0.6) else self.stable_value(scope, 2)
         type = value.type
         if self.chance(0.4):
@@ -196,7 +196,7 @@ class Statements(Aggregates):
         return Node("if", None, (condition, block(self.use(tree.load(array, index), inner))))
 
     def use(self, value: Node, scope: Scope) -> Node:
-        """A statement to which the value matters."""
+        """A statement that uses the value."""
         slots = [r for r in scope.arrays if r.space == "slots"]
         known = self.changeable(scope)
         if known and (not slots or self.chance(0.6)):
@@ -249,7 +249,7 @@ class Statements(Aggregates):
         return self.value(array.type, scope, 1)
 
     def some_lanes(self, scope: Scope) -> Node:
-        """Half of them, one, or those of even numbers."""
+        """A condition for half of the threads, one, or the even ones."""
         numbers = [v for v in scope.variables if v.name in ("lane", "tix", "tid")]
         lane = tree.var(self.rng.choice(numbers))
         forms = [
@@ -260,7 +260,7 @@ class Statements(Aggregates):
         return self.rng.choice(forms)
 
     def pointer(self, scope: Scope, depth: int) -> Node:
-        """To a place in an array that is known, or to all of it as another type."""
+        """A pointer to a known element of an array, or to all of it as another type."""
         arrays = [r for r in scope.arrays if r.space != "slots" and self.may_read(r, scope)
                   and r.value is None and r.type.kind in "iu" and r.size > 1]  # fmt: skip
         if not arrays:
@@ -410,22 +410,22 @@ class Statements(Aggregates):
             low, high = constant(type, 0), constant(type, self.rng.choice((16, 16, 8, 4)))
         elif form == "down":
             type = INT
-            low, high = constant(INT, self.rng.choice((0, 0, -1))), self.turns(INT, scope)
+            low, high = constant(INT, self.rng.choice((0, 0, -1))), self.iterations(INT, scope)
         elif form == "through" and type.kind == "i" and self.chance(0.6):
             low, high = constant(type, -1), constant(type, 1)
         else:
             low = constant(type, 0)
             if self.chance(0.2):
-                low = self.turns(type, scope)
-            high = self.turns(type, scope)
+                low = self.iterations(type, scope)
+            high = self.iterations(type, scope)
         facts = scope.at.facts
-        turns, bounds = loop_bounds(None, form, facts.range(low), facts.range(high))
-        if turns * scope.at.work > self.most_turns or not fits(bounds, type):
+        iterations, bounds = loop_bounds(None, form, facts.range(low), facts.range(high))
+        if iterations * scope.at.work > self.most_iterations or not fits(bounds, type):
             return self.changed(scope, depth)
         varies = max(low.varies, high.varies)
         variable = Variable(self.name("i"), type, range=bounds, varies=varies)
-        inner = scope.inner(in_loop=True, in_switch=False, work=scope.at.work * turns)
-        # Either threads may leave the loop apart from others, or they meet in it.
+        inner = scope.inner(in_loop=True, in_switch=False, work=scope.at.work * iterations)
+        # Either the loop is divergent, or the threads converge in it.
         meets = varies < 2 and self.chance(0.5)
         inner.at.part(varies if meets else 2)
         inner.at.whole = inner.at.whole and meets
@@ -446,9 +446,9 @@ class Statements(Aggregates):
             body = block(*body.kids, left, self.changed(inner, depth + 1))
         found = replace(start)
         enter_loop(found, 0, body)
-        if (found.uniform, found.together, found.whole) != (
+        if (found.uniform, found.converged, found.whole) != (
             start.uniform,
-            start.together,
+            start.converged,
             start.whole,
         ):
             return self.changed(scope, depth)
@@ -456,7 +456,7 @@ class Statements(Aggregates):
             form = "up"
         return Node("for", None, (*kids, body), (variable, form))
 
-    def turns(self, type: Scalar, scope: Scope) -> Node:
+    def iterations(self, type: Scalar, scope: Scope) -> Node:
         """A small number, often one that only the thread knows."""
         if self.chance(0.4):
             return constant(type, self.rng.choice((1, 2, 3, 4, 5, 8)))
@@ -470,7 +470,7 @@ class Statements(Aggregates):
     # ---- threadgroups ----
 
     def exchange(self, scope: Scope, depth: int) -> Node:
-        """Every thread writes its place of a shared array; then all may read it."""
+        """Every thread writes its element of a shared array; then all may read it."""
         used = scope.at.readable | scope.at.counting
         free = [r for r in scope.arrays if r.space == "threadgroup" and r.name not in used
                 and r.value is None and r.name.startswith("sh")]  # fmt: skip

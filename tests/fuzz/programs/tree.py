@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .scalars import BOOL, FLOAT, INT, Aggregate, Scalar, common, promote
 
-# SIMD-group functions: their values depend on which threads come together.
+# SIMD-group functions: their values depend on which threads are active.
 LANE_FUNCTIONS = frozenset(
     "simd_sum simd_min simd_max simd_product simd_and simd_or simd_xor simd_prefix_inclusive_sum "
     "simd_prefix_exclusive_sum simd_prefix_inclusive_product simd_prefix_exclusive_product "
@@ -17,27 +17,27 @@ LANE_FUNCTIONS = frozenset(
 )
 
 
-# Those that read what another lane has: it must be there.
+# Those that read another lane's value: that lane must be active.
 SHUFFLES = frozenset(f for f in LANE_FUNCTIONS if "shuffle" in f) | {"simd_broadcast"}
 
 
 @dataclass(eq=False, slots=True)
 class Variable:
-    """What a name stands for. `size` is the length of an array, 0 for a single value."""
+    """The variable of a name. `size` is the length of an array, 0 for a single value."""
 
     name: str
     type: Scalar
     constant: bool = True
     size: int = 0
     space: str = "thread"  # of an array: thread, threadgroup, device, constant
-    range: tuple[int, int] | None = None  # of its values, where it is less than the type's
+    range: tuple[int, int] | None = None  # of its values, if smaller than the type's
     varies: int = 2  # 0: the same in a threadgroup, 1: in a SIMD-group
     value: int | None = None  # of a scalar argument
     moved: bool = False  # a pointer to slots that was moved to the thread's own
 
 
 class Node:
-    """An operation on its kids. `type` is an expression's type, None for statements."""
+    """An operation with child nodes. `type` is an expression's type, None for statements."""
 
     __slots__ = ("op", "type", "kids", "value", "text", "stable", "varies")
 
@@ -54,7 +54,7 @@ class Node:
         return Node(self.op, self.type, kids, self.value)
 
     def walk(self) -> Iterator[Node]:
-        """This node and all below it."""
+        """This node and all nodes below it."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -68,7 +68,7 @@ class Node:
 
 
 def _is_stable(node: Node) -> bool:
-    """Whether it has the same value wherever it is computed again."""
+    """Whether every evaluation gives the same value."""
     if node.op == "var" and not node.value.constant:
         return False
     if node.op == "load" and (not node.value.constant or node.value.space == "threadgroup"):
@@ -79,7 +79,7 @@ def _is_stable(node: Node) -> bool:
 
 
 def _varies(node: Node) -> int:
-    """Among which threads the value differs, as `Variable` has it."""
+    """The variability of the value, as in `Variable`."""
     if node.op == "var" and not node.value.constant:
         return 2
     if node.op == "load" and not node.value.constant:
@@ -234,14 +234,14 @@ def print_expression(node: Node) -> str:
 
 
 def place(array: Variable, index: Node) -> str:
-    """An element; slots of the output are the thread's own."""
+    """An element; the slots of the output belong to the thread."""
     if array.space == "slots" and not array.moved:
         return f"{array.name}[tid * {array.size}u + {index}]"
     return f"{array.name}[{_bare(index)}]"
 
 
 def _bare(node: Node) -> str:
-    """Without the parentheses around it."""
+    """The text without the parentheses around it."""
     text = str(node)
     if node.op in ("bin", "cmp", "vector", "and", "or", "cond") and text.startswith("("):
         return text[1:-1]

@@ -1,4 +1,4 @@
-// Grids, edges and granularities: every thread runs once, at its place.
+// Grids, edges and granularities: every thread runs once, with its position.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -71,7 +71,7 @@ TEST(Launch, SizesThatAKernelSees) {
 
 void count_groups(const Group* group, uint32_t) { argument<std::atomic<uint64_t>>(group, 0)[0]++; }
 
-// More threads than 32 bits can count, in dimensions that fit.
+// There are more threads than 32 bits can count, but each dimension fits.
 TEST(Launch, GridBeyond32Bits) {
   Data<uint64_t> count(1);
   NativeKernel kernel{.entry = count_groups, .granularity = Granularity::Group};

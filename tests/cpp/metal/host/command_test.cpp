@@ -39,7 +39,7 @@ class Commands : public testing::Test {
   NS::SharedPtr<MTL::CommandQueue> queue = NS::TransferPtr(device()->newCommandQueue());
   NS::SharedPtr<MTL::ComputePipelineState> add = pipeline(adder());
 
-  // The error's text after an attempt to launch the adder.
+  // Returns the error's text after an attempt to launch the adder.
   std::string launch(MTL::Size grid, MTL::Size threadgroup) {
     Data<int> data(4096);
     return run(add.get(), {data}, grid, threadgroup);
@@ -114,7 +114,7 @@ TEST_F(Commands, BytesAndOffsets) {
     encoder->dispatchThreads({4, 1, 1}, {4, 1, 1});
   }
   std::vector<int> many(5000, 7);
-  encoder->setBytes(many.data(), many.size() * sizeof(int), 1);  // more than fits with the others
+  encoder->setBytes(many.data(), many.size() * sizeof(int), 1);  // too much beside the others
   encoder->endEncoding();
   commands->commit();
   commands->waitUntilCompleted();
@@ -279,11 +279,11 @@ TEST_F(Commands, HandlersThatThrowFailTheirBufferOnly) {
   EXPECT_STREQ(after->error()->localizedDescription()->utf8String(), "too late");
   EXPECT_EQ(later, 1);
   EXPECT_EQ(good->status(), MTL::CommandBufferStatusCompleted);
-  EXPECT_EQ(data[31], 2);  // all but the one that was not to start
+  EXPECT_EQ(data[31], 2);  // all but the one that must not start
 }
 
-// ThreadSanitizer follows neither a fork of several threads nor how oneTBB ends. In the child of a
-// fork AddressSanitizer's allocator may wait for ever for a lock of a thread that is not there.
+// ThreadSanitizer supports neither a fork with several threads nor the end of oneTBB. In the child
+// of a fork, AddressSanitizer's allocator may wait forever for a lock whose thread does not exist.
 #ifndef METAL_TSAN
 #ifndef METAL_ASAN
 TEST_F(Commands, WorkInAForkedProcess) {

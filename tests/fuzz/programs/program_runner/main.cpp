@@ -1,4 +1,4 @@
-// Reads programs, compiles each once, runs it in several forms and tells what differs: see
+// Reads programs, compiles each once, runs it in several forms and reports differences: see
 // README.md.
 #include <cstdio>
 #include <cstdlib>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kPrelude = "#include <metal_stdlib>\nusing namespace metal;\n";
 
-// The program's own, with only what its kernel needs.
+// The program's translation unit, reduced to what its kernel needs.
 std::shared_ptr<Program> pick(const Program& library, const std::string& name) {
   const FunctionInfo* function = library.find(name);
   if (!function) throw CompileError("there is no kernel " + name);
@@ -30,7 +30,8 @@ void compile_one(const ProgramRequest& request, std::shared_ptr<Program>& progra
   }
 }
 
-// All in one translation unit, which shares the start of the front end; one by one if that fails.
+// Compiles all programs in one translation unit, which shares the start of the front end; if that
+// fails, one by one.
 std::vector<std::shared_ptr<Program>> compile_all(const std::vector<ProgramRequest>& requests,
                                                   std::vector<ProgramReply>& replies) {
   std::vector<std::shared_ptr<Program>> programs(requests.size());
@@ -78,7 +79,7 @@ std::vector<ProgramReply> answer(const Request& request) {
 }  // namespace metal::fuzz
 
 int main() {
-  // Machine code is made anew, and forms are chosen by the processes that run them.
+  // The processes that run the programs choose the form and generate machine code.
   setenv("MLX_CACHE_DIR", "", 1);
   unsetenv("MLX_CPU_REFERENCE");
   unsetenv("MLX_CPU_TARGET");

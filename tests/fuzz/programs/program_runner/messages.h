@@ -1,4 +1,4 @@
-// What the generator asks for and what it is told, as bytes on standard input and output.
+// The generator's requests and their answers, as bytes on standard input and output.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace metal::fuzz {
 
-// How elements of a buffer are compared.
+// The comparison of a buffer's elements.
 enum class Comparison : uint32_t { Bits, Float, Half, BFloat };
 
 struct BufferRequest {
   Comparison comparison = Comparison::Bits;
   double tolerance = 0;  // relative, of floats
   uint32_t offset = 0;   // bytes from the start of its memory to where it is bound
-  std::string bytes;     // what it holds before the launch
+  std::string bytes;     // contents before the launch
 };
 
 struct ProgramRequest {
@@ -35,7 +35,7 @@ struct ProgramRequest {
 using Form = std::string;
 
 struct Request {
-  std::vector<Form> forms;  // the first one is what the others are compared with
+  std::vector<Form> forms;  // the others are compared with the first one
   std::vector<ProgramRequest> programs;
 };
 
@@ -48,11 +48,11 @@ struct FormReply {
 };
 
 struct ProgramReply {
-  std::string front_end;  // its error; nothing was run then
+  std::string front_end;  // its error, if any; then nothing was run
   std::vector<FormReply> forms;
 };
 
-// False at the end of the input. Throws std::runtime_error for a damaged request.
+// Returns false at the end of the input. Throws std::runtime_error for a damaged request.
 bool read_request(Request& request);
 void write_replies(const std::vector<ProgramReply>& replies);
 

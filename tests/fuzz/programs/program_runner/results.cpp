@@ -62,7 +62,7 @@ double value_at(Comparison comparison, const char* at) {
   return value;
 }
 
-// Floats are the same if they are equal or both NaN.
+// Floats are the same if they are equal or both are NaN.
 bool same(const BufferRequest& buffer, const char* a, const char* b, size_t size) {
   if (std::memcmp(a, b, size) == 0) return true;
   if (buffer.comparison == Comparison::Bits) return false;

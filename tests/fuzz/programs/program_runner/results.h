@@ -1,4 +1,4 @@
-// What a process that runs programs leaves behind in shared memory, even if it ends in the middle.
+// Results in shared memory: they survive if the process that runs the programs dies.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace metal::fuzz {
 
-// Bytes around every buffer, so that stray stores show.
+// Bytes around every buffer, to detect stray stores.
 inline constexpr uint32_t kFence = 256;
 inline constexpr char kFenceByte = '\x5a';
 
@@ -21,7 +21,7 @@ struct FormResult {
   char why_scalar[256];
 };
 
-// Of one form: a result for every program, and the memory of its buffers.
+// The results of one form: one for every program, and the memory of its buffers.
 class Results {
  public:
   explicit Results(const std::vector<ProgramRequest>& programs);
@@ -38,12 +38,12 @@ class Results {
   char* memory_;
 };
 
-// Of a buffer with all that is around it.
+// A buffer with the memory around it.
 inline size_t memory_of(const BufferRequest& buffer) {
   return (buffer.offset + buffer.bytes.size() + 2 * kFence + 63) / 64 * 64;
 }
 
-// What differs first; empty if nothing does.
+// Describes the first difference; empty if there is none.
 std::string compare(const ProgramRequest& program, const char* expected, const char* got);
 
 }  // namespace metal::fuzz

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kLaunchSeconds = 10;
 constexpr int kCpuSeconds = 30;    // for one program with its compilation
-constexpr int kWallSeconds = 300;  // if it only sleeps
+constexpr int kWallSeconds = 300;  // for a program that only sleeps
 
 constexpr const char* kReference = "reference";
 constexpr const char* kCuda = "cuda";
@@ -35,7 +35,7 @@ void choose_form(const Form& form) {
   }
 }
 
-// The system ends this process when a program takes too long.
+// The system ends this process if a program takes too long.
 void restart_clocks() {
   const itimerval cpu = {{0, 0}, {kCpuSeconds, 0}}, wall = {{0, 0}, {kWallSeconds, 0}};
   setitimer(ITIMER_PROF, &cpu, nullptr);
@@ -107,7 +107,7 @@ void run_one(const ProgramRequest& request, const Program& program, char* buffer
   }
 }
 
-// In a new process: the programs from this one on.
+// Runs the programs from this one on in a new process.
 [[noreturn]] void run_from(size_t first, const std::vector<ProgramRequest>& requests,
                            const std::vector<std::shared_ptr<Program>>& programs,
                            Results& results) {

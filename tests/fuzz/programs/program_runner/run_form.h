@@ -8,7 +8,7 @@
 
 namespace metal::fuzz {
 
-// Programs without a compiled form (null) are left out.
+// Programs without a compiled form (null) are skipped.
 void run_form(const Form& form, const std::vector<ProgramRequest>& requests,
               const std::vector<std::shared_ptr<Program>>& programs, Results& results);
 

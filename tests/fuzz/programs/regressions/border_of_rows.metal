@@ -1,4 +1,4 @@
-// `or disjoint` of a sum that is only right behind the guard: lane 0's index is -1.
+// `or disjoint` replaces a sum, which is only valid behind the guard: lane 0's index is -1.
 //! grid 64 64 1
 //! threadgroup 32 8 1
 //! buffer 0 float 4096 count 4096

@@ -1,4 +1,5 @@
-// Constants that an integer type does not hold, shifts by more than the width, and a divisor of zero: each has a value.
+// Constants outside the range of an integer type, shifts by more than the width, and a divisor of
+// zero: each has a defined value.
 //! grid 64 1 1
 //! threadgroup 32 1 1
 //! buffer 0 uint 128 fill 77

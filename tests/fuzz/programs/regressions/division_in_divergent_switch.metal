@@ -1,4 +1,4 @@
-// A quotient behind a condition within a loop that lanes leave at different times.
+// A quotient behind a condition in a divergent loop.
 //! grid 192 1 1
 //! threadgroup 96 1 1
 //! buffer 0 uint 192 fill 77

@@ -1,4 +1,4 @@
-// The guard keeps the divisor 0 out.
+// The guard excludes the divisor 0.
 //! grid 200 1 1
 //! threadgroup 64 1 1
 //! buffer 0 uint 8 fill 0

@@ -1,4 +1,4 @@
-// What bounds the index is only known to the launch.
+// The bound of the index is only known at the launch.
 //! grid 6 1 1
 //! threadgroup 6 1 1
 //! buffer 0 int 64 count 64

@@ -1,4 +1,4 @@
-// 64-bit quotients, of lanes and in lanes.
+// 64-bit quotients, uniform and varying.
 //! grid 69 1 1
 //! threadgroup 69 1 1
 //! buffer 0 long 138 fill 77

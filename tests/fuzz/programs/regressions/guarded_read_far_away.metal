@@ -1,4 +1,4 @@
-// Without its guard, the read is 256 MiB further on for every thread.
+// Without its guard, the read is 256 MiB farther for every thread.
 //! grid 8 1 1
 //! threadgroup 8 1 1
 //! buffer 0 int 16 count 16

@@ -1,4 +1,4 @@
-// Read for all lanes, the array would have to go on beyond the end of the stack.
+// If all lanes read the array, the reads go beyond the end of the stack.
 //! grid 16 1 1
 //! threadgroup 16 1 1
 //! buffer 0 int 48 fill 77

@@ -1,4 +1,4 @@
-// The lanes behind the last thread have indices as well.
+// The lanes behind the last thread have indices too.
 //! grid 1 1 1
 //! threadgroup 1 1 1
 //! buffer 0 uint 1 fill 77

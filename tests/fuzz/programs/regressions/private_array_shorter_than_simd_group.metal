@@ -1,4 +1,4 @@
-// Only some lanes have a place in the arrays.
+// Only some lanes have an element in the arrays.
 //! grid 320 1 1
 //! threadgroup 32 1 1
 //! buffer 0 float 20 fill 77

@@ -1,4 +1,4 @@
-// Control flow that the compiler once refused.
+// Control flow that the compiler once rejected.
 //! grid 243 1 1
 //! threadgroup 40 1 1
 //! buffer 0 uint 1024 random 1

@@ -1,4 +1,4 @@
-// What is read before a barrier is written after the next one.
+// An element that is read before a barrier is written after the next one.
 //! grid 120 1 1
 //! threadgroup 40 1 1
 //! buffer 0 ulong 480 fill 77

@@ -1,4 +1,4 @@
-// A thread's slot is read where both borders hold and written where one of them does.
+// A thread's slot is read if both bounds hold, and written if one of them does.
 //! grid 96 1 1
 //! threadgroup 48 1 1
 //! buffer 0 int 64 fill 5

@@ -1,4 +1,4 @@
-// What all lanes take from lane 0 need not be 0, although the lane's number is.
+// The value that all lanes take from lane 0 need not be 0, although the lane's index is.
 //! grid 32 1 1
 //! threadgroup 32 1 1
 //! buffer 0 ushort 32 fill 77
