@@ -1,4 +1,4 @@
-"""Arrays and files of them, for the tests of files."""
+"""Makes arrays and files of arrays, for the tests of files."""
 
 import struct
 
@@ -43,7 +43,7 @@ def numpy_type(dtype):
 
 
 def values(dtype, shape, seed=0):
-    """Random elements as a NumPy array; all bytes are possible but those of NaN."""
+    """Random elements as a NumPy array; any bytes except those of NaN."""
     rng = np.random.default_rng(seed)
     kind = numpy_type(dtype)
     if dtype == mx.bool_:
@@ -86,7 +86,7 @@ def save_dict(form, file, arrays):
 
 
 def valid_file(form, path):
-    """A file with several types, and what it holds."""
+    """A file with several types, and its contents."""
     x = values(mx.float32, (4, 6))
     if form == "npy":
         mx.save(path, mx.array(x))

@@ -1,11 +1,11 @@
-"""Compares compiled functions with what they were made of: what the tests of mx.compile share."""
+"""Compares compiled functions with the original ones, for the tests of mx.compile."""
 
 import mlx.core as mx
 import mlx.utils
 
 
 def bits(a: mx.array) -> bytes:
-    """The array's bytes, all NaN the same."""
+    """The array's bytes, with one value for all NaNs."""
     if mx.issubdtype(a.dtype, mx.floating):
         a = mx.where(mx.isnan(a), mx.array(float("nan"), a.dtype), a)
     return (
@@ -28,7 +28,7 @@ def same(a: object, b: object) -> bool:
 
 
 class Counted:
-    """A function, and how often it was called."""
+    """A function that counts its calls."""
 
     def __init__(self, fun):
         self.fun = fun

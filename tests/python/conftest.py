@@ -1,4 +1,4 @@
-"""What all tests share: the marked comparisons with PyTorch, and fixed random numbers."""
+"""The fixtures of all tests: comparisons with PyTorch, and fixed random numbers."""
 
 import importlib.util
 import os
@@ -6,14 +6,14 @@ import os
 import numpy as np
 import pytest
 
-# The compiler checks its own work after every step. Processes that tests start do so, too.
+# LLVM verifies the code after every step of the compiler, also in processes that tests start.
 os.environ.setdefault("MLX_VERIFY_IR", "1")
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leaves the comparisons with PyTorch out where PyTorch is not installed."""
+    """Skips the comparisons with PyTorch if it is not installed."""
     if HAS_TORCH:
         return
     leave_out = pytest.mark.skip(reason="PyTorch is not installed")
@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def torch():
     """The module, for tests that are marked `torch`, with one thread.
 
-    PyTorch's functions are MKL's. In a second thread they once gave cosines with 13 right bits only.
+    PyTorch uses MKL's functions. In a second thread they once gave cosines with only 13 right bits.
     """
     import torch
 
@@ -42,7 +42,7 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture(autouse=True)
 def seeded() -> None:
-    """mx.random, too, gives the same numbers in every run: by itself, it starts from the time."""
+    """The same numbers of mx.random in every run; without a seed, it starts from the time."""
     import mlx.core as mx
 
     mx.random.seed(0)
@@ -50,5 +50,5 @@ def seeded() -> None:
 
 @pytest.fixture
 def fused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fused kernels run from the first call of a compiled function on."""
+    """Compiled functions wait for their fused kernels at the first call."""
     monkeypatch.setenv("MLX_COMPILE_BACKGROUND", "0")

@@ -1,4 +1,4 @@
-"""A kernel that copies its input, created and called with what a test changes of it."""
+"""A kernel that copies its input; tests change some of its arguments."""
 
 import mlx.core as mx
 

@@ -1,4 +1,4 @@
-"""Functions for the tests of exported functions: together they use every primitive."""
+"""Functions for the tests of export, which use every primitive."""
 
 import re
 from collections.abc import Callable
@@ -8,8 +8,8 @@ import mlx.core as mx
 import numpy as np
 
 HEADERS = Path(__file__).resolve().parents[2] / "cpp" / "mlx"
-# What never is in a file, as export/primitives.cpp says, and the bases of others. Copies are
-# what they copy.
+# Primitives that are never in a file, as export/primitives.cpp says, and base classes. A Copy is
+# replaced by its input.
 NOT_IN_FILES = {"Compiled", "Copy", "CustomTransforms", "Elementwise", "Load", "UnaryPrimitive"}
 
 
@@ -271,7 +271,7 @@ CASES = {
     "the input": (lambda x: x, X),
     "a constant": (lambda x: [Y, x], X),
 }
-# The number of elements is a primitive only where shapes differ.
+# The number of elements is a primitive only in graphs for all shapes.
 SHAPELESS = {
     "mean": (lambda x: x.mean(axis=0), X, Y[:3]),
     "var": (lambda x: [x.var(), x.std(axis=1, ddof=1)], X, Y[:3]),

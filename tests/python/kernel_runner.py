@@ -1,4 +1,4 @@
-"""Runs a kernel body on NumPy arrays: what the tests of kernels share."""
+"""Runs a kernel body on NumPy arrays, for the tests of kernels."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -20,15 +20,15 @@ INTEGERS = {
 }
 FLOATS = {"half": mx.float16, "bfloat": mx.bfloat16, "float": mx.float32}
 
-# The processors that code is made for; see test_processors.py.
+# The target processors of code; see test_processors.py.
 TARGETS = ["", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
 TARGET = TARGETS.index(os.environ.get("MLX_CPU_TARGET", ""))
 T = TypeVar("T")
 
 
 def share(cases: Sequence[T]) -> list[T]:
-    """All of a table, or, for processors other than the one at hand, another third for each of them:
-    code for all of it would take too long to make."""
+    """A whole table, or for each of the other target processors a different third of it:
+    compiling all of it would take too long."""
     return list(cases[TARGET - 1 :: 3] if TARGET else cases)
 
 
@@ -70,7 +70,7 @@ def run_kernel(
         threadgroup=(threadgroup, 1, 1) if isinstance(threadgroup, int) else threadgroup,
         **options,
     )
-    mx.eval(*results)  # errors of the kernel come out here, as they are
+    mx.eval(*results)  # raises errors of the kernel
     return [to_numpy(result) for result in results]
 
 
@@ -97,7 +97,7 @@ def launch(size: int, group: int = 256) -> dict:
 
 
 def outputs(*arrays: mx.array) -> dict:
-    """The arguments of a call that say that outputs are like these arrays."""
+    """The arguments of a call whose outputs have the shapes and types of these arrays."""
     return {
         "output_shapes": [a.shape for a in arrays],
         "output_dtypes": [a.dtype for a in arrays],
@@ -105,6 +105,6 @@ def outputs(*arrays: mx.array) -> dict:
 
 
 def run(source: str, inputs: dict, shapes: dict, dtypes: dict, size: int, group=256, **options):
-    """run_kernel with shapes and types of outputs apart."""
+    """run_kernel with separate shapes and types of outputs."""
     both = {name: (shapes[name], dtypes[name]) for name in shapes}
     return run_kernel(source, inputs, both, size, group, **options)

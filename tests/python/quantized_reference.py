@@ -1,4 +1,4 @@
-"""Quantised arrays in NumPy, in double precision: what the modes mean, written out."""
+"""Quantised arrays in NumPy, in double precision: the definitions of the modes."""
 
 import mlx.core as mx
 import numpy as np
@@ -18,7 +18,7 @@ def wide(x) -> np.ndarray:
 
 
 def e4m3(codes) -> np.ndarray:
-    """The numbers of 8 bits that codes stand for."""
+    """The values of 8-bit codes."""
     codes = np.asarray(codes, np.int64)
     exponent, fraction = codes >> 3 & 15, codes & 7
     value = np.where(
@@ -29,7 +29,7 @@ def e4m3(codes) -> np.ndarray:
 
 
 def unpacked(words: np.ndarray, bits: int) -> np.ndarray:
-    """Codes from a stream of bits, lowest first."""
+    """Unpacks codes, lowest bits first."""
     stream = np.unpackbits(
         np.ascontiguousarray(words).view(np.uint8).reshape(*words.shape[:-1], -1),
         axis=-1,
@@ -40,7 +40,7 @@ def unpacked(words: np.ndarray, bits: int) -> np.ndarray:
 
 
 def numbers(codes: np.ndarray, mode: str) -> np.ndarray:
-    """What codes stand for, without scales."""
+    """The values of codes, without scales."""
     if mode == "affine":
         return codes.astype(np.float64)
     if mode == "mxfp8":
@@ -49,7 +49,7 @@ def numbers(codes: np.ndarray, mode: str) -> np.ndarray:
 
 
 def scales_of(scales: mx.array, mode: str) -> np.ndarray:
-    """What scales stand for."""
+    """The values of scales."""
     if mode == "affine":
         return wide(scales)
     if mode == "nvfp4":
@@ -58,7 +58,7 @@ def scales_of(scales: mx.array, mode: str) -> np.ndarray:
 
 
 def dequantized(parts, group: int, bits: int, mode: str) -> np.ndarray:
-    """The numbers that (w, scales) or (w, scales, biases) stand for."""
+    """The dequantised array of (w, scales) or (w, scales, biases)."""
     values = numbers(unpacked(np.array(parts[0]), bits), mode)
     grouped = values.reshape(*parts[1].shape, group) * scales_of(parts[1], mode)[..., None]
     if mode == "affine":

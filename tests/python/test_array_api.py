@@ -1,4 +1,4 @@
-"""What the array API standard asks for, and integers without axes as indices."""
+"""The array API standard's names, and 0-dimensional integer arrays as indices."""
 
 import operator
 

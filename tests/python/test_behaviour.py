@@ -1,4 +1,4 @@
-"""Behaviour in corners: what MLX does there."""
+"""MLX's behaviour in unusual cases."""
 
 import mlx.core as mx
 import numpy as np
@@ -6,7 +6,7 @@ import pytest
 
 NAN, INF = float("nan"), float("inf")
 
-# ---- numbers from outside ----
+# ---- numbers from Python and NumPy ----
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_integers_that_overflow_raise(dtype, low, high):
         for use in uses:
             with pytest.raises(ValueError, match=f"Converting {number} to {name} would result"):
                 use()
-    # A type that is asked for wraps, as astype does.
+    # An explicit type wraps, like astype.
     assert mx.array(high + 1, dtype).item() == low and mx.array([high + 1], dtype).item() == low
 
 
@@ -332,7 +332,7 @@ def test_bits_of_types_without_a_common_integer_type(name: str, dtype: mx.Dtype)
 
 def test_types_of_sums_and_products():
     assert mx.sum(mx.array([True, True])).dtype == mx.int32
-    assert mx.sum(mx.array(True)).dtype == mx.bool_  # nothing is added up
+    assert mx.sum(mx.array(True)).dtype == mx.bool_  # a sum over no axes keeps the type
     assert mx.prod(mx.array(3, mx.uint8)).dtype == mx.uint8
     assert mx.cumprod(mx.array([True, False, True])).tolist() == [True, False, False]
     assert mx.cumsum(mx.array([True, True])).dtype == mx.int32

@@ -1,4 +1,4 @@
-"""What is cached is found under a hash of the sources that generate code."""
+"""The cache key contains a hash of the sources that generate code."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""What mx.compile fuses gives the bits of the function, for all operations, types and layouts."""
+"""Fused functions give the same bits as the originals, for all operations, types and layouts."""
 
 import functools
 import time
@@ -42,7 +42,7 @@ def apply_unary(name: str, a: mx.array) -> mx.array:
 
 
 class Program:
-    """A random function of a few arrays: elementwise operations, with some that end kernels between."""
+    """A random function of a few arrays: elementwise operations, and some that cannot be fused."""
 
     def __init__(self, seed: int, dtypes: list[mx.Dtype], length: int):
         self.seed, self.dtypes, self.length = seed, dtypes, length
@@ -66,7 +66,7 @@ class Program:
             name = rng.choice(BINARY[kind].split())
             try:
                 return getattr(mx, name)(a, b.astype(a.dtype) if rng.random() < 0.7 else b)
-            except (ValueError, RuntimeError):  # types that do not go together
+            except (ValueError, RuntimeError):  # types that cannot be combined
                 return mx.logical_and(a, b)
         if choice < 0.85:
             return mx.where(
@@ -113,7 +113,7 @@ def test_random_functions(seed: int, data):
     try:
         expected = program(*inputs)
     except ValueError:
-        return  # shapes that do not go together
+        return  # shapes that cannot be combined
     mx.eval(expected)
     assert same(mx.compile(program)(*inputs), expected)
 

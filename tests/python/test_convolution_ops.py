@@ -21,7 +21,7 @@ def spread(value, spatial):
 
 
 def reference(x, w, stride=1, padding=0, kernel_dilation=1, input_dilation=1, groups=1, flip=False):
-    """The definition, in double precision: pads and spreads out, then one product per kernel tap."""
+    """The definition, in double precision: pads and dilates, then a product per kernel element."""
     x, w = np.asarray(x, np.float64), np.asarray(w, np.float64)
     spatial = x.ndim - 2
     two_lists = isinstance(padding, tuple) and isinstance(padding[0], list)
@@ -138,7 +138,7 @@ def test_derivatives_in_float64(x, w, options):
         got = sum((p * t).sum().item() for p, t in zip(pulled, tangents))
         np.testing.assert_allclose(got, np.sum(np.array(cotangent) * want), rtol=1e-6, atol=1e-6)
 
-        # The rules of both gradients, which are of the other two parts.
+        # The derivatives of both gradients, which are gradients in the other two parts.
         def gradients(a, b, c):
             return mx.vjp(f, [a, b], [c])[1]
 
@@ -160,7 +160,7 @@ def test_derivatives_in_float64(x, w, options):
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("x,w,options", CASES)
 def test_gradients_of_other_types(x, w, options, dtype):
-    """Beside those in double precision, which the test above compares with differences."""
+    """Gradients in other types, beside those in double precision, which the test above checks."""
     kind = getattr(mx, dtype)
     arrays = [mx.array(numbers(*shape)).astype(kind) for shape in (x, w)]
     out = mx.conv_general(*arrays, **options)
@@ -228,10 +228,10 @@ def test_forms(spatial):
     close(transposed(a, b, stride=3, padding=1, dilation=2, output_padding=1, groups=2), want)
     shape = [(n - 1) * 3 - 2 + 4 + 1 + 1 for n in x.shape[1:-1]]
     assert list(want.shape) == [2, *shape, 6]
-    # More than a stride: nothing reaches the last results.
+    # The padding is larger than a stride: nothing contributes to the last results.
     far = transposed(a, b, stride=2, output_padding=5, groups=2)
     assert far.shape[1] == 6 * 2 + 3 + 5 and mx.all(far[:, -5:] == 0)
-    # What takes the result of a convolution back is its gradient.
+    # The transposed convolution is the gradient of the convolution.
     plain = mx.array(numbers(6, *[3] * spatial, 4))
     out = conv(a, plain, stride=2, padding=1)
     cotangent = mx.array(numbers(*out.shape))

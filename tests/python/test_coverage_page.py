@@ -1,4 +1,4 @@
-"""Every row of docs/coverage.md is tried: what it says is here exists, the rest does not."""
+"""Checks every row of docs/coverage.md: supported names exist, the others do not."""
 
 import importlib
 import re
@@ -38,12 +38,12 @@ TABLES = read_tables()
 
 
 def names(cell: str) -> list[str]:
-    """What stands in code spans."""
+    """The texts of code spans."""
     return " ".join(re.findall(r"`([^`]*)`", cell)).split()
 
 
 def diagnostics(source: str, folder: Path) -> str:
-    """What the compiler has to say about a source; nothing if it takes it."""
+    """The compiler's error for a source; empty if it compiles."""
     path = folder / "probe.metal"
     path.write_text(f"#include <metal_stdlib>\nusing namespace metal;\n{source}\n")
     command = [METALC, "--emit", "llvm-opt", path]
@@ -212,7 +212,7 @@ def public(owner: object) -> set[str]:
 
 
 def as_row(label: str, here: set[str], lacking: set[str]) -> Row:
-    """How the page writes a row, names in alphabetic order."""
+    """A row as the page writes it, with names in alphabetic order."""
 
     def cell(found: set[str]) -> str:
         return (
@@ -223,7 +223,7 @@ def as_row(label: str, here: set[str], lacking: set[str]) -> Row:
 
 
 def test_mlx_core():
-    """What moves from one column to the other fails here; the right row is in the message."""
+    """Fails if a name belongs into the other column; the message has the right row."""
     here, lacking = public(mx), set(names_lacking("mlx.core"))
     modules = {row[0].strip("`").rpartition(".")[2] for row in TABLES["Modules"]} - {"array"}
     seen: set[str] = set()
@@ -245,7 +245,7 @@ def test_modules():
         if name == "mlx.core.array":
             assert here == public(mx.array) and not any(hasattr(mx.array, n) for n in lacking)
             continue
-        # Modules in Python have names that they import, too.
+        # Python modules also contain the names that they import.
         in_python = not name.startswith("mlx.core.")
         owner = importlib.import_module(name) if in_python else getattr(mx, name.rpartition(".")[2])
         wanted = set(getattr(owner, "__all__", here)) if in_python else public(owner)

@@ -1,4 +1,4 @@
-"""Every code block of the README and the guide is run, or where that would repeat the build, checked."""
+"""Every code block of the README and the guide is run, or checked if it would repeat the build."""
 
 import json
 import os
@@ -16,8 +16,8 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 BLOCK = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INCLUDED = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)
 
-# Where the shell blocks of a page are run. Those of "README" and "building" build everything, as this
-# very test run has done: what they name is checked.
+# The folders in which the shell blocks of a page run. The blocks of "README" and "building" would
+# build everything again, so only the names in them are checked.
 SHELL_BLOCKS = {
     "README": "test_commands_name_what_exists",
     "building": "test_commands_name_what_exists",
@@ -28,7 +28,7 @@ SHELL_BLOCKS = {
     "CONTRIBUTING": "test_metalc_commands_run",
     "vector_code": "test_metalc_commands_run",
 }
-# What test_projects.py compiles.
+# Blocks that test_projects.py compiles.
 COMPILED = ("examples/extension/", "examples/cpp/", "examples/metal_cpp/")
 
 
@@ -38,7 +38,7 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 
 def shell_blocks(name: str) -> list[str]:
-    """Those of a page."""
+    """The blocks of a page."""
     page = next(page for page in PAGES if page.stem == name)
     return [code for kind, code in blocks(page) if kind == "shell"]
 
@@ -65,8 +65,8 @@ def test_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]):
 def test_no_block_is_forgotten():
     kinds = {page.stem: {kind for kind, _ in blocks(page)} for page in PAGES}
     assert {page for page, found in kinds.items() if "shell" in found} == set(SHELL_BLOCKS)
-    # Sphinx checks its own directives. Blocks of no kind: what the README's example prints, and the
-    # files of the example project.
+    # Sphinx checks its own directives. Blocks without a kind are the output of the README's
+    # example, and the files of the example project.
     directives = {"{toctree}", "{literalinclude}", "{eval-rst}"}
     assert set().union(*kinds.values()) <= {"python", "shell", ""} | directives
     assert {page for page, found in kinds.items() if "" in found} == {
@@ -137,7 +137,7 @@ kernel void twice(device float* x, uint i [[thread_position_in_grid]]) { x[i] *=
 @pytest.mark.parametrize("page", ["CONTRIBUTING", "vector_code"])
 def test_metalc_commands_run(page: str, tmp_path: Path):
     metalc = Path(mx.__file__).resolve().parent / "bin" / "metalc"
-    # Where the pages find it: in the build, and on the path of the environment.
+    # The folder where the pages expect it: in the build, and on the environment's path.
     folder = tmp_path / "build" / "release" / "bin"
     folder.mkdir(parents=True)
     (folder / "metalc").write_text(f'#!/bin/sh\nexec "{metalc}" "$@"\n')
@@ -146,7 +146,7 @@ def test_metalc_commands_run(page: str, tmp_path: Path):
         (tmp_path / name).write_text(KERNEL)
     for block in shell_blocks(page):
         done = subprocess.run(
-            ["/bin/bash", "-euc", block],  # there may be no path
+            ["/bin/bash", "-euc", block],  # the environment may have no PATH
             cwd=tmp_path,
             env=os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"},
             capture_output=True,

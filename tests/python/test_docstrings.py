@@ -55,7 +55,7 @@ def callables() -> dict[str, Any]:
     }
     for class_name, cls in classes().items():
         if hasattr(cls, "__members__"):
-            continue  # pybind11 makes those of enumerations
+            continue  # pybind11 makes the docstrings of enumerations
         for name, member in functions_of(cls).items():
             result[f"{class_name}.{name}"] = member
     return result
@@ -82,7 +82,7 @@ def parse(line: str) -> ast.FunctionDef:
 
 
 def value_of(default: ast.expr | None) -> Any:
-    """What a default stands for; lists as tuples, which can be compared in sets."""
+    """The value of a default; lists as tuples, which can be in sets."""
     value = default and ast.literal_eval(default)
     return tuple(value) if isinstance(value, list) else value
 
@@ -141,7 +141,7 @@ def test_signature_is_that_of_the_binding(name: str):
     if bound is None:
         pytest.skip("takes any arguments, or is no binding of its own")
     written = {tuple(plain_parameters(line)) for line in signature_lines(function)}
-    # Types are no Python expressions everywhere; names, kinds and defaults are what counts.
+    # Types are not always valid Python expressions, so only names, kinds and defaults are compared.
     for line in bound:
         text = re.sub(r"^[\w.]*\(", "f(", line)
         assert tuple(plain_parameters(text)) in written, (line, written)
@@ -161,7 +161,7 @@ def test_arguments_and_results_are_described(name: str):
             if isinstance(argument, ast.arg) and argument.arg != "self":
                 assert re.search(rf"^    \*{{0,2}}{argument.arg}( \(.*\))?: .", text, re.MULTILINE)
     if not lines[0].endswith("-> None"):
-        # One sentence says it of elementwise functions.
+        # One sentence describes the arguments of elementwise functions.
         assert "\nReturns:\n" in text or found_in_elementwise_family(function), text
 
 

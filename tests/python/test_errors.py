@@ -1,4 +1,4 @@
-"""Mistakes of users: every one ends in an exception that says what was wrong."""
+"""Mistakes of users: each one raises an exception that says what was wrong."""
 
 import mlx.core as mx
 import numpy as np

@@ -1,4 +1,4 @@
-"""The examples run, and print what they promise."""
+"""The examples run, and print the documented output."""
 
 import re
 import runpy

@@ -39,7 +39,7 @@ def test_round_trip(name, path):
     result = imported(*inputs)
     assert isinstance(result, tuple)
     check_same(result, fun(*inputs))
-    # What is exported again does the same.
+    # The imported function is exported again, with the same results.
     mx.export_function(path, imported, *inputs)
     check_same(mx.import_function(path)(*inputs), fun(*inputs))
 
@@ -337,7 +337,7 @@ def test_callback():
 
     with pytest.raises(KeyError):
         mx.export_function(lambda event: event["nothing"], lambda x: x, X)
-    for fun, *arguments in CASES.values():  # all parameters can be told
+    for fun, *arguments in CASES.values():  # callbacks get all parameters
         mx.export_function(lambda event: None, fun, *arguments)
 
 
@@ -448,12 +448,12 @@ def checksum(data: bytes) -> int:
 
 
 def resealed(data: bytes) -> bytes:
-    """The file with the checksum that it should have."""
+    """The file with its checksum corrected."""
     return data[:32] + struct.pack("<Q", checksum(data)) + data[HEADER:]
 
 
 def test_files_whose_checksum_is_right(path):
-    """Nothing is taken on trust while a file is read."""
+    """All values in a file are checked while it is read."""
     data = example(path)
     assert resealed(data) == data
     (description,) = struct.unpack_from("<Q", data, 24)
@@ -463,7 +463,7 @@ def test_files_whose_checksum_is_right(path):
         place = HEADER + rng.randrange(description)
         if rng.random() < 0.5:
             damaged[place] ^= rng.randrange(1, 256)
-        else:  # lengths are numbers of 8 bytes
+        else:  # lengths are 8-byte integers
             end = min(place + 8, HEADER + description)
             damaged[place:end] = rng.randbytes(end - place)
         Path(path).write_bytes(resealed(bytes(damaged)))

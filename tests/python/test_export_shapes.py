@@ -1,4 +1,4 @@
-"""Recorded functions and inputs of other shapes: they refuse what the graph does not fit."""
+"""Recorded functions with inputs of other shapes: they reject those that do not fit."""
 
 from collections.abc import Callable
 
@@ -9,9 +9,9 @@ from exported_functions import CASES, SHAPELESS, check_same
 
 FUNCTIONS = {name: case for name, case in CASES.items() if len(case) > 1 and name != "kernel"}
 FUNCTIONS |= {f"{name} of all shapes": case[:2] for name, case in SHAPELESS.items()}
-# They refuse other lengths of an axis of which they take a part, even if the part stays the same.
+# These reject other lengths of an axis that they slice, even if the slice stays the same.
 OF_PARTS = {"Slice", "SliceUpdate", "Split"}
-# What the function's own checks refuse, and the recorded operations can take.
+# Inputs that the function's own checks reject, but the recorded operations accept.
 WIDER_THAN_THE_FUNCTION = {"addmm", "conv", "gather_qmm", "one half", "vmap"}
 FAILS = (ValueError, IndexError, RuntimeError)
 
@@ -24,7 +24,7 @@ def plain(value: object) -> object:
 
 
 def graph(fun: Callable, inputs: list[mx.array]) -> list:
-    """What is recorded, without the shapes."""
+    """The recorded graph without its shapes."""
     events: list[dict] = []
     mx.export_function(events.append, fun, *inputs, shapeless=True)
     found = []

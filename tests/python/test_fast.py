@@ -106,7 +106,7 @@ def attention(q, k, v, scale, mask=None, sinks=None):
     return weights[..., sinks is not None :] @ v
 
 
-# Heads of q, heads of k, queries, keys; more queries than are taken at a time among them.
+# Heads of q, heads of k, queries, keys. Some cases have more queries than are computed at a time.
 SIZES = [(1, 1, 1, 1), (4, 4, 7, 7), (4, 2, 5, 9), (6, 1, 3, 40), (2, 1, 300, 310), (2, 2, 513, 3)]
 
 
@@ -148,7 +148,7 @@ def test_attention(sizes, dtype):
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_queries_that_see_nothing_are_no_nans(dtype):
-    """As padding on the left: the mean of the values, which nobody reads."""
+    """Queries that see no key, such as padding on the left, get the mean of the values."""
     (q, _), (k, _), (v, v64) = (random_array((2, 4, 3, 8), dtype) for _ in range(3))
     mask = mx.array([[False, False, False], [False, True, False], [True, True, True]])
     got = mx.fast.scaled_dot_product_attention(q, k, v, scale=0.5, mask=mask)

@@ -268,7 +268,7 @@ def test_hadamard_transform_of_other_sizes(odd):
         x = random(2, odd * power)
         y = mx.hadamard_transform(x)
         close(y, wide(x) @ np.kron(h, hadamard(power)).T / np.sqrt(odd * power), 2e-5)
-        # The reverse is the transpose, which the gradient applies.
+        # The inverse is the transpose, which the gradient applies.
         back = mx.vjp(lambda x: mx.hadamard_transform(x), [x], [y])[1][0]
         close(back, wide(x), 2e-5)
 

@@ -98,7 +98,7 @@ def test_assignment(index):
         values.append(rng.integers(0, 9, (1, *shape[1:])))
     for value in values:
         expected = X.copy()
-        # Where indices repeat any of the values may stay; equal ones are the same everywhere.
+        # If indices repeat, any of the values may stay: equal values make the result unique.
         value = value if np.isscalar(value) or not repeats(index) else np.full_like(value, 3)
         expected[index] = value
         ours = mx.array(X)
@@ -264,7 +264,7 @@ def test_gradients_flow_through_subscripts():
 
 
 def test_slices_of_many_dimensions():
-    """The reversed axes of an array: no two neighbours make one."""
+    """An array with its axes reversed: no two neighbouring axes can be merged."""
     x = np.arange(3 * 2**11, dtype=np.int32).reshape((2,) * 11 + (3,))
     index = np.array([2, 0, 1, 2])
     ours = mx.array(x).transpose()
@@ -316,7 +316,7 @@ INDEX_TYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "
 @pytest.mark.parametrize("index_type", INDEX_TYPES)
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_taking_along_each_axis(axis, index_type):
-    """Lengths beyond what an 8-bit index counts; views of the array and of the indices."""
+    """Lengths beyond the range of an 8-bit index; views of the array and of the indices."""
     random = np.random.default_rng(axis)
     shape = [3, 5, 4]
     shape[axis] = 300
@@ -355,7 +355,7 @@ def test_indices_beyond_the_ends_are_clamped():
 @pytest.mark.parametrize("width", [1, 7, 255, 256, 3000])
 @pytest.mark.parametrize("count", [1, 40, 5000])
 def test_adding_rows_at_indices(count, width):
-    """Short and long rows; more updates than rows, so that many meet."""
+    """Short and long rows; more updates than rows, so that many add to one row."""
     random = np.random.default_rng(width)
     x = random.integers(0, 9, (50, width)).astype(np.float32)
     indices = random.integers(-50, 50, count)

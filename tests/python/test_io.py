@@ -107,7 +107,7 @@ def test_arrays_are_read_when_they_are_evaluated(form, tmp_path):
         loaded = mx.load(path)["x"]
     data = path.read_bytes()
     other = data.replace(struct.pack("<f", 3), struct.pack("<f", 5))
-    if form == "npz":  # where the checksum notices it
+    if form == "npz":  # only there the checksum detects it
         path.write_bytes(other)
         with pytest.raises(RuntimeError, match='x.npz.*Member "x.npy" is damaged: CRC error'):
             mx.eval(loaded)
@@ -241,7 +241,7 @@ def damaged(data, rng):
     place = int(rng.integers(len(data)))
     if kind == 0:
         return bytes(data[:place])
-    if kind == 1:  # in the header more often than in the elements
+    if kind == 1:  # more often in the header than in the elements
         for _ in range(int(rng.integers(1, 4))):
             data[int(rng.integers(min(len(data), 300)))] = int(rng.integers(256))
     elif kind == 2:

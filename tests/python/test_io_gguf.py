@@ -1,4 +1,4 @@
-"""The format GGUF, with its own package on the other side."""
+"""The format GGUF, compared with the package gguf."""
 
 import os
 import struct
@@ -127,7 +127,7 @@ def test_the_package_gguf_writes(tmp_path):
 
 
 def quantized_blocks(kind, rows, blocks, rng):
-    """Random blocks, and the weights that they stand for as GGUF defines them."""
+    """Random blocks, and their weights as GGUF defines them."""
     shape = (rows, blocks)
     scale = rng.standard_normal(shape).astype(np.float16)
     parts, weights = [scale[..., None].view(np.uint8)], None

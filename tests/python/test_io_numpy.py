@@ -1,4 +1,4 @@
-"""NumPy's formats npy and npz, with NumPy on the other side."""
+"""NumPy's formats npy and npz, compared with NumPy."""
 
 import io
 import os

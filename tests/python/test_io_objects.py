@@ -1,4 +1,4 @@
-"""Arrays in file objects: positions, names, and errors that come through."""
+"""Arrays in file objects: positions, names, and errors of their methods."""
 
 import io
 
@@ -9,7 +9,7 @@ from array_files import array_of, same, same_dict, save_dict, valid_file, values
 
 
 class Recorder(io.BytesIO):
-    """Takes a few bytes at a time, as a file without a buffer may."""
+    """A file that writes a few bytes at a time, as an unbuffered file may."""
 
     def write(self, data):
         return super().write(data[:1000])

@@ -1,4 +1,4 @@
-"""The format safetensors, with its own package on the other side."""
+"""The format safetensors, compared with the package safetensors."""
 
 import os
 import struct

@@ -1,4 +1,4 @@
-"""How published kernels are bound and launched: each habit of theirs in a kernel of ours."""
+"""The ways in which published kernels are bound and launched, each in a kernel of ours."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The language of published kernels: each habit of theirs in a kernel of ours."""
+"""The language features of published kernels, each in a kernel of ours."""
 
 import mlx.core as mx
 import numpy as np

@@ -1,4 +1,4 @@
-"""What MLX has and this package lacks is named in the error."""
+"""The error for a name that MLX has and this package lacks says so."""
 
 import mlx.core as mx
 import pytest

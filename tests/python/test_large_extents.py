@@ -1,4 +1,4 @@
-"""Extents, strides and counts near 2**31 and beyond: right, or refused with what was wrong."""
+"""Extents, strides and counts near 2**31 and beyond: right results, or clear errors."""
 
 import operator
 
@@ -13,7 +13,7 @@ ONE = mx.array([1], mx.uint8)
 
 
 def stretched(*shape: int) -> mx.array:
-    """Many elements in one byte."""
+    """Many elements that share one byte."""
     return mx.broadcast_to(ONE, shape)
 
 

@@ -1,4 +1,4 @@
-"""How long things live: reference cycles, kernels, the end of the process, and forks."""
+"""Lifetimes: reference cycles, kernels, the end of the process, and forks."""
 
 import gc
 import os
@@ -13,7 +13,7 @@ X = mx.array([1.0, 2.0, 3.0])
 
 
 class Probe:
-    """Something that a function holds, whose end can be seen."""
+    """An object that a function holds, to observe when it is freed."""
 
 
 def compiled(function):
@@ -72,7 +72,7 @@ MAKERS = [
 
 
 def cycle(make, use):
-    """A callable of ours that the function inside refers to, and a weak reference to what it holds."""
+    """A callable of ours that the wrapped function refers to, and a weak reference to its probe."""
     probe = Probe()
 
     def function(x):
@@ -105,7 +105,7 @@ def test_cycles_through_transformations_are_collected(make, use):
 
 
 def transformed_with_probe(make):
-    """A callable of ours, and a weak reference to what the function inside holds."""
+    """A callable of ours, and a weak reference to the probe of the wrapped function."""
     probe = Probe()
 
     def function(x):
@@ -128,7 +128,7 @@ def test_what_is_in_use_is_not_collected(make):
 
 
 def test_rules_live_as_long_as_their_graphs():
-    """A graph needs the rules although the function that had them is garbage."""
+    """A graph keeps the rules of a function that has been collected."""
 
     def make():
         @mx.custom_function

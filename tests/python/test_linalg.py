@@ -24,7 +24,7 @@ def positive_definite(shape, dtype="float64"):
 
 
 def to_mx(x):
-    """As it is; float64 stays float64. What is no array stays so."""
+    """Converts arrays, and keeps float64; other objects stay as they are."""
     return mx.array(x, getattr(mx, str(x.dtype))) if isinstance(x, np.ndarray) else x
 
 
@@ -173,7 +173,7 @@ def test_norms(dtype, keepdims):
 
 
 def cross_product(a, b, axis):
-    """Vectors of two elements have a third that is zero; so has the result."""
+    """Vectors of two elements count as having a third that is zero."""
 
     def extended(x):
         short = x.shape[axis] == 2

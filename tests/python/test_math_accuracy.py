@@ -34,7 +34,7 @@ def evaluate(expression: str, *inputs: np.ndarray, dtype=mx.float32) -> np.ndarr
 
 
 def ulps(got: np.ndarray, reference: np.ndarray, digits=24, smallest=-149) -> np.ndarray:
-    """Distance in ulps of the reference; what overflows counts as the next power of two."""
+    """Distance in ulps of the reference; an overflow counts as the next power of two."""
     largest = 2.0**128
     with np.errstate(all="ignore"):
         exponent = np.frexp(np.clip(np.abs(reference), 2.0**smallest, largest / 2))[1]
@@ -68,7 +68,7 @@ def unary_inputs(rng: np.random.Generator, near: tuple[float, float]) -> np.ndar
 
 
 def turns(f: Callable, x: np.ndarray) -> np.ndarray:
-    """sin, cos or tan of pi * x, reduced to an eighth of a turn, where rounding pi costs little."""
+    """sin, cos or tan of pi * x, for an eighth of a period, where rounding pi hardly matters."""
     x = np.fmod(x, 2.0)
     n = np.rint(2 * x)
     r, n = np.pi * (x - n / 2), n.astype(np.int64) % 4
@@ -91,7 +91,8 @@ def half_away(x: np.ndarray) -> np.ndarray:
     return np.copysign(np.trunc(np.abs(x) + np.where(np.abs(x) < 2.0**50, 0.5, 0)), x)
 
 
-# Function: the specification's bound, the reference in double precision, where most samples lie.
+# Function: the specification's bound, the reference in double precision, the usual range of
+# samples.
 UNARY = {
     "exp": (4, np.exp, (-104, 89)),
     "exp2": (4, np.exp2, (-150, 129)),
@@ -169,7 +170,7 @@ def pairs(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 def powers(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     a, b = pairs(rng)
     base = rng.uniform(0, 4, SAMPLES).astype(np.float32)
-    # Exponents that keep the results in range, and small whole ones of negative numbers.
+    # Exponents that keep the results in range, and small integer exponents of negative numbers.
     exponent = rng.uniform(-1, 1, SAMPLES) * 90 / np.maximum(np.abs(np.log(base)), 0.05)
     whole = rng.integers(-20, 21, SAMPLES)
     more = np.concatenate([exponent, whole]).astype(np.float32)
@@ -229,7 +230,7 @@ def test_nextafter(rng):
     np.testing.assert_array_equal(got, expected)
 
 
-# The signs of zero, which distances cannot tell.
+# The signs of zeros, which errors in ulps do not show.
 @pytest.mark.parametrize(
     "name",
     ["sin", "tan", "sinpi", "tanpi", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "sqrt"]
@@ -275,7 +276,7 @@ def test_fast_functions_at_the_ends():
     np.testing.assert_array_equal(evaluate("fast::log(a)", x), [-np.inf, np.inf, np.nan, np.nan])
 
 
-# 16-bit types: every number there is, one rounding.
+# 16-bit types: all numbers, with one rounding.
 NARROW = [
     "exp",
     "exp2",

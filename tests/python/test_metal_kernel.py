@@ -471,7 +471,7 @@ class TestWithoutVectorForm:
         assert "one thread at a time" not in capsys.readouterr().out
 
 
-# Threadgroups of threads that do not know theirs run several at once in large grids.
+# Independent threads run several threadgroups at once in large grids.
 @pytest.mark.parametrize("grid", [(1 << 20, 1, 1), (300_001, 3, 1), (999, 501, 2)])
 @pytest.mark.parametrize("threads", [32, 100, 256, 1024])
 def test_small_threadgroups_of_large_grids(grid: tuple[int, int, int], threads: int):

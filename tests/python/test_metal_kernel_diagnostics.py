@@ -1,4 +1,4 @@
-"""What the compiler says of a kernel points into the user's text, with hints below."""
+"""The compiler's diagnostics of a kernel point into the user's text, with hints below."""
 
 import re
 
@@ -47,7 +47,7 @@ class TestCompilation:
 
 
 class TestWarnings:
-    """What the compiler warns of in the user's text stands below the source that verbose=True prints."""
+    """verbose=True prints the compiler's warnings about the user's text below the source."""
 
     @staticmethod
     def printed(capsys, source, **options) -> str:
@@ -92,7 +92,7 @@ class TestWarnings:
 
 
 class TestHints:
-    """What the author of a body may have overlooked stands below the compiler's diagnostics."""
+    """Hints about likely mistakes are below the compiler's diagnostics."""
 
     @staticmethod
     def hints(source, inputs=None, **changes):

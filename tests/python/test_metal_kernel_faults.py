@@ -1,4 +1,4 @@
-"""Kernels that fail while they run: the error names the kernel, stays with the array, and harms no other."""
+"""Kernels that fail while they run: the error names the kernel and affects its arrays only."""
 
 import os
 import re
@@ -56,7 +56,7 @@ class TestFaults:
     )
     def test_faults(self, statement):
         x = mx.arange(16, dtype=mx.float32)
-        mx.eval(x)  # else it is part of what fails
+        mx.eval(x)  # otherwise it is part of the failing evaluation
         kernel = mx.fast.metal_kernel("faulty", ["x"], ["y"], statement, header=self.HEADER)
         with pytest.raises(RuntimeError, match="faulty.*was stopped"):
             mx.eval(kernel(inputs=[x], **launch(16), **outputs(x)))
@@ -87,7 +87,7 @@ class TestFaults:
         np.testing.assert_array_equal(run(x), expected)
 
 
-# Every way to leave the buffers, which lie close together: a read may be near either.
+# Every way to leave the buffers. They are close together, so a read may be near either.
 WILD = """
 import mlx.core as mx
 

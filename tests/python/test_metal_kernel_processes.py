@@ -102,7 +102,7 @@ assert mx.array_equal(y, i // size * 1000 + i % size).item()
 
 
 def test_general_code_is_compiled_when_threads_part(tmp_path):
-    """Where rows are as long as threadgroups, neighbouring threads always share a quotient."""
+    """If rows are as long as threadgroups, gangs are always coherent."""
     environment = {k: v for k, v in os.environ.items() if k != "MLX_CPU_REFERENCE"}
 
     def general_codes_after(size: int) -> int:
@@ -131,7 +131,7 @@ for function in functions[1:]:
 
 
 def test_the_process_ends_while_kernels_are_compiled(tmp_path):
-    """Their thread must be done before what it uses is destroyed: else a few in a hundred hang."""
+    """The compiling thread must end before static objects do: else a few in a hundred hang."""
     for i in range(12):
         subprocess.run(
             [sys.executable, "-c", ENDS_EARLY],

@@ -1,4 +1,4 @@
-"""The command metalc: libraries, listings, what a kernel becomes, and its errors."""
+"""The command metalc: libraries, listings, generated code, and errors."""
 
 import os
 import re
@@ -25,7 +25,7 @@ template [[host_name("scale_half")]] [[kernel]] decltype(scale<half>) scale<half
 
 
 def metalc(*arguments: object, **environment: str) -> subprocess.CompletedProcess:
-    """Runs the command; returns what it printed."""
+    """Runs the command; returns its output."""
     return subprocess.run(
         [METALC, *map(str, arguments)],
         env=os.environ | environment,
@@ -81,7 +81,7 @@ def test_prints_several_files_into_one(source: Path, tmp_path: Path):
 
 
 def test_line_tables(source: Path):
-    """With -g, and only then, code says which line it comes from."""
+    """With -g, and only then, code has line tables."""
     line = next(n for n, text in enumerate(SOURCE.splitlines(), 1) if "y[i] = " in text)
     for form in ("llvm", "llvm-opt"):
         plain = metalc("--emit", form, source).stdout

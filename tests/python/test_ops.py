@@ -81,7 +81,7 @@ def test_unary(name):
     )
 
 
-# Functions that are not ones of floats.
+# Functions that are not functions of floats.
 OTHER_UNARY = {
     "bitwise_invert": (np.invert, INTS),
     "conjugate": (np.conjugate, COMPLEX),

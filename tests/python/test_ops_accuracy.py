@@ -93,7 +93,8 @@ def test_binary_special_values(name):
     expected = reference(a.astype(np.float64), b.astype(np.float64)).astype(np.float32)
     got = np.array(getattr(mx, name)(mx.array(a), mx.array(b)))
     if name == "remainder":
-        # A finite value over an infinite one of the other sign: NumPy gives the divisor, as fmod's fix-up does.
+        # A finite value divided by an infinite one of the other sign: NumPy returns the divisor,
+        # from its correction of fmod.
         keep = np.isfinite(b) & (b != 0) & np.isfinite(a)
         got, expected = got[keep], expected[keep]
     np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-35)

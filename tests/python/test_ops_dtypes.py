@@ -1,4 +1,4 @@
-"""Whole numbers, bool and mixed layouts against NumPy's semantics."""
+"""Integers, bool and mixed layouts against NumPy's semantics."""
 
 import mlx.core as mx
 import numpy as np

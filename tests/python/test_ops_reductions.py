@@ -57,7 +57,7 @@ def test_softmax_and_logsumexp():
     assert mx.softmax(mx.array([1e4, 0.0])).tolist() == [1, 0]
 
 
-# Rows that are kept while their sum is made, and longer ones.
+# Rows that are kept while their sum is computed, and longer ones.
 @pytest.mark.parametrize("length", [1, 31, 32, 100, 1500, 8191, 8192, 8193, 20000])
 @pytest.mark.parametrize("dtype", [mx.float32, mx.bfloat16])
 def test_softmax_of_rows(length: int, dtype, rng):

@@ -1,4 +1,4 @@
-"""Operations that make arrays, arrange, join, split, select and sort them, against NumPy."""
+"""Operations that make, rearrange, concatenate, split, select and sort arrays, against NumPy."""
 
 import mlx.core as mx
 import numpy as np

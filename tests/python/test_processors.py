@@ -1,4 +1,4 @@
-"""Kernels for other processors than the one at hand: MLX_CPU_TARGET restricts what code may use."""
+"""Kernels for other processors than the one at hand: MLX_CPU_TARGET restricts the instructions."""
 
 import os
 import re
@@ -23,7 +23,7 @@ SLICE = [
     HERE / "msl" / "test_simdgroup.py",
     HERE / "msl" / "test_simdgroup_matrix.py",
 ]
-# The widest registers that the code of each may use.
+# The widest registers of each processor.
 REGISTERS = {"x86-64-v2": "xmm", "x86-64-v3": "ymm", "x86-64-v4": "zmm"}
 FEATURES = {"x86-64-v2": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}
 
@@ -32,7 +32,7 @@ on_x86 = pytest.mark.skipif("sse2" not in cpu_flags, reason="processors of anoth
 
 
 def run(command: list[object], target: str) -> subprocess.CompletedProcess:
-    """Runs a command for this processor; returns what it printed."""
+    """Runs a command for this target processor; returns its output."""
     return subprocess.run(
         list(map(str, command)),
         env=os.environ | {"MLX_CPU_TARGET": target},
@@ -42,7 +42,7 @@ def run(command: list[object], target: str) -> subprocess.CompletedProcess:
 
 
 def widest_register(assembly: str) -> str:
-    """The widest kind of register that is named in it."""
+    """The widest kind of register in the assembly."""
     return max(re.findall(r"%([xyz]mm)\d", assembly))
 
 

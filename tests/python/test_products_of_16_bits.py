@@ -1,4 +1,4 @@
-"""matmul and addmm of bfloat16 and float16, which have ways of their own, in double precision."""
+"""matmul and addmm of bfloat16 and float16, with code of their own, against double precision."""
 
 import mlx.core as mx
 import numpy as np
@@ -56,7 +56,7 @@ def test_batches(m, n, k, dtype):
     check(made((6, m, k), dtype), made((k, n), dtype))
     check(made((m, k), dtype), made((6, k, n), dtype))
     check(made((3, m, k), dtype)[::-1], made((6, n, k), dtype).swapaxes(1, 2)[::-2])
-    # Heads that lie line by line beside each other.
+    # Heads whose rows alternate in memory.
     heads = made((2, m, 3, k), dtype).transpose(0, 2, 1, 3)
     check(heads, made((2, n, 3, k), dtype).transpose(0, 2, 3, 1))
     check(heads, made((2, k, 3, n), dtype).transpose(0, 2, 1, 3))

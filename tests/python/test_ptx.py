@@ -1,4 +1,4 @@
-"""What `metalc --emit ptx` prints: kernels as assembly for NVIDIA GPUs."""
+"""The output of `metalc --emit ptx`: kernels as assembly for NVIDIA GPUs."""
 
 import re
 import subprocess
@@ -34,7 +34,7 @@ def of_one_float(folder: Path, body: str, *options: str) -> str:
 
 
 def test_kernels_of_the_arrays():
-    """One kernel of each kind, of all types in turn: some 400 of 4000."""
+    """One kernel of each kind, with alternating types: some 400 of 4000."""
     library = PACKAGE / "lib" / "mlx.metallib"
     kinds: dict[str, list[str]] = {}
     for line in metalc("--list", library).splitlines():
@@ -74,7 +74,7 @@ def test_header_and_parameters(tmp_path: Path):
     parameters = re.findall(r"\.param \.(\w+) f_param_\d+", text)
     assert parameters == ["u64", "u64", "u32", "u32", "u32", "u32"]
     assert ".maxntid 1024, 1, 1" in text
-    # Buffers may be bound at any element: vectors are read and written by their elements.
+    # Buffers may be bound at any element, so vectors are read and written element by element.
     assert "ld.global.nc.f32" in text and "st.global.f32" in text and "global.v4" not in text
     assert ".extern .shared .align 16 .b8 metal_threadgroup_memory[]" in text
     assert "bar.sync" in text and "st.shared.f32" in text
@@ -123,7 +123,7 @@ def test_memory(tmp_path: Path):
     assert "st.local" in text and "ld.shared" in text
 
 
-# What a statement becomes, over `float v = x[i]`.
+# The instructions of a statement after `float v = x[i]`.
 OPERATIONS = {
     "v = simd_sum(v);": ["vote.sync.ballot", "shfl.sync.bfly", "shfl.sync.idx"],
     "v = simd_sum(int(v));": ["redux.sync.add.s32"],
@@ -153,7 +153,7 @@ def test_operations(tmp_path: Path, statement: str):
 
 
 def test_which_lanes_take_part(tmp_path: Path):
-    """Threads meet again after a loop; those that have left for good are not waited for."""
+    """Threads converge after a loop, without those that have exited."""
     text = of_one_float(
         tmp_path,
         """
@@ -164,7 +164,7 @@ def test_which_lanes_take_part(tmp_path: Path):
         x[i] = v;""",
     )
     assert "vote.sync.ballot" in text and "activemask" not in text
-    # Of a loop that threads leave at different times, nobody knows who is still there.
+    # In a divergent loop the active threads are unknown.
     loop = "float v = 0; for (uint k = lane; k < 99; k += 32) v += simd_sum(x[k]);"
     assert "activemask" not in of_one_float(tmp_path, loop + "x[i] = v;")
     assert "activemask" in of_one_float(tmp_path, loop + "x[i] = simd_sum(v);")

@@ -1,4 +1,4 @@
-"""Numbers of few bits beside their definition in NumPy: conversion, products, gradients, vmap."""
+"""Quantised arrays beside their definition in NumPy: conversion, products, gradients, vmap."""
 
 import mlx.core as mx
 import numpy as np
@@ -65,7 +65,7 @@ def test_ends_and_zeros_of_affine_groups(bits):
     rows = np.arange(40)
     np.testing.assert_array_equal(out[rows, end], w[rows, end])
     assert (out[2] == 5).all() and (out[3] == 0).all()
-    # Where zero is between the ends, it is exact but for rounding.
+    # If zero is inside the range, it is exact except for rounding.
     assert np.abs(out[4:, 7]).max() < 1e-6
 
 
@@ -512,7 +512,7 @@ def test_matrices_that_are_refused():
 
 @pytest.mark.parametrize(("mode", "largest"), [("mxfp4", 6.0), ("mxfp8", 448.0)])
 def test_scales_that_are_powers_of_two(mode: str, largest: float):
-    """The smallest power for which the largest number of a group is in range; that of zeros is 1."""
+    """The smallest power that keeps the largest number of a group in range; 1 for zeros."""
     peaks = np.array([1.0, 1.5, 1.55, 1.75, 1.8, 3.0, 1e-3, 700.0], np.float32)
     w = np.zeros((9, 32), np.float32)
     w[:8, 5] = peaks

@@ -6,7 +6,7 @@ import pytest
 
 
 class Pair:
-    """Two trees that are transformed, and a label that is not."""
+    """Two trees, which are transformed, and a label, which is not."""
 
     def __init__(self, first, second, label):
         self.first, self.second, self.label = first, second, label

@@ -313,7 +313,7 @@ class TestGridSample:
 
     @pytest.mark.parametrize("channels", [3, 32, 40])
     def test_gradient(self, channels, monkeypatch):
-        # indices have no derivative, and are to say so
+        # indices have no derivative: differentiating them is an error
         floor = mx.floor
         monkeypatch.setattr(mx, "floor", lambda x: mx.stop_gradient(floor(x)))
         # an even width and height: the kernel multiplies by W / 2 in integers

@@ -1,4 +1,4 @@
-"""Arrays and kernels that several threads of a program share."""
+"""Arrays and kernels that several threads share."""
 
 import threading
 from collections.abc import Callable
@@ -11,7 +11,7 @@ THREADS = 4
 
 
 def at_once(work: Callable[[int], None], count: int = THREADS) -> None:
-    """Calls work(i) on all threads at once; raises what one of them raised."""
+    """Calls work(i) on all threads at once; raises an exception of one of them."""
     start = threading.Barrier(count)
     errors: list[BaseException] = []
 
@@ -141,7 +141,7 @@ def test_extensions_that_wait_inside_do_not_hold_others_up():
 
     lengths = [chain(mx.array([1, 2, 3]), i) for i in range(THREADS)]
     x = mx.ones((4000, 1))
-    old = mx.set_memory_limit(1)  # evaluations wait in the middle
+    old = mx.set_memory_limit(1)  # evaluations wait for memory
     try:
 
         def work(i: int) -> None:

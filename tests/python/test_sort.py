@@ -17,7 +17,7 @@ def to_numpy(a: mx.array) -> np.ndarray:
 
 
 def make_array(dtype: str, shape: tuple[int, ...], rounded: bool) -> mx.array:
-    """Rounded ones have many equal elements."""
+    """Random numbers; rounded ones have many equal elements."""
     random = np.random.default_rng(len(shape) + shape[0])
     x = random.integers(-9, 9, shape) if rounded else random.standard_normal(shape) * 1000
     if dtype == "complex64":

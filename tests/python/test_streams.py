@@ -86,7 +86,7 @@ def test_memory_numbers():
     assert mx.get_active_memory() - before >= 2**22
     assert mx.get_peak_memory() >= mx.get_active_memory()
     del a
-    mx.synchronize()  # until then the stream may still have it in hand
+    mx.synchronize()  # until then the stream may still use it
     assert mx.get_active_memory() - before < 2**22
     mx.clear_cache()
     assert mx.get_cache_memory() < 2**20
@@ -112,7 +112,7 @@ def test_wired_limit():
 
 
 def test_the_memory_limit_is_a_guideline():
-    """Beyond it nothing fails, work in flight is waited for, and nothing is kept for reuse."""
+    """Above it nothing fails; evaluation waits for work in flight, and no memory is cached."""
     ones = mx.ones(2**18)
     mx.eval(ones)
     before = mx.get_active_memory()

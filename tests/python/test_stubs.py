@@ -1,4 +1,4 @@
-"""The type stubs: as recorded, and of use to mypy."""
+"""The type stubs equal the golden files, and mypy accepts them."""
 
 import importlib.util
 import os
@@ -42,7 +42,7 @@ def test_package_has_the_stubs():
 
 
 def mypy(*files: Path, cache: Path, strict: bool = True) -> subprocess.CompletedProcess[str]:
-    # Packages of the environment are found without it, and must not be named.
+    # mypy finds packages of the environment without it, and they must not be named.
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     if PACKAGE.parent.name != "site-packages":
         environment["MYPYPATH"] = str(PACKAGE.parent)

@@ -80,7 +80,7 @@ def test_unique_has_derivatives_and_maps():
     x = mx.array([3.0, 1.0, 3.0])
     weights = mx.array([1.0, 2.0, 3.0])
     gradient = mx.grad(lambda a: (mx.unique(a, 3) * weights).sum())(x)
-    assert gradient.tolist() == [2, 4, 0]  # the last place is filled with the first value
+    assert gradient.tolist() == [2, 4, 0]  # the last element is filled with the first value
     (tangent,) = mx.jvp(lambda a: mx.unique(a, 2), [x], [weights])[1]
     assert tangent.tolist() == [2, 1]
     rows = mx.array([[3.0, 1.0, 3.0], [1.0, 2.0, 3.0]])

@@ -1,4 +1,4 @@
-"""The listing in the documentation is what the vectoriser prints."""
+"""The listing in the documentation is the vectoriser's output."""
 
 import os
 import platform

@@ -7,7 +7,7 @@ METRICS = ["euclidean", "squared_euclidean", "cosine", "manhattan"]
 
 
 def distances(a: np.ndarray, b: np.ndarray, metric: str) -> np.ndarray:
-    """Of points along the last axis, broadcast, in double precision."""
+    """Distances of points along the last axis, broadcast, in double precision."""
     a, b = a.astype(np.float64), b.astype(np.float64)
     if metric == "cosine":
         norms = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)
@@ -23,7 +23,7 @@ def all_pairs(a: np.ndarray, b: np.ndarray, metric: str) -> np.ndarray:
 
 
 def differences(value, arguments: list[np.ndarray], step: float = 1e-6) -> list[np.ndarray]:
-    """Derivatives of value(*arguments) by its arguments, from values nearby."""
+    """Derivatives of value(*arguments) in its arguments, by finite differences."""
     arguments = [a.astype(np.float64) for a in arguments]
     result = []
     for i, argument in enumerate(arguments):

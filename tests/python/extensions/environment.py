@@ -19,7 +19,7 @@ class Environment:
         venv.create(folder, with_pip=True)
         self.python = folder / "bin" / "python"
         self.bin = folder / "bin"
-        # The installed package and, for the build tools, this environment; nothing else.
+        # Only the installed package and, for the build tools, this environment are on the path.
         packages = next((folder / "lib").glob("python*")) / "site-packages"
         here = Path(mlx.__path__[0]).resolve().parent
         paths = [here, *site.getsitepackages(), sysconfig.get_path("purelib")]
@@ -32,8 +32,8 @@ class Environment:
             for key, value in os.environ.items()
             if key not in ("PYTHONPATH", "MAKEFLAGS", "MAKELEVEL")
         }
-        # What counts is that the projects build and run: no optimiser, and a compiler cache where
-        # there is one, since several tests build the same.
+        # The projects only have to build and run: without optimisation, and with a compiler cache
+        # if there is one, since several tests build the same sources.
         variables["CMAKE_ARGS"] = (
             "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF"
         )

@@ -34,7 +34,7 @@ def vvor(a, a_idx, b, b_idx, o_idx, n_o) -> np.ndarray:
 
 
 def mvmr_gradients(a, a_idx, b, b_idx, o_idx, g) -> tuple[np.ndarray, np.ndarray]:
-    """Of the sum of g * mvmr(...), by a and by b."""
+    """Gradients of the sum of g * mvmr(...) in a and in b."""
     a_grad, b_grad = np.zeros(a.shape), np.zeros(b.shape)
     a, b, g = (x.astype(np.float64) for x in (a, b, g))
     for t in range(count(a, a_idx, b, b_idx, o_idx)):

@@ -1,4 +1,4 @@
-"""grid_sample in NumPy, in double precision: a value is a sum over pixels of products of weights."""
+"""grid_sample in NumPy, in double precision: values are weighted sums of pixels."""
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def grid_sample(x, grid, mode="bilinear", padding="zeros", align=False) -> np.nd
 def gradients(
     x, grid, cotangent, mode="bilinear", padding="zeros", align=False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of the sum of cotangent * grid_sample(x, grid): exact in x, central differences in grid."""
+    """Gradients of sum(cotangent * grid_sample(x, grid)): exact in x, differences in grid."""
     x, grid = x.astype(np.float64), grid.astype(np.float64)
     how = (mode, padding, align)
     step = 1e-6

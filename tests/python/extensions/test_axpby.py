@@ -9,7 +9,7 @@ import pytest
 from mlx_sample_extensions import axpby
 
 STREAMS = pytest.mark.parametrize("stream", [mx.cpu, mx.gpu], ids=["cpu", "gpu"])
-# Type here, type in NumPy, and one rounding of it.
+# MLX's type, NumPy's type, and its rounding error.
 TYPES = [
     (mx.float32, np.float32, 2e-7),
     (mx.float16, np.float16, 1e-3),

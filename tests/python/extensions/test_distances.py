@@ -206,7 +206,7 @@ def test_far_from_the_origin(rng):
 def test_memory(stream, metric, n, d):
     a, b = mx.random.normal((n, d)), mx.random.normal((n, d))
     mx.eval(a, b)
-    for device in (mx.cpu, mx.gpu):  # what they still hold goes
+    for device in (mx.cpu, mx.gpu):  # releases what they still hold
         mx.synchronize(mx.default_stream(device))
     mx.reset_peak_memory()
     before = mx.get_active_memory()

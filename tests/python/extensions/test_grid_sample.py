@@ -23,7 +23,7 @@ STREAMS = pytest.mark.parametrize("stream", [mx.cpu, mx.gpu], ids=["cpu", "gpu"]
 
 
 def away_from_kinks(grid: np.ndarray, height: int, width: int) -> np.ndarray:
-    """Moves points off the pixels' middles and edges, where derivatives jump and roundings decide."""
+    """Moves points away from the pixels' centres and edges, where derivatives are discontinuous."""
     sizes = np.array([width, height])
     for align in (False, True):
         u = (grid + 1) / 2 * (sizes - 1) if align else ((grid + 1) * sizes - 1) / 2
@@ -139,7 +139,7 @@ DTYPES = {mx.float32: 1e-4, mx.float16: 1e-2, mx.bfloat16: 8e-2}
     st.sampled_from(list(DTYPES)),
     st.sampled_from([1, 3, 4, 8, 16, 33, 64, 96]),
     st.integers(1, 3),
-    # Many pixels for a few points, or the other way round: sums are made in two ways.
+    # Many pixels for a few points, or the reverse: sums are computed in two ways.
     st.sampled_from([((40, 37), (1, 2)), ((5, 6), (4, 9)), ((1, 3), (7, 1)), ((6, 1), (30, 20))]),
     st.integers(0, 2**32 - 1),
 )
@@ -148,7 +148,7 @@ def test_any_channels(how, dtype, channels, batch, sizes, seed):
     x, grid = pictures(np.random.default_rng(seed), batch, *size, channels, points)
     g = np.random.default_rng(seed + 1).standard_normal((batch, *points, channels))
     a, b, c = (mx.array(v.astype(np.float32)).astype(dtype) for v in (x, grid, g))
-    # Points are where their type can have them: near kinks if it is coarse.
+    # The points are rounded to their type: near discontinuities if it is coarse.
     x, grid, g = (np.array(v.astype(mx.float32)) for v in (a, b, c))
     (out,), (gx, ggrid) = mx.vjp(lambda p, q: grid_sample(p, q, *how), [a, b], [c])
     wanted = [sampling.grid_sample(x, grid, *how), *sampling.gradients(x, grid, g, *how)]
@@ -233,7 +233,7 @@ def test_jvp(rng, how, moved):
 
 
 def second_differences(x, grid, g, u, v, how):
-    """Derivatives by x, grid and g of sum(u * x_grad) + sum(v * grid_grad)."""
+    """Derivatives in x, grid and g of sum(u * x_grad) + sum(v * grid_grad)."""
     arguments = [a.astype(np.float64) for a in (x, grid, g)]
 
     def value(x, grid, g):

@@ -120,7 +120,7 @@ def test_damaged_libraries(tmp_path: Path, damage: str):
 
 def test_the_command_is_on_the_path():
     command = Path(sys.executable).parent / "metalc"
-    if not command.exists():  # the package is used where it was built, without being installed
+    if not command.exists():  # the package is used where it was built, not installed
         command = [sys.executable, "-m", "mlx._metalc"]
     else:
         command = [command]

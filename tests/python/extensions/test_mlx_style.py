@@ -1,4 +1,4 @@
-"""What MLX's own kernel files do that other kernels do not: they compile, and mean what they say."""
+"""Features that only MLX's own kernel files use: they compile, and give the right results."""
 
 from pathlib import Path
 

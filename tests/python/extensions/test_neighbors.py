@@ -88,7 +88,7 @@ def test_ragged_batches(rng, stream):
 def test_radius_search(rng, stream, dims, most):
     points, queries = clouds(rng, "uniform", 500, dims), clouds(rng, "uniform", 60, dims)
     d = reference(points, queries)
-    # In the middle of a gap, so that rounding does not decide.
+    # The radius is in the middle of a gap between distances, so that rounding does not matter.
     ordered = np.sort(d, axis=None)[d.size // 20 :][:300]
     gap = np.argmax(np.diff(ordered))
     radius = float(ordered[gap : gap + 2].mean())

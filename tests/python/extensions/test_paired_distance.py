@@ -15,7 +15,7 @@ SHAPES += [(5, 4, 0, 3), (4, 4, 6, 0)]
 
 
 def pairs(rng: np.random.Generator, n: int, m: int, t: int, d: int) -> tuple:
-    """Points of both sides, and which of them are pairs."""
+    """Points of both sides, and the listed pairs."""
     return points(rng, n, d), points(rng, m, d), rng.integers(0, n, t), rng.integers(0, m, t)
 
 
@@ -85,7 +85,7 @@ def test_second_derivatives(rng, stream, metric):
     wanted = differences(reference, [a, b, g], 1e-4)
     for value, expected in zip(got, wanted):
         check_close(value, expected, 2e-3)
-    # The same derivatives forwards.
+    # The same derivatives in forward mode.
     moved = [points(rng, *value.shape) for value in (a, b, g)]
     _, (rate,) = mx.jvp(product, arguments, [mx.array(value) for value in moved])
     expected = sum((w * m).sum() for w, m in zip(wanted, moved))
@@ -148,7 +148,7 @@ def test_memory(stream, metric, d):
     i, j = (mx.random.randint(0, n, (t,)).astype(mx.int32) for _ in range(2))
     g = mx.random.normal((t,))
     mx.eval(a, b, i, j, g)
-    for device in (mx.cpu, mx.gpu):  # what they still hold goes
+    for device in (mx.cpu, mx.gpu):  # releases what they still hold
         mx.synchronize(mx.default_stream(device))
     function = lambda x, y: paired_distance(x, y, i, j, metric, stream=stream)  # noqa: E731
     mx.reset_peak_memory()

@@ -1,4 +1,4 @@
-"""Batches of point clouds: contents, conversions, and what transformations make of them."""
+"""Batches of point clouds: contents, conversions, and transformations."""
 
 import mlx.core as mx
 import mlx.utils
@@ -159,7 +159,7 @@ def test_grid_subsample(rng, lengths):
     cloud = np.repeat(np.arange(len(lengths)), lengths)
     places = np.column_stack([cloud, np.floor(points.astype(np.float64) / np.float32(0.9))])
     _, first, cells = np.unique(places, axis=0, return_index=True, return_inverse=True)
-    ranks = np.argsort(np.argsort(first))  # cells are numbered as they come
+    ranks = np.argsort(np.argsort(first))  # cells are numbered by their first points
     wanted = ranks[cells.ravel()]
     got = grid_subsample(mx.array(points), 0.9, mx.array(features), mx.array(lengths), reduce="max")
     assert np.array_equal(np.array(got[3]), wanted)

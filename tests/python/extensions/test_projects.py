@@ -1,4 +1,4 @@
-"""Extension projects of others' making, built against the installed package and used."""
+"""Extension projects, built against the installed package and used."""
 
 import re
 import shutil
@@ -17,7 +17,7 @@ def environment(tmp_path_factory) -> Environment:
 
 
 def install(environment: Environment, project: Path, work: Path) -> None:
-    """`pip install .` from a copy, which is gone when the package is used."""
+    """`pip install .` from a copy, which is deleted before the package is used."""
     copy = work / project.name
     shutil.copytree(project, copy, ignore=shutil.ignore_patterns("*.so", "*.metallib", "build"))
     options = ("--quiet", "--no-build-isolation", "--no-deps")
@@ -153,7 +153,7 @@ def test_in_place(environment, tmp_path):
     assert any(name.startswith("_ext.") for name in names)
     assert "as expected" in environment.run(environment.python, "-c", SWIGLU, cwd=copy)
 
-    # A header that a kernel includes is a dependency of the library.
+    # A header that a kernel includes is a dependency of the library, too.
     library = copy / "mlx_swiglu" / "mlx_swiglu.metallib"
     before = library.stat().st_mtime_ns
     environment.run(*build, cwd=copy)
@@ -210,7 +210,7 @@ PYBIND11_MODULE(other, m) { m.def("f", [](const mlx::core::array& a) { return a;
 
 @pytest.mark.timeout(900)
 def test_messages_of_the_porting_page(environment, tmp_path):
-    """What the table of errors quotes is what is printed."""
+    """The errors in the documentation's table are the printed ones."""
     page = (ROOT / "docs" / "porting.md").read_text()
 
     def expect(message: str, *command: object, cwd: Path = tmp_path) -> None:
@@ -309,7 +309,7 @@ def test_cpp_program(environment, tmp_path):
     ],
 )
 def test_shell_blocks_of_the_guide(environment, page, count, printed, tmp_path):
-    """The commands on the pages about extensions run one after the other beside the examples."""
+    """The commands on the pages about extensions run in order in a copy of the examples."""
     text = (ROOT / "docs" / f"{page}.md").read_text()
     blocks = re.findall(r"^```shell\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert len(blocks) >= count

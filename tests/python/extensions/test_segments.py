@@ -27,7 +27,7 @@ def reduce(x: np.ndarray, rows: list[np.ndarray], operation: str) -> np.ndarray:
 
 
 def gradient(x: np.ndarray, rows: list[np.ndarray], operation: str, g: np.ndarray) -> np.ndarray:
-    """The gradient by x of sum(g * reduce(x, rows)); rows that tie share."""
+    """The gradient in x of sum(g * reduce(x, rows)); rows with equal extremes share it."""
     x = x.astype(np.float64)
     result = np.zeros(x.shape)
     for k, r in enumerate(rows):
@@ -296,7 +296,7 @@ def test_second_derivatives(rng, stream, operation):
         step[at] = 1e-5
         ahead, behind = ((gradient(x + s, rows, operation, g) * u).sum() for s in (step, -step))
         numeric[at] = (ahead - behind) / 2e-5
-    if operation != "max":  # moves of a tie are no derivative
+    if operation != "max":  # a change of tied rows has no derivative
         check_close(by_x, numeric, 2e-3)
     basis = np.eye(8).reshape(4, 2, 4, 2)
     check_close(
@@ -366,7 +366,7 @@ def test_checkpoint_and_traced_lengths(rng):
     assert mx.allclose(mx.grad(loss)(x, lengths + 0, indices + 0), wanted)
 
 
-# ---- shapes that nobody thought of ----
+# ---- unusual shapes ----
 
 
 @settings(max_examples=60, deadline=None)

@@ -50,7 +50,7 @@ def test_gradients(rng, stream, missing):
 
 @STREAMS
 def test_second_derivatives(rng, stream):
-    """Of a function that is quadratic in a and in b, beside the same of dense operations."""
+    """Second derivatives of a function that is quadratic in a and in b, beside dense operations."""
     p = Problem(rng, K=3, T=12, G=2, M=3, C=4, N=5, n_o=4)
     a, b, g, ia, ib, io = arrays(p)
 
@@ -153,7 +153,7 @@ def test_bad_indices_in_a_batch():
 
 
 def test_indices_from_differentiated_values(rng):
-    """Indices that depend on what is differentiated have no derivative."""
+    """Indices that depend on differentiated arrays have no derivative."""
     p = Problem(rng, T=9)
     a, b, _, ia, ib, io = arrays(p)
     scores = mx.array(rng.standard_normal(9).astype(np.float32))

@@ -47,7 +47,7 @@ def close(got: np.ndarray, wanted: np.ndarray, tolerance: float = 2e-6) -> bool:
 def check(problem: Problem, stream=mx.cpu) -> None:
     a, *rest = problem.mvmr
     wanted = products.mvmr(*problem.mvmr)
-    tolerance = 2e-6 + 6e-8 * problem.entries  # of sums that one row may get all of
+    tolerance = 2e-6 + 6e-8 * problem.entries  # one row may get all entries
     assert close(run(mvmr, problem.mvmr, stream=stream), wanted, tolerance)
     turned = np.ascontiguousarray(a.swapaxes(2, 3))
     assert close(run(mvmr, [turned, *rest], transpose=True, stream=stream), wanted, tolerance)
@@ -71,7 +71,7 @@ def check(problem: Problem, stream=mx.cpu) -> None:
         {"K": 2, "T": 700, "G": 1, "M": 100, "C": 300, "N": 20, "n_o": 30},
         {"K": 2, "T": 500, "G": 8, "M": 16, "C": 16, "N": 40, "n_o": 5000},
         {"K": 600, "T": 300, "G": 1, "M": 9, "C": 40},
-        # Groups of which tiles hold several.
+        # A tile contains several groups.
         {"K": 2, "T": 3000, "G": 6, "M": 9, "C": 14, "N": 50, "n_o": 200},
         {"K": 40, "T": 900, "G": 7, "M": 21, "C": 17, "N": 50, "n_o": 20},
         {"K": 40, "T": 900, "G": 3, "M": 1, "C": 30, "N": 50, "n_o": 20},
@@ -154,7 +154,7 @@ def test_narrow_types(rng, stream, dtype, tolerance, M, C):
     ia, ib, io = map(mx.array, (p.a_idx, p.b_idx, p.o_idx))
     out = mvmr(a, ia, b, ib, io, p.n_o, stream=stream)
     assert out.dtype == dtype
-    # Rounded once: sums are made in float32.
+    # The result is rounded once: sums are computed in float32.
     wanted = products.mvmr(*p.mvmr)
     assert close(np.array(out.astype(mx.float32)), wanted, tolerance)
     turned = mvmr(a.swapaxes(2, 3), ia, b, ib, io, p.n_o, transpose=True, stream=stream)
@@ -195,7 +195,7 @@ def test_same_bits_every_time(rng, stream):
 
 
 def peak_beyond(function) -> int:
-    """Bytes at the peak of a call beyond arguments and results."""
+    """The peak bytes of a call beyond arguments and results."""
     mx.clear_cache()
     before = mx.get_active_memory()
     mx.reset_peak_memory()
@@ -206,7 +206,7 @@ def peak_beyond(function) -> int:
 
 @STREAMS
 def test_peak_memory(rng, stream):
-    """What the documentation says: T numbers for the order, and less than 256 KiB for counting."""
+    """The documented memory: T integers for the order, and less than 256 KiB for counting."""
     p = Problem(rng, K=27, T=50_000, G=1, M=32, C=32, N=5000, n_o=5000)
     a, ia, b, ib, io = (mx.array(x) for x in p.mvmr[:-1])
     g = mx.array(p.g)
@@ -222,7 +222,7 @@ def test_peak_memory(rng, stream):
     assert peak_beyond(lambda: mx.vjp(forward, [a, b], [g])[1]) <= 3 * bound
 
 
-# ---- what is refused ----
+# ---- rejected arguments ----
 
 
 def arguments(**changes) -> dict:
@@ -274,7 +274,7 @@ def test_bad_arguments_of_vvor():
 
 @STREAMS
 def test_indices_that_are_known_late(stream):
-    """Their values are checked when the result is evaluated, and good ones can follow."""
+    """Lazy indices are checked when the result is evaluated; later calls with valid ones work."""
     late = mx.array([0, 1, 2]) + 1
     out = mvmr(**arguments(a_idx=late), stream=stream)
     with pytest.raises(ValueError, match="a_idx: it holds 3 at position 2"):

@@ -1,4 +1,4 @@
-"""Sources written for MLX include little of the standard library: its headers bring the rest."""
+"""Sources written for MLX include few standard headers: MLX's headers include the rest."""
 
 import subprocess
 from pathlib import Path
@@ -43,7 +43,7 @@ CASES = {
     "mlx/backend/cpu/encoder.h": TASKS,
     "mlx/backend/metal/device.h": THREADS,
 }
-# What extensions made for MLX include of its back ends, and call.
+# The back-end headers that extensions made for MLX include, and functions that they call.
 MLX_PATHS = {
     "mlx/backend/common/copy.h": "CopyType::General",
     "mlx/backend/common/utils.h": "elem_to_loc(0, array(1))",

@@ -1,4 +1,4 @@
-"""Functions of each element, of one to three arrays."""
+"""Elementwise functions of one to three arrays."""
 
 import mlx.core as mx
 import numpy as np

@@ -1,4 +1,4 @@
-"""Functions that these tables cannot describe, and the tests in tests/python that have them."""
+"""Functions that these tables cannot describe, and the files in tests/python that test them."""
 
 _BY_FILE = {
     "test_behaviour.py": "einsum_path",

@@ -1,4 +1,4 @@
-"""What a table says of a public function: its reference in NumPy and the calls that are tried."""
+"""A row for a public function: its reference in NumPy and the calls to test."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,12 +18,15 @@ NUMBERS = (*REALS, mx.complex64)
 ALL = (*NUMBERS, mx.bool_)
 BITS = (*INTEGERS, mx.bool_)
 
-# The relative error that is allowed, against a reference in double precision.
+# The errors for an axis that is out of range.
+BAD_AXIS = (ValueError, IndexError)
+
+# The allowed relative error, against a reference in double precision.
 TOLERANCES = {mx.float16: 4e-3, mx.bfloat16: 3e-2, mx.float32: 3e-5, mx.float64: 1e-11}
 
 
 def same(*dtypes: mx.Dtype) -> mx.Dtype:
-    """The type of the result is what the arguments have in common."""
+    """The result has the promoted type of the arguments."""
     with mx.stream(mx.cpu):
         return mx.result_type(*(mx.zeros((), dtype) for dtype in dtypes))
 
@@ -63,7 +66,7 @@ def wide_unsigned(dtype: mx.Dtype) -> mx.Dtype:
 
 @dataclass(frozen=True)
 class Case:
-    """One call: shapes of the array arguments, and what comes after them."""
+    """One call: the shapes of the array arguments, and the arguments after them."""
 
     shapes: tuple[Shape, ...]
     options: dict[str, Any] = field(default_factory=dict)
@@ -71,7 +74,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Row:
-    """A function with everything that the tests of test_functions.py need to know of it."""
+    """A function, with everything that test_functions.py needs for its tests."""
 
     name: str  # in mlx.core, as in "fft.rfft"
     reference: Callable  # takes NumPy arrays in double precision, and the options
@@ -83,7 +86,7 @@ class Row:
     mappable: bool = True
     tolerance: float = 1  # how many times the usual error
     invalid: tuple[tuple[Callable, type[Exception], str], ...] = ()
-    call: Callable | None = None  # where arguments do not come in the order of the arrays
+    call: Callable | None = None  # if the arguments are not in the order of the arrays
     mixed: bool = True  # all arguments change their type; else only the first
 
     @property
@@ -100,7 +103,7 @@ class Row:
 
 
 def random_values(rng: np.random.Generator, domain: str, shape: Shape, dtype: mx.Dtype):
-    """Numbers that the type holds exactly, as NumPy has them in double precision."""
+    """Numbers that the type represents exactly, in double precision."""
     if domain == "bool":
         return rng.integers(0, 2, shape).astype(bool)
     if domain.startswith("index"):  # "index 5": of an axis of five elements
@@ -133,7 +136,7 @@ def random_integers(rng: np.random.Generator, domain: str, shape: Shape, dtype: 
 
 
 def rounded(values: np.ndarray, dtype: mx.Dtype) -> np.ndarray:
-    """The nearest values that the type has."""
+    """Rounds values to the type."""
     if dtype == mx.float64:
         return values
     if dtype == mx.complex64:
@@ -148,7 +151,7 @@ def to_mlx(values: np.ndarray, dtype: mx.Dtype, domain: str) -> mx.array:
         dtype = mx.bool_
     elif domain.startswith("index"):
         dtype = mx.int32
-    with mx.stream(mx.cpu):  # which has all types
+    with mx.stream(mx.cpu):  # the CPU supports all types
         return mx.array(values, dtype)
 
 

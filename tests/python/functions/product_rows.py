@@ -85,7 +85,7 @@ PRODUCTS = [
 
 
 def convolution(x, w, stride=1, padding=0, dilation=1, groups=1):
-    """The definition: a product of matrices for each place in the kernel."""
+    """The definition: a product of matrices for each element of the kernel."""
     spatial = w.ndim - 2
     x = np.pad(x, [(0, 0), *[(padding, padding)] * spatial, (0, 0)])
     sizes = [
@@ -106,7 +106,7 @@ def convolution(x, w, stride=1, padding=0, dilation=1, groups=1):
 
 
 def transposed_convolution(x, w, stride=1, padding=0, dilation=1, output_padding=0):
-    """The gradient of a convolution: zeros between the elements, and a kernel that is turned."""
+    """The gradient of a convolution: zeros between the elements, and a flipped kernel."""
     spatial = w.ndim - 2
     spread = np.zeros((x.shape[0], *[(n - 1) * stride + 1 for n in x.shape[1:-1]], x.shape[-1]))
     spread[(slice(None), *[slice(None, None, stride)] * spatial)] = x
@@ -177,7 +177,7 @@ def definite(x):
 
 
 def linear(name, reference, rows, prepared=lambda x: x, **more) -> Row:
-    """The first argument is prepared, so that the function is defined and has a derivative."""
+    """The first argument is prepared so that the function is defined and differentiable."""
     function = getattr(mx.linalg, name)
 
     def call(a, *others, **options):

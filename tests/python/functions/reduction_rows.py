@@ -5,6 +5,7 @@ import numpy as np
 import scipy.special
 from function_rows import (
     ALL,
+    BAD_AXIS,
     FLOATS,
     REALS,
     Case,
@@ -19,7 +20,6 @@ from function_rows import (
 )
 
 REAL_OR_BOOL = (*REALS, mx.bool_)
-BAD_AXIS = (ValueError, IndexError)
 
 
 def reductions(over_nothing: bool, without_axes: bool) -> tuple[Case, ...]:
@@ -35,7 +35,7 @@ def reductions(over_nothing: bool, without_axes: bool) -> tuple[Case, ...]:
 
 
 def along_axis(*other_shapes, **options) -> tuple[Case, ...]:
-    """The last axis, an inner one, and none of the elements."""
+    """The last axis, an inner one, and empty arrays."""
     return (
         *cases((5,), (2, 3, 4), (3, 70), axis=-1, **options),
         *cases((2, 3, 4), (0, 3, 2), axis=1, **options),
@@ -116,7 +116,7 @@ def extremum_scan(name, reference) -> Row:
 
 
 def flattened(function):
-    """NumPy's sorts flatten where the axis is None, and so do ours."""
+    """Sorts flatten if the axis is None, in NumPy and in MLX."""
     return lambda x, axis=-1, **more: function(x, axis=axis, **more)
 
 
@@ -182,7 +182,7 @@ ROWS = [
         differentiable=False,
         invalid=wrong_axes("argsort"),
     ),
-    # What is before and behind the element in question has no order of its own.
+    # The order of the elements before and behind element kth is unspecified.
     Row(
         "partition",
         lambda x, kth, axis: np.take(np.sort(x, axis), kth, axis),

@@ -1,6 +1,6 @@
 """Every public function of mlx.core that computes arrays, against NumPy in double precision.
 
-The tables say what is tried; this file, how: values and types on both devices, empty arrays and
+The tables list the calls. This file tests them: values and types on both devices, empty arrays and
 those without axes, strided arguments, derivatives, vmap over every axis, invalid arguments.
 """
 
@@ -43,7 +43,7 @@ def arguments(row: Row, case: Case, dtype: mx.Dtype) -> tuple[list[np.ndarray], 
 
 
 def typed(row: Row, arrays: list[mx.array]) -> list[mx.Dtype]:
-    """The types that decide on the result's."""
+    """The types that determine the result's."""
     return [
         array.dtype
         for number, array in enumerate(arrays)
@@ -74,7 +74,7 @@ def devices(dtype: mx.Dtype) -> tuple[mx.Device, ...]:
 
 
 def coarsest(dtype: mx.Dtype, result: mx.Dtype) -> mx.Dtype:
-    """Of the type that was computed with and the result's, the one with the larger error."""
+    """The less precise one of the type of the computation and the result's."""
     return max((dtype, result), key=lambda t: TOLERANCES.get(t, 0))
 
 
@@ -93,7 +93,7 @@ def test_values_and_types(row: Row):
 
 
 def strided(array: mx.array) -> list[mx.array]:
-    """The same elements in other orders in memory: transposed, every second, from behind."""
+    """The same elements in other memory layouts: transposed, with a stride of two, reversed."""
     axes = list(range(array.ndim))
     transposed = mx.contiguous(mx.transpose(array, axes[::-1])).transpose(axes[::-1])
     doubled = mx.repeat(array, 2, -1)[..., ::2]
@@ -135,14 +135,14 @@ def numerical_jvp(f: Callable, points: list[np.ndarray], tangents: list[np.ndarr
 
     h = 1e-5
     values = zip(at(-2 * h), at(-h), at(h), at(2 * h))
-    with np.errstate(invalid="ignore"):  # what is infinite everywhere does not change
+    with np.errstate(invalid="ignore"):  # infinite values have no difference
         slopes = [(a - 8 * b + 8 * c - d) / (12 * h) for a, b, c, d in values]
     return [np.nan_to_num(slope) for slope in slopes]
 
 
 @with_names([row for row in ROWS if row.differentiable])
 def test_derivatives(row: Row):
-    """The jvp beside differences, and the vjp beside the jvp, for each argument and all at once."""
+    """Compares jvp with differences, and vjp with jvp, for each argument and for all."""
     rng = np.random.default_rng(1)
     with mx.stream(mx.cpu):
         for case in row.cases:
@@ -179,7 +179,7 @@ def check_derivatives(row, case, arrays, chosen, rng):
 
 @with_names([row for row in ROWS if row.mappable])
 def test_vmap_over_every_axis(row: Row):
-    """Each argument alone, along each of its axes, and all together, beside a loop."""
+    """Maps each argument alone, along each of its axes, and all arguments; compares with a loop."""
     rng = np.random.default_rng(2)
     for case in row.cases:
         shapes = case.shapes

@@ -16,7 +16,7 @@ def attention(q, k, v, scale, mask=None):
 
 @pytest.mark.parametrize("dtype", [mx.float32, mx.float16, mx.bfloat16])
 def test_decode_one_query(rng, dtype):
-    """A threadgroup per head; each SIMD-group walks its share of the keys, then they merge."""
+    """A threadgroup per head; SIMD-groups process parts of the keys, which are then merged."""
     source = """
         constexpr int PER_LANE = D / 32;
         threadgroup float outputs[SIMDS * D];
@@ -270,7 +270,7 @@ def test_rope(rng, traditional):
 
 
 def test_gradient_of_scores(rng):
-    """dq, dk and dv of one block, with atomics where threads meet."""
+    """dq, dk and dv of one block, with atomics where several threads add to one element."""
     source = """
         uint i = thread_position_in_grid.x;
         float delta = 0;

@@ -111,7 +111,7 @@ def test_filter_with_a_halo_in_threadgroup_memory(rng):
 
 
 def test_transposed_convolution(rng):
-    """Every output gathers the inputs that touch it."""
+    """Every output sums the inputs that contribute to it."""
     source = """
         uint o = thread_position_in_grid.x;
         float sum = 0;

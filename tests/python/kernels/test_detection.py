@@ -6,7 +6,7 @@ from kernel_runner import run_kernel, run_one
 
 
 def test_suppression_of_overlapping_boxes(rng):
-    """Pairs of boxes in 32-bit masks, then one SIMD-group that keeps the best of each cluster."""
+    """Pairs of boxes in 32-bit masks, then one SIMD-group keeps the best box of each cluster."""
     header = """
         struct Box { float left, top, right, bottom; };
         inline float area(Box b) { return (b.right - b.left) * (b.bottom - b.top); }

@@ -65,7 +65,7 @@ def test_game_of_life(rng):
 
 
 def test_n_body(rng):
-    """Bodies pass through threadgroup memory tile by tile."""
+    """Bodies are loaded into threadgroup memory tile by tile."""
     source = """
         threadgroup float4 tile[TILE];
         uint i = thread_position_in_grid.x, t = thread_position_in_threadgroup.x;
@@ -169,7 +169,7 @@ def test_gaussians_in_a_tile(rng):
         use &= ~stop
         colour += np.where(use, value * alpha * through, 0)
         through = np.where(use, through * (1 - alpha), through)
-    assert (np.abs(got - colour) < 1e-3).mean() > 0.99  # thresholds may fall on either side
+    assert (np.abs(got - colour) < 1e-3).mean() > 0.99  # rounding may decide at thresholds
     assert (np.abs(left - through) < 1e-3).mean() > 0.99
 
 

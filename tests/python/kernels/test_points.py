@@ -286,7 +286,7 @@ def test_fourier_transform(rng, size):
 
 
 def test_hadamard_transform(rng):
-    """Inside lanes by shuffles, across them in registers."""
+    """Sorts between lanes by shuffles, and within lanes in registers."""
     source = """
         uint lane = thread_index_in_simdgroup, row = threadgroup_position_in_grid.x;
         float v[4];
@@ -339,7 +339,7 @@ def test_checksum(rng):
 
 
 def test_union_find(rng):
-    """Components of a graph, by hooking with atomic minima until nothing changes."""
+    """Components of a graph, by atomic minima of labels until nothing changes."""
     source = """
         for (int round = 0; round < 64; ++round) {
             for (int e = thread_position_in_grid.x; e < E; e += threads_per_grid.x) {

@@ -1,4 +1,4 @@
-"""Kernels on packed weights: unpacking, matrix-vector products, rounding to few bits."""
+"""Kernels on packed weights: unpacking, matrix-vector products, quantisation."""
 
 import mlx.core as mx
 import numpy as np
@@ -127,7 +127,7 @@ def test_codes_across_words(rng, bits):
 
 
 def test_lookup_table(rng):
-    """Four-bit codes into a table in constant memory, one absolute maximum a block."""
+    """Four-bit codes index a table in constant memory; a block has one absolute maximum."""
     header = """
         constant float kLevels[16] = {-1.0, -0.7, -0.53, -0.39, -0.28, -0.18, -0.09, 0.0,
                                       0.08, 0.16, 0.25, 0.34, 0.44, 0.56, 0.72, 1.0};
@@ -226,7 +226,7 @@ def test_quantise_rows_to_eight_bits(rng):
 
 
 def test_packing_by_shuffles(rng):
-    """Each lane quantises one value; eight lanes join theirs in a word."""
+    """Each lane quantises one value; eight lanes combine their codes in a word."""
     source = """
         uint i = thread_position_in_grid.x;
         uint lane = thread_index_in_simdgroup;

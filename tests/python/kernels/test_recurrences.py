@@ -8,7 +8,7 @@ from kernel_runner import run_kernel, run_one, to_numpy
 
 @pytest.mark.parametrize("dtype", [mx.float32, mx.bfloat16])
 def test_gated_delta_rule(rng, dtype):
-    """A state matrix per head: a row per SIMD-group, spread over its lanes."""
+    """A state matrix per head: a row per SIMD-group, distributed over its lanes."""
     source = """
         auto n = thread_position_in_grid.z;
         auto b_idx = n / H;
@@ -115,7 +115,7 @@ def test_time_mixing(rng):
 
 
 def test_selective_scan(rng):
-    """A state of N numbers in the lanes of a SIMD-group half."""
+    """A state of N numbers in the lanes of half a SIMD-group."""
     source = """
         uint state = thread_position_in_threadgroup.x;
         uint channel = thread_position_in_grid.y, batch = thread_position_in_grid.z;
@@ -182,7 +182,7 @@ def test_linear_recurrence_by_a_parallel_scan(rng):
 
 
 def test_gru(rng):
-    """The hidden vector lives in threadgroup memory; a barrier between the steps."""
+    """The hidden vector is in threadgroup memory, with a barrier between the steps."""
     source = """
         threadgroup float hidden[H];
         uint b = threadgroup_position_in_grid.x, i = thread_position_in_threadgroup.x;

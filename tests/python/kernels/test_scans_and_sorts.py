@@ -244,7 +244,7 @@ def test_histogram(rng):
 
 
 def test_compaction(rng):
-    """Survivors' slots: one atomic for each SIMD-group."""
+    """Positions for the selected elements, with one atomic for each SIMD-group."""
     source = """
         uint i = thread_position_in_grid.x;
         bool keep = x[i] > 0.5f;

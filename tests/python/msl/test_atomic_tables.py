@@ -1,5 +1,5 @@
-"""Every atomic operation on either memory, for lanes that are all on, in part or alone, with addresses
-of all kinds, its result used or not. What is checked holds in whatever order the threads come.
+"""Every atomic operation on either memory, for all lanes, some of them or one, with addresses
+of all kinds, its result used or not. The checks hold for any order of the threads.
 """
 
 import functools
@@ -15,7 +15,8 @@ from kernel_runner import FLOATS, INTEGERS, run_kernel, share
 START = 64
 OPERATIONS = ["add", "sub", "min", "max", "and", "or", "xor", "exchange", "store", "compare"]
 GUARDS = {"all": "true", "half": "lane & 1", "one": "lane == 5", "some": "flag"}
-# A cell for all threads, one for each, and what was loaded: in a row, or several threads in one.
+# The layouts of cells: one for all threads, one for each, and loaded indices, in a row or shared by
+# several threads.
 PLACES = {"one": "0", "own": "i", "loaded": "slot"}
 
 
@@ -45,7 +46,7 @@ def cases(name: str, space: str) -> list[Case]:
 
 
 def operand(operation: str, name: str) -> str:
-    """In MSL, for thread i; few enough values that half and bfloat hold the sums."""
+    """The operands in MSL, for thread i; the sums are exact in half and bfloat."""
     bits = 8 * {"char": 1, "uchar": 1, "short": 2, "ushort": 2, "long": 8, "ulong": 8}.get(name, 4)
     bit = f"T(T(1) << T(i % {bits}))"
     return {"add": "T(1)", "sub": "T(1)", "and": f"T(~{bit})", "or": bit, "xor": bit}.get(
@@ -83,7 +84,7 @@ def statement(k: int, case: Case, name: str, first: int) -> str:
 
 
 def kernel(name: str, space: str, threads: int, chosen: list[Case]) -> str:
-    """All cases in one body: cells start with the same number, and come out at the end."""
+    """All cases in one body: cells start with the same number, and are stored at the end."""
     first, work = 0, ""
     for k, case in enumerate(chosen):
         work += statement(k, case, name, first)
@@ -120,7 +121,7 @@ FOLDS = {
 
 
 def check_cell(case: Case, values: list, after, before: list | None) -> None:
-    """One cell: the operands of those who used it, its value in the end, and what they were given."""
+    """Checks one cell: its threads' operands, its final value, and the returned values."""
     start = type(after)(START)
     if case.operation in ("exchange", "store"):
         assert after in values or (not values and after == start)
@@ -138,7 +139,7 @@ def check_cell(case: Case, values: list, after, before: list | None) -> None:
         )
         assert all(fold(b, after) == after and fold(b, start) == b for b in before)
     else:
-        # Who was there when a value was left behind is the one who found the value before it.
+        # The thread that read a value is the one whose operation replaced it.
         left = Counter(fold(b, v) for b, v in zip(before, values))
         assert Counter([start]) + left == Counter(before) + Counter([after])
 
@@ -182,7 +183,7 @@ def test_atomics(name: str, space: str, rng: np.random.Generator):
             first += 1 if case.place == "one" else threads
 
 
-# A floating-point number changed through its bits, as kernels do it that know no atomic<float>.
+# A floating-point number changed through its bits, as in kernels without atomic<float>.
 BITS = """
     uint seen = as_type<uint>(x);
     while (!atomic_compare_exchange_weak_explicit((device atomic_uint*)&out[CELL], &seen,
@@ -198,8 +199,8 @@ WHOLE = """
 @pytest.mark.parametrize("form", [BITS, WHOLE], ids=["bits", "whole"])
 @pytest.mark.parametrize("cell", ["0", "i % 64", "slots[i]"])
 def test_compare_exchange_beside_additions(form: str, cell: str, rng: np.random.Generator):
-    """Additions of one buffer are collected or take locks; what others compare and exchange there,
-    on another processor or in between, gets lost in neither."""
+    """Additions to a buffer are deferred or take locks: none may be lost beside compare-exchange
+    operations of other threads."""
     threads, turns = 20_000, 3
     exchange = form.replace("CELL", cell)
     body = f"""

@@ -12,7 +12,7 @@ THREADS = 1000
 
 
 def on_cells(name: str, space: str, count: int, start: str, work: str) -> str:
-    """A body that works on atomic cells in either memory, and leaves their values in `out`."""
+    """A body that uses atomic cells in either memory, and stores their values in `out`."""
     if space == "device":
         return f"""
             uint i = thread_position_in_grid.x;
@@ -106,7 +106,7 @@ def test_fetch_gives_the_value_before():
 
 @pytest.mark.parametrize("name", [*INTEGERS, "float", "half"])
 def test_compare_exchange_and_exchange(name: str):
-    """Each thread adds through a compare-and-exchange loop; one value is handed on by exchanges."""
+    """Each thread adds through a compare-and-exchange loop; one value is passed on by exchanges."""
     body = f"""
         uint i = thread_position_in_grid.x;
         device metal::atomic<{name}>* cells = (device metal::atomic<{name}>*)out;
@@ -183,7 +183,7 @@ def test_histogram(rng: np.random.Generator):
 @pytest.mark.parametrize("start", [0, 1, 100])  # of the rows: some cross the regions of locks
 @pytest.mark.parametrize("channels", [32, 40, 64])  # 40: not all lanes of a SIMD-group add
 def test_rows_of_additions(start: int, channels: int):
-    """Rows by index, as in gradients of gathers, and the sums over their channels."""
+    """Adds to rows by index, as in gradients of gathers, and sums over their channels."""
     rows, turns, padded = 50, 9, -(-channels // 32) * 32
     rng = np.random.default_rng(channels)
     index = rng.integers(0, rows, (200, turns)).astype(np.int32)
@@ -239,7 +239,7 @@ def test_additions_are_seen_by_those_who_read():
 
 
 def test_a_fault_among_additions():
-    """Rows far behind the buffer: a clear error, and what runs next is right."""
+    """Rows far behind the buffer give a clear error, and the next kernel is right."""
     body = """
         uint i = thread_position_in_grid.x;
         atomic_fetch_add_explicit(&out[i + far[0]], 1.0f, memory_order_relaxed);

@@ -1,6 +1,6 @@
-"""Every comparison of integers with constants at and beside powers of two, for values of many patterns.
+"""Every comparison of integers with constants at and beside powers of two, for many values.
 
-What is compared differs from lane to lane in ways that a compiler may make use of: consecutive
+The values differ between lanes in ways that a compiler may exploit: consecutive
 numbers from an unknown base, parts of aligned blocks, quotients, remainders, values from memory.
 """
 
@@ -50,8 +50,8 @@ def literal(value: int, name: str) -> str:
     return f"{value}{suffix}"
 
 
-# What is compared with the constant: in MSL, and with NumPy. i is the thread, b a number around the
-# constant that all threads load, v another one for each thread.
+# The values that are compared with the constant, in MSL and in NumPy. i is the thread, b a number
+# near the constant that all threads load, v another one for each thread.
 NEAR = {
     "T(b + T(i))": lambda i, b, v: b + i,
     "T(b - T(i / 2))": lambda i, b, v: b - i // 2,
@@ -76,7 +76,7 @@ SMALL = NEAR | {
 }
 
 
-# How a comparison decides: each leaves a number below 4.
+# The uses of a comparison: each gives a number below 4.
 FORMS = {
     "select": "r = {x} {op} {c} ? 2 : 1;",
     "branch": "r = 0; if ({x} {op} {c}) r = words[zero];",
@@ -87,7 +87,7 @@ IN_A_WORD = 16
 
 
 class Case(NamedTuple):
-    number: int  # of the constant
+    number: int  # the constant's value
     constant: int
     symbol: str
     form: str
@@ -96,7 +96,7 @@ class Case(NamedTuple):
 
 
 def cases(name: str) -> list[Case]:
-    """All comparisons of one type, each in one form; which, differs between processors."""
+    """All comparisons of one type, each in one form, which differs between target processors."""
     made = []
     for number, constant in enumerate(constants(numpy_type(name))):
         patterns = list((SMALL if abs(constant) < 300 else NEAR).items())

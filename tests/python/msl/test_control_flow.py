@@ -1,4 +1,4 @@
-"""Random programs with nested and tangled control flow, against the same programs in Python."""
+"""Random programs with nested and unstructured control flow, against the same in Python."""
 
 import random
 
@@ -151,7 +151,7 @@ class Program:
 
 
 def bounded(limit):
-    """A counter whose limit is looked at before every turn."""
+    """A counter that is compared with its limit before every iteration."""
     k = 0
     while k < limit():
         yield k
@@ -172,8 +172,8 @@ def check(seed: int, threadgroup, threads: int, together: str = "") -> None:
     np.testing.assert_array_equal(got, program.results(threads, data), program.metal_source())
 
 
-# Once, constants that loops' first iterations know left cases of switches that nothing reaches; and the
-# number of gangs was overwritten where a large frame was set up late.
+# Regressions: constants from loops' first iterations left unreachable cases in switches; and the
+# number of gangs was overwritten when a large frame was set up late.
 @pytest.mark.parametrize("seed", [119611, 751])
 @pytest.mark.parametrize("together", ["", "if (simd_sum(i) == 1u) return;"])
 def test_programs_that_went_wrong(seed: int, together: str):
@@ -201,7 +201,7 @@ def test_programs_between_barriers(seed: int):
 @pytest.mark.parametrize("threadgroup", [(1, 64, 1), (8, 8, 1), (5, 3, 2), (16, 4, 1), (33, 1, 1)])
 @pytest.mark.parametrize("together", ["", "threadgroup_barrier(mem_flags::mem_none);", "simd"])
 def test_shapes_of_threadgroups(threadgroup, together: str):
-    """Every position comes once, whatever the layout of threads in gangs."""
+    """Every position occurs once, in every layout."""
     grid = (37, 11, 3)
     tail = "uint extra = simd_sum(0u);" if together == "simd" else f"uint extra = 0; {together}"
     body = f"""

@@ -27,7 +27,7 @@ def numbers(rng: np.random.Generator, dtype: mx.Dtype) -> mx.array:
 
 
 def saturated(x: float, dtype: np.dtype) -> int:
-    """Towards zero, to the nearest that the type holds; NaN gives 0."""
+    """Rounds towards zero and clamps to the type; NaN gives 0."""
     if math.isnan(x):
         return 0
     limits = np.iinfo(dtype)
@@ -72,10 +72,10 @@ HALF = {
 @pytest.mark.parametrize("expression", HALF)
 @pytest.mark.parametrize("type_name", ["half", "bfloat"])
 def test_functions_of_small_floats(type_name: str, expression: str, rng: np.random.Generator):
-    """Small integers over 8, for which both types give the same results."""
+    """Small integers divided by 8, for which both types give the same results."""
     x = (rng.integers(-120, 120, 1000) / 8).astype(np.float16)
     if type_name == "bfloat" and expression in ("sqrt(abs(x))", "x / half(3)", "x + x * x"):
-        x = np.round(x).clip(-2, 2)  # whose results need few bits
+        x = np.round(x).clip(-2, 2)  # so that the results need few bits
         if "/" in expression:
             x = x * np.float16(3)
         if "sqrt" in expression:

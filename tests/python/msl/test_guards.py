@@ -1,4 +1,4 @@
-"""What guards keep threads from must not happen: vector code runs blocks for other lanes as well."""
+"""Guarded code has no effect in excluded threads, although vector code runs it for others."""
 
 import mlx.core as mx
 import numpy as np
@@ -95,7 +95,7 @@ def test_private_arrays_shorter_than_a_simdgroup(index: str):
 
 
 def test_loop_that_continues_in_a_branch_of_a_switch():
-    """Simplified, it divides nothing any more, although its code was made for divisions."""
+    """After simplification no division is left, although the body was made for coherent gangs."""
     source = """
         uint tid = thread_position_in_grid.x, tix = thread_position_in_threadgroup.x;
         uint lane = tix % 32u, acc = 1u;
@@ -126,7 +126,7 @@ def test_loop_that_continues_in_a_branch_of_a_switch():
 
 
 def test_indices_that_wrap_around():
-    """Of signed and unsigned numbers, where only the lanes behind the end read."""
+    """Signed and unsigned indices; only the lanes behind the end read."""
     source = """
         uint i = thread_position_in_grid.x;
         int down = int(i * 40503u) - 2147483600;
@@ -159,7 +159,7 @@ def test_indices_that_wrap_around():
 
 @pytest.mark.parametrize("kind", ["char", "uchar", "short", "ushort"])
 def test_small_indices_beside_others(kind: str):
-    """Extended twice: to an index, and that to an address."""
+    """An index that is extended twice: to an index type, and that to an address."""
     source = f"""
         uint i = thread_position_in_grid.x, g = threadgroup_position_in_grid.x;
         const {kind} c = i - 31u;

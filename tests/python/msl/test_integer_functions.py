@@ -1,5 +1,5 @@
 """Every function of integers on the 8 types, for all combinations of edge values, beside Python's
-integers; on vectors, on constants, and on numbers that differ between lanes by a step.
+integers; on vectors, on constants, and on strided numbers.
 """
 
 import mlx.core as mx
@@ -47,7 +47,7 @@ def in_24_bits(t: Type, a: int) -> int:
     return wrapped(a, 24, t.low < 0)
 
 
-# Of one, two and three arguments: the call, and the exact result, which is then wrapped.
+# Functions of one, two and three arguments: the call, and the exact result, which is then wrapped.
 FUNCTIONS = {
     "abs({a})": lambda t, a: abs(a),
     "clz({a})": lambda t, a: t.bits - t.unsigned(a).bit_length(),
@@ -73,7 +73,7 @@ FUNCTIONS = {
     "extract_bits({a}, 3, 4)": lambda t, a: wrapped(a >> 3, 4, t.low < 0),
     "insert_bits({a}, {b}, 2, 5)": lambda t, a, b: a & ~(31 << 2) | (b & 31) << 2,
 }
-# Of 32 bits only; bits above 24 may not be set, or are copies of the sign.
+# Functions of 32 bits only; bits above 24 must be 0, or copies of the sign.
 OF_24_BITS = {
     "mul24(low24({a}), low24({b}))": lambda t, a, b: in_24_bits(t, a) * in_24_bits(t, b),
     "mad24(low24({a}), low24({b}), {c})": lambda t, a, b, c: (
@@ -104,7 +104,7 @@ class Table:
         self.count = len(self.edges)
 
     def expected(self, call: str, arguments: np.ndarray) -> list[int]:
-        """The results for rows of three arguments, of which a function takes the first ones."""
+        """The results for rows of three arguments; a function takes the first ones."""
         taken = 1 + ("{b}" in call) + ("{c}" in call)
         model, known = self.functions[call], {}
         for row in set(map(tuple, arguments[:, :taken].tolist())):
@@ -118,7 +118,7 @@ class Table:
 
 
 def of_vectors(call: str, lanes: int) -> str:
-    """Whether the call on vectors is the one on their components."""
+    """Whether the call on vectors equals the calls on their components."""
     each = [call.format(a=f"va[{k}]", b=f"vb[{k}]", c=f"vc[{k}]") for k in range(lanes)]
     return f"all({call.format(a='va', b='vb', c='vc')} == vec<T, {lanes}>({', '.join(each)}))"
 
@@ -158,7 +158,7 @@ def test_functions(name: str):
 
 @pytest.mark.parametrize("name", INTEGERS)
 def test_functions_of_steps_and_constants(name: str):
-    """Arguments that a compiler knows something about."""
+    """Arguments with facts that a compiler knows."""
     table, threads = Table(name), 96
     text = "const T step = T(i + 3), b = edges[picks[0]], c = edges[picks[1]];\n"
     constants = []
@@ -183,7 +183,7 @@ def test_functions_of_steps_and_constants(name: str):
 
 @pytest.mark.parametrize("name", INTEGERS)
 def test_bit_fields(name: str):
-    """All offsets and widths, in the kernel's threads and as the loop's numbers."""
+    """All offsets and widths, as threads' indices and as loop variables."""
     t = Type(name)
     fields = [(o, w) for o in range(t.bits) for w in range(t.bits - o + 1)]
     fields = fields[:: 1 + len(fields) // 500]

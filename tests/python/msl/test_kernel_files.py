@@ -1,4 +1,4 @@
-"""What files of kernels hold beside kernels: static members, coherent memory, names of their own."""
+"""Other parts of kernel files: static members, coherent memory, names of their own."""
 
 import mlx.core as mx
 import numpy as np
@@ -9,7 +9,7 @@ THREADGROUP = 32
 
 
 def run_file(name: str, source: str, *arrays: mx.array, threads: int = THREADGROUP) -> np.ndarray:
-    """Runs a kernel whose last argument is what it writes."""
+    """Runs a kernel whose last argument is its output."""
     kernel = mx.fast.metal_kernel(name=name, source="#include <metal_stdlib>\n" + source)
     return np.array(kernel(*arrays, grid=(threads, 1, 1), threadgroup=(THREADGROUP, 1, 1)))
 
@@ -43,7 +43,7 @@ def test_static_members_defined_outside_their_class():
 
 
 def test_coherent_memory_and_fences():
-    """As kernels that wait for another device have it; here the value has come before."""
+    """A kernel that waits for a value of another device, which is already there."""
     source = """
         #ifndef __METAL_MEMORY_SCOPE_SYSTEM__
         #error no fences between devices
@@ -109,7 +109,7 @@ ZEROED = """
 
 @pytest.mark.parametrize("threads", [1000, 7])
 def test_threadgroup_memory_that_starts_as_zeros(threads: int):
-    """Each threadgroup leaves something else behind for the next one."""
+    """Each threadgroup leaves other values in memory for the next one."""
     kernel = mx.fast.metal_kernel(name="zeroed", source="#include <metal_stdlib>\n" + ZEROED)
     got = kernel(mx.zeros(threads), grid=(threads, 1, 1), threadgroup=(48, 1, 1))
     want = np.full(threads, 48)
@@ -118,7 +118,7 @@ def test_threadgroup_memory_that_starts_as_zeros(threads: int):
 
 
 def test_all_threads_see_zeros_before_any_writes():
-    """Those of one SIMD-group write what those of others were to clear."""
+    """Threads of one SIMD-group write memory that others must clear before."""
     source = """#include <metal_stdlib>
     kernel void mirrored(device uint* out, uint g [[thread_position_in_grid]],
                          uint i [[thread_position_in_threadgroup]]) {
@@ -158,8 +158,8 @@ def test_other_values_of_threadgroup_memory_are_refused(declaration: str, messag
     assert run_one(body, {}, {"out": ((1,), mx.float32)}, 1, header=header)[0] == 0
 
 
-# What programs call their constants and functions, and Metal's library has no name for: what C++
-# has in its own library, and what a library like Metal's may be built from.
+# Names that programs use and Metal's library does not have: names in C++'s standard library, and
+# names that an implementation of Metal's library may use.
 PLAIN_NAMES = """
     forward move declval swap exchange pair tuple get tie apply invoke ref optional variant any_of
     all_of none_of find count sort copy fill transform accumulate reduce begin end size data empty
@@ -188,7 +188,7 @@ PLAIN_NAMES = """
 
 @pytest.mark.parametrize("what", ["constants", "function constants", "functions"])
 def test_names_that_are_free(what: str):
-    """Constants, function constants and functions of a program, beside `using namespace metal`."""
+    """Names of constants, function constants and functions, with `using namespace metal`."""
     declarations, uses = "", ""
     for k, name in enumerate(PLAIN_NAMES):
         if what == "constants":

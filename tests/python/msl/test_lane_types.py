@@ -11,8 +11,8 @@ VECTORS = [f"{kind}{n}" for kind in SCALARS for n in (2, 3, 4)]
 LANES = ["bool", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "size_t"]
 INCLUDE = '#include "mlx/backend/metal/kernels/utils.h"\n'
 
-# MSL: a value that differs between lanes, and which functions give a lane anything but what they
-# should: a bit for each.
+# MSL: a value that differs between lanes, and a bit for each function that gives a lane a wrong
+# result.
 LIBRARY = """
 template <typename T> struct values {
   static T at(uint i) { return T(i + 1); }
@@ -103,19 +103,19 @@ template <> struct values<complex64_t> {
 
 
 def pairs(types: list[str]) -> list[tuple[str, str]]:
-    """Some types of data, each with another type of lanes: what runs, as code takes its time."""
+    """Some types of data, each with another type of lanes: only these run, to save time."""
     chosen = types[1::8] if types is VECTORS else types[::2]
     return share([(name, LANES[3 * i % len(LANES)]) for i, name in enumerate(chosen)])
 
 
 def lanes_of(name: str) -> list[str]:
-    """All types of lanes for a scalar; the vectors of a scalar's type share them out."""
+    """All types of lanes for a scalar; they are distributed over the vectors of a scalar's type."""
     size = int(name[-1]) if name in VECTORS else 0
     return LANES[size % 3 :: 3] if size else LANES
 
 
 def statements(types: list[str]) -> tuple[str, str]:
-    """What chooses a function for all pairs of types, and what runs for some of them."""
+    """Code that resolves overloads for all pairs of types, and code that runs for some."""
     chosen = "".join(
         f"static_assert(chosen<{name}, {lane}>());" for name in types for lane in lanes_of(name)
     )
@@ -123,11 +123,11 @@ def statements(types: list[str]) -> tuple[str, str]:
         f"out[{32 * i} + lane] = wrong<{name}, {lane}>(lane, d);"
         for i, (name, lane) in enumerate(pairs(types))
     )
-    return "" if TARGET else chosen, runs  # what is chosen is the same for every processor
+    return "" if TARGET else chosen, runs  # overloads are the same for every processor
 
 
 def check(got: mx.array, types: list[str]) -> None:
-    """Names the pairs whose functions gave something else."""
+    """Names the pairs whose functions gave wrong results."""
     bits = np.array(got).reshape(-1, 32)
     bad = [(*pair, hex(row.max())) for pair, row in zip(pairs(types), bits) if row.any()]
     assert bad == []

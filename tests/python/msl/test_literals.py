@@ -11,7 +11,7 @@ HALVES = {
     **{"1e3h": 1000, "1E3H": 1000, "1e+3h": 1000, "25e-2h": 0.25, "2.5e-1H": 0.25, ".5e1h": 5},
     **{"1.e2h": 100, "1'023.5h": 1023.5, "0x1p3h": 8, "0X1.8P-2H": 0.375, "0x.8p1h": 1},
     **{"65504.0h": 65504, "1e5h": np.inf, "6e-8h": 2.0**-24, "0.1h": float(np.float16(0.1))},
-    # Just above the middle of two numbers, where a float would be the middle.
+    # Slightly above the middle of two numbers; rounded to float, it would be exactly the middle.
     **{"1.00048828126h": 1 + 2.0**-10, "1.00048828125h": 1, "1.00146484376h": 1 + 2.0**-9},
 }
 BFLOATS = {

@@ -1,4 +1,4 @@
-"""The compiler computes operations on constants itself: with the values that threads would get."""
+"""Constant folding gives the values that threads would compute."""
 
 import mlx.core as mx
 import numpy as np
@@ -83,7 +83,7 @@ def test_operations_on_constants(place: str):
         np.testing.assert_array_equal(row, values, err_msg=operation)
 
 
-# A narrow variable is shifted as an int, however far, and cut back.
+# A narrow variable is shifted as an int, by any amount, and then truncated.
 ASSIGNMENTS = {
     "uchar v = 200; v >>= 8;": 0,
     "uchar v = 200; v <<= 9;": 0,
@@ -97,7 +97,7 @@ ASSIGNMENTS = {
 
 
 def test_assignments():
-    """Each with an amount that the compiler sees, and with one that only the thread knows."""
+    """Each shift with a constant amount, and with an amount that is known at run time only."""
     bodies = []
     for number, assignment in enumerate(ASSIGNMENTS):
         amount = assignment.split()[-1].rstrip(";")
@@ -116,7 +116,7 @@ def test_assignments():
 
 
 def test_constants_that_take_a_loop():
-    """One of the library, one of the program, and one beside them that takes none."""
+    """A function of the library, one of the program, and one without arguments."""
     header = """
         int product(int n) { int p = 1; for (int i = 2; i <= n; ++i) p *= i; return p; }
         constant float rest = fmod(17.0f, 5.0f);
@@ -135,7 +135,7 @@ def test_constants_that_take_a_loop():
 
 
 def test_constants_that_cannot_be_computed():
-    """Such as one that takes too long: not 0, as if nothing had been said."""
+    """A constant that takes too long to evaluate is an error; it must not silently become 0."""
     header = """
         uint steps(uint n) {
           uint count = 0;

@@ -1,5 +1,5 @@
-"""Positions taken apart by constants, in threadgroups of all lengths: what vector code assumes of
-their alignment must hold for cut threadgroups and for odd ones."""
+"""Positions divided by constants, in threadgroups of all lengths: the assumptions of vector code
+about their alignment must hold for partial threadgroups and for odd lengths."""
 
 import mlx.core as mx
 import numpy as np

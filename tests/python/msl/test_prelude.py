@@ -1,4 +1,4 @@
-"""What MLX's kernels rely on without including anything: indexing, limits, names, complex numbers."""
+"""Declarations that kernels use without includes: indexing, limits, names, complex numbers."""
 
 import mlx.core as mx
 import numpy as np

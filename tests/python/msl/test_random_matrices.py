@@ -1,8 +1,8 @@
-"""Random kernels over simdgroup_matrix, beside NumPy: what the compiler does to whole matrices (their
-layout, the memory of sums, products computed together) must not change any element.
+"""Random kernels over simdgroup_matrix, beside NumPy: the compiler's transformations of whole
+matrices (their layout, the memory of sums, products computed at once) must not change any element.
 
-A program is a list of statements that are both printed as MSL and run by NumPy. All numbers are whole
-and small, so that every order of additions gives the same.
+A program is a list of statements that are both printed as MSL and run by NumPy. All numbers are integers
+and small, so that every order of additions gives the same result.
 """
 
 import random
@@ -18,7 +18,7 @@ HEADER = "#include <metal_simdgroup_matrix>\n"
 PROGRAMS = 40 if TARGET else 80
 MATRICES = 6
 TILE = 24  # rows and columns of the input
-LARGEST = 2**22  # of a whole number that all sums below it are exact for
+LARGEST = 2**22  # up to this integer all sums are exact
 
 Matrices = list[np.ndarray]
 Effect = Callable[["State"], None]
@@ -56,7 +56,7 @@ def load(rng: random.Random) -> Statement:
 
 
 def load_by_lanes(rng: random.Random) -> Statement:
-    """As kernels do that do not use simdgroup_load."""
+    """Loads elements without simdgroup_load."""
     m, row, column = rng.randrange(MATRICES), rng.randrange(TILE - 8), rng.randrange(TILE - 8)
     space, transposed = rng.choice(["x", "tile"]), rng.random() < 0.3
     at = f"{row * TILE + column} + "
@@ -183,7 +183,7 @@ def block(rng: random.Random, depth: int = 0) -> Statement:
 
 
 def make_program(rng: random.Random, x: np.ndarray) -> tuple[str, Matrices]:
-    """The first whose numbers stay small."""
+    """The first random program whose numbers stay small."""
     while True:
         program, state = block(rng), State(x)
         program.effect(state)

@@ -1,4 +1,4 @@
-"""Results that are too many for the caches, which stores may bypass: aligned, not aligned, in loops."""
+"""Results larger than the caches, with non-temporal stores: aligned, not aligned, in loops."""
 
 import mlx.core as mx
 import numpy as np

@@ -1,4 +1,4 @@
-"""Rows of a matrix by index: threads of a row are together, and what they read is fetched ahead."""
+"""Rows of a matrix by index: gangs within a row are coherent, and the rows are prefetched."""
 
 import mlx.core as mx
 import numpy as np
@@ -44,7 +44,8 @@ SUM = """
     out[elem] = sum;
 """
 
-# Where it has yet to be written, the kernel's own output leads far beyond the others' ends.
+# Before it is written, the kernel's own output contains indices far beyond the ends of the other
+# arrays.
 OWN_LINKS = """
     uint lane = thread_index_in_simdgroup, row = thread_position_in_grid.x / 32;
     device atomic<int>* link = &links[2 * row];
@@ -92,7 +93,7 @@ def case(rng, rows: int, count: int, width: int) -> dict:
 @pytest.mark.parametrize("threadgroup", [(256, 1, 1), (96, 1, 1), (7, 1, 1), (1024, 1, 1)])
 def test_gather(width, threadgroup, rng):
     inputs = case(rng, rows=57, count=203, width=width)
-    threads = -(-203 * width // 7) * 7 + 5  # some too many
+    threads = -(-203 * width // 7) * 7 + 5  # some more than needed
     got = run(GATHER, inputs, (203, width), threads, threadgroup)
     index = inputs["index"]
     expected = np.where(index[:, None] >= 0, inputs["x"][index], -1)
@@ -126,7 +127,7 @@ def test_index_found_by_index(width, rng):
 @pytest.mark.parametrize("width", [1, 16, 33, 64, 192])
 @pytest.mark.parametrize("most", [0, 1, 3, 40])
 def test_sums_of_lists(width, most, rng):
-    """Lists are longer than what is fetched of them, or empty."""
+    """Lists are longer than the part that is prefetched, or empty."""
     count = 77
     starts = np.cumsum(np.append(0, rng.integers(0, most + 1, count))).astype(np.int32)
     inputs = case(rng, rows=57, count=max(starts[-1], 1), width=width)
@@ -140,7 +141,7 @@ def test_sums_of_lists(width, most, rng):
 
 
 def test_links_that_the_kernel_writes(rng):
-    """What is yet to be written is not read ahead."""
+    """A prefetch slice does not read memory that the kernel writes."""
     rows = 300
     x = rng.integers(0, 100, (rows, 32)).astype(np.float32)
     index = rng.permutation(rows).astype(np.int32)
@@ -189,7 +190,7 @@ def test_grids_of_several_dimensions(rng):
 
 
 def test_places_taken_from_a_counter(rng):
-    """What only an atomic operation or another lane knows is not read ahead."""
+    """A prefetch slice does not use results of atomic operations or of other lanes."""
     x = rng.standard_normal((64, 32)).astype(np.float32)
     kernel = mx.fast.metal_kernel(
         name="places",

@@ -46,7 +46,7 @@ def per_thread(
 
 
 def small(rng: np.random.Generator, name: str, size: int) -> np.ndarray:
-    """Small whole numbers: every sum of them is exact in every type."""
+    """Small integers: every sum of them is exact in every type."""
     low = 0 if name.startswith("u") else -3
     return rng.integers(low, 4, size).astype(TYPES[name][1])
 

@@ -18,7 +18,7 @@ def position(lane: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def whole(rng: np.random.Generator, *shape: int) -> np.ndarray:
-    """Small whole numbers: products of them are exact in every type."""
+    """Small integers: products of them are exact in every type."""
     return rng.integers(-3, 4, shape).astype(np.float32)
 
 

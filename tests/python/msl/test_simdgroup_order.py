@@ -1,4 +1,4 @@
-"""What Apple's hardware does in one order although Metal leaves it open: kernels rely on it."""
+"""Orders that Metal leaves open and Apple's hardware keeps: kernels rely on them."""
 
 import mlx.core as mx
 import numpy as np
@@ -65,7 +65,7 @@ def test_a_function_with_one_barrier_is_called_again_and_again(rng, threads):
 
 
 def test_in_a_loop(rng):
-    """The iteration that comes next writes what the others of this one read."""
+    """The next iteration writes memory that other SIMD-groups read in this one."""
     x = rng.integers(0, 9, (2, 256)).astype(np.float32)
     source = """
         threadgroup float parts[32];

@@ -1,5 +1,5 @@
-"""Indices times strides that only the launch knows: forward, backward, none, and past the end of
-the numbers that hold them."""
+"""Indices times strides that are known at run time only: positive, negative, zero, and out of the
+range of their type."""
 
 import mlx.core as mx
 import numpy as np

@@ -1,4 +1,4 @@
-"""String literals: they live in the constant address space."""
+"""String literals: they are in the constant address space."""
 
 import mlx.core as mx
 import pytest

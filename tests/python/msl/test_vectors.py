@@ -26,7 +26,7 @@ def load(values: np.ndarray, name: str):
 
 
 def rounded(values: np.ndarray, name: str) -> np.ndarray:
-    """What is left of float32 or float64 values in a narrower floating-point type."""
+    """Rounds float32 or float64 values to a narrower floating-point type."""
     if name == "half":
         with np.errstate(over="ignore"):
             return values.astype(np.float16).astype(np.float32)

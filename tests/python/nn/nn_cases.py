@@ -25,12 +25,12 @@ Numbers = dict[str, np.ndarray]
 
 
 def normal(*shape: int, key: int = 0) -> mx.array:
-    """The same numbers everywhere, without MLX's own generator."""
+    """The same numbers in both libraries, without MLX's generator."""
     values = np.random.default_rng(key).standard_normal(shape)
     return mx.array(values.astype(np.float32))
 
 
-# ---- layers: how to make each, and the shapes of its inputs ----
+# ---- layers: how to construct each, and the shapes of its inputs ----
 
 LAYERS: dict[str, tuple[Callable[[], Any], list[tuple[int, ...]]]] = {
     "Linear": (lambda: nn.Linear(5, 3), [(2, 7, 5)]),
@@ -122,7 +122,7 @@ for _name in (
 LAYERS["GELU, precise"] = (lambda: nn.GELU("precise"), [(4, 9)])
 LAYERS["GELU, fast"] = (lambda: nn.GELU("fast"), [(4, 9)])
 
-# Layers that are not called with arrays of floats alone.
+# Layers whose arguments are not only arrays of floats.
 OTHERS: dict[str, Callable[[], Any]] = {
     "Embedding": lambda: nn.Embedding(7, 4),
     "QuantizedEmbedding": lambda: nn.QuantizedEmbedding(7, 64),
@@ -143,7 +143,7 @@ OTHERS: dict[str, Callable[[], Any]] = {
 
 
 def scalar(result: Any) -> mx.array:
-    """A number that depends on all of a result, each element in its own way."""
+    """A number that depends on every element of a result, with different weights."""
     leaves = [x for _, x in tree_flatten(result)]
     return sum((x * mx.cos(mx.arange(x.size).reshape(x.shape))).sum() for x in leaves)
 
@@ -220,8 +220,8 @@ def other_numbers() -> Iterator[tuple[str, np.ndarray]]:
 
 
 def upsample_numbers() -> Iterator[tuple[str, np.ndarray]]:
-    # Smaller results of the cubic kernel lie exactly on inputs nowhere: there the published one
-    # gives zero.
+    # The cubic kernel is not tested where smaller outputs lie exactly on inputs: there the
+    # published MLX gives zero.
     x = normal(1, 7, 2)
     for scale in (0.3, 0.5, 0.8, 1.25, 1.3, 1.5, 2.0, 3.5):
         for align in (False, True):
@@ -385,7 +385,7 @@ def described(tree: Any) -> dict[str, str]:
 
 
 def facts() -> dict[str, Any]:
-    """Names, shapes and types of what layers and optimizers hold, and their texts."""
+    """Names, shapes and types of the arrays in layers and optimizers, and their representations."""
     found: dict[str, Any] = {}
     makers = OTHERS | {name: make for name, (make, _) in LAYERS.items()}
     for name, make in makers.items():

@@ -1,4 +1,4 @@
-"""What layers, losses and optimizers compute, in NumPy and double precision."""
+"""Layers, losses and optimizers in NumPy, in double precision."""
 
 from collections.abc import Callable
 from typing import Any
@@ -75,7 +75,7 @@ def attention(q: Array, k: Array, v: Array, mask: Array | None = None) -> Array:
     return softmax(scores if mask is None else scores + mask) @ v
 
 
-# ---- optimizers: a step of each, with what it remembers in `s` ----
+# ---- optimizers: a step of each, with its state in `s` ----
 
 Step = Callable[[Array, Array, dict[str, Any], int], Array]
 

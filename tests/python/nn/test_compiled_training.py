@@ -27,7 +27,7 @@ OPTIMIZERS = {
 
 
 def train(make_optimizer, compiled: bool, initialized: bool) -> tuple[list[float], dict]:
-    """Losses of some steps, and what is left in the model and the optimizer."""
+    """Losses of some steps, and the final state of the model and the optimizer."""
     mx.random.seed(3)
     model = nn.Sequential(
         nn.Linear(8, 16),

@@ -1,4 +1,4 @@
-"""Gradients of all layers and losses against differences, in double precision where that runs."""
+"""Gradients of all layers and losses against differences, in double precision where possible."""
 
 from collections.abc import Callable, Iterator
 
@@ -10,7 +10,7 @@ import pytest
 from mlx.nn import losses
 from mlx.utils import tree_flatten, tree_unflatten
 
-# These run in single precision only, or have no derivative.
+# These support single precision only, or have no derivative.
 SINGLE = ("LayerNorm", "RMSNorm", "GroupNorm of PyTorch", "RoPE", "MultiHeadAttention", "Conv")
 WITHOUT = ("Quantized", "Step", "Identity")
 LAYERS = [name for name in nn_cases.LAYERS if not name.startswith(WITHOUT)]
@@ -18,7 +18,7 @@ LAYERS = [name for name in nn_cases.LAYERS if not name.startswith(WITHOUT)]
 
 @pytest.fixture(autouse=True)
 def on_the_cpu() -> Iterator[None]:
-    """Double precision exists there only."""
+    """Only the CPU supports double precision."""
     before = mx.default_device()
     mx.set_default_device(mx.cpu)
     yield

@@ -68,7 +68,11 @@ def test_activations_with_arguments(rng: np.random.Generator):
 def test_no_activation_has_infinite_gradients():
     x = mx.array([-1e4, -100.0, 0.5, 100.0, 1e4])
     for name in ref.ACTIVATIONS:
-        if name not in ("glu", "step", "gelu_approx"):  # the cube of 1e4 is fine, its product not
+        if name not in (
+            "glu",
+            "step",
+            "gelu_approx",
+        ):  # gelu_approx overflows in the product of the cube of 1e4
             function = getattr(nn, name)
             gradient = mx.grad(lambda v, f=function: f(v).sum())(x)
             assert mx.all(mx.isfinite(gradient)).item(), name
@@ -226,7 +230,7 @@ def test_pooling(
         close(getattr(nn, f"MaxPool{count}d")(*arguments).train(training)(x), largest)
     mean = ref.windows(wide, kernel, stride, padding, 0).mean(axes)
     close(getattr(nn, f"AvgPool{count}d")(*arguments)(x), mean)
-    # Of an array that does not lie in memory in order:
+    # The pooled array is not contiguous:
     turned = mx.contiguous(x.swapaxes(0, -1)).swapaxes(0, -1)
     for training in (True, False):
         close(getattr(nn, f"AvgPool{count}d")(*arguments).train(training)(turned), mean)

@@ -1,4 +1,4 @@
-"""What Module does with attributes, trees, files, freezing and modes."""
+"""Attributes, trees, files, freezing and modes of Module."""
 
 import copy
 from pathlib import Path
@@ -12,7 +12,7 @@ from mlx.utils import tree_flatten
 
 
 class Model(nn.Module):
-    """Has parameters and modules at all the places where they may be."""
+    """A module with parameters and modules in all possible places."""
 
     def __init__(self) -> None:
         super().__init__()

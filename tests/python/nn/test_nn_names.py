@@ -31,7 +31,7 @@ def written(line: str) -> tuple[str, ast.arguments, list[str]]:
 
 
 def parameters_of(arguments: ast.arguments) -> list[tuple[str, str]]:
-    """Name and default of each."""
+    """The name and default of each parameter."""
     plain = arguments.posonlyargs + arguments.args
     defaults = ["none given"] * (len(plain) - len(arguments.defaults))
     defaults += [ast.unparse(default) for default in arguments.defaults]
@@ -42,7 +42,7 @@ def parameters_of(arguments: ast.arguments) -> list[tuple[str, str]]:
 
 
 def value(text: str) -> Any:
-    """What the text of a default stands for; lists count as tuples."""
+    """The value of a default's text; lists count as tuples."""
     result = eval(text, {"mx": mx, "relu": None, "tanh": None})  # noqa: S307
     return tuple(result) if isinstance(result, list) else result
 

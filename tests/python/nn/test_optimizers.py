@@ -178,7 +178,7 @@ def test_multi_optimizer_of_a_model_with_gaps():
     for _ in range(2):
         optimizer.update(model, tree_map(mx.ones_like, model.parameters()))
     assert mx.allclose(model.layers[0].weight, first - 2)
-    # A filter that nothing passes leaves its optimizer without work.
+    # An optimizer whose filter accepts nothing has no work.
     idle = optim.MultiOptimizer([optim.SGD(1.0), optim.SGD(1.0)], [lambda path, g: False])
     idle.update(model, tree_map(mx.ones_like, model.parameters()))
     assert mx.allclose(model.layers[0].weight, first - 3)

@@ -1,7 +1,7 @@
 """Layers, losses and optimizers give what the published MLX gives: see nn_cases.py.
 
-What it gave is recorded in the folder ``golden``. Where ``MLX_PUBLISHED_PYTHON`` is the path of a Python
-whose environment has it (``pip install "mlx[cpu]==0.32.4" numpy`` in a virtual environment of its own),
+The published results are in the folder ``golden``. Where ``MLX_PUBLISHED_PYTHON`` is the path of a
+Python whose environment has it (``pip install "mlx[cpu]==0.32.4" numpy`` in a virtual environment of its own),
 that runs the programs again.
 """
 
@@ -22,7 +22,7 @@ PUBLISHED = os.environ.get("MLX_PUBLISHED_PYTHON")
 def compare_numbers(found: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> None:
     assert set(found) == set(wanted)
     for name, expected in wanted.items():
-        # Adam without much gradient divides small numbers by each other.
+        # With small gradients, Adam divides small numbers by each other.
         tolerance = 1e-4 if name.startswith("optimizer") else 2e-5
         np.testing.assert_allclose(
             found[name], expected, rtol=tolerance, atol=tolerance, err_msg=name

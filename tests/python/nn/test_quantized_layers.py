@@ -1,4 +1,4 @@
-"""Quantised layers against what their weights stand for; replacing layers of models."""
+"""Quantised layers against their dequantised weights; replacement of layers in models."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ MODES = ["affine", "mxfp4", "nvfp4", "mxfp8"]
 
 
 def meant(layer: Any) -> np.ndarray:
-    """The matrix that a layer's parameters stand for."""
+    """The dequantised matrix of a layer."""
     return np.array(
         mx.dequantize(
             layer.weight,

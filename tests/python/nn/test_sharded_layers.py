@@ -1,6 +1,6 @@
-"""Layers divided among processes, simulated in one: a group that says it is one of several.
+"""Layers divided among processes, simulated in a single process.
 
-`Processes` runs the same function once for each rank; what ranks exchange is exchanged in rounds: all
+`Processes` runs the same function once for each rank; exchanges happen in rounds: all
 run up to the first exchange, then again with the result of that, and so on.
 """
 
@@ -17,11 +17,11 @@ from mlx.utils import tree_flatten
 
 
 class Waiting(Exception):
-    """A rank needs what the others give to an exchange."""
+    """A rank needs the other ranks' arrays for an exchange."""
 
 
 class Group:
-    """One rank of several."""
+    """The group of one simulated rank."""
 
     def __init__(self, processes: "Processes", rank: int) -> None:
         self.processes, self._rank = processes, rank
@@ -34,7 +34,7 @@ class Group:
         return self.processes.count
 
     def exchange(self, x: mx.array) -> list[mx.array]:
-        """What all ranks give at this point."""
+        """The arrays of all ranks at this exchange."""
         number = self.exchanges
         self.exchanges += 1
         given = self.processes.given.setdefault(number, {})
@@ -66,7 +66,7 @@ class Processes:
 
 @pytest.fixture(autouse=True)
 def exchanges(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets the operations of groups work for simulated ones."""
+    """Replaces the collective operations by ones for simulated groups."""
 
     def all_sum(x: mx.array, *, group: Group, stream: Any = None) -> mx.array:
         return sum(group.exchange(x))

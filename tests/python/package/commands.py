@@ -1,4 +1,4 @@
-"""Commands as a user gives them, and a kernel that shows that kernels run."""
+"""Runs commands as a user does, and has a kernel to test that kernels run."""
 
 import os
 import subprocess
@@ -35,7 +35,7 @@ def run(*command: object, cwd: Path = ROOT, **variables: str) -> subprocess.Comp
 
 
 def succeed(*command: object, **how) -> str:
-    """The output of a command, which must end well."""
+    """The output of a command, which must succeed."""
     done = run(*command, **how)
     assert done.returncode == 0, done.stdout[-6000:]
     return done.stdout

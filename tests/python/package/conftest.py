@@ -24,7 +24,7 @@ def quick_start() -> str:
 
 @pytest.fixture(scope="session")
 def installed(wheels: Path, tmp_path_factory) -> Path:
-    """An environment that the quick start's commands made, with the wheel for the tree."""
+    """An environment made by the quick start's commands, with the wheel."""
     folder = tmp_path_factory.mktemp("installed")
     (folder / "tools").symlink_to(ROOT / "tools")
     commands = quick_start()

@@ -1,4 +1,4 @@
-"""Beside packages that bring an LLVM of their own, whichever comes first."""
+"""Imports beside packages that contain an LLVM of their own, in either order."""
 
 import importlib.util
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from commands import KERNEL, KERNEL_OUTPUT, run
 
-# Packages that bring an LLVM of their own, and a use of it.
+# Packages that contain an LLVM of their own, and code that uses it.
 NEIGHBOURS = {
     "torch": "print('neighbour says', int(torch.ones(3).sum()))",
     "triton": "import triton._C.libtriton as t; t.llvm.init_targets(); print('neighbour says 3')",
@@ -34,7 +34,7 @@ def test_import_order(neighbour: str, order: str, tmp_path: Path):
     imports = {
         "before": f"import {neighbour}\nimport mlx.core",
         "after": f"import mlx.core\nimport {neighbour}",
-        # Both compilers have run before the other package comes.
+        # Both compilers have run before the other package is imported.
         "between": f"{KERNEL}\nimport {neighbour}",
     }[order]
     program = f"{imports}\n{NEIGHBOURS[neighbour]}\n{KERNEL}\n{NEIGHBOURS[neighbour]}"

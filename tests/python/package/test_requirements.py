@@ -15,7 +15,7 @@ PUBLISHED = (f"mlx=={mx.__version__}", f"mlx-cpu=={mx.__version__}")
 
 
 class Pip:
-    """A bare environment, with the wheels within reach of its pip."""
+    """An empty environment whose pip finds the wheels."""
 
     def __init__(self, folder: Path, wheels: Path):
         venv.create(folder, with_pip=True)
@@ -42,7 +42,7 @@ def pip(wheels: Path, tmp_path_factory) -> Pip:
 
 @pytest.fixture
 def ours(pip: Pip) -> Pip:
-    """Ours alone, with the distribution `mlx`."""
+    """An environment with our package only, and its distribution `mlx`."""
     pip("uninstall", "-y", "user", "mlx", "mlx-cpu", "mlx-anywhere")
     pip("install", *pip.links, "mlx-anywhere[mlx]")
     return pip
@@ -80,7 +80,7 @@ def test_the_published_one_over_ours_is_refused(ours: Pip):
     assert "ImportError" in refused.stdout and PUBLISHED[0].replace("==", " ") in refused.stdout
     ours.mend(refused.stdout)
     assert KERNEL_OUTPUT in ours.use().stdout
-    # What the message says further on brings back ours of that name.
+    # The rest of the message restores our distribution of that name.
     advice = refused.stdout.splitlines()[-1].replace("FOLDER", str(ours.wheels))
     succeed("sh", "-c", advice, cwd=ours.python.parent)
     assert "mlx-anywhere" in ours("show", "mlx")

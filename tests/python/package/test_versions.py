@@ -1,4 +1,4 @@
-"""Our version, and that of the MLX that ours stands for."""
+"""The version of this package, and the version of MLX whose interface it has."""
 
 import re
 from pathlib import Path

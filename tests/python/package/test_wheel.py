@@ -1,4 +1,4 @@
-"""The package as users get it: built twice, installed where nothing else is, built upon."""
+"""The package as users get it: built twice, installed alone, used by extensions."""
 
 import re
 import sys
@@ -30,12 +30,12 @@ def test_wheels_are_small_and_for_many_systems(wheels: Path):
     assert not any(".dist-info/" not in file for file in zipfile.ZipFile(name).namelist())
 
 
-# What an installed package may use of the system: the libraries of C and C++.
+# The system's libraries that an installed package may use: those of C and C++.
 SYSTEM = {
     *("libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libutil.so.1"),
     *("ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libstdc++.so.6", "libgcc_s.so.1"),
 }
-# Everything that stands on a library: kernels, products, convolutions, decompositions, archives.
+# A use of every library: kernels, products, convolutions, decompositions, archives.
 ALL_LIBRARIES = """
 import numpy
 
@@ -66,7 +66,9 @@ print("new:", *sorted(loaded() - before))
 @pytest.mark.timeout(3000)
 def test_wheel_loads_nothing_of_the_system(installed: Path, tmp_path: Path):
     python, program = installed / "bin" / "python", ALL_LIBRARIES % KERNEL
-    output = succeed(python, "-c", program, cwd=tmp_path, MLX_CACHE_DIR="")  # so that it compiles
+    output = succeed(
+        python, "-c", program, cwd=tmp_path, MLX_CACHE_DIR=""
+    )  # without a cache, so that it compiles
     assert KERNEL_OUTPUT in output
     new = re.search(r"^new: (.*)$", output, re.MULTILINE)[1].split()
     assert any(path.endswith("/mlx/lib/libmlx.so") for path in new)
@@ -88,8 +90,8 @@ def test_wheel_shows_nothing_of_llvm(installed: Path):
     assert "llvm::" not in names and "clang::" not in names and "LLVM" not in names
 
 
-# Left out: what needs a compiler or CMake, what runs programs of the build, and for their time all
-# kernels once more in the reference mode and for other processors, and the long ones.
+# Skipped: tests that need a compiler or CMake, or run programs of the build; and, to save time, the
+# kernel tests in the reference mode and for other processors, and other long tests.
 NOT_IN_WHEEL_TEST = (
     "extensions/test_projects.py",
     "extensions/test_standard_headers.py",

@@ -16,7 +16,7 @@ from random_llama import write_llama
 
 PROMPT = "The quick brown dog sleeps, and the fox jumps over machines of every kind"
 TOKENS = 48
-# The rotating one is full before the prompt ends.
+# The rotating cache is full before the prompt ends.
 CACHES = {
     "plain": {},
     "rotating": {"max_kv_size": 16},
@@ -32,7 +32,7 @@ WEIGHTS = {
 
 
 def tokens(folder: Path) -> dict[str, list[int]]:
-    """Those that follow the prompt, for all weights and caches."""
+    """The tokens after the prompt, for all weights and caches."""
     plain = write_llama(folder / "float32")
     found = {}
     for weights, options in WEIGHTS.items():

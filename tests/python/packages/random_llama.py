@@ -1,6 +1,6 @@
-"""A folder with a small Llama of random weights and a tokenizer, as the hub would have it.
+"""A folder with a small Llama of random weights and a tokenizer, in the layout of the hub.
 
-The file imports neither `mlx` nor anything that does: whoever loads the folder sees the same numbers.
+The file imports neither `mlx` nor anything that does: both libraries load the same numbers.
 """
 
 import json
@@ -38,7 +38,7 @@ CONFIG = {
 
 
 def tokenizer() -> Tokenizer:
-    """Of bytes, so that every text has tokens."""
+    """A tokenizer of bytes, so that every text has tokens."""
     made = Tokenizer(models.BPE())
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
@@ -50,7 +50,7 @@ def tokenizer() -> Tokenizer:
 
 
 def shapes(config: dict) -> dict[str, tuple[int, ...]]:
-    """Of all weights, by the names that Llama's have."""
+    """The shapes of all weights, by Llama's names."""
     hidden, inner, words = (config[k] for k in ("hidden_size", "intermediate_size", "vocab_size"))
     head = hidden // config["num_attention_heads"]
     keys = head * config["num_key_value_heads"]
@@ -78,7 +78,7 @@ def shapes(config: dict) -> dict[str, tuple[int, ...]]:
 
 
 def weights(config: dict) -> dict[str, np.ndarray]:
-    """Random; so large that the tokens that follow each other differ."""
+    """Random weights, large enough that consecutive tokens differ."""
     rng = np.random.default_rng(0)
     return {
         name: np.ones(shape, np.float32)
@@ -89,7 +89,7 @@ def weights(config: dict) -> dict[str, np.ndarray]:
 
 
 def write_llama(folder: Path, **changes: object) -> Path:
-    """Writes the model, whose configuration may be changed, and gives its folder back."""
+    """Writes the model, whose configuration may be changed, and returns its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     words = tokenizer()
     end = words.token_to_id(SPECIAL[0])

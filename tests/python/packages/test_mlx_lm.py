@@ -1,6 +1,6 @@
 """mlx-lm runs as it is published: it loads, generates, serves, trains, fuses, converts and quantises.
 
-The model is a small Llama with random weights. What the published MLX makes of it is recorded in the
+The model is a small Llama with random weights. The results of the published MLX are in the
 folder ``golden``. Where ``MLX_PUBLISHED_PYTHON`` is the path of a Python whose environment has it
 (``pip install "mlx[cpu]==0.32.4" mlx-lm``), that finds the tokens again.
 """
@@ -48,7 +48,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(command: str, *arguments: object) -> str:
-    """What a command of mlx-lm prints."""
+    """The output of a command of mlx-lm."""
     done = subprocess.run(
         [sys.executable, "-m", "mlx_lm", command, *map(str, arguments)],
         capture_output=True,
@@ -63,7 +63,7 @@ def run(command: str, *arguments: object) -> str:
 def test_greedy_tokens(tmp_path: Path):
     found = greedy_tokens.tokens(tmp_path)
     assert found == json.loads(GOLDEN.read_text())
-    # Tokens that are always the same would say little.
+    # Constant tokens would prove little.
     assert all(len(set(tokens)) > 20 for tokens in found.values())
 
 
@@ -150,12 +150,12 @@ def test_server(server: str, llama: Path):
 
 
 def plain(text: str) -> str:
-    """Without colours."""
+    """Removes colour codes."""
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
 def training_losses(text: str) -> list[float]:
-    """Of the rows of the table: iteration, loss, tokens in a second, tokens."""
+    """The rows of the table: iteration, loss, tokens per second, tokens."""
     rows = re.findall(r"^ +\d+ +([\d.]+)(?: [▼▲])? +[\d,]+ +", plain(text), re.MULTILINE)
     return [float(loss) for loss in rows]
 
@@ -164,7 +164,7 @@ def loss_of_test(text: str) -> float:
     return float(re.search(r"Test loss ([\d.]+)", plain(text)).group(1))
 
 
-# Each command is a process that loads all of transformers: few of them stand for many.
+# Each command is a process that loads all of transformers, so only a few are tested.
 @pytest.mark.parametrize("kind, bits", [("lora", 4), ("full", None)])
 def test_training_and_fusing(llama: Path, data: Path, tmp_path: Path, kind: str, bits: int | None):
     model = llama
@@ -185,7 +185,7 @@ def test_training_and_fusing(llama: Path, data: Path, tmp_path: Path, kind: str,
     tokens = mx.array([tokenizer().encode(TEXTS[0]).ids])
     wanted = load(str(model), adapter_path=str(adapter))[0](tokens)
     difference = mx.abs(load(str(fused))[0](tokens) - wanted).max() / mx.abs(wanted).max()
-    # Fusing rounds quantised weights again.
+    # Fusing quantises weights again.
     assert difference.item() < (0.3 if bits else 1e-4)
 
 
@@ -238,7 +238,7 @@ def test_the_tokenizer_keeps_texts(llama: Path):
 
 @pytest.mark.parametrize("classes", [100, 5000])
 def test_losses_of_distillation(rng, classes):
-    """Their kernels overwrite threadgroup memory that other SIMD-groups have yet to read."""
+    """Kernels that overwrite threadgroup memory before other SIMD-groups have read it."""
     from mlx_lm.tuner.losses import js_div_loss, kl_div_loss
 
     q, p = (rng.standard_normal((2, 3, classes)).astype(np.float32) for _ in range(2))

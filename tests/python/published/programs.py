@@ -35,7 +35,7 @@ OF_TYPE = {
 
 
 def forms(pattern: str, **choices: list[str]) -> Iterator[str]:
-    """The pattern with every combination of the choices in it."""
+    """The template with every combination of its choices."""
     for values in product(*choices.values()):
         yield pattern.format(**dict(zip(choices, values)))
 
@@ -206,7 +206,7 @@ def objects() -> Iterator[str]:
 
 
 def edges() -> Iterator[str]:
-    """Types and operands that few programs give."""
+    """Types and operands that few programs use."""
     complexes = OF_TYPE["complex64"]
     pair = f"mx.stack([{complexes}, mx.array([1, 2j, 3])])"
     yield from forms("mx.fft.{f}({a})", f=["rfft", "rfft2", "rfftn"], a=[pair])

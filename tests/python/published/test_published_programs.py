@@ -1,7 +1,7 @@
 """Short programs give what the published MLX gives: see programs.py.
 
-What it gave is recorded in ``golden.json``. Where ``MLX_PUBLISHED_PYTHON`` is the path of a Python whose
-environment has it (see nn/test_published_mlx.py), that runs the programs again.
+The published results are in ``golden.json``. Where ``MLX_PUBLISHED_PYTHON`` is the path of a Python
+whose environment has it (see nn/test_published_mlx.py), that runs the programs again.
 """
 
 import json

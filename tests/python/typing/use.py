@@ -1,4 +1,4 @@
-"""What users write, for mypy --strict and for Python."""
+"""Typical programs, for mypy --strict and for Python."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ Parameters = dict[str, mx.array]
 
 
 class Linear:
-    """A layer as those of neural networks."""
+    """A layer of a neural network."""
 
     def __init__(self, inputs: int, outputs: int, key: mx.array) -> None:
         scale = 1 / inputs**0.5

@@ -1,4 +1,4 @@
-"""Models and optimizers as users write them, for mypy --strict and for Python."""
+"""Typical models and optimizers, for mypy --strict and for Python."""
 
 import mlx.core as mx
 import mlx.nn as nn
