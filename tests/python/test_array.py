@@ -295,7 +295,7 @@ def test_operators_refuse_other_objects():
     assert (a == "text") is False and (a != object()) is True
 
 
-def test_reflected_methods_of_other_classes_get_their_turn():
+def test_reflected_methods_of_other_classes_are_called():
     class Other:
         def __radd__(self, other):
             return "theirs"

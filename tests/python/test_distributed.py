@@ -39,7 +39,7 @@ def test_collectives_are_identities(function):
         function(x, dist.init())
 
 
-def test_there_is_nobody_to_talk_to():
+def test_a_group_of_one_cannot_send_or_receive():
     x = mx.ones(2)
     with pytest.raises(ValueError, match=r"\[send\] Rank 1 cannot be sent to"):
         dist.send(x, 1)

@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
 def cases(name: str, space: str) -> list[Case]:
     """All of them for int in threadgroup memory; for others a part that differs between types."""
-    turn = [*INTEGERS, *FLOATS].index(name) + len(space)
+    shift = [*INTEGERS, *FLOATS].index(name) + len(space)
     part = 3 if name in ("int", "uint", "long", "ulong", "float") else 7
     part = 1 if (name, space) == ("int", "threadgroup") else part
     operations = [o for o in OPERATIONS if name in INTEGERS or o not in ("and", "or", "xor")]
@@ -40,7 +40,7 @@ def cases(name: str, space: str) -> list[Case]:
                 for used in (False, True):
                     if operation == "store" and used:
                         continue
-                    if (o + 5 * g + 3 * p + used + turn) % part == 0:
+                    if (o + 5 * g + 3 * p + used + shift) % part == 0:
                         made.append(Case(operation, guard, place, used))
     return share(made)
 
@@ -201,14 +201,14 @@ WHOLE = """
 def test_compare_exchange_beside_additions(form: str, cell: str, rng: np.random.Generator):
     """Additions to a buffer are deferred or take locks: none may be lost beside compare-exchange
     operations of other threads."""
-    threads, turns = 20_000, 3
+    threads, iterations = 20_000, 3
     exchange = form.replace("CELL", cell)
     body = f"""
         uint i = thread_position_in_grid.x;
         float x = 0;
-        for (int turn = 0; turn < {turns}; ++turn) {{
+        for (int iteration = 0; iteration < {iterations}; ++iteration) {{
             atomic_fetch_add_explicit(&out[{cell}], 1.0f, memory_order_relaxed);
-            if ((i >> 5 ^ turn) & 1) {{ {exchange.replace("VALUE", "2.0f")} }}
+            if ((i >> 5 ^ iteration) & 1) {{ {exchange.replace("VALUE", "2.0f")} }}
             if (i % 3 == 0) {{ {exchange.replace("VALUE", "-1.0f")} }}
         }}
     """
@@ -222,6 +222,6 @@ def test_compare_exchange_beside_additions(form: str, cell: str, rng: np.random.
         atomic_outputs=True,
     )
     i = np.arange(threads)
-    each = sum(1 + 2 * ((i >> 5 ^ turn) & 1) - (i % 3 == 0) for turn in range(turns))
+    each = sum(1 + 2 * ((i >> 5 ^ iteration) & 1) - (i % 3 == 0) for iteration in range(iterations))
     cells = {"0": 0 * i, "i % 64": i % 64, "slots[i]": slots}[cell]
     np.testing.assert_array_equal(got, np.bincount(cells, each, 100))

@@ -184,16 +184,16 @@ def test_histogram(rng: np.random.Generator):
 @pytest.mark.parametrize("channels", [32, 40, 64])  # 40: not all lanes of a SIMD-group add
 def test_rows_of_additions(start: int, channels: int):
     """Adds to rows by index, as in gradients of gathers, and sums over their channels."""
-    rows, turns, padded = 50, 9, -(-channels // 32) * 32
+    rows, steps, padded = 50, 9, -(-channels // 32) * 32
     rng = np.random.default_rng(channels)
-    index = rng.integers(0, rows, (200, turns)).astype(np.int32)
+    index = rng.integers(0, rows, (200, steps)).astype(np.int32)
     x = rng.integers(-9, 9, (200, channels)).astype(np.float32)
     body = f"""
         uint i = thread_position_in_grid.x / {padded}, channel = thread_position_in_grid.x % {padded};
         float value = channel < {channels} ? x[i * {channels} + channel] : 0;
-        for (int turn = 0; turn < {turns}; ++turn) {{
+        for (int step = 0; step < {steps}; ++step) {{
             if (channel < {channels})
-                atomic_fetch_add_explicit(&out[{start} + index[i * {turns} + turn] * {channels} + channel], value,
+                atomic_fetch_add_explicit(&out[{start} + index[i * {steps} + step] * {channels} + channel], value,
                                           memory_order_relaxed);
         }}
         float sum = simd_sum(value);
@@ -214,8 +214,8 @@ def test_rows_of_additions(start: int, channels: int):
         atomic_outputs=True,
     )
     want = np.zeros((rows, channels))
-    for turn in range(turns):
-        np.add.at(want, index[:, turn], x)
+    for step in range(steps):
+        np.add.at(want, index[:, step], x)
     np.testing.assert_array_equal(got[:start], 0)
     np.testing.assert_array_equal(got[start:].reshape(rows, channels), want)
     np.testing.assert_array_equal(sums, x.sum(1))

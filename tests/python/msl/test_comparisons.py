@@ -99,11 +99,11 @@ def cases(name: str) -> list[Case]:
     """All comparisons of one type, each in one form, which differs between target processors."""
     made = []
     for number, constant in enumerate(constants(numpy_type(name))):
-        patterns = list((SMALL if abs(constant) < 300 else NEAR).items())
+        operands = list((SMALL if abs(constant) < 300 else NEAR).items())
         for k, symbol in enumerate(OPERATORS):
-            turn = number + k + TARGET + list(INTEGERS).index(name)
-            pattern = patterns[(5 * number + turn) % len(patterns)]
-            made.append(Case(number, constant, symbol, list(FORMS)[turn % 3], *pattern))
+            shift = number + k + TARGET + list(INTEGERS).index(name)
+            operand = operands[(5 * number + shift) % len(operands)]
+            made.append(Case(number, constant, symbol, list(FORMS)[shift % 3], *operand))
     return share(made)
 
 

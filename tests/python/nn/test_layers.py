@@ -287,7 +287,7 @@ def test_dropout(layer: nn.Module, shape: tuple[int, ...], one_of: Callable[[Any
 # ---- positions and attention ----
 
 
-def test_rope_turns_pairs(rng: np.random.Generator):
+def test_rope_rotates_pairs(rng: np.random.Generator):
     x, wide = inputs(rng, mx.float32, 2, 5, 8)
     for traditional in (False, True):
         angles = (np.arange(5) + 3)[:, None] * 10000.0 ** (-np.arange(3) / 3)
