@@ -10,34 +10,35 @@ namespace dist = mlx::core::distributed;
 
 namespace {
 
-const char* const kBackendAvailableDoc = R"(Tells whether an engine that connects processes is here.
+const char* const kBackendAvailableDoc =
+    R"(Tells whether a back end that connects processes is available.
 
 Args:
     backend: Its name: "mpi", "ring", "nccl" or "jaccl", or "any" for any of them.
 
 Returns:
-    Whether it is. None is here so far.)";
+    Whether it is available. There is none so far.)";
 
 const char* const kInitGroupDoc =
     R"(init(strict: bool = False, backend: str = 'any', *, all_gather_factory: Callable[[int, int], Callable[[bytes, int], bytes]] | None = None) -> Group
 
-Makes the group of all processes. Without an engine it is this process alone.
+Makes the group of all processes. Without a back end it has this process only.
 
 Args:
-    strict: Whether it is an error if there is no engine.
-    backend: The engine: "mpi", "ring", "nccl" or "jaccl", or "any" for the first that there is.
-    all_gather_factory: Accepted for the engine "jaccl", which is not here.
+    strict: Whether it is an error if there is no back end.
+    backend: Its name: "mpi", "ring", "nccl" or "jaccl", or "any" for the first available one.
+    all_gather_factory: Accepted for the back end "jaccl", which is not available.
 
 Returns:
     The group.)";
 
 const char* const kSplitGroupDoc = R"(split(self, color: int, key: int = -1) -> Group
 
-Makes groups of parts of this one. A group of one process cannot be split.
+Splits the group into smaller ones. A group of one process cannot be split.
 
 Args:
-    color: Processes with the same one come into the same group.
-    key: Ranks in the new group follow it; -1 keeps their order.
+    color: Processes with the same color form a group.
+    key: The order of ranks in the new group; -1 keeps their order.
 
 Returns:
     The group of this process.)";

@@ -8,7 +8,7 @@ using namespace pybind11::literals;
 
 const char* const kMemoryLimitDoc =
     R"(Sets the guideline for the memory in use. Beyond it, evaluation waits for work in flight, and freed memory
-is not kept. Nothing fails before the machine has no more memory.
+is not kept. Allocations fail only when the machine's memory is used up.
 
 Args:
     limit: The number of bytes.

@@ -17,7 +17,7 @@ Returns:
     Its name, architecture, memory sizes in bytes and more.)";
 
 const char* const kScalarFallbacksDoc =
-    R"(Counts the kernels of this process that run one thread at a time on the CPU, for want of a vector form.
+    R"(Counts the kernels of this process that run one thread at a time on the CPU: they have no vector code.
 `metal_kernel(..., verbose=True)` says which, and why.
 
 Returns:

@@ -51,13 +51,13 @@ Returns:
 const char* const kNewThreadLocalStreamDoc =
     R"(new_thread_local_stream(device: Device | DeviceType) -> ThreadLocalStream
 
-Makes what stands for a stream of its own in each thread.
+Makes a handle that means a different stream in each thread.
 
 Args:
     device: The device.
 
 Returns:
-    What operations take as a stream.)";
+    The handle, which operations take as a stream.)";
 
 const char* const kStreamDoc =
     R"(stream(s: Stream | ThreadLocalStream | Device | DeviceType) -> StreamContext

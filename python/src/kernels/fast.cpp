@@ -49,10 +49,10 @@ Args:
     a: The array, of shape (B, ..., T, D): T positions.
     dims: How many elements of the last axis are rotated; even. The others stay.
     traditional: Whether pairs are neighbours; else element i goes with i + dims / 2.
-    base: Pair i turns by base^(-2 i / dims) from one position to the next. None if `freqs` is given.
+    base: The angle of pair i grows by base^(-2 i / dims) per position. None if `freqs` is given.
     scale: Positions are multiplied with it.
     offset: The first position, or one for each entry of the first axis.
-    freqs: The reciprocals of what pairs turn by, of shape (dims / 2,), instead of `base`.
+    freqs: The reciprocals of these angles, of shape (dims / 2,), instead of `base`.
 
 Returns:
     The rotated array, of the shape and type of `a`.)";

@@ -31,8 +31,8 @@ const Family kRealInverse{"ir", "inverse of a discrete Fourier transform of real
                           "The real numbers, float32."};
 
 const char* const kNormText =
-    R"(    norm: What is divided by the number of elements n: "backward" the inverse transform, "forward"
-        the other one, "ortho" both by sqrt(n).
+    R"(    norm: Which transform is divided by the number of elements n: "backward": the inverse one,
+        "forward": the forward one, "ortho": both, by sqrt(n).
 )";
 
 std::string one_axis_doc(const Family& family) {
@@ -83,7 +83,7 @@ Returns:
 const char* const kFreqDoc =
     R"(fftfreq(n: int, d: float = 1.0, stream: StreamOrDevice = None) -> array
 
-Makes the frequencies that the elements of `fft` stand for.
+Makes the frequencies of the elements of `fft`.
 
 Args:
     n: The number of elements.
@@ -96,7 +96,7 @@ Returns:
 const char* const kRealFreqDoc =
     R"(rfftfreq(n: int, d: float = 1.0, stream: StreamOrDevice = None) -> array
 
-Makes the frequencies that the elements of `rfft` stand for.
+Makes the frequencies of the elements of `rfft`.
 
 Args:
     n: The number of real elements.
