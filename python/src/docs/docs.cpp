@@ -158,8 +158,7 @@ void finish_doc(PyObject* function, const std::string& name) {
   std::string text = finished_doc(definition->ml_name, std::move(doc));
   char* copy = strdup(text.c_str());
   if (!copy) throw std::bad_alloc();
-  std::free(
-      const_cast<char*>(definition->ml_doc));  // pybind11 allocates and frees it in the same way
+  std::free(const_cast<char*>(definition->ml_doc));  // as pybind11 does
   definition->ml_doc = copy;
 }
 
