@@ -60,7 +60,7 @@ test-cpp: build
 	ctest --preset release --parallel $(JOBS)
 
 test-python: build $(VENV)/.packages
-	$(PY) -m pytest
+	$(PY) -m pytest --numprocesses $(JOBS)
 
 # Random programs in all forms of code: see tests/fuzz/programs/README.md.
 PROGRAMS ?= 1000
@@ -97,7 +97,7 @@ test-package: build
 asan tsan: packages $(VENV)/.tools
 	cmake --preset $@
 	cmake --build --preset $@ --parallel $(JOBS)
-	ctest --preset $@
+	ctest --preset $@ --parallel $(JOBS)
 
 coverage: packages $(VENV)/.tools
 	$(PY) -m pip install --quiet gcovr

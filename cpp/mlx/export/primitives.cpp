@@ -44,7 +44,7 @@ struct Rule {
   }
   static Parameters parameters(const Primitive& primitive) {
     Parameters out;
-    tell_all(out, state_of<T>(primitive));
+    report_all(out, state_of<T>(primitive));
     return out;
   }
 };

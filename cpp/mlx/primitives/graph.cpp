@@ -28,8 +28,8 @@ VmapResult StopGradient::vmap(const std::vector<array>& inputs, const std::vecto
 std::vector<array> Depends::jvp(const std::vector<array>& primals,
                                 const std::vector<array>& tangents,
                                 const std::vector<int>& argnums) {
-  // The outputs are the first inputs. Only the outputs tell how many, so tangents for all inputs
-  // are returned.
+  // The outputs are the first inputs. Only the outputs show their number, so tangents for all
+  // inputs are returned.
   std::vector<array> out;
   for (int i = 0; i < static_cast<int>(primals.size()); ++i) {
     int at = position(argnums, i);
