@@ -23,6 +23,9 @@ class _Clouds(ABC):
 
     positions: mx.array
     features: mx.array | None
+    # What layers found out about the points, such as their neighbours, by what it is. Batches that
+    # differ in features alone share it.
+    _structures: dict[Any, Any]
 
     # ---- properties ----
 
@@ -158,7 +161,10 @@ class _Clouds(ABC):
                 f"positions must have {self.total_points} rows, as before, but they have shape "
                 f"{positions.shape}.",
             )
-        return self._like(positions, features, self.lengths)
+        batch = self._like(positions, features, self.lengths)
+        if positions is self.positions:
+            batch._structures = self._structures
+        return batch
 
     # ---- padded arrays ----
 
@@ -355,6 +361,7 @@ class PointCloudBatch(_Clouds):
         self.positions, self.features = positions, features
         self._lengths, self._indices = lengths, indices
         self._offsets = self._host_offsets = None
+        self._structures = {}
 
     @classmethod
     def _make(cls, positions: Any, features: Any, lengths: mx.array) -> "PointCloudBatch":
@@ -424,6 +431,7 @@ class OffsetPointCloudBatch(_Clouds):
     def _set(self, positions: Any, features: Any, offsets: mx.array) -> None:
         self.positions, self.features, self._offsets = positions, features, offsets
         self._lengths = self._indices = self._host_offsets = None
+        self._structures = {}
 
     @classmethod
     def _make(cls, positions: Any, features: Any, lengths: mx.array) -> "OffsetPointCloudBatch":

@@ -1,0 +1,59 @@
+"""Features between points, from those near by."""
+
+import mlx.core as mx
+from mlx_sample_extensions._ext import segment_reduce
+from mlx_sample_extensions._ext import sparse_vector_vector_outer_product_reduction as vvor
+from mlx_sample_extensions.nn.checks import Clouds, check_batch, check_fits, refuse
+from mlx_sample_extensions.nn.neighborhoods import Neighborhood, find_neighbors
+
+SMALLEST = 1e-8  # of squared distances
+
+
+def interpolate(
+    source: Clouds, target: Clouds, k: int = 3, neighbors: Neighborhood | None = None
+) -> mx.array:
+    """The source's features at the target's points: means of the k nearest by distance.
+
+    ``y[t] = sum over j of w[t, j] x[j] / sum over j of w[t, j]`` with
+    ``w[t, j] = 1 / max(|p[t] - p[j]|^2, 1e-8)``, from Qi et al. (2017), *PointNet++*, equation 2
+    with p = 2. Sums are made in float32 by ``vvor``.
+
+    Args:
+        source: Clouds with features of shape (N, C).
+        target: Where features are wanted: as many clouds.
+        k: Of how many points.
+        neighbors: What ``find_neighbors(source, k, target)`` gave; by default it is called.
+
+    Returns:
+        Features of shape (Q, C), differentiable in features and all positions. Where the source's
+        cloud is empty they are zero.
+
+    Raises:
+        TypeError: If source or target is no batch of point clouds.
+        ValueError: If features or neighbours do not fit.
+    """
+    check_batch("interpolate", "source", source)
+    check_batch("interpolate", "target", target)
+    x = source.features
+    if x is None or x.ndim != 2:
+        refuse("interpolate", "source must have features of shape (points, channels).")
+    if neighbors is None:
+        neighbors = find_neighbors(source, k, target)
+    check_fits("interpolate", neighbors, source, target)
+    relative = neighbors.relative(source.positions, target.positions)
+    if relative.dtype.size == 2:
+        relative = relative.astype(mx.float32)
+    squares = (relative**2).sum(1)
+    weights = 1 / mx.maximum(squares, SMALLEST)
+    sums = segment_reduce(weights, neighbors.lengths, check=False)
+    shares = weights / mx.take(sums, neighbors.queries)
+    y = vvor(
+        shares.astype(x.dtype)[:, None, None],
+        None,
+        x[:, None],
+        neighbors.points,
+        neighbors.queries,
+        neighbors.n_queries,
+        check=False,
+    )
+    return y.reshape(neighbors.n_queries, x.shape[1])
