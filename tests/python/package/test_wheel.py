@@ -48,7 +48,7 @@ def loaded():
 before = loaded()
 import mlx.core as mx
 import mlx.nn, mlx.optimizers
-import mlx_sample_extensions.nn
+import mlx_sample_extensions.data, mlx_sample_extensions.nn
 %s
 one = mx.ones((1, 8, 8, 3))
 mx.eval(mlx.nn.Conv2d(3, 4, 3)(one), one[0, :, :, 0] @ one[0, :, :, 1], mx.fft.fft(one))
