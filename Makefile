@@ -78,6 +78,7 @@ bench: build bench-peers
 	$(PY) benchmarks/kernels.py
 	$(PY) benchmarks/core.py
 	$(PY) benchmarks/sparse.py
+	$(PY) benchmarks/points.py
 	$(PY) benchmarks/quantized.py
 	$(PY) benchmarks/llm.py
 
@@ -86,6 +87,7 @@ bench-small: build
 	$(PY) benchmarks/kernels.py --size small
 	$(PY) benchmarks/core.py --size small
 	$(PY) benchmarks/sparse.py --size small
+	$(PY) benchmarks/points.py --size small
 	$(PY) benchmarks/quantized.py --size small
 	$(PY) benchmarks/llm.py --size small
 	$(PY) benchmarks/launch.py --size small

@@ -79,3 +79,35 @@ def test_train_transformer():
     assert loss < 0.8 * at_first
     assert Path(lines[2].removeprefix("learning curve in ")).is_file()
     assert len("\n".join(lines[4:])) >= 60
+
+
+def point_losses(text: str) -> list[list[str]]:
+    """Of each task, as hexadecimal numbers."""
+    return [line.split()[1:] for line in text.splitlines() if line.startswith("losses ")]
+
+
+@pytest.fixture(scope="module")
+def points_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """What the whole of train_points.py prints, small, and the folder that it wrote to."""
+    for module in ("sklearn", "PIL", "tqdm", "trimesh", "matplotlib"):
+        pytest.importorskip(module, reason=f"{module} is not installed")
+    folder = tmp_path_factory.mktemp("points")
+    return run("train_points.py", "--small", "--output", str(folder)), folder
+
+
+def test_train_points(points_run):
+    text, folder = points_run
+    assert len(re.findall(r"% of the held-back labels right", text)) == 3
+    for losses in point_losses(text):
+        assert len(losses) == 3 and float.fromhex(losses[2]) < float.fromhex(losses[0])
+    for name in ("digits", "shapes", "scene"):
+        for picture in ("curve", "confusion", "clouds"):
+            content = (folder / f"{name}_{picture}.png").read_bytes()
+            assert content.startswith(b"\x89PNG") and len(content) > 2000
+
+
+def test_train_points_resumes_to_the_bit(points_run, tmp_path):
+    arguments = ("train_points.py", "--small", "--output", str(tmp_path))
+    stopped = run(*arguments, "--stop-after", "1")
+    assert [len(losses) for losses in point_losses(stopped)] == [1, 1, 1]
+    assert point_losses(run(*arguments, "--resume")) == point_losses(points_run[0])
