@@ -462,6 +462,9 @@ class OffsetPointCloudBatch(_Clouds):
         return PointCloudBatch._make(self.positions, self.features, self.lengths)
 
 
+Clouds = _Clouds  # what functions take: a batch of either class
+
+
 def _offsets(lengths: mx.array) -> mx.array:
     return mx.concatenate([mx.zeros((1,), mx.int32), mx.cumsum(lengths.astype(mx.int32))])
 

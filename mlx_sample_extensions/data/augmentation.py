@@ -6,9 +6,7 @@ import mlx.core as mx
 import numpy as np
 from mlx_sample_extensions._ext import segment_reduce
 from mlx_sample_extensions._ext import sparse_matrix_vector_multiplication_reduction as mvmr
-from mlx_sample_extensions.point_clouds import OffsetPointCloudBatch, PointCloudBatch
-
-Clouds = PointCloudBatch | OffsetPointCloudBatch
+from mlx_sample_extensions.point_clouds import Clouds
 
 
 def rotate(

@@ -3,9 +3,7 @@
 from typing import Any, NoReturn
 
 import mlx.core as mx
-from mlx_sample_extensions.point_clouds import OffsetPointCloudBatch, PointCloudBatch
-
-Clouds = PointCloudBatch | OffsetPointCloudBatch
+from mlx_sample_extensions.point_clouds import Clouds
 
 
 def refuse(owner: str, message: str) -> NoReturn:
@@ -21,7 +19,7 @@ def check_positive(owner: str, name: str, value: Any) -> None:
 
 def check_batch(owner: str, name: str, batch: Any) -> None:
     """Raises a TypeError unless a value is a batch of point clouds."""
-    if not isinstance(batch, (PointCloudBatch, OffsetPointCloudBatch)):
+    if not isinstance(batch, Clouds):
         raise TypeError(
             f"[{owner}] {name} must be a PointCloudBatch or an OffsetPointCloudBatch, not "
             f"{type(batch).__name__}."

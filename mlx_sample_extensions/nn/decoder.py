@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 
 import mlx.core as mx
 import mlx.nn as nn
-from mlx_sample_extensions.nn.checks import Clouds, check_positive, refuse
+from mlx_sample_extensions.nn.checks import check_positive, refuse
 from mlx_sample_extensions.nn.encoder import PointCNNEncoder
 from mlx_sample_extensions.nn.interpolation import interpolate
 from mlx_sample_extensions.nn.levels import PointLevels
 from mlx_sample_extensions.nn.point_cnn import PointCNNConv
 from mlx_sample_extensions.nn.pointwise import PointMLP
+from mlx_sample_extensions.point_clouds import Clouds
 
 
 class PointCNNDecoder(nn.Module):

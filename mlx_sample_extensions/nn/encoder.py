@@ -3,15 +3,11 @@
 from collections.abc import Callable, Sequence
 
 import mlx.nn as nn
-from mlx_sample_extensions.nn.checks import (
-    Clouds,
-    check_batch,
-    check_positive,
-    refuse,
-)
+from mlx_sample_extensions.nn.checks import check_batch, check_positive, refuse
 from mlx_sample_extensions.nn.levels import PointLevels, build_levels
 from mlx_sample_extensions.nn.point_cnn import PointCNNConv
 from mlx_sample_extensions.nn.pointwise import PointBatchNorm, relu
+from mlx_sample_extensions.point_clouds import Clouds
 
 REDUCTIONS = ("max", "mean", "sum", "min")
 

@@ -6,8 +6,8 @@ from typing import Any
 import mlx.core as mx
 import mlx.utils
 from mlx_sample_extensions._ext import scatter
-from mlx_sample_extensions.nn.checks import Clouds
 from mlx_sample_extensions.nn.neighborhoods import Neighborhood, find_neighbors
+from mlx_sample_extensions.point_clouds import Clouds
 from mlx_sample_extensions.subsampling import grid_subsample
 
 

@@ -3,14 +3,9 @@
 import mlx.core as mx
 import mlx.nn as nn
 from mlx_sample_extensions._ext import segment_reduce
-from mlx_sample_extensions.nn.checks import (
-    Clouds,
-    check_fits,
-    check_positive,
-    checked_features,
-    refuse,
-)
+from mlx_sample_extensions.nn.checks import check_fits, check_positive, checked_features, refuse
 from mlx_sample_extensions.nn.neighborhoods import Neighborhood, find_neighbors
+from mlx_sample_extensions.point_clouds import Clouds
 
 AGGREGATIONS = ("max", "mean", "sum")
 
