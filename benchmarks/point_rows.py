@@ -53,13 +53,15 @@ def neighborhood(found: dict, prefix: str, points: int):
 
 
 def layer_inputs(points: int) -> dict:
+    """Small numbers, but for the matrices: their gradient sums up to 300,000 products, and float32
+    rounds by the size of the sum."""
     random = np.random.default_rng(1)
     shape = (CELLS, CHANNELS, CHANNELS)
     scale = np.float32(1 / np.sqrt(CHANNELS * NEIGHBOURS))
     return arrays_of(layer().neighborhood(clouds_of(points))) | {
         "weight": random.standard_normal(shape, np.float32) * scale,
-        "x": random.standard_normal((points, CHANNELS), np.float32),
-        "g": random.standard_normal((points, CHANNELS), np.float32),
+        "x": random.standard_normal((points, CHANNELS), np.float32) / 16,
+        "g": random.standard_normal((points, CHANNELS), np.float32) / 8,
     }
 
 
@@ -144,7 +146,7 @@ def conv_row(points: int, backward: bool) -> Row:
         torch=theirs,
         flops=(3 if backward else 1) * 2 * points * NEIGHBOURS * CHANNELS**2,
         rtol=1e-3,
-        atol=2e-3,
+        atol=3e-4,
         targets={"PyTorch": 2.0, "kept": 2.0},
         memory=LARGEST_SHARE,
     )

@@ -152,7 +152,11 @@ def train(task: Task, output: Path, resume: bool, stop_after: int | None) -> boo
     draw_curves(curves, f"epochs 1 to {task.epochs}", output / f"{task.name}_curve.png")
     draw_confusion(matrix, task.classes, output / f"{task.name}_confusion.png")
     draw_clouds(coloured_clouds(task), output / f"{task.name}_clouds.png")
-    print(f"{accuracy(matrix):.1%} of the held-back labels right; pictures in {output}")
+    recalls = np.diag(matrix) / np.maximum(matrix.sum(1), 1)
+    print(
+        f"{accuracy(matrix):.1%} of the held-back labels right, {recalls.mean():.1%} in the mean of "
+        f"the classes; pictures in {output}"
+    )
     return accuracy(matrix) >= task.wanted
 
 

@@ -32,14 +32,15 @@ class PointBatchNorm(nn.BatchNorm):
             return batch
         if dtype.size == 2:
             x = x.astype(mx.float32)
-        if self.training or not self.track_running_stats:
-            mean, var = mx.mean(x, axis=0), mx.var(x, axis=0)
-            if self.training and self.track_running_stats:
-                self._take_note(mean, var, max(count, 2))
-        else:
-            mean, var = self.running_mean, self.running_var
-        x = (x - mean) * mx.rsqrt(var + self.eps)
-        y = self.weight * x + self.bias if "weight" in self else x
+        own = self.training or not self.track_running_stats
+        mean = mx.mean(x, axis=0) if own else self.running_mean
+        # What is as large as the features is made as seldom as possible.
+        x = x - mean
+        var = mx.mean(mx.square(x), axis=0) if own else self.running_var
+        if self.training and self.track_running_stats:
+            self._take_note(mean, var, max(count, 2))
+        factor = mx.rsqrt(var + self.eps)
+        y = x * (factor * self.weight) + self.bias if "weight" in self else x * factor
         return batch.replace(batch.positions, y.astype(dtype))
 
 
