@@ -187,7 +187,7 @@ def shapes(small: bool, rng: np.random.Generator) -> Task:
         shape_clouds(2 if small else 30, points, rng),
         Classifier(encoder, widths[-1], len(kinds)),
         prepare_shapes,
-        epochs=3 if small else 25,
+        epochs=3 if small else 15,
         batch=32,
         wanted=0.95,
     )

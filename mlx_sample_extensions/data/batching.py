@@ -10,7 +10,7 @@ from mlx_sample_extensions.point_clouds import PointCloudBatch
 class Cloud(NamedTuple):
     """A cloud before it is part of a batch.
 
-    Attributes:
+    Args:
         positions: Points, of shape (N, D).
         features: What points carry, of shape (N, ...), or None.
         label: What is to be learned: a number for the cloud, an array of shape (N,) for its
