@@ -73,8 +73,10 @@ class Training:
         path.parent.mkdir(parents=True, exist_ok=True)
         state = {"model": self.task.model.parameters(), "optimizer": self.optimizer.state}
         history = {"losses": self.losses, "accuracies": self.accuracies}
-        arrays = {name: value for name, value in tree_flatten(state) if value.size}
-        mx.save_safetensors(str(path), arrays, {"history": json.dumps(history)})
+        # Renamed when it is whole: whoever interrupts this has the one before.
+        new = path.with_name(f"new_{path.name}")
+        mx.save_safetensors(str(new), dict(tree_flatten(state)), {"history": json.dumps(history)})
+        new.replace(path)
 
     def load(self, path: Path) -> None:
         arrays, metadata = mx.load(str(path), return_metadata=True)
@@ -83,6 +85,7 @@ class Training:
         self.optimizer.state = state["optimizer"]
         history = json.loads(metadata["history"])
         self.losses, self.accuracies = history["losses"], history["accuracies"]
+        mx.eval(self.task.model.state, self.optimizer.state)
 
 
 def predictions(task: Task) -> Iterator[tuple[PointCloudBatch, np.ndarray, np.ndarray]]:
@@ -129,6 +132,8 @@ def train(task: Task, output: Path, resume: bool, stop_after: int | None) -> boo
     training = Training(task)
     checkpoint = output / f"{task.name}.safetensors"
     if resume:
+        if not checkpoint.exists():
+            sys.exit(f"there is no {checkpoint} to go on from")
         training.load(checkpoint)
     end = min(task.epochs, stop_after or task.epochs)
     start, first = time.perf_counter(), training.epoch
@@ -162,12 +167,14 @@ def train(task: Task, output: Path, resume: bool, stop_after: int | None) -> boo
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("tasks", nargs="*", choices=[*TASKS, []], help="by default all")
+    parser.add_argument("tasks", nargs="*", metavar="task", help=f"of {', '.join(TASKS)}; or all")
     parser.add_argument("--small", action="store_true", help="a few steps of small networks")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoints")
     parser.add_argument("--stop-after", type=int, metavar="EPOCHS", help="stop early")
     parser.add_argument("--output", type=Path, default=OUTPUT / "points", help="a folder")
     options = parser.parse_args()
+    if unknown := set(options.tasks) - set(TASKS):
+        parser.error(f"there is no task {', '.join(sorted(unknown))}: choose of {', '.join(TASKS)}")
 
     enough = True
     for name in options.tasks or TASKS:

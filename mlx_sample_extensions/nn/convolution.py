@@ -14,11 +14,11 @@ class PointConv(nn.Module):
     """Multiplies each neighbour's features with the matrix of its kernel cell, and adds up.
 
     ``y[k] = sum over triplets (i, j, k) of weight[i] @ x[j] + bias``, in each group of channels on
-    its own. Points stay where they are in space: nothing is put into voxels. A neighbour's cell i
-    follows from its relative position as :func:`find_neighbors` says. Convolution over triplets of
-    native points is that of PointCNN++ (Li et al., 2025); the triplets are sorted by output once a
-    batch, and ``mvmr`` sums the products without storing any. Gradients of features are
-    ``mvmr``'s, too, and those of the weights ``vvor``'s. 16-bit sums are made in float32.
+    its own. Points stay where they are in space, as in PointCNN++: nothing is put into voxels. A
+    neighbour's cell i follows from its relative position as :func:`find_neighbors` says. The
+    triplets are sorted by output once a batch, and ``mvmr`` sums the products without storing any.
+    Gradients of features are ``mvmr``'s, too, and those of the weights ``vvor``'s. 16-bit sums are
+    made in float32. Positions have no gradient.
 
     ``weight`` has shape (kernel_offsets, groups, out_channels / groups, in_channels / groups) and
     starts uniformly between +-sqrt(3 / (k in_channels / groups)), so that k neighbours give outputs of
