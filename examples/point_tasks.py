@@ -238,6 +238,8 @@ def scene_clouds(count: int, density: float, rng: np.random.Generator) -> list[C
         drawn, labels = [], []
         for kind, mesh in scene_parts(rng):
             points = surface_points(mesh, int(mesh.area * density), rng)
+            if kind:  # the undersides of things lie in the ground
+                points = points[points[:, 2] > 0.03]
             points[:, 2] += rng.normal(0, 0.005, len(points))
             drawn.append(points)
             labels.append(np.full(len(points), kind, np.int32))
