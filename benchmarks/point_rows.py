@@ -1,4 +1,4 @@
-"""What points.py measures: a layer and an encoder on points whose neighbours are known."""
+"""The rows of points.py: a layer and an encoder, with given neighbours."""
 
 import importlib.util
 from collections.abc import Callable
@@ -12,11 +12,11 @@ LEVELS = 3
 EPS = 1e-5
 
 
-# ---- points and what is near what ----
+# ---- points and their neighbours ----
 
 
 def clouds_of(points: int):
-    """Eight clouds in unit cubes, the largest with some times the points of the smallest."""
+    """Eight clouds of different sizes in unit cubes."""
     import mlx.core as mx
     from mlx_sample_extensions import PointCloudBatch
 
@@ -35,7 +35,7 @@ def layer():
 
 
 def arrays_of(tree) -> dict[str, np.ndarray]:
-    """A tree of arrays as inputs of a row: indices as PyTorch wants them."""
+    """A tree of arrays as inputs of a row, in int64 as PyTorch needs indices."""
     from mlx.utils import tree_flatten
 
     flat = {name.replace(".", "_"): np.array(value) for name, value in tree_flatten(tree)}
@@ -66,7 +66,7 @@ def layer_inputs(points: int) -> dict:
 
 
 def numpy_layer(a: dict, backward: bool) -> dict:
-    """Cell by cell in double precision; matrices of ones add rows up."""
+    """Cell by cell in double precision; sparse matrices of ones add rows."""
     from scipy.sparse import csr_matrix
 
     x, weight, g = (a[name].astype(np.float64) for name in ("x", "weight", "g"))
@@ -153,7 +153,7 @@ def conv_row(points: int, backward: bool) -> Row:
 
 
 def clouds_without_places(mx, x):
-    """A batch for layers that are given neighbours and ask for no positions."""
+    """A batch for layers that are given neighbours and need no positions."""
     from mlx_sample_extensions import PointCloudBatch
 
     return PointCloudBatch(mx.zeros((x.shape[0], 3)), x, check=False)

@@ -2,12 +2,12 @@
 
     python benchmarks/points.py [--stream cpu] [--only NAME] [--size small] [--calls 15] [--json]
 
-100,000 points in 8 clouds of different sizes, 64 channels, 27 kernel cells, 16 neighbours. Everyone
-is given the neighbours. PyTorch multiplies the rows of each kernel cell with its matrix and adds them
-with index_add, the rows being listed by cell beforehand, outside of the time. Results are checked in
-double precision first. "of FMA" is the share of the machine's multiply-adds; "memory" is the share of
-PyTorch's peak memory, beyond arguments and results, that ours takes. `make bench-peers` installs
-PyTorch.
+There are 100,000 points in 8 clouds of different sizes, with 64 channels, 27 kernel cells and 16
+neighbours, which are inputs of all peers. PyTorch multiplies the rows of each kernel cell by its
+matrix and adds them with index_add; the lists of rows are made before the timed part. Results are
+first checked in double precision. "of FMA" is the share of the machine's peak of multiply-adds;
+"memory" is the share of PyTorch's peak memory, beyond arguments and results, that we use.
+`make bench-peers` installs PyTorch.
 """
 
 import point_rows

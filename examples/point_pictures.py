@@ -1,4 +1,4 @@
-"""Pictures of what train_points.py has learned: a matrix of confusions, and clouds in colours."""
+"""Pictures of train_points.py's results: confusion matrices and coloured clouds."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def draw_confusion(matrix: np.ndarray, classes: list[str], path: Path) -> None:
-    """Rows are what is right, columns what the network says. Needs matplotlib."""
+    """Draws a confusion matrix: rows are labels, columns predictions. Needs matplotlib."""
     figure, axes = _figure(6, 6)
     shares = matrix / np.maximum(matrix.sum(1, keepdims=True), 1)
     axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
@@ -24,7 +24,7 @@ def draw_confusion(matrix: np.ndarray, classes: list[str], path: Path) -> None:
 
 
 def draw_clouds(clouds: list[tuple[str, np.ndarray, np.ndarray]], path: Path) -> None:
-    """Each cloud with a title, positions of two or three coordinates, and values for colours."""
+    """Draws clouds: a title, positions of two or three coordinates, and values for colours."""
     from matplotlib.figure import Figure
 
     columns = min(4, len(clouds))

@@ -1,4 +1,4 @@
-"""What train_points.py learns: clouds of packages' data and meshes, and a network for each task."""
+"""The tasks of train_points.py: clouds from packages' data and meshes, and a network for each."""
 
 import math
 from collections.abc import Callable
@@ -15,9 +15,9 @@ from mlx_sample_extensions.nn import GlobalPool, PointCNNConv, PointCNNEncoder, 
 
 @dataclass
 class Task:
-    """Clouds with labels, a network, and what is done to a batch before the network sees it.
+    """Clouds with labels, a network, and a function that prepares its inputs.
 
-    `prepare` takes a batch and a key, and leaves random changes out where there is no key.
+    `prepare` takes a batch and a key; without a key it augments nothing.
     """
 
     name: str
@@ -71,7 +71,7 @@ def digit_clouds() -> list[Cloud]:
 
 
 def prepare_digits(batch: PointCloudBatch, key: mx.array | None) -> PointCloudBatch:
-    """Turns and moves digits a little; features are ink and place."""
+    """Augments digits with small changes; features are intensity and position."""
     if key is not None:
         keys = mx.random.split(key, 3)
         batch = scale(rotate(batch, largest=0.15, key=keys[0]), 0.9, 1.1, key=keys[1])
@@ -156,7 +156,7 @@ def shape_clouds(count: int, points: int, rng: np.random.Generator) -> list[Clou
 
 
 def centred(batch: PointCloudBatch) -> PointCloudBatch:
-    """Each cloud around the origin, with 1 as the mean of its points' squared distances from it."""
+    """Each cloud with its centre at the origin and a mean square distance of 1 from it."""
     middle = batch.segment_reduce(batch.positions, "mean")
     positions = batch.positions - mx.take(middle, batch.indices, 0)
     size = mx.sqrt(batch.segment_reduce((positions**2).sum(1, keepdims=True), "mean"))
@@ -164,7 +164,7 @@ def centred(batch: PointCloudBatch) -> PointCloudBatch:
 
 
 def prepare_shapes(batch: PointCloudBatch, key: mx.array | None) -> PointCloudBatch:
-    """Turns and scales shapes in any way, held-back ones always in the same; features are places."""
+    """Rotates and scales shapes, held-back ones always alike; features are positions."""
     keys = mx.random.split(mx.random.key(1) if key is None else key, 3)
     batch = scale(rotate(batch, key=keys[0]), 0.5, 2.0, key=keys[1])
     batch = centred(batch)
@@ -238,7 +238,7 @@ def scene_clouds(count: int, density: float, rng: np.random.Generator) -> list[C
         drawn, labels = [], []
         for kind, mesh in scene_parts(rng):
             points = surface_points(mesh, int(mesh.area * density), rng)
-            if kind:  # the undersides of things lie in the ground
+            if kind:  # the undersides of things cannot be told from the ground
                 points = points[points[:, 2] > 0.03]
             points[:, 2] += rng.normal(0, 0.005, len(points))
             drawn.append(points)
@@ -250,7 +250,7 @@ def scene_clouds(count: int, density: float, rng: np.random.Generator) -> list[C
 
 
 def prepare_scene(batch: PointCloudBatch, key: mx.array | None) -> PointCloudBatch:
-    """Turns scenes around the vertical axis; the feature is the height."""
+    """Rotates scenes around the vertical axis; the feature is the height."""
     if key is not None:
         keys = mx.random.split(key, 2)
         batch = jitter(rotate(batch, axis=2, key=keys[0]), 0.005, 0.02, key=keys[1])

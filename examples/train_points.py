@@ -5,8 +5,8 @@
     python examples/train_points.py --small          # a few steps, to see that it works
     python examples/train_points.py digits --stop-after 5 && python examples/train_points.py digits --resume
 
-The digits are scikit-learn's, the others are sampled from meshes that trimesh makes. Each epoch ends
-with a checkpoint; what is resumed from one gives the same losses to the bit as what never stopped.
+The digits are scikit-learn's; shapes and scenes are sampled from trimesh's meshes. Each epoch ends
+with a checkpoint. A resumed run has exactly the losses of a run without a stop.
 Needs ``pip install --group demo``. Writes pictures and checkpoints to demo_output/points.
 """
 
@@ -31,7 +31,7 @@ from tqdm import tqdm
 
 
 class Training:
-    """A task, the optimizer and what came out of each epoch so far."""
+    """A task, its optimizer, and the losses and accuracies of the epochs so far."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -52,7 +52,7 @@ class Training:
         return nn.losses.cross_entropy(logits, labels, label_smoothing=0.05, reduction="mean")
 
     def run_epoch(self, progress: tqdm) -> None:
-        """All random numbers follow from the epoch's: nothing of them has to be saved."""
+        """Seeds all random numbers with the epoch's number, so checkpoints need none."""
         task, total, count = self.task, 0.0, 0
         order, *keys = mx.random.split(mx.random.key(1000 + self.epoch), 1 + len(task.training))
         mx.random.seed(self.epoch)  # dropout
@@ -73,7 +73,7 @@ class Training:
         path.parent.mkdir(parents=True, exist_ok=True)
         state = {"model": self.task.model.parameters(), "optimizer": self.optimizer.state}
         history = {"losses": self.losses, "accuracies": self.accuracies}
-        # Renamed when it is whole: whoever interrupts this has the one before.
+        # Replaces the previous checkpoint only when complete.
         new = path.with_name(f"new_{path.name}")
         mx.save_safetensors(str(new), dict(tree_flatten(state)), {"history": json.dumps(history)})
         new.replace(path)
@@ -89,7 +89,7 @@ class Training:
 
 
 def predictions(task: Task) -> Iterator[tuple[PointCloudBatch, np.ndarray, np.ndarray]]:
-    """Batches of the held-back clouds, what is right and what the network says."""
+    """Batches of the held-back clouds, their labels and the network's predictions."""
     task.model.eval()
     for batch, labels in batches(task.held_back, task.batch):
         batch = task.prepare(batch, None)
@@ -99,7 +99,7 @@ def predictions(task: Task) -> Iterator[tuple[PointCloudBatch, np.ndarray, np.nd
 
 
 def confusions(task: Task) -> np.ndarray:
-    """How often each class (rows) was said to be each class (columns)."""
+    """The number of labels of each class (rows) predicted as each class (columns)."""
     count = len(task.classes)
     matrix = np.zeros((count, count), np.int64)
     for _, labels, said in predictions(task):
@@ -112,7 +112,7 @@ def accuracy(matrix: np.ndarray) -> float:
 
 
 def coloured_clouds(task: Task) -> list[tuple[str, np.ndarray, np.ndarray]]:
-    """Some held-back clouds: parts beside predicted parts, others with what they are said to be."""
+    """Some held-back clouds with titles and colours: labels and predictions."""
     batch, labels, said = next(iter(predictions(task)))
     chosen = []
     for number in range(min(batch.batch_size, 8)):
@@ -128,7 +128,7 @@ def coloured_clouds(task: Task) -> list[tuple[str, np.ndarray, np.ndarray]]:
 
 
 def train(task: Task, output: Path, resume: bool, stop_after: int | None) -> bool:
-    """Trains, draws the pictures, and says whether enough of the held-back labels are right."""
+    """Trains, draws pictures, and returns whether enough predictions are right."""
     training = Training(task)
     checkpoint = output / f"{task.name}.safetensors"
     if resume:

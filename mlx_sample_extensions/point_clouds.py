@@ -23,8 +23,8 @@ class _Clouds(ABC):
 
     positions: mx.array
     features: mx.array | None
-    # What layers found out about the points, such as their neighbours, by what it is. Batches that
-    # differ in features alone share it.
+    # A cache of structures that depend on the points, such as neighbours. Batches that differ only
+    # in features share it.
     _structures: dict[Any, Any]
 
     # ---- properties ----
@@ -462,7 +462,7 @@ class OffsetPointCloudBatch(_Clouds):
         return PointCloudBatch._make(self.positions, self.features, self.lengths)
 
 
-Clouds = _Clouds  # what functions take: a batch of either class
+Clouds = _Clouds  # the type of arguments: a batch of either class
 
 
 def _offsets(lengths: mx.array) -> mx.array:

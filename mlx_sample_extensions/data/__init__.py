@@ -1,4 +1,4 @@
-"""Point clouds from files into ragged batches, and the random changes that training makes to them."""
+"""Readers of point clouds, ragged batches, and random augmentation for training."""
 
 from mlx_sample_extensions.data.augmentation import drop_points, jitter, rotate, scale
 from mlx_sample_extensions.data.batching import Cloud, batches

@@ -1,4 +1,4 @@
-"""Random changes to the clouds of a batch, each of its own, by keys of ``mx.random``."""
+"""Random augmentation of each cloud of a batch, by keys of ``mx.random``."""
 
 import math
 
@@ -16,13 +16,13 @@ def rotate(
     largest: float = math.pi,
     key: mx.array | None = None,
 ) -> Clouds:
-    """Turns each cloud around the origin.
+    """Rotates each cloud around the origin, by a random angle.
 
     Args:
         batch: Clouds of two or three coordinates.
-        axis: Around which coordinate's axis clouds of three are turned; without it all rotations
-            are equally likely, as by unit quaternions that are (Shoemake, 1992).
-        largest: The largest angle, in either direction, of a turn in the plane or around an axis.
+        axis: The coordinate axis to rotate clouds of three coordinates around; without it rotations
+            are uniform, by uniform unit quaternions (Shoemake, 1992).
+        largest: The largest angle, in either direction, in the plane or around an axis.
         key: A key of ``mx.random``.
 
     Raises:
@@ -48,7 +48,7 @@ def rotate(
 
 
 def scale(batch: Clouds, low: float, high: float, *, key: mx.array | None = None) -> Clouds:
-    """Makes each cloud larger or smaller, by a factor between two.
+    """Scales each cloud by a random factor.
 
     Args:
         batch: Clouds.
@@ -69,12 +69,12 @@ def scale(batch: Clouds, low: float, high: float, *, key: mx.array | None = None
 def jitter(
     batch: Clouds, deviation: float, largest: float | None = None, *, key: mx.array | None = None
 ) -> Clouds:
-    """Moves each point a little.
+    """Moves each point by normally distributed random numbers.
 
     Args:
         batch: Clouds.
-        deviation: The standard deviation of each coordinate's move.
-        largest: What moves are limited to.
+        deviation: The standard deviation of the numbers.
+        largest: Their largest absolute value; larger ones are clipped.
         key: A key of ``mx.random``.
 
     Raises:
@@ -91,15 +91,15 @@ def jitter(
 def drop_points(
     batch: Clouds, share: float, *, key: mx.array | None = None
 ) -> tuple[Clouds, mx.array]:
-    """Leaves points out, but never all of a cloud.
+    """Removes random points, but never all of a cloud.
 
     Args:
         batch: Clouds.
-        share: How likely a point is to be left out.
+        share: The probability that a point is removed.
         key: A key of ``mx.random``.
 
     Returns:
-        The batch, and which points are left, of shape (T',) int32: their labels are
+        The batch, and the indices of the points kept, of shape (T',) int32: their labels are
         ``labels[kept]``.
 
     Raises:
@@ -121,7 +121,7 @@ def _in_the_plane(angles: mx.array) -> mx.array:
 
 
 def _around(plane: mx.array, axis: int) -> mx.array:
-    """Rotations of the two other axes, the next one first."""
+    """Rotations in 3-D from those of the two other axes, the next one first."""
     first, second = (axis + 1) % 3, (axis + 2) % 3
     matrices = mx.broadcast_to(mx.eye(3), (plane.shape[0], 3, 3))
     for i, row in enumerate((first, second)):

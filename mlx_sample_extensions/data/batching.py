@@ -1,4 +1,4 @@
-"""Ragged batches of single clouds, in random order if wanted."""
+"""Ragged batches of clouds, optionally in random order."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -8,13 +8,12 @@ from mlx_sample_extensions.point_clouds import PointCloudBatch
 
 
 class Cloud(NamedTuple):
-    """A cloud before it is part of a batch.
+    """A single cloud.
 
     Args:
         positions: Points, of shape (N, D).
-        features: What points carry, of shape (N, ...), or None.
-        label: What is to be learned: a number for the cloud, an array of shape (N,) for its
-            points, or None.
+        features: Features of the points, of shape (N, ...), or None.
+        label: An integer for the cloud, an array of shape (N,) for its points, or None.
     """
 
     positions: mx.array
@@ -29,13 +28,13 @@ def batches(
     key: mx.array | None = None,
     drop_last: bool = False,
 ) -> Iterator[tuple[PointCloudBatch, mx.array | None]]:
-    """Goes once through clouds, in ragged batches.
+    """Iterates once over clouds, in ragged batches.
 
     Args:
         clouds: Clouds, of any numbers of points. All have features and labels of the same kind.
         batch_size: Clouds in a batch; the last one may have fewer.
-        key: A key of ``mx.random``, which decides on the order; without one it is the clouds' own.
-        drop_last: Whether a last batch with fewer clouds is left out.
+        key: A key of ``mx.random`` to shuffle by; without one the order stays.
+        drop_last: Whether to omit a last batch with fewer clouds.
 
     Yields:
         A batch and its labels: of shape (clouds,) int32 if they are numbers, the points' of all

@@ -1,4 +1,4 @@
-"""Clouds from files, by the libraries that know them."""
+"""Readers of point clouds, which use libraries."""
 
 import importlib
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from mlx_sample_extensions.data.batching import Cloud
 
 
 def read_ply(path: str | Path, features: Sequence[str] | None = None) -> Cloud:
-    """The vertices of a PLY file. Needs plyfile.
+    """Reads the vertices of a PLY file. Needs plyfile.
 
     Args:
         path: The file.
-        features: Which properties of vertices become features, such as ("red", "green", "blue");
+        features: The properties of vertices to use as features, such as ("red", "green", "blue");
             by default all numbers but the coordinates, in the file's order.
 
     Returns:
@@ -46,19 +46,20 @@ def read_ply(path: str | Path, features: Sequence[str] | None = None) -> Cloud:
 
 
 def read_off(path: str | Path, samples: int | None = None, seed: int = 0) -> Cloud:
-    """The vertices of an OFF file, or points of its surface. Needs trimesh.
+    """Reads the vertices of an OFF file, or samples its surface. Needs trimesh.
 
     Args:
         path: The file.
-        samples: How many points to draw, evenly by area; without it the vertices are returned.
-        seed: Of the random numbers that points are drawn by.
+        samples: The number of points to sample, uniformly by area; without it the vertices are
+            returned.
+        seed: The seed of the samples.
 
     Returns:
         Positions of shape (N, 3), float32.
 
     Raises:
         ImportError: If trimesh is not installed.
-        ValueError: If the file is no OFF file, or there is no surface to draw points of.
+        ValueError: If the file is no OFF file, or has no surface to sample.
     """
     trimesh = _needed("read_off", "trimesh")
     with open(path, "rb") as file:
@@ -72,13 +73,13 @@ def read_off(path: str | Path, samples: int | None = None, seed: int = 0) -> Clo
     if samples < 0:
         raise ValueError(f"[read_off] Invalid samples {samples}: it must not be negative.")
     if not len(mesh.faces) or not mesh.area > 0:
-        raise ValueError(f"[read_off] {path} has no surface to draw points of.")
+        raise ValueError(f"[read_off] {path} has no surface to sample.")
     drawn, _ = trimesh.sample.sample_surface(mesh, samples, seed=seed)
     return Cloud(mx.array(np.asarray(drawn, np.float32)))
 
 
 def read_npz(path: str | Path) -> Cloud:
-    """The arrays ``positions`` and, if there, ``features`` and ``label`` of an NPZ file.
+    """Reads the arrays ``positions``, ``features`` and ``label``; the last two are optional.
 
     Args:
         path: The file.

@@ -1,4 +1,4 @@
-"""What layers check of their arguments."""
+"""Checks of the arguments of layers."""
 
 from typing import Any, NoReturn
 
@@ -7,7 +7,7 @@ from mlx_sample_extensions.point_clouds import Clouds
 
 
 def refuse(owner: str, message: str) -> NoReturn:
-    """Raises a ValueError in the name of a function or layer."""
+    """Raises a ValueError whose message starts with the name of a function or layer."""
     raise ValueError(f"[{owner}] {message}")
 
 
@@ -39,7 +39,7 @@ def checked_features(owner: str, batch: Any, channels: int) -> mx.array:
 
 
 def check_fits(owner: str, neighbors: Any, batch: Clouds, queries: Clouds) -> None:
-    """Raises unless neighbours are of these points and these queries."""
+    """Raises unless the neighbours have as many points and queries as the batches."""
     wanted = batch.total_points, queries.total_points
     found = neighbors.n_points, neighbors.n_queries
     if found != wanted:

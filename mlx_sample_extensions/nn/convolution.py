@@ -11,26 +11,26 @@ from mlx_sample_extensions.point_clouds import Clouds
 
 
 class PointConv(nn.Module):
-    """Multiplies each neighbour's features with the matrix of its kernel cell, and adds up.
+    """Sums the products of each neighbour's features with the matrix of its kernel cell.
 
     ``y[k] = sum over triplets (i, j, k) of weight[i] @ x[j] + bias``, in each group of channels on
-    its own. Points stay where they are in space, as in PointCNN++: nothing is put into voxels. A
-    neighbour's cell i follows from its relative position as :func:`find_neighbors` says. The
-    triplets are sorted by output once a batch, and ``mvmr`` sums the products without storing any.
-    Gradients of features are ``mvmr``'s, too, and those of the weights ``vvor``'s. 16-bit sums are
-    made in float32. Positions have no gradient.
+    its own. As in PointCNN++, points keep their positions instead of being rounded to voxels; a
+    neighbour's cell i is computed from its relative position (see :func:`find_neighbors`). The
+    triplets are sorted by output once per batch, and ``mvmr`` sums the products without storing
+    them. ``mvmr`` also computes the gradient of the features, and ``vvor`` that of the weights.
+    16-bit sums are made in float32. Positions have no gradient.
 
     ``weight`` has shape (kernel_offsets, groups, out_channels / groups, in_channels / groups) and
     starts uniformly between +-sqrt(3 / (k in_channels / groups)), so that k neighbours give outputs of
     the inputs' variance; ``bias`` has shape (out_channels,) and starts at 0.
 
     Args:
-        in_channels: Features of a point before.
-        out_channels: Features of a point behind.
+        in_channels: The number of input features of a point.
+        out_channels: The number of output features of a point.
         kernel_offsets: The number of kernel cells: n^D for points with D coordinates.
-        groups: Into how many groups channels are divided; it must divide both numbers.
-        k: The most neighbours that a point sees; itself is one of them.
-        radius: How far they may be away; by default as far as the k nearest are.
+        groups: The number of groups of channels; it must divide both numbers of channels.
+        k: The largest number of neighbours of a point, itself included.
+        radius: The largest distance of a neighbour; by default there is none.
         bias: Whether there is a ``bias``.
 
     Raises:
@@ -73,7 +73,7 @@ class PointConv(nn.Module):
         )
 
     def neighborhood(self, batch: Clouds, queries: Clouds | None = None) -> Neighborhood:
-        """The triplets of a batch, to be given to the layer where it is compiled."""
+        """The triplets of a batch: an argument for calls of the layer in compiled functions."""
         return find_neighbors(
             batch, self.k, queries, radius=self.radius, kernel_offsets=self.kernel_offsets
         )
@@ -81,12 +81,12 @@ class PointConv(nn.Module):
     def __call__(
         self, batch: Clouds, queries: Clouds | None = None, neighbors: Neighborhood | None = None
     ) -> Clouds:
-        """The batch of the outputs.
+        """Computes the outputs.
 
         Args:
             batch: Clouds with features of shape (N, in_channels).
-            queries: Where outputs are, as many clouds: by default where the batch's points are.
-            neighbors: What :meth:`neighborhood` gave for these; by default it is called.
+            queries: The points of the outputs, in as many clouds; by default the batch's points.
+            neighbors: The result of :meth:`neighborhood`, which is called by default.
 
         Returns:
             The queries with features of shape (Q, out_channels), zero but for the bias where a

@@ -1,4 +1,4 @@
-"""From coarse levels back to every point."""
+"""A decoder from the coarsest level to the finest, and the U-shaped network."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,14 +14,14 @@ from mlx_sample_extensions.point_clouds import Clouds
 
 
 class PointCNNDecoder(nn.Module):
-    """Brings the features of the coarsest level back to the finest, from level to level.
+    """Interpolates features from the coarsest level to the finest, level by level.
 
-    Each step interpolates by distance (:func:`interpolate`), puts the encoder's features of the
-    finer level beside, and applies a :class:`PointMLP`, as the feature propagation of Qi et al.
-    (2017), *PointNet++*, does.
+    Each step interpolates by distance (:func:`interpolate`), concatenates the encoder's features of
+    the finer level, and applies a :class:`PointMLP`: the feature propagation of Qi et al. (2017),
+    *PointNet++*.
 
     Args:
-        channels: Features of a point on each of the encoder's levels, the finest first.
+        channels: The number of features on each of the encoder's levels, the finest first.
 
     Raises:
         ValueError: If there are none.
@@ -34,11 +34,11 @@ class PointCNNDecoder(nn.Module):
         self.steps = [PointMLP(a + b, a) for a, b in zip(channels, channels[1:])]
 
     def __call__(self, outputs: Sequence[Clouds], levels: PointLevels) -> Clouds:
-        """The finest level with features of shape (T, channels[0]).
+        """Computes the finest level, with features of shape (T, channels[0]).
 
         Args:
-            outputs: What the encoder returned for the levels.
-            levels: Levels that were made with ``upwards``.
+            outputs: The encoder's outputs.
+            levels: Levels with ``upwards``.
 
         Raises:
             ValueError: If outputs or levels do not fit.
@@ -60,18 +60,18 @@ class PointCNNDecoder(nn.Module):
 
 
 class PointUNet(nn.Module):
-    """An encoder, a decoder with a way across on each level, and a linear layer: for each point.
+    """An encoder, a decoder with skip connections, and a linear layer on each point.
 
     The shape is that of Ronneberger et al. (2015), *U-Net*.
 
     Args:
-        in_channels: Features of a point before.
-        out_channels: Features of a point behind.
-        channels: As of :class:`PointCNNEncoder`, as are all below.
-        grid_sizes: See there.
-        convolution: See there.
-        reduce: See there.
-        k: Of how many points of the next level features are interpolated.
+        in_channels: The number of input features of a point.
+        out_channels: The number of output features of a point.
+        channels: See :class:`PointCNNEncoder`.
+        grid_sizes: See :class:`PointCNNEncoder`.
+        convolution: See :class:`PointCNNEncoder`.
+        reduce: See :class:`PointCNNEncoder`.
+        k: The number of points to interpolate from.
 
     Raises:
         ValueError: If an argument is not as described.
@@ -100,11 +100,11 @@ class PointUNet(nn.Module):
         return self.encoder.levels(batch, upwards=self.k)
 
     def __call__(self, batch: Clouds, levels: PointLevels | None = None) -> Clouds:
-        """The batch with features of shape (T, out_channels).
+        """Computes the batch with features of shape (T, out_channels).
 
         Args:
             batch: Clouds with features of shape (T, in_channels).
-            levels: What :meth:`levels` gave for the batch; by default it is called.
+            levels: The result of :meth:`levels`, which is called by default.
         """
         levels = self.levels(batch) if levels is None else levels
         fine = self.decoder(self.encoder(batch, levels), levels)

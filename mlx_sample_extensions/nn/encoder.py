@@ -1,4 +1,4 @@
-"""A stack of convolutions on ever coarser levels."""
+"""A stack of convolutions, with subsampling between them."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,11 +13,11 @@ REDUCTIONS = ("max", "mean", "sum", "min")
 
 
 class PointCNNEncoder(nn.Module):
-    """Convolution, normalisation and ReLU on each level; a grid thins the points out between them.
+    """Convolution, normalisation and ReLU on each level, and subsampling by a grid between levels.
 
     Args:
-        in_channels: Features of a point before.
-        channels: Features of a point on each level: as many levels as there are numbers.
+        in_channels: The number of input features of a point.
+        channels: The number of features of a point on each level, of any number of levels.
         grid_sizes: The edges of the grid's cells between levels, in the points' unit; one fewer
             than channels, or one number for the first, which doubles from level to level.
         convolution: Makes the layer of a level from in_channels and out_channels: a class such as
@@ -66,32 +66,31 @@ class PointCNNEncoder(nn.Module):
         return f"grid_sizes={list(self.grid_sizes)}, reduce={self.reduce!r}"
 
     def levels(self, batch: Clouds, upwards: int = 0) -> PointLevels:
-        """The levels of a batch: found once, and kept by the batch while it is the same.
+        """Computes the levels of a batch, or returns those that it has cached.
 
-        Evaluates the positions. Gradients do not follow which points are neighbours.
+        Evaluates the positions.
 
         Args:
             batch: Clouds.
-            upwards: How many neighbours in the next level to find for each point: 0 unless there
-                is a decoder.
+            upwards: The number of neighbours in the next level to find for each point, which a
+                decoder needs.
         """
         check_batch("PointCNNEncoder", "batch", batch)
         key = ("levels", id(self), upwards)
-        held = batch._structures.get(key)
-        # An encoder that is gone may have had the same id.
-        if held is None or held[0] is not self:
+        if key not in batch._structures:
             finders = [convolution.neighborhood for convolution in self.convolutions]
-            held = self, build_levels(batch, finders, self.grid_sizes, upwards)
-            batch._structures[key] = held
-        return held[1]
+            levels = build_levels(batch, finders, self.grid_sizes, upwards)
+            # The reference to the encoder keeps others from getting its id.
+            batch._structures[key] = self, levels
+        return batch._structures[key][1]
 
     def __call__(self, batch: Clouds, levels: PointLevels | None = None) -> list[Clouds]:
-        """The outputs of all levels, the finest first.
+        """Computes the outputs of all levels, the finest first.
 
         Args:
             batch: Clouds with features of shape (T, in_channels).
-            levels: What :meth:`levels` gave for the batch; by default it is called. Compiled
-                functions need it as an argument.
+            levels: The result of :meth:`levels`, which is called by default. Compiled functions
+                need it as an argument.
 
         Returns:
             A batch for each level, with features of shape (points of the level, its channels).
@@ -106,7 +105,7 @@ class PointCNNEncoder(nn.Module):
                 "PointCNNEncoder",
                 f"There must be {len(self.convolutions)} levels, but there are {len(levels)}.",
             )
-        # The lengths are the levels' own: those of a compiled function's batch are constants.
+        # The levels' lengths: those of the batch are constants in a compiled function.
         check_batch("PointCNNEncoder", "batch", batch)
         batch = batch._make(batch.positions, batch.features, levels.lengths[0])
         outputs = []

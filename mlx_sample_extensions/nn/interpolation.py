@@ -1,4 +1,4 @@
-"""Features between points, from those near by."""
+"""Interpolation of features by distance."""
 
 import mlx.core as mx
 from mlx_sample_extensions._ext import segment_reduce
@@ -13,7 +13,7 @@ SMALLEST = 1e-8  # of squared distances
 def interpolate(
     source: Clouds, target: Clouds, k: int = 3, neighbors: Neighborhood | None = None
 ) -> mx.array:
-    """The source's features at the target's points: means of the k nearest by distance.
+    """Interpolates features at the target's points: weighted means of the k nearest points.
 
     ``y[t] = sum over j of w[t, j] x[j] / sum over j of w[t, j]`` with
     ``w[t, j] = 1 / max(|p[t] - p[j]|^2, 1e-8)``, from Qi et al. (2017), *PointNet++*, equation 2
@@ -21,13 +21,13 @@ def interpolate(
 
     Args:
         source: Clouds with features of shape (N, C).
-        target: Where features are wanted: as many clouds.
-        k: Of how many points.
-        neighbors: What ``find_neighbors(source, k, target)`` gave; by default it is called.
+        target: The points of the results, in as many clouds.
+        k: The number of points of a mean.
+        neighbors: The result of ``find_neighbors(source, k, target)``, which is the default.
 
     Returns:
-        Features of shape (Q, C), differentiable in features and all positions. Where the source's
-        cloud is empty they are zero.
+        Features of shape (Q, C), differentiable in features and all positions. They are zero
+        in clouds without points in the source.
 
     Raises:
         TypeError: If source or target is no batch of point clouds.

@@ -1,4 +1,4 @@
-"""Ever coarser levels of the clouds of a batch, and how they hang together."""
+"""The levels of a batch, from fine to coarse, and the indices that connect them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,15 +12,15 @@ from mlx_sample_extensions.subsampling import grid_subsample
 
 
 class PointLevels:
-    """What :class:`PointCNNEncoder` and :class:`PointUNet` know of a batch before they compute.
+    """The levels of a batch in :class:`PointCNNEncoder` and :class:`PointUNet`, and all neighbours.
 
-    Made by their ``levels``, once a batch. A tree for transformations, whose arrays are its
-    children: an argument of a compiled function.
+    Made by their ``levels`` once per batch. A tree for transformations with its arrays as children,
+    so that compiled functions can take it as an argument.
 
     Attributes:
         neighbors: The neighbours in each level, the finest first.
         lengths: Points of each cloud in each level, arrays of shape (B,).
-        cells: For each level but the last: of shape (T,), the point of the next that each goes to.
+        cells: For each level but the last: the point of the next level that contains each, (T,).
         upwards: For each level but the last: its points' neighbours in the next. May be empty.
     """
 
@@ -59,9 +59,9 @@ def build_levels(
 
     Args:
         batch: The finest level.
-        neighborhoods: What finds the neighbours of each level.
-        grid_sizes: Edges of the cells between levels, one fewer.
-        upwards: How many neighbours in the next level are found for each point; 0 for none.
+        neighborhoods: A function for each level that finds neighbours.
+        grid_sizes: The edges of the cells between levels, one fewer.
+        upwards: The number of neighbours in the next level of each point; 0 for none.
     """
     levels = PointLevels([], [], [], [])
     for number, find in enumerate(neighborhoods):

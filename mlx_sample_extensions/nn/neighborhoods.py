@@ -1,4 +1,4 @@
-"""Which points each output of a layer sees: triplets of kernel cell, point and output."""
+"""The neighbours of outputs, as triplets of kernel cell, point and output."""
 
 from typing import Any
 
@@ -10,20 +10,20 @@ from mlx_sample_extensions.point_clouds import Clouds
 
 
 class Neighborhood:
-    """Pairs of an output point and a point that it sees, sorted by output.
+    """Pairs of an output point and one of its neighbours, sorted by output.
 
     With kernel cells these are the triplets (i, j, k) that :class:`PointConv` sums over. Made by
-    :func:`find_neighbors`. A tree for transformations, whose arrays are its children: an argument of a
-    compiled function.
+    :func:`find_neighbors`. A tree for transformations with its arrays as children, so that compiled
+    functions can take it as an argument.
 
     Attributes:
         cells: i, the kernel cell of each pair, of shape (T,), int32; None without a kernel.
         points: j, the point of each pair among all N of the source, of shape (T,), int32.
         queries: k, the output of each pair among all Q, of shape (T,), int32, in ascending order.
-        lengths: How many pairs each output has, of shape (Q,), int32; in each, the nearest is first.
+        lengths: The number of pairs of each output, of shape (Q,), int32, the nearest point first.
         n_points: N.
-        k: The most pairs that an output can have.
-        radius: What relative positions are divided by, or None.
+        k: The largest number of pairs of an output.
+        radius: The divisor of relative positions, or None.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Neighborhood:
         )
 
     def relative(self, positions: mx.array, targets: mx.array) -> mx.array:
-        """Each pair's point as its output sees it, in units of the radius if there is one.
+        """The position of each pair's point relative to its output, divided by the radius if given.
 
         Args:
             positions: Points of the source, of shape (N, D).
@@ -64,7 +64,7 @@ class Neighborhood:
         return difference if self.radius is None else difference / self.radius
 
     def padded(self, values: mx.array) -> mx.array:
-        """Values of pairs (T, ...) with a row of k for each output, (Q, k, ...), filled with zeros."""
+        """Values of pairs (T, ...) as rows of k for each output, (Q, k, ...), padded with zeros."""
         shape = (self.n_queries, self.k, *values.shape[1:])
         if not values.shape[0]:
             return mx.zeros(shape, values.dtype)
@@ -86,20 +86,20 @@ def find_neighbors(
 ) -> Neighborhood:
     """The neighbours of each query in its cloud: the k nearest, of those within a radius if given.
 
-    Evaluates the positions, and follows them with no gradient. Neighbours of a batch in itself are
-    found once: the batch keeps them, as do batches with other features that it is replaced by.
+    Evaluates the positions; the search has no gradient. The neighbours of a batch within itself are
+    cached in the batch, and in the batches with other features that ``replace`` makes of it.
 
-    The kernel is a cube of ``kernel_offsets`` = n^D cells around the query that holds the ball of
-    the radius, or without one the ball through the query's furthest neighbour. With r for that
-    radius, a neighbour at p of a query at q is in the cell whose coordinates are
-    ``floor((p - q + r) * n / (2 r))``, each at most n - 1; the last coordinate counts fastest.
+    The kernel is a cube of ``kernel_offsets`` = n^D cells with the query in its centre. Half its
+    edge, r, is the radius, or without one the distance of the query's furthest neighbour. A
+    neighbour at p of a query at q is in the cell with the coordinates
+    ``floor((p - q + r) * n / (2 r))``, each at most n - 1. Cells are numbered in row-major order.
 
     Args:
-        source: Where to look: positions of shape (N, D).
-        k: The most neighbours of a query.
-        queries: What has neighbours: as many clouds as the source has; by default its points.
-        radius: How far neighbours may be away.
-        kernel_offsets: The number of kernel cells; without it neighbours have none.
+        source: The points to search, of shape (N, D).
+        k: The largest number of neighbours of a query.
+        queries: The points whose neighbours to find, in as many clouds; by default the source's.
+        radius: The largest distance of a neighbour.
+        kernel_offsets: The number of kernel cells; without it no cells are computed.
 
     Returns:
         The pairs, sorted by query.
@@ -142,7 +142,7 @@ def _search(
             positions, targets, radius, k, *lengths, check=False
         )
     counts = mx.minimum(counts, k)
-    # Neighbours come first in the rows of k.
+    # The first entries of each row of k are neighbours, the others padding.
     total = int(counts.sum().item())
     count = targets.shape[0]
     rows = repeat_interleave(mx.arange(count, dtype=mx.int32), counts, 0, total, check=False)
@@ -179,7 +179,7 @@ def cells_per_axis(owner: str, kernel_offsets: int, dims: int) -> int:
 
 
 def _cells(relative: mx.array, side: int) -> mx.array:
-    """The kernel cell of each row, where the kernel reaches from -1 to 1."""
+    """The kernel cell of each row, for a kernel from -1 to 1 in every coordinate."""
     places = mx.clip(mx.floor((relative + 1) * (side / 2)), 0, side - 1).astype(mx.int32)
     weights = [side**power for power in reversed(range(relative.shape[1]))]
     return (places * mx.array(weights, dtype=mx.int32)).sum(1).astype(mx.int32)

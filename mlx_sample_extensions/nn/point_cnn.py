@@ -1,4 +1,4 @@
-"""PointCNN's convolution: an MLP of neighbours and where they are."""
+"""PointCNN's convolution: an MLP on the features and positions of neighbours."""
 
 import mlx.core as mx
 import mlx.nn as nn
@@ -14,23 +14,23 @@ class PointCNNConv(nn.Module):
     """Combines the features and the relative positions of each point's neighbours.
 
     Relative positions p are lifted by an MLP with one hidden layer, f = lift(p). Then a network of
-    two layers sees each neighbour's lifted position and features, and the result is aggregated:
-    ``y[k] = max over j of out(relu(from_features(x[j]) + from_positions(f[j, k])))``. The sum in
-    it is a linear layer of both side by side, with its half for the features done once a point.
+    two layers takes each neighbour's lifted position and features, and its outputs are aggregated:
+    ``y[k] = max over j of out(relu(from_features(x[j]) + from_positions(f[j, k])))``. The sum
+    equals a linear layer on both concatenated, but the features' part is computed once per point.
 
     With ``x_transformation`` it is the X-Conv of Li et al. (2018), *PointCNN: convolution on
     X-transformed points*, Algorithm 1: an MLP makes a matrix X of shape (k, k) of all k relative
-    positions, and ``y[k] = out(X @ [f, x])``, where ``out`` weighs all k rows. Neighbours are
-    ordered by distance, so that the order of points does not matter; missing ones are zero.
+    positions, and ``y[k] = out(X @ [f, x])``, where ``out`` is a linear layer on all k rows.
+    Neighbours are sorted by distance, so the order of points has no effect; missing ones are zero.
 
     Args:
-        in_channels: Features of a point before.
-        out_channels: Features of a point behind.
-        dims: Coordinates of a point, D.
-        k: The most neighbours that a point sees; itself is one of them.
-        radius: How far they may be away; relative positions are then divided by it.
-        hidden_channels: The width of the hidden layer between.
-        lift_channels: How many features relative positions are lifted to.
+        in_channels: The number of input features of a point.
+        out_channels: The number of output features of a point.
+        dims: The number of coordinates of a point, D.
+        k: The largest number of neighbours of a point, itself included.
+        radius: The largest distance of a neighbour; relative positions are divided by it.
+        hidden_channels: The width of the hidden layer.
+        lift_channels: The number of features that relative positions are lifted to.
         aggregation: "max", "mean" or "sum" over neighbours; unused by the X-transformation.
         x_transformation: Whether to use it.
 
@@ -79,18 +79,18 @@ class PointCNNConv(nn.Module):
         )
 
     def neighborhood(self, batch: Clouds, queries: Clouds | None = None) -> Neighborhood:
-        """The neighbours in a batch, to be given to the layer where it is compiled."""
+        """The neighbours in a batch: an argument for calls of the layer in compiled functions."""
         return find_neighbors(batch, self.k, queries, radius=self.radius)
 
     def __call__(
         self, batch: Clouds, queries: Clouds | None = None, neighbors: Neighborhood | None = None
     ) -> Clouds:
-        """The batch of the outputs.
+        """Computes the outputs.
 
         Args:
             batch: Clouds with positions of shape (N, dims) and features of shape (N, in_channels).
-            queries: Where outputs are, as many clouds: by default where the batch's points are.
-            neighbors: What :meth:`neighborhood` gave for these; by default it is called.
+            queries: The points of the outputs, in as many clouds; by default the batch's points.
+            neighbors: The result of :meth:`neighborhood`, which is called by default.
 
         Returns:
             The queries with features of shape (Q, out_channels), differentiable in features and

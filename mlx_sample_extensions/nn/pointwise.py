@@ -1,4 +1,4 @@
-"""Layers that see each point by itself, or all of a cloud at once."""
+"""Layers on single points, and on all points of a cloud."""
 
 from collections.abc import Sequence
 
@@ -13,10 +13,10 @@ POOLINGS = ("max", "mean", "sum", "min")
 class PointBatchNorm(nn.BatchNorm):
     """Normalises each channel over the points of all clouds of a ragged batch.
 
-    As ``mlx.nn.BatchNorm`` (Ioffe and Szegedy, 2015), whose arguments it has, but no place that
-    padding fills up counts. Mean and variance of 16-bit features are computed in float32. Where
-    there is no point nothing is learned, and a single one has variance 0. As what ``checkpoint``
-    computes again is computed twice, the running values move twice in each step there.
+    As ``mlx.nn.BatchNorm`` (Ioffe and Szegedy, 2015), with the same arguments; statistics are of
+    points only, not of padding. Mean and variance of 16-bit features are computed in float32. A
+    batch without points leaves the running values as they are; a single point has variance 0.
+    ``checkpoint`` calls the layer twice, so it updates the running values twice in each step.
     """
 
     def __call__(self, batch: Clouds) -> Clouds:
@@ -34,7 +34,7 @@ class PointBatchNorm(nn.BatchNorm):
             x = x.astype(mx.float32)
         own = self.training or not self.track_running_stats
         mean = mx.mean(x, axis=0) if own else self.running_mean
-        # What is as large as the features is made as seldom as possible.
+        # As few arrays of the features' size as possible.
         x = x - mean
         var = mx.mean(mx.square(x), axis=0) if own else self.running_var
         if self.training and self.track_running_stats:
@@ -48,8 +48,8 @@ class PointMLP(nn.Module):
     """A linear layer, :class:`PointBatchNorm` and ReLU for each point.
 
     Args:
-        in_channels: Features of a point before.
-        out_channels: Features of a point behind.
+        in_channels: The number of input features of a point.
+        out_channels: The number of output features of a point.
     """
 
     def __init__(self, in_channels: int, out_channels: int) -> None:
@@ -68,7 +68,7 @@ class GlobalPool(nn.Module):
     """Reduces the features of each cloud.
 
     Args:
-        operations: "max", "mean", "sum" or "min", or several, whose results stand side by side.
+        operations: "max", "mean", "sum" or "min", or several, whose results are concatenated.
 
     Raises:
         ValueError: If there is another.
@@ -101,5 +101,5 @@ class GlobalPool(nn.Module):
 
 
 def relu(batch: Clouds) -> Clouds:
-    """The batch with the positive parts of its features."""
+    """The batch with ReLU applied to its features."""
     return batch.replace(batch.positions, nn.relu(batch.features))
