@@ -61,6 +61,47 @@ def test_eval():
     assert lazy.second["x"][0].tolist() == [4, 4]
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [1, 2, "1", None, 1.0, True],
+        [mx.float16, mx.float32],
+        [mx.array([1, 2]), mx.array([2, 1]), mx.array([[1, 2]]), mx.array([1.0, 2.0])],
+        [(1, {"a": mx.array(1)}), (1, {"a": mx.array(2)}), [1, {"a": mx.array(1)}]],
+    ],
+)
+def test_compiled_functions_tell_labels_apart(labels):
+    calls = []
+
+    @mx.compile
+    def twice(p):
+        calls.append(p.label)
+        return Pair(p.first * 2, p.second, p.label)
+
+    for _ in range(2):
+        for label in labels:
+            out = twice(Pair(mx.array([1.0, 2.0]), mx.array(3.0), label))
+            assert out.label is label and out.first.tolist() == [2, 4]
+    assert len(calls) == len(labels)
+
+
+def test_compiled_functions_take_no_other_labels():
+    with pytest.raises(ValueError, match="besides its children .* but something is a object"):
+        mx.compile(lambda p: p.first)(Pair(mx.array(1.0), mx.array(2.0), object()))
+
+
+def test_state_with_labels():
+    state = [Pair(mx.array(1.0), mx.array(0.0), mx.array([3]))]
+
+    @mx.compile(inputs=state)
+    def scaled(x):
+        return x * state[0].first * state[0].label
+
+    assert scaled(mx.array(2.0)).tolist() == [6]
+    state[0] = Pair(mx.array(2.0), mx.array(0.0), mx.array([5]))
+    assert scaled(mx.array(2.0)).tolist() == [20]
+
+
 def test_utils():
     mapped = mlx.utils.tree_map(lambda a, b: a + b, pair(), pair())
     assert mapped.first.tolist() == [2, 4] and mapped.label == "name"

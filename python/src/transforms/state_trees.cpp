@@ -31,28 +31,74 @@ bool append_constant(py::handle leaf, std::string& key) {
   return true;
 }
 
-// `leaf(h)` appends the text of a leaf.
-template <typename Leaf>
-void append_tree(py::handle tree, std::string& key, Leaf& leaf) {
-  const bool is_list = PyList_Check(tree.ptr());
-  if (is_list || PyTuple_Check(tree.ptr())) {
-    key.push_back(is_list ? '[' : '(');
-    for (py::handle item : tree) append_tree(item, key, leaf);
-    key.push_back(']');
-  } else if (PyDict_Check(tree.ptr())) {
-    key.push_back('{');
-    for (auto item : py::reinterpret_borrow<py::dict>(tree)) {
-      append_text(item.first, 'k', key);
-      append_tree(item.second, key, leaf);
+// Writes the key of a tree and collects its arrays.
+class KeyWriter {
+ public:
+  // Without an operation to name, leaves that are neither arrays nor constants are ignored.
+  KeyWriter(const char* op, std::string& key, Arrays& arrays)
+      : op_(op), key_(key), arrays_(arrays) {}
+
+  void append(py::handle tree) { append_tree(tree, &KeyWriter::append_leaf); }
+
+ private:
+  void append_tree(py::handle tree, void (KeyWriter::*leaf)(py::handle)) {
+    const bool is_list = PyList_Check(tree.ptr());
+    if (is_list || PyTuple_Check(tree.ptr())) {
+      key_.push_back(is_list ? '[' : '(');
+      for (py::handle item : tree) append_tree(item, leaf);
+      key_.push_back(']');
+    } else if (PyDict_Check(tree.ptr())) {
+      key_.push_back('{');
+      for (auto item : py::reinterpret_borrow<py::dict>(tree)) {
+        append_text(item.first, 'k', key_);
+        append_tree(item.second, leaf);
+      }
+      key_.push_back('}');
+    } else if (auto node = registered_node(tree)) {
+      append_text(py::type::of(tree), 'o', key_);
+      append_tree(node->children, leaf);
+      append_tree(node->rest, &KeyWriter::append_rest);
+    } else {
+      (this->*leaf)(tree);
     }
-    key.push_back('}');
-  } else if (auto children = tree_children(tree)) {
-    append_text(py::type::of(tree), 'o', key);
-    append_tree(children, key, leaf);
-  } else {
-    leaf(tree);
   }
-}
+
+  void append_leaf(py::handle h) {
+    if (is_array(h)) {
+      arrays_.push_back(h.cast<const mx::array&>());
+      key_.push_back('A');
+    } else if (op_ && !append_constant(h, key_)) {
+      throw std::invalid_argument(std::string("[") + op_ +
+                                  "] The arguments must be trees of arrays and constants (numbers, "
+                                  "strings, None), but one is a " +
+                                  Py_TYPE(h.ptr())->tp_name + ".");
+    }
+  }
+
+  // What a registered object has besides its children is a constant of the recorded graph, so the
+  // key has the values of its arrays. This evaluates them.
+  void append_rest(py::handle h) {
+    if (is_array(h)) {
+      append_text(h.attr("dtype"), 'd', key_);
+      append_text(h.attr("shape"), 'h', key_);
+      const auto values = py::reinterpret_steal<py::object>(PyBytes_FromObject(h.ptr()));
+      if (!values) throw py::error_already_set();
+      key_ += values.cast<std::string_view>();
+    } else if (py::isinstance<mx::Dtype>(h)) {
+      append_text(h, 'd', key_);
+    } else if (op_ && !append_constant(h, key_)) {
+      throw std::invalid_argument(
+          std::string("[") + op_ +
+          "] What an object of a registered class has besides its children must be arrays, types "
+          "and constants (numbers, strings, None), but something is a " +
+          Py_TYPE(h.ptr())->tp_name + ".");
+    }
+  }
+
+  const char* op_;
+  std::string& key_;
+  Arrays& arrays_;
+};
 
 // Sets items of lists and dictionaries, and passes the old items to `on_set`.
 class Replacer {
@@ -137,27 +183,11 @@ void replace(py::handle state, const Arrays& arrays, Replacer::OnSet on_set) {
 }  // namespace
 
 void append_key(py::handle arguments, const char* op, std::string& key, Arrays& arrays) {
-  auto leaf = [&](py::handle h) {
-    if (is_array(h)) {
-      arrays.push_back(h.cast<const mx::array&>());
-      key.push_back('A');
-    } else if (!append_constant(h, key)) {
-      throw std::invalid_argument(std::string("[") + op +
-                                  "] The arguments must be trees of arrays and constants (numbers, "
-                                  "strings, None), but one is a " +
-                                  Py_TYPE(h.ptr())->tp_name + ".");
-    }
-  };
-  append_tree(arguments, key, leaf);
+  KeyWriter(op, key, arrays).append(arguments);
 }
 
 void append_state_key(py::handle state, std::string& key, Arrays& arrays) {
-  auto leaf = [&](py::handle h) {
-    if (!is_array(h)) return;
-    arrays.push_back(h.cast<const mx::array&>());
-    key.push_back('A');
-  };
-  append_tree(state, key, leaf);
+  KeyWriter(nullptr, key, arrays).append(state);
 }
 
 void set_state(py::handle state, const Arrays& arrays) {

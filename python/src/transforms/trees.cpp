@@ -1,7 +1,6 @@
 // Traverses and rebuilds trees.
 #include "transforms/trees.h"
 
-#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -27,14 +26,14 @@ py::object marker() {
   return py::reinterpret_borrow<py::object>(object);
 }
 
-struct RegisteredNode {
-  py::object children;
-  py::object rest;
-  py::handle unflatten;
-};
+}  // namespace
 
-// Returns nothing if the object's class is not registered.
-std::optional<RegisteredNode> take_apart(py::handle tree) {
+py::handle tree_classes() {
+  static PyObject* dict = PyDict_New();
+  return dict;
+}
+
+std::optional<RegisteredNode> registered_node(py::handle tree) {
   PyObject* rules =
       PyDict_GetItem(tree_classes().ptr(), reinterpret_cast<PyObject*>(Py_TYPE(tree.ptr())));
   if (!rules) return std::nullopt;
@@ -45,13 +44,6 @@ std::optional<RegisteredNode> take_apart(py::handle tree) {
         Py_TYPE(tree.ptr())->tp_name + ".");
   }
   return RegisteredNode{parts[py::int_(0)], parts[py::int_(1)], PyTuple_GET_ITEM(rules, 1)};
-}
-
-}  // namespace
-
-py::handle tree_classes() {
-  static PyObject* dict = PyDict_New();
-  return dict;
 }
 
 void init_trees(py::module_& m) {
@@ -68,7 +60,7 @@ void register_tree_class(const py::type& type, py::object flatten, py::object un
 }
 
 py::object tree_children(py::handle tree) {
-  auto node = take_apart(tree);
+  auto node = registered_node(tree);
   return node ? node->children : py::object();
 }
 
@@ -87,7 +79,7 @@ void tree_visit(py::handle tree, const std::function<void(py::handle)>& visit) {
 py::object tree_map(py::handle tree, const std::function<py::object(py::handle)>& map) {
   if (PyList_Check(tree.ptr()) || PyTuple_Check(tree.ptr())) return map_sequence(tree, map);
   if (!PyDict_Check(tree.ptr())) {
-    auto node = take_apart(tree);
+    auto node = registered_node(tree);
     return node ? node->unflatten(tree_map(node->children, map), node->rest) : map(tree);
   }
   py::dict result;

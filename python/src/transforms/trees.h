@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "mlx/array.h"
@@ -22,6 +23,15 @@ py::handle tree_classes();
 
 // Call it before any of the others, on one thread: it creates their static objects.
 void init_trees(py::module_& m);
+
+// An object of a registered class, as its flatten returns it.
+struct RegisteredNode {
+  py::object children;
+  py::object rest;
+  py::handle unflatten;
+};
+// Returns nothing if the object's class is not registered.
+std::optional<RegisteredNode> registered_node(py::handle tree);
 
 // Returns the children of an object whose class is registered; null for any other.
 py::object tree_children(py::handle tree);
