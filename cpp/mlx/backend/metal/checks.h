@@ -1,0 +1,46 @@
+// Which checks kernels run under (metal/checks.h), and how the user hears what they find.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "metal/checks.h"
+
+namespace mlx::core::metal {
+
+using Checks = ::metal::Checks;
+using CheckReport = ::metal::CheckReport;
+
+// What a kernel did wrong while it ran checked.
+class KernelCheckError : public std::runtime_error {
+ public:
+  explicit KernelCheckError(std::vector<CheckReport> reports);
+  std::vector<CheckReport> reports;
+};
+
+// Those of MLX_CHECK, as it was when they were first asked for, and of this thread's CheckScopes.
+// Throws std::invalid_argument if MLX_CHECK names no checks.
+Checks active_checks();
+
+// Kernels that this thread launches or calls while one exists are checked.
+class CheckScope {
+ public:
+  explicit CheckScope(Checks checks);
+  ~CheckScope();
+  CheckScope(const CheckScope&) = delete;
+  CheckScope& operator=(const CheckScope&) = delete;
+
+ private:
+  Checks before_;
+};
+
+// Called with the reports of a launch. With MLX_CHECK_REPORT=warn they wait in take_check_warnings,
+// else it throws KernelCheckError.
+void tell_reports(const std::vector<CheckReport>& reports);
+// Texts that nobody has taken so far.
+std::vector<std::string> take_check_warnings();
+
+}  // namespace mlx::core::metal
