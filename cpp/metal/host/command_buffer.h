@@ -50,9 +50,13 @@ class EncoderObject : public MTL::ComputeCommandEncoder {
   LaunchParameters parameters_;
   char* bases_[kMaxBufferBindings] = {};  // of the buffers, without offsets
   NS::UInteger lengths_[kMaxBufferBindings] = {};
-  Checks checks_ = kNoChecks;
-  CheckHandler check_handler_;
-  CheckedLaunch::Extent extents_[kMaxBufferBindings] = {};
+  // What checks know, once there are any.
+  struct Checked {
+    Checks checks = kNoChecks;
+    CheckHandler handler;
+    CheckedLaunch::Extent extents[kMaxBufferBindings] = {};
+  };
+  std::unique_ptr<Checked> checked_;
 };
 
 class CommandBufferObject : public MTL::CommandBuffer {

@@ -30,7 +30,7 @@ bool EncoderObject::valid_index(NS::UInteger index, const char* what) {
 
 void EncoderObject::setBuffer(const MTL::Buffer* buffer, NS::UInteger offset, NS::UInteger index) {
   if (!valid_index(index, "setBuffer")) return;
-  extents_[index] = {};
+  if (checked_) checked_->extents[index] = {};
   if (!buffer) {
     bases_[index] = nullptr;
     parameters_.buffers[index] = nullptr;
@@ -51,7 +51,7 @@ void EncoderObject::setBufferOffset(NS::UInteger offset, NS::UInteger index) {
 
 void EncoderObject::setBytes(const void* bytes, NS::UInteger length, NS::UInteger index) {
   if (!valid_index(index, "setBytes")) return;
-  extents_[index] = {};
+  if (checked_) checked_->extents[index] = {};
   bases_[index] = static_cast<char*>(commands_->copy_bytes(bytes, length));
   lengths_[index] = length;
   setBufferOffset(0, index);
@@ -69,29 +69,32 @@ void EncoderObject::setThreadgroupOrder(NS::UInteger stride, NS::UInteger count)
 }
 
 void EncoderObject::setChecks(uint32_t checks, const CheckHandler& handler) {
-  checks_ = checks;
-  check_handler_ = handler;
+  if (!checked_) checked_ = std::make_unique<Checked>();
+  checked_->checks = checks;
+  checked_->handler = handler;
 }
 
 void EncoderObject::setBufferExtent(NS::UInteger start, NS::UInteger length, NS::UInteger index) {
   if (!valid_index(index, "setBufferExtent") || !bases_[index]) return;
-  extents_[index] = {bases_[index] + start, length};
+  if (!checked_) checked_ = std::make_unique<Checked>();
+  checked_->extents[index] = {bases_[index] + start, length};
 }
 
 // What runs the next dispatch; null, with a refusal, where it cannot be checked.
 const Kernel* EncoderObject::prepare_kernel() {
   parameters_.checked = nullptr;
-  if (checks_ == kNoChecks) return &pipeline_->kernel();
+  if (!checked_ || checked_->checks == kNoChecks) return &pipeline_->kernel();
   auto checked = std::make_shared<CheckedLaunch>();
-  checked->checks = checks_;
-  checked->handler = check_handler_;
+  checked->checks = checked_->checks;
+  checked->handler = checked_->handler;
   for (uint32_t i = 0; i < kMaxBufferBindings; ++i) {
-    const bool whole = !extents_[i].begin;
-    checked->buffers.push_back(whole ? CheckedLaunch::Extent{bases_[i], lengths_[i]} : extents_[i]);
+    const CheckedLaunch::Extent& extent = checked_->extents[i];
+    const bool whole = !extent.begin;
+    checked->buffers.push_back(whole ? CheckedLaunch::Extent{bases_[i], lengths_[i]} : extent);
   }
   parameters_.checked = std::move(checked);
   try {
-    return &pipeline_->checked_kernel(checks_);
+    return &pipeline_->checked_kernel(checked_->checks);
   } catch (const std::exception& error) {
     commands_->refuse(error.what());
     return nullptr;

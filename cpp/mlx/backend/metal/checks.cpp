@@ -9,6 +9,8 @@
 
 namespace mlx::core::metal {
 
+std::atomic<uint32_t> check_sources{1};
+
 namespace {
 
 Checks& scope_checks() {
@@ -19,7 +21,9 @@ Checks& scope_checks() {
 Checks environment_checks() {
   static const Checks checks = [] {
     const char* text = std::getenv("MLX_CHECK");
-    return ::metal::parse_checks(text ? text : "", "[MLX_CHECK]");
+    const Checks named = ::metal::parse_checks(text ? text : "", "[MLX_CHECK]");
+    if (!named) --check_sources;
+    return named;
   }();
   return checks;
 }
@@ -45,11 +49,16 @@ bool only_warns() {
 KernelCheckError::KernelCheckError(std::vector<CheckReport> found)
     : std::runtime_error(::metal::describe(found)), reports(std::move(found)) {}
 
-Checks active_checks() { return environment_checks() | scope_checks(); }
+Checks find_active_checks() { return environment_checks() | scope_checks(); }
 
 CheckScope::CheckScope(Checks checks)
-    : before_(std::exchange(scope_checks(), scope_checks() | checks)) {}
-CheckScope::~CheckScope() { scope_checks() = before_; }
+    : before_(std::exchange(scope_checks(), scope_checks() | checks)) {
+  ++check_sources;
+}
+CheckScope::~CheckScope() {
+  scope_checks() = before_;
+  --check_sources;
+}
 
 void tell_reports(const std::vector<CheckReport>& reports) {
   if (!only_warns()) throw KernelCheckError(reports);

@@ -1,6 +1,7 @@
 // Which checks kernels run under (metal/checks.h), and how the user hears what they find.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
@@ -21,9 +22,17 @@ class KernelCheckError : public std::runtime_error {
   std::vector<CheckReport> reports;
 };
 
-// Those of MLX_CHECK, as it was when they were first asked for, and of this thread's CheckScopes.
-// Throws std::invalid_argument if MLX_CHECK names no checks.
-Checks active_checks();
+// The number of CheckScopes, and 1 if MLX_CHECK names checks or has not been read. Most programs
+// have none: then a launch tests only this.
+extern std::atomic<uint32_t> check_sources;
+
+Checks find_active_checks();
+
+// The checks of MLX_CHECK, which is read once, and of this thread's CheckScopes. Throws
+// std::invalid_argument if MLX_CHECK names an unknown check.
+inline Checks active_checks() {
+  return check_sources.load(std::memory_order_relaxed) ? find_active_checks() : ::metal::kNoChecks;
+}
 
 // Kernels that this thread launches or calls while one exists are checked.
 class CheckScope {
