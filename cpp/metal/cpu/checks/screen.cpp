@@ -1,8 +1,10 @@
 #include "metal/cpu/checks/screen.h"
 
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "metal/compiler/matrix_accesses.h"
 #include "metal/cpu/checks/accesses.h"
 #include "metal/cpu/checks/discarded_reads.h"
@@ -14,6 +16,10 @@ namespace metal::cpu {
 namespace {
 
 using llvm::Value;
+
+// Each is a branch of its own, for which vector code takes long to compile. More than these take
+// longer than exact checks, which kernels of this size get at once.
+constexpr uint64_t kMostTests = 400;
 
 class BoundsScreen {
  public:
@@ -49,6 +55,20 @@ class BoundsScreen {
   Provenances& provenances_;
 };
 
+// Instead of all that the kernel does.
+void suspect_at_once(CheckBuilder& builder) {
+  llvm::Instruction* rest = builder.start();
+  llvm::IRBuilder<> b(rest);
+  builder.suspect_if(b.getTrue(), *rest);
+  llvm::BasicBlock* block = rest->getParent();
+  for (llvm::BasicBlock* next : llvm::successors(block)) next->removePredecessor(block);
+  b.SetInsertPoint(rest);
+  b.CreateRetVoid();
+  rest->eraseFromParent();
+  llvm::removeUnreachableBlocks(builder.kernel());
+  llvm::StripDebugInfo(*builder.kernel().getParent());
+}
+
 }  // namespace
 
 void insert_screen(llvm::Module& module, const FunctionInfo& kernel, Checks checks) {
@@ -60,6 +80,13 @@ void insert_screen(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   if (checks & kCheckBarriers) screen_barriers(builder);
   BoundsScreen bounds(builder, provenances);
   RaceScreen races(builder, provenances, accesses, checks & kCheckRaces);
+  uint64_t tests = 0;
+  for (const Access& access : accesses)
+    tests += 1 + (races.tracks(access) ? races.tests_of(access) : 0);
+  if (tests > kMostTests) {
+    suspect_at_once(builder);
+    return;
+  }
   std::vector<DeferredRead> reads;
   for (const Access& access : accesses) {
     const bool tracked = races.tracks(access);

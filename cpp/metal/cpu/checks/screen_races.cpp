@@ -152,6 +152,11 @@ RaceScreen::Place RaceScreen::place_of(llvm::IRBuilder<>& b, const Access& acces
   return {stamp(false), use.reads ? stamp(true) : nullptr, is_device(*access.written)};
 }
 
+uint64_t RaceScreen::tests_of(const Access& access) {
+  const Use& use = use_of(objects_of(*access.written).front());
+  return use.known ? bytes_of(access) / use.granule * (use.reads ? 3 : 2) : 1;
+}
+
 void RaceScreen::add(const Access& access) {
   const Use& use = use_of(objects_of(*access.written).front());
   llvm::Instruction& at = *access.instruction;

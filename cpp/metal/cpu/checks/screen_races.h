@@ -22,6 +22,8 @@ class RaceScreen {
 
   // Whether other threads may touch the same memory, one of them to change it.
   bool tracks(const Access& access) const;
+  // How many tests `add` makes for the access.
+  uint64_t tests_of(const Access& access);
   // Puts tests around an access that is inside of its object.
   void add(const Access& access);
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "metal/cpu/checks/stamp.h"
@@ -82,31 +83,33 @@ class Snapshot {
   bool complete_ = true;
 };
 
-// Whether nothing was suspected. A fault may come from what exact checks report.
-bool passes(Dispatch& screen) {
+// Whether nothing is suspected. If something is, memory is as it was before.
+bool passes(const Kernel& kernel, const CpuKernel& code, const LaunchParameters& parameters) {
+  Dispatch screen(kernel, code, parameters, /*screens=*/true);
+  // Each buffer has stamps of its own, and a stamp has no more bits.
+  if (screen.shares_results() || screen.groups() + 1 >= uint64_t{1} << kStampGroupBits)
+    return false;
+  const Snapshot before(kernel.info, *parameters.checked);
+  if (!before.complete()) return false;
   try {
     screen.run();
     return true;
   } catch (const LaunchError& error) {
+    // A fault may come from what the exact checks report.
     if (error.fault == LaunchFault::Interrupted || error.fault == LaunchFault::TimeLimit) throw;
-    return false;
   }
+  before.restore();
+  return false;
 }
 
 }  // namespace
 
 void run_checked(const Kernel& kernel, const CpuKernel& machine_code, const CpuKernel* screen,
                  const LaunchParameters& parameters) {
-  if (screen) {
-    Dispatch first(kernel, *screen, parameters, /*screens=*/true);
-    // Each buffer has stamps of its own, and these have no more bits.
-    if (!first.shares_results() && first.groups() + 1 < uint64_t{1} << kStampGroupBits) {
-      const Snapshot before(kernel.info, *parameters.checked);
-      if (before.complete()) {
-        if (passes(first)) return;
-        before.restore();
-      }
-    }
+  try {
+    if (screen && passes(kernel, *screen, parameters)) return;
+  } catch (const std::bad_alloc&) {
+    // The process has no address space for the stamps: nothing has run.
   }
   Dispatch(kernel, machine_code, parameters).run();
 }
