@@ -134,3 +134,15 @@ def test_two_arrays_behind_one_pointer():
         "threadgroup float* other", "to[(l + 1) % 64] = 0; threadgroup float* other"
     )
     assert reports(late, "races")
+
+
+def test_kernels_with_very_many_accesses():
+    """They get exact checks at once."""
+    lines = "".join(f"t[l * 4 + {k % 4}] += {k};\n" for k in range(300))
+    right = (
+        HEAD + "threadgroup int t[256];\nfor (uint k = 0; k < 4; ++k) t[l * 4 + k] = 0;\n" + lines
+    )
+    right += "o[i] = t[l * 4];\n"
+    assert reports(right, "all") == []
+    (report,) = reports(right + "o[i + 1] = 0;", "bounds")
+    assert (report.object, report.index, report.line) == ("o", 64, 305)
