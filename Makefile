@@ -91,6 +91,7 @@ bench-small: build
 	$(PY) benchmarks/quantized.py --size small
 	$(PY) benchmarks/llm.py --size small
 	$(PY) benchmarks/launch.py --size small
+	$(PY) benchmarks/checks.py --size small
 	$(PY) benchmarks/seeds.py --size small
 
 test-package: build

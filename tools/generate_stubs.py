@@ -90,6 +90,8 @@ def enumeration(cls: type) -> Iterator[str]:
 
 
 def members(cls: type) -> Iterator[str]:
+    for name, annotation in vars(cls).get("__annotations__", {}).items():
+        yield f"    {name}: {annotation}"
     for name, member in sorted(vars(cls).items()):
         if name.startswith("_") and not name.startswith("__"):
             continue
@@ -103,9 +105,11 @@ def members(cls: type) -> Iterator[str]:
 
 
 def class_stub(cls: type) -> Iterator[str]:
+    base = f"({cls.__base__.__name__})" if issubclass(cls, BaseException) else ""
+    body = list(enumeration(cls) if hasattr(cls, "__members__") else members(cls))
     yield ""
-    yield f"class {cls.__name__}:"
-    yield from enumeration(cls) if hasattr(cls, "__members__") else members(cls) or ["    ..."]
+    yield f"class {cls.__name__}{base}:"
+    yield from body or ["    ..."]
 
 
 def value_type(name: str, value: Any) -> str:

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "metal/api.h"
+#include "metal/checks.h"
 #include "metal/compiler/compiler.h"
 
 namespace metal {
@@ -60,7 +61,8 @@ class Kernel {
   // code.
   virtual std::string why_scalar(const uint32_t (&)[3]) const { return {}; }
 
-  std::string name;  // for messages; info.name is the function's own
+  std::string name;    // for messages; info.name is the function's own
+  std::string source;  // of checked kernels: reports show its lines
   FunctionInfo info;
   uint32_t max_total_threads = kMaxThreadsPerThreadgroup;  // per threadgroup
   uint32_t static_threadgroup_memory = 0;                  // bytes
@@ -81,6 +83,7 @@ struct LaunchParameters {
   // See setThreadgroupOrder.
   uint64_t order_stride = 0;
   uint64_t order_count = 1;
+  std::shared_ptr<const CheckedLaunch> checked;    // null if the kernel is not checked
   double time_limit = 0;                           // seconds; 0 means none
   uint64_t interrupts_before = interrupt_count();  // a later interrupt() prevents the launch
 };
@@ -114,10 +117,11 @@ class Driver {
   virtual Allocator& allocator() = 0;
   virtual std::shared_ptr<const Program> compile(std::string_view source,
                                                  const CompileOptions& options) = 0;
-  // `label` becomes the kernel's name in messages.
+  // `label` becomes the kernel's name in messages. A kernel with checks is only for checked
+  // launches.
   virtual std::shared_ptr<const Kernel> load(const Program& program, std::string_view function,
                                              const ConstantValues& constants,
-                                             std::string_view label) = 0;
+                                             std::string_view label, Checks checks) = 0;
   virtual std::unique_ptr<Stream> new_stream() = 0;
   virtual void interrupt() = 0;  // ends every running launch with LaunchError
   // Whether kernels can access memory that is not from the allocator.

@@ -1,8 +1,10 @@
 // The module mlx.core.
 #include "module.h"
 
+#include "devices/device.h"
 #include "docs/docs.h"
 #include "interpreter/wait.h"
+#include "mlx/backend/metal/checks.h"
 #include "mlx/errors.h"
 #include "mlx/fork.h"
 #include "mlx/interrupt.h"
@@ -28,6 +30,8 @@ void translate_error(std::exception_ptr error) {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const mlx::core::AxisError& e) {
     PyErr_SetString(axis_error(), e.what());
+  } catch (const mlx::core::metal::KernelCheckError& e) {
+    raise_check_error(e);
   }
 }
 

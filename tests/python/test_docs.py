@@ -48,11 +48,15 @@ def shell_blocks(name: str) -> list[str]:
     [page for page in PAGES if any(kind == "python" for kind, _ in blocks(page))],
     ids=lambda p: p.stem,
 )
-def test_python_blocks_run(page: Path):
+def test_python_blocks_run(page: Path, capsys: pytest.CaptureFixture[str]):
+    """A block of text is what the block before it prints."""
     namespace = {}
     for number, (kind, code) in enumerate(blocks(page)):
         if kind == "python":
+            capsys.readouterr()
             exec(compile(code, f"{page.name}, block {number}", "exec"), namespace)
+        elif kind == "text":
+            assert capsys.readouterr().out == code
 
 
 def test_readme_prints_what_it_says(capsys: pytest.CaptureFixture[str]):
@@ -68,7 +72,7 @@ def test_no_block_is_forgotten():
     # Sphinx checks its own directives. Blocks without a kind are the output of the README's
     # example, and the files of the example project.
     directives = {"{toctree}", "{literalinclude}", "{eval-rst}"}
-    assert set().union(*kinds.values()) <= {"python", "shell", ""} | directives
+    assert set().union(*kinds.values()) <= {"python", "shell", "text", ""} | directives
     assert {page for page, found in kinds.items() if "" in found} == {
         "README",
         "writing_extensions",

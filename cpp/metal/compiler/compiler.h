@@ -82,6 +82,7 @@ struct Program {
   virtual ~Program() = default;
 
   CompileOptions options;
+  std::string source;                   // empty if the program was read from a library
   std::vector<FunctionInfo> functions;  // empty if they are read on demand: see open_library
   std::string warnings;                 // of the front end, as Clang prints them
   std::vector<std::string> inputs;      // files that the source was read from

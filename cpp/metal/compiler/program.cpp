@@ -134,12 +134,14 @@ std::shared_ptr<Program> compile(std::string_view source, const CompileOptions& 
                            describe_options(options), source});
   if (auto program = load_cached(key)) {
     program->options = options;
+    program->source = source;
     return program;
   }
   std::shared_ptr<Program> program;
   compiler::run_guarded([&] { program = compiler::compile_here(source, options); });
   if (is_self_contained(*program, source) && program->warnings.empty())
     compiler::cache_store(key, save_library(*program));
+  program->source = source;
   return program;
 }
 

@@ -16,6 +16,17 @@ inline constexpr uint32_t kMaxCoarsenedThreads = 2048;
 
 inline constexpr uint32_t kUnknownThread = ~uint32_t{0};
 
+// What a checked kernel's code knows of the memory behind an argument.
+struct CheckedMemory {
+  const void* begin;
+  uint64_t bytes;
+  // In screened code: 8 bytes for each byte, see stamp.h.
+  uint64_t* written = nullptr;
+  uint64_t* read = nullptr;
+};
+
+inline constexpr uint32_t kCheckedThreadgroup = 2 * kMaxBuffers;
+
 // The arguments and sizes of one launch. Nothing here changes while it runs.
 struct Launch {
   void* buffers[kMaxBuffers];  // by [[buffer(n)]]; null where nothing is bound
@@ -30,6 +41,10 @@ struct Launch {
   // The distance in threads from a threadgroup to the one that runs next, if that is not its
   // neighbour; otherwise 0.
   uint64_t order_stride;
+  // Of checked kernels, else null: by [[buffer(n)]] and, from kMaxBuffers on, by
+  // [[threadgroup(n)]], where only the number of bytes counts. Behind them all of the threadgroup's
+  // memory, where only the stamps do.
+  const CheckedMemory* checked;
 };
 
 // Floats in one region share a lock while they are added to.
@@ -62,7 +77,10 @@ struct Group {
   // may prefetch what that will read.
   const Group* next;
   Additions* additions;  // of this worker
-  uint32_t thread;       // linear index of the running thread, for messages; set if code records it
+  // In screened code: the barriers that threads which have ended came to. The first entry is for
+  // the threadgroup, the others for its SIMD-groups.
+  uint32_t* histories;
+  uint32_t thread;  // linear index of the running thread, for messages; set if code records it
 };
 
 // What one call of a compiled kernel runs.

@@ -9,6 +9,7 @@
 #include "metal/cpu/runtime/dispatch.h"
 #include "metal/cpu/runtime/memory.h"
 #include "metal/cpu/runtime/monitor.h"
+#include "metal/cpu/runtime/screening.h"
 #include "metal/cpu/runtime/system.h"
 
 namespace metal::cpu {
@@ -21,12 +22,28 @@ class LoadedKernel : public Kernel {
   }
 
   std::shared_ptr<CpuKernel> code;
+  std::shared_ptr<CpuKernel> screen;  // of checked kernels, see screening.h; may be null
 };
+
+std::shared_ptr<LoadedKernel> new_kernel(std::shared_ptr<CpuKernel> code, FunctionInfo info,
+                                         std::string_view name) {
+  auto kernel = std::make_shared<LoadedKernel>();
+  kernel->name = name;
+  kernel->info = std::move(info);
+  kernel->max_total_threads = code->max_total_threads;
+  kernel->static_threadgroup_memory = code->static_threadgroup_memory;
+  kernel->repeats = code->repeats;
+  kernel->code = std::move(code);
+  return kernel;
+}
 
 class CpuStream : public Stream {
  public:
   void launch(const Kernel& kernel, const LaunchParameters& parameters) override {
-    Dispatch dispatch(kernel, *static_cast<const LoadedKernel&>(kernel).code, parameters);
+    const auto& loaded = static_cast<const LoadedKernel&>(kernel);
+    if (parameters.checked)
+      return run_checked(kernel, *loaded.code, loaded.screen.get(), parameters);
+    Dispatch dispatch(kernel, *loaded.code, parameters);
     dispatch.run();
   }
   void wait() override {}
@@ -36,6 +53,14 @@ class CpuStream : public Stream {
 bool reference_mode() {
   const char* value = std::getenv("MLX_CPU_REFERENCE");
   return value && *value && std::strcmp(value, "0") != 0;
+}
+
+// The same program with the lines that findings name; null where its source is not known.
+std::shared_ptr<const Program> with_lines(const Program& program) {
+  if (program.source.empty()) return nullptr;
+  CompileOptions options = program.options;
+  options.line_tables = true;
+  return compile(program.source, options);
 }
 
 class CpuDriver : public Driver {
@@ -57,10 +82,22 @@ class CpuDriver : public Driver {
   }
 
   std::shared_ptr<const Kernel> load(const Program& program, std::string_view function,
-                                     const ConstantValues& constants,
-                                     std::string_view label) override {
-    return make_kernel(load_cpu_kernel(program, function, constants, reference_mode()),
-                       program.get(function), label);
+                                     const ConstantValues& constants, std::string_view label,
+                                     Checks checks) override {
+    const CodeMode mode = reference_mode() ? CodeMode::Reference : CodeMode::Vector;
+    if (checks == kNoChecks) {
+      return make_kernel(load_cpu_kernel(program, function, constants, mode), program.get(function),
+                         label);
+    }
+    const auto located = with_lines(program);
+    const Program& checked = located ? *located : program;
+    auto load = [&](CodeMode code) {
+      return load_cpu_kernel(checked, function, constants, code, checks);
+    };
+    auto kernel = new_kernel(load(CodeMode::Reference), checked.get(function), label);
+    kernel->source = program.source;
+    if (mode == CodeMode::Vector) kernel->screen = load(CodeMode::Screen);
+    return kernel;
   }
 
   std::unique_ptr<Stream> new_stream() override { return std::make_unique<CpuStream>(); }
@@ -79,14 +116,7 @@ Driver& cpu_driver() {
 
 std::shared_ptr<const Kernel> make_kernel(std::shared_ptr<CpuKernel> code, FunctionInfo info,
                                           std::string_view name) {
-  auto kernel = std::make_shared<LoadedKernel>();
-  kernel->name = name;
-  kernel->info = std::move(info);
-  kernel->max_total_threads = code->max_total_threads;
-  kernel->static_threadgroup_memory = code->static_threadgroup_memory;
-  kernel->repeats = code->repeats;
-  kernel->code = std::move(code);
-  return kernel;
+  return new_kernel(std::move(code), std::move(info), name);
 }
 
 }  // namespace metal::cpu

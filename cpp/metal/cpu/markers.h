@@ -19,6 +19,14 @@ enum BodyArgument : unsigned {
 inline constexpr const char* kBodyArgumentNames[] = {"group", "x",    "y",     "z",
                                                      "index", "lane", "active"};
 
+// ptr (): in checked kernels, the group argument of the body, which does not exist yet.
+inline constexpr const char* kGroupMarker = "check.group";
+
+// The functions of checks/check_abi.h have names that begin with this.
+inline constexpr const char* kCheckPrefix = "metal_cpu_check_";
+// i1 (ptr, i64): see collisions.h.
+inline constexpr const char* kCollides = "check.collides";
+
 // Calls that passes of the vectoriser leave for each other. Each comment gives the result, the
 // arguments and the meaning.
 inline constexpr const char* kAnyLane = "simd.any";      // i1 (i1): true in any lane

@@ -27,6 +27,8 @@ struct KernelContext {
   uint32_t row_multiple = 1;       // see Variant
   bool threads_wait = false;       // there are barriers or SIMD-group functions
   bool records_thread = false;     // scalar code records the running thread in Group::thread
+  Checks checks = kNoChecks;
+  bool screened = false;           // see Variant
   llvm::Function* body = nullptr;  // the result of "make-body"
 };
 

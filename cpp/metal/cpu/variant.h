@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "metal/checks.h"
 #include "metal/cpu/abi.h"
 
 namespace metal::cpu {
@@ -25,6 +26,9 @@ struct Variant {
   // before it in the row of the grid. So positions in the grid are aligned as those in the
   // threadgroup are.
   uint32_t row_multiple = 1;
+  Checks checks = kNoChecks;  // that the code makes
+  // They are those of a screen (checks/screen.h); exact ones only run with ThreadLayout::Scalar.
+  bool screened = false;
 
   bool operator==(const Variant&) const = default;
 };

@@ -76,14 +76,14 @@ void CommandBufferObject::addHostTask(std::function<void()> task) {
   bounded_ = false;
 }
 
-void CommandBufferObject::add_launch(const PipelineObject& pipeline,
+void CommandBufferObject::add_launch(const PipelineObject& pipeline, const Kernel& kernel,
                                      const LaunchParameters& parameters) {
-  commands_.push_back({&pipeline.kernel(), parameters, nullptr});
+  commands_.push_back({&kernel, parameters, nullptr});
   uint64_t threads = 1;
   for (uint32_t count : parameters.threads_per_grid) {
     threads = std::min(threads * count, kFewThreads + 1);
   }
-  bounded_ &= pipeline.bounded(threads);
+  bounded_ &= !parameters.checked && pipeline.bounded(threads);
 }
 
 void* CommandBufferObject::copy_bytes(const void* bytes, size_t length) {

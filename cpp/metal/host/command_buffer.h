@@ -36,17 +36,27 @@ class EncoderObject : public MTL::ComputeCommandEncoder {
   void memoryBarrier(MTL::BarrierScope) override {}  // dispatches run one after the other
   void endEncoding() override {}
   void setThreadgroupOrder(NS::UInteger stride, NS::UInteger count) override;
+  void setChecks(uint32_t checks, const CheckHandler& handler) override;
+  void setBufferExtent(NS::UInteger start, NS::UInteger length, NS::UInteger index) override;
 
  private:
   bool valid_index(NS::UInteger index, const char* what);
   std::string check(MTL::Size grid, MTL::Size threadgroup) const;
   std::string check_bindings(const Kernel& kernel) const;
+  const Kernel* prepare_kernel();
 
   NS::SharedPtr<CommandBufferObject> commands_;
   const PipelineObject* pipeline_ = nullptr;
   LaunchParameters parameters_;
   char* bases_[kMaxBufferBindings] = {};  // of the buffers, without offsets
   NS::UInteger lengths_[kMaxBufferBindings] = {};
+  // What checks know, once there are any.
+  struct Checked {
+    Checks checks = kNoChecks;
+    CheckHandler handler;
+    CheckedLaunch::Extent extents[kMaxBufferBindings] = {};
+  };
+  std::unique_ptr<Checked> checked_;
 };
 
 class CommandBufferObject : public MTL::CommandBuffer {
@@ -71,7 +81,8 @@ class CommandBufferObject : public MTL::CommandBuffer {
   void addHostTask(std::function<void()> task) override;
 
   // Called by the encoder.
-  void add_launch(const PipelineObject& pipeline, const LaunchParameters& parameters);
+  void add_launch(const PipelineObject& pipeline, const Kernel& kernel,
+                  const LaunchParameters& parameters);
   void keep(const NS::Object* retained) { kept_.push_back(retained); }  // takes over a reference
   void* copy_bytes(const void* bytes, size_t length);
   void refuse(const std::string& reason);  // the first reason makes the whole buffer fail

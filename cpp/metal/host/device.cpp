@@ -105,7 +105,8 @@ MTL::ComputePipelineState* DeviceObject::newComputePipelineState(const MTL::Func
                                                                  NS::Error** error) {
   try {
     if (!function) throw std::invalid_argument("[newComputePipelineState] function is null");
-    return new PipelineObject(this, static_cast<const FunctionObject*>(function)->load());
+    const auto* object = static_cast<const FunctionObject*>(function);
+    return new PipelineObject(this, object->load(kNoChecks), object);
   } catch (...) {
     set_error_from_exception(error, kPipelineDomain, MTL::LibraryErrorInternal);
     return nullptr;

@@ -1,7 +1,10 @@
 // The encoder: checks launches and records them in its command buffer.
 #include <algorithm>
 #include <cstdint>
+#include <exception>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "metal/host/command_buffer.h"
 #include "metal/host/device.h"
@@ -27,6 +30,7 @@ bool EncoderObject::valid_index(NS::UInteger index, const char* what) {
 
 void EncoderObject::setBuffer(const MTL::Buffer* buffer, NS::UInteger offset, NS::UInteger index) {
   if (!valid_index(index, "setBuffer")) return;
+  if (checked_) checked_->extents[index] = {};
   if (!buffer) {
     bases_[index] = nullptr;
     parameters_.buffers[index] = nullptr;
@@ -47,6 +51,7 @@ void EncoderObject::setBufferOffset(NS::UInteger offset, NS::UInteger index) {
 
 void EncoderObject::setBytes(const void* bytes, NS::UInteger length, NS::UInteger index) {
   if (!valid_index(index, "setBytes")) return;
+  if (checked_) checked_->extents[index] = {};
   bases_[index] = static_cast<char*>(commands_->copy_bytes(bytes, length));
   lengths_[index] = length;
   setBufferOffset(0, index);
@@ -61,6 +66,39 @@ void EncoderObject::setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger
 void EncoderObject::setThreadgroupOrder(NS::UInteger stride, NS::UInteger count) {
   parameters_.order_stride = stride;
   parameters_.order_count = count;
+}
+
+void EncoderObject::setChecks(uint32_t checks, const CheckHandler& handler) {
+  if (!checked_) checked_ = std::make_unique<Checked>();
+  checked_->checks = checks;
+  checked_->handler = handler;
+}
+
+void EncoderObject::setBufferExtent(NS::UInteger start, NS::UInteger length, NS::UInteger index) {
+  if (!valid_index(index, "setBufferExtent") || !bases_[index]) return;
+  if (!checked_) checked_ = std::make_unique<Checked>();
+  checked_->extents[index] = {bases_[index] + start, length};
+}
+
+// What runs the next dispatch; null, with a refusal, where it cannot be checked.
+const Kernel* EncoderObject::prepare_kernel() {
+  parameters_.checked = nullptr;
+  if (!checked_ || checked_->checks == kNoChecks) return &pipeline_->kernel();
+  auto checked = std::make_shared<CheckedLaunch>();
+  checked->checks = checked_->checks;
+  checked->handler = checked_->handler;
+  for (uint32_t i = 0; i < kMaxBufferBindings; ++i) {
+    const CheckedLaunch::Extent& extent = checked_->extents[i];
+    const bool whole = !extent.begin;
+    checked->buffers.push_back(whole ? CheckedLaunch::Extent{bases_[i], lengths_[i]} : extent);
+  }
+  parameters_.checked = std::move(checked);
+  try {
+    return &pipeline_->checked_kernel(checked_->checks);
+  } catch (const std::exception& error) {
+    commands_->refuse(error.what());
+    return nullptr;
+  }
 }
 
 std::string EncoderObject::check_bindings(const Kernel& kernel) const {
@@ -101,7 +139,8 @@ void EncoderObject::dispatchThreads(MTL::Size grid, MTL::Size threadgroup) {
     parameters_.threads_per_grid[i] = static_cast<uint32_t>(grid_size[i]);
     parameters_.threads_per_threadgroup[i] = static_cast<uint32_t>(group_size[i]);
   }
-  commands_->add_launch(*pipeline_, parameters_);
+  if (const Kernel* kernel = prepare_kernel())
+    commands_->add_launch(*pipeline_, *kernel, parameters_);
   setThreadgroupOrder(0, 1);
 }
 

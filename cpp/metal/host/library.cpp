@@ -134,12 +134,25 @@ void FunctionObject::setLabel(const NS::String* label) {
   label_ = label ? NS::RetainPtr(const_cast<NS::String*>(label)) : name_;
 }
 
-std::shared_ptr<const Kernel> FunctionObject::load() const {
-  return default_driver().load(*program_, name_->utf8String(), constants_, label_->utf8String());
+std::shared_ptr<const Kernel> FunctionObject::load(Checks checks) const {
+  return default_driver().load(*program_, name_->utf8String(), constants_, label_->utf8String(),
+                               checks);
 }
 
-PipelineObject::PipelineObject(MTL::Device* device, std::shared_ptr<const Kernel> kernel)
-    : device_(device), kernel_(std::move(kernel)), label_(make_string(kernel_->name)) {}
+PipelineObject::PipelineObject(MTL::Device* device, std::shared_ptr<const Kernel> kernel,
+                               const FunctionObject* function)
+    : device_(device),
+      kernel_(std::move(kernel)),
+      function_(NS::RetainPtr(function)),
+      label_(make_string(kernel_->name)) {}
+
+const Kernel& PipelineObject::checked_kernel(Checks checks) const {
+  if (!function_) throw std::invalid_argument("[" + kernel_->name + "] The kernel has no checks");
+  const std::lock_guard lock(mutex_);
+  auto& kernel = checked_[checks];
+  if (!kernel) kernel = function_->load(checks);
+  return *kernel;
+}
 
 }  // namespace metal::host
 

@@ -3,7 +3,9 @@
 
 #include <Metal/Library.hpp>
 #include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
 
 #include "metal/driver.h"
 
@@ -34,7 +36,7 @@ class FunctionObject : public MTL::Function {
   MTL::Device* device() const override { return device_; }
   NS::String* label() const override { return label_.get(); }
   void setLabel(const NS::String* label) override;
-  std::shared_ptr<const Kernel> load() const;  // throws the driver's exceptions
+  std::shared_ptr<const Kernel> load(Checks checks) const;  // throws the driver's exceptions
 
  private:
   MTL::Device* device_;
@@ -49,7 +51,9 @@ inline constexpr uint64_t kFewThreads = uint64_t{1} << 26;
 
 class PipelineObject : public MTL::ComputePipelineState {
  public:
-  PipelineObject(MTL::Device* device, std::shared_ptr<const Kernel> kernel);
+  // Without a function it is for launches without checks only.
+  PipelineObject(MTL::Device* device, std::shared_ptr<const Kernel> kernel,
+                 const FunctionObject* function = nullptr);
 
   MTL::Device* device() const override { return device_; }
   NS::String* label() const override { return label_.get(); }
@@ -64,10 +68,15 @@ class PipelineObject : public MTL::ComputePipelineState {
     return bounded_ || (!kernel_->repeats && threads <= kFewThreads);
   }
   const Kernel& kernel() const { return *kernel_; }
+  // Loaded when it is first asked for. Throws what the driver throws. Thread-safe.
+  const Kernel& checked_kernel(Checks checks) const;
 
  private:
   MTL::Device* device_;
   std::shared_ptr<const Kernel> kernel_;
+  NS::SharedPtr<const FunctionObject> function_;
+  mutable std::mutex mutex_;
+  mutable std::map<Checks, std::shared_ptr<const Kernel>> checked_;
   NS::SharedPtr<NS::String> label_;
   std::atomic<bool> bounded_{false};
 };

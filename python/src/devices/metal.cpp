@@ -30,6 +30,7 @@ Args:
     path: The path, ending in .gputrace.)";
 
 void define_memory(py::module_& m);
+void define_checks(py::module_& m);
 
 void init_metal(py::module_& parent) {
   py::module_ m = parent.def_submodule("metal", "The Metal device.");
@@ -44,4 +45,5 @@ void init_metal(py::module_& parent) {
       "path"_a = "", kStartCaptureDoc);
   m.def("stop_capture", &mx::metal::stop_capture, "Ends a capture.");
   define_memory(m);
+  define_checks(m);
 }

@@ -7,7 +7,9 @@
 
 #include <atomic>
 #include <exception>
+#include <string>
 
+#include "mlx/backend/metal/checks.h"
 #include "mlx/interrupt.h"
 
 namespace py = pybind11;
@@ -42,6 +44,13 @@ void wait_without_lock(const std::function<void()>& wait) {
   holds_lock ? wait_interruptibly(wait) : wait();
 }
 
+// Reports of checked kernels, if these are no errors.
+void warn_of_findings() {
+  for (const std::string& text : mlx::core::metal::take_check_warnings()) {
+    if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) throw py::error_already_set();
+  }
+}
+
 // The thread that forks is the main thread of the child.
 void note_main_thread() { main_thread = PyThread_get_thread_ident(); }
 
@@ -65,6 +74,7 @@ void wait_interruptibly(const std::function<void()>& wait) {
   }
   take_lock([&] { PyEval_RestoreThread(state); });
   if (error) std::rethrow_exception(error);
+  warn_of_findings();
 }
 
 void call_with_lock(const std::function<void()>& call) {

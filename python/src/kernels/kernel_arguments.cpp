@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "convert/optional_int.h"
+#include "metal/checks.h"
 
 namespace fast = mlx::core::fast;
 
@@ -181,6 +182,24 @@ fast::SourcePrinter to_printer(py::handle verbose) {
 bool to_flag(py::handle value, const char* argument) {
   if (!is_bool(value)) fail_type(argument, "True or False", value);
   return PyObject_IsTrue(value.ptr()) == 1;
+}
+
+uint32_t to_checks(py::handle value, const std::string& where) {
+  if (value.is_none()) return metal::kNoChecks;
+  if (py::isinstance<py::str>(value)) return metal::parse_checks(value.cast<std::string>(), where);
+  if (!is_list(value)) {
+    throw py::type_error(where + " check: Expected a str or a list of str but got " +
+                         std::string(Py_TYPE(value.ptr())->tp_name) + ".");
+  }
+  uint32_t checks = metal::kNoChecks;
+  for (py::handle name : value) {
+    if (!py::isinstance<py::str>(name)) {
+      throw py::type_error(where + " check: Expected a str or a list of str but got a list of " +
+                           std::string(Py_TYPE(name.ptr())->tp_name) + ".");
+    }
+    checks |= metal::parse_checks(name.cast<std::string>(), where);
+  }
+  return checks;
 }
 
 mx::array to_input(py::handle value, const std::string& name) {

@@ -46,6 +46,8 @@ std::optional<mlx::core::fast::InitValue> to_init_value(py::handle value);
 mx::StreamOrDevice to_stream_argument(py::handle value);
 mlx::core::fast::SourcePrinter to_printer(py::handle verbose);
 bool to_flag(py::handle value, const char* argument);
+// A list of checks as text, or several names; None is none.
+uint32_t to_checks(py::handle value, const std::string& where);
 
 mx::array to_input(py::handle value, const std::string& name);
 std::vector<mx::array> to_inputs(py::handle values, const std::vector<std::string>& names);

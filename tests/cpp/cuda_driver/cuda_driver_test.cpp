@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <stdexcept>
 
 #include "cuda_driver/fake_cuda.h"
 
@@ -55,7 +56,7 @@ class CudaDriverTest : public ::testing::Test {
     fake_ = &find();
     *fake_ = FakeCuda();
     program_ = driver_.compile(kSource, {});
-    kernel_ = driver_.load(*program_, "scale", {}, "my_kernel");
+    kernel_ = driver_.load(*program_, "scale", {}, "my_kernel", kNoChecks);
     stream_ = driver_.new_stream();
     memory_ = static_cast<float*>(driver_.allocator().allocate(4096));
     parameters_.buffers[0] = memory_;
@@ -156,9 +157,14 @@ TEST_F(CudaDriverTest, MachineCodeIsMadeOnceForEachFormOfLaunch) {
   EXPECT_EQ(fake_->assembled, before + 1);
   EXPECT_TRUE(contains(fake_->ptx, ".maxntid 512"));
   // A second kernel of the same source is found in the cache on disk.
-  const auto again = driver_.load(*program_, "scale", {}, "again");
+  const auto again = driver_.load(*program_, "scale", {}, "again", kNoChecks);
   stream_->launch(*again, parameters_);
   EXPECT_EQ(fake_->assembled, before + 1);
+}
+
+TEST_F(CudaDriverTest, ChecksAreRefused) {
+  EXPECT_THROW(driver_.load(*program_, "scale", {}, "checked", kCheckBounds),
+               std::invalid_argument);
 }
 
 TEST_F(CudaDriverTest, AFaultNamesTheKernelAndLosesTheGpu) {

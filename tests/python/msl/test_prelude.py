@@ -225,7 +225,7 @@ def test_complex_comparisons_conversions_and_lanes():
         threadgroup complex64_t shared[2];
         complex64_t z(lane, -2.0f * lane);
         complex64_t sum = simd_sum(z), down = simd_shuffle_down(z, 1), other = simd_shuffle(z, ushort(3));
-        shared[0] = z; shared[1] = shared[0];
+        if (lane == 0) { shared[0] = z; shared[1] = shared[0]; }
         if (lane == 0) {
             complex64_t one = 1, big(1, 5), zero = 0;
             out[0] = one < big; out[1] = big <= one; out[2] = one == complex64_t(1, 0); out[3] = one != big;

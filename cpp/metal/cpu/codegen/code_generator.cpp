@@ -65,7 +65,8 @@ void generate_wide(llvm::Module& module, const KernelContext& kernel, const Vari
 ObjectCode generate(const FunctionInfo& function, const ConstantValues& constants,
                     const Variant& variant, EmitCode emit) {
   ObjectCode code;
-  for (Variant attempt = variant;; attempt = Variant{}) {
+  const Variant fallback{.checks = variant.checks, .screened = variant.screened};
+  for (Variant attempt = variant;; attempt = fallback) {
     llvm::LLVMContext context;
     auto module = compiler::read_bitcode(function.bitcode, context);
     auto target = create_target();
@@ -78,7 +79,9 @@ ObjectCode generate(const FunctionInfo& function, const ConstantValues& constant
                          .target = *target,
                          .lanes_are_threads = !scalar && cooperation == Cooperation::SimdGroups,
                          .row_multiple = attempt.row_multiple,
-                         .threads_wait = cooperation != Cooperation::None};
+                         .threads_wait = cooperation != Cooperation::None,
+                         .checks = attempt.checks,
+                         .screened = attempt.screened};
     run_kernel_passes(*module, kernel);
     if (scalar) {
       generate_scalar(*module, kernel, code);

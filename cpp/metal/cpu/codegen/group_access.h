@@ -13,6 +13,7 @@ class GroupAccess {
   llvm::Value* launch() { return load_pointer(group_, offsetof(Group, launch)); }
   llvm::Value* memory() { return load_pointer(group_, offsetof(Group, memory)); }
   llvm::Value* next() { return load_pointer(group_, offsetof(Group, next)); }
+  llvm::Value* histories() { return load_pointer(group_, offsetof(Group, histories)); }
   llvm::Value* additions() { return load_pointer(group_, offsetof(Group, additions)); }
   llvm::Value* position(unsigned i) {
     return load_int(group_, offsetof(Group, position) + size_t{4} * i);
@@ -38,6 +39,17 @@ class GroupAccess {
   }
   llvm::Value* cached_stores() {
     return load(builder_.getInt64Ty(), launch(), offsetof(Launch, cached_stores));
+  }
+  llvm::Value* checked_begin(unsigned i) {
+    return load_pointer(checked(), sizeof(CheckedMemory) * i + offsetof(CheckedMemory, begin));
+  }
+  llvm::Value* checked_bytes(unsigned i) {
+    return load(builder_.getInt64Ty(), checked(),
+                sizeof(CheckedMemory) * i + offsetof(CheckedMemory, bytes));
+  }
+  llvm::Value* checked_stamps(unsigned i, bool reads) {
+    const size_t member = reads ? offsetof(CheckedMemory, read) : offsetof(CheckedMemory, written);
+    return load_pointer(checked(), sizeof(CheckedMemory) * i + member);
   }
   llvm::Value* order_stride() {
     return load(builder_.getInt64Ty(), launch(), offsetof(Launch, order_stride));
@@ -65,6 +77,7 @@ class GroupAccess {
                       llvm::MDNode::get(builder_.getContext(), {}));
     return load;
   }
+  llvm::Value* checked() { return load_pointer(launch(), offsetof(Launch, checked)); }
   llvm::Value* load_pointer(llvm::Value* base, size_t offset) {
     return load(builder_.getPtrTy(), base, offset);
   }

@@ -103,23 +103,26 @@ std::string find_or_generate_general(const std::string& key, std::string_view ge
 class LoadedKernel : public CpuKernel {
  public:
   LoadedKernel(const FunctionInfo& function, const ConstantValues& constants, std::string key,
-               bool reference)
+               CodeMode mode, Checks checks)
       : function_(function),
         constants_(constants),
         key_(std::move(key)),
-        reference_(reference),
+        mode_(mode),
+        checks_(checks),
         traits_(load_traits(key_ + "-traits", function_, constants_)) {
     static_threadgroup_memory = traits_.static_threadgroup_memory;
     if (function.max_total_threads) max_total_threads = std::min(function.max_total_threads, 1024u);
-    threads_are_independent = traits_.cooperation == Cooperation::None &&
+    threads_are_independent = !checks && traits_.cooperation == Cooperation::None &&
                               static_threadgroup_memory == 0 && !depends_on_threadgroup(function);
     repeats = traits_.repeats;
   }
 
   const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row) const override {
-    const Variant variant =
-        reference_ ? Variant{}
-                   : choose_variant(traits_.cooperation, size, row, traits_.natural_width);
+    Variant variant;
+    if (mode_ != CodeMode::Reference)
+      variant = choose_variant(traits_.cooperation, size, row, traits_.natural_width);
+    variant.checks = checks_;
+    variant.screened = mode_ == CodeMode::Screen;
     const std::lock_guard lock(mutex_);
     for (const Loaded& loaded : loaded_) {
       if (loaded.variant == variant) return loaded.code;
@@ -141,7 +144,7 @@ class LoadedKernel : public CpuKernel {
                             "-" + std::to_string(variant.width) + "-" +
                             std::to_string(variant.row_multiple);
     ObjectCode object = find_or_generate(key, function_, constants_, variant);
-    if (!object.why_scalar.empty()) ++fallbacks;
+    if (!object.why_scalar.empty() && !checks_) ++fallbacks;
     auto memory = load_object(object.bytes, [key, general = std::move(object.general)] {
       return find_or_generate_general(key + "-general", general);
     });
@@ -154,7 +157,8 @@ class LoadedKernel : public CpuKernel {
   FunctionInfo function_;
   ConstantValues constants_;
   std::string key_;
-  bool reference_;
+  CodeMode mode_;
+  Checks checks_;
   KernelTraits traits_;
   mutable std::mutex mutex_;
   mutable std::deque<Loaded> loaded_;  // a deque, as callers keep the addresses of its elements
@@ -189,19 +193,21 @@ class LoadedKernels {
 }  // namespace
 
 std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_view name,
-                                           const ConstantValues& constants, bool reference) {
+                                           const ConstantValues& constants, CodeMode mode,
+                                           Checks checks) {
   const FunctionInfo& function = program.get(name);
   require_runnable();
   // Never destroyed: threads may use it while the process ends.
   static LoadedKernels& loaded = *new LoadedKernels;
   static const std::string& target = *new std::string(target_description());
-  const std::string key =
-      compiler::cache_key({"cpu", target, function.name, function.bitcode,
-                           constants_text(constants), reference ? "reference" : "vector"});
+  const std::string made =
+      std::to_string(static_cast<uint32_t>(mode)) + " checks " + std::to_string(checks);
+  const std::string key = compiler::cache_key(
+      {"cpu", target, function.name, function.bitcode, constants_text(constants), made});
   if (auto kernel = loaded.find(key)) return kernel;
   const InUse in_use;
   InUse::check();
-  auto kernel = std::make_shared<LoadedKernel>(function, constants, key, reference);
+  auto kernel = std::make_shared<LoadedKernel>(function, constants, key, mode, checks);
   loaded.add(key, kernel);
   return kernel;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "metal/api.h"
+#include "metal/checks.h"
 #include "metal/compiler/compiler.h"
 #include "metal/cpu/abi.h"
 
@@ -39,10 +40,14 @@ struct CpuKernel {
   bool repeats = true;  // a thread may run an instruction more than once
 };
 
-// Throws std::invalid_argument for constants that do not fit. Thread-safe. With `reference`, the
-// code runs one thread at a time.
+// Vector code, one thread at a time, or vector code with the quick tests of checks/screen.h.
+enum class CodeMode : uint32_t { Vector, Reference, Screen };
+
+// Throws std::invalid_argument for constants that do not fit. Thread-safe. CodeMode::Reference with
+// checks makes exact ones.
 std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_view function,
-                                           const ConstantValues& constants, bool reference);
+                                           const ConstantValues& constants, CodeMode mode,
+                                           Checks checks = kNoChecks);
 
 // How many kernels of this process run as scalar code because they had no vector form.
 METAL_API uint64_t scalar_fallbacks();

@@ -12,6 +12,7 @@
 #include "metal/cpu/codegen/code_generator.h"
 #include "metal/cpu/runtime/additions.h"
 #include "metal/cpu/runtime/atomic_float.h"
+#include "metal/cpu/runtime/check_calls.h"
 #include "metal/cpu/runtime/general_code.h"
 #include "metal/cpu/runtime/runtime_calls.h"
 
@@ -75,6 +76,7 @@ const orc::SymbolMap& visible_symbols() {
                                           llvm::JITSymbolFlags::Exported};
     };
     for (const RuntimeCall& call : runtime_calls()) add(call.name, call.address);
+    for (const RuntimeCall& call : check_calls()) add(call.name, call.address);
     add("metal_cpu_atomic_add_f32", reinterpret_cast<void*>(&metal_cpu_atomic_add_f32));
     add("metal_cpu_atomic_add_row_f32", reinterpret_cast<void*>(&metal_cpu_atomic_add_row_f32));
     add("metal_cpu_general_code", reinterpret_cast<void*>(&metal_cpu_general_code));

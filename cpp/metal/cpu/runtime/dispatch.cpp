@@ -8,9 +8,12 @@
 #include "metal/cpu/codegen/jit.h"
 #include "metal/cpu/runtime/fault_message.h"
 #include "metal/cpu/runtime/faults.h"
+#include "metal/cpu/runtime/findings.h"
 #include "metal/cpu/runtime/helpers.h"
 #include "metal/cpu/runtime/monitor.h"
 #include "metal/cpu/runtime/parallel.h"
+#include "metal/cpu/runtime/race_detector.h"
+#include "metal/cpu/runtime/stamp_tables.h"
 #include "metal/cpu/runtime/system.h"
 #include "metal/sanitizers.h"
 #include "metal/signals.h"
@@ -131,14 +134,15 @@ uint32_t coarsening_of(const CpuKernel& kernel, const LaunchParameters& paramete
 }  // namespace
 
 Dispatch::Dispatch(const Kernel& kernel, const CpuKernel& machine_code,
-                   const LaunchParameters& parameters)
+                   const LaunchParameters& parameters, bool screens)
     : kernel_(kernel),
       machine_code_(machine_code),
       parameters_(parameters),
       launch_{},
       shares_results_(has_overlapping_results(kernel.info, parameters)),
       coarsening_(coarsening_of(machine_code, parameters)),
-      order_(parameters, coarsening_) {
+      order_(parameters, coarsening_),
+      screens_(screens) {
   std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);
   launch_.cached_stores = writes_beyond_caches(kernel.info, parameters) ? 0 : ~uint64_t{0};
   launch_.order_stride = order_.natural() ? 0 : parameters.order_stride;
@@ -160,6 +164,29 @@ Dispatch::Dispatch(const Kernel& kernel, const CpuKernel& machine_code,
     groups_ *= launch_.threadgroups_per_grid[i];
   }
   choose_code();
+  if (parameters.checked) prepare_checks();
+}
+
+Dispatch::~Dispatch() = default;
+
+void Dispatch::prepare_checks() {
+  const bool finds_races = checks() & kCheckRaces;
+  if (!screens_) findings_ = std::make_unique<Findings>();
+  if (!screens_ && finds_races) races_ = std::make_unique<RaceDetector>();
+  checked_memory_.resize(size_t{kCheckedThreadgroup} + 1);
+  for (uint32_t i = 0; i < kMaxBuffers; ++i) {
+    const CheckedLaunch::Extent& extent = parameters_.checked->buffers[i];
+    checked_memory_[i] = {extent.begin, extent.bytes};
+    checked_memory_[kMaxBuffers + i] = {nullptr, parameters_.threadgroup_memory[i]};
+  }
+  if (screens_ && finds_races)
+    stamps_ = std::make_unique<StampTables>(kernel_.info, threadgroup_memory_, checked_memory_);
+  launch_.checked = checked_memory_.data();
+}
+
+void Dispatch::report_findings() const {
+  const auto reports = findings_->reports(kernel_.name, kernel_.source);
+  if (!reports.empty() && parameters_.checked->handler) parameters_.checked->handler(reports);
 }
 
 // Runs before the launch starts, as code may have to be generated.
@@ -188,9 +215,14 @@ void Dispatch::run() {
   install_fault_handlers();
   {
     Monitored registration(*this, parameters_.time_limit, parameters_.interrupts_before);
-    uint64_t done = groups_ * threads_ < kManyThreads || groups_ == 1 ? run_first(groups_) : 0;
-    if (done < groups_ && !stopped()) run_all_cores(done, groups_ - done);
+    if (races_ || stamps_) {
+      Worker::current().run(*this, 0, groups_);
+    } else {
+      uint64_t done = groups_ * threads_ < kManyThreads || groups_ == 1 ? run_first(groups_) : 0;
+      if (done < groups_ && !stopped()) run_all_cores(done, groups_ - done);
+    }
   }
+  if (findings_) report_findings();
   std::lock_guard lock(mutex_);
   if (stopped()) throw LaunchError(fault_, message_);
 }

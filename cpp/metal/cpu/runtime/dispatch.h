@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "metal/cpu/abi.h"
 #include "metal/cpu/runtime/threadgroup_order.h"
@@ -13,15 +15,21 @@
 
 namespace metal::cpu {
 
+class Findings;
+class RaceDetector;
+class StampTables;
 struct CpuCode;
 struct CpuKernel;
 
 class Dispatch {
  public:
-  // The arguments must outlive run().
-  Dispatch(const Kernel& kernel, const CpuKernel& machine_code, const LaunchParameters& parameters);
+  // The arguments must outlive run(). `screens`: the code is a screen (screening.h).
+  Dispatch(const Kernel& kernel, const CpuKernel& machine_code, const LaunchParameters& parameters,
+           bool screens = false);
+  ~Dispatch();
 
-  // Returns when every threadgroup has run; throws LaunchError if one did not finish.
+  // Returns when every threadgroup has run; throws LaunchError if one did not finish, and what the
+  // handler of findings throws.
   void run();
 
   const Launch& launch() const { return launch_; }
@@ -31,6 +39,15 @@ class Dispatch {
   bool stopped() const { return stopped_.load(); }
   // Whether the kernel may read through one argument what it writes through another.
   bool shares_results() const { return shares_results_; }
+
+  bool screens() const { return screens_; }
+  uint64_t groups() const { return groups_; }
+
+  // Of a checked launch, otherwise none. The pointers are null in screens; `races` also if races
+  // are not looked for.
+  Checks checks() const { return parameters_.checked ? parameters_.checked->checks : kNoChecks; }
+  Findings* findings() const { return findings_.get(); }
+  RaceDetector* races() const { return races_.get(); }
 
   // Ends the launch, from any thread, with this error. The first error counts.
   void stop(LaunchFault fault, const std::string& message);
@@ -42,6 +59,8 @@ class Dispatch {
   void run_all_cores(uint64_t first, uint64_t count);
 
   void choose_code();
+  void prepare_checks();
+  void report_findings() const;
 
   const Kernel& kernel_;
   const CpuKernel& machine_code_;
@@ -54,6 +73,11 @@ class Dispatch {
   uint32_t threads_ = 0;          // per threadgroup
   uint64_t groups_ = 0;
   uint64_t threadgroup_memory_ = 0;  // bytes
+  std::vector<CheckedMemory> checked_memory_;
+  std::unique_ptr<Findings> findings_;
+  std::unique_ptr<RaceDetector> races_;
+  bool screens_;
+  std::unique_ptr<StampTables> stamps_;  // of screens for races
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;
   LaunchFault fault_ = LaunchFault::Trap;

@@ -15,6 +15,9 @@
 #include "metal/cpu/codegen/jit.h"
 #include "metal/cpu/runtime/additions.h"
 #include "metal/cpu/runtime/dispatch.h"
+#include "metal/cpu/runtime/findings.h"
+#include "metal/cpu/runtime/group_checks.h"
+#include "metal/cpu/runtime/race_detector.h"
 #include "metal/driver.h"
 
 namespace metal::cpu {
@@ -160,6 +163,7 @@ void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
   group_.memory = threadgroup_memory_ + kThreadgroupMargin;
   group_.scheduler = &scheduler_;
   group_.additions = &additions_;
+  group_.histories = histories_;
   additions_.first = dispatch.shares_results() ? Additions::kMost - 1 : 0;
   additions_.rows = additions_.scalars = additions_.first;
   place(group_, dispatch.order()[first]);
@@ -206,6 +210,7 @@ void Worker::carrier_body(Fibre* self) {
       const CpuCode& code = dispatch.code(worker.group_);
       if (worker.needs_fibres(code)) break;
       worker.announce_next(code);
+      worker.begin_checks();
       worker.enter_kernel();
       if (code.granularity == Granularity::Group) {
         code.entry(&worker.group_, 0);
@@ -215,6 +220,7 @@ void Worker::carrier_body(Fibre* self) {
       if (worker.additions_.rows + worker.additions_.scalars != 2 * worker.additions_.first)
         metal_cpu_make_additions(&worker.group_);
       worker.leave_kernel();
+      worker.end_checks();
     }
     switch_context(self->context(), &worker.main_);
   }
@@ -233,13 +239,34 @@ void Worker::run_as_fibres() {
   for (; next_ < last_ && !dispatch.stopped(); advance()) {
     const CpuCode& code = dispatch.code(group_);
     if (!needs_fibres(code)) return;
+    begin_checks();
     scheduler_.run(group_, code.entry, thread_count(), thread_fibres_);
-    if (fault_.kind == Fault::None) continue;
+    if (fault_.kind == Fault::None) {
+      end_checks();
+      continue;
+    }
     group_.thread = scheduler_.thread();
     dispatch.fail(std::exchange(fault_, Fault{}), group_);
     thread_fibres_.reset_all();
     return;
   }
+}
+
+void Worker::begin_checks() {
+  const Dispatch& dispatch = *dispatch_.load(std::memory_order_relaxed);
+  if (!dispatch.checks()) [[likely]]
+    return;
+  if (dispatch.screens()) {
+    std::ranges::fill(histories_, 0);
+    return;
+  }
+  if (!checks_) checks_ = std::make_unique<GroupChecks>();
+  checks_->begin(group_, *dispatch.findings(), dispatch.checks() & kCheckBarriers);
+  if (dispatch.races()) dispatch.races()->start_threadgroup(group_);
+}
+
+void Worker::end_checks() {
+  if (dispatch_.load(std::memory_order_relaxed)->findings()) checks_->end();
 }
 
 void Worker::enter_kernel() {

@@ -6,15 +6,18 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "metal/cpu/abi.h"
 #include "metal/cpu/runtime/fibre.h"
 #include "metal/cpu/runtime/fibre_scheduler.h"
+#include "metal/driver.h"
 
 namespace metal::cpu {
 
 class Dispatch;
+class GroupChecks;
 struct CpuCode;
 
 // Why kernel code was aborted. A signal handler fills it, so it has plain values only.
@@ -47,6 +50,8 @@ class Worker {
     in_kernel_.store(false, std::memory_order_relaxed);
   }
 
+  GroupChecks& group_checks() { return *checks_; }  // while checked kernels run
+
   // Ends the running launch. Called from outside the kernel.
   void stop(const std::string& reason);
   void stop_without_stacks();
@@ -77,6 +82,8 @@ class Worker {
   void step(Group& group, uint64_t index) const;
   void advance();
   void announce_next(const CpuCode& code);
+  void begin_checks();
+  void end_checks();
   bool needs_fibres(const CpuCode& code) const;
   void run_threads(const CpuCode& code);
   uint32_t thread_count() const;
@@ -89,6 +96,8 @@ class Worker {
   Group group_{};
   Group next_group_{};
   Additions additions_;
+  std::unique_ptr<GroupChecks> checks_;
+  uint32_t histories_[1 + kMaxThreadsPerThreadgroup / kSimdWidth] = {};  // see Group::histories
   uint64_t next_ = 0;  // threadgroups [next_, last_) have not run yet
   uint64_t last_ = 0;
   FibreScheduler scheduler_;

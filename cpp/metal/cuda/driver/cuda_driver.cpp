@@ -32,8 +32,13 @@ class CudaDriver : public Driver {
   }
 
   std::shared_ptr<const Kernel> load(const Program& program, std::string_view function,
-                                     const ConstantValues& constants,
-                                     std::string_view label) override {
+                                     const ConstantValues& constants, std::string_view label,
+                                     Checks checks) override {
+    if (checks != kNoChecks) {
+      throw std::invalid_argument("[" + std::string(label) +
+                                  "] Checks of kernels run on the CPU only: unset "
+                                  "MLX_METAL_DEVICE");
+    }
     return std::make_shared<CudaKernel>(gpu_, program.get(function), constants, label);
   }
 

@@ -1,9 +1,15 @@
 // Queues, command buffers and the encoding of dispatches.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "Metal/Types.hpp"
+
+namespace metal {
+struct CheckReport;
+}
 
 #pragma GCC visibility push(default)
 namespace MTL {
@@ -15,6 +21,7 @@ class Device;
 
 using CommandBufferHandler = std::function<void(CommandBuffer*)>;
 using HandlerFunction = CommandBufferHandler;
+using CheckHandler = std::function<void(const std::vector<::metal::CheckReport>&)>;
 
 class ComputeCommandEncoder : public NS::Referencing<ComputeCommandEncoder> {
  public:
@@ -35,6 +42,12 @@ class ComputeCommandEncoder : public NS::Referencing<ComputeCommandEncoder> {
   // neighbouring memory. A device that runs few threadgroups at a time then runs those threadgroups
   // one after the other, while the memory is in its caches.
   virtual void setThreadgroupOrder(NS::UInteger stride, NS::UInteger count) = 0;
+  // Not in metal-cpp. The dispatches that follow run checked (metal/checks.h), and `handler` gets
+  // what is found; what it throws is the command buffer's error. 0: unchecked.
+  virtual void setChecks(std::uint32_t checks, const CheckHandler& handler) = 0;
+  // What checks take for the buffer at an index, until another buffer is set there: `length` bytes
+  // from `start` of the buffer on.
+  virtual void setBufferExtent(NS::UInteger start, NS::UInteger length, NS::UInteger index) = 0;
 };
 
 class CommandBuffer : public NS::Referencing<CommandBuffer> {

@@ -1,6 +1,7 @@
 // CommandEncoder: the open encoder of a stream.
 #include "mlx/backend/metal/command_encoder.h"
 
+#include "mlx/backend/metal/checks.h"
 #include "mlx/backend/metal/stream_state.h"
 
 namespace mlx::core::metal {
@@ -17,6 +18,45 @@ void CommandEncoder::set_input_array(const array& a, int index, int64_t offset) 
   const MTL::Buffer* buffer =
       a.data_shared_ptr() ? static_cast<const MTL::Buffer*>(a.buffer().ptr()) : nullptr;
   set_buffer(buffer, index, buffer ? a.offset() + offset : 0);
+  if (buffer && wanted_checks()) {
+    set_extent(a, index);
+  }
+}
+
+// An array may be part of a larger buffer; strides may go backwards from its start.
+void CommandEncoder::set_extent(const array& a, int index) {
+  int64_t first = 0;
+  int64_t last = a.size() ? 0 : -1;
+  for (size_t i = 0; i < a.ndim() && a.size(); ++i) {
+    const int64_t reach = (a.shape()[i] - 1) * a.strides()[i];
+    (reach < 0 ? first : last) += reach;
+  }
+  const auto item = static_cast<int64_t>(a.itemsize());
+  state_->compute_encoder()->setBufferExtent(a.offset() + first * item, (last - first + 1) * item,
+                                             index);
+}
+
+void CommandEncoder::set_checks(uint32_t checks) { state_->next_checks = checks; }
+
+uint32_t CommandEncoder::wanted_checks() const { return state_->next_checks | active_checks(); }
+
+void CommandEncoder::begin_dispatch() {
+  state_->operations++;
+  const Checks checks = wanted_checks();
+  state_->next_checks = ::metal::kNoChecks;
+  if (checks == state_->checks) {
+    return;
+  }
+  state_->checks = checks;
+  state_->compute_encoder()->setChecks(
+      checks, [errors = state_->errors](const std::vector<CheckReport>& reports) {
+        try {
+          tell_reports(reports);
+        } catch (...) {
+          errors->set(std::current_exception());
+          throw;
+        }
+      });
 }
 
 void CommandEncoder::set_output_array(array& a, int index, int64_t offset) {
@@ -37,14 +77,14 @@ void CommandEncoder::set_threadgroup_order(size_t stride, size_t count) {
 
 void CommandEncoder::dispatch_threads(MTL::Size grid, MTL::Size threadgroup) {
   if (grid.width != 0 && grid.height != 0 && grid.depth != 0) {
-    state_->operations++;
+    begin_dispatch();
     state_->compute_encoder()->dispatchThreads(grid, threadgroup);
   }
 }
 
 void CommandEncoder::dispatch_threadgroups(MTL::Size grid, MTL::Size threadgroup) {
   if (grid.width != 0 && grid.height != 0 && grid.depth != 0) {
-    state_->operations++;
+    begin_dispatch();
     state_->compute_encoder()->dispatchThreadgroups(grid, threadgroup);
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Metal/Metal.hpp>
+#include <cstdint>
 #include <type_traits>
 #include <vector>
 
@@ -44,6 +45,9 @@ class CommandEncoder {
     set_vector_bytes(values, values.size(), index);
   }
 
+  // Sets the checks of the next dispatch, in addition to the active ones (backend/metal/checks.h).
+  // Called before its buffers are set.
+  void set_checks(uint32_t checks);
   // Sets the order for the next dispatch: see MTL::ComputeCommandEncoder.
   void set_threadgroup_order(size_t stride, size_t count);
   // The size of the grid, in threads or in threadgroups, and the threads of a threadgroup. An empty
@@ -88,6 +92,9 @@ class CommandEncoder {
 
  private:
   void set_raw_bytes(const void* bytes, size_t length, int index);
+  void set_extent(const array& a, int index);
+  void begin_dispatch();
+  uint32_t wanted_checks() const;
 
   StreamState* state_;
 };

@@ -48,6 +48,7 @@ void StreamState::end_encoding() {
   if (encoder) {
     encoder->endEncoding();
     encoder.reset();
+    checks = 0;
   }
 }
 

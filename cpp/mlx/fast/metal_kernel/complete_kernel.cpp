@@ -5,6 +5,7 @@
 #include <functional>
 #include <stdexcept>
 
+#include "mlx/backend/metal/checks.h"
 #include "mlx/fast/metal_kernel/arguments.h"
 #include "mlx/fast/metal_kernel/text.h"
 #include "mlx/ops/shape.h"
@@ -206,6 +207,7 @@ std::vector<array> CompleteKernel::operator()(const std::vector<KernelArgument>&
   launch.threadgroup = *call.threadgroup;
   if (!passes_outputs) launch.init_value = call.init_value.value_or(InitValue(int64_t{0}));
   launch.ensure_row_contiguous = options_.ensure_row_contiguous;
+  launch.checks = options_.checks | metal::active_checks();
   if (call.print) print_kernel(launch, stream.device, call.print);
   auto shapes = launch.output_shapes;
   return array::make_arrays(std::move(shapes), dtypes,

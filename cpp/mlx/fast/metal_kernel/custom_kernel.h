@@ -83,6 +83,7 @@ struct KernelLaunch {
   // For each output: the input whose values it starts from, or -1.
   std::vector<int> initial_inputs;
   std::vector<Shape> output_shapes;
+  uint32_t checks = 0;  // of metal/checks.h, besides those of the thread that evaluates it
 };
 
 class CustomKernel : public Primitive {

@@ -35,7 +35,8 @@ bool CustomKernel::is_equivalent(const Primitive& other) const {
   const auto& b = static_cast<const CustomKernel&>(other).launch_;
   return a.variant == b.variant && a.grid == b.grid && a.threadgroup == b.threadgroup &&
          a.init_value == b.init_value && a.ensure_row_contiguous == b.ensure_row_contiguous &&
-         a.initial_inputs == b.initial_inputs && a.output_shapes == b.output_shapes;
+         a.initial_inputs == b.initial_inputs && a.output_shapes == b.output_shapes &&
+         a.checks == b.checks;
 }
 
 }  // namespace mlx::core::fast

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "mlx/backend/metal/checks.h"
 #include "mlx/fast.h"
 #include "mlx/fast/metal_kernel/arguments.h"
 
@@ -159,6 +160,7 @@ std::vector<array> MetalKernel::operator()(const std::vector<array>& inputs,
   launch.init_value = call.init_value;
   launch.ensure_row_contiguous = options_.ensure_row_contiguous;
   launch.output_shapes = call.output_shapes;
+  launch.checks = options_.checks | metal::active_checks();
   if (call.print) print_kernel(launch, stream.device, call.print);
   return array::make_arrays(call.output_shapes, call.output_dtypes,
                             std::make_shared<CustomKernel>(stream, std::move(launch)), inputs);

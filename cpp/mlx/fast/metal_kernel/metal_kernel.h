@@ -18,6 +18,7 @@ struct KernelOptions {
   bool ensure_row_contiguous = true;
   bool atomic_outputs = false;
   KernelMathMode math_mode = KernelMathMode::Safe;
+  uint32_t checks = 0;  // of metal/checks.h
 };
 
 using SourcePrinter = std::function<void(const std::string& text)>;

@@ -77,7 +77,8 @@ class DeviceBuffers {
 void launch(const ProgramRequest& request, const Program& program, char* buffers,
             FormResult& result) {
   Driver& driver = default_driver();
-  const auto kernel = driver.load(program, request.name, request.constants, request.name);
+  const auto kernel =
+      driver.load(program, request.name, request.constants, request.name, kNoChecks);
   copy_text(result.why_scalar, kernel->why_scalar(request.threadgroup));
   LaunchParameters parameters;
   parameters.time_limit = kLaunchSeconds;

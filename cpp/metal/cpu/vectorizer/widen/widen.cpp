@@ -235,6 +235,8 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       memory_.copy(*copy);
     } else if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call)) {
       visit_intrinsic(*intrinsic);
+    } else if (name.starts_with(kCheckPrefix)) {
+      call_check(call);
     } else {
       reason_ = "a call of " + llvm::demangle(name) + ", which calls itself";
     }
@@ -367,6 +369,23 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     } else {
       w_.set_mask(w_.vector(mask));
     }
+  }
+
+  // Code that is run when something is wrong.
+  void call_check(llvm::CallInst& call) {
+    for (Value* operand : call.args()) {
+      if (!w_.shape(operand).is_uniform()) w_.vector(operand);
+    }
+    w_.for_each_lane([&](Value* lane) {
+      auto* copy = checked_cast<llvm::CallInst>(call.clone());
+      for (unsigned i = 0; i < call.arg_size(); ++i) {
+        Value* operand = call.getArgOperand(i);
+        copy->setArgOperand(i, w_.shape(operand).is_uniform()
+                                   ? w_.first(operand)
+                                   : b_.CreateExtractElement(w_.vector(operand), lane));
+      }
+      b_.Insert(copy);
+    });
   }
 
   void visit_intrinsic(llvm::IntrinsicInst& call) {

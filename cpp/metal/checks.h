@@ -1,0 +1,75 @@
+// What can be checked of a kernel while it runs, and the findings.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "metal/api.h"
+
+namespace metal {
+
+// A set of them, as bits. A kernel's code for a set is code of its own.
+using Checks = uint32_t;
+inline constexpr Checks kNoChecks = 0;
+inline constexpr Checks kCheckBounds = 1;    // accesses outside of the object that is meant
+inline constexpr Checks kCheckStrict = 2;    // bounds: reads whose value is discarded, too
+inline constexpr Checks kCheckBarriers = 4;  // barriers that not all threads come to
+inline constexpr Checks kCheckRaces = 8;     // unordered accesses of two threads to one place
+inline constexpr Checks kAllChecks = kCheckBounds | kCheckBarriers | kCheckRaces;
+
+// From a list such as "bounds,races"; "all", and "" or "0" for none. Throws std::invalid_argument,
+// with `where` in front, for words that name no check.
+METAL_API Checks parse_checks(std::string_view text, const std::string& where);
+
+struct ThreadPosition {
+  uint32_t thread[3] = {};  // in its threadgroup
+  uint32_t threadgroup[3] = {};
+};
+
+// A place in a source.
+struct CheckPlace {
+  std::string file;   // as the compiler names it in its diagnostics; empty where unknown
+  uint32_t line = 0;  // 0 where the code came without lines
+  uint32_t column = 0;
+  std::string text;  // of that line
+};
+
+// One thing that is wrong with a kernel, however many threads did it: the first is named.
+struct CheckReport {
+  std::string kind;    // "bounds", "barriers" or "races"
+  std::string kernel;  // its own name
+  CheckPlace place;
+  std::string object;  // name of the buffer or variable, or of the function that is a barrier
+  int64_t index = 0;   // in elements of the object
+  uint64_t size = 0;   // likewise; 0 where it is not known
+  ThreadPosition position;
+  uint64_t count = 1;  // how often it happened
+  std::string message;
+  std::string note;  // what happened at another place, or nothing
+  CheckPlace note_place;
+};
+
+using CheckHandler = std::function<void(const std::vector<CheckReport>&)>;
+
+std::string describe(const ThreadPosition& position);
+// As a compiler prints its diagnostics: place, message, line and caret.
+METAL_API std::string describe(const CheckReport& report);
+METAL_API std::string describe(const std::vector<CheckReport>& reports);
+
+// What a checked launch knows besides its parameters.
+struct CheckedLaunch {
+  Checks checks = kNoChecks;
+  CheckHandler handler;  // gets the reports, if there are any; it may throw
+  // What counts as the buffer bound at an index; by default it is the buffer from its start.
+  struct Extent {
+    const char* begin = nullptr;
+    uint64_t bytes = 0;
+  };
+  std::vector<Extent> buffers;
+};
+
+}  // namespace metal

@@ -1,0 +1,69 @@
+// Binary interface between checked code and the runtime: constants in the code, which findings
+// point to, and the calls.
+#pragma once
+
+#include <cstdint>
+
+#include "metal/cpu/abi.h"
+
+namespace metal::cpu {
+
+// An atomic read changes nothing; all other atomic accesses do.
+enum class AccessKind : uint32_t { Read, Write, Atomic, AtomicRead };
+enum class ObjectKind : uint32_t { Buffer, Threadgroup, Private, Table };
+
+// A place in the source.
+struct CheckSite {
+  const char* file;  // empty where unknown
+  const char* what;  // of a call: its name
+  uint32_t line;     // 0 where unknown
+  uint32_t column;
+};
+
+// A buffer, or a variable with memory.
+struct CheckObject {
+  const char* name;
+  ObjectKind kind;
+  uint32_t element_bytes;  // at least 1
+};
+
+}  // namespace metal::cpu
+
+extern "C" {
+
+// An access outside of its object, at this distance from the object's begin. Gives the number of a
+// finding that counts only when metal_cpu_check_used is called with it, or 0 where it counts at
+// once.
+uint32_t metal_cpu_check_outside(const metal::cpu::Group* group, const metal::cpu::CheckSite* site,
+                                 const metal::cpu::CheckObject* object, int64_t offset,
+                                 uint64_t size, uint64_t bytes, metal::cpu::AccessKind access,
+                                 bool deferred);
+// Memory that stands in for what is outside: zeros where it is read.
+void* metal_cpu_check_nowhere(const metal::cpu::Group* group, metal::cpu::AccessKind access);
+// A value that came from outside of an object has had an effect.
+void metal_cpu_check_used(const metal::cpu::Group* group, uint32_t finding);
+
+// A thread comes to a barrier, of its threadgroup or (scope 0) of its SIMD-group.
+void metal_cpu_check_barrier(const metal::cpu::Group* group, const metal::cpu::CheckSite* site,
+                             uint32_t scope, bool orders);
+// It takes a branch that decides which threads come to a barrier. If its ways do not join, one of
+// them returns from the kernel.
+void metal_cpu_check_branch(const metal::cpu::Group* group, const metal::cpu::CheckSite* site,
+                            uint32_t number, uint64_t way, bool joins);
+
+// It is about to write memory that others may touch: metal_cpu_check_access comes afterwards.
+void metal_cpu_check_overwrite(const metal::cpu::Group* group,
+                               const metal::cpu::CheckObject* object, const void* place,
+                               uint64_t bytes);
+// It touches memory that others may touch; the object begins at this address.
+void metal_cpu_check_access(const metal::cpu::Group* group, const metal::cpu::CheckSite* site,
+                            const metal::cpu::CheckObject* object, uint64_t begin, uint64_t address,
+                            uint64_t bytes, metal::cpu::AccessKind access);
+// Of screened code: something may be wrong. It leaves the kernel.
+void metal_cpu_check_suspect(const metal::cpu::Group* group);
+// A thread ends that has come to these barriers, by a number that is not 0; the one in this place
+// of Group::histories is another one, or 0 where no thread has ended before.
+void metal_cpu_check_history(const metal::cpu::Group* group, uint32_t place, uint32_t passed);
+// A fence.
+void metal_cpu_check_fence(const metal::cpu::Group* group);
+}

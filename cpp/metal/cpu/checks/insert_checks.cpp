@@ -1,0 +1,42 @@
+#include "metal/cpu/checks/insert_checks.h"
+
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/Module.h"
+#include "metal/compiler/checked_cast.h"
+#include "metal/compiler/matrix_accesses.h"
+#include "metal/cpu/checks/accesses.h"
+#include "metal/cpu/checks/barriers.h"
+#include "metal/cpu/checks/bounds.h"
+#include "metal/cpu/checks/races.h"
+#include "metal/cpu/markers.h"
+
+namespace metal::cpu {
+
+void insert_checks(llvm::Module& module, const FunctionInfo& kernel, Checks checks) {
+  compiler::inline_matrix_accesses(module);
+  llvm::Function& function = *module.getFunction(kernel.name);
+  CheckBuilder builder(function);
+  Provenances provenances(builder, kernel);
+  const std::vector<Access> accesses = find_accesses(function);
+  // Races need to know barriers, too.
+  if (checks & (kCheckBarriers | kCheckRaces)) check_barriers(builder);
+  std::vector<DeferredRead> reads;
+  // What lies outside is no access to an object, for races neither.
+  if (checks & (kCheckBounds | kCheckRaces))
+    reads = check_bounds(builder, provenances, accesses, !(checks & kCheckStrict));
+  if (checks & kCheckRaces) check_races(builder, provenances, accesses);
+  report_used_reads(builder, reads);
+  llvm::StripDebugInfo(module);
+}
+
+void place_group(llvm::Function& body) {
+  llvm::Function* marker = body.getParent()->getFunction(kGroupMarker);
+  for (llvm::User* user : llvm::make_early_inc_range(marker->users())) {
+    auto* call = checked_cast<llvm::CallInst>(user);
+    call->replaceAllUsesWith(body.getArg(kGroupArgument));
+    call->eraseFromParent();
+  }
+  marker->eraseFromParent();
+}
+
+}  // namespace metal::cpu

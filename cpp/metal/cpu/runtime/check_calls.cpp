@@ -1,0 +1,140 @@
+#include "metal/cpu/runtime/check_calls.h"
+
+#include "metal/cpu/checks/check_abi.h"
+#include "metal/cpu/runtime/dispatch.h"
+#include "metal/cpu/runtime/fibre_scheduler.h"
+#include "metal/cpu/runtime/findings.h"
+#include "metal/cpu/runtime/group_checks.h"
+#include "metal/cpu/runtime/outside_kernel.h"
+#include "metal/cpu/runtime/race_detector.h"
+#include "metal/cpu/runtime/worker.h"
+
+using metal::cpu::AccessKind;
+using metal::cpu::CheckObject;
+using metal::cpu::CheckSite;
+using metal::cpu::FibreScheduler;
+using metal::cpu::Finding;
+using metal::cpu::FindingKind;
+using metal::cpu::Group;
+using metal::cpu::GroupChecks;
+using metal::cpu::OutsideKernel;
+using metal::cpu::RaceDetector;
+
+namespace {
+
+constexpr uint64_t kNowhere = 4096;  // bytes: more than one access has, but for copies
+
+alignas(64) const char zeros[kNowhere] = {};
+
+uint32_t thread_of(const Group* group) {
+  const FibreScheduler& scheduler = metal::cpu::scheduler_of(group);
+  return scheduler.active() ? scheduler.thread() : group->thread;
+}
+
+GroupChecks& checks_of(const OutsideKernel& outside) { return outside.worker().group_checks(); }
+
+bool is_nowhere(const GroupChecks& checks, uint64_t address) {
+  const auto within = [&](const char* begin) {
+    return address - reinterpret_cast<uint64_t>(begin) < kNowhere;
+  };
+  return within(zeros) || within(checks.nowhere());
+}
+
+}  // namespace
+
+static_assert(kNowhere == GroupChecks::kNowhere);
+
+extern "C" {
+
+uint32_t metal_cpu_check_outside(const Group* group, const CheckSite* site,
+                                 const CheckObject* object, int64_t offset, uint64_t size,
+                                 uint64_t bytes, AccessKind access, bool deferred) {
+  const OutsideKernel outside(group);
+  if (!(outside.worker().dispatch()->checks() & metal::kCheckBounds)) return 0;
+  const Finding finding{.kind = FindingKind::Bounds,
+                        .site = site,
+                        .object = object,
+                        .access = access,
+                        .offset = offset,
+                        .size = size,
+                        .bytes = bytes,
+                        .position = metal::cpu::position_of(*group, thread_of(group))};
+  if (deferred) return checks_of(outside).defer(finding);
+  outside.worker().dispatch()->findings()->add(finding);
+  return 0;
+}
+
+void* metal_cpu_check_nowhere(const Group* group, AccessKind access) {
+  const OutsideKernel outside(group);
+  const bool reads = access == AccessKind::Read || access == AccessKind::AtomicRead;
+  return reads ? const_cast<char*>(zeros) : checks_of(outside).nowhere();
+}
+
+void metal_cpu_check_used(const Group* group, uint32_t finding) {
+  const OutsideKernel outside(group);
+  if (outside.worker().dispatch()->screens()) return outside.worker().stop("suspect");
+  checks_of(outside).use(finding);
+}
+
+void metal_cpu_check_suspect(const Group* group) {
+  const OutsideKernel outside(group);
+  outside.worker().stop("suspect");
+}
+
+void metal_cpu_check_history(const Group* group, uint32_t place, uint32_t passed) {
+  if (!group->histories[place]) {
+    group->histories[place] = passed;
+  } else if (group->histories[place] != passed) {
+    metal_cpu_check_suspect(group);
+  }
+}
+
+void metal_cpu_check_barrier(const Group* group, const CheckSite* site, uint32_t scope,
+                             bool orders) {
+  const OutsideKernel outside(group);
+  checks_of(outside).barrier(thread_of(group), site, scope, orders);
+}
+
+void metal_cpu_check_branch(const Group* group, const CheckSite* site, uint32_t number,
+                            uint64_t way, bool joins) {
+  const OutsideKernel outside(group);
+  checks_of(outside).branch(thread_of(group), site, number, way, joins);
+}
+
+void metal_cpu_check_overwrite(const Group* group, const CheckObject* object, const void* place,
+                               uint64_t bytes) {
+  if (!object) return;
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->races()->overwrite(place, bytes);
+}
+
+void metal_cpu_check_access(const Group* group, const CheckSite* site, const CheckObject* object,
+                            uint64_t begin, uint64_t address, uint64_t bytes, AccessKind access) {
+  if (!object) return;  // a pointer that the kernel read from memory
+  const OutsideKernel outside(group);
+  const GroupChecks& checks = checks_of(outside);
+  if (is_nowhere(checks, address)) return;
+  const metal::cpu::Dispatch& dispatch = *outside.worker().dispatch();
+  const uint32_t thread = thread_of(group);
+  dispatch.races()->access({site, object, begin, address, bytes, access}, thread,
+                           checks.epochs(thread), *dispatch.findings());
+}
+
+void metal_cpu_check_fence(const Group* group) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->races()->fence(thread_of(group));
+}
+}
+
+namespace metal::cpu {
+
+std::span<const RuntimeCall> check_calls() {
+#define ENTRY(name) {"metal_cpu_check_" #name, reinterpret_cast<void*>(&metal_cpu_check_##name)}
+  static const RuntimeCall calls[] = {
+      ENTRY(outside),   ENTRY(nowhere), ENTRY(used),  ENTRY(barrier), ENTRY(branch),
+      ENTRY(overwrite), ENTRY(access),  ENTRY(fence), ENTRY(suspect), ENTRY(history)};
+#undef ENTRY
+  return calls;
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,165 @@
+#include "metal/cpu/runtime/findings.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <sstream>
+#include <tuple>
+#include <utility>
+
+namespace metal::cpu {
+namespace {
+
+std::array<uint32_t, 6> order_of(const ThreadPosition& position) {
+  const auto& [thread, group] = position;
+  return {group[2], group[1], group[0], thread[2], thread[1], thread[0]};
+}
+
+// The text of a line of a file, where the source says with `#line 5 "file"` what comes from where.
+std::string line_text(const std::string& source, const std::string& file, uint32_t line) {
+  std::istringstream lines(source);
+  std::string text, current = "kernel.metal";
+  uint32_t number = 1;
+  while (std::getline(lines, text)) {
+    const size_t quote = text.find('"');
+    if (text.starts_with("#line ") && quote != std::string::npos) {
+      number = static_cast<uint32_t>(std::strtoul(text.c_str() + 6, nullptr, 10));
+      current.clear();
+      for (size_t i = quote + 1; i < text.size() && text[i] != '"'; ++i) {
+        if (text[i] == '\\') ++i;
+        current += text[i];
+      }
+      continue;
+    }
+    if (number++ == line && current == file) return text;
+  }
+  return {};
+}
+
+CheckPlace place_of(const CheckSite& site, const std::string& source) {
+  return {site.file, site.line, site.column, line_text(source, site.file, site.line)};
+}
+
+const char* verb(AccessKind access) {
+  switch (access) {
+    case AccessKind::Read:
+      return "reads";
+    case AccessKind::Write:
+      return "writes";
+    case AccessKind::AtomicRead:
+      return "atomically reads";
+    case AccessKind::Atomic:
+      return "atomically updates";
+  }
+  return "accesses";
+}
+
+const char* noun(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::Buffer:
+      return "the buffer";
+    case ObjectKind::Threadgroup:
+      return "the threadgroup variable";
+    case ObjectKind::Private:
+      return "the variable";
+    case ObjectKind::Table:
+      return "the constant";
+  }
+  return "the object";
+}
+
+int64_t floor_divide(int64_t value, int64_t unit) {
+  return value / unit - (value % unit < 0 ? 1 : 0);
+}
+
+std::string range(const char* unit, int64_t first, int64_t last) {
+  if (first == last) return std::string(unit) + " " + std::to_string(first);
+  return std::string(unit) + "s " + std::to_string(first) + " to " + std::to_string(last);
+}
+
+std::string counted(uint64_t count, const char* unit) {
+  return std::to_string(count) + " " + unit + (count == 1 ? "" : "s");
+}
+
+// "writes element 64 of the buffer "y", which has 16 elements": in bytes where elements do not fit.
+std::string access_text(const Finding& finding) {
+  const auto element = static_cast<int64_t>(finding.object->element_bytes);
+  const int64_t last = finding.offset + static_cast<int64_t>(finding.bytes) - 1;
+  const bool whole = finding.offset % element == 0 && finding.size % element == 0;
+  std::string text = verb(finding.access);
+  text += " " + (whole ? range("element", floor_divide(finding.offset, element),
+                               floor_divide(last, element))
+                       : range("byte", finding.offset, last));
+  text += std::string(" of ") + noun(finding.object->kind) + " \"" + finding.object->name + "\"";
+  if (finding.size == 0 && finding.kind != FindingKind::Bounds) return text;
+  return text + ", which has " +
+         (whole ? counted(finding.size / element, "element") : counted(finding.size, "byte"));
+}
+
+// Without lines, places are told apart by themselves.
+std::string place_key(const CheckSite& site) {
+  if (!site.line) return std::to_string(reinterpret_cast<uintptr_t>(&site));
+  return std::to_string(site.line) + ":" + std::to_string(site.column) + ":" + site.file;
+}
+
+std::string key_of(const Finding& finding) {
+  std::string key = std::to_string(static_cast<uint32_t>(finding.kind)) + ":";
+  if (finding.object) key += std::string(finding.object->name) + ":";
+  std::string place = place_key(*finding.site);
+  if (finding.kind == FindingKind::Races) {  // which of the two comes first is chance
+    std::string other = place_key(*finding.other_site);
+    if (other < place) std::swap(place, other);
+    return key + place + ":" + other;
+  }
+  return key + place + ":" + std::to_string(static_cast<uint32_t>(finding.access));
+}
+
+}  // namespace
+
+ThreadPosition position_of(const Group& group, uint32_t thread) {
+  ThreadPosition position;
+  const uint32_t row = group.size[0], plane = row * group.size[1];
+  position.thread[0] = thread % row;
+  position.thread[1] = thread / row % group.size[1];
+  position.thread[2] = thread / plane;
+  std::copy(std::begin(group.position), std::end(group.position), position.threadgroup);
+  return position;
+}
+
+void Findings::add(const Finding& finding) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = entries_[key_of(finding)];
+  if (entry.count++ == 0 || order_of(finding.position) < order_of(entry.first.position))
+    entry.first = finding;
+}
+
+std::vector<CheckReport> Findings::reports(const std::string& kernel,
+                                           const std::string& source) const {
+  static constexpr const char* kKinds[] = {"bounds", "barriers", "races"};
+  std::vector<CheckReport> reports;
+  for (const auto& [key, entry] : entries_) {
+    const Finding& finding = entry.first;
+    CheckReport report;
+    report.kind = kKinds[static_cast<uint32_t>(finding.kind)];
+    report.kernel = kernel;
+    report.place = place_of(*finding.site, source);
+    report.position = finding.position;
+    report.count = entry.count;
+    report.object = finding.object ? finding.object->name : finding.site->what;
+    if (finding.object) {
+      report.index = floor_divide(finding.offset, finding.object->element_bytes);
+      report.size = finding.size / finding.object->element_bytes;
+      report.message = access_text(finding);
+    }
+    report.message += finding.more;
+    report.note = finding.note;
+    if (finding.other_site) report.note_place = place_of(*finding.other_site, source);
+    reports.push_back(std::move(report));
+  }
+  std::ranges::stable_sort(reports, {}, [](const CheckReport& report) {
+    return std::tuple(report.kind, report.place.line, report.place.column);
+  });
+  return reports;
+}
+
+}  // namespace metal::cpu

@@ -1,0 +1,49 @@
+// What the checks of a launch find, gathered from all workers.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "metal/checks.h"
+#include "metal/cpu/checks/check_abi.h"
+
+namespace metal::cpu {
+
+enum class FindingKind : uint32_t { Bounds, Barriers, Races };
+
+struct Finding {
+  FindingKind kind;
+  const CheckSite* site;
+  const CheckObject* object = nullptr;
+  AccessKind access = AccessKind::Read;
+  int64_t offset = 0;  // bytes from the object's begin
+  uint64_t size = 0;   // of the object, in bytes; 0: not known
+  uint64_t bytes = 0;  // that are accessed
+  ThreadPosition position = {};
+  std::string more = {};  // of the message
+  const CheckSite* other_site = nullptr;
+  std::string note = {};
+};
+
+// Where the thread of this linear index is.
+ThreadPosition position_of(const Group& group, uint32_t thread);
+
+class Findings {
+ public:
+  // Of one place and object only the first counts, in the order of threadgroups and threads.
+  void add(const Finding& finding);
+  // For a kernel of this name, compiled from this source (which may be empty).
+  std::vector<CheckReport> reports(const std::string& kernel, const std::string& source) const;
+
+ private:
+  struct Entry {
+    Finding first;
+    uint64_t count = 0;
+  };
+  std::mutex mutex_;
+  std::map<std::string, Entry> entries_;  // by what findings are told apart by
+};
+
+}  // namespace metal::cpu

@@ -1,0 +1,55 @@
+// Which checks kernels run under (metal/checks.h), and how the user hears what they find.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "metal/checks.h"
+
+namespace mlx::core::metal {
+
+using Checks = ::metal::Checks;
+using CheckReport = ::metal::CheckReport;
+
+// What a kernel did wrong while it ran checked.
+class KernelCheckError : public std::runtime_error {
+ public:
+  explicit KernelCheckError(std::vector<CheckReport> reports);
+  std::vector<CheckReport> reports;
+};
+
+// The number of CheckScopes, and 1 if MLX_CHECK names checks or has not been read. Most programs
+// have none: then a launch tests only this.
+extern std::atomic<uint32_t> check_sources;
+
+Checks find_active_checks();
+
+// The checks of MLX_CHECK, which is read once, and of this thread's CheckScopes. Throws
+// std::invalid_argument if MLX_CHECK names an unknown check.
+inline Checks active_checks() {
+  return check_sources.load(std::memory_order_relaxed) ? find_active_checks() : ::metal::kNoChecks;
+}
+
+// Kernels that this thread launches or calls while one exists are checked.
+class CheckScope {
+ public:
+  explicit CheckScope(Checks checks);
+  ~CheckScope();
+  CheckScope(const CheckScope&) = delete;
+  CheckScope& operator=(const CheckScope&) = delete;
+
+ private:
+  Checks before_;
+};
+
+// Called with the reports of a launch. With MLX_CHECK_REPORT=warn they wait in take_check_warnings,
+// else it throws KernelCheckError.
+void tell_reports(const std::vector<CheckReport>& reports);
+// Texts that nobody has taken so far.
+std::vector<std::string> take_check_warnings();
+
+}  // namespace mlx::core::metal

@@ -1,0 +1,30 @@
+"""Has a barrier in a branch that only some threads take."""
+
+import mlx.core as mx
+
+kernel = mx.fast.metal_kernel(
+    name="skipped_barrier",
+    input_names=["x"],
+    output_names=["y"],
+    source="""
+        threadgroup float shared[64];
+        uint i = thread_position_in_threadgroup.x;
+        shared[i] = x[i];
+        if (i < 32) {
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+        }
+        y[i] = shared[63 - i];
+    """,
+    check="all",
+)
+
+x = mx.arange(64, dtype=mx.float32)
+(y,) = kernel(
+    inputs=[x],
+    grid=(64, 1, 1),
+    threadgroup=(64, 1, 1),
+    output_shapes=[x.shape],
+    output_dtypes=[x.dtype],
+    init_value=0,
+)
+mx.eval(y)  # raises mx.metal.KernelCheckError, which shows the line

@@ -1,0 +1,49 @@
+// Lists of checks as text, and reports as text.
+#include "metal/checks.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace metal {
+namespace {
+
+TEST(Checks, AreNamedInLists) {
+  EXPECT_EQ(parse_checks("", ""), kNoChecks);
+  EXPECT_EQ(parse_checks(" 0 ", ""), kNoChecks);
+  EXPECT_EQ(parse_checks("all", ""), kAllChecks);
+  EXPECT_EQ(parse_checks("bounds , races", ""), kCheckBounds | kCheckRaces);
+  EXPECT_EQ(parse_checks("bounds=strict", ""), kCheckBounds | kCheckStrict);
+}
+
+TEST(Checks, OthersAreRefused) {
+  for (const char* text : {"bound", "bounds,", ",", "all races"}) {
+    try {
+      parse_checks(text, "[here]");
+      ADD_FAILURE() << text;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with("[here] Unknown check \"")) << error.what();
+    }
+  }
+}
+
+TEST(Checks, ReportsLookLikeDiagnostics) {
+  CheckReport report;
+  report.kind = "races";
+  report.kernel = "k";
+  report.place = {"k.header", 7, 3, "\ta = b;"};
+  report.message = "is wrong";
+  report.count = 3;
+  report.position = {{1, 2, 3}, {4, 5, 6}};
+  report.note = "and here";
+  report.note_place = {"", 0, 0, ""};
+  EXPECT_EQ(describe(report),
+            "k.header:7:3: races: is wrong\n"
+            "  \ta = b;\n"
+            "  \t ^\n"
+            "  in thread (1, 2, 3) of threadgroup (4, 5, 6), and 2 times more\n"
+            "k: note: and here\n");
+}
+
+}  // namespace
+}  // namespace metal
