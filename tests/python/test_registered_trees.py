@@ -92,10 +92,7 @@ def test_compiled_functions_take_no_other_labels():
 
 def test_state_with_labels():
     state = [Pair(mx.array(1.0), mx.array(0.0), mx.array([3]))]
-
-    @mx.compile(inputs=state)
-    def scaled(x):
-        return x * state[0].first * state[0].label
+    scaled = mx.compile(lambda x: x * state[0].first * state[0].label, inputs=state)
 
     assert scaled(mx.array(2.0)).tolist() == [6]
     state[0] = Pair(mx.array(2.0), mx.array(0.0), mx.array([5]))
