@@ -155,6 +155,8 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
 
 ; ---- private-memory: as before
 
+; ---- collisions: as before
+
 ; ---- linearize
 ; Function Attrs: convergent nounwind null_pointer_is_valid
 define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
@@ -343,6 +345,68 @@ if.then.i.done:                                   ; preds = %either.end, %if.the
 
 _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
   ret void
+}
+
+; ---- drop-rest-collisions
+; Function Attrs: convergent nounwind null_pointer_is_valid
+define void @kernel_entry(ptr %group, i32 %thread) #2 {
+entry:
+  %0 = getelementptr inbounds i8, ptr %group, i64 28
+  %1 = load i32, ptr %0, align 4, !invariant.load !2
+  %2 = getelementptr inbounds i8, ptr %group, i64 32
+  %3 = load i32, ptr %2, align 4, !invariant.load !2
+  %4 = getelementptr inbounds i8, ptr %group, i64 36
+  %5 = load i32, ptr %4, align 4, !invariant.load !2
+  %6 = and i32 %1, -16
+  %7 = icmp uge i32 0, %5
+  br i1 %7, label %z.done, label %z.loop
+
+z.loop:                                           ; preds = %y.done, %entry
+  %z = phi i32 [ 0, %entry ], [ %13, %y.done ]
+  %8 = icmp uge i32 0, %3
+  br i1 %8, label %y.done, label %y.loop
+
+z.done:                                           ; preds = %y.done, %entry
+  ret void
+
+y.loop:                                           ; preds = %rest.done, %z.loop
+  %y = phi i32 [ 0, %z.loop ], [ %23, %rest.done ]
+  %9 = mul i32 %z, %3
+  %10 = add i32 %9, %y
+  %11 = mul i32 %10, %1
+  %12 = icmp uge i32 0, %6
+  br i1 %12, label %x.done, label %x.loop
+
+y.done:                                           ; preds = %rest.done, %z.loop
+  %13 = add nuw i32 %z, 1
+  %14 = icmp ult i32 %13, %5
+  br i1 %14, label %z.loop, label %z.done
+
+x.loop:                                           ; preds = %x.loop, %y.loop
+  %x = phi i32 [ 0, %y.loop ], [ %17, %x.loop ]
+  %15 = add nuw i32 %11, %x
+  %16 = add nuw i32 %11, %x
+  call void @kernel.body.wide(ptr %group, i32 %x, i32 %y, i32 %z, i32 %16, i32 0, i1 true)
+  %17 = add nuw i32 %x, 16
+  %18 = icmp ult i32 %17, %6
+  br i1 %18, label %x.loop, label %x.done
+
+x.done:                                           ; preds = %x.loop, %y.loop
+  %19 = icmp uge i32 %6, %1
+  br i1 %19, label %rest.done, label %rest.loop
+
+rest.loop:                                        ; preds = %rest.loop, %x.done
+  %rest = phi i32 [ %6, %x.done ], [ %21, %rest.loop ]
+  %20 = add nuw i32 %11, %rest
+  call void @kernel.body.1(ptr %group, i32 %rest, i32 %y, i32 %z, i32 %20, i32 0, i1 true)
+  %21 = add nuw i32 %rest, 1
+  %22 = icmp ult i32 %21, %1
+  br i1 %22, label %rest.loop, label %rest.done
+
+rest.done:                                        ; preds = %rest.loop, %x.done
+  %23 = add nuw i32 %y, 1
+  %24 = icmp ult i32 %23, %3
+  br i1 %24, label %y.loop, label %y.done
 }
 
 ; ---- optimize
