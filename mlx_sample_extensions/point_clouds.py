@@ -13,6 +13,7 @@ from mlx_sample_extensions._ext import (
     scatter,
     segment_reduce,
 )
+from mlx_sample_extensions.errors import refuse
 from mlx_sample_extensions.subsampling import grid_subsample
 
 INDEX_TYPES = (mx.int32, mx.uint32, mx.int64)
@@ -470,8 +471,7 @@ def _offsets(lengths: mx.array) -> mx.array:
 
 
 def _refuse(owner: Any, message: str) -> None:
-    name = owner.__name__ if isinstance(owner, type) else type(owner).__name__
-    raise ValueError(f"[{name}] {message}")
+    refuse(owner.__name__ if isinstance(owner, type) else type(owner).__name__, message)
 
 
 def _index_array(owner: Any, name: str, values: Any) -> mx.array:

@@ -6,6 +6,7 @@ import mlx.core as mx
 import numpy as np
 from mlx_sample_extensions._ext import segment_reduce
 from mlx_sample_extensions._ext import sparse_matrix_vector_multiplication_reduction as mvmr
+from mlx_sample_extensions.errors import refuse
 from mlx_sample_extensions.point_clouds import Clouds
 
 
@@ -30,9 +31,9 @@ def rotate(
     """
     dims, count = batch.positions.shape[1], batch.batch_size
     if dims not in (2, 3):
-        _refuse("rotate", f"Positions must have 2 or 3 coordinates, but they have {dims}.")
+        refuse("rotate", f"Positions must have 2 or 3 coordinates, but they have {dims}.")
     if axis is not None and (dims == 2 or axis not in (0, 1, 2)):
-        _refuse("rotate", f"Invalid axis {axis}: clouds of 3 coordinates have axes 0, 1 and 2.")
+        refuse("rotate", f"Invalid axis {axis}: clouds of 3 coordinates have axes 0, 1 and 2.")
     if dims == 3 and axis is None:
         matrices = _of_quaternions(mx.random.normal((count, 4), key=key))
     else:
@@ -60,7 +61,7 @@ def scale(batch: Clouds, low: float, high: float, *, key: mx.array | None = None
         ValueError: If the factors are not positive, or in the wrong order.
     """
     if not 0 < low <= high:
-        _refuse("scale", f"Invalid factors {low} and {high}: they must be positive and ascending.")
+        refuse("scale", f"Invalid factors {low} and {high}: they must be positive and ascending.")
     factors = mx.random.uniform(low, high, (batch.batch_size, 1), key=key)
     positions = batch.positions * mx.take(factors, batch.indices, 0).astype(batch.positions.dtype)
     return batch.replace(positions, batch.features)
@@ -81,7 +82,7 @@ def jitter(
         ValueError: If deviation or largest is negative.
     """
     if not deviation >= 0 or (largest is not None and not largest >= 0):
-        _refuse("jitter", f"Invalid deviation {deviation} or largest {largest}: below 0.")
+        refuse("jitter", f"Invalid deviation {deviation} or largest {largest}: below 0.")
     moves = mx.random.normal(batch.positions.shape, key=key) * deviation
     if largest is not None:
         moves = mx.clip(moves, -largest, largest)
@@ -106,7 +107,7 @@ def drop_points(
         ValueError: If share is not in [0, 1).
     """
     if not 0 <= share < 1:
-        _refuse("drop_points", f"Invalid share {share}: it must be in [0, 1).")
+        refuse("drop_points", f"Invalid share {share}: it must be in [0, 1).")
     draws = mx.random.uniform(shape=(batch.total_points,), key=key)
     highest = segment_reduce(draws, batch.lengths, "max", check=False)
     stays = (draws >= share) | (draws == mx.take(highest, batch.indices))
@@ -138,7 +139,3 @@ def _of_quaternions(q: mx.array) -> mx.array:
         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
     ]
     return mx.stack([mx.concatenate(row, 1) for row in rows], 1)
-
-
-def _refuse(function: str, message: str) -> None:
-    raise ValueError(f"[{function}] {message}")

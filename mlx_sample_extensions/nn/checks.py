@@ -1,14 +1,10 @@
 """Checks of the arguments of layers."""
 
-from typing import Any, NoReturn
+from typing import Any
 
 import mlx.core as mx
+from mlx_sample_extensions.errors import refuse
 from mlx_sample_extensions.point_clouds import Clouds
-
-
-def refuse(owner: str, message: str) -> NoReturn:
-    """Raises a ValueError whose message starts with the name of a function or layer."""
-    raise ValueError(f"[{owner}] {message}")
 
 
 def check_positive(owner: str, name: str, value: Any) -> None:

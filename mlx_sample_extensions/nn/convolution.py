@@ -5,7 +5,8 @@ import math
 import mlx.core as mx
 import mlx.nn as nn
 from mlx_sample_extensions._ext import sparse_matrix_vector_multiplication_reduction as mvmr
-from mlx_sample_extensions.nn.checks import check_fits, check_positive, checked_features, refuse
+from mlx_sample_extensions.errors import refuse
+from mlx_sample_extensions.nn.checks import check_fits, check_positive, checked_features
 from mlx_sample_extensions.nn.neighborhoods import Neighborhood, find_neighbors
 from mlx_sample_extensions.point_clouds import Clouds
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 
 import mlx.core as mx
 import mlx.nn as nn
-from mlx_sample_extensions.nn.checks import check_positive, refuse
+from mlx_sample_extensions.errors import refuse
+from mlx_sample_extensions.nn.checks import check_positive
 from mlx_sample_extensions.nn.encoder import PointCNNEncoder
 from mlx_sample_extensions.nn.interpolation import interpolate
 from mlx_sample_extensions.nn.levels import PointLevels

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 
 import mlx.nn as nn
-from mlx_sample_extensions.nn.checks import check_batch, check_positive, refuse
+from mlx_sample_extensions.errors import refuse
+from mlx_sample_extensions.nn.checks import check_batch, check_positive
 from mlx_sample_extensions.nn.levels import PointLevels, build_levels
 from mlx_sample_extensions.nn.point_cnn import PointCNNConv
 from mlx_sample_extensions.nn.pointwise import PointBatchNorm, relu

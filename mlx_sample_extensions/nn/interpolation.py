@@ -3,7 +3,8 @@
 import mlx.core as mx
 from mlx_sample_extensions._ext import segment_reduce
 from mlx_sample_extensions._ext import sparse_vector_vector_outer_product_reduction as vvor
-from mlx_sample_extensions.nn.checks import check_batch, check_fits, refuse
+from mlx_sample_extensions.errors import refuse
+from mlx_sample_extensions.nn.checks import check_batch, check_fits
 from mlx_sample_extensions.nn.neighborhoods import Neighborhood, find_neighbors
 from mlx_sample_extensions.point_clouds import Clouds
 

@@ -5,7 +5,8 @@ from typing import Any
 import mlx.core as mx
 import mlx.utils
 from mlx_sample_extensions._ext import knn, radius_search, repeat_interleave, segment_reduce
-from mlx_sample_extensions.nn.checks import check_batch, check_positive, refuse
+from mlx_sample_extensions.errors import refuse
+from mlx_sample_extensions.nn.checks import check_batch, check_positive
 from mlx_sample_extensions.point_clouds import Clouds
 
 

@@ -3,7 +3,8 @@
 import mlx.core as mx
 import mlx.nn as nn
 from mlx_sample_extensions._ext import segment_reduce
-from mlx_sample_extensions.nn.checks import check_fits, check_positive, checked_features, refuse
+from mlx_sample_extensions.errors import refuse
+from mlx_sample_extensions.nn.checks import check_fits, check_positive, checked_features
 from mlx_sample_extensions.nn.neighborhoods import Neighborhood, find_neighbors
 from mlx_sample_extensions.point_clouds import Clouds
 
@@ -53,9 +54,8 @@ class PointCNNConv(nn.Module):
     ) -> None:
         super().__init__()
         name = "PointCNNConv"
-        for argument in ("in_channels", "out_channels", "dims", "k"):
-            check_positive(name, argument, locals()[argument])
-        for argument in ("hidden_channels", "lift_channels"):
+        sizes = ("in_channels", "out_channels", "dims", "k", "hidden_channels", "lift_channels")
+        for argument in sizes:
             check_positive(name, argument, locals()[argument])
         if aggregation not in AGGREGATIONS:
             refuse(name, f"Invalid aggregation {aggregation!r}: it must be one of {AGGREGATIONS}.")

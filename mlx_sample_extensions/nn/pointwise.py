@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import mlx.core as mx
 import mlx.nn as nn
-from mlx_sample_extensions.nn.checks import check_batch, checked_features, refuse
+from mlx_sample_extensions.errors import refuse
+from mlx_sample_extensions.nn.checks import check_batch, checked_features
 from mlx_sample_extensions.point_clouds import Clouds
 
 POOLINGS = ("max", "mean", "sum", "min")

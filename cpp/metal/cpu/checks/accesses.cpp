@@ -57,10 +57,26 @@ std::vector<Access> find_accesses(llvm::Function& kernel) {
   return finder.found;
 }
 
+llvm::Value* bytes_of(llvm::IRBuilder<>& b, const Access& access) {
+  return access.length ? b.CreateZExtOrTrunc(access.length->get(), b.getInt64Ty())
+                       : b.getInt64(access.bytes);
+}
+
+llvm::Value* is_outside(llvm::IRBuilder<>& b, const Access& access, llvm::Value* offset,
+                        llvm::Value* object_bytes) {
+  llvm::Value* bytes = bytes_of(b, access);
+  llvm::Value* outside = b.CreateOr(b.CreateICmpUGT(offset, object_bytes),
+                                    b.CreateICmpUGT(bytes, b.CreateSub(object_bytes, offset)));
+  return access.length ? b.CreateAnd(outside, b.CreateICmpNE(bytes, b.getInt64(0))) : outside;
+}
+
+bool is_device(const llvm::Value& pointer) {
+  return pointer.getType()->getPointerAddressSpace() == static_cast<unsigned>(AddressSpace::Device);
+}
+
 bool is_shared(const llvm::Value& pointer) {
-  const unsigned space = pointer.getType()->getPointerAddressSpace();
-  return space == static_cast<unsigned>(AddressSpace::Device) ||
-         space == static_cast<unsigned>(AddressSpace::Threadgroup);
+  return is_device(pointer) || pointer.getType()->getPointerAddressSpace() ==
+                                   static_cast<unsigned>(AddressSpace::Threadgroup);
 }
 
 }  // namespace metal::cpu

@@ -3,15 +3,8 @@
 
 #include <vector>
 
-#include "llvm/IR/DebugLoc.h"
+#include "llvm/IR/IRBuilder.h"
 #include "metal/cpu/checks/check_abi.h"
-
-namespace llvm {
-class Function;
-class Instruction;
-class Use;
-class Value;
-}  // namespace llvm
 
 namespace metal::cpu {
 
@@ -27,6 +20,14 @@ struct Access {
 // In the order of the code; a copy of memory is two of them. Empty accesses are left out.
 std::vector<Access> find_accesses(llvm::Function& kernel);
 
+// The number of bytes that an access touches, as i64.
+llvm::Value* bytes_of(llvm::IRBuilder<>& b, const Access& access);
+
+// Whether an access at this offset of an object leaves it, as i1. An empty one never does.
+llvm::Value* is_outside(llvm::IRBuilder<>& b, const Access& access, llvm::Value* offset,
+                        llvm::Value* object_bytes);
+
+bool is_device(const llvm::Value& pointer);  // to device memory
 // Whether other threads may touch what it points to, and change it.
 bool is_shared(const llvm::Value& pointer);
 

@@ -1,8 +1,6 @@
 #include "metal/cpu/checks/bounds.h"
 
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/MDBuilder.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 namespace metal::cpu {
 namespace {
@@ -12,26 +10,19 @@ using llvm::Value;
 class BoundsCheck {
  public:
   BoundsCheck(CheckBuilder& builder, Provenances& provenances)
-      : builder_(builder),
-        provenances_(provenances),
-        unlikely_(llvm::MDBuilder(builder.kernel().getContext()).createUnlikelyBranchWeights()) {}
+      : builder_(builder), provenances_(provenances) {}
 
   // The number of the finding if the access lies outside, else 0.
   Value* add(const Access& access, bool deferred) {
     Value* pointer = access.pointer->get();
     const Provenance object = provenances_.of(pointer);
     llvm::IRBuilder<> b(access.instruction);
-    Value* bytes = access.length ? b.CreateZExtOrTrunc(access.length->get(), b.getInt64Ty())
-                                 : b.getInt64(access.bytes);
+    Value* bytes = bytes_of(b, access);
     Value* offset = b.CreateSub(b.CreatePtrToInt(pointer, b.getInt64Ty()), object.begin);
-    Value* behind = b.CreateICmpUGT(offset, object.bytes);
-    Value* over = b.CreateICmpUGT(bytes, b.CreateSub(object.bytes, offset));
-    Value* outside = b.CreateOr(behind, over);
-    if (access.length) outside = b.CreateAnd(outside, b.CreateICmpNE(bytes, b.getInt64(0)));
+    Value* outside = is_outside(b, access, offset, object.bytes);
 
     llvm::BasicBlock* before = access.instruction->getParent();
-    llvm::Instruction* then = llvm::SplitBlockAndInsertIfThen(
-        outside, access.instruction->getIterator(), /*Unreachable=*/false, unlikely_);
+    llvm::Instruction* then = builder_.unlikely_if(outside, *access.instruction);
     b.SetInsertPoint(then);
     Value* finding = builder_.call(
         b, "metal_cpu_check_outside", b.getInt32Ty(),
@@ -62,7 +53,6 @@ class BoundsCheck {
  private:
   CheckBuilder& builder_;
   Provenances& provenances_;
-  llvm::MDNode* unlikely_;
 };
 
 }  // namespace

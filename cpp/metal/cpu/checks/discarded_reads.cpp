@@ -4,8 +4,6 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/MDBuilder.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 namespace metal::cpu {
 namespace {
@@ -134,10 +132,7 @@ class UsedReads {
 
   void report(Instruction& effect, Value& finding) {
     llvm::IRBuilder<> b(&effect);
-    llvm::Instruction* then = llvm::SplitBlockAndInsertIfThen(
-        b.CreateICmpNE(&finding, none()), effect.getIterator(), /*Unreachable=*/false,
-        llvm::MDBuilder(effect.getContext()).createUnlikelyBranchWeights());
-    b.SetInsertPoint(then);
+    b.SetInsertPoint(builder_.unlikely_if(b.CreateICmpNE(&finding, none()), effect));
     builder_.call(b, "metal_cpu_check_used", b.getVoidTy(),
                   {b.CreateZExt(&finding, b.getInt32Ty())});
   }

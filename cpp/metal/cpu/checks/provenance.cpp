@@ -7,6 +7,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/cpu/checks/accesses.h"
 #include "metal/cpu/codegen/group_access.h"
 
 namespace metal::cpu {
@@ -141,7 +142,7 @@ llvm::Value* Provenances::stamps(llvm::IRBuilder<>& b, llvm::Value* pointer,
                                  const llvm::Value& object, bool reads) {
   llvm::IRBuilder<> early(builder_.start());
   GroupAccess group(early, builder_.group());
-  if (object.getType()->getPointerAddressSpace() == static_cast<unsigned>(AddressSpace::Device)) {
+  if (is_device(object)) {
     const auto& argument = *checked_cast<llvm::Argument>(&object);
     return group.checked_stamps(argument_info(kernel_, argument.getArgNo()).index, reads);
   }

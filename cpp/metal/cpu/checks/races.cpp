@@ -12,8 +12,7 @@ void check_races(CheckBuilder& builder, Provenances& provenances,
     const Provenance object = provenances.of(access.written);
     llvm::IRBuilder<> b(access.instruction);
     llvm::Value* address = b.CreatePtrToInt(access.pointer->get(), b.getInt64Ty());
-    llvm::Value* bytes = access.length ? b.CreateZExtOrTrunc(access.length->get(), b.getInt64Ty())
-                                       : b.getInt64(access.bytes);
+    llvm::Value* bytes = bytes_of(b, access);
     if (access.kind == AccessKind::Write) {
       builder.call(b, "metal_cpu_check_overwrite", b.getVoidTy(),
                    {object.object, b.CreateIntToPtr(address, b.getPtrTy()), bytes});

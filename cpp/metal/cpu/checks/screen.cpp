@@ -34,10 +34,7 @@ class BoundsScreen {
     llvm::IRBuilder<> b(access.instruction);
     Value* offset = provenances_.offset(b, access.written);
     if (!access.length) return b.CreateICmpUGE(offset, end_for(object, access));
-    Value* bytes = b.CreateZExtOrTrunc(access.length->get(), b.getInt64Ty());
-    Value* over = b.CreateOr(b.CreateICmpUGT(offset, object.bytes),
-                             b.CreateICmpUGT(bytes, b.CreateSub(object.bytes, offset)));
-    return b.CreateAnd(over, b.CreateICmpNE(bytes, b.getInt64(0)));
+    return is_outside(b, access, offset, object.bytes);
   }
 
  private:

@@ -18,10 +18,6 @@ using llvm::Value;
 // A copy of more words than these is not taken apart.
 constexpr uint64_t kMostGranules = 64;
 
-bool is_device(const Value& pointer) {
-  return pointer.getType()->getPointerAddressSpace() == static_cast<unsigned>(AddressSpace::Device);
-}
-
 // What a pointer may lead to; nothing where that is read from memory, which no check looks at.
 llvm::SmallVector<const Value*> objects_of(const Value& pointer) {
   llvm::SmallVector<const Value*> objects;
@@ -40,7 +36,7 @@ uint64_t alignment_of(const Access& access) {
   return store ? store->getAlign().value() : access.bytes;
 }
 
-uint64_t bytes_of(const Access& access) {
+uint64_t known_bytes_of(const Access& access) {
   if (!access.length) return access.bytes;
   const auto* length = llvm::dyn_cast<llvm::ConstantInt>(access.length->get());
   return length ? length->getZExtValue() : UINT64_MAX;
@@ -95,7 +91,7 @@ void RaceScreen::note(const Access& access) {
   use.reads = access.kind == AccessKind::Read;
   use.writes = access.kind == AccessKind::Write;
   use.atomic = access.kind == AccessKind::Atomic || access.kind == AccessKind::AtomicRead;
-  const uint64_t bytes = bytes_of(access);
+  const uint64_t bytes = known_bytes_of(access);
   use.granule =
       std::min({kStampGranule, alignment_of(access), std::max<uint64_t>(bytes & -bytes, 1)});
   use.known =
@@ -154,7 +150,7 @@ RaceScreen::Place RaceScreen::place_of(llvm::IRBuilder<>& b, const Access& acces
 
 uint64_t RaceScreen::tests_of(const Access& access) {
   const Use& use = use_of(objects_of(*access.written).front());
-  return use.known ? bytes_of(access) / use.granule * (use.reads ? 3 : 2) : 1;
+  return use.known ? known_bytes_of(access) / use.granule * (use.reads ? 3 : 2) : 1;
 }
 
 void RaceScreen::add(const Access& access) {
@@ -166,7 +162,7 @@ void RaceScreen::add(const Access& access) {
     return;
   }
   const Place first = place_of(b, access);
-  for (uint64_t i = 0; i < bytes_of(access) / use.granule; ++i) {
+  for (uint64_t i = 0; i < known_bytes_of(access) / use.granule; ++i) {
     b.SetInsertPoint(&at);
     auto next = [&](Value* stamp) {
       return stamp ? b.CreateConstGEP1_64(b.getInt64Ty(), stamp, i) : nullptr;
