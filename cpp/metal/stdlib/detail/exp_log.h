@@ -270,12 +270,13 @@ __METAL_MATH bfloat bfloat_exp2(bfloat x) { return bfloat_exp_base(x, 1.0f); }
 __METAL_MATH bfloat bfloat_exp(bfloat x) { return bfloat_exp_base(x, 0x1.715476p+0f); }
 __METAL_MATH bfloat bfloat_exp10(bfloat x) { return bfloat_exp_base(x, 0x1.a934f0p+1f); }
 
-// Beyond these exponents, half has only 0 and infinity.
+// Beyond these exponents, half has only 0 and infinity. 2^n is a factor, since the sum of a NaN's bits
+// and an exponent need not be a NaN.
 __METAL_MATH float half_exp_base(float x, float log2_base) {
   x = x > 18.0f / log2_base ? 18.0f / log2_base : x;
   x = x < -28.0f / log2_base ? -28.0f / log2_base : x;
-  // The bits of a NaN after arithmetic depend on the processor.
-  return x == x ? plain_exp_base(x, log2_base, 0) : x;
+  float t = fma(x, log2_base, kExponentMagic);
+  return narrow_exp2_poly(fma(x, log2_base, -(t - kExponentMagic))) * pow2_of(t);
 }
 __METAL_MATH float half_exp2(float x) { return half_exp_base(x, 1.0f); }
 __METAL_MATH float half_exp(float x) { return half_exp_base(x, 0x1.715476p+0f); }
