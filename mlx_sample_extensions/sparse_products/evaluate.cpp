@@ -106,13 +106,6 @@ void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
   encoder.set_input_array(b, 2);
   bind(entries.a, 3);
   bind(entries.b, 4);
-  if (!multiplies()) {
-    encoder.set_input_array(space, 5);
-    encoder.set_output_array(out, 6);
-    int height = SPARSE_OUTER_SUMS / std::min(tiles(sizes.c, 32) * 32, SPARSE_COLUMNS);
-    int places = bundles * tiles(sizes.m, height) * tiles(sizes.c, SPARSE_COLUMNS);
-    return encoder.dispatch_threadgroups(MTL::Size(places, n_o_, 1), MTL::Size(32, 1, 1));
-  }
   auto sums = sums_for(out);
   if (out.dtype() != mx::float32) {
     encoder.add_temporary(sums);
@@ -121,8 +114,8 @@ void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
   encoder.set_input_array(space, 6);
   encoder.set_output_array(sums, 7);
   encoder.set_output_array(out, 8);
-  const auto columns = static_cast<NS::UInteger>(tiles(sizes.m, SPARSE_COLUMNS));
-  encoder.dispatch_threadgroups(MTL::Size(columns * bundles, parts.parts, 1), MTL::Size(32, 1, 1));
+  const int ranges = tiles(sizes.m, multiplies() ? SPARSE_COLUMNS : SPARSE_OUTER_ROWS);
+  encoder.dispatch_threadgroups(MTL::Size(bundles * ranges, tasks, 1), MTL::Size(32, 1, 1));
 }
 
 }  // namespace mlx_sample

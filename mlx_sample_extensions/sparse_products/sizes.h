@@ -13,10 +13,12 @@ struct ProductSizes {
   int o_step;
 };
 
-// A SIMD-group has a tile of so many columns and terms of a matrix, or of so many sums of outer
-// products. It processes the entries in blocks, with so many sums of 32 columns in registers.
+// A SIMD-group has a tile of so many columns and terms of a matrix, or blocks of so many vectors
+// for outer products. It processes the entries in blocks, with so many sums of 32 columns in
+// registers.
 #define SPARSE_COLUMNS 64
 #define SPARSE_DEPTH 64
-#define SPARSE_OUTER_SUMS 2048
+#define SPARSE_OUTER_ROWS 128
+#define SPARSE_OUTER_ENTRIES 40
 #define SPARSE_ENTRIES 32
 #define SPARSE_VECTORS 8

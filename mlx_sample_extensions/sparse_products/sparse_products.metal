@@ -42,26 +42,28 @@ METAL_FUNC int end_of_matrix(
   }
 }
 
-template <typename T>
+template <int columns, typename T>
 METAL_FUNC void load_row(device const T* from, threadgroup float* to, int width, int lane) {
 #pragma clang loop unroll(full)
-  for (int start = 0; start < SPARSE_COLUMNS; start += 32) {
+  for (int start = 0; start < columns; start += 32) {
     if (start + lane < width) (to + start)[lane] = float((from + start)[lane]);
   }
 }
 
 // Copies parts of the block's vectors side by side. Many loads are in flight at once, from any
 // rows.
-template <typename T>
+template <typename T, int columns>
 METAL_FUNC void load_block(
     device const T* vectors,
     size_t row_size,
     threadgroup const int* rows,
-    threadgroup float (*block)[SPARSE_COLUMNS],
+    threadgroup float (*block)[columns],
     int count,
     int width,
     int lane) {
-  for (int i = 0; i < count; ++i) load_row(vectors + rows[i] * row_size, block[i], width, lane);
+  for (int i = 0; i < count; ++i) {
+    load_row<columns>(vectors + rows[i] * row_size, block[i], width, lane);
+  }
 }
 
 // Reads a tile of a matrix so that lanes are its columns m. A column-major matrix is copied through
@@ -87,7 +89,7 @@ METAL_FUNC void load_panel(
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
     for (int m = 0; m < min(columns - start, 32); ++m) {
-      load_row(a + size_t(start + m) * sizes.c, block[m], depth, lane);
+      load_row<SPARSE_COLUMNS>(a + size_t(start + m) * sizes.c, block[m], depth, lane);
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
     for (int c = 0; c < depth; c += 8) {
@@ -261,29 +263,58 @@ template <typename T, bool transposed>
   }
 }
 
-// Adds the outer products of a block: N rows of 32 columns.
+// Adds the outer products of a block to N rows of 32 columns, or makes them the first terms.
 template <int N>
 METAL_FUNC void outer_tile(
     threadgroup const float* left,
     threadgroup const float* right,
-    threadgroup float* sums,
-    int stride,
+    device float* sums,
+    size_t row_size,
     int count,
+    bool first,
+    bool inside,
     int lane) {
   float sum[N];
 #pragma clang loop unroll(full)
-  for (int n = 0; n < N; ++n) sum[n] = (sums + n * stride)[lane];
+  for (int n = 0; n < N; ++n) sum[n] = 0;
   for (int i = 0; i < count; ++i) {
     const float y = (right + i * SPARSE_COLUMNS)[lane];
 #pragma clang loop unroll(full)
-    for (int n = 0; n < N; ++n) sum[n] = fma(left[i * SPARSE_COLUMNS + n], y, sum[n]);
+    for (int n = 0; n < N; ++n) sum[n] = fma(left[i * SPARSE_OUTER_ROWS + n], y, sum[n]);
   }
 #pragma clang loop unroll(full)
-  for (int n = 0; n < N; ++n) (sums + n * stride)[lane] = sum[n];
+  for (int n = 0; n < N; ++n) {
+    device float* to = sums + n * row_size;
+    if (inside) to[lane] = first ? sum[n] : to[lane] + sum[n];
+  }
 }
 
-// A SIMD-group for each row of the result and each tile of one group's matrix, or for the matrices
-// of several groups.
+// The same for all rows of a block.
+METAL_FUNC void outer_rows(
+    threadgroup const float* left,
+    threadgroup const float* right,
+    device float* sums,
+    size_t row_size,
+    int rows,
+    int count,
+    bool first,
+    bool inside,
+    int lane) {
+  int row = 0;
+  for (; row + SPARSE_VECTORS <= rows; row += SPARSE_VECTORS) {
+    outer_tile<SPARSE_VECTORS>(
+        left + row, right, sums + row * row_size, row_size, count, first, inside, lane);
+  }
+  for (; row + 4 <= rows; row += 4) {
+    outer_tile<4>(left + row, right, sums + row * row_size, row_size, count, first, inside, lane);
+  }
+  for (; row < rows; ++row) {
+    outer_tile<1>(left + row, right, sums + row * row_size, row_size, count, first, inside, lane);
+  }
+}
+
+// A SIMD-group for each row of the result and each range of rows of one group's matrix, or for the
+// matrices of several groups. Its blocks of `a` serve all columns of `b`, 64 at a time.
 template <typename T>
 [[kernel]] void sparse_outer(
     constant ProductSizes& sizes [[buffer(0)]],
@@ -291,68 +322,60 @@ template <typename T>
     device const T* b [[buffer(2)]],
     device const int* a_idx [[buffer(3)]],
     device const int* b_idx [[buffer(4)]],
-    device const int* order [[buffer(5)]],
-    device T* out [[buffer(6)]],
+    device const int* order [[buffer(6)]],
+    device float* sums [[buffer(7)]],
+    device T* out [[buffer(8)]],
     uint2 position [[threadgroup_position_in_grid]],
     uint thread_lane [[thread_index_in_simdgroup]]) {
-  threadgroup float left[SPARSE_ENTRIES][SPARSE_COLUMNS];
-  threadgroup float right[SPARSE_ENTRIES + 1][SPARSE_COLUMNS];  // read beyond the last column
-  threadgroup float sums[SPARSE_OUTER_SUMS];
-  threadgroup int a_rows[SPARSE_ENTRIES];
-  threadgroup int b_rows[SPARSE_ENTRIES];
+  threadgroup float left[SPARSE_OUTER_ENTRIES][SPARSE_OUTER_ROWS];
+  threadgroup float right[SPARSE_OUTER_ENTRIES + 1][SPARSE_COLUMNS];  // read beyond the last column
+  threadgroup int a_rows[SPARSE_OUTER_ENTRIES];
+  threadgroup int b_rows[SPARSE_OUTER_ENTRIES];
   const int lane = thread_lane;
-  const int stride = min(tiles(sizes.c, 32) * 32, SPARSE_COLUMNS);
-  const int height = SPARSE_OUTER_SUMS / stride;
-  const int across = tiles(sizes.c, SPARSE_COLUMNS);
-  const int down = tiles(sizes.m, height);
-  const int first_column = position.x % across * SPARSE_COLUMNS;
-  const int first_row = position.x / across % down * height;
-  const int g = position.x / across / down * sizes.bundle;
+  const int down = tiles(sizes.m, SPARSE_OUTER_ROWS);
+  const int first_row = position.x % down * SPARSE_OUTER_ROWS;
+  const int g = position.x / down * sizes.bundle;
   const int groups = min(sizes.groups - g, sizes.bundle);
-  const int columns = min(sizes.c - first_column, SPARSE_COLUMNS);
-  const int rows = min(sizes.m - first_row, height);
+  const int rows = min(sizes.m - first_row, SPARSE_OUTER_ROWS);
+  const int all_rows = (groups - 1) * sizes.m + rows;
   const int target = position.y;
+  const size_t offset = ((size_t(target) * sizes.groups + g) * sizes.m + first_row) * sizes.c;
   device const int* entries = order + sizes.parts + 1;
   a += size_t(g) * sizes.m + first_row;
-  b += size_t(g) * sizes.c + first_column;
+  b += size_t(g) * sizes.c;
+  sums += offset;
+  out += offset;
 
-  for (int i = 0; i < SPARSE_OUTER_SUMS; i += 32) (sums + i)[lane] = 0;
-  const int end = order[target + 1];
-  for (int place = order[target]; place < end; place += SPARSE_ENTRIES) {
-    const int count = min(end - place, SPARSE_ENTRIES);
-    look_up(a_idx, sizes.a_step, entries + place, a_rows, count, lane);
-    look_up(b_idx, sizes.b_step, entries + place, b_rows, count, lane);
+  const int begin = order[target], end = order[target + 1];
+  // Rows without entries have one block, which is empty.
+  for (int place = begin; place < max(end, begin + 1); place += SPARSE_OUTER_ENTRIES) {
+    const int count = min(end - place, SPARSE_OUTER_ENTRIES);
+    for (int i = 0; i < count; i += 32) {
+      look_up(a_idx, sizes.a_step, entries + place + i, a_rows + i, count - i, lane);
+      look_up(b_idx, sizes.b_step, entries + place + i, b_rows + i, count - i, lane);
+    }
     simdgroup_barrier(mem_flags::mem_threadgroup);
-    load_block(
-        a, size_t(sizes.groups) * sizes.m, a_rows, left, count, (groups - 1) * sizes.m + rows,
-        lane);
-    load_block(
-        b, size_t(sizes.groups) * sizes.c, b_rows, right, count, (groups - 1) * sizes.c + columns,
-        lane);
-    simdgroup_barrier(mem_flags::mem_threadgroup);
-    for (int q = 0; q < groups; ++q) {
-      for (int start = 0; start < columns; start += 32) {
-        threadgroup const float* x = left[0] + q * sizes.m;
-        threadgroup const float* y = right[0] + q * sizes.c + start;
-        threadgroup float* to = sums + q * sizes.m * stride + start;
-        int row = 0;
-        for (; row + SPARSE_VECTORS <= rows; row += SPARSE_VECTORS) {
-          outer_tile<SPARSE_VECTORS>(x + row, y, to + row * stride, stride, count, lane);
+    load_block(a, size_t(sizes.groups) * sizes.m, a_rows, left, count, all_rows, lane);
+    for (int column = 0; column < sizes.c; column += SPARSE_COLUMNS) {
+      const int columns = min(sizes.c - column, SPARSE_COLUMNS);
+      load_block(
+          b + column, size_t(sizes.groups) * sizes.c, b_rows, right, count,
+          (groups - 1) * sizes.c + columns, lane);
+      simdgroup_barrier(mem_flags::mem_threadgroup);
+      for (int q = 0; q < groups; ++q) {
+        for (int start = 0; start < columns; start += 32) {
+          outer_rows(
+              left[0] + q * sizes.m, right[0] + q * sizes.c + start,
+              sums + size_t(q) * sizes.m * sizes.c + column + start, sizes.c, rows, count,
+              place == begin, start + lane < columns, lane);
         }
-        for (; row + 4 <= rows; row += 4) {
-          outer_tile<4>(x + row, y, to + row * stride, stride, count, lane);
-        }
-        for (; row < rows; ++row) outer_tile<1>(x + row, y, to + row * stride, stride, count, lane);
       }
+      simdgroup_barrier(mem_flags::mem_threadgroup);
     }
-    simdgroup_barrier(mem_flags::mem_threadgroup);
   }
-  out += ((size_t(target) * sizes.groups + g) * sizes.m + first_row) * sizes.c + first_column;
-  const int all_rows = (groups - 1) * sizes.m + rows;
-  for (int row = 0; row < all_rows; ++row) {
-    for (int c = lane; c < columns; c += 32) {
-      out[size_t(row) * sizes.c + c] = T(sums[row * stride + c]);
-    }
+  if (!is_same_v<T, float>) {
+    simdgroup_barrier(mem_flags::mem_device);
+    for (size_t i = lane; i < size_t(all_rows) * sizes.c; i += 32) out[i] = T(sums[i]);
   }
 }
 
