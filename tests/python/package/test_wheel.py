@@ -107,15 +107,16 @@ NOT_IN_WHEEL_TEST = (
 @pytest.mark.timeout(3000)
 def test_wheel_in_a_clean_environment_without_compilers(installed: Path, tmp_path: Path):
     python, commands = installed / "bin" / "python", str(installed / "bin")
-    needed = "gguf hypothesis llvmlite ml_dtypes pytest pytest-timeout safetensors scipy".split()
-    succeed(python, "-m", "pip", "install", *needed, cwd=tmp_path)
+    needed = "gguf hypothesis llvmlite ml_dtypes pytest pytest-timeout pytest-xdist safetensors scipy"
+    succeed(python, "-m", "pip", "install", *needed.split(), cwd=tmp_path)
     where = run(python, "-c", "import mlx.core; print(mlx.core.__file__)", cwd=tmp_path)
     assert where.stdout.startswith(str(installed))
     assert "usage: metalc" in run("metalc", "--help", cwd=tmp_path, PATH=commands).stdout
 
     tests = ROOT / "tests" / "python"
     left_out = [f"--ignore={tests / name}" for name in NOT_IN_WHEEL_TEST]
-    succeed(python, "-m", "pytest", "-q", tests, *left_out, cwd=tmp_path, PATH=commands)
+    run_all = (python, "-m", "pytest", "-q", "--numprocesses", "auto", tests)
+    succeed(*run_all, *left_out, cwd=tmp_path, PATH=commands)
 
 
 @pytest.mark.package
