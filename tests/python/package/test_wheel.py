@@ -107,7 +107,9 @@ NOT_IN_WHEEL_TEST = (
 @pytest.mark.timeout(3000)
 def test_wheel_in_a_clean_environment_without_compilers(installed: Path, tmp_path: Path):
     python, commands = installed / "bin" / "python", str(installed / "bin")
-    needed = "gguf hypothesis llvmlite ml_dtypes pytest pytest-timeout pytest-xdist safetensors scipy"
+    needed = (
+        "gguf hypothesis llvmlite ml_dtypes pytest pytest-timeout pytest-xdist safetensors scipy"
+    )
     succeed(python, "-m", "pip", "install", *needed.split(), cwd=tmp_path)
     where = run(python, "-c", "import mlx.core; print(mlx.core.__file__)", cwd=tmp_path)
     assert where.stdout.startswith(str(installed))
