@@ -115,8 +115,6 @@ class Driver {
 
   virtual const DeviceInfo& info() const = 0;
   virtual Allocator& allocator() = 0;
-  virtual std::shared_ptr<const Program> compile(std::string_view source,
-                                                 const CompileOptions& options) = 0;
   // `label` becomes the kernel's name in messages. A kernel with checks is only for checked
   // launches.
   virtual std::shared_ptr<const Kernel> load(const Program& program, std::string_view function,

@@ -45,6 +45,9 @@ struct Framing {
       invalid_argument(
           op, message("The window must have one dimension, but has shape ", given.shape(), "."));
     }
+    if (issubdtype(given.dtype(), complexfloating)) {
+      invalid_argument(op, "The window must be real, but is complex64.");
+    }
     const int missing = n_fft - given.shape(0);
     if (missing < 0) {
       invalid_argument(op, message("The window has ", given.shape(0),

@@ -159,9 +159,9 @@ class TestCall:
         with pytest.raises(ValueError, match="template parameter name"):
             call(template=[("2T", 1)])
 
-    @pytest.mark.parametrize("value", ["0", [0], object(), 1j, np.complex128(1)])
+    @pytest.mark.parametrize("value", ["0", [0], object(), 1j, np.complex64(1), np.complex128(1)])
     def test_init_value(self, value):
-        with pytest.raises(TypeError, match="init_value must be a number"):
+        with pytest.raises(TypeError, match="init_value must be a real number"):
             call(init_value=value)
 
     @pytest.mark.parametrize("value", [[4], ["ab"], [(1.5,)], (16,), [X]])

@@ -157,6 +157,7 @@ def test_torch_agrees(torch):
         (lambda x: mx.fft.stft(x, 8, win_length=0), r"\[stft\] win_length must be positive"),
         (lambda x: mx.fft.stft(x, 8, win_length=9), r"\[stft\] The window has 9 elements"),
         (lambda x: mx.fft.stft(x, 8, window=mx.ones((1, 8))), r"\[stft\] The window must have one"),
+        (lambda x: mx.fft.stft(x, 8, window=1j * mx.ones(8)), r"\[stft\] The window must be real"),
         (lambda x: mx.fft.stft(x[:3], 8, center=False), r"\[stft\] A signal of 3 elements"),
         (lambda x: mx.fft.stft(x, 8, norm="foo"), "norm must be"),
         (lambda x: mx.fft.stft(x, 8, pad_mode="foo"), r"\[pad\]"),

@@ -485,7 +485,7 @@ std::vector<Token> rewrite_tokens(clang::Preprocessor& preprocessor,
                                   const std::vector<Token>& tokens, const Repairs& repairs) {
   std::vector<Token> rewritten = tokens;
   drop_coherence(rewritten);
-  rewritten = decay_array_parameters(rewritten);
+  rewritten = decay_array_parameters(preprocessor, rewritten);
   if (!repairs.texts.empty()) rewritten = place_texts(preprocessor, rewritten, repairs.texts);
   if (!repairs.initializers.empty())
     rewritten = annotate_zeroed(preprocessor, rewritten, repairs.initializers);

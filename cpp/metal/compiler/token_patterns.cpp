@@ -209,7 +209,8 @@ bool qualifies_constructor(const std::vector<Token>& tokens, size_t position) {
   return false;
 }
 
-std::vector<Token> decay_array_parameters(const std::vector<Token>& tokens) {
+std::vector<Token> decay_array_parameters(clang::Preprocessor& preprocessor,
+                                          const std::vector<Token>& tokens) {
   std::vector<Token> out;
   out.reserve(tokens.size());
   // For each open parenthesis: whether an address space follows it or the last comma.
@@ -228,18 +229,15 @@ std::vector<Token> decay_array_parameters(const std::vector<Token>& tokens) {
       named.back() = true;
     } else if (!named.empty() && named.back()) {
       if (const size_t end = first_extent_end(tokens, i)) {
-        auto punctuation = [&](tok::TokenKind kind) {
-          Token mark = token;
-          mark.setKind(kind);
-          mark.setIdentifierInfo(nullptr);
-          return mark;
+        auto push = [&](tok::TokenKind kind) {
+          out.push_back(make_token(preprocessor, kind, token));
         };
         // It is a pointer to arrays if more brackets follow.
         const bool nested = is(tokens, end, tok::l_square) && !opens_attributes(tokens, end);
-        if (nested) out.push_back(punctuation(tok::l_paren));
-        out.push_back(punctuation(tok::star));
+        if (nested) push(tok::l_paren);
+        push(tok::star);
         out.push_back(token);
-        if (nested) out.push_back(punctuation(tok::r_paren));
+        if (nested) push(tok::r_paren);
         i = end - 1;
         continue;
       }

@@ -20,7 +20,8 @@ bool qualifies_constructor(const std::vector<clang::Token>& tokens, size_t posit
 
 // Writes array parameters in a named address space, `constant int x[3]`, as pointers. C++ would
 // apply the address space to the parameter itself.
-std::vector<clang::Token> decay_array_parameters(const std::vector<clang::Token>& tokens);
+std::vector<clang::Token> decay_array_parameters(clang::Preprocessor& preprocessor,
+                                                 const std::vector<clang::Token>& tokens);
 
 // Removes `coherent(device)` and the like, as memory is coherent on every supported device.
 void drop_coherence(std::vector<clang::Token>& tokens);

@@ -76,11 +76,6 @@ class CpuDriver : public Driver {
   const DeviceInfo& info() const override { return info_; }
   Allocator& allocator() override { return Heap::instance(); }
 
-  std::shared_ptr<const Program> compile(std::string_view source,
-                                         const CompileOptions& options) override {
-    return metal::compile(source, options);
-  }
-
   std::shared_ptr<const Kernel> load(const Program& program, std::string_view function,
                                      const ConstantValues& constants, std::string_view label,
                                      Checks checks) override {

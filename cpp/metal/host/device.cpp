@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "metal/compiler/compiler.h"
 #include "metal/driver.h"
 #include "metal/host/errors.h"
 #include "metal/host/library.h"
@@ -80,8 +81,7 @@ MTL::Buffer* DeviceObject::newBuffer(void* memory, NS::UInteger length, MTL::Res
 MTL::Library* DeviceObject::newLibrary(const NS::String* source, const MTL::CompileOptions* options,
                                        NS::Error** error) {
   try {
-    return new LibraryObject(
-        this, default_driver().compile(source->utf8String(), compile_options(options)));
+    return new LibraryObject(this, metal::compile(source->utf8String(), compile_options(options)));
   } catch (...) {
     set_error_from_exception(error, kLibraryDomain, MTL::LibraryErrorCompileFailure);
     return nullptr;

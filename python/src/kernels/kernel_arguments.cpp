@@ -58,6 +58,13 @@ fast::TemplateArg to_template_value(const std::string& name, py::handle value) {
                               text_of(value) + " (" + type_name(value) + ").");
 }
 
+// NumPy's complex scalars would convert to their real part, with a warning.
+bool is_complex(py::handle value) {
+  const auto numbers = py::module_::import("numbers");
+  return py::isinstance(value, numbers.attr("Complex")) &&
+         !py::isinstance(value, numbers.attr("Real"));
+}
+
 }  // namespace
 
 int KernelKeywords::index_of(std::string_view keyword) {
@@ -153,14 +160,13 @@ std::optional<fast::InitValue> to_init_value(py::handle value) {
     long long exact = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     if (overflow == 0) return fast::InitValue(static_cast<int64_t>(exact));
   }
-  if (!PyNumber_Check(value.ptr()) || PyComplex_Check(value.ptr()) ||
-      PyUnicode_Check(value.ptr())) {
-    fail_type("init_value", "a number", value);
+  if (!PyNumber_Check(value.ptr()) || PyUnicode_Check(value.ptr()) || is_complex(value)) {
+    fail_type("init_value", "a real number", value);
   }
   double number = PyFloat_AsDouble(value.ptr());
   if (number == -1.0 && PyErr_Occurred()) {
     PyErr_Clear();
-    fail_type("init_value", "a number", value);
+    fail_type("init_value", "a real number", value);
   }
   return fast::InitValue(number);
 }

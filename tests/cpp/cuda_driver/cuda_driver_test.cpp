@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "cuda_driver/fake_cuda.h"
+#include "metal/compiler/compiler.h"
 
 namespace metal::test {
 namespace {
@@ -55,7 +56,7 @@ class CudaDriverTest : public ::testing::Test {
     ASSERT_NE(find, nullptr) << "this is NVIDIA's own library";
     fake_ = &find();
     *fake_ = FakeCuda();
-    program_ = driver_.compile(kSource, {});
+    program_ = compile(kSource);
     kernel_ = driver_.load(*program_, "scale", {}, "my_kernel", kNoChecks);
     stream_ = driver_.new_stream();
     memory_ = static_cast<float*>(driver_.allocator().allocate(4096));

@@ -26,11 +26,6 @@ class CudaDriver : public Driver {
   const DeviceInfo& info() const override { return info_; }
   Allocator& allocator() override { return memory_; }
 
-  std::shared_ptr<const Program> compile(std::string_view source,
-                                         const CompileOptions& options) override {
-    return metal::compile(source, options);
-  }
-
   std::shared_ptr<const Kernel> load(const Program& program, std::string_view function,
                                      const ConstantValues& constants, std::string_view label,
                                      Checks checks) override {
