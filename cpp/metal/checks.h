@@ -19,7 +19,10 @@ inline constexpr Checks kCheckBounds = 1;    // accesses outside of the object t
 inline constexpr Checks kCheckStrict = 2;    // bounds: reads whose value is discarded, too
 inline constexpr Checks kCheckBarriers = 4;  // barriers that not all threads come to
 inline constexpr Checks kCheckRaces = 8;     // unordered accesses of two threads to one place
-inline constexpr Checks kAllChecks = kCheckBounds | kCheckBarriers | kCheckRaces;
+inline constexpr Checks kCheckApple = 16;    // what Apple's compiler or hardware refuses
+inline constexpr Checks kAllChecks = kCheckBounds | kCheckBarriers | kCheckRaces | kCheckApple;
+// Those of the source: nothing is checked while the kernel runs.
+inline constexpr Checks kSourceChecks = kCheckApple;
 
 // From a list such as "bounds,races"; "all", and "" or "0" for none. Throws std::invalid_argument,
 // with `where` in front, for words that name no check.
@@ -40,14 +43,14 @@ struct CheckPlace {
 
 // One thing that is wrong with a kernel, however many threads did it: the first is named.
 struct CheckReport {
-  std::string kind;    // "bounds", "barriers" or "races"
+  std::string kind;    // "bounds", "barriers", "races" or "apple"
   std::string kernel;  // its own name
   CheckPlace place;
   std::string object;  // name of the buffer or variable, or of the function that is a barrier
   int64_t index = 0;   // in elements of the object
   uint64_t size = 0;   // likewise; 0 where it is not known
   ThreadPosition position;
-  uint64_t count = 1;  // how often it happened
+  uint64_t count = 1;  // how often it happened; 0 for what is wrong without any thread
   std::string message;
   std::string note;  // what happened at another place, or nothing
   CheckPlace note_place;

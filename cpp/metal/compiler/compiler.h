@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "metal/api.h"
+#include "metal/checks.h"
 
 namespace metal {
 
@@ -22,6 +23,7 @@ struct CompileOptions {
   std::vector<std::string> include_directories;  // folders in which #include "..." may find files
   std::string path;          // of the source; for diagnostics and relative includes
   bool line_tables = false;  // the IR has the source line of each instruction
+  bool for_apple = false;    // finds what Apple's compiler refuses: Program::apple_reports
 
   bool operator==(const CompileOptions&) const = default;
 };
@@ -82,11 +84,12 @@ struct Program {
   virtual ~Program() = default;
 
   CompileOptions options;
-  std::string source;                   // empty if the program was read from a library
-  std::vector<FunctionInfo> functions;  // empty if they are read on demand: see open_library
-  std::string warnings;                 // of the front end, as Clang prints them
-  std::vector<std::string> inputs;      // files that the source was read from
-  std::string file;                     // the library file that it was read from, if any
+  std::string source;                      // empty if the program was read from a library
+  std::vector<FunctionInfo> functions;     // empty if they are read on demand: see open_library
+  std::string warnings;                    // of the front end, as Clang prints them
+  std::vector<std::string> inputs;         // files that the source was read from
+  std::vector<CheckReport> apple_reports;  // also in the warnings
+  std::string file;                        // the library file that it was read from, if any
 
   virtual std::vector<std::string> names() const;
   virtual bool contains(std::string_view name) const { return find(name) != nullptr; }

@@ -15,6 +15,7 @@
 #include "clang/Sema/Sema.h"
 #include "clang/Sema/SemaConsumer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "metal/compiler/apple/check_for_apple.h"
 #include "metal/compiler/define_constants.h"
 #include "metal/compiler/invocation.h"
 #include "metal/compiler/language_checks.h"
@@ -79,7 +80,8 @@ std::vector<clang::Token> lex(clang::Preprocessor& preprocessor, Limits& limits)
 }
 
 // Does what Clang's ParseAST does, with the token pass between the preprocessor and the parser.
-void parse_tokens(clang::CompilerInstance& instance, const Repairs& repairs, Limits& limits) {
+void parse_tokens(clang::CompilerInstance& instance, const Repairs& repairs, Limits& limits,
+                  apple::AppleCheck* check = nullptr) {
   clang::Sema& sema = instance.getSema();
   clang::Preprocessor& preprocessor = instance.getPreprocessor();
   clang::ASTConsumer& consumer = sema.getASTConsumer();
@@ -89,6 +91,7 @@ void parse_tokens(clang::CompilerInstance& instance, const Repairs& repairs, Lim
   add_metal_pragmas(preprocessor);
   preprocessor.EnterMainSourceFile();
   const std::vector<clang::Token> tokens = lex(preprocessor, limits);
+  if (check) check->set_tokens(tokens);
   const std::vector<clang::Token> rewritten = rewrite_tokens(preprocessor, tokens, repairs);
   preprocessor.EnterTokenStream(rewritten, /*DisableMacroExpansion=*/true, /*IsReinject=*/false);
 
@@ -135,8 +138,12 @@ void use_own_context(clang::CompilerInstance& instance, clang::LangOptions& lang
 class EmitAction : public clang::ASTFrontendAction {
  public:
   EmitAction(llvm::LLVMContext& context, TranslationUnit& unit, const Repairs& repairs,
-             const Limits& limits)
-      : context_(context), unit_(unit), repairs_(repairs), limits_(limits) {}
+             const Limits& limits, std::unique_ptr<apple::AppleCheck> check)
+      : context_(context),
+        unit_(unit),
+        repairs_(repairs),
+        limits_(limits),
+        check_(std::move(check)) {}
 
  protected:
   bool BeginInvocation(clang::CompilerInstance& instance) override {
@@ -154,6 +161,8 @@ class EmitAction : public clang::ASTFrontendAction {
     limits_.watch(instance.getPreprocessor());
     std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
     consumers.push_back(check_language(instance.getDiagnostics()));
+    running_check_ = check_.get();
+    if (check_) consumers.push_back(std::move(check_));
     consumers.push_back(define_constants());
     consumers.emplace_back(generator_);
     return with_implicit_members(std::make_unique<clang::MultiplexConsumer>(std::move(consumers)),
@@ -163,7 +172,7 @@ class EmitAction : public clang::ASTFrontendAction {
   void ExecuteAction() override {
     clang::CompilerInstance& instance = getCompilerInstance();
     instance.createSema(getTranslationUnitKind(), nullptr);
-    parse_tokens(instance, repairs_, limits_);
+    parse_tokens(instance, repairs_, limits_, running_check_);
     if (instance.getDiagnostics().hasErrorOccurred()) return;
     reflect(instance, *generator_, unit_);
     list_inputs(instance);
@@ -183,6 +192,8 @@ class EmitAction : public clang::ASTFrontendAction {
   TranslationUnit& unit_;
   const Repairs& repairs_;
   Limits limits_;
+  std::unique_ptr<apple::AppleCheck> check_;  // until it is given to Clang; may be null
+  apple::AppleCheck* running_check_ = nullptr;
   clang::CodeGenerator* generator_ = nullptr;
   clang::LangOptions language_;
 };
@@ -277,6 +288,14 @@ std::string execute(const Invocation& invocation, clang::FrontendAction& action,
   return text;
 }
 
+std::unique_ptr<apple::AppleCheck> apple_check(std::string_view source,
+                                               const CompileOptions& options,
+                                               TranslationUnit& unit) {
+  if (!options.for_apple) return nullptr;
+  const apple::Dialect dialect{language_version(options), starts_with_utils(source)};
+  return std::make_unique<apple::AppleCheck>(dialect, unit.apple_reports);
+}
+
 }  // namespace
 
 TranslationUnit parse(std::string_view source, const CompileOptions& options,
@@ -286,7 +305,7 @@ TranslationUnit parse(std::string_view source, const CompileOptions& options,
   const Limits limits(allowance, Limits::deadline(allowance));
   for (;;) {
     TranslationUnit unit;
-    EmitAction action(context, unit, repairs, limits);
+    EmitAction action(context, unit, repairs, limits, apple_check(source, options, unit));
     Repairs missing;
     try {
       const std::string warnings = execute(kernel_invocation(source, options), action, missing);

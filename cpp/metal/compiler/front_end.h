@@ -39,6 +39,7 @@ struct TranslationUnit {
   std::vector<KernelDeclaration> kernels;
   std::vector<FunctionConstantInfo> constants;
   std::string warnings;
+  std::vector<CheckReport> apple_reports;
   std::vector<std::string> inputs;  // the user's files, without those of the standard library
 };
 

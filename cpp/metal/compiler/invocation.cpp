@@ -145,7 +145,6 @@ void add_line_tables(clang::CodeGenOptions& code) {
 }
 
 std::string version_macro(uint32_t version) {
-  if (version == 0) version = kNewestLanguage;
   return std::to_string((version >> 16) * 100 + (version & 0xffff) * 10);
 }
 
@@ -153,7 +152,7 @@ void define_macros(clang::PreprocessorOptions& preprocessor, const CompileOption
   preprocessor.addMacroDef("__METAL__=1");
   preprocessor.addMacroDef("__METAL_MACOS__=1");
   preprocessor.addMacroDef("__HAVE_BFLOAT__=1");
-  preprocessor.addMacroDef("__METAL_VERSION__=" + version_macro(options.language_version));
+  preprocessor.addMacroDef("__METAL_VERSION__=" + version_macro(language_version(options)));
   // Set here, as the precompiled headers were made without it.
   if (options.math_mode == MathMode::Fast) {
     preprocessor.addMacroDef("__FAST_MATH__=1");
@@ -161,13 +160,6 @@ void define_macros(clang::PreprocessorOptions& preprocessor, const CompileOption
     preprocessor.addMacroUndef("__FAST_MATH__");
   }
   for (const auto& [name, value] : options.macros) preprocessor.addMacroDef(name + "=" + value);
-}
-
-// The first include decides which precompiled header is used: that of the standard library, or that
-// with MLX's helpers.
-bool starts_with_utils(std::string_view source) {
-  const std::string include = std::string("#include \"") + kUtilsHeader + "\"";
-  return source.substr(0, source.find('\n')).find(include) == 0;
 }
 
 void use_standard_library(clang::PreprocessorOptions& preprocessor, bool with_utils) {
@@ -186,6 +178,16 @@ void use_standard_library(clang::PreprocessorOptions& preprocessor, bool with_ut
 }
 
 }  // namespace
+
+// The first include decides which precompiled header is used.
+bool starts_with_utils(std::string_view source) {
+  const std::string include = std::string("#include \"") + kUtilsHeader + "\"";
+  return source.substr(0, source.find('\n')).find(include) == 0;
+}
+
+uint32_t language_version(const CompileOptions& options) {
+  return options.language_version ? options.language_version : kNewestLanguage;
+}
 
 Invocation kernel_invocation(std::string_view source, const CompileOptions& options) {
   auto invocation = base_options();

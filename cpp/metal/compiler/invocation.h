@@ -22,6 +22,11 @@ struct Invocation {
 };
 
 Invocation kernel_invocation(std::string_view source, const CompileOptions& options);
+// Whether the source begins with MLX's helpers, as the kernels of metal_kernel do.
+bool starts_with_utils(std::string_view source);
+// The version of the language that is compiled: major << 16 | minor.
+uint32_t language_version(const CompileOptions& options);
+
 Invocation precompile_invocation(const std::string& header, const std::string& output);
 
 // Lets address spaces qualify methods and pointers. Must be called after the preprocessor is

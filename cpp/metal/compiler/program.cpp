@@ -84,6 +84,7 @@ std::shared_ptr<Program> compile_here(std::string_view source, const CompileOpti
   program->options = options;
   program->warnings = unit.warnings;
   program->inputs = unit.inputs;
+  program->apple_reports = unit.apple_reports;
   const std::string library = write_bitcode(*unit.module);
   for (const KernelDeclaration& kernel : unit.kernels) {
     FunctionInfo info = describe(kernel, unit.constants);
@@ -101,7 +102,8 @@ namespace {
 std::string describe_options(const CompileOptions& options) {
   std::string text = std::to_string(static_cast<uint32_t>(options.math_mode)) + ";" +
                      std::to_string(options.language_version) + ";" + options.path + ";" +
-                     std::to_string(options.line_tables) + ";";
+                     std::to_string(options.line_tables) + ";" + std::to_string(options.for_apple) +
+                     ";";
   for (const auto& [name, value] : options.macros) text += name + "=" + value + ";";
   for (const std::string& directory : options.include_directories) text += directory + ";";
   return text;

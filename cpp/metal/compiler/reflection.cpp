@@ -8,6 +8,7 @@
 #include "clang/CodeGen/ModuleBuilder.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "metal/compiler/front_end.h"
+#include "metal/compiler/type_names.h"
 
 namespace metal::compiler {
 namespace {
@@ -205,19 +206,6 @@ class Reflector {
       if (record->getTemplateArgs().size() == 1) return name.str() + "<" + element + ">";
     }
     return scalar_name(type);
-  }
-
-  std::string scalar_name(clang::QualType type) {
-    static constexpr std::pair<std::string_view, const char*> kNames[] = {
-        {"unsigned char", "uchar"}, {"unsigned short", "ushort"}, {"unsigned int", "uint"},
-        {"unsigned long", "ulong"}, {"signed char", "char"},      {"__bf16", "bfloat"}};
-    clang::PrintingPolicy policy(context_.getLangOpts());
-    policy.SuppressTagKeyword = true;
-    const std::string name = type.getAsString(policy);
-    for (const auto& [from, to] : kNames) {
-      if (name == from) return to;
-    }
-    return name;
   }
 
   BuiltinType builtin_type(const clang::ParmVarDecl* parameter, Builtin builtin) {

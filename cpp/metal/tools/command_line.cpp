@@ -28,7 +28,9 @@ constexpr const char* kUsage =
     "  --arch sm_XX         which of them: sm_80 (the default) or newer\n"
     "  --function NAME      print only this kernel; may be given several times\n"
     "  -g                   add line tables: which line of the source an instruction comes from\n"
-    "  -W..., -O..., -c are accepted and change nothing\n";
+    "  -Wno-apple           do not warn of what Apple's compiler refuses\n"
+    "  -Werror=apple        fail for it\n"
+    "  other -W..., -O..., -c are accepted and change nothing\n";
 
 enum class Mode { Build, Emit, List, Precompile, Help };
 
@@ -41,6 +43,7 @@ struct Command {
   bool dependencies = false;
   std::string dependency_file;
   std::vector<std::string> files;
+  bool apple_errors = false;
   CompileOptions options;
 };
 
@@ -69,6 +72,7 @@ bool is_ignored(const std::string& option) {
 
 Command parse(const std::vector<std::string>& arguments) {
   Command command;
+  command.options.for_apple = true;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
     auto next = [&]() -> const std::string& {
@@ -107,6 +111,10 @@ Command parse(const std::vector<std::string>& arguments) {
       command.options.math_mode = MathMode::Fast;
     else if (word == "-fno-fast-math")
       command.options.math_mode = MathMode::Safe;
+    else if (word == "-Wapple" || word == "-Wno-apple")
+      command.options.for_apple = word == "-Wapple";
+    else if (word == "-Werror=apple")
+      command.options.for_apple = command.apple_errors = true;
     else if (word.starts_with("-g"))
       command.options.line_tables = word != "-g0";
     else if (word == "-MD")
@@ -147,6 +155,8 @@ std::shared_ptr<Program> compile_file(const Command& command, const std::string&
   options.path = path;
   auto program = compile(read(path), options);
   std::fputs(program->warnings.c_str(), err);
+  if (command.apple_errors && !program->apple_reports.empty())
+    throw std::runtime_error(path + ": Apple's compiler refuses this");
   return program;
 }
 

@@ -19,6 +19,9 @@ MISTAKES = {
     "missing_barrier": ("races", "shared", 5),
     "overwritten_too_early": ("races", "shared", 8),
     "counter": ("races", "y", 3),
+    "ambiguous_max": ("apple", "", 3),
+    "helper_with_threadgroup_array": ("apple", "", 3),
+    "grid_of_threadgroups": ("apple", "y", 4),
 }
 
 

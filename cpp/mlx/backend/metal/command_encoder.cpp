@@ -38,7 +38,9 @@ void CommandEncoder::set_extent(const array& a, int index) {
 
 void CommandEncoder::set_checks(uint32_t checks) { state_->next_checks = checks; }
 
-uint32_t CommandEncoder::wanted_checks() const { return state_->next_checks | active_checks(); }
+uint32_t CommandEncoder::wanted_checks() const {
+  return (state_->next_checks | active_checks()) & ~::metal::kSourceChecks;
+}
 
 void CommandEncoder::begin_dispatch() {
   state_->operations++;

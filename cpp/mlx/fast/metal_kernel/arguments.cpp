@@ -19,12 +19,12 @@ constexpr size_t kMaxBuffers = 31;
   throw std::invalid_argument("[metal_kernel] " + message);
 }
 
+}  // namespace
+
 std::string as_text(GridSize size) {
   auto [x, y, z] = size;
   return "(" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) + ")";
 }
-
-}  // namespace
 
 void NameSet::add(const std::string& name, const char* what) {
   std::string reason = reason_against_name(name);

@@ -33,6 +33,9 @@ void check_launch(const std::string& kernel, GridSize grid, GridSize threadgroup
 
 KernelMathMode parse_compile_options(const std::map<std::string, std::string>& options);
 
+// "(64, 1, 1)"
+std::string as_text(GridSize size);
+
 // The MSL type for elements of `dtype`. `what` names the argument in errors.
 std::string_view kernel_type(Dtype dtype, const std::string& what);
 

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "metal/checks.h"
 #include "mlx/fast.h"
 #include "mlx/fast/metal_kernel/hints.h"
 #include "mlx/primitives/primitive.h"
@@ -66,6 +67,9 @@ std::vector<KernelDescription> describe_kernels(const std::string& source, Kerne
 // Returns the compiler's warnings about the user's text, with lines as in errors; empty if the
 // kernel does not compile.
 std::string warnings_of(const KernelVariant& variant);
+
+// What Apple's compiler refuses in the user's text. Throws what the compiler does.
+std::vector<::metal::CheckReport> source_reports(const KernelVariant& variant);
 
 // Returns why threadgroups of this size run one thread at a time on the device; empty if they do
 // not, or if the kernel does not compile. It generates code.

@@ -46,7 +46,7 @@ struct Chunk {
 
 // Chunks of N rows of equal length: `in` points to each row's first element.
 template <typename Op, int N, typename T, typename A>
-inline void reduce_lines(constant const ReduceParams& p, const device T* const (&in)[N],
+inline void reduce_lines(constant const ReduceParams& p, const device T* const thread (&in)[N],
                          thread const Chunk* chunks, uint lane, thread A* acc) {
   const uint length = chunks[0].inner_end - chunks[0].inner_begin;
   for (uint o = 0; o < chunks[0].outer_end - chunks[0].outer_begin; ++o) {

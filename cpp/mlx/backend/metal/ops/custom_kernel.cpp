@@ -11,8 +11,10 @@
 #include "metal/host/library.h"
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/metal/build_pipeline.h"
+#include "mlx/backend/metal/checks.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/bounded_cache.h"
+#include "mlx/fast/metal_kernel/apple_check.h"
 
 namespace mlx::core::fast {
 
@@ -96,11 +98,30 @@ MTL::ComputePipelineState* pipeline_of(const KernelVariant& variant, const Devic
   return pipeline;
 }
 
-std::shared_ptr<api::Program> compile(const std::string& source, KernelMathMode math_mode) {
+std::shared_ptr<api::Program> compile(const std::string& source, KernelMathMode math_mode,
+                                      bool for_apple = false) {
   api::CompileOptions options;
   options.math_mode = static_cast<api::MathMode>(math_mode);
+  options.for_apple = for_apple;
   return api::compile(source, options);
 }
+
+constexpr size_t kMostSourceReports = 256;
+
+// What the check "apple" finds in sources, since kernels are often created anew for every call.
+class SourceReports {
+ public:
+  std::vector<api::CheckReport> get(const KernelVariant& variant) {
+    std::lock_guard lock(mutex_);
+    return entries_.get(variant.source, [&] {
+      return compile(variant.source, variant.math_mode, /*for_apple=*/true)->apple_reports;
+    });
+  }
+
+ private:
+  std::mutex mutex_;
+  BoundedCache<std::string, std::vector<api::CheckReport>> entries_{kMostSourceReports};
+};
 
 array init_array(const InitValue& value, Dtype dtype) {
   if (auto* whole = std::get_if<int64_t>(&value)) return array(*whole, dtype);
@@ -204,6 +225,10 @@ KernelVariant::~KernelVariant() {
 MLX_EVAL_MULTI(CustomKernel) {
   auto& device = metal::device(stream().device);
   const auto* pipeline = pipeline_of(*launch_.variant, stream().device, device.mtl_device());
+  if ((launch_.checks | metal::active_checks()) & api::kCheckApple) {
+    const auto reports = check_for_apple(launch_);
+    if (!reports.empty()) metal::tell_reports(reports);
+  }
 
   for (size_t i = 0; i < outputs.size(); ++i)
     prepare_output(launch_, inputs, i, outputs[i], stream());
@@ -239,10 +264,15 @@ MLX_EVAL_MULTI(CustomKernel) {
 
 std::string warnings_of(const KernelVariant& variant) {
   try {
-    return compile(variant.source, variant.math_mode)->warnings;
+    return compile(variant.source, variant.math_mode, /*for_apple=*/true)->warnings;
   } catch (const std::runtime_error&) {
     return {};  // the evaluation says so
   }
+}
+
+std::vector<api::CheckReport> source_reports(const KernelVariant& variant) {
+  static auto& cache = *new SourceReports;  // never destroyed
+  return cache.get(variant);
 }
 
 std::string why_scalar(const KernelVariant& variant, GridSize threadgroup, const Device& where) {
