@@ -13,6 +13,7 @@ TEST(Checks, AreNamedInLists) {
   EXPECT_EQ(parse_checks(" 0 ", ""), kNoChecks);
   EXPECT_EQ(parse_checks("all", ""), kAllChecks);
   EXPECT_EQ(parse_checks("bounds , races", ""), kCheckBounds | kCheckRaces);
+  EXPECT_EQ(parse_checks("apple", ""), kSourceChecks);
   EXPECT_EQ(parse_checks("bounds=strict", ""), kCheckBounds | kCheckStrict);
 }
 
@@ -43,6 +44,19 @@ TEST(Checks, ReportsLookLikeDiagnostics) {
             "  \t ^\n"
             "  in thread (1, 2, 3) of threadgroup (4, 5, 6), and 2 times more\n"
             "k: note: and here\n");
+}
+
+TEST(Checks, ReportsOfNoThreadNameNone) {
+  CheckReport report;
+  report.kind = "apple";
+  report.kernel = "k";
+  report.place = {"k", 1, 2, " goto x;"};
+  report.message = "Metal has no goto";
+  report.count = 0;
+  EXPECT_EQ(describe(report), "k:1:2: apple: Metal has no goto\n   goto x;\n   ^\n");
+  EXPECT_EQ(describe(std::vector{report}),
+            "[k] The kernel failed its checks (1 report):\n"
+            "k:1:2: apple: Metal has no goto\n   goto x;\n   ^");
 }
 
 }  // namespace

@@ -181,7 +181,8 @@ RIGHT = {
     "vector and scalar": "float4 v(x[i]); v = max(v, 0); v = clamp(v, 0, 1); o[i] = v.x;",
     "components": "float4 v(x[i]); o[i] = max(v.x, v.y) + max(v.xy, v.zw).x + min(v[0], v[1]);",
     "select of floats": "o[i] = select(x[i], 0.0f, i > 3) + select(1, 2, i > 3);",
-    "precise": "o[i] = metal::precise::sqrt(float(i)) + metal::fast::exp(x[i]);",
+    "fast and precise": "o[i] = precise::sqrt(i) + fast::clamp(x[i], 0, 1) + metal::fast::max(x[i], 0);"
+    "using metal::fast::min; namespace mp = metal::precise; o[i] += min(x[i], 0) + mp::max(1, x[i]);",
     "ldexp": "o[i] = ldexp(x[i], 2);",
     "thread pointers": "float v = x[i]; thread float* p = &v; float thread* q = p;"
     "thread float& r = *q; const thread float& s = r; o[i] = s;",

@@ -127,6 +127,18 @@ Scalars arguments_of(const clang::CallExpr& call, const OverloadedFunction& func
   return types;
 }
 
+// Whether a function is called by its name in `metal`. Those of metal::fast and metal::precise have
+// one overload for scalars, of float.
+bool is_found_in_metal(const clang::CallExpr& call) {
+  const auto* name =
+      llvm::dyn_cast_or_null<clang::DeclRefExpr>(call.getCallee()->IgnoreParenImpCasts());
+  if (!name || llvm::isa<clang::UsingShadowDecl>(name->getFoundDecl())) return false;
+  const clang::NestedNameSpecifier* qualifier = name->getQualifier();
+  if (!qualifier || qualifier->getKind() == clang::NestedNameSpecifier::Global) return true;
+  const clang::NamespaceDecl* scope = qualifier->getAsNamespace();
+  return scope && scope->getName() == "metal";
+}
+
 }  // namespace
 
 void check_overloads(Reporter& reporter, const clang::CallExpr& call) {
@@ -134,6 +146,7 @@ void check_overloads(Reporter& reporter, const clang::CallExpr& call) {
   const auto* function =
       std::ranges::lower_bound(kOverloadedFunctions, name, {}, &OverloadedFunction::name);
   if (function == std::end(kOverloadedFunctions) || function->name != name) return;
+  if (!is_found_in_metal(call)) return;
   const Scalars arguments = arguments_of(call, *function, reporter.dialect());
   if (arguments.empty()) return;
   Scalars best = best_overloads(overloads_of(*function, reporter.dialect()), arguments);
