@@ -24,8 +24,16 @@ WRONG = {
     "max of short and int": ("short s = i; o[i] = max(s, 0);", 21, "overloads of short and int"),
     "bfloat and float": ("o[i] = max(bfloat(x[i]), 0.0f);", 8, "(bfloat, float) is ambiguous"),
     "rotate by an int": ("o[i] = rotate(i, 5);", 8, "(uint, int)"),
-    "in a lambda": ("auto f = [&](float v) { return max(v, 1); }; o[i] = f(x[i]);", 32, "(float, int)"),
-    "pointer": ("float v = x[i]; float* p = &v; o[i] = *p;", 22, "a pointer needs an address space"),
+    "in a lambda": (
+        "auto f = [&](float v) { return max(v, 1); }; o[i] = f(x[i]);",
+        32,
+        "(float, int)",
+    ),
+    "pointer": (
+        "float v = x[i]; float* p = &v; o[i] = *p;",
+        22,
+        "a pointer needs an address space",
+    ),
     "reference": ("float v = x[i]; const float& r = v; o[i] = r;", 28, "a reference needs an"),
     "pointer to pointer": (
         "device float* p = o; device float** q = &p; (*q)[i] = 1;",
@@ -258,7 +266,10 @@ def test_right_header(name):
         "double": ("double v = 1;", "'double' is not supported"),
         "exceptions": ("throw 1;", "cannot use 'throw'"),
         "new": ("auto p = new int;", "'default new' is not supported"),
-        "variable length": ("float v[i + 1]; v[0] = 1;", "variable length arrays are not supported"),
+        "variable length": (
+            "float v[i + 1]; v[0] = 1;",
+            "variable length arrays are not supported",
+        ),
         "static": ("static int n = 0; o[i] = n++;", "must be in the constant address space"),
         "thread_local": ("thread_local int n = 1; o[i] = n;", "thread-local storage"),
         "virtual": ("struct S { virtual float f() { return 1; } };", "virtual functions are not"),

@@ -5,6 +5,11 @@
 #include "metal/compiler/resources.h"
 
 namespace metal::compiler::apple {
+namespace {
+
+constexpr size_t kMostReports = 100;  // more help nobody
+
+}  // namespace
 
 bool Reporter::is_users_file(clang::SourceLocation location) const {
   const clang::FileID file = sources_.getFileID(location);
@@ -28,7 +33,8 @@ bool Reporter::is_users(clang::SourceLocation location) const {
 }
 
 void Reporter::report(clang::SourceLocation location, const std::string& message) {
-  if (is_users(location)) found_.emplace(sources_.getFileLoc(location), message);
+  if (found_.size() < kMostReports && is_users(location))
+    found_.emplace(sources_.getFileLoc(location), message);
 }
 
 void Reporter::print(clang::DiagnosticsEngine& diagnostics) const {

@@ -62,6 +62,16 @@ TEST(AppleCheck, MacrosOfTheUserCountWhereTheyAreUsed) {
   EXPECT_EQ(program->apple_reports[0].place.line, 5U);
 }
 
+TEST(AppleCheck, ReportsAreBounded) {
+  std::string body;
+  for (int i = 0; i < 1000; ++i) body += "o[0] = max(o[1], 0);\n";
+  const auto program = compile_for_apple(
+      "#include <metal_stdlib>\nusing namespace metal;\n"
+      "kernel void k(device float* o [[buffer(0)]]) {\n" +
+      body + "}\n");
+  EXPECT_EQ(program->apple_reports.size(), 100U);
+}
+
 TEST(AppleCheck, HeadersOfTheUserCountAndCopiesOfMlxHeadersDoNot) {
   const auto folder = std::filesystem::temp_directory_path() / "apple_check_headers";
   const auto of_mlx = folder / "mlx" / "backend" / "metal" / "kernels";
