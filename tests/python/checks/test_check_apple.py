@@ -112,7 +112,7 @@ WRONG_HEADERS = {
         "bool odd(uint n) { return n != 0 && even(n - 1); }",
         "even(i)",
         3,
-        "'even' is made on behalf of 'even' itself",
+        "recursion: through this call, 'even' calls itself",
     ),
     "threadgroup variable": (
         "float first(float v, uint i) {\n  threadgroup float t[64];\n  t[i] = v;\n  return t[i];\n}",

@@ -54,10 +54,10 @@ void CallRules::report_recursion() const {
         path.push_back({call.callee});
       } else if (state->second == State::Open) {
         const std::string name = "'" + call.callee->getNameAsString() + "'";
-        reporter_.report(call.place, call.callee == step.function
-                                         ? "recursion: " + name + " calls itself"
-                                         : "recursion: this call of " + name +
-                                               " is made on behalf of " + name + " itself");
+        const bool directly = call.callee == step.function;
+        reporter_.report(call.place,
+                         directly ? "recursion: " + name + " calls itself"
+                                  : "recursion: through this call, " + name + " calls itself");
       }
     }
   }
