@@ -12,6 +12,7 @@ constexpr std::pair<std::string_view, Checks> kNames[] = {
     {"bounds=strict", kCheckBounds | kCheckStrict},
     {"barriers", kCheckBarriers},
     {"races", kCheckRaces},
+    {"uninitialised", kCheckUninitialised},
     {"all", kAllChecks}};
 
 std::string_view trimmed(std::string_view text) {
@@ -75,12 +76,14 @@ Checks parse_checks(std::string_view text, const std::string& where) {
 
 std::string describe(const CheckReport& report) {
   std::string text = diagnostic(report.place, report.kernel, report.kind + ": " + report.message);
-  text += "  in thread " + describe(report.position);
-  if (report.count > 1) {
-    text += ", and " + std::to_string(report.count - 1) +
-            (report.count == 2 ? " time more" : " times more");
+  if (report.of_thread) {
+    text += "  in thread " + describe(report.position);
+    if (report.count > 1) {
+      text += ", and " + std::to_string(report.count - 1) +
+              (report.count == 2 ? " time more" : " times more");
+    }
+    text += "\n";
   }
-  text += "\n";
   if (!report.note.empty())
     text += diagnostic(report.note_place, report.kernel, "note: " + report.note);
   return text;

@@ -15,11 +15,13 @@ namespace metal {
 // A set of them, as bits. A kernel's code for a set is code of its own.
 using Checks = uint32_t;
 inline constexpr Checks kNoChecks = 0;
-inline constexpr Checks kCheckBounds = 1;    // accesses outside of the object that is meant
-inline constexpr Checks kCheckStrict = 2;    // bounds: reads whose value is discarded, too
-inline constexpr Checks kCheckBarriers = 4;  // barriers that not all threads come to
-inline constexpr Checks kCheckRaces = 8;     // unordered accesses of two threads to one place
-inline constexpr Checks kAllChecks = kCheckBounds | kCheckBarriers | kCheckRaces;
+inline constexpr Checks kCheckBounds = 1;          // accesses outside of the object that is meant
+inline constexpr Checks kCheckStrict = 2;          // bounds: reads whose value is discarded, too
+inline constexpr Checks kCheckBarriers = 4;        // barriers that not all threads come to
+inline constexpr Checks kCheckRaces = 8;           // unordered accesses of two threads to one place
+inline constexpr Checks kCheckUninitialised = 32;  // uses of memory that nobody has written
+inline constexpr Checks kAllChecks =
+    kCheckBounds | kCheckBarriers | kCheckRaces | kCheckUninitialised;
 
 // From a list such as "bounds,races"; "all", and "" or "0" for none. Throws std::invalid_argument,
 // with `where` in front, for words that name no check.
@@ -40,12 +42,13 @@ struct CheckPlace {
 
 // One thing that is wrong with a kernel, however many threads did it: the first is named.
 struct CheckReport {
-  std::string kind;    // "bounds", "barriers" or "races"
+  std::string kind;    // "bounds", "barriers", "races" or "uninitialised"
   std::string kernel;  // its own name
   CheckPlace place;
-  std::string object;  // name of the buffer or variable, or of the function that is a barrier
-  int64_t index = 0;   // in elements of the object
-  uint64_t size = 0;   // likewise; 0 where it is not known
+  std::string object;     // name of the buffer or variable, or of the function that is a barrier
+  int64_t index = 0;      // in elements of the object
+  uint64_t size = 0;      // likewise; 0 where it is not known
+  bool of_thread = true;  // false: of the launch as a whole
   ThreadPosition position;
   uint64_t count = 1;  // how often it happened
   std::string message;
@@ -68,6 +71,7 @@ struct CheckedLaunch {
   struct Extent {
     const char* begin = nullptr;
     uint64_t bytes = 0;
+    bool unwritten = false;  // what it has before the launch is not defined
   };
   std::vector<Extent> buffers;
 };

@@ -22,6 +22,9 @@ struct CompileOptions {
   std::vector<std::string> include_directories;  // folders in which #include "..." may find files
   std::string path;          // of the source; for diagnostics and relative includes
   bool line_tables = false;  // the IR has the source line of each instruction
+  // The IR has calls in the place of the values that variables without an initializer have, see
+  // undefined_variables.h.
+  bool mark_undefined = false;
 
   bool operator==(const CompileOptions&) const = default;
 };

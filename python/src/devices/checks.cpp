@@ -24,8 +24,8 @@ Checks kernels that are called or evaluated inside of a `with` block, those of a
 What is wrong is raised as one `KernelCheckError` by the evaluation.
 
 Args:
-    *checks: "bounds", "bounds=strict", "barriers", "races" or "all", or a list of them with commas. None
-        means all.
+    *checks: "bounds", "bounds=strict", "barriers", "races", "uninitialised" or "all", or a list of them
+        with commas. None means all.
 
 Returns:
     The context manager.)";
@@ -69,7 +69,8 @@ PyObject* error_class() {
 void define_report(py::module_& m) {
   using Report = mm::CheckReport;
   py::class_<Report>(m, "CheckReport", "One thing that is wrong with a kernel.")
-      .def_readonly("kind", &Report::kind, "str: The check: \"bounds\", \"barriers\" or \"races\".")
+      .def_readonly("kind", &Report::kind,
+                    "str: The check: \"bounds\", \"barriers\", \"races\" or \"uninitialised\".")
       .def_readonly("kernel", &Report::kernel, "str: The name of the kernel.")
       .def_property_readonly(
           "file", [](const Report& r) { return r.place.file; },
@@ -85,7 +86,9 @@ void define_report(py::module_& m) {
       .def_readonly("size", &Report::size, "int: How many elements it has; 0 if that is unknown.")
       .def_property_readonly(
           "thread", [](const Report& r) { return position(r.position.thread); },
-          "tuple[int, int, int]: The first thread that did it, in its threadgroup.")
+          "tuple[int, int, int]: The first thread that did it, in its threadgroup; zeros where it "
+          "is no "
+          "thread's fault.")
       .def_property_readonly(
           "threadgroup", [](const Report& r) { return position(r.position.threadgroup); },
           "tuple[int, int, int]: Its threadgroup.")

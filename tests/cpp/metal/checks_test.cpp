@@ -14,6 +14,7 @@ TEST(Checks, AreNamedInLists) {
   EXPECT_EQ(parse_checks("all", ""), kAllChecks);
   EXPECT_EQ(parse_checks("bounds , races", ""), kCheckBounds | kCheckRaces);
   EXPECT_EQ(parse_checks("bounds=strict", ""), kCheckBounds | kCheckStrict);
+  EXPECT_EQ(parse_checks("uninitialised", ""), kCheckUninitialised);
 }
 
 TEST(Checks, OthersAreRefused) {
@@ -43,6 +44,15 @@ TEST(Checks, ReportsLookLikeDiagnostics) {
             "  \t ^\n"
             "  in thread (1, 2, 3) of threadgroup (4, 5, 6), and 2 times more\n"
             "k: note: and here\n");
+}
+
+TEST(Checks, ReportsOfALaunchNameNoThread) {
+  CheckReport report;
+  report.kind = "uninitialised";
+  report.kernel = "k";
+  report.message = "never writes it";
+  report.of_thread = false;
+  EXPECT_EQ(describe(report), "k: uninitialised: never writes it\n");
 }
 
 }  // namespace

@@ -19,6 +19,10 @@ MISTAKES = {
     "missing_barrier": ("races", "shared", 5),
     "overwritten_too_early": ("races", "shared", 8),
     "counter": ("races", "y", 3),
+    "sum_without_start": ("uninitialised", "y", 5),
+    "forgotten_results": ("uninitialised", "y", 0),
+    "unfilled_tile": ("uninitialised", "y", 7),
+    "histogram_without_zeros": ("uninitialised", "y", 3),
 }
 
 
