@@ -16,7 +16,7 @@ import mlx.core as mx
 from bench import child
 from bench.options import add_calls, add_size, calls_of
 
-CHECKS = ("bounds", "barriers", "races", "all")
+CHECKS = ("bounds", "barriers", "races", "uninitialised", "all")
 
 
 def timed(run, check: str | None) -> float:
@@ -52,7 +52,7 @@ def main() -> None:
     add_size(parser)
     add_calls(parser, "timed calls of each kind")
     options = parser.parse_args()
-    print(f"{'kernel':30} {'ms':>9}" + "".join(f"{check:>11}" for check in CHECKS))
+    print(f"{'kernel':30} {'ms':>9}" + "".join(f"{check:>14}" for check in CHECKS))
     for row in kernel_rows.rows(options.size):
         if options.only and not any(name in row.name for name in options.only):
             continue
@@ -60,7 +60,7 @@ def main() -> None:
         ratios = [medians[check] / medians[None] if check in medians else None for check in CHECKS]
         print(
             f"{row.name:30} {medians[None]:9.3f}"
-            + "".join(f"{'-':>11}" if ratio is None else f"{ratio:10.1f}x" for ratio in ratios),
+            + "".join(f"{'-':>14}" if ratio is None else f"{ratio:13.1f}x" for ratio in ratios),
             flush=True,
         )
         for text in found:

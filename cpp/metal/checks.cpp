@@ -10,7 +10,8 @@ namespace {
 constexpr std::pair<std::string_view, Checks> kNames[] = {
     {"bounds", kCheckBounds},     {"bounds=strict", kCheckBounds | kCheckStrict},
     {"barriers", kCheckBarriers}, {"races", kCheckRaces},
-    {"apple", kCheckApple},       {"all", kAllChecks}};
+    {"apple", kCheckApple},       {"uninitialised", kCheckUninitialised},
+    {"all", kAllChecks}};
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -73,12 +74,14 @@ Checks parse_checks(std::string_view text, const std::string& where) {
 
 std::string describe(const CheckReport& report) {
   std::string text = diagnostic(report.place, report.kernel, report.kind + ": " + report.message);
-  if (report.count > 0) text += "  in thread " + describe(report.position);
-  if (report.count > 1) {
-    text += ", and " + std::to_string(report.count - 1) +
-            (report.count == 2 ? " time more" : " times more");
+  if (report.of_thread) {
+    text += "  in thread " + describe(report.position);
+    if (report.count > 1) {
+      text += ", and " + std::to_string(report.count - 1) +
+              (report.count == 2 ? " time more" : " times more");
+    }
+    text += "\n";
   }
-  if (report.count > 0) text += "\n";
   if (!report.note.empty())
     text += diagnostic(report.note_place, report.kernel, "note: " + report.note);
   return text;

@@ -15,12 +15,14 @@ namespace metal {
 // A set of them, as bits. A kernel's code for a set is code of its own.
 using Checks = uint32_t;
 inline constexpr Checks kNoChecks = 0;
-inline constexpr Checks kCheckBounds = 1;    // accesses outside of the object that is meant
-inline constexpr Checks kCheckStrict = 2;    // bounds: reads whose value is discarded, too
-inline constexpr Checks kCheckBarriers = 4;  // barriers that not all threads come to
-inline constexpr Checks kCheckRaces = 8;     // unordered accesses of two threads to one place
-inline constexpr Checks kCheckApple = 16;    // what Apple's compiler or hardware refuses
-inline constexpr Checks kAllChecks = kCheckBounds | kCheckBarriers | kCheckRaces | kCheckApple;
+inline constexpr Checks kCheckBounds = 1;          // accesses outside of the object that is meant
+inline constexpr Checks kCheckStrict = 2;          // bounds: reads whose value is discarded, too
+inline constexpr Checks kCheckBarriers = 4;        // barriers that not all threads come to
+inline constexpr Checks kCheckRaces = 8;           // unordered accesses of two threads to one place
+inline constexpr Checks kCheckApple = 16;          // what Apple's compiler or hardware refuses
+inline constexpr Checks kCheckUninitialised = 32;  // uses of memory that nobody has written
+inline constexpr Checks kAllChecks =
+    kCheckBounds | kCheckBarriers | kCheckRaces | kCheckApple | kCheckUninitialised;
 // Those of the source: nothing is checked while the kernel runs.
 inline constexpr Checks kSourceChecks = kCheckApple;
 
@@ -43,14 +45,15 @@ struct CheckPlace {
 
 // One thing that is wrong with a kernel, however many threads did it: the first is named.
 struct CheckReport {
-  std::string kind;    // "bounds", "barriers", "races" or "apple"
+  std::string kind;    // name of the check
   std::string kernel;  // its own name
   CheckPlace place;
-  std::string object;  // name of the buffer or variable, or of the function that is a barrier
-  int64_t index = 0;   // in elements of the object
-  uint64_t size = 0;   // likewise; 0 where it is not known
+  std::string object;     // name of the buffer or variable, or of the function that is a barrier
+  int64_t index = 0;      // in elements of the object
+  uint64_t size = 0;      // likewise; 0 where it is not known
+  bool of_thread = true;  // false: of the launch or the source
   ThreadPosition position;
-  uint64_t count = 1;  // how often it happened; 0 for what is wrong without any thread
+  uint64_t count = 1;  // how often it happened
   std::string message;
   std::string note;  // what happened at another place, or nothing
   CheckPlace note_place;
@@ -71,6 +74,7 @@ struct CheckedLaunch {
   struct Extent {
     const char* begin = nullptr;
     uint64_t bytes = 0;
+    bool unwritten = false;  // what it has before the launch is not defined
   };
   std::vector<Extent> buffers;
 };

@@ -24,6 +24,9 @@ struct CompileOptions {
   std::string path;          // of the source; for diagnostics and relative includes
   bool line_tables = false;  // the IR has the source line of each instruction
   bool for_apple = false;    // finds what Apple's compiler refuses: Program::apple_reports
+  // The IR has calls in the place of the values that variables without an initializer have, see
+  // undefined_variables.h.
+  bool mark_undefined = false;
 
   bool operator==(const CompileOptions&) const = default;
 };

@@ -193,6 +193,10 @@ Invocation kernel_invocation(std::string_view source, const CompileOptions& opti
   auto invocation = base_options();
   set_math(invocation->getLangOpts(), options.math_mode);
   if (options.line_tables) add_line_tables(invocation->getCodeGenOpts());
+  if (options.mark_undefined) {  // mark_undefined() finds what Clang stores
+    invocation->getLangOpts().setTrivialAutoVarInit(
+        clang::LangOptions::TrivialAutoVarInitKind::Pattern);
+  }
   define_macros(invocation->getPreprocessorOpts(), options);
   use_standard_library(invocation->getPreprocessorOpts(), starts_with_utils(source));
 

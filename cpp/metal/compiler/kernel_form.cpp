@@ -23,6 +23,7 @@
 #include "metal/compiler/line_tables.h"
 #include "metal/compiler/matrix_accesses.h"
 #include "metal/compiler/passes.h"
+#include "metal/compiler/undefined_variables.h"
 #include "metal/compiler/verify.h"
 
 namespace metal::compiler {

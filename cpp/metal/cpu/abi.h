@@ -11,6 +11,8 @@ inline constexpr uint32_t kSimdWidth = 32;
 inline constexpr uint32_t kMaxBuffers = 31;
 // Bytes that can be read on both sides of a threadgroup's memory.
 inline constexpr uint64_t kThreadgroupMargin = 65536;
+// From threadgroup memory to its shadow, which checked kernels have: see checks/shadow_memory.h.
+inline constexpr uint64_t kThreadgroupShadow = 32768 + kThreadgroupMargin;
 // Largest number of threads in threadgroups that are coarsened into one.
 inline constexpr uint32_t kMaxCoarsenedThreads = 2048;
 
@@ -23,6 +25,8 @@ struct CheckedMemory {
   // In screened code: 8 bytes for each byte, see stamp.h.
   uint64_t* written = nullptr;
   uint64_t* read = nullptr;
+  // A byte for each byte from the argument's address on: see checks/shadow_memory.h.
+  char* undefined = nullptr;
 };
 
 inline constexpr uint32_t kCheckedThreadgroup = 2 * kMaxBuffers;

@@ -55,11 +55,12 @@ bool reference_mode() {
   return value && *value && std::strcmp(value, "0") != 0;
 }
 
-// The same program with the lines that findings name; null where its source is not known.
-std::shared_ptr<const Program> with_lines(const Program& program) {
+// The same program with what checks need to know of its source; null where that is not known.
+std::shared_ptr<const Program> for_checks(const Program& program, Checks checks) {
   if (program.source.empty()) return nullptr;
   CompileOptions options = program.options;
-  options.line_tables = true;
+  options.line_tables = true;  // findings name them
+  options.mark_undefined = checks & kCheckUninitialised;
   return compile(program.source, options);
 }
 
@@ -84,7 +85,7 @@ class CpuDriver : public Driver {
       return make_kernel(load_cpu_kernel(program, function, constants, mode), program.get(function),
                          label);
     }
-    const auto located = with_lines(program);
+    const auto located = for_checks(program, checks);
     const Program& checked = located ? *located : program;
     auto load = [&](CodeMode code) {
       return load_cpu_kernel(checked, function, constants, code, checks);

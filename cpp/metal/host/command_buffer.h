@@ -38,6 +38,7 @@ class EncoderObject : public MTL::ComputeCommandEncoder {
   void setThreadgroupOrder(NS::UInteger stride, NS::UInteger count) override;
   void setChecks(uint32_t checks, const CheckHandler& handler) override;
   void setBufferExtent(NS::UInteger start, NS::UInteger length, NS::UInteger index) override;
+  void setBufferUnwritten(NS::UInteger index) override;
 
  private:
   bool valid_index(NS::UInteger index, const char* what);

@@ -80,6 +80,12 @@ void EncoderObject::setBufferExtent(NS::UInteger start, NS::UInteger length, NS:
   checked_->extents[index] = {bases_[index] + start, length};
 }
 
+void EncoderObject::setBufferUnwritten(NS::UInteger index) {
+  if (!valid_index(index, "setBufferUnwritten") || !bases_[index]) return;
+  if (!checked_) checked_ = std::make_unique<Checked>();
+  checked_->extents[index].unwritten = true;
+}
+
 // What runs the next dispatch; null, with a refusal, where it cannot be checked.
 const Kernel* EncoderObject::prepare_kernel() {
   parameters_.checked = nullptr;
@@ -90,7 +96,9 @@ const Kernel* EncoderObject::prepare_kernel() {
   for (uint32_t i = 0; i < kMaxBufferBindings; ++i) {
     const CheckedLaunch::Extent& extent = checked_->extents[i];
     const bool whole = !extent.begin;
-    checked->buffers.push_back(whole ? CheckedLaunch::Extent{bases_[i], lengths_[i]} : extent);
+    checked->buffers.push_back(
+        whole ? CheckedLaunch::Extent{bases_[i], lengths_[i], extent.unwritten} : extent);
+    checked_->extents[i].unwritten = false;
   }
   parameters_.checked = std::move(checked);
   try {

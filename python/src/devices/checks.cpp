@@ -24,8 +24,8 @@ Checks kernels that are called or evaluated inside of a `with` block, those of a
 What is wrong is raised as one `KernelCheckError` by the evaluation.
 
 Args:
-    *checks: "bounds", "bounds=strict", "barriers", "races", "apple" or "all", or a list of them with commas.
-        None means all.
+    *checks: "bounds", "bounds=strict", "barriers", "races", "uninitialised", "apple" or "all", or a list of
+        them with commas. None means all.
 
 Returns:
     The context manager.)";
@@ -69,7 +69,7 @@ PyObject* error_class() {
 void define_report(py::module_& m) {
   using Report = mm::CheckReport;
   py::class_<Report>(m, "CheckReport", "One thing that is wrong with a kernel.")
-      .def_readonly("kind", &Report::kind, "str: The check: \"bounds\", \"barriers\", \"races\" or \"apple\".")
+      .def_readonly("kind", &Report::kind, "str: The check, as it is called in `check`.")
       .def_readonly("kernel", &Report::kernel, "str: The name of the kernel.")
       .def_property_readonly(
           "file", [](const Report& r) { return r.place.file; },
@@ -85,11 +85,13 @@ void define_report(py::module_& m) {
       .def_readonly("size", &Report::size, "int: How many elements it has; 0 if that is unknown.")
       .def_property_readonly(
           "thread", [](const Report& r) { return position(r.position.thread); },
-          "tuple[int, int, int]: The first thread that did it, in its threadgroup.")
+          "tuple[int, int, int]: The first thread that did it, in its threadgroup; zeros where it "
+          "is no "
+          "thread's fault.")
       .def_property_readonly(
           "threadgroup", [](const Report& r) { return position(r.position.threadgroup); },
           "tuple[int, int, int]: Its threadgroup.")
-      .def_readonly("count", &Report::count, "int: How often it happened; 0 for what is wrong without any thread.")
+      .def_readonly("count", &Report::count, "int: How often it happened.")
       .def_readonly("message", &Report::message, "str: What is wrong.")
       .def_readonly("note", &Report::note, "str: What happened at another place, or nothing.")
       .def_property_readonly(

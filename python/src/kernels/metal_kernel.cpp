@@ -272,7 +272,7 @@ Args:
     ensure_row_contiguous: Whether inputs that are not row-contiguous are copied.
     atomic_outputs: Whether outputs are declared as `device atomic<T>*`.
     compile_options: `{"math_mode": "safe" | "relaxed" | "fast"}`.
-    check: What is checked: "bounds", "barriers", "races", "apple", "all" or a list of them. See
+    check: What is checked: "bounds", "barriers", "races", "uninitialised", "apple", "all" or a list of them. See
         `mlx.core.metal.check`.
     **kwargs: Defaults for the arguments of the call.
 

@@ -15,6 +15,7 @@ TEST(Checks, AreNamedInLists) {
   EXPECT_EQ(parse_checks("bounds , races", ""), kCheckBounds | kCheckRaces);
   EXPECT_EQ(parse_checks("apple", ""), kSourceChecks);
   EXPECT_EQ(parse_checks("bounds=strict", ""), kCheckBounds | kCheckStrict);
+  EXPECT_EQ(parse_checks("uninitialised", ""), kCheckUninitialised);
 }
 
 TEST(Checks, OthersAreRefused) {
@@ -52,7 +53,7 @@ TEST(Checks, ReportsOfNoThreadNameNone) {
   report.kernel = "k";
   report.place = {"k", 1, 2, " goto x;"};
   report.message = "Metal has no goto";
-  report.count = 0;
+  report.of_thread = false;
   EXPECT_EQ(describe(report), "k:1:2: apple: Metal has no goto\n   goto x;\n   ^\n");
   EXPECT_EQ(describe(std::vector{report}),
             "[k] The kernel failed its checks (1 report):\n"

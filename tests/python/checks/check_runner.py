@@ -13,6 +13,7 @@ def reports(
     threads: int = 64,
     threadgroup: int = 64,
     dtype: mx.Dtype = mx.float32,
+    init_value: float | None = 0,
     **options,
 ) -> list:
     """Of a kernel with one input `x` and one output `o`."""
@@ -32,7 +33,7 @@ def reports(
         threadgroup=(threadgroup, 1, 1),
         output_shapes=[(outputs,)],
         output_dtypes=[dtype],
-        init_value=0,
+        init_value=init_value,
     )
     try:
         mx.eval(o)

@@ -22,6 +22,10 @@ MISTAKES = {
     "ambiguous_max": ("apple", "", 3),
     "helper_with_threadgroup_array": ("apple", "", 3),
     "grid_of_threadgroups": ("apple", "y", 4),
+    "sum_without_start": ("uninitialised", "y", 5),
+    "forgotten_results": ("uninitialised", "y", 0),
+    "unfilled_tile": ("uninitialised", "y", 7),
+    "histogram_without_zeros": ("uninitialised", "y", 3),
 }
 
 

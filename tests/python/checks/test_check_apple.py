@@ -91,7 +91,7 @@ def test_wrong(name):
     source, column, message = WRONG[name]
     (report,) = found(source)
     assert (report.kind, report.kernel, report.file) == ("apple", "under_check", "under_check")
-    assert (report.line, report.column, report.count) == (2, column, 0)
+    assert (report.line, report.column, report.count) == (2, column, 1)
     assert message in report.message
 
 

@@ -16,7 +16,7 @@ TESTS = """
     def run(offset):
         (y,) = kernel(inputs=[mx.ones(16)], grid=(16, 1, 1), threadgroup=(16, 1, 1),
                       output_shapes=[(16,)], output_dtypes=[mx.float32],
-                      template=[("OFFSET", offset)])
+                      template=[("OFFSET", offset)], init_value=0)
         mx.eval(y)
 
     def test_good():

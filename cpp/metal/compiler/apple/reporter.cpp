@@ -63,7 +63,7 @@ std::vector<CheckReport> Reporter::reports() const {
     report.kind = "apple";
     report.place = place_of(location);
     report.message = message;
-    report.count = 0;
+    report.of_thread = false;
     reports.push_back(std::move(report));
   }
   return reports;

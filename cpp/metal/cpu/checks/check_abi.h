@@ -64,6 +64,27 @@ void metal_cpu_check_suspect(const metal::cpu::Group* group);
 // A thread ends that has come to these barriers, by a number that is not 0; the one in this place
 // of Group::histories is another one, or 0 where no thread has ended before.
 void metal_cpu_check_history(const metal::cpu::Group* group, uint32_t place, uint32_t passed);
+// A variable without a value comes to life. Gives the number of a finding, which counts when
+// metal_cpu_check_matters or metal_cpu_check_undefined_store is called with it.
+uint32_t metal_cpu_check_valueless(const metal::cpu::Group* group,
+                                   const metal::cpu::CheckSite* site,
+                                   const metal::cpu::CheckObject* object);
+// Likewise where memory is read that nobody has written, as its shadow says.
+uint32_t metal_cpu_check_unwritten(const metal::cpu::Group* group,
+                                   const metal::cpu::CheckSite* site,
+                                   const metal::cpu::CheckObject* object, uint64_t begin,
+                                   uint64_t address, const char* shadow, uint64_t bytes);
+// An undefined value has an effect.
+void metal_cpu_check_matters(const metal::cpu::Group* group, const metal::cpu::CheckSite* site,
+                             uint32_t finding);
+// It is stored in memory that threads share. In a buffer it has an effect if it is there at the
+// end.
+void metal_cpu_check_undefined_store(const metal::cpu::Group* group,
+                                     const metal::cpu::CheckSite* site,
+                                     const metal::cpu::CheckObject* object, uint64_t begin,
+                                     uint64_t address, uint64_t bytes, uint32_t finding);
+// The kernel may write buffers in ways that no check can follow.
+void metal_cpu_check_unknown_writes(const metal::cpu::Group* group);
 // A fence.
 void metal_cpu_check_fence(const metal::cpu::Group* group);
 }

@@ -11,17 +11,6 @@ namespace {
 using llvm::Instruction;
 using llvm::Value;
 
-// Whether its result is a function of its operands, and nothing else happens.
-bool passes_on(const Instruction& instruction) {
-  if (llvm::isa<llvm::PHINode, llvm::SelectInst, llvm::UnaryOperator, llvm::BinaryOperator,
-                llvm::CastInst, llvm::CmpInst, llvm::GetElementPtrInst, llvm::FreezeInst,
-                llvm::ExtractElementInst, llvm::InsertElementInst, llvm::ShuffleVectorInst,
-                llvm::ExtractValueInst, llvm::InsertValueInst>(instruction))
-    return true;
-  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  return call && call->doesNotAccessMemory() && !call->getType()->isVoidTy();
-}
-
 class UsedReads {
  public:
   explicit UsedReads(CheckBuilder& builder) : builder_(builder) {}
@@ -146,6 +135,16 @@ class UsedReads {
 };
 
 }  // namespace
+
+bool passes_on(const Instruction& instruction) {
+  if (llvm::isa<llvm::PHINode, llvm::SelectInst, llvm::UnaryOperator, llvm::BinaryOperator,
+                llvm::CastInst, llvm::CmpInst, llvm::GetElementPtrInst, llvm::FreezeInst,
+                llvm::ExtractElementInst, llvm::InsertElementInst, llvm::ShuffleVectorInst,
+                llvm::ExtractValueInst, llvm::InsertValueInst>(instruction))
+    return true;
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return call && call->doesNotAccessMemory() && !call->getType()->isVoidTy();
+}
 
 void report_used_reads(CheckBuilder& builder, const std::vector<DeferredRead>& reads) {
   UsedReads(builder).run(reads);

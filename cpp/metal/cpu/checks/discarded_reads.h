@@ -7,6 +7,9 @@
 
 namespace metal::cpu {
 
+// Whether the instruction's result is a function of its operands, and nothing else happens.
+bool passes_on(const llvm::Instruction& instruction);
+
 struct DeferredRead {
   llvm::Instruction* value;
   llvm::Value* finding;  // its number, or whether there is one: 0 if the read is in order

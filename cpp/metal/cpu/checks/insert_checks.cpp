@@ -1,5 +1,7 @@
 #include "metal/cpu/checks/insert_checks.h"
 
+#include <optional>
+
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/checked_cast.h"
@@ -8,6 +10,7 @@
 #include "metal/cpu/checks/barriers.h"
 #include "metal/cpu/checks/bounds.h"
 #include "metal/cpu/checks/races.h"
+#include "metal/cpu/checks/uninitialised.h"
 #include "metal/cpu/markers.h"
 
 namespace metal::cpu {
@@ -18,14 +21,17 @@ void insert_checks(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   CheckBuilder builder(function);
   Provenances provenances(builder, kernel);
   const std::vector<Access> accesses = find_accesses(function);
+  std::optional<UninitialisedCheck> undefined;
+  if (checks & kCheckUninitialised) undefined.emplace(builder, kernel, accesses);
   // Races need to know barriers, too.
   if (checks & (kCheckBarriers | kCheckRaces)) check_barriers(builder);
   std::vector<DeferredRead> reads;
-  // What lies outside is no access to an object, for races neither.
-  if (checks & (kCheckBounds | kCheckRaces))
+  // What lies outside is no access to an object, for other checks neither.
+  if (checks & (kCheckBounds | kCheckRaces | kCheckUninitialised))
     reads = check_bounds(builder, provenances, accesses, !(checks & kCheckStrict));
   if (checks & kCheckRaces) check_races(builder, provenances, accesses);
   report_used_reads(builder, reads);
+  if (undefined) undefined->report(provenances);
   llvm::StripDebugInfo(module);
 }
 

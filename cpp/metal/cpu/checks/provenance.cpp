@@ -27,6 +27,8 @@ llvm::Type* element_of(llvm::Type* type) {
   return type;
 }
 
+}  // namespace
+
 const ArgumentInfo& argument_info(const FunctionInfo& kernel, unsigned position) {
   for (const ArgumentInfo& info : kernel.arguments) {
     if (info.kind == ArgumentKind::Attribute) continue;
@@ -34,8 +36,6 @@ const ArgumentInfo& argument_info(const FunctionInfo& kernel, unsigned position)
   }
   return kernel.arguments.back();
 }
-
-}  // namespace
 
 Provenances::Provenances(CheckBuilder& builder, const FunctionInfo& kernel)
     : builder_(builder), kernel_(kernel) {}

@@ -6,6 +6,9 @@
 
 namespace metal::cpu {
 
+// Of the kernel's pointer argument in this position.
+const ArgumentInfo& argument_info(const FunctionInfo& kernel, unsigned position);
+
 // As values at run time, since a pointer may come from one of several objects.
 struct Provenance {
   llvm::Value* begin = nullptr;  // address as i64

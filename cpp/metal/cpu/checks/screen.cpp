@@ -1,5 +1,7 @@
 #include "metal/cpu/checks/screen.h"
 
+#include <optional>
+
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Instructions.h"
@@ -11,6 +13,7 @@
 #include "metal/cpu/checks/provenance.h"
 #include "metal/cpu/checks/screen_barriers.h"
 #include "metal/cpu/checks/screen_races.h"
+#include "metal/cpu/checks/uninitialised.h"
 
 namespace metal::cpu {
 namespace {
@@ -74,14 +77,17 @@ void insert_screen(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   CheckBuilder builder(function);
   Provenances provenances(builder, kernel);
   const std::vector<Access> accesses = find_accesses(function);
+  std::optional<UninitialisedCheck> undefined;
+  if (checks & kCheckUninitialised) undefined.emplace(builder, kernel, accesses);
   if (checks & kCheckBarriers) screen_barriers(builder);
   BoundsScreen bounds(builder, provenances);
   RaceScreen races(builder, provenances, accesses, checks & kCheckRaces);
-  uint64_t tests = 0;
+  uint64_t tests = undefined ? undefined->tests() : 0;
   for (const Access& access : accesses)
     tests += 1 + (races.tracks(access) ? races.tests_of(access) : 0);
   if (tests > kMostTests) {
     suspect_at_once(builder);
+    drop_marks(module);
     return;
   }
   std::vector<DeferredRead> reads;
@@ -98,6 +104,7 @@ void insert_screen(llvm::Module& module, const FunctionInfo& kernel, Checks chec
     if (tracked) races.add(access);
   }
   report_used_reads(builder, reads);
+  if (undefined) undefined->screen();
   llvm::StripDebugInfo(module);
 }
 

@@ -51,6 +51,9 @@ class GroupAccess {
     const size_t member = reads ? offsetof(CheckedMemory, read) : offsetof(CheckedMemory, written);
     return load_pointer(checked(), sizeof(CheckedMemory) * i + member);
   }
+  llvm::Value* checked_undefined(unsigned i) {
+    return load_pointer(checked(), sizeof(CheckedMemory) * i + offsetof(CheckedMemory, undefined));
+  }
   llvm::Value* order_stride() {
     return load(builder_.getInt64Ty(), launch(), offsetof(Launch, order_stride));
   }

@@ -7,6 +7,7 @@
 #include "metal/cpu/runtime/group_checks.h"
 #include "metal/cpu/runtime/outside_kernel.h"
 #include "metal/cpu/runtime/race_detector.h"
+#include "metal/cpu/runtime/shadow_buffers.h"
 #include "metal/cpu/runtime/worker.h"
 
 using metal::cpu::AccessKind;
@@ -17,6 +18,7 @@ using metal::cpu::Finding;
 using metal::cpu::FindingKind;
 using metal::cpu::Group;
 using metal::cpu::GroupChecks;
+using metal::cpu::ObjectKind;
 using metal::cpu::OutsideKernel;
 using metal::cpu::RaceDetector;
 
@@ -120,6 +122,78 @@ void metal_cpu_check_access(const Group* group, const CheckSite* site, const Che
                            checks.epochs(thread), *dispatch.findings());
 }
 
+uint32_t metal_cpu_check_valueless(const Group* group, const CheckSite* site,
+                                   const CheckObject* object) {
+  const OutsideKernel outside(group);
+  return checks_of(outside).defer_variable(
+      {.kind = FindingKind::Uninitialised, .site = site, .object = object});
+}
+
+uint32_t metal_cpu_check_unwritten(const Group* group, const CheckSite* site,
+                                   const CheckObject* object, uint64_t begin, uint64_t address,
+                                   const char* shadow, uint64_t bytes) {
+  if (!object) return 0;
+  const OutsideKernel outside(group);
+  uint64_t first = 0, last = bytes;
+  while (first < bytes && !shadow[first]) ++first;
+  while (last > first && !shadow[last - 1]) --last;
+  const uint64_t element = object->element_bytes, offset = address - begin;
+  first = (offset + first) / element * element;
+  last = (offset + last + element - 1) / element * element;
+  // The value may have come here from elsewhere.
+  if (const uint32_t number = checks_of(outside).kept_undefined(begin + first)) return number;
+  return checks_of(outside).defer({.kind = FindingKind::Uninitialised,
+                                   .site = site,
+                                   .object = object,
+                                   .offset = static_cast<int64_t>(first),
+                                   .bytes = last - first});
+}
+
+void metal_cpu_check_matters(const Group* group, const CheckSite* site, uint32_t number) {
+  const OutsideKernel outside(group);
+  const Finding* origin = checks_of(outside).deferred(number);
+  Finding finding{.kind = FindingKind::Uninitialised, .site = site};
+  if (!origin) {
+    finding.more = "uses a value that nobody has given";
+  } else {
+    finding = *origin;
+    finding.more = origin->bytes ? ", which nobody has written" : ", which has no value";
+    finding.note = origin->bytes ? "its value matters here" : "it is declared here";
+    finding.other_site = origin->bytes ? site : origin->site;
+    if (!origin->bytes) finding.site = site;
+    if (finding.other_site->line == finding.site->line) {
+      finding.other_site = nullptr;
+      finding.note.clear();
+    }
+  }
+  finding.position = metal::cpu::position_of(*group, thread_of(group));
+  outside.worker().dispatch()->findings()->add(finding);
+}
+
+void metal_cpu_check_undefined_store(const Group* group, const CheckSite* site,
+                                     const CheckObject* object, uint64_t begin, uint64_t address,
+                                     uint64_t bytes, uint32_t number) {
+  const OutsideKernel outside(group);
+  const Finding finding{.kind = FindingKind::Uninitialised,
+                        .site = site,
+                        .object = object,
+                        .access = AccessKind::Write,
+                        .offset = static_cast<int64_t>(address - begin),
+                        .position = metal::cpu::position_of(*group, thread_of(group))};
+  GroupChecks& checks = checks_of(outside);
+  const uint64_t element = object->element_bytes;
+  for (uint64_t place = address; place < address + bytes; place += element)
+    checks.keep_undefined(place, number);
+  if (object->kind == ObjectKind::Buffer)
+    outside.worker().dispatch()->shadows()->note_store(finding, checks.deferred(number), address,
+                                                       bytes);
+}
+
+void metal_cpu_check_unknown_writes(const Group* group) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->shadows()->forget();
+}
+
 void metal_cpu_check_fence(const Group* group) {
   const OutsideKernel outside(group);
   outside.worker().dispatch()->races()->fence(thread_of(group));
@@ -131,8 +205,10 @@ namespace metal::cpu {
 std::span<const RuntimeCall> check_calls() {
 #define ENTRY(name) {"metal_cpu_check_" #name, reinterpret_cast<void*>(&metal_cpu_check_##name)}
   static const RuntimeCall calls[] = {
-      ENTRY(outside),   ENTRY(nowhere), ENTRY(used),  ENTRY(barrier), ENTRY(branch),
-      ENTRY(overwrite), ENTRY(access),  ENTRY(fence), ENTRY(suspect), ENTRY(history)};
+      ENTRY(outside), ENTRY(nowhere),         ENTRY(used),          ENTRY(barrier),
+      ENTRY(branch),  ENTRY(overwrite),       ENTRY(access),        ENTRY(fence),
+      ENTRY(suspect), ENTRY(history),         ENTRY(valueless),     ENTRY(unwritten),
+      ENTRY(matters), ENTRY(undefined_store), ENTRY(unknown_writes)};
 #undef ENTRY
   return calls;
 }

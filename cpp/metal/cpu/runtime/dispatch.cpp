@@ -13,6 +13,7 @@
 #include "metal/cpu/runtime/monitor.h"
 #include "metal/cpu/runtime/parallel.h"
 #include "metal/cpu/runtime/race_detector.h"
+#include "metal/cpu/runtime/shadow_buffers.h"
 #include "metal/cpu/runtime/stamp_tables.h"
 #include "metal/cpu/runtime/system.h"
 #include "metal/sanitizers.h"
@@ -181,10 +182,14 @@ void Dispatch::prepare_checks() {
   }
   if (screens_ && finds_races)
     stamps_ = std::make_unique<StampTables>(kernel_.info, threadgroup_memory_, checked_memory_);
+  if (checks() & kCheckUninitialised) {
+    shadows_ = std::make_unique<ShadowBuffers>(kernel_.info, parameters_, checked_memory_);
+  }
   launch_.checked = checked_memory_.data();
 }
 
 void Dispatch::report_findings() const {
+  if (shadows_ && !stopped()) shadows_->report(*findings_);
   const auto reports = findings_->reports(kernel_.name, kernel_.source);
   if (!reports.empty() && parameters_.checked->handler) parameters_.checked->handler(reports);
 }

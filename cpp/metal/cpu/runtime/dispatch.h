@@ -17,6 +17,7 @@ namespace metal::cpu {
 
 class Findings;
 class RaceDetector;
+class ShadowBuffers;
 class StampTables;
 struct CpuCode;
 struct CpuKernel;
@@ -48,6 +49,9 @@ class Dispatch {
   Checks checks() const { return parameters_.checked ? parameters_.checked->checks : kNoChecks; }
   Findings* findings() const { return findings_.get(); }
   RaceDetector* races() const { return races_.get(); }
+  // Null if nobody looks for what is not written.
+  ShadowBuffers* shadows() const { return shadows_.get(); }
+  uint64_t threadgroup_memory() const { return threadgroup_memory_; }  // bytes
 
   // Ends the launch, from any thread, with this error. The first error counts.
   void stop(LaunchFault fault, const std::string& message);
@@ -78,6 +82,7 @@ class Dispatch {
   std::unique_ptr<RaceDetector> races_;
   bool screens_;
   std::unique_ptr<StampTables> stamps_;  // of screens for races
+  std::unique_ptr<ShadowBuffers> shadows_;
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;
   LaunchFault fault_ = LaunchFault::Trap;

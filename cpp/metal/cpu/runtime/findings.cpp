@@ -81,17 +81,33 @@ std::string counted(uint64_t count, const char* unit) {
   return std::to_string(count) + " " + unit + (count == 1 ? "" : "s");
 }
 
-// "writes element 64 of the buffer "y", which has 16 elements": in bytes where elements do not fit.
-std::string access_text(const Finding& finding) {
+// Elements are counted where they fit, else bytes.
+bool fits_elements(const Finding& finding) {
+  const auto element = static_cast<int64_t>(finding.object->element_bytes);
+  return finding.offset % element == 0 && finding.size % element == 0;
+}
+
+// "element 64 of the buffer "y"".
+std::string place_text(const Finding& finding) {
+  const std::string object =
+      std::string(noun(finding.object->kind)) + " \"" + finding.object->name + "\"";
+  if (finding.bytes == 0) return object;
   const auto element = static_cast<int64_t>(finding.object->element_bytes);
   const int64_t last = finding.offset + static_cast<int64_t>(finding.bytes) - 1;
-  const bool whole = finding.offset % element == 0 && finding.size % element == 0;
-  std::string text = verb(finding.access);
-  text += " " + (whole ? range("element", floor_divide(finding.offset, element),
-                               floor_divide(last, element))
-                       : range("byte", finding.offset, last));
-  text += std::string(" of ") + noun(finding.object->kind) + " \"" + finding.object->name + "\"";
+  return (fits_elements(finding)
+              ? range("element", floor_divide(finding.offset, element), floor_divide(last, element))
+              : range("byte", finding.offset, last)) +
+         " of " + object;
+}
+
+// "writes element 64 of the buffer "y", which has 16 elements".
+std::string access_text(const Finding& finding) {
+  std::string text = finding.bytes ? verb(finding.access) : "uses";
+  if (!finding.of_thread) text = "never " + text;
+  text += " " + place_text(finding);
   if (finding.size == 0 && finding.kind != FindingKind::Bounds) return text;
+  const uint64_t element = finding.object->element_bytes;
+  const bool whole = fits_elements(finding);
   return text + ", which has " +
          (whole ? counted(finding.size / element, "element") : counted(finding.size, "byte"));
 }
@@ -116,6 +132,11 @@ std::string key_of(const Finding& finding) {
 
 }  // namespace
 
+std::string describe_origin(const Finding& finding) {
+  return place_text(finding) +
+         (finding.bytes ? ", which nobody has written" : ", which has no value");
+}
+
 ThreadPosition position_of(const Group& group, uint32_t thread) {
   ThreadPosition position;
   const uint32_t row = group.size[0], plane = row * group.size[1];
@@ -135,7 +156,7 @@ void Findings::add(const Finding& finding) {
 
 std::vector<CheckReport> Findings::reports(const std::string& kernel,
                                            const std::string& source) const {
-  static constexpr const char* kKinds[] = {"bounds", "barriers", "races"};
+  static constexpr const char* kKinds[] = {"bounds", "barriers", "races", "uninitialised"};
   std::vector<CheckReport> reports;
   for (const auto& [key, entry] : entries_) {
     const Finding& finding = entry.first;
@@ -143,6 +164,7 @@ std::vector<CheckReport> Findings::reports(const std::string& kernel,
     report.kind = kKinds[static_cast<uint32_t>(finding.kind)];
     report.kernel = kernel;
     report.place = place_of(*finding.site, source);
+    report.of_thread = finding.of_thread;
     report.position = finding.position;
     report.count = entry.count;
     report.object = finding.object ? finding.object->name : finding.site->what;

@@ -11,16 +11,17 @@
 
 namespace metal::cpu {
 
-enum class FindingKind : uint32_t { Bounds, Barriers, Races };
+enum class FindingKind : uint32_t { Bounds, Barriers, Races, Uninitialised };
 
 struct Finding {
   FindingKind kind;
   const CheckSite* site;
   const CheckObject* object = nullptr;
   AccessKind access = AccessKind::Read;
-  int64_t offset = 0;  // bytes from the object's begin
-  uint64_t size = 0;   // of the object, in bytes; 0: not known
-  uint64_t bytes = 0;  // that are accessed
+  int64_t offset = 0;     // bytes from the object's begin
+  uint64_t size = 0;      // of the object, in bytes; 0: not known
+  uint64_t bytes = 0;     // that are accessed; 0: a variable is meant as a whole
+  bool of_thread = true;  // false: of the launch as a whole
   ThreadPosition position = {};
   std::string more = {};  // of the message
   const CheckSite* other_site = nullptr;
@@ -29,6 +30,10 @@ struct Finding {
 
 // Where the thread of this linear index is.
 ThreadPosition position_of(const Group& group, uint32_t thread);
+
+// Of memory or a variable that has no value: "element 5 of the buffer "y", which nobody has
+// written".
+std::string describe_origin(const Finding& finding);
 
 class Findings {
  public:

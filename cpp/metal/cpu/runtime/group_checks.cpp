@@ -10,6 +10,8 @@ void GroupChecks::begin(const Group& group, Findings& findings, bool barriers) {
   barriers_ = barriers;
   threads_ = group.size[0] * group.size[1] * group.size[2];
   deferred_.clear();
+  variables_.clear();
+  kept_.clear();
   epochs_.assign(threads_, {});
   group_counts_.assign(threads_, 0);
   lane_counts_.assign(threads_, 0);
@@ -31,6 +33,17 @@ void GroupChecks::end() {
 uint32_t GroupChecks::defer(const Finding& finding) {
   if (deferred_.size() < kMostDeferred) deferred_.push_back(finding);
   return static_cast<uint32_t>(deferred_.size());
+}
+
+uint32_t GroupChecks::defer_variable(const Finding& finding) {
+  uint32_t& number = variables_[{finding.site, finding.object}];
+  if (!number) number = defer(finding);
+  return number;
+}
+
+uint32_t GroupChecks::kept_undefined(uint64_t address) const {
+  const auto found = kept_.find(address);
+  return found == kept_.end() ? 0 : found->second;
 }
 
 void GroupChecks::use(uint32_t number) { findings_->add(deferred_[number - 1]); }

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "metal/cpu/runtime/findings.h"
@@ -25,6 +28,14 @@ class GroupChecks {
   // Reads outside of an object wait here until their value is used. Numbers start at 1.
   uint32_t defer(const Finding& finding);
   void use(uint32_t number);
+  // Undefined values wait likewise. Those of a variable of this place and name share a number.
+  uint32_t defer_variable(const Finding& finding);
+  // Where they are kept in memory that threads share, by the address of an element.
+  void keep_undefined(uint64_t address, uint32_t number) { kept_[address] = number; }
+  uint32_t kept_undefined(uint64_t address) const;
+  const Finding* deferred(uint32_t number) const {
+    return number ? &deferred_[number - 1] : nullptr;
+  }
 
   void barrier(uint32_t thread, const CheckSite* site, uint32_t scope, bool orders);
   void branch(uint32_t thread, const CheckSite* site, uint32_t number, uint64_t way, bool joins);
@@ -69,6 +80,8 @@ class GroupChecks {
   uint32_t threads_ = 0;
   bool barriers_ = false;
   std::vector<Finding> deferred_;
+  std::unordered_map<uint64_t, uint32_t> kept_;
+  std::map<std::pair<const CheckSite*, const CheckObject*>, uint32_t> variables_;
   std::vector<Epochs> epochs_;
   std::vector<uint32_t> group_counts_;  // by thread
   std::vector<uint32_t> lane_counts_;

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -26,6 +27,10 @@ namespace {
 constexpr size_t kThreadStack = size_t{256} << 10;
 constexpr size_t kCarrierStack = size_t{8} << 20;  // vector code has many threads' variables
 constexpr size_t kSignalStack = 65536;
+// Threadgroup memory and its shadow, which only checked kernels touch, with their margins.
+constexpr size_t kThreadgroupMapping =
+    kThreadgroupShadow + kMaxThreadgroupMemory + 2 * kThreadgroupMargin;
+static_assert(kThreadgroupShadow == kMaxThreadgroupMemory + kThreadgroupMargin);
 
 // Signal handlers read it, so its memory must not be allocated on first use.
 __attribute__((tls_model("initial-exec"))) thread_local Worker* this_worker = nullptr;
@@ -126,7 +131,7 @@ Worker::Worker()
       carriers_(kCarrierStack, &Worker::carrier_body, this),
       thread_fibres_(kThreadStack, &FibreScheduler::fibre_body, &scheduler_),
       thread_(pthread_self()) {
-  threadgroup_memory_ = map_memory(kMaxThreadgroupMemory + 2 * kThreadgroupMargin);
+  threadgroup_memory_ = map_memory(kThreadgroupMapping);
   signal_stack_ = install_signal_stack();
   this_worker = this;
   std::lock_guard lock(registry().mutex);
@@ -139,7 +144,7 @@ Worker::~Worker() {
     std::erase(registry().workers, this);
   }
   this_worker = nullptr;
-  munmap(threadgroup_memory_, kMaxThreadgroupMemory + 2 * kThreadgroupMargin);
+  munmap(threadgroup_memory_, kThreadgroupMapping);
   if (!signal_stack_) return;
   stack_t off{};
   off.ss_flags = SS_DISABLE;
@@ -256,6 +261,8 @@ void Worker::begin_checks() {
   const Dispatch& dispatch = *dispatch_.load(std::memory_order_relaxed);
   if (!dispatch.checks()) [[likely]]
     return;
+  if (dispatch.shadows())  // nobody has written there
+    std::memset(group_.memory + kThreadgroupShadow, UINT8_MAX, dispatch.threadgroup_memory());
   if (dispatch.screens()) {
     std::ranges::fill(histories_, 0);
     return;

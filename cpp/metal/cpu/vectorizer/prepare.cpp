@@ -115,6 +115,34 @@ void split_bitcasts(llvm::Function& body) {
   }
 }
 
+// Splits a phi of pairs, such as compare-exchanges give, into phis of their parts.
+void split_pair(llvm::PHINode& pair) {
+  llvm::IRBuilder<> b(pair.getParent(), pair.getParent()->getFirstInsertionPt());
+  Value* whole = llvm::PoisonValue::get(pair.getType());
+  llvm::SmallVector<llvm::PHINode*> parts;
+  for (unsigned i = 0; i < pair.getType()->getStructNumElements(); ++i) {
+    parts.push_back(llvm::PHINode::Create(pair.getType()->getStructElementType(i),
+                                          pair.getNumIncomingValues(), "", pair.getIterator()));
+    whole = b.CreateInsertValue(whole, parts.back(), i);
+  }
+  for (unsigned way = 0; way < pair.getNumIncomingValues(); ++way) {
+    BasicBlock* from = pair.getIncomingBlock(way);
+    llvm::IRBuilder<> end(from->getTerminator());
+    for (unsigned i = 0; i < parts.size(); ++i)
+      parts[i]->addIncoming(end.CreateExtractValue(pair.getIncomingValue(way), i), from);
+  }
+  pair.replaceAllUsesWith(whole);
+  pair.eraseFromParent();
+}
+
+void split_pairs(llvm::Function& body) {
+  for (BasicBlock& block : body) {
+    for (llvm::PHINode& phi : llvm::make_early_inc_range(block.phis())) {
+      if (phi.getType()->isStructTy()) split_pair(phi);
+    }
+  }
+}
+
 // Splits the exit block of loops, so that it has phis only.
 void separate_exits(const llvm::LoopInfo& loops) {
   for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
@@ -138,6 +166,7 @@ llvm::PreservedAnalyses PreparePass::run(llvm::Function& body,
       .ScalarizeVariableInsertExtract = true, .ScalarizeLoadStore = true, .ScalarizeMinBits = 0};
   llvm::ScalarizerPass(everything).run(body, analyses);
   split_bitcasts(body);
+  split_pairs(body);
   undo_guarded_forms(body);
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::ScalarizerPass(everything));

@@ -48,6 +48,8 @@ class ComputeCommandEncoder : public NS::Referencing<ComputeCommandEncoder> {
   // What checks take for the buffer at an index, until another buffer is set there: `length` bytes
   // from `start` of the buffer on.
   virtual void setBufferExtent(NS::UInteger start, NS::UInteger length, NS::UInteger index) = 0;
+  // Its contents are undefined until the next dispatch, which has to write all of it.
+  virtual void setBufferUnwritten(NS::UInteger index) = 0;
 };
 
 class CommandBuffer : public NS::Referencing<CommandBuffer> {

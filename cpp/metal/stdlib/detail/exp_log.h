@@ -270,8 +270,8 @@ __METAL_MATH bfloat bfloat_exp2(bfloat x) { return bfloat_exp_base(x, 1.0f); }
 __METAL_MATH bfloat bfloat_exp(bfloat x) { return bfloat_exp_base(x, 0x1.715476p+0f); }
 __METAL_MATH bfloat bfloat_exp10(bfloat x) { return bfloat_exp_base(x, 0x1.a934f0p+1f); }
 
-// Beyond these exponents, half has only 0 and infinity. 2^n is a factor, since the sum of a NaN's bits
-// and an exponent need not be a NaN.
+// Beyond these exponents, half has only 0 and infinity. 2^n is a factor, since the sum of a NaN's
+// bits and an exponent need not be a NaN.
 __METAL_MATH float half_exp_base(float x, float log2_base) {
   x = x > 18.0f / log2_base ? 18.0f / log2_base : x;
   x = x < -28.0f / log2_base ? -28.0f / log2_base : x;

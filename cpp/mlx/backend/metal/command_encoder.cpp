@@ -38,6 +38,10 @@ void CommandEncoder::set_extent(const array& a, int index) {
 
 void CommandEncoder::set_checks(uint32_t checks) { state_->next_checks = checks; }
 
+void CommandEncoder::set_unwritten(int index) {
+  if (wanted_checks()) state_->compute_encoder()->setBufferUnwritten(index);
+}
+
 uint32_t CommandEncoder::wanted_checks() const {
   return (state_->next_checks | active_checks()) & ~::metal::kSourceChecks;
 }

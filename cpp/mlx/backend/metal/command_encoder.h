@@ -48,6 +48,8 @@ class CommandEncoder {
   // Sets the checks of the next dispatch, in addition to the active ones (backend/metal/checks.h).
   // Called before its buffers are set.
   void set_checks(uint32_t checks);
+  // What the array bound there has is undefined until the next dispatch.
+  void set_unwritten(int index);
   // Sets the order for the next dispatch: see MTL::ComputeCommandEncoder.
   void set_threadgroup_order(size_t stride, size_t count);
   // The size of the grid, in threads or in threadgroups, and the threads of a threadgroup. An empty

@@ -18,7 +18,7 @@ Report make_report(std::string message) {
   Report report;
   report.kind = "apple";
   report.message = std::move(message);
-  report.count = 0;
+  report.of_thread = false;
   return report;
 }
 

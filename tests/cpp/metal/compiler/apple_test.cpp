@@ -27,7 +27,7 @@ TEST(AppleCheck, ReportsHaveThePlaceAndAreWarnings) {
   ASSERT_EQ(program->apple_reports.size(), 2U);
   const CheckReport& report = program->apple_reports[0];
   EXPECT_EQ(report.kind, "apple");
-  EXPECT_EQ(report.count, 0U);
+  EXPECT_FALSE(report.of_thread);
   EXPECT_EQ(report.place.file, "kernel.metal");
   EXPECT_EQ(report.place.line, 4U);
   EXPECT_EQ(report.place.column, 9U);

@@ -135,6 +135,11 @@ array init_array(const InitValue& value, Dtype dtype) {
   return array(number, dtype);
 }
 
+bool has_initial_value(const KernelLaunch& launch, size_t output) {
+  return launch.init_value ||
+         (!launch.initial_inputs.empty() && launch.initial_inputs[output] >= 0);
+}
+
 void prepare_output(const KernelLaunch& launch, const std::vector<array>& inputs, size_t i,
                     array& out, Stream stream) {
   int initial = launch.initial_inputs.empty() ? -1 : launch.initial_inputs[i];
@@ -257,7 +262,11 @@ MLX_EVAL_MULTI(CustomKernel) {
   encoder.set_compute_pipeline_state(pipeline);
   encoder.set_checks(launch_.checks);
   const auto& bound = launch_.ensure_row_contiguous ? arguments : inputs;
-  for (const auto& slot : launch_.variant->slots) bind(encoder, slot, bound, outputs);
+  for (const auto& slot : launch_.variant->slots) {
+    bind(encoder, slot, bound, outputs);
+    if (slot.kind == Slot::Kind::Output && !has_initial_value(launch_, slot.array))
+      encoder.set_unwritten(slot.buffer);
+  }
   set_threadgroup_order(encoder, *launch_.variant, bound, grid);
   encoder.dispatch_threads(grid, group);
 }
