@@ -19,11 +19,23 @@ inline constexpr Checks kCheckBounds = 1;    // accesses outside of the object t
 inline constexpr Checks kCheckStrict = 2;    // bounds: reads whose value is discarded, too
 inline constexpr Checks kCheckBarriers = 4;  // barriers that not all threads come to
 inline constexpr Checks kCheckRaces = 8;     // unordered accesses of two threads to one place
+inline constexpr Checks kCheckOrder = 128;   // results that depend on which threads run first
 inline constexpr Checks kAllChecks = kCheckBounds | kCheckBarriers | kCheckRaces;
 
 // From a list such as "bounds,races"; "all", and "" or "0" for none. Throws std::invalid_argument,
 // with `where` in front, for words that name no check.
 METAL_API Checks parse_checks(std::string_view text, const std::string& where);
+
+// In which orders kCheckOrder runs threads, by the numbers of schedule.h.
+struct Schedules {
+  uint32_t first = 1;
+  uint32_t count = 4;
+};
+// From a number of them, or the token of one, "s3"; the default where it is empty. Throws
+// std::invalid_argument with `where` in front.
+METAL_API Schedules parse_schedules(std::string_view text, const std::string& where);
+// Those that MLX_CHECK_ORDER names.
+METAL_API Schedules chosen_schedules();
 
 struct ThreadPosition {
   uint32_t thread[3] = {};  // in its threadgroup
@@ -40,7 +52,7 @@ struct CheckPlace {
 
 // One thing that is wrong with a kernel, however many threads did it: the first is named.
 struct CheckReport {
-  std::string kind;    // "bounds", "barriers" or "races"
+  std::string kind;    // name of the check
   std::string kernel;  // its own name
   CheckPlace place;
   std::string object;  // name of the buffer or variable, or of the function that is a barrier
@@ -70,6 +82,7 @@ struct CheckedLaunch {
     uint64_t bytes = 0;
   };
   std::vector<Extent> buffers;
+  Schedules schedules;
 };
 
 }  // namespace metal

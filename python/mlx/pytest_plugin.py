@@ -15,7 +15,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--metal-check",
         metavar="CHECKS",
         default="",
-        help="check all Metal kernels: bounds, bounds=strict, barriers, races (a list), or all",
+        help="check all Metal kernels: bounds, bounds=strict, barriers, races, order (a list), or all",
     )
 
 

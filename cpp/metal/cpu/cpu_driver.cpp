@@ -20,9 +20,15 @@ class LoadedKernel : public Kernel {
   std::string why_scalar(const uint32_t (&threadgroup)[3]) const override {
     return code->code_for(threadgroup, threadgroup[0]).why_scalar;
   }
+  CheckedCode checked() const {
+    return {code == ordered ? nullptr : code.get(), screen.get(), ordered.get()};
+  }
 
   std::shared_ptr<CpuKernel> code;
-  std::shared_ptr<CpuKernel> screen;  // of checked kernels, see screening.h; may be null
+  // Of checked kernels, see screening.h; each may be null. Then `code` is the exact code, or that
+  // of the check of order if there is no other.
+  std::shared_ptr<CpuKernel> screen;
+  std::shared_ptr<CpuKernel> ordered;
 };
 
 std::shared_ptr<LoadedKernel> new_kernel(std::shared_ptr<CpuKernel> code, FunctionInfo info,
@@ -41,8 +47,7 @@ class CpuStream : public Stream {
  public:
   void launch(const Kernel& kernel, const LaunchParameters& parameters) override {
     const auto& loaded = static_cast<const LoadedKernel&>(kernel);
-    if (parameters.checked)
-      return run_checked(kernel, *loaded.code, loaded.screen.get(), parameters);
+    if (parameters.checked) return run_checked(kernel, loaded.checked(), parameters);
     Dispatch dispatch(kernel, *loaded.code, parameters);
     dispatch.run();
   }
@@ -91,12 +96,16 @@ class CpuDriver : public Driver {
     }
     const auto located = with_lines(program);
     const Program& checked = located ? *located : program;
-    auto load = [&](CodeMode code) {
-      return load_cpu_kernel(checked, function, constants, code, checks);
+    auto load = [&](CodeMode code, Checks made) {
+      return load_cpu_kernel(checked, function, constants, code, made);
     };
-    auto kernel = new_kernel(load(CodeMode::Reference), checked.get(function), label);
+    const Checks once = checks & ~kCheckOrder;  // need one run
+    auto kernel =
+        new_kernel(load(CodeMode::Reference, once ? once : checks), checked.get(function), label);
     kernel->source = program.source;
-    if (mode == CodeMode::Vector) kernel->screen = load(CodeMode::Screen);
+    if (checks & kCheckOrder)
+      kernel->ordered = once ? load(CodeMode::Reference, kCheckOrder) : kernel->code;
+    if (once && mode == CodeMode::Vector) kernel->screen = load(CodeMode::Screen, once);
     return kernel;
   }
 

@@ -92,8 +92,9 @@ const Kernel* EncoderObject::prepare_kernel() {
     const bool whole = !extent.begin;
     checked->buffers.push_back(whole ? CheckedLaunch::Extent{bases_[i], lengths_[i]} : extent);
   }
-  parameters_.checked = std::move(checked);
   try {
+    if (checked->checks & kCheckOrder) checked->schedules = chosen_schedules();
+    parameters_.checked = std::move(checked);
     return &pipeline_->checked_kernel(checked_->checks);
   } catch (const std::exception& error) {
     commands_->refuse(error.what());

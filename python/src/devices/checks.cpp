@@ -24,8 +24,8 @@ Checks kernels that are called or evaluated inside of a `with` block, those of a
 What is wrong is raised as one `KernelCheckError` by the evaluation.
 
 Args:
-    *checks: "bounds", "bounds=strict", "barriers", "races" or "all", or a list of them with commas. None
-        means all.
+    *checks: "bounds", "bounds=strict", "barriers", "races", "order" or "all", or a list of them with
+        commas. None means all, which is without "order".
 
 Returns:
     The context manager.)";
@@ -69,7 +69,7 @@ PyObject* error_class() {
 void define_report(py::module_& m) {
   using Report = mm::CheckReport;
   py::class_<Report>(m, "CheckReport", "One thing that is wrong with a kernel.")
-      .def_readonly("kind", &Report::kind, "str: The check: \"bounds\", \"barriers\" or \"races\".")
+      .def_readonly("kind", &Report::kind, "str: The check, as it is called in `check`.")
       .def_readonly("kernel", &Report::kernel, "str: The name of the kernel.")
       .def_property_readonly(
           "file", [](const Report& r) { return r.place.file; },

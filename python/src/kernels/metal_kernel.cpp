@@ -272,8 +272,8 @@ Args:
     ensure_row_contiguous: Whether inputs that are not row-contiguous are copied.
     atomic_outputs: Whether outputs are declared as `device atomic<T>*`.
     compile_options: `{"math_mode": "safe" | "relaxed" | "fast"}`.
-    check: What is checked while the kernel runs: "bounds", "barriers", "races", "all" or a list of them. See
-        `mlx.core.metal.check`.
+    check: What is checked while the kernel runs: "bounds", "barriers", "races", "order", "all" or a list of
+        them. See `mlx.core.metal.check`.
     **kwargs: Defaults for the arguments of the call.
 
 Returns:

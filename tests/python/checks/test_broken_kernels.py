@@ -19,6 +19,7 @@ MISTAKES = {
     "missing_barrier": ("races", "shared", 5),
     "overwritten_too_early": ("races", "shared", 8),
     "counter": ("races", "y", 3),
+    "first_come": ("order", "y", 5),
 }
 
 

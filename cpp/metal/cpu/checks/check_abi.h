@@ -64,6 +64,12 @@ void metal_cpu_check_suspect(const metal::cpu::Group* group);
 // A thread ends that has come to these barriers, by a number that is not 0; the one in this place
 // of Group::histories is another one, or 0 where no thread has ended before.
 void metal_cpu_check_history(const metal::cpu::Group* group, uint32_t place, uint32_t passed);
+// Of the check of order. These bytes are about to be written, and this is to be added to a float,
+// in threadgroup memory (`shared`) or device memory.
+void metal_cpu_check_written(const metal::cpu::Group* group, const metal::cpu::CheckSite* site,
+                             const void* place, uint64_t bytes);
+void metal_cpu_check_sum(const metal::cpu::Group* group, const void* place, float addend,
+                         bool shared);
 // A fence.
 void metal_cpu_check_fence(const metal::cpu::Group* group);
 }

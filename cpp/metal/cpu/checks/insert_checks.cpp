@@ -7,6 +7,7 @@
 #include "metal/cpu/checks/accesses.h"
 #include "metal/cpu/checks/barriers.h"
 #include "metal/cpu/checks/bounds.h"
+#include "metal/cpu/checks/order.h"
 #include "metal/cpu/checks/races.h"
 #include "metal/cpu/markers.h"
 
@@ -25,6 +26,7 @@ void insert_checks(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   if (checks & (kCheckBounds | kCheckRaces))
     reads = check_bounds(builder, provenances, accesses, !(checks & kCheckStrict));
   if (checks & kCheckRaces) check_races(builder, provenances, accesses);
+  if (checks & kCheckOrder) check_order(builder, accesses);
   report_used_reads(builder, reads);
   llvm::StripDebugInfo(module);
 }

@@ -73,15 +73,16 @@ ObjectCode generate(const FunctionInfo& function, const ConstantValues& constant
     Optimizer optimizer(*target);
     const Cooperation cooperation = find_cooperation(*module);
     const bool scalar = attempt.layout == ThreadLayout::Scalar;
-    KernelContext kernel{.function = function,
-                         .constants = constants,
-                         .optimizer = optimizer,
-                         .target = *target,
-                         .lanes_are_threads = !scalar && cooperation == Cooperation::SimdGroups,
-                         .row_multiple = attempt.row_multiple,
-                         .threads_wait = cooperation != Cooperation::None,
-                         .checks = attempt.checks,
-                         .screened = attempt.screened};
+    KernelContext kernel{
+        .function = function,
+        .constants = constants,
+        .optimizer = optimizer,
+        .target = *target,
+        .lanes_are_threads = !scalar && cooperation == Cooperation::SimdGroups,
+        .row_multiple = attempt.row_multiple,
+        .threads_wait = cooperation != Cooperation::None || (attempt.checks & kCheckOrder) != 0,
+        .checks = attempt.checks,
+        .screened = attempt.screened};
     run_kernel_passes(*module, kernel);
     if (scalar) {
       generate_scalar(*module, kernel, code);

@@ -5,6 +5,7 @@
 #include "metal/cpu/runtime/fibre_scheduler.h"
 #include "metal/cpu/runtime/findings.h"
 #include "metal/cpu/runtime/group_checks.h"
+#include "metal/cpu/runtime/ordered_run.h"
 #include "metal/cpu/runtime/outside_kernel.h"
 #include "metal/cpu/runtime/race_detector.h"
 #include "metal/cpu/runtime/worker.h"
@@ -120,6 +121,23 @@ void metal_cpu_check_access(const Group* group, const CheckSite* site, const Che
                            checks.epochs(thread), *dispatch.findings());
 }
 
+void metal_cpu_check_written(const Group* group, const CheckSite* site, const void* place,
+                             uint64_t bytes) {
+  const FibreScheduler& scheduler = metal::cpu::scheduler_of(group);
+  metal::cpu::OrderedRun& run = *scheduler.worker().dispatch()->ordered();
+  const auto begin = reinterpret_cast<uintptr_t>(place);
+  const auto watched = reinterpret_cast<uintptr_t>(run.watched);
+  if (begin >= watched + run.watched_bytes || watched >= begin + bytes) return;
+  run.writer = site;
+  run.writer_position = metal::cpu::position_of(*group, scheduler.thread());
+}
+
+void metal_cpu_check_sum(const Group* group, const void* place, float addend, bool shared) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->ordered()->sums.add(static_cast<const float*>(place), addend,
+                                                   shared);
+}
+
 void metal_cpu_check_fence(const Group* group) {
   const OutsideKernel outside(group);
   outside.worker().dispatch()->races()->fence(thread_of(group));
@@ -130,9 +148,10 @@ namespace metal::cpu {
 
 std::span<const RuntimeCall> check_calls() {
 #define ENTRY(name) {"metal_cpu_check_" #name, reinterpret_cast<void*>(&metal_cpu_check_##name)}
-  static const RuntimeCall calls[] = {
-      ENTRY(outside),   ENTRY(nowhere), ENTRY(used),  ENTRY(barrier), ENTRY(branch),
-      ENTRY(overwrite), ENTRY(access),  ENTRY(fence), ENTRY(suspect), ENTRY(history)};
+  static const RuntimeCall calls[] = {ENTRY(outside), ENTRY(nowhere), ENTRY(used),
+                                      ENTRY(barrier), ENTRY(branch),  ENTRY(overwrite),
+                                      ENTRY(access),  ENTRY(fence),   ENTRY(suspect),
+                                      ENTRY(history), ENTRY(written), ENTRY(sum)};
 #undef ENTRY
   return calls;
 }

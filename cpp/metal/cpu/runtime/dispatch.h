@@ -18,14 +18,16 @@ namespace metal::cpu {
 class Findings;
 class RaceDetector;
 class StampTables;
+struct OrderedRun;
 struct CpuCode;
 struct CpuKernel;
 
 class Dispatch {
  public:
-  // The arguments must outlive run(). `screens`: the code is a screen (screening.h).
+  // The arguments must outlive run(). `screens`: the code is a screen (screening.h). `ordered`:
+  // this is a run of the check of order, on one core.
   Dispatch(const Kernel& kernel, const CpuKernel& machine_code, const LaunchParameters& parameters,
-           bool screens = false);
+           bool screens = false, OrderedRun* ordered = nullptr);
   ~Dispatch();
 
   // Returns when every threadgroup has run; throws LaunchError if one did not finish, and what the
@@ -41,10 +43,12 @@ class Dispatch {
   bool shares_results() const { return shares_results_; }
 
   bool screens() const { return screens_; }
+  OrderedRun* ordered() const { return ordered_; }
+  uint64_t threadgroup_memory() const { return threadgroup_memory_; }
   uint64_t groups() const { return groups_; }
 
-  // Of a checked launch, otherwise none. The pointers are null in screens; `races` also if races
-  // are not looked for.
+  // Of a checked launch, otherwise none. The pointers are null in screens and ordered runs; `races`
+  // also if races are not looked for.
   Checks checks() const { return parameters_.checked ? parameters_.checked->checks : kNoChecks; }
   Findings* findings() const { return findings_.get(); }
   RaceDetector* races() const { return races_.get(); }
@@ -77,6 +81,7 @@ class Dispatch {
   std::unique_ptr<Findings> findings_;
   std::unique_ptr<RaceDetector> races_;
   bool screens_;
+  OrderedRun* ordered_;
   std::unique_ptr<StampTables> stamps_;  // of screens for races
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;

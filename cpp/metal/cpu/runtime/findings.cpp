@@ -135,7 +135,7 @@ void Findings::add(const Finding& finding) {
 
 std::vector<CheckReport> Findings::reports(const std::string& kernel,
                                            const std::string& source) const {
-  static constexpr const char* kKinds[] = {"bounds", "barriers", "races"};
+  static constexpr const char* kKinds[] = {"bounds", "barriers", "races", "order"};
   std::vector<CheckReport> reports;
   for (const auto& [key, entry] : entries_) {
     const Finding& finding = entry.first;

@@ -11,7 +11,7 @@
 
 namespace metal::cpu {
 
-enum class FindingKind : uint32_t { Bounds, Barriers, Races };
+enum class FindingKind : uint32_t { Bounds, Barriers, Races, Order };
 
 struct Finding {
   FindingKind kind;

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -17,6 +18,7 @@
 #include "metal/cpu/runtime/dispatch.h"
 #include "metal/cpu/runtime/findings.h"
 #include "metal/cpu/runtime/group_checks.h"
+#include "metal/cpu/runtime/ordered_run.h"
 #include "metal/cpu/runtime/race_detector.h"
 #include "metal/driver.h"
 
@@ -240,7 +242,9 @@ void Worker::run_as_fibres() {
     const CpuCode& code = dispatch.code(group_);
     if (!needs_fibres(code)) return;
     begin_checks();
-    scheduler_.run(group_, code.entry, thread_count(), thread_fibres_);
+    OrderedRun* ordered = dispatch.ordered();
+    scheduler_.run(group_, code.entry, thread_count(), thread_fibres_,
+                   ordered && ordered->schedule ? &*ordered->schedule : nullptr);
     if (fault_.kind == Fault::None) {
       end_checks();
       continue;
@@ -256,6 +260,12 @@ void Worker::begin_checks() {
   const Dispatch& dispatch = *dispatch_.load(std::memory_order_relaxed);
   if (!dispatch.checks()) [[likely]]
     return;
+  if (OrderedRun* ordered = dispatch.ordered()) {
+    // Whatever another threadgroup left there is chance.
+    std::memset(group_.memory, 0, dispatch.threadgroup_memory());
+    ordered->sums.start_threadgroup();
+    return;
+  }
   if (dispatch.screens()) {
     std::ranges::fill(histories_, 0);
     return;

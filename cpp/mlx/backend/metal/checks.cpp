@@ -21,7 +21,11 @@ Checks& scope_checks() {
 Checks environment_checks() {
   static const Checks checks = [] {
     const char* text = std::getenv("MLX_CHECK");
-    const Checks named = ::metal::parse_checks(text ? text : "", "[MLX_CHECK]");
+    Checks named = ::metal::parse_checks(text ? text : "", "[MLX_CHECK]");
+    if (const char* order = std::getenv("MLX_CHECK_ORDER"); order && *order) {
+      ::metal::chosen_schedules();  // throws if it is none
+      named |= ::metal::kCheckOrder;
+    }
     if (!named) --check_sources;
     return named;
   }();
