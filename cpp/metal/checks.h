@@ -20,6 +20,8 @@ inline constexpr Checks kCheckStrict = 2;    // bounds: reads whose value is dis
 inline constexpr Checks kCheckBarriers = 4;  // barriers that not all threads come to
 inline constexpr Checks kCheckRaces = 8;     // unordered accesses of two threads to one place
 inline constexpr Checks kCheckOrder = 128;   // results that depend on which threads run first
+inline constexpr Checks kCoverage = 256;     // no check: counts what threads run, see coverage.h
+inline constexpr Checks kProfile = 512;      // no check either: launches are timed, see profile.h
 inline constexpr Checks kAllChecks = kCheckBounds | kCheckBarriers | kCheckRaces;
 
 // From a list such as "bounds,races"; "all", and "" or "0" for none. Throws std::invalid_argument,

@@ -22,6 +22,7 @@ struct CompileOptions {
   std::vector<std::string> include_directories;  // folders in which #include "..." may find files
   std::string path;          // of the source; for diagnostics and relative includes
   bool line_tables = false;  // the IR has the source line of each instruction
+  bool coverage = false;     // and every branch of the source: launches count what runs
 
   bool operator==(const CompileOptions&) const = default;
 };
@@ -76,6 +77,7 @@ struct FunctionInfo {
   std::vector<ArgumentInfo> arguments;
   std::vector<FunctionConstantInfo> constants;
   uint32_t max_total_threads = 0;  // [[max_total_threads_per_threadgroup]]; 0 if there is none
+  bool covered = false;            // compiled for coverage
 };
 
 struct Program {

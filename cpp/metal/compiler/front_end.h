@@ -39,6 +39,7 @@ struct TranslationUnit {
   std::vector<KernelDeclaration> kernels;
   std::vector<FunctionConstantInfo> constants;
   std::string warnings;
+  bool keeps_branches = false;  // those of the source, also where code without them does the same
   std::vector<std::string> inputs;  // the user's files, without those of the standard library
 };
 

@@ -190,7 +190,9 @@ void use_standard_library(clang::PreprocessorOptions& preprocessor, bool with_ut
 Invocation kernel_invocation(std::string_view source, const CompileOptions& options) {
   auto invocation = base_options();
   set_math(invocation->getLangOpts(), options.math_mode);
-  if (options.line_tables) add_line_tables(invocation->getCodeGenOpts());
+  if (options.line_tables || options.coverage) add_line_tables(invocation->getCodeGenOpts());
+  // Then the names of files are whole.
+  if (options.coverage) invocation->getCodeGenOpts().DebugCompilationDir = "/";
   define_macros(invocation->getPreprocessorOpts(), options);
   use_standard_library(invocation->getPreprocessorOpts(), starts_with_utils(source));
 

@@ -1,11 +1,24 @@
 #include "metal/compiler/line_tables.h"
 
+#include "llvm/ADT/SmallString.h"
 #include "llvm/IR/DIBuilder.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/Path.h"
+#include "metal/compiler/resources.h"
 
 namespace metal::compiler {
 namespace {
+
+bool is_ours(const llvm::DILocation& location) {
+  llvm::SmallString<256> path(location.getFilename());
+  if (!llvm::sys::path::is_absolute(path)) {
+    path = location.getDirectory();
+    llvm::sys::path::append(path, location.getFilename());
+  }
+  return path.str().starts_with(stdlib_directory());
+}
 
 const llvm::DILocation* first_location(const llvm::Function& function) {
   for (const llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -34,6 +47,12 @@ void move_locations(llvm::Function& function, llvm::DIBuilder& builder) {
 }
 
 }  // namespace
+
+const llvm::DILocation* user_location(const llvm::DILocation* location) {
+  while (location && (location->getLine() == 0 || is_ours(*location)))
+    location = location->getInlinedAt();
+  return location;
+}
 
 void complete_line_tables(llvm::Module& module) {
   if (module.debug_compile_units().empty()) return;

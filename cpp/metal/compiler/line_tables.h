@@ -1,9 +1,10 @@
-// Completes the line tables of code that our passes have rewritten.
+// The line tables of code: the user's part of them, and what our passes have rewritten.
 #pragma once
 
 namespace llvm {
+class DILocation;
 class Module;
-}
+}  // namespace llvm
 
 namespace metal::compiler {
 
@@ -11,5 +12,8 @@ namespace metal::compiler {
 // gives entries to functions that were made from a kernel's code. It does nothing for modules
 // without line tables.
 void complete_line_tables(llvm::Module& module);
+
+// The innermost place outside of the standard library, or null.
+const llvm::DILocation* user_location(const llvm::DILocation* location);
 
 }  // namespace metal::compiler

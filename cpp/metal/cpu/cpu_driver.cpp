@@ -5,10 +5,12 @@
 #include <cstring>
 #include <string>
 
+#include "metal/coverage.h"
 #include "metal/cpu/codegen/jit.h"
 #include "metal/cpu/runtime/dispatch.h"
 #include "metal/cpu/runtime/memory.h"
 #include "metal/cpu/runtime/monitor.h"
+#include "metal/cpu/runtime/profiler.h"
 #include "metal/cpu/runtime/screening.h"
 #include "metal/cpu/runtime/system.h"
 
@@ -29,6 +31,7 @@ class LoadedKernel : public Kernel {
   // of the check of order if there is no other.
   std::shared_ptr<CpuKernel> screen;
   std::shared_ptr<CpuKernel> ordered;
+  bool profiled = false;
 };
 
 std::shared_ptr<LoadedKernel> new_kernel(std::shared_ptr<CpuKernel> code, FunctionInfo info,
@@ -47,11 +50,23 @@ class CpuStream : public Stream {
  public:
   void launch(const Kernel& kernel, const LaunchParameters& parameters) override {
     const auto& loaded = static_cast<const LoadedKernel&>(kernel);
+    if (loaded.profiled) return run_profiled(loaded, parameters);
     if (parameters.checked) return run_checked(kernel, loaded.checked(), parameters);
     Dispatch dispatch(kernel, *loaded.code, parameters);
     dispatch.run();
   }
   void wait() override {}
+
+ private:
+  static void run_profiled(const LoadedKernel& kernel, LaunchParameters parameters) {
+    parameters.checked = nullptr;
+    Dispatch dispatch(kernel, *kernel.code, parameters);
+    Profiler& profiler = Profiler::instance();
+    const uint32_t launch = profiler.begin_launch(kernel, parameters);
+    dispatch.profile(launch);
+    dispatch.run();
+    profiler.end_launch(launch);
+  }
 };
 
 // Reference mode runs one thread at a time. Tests compare vector code with it.
@@ -60,11 +75,13 @@ bool reference_mode() {
   return value && *value && std::strcmp(value, "0") != 0;
 }
 
-// The same program with the lines that findings name; null where its source is not known.
-std::shared_ptr<const Program> with_lines(const Program& program) {
+// The same program with the lines that findings name, or coverage counts; null where its source is
+// not known.
+std::shared_ptr<const Program> with_lines(const Program& program, bool coverage) {
   if (program.source.empty()) return nullptr;
   CompileOptions options = program.options;
   options.line_tables = true;
+  options.coverage = coverage;
   return compile(program.source, options);
 }
 
@@ -94,8 +111,18 @@ class CpuDriver : public Driver {
       return make_kernel(load_cpu_kernel(program, function, constants, mode), program.get(function),
                          label);
     }
-    const auto located = with_lines(program);
+    // Checked kernels are not timed: they are much slower than others.
+    const bool profiled = checks == kProfile;
+    checks &= ~kProfile;
+    const auto located = with_lines(program, (checks & kCoverage) != 0);
     const Program& checked = located ? *located : program;
+    if (profiled) {
+      auto kernel = new_kernel(load_cpu_kernel(checked, function, constants, mode, kProfile),
+                               checked.get(function), label);
+      kernel->source = program.source;
+      kernel->profiled = true;
+      return kernel;
+    }
     auto load = [&](CodeMode code, Checks made) {
       return load_cpu_kernel(checked, function, constants, code, made);
     };
@@ -105,7 +132,9 @@ class CpuDriver : public Driver {
     kernel->source = program.source;
     if (checks & kCheckOrder)
       kernel->ordered = once ? load(CodeMode::Reference, kCheckOrder) : kernel->code;
-    if (once && mode == CodeMode::Vector) kernel->screen = load(CodeMode::Screen, once);
+    const bool screened = once && !(once & kCoverage);  // a screen counts nothing
+    if (screened && mode == CodeMode::Vector) kernel->screen = load(CodeMode::Screen, once);
+    if (checks & kCoverage) write_coverage_at_exit(checked.get(function).covered && !located);
     return kernel;
   }
 

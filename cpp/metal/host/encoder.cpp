@@ -83,9 +83,12 @@ void EncoderObject::setBufferExtent(NS::UInteger start, NS::UInteger length, NS:
 // What runs the next dispatch; null, with a refusal, where it cannot be checked.
 const Kernel* EncoderObject::prepare_kernel() {
   parameters_.checked = nullptr;
-  if (!checked_ || checked_->checks == kNoChecks) return &pipeline_->kernel();
+  Checks checks = checked_ ? checked_->checks : kNoChecks;
+  if (pipeline_->kernel().info.covered) checks |= kCoverage;
+  if (checks == kNoChecks) return &pipeline_->kernel();
+  if (!checked_) checked_ = std::make_unique<Checked>();
   auto checked = std::make_shared<CheckedLaunch>();
-  checked->checks = checked_->checks;
+  checked->checks = checks;
   checked->handler = checked_->handler;
   for (uint32_t i = 0; i < kMaxBufferBindings; ++i) {
     const CheckedLaunch::Extent& extent = checked_->extents[i];
@@ -95,7 +98,7 @@ const Kernel* EncoderObject::prepare_kernel() {
   try {
     if (checked->checks & kCheckOrder) checked->schedules = chosen_schedules();
     parameters_.checked = std::move(checked);
-    return &pipeline_->checked_kernel(checked_->checks);
+    return &pipeline_->checked_kernel(checks);
   } catch (const std::exception& error) {
     commands_->refuse(error.what());
     return nullptr;

@@ -7,6 +7,7 @@
 #include "metal/cpu/checks/accesses.h"
 #include "metal/cpu/checks/barriers.h"
 #include "metal/cpu/checks/bounds.h"
+#include "metal/cpu/checks/coverage.h"
 #include "metal/cpu/checks/order.h"
 #include "metal/cpu/checks/races.h"
 #include "metal/cpu/markers.h"
@@ -19,6 +20,8 @@ void insert_checks(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   CheckBuilder builder(function);
   Provenances provenances(builder, kernel);
   const std::vector<Access> accesses = find_accesses(function);
+  // Before checks add branches of their own.
+  if (checks & kCoverage) count_coverage(builder, accesses);
   // Races need to know barriers, too.
   if (checks & (kCheckBarriers | kCheckRaces)) check_barriers(builder);
   std::vector<DeferredRead> reads;

@@ -125,6 +125,7 @@ ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& con
   std::string bytes;
   ObjectCode code = generate(
       function, constants, variant, [&](llvm::Module& module, llvm::TargetMachine& target) {
+        compiler::complete_line_tables(module);  // profiles read them
         bytes = compiler::emit_file(module, target, llvm::CodeGenFileType::ObjectFile);
       });
   code.bytes = std::move(bytes);

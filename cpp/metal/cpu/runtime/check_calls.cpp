@@ -1,6 +1,7 @@
 #include "metal/cpu/runtime/check_calls.h"
 
 #include "metal/cpu/checks/check_abi.h"
+#include "metal/cpu/runtime/coverage_run.h"
 #include "metal/cpu/runtime/dispatch.h"
 #include "metal/cpu/runtime/fibre_scheduler.h"
 #include "metal/cpu/runtime/findings.h"
@@ -13,6 +14,7 @@
 using metal::cpu::AccessKind;
 using metal::cpu::CheckObject;
 using metal::cpu::CheckSite;
+using metal::cpu::CoverageTable;
 using metal::cpu::FibreScheduler;
 using metal::cpu::Finding;
 using metal::cpu::FindingKind;
@@ -138,6 +140,22 @@ void metal_cpu_check_sum(const Group* group, const void* place, float addend, bo
                                                    shared);
 }
 
+void metal_cpu_check_block(const Group* group, const CoverageTable* table, uint32_t block) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->coverage()->run_block(*table, thread_of(group), block);
+}
+
+void metal_cpu_check_edge(const Group* group, const CoverageTable* table, uint32_t edge) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->coverage()->take(*table, edge);
+}
+
+void metal_cpu_check_touch(const Group* group, const CoverageTable* table, uint32_t access,
+                           const void* place, uint64_t bytes) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->coverage()->touch(*table, thread_of(group), access, place, bytes);
+}
+
 void metal_cpu_check_fence(const Group* group) {
   const OutsideKernel outside(group);
   outside.worker().dispatch()->races()->fence(thread_of(group));
@@ -148,10 +166,10 @@ namespace metal::cpu {
 
 std::span<const RuntimeCall> check_calls() {
 #define ENTRY(name) {"metal_cpu_check_" #name, reinterpret_cast<void*>(&metal_cpu_check_##name)}
-  static const RuntimeCall calls[] = {ENTRY(outside), ENTRY(nowhere), ENTRY(used),
-                                      ENTRY(barrier), ENTRY(branch),  ENTRY(overwrite),
-                                      ENTRY(access),  ENTRY(fence),   ENTRY(suspect),
-                                      ENTRY(history), ENTRY(written), ENTRY(sum)};
+  static const RuntimeCall calls[] = {
+      ENTRY(outside),   ENTRY(nowhere), ENTRY(used),  ENTRY(barrier), ENTRY(branch),
+      ENTRY(overwrite), ENTRY(access),  ENTRY(fence), ENTRY(suspect), ENTRY(history),
+      ENTRY(written),   ENTRY(sum),     ENTRY(block), ENTRY(edge),    ENTRY(touch)};
 #undef ENTRY
   return calls;
 }

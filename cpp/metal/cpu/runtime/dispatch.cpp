@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "metal/cpu/codegen/jit.h"
+#include "metal/cpu/runtime/coverage_run.h"
 #include "metal/cpu/runtime/fault_message.h"
 #include "metal/cpu/runtime/faults.h"
 #include "metal/cpu/runtime/findings.h"
@@ -175,6 +176,7 @@ Dispatch::~Dispatch() = default;
 void Dispatch::prepare_checks() {
   const bool finds_races = checks() & kCheckRaces;
   if (!screens_ && !ordered_) findings_ = std::make_unique<Findings>();
+  if (checks() & kCoverage) coverage_ = std::make_unique<CoverageRun>();
   if (!screens_ && finds_races) races_ = std::make_unique<RaceDetector>();
   checked_memory_.resize(size_t{kCheckedThreadgroup} + 1);
   for (uint32_t i = 0; i < kMaxBuffers; ++i) {
@@ -218,13 +220,14 @@ void Dispatch::run() {
   install_fault_handlers();
   {
     Monitored registration(*this, parameters_.time_limit, parameters_.interrupts_before);
-    if (races_ || stamps_ || ordered_) {
+    if (races_ || stamps_ || ordered_ || coverage_) {
       Worker::current().run(*this, 0, groups_);
     } else {
       uint64_t done = groups_ * threads_ < kManyThreads || groups_ == 1 ? run_first(groups_) : 0;
       if (done < groups_ && !stopped()) run_all_cores(done, groups_ - done);
     }
   }
+  if (coverage_) coverage_->add_to_total(kernel_.name, kernel_.source);
   if (findings_) report_findings();
   std::lock_guard lock(mutex_);
   if (stopped()) throw LaunchError(fault_, message_);

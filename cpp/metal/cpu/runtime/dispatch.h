@@ -15,6 +15,7 @@
 
 namespace metal::cpu {
 
+class CoverageRun;
 class Findings;
 class RaceDetector;
 class StampTables;
@@ -44,6 +45,9 @@ class Dispatch {
 
   bool screens() const { return screens_; }
   OrderedRun* ordered() const { return ordered_; }
+  // The number that a profile gives the launch; 0 if it is in none.
+  uint32_t profiled() const { return profiled_; }
+  void profile(uint32_t launch) { profiled_ = launch; }
   uint64_t threadgroup_memory() const { return threadgroup_memory_; }
   uint64_t groups() const { return groups_; }
 
@@ -52,6 +56,7 @@ class Dispatch {
   Checks checks() const { return parameters_.checked ? parameters_.checked->checks : kNoChecks; }
   Findings* findings() const { return findings_.get(); }
   RaceDetector* races() const { return races_.get(); }
+  CoverageRun* coverage() const { return coverage_.get(); }
 
   // Ends the launch, from any thread, with this error. The first error counts.
   void stop(LaunchFault fault, const std::string& message);
@@ -80,8 +85,10 @@ class Dispatch {
   std::vector<CheckedMemory> checked_memory_;
   std::unique_ptr<Findings> findings_;
   std::unique_ptr<RaceDetector> races_;
+  std::unique_ptr<CoverageRun> coverage_;
   bool screens_;
   OrderedRun* ordered_;
+  uint32_t profiled_ = 0;
   std::unique_ptr<StampTables> stamps_;  // of screens for races
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;

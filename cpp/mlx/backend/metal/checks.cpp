@@ -26,6 +26,8 @@ Checks environment_checks() {
       ::metal::chosen_schedules();  // throws if it is none
       named |= ::metal::kCheckOrder;
     }
+    const char* coverage = std::getenv("MLX_COVERAGE");
+    if (coverage && *coverage) named |= ::metal::kCoverage;
     if (!named) --check_sources;
     return named;
   }();
