@@ -77,9 +77,7 @@ def test_samples_meet_kernels_with_barriers():
     }
     y[l] = t[l];
     """
-    kernel = mx.fast.metal_kernel(
-        name="ring", input_names=["x"], output_names=["y"], source=source
-    )
+    kernel = mx.fast.metal_kernel(name="ring", input_names=["x"], output_names=["y"], source=source)
     with mx.metal.profile() as profile:
         mx.eval(
             kernel(

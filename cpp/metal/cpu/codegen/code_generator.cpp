@@ -125,7 +125,7 @@ ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& con
   std::string bytes;
   ObjectCode code = generate(
       function, constants, variant, [&](llvm::Module& module, llvm::TargetMachine& target) {
-        compiler::complete_line_tables(module);  // profiles read them
+        compiler::complete_line_tables(module, compiler::LinesOf::User);  // for profiles
         bytes = compiler::emit_file(module, target, llvm::CodeGenFileType::ObjectFile);
       });
   code.bytes = std::move(bytes);
@@ -135,6 +135,7 @@ ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& con
 std::string generate_general_code(std::string_view general) {
   std::string bytes;
   finish_general(general, [&](llvm::Module& module, llvm::TargetMachine& target) {
+    compiler::complete_line_tables(module, compiler::LinesOf::User);
     bytes = compiler::emit_file(module, target, llvm::CodeGenFileType::ObjectFile);
   });
   return bytes;
@@ -146,7 +147,7 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
   const KernelTraits traits = find_traits(function, zeros);
   std::string text;
   auto print = [&](llvm::Module& module, llvm::TargetMachine& target) {
-    compiler::complete_line_tables(module);
+    compiler::complete_line_tables(module, compiler::LinesOf::Code);
     text += form == "asm" ? compiler::emit_file(module, target, llvm::CodeGenFileType::AssemblyFile)
                           : compiler::print_ir(module);
   };

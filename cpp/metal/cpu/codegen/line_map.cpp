@@ -18,16 +18,22 @@ using llvm::object::SectionedAddress;
 // Code that was loaded. Its bytes are only read once a profile asks for lines.
 class Code {
  public:
+  // Instructions that belong to no line count for the one before them, within so many bytes.
+  static constexpr uint64_t kFarthest = 512;
+
   Code(std::string_view object, std::string_view symbol, uint64_t address)
       : bytes_(object), symbol_(symbol), address_(address) {}
 
   CodeLine line(uint64_t address) {
     if (!read_) read();
-    const std::optional<SectionedAddress> place = place_of(address);
-    if (!place) return {};
     using Kind = llvm::DILineInfoSpecifier::FileLineInfoKind;
-    const llvm::DILineInfo info = lines_->getLineInfoForAddress(*place, {Kind::RawValue});
-    return {info.FileName, info.Line};
+    for (uint64_t before = 0; before < kFarthest; ++before) {
+      const std::optional<SectionedAddress> place = place_of(address - before);
+      if (!place) break;
+      const llvm::DILineInfo info = lines_->getLineInfoForAddress(*place, {Kind::RawValue});
+      if (info.Line) return {info.FileName, info.Line};
+    }
+    return {};
   }
 
  private:
