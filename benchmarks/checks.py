@@ -1,6 +1,6 @@
 """What checks cost: the kernels of kernels.py, unchecked and under each check, which run in turns.
 
-    python benchmarks/checks.py [--only NAME] [--size small] [--calls 3]
+    python benchmarks/checks.py [--only NAME] [--size small] [--calls 3] [--check order]
 
 The first column is the median of the unchecked calls, the others say how many times as long the
 checked ones take. A kernel that fails a check is named.
@@ -27,10 +27,10 @@ def timed(run, check: str | None) -> float:
         return 1e3 * (time.perf_counter() - start)
 
 
-def measure(row, calls: int) -> tuple[dict[str | None, float], list[str]]:
+def measure(row, calls: int, checks: tuple[str, ...]) -> tuple[dict[str | None, float], list[str]]:
     """The median by check, and what was found."""
     run, _ = child.ours(row, row.inputs())
-    times: dict[str | None, list[float]] = {None: []} | {check: [] for check in CHECKS}
+    times: dict[str | None, list[float]] = {None: []} | {check: [] for check in checks}
     found = []
     for turn in range(calls + 1):  # the first one compiles
         for check in list(times):
@@ -51,13 +51,15 @@ def main() -> None:
     parser.add_argument("--only", action="append", default=[], help="rows whose name has this")
     add_size(parser)
     add_calls(parser, "timed calls of each kind")
+    parser.add_argument("--check", action="append", help=f"instead of {', '.join(CHECKS)}")
     options = parser.parse_args()
-    print(f"{'kernel':30} {'ms':>9}" + "".join(f"{check:>14}" for check in CHECKS))
+    checks = tuple(options.check or CHECKS)
+    print(f"{'kernel':30} {'ms':>9}" + "".join(f"{check:>14}" for check in checks))
     for row in kernel_rows.rows(options.size):
         if options.only and not any(name in row.name for name in options.only):
             continue
-        medians, found = measure(row, calls_of(options, 3))
-        ratios = [medians[check] / medians[None] if check in medians else None for check in CHECKS]
+        medians, found = measure(row, calls_of(options, 3), checks)
+        ratios = [medians[check] / medians[None] if check in medians else None for check in checks]
         print(
             f"{row.name:30} {medians[None]:9.3f}"
             + "".join(f"{'-':>14}" if ratio is None else f"{ratio:13.1f}x" for ratio in ratios),

@@ -1,6 +1,8 @@
 #include "metal/checks.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <stdexcept>
 #include <utility>
 
@@ -11,7 +13,7 @@ constexpr std::pair<std::string_view, Checks> kNames[] = {
     {"bounds", kCheckBounds},     {"bounds=strict", kCheckBounds | kCheckStrict},
     {"barriers", kCheckBarriers}, {"races", kCheckRaces},
     {"apple", kCheckApple},       {"uninitialised", kCheckUninitialised},
-    {"all", kAllChecks}};
+    {"order", kCheckOrder},       {"all", kAllChecks}};
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -70,6 +72,25 @@ Checks parse_checks(std::string_view text, const std::string& where) {
     text.remove_prefix(more ? comma + 1 : 0);
   }
   return checks;
+}
+
+Schedules parse_schedules(std::string_view text, const std::string& where) {
+  const std::string_view given = text = trimmed(text);
+  if (text.empty()) return {};
+  const bool one = text.starts_with('s');
+  text.remove_prefix(one);
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number == 0) {
+    throw std::invalid_argument(where + " Expected a number of orders, or the token of one such " +
+                                "as \"s3\", but got \"" + std::string(given) + "\".");
+  }
+  return one ? Schedules{number, 1} : Schedules{1, number};
+}
+
+Schedules chosen_schedules() {
+  const char* text = std::getenv("MLX_CHECK_ORDER");
+  return parse_schedules(text ? text : "", "[MLX_CHECK_ORDER]");
 }
 
 std::string describe(const CheckReport& report) {

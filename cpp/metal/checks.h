@@ -21,6 +21,9 @@ inline constexpr Checks kCheckBarriers = 4;        // barriers that not all thre
 inline constexpr Checks kCheckRaces = 8;           // unordered accesses of two threads to one place
 inline constexpr Checks kCheckApple = 16;          // what Apple's compiler or hardware refuses
 inline constexpr Checks kCheckUninitialised = 32;  // uses of memory that nobody has written
+inline constexpr Checks kCheckOrder = 128;         // results that depend on which threads run first
+inline constexpr Checks kCoverage = 256;  // no check: counts what threads run, see coverage.h
+inline constexpr Checks kProfile = 512;   // no check either: launches are timed, see profile.h
 inline constexpr Checks kAllChecks =
     kCheckBounds | kCheckBarriers | kCheckRaces | kCheckApple | kCheckUninitialised;
 // Those of the source: nothing is checked while the kernel runs.
@@ -29,6 +32,17 @@ inline constexpr Checks kSourceChecks = kCheckApple;
 // From a list such as "bounds,races"; "all", and "" or "0" for none. Throws std::invalid_argument,
 // with `where` in front, for words that name no check.
 METAL_API Checks parse_checks(std::string_view text, const std::string& where);
+
+// In which orders kCheckOrder runs threads, by the numbers of schedule.h.
+struct Schedules {
+  uint32_t first = 1;
+  uint32_t count = 4;
+};
+// From a number of them, or the token of one, "s3"; the default where it is empty. Throws
+// std::invalid_argument with `where` in front.
+METAL_API Schedules parse_schedules(std::string_view text, const std::string& where);
+// Those that MLX_CHECK_ORDER names.
+METAL_API Schedules chosen_schedules();
 
 struct ThreadPosition {
   uint32_t thread[3] = {};  // in its threadgroup
@@ -77,6 +91,7 @@ struct CheckedLaunch {
     bool unwritten = false;  // what it has before the launch is not defined
   };
   std::vector<Extent> buffers;
+  Schedules schedules;
 };
 
 }  // namespace metal

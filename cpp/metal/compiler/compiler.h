@@ -27,6 +27,7 @@ struct CompileOptions {
   // The IR has calls in the place of the values that variables without an initializer have, see
   // undefined_variables.h.
   bool mark_undefined = false;
+  bool coverage = false;  // and every branch of the source: launches count what runs
 
   bool operator==(const CompileOptions&) const = default;
 };
@@ -81,6 +82,7 @@ struct FunctionInfo {
   std::vector<ArgumentInfo> arguments;
   std::vector<FunctionConstantInfo> constants;
   uint32_t max_total_threads = 0;  // [[max_total_threads_per_threadgroup]]; 0 if there is none
+  bool covered = false;            // compiled for coverage
 };
 
 struct Program {

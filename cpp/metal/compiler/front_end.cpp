@@ -310,6 +310,7 @@ TranslationUnit parse(std::string_view source, const CompileOptions& options,
     try {
       const std::string warnings = execute(kernel_invocation(source, options), action, missing);
       unit.warnings = warnings;
+      unit.keeps_branches = options.coverage;
       return unit;
     } catch (const CompileError&) {
       const size_t known = repairs.size();

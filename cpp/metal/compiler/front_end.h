@@ -40,6 +40,7 @@ struct TranslationUnit {
   std::vector<FunctionConstantInfo> constants;
   std::string warnings;
   std::vector<CheckReport> apple_reports;
+  bool keeps_branches = false;  // those of the source, also where code without them does the same
   std::vector<std::string> inputs;  // the user's files, without those of the standard library
 };
 

@@ -192,7 +192,9 @@ uint32_t language_version(const CompileOptions& options) {
 Invocation kernel_invocation(std::string_view source, const CompileOptions& options) {
   auto invocation = base_options();
   set_math(invocation->getLangOpts(), options.math_mode);
-  if (options.line_tables) add_line_tables(invocation->getCodeGenOpts());
+  if (options.line_tables || options.coverage) add_line_tables(invocation->getCodeGenOpts());
+  // Then the names of files are whole.
+  if (options.coverage) invocation->getCodeGenOpts().DebugCompilationDir = "/";
   if (options.mark_undefined) {  // mark_undefined() finds what Clang stores
     invocation->getLangOpts().setTrivialAutoVarInit(
         clang::LangOptions::TrivialAutoVarInitKind::Pattern);

@@ -21,6 +21,7 @@
 #include "metal/compiler/front_end.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/line_tables.h"
+#include "metal/compiler/mark_lines.h"
 #include "metal/compiler/matrix_accesses.h"
 #include "metal/compiler/passes.h"
 #include "metal/compiler/undefined_variables.h"
@@ -248,14 +249,19 @@ void internalize_and_inline(TranslationUnit& unit, llvm::ModuleAnalysisManager& 
   passes.run(module, analyses);
 }
 
-void clean_up(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
+void mark_covered_lines(TranslationUnit& unit) {
+  if (unit.keeps_branches) mark_lines(*unit.module);
+}
+
+void clean_up(llvm::Module& module, llvm::ModuleAnalysisManager& analyses, bool keeps_branches) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::LowerExpectIntrinsicPass());
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::SROAPass(keeps_branches ? llvm::SROAOptions::PreserveCFG
+                                               : llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::InferAddressSpacesPass(kGenericAddressSpace));
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::InstCombinePass());
+  if (!keeps_branches) passes.addPass(llvm::SimplifyCFGPass());
+  if (!keeps_branches) passes.addPass(llvm::InstCombinePass());
   llvm::ModulePassManager all;
   all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
   all.addPass(llvm::GlobalDCEPass());

@@ -72,6 +72,7 @@ class Reader {
 void write_function(Writer& writer, const FunctionInfo& function) {
   writer.text(function.name);
   writer.number(function.max_total_threads);
+  writer.number(function.covered);
   writer.number(function.arguments.size());
   for (const ArgumentInfo& argument : function.arguments) {
     writer.number(static_cast<uint64_t>(argument.kind));
@@ -98,6 +99,7 @@ FunctionInfo read_function(Reader& reader) {
   FunctionInfo function;
   function.name = reader.text();
   function.max_total_threads = reader.number();
+  function.covered = reader.number() != 0;
   function.arguments.resize(reader.count());
   for (ArgumentInfo& argument : function.arguments) {
     argument.kind = static_cast<ArgumentKind>(reader.number());

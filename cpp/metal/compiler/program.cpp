@@ -88,6 +88,7 @@ std::shared_ptr<Program> compile_here(std::string_view source, const CompileOpti
   const std::string library = write_bitcode(*unit.module);
   for (const KernelDeclaration& kernel : unit.kernels) {
     FunctionInfo info = describe(kernel, unit.constants);
+    info.covered = options.coverage;
     info.bitcode = unit.kernels.size() == 1 ? library : extract(library, kernel.name);
     program->functions.push_back(std::move(info));
   }
@@ -103,7 +104,7 @@ std::string describe_options(const CompileOptions& options) {
   std::string text = std::to_string(static_cast<uint32_t>(options.math_mode)) + ";" +
                      std::to_string(options.language_version) + ";" + options.path + ";" +
                      std::to_string(options.line_tables) + std::to_string(options.mark_undefined) +
-                     std::to_string(options.for_apple) + ";";
+                     std::to_string(options.for_apple) + std::to_string(options.coverage) + ";";
   for (const auto& [name, value] : options.macros) text += name + "=" + value + ";";
   for (const std::string& directory : options.include_directories) text += directory + ";";
   return text;

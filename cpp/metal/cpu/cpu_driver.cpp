@@ -5,10 +5,12 @@
 #include <cstring>
 #include <string>
 
+#include "metal/coverage.h"
 #include "metal/cpu/codegen/jit.h"
 #include "metal/cpu/runtime/dispatch.h"
 #include "metal/cpu/runtime/memory.h"
 #include "metal/cpu/runtime/monitor.h"
+#include "metal/cpu/runtime/profiler.h"
 #include "metal/cpu/runtime/screening.h"
 #include "metal/cpu/runtime/system.h"
 
@@ -20,9 +22,16 @@ class LoadedKernel : public Kernel {
   std::string why_scalar(const uint32_t (&threadgroup)[3]) const override {
     return code->code_for(threadgroup, threadgroup[0]).why_scalar;
   }
+  CheckedCode checked() const {
+    return {code == ordered ? nullptr : code.get(), screen.get(), ordered.get()};
+  }
 
   std::shared_ptr<CpuKernel> code;
-  std::shared_ptr<CpuKernel> screen;  // of checked kernels, see screening.h; may be null
+  // Of checked kernels, see screening.h; each may be null. Then `code` is the exact code, or that
+  // of the check of order if there is no other.
+  std::shared_ptr<CpuKernel> screen;
+  std::shared_ptr<CpuKernel> ordered;
+  bool profiled = false;
 };
 
 std::shared_ptr<LoadedKernel> new_kernel(std::shared_ptr<CpuKernel> code, FunctionInfo info,
@@ -41,12 +50,23 @@ class CpuStream : public Stream {
  public:
   void launch(const Kernel& kernel, const LaunchParameters& parameters) override {
     const auto& loaded = static_cast<const LoadedKernel&>(kernel);
-    if (parameters.checked)
-      return run_checked(kernel, *loaded.code, loaded.screen.get(), parameters);
+    if (loaded.profiled) return run_profiled(loaded, parameters);
+    if (parameters.checked) return run_checked(kernel, loaded.checked(), parameters);
     Dispatch dispatch(kernel, *loaded.code, parameters);
     dispatch.run();
   }
   void wait() override {}
+
+ private:
+  static void run_profiled(const LoadedKernel& kernel, LaunchParameters parameters) {
+    parameters.checked = nullptr;
+    Dispatch dispatch(kernel, *kernel.code, parameters);
+    Profiler& profiler = Profiler::instance();
+    const uint32_t launch = profiler.begin_launch(kernel, parameters);
+    dispatch.profile(launch);
+    dispatch.run();
+    profiler.end_launch(launch);
+  }
 };
 
 // Reference mode runs one thread at a time. Tests compare vector code with it.
@@ -55,12 +75,14 @@ bool reference_mode() {
   return value && *value && std::strcmp(value, "0") != 0;
 }
 
-// The same program with what checks need to know of its source; null where that is not known.
+// The same program with what checks and coverage need to know of its source; null where that is not
+// known.
 std::shared_ptr<const Program> for_checks(const Program& program, Checks checks) {
   if (program.source.empty()) return nullptr;
   CompileOptions options = program.options;
   options.line_tables = true;  // findings name them
-  options.mark_undefined = checks & kCheckUninitialised;
+  options.mark_undefined = (checks & kCheckUninitialised) != 0;
+  options.coverage = (checks & kCoverage) != 0;
   return compile(program.source, options);
 }
 
@@ -85,14 +107,30 @@ class CpuDriver : public Driver {
       return make_kernel(load_cpu_kernel(program, function, constants, mode), program.get(function),
                          label);
     }
+    // Checked kernels are not timed: they are much slower than others.
+    const bool profiled = checks == kProfile;
+    checks &= ~kProfile;
     const auto located = for_checks(program, checks);
     const Program& checked = located ? *located : program;
-    auto load = [&](CodeMode code) {
-      return load_cpu_kernel(checked, function, constants, code, checks);
+    if (profiled) {
+      auto kernel = new_kernel(load_cpu_kernel(checked, function, constants, mode, kProfile),
+                               checked.get(function), label);
+      kernel->source = program.source;
+      kernel->profiled = true;
+      return kernel;
+    }
+    auto load = [&](CodeMode code, Checks made) {
+      return load_cpu_kernel(checked, function, constants, code, made);
     };
-    auto kernel = new_kernel(load(CodeMode::Reference), checked.get(function), label);
+    const Checks once = checks & ~kCheckOrder;  // need one run
+    auto kernel =
+        new_kernel(load(CodeMode::Reference, once ? once : checks), checked.get(function), label);
     kernel->source = program.source;
-    if (mode == CodeMode::Vector) kernel->screen = load(CodeMode::Screen);
+    if (checks & kCheckOrder)
+      kernel->ordered = once ? load(CodeMode::Reference, kCheckOrder) : kernel->code;
+    const bool screened = once && !(once & kCoverage);  // a screen counts nothing
+    if (screened && mode == CodeMode::Vector) kernel->screen = load(CodeMode::Screen, once);
+    if (checks & kCoverage) write_coverage_at_exit(checked.get(function).covered && !located);
     return kernel;
   }
 

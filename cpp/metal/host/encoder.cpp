@@ -89,9 +89,12 @@ void EncoderObject::setBufferUnwritten(NS::UInteger index) {
 // What runs the next dispatch; null, with a refusal, where it cannot be checked.
 const Kernel* EncoderObject::prepare_kernel() {
   parameters_.checked = nullptr;
-  if (!checked_ || checked_->checks == kNoChecks) return &pipeline_->kernel();
+  Checks checks = checked_ ? checked_->checks : kNoChecks;
+  if (pipeline_->kernel().info.covered) checks |= kCoverage;
+  if (checks == kNoChecks) return &pipeline_->kernel();
+  if (!checked_) checked_ = std::make_unique<Checked>();
   auto checked = std::make_shared<CheckedLaunch>();
-  checked->checks = checked_->checks;
+  checked->checks = checks;
   checked->handler = checked_->handler;
   for (uint32_t i = 0; i < kMaxBufferBindings; ++i) {
     const CheckedLaunch::Extent& extent = checked_->extents[i];
@@ -100,9 +103,10 @@ const Kernel* EncoderObject::prepare_kernel() {
         whole ? CheckedLaunch::Extent{bases_[i], lengths_[i], extent.unwritten} : extent);
     checked_->extents[i].unwritten = false;
   }
-  parameters_.checked = std::move(checked);
   try {
-    return &pipeline_->checked_kernel(checked_->checks);
+    if (checked->checks & kCheckOrder) checked->schedules = chosen_schedules();
+    parameters_.checked = std::move(checked);
+    return &pipeline_->checked_kernel(checks);
   } catch (const std::exception& error) {
     commands_->refuse(error.what());
     return nullptr;

@@ -28,6 +28,8 @@ constexpr const char* kUsage =
     "  --arch sm_XX         which of them: sm_80 (the default) or newer\n"
     "  --function NAME      print only this kernel; may be given several times\n"
     "  -g                   add line tables: which line of the source an instruction comes from\n"
+    "  --coverage           kernels count what they run, one thread at a time; a program that ran\n"
+    "                       some writes coverage.info, or the file that MLX_COVERAGE names\n"
     "  -Wno-apple           do not warn of what Apple's compiler refuses\n"
     "  -Werror=apple        fail for it\n"
     "  other -W..., -O..., -c are accepted and change nothing\n";
@@ -117,6 +119,8 @@ Command parse(const std::vector<std::string>& arguments) {
       command.options.for_apple = command.apple_errors = true;
     else if (word.starts_with("-g"))
       command.options.line_tables = word != "-g0";
+    else if (word == "--coverage")
+      command.options.coverage = true;
     else if (word == "-MD")
       command.dependencies = true;
     else if (word == "-MF")
@@ -152,7 +156,8 @@ void write(const std::string& path, const std::string& bytes) {
 std::shared_ptr<Program> compile_file(const Command& command, const std::string& path,
                                       std::FILE* err) {
   CompileOptions options = command.options;
-  options.path = path;
+  // Programs that run the kernels, anywhere, name the file.
+  options.path = options.coverage ? std::filesystem::absolute(path).string() : path;
   auto program = compile(read(path), options);
   std::fputs(program->warnings.c_str(), err);
   if (command.apple_errors && !program->apple_reports.empty())

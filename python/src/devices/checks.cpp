@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "devices/device.h"
@@ -24,8 +23,8 @@ Checks kernels that are called or evaluated inside of a `with` block, those of a
 What is wrong is raised as one `KernelCheckError` by the evaluation.
 
 Args:
-    *checks: "bounds", "bounds=strict", "barriers", "races", "uninitialised", "apple" or "all", or a list of
-        them with commas. None means all.
+    *checks: "bounds", "bounds=strict", "barriers", "races", "uninitialised", "apple", "order" or "all", or a
+        list of them with commas. None means all, which is without "order".
 
 Returns:
     The context manager.)";
@@ -33,10 +32,6 @@ Returns:
 const char* const kErrorDoc =
     "A kernel that failed its checks. `reports` says what is wrong, each a "
     "`CheckReport`; the text shows them as a compiler does.";
-
-using Position = std::tuple<uint32_t, uint32_t, uint32_t>;
-
-Position position(const uint32_t (&value)[3]) { return {value[0], value[1], value[2]}; }
 
 // The checks of a `with` block. Blocks may be nested, also those of one object.
 class CheckContext {
@@ -84,12 +79,11 @@ void define_report(py::module_& m) {
       .def_readonly("index", &Report::index, "int: The element of the object that is touched.")
       .def_readonly("size", &Report::size, "int: How many elements it has; 0 if that is unknown.")
       .def_property_readonly(
-          "thread", [](const Report& r) { return position(r.position.thread); },
+          "thread", [](const Report& r) { return to_tuple(r.position.thread); },
           "tuple[int, int, int]: The first thread that did it, in its threadgroup; zeros where it "
-          "is no "
-          "thread's fault.")
+          "is no thread's fault.")
       .def_property_readonly(
-          "threadgroup", [](const Report& r) { return position(r.position.threadgroup); },
+          "threadgroup", [](const Report& r) { return to_tuple(r.position.threadgroup); },
           "tuple[int, int, int]: Its threadgroup.")
       .def_readonly("count", &Report::count, "int: How often it happened.")
       .def_readonly("message", &Report::message, "str: What is wrong.")

@@ -1,7 +1,10 @@
-// Conversions of devices for other bindings.
+// Conversions of devices and positions for other bindings.
 #pragma once
 
 #include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <tuple>
 
 #include "mlx/device.h"
 
@@ -13,3 +16,8 @@ pybind11::dict device_info_dict(const mlx::core::Device& d);
 
 // Sets Python's error.
 void raise_check_error(const mlx::core::metal::KernelCheckError& error);
+
+// Along x, y and z.
+inline std::tuple<uint32_t, uint32_t, uint32_t> to_tuple(const uint32_t (&value)[3]) {
+  return {value[0], value[1], value[2]};
+}

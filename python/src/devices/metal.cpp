@@ -31,6 +31,8 @@ Args:
 
 void define_memory(py::module_& m);
 void define_checks(py::module_& m);
+void define_coverage(py::module_& m);
+void define_profile(py::module_& m);
 
 void init_metal(py::module_& parent) {
   py::module_ m = parent.def_submodule("metal", "The Metal device.");
@@ -46,4 +48,6 @@ void init_metal(py::module_& parent) {
   m.def("stop_capture", &mx::metal::stop_capture, "Ends a capture.");
   define_memory(m);
   define_checks(m);
+  define_coverage(m);
+  define_profile(m);
 }

@@ -10,6 +10,7 @@
 #include "interpreter/collectable.h"
 #include "interpreter/wait.h"
 #include "kernels/kernel_arguments.h"
+#include "metal/checks.h"
 #include "mlx/bounded_cache.h"
 #include "mlx/fast/metal_kernel/complete_kernel.h"
 #include "module.h"
@@ -256,7 +257,7 @@ Returns:
 )doc";
 
 const char* kMetalKernelDoc = R"doc(
-metal_kernel(name: str, input_names: Sequence[str] | str | None = None, output_names: Sequence[str] | None = None, source: str | None = None, header: str = '', ensure_row_contiguous: bool = True, atomic_outputs: bool = False, compile_options: dict[str, str] | None = None, check: str | Sequence[str] | None = None, **kwargs: Any) -> MetalKernel
+metal_kernel(name: str, input_names: Sequence[str] | str | None = None, output_names: Sequence[str] | None = None, source: str | None = None, header: str = '', ensure_row_contiguous: bool = True, atomic_outputs: bool = False, compile_options: dict[str, str] | None = None, check: str | Sequence[str] | None = None, coverage: bool = False, **kwargs: Any) -> MetalKernel
 
 Makes a kernel out of Metal Shading Language source.
 
@@ -272,8 +273,9 @@ Args:
     ensure_row_contiguous: Whether inputs that are not row-contiguous are copied.
     atomic_outputs: Whether outputs are declared as `device atomic<T>*`.
     compile_options: `{"math_mode": "safe" | "relaxed" | "fast"}`.
-    check: What is checked: "bounds", "barriers", "races", "uninitialised", "apple", "all" or a list of them. See
-        `mlx.core.metal.check`.
+    check: What is checked: "bounds", "barriers", "races", "uninitialised", "apple", "order", "all" or a list of
+        them. See `mlx.core.metal.check`.
+    coverage: Whether launches count what they run, one thread at a time: see `mlx.core.metal.coverage`.
     **kwargs: Defaults for the arguments of the call.
 
 Returns:
@@ -291,16 +293,16 @@ Example:
 )doc";
 
 const char* kKernelInitDoc = R"doc(
-__init__(self, name: str, source: str, grid: object = None, threadgroup: object = None, output_shapes: object = None, output_dtypes: object = None, ensure_row_contiguous: bool = True, header: str = '', atomic_outputs: bool = False, compile_options: dict[str, str] | None = None, check: str | Sequence[str] | None = None, **kwargs: Any) -> None
+__init__(self, name: str, source: str, grid: object = None, threadgroup: object = None, output_shapes: object = None, output_dtypes: object = None, ensure_row_contiguous: bool = True, header: str = '', atomic_outputs: bool = False, compile_options: dict[str, str] | None = None, check: str | Sequence[str] | None = None, coverage: bool = False, **kwargs: Any) -> None
 
 The arguments are those of `metal_kernel`, and defaults for the arguments of the call.
 )doc";
 
 fast::KernelOptions to_options(const std::string& header, bool contiguous, bool atomic,
                                const std::optional<py::dict>& compile_options,
-                               const py::object& check) {
+                               const py::object& check, bool coverage) {
   return {header, contiguous, atomic, fast::parse_compile_options(to_string_map(compile_options)),
-          to_checks(check, "[metal_kernel]")};
+          to_checks(check, "[metal_kernel]") | (coverage ? metal::kCoverage : metal::kNoChecks)};
 }
 
 KernelKeywords to_keywords(const std::string& name, const py::kwargs& kwargs) {
@@ -313,8 +315,8 @@ PyKernel make_kernel(const std::string& name, const py::object& input_names,
                      const py::object& output_names, std::optional<std::string> source,
                      const std::string& header, bool contiguous, bool atomic,
                      const std::optional<py::dict>& compile_options, const py::object& check,
-                     const py::kwargs& kwargs) {
-  auto options = to_options(header, contiguous, atomic, compile_options, check);
+                     bool coverage, const py::kwargs& kwargs) {
+  auto options = to_options(header, contiguous, atomic, compile_options, check, coverage);
   auto keywords = to_keywords(name, kwargs);
   bool no_names = input_names.is_none() && output_names.is_none();
   if (!source && py::isinstance<py::str>(input_names) && output_names.is_none()) {
@@ -342,7 +344,7 @@ PyKernel make_metal_kernel(const std::string& name, const std::string& source,
                            const py::object& output_shapes, const py::object& output_dtypes,
                            bool contiguous, const std::string& header, bool atomic,
                            const std::optional<py::dict>& compile_options, const py::object& check,
-                           const py::kwargs& kwargs) {
+                           bool coverage, const py::kwargs& kwargs) {
   auto keywords = to_keywords(name, kwargs);
   keywords.set(name, py::str("grid"), grid);
   keywords.set(name, py::str("threadgroup"), threadgroup);
@@ -350,7 +352,7 @@ PyKernel make_metal_kernel(const std::string& name, const std::string& source,
   keywords.set(name, py::str("output_dtypes"), output_dtypes);
   auto form = fast::defines_kernel(source) ? PyKernel::Form::Complete : PyKernel::Form::Keywords;
   return PyKernel(form, name, source,
-                  to_options(header, contiguous, atomic, compile_options, check),
+                  to_options(header, contiguous, atomic, compile_options, check, coverage),
                   std::move(keywords));
 }
 
@@ -365,7 +367,7 @@ void init_fast_metal_kernel(py::module_& m) {
            "threadgroup"_a = py::none(), "output_shapes"_a = py::none(),
            "output_dtypes"_a = py::none(), "ensure_row_contiguous"_a = true, "header"_a = "",
            "atomic_outputs"_a = false, "compile_options"_a = py::none(), "check"_a = py::none(),
-           kKernelInitDoc)
+           "coverage"_a = false, kKernelInitDoc)
       .def("__call__", &PyKernel::call, kCallDoc)
       .def(
           "template",
@@ -383,5 +385,6 @@ void init_fast_metal_kernel(py::module_& m) {
   m.def("metal_kernel", &make_kernel, "name"_a, "input_names"_a = py::none(),
         "output_names"_a = py::none(), "source"_a = py::none(), "header"_a = "",
         "ensure_row_contiguous"_a = true, "atomic_outputs"_a = false,
-        "compile_options"_a = py::none(), "check"_a = py::none(), kMetalKernelDoc);
+        "compile_options"_a = py::none(), "check"_a = py::none(), "coverage"_a = false,
+        kMetalKernelDoc);
 }

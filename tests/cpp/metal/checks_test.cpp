@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <utility>
 
 namespace metal {
 namespace {
@@ -26,6 +27,19 @@ TEST(Checks, OthersAreRefused) {
     } catch (const std::invalid_argument& error) {
       EXPECT_TRUE(std::string(error.what()).starts_with("[here] Unknown check \"")) << error.what();
     }
+  }
+}
+
+TEST(Checks, OrdersAreANumberOrAToken) {
+  const auto parse = [](const char* text) {
+    const Schedules schedules = parse_schedules(text, "[here]");
+    return std::pair(schedules.first, schedules.count);
+  };
+  EXPECT_EQ(parse(""), std::pair(1u, 4u));
+  EXPECT_EQ(parse(" 100 "), std::pair(1u, 100u));
+  EXPECT_EQ(parse("s7"), std::pair(7u, 1u));
+  for (const char* text : {"0", "s0", "s", "x", "7s", "-1", "4294967296", "1 2"}) {
+    EXPECT_THROW(parse(text), std::invalid_argument) << text;
   }
 }
 

@@ -26,6 +26,7 @@ MISTAKES = {
     "forgotten_results": ("uninitialised", "y", 0),
     "unfilled_tile": ("uninitialised", "y", 7),
     "histogram_without_zeros": ("uninitialised", "y", 3),
+    "first_come": ("order", "y", 5),
 }
 
 

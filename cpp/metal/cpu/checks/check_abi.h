@@ -27,6 +27,30 @@ struct CheckObject {
   uint32_t element_bytes;  // at least 1
 };
 
+// What coverage counts in a kernel. The calls pass an index.
+struct CoverageTable {
+  // Code of a line in a block of code. Each copy of a line, where calls were inlined, counts for
+  // itself.
+  struct Line {
+    const CheckSite* site;
+    uint32_t block;
+    uint32_t copy;
+  };
+  struct Edge {
+    const CheckSite* site;
+    uint32_t way;
+  };
+  struct Access {
+    const CheckSite* site;
+    uint32_t writes;
+    uint32_t device;  // else threadgroup memory
+  };
+  uint32_t blocks, lines, edges, accesses;  // numbers of them
+  const Line* line;
+  const Edge* edge;
+  const Access* access;
+};
+
 }  // namespace metal::cpu
 
 extern "C" {
@@ -85,6 +109,19 @@ void metal_cpu_check_undefined_store(const metal::cpu::Group* group,
                                      uint64_t address, uint64_t bytes, uint32_t finding);
 // The kernel may write buffers in ways that no check can follow.
 void metal_cpu_check_unknown_writes(const metal::cpu::Group* group);
+// Of the check of order. These bytes are about to be written, and this is to be added to a float,
+// in threadgroup memory (`shared`) or device memory.
+void metal_cpu_check_written(const metal::cpu::Group* group, const metal::cpu::CheckSite* site,
+                             const void* place, uint64_t bytes);
+void metal_cpu_check_sum(const metal::cpu::Group* group, const void* place, float addend,
+                         bool shared);
+// Of coverage: a thread runs a block, takes a way of a branch, is about to touch memory.
+void metal_cpu_check_block(const metal::cpu::Group* group, const metal::cpu::CoverageTable* table,
+                           uint32_t block);
+void metal_cpu_check_edge(const metal::cpu::Group* group, const metal::cpu::CoverageTable* table,
+                          uint32_t edge);
+void metal_cpu_check_touch(const metal::cpu::Group* group, const metal::cpu::CoverageTable* table,
+                           uint32_t access, const void* place, uint64_t bytes);
 // A fence.
 void metal_cpu_check_fence(const metal::cpu::Group* group);
 }

@@ -2,38 +2,16 @@
 
 #include <algorithm>
 
-#include "llvm/ADT/SmallString.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "metal/compiler/kernel_form.h"
-#include "metal/compiler/resources.h"
+#include "metal/compiler/line_tables.h"
 #include "metal/cpu/markers.h"
 
 namespace metal::cpu {
-namespace {
-
-bool is_ours(const llvm::DILocation& location) {
-  llvm::SmallString<256> path(location.getFilename());
-  if (!llvm::sys::path::is_absolute(path)) {
-    path = location.getDirectory();
-    llvm::sys::path::append(path, location.getFilename());
-  }
-  return path.str().starts_with(compiler::stdlib_directory());
-}
-
-// The innermost place outside of the standard library.
-const llvm::DILocation* user_location(const llvm::DILocation* location) {
-  while (location && (location->getLine() == 0 || is_ours(*location)))
-    location = location->getInlinedAt();
-  return location;
-}
-
-}  // namespace
-
 CheckBuilder::CheckBuilder(llvm::Function& kernel) : kernel_(kernel) {
   llvm::BasicBlock& entry = kernel.getEntryBlock();
   llvm::Instruction* first = &*entry.getFirstNonPHIOrDbgOrAlloca();
@@ -68,9 +46,17 @@ llvm::Constant* CheckBuilder::variable(llvm::ArrayRef<llvm::Constant*> members) 
 }
 
 llvm::Constant* CheckBuilder::site(const llvm::DebugLoc& location, const std::string& what) {
-  const llvm::DILocation* place = user_location(location.get());
-  const std::string file = place ? place->getFilename().str() : "";
-  const unsigned line = place ? place->getLine() : 0, column = place ? place->getColumn() : 0;
+  const llvm::DILocation* place = compiler::user_location(location.get());
+  if (!place) return site("", 0, 0, what);
+  return site(place->getFilename().str(), place->getLine(), place->getColumn(), what);
+}
+
+llvm::Constant* CheckBuilder::line(const llvm::DILocation& place) {
+  return site(place.getFilename().str(), place.getLine(), 0, "");
+}
+
+llvm::Constant* CheckBuilder::site(const std::string& file, unsigned line, unsigned column,
+                                   const std::string& what) {
   llvm::Constant*& known = known_["site " + std::to_string(line) + ":" + std::to_string(column) +
                                   ":" + what + ":" + file];
   if (!known) {
@@ -148,7 +134,7 @@ llvm::CallInst* CheckBuilder::call(llvm::IRBuilder<>& b, const char* name, llvm:
 
 const llvm::DebugLoc& access_location(const llvm::Instruction& access, const llvm::Value& pointer) {
   const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&pointer);
-  const bool known = address && user_location(address->getDebugLoc().get());
+  const bool known = address && compiler::user_location(address->getDebugLoc().get());
   return known ? address->getDebugLoc() : access.getDebugLoc();
 }
 

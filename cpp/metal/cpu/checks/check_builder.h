@@ -28,6 +28,7 @@ class CheckBuilder {
 
   // A CheckSite for a place in the user's source; `what` names a function that is called there.
   llvm::Constant* site(const llvm::DebugLoc& location, const std::string& what = "");
+  llvm::Constant* line(const llvm::DILocation& place);  // a CheckSite without a column
   llvm::Constant* object(const std::string& name, ObjectKind kind, uint64_t element_bytes);
   llvm::Constant* access(AccessKind kind);
 
@@ -45,9 +46,13 @@ class CheckBuilder {
   llvm::CallInst* call(llvm::IRBuilder<>& b, const char* name, llvm::Type* result,
                        llvm::ArrayRef<llvm::Value*> arguments);
 
+  // A constant with these members, or with one value.
+  llvm::Constant* variable(llvm::ArrayRef<llvm::Constant*> members);
+
  private:
   llvm::Constant* text(const std::string& text);
-  llvm::Constant* variable(llvm::ArrayRef<llvm::Constant*> members);
+  llvm::Constant* site(const std::string& file, unsigned line, unsigned column,
+                       const std::string& what);
 
   llvm::Function& kernel_;
   llvm::Instruction* group_;

@@ -9,6 +9,8 @@
 #include "metal/cpu/checks/accesses.h"
 #include "metal/cpu/checks/barriers.h"
 #include "metal/cpu/checks/bounds.h"
+#include "metal/cpu/checks/coverage.h"
+#include "metal/cpu/checks/order.h"
 #include "metal/cpu/checks/races.h"
 #include "metal/cpu/checks/uninitialised.h"
 #include "metal/cpu/markers.h"
@@ -21,6 +23,8 @@ void insert_checks(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   CheckBuilder builder(function);
   Provenances provenances(builder, kernel);
   const std::vector<Access> accesses = find_accesses(function);
+  // Before checks add branches of their own.
+  if (checks & kCoverage) count_coverage(builder, accesses);
   std::optional<UninitialisedCheck> undefined;
   if (checks & kCheckUninitialised) undefined.emplace(builder, kernel, accesses);
   // Races need to know barriers, too.
@@ -30,6 +34,7 @@ void insert_checks(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   if (checks & (kCheckBounds | kCheckRaces | kCheckUninitialised))
     reads = check_bounds(builder, provenances, accesses, !(checks & kCheckStrict));
   if (checks & kCheckRaces) check_races(builder, provenances, accesses);
+  if (checks & kCheckOrder) check_order(builder, accesses);
   report_used_reads(builder, reads);
   if (undefined) undefined->report(provenances);
   llvm::StripDebugInfo(module);

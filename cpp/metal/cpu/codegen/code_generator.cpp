@@ -73,15 +73,16 @@ ObjectCode generate(const FunctionInfo& function, const ConstantValues& constant
     Optimizer optimizer(*target);
     const Cooperation cooperation = find_cooperation(*module);
     const bool scalar = attempt.layout == ThreadLayout::Scalar;
-    KernelContext kernel{.function = function,
-                         .constants = constants,
-                         .optimizer = optimizer,
-                         .target = *target,
-                         .lanes_are_threads = !scalar && cooperation == Cooperation::SimdGroups,
-                         .row_multiple = attempt.row_multiple,
-                         .threads_wait = cooperation != Cooperation::None,
-                         .checks = attempt.checks,
-                         .screened = attempt.screened};
+    KernelContext kernel{
+        .function = function,
+        .constants = constants,
+        .optimizer = optimizer,
+        .target = *target,
+        .lanes_are_threads = !scalar && cooperation == Cooperation::SimdGroups,
+        .row_multiple = attempt.row_multiple,
+        .threads_wait = cooperation != Cooperation::None || (attempt.checks & kCheckOrder) != 0,
+        .checks = attempt.checks,
+        .screened = attempt.screened};
     run_kernel_passes(*module, kernel);
     if (scalar) {
       generate_scalar(*module, kernel, code);
@@ -124,6 +125,7 @@ ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& con
   std::string bytes;
   ObjectCode code = generate(
       function, constants, variant, [&](llvm::Module& module, llvm::TargetMachine& target) {
+        compiler::complete_line_tables(module, compiler::LinesOf::User);  // for profiles
         bytes = compiler::emit_file(module, target, llvm::CodeGenFileType::ObjectFile);
       });
   code.bytes = std::move(bytes);
@@ -133,6 +135,7 @@ ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& con
 std::string generate_general_code(std::string_view general) {
   std::string bytes;
   finish_general(general, [&](llvm::Module& module, llvm::TargetMachine& target) {
+    compiler::complete_line_tables(module, compiler::LinesOf::User);
     bytes = compiler::emit_file(module, target, llvm::CodeGenFileType::ObjectFile);
   });
   return bytes;
@@ -144,7 +147,7 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
   const KernelTraits traits = find_traits(function, zeros);
   std::string text;
   auto print = [&](llvm::Module& module, llvm::TargetMachine& target) {
-    compiler::complete_line_tables(module);
+    compiler::complete_line_tables(module, compiler::LinesOf::Code);
     text += form == "asm" ? compiler::emit_file(module, target, llvm::CodeGenFileType::AssemblyFile)
                           : compiler::print_ir(module);
   };

@@ -108,11 +108,12 @@ class LoadedKernel : public CpuKernel {
         constants_(constants),
         key_(std::move(key)),
         mode_(mode),
-        checks_(checks),
+        checks_(checks & ~kProfile),
+        profiled_(checks & kProfile),
         traits_(load_traits(key_ + "-traits", function_, constants_)) {
     static_threadgroup_memory = traits_.static_threadgroup_memory;
     if (function.max_total_threads) max_total_threads = std::min(function.max_total_threads, 1024u);
-    threads_are_independent = !checks && traits_.cooperation == Cooperation::None &&
+    threads_are_independent = !checks_ && traits_.cooperation == Cooperation::None &&
                               static_threadgroup_memory == 0 && !depends_on_threadgroup(function);
     repeats = traits_.repeats;
   }
@@ -145,9 +146,12 @@ class LoadedKernel : public CpuKernel {
                             std::to_string(variant.row_multiple);
     ObjectCode object = find_or_generate(key, function_, constants_, variant);
     if (!object.why_scalar.empty() && !checks_) ++fallbacks;
-    auto memory = load_object(object.bytes, [key, general = std::move(object.general)] {
-      return find_or_generate_general(key + "-general", general);
-    });
+    auto memory = load_object(
+        object.bytes,
+        [key, general = std::move(object.general)] {
+          return find_or_generate_general(key + "-general", general);
+        },
+        profiled_);
     const CpuCode code{memory->entry,     object.granularity,    object.has_barriers,
                        object.prefetches, object.records_thread, object.why_scalar};
     loaded_.push_back({variant, code, std::move(memory)});
@@ -159,6 +163,7 @@ class LoadedKernel : public CpuKernel {
   std::string key_;
   CodeMode mode_;
   Checks checks_;
+  bool profiled_;
   KernelTraits traits_;
   mutable std::mutex mutex_;
   mutable std::deque<Loaded> loaded_;  // a deque, as callers keep the addresses of its elements

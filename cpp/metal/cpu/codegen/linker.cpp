@@ -10,6 +10,7 @@
 #include "metal/compiler/compiler.h"
 #include "metal/compiler/guarded_thread.h"
 #include "metal/cpu/codegen/code_generator.h"
+#include "metal/cpu/codegen/line_map.h"
 #include "metal/cpu/runtime/additions.h"
 #include "metal/cpu/runtime/atomic_float.h"
 #include "metal/cpu/runtime/check_calls.h"
@@ -108,8 +109,8 @@ void check(llvm::Error error) {
 
 class JitCode : public LoadedCode {
  public:
-  JitCode(orc::JITDylib& library, std::function<std::string()> compile_general)
-      : library_(library), compile_general_(std::move(compile_general)) {}
+  JitCode(orc::JITDylib& library, std::function<std::string()> compile_general, bool remembered)
+      : library_(library), compile_general_(std::move(compile_general)), remembered_(remembered) {}
   ~JitCode() override { llvm::consumeError(jit().getExecutionSession().removeJITDylib(library_)); }
 
   void load(std::string_view object) {
@@ -126,22 +127,25 @@ class JitCode : public LoadedCode {
                               llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object))));
     auto address = jit().lookup(library_, symbol);
     check(address.takeError());
+    if (remembered_) remember_code(object, symbol, address->toPtr<void*>());
     return *address;
   }
 
   orc::JITDylib& library_;
   std::function<std::string()> compile_general_;
+  bool remembered_;
   GeneralCode general_{[this] { return add(compile_general_(), kGeneralSymbol).toPtr<void*>(); }};
 };
 
 }  // namespace
 
 std::unique_ptr<LoadedCode> load_object(std::string_view object,
-                                        std::function<std::string()> compile_general) {
+                                        std::function<std::string()> compile_general,
+                                        bool remembered) {
   static std::atomic<uint64_t> count{0};
   auto& library =
       jit().getExecutionSession().createBareJITDylib("kernel" + std::to_string(++count));
-  auto code = std::make_unique<JitCode>(library, std::move(compile_general));
+  auto code = std::make_unique<JitCode>(library, std::move(compile_general), remembered);
   code->load(object);
   return code;
 }

@@ -19,8 +19,9 @@ class LoadedCode {
 
 // Binds the object's references to the runtime calls and to the few memory functions that generated
 // code may need, and to nothing else in the process. `compile_general` makes the object file for
-// the object's GeneralCode.
+// the object's GeneralCode. `remembered`: profiles know its lines (line_map.h).
 std::unique_ptr<LoadedCode> load_object(std::string_view object,
-                                        std::function<std::string()> compile_general);
+                                        std::function<std::string()> compile_general,
+                                        bool remembered = false);
 
 }  // namespace metal::cpu

@@ -1,10 +1,12 @@
 #include "metal/cpu/runtime/check_calls.h"
 
 #include "metal/cpu/checks/check_abi.h"
+#include "metal/cpu/runtime/coverage_run.h"
 #include "metal/cpu/runtime/dispatch.h"
 #include "metal/cpu/runtime/fibre_scheduler.h"
 #include "metal/cpu/runtime/findings.h"
 #include "metal/cpu/runtime/group_checks.h"
+#include "metal/cpu/runtime/ordered_run.h"
 #include "metal/cpu/runtime/outside_kernel.h"
 #include "metal/cpu/runtime/race_detector.h"
 #include "metal/cpu/runtime/shadow_buffers.h"
@@ -13,6 +15,7 @@
 using metal::cpu::AccessKind;
 using metal::cpu::CheckObject;
 using metal::cpu::CheckSite;
+using metal::cpu::CoverageTable;
 using metal::cpu::FibreScheduler;
 using metal::cpu::Finding;
 using metal::cpu::FindingKind;
@@ -194,6 +197,39 @@ void metal_cpu_check_unknown_writes(const Group* group) {
   outside.worker().dispatch()->shadows()->forget();
 }
 
+void metal_cpu_check_written(const Group* group, const CheckSite* site, const void* place,
+                             uint64_t bytes) {
+  const FibreScheduler& scheduler = metal::cpu::scheduler_of(group);
+  metal::cpu::OrderedRun& run = *scheduler.worker().dispatch()->ordered();
+  const auto begin = reinterpret_cast<uintptr_t>(place);
+  const auto watched = reinterpret_cast<uintptr_t>(run.watched);
+  if (begin >= watched + run.watched_bytes || watched >= begin + bytes) return;
+  run.writer = site;
+  run.writer_position = metal::cpu::position_of(*group, scheduler.thread());
+}
+
+void metal_cpu_check_sum(const Group* group, const void* place, float addend, bool shared) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->ordered()->sums.add(static_cast<const float*>(place), addend,
+                                                   shared);
+}
+
+void metal_cpu_check_block(const Group* group, const CoverageTable* table, uint32_t block) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->coverage()->run_block(*table, thread_of(group), block);
+}
+
+void metal_cpu_check_edge(const Group* group, const CoverageTable* table, uint32_t edge) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->coverage()->take(*table, edge);
+}
+
+void metal_cpu_check_touch(const Group* group, const CoverageTable* table, uint32_t access,
+                           const void* place, uint64_t bytes) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->coverage()->touch(*table, thread_of(group), access, place, bytes);
+}
+
 void metal_cpu_check_fence(const Group* group) {
   const OutsideKernel outside(group);
   outside.worker().dispatch()->races()->fence(thread_of(group));
@@ -205,10 +241,11 @@ namespace metal::cpu {
 std::span<const RuntimeCall> check_calls() {
 #define ENTRY(name) {"metal_cpu_check_" #name, reinterpret_cast<void*>(&metal_cpu_check_##name)}
   static const RuntimeCall calls[] = {
-      ENTRY(outside), ENTRY(nowhere),         ENTRY(used),          ENTRY(barrier),
-      ENTRY(branch),  ENTRY(overwrite),       ENTRY(access),        ENTRY(fence),
-      ENTRY(suspect), ENTRY(history),         ENTRY(valueless),     ENTRY(unwritten),
-      ENTRY(matters), ENTRY(undefined_store), ENTRY(unknown_writes)};
+      ENTRY(outside), ENTRY(nowhere),         ENTRY(used),           ENTRY(barrier),
+      ENTRY(branch),  ENTRY(overwrite),       ENTRY(access),         ENTRY(fence),
+      ENTRY(suspect), ENTRY(history),         ENTRY(valueless),      ENTRY(unwritten),
+      ENTRY(matters), ENTRY(undefined_store), ENTRY(unknown_writes), ENTRY(written),
+      ENTRY(sum),     ENTRY(block),           ENTRY(edge),           ENTRY(touch)};
 #undef ENTRY
   return calls;
 }

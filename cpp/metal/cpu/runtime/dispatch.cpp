@@ -6,11 +6,13 @@
 #include <functional>
 
 #include "metal/cpu/codegen/jit.h"
+#include "metal/cpu/runtime/coverage_run.h"
 #include "metal/cpu/runtime/fault_message.h"
 #include "metal/cpu/runtime/faults.h"
 #include "metal/cpu/runtime/findings.h"
 #include "metal/cpu/runtime/helpers.h"
 #include "metal/cpu/runtime/monitor.h"
+#include "metal/cpu/runtime/ordered_run.h"
 #include "metal/cpu/runtime/parallel.h"
 #include "metal/cpu/runtime/race_detector.h"
 #include "metal/cpu/runtime/shadow_buffers.h"
@@ -135,7 +137,7 @@ uint32_t coarsening_of(const CpuKernel& kernel, const LaunchParameters& paramete
 }  // namespace
 
 Dispatch::Dispatch(const Kernel& kernel, const CpuKernel& machine_code,
-                   const LaunchParameters& parameters, bool screens)
+                   const LaunchParameters& parameters, bool screens, OrderedRun* ordered)
     : kernel_(kernel),
       machine_code_(machine_code),
       parameters_(parameters),
@@ -143,7 +145,8 @@ Dispatch::Dispatch(const Kernel& kernel, const CpuKernel& machine_code,
       shares_results_(has_overlapping_results(kernel.info, parameters)),
       coarsening_(coarsening_of(machine_code, parameters)),
       order_(parameters, coarsening_),
-      screens_(screens) {
+      screens_(screens),
+      ordered_(ordered) {
   std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);
   launch_.cached_stores = writes_beyond_caches(kernel.info, parameters) ? 0 : ~uint64_t{0};
   launch_.order_stride = order_.natural() ? 0 : parameters.order_stride;
@@ -164,6 +167,7 @@ Dispatch::Dispatch(const Kernel& kernel, const CpuKernel& machine_code,
     threads_ *= launch_.threads_per_threadgroup[i];
     groups_ *= launch_.threadgroups_per_grid[i];
   }
+  if (ordered && ordered->schedule) order_ = ThreadgroupOrder(ordered->schedule->order(groups_));
   choose_code();
   if (parameters.checked) prepare_checks();
 }
@@ -172,7 +176,8 @@ Dispatch::~Dispatch() = default;
 
 void Dispatch::prepare_checks() {
   const bool finds_races = checks() & kCheckRaces;
-  if (!screens_) findings_ = std::make_unique<Findings>();
+  if (!screens_ && !ordered_) findings_ = std::make_unique<Findings>();
+  if (checks() & kCoverage) coverage_ = std::make_unique<CoverageRun>();
   if (!screens_ && finds_races) races_ = std::make_unique<RaceDetector>();
   checked_memory_.resize(size_t{kCheckedThreadgroup} + 1);
   for (uint32_t i = 0; i < kMaxBuffers; ++i) {
@@ -220,13 +225,14 @@ void Dispatch::run() {
   install_fault_handlers();
   {
     Monitored registration(*this, parameters_.time_limit, parameters_.interrupts_before);
-    if (races_ || stamps_) {
+    if (races_ || stamps_ || ordered_ || coverage_) {
       Worker::current().run(*this, 0, groups_);
     } else {
       uint64_t done = groups_ * threads_ < kManyThreads || groups_ == 1 ? run_first(groups_) : 0;
       if (done < groups_ && !stopped()) run_all_cores(done, groups_ - done);
     }
   }
+  if (coverage_) coverage_->add_to_total(kernel_.name, kernel_.source);
   if (findings_) report_findings();
   std::lock_guard lock(mutex_);
   if (stopped()) throw LaunchError(fault_, message_);

@@ -15,18 +15,21 @@
 
 namespace metal::cpu {
 
+class CoverageRun;
 class Findings;
 class RaceDetector;
 class ShadowBuffers;
 class StampTables;
+struct OrderedRun;
 struct CpuCode;
 struct CpuKernel;
 
 class Dispatch {
  public:
-  // The arguments must outlive run(). `screens`: the code is a screen (screening.h).
+  // The arguments must outlive run(). `screens`: the code is a screen (screening.h). `ordered`:
+  // this is a run of the check of order, on one core.
   Dispatch(const Kernel& kernel, const CpuKernel& machine_code, const LaunchParameters& parameters,
-           bool screens = false);
+           bool screens = false, OrderedRun* ordered = nullptr);
   ~Dispatch();
 
   // Returns when every threadgroup has run; throws LaunchError if one did not finish, and what the
@@ -42,16 +45,22 @@ class Dispatch {
   bool shares_results() const { return shares_results_; }
 
   bool screens() const { return screens_; }
+  OrderedRun* ordered() const { return ordered_; }
+  // The number that a profile gives the launch; 0 if it is in none.
+  uint32_t profiled() const { return profiled_; }
+  void profile(uint32_t launch) { profiled_ = launch; }
+  uint64_t threadgroup_memory() const { return threadgroup_memory_; }
   uint64_t groups() const { return groups_; }
 
-  // Of a checked launch, otherwise none. The pointers are null in screens; `races` also if races
-  // are not looked for.
+  // Of a checked launch, otherwise none. The pointers are null in screens and ordered runs; `races`
+  // also if races are not looked for.
   Checks checks() const { return parameters_.checked ? parameters_.checked->checks : kNoChecks; }
   Findings* findings() const { return findings_.get(); }
   RaceDetector* races() const { return races_.get(); }
   // Null if nobody looks for what is not written.
   ShadowBuffers* shadows() const { return shadows_.get(); }
   uint64_t threadgroup_memory() const { return threadgroup_memory_; }  // bytes
+  CoverageRun* coverage() const { return coverage_.get(); }
 
   // Ends the launch, from any thread, with this error. The first error counts.
   void stop(LaunchFault fault, const std::string& message);
@@ -80,7 +89,10 @@ class Dispatch {
   std::vector<CheckedMemory> checked_memory_;
   std::unique_ptr<Findings> findings_;
   std::unique_ptr<RaceDetector> races_;
+  std::unique_ptr<CoverageRun> coverage_;
   bool screens_;
+  OrderedRun* ordered_;
+  uint32_t profiled_ = 0;
   std::unique_ptr<StampTables> stamps_;  // of screens for races
   std::unique_ptr<ShadowBuffers> shadows_;
   std::atomic<bool> stopped_{false};

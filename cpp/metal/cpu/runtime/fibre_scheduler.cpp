@@ -5,13 +5,17 @@
 #include <bit>
 #include <utility>
 
+#include "metal/cpu/runtime/schedule.h"
 #include "metal/cpu/runtime/worker.h"
 
 namespace metal::cpu {
 
-void FibreScheduler::run(const Group& group, EntryPoint entry, uint32_t threads, FibrePool& pool) {
+void FibreScheduler::run(const Group& group, EntryPoint entry, uint32_t threads, FibrePool& pool,
+                         Schedule* schedule) {
   entry_ = entry;
   pool_ = &pool;
+  schedule_ = schedule;
+  if (schedule) schedule->start_threadgroup(group.position);
   simd_groups_ = (threads + kSimdWidth - 1) / kSimdWidth;
   for (uint32_t i = 0; i < simd_groups_; ++i) {
     uint32_t lanes = std::min(threads - i * kSimdWidth, kSimdWidth);
@@ -107,14 +111,10 @@ void FibreScheduler::run_thread(Fibre* self, uint32_t thread) {
 
 uint32_t FibreScheduler::next_thread() {
   for (;;) {
-    if (runnable_) {
-      auto lane = static_cast<uint32_t>(std::countr_zero(runnable_));
-      runnable_ &= runnable_ - 1;
-      return simd_group_ * kSimdWidth + lane;
-    }
+    if (runnable_) return simd_group_ * kSimdWidth + take_lane();
     if (waiting_) {
       resolve();
-    } else if (!next_simd_group()) {
+    } else if (schedule_ ? !choose_simd_group() : !next_simd_group()) {
       return kNone;
     }
   }
@@ -136,6 +136,17 @@ void FibreScheduler::resolve() {
   runnable_ = mask;
 }
 
+uint32_t FibreScheduler::take_lane() {
+  uint32_t rest = runnable_;
+  if (schedule_) {
+    uint64_t skipped = schedule_->choose(static_cast<uint64_t>(std::popcount(rest)));
+    for (; skipped; --skipped) rest &= rest - 1;
+  }
+  const auto lane = static_cast<uint32_t>(std::countr_zero(rest));
+  runnable_ &= ~(uint32_t{1} << lane);
+  return lane;
+}
+
 bool FibreScheduler::next_simd_group() {
   for (;;) {
     while (++simd_group_ < simd_groups_) {
@@ -145,13 +156,33 @@ bool FibreScheduler::next_simd_group() {
       }
     }
     simd_group_ = UINT32_MAX;
-    uint32_t any = 0;
-    for (uint32_t i = 0; i < simd_groups_; ++i) {
-      pending_[i] = std::exchange(barrier_[i], 0);
-      any |= pending_[i];
-    }
-    if (!any) return false;
+    if (!release_barriers()) return false;
   }
+}
+
+bool FibreScheduler::choose_simd_group() {
+  uint32_t candidates[kMaxThreads / kSimdWidth];
+  for (;;) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < simd_groups_; ++i) {
+      if (pending_[i]) candidates[count++] = i;
+    }
+    if (count) {
+      simd_group_ = candidates[schedule_->choose(count)];
+      runnable_ = std::exchange(pending_[simd_group_], 0);
+      return true;
+    }
+    if (!release_barriers()) return false;
+  }
+}
+
+bool FibreScheduler::release_barriers() {
+  uint32_t any = 0;
+  for (uint32_t i = 0; i < simd_groups_; ++i) {
+    pending_[i] = std::exchange(barrier_[i], 0);
+    any |= pending_[i];
+  }
+  return any != 0;
 }
 
 }  // namespace metal::cpu

@@ -8,6 +8,7 @@
 
 namespace metal::cpu {
 
+class Schedule;
 class Worker;
 
 // The operands and results of a SIMD-group operation, by lane.
@@ -30,7 +31,10 @@ class FibreScheduler {
   explicit FibreScheduler(Worker& worker) : worker_(worker) {}
 
   // Returns when every thread has ended, or when the worker has a fault.
-  void run(const Group& group, EntryPoint entry, uint32_t threads, FibrePool& pool);
+  // `schedule`, if any, chooses which SIMD-group and which lane runs next; otherwise they run in
+  // the order of their numbers.
+  void run(const Group& group, EntryPoint entry, uint32_t threads, FibrePool& pool,
+           Schedule* schedule);
 
   // Called from kernel code. Both return when the calling thread may continue.
   uint64_t converge(uint32_t site, LaneOperation operation, uint64_t x = 0, uint64_t y = 0,
@@ -38,7 +42,7 @@ class FibreScheduler {
   void threadgroup_barrier();
   bool active() const { return group_ != nullptr; }
   uint32_t thread() const { return thread_; }  // the running thread, or the last one
-  Worker& worker() { return worker_; }
+  Worker& worker() const { return worker_; }
 
   static void fibre_body(Fibre* self);
 
@@ -46,9 +50,12 @@ class FibreScheduler {
   static constexpr uint32_t kMaxThreads = 1024;
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  uint32_t next_thread();  // the thread to run now; kNone when all have ended
-  void resolve();          // carries out one SIMD-group operation
-  bool next_simd_group();  // false when all threads have ended
+  uint32_t next_thread();    // the thread to run now; kNone when all have ended
+  void resolve();            // carries out one SIMD-group operation
+  bool next_simd_group();    // false when all threads have ended
+  bool choose_simd_group();  // the same, by the schedule
+  bool release_barriers();   // false if no thread waits at one
+  uint32_t take_lane();      // one of `runnable_`
   void block(uint32_t thread);
   void execute(Fibre* self);
   void run_thread(Fibre* self, uint32_t thread);
@@ -57,6 +64,7 @@ class FibreScheduler {
   const Group* group_ = nullptr;
   EntryPoint entry_ = nullptr;
   FibrePool* pool_ = nullptr;
+  Schedule* schedule_ = nullptr;
   uint32_t simd_groups_ = 0;
 
   uint32_t thread_ = kNone;    // the running thread

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <sstream>
 #include <tuple>
 #include <utility>
+
+#include "metal/cpu/runtime/source_lines.h"
 
 namespace metal::cpu {
 namespace {
@@ -15,25 +15,8 @@ std::array<uint32_t, 6> order_of(const ThreadPosition& position) {
   return {group[2], group[1], group[0], thread[2], thread[1], thread[0]};
 }
 
-// The text of a line of a file, where the source says with `#line 5 "file"` what comes from where.
 std::string line_text(const std::string& source, const std::string& file, uint32_t line) {
-  std::istringstream lines(source);
-  std::string text, current = "kernel.metal";
-  uint32_t number = 1;
-  while (std::getline(lines, text)) {
-    const size_t quote = text.find('"');
-    if (text.starts_with("#line ") && quote != std::string::npos) {
-      number = static_cast<uint32_t>(std::strtoul(text.c_str() + 6, nullptr, 10));
-      current.clear();
-      for (size_t i = quote + 1; i < text.size() && text[i] != '"'; ++i) {
-        if (text[i] == '\\') ++i;
-        current += text[i];
-      }
-      continue;
-    }
-    if (number++ == line && current == file) return text;
-  }
-  return {};
+  return lines_of(source, file)[line];
 }
 
 CheckPlace place_of(const CheckSite& site, const std::string& source) {
@@ -156,7 +139,7 @@ void Findings::add(const Finding& finding) {
 
 std::vector<CheckReport> Findings::reports(const std::string& kernel,
                                            const std::string& source) const {
-  static constexpr const char* kKinds[] = {"bounds", "barriers", "races", "uninitialised"};
+  static constexpr const char* kKinds[] = {"bounds", "barriers", "races", "uninitialised", "order"};
   std::vector<CheckReport> reports;
   for (const auto& [key, entry] : entries_) {
     const Finding& finding = entry.first;

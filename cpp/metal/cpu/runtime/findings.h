@@ -11,7 +11,7 @@
 
 namespace metal::cpu {
 
-enum class FindingKind : uint32_t { Bounds, Barriers, Races, Uninitialised };
+enum class FindingKind : uint32_t { Bounds, Barriers, Races, Uninitialised, Order };
 
 struct Finding {
   FindingKind kind;

@@ -16,6 +16,7 @@ ThreadgroupOrder::ThreadgroupOrder(const LaunchParameters& parameters, uint32_t 
 }
 
 uint64_t ThreadgroupOrder::operator[](uint64_t index) const {
+  if (!listed_.empty()) return listed_[index];
   if (index >= end_) return index;
   const uint64_t within = index % (stride_ * count_);
   return index - within + within % count_ * stride_ + within / count_;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "metal/driver.h"
 
@@ -14,8 +16,10 @@ class ThreadgroupOrder {
  public:
   ThreadgroupOrder() = default;
   ThreadgroupOrder(const LaunchParameters& parameters, uint32_t coarsening);
+  // All threadgroups, in this order.
+  explicit ThreadgroupOrder(std::vector<uint64_t> listed) : listed_(std::move(listed)) {}
 
-  bool natural() const { return count_ == 1; }
+  bool natural() const { return count_ == 1 && listed_.empty(); }
   // The threadgroup that runs as the `index`-th one. Threadgroups are numbered with x fastest.
   uint64_t operator[](uint64_t index) const;
 
@@ -23,6 +27,7 @@ class ThreadgroupOrder {
   uint64_t stride_ = 1;
   uint64_t count_ = 1;
   uint64_t end_ = 0;  // of the whole blocks
+  std::vector<uint64_t> listed_;
 };
 
 }  // namespace metal::cpu

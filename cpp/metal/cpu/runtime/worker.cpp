@@ -15,9 +15,12 @@
 
 #include "metal/cpu/codegen/jit.h"
 #include "metal/cpu/runtime/additions.h"
+#include "metal/cpu/runtime/coverage_run.h"
 #include "metal/cpu/runtime/dispatch.h"
 #include "metal/cpu/runtime/findings.h"
 #include "metal/cpu/runtime/group_checks.h"
+#include "metal/cpu/runtime/ordered_run.h"
+#include "metal/cpu/runtime/profiler.h"
 #include "metal/cpu/runtime/race_detector.h"
 #include "metal/driver.h"
 
@@ -159,7 +162,22 @@ void Worker::signal_all(const Dispatch& dispatch, int signal) {
   }
 }
 
+void Worker::signal_busy(int signal) {
+  std::lock_guard lock(registry().mutex);
+  for (Worker* worker : registry().workers) {
+    if (worker->dispatch_.load()) pthread_kill(worker->thread_, signal);
+  }
+}
+
 void Worker::run(Dispatch& dispatch, uint64_t first, uint64_t last) {
+  if (!dispatch.profiled()) [[likely]]
+    return run_threadgroups(dispatch, first, last);
+  const auto start = Profiler::Clock::now();
+  run_threadgroups(dispatch, first, last);
+  Profiler::instance().add_part(dispatch.profiled(), start, next_ - first);
+}
+
+void Worker::run_threadgroups(Dispatch& dispatch, uint64_t first, uint64_t last) {
   // Either the thread that stops the dispatch sees this store, or the code below sees the stop.
   dispatch_.store(&dispatch);
   next_ = first;
@@ -245,7 +263,9 @@ void Worker::run_as_fibres() {
     const CpuCode& code = dispatch.code(group_);
     if (!needs_fibres(code)) return;
     begin_checks();
-    scheduler_.run(group_, code.entry, thread_count(), thread_fibres_);
+    OrderedRun* ordered = dispatch.ordered();
+    scheduler_.run(group_, code.entry, thread_count(), thread_fibres_,
+                   ordered && ordered->schedule ? &*ordered->schedule : nullptr);
     if (fault_.kind == Fault::None) {
       end_checks();
       continue;
@@ -263,6 +283,12 @@ void Worker::begin_checks() {
     return;
   if (dispatch.shadows())  // nobody has written there
     std::memset(group_.memory + kThreadgroupShadow, UINT8_MAX, dispatch.threadgroup_memory());
+  if (OrderedRun* ordered = dispatch.ordered()) {
+    // Whatever another threadgroup left there is chance.
+    std::memset(group_.memory, 0, dispatch.threadgroup_memory());
+    ordered->sums.start_threadgroup();
+    return;
+  }
   if (dispatch.screens()) {
     std::ranges::fill(histories_, 0);
     return;
@@ -270,10 +296,13 @@ void Worker::begin_checks() {
   if (!checks_) checks_ = std::make_unique<GroupChecks>();
   checks_->begin(group_, *dispatch.findings(), dispatch.checks() & kCheckBarriers);
   if (dispatch.races()) dispatch.races()->start_threadgroup(group_);
+  if (dispatch.coverage()) dispatch.coverage()->start_threadgroup(thread_count());
 }
 
 void Worker::end_checks() {
-  if (dispatch_.load(std::memory_order_relaxed)->findings()) checks_->end();
+  const Dispatch& dispatch = *dispatch_.load(std::memory_order_relaxed);
+  if (dispatch.findings()) checks_->end();
+  if (dispatch.coverage()) dispatch.coverage()->end_threadgroup();
 }
 
 void Worker::enter_kernel() {

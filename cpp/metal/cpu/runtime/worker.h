@@ -38,6 +38,7 @@ class Worker {
   static Worker& current();          // this thread's; created by the first call
   static Worker* current_or_null();  // can be called in a signal handler
   static void signal_all(const Dispatch& dispatch, int signal);  // to threads that run it
+  static void signal_busy(int signal);                           // to threads that run any
 
   // Runs the dispatch's threadgroups [first, last), in the dispatch's order. Returns early if the
   // dispatch stops.
@@ -77,6 +78,7 @@ class Worker {
 
  private:
   static void carrier_body(Fibre* self);
+  void run_threadgroups(Dispatch& dispatch, uint64_t first, uint64_t last);
   void run_directly();
   void run_as_fibres();
   void step(Group& group, uint64_t index) const;

@@ -21,7 +21,13 @@ Checks& scope_checks() {
 Checks environment_checks() {
   static const Checks checks = [] {
     const char* text = std::getenv("MLX_CHECK");
-    const Checks named = ::metal::parse_checks(text ? text : "", "[MLX_CHECK]");
+    Checks named = ::metal::parse_checks(text ? text : "", "[MLX_CHECK]");
+    if (const char* order = std::getenv("MLX_CHECK_ORDER"); order && *order) {
+      ::metal::chosen_schedules();  // throws if it is none
+      named |= ::metal::kCheckOrder;
+    }
+    const char* coverage = std::getenv("MLX_COVERAGE");
+    if (coverage && *coverage) named |= ::metal::kCoverage;
     if (!named) --check_sources;
     return named;
   }();

@@ -22,14 +22,14 @@ class KernelCheckError : public std::runtime_error {
   std::vector<CheckReport> reports;
 };
 
-// The number of CheckScopes, and 1 if MLX_CHECK names checks or has not been read. Most programs
-// have none: then a launch tests only this.
+// The number of CheckScopes, and 1 if MLX_CHECK or MLX_CHECK_ORDER names checks or was not read.
+// Most programs have none: then a launch tests only this.
 extern std::atomic<uint32_t> check_sources;
 
 Checks find_active_checks();
 
-// The checks of MLX_CHECK, which is read once, and of this thread's CheckScopes. Throws
-// std::invalid_argument if MLX_CHECK names an unknown check.
+// The checks of MLX_CHECK and MLX_CHECK_ORDER, which are read once, and of this thread's
+// CheckScopes. Throws std::invalid_argument if they name unknown ones.
 inline Checks active_checks() {
   return check_sources.load(std::memory_order_relaxed) ? find_active_checks() : ::metal::kNoChecks;
 }

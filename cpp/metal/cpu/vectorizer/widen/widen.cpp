@@ -65,6 +65,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       w_.set_mask(nullptr);
       memory_.enter(*block);
       for (Instruction& instruction : *block) {
+        b_.SetCurrentDebugLocation(instruction.getDebugLoc());
         visit(instruction);
         if (reason_.empty()) continue;
         reason = reason_;
