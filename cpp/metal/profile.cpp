@@ -8,7 +8,7 @@
 namespace metal {
 namespace {
 
-constexpr size_t kMostLines = 30;  // of a table
+constexpr size_t kMaxLines = 30;  // of a table
 
 std::string quoted(const std::string& text) {
   std::string result = "\"";
@@ -98,7 +98,7 @@ std::string describe(const Profile& profile) {
   std::string text = "samples  share  kernel                place           source\n";
   size_t shown = 0;
   for (const ProfiledLine& line : profile.lines) {
-    if (shown++ == kMostLines) break;
+    if (shown++ == kMaxLines) break;
     char row[128];
     std::snprintf(row, sizeof(row), "%7llu %5.1f%%  %-20s  %-15s ",
                   static_cast<unsigned long long>(line.samples),

@@ -6,9 +6,9 @@
 namespace metal {
 namespace {
 
-constexpr int kMostHandlers = 2;  // for each signal: that of kernels and that of the compiler
+constexpr int kMaxHandlers = 2;  // for each signal: that of kernels and that of the compiler
 
-std::atomic<SignalHandler> handlers[NSIG][kMostHandlers];
+std::atomic<SignalHandler> handlers[NSIG][kMaxHandlers];
 struct sigaction previous_actions[NSIG];
 
 // Does what would happen without these handlers. A default action happens when the instruction runs

@@ -11,9 +11,9 @@ void invalid_argument(const std::string& op, const std::string& message) {
 }
 
 ShapeElem checked_extent(int64_t extent, const std::string& op) {
-  constexpr int64_t kMost = std::numeric_limits<ShapeElem>::max();
-  if (extent > kMost) {
-    invalid_argument(op, message("An axis of ", extent, " elements is too long: at most ", kMost,
+  constexpr int64_t kMax = std::numeric_limits<ShapeElem>::max();
+  if (extent > kMax) {
+    invalid_argument(op, message("An axis of ", extent, " elements is too long: at most ", kMax,
                                  " are possible."));
   }
   return static_cast<ShapeElem>(extent);

@@ -12,16 +12,16 @@ namespace {
 
 // Kernels number the pixels of all pictures, and the samples of each picture, in 32 bits.
 void check_sizes(int pictures, int height, int width, int channels, const mx::array& grid) {
-  constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
+  constexpr int64_t kMax = std::numeric_limits<uint32_t>::max();
   int64_t pixels = int64_t(height) * width;
   int64_t points = int64_t(grid.shape(1)) * grid.shape(2);
-  if (pixels > kMost / 2 || pixels * pictures >= kMost) {
+  if (pixels > kMax / 2 || pixels * pictures >= kMax) {
     throw std::invalid_argument(
         "[grid_sample] x must have fewer than 2^31 pixels in a picture and 2^32 in all, but it "
         "has " +
         std::to_string(pixels) + " in each of " + std::to_string(pictures) + " pictures.");
   }
-  if (points > kMost / 2 || points * channels > kMost) {
+  if (points > kMax / 2 || points * channels > kMax) {
     throw std::invalid_argument(
         "[grid_sample] grid must have fewer than 2^31 points for a picture, and fewer than 2^32 "
         "times "

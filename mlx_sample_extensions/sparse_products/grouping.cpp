@@ -75,14 +75,14 @@ PartSizes choose_parts(int32_t entries, int32_t n_o, int32_t matrices, int group
   constexpr double kParts = 16;             // enough for the cores
   constexpr double kPartBytes = 512 << 10;  // sums that stay in the L2 cache
   constexpr double kShared = 96;            // entries that should share a matrix in a part
-  constexpr double kLeastWork = 100000;     // products
-  constexpr double kLeastTasks = 8;         // parts, or ranges of columns of wide rows
+  constexpr double kMinWork = 100000;       // products
+  constexpr double kMinTasks = 8;           // parts, or ranges of columns of wide rows
   constexpr double kStretch = 64;           // columns
   double row = double(groups) * m;
   double wanted = std::max(kParts, n_o * row * sizeof(float) / kPartBytes);
-  double least = std::max(kLeastTasks / (groups * std::max(m / kStretch, 1.0)), 1.0);
+  double least = std::max(kMinTasks / (groups * std::max(m / kStretch, 1.0)), 1.0);
   double sharing = matrices ? std::max(entries / (kShared * matrices), least) : wanted;
-  double worth = row * (double(entries) * c + n_o) / kLeastWork;
+  double worth = row * (double(entries) * c + n_o) / kMinWork;
   double parts = std::min({wanted, sharing, worth, double(n_o)});
   return {entries, n_o, matrices, std::max(static_cast<int32_t>(parts), 1)};
 }

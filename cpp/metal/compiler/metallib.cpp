@@ -20,7 +20,7 @@ namespace metal {
 namespace {
 
 constexpr std::string_view kMagic = "MLXAMTL4";
-constexpr size_t kMostListed = 12;  // functions in a message
+constexpr size_t kMaxListed = 12;  // functions in a message
 
 class Writer {
  public:
@@ -291,7 +291,7 @@ const FunctionInfo& Program::get(std::string_view name) const {
     text += "; did you mean \"" + *meant + "\"?";
   else
     text += ".";
-  throw std::out_of_range(text + " It has " + nearest_first(name, all, kMostListed));
+  throw std::out_of_range(text + " It has " + nearest_first(name, all, kMaxListed));
 }
 
 std::string save_library(const Program& program) {

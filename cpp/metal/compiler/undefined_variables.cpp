@@ -12,7 +12,7 @@ namespace {
 
 // More elements than these are marked by one call. Others are marked one by one, as the optimiser
 // can then make values of them.
-constexpr uint64_t kMostElements = 64;
+constexpr uint64_t kMaxElements = 64;
 
 constexpr const char* kValue = "__metal_undefined:";
 constexpr const char* kMemory = "__metal_undefine:";
@@ -51,7 +51,7 @@ bool add_elements(llvm::Type* type, uint64_t offset, const llvm::DataLayout& lay
     count = vector->getNumElements(), element = vector->getElementType();
   } else {
     elements.push_back({type, offset});
-    return elements.size() <= kMostElements;
+    return elements.size() <= kMaxElements;
   }
   const uint64_t step = layout.getTypeAllocSize(element);
   for (uint64_t i = 0; i < count; ++i) {

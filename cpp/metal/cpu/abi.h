@@ -56,18 +56,18 @@ inline constexpr uintptr_t kRegionSize = 512;  // bytes: most rows lie in one re
 
 // Deferred additions to floats in device memory. Those of one region are made under one lock.
 struct Additions {
-  static constexpr uint32_t kMost = 64;  // entries of a full list
-  static constexpr uint32_t kRow = 32;   // floats in a row, all of one region
+  static constexpr uint32_t kMax = 64;  // entries of a full list
+  static constexpr uint32_t kRow = 32;  // floats in a row, all of one region
 
   // The lengths of the two lists. Entries before `first` are unused. When a list is full, generated
   // code makes all additions.
   uint32_t rows;
   uint32_t scalars;
-  float* row[kMost];
-  float* place[kMost];  // of the scalars
-  float value[kMost];
-  alignas(64) float addends[kMost][kRow];
-  uint32_t first;  // 0, or kMost - 1 if no addition may be deferred
+  float* row[kMax];
+  float* place[kMax];  // of the scalars
+  float value[kMax];
+  alignas(64) float addends[kMax][kRow];
+  uint32_t first;  // 0, or kMax - 1 if no addition may be deferred
 };
 
 // One threadgroup while it runs on one worker.

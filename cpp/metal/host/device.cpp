@@ -44,8 +44,8 @@ DeviceObject::DeviceObject() {
 }
 
 MTL::Size DeviceObject::maxThreadsPerThreadgroup() const {
-  constexpr NS::UInteger kMost = kMaxThreadsPerThreadgroup;
-  return {kMost, kMost, kMost};
+  constexpr NS::UInteger kMax = kMaxThreadsPerThreadgroup;
+  return {kMax, kMax, kMax};
 }
 
 NS::UInteger DeviceObject::maxBufferLength() const {

@@ -29,7 +29,7 @@ void optimize(Trace& trace) {
 }
 
 // A function that is called with ever new constants keeps only the last graphs.
-constexpr size_t kMostGraphs = 256;
+constexpr size_t kMaxGraphs = 256;
 
 }  // namespace
 
@@ -40,7 +40,7 @@ struct detail::RecordedGraph {
 
 struct detail::CompileCache::Entries {
   std::mutex mutex;
-  BoundedCache<std::string, GraphPtr> by_key{kMostGraphs};
+  BoundedCache<std::string, GraphPtr> by_key{kMaxGraphs};
 };
 
 namespace detail {

@@ -16,8 +16,8 @@ namespace mlx::core {
 
 namespace {
 
-constexpr size_t kMostNodes = 96;   // in a kernel; the time to compile it grows with them
-constexpr size_t kMostArrays = 24;  // inputs and outputs: Metal has 31 places for buffers
+constexpr size_t kMaxNodes = 96;   // in a kernel; the time to compile it grows with them
+constexpr size_t kMaxArrays = 24;  // inputs and outputs: Metal has 31 places for buffers
 constexpr int kNoGroup = -1;
 
 // The nodes of a trace and their users. A group counts as one node: the graph of groups never has a
@@ -150,7 +150,7 @@ bool Grouping::leads_back(int node, int number) const {
 bool Grouping::can_join(int node, const Group& group, int number) const {
   const TraceNode& candidate = nodes_[node];
   if (group_of_[node] != kNoGroup || !is_fusable(candidate) || !fits(candidate, group) ||
-      group.members.size() >= kMostNodes || count_arrays(group, node) > kMostArrays) {
+      group.members.size() >= kMaxNodes || count_arrays(group, node) > kMaxArrays) {
     return false;
   }
   if (candidate.primitive->stream() != nodes_[*group.members.begin()].primitive->stream()) {

@@ -9,9 +9,9 @@
 namespace mlx::core::io {
 
 std::string in_quotes(std::string_view text) {
-  constexpr size_t kMost = 200;
+  constexpr size_t kMax = 200;
   std::string out = "\"";
-  for (unsigned char c : text.substr(0, kMost)) {
+  for (unsigned char c : text.substr(0, kMax)) {
     if (c >= ' ' && c < 127) {
       out += static_cast<char>(c);
     } else {
@@ -20,7 +20,7 @@ std::string in_quotes(std::string_view text) {
       out += escaped;
     }
   }
-  return out + (text.size() > kMost ? "...\"" : "\"");
+  return out + (text.size() > kMax ? "...\"" : "\"");
 }
 
 void Refusal::operator()(const std::string& what) const {

@@ -24,10 +24,10 @@ void reverse_each(char* bytes, size_t count, size_t width) {
 
 Shape checked_shape(const std::vector<uint64_t>& extents, Dtype dtype, uint64_t available,
                     const Refusal& refuse) {
-  constexpr uint64_t kMost = std::numeric_limits<ShapeElem>::max();
+  constexpr uint64_t kMax = std::numeric_limits<ShapeElem>::max();
   for (uint64_t extent : extents) {
-    if (extent > kMost) {
-      refuse(message("An axis of ", extent, " elements is too long: at most ", kMost,
+    if (extent > kMax) {
+      refuse(message("An axis of ", extent, " elements is too long: at most ", kMax,
                      " are possible."));
     }
   }

@@ -75,8 +75,8 @@ void ZipArchive::add_member(uint64_t number) {
                     ": only stored and deflated members are supported."));
   }
   // Deflate expands at most to 1032 times the size: a larger size is wrong, and is not allocated.
-  constexpr uint64_t kMostFromOne = 1032;
-  const uint64_t most = stored ? status.comp_size : status.comp_size * kMostFromOne;
+  constexpr uint64_t kMaxFromOne = 1032;
+  const uint64_t most = stored ? status.comp_size : status.comp_size * kMaxFromOne;
   if (status.comp_size > reader_size_ || status.size > most)
     refuse_("Member " + in_quotes(name) + " is said to have more bytes than the archive can hold.");
   members_.push_back({name, status.size});

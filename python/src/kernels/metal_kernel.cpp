@@ -81,8 +81,8 @@ class PyKernel {
   std::shared_ptr<fast::MetalKernel> kernel_;
   std::shared_ptr<fast::CompleteKernel> complete_;
   // For the forms that give names at the call: a kernel for each set of names.
-  static constexpr size_t kMostNames = 64;
-  mlx::core::BoundedCache<std::string, std::shared_ptr<fast::MetalKernel>> by_names_{kMostNames};
+  static constexpr size_t kMaxNames = 64;
+  mlx::core::BoundedCache<std::string, std::shared_ptr<fast::MetalKernel>> by_names_{kMaxNames};
 };
 
 // In the keyword form each keyword is an input, except an option that the source does not mention.

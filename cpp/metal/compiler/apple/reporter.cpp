@@ -7,7 +7,7 @@
 namespace metal::compiler::apple {
 namespace {
 
-constexpr size_t kMostReports = 100;  // more help nobody
+constexpr size_t kMaxReports = 100;  // more help nobody
 
 }  // namespace
 
@@ -33,7 +33,7 @@ bool Reporter::is_users(clang::SourceLocation location) const {
 }
 
 void Reporter::report(clang::SourceLocation location, const std::string& message) {
-  if (found_.size() < kMostReports && is_users(location))
+  if (found_.size() < kMaxReports && is_users(location))
     found_.emplace(sources_.getFileLoc(location), message);
 }
 

@@ -18,14 +18,14 @@ using llvm::BasicBlock;
 
 // All branches on which it depends, directly or through others, whether one of the blocks is run.
 llvm::SetVector<BasicBlock*> find_deciding(llvm::Function& kernel,
-                                           const std::vector<Meeting>& meetings) {
+                                           const std::vector<Barrier>& barriers) {
   llvm::PostDominatorTree after(kernel);
   std::vector<BasicBlock*> wanted;
   llvm::SmallPtrSet<BasicBlock*, 16> seen;
   auto want = [&](BasicBlock* block) {
     if (seen.insert(block).second) wanted.push_back(block);
   };
-  for (const Meeting& meeting : meetings) want(meeting.call->getParent());
+  for (const Barrier& barrier : barriers) want(barrier.call->getParent());
   llvm::SetVector<BasicBlock*> deciding;
   for (size_t i = 0; i < wanted.size(); ++i) {
     BasicBlock* block = wanted[i];
@@ -47,8 +47,8 @@ bool only_returns(const BasicBlock& block) {
   return llvm::isa<llvm::ReturnInst>(*block.getFirstNonPHIOrDbgOrLifetime());
 }
 
-// The ways that part here come together before the end of the kernel.
-bool joins(const llvm::PostDominatorTree& after, const BasicBlock* block) {
+// Whether the paths that diverge here reconverge before the end of the kernel.
+bool reconverges(const llvm::PostDominatorTree& after, const BasicBlock* block) {
   const auto* node = after.getNode(block);
   const auto* next = node ? node->getIDom() : nullptr;
   return next && next->getBlock() && !only_returns(*next->getBlock());
@@ -74,19 +74,19 @@ void announce_branches(CheckBuilder& builder, const llvm::SetVector<BasicBlock*>
     builder.call(b, "metal_cpu_check_branch", b.getVoidTy(),
                  {builder.site(located ? test->getDebugLoc() : terminator.getDebugLoc()),
                   b.getInt32(number++), b.CreateZExtOrTrunc(condition, b.getInt64Ty()),
-                  b.getInt1(joins(after, block))});
+                  b.getInt1(reconverges(after, block))});
   }
 }
 
 }  // namespace
 
-bool Meeting::of_lanes() const {
+bool Barrier::of_lanes() const {
   const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(scope);
   return constant && constant->isZero();
 }
 
-std::vector<Meeting> find_meetings(llvm::Function& kernel) {
-  std::vector<Meeting> found;
+std::vector<Barrier> find_barriers(llvm::Function& kernel) {
+  std::vector<Barrier> found;
   llvm::IRBuilder<> b(kernel.getContext());
   for (llvm::Instruction& instruction : llvm::instructions(kernel)) {
     auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
@@ -95,9 +95,9 @@ std::vector<Meeting> find_meetings(llvm::Function& kernel) {
     if (!name.consume_front(compiler::kRuntimePrefix) || call->getMetadata(compiler::kOrderBarrier))
       continue;
     if (name == "barrier") {
-      Meeting barrier{call, "threadgroup_barrier", call->getArgOperand(0), /*orders=*/true};
-      if (barrier.of_lanes()) barrier.name = "simdgroup_barrier";
-      found.push_back(barrier);
+      Barrier found_barrier{call, "threadgroup_barrier", call->getArgOperand(0), /*orders=*/true};
+      if (found_barrier.of_lanes()) found_barrier.name = "simdgroup_barrier";
+      found.push_back(found_barrier);
     } else if (name.starts_with("simdgroup_multiply_accumulate")) {
       found.push_back({call, "simdgroup_multiply_accumulate", b.getInt32(0), /*orders=*/false});
     }
@@ -106,13 +106,13 @@ std::vector<Meeting> find_meetings(llvm::Function& kernel) {
 }
 
 void check_barriers(CheckBuilder& builder) {
-  const std::vector<Meeting> meetings = find_meetings(builder.kernel());
-  announce_branches(builder, find_deciding(builder.kernel(), meetings));
-  for (const Meeting& meeting : meetings) {
-    llvm::IRBuilder<> b(meeting.call);
+  const std::vector<Barrier> barriers = find_barriers(builder.kernel());
+  announce_branches(builder, find_deciding(builder.kernel(), barriers));
+  for (const Barrier& barrier : barriers) {
+    llvm::IRBuilder<> b(barrier.call);
     builder.call(b, "metal_cpu_check_barrier", b.getVoidTy(),
-                 {builder.site(meeting.call->getDebugLoc(), meeting.name), meeting.scope,
-                  b.getInt1(meeting.orders)});
+                 {builder.site(barrier.call->getDebugLoc(), barrier.name), barrier.scope,
+                  b.getInt1(barrier.orders)});
   }
 }
 

@@ -1,4 +1,4 @@
-// The check of barriers: whether all threads come to them.
+// The check of barriers: whether all threads reach them.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 namespace metal::cpu {
 
 // A barrier, or a function that the lanes of a SIMD-group call together.
-struct Meeting {
+struct Barrier {
   llvm::CallInst* call;
   const char* name;       // for the user
   llvm::Value* scope;     // as __metal_barrier has it
@@ -18,10 +18,10 @@ struct Meeting {
 
 // Functions that read the elements of all lanes are barriers of the SIMD-group. Barriers that the
 // compiler has put in for order are none: the kernel does not have them.
-std::vector<Meeting> find_meetings(llvm::Function& kernel);
+std::vector<Barrier> find_barriers(llvm::Function& kernel);
 
 // Announces each barrier, each function that the lanes of a SIMD-group must call together, and the
-// branches on which it depends who comes there.
+// branches that decide which threads reach it.
 void check_barriers(CheckBuilder& builder);
 
 }  // namespace metal::cpu

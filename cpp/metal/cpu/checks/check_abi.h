@@ -38,7 +38,7 @@ struct CoverageTable {
   };
   struct Edge {
     const CheckSite* site;
-    uint32_t way;
+    uint32_t successor;
   };
   struct Access {
     const CheckSite* site;
@@ -67,13 +67,13 @@ void* metal_cpu_check_nowhere(const metal::cpu::Group* group, metal::cpu::Access
 // A value that came from outside of an object has had an effect.
 void metal_cpu_check_used(const metal::cpu::Group* group, uint32_t finding);
 
-// A thread comes to a barrier, of its threadgroup or (scope 0) of its SIMD-group.
+// A thread reaches a barrier, of its threadgroup or (scope 0) of its SIMD-group.
 void metal_cpu_check_barrier(const metal::cpu::Group* group, const metal::cpu::CheckSite* site,
                              uint32_t scope, bool orders);
-// It takes a branch that decides which threads come to a barrier. If its ways do not join, one of
-// them returns from the kernel.
+// It takes a branch that decides which threads reach a barrier. If its paths do not reconverge, one
+// of them returns from the kernel.
 void metal_cpu_check_branch(const metal::cpu::Group* group, const metal::cpu::CheckSite* site,
-                            uint32_t number, uint64_t way, bool joins);
+                            uint32_t number, uint64_t successor, bool reconverges);
 
 // It is about to write memory that others may touch: metal_cpu_check_access comes afterwards.
 void metal_cpu_check_overwrite(const metal::cpu::Group* group,
@@ -85,7 +85,7 @@ void metal_cpu_check_access(const metal::cpu::Group* group, const metal::cpu::Ch
                             uint64_t bytes, metal::cpu::AccessKind access);
 // Of screened code: something may be wrong. It leaves the kernel.
 void metal_cpu_check_suspect(const metal::cpu::Group* group);
-// A thread ends that has come to these barriers, by a number that is not 0; the one in this place
+// A thread ends that has reached these barriers, by a number that is not 0; the one in this place
 // of Group::histories is another one, or 0 where no thread has ended before.
 void metal_cpu_check_history(const metal::cpu::Group* group, uint32_t place, uint32_t passed);
 // A variable without a value comes to life. Gives the number of a finding, which counts when
@@ -115,7 +115,7 @@ void metal_cpu_check_written(const metal::cpu::Group* group, const metal::cpu::C
                              const void* place, uint64_t bytes);
 void metal_cpu_check_sum(const metal::cpu::Group* group, const void* place, float addend,
                          bool shared);
-// Of coverage: a thread runs a block, takes a way of a branch, is about to touch memory.
+// Of coverage: a thread runs a block, takes a branch to a successor, is about to touch memory.
 void metal_cpu_check_block(const metal::cpu::Group* group, const metal::cpu::CoverageTable* table,
                            uint32_t block);
 void metal_cpu_check_edge(const metal::cpu::Group* group, const metal::cpu::CoverageTable* table,

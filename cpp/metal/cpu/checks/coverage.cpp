@@ -68,17 +68,17 @@ class CoverageBuilder {
         compiler::user_location(location.get()) != location.get())
       return;
     Constant* site = builder_.site(location);
-    for (unsigned way = 0; way < terminator.getNumSuccessors(); ++way) {
-      BasicBlock* next = terminator.getSuccessor(way);
+    for (unsigned successor = 0; successor < terminator.getNumSuccessors(); ++successor) {
+      BasicBlock* next = terminator.getSuccessor(successor);
       BasicBlock* edge = BasicBlock::Create(b_.getContext(), "edge", &builder_.kernel(), next);
       llvm::IRBuilder<> b(edge);
       call(b, "metal_cpu_check_edge", {b.getInt32(edges_.size())});
       b.CreateBr(next);
-      terminator.setSuccessor(way, edge);
-      // Several ways may lead to one block, each with an entry of its own.
+      terminator.setSuccessor(successor, edge);
+      // Several successors may be to one block, each with an entry of its own.
       for (llvm::PHINode& phi : next->phis())
         phi.setIncomingBlock(static_cast<unsigned>(phi.getBasicBlockIndex(&block)), edge);
-      edges_.push_back(structure({site, b_.getInt32(way)}));
+      edges_.push_back(structure({site, b_.getInt32(successor)}));
     }
   }
 

@@ -101,12 +101,12 @@ Provenance Provenances::of_variable(llvm::Value* variable, llvm::Type* type, uin
 
 Provenance Provenances::of_phi(llvm::PHINode& phi) {
   llvm::IRBuilder<> b(&phi);
-  const unsigned ways = phi.getNumIncomingValues();
-  llvm::PHINode* begin = b.CreatePHI(b.getInt64Ty(), ways);
-  llvm::PHINode* bytes = b.CreatePHI(b.getInt64Ty(), ways);
-  llvm::PHINode* object = b.CreatePHI(b.getPtrTy(), ways);
+  const unsigned count = phi.getNumIncomingValues();
+  llvm::PHINode* begin = b.CreatePHI(b.getInt64Ty(), count);
+  llvm::PHINode* bytes = b.CreatePHI(b.getInt64Ty(), count);
+  llvm::PHINode* object = b.CreatePHI(b.getPtrTy(), count);
   known_[&phi] = {begin, bytes, object};  // loops come back to it
-  for (unsigned i = 0; i < ways; ++i) {
+  for (unsigned i = 0; i < count; ++i) {
     const Provenance incoming = of(phi.getIncomingValue(i));
     begin->addIncoming(incoming.begin, phi.getIncomingBlock(i));
     bytes->addIncoming(incoming.bytes, phi.getIncomingBlock(i));

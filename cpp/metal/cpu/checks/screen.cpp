@@ -22,7 +22,7 @@ using llvm::Value;
 
 // Each is a branch of its own, for which vector code takes long to compile. More than these take
 // longer than exact checks, which kernels of this size get at once.
-constexpr uint64_t kMostTests = 400;
+constexpr uint64_t kMaxTests = 400;
 
 class BoundsScreen {
  public:
@@ -85,7 +85,7 @@ void insert_screen(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   uint64_t tests = undefined ? undefined->tests() : 0;
   for (const Access& access : accesses)
     tests += 1 + (races.tracks(access) ? races.tests_of(access) : 0);
-  if (tests > kMostTests) {
+  if (tests > kMaxTests) {
     suspect_at_once(builder);
     drop_marks(module);
     return;

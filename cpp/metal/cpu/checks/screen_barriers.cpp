@@ -15,11 +15,11 @@ using llvm::Value;
 // The barriers of one scope.
 class History {
  public:
-  History(CheckBuilder& builder, const std::vector<const Meeting*>& meetings) : builder_(builder) {
+  History(CheckBuilder& builder, const std::vector<const Barrier*>& barriers) : builder_(builder) {
     llvm::IRBuilder<> b(builder.start());
     passed_ = builder.local("passed", b.getInt32(0));
-    for (uint32_t i = 0; i < meetings.size(); ++i) {
-      b.SetInsertPoint(meetings[i]->call);
+    for (uint32_t i = 0; i < barriers.size(); ++i) {
+      b.SetInsertPoint(barriers[i]->call);
       Value* before = b.CreateLoad(b.getInt32Ty(), passed_);
       // A sum of products: which barriers, and in which order.
       b.CreateStore(b.CreateAdd(b.CreateMul(before, b.getInt32(0x01000193)), b.getInt32(i + 1)),
@@ -45,10 +45,10 @@ class History {
 }  // namespace
 
 void screen_barriers(CheckBuilder& builder) {
-  const std::vector<Meeting> meetings = find_meetings(builder.kernel());
-  std::vector<const Meeting*> of_group, of_lanes;
-  for (const Meeting& meeting : meetings)
-    (meeting.of_lanes() ? of_lanes : of_group).push_back(&meeting);
+  const std::vector<Barrier> barriers = find_barriers(builder.kernel());
+  std::vector<const Barrier*> of_group, of_lanes;
+  for (const Barrier& barrier : barriers)
+    (barrier.of_lanes() ? of_lanes : of_group).push_back(&barrier);
   std::vector<llvm::Instruction*> ends;
   for (llvm::Instruction& instruction : llvm::instructions(builder.kernel())) {
     if (llvm::isa<llvm::ReturnInst>(instruction)) ends.push_back(&instruction);

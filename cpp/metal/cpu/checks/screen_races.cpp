@@ -16,7 +16,7 @@ namespace {
 using llvm::Value;
 
 // A copy of more words than these is not taken apart.
-constexpr uint64_t kMostGranules = 64;
+constexpr uint64_t kMaxGranules = 64;
 
 // What a pointer may lead to; nothing where that is read from memory, which no check looks at.
 llvm::SmallVector<const Value*> objects_of(const Value& pointer) {
@@ -95,7 +95,7 @@ void RaceScreen::note(const Access& access) {
   use.granule =
       std::min({kStampGranule, alignment_of(access), std::max<uint64_t>(bytes & -bytes, 1)});
   use.known =
-      bytes / use.granule <= kMostGranules && (objects.size() == 1 || !is_device(*access.written));
+      bytes / use.granule <= kMaxGranules && (objects.size() == 1 || !is_device(*access.written));
   for (const Value* object : objects)
     use.granule = std::min(use.granule, provenances_.alignment(*object));
   Use& first = use_of(objects.front());
@@ -119,14 +119,14 @@ bool RaceScreen::tracks(const Access& access) const {
 
 // Those that order accesses.
 void RaceScreen::count_barriers() {
-  for (const Meeting& meeting : find_meetings(builder_.kernel())) {
-    if (!meeting.orders) continue;
-    lanes_wait_ |= meeting.of_lanes();
-    llvm::Instruction& next = *meeting.call->getNextNode();
+  for (const Barrier& barrier : find_barriers(builder_.kernel())) {
+    if (!barrier.orders) continue;
+    lanes_wait_ |= barrier.of_lanes();
+    llvm::Instruction& next = *barrier.call->getNextNode();
     llvm::IRBuilder<> b(&next);
     Value* now = order(b);
     uint64_t field = kStampLane;
-    if (!meeting.of_lanes()) {
+    if (!barrier.of_lanes()) {
       now = b.CreateAnd(now, ~kStampLane);
       field = kStampPhase;
     }

@@ -7,7 +7,7 @@
 namespace metal::cpu {
 namespace {
 
-constexpr double kMost = 0.9;  // of the lanes
+constexpr double kMax = 0.9;  // of the lanes
 
 }  // namespace
 
@@ -22,7 +22,7 @@ void AccessPattern::add(uint32_t thread, uint64_t address, uint64_t bytes) {
   if (last_.size() <= group) last_.resize(group + 1);
   bytes_ = bytes;
   const uint32_t time = times_[thread]++;
-  if (time >= kMostTimes) return;
+  if (time >= kMaxTimes) return;
   std::vector<Access>& last = last_[group];
   if (time >= last.size()) {
     last.push_back({thread, address});
@@ -36,7 +36,7 @@ void AccessPattern::add(uint32_t thread, uint64_t address, uint64_t bytes) {
   const auto apart = static_cast<int64_t>(address - before.address);
   ++pairs_;
   if (apart % lanes == 0 &&
-      (distances_.size() < kMostDistances || distances_.contains(apart / lanes)))
+      (distances_.size() < kMaxDistances || distances_.contains(apart / lanes)))
     ++distances_[apart / lanes];
 }
 
@@ -50,7 +50,7 @@ std::optional<int64_t> AccessPattern::distance() const {
   const auto most =
       std::ranges::max_element(distances_, {}, [](const auto& entry) { return entry.second; });
   if (most == distances_.end()) return {};
-  const bool usual = static_cast<double>(most->second) >= kMost * static_cast<double>(pairs_);
+  const bool usual = static_cast<double>(most->second) >= kMax * static_cast<double>(pairs_);
   return usual ? std::optional(most->first) : std::nullopt;
 }
 

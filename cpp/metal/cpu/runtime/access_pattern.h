@@ -21,8 +21,8 @@ class AccessPattern {
   std::optional<int64_t> distance() const;
 
  private:
-  static constexpr uint32_t kMostTimes = 1024;  // that a thread's accesses are compared
-  static constexpr size_t kMostDistances = 64;
+  static constexpr uint32_t kMaxTimes = 1024;  // that a thread's accesses are compared
+  static constexpr size_t kMaxDistances = 64;
 
   struct Access {
     uint32_t thread;

@@ -57,10 +57,10 @@ class Rows {
   }
 
  private:
-  static_assert(RegionLock::kCount == 256 && Additions::kMost == 64);
+  static_assert(RegionLock::kCount == 256 && Additions::kMax == 64);
 
   Additions& additions_;
-  uint8_t locks_[Additions::kMost] = {};
+  uint8_t locks_[Additions::kMax] = {};
 };
 
 void make_scalars(const Additions& additions) {

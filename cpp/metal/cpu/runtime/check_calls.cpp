@@ -101,9 +101,9 @@ void metal_cpu_check_barrier(const Group* group, const CheckSite* site, uint32_t
 }
 
 void metal_cpu_check_branch(const Group* group, const CheckSite* site, uint32_t number,
-                            uint64_t way, bool joins) {
+                            uint64_t successor, bool reconverges) {
   const OutsideKernel outside(group);
-  checks_of(outside).branch(thread_of(group), site, number, way, joins);
+  checks_of(outside).branch(thread_of(group), site, number, successor, reconverges);
 }
 
 void metal_cpu_check_overwrite(const Group* group, const CheckObject* object, const void* place,

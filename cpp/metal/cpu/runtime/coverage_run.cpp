@@ -70,7 +70,7 @@ void CoverageRun::add_to_total(const std::string& kernel, const std::string& sou
   for (const auto& [copy, line] : copies)
     total.line(*line->site, counts_[line->block], issues_[line->block]);
   for (uint32_t i = 0; i < table_->edges; ++i)
-    total.edge(*table_->edge[i].site, table_->edge[i].way, edges_[i]);
+    total.edge(*table_->edge[i].site, table_->edge[i].successor, edges_[i]);
   for (uint32_t i = 0; i < table_->accesses; ++i) {
     const CoverageTable::Access& access = table_->access[i];
     total.access(*access.site, access.writes != 0, bytes_[i], patterns_[i]);

@@ -106,10 +106,10 @@ void CoverageTotal::Addition::line(const CheckSite& site, uint64_t count, uint64
   line.issues += issues;
 }
 
-void CoverageTotal::Addition::edge(const CheckSite& site, uint32_t way, uint64_t count) {
+void CoverageTotal::Addition::edge(const CheckSite& site, uint32_t successor, uint64_t count) {
   std::vector<uint64_t>& taken = file(site).branches[{site.line, site.column}];
-  taken.resize(std::max<size_t>(taken.size(), way + 1));
-  taken[way] += count;
+  taken.resize(std::max<size_t>(taken.size(), successor + 1));
+  taken[successor] += count;
 }
 
 void CoverageTotal::Addition::access(const CheckSite& site, bool writes, uint64_t bytes,

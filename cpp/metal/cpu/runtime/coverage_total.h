@@ -39,7 +39,7 @@ class CoverageTotal {
    public:
     Addition(const std::string& kernel, const std::string& source);
     void line(const CheckSite& site, uint64_t count, uint64_t issues);
-    void edge(const CheckSite& site, uint32_t way, uint64_t count);
+    void edge(const CheckSite& site, uint32_t successor, uint64_t count);
     void access(const CheckSite& site, bool writes, uint64_t bytes, const AccessPattern& pattern);
 
    private:

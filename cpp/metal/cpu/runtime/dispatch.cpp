@@ -35,7 +35,7 @@ constexpr uint64_t kOrderedThreads = 512;  // per threadgroup in a reordered lau
 // cache, the second constant is the limit.
 constexpr uint64_t kCacheShare = 2;
 constexpr uint64_t kLargestShare = uint64_t{32} << 20;
-constexpr uint64_t kMostResults = 256;  // bytes that one thread is assumed to write at most
+constexpr uint64_t kMaxResults = 256;  // bytes that one thread is assumed to write at most
 
 uint64_t divide_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit; }
 
@@ -85,7 +85,7 @@ bool writes_beyond_caches(const FunctionInfo& function, const LaunchParameters& 
   uint64_t threads = 1;
   for (uint32_t count : parameters.threads_per_grid) threads *= count;
   const uint64_t many = std::min(last_level_cache() / kCacheShare, kLargestShare);
-  if (threads < many / kMostResults) return false;
+  if (threads < many / kMaxResults) return false;
   uint64_t written = 0;
   for (const ArgumentInfo& argument : function.arguments) {
     if (argument.kind != ArgumentKind::Buffer || !argument.writable) continue;

@@ -10,7 +10,7 @@
 namespace metal::cpu {
 namespace {
 
-constexpr uint32_t kMostBytes = 16;  // that are shown of an element of unknown type
+constexpr uint32_t kMaxBytes = 16;  // that are shown of an element of unknown type
 
 // An IEEE number of 16 bits.
 double half_value(uint16_t bits) {
@@ -101,12 +101,12 @@ std::string ElementNumbers::text(const char* element) const {
   std::string text;
   if (kind_ == Kind::Unknown) {
     text = "0x";
-    for (uint32_t i = 0; i < std::min(count_, kMostBytes); ++i) {
+    for (uint32_t i = 0; i < std::min(count_, kMaxBytes); ++i) {
       char digits[4];
       std::snprintf(digits, sizeof(digits), "%02x", static_cast<unsigned char>(element[i]));
       text += digits;
     }
-    return text + (count_ > kMostBytes ? "..." : "");
+    return text + (count_ > kMaxBytes ? "..." : "");
   }
   for (uint32_t i = 0; i < count_; ++i)
     text += (i ? ", " : "") + number_text(element + size_t{i} * bytes_);

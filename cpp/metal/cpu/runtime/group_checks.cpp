@@ -31,7 +31,7 @@ void GroupChecks::end() {
 }
 
 uint32_t GroupChecks::defer(const Finding& finding) {
-  if (deferred_.size() < kMostDeferred) deferred_.push_back(finding);
+  if (deferred_.size() < kMaxDeferred) deferred_.push_back(finding);
   return static_cast<uint32_t>(deferred_.size());
 }
 
@@ -52,81 +52,83 @@ void GroupChecks::barrier(uint32_t thread, const CheckSite* site, uint32_t scope
   Epochs& epochs = epochs_[thread];
   if (scope == 0) {
     epochs.lanes += orders;
-    come(lanes_[thread / kSimdWidth], thread, lane_counts_[thread]++, site);
+    arrive(lanes_[thread / kSimdWidth], thread, lane_counts_[thread]++, site);
   } else {
     epochs.group += orders;
-    come(all_, thread, group_counts_[thread]++, site);
+    arrive(all_, thread, group_counts_[thread]++, site);
   }
 }
 
-void GroupChecks::branch(uint32_t thread, const CheckSite* site, uint32_t number, uint64_t way,
-                         bool joins) {
+void GroupChecks::branch(uint32_t thread, const CheckSite* site, uint32_t number,
+                         uint64_t successor, bool reconverges) {
   if (branches_.size() <= number) branches_.resize(number + 1);
   Branch& branch = branches_[number];
   branch.site = site;
-  branch.joins = joins;
-  branch.ways.resize(threads_);
-  branch.ways[thread] = branch.ways[thread] * 31 + way + 1;
+  branch.reconverges = reconverges;
+  branch.paths.resize(threads_);
+  branch.paths[thread] = branch.paths[thread] * 31 + successor + 1;
 }
 
-void GroupChecks::come(Meeting& meeting, uint32_t thread, uint32_t count, const CheckSite* site) {
-  if (!barriers_ || meeting.parted) return;
-  if (count == meeting.arrivals.size()) {
-    meeting.arrivals.push_back({site, thread, ways_of(thread)});
-  } else if (meeting.arrivals[count].site != site) {
-    report(meeting, meeting.arrivals[count], thread, site);
+void GroupChecks::arrive(Arrivals& arrivals, uint32_t thread, uint32_t count,
+                         const CheckSite* site) {
+  if (!barriers_ || arrivals.diverged) return;
+  if (count == arrivals.first.size()) {
+    arrivals.first.push_back({site, thread, path_of(thread)});
+  } else if (arrivals.first[count].site != site) {
+    report(arrivals, arrivals.first[count], thread, site);
   }
 }
 
-// Threads that ended have come to all barriers, or to fewer than the others. Nobody waits for those
+// Threads that ended have reached all barriers, or fewer than the others. Nobody waits for those
 // that returned early.
-void GroupChecks::compare_ends(Meeting& meeting, const std::vector<uint32_t>& counts,
+void GroupChecks::compare_ends(Arrivals& arrivals, const std::vector<uint32_t>& counts,
                                uint32_t first, uint32_t last) {
-  for (uint32_t thread = first; thread < last && !meeting.parted; ++thread) {
-    if (counts[thread] >= meeting.arrivals.size()) continue;
-    const Arrival& arrival = meeting.arrivals[counts[thread]];
-    if (!has_returned(arrival, thread)) report(meeting, arrival, thread, nullptr);
+  for (uint32_t thread = first; thread < last && !arrivals.diverged; ++thread) {
+    if (counts[thread] >= arrivals.first.size()) continue;
+    const Arrival& arrival = arrivals.first[counts[thread]];
+    if (!has_returned(arrival, thread)) report(arrivals, arrival, thread, nullptr);
   }
 }
 
-// One report for all threads: after the first barrier that parts them nothing is as it should be.
-void GroupChecks::report(Meeting& meeting, const Arrival& arrival, uint32_t missing,
+// One report for all threads: after the first barrier at which they diverge nothing is as it should
+// be.
+void GroupChecks::report(Arrivals& arrivals, const Arrival& arrival, uint32_t missing,
                          const CheckSite* instead) {
-  meeting.parted = true;
+  arrivals.diverged = true;
   Finding finding{.kind = FindingKind::Barriers, .site = arrival.site};
   finding.position = position_of(*group_, arrival.thread);
   finding.more = std::string("waits at this ") + arrival.site->what + ", but thread " +
                  describe(position_of(*group_, missing));
   finding.more += instead ? " waits at another one" : " ends without it";
   if (instead && instead->line) finding.more += ", in line " + std::to_string(instead->line);
-  const std::vector<const Branch*> parted = partings(arrival, missing);
-  if (!parted.empty()) {
-    finding.other_site = parted.front()->site;
+  const std::vector<const Branch*> branches = divergences(arrival, missing);
+  if (!branches.empty()) {
+    finding.other_site = branches.front()->site;
     finding.note = "they part at this branch";
   }
   findings_->add(finding);
 }
 
-std::vector<uint64_t> GroupChecks::ways_of(uint32_t thread) const {
-  std::vector<uint64_t> ways;
-  for (const Branch& branch : branches_) ways.push_back(branch.site ? branch.ways[thread] : 0);
-  return ways;
+std::vector<uint64_t> GroupChecks::path_of(uint32_t thread) const {
+  std::vector<uint64_t> path;
+  for (const Branch& branch : branches_) path.push_back(branch.site ? branch.paths[thread] : 0);
+  return path;
 }
 
-// The branches, in the order of the code, at which they went different ways.
-std::vector<const GroupChecks::Branch*> GroupChecks::partings(const Arrival& arrival,
-                                                              uint32_t missing) const {
-  const std::vector<uint64_t> ways = ways_of(missing);
+// The branches, in the order of the code, at which their paths diverge.
+std::vector<const GroupChecks::Branch*> GroupChecks::divergences(const Arrival& arrival,
+                                                                 uint32_t missing) const {
+  const std::vector<uint64_t> path = path_of(missing);
   std::vector<const Branch*> found;
-  for (size_t i = 0; i < ways.size(); ++i) {
-    if (ways[i] != (i < arrival.ways.size() ? arrival.ways[i] : 0)) found.push_back(&branches_[i]);
+  for (size_t i = 0; i < path.size(); ++i) {
+    if (path[i] != (i < arrival.path.size() ? arrival.path[i] : 0)) found.push_back(&branches_[i]);
   }
   return found;
 }
 
-// At a branch whose one way leads to the end of the kernel and nowhere else.
+// At a branch whose one path leads to the end of the kernel and nowhere else.
 bool GroupChecks::has_returned(const Arrival& arrival, uint32_t missing) const {
-  return !std::ranges::all_of(partings(arrival, missing), &Branch::joins);
+  return !std::ranges::all_of(divergences(arrival, missing), &Branch::reconverges);
 }
 
 }  // namespace metal::cpu

@@ -38,7 +38,8 @@ class GroupChecks {
   }
 
   void barrier(uint32_t thread, const CheckSite* site, uint32_t scope, bool orders);
-  void branch(uint32_t thread, const CheckSite* site, uint32_t number, uint64_t way, bool joins);
+  void branch(uint32_t thread, const CheckSite* site, uint32_t number, uint64_t successor,
+              bool reconverges);
 
   // How often the thread has passed a barrier of its threadgroup and one of its SIMD-group.
   struct Epochs {
@@ -48,31 +49,32 @@ class GroupChecks {
   const Epochs& epochs(uint32_t thread) const { return epochs_[thread]; }
 
  private:
-  static constexpr size_t kMostDeferred = size_t{1} << 20;
+  static constexpr size_t kMaxDeferred = size_t{1} << 20;
 
   struct Branch {
     const CheckSite* site = nullptr;
-    bool joins = false;          // code follows that is run on all ways
-    std::vector<uint64_t> ways;  // of each thread, all that it has taken as one number
+    bool reconverges = false;     // code follows that is run on all paths
+    std::vector<uint64_t> paths;  // of each thread, all successors that it has taken as one number
   };
-  // The thread that is the first at a barrier, and its ways up to there.
+  // The thread that is the first at a barrier, and its path up to there.
   struct Arrival {
     const CheckSite* site;
     uint32_t thread;
-    std::vector<uint64_t> ways;  // by branch
+    std::vector<uint64_t> path;  // by branch
   };
-  // The barriers that threads which belong together have come to, in order.
-  struct Meeting {
-    std::vector<Arrival> arrivals;
-    bool parted = false;  // it has been said
+  // The barriers that the threads of a scope have reached, in order.
+  struct Arrivals {
+    std::vector<Arrival> first;
+    bool diverged = false;  // it has been reported
   };
 
-  void come(Meeting& meeting, uint32_t thread, uint32_t count, const CheckSite* site);
-  void compare_ends(Meeting& meeting, const std::vector<uint32_t>& counts, uint32_t first,
+  void arrive(Arrivals& arrivals, uint32_t thread, uint32_t count, const CheckSite* site);
+  void compare_ends(Arrivals& arrivals, const std::vector<uint32_t>& counts, uint32_t first,
                     uint32_t last);
-  void report(Meeting& meeting, const Arrival& arrival, uint32_t missing, const CheckSite* instead);
-  std::vector<uint64_t> ways_of(uint32_t thread) const;
-  std::vector<const Branch*> partings(const Arrival& arrival, uint32_t missing) const;
+  void report(Arrivals& arrivals, const Arrival& arrival, uint32_t missing,
+              const CheckSite* instead);
+  std::vector<uint64_t> path_of(uint32_t thread) const;
+  std::vector<const Branch*> divergences(const Arrival& arrival, uint32_t missing) const;
   bool has_returned(const Arrival& arrival, uint32_t missing) const;
 
   const Group* group_ = nullptr;
@@ -85,8 +87,8 @@ class GroupChecks {
   std::vector<Epochs> epochs_;
   std::vector<uint32_t> group_counts_;  // by thread
   std::vector<uint32_t> lane_counts_;
-  Meeting all_;
-  std::vector<Meeting> lanes_;  // by SIMD-group
+  Arrivals all_;
+  std::vector<Arrivals> lanes_;  // by SIMD-group
   std::vector<Branch> branches_;
   alignas(64) char nowhere_[kNowhere];
 };

@@ -56,7 +56,7 @@ void Profiler::start() {
   const std::lock_guard lock(mutex_);
   if (active()) throw std::runtime_error("[profile] There is a profile already");
   add_handler();
-  if (!samples_) samples_ = std::make_unique<Sample[]>(kMostSamples);
+  if (!samples_) samples_ = std::make_unique<Sample[]>(kMaxSamples);
   taken_ = 0;
   first_ += static_cast<uint32_t>(launches_.size());
   launches_.clear();
@@ -107,7 +107,7 @@ Profile Profiler::stop() {
 void Profiler::add_lines(std::vector<Launch>& launches) const {
   std::map<uint64_t, CodeLine> known;
   std::map<std::tuple<uint32_t, std::string, uint32_t>, uint64_t> counts;
-  for (uint64_t i = 0; i < std::min(taken_.load(), kMostSamples); ++i) {
+  for (uint64_t i = 0; i < std::min(taken_.load(), kMaxSamples); ++i) {
     const Sample& sample = samples_[i];
     if (sample.launch < first_ || sample.launch - first_ >= launches.size()) continue;
     const auto found = known.find(sample.address);
@@ -158,7 +158,7 @@ void Profiler::add_part(uint32_t launch, Clock::time_point start, uint64_t threa
 
 void Profiler::add_sample(uint32_t launch, uint64_t address) {
   const uint64_t place = taken_.fetch_add(1, std::memory_order_relaxed);
-  if (place < kMostSamples) samples_[place] = {address, launch};
+  if (place < kMaxSamples) samples_[place] = {address, launch};
 }
 
 double Profiler::now() const { return time(Clock::now()); }

@@ -38,7 +38,7 @@ class Profiler {
   void add_sample(uint32_t launch, uint64_t address);
 
  private:
-  static constexpr uint64_t kMostSamples = uint64_t{1} << 20;
+  static constexpr uint64_t kMaxSamples = uint64_t{1} << 20;
   static constexpr auto kPeriod = std::chrono::milliseconds(1);
 
   struct Sample {

@@ -89,7 +89,7 @@ void ShadowBuffers::note_store(const Finding& finding, const Finding* origin, ui
   const uint64_t into = static_cast<uint64_t>(finding.offset) % element;
   for (uint64_t place = 0; place < bytes + into; place += element) {
     stored.offset = finding.offset - static_cast<int64_t>(into) + static_cast<int64_t>(place);
-    if (stores_.size() < kMostStores) stores_.insert_or_assign(address - into + place, stored);
+    if (stores_.size() < kMaxStores) stores_.insert_or_assign(address - into + place, stored);
   }
 }
 
@@ -130,7 +130,7 @@ void ShadowBuffers::report(const Shadow& shadow, Findings& findings) const {
       ++others;
     }
   }
-  if (unwritten.bytes == 0 || stores_.size() == kMostStores) return;
+  if (unwritten.bytes == 0 || stores_.size() == kMaxStores) return;
   if (others)
     unwritten.more = ", nor " + std::to_string(others) + (others == 1 ? " other" : " others");
   findings.add(unwritten);

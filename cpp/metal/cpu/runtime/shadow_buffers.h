@@ -36,7 +36,7 @@ class ShadowBuffers {
 
  private:
   // More undefined stores are not told from what nobody has written.
-  static constexpr size_t kMostStores = size_t{1} << 20;
+  static constexpr size_t kMaxStores = size_t{1} << 20;
 
   struct Shadow {
     char* block = nullptr;  // of the heap

@@ -187,7 +187,7 @@ void Worker::run_threadgroups(Dispatch& dispatch, uint64_t first, uint64_t last)
   group_.scheduler = &scheduler_;
   group_.additions = &additions_;
   group_.histories = histories_;
-  additions_.first = dispatch.shares_results() ? Additions::kMost - 1 : 0;
+  additions_.first = dispatch.shares_results() ? Additions::kMax - 1 : 0;
   additions_.rows = additions_.scalars = additions_.first;
   place(group_, dispatch.order()[first]);
   while (next_ < last_ && !dispatch.stopped()) {

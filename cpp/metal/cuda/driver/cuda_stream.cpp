@@ -11,7 +11,7 @@ namespace metal::cuda {
 namespace {
 
 // A launch would block if the driver's own queue were full, and then nothing could end it.
-constexpr size_t kMostPending = 256;
+constexpr size_t kMaxPending = 256;
 // How long an interrupted kernel has to end by itself.
 constexpr auto kGracePeriod = std::chrono::seconds(2);
 constexpr auto kCheckInterval = std::chrono::microseconds(100);
@@ -55,7 +55,7 @@ void CudaStream::launch(const Kernel& kernel, const LaunchParameters& parameters
   const LoadedCode& code = static_cast<const CudaKernel&>(kernel).code_for(form_of(parameters));
   time_limit_ = parameters.time_limit;
   interrupts_before_ = parameters.interrupts_before;
-  if (pending_.size() >= kMostPending) wait_for(pending_[pending_.size() - kMostPending].number);
+  if (pending_.size() >= kMaxPending) wait_for(pending_[pending_.size() - kMaxPending].number);
   if (interrupt_count() != interrupts_before_) {
     throw LaunchError(LaunchFault::Interrupted,
                       "[" + kernel.name + "] Interrupted before its start");

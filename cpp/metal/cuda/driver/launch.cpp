@@ -6,7 +6,7 @@
 namespace metal::cuda {
 namespace {
 
-constexpr uint64_t kMostBlocks[] = {INT32_MAX, 65535, 65535};
+constexpr uint64_t kMaxBlocks[] = {INT32_MAX, 65535, 65535};
 
 uint64_t blocks_of(const LaunchParameters& parameters, int i) {
   const uint64_t size = parameters.threads_per_threadgroup[i];
@@ -21,7 +21,7 @@ void put(std::string& bytes, const Parameter& parameter, uint64_t value) {
 
 bool fits_in_one_part(const LaunchParameters& parameters) {
   for (int i = 0; i < 3; ++i) {
-    if (blocks_of(parameters, i) > kMostBlocks[i]) return false;
+    if (blocks_of(parameters, i) > kMaxBlocks[i]) return false;
   }
   return true;
 }
@@ -31,11 +31,11 @@ void for_each_part(const LaunchParameters& parameters,
   const uint64_t blocks[] = {blocks_of(parameters, 0), blocks_of(parameters, 1),
                              blocks_of(parameters, 2)};
   const auto part = [&](int i, uint64_t first) {
-    return static_cast<uint32_t>(std::min(blocks[i] - first, kMostBlocks[i]));
+    return static_cast<uint32_t>(std::min(blocks[i] - first, kMaxBlocks[i]));
   };
-  for (uint64_t z = 0; z < blocks[2]; z += kMostBlocks[2]) {
-    for (uint64_t y = 0; y < blocks[1]; y += kMostBlocks[1]) {
-      for (uint64_t x = 0; x < blocks[0]; x += kMostBlocks[0]) {
+  for (uint64_t z = 0; z < blocks[2]; z += kMaxBlocks[2]) {
+    for (uint64_t y = 0; y < blocks[1]; y += kMaxBlocks[1]) {
+      for (uint64_t x = 0; x < blocks[0]; x += kMaxBlocks[0]) {
         each({{static_cast<uint32_t>(x), static_cast<uint32_t>(y), static_cast<uint32_t>(z)},
               {part(0, x), part(1, y), part(2, z)}});
       }

@@ -52,9 +52,9 @@ struct Tiles {
   int across, count;
 
   explicit Tiles(const Product& p) : rows(std::min(p.m, 256)), columns(std::min(p.n, 512)) {
-    constexpr int kLeast = 64;
+    constexpr int kMin = 64;
     const int wanted = 3 * static_cast<int>(parallel_width());
-    while (number(p) < wanted && std::max(rows, columns) >= 2 * kLeast) {
+    while (number(p) < wanted && std::max(rows, columns) >= 2 * kMin) {
       int& longer = rows >= columns ? rows : columns;
       longer = (longer / 2 + 15) / 16 * 16;
     }

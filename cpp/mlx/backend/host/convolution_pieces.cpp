@@ -9,7 +9,7 @@ namespace mlx::core::cpu {
 
 namespace {
 
-constexpr double kLeastWork = 1 << 20;  // multiplications: some ten microseconds
+constexpr double kMinWork = 1 << 20;    // multiplications: some ten microseconds
 constexpr size_t kPiecesPerThread = 4;  // several, so that no thread waits long for the last piece
 
 int divided_up(int value, int unit) { return (value + unit - 1) / unit; }
@@ -117,7 +117,7 @@ std::vector<ConvolutionPiece> cut(ConvolutionPart part, const ConvolutionGeometr
   size_t wanted = threads;
   // Each piece of a sum needs memory for the whole sum.
   if (threads > 1 && part != ConvolutionPart::Weight) wanted *= kPiecesPerThread;
-  const double most = std::max(1.0, geometry.multiplications() / kLeastWork);
+  const double most = std::max(1.0, geometry.multiplications() / kMinWork);
   const int count = static_cast<int>(std::min(static_cast<double>(wanted), most));
   if (count <= geometry.images) return cut_images(geometry, divided_up(geometry.images, count));
   return cut_rows(part, geometry, divided_up(count, geometry.images));

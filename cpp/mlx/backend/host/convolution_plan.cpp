@@ -14,7 +14,7 @@ using dnnl::memory;
 using Part = ConvolutionPart;
 using Dims = memory::dims;
 constexpr auto kDirect = dnnl::algorithm::convolution_direct;
-constexpr size_t kMostPlans = 512;
+constexpr size_t kMaxPlans = 512;
 
 // oneDNN's description of a convolution.
 struct Description {
@@ -131,7 +131,7 @@ std::shared_ptr<const ConvolutionPlan> plan_convolution(Part part,
   };
   static std::mutex mutex;
   static auto* plans =
-      new BoundedCache<std::string, std::shared_ptr<const ConvolutionPlan>>(kMostPlans);
+      new BoundedCache<std::string, std::shared_ptr<const ConvolutionPlan>>(kMaxPlans);
   std::shared_ptr<const ConvolutionPlan> plan;
   {
     std::lock_guard lock(mutex);

@@ -17,10 +17,10 @@ namespace {
 
 using dnnl::memory;
 
-constexpr size_t kMostMatmuls = 512;
+constexpr size_t kMaxMatmuls = 512;
 constexpr size_t kTilesPerThread = 2;
 constexpr double kWorkOfTask = 1 << 18;  // multiplications in a task of many small products
-constexpr int kLeastRows = 64, kLeastColumns = 256;
+constexpr int kMinRows = 64, kMinColumns = 256;
 
 // Products whose matrices lie `step` elements apart; a step of 0 repeats one matrix.
 struct Batch {
@@ -73,7 +73,7 @@ SharedMatmul matmul_of(const Batch& of) {
       double(of.a_step), double(of.b_step), double(of.c_step),
   };
   static std::mutex mutex;
-  static auto* matmuls = new BoundedCache<std::string, SharedMatmul>(kMostMatmuls);
+  static auto* matmuls = new BoundedCache<std::string, SharedMatmul>(kMaxMatmuls);
   std::lock_guard lock(mutex);
   return matmuls->get({reinterpret_cast<const char*>(numbers), sizeof(numbers)},
                       [&] { return made(of); });
@@ -140,8 +140,8 @@ int divided_into(int value, int parts) { return (value + parts - 1) / parts; }
 void add_tiles(const Product& whole, int64_t a, int64_t b, int64_t c, size_t tiles,
                std::vector<Task>& tasks) {
   const auto wanted = static_cast<int>(tiles);
-  const int down = std::clamp(whole.m / kLeastRows, 1, wanted);
-  const int across = std::clamp(whole.n / kLeastColumns, 1, divided_into(wanted, down));
+  const int down = std::clamp(whole.m / kMinRows, 1, wanted);
+  const int across = std::clamp(whole.n / kMinColumns, 1, divided_into(wanted, down));
   const int rows = divided_into(whole.m, down), columns = divided_into(whole.n, across);
   for (int row = 0; row < whole.m; row += rows) {
     for (int column = 0; column < whole.n; column += columns) {

@@ -81,7 +81,7 @@ WorkerOwner& worker_owner() {
   return owner;
 }
 
-constexpr size_t kMostPipelines = 1024;
+constexpr size_t kMaxPipelines = 1024;
 
 }  // namespace
 
@@ -100,7 +100,7 @@ MTL::ComputePipelineState* PendingPipeline::wait() {
 
 std::shared_ptr<PendingPipeline> start_pipeline(PipelineSource source, Device device) {
   static auto& mutex = *new std::mutex;
-  static auto& pipelines = *new BoundedCache<std::string, PendingPtr>(kMostPipelines);
+  static auto& pipelines = *new BoundedCache<std::string, PendingPtr>(kMaxPipelines);
   watch_forks();
   std::string key = source.text + (device == Device::gpu ? "gpu" : "cpu");
   std::lock_guard lock(mutex);

@@ -66,7 +66,7 @@ CheckScope::~CheckScope() {
   --check_sources;
 }
 
-void tell_reports(const std::vector<CheckReport>& reports) {
+void raise_reports(const std::vector<CheckReport>& reports) {
   if (!only_warns()) throw KernelCheckError(reports);
   std::lock_guard lock(warnings().mutex);
   warnings().texts.push_back(::metal::describe(reports));

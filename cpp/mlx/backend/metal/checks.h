@@ -48,7 +48,7 @@ class CheckScope {
 
 // Called with the reports of a launch. With MLX_CHECK_REPORT=warn they wait in take_check_warnings,
 // else it throws KernelCheckError.
-void tell_reports(const std::vector<CheckReport>& reports);
+void raise_reports(const std::vector<CheckReport>& reports);
 // Texts that nobody has taken so far.
 std::vector<std::string> take_check_warnings();
 

@@ -57,7 +57,7 @@ void CommandEncoder::begin_dispatch() {
   state_->compute_encoder()->setChecks(
       checks, [errors = state_->errors](const std::vector<CheckReport>& reports) {
         try {
-          tell_reports(reports);
+          raise_reports(reports);
         } catch (...) {
           errors->set(std::current_exception());
           throw;

@@ -57,8 +57,8 @@ class MetalKernel {
   IdentifierSet mentioned_;
 
   mutable std::mutex mutex_;
-  static constexpr size_t kMostVariants = 64;
-  mutable BoundedCache<std::string, std::shared_ptr<const KernelVariant>> variants_{kMostVariants};
+  static constexpr size_t kMaxVariants = 64;
+  mutable BoundedCache<std::string, std::shared_ptr<const KernelVariant>> variants_{kMaxVariants};
 };
 
 // Prints the compiled source under a heading, and why the kernel does not become vector code, if

@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kRows = 37;  // four to a region
 constexpr uint32_t kNumbers = 5;
-constexpr uint32_t kCount = 3 * Additions::kMost + 7;
+constexpr uint32_t kCount = 3 * Additions::kMax + 7;
 
 void add(const Group* group, uint32_t) {
   auto* rows = test::argument<float>(group, 0);
@@ -21,10 +21,10 @@ void add(const Group* group, uint32_t) {
     for (uint32_t i = 0; i < Additions::kRow; ++i)
       additions.addends[additions.rows][i] = static_cast<float>(i);
     additions.row[additions.rows] = rows + row * Additions::kRow;
-    if (++additions.rows == Additions::kMost) metal_cpu_make_additions(group);
+    if (++additions.rows == Additions::kMax) metal_cpu_make_additions(group);
     additions.value[additions.scalars] = 1;
     additions.place[additions.scalars] = numbers + n % kNumbers;
-    if (++additions.scalars == Additions::kMost) metal_cpu_make_additions(group);
+    if (++additions.scalars == Additions::kMax) metal_cpu_make_additions(group);
   }
 }
 

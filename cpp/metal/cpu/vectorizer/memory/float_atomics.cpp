@@ -61,7 +61,7 @@ class DeferredList {
     llvm::Function* function = b_.GetInsertBlock()->getParent();
     auto* full = llvm::BasicBlock::Create(b_.getContext(), "full", function);
     auto* next = llvm::BasicBlock::Create(b_.getContext(), "waits", function);
-    b_.CreateCondBr(b_.CreateICmpEQ(count, b_.getInt32(Additions::kMost)), full, next,
+    b_.CreateCondBr(b_.CreateICmpEQ(count, b_.getInt32(Additions::kMax)), full, next,
                     llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights());
     b_.SetInsertPoint(full);
     auto callee = function->getParent()->getOrInsertFunction(

@@ -12,8 +12,8 @@
 namespace metal::cpu {
 namespace {
 
-constexpr unsigned kMostUnrolledIterations = 64;
-constexpr unsigned kMostUnrolledInstructions = 4096;  // size of an unrolled loop
+constexpr unsigned kMaxUnrolledIterations = 64;
+constexpr unsigned kMaxUnrolledInstructions = 4096;  // size of an unrolled loop
 
 // Whether a value changes between iterations of this loop, not only of inner loops.
 bool changes(const llvm::SCEV* value, const llvm::Loop& loop) {
@@ -71,7 +71,7 @@ unsigned unrolled_size(const llvm::Loop& loop, llvm::ScalarEvolution& evolution)
     for (llvm::BasicBlock* block : inner->blocks()) size -= block->size();
     size += unrolled_size(*inner, evolution);
   }
-  return static_cast<unsigned>(std::min<uint64_t>(size * count, kMostUnrolledInstructions + 1));
+  return static_cast<unsigned>(std::min<uint64_t>(size * count, kMaxUnrolledInstructions + 1));
 }
 
 }  // namespace
@@ -82,9 +82,9 @@ llvm::PreservedAnalyses UnrollPrivatePass::run(llvm::Function& body,
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
     const unsigned count = evolution.getSmallConstantTripCount(loop);
-    if (count == 0 || count > kMostUnrolledIterations ||
+    if (count == 0 || count > kMaxUnrolledIterations ||
         !(indexes_private(*loop, evolution) || adds_products(*loop)) ||
-        unrolled_size(*loop, evolution) > kMostUnrolledInstructions)
+        unrolled_size(*loop, evolution) > kMaxUnrolledInstructions)
       continue;
     llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.full", 1);
   }

@@ -25,7 +25,7 @@ using llvm::Value;
 
 constexpr uint64_t kIterations = 8;  // distance of the prefetch
 constexpr uint64_t kNear = 256;      // bytes between iterations that processors follow
-constexpr unsigned kMostReads = 4;   // in a loop
+constexpr unsigned kMaxReads = 4;    // in a loop
 constexpr uint64_t kPage = 4096;     // bytes
 
 // Whether it reads device memory that may change.
@@ -55,7 +55,7 @@ bool prefetch_iterations(llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
       if (!reads_device_memory(instruction)) continue;
       auto* load = checked_cast<LoadInst>(&instruction);
       const llvm::SCEV* stride = strides.of(load->getPointerOperand());
-      if (!stride || !is_far(stride) || reads.size() == kMostReads) return false;
+      if (!stride || !is_far(stride) || reads.size() == kMaxReads) return false;
       reads.emplace_back(load, stride);
     }
   }

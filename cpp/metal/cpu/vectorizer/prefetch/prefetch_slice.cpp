@@ -21,8 +21,8 @@ using llvm::Instruction;
 using llvm::Value;
 using Set = llvm::SmallPtrSet<const Value*, 32>;
 
-constexpr unsigned kMostSliceInstructions = 256;  // size of the slice
-constexpr unsigned kMostSliceIterations = 8;      // iterations of its loops
+constexpr unsigned kMaxSliceInstructions = 256;  // size of the slice
+constexpr unsigned kMaxSliceIterations = 8;      // iterations of its loops
 
 // The address of an access to memory that other threads may write; null for other instructions.
 const Value* device_address(const Instruction& instruction) {
@@ -208,7 +208,7 @@ void limit_iterations(llvm::Loop& loop, llvm::DominatorTree& dominators, llvm::L
   llvm::PHINode* iteration = b.CreatePHI(b.getInt32Ty(), 2, "iteration");
   b.SetInsertPoint(again->getTerminator());
   Value* next = b.CreateAdd(iteration, b.getInt32(1));
-  b.CreateCondBr(b.CreateICmpULT(next, b.getInt32(kMostSliceIterations)), header, enough);
+  b.CreateCondBr(b.CreateICmpULT(next, b.getInt32(kMaxSliceIterations)), header, enough);
   again->getTerminator()->eraseFromParent();
   for (llvm::BasicBlock* from : llvm::predecessors(header))
     iteration->addIncoming(from == again ? next : b.getInt32(0), from);
@@ -260,7 +260,7 @@ llvm::Function* make_prefetch_slice(llvm::Function& body) {
 bool is_quick(llvm::Function& slice) {
   const llvm::DominatorTree dominators(slice);
   const llvm::LoopInfo loops(dominators);
-  return slice.getInstructionCount() <= kMostSliceInstructions &&
+  return slice.getInstructionCount() <= kMaxSliceInstructions &&
          llvm::all_of(loops.getLoopsInPreorder(),
                       [](const llvm::Loop* loop) { return prefetches_in_loop(*loop); });
 }

@@ -343,7 +343,7 @@ void MemoryWidener::write_runs(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> oper
 // does not pay.
 void MemoryWidener::prefetch(llvm::IntrinsicInst& hint) {
   constexpr int64_t kLine = 64;
-  constexpr int64_t kMostLines = 8;
+  constexpr int64_t kMaxLines = 8;
   Value* pointer = hint.getArgOperand(0);
   const Shape shape = w_.shape(pointer);
   if (!shape.has_offsets() || (shape.is_uniform() && is_of_stream(hint))) return;
@@ -352,7 +352,7 @@ void MemoryWidener::prefetch(llvm::IntrinsicInst& hint) {
     lowest = std::min(lowest, offset);
     highest = std::max(highest, offset);
   }
-  if (highest - lowest > kMostLines * kLine) return;
+  if (highest - lowest > kMaxLines * kLine) return;
   auto fetch = [&](int64_t offset) {
     auto* copy = checked_cast<llvm::CallInst>(hint.clone());
     copy->setArgOperand(0, b_.CreateConstGEP1_64(b_.getInt8Ty(), w_.first(pointer), offset));

@@ -54,7 +54,7 @@ NS::SharedPtr<MTL::ComputePipelineState> build(const KernelVariant& variant, MTL
   }
 }
 
-constexpr size_t kMostPipelines = 256;
+constexpr size_t kMaxPipelines = 256;
 
 // Pipelines by everything that they depend on, since kernels are often created anew for every call.
 // A pipeline that the cache drops lives as long as a variant or a command buffer holds it.
@@ -82,7 +82,7 @@ class PipelineCache {
   }
 
   std::mutex mutex_;
-  BoundedCache<std::string, std::shared_ptr<Entry>> entries_{kMostPipelines};
+  BoundedCache<std::string, std::shared_ptr<Entry>> entries_{kMaxPipelines};
 };
 
 MTL::ComputePipelineState* pipeline_of(const KernelVariant& variant, const Device& where,
@@ -106,7 +106,7 @@ std::shared_ptr<api::Program> compile(const std::string& source, KernelMathMode 
   return api::compile(source, options);
 }
 
-constexpr size_t kMostSourceReports = 256;
+constexpr size_t kMaxSourceReports = 256;
 
 // What the check "apple" finds in sources, since kernels are often created anew for every call.
 class SourceReports {
@@ -120,7 +120,7 @@ class SourceReports {
 
  private:
   std::mutex mutex_;
-  BoundedCache<std::string, std::vector<api::CheckReport>> entries_{kMostSourceReports};
+  BoundedCache<std::string, std::vector<api::CheckReport>> entries_{kMaxSourceReports};
 };
 
 array init_array(const InitValue& value, Dtype dtype) {
@@ -232,7 +232,7 @@ MLX_EVAL_MULTI(CustomKernel) {
   const auto* pipeline = pipeline_of(*launch_.variant, stream().device, device.mtl_device());
   if ((launch_.checks | metal::active_checks()) & api::kCheckApple) {
     const auto reports = check_for_apple(launch_);
-    if (!reports.empty()) metal::tell_reports(reports);
+    if (!reports.empty()) metal::raise_reports(reports);
   }
 
   for (size_t i = 0; i < outputs.size(); ++i)

@@ -75,8 +75,8 @@ void dispatch_grid(metal::CommandEncoder& encoder, size_t x, size_t y = 1, size_
 
 // How many rows a threadgroup has if each SIMD-group takes one.
 inline size_t rows_of_threadgroup(size_t length) {
-  constexpr size_t kElements = 16384, kMostRows = 8;
-  return std::clamp<size_t>(kElements / std::max<size_t>(length, 1), 1, kMostRows);
+  constexpr size_t kElements = 16384, kMaxRows = 8;
+  return std::clamp<size_t>(kElements / std::max<size_t>(length, 1), 1, kMaxRows);
 }
 
 // Splits a long line so that 32-bit positions cover each part; runs `bind(first)` and a dispatch

@@ -26,7 +26,7 @@ QuantizedArrays::QuantizedArrays(const std::vector<array>& inputs, size_t first,
 namespace {
 
 // A multiple of every group size, so that the parts of a long array consist of whole groups.
-constexpr size_t kMostAtOnce = size_t{1} << 30;
+constexpr size_t kMaxAtOnce = size_t{1} << 30;
 
 uint32_t units_of_group(const Quantization& q) {
   return std::max<uint32_t>(1, q.group_size / static_cast<int>(kLanes));
@@ -43,8 +43,8 @@ void dequantize_part(const QuantizedArrays& in, const Quantization& q, const Qua
     return kernel_name("Dequantize", quantized_name(q), type_name(from), type_name(to));
   });
   auto& encoder = metal::get_command_encoder(s);
-  for (size_t done = 0; done < part.count; done += kMostAtOnce) {
-    const auto size = static_cast<uint32_t>(std::min(kMostAtOnce, part.count - done));
+  for (size_t done = 0; done < part.count; done += kMaxAtOnce) {
+    const auto size = static_cast<uint32_t>(std::min(kMaxAtOnce, part.count - done));
     const auto at = static_cast<int64_t>(part.first + done);
     const int64_t group = at / q.group_size;
     encoder.set_compute_pipeline_state(kernel);
@@ -79,8 +79,8 @@ MLX_EVAL_MULTI(Quantize) {
     return kernel_name("Quantize", quantized_name(q), type_name(in.dtype()));
   });
   auto& encoder = metal::get_command_encoder(stream());
-  for (size_t done = 0; done < in.size(); done += kMostAtOnce) {
-    const auto size = static_cast<uint32_t>(std::min(kMostAtOnce, in.size() - done));
+  for (size_t done = 0; done < in.size(); done += kMaxAtOnce) {
+    const auto size = static_cast<uint32_t>(std::min(kMaxAtOnce, in.size() - done));
     const auto at = static_cast<int64_t>(done);
     const int64_t group = at / q.group_size;
     const int64_t in_scales = group * static_cast<int64_t>(outputs[1].itemsize());
