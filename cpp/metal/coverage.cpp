@@ -108,7 +108,7 @@ std::string annotate(const FileCoverage& file) {
   std::map<uint32_t, const LineCoverage*> lines;
   for (const LineCoverage& line : file.lines) lines[line.line] = &line;
   std::string text =
-      "     count  lanes  bytes read     written  device memory                     source\n";
+      "     count  lanes  bytes read     written  device memory                     source";
   std::istringstream source(file.text);
   std::string words;
   for (uint32_t number = 1; std::getline(source, words); ++number) {
@@ -123,7 +123,7 @@ std::string annotate(const FileCoverage& file) {
     }
     char row[192];
     std::snprintf(row, sizeof(row), "%-76s", columns);
-    text += row + words + "\n";
+    text += std::string("\n") + row + words;
   }
   return text;
 }

@@ -95,7 +95,7 @@ std::string trace_of(const Profile& profile) {
 std::string describe(const Profile& profile) {
   uint64_t all = 0;
   for (const ProfiledLine& line : profile.lines) all += line.samples;
-  std::string text = "samples  share  kernel                place           source\n";
+  std::string text = "samples  share  kernel                place           source";
   size_t shown = 0;
   for (const ProfiledLine& line : profile.lines) {
     if (shown++ == kMaxLines) break;
@@ -104,7 +104,7 @@ std::string describe(const Profile& profile) {
                   static_cast<unsigned long long>(line.samples),
                   100 * static_cast<double>(line.samples) / static_cast<double>(all),
                   line.kernel.c_str(), place_of(line).c_str());
-    text += row + line.text + "\n";
+    text += std::string("\n") + row + line.text;
   }
   return text;
 }

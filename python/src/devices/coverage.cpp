@@ -22,7 +22,7 @@ Returns:
     Each source with its lines and branches. Kernels that were made of one source, with other types or sizes,
     count together. `print` shows the source with the numbers.)";
 
-const char* const kSaveDoc = R"(save_coverage(path: str | os.PathLike) -> None
+const char* const kSaveDoc = R"(save_coverage(path: str | os.PathLike[str]) -> None
 
 Writes what `coverage` gives as lcov's tools read it: `genhtml path` makes pages of it. Sources that are no files
 are written to a folder beside it.

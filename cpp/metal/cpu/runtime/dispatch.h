@@ -59,7 +59,6 @@ class Dispatch {
   RaceDetector* races() const { return races_.get(); }
   // Null if nobody looks for what is not written.
   ShadowBuffers* shadows() const { return shadows_.get(); }
-  uint64_t threadgroup_memory() const { return threadgroup_memory_; }  // bytes
   CoverageRun* coverage() const { return coverage_.get(); }
 
   // Ends the launch, from any thread, with this error. The first error counts.
