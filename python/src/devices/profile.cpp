@@ -25,7 +25,8 @@ namespace {
 
 namespace mx = mlx::core;
 
-const char* const kProfileDoc = R"(profile(path: str | os.PathLike[str] | None = None) -> ProfileContext
+const char* const kProfileDoc =
+    R"(profile(path: str | os.PathLike[str] | None = None) -> ProfileContext
 
 Times the kernels that are called or evaluated inside of a `with` block, those of array operations included, and samples
 every millisecond which line each thread of the CPU runs. There is one profile at a time. Checked kernels are
@@ -132,7 +133,8 @@ void define_profile(py::module_& m) {
           "lines", [](const ProfileContext& c) { return c.profile.lines; },
           "list[ProfiledLine]: The lines of all launches, those with most samples first.")
       .def("save", &ProfileContext::save, "path"_a,
-           "save(self, path: str | os.PathLike[str]) -> None\n\nWrites the trace.\n\nArgs:\n    path: "
+           "save(self, path: str | os.PathLike[str]) -> None\n\nWrites the trace.\n\nArgs:\n    "
+           "path: "
            "The file.")
       .def("__str__", [](const ProfileContext& c) { return metal::describe(c.profile); });
   m.def(
