@@ -2,6 +2,7 @@
 
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/checked_cast.h"
 
 namespace metal::cpu {
 
@@ -48,7 +49,7 @@ void Origins::add(llvm::Instruction& instruction) {
       number = prefer(operand, number);
   }
   if (lane_function(instruction) != LaneFunction::None)
-    number = of_lanes(b, llvm::cast<llvm::CallInst>(instruction), number);
+    number = of_lanes(b, checked_cast<llvm::CallInst>(instruction), number);
   numbers_[&instruction] = number;
 }
 
