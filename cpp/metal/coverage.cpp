@@ -41,19 +41,19 @@ std::string record(const FileCoverage& file, const std::string& path) {
   for (const auto& [kernel, launches] : file.kernels)
     out << "FNDA:" << launches << "," << kernel << "\n";
   out << "FNF:" << file.kernels.size() << "\nFNH:" << file.kernels.size() << "\n";
-  size_t ways = 0, taken = 0, block = 0;
+  size_t successors = 0, taken = 0, block = 0;
   for (const BranchCoverage& branch : file.branches) {
     uint64_t all = 0;
     for (const uint64_t count : branch.taken) all += count;
-    for (size_t way = 0; way < branch.taken.size(); ++way) {
-      out << "BRDA:" << branch.line << "," << block << "," << way << ",";
-      out << (all ? std::to_string(branch.taken[way]) : "-") << "\n";
-      ++ways;
-      taken += branch.taken[way] != 0;
+    for (size_t i = 0; i < branch.taken.size(); ++i) {
+      out << "BRDA:" << branch.line << "," << block << "," << i << ",";
+      out << (all ? std::to_string(branch.taken[i]) : "-") << "\n";
+      ++successors;
+      taken += branch.taken[i] != 0;
     }
     ++block;
   }
-  out << "BRF:" << ways << "\nBRH:" << taken << "\n";
+  out << "BRF:" << successors << "\nBRH:" << taken << "\n";
   size_t run = 0;
   for (const LineCoverage& line : file.lines) {
     out << "DA:" << line.line << "," << line.count << "\n";

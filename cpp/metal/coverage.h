@@ -22,7 +22,7 @@ struct LineCoverage {
 struct BranchCoverage {
   uint32_t line = 0;
   uint32_t column = 0;
-  std::vector<uint64_t> taken;  // of threads, by the way they went: that for a true condition first
+  std::vector<uint64_t> taken;  // of threads, by successor: that of a true condition first
 };
 
 // A file of a source, or what has the name of one there.

@@ -2,7 +2,10 @@
 
 #include <cstdio>
 #include <set>
+#include <utility>
 
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
 #include "metal/cpu/runtime/profiler.h"
 
 namespace metal {
@@ -10,61 +13,48 @@ namespace {
 
 constexpr size_t kMaxLines = 30;  // of a table
 
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    if (static_cast<unsigned char>(c) >= ' ') {
-      result += c;
-    } else {
-      char code[8];
-      std::snprintf(code, sizeof(code), "\\u%04x", static_cast<unsigned>(c));
-      result += code;
-    }
-  }
-  return result + "\"";
-}
+using llvm::json::Array;
+using llvm::json::fixUTF8;
+using llvm::json::Object;
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.3f", value);
-  return text;
-}
-
-std::string sizes(const uint32_t (&of)[3]) {
-  return "[" + std::to_string(of[0]) + ", " + std::to_string(of[1]) + ", " + std::to_string(of[2]) +
-         "]";
-}
+Array sizes(const uint32_t (&of)[3]) { return Array{of[0], of[1], of[2]}; }
 
 std::string place_of(const ProfiledLine& line) {
   return line.line ? line.file + ":" + std::to_string(line.line) : "(no line)";
 }
 
 // A slice of a track.
-std::string slice(const std::string& name, uint32_t track, double start, double duration,
-                  const std::string& arguments) {
-  return R"({"ph": "X", "pid": 1, "tid": )" + std::to_string(track) + R"(, "name": )" +
-         quoted(name) + R"(, "ts": )" + number(start) + R"(, "dur": )" + number(duration) +
-         R"(, "args": {)" + arguments + "}}";
+Object slice(const std::string& name, uint32_t track, double start, double duration,
+             Object arguments) {
+  return Object{{"ph", "X"},
+                {"pid", 1},
+                {"tid", track},
+                {"name", fixUTF8(name)},
+                {"ts", start},
+                {"dur", duration},
+                {"args", std::move(arguments)}};
 }
 
-std::string track_name(uint32_t track, const std::string& name) {
-  return R"({"ph": "M", "pid": 1, "tid": )" + std::to_string(track) +
-         R"(, "name": "thread_name", "args": {"name": )" + quoted(name) + "}}";
+Object track_name(uint32_t track, const std::string& name) {
+  return Object{{"ph", "M"},
+                {"pid", 1},
+                {"tid", track},
+                {"name", "thread_name"},
+                {"args", Object{{"name", name}}}};
 }
 
-std::string arguments_of(const ProfiledLaunch& launch) {
-  std::string text = R"("grid": )" + sizes(launch.grid) + R"(, "threadgroup": )" +
-                     sizes(launch.threadgroup) + R"(, "threads": )" +
-                     std::to_string(launch.parts.size());
-  if (launch.lines.empty()) return text;
-  text += R"(, "samples": {)";
+Object arguments_of(const ProfiledLaunch& launch) {
+  Object arguments{{"grid", sizes(launch.grid)},
+                   {"threadgroup", sizes(launch.threadgroup)},
+                   {"threads", launch.parts.size()}};
+  if (launch.lines.empty()) return arguments;
+  Object samples;
   for (const ProfiledLine& line : launch.lines) {
-    text += (&line == &launch.lines.front() ? "" : ", ") +
-            quoted(place_of(line) + (line.text.empty() ? "" : "  " + line.text)) + ": " +
-            std::to_string(line.samples);
+    const std::string text = line.text.empty() ? "" : "  " + line.text;
+    samples[fixUTF8(place_of(line) + text)] = line.samples;
   }
-  return text + "}";
+  arguments["samples"] = std::move(samples);
+  return arguments;
 }
 
 }  // namespace
@@ -75,21 +65,23 @@ Profile stop_profile() { return cpu::Profiler::instance().stop(); }
 
 std::string trace_of(const Profile& profile) {
   constexpr uint32_t kLaunches = 0;  // this track; those of threads follow
-  std::string text = R"({"displayTimeUnit": "ms", "traceEvents": [)";
-  text += "\n" + track_name(kLaunches, "launches");
+  Array events{track_name(kLaunches, "launches")};
   std::set<uint32_t> threads;
   for (const ProfiledLaunch& launch : profile.launches) {
-    text += ",\n" +
-            slice(launch.kernel, kLaunches, launch.start, launch.duration, arguments_of(launch));
+    events.push_back(
+        slice(launch.kernel, kLaunches, launch.start, launch.duration, arguments_of(launch)));
     for (const ProfiledLaunch::Part& part : launch.parts) {
       threads.insert(part.thread);
-      text += ",\n" + slice(launch.kernel, part.thread, part.start, part.duration,
-                            R"("threadgroups": )" + std::to_string(part.threadgroups));
+      events.push_back(slice(launch.kernel, part.thread, part.start, part.duration,
+                             Object{{"threadgroups", part.threadgroups}}));
     }
   }
   for (const uint32_t thread : threads)
-    text += ",\n" + track_name(thread, "thread " + std::to_string(thread));
-  return text + "\n]}\n";
+    events.push_back(track_name(thread, "thread " + std::to_string(thread)));
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(
+      Object{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}});
+  return text;
 }
 
 std::string describe(const Profile& profile) {

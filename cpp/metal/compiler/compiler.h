@@ -11,6 +11,7 @@
 
 #include "metal/api.h"
 #include "metal/checks.h"
+#include "metal/compiler/scalar_types.h"
 
 namespace metal {
 
@@ -23,11 +24,11 @@ struct CompileOptions {
   std::vector<std::string> include_directories;  // folders in which #include "..." may find files
   std::string path;          // of the source; for diagnostics and relative includes
   bool line_tables = false;  // the IR has the source line of each instruction
+  bool coverage = false;     // and every branch of the source: launches count what runs
   bool for_apple = false;    // finds what Apple's compiler refuses: Program::apple_reports
   // The IR has calls in the place of the values that variables without an initializer have, see
   // undefined_variables.h.
   bool mark_undefined = false;
-  bool coverage = false;  // and every branch of the source: launches count what runs
 
   bool operator==(const CompileOptions&) const = default;
 };
@@ -50,29 +51,14 @@ struct ArgumentInfo {
   bool optional = false;  // it has a [[function_constant(n)]] and may stay unbound
   AddressSpace address_space = AddressSpace::Device;
   uint32_t element_size = 0;  // bytes of the type that it points to; 0 if unknown
-  std::string
-      element_type;  // its type as Metal spells it: "float", "uint", "half4", "atomic<float>"
-};
-
-enum class ConstantType : uint32_t {
-  Bool,
-  Char,
-  UChar,
-  Short,
-  UShort,
-  Int,
-  UInt,
-  Long,
-  ULong,
-  Half,
-  BFloat,
-  Float
+  // Its type as Metal spells it: "float", "uint", "half4", "atomic<float>".
+  std::string element_type;
 };
 
 struct FunctionConstantInfo {
   std::string name;
   uint32_t index = 0;
-  ConstantType type = ConstantType::Int;
+  ScalarType type = ScalarType::Int;
   bool required = false;
 };
 
@@ -105,9 +91,9 @@ struct Program {
   const FunctionInfo& get(std::string_view name) const;
 };
 
-// The value of one function constant: the bytes of a ConstantType, zero-extended.
+// The value of one function constant: the bytes of a ScalarType, zero-extended.
 struct ConstantValue {
-  ConstantType type = ConstantType::Int;
+  ScalarType type = ScalarType::Int;
   uint64_t bits = 0;
 
   bool operator==(const ConstantValue&) const = default;

@@ -2,7 +2,6 @@
 #pragma once
 
 namespace llvm {
-class CallInst;
 class Instruction;
 class Module;
 }  // namespace llvm

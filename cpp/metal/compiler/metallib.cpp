@@ -116,7 +116,7 @@ FunctionInfo read_function(Reader& reader) {
   for (FunctionConstantInfo& constant : function.constants) {
     constant.name = reader.text();
     constant.index = reader.number();
-    constant.type = static_cast<ConstantType>(reader.number());
+    constant.type = static_cast<ScalarType>(reader.number());
     constant.required = reader.number() != 0;
   }
   function.bitcode = reader.text();

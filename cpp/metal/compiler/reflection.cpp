@@ -235,46 +235,12 @@ class Reflector {
       FunctionConstantInfo constant;
       constant.name = generator_.GetMangledName(clang::GlobalDecl(variable)).str();
       constant.index = attribute.number.value_or(0);
-      if (const auto type = constant_type(variable->getType())) {
+      if (const auto type = scalar_type(variable->getType())) {
         constant.type = *type;
         unit_.constants.push_back(constant);
       } else {
         error(variable->getLocation(), "a function constant must be a scalar");
       }
-    }
-  }
-
-  std::optional<ConstantType> constant_type(clang::QualType type) {
-    const auto* builtin = type.getCanonicalType()->getAs<clang::BuiltinType>();
-    if (!builtin) return std::nullopt;
-    switch (builtin->getKind()) {
-      case clang::BuiltinType::Bool:
-        return ConstantType::Bool;
-      case clang::BuiltinType::Char_S:
-      case clang::BuiltinType::SChar:
-        return ConstantType::Char;
-      case clang::BuiltinType::UChar:
-        return ConstantType::UChar;
-      case clang::BuiltinType::Short:
-        return ConstantType::Short;
-      case clang::BuiltinType::UShort:
-        return ConstantType::UShort;
-      case clang::BuiltinType::Int:
-        return ConstantType::Int;
-      case clang::BuiltinType::UInt:
-        return ConstantType::UInt;
-      case clang::BuiltinType::Long:
-        return ConstantType::Long;
-      case clang::BuiltinType::ULong:
-        return ConstantType::ULong;
-      case clang::BuiltinType::Half:
-        return ConstantType::Half;
-      case clang::BuiltinType::BFloat16:
-        return ConstantType::BFloat;
-      case clang::BuiltinType::Float:
-        return ConstantType::Float;
-      default:
-        return std::nullopt;
     }
   }
 

@@ -1,25 +1,49 @@
 #include "metal/compiler/type_names.h"
 
-#include <string_view>
-#include <utility>
-
 #include "clang/AST/PrettyPrinter.h"
 #include "clang/Basic/LangOptions.h"
 
 namespace metal::compiler {
 
-std::string scalar_name(clang::QualType type) {
-  static constexpr std::pair<std::string_view, const char*> kNames[] = {
-      {"unsigned char", "uchar"}, {"unsigned short", "ushort"}, {"unsigned int", "uint"},
-      {"unsigned long", "ulong"}, {"signed char", "char"},      {"__bf16", "bfloat"}};
-  clang::LangOptions language;
-  language.CPlusPlus = language.Bool = language.Half = true;
-  const std::string name =
-      type.getCanonicalType().getUnqualifiedType().getAsString(clang::PrintingPolicy(language));
-  for (const auto& [from, to] : kNames) {
-    if (name == from) return to;
+std::optional<ScalarType> scalar_type(clang::QualType type) {
+  const auto* builtin = type.getCanonicalType()->getAs<clang::BuiltinType>();
+  if (!builtin) return std::nullopt;
+  switch (builtin->getKind()) {
+    case clang::BuiltinType::Bool:
+      return ScalarType::Bool;
+    case clang::BuiltinType::Char_S:
+    case clang::BuiltinType::SChar:
+      return ScalarType::Char;
+    case clang::BuiltinType::UChar:
+      return ScalarType::UChar;
+    case clang::BuiltinType::Short:
+      return ScalarType::Short;
+    case clang::BuiltinType::UShort:
+      return ScalarType::UShort;
+    case clang::BuiltinType::Int:
+      return ScalarType::Int;
+    case clang::BuiltinType::UInt:
+      return ScalarType::UInt;
+    case clang::BuiltinType::Long:
+      return ScalarType::Long;
+    case clang::BuiltinType::ULong:
+      return ScalarType::ULong;
+    case clang::BuiltinType::Half:
+      return ScalarType::Half;
+    case clang::BuiltinType::BFloat16:
+      return ScalarType::BFloat;
+    case clang::BuiltinType::Float:
+      return ScalarType::Float;
+    default:
+      return std::nullopt;
   }
-  return name;
+}
+
+std::string scalar_name(clang::QualType type) {
+  if (const auto scalar = scalar_type(type)) return info_of(*scalar).name;
+  clang::LangOptions language;
+  language.CPlusPlus = true;
+  return type.getCanonicalType().getUnqualifiedType().getAsString(clang::PrintingPolicy(language));
 }
 
 }  // namespace metal::compiler

@@ -2,6 +2,7 @@
 #include "metal/host/library.h"
 
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -15,28 +16,15 @@ NS::SharedPtr<NS::String> make_string(const std::string& text) {
   return NS::TransferPtr(NS::String::alloc()->init(text.c_str(), NS::UTF8StringEncoding));
 }
 
-struct TypeEntry {
-  MTL::DataType host;
-  ConstantType type;
-  const char* name;
+// By the numbers of scalar types.
+constexpr MTL::DataType kDataTypes[] = {
+    MTL::DataTypeBool,   MTL::DataTypeChar, MTL::DataTypeUChar,  MTL::DataTypeShort,
+    MTL::DataTypeUShort, MTL::DataTypeInt,  MTL::DataTypeUInt,   MTL::DataTypeLong,
+    MTL::DataTypeULong,  MTL::DataTypeHalf, MTL::DataTypeBFloat, MTL::DataTypeFloat,
 };
+static_assert(std::size(kDataTypes) == std::size(kScalarTypes));
 
-constexpr TypeEntry kTypes[] = {
-    {MTL::DataTypeBool, ConstantType::Bool, "bool"},
-    {MTL::DataTypeChar, ConstantType::Char, "char"},
-    {MTL::DataTypeUChar, ConstantType::UChar, "uchar"},
-    {MTL::DataTypeShort, ConstantType::Short, "short"},
-    {MTL::DataTypeUShort, ConstantType::UShort, "ushort"},
-    {MTL::DataTypeInt, ConstantType::Int, "int"},
-    {MTL::DataTypeUInt, ConstantType::UInt, "uint"},
-    {MTL::DataTypeLong, ConstantType::Long, "long"},
-    {MTL::DataTypeULong, ConstantType::ULong, "ulong"},
-    {MTL::DataTypeHalf, ConstantType::Half, "half"},
-    {MTL::DataTypeBFloat, ConstantType::BFloat, "bfloat"},
-    {MTL::DataTypeFloat, ConstantType::Float, "float"},
-};
-
-const TypeEntry& entry(ConstantType type) { return kTypes[static_cast<size_t>(type)]; }
+MTL::DataType data_type(ScalarType type) { return kDataTypes[static_cast<size_t>(type)]; }
 
 // The declaration of the constant that a value is for; null if this function declares none.
 const FunctionConstantInfo* declared(const FunctionInfo& function,
@@ -60,9 +48,9 @@ ConstantValues resolve(const FunctionInfo& function, const MTL::FunctionConstant
   for (const auto& value : given->values()) {
     const FunctionConstantInfo* constant = declared(function, value);
     if (!constant) continue;  // a set of values may be for several functions
-    const TypeEntry& expected = entry(constant->type);
-    if (value.type != expected.host) {
-      throw std::invalid_argument(described(function, *constant) + " has type " + expected.name +
+    if (value.type != data_type(constant->type)) {
+      throw std::invalid_argument(described(function, *constant) + " has type " +
+                                  info_of(constant->type).name +
                                   ": the value was given with another type");
     }
     values[constant->index] = {constant->type, value.bits};

@@ -51,11 +51,12 @@ void define_lines(py::module_& m) {
         return "<LineCoverage of line " + std::to_string(line.line) + ": " +
                std::to_string(line.count) + ">";
       });
-  py::class_<BranchCoverage>(m, "BranchCoverage", "Which ways threads went at a branch.")
+  py::class_<BranchCoverage>(m, "BranchCoverage",
+                             "How often threads took each successor of a branch.")
       .def_readonly("line", &BranchCoverage::line, "int: Its line.")
       .def_readonly("column", &BranchCoverage::column, "int: The column.")
       .def_readonly("taken", &BranchCoverage::taken,
-                    "list[int]: How often each way was taken; that of a true condition, or of a "
+                    "list[int]: How often each was taken; that of a true condition, or of a "
                     "switch's default, comes first.")
       .def("__repr__", [](const BranchCoverage& branch) {
         return "<BranchCoverage of line " + std::to_string(branch.line) + ", column " +

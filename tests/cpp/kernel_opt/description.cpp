@@ -27,10 +27,10 @@ uint64_t number(const MDNode& node, unsigned i) {
 
 uint32_t small(const MDNode& node, unsigned i) { return static_cast<uint32_t>(number(node, i)); }
 
-metal::ConstantType constant_type(const std::string& name) {
-  if (name == "bool") return metal::ConstantType::Bool;
-  if (name == "int") return metal::ConstantType::Int;
-  if (name == "float") return metal::ConstantType::Float;
+metal::ScalarType constant_type(const std::string& name) {
+  if (name == "bool") return metal::ScalarType::Bool;
+  if (name == "int") return metal::ScalarType::Int;
+  if (name == "float") return metal::ScalarType::Float;
   throw std::runtime_error("no type of a function constant: " + name);
 }
 
@@ -73,7 +73,7 @@ Description describe(const llvm::Module& module) {
     result.function.arguments.push_back(one.info);
   for (const MDNode* node : nodes(module, "constants")) {
     const uint32_t index = small(*node, 1);
-    const metal::ConstantType type = constant_type(text(*node, 2));
+    const metal::ScalarType type = constant_type(text(*node, 2));
     result.function.constants.push_back({text(*node, 0), index, type});
     if (node->getNumOperands() > 3) result.constants[index] = {type, number(*node, 3)};
   }

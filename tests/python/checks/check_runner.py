@@ -4,6 +4,28 @@ import mlx.core as mx
 import numpy as np
 
 
+def launch(
+    kernel: mx.fast.MetalKernel,
+    x: mx.array,
+    *,
+    threads: int = 1,
+    threadgroup: int = 64,
+    outputs: int = 1,
+    dtype: mx.Dtype = mx.float32,
+    **options,
+) -> mx.array:
+    """Of a kernel with one input and one output."""
+    (output,) = kernel(
+        inputs=[x],
+        grid=(threads, 1, 1),
+        threadgroup=(threadgroup, 1, 1),
+        output_shapes=[(outputs,)],
+        output_dtypes=[dtype],
+        **options,
+    )
+    return output
+
+
 def reports(
     source: str,
     check: str,
@@ -27,12 +49,13 @@ def reports(
         check=check,
         **options,
     )
-    (o,) = kernel(
-        inputs=[mx.array(x)],
-        grid=(threads, 1, 1),
-        threadgroup=(threadgroup, 1, 1),
-        output_shapes=[(outputs,)],
-        output_dtypes=[dtype],
+    o = launch(
+        kernel,
+        mx.array(x),
+        threads=threads,
+        threadgroup=threadgroup,
+        outputs=outputs,
+        dtype=dtype,
         init_value=init_value,
     )
     try:

@@ -11,6 +11,7 @@ import mlx.core as mx
 import mlx_sample_extensions
 import numpy as np
 import pytest
+from check_runner import launch
 
 METALC = Path(mx.__file__).resolve().parent / "bin" / "metalc"
 
@@ -32,14 +33,8 @@ def run(source: str, *, threads: int = 64, threadgroup: int = 32, **options) -> 
         coverage=True,
         **options,
     )
-    (y,) = kernel(
-        inputs=[mx.arange(256, dtype=mx.float32)],
-        grid=(threads, 1, 1),
-        threadgroup=(threadgroup, 1, 1),
-        output_shapes=[(64,)],
-        output_dtypes=[mx.float32],
-        init_value=0,
-    )
+    x = mx.arange(256, dtype=mx.float32)
+    y = launch(kernel, x, threads=threads, threadgroup=threadgroup, outputs=64, init_value=0)
     mx.eval(y)
     return np.array(y)
 
@@ -202,16 +197,7 @@ def test_template_parameters_share_the_lines():
         coverage=True,
     )
     for dtype, number in ((mx.float32, 1), (mx.int32, 2), (mx.int32, 3)):
-        mx.eval(
-            kernel(
-                inputs=[mx.ones(1)],
-                grid=(1, 1, 1),
-                threadgroup=(1, 1, 1),
-                output_shapes=[(1,)],
-                output_dtypes=[dtype],
-                template=[("T", dtype), ("N", number)],
-            )
-        )
+        mx.eval(launch(kernel, mx.ones(1), dtype=dtype, template=[("T", dtype), ("N", number)]))
     found = counts()
     assert (found[2], found[4]) == (1, 2)
 
@@ -220,15 +206,7 @@ def test_other_kernels_do_not_count():
     kernel = mx.fast.metal_kernel(
         name="other", input_names=["x"], output_names=["y"], source="y[0] = x[0];"
     )
-    mx.eval(
-        kernel(
-            inputs=[mx.ones(1)],
-            grid=(1, 1, 1),
-            threadgroup=(1, 1, 1),
-            output_shapes=[(1,)],
-            output_dtypes=[mx.float32],
-        )
-    )
+    mx.eval(launch(kernel, mx.ones(1)))
     assert mx.metal.coverage() == []
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import mlx.core as mx
 import numpy as np
 import pytest
+from check_runner import launch
 
 SOURCE = """uint i = thread_position_in_grid.x;
 float sum = x[i];
@@ -79,15 +80,7 @@ def test_samples_meet_kernels_with_barriers():
     """
     kernel = mx.fast.metal_kernel(name="ring", input_names=["x"], output_names=["y"], source=source)
     with mx.metal.profile() as profile:
-        mx.eval(
-            kernel(
-                inputs=[mx.ones(64)],
-                grid=(4096, 1, 1),
-                threadgroup=(64, 1, 1),
-                output_shapes=[(64,)],
-                output_dtypes=[mx.float32],
-            )
-        )
+        mx.eval(launch(kernel, mx.ones(64), threads=4096, outputs=64))
     lines = {line.line for line in profile.lines if line.kernel == "ring" and line.file == "ring"}
     assert lines & {4, 5, 6, 7, 8}
 

@@ -7,22 +7,6 @@
 
 namespace metal::compiler::apple {
 
-// The scalar types of overloads, in the order in which they are listed in messages.
-enum class Scalar : uint8_t {
-  Half,
-  Float,
-  Bfloat,
-  Char,
-  UChar,
-  Short,
-  UShort,
-  Int,
-  UInt,
-  Long,
-  ULong,
-  Bool,
-};
-
 enum class Types : uint8_t {
   Floats,    // half and float
   Integers,  // of all sizes, without bool

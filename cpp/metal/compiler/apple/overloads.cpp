@@ -8,60 +8,24 @@
 #include "clang/AST/ExprCXX.h"
 #include "metal/compiler/apple/overload_table.h"
 #include "metal/compiler/apple/rules.h"
+#include "metal/compiler/type_names.h"
 
 namespace metal::compiler::apple {
 namespace {
 
-using Scalars = std::vector<Scalar>;
+using Scalars = std::vector<ScalarType>;
 
-constexpr const char* kScalarNames[] = {"half",   "float", "bfloat", "char", "uchar", "short",
-                                        "ushort", "int",   "uint",   "long", "ulong", "bool"};
-
-const char* name_of(Scalar type) { return kScalarNames[static_cast<size_t>(type)]; }
-
-std::optional<Scalar> scalar_of(clang::QualType type) {
-  const auto* builtin = type.getCanonicalType()->getAs<clang::BuiltinType>();
-  if (!builtin) return std::nullopt;
-  switch (builtin->getKind()) {
-    case clang::BuiltinType::Bool:
-      return Scalar::Bool;
-    case clang::BuiltinType::Char_S:
-    case clang::BuiltinType::SChar:
-      return Scalar::Char;
-    case clang::BuiltinType::UChar:
-      return Scalar::UChar;
-    case clang::BuiltinType::Short:
-      return Scalar::Short;
-    case clang::BuiltinType::UShort:
-      return Scalar::UShort;
-    case clang::BuiltinType::Int:
-      return Scalar::Int;
-    case clang::BuiltinType::UInt:
-      return Scalar::UInt;
-    case clang::BuiltinType::Long:
-      return Scalar::Long;
-    case clang::BuiltinType::ULong:
-      return Scalar::ULong;
-    case clang::BuiltinType::Half:
-      return Scalar::Half;
-    case clang::BuiltinType::BFloat16:
-      return Scalar::Bfloat;
-    case clang::BuiltinType::Float:
-    case clang::BuiltinType::Double:  // of a literal, which is a float
-      return Scalar::Float;
-    default:
-      return std::nullopt;
-  }
-}
+const char* name_of(ScalarType type) { return info_of(type).name; }
 
 Scalars overloads_of(const OverloadedFunction& function, const Dialect& dialect) {
-  static const Scalars kWords = {Scalar::Int, Scalar::UInt};
-  static const Scalars kIntegers = {Scalar::Char, Scalar::UChar, Scalar::Short, Scalar::UShort,
-                                    Scalar::Int,  Scalar::UInt,  Scalar::Long,  Scalar::ULong};
+  static const Scalars kWords = {ScalarType::Int, ScalarType::UInt};
+  static const Scalars kIntegers = {ScalarType::Char,   ScalarType::UChar, ScalarType::Short,
+                                    ScalarType::UShort, ScalarType::Int,   ScalarType::UInt,
+                                    ScalarType::Long,   ScalarType::ULong};
   Scalars types;
   if (function.types == Types::Floats || function.types == Types::Numbers)
-    types = {Scalar::Half, Scalar::Float};
-  if (function.bfloat && dialect.with_utils) types.push_back(Scalar::Bfloat);
+    types = {ScalarType::Half, ScalarType::Float};
+  if (function.bfloat && dialect.with_utils) types.push_back(ScalarType::BFloat);
   if (function.types == Types::Integers || function.types == Types::Numbers)
     types.insert(types.end(), kIntegers.begin(), kIntegers.end());
   if (function.types == Types::Words) types = kWords;
@@ -69,17 +33,18 @@ Scalars overloads_of(const OverloadedFunction& function, const Dialect& dialect)
 }
 
 // How good a conversion of an argument is: nothing to do, a promotion, or any other one.
-int rank(Scalar from, Scalar to) {
+int rank(ScalarType from, ScalarType to) {
   if (from == to) return 0;
-  const bool is_small = from == Scalar::Bool || from == Scalar::Char || from == Scalar::UChar ||
-                        from == Scalar::Short || from == Scalar::UShort;
-  return is_small && to == Scalar::Int ? 1 : 2;
+  const bool is_small = from == ScalarType::Bool || from == ScalarType::Char ||
+                        from == ScalarType::UChar || from == ScalarType::Short ||
+                        from == ScalarType::UShort;
+  return is_small && to == ScalarType::Int ? 1 : 2;
 }
 
 // Whether C++ prefers one overload: it converts no argument worse, and one better.
-bool is_better(Scalar one, Scalar other, const Scalars& arguments) {
+bool is_better(ScalarType one, ScalarType other, const Scalars& arguments) {
   bool better = false;
-  for (Scalar argument : arguments) {
+  for (ScalarType argument : arguments) {
     const int difference = rank(argument, one) - rank(argument, other);
     if (difference > 0) return false;
     better |= difference < 0;
@@ -90,9 +55,9 @@ bool is_better(Scalar one, Scalar other, const Scalars& arguments) {
 // The overloads that none is better than: C++ needs that to be one.
 Scalars best_overloads(const Scalars& overloads, const Scalars& arguments) {
   Scalars best;
-  for (Scalar one : overloads) {
+  for (ScalarType one : overloads) {
     if (std::ranges::none_of(overloads,
-                             [&](Scalar other) { return is_better(other, one, arguments); }))
+                             [&](ScalarType other) { return is_better(other, one, arguments); }))
       best.push_back(one);
   }
   return best;
@@ -100,17 +65,19 @@ Scalars best_overloads(const Scalars& overloads, const Scalars& arguments) {
 
 std::string listed(const Scalars& types) {
   std::string text;
-  for (Scalar type : types) text.append(text.empty() ? "" : ", ").append(name_of(type));
+  for (ScalarType type : types) text.append(text.empty() ? "" : ", ").append(name_of(type));
   return text;
 }
 
 // The type of an argument as it is written; null for objects of classes that convert to a scalar.
-std::optional<Scalar> written_scalar(const clang::Expr& argument) {
+std::optional<ScalarType> written_scalar(const clang::Expr& argument) {
   const clang::Expr* written = argument.IgnoreParenImpCasts();
   const auto* call = llvm::dyn_cast<clang::CXXMemberCallExpr>(written);
   if (call && llvm::isa_and_nonnull<clang::CXXConversionDecl>(call->getMethodDecl()))
     return std::nullopt;
-  return scalar_of(written->getType());
+  if (written->getType()->isSpecificBuiltinType(clang::BuiltinType::Double))
+    return ScalarType::Float;  // a literal
+  return scalar_type(written->getType());
 }
 
 // The types of the arguments; empty where the overloads are not known to be all that matter.
@@ -121,7 +88,7 @@ Scalars arguments_of(const clang::CallExpr& call, const OverloadedFunction& func
   for (unsigned i = 0; i < function.arguments; ++i) {
     const auto type = written_scalar(*call.getArg(i));
     if (!type) return {};
-    if (type == Scalar::Bfloat && !(function.bfloat && dialect.with_utils)) return {};
+    if (type == ScalarType::BFloat && !(function.bfloat && dialect.with_utils)) return {};
     types.push_back(*type);
   }
   return types;
@@ -153,7 +120,7 @@ void check_overloads(Reporter& reporter, const clang::CallExpr& call) {
   if (best.size() < 2) return;
   // The overloads that fit an argument say most.
   std::ranges::stable_partition(
-      best, [&](Scalar type) { return std::ranges::count(arguments, type) > 0; });
+      best, [&](ScalarType type) { return std::ranges::count(arguments, type) > 0; });
   best.resize(2);
   reporter.report(call.getExprLoc(), "the call of '" + std::string(name) + "' with (" +
                                          listed(arguments) + ") is ambiguous: its overloads of " +

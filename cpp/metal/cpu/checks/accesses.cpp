@@ -57,6 +57,10 @@ std::vector<Access> find_accesses(llvm::Function& kernel) {
   return finder.found;
 }
 
+llvm::Value* address_of(llvm::IRBuilder<>& b, const Access& access) {
+  return b.CreateIntToPtr(b.CreatePtrToInt(access.written, b.getInt64Ty()), b.getPtrTy());
+}
+
 llvm::Value* bytes_of(llvm::IRBuilder<>& b, const Access& access) {
   return access.length ? b.CreateZExtOrTrunc(access.length->get(), b.getInt64Ty())
                        : b.getInt64(access.bytes);

@@ -20,6 +20,8 @@ struct Access {
 // In the order of the code; a copy of memory is two of them. Empty accesses are left out.
 std::vector<Access> find_accesses(llvm::Function& kernel);
 
+// Where an access begins, without an address space, as functions of the runtime take it.
+llvm::Value* address_of(llvm::IRBuilder<>& b, const Access& access);
 // The number of bytes that an access touches, as i64.
 llvm::Value* bytes_of(llvm::IRBuilder<>& b, const Access& access);
 

@@ -53,9 +53,7 @@ class CoverageBuilder {
     llvm::IRBuilder<> b(access.instruction);
     const bool writes = access.kind == AccessKind::Write || access.kind == AccessKind::Atomic;
     call(b, "metal_cpu_check_touch",
-         {b.getInt32(accesses_.size()),
-          b.CreateIntToPtr(b.CreatePtrToInt(access.written, b.getInt64Ty()), b.getPtrTy()),
-          bytes_of(b, access)});
+         {b.getInt32(accesses_.size()), address_of(b, access), bytes_of(b, access)});
     accesses_.push_back(structure({builder_.line(*place), b.getInt32(writes ? 1 : 0),
                                    b.getInt32(is_device(*access.written) ? 1 : 0)}));
   }

@@ -23,8 +23,7 @@ void check_order(CheckBuilder& builder, const std::vector<Access>& accesses) {
         !is_shared(*access.written))
       continue;
     llvm::IRBuilder<> b(access.instruction);
-    llvm::Value* place =
-        b.CreateIntToPtr(b.CreatePtrToInt(access.written, b.getInt64Ty()), b.getPtrTy());
+    llvm::Value* place = address_of(b, access);
     if (llvm::Value* addend = float_addend(*access.instruction)) {
       builder.call(b, "metal_cpu_check_sum", b.getVoidTy(),
                    {place, addend, b.getInt1(!is_device(*access.written))});

@@ -7,7 +7,7 @@
 namespace metal::cpu {
 namespace {
 
-constexpr double kMax = 0.9;  // of the lanes
+constexpr double kUsualShare = 0.9;  // of the lanes
 
 }  // namespace
 
@@ -50,7 +50,7 @@ std::optional<int64_t> AccessPattern::distance() const {
   const auto most =
       std::ranges::max_element(distances_, {}, [](const auto& entry) { return entry.second; });
   if (most == distances_.end()) return {};
-  const bool usual = static_cast<double>(most->second) >= kMax * static_cast<double>(pairs_);
+  const bool usual = static_cast<double>(most->second) >= kUsualShare * static_cast<double>(pairs_);
   return usual ? std::optional(most->first) : std::nullopt;
 }
 

@@ -160,7 +160,7 @@ void metal_cpu_check_matters(const Group* group, const CheckSite* site, uint32_t
     finding.more = "uses a value that nobody has given";
   } else {
     finding = *origin;
-    finding.more = origin->bytes ? ", which nobody has written" : ", which has no value";
+    finding.more = metal::cpu::why_undefined(*origin);
     finding.note = origin->bytes ? "its value matters here" : "it is declared here";
     finding.other_site = origin->bytes ? site : origin->site;
     if (!origin->bytes) finding.site = site;

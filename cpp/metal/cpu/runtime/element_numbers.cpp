@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string_view>
 
@@ -38,18 +39,14 @@ uint64_t read_bits(const char* place, uint32_t bytes) {
   return bits;
 }
 
+bool is_unsigned(ScalarType type) {
+  return type == ScalarType::Bool || type == ScalarType::UChar || type == ScalarType::UShort ||
+         type == ScalarType::UInt || type == ScalarType::ULong;
+}
+
 }  // namespace
 
 ElementNumbers::ElementNumbers(const ArgumentInfo& buffer) {
-  static constexpr struct {
-    std::string_view name;
-    Kind kind;
-    uint32_t bytes;
-  } kTypes[] = {
-      {"float", Kind::Float, 4},   {"half", Kind::Half, 2},       {"bfloat", Kind::BFloat, 2},
-      {"bool", Kind::Unsigned, 1}, {"char", Kind::Signed, 1},     {"uchar", Kind::Unsigned, 1},
-      {"short", Kind::Signed, 2},  {"ushort", Kind::Unsigned, 2}, {"int", Kind::Signed, 4},
-      {"uint", Kind::Unsigned, 4}, {"long", Kind::Signed, 8},     {"ulong", Kind::Unsigned, 8}};
   std::string_view name = buffer.element_type;
   const auto drop_front = [&](std::string_view prefix) {
     const bool there = name.starts_with(prefix);
@@ -59,28 +56,23 @@ ElementNumbers::ElementNumbers(const ArgumentInfo& buffer) {
   if (drop_front("atomic<") && name.ends_with('>')) name.remove_suffix(1);
   drop_front("packed_");
   while (!name.empty() && name.back() >= '2' && name.back() <= '4') name.remove_suffix(1);
-  for (const auto& type : kTypes) {
-    if (name != type.name || buffer.element_size % type.bytes) continue;
-    kind_ = type.kind;
-    bytes_ = type.bytes;
+  const auto* known = std::ranges::find(kScalarTypes, name, &ScalarInfo::name);
+  if (known != std::end(kScalarTypes) && buffer.element_size % known->bytes == 0) {
+    type_ = static_cast<ScalarType>(known - kScalarTypes);
+    bytes_ = known->bytes;
   }
   count_ = std::max(buffer.element_size, bytes_) / bytes_;
 }
 
 double ElementNumbers::epsilon() const {
-  switch (kind_) {
-    case Kind::Half:
-      return 0x1p-10;
-    case Kind::BFloat:
-      return 0x1p-7;
-    default:
-      return std::numeric_limits<float>::epsilon();
-  }
+  if (type_ == ScalarType::Half) return 0x1p-10;
+  if (type_ == ScalarType::BFloat) return 0x1p-7;
+  return std::numeric_limits<float>::epsilon();
 }
 
 double ElementNumbers::value(const char* number) const {
-  if (kind_ == Kind::Float) return static_cast<double>(read<float>(number));
-  if (kind_ == Kind::Half) return half_value(read<uint16_t>(number));
+  if (single()) return static_cast<double>(read<float>(number));
+  if (type_ == ScalarType::Half) return half_value(read<uint16_t>(number));
   const uint32_t bits = uint32_t{read<uint16_t>(number)} << 16;
   return static_cast<double>(read<float>(reinterpret_cast<const char*>(&bits)));
 }
@@ -92,14 +84,14 @@ std::string ElementNumbers::number_text(const char* number) const {
     return text;
   }
   const uint64_t bits = read_bits(number, bytes_);
-  if (kind_ == Kind::Unsigned) return std::to_string(bits);
+  if (is_unsigned(*type_)) return std::to_string(bits);
   const uint32_t unused = 64 - 8 * bytes_;
   return std::to_string(static_cast<int64_t>(bits << unused) >> unused);
 }
 
 std::string ElementNumbers::text(const char* element) const {
   std::string text;
-  if (kind_ == Kind::Unknown) {
+  if (!type_) {
     text = "0x";
     for (uint32_t i = 0; i < std::min(count_, kMaxBytes); ++i) {
       char digits[4];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "metal/compiler/compiler.h"
@@ -13,20 +14,20 @@ class ElementNumbers {
   explicit ElementNumbers(const ArgumentInfo& buffer);
 
   uint32_t bytes() const { return bytes_; }  // of a number
-  bool floats() const { return kind_ >= Kind::Float; }
-  bool single() const { return kind_ == Kind::Float; }  // 32-bit floats
-  double epsilon() const;                               // of floats
+  bool floats() const {
+    return single() || type_ == ScalarType::Half || type_ == ScalarType::BFloat;
+  }
+  bool single() const { return type_ == ScalarType::Float; }  // 32-bit floats
+  double epsilon() const;                                     // of floats
 
   double value(const char* number) const;  // of a float
   // An element as text: "5", "(1, 2)" or, where its type is not known, "0x0102".
   std::string text(const char* element) const;
 
  private:
-  enum class Kind : uint32_t { Unknown, Signed, Unsigned, Float, Half, BFloat };
-
   std::string number_text(const char* number) const;
 
-  Kind kind_ = Kind::Unknown;
+  std::optional<ScalarType> type_;  // none if it is not known
   uint32_t bytes_ = 1;
   uint32_t count_ = 1;  // in an element
 };

@@ -115,9 +115,12 @@ std::string key_of(const Finding& finding) {
 
 }  // namespace
 
+const char* why_undefined(const Finding& finding) {
+  return finding.bytes ? ", which nobody has written" : ", which has no value";
+}
+
 std::string describe_origin(const Finding& finding) {
-  return place_text(finding) +
-         (finding.bytes ? ", which nobody has written" : ", which has no value");
+  return place_text(finding) + why_undefined(finding);
 }
 
 ThreadPosition position_of(const Group& group, uint32_t thread) {

@@ -28,8 +28,6 @@ constexpr double kLimitFactor = 50;   // of the time of the natural order
 // What is computed from sums of atomics may differ by rounding, too.
 constexpr double kRoundedDigits = 1024;  // epsilons
 
-constexpr CheckSite kNoSite = {"", "", 0, 0};
-
 // A buffer whose contents depend on the order.
 struct Difference {
   const Snapshot::Part* part = nullptr;

@@ -87,7 +87,7 @@ Profile Profiler::stop() {
   add_lines(launches);
   for (Launch& launch : launches) {
     if (!launch.ended) continue;
-    for (const ProfiledLine& line : launch.told.lines) {
+    for (const ProfiledLine& line : launch.result.lines) {
       auto known = std::ranges::find_if(profile.lines, [&](const ProfiledLine& other) {
         return std::tie(other.kernel, other.file, other.line, other.text) ==
                std::tie(line.kernel, line.file, line.line, line.text);
@@ -98,7 +98,7 @@ Profile Profiler::stop() {
         known->samples += line.samples;
       }
     }
-    profile.launches.push_back(std::move(launch.told));
+    profile.launches.push_back(std::move(launch.result));
   }
   sort_lines(profile.lines);
   return profile;
@@ -118,21 +118,21 @@ void Profiler::add_lines(std::vector<Launch>& launches) const {
   for (const auto& [place, samples] : counts) {
     const auto& [number, file, line] = place;
     Launch& launch = launches[number];
-    launch.told.lines.push_back(
-        {launch.told.kernel, file, line, lines_of(launch.source, file)[line], samples});
+    launch.result.lines.push_back(
+        {launch.result.kernel, file, line, lines_of(launch.source, file)[line], samples});
   }
-  for (Launch& launch : launches) sort_lines(launch.told.lines);
+  for (Launch& launch : launches) sort_lines(launch.result.lines);
 }
 
 uint32_t Profiler::begin_launch(const Kernel& kernel, const LaunchParameters& parameters) {
   const std::lock_guard lock(mutex_);
   if (!active()) return 0;
   Launch launch;
-  launch.told.kernel = kernel.name;
+  launch.result.kernel = kernel.name;
   launch.source = kernel.source;
-  std::ranges::copy(parameters.threads_per_grid, launch.told.grid);
-  std::ranges::copy(parameters.threads_per_threadgroup, launch.told.threadgroup);
-  launch.told.start = now();
+  std::ranges::copy(parameters.threads_per_grid, launch.result.grid);
+  std::ranges::copy(parameters.threads_per_threadgroup, launch.result.threadgroup);
+  launch.result.start = now();
   launches_.push_back(std::move(launch));
   return first_ + static_cast<uint32_t>(launches_.size()) - 1;
 }
@@ -141,7 +141,7 @@ void Profiler::end_launch(uint32_t number) {
   const std::lock_guard lock(mutex_);
   if (number < first_ || number - first_ >= launches_.size()) return;
   Launch& launch = launches_[number - first_];
-  launch.told.duration = now() - launch.told.start;
+  launch.result.duration = now() - launch.result.start;
   launch.ended = true;
 }
 
@@ -149,7 +149,7 @@ void Profiler::add_part(uint32_t launch, Clock::time_point start, uint64_t threa
   const uint32_t thread = this_thread_number();
   const std::lock_guard lock(mutex_);
   if (launch < first_ || launch - first_ >= launches_.size()) return;
-  auto& parts = launches_[launch - first_].told.parts;
+  auto& parts = launches_[launch - first_].result.parts;
   auto part = std::ranges::find(parts, thread, &ProfiledLaunch::Part::thread);
   if (part == parts.end()) part = parts.insert(part, {thread, time(start), 0, 0});
   part->duration = now() - part->start;

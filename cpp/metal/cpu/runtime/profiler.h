@@ -46,7 +46,7 @@ class Profiler {
     uint32_t launch;
   };
   struct Launch {
-    ProfiledLaunch told;
+    ProfiledLaunch result;
     std::string source;
     bool ended = false;
   };

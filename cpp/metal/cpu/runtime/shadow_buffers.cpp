@@ -11,8 +11,6 @@
 namespace metal::cpu {
 namespace {
 
-constexpr CheckSite kNoSite = {"", "", 0, 0};
-
 // The first byte from `place` on that is not 0; `end` if there is none.
 const char* find_set(const char* place, const char* end) {
   while (place < end && reinterpret_cast<uintptr_t>(place) % sizeof(uint64_t) != 0 && !*place)

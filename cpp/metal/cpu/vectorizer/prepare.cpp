@@ -125,11 +125,11 @@ void split_pair(llvm::PHINode& pair) {
                                           pair.getNumIncomingValues(), "", pair.getIterator()));
     whole = b.CreateInsertValue(whole, parts.back(), i);
   }
-  for (unsigned way = 0; way < pair.getNumIncomingValues(); ++way) {
-    BasicBlock* from = pair.getIncomingBlock(way);
+  for (unsigned incoming = 0; incoming < pair.getNumIncomingValues(); ++incoming) {
+    BasicBlock* from = pair.getIncomingBlock(incoming);
     llvm::IRBuilder<> end(from->getTerminator());
     for (unsigned i = 0; i < parts.size(); ++i)
-      parts[i]->addIncoming(end.CreateExtractValue(pair.getIncomingValue(way), i), from);
+      parts[i]->addIncoming(end.CreateExtractValue(pair.getIncomingValue(incoming), i), from);
   }
   pair.replaceAllUsesWith(whole);
   pair.eraseFromParent();

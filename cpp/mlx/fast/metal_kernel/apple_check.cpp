@@ -74,8 +74,8 @@ const Token* only_write(const std::vector<Token>& tokens, const std::string& out
                              const std::string& file) {
   const auto offset = static_cast<size_t>(part.data() - body.data());
   const size_t begin = offset == 0 ? 0 : body.rfind('\n', offset - 1) + 1;
-  const auto line = std::count(body.begin(), body.begin() + static_cast<ptrdiff_t>(offset), '\n');
-  return {file, static_cast<uint32_t>(line) + 1, static_cast<uint32_t>(offset - begin) + 1,
+  return {file, static_cast<uint32_t>(line_of(body, part)),
+          static_cast<uint32_t>(offset - begin) + 1,
           body.substr(begin, body.find('\n', offset) - begin)};
 }
 

@@ -94,12 +94,6 @@ std::string about_atomics(std::string_view diagnostics, const BodyScope& scope) 
   return "";
 }
 
-// `part` must lie in `text`.
-size_t line_of(std::string_view text, std::string_view part) {
-  const auto before = text.substr(0, static_cast<size_t>(&part.front() - &text.front()));
-  return 1 + static_cast<size_t>(std::ranges::count(before, '\n'));
-}
-
 // A body ends at the first closing brace that it has not opened.
 std::string about_braces(const BodyScope& scope) {
   std::vector<std::string_view> open;

@@ -1,12 +1,19 @@
-// Lists of names in messages about kernels.
+// Texts of messages about kernels.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
 namespace mlx::core::fast {
 
 inline std::string in_quotes(std::string_view name) { return "\"" + std::string(name) + "\""; }
+
+// The number of the line of `text` that `part` begins in; it must lie in `text`.
+inline size_t line_of(std::string_view text, std::string_view part) {
+  const auto before = text.substr(0, static_cast<size_t>(part.data() - text.data()));
+  return 1 + static_cast<size_t>(std::ranges::count(before, '\n'));
+}
 
 // Joins `name(item)` of all items by commas.
 template <typename Items, typename Name>

@@ -317,7 +317,7 @@ TEST(Metallib, ReturnsWhatWasSaved) {
   EXPECT_EQ(f->arguments[0].index, 1u);
   ASSERT_EQ(f->constants.size(), 1u);
   EXPECT_EQ(f->constants[0].index, 3u);
-  EXPECT_EQ(f->constants[0].type, ConstantType::Int);
+  EXPECT_EQ(f->constants[0].type, ScalarType::Int);
 }
 
 TEST(Metallib, RefusesDamagedAndForeignFiles) {

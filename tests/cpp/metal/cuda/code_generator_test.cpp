@@ -93,7 +93,7 @@ TEST(Ptx, SpecialisesByFunctionConstants) {
     constant float factor = negative ? -2.0f : 4.0f;
     kernel void f(device float* x [[buffer(0)]]) { x[0] = factor; })";
   const auto with = [&](uint64_t value) {
-    return ptx_of(source, {{7, {ConstantType::Bool, value}}}).text;
+    return ptx_of(source, {{7, {ScalarType::Bool, value}}}).text;
   };
   EXPECT_NE(with(0).find("1082130432"), std::string::npos) << with(0);   // the bits of 4
   EXPECT_NE(with(1).find("-1073741824"), std::string::npos) << with(1);  // of -2

@@ -57,7 +57,7 @@ ProgramRequest read_program(Reader& reader) {
   reader.repeat([&] { program.threadgroup_memory.push_back(reader.number<uint32_t>()); });
   reader.repeat([&] {
     const auto index = reader.number<uint32_t>();
-    const auto type = reader.number<ConstantType>();
+    const auto type = reader.number<ScalarType>();
     program.constants[index] = {type, reader.number<uint64_t>()};
   });
   return program;
