@@ -7,7 +7,7 @@
 namespace metal::compiler::apple {
 namespace {
 
-constexpr size_t kMaxReports = 100;  // more help nobody
+constexpr size_t kMaxReports = 100;  // nobody reads more
 
 }  // namespace
 

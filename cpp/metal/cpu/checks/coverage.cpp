@@ -82,7 +82,7 @@ class CoverageBuilder {
 
   void add_block(BasicBlock& block, uint32_t number) {
     llvm::Instruction* first = &*block.getFirstInsertionPt();
-    // Behind the group, which is what the call needs.
+    // After the instruction that gives the group, as the call needs it.
     if (&block == &builder_.kernel().getEntryBlock() || &block == builder_.start()->getParent())
       first = builder_.start();
     llvm::IRBuilder<> b(first);

@@ -122,7 +122,7 @@ Value* ShadowValues::of_select(llvm::IRBuilder<>& b, llvm::SelectInst& select) {
   if (!unknown) return chosen;
   Value* differ =
       b.CreateXor(as_bits(b, select.getTrueValue()), as_bits(b, select.getFalseValue()));
-  if (!select.getType()->isIntOrIntVectorTy())  // one number in two forms is no reason to hope
+  if (!select.getType()->isIntOrIntVectorTy())  // floats and pointers are defined as a whole
     differ = where(b, is_set(b, differ), differ->getType());
   return b.CreateSelect(unknown, b.CreateOr(b.CreateOr(yes, no), differ), chosen);
 }
