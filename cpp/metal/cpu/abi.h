@@ -13,8 +13,8 @@ inline constexpr uint32_t kMaxBuffers = 31;
 inline constexpr uint64_t kThreadgroupMargin = 65536;
 // From threadgroup memory to its shadow, which checked kernels have: see checks/shadow_memory.h.
 inline constexpr uint64_t kThreadgroupShadow = 32768 + kThreadgroupMargin;
-// Largest number of threads in threadgroups that are coarsened into one.
-inline constexpr uint32_t kMaxCoarsenedThreads = 2048;
+// Longest row of threads, in threadgroups that are coarsened into one.
+inline constexpr uint32_t kMaxCoarsenedRow = 2048;
 
 inline constexpr uint32_t kUnknownThread = ~uint32_t{0};
 

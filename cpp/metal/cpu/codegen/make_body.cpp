@@ -135,11 +135,12 @@ llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool l
   body->addFnAttrs(llvm::AttrBuilder(module.getContext(), kernel->getAttributes().getFnAttrs()));
   for (unsigned i = 0; i < body->arg_size(); ++i) body->getArg(i)->setName(kBodyArgumentNames[i]);
   body->getArg(kGroupArgument)->addAttr(llvm::Attribute::NoAlias);
-  // With these ranges, LLVM knows that sums with them do not wrap around.
-  const uint32_t end =
-      depends_on_threadgroup(info) ? kMaxThreadsPerThreadgroup : kMaxCoarsenedThreads;
+  // With these ranges, LLVM knows that sums with them do not wrap around. Coarsened threadgroups
+  // have longer rows; their kernels do not use the index of a thread.
+  const bool coarsened = !depends_on_threadgroup(info);
+  const uint32_t end = coarsened ? kMaxCoarsenedRow : kMaxThreadsPerThreadgroup;
   const llvm::ConstantRange places(llvm::APInt(32, 0), llvm::APInt(32, end));
-  for (unsigned i = kXArgument; i <= kIndexArgument; ++i)
+  for (unsigned i = kXArgument; i <= (coarsened ? kZArgument : kIndexArgument); ++i)
     body->getArg(i)->addAttr(
         llvm::Attribute::get(module.getContext(), llvm::Attribute::Range, places));
   body->splice(body->begin(), kernel);

@@ -117,17 +117,19 @@ bool has_overlapping_results(const FunctionInfo& function, const LaunchParameter
 }
 
 // How many neighbouring threadgroups of a row run as one. Then the costs per threadgroup are paid
-// less often, and what is prefetched for the next one has time to arrive.
+// less often, rows that are shorter than a gang become longer, and what is prefetched for the next
+// threadgroup has time to arrive.
 uint32_t coarsening_of(const CpuKernel& kernel, const LaunchParameters& parameters) {
+  if (!kernel.threads_are_independent) return 1;
   const auto& size = parameters.threads_per_threadgroup;
-  if (!kernel.threads_are_independent || size[1] != 1 || size[2] != 1) return 1;
+  const auto& grid = parameters.threads_per_grid;
   const bool ordered = !ThreadgroupOrder(parameters, 1).natural();
-  const uint64_t most = ordered ? kOrderedThreads : kMaxCoarsenedThreads;
-  const uint64_t rows = uint64_t{parameters.threads_per_grid[1]} * parameters.threads_per_grid[2];
-  const uint64_t row = parameters.threads_per_grid[0];
+  const uint64_t longest =
+      std::min<uint64_t>(ordered ? kOrderedThreads : kMaxCoarsenedRow, grid[0]);
+  const uint64_t columns = divide_up(grid[1], size[1]) * divide_up(grid[2], size[2]);
   uint32_t coarsening = 1;
   for (uint64_t length = uint64_t{2} * size[0];
-       length <= std::min(most, row) && row / length * rows >= kGroupsPerCore * parallel_width() &&
+       length <= longest && grid[0] / length * columns >= kGroupsPerCore * parallel_width() &&
        !(ordered && ThreadgroupOrder(parameters, 2 * coarsening).natural());
        length *= 2)
     coarsening *= 2;
