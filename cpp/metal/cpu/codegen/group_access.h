@@ -6,13 +6,24 @@
 
 namespace metal::cpu {
 
+// Says of the argument that points to the Group that the Group exists while the function runs.
+inline void mark_group(llvm::Argument& group) {
+  llvm::AttrBuilder attributes(group.getContext());
+  attributes.addDereferenceableAttr(sizeof(Group)).addAlignmentAttr(alignof(Group));
+  group.addAttrs(attributes);
+}
+
 class GroupAccess {
  public:
   GroupAccess(llvm::IRBuilder<>& builder, llvm::Value* group) : builder_(builder), group_(group) {}
 
-  llvm::Value* launch() { return load_pointer(group_, offsetof(Group, launch)); }
+  llvm::Value* launch() {
+    return load_object(group_, offsetof(Group, launch), sizeof(Launch), alignof(Launch));
+  }
   llvm::Value* memory() { return load_pointer(group_, offsetof(Group, memory)); }
-  llvm::Value* next() { return load_pointer(group_, offsetof(Group, next)); }
+  llvm::Value* next() {
+    return load_object(group_, offsetof(Group, next), sizeof(Group), alignof(Group));
+  }
   llvm::Value* histories() { return load_pointer(group_, offsetof(Group, histories)); }
   llvm::Value* additions() { return load_pointer(group_, offsetof(Group, additions)); }
   llvm::Value* position(unsigned i) {
@@ -73,7 +84,7 @@ class GroupAccess {
 
  private:
   // A launch does not change while its kernel runs, so loads are invariant.
-  llvm::Value* load(llvm::Type* type, llvm::Value* base, size_t offset) {
+  llvm::LoadInst* load(llvm::Type* type, llvm::Value* base, size_t offset) {
     llvm::LoadInst* load = builder_.CreateLoad(
         type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), base, offset));
     load->setMetadata(llvm::LLVMContext::MD_invariant_load,
@@ -83,6 +94,18 @@ class GroupAccess {
   llvm::Value* checked() { return load_pointer(launch(), offsetof(Launch, checked)); }
   llvm::Value* load_pointer(llvm::Value* base, size_t offset) {
     return load(builder_.getPtrTy(), base, offset);
+  }
+  // The address of an object that exists while the kernel runs. So LLVM may move loads from it out
+  // of loops and branches.
+  llvm::Value* load_object(llvm::Value* base, size_t offset, size_t size, size_t alignment) {
+    auto* pointer = load(builder_.getPtrTy(), base, offset);
+    auto mark = [&](unsigned kind, uint64_t value) {
+      auto* number = llvm::ConstantAsMetadata::get(builder_.getInt64(value));
+      pointer->setMetadata(kind, llvm::MDNode::get(builder_.getContext(), number));
+    };
+    mark(llvm::LLVMContext::MD_dereferenceable, size);
+    mark(llvm::LLVMContext::MD_align, alignment);
+    return pointer;
   }
   llvm::Value* load_int(llvm::Value* base, size_t offset) {
     return load(builder_.getInt32Ty(), base, offset);

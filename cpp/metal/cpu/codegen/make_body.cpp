@@ -135,6 +135,7 @@ llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool l
   body->addFnAttrs(llvm::AttrBuilder(module.getContext(), kernel->getAttributes().getFnAttrs()));
   for (unsigned i = 0; i < body->arg_size(); ++i) body->getArg(i)->setName(kBodyArgumentNames[i]);
   body->getArg(kGroupArgument)->addAttr(llvm::Attribute::NoAlias);
+  mark_group(*body->getArg(kGroupArgument));
   // With these ranges, LLVM knows that sums with them do not wrap around. Coarsened threadgroups
   // have longer rows; their kernels do not use the index of a thread.
   const bool coarsened = !depends_on_threadgroup(info);

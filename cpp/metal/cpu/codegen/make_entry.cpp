@@ -19,6 +19,7 @@ llvm::Function* create_entry(llvm::Function& body) {
       llvm::Function::Create(type, llvm::Function::ExternalLinkage, "kernel_entry", module);
   entry->addFnAttrs(llvm::AttrBuilder(module.getContext(), body.getAttributes().getFnAttrs()));
   entry->getArg(0)->setName("group");
+  mark_group(*entry->getArg(0));
   entry->getArg(1)->setName("thread");
   body.addFnAttr(llvm::Attribute::AlwaysInline);
   return entry;

@@ -16,9 +16,11 @@
 #include "llvm/IR/Module.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
+#include "metal/cpu/codegen/group_access.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
 #include "metal/cpu/vectorizer/speculation.h"
+#include "metal/cpu/vectorizer/widen/lane_bits.h"
 #include "metal/cpu/vectorizer/widen/widen_conversion.h"
 #include "metal/cpu/vectorizer/widen/widen_division.h"
 #include "metal/cpu/vectorizer/widen/widen_lane_operations.h"
@@ -130,6 +132,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
                                    w_.vector(operation.getOperand(1)));
     keep_flags(operation, result);
     w_.set_vector(&operation, result);
+    record_lane_bits(w_, operation, result);
   }
 
   void visitUnaryOperator(llvm::UnaryOperator& operation) {
@@ -154,6 +157,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
                                  w_.vector(compare.getOperand(1)));
     keep_flags(compare, result);
     w_.set_vector(&compare, result);
+    record_lane_bits(w_, compare, result);
   }
 
   void visitSelectInst(llvm::SelectInst& select) {
@@ -165,6 +169,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
                                     w_.vector(select.getFalseValue()));
     keep_flags(select, result);
     w_.set_vector(&select, result);
+    record_lane_bits(w_, select, result);
   }
 
   void visitFreezeInst(llvm::FreezeInst& freeze) {
@@ -467,6 +472,7 @@ llvm::Function* declare_wide(llvm::Function& body, const BodyShapes& shapes, boo
   for (unsigned i = 0; i < body.arg_size(); ++i) {
     wide->getArg(i)->setName(body.getArg(i)->getName());
     if (body.getArg(i)->hasNoAliasAttr()) wide->getArg(i)->addAttr(llvm::Attribute::NoAlias);
+    if (i == kGroupArgument) mark_group(*wide->getArg(i));
   }
   return wide;
 }

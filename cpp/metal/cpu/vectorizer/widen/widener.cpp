@@ -151,11 +151,13 @@ Value* Widener::bits_of(Value* vector_of_bits) {
 }
 
 Value* Widener::all(Value* vector_of_bits) {
+  if (Value* known = known_bits(vector_of_bits).all) return known;
   return builder_.CreateICmpEQ(bits_of(vector_of_bits),
                                Constant::getAllOnesValue(builder_.getIntNTy(width())));
 }
 
 Value* Widener::any(Value* vector_of_bits) {
+  if (Value* known = known_bits(vector_of_bits).any) return known;
   return builder_.CreateICmpNE(bits_of(vector_of_bits),
                                Constant::getNullValue(builder_.getIntNTy(width())));
 }

@@ -23,6 +23,17 @@ struct LaneValue {
   llvm::Value* holds = nullptr;  // i1: whether the offsets hold; null if that is certain
 };
 
+// What is known of a vector of bits without looking at all lanes.
+struct LaneBits {
+  // The lanes that are set are the first ones of the gang, the last ones, or all or none.
+  enum class Order { Unknown, First, Last, Uniform };
+
+  // i1: whether all lanes are set. If `any` is null, it may also be false if all are.
+  llvm::Value* all = nullptr;
+  llvm::Value* any = nullptr;  // whether a lane is set; null if only the vector tells
+  Order order = Order::Unknown;
+};
+
 // An address that differs between lanes only in one index.
 struct IndexedAddress {
   llvm::Value* root = nullptr;   // scalar pointer
@@ -77,6 +88,9 @@ class Widener {
   llvm::Value* bits_of(llvm::Value* vector_of_bits);
   llvm::Value* all(llvm::Value* vector_of_bits);
   llvm::Value* any(llvm::Value* vector_of_bits);
+  // Later calls of all() and any() use what is known of the vector.
+  void set_bits(llvm::Value* vector_of_bits, const LaneBits& bits) { bits_[vector_of_bits] = bits; }
+  LaneBits known_bits(llvm::Value* vector_of_bits) const { return bits_.lookup(vector_of_bits); }
   // Freezes a vector before the values of all lanes are compared, as those of inactive lanes may be
   // poison.
   llvm::Value* frozen(llvm::Value* vector);
@@ -112,6 +126,7 @@ class Widener {
   llvm::IRBuilder<> builder_;
   llvm::DenseMap<llvm::Value*, LaneValue> values_;
   llvm::DenseMap<llvm::Value*, IndexedAddress> addresses_;
+  llvm::DenseMap<llvm::Value*, LaneBits> bits_;
   llvm::Value* mask_ = nullptr;
   llvm::BasicBlock* bail_out_ = nullptr;
 };
