@@ -28,29 +28,39 @@ void mask_shift(BinaryOperator& shift) {
   shift.setOperand(1, builder.CreateAnd(amount, ConstantInt::get(amount->getType(), width - 1)));
 }
 
-// Makes the divisor 1 for division by zero and for the smallest integer divided by -1.
+bool is_valid_divisor(const Value* divisor, bool is_signed) {
+  const auto* constant = llvm::dyn_cast<Constant>(divisor);
+  if (!constant) return false;
+  const Constant* element =
+      constant->getType()->isVectorTy() ? constant->getSplatValue() : constant;
+  const auto* number = llvm::dyn_cast_or_null<ConstantInt>(element);
+  return number && !number->isZero() && !(is_signed && number->isMinusOne());
+}
+
+// Divides by 1 instead of by 0. The smallest integer has no quotient by -1, so -1 becomes 1, too, and
+// the quotient is negated. The new divisor does not depend on the dividend: vector code divides once
+// where all lanes have one divisor.
 void guard_division(BinaryOperator& division) {
-  Value* divisor = division.getOperand(1);
   const bool is_signed =
       division.getOpcode() == Instruction::SDiv || division.getOpcode() == Instruction::SRem;
-  if (const auto* constant = llvm::dyn_cast<Constant>(divisor)) {
-    const Constant* element =
-        constant->getType()->isVectorTy() ? constant->getSplatValue() : constant;
-    const auto* number = llvm::dyn_cast_or_null<ConstantInt>(element);
-    if (number && !number->isZero() && !(is_signed && number->isMinusOne())) return;
-  }
+  Value* divisor = division.getOperand(1);
+  if (is_valid_divisor(divisor, is_signed)) return;
   llvm::IRBuilder<> builder(&division);
   llvm::Type* type = divisor->getType();
   Constant* one = ConstantInt::get(type, 1);
-  Value* bad = builder.CreateICmpEQ(divisor, Constant::getNullValue(type));
+  Value* invalid = builder.CreateICmpEQ(divisor, Constant::getNullValue(type));
+  Value* negates = nullptr;
   if (is_signed) {
-    const llvm::APInt smallest = llvm::APInt::getSignedMinValue(type->getScalarSizeInBits());
-    Value* overflow = builder.CreateAnd(
-        builder.CreateICmpEQ(divisor, Constant::getAllOnesValue(type)),
-        builder.CreateICmpEQ(division.getOperand(0), ConstantInt::get(type, smallest)));
-    bad = builder.CreateOr(bad, overflow);
+    negates = builder.CreateICmpEQ(divisor, Constant::getAllOnesValue(type));
+    invalid = builder.CreateOr(invalid, negates);
   }
-  division.setOperand(1, builder.CreateSelect(bad, one, divisor));
+  division.setOperand(1, builder.CreateSelect(invalid, one, divisor));
+  if (division.getOpcode() != Instruction::SDiv) return;
+  builder.SetInsertPoint(division.getNextNode());
+  Value* sign = builder.CreateSelect(negates, Constant::getAllOnesValue(type), one);
+  auto* signed_quotient = builder.CreateMul(&division, sign);
+  division.replaceUsesWithIf(signed_quotient,
+                             [&](const llvm::Use& use) { return use.getUser() != signed_quotient; });
 }
 
 // Arithmetic in half and bfloat rounds after every operation, so there is no fused multiply-add.

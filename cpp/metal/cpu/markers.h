@@ -37,8 +37,10 @@ inline constexpr const char* kBarrier = "simd.barrier";  // void (): gangs wait 
 inline constexpr const char* kFrameSize = "simd.frame_size";  // void (i64): of a gang
 // i32 (i32, i32): udiv and urem of an index by a size, assuming that all lanes have one quotient.
 // If they do not, the gang bails out before it has effects.
-inline constexpr const char* kCoherentQuotient = "simd.coherent.quotient";
-inline constexpr const char* kCoherentRemainder = "simd.coherent.remainder";
+inline constexpr const char* kCoherentUDiv = "simd.coherent.udiv";
+inline constexpr const char* kCoherentURem = "simd.coherent.urem";
+inline constexpr const char* kCoherentSDiv = "simd.coherent.sdiv";
+inline constexpr const char* kCoherentSRem = "simd.coherent.srem";
 // i64 (i32): extensions of strided integers, assuming that no lane wraps around.
 inline constexpr const char* kCoherentZExt = "simd.coherent.zext";
 inline constexpr const char* kCoherentSExt = "simd.coherent.sext";

@@ -1,7 +1,7 @@
 ; RUN: linearize,tidy
 ; Flags that only hold behind the branch are removed. A block with a division runs only if a lane is active there, and
 ; so does a call that is not known to be harmless.
-declare i32 @simd.coherent.quotient(i32, i32) memory(none)
+declare i32 @simd.coherent.udiv(i32, i32) memory(none)
 declare i32 @llvm.cttz.i32(i32, i1)
 ; CHECK-LABEL: define i32 @flags
 ; CHECK: br i1 %{{.*}}, label %then, label %then.done
@@ -30,12 +30,12 @@ join:
 ; CHECK: br i1 %{{.*}}, label %then, label %then.done
 ; CHECK: then:
 ; CHECK-NEXT: call void @simd.mask(i1
-; CHECK-NEXT: %quotient = call i32 @simd.coherent.quotient
+; CHECK-NEXT: %quotient = call i32 @simd.coherent.udiv
 define i32 @together(i32 %a, i32 %b, i1 %vary, i1 %active) {
 entry:
   br i1 %vary, label %then, label %join
 then:
-  %quotient = call i32 @simd.coherent.quotient(i32 %a, i32 %b)
+  %quotient = call i32 @simd.coherent.udiv(i32 %a, i32 %b)
   br label %join
 join:
   %result = phi i32 [ %quotient, %then ], [ 0, %entry ]

@@ -1,6 +1,6 @@
 ; RUN: widen 4
 ; Such a division bails out if lanes have different quotients. The function returns whether it has completed.
-declare i32 @simd.coherent.quotient(i32, i32) memory(none)
+declare i32 @simd.coherent.udiv(i32, i32) memory(none)
 ; CHECK-LABEL: define internal i1 @kernel.wide
 ; CHECK: %[[ROW:.*]] = udiv i32 %x, %size
 ; CHECK: %[[PRODUCT:.*]] = mul i32 %[[ROW]], %size
@@ -14,7 +14,7 @@ declare i32 @simd.coherent.quotient(i32, i32) memory(none)
 ; CHECK: bail.out:
 ; CHECK-NEXT: ret i1 false
 define void @kernel(ptr addrspace(1) %out, i32 %x, i32 %size) {
-  %row = call i32 @simd.coherent.quotient(i32 %x, i32 %size)
+  %row = call i32 @simd.coherent.udiv(i32 %x, i32 %size)
   store i32 %row, ptr addrspace(1) %out
   ret void
 }

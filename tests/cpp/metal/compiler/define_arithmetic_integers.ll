@@ -23,7 +23,7 @@ define i32 @constant(i32 %x) {
   %none = lshr i32 %most, 32
   ret i32 %none
 }
-; A divisor of zero becomes one, and so does -1 if the dividend is the smallest integer, whose quotient is out of range.
+; A divisor of zero becomes one. So does -1, as the smallest integer has no quotient by it; the quotient is negated then.
 ; CHECK-LABEL: define i32 @unsigned
 ; CHECK-NEXT: %[[ZERO:.*]] = icmp eq i32 %by, 0
 ; CHECK-NEXT: %[[BY:.*]] = select i1 %[[ZERO]], i32 1, i32 %by
@@ -33,14 +33,23 @@ define i32 @unsigned(i32 %x, i32 %by) {
   ret i32 %quotient
 }
 ; CHECK-LABEL: define i32 @signed
-; CHECK: %[[ZERO:.*]] = icmp eq i32 %by, 0
-; CHECK-DAG: %[[MINUS:.*]] = icmp eq i32 %by, -1
-; CHECK-DAG: %[[LEAST:.*]] = icmp eq i32 %x, -2147483648
-; CHECK: %[[OVER:.*]] = and i1 %[[MINUS]], %[[LEAST]]
-; CHECK-NEXT: %[[BAD:.*]] = or i1 %[[ZERO]], %[[OVER]]
+; CHECK-NEXT: %[[ZERO:.*]] = icmp eq i32 %by, 0
+; CHECK-NEXT: %[[MINUS:.*]] = icmp eq i32 %by, -1
+; CHECK-NEXT: %[[BAD:.*]] = or i1 %[[ZERO]], %[[MINUS]]
 ; CHECK-NEXT: %[[BY:.*]] = select i1 %[[BAD]], i32 1, i32 %by
-; CHECK-NEXT: srem i32 %x, %[[BY]]
+; CHECK-NEXT: %quotient = sdiv i32 %x, %[[BY]]
+; CHECK-NEXT: %[[SIGN:.*]] = select i1 %[[MINUS]], i32 -1, i32 1
+; CHECK-NEXT: %[[RESULT:.*]] = mul i32 %quotient, %[[SIGN]]
+; CHECK-NEXT: ret i32 %[[RESULT]]
 define i32 @signed(i32 %x, i32 %by) {
+  %quotient = sdiv i32 %x, %by
+  ret i32 %quotient
+}
+; CHECK-LABEL: define i32 @rest
+; CHECK: %[[BY:.*]] = select i1 %{{.*}}, i32 1, i32 %by
+; CHECK-NEXT: %rest = srem i32 %x, %[[BY]]
+; CHECK-NEXT: ret i32 %rest
+define i32 @rest(i32 %x, i32 %by) {
   %rest = srem i32 %x, %by
   ret i32 %rest
 }
@@ -55,8 +64,8 @@ define i32 @constants(i32 %x) {
   ret i32 %none
 }
 ; CHECK-LABEL: define i32 @minus
-; CHECK: icmp eq i32 %x, -2147483648
-; CHECK: sdiv i32 %x, %
+; CHECK: sdiv i32 %x, 1
+; CHECK-NEXT: mul i32 %quotient, -1
 define i32 @minus(i32 %x) {
   %quotient = sdiv i32 %x, -1
   ret i32 %quotient

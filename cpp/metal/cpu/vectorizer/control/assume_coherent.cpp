@@ -67,10 +67,14 @@ class EarlyBlocks {
   llvm::SmallVector<const BasicBlock*> guarded_effects_;
 };
 
+constexpr std::pair<Instruction::BinaryOps, const char*> kDivisions[] = {
+    {Instruction::UDiv, kCoherentUDiv},
+    {Instruction::URem, kCoherentURem},
+    {Instruction::SDiv, kCoherentSDiv},
+    {Instruction::SRem, kCoherentSRem}};
+
 bool is_division(const Instruction& instruction) {
-  return (instruction.getOpcode() == Instruction::UDiv ||
-          instruction.getOpcode() == Instruction::URem) &&
-         instruction.getType()->isIntegerTy(32) &&
+  return instruction.isIntDivRem() && instruction.getType()->isIntegerTy(32) &&
          !llvm::isa<llvm::Constant>(instruction.getOperand(0));
 }
 
@@ -160,6 +164,13 @@ bool divides_index_repeatedly(const llvm::Loop& loop, const ShapeAnalysis& analy
 
 }  // namespace
 
+std::optional<Instruction::BinaryOps> coherent_division(llvm::StringRef name) {
+  for (const auto& [operation, marker] : kDivisions) {
+    if (name == marker) return operation;
+  }
+  return std::nullopt;
+}
+
 // In the first iteration the lanes divide different values. From then on the values may be uniform.
 bool peel_index_loops(llvm::Function& body, const BodyShapes& shapes,
                       llvm::FunctionAnalysisManager& analyses) {
@@ -195,9 +206,9 @@ llvm::Function* clone_assuming_coherent(llvm::Function& body, const BodyShapes& 
   llvm::Function* clone = llvm::CloneFunction(&body, clones);
   for (Instruction* division : divisions) {
     auto* copy = checked_cast<Instruction>(clones[division]);
-    const bool quotient = copy->getOpcode() == Instruction::UDiv;
-    replace_by_call(*copy, quotient ? kCoherentQuotient : kCoherentRemainder,
-                    {copy->getOperand(0), copy->getOperand(1)});
+    const auto* known = llvm::find_if(
+        kDivisions, [&](const auto& division) { return division.first == copy->getOpcode(); });
+    replace_by_call(*copy, known->second, {copy->getOperand(0), copy->getOperand(1)});
   }
   assume_extensions(*clone, shapes);
   return clone;

@@ -2,10 +2,16 @@
 // is divided.
 #pragma once
 
+#include <optional>
+
+#include "llvm/IR/Instruction.h"
 #include "llvm/IR/PassManager.h"
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 
 namespace metal::cpu {
+
+// The operation that a call of this name stands for, if it divides a coherent gang's index.
+std::optional<llvm::Instruction::BinaryOps> coherent_division(llvm::StringRef name);
 
 // Peels the first iteration of loops that divide an index by one size after the other. True if
 // there are any.

@@ -218,8 +218,10 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     }
     if (callee && llvm::is_contained({kCoherentZExt, kCoherentSExt}, callee->getName()))
       return extended(shape_of_(call.getArgOperand(0)));
-    if (callee && callee->getName() == kCoherentQuotient) return coherent(call, false);
-    if (callee && callee->getName() == kCoherentRemainder) return coherent(call, true);
+    if (const auto division = callee ? coherent_division(callee->getName()) : std::nullopt) {
+      return coherent(call, *division == llvm::Instruction::URem ||
+                                *division == llvm::Instruction::SRem);
+    }
     bool undefined = false;
     for (const llvm::Value* operand : call.args()) {
       const Shape shape = shape_of_(operand);

@@ -229,8 +229,8 @@ class Emitter : public llvm::InstVisitor<Emitter> {
                                                           : w_.any(w_.vector(argument)));
     } else if (name == kCoherentZExt || name == kCoherentSExt) {
       widen_coherent_extension(w_, call, name == kCoherentSExt);
-    } else if (name == kCoherentQuotient || name == kCoherentRemainder) {
-      widen_coherent_division(w_, call, name == kCoherentQuotient);
+    } else if (const auto division = coherent_division(name)) {
+      widen_coherent_division(w_, call, *division);
     } else if (name == kNever) {
       w_.set_first(&call, b_.getFalse());
     } else if (name.starts_with(compiler::kRuntimePrefix)) {

@@ -34,7 +34,8 @@ struct Coherent {
   Value* holds;  // i1: whether all lanes have this quotient
 };
 
-Coherent divide_first(Widener& w, const Shape& shape, Value* first, Value* divisor) {
+Coherent divide_first(Widener& w, const Shape& shape, Opcode opcode, Value* first,
+                      Value* divisor) {
   llvm::IRBuilder<>& b = w.builder();
   Value* quotient = b.CreateUDiv(first, divisor);
   Value* rest = b.CreateSub(first, b.CreateMul(quotient, divisor));
@@ -44,8 +45,15 @@ Coherent divide_first(Widener& w, const Shape& shape, Value* first, Value* divis
   Value* room = b.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, divisor,
                                         ConstantInt::get(first->getType(), span));
   Value* holds = b.CreateICmpULT(rest, room);
-  if (!shape.no_wrap().as_unsigned)
-    holds = b.CreateAnd(holds, b.CreateICmpULE(first, ConstantInt::get(first->getType(), ~span)));
+  llvm::Type* type = first->getType();
+  if (is_signed(opcode)) {
+    // Integers that are not negative are divided as unsigned ones are.
+    const llvm::APInt largest = llvm::APInt::getSignedMaxValue(type->getIntegerBitWidth());
+    holds = b.CreateAnd(holds, b.CreateICmpULE(first, ConstantInt::get(type, largest - span)));
+    holds = b.CreateAnd(holds, b.CreateICmpSGT(divisor, ConstantInt::get(type, 0)));
+  } else if (!shape.no_wrap().as_unsigned) {
+    holds = b.CreateAnd(holds, b.CreateICmpULE(first, ConstantInt::get(type, ~span)));
+  }
   return {quotient, rest, holds};
 }
 
@@ -83,10 +91,9 @@ Value* divide_by_uniform(Widener& w, llvm::BinaryOperator& operation, Value* a, 
   auto each_lane = [&] { return divide(w, opcode, a, b); };
   Value* divisor = w.first(operation.getOperand(1));
   const Shape shape = w.shape(operation.getOperand(0));
-  if (shape.has_offsets() && shape.exact() && !is_signed(opcode) &&
-      llvm::is_sorted(shape.offsets())) {
+  if (shape.has_offsets() && shape.exact() && llvm::is_sorted(shape.offsets())) {
     Value* first = w.first(operation.getOperand(0));
-    const Coherent coherent = divide_first(w, shape, first, divisor);
+    const Coherent coherent = divide_first(w, shape, opcode, first, divisor);
     auto at_once = [&]() -> Value* {
       if (!is_remainder(opcode)) return w.splat(coherent.quotient);
       return builder.CreateAdd(w.splat(coherent.rest), w.offsets(shape, first->getType()));
@@ -109,18 +116,17 @@ void widen_division(Widener& w, llvm::BinaryOperator& operation) {
                                    : divide(w, operation.getOpcode(), a, b));
 }
 
-void widen_coherent_division(Widener& w, llvm::CallInst& call, bool is_quotient) {
+void widen_coherent_division(Widener& w, llvm::CallInst& call, Opcode opcode) {
   if (w.shape(&call).is_varying()) {
-    const auto operation = is_quotient ? Instruction::UDiv : Instruction::URem;
-    w.set_vector(&call, divide(w, operation, w.vector(call.getArgOperand(0)),
+    w.set_vector(&call, divide(w, opcode, w.vector(call.getArgOperand(0)),
                                w.vector(call.getArgOperand(1))));
     return;
   }
   const Coherent coherent =
-      divide_first(w, w.shape(call.getArgOperand(0)), w.first(call.getArgOperand(0)),
+      divide_first(w, w.shape(call.getArgOperand(0)), opcode, w.first(call.getArgOperand(0)),
                    w.first(call.getArgOperand(1)));
   w.assume(coherent.holds);
-  w.set_first(&call, is_quotient ? coherent.quotient : coherent.rest);
+  w.set_first(&call, is_remainder(opcode) ? coherent.rest : coherent.quotient);
 }
 
 }  // namespace metal::cpu
