@@ -38,6 +38,7 @@ struct PassContext {
   Optimizer& optimizer;
   llvm::TargetMachine& target;
   bool has_barriers = false;  // gangs wait for each other
+  bool separate_buffers = false;  // see Variant
   bool prefetches = true;     // false for a prefetch slice
   bool may_bail_out = false;  // the code may be speculative: see assume_coherent.h
   unsigned lane_argument = kLaneArgument;

@@ -26,6 +26,8 @@ struct Variant {
   // before it in the row of the grid. So positions in the grid are aligned as those in the
   // threadgroup are.
   uint32_t row_multiple = 1;
+  // No buffer that the kernel writes overlaps another one. Only of kernels in which this matters.
+  bool separate_buffers = false;
   Checks checks = kNoChecks;  // that the code makes
   // They are those of a screen (checks/screen.h); exact ones only run with ThreadLayout::Scalar.
   bool screened = false;

@@ -14,6 +14,7 @@
 #include "metal/cpu/codegen/processor.h"
 #include "metal/cpu/codegen/repetition.h"
 #include "metal/cpu/passes.h"
+#include "metal/cpu/vectorizer/memory/separate_memory.h"
 #include "metal/cpu/vectorizer/vectorize.h"
 
 namespace metal::cpu {
@@ -117,6 +118,7 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   traits.static_threadgroup_memory = size_of_threadgroup_variables(*module);
   traits.natural_width = natural_width(*target);
   traits.repeats = may_repeat(*module);
+  traits.accesses_after_writes = accesses_after_writes(*module);
   return traits;
 }
 
@@ -151,9 +153,10 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
     text += form == "asm" ? compiler::emit_file(module, target, llvm::CodeGenFileType::AssemblyFile)
                           : compiler::print_ir(module);
   };
-  const ObjectCode code = generate(
-      function, zeros,
-      choose_variant(traits.cooperation, threadgroup, threadgroup[0], traits.natural_width), print);
+  Variant variant =
+      choose_variant(traits.cooperation, threadgroup, threadgroup[0], traits.natural_width);
+  variant.separate_buffers = traits.accesses_after_writes;
+  const ObjectCode code = generate(function, zeros, variant, print);
   if (!code.general.empty()) finish_general(code.general, print);
   return text;
 }

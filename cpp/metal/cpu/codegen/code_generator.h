@@ -26,6 +26,7 @@ struct KernelTraits {
   uint32_t static_threadgroup_memory = 0;  // bytes
   uint32_t natural_width = 1;              // lanes that suit the processor
   bool repeats = true;                     // see may_repeat
+  bool accesses_after_writes = true;       // see separate_memory.h
 };
 
 inline constexpr const char* kEntrySymbol = "kernel_entry";

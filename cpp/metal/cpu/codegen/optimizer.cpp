@@ -22,6 +22,7 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SeparateConstOffsetFromGEP.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "metal/cpu/vectorizer/legalize/interleaved_arithmetic.h"
 #include "metal/cpu/vectorizer/matrix/lower_matrices.h"
 #include "metal/cpu/vectorizer/matrix/matrix_layout.h"
 #include "metal/cpu/vectorizer/memory/constant_offsets.h"
@@ -69,6 +70,7 @@ llvm::FunctionPassManager wide_passes() {
   passes.addPass(LowerMatricesPass());
   passes.addPass(hoisting());
   passes.addPass(llvm::GVNPass());
+  passes.addPass(InterleavedArithmeticPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::ADCEPass());

@@ -212,7 +212,10 @@ void Dispatch::choose_code() {
       size[i] = cut >> i & 1 ? rest : whole;
       exists &= cut >> i & 1 ? rest != 0 : launch_.threads_per_grid[i] >= whole;
     }
-    if (exists) codes_[cut] = &machine_code_.code_for(size, launch_.threads_per_threadgroup[0]);
+    if (exists) {
+      codes_[cut] =
+          &machine_code_.code_for(size, launch_.threads_per_threadgroup[0], !shares_results_);
+    }
   }
 }
 

@@ -121,7 +121,8 @@ class Vectorizer {
     return {.shapes = shapes_of({variant_.layout, width, variant_.row_multiple}),
             .optimizer = optimizer_,
             .target = target_,
-            .has_barriers = has_barriers_};
+            .has_barriers = has_barriers_,
+            .separate_buffers = variant_.separate_buffers};
   }
 
   llvm::Module& module_;

@@ -37,6 +37,12 @@ bool Buffers::may_contain(const Value* address) const {
          });
 }
 
+std::optional<int64_t> Buffers::only_buffer(const Value* address) const {
+  const Places places = places_of(address);
+  const bool one = !places.empty() && llvm::all_equal(places);
+  return one ? places.front() : std::nullopt;
+}
+
 Buffers::Places Buffers::places_of(const Value* address) const {
   llvm::SmallVector<const Value*> objects;
   llvm::getUnderlyingObjects(address, objects, &loops_, /*MaxLookup=*/0);

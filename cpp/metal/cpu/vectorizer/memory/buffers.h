@@ -24,6 +24,8 @@ class Buffers {
   // Adds all buffers that the instruction may access.
   void add_operands(const llvm::Instruction& instruction);
   bool may_contain(const llvm::Value* address) const;
+  // The one buffer that the address points into, if that is certain.
+  std::optional<int64_t> only_buffer(const llvm::Value* address) const;
 
  private:
   // An empty place stands for an unknown buffer.

@@ -68,6 +68,9 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       memory_.enter(*block);
       for (Instruction& instruction : *block) {
         b_.SetCurrentDebugLocation(instruction.getDebugLoc());
+        // What is made of an access touches the same memory as it does: see separate_memory.h.
+        b_.CollectMetadataToCopy(
+            &instruction, {llvm::LLVMContext::MD_alias_scope, llvm::LLVMContext::MD_noalias});
         visit(instruction);
         if (reason_.empty()) continue;
         reason = reason_;
@@ -76,6 +79,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       ends_[block] = b_.GetInsertBlock();
     }
     fill_phis();
+    drop_scopes_of_values();
     return true;
   }
 
@@ -420,6 +424,16 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     llvm::CallInst* wide = b_.CreateIntrinsic(id, types, operands);
     if (llvm::isa<llvm::FPMathOperator>(call)) wide->copyFastMathFlags(&call);
     w_.set_vector(&call, wide);
+  }
+
+  // The builder gives the marks of an access to all that is made of it, also to what computes
+  // addresses.
+  void drop_scopes_of_values() {
+    for (Instruction& instruction : llvm::instructions(w_.function())) {
+      if (instruction.mayReadOrWriteMemory()) continue;
+      instruction.setMetadata(llvm::LLVMContext::MD_alias_scope, nullptr);
+      instruction.setMetadata(llvm::LLVMContext::MD_noalias, nullptr);
+    }
   }
 
   void fill_phis() {

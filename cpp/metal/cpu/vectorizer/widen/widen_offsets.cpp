@@ -7,6 +7,7 @@
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/vectorizer/memory/block_operations.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
+#include "metal/cpu/vectorizer/memory/separate_memory.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_ahead.h"
 #include "metal/cpu/vectorizer/widen/blocks.h"
 #include "metal/cpu/vectorizer/widen/lane_by_lane.h"
@@ -201,7 +202,11 @@ void MemoryWidener::find_store_groups(llvm::BasicBlock& block) {
   for (llvm::Instruction& instruction : block) {
     auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
     if (!store) {
-      if (instruction.mayReadOrWriteMemory()) finish();
+      // The stores move behind it.
+      const bool separate = llvm::all_of(members, [&](const Member& member) {
+        return are_separate(*member.store, instruction);
+      });
+      if (instruction.mayReadOrWriteMemory() && !separate) finish();
       continue;
     }
     const Shape shape = w_.shape(store->getPointerOperand());
