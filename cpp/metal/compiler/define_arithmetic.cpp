@@ -37,9 +37,9 @@ bool is_valid_divisor(const Value* divisor, bool is_signed) {
   return number && !number->isZero() && !(is_signed && number->isMinusOne());
 }
 
-// Divides by 1 instead of by 0. The smallest integer has no quotient by -1, so -1 becomes 1, too, and
-// the quotient is negated. The new divisor does not depend on the dividend: vector code divides once
-// where all lanes have one divisor.
+// Divides by 1 instead of by 0. The smallest integer has no quotient by -1, so -1 becomes 1, too,
+// and the quotient is negated. The new divisor does not depend on the dividend: vector code divides
+// once where all lanes have one divisor.
 void guard_division(BinaryOperator& division) {
   const bool is_signed =
       division.getOpcode() == Instruction::SDiv || division.getOpcode() == Instruction::SRem;
@@ -59,8 +59,8 @@ void guard_division(BinaryOperator& division) {
   builder.SetInsertPoint(division.getNextNode());
   Value* sign = builder.CreateSelect(negates, Constant::getAllOnesValue(type), one);
   auto* signed_quotient = builder.CreateMul(&division, sign);
-  division.replaceUsesWithIf(signed_quotient,
-                             [&](const llvm::Use& use) { return use.getUser() != signed_quotient; });
+  division.replaceUsesWithIf(
+      signed_quotient, [&](const llvm::Use& use) { return use.getUser() != signed_quotient; });
 }
 
 // Arithmetic in half and bfloat rounds after every operation, so there is no fused multiply-add.

@@ -37,10 +37,10 @@ struct PassContext {
   BodyShapes shapes;
   Optimizer& optimizer;
   llvm::TargetMachine& target;
-  bool has_barriers = false;  // gangs wait for each other
+  bool has_barriers = false;      // gangs wait for each other
   bool separate_buffers = false;  // see Variant
-  bool prefetches = true;     // false for a prefetch slice
-  bool may_bail_out = false;  // the code may be speculative: see assume_coherent.h
+  bool prefetches = true;         // false for a prefetch slice
+  bool may_bail_out = false;      // the code may be speculative: see assume_coherent.h
   unsigned lane_argument = kLaneArgument;
   unsigned active_argument = kActiveArgument;
   // The results of "widen": the code of a gang, made from that of a lane, or why there is none.

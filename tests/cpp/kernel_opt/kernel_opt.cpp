@@ -149,6 +149,7 @@ class Passes {
     context.may_bail_out = llvm::any_of(module().functions(), [](const llvm::Function& callee) {
       return callee.getName().starts_with("simd.coherent.");
     });
+    context.separate_buffers = module().getNamedMetadata("separate_buffers") != nullptr;
     const bool found = run_pass(name, function, context) || print(name, function, context);
     if (!context.why_not.empty()) llvm::outs() << "; no vector code: " << context.why_not << "\n";
     return found;

@@ -1,5 +1,5 @@
 ; RUN: unroll-private
-; Short loops that index a private array are marked for the unroller, others are not.
+; Short loops that index a private array, or store neighbouring elements, are marked for the unroller; others are not.
 ; CHECK-LABEL: define void @own
 ; CHECK: br i1 %more, label %loop, label %done, !llvm.loop ![[MARK:.*]]
 define void @own(ptr addrspace(1) %out) {
@@ -16,9 +16,9 @@ loop:
 done:
   ret void
 }
-; CHECK-LABEL: define void @shared
-; CHECK: br i1 %more, label %loop, label %done{{$}}
-define void @shared(ptr addrspace(1) %out) {
+; CHECK-LABEL: define void @run
+; CHECK: br i1 %more, label %loop, label %done, !llvm.loop
+define void @run(ptr addrspace(1) %out) {
 entry:
   br label %loop
 loop:
@@ -27,6 +27,36 @@ loop:
   store i32 %i, ptr addrspace(1) %at
   %next = add nuw i32 %i, 1
   %more = icmp ult i32 %next, 4
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+; CHECK-LABEL: define void @apart
+; CHECK: br i1 %more, label %loop, label %done{{$}}
+define void @apart(ptr addrspace(1) %out) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %at = getelementptr [32 x i32], ptr addrspace(1) %out, i32 %i
+  store i32 %i, ptr addrspace(1) %at
+  %next = add nuw i32 %i, 1
+  %more = icmp ult i32 %next, 4
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+; CHECK-LABEL: define void @many
+; CHECK: br i1 %more, label %loop, label %done{{$}}
+define void @many(ptr addrspace(1) %out) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %at = getelementptr i32, ptr addrspace(1) %out, i32 %i
+  store i32 %i, ptr addrspace(1) %at
+  %next = add nuw i32 %i, 1
+  %more = icmp ult i32 %next, 40
   br i1 %more, label %loop, label %done
 done:
   ret void

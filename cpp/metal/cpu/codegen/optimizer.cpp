@@ -22,10 +22,10 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SeparateConstOffsetFromGEP.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
-#include "metal/cpu/vectorizer/legalize/interleaved_arithmetic.h"
 #include "metal/cpu/vectorizer/matrix/lower_matrices.h"
 #include "metal/cpu/vectorizer/matrix/matrix_layout.h"
 #include "metal/cpu/vectorizer/memory/constant_offsets.h"
+#include "metal/cpu/vectorizer/memory/interleaved_arithmetic.h"
 #include "metal/cpu/vectorizer/memory/unroll_private.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_ahead.h"
 

@@ -5,15 +5,19 @@
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/vectorizer/matrix/whole_matrices.h"
+#include "metal/cpu/vectorizer/memory/buffers.h"
 
 namespace metal::cpu {
 namespace {
 
 constexpr unsigned kMaxUnrolledIterations = 64;
 constexpr unsigned kMaxUnrolledInstructions = 4096;  // size of an unrolled loop
+constexpr unsigned kMaxRun = 8;                      // elements that stay interleaved
+constexpr unsigned kMaxRunInstructions = 512;
 
 // Whether a value changes between iterations of this loop, not only of inner loops.
 bool changes(const llvm::SCEV* value, const llvm::Loop& loop) {
@@ -34,6 +38,26 @@ bool indexes_private(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
       auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction);
       if (address && llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address)) &&
           changes(evolution.getSCEV(address), loop))
+        return true;
+    }
+  }
+  return false;
+}
+
+// Whether the loop stores one element after the other to device memory: a run of the thread.
+bool stores_run(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  if (!loop.isInnermost()) return false;
+  const llvm::DataLayout& layout = loop.getHeader()->getModule()->getDataLayout();
+  for (llvm::BasicBlock* block : loop.blocks()) {
+    for (llvm::Instruction& instruction : *block) {
+      const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+      if (!store || !store->isSimple() || !is_device_memory(store->getPointerOperand())) continue;
+      const auto* steps = llvm::dyn_cast<llvm::SCEVAddRecExpr>(
+          evolution.getSCEV(const_cast<llvm::Value*>(store->getPointerOperand())));
+      const auto* step = steps && steps->getLoop() == &loop && steps->isAffine()
+                             ? llvm::dyn_cast<llvm::SCEVConstant>(steps->getOperand(1))
+                             : nullptr;
+      if (step && step->getAPInt() == layout.getTypeStoreSize(store->getValueOperand()->getType()))
         return true;
     }
   }
@@ -82,9 +106,11 @@ llvm::PreservedAnalyses UnrollPrivatePass::run(llvm::Function& body,
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
     const unsigned count = evolution.getSmallConstantTripCount(loop);
-    if (count == 0 || count > kMaxUnrolledIterations ||
-        !(indexes_private(*loop, evolution) || adds_products(*loop)) ||
-        unrolled_size(*loop, evolution) > kMaxUnrolledInstructions)
+    if (count == 0 || count > kMaxUnrolledIterations) continue;
+    const unsigned size = unrolled_size(*loop, evolution);
+    const bool unrolls = indexes_private(*loop, evolution) || adds_products(*loop);
+    const bool is_run = count <= kMaxRun && size <= kMaxRunInstructions;
+    if (!(unrolls && size <= kMaxUnrolledInstructions) && !(is_run && stores_run(*loop, evolution)))
       continue;
     llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.full", 1);
   }

@@ -1,4 +1,4 @@
-#include "metal/cpu/vectorizer/legalize/interleaved_arithmetic.h"
+#include "metal/cpu/vectorizer/memory/interleaved_arithmetic.h"
 
 #include <map>
 #include <optional>
@@ -90,7 +90,8 @@ bool works_on_elements(const Instruction& instruction) {
 // The operations of parts that are alike, from the interleaved results back to the blocks.
 class Chain {
  public:
-  Chain(Parts parts, Instruction& end) : members_(parts.size()), end_(end), results_(std::move(parts)) {}
+  Chain(Parts parts, Instruction& end)
+      : members_(parts.size()), end_(end), results_(std::move(parts)) {}
 
   bool collect() { return add(results_) && !operations_.empty() && keeps_to_itself(); }
 

@@ -1,0 +1,25 @@
+; RUN: linearize,widen 4
+; Indices that grow from lane to lane satisfy `index < size` in the first lanes: lane 0 tells whether any does, the last
+; lane whether all do. The vector of bits is for a gang of which only some do.
+; CHECK-LABEL: define internal void @kernel.wide
+; CHECK: %[[LAST:.*]] = add i32 %x, 3
+; CHECK: %[[ANY:.*]] = icmp ult i32 %x, %size
+; CHECK: %[[ALL:.*]] = icmp ult i32 %[[LAST]], %size
+; CHECK: br i1 %[[ANY]]
+; CHECK: br i1 %[[ALL]], label %either.yes, label %either.no
+; CHECK: either.yes:
+; CHECK: store <4 x float>
+; CHECK: either.no:
+; CHECK: call void @llvm.masked.store
+define void @kernel(ptr addrspace(1) %out, i32 %x, i32 %size, i1 %active) {
+entry:
+  %inside = icmp ult i32 %x, %size
+  br i1 %inside, label %write, label %done
+write:
+  %wide = zext i32 %x to i64
+  %at = getelementptr float, ptr addrspace(1) %out, i64 %wide
+  store float 1.0, ptr addrspace(1) %at
+  br label %done
+done:
+  ret void
+}
