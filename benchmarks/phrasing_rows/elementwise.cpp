@@ -1,0 +1,65 @@
+// What moves each value once: exp, a transpose, a gather and a stencil.
+#include "threads.h"
+#include "vectors.h"
+
+namespace {
+
+constexpr long kTile = 16;  // floats of a cache line
+
+#if defined(__AVX__)
+// The 8x8 transpose: pairs, then quads, then halves.
+void transpose_8x8(const float* from, long row, float* to, long column) {
+  __m256 a[8], b[8];
+  for (int i = 0; i < 8; ++i) a[i] = _mm256_loadu_ps(from + i * row);
+  for (int i = 0; i < 8; i += 2) {
+    b[i] = _mm256_unpacklo_ps(a[i], a[i + 1]);
+    b[i + 1] = _mm256_unpackhi_ps(a[i], a[i + 1]);
+  }
+  for (int i = 0; i < 8; i += 4) {
+    a[i] = _mm256_shuffle_ps(b[i], b[i + 2], 0x44);
+    a[i + 1] = _mm256_shuffle_ps(b[i], b[i + 2], 0xee);
+    a[i + 2] = _mm256_shuffle_ps(b[i + 1], b[i + 3], 0x44);
+    a[i + 3] = _mm256_shuffle_ps(b[i + 1], b[i + 3], 0xee);
+  }
+  for (int i = 0; i < 4; ++i) {
+    _mm256_storeu_ps(to + i * column, _mm256_permute2f128_ps(a[i], a[i + 4], 0x20));
+    _mm256_storeu_ps(to + (i + 4) * column, _mm256_permute2f128_ps(a[i], a[i + 4], 0x31));
+  }
+}
+#else
+void transpose_8x8(const float* from, long row, float* to, long column) {
+  for (int i = 0; i < 8; ++i)
+    for (int j = 0; j < 8; ++j) to[j * column + i] = from[i * row + j];
+}
+#endif
+
+// Rows a power of two apart share a set of the cache: a tile reads each line of its rows once.
+void transpose_tile(const float* from, float* to, long size) {
+  alignas(64) float tile[kTile][kTile];
+  for (long row = 0; row < kTile; row += 8)
+    for (long column = 0; column < kTile; column += 8)
+      transpose_8x8(from + row * size + column, size, &tile[column][row], kTile);
+  for (long row = 0; row < kTile; ++row)
+    for (long i = 0; i < kTile; i += kLanes) stream(to + row * size + i, load(&tile[row][i]));
+}
+
+}  // namespace
+
+extern "C" void exponentials(const float* x, float* o, long count) {
+  Threads::all().share_runs(count, 1 << 16, [=](long first, long last) {
+    for (long i = first; i < last; i += 2 * kLanes) {
+      stream(o + i, exponential(load(x + i)) * 2.0f + 1.0f);
+      stream(o + i + kLanes, exponential(load(x + i + kLanes)) * 2.0f + 1.0f);
+    }
+    finish_streams();
+  });
+}
+
+extern "C" void transpose(const float* x, float* o, long size) {
+  Threads::all().share_runs(size, 4 * kTile, [=](long first, long last) {
+    for (long column = 0; column < size; column += kTile)
+      for (long row = first; row < last; row += kTile)
+        transpose_tile(x + row * size + column, o + column * size + row, size);
+    finish_streams();
+  });
+}
