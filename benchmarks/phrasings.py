@@ -52,27 +52,25 @@ class Way:
         return statistics.median(self.times)
 
 
-def limit_way(computation: Computation, inputs: Arrays, expected: Arrays) -> Way:
+def limit_way(computation: Computation, arrays: dict, expected: Arrays) -> Way:
+    """The limit works in memory of the kernels' kind, on the same inputs."""
     limit = computation.limit
     source = Path(phrasing_rows.__file__).with_name(f"{limit.source}.cpp")
     function = getattr(library(source), limit.function)
-    results = {name: aligned(shape, dtype) for name, (shape, dtype) in computation.outputs.items()}
-    arrays = [inputs[name] for name in limit.inputs] + list(results.values())
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+    outputs = {
+        name: mx.zeros(shape, getattr(mx, dtype))
+        for name, (shape, dtype) in computation.outputs.items()
+    }
+    mx.eval(list(outputs.values()))
+    results = {name: np.asarray(array) for name, array in outputs.items()}
+    memory = [np.asarray(arrays[name]) for name in limit.inputs] + list(results.values())
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in memory]
     numbers = map(ctypes.c_long, limit.numbers)
     call = functools.partial(function, *pointers, *numbers)
-    way = Way(LIMIT, call, comparable=False, memory=arrays)
+    way = Way(LIMIT, call, comparable=False, memory=memory)
     way.run()
     way.problem = computation.check(results, expected)
     return way
-
-
-def aligned(shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    """An array that begins at a cache line, as vector stores past the caches need."""
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    memory = np.ones(size + 64, np.uint8)
-    start = -memory.ctypes.data % 64
-    return memory[start : start + size].view(dtype).reshape(shape)
 
 
 def phrasing_way(
@@ -113,7 +111,7 @@ def measure(computation: Computation, options: argparse.Namespace) -> list[Way]:
     expected = computation.reference(inputs)
     arrays = {name: mx.array(value) for name, value in inputs.items()}
     mx.eval(list(arrays.values()))
-    ways = [limit_way(computation, inputs, expected)]
+    ways = [limit_way(computation, arrays, expected)]
     for phrasing in computation.phrasings:
         if options.phrasing in phrasing.name:
             ways.append(phrasing_way(computation, phrasing, arrays, expected))

@@ -27,7 +27,8 @@ inline Floats load(const float* from) {
 
 inline void store(float* to, Floats value) { std::memcpy(to, &value, sizeof(value)); }
 
-inline Floats splat(float value) { return Floats{} + value; }
+// Subtracting zero changes nothing, which compilers know (adding it changes -0).
+inline Floats splat(float value) { return value - Floats{}; }
 
 // Stores past the caches: `to` is aligned to a vector.
 inline void stream(float* to, Floats value) {
