@@ -133,11 +133,11 @@ def goal(ratio: float, most: float) -> str:
 
 def print_table(computation: Computation, ways: list[Way], first: bool) -> None:
     limit, *phrasings = ways
-    print(f"\n{computation.name:44} {'ms':>9} {'/limit':>8}" + (f" {'first':>7}" if first else ""))
+    print(f"\n{computation.name:50} {'ms':>9} {'/limit':>8}" + (f" {'first':>7}" if first else ""))
     timed = sorted((way for way in phrasings if way.times), key=lambda way: way.median)
     for way in [limit, *timed]:
         name = way.name + ("" if way.comparable or way is limit else " *")
-        line = f"  {name:42} {way.median:9.3f} {way.median / limit.median:8.2f}"
+        line = f"  {name:48} {way.median:9.3f} {way.median / limit.median:8.2f}"
         if first and way is not limit:
             line += f" {way.first - way.median:7.0f}"
         print(line)

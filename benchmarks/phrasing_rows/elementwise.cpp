@@ -63,3 +63,41 @@ extern "C" void transpose(const float* x, float* o, long size) {
     finish_streams();
   });
 }
+
+namespace {
+
+float stencil_at(const float* x, const float* w, long row, long column, long height, long width) {
+  float sum = 0;
+  for (long i = std::max(row - 1, 0L); i <= std::min(row + 1, height - 1); ++i)
+    for (long j = std::max(column - 1, 0L); j <= std::min(column + 1, width - 1); ++j)
+      sum += w[(i - row + 1) * 3 + j - column + 1] * x[i * width + j];
+  return sum;
+}
+
+}  // namespace
+
+// Inside, a vector at a time; the first and last vector of a row and the border rows one by one.
+extern "C" void stencil(const float* x, const float* w, float* o, long height, long width) {
+  Threads::all().share_runs(height, 64, [=](long first, long last) {
+    Floats weights[9];
+    for (int k = 0; k < 9; ++k) weights[k] = splat(w[k]);
+    for (long row = first; row < last; ++row) {
+      float* to = o + row * width;
+      const bool border = row == 0 || row == height - 1;
+      for (long column = 0; column < width; ++column) {
+        if (!border && column == kLanes) column = width - kLanes;
+        to[column] = stencil_at(x, w, row, column, height, width);
+      }
+      if (border) continue;
+      const float* above = x + (row - 1) * width;
+      for (long column = kLanes; column < width - kLanes; column += kLanes) {
+        Floats sum = {};
+        for (int i = 0; i < 3; ++i)
+          for (int j = 0; j < 3; ++j)
+            sum += load(above + i * width + column + j - 1) * weights[i * 3 + j];
+        stream(to + column, sum);
+      }
+    }
+    finish_streams();
+  });
+}

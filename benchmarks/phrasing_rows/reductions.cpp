@@ -51,3 +51,60 @@ extern "C" void softmax(const float* x, float* o, long rows, long columns) {
     finish_streams();
   });
 }
+
+extern "C" void row_sums(const float* x, float* o, long rows, long columns) {
+  Threads::all().share_runs(rows, 32, [=](long first, long last) {
+    for (long row = first; row < last; ++row) {
+      const float* from = x + row * columns;
+      Floats sums[8] = {};
+      for (long i = 0; i < columns; i += 8 * kLanes)
+        for (int k = 0; k < 8; ++k) sums[k] += load(from + i + k * kLanes);
+      for (int k = 1; k < 8; ++k) sums[0] += sums[k];
+      o[row] = sum_of(sums[0]);
+    }
+  });
+}
+
+// A part of the rows adds up in the first cache, eight rows at a time.
+extern "C" void column_sums(const float* x, float* o, long rows, long columns) {
+  constexpr long kEight = 8;
+  std::fill(o, o + columns, 0.0f);
+  std::mutex adding;
+  Threads::all().share_runs(rows, 256, [&](long first, long last) {
+    alignas(64) float sums[8192] = {};
+    for (long row = first; row < last; row += kEight) {
+      const float* from = x + row * columns;
+      for (long i = 0; i < columns; i += kLanes) {
+        Floats sum = load(sums + i);
+        for (int k = 0; k < kEight; ++k) sum += load(from + k * columns + i);
+        store(sums + i, sum);
+      }
+    }
+    const std::lock_guard lock(adding);
+    for (long i = 0; i < columns; i += kLanes) store(o + i, load(o + i) + load(sums + i));
+  });
+}
+
+extern "C" void layer_norm(const float* x, const float* w, const float* b, float* o, long rows,
+                           long columns) {
+  Threads::all().share_runs(rows, 32, [=](long first, long last) {
+    for (long row = first; row < last; ++row) {
+      const float* from = x + row * columns;
+      float* to = o + row * columns;
+      Floats sums[4] = {}, squares[4] = {};
+      for (long i = 0; i < columns; i += 4 * kLanes) {
+        for (int k = 0; k < 4; ++k) {
+          const Floats value = load(from + i + k * kLanes);
+          sums[k] += value;
+          squares[k] += value * value;
+        }
+      }
+      const float mean = sum_of((sums[0] + sums[1]) + (sums[2] + sums[3])) / columns;
+      const float square = sum_of((squares[0] + squares[1]) + (squares[2] + squares[3])) / columns;
+      const Floats factor = splat(1 / std::sqrt(square - mean * mean + 1e-5f));
+      for (long i = 0; i < columns; i += kLanes)
+        stream(to + i, (load(from + i) - mean) * factor * load(w + i) + load(b + i));
+    }
+    finish_streams();
+  });
+}
