@@ -1,9 +1,33 @@
 """The computations of phrasings.py."""
 
-from . import exp, histogram, layer_norm, matmul, softmax, stencil, sums, transpose
+from . import (
+    exp,
+    gather,
+    histogram,
+    layer_norm,
+    matmul,
+    quantized,
+    scan,
+    softmax,
+    stencil,
+    sums,
+    transpose,
+)
 from .phrasing import Computation
 
-MODULES = [exp, transpose, histogram, softmax, matmul, sums, layer_norm, stencil]
+MODULES = [
+    exp,
+    transpose,
+    histogram,
+    softmax,
+    matmul,
+    sums,
+    layer_norm,
+    stencil,
+    scan,
+    gather,
+    quantized,
+]
 
 
 def rows(size: str) -> list[Computation]:

@@ -101,3 +101,18 @@ extern "C" void stencil(const float* x, const float* w, float* o, long height, l
     finish_streams();
   });
 }
+
+extern "C" void gather(const float* x, const uint32_t* index, float* o, long count) {
+  Threads::all().share_runs(count, 1 << 16, [=](long first, long last) {
+    for (long i = first; i < last; i += kLanes) {
+#if defined(__AVX512F__)
+      stream(o + i, _mm512_i32gather_ps(_mm512_loadu_si512(index + i), x, 4));
+#else
+      Floats values;
+      for (int k = 0; k < kLanes; ++k) values[k] = x[index[i + k]];
+      stream(o + i, values);
+#endif
+    }
+    finish_streams();
+  });
+}

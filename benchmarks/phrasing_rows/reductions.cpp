@@ -108,3 +108,36 @@ extern "C" void layer_norm(const float* x, const float* w, const float* b, float
     finish_streams();
   });
 }
+
+namespace {
+
+// The lanes moved up by kBy; zeros come in.
+template <int kBy>
+Floats moved_up(Floats value) {
+  Ints from;
+  for (int i = 0; i < kLanes; ++i) from[i] = i < kBy ? i : kLanes + i - kBy;
+  return __builtin_shuffle(Floats{}, value, from);
+}
+
+}  // namespace
+
+// A vector's sums do not wait for those before: only one addition does.
+extern "C" void prefix_sums(const float* x, float* o, long rows, long columns) {
+  Threads::all().share_runs(rows, 16, [=](long first, long last) {
+    Ints last_lane;
+    for (int i = 0; i < kLanes; ++i) last_lane[i] = kLanes - 1;
+    for (long row = first; row < last; ++row) {
+      Floats before = {};
+      for (long i = row * columns; i < (row + 1) * columns; i += kLanes) {
+        Floats sums = load(x + i);
+        sums += moved_up<1>(sums);
+        sums += moved_up<2>(sums);
+        if constexpr (kLanes > 4) sums += moved_up<4>(sums);
+        if constexpr (kLanes > 8) sums += moved_up<8>(sums);
+        stream(o + i, sums + before);
+        before += __builtin_shuffle(sums, last_lane);
+      }
+    }
+    finish_streams();
+  });
+}
