@@ -128,7 +128,7 @@ def measure(computation: Computation, options: argparse.Namespace) -> list[Way]:
 
 
 def goal(ratio: float, most: float) -> str:
-    return f"{ratio:.2f}" + ("" if ratio <= most else f" MISSED {most}")
+    return f"{ratio:.2f}" + ("" if ratio <= most else f" (goal {most})")
 
 
 def print_table(computation: Computation, ways: list[Way], first: bool) -> None:

@@ -1,11 +1,14 @@
 """The computations of phrasings.py."""
 
 from . import (
+    attention,
+    bodies,
     exp,
     gather,
     histogram,
     layer_norm,
     matmul,
+    nearest,
     quantized,
     scan,
     softmax,
@@ -27,6 +30,9 @@ MODULES = [
     scan,
     gather,
     quantized,
+    attention,
+    bodies,
+    nearest,
 ]
 
 

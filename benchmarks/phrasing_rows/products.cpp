@@ -137,3 +137,38 @@ extern "C" void quantized(const uint8_t* w, const float* x, float* y, long rows,
     }
   });
 }
+
+// Four keys or values at once share the query and the result.
+extern "C" void attention(const float* q, const float* k, const float* v, float* o, long heads,
+                          long keys) {
+  constexpr long kWidth = 128, kFour = 4, kMostKeys = 8192;
+  Threads::all().share(static_cast<uint32_t>(heads), [=](long head) {
+    const float* query = q + head * kWidth;
+    alignas(64) float scores[kMostKeys];
+    for (long i = 0; i < keys; i += kFour) {
+      const float* from = k + (head * keys + i) * kWidth;
+      Floats sums[kFour] = {};
+      for (long d = 0; d < kWidth; d += kLanes)
+        for (int j = 0; j < kFour; ++j) sums[j] += load(query + d) * load(from + j * kWidth + d);
+      for (int j = 0; j < kFour; ++j) scores[i + j] = sum_of(sums[j]) * 0.0883883476f;
+    }
+    Floats most = load(scores), total = {};
+    for (long i = 0; i < keys; i += kLanes) most = larger(most, load(scores + i));
+    most = splat(largest_of(most));
+    for (long i = 0; i < keys; i += kLanes) {
+      const Floats power = exponential(load(scores + i) - most);
+      total += power;
+      store(scores + i, power);
+    }
+    Floats result[kWidth / kLanes] = {};
+    for (long i = 0; i < keys; i += kFour) {
+      const float* from = v + (head * keys + i) * kWidth;
+      for (long d = 0; d < kWidth / kLanes; ++d)
+        for (int j = 0; j < kFour; ++j)
+          result[d] += load(from + j * kWidth + d * kLanes) * scores[i + j];
+    }
+    const float factor = 1 / sum_of(total);
+    for (long d = 0; d < kWidth / kLanes; ++d)
+      store(o + head * kWidth + d * kLanes, result[d] * factor);
+  });
+}
