@@ -74,9 +74,21 @@ float stencil_at(const float* x, const float* w, long row, long column, long hei
   return sum;
 }
 
+// Vectors at `column` and after it. Several are computed before they are stored: loads would wait
+// for stores whose addresses have the same low bits.
+template <int Vectors>
+void stencil_run(const float* above, const Floats* weights, float* to, long width, long column) {
+  Floats sums[Vectors] = {};
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      for (int v = 0; v < Vectors; ++v)
+        sums[v] += load(above + i * width + column + v * kLanes + j - 1) * weights[i * 3 + j];
+  for (int v = 0; v < Vectors; ++v) stream(to + column + v * kLanes, sums[v]);
+}
+
 }  // namespace
 
-// Inside, a vector at a time; the first and last vector of a row and the border rows one by one.
+// Inside, vectors; the first and last vector of a row and the border rows one by one.
 extern "C" void stencil(const float* x, const float* w, float* o, long height, long width) {
   Threads::all().share_runs(height, 64, [=](long first, long last) {
     Floats weights[9];
@@ -90,13 +102,12 @@ extern "C" void stencil(const float* x, const float* w, float* o, long height, l
       }
       if (border) continue;
       const float* above = x + (row - 1) * width;
-      for (long column = kLanes; column < width - kLanes; column += kLanes) {
-        Floats sum = {};
-        for (int i = 0; i < 3; ++i)
-          for (int j = 0; j < 3; ++j)
-            sum += load(above + i * width + column + j - 1) * weights[i * 3 + j];
-        stream(to + column, sum);
-      }
+      constexpr int kVectors = 4;
+      long column = kLanes;
+      for (; column <= width - kLanes - kVectors * kLanes; column += kVectors * kLanes)
+        stencil_run<kVectors>(above, weights, to, width, column);
+      for (; column < width - kLanes; column += kLanes)
+        stencil_run<1>(above, weights, to, width, column);
     }
     finish_streams();
   });

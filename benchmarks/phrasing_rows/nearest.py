@@ -29,19 +29,16 @@ INSERT = """
         where[k] = j;
     }
 """
-# The same by exchanges from the nearest on.
-EXCHANGE = """
-    float carried = distance;
-    int carried_from = j;
-    for (int k = 0; k < 4; ++k)
-        if (carried < best[k]) {
-            float nearest = best[k];
-            int nearest_from = where[k];
-            best[k] = carried;
-            where[k] = carried_from;
-            carried = nearest;
-            carried_from = nearest_from;
+# The same without a loop that ends early: from the farthest on, each takes the one before, the new
+# one or itself.
+SHIFT = """
+    for (int k = 3; k >= 0; --k) {
+        bool before = k > 0 && distance < best[k - 1];
+        if (distance < best[k]) {
+            best[k] = before ? best[k - 1] : distance;
+            where[k] = before ? where[k - 1] : j;
         }
+    }
 """
 WRITE = "for (int k = 0; k < 4; ++k) index[i * 4 + k] = where[k];"
 DISTANCE = """
@@ -52,12 +49,12 @@ OWN = "float x = q[i * 3], y = q[i * 3 + 1], z = q[i * 3 + 2];"
 THREAD = "uint i = thread_position_in_grid.x;" + OWN + ARRAY
 SOURCES = {
     "insertion": THREAD + "for (int j = 0; j < COUNT; ++j) {" + DISTANCE + INSERT + "}" + WRITE,
-    "exchanges": THREAD + "for (uint j = 0; j < COUNT; ++j) {" + DISTANCE + EXCHANGE + "}" + WRITE,
-    "exchanges if near": THREAD
+    "shifts": THREAD + "for (uint j = 0; j < COUNT; ++j) {" + DISTANCE + SHIFT + "}" + WRITE,
+    "shifts if near": THREAD
     + "for (int j = 0; j < COUNT; ++j) {"
     + DISTANCE
     + "if (distance >= best[3]) continue;"
-    + EXCHANGE
+    + SHIFT
     + "}"
     + WRITE,
     "insertion, bounds and sizes from the shapes": "int i = thread_position_in_grid.x; if (i >= q_shape[0]) return;"
@@ -123,7 +120,7 @@ SOURCES = {
         }
     """
     + WRITE,
-    "tile of 256, float3, exchanges": """
+    "tile of 256, float3, shifts": """
         threadgroup float3 tile[256];
         uint item = thread_position_in_threadgroup.x, i = thread_position_in_grid.x;
         float3 own = float3(q[i * 3], q[i * 3 + 1], q[i * 3 + 2]);
@@ -139,7 +136,7 @@ SOURCES = {
                 float3 d = tile[t] - own;
                 float distance = dot(d, d);
     """
-    + EXCHANGE
+    + SHIFT
     + """
             }
             threadgroup_barrier(mem_flags::mem_threadgroup);

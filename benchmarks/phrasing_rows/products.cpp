@@ -81,46 +81,51 @@ float half_at(const uint8_t* from) {
   return static_cast<float>(value);
 }
 
-// A block's weights times 32 values, where 8 still stands for zero.
-Floats block_times(const uint8_t* pairs, const float* x) {
 #if defined(__AVX512F__)
+// As the weights lie: byte i has weight i and weight i + 16.
+constexpr int place_of(int i) { return i; }
+
+Floats block_times(const uint8_t* pairs, const float* x) {
   const __m512i bytes = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i*)pairs));
   // The low four bits of an index choose among sixteen floats.
   const __m512 numbers = _mm512_set_ps(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
   const __m512 low = _mm512_permutexvar_ps(bytes, numbers);
   const __m512 high = _mm512_permutexvar_ps(_mm512_srli_epi32(bytes, 4), numbers);
   return low * load(x) + high * load(x + 16);
-#elif defined(__AVX2__)
-  const __m128i both = _mm_loadu_si128((const __m128i*)pairs), mask = _mm_set1_epi8(15);
-  const __m128i halves[2] = {both & mask, _mm_srli_epi16(both, 4) & mask};
+}
+#else
+// By words of four bytes, and in each from the lowest bits on.
+constexpr int place_of(int i) { return i % 16 * 2 + i / 16; }
+
+Floats block_times(const uint8_t* pairs, const float* x) {
+  Ints shifts;
+  for (int i = 0; i < kLanes; ++i) shifts[i] = 4 * (i % 8);
   Floats sum = {};
-  for (int i = 0; i < 2; ++i) {
-    const __m256 first = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(halves[i]));
-    const __m256 second = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_srli_si128(halves[i], 8)));
-    sum += first * load(x + 16 * i) + second * load(x + 16 * i + 8);
+  for (int i = 0; i < kBlock; i += kLanes) {
+    int32_t word;
+    std::memcpy(&word, pairs + i / 8 * 4, sizeof(word));
+    Ints all = word - Ints{};
+    if constexpr (kLanes < 8) all >>= 4 * (i % 8);
+    sum += __builtin_convertvector((all >> shifts) & 15, Floats) * load(x + i);
   }
   return sum;
-#else
-  Floats sum = {};
-  for (int i = 0; i < 16; i += kLanes)
-    for (int k = 0; k < kLanes; ++k)
-      sum[k] += (pairs[i + k] & 15) * x[i + k] + (pairs[i + k] >> 4) * x[16 + i + k];
-  return sum;
-#endif
 }
+#endif
 
 }  // namespace
 
 // Eight times each block's sum of values is the same for all rows, and is taken off at the end.
 extern "C" void quantized(const uint8_t* w, const float* x, float* y, long rows, long columns) {
-  alignas(64) float eights[1024];
+  alignas(64) static float values[kBlock * 1024], eights[1024];
   const long blocks = columns / kBlock;
   for (long i = 0; i < blocks; ++i) {
-    Floats sum = {};
-    for (int k = 0; k < kBlock; k += kLanes) sum += load(x + i * kBlock + k);
-    eights[i] = 8 * sum_of(sum);
+    eights[i] = 0;
+    for (int k = 0; k < kBlock; ++k) {
+      values[i * kBlock + place_of(k)] = x[i * kBlock + k];
+      eights[i] += 8 * x[i * kBlock + k];
+    }
   }
-  Threads::all().share_runs(rows, 64, [=, &eights](long first, long last) {
+  Threads::all().share_runs(rows, 64, [=](long first, long last) {
     for (long row = first; row < last; ++row) {
       const uint8_t* from = w + row * blocks * kBlockBytes;
       Floats sums[2] = {};
@@ -129,7 +134,7 @@ extern "C" void quantized(const uint8_t* w, const float* x, float* y, long rows,
         for (int k = 0; k < 2; ++k, from += kBlockBytes) {
           __builtin_prefetch(from + 1024);
           const float scale = half_at(from);
-          sums[k] += block_times(from + 2, x + (i + k) * kBlock) * scale;
+          sums[k] += block_times(from + 2, values + (i + k) * kBlock) * scale;
           off[k] += scale * eights[i + k];
         }
       }
