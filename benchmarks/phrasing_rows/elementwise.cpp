@@ -66,48 +66,53 @@ extern "C" void transpose(const float* x, float* o, long size) {
 
 namespace {
 
-float stencil_at(const float* x, const float* w, long row, long column, long height, long width) {
-  float sum = 0;
-  for (long i = std::max(row - 1, 0L); i <= std::min(row + 1, height - 1); ++i)
-    for (long j = std::max(column - 1, 0L); j <= std::min(column + 1, width - 1); ++j)
-      sum += w[(i - row + 1) * 3 + j - column + 1] * x[i * width + j];
-  return sum;
-}
-
 // Vectors at `column` and after it. Several are computed before they are stored: loads would wait
 // for stores whose addresses have the same low bits.
 template <int Vectors>
-void stencil_run(const float* above, const Floats* weights, float* to, long width, long column) {
+void stencil_run(const float* x, const Floats* weights, float* out, long width, long row, long from,
+                 long to, long column) {
   Floats sums[Vectors] = {};
-  for (int i = 0; i < 3; ++i)
+  for (long i = from; i <= to; ++i)
     for (int j = 0; j < 3; ++j)
       for (int v = 0; v < Vectors; ++v)
-        sums[v] += load(above + i * width + column + v * kLanes + j - 1) * weights[i * 3 + j];
-  for (int v = 0; v < Vectors; ++v) stream(to + column + v * kLanes, sums[v]);
+        sums[v] +=
+            load(x + i * width + column + v * kLanes + j - 1) * weights[(i - row + 1) * 3 + j];
+  for (int v = 0; v < Vectors; ++v) stream(out + column + v * kLanes, sums[v]);
+}
+
+// The first or the last vector of a row.
+template <bool kFirst>
+Floats stencil_edge(const float* x, const Floats* weights, long width, long row, long from,
+                    long to) {
+  const long column = kFirst ? 0 : width - kLanes;
+  Floats sum = {};
+  for (long i = from; i <= to; ++i) {
+    const float* at = x + i * width + column;
+    const Floats left = kFirst ? moved<1>(load(at)) : load(at - 1);
+    const Floats right = kFirst ? load(at + 1) : moved<-1>(load(at));
+    const Floats* w = weights + (i - row + 1) * 3;
+    sum += left * w[0] + load(at) * w[1] + right * w[2];
+  }
+  return sum;
 }
 
 }  // namespace
 
-// Inside, vectors; the first and last vector of a row and the border rows one by one.
 extern "C" void stencil(const float* x, const float* w, float* o, long height, long width) {
   Threads::all().share_runs(height, 64, [=](long first, long last) {
     Floats weights[9];
     for (int k = 0; k < 9; ++k) weights[k] = splat(w[k]);
     for (long row = first; row < last; ++row) {
-      float* to = o + row * width;
-      const bool border = row == 0 || row == height - 1;
-      for (long column = 0; column < width; ++column) {
-        if (!border && column == kLanes) column = width - kLanes;
-        to[column] = stencil_at(x, w, row, column, height, width);
-      }
-      if (border) continue;
-      const float* above = x + (row - 1) * width;
+      const long from = std::max(row - 1, 0L), to = std::min(row + 1, height - 1);
+      float* out = o + row * width;
+      stream(out, stencil_edge<true>(x, weights, width, row, from, to));
       constexpr int kVectors = 4;
       long column = kLanes;
       for (; column <= width - kLanes - kVectors * kLanes; column += kVectors * kLanes)
-        stencil_run<kVectors>(above, weights, to, width, column);
+        stencil_run<kVectors>(x, weights, out, width, row, from, to, column);
       for (; column < width - kLanes; column += kLanes)
-        stencil_run<1>(above, weights, to, width, column);
+        stencil_run<1>(x, weights, out, width, row, from, to, column);
+      stream(out + column, stencil_edge<false>(x, weights, width, row, from, to));
     }
     finish_streams();
   });

@@ -1,6 +1,4 @@
 // Each point with each other.
-#include <array>
-
 #include "threads.h"
 #include "vectors.h"
 
@@ -67,44 +65,33 @@ extern "C" void bodies(const float* p, float* a, long count) {
   });
 }
 
-// Lanes are points. Few are nearer than the four so far: those are inserted one by one.
+// Lanes are queries. A point that is near one of them is put into the lists of all for whom it is.
 extern "C" void nearest(const float* q, const float* p, int32_t* index, long queries, long points) {
-  constexpr long kMost = 8192;
-  constexpr int kNearest = 4, kVectors = 2;
-  alignas(64) static float coordinates[3][kMost];
-  for (long j = 0; j < points; ++j)
-    for (int c = 0; c < 3; ++c) coordinates[c][j] = p[j * 3 + c];
-  Threads::all().share_runs(queries, 64, [=](long first, long last) {
-    for (long i = first; i < last; ++i) {
-      std::array<float, kNearest> best;
-      std::array<int32_t, kNearest> where{};
-      best.fill(INFINITY);
-      Floats own[3];
-      for (int c = 0; c < 3; ++c) own[c] = splat(q[i * 3 + c]);
-      for (long j = 0; j < points; j += kVectors * kLanes) {
-        Floats squares[kVectors] = {};
-        uint64_t near = 0;
-        for (int v = 0; v < kVectors; ++v) {
-          for (int c = 0; c < 3; ++c) {
-            const Floats d = load(coordinates[c] + j + v * kLanes) - own[c];
-            squares[v] += d * d;
-          }
-          near |= uint64_t{below(squares[v], splat(best[kNearest - 1]))} << v * kLanes;
+  constexpr int kNearest = 4;
+  Threads::all().share_runs(queries, 8 * kLanes, [=](long first, long last) {
+    for (long i = first; i < last; i += kLanes) {
+      Floats own[3], best[kNearest];
+      Ints where[kNearest] = {};
+      for (int c = 0; c < 3; ++c)
+        for (int lane = 0; lane < kLanes; ++lane) own[c][lane] = q[(i + lane) * 3 + c];
+      for (Floats& far : best) far = splat(INFINITY);
+      for (long j = 0; j < points; ++j) {
+        Floats square = {};
+        for (int c = 0; c < 3; ++c) {
+          const Floats d = p[j * 3 + c] - own[c];
+          square += d * d;
         }
-        for (; near; near &= near - 1) {
-          const int lane = __builtin_ctzll(near);
-          const float square = squares[lane / kLanes][lane % kLanes];
-          if (!(square < best[kNearest - 1])) continue;
-          int k = kNearest - 1;
-          for (; k > 0 && square < best[k - 1]; --k) {
-            best[k] = best[k - 1];
-            where[k] = where[k - 1];
-          }
-          best[k] = square;
-          where[k] = static_cast<int32_t>(j + lane);
+        if (!below(square, best[kNearest - 1])) continue;
+        const Ints here = static_cast<int32_t>(j) - Ints{};
+        for (int k = kNearest - 1; k > 0; --k) {
+          where[k] = square < best[k - 1] ? where[k - 1] : square < best[k] ? here : where[k];
+          best[k] = square < best[k - 1] ? best[k - 1] : square < best[k] ? square : best[k];
         }
+        where[0] = square < best[0] ? here : where[0];
+        best[0] = square < best[0] ? square : best[0];
       }
-      for (int k = 0; k < kNearest; ++k) index[i * kNearest + k] = where[k];
+      for (int lane = 0; lane < kLanes; ++lane)
+        for (int k = 0; k < kNearest; ++k) index[(i + lane) * kNearest + k] = where[k][lane];
     }
   });
 }

@@ -109,18 +109,6 @@ extern "C" void layer_norm(const float* x, const float* w, const float* b, float
   });
 }
 
-namespace {
-
-// The lanes moved up by kBy; zeros come in.
-template <int kBy>
-Floats moved_up(Floats value) {
-  Ints from;
-  for (int i = 0; i < kLanes; ++i) from[i] = i < kBy ? i : kLanes + i - kBy;
-  return __builtin_shuffle(Floats{}, value, from);
-}
-
-}  // namespace
-
 // A vector's sums do not wait for those before: only one addition does.
 extern "C" void prefix_sums(const float* x, float* o, long rows, long columns) {
   Threads::all().share_runs(rows, 16, [=](long first, long last) {
@@ -130,10 +118,10 @@ extern "C" void prefix_sums(const float* x, float* o, long rows, long columns) {
       Floats before = {};
       for (long i = row * columns; i < (row + 1) * columns; i += kLanes) {
         Floats sums = load(x + i);
-        sums += moved_up<1>(sums);
-        sums += moved_up<2>(sums);
-        if constexpr (kLanes > 4) sums += moved_up<4>(sums);
-        if constexpr (kLanes > 8) sums += moved_up<8>(sums);
+        sums += moved<1>(sums);
+        sums += moved<2>(sums);
+        if constexpr (kLanes > 4) sums += moved<4>(sums);
+        if constexpr (kLanes > 8) sums += moved<8>(sums);
         stream(o + i, sums + before);
         before += __builtin_shuffle(sums, last_lane);
       }

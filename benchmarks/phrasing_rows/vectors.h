@@ -87,3 +87,12 @@ inline Floats exponential(Floats x) {
   p = p * r + 1.0f;
   return p * (Floats)((((Ints)shifted) << 23) + 0x3f800000);
 }
+
+// The lanes moved by kBy towards higher ones, or towards lower ones if it is negative; zeros come
+// in.
+template <int kBy>
+Floats moved(Floats value) {
+  Ints from;
+  for (int i = 0; i < kLanes; ++i) from[i] = i < kBy || i - kBy >= kLanes ? 0 : kLanes + i - kBy;
+  return __builtin_shuffle(Floats{}, value, from);
+}
