@@ -80,6 +80,12 @@ SEVERAL = {
             if (at < n[0]) o[at] = exp(x[at]) * 2.0f + 1.0f;
         }""",
     ),
+    "run of eight, to the nearer end": (
+        8,
+        """
+        uint end = min(i * 8 + 8, uint(n[0]));
+        for (uint k = i * 8; k < end; ++k) o[k] = exp(x[k]) * 2.0f + 1.0f;""",
+    ),
     "run of four, counting down": (
         4,
         "for (int k = 3; k >= 0; --k) o[i * 4 + k] = exp(x[i * 4 + k]) * 2.0f + 1.0f;",
@@ -103,6 +109,24 @@ SEVERAL = {
     "grid stride of a constant": (
         128,
         "for (uint k = i; k < N; k += N / 128) o[k] = exp(x[k]) * 2.0f + 1.0f;",
+    ),
+    "grid stride from the threadgroups": (
+        128,
+        """
+        uint step = threadgroups_per_grid.x * threads_per_threadgroup.x;
+        for (uint k = threadgroup_position_in_grid.x * threads_per_threadgroup.x +
+                      thread_position_in_threadgroup.x;
+             k < N; k += step)
+            o[k] = exp(x[k]) * 2.0f + 1.0f;""",
+    ),
+    "grid stride, size_t, do while": (
+        128,
+        """
+        size_t k = i;
+        do {
+            o[k] = exp(x[k]) * 2.0f + 1.0f;
+            k += threads_per_grid.x;
+        } while (k < n[0]);""",
     ),
     "grid stride, while, pointers moved": (
         128,
@@ -143,6 +167,8 @@ def rows(size: str) -> list[Computation]:
     shared = {"inputs": ("x", "n"), "template": template}
     for name, source in INDICES.items():
         made.add(name, source.format(element), (count,), (256,), **shared)
+    beyond = "uint i = thread_position_in_grid.x; if (i >= n[0]) return;" + element
+    made.add("grid rounded up", beyond, (count + 1000,), (256,), **shared)
     for name, (source, group) in GRIDS.items():
         rows = count // COLUMNS
         grid = (COLUMNS, rows) if len(group) == 2 else (COLUMNS // 8, 8, rows)

@@ -92,6 +92,26 @@ FOUR_ROWS = """
     }
     for (uint j = 0; j < 4; ++j) c[(top + in.y + j * 8) * SIZE + left + in.x] = sums[j];
 """
+# 32x32 results a threadgroup of 16x16 threads, each 2x2 of them, 16 apart.
+TWO_BY_TWO = """
+    threadgroup float a_tile[32][16 + 1], b_tile[16][32 + 1];
+    int x = thread_position_in_threadgroup.x, y = thread_position_in_threadgroup.y;
+    int top = threadgroup_position_in_grid.y * 32, left = threadgroup_position_in_grid.x * 32;
+    float sums[2][2] = {{0, 0}, {0, 0}};
+    for (int k = 0; k < SIZE; k += 16) {
+        for (int i = 0; i < 2; ++i) {
+            a_tile[y + i * 16][x] = a[(top + y + i * 16) * SIZE + k + x];
+            b_tile[y][x + i * 16] = b[(k + y) * SIZE + left + x + i * 16];
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (int d = 0; d < 16; ++d)
+            for (int i = 0; i < 2; ++i)
+                for (int j = 0; j < 2; ++j) sums[i][j] += a_tile[y + i * 16][d] * b_tile[d][x + j * 16];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2; ++j) c[(top + y + i * 16) * SIZE + left + x + j * 16] = sums[i][j];
+"""
 # 64x64 results a threadgroup of 16x16 threads, each 4x4 of them in registers.
 BLOCKS = """
     threadgroup float a_tile[64][16], b_tile[16][64];
@@ -172,6 +192,7 @@ def rows(size: str) -> list[Computation]:
     made.add("tile 16, pointers moved", POINTERS, (n, n), (16, 16), inputs=("a", "b", "n"))
     shared = {"template": {"SIZE": n}, **ab}
     made.add("tile 32, four rows a thread", FOUR_ROWS, (n, n // 4), (32, 8), **shared)
+    made.add("tile 32x16, 2x2 a thread", TWO_BY_TWO, (n // 2, n // 2), (16, 16), **shared)
     made.add("tile 64, 4x4 a thread, float4", BLOCKS, (n // 4, n // 4), (16, 16), **shared)
     made.add("no tile", NONE, (n, n), (16, 16), same_traffic=False, **shared)
     made.add("no tile, pointers", NONE_BOUNDS, (n, n), (32, 8), same_traffic=False, **ab)

@@ -77,6 +77,17 @@ VECTORS = """
     float sum = simd_sum(sums.x + sums.y + sums.z + sums.w);
     for (uint i = lane; i < COLUMNS / 4; i += 32) to4[i] = exp(from4[i] - most) / sum;
 """
+RUN = """
+    const device float* run = from + lane * (COLUMNS / 32);
+    float most = run[0];
+    for (uint i = 1; i < COLUMNS / 32; ++i) most = fmax(most, run[i]);
+    most = simd_max(most);
+    float sum = 0;
+    for (uint i = 0; i < COLUMNS / 32; ++i) sum += exp(run[i] - most);
+    float factor = 1 / simd_sum(sum);
+    to += lane * (COLUMNS / 32);
+    for (uint i = 0; i < COLUMNS / 32; ++i) to[i] = exp(run[i] - most) * factor;
+"""
 SHUFFLES = """
     float most = -INFINITY;
     for (uint i = lane; i < COLUMNS; i += 32) most = max(most, from[i]);
@@ -222,6 +233,7 @@ def rows(size: str) -> list[Computation]:
         "online": ONLINE,
         "float4": VECTORS,
         "shuffles": SHUFFLES,
+        "a run each": RUN,
     }
     for name, body in simdgroups.items():
         source = SIMDGROUP.replace("BODY", body)
