@@ -76,6 +76,7 @@ bench-peers: $(VENV)/.tools
 
 bench: build bench-peers
 	$(PY) benchmarks/kernels.py
+	$(PY) benchmarks/phrasings.py
 	$(PY) benchmarks/core.py
 	$(PY) benchmarks/sparse.py
 	$(PY) benchmarks/points.py
@@ -85,6 +86,7 @@ bench: build bench-peers
 # Each program once, for whether it works; peers that are not installed are left out.
 bench-small: build
 	$(PY) benchmarks/kernels.py --size small
+	$(PY) benchmarks/phrasings.py --size small
 	$(PY) benchmarks/core.py --size small
 	$(PY) benchmarks/sparse.py --size small
 	$(PY) benchmarks/points.py --size small

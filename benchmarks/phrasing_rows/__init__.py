@@ -1,0 +1,40 @@
+"""The computations of phrasings.py."""
+
+from . import (
+    attention,
+    bodies,
+    exp,
+    gather,
+    histogram,
+    layer_norm,
+    matmul,
+    nearest,
+    quantized,
+    scan,
+    softmax,
+    stencil,
+    sums,
+    transpose,
+)
+from .phrasing import Computation
+
+MODULES = [
+    exp,
+    transpose,
+    histogram,
+    softmax,
+    matmul,
+    sums,
+    layer_norm,
+    stencil,
+    scan,
+    gather,
+    quantized,
+    attention,
+    bodies,
+    nearest,
+]
+
+
+def rows(size: str) -> list[Computation]:
+    return [row for module in MODULES for row in module.rows(size)]
