@@ -54,7 +54,8 @@ Value* stored_float(llvm::Instruction& instruction) {
     value = update->getValOperand();
   }
   if (!value) return nullptr;
-  if (auto* bits = llvm::dyn_cast<llvm::BitCastInst>(value)) value = bits->getOperand(0);
+  auto* bits = llvm::dyn_cast<llvm::BitCastInst>(value);
+  if (bits && !has_floats(*value->getType())) value = bits->getOperand(0);
   return has_floats(*value->getType()) ? value : nullptr;
 }
 

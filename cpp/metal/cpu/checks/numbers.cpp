@@ -189,7 +189,10 @@ void NumbersCheck::visit(Instruction& instruction) {
         made(b, instruction, call.operands, call.name, call.location, inherited(b, call.operands));
     return;
   }
-  if (compiler::is_inside_math(instruction.getDebugLoc()) && !only_moves(instruction)) return;
+  // Conversions there are those of the results of other types.
+  if (compiler::is_inside_math(instruction.getDebugLoc()) && !only_moves(instruction) &&
+      !llvm::isa<llvm::FPTruncInst>(instruction))
+    return;
   if (auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) {
     llvm::IRBuilder<> b(phi);
     llvm::PHINode* number = b.CreatePHI(b.getInt32Ty(), phi->getNumIncomingValues());
