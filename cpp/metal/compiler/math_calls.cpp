@@ -14,9 +14,7 @@ namespace {
 constexpr const char* kMark = "__metal_math:";
 constexpr const char* kMathPrefix = "_ZN5metal6__math";  // of the library's mangled names
 
-bool is_math(const llvm::Function& function) {
-  return function.getName().starts_with(kMathPrefix);
-}
+bool is_math(const llvm::Function& function) { return function.getName().starts_with(kMathPrefix); }
 
 // "exp" of "metal::__math::exp_by_mode(float)".
 std::string source_name(const llvm::Function& function) {

@@ -142,8 +142,8 @@ void metal_cpu_check_numbers_copied(const metal::cpu::Group* group,
                                     uint64_t address, uint64_t from, uint64_t bytes, bool leaves);
 void metal_cpu_check_number_converted(const metal::cpu::Group* group,
                                       const metal::cpu::CheckSite* site, uint32_t number);
-// An index is used that has wrapped around at `site`: the operation's value, in 32 bits and exactly,
-// and its operands.
+// An index is used that has wrapped around at `site`: the operation's value, in 32 bits and
+// exactly, and its operands.
 void metal_cpu_check_wrapped(const metal::cpu::Group* group, const metal::cpu::CheckSite* site,
                              const metal::cpu::CheckSite* access,
                              const metal::cpu::CheckObject* object, int64_t value, int64_t exact,

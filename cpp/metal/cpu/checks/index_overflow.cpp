@@ -103,8 +103,8 @@ class ExactValues {
     const uint64_t value = constant.getZExtValue();
     const bool backwards = value >= 0xc0000000;
     auto* type = llvm::Type::getInt64Ty(constant.getContext());
-    return llvm::ConstantInt::get(type, backwards ? static_cast<uint64_t>(constant.getSExtValue())
-                                                  : value);
+    return llvm::ConstantInt::get(
+        type, backwards ? static_cast<uint64_t>(constant.getSExtValue()) : value);
   }
 
   llvm::DenseMap<Value*, Value*> known_[2];  // by whether they are read as signed

@@ -11,8 +11,8 @@ namespace metal::cpu {
 
 // Computes the sums, differences and products of which an index of an access consists once more in
 // 64 bits. An index counts as wrapped if no reading of what the sums begin with, as signed or
-// unsigned numbers, gives it: `i + offset` with a negative offset has not wrapped. What goes through
-// other operations (`%`, `&`, `>>`) may wrap before.
+// unsigned numbers, gives it: `i + offset` with a negative offset has not wrapped. What goes
+// through other operations (`%`, `&`, `>>`) may wrap before.
 void check_indices(CheckBuilder& builder, Provenances& provenances,
                    const std::vector<Access>& accesses);
 // For a screen: one reading only.

@@ -20,9 +20,9 @@ llvm::Constant* exponent_bits(llvm::Type* type) {
 
 Value* magnitude_bits(llvm::IRBuilder<>& b, Value* value, llvm::Constant* exponent) {
   const unsigned bits = exponent->getType()->getScalarSizeInBits();
-  return b.CreateAnd(b.CreateBitCast(value, exponent->getType()),
-                     llvm::ConstantInt::get(exponent->getType(), llvm::APInt::getLowBitsSet(
-                                                                     bits, bits - 1)));
+  return b.CreateAnd(
+      b.CreateBitCast(value, exponent->getType()),
+      llvm::ConstantInt::get(exponent->getType(), llvm::APInt::getLowBitsSet(bits, bits - 1)));
 }
 
 }  // namespace

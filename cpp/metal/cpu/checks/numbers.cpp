@@ -312,10 +312,9 @@ Value* NumbersCheck::made(llvm::IRBuilder<>& b, Instruction& result,
   }
   const unsigned count = values.size();
   while (values.size() < 3) values.push_back(llvm::ConstantFP::get(c.getDoubleTy(), 0));
-  Value* number =
-      builder_.call(c, "metal_cpu_check_number_made", c.getInt32Ty(),
-                    {builder_.site(location, name), one(c, &result), c.getInt32(count), values[0],
-                     values[1], values[2]});
+  Value* number = builder_.call(c, "metal_cpu_check_number_made", c.getInt32Ty(),
+                                {builder_.site(location, name), one(c, &result), c.getInt32(count),
+                                 values[0], values[1], values[2]});
   b.SetInsertPoint(&rest);
   llvm::PHINode* phi = b.CreatePHI(b.getInt32Ty(), 2);
   phi->addIncoming(otherwise, before);
@@ -353,8 +352,8 @@ Value* NumbersCheck::of_lanes(llvm::CallInst& call) {
     return b.CreateSelect(in_any_element(b, is_not_finite(b, &call)), before, b.getInt32(0));
   }
   before = exchange("__metal_simd_max_u32", {own ? own : b.getInt32(0)});
-  Value* any_given = exchange("__metal_simd_max_u32",
-                              {b.CreateZExt(b.CreateNot(finite), b.getInt32Ty())});
+  Value* any_given =
+      exchange("__metal_simd_max_u32", {b.CreateZExt(b.CreateNot(finite), b.getInt32Ty())});
   Value* not_finite = in_any_element(b, is_not_finite(b, &call));
   Value* test = b.CreateAnd(not_finite, b.CreateIsNull(any_given));
   Instruction& rest = *b.GetInsertPoint();
@@ -370,9 +369,9 @@ Value* NumbersCheck::of_lanes(llvm::CallInst& call) {
   const std::string name = function == LaneFunction::Product
                                ? "simdgroup_multiply_accumulate"
                                : full.drop_front(full.find("simd_")).rsplit('_').first.str();
-  Value* number = builder_.call(c, "metal_cpu_check_number_made", c.getInt32Ty(),
-                                {builder_.site(call.getDebugLoc(), name), result, c.getInt32(0),
-                                 zero, zero, zero});
+  Value* number = builder_.call(
+      c, "metal_cpu_check_number_made", c.getInt32Ty(),
+      {builder_.site(call.getDebugLoc(), name), result, c.getInt32(0), zero, zero, zero});
   b.SetInsertPoint(&rest);
   llvm::PHINode* phi = b.CreatePHI(b.getInt32Ty(), 2);
   phi->addIncoming(otherwise, block);
@@ -388,11 +387,11 @@ void NumbersCheck::store(const Access& access) {
   const uint64_t element =
       builder_.kernel().getDataLayout().getTypeStoreSize(value->getType()->getScalarType());
   const Provenance object = provenances_->of(access.written);
-  builder_.call(b, "metal_cpu_check_number_stored", b.getVoidTy(),
-                {builder_.site(access_location(*access.instruction, *access.written)),
-                 object.object, object.begin, b.CreatePtrToInt(access.written, b.getInt64Ty()),
-                 b.getInt64(access.bytes), b.getInt64(element), number_or_none(value),
-                 b.getInt1(is_device(*access.written))});
+  builder_.call(
+      b, "metal_cpu_check_number_stored", b.getVoidTy(),
+      {builder_.site(access_location(*access.instruction, *access.written)), object.object,
+       object.begin, b.CreatePtrToInt(access.written, b.getInt64Ty()), b.getInt64(access.bytes),
+       b.getInt64(element), number_or_none(value), b.getInt1(is_device(*access.written))});
 }
 
 void NumbersCheck::copy(const Access& access) {

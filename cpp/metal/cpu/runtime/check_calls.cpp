@@ -331,14 +331,32 @@ namespace metal::cpu {
 
 std::span<const RuntimeCall> check_calls() {
 #define ENTRY(name) {"metal_cpu_check_" #name, reinterpret_cast<void*>(&metal_cpu_check_##name)}
-  static const RuntimeCall calls[] = {
-      ENTRY(outside), ENTRY(nowhere),         ENTRY(used),           ENTRY(barrier),
-      ENTRY(branch),  ENTRY(overwrite),       ENTRY(access),         ENTRY(fence),
-      ENTRY(suspect), ENTRY(history),         ENTRY(valueless),      ENTRY(unwritten),
-      ENTRY(matters), ENTRY(undefined_store), ENTRY(unknown_writes), ENTRY(written),
-      ENTRY(sum),     ENTRY(block),           ENTRY(edge),           ENTRY(touch),
-      ENTRY(number_made), ENTRY(number_loaded), ENTRY(number_stored), ENTRY(numbers_copied),
-      ENTRY(number_converted), ENTRY(wrapped)};
+  static const RuntimeCall calls[] = {ENTRY(outside),
+                                      ENTRY(nowhere),
+                                      ENTRY(used),
+                                      ENTRY(barrier),
+                                      ENTRY(branch),
+                                      ENTRY(overwrite),
+                                      ENTRY(access),
+                                      ENTRY(fence),
+                                      ENTRY(suspect),
+                                      ENTRY(history),
+                                      ENTRY(valueless),
+                                      ENTRY(unwritten),
+                                      ENTRY(matters),
+                                      ENTRY(undefined_store),
+                                      ENTRY(unknown_writes),
+                                      ENTRY(written),
+                                      ENTRY(sum),
+                                      ENTRY(block),
+                                      ENTRY(edge),
+                                      ENTRY(touch),
+                                      ENTRY(number_made),
+                                      ENTRY(number_loaded),
+                                      ENTRY(number_stored),
+                                      ENTRY(numbers_copied),
+                                      ENTRY(number_converted),
+                                      ENTRY(wrapped)};
 #undef ENTRY
   return calls;
 }

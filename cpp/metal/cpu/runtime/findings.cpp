@@ -146,8 +146,8 @@ void Findings::add(const Finding& finding) {
 
 std::vector<CheckReport> Findings::reports(const std::string& kernel,
                                            const std::string& source) const {
-  static constexpr const char* kKinds[] = {"bounds", "barriers", "races", "uninitialised", "order",
-                                           "numbers"};
+  static constexpr const char* kKinds[] = {"bounds",        "barriers", "races",
+                                           "uninitialised", "order",    "numbers"};
   std::vector<CheckReport> reports;
   for (const auto& [key, entry] : entries_) {
     const Finding& finding = entry.first;
