@@ -16,7 +16,7 @@ import mlx.core as mx
 from bench import child
 from bench.options import add_calls, add_size, calls_of
 
-CHECKS = ("bounds", "barriers", "races", "uninitialised", "all")
+CHECKS = ("bounds", "barriers", "races", "uninitialised", "numbers", "all")
 
 
 def timed(run, check: str | None) -> float:

@@ -21,11 +21,12 @@ inline constexpr Checks kCheckBarriers = 4;        // barriers that not all thre
 inline constexpr Checks kCheckRaces = 8;           // unordered accesses of two threads to one place
 inline constexpr Checks kCheckApple = 16;          // what Apple's compiler or hardware refuses
 inline constexpr Checks kCheckUninitialised = 32;  // uses of memory that nobody has written
+inline constexpr Checks kCheckNumbers = 64;        // NaNs and infinities, indices that wrap around
 inline constexpr Checks kCheckOrder = 128;         // results that depend on which threads run first
 inline constexpr Checks kCoverage = 256;  // no check: counts what threads run, see coverage.h
 inline constexpr Checks kProfile = 512;   // no check either: launches are timed, see profile.h
 inline constexpr Checks kAllChecks =
-    kCheckBounds | kCheckBarriers | kCheckRaces | kCheckApple | kCheckUninitialised;
+    kCheckBounds | kCheckBarriers | kCheckRaces | kCheckApple | kCheckUninitialised | kCheckNumbers;
 // Those of the source: nothing is checked while the kernel runs.
 inline constexpr Checks kSourceChecks = kCheckApple;
 

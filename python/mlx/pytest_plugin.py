@@ -15,8 +15,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--metal-check",
         metavar="CHECKS",
         default="",
-        help="check all Metal kernels: bounds, bounds=strict, barriers, races, uninitialised, apple, "
-        "order (a list), or all",
+        help="check all Metal kernels: bounds, bounds=strict, barriers, races, uninitialised, "
+        "numbers, apple, order (a list), or all",
     )
 
 

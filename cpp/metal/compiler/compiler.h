@@ -29,6 +29,9 @@ struct CompileOptions {
   // The IR has calls in the place of the values that variables without an initializer have, see
   // undefined_variables.h.
   bool mark_undefined = false;
+  // It keeps the branches of the source, and has calls beside those of the math library, see
+  // math_calls.h.
+  bool mark_numbers = false;
 
   bool operator==(const CompileOptions&) const = default;
 };

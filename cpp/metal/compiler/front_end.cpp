@@ -310,7 +310,9 @@ TranslationUnit parse(std::string_view source, const CompileOptions& options,
     try {
       const std::string warnings = execute(kernel_invocation(source, options), action, missing);
       unit.warnings = warnings;
-      unit.keeps_branches = options.coverage;
+      unit.keeps_branches = options.coverage || options.mark_numbers;
+      unit.marks_lines = options.coverage;
+      unit.marks_math = options.mark_numbers;
       return unit;
     } catch (const CompileError&) {
       const size_t known = repairs.size();

@@ -41,6 +41,8 @@ struct TranslationUnit {
   std::string warnings;
   std::vector<CheckReport> apple_reports;
   bool keeps_branches = false;  // those of the source, also where code without them does the same
+  bool marks_lines = false;     // for coverage
+  bool marks_math = false;      // see math_calls.h
   std::vector<std::string> inputs;  // the user's files, without those of the standard library
 };
 

@@ -22,6 +22,7 @@
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/line_tables.h"
 #include "metal/compiler/mark_lines.h"
+#include "metal/compiler/math_calls.h"
 #include "metal/compiler/matrix_accesses.h"
 #include "metal/compiler/passes.h"
 #include "metal/compiler/undefined_variables.h"
@@ -250,7 +251,11 @@ void internalize_and_inline(TranslationUnit& unit, llvm::ModuleAnalysisManager& 
 }
 
 void mark_covered_lines(TranslationUnit& unit) {
-  if (unit.keeps_branches) mark_lines(*unit.module);
+  if (unit.marks_lines) mark_lines(*unit.module);
+}
+
+void mark_math(TranslationUnit& unit) {
+  if (unit.marks_math) mark_math_calls(*unit.module);
 }
 
 void clean_up(llvm::Module& module, llvm::ModuleAnalysisManager& analyses, bool keeps_branches) {

@@ -82,6 +82,7 @@ std::shared_ptr<const Program> for_checks(const Program& program, Checks checks)
   CompileOptions options = program.options;
   options.line_tables = true;  // findings name them
   options.mark_undefined = (checks & kCheckUninitialised) != 0;
+  options.mark_numbers = (checks & kCheckNumbers) != 0;
   options.coverage = (checks & kCoverage) != 0;
   return compile(program.source, options);
 }

@@ -273,8 +273,8 @@ Args:
     ensure_row_contiguous: Whether inputs that are not row-contiguous are copied.
     atomic_outputs: Whether outputs are declared as `device atomic<T>*`.
     compile_options: `{"math_mode": "safe" | "relaxed" | "fast"}`.
-    check: What is checked: "bounds", "barriers", "races", "uninitialised", "apple", "order", "all" or a list of
-        them. See `mlx.core.metal.check`.
+    check: What is checked: "bounds", "barriers", "races", "uninitialised", "numbers", "apple", "order",
+        "all" or a list of them. See `mlx.core.metal.check`.
     coverage: Whether launches count what they run, one thread at a time: see `mlx.core.metal.coverage`.
     **kwargs: Defaults for the arguments of the call.
 

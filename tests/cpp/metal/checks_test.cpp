@@ -17,6 +17,7 @@ TEST(Checks, AreNamedInLists) {
   EXPECT_EQ(parse_checks("apple", ""), kSourceChecks);
   EXPECT_EQ(parse_checks("bounds=strict", ""), kCheckBounds | kCheckStrict);
   EXPECT_EQ(parse_checks("uninitialised", ""), kCheckUninitialised);
+  EXPECT_EQ(parse_checks("numbers", ""), kCheckNumbers);
 }
 
 TEST(Checks, OthersAreRefused) {

@@ -26,6 +26,9 @@ MISTAKES = {
     "forgotten_results": ("uninitialised", "y", 0),
     "unfilled_tile": ("uninitialised", "y", 7),
     "histogram_without_zeros": ("uninitialised", "y", 3),
+    "masked_row": ("numbers", "y", 5),
+    "large_halves": ("numbers", "y", 4),
+    "far_row": ("numbers", "x", 5),
     "first_come": ("order", "y", 5),
 }
 

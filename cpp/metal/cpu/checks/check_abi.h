@@ -122,6 +122,32 @@ void metal_cpu_check_edge(const metal::cpu::Group* group, const metal::cpu::Cove
                           uint32_t edge);
 void metal_cpu_check_touch(const metal::cpu::Group* group, const metal::cpu::CoverageTable* table,
                            uint32_t access, const void* place, uint64_t bytes);
+// Of the check of numbers. An operation makes something that is not finite of these operands; gives
+// its number.
+uint32_t metal_cpu_check_number_made(const metal::cpu::Group* group,
+                                     const metal::cpu::CheckSite* site, double result,
+                                     uint32_t operands, double a, double b, double c);
+// The number of what was stored there, or 0.
+uint32_t metal_cpu_check_number_loaded(const metal::cpu::Group* group, uint64_t address,
+                                       uint64_t bytes, uint64_t element_bytes);
+// Something that is not finite is stored, in device memory where it leaves the kernel.
+void metal_cpu_check_number_stored(const metal::cpu::Group* group,
+                                   const metal::cpu::CheckSite* site,
+                                   const metal::cpu::CheckObject* object, uint64_t begin,
+                                   uint64_t address, uint64_t bytes, uint64_t element_bytes,
+                                   uint32_t number, bool leaves);
+void metal_cpu_check_numbers_copied(const metal::cpu::Group* group,
+                                    const metal::cpu::CheckSite* site,
+                                    const metal::cpu::CheckObject* object, uint64_t begin,
+                                    uint64_t address, uint64_t from, uint64_t bytes, bool leaves);
+void metal_cpu_check_number_converted(const metal::cpu::Group* group,
+                                      const metal::cpu::CheckSite* site, uint32_t number);
+// An index is used that has wrapped around at `site`: the operation's value, in 32 bits and
+// exactly, and its operands.
+void metal_cpu_check_wrapped(const metal::cpu::Group* group, const metal::cpu::CheckSite* site,
+                             const metal::cpu::CheckSite* access,
+                             const metal::cpu::CheckObject* object, int64_t value, int64_t exact,
+                             int64_t a, int64_t b);
 // A fence.
 void metal_cpu_check_fence(const metal::cpu::Group* group);
 }

@@ -10,6 +10,8 @@
 #include "metal/cpu/checks/barriers.h"
 #include "metal/cpu/checks/bounds.h"
 #include "metal/cpu/checks/coverage.h"
+#include "metal/cpu/checks/index_overflow.h"
+#include "metal/cpu/checks/numbers.h"
 #include "metal/cpu/checks/order.h"
 #include "metal/cpu/checks/races.h"
 #include "metal/cpu/checks/uninitialised.h"
@@ -23,15 +25,21 @@ void insert_checks(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   CheckBuilder builder(function);
   Provenances provenances(builder, kernel);
   const std::vector<Access> accesses = find_accesses(function);
+  std::optional<NumbersCheck> numbers;
+  if (checks & kCheckNumbers) numbers.emplace(builder, accesses);
   // Before checks add branches of their own.
   if (checks & kCoverage) count_coverage(builder, accesses);
   std::optional<UninitialisedCheck> undefined;
   if (checks & kCheckUninitialised) undefined.emplace(builder, kernel, accesses);
+  if (numbers) {
+    check_indices(builder, provenances, accesses);
+    numbers->report(provenances);
+  }
   // Races need to know barriers, too.
   if (checks & (kCheckBarriers | kCheckRaces)) check_barriers(builder);
   std::vector<DeferredRead> reads;
   // What lies outside is no access to an object, for other checks neither.
-  if (checks & (kCheckBounds | kCheckRaces | kCheckUninitialised))
+  if (checks & (kCheckBounds | kCheckRaces | kCheckUninitialised | kCheckNumbers))
     reads = check_bounds(builder, provenances, accesses, !(checks & kCheckStrict));
   if (checks & kCheckRaces) check_races(builder, provenances, accesses);
   if (checks & kCheckOrder) check_order(builder, accesses);

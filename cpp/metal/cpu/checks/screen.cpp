@@ -10,6 +10,8 @@
 #include "metal/compiler/matrix_accesses.h"
 #include "metal/cpu/checks/accesses.h"
 #include "metal/cpu/checks/discarded_reads.h"
+#include "metal/cpu/checks/index_overflow.h"
+#include "metal/cpu/checks/numbers.h"
 #include "metal/cpu/checks/provenance.h"
 #include "metal/cpu/checks/screen_barriers.h"
 #include "metal/cpu/checks/screen_races.h"
@@ -77,18 +79,24 @@ void insert_screen(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   CheckBuilder builder(function);
   Provenances provenances(builder, kernel);
   const std::vector<Access> accesses = find_accesses(function);
+  std::optional<NumbersCheck> numbers;
+  if (checks & kCheckNumbers) numbers.emplace(builder, accesses);
   std::optional<UninitialisedCheck> undefined;
   if (checks & kCheckUninitialised) undefined.emplace(builder, kernel, accesses);
   if (checks & kCheckBarriers) screen_barriers(builder);
   BoundsScreen bounds(builder, provenances);
   RaceScreen races(builder, provenances, accesses, checks & kCheckRaces);
-  uint64_t tests = undefined ? undefined->tests() : 0;
+  uint64_t tests = (undefined ? undefined->tests() : 0) + (numbers ? numbers->tests() : 0);
   for (const Access& access : accesses)
     tests += 1 + (races.tracks(access) ? races.tests_of(access) : 0);
   if (tests > kMaxTests) {
     suspect_at_once(builder);
     drop_marks(module);
     return;
+  }
+  if (numbers) {
+    screen_indices(builder, accesses);
+    numbers->screen();
   }
   std::vector<DeferredRead> reads;
   for (const Access& access : accesses) {

@@ -6,6 +6,7 @@
 #include "metal/cpu/runtime/fibre_scheduler.h"
 #include "metal/cpu/runtime/findings.h"
 #include "metal/cpu/runtime/group_checks.h"
+#include "metal/cpu/runtime/number_origins.h"
 #include "metal/cpu/runtime/ordered_run.h"
 #include "metal/cpu/runtime/outside_kernel.h"
 #include "metal/cpu/runtime/race_detector.h"
@@ -21,6 +22,7 @@ using metal::cpu::Finding;
 using metal::cpu::FindingKind;
 using metal::cpu::Group;
 using metal::cpu::GroupChecks;
+using metal::cpu::NumberOrigins;
 using metal::cpu::ObjectKind;
 using metal::cpu::OutsideKernel;
 using metal::cpu::RaceDetector;
@@ -43,6 +45,34 @@ bool is_nowhere(const GroupChecks& checks, uint64_t address) {
     return address - reinterpret_cast<uint64_t>(begin) < kNowhere;
   };
   return within(zeros) || within(checks.nowhere());
+}
+
+// A note on where the consequence is, unless that is the same line.
+void add_place(Finding& finding, const CheckSite* place, const char* note) {
+  if (place->line == finding.site->line) return;
+  finding.other_site = place;
+  finding.note = note;
+}
+
+// A number that is not finite has an effect: in memory, or as an integer.
+void report_number(const OutsideKernel& outside, const Group* group, uint32_t number,
+                   Finding finding, const CheckSite* site, const char* note) {
+  const NumberOrigins::Origin origin = outside.worker().dispatch()->numbers()->get(number);
+  finding.site = origin.site;
+  finding.position = metal::cpu::position_of(*group, thread_of(group));
+  finding.more = origin.text + finding.more;
+  add_place(finding, site, note);
+  outside.worker().dispatch()->findings()->add(finding);
+}
+
+void report_written_number(const OutsideKernel& outside, const Group* group, uint32_t number,
+                           const CheckSite* site, const CheckObject* object, int64_t offset) {
+  Finding finding{.kind = FindingKind::Numbers, .site = site, .object = object, .offset = offset};
+  if (object) {
+    finding.more = ", which gets into element " + std::to_string(offset / object->element_bytes) +
+                   " of " + metal::cpu::describe_object(*object);
+  }
+  report_number(outside, group, number, std::move(finding), site, "it is written here");
 }
 
 }  // namespace
@@ -230,6 +260,67 @@ void metal_cpu_check_touch(const Group* group, const CoverageTable* table, uint3
   outside.worker().dispatch()->coverage()->touch(*table, thread_of(group), access, place, bytes);
 }
 
+uint32_t metal_cpu_check_number_made(const Group* group, const CheckSite* site, double result,
+                                     uint32_t operands, double a, double b, double c) {
+  const OutsideKernel outside(group);
+  std::vector<double> values = {a, b, c};
+  values.resize(operands);
+  return outside.worker().dispatch()->numbers()->add(site, result, values);
+}
+
+uint32_t metal_cpu_check_number_loaded(const Group* group, uint64_t address, uint64_t bytes,
+                                       uint64_t element_bytes) {
+  const OutsideKernel outside(group);
+  return outside.worker().dispatch()->numbers()->kept(address, bytes, element_bytes);
+}
+
+void metal_cpu_check_number_stored(const Group* group, const CheckSite* site,
+                                   const CheckObject* object, uint64_t begin, uint64_t address,
+                                   uint64_t bytes, uint64_t element_bytes, uint32_t number,
+                                   bool leaves) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->numbers()->keep(address, bytes, element_bytes, number);
+  if (!leaves || !number) return;
+  report_written_number(outside, group, number, site, object,
+                        static_cast<int64_t>(address - begin));
+}
+
+void metal_cpu_check_numbers_copied(const Group* group, const CheckSite* site,
+                                    const CheckObject* object, uint64_t begin, uint64_t address,
+                                    uint64_t from, uint64_t bytes, bool leaves) {
+  const OutsideKernel outside(group);
+  NumberOrigins& numbers = *outside.worker().dispatch()->numbers();
+  numbers.copy(address, from, bytes);
+  const uint32_t number = leaves ? numbers.kept(address, bytes, 1) : 0;
+  if (!number) return;
+  report_written_number(outside, group, number, site, object,
+                        static_cast<int64_t>(address - begin));
+}
+
+void metal_cpu_check_number_converted(const Group* group, const CheckSite* site, uint32_t number) {
+  const OutsideKernel outside(group);
+  report_number(outside, group, number,
+                {.kind = FindingKind::Numbers, .site = site, .more = ", which becomes an integer"},
+                site, "it becomes one here");
+}
+
+void metal_cpu_check_wrapped(const Group* group, const CheckSite* site, const CheckSite* access,
+                             const CheckObject* object, int64_t value, int64_t exact, int64_t a,
+                             int64_t b) {
+  const OutsideKernel outside(group);
+  const std::string text = std::to_string(a) + " " + site->what + " " +
+                           (b < 0 ? "(" + std::to_string(b) + ")" : std::to_string(b));
+  Finding finding{.kind = FindingKind::Numbers,
+                  .site = site,
+                  .object = object,
+                  .position = metal::cpu::position_of(*group, thread_of(group)),
+                  .more = "an index wraps around in 32 bits: " + text + " = " +
+                          std::to_string(exact) + " becomes " + std::to_string(value)};
+  if (object) finding.more += ", and is an index of " + metal::cpu::describe_object(*object);
+  add_place(finding, access, "it is used here");
+  outside.worker().dispatch()->findings()->add(finding);
+}
+
 void metal_cpu_check_fence(const Group* group) {
   const OutsideKernel outside(group);
   outside.worker().dispatch()->races()->fence(thread_of(group));
@@ -240,12 +331,32 @@ namespace metal::cpu {
 
 std::span<const RuntimeCall> check_calls() {
 #define ENTRY(name) {"metal_cpu_check_" #name, reinterpret_cast<void*>(&metal_cpu_check_##name)}
-  static const RuntimeCall calls[] = {
-      ENTRY(outside), ENTRY(nowhere),         ENTRY(used),           ENTRY(barrier),
-      ENTRY(branch),  ENTRY(overwrite),       ENTRY(access),         ENTRY(fence),
-      ENTRY(suspect), ENTRY(history),         ENTRY(valueless),      ENTRY(unwritten),
-      ENTRY(matters), ENTRY(undefined_store), ENTRY(unknown_writes), ENTRY(written),
-      ENTRY(sum),     ENTRY(block),           ENTRY(edge),           ENTRY(touch)};
+  static const RuntimeCall calls[] = {ENTRY(outside),
+                                      ENTRY(nowhere),
+                                      ENTRY(used),
+                                      ENTRY(barrier),
+                                      ENTRY(branch),
+                                      ENTRY(overwrite),
+                                      ENTRY(access),
+                                      ENTRY(fence),
+                                      ENTRY(suspect),
+                                      ENTRY(history),
+                                      ENTRY(valueless),
+                                      ENTRY(unwritten),
+                                      ENTRY(matters),
+                                      ENTRY(undefined_store),
+                                      ENTRY(unknown_writes),
+                                      ENTRY(written),
+                                      ENTRY(sum),
+                                      ENTRY(block),
+                                      ENTRY(edge),
+                                      ENTRY(touch),
+                                      ENTRY(number_made),
+                                      ENTRY(number_loaded),
+                                      ENTRY(number_stored),
+                                      ENTRY(numbers_copied),
+                                      ENTRY(number_converted),
+                                      ENTRY(wrapped)};
 #undef ENTRY
   return calls;
 }

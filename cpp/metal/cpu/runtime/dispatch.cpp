@@ -12,6 +12,7 @@
 #include "metal/cpu/runtime/findings.h"
 #include "metal/cpu/runtime/helpers.h"
 #include "metal/cpu/runtime/monitor.h"
+#include "metal/cpu/runtime/number_origins.h"
 #include "metal/cpu/runtime/ordered_run.h"
 #include "metal/cpu/runtime/parallel.h"
 #include "metal/cpu/runtime/race_detector.h"
@@ -179,6 +180,7 @@ Dispatch::~Dispatch() = default;
 void Dispatch::prepare_checks() {
   const bool finds_races = checks() & kCheckRaces;
   if (!screens_ && !ordered_) findings_ = std::make_unique<Findings>();
+  if (!screens_ && checks() & kCheckNumbers) numbers_ = std::make_unique<NumberOrigins>();
   if (checks() & kCoverage) coverage_ = std::make_unique<CoverageRun>();
   if (!screens_ && finds_races) races_ = std::make_unique<RaceDetector>();
   checked_memory_.resize(size_t{kCheckedThreadgroup} + 1);

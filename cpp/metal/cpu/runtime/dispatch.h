@@ -17,6 +17,7 @@ namespace metal::cpu {
 
 class CoverageRun;
 class Findings;
+class NumberOrigins;
 class RaceDetector;
 class ShadowBuffers;
 class StampTables;
@@ -59,6 +60,7 @@ class Dispatch {
   RaceDetector* races() const { return races_.get(); }
   // Null if nobody looks for what is not written.
   ShadowBuffers* shadows() const { return shadows_.get(); }
+  NumberOrigins* numbers() const { return numbers_.get(); }
   CoverageRun* coverage() const { return coverage_.get(); }
 
   // Ends the launch, from any thread, with this error. The first error counts.
@@ -88,6 +90,7 @@ class Dispatch {
   std::vector<CheckedMemory> checked_memory_;
   std::unique_ptr<Findings> findings_;
   std::unique_ptr<RaceDetector> races_;
+  std::unique_ptr<NumberOrigins> numbers_;
   std::unique_ptr<CoverageRun> coverage_;
   bool screens_;
   OrderedRun* ordered_;

@@ -72,8 +72,7 @@ bool fits_elements(const Finding& finding) {
 
 // "element 64 of the buffer "y"".
 std::string place_text(const Finding& finding) {
-  const std::string object =
-      std::string(noun(finding.object->kind)) + " \"" + finding.object->name + "\"";
+  const std::string object = describe_object(*finding.object);
   if (finding.bytes == 0) return object;
   const auto element = static_cast<int64_t>(finding.object->element_bytes);
   const int64_t last = finding.offset + static_cast<int64_t>(finding.bytes) - 1;
@@ -103,7 +102,8 @@ std::string place_key(const CheckSite& site) {
 
 std::string key_of(const Finding& finding) {
   std::string key = std::to_string(static_cast<uint32_t>(finding.kind)) + ":";
-  if (finding.object) key += std::string(finding.object->name) + ":";
+  if (finding.object && finding.kind != FindingKind::Numbers)
+    key += std::string(finding.object->name) + ":";
   std::string place = place_key(*finding.site);
   if (finding.kind == FindingKind::Races) {  // which of the two comes first is chance
     std::string other = place_key(*finding.other_site);
@@ -117,6 +117,10 @@ std::string key_of(const Finding& finding) {
 
 const char* why_undefined(const Finding& finding) {
   return finding.bytes ? ", which nobody has written" : ", which has no value";
+}
+
+std::string describe_object(const CheckObject& object) {
+  return std::string(noun(object.kind)) + " \"" + object.name + "\"";
 }
 
 std::string describe_origin(const Finding& finding) {
@@ -142,7 +146,8 @@ void Findings::add(const Finding& finding) {
 
 std::vector<CheckReport> Findings::reports(const std::string& kernel,
                                            const std::string& source) const {
-  static constexpr const char* kKinds[] = {"bounds", "barriers", "races", "uninitialised", "order"};
+  static constexpr const char* kKinds[] = {"bounds",        "barriers", "races",
+                                           "uninitialised", "order",    "numbers"};
   std::vector<CheckReport> reports;
   for (const auto& [key, entry] : entries_) {
     const Finding& finding = entry.first;
@@ -157,7 +162,7 @@ std::vector<CheckReport> Findings::reports(const std::string& kernel,
     if (finding.object) {
       report.index = floor_divide(finding.offset, finding.object->element_bytes);
       report.size = finding.size / finding.object->element_bytes;
-      report.message = access_text(finding);
+      if (finding.kind != FindingKind::Numbers) report.message = access_text(finding);
     }
     report.message += finding.more;
     report.note = finding.note;

@@ -13,7 +13,7 @@ namespace metal::cpu {
 
 inline constexpr CheckSite kNoSite = {"", "", 0, 0};  // of what no line of the source does
 
-enum class FindingKind : uint32_t { Bounds, Barriers, Races, Uninitialised, Order };
+enum class FindingKind : uint32_t { Bounds, Barriers, Races, Uninitialised, Order, Numbers };
 
 struct Finding {
   FindingKind kind;
@@ -36,6 +36,8 @@ ThreadPosition position_of(const Group& group, uint32_t thread);
 // Of memory or a variable that has no value: "element 5 of the buffer "y", which nobody has
 // written".
 std::string describe_origin(const Finding& finding);
+// "the buffer "y"".
+std::string describe_object(const CheckObject& object);
 // The end of that: ", which nobody has written", or ", which has no value" of a variable.
 const char* why_undefined(const Finding& finding);
 

@@ -43,7 +43,9 @@ void CommandEncoder::set_unwritten(int index) {
 }
 
 uint32_t CommandEncoder::wanted_checks() const {
-  return (state_->next_checks | active_checks()) & ~::metal::kSourceChecks;
+  // What array operations make of numbers is what NumPy makes of them, and no mistake of a kernel.
+  const Checks of_all_kernels = active_checks() & ~::metal::kCheckNumbers;
+  return (state_->next_checks | of_all_kernels) & ~::metal::kSourceChecks;
 }
 
 void CommandEncoder::begin_dispatch() {

@@ -260,7 +260,7 @@ MLX_EVAL_MULTI(CustomKernel) {
 
   auto& encoder = device.get_command_encoder(stream().index);
   encoder.set_compute_pipeline_state(pipeline);
-  encoder.set_checks(launch_.checks);
+  encoder.set_checks(launch_.checks | metal::active_checks());
   const auto& bound = launch_.ensure_row_contiguous ? arguments : inputs;
   for (const auto& slot : launch_.variant->slots) {
     bind(encoder, slot, bound, outputs);
