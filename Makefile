@@ -12,7 +12,7 @@ unexport PYTHONPATH
 .PHONY: all build package tools packages wheels demo test test-cpp test-python test-package fuzz bench bench-small bench-peers lint tidy mutate format docs asan tsan coverage clean
 all: build
 
-tools: $(VENV)/.tools
+tools: $(VENV)/.test
 
 packages:
 	@tools/install_packages.sh
@@ -20,7 +20,12 @@ packages:
 $(VENV)/.tools: pyproject.toml | packages
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --upgrade "pip>=25.1"
-	$(PY) -m pip install --quiet --group build --group demo --group test
+	$(PY) -m pip install --quiet --no-compile --group build --group demo
+	@touch $@
+
+# The demo does not wait for these.
+$(VENV)/.test: pyproject.toml $(VENV)/.tools
+	$(PY) -m pip install --quiet --no-compile --group examples --group test
 	@touch $@
 
 $(BUILD)/.configured: CMakePresets.json $(VENV)/.tools
@@ -29,6 +34,7 @@ $(BUILD)/.configured: CMakePresets.json $(VENV)/.tools
 
 # The package alone is half of what is to compile. The editable install runs setup.py in the same build folder, after
 # everything is built there.
+build: $(VENV)/.test
 package build: packages $(BUILD)/.configured
 	@cmake --build --preset release --parallel $(JOBS) --target $(if $(filter package,$@),package_files,all)
 	@cmake --install $(BUILD) --prefix python/mlx > $(BUILD)/install.log
@@ -36,7 +42,7 @@ package build: packages $(BUILD)/.configured
 	  { $(PY) -m pip install --quiet --no-build-isolation --no-deps --editable . && touch $(VENV)/.package; }
 
 # Packages made for MLX, for tests and benchmarks.
-$(VENV)/.packages: pyproject.toml $(VENV)/.tools
+$(VENV)/.packages: pyproject.toml $(VENV)/.test
 	$(PY) -m pip install --quiet --group packages
 	@touch $@
 
@@ -70,7 +76,7 @@ fuzz: build
 	$(FUZZ) $(if $(MINUTES),--minutes $(MINUTES),--programs $(PROGRAMS))
 
 # The runtimes that benchmarks/kernels.py and core.py compare with.
-bench-peers: $(VENV)/.tools
+bench-peers: $(VENV)/.test
 	$(PY) -m pip install --quiet --group bench
 	@tools/install_packages.sh pocl-opencl-icd
 
@@ -135,7 +141,7 @@ tidy: build
 	@tools/install_packages.sh clang-tidy-19
 	$(PY) tools/tidy.py --seconds $(SECONDS) --jobs $(JOBS)
 
-$(VENV)/.mutate: pyproject.toml $(VENV)/.tools
+$(VENV)/.mutate: pyproject.toml $(VENV)/.test
 	$(PY) -m pip install --quiet --group mutate
 	@touch $@
 

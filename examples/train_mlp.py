@@ -4,7 +4,7 @@
     python examples/train_mlp.py --small    # a few steps, to see that it works
 
 Needs scikit-learn for the digits, Pillow for the picture of the learning curve, and tqdm for the
-progress bar: ``pip install --group demo``. Writes demo_output/train_mlp.png.
+progress bar: ``pip install --group examples``. Writes demo_output/train_mlp.png.
 """
 
 import argparse

@@ -7,7 +7,7 @@
 
 The digits are scikit-learn's; shapes and scenes are sampled from trimesh's meshes. Each epoch ends
 with a checkpoint. A resumed run has exactly the losses of a run without a stop.
-Needs ``pip install --group demo``. Writes pictures and checkpoints to demo_output/points.
+Needs ``pip install --group examples``. Writes pictures and checkpoints to demo_output/points.
 """
 
 import argparse

@@ -4,7 +4,7 @@
     python examples/train_transformer.py --small    # a few steps, to see that it works
 
 The text ships with Python (the help on its language). Needs Pillow for the picture of the learning
-curve, and tqdm for the progress bar: ``pip install --group demo``. Writes
+curve, and tqdm for the progress bar: ``pip install --group examples``. Writes
 demo_output/train_transformer.png.
 """
 

@@ -38,6 +38,8 @@ def sources() -> dict[str, dict]:
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         group = Path(entry["file"])
         members = [group]
+        # Clang has no such parameters.
+        entry["command"] = re.sub(r" --param=\S+", "", entry["command"])
         if "/Unity/" in entry["file"]:
             members = re.findall(r'#include "(.+)"', group.read_text())
         for member in members:
