@@ -71,6 +71,12 @@ void peel_and_tidy(llvm::Function& code, PassContext& c) {
   if (peel_index_loops(code, c.shapes, c.analyses())) c.optimizer.tidy(code);
 }
 
+// "prepare" splits stores of vectors, and their marks get lost.
+void mark_split_stores(llvm::Function& code, PassContext& c) {
+  c.analyses().clear();
+  mark_nontemporal_stores(code, c.analyses());
+}
+
 void widen_in_place(llvm::Function& code, PassContext& c) {
   c.wide = widen(code, c.shapes, c.may_bail_out, c.target.getTargetTransformInfo(code), c.why_not);
   if (c.wide) code.eraseFromParent();

@@ -1,6 +1,6 @@
 ; RUN: all-gangs-entry 8
 ; All gangs of a threadgroup run, one after the other. Each gets the index of its first thread.
-; CHECK-LABEL: define void @kernel_entry(ptr %group, i32 %thread)
+; CHECK-LABEL: define void @kernel_entry(ptr align 8 dereferenceable(80) %group, i32 %thread)
 ; CHECK: gang.loop:
 ; CHECK: %[[FIRST:.*]] = mul nuw i32 %gang, 8
 ; CHECK: %[[ROW:.*]] = udiv i32 %[[FIRST]], %

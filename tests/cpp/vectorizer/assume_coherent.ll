@@ -14,3 +14,14 @@ define void @kernel(ptr addrspace(1) %out, i32 %x, i32 %size) {
   %late = udiv i32 %x, 3
   ret void
 }
+; Signed indices, too.
+; CHECK-LABEL: define void @signed.2
+; CHECK: call i32 @simd.coherent.sdiv(i32 %x, i32 %size)
+; CHECK: call i32 @simd.coherent.srem(i32 %x, i32 %size)
+define void @signed(ptr addrspace(1) %out, i32 %x, i32 %size) {
+  %row = sdiv i32 %x, %size
+  %column = srem i32 %x, %size
+  %sum = add i32 %row, %column
+  store i32 %sum, ptr addrspace(1) %out
+  ret void
+}

@@ -4,7 +4,6 @@
 ; CHECK-NOT: @behind.
 ; CHECK-NOT: @beside.
 ; CHECK-NOT: @calls.
-; CHECK-NOT: @signed.
 ; CHECK-NOT: @scattered.
 ; CHECK-NOT: simd.coherent
 define void @behind(ptr addrspace(1) %out, i32 %x, i32 %size) {
@@ -32,11 +31,6 @@ define void @calls(ptr addrspace(1) %out, i32 %x, i32 %size) {
   ret void
 }
 ; The lanes' indices must be sorted, and all must have one divisor.
-define void @signed(ptr addrspace(1) %out, i32 %x, i32 %size) {
-  %row = sdiv i32 %x, %size
-  store i32 %row, ptr addrspace(1) %out
-  ret void
-}
 define void @scattered(ptr addrspace(1) %out, i32 %x, i32 %size, i32 %vary) {
   %row = udiv i32 %vary, %size
   %column = udiv i32 %x, %vary

@@ -3,7 +3,7 @@
 ; into the loop.
 ; CHECK: declare i1 @prefetch({{.*}}) #[[INLINE:[0-9]+]]
 ; CHECK: declare i1 @several_gangs({{.*}}) #[[INLINE]]
-; CHECK-LABEL: define void @kernel_entry(ptr %group, i32 %thread)
+; CHECK-LABEL: define void @kernel_entry(ptr align 8 dereferenceable(80) %group, i32 %thread)
 ; CHECK: several.loop:
 ; CHECK: %[[AT:.*]] = getelementptr inbounds i8, ptr %group, i64 48
 ; CHECK-NEXT: %[[NEXT:.*]] = load ptr, ptr %[[AT]]

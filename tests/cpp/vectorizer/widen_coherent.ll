@@ -18,3 +18,18 @@ define void @kernel(ptr addrspace(1) %out, i32 %x, i32 %size) {
   store i32 %row, ptr addrspace(1) %out
   ret void
 }
+; Integers that are not negative are divided as unsigned ones are. Lane 0 and the divisor tell whether all are.
+declare i32 @simd.coherent.sdiv(i32, i32) memory(none)
+; CHECK-LABEL: define internal i1 @signed.wide
+; CHECK: %[[ROW:.*]] = udiv i32 %x, %size
+; CHECK: %[[ONE:.*]] = icmp ult i32 %{{.*}}, %{{.*}}
+; CHECK: %[[SMALL:.*]] = icmp ule i32 %x, 2147483644
+; CHECK: %[[BOTH:.*]] = and i1 %[[ONE]], %[[SMALL]]
+; CHECK: %[[POSITIVE:.*]] = icmp sgt i32 %size, 0
+; CHECK: %[[HOLDS:.*]] = and i1 %[[BOTH]], %[[POSITIVE]]
+; CHECK: br i1 %[[HOLDS]], label %holds, label %bail.out
+define void @signed(ptr addrspace(1) %out, i32 %x, i32 %size) {
+  %row = call i32 @simd.coherent.sdiv(i32 %x, i32 %size)
+  store i32 %row, ptr addrspace(1) %out
+  ret void
+}

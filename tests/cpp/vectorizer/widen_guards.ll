@@ -5,8 +5,13 @@
 ; CHECK: %[[LAST:.*]] = add i32 %x, 3
 ; CHECK: %[[ANY:.*]] = icmp ult i32 %x, %size
 ; CHECK: %[[ALL:.*]] = icmp ult i32 %[[LAST]], %size
-; CHECK: br i1 %[[ANY]]
-; CHECK: br i1 %[[ALL]], label %either.yes, label %either.no
+; CHECK: %[[ALL_FREEZE:.*]] = freeze i1 %[[ALL]]
+; CHECK: %[[ANY_FREEZE:.*]] = freeze i1 %[[ANY]]
+; CHECK: %[[ALL_RUN:.*]] = and i1 true, %[[ALL_FREEZE]]
+; CHECK: %[[ANY_RUN:.*]] = and i1 true, %[[ANY_FREEZE]]
+; CHECK-NOT: bitcast <4 x i1>
+; CHECK: br i1 %{{.*}}, label %write, label %write.done
+; CHECK: br i1 %{{.*}}, label %either.yes, label %either.no
 ; CHECK: either.yes:
 ; CHECK: store <4 x float>
 ; CHECK: either.no:

@@ -16,7 +16,6 @@
 #include "llvm/IR/Module.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
-#include "metal/cpu/codegen/group_access.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
 #include "metal/cpu/vectorizer/speculation.h"
@@ -485,8 +484,8 @@ llvm::Function* declare_wide(llvm::Function& body, const BodyShapes& shapes, boo
   wide->addFnAttrs(llvm::AttrBuilder(body.getContext(), body.getAttributes().getFnAttrs()));
   for (unsigned i = 0; i < body.arg_size(); ++i) {
     wide->getArg(i)->setName(body.getArg(i)->getName());
-    if (body.getArg(i)->hasNoAliasAttr()) wide->getArg(i)->addAttr(llvm::Attribute::NoAlias);
-    if (i == kGroupArgument) mark_group(*wide->getArg(i));
+    llvm::AttrBuilder attributes(context, body.getAttributes().getParamAttrs(i));
+    if (wide->getArg(i)->getType()->isPointerTy()) wide->getArg(i)->addAttrs(attributes);
   }
   return wide;
 }

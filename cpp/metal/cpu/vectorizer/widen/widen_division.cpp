@@ -34,8 +34,7 @@ struct Coherent {
   Value* holds;  // i1: whether all lanes have this quotient
 };
 
-Coherent divide_first(Widener& w, const Shape& shape, Opcode opcode, Value* first,
-                      Value* divisor) {
+Coherent divide_first(Widener& w, const Shape& shape, Opcode opcode, Value* first, Value* divisor) {
   llvm::IRBuilder<>& b = w.builder();
   Value* quotient = b.CreateUDiv(first, divisor);
   Value* rest = b.CreateSub(first, b.CreateMul(quotient, divisor));
@@ -118,8 +117,8 @@ void widen_division(Widener& w, llvm::BinaryOperator& operation) {
 
 void widen_coherent_division(Widener& w, llvm::CallInst& call, Opcode opcode) {
   if (w.shape(&call).is_varying()) {
-    w.set_vector(&call, divide(w, opcode, w.vector(call.getArgOperand(0)),
-                               w.vector(call.getArgOperand(1))));
+    w.set_vector(
+        &call, divide(w, opcode, w.vector(call.getArgOperand(0)), w.vector(call.getArgOperand(1))));
     return;
   }
   const Coherent coherent =

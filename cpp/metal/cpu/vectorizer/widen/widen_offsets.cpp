@@ -203,9 +203,8 @@ void MemoryWidener::find_store_groups(llvm::BasicBlock& block) {
     auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
     if (!store) {
       // The stores move behind it.
-      const bool separate = llvm::all_of(members, [&](const Member& member) {
-        return are_separate(*member.store, instruction);
-      });
+      const bool separate = llvm::all_of(
+          members, [&](const Member& member) { return are_separate(*member.store, instruction); });
       if (instruction.mayReadOrWriteMemory() && !separate) finish();
       continue;
     }

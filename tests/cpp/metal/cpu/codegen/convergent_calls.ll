@@ -10,7 +10,7 @@
 ; Other calls stay, as threads do not wait there.
 ; CHECK-NEXT: call void @outside(i32 1)
 ; CHECK-NEXT: call void @__metal_defined()
-define void @kernel_entry(ptr %group, i32 %thread) {
+define void @kernel_entry(ptr align 8 dereferenceable(80) %group, i32 %thread) {
 entry:
   call void @__metal_barrier(i32 1, i32 2)
   %some = icmp eq i32 %thread, 0

@@ -15,7 +15,7 @@
 ; CHECK: br i1 %on, label %always
 ; CHECK: done:
 ; CHECK: call i32 @metal_cpu_simd_sum(ptr %group, i32 3, i32 7)
-define void @kernel_entry(ptr %group, i32 %thread) {
+define void @kernel_entry(ptr align 8 dereferenceable(80) %group, i32 %thread) {
 entry:
   br label %loop
 loop:

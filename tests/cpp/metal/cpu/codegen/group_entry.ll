@@ -2,7 +2,7 @@
 ; The entry runs all threads of a threadgroup, row by row. The index counts them in the order of their positions. An
 ; empty threadgroup runs none.
 ; CHECK: define internal void @kernel.body({{.*}}) #[[INLINED:[0-9]+]]
-; CHECK: define void @kernel_entry(ptr %group, i32 %thread) #[[KEPT:[0-9]+]]
+; CHECK: define void @kernel_entry(ptr align 8 dereferenceable(80) %group, i32 %thread) #[[KEPT:[0-9]+]]
 ; CHECK: getelementptr inbounds i8, ptr %group, i64 28
 ; CHECK-NEXT: %[[WIDTH:.*]] = load i32
 ; CHECK: getelementptr inbounds i8, ptr %group, i64 32

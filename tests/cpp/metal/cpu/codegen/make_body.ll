@@ -2,7 +2,7 @@
 ; A kernel's arguments are loaded from the launch, by their index, with their address space. Threadgroup arguments point
 ; into the threadgroup's memory.
 ; CHECK-NOT: @kernel(
-; CHECK: define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 1024) %x, i32 range(i32 0, 1024) %y, i32 range(i32 0, 1024) %z, i32 range(i32 0, 1024) %index, i32 %lane, i1 %active) #[[KEPT:[0-9]+]]
+; CHECK: define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 1024) %x, i32 range(i32 0, 1024) %y, i32 range(i32 0, 1024) %z, i32 range(i32 0, 1024) %index, i32 %lane, i1 %active) #[[KEPT:[0-9]+]]
 ; CHECK: %[[LAUNCH:.*]] = load ptr, ptr %{{.*}}, !invariant.load
 ; CHECK: %[[PLACE:.*]] = getelementptr inbounds i8, ptr %[[LAUNCH]], i64 24
 ; CHECK: %[[BUFFER:.*]] = load ptr, ptr %[[PLACE]]

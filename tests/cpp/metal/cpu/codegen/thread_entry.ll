@@ -1,6 +1,6 @@
 ; RUN: thread-entry
 ; The entry runs one thread. Its position is computed from its index: along x first, then y, then z.
-; CHECK-LABEL: define void @kernel_entry(ptr %group, i32 %thread)
+; CHECK-LABEL: define void @kernel_entry(ptr align 8 dereferenceable(80) %group, i32 %thread)
 ; CHECK: %[[X:.*]] = urem i32 %thread, %{{.*}}
 ; CHECK: %[[ROW:.*]] = udiv i32 %thread, %{{.*}}
 ; CHECK: %[[Y:.*]] = urem i32 %[[ROW]], %{{.*}}
