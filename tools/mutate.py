@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from itertools import repeat
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -124,7 +125,7 @@ class Experiment:
         with ThreadPoolExecutor(self.workspace.jobs) as pool:
             while True:
                 different = [n for n in numbers if not self.equivalent.get(n)][:count]
-                list(pool.map(lambda tests: self.try_tests(tests, different), all_tests))
+                list(pool.map(self.try_tests, all_tests, repeat(different)))
                 survivors = [n for n in different if n not in self.noticed]
                 if not any(list(pool.map(self.is_equivalent, survivors))):
                     return different
@@ -161,7 +162,9 @@ def table(results: list[dict], equivalent: int) -> str:
         if of_area:
             share = 100 * noticed // len(of_area)
             lines.append(f"\n{name or 'all'}: {noticed} of {len(of_area)} noticed ({share}%)")
-    lines.append(f"\n{equivalent} others, which compile to the same code as without them, do not count")
+    lines.append(
+        f"\n{equivalent} others, which compile to the same code as without them, do not count"
+    )
     return "\n".join(lines)
 
 

@@ -108,13 +108,13 @@ Found = tuple[str, Node, str, str]
 
 def mutate_guard(node: Node, sign: str, left: Node, right: Node) -> Iterator[Found]:
     """Leaves one side out; the switch is asked where that side decides."""
-    l, r, on = text_of(left), text_of(right), f"mutated({NUMBER})"
+    a, b, on = text_of(left), text_of(right), f"mutated({NUMBER})"
     if not is_of_speed(right):
-        form = f"({l}) && (({r}) || {on})" if sign == "&&" else f"({l}) || (({r}) && !{on})"
-        yield "guard", node, l, f"({form})"
+        form = f"({a}) && (({b}) || {on})" if sign == "&&" else f"({a}) || (({b}) && !{on})"
+        yield "guard", node, a, f"({form})"
     if not is_of_speed(left):
-        form = f"(({l}) || {on}) && ({r})" if sign == "&&" else f"(({l}) && !{on}) || ({r})"
-        yield "guard", node, r, f"({form})"
+        form = f"(({a}) || {on}) && ({b})" if sign == "&&" else f"(({a}) && !{on}) || ({b})"
+        yield "guard", node, b, f"({form})"
 
 
 def compared(node: Node, sign: str, after: str) -> str:

@@ -95,7 +95,9 @@ class Tests:
         folder = re.sub(r"[^\w.]+", "_", self.name) if self.of_kernels else "kernels"
         return workspace.build / "reached" / folder
 
-    def run(self, workspace: Workspace, files: list[str], kernels: Path, limit: float, **switch: str):
+    def run(
+        self, workspace: Workspace, files: list[str], kernels: Path, limit: float, **switch: str
+    ):
         environment = switch | self.environment | {"MLX_CACHE_DIR": str(kernels)}
         return workspace.run([*self.command, *files], limit, **environment)
 
