@@ -4,8 +4,10 @@
     make mutate COUNT=60 SEED=1
 
 One build contains all of them, each behind a switch. Tests first run without faults, which records
-what they reach, and then with each fault that they reach and that no test has noticed. What was
-tried is kept: an interrupted run continues.
+where these would change something, and then with each fault that no test has noticed yet. Faults
+that survive and that the compiler makes the same object code of ("trivial compiler equivalence",
+Papadakis et al. 2015) are replaced by others of the same build. What was tried is kept: an
+interrupted run continues.
 """
 
 import argparse

@@ -34,6 +34,13 @@ SPEED_ONLY_CONSTANTS = {
     "kLargeMatrix",  # decompositions: how many threads
     "kLargeProduct",  # matmul: how many threads
 }
+# Functions that estimate what such a form costs.
+SPEED_ONLY_FUNCTIONS = {
+    "cost_of",  # matrix_layout: changes of layout
+    "is_worth_it",  # matrix_layout
+    "unlikely_target",  # linearize: what the author marked as unlikely
+    "unrolled_size",  # unroll_private
+}
 
 
 @dataclass(frozen=True)

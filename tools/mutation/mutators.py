@@ -8,7 +8,7 @@ from pathlib import Path
 import tree_sitter_cpp
 from tree_sitter import Language, Node, Parser
 
-from .areas import SPEED_ONLY_CONSTANTS
+from .areas import SPEED_ONLY_CONSTANTS, SPEED_ONLY_FUNCTIONS
 
 COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 ARITHMETIC = {"+": "-", "-": "+", "*": "+", "<<": ">>", ">>": "<<", "&": "|", "|": "&", "%": "/"}
@@ -186,6 +186,15 @@ def is_passed_over(node: Node) -> bool:
     return node.type == "call_expression" and text_of(node).startswith(PASSED_OVER_CALLS)
 
 
+def is_mutated_function(node: Node) -> bool:
+    if node.type != "function_definition":
+        return False
+    name = node.child_by_field_name("declarator")
+    while (inner := name and name.child_by_field_name("declarator")) is not None:
+        name = inner
+    return name is None or text_of(name) not in SPEED_ONLY_FUNCTIONS
+
+
 def walk(node: Node, in_body: bool) -> Iterator[Found]:
     if is_passed_over(node):
         return
@@ -194,7 +203,7 @@ def walk(node: Node, in_body: bool) -> Iterator[Found]:
     for child in node.children:
         if node.type == "case_statement" and child == node.child_by_field_name("value"):
             continue
-        is_body = child.type == "compound_statement" and node.type == "function_definition"
+        is_body = child.type == "compound_statement" and is_mutated_function(node)
         yield from walk(child, in_body or is_body)
 
 
