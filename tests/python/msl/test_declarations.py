@@ -36,6 +36,9 @@ HEADER = """
     int edge(const constant int a[][3], int k) { return a[k][0]; }
     float last(threadgroup float a[4], int of[1]) { return a[of[0]]; }
     int pick(constant int a[2 + 1], constant int b[(2 > 1) ? 3 : 1]) { return a[1] + b[2]; }
+    int nested(constant int a[Holder::sizes[0]], constant int b[grid[0][2]]) { return a[1] + b[2]; }
+    int rows(constant int a[grid[0][1]][grid[0][2]], int k) { return a[k][k + 1]; }
+    int with_default(constant int a[3] = table, constant int* b = table) { return a[2] - b[0]; }
     int apply(int (&local)[3], int k) { return local[k]; }
 """
 
@@ -76,6 +79,7 @@ VARIABLES = {
     "v = Holder(4).get() + Holder(2, 3).n + Holder(table).n + Holder(1, 2, 3).n;": 26,
     "v = sum(table) + sum_of_any(table) + sum_of_any(table, 2);": 150,
     "v = corner(grid) + edge(grid, 1) + pick(table, grid[0]);": 6 + 4 + 23,
+    "v = nested(table, table) + rows(grid, 1) + with_default();": 20 + 30 + 6 + 20,
     "shared[lane] = lane; int k[1] = {int(lane)}; v = last(shared, k);": "lane",
     "int k[3] = {1, 2, 3}; v = apply(k, 2);": 3,
     "int thread* p = nullptr; int q = 4; p = &q; v = *p;": 4,
