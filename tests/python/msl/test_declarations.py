@@ -39,6 +39,7 @@ HEADER = """
     int nested(constant int a[Holder::sizes[0]], constant int b[grid[0][2]]) { return a[1] + b[2]; }
     int rows(constant int a[grid[0][1]][grid[0][2]], int k) { return a[k][k + 1]; }
     int with_default(constant int a[3] = table, constant int* b = table) { return a[2] - b[0]; }
+    int twice(int k) { return 2 * k; }
     int apply(int (&local)[3], int k) { return local[k]; }
 """
 
@@ -53,6 +54,13 @@ VARIABLES = {
     "threadgroup Box<Box<int, 4>> x; x.items[1].items[lane] = lane; v = x.items[1].items[lane];":
         "lane",
     "threadgroup Box<float, sizeof(int)> x; x.items[lane] = lane; v = x.items[lane];": "lane",
+    # What follows a declaration must not decide about it.
+    "threadgroup array<float, 4> x; twice(2); x[lane] = lane; v = x[lane];": "lane",
+    "threadgroup array<float, 1>* x = (threadgroup array<float, 1>*)shared + lane; float k = lane;"
+    "(*x)[0] = k; v = shared[lane];": "lane",
+    "threadgroup float x; float* p = &v; x = 4; *p = x;": 4,
+    "threadgroup float* x = shared + lane, *y; float k[1] = {float(lane)}; y = x; *y = k[0];"
+    "v = *x;": "lane",
     "threadgroup decltype(1.5f) x[4]; x[lane] = 2.5f; v = x[lane];": 2.5,
     "alignas(16) threadgroup float x[4]; x[lane] = lane; v = x[lane];": "lane",
     "threadgroup struct Row x; x.a = 5; v = x.a;": 5,
