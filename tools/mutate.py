@@ -164,9 +164,7 @@ def table(results: list[dict], equivalent: int) -> str:
         if of_area:
             share = 100 * noticed // len(of_area)
             lines.append(f"\n{name or 'all'}: {noticed} of {len(of_area)} noticed ({share}%)")
-    lines.append(
-        f"\n{equivalent} others, which compile to the same code as without them, do not count"
-    )
+    lines.append(f"\nreplaced, since they compile to the same code: {equivalent}")
     return "\n".join(lines)
 
 

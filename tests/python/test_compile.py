@@ -297,11 +297,11 @@ def test_derivatives_of_products_of_all_batches():
 
 @pytest.mark.parametrize(
     "function",
-    [mx.add, mx.divmod, mx.bitwise_and, mx.left_shift, mx.maximum, mx.equal, mx.floor_divide,
-     lambda a, b: mx.where(a > 2, a, b), lambda a, b: mx.divmod(a + 1, b * 2), lambda a, b: abs(a - b)],
-    ids=["add", "divmod", "and", "shift", "maximum", "equal", "floor_divide", "where", "divmods", "fused"],
+    [mx.add, mx.divmod, mx.bitwise_and, lambda a, b: mx.where(a > 2, a, b),
+     lambda a, b: mx.divmod(a + 1, b * 2)],
+    ids=["add", "divmod", "and", "where", "fused"],
 )  # fmt: skip
-@pytest.mark.parametrize("recorded", [((2, 3), (2, 3)), ((2, 3), (1, 3)), ((3,), (2, 3))], ids=str)
+@pytest.mark.parametrize("recorded", [((2, 3), (2, 3)), ((3,), (2, 3))], ids=str)
 def test_operations_that_broadcast_in_other_shapes(function, recorded):
     """What is of one shape in the first call need not be in the next ones."""
     compiled = mx.compile(function, shapeless=True)

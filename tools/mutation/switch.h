@@ -49,7 +49,8 @@ inline bool mutated(int number) {
 
 // Tests reach it only where the results differ.
 template <class Left, class Right, class Before, class After>
-auto mutated_comparison(int number, const Left& left, const Right& right, Before before, After after) {
+auto mutated_comparison(int number, const Left& left, const Right& right, Before before,
+                        After after) {
   auto result = before(left, right);
   if constexpr (std::is_same_v<decltype(result), bool>) {
     const bool other = after(left, right);
