@@ -267,8 +267,16 @@ TEST(DamagedStates, Products) {
                {{3}, {3, 4}, {7, 2}}});
   expect_fits(Solve(host(), MatrixForm::General, "solve"), {{{3, 3}, {3, 2}}},
               {{{2, 3}, {3, 2}}, {{3, 3}, {2, 2}}, {{3, 3}, {3}}});
-  expect_fits(Cholesky(host(), false), {{{3, 3}}, {{2, 3, 3}}}, {{{3}}, {{2, 3}}, {{}}});
-  expect_fits(QRF(host()), {{{2, 3}}}, {{{3}}, {{}}});
+  const std::vector<Shapes> square{{{3, 3}}, {{2, 3, 3}}};
+  const std::vector<Shapes> no_square{{}, {{3}}, {{2, 3}}, {{}}, {{3, 3}, {3, 3}}};
+  expect_fits(Cholesky(host(), false), square, no_square);
+  expect_fits(Determinant(host(), false), square, no_square);
+  expect_fits(Eigh(host(), false, true), square, no_square);
+  expect_fits(Eig(host(), true), square, no_square);
+  const std::vector<Shapes> no_matrix{{}, {{3}}, {{}}, {{3, 3}, {3, 3}}};
+  expect_fits(QRF(host()), {{{2, 3}}}, no_matrix);
+  expect_fits(LUF(host()), {{{2, 3}}}, no_matrix);
+  expect_fits(SVD(host(), true), {{{2, 3}}}, no_matrix);
 }
 
 TEST(DamagedStates, Convolutions) {
