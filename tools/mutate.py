@@ -4,8 +4,10 @@
     make mutate COUNT=60 SEED=1
 
 One build contains all of them, each behind a switch. Tests first run without faults, which records
-what they reach, and then with each fault that they reach and that no test has noticed. What was
-tried is kept: an interrupted run continues.
+where these would change something, and then with each fault that no test has noticed yet. Faults
+that survive and that the compiler makes the same object code of ("trivial compiler equivalence",
+Papadakis et al. 2015) are replaced by others of the same build. What was tried is kept: an
+interrupted run continues.
 """
 
 import argparse
@@ -16,17 +18,20 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from itertools import repeat
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from mutation.areas import AREAS, Area
 from mutation.mutators import Mutation, choose, find_mutations
-from mutation.tests import Tests, cpp_tests, python_tests, reaching
+from mutation.tests import Reached, Tests, cpp_tests, python_tests
 from mutation.workspace import ROOT, Workspace
 
 SURVIVED = "survived"
 NOT_REACHED = "survived: no test reaches it"
+# Quarters of the mutations to try: some do not compile, and some change nothing.
+SPARE = 6
 MOST_MEMORY = 14 << 30
 
 
@@ -66,42 +71,72 @@ class Experiment:
         self.workspace = workspace
         self.mutations = mutations
         self.log = log
-        lines = log.read_text().splitlines() if log.exists() else []
-        self.done = {line["tests"]: line for line in map(json.loads, lines)}
+        self.reached: dict[str, Reached] = {}
+        self.tried: dict[tuple[str, int], str | None] = {}
+        self.equivalent: dict[int, bool] = {}
+        for line in log.read_text().splitlines() if log.exists() else []:
+            self.keep(json.loads(line))
+
+    def keep(self, line: dict) -> None:
+        if "reached" in line:
+            self.reached[line["tests"]] = Reached(**line["reached"])
+        elif "equivalent" in line:
+            self.equivalent[line["number"]] = line["equivalent"]
+        else:
+            self.tried[line["tests"], line["number"]] = line["noticed"]
+
+    def write(self, line: dict) -> None:
+        self.keep(line)
+        with self.log.open("a") as file:
+            file.write(json.dumps(line) + "\n")
 
     @property
     def noticed(self) -> dict[int, str]:
-        return {
-            int(n): by for line in list(self.done.values()) for n, by in line["noticed"].items()
-        }
+        return {number: by for (_, number), by in list(self.tried.items()) if by}
 
-    def try_tests(self, tests: Tests) -> None:
-        def living() -> set[int]:
-            suited = (n for n, (area, _) in self.mutations.items() if tests.suit(area))
-            return set(suited) - self.noticed.keys()
+    def try_tests(self, tests: Tests, numbers: list[int]) -> None:
+        """With each of these mutations that no test has noticed."""
 
-        if tests.name in self.done or not living():
-            return
-        reached = tests.reach(self.workspace)
-        line = {"tests": tests.name, "reached": [], "noticed": {}}
-        for number in sorted(living()):
+        def living() -> list[int]:
+            noticed = self.noticed
+            return [n for n in numbers if n not in noticed and tests.suit(self.mutations[n][0])]
+
+        if tests.name not in self.reached and living():
+            reached = tests.reach(self.workspace)
+            self.write({"tests": tests.name, "reached": asdict(reached)})
+        for number in living():
             makes_code = self.mutations[number][0].makes_code
-            chosen = reaching(reached, number, makes_code)
-            if not chosen or number in self.noticed:
+            reached = self.reached[tests.name]
+            if (tests.name, number) in self.tried or number in self.noticed:
                 continue
-            line["reached"].append(number)
-            if failure := tests.failure(self.workspace, number, makes_code, chosen):
-                line["noticed"][number] = failure
-        self.done[tests.name] = line
-        with self.log.open("a") as file:
-            file.write(json.dumps(line) + "\n")
-        count = f"{len(self.noticed)} of {len(self.mutations)} noticed"
-        print(f"{len(reached)} tests of {tests.name}: {count}", flush=True)
+            if reached.by(number, makes_code):
+                failure = tests.failure(self.workspace, number, makes_code, reached)
+                self.write({"tests": tests.name, "number": number, "noticed": failure})
+        count = len(self.noticed.keys() & set(numbers))
+        print(f"{tests.name}: {count} of {len(numbers)} noticed", flush=True)
 
-    def results(self) -> list[dict]:
-        reached = {number for line in self.done.values() for number in line["reached"]}
+    def is_equivalent(self, number: int) -> bool:
+        if number not in self.equivalent:
+            equivalent = self.workspace.is_equivalent(self.mutations[number][1])
+            self.write({"number": number, "equivalent": equivalent})
+        return self.equivalent[number]
+
+    def try_all(self, count: int, all_tests: list[Tests]) -> list[int]:
+        """Tries so many mutations that are not equivalent, as far as there are any."""
+        numbers = list(self.mutations)
+        with ThreadPoolExecutor(self.workspace.jobs) as pool:
+            while True:
+                different = [n for n in numbers if not self.equivalent.get(n)][:count]
+                list(pool.map(self.try_tests, all_tests, repeat(different)))
+                survivors = [n for n in different if n not in self.noticed]
+                if not any(list(pool.map(self.is_equivalent, survivors))):
+                    return different
+
+    def results(self, numbers: list[int]) -> list[dict]:
+        reached = {number for _, number in self.tried}
         found = []
-        for number, (area, mutation) in self.mutations.items():
+        for number in numbers:
+            area, mutation = self.mutations[number]
             survived = SURVIVED if number in reached else NOT_REACHED
             outcome = self.noticed.get(number, survived)
             told = {"number": number, "area": area.name, "outcome": outcome}
@@ -120,7 +155,7 @@ def row(result: dict) -> str:
     return f"{numbered} {result['outcome']} |"
 
 
-def table(results: list[dict]) -> str:
+def table(results: list[dict], equivalent: int) -> str:
     lines = ["| | place | kind | change | noticed by |", "| --- | --- | --- | --- | --- |"]
     lines += [row(result) for result in results]
     for name in (*(area.name for area in AREAS), ""):
@@ -129,6 +164,7 @@ def table(results: list[dict]) -> str:
         if of_area:
             share = 100 * noticed // len(of_area)
             lines.append(f"\n{name or 'all'}: {noticed} of {len(of_area)} noticed ({share}%)")
+    lines.append(f"\nreplaced, since they compile to the same code: {equivalent}")
     return "\n".join(lines)
 
 
@@ -142,7 +178,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="where the table goes besides")
     options = parser.parse_args()
     areas = [area for area in AREAS if options.area in (None, area.name)]
-    pairs = chosen(options.count * 5 // 4, options.seed, areas)
+    pairs = chosen(options.count * SPARE // 4, options.seed, areas)
     if options.list:
         for number, (_, mutation) in enumerate(pairs):
             print(row(asdict(mutation) | {"number": number, "outcome": ""}))
@@ -153,14 +189,14 @@ def main() -> None:
     workspace = Workspace(ROOT / "build" / "mutation", options.jobs)
     compiled = workspace.prepare([mutation for _, mutation in pairs])
     name = f"mutations-{workspace.head[:7]}-{options.area or 'all'}-{options.seed}-{options.count}"
-    tried = {number: pairs[number] for number in sorted(compiled)[: options.count]}
+    tried = {number: pairs[number] for number in sorted(compiled)}
     experiment = Experiment(workspace, tried, ROOT / "build" / f"{name}.jsonl")
-    with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(experiment.try_tests, [*cpp_tests(workspace), *python_tests(workspace)]))
-    results = experiment.results()
-    print(table(results))
+    tests = [*cpp_tests(workspace), *python_tests(workspace)]
+    results = experiment.results(experiment.try_all(options.count, tests))
+    text = table(results, sum(experiment.equivalent.values()))
+    print(text)
     if options.output:
-        options.output.write_text(table(results) + "\n")
+        options.output.write_text(text + "\n")
 
 
 if __name__ == "__main__":

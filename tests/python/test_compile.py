@@ -295,6 +295,25 @@ def test_derivatives_of_products_of_all_batches():
         assert same(mx.vmap(c, (0, None))(x, w), mx.vmap(f, (0, None))(x, w))
 
 
+@pytest.mark.parametrize(
+    "function",
+    [mx.add, mx.divmod, mx.bitwise_and, lambda a, b: mx.where(a > 2, a, b),
+     lambda a, b: mx.divmod(a + 1, b * 2)],
+    ids=["add", "divmod", "and", "where", "fused"],
+)  # fmt: skip
+@pytest.mark.parametrize("recorded", [((2, 3), (2, 3)), ((3,), (2, 3))], ids=str)
+def test_operations_that_broadcast_in_other_shapes(function, recorded):
+    """What is of one shape in the first call need not be in the next ones."""
+    compiled = mx.compile(function, shapeless=True)
+    pairs = [recorded, ((2, 3), (2, 3)), ((4, 1), (1, 5)), ((1, 3), (2, 1)), ((2, 1), (2, 3))]
+    for a, b in pairs:
+        if len(a) != len(recorded[0]) or len(b) != len(recorded[1]):
+            continue
+        x, y = (mx.arange(1, int(np.prod(shape)) + 1).reshape(shape) for shape in (a, b))
+        for got, want in zip(compiled(x, y), function(x, y), strict=True):
+            assert got.shape == want.shape and mx.array_equal(got, want)
+
+
 def test_shapes_that_cannot_change():
     c = mx.compile(lambda x: x.reshape(6) + 1, shapeless=True)
     assert c(mx.ones((2, 3))).shape == (6,)

@@ -219,3 +219,12 @@ def test_equal_parts_are_computed_once():
 
     key = mx.random.key(4)
     assert same(mx.compile(random)(key), random(key))
+
+
+@pytest.mark.parametrize("count", [2, 23, 24, 25, 70])
+def test_more_inputs_than_a_kernel_takes(count: int):
+    arrays = [mx.full((5,), 1 + i) for i in range(count)]
+    chain = mx.compile(lambda *xs: functools.reduce(lambda a, b: b - a, xs))
+    want = functools.reduce(lambda a, b: b - a, arrays)
+    for _ in range(2):
+        assert mx.array_equal(chain(*arrays), want)

@@ -75,6 +75,12 @@ def test_decompositions_of_any_shape(dtype, batch, matrix):
     factors, pivots = run(LA.lu_factor, a)
     assert pivots.shape == (*batch, k) and factors.shape == a.shape
     close(np.triu(factors)[..., :k, :], upper, dtype)
+    # Pivot j is the row that row j is exchanged with, one exchange after the other.
+    for exchanges, rows in zip(pivots.reshape(-1, k), p.reshape(-1, m)):
+        order = np.arange(m)
+        for j, other in enumerate(exchanges):
+            order[[j, other]] = order[[other, j]]
+        assert np.array_equal(np.argsort(order), rows)
 
     if 0 not in matrix:
         close(run(LA.pinv, a), np.linalg.pinv(wide(a)), dtype, 10)

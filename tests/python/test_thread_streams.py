@@ -68,12 +68,18 @@ def test_cleared_streams():
     assert mx.add(mx.array(1), 2, stream=kept).item() == 3  # another thread's
 
 
-def test_default_streams_stay():
+@pytest.mark.parametrize("device", [mx.cpu, mx.gpu], ids=["cpu", "gpu"])
+def test_default_streams_stay(device):
     before = mx.default_stream(mx.cpu), mx.default_stream(mx.gpu)
-    mine = mx.new_stream(mx.cpu)
+    mine, other = mx.new_stream(device), mx.new_stream(device)
     with mx.stream(mine):
         mx.clear_streams()
         assert (mx.array(1) + 1).item() == 2
+        with pytest.raises(RuntimeError, match="There is no stream"):
+            mx.eval(mx.add(mx.array(1), 2, stream=other))
+    mx.clear_streams()
+    with pytest.raises(RuntimeError, match="There is no stream"):
+        mx.eval(mx.add(mx.array(1), 2, stream=mine))
     assert (mx.default_stream(mx.cpu), mx.default_stream(mx.gpu)) == before
     assert (mx.array(1) + 1).item() == 2
     in_thread(mx.clear_streams)

@@ -140,6 +140,48 @@ def test_vmap_over_trees():
     close(mx.vmap(lambda a, n: a * n, in_axes=(0, None))(x, 3), np.arange(6).reshape(2, 3) * 3)
 
 
+@pytest.mark.parametrize(
+    "axes",
+    [
+        {"a": 0, "b": 1},
+        {"a": 0, "b": [1]},
+        {"a": None, "b": [1]},
+        {"a": 0, "b": None},
+        {"a": -2, "b": (-1,)},
+    ],
+    ids=str,
+)
+def test_vmap_axes_of_a_single_tree(axes):
+    """They may be given with or without the tuple of arguments."""
+    x = np.arange(6.0, dtype=np.float32).reshape(2, 3)
+    b = axes["b"] if axes["b"] is None or isinstance(axes["b"], int) else axes["b"][0]
+
+    def of_lane(array, axis, lane):
+        return array if axis is None else np.take(array, lane, axis)
+
+    want = [of_lane(x, axes["a"], i).sum() - of_lane(x.T, b, i).max() for i in range(2)]
+    given = {"a": mx.array(x), "b": [mx.array(x.T)]}
+    for in_axes in (axes, (axes,), [axes]):
+        close(mx.vmap(lambda t: t["a"].sum() - t["b"][0].max(), in_axes=in_axes)(given), want)
+    in_axes = [axes["a"], axes["b"]]
+    for same in (in_axes, tuple(in_axes), (in_axes,), [tuple(in_axes)]):
+        mapped = mx.vmap(lambda t: t[0].sum() - t[1][0].max(), in_axes=same)
+        close(mapped([given["a"], given["b"]]), want)
+
+
+@pytest.mark.parametrize(
+    "axes",
+    [{"a": 0}, {"a": 0, "c": 1}, {"a": 0, "b": [1, 1]}, {"a": 0, "b": 1, "c": 0}, {"a": 0, "b": []},
+     {"a": 0, "b": {"c": 1}}, {"a": "0", "b": 1}, {"a": 0.0, "b": 1}, {"a": [0], "b": 1}, [0, 1], "a"],
+    ids=str,
+)  # fmt: skip
+def test_vmap_axes_that_do_not_match(axes):
+    x = mx.zeros((2, 2))
+    for in_axes in (axes, (axes,)):
+        with pytest.raises((ValueError, TypeError), match="vmap"):
+            mx.vmap(lambda t: t["a"], in_axes=in_axes)({"a": x, "b": [x]})
+
+
 def test_vmap_of_grad():
     x = mx.arange(6.0).reshape(2, 3)
     close(mx.vmap(mx.grad(lambda a: (a * a).sum()))(x), 2 * np.arange(6).reshape(2, 3))

@@ -14,6 +14,33 @@ SPEED_ONLY = {
         "memory/nontemporal_stores",
     )
 }
+# Constants that decide between forms of code with the same results: where one is compared with something, a fault
+# only changes how fast code is.
+SPEED_ONLY_CONSTANTS = {
+    "kCheapBlock",  # linearize: a branch around a block, or none
+    "kUnlikely",  # linearize: the same
+    "kDeepest",  # matrix_layout: how far to look for a better layout
+    "kManyAlike",  # widen_offsets: a function, or the same code in each place
+    "kWidestStride",  # widen_memory: one block, or a gather
+    "kMaxUnrolledIterations",  # unroll_private
+    "kMaxUnrolledInstructions",  # unroll_private
+    "kTokensBetweenChecks",  # limits: how often the time is looked at
+    "kLongRow",  # gather: a thread for each element, or SIMD-groups for rows
+    "kMaxTasksInFlight",  # eval: when the caller waits
+    "kOperationsPerCommit",  # eval: operations that are launched together
+    "kWasteLimit",  # utils: when the memory of an input is used again
+    "kManyVectors",  # quantized_matmul: a product of matrices, or of vectors
+    "kShortLine",  # sort: a library's code, or ours
+    "kLargeMatrix",  # decompositions: how many threads
+    "kLargeProduct",  # matmul: how many threads
+}
+# Functions that estimate what such a form costs.
+SPEED_ONLY_FUNCTIONS = {
+    "cost_of",  # matrix_layout: changes of layout
+    "is_worth_it",  # matrix_layout
+    "unlikely_target",  # linearize: what the author marked as unlikely
+    "unrolled_size",  # unroll_private
+}
 
 
 @dataclass(frozen=True)

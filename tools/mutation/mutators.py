@@ -8,6 +8,8 @@ from pathlib import Path
 import tree_sitter_cpp
 from tree_sitter import Language, Node, Parser
 
+from .areas import SPEED_ONLY_CONSTANTS, SPEED_ONLY_FUNCTIONS
+
 COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 ARITHMETIC = {"+": "-", "-": "+", "*": "+", "<<": ">>", ">>": "<<", "&": "|", "|": "&", "%": "/"}
 CALLS = {"std::min": "std::max", "std::max": "std::min"}
@@ -28,6 +30,7 @@ PASSED_OVER = {
 CONSTEXPR = {"constexpr", "type_qualifier", "storage_class_specifier"}
 PASSED_OVER_CALLS = ("internal_", "verify", "show", "compiler::verify")
 
+NUMBER = "$number"
 PARSER = Parser(Language(tree_sitter_cpp.language()))
 
 
@@ -40,6 +43,8 @@ class Mutation:
     kind: str
     before: str
     after: str
+    # The same with a switch, whose number is NUMBER, which is asked only where the two differ.
+    form: str = ""
 
     @property
     def last_line(self) -> int:
@@ -48,12 +53,21 @@ class Mutation:
     def overlaps(self, other: "Mutation") -> bool:
         return self.path == other.path and self.start < other.end and other.start < self.end
 
+    def apply(self, source: bytes) -> bytes:
+        """The mutated source, on as many lines as before."""
+        after = " ".join(self.after.split()) + "\n" * self.before.count("\n")
+        return source[: self.start] + after.encode() + source[self.end :]
+
     def switch(self, source: bytes, number: int) -> bytes:
         """The source with this mutation behind a switch, on as many lines as before."""
         assert source[self.start : self.end].decode() == self.before
-        form = "bool({})" if self.kind in ("flag", "guard") else "({})"
-        after = form.format(" ".join(self.after.split()))
-        text = f"(mutated({number}) ? {after} : {form.format(self.before)})"
+        if self.form:
+            text = self.form.replace(NUMBER, f"{number}")
+            text += "\n" * (self.before.count("\n") - text.count("\n"))
+        else:
+            form = "bool({})" if self.kind in ("flag", "guard") else "({})"
+            after = form.format(" ".join(self.after.split()))
+            text = f"(mutated({number}) ? {after} : {form.format(self.before)})"
         return source[: self.start] + text.encode() + source[self.end :]
 
 
@@ -82,21 +96,54 @@ def with_part(node: Node, part: Node, text: str) -> str:
     return (node.text[:start] + text.encode() + node.text[end:]).decode()
 
 
-def mutate_binary(node: Node) -> Iterator[tuple[str, Node, str]]:
+def is_of_speed(node: Node) -> bool:
+    """Whether this compares something with a constant that decides about speed only."""
+    parts = node.child_by_field_name("left"), node.child_by_field_name("right")
+    return any(part is not None and text_of(part) in SPEED_ONLY_CONSTANTS for part in parts)
+
+
+# kind, node, its new text, and the form of Mutation
+Found = tuple[str, Node, str, str]
+
+
+def mutate_guard(node: Node, sign: str, left: Node, right: Node) -> Iterator[Found]:
+    """Leaves one side out; the switch is asked where that side decides."""
+    a, b, on = text_of(left), text_of(right), f"mutated({NUMBER})"
+    if not is_of_speed(right):
+        form = f"({a}) && (({b}) || {on})" if sign == "&&" else f"({a}) || (({b}) && !{on})"
+        yield "guard", node, a, f"({form})"
+    if not is_of_speed(left):
+        form = f"(({a}) || {on}) && ({b})" if sign == "&&" else f"(({a}) && !{on}) || ({b})"
+        yield "guard", node, b, f"({form})"
+
+
+def compared(node: Node, sign: str, after: str) -> str:
+    """A comparison before and after, each a lambda, so that both sides are evaluated once."""
+    left, right = (text_of(node.child_by_field_name(side)) for side in ("left", "right"))
+    form = "[](const auto& a, const auto& b) {{ return {}; }}"
+    functions = f"{form.format(f'a {sign} b')}, {form.format(after)}"
+    return f"mutated_comparison({NUMBER}, {left}, {right}, {functions})"
+
+
+def mutate_binary(node: Node) -> Iterator[Found]:
     operator = node.child_by_field_name("operator")
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if operator is None or left is None or right is None or is_pointer_star(node):
         return
     sign = text_of(operator)
+    if sign in ("&&", "||"):
+        yield from mutate_guard(node, sign, left, right)
+    if is_of_speed(node):
+        return
     if sign in COMPARISONS:
-        yield "comparison", node, with_part(node, operator, COMPARISONS[sign])
-    elif sign in ("&&", "||"):
-        yield "guard", node, text_of(left)
-        yield "guard", node, text_of(right)
+        after = COMPARISONS[sign]
+        form = compared(node, sign, f"a {after} b")
+        yield "comparison", node, with_part(node, operator, after), form
     elif sign in ARITHMETIC and '"' not in text_of(node):  # strings have one sum only
-        yield "operand", node, with_part(node, operator, ARITHMETIC[sign])
+        yield "operand", node, with_part(node, operator, ARITHMETIC[sign]), ""
     if sign in ("-", "<"):
-        yield "operand", node, f"{text_of(right)} {sign} {text_of(left)}"
+        form = compared(node, sign, "b < a") if sign == "<" else ""
+        yield "operand", node, f"{text_of(right)} {sign} {text_of(left)}", form
 
 
 def leaves_early(node: Node) -> bool:
@@ -108,27 +155,28 @@ def leaves_early(node: Node) -> bool:
     )
 
 
-def mutate_node(node: Node) -> Iterator[tuple[str, Node, str]]:
+def mutate_node(node: Node) -> Iterator[Found]:
     if node.type == "binary_expression":
         yield from mutate_binary(node)
     elif node.type == "number_literal":
         if (number := changed_number(text_of(node))) is not None:
-            yield "constant", node, number
+            yield "constant", node, number, ""
     elif node.type in ("true", "false"):
-        yield "flag", node, "false" if node.type == "true" else "true"
+        yield "flag", node, "false" if node.type == "true" else "true", ""
     elif node.type == "unary_expression" and text_of(node).startswith("!"):
-        yield "flag", node, text_of(node)[1:]
+        yield "flag", node, text_of(node)[1:], ""
     elif node.type == "if_statement" and leaves_early(node):
         # Removes the guard, as if its condition were false; declarations in conditions must stay.
         condition = node.child_by_field_name("condition")
         if condition is not None and condition.child_by_field_name("initializer") is None:
             value = condition.child_by_field_name("value")
             if value is not None and value.type != "declaration":
-                yield "guard", value, "false"
+                form = f"(bool({text_of(value)}) && !mutated({NUMBER}))"
+                yield "guard", value, "false", form
     elif node.type == "call_expression":
         function = node.child_by_field_name("function")
         if function is not None and text_of(function) in CALLS:
-            yield "operand", node, with_part(node, function, CALLS[text_of(function)])
+            yield "operand", node, with_part(node, function, CALLS[text_of(function)]), ""
 
 
 def is_passed_over(node: Node) -> bool:
@@ -138,7 +186,16 @@ def is_passed_over(node: Node) -> bool:
     return node.type == "call_expression" and text_of(node).startswith(PASSED_OVER_CALLS)
 
 
-def walk(node: Node, in_body: bool) -> Iterator[tuple[str, Node, str]]:
+def is_mutated_function(node: Node) -> bool:
+    if node.type != "function_definition":
+        return False
+    name = node.child_by_field_name("declarator")
+    while (inner := name and name.child_by_field_name("declarator")) is not None:
+        name = inner
+    return name is None or text_of(name) not in SPEED_ONLY_FUNCTIONS
+
+
+def walk(node: Node, in_body: bool) -> Iterator[Found]:
     if is_passed_over(node):
         return
     if in_body:
@@ -146,7 +203,7 @@ def walk(node: Node, in_body: bool) -> Iterator[tuple[str, Node, str]]:
     for child in node.children:
         if node.type == "case_statement" and child == node.child_by_field_name("value"):
             continue
-        is_body = child.type == "compound_statement" and node.type == "function_definition"
+        is_body = child.type == "compound_statement" and is_mutated_function(node)
         yield from walk(child, in_body or is_body)
 
 
@@ -154,8 +211,8 @@ def find_mutations(root: Path, path: str) -> list[Mutation]:
     tree = PARSER.parse((root / path).read_bytes())
     return [
         Mutation(path, node.start_point[0] + 1, node.start_byte, node.end_byte, kind,
-                 text_of(node), after)
-        for kind, node, after in walk(tree.root_node, False)
+                 text_of(node), after, form)
+        for kind, node, after, form in walk(tree.root_node, False)
         if b"//" not in node.text
     ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""A plugin of pytest: records which switches each test reaches, or runs only the chosen tests."""
+"""A plugin of pytest: records what each test reaches, or runs only the chosen tests."""
 
 import json
 import mmap
@@ -14,7 +14,10 @@ class Recorder:
     def __init__(self, switches: Path, output: Path):
         self.output = output
         self.tests: dict[str, list[int]] = {}
+        self.kernels: dict[str, list[str]] = {}
         self.failed: set[str] = set()
+        self.cache = Path(os.environ["MLX_CACHE_DIR"])
+        self.known: set[str] = set()
         with switches.open("r+b") as file:
             self.reached = mmap.mmap(file.fileno(), 0)
 
@@ -23,13 +26,20 @@ class Recorder:
         self.reached[:] = bytes(len(self.reached))
         return numbers
 
+    def record(self, test: str) -> None:
+        self.tests[test] = self.take()
+        now = {path.name for path in self.cache.iterdir()} if self.cache.exists() else set()
+        self.kernels[test] = sorted(now - self.known)
+        self.known = now
+
     def pytest_collection_finish(self) -> None:
-        self.tests[AT_IMPORT] = self.take()
+        self.known = {path.name for path in self.cache.iterdir()} if self.cache.exists() else set()
+        self.record(AT_IMPORT)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item):
         result = yield
-        self.tests[item.nodeid] = self.take()
+        self.record(item.nodeid)
         return result
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -38,15 +48,16 @@ class Recorder:
 
     def pytest_sessionfinish(self) -> None:
         passed = {test: reached for test, reached in self.tests.items() if test not in self.failed}
-        self.output.write_text(json.dumps(passed))
+        self.output.write_text(json.dumps({"tests": passed, "kernels": self.kernels}))
 
 
 class Selection:
     def __init__(self, tests: Path):
-        self.tests = set(json.loads(tests.read_text()))
+        self.order = {test: i for i, test in enumerate(json.loads(tests.read_text()))}
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = [item for item in items if item.nodeid in self.tests]
+        chosen = (item for item in items if item.nodeid in self.order)
+        items[:] = sorted(chosen, key=lambda item: self.order[item.nodeid])
 
 
 def pytest_configure(config: pytest.Config) -> None:

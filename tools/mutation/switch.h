@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <type_traits>
 
 namespace mutation {
 
@@ -42,4 +43,19 @@ inline bool mutated(int number) {
     switches.reached[number] = 1;
   }
   return switches.on == number;
+}
+
+#pragma GCC diagnostic ignored "-Wsign-compare"
+
+// Tests reach it only where the results differ.
+template <class Left, class Right, class Before, class After>
+auto mutated_comparison(int number, const Left& left, const Right& right, Before before,
+                        After after) {
+  auto result = before(left, right);
+  if constexpr (std::is_same_v<decltype(result), bool>) {
+    const bool other = after(left, right);
+    return other != result && mutated(number) ? other : result;
+  } else {
+    return mutated(number) ? after(left, right) : result;
+  }
 }

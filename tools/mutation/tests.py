@@ -1,8 +1,11 @@
 """The tests, in the order in which they are tried, and which mutations each reaches."""
 
 import json
+import os
 import re
+import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,11 +48,41 @@ FILES_TOGETHER = 8
 
 
 @dataclass
+class Reached:
+    """What tests do without mutations."""
+
+    tests: dict[str, list[int]] = field(default_factory=dict)  # the switches that each reaches
+    kernels: dict[str, list[str]] = field(default_factory=dict)  # what each adds to the cache
+    seconds: float = 0
+
+    def by(self, number: int, makes_code: bool) -> list[str]:
+        """The tests that may notice a mutation, the likeliest first."""
+        found = [test for test, numbers in self.tests.items() if number in numbers]
+        if not found or not (makes_code or AT_IMPORT in found):
+            return found
+        # A test finds the kernels that an earlier test has compiled.
+        return found + [test for test in self.tests if test not in found]
+
+    def unchanged_kernels(self, number: int) -> list[str]:
+        """What a mutation does not change in the cache of compiled kernels.
+
+        What was compiled in the background may be there only after the next test.
+        """
+        found, after = [], False
+        for test, kernels in self.kernels.items():
+            reaches = test not in self.tests or number in self.tests[test]
+            found += [] if reaches or after else kernels
+            after = reaches
+        return found
+
+
+@dataclass
 class Tests:
     """A suite of GoogleTest or files of pytest, which run in one process."""
 
     name: str
     command: list[str]
+    files: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     of_kernels: bool = True
     of_arrays: bool = True
@@ -57,46 +90,59 @@ class Tests:
     def suit(self, area: Area) -> bool:
         return self.of_kernels if area.makes_code else self.of_arrays
 
-    def run(self, workspace: Workspace, kernels: Path, limit: float, **environment: str):
-        environment |= self.environment | {"MLX_CACHE_DIR": str(kernels)}
-        return workspace.run(self.command, limit, **environment)
+    def kernels(self, workspace: Workspace) -> Path:
+        """Kernels that are compiled already reach no switch of the compiler."""
+        folder = re.sub(r"[^\w.]+", "_", self.name) if self.of_kernels else "kernels"
+        return workspace.build / "reached" / folder
 
-    def reach(self, workspace: Workspace) -> dict[str, list[int]]:
-        """The tests that pass, and the switches that each reaches."""
+    def run(
+        self, workspace: Workspace, files: list[str], kernels: Path, limit: float, **switch: str
+    ):
+        environment = switch | self.environment | {"MLX_CACHE_DIR": str(kernels)}
+        return workspace.run([*self.command, *files], limit, **environment)
+
+    def reach(self, workspace: Workspace) -> Reached:
+        """What the tests that pass reach."""
         with tempfile.TemporaryDirectory(dir=workspace.build) as folder:
             switches, record = Path(folder) / "switches", Path(folder) / "record"
             switches.write_bytes(bytes(SWITCHES))
             files = {"MUTATIONS_REACHED": str(switches), "MUTATION_RECORD": str(record)}
-            # Kernels that are compiled already reach no switch of the compiler.
-            kernels = Path(folder) if self.of_kernels else workspace.build / "kernels"
-            outcome = self.run(workspace, kernels, 1800, **files)
+            if self.of_kernels:
+                shutil.rmtree(self.kernels(workspace), ignore_errors=True)
+            start = time.monotonic()
+            outcome = self.run(workspace, self.files, self.kernels(workspace), 1800, **files)
+            seconds = time.monotonic() - start
             if record.exists():
-                return json.loads(record.read_text())
+                return Reached(**json.loads(record.read_text()), seconds=seconds)
             if outcome.status != 0:
-                return {}
-            return {self.name: [n for n, byte in enumerate(switches.read_bytes()) if byte]}
+                return Reached()
+            numbers = [n for n, byte in enumerate(switches.read_bytes()) if byte]
+            return Reached({self.name: numbers}, seconds=seconds)
 
-    def failure(self, workspace: Workspace, number: int, makes_code: bool, chosen: list[str]):
-        """The first of the chosen tests that notices a mutation, or None."""
+    def failure(self, workspace: Workspace, number: int, makes_code: bool, reached: Reached):
+        """The first test that notices a mutation, or None."""
+        chosen = reached.by(number, makes_code)
         with tempfile.TemporaryDirectory(dir=workspace.build) as folder:
-            kernels = Path(folder) if makes_code else workspace.build / "kernels"
+            kernels = self.kernels(workspace)
+            if makes_code:
+                kernels = Path(folder) / "kernels"
+                kernels.mkdir()
+                for name in reached.unchanged_kernels(number):
+                    if (source := self.kernels(workspace) / name).exists():
+                        os.link(source, kernels / name)
             tests = Path(folder) / "tests"
             tests.write_text(json.dumps(chosen))
             switch = {"MUTATION": str(number), "MUTATION_TESTS": str(tests)}
-            outcome = self.run(workspace, kernels, 600, **switch)
+            used = {test.split("::")[0] for test in chosen}
+            files = [file for file in self.files if file in used or AT_IMPORT in chosen]
+            # Loops without end are stopped, and slow machines are not mistaken for them.
+            outcome = self.run(workspace, files, kernels, 30 + 3 * reached.seconds, **switch)
         if outcome.status == 0:
             return None
         if outcome.status is None:
             return f"{self.name}: takes too long"
         found = FAILURE.search(outcome.output)
         return found[1] if found else f"{self.name}: ends with {outcome.status}"
-
-
-def reaching(reached: dict[str, list[int]], number: int, makes_code: bool) -> list[str]:
-    """The tests that may notice a mutation."""
-    found = [test for test, numbers in reached.items() if number in numbers]
-    # A test finds the kernels that an earlier test has compiled.
-    return list(reached) if found and (makes_code or AT_IMPORT in found) else found
 
 
 def cpp_tests(workspace: Workspace) -> Iterator[Tests]:
@@ -114,7 +160,7 @@ def cpp_tests(workspace: Workspace) -> Iterator[Tests]:
         if name not in names:
             names.add(name)
             of_arrays = command[0].endswith("/mlx_tests")
-            yield Tests(name, command, environment, not of_arrays, of_arrays)
+            yield Tests(name, command, [], environment, not of_arrays, of_arrays)
 
 
 def is_one_of(path: str, globs: tuple[str, ...]) -> bool:
@@ -128,7 +174,7 @@ def python_tests(workspace: Workspace) -> Iterator[Tests]:
     others = [path for path in paths if not is_one_of(path, OF_KERNELS + OF_BOTH)]
     for i in range(0, len(others), FILES_TOGETHER):
         files = others[i : i + FILES_TOGETHER]
-        yield Tests(" ".join(files), [*PYTEST, *files], of_kernels=False)
+        yield Tests(" ".join(files), PYTEST, files, of_kernels=False)
     for of_arrays, globs in ((True, OF_BOTH), (False, OF_KERNELS)):
         for path in (path for path in paths if is_one_of(path, globs)):
-            yield Tests(path, [*PYTEST, path], of_arrays=of_arrays)
+            yield Tests(path, PYTEST, [path], of_arrays=of_arrays)

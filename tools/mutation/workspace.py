@@ -1,9 +1,14 @@
 """A checkout and a build of its own, in which every chosen mutation is behind a switch."""
 
+import json
 import os
 import re
+import resource
+import shlex
+import signal
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +17,9 @@ from .mutators import Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
 SWITCH = ROOT / "tools" / "mutation" / "switch.h"
+
+MOST_SECONDS = 900  # of a command, if it waits
+TIME_SIGNALS = (-signal.SIGXCPU, 128 + signal.SIGXCPU)
 
 
 @dataclass
@@ -94,7 +102,37 @@ class Workspace:
         others = {path for path, _ in places} - explained
         return on_line | {number for number in numbers if mutations[number].path in others}
 
+    def is_equivalent(self, mutation: Mutation) -> bool:
+        """Whether the compiler makes the same object code with and without a mutation."""
+        source = self.git(ROOT, "show", f"{self.head}:{mutation.path}").encode()
+        with tempfile.TemporaryDirectory(dir=self.build) as folder:
+            objects = [Path(folder) / name for name in ("before", "after")]
+            texts = source, mutation.apply(source)
+            compiled = [self.compile(mutation.path, *pair) for pair in zip(texts, objects)]
+            return all(compiled) and objects[0].read_bytes() == objects[1].read_bytes()
+
+    def compile(self, path: str, text: bytes, output: Path) -> bool:
+        """Compiles a text in the place of a source, alone, with the options of its build."""
+        place = self.folder / path
+        options = self.options_of(place)
+        command = [*options, "-iquote", str(place.parent), "-o", str(output), "-xc++", "-c", "-"]
+        text = f'#line 1 "{place}"\n'.encode() + text
+        ended = subprocess.run(command, cwd=self.build, input=text, stderr=subprocess.DEVNULL)
+        return ended.returncode == 0
+
+    def options_of(self, source: Path) -> list[str]:
+        """The command that compiles the group of a source, without the names of files."""
+        name = f'"{source.relative_to(self.folder)}"'
+        for entry in json.loads((self.build / "compile_commands.json").read_text()):
+            group = Path(entry["file"])
+            if group == source or group.stem.startswith("unity_") and name in group.read_text():
+                words = shlex.split(entry["command"])
+                words = words[: words.index("-o")]
+                return words[1:] if Path(words[0]).name == "ccache" else words
+        return ["false"]
+
     def run(self, command: list[str], limit: float | None = None, **environment: str) -> Outcome:
+        """Runs a command in the checkout, for at most so many seconds of its processors' time."""
         process = subprocess.Popen(
             command,
             cwd=self.folder,
@@ -106,8 +144,12 @@ class Workspace:
             stderr=subprocess.STDOUT,
         )
         try:
-            output, _ = process.communicate(timeout=limit)
-            return Outcome(process.returncode, output)
+            if limit is not None:
+                seconds = int(limit)
+                resource.prlimit(process.pid, resource.RLIMIT_CPU, (seconds, seconds + 5))
+            output, _ = process.communicate(timeout=limit and MOST_SECONDS)
+            ended = None if process.returncode in TIME_SIGNALS else process.returncode
+            return Outcome(ended, output)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             process.communicate()

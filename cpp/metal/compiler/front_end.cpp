@@ -265,7 +265,10 @@ class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
   static bool mentions_text(const clang::Diagnostic& diagnostic) {
     llvm::SmallString<128> message;
     diagnostic.FormatDiagnostic(message);
-    return message.str().contains("'const char[") || message.str().contains("'const char *'");
+    // Notes about parameters name no type: "cannot pass pointer to generic address space as a
+    // pointer to address space 'constant' in 1st argument".
+    return message.str().contains("'const char[") || message.str().contains("'const char *'") ||
+           message.str().contains("as a pointer to address space '");
   }
 
   Repairs& missing_;

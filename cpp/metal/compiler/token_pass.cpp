@@ -190,11 +190,12 @@ class TokenPass {
     }
   }
 
-  size_t closing(size_t open, size_t end) const {
+  size_t closing(size_t open, size_t end, tok::TokenKind opens = tok::l_paren,
+                 tok::TokenKind closes = tok::r_paren) const {
     int depth = 0;
     for (size_t i = open; i < end; ++i) {
-      if (is(i, tok::l_paren)) ++depth;
-      if (is(i, tok::r_paren) && --depth == 0) return i;
+      if (is(i, opens)) ++depth;
+      if (is(i, closes) && --depth == 0) return i;
     }
     return end;
   }
@@ -354,20 +355,30 @@ class TokenPass {
     if (begin < end) operands_.emplace(begin, end);
   }
 
-  // The end of a unary expression: prefixes, a primary expression, and its postfix operators.
+  // The end of a unary expression: prefixes and casts, a primary expression, and its postfix
+  // operators.
   size_t operand_end(size_t i) const {
-    while (i < in_.size() &&
-           in_[i].isOneOf(tok::minus, tok::plus, tok::star, tok::tilde, tok::exclaim))
-      ++i;
-    i = is(i, tok::l_paren) ? closing(i, in_.size()) + 1 : i + 1;
+    while (i < in_.size()) {
+      if (in_[i].isOneOf(tok::minus, tok::plus, tok::star, tok::amp, tok::tilde, tok::exclaim,
+                         tok::plusplus, tok::minusminus)) {
+        ++i;
+      } else if (is(i, tok::l_paren)) {
+        i = closing(i, in_.size()) + 1;
+        // What follows a cast: after another expression in parentheses this cannot be.
+        if (!is(i, tok::identifier) && !is(i, tok::numeric_constant)) break;
+      } else {
+        ++i;
+        break;
+      }
+    }
     for (; i < in_.size(); ++i) {
       if (is(i, tok::l_paren)) {
         i = closing(i, in_.size());
       } else if (is(i, tok::l_square)) {
-        while (i < in_.size() && !is(i, tok::r_square)) ++i;
+        i = closing(i, in_.size(), tok::l_square, tok::r_square);
       } else if (in_[i].isOneOf(tok::period, tok::arrow, tok::coloncolon)) {
         ++i;
-      } else {
+      } else if (!in_[i].isOneOf(tok::plusplus, tok::minusminus)) {
         break;
       }
     }

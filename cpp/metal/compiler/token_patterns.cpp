@@ -55,7 +55,9 @@ size_t first_extent_end(const Tokens& tokens, size_t i) {
     if (!tokens[at].is(tok::r_square) || --depth > 0) continue;
     const size_t end = at + 1;
     if (first == 0) first = end;
-    const bool last = is(tokens, end, tok::comma) || is(tokens, end, tok::r_paren);
+    // A default argument is no list in braces; a variable's initializer may be one.
+    const bool has_default = is(tokens, end, tok::equal) && !is(tokens, end + 1, tok::l_brace);
+    const bool last = is(tokens, end, tok::comma) || is(tokens, end, tok::r_paren) || has_default;
     if (last || opens_attributes(tokens, end)) return first;
     if (!is(tokens, end, tok::l_square)) return 0;
   }

@@ -208,3 +208,52 @@ def test_template_over_the_element_type(rng: np.random.Generator):
             header=INCLUDE,
         )
         np.testing.assert_array_equal(got, x @ x, err_msg=name)
+
+
+REGION = 112  # elements, with some around each matrix that must stay as they are
+PLACES = [
+    (stride, transposed, origin, memory, at_run_time)
+    for stride, transposed, origin in [
+        (8, False, (0, 0)), (11, False, (0, 0)), (11, False, (2, 1)), (8, True, (0, 0)), (11, True, (0, 0)),
+    ]
+    for memory in ("device", "threadgroup")
+    for at_run_time in (False, True)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_transfers_touch_only_their_elements(rng: np.random.Generator, name: str):
+    """Each region is copied to another one, whose elements were -7, through a matrix."""
+    x = whole(rng, len(PLACES), REGION)
+    blocks, want = [], np.full(x.shape, -7.0)
+    for i, (stride, transposed, origin, memory, at_run_time) in enumerate(PLACES):
+        step = f"strides[lane / 32 + {int(stride == 11)}]" if at_run_time else str(stride)
+        tail = f"{step}, ulong2({origin[0]}, {origin[1]}), {str(transposed).lower()}"
+        source, target = f"x + {REGION * i} + 1", f"out + {REGION * i} + 1"
+        if memory == "threadgroup":
+            blocks.append(f"""
+                for (uint e = lane; e < {REGION}; e += 32) {{
+                    from[e] = x[{REGION * i} + e]; to[e] = -7;
+                }}
+                threadgroup_barrier(mem_flags::mem_threadgroup);
+                simdgroup_load(m, from + 1, {tail});
+                simdgroup_store(m, to + 1, {tail});
+                threadgroup_barrier(mem_flags::mem_threadgroup);
+                for (uint e = lane; e < {REGION}; e += 32) out[{REGION * i} + e] = to[e];
+            """)
+        else:
+            blocks.append(
+                f"simdgroup_load(m, {source}, {tail}); simdgroup_store(m, {target}, {tail});"
+            )
+        row, column = np.mgrid[:8, :8]
+        place = 1 + (origin[1] + row) * stride + origin[0] + column
+        want[i, place] = x[i, place]
+    body = f"""
+        threadgroup {name} from[{REGION}], to[{REGION}];
+        uint lane = thread_index_in_simdgroup;
+        simdgroup_matrix<{name}, 8, 8> m;
+    """ + "\n".join(blocks)
+    inputs = {"x": mx.array(x).astype(TYPES[name]), "strides": np.array([8, 11], np.int32)}
+    outputs = {"out": (x.shape, TYPES[name])}
+    got = run_one(body, inputs, outputs, 32, header=INCLUDE, init_value=-7)
+    np.testing.assert_array_equal(got, want)

@@ -30,6 +30,10 @@ HEADER = """
         ("out[0] = entries[0].name[2] + entries[1].value;", ord("c") + 4),
         ("out[0] = polarity(-1.0f * (i + 1))[0];", ord("n")),
         ("out[0] = Measure<int>()();", 8),
+        ('constant char* s = i ? "a" : "long"; out[0] = s[3];', ord("g")),
+        ('out[0] = length(i ? "a" : "longer");', 6),
+        ('constant char* s = (constant char*)"cast"; out[0] = s[1];', ord("a")),
+        ('constant char* s = &"address"[3]; out[0] = *s;', ord("r")),
     ],
 )
 def test_literals(statements: str, expected: int):
