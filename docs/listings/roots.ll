@@ -1,8 +1,47 @@
+; ---- separate-memory
+; Function Attrs: convergent nounwind null_pointer_is_valid
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
+entry:
+  %0 = getelementptr inbounds i8, ptr %group, i64 0
+  %1 = load ptr, ptr %0, align 8, !invariant.load !2, !dereferenceable !3, !align !4
+  %2 = getelementptr inbounds i8, ptr %1, i64 0
+  %3 = load ptr, ptr %2, align 8, !invariant.load !2
+  %x1 = addrspacecast ptr %3 to ptr addrspace(1)
+  %4 = getelementptr inbounds i8, ptr %group, i64 0
+  %5 = load ptr, ptr %4, align 8, !invariant.load !2, !dereferenceable !3, !align !4
+  %6 = getelementptr inbounds i8, ptr %5, i64 8
+  %7 = load ptr, ptr %6, align 8, !invariant.load !2
+  %out = addrspacecast ptr %7 to ptr addrspace(1)
+  %8 = getelementptr inbounds i8, ptr %group, i64 0
+  %9 = load ptr, ptr %8, align 8, !invariant.load !2, !dereferenceable !3, !align !4
+  %10 = getelementptr inbounds i8, ptr %9, i64 384
+  %11 = load i32, ptr %10, align 4, !invariant.load !2
+  %12 = and i32 %11, -64
+  %13 = getelementptr inbounds i8, ptr %group, i64 16
+  %14 = load i32, ptr %13, align 4, !invariant.load !2
+  %15 = mul nuw i32 %14, %12
+  %16 = add nuw i32 %15, %x
+  %idxprom.i = zext i32 %16 to i64
+  %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
+  %17 = load float, ptr addrspace(1) %arrayidx.i, align 4
+  %cmp.i = fcmp ult float %17, 0.000000e+00
+  br i1 %cmp.i, label %_Z5rootsPU3AS1KfPU3AS1fj.exit, label %if.then.i
+
+if.then.i:                                        ; preds = %entry
+  %18 = call float @llvm.sqrt.f32(float %17)
+  %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
+  store float %18, ptr addrspace(1) %arrayidx4.i, align 4
+  br label %_Z5rootsPU3AS1KfPU3AS1fj.exit
+
+_Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
+  ret void
+}
+
 ; ---- simplify
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
-  %0 = load ptr, ptr %group, align 8, !invariant.load !2
+  %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
   %x1 = addrspacecast ptr %1 to ptr addrspace(1)
   %2 = getelementptr inbounds i8, ptr %0, i64 384
@@ -37,9 +76,9 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
 
 ; ---- nontemporal-stores
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
-  %0 = load ptr, ptr %group, align 8, !invariant.load !2
+  %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
   %x1 = addrspacecast ptr %1 to ptr addrspace(1)
   %2 = getelementptr inbounds i8, ptr %0, i64 384
@@ -72,9 +111,9 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
 
 ; ---- prefetch-ahead
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
-  %0 = load ptr, ptr %group, align 8, !invariant.load !2
+  %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
   %x1 = addrspacecast ptr %1 to ptr addrspace(1)
   %2 = getelementptr inbounds i8, ptr %0, i64 384
@@ -87,7 +126,7 @@ entry:
   %idxprom.i = zext i32 %8 to i64
   %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
   %9 = getelementptr inbounds i8, ptr %group, i64 0
-  %10 = load ptr, ptr %9, align 8, !invariant.load !2
+  %10 = load ptr, ptr %9, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %11 = getelementptr inbounds i8, ptr %10, i64 432
   %12 = load i64, ptr %11, align 8, !invariant.load !2
   %13 = mul i64 %12, 4
@@ -114,9 +153,9 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
 
 ; ---- prepare
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
-  %0 = load ptr, ptr %group, align 8, !invariant.load !2
+  %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
   %x1 = addrspacecast ptr %1 to ptr addrspace(1)
   %2 = getelementptr inbounds i8, ptr %0, i64 384
@@ -128,7 +167,7 @@ entry:
   %8 = add nuw i32 %7, %x
   %idxprom.i = zext i32 %8 to i64
   %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
-  %9 = load ptr, ptr %group, align 8, !invariant.load !2
+  %9 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %10 = getelementptr inbounds i8, ptr %9, i64 432
   %11 = load i64, ptr %10, align 8, !invariant.load !2
   %12 = mul i64 %11, 4
@@ -153,16 +192,18 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
   ret void
 }
 
+; ---- nontemporal-parts: as before
+
 ; ---- private-memory: as before
 
 ; ---- collisions: as before
 
 ; ---- linearize
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
   call void @simd.mask(i1 %active)
-  %0 = load ptr, ptr %group, align 8, !invariant.load !2
+  %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
   %x1 = addrspacecast ptr %1 to ptr addrspace(1)
   %2 = getelementptr inbounds i8, ptr %0, i64 384
@@ -174,7 +215,7 @@ entry:
   %8 = add nuw i32 %7, %x
   %idxprom.i = zext i32 %8 to i64
   %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
-  %9 = load ptr, ptr %group, align 8, !invariant.load !2
+  %9 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %10 = getelementptr inbounds i8, ptr %9, i64 432
   %11 = load i64, ptr %10, align 8, !invariant.load !2
   %12 = mul i64 %11, 4
@@ -213,10 +254,10 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
 
 ; ---- tidy
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body(ptr noalias %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 range(i32 0, 2048) %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
   call void @simd.mask(i1 %active)
-  %0 = load ptr, ptr %group, align 8, !invariant.load !2
+  %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
   %x1 = addrspacecast ptr %1 to ptr addrspace(1)
   %2 = getelementptr inbounds i8, ptr %0, i64 384
@@ -228,7 +269,7 @@ entry:
   %8 = add nuw i32 %7, %x
   %idxprom.i = zext i32 %8 to i64
   %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
-  %9 = load ptr, ptr %group, align 8, !invariant.load !2
+  %9 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %10 = getelementptr inbounds i8, ptr %9, i64 432
   %11 = load i64, ptr %10, align 8, !invariant.load !2
   %12 = mul i64 %11, 4
@@ -267,9 +308,9 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
 
 ; ---- widen
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body.wide(ptr noalias %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body.wide(ptr noalias align 8 dereferenceable(80) %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) #2 {
 entry:
-  %0 = load ptr, ptr %group, align 8, !invariant.load !2
+  %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
   %2 = addrspacecast ptr %1 to ptr addrspace(1)
   %3 = getelementptr inbounds i8, ptr %0, i64 384
@@ -281,7 +322,7 @@ entry:
   %9 = add i32 %8, %x
   %10 = zext i32 %9 to i64
   %11 = getelementptr float, ptr addrspace(1) %2, i64 %10
-  %12 = load ptr, ptr %group, align 8, !invariant.load !2
+  %12 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %13 = getelementptr inbounds i8, ptr %12, i64 432
   %14 = load i64, ptr %13, align 8, !invariant.load !2
   %15 = mul i64 %14, 4
@@ -309,21 +350,21 @@ if.then.i:                                        ; preds = %if.then.i.guard
   %30 = getelementptr float, ptr addrspace(1) %28, i64 %10
   %31 = bitcast <16 x i1> %23 to i16
   %32 = icmp eq i16 %31, -1
-  br i1 %32, label %either.yes, label %either.no, !prof !3
+  br i1 %32, label %either.yes, label %either.no, !prof !5
 
 either.yes:                                       ; preds = %if.then.i
   %33 = ptrtoint ptr addrspace(1) %30 to i64
   %34 = and i64 %33, 63
   %35 = getelementptr inbounds i8, ptr %group, i64 0
-  %36 = load ptr, ptr %35, align 8, !invariant.load !2
+  %36 = load ptr, ptr %35, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %37 = getelementptr inbounds i8, ptr %36, i64 424
   %38 = load i64, ptr %37, align 8, !invariant.load !2
   %39 = or i64 %34, %38
   %40 = icmp eq i64 %39, 0
-  br i1 %40, label %either.yes2, label %either.no3, !prof !3
+  br i1 %40, label %either.yes2, label %either.no3, !prof !5
 
 either.yes2:                                      ; preds = %either.yes
-  store <16 x float> %29, ptr addrspace(1) %30, align 64, !nontemporal !4
+  store <16 x float> %29, ptr addrspace(1) %30, align 64, !nontemporal !6
   br label %either.end1
 
 either.no3:                                       ; preds = %either.yes
@@ -349,7 +390,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
 
 ; ---- drop-rest-collisions
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define void @kernel_entry(ptr %group, i32 %thread) #2 {
+define void @kernel_entry(ptr align 8 dereferenceable(80) %group, i32 %thread) #2 {
 entry:
   %0 = getelementptr inbounds i8, ptr %group, i64 28
   %1 = load i32, ptr %0, align 4, !invariant.load !2
@@ -411,7 +452,7 @@ rest.done:                                        ; preds = %rest.loop, %x.done
 
 ; ---- optimize
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define void @kernel_entry(ptr %group, i32 %thread) #1 {
+define void @kernel_entry(ptr align 8 dereferenceable(80) %group, i32 %thread) #1 {
 entry:
   %0 = getelementptr inbounds i8, ptr %group, i64 28
   %1 = load i32, ptr %0, align 4, !invariant.load !2
@@ -431,11 +472,17 @@ z.loop.preheader:                                 ; preds = %entry
   br label %z.loop
 
 z.loop:                                           ; preds = %z.loop.preheader, %y.done
-  %z = phi i32 [ %29, %y.done ], [ 0, %z.loop.preheader ]
+  %z = phi i32 [ %32, %y.done ], [ 0, %z.loop.preheader ]
   br i1 %8, label %y.done, label %y.loop.preheader
 
 y.loop.preheader:                                 ; preds = %z.loop
   %11 = mul i32 %z, %3
+  %12 = load ptr, ptr %group, align 8, !align !4
+  %13 = getelementptr inbounds i8, ptr %12, i64 384
+  %14 = load i32, ptr %10, align 4
+  %15 = getelementptr inbounds i8, ptr %12, i64 432
+  %16 = getelementptr i8, ptr %12, i64 8
+  %17 = getelementptr inbounds i8, ptr %12, i64 424
   br label %y.loop
 
 z.done:                                           ; preds = %y.done, %entry
@@ -443,73 +490,66 @@ z.done:                                           ; preds = %y.done, %entry
 
 y.loop:                                           ; preds = %y.loop.preheader, %rest.done
   %y = phi i32 [ %53, %rest.done ], [ 0, %y.loop.preheader ]
-  %12 = add i32 %11, %y
-  %13 = mul i32 %12, %1
+  %18 = add i32 %11, %y
+  %19 = mul i32 %18, %1
   br i1 %9, label %x.done, label %x.loop.preheader
 
 x.loop.preheader:                                 ; preds = %y.loop
-  %14 = load ptr, ptr %group, align 8, !invariant.load !2, !alias.scope !3
-  %15 = load ptr, ptr %14, align 8, !invariant.load !2, !noalias !3
-  %16 = addrspacecast ptr %15 to ptr addrspace(1)
-  %17 = getelementptr inbounds i8, ptr %14, i64 384
-  %18 = load i32, ptr %17, align 4, !invariant.load !2, !noalias !3
-  %19 = and i32 %18, -64
-  %20 = load i32, ptr %10, align 4, !invariant.load !2, !alias.scope !3
-  %21 = mul nuw i32 %20, %19
-  %22 = getelementptr inbounds i8, ptr %14, i64 432
-  %23 = load i64, ptr %22, align 8, !invariant.load !2, !noalias !3
-  %24 = shl i64 %23, 2
-  %25 = icmp eq i64 %23, 0
-  %26 = select i1 %25, i64 4096, i64 %24
-  %27 = getelementptr i8, ptr %14, i64 8
-  %28 = getelementptr inbounds i8, ptr %14, i64 424
+  %20 = load ptr, ptr %12, align 8, !invariant.load !2, !noalias !5
+  %21 = addrspacecast ptr %20 to ptr addrspace(1)
+  %22 = load i32, ptr %13, align 4, !invariant.load !2, !noalias !5
+  %23 = and i32 %22, -64
+  %24 = mul nuw i32 %14, %23
+  %25 = load i64, ptr %15, align 8, !invariant.load !2, !noalias !5
+  %26 = shl i64 %25, 2
+  %27 = icmp eq i64 %25, 0
+  %28 = select i1 %27, i64 4096, i64 %26
+  %29 = load ptr, ptr %16, align 8
+  %30 = addrspacecast ptr %29 to ptr addrspace(1)
+  %31 = load i64, ptr %17, align 8
   br label %x.loop
 
 y.done:                                           ; preds = %rest.done, %z.loop
-  %29 = add nuw i32 %z, 1
-  %30 = icmp ult i32 %29, %5
-  br i1 %30, label %z.loop, label %z.done
+  %32 = add nuw i32 %z, 1
+  %33 = icmp ult i32 %32, %5
+  br i1 %33, label %z.loop, label %z.done
 
 x.loop:                                           ; preds = %x.loop.preheader, %kernel.body.wide.exit
   %x = phi i32 [ %48, %kernel.body.wide.exit ], [ 0, %x.loop.preheader ]
-  call void @llvm.experimental.noalias.scope.decl(metadata !3)
-  %31 = add i32 %21, %x
-  %32 = zext i32 %31 to i64
-  %33 = getelementptr float, ptr addrspace(1) %16, i64 %32
-  %34 = getelementptr i8, ptr addrspace(1) %33, i64 %26
-  call void @llvm.prefetch.p1(ptr addrspace(1) %34, i32 0, i32 3, i32 1), !noalias !3, !simd.stream !2
-  %35 = load <16 x float>, ptr addrspace(1) %33, align 4, !noalias !3
-  %36 = fcmp oge <16 x float> %35, zeroinitializer
-  %37 = bitcast <16 x i1> %36 to i16
-  %.not = icmp eq i16 %37, 0
+  %34 = add i32 %24, %x
+  %35 = zext i32 %34 to i64
+  %36 = getelementptr float, ptr addrspace(1) %21, i64 %35
+  %37 = getelementptr i8, ptr addrspace(1) %36, i64 %28
+  call void @llvm.prefetch.p1(ptr addrspace(1) %37, i32 0, i32 3, i32 1), !noalias !5, !simd.stream !2
+  %38 = load <16 x float>, ptr addrspace(1) %36, align 4, !noalias !5
+  %39 = fcmp oge <16 x float> %38, zeroinitializer
+  %40 = bitcast <16 x i1> %39 to i16
+  %.not = icmp eq i16 %40, 0
   br i1 %.not, label %kernel.body.wide.exit, label %if.then.i.i
 
 if.then.i.i:                                      ; preds = %x.loop
-  %38 = load ptr, ptr %27, align 8, !invariant.load !2, !noalias !3
-  %39 = addrspacecast ptr %38 to ptr addrspace(1)
-  %40 = call <16 x float> @llvm.sqrt.v16f32(<16 x float> %35)
-  %41 = getelementptr float, ptr addrspace(1) %39, i64 %32
-  %42 = icmp eq i16 %37, -1
-  br i1 %42, label %either.yes.i, label %either.no.i, !prof !6
+  %41 = call <16 x float> @llvm.sqrt.v16f32(<16 x float> %38)
+  %42 = getelementptr float, ptr addrspace(1) %30, i64 %35
+  %43 = icmp eq i16 %40, -1
+  br i1 %43, label %either.yes.i, label %either.no.i, !prof !8
 
 either.yes.i:                                     ; preds = %if.then.i.i
-  %43 = ptrtoint ptr addrspace(1) %41 to i64
-  %44 = and i64 %43, 63
-  %45 = load i64, ptr %28, align 8, !invariant.load !2, !noalias !3
-  %46 = or i64 %44, %45
+  %44 = ptrtoint ptr addrspace(1) %42 to i64
+  %45 = and i64 %44, 63
+  %46 = or i64 %45, %31
   %47 = icmp eq i64 %46, 0
-  br i1 %47, label %either.yes2.i, label %either.no3.i, !prof !6
+  br i1 %47, label %either.yes2.i, label %either.no3.i, !prof !8
 
 either.yes2.i:                                    ; preds = %either.yes.i
-  store <16 x float> %40, ptr addrspace(1) %41, align 64, !noalias !3, !nontemporal !7
+  store <16 x float> %41, ptr addrspace(1) %42, align 64, !noalias !5, !nontemporal !9
   br label %kernel.body.wide.exit
 
 either.no3.i:                                     ; preds = %either.yes.i
-  store <16 x float> %40, ptr addrspace(1) %41, align 4, !noalias !3
+  store <16 x float> %41, ptr addrspace(1) %42, align 4, !noalias !5
   br label %kernel.body.wide.exit
 
 either.no.i:                                      ; preds = %if.then.i.i
-  call void @llvm.masked.store.v16f32.p1(<16 x float> %40, ptr addrspace(1) %41, i32 4, <16 x i1> %36), !noalias !3
+  call void @llvm.masked.store.v16f32.p1(<16 x float> %41, ptr addrspace(1) %42, i32 4, <16 x i1> %39), !noalias !5
   br label %kernel.body.wide.exit
 
 kernel.body.wide.exit:                            ; preds = %either.no.i, %either.no3.i, %either.yes2.i, %x.loop
@@ -522,7 +562,7 @@ x.done:                                           ; preds = %kernel.body.wide.ex
 
 rest.loop:                                        ; preds = %x.done, %rest.loop
   %rest = phi i32 [ %51, %rest.loop ], [ %6, %x.done ]
-  %50 = add nuw i32 %13, %rest
+  %50 = add nuw i32 %19, %rest
   call void @kernel.body.1(ptr %group, i32 %rest, i32 %y, i32 %z, i32 %50, i32 0, i1 true)
   %51 = add nuw i32 %rest, 1
   %52 = icmp ult i32 %51, %1

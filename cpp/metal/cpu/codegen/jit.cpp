@@ -77,10 +77,10 @@ KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
   }
   KernelTraits traits;
   compiler::run_guarded([&] { traits = find_traits(function, constants); });
-  compiler::cache_store(key, to_text<kTraitNumbers>({static_cast<uint32_t>(traits.cooperation),
-                                                     traits.static_threadgroup_memory,
-                                                     traits.natural_width, traits.repeats,
-                                                     traits.accesses_after_writes}));
+  compiler::cache_store(
+      key, to_text<kTraitNumbers>({static_cast<uint32_t>(traits.cooperation),
+                                   traits.static_threadgroup_memory, traits.natural_width,
+                                   traits.repeats, traits.accesses_after_writes}));
   return traits;
 }
 

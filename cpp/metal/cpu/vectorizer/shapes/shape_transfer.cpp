@@ -219,8 +219,8 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     if (callee && llvm::is_contained({kCoherentZExt, kCoherentSExt}, callee->getName()))
       return extended(shape_of_(call.getArgOperand(0)));
     if (const auto division = callee ? coherent_division(callee->getName()) : std::nullopt) {
-      return coherent(call, *division == llvm::Instruction::URem ||
-                                *division == llvm::Instruction::SRem);
+      return coherent(call,
+                      *division == llvm::Instruction::URem || *division == llvm::Instruction::SRem);
     }
     bool undefined = false;
     for (const llvm::Value* operand : call.args()) {
