@@ -76,7 +76,8 @@ def test_decompositions_of_any_shape(dtype, batch, matrix):
     assert pivots.shape == (*batch, k) and factors.shape == a.shape
     close(np.triu(factors)[..., :k, :], upper, dtype)
     # Pivot j is the row that row j is exchanged with, one exchange after the other.
-    for exchanges, rows in zip(pivots.reshape(-1, k), p.reshape(-1, m)):
+    count = int(np.prod(batch))
+    for exchanges, rows in zip(pivots.reshape(count, k), p.reshape(count, m)):
         order = np.arange(m)
         for j, other in enumerate(exchanges):
             order[[j, other]] = order[[other, j]]

@@ -3,6 +3,7 @@
 ; twice. Without another division there is no speculative body.
 ; CHECK-NOT: @behind.
 ; CHECK-NOT: @beside.
+; CHECK-NOT: @switched.
 ; CHECK-NOT: @calls.
 ; CHECK-NOT: @scattered.
 ; CHECK-NOT: simd.coherent
@@ -39,3 +40,20 @@ define void @scattered(ptr addrspace(1) %out, i32 %x, i32 %size, i32 %vary) {
   ret void
 }
 declare void @outside()
+; The ways of a switch are branches, too.
+define void @switched(ptr addrspace(1) %out, i32 %x, i32 %size, i32 %vary) {
+entry:
+  switch i32 %vary, label %done [
+    i32 1, label %effect
+    i32 2, label %division
+  ]
+effect:
+  store i32 1, ptr addrspace(1) %out
+  br label %done
+division:
+  %row = udiv i32 %x, %size
+  store i32 %row, ptr addrspace(1) %out
+  br label %done
+done:
+  ret void
+}

@@ -8,6 +8,17 @@
 #include "metal/cpu/vectorizer/shapes/shape_transfer.h"
 
 namespace metal::cpu {
+namespace {
+
+// What decides which way a branch or a switch takes; null if there is only one.
+const llvm::Value* condition_of(const llvm::Instruction& terminator) {
+  if (const auto* choice = llvm::dyn_cast<llvm::SwitchInst>(&terminator))
+    return choice->getCondition();
+  const auto* branch = llvm::dyn_cast<llvm::BranchInst>(&terminator);
+  return branch && branch->isConditional() ? branch->getCondition() : nullptr;
+}
+
+}  // namespace
 
 using llvm::BasicBlock;
 
@@ -83,9 +94,9 @@ bool ShapeAnalysis::update_values() {
 bool ShapeAnalysis::update_control() {
   bool changed = false;
   for (const BasicBlock* block : order_) {
-    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
-    if (!branch || !branch->isConditional() || divergent_.contains(block)) continue;
-    const Shape condition = shape(branch->getCondition());
+    const llvm::Value* decides = condition_of(*block->getTerminator());
+    if (!decides || divergent_.contains(block)) continue;
+    const Shape condition = shape(decides);
     if (!forced_.contains(block) && (condition.is_uniform() || condition.is_undefined())) continue;
     divergent_.insert(block);
     mark_joins(block);
