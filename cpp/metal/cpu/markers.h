@@ -35,7 +35,7 @@ inline constexpr const char* kContext = "simd.context";  // i1 (): a mask not kn
 inline constexpr const char* kNever = "simd.never";      // i1 (): false, but opaque to LLVM
 inline constexpr const char* kBarrier = "simd.barrier";  // void (): gangs wait for each other
 inline constexpr const char* kFrameSize = "simd.frame_size";  // void (i64): of a gang
-// i32 (i32, i32): udiv and urem of an index by a size, assuming that all lanes have one quotient.
+// i32 (i32, i32): divisions of an index by a size, assuming that all lanes have one quotient.
 // If they do not, the gang bails out before it has effects.
 inline constexpr const char* kCoherentUDiv = "simd.coherent.udiv";
 inline constexpr const char* kCoherentURem = "simd.coherent.urem";

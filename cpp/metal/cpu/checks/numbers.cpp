@@ -336,11 +336,9 @@ Value* NumbersCheck::of_lanes(llvm::CallInst& call) {
     result->setDoesNotThrow();
     return result;
   };
-  Value* own = nullptr;
+  Value* own = inherited(b, operands);
   Value* finite = b.getTrue();
   for (Value* operand : operands) {
-    if (Value* number = number_of(operand))
-      own = own ? b.CreateSelect(b.CreateIsNotNull(own), own, number) : number;
     if (!has_floats(*operand->getType())) continue;
     finite = b.CreateAnd(finite, b.CreateNot(in_any_element(b, is_not_finite(b, operand))));
   }

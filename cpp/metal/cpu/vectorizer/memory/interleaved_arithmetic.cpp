@@ -1,7 +1,6 @@
 #include "metal/cpu/vectorizer/memory/interleaved_arithmetic.h"
 
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "llvm/Analysis/VectorUtils.h"
@@ -111,8 +110,8 @@ class Chain {
 
  private:
   bool add(const Parts& parts) {
-    if (known_.contains(parts)) return true;
-    if (is_leaf(parts)) return known_[parts] = true;
+    if (leaf_.contains(parts)) return true;
+    if (is_leaf(parts)) return leaf_[parts] = true;
     const auto* model = llvm::dyn_cast<Instruction>(parts[0]);
     if (!model || !works_on_elements(*model) || operations_.size() >= kMaxOperations * members_)
       return false;
@@ -124,7 +123,7 @@ class Chain {
         return false;
       operations_.insert(operation);
     }
-    known_[parts] = true;
+    leaf_[parts] = false;
     for (unsigned i = 0; i < model->getNumOperands(); ++i) {
       if (!add(operands(parts, i))) return false;
     }
@@ -160,7 +159,7 @@ class Chain {
     if (const auto found = built_.find(parts); found != built_.end()) return found->second;
     auto* operation = llvm::dyn_cast<Instruction>(parts[0]);
     Value* built;
-    if (is_leaf(parts)) {
+    if (leaf_.at(parts)) {
       built = leaf_piece(b, parts, piece);
     } else {
       auto* copy = operation->clone();
@@ -196,7 +195,7 @@ class Chain {
   size_t members_;
   Instruction& end_;
   Parts results_;
-  std::map<Parts, bool> known_;
+  std::map<Parts, bool> leaf_;  // of what is collected: whether it is a leaf
   llvm::SmallPtrSet<Instruction*, 32> operations_;
   std::map<Parts, Value*> built_;  // of the current piece
 };

@@ -6,7 +6,7 @@
 
 namespace metal::cpu {
 
-// Marks loads, stores and copies of device and threadgroup memory with LLVM's scopes of memory.
+// Marks plain loads and stores of device and threadgroup memory with LLVM's scopes of memory.
 // Device and threadgroup memory are always separate. Buffers are so in launches that were tested
 // for it (`separate_buffers`, see Variant): no buffer that the kernel writes overlaps another one.
 void mark_separate_memory(llvm::Function& body, bool separate_buffers);
