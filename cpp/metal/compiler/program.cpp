@@ -49,13 +49,13 @@ T unwrap(llvm::Expected<T> result) {
   return std::move(*result);
 }
 
-// Reduces a lazily read module to `entry` and what it uses.
-std::string extract(llvm::StringRef library, const std::string& entry) {
+// The part of `library` that `kernels` use. The module is read lazily.
+std::string extract(llvm::StringRef library, llvm::ArrayRef<FunctionInfo> kernels) {
   llvm::LLVMContext context;
   auto module =
       unwrap(llvm::getLazyBitcodeModule(llvm::MemoryBufferRef(library, "kernels"), context));
   std::vector<llvm::Function*> needed = initializers(*module);
-  needed.push_back(module->getFunction(entry));
+  for (const FunctionInfo& kernel : kernels) needed.push_back(module->getFunction(kernel.name));
   for (size_t i = 0; i < needed.size(); ++i) {
     if (!needed[i]->isMaterializable()) continue;
     check(needed[i]->materialize());
@@ -68,6 +68,21 @@ std::string extract(llvm::StringRef library, const std::string& entry) {
   }
   remove_unused(*module);
   return write_bitcode(*module);
+}
+
+// Gives each kernel its part of `library`. To read a module takes time for every function in it,
+// used or not, so a library of many kernels is first split into a few parts, and these likewise.
+void split(std::string library, llvm::MutableArrayRef<FunctionInfo> kernels) {
+  if (kernels.size() == 1) {
+    kernels.front().bitcode = std::move(library);
+    return;
+  }
+  constexpr size_t kParts = 8;
+  const size_t size = llvm::divideCeil(kernels.size(), kParts);
+  for (; !kernels.empty(); kernels = kernels.drop_front(std::min(size, kernels.size()))) {
+    const auto part = kernels.take_front(size);
+    split(extract(library, part), part);
+  }
 }
 
 }  // namespace
@@ -85,13 +100,11 @@ std::shared_ptr<Program> compile_here(std::string_view source, const CompileOpti
   program->warnings = unit.warnings;
   program->inputs = unit.inputs;
   program->apple_reports = unit.apple_reports;
-  const std::string library = write_bitcode(*unit.module);
   for (const KernelDeclaration& kernel : unit.kernels) {
-    FunctionInfo info = describe(kernel, unit.constants);
-    info.covered = options.coverage;
-    info.bitcode = unit.kernels.size() == 1 ? library : extract(library, kernel.name);
-    program->functions.push_back(std::move(info));
+    program->functions.push_back(describe(kernel, unit.constants));
+    program->functions.back().covered = options.coverage;
   }
+  if (!program->functions.empty()) split(write_bitcode(*unit.module), program->functions);
   return program;
 }
 
