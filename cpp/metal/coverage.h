@@ -16,7 +16,7 @@ struct LineCoverage {
   double lanes = 0;      // of a SIMD-group that ran it together, on average
   uint64_t read = 0;     // bytes, of device and threadgroup memory
   uint64_t written = 0;  // likewise
-  std::string access;    // how neighbouring lanes touch device memory; empty if they do not
+  std::string access{};  // how neighbouring lanes touch device memory; empty if they do not
 };
 
 struct BranchCoverage {
@@ -30,8 +30,8 @@ struct FileCoverage {
   std::string file;
   std::string text;
   std::map<std::string, uint64_t> kernels;  // how many launches
-  std::vector<LineCoverage> lines;          // those with code, in their order
-  std::vector<BranchCoverage> branches;
+  std::vector<LineCoverage> lines{};        // those with code, in their order
+  std::vector<BranchCoverage> branches{};
 };
 
 // Everything since the process began, or the last reset.

@@ -13,25 +13,25 @@ namespace {
 // So many queries are computed at a time, so that only their weights are in memory at once.
 constexpr int kQueries = 256;
 
-[[noreturn]] void fail(const std::string& text) {
+[[noreturn]] void invalid_attention(const std::string& text) {
   invalid_argument("scaled_dot_product_attention", text);
 }
 
 void check_shapes(const array& q, const array& k, const array& v) {
   for (const array* x : {&q, &k, &v}) {
     if (x->ndim() != 4) {
-      fail(message("q, k and v must have 4 dimensions, but have the shapes ", q.shape(), ", ",
-                   k.shape(), " and ", v.shape(), "."));
+      invalid_attention(message("q, k and v must have 4 dimensions, but have the shapes ",
+                                q.shape(), ", ", k.shape(), " and ", v.shape(), "."));
     }
     if (!issubdtype(x->dtype(), floating)) {
-      fail(message("The type must be a floating one, not ", x->dtype(), "."));
+      invalid_attention(message("The type must be a floating one, not ", x->dtype(), "."));
     }
   }
   const bool batches = q.shape(0) == k.shape(0) && q.shape(0) == v.shape(0);
   const bool heads = k.shape(1) == v.shape(1) && k.shape(1) > 0 && q.shape(1) % k.shape(1) == 0;
   const bool lengths = q.shape(3) == k.shape(3) && k.shape(2) == v.shape(2);
   if (batches && heads && lengths) return;
-  fail(
+  invalid_attention(
       message("q (B, N, T, D), k (B, M, S, D) and v (B, M, S, E) do not fit together, or N is no "
               "multiple of M: their shapes are ",
               q.shape(), ", ", k.shape(), " and ", v.shape(), "."));
@@ -39,12 +39,13 @@ void check_shapes(const array& q, const array& k, const array& v) {
 
 void check_mask(const std::string& mode, const std::optional<array>& mask, Dtype type) {
   if (mode != "" && mode != "causal" && mode != "array") {
-    fail("The mask must be None, \"causal\" or an array, not \"" + mode + "\".");
+    invalid_attention("The mask must be None, \"causal\" or an array, not \"" + mode + "\".");
   }
-  if ((mode == "array") != mask.has_value()) fail("A mask is given where its mode is \"array\".");
+  if ((mode == "array") != mask.has_value())
+    invalid_attention("A mask is given where its mode is \"array\".");
   if (mask && mask->dtype() != bool_ && promote_types(mask->dtype(), type) != type) {
-    fail(message("The mask's type, ", mask->dtype(), ", is neither bool nor one that converts to ",
-                 type, "."));
+    invalid_attention(message("The mask's type, ", mask->dtype(),
+                              ", is neither bool nor one that converts to ", type, "."));
   }
 }
 
@@ -149,8 +150,8 @@ array scaled_dot_product_attention(const array& q, const array& k, const array& 
   check_shapes(q, k, v);
   check_mask(mask_mode, mask, promote_types(result_type(q, k), v.dtype()));
   if (sinks && (sinks->ndim() != 1 || sinks->shape(0) != q.shape(1))) {
-    fail(message("sinks must have the shape (", q.shape(1), "), one for each head of q, not ",
-                 sinks->shape(), "."));
+    invalid_attention(message("sinks must have the shape (", q.shape(1),
+                              "), one for each head of q, not ", sinks->shape(), "."));
   }
   return Attention(q, k, v, scale, mask_mode, mask, sinks, to_stream(s)).run();
 }

@@ -72,26 +72,26 @@ Shape part_shape(Part part, const Shape& first, const Shape& second,
 }
 
 // The arrays of a convolution, indexed by part.
-struct Parts {
+struct ConvolutionArrays {
   std::array<std::optional<array>, 3> values;
 
   std::optional<array>& operator[](Part part) { return values[static_cast<size_t>(part)]; }
   const array& operator[](Part part) const { return *values[static_cast<size_t>(part)]; }
 };
 
-Parts parts_of(Part result, const std::vector<array>& inputs) {
+ConvolutionArrays arrays_of(Part result, const std::vector<array>& inputs) {
   const auto roles = others(result);
-  Parts parts;
-  parts[roles[0]] = inputs[0];
-  parts[roles[1]] = inputs[1];
-  return parts;
+  ConvolutionArrays arrays;
+  arrays[roles[0]] = inputs[0];
+  arrays[roles[1]] = inputs[1];
+  return arrays;
 }
 
 // Drops the zeros at the end that no kernel reaches: then each length follows from the others.
-ConvolutionWindow exact(ConvolutionWindow window, const Parts& parts) {
-  const auto& input = parts[Part::Input].shape();
-  const auto& weight = parts[Part::Weight].shape();
-  const auto& output = parts[Part::Output].shape();
+ConvolutionWindow exact(ConvolutionWindow window, const ConvolutionArrays& arrays) {
+  const auto& input = arrays[Part::Input].shape();
+  const auto& weight = arrays[Part::Weight].shape();
+  const auto& output = arrays[Part::Output].shape();
   for (size_t i = 0; i < window.stride.size(); ++i) {
     window.high[i] = (output[i + 1] - 1) * window.stride[i] +
                      (weight[i + 1] - 1) * window.dilation[i] + 1 - window.low[i] - input[i + 1];
@@ -158,14 +158,14 @@ std::vector<array> Convolution::jvp(const std::vector<array>& primals,
 std::vector<array> Convolution::vjp(const std::vector<array>& primals,
                                     const std::vector<array>& cotangents,
                                     const std::vector<int>& argnums, const std::vector<array>&) {
-  Parts parts = parts_of(part_, primals);
-  parts[part_] = cotangents[0];
-  const auto window = exact(window_, parts);
+  ConvolutionArrays arrays = arrays_of(part_, primals);
+  arrays[part_] = cotangents[0];
+  const auto window = exact(window_, arrays);
   std::vector<array> vjps;
   for (int arg : argnums) {
     const Part wanted = others(part_)[arg];
     const auto [first, second] = others(wanted);
-    vjps.push_back(make(wanted, *parts[first], *parts[second], window, stream()));
+    vjps.push_back(make(wanted, *arrays[first], *arrays[second], window, stream()));
   }
   return vjps;
 }

@@ -10,14 +10,14 @@ namespace mlx::core {
 namespace {
 
 // The inputs of a scatter: target, indices and updates.
-struct Parts {
+struct ScatterInputs {
   array target;
   std::vector<array> indices;
   array updates;
   std::vector<int> axes;
   Stream s;
 
-  Parts(const std::vector<array>& inputs, std::vector<int> axes, const Stream& s)
+  ScatterInputs(const std::vector<array>& inputs, std::vector<int> axes, const Stream& s)
       : target(inputs.front()),
         indices(inputs.begin() + 1, inputs.end() - 1),
         updates(inputs.back()),
@@ -52,7 +52,7 @@ struct Parts {
   }
 };
 
-array combine(const Parts& p, Scatter::ReduceType type) {
+array combine(const ScatterInputs& p, Scatter::ReduceType type) {
   switch (type) {
     case Scatter::Max:
       return scatter_max(p.target, p.indices, p.updates, p.axes, p.s);
@@ -79,7 +79,7 @@ std::vector<array> Scatter::jvp(const std::vector<array>& primals,
                                 const std::vector<array>& tangents,
                                 const std::vector<int>& argnums) {
   refuse_indices(argnums, 1, static_cast<int>(primals.size()) - 1, "scatter");
-  Parts p(primals, axes_, stream());
+  ScatterInputs p(primals, axes_, stream());
   const Stream& s = stream();
   int of_target = position(argnums, 0);
   int of_updates = position(argnums, static_cast<int>(primals.size()) - 1);
@@ -105,7 +105,7 @@ std::vector<array> Scatter::vjp(const std::vector<array>& primals,
                                 const std::vector<int>& argnums,
                                 const std::vector<array>& outputs) {
   refuse_indices(argnums, 1, static_cast<int>(primals.size()) - 1, "scatter");
-  Parts p(primals, axes_, stream());
+  ScatterInputs p(primals, axes_, stream());
   const Stream& s = stream();
   const array& c = cotangents[0];
   array zero = scalar(0, c);
@@ -157,7 +157,7 @@ VmapResult Scatter::vmap(const std::vector<array>& inputs, const std::vector<int
   }
   auto all_axes = shifted(axes_);
   all_axes.insert(all_axes.begin(), 0);
-  Parts p({target, target}, all_axes, s);
+  ScatterInputs p({target, target}, all_axes, s);
   p.indices = indices;
   p.updates = expand_dims(updates, index_rank + 1, s);
   return {{combine(p, reduce_type_)}, {0}};

@@ -31,7 +31,7 @@ std::vector<array> traced(const std::vector<array>& primals) {
 }
 
 // The nodes between the given arguments and the outputs, inputs first.
-struct Trace {
+struct Tape {
   struct Node {
     array a;
     std::vector<array> outputs;
@@ -39,8 +39,8 @@ struct Trace {
   };
   std::vector<Node> nodes;
 
-  Trace(const std::vector<array>& arguments, const std::vector<int>& argnums,
-        const std::vector<array>& outputs) {
+  Tape(const std::vector<array>& arguments, const std::vector<int>& argnums,
+       const std::vector<array>& outputs) {
     std::unordered_set<std::uintptr_t> argument_ids;
     for (const auto& a : arguments) {
       argument_ids.insert(a.id());
@@ -102,7 +102,7 @@ class Vectors {
   std::unordered_map<std::uintptr_t, array> by_id_;
 };
 
-void pull_back(const Trace::Node& node, Vectors& vectors) {
+void pull_back(const Tape::Node& node, Vectors& vectors) {
   bool reached = std::any_of(node.outputs.begin(), node.outputs.end(),
                              [&](const array& out) { return vectors.find(out) != nullptr; });
   if (!reached) {
@@ -141,8 +141,8 @@ std::pair<std::vector<array>, std::vector<array>> detail::vjp(const Function& fu
     vectors.add(outputs[i], astype(cotangents[i], outputs[i].dtype(), stream_of(outputs[i])),
                 stream_of(outputs[i]));
   }
-  Trace trace(arguments, argnums, outputs);
-  for (auto node = trace.nodes.rbegin(); node != trace.nodes.rend(); ++node) {
+  Tape tape(arguments, argnums, outputs);
+  for (auto node = tape.nodes.rbegin(); node != tape.nodes.rend(); ++node) {
     pull_back(*node, vectors);
   }
   std::vector<array> vjps;
@@ -198,8 +198,8 @@ std::pair<std::vector<array>, std::vector<array>> jvp(const Function& fun,
   }
   std::vector<int> argnums(arguments.size());
   std::iota(argnums.begin(), argnums.end(), 0);
-  Trace trace(arguments, argnums, outputs);
-  for (const auto& node : trace.nodes) {
+  Tape tape(arguments, argnums, outputs);
+  for (const auto& node : tape.nodes) {
     std::vector<array> known;
     for (int arg : node.argnums) {
       known.push_back(*vectors.find(node.a.inputs()[arg]));

@@ -35,6 +35,11 @@ struct Ints {
   bool is_scalar = false;
 };
 
+// The value of an argument `dtype=None`.
+inline mx::Dtype type_or(const mx::Dtype* dtype, mx::Dtype fallback) {
+  return dtype ? *dtype : fallback;
+}
+
 bool load_stream(py::handle source, mx::StreamOrDevice& out);
 bool is_array_like(py::handle source);
 // Whether arithmetic accepts the object, such as numbers of other classes.

@@ -213,8 +213,6 @@ Example:
     >>> mx.from_dlpack(numpy.arange(3, dtype="int32"))
     array([0, 1, 2], dtype=int32))";
 
-mx::Dtype type_or(const mx::Dtype* dtype, mx::Dtype fallback) { return dtype ? *dtype : fallback; }
-
 double number(py::handle h) {
   double v = PyFloat_AsDouble(h.ptr());
   if (v == -1.0 && PyErr_Occurred()) throw py::error_already_set();

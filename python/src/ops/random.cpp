@@ -191,8 +191,6 @@ mx::array next_key() {
 
 Key key_or_next(const mx::array* key) { return key ? *key : next_key(); }
 
-mx::Dtype type_or(const mx::Dtype* dtype, mx::Dtype fallback) { return dtype ? *dtype : fallback; }
-
 std::optional<mx::Shape> optional_shape(const py::object& shape, const char* op) {
   if (shape.is_none()) return std::nullopt;
   Ints ints;

@@ -102,10 +102,10 @@ std::string find_or_generate_general(const std::string& key, std::string_view ge
   return object;
 }
 
-class LoadedKernel : public CpuKernel {
+class JitKernel : public CpuKernel {
  public:
-  LoadedKernel(const FunctionInfo& function, const ConstantValues& constants, std::string key,
-               CodeMode mode, Checks checks)
+  JitKernel(const FunctionInfo& function, const ConstantValues& constants, std::string key,
+            CodeMode mode, Checks checks)
       : function_(function),
         constants_(constants),
         key_(std::move(key)),
@@ -218,7 +218,7 @@ std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_v
   if (auto kernel = loaded.find(key)) return kernel;
   const InUse in_use;
   InUse::check();
-  auto kernel = std::make_shared<LoadedKernel>(function, constants, key, mode, checks);
+  auto kernel = std::make_shared<JitKernel>(function, constants, key, mode, checks);
   loaded.add(key, kernel);
   return kernel;
 }

@@ -34,7 +34,7 @@ struct Difference {
   uint64_t offset = 0;  // of the first element that differs
   uint64_t element_bytes = 1;
   uint64_t count = 0;  // of elements
-  std::string natural, other;
+  std::string natural{}, other{};
 };
 
 bool writers_differ(const OrderedRun& one, const OrderedRun& other) {

@@ -43,7 +43,7 @@ struct OrderedRun {
   const CheckSite* writer = nullptr;
   ThreadPosition writer_position = {};
 
-  RoundingBounds sums;
+  RoundingBounds sums{};
 };
 
 }  // namespace metal::cpu

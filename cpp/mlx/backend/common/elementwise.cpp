@@ -7,9 +7,6 @@ namespace mlx::core {
 
 namespace {
 
-// Whether the operand repeats one scalar, whatever its shape is.
-bool is_scalar(const array& a) { return a.data_size() == 1; }
-
 void take_layout(const array& in, array& out) {
   if (is_donatable(in, out)) {
     out.copy_shared_buffer(in);

@@ -5,6 +5,9 @@
 
 namespace mlx::core {
 
+// Whether the operand repeats one scalar, whatever its shape is.
+inline bool is_scalar(const array& a) { return a.data_size() == 1; }
+
 // If the input's elements fill its memory without gaps, the output takes their order.
 void set_unary_output_data(const array& in, array& out);
 

@@ -7,14 +7,13 @@
 #include <unordered_map>
 
 #include "mlx/backend/common/copy.h"
+#include "mlx/backend/common/elementwise.h"
 #include "mlx/backend/metal/compiled_kernels.h"
 #include "mlx/backend/metal/ops/launch.h"
 
 namespace mlx::core {
 
 namespace {
-
-bool is_scalar(const array& in) { return in.data_size() == 1; }
 
 // The inputs that are not scalars.
 std::vector<const array*> walked(const std::vector<array>& inputs) {

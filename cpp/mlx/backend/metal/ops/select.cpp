@@ -1,5 +1,6 @@
 // where(condition, x, y).
 #include "mlx/backend/common/copy.h"
+#include "mlx/backend/common/elementwise.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/primitives/ternary.h"
 
@@ -15,8 +16,6 @@ MTL::ComputePipelineState* select_kernel(int variant, Dtype dtype) {
     return kernel_name("Select", kSelectVariants[variant], size_name(dtype));
   });
 }
-
-bool is_scalar(const array& a) { return a.data_size() == 1; }
 
 void allocate(const array& x, const array& y, array& out) {
   for (auto* in : {&x, &y}) {
