@@ -149,7 +149,8 @@ Dispatch::Dispatch(const Kernel& kernel, const CpuKernel& machine_code,
       coarsening_(coarsening_of(machine_code, parameters)),
       order_(parameters, coarsening_),
       screens_(screens),
-      ordered_(ordered) {
+      ordered_(ordered),
+      messages_(kernel.name, screens || (ordered && !ordered->prints)) {
   std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);
   launch_.cached_stores = writes_beyond_caches(kernel.info, parameters) ? 0 : ~uint64_t{0};
   launch_.order_stride = order_.natural() ? 0 : parameters.order_stride;
@@ -239,6 +240,7 @@ void Dispatch::run() {
       if (done < groups_ && !stopped()) run_all_cores(done, groups_ - done);
     }
   }
+  messages_.end();
   if (coverage_) coverage_->add_to_total(kernel_.name, kernel_.source);
   if (findings_) report_findings();
   std::lock_guard lock(mutex_);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "metal/cpu/abi.h"
+#include "metal/cpu/runtime/messages.h"
 #include "metal/cpu/runtime/threadgroup_order.h"
 #include "metal/cpu/runtime/worker.h"
 #include "metal/driver.h"
@@ -63,6 +64,9 @@ class Dispatch {
   NumberOrigins* numbers() const { return numbers_.get(); }
   CoverageRun* coverage() const { return coverage_.get(); }
 
+  // Of os_log. Those of a screen and of reordered runs are held.
+  Messages& messages() { return messages_; }
+
   // Ends the launch, from any thread, with this error. The first error counts.
   void stop(LaunchFault fault, const std::string& message);
   // Called by a worker whose kernel was aborted in this threadgroup.
@@ -97,6 +101,7 @@ class Dispatch {
   uint32_t profiled_ = 0;
   std::unique_ptr<StampTables> stamps_;  // of screens for races
   std::unique_ptr<ShadowBuffers> shadows_;
+  Messages messages_;
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;
   LaunchFault fault_ = LaunchFault::Trap;

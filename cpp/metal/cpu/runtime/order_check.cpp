@@ -58,6 +58,8 @@ class OrderCheck {
 
   void run() {
     const auto start = std::chrono::steady_clock::now();
+    // Otherwise another run has printed them.
+    natural_.prints = (parameters_.checked->checks & ~kCheckOrder) == 0;
     run(natural_);
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     has_limit_ = parameters_.time_limit > 0;

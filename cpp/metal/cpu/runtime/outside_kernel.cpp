@@ -5,7 +5,10 @@
 
 namespace metal::cpu {
 
-OutsideKernel::OutsideKernel(const Group* group) : worker_(scheduler_of(group).worker()) {
+OutsideKernel::OutsideKernel(const Group* group)
+    : OutsideKernel(scheduler_of(group).worker()) {}
+
+OutsideKernel::OutsideKernel(Worker& worker) : worker_(worker) {
   worker_.leave_kernel();
 }
 
