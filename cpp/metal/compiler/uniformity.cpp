@@ -16,7 +16,7 @@
 namespace metal::compiler {
 namespace {
 
-using Objects = llvm::SmallPtrSet<const llvm::Value*, 8>;
+using WrittenObjects = llvm::SmallPtrSet<const llvm::Value*, 8>;
 
 bool differs_between_threads(Builtin builtin) {
   switch (builtin) {
@@ -38,8 +38,8 @@ bool is_index_in_simdgroup(Builtin builtin) {
 }
 
 // The objects that the kernel writes, with a null pointer for an unknown one.
-Objects find_written(const llvm::Function& kernel) {
-  Objects written;
+WrittenObjects find_written(const llvm::Function& kernel) {
+  WrittenObjects written;
   for (const llvm::Instruction& instruction : llvm::instructions(kernel)) {
     if (!instruction.mayWriteToMemory()) continue;
     const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
@@ -105,7 +105,7 @@ class Sources final : public llvm::TargetTransformInfoImplCRTPBase<Sources> {
   }
 
   Among among_;
-  Objects written_;
+  WrittenObjects written_;
 };
 
 }  // namespace

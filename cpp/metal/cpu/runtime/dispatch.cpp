@@ -7,6 +7,7 @@
 
 #include "metal/cpu/codegen/jit.h"
 #include "metal/cpu/runtime/coverage_run.h"
+#include "metal/cpu/runtime/debugged_run.h"
 #include "metal/cpu/runtime/fault_message.h"
 #include "metal/cpu/runtime/faults.h"
 #include "metal/cpu/runtime/findings.h"
@@ -183,6 +184,7 @@ void Dispatch::prepare_checks() {
   if (!screens_ && !ordered_) findings_ = std::make_unique<Findings>();
   if (!screens_ && checks() & kCheckNumbers) numbers_ = std::make_unique<NumberOrigins>();
   if (checks() & kCoverage) coverage_ = std::make_unique<CoverageRun>();
+  if (checks() & kDebug) debugged_ = std::make_unique<DebuggedRun>(*this, kernel_);
   if (!screens_ && finds_races) races_ = std::make_unique<RaceDetector>();
   checked_memory_.resize(size_t{kCheckedThreadgroup} + 1);
   for (uint32_t i = 0; i < kMaxBuffers; ++i) {
@@ -233,7 +235,7 @@ void Dispatch::run() {
   install_fault_handlers();
   {
     Monitored registration(*this, parameters_.time_limit, parameters_.interrupts_before);
-    if (races_ || stamps_ || ordered_ || coverage_) {
+    if (races_ || stamps_ || ordered_ || coverage_ || debugged_) {
       Worker::current().run(*this, 0, groups_);
     } else {
       uint64_t done = groups_ * threads_ < kManyThreads || groups_ == 1 ? run_first(groups_) : 0;

@@ -17,6 +17,7 @@
 namespace metal::cpu {
 
 class CoverageRun;
+class DebuggedRun;
 class Findings;
 class NumberOrigins;
 class RaceDetector;
@@ -63,6 +64,7 @@ class Dispatch {
   ShadowBuffers* shadows() const { return shadows_.get(); }
   NumberOrigins* numbers() const { return numbers_.get(); }
   CoverageRun* coverage() const { return coverage_.get(); }
+  DebuggedRun* debugged() const { return debugged_.get(); }
 
   // Of os_log. Those of a screen and of reordered runs are held.
   Messages& messages() { return messages_; }
@@ -96,6 +98,7 @@ class Dispatch {
   std::unique_ptr<RaceDetector> races_;
   std::unique_ptr<NumberOrigins> numbers_;
   std::unique_ptr<CoverageRun> coverage_;
+  std::unique_ptr<DebuggedRun> debugged_;
   bool screens_;
   OrderedRun* ordered_;
   uint32_t profiled_ = 0;
