@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DebugProgramInstruction.h"
@@ -30,13 +31,32 @@ struct Variable {
   bool indirect;                // there is a pointer to the variable
 };
 
+// Without the scopes that only tell that code comes from another file.
+const llvm::DIScope* block_of(const llvm::DIScope* scope) {
+  const auto* local = llvm::dyn_cast_or_null<llvm::DILocalScope>(scope);
+  return local ? local->getNonLexicalBlockFileScope() : scope;
+}
+
 // Whether code of the inner scope sees what the outer one declares.
 bool is_inside(const llvm::DIScope* inner, const llvm::DIScope* outer) {
-  for (; inner; inner = inner->getScope()) {
+  outer = block_of(outer);
+  for (inner = block_of(inner); inner; inner = block_of(inner->getScope())) {
     if (inner == outer) return true;
     if (llvm::isa<llvm::DISubprogram>(inner)) return false;
   }
   return false;
+}
+
+// Whether a pointer to the variable is there, not the variable; nothing for what is more complex.
+std::optional<bool> dereferences(const llvm::DIExpression& expression) {
+  namespace dwarf = llvm::dwarf;
+  llvm::ArrayRef<uint64_t> operations = expression.getElements();
+  constexpr size_t kSpace = 4;  // operations that name the address space
+  if (operations.size() >= kSpace && operations.back() == dwarf::DW_OP_xderef)
+    operations = operations.drop_back(kSpace);
+  if (operations.empty()) return false;
+  if (operations.size() == 1 && operations.front() == dwarf::DW_OP_deref) return true;
+  return std::nullopt;
 }
 
 class StopMarker {
@@ -78,14 +98,12 @@ class StopMarker {
 
   void find_variables() {
     for (llvm::Instruction& instruction : llvm::instructions(function_)) {
-      for (llvm::DbgVariableRecord& record :
-           llvm::filterDbgVars(instruction.getDbgRecordRange())) {
-        const llvm::DIExpression& expression = *record.getExpression();
-        const bool indirect = expression.getNumElements() == 1 && expression.startsWithDeref();
-        if (!record.isDbgDeclare() || (expression.getNumElements() && !indirect)) continue;
+      for (llvm::DbgVariableRecord& record : llvm::filterDbgVars(instruction.getDbgRecordRange())) {
+        const auto indirect = dereferences(*record.getExpression());
+        if (!record.isDbgDeclare() || !indirect) continue;
         llvm::Value* address = record.getAddress();
         if (!address || !address->getType()->isPointerTy()) continue;
-        variables_.push_back({record.getVariable(), address, &instruction, indirect});
+        variables_.push_back({record.getVariable(), address, &instruction, *indirect});
       }
     }
   }
@@ -106,8 +124,8 @@ class StopMarker {
 
   bool is_users(llvm::DIFile* file, unsigned line) const {
     if (!file) return false;
-    auto* block = llvm::DILexicalBlockFile::get(function_.getContext(), function_.getSubprogram(),
-                                                file, 0);
+    auto* block =
+        llvm::DILexicalBlockFile::get(function_.getContext(), function_.getSubprogram(), file, 0);
     const auto* place = llvm::DILocation::get(function_.getContext(), line, 0, block);
     return user_location(place) == place;
   }
@@ -119,7 +137,9 @@ class StopMarker {
       const bool local = llvm::isa_and_nonnull<llvm::DILocalScope>(variable->getScope());
       if (!local || is_inside(place.getScope(), variable->getScope())) visible.push_back(i);
     }
-    return Object{{"line", place.getLine()}, {"variables", std::move(visible)}};
+    return Object{{"file", llvm::json::fixUTF8(place.getFilename())},
+                  {"line", place.getLine()},
+                  {"variables", std::move(visible)}};
   }
 
   void declare_variables() {
@@ -158,13 +178,11 @@ class StopMarker {
     }
     const llvm::DISubprogram& subprogram = *function_.getSubprogram();
     std::string text;
-    llvm::raw_string_ostream(text) << llvm::json::Value(
-        Object{{"name", llvm::json::fixUTF8(subprogram.getName())},
-               {"file", llvm::json::fixUTF8(subprogram.getFilename())},
-               {"line", subprogram.getLine()},
-               {"sites", std::move(sites)},
-               {"variables", std::move(variables)},
-               {"types", types.take()}});
+    llvm::raw_string_ostream(text)
+        << llvm::json::Value(Object{{"name", llvm::json::fixUTF8(subprogram.getName())},
+                                    {"sites", std::move(sites)},
+                                    {"variables", std::move(variables)},
+                                    {"types", types.take()}});
     llvm::Constant* value = llvm::ConstantDataArray::getString(function_.getContext(), text);
     return new llvm::GlobalVariable(module_, value->getType(), /*isConstant=*/true,
                                     llvm::GlobalValue::InternalLinkage, value, "debug.function");

@@ -16,7 +16,7 @@ namespace metal::compiler {
 //   void __metal_debug_line(i32 number)             the thread is about to run a line
 //   void __metal_debug_leave()                      the function returns
 //
-// The description is JSON: {"name", "file", "sites": [{"line", "variables": [number, ...]}, ...],
+// The description is JSON: {"name", "sites": [{"file", "line", "variables": [number, ...]}, ...],
 // "variables": [{"name", "type", "line", "indirect"}, ...], "types": [...]}.
 inline constexpr const char* kDebugEnter = "__metal_debug_enter";
 inline constexpr const char* kDebugVariable = "__metal_debug_variable";

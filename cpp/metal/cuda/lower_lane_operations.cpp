@@ -36,11 +36,6 @@ class LaneOperation {
   // The value that replaces the call, if it has a result.
   Value* lower(llvm::StringRef name) {
     if (name == "barrier") return barrier();
-    if (name == "log") {
-      throw CompileError(
-          "error: messages of kernels (os_log, printf) are printed on CPUs only; the stream of mx.cpu "
-          "runs the kernel there\n");
-    }
     if (name == "simd_active_mask") return mask();
     if (name == "simd_ballot")
       return b_.CreateIntrinsic(Intrinsic::nvvm_vote_ballot_sync, {}, {mask(), operand(0)});

@@ -65,12 +65,13 @@ def run(
 
     helper = threading.Thread(target=body, daemon=True)
     helper.start()
-    status = 0
+    status = 1  # where it raises
     try:
         status = run_script(command)
     except KeyboardInterrupt:
         if not quits():
             raise
+        status = 0
     finally:
         session.ended.set()
         end(status)

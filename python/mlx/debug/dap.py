@@ -54,18 +54,25 @@ class Channel:
 
 
 class Output(io.TextIOBase):
-    """What the script prints, as events."""
+    """What the script prints, as events, one for each line."""
 
-    def __init__(self, channel: Channel, category: str) -> None:
-        self._channel, self._category = channel, category
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._line = ""
 
     def writable(self) -> bool:
         return True
 
     def write(self, text: str) -> int:
-        if text:
-            self._channel.event("output", {"category": self._category, "output": text})
+        self._line += text
+        if "\n" in text:
+            self.flush()
         return len(text)
+
+    def flush(self) -> None:
+        line, self._line = self._line, ""
+        if line:
+            self._channel.event("output", {"category": "stdout", "output": line})
 
 
 class Server:
@@ -104,7 +111,7 @@ class Server:
             self._answer_next()
         if self.quits:
             sys.exit(0)
-        sys.stdout = Output(self.channel, "stdout")
+        sys.stdout = Output(self.channel)
         return self._command
 
     def serve(self) -> None:
@@ -115,6 +122,7 @@ class Server:
 
     def end(self, status: int) -> None:
         """The script has ended."""
+        sys.stdout.flush()
         self.channel.event("exited", {"exitCode": status})
         self.channel.event("terminated")
 

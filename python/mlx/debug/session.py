@@ -42,17 +42,14 @@ def parse_description(text: str) -> dict[str, Any]:
 class Frame:
     """A function that the thread runs."""
 
+    name: str
     function: dict[str, Any]
     site: int
     addresses: list[int]
 
     @property
-    def name(self) -> str:
-        return self.function["name"]
-
-    @property
     def file(self) -> str:
-        return self.function["file"]
+        return self.function["sites"][self.site]["file"]
 
     @property
     def line(self) -> int:
@@ -157,8 +154,9 @@ class Session:
 
     @staticmethod
     def _make(found: dict[str, Any]) -> Stop:
-        frames = [
-            Frame(parse_description(text), site, addresses)
-            for text, site, addresses in reversed(found["frames"])
-        ]
+        frames = []
+        for text, site, addresses in reversed(found["frames"]):
+            function = parse_description(text)
+            frames.append(Frame(function["name"], function, site, addresses))
+        frames[-1].name = found["kernel"]  # the function may have a longer one
         return Stop(found["kernel"], found["source"], found["grid"], found["breakpoint"], frames)

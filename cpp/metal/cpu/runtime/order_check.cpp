@@ -51,6 +51,8 @@ class OrderCheck {
              const Snapshot& before)
       : kernel_(kernel), code_(code), parameters_(parameters), before_(before) {
     auto checked = std::make_shared<CheckedLaunch>(*parameters.checked);
+    // Otherwise another run has printed them.
+    natural_.prints = (checked->checks & ~kCheckOrder) == 0;
     checked->checks = kCheckOrder;
     checked->handler = nullptr;
     parameters_.checked = std::move(checked);
@@ -58,8 +60,6 @@ class OrderCheck {
 
   void run() {
     const auto start = std::chrono::steady_clock::now();
-    // Otherwise another run has printed them.
-    natural_.prints = (parameters_.checked->checks & ~kCheckOrder) == 0;
     run(natural_);
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     has_limit_ = parameters_.time_limit > 0;
