@@ -67,6 +67,7 @@ class StopMarker {
   void run() {
     find_variables();
     find_globals();
+    declare_variables();  // before marks are erased, which may be where variables are declared
     const auto place_of = [](const llvm::Instruction& i) { return i.getDebugLoc().get(); };
     Array sites;
     for (llvm::Instruction& mark : llvm::make_early_inc_range(llvm::instructions(function_))) {
@@ -82,7 +83,6 @@ class StopMarker {
       b_.SetInsertPoint(leave);
       call(kDebugLeave, {});
     }
-    declare_variables();
     begin(std::move(sites));
   }
 

@@ -75,7 +75,7 @@ def run(
     finally:
         session.ended.set()
         end(status)
-    helper.join(timeout=5)
+        helper.join(timeout=5)  # Python must not end it in the middle of a wait
     return status
 
 

@@ -86,6 +86,7 @@ class Server:
         self._parts: list[Callable[[], list[dict[str, Any]]]] = []  # by reference - 1
         self._by_source: dict[str, list[tuple[str, int]]] = {}
         self._then: Resume | None = None
+        self._reporter = threading.Thread(target=self._report_stops, daemon=True)
         self._launched = False
         self._configured = False
 
@@ -116,13 +117,14 @@ class Server:
 
     def serve(self) -> None:
         """Answers while the script runs."""
-        threading.Thread(target=self._report_stops, daemon=True).start()
+        self._reporter.start()
         while not self.quits:
             self._answer_next()
 
     def end(self, status: int) -> None:
         """The script has ended."""
         sys.stdout.flush()
+        self._reporter.join(timeout=5)
         self.channel.event("exited", {"exitCode": status})
         self.channel.event("terminated")
 
