@@ -21,7 +21,7 @@ struct DebugFrame {
 struct DebugStop {
   std::string kernel;
   std::string source;
-  uint32_t grid[3] = {};  // the thread's position
+  uint32_t grid[3] = {};    // the thread's position
   bool breakpoint = false;  // else a step has ended
   std::vector<DebugFrame> frames;
 };

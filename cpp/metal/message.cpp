@@ -58,8 +58,8 @@ std::string print(const MessageConversion& c, const std::string& ending, T value
   };
   const int length = c.width ? (precise ? write(c.width, c.precision) : write(c.width))
                              : (precise ? write(c.precision) : write());
-  return {text.data(), std::clamp<size_t>(static_cast<size_t>(std::max(length, 0)), 0,
-                                          text.size() - 1)};
+  return {text.data(),
+          std::clamp<size_t>(static_cast<size_t>(std::max(length, 0)), 0, text.size() - 1)};
 }
 
 std::string print_integer(const MessageConversion& c, const MessageValue& value) {

@@ -34,8 +34,8 @@ struct MessageConversion {
 // follows. "%%" is text.
 bool next_conversion(std::string_view& text, std::string& before, MessageConversion& conversion);
 
-// As printf prints it. A value decides what it is, whatever the conversion says; "?" is in the place
-// of one that is missing.
+// As printf prints it. A value decides what it is, whatever the conversion says; "?" is in the
+// place of one that is missing.
 std::string format_message(std::string_view text, std::span<const MessageValue> values);
 
 }  // namespace metal

@@ -56,8 +56,8 @@ class TextFinder {
 // A value as a conversion sees it.
 struct ValueType {
   explicit ValueType(clang::QualType given) : type(given.getNonReferenceType()) {
-    const auto* record = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(
-        type->getAsCXXRecordDecl());
+    const auto* record =
+        llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
     if (!record || (record->getName() != "vec" && record->getName() != "packed_vec")) return;
     elements = static_cast<int>(record->getTemplateArgs()[1].getAsIntegral().getZExtValue());
     type = record->getTemplateArgs()[0].getAsType();
@@ -102,8 +102,7 @@ std::string mistake(const MessageConversion& c, const clang::Expr& value) {
   const std::string has = ", but its value has the type '" + written.getAsString() + "'";
   const char* expected = expected_by(c.letter);
   if (!expected) return start + "is no conversion";
-  if (c.elements && (c.elements < 2 || c.elements > 4))
-    return start + "needs 2, 3 or 4 elements";
+  if (c.elements && (c.elements < 2 || c.elements > 4)) return start + "needs 2, 3 or 4 elements";
   if (c.elements != given.elements) {
     return start + "needs " +
            (c.elements ? "a vector of " + std::to_string(c.elements) + " elements"
@@ -115,9 +114,9 @@ std::string mistake(const MessageConversion& c, const clang::Expr& value) {
   const bool integer = std::string_view("diouxX").find(c.letter) != std::string_view::npos;
   if (!integer || c.elements || !given.type->isBuiltinType()) return "";
   using Builtin = clang::BuiltinType;
-  const bool wide = llvm::is_contained(
-      {Builtin::Long, Builtin::ULong, Builtin::LongLong, Builtin::ULongLong},
-      given.type->castAs<Builtin>()->getKind());
+  const bool wide =
+      llvm::is_contained({Builtin::Long, Builtin::ULong, Builtin::LongLong, Builtin::ULongLong},
+                         given.type->castAs<Builtin>()->getKind());
   const bool for_wide = c.length.starts_with('l') || c.length.find_first_of("jzt") == 0;
   if (wide == for_wide) return "";
   return start + "needs an integer of " + (for_wide ? "64" : "32") + " bits" + has;

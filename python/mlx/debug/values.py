@@ -92,6 +92,9 @@ class Type:
             return self.other("of"), self.entry["count"]
         vector = VECTOR.match(self.entry["name"]) if self.kind == "struct" else None
         element = self.first_base() if vector else None
+        if element and vector[2] == "bool":  # kept as bytes
+            entry = {"kind": "base", "name": "bool", "bytes": 1, "encoding": "bool"}
+            element = Type([entry], 0)
         return (element, int(vector[3])) if vector and element else None
 
     def first_base(self) -> "Type | None":
@@ -162,9 +165,10 @@ class Value:
         if not (elements := value.type.elements()):
             raise Unshowable(f"a value of type {value.type.name} has no elements")
         element, count = elements
-        if not 0 <= index < count:
+        several = value.type.kind == "array" and len(value.type.entry["dimensions"]) > 1
+        if not 0 <= index < (value.type.entry["dimensions"][0] if several else count):
             raise Unshowable(f"index {index} is outside of {value.type.name}")
-        if value.type.kind == "array" and len(value.type.entry["dimensions"]) > 1:
+        if several:
             row = value.row_type()
             return Value(row, value.address + index * row.size)
         return Value(element, value.address + index * element.size)

@@ -46,6 +46,5 @@ void define_debugger(py::module_& m) {
     }
     return stop ? py::object(to_dict(*stop)) : py::none();
   });
-  m.def("_resume",
-        [](uint32_t how) { metal::resume(static_cast<metal::DebugResume>(how)); });
+  m.def("_resume", [](uint32_t how) { metal::resume(static_cast<metal::DebugResume>(how)); });
 }

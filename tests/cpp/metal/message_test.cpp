@@ -12,8 +12,7 @@ MessageValue number(float value) {
 }
 
 MessageValue integer(int32_t value) {
-  return {static_cast<uint64_t>(MessageKind::Signed) + 2,
-          static_cast<uint64_t>(int64_t{value})};
+  return {static_cast<uint64_t>(MessageKind::Signed) + 2, static_cast<uint64_t>(int64_t{value})};
 }
 
 TEST(Message, ValuesAreAsPrintfPrintsThem) {

@@ -130,7 +130,7 @@ def test_steps(client: Client):
 
 def test_mistakes(client: Client):
     assert not client.send("launch")["success"]
-    (there, elsewhere) = client.begin(21, -5, program=str(SCRIPT))
+    (there, elsewhere) = client.begin(21, 2 - FIRST, program=str(SCRIPT))
     assert there["verified"]
     assert not elsewhere["verified"]
     client.event("stopped")

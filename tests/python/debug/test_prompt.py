@@ -1,5 +1,6 @@
 """`python -m mlx.debug`: the prompt, with commands from a pipe."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -72,7 +73,7 @@ MISTAKES = {
     "print v.q": "float4 has no member 'q'",
     "print i[0]": "a value of type uint has no elements",
     "print m[2]": "index 2 is outside of int[2][3]",
-    "print i / 0": "division by zero",
+    "print i / 0": "by zero",
     "print f(i)": "cannot evaluate 'f(i)'",
     "print 1 +": "cannot understand '1 +'",
     "print x[1 << 50]": "cannot read 4 bytes at",
@@ -179,3 +180,15 @@ def test_wrong_arguments(script: list[str]):
         [sys.executable, "-m", "mlx.debug", *script], capture_output=True, text=True
     )
     assert done.returncode == 2
+
+
+def test_the_session_of_the_guide(tmp_path: Path):
+    guide = (Path(__file__).resolve().parents[3] / "docs" / "debugging.md").read_text()
+    guide = guide[guide.index("## Stopping at a line") :]
+    code, session = re.findall(r"```(?:python|none)\n(.*?)```", guide, re.DOTALL)[:2]
+    script = tmp_path / "norm.py"
+    script.write_text(code)
+    commands = re.findall(r"^\(mlx\) (.*)$", session, re.MULTILINE)
+    shown = re.sub(r"^\(mlx\) .*\n", "", session, flags=re.MULTILINE)
+    hidden = re.compile(r"0x[0-9a-f]+")  # addresses differ from run to run
+    assert hidden.sub("0x", run(*commands, script=script)) == hidden.sub("0x", shown)

@@ -56,8 +56,19 @@ Debugger& debugger() {
 
 }  // namespace
 
+void DebuggedRun::start_threadgroup(uint32_t threads) {
+  frames_.assign(threads, {});
+  lines_.assign(threads, {});
+}
+
 void DebuggedRun::enter(uint32_t thread, const char* description) {
-  frames_[thread].push_back({.description = description});
+  frames_[thread].push_back({.description = description, .addresses = {}});
+  lines_[thread].push_back(0);
+}
+
+void DebuggedRun::leave(uint32_t thread) {
+  frames_[thread].pop_back();
+  lines_[thread].pop_back();
 }
 
 void DebuggedRun::declare(uint32_t thread, uint32_t number, uint64_t address) {
@@ -70,6 +81,8 @@ void DebuggedRun::reach(const Group& group, uint32_t thread, const CheckSite& si
                         uint32_t number) {
   std::vector<DebugFrame>& frames = frames_[thread];
   frames.back().site = number;
+  // The parts of a loop's header are one line, which runs once.
+  if (std::exchange(lines_[thread].back(), site.line) == site.line) return;
   const ThreadPosition place = position_of(group, thread);
   Position grid;
   for (int i = 0; i < 3; ++i) {
@@ -87,14 +100,11 @@ void DebuggedRun::reach(const Group& group, uint32_t thread, const CheckSite& si
   if (!d.chosen) d.chosen = grid;
   d.run = this;
   d.depth = frames.size();
-  d.stop = DebugStop{.kernel = kernel_.name,
-                     .source = kernel_.source,
-                     .breakpoint = breaks,
-                     .frames = frames};
+  d.stop = DebugStop{
+      .kernel = kernel_.name, .source = kernel_.source, .breakpoint = breaks, .frames = frames};
   std::ranges::copy(grid, d.stop->grid);
   d.changed.notify_all();
-  while (d.waits && !dispatch_.stopped())
-    d.changed.wait_for(lock, std::chrono::milliseconds(50));
+  while (d.waits && !dispatch_.stopped()) d.changed.wait_for(lock, std::chrono::milliseconds(50));
   d.waits = false;
 }
 

@@ -18,19 +18,21 @@ class DebuggedRun {
  public:
   DebuggedRun(const Dispatch& dispatch, const Kernel& kernel)
       : dispatch_(dispatch), kernel_(kernel) {}
-  void start_threadgroup(uint32_t threads) { frames_.assign(threads, {}); }
+  void start_threadgroup(uint32_t threads);
 
   // Called from kernel code.
   void enter(uint32_t thread, const char* description);
   void declare(uint32_t thread, uint32_t number, uint64_t address);
   // Returns when the thread may go on.
   void reach(const Group& group, uint32_t thread, const CheckSite& site, uint32_t number);
-  void leave(uint32_t thread) { frames_[thread].pop_back(); }
+  void leave(uint32_t thread);
 
  private:
   const Dispatch& dispatch_;
   const Kernel& kernel_;
-  std::vector<std::vector<DebugFrame>> frames_;  // by thread
+  // By thread: the functions, and the last line that each has run.
+  std::vector<std::vector<DebugFrame>> frames_;
+  std::vector<std::vector<uint32_t>> lines_;
 };
 
 }  // namespace metal::cpu

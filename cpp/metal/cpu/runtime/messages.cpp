@@ -65,9 +65,9 @@ void Messages::print_held() {
 void Messages::end() {
   if (held_ || !dropped_) return;
   print("[" + kernel_ + "] " + std::to_string(dropped_) +
-        (dropped_ == 1 ? " message was" : " messages were") + " dropped, as those of a launch had " +
-        std::to_string(bytes_) + " bytes of " + std::to_string(limit()) +
-        " (MTL_LOG_BUFFER_SIZE)\n");
+        (dropped_ == 1 ? " message was" : " messages were") +
+        " dropped, as those of a launch had " + std::to_string(bytes_) + " bytes of " +
+        std::to_string(limit()) + " (MTL_LOG_BUFFER_SIZE)\n");
   dropped_ = 0;
 }
 
@@ -103,8 +103,8 @@ void metal_cpu_log(uint32_t type, const char* subsystem, const char* category, c
     value.bits = va_arg(list, uint64_t);
   }
   va_end(list);
-  std::string line = "thread (" + std::to_string(x) + ", " + std::to_string(y) + ", " +
-                     std::to_string(z) + ")";
+  std::string line =
+      "thread (" + std::to_string(x) + ", " + std::to_string(y) + ", " + std::to_string(z) + ")";
   if (subsystem) line += std::string(" ") + subsystem + "/" + category;
   line += std::string(metal::cpu::name_of(type)) + ": " + metal::format_message(text, values);
   outside.worker().dispatch()->messages().add(line);
