@@ -25,6 +25,7 @@ struct CompileOptions {
   std::string path;          // of the source; for diagnostics and relative includes
   bool line_tables = false;  // the IR has the source line of each instruction
   bool coverage = false;     // and every branch of the source: launches count what runs
+  bool debug = false;        // and calls that tell a debugger where a thread is: see mark_stops.h
   bool for_apple = false;    // finds what Apple's compiler refuses: Program::apple_reports
   // The IR has calls in the place of the values that variables without an initializer have, see
   // undefined_variables.h.

@@ -313,8 +313,9 @@ TranslationUnit parse(std::string_view source, const CompileOptions& options,
     try {
       const std::string warnings = execute(kernel_invocation(source, options), action, missing);
       unit.warnings = warnings;
-      unit.keeps_branches = options.coverage || options.mark_numbers;
-      unit.marks_lines = options.coverage;
+      unit.keeps_branches = options.coverage || options.mark_numbers || options.debug;
+      unit.marks_lines = options.coverage || options.debug;
+      unit.marks_stops = options.debug;
       unit.marks_math = options.mark_numbers;
       return unit;
     } catch (const CompileError&) {

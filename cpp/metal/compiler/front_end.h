@@ -42,6 +42,7 @@ struct TranslationUnit {
   std::vector<CheckReport> apple_reports;
   bool keeps_branches = false;  // those of the source, also where code without them does the same
   bool marks_lines = false;     // for coverage
+  bool marks_stops = false;     // for a debugger
   bool marks_math = false;      // see math_calls.h
   std::vector<std::string> inputs;  // the user's files, without those of the standard library
 };

@@ -139,8 +139,9 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> visible_files(std::vector<std::s
   return llvm::makeIntrusiveRefCnt<DeclaredFiles>(llvm::vfs::getRealFileSystem(), std::move(roots));
 }
 
-void add_line_tables(clang::CodeGenOptions& code) {
-  code.setDebugInfo(llvm::codegenoptions::DebugLineTablesOnly);
+void add_line_tables(clang::CodeGenOptions& code, bool variables) {
+  code.setDebugInfo(variables ? llvm::codegenoptions::FullDebugInfo
+                              : llvm::codegenoptions::DebugLineTablesOnly);
   code.DwarfVersion = 5;
 }
 
@@ -192,9 +193,10 @@ uint32_t language_version(const CompileOptions& options) {
 Invocation kernel_invocation(std::string_view source, const CompileOptions& options) {
   auto invocation = base_options();
   set_math(invocation->getLangOpts(), options.math_mode);
-  if (options.line_tables || options.coverage) add_line_tables(invocation->getCodeGenOpts());
+  if (options.line_tables || options.coverage || options.debug)
+    add_line_tables(invocation->getCodeGenOpts(), options.debug);
   // Then the names of files are whole.
-  if (options.coverage) invocation->getCodeGenOpts().DebugCompilationDir = "/";
+  if (options.coverage || options.debug) invocation->getCodeGenOpts().DebugCompilationDir = "/";
   if (options.mark_undefined) {  // mark_undefined() finds what Clang stores
     invocation->getLangOpts().setTrivialAutoVarInit(
         clang::LangOptions::TrivialAutoVarInitKind::Pattern);

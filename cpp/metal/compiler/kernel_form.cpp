@@ -22,6 +22,7 @@
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/line_tables.h"
 #include "metal/compiler/mark_lines.h"
+#include "metal/compiler/mark_stops.h"
 #include "metal/compiler/math_calls.h"
 #include "metal/compiler/matrix_accesses.h"
 #include "metal/compiler/passes.h"
@@ -252,6 +253,10 @@ void internalize_and_inline(TranslationUnit& unit, llvm::ModuleAnalysisManager& 
 
 void mark_covered_lines(TranslationUnit& unit) {
   if (unit.marks_lines) mark_lines(*unit.module);
+}
+
+void mark_all_stops(TranslationUnit& unit) {
+  if (unit.marks_stops) mark_stops(*unit.module);
 }
 
 void mark_math(TranslationUnit& unit) {

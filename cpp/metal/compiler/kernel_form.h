@@ -25,6 +25,8 @@ namespace metal::compiler {
 
 inline constexpr std::string_view kBuiltinPrefix = "__metal_get_";
 inline constexpr std::string_view kRuntimePrefix = "__metal_";
+// os_log, as the standard library declares it (metal_logging).
+inline constexpr const char* kMessageCall = "__metal_log";
 
 struct KernelDeclaration;
 struct TranslationUnit;

@@ -8,6 +8,7 @@
 #include "clang/Basic/SourceManager.h"
 #include "metal/compiler/attributes.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/compiler/message_checks.h"
 
 namespace metal::compiler {
 namespace {
@@ -67,6 +68,7 @@ class LanguageChecks : public clang::ASTConsumer {
       const clang::Stmt* statement = open.back();
       open.pop_back();
       if (!statement) continue;
+      if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement)) check_message(*call);
       if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(statement)) {
         check_braces(*made);
       } else if (const auto* declarations = llvm::dyn_cast<clang::DeclStmt>(statement)) {
@@ -77,6 +79,14 @@ class LanguageChecks : public clang::ASTConsumer {
       }
       open.insert(open.end(), statement->child_begin(), statement->child_end());
     }
+  }
+
+  void check_message(const clang::CallExpr& call) {
+    const std::string mistake = find_message_mistake(call);
+    if (mistake.empty()) return;
+    const unsigned id =
+        diagnostics_.getDiagnosticIDs()->getCustomDiagID(clang::DiagnosticIDs::Warning, "%0");
+    diagnostics_.Report(call.getBeginLoc(), id) << mistake;
   }
 
   void check_braces(const clang::CXXConstructExpr& made) {

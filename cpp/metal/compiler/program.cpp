@@ -118,7 +118,7 @@ std::string describe_options(const CompileOptions& options) {
                      std::to_string(options.language_version) + ";" + options.path + ";" +
                      std::to_string(options.line_tables) + std::to_string(options.mark_undefined) +
                      std::to_string(options.for_apple) + std::to_string(options.coverage) +
-                     std::to_string(options.mark_numbers) + ";";
+                     std::to_string(options.mark_numbers) + std::to_string(options.debug) + ";";
   for (const auto& [name, value] : options.macros) text += name + "=" + value + ";";
   for (const std::string& directory : options.include_directories) text += directory + ";";
   return text;

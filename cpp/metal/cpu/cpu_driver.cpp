@@ -84,6 +84,7 @@ std::shared_ptr<const Program> for_checks(const Program& program, Checks checks)
   options.mark_undefined = (checks & kCheckUninitialised) != 0;
   options.mark_numbers = (checks & kCheckNumbers) != 0;
   options.coverage = (checks & kCoverage) != 0;
+  options.debug = (checks & kDebug) != 0;
   return compile(program.source, options);
 }
 
@@ -129,7 +130,7 @@ class CpuDriver : public Driver {
     kernel->source = program.source;
     if (checks & kCheckOrder)
       kernel->ordered = once ? load(CodeMode::Reference, kCheckOrder) : kernel->code;
-    const bool screened = once && !(once & kCoverage);  // a screen counts nothing
+    const bool screened = once && !(once & (kCoverage | kDebug));  // a screen does neither
     if (screened && mode == CodeMode::Vector) kernel->screen = load(CodeMode::Screen, once);
     if (checks & kCoverage) write_coverage_at_exit(checked.get(function).covered && !located);
     return kernel;

@@ -24,6 +24,8 @@ inline constexpr const char* kGroupMarker = "check.group";
 
 // The functions of checks/check_abi.h have names that begin with this.
 inline constexpr const char* kCheckPrefix = "metal_cpu_check_";
+// os_log: the runtime's function, see runtime/messages.h.
+inline constexpr const char* kLogCall = "metal_cpu_log";
 // i1 (ptr, i64): see collisions.h.
 inline constexpr const char* kCollides = "check.collides";
 

@@ -18,6 +18,9 @@ namespace metal::cuda {
 inline constexpr unsigned kGlobal = 1;
 inline constexpr unsigned kShared = 3;
 
+// Throws CompileError if the kernel has messages (os_log): only CPUs print them.
+void refuse_messages(const llvm::Module& module);
+
 // Gives the module the target's data layout, and removes the attributes of the processor that Clang
 // compiled for.
 void retarget(llvm::Module& module, const llvm::TargetMachine& target);

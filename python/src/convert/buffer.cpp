@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "convert/convert.h"
+#include "devices/device.h"
+#include "mlx/backend/metal/checks.h"
 
 namespace {
 
@@ -144,6 +146,10 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     return fill_view(self, view, flags);
   } catch (py::error_already_set& e) {
     e.restore();
+    view->obj = nullptr;
+    return -1;
+  } catch (const mx::metal::KernelCheckError& e) {
+    raise_check_error(e);
     view->obj = nullptr;
     return -1;
   } catch (const std::invalid_argument& e) {

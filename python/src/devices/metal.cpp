@@ -33,6 +33,7 @@ void define_memory(py::module_& m);
 void define_checks(py::module_& m);
 void define_coverage(py::module_& m);
 void define_profile(py::module_& m);
+void define_debugger(py::module_& m);
 
 void init_metal(py::module_& parent) {
   py::module_ m = parent.def_submodule("metal", "The Metal device.");
@@ -50,4 +51,5 @@ void init_metal(py::module_& parent) {
   define_checks(m);
   define_coverage(m);
   define_profile(m);
+  define_debugger(m);
 }

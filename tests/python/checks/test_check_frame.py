@@ -7,6 +7,7 @@ import textwrap
 import warnings
 
 import mlx.core as mx
+import numpy as np
 import pytest
 from check_runner import reports
 
@@ -180,3 +181,9 @@ def test_array_operations_are_checked_without_findings():
         y = mx.softmax(x @ x.T, axis=-1).sum(axis=0)
         z = mx.sort(y)[::-1].astype(mx.float16)
         mx.eval(z, mx.cumsum(y), x.T[::-1, ::2] + 1, mx.take(y, mx.array([1, 2])))
+
+
+def test_evaluation_for_numpy_raises_the_same():
+    with pytest.raises(mx.metal.KernelCheckError) as caught:
+        np.array(call(make(check="bounds")))
+    assert len(caught.value.reports) == 1

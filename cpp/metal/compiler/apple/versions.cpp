@@ -45,6 +45,9 @@ void check_version(Reporter& reporter, const clang::CallExpr& call) {
   const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(callee);
   const llvm::StringRef name =
       method ? library_name(reporter, *method->getParent()) : library_name(reporter, *callee);
+  if (name == "printf")
+    reporter.report(call.getExprLoc(),
+                    "Metal has no 'printf': os_log, of Metal 3.2, prints messages");
   for (const Feature& feature : kFeatures) {
     if (name == feature.name) report_version(reporter, call.getExprLoc(), name, feature.since);
   }

@@ -150,4 +150,11 @@ void metal_cpu_check_wrapped(const metal::cpu::Group* group, const metal::cpu::C
                              int64_t a, int64_t b);
 // A fence.
 void metal_cpu_check_fence(const metal::cpu::Group* group);
+// For a debugger: see compiler/mark_stops.h.
+void metal_cpu_check_debug_enter(const metal::cpu::Group* group, const char* description);
+void metal_cpu_check_debug_variable(const metal::cpu::Group* group, uint32_t number,
+                                    uint64_t address);
+void metal_cpu_check_debug_line(const metal::cpu::Group* group, const metal::cpu::CheckSite* site,
+                                uint32_t number);
+void metal_cpu_check_debug_leave(const metal::cpu::Group* group);
 }

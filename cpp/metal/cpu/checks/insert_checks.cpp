@@ -10,6 +10,7 @@
 #include "metal/cpu/checks/barriers.h"
 #include "metal/cpu/checks/bounds.h"
 #include "metal/cpu/checks/coverage.h"
+#include "metal/cpu/checks/debug_stops.h"
 #include "metal/cpu/checks/index_overflow.h"
 #include "metal/cpu/checks/numbers.h"
 #include "metal/cpu/checks/order.h"
@@ -29,6 +30,7 @@ void insert_checks(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   if (checks & kCheckNumbers) numbers.emplace(builder, accesses);
   // Before checks add branches of their own.
   if (checks & kCoverage) count_coverage(builder, accesses);
+  if (checks & kDebug) place_debug_stops(builder);
   std::optional<UninitialisedCheck> undefined;
   if (checks & kCheckUninitialised) undefined.emplace(builder, kernel, accesses);
   if (numbers) {

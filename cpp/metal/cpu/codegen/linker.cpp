@@ -11,10 +11,12 @@
 #include "metal/compiler/guarded_thread.h"
 #include "metal/cpu/codegen/code_generator.h"
 #include "metal/cpu/codegen/line_map.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/runtime/additions.h"
 #include "metal/cpu/runtime/atomic_float.h"
 #include "metal/cpu/runtime/check_calls.h"
 #include "metal/cpu/runtime/general_code.h"
+#include "metal/cpu/runtime/messages.h"
 #include "metal/cpu/runtime/runtime_calls.h"
 
 namespace metal::cpu {
@@ -81,6 +83,7 @@ const orc::SymbolMap& visible_symbols() {
     add("metal_cpu_atomic_add_f32", reinterpret_cast<void*>(&metal_cpu_atomic_add_f32));
     add("metal_cpu_atomic_add_row_f32", reinterpret_cast<void*>(&metal_cpu_atomic_add_row_f32));
     add("metal_cpu_general_code", reinterpret_cast<void*>(&metal_cpu_general_code));
+    add(kLogCall, reinterpret_cast<void*>(&metal_cpu_log));
     add("metal_cpu_make_additions", reinterpret_cast<void*>(&metal_cpu_make_additions));
     add("memcpy", reinterpret_cast<void*>(&std::memcpy));
     add("memmove", reinterpret_cast<void*>(&std::memmove));

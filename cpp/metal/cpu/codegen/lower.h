@@ -38,6 +38,9 @@ llvm::Function* make_body(llvm::Module& module, const FunctionInfo& kernel, bool
 // Whether the kernel has an argument that depends on the threadgroup.
 bool depends_on_threadgroup(const FunctionInfo& kernel);
 
+// Makes messages (os_log) calls of the runtime, with the thread's position in the grid.
+void lower_messages(llvm::Module& module);
+
 // Marks loads from constant memory as invariant, as nothing writes there while a kernel runs.
 void mark_constant_loads(llvm::Function& body);
 

@@ -2,6 +2,7 @@
 
 #include "metal/cpu/checks/check_abi.h"
 #include "metal/cpu/runtime/coverage_run.h"
+#include "metal/cpu/runtime/debugged_run.h"
 #include "metal/cpu/runtime/dispatch.h"
 #include "metal/cpu/runtime/fibre_scheduler.h"
 #include "metal/cpu/runtime/findings.h"
@@ -321,6 +322,26 @@ void metal_cpu_check_wrapped(const Group* group, const CheckSite* site, const Ch
   outside.worker().dispatch()->findings()->add(finding);
 }
 
+void metal_cpu_check_debug_enter(const Group* group, const char* description) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->debugged()->enter(thread_of(group), description);
+}
+
+void metal_cpu_check_debug_variable(const Group* group, uint32_t number, uint64_t address) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->debugged()->declare(thread_of(group), number, address);
+}
+
+void metal_cpu_check_debug_line(const Group* group, const CheckSite* site, uint32_t number) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->debugged()->reach(*group, thread_of(group), *site, number);
+}
+
+void metal_cpu_check_debug_leave(const Group* group) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->debugged()->leave(thread_of(group));
+}
+
 void metal_cpu_check_fence(const Group* group) {
   const OutsideKernel outside(group);
   outside.worker().dispatch()->races()->fence(thread_of(group));
@@ -356,7 +377,11 @@ std::span<const RuntimeCall> check_calls() {
                                       ENTRY(number_stored),
                                       ENTRY(numbers_copied),
                                       ENTRY(number_converted),
-                                      ENTRY(wrapped)};
+                                      ENTRY(wrapped),
+                                      ENTRY(debug_enter),
+                                      ENTRY(debug_variable),
+                                      ENTRY(debug_line),
+                                      ENTRY(debug_leave)};
 #undef ENTRY
   return calls;
 }

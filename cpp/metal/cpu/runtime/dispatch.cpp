@@ -7,6 +7,7 @@
 
 #include "metal/cpu/codegen/jit.h"
 #include "metal/cpu/runtime/coverage_run.h"
+#include "metal/cpu/runtime/debugged_run.h"
 #include "metal/cpu/runtime/fault_message.h"
 #include "metal/cpu/runtime/faults.h"
 #include "metal/cpu/runtime/findings.h"
@@ -149,7 +150,8 @@ Dispatch::Dispatch(const Kernel& kernel, const CpuKernel& machine_code,
       coarsening_(coarsening_of(machine_code, parameters)),
       order_(parameters, coarsening_),
       screens_(screens),
-      ordered_(ordered) {
+      ordered_(ordered),
+      messages_(kernel.name, screens || (ordered && !ordered->prints)) {
   std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);
   launch_.cached_stores = writes_beyond_caches(kernel.info, parameters) ? 0 : ~uint64_t{0};
   launch_.order_stride = order_.natural() ? 0 : parameters.order_stride;
@@ -182,6 +184,7 @@ void Dispatch::prepare_checks() {
   if (!screens_ && !ordered_) findings_ = std::make_unique<Findings>();
   if (!screens_ && checks() & kCheckNumbers) numbers_ = std::make_unique<NumberOrigins>();
   if (checks() & kCoverage) coverage_ = std::make_unique<CoverageRun>();
+  if (checks() & kDebug) debugged_ = std::make_unique<DebuggedRun>(*this, kernel_);
   if (!screens_ && finds_races) races_ = std::make_unique<RaceDetector>();
   checked_memory_.resize(size_t{kCheckedThreadgroup} + 1);
   for (uint32_t i = 0; i < kMaxBuffers; ++i) {
@@ -232,13 +235,14 @@ void Dispatch::run() {
   install_fault_handlers();
   {
     Monitored registration(*this, parameters_.time_limit, parameters_.interrupts_before);
-    if (races_ || stamps_ || ordered_ || coverage_) {
+    if (races_ || stamps_ || ordered_ || coverage_ || debugged_) {
       Worker::current().run(*this, 0, groups_);
     } else {
       uint64_t done = groups_ * threads_ < kManyThreads || groups_ == 1 ? run_first(groups_) : 0;
       if (done < groups_ && !stopped()) run_all_cores(done, groups_ - done);
     }
   }
+  messages_.end();
   if (coverage_) coverage_->add_to_total(kernel_.name, kernel_.source);
   if (findings_) report_findings();
   std::lock_guard lock(mutex_);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "metal/cpu/abi.h"
+#include "metal/cpu/runtime/messages.h"
 #include "metal/cpu/runtime/threadgroup_order.h"
 #include "metal/cpu/runtime/worker.h"
 #include "metal/driver.h"
@@ -16,6 +17,7 @@
 namespace metal::cpu {
 
 class CoverageRun;
+class DebuggedRun;
 class Findings;
 class NumberOrigins;
 class RaceDetector;
@@ -62,6 +64,10 @@ class Dispatch {
   ShadowBuffers* shadows() const { return shadows_.get(); }
   NumberOrigins* numbers() const { return numbers_.get(); }
   CoverageRun* coverage() const { return coverage_.get(); }
+  DebuggedRun* debugged() const { return debugged_.get(); }
+
+  // Of os_log. Those of a screen and of reordered runs are held.
+  Messages& messages() { return messages_; }
 
   // Ends the launch, from any thread, with this error. The first error counts.
   void stop(LaunchFault fault, const std::string& message);
@@ -92,11 +98,13 @@ class Dispatch {
   std::unique_ptr<RaceDetector> races_;
   std::unique_ptr<NumberOrigins> numbers_;
   std::unique_ptr<CoverageRun> coverage_;
+  std::unique_ptr<DebuggedRun> debugged_;
   bool screens_;
   OrderedRun* ordered_;
   uint32_t profiled_ = 0;
   std::unique_ptr<StampTables> stamps_;  // of screens for races
   std::unique_ptr<ShadowBuffers> shadows_;
+  Messages messages_;
   std::atomic<bool> stopped_{false};
   std::mutex mutex_;
   LaunchFault fault_ = LaunchFault::Trap;

@@ -51,6 +51,8 @@ class OrderCheck {
              const Snapshot& before)
       : kernel_(kernel), code_(code), parameters_(parameters), before_(before) {
     auto checked = std::make_shared<CheckedLaunch>(*parameters.checked);
+    // Otherwise another run has printed them.
+    natural_.prints = (checked->checks & ~kCheckOrder) == 0;
     checked->checks = kCheckOrder;
     checked->handler = nullptr;
     parameters_.checked = std::move(checked);

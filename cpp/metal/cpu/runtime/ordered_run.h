@@ -35,6 +35,7 @@ class RoundingBounds {
 };
 
 struct OrderedRun {
+  bool prints = false;               // messages of os_log
   std::optional<Schedule> schedule;  // none: threads run in the order of their numbers
 
   // The last write to these bytes, if they are any.

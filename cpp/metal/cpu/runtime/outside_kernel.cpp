@@ -5,9 +5,9 @@
 
 namespace metal::cpu {
 
-OutsideKernel::OutsideKernel(const Group* group) : worker_(scheduler_of(group).worker()) {
-  worker_.leave_kernel();
-}
+OutsideKernel::OutsideKernel(const Group* group) : OutsideKernel(scheduler_of(group).worker()) {}
+
+OutsideKernel::OutsideKernel(Worker& worker) : worker_(worker) { worker_.leave_kernel(); }
 
 OutsideKernel::~OutsideKernel() { worker_.enter_kernel(); }
 

@@ -12,6 +12,7 @@ class Worker;
 class OutsideKernel {
  public:
   explicit OutsideKernel(const Group* group);
+  explicit OutsideKernel(Worker& worker);  // that runs the kernel
   ~OutsideKernel();
   OutsideKernel(const OutsideKernel&) = delete;
   OutsideKernel& operator=(const OutsideKernel&) = delete;

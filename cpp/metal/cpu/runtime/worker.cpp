@@ -16,6 +16,7 @@
 #include "metal/cpu/codegen/jit.h"
 #include "metal/cpu/runtime/additions.h"
 #include "metal/cpu/runtime/coverage_run.h"
+#include "metal/cpu/runtime/debugged_run.h"
 #include "metal/cpu/runtime/dispatch.h"
 #include "metal/cpu/runtime/findings.h"
 #include "metal/cpu/runtime/group_checks.h"
@@ -297,6 +298,7 @@ void Worker::begin_checks() {
   checks_->begin(group_, *dispatch.findings(), dispatch.checks() & kCheckBarriers);
   if (dispatch.races()) dispatch.races()->start_threadgroup(group_);
   if (dispatch.coverage()) dispatch.coverage()->start_threadgroup(thread_count());
+  if (dispatch.debugged()) dispatch.debugged()->start_threadgroup(thread_count());
 }
 
 void Worker::end_checks() {

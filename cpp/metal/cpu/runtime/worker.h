@@ -62,7 +62,7 @@ class Worker {
 
   // For signal handlers on this thread.
   bool in_kernel() const { return in_kernel_.load(std::memory_order_relaxed); }
-  const Dispatch* dispatch() const { return dispatch_.load(std::memory_order_relaxed); }
+  Dispatch* dispatch() const { return dispatch_.load(std::memory_order_relaxed); }
   Fibre* fibre() const { return fibre_.load(std::memory_order_relaxed); }
   // Marks the kernel as left. Then leave() must run at the top of the fibre's stack.
   void prepare_leave(const Fault& fault) {

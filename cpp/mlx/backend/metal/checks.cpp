@@ -34,6 +34,8 @@ Checks environment_checks() {
   return checks;
 }
 
+std::atomic<bool> debugs{false};
+
 struct Warnings {
   std::mutex mutex;
   std::vector<std::string> texts;
@@ -55,7 +57,13 @@ bool only_warns() {
 KernelCheckError::KernelCheckError(std::vector<CheckReport> found)
     : std::runtime_error(::metal::describe(found)), reports(std::move(found)) {}
 
-Checks find_active_checks() { return environment_checks() | scope_checks(); }
+Checks find_active_checks() {
+  return environment_checks() | scope_checks() | (debugs ? ::metal::kDebug : ::metal::kNoChecks);
+}
+
+void start_debugging() {
+  if (!debugs.exchange(true)) ++check_sources;
+}
 
 CheckScope::CheckScope(Checks checks)
     : before_(std::exchange(scope_checks(), scope_checks() | checks)) {

@@ -46,6 +46,9 @@ class CheckScope {
   Checks before_;
 };
 
+// From now on, kernels of metal_kernel stop for a debugger (metal/debugger.h).
+void start_debugging();
+
 // Called with the reports of a launch. With MLX_CHECK_REPORT=warn they wait in take_check_warnings,
 // else it throws KernelCheckError.
 void raise_reports(const std::vector<CheckReport>& reports);

@@ -244,8 +244,8 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       memory_.copy(*copy);
     } else if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call)) {
       visit_intrinsic(*intrinsic);
-    } else if (name.starts_with(kCheckPrefix)) {
-      call_check(call);
+    } else if (name.starts_with(kCheckPrefix) || name == kLogCall) {
+      call_in_each_lane(call);
     } else {
       reason_ = "a call of " + llvm::demangle(name) + ", which calls itself";
     }
@@ -380,8 +380,8 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     }
   }
 
-  // Code that is run when something is wrong.
-  void call_check(llvm::CallInst& call) {
+  // Of the runtime: code that is run when something is wrong, and messages.
+  void call_in_each_lane(llvm::CallInst& call) {
     for (Value* operand : call.args()) {
       if (!w_.shape(operand).is_uniform()) w_.vector(operand);
     }
