@@ -52,6 +52,9 @@ IndexedAddress MemoryWidener::frozen_address(Value* pointer) {
 
 void MemoryWidener::load(llvm::LoadInst& load) {
   if (matrix_elements_.load(load)) return;
+  const auto row = rows_.find(&load);
+  if (row != rows_.end()) load_row(row->second);
+  if (w_.has_vector(&load)) return;
   Value* pointer = load.getPointerOperand();
   const Shape shape = w_.shape(pointer);
   if (shape.is_uniform()) {
@@ -77,7 +80,10 @@ void MemoryWidener::load(llvm::LoadInst& load) {
     w_.set_vector(&load, load_strided(access, pointer));
     return;
   }
-  auto varying = [&] { return load_varying(access, pointer); };
+  auto varying = [&] {
+    return load_varying(access, pointer, frozen_address(pointer),
+                        [&] { return gather(access, pointer); });
+  };
   auto offsets = [&] { return load_offsets(access, pointer, shape); };
   w_.set_vector(
       &load, shape.is_varying() ? varying() : w_.either(w_.lanes(pointer).holds, offsets, varying));
@@ -117,8 +123,9 @@ Value* MemoryWidener::are_equal(const IndexedAddress& address) {
   return w_.all(fits);
 }
 
-Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
-  const IndexedAddress address = frozen_address(pointer);
+Value* MemoryWidener::load_varying(const Access& access, Value* pointer,
+                                   const IndexedAddress& address,
+                                   llvm::function_ref<Value*()> gathered) {
   const uint64_t lane_step = access.size % address.scale == 0 ? access.size : address.scale;
   const bool blocks = lane_step % access.size == 0 &&
                       lane_step / access.size <= static_cast<uint64_t>(kWidestStride);
@@ -130,7 +137,7 @@ Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
                                             access.is_volatile);
           return w_.splat(one);
         },
-        [&] { return gather(access, pointer); });
+        gathered);
   };
   const Span span{0, static_cast<int64_t>(lane_step * w_.width())};
   const bool exact = lane_step == access.size && !w_.mask();
@@ -169,6 +176,16 @@ Value* MemoryWidener::gather(const Access& access, Value* pointer) {
   if (w_.costs().isLegalMaskedGather(type, access.align))
     return masked_gather(access, addresses(pointer));
   return load_lanes(w_, w_.address(pointer), access.type);
+}
+
+Value* MemoryWidener::gather(const Access& access, const IndexedAddress& address) {
+  if (!w_.costs().isLegalMaskedGather(w_.wide_type(access.type), access.align))
+    return load_lanes(w_, address, access.type);
+  llvm::Type* wide = w_.wide_type(b_.getInt64Ty());
+  Value* index = address.is_signed ? b_.CreateSExt(address.index, wide)
+                                   : b_.CreateZExt(address.index, wide);
+  return masked_gather(access, b_.CreateGEP(llvm::ArrayType::get(b_.getInt8Ty(), address.scale),
+                                            address.root, index));
 }
 
 Value* MemoryWidener::masked_gather(const Access& access, Value* pointers) {

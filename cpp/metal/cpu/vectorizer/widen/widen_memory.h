@@ -40,7 +40,24 @@ class MemoryWidener {
   };
   using StoreGroup = llvm::SmallVector<llvm::StoreInst*, 4>;
 
-  static constexpr int64_t kWidestStride = 8;  // elements; larger strides are not read as one block
+  // Loads of neighbouring elements, in the order of the block. Offsets are counted in elements from
+  // the first load.
+  struct Row {
+    struct Element {
+      llvm::LoadInst* load;
+      int64_t offset;
+    };
+    llvm::SmallVector<Element, 8> elements;
+    // If the addresses only differ in an index of 32 bits: the addresses' base, and the index of the
+    // first.
+    llvm::Value* base = nullptr;
+    llvm::Value* index = nullptr;
+    int64_t bytes = 0;  // added to the address
+    bool is_signed = false;
+
+    std::pair<int64_t, int64_t> range() const;  // the lowest offset and the highest
+  };
+
   static constexpr size_t kManyAlike = 4;      // so many groups of stores share a function
 
   // Whether all lanes may read `span`, by the rules of speculation.h.
@@ -53,9 +70,12 @@ class MemoryWidener {
   llvm::Value* load_window(const Access& access, llvm::Value* pointer, const Shape& shape);
   llvm::Value* load_blocks(const Access& access, llvm::Value* pointer, const Shape& shape);
   llvm::Value* load_strided(const Access& access, llvm::Value* pointer);
-  llvm::Value* load_varying(const Access& access, llvm::Value* pointer);
+  llvm::Value* load_varying(const Access& access, llvm::Value* pointer,
+                            const IndexedAddress& address,
+                            llvm::function_ref<llvm::Value*()> gathered);
   llvm::Value* load_contiguous(const Access& access, llvm::Value* first);
   llvm::Value* gather(const Access& access, llvm::Value* pointer);
+  llvm::Value* gather(const Access& access, const IndexedAddress& address);
   llvm::Value* masked_gather(const Access& access, llvm::Value* pointers);
   llvm::Value* addresses(llvm::Value* pointer);
   IndexedAddress frozen_address(llvm::Value* pointer);
@@ -81,6 +101,16 @@ class MemoryWidener {
   void write_runs(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> operands, const Shape& shape,
                   llvm::Align align) const;
 
+  void find_rows(llvm::BasicBlock& block);
+  bool has_rows(const llvm::LoadInst& load) const;
+  void load_row(const Row& row);
+  llvm::SmallVector<llvm::Value*> load_row_blocks(const Row& row);
+  llvm::Value* load_row_element(const Row& row, const Row::Element& element);
+  llvm::Value* pays_off(const Row& row);
+  llvm::Value* stays_in_range(const Row& row);
+  IndexedAddress row_address(const Row& row, int64_t offset);
+  llvm::SmallVector<llvm::Value*> lane_pointers(llvm::Value* pointer);
+
   void copy_runs(llvm::MemCpyInst& copy);
   void copy_lane_by_lane(llvm::MemCpyInst& copy);
 
@@ -100,6 +130,7 @@ class MemoryWidener {
   // Stores of each lane to contiguous memory, by the last of them, at which all are made.
   llvm::DenseMap<llvm::StoreInst*, StoreGroup> groups_;
   llvm::DenseSet<llvm::StoreInst*> deferred_;
+  llvm::DenseMap<llvm::LoadInst*, Row> rows_;  // by their first loads
 };
 
 }  // namespace metal::cpu

@@ -188,6 +188,7 @@ void MemoryWidener::enter(llvm::BasicBlock& block) {
   groups_.clear();
   deferred_.clear();
   find_store_groups(block);
+  find_rows(block);
 }
 
 // Finds stores that differ by constants and in which no lane's memory overlaps that of another, so
