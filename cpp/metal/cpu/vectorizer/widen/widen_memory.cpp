@@ -80,10 +80,7 @@ void MemoryWidener::load(llvm::LoadInst& load) {
     w_.set_vector(&load, load_strided(access, pointer));
     return;
   }
-  auto varying = [&] {
-    return load_varying(access, pointer, frozen_address(pointer),
-                        [&] { return gather(access, pointer); });
-  };
+  auto varying = [&] { return load_varying(access, pointer); };
   auto offsets = [&] { return load_offsets(access, pointer, shape); };
   w_.set_vector(
       &load, shape.is_varying() ? varying() : w_.either(w_.lanes(pointer).holds, offsets, varying));
@@ -123,9 +120,8 @@ Value* MemoryWidener::are_equal(const IndexedAddress& address) {
   return w_.all(fits);
 }
 
-Value* MemoryWidener::load_varying(const Access& access, Value* pointer,
-                                   const IndexedAddress& address,
-                                   llvm::function_ref<Value*()> gathered) {
+Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
+  const IndexedAddress address = frozen_address(pointer);
   const uint64_t lane_step = access.size % address.scale == 0 ? access.size : address.scale;
   const bool blocks = lane_step % access.size == 0 &&
                       lane_step / access.size <= static_cast<uint64_t>(kWidestStride);
@@ -137,7 +133,7 @@ Value* MemoryWidener::load_varying(const Access& access, Value* pointer,
                                             access.is_volatile);
           return w_.splat(one);
         },
-        gathered);
+        [&] { return gather(access, pointer); });
   };
   const Span span{0, static_cast<int64_t>(lane_step * w_.width())};
   const bool exact = lane_step == access.size && !w_.mask();
@@ -258,6 +254,11 @@ void MemoryWidener::store(llvm::StoreInst& store) {
   if (deferred_.contains(&store)) return;
   const auto group = groups_.find(&store);
   if (group != groups_.end()) return store_group(group->second);
+  const auto row = rows_.find(&store);
+  row != rows_.end() ? store_row(row->second) : store_alone(store);
+}
+
+void MemoryWidener::store_alone(llvm::StoreInst& store) {
   Value* pointer = store.getPointerOperand();
   const Shape shape = w_.shape(pointer);
   if (shape.is_uniform()) return store_uniform(store);
