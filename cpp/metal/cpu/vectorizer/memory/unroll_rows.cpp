@@ -56,9 +56,8 @@ class RowFinder {
     StrideInLoop strides(loop, evolution_);
     for (Instruction& instruction : block) {
       auto* load = llvm::dyn_cast<LoadInst>(&instruction);
-      if (load && reads_row(*load, strides) && llvm::none_of(block, [&](const Instruction& other) {
-            return may_change(other, *load);
-          }))
+      if (load && reads_row(*load, strides) &&
+          llvm::none_of(block, [&](const Instruction& other) { return may_change(other, *load); }))
         size = std::max(size, size_of(*load));
     }
     if (size == 0) return 1;
@@ -160,8 +159,8 @@ class Neighbours {
       if (!steps) return false;
       Value* index = b.CreateAdd(start, b.getInt32(static_cast<uint32_t>(*steps)));
       index = b.CreateCast(to.extension->getOpcode(), index, to.extension->getType());
-      related = b.CreateGEP(to.address->getSourceElementType(), to.address->getPointerOperand(),
-                            index);
+      related =
+          b.CreateGEP(to.address->getSourceElementType(), to.address->getPointerOperand(), index);
     } else {
       return false;
     }
@@ -196,8 +195,13 @@ bool unroll_rows(llvm::Function& body, const BodyShapes& shapes,
     const bool has_rest = evolution.getSmallConstantTripMultiple(loop) % count != 0;
     llvm::BasicBlock& block = *loop->getHeader();
     const auto result = llvm::UnrollLoop(
-        loop, {.Count = count, .Force = false, .Runtime = has_rest,
-               .AllowExpensiveTripCount = true, .UnrollRemainder = false, .ForgetAllSCEV = true},
+        loop,
+        {.Count = count,
+         .Force = false,
+         .Runtime = has_rest,
+         .AllowExpensiveTripCount = true,
+         .UnrollRemainder = false,
+         .ForgetAllSCEV = true},
         &loops, &evolution, &analyses.getResult<llvm::DominatorTreeAnalysis>(body),
         &analyses.getResult<llvm::AssumptionAnalysis>(body),
         &analyses.getResult<llvm::TargetIRAnalysis>(body), &remarks, /*PreserveLCSSA=*/true);

@@ -57,11 +57,10 @@ llvm::Value* assemble(llvm::IRBuilder<>& b, llvm::ArrayRef<BlockElement> element
 
 // Each round merges rows that are half the matrix apart, element by element. Processors do this for
 // all blocks of a register at once.
-llvm::SmallVector<llvm::Value*> transpose(llvm::IRBuilder<>& b,
-                                          llvm::ArrayRef<llvm::Value*> rows) {
+llvm::SmallVector<llvm::Value*> transpose(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> rows) {
   const auto size = static_cast<int>(rows.size());
-  const auto lanes = static_cast<int>(
-      checked_cast<llvm::FixedVectorType>(rows[0]->getType())->getNumElements());
+  const auto lanes =
+      static_cast<int>(checked_cast<llvm::FixedVectorType>(rows[0]->getType())->getNumElements());
   llvm::SmallVector<int> low, high;
   for (int start = 0; start < lanes; start += size) {
     for (int i = 0; i < size / 2; ++i) {

@@ -178,8 +178,8 @@ Value* MemoryWidener::gather(const Access& access, const IndexedAddress& address
   if (!w_.costs().isLegalMaskedGather(w_.wide_type(access.type), access.align))
     return load_lanes(w_, address, access.type);
   llvm::Type* wide = w_.wide_type(b_.getInt64Ty());
-  Value* index = address.is_signed ? b_.CreateSExt(address.index, wide)
-                                   : b_.CreateZExt(address.index, wide);
+  Value* index =
+      address.is_signed ? b_.CreateSExt(address.index, wide) : b_.CreateZExt(address.index, wide);
   return masked_gather(access, b_.CreateGEP(llvm::ArrayType::get(b_.getInt8Ty(), address.scale),
                                             address.root, index));
 }

@@ -40,16 +40,16 @@ class MemoryWidener {
   };
   using StoreGroup = llvm::SmallVector<llvm::StoreInst*, 4>;
 
-  // Loads of neighbouring elements, or stores to them, in the order of the block. Offsets are counted
-  // in elements from the first one.
+  // Loads of neighbouring elements, or stores to them, in the order of the block. Offsets are
+  // counted in elements from the first one.
   struct Row {
     struct Element {
       llvm::Instruction* access;
       int64_t offset;
     };
     llvm::SmallVector<Element, 8> elements;
-    // If the addresses only differ in an index of 32 bits: the addresses' base, and the index of the
-    // first.
+    // If the addresses only differ in an index of 32 bits: the addresses' base, and the index of
+    // the first.
     llvm::Value* base = nullptr;
     llvm::Value* index = nullptr;
     int64_t bytes = 0;  // added to the address

@@ -1,6 +1,6 @@
-// Widens accesses of lanes that are far apart to neighbouring elements: every lane reads or writes its
-// elements as blocks, which are transposed in registers. Programs in which a thread works on a row
-// have such accesses.
+// Widens accesses of lanes that are far apart to neighbouring elements: every lane reads or writes
+// its elements as blocks, which are transposed in registers. Programs in which a thread works on a
+// row have such accesses.
 
 #include <tuple>
 
@@ -20,8 +20,8 @@ namespace {
 using llvm::Instruction;
 using llvm::Value;
 
-constexpr int64_t kMaxRow = 16;      // elements from the first to the last of a row
-constexpr int64_t kMaxElement = 8;   // bytes
+constexpr int64_t kMaxRow = 16;     // elements from the first to the last of a row
+constexpr int64_t kMaxElement = 8;  // bytes
 
 // An address, split into what those of neighbours share and a constant number of elements. The
 // constant is part of the address, or of an index of 32 bits, where sums may wrap around.
@@ -78,8 +78,8 @@ bool is_prefetch(const Instruction& instruction) {
 // Loads move up to the first one of their row, stores down to the last one.
 bool may_pass(const Instruction& access, const Instruction& other) {
   if (is_prefetch(other)) return true;
-  const bool matters = llvm::isa<llvm::LoadInst>(access) ? other.mayWriteToMemory()
-                                                         : other.mayReadOrWriteMemory();
+  const bool matters =
+      llvm::isa<llvm::LoadInst>(access) ? other.mayWriteToMemory() : other.mayReadOrWriteMemory();
   return !matters || are_separate(access, other);
 }
 
@@ -94,8 +94,8 @@ std::pair<int64_t, int64_t> MemoryWidener::Row::range() const {
   return {low, high};
 }
 
-// Whether the lanes may be so far apart that each lane has blocks of its own. Stores to addresses with
-// exact offsets form groups, whose order is known.
+// Whether the lanes may be so far apart that each lane has blocks of its own. Stores to addresses
+// with exact offsets form groups, whose order is known.
 bool MemoryWidener::may_be_in_row(Instruction& access) const {
   const Value* pointer = llvm::getLoadStorePointerOperand(&access);
   llvm::Type* type = llvm::getLoadStoreType(&access);
@@ -121,8 +121,8 @@ void MemoryWidener::find_rows(llvm::BasicBlock& block, unsigned opcode) {
     }
     llvm::erase_if(open, [&](const Row& row) {
       const bool stays = &row == joined || llvm::all_of(row.elements, [&](const auto& element) {
-                           return may_pass(*element.access, instruction);
-                         });
+        return may_pass(*element.access, instruction);
+      });
       if (!stays) finish_row(row);
       return !stays;
     });
@@ -177,7 +177,8 @@ void MemoryWidener::finish_row(const Row& row) {
 
 MemoryWidener::Access MemoryWidener::row_access(const Row& row) {
   llvm::Type* type = llvm::getLoadStoreType(&row.first());
-  return {type, w_.layout().getTypeStoreSize(type), llvm::getLoadStoreAlignment(&row.first()), false};
+  return {type, w_.layout().getTypeStoreSize(type), llvm::getLoadStoreAlignment(&row.first()),
+          false};
 }
 
 Value* MemoryWidener::all_of(llvm::ArrayRef<Value*> conditions) {
@@ -238,8 +239,8 @@ void MemoryWidener::load_row(const Row& row) {
     results = either_row(all_of({in_range, offsets_hold(row)}), blocks, gathers);
   } else {
     const IndexedAddress address = row_address(row, 0);
-    Value* close = access.size % address.scale == 0 ? are_consecutive(address, access.size)
-                                                    : b_.getFalse();
+    Value* close =
+        access.size % address.scale == 0 ? are_consecutive(address, access.size) : b_.getFalse();
     close = all_of({close, in_range});
     Value* equal = are_equal(address);
     Value* apart = all_of({b_.CreateNot(b_.CreateOr(close, equal)), in_range, w_.all_run()});
@@ -251,8 +252,8 @@ void MemoryWidener::load_row(const Row& row) {
     w_.set_vector(element.access, result);
 }
 
-// Lanes that are as far apart as expected; all must run unless their elements are within the margins
-// of each other's.
+// Lanes that are as far apart as expected; all must run unless their elements are within the
+// margins of each other's.
 Value* MemoryWidener::offsets_hold(const Row& row) {
   Value* pointer = llvm::getLoadStorePointerOperand(&row.first());
   const Access access = row_access(row);
@@ -286,9 +287,9 @@ MemoryWidener::Vectors MemoryWidener::lane_pointers(Value* pointer) {
       pointers.push_back(
           b_.CreateConstGEP1_64(b_.getInt8Ty(), w_.first(pointer), shape.offset(lane)));
     } else if (shape.is_strided()) {
-      pointers.push_back(lane == 0 ? w_.first(pointer)
-                                   : b_.CreateGEP(b_.getInt8Ty(), pointers.back(),
-                                                  w_.stride(pointer)));
+      pointers.push_back(lane == 0
+                             ? w_.first(pointer)
+                             : b_.CreateGEP(b_.getInt8Ty(), pointers.back(), w_.stride(pointer)));
     } else {
       pointers.push_back(b_.CreateExtractElement(w_.vector(pointer), lane));
     }
@@ -367,11 +368,9 @@ Value* MemoryWidener::lanes_ascend(const Row& row) {
       ascend &= shape.offset(lane) - shape.offset(lane - 1) >= static_cast<int64_t>(bytes);
     return ascend ? nullptr : b_.getFalse();
   }
-  if (shape.is_strided())
-    return b_.CreateICmpSGE(w_.stride(pointer), b_.getInt64(bytes));
+  if (shape.is_strided()) return b_.CreateICmpSGE(w_.stride(pointer), b_.getInt64(bytes));
   Value* places = b_.CreatePtrToInt(w_.vector(pointer), w_.wide_type(b_.getInt64Ty()));
-  Value* ends = b_.CreateAdd(
-      places, llvm::ConstantInt::get(places->getType(), bytes));
+  Value* ends = b_.CreateAdd(places, llvm::ConstantInt::get(places->getType(), bytes));
   auto lanes_from = [&](unsigned lane, Value* vector) {
     return b_.CreateShuffleVector(vector, llvm::createSequentialMask(lane, w_.width() - 1, 0));
   };
