@@ -184,3 +184,22 @@ def test_rows_in_place(width: int) -> None:
         64,
     )
     assert np.array_equal(got, np.cumsum(x, 1))
+
+
+# Code for grids of fewer threads assumes that positions are small.
+def test_positions_in_a_large_grid() -> None:
+    beyond = 1 << 27
+    got = run_one(
+        """
+        uint i = thread_position_in_grid.x;
+        if (i < (1u << 27)) return;
+        for (uint k = i * 32; k < i * 32 + 4; ++k) out[k] = i;""",
+        {},
+        {"out": ((256,), mx.uint32)},
+        beyond + 8,
+        1024,
+        init_value=0,
+    )
+    expected = np.zeros((8, 32), np.uint32)
+    expected[:, :4] = beyond + np.arange(8)[:, None]
+    assert np.array_equal(got, expected.reshape(-1))
