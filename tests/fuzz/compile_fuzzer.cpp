@@ -21,7 +21,8 @@ void generate_code(const metal::Program& program, const std::string& name) {
   metal::cpu::load_cpu_kernel(program, name, {}, metal::cpu::CodeMode::Reference)
       ->code_for(kThreadgroups[0], 64, {});
   const auto kernel = metal::cpu::load_cpu_kernel(program, name, {}, metal::cpu::CodeMode::Vector);
-  for (const auto& threadgroup : kThreadgroups) kernel->code_for(threadgroup, threadgroup[0], {true, true});
+  for (const auto& threadgroup : kThreadgroups)
+    kernel->code_for(threadgroup, threadgroup[0], {true, true});
 }
 
 }  // namespace

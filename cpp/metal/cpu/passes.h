@@ -25,8 +25,8 @@ struct KernelContext {
   Optimizer& optimizer;
   llvm::TargetMachine& target;
   BodyForm form = {};
-  bool threads_wait = false;       // there are barriers or SIMD-group functions
-  bool records_thread = false;     // scalar code records the running thread in Group::thread
+  bool threads_wait = false;    // there are barriers or SIMD-group functions
+  bool records_thread = false;  // scalar code records the running thread in Group::thread
   Checks checks = kNoChecks;
   bool screened = false;           // see Variant
   llvm::Function* body = nullptr;  // the result of "make-body"

@@ -22,6 +22,8 @@ using llvm::Value;
 
 constexpr int64_t kMaxRow = 16;     // elements from the first to the last of a row
 constexpr int64_t kMaxElement = 8;  // bytes
+// Elements around the first one that blocks may cover.
+constexpr int64_t kAround = 2 * kMaxRow;
 
 // An address, split into what those of neighbours share and a constant number of elements. The
 // constant is part of the address, or of an index of 32 bits, where sums may wrap around.
@@ -106,7 +108,7 @@ bool MemoryWidener::may_be_in_row(Instruction& access) const {
   return !grouped && llvm::isPowerOf2_64(static_cast<uint64_t>(size)) && size <= kMaxElement &&
          llvm::getLoadStoreAlignment(&access).value() >= static_cast<uint64_t>(size) &&
          shape.may_be_apart(kWidestStride * size) &&
-         has_margins(pointer, {-kMaxRow * size, kMaxRow * size});
+         has_margins(pointer, {-kAround * size, kAround * size});
 }
 
 // Finds the loads, or the stores, that can be made together.
@@ -257,7 +259,9 @@ void MemoryWidener::load_row(const Row& row) {
 Value* MemoryWidener::offsets_hold(const Row& row) {
   Value* pointer = llvm::getLoadStorePointerOperand(&row.first());
   const Access access = row_access(row);
-  const Span span = span_of(w_.shape(pointer), kMaxRow * static_cast<int64_t>(access.size));
+  const auto around = kAround * static_cast<int64_t>(access.size);
+  Span span = span_of(w_.shape(pointer), around);
+  span.lowest -= around;
   const bool readable = llvm::isa<llvm::LoadInst>(row.first()) && has_margins(pointer, span);
   return all_of({w_.lanes(pointer).holds, readable ? nullptr : w_.all_run()});
 }
