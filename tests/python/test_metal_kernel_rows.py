@@ -168,6 +168,24 @@ def test_indices_that_wrap_around() -> None:
     assert np.array_equal(got, reduce_rows(padded, range(24)))
 
 
+# Three places that are at most the width of the row apart, by indices that share a term.
+def test_clamped_neighbours() -> None:
+    x = numbers((6, 64), mx.int32)
+    got = run_one(
+        """
+        int column = thread_position_in_grid.x, row = thread_position_in_grid.y;
+        int sum = 0;
+        for (int j = -1; j <= 1; ++j) sum = sum * 5 + in[row * 64 + clamp(column + j, 0, 63)];
+        out[row * 64 + column] = sum;""",
+        {"in": mx.array(x)},
+        {"out": ((6, 64), mx.int32)},
+        (64, 6, 1),
+        (32, 2, 1),
+    )
+    near = [np.clip(np.arange(64) + j, 0, 63) for j in (-1, 0, 1)]
+    assert np.array_equal(got, x[:, near[0]] * 25 + x[:, near[1]] * 5 + x[:, near[2]])
+
+
 # Each element depends on the one that the iteration before has written.
 @pytest.mark.parametrize("width", [8, 24, 29])
 def test_rows_in_place(width: int) -> None:

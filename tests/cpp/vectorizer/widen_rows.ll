@@ -98,3 +98,22 @@ define void @guarded(ptr addrspace(1) %out, i64 %varying, i1 %vmask) {
   ret void
 }
 declare void @simd.mask(i1)
+
+; Indices that share a term are not neighbours.
+; CHECK-LABEL: define internal void @sums.wide
+; CHECK-NOT: <2 x float>
+; CHECK: ret void
+define void @sums(ptr addrspace(1) %in, i32 %shared, i32 %varying, i32 %vother, i32 %x) {
+  %i = add i32 %shared, %varying
+  %i.wide = zext i32 %i to i64
+  %a.at = getelementptr float, ptr addrspace(1) %in, i64 %i.wide
+  %a = load float, ptr addrspace(1) %a.at, align 4
+  %j = add i32 %shared, %vother
+  %j.wide = zext i32 %j to i64
+  %b.at = getelementptr float, ptr addrspace(1) %in, i64 %j.wide
+  %b = load float, ptr addrspace(1) %b.at, align 4
+  %sum = fadd float %a, %b
+  %to = getelementptr float, ptr addrspace(1) %in, i32 %x
+  store float %sum, ptr addrspace(1) %to, align 4
+  ret void
+}

@@ -56,8 +56,11 @@ struct SplitAddress {
     index = term = extension->getOperand(0);
     is_signed = llvm::isa<llvm::SExtInst>(extension);
     scale = static_cast<int64_t>(layout.getTypeAllocSize(place->getSourceElementType()));
+    // A match that fails may set what it would have found.
+    Value* rest = nullptr;
     const llvm::APInt* constant = nullptr;
-    while (match(term, m_Add(m_Value(term), m_APInt(constant)))) steps += constant->getSExtValue();
+    for (; match(term, m_Add(m_Value(rest), m_APInt(constant))); term = rest)
+      steps += constant->getSExtValue();
   }
 };
 
