@@ -21,16 +21,18 @@ entry:
   %14 = load i32, ptr %13, align 4, !invariant.load !2
   %15 = mul nuw i32 %14, %12
   %16 = add nuw i32 %15, %x
+  %17 = icmp ult i32 %16, 134217728
+  call void @llvm.assume(i1 %17)
   %idxprom.i = zext i32 %16 to i64
   %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
-  %17 = load float, ptr addrspace(1) %arrayidx.i, align 4
-  %cmp.i = fcmp ult float %17, 0.000000e+00
+  %18 = load float, ptr addrspace(1) %arrayidx.i, align 4
+  %cmp.i = fcmp ult float %18, 0.000000e+00
   br i1 %cmp.i, label %_Z5rootsPU3AS1KfPU3AS1fj.exit, label %if.then.i
 
 if.then.i:                                        ; preds = %entry
-  %18 = call float @llvm.sqrt.f32(float %17)
+  %19 = call float @llvm.sqrt.f32(float %18)
   %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
-  store float %18, ptr addrspace(1) %arrayidx4.i, align 4
+  store float %19, ptr addrspace(1) %arrayidx4.i, align 4
   br label %_Z5rootsPU3AS1KfPU3AS1fj.exit
 
 _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
@@ -44,35 +46,105 @@ entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
   %x1 = addrspacecast ptr %1 to ptr addrspace(1)
-  %2 = getelementptr inbounds i8, ptr %0, i64 384
-  %3 = load i32, ptr %2, align 4, !invariant.load !2
-  %4 = and i32 %3, -64
-  %5 = getelementptr inbounds i8, ptr %group, i64 16
-  %6 = load i32, ptr %5, align 4, !invariant.load !2
-  %7 = mul nuw i32 %6, %4
-  %8 = add nuw i32 %7, %x
-  %idxprom.i = zext i32 %8 to i64
+  %2 = getelementptr inbounds i8, ptr %0, i64 8
+  %3 = load ptr, ptr %2, align 8, !invariant.load !2
+  %4 = getelementptr inbounds i8, ptr %0, i64 384
+  %5 = load i32, ptr %4, align 4, !invariant.load !2
+  %6 = and i32 %5, -64
+  %7 = getelementptr inbounds i8, ptr %group, i64 16
+  %8 = load i32, ptr %7, align 4, !invariant.load !2
+  %9 = mul nuw i32 %8, %6
+  %10 = add nuw nsw i32 %9, %x
+  %11 = icmp ult i32 %10, 134217728
+  call void @llvm.assume(i1 %11)
+  %idxprom.i = zext nneg i32 %10 to i64
   %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
-  %9 = load float, ptr addrspace(1) %arrayidx.i, align 4
-  %cmp.i = fcmp ult float %9, 0.000000e+00
+  %12 = load float, ptr addrspace(1) %arrayidx.i, align 4
+  %cmp.i = fcmp ult float %12, 0.000000e+00
   br i1 %cmp.i, label %_Z5rootsPU3AS1KfPU3AS1fj.exit, label %if.then.i
 
 if.then.i:                                        ; preds = %entry
-  %10 = getelementptr inbounds i8, ptr %0, i64 8
-  %11 = load ptr, ptr %10, align 8, !invariant.load !2
-  %out = addrspacecast ptr %11 to ptr addrspace(1)
-  %12 = call float @llvm.sqrt.f32(float %9)
+  %out = addrspacecast ptr %3 to ptr addrspace(1)
+  %13 = call float @llvm.sqrt.f32(float %12)
   %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
-  store float %12, ptr addrspace(1) %arrayidx4.i, align 4
+  store float %13, ptr addrspace(1) %arrayidx4.i, align 4
   br label %_Z5rootsPU3AS1KfPU3AS1fj.exit
 
 _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
   ret void
 }
 
-; ---- unguarded-forms: as before
+; ---- remove-hints
+; Function Attrs: convergent nounwind null_pointer_is_valid
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
+entry:
+  %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
+  %1 = load ptr, ptr %0, align 8, !invariant.load !2
+  %x1 = addrspacecast ptr %1 to ptr addrspace(1)
+  %2 = getelementptr inbounds i8, ptr %0, i64 8
+  %3 = load ptr, ptr %2, align 8, !invariant.load !2
+  %4 = getelementptr inbounds i8, ptr %0, i64 384
+  %5 = load i32, ptr %4, align 4, !invariant.load !2
+  %6 = and i32 %5, -64
+  %7 = getelementptr inbounds i8, ptr %group, i64 16
+  %8 = load i32, ptr %7, align 4, !invariant.load !2
+  %9 = mul nuw i32 %8, %6
+  %10 = add nuw nsw i32 %9, %x
+  %11 = icmp ult i32 %10, 134217728
+  %idxprom.i = zext nneg i32 %10 to i64
+  %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
+  %12 = load float, ptr addrspace(1) %arrayidx.i, align 4
+  %cmp.i = fcmp ult float %12, 0.000000e+00
+  br i1 %cmp.i, label %_Z5rootsPU3AS1KfPU3AS1fj.exit, label %if.then.i
+
+if.then.i:                                        ; preds = %entry
+  %out = addrspacecast ptr %3 to ptr addrspace(1)
+  %13 = call float @llvm.sqrt.f32(float %12)
+  %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
+  store float %13, ptr addrspace(1) %arrayidx4.i, align 4
+  br label %_Z5rootsPU3AS1KfPU3AS1fj.exit
+
+_Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
+  ret void
+}
+
+; ---- unguarded-forms
+; Function Attrs: convergent nounwind null_pointer_is_valid
+define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
+entry:
+  %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
+  %1 = load ptr, ptr %0, align 8, !invariant.load !2
+  %x1 = addrspacecast ptr %1 to ptr addrspace(1)
+  %2 = getelementptr inbounds i8, ptr %0, i64 8
+  %3 = load ptr, ptr %2, align 8, !invariant.load !2
+  %4 = getelementptr inbounds i8, ptr %0, i64 384
+  %5 = load i32, ptr %4, align 4, !invariant.load !2
+  %6 = and i32 %5, -64
+  %7 = getelementptr inbounds i8, ptr %group, i64 16
+  %8 = load i32, ptr %7, align 4, !invariant.load !2
+  %9 = mul nuw i32 %8, %6
+  %10 = add nuw nsw i32 %9, %x
+  %11 = icmp ult i32 %10, 134217728
+  %idxprom.i = sext i32 %10 to i64
+  %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
+  %12 = load float, ptr addrspace(1) %arrayidx.i, align 4
+  %cmp.i = fcmp ult float %12, 0.000000e+00
+  br i1 %cmp.i, label %_Z5rootsPU3AS1KfPU3AS1fj.exit, label %if.then.i
+
+if.then.i:                                        ; preds = %entry
+  %out = addrspacecast ptr %3 to ptr addrspace(1)
+  %13 = call float @llvm.sqrt.f32(float %12)
+  %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
+  store float %13, ptr addrspace(1) %arrayidx4.i, align 4
+  br label %_Z5rootsPU3AS1KfPU3AS1fj.exit
+
+_Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
+  ret void
+}
 
 ; ---- peel-index-loops: as before
+
+; ---- unroll-rows: as before
 
 ; ---- nontemporal-stores
 ; Function Attrs: convergent nounwind null_pointer_is_valid
@@ -81,26 +153,27 @@ entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
   %x1 = addrspacecast ptr %1 to ptr addrspace(1)
-  %2 = getelementptr inbounds i8, ptr %0, i64 384
-  %3 = load i32, ptr %2, align 4, !invariant.load !2
-  %4 = and i32 %3, -64
-  %5 = getelementptr inbounds i8, ptr %group, i64 16
-  %6 = load i32, ptr %5, align 4, !invariant.load !2
-  %7 = mul nuw i32 %6, %4
-  %8 = add nuw i32 %7, %x
-  %idxprom.i = zext i32 %8 to i64
+  %2 = getelementptr inbounds i8, ptr %0, i64 8
+  %3 = load ptr, ptr %2, align 8, !invariant.load !2
+  %4 = getelementptr inbounds i8, ptr %0, i64 384
+  %5 = load i32, ptr %4, align 4, !invariant.load !2
+  %6 = and i32 %5, -64
+  %7 = getelementptr inbounds i8, ptr %group, i64 16
+  %8 = load i32, ptr %7, align 4, !invariant.load !2
+  %9 = mul nuw i32 %8, %6
+  %10 = add nuw nsw i32 %9, %x
+  %11 = icmp ult i32 %10, 134217728
+  %idxprom.i = sext i32 %10 to i64
   %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
-  %9 = load float, ptr addrspace(1) %arrayidx.i, align 4
-  %cmp.i = fcmp ult float %9, 0.000000e+00
+  %12 = load float, ptr addrspace(1) %arrayidx.i, align 4
+  %cmp.i = fcmp ult float %12, 0.000000e+00
   br i1 %cmp.i, label %_Z5rootsPU3AS1KfPU3AS1fj.exit, label %if.then.i
 
 if.then.i:                                        ; preds = %entry
-  %10 = getelementptr inbounds i8, ptr %0, i64 8
-  %11 = load ptr, ptr %10, align 8, !invariant.load !2
-  %out = addrspacecast ptr %11 to ptr addrspace(1)
-  %12 = call float @llvm.sqrt.f32(float %9)
+  %out = addrspacecast ptr %3 to ptr addrspace(1)
+  %13 = call float @llvm.sqrt.f32(float %12)
   %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
-  store float %12, ptr addrspace(1) %arrayidx4.i, align 4, !simd.nontemporal !2
+  store float %13, ptr addrspace(1) %arrayidx4.i, align 4, !simd.nontemporal !2
   br label %_Z5rootsPU3AS1KfPU3AS1fj.exit
 
 _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
@@ -116,35 +189,36 @@ entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
   %x1 = addrspacecast ptr %1 to ptr addrspace(1)
-  %2 = getelementptr inbounds i8, ptr %0, i64 384
-  %3 = load i32, ptr %2, align 4, !invariant.load !2
-  %4 = and i32 %3, -64
-  %5 = getelementptr inbounds i8, ptr %group, i64 16
-  %6 = load i32, ptr %5, align 4, !invariant.load !2
-  %7 = mul nuw i32 %6, %4
-  %8 = add nuw i32 %7, %x
-  %idxprom.i = zext i32 %8 to i64
+  %2 = getelementptr inbounds i8, ptr %0, i64 8
+  %3 = load ptr, ptr %2, align 8, !invariant.load !2
+  %4 = getelementptr inbounds i8, ptr %0, i64 384
+  %5 = load i32, ptr %4, align 4, !invariant.load !2
+  %6 = and i32 %5, -64
+  %7 = getelementptr inbounds i8, ptr %group, i64 16
+  %8 = load i32, ptr %7, align 4, !invariant.load !2
+  %9 = mul nuw i32 %8, %6
+  %10 = add nuw nsw i32 %9, %x
+  %11 = icmp ult i32 %10, 134217728
+  %idxprom.i = sext i32 %10 to i64
   %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
-  %9 = getelementptr inbounds i8, ptr %group, i64 0
-  %10 = load ptr, ptr %9, align 8, !invariant.load !2, !dereferenceable !3, !align !4
-  %11 = getelementptr inbounds i8, ptr %10, i64 432
-  %12 = load i64, ptr %11, align 8, !invariant.load !2
-  %13 = mul i64 %12, 4
-  %14 = icmp eq i64 %12, 0
-  %15 = select i1 %14, i64 4096, i64 %13
-  %16 = getelementptr i8, ptr addrspace(1) %arrayidx.i, i64 %15
-  call void @llvm.prefetch.p1(ptr addrspace(1) %16, i32 0, i32 3, i32 1), !simd.stream !2
-  %17 = load float, ptr addrspace(1) %arrayidx.i, align 4
-  %cmp.i = fcmp ult float %17, 0.000000e+00
+  %12 = getelementptr inbounds i8, ptr %group, i64 0
+  %13 = load ptr, ptr %12, align 8, !invariant.load !2, !dereferenceable !3, !align !4
+  %14 = getelementptr inbounds i8, ptr %13, i64 432
+  %15 = load i64, ptr %14, align 8, !invariant.load !2
+  %16 = mul i64 %15, 4
+  %17 = icmp eq i64 %15, 0
+  %18 = select i1 %17, i64 4096, i64 %16
+  %19 = getelementptr i8, ptr addrspace(1) %arrayidx.i, i64 %18
+  call void @llvm.prefetch.p1(ptr addrspace(1) %19, i32 0, i32 3, i32 1), !simd.stream !2
+  %20 = load float, ptr addrspace(1) %arrayidx.i, align 4
+  %cmp.i = fcmp ult float %20, 0.000000e+00
   br i1 %cmp.i, label %_Z5rootsPU3AS1KfPU3AS1fj.exit, label %if.then.i
 
 if.then.i:                                        ; preds = %entry
-  %18 = getelementptr inbounds i8, ptr %0, i64 8
-  %19 = load ptr, ptr %18, align 8, !invariant.load !2
-  %out = addrspacecast ptr %19 to ptr addrspace(1)
-  %20 = call float @llvm.sqrt.f32(float %17)
+  %out = addrspacecast ptr %3 to ptr addrspace(1)
+  %21 = call float @llvm.sqrt.f32(float %20)
   %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
-  store float %20, ptr addrspace(1) %arrayidx4.i, align 4, !simd.nontemporal !2
+  store float %21, ptr addrspace(1) %arrayidx4.i, align 4, !simd.nontemporal !2
   br label %_Z5rootsPU3AS1KfPU3AS1fj.exit
 
 _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
@@ -158,32 +232,32 @@ entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
   %x1 = addrspacecast ptr %1 to ptr addrspace(1)
-  %2 = getelementptr inbounds i8, ptr %0, i64 384
-  %3 = load i32, ptr %2, align 4, !invariant.load !2
-  %4 = and i32 %3, -64
-  %5 = getelementptr inbounds i8, ptr %group, i64 16
-  %6 = load i32, ptr %5, align 4, !invariant.load !2
-  %7 = mul nuw i32 %6, %4
-  %8 = add nuw i32 %7, %x
-  %idxprom.i = zext i32 %8 to i64
+  %2 = getelementptr inbounds i8, ptr %0, i64 8
+  %3 = load ptr, ptr %2, align 8, !invariant.load !2
+  %4 = getelementptr inbounds i8, ptr %0, i64 384
+  %5 = load i32, ptr %4, align 4, !invariant.load !2
+  %6 = and i32 %5, -64
+  %7 = getelementptr inbounds i8, ptr %group, i64 16
+  %8 = load i32, ptr %7, align 4, !invariant.load !2
+  %9 = mul nuw i32 %8, %6
+  %10 = add nuw nsw i32 %9, %x
+  %idxprom.i = sext i32 %10 to i64
   %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
-  %9 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
-  %10 = getelementptr inbounds i8, ptr %9, i64 432
-  %11 = load i64, ptr %10, align 8, !invariant.load !2
-  %12 = mul i64 %11, 4
-  %13 = icmp eq i64 %11, 0
-  %14 = select i1 %13, i64 4096, i64 %12
-  %15 = getelementptr i8, ptr addrspace(1) %arrayidx.i, i64 %14
-  call void @llvm.prefetch.p1(ptr addrspace(1) %15, i32 0, i32 3, i32 1), !simd.stream !2
-  %16 = load float, ptr addrspace(1) %arrayidx.i, align 4
-  %cmp.i = fcmp ult float %16, 0.000000e+00
+  %11 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
+  %12 = getelementptr inbounds i8, ptr %11, i64 432
+  %13 = load i64, ptr %12, align 8, !invariant.load !2
+  %14 = mul i64 %13, 4
+  %15 = icmp eq i64 %13, 0
+  %16 = select i1 %15, i64 4096, i64 %14
+  %17 = getelementptr i8, ptr addrspace(1) %arrayidx.i, i64 %16
+  call void @llvm.prefetch.p1(ptr addrspace(1) %17, i32 0, i32 3, i32 1), !simd.stream !2
+  %18 = load float, ptr addrspace(1) %arrayidx.i, align 4
+  %cmp.i = fcmp ult float %18, 0.000000e+00
   br i1 %cmp.i, label %_Z5rootsPU3AS1KfPU3AS1fj.exit, label %if.then.i
 
 if.then.i:                                        ; preds = %entry
-  %17 = getelementptr inbounds i8, ptr %0, i64 8
-  %18 = load ptr, ptr %17, align 8, !invariant.load !2
-  %out = addrspacecast ptr %18 to ptr addrspace(1)
-  %19 = call float @llvm.sqrt.f32(float %16)
+  %out = addrspacecast ptr %3 to ptr addrspace(1)
+  %19 = call float @llvm.sqrt.f32(float %18)
   %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
   store float %19, ptr addrspace(1) %arrayidx4.i, align 4, !simd.nontemporal !2
   br label %_Z5rootsPU3AS1KfPU3AS1fj.exit
@@ -206,41 +280,41 @@ entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
   %x1 = addrspacecast ptr %1 to ptr addrspace(1)
-  %2 = getelementptr inbounds i8, ptr %0, i64 384
-  %3 = load i32, ptr %2, align 4, !invariant.load !2
-  %4 = and i32 %3, -64
-  %5 = getelementptr inbounds i8, ptr %group, i64 16
-  %6 = load i32, ptr %5, align 4, !invariant.load !2
-  %7 = mul nuw i32 %6, %4
-  %8 = add nuw i32 %7, %x
-  %idxprom.i = zext i32 %8 to i64
+  %2 = getelementptr inbounds i8, ptr %0, i64 8
+  %3 = load ptr, ptr %2, align 8, !invariant.load !2
+  %4 = getelementptr inbounds i8, ptr %0, i64 384
+  %5 = load i32, ptr %4, align 4, !invariant.load !2
+  %6 = and i32 %5, -64
+  %7 = getelementptr inbounds i8, ptr %group, i64 16
+  %8 = load i32, ptr %7, align 4, !invariant.load !2
+  %9 = mul nuw i32 %8, %6
+  %10 = add nuw nsw i32 %9, %x
+  %idxprom.i = sext i32 %10 to i64
   %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
-  %9 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
-  %10 = getelementptr inbounds i8, ptr %9, i64 432
-  %11 = load i64, ptr %10, align 8, !invariant.load !2
-  %12 = mul i64 %11, 4
-  %13 = icmp eq i64 %11, 0
-  %14 = select i1 %13, i64 4096, i64 %12
-  %15 = getelementptr i8, ptr addrspace(1) %arrayidx.i, i64 %14
-  call void @llvm.prefetch.p1(ptr addrspace(1) %15, i32 0, i32 3, i32 1), !simd.stream !2
-  %16 = load float, ptr addrspace(1) %arrayidx.i, align 4
-  %cmp.i = fcmp ult float %16, 0.000000e+00
-  %17 = select i1 %active, i1 %cmp.i, i1 false
-  %18 = xor i1 %cmp.i, true
-  %19 = select i1 %active, i1 %18, i1 false
-  %20 = or i1 false, %19
+  %11 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
+  %12 = getelementptr inbounds i8, ptr %11, i64 432
+  %13 = load i64, ptr %12, align 8, !invariant.load !2
+  %14 = mul i64 %13, 4
+  %15 = icmp eq i64 %13, 0
+  %16 = select i1 %15, i64 4096, i64 %14
+  %17 = getelementptr i8, ptr addrspace(1) %arrayidx.i, i64 %16
+  call void @llvm.prefetch.p1(ptr addrspace(1) %17, i32 0, i32 3, i32 1), !simd.stream !2
+  %18 = load float, ptr addrspace(1) %arrayidx.i, align 4
+  %cmp.i = fcmp ult float %18, 0.000000e+00
+  %19 = select i1 %active, i1 %cmp.i, i1 false
+  %20 = xor i1 %cmp.i, true
+  %21 = select i1 %active, i1 %20, i1 false
+  %22 = or i1 false, %21
   br label %if.then.i.guard
 
 if.then.i.guard:                                  ; preds = %entry
-  %21 = call i1 @simd.any(i1 %20)
-  br i1 %21, label %if.then.i, label %if.then.i.done
+  %23 = call i1 @simd.any(i1 %22)
+  br i1 %23, label %if.then.i, label %if.then.i.done
 
 if.then.i:                                        ; preds = %if.then.i.guard
-  call void @simd.mask(i1 %20)
-  %22 = getelementptr i8, ptr %0, i64 8
-  %23 = load ptr, ptr %22, align 8, !invariant.load !2
-  %out = addrspacecast ptr %23 to ptr addrspace(1)
-  %24 = call float @llvm.sqrt.f32(float %16)
+  call void @simd.mask(i1 %22)
+  %out = addrspacecast ptr %3 to ptr addrspace(1)
+  %24 = call float @llvm.sqrt.f32(float %18)
   %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
   store float %24, ptr addrspace(1) %arrayidx4.i, align 4, !simd.nontemporal !2
   br label %if.then.i.done
@@ -260,39 +334,39 @@ entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
   %x1 = addrspacecast ptr %1 to ptr addrspace(1)
-  %2 = getelementptr inbounds i8, ptr %0, i64 384
-  %3 = load i32, ptr %2, align 4, !invariant.load !2
-  %4 = and i32 %3, -64
-  %5 = getelementptr inbounds i8, ptr %group, i64 16
-  %6 = load i32, ptr %5, align 4, !invariant.load !2
-  %7 = mul nuw i32 %6, %4
-  %8 = add nuw i32 %7, %x
-  %idxprom.i = zext i32 %8 to i64
+  %2 = getelementptr inbounds i8, ptr %0, i64 8
+  %3 = load ptr, ptr %2, align 8, !invariant.load !2
+  %4 = getelementptr inbounds i8, ptr %0, i64 384
+  %5 = load i32, ptr %4, align 4, !invariant.load !2
+  %6 = and i32 %5, -64
+  %7 = getelementptr inbounds i8, ptr %group, i64 16
+  %8 = load i32, ptr %7, align 4, !invariant.load !2
+  %9 = mul nuw i32 %8, %6
+  %10 = add nuw nsw i32 %9, %x
+  %idxprom.i = sext i32 %10 to i64
   %arrayidx.i = getelementptr float, ptr addrspace(1) %x1, i64 %idxprom.i
-  %9 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
-  %10 = getelementptr inbounds i8, ptr %9, i64 432
-  %11 = load i64, ptr %10, align 8, !invariant.load !2
-  %12 = mul i64 %11, 4
-  %13 = icmp eq i64 %11, 0
-  %14 = select i1 %13, i64 4096, i64 %12
-  %15 = getelementptr i8, ptr addrspace(1) %arrayidx.i, i64 %14
-  call void @llvm.prefetch.p1(ptr addrspace(1) %15, i32 0, i32 3, i32 1), !simd.stream !2
-  %16 = load float, ptr addrspace(1) %arrayidx.i, align 4
-  %cmp.i = fcmp ult float %16, 0.000000e+00
-  %17 = xor i1 %cmp.i, true
-  %18 = select i1 %active, i1 %17, i1 false
+  %11 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
+  %12 = getelementptr inbounds i8, ptr %11, i64 432
+  %13 = load i64, ptr %12, align 8, !invariant.load !2
+  %14 = mul i64 %13, 4
+  %15 = icmp eq i64 %13, 0
+  %16 = select i1 %15, i64 4096, i64 %14
+  %17 = getelementptr i8, ptr addrspace(1) %arrayidx.i, i64 %16
+  call void @llvm.prefetch.p1(ptr addrspace(1) %17, i32 0, i32 3, i32 1), !simd.stream !2
+  %18 = load float, ptr addrspace(1) %arrayidx.i, align 4
+  %cmp.i = fcmp ult float %18, 0.000000e+00
+  %19 = xor i1 %cmp.i, true
+  %20 = select i1 %active, i1 %19, i1 false
   br label %if.then.i.guard
 
 if.then.i.guard:                                  ; preds = %entry
-  %19 = call i1 @simd.any(i1 %18)
-  br i1 %19, label %if.then.i, label %if.then.i.done
+  %21 = call i1 @simd.any(i1 %20)
+  br i1 %21, label %if.then.i, label %if.then.i.done
 
 if.then.i:                                        ; preds = %if.then.i.guard
-  call void @simd.mask(i1 %18)
-  %20 = getelementptr i8, ptr %0, i64 8
-  %21 = load ptr, ptr %20, align 8, !invariant.load !2
-  %out = addrspacecast ptr %21 to ptr addrspace(1)
-  %22 = call float @llvm.sqrt.f32(float %16)
+  call void @simd.mask(i1 %20)
+  %out = addrspacecast ptr %3 to ptr addrspace(1)
+  %22 = call float @llvm.sqrt.f32(float %18)
   %arrayidx4.i = getelementptr float, ptr addrspace(1) %out, i64 %idxprom.i
   store float %22, ptr addrspace(1) %arrayidx4.i, align 4, !simd.nontemporal !2
   br label %if.then.i.done
@@ -308,47 +382,47 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
 
 ; ---- widen
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body.wide(ptr noalias align 8 dereferenceable(80) %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) #2 {
+define internal void @kernel.body.wide(ptr noalias align 8 dereferenceable(80) %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) #3 {
 entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
   %2 = addrspacecast ptr %1 to ptr addrspace(1)
-  %3 = getelementptr inbounds i8, ptr %0, i64 384
-  %4 = load i32, ptr %3, align 4, !invariant.load !2
-  %5 = and i32 %4, -64
-  %6 = getelementptr inbounds i8, ptr %group, i64 16
-  %7 = load i32, ptr %6, align 4, !invariant.load !2
-  %8 = mul nuw i32 %7, %5
-  %9 = add i32 %8, %x
-  %10 = zext i32 %9 to i64
-  %11 = getelementptr float, ptr addrspace(1) %2, i64 %10
-  %12 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
-  %13 = getelementptr inbounds i8, ptr %12, i64 432
-  %14 = load i64, ptr %13, align 8, !invariant.load !2
-  %15 = mul i64 %14, 4
-  %16 = icmp eq i64 %14, 0
-  %17 = select i1 %16, i64 4096, i64 %15
-  %18 = getelementptr i8, ptr addrspace(1) %11, i64 %17
-  %19 = getelementptr i8, ptr addrspace(1) %18, i64 0
-  call void @llvm.prefetch.p1(ptr addrspace(1) %19, i32 0, i32 3, i32 1), !simd.stream !2
-  %20 = load <16 x float>, ptr addrspace(1) %11, align 4
-  %21 = fcmp ult <16 x float> %20, zeroinitializer
-  %22 = xor <16 x i1> %21, <i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true>
-  %23 = select i1 true, <16 x i1> %22, <16 x i1> zeroinitializer
+  %3 = getelementptr inbounds i8, ptr %0, i64 8
+  %4 = load ptr, ptr %3, align 8, !invariant.load !2
+  %5 = getelementptr inbounds i8, ptr %0, i64 384
+  %6 = load i32, ptr %5, align 4, !invariant.load !2
+  %7 = and i32 %6, -64
+  %8 = getelementptr inbounds i8, ptr %group, i64 16
+  %9 = load i32, ptr %8, align 4, !invariant.load !2
+  %10 = mul nuw i32 %9, %7
+  %11 = add i32 %10, %x
+  %12 = sext i32 %11 to i64
+  %13 = getelementptr float, ptr addrspace(1) %2, i64 %12
+  %14 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
+  %15 = getelementptr inbounds i8, ptr %14, i64 432
+  %16 = load i64, ptr %15, align 8, !invariant.load !2
+  %17 = mul i64 %16, 4
+  %18 = icmp eq i64 %16, 0
+  %19 = select i1 %18, i64 4096, i64 %17
+  %20 = getelementptr i8, ptr addrspace(1) %13, i64 %19
+  %21 = getelementptr i8, ptr addrspace(1) %20, i64 0
+  call void @llvm.prefetch.p1(ptr addrspace(1) %21, i32 0, i32 3, i32 1), !simd.stream !2
+  %22 = load <16 x float>, ptr addrspace(1) %13, align 4
+  %23 = fcmp ult <16 x float> %22, zeroinitializer
+  %24 = xor <16 x i1> %23, <i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true, i1 true>
+  %25 = select i1 true, <16 x i1> %24, <16 x i1> zeroinitializer
   br label %if.then.i.guard
 
 if.then.i.guard:                                  ; preds = %entry
-  %24 = bitcast <16 x i1> %23 to i16
-  %25 = icmp ne i16 %24, 0
-  br i1 %25, label %if.then.i, label %if.then.i.done
+  %26 = bitcast <16 x i1> %25 to i16
+  %27 = icmp ne i16 %26, 0
+  br i1 %27, label %if.then.i, label %if.then.i.done
 
 if.then.i:                                        ; preds = %if.then.i.guard
-  %26 = getelementptr i8, ptr %0, i64 8
-  %27 = load ptr, ptr %26, align 8, !invariant.load !2
-  %28 = addrspacecast ptr %27 to ptr addrspace(1)
-  %29 = call <16 x float> @llvm.sqrt.v16f32(<16 x float> %20)
-  %30 = getelementptr float, ptr addrspace(1) %28, i64 %10
-  %31 = bitcast <16 x i1> %23 to i16
+  %28 = addrspacecast ptr %4 to ptr addrspace(1)
+  %29 = call <16 x float> @llvm.sqrt.v16f32(<16 x float> %22)
+  %30 = getelementptr float, ptr addrspace(1) %28, i64 %12
+  %31 = bitcast <16 x i1> %25 to i16
   %32 = icmp eq i16 %31, -1
   br i1 %32, label %either.yes, label %either.no, !prof !5
 
@@ -375,7 +449,7 @@ either.end1:                                      ; preds = %either.no3, %either
   br label %either.end
 
 either.no:                                        ; preds = %if.then.i
-  call void @llvm.masked.store.v16f32.p1(<16 x float> %29, ptr addrspace(1) %30, i32 4, <16 x i1> %23)
+  call void @llvm.masked.store.v16f32.p1(<16 x float> %29, ptr addrspace(1) %30, i32 4, <16 x i1> %25)
   br label %either.end
 
 either.end:                                       ; preds = %either.no, %either.end1
@@ -390,7 +464,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
 
 ; ---- drop-rest-collisions
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define void @kernel_entry(ptr align 8 dereferenceable(80) %group, i32 %thread) #2 {
+define void @kernel_entry(ptr align 8 dereferenceable(80) %group, i32 %thread) #3 {
 entry:
   %0 = getelementptr inbounds i8, ptr %group, i64 28
   %1 = load i32, ptr %0, align 4, !invariant.load !2
@@ -478,10 +552,10 @@ z.loop:                                           ; preds = %z.loop.preheader, %
 y.loop.preheader:                                 ; preds = %z.loop
   %11 = mul i32 %z, %3
   %12 = load ptr, ptr %group, align 8, !align !4
-  %13 = getelementptr inbounds i8, ptr %12, i64 384
-  %14 = load i32, ptr %10, align 4
-  %15 = getelementptr inbounds i8, ptr %12, i64 432
-  %16 = getelementptr i8, ptr %12, i64 8
+  %13 = getelementptr inbounds i8, ptr %12, i64 8
+  %14 = getelementptr inbounds i8, ptr %12, i64 384
+  %15 = load i32, ptr %10, align 4
+  %16 = getelementptr inbounds i8, ptr %12, i64 432
   %17 = getelementptr inbounds i8, ptr %12, i64 424
   br label %y.loop
 
@@ -497,15 +571,15 @@ y.loop:                                           ; preds = %y.loop.preheader, %
 x.loop.preheader:                                 ; preds = %y.loop
   %20 = load ptr, ptr %12, align 8, !invariant.load !2, !noalias !5
   %21 = addrspacecast ptr %20 to ptr addrspace(1)
-  %22 = load i32, ptr %13, align 4, !invariant.load !2, !noalias !5
-  %23 = and i32 %22, -64
-  %24 = mul nuw i32 %14, %23
-  %25 = load i64, ptr %15, align 8, !invariant.load !2, !noalias !5
-  %26 = shl i64 %25, 2
-  %27 = icmp eq i64 %25, 0
-  %28 = select i1 %27, i64 4096, i64 %26
-  %29 = load ptr, ptr %16, align 8
-  %30 = addrspacecast ptr %29 to ptr addrspace(1)
+  %22 = load ptr, ptr %13, align 8, !invariant.load !2, !noalias !5
+  %23 = load i32, ptr %14, align 4, !invariant.load !2, !noalias !5
+  %24 = and i32 %23, -64
+  %25 = mul nuw i32 %15, %24
+  %26 = load i64, ptr %16, align 8, !invariant.load !2, !noalias !5
+  %27 = shl i64 %26, 2
+  %28 = icmp eq i64 %26, 0
+  %29 = select i1 %28, i64 4096, i64 %27
+  %30 = addrspacecast ptr %22 to ptr addrspace(1)
   %31 = load i64, ptr %17, align 8
   br label %x.loop
 
@@ -516,10 +590,10 @@ y.done:                                           ; preds = %rest.done, %z.loop
 
 x.loop:                                           ; preds = %x.loop.preheader, %kernel.body.wide.exit
   %x = phi i32 [ %48, %kernel.body.wide.exit ], [ 0, %x.loop.preheader ]
-  %34 = add i32 %24, %x
-  %35 = zext i32 %34 to i64
+  %34 = add i32 %25, %x
+  %35 = sext i32 %34 to i64
   %36 = getelementptr float, ptr addrspace(1) %21, i64 %35
-  %37 = getelementptr i8, ptr addrspace(1) %36, i64 %28
+  %37 = getelementptr i8, ptr addrspace(1) %36, i64 %29
   call void @llvm.prefetch.p1(ptr addrspace(1) %37, i32 0, i32 3, i32 1), !noalias !5, !simd.stream !2
   %38 = load <16 x float>, ptr addrspace(1) %36, align 4, !noalias !5
   %39 = fcmp oge <16 x float> %38, zeroinitializer

@@ -19,9 +19,10 @@ constexpr uint32_t kThreadgroups[][3] = {{64, 2, 1}, {40, 1, 1}, {3, 3, 1}};
 
 void generate_code(const metal::Program& program, const std::string& name) {
   metal::cpu::load_cpu_kernel(program, name, {}, metal::cpu::CodeMode::Reference)
-      ->code_for(kThreadgroups[0], 64, false);
+      ->code_for(kThreadgroups[0], 64, {});
   const auto kernel = metal::cpu::load_cpu_kernel(program, name, {}, metal::cpu::CodeMode::Vector);
-  for (const auto& threadgroup : kThreadgroups) kernel->code_for(threadgroup, threadgroup[0], true);
+  for (const auto& threadgroup : kThreadgroups)
+    kernel->code_for(threadgroup, threadgroup[0], {true, true});
 }
 
 }  // namespace

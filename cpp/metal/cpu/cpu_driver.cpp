@@ -20,7 +20,7 @@ namespace {
 class LoadedKernel : public Kernel {
  public:
   std::string why_scalar(const uint32_t (&threadgroup)[3]) const override {
-    return code->code_for(threadgroup, threadgroup[0], true).why_scalar;
+    return code->code_for(threadgroup, threadgroup[0], {true, true}).why_scalar;
   }
   CheckedCode checked() const {
     return {code == ordered ? nullptr : code.get(), screen.get(), ordered.get()};

@@ -33,6 +33,7 @@
 #include "metal/cpu/vectorizer/memory/private_memory.h"
 #include "metal/cpu/vectorizer/memory/separate_memory.h"
 #include "metal/cpu/vectorizer/memory/unroll_private.h"
+#include "metal/cpu/vectorizer/memory/unroll_rows.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_ahead.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_slice.h"
 #include "metal/cpu/vectorizer/prepare.h"
@@ -69,6 +70,10 @@ void after(const char* pass, const llvm::Module& code) {
 
 void peel_and_tidy(llvm::Function& code, PassContext& c) {
   if (peel_index_loops(code, c.shapes, c.analyses())) c.optimizer.tidy(code);
+}
+
+void unroll_rows_and_tidy(llvm::Function& code, PassContext& c) {
+  if (unroll_rows(code, c.shapes, c.analyses())) c.optimizer.tidy(code);
 }
 
 // "prepare" splits stores of vectors, and their marks get lost.

@@ -5,6 +5,7 @@
 
 #include "llvm/IR/PassManager.h"
 #include "metal/compiler/compiler.h"
+#include "metal/cpu/codegen/lower.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/variant.h"
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
@@ -23,10 +24,9 @@ struct KernelContext {
   const ConstantValues& constants;
   Optimizer& optimizer;
   llvm::TargetMachine& target;
-  bool lanes_are_threads = false;  // a gang is a SIMD-group
-  uint32_t row_multiple = 1;       // see Variant
-  bool threads_wait = false;       // there are barriers or SIMD-group functions
-  bool records_thread = false;     // scalar code records the running thread in Group::thread
+  BodyForm form = {};
+  bool threads_wait = false;    // there are barriers or SIMD-group functions
+  bool records_thread = false;  // scalar code records the running thread in Group::thread
   Checks checks = kNoChecks;
   bool screened = false;           // see Variant
   llvm::Function* body = nullptr;  // the result of "make-body"

@@ -19,6 +19,10 @@ enum class ThreadLayout : uint32_t {
   Ragged,  // gangs of consecutive threads that may span rows; some lanes may have no thread
 };
 
+// More threads than most grids have. Products with the elements of a thread's run do not wrap
+// around.
+inline constexpr uint32_t kFewThreads = uint32_t{1} << 27;
+
 struct Variant {
   ThreadLayout layout = ThreadLayout::Scalar;
   uint32_t width = 1;  // lanes of a gang
@@ -28,6 +32,9 @@ struct Variant {
   uint32_t row_multiple = 1;
   // No buffer that the kernel writes overlaps another one. Only of kernels in which this matters.
   bool separate_buffers = false;
+  // Positions in the grid are below kFewThreads, so that small multiples of them do not wrap
+  // around.
+  bool few_threads = false;
   Checks checks = kNoChecks;  // that the code makes
   // They are those of a screen (checks/screen.h); exact ones only run with ThreadLayout::Scalar.
   bool screened = false;

@@ -121,8 +121,8 @@ class Passes {
     description_ = describe(*module);
     unit_.module = std::move(module);
     if (!description_.declaration.name.empty()) unit_.kernels.push_back(description_.declaration);
-    kernel_.row_multiple = description_.row_multiple;
-    kernel_.lanes_are_threads = find_cooperation(*unit_.module) == Cooperation::SimdGroups;
+    kernel_.form.row_multiple = description_.row_multiple;
+    kernel_.form.lanes_are_threads = find_cooperation(*unit_.module) == Cooperation::SimdGroups;
   }
 
   const llvm::Module& module() const { return *unit_.module; }

@@ -11,7 +11,8 @@ namespace metal::test {
 namespace {
 
 struct NativeCode : cpu::CpuKernel {
-  const cpu::CpuCode& code_for(const uint32_t (&)[3], uint32_t, bool) const override {
+  const cpu::CpuCode& code_for(const uint32_t (&)[3], uint32_t,
+                               const cpu::LaunchFacts&) const override {
     return code;
   }
   cpu::CpuCode code;

@@ -79,8 +79,9 @@ ObjectCode generate(const FunctionInfo& function, const ConstantValues& constant
         .constants = constants,
         .optimizer = optimizer,
         .target = *target,
-        .lanes_are_threads = !scalar && cooperation == Cooperation::SimdGroups,
-        .row_multiple = attempt.row_multiple,
+        .form = {.lanes_are_threads = !scalar && cooperation == Cooperation::SimdGroups,
+                 .row_multiple = attempt.row_multiple,
+                 .few_threads = attempt.few_threads},
         .threads_wait = cooperation != Cooperation::None || (attempt.checks & kCheckOrder) != 0,
         .checks = attempt.checks,
         .screened = attempt.screened};
@@ -156,6 +157,7 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
   Variant variant =
       choose_variant(traits.cooperation, threadgroup, threadgroup[0], traits.natural_width);
   variant.separate_buffers = traits.accesses_after_writes;
+  variant.few_threads = true;
   const ObjectCode code = generate(function, zeros, variant, print);
   if (!code.general.empty()) finish_general(code.general, print);
   return text;

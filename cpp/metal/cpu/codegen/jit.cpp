@@ -121,12 +121,14 @@ class JitKernel : public CpuKernel {
   }
 
   const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row,
-                          bool separate_buffers) const override {
+                          const LaunchFacts& facts) const override {
     Variant variant;
     if (mode_ != CodeMode::Reference)
       variant = choose_variant(traits_.cooperation, size, row, traits_.natural_width);
-    if (mode_ == CodeMode::Vector)
-      variant.separate_buffers = separate_buffers && traits_.accesses_after_writes;
+    if (mode_ == CodeMode::Vector) {
+      variant.separate_buffers = facts.separate_buffers && traits_.accesses_after_writes;
+      variant.few_threads = facts.few_threads;
+    }
     variant.checks = checks_;
     variant.screened = mode_ == CodeMode::Screen;
     const std::lock_guard lock(mutex_);
@@ -146,10 +148,10 @@ class JitKernel : public CpuKernel {
   const CpuCode& load(const Variant& variant) const {
     const InUse in_use;
     InUse::check();
-    const std::string key = key_ + "-" + std::to_string(static_cast<uint32_t>(variant.layout)) +
-                            "-" + std::to_string(variant.width) + "-" +
-                            std::to_string(variant.row_multiple) +
-                            (variant.separate_buffers ? "-separate" : "");
+    const std::string key =
+        key_ + "-" + std::to_string(static_cast<uint32_t>(variant.layout)) + "-" +
+        std::to_string(variant.width) + "-" + std::to_string(variant.row_multiple) +
+        (variant.separate_buffers ? "-separate" : "") + (variant.few_threads ? "-few" : "");
     ObjectCode object = find_or_generate(key, function_, constants_, variant);
     if (!object.why_scalar.empty() && !checks_) ++fallbacks;
     auto memory = load_object(

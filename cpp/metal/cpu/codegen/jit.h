@@ -25,15 +25,20 @@ struct CpuCode {
   std::string why_scalar;       // why this is scalar code, if vector code was asked for
 };
 
+// What code may rely on in a launch, as Variant says.
+struct LaunchFacts {
+  bool separate_buffers = false;
+  bool few_threads = false;
+};
+
 // A kernel ready to run.
 struct CpuKernel {
   virtual ~CpuKernel() = default;
 
-  // The code for threadgroups of this size in a launch whose rows have `row` threads, and in which
-  // buffers may be separate (see Variant). It is generated on first use; throws CompileError if
-  // that fails. Thread-safe.
+  // The code for threadgroups of this size in a launch whose rows have `row` threads. It is
+  // generated on first use; throws CompileError if that fails. Thread-safe.
   virtual const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row,
-                                  bool separate_buffers) const = 0;
+                                  const LaunchFacts& facts) const = 0;
 
   uint32_t static_threadgroup_memory = 0;  // bytes at the start of Group::memory
   uint32_t max_total_threads = 1024;       // per threadgroup

@@ -30,11 +30,15 @@ void lower_threadgroup_variables(llvm::Function& body);
 // The bytes that these variables take.
 uint32_t size_of_threadgroup_variables(llvm::Module& module);
 
+struct BodyForm {
+  bool lanes_are_threads = false;  // a gang is a SIMD-group
+  uint32_t row_multiple = 1;       // see Variant
+  bool few_threads = false;        // see Variant
+};
+
 // Makes the body from the kernel, with the arguments of markers.h. The kernel's own arguments are
 // read from the launch, its built-in ones are computed from the thread's position.
-// `lanes_are_threads`: a gang is a SIMD-group. `row_multiple`: see Variant.
-llvm::Function* make_body(llvm::Module& module, const FunctionInfo& kernel, bool lanes_are_threads,
-                          uint32_t row_multiple);
+llvm::Function* make_body(llvm::Module& module, const FunctionInfo& kernel, const BodyForm& form);
 // Whether the kernel has an argument that depends on the threadgroup.
 bool depends_on_threadgroup(const FunctionInfo& kernel);
 

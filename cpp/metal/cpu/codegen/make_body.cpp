@@ -17,17 +17,17 @@ using llvm::Value;
 
 class BuiltinLowering {
  public:
-  BuiltinLowering(llvm::Function& body, bool lanes_are_threads, uint32_t row_multiple)
+  BuiltinLowering(llvm::Function& body, const BodyForm& form)
       : body_(body),
-        lane_(lanes_are_threads ? body.getArg(kLaneArgument) : nullptr),
-        row_multiple_(row_multiple) {}
+        lane_(form.lanes_are_threads ? body.getArg(kLaneArgument) : nullptr),
+        row_multiple_(form.row_multiple),
+        few_threads_(form.few_threads) {}
 
   Value* value(llvm::IRBuilder<>& b, Builtin builtin, unsigned i) {
     GroupAccess group(b, body_.getArg(kGroupArgument));
     switch (builtin) {
       case Builtin::ThreadPositionInGrid:
-        return b.CreateNUWAdd(b.CreateNUWMul(group.position(i), row_length(b, group, i)),
-                              body_.getArg(kXArgument + i));
+        return position(b, group, i);
       case Builtin::ThreadPositionInThreadgroup:
         return body_.getArg(kXArgument + i);
       case Builtin::ThreadIndexInThreadgroup:
@@ -70,6 +70,13 @@ class BuiltinLowering {
  private:
   Value* index() { return body_.getArg(kIndexArgument); }
 
+  Value* position(llvm::IRBuilder<>& b, GroupAccess& group, unsigned i) {
+    Value* before = b.CreateNUWMul(group.position(i), row_length(b, group, i));
+    Value* position = b.CreateNUWAdd(before, body_.getArg(kXArgument + i));
+    if (few_threads_) b.CreateAssumption(b.CreateICmpULT(position, b.getInt32(kFewThreads)));
+    return position;
+  }
+
   // The mask tells LLVM which low bits are 0.
   Value* row_length(llvm::IRBuilder<>& b, GroupAccess& group, unsigned i) {
     Value* length = group.threads_per_threadgroup(i);
@@ -93,6 +100,7 @@ class BuiltinLowering {
   llvm::Function& body_;
   llvm::Argument* lane_;
   uint32_t row_multiple_;
+  bool few_threads_;
 };
 
 // Loads pointer arguments from the launch.
@@ -123,8 +131,7 @@ bool depends_on_threadgroup(const FunctionInfo& kernel) {
   });
 }
 
-llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool lanes_are_threads,
-                          uint32_t row_multiple) {
+llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, const BodyForm& form) {
   llvm::Function* kernel = module.getFunction(info.name);
   llvm::IRBuilder<> builder(module.getContext());
   llvm::Type* number = builder.getInt32Ty();
@@ -146,7 +153,7 @@ llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, bool l
         llvm::Attribute::get(module.getContext(), llvm::Attribute::Range, places));
   body->splice(body->begin(), kernel);
   bind_arguments(*body, *kernel, info);
-  BuiltinLowering lowering(*body, lanes_are_threads, row_multiple);
+  BuiltinLowering lowering(*body, form);
   compiler::replace_builtins(*body, [&](llvm::IRBuilder<>& b, Builtin builtin, unsigned component) {
     return lowering.value(b, builtin, component);
   });

@@ -20,6 +20,7 @@
 #include "metal/cpu/runtime/shadow_buffers.h"
 #include "metal/cpu/runtime/stamp_tables.h"
 #include "metal/cpu/runtime/system.h"
+#include "metal/cpu/variant.h"
 #include "metal/sanitizers.h"
 #include "metal/signals.h"
 
@@ -118,6 +119,12 @@ bool has_overlapping_results(const FunctionInfo& function, const LaunchParameter
   });
 }
 
+bool has_few_threads(const LaunchParameters& parameters) {
+  return std::ranges::all_of(parameters.threads_per_grid, [](uint32_t count) {
+    return count <= kFewThreads - kMaxCoarsenedRow;  // lanes without a thread are beyond the grid
+  });
+}
+
 // How many neighbouring threadgroups of a row run as one. Then the costs per threadgroup are paid
 // less often, rows that are shorter than a gang become longer, and what is prefetched for the next
 // threadgroup has time to arrive.
@@ -208,6 +215,8 @@ void Dispatch::report_findings() const {
 
 // Runs before the launch starts, as code may have to be generated.
 void Dispatch::choose_code() {
+  const LaunchFacts facts{.separate_buffers = !shares_results_,
+                          .few_threads = has_few_threads(parameters_)};
   for (unsigned cut = 0; cut < 8; ++cut) {
     uint32_t size[3];
     bool exists = true;
@@ -218,8 +227,7 @@ void Dispatch::choose_code() {
       exists &= cut >> i & 1 ? rest != 0 : launch_.threads_per_grid[i] >= whole;
     }
     if (exists) {
-      codes_[cut] =
-          &machine_code_.code_for(size, launch_.threads_per_threadgroup[0], !shares_results_);
+      codes_[cut] = &machine_code_.code_for(size, launch_.threads_per_threadgroup[0], facts);
     }
   }
 }

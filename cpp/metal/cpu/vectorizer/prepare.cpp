@@ -26,15 +26,6 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
-// Removes assumptions and lifetime markers: they would be wrong when lanes run code for each other.
-void remove_hints(llvm::Function& body) {
-  for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body))) {
-    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-    if (call && call->getType()->isVoidTy() && call->isAssumeLikeIntrinsic())
-      instruction.eraseFromParent();
-  }
-}
-
 // Makes unreachable code end the thread.
 void end_unreachable(llvm::Function& body) {
   for (BasicBlock& block : body) {
@@ -152,6 +143,14 @@ void separate_exits(const llvm::LoopInfo& loops) {
 }
 
 }  // namespace
+
+void remove_hints(llvm::Function& body) {
+  for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body))) {
+    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (call && call->getType()->isVoidTy() && call->isAssumeLikeIntrinsic())
+      instruction.eraseFromParent();
+  }
+}
 
 llvm::PreservedAnalyses PreparePass::run(llvm::Function& body,
                                          llvm::FunctionAnalysisManager& analyses) {

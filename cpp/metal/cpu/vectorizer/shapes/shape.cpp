@@ -1,6 +1,7 @@
 #include "metal/cpu/vectorizer/shapes/shape.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace metal::cpu {
 
@@ -45,6 +46,14 @@ bool Shape::has_stride() const {
     if (offsets_[lane] != static_cast<int64_t>(lane) * offsets_[1]) return false;
   }
   return true;
+}
+
+bool Shape::may_be_apart(int64_t distance) const {
+  if (!has_offsets()) return is_varying();
+  for (size_t lane = 1; lane < offsets_.size(); ++lane) {
+    if (std::abs(offsets_[lane] - offsets_[lane - 1]) <= distance) return false;
+  }
+  return !offsets_.empty();
 }
 
 Shape Shape::join(const Shape& other) const {

@@ -40,6 +40,9 @@ class Shape {
   bool has_offsets() const { return kind_ == Kind::Offsets; }
   // Whether the difference from one lane to the next is the same, 0 included.
   bool has_stride() const;
+  // Whether the values of neighbouring lanes differ by more than `distance`. True if their
+  // difference is only known at run time.
+  bool may_be_apart(int64_t distance) const;
 
   int64_t offset(unsigned lane) const { return offsets_.empty() ? 0 : offsets_[lane]; }
   const Offsets& offsets() const { return offsets_; }

@@ -55,4 +55,29 @@ llvm::Value* assemble(llvm::IRBuilder<>& b, llvm::ArrayRef<BlockElement> element
   return b.CreateShuffleVector(parts[0].vector, mask);
 }
 
+// Each round merges rows that are half the matrix apart, element by element. Processors do this for
+// all blocks of a register at once.
+llvm::SmallVector<llvm::Value*> transpose(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> rows) {
+  const auto size = static_cast<int>(rows.size());
+  const auto lanes =
+      static_cast<int>(checked_cast<llvm::FixedVectorType>(rows[0]->getType())->getNumElements());
+  llvm::SmallVector<int> low, high;
+  for (int start = 0; start < lanes; start += size) {
+    for (int i = 0; i < size / 2; ++i) {
+      low.append({start + i, lanes + start + i});
+      high.append({start + size / 2 + i, lanes + start + size / 2 + i});
+    }
+  }
+  llvm::SmallVector<llvm::Value*> vectors(rows);
+  for (int round = 1; round < size; round *= 2) {
+    llvm::SmallVector<llvm::Value*> merged;
+    for (int i = 0; i < size / 2; ++i) {
+      for (const auto& mask : {low, high})
+        merged.push_back(b.CreateShuffleVector(vectors[i], vectors[i + size / 2], mask));
+    }
+    vectors = std::move(merged);
+  }
+  return vectors;
+}
+
 }  // namespace metal::cpu

@@ -52,6 +52,9 @@ IndexedAddress MemoryWidener::frozen_address(Value* pointer) {
 
 void MemoryWidener::load(llvm::LoadInst& load) {
   if (matrix_elements_.load(load)) return;
+  const auto row = rows_.find(&load);
+  if (row != rows_.end()) load_row(row->second);
+  if (w_.has_vector(&load)) return;
   Value* pointer = load.getPointerOperand();
   const Shape shape = w_.shape(pointer);
   if (shape.is_uniform()) {
@@ -171,6 +174,16 @@ Value* MemoryWidener::gather(const Access& access, Value* pointer) {
   return load_lanes(w_, w_.address(pointer), access.type);
 }
 
+Value* MemoryWidener::gather(const Access& access, const IndexedAddress& address) {
+  if (!w_.costs().isLegalMaskedGather(w_.wide_type(access.type), access.align))
+    return load_lanes(w_, address, access.type);
+  llvm::Type* wide = w_.wide_type(b_.getInt64Ty());
+  Value* index =
+      address.is_signed ? b_.CreateSExt(address.index, wide) : b_.CreateZExt(address.index, wide);
+  return masked_gather(access, b_.CreateGEP(llvm::ArrayType::get(b_.getInt8Ty(), address.scale),
+                                            address.root, index));
+}
+
 Value* MemoryWidener::masked_gather(const Access& access, Value* pointers) {
   return b_.CreateMaskedGather(w_.wide_type(access.type), pointers, access.align, w_.mask_or_all());
 }
@@ -241,6 +254,11 @@ void MemoryWidener::store(llvm::StoreInst& store) {
   if (deferred_.contains(&store)) return;
   const auto group = groups_.find(&store);
   if (group != groups_.end()) return store_group(group->second);
+  const auto row = rows_.find(&store);
+  row != rows_.end() ? store_row(row->second) : store_alone(store);
+}
+
+void MemoryWidener::store_alone(llvm::StoreInst& store) {
   Value* pointer = store.getPointerOperand();
   const Shape shape = w_.shape(pointer);
   if (shape.is_uniform()) return store_uniform(store);

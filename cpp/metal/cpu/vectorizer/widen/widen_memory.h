@@ -40,8 +40,27 @@ class MemoryWidener {
   };
   using StoreGroup = llvm::SmallVector<llvm::StoreInst*, 4>;
 
-  static constexpr int64_t kWidestStride = 8;  // elements; larger strides are not read as one block
-  static constexpr size_t kManyAlike = 4;      // so many groups of stores share a function
+  // Loads of neighbouring elements, or stores to them, in the order of the block. Offsets are
+  // counted in elements from the first one.
+  struct Row {
+    struct Element {
+      llvm::Instruction* access;
+      int64_t offset;
+    };
+    llvm::SmallVector<Element, 8> elements;
+    // If the addresses only differ in an index of 32 bits: the addresses' base, and the index of
+    // the first.
+    llvm::Value* base = nullptr;
+    llvm::Value* index = nullptr;
+    int64_t bytes = 0;  // added to the address
+    bool is_signed = false;
+
+    llvm::Instruction& first() const { return *elements[0].access; }
+    std::pair<int64_t, int64_t> range() const;  // the lowest offset and the highest
+  };
+  using Vectors = llvm::SmallVector<llvm::Value*>;
+
+  static constexpr size_t kManyAlike = 4;  // so many groups of stores share a function
 
   // Whether all lanes may read `span`, by the rules of speculation.h.
   bool may_read(llvm::Value* pointer, const Shape& shape, Span span) const;
@@ -56,6 +75,7 @@ class MemoryWidener {
   llvm::Value* load_varying(const Access& access, llvm::Value* pointer);
   llvm::Value* load_contiguous(const Access& access, llvm::Value* first);
   llvm::Value* gather(const Access& access, llvm::Value* pointer);
+  llvm::Value* gather(const Access& access, const IndexedAddress& address);
   llvm::Value* masked_gather(const Access& access, llvm::Value* pointers);
   llvm::Value* addresses(llvm::Value* pointer);
   IndexedAddress frozen_address(llvm::Value* pointer);
@@ -67,6 +87,7 @@ class MemoryWidener {
   void store_varying(const Access& access, llvm::Value* pointer, llvm::Value* values);
   void scatter(const Access& access, llvm::Value* pointer, llvm::Value* values);
   void store_uniform(llvm::StoreInst& store);
+  void store_alone(llvm::StoreInst& store);
 
   // Whether the addresses of active lanes are contiguous.
   llvm::Value* are_consecutive(const IndexedAddress& address, uint64_t size);
@@ -80,6 +101,26 @@ class MemoryWidener {
   size_t count_alike(const StoreGroup& stores, const Shape& shape) const;  // in this block
   void write_runs(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> operands, const Shape& shape,
                   llvm::Align align) const;
+
+  void find_rows(llvm::BasicBlock& block, unsigned opcode);
+  bool joins(Row& row, llvm::Instruction& access);
+  void finish_row(const Row& row);
+  bool may_be_in_row(llvm::Instruction& access) const;
+  void load_row(const Row& row);
+  Vectors load_row_blocks(const Row& row);
+  Vectors either_row(llvm::Value* condition, llvm::function_ref<Vectors()> then,
+                     llvm::function_ref<Vectors()> otherwise);
+  void store_row(const Row& row);
+  void store_row_blocks(const Row& row);
+  // Conditions at run time; null if they certainly hold.
+  llvm::Value* all_of(llvm::ArrayRef<llvm::Value*> conditions);
+  llvm::Value* offsets_hold(const Row& row);
+  llvm::Value* stays_in_range(const Row& row);
+  llvm::Value* lanes_ascend(const Row& row);
+  Access row_access(const Row& row);
+  IndexedAddress row_address(const Row& row, int64_t offset);
+  Vectors lane_pointers(llvm::Value* pointer);
+  unsigned lanes_in_register(int64_t size, unsigned in_block) const;
 
   void copy_runs(llvm::MemCpyInst& copy);
   void copy_lane_by_lane(llvm::MemCpyInst& copy);
@@ -100,6 +141,7 @@ class MemoryWidener {
   // Stores of each lane to contiguous memory, by the last of them, at which all are made.
   llvm::DenseMap<llvm::StoreInst*, StoreGroup> groups_;
   llvm::DenseSet<llvm::StoreInst*> deferred_;
+  llvm::DenseMap<llvm::Instruction*, Row> rows_;  // by their first loads or last stores
 };
 
 }  // namespace metal::cpu

@@ -188,6 +188,9 @@ void MemoryWidener::enter(llvm::BasicBlock& block) {
   groups_.clear();
   deferred_.clear();
   find_store_groups(block);
+  rows_.clear();
+  find_rows(block, llvm::Instruction::Load);
+  find_rows(block, llvm::Instruction::Store);
 }
 
 // Finds stores that differ by constants and in which no lane's memory overlaps that of another, so
