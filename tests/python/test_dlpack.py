@@ -249,7 +249,6 @@ def test_versions_devices_and_copies_that_consumers_ask_for():
             a.__dlpack__(dl_device=(device, 0))
 
 
-
 @pytest.mark.parametrize("version", NAMES)
 def test_copies_have_memory_of_their_own(version: int):
     a = mx.arange(24).reshape(2, 3, 4)
