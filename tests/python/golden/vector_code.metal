@@ -185,3 +185,99 @@ TILES(product, half, simdgroup_half8x8 A; simdgroup_half8x8 B; simdgroup_float8x
 TILES(block, float, simdgroup_float8x8 A[2]; simdgroup_float8x8 B[2]; simdgroup_float8x8 C[2][2]; for (uint r = 0; r < 2; ++r) for (uint s = 0; s < 2; ++s) C[r][s] = simdgroup_float8x8(0); for (uint j = 0; j < n; j += 8) { for (uint r = 0; r < 2; ++r) { simdgroup_load(A[r], a + r * 8 * n + j, n); simdgroup_load(B[r], b + j * n + 8 * r, n); } for (uint r = 0; r < 2; ++r) for (uint s = 0; s < 2; ++s) simdgroup_multiply_accumulate(C[r][s], A[r], B[s], C[r][s]); } for (uint r = 0; r < 2; ++r) for (uint s = 0; s < 2; ++s) simdgroup_store(C[r][s], c + r * 8 * n + 8 * s, n);)
 TILES(scaled, float, simdgroup_float8x8 A; simdgroup_load(A, a, n); A.thread_elements()[0] *= 2; A.thread_elements()[1] = exp(A.thread_elements()[1]); simdgroup_store(A, c, n, 0, true);)
 TILES(diagonal, float, simdgroup_float8x8 A = make_filled_simdgroup_matrix<float, 8, 8>(3); simdgroup_float8x8 D(2); simdgroup_float8x8 C; simdgroup_multiply(C, A, D); simdgroup_store(C, c + lane / 32 * n, n);)
+
+// ---- functions ----
+
+constant uint mode [[function_constant(0)]];
+constant bool has_mode = is_function_constant_defined(mode);
+__attribute__((noinline)) float outlined(float v, uint n) { return n > 3 ? exp(v) : v * v; }
+float descends(float v, uint n) { return n == 0 ? v : descends(v * 0.5f, n - 1) + 1; }
+void order(thread float& a, thread float& b) {
+  if (a > b) {
+    float t = a;
+    a = b;
+    b = t;
+  }
+}
+float at(device const float* x, uint i, bool second) { return (second ? x + 64 : x)[i]; }
+
+KERNEL(calls, y[i] = outlined(x[i], n);)
+KERNEL(calls_of_some, if (x[i] > 0) y[i] = outlined(x[i], k[i]);)
+KERNEL(recursion, y[i] = descends(x[i], n);)
+KERNEL(with_constants, y[i] = has_mode && mode == 2 ? x[i] : x[2 * i];)
+KERNEL(ordered, float a = x[3 * i], b = x[3 * i + 1], c = x[3 * i + 2]; order(a, b); order(b, c); order(a, b); y[i] = b;)
+KERNEL(chosen_pointers, y[i] = at(x, i, n > 3) + at(x, i, k[i] > 3);)
+KERNEL(pointer_in_loop, device const float* p = x + i; float s = 0; for (uint j = 0; j < n; ++j) { s += *p; p += 32; } y[i] = s;)
+KERNEL(lambda, auto f = [&](uint j) { return x[i + j] * j; }; y[i] = f(1) + f(2) + f(3);)
+
+// ---- more grids ----
+
+#define GRID(name, ...)                                                                             \
+  kernel void name(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],              \
+                   constant uint& n [[buffer(2)]], uint3 p [[thread_position_in_grid]],             \
+                   uint3 size [[threads_per_grid]], uint3 t [[thread_position_in_threadgroup]],      \
+                   uint3 groups [[threads_per_threadgroup]]) {                                      \
+    __VA_ARGS__                                                                                     \
+  }
+GRID(planes, y[p.x + size.x * (p.y + size.y * p.z)] = x[p.x + size.x * (p.y + size.y * p.z)];)
+GRID(swapped, y[p.y * n + p.x] = x[p.x * n + p.y];)
+GRID(stencil, float s = 0; for (int a = -1; a <= 1; ++a) for (int b = -1; b <= 1; ++b)
+     s += x[clamp(int(p.y) + a, 0, int(n) - 1) * n + clamp(int(p.x) + b, 0, int(n) - 1)]; y[p.y * n + p.x] = s;)
+GRID(inner_stencil, if (p.x > 0 && p.x + 1 < n && p.y > 0) y[p.y * n + p.x] =
+     x[p.y * n + p.x - 1] + x[p.y * n + p.x + 1] + x[(p.y - 1) * n + p.x];)
+GRID(of_groups, y[p.x] = x[t.x + groups.x * t.y] + groups.x;)
+GRID(product_of_matrices, float s = 0; for (uint j = 0; j < n; ++j) s += x[p.y * n + j] * x[j * n + p.x]; y[p.y * n + p.x] = s;)
+GRID(columns, y[p.x] = x[p.x % 8 * n + p.x / 8];)
+GRID(images, uint c = p.x % 3, q = p.x / 3; y[p.x] = x[q * 4 + c] * 0.5f;)
+
+// ---- more types ----
+
+KERNEL(byte_sums, device const uchar* b = (device const uchar*)x; uint s = 0; for (uint j = 0; j < n; ++j) s += b[i * n + j]; y[i] = s;)
+KERNEL(byte_products, device const char* b = (device const char*)x; int s = 0; for (uint j = 0; j < 16; ++j) s += b[i * 16 + j] * b[j]; y[i] = s;)
+KERNEL(nibbles, uint w = k[i]; float s = 0; for (uint j = 0; j < 8; ++j) s += x[8 * i + j] * float((w >> (4 * j)) & 15); y[i] = s;)
+KERNEL(half_sums, device const half* h = (device const half*)x; half s = 0; for (uint j = 0; j < n; ++j) s += h[i + j * 32]; y[i] = s;)
+KERNEL(bfloat_sums, device const bfloat* h = (device const bfloat*)x; float s = 0; for (uint j = 0; j < n; ++j) s += h[i * n + j]; y[i] = s;)
+KERNEL(longs, long a = long(k[i]) * n - 5; y[i] = a > 0 ? a / 3 : a % 7; y[i + 1] = popcount(ulong(a)) + clz(a);)
+KERNEL(booleans, device const bool* b = (device const bool*)x; y[i] = b[i] && !b[i + 1] ? 1 : 2;)
+KERNEL(bools_out, ((device bool*)y)[i] = x[i] > 0;)
+KERNEL(bit_fields, y[i] = extract_bits(k[i], 3, 5) + insert_bits(k[i], n, 8, 4) + extract_bits(int(k[i]), 7, 9);)
+KERNEL(absolutes, y[i] = abs(int(k[i])) + absdiff(k[i], n) + max3(x[i], x[i + 1], 0.5f) + clamp(x[i], 0.0f, 1.0f);)
+KERNEL(saturating, y[i] = addsat(char(k[i]), char(n)) + subsat(ushort(k[i]), ushort(n)) + addsat(k[i], n) + hadd(k[i], n);)
+KERNEL(short_vectors, short4 v = ((device const short4*)x)[i]; ((device short4*)y)[i] = v * v.x + short4(n);)
+KERNEL(bool_vectors, float4 v = ((device const float4*)x)[i]; y[i] = all(v > 0) + any(v < 1) + dot(select(v, -v, v < 0), v);)
+KERNEL(matrix_types, float4x4 m(x[i]); float4 v = m * float4(1, 2, 3, x[n]); ((device float4*)y)[i] = transpose(m) * v;)
+KERNEL(small_differences, y[i] = (int(k[i]) - int(k[i + 1])) >> 2; y[i + n] = uchar(k[i] + 200) / 3;)
+
+// ---- more control flow ----
+
+KERNEL(returns_in_loop, for (uint j = 0; j < n; ++j) { if (x[i + j] > 5) { y[i] = j; return; } } y[i] = -1;)
+KERNEL(two_breaks, float s = 0; for (uint a = 0; a < n; ++a) { for (uint b = 0; b < n; ++b) { if (x[a + b] > k[i]) break; s += x[b]; }
+       if (s > 100) break; } y[i] = s;)
+KERNEL(switch_in_loop, float s = x[i]; for (uint j = 0; j < n; ++j) switch (k[j]) { case 0: s += 1; break; case 1: s *= 2; break; default: s = -s; } y[i] = s;)
+KERNEL(uniform_in_varying, if (k[i] > 3) { for (uint j = 0; j < n; ++j) y[i * n + j] = x[j]; } else if (n > 7) { y[i] = 0; })
+KERNEL(varying_start, float s = 0; for (uint j = k[i]; j < k[i + 1]; ++j) s += x[j] * x[n + j]; y[i] = s;)
+KERNEL(counts_down, float s = 0; for (int j = int(n) - 1; j >= 0; j -= 2) s += x[j * 32 + i]; y[i] = s;)
+KERNEL(two_counters, float s = 0; for (uint a = 0, b = n; a < b; ++a, --b) s += x[a * 32 + i] * x[b * 32 + i]; y[i] = s;)
+KERNEL(recurrence, float s = 0; for (uint j = 0; j < n; ++j) { s = s * 0.5f + x[j * 64 + i]; y[j * 64 + i] = s; })
+KERNEL(conditions, y[i] = (x[i] > 0 && x[i + 1] > 0) || (k[i] == 3 && n > 4) ? 1 : 0;)
+KERNEL(stores_of_some, if (k[i] & 1) { y[2 * i] = 1; y[2 * i + 1] = 2; } else y[i + n] = 3;)
+KERNEL(minimum, uint best = 0; for (uint j = 1; j < n; ++j) if (x[i * n + j] < x[i * n + best]) best = j; y[i] = best;)
+
+// ---- more memory ----
+
+KERNEL(private_vectors, float4 a[3]; for (uint j = 0; j < 3; ++j) a[j] = ((device const float4*)x)[i + j]; y[i] = a[n % 3].y + a[k[i] % 3].z;)
+KERNEL(private_stack, uint s[32]; uint top = 0; s[top++] = i; float sum = 0; while (top > 0) { uint v = s[--top]; sum += x[v];
+       if (v > n && top < 30) { s[top++] = v / 2; s[top++] = v / 3; } } y[i] = sum;)
+KERNEL(escapes, float a[2] = {x[i], x[i + 1]}; thread float* p = k[i] ? &a[0] : &a[1]; *p = 7; y[i] = a[0] - a[1];)
+KERNEL(unrolled, float s[4] = {0, 0, 0, 0}; for (uint j = 0; j < n; ++j) for (uint c = 0; c < 4; ++c) s[c] += x[j * 128 + c * 32 + i];
+       y[i] = s[0] + s[1] + s[2] + s[3];)
+GROUP(shared_floats, threadgroup atomic_float sum; if (t == 0) atomic_store_explicit(&sum, 0.0f, memory_order_relaxed);
+      threadgroup_barrier(mem_flags::mem_threadgroup); atomic_fetch_add_explicit(&sum, x[p.x], memory_order_relaxed);
+      threadgroup_barrier(mem_flags::mem_threadgroup); y[p.x] = atomic_load_explicit(&sum, memory_order_relaxed) + shared[0];)
+GROUP(rows_and_columns, threadgroup float tile[16][17]; tile[t / 16][t % 16] = x[p.x]; threadgroup_barrier(mem_flags::mem_threadgroup);
+      y[p.x] = tile[t % 16][t / 16] + shared[t];)
+GROUP(barriers_in_loop, float s = 0; for (uint j = 0; j < 4; ++j) { shared[t] = x[p.x + j * 256]; threadgroup_barrier(mem_flags::mem_threadgroup);
+      for (uint b = 0; b < 16; ++b) s += shared[t / 16 * 16 + b]; threadgroup_barrier(mem_flags::mem_threadgroup); } y[p.x] = s;)
+GROUP(simd_barrier, shared[t] = x[p.x]; simdgroup_barrier(mem_flags::mem_threadgroup); y[p.x] = shared[t ^ 1];)
+GROUP(vectors_of_shared, ((threadgroup float4*)shared)[t % 64] = ((device const float4*)x)[p.x]; threadgroup_barrier(mem_flags::mem_threadgroup);
+      y[p.x] = shared[4 * (t % 64)] + shared[4 * (t % 64) + 3];)
