@@ -26,6 +26,7 @@ OF_KERNELS = (
     "test_kernels_in_the_wild_*.py",
     "test_seed_pages.py",
     "test_vector_code_*.py",
+    "test_compiler_messages.py",
     "test_processors.py",
     "test_diagnosis.py",
     "test_metalc.py",
@@ -44,7 +45,7 @@ NOT_RUN = (
     "test_coverage_page.py",
 )
 # They notice most faults, and soon.
-FIRST = ("test_vector_code_*.py",)
+FIRST = ("test_vector_code_*.py", "test_compiler_messages.py")
 # These compile little, so many of them share a process.
 FILES_TOGETHER = 8
 
