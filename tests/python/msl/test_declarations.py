@@ -131,6 +131,13 @@ CASTS = {
     "v = bfloat(h) < (bfloat)(h + h) ? 1 : 0;": 1,
     "v = static_cast<bfloat>((half)b);": "lane + 1",
     "v = lane > 1u ? (half)b : h;": "lane + 1",
+    # Clang converts one operand to the other's type.
+    "v = h + b;": "2 * (lane + 1)",
+    "v = b * h - h;": "(lane + 1) * lane",
+    "half c = h; c += b; v = c;": "2 * (lane + 1)",
+    "bfloat c = b; c *= h; v = c;": "(lane + 1) ** 2",
+    "v = lane > 1u ? h : b;": "lane + 1",
+    "v = h < b + b ? 1 : 2;": 1,
 }
 CAST_HEADER = """
     using namespace metal;
