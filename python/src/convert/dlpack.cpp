@@ -209,9 +209,12 @@ py::capsule to_dlpack(const mx::array& source, bool versioned, bool copy) {
   if (copy) a = copy_in_memory(a);
   auto* exported = new Exported(a);
   if (versioned) {
-    auto* managed = new dlpack::ManagedTensorVersioned{
-        {1, 0}, exported, &delete_managed<dlpack::ManagedTensorVersioned>,
-        copy ? dlpack::kIsCopied : 0, exported->tensor()};
+    auto* managed =
+        new dlpack::ManagedTensorVersioned{{1, 0},
+                                           exported,
+                                           &delete_managed<dlpack::ManagedTensorVersioned>,
+                                           copy ? dlpack::kIsCopied : 0,
+                                           exported->tensor()};
     return wrap(managed, kVersionedName, [](PyObject* c) {
       destroy_capsule<dlpack::ManagedTensorVersioned>(c, kVersionedName);
     });

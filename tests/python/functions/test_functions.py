@@ -209,8 +209,8 @@ def test_vmap_over_nothing(row: Row):
                 array = to_mlx(values, own_dtype, domain)
                 arrays.append(array[None] if number in mapped else array)
 
-            def f(*values):
-                return outputs(row.function(*values, **case.options))
+            def f(*values, options=case.options):
+                return outputs(row.function(*values, **options))
 
             one = mx.vmap(f, in_axes=axes)(*arrays)
             none = [array[:0] if number in mapped else array for number, array in enumerate(arrays)]
