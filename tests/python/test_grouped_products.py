@@ -330,3 +330,32 @@ def test_types_views_and_transformations_of_hadamard_transform():
 def test_arguments_that_are_refused(match, call):
     with pytest.raises(ValueError, match=match):
         call(mx.ones((4, 5)), mx.array([0, 0]))
+
+
+@pytest.mark.parametrize("counts", [(0, 0), (0, 2), (2, 0), (1, 1), (0, 1), (1, 0)])
+def test_gather_mm_with_no_indices_or_no_matrices(counts: tuple[int, int]):
+    a, b = random(counts[0], 2, 3), random(counts[1], 3, 4)
+    choices = [
+        None,
+        np.zeros(0, int),
+        np.zeros(1, int),
+        np.zeros((2, 1), int),
+        np.zeros((3, 0), int),
+    ]
+    for lhs in choices:
+        for rhs in choices:
+            left = np.arange(counts[0]) if lhs is None else lhs
+            right = np.arange(counts[1]) if rhs is None else rhs
+
+            given = [None if i is None else mx.array(i, mx.int32) for i in (lhs, rhs)]
+            try:
+                both = np.broadcast_arrays(left, right)
+            except ValueError:
+                both = None
+            takes_some = left.size > 0 and right.size > 0
+            if both is None or (takes_some and 0 in counts):
+                with pytest.raises(ValueError, match=r"\[(gather_mm|broadcast_shapes)\]"):
+                    mx.eval(mx.gather_mm(a, b, *given))
+                continue
+            close(mx.gather_mm(a, b, *given), wide(a)[both[0]] @ wide(b)[both[1]] if both[0].size else
+                  np.zeros((*both[0].shape, 2, 4)))  # fmt: skip

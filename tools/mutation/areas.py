@@ -34,12 +34,15 @@ SPEED_ONLY_CONSTANTS = {
     "kLargeMatrix",  # decompositions: how many threads
     "kLargeProduct",  # matmul: how many threads
 }
-# Functions that estimate what such a form costs.
+# Functions that estimate what such a form costs, or that only give hints to the processor.
 SPEED_ONLY_FUNCTIONS = {
     "cost_of",  # matrix_layout: changes of layout
     "is_worth_it",  # matrix_layout
     "unlikely_target",  # linearize: what the author marked as unlikely
     "unrolled_size",  # unroll_private
+    "prefetch_next",  # wide_entry: what the next threadgroup reads
+    "MemoryWidener::prefetch",  # widen_offsets
+    "hold",  # block_product: sums stay in registers
 }
 
 

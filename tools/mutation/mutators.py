@@ -96,10 +96,17 @@ def with_part(node: Node, part: Node, text: str) -> str:
     return (node.text[:start] + text.encode() + node.text[end:]).decode()
 
 
+def mentions_speed(node: Node) -> bool:
+    if node.type == "identifier":
+        return text_of(node) in SPEED_ONLY_CONSTANTS
+    return any(mentions_speed(child) for child in node.children)
+
+
 def is_of_speed(node: Node) -> bool:
     """Whether this compares something with a constant that decides about speed only."""
-    parts = node.child_by_field_name("left"), node.child_by_field_name("right")
-    return any(part is not None and text_of(part) in SPEED_ONLY_CONSTANTS for part in parts)
+    operator = node.child_by_field_name("operator")
+    is_comparison = operator is not None and text_of(operator) in COMPARISONS
+    return node.type == "binary_expression" and is_comparison and mentions_speed(node)
 
 
 # kind, node, its new text, and the form of Mutation
@@ -133,8 +140,6 @@ def mutate_binary(node: Node) -> Iterator[Found]:
     sign = text_of(operator)
     if sign in ("&&", "||"):
         yield from mutate_guard(node, sign, left, right)
-    if is_of_speed(node):
-        return
     if sign in COMPARISONS:
         after = COMPARISONS[sign]
         form = compared(node, sign, f"a {after} b")
@@ -180,6 +185,8 @@ def mutate_node(node: Node) -> Iterator[Found]:
 
 
 def is_passed_over(node: Node) -> bool:
+    if is_of_speed(node):
+        return True
     words = (child for child in node.children if child.type in CONSTEXPR)
     if node.type in PASSED_OVER or any(text_of(word) == "constexpr" for word in words):
         return True

@@ -25,7 +25,8 @@ OF_KERNELS = (
     "test_random_programs.py",
     "test_kernels_in_the_wild_*.py",
     "test_seed_pages.py",
-    "test_vector_code_listing.py",
+    "test_vector_code_*.py",
+    "test_compiler_messages.py",
     "test_processors.py",
     "test_diagnosis.py",
     "test_metalc.py",
@@ -43,6 +44,8 @@ NOT_RUN = (
     "test_code_version.py",
     "test_coverage_page.py",
 )
+# They notice most faults, and soon.
+FIRST = ("test_vector_code_*.py", "test_compiler_messages.py")
 # These compile little, so many of them share a process.
 FILES_TOGETHER = 8
 
@@ -171,6 +174,7 @@ def python_tests(workspace: Workspace) -> Iterator[Tests]:
     found = sorted((workspace.folder / "tests" / "python").rglob("test_*.py"))
     paths = [str(path.relative_to(workspace.folder)) for path in found]
     paths = [path for path in paths if not is_one_of(path, NOT_RUN)]
+    paths.sort(key=lambda path: not is_one_of(path, FIRST))
     others = [path for path in paths if not is_one_of(path, OF_KERNELS + OF_BOTH)]
     for i in range(0, len(others), FILES_TOGETHER):
         files = others[i : i + FILES_TOGETHER]

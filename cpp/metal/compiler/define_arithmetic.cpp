@@ -74,7 +74,8 @@ bool split_multiply_add(llvm::IntrinsicInst& call) {
   return true;
 }
 
-// LLVM has no conversion between half and bfloat, which have the same size.
+// LLVM has no conversion between half and bfloat, which have the same size. Clang emits one all the
+// same where operands of both types meet.
 bool convert_through_float(Instruction& instruction) {
   if (!llvm::isa<llvm::FPExtInst, llvm::FPTruncInst>(instruction)) return false;
   Value* operand = instruction.getOperand(0);
@@ -119,10 +120,17 @@ bool saturate_conversion(Instruction& instruction) {
 
 }  // namespace
 
+void convert_through_float(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function)))
+      if (convert_through_float(instruction)) instruction.eraseFromParent();
+  }
+}
+
 void define_arithmetic(llvm::Module& module) {
   for (llvm::Function& function : module) {
     for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
-      bool replaced = saturate_conversion(instruction) || convert_through_float(instruction);
+      bool replaced = saturate_conversion(instruction);
       if (auto* operation = llvm::dyn_cast<BinaryOperator>(&instruction)) {
         if (operation->isShift()) mask_shift(*operation);
         if (operation->isIntDivRem()) guard_division(*operation);

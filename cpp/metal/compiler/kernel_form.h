@@ -40,6 +40,10 @@ void to_kernel_form(TranslationUnit& unit);
 std::vector<llvm::GlobalVariable*> find_zeroed(llvm::Module& module);
 void clear_zeroed(llvm::Function& kernel, llvm::ArrayRef<llvm::GlobalVariable*> zeroed);
 
+// Replaces Clang's conversions between half and bfloat, which LLVM does not have. Until then the
+// module is no valid code.
+void convert_through_float(llvm::Module& module);
+
 // Masks shift amounts, guards divisors, and splits multiply-adds of half and bfloat.
 void define_arithmetic(llvm::Module& module);
 

@@ -76,8 +76,7 @@ class TokenPass {
     out_.push_back(token);
   }
 
-  // An address-space keyword of OpenCL's. It is no keyword of C++, so the identifier must be marked
-  // as one.
+  // A keyword of OpenCL's or C's. It is no keyword of C++, so the identifier must be marked as one.
   void push_qualifier(Kind kind, const char* spelling, const Token& original) {
     Token token = original;
     token.setKind(kind);
@@ -244,6 +243,9 @@ class TokenPass {
     if (token.is(tok::r_brace) && !blocks_.empty()) blocks_.pop_back();
     if (token.isAnnotation() || token.isLiteral()) return out_.push_back(token);
     if (token.isOneOf(tok::kw_double, tok::kw_asm)) report_missing(token);
+    if (token.is(tok::kw_alignas) && follows_address_space()) {
+      return push_qualifier(tok::kw__Alignas, "_Alignas", token);
+    }
     if (!token.is(tok::identifier)) return out_.push_back(token);
     const llvm::StringRef word = name(token);
     if (word == "device") {
@@ -265,6 +267,10 @@ class TokenPass {
       out_.push_back(token);
     }
   }
+
+  // `threadgroup alignas(16) float x[4];`: C++ has `alignas` only where a declaration starts, and
+  // C has it among the specifiers.
+  bool follows_address_space() const { return next_ > 0 && is_address_space(in_[next_ - 1]); }
 
   // 1.5h is ((half)0x1.8p+0f), and 1.5bf likewise.
   void rewrite_number(const Token& token) {

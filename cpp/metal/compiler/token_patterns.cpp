@@ -32,12 +32,6 @@ size_t opening(const Tokens& tokens, size_t close, tok::TokenKind open_kind) {
   return 0;
 }
 
-bool is_address_space(const Token& token) {
-  if (!token.is(tok::identifier)) return false;
-  const llvm::StringRef word = token.getIdentifierInfo()->getName();
-  return word == "device" || word == "constant" || word == "threadgroup";
-}
-
 bool opens_attributes(const Tokens& tokens, size_t i) {
   return is(tokens, i, tok::l_square) && is(tokens, i + 1, tok::l_square);
 }
@@ -122,6 +116,12 @@ Token make_token(clang::Preprocessor& preprocessor, tok::TokenKind kind, const T
 }
 
 }  // namespace
+
+bool is_address_space(const Token& token) {
+  if (!token.is(tok::identifier)) return false;
+  const llvm::StringRef word = token.getIdentifierInfo()->getName();
+  return word == "device" || word == "constant" || word == "threadgroup";
+}
 
 void drop_coherence(std::vector<Token>& tokens) {
   size_t kept = 0;

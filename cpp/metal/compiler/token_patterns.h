@@ -15,6 +15,9 @@ class Preprocessor;
 
 namespace metal::compiler {
 
+// Whether the token is `device`, `constant` or `threadgroup`.
+bool is_address_space(const clang::Token& token);
+
 // Whether the address space at `position` qualifies a constructor: `X(...) constant`.
 bool qualifies_constructor(const std::vector<clang::Token>& tokens, size_t position);
 

@@ -287,6 +287,7 @@ VmapResult DynamicSliceUpdate::vmap(const std::vector<array>& inputs,
   const Stream& s = stream();
   int n = mapped_length(inputs, axes);
   array x = axis_in_front_or_repeated(inputs[0], axes[0], n, s);
+  if (n == 0) return {{x}, {0}};  // an axis of no elements has no place for updates
   array update = axis_in_front_or_repeated(inputs[1], axes[1], n, s);
   if (axes[2] < 0) {
     return {{slice_update(x, update, inputs[2], shifted(axes_), s)}, {0}};

@@ -145,6 +145,7 @@ VmapResult Scatter::vmap(const std::vector<array>& inputs, const std::vector<int
   size_t count = inputs.size() - 2;
   int n = mapped_length(inputs, axes);
   array target = axis_in_front_or_repeated(inputs[0], axes[0], n, s);
+  if (n == 0) return {{target}, {0}};  // an axis of no elements has no place for updates
   array updates = axis_in_front_or_repeated(inputs.back(), axes.back(), n, s);
   int index_rank = count > 0 ? static_cast<int>(inputs[1].ndim()) - (axes[1] >= 0) : 0;
 

@@ -92,7 +92,7 @@ py::capsule dlpack(const mx::array& a, const py::object& max_version, const py::
   }
   bool versioned = !max_version.is_none() && max_version.attr("__getitem__")(0).cast<int>() >= 1;
   bool must_copy = !copy.is_none() && to_bool(copy);
-  return to_dlpack(must_copy ? mx::copy(a) : a, versioned);
+  return to_dlpack(a, versioned, must_copy);
 }
 
 void define_protocols(ArrayClass& cls) {

@@ -26,7 +26,8 @@ bool exports_buffer(py::handle value);
 
 // Converts objects with __dlpack__: tensors of other libraries in host memory.
 mx::array array_from_dlpack(const py::object& value);
-py::capsule to_dlpack(const mx::array& a, bool versioned);
+// A copy has memory of its own.
+py::capsule to_dlpack(const mx::array& a, bool versioned, bool copy);
 
 // Checks the extents of an external array; `what` names it in the error if an axis is too long.
 mx::Shape shape_from_outside(const int64_t* extents, size_t ndim, const char* what);

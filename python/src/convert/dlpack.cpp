@@ -106,6 +106,17 @@ mx::array copy_tensor(const dlpack::Tensor& t) {
   return result;
 }
 
+// The operation of this name shares the memory of its input.
+mx::array copy_in_memory(const mx::array& a) {
+  const std::vector<int64_t> shape(a.shape().begin(), a.shape().end());
+  mx::array result = uninitialized(a.shape(), a.dtype());
+  if (result.size() == 0) return result;
+  char* out = result.data<char>();
+  copy_strided(a.data<char>(), shape.data(), a.strides().data(), static_cast<int>(a.ndim()),
+               a.itemsize(), out);
+  return result;
+}
+
 // The owner of an exported tensor.
 struct Exported {
   mx::array array;
@@ -192,13 +203,18 @@ mx::array array_from_dlpack(const py::object& value) {
   throw std::invalid_argument("[from_dlpack] __dlpack__ returned no usable capsule.");
 }
 
-py::capsule to_dlpack(const mx::array& source, bool versioned) {
+py::capsule to_dlpack(const mx::array& source, bool versioned, bool copy) {
   mx::array a = source;
   ensure_available(a);
+  if (copy) a = copy_in_memory(a);
   auto* exported = new Exported(a);
   if (versioned) {
-    auto* managed = new dlpack::ManagedTensorVersioned{
-        {1, 0}, exported, &delete_managed<dlpack::ManagedTensorVersioned>, 0, exported->tensor()};
+    auto* managed =
+        new dlpack::ManagedTensorVersioned{{1, 0},
+                                           exported,
+                                           &delete_managed<dlpack::ManagedTensorVersioned>,
+                                           copy ? dlpack::kIsCopied : 0,
+                                           exported->tensor()};
     return wrap(managed, kVersionedName, [](PyObject* c) {
       destroy_capsule<dlpack::ManagedTensorVersioned>(c, kVersionedName);
     });

@@ -7,6 +7,7 @@ namespace dlpack {
 
 enum DeviceType : int32_t { kCPU = 1, kCUDA = 2, kCUDAHost = 3, kMetal = 8, kCUDAManaged = 13 };
 enum TypeCode : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6 };
+enum Flag : uint64_t { kIsCopied = 2 };
 
 struct Device {
   int32_t type;

@@ -193,6 +193,32 @@ def test_vmap_over_every_axis(row: Row):
             check_vmap(row, case, axes, rng)
 
 
+@with_names([row for row in ROWS if row.mappable])
+def test_vmap_over_nothing(row: Row):
+    """Without elements to map, results have the shapes and types of those with one, but no elements."""
+    rng = np.random.default_rng(3)
+    for case in row.cases:
+        shapes, few = case.shapes, range(min(len(case.shapes), 3))
+        for mapped in [[number] for number in few] + [list(range(len(shapes)))] if shapes else []:
+            axes = [0 if number in mapped else None for number in range(len(shapes))]
+            arrays = []
+            for number, shape in enumerate(shapes):
+                own_dtype = row.dtypes[0] if row.mixed or number == 0 else mx.float32
+                domain = row.domain_of(number)
+                values = function_rows.random_values(rng, domain, shape, own_dtype)
+                array = to_mlx(values, own_dtype, domain)
+                arrays.append(array[None] if number in mapped else array)
+
+            def f(*values, options=case.options):
+                return outputs(row.function(*values, **options))
+
+            one = mx.vmap(f, in_axes=axes)(*arrays)
+            none = [array[:0] if number in mapped else array for number, array in enumerate(arrays)]
+            for got, want in zip(mx.vmap(f, in_axes=axes)(*none), one, strict=True):
+                mx.eval(got)
+                assert got.shape == (0, *want.shape[1:]) and got.dtype == want.dtype, case
+
+
 def check_vmap(row: Row, case: Case, axes: list[int | None], rng: np.random.Generator) -> None:
     dtype, batch = row.dtypes[0], 3
     arrays = []

@@ -14,6 +14,7 @@ HEADER = """
     const constant int two = 200;
     constexpr constant int three = 300;
     int constant four = 400;
+    constant alignas(16) int aligned[2] = {800, 900};
     namespace inner { constant int five = 500; namespace { constant int six = 600; } }
     template <typename T, int N = (3 > 2) ? 2 : 4> struct Box { T items[N]; };
     struct Holder {
@@ -63,6 +64,18 @@ VARIABLES = {
     "v = *x;": "lane",
     "threadgroup decltype(1.5f) x[4]; x[lane] = 2.5f; v = x[lane];": 2.5,
     "alignas(16) threadgroup float x[4]; x[lane] = lane; v = x[lane];": "lane",
+    "threadgroup alignas(16) float x[4]; x[lane] = lane; v = x[lane];": "lane",
+    "threadgroup char c; threadgroup alignas(64) float x[4]; x[lane] = lane; c = 1;"
+    "v = x[lane] + float(ulong(x) % 64);": "lane",
+    "threadgroup alignas(int4) char x[4], y[4]; x[lane] = lane; y[lane] = 2; v = x[lane] * y[lane];":
+        "2 * lane",
+    "threadgroup alignas(16) array<float, 4> x; x[lane] = lane; v = x[lane];": "lane",
+    "const threadgroup alignas(16) float* x = shared; v = 2;": 2,
+    "constant alignas(16) int x[2] = {5, 6}; v = x[lane % 2] + float(ulong(x) % 16);":
+        "5 + lane % 2",
+    "static constant alignas(32) int x[] = {5, 6, 7}; v = x[2] + float(ulong(x) % 32);": 7,
+    "thread alignas(16) float x[4]; x[0] = 3; v = x[0];": 3,
+    "v = aligned[1];": 900,
     "threadgroup struct Row x; x.a = 5; v = x.a;": 5,
     "switch (0) { case 0: threadgroup float x[4]; x[lane] = lane; v = x[lane]; }": "lane",
     "{ threadgroup float x[4]; x[lane] = lane; v = x[lane]; } v += 1;": "lane + 1",
@@ -118,6 +131,13 @@ CASTS = {
     "v = bfloat(h) < (bfloat)(h + h) ? 1 : 0;": 1,
     "v = static_cast<bfloat>((half)b);": "lane + 1",
     "v = lane > 1u ? (half)b : h;": "lane + 1",
+    # Clang converts one operand to the other's type.
+    "v = h + b;": "2 * (lane + 1)",
+    "v = b * h - h;": "(lane + 1) * lane",
+    "half c = h; c += b; v = c;": "2 * (lane + 1)",
+    "bfloat c = b; c *= h; v = c;": "(lane + 1) ** 2",
+    "v = lane > 1u ? h : b;": "lane + 1",
+    "v = h < b + b ? 1 : 2;": 1,
 }
 CAST_HEADER = """
     using namespace metal;

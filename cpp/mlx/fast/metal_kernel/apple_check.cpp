@@ -90,7 +90,7 @@ uint64_t volume(GridSize size) {
 void check_grid(const KernelLaunch& launch, std::vector<Report>& reports) {
   const KernelVariant& variant = *launch.variant;
   const bool has_header = variant.source.find(".header\"\n") != std::string::npos;
-  if (!variant.scope || has_header || launch.init_value || !launch.initial_inputs.empty()) return;
+  if (!variant.scope || has_header || launch.init_value) return;
   const std::vector<Token> tokens = tokens_of(variant.scope->body);
   const uint64_t threads = volume(launch.grid);
   if (threads == 0 || may_repeat(tokens)) return;
