@@ -32,7 +32,7 @@ std::atomic<uint64_t> fallbacks{0};
 // A cache entry has some numbers, the reason why there is no vector code, the general code and the
 // object file.
 constexpr size_t kCodeNumbers = 6;
-constexpr size_t kTraitNumbers = 5;
+constexpr size_t kTraitNumbers = 6;
 
 template <size_t N>
 std::string to_text(const uint32_t (&numbers)[N]) {
@@ -73,14 +73,15 @@ KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
     uint32_t numbers[kTraitNumbers];
     std::memcpy(numbers, entry->data(), sizeof(numbers));
     return {static_cast<Cooperation>(numbers[0]), numbers[1], numbers[2], numbers[3] != 0,
-            numbers[4] != 0};
+            numbers[4] != 0, numbers[5] != 0};
   }
   KernelTraits traits;
   compiler::run_guarded([&] { traits = find_traits(function, constants); });
   compiler::cache_store(
       key, to_text<kTraitNumbers>({static_cast<uint32_t>(traits.cooperation),
                                    traits.static_threadgroup_memory, traits.natural_width,
-                                   traits.repeats, traits.accesses_after_writes}));
+                                   traits.repeats, traits.accesses_after_writes,
+                                   traits.rereads_threadgroup}));
   return traits;
 }
 
@@ -125,8 +126,10 @@ class LoadedKernel : public CpuKernel {
     Variant variant;
     if (mode_ != CodeMode::Reference)
       variant = choose_variant(traits_.cooperation, size, row, traits_.natural_width);
-    if (mode_ == CodeMode::Vector)
+    if (mode_ == CodeMode::Vector) {
       variant.separate_buffers = separate_buffers && traits_.accesses_after_writes;
+      if (traits_.rereads_threadgroup) allow_jam(variant, size);
+    }
     variant.checks = checks_;
     variant.screened = mode_ == CodeMode::Screen;
     const std::lock_guard lock(mutex_);
@@ -148,7 +151,9 @@ class LoadedKernel : public CpuKernel {
     InUse::check();
     const std::string key = key_ + "-" + std::to_string(static_cast<uint32_t>(variant.layout)) +
                             "-" + std::to_string(variant.width) + "-" +
-                            std::to_string(variant.row_multiple) +
+                            std::to_string(variant.row_multiple) + "-" +
+                            std::to_string(variant.gangs_in_row) + "x" +
+                            std::to_string(variant.rows) +
                             (variant.separate_buffers ? "-separate" : "");
     ObjectCode object = find_or_generate(key, function_, constants_, variant);
     if (!object.why_scalar.empty() && !checks_) ++fallbacks;

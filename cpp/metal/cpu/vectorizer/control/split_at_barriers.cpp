@@ -21,6 +21,16 @@ using llvm::Value;
 
 constexpr unsigned kFrameAlignment = 512;  // of the widest vector that is live across a barrier
 
+// The only gang waits for nobody. The fences keep the code of other threads from moving across.
+void fence_instead(llvm::Function& wide) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(wide))) {
+    if (!is_barrier(instruction)) continue;
+    new llvm::FenceInst(wide.getContext(), llvm::AtomicOrdering::SequentiallyConsistent,
+                        llvm::SyncScope::SingleThread, &instruction);
+    instruction.eraseFromParent();
+  }
+}
+
 // Clones the function with one more argument, the memory for its frame.
 llvm::Function* with_frame_argument(llvm::Function& wide) {
   llvm::FunctionType* type = wide.getFunctionType();
@@ -80,8 +90,7 @@ class CoroutineBuilder {
 
   void rewrite(llvm::Instruction& instruction) {
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
-      const llvm::Function* callee = call->getCalledFunction();
-      if (!callee || callee->getName() != kBarrier) return;
+      if (!is_barrier(*call)) return;
       BasicBlock* before = call->getParent();
       BasicBlock* after = before->splitBasicBlock(call, "after.barrier");
       call->eraseFromParent();
@@ -202,8 +211,17 @@ class PhasesBuilder {
 
 }  // namespace
 
+bool is_barrier(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  return call && call->getCalledFunction() && call->getCalledFunction()->getName() == kBarrier;
+}
+
 llvm::Function* make_phases_entry(llvm::Function& wide, const Variant& variant,
                                   Optimizer& optimizer) {
+  if (variant.jammed > 1 && variant.jammed == variant.gangs_in_row * variant.rows) {
+    fence_instead(wide);
+    return make_all_gangs_entry({.wide = &wide}, variant);
+  }
   llvm::Function* gang_code = with_frame_argument(wide);
   llvm::Module& module = *gang_code->getParent();
   llvm::Function* entry = create_entry(*gang_code);
