@@ -26,8 +26,8 @@ struct Variant {
   // before it in the row of the grid. So positions in the grid are aligned as those in the
   // threadgroup are.
   uint32_t row_multiple = 1;
-  // The gangs in a row of the threadgroup, and its rows, if code may be made that runs several gangs
-  // at once: see jam_gangs.h. Otherwise 0.
+  // The gangs in a row of the threadgroup, and its rows, if code may be made that runs several
+  // gangs at once: see jam_gangs.h. Otherwise 0.
   uint32_t gangs_in_row = 0;
   uint32_t rows = 0;
   uint32_t jammed = 1;  // gangs that are run at once; the code generator decides

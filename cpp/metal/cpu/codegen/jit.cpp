@@ -72,8 +72,12 @@ KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
   if (auto entry = compiler::cache_load(key); entry && entry->size() == kTraitNumbers * 4) {
     uint32_t numbers[kTraitNumbers];
     std::memcpy(numbers, entry->data(), sizeof(numbers));
-    return {static_cast<Cooperation>(numbers[0]), numbers[1], numbers[2], numbers[3] != 0,
-            numbers[4] != 0, numbers[5] != 0};
+    return {static_cast<Cooperation>(numbers[0]),
+            numbers[1],
+            numbers[2],
+            numbers[3] != 0,
+            numbers[4] != 0,
+            numbers[5] != 0};
   }
   KernelTraits traits;
   compiler::run_guarded([&] { traits = find_traits(function, constants); });
@@ -149,12 +153,11 @@ class LoadedKernel : public CpuKernel {
   const CpuCode& load(const Variant& variant) const {
     const InUse in_use;
     InUse::check();
-    const std::string key = key_ + "-" + std::to_string(static_cast<uint32_t>(variant.layout)) +
-                            "-" + std::to_string(variant.width) + "-" +
-                            std::to_string(variant.row_multiple) + "-" +
-                            std::to_string(variant.gangs_in_row) + "x" +
-                            std::to_string(variant.rows) +
-                            (variant.separate_buffers ? "-separate" : "");
+    const std::string key =
+        key_ + "-" + std::to_string(static_cast<uint32_t>(variant.layout)) + "-" +
+        std::to_string(variant.width) + "-" + std::to_string(variant.row_multiple) + "-" +
+        std::to_string(variant.gangs_in_row) + "x" + std::to_string(variant.rows) +
+        (variant.separate_buffers ? "-separate" : "");
     ObjectCode object = find_or_generate(key, function_, constants_, variant);
     if (!object.why_scalar.empty() && !checks_) ++fallbacks;
     auto memory = load_object(

@@ -38,8 +38,7 @@ bool may_repeat(const llvm::Module& kernel) {
 
 bool reads_threadgroup_memory(const llvm::Instruction& instruction) {
   const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-  return load &&
-         load->getPointerAddressSpace() == static_cast<unsigned>(AddressSpace::Threadgroup);
+  return load && load->getPointerAddressSpace() == static_cast<unsigned>(AddressSpace::Threadgroup);
 }
 
 bool rereads_threadgroup_memory(const llvm::Module& kernel) {

@@ -201,8 +201,7 @@ class RowsBuilder {
 }  // namespace
 
 Value* gang_count(llvm::IRBuilder<>& b, Value* group, const Variant& variant) {
-  if (variant.jammed > 1)
-    return b.getInt32(variant.gangs_in_row * variant.rows / variant.jammed);
+  if (variant.jammed > 1) return b.getInt32(variant.gangs_in_row * variant.rows / variant.jammed);
   return b.CreateUDiv(b.CreateAdd(thread_count(b, group), b.getInt32(variant.width - 1)),
                       b.getInt32(variant.width));
 }

@@ -27,7 +27,7 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
-constexpr uint32_t kMostGangs = 16;  // a power of two
+constexpr uint32_t kMostGangs = 16;         // a power of two
 constexpr size_t kMostInstructions = 6000;  // of jammed code
 constexpr unsigned kMostRegions = 64;       // where gangs may take different paths
 
@@ -94,13 +94,14 @@ class GangDependence {
     }
   }
 
-  // The index of a gang's first thread modulo a number that divides the size of a gang.
+  // The index of a gang's first thread, or its x, modulo a number that divides the size of a gang.
   bool is_place_in_gang(const Instruction& instruction) const {
     const auto* mask = instruction.getOpcode() == Instruction::And
                            ? llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(1))
                            : nullptr;
-    return mask && instruction.getOperand(0) == code_.getArg(kIndexArgument) &&
-           mask->getValue().ult(width_);
+    const Value* number = mask ? instruction.getOperand(0) : nullptr;
+    return mask && mask->getValue().ult(width_) &&
+           (number == code_.getArg(kIndexArgument) || number == code_.getArg(kXArgument));
   }
 
   // A block outside regions at whose end gangs may take different paths.
@@ -169,9 +170,8 @@ class GangDependence {
     region.last = llvm::SplitBlockPredecessors(&after, inside, ".gang");
     if (!region.last) return false;
     region.blocks.insert(region.last);
-    llvm::erase_if(regions_, [&](const Region& other) {
-      return region.blocks.contains(other.entrance);
-    });
+    llvm::erase_if(regions_,
+                   [&](const Region& other) { return region.blocks.contains(other.entrance); });
     regions_.push_back(std::move(region));
     return true;
   }
@@ -318,9 +318,8 @@ class Jammer {
   }
 
   bool is_copy(const BasicBlock& block, const Region& region, uint32_t gang) {
-    return llvm::any_of(region.blocks, [&](BasicBlock* original) {
-      return copy_of(original, gang) == &block;
-    });
+    return llvm::any_of(region.blocks,
+                        [&](BasicBlock* original) { return copy_of(original, gang) == &block; });
   }
 
   llvm::Function& code_;
@@ -332,12 +331,10 @@ class Jammer {
 // Decides how many gangs to jam.
 class GangChoice {
  public:
-  GangChoice(llvm::Function& code, const Variant& variant,
-             const llvm::TargetTransformInfo& costs)
+  GangChoice(llvm::Function& code, const Variant& variant, const llvm::TargetTransformInfo& costs)
       : code_(code), variant_(variant), dominators_(code), loops_(dominators_) {
     register_bits_ = static_cast<unsigned>(
-        costs.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector)
-            .getFixedValue());
+        costs.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue());
     registers_ = costs.getNumberOfRegisters(costs.getRegisterClassForType(
         true, llvm::FixedVectorType::get(llvm::Type::getFloatTy(code.getContext()), 4)));
   }

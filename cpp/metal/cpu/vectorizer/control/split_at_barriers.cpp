@@ -1,9 +1,12 @@
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/codegen/build_loop.h"
 #include "metal/cpu/codegen/group_access.h"
@@ -48,6 +51,15 @@ llvm::Function* with_frame_argument(llvm::Function& wide) {
   }
   wide.eraseFromParent();
   return gang;
+}
+
+// A value is stored in the frame where it is computed. What is used after a loop gets a phi there,
+// so that the loop does not store it in each iteration.
+void add_phis_after_loops(llvm::Function& gang) {
+  llvm::DominatorTree dominators(gang);
+  const llvm::LoopInfo loops(dominators);
+  for (llvm::Loop* loop : loops)
+    llvm::formLCSSARecursively(*loop, dominators, &loops, /*SE=*/nullptr);
 }
 
 class CoroutineBuilder {
@@ -227,6 +239,7 @@ llvm::Function* make_phases_entry(llvm::Function& wide, const Variant& variant,
   llvm::Function* entry = create_entry(*gang_code);
   gang_code->removeFnAttr(llvm::Attribute::AlwaysInline);
   gang_code->removeFnAttr(llvm::Attribute::Convergent);
+  add_phis_after_loops(*gang_code);
   CoroutineBuilder(*gang_code).build();
   gang_code->setLinkage(llvm::Function::ExternalLinkage);  // keeps it from being removed
   optimizer.split_coroutines(module);
