@@ -51,6 +51,10 @@ struct PassContext {
   llvm::Argument& lane(llvm::Function& code) const { return *code.getArg(lane_argument); }
   llvm::Argument& active(llvm::Function& code) const { return *code.getArg(active_argument); }
   Variant full_gangs() const { return {ThreadLayout::Full, shapes.width}; }
+  // Of a threadgroup that has four rows of one gang.
+  Variant rows_of_gangs() const {
+    return {.layout = ThreadLayout::Full, .width = shapes.width, .gangs_in_row = 1, .rows = 4};
+  }
 };
 
 void run_kernel_passes(llvm::Module& code, KernelContext& c);

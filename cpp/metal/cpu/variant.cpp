@@ -27,6 +27,12 @@ Variant choose_layout(Cooperation cooperation, const uint32_t (&size)[3], uint32
 
 }  // namespace
 
+void allow_jam(Variant& variant, const uint32_t (&size)[3]) {
+  if (variant.layout != ThreadLayout::Full || size[2] != 1) return;
+  variant.gangs_in_row = size[0] / variant.width;
+  variant.rows = size[1];
+}
+
 Variant choose_variant(Cooperation cooperation, const uint32_t (&size)[3], uint32_t row,
                        uint32_t natural_width) {
   Variant variant = choose_layout(cooperation, size, natural_width);

@@ -30,6 +30,11 @@ struct Variant {
   // before it in the row of the grid. So positions in the grid are aligned as those in the
   // threadgroup are.
   uint32_t row_multiple = 1;
+  // The gangs in a row of the threadgroup, and its rows, if code may be made that runs several
+  // gangs at once: see jam_gangs.h. Otherwise 0.
+  uint32_t gangs_in_row = 0;
+  uint32_t rows = 0;
+  uint32_t jammed = 1;  // gangs that are run at once; the code generator decides
   // No buffer that the kernel writes overlaps another one. Only of kernels in which this matters.
   bool separate_buffers = false;
   // Positions in the grid are below kFewThreads, so that small multiples of them do not wrap
@@ -45,6 +50,9 @@ struct Variant {
 // The width of code for coherent gangs of `width` lanes. Such code keeps most values in scalars, so
 // it can be wider. At most the bits of a mask.
 constexpr uint32_t coherent_width(uint32_t width) { return width < 16 ? 4 * width : 64; }
+
+// Adds to the variant what is needed to run several gangs at once.
+void allow_jam(Variant& variant, const uint32_t (&size)[3]);
 
 // The variant for threadgroups of this size in a launch whose rows have `row` threads; the last
 // threadgroup of a row may be cut. `natural_width`: the lanes that suit the vector registers.

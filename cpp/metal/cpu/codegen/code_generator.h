@@ -27,6 +27,7 @@ struct KernelTraits {
   uint32_t natural_width = 1;              // lanes that suit the processor
   bool repeats = true;                     // see may_repeat
   bool accesses_after_writes = true;       // see separate_memory.h
+  bool rereads_threadgroup = false;        // see repetition.h
 };
 
 inline constexpr const char* kEntrySymbol = "kernel_entry";

@@ -32,7 +32,7 @@ std::atomic<uint64_t> fallbacks{0};
 // A cache entry has some numbers, the reason why there is no vector code, the general code and the
 // object file.
 constexpr size_t kCodeNumbers = 6;
-constexpr size_t kTraitNumbers = 5;
+constexpr size_t kTraitNumbers = 6;
 
 template <size_t N>
 std::string to_text(const uint32_t (&numbers)[N]) {
@@ -72,15 +72,20 @@ KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
   if (auto entry = compiler::cache_load(key); entry && entry->size() == kTraitNumbers * 4) {
     uint32_t numbers[kTraitNumbers];
     std::memcpy(numbers, entry->data(), sizeof(numbers));
-    return {static_cast<Cooperation>(numbers[0]), numbers[1], numbers[2], numbers[3] != 0,
-            numbers[4] != 0};
+    return {static_cast<Cooperation>(numbers[0]),
+            numbers[1],
+            numbers[2],
+            numbers[3] != 0,
+            numbers[4] != 0,
+            numbers[5] != 0};
   }
   KernelTraits traits;
   compiler::run_guarded([&] { traits = find_traits(function, constants); });
   compiler::cache_store(
       key, to_text<kTraitNumbers>({static_cast<uint32_t>(traits.cooperation),
                                    traits.static_threadgroup_memory, traits.natural_width,
-                                   traits.repeats, traits.accesses_after_writes}));
+                                   traits.repeats, traits.accesses_after_writes,
+                                   traits.rereads_threadgroup}));
   return traits;
 }
 
@@ -128,6 +133,7 @@ class JitKernel : public CpuKernel {
     if (mode_ == CodeMode::Vector) {
       variant.separate_buffers = facts.separate_buffers && traits_.accesses_after_writes;
       variant.few_threads = facts.few_threads;
+      if (traits_.rereads_threadgroup) allow_jam(variant, size);
     }
     variant.checks = checks_;
     variant.screened = mode_ == CodeMode::Screen;
@@ -150,7 +156,8 @@ class JitKernel : public CpuKernel {
     InUse::check();
     const std::string key =
         key_ + "-" + std::to_string(static_cast<uint32_t>(variant.layout)) + "-" +
-        std::to_string(variant.width) + "-" + std::to_string(variant.row_multiple) +
+        std::to_string(variant.width) + "-" + std::to_string(variant.row_multiple) + "-" +
+        std::to_string(variant.gangs_in_row) + "x" + std::to_string(variant.rows) +
         (variant.separate_buffers ? "-separate" : "") + (variant.few_threads ? "-few" : "");
     ObjectCode object = find_or_generate(key, function_, constants_, variant);
     if (!object.why_scalar.empty() && !checks_) ++fallbacks;

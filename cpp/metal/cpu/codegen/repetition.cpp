@@ -5,6 +5,7 @@
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/compiler.h"
 
 namespace metal::cpu {
 namespace {
@@ -33,6 +34,17 @@ bool may_repeat(const llvm::Module& kernel) {
   }
   llvm::CallGraph calls(const_cast<llvm::Module&>(kernel));
   return has_cycle(&calls);
+}
+
+bool reads_threadgroup_memory(const llvm::Instruction& instruction) {
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+  return load && load->getPointerAddressSpace() == static_cast<unsigned>(AddressSpace::Threadgroup);
+}
+
+bool rereads_threadgroup_memory(const llvm::Module& kernel) {
+  return may_repeat(kernel) && llvm::any_of(kernel, [](const llvm::Function& function) {
+           return llvm::any_of(llvm::instructions(function), reads_threadgroup_memory);
+         });
 }
 
 }  // namespace metal::cpu

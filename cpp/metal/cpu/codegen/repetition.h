@@ -1,14 +1,19 @@
-// Finds out whether a thread of a kernel may run for long.
+// Finds out what a thread of a kernel may do repeatedly.
 #pragma once
 
 namespace llvm {
+class Instruction;
 class Module;
-}
+}  // namespace llvm
 
 namespace metal::cpu {
 
 // Whether a thread may run an instruction more than once: in a loop, by recursion, or in a call of
 // an unknown function.
 bool may_repeat(const llvm::Module& kernel);
+
+bool reads_threadgroup_memory(const llvm::Instruction& instruction);
+// Whether a thread may do so more than once.
+bool rereads_threadgroup_memory(const llvm::Module& kernel);
 
 }  // namespace metal::cpu

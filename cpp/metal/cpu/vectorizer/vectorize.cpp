@@ -1,6 +1,8 @@
 #include "metal/cpu/vectorizer/vectorize.h"
 
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/ir_text.h"
@@ -9,6 +11,7 @@
 #include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/passes.h"
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
+#include "metal/cpu/vectorizer/control/jam_gangs.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/memory/float_atomics.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_slice.h"
@@ -110,11 +113,18 @@ class Vectorizer {
     if (rest_) {
       make_rows_entry(code, *rest_, variant_.width);
     } else if (has_barriers_) {
-      optimizer_.simplify_wide(*code.wide);
-      make_phases_entry(*code.wide, variant_, optimizer_);
+      make_entry_with_barriers(*code.wide);
     } else {
       make_all_gangs_entry(code, variant_);
     }
+  }
+
+  void make_entry_with_barriers(llvm::Function& wide) {
+    optimizer_.simplify_wide(wide);
+    Variant jammed = variant_;
+    jammed.jammed = jam_gangs(wide, variant_, target_.getTargetTransformInfo(wide));
+    if (jammed.jammed > 1) optimizer_.tidy(wide);
+    make_phases_entry(wide, jammed, optimizer_);
   }
 
   PassContext context_of(uint32_t width) {

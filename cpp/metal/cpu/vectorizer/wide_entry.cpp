@@ -47,6 +47,9 @@ Threads threads_of_gang(llvm::IRBuilder<>& b, Value* group_pointer, Value* gang,
                         const Variant& variant) {
   GroupAccess group(b, group_pointer);
   const uint32_t width = variant.width;
+  // The code of several gangs finds their places itself.
+  Value* zero = b.getInt32(0);
+  if (variant.jammed > 1) return {zero, zero, zero, gang, b.getTrue()};
   Value* first = b.CreateNUWMul(gang, b.getInt32(width));
   Value* size_x = group.size(0);
   Value* size_y = group.size(1);
@@ -198,6 +201,7 @@ class RowsBuilder {
 }  // namespace
 
 Value* gang_count(llvm::IRBuilder<>& b, Value* group, const Variant& variant) {
+  if (variant.jammed > 1) return b.getInt32(variant.gangs_in_row * variant.rows / variant.jammed);
   return b.CreateUDiv(b.CreateAdd(thread_count(b, group), b.getInt32(variant.width - 1)),
                       b.getInt32(variant.width));
 }

@@ -34,6 +34,19 @@ TEST(Variant, ThreadsThatWait) {
   EXPECT_EQ(choose(Cooperation::Barriers, 1).layout, ThreadLayout::Ragged);
 }
 
+TEST(Variant, GangsInRows) {
+  Variant rows = choose(Cooperation::Barriers, 64, 4);
+  allow_jam(rows, {64, 4, 1});
+  EXPECT_EQ(rows.gangs_in_row, 2u);
+  EXPECT_EQ(rows.rows, 4u);
+  Variant layers = choose(Cooperation::Barriers, 64, 4, 2);
+  allow_jam(layers, {64, 4, 2});
+  EXPECT_EQ(layers.gangs_in_row, 0u);
+  Variant ragged = choose(Cooperation::Barriers, 20, 4);
+  allow_jam(ragged, {20, 4, 1});
+  EXPECT_EQ(ragged.gangs_in_row, 0u);
+}
+
 TEST(Variant, SimdGroups) {
   EXPECT_EQ(choose(Cooperation::SimdGroups, 64, 3).layout, ThreadLayout::Full);
   const auto ragged = choose(Cooperation::SimdGroups, 1);

@@ -1,9 +1,12 @@
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/codegen/build_loop.h"
 #include "metal/cpu/codegen/group_access.h"
@@ -20,6 +23,16 @@ using llvm::IRBuilder;
 using llvm::Value;
 
 constexpr unsigned kFrameAlignment = 512;  // of the widest vector that is live across a barrier
+
+// The only gang waits for nobody. The fences keep the code of other threads from moving across.
+void fence_instead(llvm::Function& wide) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(wide))) {
+    if (!is_barrier(instruction)) continue;
+    new llvm::FenceInst(wide.getContext(), llvm::AtomicOrdering::SequentiallyConsistent,
+                        llvm::SyncScope::SingleThread, &instruction);
+    instruction.eraseFromParent();
+  }
+}
 
 // Clones the function with one more argument, the memory for its frame.
 llvm::Function* with_frame_argument(llvm::Function& wide) {
@@ -38,6 +51,15 @@ llvm::Function* with_frame_argument(llvm::Function& wide) {
   }
   wide.eraseFromParent();
   return gang;
+}
+
+// A value is stored in the frame where it is computed. What is used after a loop gets a phi there,
+// so that the loop does not store it in each iteration.
+void add_phis_after_loops(llvm::Function& gang) {
+  llvm::DominatorTree dominators(gang);
+  const llvm::LoopInfo loops(dominators);
+  for (llvm::Loop* loop : loops)
+    llvm::formLCSSARecursively(*loop, dominators, &loops, /*SE=*/nullptr);
 }
 
 class CoroutineBuilder {
@@ -80,8 +102,7 @@ class CoroutineBuilder {
 
   void rewrite(llvm::Instruction& instruction) {
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
-      const llvm::Function* callee = call->getCalledFunction();
-      if (!callee || callee->getName() != kBarrier) return;
+      if (!is_barrier(*call)) return;
       BasicBlock* before = call->getParent();
       BasicBlock* after = before->splitBasicBlock(call, "after.barrier");
       call->eraseFromParent();
@@ -202,13 +223,23 @@ class PhasesBuilder {
 
 }  // namespace
 
+bool is_barrier(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  return call && call->getCalledFunction() && call->getCalledFunction()->getName() == kBarrier;
+}
+
 llvm::Function* make_phases_entry(llvm::Function& wide, const Variant& variant,
                                   Optimizer& optimizer) {
+  if (variant.jammed > 1 && variant.jammed == variant.gangs_in_row * variant.rows) {
+    fence_instead(wide);
+    return make_all_gangs_entry({.wide = &wide}, variant);
+  }
   llvm::Function* gang_code = with_frame_argument(wide);
   llvm::Module& module = *gang_code->getParent();
   llvm::Function* entry = create_entry(*gang_code);
   gang_code->removeFnAttr(llvm::Attribute::AlwaysInline);
   gang_code->removeFnAttr(llvm::Attribute::Convergent);
+  add_phis_after_loops(*gang_code);
   CoroutineBuilder(*gang_code).build();
   gang_code->setLinkage(llvm::Function::ExternalLinkage);  // keeps it from being removed
   optimizer.split_coroutines(module);

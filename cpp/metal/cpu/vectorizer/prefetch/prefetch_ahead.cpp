@@ -8,6 +8,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+#include "metal/compiler/barriers.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/codegen/group_access.h"
 #include "metal/cpu/markers.h"
@@ -24,6 +25,7 @@ using llvm::LoadInst;
 using llvm::Value;
 
 constexpr uint64_t kIterations = 8;  // distance of the prefetch
+constexpr uint64_t kTiles = 2;       // the same if iterations are long, as between barriers
 constexpr uint64_t kNear = 256;      // bytes between iterations that processors follow
 constexpr unsigned kMaxReads = 4;    // in a loop
 constexpr uint64_t kPage = 4096;     // bytes
@@ -47,39 +49,66 @@ bool is_far(const llvm::SCEV* stride) {
   return !known || known->getAPInt().abs().uge(kNear);
 }
 
-bool prefetch_iterations(llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
-  StrideInLoop strides(loop, evolution);
-  llvm::SmallVector<std::pair<LoadInst*, const llvm::SCEV*>> reads;
-  for (llvm::BasicBlock* block : loop.blocks()) {
-    for (Instruction& instruction : *block) {
-      if (!reads_device_memory(instruction)) continue;
-      auto* load = checked_cast<LoadInst>(&instruction);
-      const llvm::SCEV* stride = strides.of(load->getPointerOperand());
-      if (!stride || !is_far(stride) || reads.size() == kMaxReads) return false;
-      reads.emplace_back(load, stride);
-    }
-  }
-  const llvm::DataLayout& layout = loop.getHeader()->getModule()->getDataLayout();
-  llvm::SCEVExpander expander(evolution, layout, "ahead");
-  bool changed = false;
-  for (const auto& [read, stride] : reads) {
-    const llvm::SCEV* bytes =
-        evolution.getMulExpr(stride, evolution.getConstant(stride->getType(), kIterations));
-    if (!expander.isSafeToExpandAt(bytes, read)) continue;
-    prefetch_behind(*read, expander.expandCodeFor(bytes, bytes->getType(), read), Cache::Second);
-    changed = true;
-  }
-  return changed;
+bool has_barrier(const llvm::Loop& loop) {
+  return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {
+    return llvm::any_of(*block, compiler::is_threadgroup_barrier);
+  });
 }
+
+class LoopPrefetch {
+ public:
+  LoopPrefetch(llvm::Loop& loop, const llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution)
+      : loop_(loop), loops_(loops), evolution_(evolution), fills_tiles_(has_barrier(loop)) {}
+
+  bool run() {
+    if (!fills_tiles_ && !loop_.isInnermost()) return false;
+    const uint64_t distance = fills_tiles_ ? kTiles : kIterations;
+    const unsigned count = evolution_.getSmallConstantTripCount(&loop_);
+    if ((count != 0 && count <= distance) || !find_reads()) return false;
+    const llvm::DataLayout& layout = loop_.getHeader()->getModule()->getDataLayout();
+    llvm::SCEVExpander expander(evolution_, layout, "ahead");
+    bool changed = false;
+    for (const auto& [read, stride] : reads_) {
+      const llvm::SCEV* bytes =
+          evolution_.getMulExpr(stride, evolution_.getConstant(stride->getType(), distance));
+      if (!expander.isSafeToExpandAt(bytes, read)) continue;
+      prefetch_behind(*read, expander.expandCodeFor(bytes, bytes->getType(), read), Cache::Second);
+      changed = true;
+    }
+    return changed;
+  }
+
+ private:
+  // False if the loop is of another kind. A loop that fills tiles may also read what is near.
+  bool find_reads() {
+    StrideInLoop strides(loop_, evolution_);
+    for (llvm::BasicBlock* block : loop_.blocks()) {
+      if (loops_.getLoopFor(block) != &loop_) continue;
+      for (Instruction& instruction : *block) {
+        if (!reads_device_memory(instruction)) continue;
+        auto* load = checked_cast<LoadInst>(&instruction);
+        const llvm::SCEV* stride = strides.of(load->getPointerOperand());
+        if (fills_tiles_ && stride && !is_far(stride)) continue;
+        if (!stride || !is_far(stride) || reads_.size() == kMaxReads) return false;
+        reads_.emplace_back(load, stride);
+      }
+    }
+    return true;
+  }
+
+  llvm::Loop& loop_;
+  const llvm::LoopInfo& loops_;
+  llvm::ScalarEvolution& evolution_;
+  const bool fills_tiles_;
+  llvm::SmallVector<std::pair<LoadInst*, const llvm::SCEV*>> reads_;
+};
 
 bool prefetch_iterations(llvm::Function& body, llvm::FunctionAnalysisManager& analyses) {
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
+  const auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
   bool changed = false;
-  for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(body).getLoopsInPreorder()) {
-    const unsigned count = evolution.getSmallConstantTripCount(loop);
-    const bool is_short = count != 0 && count <= kIterations;
-    if (loop->isInnermost() && !is_short) changed |= prefetch_iterations(*loop, evolution);
-  }
+  for (llvm::Loop* loop : loops.getLoopsInPreorder())
+    changed |= LoopPrefetch(*loop, loops, evolution).run();
   return changed;
 }
 

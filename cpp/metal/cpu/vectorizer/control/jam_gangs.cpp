@@ -1,0 +1,424 @@
+#include "metal/cpu/vectorizer/control/jam_gangs.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "metal/compiler/checked_cast.h"
+#include "metal/cpu/codegen/repetition.h"
+#include "metal/cpu/markers.h"
+#include "metal/cpu/vectorizer/control/split_at_barriers.h"
+
+namespace metal::cpu {
+namespace {
+
+using llvm::BasicBlock;
+using llvm::Instruction;
+using llvm::Value;
+
+constexpr uint32_t kMostGangs = 16;         // a power of two
+constexpr size_t kMostInstructions = 6000;  // of jammed code
+constexpr unsigned kMostRegions = 64;       // where gangs may take different paths
+
+// Whether each gang needs its own copy, although the operands may be the same for all.
+bool is_of_one_gang(const Instruction& instruction) {
+  if (is_barrier(instruction) || instruction.isTerminator()) return false;
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+  return llvm::isa<llvm::AllocaInst>(instruction) || instruction.mayHaveSideEffects() ||
+         (load && !load->isSimple());
+}
+
+// Blocks with one entrance and one exit that gangs run one after the other.
+struct Region {
+  BasicBlock* entrance = nullptr;
+  BasicBlock* last = nullptr;  // the only block that branches out, without a condition
+  llvm::SetVector<BasicBlock*> blocks;
+};
+
+// Finds the regions, and what is not the same for all gangs.
+class GangDependence {
+ public:
+  GangDependence(llvm::Function& code, llvm::ArrayRef<unsigned> arguments, uint32_t width)
+      : code_(code), width_(width) {
+    for (unsigned argument : arguments) depends_.insert(code.getArg(argument));
+    spread();
+  }
+
+  // Brings the code into a form in which regions can be copied. False if gangs would take different
+  // paths to a barrier, or if there are too many regions.
+  bool find_regions() {
+    for (unsigned i = 0; i <= kMostRegions; ++i) {
+      spread();
+      BasicBlock* branch = next_branch();
+      if (!branch) return true;
+      if (!add_region(*branch)) return false;
+    }
+    return false;
+  }
+
+  bool depends(const Value* value) const { return depends_.contains(value); }
+  llvm::ArrayRef<Region> regions() const { return regions_; }
+  const Region* region_of(const BasicBlock* block) const {
+    for (const Region& region : regions_) {
+      if (region.blocks.contains(const_cast<BasicBlock*>(block))) return &region;
+    }
+    return nullptr;
+  }
+
+ private:
+  void spread() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (BasicBlock& block : code_) {
+        const bool in_region = region_of(&block) != nullptr;
+        for (Instruction& instruction : block) {
+          if (depends_.contains(&instruction)) continue;
+          const bool depends = in_region || is_of_one_gang(instruction) ||
+                               (!is_place_in_gang(instruction) &&
+                                llvm::any_of(instruction.operands(),
+                                             [&](Value* v) { return depends_.contains(v); }));
+          if (depends) changed |= depends_.insert(&instruction).second;
+        }
+      }
+    }
+  }
+
+  // The index of a gang's first thread, or its x, modulo a number that divides the size of a gang.
+  bool is_place_in_gang(const Instruction& instruction) const {
+    const auto* mask = instruction.getOpcode() == Instruction::And
+                           ? llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(1))
+                           : nullptr;
+    const Value* number = mask ? instruction.getOperand(0) : nullptr;
+    return mask && mask->getValue().ult(width_) &&
+           (number == code_.getArg(kIndexArgument) || number == code_.getArg(kXArgument));
+  }
+
+  // A block outside regions at whose end gangs may take different paths.
+  BasicBlock* next_branch() const {
+    for (BasicBlock& block : code_) {
+      const Instruction& terminator = *block.getTerminator();
+      if (terminator.getNumSuccessors() > 1 && depends_.contains(&terminator) && !region_of(&block))
+        return &block;
+    }
+    return nullptr;
+  }
+
+  // The region that starts at the branch, or at the loops that it leaves.
+  bool add_region(BasicBlock& branch) {
+    llvm::DominatorTree dominators(code_);
+    const llvm::PostDominatorTree post_dominators(code_);
+    const llvm::LoopInfo loops(dominators);
+    const auto* node = post_dominators.getNode(&branch);
+    BasicBlock* after = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+    if (!after) return false;
+    const llvm::Loop* loop = nullptr;
+    for (const llvm::Loop* l = loops.getLoopFor(&branch); l && !l->contains(after);
+         l = l->getParentLoop())
+      loop = l;
+    Region region;
+    region.entrance = loop ? loop->getHeader() : split_before_branch(branch);
+    if (!collect(region, *after)) return false;
+    if (loop) make_preheader(region);
+    return add_exit(region, *after);
+  }
+
+  BasicBlock* split_before_branch(BasicBlock& block) {
+    return llvm::SplitBlock(&block, block.getTerminator());
+  }
+
+  static bool collect(Region& region, BasicBlock& after) {
+    llvm::SmallVector<BasicBlock*> pending{region.entrance};
+    while (!pending.empty()) {
+      BasicBlock* block = pending.pop_back_val();
+      if (block == &after || !region.blocks.insert(block)) continue;
+      if (llvm::any_of(*block, is_barrier)) return false;
+      llvm::append_range(pending, llvm::successors(block));
+      if (llvm::succ_empty(block)) return false;
+    }
+    return llvm::all_of(region.blocks, [&](BasicBlock* block) {
+      return block == region.entrance || llvm::all_of(llvm::predecessors(block), [&](auto* from) {
+               return region.blocks.contains(from);
+             });
+    });
+  }
+
+  void make_preheader(Region& region) {
+    llvm::SmallVector<BasicBlock*> outside;
+    for (BasicBlock* from : llvm::predecessors(region.entrance)) {
+      if (!region.blocks.contains(from)) outside.push_back(from);
+    }
+    llvm::SplitBlockPredecessors(region.entrance, outside, ".gangs");
+  }
+
+  // Regions inside the new one become parts of it.
+  bool add_exit(Region& region, BasicBlock& after) {
+    llvm::SmallVector<BasicBlock*> inside;
+    for (BasicBlock* from : llvm::predecessors(&after)) {
+      if (region.blocks.contains(from)) inside.push_back(from);
+    }
+    region.last = llvm::SplitBlockPredecessors(&after, inside, ".gang");
+    if (!region.last) return false;
+    region.blocks.insert(region.last);
+    llvm::erase_if(regions_,
+                   [&](const Region& other) { return region.blocks.contains(other.entrance); });
+    regions_.push_back(std::move(region));
+    return true;
+  }
+
+  llvm::Function& code_;
+  const uint32_t width_;
+  llvm::DenseSet<const Value*> depends_;
+  llvm::SmallVector<Region> regions_;
+};
+
+// The arguments of one gang of a set.
+struct GangPlace {
+  Value *x, *y, *index;
+};
+
+// Gangs have consecutive numbers. A set of them is part of a row, or consists of whole rows.
+GangPlace place_of(llvm::IRBuilder<>& b, Value* set, const Variant& variant, uint32_t gangs,
+                   uint32_t gang) {
+  const uint32_t in_row = variant.gangs_in_row, width = variant.width;
+  Value* number = b.CreateNUWAdd(b.CreateNUWMul(set, b.getInt32(gangs)), b.getInt32(gang));
+  Value* index = b.CreateNUWMul(number, b.getInt32(width));
+  if (gangs >= in_row) {
+    Value* row = b.CreateNUWMul(set, b.getInt32(gangs / in_row));
+    return {b.getInt32(gang % in_row * width), b.CreateNUWAdd(row, b.getInt32(gang / in_row)),
+            index};
+  }
+  Value* sets_in_row = b.getInt32(in_row / gangs);
+  Value* x = b.CreateNUWMul(b.CreateURem(set, sets_in_row), b.getInt32(gangs * width));
+  return {b.CreateNUWAdd(x, b.getInt32(gang * width)), b.CreateUDiv(set, sets_in_row), index};
+}
+
+// The arguments that differ between the gangs of a set.
+llvm::SmallVector<unsigned> arguments_that_differ(const Variant& variant, uint32_t gangs) {
+  llvm::SmallVector<unsigned> arguments{kIndexArgument};
+  if (variant.gangs_in_row > 1) arguments.push_back(kXArgument);
+  if (gangs > variant.gangs_in_row) arguments.push_back(kYArgument);
+  return arguments;
+}
+
+// Copies the code of the first gang of a set for the others.
+class Jammer {
+ public:
+  Jammer(llvm::Function& code, const GangDependence& dependence, uint32_t gangs)
+      : code_(code), dependence_(dependence), values_(gangs) {}
+
+  void run(const Variant& variant) {
+    llvm::SmallVector<BasicBlock*> blocks;
+    for (BasicBlock& block : code_) {
+      if (!dependence_.region_of(&block)) blocks.push_back(&block);
+    }
+    for (BasicBlock* block : blocks) copy_in_block(*block);
+    for (const Region& region : dependence_.regions()) copy_region(region);
+    set_places(variant);
+    for (const auto& [copy, gang] : copies_)
+      llvm::RemapInstruction(copy, values_[gang],
+                             llvm::RF_IgnoreMissingLocals | llvm::RF_NoModuleLevelChanges);
+    for (const Region& region : dependence_.regions()) run_in_turn(region);
+  }
+
+ private:
+  void copy_in_block(BasicBlock& block) {
+    llvm::SmallVector<Instruction*> originals;
+    for (Instruction& instruction : block) {
+      if (dependence_.depends(&instruction) && !instruction.isTerminator())
+        originals.push_back(&instruction);
+    }
+    for (Instruction* original : originals) {
+      Instruction* place = original;
+      for (uint32_t gang = 1; gang < values_.size(); ++gang) {
+        Instruction* copy = original->clone();
+        copy->insertAfter(place);
+        place = copy;
+        remember(gang, original, copy);
+      }
+    }
+  }
+
+  void copy_region(const Region& region) {
+    for (uint32_t gang = 1; gang < values_.size(); ++gang) {
+      for (BasicBlock* block : region.blocks) {
+        BasicBlock* copy = BasicBlock::Create(code_.getContext(), block->getName(), &code_);
+        values_[gang][block] = copy;
+        for (Instruction& original : *block) {
+          Instruction* instruction = original.clone();
+          instruction->insertInto(copy, copy->end());
+          remember(gang, &original, instruction);
+        }
+      }
+    }
+  }
+
+  void remember(uint32_t gang, Instruction* original, Instruction* copy) {
+    if (!copy->getType()->isVoidTy()) copy->setName(original->getName());
+    values_[gang][original] = copy;
+    copies_[copy] = gang;
+  }
+
+  // The code of the first gang is the original, which also computes what all gangs share.
+  void set_places(const Variant& variant) {
+    constexpr unsigned kChanged[] = {kXArgument, kYArgument, kIndexArgument};
+    llvm::SmallVector<std::pair<llvm::Use*, unsigned>> uses;
+    for (unsigned argument : kChanged) {
+      for (llvm::Use& use : code_.getArg(argument)->uses()) {
+        if (!copies_.contains(checked_cast<Instruction>(use.getUser())))
+          uses.emplace_back(&use, argument);
+      }
+    }
+    BasicBlock& entry = code_.getEntryBlock();
+    llvm::IRBuilder<> b(&entry, entry.getFirstInsertionPt());
+    const auto gangs = static_cast<uint32_t>(values_.size());
+    for (uint32_t gang = 0; gang < gangs; ++gang) {
+      const GangPlace place = place_of(b, code_.getArg(kIndexArgument), variant, gangs, gang);
+      auto& values = values_[gang];
+      values[code_.getArg(kXArgument)] = place.x;
+      values[code_.getArg(kYArgument)] = place.y;
+      values[code_.getArg(kIndexArgument)] = place.index;
+    }
+    for (const auto& [use, argument] : uses) use->set(values_[0][code_.getArg(argument)]);
+  }
+
+  BasicBlock* copy_of(BasicBlock* block, uint32_t gang) {
+    return gang == 0 ? block : checked_cast<BasicBlock>(static_cast<Value*>(values_[gang][block]));
+  }
+
+  // Gang after gang runs the region.
+  void run_in_turn(const Region& region) {
+    const auto gangs = static_cast<uint32_t>(values_.size());
+    BasicBlock* end = copy_of(region.last, gangs - 1);
+    for (llvm::PHINode& phi : region.last->getSingleSuccessor()->phis()) {
+      for (uint32_t gang = 0; gang < gangs; ++gang)
+        phi.replaceIncomingBlockWith(copy_of(region.last, gang), end);
+    }
+    for (uint32_t gang = 1; gang < gangs; ++gang) {
+      BasicBlock* before = copy_of(region.last, gang - 1);
+      BasicBlock* entrance = copy_of(region.entrance, gang);
+      before->getTerminator()->setSuccessor(0, entrance);
+      // A region that is a loop is entered from one block.
+      for (llvm::PHINode& phi : entrance->phis()) {
+        for (BasicBlock* from : phi.blocks()) {
+          if (!is_copy(*from, region, gang)) phi.replaceIncomingBlockWith(from, before);
+        }
+      }
+    }
+  }
+
+  bool is_copy(const BasicBlock& block, const Region& region, uint32_t gang) {
+    return llvm::any_of(region.blocks,
+                        [&](BasicBlock* original) { return copy_of(original, gang) == &block; });
+  }
+
+  llvm::Function& code_;
+  const GangDependence& dependence_;
+  std::vector<llvm::ValueToValueMapTy> values_;  // by gang
+  llvm::MapVector<Instruction*, uint32_t> copies_;
+};
+
+// Decides how many gangs to jam.
+class GangChoice {
+ public:
+  GangChoice(llvm::Function& code, const Variant& variant, const llvm::TargetTransformInfo& costs)
+      : code_(code), variant_(variant), dominators_(code), loops_(dominators_) {
+    register_bits_ = static_cast<unsigned>(
+        costs.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue());
+    registers_ = costs.getNumberOfRegisters(costs.getRegisterClassForType(
+        true, llvm::FixedVectorType::get(llvm::Type::getFloatTy(code.getContext()), 4)));
+  }
+
+  uint32_t run() const {
+    const unsigned kept = std::max(registers_kept(), 1u);
+    uint32_t gangs = kMostGangs;
+    // Half of the registers are for what is not kept.
+    while (gangs > 1 && (!fits_rows(gangs) || 2 * gangs * kept > registers_ ||
+                         gangs * code_.getInstructionCount() > kMostInstructions))
+      gangs /= 2;
+    return gangs > 1 && shares(gangs) ? gangs : 1;
+  }
+
+ private:
+  bool fits_rows(uint32_t gangs) const {
+    const uint32_t in_row = variant_.gangs_in_row;
+    return gangs <= in_row ? in_row % gangs == 0
+                           : gangs % in_row == 0 && in_row * variant_.rows % gangs == 0;
+  }
+
+  unsigned registers_of(const llvm::Type& type) const {
+    if (!type.isVectorTy() || type.getScalarType()->isIntegerTy(1)) return 0;
+    return llvm::divideCeil(static_cast<unsigned>(type.getPrimitiveSizeInBits().getFixedValue()),
+                            register_bits_);
+  }
+
+  // The registers with what the iterations of a loop read of earlier ones, and of the code before
+  // the loop; the most of any loop.
+  unsigned registers_kept() const {
+    unsigned most = 0;
+    for (const llvm::Loop* loop : loops_.getLoopsInPreorder()) {
+      llvm::SmallSetVector<const Value*, 16> kept;
+      for (const BasicBlock* block : loop->blocks()) {
+        for (const Instruction& instruction : *block) {
+          for (const Value* operand : instruction.operands()) {
+            const auto* from = llvm::dyn_cast<Instruction>(operand);
+            if (from && !loop->contains(from) && !llvm::getSplatValue(from) &&
+                !llvm::isa<llvm::PHINode>(instruction))
+              kept.insert(from);
+          }
+        }
+      }
+      for (const llvm::PHINode& phi : loop->getHeader()->phis()) kept.insert(&phi);
+      unsigned registers = 0;
+      for (const Value* value : kept) registers += registers_of(*value->getType());
+      most = std::max(most, registers);
+    }
+    return most;
+  }
+
+  // Whether loops read a good part of threadgroup memory that they read for all gangs of a set.
+  bool shares(uint32_t gangs) const {
+    const GangDependence dependence(code_, arguments_that_differ(variant_, gangs), variant_.width);
+    unsigned all = 0, shared = 0;
+    for (const Instruction& instruction : llvm::instructions(code_)) {
+      const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+      if (!load || !reads_threadgroup_memory(*load) || !loops_.getLoopFor(load->getParent()))
+        continue;
+      const unsigned registers = std::max(registers_of(*load->getType()), 1u);
+      all += registers;
+      shared += dependence.depends(load) ? 0 : registers;
+    }
+    return 4 * shared > all;
+  }
+
+  llvm::Function& code_;
+  const Variant& variant_;
+  llvm::DominatorTree dominators_;
+  llvm::LoopInfo loops_;
+  unsigned register_bits_, registers_;
+};
+
+}  // namespace
+
+uint32_t jam_gangs(llvm::Function& wide, const Variant& variant,
+                   const llvm::TargetTransformInfo& costs) {
+  if (variant.gangs_in_row == 0) return 1;
+  const uint32_t gangs = GangChoice(wide, variant, costs).run();
+  if (gangs == 1) return 1;
+  GangDependence dependence(wide, arguments_that_differ(variant, gangs), variant.width);
+  if (!dependence.find_regions()) return 1;
+  Jammer(wide, dependence, gangs).run(variant);
+  return gangs;
+}
+
+}  // namespace metal::cpu

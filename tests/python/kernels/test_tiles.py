@@ -1,0 +1,112 @@
+"""Kernels whose threadgroups share tiles: rows of threads read the same elements between barriers."""
+
+import mlx.core as mx
+import numpy as np
+import pytest
+from kernel_runner import run_one
+
+# Each thread computes one element of a product. The tiles are as wide and high as the threadgroup.
+PRODUCT = """
+    threadgroup float left[H][D], right[D][W];
+    const uint3 in = thread_position_in_threadgroup;
+    const uint row = threadgroup_position_in_grid.y * H + in.y;
+    const uint column = threadgroup_position_in_grid.x * W + in.x;
+    const uint depth = a_shape[1], width = b_shape[1];
+    float sum = 0;
+    for (uint k = 0; k < depth; k += D) {
+        for (uint i = in.x; i < D; i += W)
+            left[in.y][i] = row < a_shape[0] && k + i < depth ? a[row * depth + k + i] : 0;
+        for (uint i = in.y; i < D; i += H)
+            right[i][in.x] = k + i < depth && column < width ? b[(k + i) * width + column] : 0;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint i = 0; i < D; ++i) sum += left[in.y][i] * right[i][in.x];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    if (row < a_shape[0] && column < width) c[row * width + column] = sum;
+"""
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "depth"),
+    [(8, 8, 8), (16, 16, 16), (32, 32, 32), (16, 4, 12), (24, 6, 16), (12, 8, 8), (64, 2, 5)]
+    + [(8, 32, 32), (48, 10, 3), (8, 1, 8), (40, 12, 8)],
+)
+def test_product_in_tiles(rng, width, height, depth):
+    a = rng.standard_normal((70, 45)).astype(np.float32)
+    b = rng.standard_normal((45, 99)).astype(np.float32)
+    c = run_one(
+        PRODUCT,
+        {"a": a, "b": b},
+        {"c": ((70, 99), mx.float32)},
+        (-(-99 // width) * width, -(-70 // height) * height, 1),
+        (width, height, 1),
+        template=[("W", width), ("H", height), ("D", depth)],
+    )
+    np.testing.assert_allclose(c, a.astype(np.float64) @ b, rtol=1e-4, atol=1e-4)
+
+
+# Rows of the threadgroup take different paths between the barriers.
+PATHS = """
+    threadgroup float tile[64];
+    const uint3 in = thread_position_in_threadgroup;
+    const uint index = thread_index_in_threadgroup, row = in.y + in.z * HEIGHT;
+    float sum = 0;
+    for (uint round = 0; round < 3; ++round) {
+        if (index < 64) tile[index] = x[round * 64 + index];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint i = 0; i < 48; ++i) sum += tile[i] * (i + in.x);
+        if (row % 3 == 1) {
+            for (uint i = 0; i < row; ++i) sum += tile[i] * 0.5f;
+        } else if (row == 4) {
+            sum -= tile[in.x];
+        }
+        for (uint i = in.x; i < 64; i += 7 + row) {
+            if (tile[i] < 0 && row > 1) break;
+            sum += tile[63 - i];
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    y[index] = sum + OF_SIMD_GROUP;
+"""
+
+
+def sums_of_paths(x: np.ndarray, width: int, rows: int) -> np.ndarray:
+    result = np.zeros((rows, width))
+    for row in range(rows):
+        for column in range(width):
+            total = 0.0
+            for tile in x.astype(np.float64).reshape(3, 64):
+                total += np.sum(tile[:48] * (np.arange(48) + column))
+                if row % 3 == 1:
+                    total += tile[:row].sum() * 0.5
+                elif row == 4:
+                    total -= tile[column]
+                for i in range(column, 64, 7 + row):
+                    if tile[i] < 0 and row > 1:
+                        break
+                    total += tile[63 - i]
+            result[row, column] = total
+    return result
+
+
+@pytest.mark.parametrize(
+    "size", [(32, 8, 1), (16, 8, 1), (8, 8, 1), (8, 16, 2), (24, 4, 1), (64, 4, 1), (20, 6, 1)]
+)
+@pytest.mark.parametrize("simd", [False, True])
+def test_rows_on_different_paths(rng, size, simd):
+    x = rng.standard_normal(192).astype(np.float32)
+    width, rows = size[0], size[1] * size[2]
+    y = run_one(
+        PATHS.replace("OF_SIMD_GROUP", "simd_sum(1.0f * in.x)" if simd else "0"),
+        {"x": x},
+        {"y": ((rows, width), mx.float32)},
+        size,
+        size,
+        template=[("HEIGHT", size[1])],
+    )
+    want = sums_of_paths(x, width, rows)
+    if simd:
+        columns = np.tile(np.arange(width), rows)
+        for first in range(0, columns.size, 32):
+            want.reshape(-1)[first : first + 32] += columns[first : first + 32].sum()
+    np.testing.assert_allclose(y, want, rtol=1e-4, atol=2e-3)
