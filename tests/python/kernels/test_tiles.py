@@ -45,6 +45,54 @@ def test_product_in_tiles(rng, width, height, depth):
     np.testing.assert_allclose(c, a.astype(np.float64) @ b, rtol=1e-4, atol=1e-4)
 
 
+# Atomic operations beside shared reads: those of other rows must not get lost.
+COUNTED = """
+    threadgroup float tile[64];
+    threadgroup atomic_uint count[4];
+    const uint3 in = thread_position_in_threadgroup;
+    const uint index = thread_index_in_threadgroup;
+    if (index < 64) tile[index] = x[index];
+    if (index < 4) atomic_store_explicit(&count[index], 0, memory_order_relaxed);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    float sum = 0;
+    for (uint i = 0; i < 64; ++i) sum += tile[i] * tile[(i + in.x) % 64];
+    if (sum > 0) atomic_fetch_add_explicit(&count[0], 1, memory_order_relaxed);
+    atomic_fetch_max_explicit(&count[1], index, memory_order_relaxed);
+    uint before = atomic_fetch_add_explicit(&count[2 + in.y % 2], 1, memory_order_relaxed);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    sums[index] = sum;
+    if (index < 4) counts[index] = atomic_load_explicit(&count[index], memory_order_relaxed);
+    atomic_fetch_add_explicit(&seen[before], 1, memory_order_relaxed);
+"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(16, 16), (32, 8), (8, 32), (64, 4)])
+def test_atomics_beside_shared_reads(rng, width, height):
+    x = rng.standard_normal(64).astype(np.float32)
+    threads = width * height
+    kernel = mx.fast.metal_kernel(
+        name="counted",
+        input_names=["x"],
+        output_names=["sums", "counts", "seen"],
+        source=COUNTED.replace("&seen[", "(device atomic_uint*)&seen["),
+    )
+    sums, counts, seen = map(
+        np.array,
+        kernel(
+            inputs=[mx.array(x)],
+            grid=(width, height, 1),
+            threadgroup=(width, height, 1),
+            output_shapes=[(threads,), (4,), (threads // 2,)],
+            output_dtypes=[mx.float32, mx.uint32, mx.uint32],
+            init_value=0,
+        ),
+    )
+    rows = [(x * np.roll(x, -shift).astype(np.float64)).sum() for shift in range(width)]
+    np.testing.assert_allclose(sums, np.tile(rows, height), rtol=1e-4, atol=1e-4)
+    assert counts.tolist() == [(sums > 0).sum(), threads - 1, threads // 2, threads // 2]
+    assert (seen == 2).all()
+
+
 # Rows of the threadgroup take different paths between the barriers.
 PATHS = """
     threadgroup float tile[64];

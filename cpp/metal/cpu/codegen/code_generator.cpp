@@ -120,7 +120,7 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   traits.natural_width = natural_width(*target);
   traits.repeats = may_repeat(*module);
   traits.accesses_after_writes = accesses_after_writes(*module);
-  traits.rereads_threadgroup = rereads_threadgroup_memory(*module);
+  traits.may_jam = rereads_threadgroup_memory(*module) && !has_atomics(*module);
   return traits;
 }
 
@@ -159,7 +159,7 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
       choose_variant(traits.cooperation, threadgroup, threadgroup[0], traits.natural_width);
   variant.separate_buffers = traits.accesses_after_writes;
   variant.few_threads = true;
-  if (traits.rereads_threadgroup) allow_jam(variant, threadgroup);
+  if (traits.may_jam) allow_jam(variant, threadgroup);
   const ObjectCode code = generate(function, zeros, variant, print);
   if (!code.general.empty()) finish_general(code.general, print);
   return text;

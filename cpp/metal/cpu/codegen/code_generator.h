@@ -27,7 +27,9 @@ struct KernelTraits {
   uint32_t natural_width = 1;              // lanes that suit the processor
   bool repeats = true;                     // see may_repeat
   bool accesses_after_writes = true;       // see separate_memory.h
-  bool rereads_threadgroup = false;        // see repetition.h
+  // Whether gangs may run at once, and share what they read. Atomic operations on threadgroup
+  // memory are loads and stores (widen_atomics.cpp), between which no other gang may run.
+  bool may_jam = false;
 };
 
 inline constexpr const char* kEntrySymbol = "kernel_entry";

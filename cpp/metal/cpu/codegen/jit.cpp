@@ -84,8 +84,7 @@ KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
   compiler::cache_store(
       key, to_text<kTraitNumbers>({static_cast<uint32_t>(traits.cooperation),
                                    traits.static_threadgroup_memory, traits.natural_width,
-                                   traits.repeats, traits.accesses_after_writes,
-                                   traits.rereads_threadgroup}));
+                                   traits.repeats, traits.accesses_after_writes, traits.may_jam}));
   return traits;
 }
 
@@ -133,7 +132,7 @@ class JitKernel : public CpuKernel {
     if (mode_ == CodeMode::Vector) {
       variant.separate_buffers = facts.separate_buffers && traits_.accesses_after_writes;
       variant.few_threads = facts.few_threads;
-      if (traits_.rereads_threadgroup) allow_jam(variant, size);
+      if (traits_.may_jam) allow_jam(variant, size);
     }
     variant.checks = checks_;
     variant.screened = mode_ == CodeMode::Screen;

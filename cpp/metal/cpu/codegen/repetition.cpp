@@ -25,6 +25,13 @@ bool calls_unknown(const llvm::Function& function) {
   });
 }
 
+bool any_instruction(const llvm::Module& kernel,
+                     llvm::function_ref<bool(const llvm::Instruction&)> test) {
+  return llvm::any_of(kernel, [&](const llvm::Function& function) {
+    return llvm::any_of(llvm::instructions(function), test);
+  });
+}
+
 }  // namespace
 
 bool may_repeat(const llvm::Module& kernel) {
@@ -42,9 +49,13 @@ bool reads_threadgroup_memory(const llvm::Instruction& instruction) {
 }
 
 bool rereads_threadgroup_memory(const llvm::Module& kernel) {
-  return may_repeat(kernel) && llvm::any_of(kernel, [](const llvm::Function& function) {
-           return llvm::any_of(llvm::instructions(function), reads_threadgroup_memory);
-         });
+  return may_repeat(kernel) && any_instruction(kernel, reads_threadgroup_memory);
+}
+
+bool has_atomics(const llvm::Module& kernel) {
+  return any_instruction(kernel, [](const llvm::Instruction& instruction) {
+    return instruction.isAtomic() && !llvm::isa<llvm::FenceInst>(instruction);
+  });
 }
 
 }  // namespace metal::cpu

@@ -15,5 +15,6 @@ bool may_repeat(const llvm::Module& kernel);
 bool reads_threadgroup_memory(const llvm::Instruction& instruction);
 // Whether a thread may do so more than once.
 bool rereads_threadgroup_memory(const llvm::Module& kernel);
+bool has_atomics(const llvm::Module& kernel);
 
 }  // namespace metal::cpu

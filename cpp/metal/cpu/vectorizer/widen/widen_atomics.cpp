@@ -60,7 +60,8 @@ Value* combine(llvm::IRBuilder<>& b, llvm::AtomicRMWInst::BinOp operation, Value
   return fold_pair(b, *fold, before, value);
 }
 
-// A threadgroup runs on one core, one gang at a time, so nobody else sees threadgroup memory.
+// A threadgroup runs on one core, one gang at a time, so nobody else sees threadgroup memory. (Code
+// for several gangs at once is not made of kernels with atomics: see KernelTraits.)
 bool is_exclusive(const llvm::AtomicRMWInst& operation) {
   return operation.getPointerAddressSpace() == kThreadgroupMemory &&
          (operation.getOperation() == llvm::AtomicRMWInst::Xchg ||
