@@ -102,7 +102,7 @@ NumbersCheck::NumbersCheck(CheckBuilder& builder, const std::vector<Access>& acc
   for (llvm::BasicBlock* block :
        llvm::ReversePostOrderTraversal<llvm::Function*>(&builder.kernel())) {
     for (Instruction& instruction : *block) {
-      order_.push_back(&instruction);
+      order_.emplace_back(&instruction);
       tests_ += converts_to_integer(instruction);
     }
   }
@@ -144,14 +144,22 @@ void NumbersCheck::screen() {
   for (const Access& access : accesses_) {
     if (counts(access)) suspect(stored_float(*access.instruction), *access.instruction);
   }
-  for (Instruction* instruction : order_) {
+  for (Instruction* instruction : instructions()) {
     if (converts_to_integer(*instruction)) suspect(instruction->getOperand(0), *instruction);
   }
 }
 
+std::vector<Instruction*> NumbersCheck::instructions() const {
+  std::vector<Instruction*> left;
+  for (const llvm::WeakVH& handle : order_) {
+    if (handle) left.push_back(checked_cast<Instruction>(static_cast<Value*>(handle)));
+  }
+  return left;
+}
+
 void NumbersCheck::report(Provenances& provenances) {
   provenances_ = &provenances;
-  for (Instruction* instruction : order_) visit(*instruction);
+  for (Instruction* instruction : instructions()) visit(*instruction);
   for (auto& [phi, number] : phis_) {
     for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i)
       number->addIncoming(number_or_none(phi->getIncomingValue(i)), phi->getIncomingBlock(i));
@@ -164,7 +172,7 @@ void NumbersCheck::report(Provenances& provenances) {
       copy(access);
     }
   }
-  for (Instruction* instruction : order_) {
+  for (Instruction* instruction : instructions()) {
     if (converts_to_integer(*instruction)) convert(*instruction);
   }
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/ValueHandle.h"
 #include "metal/cpu/checks/accesses.h"
 #include "metal/cpu/checks/check_builder.h"
 #include "metal/cpu/checks/provenance.h"
@@ -52,10 +53,13 @@ class NumbersCheck {
   llvm::Value* number_of(llvm::Value* value) const { return numbers_.lookup(value); }
   llvm::Value* number_or_none(llvm::Value* value) const;
 
+  // In an order in which operands come first. Marks of other checks have been removed since.
+  std::vector<llvm::Instruction*> instructions() const;
+
   CheckBuilder& builder_;
   std::vector<Access> accesses_;
-  bool copies_ = false;  // floats get into device memory as bytes, too
-  std::vector<llvm::Instruction*> order_;
+  bool copies_ = false;              // floats get into device memory as bytes, too
+  std::vector<llvm::WeakVH> order_;  // of instructions
   llvm::DenseMap<llvm::Value*, MathCall> math_calls_;
   llvm::DenseMap<llvm::Value*, llvm::Value*> numbers_;
   std::vector<std::pair<llvm::PHINode*, llvm::PHINode*>> phis_;
