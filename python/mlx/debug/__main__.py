@@ -61,7 +61,8 @@ def run(
     def body() -> None:
         serve()
         if quits() and not session.ended.is_set():
-            _thread.interrupt_main()
+            _thread.interrupt_main()  # before the kernel goes on, so that the script does not
+            session.let_go()
 
     helper = threading.Thread(target=body, daemon=True)
     helper.start()

@@ -187,7 +187,6 @@ class Prompt(cmd.Cmd):
     def do_quit(self, argument: str) -> bool:
         """quit: ends the script."""
         self.quits = True
-        self.session.let_go()
         return True
 
     do_b = do_break
