@@ -89,9 +89,9 @@ std::string print_value(const MessageConversion& c, const MessageValue& value) {
       return print(c, fits ? std::string(1, c.letter) : "g", number);
     }
     case MessageKind::Text:
-      return print_text(c, reinterpret_cast<const char*>(value.bits));
+      return print_text(c, std::bit_cast<const char*>(value.bits));
     case MessageKind::Pointer:
-      return print(c, "p", reinterpret_cast<const void*>(value.bits));
+      return print(c, "p", std::bit_cast<const void*>(value.bits));
     default:
       return print_integer(c, value);
   }

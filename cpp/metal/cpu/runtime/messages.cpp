@@ -1,5 +1,6 @@
 #include "metal/cpu/runtime/messages.h"
 
+#include <bit>
 #include <charconv>
 #include <cstdarg>
 #include <cstdio>
@@ -90,7 +91,7 @@ void metal_cpu_log(uint32_t type, const char* subsystem, const char* category, c
     const uint64_t bits = va_arg(list, uint64_t);
     if (kind != metal::MessageKind::Text || !bits) continue;
     const volatile size_t length =
-        strnlen(reinterpret_cast<const char*>(bits), metal::kMaxMessageText);
+        strnlen(std::bit_cast<const char*>(bits), metal::kMaxMessageText);
     (void)length;
   }
   va_end(list);

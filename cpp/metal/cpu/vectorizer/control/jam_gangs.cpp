@@ -344,7 +344,7 @@ class GangChoice {
     uint32_t gangs = kMostGangs;
     // Half of the registers are for what is not kept.
     while (gangs > 1 && (!fits_rows(gangs) || 2 * gangs * kept > registers_ ||
-                         gangs * code_.getInstructionCount() > kMostInstructions))
+                         size_t{gangs} * code_.getInstructionCount() > kMostInstructions))
       gangs /= 2;
     return gangs > 1 && shares(gangs) ? gangs : 1;
   }

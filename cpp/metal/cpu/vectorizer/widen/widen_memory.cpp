@@ -10,6 +10,7 @@
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/memory/float_atomics.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
+#include "metal/cpu/vectorizer/widen/blocks.h"
 #include "metal/cpu/vectorizer/widen/lane_by_lane.h"
 
 namespace metal::cpu {
