@@ -47,6 +47,10 @@ void convert_through_float(llvm::Module& module);
 // Masks shift amounts, guards divisors, and splits multiply-adds of half and bfloat.
 void define_arithmetic(llvm::Module& module);
 
+// Makes SIMD-group functions that a thread calls before it leaves a loop part of the iteration, as
+// in the source: until then, the code that Clang emits for them is behind the loop.
+void keep_in_loops(llvm::Module& module);
+
 // Inserts a barrier between reads of threadgroup memory that all SIMD-groups make alike and a later
 // write there, if no barrier is between them. That is a race, which the reads always win on Apple's
 // hardware. The calls carry the metadata kOrderBarrier, as they are not the kernel's own.

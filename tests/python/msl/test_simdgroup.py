@@ -274,6 +274,86 @@ def test_lanes_in_a_branch_are_the_active_ones():
         assert (got[~active] == 0).all()
 
 
+# Each calls simd_sum(1u) on its way out of a loop. Threads count together if they leave it alike,
+# which the function of the lane tells.
+LEAVING = {
+    "break": (
+        "for (uint i = 0; i < 8; ++i) { if (i == lane % 4) { r = simd_sum(1u); break; } }",
+        lambda lane: lane % 4,
+    ),
+    "variable": (
+        "for (uint i = 0; i < 8; ++i) { uint c = in_x[0] + i;"
+        " if (c == lane % 4) { r = simd_sum(1u); break; } }",
+        lambda lane: lane % 4,
+    ),
+    "flag": (
+        "bool done = false;"
+        "for (uint i = 0; !done; ++i) { if (i == lane % 4) { r = simd_sum(1u); done = true; } }",
+        lambda lane: lane % 4,
+    ),
+    "endless": (
+        "uint i = 0; while (true) { if (i == lane % 5) { r = simd_sum(1u); break; } ++i; }",
+        lambda lane: lane % 5,
+    ),
+    "do": (
+        "uint i = 0; do { if (i == lane % 4) { r = simd_sum(1u); break; } } while (++i < 3);",
+        lambda lane: np.where(lane % 4 < 3, lane % 4, -1),
+    ),
+    "return": (
+        "for (uint k = 0; k < 2; ++k) for (uint j = 0; j < 3; ++j)"
+        " if (k * 3 + j == lane % 6) { out[i] = simd_sum(1u); return; }",
+        lambda lane: lane % 6,
+    ),
+    "function": ("r = leave(lane % 4);", lambda lane: lane % 4),
+    "two ways": (
+        "for (uint i = 0; i < 8; ++i) {"
+        " if (i == lane % 4) { if (lane < 9) { r = simd_sum(1u); break; } r = simd_sum(1u); break; }"
+        "}",
+        lambda lane: 2 * (lane % 4) + (lane < 9),
+    ),
+    "nested loop": (
+        "for (uint i = 0; i < 8; ++i) { if (i == lane % 4) {"
+        " for (uint j = 0; j < 2; ++j) { r += j; } r = simd_sum(1u); break; } }",
+        lambda lane: lane % 4,
+    ),
+    "switch": (
+        "for (uint i = 0; i < 8; ++i) { switch (i ^ (lane % 4)) {"
+        " case 0: r = simd_sum(1u); out[i * 0 + lane] = r; return; default: break; } }",
+        lambda lane: lane % 4,
+    ),
+    "behind the loop": (
+        "for (uint i = 0; i < 8; ++i) { if (i == lane % 4) break; } r = simd_sum(1u);",
+        lambda lane: lane * 0,
+    ),
+    "behind an endless loop": (
+        "uint i = 0; while (true) { if (i++ == lane % 4) { r = 2; break; } } r = simd_sum(1u);",
+        lambda lane: lane * 0,
+    ),
+}
+
+
+@pytest.mark.parametrize("way", LEAVING)
+def test_lanes_that_leave_a_loop_are_active_in_their_iteration(way: str):
+    loop, key = LEAVING[way]
+    body = f"""
+        uint i = thread_position_in_grid.x, lane = i, r = 0;
+        {{ {loop} }}
+        out[i] = r;
+    """
+    header = """
+        inline uint leave(uint last) {
+          for (uint i = 0; i < 8; ++i)
+            if (i == last) return simd_sum(1u);
+          return 0;
+        }
+    """
+    keys = key(np.arange(WIDTH))
+    want = np.where(keys < 0, 0, (keys[:, None] == keys).sum(1))
+    x = mx.zeros(8, mx.uint32)
+    got = run_one(body, {"in_x": x}, {"out": ((WIDTH,), mx.uint32)}, WIDTH, WIDTH, header=header)
+    np.testing.assert_array_equal(got, want)
+
+
 # ---- quad-groups ----
 
 

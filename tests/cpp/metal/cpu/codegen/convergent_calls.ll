@@ -1,7 +1,7 @@
 ; RUN: convergent-calls
 ; Each call at which threads wait has a number. Numbers grow in the order of control flow, and threads at smaller
 ; numbers continue first.
-; CHECK-LABEL: define void @kernel_entry(
+; CHECK-LABEL: define void @kernel.body(
 ; CHECK: call void @metal_cpu_barrier(ptr %group, i32 0, i32 1, i32 2)
 ; CHECK: yes:
 ; CHECK-NEXT: call i32 @metal_cpu_simd_sum(ptr %group, i32 1, i32 %thread)
@@ -10,7 +10,7 @@
 ; Other calls stay, as threads do not wait there.
 ; CHECK-NEXT: call void @outside(i32 1)
 ; CHECK-NEXT: call void @__metal_defined()
-define void @kernel_entry(ptr align 8 dereferenceable(80) %group, i32 %thread) {
+define void @kernel.body(ptr align 8 dereferenceable(80) %group, i32 %thread) {
 entry:
   call void @__metal_barrier(i32 1, i32 2)
   %some = icmp eq i32 %thread, 0

@@ -2,7 +2,7 @@
 ; If threads wait in some iterations of a loop only, they reconverge at the end of each iteration. Otherwise one would
 ; wait in its second iteration for another in its first. The call after the loop has the largest number, although the
 ; path to it is shorter.
-; CHECK-LABEL: define void @kernel_entry(
+; CHECK-LABEL: define void @kernel.body(
 ; CHECK: some:
 ; CHECK-NEXT: call i32 @metal_cpu_simd_sum(ptr %group, i32 0, i32 %i)
 ; CHECK: latch:
@@ -15,7 +15,7 @@
 ; CHECK: br i1 %on, label %always
 ; CHECK: done:
 ; CHECK: call i32 @metal_cpu_simd_sum(ptr %group, i32 3, i32 7)
-define void @kernel_entry(ptr align 8 dereferenceable(80) %group, i32 %thread) {
+define void @kernel.body(ptr align 8 dereferenceable(80) %group, i32 %thread) {
 entry:
   br label %loop
 loop:
