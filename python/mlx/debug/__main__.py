@@ -4,6 +4,7 @@ import _thread
 import argparse
 import os
 import runpy
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -64,6 +65,8 @@ def run(
             _thread.interrupt_main()  # before the kernel goes on, so that the script does not
             session.let_go()
 
+    # Shells start commands in the background with interrupts ignored: those would not end the script.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     helper = threading.Thread(target=body, daemon=True)
     helper.start()
     status = 1  # where it raises

@@ -1,6 +1,7 @@
 """`python -m mlx.debug`: the prompt, with commands from a pipe."""
 
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -156,6 +157,15 @@ def test_a_breakpoint_of_another_kernel_does_not_stop():
 def test_the_script_runs_to_its_end():
     text = run("run")
     assert text == "y[0] is 23.0\n"
+
+
+def test_quit_where_interrupts_are_ignored():
+    """As in commands that a shell starts in the background."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert at_line(19, "print i") == ["5"]
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_quit_before_the_script_runs():
