@@ -90,9 +90,9 @@ void undo_guarded_forms(llvm::Function& body) {
 }
 
 bool has_margins(const Value* pointer, Span span) {
-  const auto margin = static_cast<int64_t>(margin_around(pointer));
   // The active lane's element may be at either end of the span.
-  return span.end - span.lowest <= margin;
+  return static_cast<uint64_t>(span.end) - static_cast<uint64_t>(span.lowest) <=
+         margin_around(pointer);
 }
 
 void set_copy_distance(llvm::AllocaInst& copies, uint64_t distance) {

@@ -12,11 +12,19 @@ Shape Shape::uniform(unsigned zero_bits) {
   return shape;
 }
 
+namespace {
+
+int64_t wrapping_difference(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+
+}  // namespace
+
 Shape Shape::with_offsets(Offsets offsets, unsigned zero_bits, bool exact, NoWrap no_wrap) {
   const int64_t first = offsets.empty() ? 0 : offsets.front();
   bool same = true;
   for (int64_t& offset : offsets) {
-    offset -= first;
+    offset = wrapping_difference(offset, first);
     same &= offset == 0;
   }
   Shape shape = uniform(zero_bits);
@@ -43,7 +51,8 @@ bool Shape::has_stride() const {
   if (!has_offsets()) return is_strided();
   if (!exact_) return false;
   for (size_t lane = 0; lane < offsets_.size(); ++lane) {
-    if (offsets_[lane] != static_cast<int64_t>(lane) * offsets_[1]) return false;
+    if (static_cast<uint64_t>(offsets_[lane]) != lane * static_cast<uint64_t>(offsets_[1]))
+      return false;
   }
   return true;
 }
@@ -54,6 +63,11 @@ bool Shape::may_be_apart(int64_t distance) const {
     if (std::abs(offsets_[lane] - offsets_[lane - 1]) <= distance) return false;
   }
   return !offsets_.empty();
+}
+
+bool Shape::is_within(int64_t distance) const {
+  return std::ranges::all_of(
+      offsets_, [&](int64_t offset) { return -distance <= offset && offset <= distance; });
 }
 
 Shape Shape::join(const Shape& other) const {

@@ -43,6 +43,8 @@ class Shape {
   // Whether the values of neighbouring lanes differ by more than `distance`. True if their
   // difference is only known at run time.
   bool may_be_apart(int64_t distance) const;
+  // Whether no known offset is larger.
+  bool is_within(int64_t distance) const;
 
   int64_t offset(unsigned lane) const { return offsets_.empty() ? 0 : offsets_[lane]; }
   const Offsets& offsets() const { return offsets_; }

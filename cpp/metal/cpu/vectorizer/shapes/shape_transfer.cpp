@@ -22,6 +22,10 @@ namespace {
 
 using llvm::ConstantInt;
 
+// Elements of one buffer cannot be farther apart: addresses of user space have 47 bits. Sums of
+// such offsets do not overflow.
+constexpr int64_t kAddresses = int64_t{1} << 47;
+
 int64_t wrap(int64_t value, unsigned bits) {
   return bits >= 64 ? value : llvm::SignExtend64(static_cast<uint64_t>(value), bits);
 }
@@ -137,7 +141,7 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
       const auto size = static_cast<int64_t>(item.getSequentialElementStride(layout));
       total = combine(total, scale(index, size, 0, 64, {}), 64, 1, {});
     }
-    return total;
+    return total.is_within(kAddresses) ? total : Shape::varying();
   }
 
   Shape visitCastInst(llvm::CastInst& cast) {
@@ -361,9 +365,12 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     if (a.is_uniform() && b.is_uniform()) return Shape::uniform(zeros);
     Shape::Offsets offsets(width_);
     for (unsigned lane = 0; lane < width_; ++lane) {
-      const int64_t offset = a.offset(lane) + sign * b.offset(lane);
+      int64_t offset;
+      const bool overflows = sign < 0
+                                 ? __builtin_sub_overflow(a.offset(lane), b.offset(lane), &offset)
+                                 : __builtin_add_overflow(a.offset(lane), b.offset(lane), &offset);
       offsets[lane] = wrap(offset, bits);
-      if (offsets[lane] != offset) flags = {};
+      if (overflows || offsets[lane] != offset) flags = {};
     }
     return Shape::with_offsets(std::move(offsets), zeros, a.exact() && b.exact(),
                                flags & a.no_wrap() & b.no_wrap());
