@@ -34,6 +34,21 @@ def test_gguf_metadata(tmp_path):
     assert mx.load(path, return_metadata=True) == ({}, {})
 
 
+@pytest.mark.parametrize("shift", range(9))
+def test_gguf_fields_lie_across_the_buffer_of_the_reader(shift, tmp_path):
+    """The reader's buffer has 64 KiB. Each shift moves its end by a byte within the fields."""
+    path = tmp_path / "x.gguf"
+    metadata = {"a": "x" * shift}
+    metadata |= {f"number.{i:04}": mx.array(i << 32 | i) for i in range(3000)}
+    metadata |= {f"text.{i:04}": f"{i}" * (i % 7) for i in range(3000)}
+    metadata |= {f"texts.{n}": [chr(n % 26 + 97) * n, "b"] for n in range(65533, 65540)}
+    arrays = {f"array.{i:04}": np.full((1, i % 3 + 1), i, np.int32) for i in range(3000)}
+    mx.save_gguf(path, {name: mx.array(x) for name, x in arrays.items()}, metadata)
+    loaded, got = mx.load(path, return_metadata=True)
+    same_metadata(got, metadata)
+    same_dict(loaded, arrays)
+
+
 def test_gguf_that_cannot_be_saved(tmp_path):
     a = mx.zeros(2)
     cases = [

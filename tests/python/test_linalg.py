@@ -179,6 +179,23 @@ def test_norms(dtype, keepdims):
     close(run(LA.norm, a[0, 0], 3), np.linalg.norm(wide(a[0, 0]), 3), scale=scale)
 
 
+@pytest.mark.parametrize("order", ORDERS)
+def test_norms_of_a_matrix(order):
+    """Neither square nor symmetric, so that rows and columns have different norms."""
+    a = random_array((3, 5)) * np.arange(1, 6, dtype=np.float32)
+    for axis in (None, (0, 1), (1, 0)):
+        want = np.linalg.norm(wide(a), order, axis)
+        close(run(LA.norm, a, order, axis and list(axis)), want, scale=10)
+
+
+def test_norms_without_powers_are_exact():
+    """A power of 1 or 1/2 may be off by a rounding error."""
+    a = 1000 * random_array((4096, 1))
+    np.testing.assert_array_equal(run(LA.norm, a, 1, -1), np.abs(a[:, 0]))
+    n = np.arange(-2048, 2048, dtype=np.float32)[:, None]
+    np.testing.assert_array_equal(run(LA.norm, n, 2, -1), np.abs(n[:, 0]))
+
+
 def cross_product(a, b, axis):
     """Vectors of two elements count as having a third that is zero."""
 

@@ -143,6 +143,27 @@ class TestHints:
             hint == "hint: the '}' in line 2 of the body closes nothing that the body has opened."
         )
 
+    @pytest.mark.parametrize(
+        "open_brace, closed_brace",
+        [
+            ("char c = '{';", "char c = '}';"),
+            ("char c = '\\''; c = '{';", "char c = '\\''; c = '}';"),
+            ('constant char* s = "{";', 'constant char* s = "}";'),
+            ('constant char* s = "\\"{{";', 'constant char* s = "\\"}}";'),
+            ('constant char* s = R"(\n"{)";', 'constant char* s = R"(\n"})";'),
+            ("/* {\n{ */", "/* }\n} */"),
+            ("// {{ \\\n{", "// }} \\\n}"),
+        ],
+    )
+    def test_braces_in_literals_and_comments_do_not_count(self, open_brace, closed_brace):
+        for text in (open_brace, closed_brace):
+            assert self.hints(f"{text}\n{{ y[0] = 1 +; }}") == []
+            line = text.count("\n") + 2
+            (hint,) = self.hints(f"{text}\n{{ y[0] = 1;\n")
+            assert hint == f"hint: the '{{' in line {line} of the body is not closed."
+            (hint,) = self.hints(f"{text}\ny[0] = 1; }}\n")
+            assert f"the '}}' in line {line} of the body closes nothing" in hint
+
     def test_other_errors_have_none(self):
         assert self.hints("y[0] = 1 +;") == []
         assert self.hints("int n = x;") == []

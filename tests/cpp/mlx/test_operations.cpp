@@ -78,6 +78,25 @@ TEST(OperationValues, Masks) {
   EXPECT_EQ(values(clip(arange(5), array(1), array(3))), (Values{1, 1, 2, 3, 3}));
 }
 
+TEST(OperationValues, ScatterWantsAnIndexArrayForEachAxis) {
+  array a = zeros({2, 3}), i({0, 1});
+  struct Case {
+    std::vector<array> indices;
+    std::vector<int> axes;
+    std::string counts;
+  };
+  for (const Case& c : {Case{{i, i, i}, {0, 1, 2}, "3 index arrays for 3 axes"},
+                        Case{{i, i, i}, {0, 1, 1}, "3 index arrays for 3 axes"},
+                        Case{{i, i}, {0}, "2 index arrays for 1 axes"},
+                        Case{{i}, {0, 1}, "1 index arrays for 2 axes"}}) {
+    const std::string rest = "Got " + c.counts + " of an array with 2 dimensions.";
+    EXPECT_EQ(message_of([&] { scatter(a, c.indices, ones({2, 1, 1}), c.axes); }),
+              "[scatter] " + rest);
+    EXPECT_EQ(message_of([&] { scatter_max(a, c.indices, ones({2, 1, 1}), c.axes); }),
+              "[scatter_max] " + rest);
+  }
+}
+
 TEST(OperationValues, IntegerDivision) {
   array a({7, -7, 7, -7}), b({3, 3, -3, -3});
   EXPECT_EQ(values(floor_divide(a, b)), (Values{2, -3, -3, 2}));

@@ -97,6 +97,32 @@ TEST(Transforms, CustomRulesAreUsed) {
   expect_close(vmap(f)({a, b})[0], multiply(a, b));
 }
 
+TEST(Transforms, OneCustomRuleIsEnough) {
+  auto fun = [](const Arrays& in) { return Arrays{square(in[0])}; };
+  auto vjp_rule = [](const Arrays&, const Arrays& c, const Arrays&) {
+    return Arrays{multiply(array(10.0f), c[0])};
+  };
+  auto jvp_rule = [](const Arrays&, const Arrays& t, const std::vector<int>&) {
+    return Arrays{multiply(array(7.0f), t[0])};
+  };
+  auto vmap_rule = [](const Arrays& in, const std::vector<int>& axes) {
+    return std::pair{Arrays{multiply(array(5.0f), in[0])}, axes};
+  };
+  array x = sample({3}), by_hand = multiply(array(2.0f), x);
+  auto expect = [&](const auto& f, const array& vjp_want, const array& jvp_want,
+                    const array& vmap_want) {
+    expect_close(f({x})[0], square(x));
+    expect_close(vjp(f, {x}, {ones({3})}).second[0], vjp_want);
+    expect_close(jvp(f, {x}, {ones({3})}).second[0], jvp_want);
+    expect_close(vmap(f)({x})[0], vmap_want);
+  };
+  const array sevens = full({3}, 7.0f), tens = full({3}, 10.0f), fives = multiply(array(5.0f), x);
+  expect(custom_function(fun), by_hand, by_hand, square(x));
+  expect(custom_function(fun, vjp_rule), tens, by_hand, square(x));
+  expect(custom_function(fun, std::nullopt, jvp_rule), by_hand, sevens, square(x));
+  expect(custom_function(fun, std::nullopt, std::nullopt, vmap_rule), by_hand, by_hand, fives);
+}
+
 TEST(Transforms, CustomRulesAreMappedToo) {
   auto fun = [](const Arrays& in) { return Arrays{sum(multiply(in[0], in[1]))}; };
   auto vjp_rule = [](const Arrays& in, const Arrays& c, const Arrays&) {

@@ -58,6 +58,25 @@ define void @kept(ptr addrspace(3) %a, ptr addrspace(1) %out, <64 x float> %c) {
   call void @"simd.matrix.store.void.ptr addrspace(1).i64.i64.<64 x float>"(ptr addrspace(1) %out, i64 32, i64 4, <64 x float> %sum)
   ret void
 }
+; A sum of the first block stays in memory for the products of later blocks.
+; CHECK-LABEL: define void @branches
+; CHECK: %[[SUM:sum[0-9]*]] = alloca <64 x float>, align 64
+; CHECK-NOT: %sum{{[0-9]*}} = alloca
+; CHECK: again:
+; CHECK-NEXT: call void @simd.block.product.1x1x1.rows32.rows32(ptr %{{.*}}, ptr %{{.*}}, ptr %[[SUM]])
+; CHECK-NEXT: load <64 x float>, ptr %[[SUM]], align 64
+define void @branches(ptr addrspace(1) %out, <64 x float> %a, <64 x float> %b, <64 x float> %c, i1 %more) {
+entry:
+  %d = call <64 x float> @"simd.matrix.multiply.<64 x float>.<64 x float>.<64 x float>.<64 x float>"(<64 x float> %a, <64 x float> %b, <64 x float> %c)
+  br i1 %more, label %again, label %done
+again:
+  %e = call <64 x float> @"simd.matrix.multiply.<64 x float>.<64 x float>.<64 x float>.<64 x float>"(<64 x float> %a, <64 x float> %b, <64 x float> %d)
+  br label %done
+done:
+  %sum = phi <64 x float> [ %d, %entry ], [ %e, %again ]
+  call void @"simd.matrix.store.void.ptr addrspace(1).i64.i64.<64 x float>"(ptr addrspace(1) %out, i64 32, i64 4, <64 x float> %sum)
+  ret void
+}
 ; One row of B is multiplied with as many rows of A as there are sums.
 ; CHECK-LABEL: define internal void @simd.block.product.1x1x1.columns80.rows32(
 ; CHECK: load <8 x float>, ptr %1

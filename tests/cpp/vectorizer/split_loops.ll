@@ -89,3 +89,36 @@ exit:
   store <32 x float> %sum3, ptr %to, align 4
   ret void
 }
+
+; If a part has lanes of both vectors, its shuffle takes these lanes of their parts.
+; CHECK-LABEL: define void @thirds
+; CHECK: %[[BOTH:.*]] = shufflevector <16 x float> %{{.*}}, <16 x float> %{{.*}}, <16 x i32> <i32 0, i32 17, i32 2, i32 3, i32 20, i32 5, i32 6, i32 23, i32 8, i32 9, i32 26, i32 11, i32 12, i32 29, i32 14, i32 15>
+; CHECK-NEXT: fadd <16 x float> %{{.*}}, %[[BOTH]]
+; CHECK: shufflevector <16 x float> %{{.*}}, <16 x float> %{{.*}}, <16 x i32> <i32 16, i32 1, i32 2, i32 19, i32 4, i32 5, i32 22, i32 7, i32 8, i32 25, i32 10, i32 11, i32 28, i32 13, i32 14, i32 31>
+define void @thirds(ptr %x, ptr %y, ptr %to) {
+entry:
+  br label %loop
+loop:
+  %0 = phi <32 x float> [ zeroinitializer, %entry ], [ %sum0, %loop ]
+  %1 = phi <32 x float> [ zeroinitializer, %entry ], [ %sum1, %loop ]
+  %2 = phi <32 x float> [ zeroinitializer, %entry ], [ %sum2, %loop ]
+  %3 = phi <32 x float> [ zeroinitializer, %entry ], [ %sum3, %loop ]
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %one = load float, ptr %x, align 4
+  %left = insertelement <32 x float> poison, float %one, i64 0
+  %lefts = shufflevector <32 x float> %left, <32 x float> poison, <32 x i32> zeroinitializer
+  %two = load float, ptr %y, align 4
+  %right = insertelement <32 x float> poison, float %two, i64 0
+  %rights = shufflevector <32 x float> %right, <32 x float> poison, <32 x i32> zeroinitializer
+  %both = shufflevector <32 x float> %lefts, <32 x float> %rights, <32 x i32> <i32 0, i32 33, i32 2, i32 3, i32 36, i32 5, i32 6, i32 39, i32 8, i32 9, i32 42, i32 11, i32 12, i32 45, i32 14, i32 15, i32 48, i32 17, i32 18, i32 51, i32 20, i32 21, i32 54, i32 23, i32 24, i32 57, i32 26, i32 27, i32 60, i32 29, i32 30, i32 63>
+  %sum0 = fadd <32 x float> %0, %both
+  %sum1 = fmul <32 x float> %1, %both
+  %sum2 = fadd <32 x float> %2, %sum1
+  %sum3 = fadd <32 x float> %3, %sum2
+  %next = add i32 %i, 1
+  %end = icmp eq i32 %next, 100
+  br i1 %end, label %exit, label %loop
+exit:
+  store <32 x float> %sum3, ptr %to, align 4
+  ret void
+}

@@ -1,5 +1,5 @@
-"""Every function of integers on the 8 types, for all combinations of edge values, beside Python's
-integers; on vectors, on constants, and on strided numbers.
+"""Every function of integers on the 8 types, and division, for all combinations of edge values,
+beside Python's integers; on vectors, on constants, and on strided numbers.
 """
 
 import mlx.core as mx
@@ -47,6 +47,16 @@ def in_24_bits(t: Type, a: int) -> int:
     return wrapped(a, 24, t.low < 0)
 
 
+def quotient(t: Type, a: int, b: int) -> int:
+    """Rounded towards zero. A divisor of zero counts as one."""
+    n = abs(a) // abs(b or 1)
+    return n if (a < 0) == (b < 0) else -n
+
+
+def rest(t: Type, a: int, b: int) -> int:
+    return a - quotient(t, a, b) * (b or 1)
+
+
 # Functions of one, two and three arguments: the call, and the exact result, which is then wrapped.
 FUNCTIONS = {
     "abs({a})": lambda t, a: abs(a),
@@ -72,6 +82,9 @@ FUNCTIONS = {
     "select({a}, {b}, {c} > 1)": lambda t, a, b, c: b if c > 1 else a,
     "extract_bits({a}, 3, 4)": lambda t, a: wrapped(a >> 3, 4, t.low < 0),
     "insert_bits({a}, {b}, 2, 5)": lambda t, a, b: a & ~(31 << 2) | (b & 31) << 2,
+    "({a} / {b})": quotient,
+    "({a} % {b})": rest,
+    "({a} % T(-1))": lambda t, a: rest(t, a, t.wrap(-1)),
 }
 # Functions of 32 bits only; bits above 24 must be 0, or copies of the sign.
 OF_24_BITS = {

@@ -99,7 +99,6 @@ std::string about_braces(const BodyScope& scope) {
   std::vector<std::string_view> open;
   Lexer lexer(scope.body);
   for (Token token = lexer.next(); token.kind != Token::Kind::End; token = lexer.next()) {
-    if (token.kind != Token::Kind::Punctuation) continue;
     if (token.text == "{") open.push_back(token.text);
     if (token.text != "}") continue;
     if (open.empty()) {

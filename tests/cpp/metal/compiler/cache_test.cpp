@@ -1,9 +1,11 @@
 // The cache of compiled kernels on disk.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "metal/compiler/compiler.h"
@@ -75,6 +77,42 @@ TEST_F(Cache, StaysNearItsLimit) {
     if (sweeping) EXPECT_LT(size(), 1u << 20);
     sweeps += sweeping;
   }
+}
+
+// Each entry takes an eighth of the limit, with the 20 bytes of its checksum.
+TEST_F(Cache, SweepsTheLeastRecentlyUsedDownToThreeQuarters) {
+  setenv("MLX_CACHE_LIMIT_MB", "1", 1);
+  const std::string bytes((1u << 17) - 20, 'x');
+  const auto names = [&] {
+    std::set<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder_))
+      found.insert(entry.path().filename().string());
+    return found;
+  };
+  const auto now = fs::file_time_type::clock::now();
+  std::set<std::string> all;
+  for (int i = 0; i < 8; ++i) {  // the higher the number, the older
+    const std::string key = "ff" + std::to_string(i);
+    cache_store(key, bytes);
+    fs::last_write_time(folder_ / key, now - std::chrono::hours(1 + i));
+    all.insert(key);
+  }
+  EXPECT_EQ(size(), 1u << 20);
+  EXPECT_EQ(names(), all);
+  EXPECT_TRUE(cache_load("ff7"));  // which is a use
+
+  // Only keys that start with two zeros sweep, and only if the limit is exceeded.
+  fs::remove(folder_ / "ff0");
+  cache_store("000", bytes);
+  EXPECT_EQ(names(),
+            (std::set<std::string>{"000", "ff1", "ff2", "ff3", "ff4", "ff5", "ff6", "ff7"}));
+  cache_store("0f0", "");
+  EXPECT_EQ(names().size(), 9u);
+  fs::remove(folder_ / "0f0");
+
+  cache_store("001", bytes);
+  EXPECT_EQ(size(), 3u << 18);
+  EXPECT_EQ(names(), (std::set<std::string>{"000", "001", "ff1", "ff2", "ff3", "ff7"}));
 }
 
 TEST_F(Cache, IsOffWithoutAFolder) {

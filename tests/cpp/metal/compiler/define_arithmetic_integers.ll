@@ -45,8 +45,12 @@ define i32 @signed(i32 %x, i32 %by) {
   %quotient = sdiv i32 %x, %by
   ret i32 %quotient
 }
+; There is no rest by -1, nor by 1: nothing is negated.
 ; CHECK-LABEL: define i32 @rest
-; CHECK: %[[BY:.*]] = select i1 %{{.*}}, i32 1, i32 %by
+; CHECK-NEXT: %[[ZERO:.*]] = icmp eq i32 %by, 0
+; CHECK-NEXT: %[[MINUS:.*]] = icmp eq i32 %by, -1
+; CHECK-NEXT: %[[BAD:.*]] = or i1 %[[ZERO]], %[[MINUS]]
+; CHECK-NEXT: %[[BY:.*]] = select i1 %[[BAD]], i32 1, i32 %by
 ; CHECK-NEXT: %rest = srem i32 %x, %[[BY]]
 ; CHECK-NEXT: ret i32 %rest
 define i32 @rest(i32 %x, i32 %by) {
@@ -69,6 +73,20 @@ define i32 @constants(i32 %x) {
 define i32 @minus(i32 %x) {
   %quotient = sdiv i32 %x, -1
   ret i32 %quotient
+}
+; CHECK-LABEL: define i32 @rest_of_minus
+; CHECK-NEXT: %rest = srem i32 %x, 1
+; CHECK-NEXT: ret i32 %rest
+define i32 @rest_of_minus(i32 %x) {
+  %rest = srem i32 %x, -1
+  ret i32 %rest
+}
+; CHECK-LABEL: define <2 x i64> @rests_of_minus
+; CHECK-NEXT: %rests = srem <2 x i64> %x, {{(splat \(i64 1\)|<i64 1, i64 1>)}}
+; CHECK-NEXT: ret <2 x i64> %rests
+define <2 x i64> @rests_of_minus(<2 x i64> %x) {
+  %rests = srem <2 x i64> %x, <i64 -1, i64 -1>
+  ret <2 x i64> %rests
 }
 ; One invalid element is enough.
 ; CHECK-LABEL: define <2 x i32> @elements
