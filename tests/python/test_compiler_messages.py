@@ -26,6 +26,10 @@ WRONG = [
     "kernel void f(int* y) {}",
     "kernel void f(thread int* y) {}",
     "kernel void f(device int* y [[buffer(0)]], device int* x [[buffer(0)]]) {}",
+    "kernel void f(threadgroup int* y [[threadgroup(1)]], threadgroup int* x [[threadgroup(1)]]) {}",
+    "constant bool c [[function_constant(0)]];"
+    "kernel void f(device int* y [[buffer(0)]], device int* x [[buffer(0), function_constant(c)]]) {}",
+    "kernel void f(device int* y [[buffer(0)]], threadgroup int* x [[threadgroup(0)]]) {}",
     "kernel void f(device int* y [[buffer(31)]]) {}",
     "kernel void f(device int* y [[buffer(-1)]]) {}",
     "kernel void f(threadgroup int* y [[threadgroup(40)]]) {}",

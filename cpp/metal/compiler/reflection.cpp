@@ -112,6 +112,7 @@ class Reflector {
       bool has_index = true;
       kernel.arguments.push_back(argument(parameter, has_index));
       numbered.push_back(has_index);
+      if (has_index) refuse_index_in_use(parameter, kernel.arguments, numbered);
     }
     auto taken = [&](ArgumentKind kind, uint32_t index) {
       for (size_t i = 0; i < kernel.arguments.size(); ++i) {
@@ -129,6 +130,25 @@ class Reflector {
     }
   }
 
+  // The last argument may share its index only if a function constant tells whether it exists.
+  void refuse_index_in_use(const clang::ParmVarDecl* parameter,
+                           const std::vector<KernelArgument>& arguments,
+                           const std::vector<bool>& numbered) {
+    const ArgumentInfo& last = arguments.back().info;
+    for (size_t i = 0; i + 1 < arguments.size(); ++i) {
+      const ArgumentInfo& other = arguments[i].info;
+      const bool same = numbered[i] && other.kind == last.kind && other.index == last.index;
+      if (!same || other.optional || last.optional) continue;
+      error(parameter->getLocation(), "'" + other.name + "' has this " + index_name(last.kind) +
+                                          " index, " + std::to_string(last.index) + ", already");
+      return;
+    }
+  }
+
+  static std::string index_name(ArgumentKind kind) {
+    return kind == ArgumentKind::Buffer ? "buffer" : "threadgroup";
+  }
+
   KernelArgument argument(const clang::ParmVarDecl* parameter, bool& has_index) {
     KernelArgument result;
     ArgumentInfo& info = result.info;
@@ -143,7 +163,8 @@ class Reflector {
             attribute.name == "buffer" ? ArgumentKind::Buffer : ArgumentKind::ThreadgroupMemory;
         info.index = attribute.number.value_or(0);
         has_index = known = true;
-        if (info.index >= 31) error(attribute.location, "buffer index must be below 31");
+        if (info.index >= 31)
+          error(attribute.location, index_name(info.kind) + " index must be below 31");
       } else if (attribute.name == "optional") {
         info.optional = true;
       } else if (const auto builtin = find_builtin(attribute.name)) {
@@ -244,7 +265,7 @@ class Reflector {
     }
   }
 
-  void error(clang::SourceLocation location, const char* message) {
+  void error(clang::SourceLocation location, llvm::StringRef message) {
     diagnostics_.Report(location, diagnostics_.getDiagnosticIDs()->getCustomDiagID(
                                       clang::DiagnosticIDs::Error, message));
   }
