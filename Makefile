@@ -105,10 +105,13 @@ bench-small: build
 test-package: build
 	$(PY) -m pytest -m package
 
+# With asan, the compiler also runs on random programs: their control flow is wilder than that of the tests.
 asan tsan: packages $(VENV)/.tools
 	cmake --preset $@
 	cmake --build --preset $@ --parallel $(JOBS)
 	ctest --preset $@ --parallel $(JOBS)
+	$(if $(filter asan,$@),ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 $(SHELL) -c \
+	  '$(FUZZ) --programs 200 --no-shrinking --runner $(CURDIR)/build/asan/bin/program_runner')
 
 coverage: packages $(VENV)/.tools
 	$(PY) -m pip install --quiet gcovr

@@ -129,8 +129,9 @@ void ShapeAnalysis::mark_joins(const BasicBlock* branch) {
     if (found == label.end()) continue;
     if (order_[i] == end) break;
     guarded_.insert(order_[i]);
+    const BasicBlock* with = found->second;  // the next insertion may move it
     for (const BasicBlock* successor : llvm::successors(order_[i]))
-      reach(order_[i], successor, found->second);
+      reach(order_[i], successor, with);
   }
 }
 
