@@ -102,6 +102,8 @@ def _loop(node: Node, indent: int) -> list[str]:
         "down": f"for ({t} {v} = {high}; {v} >= {low}{condition}; --{v}) {{",
         "halve": f"for ({t} {v} = {high}; {v} > {low}{condition}; {v} >>= 1) {{",
         "stride": f"for ({t} {v} = {low}; {v} < {high}{condition}; {v} += 3) {{",
+        "twos": f"for ({t} {v} = {low}; {v} < {high}{condition}; {v} += 2) {{",
+        "fours": f"for ({t} {v} = {low}; {v} < {high}{condition}; {v} += 4) {{",
     }
     if form in heads:
         return [pad + heads[form], *body, pad + "}"]

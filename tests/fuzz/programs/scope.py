@@ -10,7 +10,7 @@ from .tree import Function, Variable
 FEATURES = (
     "signed", "small", "wide", "floats", "halves", "shifts", "divisions", "private", "lanes",
     "functions", "switches", "loops", "returns", "exchange", "atomics", "shortcut", "vectors", "structs",
-    "pointers", "constants", "tallies", "offsets", "moved",
+    "pointers", "constants", "tallies", "offsets", "moved", "rows", "tiles",
 )  # fmt: skip
 
 # Most faults of vector code were in these: half of all programs have each of them.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from . import tree
-from .aggregates import Aggregates
 from .check import enter_loop, exits, facts_after, leaves_always, loop_bounds, size_of
 from .facts import fits
+from .rows import Rows
 from .scalars import BOOL, INT, SCALARS, UINT, Scalar, promote, vector
 from .scope import Scope
 from .tree import Node, Variable, binary, block, cast, compare, constant, let
@@ -15,7 +16,7 @@ from .tree import Node, Variable, binary, block, cast, compare, constant, let
 MOST_NESTED = 3
 
 
-class Statements(Aggregates):
+class Statements(Rows):
     """Makes statements until a budget is spent."""
 
     def __init__(self, rng, features):
@@ -57,6 +58,8 @@ class Statements(Aggregates):
         choices += [(1.5, self.stored), (2 if depth < MOST_NESTED else 0, self.branch)]
         if depth < MOST_NESTED:
             choices.append((4, self.guarded))
+            if self.has("rows"):
+                choices.append((4, self.row))
             if self.has("loops"):
                 choices.append((2.5, self.loop))
             if self.has("switches"):
@@ -418,10 +421,21 @@ class Statements(Aggregates):
             if self.chance(0.2):
                 low = self.iterations(type, scope)
             high = self.iterations(type, scope)
-        facts = scope.at.facts
+        return self.loop_over(scope, low, high, form, lambda inner, _: self.block(inner, depth + 1))
+
+    def loop_over(
+        self,
+        scope: Scope,
+        low: Node,
+        high: Node,
+        form: str,
+        fill: Callable[[Scope, Variable], Node],
+    ) -> Node:
+        """A loop with a body that `fill` makes, unless it would run too often."""
+        facts, type = scope.at.facts, high.type
         iterations, bounds = loop_bounds(None, form, facts.range(low), facts.range(high))
         if iterations * scope.at.work > self.most_iterations or not fits(bounds, type):
-            return self.changed(scope, depth)
+            return self.changed(scope, MOST_NESTED)
         varies = max(low.varies, high.varies)
         variable = Variable(self.name("i"), type, range=bounds, varies=varies)
         inner = scope.inner(in_loop=True, in_switch=False, work=scope.at.work * iterations)
@@ -439,11 +453,11 @@ class Statements(Aggregates):
                 inner.at.part(condition.varies)
             kids.append(condition)
         start = replace(inner.at)
-        body = self.block(inner, depth + 1)
+        body = fill(inner, variable)
         if self.chance(0.35) and not meets and not leaves_always(body):
-            left = self.leave(inner, depth + 1)
+            left = self.leave(inner, MOST_NESTED)
             self.note(left, inner)
-            body = block(*body.kids, left, self.changed(inner, depth + 1))
+            body = block(*body.kids, left, self.changed(inner, MOST_NESTED))
         found = replace(start)
         enter_loop(found, 0, body)
         if (found.uniform, found.converged, found.whole) != (
@@ -451,7 +465,7 @@ class Statements(Aggregates):
             start.converged,
             start.whole,
         ):
-            return self.changed(scope, depth)
+            return self.changed(scope, MOST_NESTED)
         if form == "while" and exits(body, ("continue",)):
             form = "up"
         return Node("for", None, (*kids, body), (variable, form))
@@ -480,10 +494,14 @@ class Statements(Aggregates):
         value = self.value_for(array, scope)
         inner = scope.inner(readable=scope.at.readable | {array.name}, in_loop=False)
         used = self.use(tree.load(array, self.index(array.size, inner, 1)), inner)
+        statements = [used]
+        if self.has("tiles") and self.chance(0.7):
+            statements.append(self.tile(array, inner, depth))
+            self.note(statements[-1], inner)
         body = self.block(inner, depth + 1)
         if exits(body, ("break", "continue", "return")):
             body = block()
-        return Node("exchange", None, (value, block(used, body)), array)
+        return Node("exchange", None, (value, block(*statements, body)), array)
 
     def tally(self, scope: Scope, depth: int) -> Node:
         """Atomic operations on threadgroup memory, which all may read afterwards."""

@@ -1,0 +1,135 @@
+"""Random statements that read rows of matrices: several loads share a part of their index."""
+
+from __future__ import annotations
+
+from . import tree
+from .aggregates import Aggregates
+from .facts import fits
+from .scalars import INT, UINT, ULONG
+from .scope import Scope
+from .tree import Node, Variable, binary, block, constant, let
+
+WIDTHS = (2, 3, 4, 5, 8, 8, 12, 16, 17, 32)
+
+
+class Rows(Aggregates):
+    """The part of `Statements` for rows of a matrix, and for tiles that a threadgroup shares."""
+
+    def row(self, scope: Scope, depth: int) -> Node:
+        """`if (row < rows) for (f = 0; f < width; ++f) acc += x[row * width + f] * ...;`"""
+        arrays = [r for r in scope.arrays if r.space in ("device", "constant") and r.constant
+                  and r.type.kind != "a" and r.size >= 8]  # fmt: skip
+        known = [v for v in scope.variables if v.constant and v.type.name in ("int", "uint")]
+        if not arrays or not known:
+            return self.branch(scope, depth)
+        array = max(self.rng.sample(arrays, min(2, len(arrays))), key=lambda r: r.size)
+        threads = [v for v in known if v.name in ("tid", "tix", "X", "lane")]
+        row = tree.var(self.rng.choice(threads if threads and self.chance(0.7) else known))
+        width = self.rng.choice([w for w in WIDTHS if w <= array.size])
+        stride = self.limit(width, row.type, scope)
+        width = scope.at.facts.range(stride)[0]
+        rows = array.size // width
+        low, high = scope.at.facts.range(row)
+        inside = 0 <= low and high < rows
+        condition = None if inside and self.chance(0.7) else self.guard(row, rows, scope)
+        inner = self.where(scope, condition, True) if condition else scope
+        statements: list[Node] = []
+        start = binary("*", row, stride)
+        if not self.is_inside(start, array.size - width + 1, inner):
+            return self.changed(scope, depth)
+        if self.chance(0.5):
+            start = self.named(start, statements, inner)
+        statements += self.of_row(array, start, width, inner, depth)
+        return (
+            Node("if", None, (condition, block(*statements))) if condition else block(*statements)
+        )
+
+    def named(self, value: Node, statements: list[Node], scope: Scope) -> Node:
+        """A constant with this value."""
+        type = self.rng.choice((value.type, value.type, UINT, INT, ULONG))
+        variable = Variable(self.name("c"), type, varies=value.varies)
+        statements.append(let(variable, value))
+        scope.variables.append(variable)
+        self.note(statements[-1], scope)
+        return tree.var(variable)
+
+    def of_row(
+        self, array: Variable, start: Node, width: int, scope: Scope, depth: int
+    ) -> list[Node]:
+        """Statements that read some columns of a row, most often in a loop over them."""
+        if width < 2 or not self.has("loops") or self.chance(0.2):
+            return [self.product(array, start, width, [], scope) for _ in range(2)]
+        extra = self.rng.choice([n for n in (0, 0, 1, 2, 3) if n < width])
+        last = width - extra
+        high = constant(self.rng.choice((UINT, INT)), last)
+        if last > 8 and self.chance(0.4):
+            high = self.iterations(high.type, scope)  # never more than eight
+        form = self.rng.choice(("up", "up", "up", "twos", "fours", "stride", "while"))
+
+        def fill(inner: Scope, variable: Variable) -> Node:
+            columns = [tree.var(variable)]
+            columns += [binary("+", columns[0], constant(UINT, k + 1)) for k in range(extra)]
+            made = []
+            for _ in range(self.rng.randint(1, 3)):
+                made.append(self.product(array, start, width, columns, inner))
+            if self.chance(0.4):
+                made.append(self.block(inner, depth + 1))
+            return block(*made)
+
+        return [self.loop_over(scope, constant(high.type, 0), high, form, fill)]
+
+    def product(
+        self, array: Variable, start: Node, width: int, columns: list[Node], scope: Scope
+    ) -> Node:
+        """A statement that combines two elements of a row."""
+        operator = self.rng.choice("+-**")
+        a, b = (self.element(array, start, width, columns, scope) for _ in range(2))
+        value = binary(operator, a, b) if self.chance(0.8) else a
+        return self.use(value, scope)
+
+    def element(
+        self, array: Variable, start: Node, width: int, columns: list[Node], scope: Scope
+    ) -> Node:
+        facts = scope.at.facts
+        others = [
+            v for v in scope.variables
+            if v.constant and v.type.is_integer and fits(facts.range(tree.var(v)), UINT)
+            and facts.range(tree.var(v))[1] < width
+        ]  # fmt: skip
+        if columns and self.chance(0.7):
+            column = self.rng.choice(columns)
+        elif others and self.chance(0.6):
+            column = tree.var(self.rng.choice(others))
+        else:
+            column = constant(UINT, self.rng.randrange(width))
+        order = (start, column) if self.chance(0.7) else (column, start)
+        return tree.load(array, binary("+", *order))
+
+    def tile(self, array: Variable, scope: Scope, depth: int) -> Node:
+        """`for (k = 0; k < side; ++k) acc += tile[y * side + k] * tile[k * side + x];`"""
+        sides = [n for n in (2, 4, 5, 8, 16) if array.size % n == 0]
+        thread = [v for v in scope.variables if v.name == "tix"]
+        if not sides or not thread or not self.has("loops"):
+            return self.changed(scope, depth)
+        side = self.rng.choice(sides)
+        length = constant(UINT, side)
+        y, x = (binary(operator, tree.var(thread[0]), length) for operator in "/%")
+        statements: list[Node] = []
+        if self.chance(0.5):
+            y, x = (self.named(part, statements, scope) for part in (y, x))
+
+        rows = array.size // side
+        by_columns = self.chance(0.7)
+
+        def fill(inner: Scope, variable: Variable) -> Node:
+            k = tree.var(variable)
+            of_row = binary("+", binary("*", y, length), k)
+            of_column = binary("+", binary("*", k, length), x)
+            a = tree.load(array, of_row)
+            b = tree.load(array, of_column if by_columns else of_row)
+            return block(self.use(binary(self.rng.choice("+-*"), a, b), inner))
+
+        high = constant(self.rng.choice((UINT, INT)), min(side, rows) if by_columns else side)
+        form = self.rng.choice(("up", "up", "twos", "while"))
+        statements.append(self.loop_over(scope, constant(high.type, 0), high, form, fill))
+        return block(*statements)
