@@ -56,7 +56,7 @@ class Calls:
 
     def of_lanes(self, type: Scalar, scope: Scope, depth: int) -> Node:
         """A SIMD-group function."""
-        if self.chance(0.1):
+        if not type.is_float and self.chance(0.1):
             return tree.call("simd_ballot", UINT, self.condition(scope, depth))
         names = tree.LANE_FUNCTIONS - NOT_NUMBERS
         if not (scope.at.whole and scope.at.converged):

@@ -27,7 +27,7 @@ class Rows(Aggregates):
         row = tree.var(self.rng.choice(threads if threads and self.chance(0.7) else known))
         width = self.rng.choice([w for w in WIDTHS if w <= array.size])
         stride = self.limit(width, row.type, scope)
-        width = scope.at.facts.range(stride)[0]
+        width = stride.value.value if stride.op == "var" else width
         rows = array.size // width
         low, high = scope.at.facts.range(row)
         inside = 0 <= low and high < rows
