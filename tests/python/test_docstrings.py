@@ -203,3 +203,9 @@ def test_help_shows_the_signature():
     text = pydoc.plain(pydoc.render_doc(mx.sum))
     assert "sum(a, /, axis=None, keepdims=False, *, stream=None)" in text
     assert "sum(a: scalar | array, /, axis: int | Sequence[int] | None = None" in text
+
+
+def test_convolutions_name_their_axes():
+    for n in (1, 2, 3):
+        axes = f"{n} spatial {'axis' if n == 1 else 'axes'}:"
+        assert axes in getattr(mx, f"conv{n}d").__doc__

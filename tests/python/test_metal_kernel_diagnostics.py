@@ -135,6 +135,11 @@ class TestHints:
         (hint,) = self.hints(statement, atomic_outputs=True)
         assert "atomic_store_explicit(&y[i]" in hint
 
+    def test_errors_that_only_mention_atomic_outputs(self):
+        for statement in ("y.none();", "int n = unknown(y);", "y[0].none();"):
+            hints = self.hints(statement, atomic_outputs=True)
+            assert not any("atomic_store_explicit" in hint for hint in hints), statement
+
     def test_braces(self):
         (hint,) = self.hints("if (x[0] > 0) {  // }\n  y[0] = 1;\n")
         assert hint == "hint: the '{' in line 1 of the body is not closed."
@@ -153,6 +158,8 @@ class TestHints:
             ('constant char* s = R"(\n"{)";', 'constant char* s = R"(\n"})";'),
             ("/* {\n{ */", "/* }\n} */"),
             ("// {{ \\\n{", "// }} \\\n}"),
+            ("// {{ \\\r\n{", "// }} \\\r\n}"),
+            ("// \\\r\n\n{ /* { */ }", "// \\\r\n\n{ /* } */ }"),
         ],
     )
     def test_braces_in_literals_and_comments_do_not_count(self, open_brace, closed_brace):

@@ -347,6 +347,25 @@ def test_custom_jvp_and_vmap_rules():
     close(mx.vmap(f, in_axes=(0, None))(x, mx.array(5.0)), [6, 7])
 
 
+def test_vmap_rules_with_results_that_are_not_batched():
+    @mx.custom_function
+    def f(x, y):
+        return x * y, {"a": x + y, "b": y}
+
+    @f.vmap
+    def f_vmap(inputs, axes):
+        x, y = inputs
+        return [x.T * y, {"a": x, "b": y}], [1, {"a": axes[0], "b": None}]
+
+    x, y = mx.arange(6.0).reshape(2, 3), mx.array([1.0, 2.0, 3.0])[:, None]
+    product, others = mx.vmap(f, in_axes=(0, None))(x, y)
+    close(product, (np.array(x).T * np.array(y)).T)
+    close(others["a"], np.array(x))
+    close(others["b"], np.broadcast_to(np.array(y), (2, 3, 1)))
+    _, others = mx.vmap(f, in_axes=(0, None), out_axes=(0, {"a": 0, "b": 2}))(x, y)
+    assert others["b"].shape == (3, 1, 2)
+
+
 def test_rules_that_return_the_wrong_thing_raise():
     def attempt(result):
         f = mx.custom_function(lambda x, y: x * y)

@@ -455,6 +455,7 @@ class TokenPass {
     for (size_t i = index; i < in_.size(); ++i) {
       const Token& token = in_[i];
       if (token.isOneOf(tok::star, tok::amp, tok::ampamp, tok::eof)) return false;
+      if (token.isOneOf(tok::kw_static, tok::kw_extern)) return false;  // it has a storage class
       // The definition of a static member outside its class must not repeat `static`.
       if (token.isOneOf(tok::semi, tok::equal, tok::l_square, tok::l_brace, tok::comma))
         return seen_type && !is_qualified_name(in_, i);

@@ -4,6 +4,8 @@
 ; CHECK-NOT: @behind.
 ; CHECK-NOT: @beside.
 ; CHECK-NOT: @switched.
+; CHECK-NOT: @later.
+; CHECK-NOT: @again.
 ; CHECK-NOT: @calls.
 ; CHECK-NOT: @scattered.
 ; CHECK-NOT: simd.coherent
@@ -54,6 +56,33 @@ division:
   %row = udiv i32 %x, %size
   store i32 %row, ptr addrspace(1) %out
   br label %done
+done:
+  ret void
+}
+; The effect is in an earlier block.
+define void @later(ptr addrspace(1) %out, i32 %x, i32 %size, i1 %flag) {
+entry:
+  store i32 1, ptr addrspace(1) %out
+  br i1 %flag, label %between, label %done
+between:
+  br label %divides
+divides:
+  %row = udiv i32 %x, %size
+  br label %done
+done:
+  ret void
+}
+; The effect is in the iteration before.
+define void @again(ptr addrspace(1) %out, i32 %x, i32 %size, i32 %count) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %row = udiv i32 %x, %size
+  store i32 %row, ptr addrspace(1) %out
+  %next = add i32 %i, 1
+  %more = icmp ult i32 %next, %count
+  br i1 %more, label %loop, label %done
 done:
   ret void
 }

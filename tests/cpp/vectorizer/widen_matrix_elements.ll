@@ -37,3 +37,29 @@ define void @kernel(ptr addrspace(3) %tile, i32 %x) {
   store float %sum, ptr addrspace(3) %q
   ret void
 }
+; Two loads of pairs are no elements.
+; CHECK-LABEL: define internal void @pairs.wide
+; CHECK-NOT: simd.matrix.load
+; CHECK: ret void
+define void @pairs(ptr addrspace(3) %tile, i32 %x) {
+  %quad = lshr i32 %x, 2
+  %q4 = and i32 %quad, 4
+  %half = lshr i32 %x, 1
+  %h3 = and i32 %half, 3
+  %row = add nuw nsw i32 %q4, %h3
+  %q2 = and i32 %quad, 2
+  %q22 = shl nuw nsw i32 %q2, 1
+  %odd = and i32 %x, 1
+  %odd2 = shl nuw nsw i32 %odd, 1
+  %column = add nuw nsw i32 %q22, %odd2
+  %in_rows = mul nuw nsw i32 %row, 20
+  %index = add nuw nsw i32 %in_rows, %column
+  %wide = zext i32 %index to i64
+  %p = getelementptr [2 x float], ptr addrspace(3) %tile, i64 %wide
+  %q = getelementptr i8, ptr addrspace(3) %p, i64 8
+  %second = load <2 x float>, ptr addrspace(3) %q
+  %first = load <2 x float>, ptr addrspace(3) %p
+  store <2 x float> %first, ptr addrspace(3) %q
+  store <2 x float> %second, ptr addrspace(3) %p
+  ret void
+}

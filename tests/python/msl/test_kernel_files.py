@@ -211,6 +211,21 @@ def test_names_that_are_free(what: str):
     assert got[0] == len(PLAIN_NAMES) * (len(PLAIN_NAMES) + 1) // 2
 
 
+@pytest.mark.parametrize("declaration", """
+    constant int | int constant | const constant int | constant const int | const int constant
+    static constant int | constant static int | unsigned int constant | constant unsigned int
+    extern constant int | extern int constant
+""".strip().replace("\n", "|").split("|"))  # fmt: skip
+def test_words_of_a_function_constant_in_any_order(declaration: str):
+    source = f"""
+        using namespace metal;
+        {declaration} flag [[function_constant(0)]];
+        constant int chosen = is_function_constant_defined(flag) ? int(flag) : 7;
+        kernel void f(device float* y, uint id [[thread_position_in_grid]]) {{ y[id] = chosen; }}
+    """
+    assert run_file("f", source, mx.zeros(1), threads=1)[0] == 7
+
+
 def test_array_parameters_are_pointers():
     source = """
         using namespace metal;

@@ -38,7 +38,7 @@ std::optional<AxisStrides> axis_strides(const array& a, int axis) {
     const Strides strides(a.strides().begin() + first, a.strides().begin() + last);
     const auto [lengths, steps] = collapse_contiguous_dims(shape, strides);
     if (lengths.size() > 1) return std::nullopt;
-    return lengths.empty() || lengths[0] == 1 ? 0 : steps[0];
+    return steps[0];
   };
   const auto outer = part(0, axis), inner = part(axis + 1, static_cast<int>(a.ndim()));
   if (!outer || !inner) return std::nullopt;
