@@ -143,6 +143,8 @@ class TestHints:
     def test_braces(self):
         (hint,) = self.hints("if (x[0] > 0) {  // }\n  y[0] = 1;\n")
         assert hint == "hint: the '{' in line 1 of the body is not closed."
+        (hint,) = self.hints("/* { */{ y[0] = 1;\n")
+        assert hint == "hint: the '{' in line 1 of the body is not closed."
         (hint,) = self.hints("y[0] = 1;\n{ y[1] = 2; } }\n")
         assert (
             hint == "hint: the '}' in line 2 of the body closes nothing that the body has opened."
@@ -159,7 +161,7 @@ class TestHints:
             ("/* {\n{ */", "/* }\n} */"),
             ("// {{ \\\n{", "// }} \\\n}"),
             ("// {{ \\\r\n{", "// }} \\\r\n}"),
-            ("// \\\r\n\n{ /* { */ }", "// \\\r\n\n{ /* } */ }"),
+            ("// {{ \\\r\n", "// }} \\\r\n"),
         ],
     )
     def test_braces_in_literals_and_comments_do_not_count(self, open_brace, closed_brace):

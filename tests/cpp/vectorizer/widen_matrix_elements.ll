@@ -59,6 +59,7 @@ define void @pairs(ptr addrspace(3) %tile, i32 %x) {
   %q = getelementptr i8, ptr addrspace(3) %p, i64 8
   %second = load <2 x float>, ptr addrspace(3) %q
   %first = load <2 x float>, ptr addrspace(3) %p
+  %both = call i64 @__metal_simdgroup_multiply_accumulate_f32(float 1.0, float 1.0, float 1.0, float 1.0, float 0.0, float 0.0)
   store <2 x float> %first, ptr addrspace(3) %q
   store <2 x float> %second, ptr addrspace(3) %p
   ret void
