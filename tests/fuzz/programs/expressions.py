@@ -6,7 +6,6 @@ import random
 
 from . import tree
 from .calls import Calls
-from .facts import fits
 from .scalars import (
     BOOL,
     FLOAT,
@@ -231,14 +230,14 @@ class Expressions(Calls):
         low, high = scope.at.facts.range(index)
         return 0 <= low and high < size
 
+    def variables_inside(self, size: int, scope: Scope) -> list[Variable]:
+        """The constants that are known to be indices of an array."""
+        known = [v for v in scope.variables if v.constant and v.type.is_integer]
+        return [v for v in known if self.is_inside(tree.var(v), size, scope)]
+
     def index(self, size: int, scope: Scope, depth: int) -> Node:
         """An index that is known to be inside an array."""
-        facts = scope.at.facts
-        inside = [
-            v for v in scope.variables
-            if v.constant and v.type.is_integer and fits(facts.range(tree.var(v)), Scalar("", "u", 64))
-            and facts.range(tree.var(v))[1] < size
-        ]  # fmt: skip
+        inside = self.variables_inside(size, scope)
         if inside and self.chance(0.5):
             return tree.var(self.rng.choice(inside))
         if self.chance(0.2):

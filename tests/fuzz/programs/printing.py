@@ -5,6 +5,7 @@ from __future__ import annotations
 from .tree import Function, Node, Variable, _bare, place
 
 ATOMIC = {"+": "add", "-": "sub", "|": "or", "&": "and", "^": "xor", "min": "min", "max": "max"}
+STEPS = {"twos": 2, "threes": 3, "fours": 4}  # forms of loops
 BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup);"
 
 
@@ -101,10 +102,9 @@ def _loop(node: Node, indent: int) -> list[str]:
         "through": f"for ({t} {v} = {low}; {v} <= {high}{condition}; ++{v}) {{",
         "down": f"for ({t} {v} = {high}; {v} >= {low}{condition}; --{v}) {{",
         "halve": f"for ({t} {v} = {high}; {v} > {low}{condition}; {v} >>= 1) {{",
-        "stride": f"for ({t} {v} = {low}; {v} < {high}{condition}; {v} += 3) {{",
-        "twos": f"for ({t} {v} = {low}; {v} < {high}{condition}; {v} += 2) {{",
-        "fours": f"for ({t} {v} = {low}; {v} < {high}{condition}; {v} += 4) {{",
     }
+    for name, step in STEPS.items():
+        heads[name] = f"for ({t} {v} = {low}; {v} < {high}{condition}; {v} += {step}) {{"
     if form in heads:
         return [pad + heads[form], *body, pad + "}"]
     inner = ["  " + line for line in body]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from . import tree
 from .aggregates import Aggregates
-from .facts import fits
 from .scalars import INT, UINT, ULONG
 from .scope import Scope
 from .tree import Node, Variable, binary, block, constant, let
@@ -40,9 +39,8 @@ class Rows(Aggregates):
         if self.chance(0.5):
             start = self.named(start, statements, inner)
         statements += self.of_row(array, start, width, inner, depth)
-        return (
-            Node("if", None, (condition, block(*statements))) if condition else block(*statements)
-        )
+        body = block(*statements)
+        return Node("if", None, (condition, body)) if condition else body
 
     def named(self, value: Node, statements: list[Node], scope: Scope) -> Node:
         """A constant with this value."""
@@ -64,7 +62,7 @@ class Rows(Aggregates):
         high = constant(self.rng.choice((UINT, INT)), last)
         if last > 8 and self.chance(0.4):
             high = self.iterations(high.type, scope)  # never more than eight
-        form = self.rng.choice(("up", "up", "up", "twos", "fours", "stride", "while"))
+        form = self.rng.choice(("up", "up", "up", "twos", "fours", "threes", "while"))
 
         def fill(inner: Scope, variable: Variable) -> Node:
             columns = [tree.var(variable)]
@@ -76,7 +74,7 @@ class Rows(Aggregates):
                 made.append(self.block(inner, depth + 1))
             return block(*made)
 
-        return [self.loop_over(scope, constant(high.type, 0), high, form, fill)]
+        return [self.loop_over(scope, depth, constant(high.type, 0), high, form, fill)]
 
     def product(
         self, array: Variable, start: Node, width: int, columns: list[Node], scope: Scope
@@ -90,12 +88,7 @@ class Rows(Aggregates):
     def element(
         self, array: Variable, start: Node, width: int, columns: list[Node], scope: Scope
     ) -> Node:
-        facts = scope.at.facts
-        others = [
-            v for v in scope.variables
-            if v.constant and v.type.is_integer and fits(facts.range(tree.var(v)), UINT)
-            and facts.range(tree.var(v))[1] < width
-        ]  # fmt: skip
+        others = self.variables_inside(width, scope)
         if columns and self.chance(0.7):
             column = self.rng.choice(columns)
         elif others and self.chance(0.6):
@@ -117,7 +110,6 @@ class Rows(Aggregates):
         statements: list[Node] = []
         if self.chance(0.5):
             y, x = (self.named(part, statements, scope) for part in (y, x))
-
         rows = array.size // side
         by_columns = self.chance(0.7)
 
@@ -131,5 +123,5 @@ class Rows(Aggregates):
 
         high = constant(self.rng.choice((UINT, INT)), min(side, rows) if by_columns else side)
         form = self.rng.choice(("up", "up", "twos", "while"))
-        statements.append(self.loop_over(scope, constant(high.type, 0), high, form, fill))
+        statements.append(self.loop_over(scope, depth, constant(high.type, 0), high, form, fill))
         return block(*statements)

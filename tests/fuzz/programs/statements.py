@@ -406,7 +406,7 @@ class Statements(Rows):
 
     def loop(self, scope: Scope, depth: int) -> Node:
         form = self.rng.choice(
-            ("up", "up", "up", "up", "through", "down", "halve", "stride", "while", "do")
+            ("up", "up", "up", "up", "through", "down", "halve", "threes", "while", "do")
         )
         type = self.rng.choice((UINT, INT, UINT, INT, *[t for t in self.types if t.is_integer]))
         if form == "halve":
@@ -421,11 +421,16 @@ class Statements(Rows):
             if self.chance(0.2):
                 low = self.iterations(type, scope)
             high = self.iterations(type, scope)
-        return self.loop_over(scope, low, high, form, lambda inner, _: self.block(inner, depth + 1))
+
+        def fill(inner: Scope, variable: Variable) -> Node:
+            return self.block(inner, depth + 1)
+
+        return self.loop_over(scope, depth, low, high, form, fill)
 
     def loop_over(
         self,
         scope: Scope,
+        depth: int,
         low: Node,
         high: Node,
         form: str,
@@ -435,7 +440,7 @@ class Statements(Rows):
         facts, type = scope.at.facts, high.type
         iterations, bounds = loop_bounds(None, form, facts.range(low), facts.range(high))
         if iterations * scope.at.work > self.most_iterations or not fits(bounds, type):
-            return self.changed(scope, MOST_NESTED)
+            return self.changed(scope, depth)
         varies = max(low.varies, high.varies)
         variable = Variable(self.name("i"), type, range=bounds, varies=varies)
         inner = scope.inner(in_loop=True, in_switch=False, work=scope.at.work * iterations)
@@ -455,9 +460,9 @@ class Statements(Rows):
         start = replace(inner.at)
         body = fill(inner, variable)
         if self.chance(0.35) and not meets and not leaves_always(body):
-            left = self.leave(inner, MOST_NESTED)
+            left = self.leave(inner, depth + 1)
             self.note(left, inner)
-            body = block(*body.kids, left, self.changed(inner, MOST_NESTED))
+            body = block(*body.kids, left, self.changed(inner, depth + 1))
         found = replace(start)
         enter_loop(found, 0, body)
         if (found.uniform, found.converged, found.whole) != (
@@ -465,7 +470,7 @@ class Statements(Rows):
             start.converged,
             start.whole,
         ):
-            return self.changed(scope, MOST_NESTED)
+            return self.changed(scope, depth)
         if form == "while" and exits(body, ("continue",)):
             form = "up"
         return Node("for", None, (*kids, body), (variable, form))
