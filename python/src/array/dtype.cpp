@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "convert/arguments.h"
+#include "convert/convert.h"
 #include "interpreter/plain_enum.h"
 #include "module.h"
 
@@ -116,7 +117,7 @@ mx::Dtype type_of(py::handle h, const char* op) {
   if (py::isinstance<mx::Dtype>(h)) return h.cast<mx::Dtype>();
   if (is_array(h)) return h.cast<const mx::array&>().dtype();
   throw std::invalid_argument(std::string("[") + op + "] Expected arrays or Dtypes but got " +
-                              Py_TYPE(h.ptr())->tp_name + ".");
+                              type_name(h) + ".");
 }
 
 mx::Dtype result_type(const py::args& args) {
@@ -168,8 +169,8 @@ void define_limits(py::module_& m) {
       py::isinstance<mx::Dtype>(first) || py::isinstance<mx::Dtype::Category>(first);
   throw std::invalid_argument(
       std::string("[issubdtype] Expected a Dtype or a DtypeCategory as argument ") +
-      (first_is_type ? "2" : "1") + " but got " +
-      Py_TYPE((first_is_type ? second : first).ptr())->tp_name + ".");
+      (first_is_type ? "2" : "1") + " but got " + type_name((first_is_type ? second : first)) +
+      ".");
 }
 
 void define_predicates(py::module_& m) {

@@ -4,6 +4,7 @@
 
 #include "array/array.h"
 #include "convert/arguments.h"
+#include "convert/convert.h"
 #include "mlx/ops/binary.h"
 #include "mlx/ops/linear.h"
 #include "mlx/ops/unary.h"
@@ -47,8 +48,8 @@ const OperatorEntry kComparisons[] = {
 
 // None raises TypeError, other objects ValueError, as in MLX.
 [[noreturn]] void refuse(const char* verb, py::handle other) {
-  std::string what = std::string("Cannot perform ") + verb + " on an mlx.core.array and " +
-                     Py_TYPE(other.ptr())->tp_name + ".";
+  std::string what =
+      std::string("Cannot perform ") + verb + " on an mlx.core.array and " + type_name(other) + ".";
   if (other.is_none()) throw py::type_error(what);
   throw std::invalid_argument(what);
 }

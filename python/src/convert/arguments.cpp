@@ -37,8 +37,6 @@ py::object python_number(py::handle h) {
   return py::reinterpret_steal<py::object>(number);
 }
 
-std::string type_name(py::handle h) { return Py_TYPE(h.ptr())->tp_name; }
-
 [[noreturn]] void refuse_integer(py::handle value, std::optional<mx::Dtype> dtype) {
   const std::string number = py::str(value).cast<std::string>();
   if (!dtype || !mx::issubdtype(*dtype, mx::integer)) {

@@ -4,11 +4,15 @@
 #include <pybind11/pybind11.h>
 
 #include <optional>
+#include <string>
 
 #include "mlx/array.h"
 
 namespace py = pybind11;
 namespace mx = mlx::core;
+
+// The name of a value's type, for messages.
+inline std::string type_name(py::handle value) { return Py_TYPE(value.ptr())->tp_name; }
 
 // Converts anything that `mx.array(x, dtype)` accepts.
 mx::array array_from_object(const py::object& value, std::optional<mx::Dtype> dtype);

@@ -11,7 +11,7 @@
 namespace {
 
 // The kinds of Python numbers; each can represent the ones before.
-enum class Kind { none, boolean, integer, real, complex };
+enum class ElementKind { none, boolean, integer, real, complex };
 
 bool is_sequence(PyObject* p) { return PyList_Check(p) || PyTuple_Check(p); }
 
@@ -26,13 +26,13 @@ class Collector {
 
   mx::array make(std::optional<mx::Dtype> dtype) const {
     switch (kind_) {
-      case Kind::none:
+      case ElementKind::none:
         return array_from_bytes(nullptr, shape_, dtype.value_or(mx::float32));
-      case Kind::boolean:
+      case ElementKind::boolean:
         return mx::array(integers_.data(), shape_, dtype.value_or(mx::bool_));
-      case Kind::integer:
+      case ElementKind::integer:
         return make_integers(dtype);
-      case Kind::real:
+      case ElementKind::real:
         return mx::array(reals_.data(), shape_, dtype.value_or(mx::float32));
       default:
         return make_complex(dtype);
@@ -68,7 +68,7 @@ class Collector {
     bool number = PyLong_Check(p) || PyFloat_Check(p) || PyComplex_Check(p);
     if (!number) {
       if (is_array_like(p)) return false;
-      throw std::invalid_argument(std::string("Invalid type ") + Py_TYPE(p)->tp_name +
+      throw std::invalid_argument("Invalid type " + type_name(p) +
                                   " received in array initialization.");
     }
     if (depth != shape_.size())
@@ -76,10 +76,10 @@ class Collector {
     if (PyLong_Check(p)) {
       add_integer(p);
     } else if (PyFloat_Check(p)) {
-      widen(Kind::real);
+      widen(ElementKind::real);
       add_real(PyFloat_AS_DOUBLE(p));
     } else {
-      widen(Kind::complex);
+      widen(ElementKind::complex);
       Py_complex c = PyComplex_AsCComplex(p);
       complexes_.emplace_back(c.real, c.imag);
     }
@@ -87,7 +87,7 @@ class Collector {
   }
 
   void add_real(double value) {
-    if (kind_ == Kind::real) {
+    if (kind_ == ElementKind::real) {
       reals_.push_back(value);
     } else {
       complexes_.emplace_back(value, 0.0);
@@ -95,8 +95,8 @@ class Collector {
   }
 
   void add_integer(PyObject* p) {
-    widen(PyBool_Check(p) ? Kind::boolean : Kind::integer);
-    if (kind_ >= Kind::real) {
+    widen(PyBool_Check(p) ? ElementKind::boolean : ElementKind::integer);
+    if (kind_ >= ElementKind::real) {
       double real = PyLong_AsDouble(p);
       if (PyErr_Occurred()) refuse_large(p, "a double");
       return add_real(real);
@@ -116,13 +116,13 @@ class Collector {
   }
 
   // Moves the collected numbers to the vector of a wider kind.
-  void widen(Kind kind) {
+  void widen(ElementKind kind) {
     if (kind <= kind_) return;
-    if (kind == Kind::real) {
+    if (kind == ElementKind::real) {
       reals_ = integers_as_doubles();
-    } else if (kind == Kind::complex) {
+    } else if (kind == ElementKind::complex) {
       for (auto v : reals_) complexes_.emplace_back(v, 0.0);
-      if (kind_ <= Kind::integer) {
+      if (kind_ <= ElementKind::integer) {
         for (auto v : integers_as_doubles()) complexes_.emplace_back(v, 0.0);
       }
     }
@@ -171,7 +171,7 @@ class Collector {
   }
 
   mx::Shape shape_;
-  Kind kind_ = Kind::none;
+  ElementKind kind_ = ElementKind::none;
   bool needs_64_bits_ = false;
   bool has_negative_ = false;
   std::vector<size_t> beyond_int64_;  // positions of numbers stored as uint64 bits

@@ -53,10 +53,10 @@ Returns:
 
 using DeviceType = mx::Device::DeviceType;
 
-const char* type_name(DeviceType type) { return type == DeviceType::cpu ? "cpu" : "gpu"; }
+const char* device_type_name(DeviceType type) { return type == DeviceType::cpu ? "cpu" : "gpu"; }
 
 std::string device_repr(const mx::Device& d) {
-  return "Device(" + std::string(type_name(d.type)) + ", " + std::to_string(d.index) + ")";
+  return "Device(" + std::string(device_type_name(d.type)) + ", " + std::to_string(d.index) + ")";
 }
 
 // Equality with a Device or a DeviceType; nullopt for anything else.

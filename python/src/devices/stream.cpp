@@ -5,6 +5,7 @@
 #include <string>
 
 #include "convert/arguments.h"
+#include "convert/convert.h"
 #include "interpreter/wait.h"
 #include "module.h"
 
@@ -83,8 +84,7 @@ Args:
 mx::Stream to_stream(py::handle h) {
   StreamArg arg;
   if (h.is_none() || !load_stream(h, arg.value)) {
-    throw py::type_error("[stream] Expected a Stream or a Device but got " +
-                         std::string(Py_TYPE(h.ptr())->tp_name) + ".");
+    throw py::type_error("[stream] Expected a Stream or a Device but got " + type_name(h) + ".");
   }
   return mx::to_stream(arg.value);
 }

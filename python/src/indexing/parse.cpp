@@ -101,8 +101,8 @@ Raw raw_part(py::handle key) {
   } else if (sequence || (is_array_like(key) && !PyFloat_Check(p) && !PyComplex_Check(p))) {
     raw.array = array_of(key);
   } else {
-    throw std::invalid_argument(std::string("Cannot index mlx array using the given type ") +
-                                Py_TYPE(p)->tp_name + ".");
+    throw std::invalid_argument("Cannot index mlx array using the given type " + type_name(p) +
+                                ".");
   }
   return raw;
 }

@@ -5,14 +5,13 @@
 #include <limits>
 #include <stdexcept>
 
+#include "convert/convert.h"
 #include "convert/optional_int.h"
 #include "metal/checks.h"
 
 namespace fast = mlx::core::fast;
 
 namespace {
-
-std::string type_name(py::handle h) { return Py_TYPE(h.ptr())->tp_name; }
 
 std::string text_of(py::handle h) { return py::cast<std::string>(py::repr(h)); }
 
@@ -195,13 +194,13 @@ uint32_t to_checks(py::handle value, const std::string& where) {
   if (py::isinstance<py::str>(value)) return metal::parse_checks(value.cast<std::string>(), where);
   if (!is_list(value)) {
     throw py::type_error(where + " check: Expected a str or a list of str but got " +
-                         std::string(Py_TYPE(value.ptr())->tp_name) + ".");
+                         std::string(type_name(value)) + ".");
   }
   uint32_t checks = metal::kNoChecks;
   for (py::handle name : value) {
     if (!py::isinstance<py::str>(name)) {
       throw py::type_error(where + " check: Expected a str or a list of str but got a list of " +
-                           std::string(Py_TYPE(name.ptr())->tp_name) + ".");
+                           std::string(type_name(name)) + ".");
     }
     checks |= metal::parse_checks(name.cast<std::string>(), where);
   }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "convert/arguments.h"
+#include "convert/convert.h"
 #include "interpreter/wait.h"
 #include "mlx/io/refusal.h"
 #include "module.h"
@@ -189,7 +190,7 @@ std::optional<std::string> path_of(const py::object& file, const char* op,
   for (const char* name : methods) wanted += std::string(wanted.empty() ? "" : ", ") + name;
   throw std::invalid_argument(
       std::string("[") + op + "] file must be a str, a pathlib.Path or a file " +
-      "object with the methods " + wanted + ", not " + Py_TYPE(file.ptr())->tp_name + ".");
+      "object with the methods " + wanted + ", not " + type_name(file) + ".");
 }
 
 // Calls save with a path, without the interpreter's lock, or with a writer.
@@ -308,7 +309,7 @@ py::object load(const py::object& file, const std::optional<std::string>& given,
 [[noreturn]] void wrong_type(const char* op, const std::string& what, const char* wanted,
                              py::handle given) {
   throw py::type_error(std::string("[") + op + "] " + what + " must be " + wanted + ", not " +
-                       Py_TYPE(given.ptr())->tp_name + ".");
+                       type_name(given) + ".");
 }
 
 mx::array to_save(py::handle value, const char* op, const std::string& what) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "convert/arguments.h"
+#include "convert/convert.h"
 #include "interpreter/collectable.h"
 #include "mlx/ops/creation.h"
 #include "mlx/transforms.h"
@@ -19,8 +20,8 @@ const char* const kCustomGetDoc = "__get__(self, instance: object, owner: object
 
 void check_callable(py::handle fun, const char* op) {
   if (!PyCallable_Check(fun.ptr())) {
-    throw py::type_error(std::string("[") + op + "] Expected a function but got " +
-                         Py_TYPE(fun.ptr())->tp_name + ".");
+    throw py::type_error(std::string("[") + op + "] Expected a function but got " + type_name(fun) +
+                         ".");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "convert/arguments.h"
+#include "convert/convert.h"
 #include "convert/optional_int.h"
 #include "mlx/ops/creation.h"
 
@@ -14,7 +15,7 @@ bool is_sequence(py::handle h) { return PyList_Check(h.ptr()) || PyTuple_Check(h
 
 [[noreturn]] void mismatch(py::handle gradient) {
   throw std::invalid_argument(std::string("[custom_function] The rule returned a ") +
-                              Py_TYPE(gradient.ptr())->tp_name +
+                              type_name(gradient) +
                               " where the structure of the arguments has something else.");
 }
 
@@ -49,11 +50,10 @@ py::object positional_gradients(py::handle args_structure, py::handle result, co
   }
   if (result.is_none()) return py::none();
   if (!sequence || py::len(result) != count) {
-    throw std::invalid_argument(std::string("[") + op + "] Expected " + std::to_string(count) +
-                                " gradients, one for each positional argument, but got " +
-                                (sequence ? std::to_string(py::len(result))
-                                          : std::string("a ") + Py_TYPE(result.ptr())->tp_name) +
-                                ".");
+    throw std::invalid_argument(
+        std::string("[") + op + "] Expected " + std::to_string(count) +
+        " gradients, one for each positional argument, but got " +
+        (sequence ? std::to_string(py::len(result)) : std::string("a ") + type_name(result)) + ".");
   }
   return py::reinterpret_borrow<py::object>(result);
 }

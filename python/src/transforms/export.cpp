@@ -8,6 +8,7 @@
 #include <string>
 
 #include "convert/arguments.h"
+#include "convert/convert.h"
 #include "interpreter/collectable.h"
 #include "interpreter/wait.h"
 #include "mlx/graph_utils.h"
@@ -117,7 +118,7 @@ std::string path_of(const py::object& file, const char* op) {
     return py::module_::import("os").attr("fsencode")(file).cast<std::string>();
   }
   throw py::type_error(std::string("[") + op + "] file must be a str or a pathlib.Path, not " +
-                       Py_TYPE(file.ptr())->tp_name + ".");
+                       type_name(file) + ".");
 }
 
 // ---- inputs and outputs ----
@@ -161,7 +162,7 @@ class InputReader {
     }
   }
   const mx::array& to_input(py::handle h) {
-    if (!is_array(h)) fail(std::string("one is a ") + Py_TYPE(h.ptr())->tp_name);
+    if (!is_array(h)) fail(std::string("one is a ") + type_name(h));
     return h.cast<const mx::array&>();
   }
   [[noreturn]] void fail(const std::string& why) const {
@@ -180,7 +181,7 @@ Arrays to_outputs(const py::object& result) {
     throw std::invalid_argument(
         std::string("[export_function] The function must return an array or a list or tuple of "
                     "arrays, but there is a ") +
-        Py_TYPE(h.ptr())->tp_name + ".");
+        type_name(h) + ".");
   };
   if (is_array(result)) return {result.cast<const mx::array&>()};
   if (!PyList_Check(result.ptr()) && !PyTuple_Check(result.ptr())) fail(result);
@@ -203,8 +204,8 @@ mx::FunctionExporter::Function flat_function(py::handle fun) {
 
 void check_function(const py::object& fun, const char* op) {
   if (!PyCallable_Check(fun.ptr())) {
-    throw py::type_error(std::string("[") + op + "] Expected a function but got " +
-                         Py_TYPE(fun.ptr())->tp_name + ".");
+    throw py::type_error(std::string("[") + op + "] Expected a function but got " + type_name(fun) +
+                         ".");
   }
 }
 
@@ -339,8 +340,7 @@ void export_to_dot(const py::object& file, const py::args& args, const py::kwarg
   for (auto item : kwargs) {
     if (!is_array(item.second)) {
       throw std::invalid_argument(std::string("[") + kOp + "] \"" + item.first.cast<std::string>() +
-                                  "\" must name an array, not a " +
-                                  Py_TYPE(item.second.ptr())->tp_name + ".");
+                                  "\" must name an array, not a " + type_name(item.second) + ".");
     }
     namer.set_name(item.second.cast<const mx::array&>(), item.first.cast<std::string>());
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "convert/arguments.h"
+#include "convert/convert.h"
 #include "interpreter/collectable.h"
 #include "mlx/transforms.h"
 #include "transforms/transforms.h"
@@ -163,8 +164,8 @@ void check_result(py::handle result, bool with_value, const std::string& op) {
   if (is_array(first)) return;
   throw std::invalid_argument(
       op + " The function must return a scalar array" +
-      (with_value ? ", or a tuple that begins with one, not a " : ", not a ") +
-      Py_TYPE(first.ptr())->tp_name + (tuple ? " first" : "") + ".");
+      (with_value ? ", or a tuple that begins with one, not a " : ", not a ") + type_name(first) +
+      (tuple ? " first" : "") + ".");
 }
 
 class ValueAndGrad {
@@ -291,8 +292,8 @@ struct Checkpoint {
 
 void check_callable(const py::object& fun, const char* op) {
   if (!PyCallable_Check(fun.ptr())) {
-    throw py::type_error(std::string("[") + op + "] Expected a function but got " +
-                         Py_TYPE(fun.ptr())->tp_name + ".");
+    throw py::type_error(std::string("[") + op + "] Expected a function but got " + type_name(fun) +
+                         ".");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "convert/arguments.h"
+#include "convert/convert.h"
 
 namespace {
 
@@ -71,7 +72,7 @@ class KeyWriter {
       throw std::invalid_argument(std::string("[") + op_ +
                                   "] The arguments must be trees of arrays and constants (numbers, "
                                   "strings, None), but one is a " +
-                                  Py_TYPE(h.ptr())->tp_name + ".");
+                                  type_name(h) + ".");
     }
   }
 
@@ -91,7 +92,7 @@ class KeyWriter {
           std::string("[") + op_ +
           "] What an object of a registered class has besides its children must be arrays, types "
           "and constants (numbers, strings, None), but something is a " +
-          Py_TYPE(h.ptr())->tp_name + ".");
+          type_name(h) + ".");
     }
   }
 

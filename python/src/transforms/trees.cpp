@@ -5,6 +5,7 @@
 #include <string>
 
 #include "convert/arguments.h"
+#include "convert/convert.h"
 
 namespace {
 
@@ -41,7 +42,7 @@ std::optional<RegisteredNode> registered_node(py::handle tree) {
   if (!PyTuple_Check(parts.ptr()) || py::len(parts) != 2) {
     throw std::invalid_argument(
         std::string("[register_tree_class] flatten must return a pair, children and rest, for a ") +
-        Py_TYPE(tree.ptr())->tp_name + ".");
+        type_name(tree) + ".");
   }
   return RegisteredNode{parts[py::int_(0)], parts[py::int_(1)], PyTuple_GET_ITEM(rules, 1)};
 }
@@ -96,7 +97,7 @@ Arrays tree_flatten(py::handle tree, bool strict, const char* op) {
     } else if (strict) {
       throw std::invalid_argument(std::string("[") + op +
                                   "] The argument should contain only arrays, but it holds a " +
-                                  Py_TYPE(leaf.ptr())->tp_name + ".");
+                                  type_name(leaf) + ".");
     }
   });
   return arrays;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "convert/arguments.h"
+#include "convert/convert.h"
 #include "convert/optional_int.h"
 #include "interpreter/collectable.h"
 #include "mlx/errors.h"
@@ -138,8 +139,8 @@ void init_vmap(py::module_& m) {
       "vmap",
       [](const py::object& fun, const py::object& in_axes, const py::object& out_axes) {
         if (!PyCallable_Check(fun.ptr())) {
-          throw py::type_error(std::string("[vmap] Expected a function but got ") +
-                               Py_TYPE(fun.ptr())->tp_name + ".");
+          throw py::type_error(std::string("[vmap] Expected a function but got ") + type_name(fun) +
+                               ".");
         }
         return Vmap{fun, in_axes, out_axes};
       },

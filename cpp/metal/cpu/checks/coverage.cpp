@@ -15,7 +15,7 @@ using llvm::BasicBlock;
 using llvm::Constant;
 
 // The code of one line as inlined through one call, which counts for itself.
-using Copy = std::pair<Constant*, const llvm::Metadata*>;
+using LineCopy = std::pair<Constant*, const llvm::Metadata*>;
 
 class CoverageBuilder {
  public:
@@ -39,7 +39,7 @@ class CoverageBuilder {
     for (llvm::Instruction& mark : llvm::make_early_inc_range(block)) {
       if (!compiler::is_line_mark(mark)) continue;
       const llvm::DILocation& place = *mark.getDebugLoc();
-      const Copy copy = {builder_.line(place), place.getInlinedAt()};
+      const LineCopy copy = {builder_.line(place), place.getInlinedAt()};
       const uint32_t index = copies_.insert({copy, copies_.size()}).first->second;
       lines_.push_back(structure({copy.first, b_.getInt32(number), b_.getInt32(index)}));
       mark.eraseFromParent();
@@ -117,7 +117,7 @@ class CoverageBuilder {
   llvm::IRBuilder<> b_;
   std::vector<BasicBlock*> blocks_;
   llvm::GlobalVariable* table_;
-  llvm::MapVector<Copy, uint32_t> copies_;
+  llvm::MapVector<LineCopy, uint32_t> copies_;
   std::vector<Constant*> lines_, edges_, accesses_;
 };
 

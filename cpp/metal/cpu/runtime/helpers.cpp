@@ -22,27 +22,27 @@ struct Helper {
   ~Helper();
 };
 
-struct Registry {
+struct HelperRegistry {
   std::mutex mutex;
   std::vector<Helper*> helpers;
 };
 
 // Never destroyed: threads may end after static objects.
-Registry& registry() {
-  static auto* instance = new Registry;
+HelperRegistry& helper_registry() {
+  static auto* instance = new HelperRegistry;
   return *instance;
 }
 
 Helper::Helper() {
   CPU_ZERO(&cores);  // stays empty if the affinity is not known
   sched_getaffinity(thread, sizeof(cores), &cores);
-  std::lock_guard lock(registry().mutex);
-  registry().helpers.push_back(this);
+  std::lock_guard lock(helper_registry().mutex);
+  helper_registry().helpers.push_back(this);
 }
 
 Helper::~Helper() {
-  std::lock_guard lock(registry().mutex);
-  std::erase(registry().helpers, this);
+  std::lock_guard lock(helper_registry().mutex);
+  std::erase(helper_registry().helpers, this);
 }
 
 Helper& this_helper() {
@@ -76,11 +76,11 @@ void move_late_helpers() {
   cpu_set_t free;
   if (sched_getaffinity(0, sizeof(free), &free) != 0) return;
   CPU_CLR(sched_getcpu(), &free);
-  std::lock_guard lock(registry().mutex);
-  for (const Helper* helper : registry().helpers) {
+  std::lock_guard lock(helper_registry().mutex);
+  for (const Helper* helper : helper_registry().helpers) {
     if (helper->core != kNoCore) CPU_CLR(helper->core, &free);
   }
-  for (const Helper* helper : registry().helpers) {
+  for (const Helper* helper : helper_registry().helpers) {
     if (helper->core == kNoCore) move_into(free, *helper);
   }
 }

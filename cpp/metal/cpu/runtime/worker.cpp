@@ -39,23 +39,23 @@ static_assert(kThreadgroupShadow == kMaxThreadgroupMemory + kThreadgroupMargin);
 // Signal handlers read it, so its memory must not be allocated on first use.
 __attribute__((tls_model("initial-exec"))) thread_local Worker* this_worker = nullptr;
 
-struct Registry {
+struct WorkerRegistry {
   std::mutex mutex;
   std::vector<Worker*> workers;
 };
 
 // Never destroyed: threads may end after static objects. A forked process has only the thread that
 // called fork().
-std::atomic<Registry*> current_registry{nullptr};
+std::atomic<WorkerRegistry*> current_registry{nullptr};
 
-Registry& registry() {
+WorkerRegistry& worker_registry() {
   static const bool once = [] {
     pthread_atfork(nullptr, nullptr, [] {
-      auto* registry = new Registry;
+      auto* registry = new WorkerRegistry;
       if (this_worker) registry->workers.push_back(this_worker);
       current_registry = registry;
     });
-    current_registry = new Registry;
+    current_registry = new WorkerRegistry;
     return true;
   }();
   (void)once;
@@ -138,14 +138,14 @@ Worker::Worker()
   threadgroup_memory_ = map_memory(kThreadgroupMapping);
   signal_stack_ = install_signal_stack();
   this_worker = this;
-  std::lock_guard lock(registry().mutex);
-  registry().workers.push_back(this);
+  std::lock_guard lock(worker_registry().mutex);
+  worker_registry().workers.push_back(this);
 }
 
 Worker::~Worker() {
   {
-    std::lock_guard lock(registry().mutex);
-    std::erase(registry().workers, this);
+    std::lock_guard lock(worker_registry().mutex);
+    std::erase(worker_registry().workers, this);
   }
   this_worker = nullptr;
   munmap(threadgroup_memory_, kThreadgroupMapping);
@@ -157,15 +157,15 @@ Worker::~Worker() {
 }
 
 void Worker::signal_all(const Dispatch& dispatch, int signal) {
-  std::lock_guard lock(registry().mutex);
-  for (Worker* worker : registry().workers) {
+  std::lock_guard lock(worker_registry().mutex);
+  for (Worker* worker : worker_registry().workers) {
     if (worker->dispatch_.load() == &dispatch) pthread_kill(worker->thread_, signal);
   }
 }
 
 void Worker::signal_busy(int signal) {
-  std::lock_guard lock(registry().mutex);
-  for (Worker* worker : registry().workers) {
+  std::lock_guard lock(worker_registry().mutex);
+  for (Worker* worker : worker_registry().workers) {
     if (worker->dispatch_.load()) pthread_kill(worker->thread_, signal);
   }
 }

@@ -1,7 +1,8 @@
-// Creates prefetch instructions.
+// Creates and recognises prefetch instructions.
 #pragma once
 
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 namespace metal::cpu {
 
@@ -15,6 +16,11 @@ inline llvm::CallInst* create_prefetch(llvm::IRBuilder<>& b, llvm::Value* addres
   return b.CreateIntrinsic(
       llvm::Intrinsic::prefetch, {address->getType()},
       {address, b.getInt32(writes), b.getInt32(static_cast<unsigned>(cache)), b.getInt32(1)});
+}
+
+inline bool is_prefetch(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return call && call->getIntrinsicID() == llvm::Intrinsic::prefetch;
 }
 
 }  // namespace metal::cpu

@@ -217,11 +217,6 @@ void limit_iterations(llvm::Loop& loop, llvm::DominatorTree& dominators, llvm::L
   result->isVoidTy() ? b.CreateRetVoid() : b.CreateRet(llvm::Constant::getNullValue(result));
 }
 
-bool is_prefetch(const Instruction& instruction) {
-  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  return call && call->getIntrinsicID() == llvm::Intrinsic::prefetch;
-}
-
 // Whether the loop prefetches. Other loops are not worth running.
 bool prefetches_in_loop(const llvm::Loop& loop) {
   return loop.getLoopLatch() && llvm::any_of(loop.blocks(), [](const llvm::BasicBlock* block) {

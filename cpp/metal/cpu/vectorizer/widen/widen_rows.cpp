@@ -11,6 +11,7 @@
 #include "llvm/IR/PatternMatch.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/vectorizer/memory/separate_memory.h"
+#include "metal/cpu/vectorizer/prefetch/prefetch.h"
 #include "metal/cpu/vectorizer/widen/blocks.h"
 #include "metal/cpu/vectorizer/widen/widen_memory.h"
 
@@ -73,11 +74,6 @@ std::optional<int64_t> distance(const SplitAddress& to, const SplitAddress& from
                     to.bytes == from.bytes;
   const auto steps = static_cast<int32_t>(to.steps - from.steps);
   return same ? std::optional(steps * to.scale) : std::nullopt;
-}
-
-bool is_prefetch(const Instruction& instruction) {
-  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  return call && call->getIntrinsicID() == llvm::Intrinsic::prefetch;
 }
 
 // Loads move up to the first one of their row, stores down to the last one.
