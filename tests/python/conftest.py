@@ -2,6 +2,8 @@
 
 import importlib.util
 import os
+import zlib
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -12,8 +14,29 @@ os.environ.setdefault("MLX_VERIFY_IR", "1")
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skips the comparisons with PyTorch if it is not installed."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--one-in",
+        type=int,
+        default=1,
+        metavar="N",
+        help="run the first test of each file, and each Nth after it",
+    )
+
+
+def one_in(n: int, items: list[pytest.Item]) -> list[pytest.Item]:
+    number = Counter()
+    taken = []
+    for item in items:
+        if number[item.path] % n == 0:
+            taken.append(item)
+        number[item.path] += 1
+    return taken
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what --one-in says, and the comparisons with PyTorch if it is not installed."""
+    items[:] = one_in(config.getoption("--one-in"), items)
     if HAS_TORCH:
         return
     leave_out = pytest.mark.skip(reason="PyTorch is not installed")
@@ -41,11 +64,18 @@ def rng() -> np.random.Generator:
 
 
 @pytest.fixture(autouse=True)
-def seeded() -> None:
-    """The same numbers of mx.random in every run; without a seed, it starts from the time."""
+def seeded(request: pytest.FixtureRequest) -> None:
+    """The same random numbers in every run, whichever tests run before.
+
+    Without a seed, mx.random starts from the time. Generators of modules go on from test to test.
+    """
     import mlx.core as mx
 
     mx.random.seed(0)
+    fresh = np.random.default_rng(zlib.crc32(request.node.name.encode())).bit_generator.state
+    for value in vars(request.module).values():
+        if isinstance(value, np.random.Generator):
+            value.bit_generator.state = fresh
 
 
 @pytest.fixture
