@@ -2,6 +2,7 @@
 #pragma once
 
 #include "llvm/IR/Module.h"
+#include "metal/checks.h"
 #include "metal/compiler/front_end.h"
 
 // A test writes down what it needs of these:
@@ -15,11 +16,14 @@
 //   !4 = !{!"name", i32 0, !"int", i64 7}         name, index, type, and the value if one is given
 //   !row_multiple = !{!6}                         see Variant
 //   !6 = !{i32 8}
+//   !checks = !{!7}                               see metal/checks.h
+//   !7 = !{!"bounds,races"}
 struct Description {
   metal::compiler::KernelDeclaration declaration;
   metal::FunctionInfo function;
   metal::ConstantValues constants;
   uint32_t row_multiple = 1;
+  metal::Checks checks = metal::kNoChecks;
 };
 
 Description describe(const llvm::Module& module);

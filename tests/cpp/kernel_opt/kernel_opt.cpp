@@ -120,7 +120,10 @@ class Passes {
     module->setDataLayout(target_->createDataLayout());
     description_ = describe(*module);
     unit_.module = std::move(module);
+    // For the steps that depend on them. A test names a step only to see it run.
+    unit_.marks_lines = unit_.marks_stops = unit_.marks_math = true;
     if (!description_.declaration.name.empty()) unit_.kernels.push_back(description_.declaration);
+    kernel_.checks = description_.checks;
     kernel_.form.row_multiple = description_.row_multiple;
     kernel_.form.lanes_are_threads = find_cooperation(*unit_.module) == Cooperation::SimdGroups;
   }
