@@ -1,0 +1,44 @@
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
+#include "metal/cuda/lower.h"
+
+namespace metal::cuda {
+namespace {
+
+using llvm::Value;
+namespace match = llvm::PatternMatch;
+
+// The same with 32 bits, or null. Products with -2^n become negations in LLVM's back end.
+Value* widened(llvm::IRBuilder<>& b, llvm::Instruction& instruction) {
+  llvm::Type* wide = instruction.getType()->getWithNewBitWidth(32);
+  Value *value, *factor;
+  if (match::match(&instruction, match::m_Neg(match::m_Value(value))))
+    return b.CreateNeg(b.CreateSExt(value, wide));
+  if (match::match(&instruction, match::m_Mul(match::m_Value(value),
+                                              match::m_CombineAnd(match::m_NegatedPower2(),
+                                                                  match::m_Value(factor)))))
+    return b.CreateMul(b.CreateSExt(value, wide), b.CreateSExt(factor, wide));
+  if (match::match(&instruction, match::m_Intrinsic<llvm::Intrinsic::abs>(match::m_Value(value))))
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, b.CreateSExt(value, wide), b.getFalse());
+  return nullptr;
+}
+
+}  // namespace
+
+void widen_negations(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& instruction :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
+      if (!instruction.getType()->getScalarType()->isIntegerTy(16)) continue;
+      llvm::IRBuilder<> b(&instruction);
+      Value* result = widened(b, instruction);
+      if (!result) continue;
+      instruction.replaceAllUsesWith(b.CreateTrunc(result, instruction.getType()));
+      instruction.eraseFromParent();
+    }
+  }
+}
+
+}  // namespace metal::cuda

@@ -1,0 +1,32 @@
+; RUN: nvptx-negations
+; Negations of 16 bits, also those of vectors, are computed with 32 bits. So are absolute values, and products of which
+; LLVM's back end makes negations. Others stay.
+; CHECK-LABEL: define i32 @kernel(
+; CHECK-NEXT: [[WIDE:%.*]] = sext i16 %a to i32
+; CHECK-NEXT: [[MINUS:%.*]] = sub i32 0, [[WIDE]]
+; CHECK-NEXT: [[NARROW:%.*]] = trunc i32 [[MINUS]] to i16
+; CHECK-NEXT: %result = sext i16 [[NARROW]] to i32
+; CHECK-NEXT: sext <2 x i16> %b to <2 x i32>
+; CHECK-NEXT: sub <2 x i32> zeroinitializer
+; CHECK-NEXT: trunc <2 x i32> {{.*}} to <2 x i16>
+; CHECK-NEXT: sext i16 %a to i32
+; CHECK-NEXT: mul i32 {{.*}}, -2048
+; CHECK-NEXT: trunc
+; CHECK-NEXT: sext i16 %a to i32
+; CHECK-NEXT: call i32 @llvm.abs.i32(i32 {{.*}}, i1 false)
+; CHECK-NEXT: trunc
+; CHECK-NEXT: %sevenfold = mul i16 %a, 7
+; CHECK-NEXT: %difference = sub i16 1, %a
+; CHECK-NEXT: %wide = sub i32 0, %result
+; CHECK-NEXT: ret i32 %wide
+define i32 @kernel(i16 %a, <2 x i16> %b) {
+  %minus = sub i16 0, %a
+  %result = sext i16 %minus to i32
+  %both = sub <2 x i16> zeroinitializer, %b
+  %product = mul i16 %a, -2048
+  %absolute = call i16 @llvm.abs.i16(i16 %a, i1 false)
+  %sevenfold = mul i16 %a, 7
+  %difference = sub i16 1, %a
+  %wide = sub i32 0, %result
+  ret i32 %wide
+}
