@@ -47,16 +47,18 @@ void order_atomics(llvm::Module& module);
 // whose control flow decides which threads are active.
 void lower_lane_operations(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses);
 
-// Keeps NVIDIA's assembler from unrolling loops, which LLVM has unrolled where that pays. ptxas 13.0
-// and the drivers of its time do it wrong for some loops: for one that counts down while its counter
-// is less than 0x80000001 (unsigned), which is how LLVM writes `i >= 0` at times, they take a
-// difference that overflows for the number of iterations left; and they compute an invariant value
-// only on the way to the unrolled loop, though the loop for the rest needs it, too.
+// Keeps NVIDIA's assembler from unrolling loops, which LLVM has unrolled where that pays.
+// ptxas 13.0 and the drivers of its time do it wrong for some loops: for one that counts down while
+// its counter is less than 0x80000001 (unsigned), which is how LLVM writes `i >= 0` at times, they
+// take a difference that overflows for the number of iterations left; and they compute an invariant
+// value only on the way to the unrolled loop, though the loop for the rest needs it, too.
 void disable_unrolling(llvm::Module& module);
 
-// Computes negations and absolute values of 16 bits with 32. ptxas 13.0 takes neg.s16 and abs.s16 for
-// operations that do not overflow: it extends the operand instead of the result, and -(-32768)
-// becomes 32768 as an int.
-void widen_negations(llvm::Module& module);
+// Computes negations, absolute values, minima and maxima of 8 and 16 bits with 32. ptxas 13.0 takes
+// neg.s16 and abs.s16 for operations that do not overflow: it extends the operand instead of the
+// result, and -(-32768) becomes 32768 as an int. Where min.s16(x, 3) is compared with 3, it
+// branches the wrong way.
+// LLVM's back end narrows some of these operations again where only 16 bits of them are used.
+void widen_small_integers(llvm::Module& module);
 
 }  // namespace metal::cuda

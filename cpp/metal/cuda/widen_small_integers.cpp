@@ -10,7 +10,8 @@ namespace {
 using llvm::Value;
 namespace match = llvm::PatternMatch;
 
-// The same with 32 bits, or null. Products with -2^n become negations in LLVM's back end.
+// The same with 32 bits, or null for what stays. LLVM's back end makes negations of products with
+// -2^n.
 Value* widened(llvm::IRBuilder<>& b, llvm::Instruction& instruction) {
   llvm::Type* wide = instruction.getType()->getWithNewBitWidth(32);
   Value *value, *factor;
@@ -22,16 +23,24 @@ Value* widened(llvm::IRBuilder<>& b, llvm::Instruction& instruction) {
     return b.CreateMul(b.CreateSExt(value, wide), b.CreateSExt(factor, wide));
   if (match::match(&instruction, match::m_Intrinsic<llvm::Intrinsic::abs>(match::m_Value(value))))
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, b.CreateSExt(value, wide), b.getFalse());
+  if (const auto* least = llvm::dyn_cast<llvm::MinMaxIntrinsic>(&instruction)) {
+    auto extended = [&](Value* small) {
+      return least->isSigned() ? b.CreateSExt(small, wide) : b.CreateZExt(small, wide);
+    };
+    return b.CreateBinaryIntrinsic(least->getIntrinsicID(), extended(least->getLHS()),
+                                   extended(least->getRHS()));
+  }
   return nullptr;
 }
 
 }  // namespace
 
-void widen_negations(llvm::Module& module) {
+void widen_small_integers(llvm::Module& module) {
   for (llvm::Function& function : module) {
     for (llvm::Instruction& instruction :
          llvm::make_early_inc_range(llvm::instructions(function))) {
-      if (!instruction.getType()->getScalarType()->isIntegerTy(16)) continue;
+      const llvm::Type* element = instruction.getType()->getScalarType();
+      if (!element->isIntegerTy(8) && !element->isIntegerTy(16)) continue;
       llvm::IRBuilder<> b(&instruction);
       Value* result = widened(b, instruction);
       if (!result) continue;
