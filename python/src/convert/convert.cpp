@@ -35,8 +35,7 @@ mx::array array_from_scalar(const py::object& value, std::optional<mx::Dtype> dt
 mx::array array_from_numpy_interface(const py::object& value, std::optional<mx::Dtype> dtype) {
   py::object numpy_array = py::module_::import("numpy").attr("asarray")(value);
   if (!exports_buffer(numpy_array)) {
-    throw std::invalid_argument("[array] Cannot convert a " + std::string(type_name(value)) +
-                                " to an array.");
+    throw std::invalid_argument("[array] Cannot convert a " + type_name(value) + " to an array.");
   }
   return with_default_dtype(array_from_buffer(numpy_array), dtype);
 }
@@ -79,7 +78,7 @@ mx::array array_from_object(const py::object& value, std::optional<mx::Dtype> dt
     return array_from_numpy_interface(value, dtype);
   }
   throw std::invalid_argument(
-      "[array] Cannot make an array of a " + std::string(type_name(value)) +
+      "[array] Cannot make an array of a " + type_name(value) +
       "; allowed are numbers, nested lists and tuples, arrays, and objects with the buffer "
       "protocol or __dlpack__.");
 }

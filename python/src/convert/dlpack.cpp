@@ -189,8 +189,7 @@ mx::array consume(PyObject* capsule, const char* name, const char* used_name) {
 
 mx::array array_from_dlpack(const py::object& value) {
   if (!py::hasattr(value, "__dlpack__")) {
-    throw py::type_error("[from_dlpack] A " + std::string(type_name(value)) +
-                         " has no __dlpack__.");
+    throw py::type_error("[from_dlpack] A " + type_name(value) + " has no __dlpack__.");
   }
   py::object capsule = ask_for_capsule(value);
   if (PyCapsule_IsValid(capsule.ptr(), kVersionedName)) {

@@ -194,13 +194,13 @@ uint32_t to_checks(py::handle value, const std::string& where) {
   if (py::isinstance<py::str>(value)) return metal::parse_checks(value.cast<std::string>(), where);
   if (!is_list(value)) {
     throw py::type_error(where + " check: Expected a str or a list of str but got " +
-                         std::string(type_name(value)) + ".");
+                         type_name(value) + ".");
   }
   uint32_t checks = metal::kNoChecks;
   for (py::handle name : value) {
     if (!py::isinstance<py::str>(name)) {
       throw py::type_error(where + " check: Expected a str or a list of str but got a list of " +
-                           std::string(type_name(name)) + ".");
+                           type_name(name) + ".");
     }
     checks |= metal::parse_checks(name.cast<std::string>(), where);
   }

@@ -110,8 +110,7 @@ py::object Compiled::operator()(const py::args& args, const py::kwargs& kwargs) 
 py::object compile(const py::object& fun, const py::object& inputs, const py::object& outputs,
                    bool shapeless) {
   if (!PyCallable_Check(fun.ptr())) {
-    throw py::type_error(std::string("[compile] Expected a function but got ") + type_name(fun) +
-                         ".");
+    throw py::type_error("[compile] Expected a function but got " + type_name(fun) + ".");
   }
   py::object compiled = py::cast(
       Compiled{fun, inputs, outputs, std::make_shared<mx::detail::CompileCache>(shapeless)});

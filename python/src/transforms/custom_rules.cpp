@@ -53,7 +53,7 @@ py::object positional_gradients(py::handle args_structure, py::handle result, co
     throw std::invalid_argument(
         std::string("[") + op + "] Expected " + std::to_string(count) +
         " gradients, one for each positional argument, but got " +
-        (sequence ? std::to_string(py::len(result)) : std::string("a ") + type_name(result)) + ".");
+        (sequence ? std::to_string(py::len(result)) : "a " + type_name(result)) + ".");
   }
   return py::reinterpret_borrow<py::object>(result);
 }

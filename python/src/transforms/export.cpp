@@ -162,7 +162,7 @@ class InputReader {
     }
   }
   const mx::array& to_input(py::handle h) {
-    if (!is_array(h)) fail(std::string("one is a ") + type_name(h));
+    if (!is_array(h)) fail("one is a " + type_name(h));
     return h.cast<const mx::array&>();
   }
   [[noreturn]] void fail(const std::string& why) const {

@@ -139,8 +139,7 @@ void init_vmap(py::module_& m) {
       "vmap",
       [](const py::object& fun, const py::object& in_axes, const py::object& out_axes) {
         if (!PyCallable_Check(fun.ptr())) {
-          throw py::type_error(std::string("[vmap] Expected a function but got ") + type_name(fun) +
-                               ".");
+          throw py::type_error("[vmap] Expected a function but got " + type_name(fun) + ".");
         }
         return Vmap{fun, in_axes, out_axes};
       },
