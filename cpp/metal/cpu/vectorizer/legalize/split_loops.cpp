@@ -55,7 +55,7 @@ bool is_lane_by_lane(const Instruction& instruction) {
                    llvm::SelectInst, llvm::FreezeInst>(instruction);
 }
 
-bool touches_memory(const Instruction& instruction) {
+bool must_not_repeat(const Instruction& instruction) {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return !load->isSimple();
   if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
     if (call->isConvergent()) return true;
@@ -104,7 +104,7 @@ class LoopForm {
 
  private:
   bool accept(Instruction& instruction) {
-    if (touches_memory(instruction)) return false;
+    if (must_not_repeat(instruction)) return false;
     const unsigned length = length_of(*instruction.getType());
     if (length == 1) {
       scalars_ += llvm::isa<llvm::LoadInst, llvm::BinaryOperator, llvm::CmpInst, llvm::CallBase>(
