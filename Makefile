@@ -4,12 +4,13 @@ JOBS ?= $(shell nproc)
 VENV := $(CURDIR)/.venv
 PY := $(VENV)/bin/python
 BUILD := $(CURDIR)/build/release
+BENCHMARKS := ops core checks sparse points kernels launch phrasings llm seeds quantized
 export PATH := $(VENV)/bin:$(PATH)
 # Builds in other folders of this tree, such as pip's, find what this one compiled.
 export CCACHE_BASEDIR := $(CURDIR)
 unexport PYTHONPATH
 
-.PHONY: all build package tools packages wheels demo test test-cpp test-python test-package fuzz bench bench-small bench-peers lint tidy mutate format docs asan tsan coverage clean
+.PHONY: all build package tools packages wheels demo test test-cpp test-python test-package fuzz bench bench-small $(BENCHMARKS:%=bench-small-%) bench-peers lint tidy mutate format docs asan tsan coverage clean
 all: build
 
 tools: $(VENV)/.test
@@ -53,9 +54,9 @@ $(VENV)/.wheels: pyproject.toml $(VENV)/.tools
 # Into dist/: a wheel that needs no library of the system but those of C and C++, and the one that stands for `mlx`.
 wheels: packages $(VENV)/.wheels
 	rm -rf build/wheels build/lib.* dist/mlx*.whl && mkdir -p dist
-	CMAKE_ARGS="-DMLX_STATIC_LIBRARIES=ON" $(PY) -m pip wheel --no-deps --wheel-dir build/wheels .
+	CMAKE_ARGS="-DMLX_STATIC_LIBRARIES=ON" $(PY) -m pip wheel --no-build-isolation --no-deps --wheel-dir build/wheels .
 	$(PY) tools/repair_wheel.py build/wheels/mlx_anywhere-*.whl dist
-	$(PY) -m pip wheel --no-deps --wheel-dir dist packaging/mlx
+	$(PY) -m pip wheel --no-build-isolation --no-deps --wheel-dir dist packaging/mlx
 
 demo: package
 	$(PY) examples/demo.py
@@ -75,7 +76,7 @@ FUZZ := cd tests/fuzz && $(PY) -m programs --jobs $(JOBS) --out $(CURDIR)/build/
 fuzz: build
 	$(FUZZ) $(if $(MINUTES),--minutes $(MINUTES),--programs $(PROGRAMS))
 
-# The runtimes that benchmarks/kernels.py and core.py compare with.
+# The runtimes that the benchmarks compare with.
 bench-peers: $(VENV)/.test
 	$(PY) -m pip install --quiet --group bench
 	@tools/install_packages.sh pocl-opencl-icd
@@ -84,23 +85,16 @@ bench: build bench-peers
 	$(PY) benchmarks/kernels.py
 	$(PY) benchmarks/phrasings.py
 	$(PY) benchmarks/core.py
+	$(PY) benchmarks/ops.py
 	$(PY) benchmarks/sparse.py
 	$(PY) benchmarks/points.py
 	$(PY) benchmarks/quantized.py
 	$(PY) benchmarks/llm.py
 
 # Each program once, for whether it works; peers that are not installed are left out.
-bench-small: build
-	$(PY) benchmarks/kernels.py --size small
-	$(PY) benchmarks/phrasings.py --size small
-	$(PY) benchmarks/core.py --size small
-	$(PY) benchmarks/sparse.py --size small
-	$(PY) benchmarks/points.py --size small
-	$(PY) benchmarks/quantized.py --size small
-	$(PY) benchmarks/llm.py --size small
-	$(PY) benchmarks/launch.py --size small
-	$(PY) benchmarks/checks.py --size small
-	$(PY) benchmarks/seeds.py --size small
+bench-small: $(BENCHMARKS:%=bench-small-%)
+$(BENCHMARKS:%=bench-small-%): bench-small-%: build
+	$(PY) benchmarks/$*.py --size small
 
 test-package: build
 	$(PY) -m pytest -m package

@@ -49,8 +49,9 @@ endfunction()
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # It learns from the compiler which headers a source includes, and need not preprocess everything first.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 ${CCACHE})
+  # It learns from the compiler which headers a source includes, and need not preprocess everything first. No source
+  # uses __TIME__: a header of Clang only names it. Trees in other folders share results with debug information, too.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros ${CCACHE})
 endif()
 
 # A quicker linker where one is installed; the default otherwise.

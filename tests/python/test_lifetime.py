@@ -5,11 +5,20 @@ import os
 import subprocess
 import sys
 import weakref
+from collections.abc import Iterator
 
 import mlx.core as mx
 import pytest
 
 X = mx.array([1.0, 2.0, 3.0])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def only_new_objects() -> Iterator[None]:
+    """Collections pass over the objects of other tests, which would take seconds each time."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 class Probe:

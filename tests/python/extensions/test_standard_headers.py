@@ -37,14 +37,15 @@ TASKS = """
 std::queue<std::packaged_task<void()>> tasks; std::condition_variable ready; std::thread worker;
 std::mutex lock; std::atomic<int> count{0}; std::future<void> done;
 """
-CASES = {
-    "mlx/dtype.h": "",
+# What sources use of the standard library, besides COMMON.
+STANDARD = {
     "mlx/backend/common/utils.h": PATHS,
     "mlx/backend/cpu/encoder.h": TASKS,
     "mlx/backend/metal/device.h": THREADS,
+    "mlx/dtype.h": "",
 }
-# The back-end headers that extensions made for MLX include, and functions that they call.
-MLX_PATHS = {
+# The headers that extensions made for MLX include, and something of each that they use.
+USED = {
     "mlx/backend/common/copy.h": "CopyType::General",
     "mlx/backend/common/utils.h": "elem_to_loc(0, array(1))",
     "mlx/backend/cpu/copy.h": "contiguous_copy_cpu(array(1), default_stream(Device::cpu))",
@@ -56,26 +57,20 @@ MLX_PATHS = {
     "mlx/backend/metal/copy.h": "fill_gpu",
     "mlx/backend/metal/device.h": "metal::device(Device::gpu)",
     "mlx/backend/metal/utils.h": "type_to_name(float32)",
+    "mlx/dtype.h": "float32",
 }
 
 
-def check_compiles(text: str, folder: Path):
-    source = folder / "extension.cpp"
-    source.write_text(text)
+@pytest.mark.parametrize("header", USED)
+def test_headers(header: str, tmp_path: Path):
+    """They are where MLX has them, and bring the standard library."""
+    standard = COMMON + STANDARD[header] if header in STANDARD else ""
+    use = f"namespace mlx::core {{ void use() {{ (void)({USED[header]}); }} }}\n"
+    source = tmp_path / "extension.cpp"
+    source.write_text(f'#include "{header}"\n{standard}{use}')
     done = subprocess.run(
         ["c++", "-std=c++20", "-fsyntax-only", f"-I{INCLUDE}", str(source)],
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr[:4000]
-
-
-@pytest.mark.parametrize("header", CASES)
-def test_headers_bring_the_standard_library(header: str, tmp_path: Path):
-    check_compiles(f'#include "{header}"\n' + COMMON + CASES[header], tmp_path)
-
-
-@pytest.mark.parametrize("header", MLX_PATHS)
-def test_headers_are_where_mlx_has_them(header: str, tmp_path: Path):
-    use = f"namespace mlx::core {{ void use() {{ (void)({MLX_PATHS[header]}); }} }}\n"
-    check_compiles(f'#include "{header}"\n' + use, tmp_path)

@@ -180,19 +180,19 @@ def test_programs_that_went_wrong(seed: int, together: str):
     check(seed, 64, 150, together)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**31))
 def test_programs_of_single_threads(seed: int):
     check(seed, 64, 150)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**31))
 def test_programs_in_simd_groups(seed: int):
     check(seed, 64, 150, "if (simd_sum(i) == 1u) return;")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 2**31))
 def test_programs_between_barriers(seed: int):
     check(seed, 48, 150, "threadgroup_barrier(mem_flags::mem_none);")

@@ -5,9 +5,13 @@ folder ``golden``. Where ``MLX_PUBLISHED_PYTHON`` is the path of a Python whose 
 (``pip install "mlx[cpu]==0.32.4" mlx-lm``), that finds the tokens again.
 """
 
+import contextlib
+import importlib
+import io
 import json
 import os
 import re
+import runpy
 import socket
 import subprocess
 import sys
@@ -15,9 +19,14 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
+
+# The libraries read this when they are imported.
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+os.environ.update(OFFLINE)
 
 pytest.importorskip("mlx_lm", reason="mlx-lm is not installed")
 
@@ -30,7 +39,7 @@ from random_llama import SPECIAL, TEXTS, tokenizer, write_llama  # noqa: E402
 HERE = Path(__file__).resolve().parent
 GOLDEN = HERE / "golden" / "greedy_tokens.json"
 PUBLISHED = os.environ.get("MLX_PUBLISHED_PYTHON")
-OFFLINE = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+EXAMPLE = HERE.parents[2] / "examples" / "generate.py"
 
 
 @pytest.fixture(scope="module")
@@ -47,14 +56,29 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@contextlib.contextmanager
+def called_with(*arguments: object) -> Iterator[tuple[io.StringIO, io.StringIO]]:
+    """What the program of this process writes: its output and its messages."""
+    output, messages = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", [*map(str, arguments)]),
+        contextlib.redirect_stdout(output),
+        contextlib.redirect_stderr(messages),
+    ):
+        yield output, messages
+
+
 def run(command: str, *arguments: object) -> str:
-    """The output of a command of mlx-lm."""
+    """The output of a command of mlx-lm, in this process: a new one would import for seconds."""
+    with called_with(command, *arguments) as (output, _):
+        importlib.import_module(f"mlx_lm.{command}").main()
+    return output.getvalue()
+
+
+def started(*command: object) -> str:
+    """The output of Python with these arguments, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "mlx_lm", command, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env=os.environ | OFFLINE,
+        [sys.executable, *map(str, command)], capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -71,7 +95,7 @@ def test_greedy_tokens(tmp_path: Path):
     PUBLISHED is None, reason="MLX_PUBLISHED_PYTHON does not name a Python with the published mlx"
 )
 def test_greedy_tokens_of_the_published_mlx(tmp_path: Path):
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | OFFLINE
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     command = [PUBLISHED, str(HERE / "greedy_tokens.py"), str(tmp_path)]
     done = subprocess.run(command, check=True, env=environment, capture_output=True, text=True)
     assert json.loads(done.stdout.splitlines()[-1]) == json.loads(GOLDEN.read_text())
@@ -79,7 +103,7 @@ def test_greedy_tokens_of_the_published_mlx(tmp_path: Path):
 
 def test_generate(llama: Path):
     arguments = ("--model", llama, "--prompt", "The quick brown", "--max-tokens", 8)
-    greedy = run("generate", *arguments, "--temp", 0)
+    greedy = started("-m", "mlx_lm", "generate", *arguments, "--temp", 0)
     assert "Generation: 8 tokens" in greedy
     text = greedy.split("=" * 10)[1]
     model, words = load(str(llama))
@@ -111,9 +135,7 @@ def server(llama: Path, tmp_path: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "mlx_lm", "server", "--model", llama, "--port", port]
     with (tmp_path / "log").open("w") as log:
-        process = subprocess.Popen(
-            list(map(str, command)), env=os.environ | OFFLINE, stdout=log, stderr=log
-        )
+        process = subprocess.Popen(list(map(str, command)), stdout=log, stderr=log)
     address = f"http://127.0.0.1:{port}"
     try:
         for _ in range(600):
@@ -164,7 +186,6 @@ def loss_of_test(text: str) -> float:
     return float(re.search(r"Test loss ([\d.]+)", plain(text)).group(1))
 
 
-# Each command is a process that loads all of transformers, so only a few are tested.
 @pytest.mark.parametrize("kind, bits", [("lora", 4), ("full", None)])
 def test_training_and_fusing(llama: Path, data: Path, tmp_path: Path, kind: str, bits: int | None):
     model = llama
@@ -209,24 +230,28 @@ def test_conversion(llama: Path, tmp_path: Path, options: tuple, kept: dict):
         assert generate(model, words, "dog", max_tokens=4)
 
 
-def example(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(HERE.parents[2] / "examples" / "generate.py")]
-    return subprocess.run(
-        [*command, *map(str, arguments)], capture_output=True, text=True, env=os.environ | OFFLINE
-    )
+def example(*arguments: object) -> tuple[str, str]:
+    """What the example writes, in this process: its output and its messages."""
+    with called_with(EXAMPLE, *arguments) as (output, messages):
+        runpy.run_path(str(EXAMPLE), run_name="__main__")
+    return output.getvalue(), messages.getvalue()
 
 
 def test_the_example(llama: Path, tmp_path: Path):
     model, words = load(str(llama))
-    done = example(llama, "The quick brown", "--tokens", 8)
-    assert done.stdout == generate(model, words, "The quick brown", max_tokens=8) + "\n"
-    assert re.search(r"^8 tokens, [\d.]+ a second; prompt: \d+ tokens", done.stderr, re.MULTILINE)
-    chosen = ("--chat", "--tokens", 3, "--temperature", 0.5, "--seed", 2)
-    answered = example(llama, "one two", *chosen)
-    assert "3 tokens" in answered.stderr
-    assert example(llama, "one two", *chosen).stdout == answered.stdout
-    refused = example(tmp_path, "one")
-    assert refused.returncode == 2 and "holds no config.json" in refused.stderr
+    output, messages = example(llama, "The quick brown", "--tokens", 8)
+    assert output == generate(model, words, "The quick brown", max_tokens=8) + "\n"
+    assert re.search(r"^8 tokens, [\d.]+ a second; prompt: \d+ tokens", messages, re.MULTILINE)
+    chosen = (llama, "one two", "--chat", "--tokens", 3, "--temperature", 0.5, "--seed", 2)
+    answer, messages = example(*chosen)
+    assert "3 tokens" in messages
+    assert started(EXAMPLE, *chosen) == answer
+    with (
+        pytest.raises(SystemExit, match="2"),
+        called_with(EXAMPLE, tmp_path, "one") as (_, refused),
+    ):
+        runpy.run_path(str(EXAMPLE), run_name="__main__")
+    assert "holds no config.json" in refused.getvalue()
 
 
 def test_the_tokenizer_keeps_texts(llama: Path):
