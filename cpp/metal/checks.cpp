@@ -13,8 +13,8 @@ constexpr std::pair<std::string_view, Checks> kNames[] = {
     {"bounds", kCheckBounds},     {"bounds=strict", kCheckBounds | kCheckStrict},
     {"barriers", kCheckBarriers}, {"races", kCheckRaces},
     {"apple", kCheckApple},       {"uninitialised", kCheckUninitialised},
-    {"numbers", kCheckNumbers},   {"order", kCheckOrder},
-    {"all", kAllChecks}};
+    {"numbers", kCheckNumbers},   {"numbers=float64", kCheckNumbers | kCheckRounding},
+    {"order", kCheckOrder},       {"all", kAllChecks}};
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);

@@ -26,6 +26,7 @@ inline constexpr Checks kCheckOrder = 128;         // results that depend on whi
 inline constexpr Checks kCoverage = 256;  // no check: counts what threads run, see coverage.h
 inline constexpr Checks kProfile = 512;   // no check either: launches are timed, see profile.h
 inline constexpr Checks kDebug = 1024;    // nor this: threads stop for a debugger, see debugger.h
+inline constexpr Checks kCheckRounding = 2048;  // numbers: results of 16 bits beside float64, too
 inline constexpr Checks kAllChecks =
     kCheckBounds | kCheckBarriers | kCheckRaces | kCheckApple | kCheckUninitialised | kCheckNumbers;
 // Those of the source: nothing is checked while the kernel runs.

@@ -16,7 +16,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="CHECKS",
         default="",
         help="check all Metal kernels: bounds, bounds=strict, barriers, races, uninitialised, "
-        "numbers, apple, order (a list), or all",
+        "numbers, numbers=float64, apple, order (a list), or all",
     )
 
 

@@ -21,8 +21,10 @@ std::string source_name(const llvm::Function& function) {
   std::string name = llvm::demangle(function.getName().str());
   name.erase(std::min(name.find('('), name.size()));
   if (const size_t scope = name.rfind("::"); scope != std::string::npos) name.erase(0, scope + 2);
-  if (const size_t mode = name.find("_by_mode"); mode != std::string::npos) name.erase(mode);
-  if (name.starts_with("fast_")) name.erase(0, 5);
+  for (const char* suffix : {"_by_mode", "_to_odd"}) {
+    if (name.ends_with(suffix)) name.erase(name.rfind(suffix));
+  }
+  if (name.starts_with("fast_") || name.starts_with("half_")) name.erase(0, 5);
   return name;
 }
 

@@ -130,7 +130,8 @@ class CpuDriver : public Driver {
     kernel->source = program.source;
     if (checks & kCheckOrder)
       kernel->ordered = once ? load(CodeMode::Reference, kCheckOrder) : kernel->code;
-    const bool screened = once && !(once & (kCoverage | kDebug));  // a screen does neither
+    const bool screened =
+        once && !(once & (kCoverage | kDebug | kCheckRounding));  // a screen does none
     if (screened && mode == CodeMode::Vector) kernel->screen = load(CodeMode::Screen, once);
     if (checks & kCoverage) write_coverage_at_exit(checked.get(function).covered && !located);
     return kernel;

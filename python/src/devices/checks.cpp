@@ -23,8 +23,8 @@ Checks kernels that are called or evaluated inside of a `with` block, those of a
 What is wrong is raised as one `KernelCheckError` by the evaluation.
 
 Args:
-    *checks: "bounds", "bounds=strict", "barriers", "races", "uninitialised", "numbers", "apple",
-        "order" or "all", or a list of them with commas. None means all, which is without "order".
+    *checks: "bounds", "bounds=strict", "barriers", "races", "uninitialised", "numbers",
+        "numbers=float64", "apple", "order" or "all", or a list of them with commas. None means all, which is without "order".
 
 Returns:
     The context manager.)";

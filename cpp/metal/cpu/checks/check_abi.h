@@ -11,6 +11,8 @@ namespace metal::cpu {
 // An atomic read changes nothing; all other atomic accesses do.
 enum class AccessKind : uint32_t { Read, Write, Atomic, AtomicRead };
 enum class ObjectKind : uint32_t { Buffer, Threadgroup, Private, Table };
+// Of a float that leaves the kernel, if it has 16 bits.
+enum class ResultFormat : uint32_t { None, Half, BFloat };
 
 // A place in the source.
 struct CheckSite {
@@ -142,6 +144,18 @@ void metal_cpu_check_numbers_copied(const metal::cpu::Group* group,
                                     uint64_t address, uint64_t from, uint64_t bytes, bool leaves);
 void metal_cpu_check_number_converted(const metal::cpu::Group* group,
                                       const metal::cpu::CheckSite* site, uint32_t number);
+// Of the check of rounding. The function that the site names, of exact_math.h.
+double metal_cpu_check_exact_math(const metal::cpu::Group* group, const metal::cpu::CheckSite* site,
+                                  uint32_t operands, double a, double b, double c);
+// The exact value of this float at an address.
+double metal_cpu_check_exact_loaded(const metal::cpu::Group* group, uint64_t address, double value);
+// A float is stored that has this exact value.
+void metal_cpu_check_exact_stored(const metal::cpu::Group* group, const metal::cpu::CheckSite* site,
+                                  const metal::cpu::CheckObject* object, uint64_t begin,
+                                  uint64_t address, double value, double exact,
+                                  metal::cpu::ResultFormat format);
+void metal_cpu_check_exact_copied(const metal::cpu::Group* group, uint64_t address, uint64_t from,
+                                  uint64_t bytes);
 // An index is used that has wrapped around at `site`: the operation's value, in 32 bits and
 // exactly, and its operands.
 void metal_cpu_check_wrapped(const metal::cpu::Group* group, const metal::cpu::CheckSite* site,

@@ -123,11 +123,25 @@ llvm::CallInst* CheckBuilder::call(llvm::IRBuilder<>& b, const char* name, llvm:
                                    llvm::ArrayRef<llvm::Value*> arguments) {
   llvm::SmallVector<llvm::Value*> operands = {group_};
   operands.append(arguments.begin(), arguments.end());
+  return declared_call(b, name, result, operands);
+}
+
+llvm::CallInst* CheckBuilder::lane_call(llvm::IRBuilder<>& b, llvm::StringRef name,
+                                        llvm::Type* result,
+                                        llvm::ArrayRef<llvm::Value*> arguments) {
+  llvm::CallInst* call = declared_call(b, name, result, arguments);
+  call->setConvergent();
+  return call;
+}
+
+llvm::CallInst* CheckBuilder::declared_call(llvm::IRBuilder<>& b, llvm::StringRef name,
+                                            llvm::Type* result,
+                                            llvm::ArrayRef<llvm::Value*> arguments) {
   llvm::SmallVector<llvm::Type*> types;
-  for (const llvm::Value* operand : operands) types.push_back(operand->getType());
+  for (const llvm::Value* argument : arguments) types.push_back(argument->getType());
   auto callee = kernel_.getParent()->getOrInsertFunction(
       name, llvm::FunctionType::get(result, types, /*isVarArg=*/false));
-  llvm::CallInst* call = b.CreateCall(callee, operands);
+  llvm::CallInst* call = b.CreateCall(callee, arguments);
   call->setDoesNotThrow();
   return call;
 }

@@ -46,10 +46,16 @@ class CheckBuilder {
   llvm::CallInst* call(llvm::IRBuilder<>& b, const char* name, llvm::Type* result,
                        llvm::ArrayRef<llvm::Value*> arguments);
 
+  // Calls a function of SIMD-groups.
+  llvm::CallInst* lane_call(llvm::IRBuilder<>& b, llvm::StringRef name, llvm::Type* result,
+                            llvm::ArrayRef<llvm::Value*> arguments);
+
   // A constant with these members, or with one value.
   llvm::Constant* variable(llvm::ArrayRef<llvm::Constant*> members);
 
  private:
+  llvm::CallInst* declared_call(llvm::IRBuilder<>& b, llvm::StringRef name, llvm::Type* result,
+                                llvm::ArrayRef<llvm::Value*> arguments);
   llvm::Constant* text(const std::string& text);
   llvm::Constant* site(const std::string& file, unsigned line, unsigned column,
                        const std::string& what);

@@ -15,6 +15,7 @@
 #include "metal/cpu/checks/numbers.h"
 #include "metal/cpu/checks/order.h"
 #include "metal/cpu/checks/races.h"
+#include "metal/cpu/checks/rounding.h"
 #include "metal/cpu/checks/uninitialised.h"
 #include "metal/cpu/markers.h"
 
@@ -26,8 +27,11 @@ void insert_checks(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   CheckBuilder builder(function);
   Provenances provenances(builder, kernel);
   const std::vector<Access> accesses = find_accesses(function);
+  const MathCalls math_calls = take_math_calls(function);
   std::optional<NumbersCheck> numbers;
-  if (checks & kCheckNumbers) numbers.emplace(builder, accesses);
+  if (checks & kCheckNumbers) numbers.emplace(builder, accesses, math_calls);
+  std::optional<RoundingCheck> rounding;
+  if (checks & kCheckRounding) rounding.emplace(builder, accesses, math_calls);
   // Before checks add branches of their own.
   if (checks & kCoverage) count_coverage(builder, accesses);
   if (checks & kDebug) place_debug_stops(builder);
@@ -37,6 +41,7 @@ void insert_checks(llvm::Module& module, const FunctionInfo& kernel, Checks chec
     check_indices(builder, provenances, accesses);
     numbers->report(provenances);
   }
+  if (rounding) rounding->report(provenances);
   // Races need to know barriers, too.
   if (checks & (kCheckBarriers | kCheckRaces)) check_barriers(builder);
   std::vector<DeferredRead> reads;

@@ -82,4 +82,25 @@ bool converts_to_integer(const llvm::Instruction& instruction) {
          !compiler::is_inside_math(instruction.getDebugLoc());
 }
 
+bool only_moves(const llvm::Instruction& instruction) {
+  if (llvm::isa<llvm::SelectInst, llvm::FreezeInst, llvm::ExtractElementInst,
+                llvm::InsertElementInst, llvm::ShuffleVectorInst, llvm::FPExtInst,
+                llvm::BitCastInst>(instruction) ||
+      instruction.getOpcode() == llvm::Instruction::FNeg)
+    return true;
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  if (!call) return false;
+  switch (call->getIntrinsicID()) {
+    case llvm::Intrinsic::fabs:
+    case llvm::Intrinsic::copysign:
+    case llvm::Intrinsic::minnum:
+    case llvm::Intrinsic::maxnum:
+    case llvm::Intrinsic::minimum:
+    case llvm::Intrinsic::maximum:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace metal::cpu

@@ -19,5 +19,7 @@ llvm::Value* stored_float(llvm::Instruction& instruction);
 llvm::Value* copied_from(const llvm::Instruction& instruction);
 // Whether the instruction makes an integer of a float in code of the user's.
 bool converts_to_integer(const llvm::Instruction& instruction);
+// Whether the instruction gives one of its operands, or a part of one, up to its sign and format.
+bool only_moves(const llvm::Instruction& instruction);
 
 }  // namespace metal::cpu

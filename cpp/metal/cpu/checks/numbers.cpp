@@ -1,8 +1,5 @@
 #include "metal/cpu/checks/numbers.h"
 
-#include <algorithm>
-
-#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -17,28 +14,6 @@ namespace {
 
 using llvm::Instruction;
 using llvm::Value;
-
-// Gives one of its operands, or a part of one, up to its sign and format.
-bool only_moves(const Instruction& instruction) {
-  if (llvm::isa<llvm::SelectInst, llvm::FreezeInst, llvm::ExtractElementInst,
-                llvm::InsertElementInst, llvm::ShuffleVectorInst, llvm::FPExtInst,
-                llvm::BitCastInst>(instruction) ||
-      instruction.getOpcode() == Instruction::FNeg)
-    return true;
-  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  if (!call) return false;
-  switch (call->getIntrinsicID()) {
-    case llvm::Intrinsic::fabs:
-    case llvm::Intrinsic::copysign:
-    case llvm::Intrinsic::minnum:
-    case llvm::Intrinsic::maxnum:
-    case llvm::Intrinsic::minimum:
-    case llvm::Intrinsic::maximum:
-      return true;
-    default:
-      return false;
-  }
-}
 
 bool computes(const Instruction& instruction) {
   if (instruction.isBinaryOp() ||
@@ -95,38 +70,16 @@ llvm::SmallVector<Value*> operands_of(Instruction& instruction) {
 
 }  // namespace
 
-NumbersCheck::NumbersCheck(CheckBuilder& builder, const std::vector<Access>& accesses)
-    : builder_(builder), accesses_(accesses) {
+NumbersCheck::NumbersCheck(CheckBuilder& builder, const std::vector<Access>& accesses,
+                           const MathCalls& math_calls)
+    : builder_(builder), accesses_(accesses), math_calls_(math_calls), order_(builder.kernel()) {
   allow_all_floats(builder.kernel());
-  take_marks();
-  for (llvm::BasicBlock* block :
-       llvm::ReversePostOrderTraversal<llvm::Function*>(&builder.kernel())) {
-    for (Instruction& instruction : *block) {
-      order_.emplace_back(&instruction);
-      tests_ += converts_to_integer(instruction);
-    }
-  }
+  for (Instruction* instruction : order_.left()) tests_ += converts_to_integer(*instruction);
   copies_ = llvm::any_of(accesses_, [](const Access& access) {
     return access.kind == AccessKind::Write && is_device(*access.written) &&
            copied_from(*access.instruction);
   });
   tests_ += llvm::count_if(accesses_, [this](const Access& access) { return counts(access); });
-}
-
-void NumbersCheck::take_marks() {
-  for (Instruction& instruction :
-       llvm::make_early_inc_range(llvm::instructions(builder_.kernel()))) {
-    if (!compiler::is_math_mark(instruction)) continue;
-    auto& mark = *checked_cast<llvm::CallInst>(&instruction);
-    Value* result = mark.getArgOperand(0);
-    math_calls_[result] = {compiler::marked_function(mark),
-                           {mark.arg_begin() + 1, mark.arg_end()},
-                           mark.getDebugLoc()};
-    mark.replaceAllUsesWith(result);
-    for (auto& [_, call] : math_calls_)
-      std::ranges::replace(call.operands, static_cast<Value*>(&mark), result);
-    mark.eraseFromParent();
-  }
 }
 
 // Whether a float may get out of the kernel here, as a screen has to take it.
@@ -144,22 +97,15 @@ void NumbersCheck::screen() {
   for (const Access& access : accesses_) {
     if (counts(access)) suspect(stored_float(*access.instruction), *access.instruction);
   }
-  for (Instruction* instruction : instructions()) {
+  for (Instruction* instruction : order_.left()) {
     if (converts_to_integer(*instruction)) suspect(instruction->getOperand(0), *instruction);
   }
 }
 
-std::vector<Instruction*> NumbersCheck::instructions() const {
-  std::vector<Instruction*> left;
-  for (const llvm::WeakVH& handle : order_) {
-    if (handle) left.push_back(checked_cast<Instruction>(static_cast<Value*>(handle)));
-  }
-  return left;
-}
-
 void NumbersCheck::report(Provenances& provenances) {
   provenances_ = &provenances;
-  for (Instruction* instruction : instructions()) visit(*instruction);
+  const std::vector<Instruction*> instructions = order_.left();
+  for (Instruction* instruction : instructions) visit(*instruction);
   for (auto& [phi, number] : phis_) {
     for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i)
       number->addIncoming(number_or_none(phi->getIncomingValue(i)), phi->getIncomingBlock(i));
@@ -172,7 +118,7 @@ void NumbersCheck::report(Provenances& provenances) {
       copy(access);
     }
   }
-  for (Instruction* instruction : instructions()) {
+  for (Instruction* instruction : instructions) {
     if (converts_to_integer(*instruction)) convert(*instruction);
   }
 }
@@ -230,21 +176,29 @@ void NumbersCheck::load(llvm::LoadInst& load) {
   if (space == AddressSpace::Constant) return;
   llvm::IRBuilder<> b(load.getNextNode());
   Value* test = in_any_element(b, is_not_finite(b, &load));
-  Instruction& rest = *b.GetInsertPoint();
-  llvm::BasicBlock* finite = rest.getParent();
-  Instruction* then = builder_.unlikely_if(test, rest);
-  b.SetInsertPoint(then);
   const llvm::DataLayout& layout = builder_.kernel().getDataLayout();
-  Value* number = builder_.call(
-      b, "metal_cpu_check_number_loaded", b.getInt32Ty(),
-      {b.CreatePtrToInt(load.getPointerOperand(), b.getInt64Ty()),
-       b.getInt64(layout.getTypeStoreSize(load.getType()).getFixedValue()),
-       b.getInt64(layout.getTypeStoreSize(load.getType()->getScalarType()).getFixedValue())});
+  numbers_[&load] = rarely(b, test, b.getInt32(0), [&](llvm::IRBuilder<>& c) {
+    return builder_.call(
+        c, "metal_cpu_check_number_loaded", c.getInt32Ty(),
+        {c.CreatePtrToInt(load.getPointerOperand(), c.getInt64Ty()),
+         c.getInt64(layout.getTypeStoreSize(load.getType()).getFixedValue()),
+         c.getInt64(layout.getTypeStoreSize(load.getType()->getScalarType()).getFixedValue())});
+  });
+}
+
+// A number that is computed where the test is true, and elsewhere is this one.
+Value* NumbersCheck::rarely(llvm::IRBuilder<>& b, Value* test, Value* otherwise,
+                            llvm::function_ref<Value*(llvm::IRBuilder<>&)> number) {
+  Instruction& rest = *b.GetInsertPoint();
+  llvm::BasicBlock* before = rest.getParent();
+  Instruction* then = builder_.unlikely_if(test, rest);
+  llvm::IRBuilder<> c(then);
+  Value* computed = number(c);
   b.SetInsertPoint(&rest);
   llvm::PHINode* phi = b.CreatePHI(b.getInt32Ty(), 2);
-  phi->addIncoming(b.getInt32(0), finite);
-  phi->addIncoming(number, then->getParent());
-  numbers_[&load] = phi;
+  phi->addIncoming(otherwise, before);
+  phi->addIncoming(computed, then->getParent());
+  return phi;
 }
 
 Value* NumbersCheck::inherited(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> operands) const {
@@ -307,27 +261,20 @@ Value* NumbersCheck::made(llvm::IRBuilder<>& b, Instruction& result,
     if (value->getType()->isIntegerTy()) return c.CreateSIToFP(value, c.getDoubleTy());
     return value->getType()->isDoubleTy() ? value : c.CreateFPExt(value, c.getDoubleTy());
   };
-  Instruction& rest = *b.GetInsertPoint();
-  llvm::BasicBlock* before = rest.getParent();
-  Instruction* then = builder_.unlikely_if(test, rest);
-  llvm::IRBuilder<> c(then);
-  llvm::SmallVector<Value*> values;
-  for (Value* operand : operands) {
-    const llvm::Type* element = operand->getType()->getScalarType();
-    const bool shown = operand->getType()->isVectorTy() == type->isVectorTy() &&
-                       (has_floats(*element) || element->isIntegerTy());
-    if (shown && values.size() < 3) values.push_back(one(c, operand));
-  }
-  const unsigned count = values.size();
-  while (values.size() < 3) values.push_back(llvm::ConstantFP::get(c.getDoubleTy(), 0));
-  Value* number = builder_.call(c, "metal_cpu_check_number_made", c.getInt32Ty(),
-                                {builder_.site(location, name), one(c, &result), c.getInt32(count),
-                                 values[0], values[1], values[2]});
-  b.SetInsertPoint(&rest);
-  llvm::PHINode* phi = b.CreatePHI(b.getInt32Ty(), 2);
-  phi->addIncoming(otherwise, before);
-  phi->addIncoming(number, then->getParent());
-  return phi;
+  return rarely(b, test, otherwise, [&](llvm::IRBuilder<>& c) {
+    llvm::SmallVector<Value*> values;
+    for (Value* operand : operands) {
+      const llvm::Type* element = operand->getType()->getScalarType();
+      const bool shown = operand->getType()->isVectorTy() == type->isVectorTy() &&
+                         (has_floats(*element) || element->isIntegerTy());
+      if (shown && values.size() < 3) values.push_back(one(c, operand));
+    }
+    const unsigned count = values.size();
+    values.resize(3, llvm::ConstantFP::get(c.getDoubleTy(), 0));
+    return builder_.call(c, "metal_cpu_check_number_made", c.getInt32Ty(),
+                         {builder_.site(location, name), one(c, &result), c.getInt32(count),
+                          values[0], values[1], values[2]});
+  });
 }
 
 // Of values of other lanes as well. Sums overflow, too.
@@ -336,13 +283,7 @@ Value* NumbersCheck::of_lanes(llvm::CallInst& call) {
   llvm::IRBuilder<> b(call.getNextNode());
   llvm::SmallVector<Value*> operands(call.args());
   auto exchange = [&](const char* name, llvm::ArrayRef<Value*> values) {
-    llvm::SmallVector<llvm::Type*> types(values.size(), b.getInt32Ty());
-    auto callee = call.getModule()->getOrInsertFunction(
-        name, llvm::FunctionType::get(b.getInt32Ty(), types, /*isVarArg=*/false));
-    llvm::CallInst* result = b.CreateCall(callee, values);
-    result->setConvergent();
-    result->setDoesNotThrow();
-    return result;
+    return builder_.lane_call(b, name, b.getInt32Ty(), values);
   };
   Value* own = inherited(b, operands);
   Value* finite = b.getTrue();
@@ -362,27 +303,20 @@ Value* NumbersCheck::of_lanes(llvm::CallInst& call) {
       exchange("__metal_simd_max_u32", {b.CreateZExt(b.CreateNot(finite), b.getInt32Ty())});
   Value* not_finite = in_any_element(b, is_not_finite(b, &call));
   Value* test = b.CreateAnd(not_finite, b.CreateIsNull(any_given));
-  Instruction& rest = *b.GetInsertPoint();
-  llvm::BasicBlock* block = rest.getParent();
   Value* otherwise = b.CreateSelect(not_finite, before, b.getInt32(0));
-  Instruction* then = builder_.unlikely_if(test, rest);
-  llvm::IRBuilder<> c(then);
-  Value* zero = llvm::ConstantFP::get(c.getDoubleTy(), 0);
-  Value* result = &call;
-  if (result->getType()->isVectorTy()) result = c.CreateExtractElement(result, uint64_t{0});
-  if (!result->getType()->isDoubleTy()) result = c.CreateFPExt(result, c.getDoubleTy());
-  const llvm::StringRef full = call.getCalledFunction()->getName();
-  const std::string name = function == LaneFunction::Product
-                               ? "simdgroup_multiply_accumulate"
-                               : full.drop_front(full.find("simd_")).rsplit('_').first.str();
-  Value* number = builder_.call(
-      c, "metal_cpu_check_number_made", c.getInt32Ty(),
-      {builder_.site(call.getDebugLoc(), name), result, c.getInt32(0), zero, zero, zero});
-  b.SetInsertPoint(&rest);
-  llvm::PHINode* phi = b.CreatePHI(b.getInt32Ty(), 2);
-  phi->addIncoming(otherwise, block);
-  phi->addIncoming(number, then->getParent());
-  return phi;
+  return rarely(b, test, otherwise, [&](llvm::IRBuilder<>& c) {
+    Value* zero = llvm::ConstantFP::get(c.getDoubleTy(), 0);
+    Value* result = &call;
+    if (result->getType()->isVectorTy()) result = c.CreateExtractElement(result, uint64_t{0});
+    if (!result->getType()->isDoubleTy()) result = c.CreateFPExt(result, c.getDoubleTy());
+    const llvm::StringRef full = call.getCalledFunction()->getName();
+    const std::string name = function == LaneFunction::Product
+                                 ? "simdgroup_multiply_accumulate"
+                                 : full.drop_front(full.find("simd_")).rsplit('_').first.str();
+    return builder_.call(
+        c, "metal_cpu_check_number_made", c.getInt32Ty(),
+        {builder_.site(call.getDebugLoc(), name), result, c.getInt32(0), zero, zero, zero});
+  });
 }
 
 void NumbersCheck::store(const Access& access) {

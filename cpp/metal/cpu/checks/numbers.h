@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/IR/ValueHandle.h"
 #include "metal/cpu/checks/accesses.h"
 #include "metal/cpu/checks/check_builder.h"
+#include "metal/cpu/checks/instruction_order.h"
+#include "metal/cpu/checks/math_operands.h"
 #include "metal/cpu/checks/provenance.h"
 
 namespace metal::cpu {
@@ -18,8 +18,9 @@ namespace metal::cpu {
 // memory or becomes an integer.
 class NumbersCheck {
  public:
-  // Of a kernel that no check has changed so far. Takes the marks of math_calls.h out of it.
-  NumbersCheck(CheckBuilder& builder, const std::vector<Access>& accesses);
+  // Of a kernel that no check has changed so far.
+  NumbersCheck(CheckBuilder& builder, const std::vector<Access>& accesses,
+               const MathCalls& math_calls);
 
   // In a screen: what may count is suspected. Nothing is followed.
   void screen();
@@ -28,13 +29,6 @@ class NumbersCheck {
   void report(Provenances& provenances);
 
  private:
-  struct MathCall {
-    std::string name;
-    llvm::SmallVector<llvm::Value*, 3> operands;
-    llvm::DebugLoc location;
-  };
-
-  void take_marks();
   bool counts(const Access& access) const;
 
   void visit(llvm::Instruction& instruction);
@@ -48,19 +42,18 @@ class NumbersCheck {
   llvm::Value* made(llvm::IRBuilder<>& b, llvm::Instruction& result,
                     llvm::ArrayRef<llvm::Value*> operands, const std::string& name,
                     const llvm::DebugLoc& location, llvm::Value* inherited);
+  llvm::Value* rarely(llvm::IRBuilder<>& b, llvm::Value* test, llvm::Value* otherwise,
+                      llvm::function_ref<llvm::Value*(llvm::IRBuilder<>&)> number);
   llvm::Value* inherited(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> operands) const;
   // Null if there is none.
   llvm::Value* number_of(llvm::Value* value) const { return numbers_.lookup(value); }
   llvm::Value* number_or_none(llvm::Value* value) const;
 
-  // In an order in which operands come first. Marks of other checks have been removed since.
-  std::vector<llvm::Instruction*> instructions() const;
-
   CheckBuilder& builder_;
   std::vector<Access> accesses_;
-  bool copies_ = false;              // floats get into device memory as bytes, too
-  std::vector<llvm::WeakVH> order_;  // of instructions
-  llvm::DenseMap<llvm::Value*, MathCall> math_calls_;
+  const MathCalls& math_calls_;
+  InstructionOrder order_;
+  bool copies_ = false;  // floats get into device memory as bytes, too
   llvm::DenseMap<llvm::Value*, llvm::Value*> numbers_;
   std::vector<std::pair<llvm::PHINode*, llvm::PHINode*>> phis_;
   Provenances* provenances_ = nullptr;

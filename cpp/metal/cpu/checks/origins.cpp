@@ -58,13 +58,7 @@ Value* Origins::of_lanes(llvm::IRBuilder<>& b, llvm::CallInst& call, Value* own)
   const LaneFunction function = lane_function(call);
   if (function == LaneFunction::Product) return own;
   auto exchange = [&](const char* name, llvm::ArrayRef<Value*> operands) {
-    llvm::SmallVector<llvm::Type*> types(operands.size(), b.getInt32Ty());
-    auto callee = b.GetInsertBlock()->getModule()->getOrInsertFunction(
-        name, llvm::FunctionType::get(b.getInt32Ty(), types, /*isVarArg=*/false));
-    llvm::CallInst* result = b.CreateCall(callee, operands);
-    result->setConvergent();
-    result->setDoesNotThrow();
-    return result;
+    return builder_.lane_call(b, name, b.getInt32Ty(), operands);
   };
   if (function == LaneFunction::Shuffle)
     return exchange("__metal_simd_shuffle_u32", {own, call.getArgOperand(1)});

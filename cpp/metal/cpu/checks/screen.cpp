@@ -79,8 +79,9 @@ void insert_screen(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   CheckBuilder builder(function);
   Provenances provenances(builder, kernel);
   const std::vector<Access> accesses = find_accesses(function);
+  const MathCalls math_calls = take_math_calls(function);
   std::optional<NumbersCheck> numbers;
-  if (checks & kCheckNumbers) numbers.emplace(builder, accesses);
+  if (checks & kCheckNumbers) numbers.emplace(builder, accesses, math_calls);
   std::optional<UninitialisedCheck> undefined;
   if (checks & kCheckUninitialised) undefined.emplace(builder, kernel, accesses);
   if (checks & kCheckBarriers) screen_barriers(builder);

@@ -1,6 +1,7 @@
 #include "metal/cpu/runtime/check_calls.h"
 
 #include "metal/cpu/checks/check_abi.h"
+#include "metal/cpu/checks/exact_math.h"
 #include "metal/cpu/runtime/coverage_run.h"
 #include "metal/cpu/runtime/debugged_run.h"
 #include "metal/cpu/runtime/dispatch.h"
@@ -11,6 +12,7 @@
 #include "metal/cpu/runtime/ordered_run.h"
 #include "metal/cpu/runtime/outside_kernel.h"
 #include "metal/cpu/runtime/race_detector.h"
+#include "metal/cpu/runtime/rounding_errors.h"
 #include "metal/cpu/runtime/shadow_buffers.h"
 #include "metal/cpu/runtime/worker.h"
 
@@ -27,6 +29,7 @@ using metal::cpu::NumberOrigins;
 using metal::cpu::ObjectKind;
 using metal::cpu::OutsideKernel;
 using metal::cpu::RaceDetector;
+using metal::cpu::ResultFormat;
 
 namespace {
 
@@ -305,6 +308,39 @@ void metal_cpu_check_number_converted(const Group* group, const CheckSite* site,
                 site, "it becomes one here");
 }
 
+double metal_cpu_check_exact_math(const Group*, const CheckSite* site, uint32_t operands, double a,
+                                  double b, double c) {
+  const double values[] = {a, b, c};
+  return metal::cpu::exact_math(site->what, {values, operands});
+}
+
+double metal_cpu_check_exact_loaded(const Group* group, uint64_t address, double value) {
+  const OutsideKernel outside(group);
+  return outside.worker().dispatch()->rounding()->exact(address, value);
+}
+
+void metal_cpu_check_exact_stored(const Group* group, const CheckSite* site,
+                                  const CheckObject* object, uint64_t begin, uint64_t address,
+                                  double value, double exact, ResultFormat format) {
+  const OutsideKernel outside(group);
+  metal::cpu::RoundingErrors& errors = *outside.worker().dispatch()->rounding();
+  errors.keep(address, value, exact);
+  if (format == ResultFormat::None || !object) return;
+  errors.add({.site = site,
+              .object = object,
+              .index = (address - begin) / object->element_bytes,
+              .position = metal::cpu::position_of(*group, thread_of(group)),
+              .value = value,
+              .exact = exact},
+             format);
+}
+
+void metal_cpu_check_exact_copied(const Group* group, uint64_t address, uint64_t from,
+                                  uint64_t bytes) {
+  const OutsideKernel outside(group);
+  outside.worker().dispatch()->rounding()->copy(address, from, bytes);
+}
+
 void metal_cpu_check_wrapped(const Group* group, const CheckSite* site, const CheckSite* access,
                              const CheckObject* object, int64_t value, int64_t exact, int64_t a,
                              int64_t b) {
@@ -377,6 +413,10 @@ std::span<const RuntimeCall> check_calls() {
                                       ENTRY(number_stored),
                                       ENTRY(numbers_copied),
                                       ENTRY(number_converted),
+                                      ENTRY(exact_math),
+                                      ENTRY(exact_loaded),
+                                      ENTRY(exact_stored),
+                                      ENTRY(exact_copied),
                                       ENTRY(wrapped),
                                       ENTRY(debug_enter),
                                       ENTRY(debug_variable),

@@ -17,6 +17,7 @@
 #include "metal/cpu/runtime/ordered_run.h"
 #include "metal/cpu/runtime/parallel.h"
 #include "metal/cpu/runtime/race_detector.h"
+#include "metal/cpu/runtime/rounding_errors.h"
 #include "metal/cpu/runtime/shadow_buffers.h"
 #include "metal/cpu/runtime/stamp_tables.h"
 #include "metal/cpu/runtime/system.h"
@@ -190,6 +191,7 @@ void Dispatch::prepare_checks() {
   const bool finds_races = checks() & kCheckRaces;
   if (!screens_ && !ordered_) findings_ = std::make_unique<Findings>();
   if (!screens_ && checks() & kCheckNumbers) numbers_ = std::make_unique<NumberOrigins>();
+  if (checks() & kCheckRounding) rounding_ = std::make_unique<RoundingErrors>();
   if (checks() & kCoverage) coverage_ = std::make_unique<CoverageRun>();
   if (checks() & kDebug) debugged_ = std::make_unique<DebuggedRun>(*this, kernel_);
   if (!screens_ && finds_races) races_ = std::make_unique<RaceDetector>();
@@ -209,6 +211,7 @@ void Dispatch::prepare_checks() {
 
 void Dispatch::report_findings() const {
   if (shadows_ && !stopped()) shadows_->report(*findings_);
+  if (rounding_) rounding_->report(*findings_);
   const auto reports = findings_->reports(kernel_.name, kernel_.source);
   if (!reports.empty() && parameters_.checked->handler) parameters_.checked->handler(reports);
 }
@@ -243,7 +246,7 @@ void Dispatch::run() {
   install_fault_handlers();
   {
     Monitored registration(*this, parameters_.time_limit, parameters_.interrupts_before);
-    if (races_ || stamps_ || ordered_ || coverage_ || debugged_) {
+    if (races_ || stamps_ || ordered_ || coverage_ || debugged_ || rounding_) {
       Worker::current().run(*this, 0, groups_);
     } else {
       uint64_t done = groups_ * threads_ < kManyThreads || groups_ == 1 ? run_first(groups_) : 0;

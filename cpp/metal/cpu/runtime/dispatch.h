@@ -21,6 +21,7 @@ class DebuggedRun;
 class Findings;
 class NumberOrigins;
 class RaceDetector;
+class RoundingErrors;
 class ShadowBuffers;
 class StampTables;
 struct OrderedRun;
@@ -43,7 +44,9 @@ class Dispatch {
   const ThreadgroupOrder& order() const { return order_; }
   // The code for this threadgroup.
   const CpuCode& code(const Group& group) const;
-  bool stopped() const { return stopped_.load(); }
+  bool stopped(std::memory_order order = std::memory_order_seq_cst) const {
+    return stopped_.load(order);
+  }
   // Whether the kernel may read through one argument what it writes through another.
   bool shares_results() const { return shares_results_; }
 
@@ -63,6 +66,7 @@ class Dispatch {
   // Null if nobody looks for what is not written.
   ShadowBuffers* shadows() const { return shadows_.get(); }
   NumberOrigins* numbers() const { return numbers_.get(); }
+  RoundingErrors* rounding() const { return rounding_.get(); }
   CoverageRun* coverage() const { return coverage_.get(); }
   DebuggedRun* debugged() const { return debugged_.get(); }
 
@@ -97,6 +101,7 @@ class Dispatch {
   std::unique_ptr<Findings> findings_;
   std::unique_ptr<RaceDetector> races_;
   std::unique_ptr<NumberOrigins> numbers_;
+  std::unique_ptr<RoundingErrors> rounding_;
   std::unique_ptr<CoverageRun> coverage_;
   std::unique_ptr<DebuggedRun> debugged_;
   bool screens_;

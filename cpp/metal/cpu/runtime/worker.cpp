@@ -309,10 +309,11 @@ void Worker::end_checks() {
 
 void Worker::enter_kernel() {
   in_kernel_.store(true, std::memory_order_relaxed);
-  // From here on a stop signal takes the worker out of the kernel. Check for a stop that came
-  // before.
+  // From here on a stop signal takes the worker out of the kernel. Check for a stop whose signal
+  // came before, so that this thread knows of it. ThreadSanitizer has a lock for loads that are not
+  // relaxed, which a signal now would leave locked.
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (!dispatch_.load(std::memory_order_relaxed)->stopped()) [[likely]]
+  if (!dispatch_.load(std::memory_order_relaxed)->stopped(std::memory_order_relaxed)) [[likely]]
     return;
   prepare_leave({.kind = Fault::Stopped});
   leave(this);

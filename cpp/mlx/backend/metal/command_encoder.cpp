@@ -45,7 +45,8 @@ void CommandEncoder::set_unwritten(int index) {
 uint32_t CommandEncoder::wanted_checks() const {
   // What array operations make of numbers is what NumPy makes of them, and no mistake of a kernel.
   // A debugger does not stop in them.
-  const Checks of_all_kernels = active_checks() & ~(::metal::kCheckNumbers | ::metal::kDebug);
+  const Checks of_all_kernels =
+      active_checks() & ~(::metal::kCheckNumbers | ::metal::kCheckRounding | ::metal::kDebug);
   return (state_->next_checks | of_all_kernels) & ~::metal::kSourceChecks;
 }
 
