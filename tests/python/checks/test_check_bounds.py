@@ -200,3 +200,14 @@ def test_what_is_outside_stays_as_it_was():
     mx.eval(memory)
     assert reports(HEAD + "o[i + 64] = -1; o[int(i) - 64] = -1;", "bounds")
     assert np.array(memory).tolist() == list(range(64))
+
+
+@pytest.mark.parametrize("checks", ["bounds,numbers", "all", "bounds,numbers=float64"])
+def test_tests_of_other_checks_use_no_discarded_read(checks: str):
+    """The infinity makes the exact checks run."""
+    source = (
+        "uint i = thread_position_in_grid.x;\nfloat v = x[i + 1];\no[i] = i < 63 ? v : 0;\n"
+        "if (i == 5) o[i] = 1 / x[0];"
+    )
+    (report,) = reports(source, checks)
+    assert (report.kind, report.line) == ("numbers", 4)

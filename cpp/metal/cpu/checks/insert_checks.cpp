@@ -37,11 +37,6 @@ void insert_checks(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   if (checks & kDebug) place_debug_stops(builder);
   std::optional<UninitialisedCheck> undefined;
   if (checks & kCheckUninitialised) undefined.emplace(builder, kernel, accesses);
-  if (numbers) {
-    check_indices(builder, provenances, accesses);
-    numbers->report(provenances);
-  }
-  if (rounding) rounding->report(provenances);
   // Races need to know barriers, too.
   if (checks & (kCheckBarriers | kCheckRaces)) check_barriers(builder);
   std::vector<DeferredRead> reads;
@@ -51,6 +46,12 @@ void insert_checks(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   if (checks & kCheckRaces) check_races(builder, provenances, accesses);
   if (checks & kCheckOrder) check_order(builder, accesses);
   report_used_reads(builder, reads);
+  // Their tests are no uses of what is read.
+  if (numbers) {
+    check_indices(builder, provenances, accesses);
+    numbers->report(provenances);
+  }
+  if (rounding) rounding->report(provenances);
   if (undefined) undefined->report(provenances);
   llvm::StripDebugInfo(module);
 }
