@@ -143,6 +143,11 @@ def test_floats_of_half_results():
     assert found_in("float s = float(x[i]) * 3 + 1000;\no[i] = s - 1000;", mx.float32) == []
 
 
+def test_where_float64_gives_zero():
+    (report,) = found_in("half a = x[i] + 64.0h;\no[i] = (a - 64.0h) - x[i];")
+    assert "where float64 gives 0: an error of" in report.message and "%" not in report.message
+
+
 def test_it_finds_what_the_check_of_numbers_finds():
     (report,) = found_in("o[i] = x[i] / half(i);")
     assert "makes an infinity" in report.message

@@ -80,21 +80,25 @@ void RoundingErrors::report(Findings& findings) const {
   for (const auto& [place, largest] : largest_) {
     if (largest.units <= kAllowedUnits) continue;
     const Result& result = largest.result;
-    const double relative = std::abs(result.value - result.exact) / std::abs(result.exact);
+    std::string text = "rounding in " + std::string(largest.format) + " makes element " +
+                       std::to_string(result.index) + " of " + describe_object(*result.object) +
+                       " " + number_text(result.value) + ", where float64 gives " +
+                       number_text(result.exact) + ": an error of " + short_text(largest.units) +
+                       " units in the last place";
+    if (result.exact != 0) {
+      const double part = std::abs((result.value - result.exact) / result.exact);
+      text += " (" + short_text(100 * part) + " %)";
+    }
+    text += ", the largest here; " + std::to_string(largest.above) + " of " +
+            std::to_string(largest.results) + " results are off by more than " +
+            short_text(kAllowedUnits);
     findings.add({.kind = FindingKind::Numbers,
                   .site = result.site,
                   .object = result.object,
                   .access = AccessKind::Write,
                   .offset = static_cast<int64_t>(result.index * result.object->element_bytes),
                   .position = result.position,
-                  .more = "rounding in " + std::string(largest.format) + " makes element " +
-                          std::to_string(result.index) + " of " + describe_object(*result.object) +
-                          " " + number_text(result.value) + ", where float64 gives " +
-                          number_text(result.exact) + ": an error of " + short_text(largest.units) +
-                          " units in the last place (" + short_text(100 * relative) +
-                          " %), the largest here; " + std::to_string(largest.above) + " of " +
-                          std::to_string(largest.results) + " results are off by more than " +
-                          short_text(kAllowedUnits)});
+                  .more = text});
   }
 }
 
