@@ -24,7 +24,8 @@ What is wrong is raised as one `KernelCheckError` by the evaluation.
 
 Args:
     *checks: "bounds", "bounds=strict", "barriers", "races", "uninitialised", "numbers",
-        "numbers=float64", "apple", "order" or "all", or a list of them with commas. None means all, which is without "order".
+        "numbers=float64", "apple", "order" or "all", or a list of them with commas. None means
+        all, which is without "order".
 
 Returns:
     The context manager.)";

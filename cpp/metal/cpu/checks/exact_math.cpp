@@ -37,13 +37,13 @@ constexpr std::pair<std::string_view, double (*)(double)> kOfOne[] = {
 };
 constexpr std::pair<std::string_view, double (*)(double, double)> kOfTwo[] = {
     {"atan2", std::atan2},
-    {"pow", std::pow},
-    {"powr", std::pow},
     {"copysign", std::copysign},
     {"divide", [](double x, double y) { return x / y; }},
     {"fdim", std::fdim},
     {"fmax", std::fmax},
     {"fmin", std::fmin},
+    {"pow", std::pow},
+    {"powr", std::pow},
 };
 constexpr std::pair<std::string_view, double (*)(double, double, double)> kOfThree[] = {
     {"fma", std::fma},

@@ -18,21 +18,15 @@ llvm::Type* exact_type(llvm::Type* type) {
   return type->getWithNewType(llvm::Type::getDoubleTy(type->getContext()));
 }
 
-// Functions without steps, which LLVM has for all types of floats.
-bool is_continuous(llvm::Intrinsic::ID id) {
-  switch (id) {
-    case llvm::Intrinsic::fabs:
-    case llvm::Intrinsic::copysign:
-    case llvm::Intrinsic::minnum:
-    case llvm::Intrinsic::maxnum:
-    case llvm::Intrinsic::minimum:
-    case llvm::Intrinsic::maximum:
+// A function without steps, which LLVM has for all types of floats.
+bool is_continuous(const llvm::IntrinsicInst& call) {
+  switch (call.getIntrinsicID()) {
     case llvm::Intrinsic::sqrt:
     case llvm::Intrinsic::fma:
     case llvm::Intrinsic::fmuladd:
       return true;
     default:
-      return false;
+      return only_moves(call);
   }
 }
 
@@ -184,7 +178,7 @@ Value* RoundingCheck::of_operation(llvm::IRBuilder<>& b, Instruction& instructio
 Value* RoundingCheck::of_call(llvm::IRBuilder<>& b, llvm::CallInst& call) {
   if (lane_function(call) != LaneFunction::None) return of_lanes(b, call);
   const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call);
-  if (!intrinsic || !is_continuous(intrinsic->getIntrinsicID())) return nullptr;
+  if (!intrinsic || !is_continuous(*intrinsic)) return nullptr;
   llvm::SmallVector<Value*> operands;
   for (Value* operand : call.args()) operands.push_back(exact(b, operand));
   return b.CreateIntrinsic(intrinsic->getIntrinsicID(), {exact_type(call.getType())}, operands);

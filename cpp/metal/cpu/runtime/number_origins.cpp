@@ -66,15 +66,7 @@ void NumberOrigins::keep(uint64_t address, uint64_t bytes, uint64_t element_byte
 
 void NumberOrigins::copy(uint64_t address, uint64_t from, uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  if (memory_.empty()) return;
-  for (uint64_t offset = 0; offset < bytes; ++offset) {
-    const auto found = memory_.find(from + offset);
-    if (found == memory_.end()) {
-      memory_.erase(address + offset);
-    } else {
-      memory_[address + offset] = found->second;
-    }
-  }
+  copy_places(memory_, address, from, bytes);
 }
 
 uint32_t NumberOrigins::kept(uint64_t address, uint64_t bytes, uint64_t element_bytes) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "metal/cpu/checks/check_abi.h"
+#include "metal/cpu/runtime/place_map.h"
 
 namespace metal::cpu {
 
@@ -35,7 +36,7 @@ class NumberOrigins {
   mutable std::mutex mutex_;
   std::vector<Origin> origins_;
   std::unordered_map<const CheckSite*, std::vector<uint32_t>> of_sites_;
-  std::unordered_map<uint64_t, uint32_t> memory_;
+  PlaceMap<uint32_t> memory_;
 };
 
 // As the source would write it: "0.1", "-inf".

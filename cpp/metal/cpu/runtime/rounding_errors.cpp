@@ -49,16 +49,7 @@ double RoundingErrors::exact(uint64_t address, double value) const {
 }
 
 void RoundingErrors::copy(uint64_t address, uint64_t from, uint64_t bytes) {
-  if (memory_.empty()) return;
-  for (uint64_t offset = 0; offset < bytes; ++offset) {
-    const auto found = memory_.find(from + offset);
-    if (found == memory_.end()) {
-      memory_.erase(address + offset);
-    } else {
-      const Kept kept = found->second;
-      memory_[address + offset] = kept;
-    }
-  }
+  copy_places(memory_, address, from, bytes);
 }
 
 void RoundingErrors::add(const Result& result, ResultFormat format) {

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
 #include "metal/checks.h"
 #include "metal/cpu/checks/check_abi.h"
+#include "metal/cpu/runtime/place_map.h"
 
 namespace metal::cpu {
 
@@ -49,7 +49,7 @@ class RoundingErrors {
     uint64_t results = 0, above = 0;
   };
 
-  std::unordered_map<uint64_t, Kept> memory_;
+  PlaceMap<Kept> memory_;
   std::map<std::pair<const CheckSite*, const CheckObject*>, Largest> largest_;
 };
 
