@@ -174,3 +174,27 @@ def test_searchsorted():
         assert np.array_equal(
             np.array(mx.searchsorted(mx.array(s), mx.array(v), side)), np.searchsorted(s, v, side)
         )
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float16, np.float32, np.int64, np.complex64])
+@pytest.mark.parametrize("length", range(2, 10))
+def test_short_rows(length, dtype):
+    """Rows of a few elements: repeated, out of several lines, and out of longer rows."""
+    rng = np.random.default_rng(length)
+    for shape in [(100,), (7, 50), (3, 33, 40), (2, 3, 4, 35), (31,)]:
+        x = rng.integers(0, 100, shape).astype(dtype)
+        lines = rng.integers(0, 100, (length, *shape)).astype(dtype)
+        rows = rng.integers(0, 100, (*shape, length + 3)).astype(dtype)
+        a = mx.array(rows)
+        pairs = [
+            (mx.repeat(mx.array(x), length, axis=-1), np.repeat(x, length, -1)),
+            (mx.contiguous(mx.moveaxis(mx.array(lines), 0, -1)), np.moveaxis(lines, 0, -1)),
+            (mx.contiguous(a[..., 1 : length + 1]), rows[..., 1 : length + 1]),
+            (mx.contiguous(a[..., length::-1]), rows[..., length::-1]),
+            (
+                mx.concatenate([a[..., :length]] * 2, -1),
+                np.concatenate([rows[..., :length]] * 2, -1),
+            ),
+        ]
+        for found, wanted in pairs:
+            assert np.array_equal(np.array(found), wanted)

@@ -1,5 +1,7 @@
 // Copies with conversion: a repeated scalar (s), contiguous (v), contiguous rows on both sides (r),
-// strided on both sides (g), strided with more than four dimensions (gn).
+// strided on both sides (g), strided with more than four dimensions (gn). Copies to rows of 2 to 8
+// elements that follow each other: one element of each of several lines, as `repeat` and the
+// transposition of a few rows do (i); or rows that are further apart in the input (p).
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/strided.h"
 #include "mlx/backend/metal/kernels/types.h"
@@ -41,6 +43,26 @@ template <typename T, typename U>
   out[o] = convert<U>(in[i]);
 }
 
+// A thread copies a row.
+template <typename T, int N>
+[[kernel]] void copy_i(const device T* in [[buffer(0)]], device T* out [[buffer(1)]],
+                       constant const Strides4<2>& strides [[buffer(2)]],
+                       constant const int64_t& line_stride [[buffer(3)]],
+                       uint3 pos [[thread_position_in_grid]]) {
+  in += row_offset(strides, 0, pos) + pos.x;
+  out += row_offset(strides, 1, pos) + int64_t(pos.x) * N;
+  for (int k = 0; k < N; ++k) out[k] = in[k * line_stride];
+}
+
+template <typename T, int N>
+[[kernel]] void copy_p(const device T* in [[buffer(0)]], device T* out [[buffer(1)]],
+                       constant const Strides4<2>& strides [[buffer(2)]],
+                       uint3 pos [[thread_position_in_grid]]) {
+  in += strided_offset(strides, 0, pos);
+  out += row_offset(strides, 1, pos) + int64_t(pos.x) * N;
+  for (int k = 0; k < N; ++k) out[k] = in[k];
+}
+
 #define COPY(to, U, from, T)                        \
   MLX_KERNEL("copy_s_" #from "_" #to, copy_s<T, U>) \
   MLX_KERNEL("copy_v_" #from "_" #to, copy_v<T, U>) \
@@ -61,3 +83,20 @@ MLX_FOR_ALL(COPY, float16, half)
 MLX_FOR_ALL(COPY, bfloat16, bfloat16_t)
 MLX_FOR_ALL(COPY, float32, float)
 MLX_FOR_ALL(COPY, complex64, complex64_t)
+
+#define COPY_SHORT(name, T, N)                      \
+  MLX_KERNEL("copy_i" #N "_" #name, copy_i<T, N>) \
+  MLX_KERNEL("copy_p" #N "_" #name, copy_p<T, N>)
+#define COPY_SHORTS(name, T) \
+  COPY_SHORT(name, T, 2)     \
+  COPY_SHORT(name, T, 3)     \
+  COPY_SHORT(name, T, 4)     \
+  COPY_SHORT(name, T, 5)     \
+  COPY_SHORT(name, T, 6)     \
+  COPY_SHORT(name, T, 7)     \
+  COPY_SHORT(name, T, 8)
+
+COPY_SHORTS(uint8, uint8_t)
+COPY_SHORTS(uint16, uint16_t)
+COPY_SHORTS(uint32, uint32_t)
+COPY_SHORTS(uint64, uint64_t)

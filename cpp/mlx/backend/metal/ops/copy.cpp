@@ -46,6 +46,48 @@ void copy_line(const array& in, array& out, int64_t in_offset, int64_t out_offse
   });
 }
 
+constexpr int kLongestShortRow = 8;
+
+MTL::ComputePipelineState* short_row_kernel(bool interleaves, int length, Dtype dtype) {
+  static KernelTable table(2 * (kLongestShortRow + 1) * kDtypes);
+  size_t index = (interleaves * (kLongestShortRow + 1) + length) * kDtypes + dtype_index(dtype);
+  return table.get(index, [&] {
+    return kernel_name("copy", (interleaves ? "i" : "p") + std::to_string(length),
+                       type_name(dtype));
+  });
+}
+
+// Many short rows, which lie side by side in the output. The lanes of the other kernels copy
+// neighbouring elements: few would be active, or far apart. False where the walk is another one.
+bool copy_short_rows(const array& in, array& out, const StridedWalk& walk, int64_t in_offset,
+                     int64_t out_offset, Stream s) {
+  size_t ndim = walk.shape.size();
+  if (in.dtype() != out.dtype() || ndim < 2 || ndim > 5 || walk.shape[ndim - 2] < int(kLanes)) {
+    return false;
+  }
+  int length = walk.shape[ndim - 1];
+  auto stride = [&](int operand, size_t back) { return walk.strides[operand][ndim - back]; };
+  bool interleaves = stride(0, 2) == 1;
+  if (length > kLongestShortRow || !walk.side_by_side(1) || stride(1, 2) != length ||
+      !(interleaves || walk.side_by_side(0))) {
+    return false;
+  }
+  auto rows_of = [](auto values) {
+    values.pop_back();
+    return values;
+  };
+  StridedWalk rows(rows_of(walk.shape), {rows_of(walk.strides[0]), rows_of(walk.strides[1])});
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(short_row_kernel(interleaves, length, moved_as(in.dtype())));
+  encoder.set_input_array(in, 0, in_offset * in.itemsize());
+  encoder.set_output_array(out, 1, out_offset * out.itemsize());
+  if (interleaves) {
+    encoder.set_bytes(stride(0, 1), 3);
+  }
+  rows.run<2>(encoder, 2);
+  return true;
+}
+
 void copy_strided(const array& in, array& out, const Shape& shape, const Strides& in_strides,
                   const Strides& out_strides, int64_t in_offset, int64_t out_offset, Stream s) {
   bool same = in.dtype() == out.dtype();
@@ -53,6 +95,9 @@ void copy_strided(const array& in, array& out, const Shape& shape, const Strides
   if (walk.shape.size() == 1 && (walk.strides[0][0] == 1 || walk.shape[0] == 1) &&
       (walk.strides[1][0] == 1 || walk.shape[0] == 1)) {
     return copy_line(in, out, in_offset, out_offset, walk.shape[0], 1, s);
+  }
+  if (copy_short_rows(in, out, walk, in_offset, out_offset, s)) {
+    return;
   }
   Dtype from = same ? moved_as(in.dtype()) : in.dtype();
   Dtype to = same ? moved_as(out.dtype()) : out.dtype();
