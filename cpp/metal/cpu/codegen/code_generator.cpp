@@ -13,6 +13,7 @@
 #include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/codegen/processor.h"
 #include "metal/cpu/codegen/repetition.h"
+#include "metal/cpu/codegen/row_access.h"
 #include "metal/cpu/passes.h"
 #include "metal/cpu/vectorizer/memory/separate_memory.h"
 #include "metal/cpu/vectorizer/vectorize.h"
@@ -119,6 +120,7 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   traits.static_threadgroup_memory = size_of_threadgroup_variables(*module);
   traits.natural_width = natural_width(*target);
   traits.repeats = may_repeat(*module);
+  traits.jumps_along_rows = jumps_along_rows(*module);
   traits.accesses_after_writes = accesses_after_writes(*module);
   traits.may_jam = rereads_threadgroup_memory(*module) && !has_atomics(*module);
   return traits;

@@ -26,6 +26,7 @@ struct KernelTraits {
   uint32_t static_threadgroup_memory = 0;  // bytes
   uint32_t natural_width = 1;              // lanes that suit the processor
   bool repeats = true;                     // see may_repeat
+  bool jumps_along_rows = true;            // see row_access.h
   bool accesses_after_writes = true;       // see separate_memory.h
   // Whether gangs may run at once, and share what they read. Atomic operations on threadgroup
   // memory are loads and stores (widen_atomics.cpp), between which no other gang may run.

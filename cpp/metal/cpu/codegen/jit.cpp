@@ -32,7 +32,7 @@ std::atomic<uint64_t> fallbacks{0};
 // A cache entry has some numbers, the reason why there is no vector code, the general code and the
 // object file.
 constexpr size_t kCodeNumbers = 6;
-constexpr size_t kTraitNumbers = 6;
+constexpr size_t kTraitNumbers = 7;
 
 template <size_t N>
 std::string to_text(const uint32_t (&numbers)[N]) {
@@ -77,14 +77,16 @@ KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
             numbers[2],
             numbers[3] != 0,
             numbers[4] != 0,
-            numbers[5] != 0};
+            numbers[5] != 0,
+            numbers[6] != 0};
   }
   KernelTraits traits;
   compiler::run_guarded([&] { traits = find_traits(function, constants); });
   compiler::cache_store(
       key, to_text<kTraitNumbers>({static_cast<uint32_t>(traits.cooperation),
                                    traits.static_threadgroup_memory, traits.natural_width,
-                                   traits.repeats, traits.accesses_after_writes, traits.may_jam}));
+                                   traits.repeats, traits.jumps_along_rows,
+                                   traits.accesses_after_writes, traits.may_jam}));
   return traits;
 }
 
@@ -122,6 +124,7 @@ class JitKernel : public CpuKernel {
     threads_are_independent = !checks_ && traits_.cooperation == Cooperation::None &&
                               static_threadgroup_memory == 0 && !depends_on_threadgroup(function);
     repeats = traits_.repeats;
+    jumps_along_rows = traits_.jumps_along_rows;
   }
 
   const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row,

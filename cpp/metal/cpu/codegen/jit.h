@@ -44,7 +44,8 @@ struct CpuKernel {
   uint32_t max_total_threads = 1024;       // per threadgroup
   // Threads are independent: they may run in any threadgroup.
   bool threads_are_independent = false;
-  bool repeats = true;  // a thread may run an instruction more than once
+  bool repeats = true;           // a thread may run an instruction more than once
+  bool jumps_along_rows = true;  // neighbours in a row may access memory that is far apart
 };
 
 // Vector code, one thread at a time, or vector code with the quick tests of checks/screen.h.

@@ -35,6 +35,10 @@ constexpr uint64_t kChunksPerCore = 4;  // in the rest of the grid, when a core 
 constexpr uint64_t kGroupsPerCore = 64;    // smallest chunks, enough to balance the cores
 constexpr uint64_t kOrderedThreads = 512;  // per threadgroup in a reordered launch: fits a cache
 
+// Threads of a row in threadgroups of several rows, if they access memory that is far apart. The
+// next rows access the same lines, which the first-level cache and its page table then still hold.
+constexpr uint64_t kTileRow = 128;
+
 // Results of this part of the last-level cache already evict much of it. If many cores share the
 // cache, the second constant is the limit.
 constexpr uint64_t kCacheShare = 2;
@@ -134,8 +138,11 @@ uint32_t coarsening_of(const CpuKernel& kernel, const LaunchParameters& paramete
   const auto& size = parameters.threads_per_threadgroup;
   const auto& grid = parameters.threads_per_grid;
   const bool ordered = !ThreadgroupOrder(parameters, 1).natural();
-  const uint64_t longest =
-      std::min<uint64_t>(ordered ? kOrderedThreads : kMaxCoarsenedRow, grid[0]);
+  const bool tiled = kernel.jumps_along_rows && uint64_t{size[1]} * size[2] > 1;
+  const uint64_t longest = std::min<uint64_t>(tiled     ? kTileRow
+                                              : ordered ? kOrderedThreads
+                                                        : kMaxCoarsenedRow,
+                                              grid[0]);
   const uint64_t columns = divide_up(grid[1], size[1]) * divide_up(grid[2], size[2]);
   uint32_t coarsening = 1;
   for (uint64_t length = uint64_t{2} * size[0];

@@ -1,0 +1,145 @@
+#include "metal/cpu/codegen/row_access.h"
+
+#include <cstdlib>
+#include <optional>
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
+#include "metal/compiler/attributes.h"
+#include "metal/compiler/compiler.h"
+#include "metal/compiler/kernel_form.h"
+
+namespace metal::cpu {
+namespace {
+
+using llvm::Instruction;
+using llvm::Value;
+
+constexpr int64_t kLine = 64;  // bytes of a cache line
+
+// By how much a value grows from one thread of a row to the next; nothing where that is not known.
+// It is a guess: numbers that wrap around and values that change in loops do not count.
+using Step = std::optional<int64_t>;
+
+Step scaled(Step step, const Value& factor) {
+  if (step == 0) return 0;
+  const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(&factor);
+  if (!step || !constant || constant->getValue().getSignificantBits() > 32) return std::nullopt;
+  return *step * constant->getSExtValue();
+}
+
+class RowSteps {
+ public:
+  explicit RowSteps(const llvm::DataLayout& layout) : layout_(layout) {}
+
+  Step of(const Value& value) {
+    const auto* instruction = llvm::dyn_cast<Instruction>(&value);
+    if (!instruction) return 0;
+    // A loop comes back to its own value, which adds nothing.
+    const auto [found, is_new] = steps_.try_emplace(instruction, 0);
+    if (!is_new) return found->second;
+    const Step step = compute(*instruction);
+    steps_[instruction] = step;
+    return step;
+  }
+
+ private:
+  Step compute(const Instruction& instruction) {
+    auto operand = [&](unsigned i) { return of(*instruction.getOperand(i)); };
+    switch (instruction.getOpcode()) {
+      case Instruction::Call:
+        if (const Step position = of_position(llvm::cast<llvm::CallInst>(instruction)))
+          return position;
+        break;
+      case Instruction::PHI:
+        return operand(0);  // the value before a loop stands first
+      case Instruction::Add:
+      case Instruction::Or:
+        return sum(operand(0), operand(1));
+      case Instruction::Sub:
+        return sum(operand(0),
+                   scaled(operand(1), *llvm::ConstantInt::getSigned(instruction.getType(), -1)));
+      case Instruction::Mul:
+        if (operand(1) == 0) return scaled(operand(0), *instruction.getOperand(1));
+        break;
+      case Instruction::Shl: {
+        const auto* shift = llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(1));
+        if (shift && shift->getValue().ult(32))
+          return scaled(operand(0),
+                        *llvm::ConstantInt::get(llvm::Type::getInt64Ty(instruction.getContext()),
+                                                uint64_t{1} << shift->getZExtValue()));
+        break;
+      }
+      case Instruction::ZExt:
+      case Instruction::SExt:
+      case Instruction::Trunc:
+      case Instruction::Freeze:
+      case Instruction::AddrSpaceCast:
+        return operand(0);
+      case Instruction::GetElementPtr:
+        return of_address(llvm::cast<llvm::GEPOperator>(instruction));
+      default:
+        break;
+    }
+    return of_others(instruction);
+  }
+
+  Step of_position(const llvm::CallInst& call) {
+    const llvm::Function* callee = call.getCalledFunction();
+    llvm::StringRef name = callee ? callee->getName() : "";
+    if (!name.consume_front(compiler::kBuiltinPrefix)) return std::nullopt;
+    const bool moves =
+        compiler::find_builtin(std::string_view(name)) == compiler::Builtin::ThreadPositionInGrid;
+    const auto* component = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
+    return moves && component && component->isZero() ? 1 : 0;
+  }
+
+  Step of_address(const llvm::GEPOperator& address) {
+    llvm::MapVector<Value*, llvm::APInt> variable;
+    llvm::APInt constant(64, 0);
+    if (!address.collectOffset(layout_, 64, variable, constant)) return of_others(address);
+    Step step = of(*address.getPointerOperand());
+    for (const auto& [index, bytes] : variable) {
+      const Step own = of(*index);
+      step = sum(step, own ? Step(*own * bytes.getSExtValue()) : own);
+    }
+    return step;
+  }
+
+  static Step sum(Step a, Step b) { return a && b ? Step(*a + *b) : std::nullopt; }
+
+  // What is computed from the same for all threads is the same.
+  Step of_others(const llvm::User& user) {
+    const bool same =
+        llvm::all_of(user.operands(), [this](const llvm::Use& use) { return of(*use) == 0; });
+    return same ? Step(0) : std::nullopt;
+  }
+
+  const llvm::DataLayout& layout_;
+  llvm::DenseMap<const Instruction*, Step> steps_;
+};
+
+bool is_device_access(const Instruction& instruction) {
+  const Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+  return pointer && pointer->getType()->getPointerAddressSpace() ==
+                        static_cast<unsigned>(AddressSpace::Device);
+}
+
+}  // namespace
+
+bool jumps_along_rows(const llvm::Module& kernel) {
+  RowSteps steps(kernel.getDataLayout());
+  return llvm::any_of(kernel, [&](const llvm::Function& function) {
+    return llvm::any_of(llvm::instructions(function), [&](const Instruction& instruction) {
+      if (!is_device_access(instruction)) return false;
+      const Step step = steps.of(*llvm::getLoadStorePointerOperand(&instruction));
+      return !step || std::abs(*step) >= kLine;
+    });
+  });
+}
+
+}  // namespace metal::cpu
