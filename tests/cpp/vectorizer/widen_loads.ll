@@ -60,3 +60,22 @@ define void @neighbours(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %lane) 
   store float %sum, ptr addrspace(1) %to
   ret void
 }
+; Lanes whose elements follow each other are read together, and no more than they: nothing need be readable around them.
+; CHECK-LABEL: define internal void @runs.wide
+; CHECK-NOT: gather
+; CHECK: %[[LOW:.*]] = load <2 x i64>
+; CHECK: %[[HIGH:.*]] = load <2 x i64>
+; CHECK: shufflevector <2 x i64> %[[LOW]], <2 x i64> %[[HIGH]], <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+; CHECK: store <2 x i64>
+; CHECK: store <2 x i64>
+define void @runs(ptr %in, ptr addrspace(1) %out, i32 %lane) {
+  %pair = lshr i32 %lane, 1
+  %one = and i32 %lane, 1
+  %apart = mul i32 %pair, 5
+  %index = add i32 %apart, %one
+  %at = getelementptr i64, ptr %in, i32 %index
+  %value = load i64, ptr %at
+  %to = getelementptr i64, ptr addrspace(1) %out, i32 %index
+  store i64 %value, ptr addrspace(1) %to
+  ret void
+}

@@ -274,7 +274,13 @@ void MemoryWidener::store_alone(llvm::StoreInst& store) {
   if (shape.is_strided()) return store_strided(access, pointer, values);
   if (shape.is_varying()) return store_varying(access, pointer, values);
   auto each_lane = [&] { scatter(access, pointer, values); };
-  if (stride(shape) != static_cast<int64_t>(access.size)) return each_lane();
+  if (stride(shape) != static_cast<int64_t>(access.size)) {
+    const unsigned run = run_of_lanes(shape, access.size);
+    if (!run) return each_lane();
+    return w_.branch(
+        w_.lanes(pointer).holds, [&] { store_lane_runs(access, pointer, shape, run, values); },
+        each_lane);
+  }
   w_.branch(
       w_.lanes(pointer).holds, [&] { store_contiguous(access, w_.first(pointer), values); },
       each_lane);

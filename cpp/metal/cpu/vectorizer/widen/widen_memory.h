@@ -71,6 +71,14 @@ class MemoryWidener {
   llvm::Value* load_offsets(const Access& access, llvm::Value* pointer, const Shape& shape);
   llvm::Value* load_window(const Access& access, llvm::Value* pointer, const Shape& shape);
   llvm::Value* load_blocks(const Access& access, llvm::Value* pointer, const Shape& shape);
+  // How many lanes have neighbouring elements, in each run of as many lanes; 0 if the elements of a
+  // run are less than a block.
+  unsigned run_of_lanes(const Shape& shape, uint64_t size) const;
+  // Read or write the elements of the active lanes only, a run at a time.
+  llvm::Value* load_lane_runs(const Access& access, llvm::Value* pointer, const Shape& shape,
+                              unsigned run);
+  void store_lane_runs(const Access& access, llvm::Value* pointer, const Shape& shape, unsigned run,
+                       llvm::Value* values);
   llvm::Value* load_strided(const Access& access, llvm::Value* pointer);
   llvm::Value* load_varying(const Access& access, llvm::Value* pointer);
   llvm::Value* load_contiguous(const Access& access, llvm::Value* first);

@@ -106,6 +106,10 @@ Value* MemoryWidener::load_offsets(const Access& access, Value* pointer, const S
   Span span = span_of(shape, size);
   if (step == size && (!w_.mask() || may_read(pointer, shape, span)))
     return load_contiguous(access, w_.first(pointer));
+  const unsigned run = run_of_lanes(shape, access.size);
+  if (run && (!w_.mask() || w_.costs().isLegalMaskedLoad(
+                                llvm::FixedVectorType::get(access.type, run), access.align)))
+    return load_lane_runs(access, pointer, shape, run);
   const bool is_window = step % size == 0 && step > 0 && step <= kWidestStride * size;
   // Blocks reach at most one step, or one block, beyond the lanes' elements.
   const int64_t around = is_window ? step : kBlockBytes;
@@ -183,6 +187,64 @@ Value* MemoryWidener::load_blocks(const Access& access, Value* pointer, const Sh
   return llvm::concatenateVectors(b_, chunks);
 }
 
+unsigned MemoryWidener::run_of_lanes(const Shape& shape, uint64_t size) const {
+  auto are_runs = [&](unsigned run) {
+    for (unsigned lane = 0; lane < w_.width(); ++lane) {
+      const unsigned in_run = lane % run;
+      if (shape.offset(lane) - shape.offset(lane - in_run) != static_cast<int64_t>(in_run * size))
+        return false;
+    }
+    return true;
+  };
+  unsigned run = w_.width();
+  while (!are_runs(run)) run /= 2;
+  return run > 1 && static_cast<int64_t>(run * size) >= kBlockBytes ? run : 0;
+}
+
+Value* MemoryWidener::load_lane_runs(const Access& access, Value* pointer, const Shape& shape,
+                                     unsigned run) {
+  Value* first = w_.first(pointer);
+  llvm::SmallVector<Value*> parts;
+  for (unsigned lane = 0; lane < w_.width(); lane += run) {
+    llvm::Type* type = llvm::FixedVectorType::get(access.type, run);
+    Value* from = b_.CreateConstGEP1_64(b_.getInt8Ty(), first, shape.offset(lane));
+    if (!w_.mask()) {
+      parts.push_back(b_.CreateAlignedLoad(type, from, access.align, access.is_volatile));
+    } else {
+      Value* mask = b_.CreateShuffleVector(w_.mask(), llvm::createSequentialMask(lane, run, 0));
+      parts.push_back(b_.CreateMaskedLoad(type, from, access.align, mask));
+    }
+  }
+  return llvm::concatenateVectors(b_, parts);
+}
+
+void MemoryWidener::store_lane_runs(const Access& access, Value* pointer, const Shape& shape,
+                                    unsigned run, Value* values) {
+  auto store = [&](bool masked) {
+    Value* first = w_.first(pointer);
+    for (unsigned lane = 0; lane < w_.width(); lane += run) {
+      const auto lanes = llvm::createSequentialMask(lane, run, 0);
+      Value* to = b_.CreateConstGEP1_64(b_.getInt8Ty(), first, shape.offset(lane));
+      Value* part = b_.CreateShuffleVector(values, lanes);
+      if (masked) {
+        b_.CreateMaskedStore(part, to, access.align, b_.CreateShuffleVector(w_.mask(), lanes));
+      } else {
+        b_.CreateAlignedStore(part, to, access.align, access.is_volatile);
+      }
+    }
+  };
+  w_.branch(
+      w_.all_run(), [&] { store(false); },
+      [&] {
+        if (w_.costs().isLegalMaskedStore(llvm::FixedVectorType::get(access.type, run),
+                                          access.align)) {
+          store(true);
+        } else {
+          scatter(access, pointer, values);
+        }
+      });
+}
+
 void MemoryWidener::enter(llvm::BasicBlock& block) {
   matrix_elements_.enter(block);
   groups_.clear();
@@ -215,7 +277,8 @@ void MemoryWidener::find_store_groups(llvm::BasicBlock& block) {
     llvm::Type* type = store->getValueOperand()->getType();
     const auto size = static_cast<int64_t>(w_.layout().getTypeStoreSize(type));
     const bool scattered = store->isSimple() && shape.has_offsets() && !shape.is_uniform() &&
-                           shape.exact() && stride(shape) != size && kBlockBytes % size == 0;
+                           shape.exact() && stride(shape) != size && kBlockBytes % size == 0 &&
+                           !run_of_lanes(shape, static_cast<uint64_t>(size));
     const int64_t distance = scattered ? least_distance(shape) : 0;
     if (distance < size) {
       finish();
