@@ -19,6 +19,21 @@ bool stores_matrix(const llvm::Function& function) {
   return name.consume_front(kRuntimePrefix) && name.starts_with("simdgroup_store_");
 }
 
+// The function has a single block.
+MatrixAccess inline_access(llvm::CallInst& call) {
+  MatrixAccess access{.arguments = {call.arg_begin(), call.arg_end()}, .elements = {}};
+  llvm::BasicBlock& block = *call.getParent();
+  llvm::Instruction* before = call.getPrevNode();
+  llvm::Instruction* behind = call.getNextNode();
+  llvm::InlineFunctionInfo info;
+  llvm::InlineFunction(call, info);
+  llvm::Instruction* first = before ? before->getNextNode() : &block.front();
+  for (llvm::Instruction* next = first; next != behind; next = next->getNextNode()) {
+    if (llvm::isa<llvm::LoadInst, llvm::StoreInst>(next)) access.elements.push_back(next);
+  }
+  return access;
+}
+
 }  // namespace
 
 bool is_matrix_access(const llvm::Function& function) {
@@ -42,15 +57,15 @@ void keep_matrix_access(llvm::Function& function) {
       loads_matrix(function) ? llvm::ModRefInfo::Ref : llvm::ModRefInfo::Mod));
 }
 
-void inline_matrix_accesses(llvm::Module& module) {
+std::vector<MatrixAccess> inline_matrix_accesses(llvm::Module& module) {
+  std::vector<MatrixAccess> accesses;
   for (llvm::Function& function : llvm::make_early_inc_range(module)) {
     if (!is_matrix_access(function) || function.isDeclaration()) continue;
-    for (llvm::User* user : llvm::make_early_inc_range(function.users())) {
-      llvm::InlineFunctionInfo info;
-      llvm::InlineFunction(*checked_cast<llvm::CallInst>(user), info);
-    }
+    for (llvm::User* user : llvm::make_early_inc_range(function.users()))
+      accesses.push_back(inline_access(*checked_cast<llvm::CallInst>(user)));
     function.eraseFromParent();
   }
+  return accesses;
 }
 
 }  // namespace metal::compiler

@@ -12,6 +12,7 @@
 #include "metal/cpu/checks/coverage.h"
 #include "metal/cpu/checks/debug_stops.h"
 #include "metal/cpu/checks/index_overflow.h"
+#include "metal/cpu/checks/matrix_floats.h"
 #include "metal/cpu/checks/numbers.h"
 #include "metal/cpu/checks/order.h"
 #include "metal/cpu/checks/races.h"
@@ -22,7 +23,8 @@
 namespace metal::cpu {
 
 void insert_checks(llvm::Module& module, const FunctionInfo& kernel, Checks checks) {
-  compiler::inline_matrix_accesses(module);
+  std::vector<compiler::MatrixAccess> matrices = compiler::inline_matrix_accesses(module);
+  type_matrix_elements(matrices);
   llvm::Function& function = *module.getFunction(kernel.name);
   CheckBuilder builder(function);
   Provenances provenances(builder, kernel);

@@ -62,6 +62,18 @@ void allow_all_floats(llvm::Function& kernel) {
   }
 }
 
+// Of a vector, the first element that is marked.
+Value* marked_element(llvm::IRBuilder<>& b, Value* value, Value* marks) {
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  if (!vector) return value;
+  Value* chosen = b.CreateExtractElement(value, uint64_t{0});
+  for (unsigned i = vector->getNumElements(); i-- > 0;) {
+    chosen = b.CreateSelect(b.CreateExtractElement(marks, uint64_t{i}),
+                            b.CreateExtractElement(value, uint64_t{i}), chosen);
+  }
+  return chosen;
+}
+
 llvm::SmallVector<Value*> operands_of(Instruction& instruction) {
   auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   if (call) return llvm::SmallVector<Value*>(call->args());
@@ -161,11 +173,24 @@ void NumbersCheck::visit(Instruction& instruction) {
   }
 }
 
-// Of the bits of a float, on their way to another lane.
+// Of the bits of a float, on their way to another lane, or in a matrix, whose elements go by pairs.
 Value* NumbersCheck::of_bits(Instruction& instruction) {
-  if (llvm::isa<llvm::BitCastInst, llvm::ZExtInst, llvm::TruncInst>(instruction))
-    return number_of(instruction.getOperand(0));
-  if (lane_function(instruction) == LaneFunction::Shuffle)
+  switch (instruction.getOpcode()) {
+    case Instruction::BitCast:
+    case Instruction::ZExt:
+    case Instruction::Trunc:
+    case Instruction::Shl:
+    case Instruction::LShr:
+      return number_of(instruction.getOperand(0));
+    case Instruction::Or: {
+      llvm::IRBuilder<> b(instruction.getNextNode());
+      return inherited(b, {instruction.getOperand(0), instruction.getOperand(1)});
+    }
+    default:
+      break;
+  }
+  const LaneFunction function = lane_function(instruction);
+  if (function == LaneFunction::Shuffle || function == LaneFunction::Product)
     return of_lanes(*checked_cast<llvm::CallInst>(&instruction));
   return nullptr;
 }
@@ -249,15 +274,8 @@ Value* NumbersCheck::made(llvm::IRBuilder<>& b, Instruction& result,
   Value* known = b.CreateIsNotNull(otherwise);
   Value* test = b.CreateAnd(in_any_element(b, elements), b.CreateNot(known));
 
-  auto one = [&](llvm::IRBuilder<>& c, Value* value) -> Value* {  // the first element that counts
-    if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType())) {
-      Value* chosen = c.CreateExtractElement(value, uint64_t{0});
-      for (unsigned i = vector->getNumElements(); i-- > 0;) {
-        chosen = c.CreateSelect(c.CreateExtractElement(elements, uint64_t{i}),
-                                c.CreateExtractElement(value, uint64_t{i}), chosen);
-      }
-      value = chosen;
-    }
+  auto one = [&](llvm::IRBuilder<>& c, Value* value) -> Value* {
+    value = marked_element(c, value, elements);
     if (value->getType()->isIntegerTy()) return c.CreateSIToFP(value, c.getDoubleTy());
     return value->getType()->isDoubleTy() ? value : c.CreateFPExt(value, c.getDoubleTy());
   };
@@ -277,37 +295,49 @@ Value* NumbersCheck::made(llvm::IRBuilder<>& b, Instruction& result,
   });
 }
 
-// Of values of other lanes as well. Sums overflow, too.
+Value* NumbersCheck::of_shuffle(llvm::CallInst& call) {
+  llvm::IRBuilder<> b(call.getNextNode());
+  Value* own = number_of(call.getArgOperand(0));
+  if (!own) return nullptr;
+  Value* given = builder_.lane_call(b, "__metal_simd_shuffle_u32", b.getInt32Ty(),
+                                    {own, call.getArgOperand(1)});
+  if (!has_floats(*call.getType())) return given;
+  return b.CreateSelect(in_any_element(b, is_not_finite(b, &call)), given, b.getInt32(0));
+}
+
+// Of values of other lanes as well. Sums overflow, too, and infinities become NaNs.
 Value* NumbersCheck::of_lanes(llvm::CallInst& call) {
   const LaneFunction function = lane_function(call);
+  if (function == LaneFunction::Shuffle) return of_shuffle(call);
   llvm::IRBuilder<> b(call.getNextNode());
   llvm::SmallVector<Value*> operands(call.args());
-  auto exchange = [&](const char* name, llvm::ArrayRef<Value*> values) {
-    return builder_.lane_call(b, name, b.getInt32Ty(), values);
+  auto largest = [&](Value* number) {
+    return builder_.lane_call(b, "__metal_simd_max_u32", b.getInt32Ty(), {number});
   };
   Value* own = inherited(b, operands);
-  Value* finite = b.getTrue();
-  for (Value* operand : operands) {
-    if (!has_floats(*operand->getType())) continue;
-    finite = b.CreateAnd(finite, b.CreateNot(in_any_element(b, is_not_finite(b, operand))));
-  }
-  Value* before = nullptr;
-  if (function == LaneFunction::Shuffle) {
-    if (!own) return nullptr;
-    before = exchange("__metal_simd_shuffle_u32", {own, call.getArgOperand(1)});
-    if (!has_floats(*call.getType())) return before;
-    return b.CreateSelect(in_any_element(b, is_not_finite(b, &call)), before, b.getInt32(0));
-  }
-  before = exchange("__metal_simd_max_u32", {own ? own : b.getInt32(0)});
-  Value* any_given =
-      exchange("__metal_simd_max_u32", {b.CreateZExt(b.CreateNot(finite), b.getInt32Ty())});
-  Value* not_finite = in_any_element(b, is_not_finite(b, &call));
-  Value* test = b.CreateAnd(not_finite, b.CreateIsNull(any_given));
+  Value* before = largest(own ? own : b.getInt32(0));
+  auto any_lane_gives = [&](Value* (&is)(llvm::IRBuilder<>&, Value*)) {
+    Value* gives = b.getFalse();
+    for (Value* operand : operands) {
+      if (has_floats(*operand->getType()))
+        gives = b.CreateOr(gives, in_any_element(b, is(b, operand)));
+    }
+    return b.CreateIsNotNull(largest(b.CreateZExt(gives, b.getInt32Ty())));
+  };
+  Value* result = &call;
+  if (function == LaneFunction::Product)
+    result = b.CreateBitCast(&call, llvm::FixedVectorType::get(b.getFloatTy(), 2));
+  Value* nans = is_nan(b, result);
+  Value* elements = is_not_finite(b, result);
+  Value* not_finite = in_any_element(b, elements);
+  Value* from_finite = b.CreateAnd(not_finite, b.CreateNot(any_lane_gives(is_not_finite)));
+  Value* from_numbers = b.CreateAnd(in_any_element(b, nans), b.CreateNot(any_lane_gives(is_nan)));
+  elements = b.CreateSelect(from_finite, elements, nans);
+  Value* test = b.CreateAnd(b.CreateOr(from_finite, from_numbers), b.CreateIsNull(before));
   Value* otherwise = b.CreateSelect(not_finite, before, b.getInt32(0));
   return rarely(b, test, otherwise, [&](llvm::IRBuilder<>& c) {
     Value* zero = llvm::ConstantFP::get(c.getDoubleTy(), 0);
-    Value* result = &call;
-    if (result->getType()->isVectorTy()) result = c.CreateExtractElement(result, uint64_t{0});
+    result = marked_element(c, result, elements);
     if (!result->getType()->isDoubleTy()) result = c.CreateFPExt(result, c.getDoubleTy());
     const llvm::StringRef full = call.getCalledFunction()->getName();
     const std::string name = function == LaneFunction::Product

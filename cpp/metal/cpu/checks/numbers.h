@@ -39,6 +39,7 @@ class NumbersCheck {
   llvm::Value* of_operation(llvm::Instruction& instruction);
   llvm::Value* of_bits(llvm::Instruction& instruction);
   llvm::Value* of_lanes(llvm::CallInst& call);
+  llvm::Value* of_shuffle(llvm::CallInst& call);
   llvm::Value* made(llvm::IRBuilder<>& b, llvm::Instruction& result,
                     llvm::ArrayRef<llvm::Value*> operands, const std::string& name,
                     const llvm::DebugLoc& location, llvm::Value* inherited);

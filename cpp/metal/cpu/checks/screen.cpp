@@ -11,11 +11,13 @@
 #include "metal/cpu/checks/accesses.h"
 #include "metal/cpu/checks/discarded_reads.h"
 #include "metal/cpu/checks/index_overflow.h"
+#include "metal/cpu/checks/matrix_floats.h"
 #include "metal/cpu/checks/numbers.h"
 #include "metal/cpu/checks/provenance.h"
 #include "metal/cpu/checks/screen_barriers.h"
 #include "metal/cpu/checks/screen_races.h"
 #include "metal/cpu/checks/uninitialised.h"
+#include "metal/cpu/codegen/lower.h"
 
 namespace metal::cpu {
 namespace {
@@ -74,7 +76,11 @@ void suspect_at_once(CheckBuilder& builder) {
 }  // namespace
 
 void insert_screen(llvm::Module& module, const FunctionInfo& kernel, Checks checks) {
-  compiler::inline_matrix_accesses(module);
+  std::vector<compiler::MatrixAccess> matrices = compiler::inline_matrix_accesses(module);
+  type_matrix_elements(matrices);
+  // Whole matrices are tested by functions of SIMD-groups, for which other kernels are not
+  // prepared.
+  if (find_cooperation(module) != Cooperation::SimdGroups) matrices.clear();
   llvm::Function& function = *module.getFunction(kernel.name);
   CheckBuilder builder(function);
   Provenances provenances(builder, kernel);
@@ -86,7 +92,7 @@ void insert_screen(llvm::Module& module, const FunctionInfo& kernel, Checks chec
   if (checks & kCheckUninitialised) undefined.emplace(builder, kernel, accesses);
   if (checks & kCheckBarriers) screen_barriers(builder);
   BoundsScreen bounds(builder, provenances);
-  RaceScreen races(builder, provenances, accesses, checks & kCheckRaces);
+  RaceScreen races(builder, provenances, accesses, matrices, checks & kCheckRaces);
   uint64_t tests = (undefined ? undefined->tests() : 0) + (numbers ? numbers->tests() : 0);
   for (const Access& access : accesses)
     tests += 1 + (races.tracks(access) ? races.tests_of(access) : 0);

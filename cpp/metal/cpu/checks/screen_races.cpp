@@ -4,6 +4,7 @@
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/compiler.h"
 #include "metal/cpu/checks/barriers.h"
@@ -29,7 +30,11 @@ llvm::SmallVector<const Value*> objects_of(const Value& pointer) {
 }
 
 uint64_t alignment_of(const Access& access) {
-  if (access.length) return 1;
+  if (const auto* fill = llvm::dyn_cast<llvm::MemIntrinsic>(access.instruction)) {
+    const auto* copy = llvm::dyn_cast<llvm::MemTransferInst>(fill);
+    const bool reads = copy && access.pointer == &copy->getRawSourceUse();
+    return (reads ? copy->getSourceAlign() : fill->getDestAlign()).valueOrOne().value();
+  }
   const auto* load = llvm::dyn_cast<llvm::LoadInst>(access.instruction);
   if (load) return load->getAlign().value();
   const auto* store = llvm::dyn_cast<llvm::StoreInst>(access.instruction);
@@ -57,9 +62,13 @@ void RaceScreen::Use::add(const Use& other) {
 }
 
 RaceScreen::RaceScreen(CheckBuilder& builder, Provenances& provenances,
-                       const std::vector<Access>& accesses, bool wanted)
+                       const std::vector<Access>& accesses,
+                       const std::vector<compiler::MatrixAccess>& matrices, bool wanted)
     : builder_(builder), provenances_(provenances) {
   if (!wanted) return;
+  for (const compiler::MatrixAccess& matrix : matrices) {
+    for (const llvm::Instruction* element : matrix.elements) matrices_[element] = &matrix;
+  }
   for (const Access& access : accesses) note(access);
   if (std::ranges::none_of(accesses, [this](const Access& access) { return tracks(access); }))
     return;
@@ -136,16 +145,16 @@ void RaceScreen::count_barriers() {
   }
 }
 
-RaceScreen::Place RaceScreen::place_of(llvm::IRBuilder<>& b, const Access& access) {
-  const Value* object = objects_of(*access.written).front();
+RaceScreen::Place RaceScreen::place_of(llvm::IRBuilder<>& b, Value* pointer, Value* displacement) {
+  const Value* object = objects_of(*pointer).front();
   const Use& use = use_of(object);
-  Value* offset = b.CreateMul(provenances_.offset(b, access.written),
-                              b.getInt64(sizeof(uint64_t) / use.granule));
+  Value* offset = b.CreateAdd(
+      b.CreateMul(provenances_.offset(b, pointer), b.getInt64(sizeof(uint64_t) / use.granule)),
+      b.CreateMul(displacement, b.getInt64(sizeof(uint64_t))));
   auto stamp = [&](bool reads) {
-    return b.CreateGEP(b.getInt8Ty(), provenances_.stamps(b, access.written, *object, reads),
-                       offset);
+    return b.CreateGEP(b.getInt8Ty(), provenances_.stamps(b, pointer, *object, reads), offset);
   };
-  return {stamp(false), use.reads ? stamp(true) : nullptr, is_device(*access.written)};
+  return {stamp(false), use.reads ? stamp(true) : nullptr, is_device(*pointer), builder_.thread()};
 }
 
 uint64_t RaceScreen::tests_of(const Access& access) {
@@ -159,15 +168,70 @@ void RaceScreen::add(const Access& access) {
   llvm::IRBuilder<> b(&at);
   if (!use.known) {
     builder_.suspect_if(b.getTrue(), at);
-    return;
+  } else if (const compiler::MatrixAccess* matrix = matrices_.lookup(&at)) {
+    // By then all its elements are known to be inside.
+    if (&at == matrix->elements.back()) add_matrix(access, *matrix);
+  } else {
+    screen(access, place_of(b, access.written, b.getInt64(0)));
   }
-  const Place first = place_of(b, access);
-  for (uint64_t i = 0; i < known_bytes_of(access) / use.granule; ++i) {
+}
+
+// Lanes test elements in the order of memory, so that their stamps lie side by side: not their own
+// ones, but in the name of the lanes that these belong to (`place_of_lane`).
+void RaceScreen::add_matrix(const Access& element, const compiler::MatrixAccess& matrix) {
+  llvm::Instruction& at = *element.instruction;
+  llvm::IRBuilder<> b(&at);
+  builder_.suspect_if(b.CreateNot(is_one_matrix(b, matrix)), at);
+  b.SetInsertPoint(&at);
+  Value* pointer = matrix.arguments[compiler::kMatrixPointer];
+  Value* lane = matrix.arguments[compiler::kMatrixLane];
+  Value* simdgroup = b.CreateSub(builder_.thread(), lane);
+  const uint64_t granules = element.bytes / use_of(objects_of(*pointer).front()).granule;
+  for (uint64_t half = 0; half < 2; ++half) {
     b.SetInsertPoint(&at);
+    Value* row = b.CreateAdd(b.CreateLShr(lane, 3), b.getInt32(half * 4));
+    Value* column = b.CreateAnd(lane, 7);
+    auto steps = [&](Value* count, compiler::MatrixAccessArgument step) {
+      return b.CreateMul(b.CreateZExt(count, b.getInt64Ty()), matrix.arguments[step]);
+    };
+    Value* elements = b.CreateAdd(steps(row, compiler::kMatrixRowStep),
+                                  steps(column, compiler::kMatrixColumnStep));
+    Place place = place_of(b, pointer, b.CreateMul(elements, b.getInt64(granules)));
+    auto bit = [&](Value* number, uint64_t mask, unsigned shift) {
+      return b.CreateShl(b.CreateAnd(number, mask), shift);
+    };
+    Value* owner = b.CreateOr(b.CreateOr(bit(row, 4, 2), bit(column, 4, 1)),
+                              b.CreateOr(bit(row, 3, 1), b.CreateLShr(b.CreateAnd(column, 2), 1)));
+    place.thread = b.CreateAdd(simdgroup, owner);
+    screen(element, place);
+  }
+}
+
+// Whether all lanes of the SIMD-group access the same matrix.
+Value* RaceScreen::is_one_matrix(llvm::IRBuilder<>& b, const compiler::MatrixAccess& matrix) {
+  Value* same = b.getTrue();
+  for (const unsigned argument :
+       {compiler::kMatrixPointer, compiler::kMatrixRowStep, compiler::kMatrixColumnStep}) {
+    Value* value = matrix.arguments[argument];
+    if (llvm::isa<llvm::Constant>(value)) continue;
+    if (value->getType()->isPointerTy()) value = b.CreatePtrToInt(value, b.getInt64Ty());
+    Value* first =
+        builder_.lane_call(b, "__metal_simd_shuffle_u64", b.getInt64Ty(), {value, b.getInt32(0)});
+    same = b.CreateAnd(same, b.CreateICmpEQ(value, first));
+  }
+  Value* lanes = builder_.lane_call(b, "__metal_simd_ballot", b.getInt32Ty(), {same});
+  return b.CreateICmpEQ(lanes, b.getInt32(UINT32_MAX));
+}
+
+void RaceScreen::screen(const Access& access, const Place& first) {
+  const Use& use = use_of(objects_of(*access.written).front());
+  llvm::Instruction& at = *access.instruction;
+  for (uint64_t i = 0; i < known_bytes_of(access) / use.granule; ++i) {
+    llvm::IRBuilder<> b(&at);
     auto next = [&](Value* stamp) {
       return stamp ? b.CreateConstGEP1_64(b.getInt64Ty(), stamp, i) : nullptr;
     };
-    const Place place{next(first.write), next(first.read), first.device};
+    const Place place{next(first.write), next(first.read), first.device, first.thread};
     if (access.kind == AccessKind::Read) {
       screen_read(at, place);
     } else if (access.kind == AccessKind::Write) {
@@ -180,14 +244,14 @@ void RaceScreen::add(const Access& access) {
 
 void RaceScreen::screen_read(llvm::Instruction& at, const Place& place) {
   llvm::IRBuilder<> b(&at);
-  test(at, b.CreateLoad(b.getInt64Ty(), place.write), place.device, false);
+  test(at, b.CreateLoad(b.getInt64Ty(), place.write), place, false);
   b.SetInsertPoint(&at);
   Value* before = b.CreateLoad(b.getInt64Ty(), place.read);
   Value* is_new = b.CreateICmpNE(before, many(b));
   if (place.device) is_new = b.CreateAnd(is_new, b.CreateICmpNE(before, b.getInt64(kStampAll)));
   llvm::Instruction* then = builder_.if_true(is_new, at);
   b.SetInsertPoint(then);
-  Value* me = mine(b);
+  Value* me = stamp_of(b, place);
   Value* difference = b.CreateXor(before, me);
   Value* joins = b.CreateAnd(in_my_phase(b, before), differs(b, difference, kStampWho));
   if (lanes_wait_) joins = b.CreateAnd(joins, b.CreateNot(ordered_in_simdgroup(b, difference)));
@@ -206,32 +270,33 @@ void RaceScreen::screen_read(llvm::Instruction& at, const Place& place) {
 
 void RaceScreen::screen_write(llvm::Instruction& at, const Place& place) {
   llvm::IRBuilder<> b(&at);
-  test(at, b.CreateLoad(b.getInt64Ty(), place.write), place.device, false);
+  test(at, b.CreateLoad(b.getInt64Ty(), place.write), place, false);
   b.SetInsertPoint(&at);
-  if (place.read) test(at, b.CreateLoad(b.getInt64Ty(), place.read), place.device, false);
+  if (place.read) test(at, b.CreateLoad(b.getInt64Ty(), place.read), place, false);
   b.SetInsertPoint(&at);
-  Value* me = mine(b);
+  Value* me = stamp_of(b, place);
   b.CreateStore(me, place.write);
   builder_.suspect_if(create_collision_test(b, place.write, me), at);
 }
 
 void RaceScreen::screen_atomic(llvm::Instruction& at, const Place& place) {
   llvm::IRBuilder<> b(&at);
-  test(at, b.CreateLoad(b.getInt64Ty(), place.write), place.device, true);
+  test(at, b.CreateLoad(b.getInt64Ty(), place.write), place, true);
   b.SetInsertPoint(&at);
-  if (place.read) test(at, b.CreateLoad(b.getInt64Ty(), place.read), place.device, false);
+  if (place.read) test(at, b.CreateLoad(b.getInt64Ty(), place.read), place, false);
   b.SetInsertPoint(&at);
   b.CreateStore(many(b), place.write);
 }
 
 // First whether the stamp is of this phase, or of device memory at all, which costs little; then
 // the rest.
-void RaceScreen::test(llvm::Instruction& at, Value* stamp, bool device, bool atomic) {
+void RaceScreen::test(llvm::Instruction& at, Value* stamp, const Place& place, bool atomic) {
+  const bool device = place.device;
   llvm::IRBuilder<> b(&at);
   Value* fresh = device ? b.CreateICmpNE(stamp, b.getInt64(0)) : in_my_phase(b, stamp);
   llvm::Instruction* then = builder_.unlikely_if(fresh, at);
   b.SetInsertPoint(then);
-  Value* difference = b.CreateXor(stamp, mine(b));
+  Value* difference = b.CreateXor(stamp, stamp_of(b, place));
   Value* conflict = differs(b, difference, kStampWho);
   if (lanes_wait_)
     conflict = b.CreateAnd(conflict, b.CreateNot(ordered_in_simdgroup(b, difference)));
@@ -246,8 +311,8 @@ void RaceScreen::test(llvm::Instruction& at, Value* stamp, bool device, bool ato
 
 Value* RaceScreen::order(llvm::IRBuilder<>& b) { return b.CreateLoad(b.getInt64Ty(), order_); }
 
-Value* RaceScreen::mine(llvm::IRBuilder<>& b) {
-  return b.CreateAdd(order(b), b.CreateZExt(builder_.thread(), b.getInt64Ty()));
+Value* RaceScreen::stamp_of(llvm::IRBuilder<>& b, const Place& place) {
+  return b.CreateAdd(order(b), b.CreateZExt(place.thread, b.getInt64Ty()));
 }
 
 Value* RaceScreen::many(llvm::IRBuilder<>& b) {
