@@ -43,7 +43,9 @@ constexpr uint64_t kTileRow = 128;
 // cache, the second constant is the limit.
 constexpr uint64_t kCacheShare = 2;
 constexpr uint64_t kLargestShare = uint64_t{32} << 20;
-constexpr uint64_t kMaxResults = 256;  // bytes that one thread is assumed to write at most
+// Bytes that one thread is assumed to write at most, without loops and with them.
+constexpr uint64_t kMaxResults = 256;
+constexpr uint64_t kMaxLoopResults = uint64_t{64} << 10;
 
 uint64_t divide_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit; }
 
@@ -89,11 +91,12 @@ struct Chunks {
 
 // Whether the results are too many for the caches. Results that overlap an input are in the caches
 // already.
-bool writes_beyond_caches(const FunctionInfo& function, const LaunchParameters& parameters) {
+bool writes_beyond_caches(const FunctionInfo& function, const LaunchParameters& parameters,
+                          bool repeats) {
   uint64_t threads = 1;
   for (uint32_t count : parameters.threads_per_grid) threads *= count;
   const uint64_t many = std::min(last_level_cache() / kCacheShare, kLargestShare);
-  if (threads < many / kMaxResults) return false;
+  if (threads < many / (repeats ? kMaxLoopResults : kMaxResults)) return false;
   uint64_t written = 0;
   for (const ArgumentInfo& argument : function.arguments) {
     if (argument.kind != ArgumentKind::Buffer || !argument.writable) continue;
@@ -168,7 +171,8 @@ Dispatch::Dispatch(const Kernel& kernel, const CpuKernel& machine_code,
       ordered_(ordered),
       messages_(kernel.name, screens || (ordered && !ordered->prints)) {
   std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);
-  launch_.cached_stores = writes_beyond_caches(kernel.info, parameters) ? 0 : ~uint64_t{0};
+  launch_.cached_stores =
+      writes_beyond_caches(kernel.info, parameters, machine_code.repeats) ? 0 : ~uint64_t{0};
   launch_.order_stride = order_.natural() ? 0 : parameters.order_stride;
   uint64_t offset = divide_up(machine_code.static_threadgroup_memory, 16) * 16;
   for (uint32_t i = 0; i < kMaxBuffers; ++i) {
