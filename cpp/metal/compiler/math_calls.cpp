@@ -69,6 +69,14 @@ void mark_math_calls(llvm::Module& module) {
   for (llvm::CallInst* call : calls) mark(*call);
 }
 
+void drop_math_marks(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    if (!is_math_mark(instruction)) continue;
+    instruction.replaceAllUsesWith(instruction.getOperand(0));
+    instruction.eraseFromParent();
+  }
+}
+
 bool is_math_mark(const llvm::Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;

@@ -6,6 +6,7 @@
 namespace llvm {
 class CallInst;
 class DILocation;
+class Function;
 class Instruction;
 class Module;
 }  // namespace llvm
@@ -15,6 +16,9 @@ namespace metal::compiler {
 // Before code is inlined: passes each float that the math library returns to other code through a
 // call, together with the floats that it was computed from. The call gives its first operand.
 void mark_math_calls(llvm::Module& module);
+
+// Removes the marks from code that runs before the kernel does.
+void drop_math_marks(llvm::Function& function);
 
 bool is_math_mark(const llvm::Instruction& instruction);
 // The function's name in the source: "exp".

@@ -3,12 +3,14 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/IPO/GlobalOpt.h"
 #include "metal/compiler/analyses.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
+#include "metal/compiler/math_calls.h"
 
 namespace metal::compiler {
 namespace {
@@ -38,9 +40,22 @@ llvm::Constant* as_constant(llvm::Type* type, uint64_t bits) {
   return llvm::ConstantInt::get(type, bits);
 }
 
+// Marks of math calls, which nobody can evaluate, go from initializers and what they call.
+void make_evaluable(llvm::Module& module) {
+  llvm::SmallSetVector<llvm::Function*, 8> functions;
+  for (llvm::Function* function : initializers(module)) functions.insert(function);
+  for (size_t i = 0; i < functions.size(); ++i) {
+    for (llvm::Instruction& instruction : llvm::instructions(*functions[i])) {
+      auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      if (call && call->getCalledFunction()) functions.insert(call->getCalledFunction());
+    }
+    drop_math_marks(*functions[i]);
+  }
+}
+
 // GlobalOpt evaluates initializers without loops. LLVM's optimiser first simplifies the others.
 void run_initializers(llvm::Module& module) {
-  if (initializers(module).empty()) return;
+  make_evaluable(module);
   Analyses analyses;
   llvm::GlobalOptPass().run(module, analyses.modules);
   if (initializers(module).empty()) return;

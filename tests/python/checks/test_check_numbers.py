@@ -202,3 +202,16 @@ def test_array_operations_may_make_infinities():
 def test_it_is_part_of_all():
     found = reports(HEAD + "o[i] = 1 / x[i];", "all", threadgroup=32)
     assert [report.kind for report in found] == ["numbers"]
+
+
+def test_constants_of_the_math_library():
+    """They are computed before the kernel runs, where no check looks."""
+    header = """
+        float power(float x, int n) { float p = 1; for (int i = 0; i < n; ++i) p *= sqrt(x); return p; }
+        constant float rest = fmod(17.0f, 5.0f);
+        constant float eight = power(4.0f, 3);
+    """
+    source = "uint i = thread_position_in_grid.x; o[i] = rest + eight + x[i];"
+    assert reports(source, "numbers", header=header) == []
+    (report,) = reports(source + " o[3] = rest / (eight - 8);", "numbers", header=header)
+    assert "infinity" in report.message
