@@ -405,3 +405,18 @@ def test_graphs_go_with_their_functions():
     gc.collect()
     mx.synchronize()
     assert mx.get_active_memory() <= before
+
+
+@pytest.mark.parametrize("shape", [(1,), (1, 1), (1, 1, 1)])
+def test_one_element_beside_a_scalar_has_strides(shape):
+    """Scalars are not broadcast to arrays of one element: the result still has all its dimensions."""
+    operations = [mx.add, mx.minimum, lambda a, b: mx.rsqrt(mx.multiply(b, a)), mx.power]
+    operations.append(lambda a, b: mx.where(a > b, a, b))
+    for operation in operations:
+        for operands in [(mx.array(2.0), mx.ones(shape) * 3), (mx.ones(shape) * 3, mx.array(2.0))]:
+            result = mx.compile(operation)(*operands)
+            assert result.shape == shape
+            assert all(step % 4 == 0 and abs(step) <= 4 for step in memoryview(result).strides)
+            plain = operation(*operands)
+            assert result.item() == plain.item()
+            assert all(step % 4 == 0 and abs(step) <= 4 for step in memoryview(plain).strides)

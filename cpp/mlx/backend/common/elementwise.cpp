@@ -44,9 +44,12 @@ BinaryOpType get_binary_op_type(const array& a, const array& b) {
 
 void set_binary_op_output_data(const array& a, const array& b, array& out, BinaryOpType type) {
   switch (type) {
-    case BinaryOpType::ScalarScalar:
-      out.set_data(allocator::malloc(out.itemsize()), 1, a.strides(), a.flags());
+    case BinaryOpType::ScalarScalar: {
+      // Operands of one element may have fewer dimensions.
+      const array& in = a.ndim() == out.ndim() ? a : b;
+      out.set_data(allocator::malloc(out.itemsize()), 1, in.strides(), in.flags());
       break;
+    }
     case BinaryOpType::ScalarVector:
       take_layout(b, out);
       break;

@@ -159,9 +159,10 @@ void make_view(const array& in, array& out, const Strides& strides, int64_t offs
 }
 
 bool is_donatable(const array& in, const array& out) {
-  // Keeping a much larger buffer alive for a small output would waste memory.
+  // Keeping a much larger buffer alive for a small output would waste memory. An output that gets
+  // the memory gets the strides, too.
   constexpr size_t kWasteLimit = 16384;
-  return in.is_donatable() && in.itemsize() == out.itemsize() &&
+  return in.is_donatable() && in.itemsize() == out.itemsize() && in.ndim() == out.ndim() &&
          in.buffer_size() <= out.nbytes() + kWasteLimit;
 }
 
