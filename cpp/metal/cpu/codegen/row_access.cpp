@@ -10,6 +10,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "metal/compiler/attributes.h"
+#include "metal/compiler/checked_cast.h"
 #include "metal/compiler/compiler.h"
 #include "metal/compiler/kernel_form.h"
 
@@ -52,7 +53,7 @@ class RowSteps {
     auto operand = [&](unsigned i) { return of(*instruction.getOperand(i)); };
     switch (instruction.getOpcode()) {
       case Instruction::Call:
-        if (const Step position = of_position(llvm::cast<llvm::CallInst>(instruction)))
+        if (const Step position = of_position(*checked_cast<llvm::CallInst>(&instruction)))
           return position;
         break;
       case Instruction::PHI:
@@ -81,7 +82,7 @@ class RowSteps {
       case Instruction::AddrSpaceCast:
         return operand(0);
       case Instruction::GetElementPtr:
-        return of_address(llvm::cast<llvm::GEPOperator>(instruction));
+        return of_address(*checked_cast<llvm::GEPOperator>(&instruction));
       default:
         break;
     }
