@@ -24,5 +24,11 @@ def test_programs_of_a_fixed_seed():
     run("--programs", PROGRAMS, "--seed", SEED, "--jobs", os.cpu_count())
 
 
+def test_checks_report_nothing():
+    """The programs are right, and checked code computes the same."""
+    forms = ("--forms", "reference", "checked")
+    run("--programs", PROGRAMS // 4, "--seed", SEED, "--jobs", os.cpu_count(), *forms)
+
+
 def test_programs_that_once_differed():
     run("--regressions")

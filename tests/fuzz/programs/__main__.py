@@ -12,7 +12,7 @@ from pathlib import Path
 
 from . import export, regression
 from .program import make_program
-from .runner import CUDA, FORMS, PROGRAM_RUNNER, Runner
+from .runner import CHECKED, CUDA, FORMS, PROGRAM_RUNNER, Runner
 from .scope import FEATURES
 from .search import BATCH, Tally, run_batch
 from .shrink import kind_of, shrink
@@ -142,7 +142,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=None, help="folder for programs that differ")
     parser.add_argument("--without", nargs="*", default=[], choices=FEATURES, metavar="FEATURE",
                         help=f"leave out: {', '.join(FEATURES)}")  # fmt: skip
-    parser.add_argument("--forms", nargs="+", default=FORMS, choices=(*FORMS, CUDA),
+    parser.add_argument("--forms", nargs="+", default=FORMS, choices=(*FORMS, CHECKED, CUDA),
                         help="the first one is what the others are compared with")  # fmt: skip
     parser.add_argument("--no-shrinking", action="store_true", help="report programs as they are")
     parser.add_argument("--show", type=int, metavar="SEED", help="print and run one program")

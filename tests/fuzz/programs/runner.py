@@ -12,6 +12,7 @@ REFERENCE = "reference"
 PROCESSORS = {"x86-64-v2": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}
 MACHINE_FLAGS = frozenset(Path("/proc/cpuinfo").read_text().split())
 CUDA = "cuda"  # on an NVIDIA GPU; only on request
+CHECKED = "checked"  # vector code that checks itself, which must report nothing; only on request
 FORMS = (REFERENCE, *(name for name, flag in PROCESSORS.items() if flag in MACHINE_FLAGS))
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -47,6 +47,15 @@ uint64_t known_bytes_of(const Access& access) {
   return length ? length->getZExtValue() : UINT64_MAX;
 }
 
+// The lane that has an element of a matrix: the inverse of place_of_lane.
+Value* owner_of(llvm::IRBuilder<>& b, Value* row, Value* column) {
+  auto bits = [&](Value* number, uint64_t mask, unsigned shift) {
+    return b.CreateShl(b.CreateAnd(number, mask), shift);
+  };
+  return b.CreateOr(b.CreateOr(bits(row, 4, 2), bits(column, 4, 1)),
+                    b.CreateOr(bits(row, 3, 1), b.CreateLShr(b.CreateAnd(column, 2), 1)));
+}
+
 Value* differs(llvm::IRBuilder<>& b, Value* difference, uint64_t bits) {
   return b.CreateICmpNE(b.CreateAnd(difference, bits), b.getInt64(0));
 }
@@ -177,7 +186,7 @@ void RaceScreen::add(const Access& access) {
 }
 
 // Lanes test elements in the order of memory, so that their stamps lie side by side: not their own
-// ones, but in the name of the lanes that these belong to (`place_of_lane`).
+// elements, but in the name of the lanes that have them.
 void RaceScreen::add_matrix(const Access& element, const compiler::MatrixAccess& matrix) {
   llvm::Instruction& at = *element.instruction;
   llvm::IRBuilder<> b(&at);
@@ -197,12 +206,7 @@ void RaceScreen::add_matrix(const Access& element, const compiler::MatrixAccess&
     Value* elements = b.CreateAdd(steps(row, compiler::kMatrixRowStep),
                                   steps(column, compiler::kMatrixColumnStep));
     Place place = place_of(b, pointer, b.CreateMul(elements, b.getInt64(granules)));
-    auto bit = [&](Value* number, uint64_t mask, unsigned shift) {
-      return b.CreateShl(b.CreateAnd(number, mask), shift);
-    };
-    Value* owner = b.CreateOr(b.CreateOr(bit(row, 4, 2), bit(column, 4, 1)),
-                              b.CreateOr(bit(row, 3, 1), b.CreateLShr(b.CreateAnd(column, 2), 1)));
-    place.thread = b.CreateAdd(simdgroup, owner);
+    place.thread = b.CreateAdd(simdgroup, owner_of(b, row, column));
     screen(element, place);
   }
 }

@@ -10,21 +10,23 @@ namespace {
 
 constexpr const char* kPrelude = "#include <metal_stdlib>\nusing namespace metal;\n";
 
-// The program's translation unit, reduced to what its kernel needs.
-std::shared_ptr<Program> pick(const Program& library, const std::string& name) {
-  const FunctionInfo* function = library.find(name);
-  if (!function) throw CompileError("there is no kernel " + name);
+std::string source_of(const ProgramRequest& request) { return request.source + "\n"; }
+
+// The program's translation unit, reduced to what its kernel needs. Checked kernels are compiled
+// from the source again.
+std::shared_ptr<Program> pick(const Program& library, const ProgramRequest& request) {
+  const FunctionInfo* function = library.find(request.name);
+  if (!function) throw CompileError("there is no kernel " + request.name);
   auto program = std::make_shared<Program>();
   program->functions.push_back(*function);
+  program->source = kPrelude + source_of(request);
   return program;
 }
-
-std::string source_of(const ProgramRequest& request) { return request.source + "\n"; }
 
 void compile_one(const ProgramRequest& request, std::shared_ptr<Program>& program,
                  ProgramReply& reply) {
   try {
-    program = pick(*compile(kPrelude + source_of(request)), request.name);
+    program = pick(*compile(kPrelude + source_of(request)), request);
   } catch (const std::exception& error) {
     reply.front_end = error.what();
   }
@@ -39,7 +41,7 @@ std::vector<std::shared_ptr<Program>> compile_all(const std::vector<ProgramReque
   for (const ProgramRequest& request : requests) source += source_of(request);
   try {
     const auto library = compile(source);
-    for (size_t i = 0; i < requests.size(); ++i) programs[i] = pick(*library, requests[i].name);
+    for (size_t i = 0; i < requests.size(); ++i) programs[i] = pick(*library, requests[i]);
   } catch (const std::exception&) {
     for (size_t i = 0; i < requests.size(); ++i) compile_one(requests[i], programs[i], replies[i]);
   }

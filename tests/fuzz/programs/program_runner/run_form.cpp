@@ -19,6 +19,8 @@ constexpr int kWallSeconds = 300;  // for a program that only sleeps
 
 constexpr const char* kReference = "reference";
 constexpr const char* kCuda = "cuda";
+constexpr const char* kChecked = "checked";
+constexpr Checks kChecks = kCheckBounds | kCheckBarriers | kCheckRaces | kCheckUninitialised;
 
 template <size_t N>
 void copy_text(char (&to)[N], const std::string& text) {
@@ -30,7 +32,7 @@ void choose_form(const Form& form) {
     setenv("MLX_CPU_REFERENCE", "1", 1);
   } else if (form == kCuda) {
     setenv("MLX_METAL_DEVICE", "cuda", 1);
-  } else {
+  } else if (form != kChecked) {
     setenv("MLX_CPU_TARGET", form.c_str(), 1);
   }
 }
@@ -74,11 +76,27 @@ class DeviceBuffers {
   std::vector<char*> memory_;
 };
 
-void launch(const ProgramRequest& request, const Program& program, char* buffers,
+// Reports end the launch: the programs are right.
+std::shared_ptr<const CheckedLaunch> make_checked(const ProgramRequest& request,
+                                                  const LaunchParameters& parameters) {
+  auto checked = std::make_shared<CheckedLaunch>();
+  checked->checks = kChecks;
+  checked->handler = [](const std::vector<CheckReport>& reports) {
+    throw LaunchError(LaunchFault::Trap, describe(reports));
+  };
+  checked->buffers.resize(kMaxBufferBindings);
+  for (size_t i = 0; i < request.buffers.size(); ++i) {
+    checked->buffers[i] = {static_cast<const char*>(parameters.buffers[i]),
+                           request.buffers[i].bytes.size()};
+  }
+  return checked;
+}
+
+void launch(const ProgramRequest& request, const Program& program, bool is_checked, char* buffers,
             FormResult& result) {
   Driver& driver = default_driver();
-  const auto kernel =
-      driver.load(program, request.name, request.constants, request.name, kNoChecks);
+  const auto kernel = driver.load(program, request.name, request.constants, request.name,
+                                  is_checked ? kChecks : kNoChecks);
   copy_text(result.why_scalar, kernel->why_scalar(request.threadgroup));
   LaunchParameters parameters;
   parameters.time_limit = kLaunchSeconds;
@@ -87,20 +105,21 @@ void launch(const ProgramRequest& request, const Program& program, char* buffers
   std::copy(request.threadgroup_memory.begin(), request.threadgroup_memory.end(),
             parameters.threadgroup_memory);
   const DeviceBuffers memory(request, parameters);
+  if (is_checked) parameters.checked = make_checked(request, parameters);
   const auto stream = driver.new_stream();
   stream->launch(*kernel, parameters);
   stream->wait();
   memory.copy_to(buffers);
 }
 
-void run_one(const ProgramRequest& request, const Program& program, char* buffers,
+void run_one(const ProgramRequest& request, const Program& program, bool is_checked, char* buffers,
              FormResult& result) {
   auto failed = [&](Outcome outcome, const std::exception& error) {
     result.outcome = outcome;
     copy_text(result.message, error.what());
   };
   try {
-    launch(request, program, buffers, result);
+    launch(request, program, is_checked, buffers, result);
   } catch (const LaunchError& error) {
     failed(Outcome::LaunchFails, error);
   } catch (const std::exception& error) {
@@ -109,14 +128,14 @@ void run_one(const ProgramRequest& request, const Program& program, char* buffer
 }
 
 // Runs the programs from this one on in a new process.
-[[noreturn]] void run_from(size_t first, const std::vector<ProgramRequest>& requests,
+[[noreturn]] void run_from(size_t first, bool checked, const std::vector<ProgramRequest>& requests,
                            const std::vector<std::shared_ptr<Program>>& programs,
                            Results& results) {
   for (size_t i = first; i < requests.size(); ++i) {
     if (!programs[i]) continue;
     results[i].state = State::Runs;
     restart_clocks();
-    run_one(requests[i], *programs[i], results.buffers(i), results[i]);
+    run_one(requests[i], *programs[i], checked, results.buffers(i), results[i]);
     results[i].state = State::Ends;
   }
   _exit(0);
@@ -139,7 +158,7 @@ void run_form(const Form& form, const std::vector<ProgramRequest>& requests,
     if (child < 0) throw std::runtime_error("no new process");
     if (child == 0) {
       choose_form(form);
-      run_from(next, requests, programs, results);
+      run_from(next, form == kChecked, requests, programs, results);
     }
     int status;
     if (waitpid(child, &status, 0) != child) throw std::runtime_error("a process is lost");

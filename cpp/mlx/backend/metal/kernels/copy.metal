@@ -1,5 +1,6 @@
 // Copies with conversion: a repeated scalar (s), contiguous (v), contiguous rows on both sides (r),
-// strided on both sides (g), strided with more than four dimensions (gn). Copies to rows of 2 to 8
+// strided on both sides (g), strided with more than four dimensions (gn). Copies of rows that are
+// read backwards (b). Copies to rows of 2 to 8
 // elements that follow each other: one element of each of several lines, as `repeat` and the
 // transposition of a few rows do (i); or rows that are further apart in the input (p).
 #include "mlx/backend/metal/kernels/instantiate.h"
@@ -41,6 +42,14 @@ template <typename T, typename U>
   int64_t i = deep_offset(shape, strides, ndim, pos);
   int64_t o = deep_offset(shape, strides + ndim, ndim, pos);
   out[o] = convert<U>(in[i]);
+}
+
+template <typename T>
+[[kernel]] void copy_b(const device T* in [[buffer(0)]], device T* out [[buffer(1)]],
+                       constant const Strides4<2>& strides [[buffer(2)]],
+                       uint3 pos [[thread_position_in_grid]]) {
+  out[row_offset(strides, 1, pos) + pos.x] =
+      in[row_offset(strides, 0, pos) - static_cast<int64_t>(pos.x)];
 }
 
 // A thread copies a row.
@@ -87,16 +96,17 @@ MLX_FOR_ALL(COPY, complex64, complex64_t)
 #define COPY_SHORT(name, T, N)                      \
   MLX_KERNEL("copy_i" #N "_" #name, copy_i<T, N>) \
   MLX_KERNEL("copy_p" #N "_" #name, copy_p<T, N>)
-#define COPY_SHORTS(name, T) \
-  COPY_SHORT(name, T, 2)     \
-  COPY_SHORT(name, T, 3)     \
-  COPY_SHORT(name, T, 4)     \
-  COPY_SHORT(name, T, 5)     \
-  COPY_SHORT(name, T, 6)     \
-  COPY_SHORT(name, T, 7)     \
+#define COPY_ROWS(name, T)                           \
+  MLX_KERNEL("copy_b_" #name "_" #name, copy_b<T>) \
+  COPY_SHORT(name, T, 2)                             \
+  COPY_SHORT(name, T, 3)                             \
+  COPY_SHORT(name, T, 4)                             \
+  COPY_SHORT(name, T, 5)                             \
+  COPY_SHORT(name, T, 6)                             \
+  COPY_SHORT(name, T, 7)                             \
   COPY_SHORT(name, T, 8)
 
-COPY_SHORTS(uint8, uint8_t)
-COPY_SHORTS(uint16, uint16_t)
-COPY_SHORTS(uint32, uint32_t)
-COPY_SHORTS(uint64, uint64_t)
+COPY_ROWS(uint8, uint8_t)
+COPY_ROWS(uint16, uint16_t)
+COPY_ROWS(uint32, uint32_t)
+COPY_ROWS(uint64, uint64_t)

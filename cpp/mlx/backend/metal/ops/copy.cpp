@@ -9,10 +9,10 @@ namespace mlx::core {
 
 namespace {
 
-constexpr const char* kCopyVariants[] = {"s", "v", "g", "gn", "r"};
+constexpr const char* kCopyVariants[] = {"s", "v", "g", "gn", "r", "b"};
 
 MTL::ComputePipelineState* copy_kernel(int variant, Dtype from, Dtype to) {
-  static KernelTable table(5 * kDtypes * kDtypes);
+  static KernelTable table(std::size(kCopyVariants) * kDtypes * kDtypes);
   size_t index = (variant * kDtypes + dtype_index(from)) * kDtypes + dtype_index(to);
   return table.get(index, [&] {
     return kernel_name("copy", kCopyVariants[variant], type_name(from), type_name(to));
@@ -102,7 +102,14 @@ void copy_strided(const array& in, array& out, const Shape& shape, const Strides
   Dtype from = same ? moved_as(in.dtype()) : in.dtype();
   Dtype to = same ? moved_as(out.dtype()) : out.dtype();
   auto& encoder = metal::get_command_encoder(s);
-  int variant = walk.deep() ? 3 : walk.side_by_side(0) && walk.side_by_side(1) ? 4 : 2;
+  int variant = 2;
+  if (walk.deep()) {
+    variant = 3;
+  } else if (walk.side_by_side(1) && walk.side_by_side(0)) {
+    variant = 4;
+  } else if (walk.side_by_side(1) && walk.backwards(0) && same) {
+    variant = 5;
+  }
   encoder.set_compute_pipeline_state(copy_kernel(variant, from, to));
   encoder.set_input_array(in, 0, in_offset * in.itemsize());
   encoder.set_output_array(out, 1, out_offset * out.itemsize());

@@ -1,6 +1,7 @@
 // Grids for kernels, and parameters of strided operands.
 #include "mlx/backend/metal/ops/launch.h"
 
+#include <cstdlib>
 #include <stdexcept>
 
 namespace mlx::core {
@@ -70,7 +71,7 @@ void dispatch_walk(const StridedWalk& walk, metal::CommandEncoder& encoder) {
   // several rows.
   bool jumps = false;
   for (auto& s : walk.strides) {
-    jumps = jumps || (s.back() != 0 && s.back() != 1);
+    jumps = jumps || std::abs(s.back()) > 1;
   }
   dispatch_grid(encoder, shape[ndim - 1], ndim > 1 ? shape[ndim - 2] : 1, z, 1024,
                 jumps && ndim > 1 ? 32 : 1024);

@@ -100,6 +100,7 @@ struct StridedWalk {
   bool deep() const { return shape.size() > 4; }
   // Whether the operand is contiguous, or the same element, along the innermost dimension.
   bool side_by_side(int operand) const { return strides[operand].back() == 1; }
+  bool backwards(int operand) const { return strides[operand].back() == -1; }
   bool same(int operand) const { return strides[operand].back() == 0; }
   // Binds the parameters as argument `index` (up to four dimensions), and dispatches.
   template <int N>
