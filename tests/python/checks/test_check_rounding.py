@@ -12,7 +12,16 @@ BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup);"
 def found_in(source: str, dtype: mx.Dtype = mx.float16, check: str = "numbers=float64") -> list:
     kind = mx.bfloat16 if dtype == mx.bfloat16 else mx.float16
     x = mx.array(np.arange(64) / 64 + 0.3, kind)
-    return reports(HEAD + source, check, x=x, outputs=32, threads=32, threadgroup=32, dtype=dtype)
+    return reports(
+        HEAD + source,
+        check,
+        x=x,
+        outputs=32,
+        threads=32,
+        threadgroup=32,
+        dtype=dtype,
+        header="#include <metal_simdgroup_matrix>\n",
+    )
 
 
 SUM = "half s = 0;\nfor (uint k = 0; k < 999; ++k) s += x[k % 64] * x[(k + i) % 64];\n"
@@ -46,6 +55,20 @@ WRONG = {
     ),
     "a branch": ("half a = x[i];\nif (i > 3) a = a * a + 8.0h;\no[i] = a - 8.0h;", 4),
     "a choice": ("half a = x[i];\na = i > 3 ? a * a + 8.0h : 9.0h;\no[i] = a - 8.0h;", 4),
+    "products of matrices": (
+        "simdgroup_half8x8 a, c(0.0h);\nsimdgroup_load(a, x, 8);\n"
+        "for (int k = 0; k < 99; ++k) simdgroup_multiply_accumulate(c, a, a, c);\n"
+        "o[i] = c.thread_elements()[i % 2];",
+        5,
+    ),
+    "matrices in memory": (
+        "threadgroup half t[64];\nsimdgroup_half8x8 a, b, c;\nsimdgroup_load(a, x, 8);\n"
+        "simdgroup_multiply(c, a, a);\nsimdgroup_store(c, t, 8);\n" + BARRIER + "\n"
+        "simdgroup_load(b, t, 8, ulong2(0, 0), true);\n"
+        "for (int k = 0; k < 2; ++k) b.thread_elements()[k] -= c.thread_elements()[k] - 1e-3h;\n"
+        "o[i] = b.thread_elements()[1] * 0.1h;",
+        10,
+    ),
     "a structure": (
         "struct { half a; half b; } p = {x[i], x[i] * x[i] + 8.0h}, q = p;\no[i] = q.b - 8.0h;",
         3,
@@ -71,6 +94,11 @@ FUNCTIONS = (
     *("simd_prefix_inclusive_sum(a)", "simd_max(a)", "simd_broadcast(a, 3)"),
 )
 RIGHT = {
+    "a product of matrices": "simdgroup_half8x8 a; simdgroup_load(a, x, 8);"
+    "simdgroup_multiply(a, a, a); o[i] = a.thread_elements()[i % 2];",
+    "matrices of float": "simdgroup_half8x8 a; simdgroup_float8x8 c(0.0f); simdgroup_load(a, x, 8);"
+    "for (int k = 0; k < 99; ++k) simdgroup_multiply_accumulate(c, a, a, c);"
+    "o[i] = half(c.thread_elements()[i % 2]);",
     "a sum of floats": (
         "float s = 0;\nfor (uint k = 0; k < 999; ++k) s += float(x[k % 64]) * float(x[(k + i) % 64]);\n"
         "o[i] = half(s);"

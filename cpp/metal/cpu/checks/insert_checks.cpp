@@ -12,7 +12,7 @@
 #include "metal/cpu/checks/coverage.h"
 #include "metal/cpu/checks/debug_stops.h"
 #include "metal/cpu/checks/index_overflow.h"
-#include "metal/cpu/checks/matrix_floats.h"
+#include "metal/cpu/checks/matrix_elements.h"
 #include "metal/cpu/checks/numbers.h"
 #include "metal/cpu/checks/order.h"
 #include "metal/cpu/checks/races.h"

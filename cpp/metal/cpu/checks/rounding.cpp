@@ -5,6 +5,7 @@
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/math_calls.h"
 #include "metal/cpu/checks/exact_math.h"
+#include "metal/cpu/checks/matrix_elements.h"
 #include "metal/cpu/checks/number_tests.h"
 #include "metal/cpu/checks/undefined_flow.h"
 
@@ -111,25 +112,64 @@ void RoundingCheck::visit(Instruction& instruction) {
   if (found) exact_[&instruction] = found;
 }
 
-// The bits of a float may be on their way to another lane.
+// The bits of a float may be on their way to another lane, or into a matrix.
 void RoundingCheck::visit_bits(Instruction& instruction) {
   if (instruction.getNumOperands() == 0) return;
   Value* operand = instruction.getOperand(0);
-  if (llvm::isa<llvm::BitCastInst>(instruction) && exact_.contains(operand) &&
-      !operand->getType()->isVectorTy()) {
-    bits_[&instruction] = {exact_.lookup(operand), operand->getType()};
-    return;
-  }
-  const auto found = bits_.find(operand);
-  if (found == bits_.end()) return;
-  const Bits bits = found->second;
-  if (llvm::isa<llvm::ZExtInst, llvm::TruncInst>(instruction)) {
-    bits_[&instruction] = bits;
-  } else if (lane_function(instruction) == LaneFunction::Shuffle) {
+  Bits result{};
+  if (lane_function(instruction) == LaneFunction::Product) {
     llvm::IRBuilder<> b(instruction.getNextNode());
-    bits_[&instruction] = {shuffled(b, bits.exact, *checked_cast<llvm::CallInst>(&instruction)),
-                           bits.type};
+    result = of_product(b, *checked_cast<llvm::CallInst>(&instruction));
+  } else if (llvm::isa<llvm::BitCastInst>(instruction) && exact_.contains(operand) &&
+             !operand->getType()->isVectorTy()) {
+    result = {exact_.lookup(operand), nullptr, operand->getType()};
+  } else if (instruction.getOpcode() == Instruction::Or) {
+    const Bits one = bits_.lookup(operand);
+    const Bits other = bits_.lookup(instruction.getOperand(1));
+    result = {one.exact ? one.exact : other.exact, one.high ? one.high : other.high,
+              one.type ? one.type : other.type};
+  } else if (const auto found = bits_.find(operand); found != bits_.end()) {
+    result = of_bits(instruction, Bits(found->second));
   }
+  if (result.exact || result.high) bits_[&instruction] = result;
+}
+
+// Of an instruction whose first operand has these bits.
+RoundingCheck::Bits RoundingCheck::of_bits(Instruction& instruction, const Bits& bits) {
+  switch (instruction.getOpcode()) {
+    case Instruction::ZExt:
+    case Instruction::Trunc:
+      return bits;
+    case Instruction::Shl:
+    case Instruction::LShr: {
+      const auto* shift = llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(1));
+      if (!shift || shift->getZExtValue() != bits.type->getPrimitiveSizeInBits()) return {};
+      const bool to_high = instruction.getOpcode() == Instruction::Shl;
+      return {to_high ? nullptr : bits.high, to_high ? bits.exact : nullptr, bits.type};
+    }
+    default:
+      break;
+  }
+  if (lane_function(instruction) != LaneFunction::Shuffle || !bits.exact) return {};
+  llvm::IRBuilder<> b(instruction.getNextNode());
+  return {shuffled(b, bits.exact, instruction.getOperand(1)), nullptr, bits.type};
+}
+
+// The lane's elements of a * b + c, for which it needs elements of other lanes.
+RoundingCheck::Bits RoundingCheck::of_product(llvm::IRBuilder<>& b, llvm::CallInst& call) {
+  Value* lane = b.CreateAnd(builder_.thread(), 31);
+  Value* row = row_of_lane(b, lane);
+  Value* column = column_of_lane(b, lane);
+  Value* elements[6];  // two of each matrix
+  for (unsigned i = 0; i < 6; ++i) elements[i] = exact(b, call.getArgOperand(i));
+  Value* sums[2] = {elements[4], elements[5]};
+  for (unsigned k = 0; k < 8; ++k) {
+    Value* a = shuffled(b, elements[k % 2], lane_of_element(b, row, b.getInt32(k)));
+    Value* of_b = lane_of_element(b, b.getInt32(k), column);
+    for (unsigned i = 0; i < 2; ++i)
+      sums[i] = b.CreateFAdd(sums[i], b.CreateFMul(a, shuffled(b, elements[2 + i], of_b)));
+  }
+  return {sums[0], sums[1], b.getFloatTy()};
 }
 
 Value* RoundingCheck::of_operation(llvm::IRBuilder<>& b, Instruction& instruction) {
@@ -197,7 +237,7 @@ Value* RoundingCheck::of_math(llvm::IRBuilder<>& b, const MathCall& call) {
 Value* RoundingCheck::of_lanes(llvm::IRBuilder<>& b, llvm::CallInst& call) {
   switch (lane_function(call)) {
     case LaneFunction::Shuffle:
-      return shuffled(b, exact(b, call.getArgOperand(0)), call);
+      return shuffled(b, exact(b, call.getArgOperand(0)), call.getArgOperand(1));
     case LaneFunction::Reduction:
     case LaneFunction::Prefix:
     case LaneFunction::ExclusivePrefix: {
@@ -212,10 +252,9 @@ Value* RoundingCheck::of_lanes(llvm::IRBuilder<>& b, llvm::CallInst& call) {
   }
 }
 
-Value* RoundingCheck::shuffled(llvm::IRBuilder<>& b, Value* exact, llvm::CallInst& shuffle) {
-  Value* bits =
-      builder_.lane_call(b, "__metal_simd_shuffle_u64", b.getInt64Ty(),
-                         {b.CreateBitCast(exact, b.getInt64Ty()), shuffle.getArgOperand(1)});
+Value* RoundingCheck::shuffled(llvm::IRBuilder<>& b, Value* exact, Value* lane) {
+  Value* bits = builder_.lane_call(b, "__metal_simd_shuffle_u64", b.getInt64Ty(),
+                                   {b.CreateBitCast(exact, b.getInt64Ty()), lane});
   return b.CreateBitCast(bits, b.getDoubleTy());
 }
 

@@ -23,10 +23,11 @@ class RoundingCheck {
   void report(Provenances& provenances);
 
  private:
-  // The bits of a float as an integer.
+  // The bits of a float as an integer, or of two elements of a matrix: either may be missing.
   struct Bits {
     llvm::Value* exact;
-    llvm::Type* type;
+    llvm::Value* high;  // the exact value of the upper half
+    llvm::Type* type;   // of the float
   };
 
   void visit(llvm::Instruction& instruction);
@@ -35,7 +36,10 @@ class RoundingCheck {
   llvm::Value* of_call(llvm::IRBuilder<>& b, llvm::CallInst& call);
   llvm::Value* of_math(llvm::IRBuilder<>& b, const MathCall& call);
   llvm::Value* of_lanes(llvm::IRBuilder<>& b, llvm::CallInst& call);
-  llvm::Value* shuffled(llvm::IRBuilder<>& b, llvm::Value* exact, llvm::CallInst& shuffle);
+  Bits of_bits(llvm::Instruction& instruction, const Bits& bits);
+  Bits of_product(llvm::IRBuilder<>& b, llvm::CallInst& call);
+  // The exact value in another lane.
+  llvm::Value* shuffled(llvm::IRBuilder<>& b, llvm::Value* exact, llvm::Value* lane);
   llvm::Value* loaded(llvm::IRBuilder<>& b, llvm::LoadInst& load);
   void store(const Access& access, Provenances& provenances);
   void copy(const Access& access);

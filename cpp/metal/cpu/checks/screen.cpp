@@ -11,7 +11,7 @@
 #include "metal/cpu/checks/accesses.h"
 #include "metal/cpu/checks/discarded_reads.h"
 #include "metal/cpu/checks/index_overflow.h"
-#include "metal/cpu/checks/matrix_floats.h"
+#include "metal/cpu/checks/matrix_elements.h"
 #include "metal/cpu/checks/numbers.h"
 #include "metal/cpu/checks/provenance.h"
 #include "metal/cpu/checks/screen_barriers.h"

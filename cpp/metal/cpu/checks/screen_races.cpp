@@ -9,6 +9,7 @@
 #include "metal/compiler/compiler.h"
 #include "metal/cpu/checks/barriers.h"
 #include "metal/cpu/checks/collisions.h"
+#include "metal/cpu/checks/matrix_elements.h"
 #include "metal/cpu/codegen/group_access.h"
 
 namespace metal::cpu {
@@ -45,15 +46,6 @@ uint64_t known_bytes_of(const Access& access) {
   if (!access.length) return access.bytes;
   const auto* length = llvm::dyn_cast<llvm::ConstantInt>(access.length->get());
   return length ? length->getZExtValue() : UINT64_MAX;
-}
-
-// The lane that has an element of a matrix: the inverse of place_of_lane.
-Value* owner_of(llvm::IRBuilder<>& b, Value* row, Value* column) {
-  auto bits = [&](Value* number, uint64_t mask, unsigned shift) {
-    return b.CreateShl(b.CreateAnd(number, mask), shift);
-  };
-  return b.CreateOr(b.CreateOr(bits(row, 4, 2), bits(column, 4, 1)),
-                    b.CreateOr(bits(row, 3, 1), b.CreateLShr(b.CreateAnd(column, 2), 1)));
 }
 
 Value* differs(llvm::IRBuilder<>& b, Value* difference, uint64_t bits) {
@@ -206,7 +198,7 @@ void RaceScreen::add_matrix(const Access& element, const compiler::MatrixAccess&
     Value* elements = b.CreateAdd(steps(row, compiler::kMatrixRowStep),
                                   steps(column, compiler::kMatrixColumnStep));
     Place place = place_of(b, pointer, b.CreateMul(elements, b.getInt64(granules)));
-    place.thread = b.CreateAdd(simdgroup, owner_of(b, row, column));
+    place.thread = b.CreateAdd(simdgroup, lane_of_element(b, row, column));
     screen(element, place);
   }
 }

@@ -1,7 +1,6 @@
-#include "metal/cpu/checks/matrix_floats.h"
+#include "metal/cpu/checks/matrix_elements.h"
 
 #include "llvm/ADT/SetVector.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "metal/compiler/checked_cast.h"
 
@@ -77,6 +76,10 @@ void type_store(llvm::StoreInst& store) {
   store.setOperand(0, b.CreateBitCast(bits, type));
 }
 
+Value* bits(llvm::IRBuilder<>& b, Value* number, uint64_t mask, unsigned shift) {
+  return b.CreateShl(b.CreateAnd(number, mask), shift);
+}
+
 }  // namespace
 
 void type_matrix_elements(std::vector<compiler::MatrixAccess>& matrices) {
@@ -89,6 +92,20 @@ void type_matrix_elements(std::vector<compiler::MatrixAccess>& matrices) {
       }
     }
   }
+}
+
+// The inverse of the two functions below, which are the standard library's __lane_of_matrix.
+Value* lane_of_element(llvm::IRBuilder<>& b, Value* row, Value* column) {
+  return b.CreateOr(b.CreateOr(bits(b, row, 4, 2), bits(b, column, 4, 1)),
+                    b.CreateOr(bits(b, row, 3, 1), b.CreateLShr(b.CreateAnd(column, 2), 1)));
+}
+
+Value* row_of_lane(llvm::IRBuilder<>& b, Value* lane) {
+  return b.CreateOr(b.CreateAnd(b.CreateLShr(lane, 2), 4), b.CreateAnd(b.CreateLShr(lane, 1), 3));
+}
+
+Value* column_of_lane(llvm::IRBuilder<>& b, Value* lane) {
+  return b.CreateOr(b.CreateAnd(b.CreateLShr(lane, 1), 4), bits(b, lane, 1, 1));
 }
 
 }  // namespace metal::cpu
