@@ -55,6 +55,7 @@ void make_evaluable(llvm::Module& module) {
 
 // GlobalOpt evaluates initializers without loops. LLVM's optimiser first simplifies the others.
 void run_initializers(llvm::Module& module) {
+  if (initializers(module).empty()) return;
   make_evaluable(module);
   Analyses analyses;
   llvm::GlobalOptPass().run(module, analyses.modules);
