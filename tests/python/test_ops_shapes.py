@@ -198,3 +198,15 @@ def test_short_rows(length, dtype):
         ]
         for found, wanted in pairs:
             assert np.array_equal(np.array(found), wanted)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float16, np.float32, np.int64, np.complex64])
+def test_reversed_rows(dtype):
+    rng = np.random.default_rng(0)
+    for shape in [(1000,), (7, 50), (3, 33, 40), (2, 3, 4, 35), (2, 1, 3, 2, 2, 33)]:
+        x = rng.integers(0, 100, shape).astype(dtype)
+        a = mx.array(x)
+        back = slice(None, None, -1)
+        indices = [(..., back), (back,), (..., slice(5, None, -1))]
+        for index in indices + [(back, ..., back)] * (x.ndim > 1):
+            assert np.array_equal(np.array(mx.contiguous(a[index])), x[index])
