@@ -74,7 +74,8 @@ class MemoryWidener {
   // How many lanes have neighbouring elements, in each run of as many lanes; 0 if the elements of a
   // run are less than a block.
   unsigned run_of_lanes(const Shape& shape, uint64_t size) const;
-  // Read or write the elements of the active lanes only, a run at a time.
+  // Read or write the elements of the active lanes only, a run at a time: so nothing else need be
+  // readable. Stores keep the order of the lanes, since those of two runs may overlap.
   llvm::Value* load_lane_runs(const Access& access, llvm::Value* pointer, const Shape& shape,
                               unsigned run);
   void store_lane_runs(const Access& access, llvm::Value* pointer, const Shape& shape, unsigned run,
