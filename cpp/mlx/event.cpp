@@ -62,7 +62,9 @@ void Event::wait(Stream stream) const {
   metal::wait(stream, *this);
 }
 
-void Event::signal(Stream stream) const { metal::signal(stream, *this); }
+void Event::signal(Stream stream, bool caller_waits) const {
+  metal::signal(stream, *this, caller_waits);
+}
 
 void Event::require(const Event& other) const {
   if (other.state_ == state_ || (other.is_signaled() && !other.error())) return;

@@ -24,9 +24,10 @@ class Event {
   bool is_signaled() const;
 
   // Schedules work on `stream`. After wait, the stream goes on once the value is reached; after
-  // signal, it sets the value once its earlier work is done.
+  // signal, it sets the value once its earlier work is done. With `caller_waits`, the caller waits
+  // for the event next.
   void wait(Stream stream) const;
-  void signal(Stream stream) const;
+  void signal(Stream stream, bool caller_waits = false) const;
 
   // Called by schedulers: sets the value. A non-null error is rethrown in everyone who waits.
   void notify(std::exception_ptr error = nullptr) const;

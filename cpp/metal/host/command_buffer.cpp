@@ -114,13 +114,13 @@ void CommandBufferObject::enqueue() {
   status_.compare_exchange_strong(expected, MTL::CommandBufferStatusEnqueued);
 }
 
-void CommandBufferObject::commit() {
+void CommandBufferObject::commit(bool caller_waits) {
   if (status_.load() >= MTL::CommandBufferStatusCommitted) return;
   interrupts_before_ = interrupt_count();
   time_limit_ = time_limit();
   forks_ = fork_count();
   status_.store(MTL::CommandBufferStatusCommitted);
-  queue_->submit(this);
+  queue_->submit(this, caller_waits);
 }
 
 void CommandBufferObject::execute(Stream& stream, const std::function<void()>& poll) {

@@ -71,7 +71,8 @@ class CommandBufferObject : public MTL::CommandBuffer {
   void addScheduledHandler(const MTL::CommandBufferHandler& handler) override;
   void addCompletedHandler(const MTL::CommandBufferHandler& handler) override;
   void enqueue() override;
-  void commit() override;
+  void commit() override { commit(false); }
+  void commitBeforeWait() override { commit(true); }
   void waitUntilScheduled() override;
   void waitUntilCompleted() override { waitUntilCompleted(nullptr); }
   void waitUntilCompleted(const std::function<void()>& poll) override;
@@ -104,6 +105,7 @@ class CommandBufferObject : public MTL::CommandBuffer {
     std::function<void()> task;
   };
 
+  void commit(bool caller_waits);
   void run_commands(Stream& stream, const std::function<void()>& poll);
   void fail_from_exception();
   void finish();

@@ -5,7 +5,11 @@
 #include <pthread.h>
 
 #include <atomic>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#else
 #include <cfenv>
+#endif
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -43,16 +47,25 @@ void watch_process() {
 // Kernels round in the same way, whatever rounding mode a program has set for its threads.
 class DefaultFloats {
  public:
+#if defined(__x86_64__)  // fesetenv also sets the x87 unit's modes, and takes as long as a small kernel
+  DefaultFloats() : before_(_mm_getcsr()) { _mm_setcsr(0x1f80); }  // to nearest, no traps
+  ~DefaultFloats() { _mm_setcsr(before_); }
+#else
   DefaultFloats() {
     std::fegetenv(&before_);
     std::fesetenv(FE_DFL_ENV);
   }
   ~DefaultFloats() { std::fesetenv(&before_); }
+#endif
   DefaultFloats(const DefaultFloats&) = delete;
   DefaultFloats& operator=(const DefaultFloats&) = delete;
 
  private:
+#if defined(__x86_64__)
+  unsigned before_;
+#else
   std::fenv_t before_;
+#endif
 };
 
 // Calls a waiting thread's `poll` from time to time while it runs a command buffer. An exception of
@@ -82,8 +95,8 @@ struct QueueObject::State {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<Buffer> pending;
-  std::atomic<size_t> count{0};  // the length of `pending`
-  bool busy = false;             // a thread runs a command buffer
+  std::atomic<bool> wanted{false};  // the queue's own thread shall run what is pending
+  bool busy = false;                // a thread runs a command buffer
   bool sleeping = false;         // the queue's own thread
   bool ended = false;
   bool started = false;
@@ -99,7 +112,7 @@ struct QueueObject::State {
     ~Execution() {
       const std::lock_guard lock(state.mutex);
       state.busy = false;
-      if (state.sleeping && !state.pending.empty()) state.changed.notify_one();
+      if (state.sleeping && state.wanted) state.changed.notify_one();
     }
     Execution(const Execution&) = delete;
     Execution& operator=(const Execution&) = delete;
@@ -109,6 +122,7 @@ struct QueueObject::State {
   Buffer next();
   Buffer next_bounded();
   void execute(Buffer buffer, const std::function<void()>& poll = {});
+  static void want_own_thread(const std::shared_ptr<State>& state);
   static void run(std::shared_ptr<State> state);
 };
 
@@ -116,17 +130,17 @@ struct QueueObject::State {
 QueueObject::State::Buffer QueueObject::State::pop() {
   auto buffer = std::move(pending.front());
   pending.pop_front();
-  --count;
+  if (pending.empty()) wanted = false;
   busy = true;
   return buffer;
 }
 
 // Null when the queue has ended.
 QueueObject::State::Buffer QueueObject::State::next() {
-  spin_until([this] { return count.load() > 0; });
+  spin_until([this] { return wanted.load(); });
   std::unique_lock lock(mutex);
   sleeping = true;
-  changed.wait(lock, [this] { return !busy && (!pending.empty() || ended); });
+  changed.wait(lock, [this] { return !busy && (wanted || ended); });
   sleeping = false;
   return pending.empty() ? nullptr : pop();
 }
@@ -145,6 +159,17 @@ void QueueObject::State::execute(Buffer buffer, const std::function<void()>& pol
     buffer->execute(*stream, poll);
   }
   buffer.reset();  // may end the queue
+}
+
+// The caller holds the mutex.
+void QueueObject::State::want_own_thread(const std::shared_ptr<State>& state) {
+  state->wanted = true;
+  if (!state->started) {
+    state->started = true;
+    std::thread(&State::run, state).detach();
+  } else if (state->sleeping) {
+    state->changed.notify_one();
+  }
 }
 
 void QueueObject::State::run(std::shared_ptr<State> state) {
@@ -176,10 +201,14 @@ void QueueObject::runUntil(const std::function<bool()>& done, const std::functio
     if (!buffer) break;
     state->execute(std::move(buffer), std::ref(polls));
   }
+  {
+    const std::lock_guard lock(state->mutex);
+    if (!state->pending.empty() && !state->wanted) State::want_own_thread(state);
+  }
   if (polls.thrown) std::rethrow_exception(polls.thrown);
 }
 
-void QueueObject::submit(CommandBufferObject* buffer) {
+void QueueObject::submit(CommandBufferObject* buffer, bool caller_waits) {
   if (state_->forks != fork_count()) {  // the queue starts anew in the child
     // The parent's state is never destroyed: threads that this process does not have may have
     // locked it.
@@ -187,13 +216,8 @@ void QueueObject::submit(CommandBufferObject* buffer) {
   }
   std::lock_guard lock(state_->mutex);
   state_->pending.push_back(NS::RetainPtr(buffer));
-  ++state_->count;
-  if (!state_->started) {
-    state_->started = true;
-    std::thread(&State::run, state_).detach();
-  } else if (state_->sleeping) {
-    state_->changed.notify_one();
-  }
+  const bool runs_next = !state_->busy && state_->pending.size() == 1;
+  if (!caller_waits || !runs_next || !buffer->bounded()) State::want_own_thread(state_);
 }
 
 }  // namespace host

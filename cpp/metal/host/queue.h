@@ -18,7 +18,8 @@ class QueueObject : public MTL::CommandQueue {
   MTL::CommandBuffer* newCommandBuffer() override;
   void runUntil(const std::function<bool()>& done, const std::function<void()>& poll) override;
 
-  void submit(CommandBufferObject* buffer);
+  // With `caller_waits`, the caller calls runUntil next.
+  void submit(CommandBufferObject* buffer, bool caller_waits);
 
  protected:
   ~QueueObject() override;

@@ -91,21 +91,32 @@ class Attention {
     return mask.ndim() >= 2 && mask.shape(-2) != 1 ? queries_ : 1;
   }
 
-  array rows(const array& x, int first, int last) const {
-    if (x.shape(-2) == 1 && queries_ != 1) return x;
+  array part(const array& x, int axis, int first, int last) const {
+    if (first == 0 && last == x.shape(axis)) return x;
     Shape start(x.ndim(), 0), stop = x.shape();
-    start[x.ndim() - 2] = first;
-    stop[x.ndim() - 2] = last;
+    start[x.ndim() + axis] = first;
+    stop[x.ndim() + axis] = last;
     return slice(x, start, stop, s_);
+  }
+
+  array rows(const array& x, int first, int last) const {
+    return x.shape(-2) == 1 && queries_ != 1 ? x : part(x, -2, first, last);
+  }
+
+  // The keys from this one on are hidden from these queries. A query that sees no key gives all keys
+  // the same weight, so then none can be left out.
+  int end_of_keys(int first, int last) const {
+    const int ahead = keys_ - queries_;
+    return causal_ && first + ahead >= 0 ? last + ahead : keys_;
   }
 
   // Masks the scores of some queries: hidden keys get the least number of the type. With minus
   // infinity, queries that see nothing, such as padding, would become NaN.
-  array masked(const array& scores, int first, int last) const {
+  array masked(const array& scores, int first, int last, int keys) const {
     array hidden(finfo(type_).min, type_);
     if (causal_) {
       array query = add(arange(first, last, 1, s_), array(keys_ - queries_), s_);
-      array seen = greater_equal(expand_dims(query, -1, s_), arange(keys_, s_), s_);
+      array seen = greater_equal(expand_dims(query, -1, s_), arange(keys, s_), s_);
       return where(seen, scores, hidden, s_);
     }
     if (!mask_) return scores;
@@ -115,7 +126,9 @@ class Attention {
   }
 
   array of_queries(int first, int last) const {
-    array scores = masked(matmul(rows(q_, first, last), k_, s_), first, last);
+    const int keys = end_of_keys(first, last);
+    array scores = matmul(rows(q_, first, last), part(k_, -1, 0, keys), s_);
+    scores = masked(scores, first, last, keys);
     if (sinks_) {
       Shape column = scores.shape();
       column.back() = 1;
@@ -127,7 +140,7 @@ class Attention {
       start.back() = 1;
       weights = slice(weights, start, weights.shape(), s_);
     }
-    return matmul(weights, v_, s_);
+    return matmul(weights, part(v_, -2, 0, keys), s_);
   }
 
   Dtype type_;

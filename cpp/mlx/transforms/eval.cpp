@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <unordered_map>
 #include <unordered_set>
@@ -28,7 +29,9 @@ constexpr uint64_t kFinalValue = uint64_t{1} << 62;
 
 class Evaluation {
  public:
-  void run(const std::vector<array>& outputs) {
+  // With `caller_waits`, the caller waits for the outputs next. Returns the stream whose last work it
+  // then has to run: that stream's own thread is not woken for it.
+  std::optional<Stream> run(const std::vector<array>& outputs, bool caller_waits) {
     auto order = collect(outputs);
     try {
       for (auto& node : order) {
@@ -36,10 +39,12 @@ class Evaluation {
         schedule(std::move(node));
       }
     } catch (...) {
-      finish(outputs);
+      finish(outputs, false);
       throw;
     }
-    finish(outputs);
+    const bool alone = caller_waits && events_.size() == 1;
+    finish(outputs, alone);
+    return alone ? std::optional(events_.begin()->second.event.stream()) : std::nullopt;
   }
 
  private:
@@ -132,7 +137,7 @@ class Evaluation {
     }
   }
 
-  void finish(const std::vector<array>& outputs) {
+  void finish(const std::vector<array>& outputs, bool caller_waits) {
     for (auto& [index, progress] : events_) {
       progress.event.set_value(kFinalValue);
     }
@@ -145,7 +150,7 @@ class Evaluation {
     }
     for (auto& [index, progress] : events_) {
       const Stream& stream = progress.event.stream();
-      progress.event.signal(stream);
+      progress.event.signal(stream, caller_waits);
       metal::finalize(stream);
     }
   }
@@ -155,18 +160,33 @@ class Evaluation {
   std::unordered_set<std::uintptr_t> needed_elsewhere_;
 };
 
-void schedule(const std::vector<array>& outputs) {
+std::optional<Stream> schedule(const std::vector<array>& outputs, bool caller_waits) {
   bool all_scheduled = std::all_of(outputs.begin(), outputs.end(), [](const array& a) {
     return a.status() != array::Status::unscheduled;
   });
-  if (all_scheduled) {
-    return;
+  std::optional<Stream> left;
+  if (!all_scheduled) {
+    wait_unlocked([&] {
+      std::lock_guard lock(scheduler::mutex());
+      left = Evaluation().run(outputs, caller_waits);
+    });
   }
-  wait_unlocked([&] {
-    std::lock_guard lock(scheduler::mutex());
-    Evaluation().run(outputs);
-  });
+  return left;
 }
+
+// Wakes the stream's thread if the wait ended early, as it does with an error.
+class StartWhatIsLeft {
+ public:
+  explicit StartWhatIsLeft(std::optional<Stream> stream) : stream_(stream) {}
+  ~StartWhatIsLeft() {
+    if (stream_) metal::help(*stream_, [] { return true; });
+  }
+  StartWhatIsLeft(const StartWhatIsLeft&) = delete;
+  StartWhatIsLeft& operator=(const StartWhatIsLeft&) = delete;
+
+ private:
+  std::optional<Stream> stream_;
+};
 
 }  // namespace
 
@@ -174,11 +194,11 @@ void async_eval(std::vector<array> outputs) {
   if (detail::in_tracing()) {
     invalid_argument("async_eval", "Not allowed inside a function that is being transformed.");
   }
-  schedule(outputs);
+  schedule(outputs, false);
 }
 
 void eval(std::vector<array> outputs) {
-  schedule(outputs);
+  const StartWhatIsLeft start(schedule(outputs, true));
   for (auto& out : outputs) {
     out.wait();
   }

@@ -156,8 +156,10 @@ mx::array to_array(py::handle value, std::optional<mx::Dtype> dtype) {
 }
 
 mx::array to_operand(py::handle value, mx::Dtype dtype) {
+  if (is_array(value)) return value.cast<const mx::array&>();
   mx::array a = to_array(value, dtype);
-  bool number = PyFloat_Check(value.ptr()) || !is_numpy_scalar_or_array(value);
+  PyObject* p = value.ptr();
+  bool number = PyFloat_Check(p) || PyLong_Check(p) || !is_numpy_scalar_or_array(value);
   return number ? a : mx::astype(a, dtype);
 }
 

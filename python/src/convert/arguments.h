@@ -63,7 +63,11 @@ mx::array to_operand(py::handle value, mx::Dtype dtype);
 // Converts two operands; a scalar takes the other one's type.
 std::pair<mx::array, mx::array> to_arrays(const ArrayLike& a, const ArrayLike& b);
 
-inline bool is_array(py::handle h) { return py::isinstance<mx::array>(h); }
+// Every operation asks this; pybind11's isinstance would search a table each time.
+inline bool is_array(py::handle h) {
+  static const py::handle array_class = py::type::handle_of<mx::array>();
+  return PyObject_TypeCheck(h.ptr(), reinterpret_cast<PyTypeObject*>(array_class.ptr()));
+}
 
 py::list to_list(const std::vector<mx::array>& arrays);
 py::tuple to_tuple(const std::vector<mx::array>& arrays);

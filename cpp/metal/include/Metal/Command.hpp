@@ -74,6 +74,9 @@ class CommandBuffer : public NS::Referencing<CommandBuffer> {
   // Not in metal-cpp. Runs on the queue's thread, in order with the dispatches. Its exceptions
   // become the command buffer's error.
   virtual void addHostTask(std::function<void()> task) = 0;
+  // Not in metal-cpp. Like commit, for a caller that calls runUntil or waitUntilCompleted next: where
+  // it can run the command buffer itself, the queue's own thread is not woken.
+  virtual void commitBeforeWait() = 0;
 };
 
 // Command buffers run one after the other, in the order in which they were committed.
@@ -86,7 +89,8 @@ class CommandQueue : public NS::Referencing<CommandQueue> {
   // Not in metal-cpp. Until `done` returns true, runs the next command buffers on the calling
   // thread, which would only wait otherwise. Returns earlier if another thread runs one, or if the
   // next one has host tasks or launches that may take long. Launches of kernels without loops, if
-  // they have not too many threads, and bounded ones end soon. `poll` is as above, or empty.
+  // they have not too many threads, and bounded ones end soon. The queue's own thread runs what is
+  // left. `poll` is as above, or empty.
   virtual void runUntil(const std::function<bool()>& done, const std::function<void()>& poll) = 0;
 };
 

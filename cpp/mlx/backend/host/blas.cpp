@@ -1,11 +1,13 @@
-// Matrix products with BLAS.
+// Matrix products with BLAS, and larger ones of float32 with oneDNN's sgemm.
 #include "mlx/backend/host/blas.h"
 
 #include <cblas.h>
+#include <dnnl.h>
 
 #include <algorithm>
 
 #include "mlx/backend/common/copy.h"
+#include "mlx/backend/host/onednn.h"
 #include "mlx/backend/metal/ops/launch.h"
 
 namespace mlx::core::cpu {
@@ -13,6 +15,23 @@ namespace mlx::core::cpu {
 namespace {
 
 CBLAS_TRANSPOSE order(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
+
+// oneDNN's sgemm is about 10% faster than OpenBLAS's from this size on, with AVX2 and AVX-512. It
+// takes long to start, and it reads the columns of a few rows one by one.
+constexpr double kOnednnProduct = 1 << 20;
+constexpr int kFewRows = 32;
+
+bool is_for_onednn(const Product& p) {
+  return p.multiplications() >= kOnednnProduct && !(p.ta && p.m < kFewRows);
+}
+
+// False if oneDNN has no code for this processor.
+bool multiply_with_onednn(const Product& p, const float* a, const float* b, float* c) {
+  const OnThisThread alone;
+  auto letter = [](bool transposed) { return transposed ? 'T' : 'N'; };
+  return dnnl_sgemm(letter(p.ta), letter(p.tb), p.m, p.n, p.k, static_cast<float>(p.alpha), a, p.lda,
+                    b, p.ldb, static_cast<float>(p.beta), c, p.ldc) == dnnl_success;
+}
 
 }  // namespace
 
@@ -27,6 +46,7 @@ void gemm(const Product& p, const float* a, const float* b, float* c) {
     return cblas_sgemv(CblasRowMajor, order(!p.tb), p.tb ? p.n : p.k, p.tb ? p.k : p.n, p.alpha, b,
                        p.ldb, a, 1, p.beta, c, 1);
   }
+  if (is_for_onednn(p) && multiply_with_onednn(p, a, b, c)) return;
   cblas_sgemm(CblasRowMajor, order(p.ta), order(p.tb), p.m, p.n, p.k, p.alpha, a, p.lda, b, p.ldb,
               p.beta, c, p.ldc);
 }

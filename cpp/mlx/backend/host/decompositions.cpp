@@ -2,19 +2,16 @@
 #include "mlx/primitives/decompositions.h"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
-#include <optional>
-#include <stdexcept>
-#include <string>
 
-#include "mlx/backend/common/copy.h"
-#include "mlx/backend/host/blas_threads.h"
-#include "mlx/backend/host/encoder.h"
 #include "mlx/backend/host/lapack.h"
-#include "mlx/backend/metal/ops/launch.h"
+#include "mlx/backend/host/matrix_batches.h"
 
 namespace mlx::core {
+
+using lapack::check;
+using lapack::decompose;
+using lapack::for_each_matrix;
 
 namespace {
 
@@ -31,55 +28,19 @@ float conjugate_of(float x) { return x; }
 double conjugate_of(double x) { return x; }
 complex64_t conjugate_of(complex64_t x) { return std::conj(x); }
 
-void check(int code, const char* op, const char* what) {
-  if (code != 0) {
-    throw std::runtime_error(std::string("[") + op + "] " + what + " (LAPACK's code " +
-                             std::to_string(code) + ").");
-  }
-}
-
-// Transposes: from row-major to column-major order.
+// Transposes: from row-major to column-major order. Goes through blocks, whose rows stay in the
+// first-level cache.
 template <typename T>
 void transpose(const T* from, int rows, int columns, T* to) {
-  for (int i = 0; i < rows; ++i) {
-    for (int j = 0; j < columns; ++j) to[int64_t(j) * rows + i] = from[int64_t(i) * columns + j];
+  constexpr int kBlock = 16;
+  for (int row = 0; row < rows; row += kBlock) {
+    for (int column = 0; column < columns; column += kBlock) {
+      for (int j = column; j < std::min(column + kBlock, columns); ++j) {
+        for (int i = row; i < std::min(row + kBlock, rows); ++i)
+          to[int64_t(j) * rows + i] = from[int64_t(i) * columns + j];
+      }
+    }
   }
-}
-
-// Schedules body(T(), in, outputs...) with the input's type T; `in` is row-contiguous.
-template <typename Body>
-void decompose(const char* op, const std::vector<array>& inputs, std::vector<array>& outputs,
-               const Stream& s, Body&& body) {
-  for (auto& out : outputs) allocate_output(out);
-  // LAPACK must not refuse infinities and NaNs: they are results like others.
-  static const bool once = [] { return LAPACKE_set_nancheck(0), true; }();
-  (void)once;
-  switch (inputs[0].dtype().val()) {
-    case Dtype::Val::float64:
-      check_float64(op, s);
-      return body(double());
-    case Dtype::Val::complex64:
-      return body(complex64_t());
-    default:
-      return body(float());
-  }
-}
-
-// LAPACK itself spreads larger matrices over the cores.
-constexpr int kLargeMatrix = 512;
-
-// Calls one(number) for each matrix of a batch, on the stream.
-template <typename One>
-void for_each_matrix(const array& in, const Stream& s, One&& one) {
-  const Shape& shape = in.shape();
-  const bool large = std::min(in.shape(-1), in.shape(-2)) >= kLargeMatrix;
-  const auto count =
-      std::accumulate(shape.begin(), shape.end() - 2, size_t{1}, std::multiplies<size_t>());
-  cpu::get_command_encoder(s).dispatch([one, count, large] {
-    std::optional<cpu::BlasOnThisThread> alone;
-    if (!large) alone.emplace();
-    for (size_t i = 0; i < count; ++i) one(i);
-  });
 }
 
 template <typename T>
@@ -253,30 +214,6 @@ void determinant(const array& in, std::vector<array>& outputs, const Stream& s) 
   });
 }
 
-// LAPACK reads the transpose of a triangular matrix, whose other triangle is filled.
-template <typename T>
-void solve(const array& a, const array& b, array& out, MatrixForm form, const char* op,
-           const Stream& s) {
-  const int n = b.shape(-2), k = b.shape(-1);
-  for_each_matrix(b, s, [=, left = a.data<T>(), right = b.data<T>(), to = out.data<T>()](size_t i) {
-    const size_t size = size_t(n) * k;
-    const T* matrix = left + i * n * n;
-    std::vector<T> x(size);
-    transpose(right + i * size, n, k, x.data());
-    int code = 0;
-    if (form == MatrixForm::General) {
-      std::vector<T> factors(size_t(n) * n);
-      std::vector<int> pivots(static_cast<size_t>(n));
-      transpose(matrix, n, n, factors.data());
-      code = lapack::gesv(n, k, factors.data(), pivots.data(), x.data());
-    } else {
-      code = lapack::trtrs(form == MatrixForm::Lower ? 'U' : 'L', 'T', n, k, matrix, x.data());
-    }
-    check(code, op, "The matrix is singular");
-    transpose(x.data(), k, n, to + i * size);
-  });
-}
-
 }  // namespace
 
 MLX_EVAL_MULTI(SVD) {
@@ -319,14 +256,6 @@ MLX_EVAL(Cholesky) {
   std::vector<array> outputs{out};
   decompose("linalg::cholesky", inputs, outputs, stream(), [&](auto type) {
     cholesky<decltype(type)>(row_contiguous(inputs[0], stream()), out, upper_, stream());
-  });
-}
-
-MLX_EVAL(Solve) {
-  std::vector<array> outputs{out};
-  decompose(op_, inputs, outputs, stream(), [&](auto type) {
-    solve<decltype(type)>(row_contiguous(inputs[0], stream()), row_contiguous(inputs[1], stream()),
-                          out, form_, op_, stream());
   });
 }
 

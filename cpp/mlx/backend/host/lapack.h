@@ -32,14 +32,6 @@ inline int column(int rows) { return std::max(rows, 1); }
   inline int getrf(int m, int n, T* a, int* pivots) {                                        \
     return LAPACKE_##prefix##getrf(kByColumns, m, n, native(a), column(m), pivots);          \
   }                                                                                          \
-  inline int gesv(int n, int k, T* a, int* pivots, T* b) {                                   \
-    return LAPACKE_##prefix##gesv(kByColumns, n, k, native(a), column(n), pivots, native(b), \
-                                  column(n));                                                \
-  }                                                                                          \
-  inline int trtrs(char triangle, char transposed, int n, int k, const T* a, T* b) {         \
-    return LAPACKE_##prefix##trtrs(kByColumns, triangle, transposed, 'N', n, k, native(a),   \
-                                   column(n), native(b), column(n));                         \
-  }                                                                                          \
   inline int potrf(char triangle, int n, T* a) {                                             \
     return LAPACKE_##prefix##potrf(kByColumns, triangle, n, native(a), column(n));           \
   }                                                                                          \

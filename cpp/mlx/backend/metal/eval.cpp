@@ -76,7 +76,7 @@ void wait(Stream stream, const Event& event) {
   state.handle.add_host_task([event] { event.wait(); });
 }
 
-void signal(Stream stream, const Event& event) {
+void signal(Stream stream, const Event& event, bool caller_waits) {
   auto& state = state_of(stream);
   std::lock_guard lock(state.mutex);
   try {
@@ -85,7 +85,7 @@ void signal(Stream stream, const Event& event) {
     event.notify(std::current_exception());
     return;
   }
-  state.commit([event](std::exception_ptr error) { event.notify(error); });
+  state.commit([event](std::exception_ptr error) { event.notify(error); }, caller_waits);
 }
 
 }  // namespace mlx::core::metal

@@ -19,7 +19,8 @@ void eval(array& arr);
 // Starts the work that eval has collected.
 void finalize(Stream stream);
 
-// The caller waits for `done`; meanwhile it runs the stream's next work itself where possible.
+// The caller waits for `done`; meanwhile it runs the stream's next work itself where possible. The
+// stream's own thread runs what is left.
 void help(Stream stream, const std::function<bool()>& done);
 
 // Starts the collected work, and waits until everything on the stream has run.
@@ -32,7 +33,7 @@ void close_stream(Stream stream);
 void wait(Stream stream, const Event& event);
 
 // Starts the collected work. Calls event.notify(error) when everything scheduled so far has run;
-// `error` is the first failure, or null.
-void signal(Stream stream, const Event& event);
+// `error` is the first failure, or null. With `caller_waits`, the caller calls help next.
+void signal(Stream stream, const Event& event, bool caller_waits);
 
 }  // namespace mlx::core::metal

@@ -52,7 +52,7 @@ void StreamState::end_encoding() {
   }
 }
 
-void StreamState::commit(std::function<void(std::exception_ptr)> done) {
+void StreamState::commit(std::function<void(std::exception_ptr)> done, bool caller_waits) {
   if (!buffer && !done) {
     return;
   }
@@ -88,7 +88,7 @@ void StreamState::commit(std::function<void(std::exception_ptr)> done) {
     }
     scheduler::notify_task_completion(stream);
   });
-  buffer->commit();
+  caller_waits ? buffer->commitBeforeWait() : buffer->commit();
   last = std::move(buffer);
 }
 
