@@ -8,6 +8,7 @@
 #include "metal/coverage.h"
 #include "metal/cpu/codegen/jit.h"
 #include "metal/cpu/runtime/dispatch.h"
+#include "metal/cpu/runtime/launch_chain.h"
 #include "metal/cpu/runtime/memory.h"
 #include "metal/cpu/runtime/monitor.h"
 #include "metal/cpu/runtime/profiler.h"
@@ -50,12 +51,16 @@ class CpuStream : public Stream {
  public:
   void launch(const Kernel& kernel, const LaunchParameters& parameters) override {
     const auto& loaded = static_cast<const LoadedKernel&>(kernel);
+    const bool observed = loaded.profiled || parameters.checked;
+    if (!observed && chain_.add(kernel, *loaded.code, parameters)) return;
+    chain_.run();
     if (loaded.profiled) return run_profiled(loaded, parameters);
     if (parameters.checked) return run_checked(kernel, loaded.checked(), parameters);
+    if (chain_.add(kernel, *loaded.code, parameters)) return;
     Dispatch dispatch(kernel, *loaded.code, parameters);
     dispatch.run();
   }
-  void wait() override {}
+  void wait() override { chain_.run(); }
 
  private:
   static void run_profiled(const LoadedKernel& kernel, LaunchParameters parameters) {
@@ -67,6 +72,8 @@ class CpuStream : public Stream {
     dispatch.run();
     profiler.end_launch(launch);
   }
+
+  LaunchChain chain_;  // launches that have not started
 };
 
 // Reference mode runs one thread at a time. Tests compare vector code with it.

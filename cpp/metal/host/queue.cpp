@@ -47,9 +47,12 @@ void watch_process() {
 // Kernels round in the same way, whatever rounding mode a program has set for its threads.
 class DefaultFloats {
  public:
-#if defined(__x86_64__)  // fesetenv also sets the x87 unit's modes, and takes as long as a small kernel
-  DefaultFloats() : before_(_mm_getcsr()) { _mm_setcsr(0x1f80); }  // to nearest, no traps
-  ~DefaultFloats() { _mm_setcsr(before_); }
+#if defined(__x86_64__)  // fesetenv does more, and takes as long as a small kernel
+  DefaultFloats() {
+    __asm__ volatile("fnstcw %0" : "=m"(x87_before_));
+    set(0x1f80, 0x37f);  // round to nearest, no traps
+  }
+  ~DefaultFloats() { set(before_, x87_before_); }
 #else
   DefaultFloats() {
     std::fegetenv(&before_);
@@ -62,7 +65,13 @@ class DefaultFloats {
 
  private:
 #if defined(__x86_64__)
-  unsigned before_;
+  static void set(unsigned modes, uint16_t x87_modes) {
+    _mm_setcsr(modes);
+    __asm__ volatile("fldcw %0" : : "m"(x87_modes));
+  }
+
+  unsigned before_ = _mm_getcsr();
+  uint16_t x87_before_;
 #else
   std::fenv_t before_;
 #endif

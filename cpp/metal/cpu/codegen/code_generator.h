@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "metal/compiler/compiler.h"
+#include "metal/cpu/codegen/element_access.h"
 #include "metal/cpu/variant.h"
 
 namespace metal::cpu {
@@ -31,6 +33,7 @@ struct KernelTraits {
   // Whether gangs may run at once, and share what they read. Atomic operations on threadgroup
   // memory are loads and stores (widen_atomics.cpp), between which no other gang may run.
   bool may_jam = false;
+  std::vector<ElementAccess> element_accesses;  // see element_access.h
 };
 
 inline constexpr const char* kEntrySymbol = "kernel_entry";

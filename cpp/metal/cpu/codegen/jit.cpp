@@ -29,10 +29,11 @@ std::string constants_text(const ConstantValues& constants) {
 
 std::atomic<uint64_t> fallbacks{0};
 
-// A cache entry has some numbers, the reason why there is no vector code, the general code and the
-// object file.
+// A cache entry of code has some numbers, the reason why there is no vector code, the general code
+// and the object file; one of traits has some numbers, and four more for each access of an element.
 constexpr size_t kCodeNumbers = 6;
 constexpr size_t kTraitNumbers = 7;
+constexpr size_t kAccessNumbers = 4;
 
 template <size_t N>
 std::string to_text(const uint32_t (&numbers)[N]) {
@@ -67,26 +68,48 @@ ObjectCode from_entry(const std::string& entry) {
   return code;
 }
 
+KernelTraits traits_from_entry(const std::string& entry) {
+  uint32_t numbers[kTraitNumbers];
+  std::memcpy(numbers, entry.data(), sizeof(numbers));
+  KernelTraits traits{.cooperation = static_cast<Cooperation>(numbers[0]),
+                      .static_threadgroup_memory = numbers[1],
+                      .natural_width = numbers[2],
+                      .repeats = numbers[3] != 0,
+                      .jumps_along_rows = numbers[4] != 0,
+                      .accesses_after_writes = numbers[5] != 0,
+                      .may_jam = numbers[6] != 0,
+                      .element_accesses = {}};
+  for (size_t place = sizeof(numbers); place < entry.size(); place += kAccessNumbers * 4) {
+    uint32_t access[kAccessNumbers];
+    std::memcpy(access, entry.data() + place, sizeof(access));
+    traits.element_accesses.push_back({access[0], access[1], access[2], access[3] != 0});
+  }
+  return traits;
+}
+
+std::string to_entry(const KernelTraits& traits) {
+  std::string entry = to_text<kTraitNumbers>(
+      {static_cast<uint32_t>(traits.cooperation), traits.static_threadgroup_memory,
+       traits.natural_width, traits.repeats, traits.jumps_along_rows, traits.accesses_after_writes,
+       traits.may_jam});
+  for (const ElementAccess& access : traits.element_accesses) {
+    entry += to_text<kAccessNumbers>({access.buffer, access.bytes, access.shared, access.written});
+  }
+  return entry;
+}
+
+bool is_entry_of_traits(const std::string& entry) {
+  constexpr size_t kNumbers = kTraitNumbers * 4;
+  return entry.size() >= kNumbers && (entry.size() - kNumbers) % (kAccessNumbers * 4) == 0;
+}
+
 KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
                          const ConstantValues& constants) {
-  if (auto entry = compiler::cache_load(key); entry && entry->size() == kTraitNumbers * 4) {
-    uint32_t numbers[kTraitNumbers];
-    std::memcpy(numbers, entry->data(), sizeof(numbers));
-    return {static_cast<Cooperation>(numbers[0]),
-            numbers[1],
-            numbers[2],
-            numbers[3] != 0,
-            numbers[4] != 0,
-            numbers[5] != 0,
-            numbers[6] != 0};
-  }
+  if (auto entry = compiler::cache_load(key); entry && is_entry_of_traits(*entry))
+    return traits_from_entry(*entry);
   KernelTraits traits;
   compiler::run_guarded([&] { traits = find_traits(function, constants); });
-  compiler::cache_store(
-      key, to_text<kTraitNumbers>({static_cast<uint32_t>(traits.cooperation),
-                                   traits.static_threadgroup_memory, traits.natural_width,
-                                   traits.repeats, traits.jumps_along_rows,
-                                   traits.accesses_after_writes, traits.may_jam}));
+  compiler::cache_store(key, to_entry(traits));
   return traits;
 }
 
@@ -125,6 +148,7 @@ class JitKernel : public CpuKernel {
                               static_threadgroup_memory == 0 && !depends_on_threadgroup(function);
     repeats = traits_.repeats;
     jumps_along_rows = traits_.jumps_along_rows;
+    if (threads_are_independent) element_accesses = traits_.element_accesses;
   }
 
   const CpuCode& code_for(const uint32_t (&size)[3], uint32_t row,

@@ -5,11 +5,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "metal/api.h"
 #include "metal/checks.h"
 #include "metal/compiler/compiler.h"
 #include "metal/cpu/abi.h"
+#include "metal/cpu/codegen/element_access.h"
 
 namespace metal::cpu {
 
@@ -46,6 +48,8 @@ struct CpuKernel {
   bool threads_are_independent = false;
   bool repeats = true;           // a thread may run an instruction more than once
   bool jumps_along_rows = true;  // neighbours in a row may access memory that is far apart
+  // What each thread accesses, if threads are independent and that is known.
+  std::vector<ElementAccess> element_accesses;
 };
 
 // Vector code, one thread at a time, or vector code with the quick tests of checks/screen.h.

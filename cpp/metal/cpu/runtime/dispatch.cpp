@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <list>
 
 #include "metal/cpu/codegen/jit.h"
 #include "metal/cpu/runtime/coverage_run.h"
@@ -28,7 +29,6 @@
 namespace metal::cpu {
 namespace {
 
-constexpr uint64_t kManyThreads = 65536;  // a grid this large is spread over all cores at once
 constexpr auto kShortTime = std::chrono::microseconds(5);
 constexpr auto kWakingTime = std::chrono::microseconds(10);  // of a thread, if a core is idle
 constexpr uint64_t kChunksPerCore = 4;  // in the rest of the grid, when a core takes its next chunk
@@ -52,12 +52,12 @@ uint64_t divide_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / 
 // Hands out threadgroups [next, last) in chunks that shrink, so that all cores finish together.
 // Each core takes the next chunk until none is left.
 struct Chunks {
-  Dispatch& dispatch;
+  std::span<Dispatch* const> dispatches;  // of which each runs a chunk after the one before
   std::atomic<uint64_t> next;
   uint64_t last;
   uint64_t cores;
-  uint64_t smallest;  // number of threadgroups in a chunk
-  uint64_t threads;   // that take part
+  uint64_t smallest, largest;  // number of threadgroups in a chunk
+  uint64_t threads;            // that take part
   std::atomic<uint64_t> arrived{0};
 
   void run() {
@@ -81,11 +81,19 @@ struct Chunks {
     uint64_t first = next;
     uint64_t end;
     do {
-      end = std::min(first + std::max((last - first) / parts, smallest), last);
-      if (first == end || dispatch.stopped()) return false;
+      const uint64_t size = std::clamp((last - first) / parts, smallest, largest);
+      end = std::min(first + size, last);
+      if (first == end || any_stopped()) return false;
     } while (!next.compare_exchange_weak(first, end, std::memory_order_relaxed));
-    Worker::current().run(dispatch, first, end);
+    for (Dispatch* dispatch : dispatches) {
+      Worker::current().run(*dispatch, first, end);
+      if (dispatch->stopped()) return false;
+    }
     return true;
+  }
+
+  bool any_stopped() const {
+    return std::ranges::any_of(dispatches, [](const Dispatch* d) { return d->stopped(); });
   }
 };
 
@@ -261,14 +269,34 @@ void Dispatch::run() {
       Worker::current().run(*this, 0, groups_);
     } else {
       uint64_t done = groups_ * threads_ < kManyThreads || groups_ == 1 ? run_first(groups_) : 0;
-      if (done < groups_ && !stopped()) run_all_cores(done, groups_ - done);
+      Dispatch* const self = this;
+      if (done < groups_ && !stopped()) run_all_cores({&self, 1}, done, groups_ - done, groups_);
     }
   }
   messages_.end();
   if (coverage_) coverage_->add_to_total(kernel_.name, kernel_.source);
   if (findings_) report_findings();
+  throw_failure();
+}
+
+void Dispatch::throw_failure() {
   std::lock_guard lock(mutex_);
   if (stopped()) throw LaunchError(fault_, message_);
+}
+
+void Dispatch::run_chain(std::span<Dispatch* const> dispatches, uint64_t threads) {
+  install_fault_handlers();
+  {
+    std::list<Monitored> registrations;
+    for (Dispatch* d : dispatches) {
+      const double limit = d->parameters_.time_limit * static_cast<double>(dispatches.size());
+      registrations.emplace_back(*d, limit, d->parameters_.interrupts_before);
+    }
+    const Dispatch& first = *dispatches.front();
+    run_all_cores(dispatches, 0, first.groups_, std::max<uint64_t>(threads / first.threads_, 1));
+  }
+  for (Dispatch* d : dispatches) d->messages_.end();
+  for (Dispatch* d : dispatches) d->throw_failure();
 }
 
 // Runs a small grid on the calling thread. Returns early, for all cores to continue, if it takes
@@ -286,11 +314,12 @@ uint64_t Dispatch::run_first(uint64_t count) {
   return done;
 }
 
-void Dispatch::run_all_cores(uint64_t first, uint64_t count) {
+void Dispatch::run_all_cores(std::span<Dispatch* const> dispatches, uint64_t first, uint64_t count,
+                             uint64_t largest) {
   const uint64_t cores = parallel_width();
   const uint64_t threads = std::min(cores, count);
-  const uint64_t smallest = divide_up(count, cores * kGroupsPerCore);
-  Chunks chunks{*this, first, first + count, cores, smallest, threads};
+  const uint64_t smallest = std::min(divide_up(count, cores * kGroupsPerCore), largest);
+  Chunks chunks{dispatches, first, first + count, cores, smallest, largest, threads};
   auto run = [](void* context) {
     METAL_HAPPENS_AFTER(context);
     static_cast<Chunks*>(context)->run();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,19 @@ class Dispatch {
   // Returns when every threadgroup has run; throws LaunchError if one did not finish, and what the
   // handler of findings throws.
   void run();
+
+  // A grid of so many threads is spread over all cores at once.
+  static constexpr uint64_t kManyThreads = 65536;
+
+  // Runs several launches, whose threadgroups are the same and which have no checks: a core runs the
+  // next threadgroups, of at most `threads` threads together, of one after the other. Throws as run()
+  // does, for the first one that failed.
+  static void run_chain(std::span<Dispatch* const> dispatches, uint64_t threads);
+  bool has_same_threadgroups(const Dispatch& other) const {
+    return threads_ == other.threads_ && groups_ == other.groups_;
+  }
+  // Others will read them soon.
+  void keep_results_in_caches() { launch_.cached_stores = ~uint64_t{0}; }
 
   const Launch& launch() const { return launch_; }
   const ThreadgroupOrder& order() const { return order_; }
@@ -80,7 +94,9 @@ class Dispatch {
 
  private:
   uint64_t run_first(uint64_t count);
-  void run_all_cores(uint64_t first, uint64_t count);
+  static void run_all_cores(std::span<Dispatch* const> dispatches, uint64_t first, uint64_t count,
+                            uint64_t largest);
+  void throw_failure();
 
   void choose_code();
   void prepare_checks();

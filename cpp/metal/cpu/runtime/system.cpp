@@ -35,17 +35,31 @@ uint64_t physical_memory() {
   return bytes;
 }
 
+namespace {
+
+// The largest cache up to this level, in bytes; 0 if it is not known.
+uint64_t largest_cache(int most_level) {
+  uint64_t largest = 0;
+  for (int index = 0; index < 8; ++index) {
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index);
+    uint64_t kibibytes = 0;  // "32768K"
+    int level = 0;
+    if (std::ifstream(folder + "/size") >> kibibytes && std::ifstream(folder + "/level") >> level &&
+        level <= most_level)
+      largest = std::max(largest, kibibytes << 10);
+  }
+  return largest;
+}
+
+}  // namespace
+
+uint64_t second_level_cache() {
+  static const uint64_t found = largest_cache(2), size = found ? found : uint64_t{512} << 10;
+  return size;
+}
+
 uint64_t last_level_cache() {
-  static const uint64_t size = [] {
-    uint64_t largest = 0;
-    for (int index = 0; index < 8; ++index) {
-      std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) +
-                         "/size");
-      uint64_t kibibytes = 0;  // "32768K"
-      if (file >> kibibytes) largest = std::max(largest, kibibytes << 10);
-    }
-    return largest ? largest : uint64_t{32} << 20;
-  }();
+  static const uint64_t found = largest_cache(8), size = found ? found : uint64_t{32} << 20;
   return size;
 }
 

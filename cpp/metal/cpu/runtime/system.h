@@ -14,6 +14,7 @@ std::string architecture();  // "x86_64", ...
 uint64_t physical_memory();  // bytes that this process may use
 
 uint64_t page_size();
-uint64_t last_level_cache();  // bytes
+uint64_t second_level_cache();  // bytes of a core's
+uint64_t last_level_cache();    // bytes
 
 }  // namespace metal::cpu
