@@ -1,4 +1,5 @@
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
@@ -33,6 +34,20 @@ Value* widened(llvm::IRBuilder<>& b, llvm::Instruction& instruction) {
   return nullptr;
 }
 
+// The same number, of which LLVM's back end knows nothing. Otherwise it sees that the upper bits are
+// not used, and computes with 16 bits again.
+Value* hidden(llvm::IRBuilder<>& b, Value* number) {
+  llvm::Type* element = number->getType()->getScalarType();
+  auto* move = llvm::InlineAsm::get(llvm::FunctionType::get(element, {element}, false),
+                                    "mov.b32 $0, $1;", "=r,r", /*hasSideEffects=*/false);
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(number->getType());
+  if (!vector) return b.CreateCall(move, {number});
+  Value* result = llvm::PoisonValue::get(number->getType());
+  for (unsigned i = 0; i < vector->getNumElements(); ++i)
+    result = b.CreateInsertElement(result, b.CreateCall(move, {b.CreateExtractElement(number, i)}), i);
+  return result;
+}
+
 }  // namespace
 
 void widen_small_integers(llvm::Module& module) {
@@ -44,7 +59,7 @@ void widen_small_integers(llvm::Module& module) {
       llvm::IRBuilder<> b(&instruction);
       Value* result = widened(b, instruction);
       if (!result) continue;
-      instruction.replaceAllUsesWith(b.CreateTrunc(result, instruction.getType()));
+      instruction.replaceAllUsesWith(b.CreateTrunc(hidden(b, result), instruction.getType()));
       instruction.eraseFromParent();
     }
   }
