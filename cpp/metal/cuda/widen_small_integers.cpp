@@ -34,8 +34,8 @@ Value* widened(llvm::IRBuilder<>& b, llvm::Instruction& instruction) {
   return nullptr;
 }
 
-// The same number, of which LLVM's back end knows nothing. Otherwise it sees that the upper bits are
-// not used, and computes with 16 bits again.
+// The same number, of which LLVM's back end knows nothing. Otherwise it sees that the upper bits
+// are not used, and computes with 16 bits again.
 Value* hidden(llvm::IRBuilder<>& b, Value* number) {
   llvm::Type* element = number->getType()->getScalarType();
   auto* move = llvm::InlineAsm::get(llvm::FunctionType::get(element, {element}, false),
@@ -44,7 +44,8 @@ Value* hidden(llvm::IRBuilder<>& b, Value* number) {
   if (!vector) return b.CreateCall(move, {number});
   Value* result = llvm::PoisonValue::get(number->getType());
   for (unsigned i = 0; i < vector->getNumElements(); ++i)
-    result = b.CreateInsertElement(result, b.CreateCall(move, {b.CreateExtractElement(number, i)}), i);
+    result =
+        b.CreateInsertElement(result, b.CreateCall(move, {b.CreateExtractElement(number, i)}), i);
   return result;
 }
 

@@ -106,7 +106,7 @@ struct QueueObject::State {
   std::deque<Buffer> pending;
   std::atomic<bool> wanted{false};  // the queue's own thread shall run what is pending
   bool busy = false;                // a thread runs a command buffer
-  bool sleeping = false;         // the queue's own thread
+  bool sleeping = false;            // the queue's own thread
   bool ended = false;
   bool started = false;
   const uint32_t forks = fork_count();                                   // when this was created

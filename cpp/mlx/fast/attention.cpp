@@ -103,8 +103,8 @@ class Attention {
     return x.shape(-2) == 1 && queries_ != 1 ? x : part(x, -2, first, last);
   }
 
-  // The keys from this one on are hidden from these queries. A query that sees no key gives all keys
-  // the same weight, so then none can be left out.
+  // The keys from this one on are hidden from these queries. A query that sees no key gives all
+  // keys the same weight, so then none can be left out.
   int end_of_keys(int first, int last) const {
     const int ahead = keys_ - queries_;
     return causal_ && first + ahead >= 0 ? last + ahead : keys_;

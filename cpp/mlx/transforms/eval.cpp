@@ -29,8 +29,8 @@ constexpr uint64_t kFinalValue = uint64_t{1} << 62;
 
 class Evaluation {
  public:
-  // With `caller_waits`, the caller waits for the outputs next. Returns the stream whose last work it
-  // then has to run: that stream's own thread is not woken for it.
+  // With `caller_waits`, the caller waits for the outputs next. Returns the stream whose last work
+  // it then has to run: that stream's own thread is not woken for it.
   std::optional<Stream> run(const std::vector<array>& outputs, bool caller_waits) {
     auto order = collect(outputs);
     try {

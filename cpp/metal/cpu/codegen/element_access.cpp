@@ -111,10 +111,12 @@ class Accesses {
     if (limit > kMostBytes || bytes > limit || place.first > limit - bytes) return false;
     if (stores && place.step == 0) return false;
     const auto step = static_cast<uint32_t>(place.step);
-    const auto [entry, is_new] = found_.try_emplace(buffer, ElementAccess{.buffer = buffer, .bytes = step});
+    const auto [entry, is_new] =
+        found_.try_emplace(buffer, ElementAccess{.buffer = buffer, .bytes = step});
     ElementAccess& access = entry->second;
     if (access.bytes != step) return false;
-    if (step == 0) access.shared = std::max(access.shared, static_cast<uint32_t>(place.first + bytes));
+    if (step == 0)
+      access.shared = std::max(access.shared, static_cast<uint32_t>(place.first + bytes));
     access.written |= stores;
     return true;
   }

@@ -14,8 +14,8 @@ struct FunctionInfo;
 
 namespace metal::cpu {
 
-// What the thread at position i accesses of a buffer: the `bytes` bytes from i * bytes on, or, where
-// that is 0, the first `shared` bytes, which it only reads.
+// What the thread at position i accesses of a buffer: the `bytes` bytes from i * bytes on, or,
+// where that is 0, the first `shared` bytes, which it only reads.
 struct ElementAccess {
   uint32_t buffer = 0;  // [[buffer(n)]]
   uint32_t bytes = 0;

@@ -44,9 +44,9 @@ class Dispatch {
   // A grid of so many threads is spread over all cores at once.
   static constexpr uint64_t kManyThreads = 65536;
 
-  // Runs several launches, whose threadgroups are the same and which have no checks: a core runs the
-  // next threadgroups, of at most `threads` threads together, of one after the other. Throws as run()
-  // does, for the first one that failed.
+  // Runs several launches, whose threadgroups are the same and which have no checks: a core runs
+  // the next threadgroups, of at most `threads` threads together, of one after the other. Throws as
+  // run() does, for the first one that failed.
   static void run_chain(std::span<Dispatch* const> dispatches, uint64_t threads);
   bool has_same_threadgroups(const Dispatch& other) const {
     return threads_ == other.threads_ && groups_ == other.groups_;

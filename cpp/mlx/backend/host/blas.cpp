@@ -29,8 +29,8 @@ bool is_for_onednn(const Product& p) {
 bool multiply_with_onednn(const Product& p, const float* a, const float* b, float* c) {
   const OnThisThread alone;
   auto letter = [](bool transposed) { return transposed ? 'T' : 'N'; };
-  return dnnl_sgemm(letter(p.ta), letter(p.tb), p.m, p.n, p.k, static_cast<float>(p.alpha), a, p.lda,
-                    b, p.ldb, static_cast<float>(p.beta), c, p.ldc) == dnnl_success;
+  return dnnl_sgemm(letter(p.ta), letter(p.tb), p.m, p.n, p.k, static_cast<float>(p.alpha), a,
+                    p.lda, b, p.ldb, static_cast<float>(p.beta), c, p.ldc) == dnnl_success;
 }
 
 }  // namespace

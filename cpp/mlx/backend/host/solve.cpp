@@ -12,8 +12,8 @@ namespace mlx::core {
 
 namespace {
 
-// b = b a^-1, for a triangular a of n columns and b of `rows` rows with `pitch` between its columns,
-// in column-major order.
+// b = b a^-1, for a triangular a of n columns and b of `rows` rows with `pitch` between its
+// columns, in column-major order.
 void divide(CBLAS_UPLO triangle, CBLAS_DIAG diagonal, int rows, int n, const float* a, int lda,
             float* b, int pitch) {
   cblas_strsm(CblasColMajor, CblasRight, triangle, CblasNoTrans, diagonal, rows, n, 1, a, lda, b,
@@ -29,8 +29,8 @@ void divide(CBLAS_UPLO triangle, CBLAS_DIAG diagonal, int rows, int n, const dou
 void divide(CBLAS_UPLO triangle, CBLAS_DIAG diagonal, int rows, int n, const complex64_t* a,
             int lda, complex64_t* b, int pitch) {
   const complex64_t one(1);
-  cblas_ctrsm(CblasColMajor, CblasRight, triangle, CblasNoTrans, diagonal, rows, n, &one, a, lda,
-              b, pitch);
+  cblas_ctrsm(CblasColMajor, CblasRight, triangle, CblasNoTrans, diagonal, rows, n, &one, a, lda, b,
+              pitch);
 }
 
 // The same, mostly by matrix products, which are several times faster than BLAS's own divisions.

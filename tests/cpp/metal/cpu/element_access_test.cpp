@@ -52,7 +52,8 @@ TEST(ElementAccess, OthersElements) {
   EXPECT_EQ(accesses("y[i] = x[i ^ 1];"), "");
   EXPECT_EQ(accesses("y[i] = x[n - 1 - i];"), "");
   EXPECT_EQ(accesses("y[2 * i] = x[i]; y[2 * i + 1] = x[i];"), "");
-  EXPECT_EQ(accesses("y[j] = x[j];", ", ushort j [[thread_position_in_grid]]"), "");  // wraps around
+  EXPECT_EQ(accesses("y[j] = x[j];", ", ushort j [[thread_position_in_grid]]"),
+            "");  // wraps around
   EXPECT_EQ(accesses("y[p] = x[p];", ", uint p [[thread_position_in_threadgroup]]"), "");
   EXPECT_EQ(accesses("for (uint k = i; k < 4 * n; k += n) y[k] = x[k];"), "");
   EXPECT_EQ(accesses("y[i] = x[uint(x[i])];"), "");

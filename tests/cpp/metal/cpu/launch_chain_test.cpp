@@ -50,7 +50,8 @@ NS::SharedPtr<MTL::ComputePipelineState> kernel(const char* name) {
 // same or far enough apart.
 class Launches {
  public:
-  explicit Launches(uint32_t seed) : random_(seed), memory_(6 * kThreads), expected_(memory_.count) {
+  explicit Launches(uint32_t seed)
+      : random_(seed), memory_(6 * kThreads), expected_(memory_.count) {
     for (size_t i = 0; i < memory_.count; ++i) memory_[i] = expected_[i] = random_();
     encoder_ = commands_->computeCommandEncoder();
   }
@@ -62,9 +63,11 @@ class Launches {
       case 0:
         bind(mix_, {from, chance(3) ? to : other}, to, 2);
         encoder_->setBytes(&salt, sizeof(salt), 3);
-        return run([=, y = last_second_](const uint32_t* m, size_t i) {
-          return (m[from + i] ^ (m[y + i] >> 7)) * 747796405u + salt;
-        }, to);
+        return run(
+            [=, y = last_second_](const uint32_t* m, size_t i) {
+              return (m[from + i] ^ (m[y + i] >> 7)) * 747796405u + salt;
+            },
+            to);
       case 1: {
         const size_t factor = chance(2) ? place_apart(to) : 5 * kThreads + random_() % 100;
         if (factor >= to && factor < to + kThreads) return;
@@ -73,10 +76,12 @@ class Launches {
       }
       case 2:
         bind(halves_, {from}, to, 1);
-        return run([=](const uint32_t* m, size_t i) {
-          const uint32_t x = m[from + i];
-          return (((x >> 16) + 3) & 0xffff) | (x + 5) << 16;
-        }, to);
+        return run(
+            [=](const uint32_t* m, size_t i) {
+              const uint32_t x = m[from + i];
+              return (((x >> 16) + 3) & 0xffff) | (x + 5) << 16;
+            },
+            to);
       default:
         bind(shift_, {other}, to, 1);
         return run([=](const uint32_t* m, size_t i) { return m[other + i + 1]; }, to);
@@ -177,11 +182,11 @@ TEST_F(Addition, LaunchesThatUseTheSameElements) {
 
 TEST_F(Addition, LaunchesThatUseOtherElements) {
   EXPECT_TRUE(add("halves", {a, b}));
-  EXPECT_FALSE(add("halves", {b + 1, c}));       // reads what other threads write
-  EXPECT_FALSE(add("halves", {c, a + 1}));       // overwrites what other threads read
-  EXPECT_FALSE(add("halves", {c, b - 1}));       // overwrites what other threads write
-  EXPECT_FALSE(add("scale", {a, b + 5, c}));     // all threads read what one writes
-  EXPECT_FALSE(add("shift", {c, b}));            // not elementwise
+  EXPECT_FALSE(add("halves", {b + 1, c}));    // reads what other threads write
+  EXPECT_FALSE(add("halves", {c, a + 1}));    // overwrites what other threads read
+  EXPECT_FALSE(add("halves", {c, b - 1}));    // overwrites what other threads write
+  EXPECT_FALSE(add("scale", {a, b + 5, c}));  // all threads read what one writes
+  EXPECT_FALSE(add("shift", {c, b}));         // not elementwise
   EXPECT_FALSE(add("halves", {b, c}, kThreads - 256));
   EXPECT_TRUE(add("scale", {b, b + kThreads, c}));
   chain_.run();
