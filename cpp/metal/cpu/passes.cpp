@@ -17,6 +17,7 @@
 #include "metal/cpu/codegen/lower.h"
 #include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
+#include "metal/cpu/vectorizer/control/assume_inside.h"
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
 #include "metal/cpu/vectorizer/control/linearize.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
