@@ -34,6 +34,7 @@
 #include "metal/cpu/vectorizer/memory/interleaved_arithmetic.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
 #include "metal/cpu/vectorizer/memory/private_memory.h"
+#include "metal/cpu/vectorizer/memory/select_elements.h"
 #include "metal/cpu/vectorizer/memory/separate_memory.h"
 #include "metal/cpu/vectorizer/memory/unroll_private.h"
 #include "metal/cpu/vectorizer/memory/unroll_rows.h"
@@ -69,6 +70,10 @@ void after(const char* pass, const llvm::Module& code) {
     const llvm::Function* function = code.getFunction(name);
     if (function && !function->isDeclaration()) print_if_wanted(pass, *function);
   }
+}
+
+void select_elements_and_simplify(llvm::Function& code, PassContext& c) {
+  if (select_elements(code, c.shapes, c.analyses())) c.optimizer.simplify_body(code);
 }
 
 void peel_and_tidy(llvm::Function& code, PassContext& c) {

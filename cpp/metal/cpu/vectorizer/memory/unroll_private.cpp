@@ -88,11 +88,13 @@ bool adds_products(const llvm::Loop& loop) {
 
 // The iterations of the loop; 0 if they are not known when code is generated. LLVM cannot exclude
 // that some loops end after the first iteration, as in a run from 4 i to 4 i + 4. It unrolls them
-// with exits, which go away later.
+// with exits, which go away later. The exits of short loops over private elements stay: they end
+// early, such as a loop that looks for a place in a sorted list.
 unsigned iterations(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   if (const unsigned exact = evolution.getSmallConstantTripCount(&loop)) return exact;
   const unsigned most = evolution.getSmallConstantMaxTripCount(&loop);
-  return evolution.isBackedgeTakenCountMaxOrZero(&loop) ? most : 0;
+  if (evolution.isBackedgeTakenCountMaxOrZero(&loop)) return most;
+  return most <= kMaxRun && loop.isInnermost() && indexes_private(loop, evolution) ? most : 0;
 }
 
 // The size of the loop if it and all its inner loops are unrolled.
