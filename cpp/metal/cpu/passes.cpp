@@ -22,6 +22,7 @@
 #include "metal/cpu/vectorizer/control/linearize.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/legalize/legalize_masks.h"
+#include "metal/cpu/vectorizer/legalize/merge_shuffles.h"
 #include "metal/cpu/vectorizer/legalize/reciprocal_roots.h"
 #include "metal/cpu/vectorizer/legalize/select_addresses.h"
 #include "metal/cpu/vectorizer/legalize/split_loops.h"
