@@ -1,5 +1,6 @@
 #include "metal/cpu/vectorizer/legalize/merge_shuffles.h"
 
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
