@@ -241,6 +241,22 @@ def test_odd_functions_keep_the_sign_of_zero(name: str):
     assert list(got) == [0, 0] and list(np.signbit(got)) == [False, True]
 
 
+@pytest.mark.parametrize("size", [1, 3, 31, 77, 129])
+def test_rsqrt_of_a_number_is_the_same_in_every_thread(size: int, rng):
+    """A row's last threads run as scalar code."""
+    numbers = np.concatenate([SPECIAL, rng.uniform(0, 8, 64).astype(np.float32)])
+    results = [evaluate("rsqrt(a)", np.full(size, number, np.float32)) for number in numbers]
+    first = evaluate("rsqrt(a)", numbers)
+    np.testing.assert_array_equal(np.stack(results), np.repeat(first[:, None], size, axis=1))
+
+
+@pytest.mark.parametrize("expression", ["rsqrt(a)", "1 / sqrt(a)"])
+def test_inverse_roots_at_the_ends(expression: str):
+    x = np.array([0.0, -0.0, np.inf, -1, np.nan, 4, 2.0**-148] * 19, np.float32)
+    expected = np.array([np.inf, -np.inf, 0, np.nan, np.nan, 0.5, 2.0**74] * 19, np.float32)
+    np.testing.assert_array_equal(evaluate(expression, x), expected)
+
+
 # fast:: functions: bounds in ulps where the specification gives them so.
 FAST = {
     "exp": (lambda x: 3 + np.floor(np.abs(2 * x)), np.exp, (-80, 80)),

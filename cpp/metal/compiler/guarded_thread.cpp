@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "clang/Basic/Stack.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
@@ -131,12 +132,21 @@ bool on_crash(int signal, siginfo_t* info, void*) {
   stop_forever(*this_work);
 }
 
+// Blocks of vector code have hundreds of loads and stores. LLVM's code generator joins the lists of
+// what it waits for without need, and takes seconds for lists of that length.
+void limit_lists_of_accesses() {
+  const auto& options = llvm::cl::getRegisteredOptions();
+  if (llvm::cl::Option* limit = options.lookup("combiner-tokenfactor-inline-limit"))
+    limit->addOccurrence(0, limit->ArgStr, "64");
+}
+
 }  // namespace
 
 void prepare_llvm() {
   static std::once_flag once;
   std::call_once(once, [] {
     add_signal_handler({SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}, on_crash);
+    limit_lists_of_accesses();
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();

@@ -46,6 +46,8 @@ inline constexpr const char* kCoherentSRem = "simd.coherent.srem";
 // i64 (i32): extensions of strided integers, assuming that no lane wraps around.
 inline constexpr const char* kCoherentZExt = "simd.coherent.zext";
 inline constexpr const char* kCoherentSExt = "simd.coherent.sext";
+// void (i1): the gang bails out unless this is true in all lanes; see assume_inside.h.
+inline constexpr const char* kInside = "simd.inside";
 // Operations on whole matrices: see matrix_operations.h.
 inline constexpr const char* kMatrixLoad = "simd.matrix.load";
 inline constexpr const char* kMatrixStore = "simd.matrix.store";

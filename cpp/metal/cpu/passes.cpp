@@ -17,10 +17,13 @@
 #include "metal/cpu/codegen/lower.h"
 #include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
+#include "metal/cpu/vectorizer/control/assume_inside.h"
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
 #include "metal/cpu/vectorizer/control/linearize.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/legalize/legalize_masks.h"
+#include "metal/cpu/vectorizer/legalize/merge_shuffles.h"
+#include "metal/cpu/vectorizer/legalize/reciprocal_roots.h"
 #include "metal/cpu/vectorizer/legalize/select_addresses.h"
 #include "metal/cpu/vectorizer/legalize/split_loops.h"
 #include "metal/cpu/vectorizer/matrix/lower_matrices.h"
@@ -32,6 +35,7 @@
 #include "metal/cpu/vectorizer/memory/interleaved_arithmetic.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
 #include "metal/cpu/vectorizer/memory/private_memory.h"
+#include "metal/cpu/vectorizer/memory/select_elements.h"
 #include "metal/cpu/vectorizer/memory/separate_memory.h"
 #include "metal/cpu/vectorizer/memory/unroll_private.h"
 #include "metal/cpu/vectorizer/memory/unroll_rows.h"
@@ -67,6 +71,10 @@ void after(const char* pass, const llvm::Module& code) {
     const llvm::Function* function = code.getFunction(name);
     if (function && !function->isDeclaration()) print_if_wanted(pass, *function);
   }
+}
+
+void select_elements_and_simplify(llvm::Function& code, PassContext& c) {
+  if (select_elements(code, c.shapes, c.analyses())) c.optimizer.simplify_body(code);
 }
 
 void peel_and_tidy(llvm::Function& code, PassContext& c) {

@@ -150,7 +150,7 @@ class Passes {
   bool run(llvm::StringRef name, llvm::Function& function) {
     PassContext context = context_by_names(function, width_, optimizer_, *target_);
     context.may_bail_out = llvm::any_of(module().functions(), [](const llvm::Function& callee) {
-      return callee.getName().starts_with("simd.coherent.");
+      return callee.getName().starts_with("simd.coherent.") || callee.getName() == "simd.inside";
     });
     context.separate_buffers = module().getNamedMetadata("separate_buffers") != nullptr;
     const bool found = run_pass(name, function, context) || print(name, function, context);

@@ -73,6 +73,13 @@ bool is_speculatable(const Instruction& instruction) {
   return !instruction.mayReadOrWriteMemory() && llvm::isSafeToSpeculativelyExecute(&instruction);
 }
 
+bool has_effects(const Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  if (!call) return instruction.mayWriteToMemory();
+  const llvm::Function* callee = call->getCalledFunction();
+  return !call->doesNotAccessMemory() && !(callee && callee->getName() == kInside);
+}
+
 // Fast-math flags do not depend on branches, so they stay.
 void forget_guards(Instruction& instruction) {
   const bool is_float = llvm::isa<llvm::FPMathOperator>(instruction);

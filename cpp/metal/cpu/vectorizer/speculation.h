@@ -25,6 +25,10 @@ namespace metal::cpu {
 // effects. Its result there is not used, and may be poison.
 bool is_speculatable(const llvm::Instruction& instruction);
 
+// Whether others may see that an instruction has run, so that speculative code cannot bail out
+// afterwards.
+bool has_effects(const llvm::Instruction& instruction);
+
 // Removes the flags of an instruction that hold only because of the branches around it. Afterwards
 // it computes in every lane what its operation does to the bits.
 void forget_guards(llvm::Instruction& instruction);

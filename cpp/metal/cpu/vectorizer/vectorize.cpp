@@ -11,10 +11,13 @@
 #include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/passes.h"
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
+#include "metal/cpu/vectorizer/control/assume_inside.h"
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/memory/float_atomics.h"
+#include "metal/cpu/vectorizer/memory/unroll_rows.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_slice.h"
+#include "metal/cpu/vectorizer/speculation.h"
 #include "metal/cpu/vectorizer/wide_entry.h"
 
 namespace metal::cpu {
@@ -92,11 +95,33 @@ class Vectorizer {
     prefetch_slice_ = make_prefetch_slice(several_gangs_ ? *several_gangs_
                                           : speculative_ ? *speculative_
                                                          : *body_);
+    tidy_prefetch_slice();
+    speculative_ = assume_inside(speculative_ ? *speculative_ : *body_, variant_.width);
+    if (several_gangs_)
+      several_gangs_ = assume_inside(*several_gangs_, coherent_width(variant_.width));
+  }
+
+  void tidy_prefetch_slice() {
     if (!prefetch_slice_) return;
     optimizer_.drop_dead_code(*prefetch_slice_);
     if (is_quick(*prefetch_slice_)) return;
     prefetch_slice_->eraseFromParent();
     prefetch_slice_ = nullptr;
+  }
+
+  // Code for gangs inside, which replaces other speculative code. Without edges, more loops are
+  // unrolled. If nothing is gained, speculative code stays as it is; there is none for `body_`.
+  llvm::Function* assume_inside(llvm::Function& code, uint32_t width) {
+    const BodyShapes shapes = shapes_of({variant_.layout, width, variant_.row_multiple});
+    const bool is_speculative = &code != body_;
+    llvm::Function* inside = clone_assuming_inside(code, shapes, optimizer_);
+    if (!inside) return is_speculative ? &code : nullptr;
+    if (is_speculative) code.eraseFromParent();
+    optimizer_.simplify_body(*inside);
+    undo_guarded_forms(*inside);
+    if (unroll_rows(*inside, shapes, optimizer_.functions())) optimizer_.tidy(*inside);
+    compiler::verify(*inside, "assume-inside");
+    return inside;
   }
 
   // Null if there is no vector code; `reason_` says why. The body is removed.

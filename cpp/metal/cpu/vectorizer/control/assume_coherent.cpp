@@ -15,18 +15,13 @@
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/markers.h"
+#include "metal/cpu/vectorizer/speculation.h"
 
 namespace metal::cpu {
 namespace {
 
 using llvm::BasicBlock;
 using llvm::Instruction;
-
-bool has_effects(const Instruction& instruction) {
-  if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
-    return !call->doesNotAccessMemory();
-  return instruction.mayWriteToMemory();
-}
 
 // The blocks that run before the body has effects. Vector code runs the paths of a divergent branch
 // one after the other, in any order, so a block beside one with effects does not count.

@@ -86,9 +86,20 @@ bool adds_products(const llvm::Loop& loop) {
   return adds;
 }
 
+// The iterations of the loop; 0 if they are not known when code is generated. LLVM cannot exclude
+// that some loops end after the first iteration, as in a run from 4 i to 4 i + 4. It unrolls them
+// with exits, which go away later. The exits of short loops over private elements stay: they end
+// early, such as a loop that looks for a place in a sorted list.
+unsigned iterations(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  if (const unsigned exact = evolution.getSmallConstantTripCount(&loop)) return exact;
+  const unsigned most = evolution.getSmallConstantMaxTripCount(&loop);
+  if (evolution.isBackedgeTakenCountMaxOrZero(&loop)) return most;
+  return most <= kMaxRun && loop.isInnermost() && indexes_private(loop, evolution) ? most : 0;
+}
+
 // The size of the loop if it and all its inner loops are unrolled.
 unsigned unrolled_size(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
-  const unsigned count = std::max(evolution.getSmallConstantTripCount(&loop), 1u);
+  const unsigned count = std::max(iterations(loop, evolution), 1u);
   uint64_t size = 0;
   for (llvm::BasicBlock* block : loop.blocks()) size += block->size();
   for (llvm::Loop* inner : loop) {
@@ -105,14 +116,16 @@ llvm::PreservedAnalyses UnrollPrivatePass::run(llvm::Function& body,
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
-    const unsigned count = evolution.getSmallConstantTripCount(loop);
+    const unsigned count = iterations(*loop, evolution);
     if (count == 0 || count > kMaxUnrolledIterations) continue;
     const unsigned size = unrolled_size(*loop, evolution);
     const bool unrolls = indexes_private(*loop, evolution) || adds_products(*loop);
     const bool is_run = count <= kMaxRun && size <= kMaxRunInstructions;
     if (!(unrolls && size <= kMaxUnrolledInstructions) && !(is_run && stores_run(*loop, evolution)))
       continue;
-    llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.full", 1);
+    const bool is_exact = evolution.getSmallConstantTripCount(loop) != 0;
+    llvm::addStringMetadataToLoop(
+        loop, is_exact ? "llvm.loop.unroll.full" : "llvm.loop.unroll.enable", 1);
   }
   return llvm::PreservedAnalyses::all();
 }

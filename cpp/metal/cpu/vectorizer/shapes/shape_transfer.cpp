@@ -101,10 +101,11 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
   }
 
   // If all lanes are within one aligned block and the limit is a multiple of its size, the
-  // comparison has one result.
+  // comparison has one result, and so it has if both operands grow alike.
   Shape visitICmpInst(llvm::ICmpInst& compare) {
     const Shape a = shape_of_(compare.getOperand(0));
     const Shape limit = shape_of_(compare.getOperand(1));
+    if (grow_alike(compare, a, limit)) return Shape::uniform();
     if (!a.has_offsets() || a.is_uniform() || !a.exact() || !limit.is_uniform())
       return visitInstruction(compare);
     unsigned zeros = limit.zero_bits();
@@ -288,6 +289,14 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
       as_unsigned &= value.uge(first) == (offsets.back() >= 0);
     }
     return Shape::with_offsets(std::move(offsets), first.countr_zero(), true, {as_unsigned, true});
+  }
+
+  // Whether each lane adds the same to both operands, without wrapping around where that matters.
+  static bool grow_alike(const llvm::ICmpInst& compare, const Shape& a, const Shape& b) {
+    if (!a.has_offsets() || !b.has_offsets() || a.offsets() != b.offsets()) return false;
+    const Shape::NoWrap no_wrap = a.no_wrap() & b.no_wrap();
+    return a.exact() && b.exact() &&
+           (compare.isEquality() || (compare.isSigned() ? no_wrap.as_signed : no_wrap.as_unsigned));
   }
 
   Shape::NoWrap flags(const llvm::BinaryOperator& operation) const {

@@ -234,6 +234,11 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       widen_coherent_extension(w_, call, name == kCoherentSExt);
     } else if (const auto division = coherent_division(name)) {
       widen_coherent_division(w_, call, *division);
+    } else if (name == kInside) {
+      Value* argument = call.getArgOperand(0);
+      Value* all =
+          w_.shape(argument).is_uniform() ? w_.first(argument) : w_.all(w_.vector(argument));
+      w_.assume(b_.CreateFreeze(all));
     } else if (name == kNever) {
       w_.set_first(&call, b_.getFalse());
     } else if (name.starts_with(compiler::kRuntimePrefix)) {

@@ -1,0 +1,230 @@
+#include "metal/cpu/vectorizer/control/assume_inside.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "metal/compiler/checked_cast.h"
+#include "metal/cpu/codegen/optimizer.h"
+#include "metal/cpu/markers.h"
+#include "metal/cpu/vectorizer/shapes/shape_analysis.h"
+#include "metal/cpu/vectorizer/speculation.h"
+
+namespace metal::cpu {
+namespace {
+
+using llvm::BasicBlock;
+using llvm::ICmpInst;
+using llvm::Instruction;
+using llvm::Value;
+
+// Whether a copy of the instruction has the same result: a copy of a freeze need not.
+bool is_repeatable(const Instruction& instruction) {
+  return !llvm::isa<llvm::PHINode, llvm::AllocaInst, llvm::FreezeInst>(instruction) &&
+         is_speculatable(instruction);
+}
+
+// Copies what values are computed from to the start of the body, just before it has effects.
+class Start {
+ public:
+  explicit Start(BasicBlock& entry) {
+    place_ = entry.getTerminator();
+    for (Instruction& instruction : entry) {
+      if (!has_effects(instruction)) continue;
+      place_ = &instruction;
+      break;
+    }
+  }
+
+  bool can_copy(const Value* value, unsigned depth = 0) const {
+    if (is_there(value)) return !llvm::isa<llvm::UndefValue>(value);
+    const auto* instruction = llvm::dyn_cast<Instruction>(value);
+    return instruction && depth < kDeepest && is_repeatable(*instruction) &&
+           llvm::all_of(
+               instruction->operands(),
+               [&](const llvm::Use& operand) { return can_copy(operand.get(), depth + 1); });
+  }
+
+  Value* copy(Value* value) {
+    if (is_there(value)) return value;
+    Value*& known = copies_[value];
+    if (known) return known;
+    Instruction* made = checked_cast<Instruction>(value)->clone();
+    for (llvm::Use& operand : made->operands()) operand.set(copy(operand.get()));
+    forget_guards(*made);
+    made->insertBefore(place_);
+    return copies_[value] = made;
+  }
+
+  // The gang bails out unless the comparison is true in all lanes.
+  void assume(ICmpInst::Predicate predicate, Value* a, Value* b) {
+    Value* first = copy(a);
+    Value* second = copy(b);
+    llvm::IRBuilder<> builder(place_);
+    auto marker = place_->getModule()->getOrInsertFunction(
+        kInside, llvm::FunctionType::get(builder.getVoidTy(), {builder.getInt1Ty()}, false));
+    auto* function = checked_cast<llvm::Function>(marker.getCallee());
+    function->setOnlyAccessesInaccessibleMemory();
+    function->setDoesNotThrow();
+    function->setWillReturn();
+    builder.CreateCall(marker, {builder.CreateICmp(predicate, first, second)});
+  }
+
+ private:
+  static constexpr unsigned kDeepest = 12;
+
+  bool is_there(const Value* value) const {
+    const auto* instruction = llvm::dyn_cast<Instruction>(value);
+    if (!instruction) return true;
+    return instruction->getParent() == place_->getParent() && instruction->comesBefore(place_);
+  }
+
+  Instruction* place_;
+  llvm::DenseMap<Value*, Value*> copies_;
+};
+
+// The predicate with which the smaller or larger of two integers is the first one.
+std::optional<ICmpInst::Predicate> predicate_of_first(const Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::MinMaxIntrinsic>(&instruction);
+  if (!call || call->getType()->isVectorTy()) return std::nullopt;
+  return ICmpInst::getNonStrictPredicate(call->getPredicate());
+}
+
+// Whether integers that are computed from the value are compared or decide where memory is
+// accessed.
+bool decides(const Value& value, unsigned depth = 0) {
+  return llvm::any_of(value.users(), [&](const llvm::User* user) {
+    if (llvm::isa<llvm::GetElementPtrInst, ICmpInst>(user)) return true;
+    const bool goes_on =
+        llvm::isa<llvm::CastInst, llvm::BinaryOperator, llvm::MinMaxIntrinsic>(user) &&
+        user->getType()->isIntegerTy();
+    return goes_on && depth < 6 && decides(*user, depth + 1);
+  });
+}
+
+class Inside {
+ public:
+  Inside(llvm::Function& body, const BodyShapes& shapes)
+      : body_(body),
+        dominators_(body),
+        post_dominators_(body),
+        loops_(dominators_),
+        analysis_(body, shapes, post_dominators_, loops_),
+        start_(body.getEntryBlock()) {}
+
+  // True if something was assumed.
+  bool run() {
+    for (const BasicBlock* block : analysis_.order()) {
+      if (analysis_.divergent(block)) guard(*block);
+    }
+    for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body_)))
+      limit(instruction);
+    return changed_;
+  }
+
+ private:
+  // Whether a value that grows from lane to lane is compared with one that all lanes share.
+  bool compares_index(const Value* index, const Value* bound) const {
+    const Shape shape = analysis_.shape(index);
+    return shape.has_offsets() && !shape.is_uniform() && shape.exact() &&
+           llvm::is_sorted(shape.offsets()) && analysis_.shape(bound).is_uniform() &&
+           start_.can_copy(index) && start_.can_copy(bound);
+  }
+
+  // A branch around code that accesses rows: the gang takes it in no lane.
+  void guard(const BasicBlock& block) {
+    const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+    const auto* node = post_dominators_.getNode(&block);
+    if (!branch || !node || !node->getIDom()) return;
+    const BasicBlock* after = node->getIDom()->getBlock();
+    for (unsigned i = 0; i < 2; ++i) {
+      if (branch->getSuccessor(1 - i) != after || branch->getSuccessor(i) == after) continue;
+      if (accesses_rows(llvm::BasicBlockEdge(&block, branch->getSuccessor(i))))
+        assume_condition(branch->getCondition(), i == 0);
+    }
+  }
+
+  // Whether lanes access memory apart from each other behind the edge.
+  bool accesses_rows(const llvm::BasicBlockEdge& edge) const {
+    for (const BasicBlock& block : body_) {
+      if (!dominators_.dominates(edge, &block)) continue;
+      for (const Instruction& instruction : block) {
+        const Value* address = llvm::getLoadStorePointerOperand(&instruction);
+        if (!address) continue;
+        const Shape shape = analysis_.shape(address);
+        const auto size = static_cast<int64_t>(body_.getParent()->getDataLayout().getTypeStoreSize(
+            llvm::getLoadStoreType(const_cast<Instruction*>(&instruction))));
+        if (shape.has_offsets() && !shape.is_uniform() && shape.offset(1) > size) return true;
+      }
+    }
+    return false;
+  }
+
+  void assume_condition(Value* condition, bool result) {
+    using namespace llvm::PatternMatch;
+    Value* x = nullptr;
+    Value* y = nullptr;
+    if (match(condition, m_Not(m_Value(x)))) return assume_condition(x, !result);
+    if (result ? match(condition, m_LogicalAnd(m_Value(x), m_Value(y)))
+               : match(condition, m_LogicalOr(m_Value(x), m_Value(y)))) {
+      assume_condition(x, result);
+      return assume_condition(y, result);
+    }
+    auto* compare = llvm::dyn_cast<ICmpInst>(condition);
+    if (!compare || !compare->isRelational()) return;
+    Value* a = compare->getOperand(0);
+    Value* b = compare->getOperand(1);
+    if (!compares_index(a, b) && !compares_index(b, a)) return;
+    start_.assume(result ? compare->getPredicate() : compare->getInversePredicate(), a, b);
+    compare->replaceAllUsesWith(llvm::ConstantInt::getBool(compare->getType(), result));
+    changed_ = true;
+  }
+
+  // The limit of an index: the gang reaches it in no lane.
+  void limit(Instruction& instruction) {
+    const auto predicate = predicate_of_first(instruction);
+    if (!predicate || !decides(instruction)) return;
+    for (unsigned i = 0; i < 2; ++i) {
+      Value* index = instruction.getOperand(i);
+      Value* bound = instruction.getOperand(1 - i);
+      if (!compares_index(index, bound)) continue;
+      start_.assume(*predicate, index, bound);
+      instruction.replaceAllUsesWith(index);
+      instruction.eraseFromParent();
+      changed_ = true;
+      return;
+    }
+  }
+
+  llvm::Function& body_;
+  llvm::DominatorTree dominators_;
+  llvm::PostDominatorTree post_dominators_;
+  llvm::LoopInfo loops_;
+  ShapeAnalysis analysis_;
+  Start start_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+llvm::Function* clone_assuming_inside(llvm::Function& body, const BodyShapes& shapes,
+                                      Optimizer& optimizer) {
+  constexpr unsigned kRounds = 4;  // behind a comparison with one result, there may be more
+  llvm::ValueToValueMapTy values;
+  llvm::Function* clone = llvm::CloneFunction(&body, values);
+  unsigned rounds = 0;
+  while (rounds < kRounds && Inside(*clone, shapes).run()) {
+    ++rounds;
+    optimizer.drop_dead_code(*clone);
+  }
+  if (rounds > 0) return clone;
+  clone->eraseFromParent();
+  return nullptr;
+}
+
+}  // namespace metal::cpu
