@@ -74,8 +74,8 @@ class CommandBuffer : public NS::Referencing<CommandBuffer> {
   // Not in metal-cpp. Runs on the queue's thread, in order with the dispatches. Its exceptions
   // become the command buffer's error.
   virtual void addHostTask(std::function<void()> task) = 0;
-  // Not in metal-cpp. Like commit, for a caller that calls runUntil or waitUntilCompleted next: where
-  // it can run the command buffer itself, the queue's own thread is not woken.
+  // Not in metal-cpp. Like commit, for a caller that calls runUntil or waitUntilCompleted next:
+  // where it can run the command buffer itself, the queue's own thread is not woken.
   virtual void commitBeforeWait() = 0;
 };
 
