@@ -116,13 +116,15 @@ const Kernel* EncoderObject::prepare_kernel() {
 std::string EncoderObject::check_bindings(const Kernel& kernel) const {
   for (const ArgumentInfo& argument : kernel.info.arguments) {
     if (argument.optional) continue;
-    std::string place = std::to_string(argument.index) + " (\"" + argument.name + "\")";
-    if (argument.kind == ArgumentKind::Buffer && !parameters_.buffers[argument.index]) {
-      return "[" + kernel.name + "] No buffer is bound at index " + place;
-    }
+    const char* missing = nullptr;
+    if (argument.kind == ArgumentKind::Buffer && !parameters_.buffers[argument.index])
+      missing = "No buffer is bound";
     if (argument.kind == ArgumentKind::ThreadgroupMemory &&
-        !parameters_.threadgroup_memory[argument.index]) {
-      return "[" + kernel.name + "] No threadgroup memory length is set at index " + place;
+        !parameters_.threadgroup_memory[argument.index])
+      missing = "No threadgroup memory length is set";
+    if (missing) {
+      return "[" + kernel.name + "] " + missing + " at index " + std::to_string(argument.index) +
+             " (\"" + argument.name + "\")";
     }
   }
   return {};

@@ -15,6 +15,10 @@ namespace {
 // The elements that a core runs through a chain fill this part of its own cache.
 constexpr uint64_t kShareOfOwnCache = 2;
 
+// Threads of all launches of a chain, which end within a fraction of a second: a thread that waits
+// looks for Ctrl-C between chains.
+constexpr uint64_t kMostThreads = uint64_t{1} << 27;
+
 bool may_be_in_chain(const CpuKernel& code, const LaunchParameters& parameters) {
   const uint32_t* grid = parameters.threads_per_grid;
   return !code.element_accesses.empty() && grid[0] >= Dispatch::kManyThreads && grid[1] == 1 &&
@@ -59,7 +63,8 @@ bool LaunchChain::add(const Kernel& kernel, const CpuKernel& code,
   const bool depends = std::ranges::any_of(links_, [&](const Link& link) {
     return depend_across_positions(link.code, link.parameters, code, parameters);
   });
-  if (depends) return false;
+  const uint64_t threads = parameters.threads_per_grid[0] * uint64_t{links_.size() + 1};
+  if (depends || (!links_.empty() && threads > kMostThreads)) return false;
   Link& link = links_.emplace_back(kernel, code, parameters);
   if (link.dispatch.has_same_threadgroups(links_.front().dispatch)) return true;
   links_.pop_back();

@@ -44,10 +44,17 @@ Device::Device() : device_(NS::TransferPtr(MTL::CreateSystemDefaultDevice())) {
 Device::~Device() = default;
 
 StreamState& Device::get_stream(int index) {
+  auto* first = index >= 0 && index < kFirstStreams ? &first_streams_[index] : nullptr;
+  if (auto* state = first ? first->load(std::memory_order_acquire) : nullptr) {
+    return *state;
+  }
   std::lock_guard lock(stream_mutex_);
   auto& state = streams_[index];
   if (!state) {
     state = std::make_unique<StreamState>(device_.get(), index);
+  }
+  if (first) {
+    first->store(state.get(), std::memory_order_release);
   }
   return *state;
 }

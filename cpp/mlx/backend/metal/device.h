@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 
 #include <Metal/Metal.hpp>
+#include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -90,6 +92,10 @@ class Device {
   std::string architecture_;
   std::mutex stream_mutex_;
   std::unordered_map<int, std::unique_ptr<StreamState>> streams_;
+  // The states of the first streams. Each operation looks for its stream several times, and finds
+  // these without the lock.
+  static constexpr int kFirstStreams = 64;
+  std::array<std::atomic<StreamState*>, kFirstStreams> first_streams_{};
   std::recursive_mutex library_mutex_;
   std::unordered_map<std::string, NS::SharedPtr<MTL::Library>> libraries_;  // by name
   std::unordered_map<std::string, NS::SharedPtr<MTL::Library>> files_;      // by folder and name
