@@ -192,6 +192,14 @@ TEST_F(Addition, LaunchesThatUseOtherElements) {
   chain_.run();
 }
 
+TEST_F(Addition, ChainsEndBeforeTheyTakeLong) {
+  constexpr uint32_t kMany = 1 << 26;
+  auto place = [](uintptr_t i) { return reinterpret_cast<void*>(i << 32); };  // nothing runs
+  EXPECT_TRUE(add("halves", {place(1), place(2)}, kMany));
+  EXPECT_TRUE(add("halves", {place(2), place(3)}, kMany));
+  EXPECT_FALSE(add("halves", {place(3), place(4)}, kMany));
+}
+
 TEST_F(Addition, SmallLaunchesRunAtOnce) { EXPECT_FALSE(add("halves", {a, b}, 1000)); }
 
 }  // namespace
