@@ -74,6 +74,8 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
   ret void
 }
 
+; ---- select-elements: as before
+
 ; ---- remove-hints
 ; Function Attrs: convergent nounwind null_pointer_is_valid
 define internal void @kernel.body(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #2 {
@@ -648,6 +650,8 @@ rest.done:                                        ; preds = %rest.loop, %x.done
   br i1 %54, label %y.loop, label %y.done
 }
 
+; ---- reciprocal-roots: as before
+
 ; ---- split-loops: as before
 
 ; ---- select-addresses: as before
@@ -657,3 +661,5 @@ rest.done:                                        ; preds = %rest.loop, %x.done
 ; ---- legalize-masks: as before
 
 ; ---- store-halves: as before
+
+; ---- merge-shuffles: as before
