@@ -115,7 +115,8 @@ void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
   encoder.set_output_array(sums, 7);
   encoder.set_output_array(out, 8);
   const int ranges = tiles(sizes.m, multiplies() ? SPARSE_COLUMNS : SPARSE_OUTER_ROWS);
-  encoder.dispatch_threadgroups(MTL::Size(bundles * ranges, tasks, 1), MTL::Size(32, 1, 1));
+  encoder.dispatch_threadgroups(MTL::Size(static_cast<NS::UInteger>(bundles) * ranges, tasks, 1),
+                                MTL::Size(32, 1, 1));
 }
 
 }  // namespace mlx_sample
