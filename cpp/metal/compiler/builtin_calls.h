@@ -1,12 +1,23 @@
-// Replaces the calls that stand for built-in arguments in kernel form. Each device computes these
-// arguments in its own way.
+// The calls that stand for built-in arguments in kernel form. Each device computes these arguments
+// in its own way.
 #pragma once
+
+#include <optional>
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/IRBuilder.h"
 #include "metal/compiler/attributes.h"
 
 namespace metal::compiler {
+
+// A call for one component of a built-in argument.
+struct BuiltinCall {
+  Builtin builtin;
+  unsigned component;
+};
+
+// Nothing for other calls.
+std::optional<BuiltinCall> as_builtin_call(const llvm::CallBase& call);
 
 // Emits one component of a built-in argument.
 using EmitBuiltin =

@@ -10,6 +10,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassInstrumentation.h"
 #include "metal/compiler/attributes.h"
+#include "metal/compiler/builtin_calls.h"
 #include "metal/compiler/compiler.h"
 #include "metal/compiler/kernel_form.h"
 
@@ -93,14 +94,11 @@ class Sources final : public llvm::TargetTransformInfoImplCRTPBase<Sources> {
   bool returns_alike(const llvm::CallBase& call) const {
     const llvm::Function* callee = call.getCalledFunction();
     if (!callee) return false;
-    llvm::StringRef name = callee->getName();
-    if (name.consume_front(kBuiltinPrefix)) {
-      const auto builtin = find_builtin(std::string_view(name));
-      if (!builtin) return false;
-      return !differs_between_threads(*builtin) ||
-             (among_ == Among::SimdGroups && is_index_in_simdgroup(*builtin));
+    if (const auto found = as_builtin_call(call)) {
+      return !differs_between_threads(found->builtin) ||
+             (among_ == Among::SimdGroups && is_index_in_simdgroup(found->builtin));
     }
-    if (name.starts_with(kRuntimePrefix)) return among_ == Among::SimdGroups;
+    if (callee->getName().starts_with(kRuntimePrefix)) return among_ == Among::SimdGroups;
     return call.doesNotAccessMemory() && !call.isConvergent();
   }
 

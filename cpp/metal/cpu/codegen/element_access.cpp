@@ -12,9 +12,8 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "metal/compiler/attributes.h"
-#include "metal/compiler/checked_cast.h"
+#include "metal/compiler/builtin_calls.h"
 #include "metal/compiler/compiler.h"
-#include "metal/compiler/kernel_form.h"
 
 namespace metal::cpu {
 namespace {
@@ -32,17 +31,14 @@ struct Place {
 
 // Whether a value is the thread's position along x, which cannot be negative.
 bool is_position(const Value& value) {
+  if (!value.getType()->isIntegerTy(64)) return false;
   const Value* source = &value;
   while (const auto* extension = llvm::dyn_cast<llvm::ZExtInst>(source))
     source = extension->getOperand(0);
   const auto* call = llvm::dyn_cast<llvm::CallInst>(source);
-  const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
-  llvm::StringRef name = callee ? callee->getName() : "";
-  if (!name.consume_front(compiler::kBuiltinPrefix) || !value.getType()->isIntegerTy(64))
-    return false;
-  const auto* component = llvm::dyn_cast<llvm::ConstantInt>(call->getArgOperand(0));
-  return component && component->isZero() &&
-         compiler::find_builtin(std::string_view(name)) == compiler::Builtin::ThreadPositionInGrid;
+  const auto found = call ? compiler::as_builtin_call(*call) : std::nullopt;
+  return found && found->builtin == compiler::Builtin::ThreadPositionInGrid &&
+         found->component == 0;
 }
 
 std::optional<Place> place_of(const Value& pointer, const llvm::DataLayout& layout) {

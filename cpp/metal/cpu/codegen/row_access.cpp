@@ -10,9 +10,9 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "metal/compiler/attributes.h"
+#include "metal/compiler/builtin_calls.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/compiler.h"
-#include "metal/compiler/kernel_form.h"
 
 namespace metal::cpu {
 namespace {
@@ -90,13 +90,10 @@ class RowSteps {
   }
 
   Step of_position(const llvm::CallInst& call) {
-    const llvm::Function* callee = call.getCalledFunction();
-    llvm::StringRef name = callee ? callee->getName() : "";
-    if (!name.consume_front(compiler::kBuiltinPrefix)) return std::nullopt;
-    const bool moves =
-        compiler::find_builtin(std::string_view(name)) == compiler::Builtin::ThreadPositionInGrid;
-    const auto* component = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
-    return moves && component && component->isZero() ? 1 : 0;
+    const auto found = compiler::as_builtin_call(call);
+    if (!found) return std::nullopt;
+    const bool moves = found->builtin == compiler::Builtin::ThreadPositionInGrid;
+    return moves && found->component == 0 ? 1 : 0;
   }
 
   Step of_address(const llvm::GEPOperator& address) {
