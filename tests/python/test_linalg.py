@@ -363,6 +363,30 @@ def test_bad_arguments():
         mx.grad(lambda x: LA.svd(x)[0].sum())(mx.ones((2, 3)))
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize(("n", "columns"), [(31, 70), (65, 1), (130, 257), (520, 40)])
+def test_large_systems(dtype, n, columns):
+    """They are solved in blocks, whose columns the cores share."""
+    a = (random_array((n, n), dtype) + 3 * np.sqrt(n) * np.eye(n)).astype(dtype)
+    a = a[RNG.permutation(n)]  # so that rows are exchanged
+    b = random_array((n, columns), dtype)
+    close(run(LA.solve, a, b), np.linalg.solve(wide(a), wide(b)), dtype)
+    for upper in (False, True):
+        triangle = (np.triu(a) if upper else np.tril(a)) + 3 * np.sqrt(n) * np.eye(n)
+        triangle = triangle.astype(dtype)
+        want = np.linalg.solve(wide(triangle), wide(b))
+        close(run(LA.solve_triangular, triangle, b, upper=upper), want, dtype)
+
+
+def test_one_singular_matrix_of_many():
+    a = random_array((3000, 4, 4), "float32") + 8 * np.eye(4, dtype=np.float32)
+    close(run(LA.inv, a), np.linalg.inv(wide(a)))
+    a[1777] = 0
+    for function in (LA.inv, LA.tri_inv):
+        with pytest.raises(RuntimeError, match="singular"):
+            run(function, a)
+
+
 def test_matrices_without_a_result_are_errors_when_they_are_evaluated():
     for function in (LA.inv, LA.tri_inv):
         with pytest.raises(RuntimeError, match="singular"):

@@ -29,6 +29,21 @@ def test_matmul(left, right):
     )
 
 
+@pytest.mark.parametrize("shape", [(130, 70, 150), (20, 300, 400), (700, 5, 600), (257, 129, 65)])
+@pytest.mark.parametrize("transposed", ["", "a", "b", "ab"])
+def test_large_products(shape, transposed):
+    """Another library multiplies them."""
+    m, n, k = shape
+    x, y, c = (RNG.normal(size=size).astype(np.float32) for size in [(m, k), (k, n), (m, n)])
+    a = mx.array(np.ascontiguousarray(x.T)).T if "a" in transposed else mx.array(x)
+    b = mx.array(np.ascontiguousarray(y.T)).T if "b" in transposed else mx.array(y)
+    product = x.astype(np.float64) @ y
+    close(a @ b, product, 1e-4, 1e-3)
+    close(mx.addmm(mx.array(c), a, b, alpha=0.5, beta=-2.0), product / 2 - 2 * c, 1e-4, 1e-3)
+    a = mx.array(x).at[0, 0].add(float("nan"))
+    np.testing.assert_array_equal(np.isnan(np.array(a @ b)).all(1), np.arange(m) == 0)
+
+
 def test_products():
     x, y = SIGNED[0], UNIT[0]
     a, b = mx.array(x), mx.array(y)
