@@ -52,6 +52,26 @@ class Allocator {
   virtual bool over_limit() const = 0;  // more than the limit is in use
 };
 
+// Memory of a device that is apart from the host's. Every address of the allocator has a
+// counterpart in it.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+
+  virtual void* counterpart(void* host) const = 0;
+  // Copies from the counterpart, and returns when the host has the bytes. No launch that writes
+  // them may be running.
+  virtual void download(void* host, size_t bytes) = 0;
+};
+
+// Copies of buffers between the host's memory and a device's since the start. What setBytes passes
+// is not counted.
+struct TransferStatistics {
+  uint64_t uploads = 0, uploaded_bytes = 0;
+  uint64_t downloads = 0, downloaded_bytes = 0;
+};
+METAL_API TransferStatistics transfer_statistics();
+
 // A function of a program, specialised and loaded.
 class Kernel {
  public:
@@ -107,6 +127,9 @@ class Stream {
 
   virtual void launch(const Kernel& kernel, const LaunchParameters& parameters) = 0;
   virtual void wait() = 0;  // both throw LaunchError; launch() may return early
+  // Copies to the counterpart of this memory (DeviceMemory), in order with the launches. The host
+  // may change the memory as soon as this returns.
+  virtual void upload(void* host, size_t bytes);
 };
 
 class Driver {
@@ -122,14 +145,22 @@ class Driver {
                                              std::string_view label, Checks checks) = 0;
   virtual std::unique_ptr<Stream> new_stream() = 0;
   virtual void interrupt() = 0;  // ends every running launch with LaunchError
-  // Whether kernels can access memory that is not from the allocator.
-  virtual bool uses_foreign_memory() const { return true; }
+  // Null if kernels access the host's memory, then also memory that is not from the allocator.
+  // Otherwise launches get addresses of this memory.
+  virtual DeviceMemory* device_memory() { return nullptr; }
 };
 
 // The driver of the default device. The environment variable MLX_METAL_DEVICE chooses it at the
-// first call: "cpu", or "cuda" for an NVIDIA GPU. Throws std::runtime_error if there is no such
-// device, and std::invalid_argument for other values.
+// first call: "cpu", "cuda" for an NVIDIA GPU, or "discrete" for tests (cpu/discrete_driver.h).
+// Throws std::runtime_error if there is no such device, and std::invalid_argument for other values.
 METAL_API Driver& default_driver();
+
+// The driver of queues on which the host computes: the default one, unless that has a device with
+// memory of its own.
+Driver& host_driver();
+
+// Throws std::invalid_argument if there are any checks, for drivers that make none.
+void refuse_checks(Checks checks, std::string_view label);
 
 // The code of kernels at a stage, as text; function constants are zero. `form`: "llvm" (kernel
 // form), "llvm-opt" or "asm" (code for this CPU), or "ptx" (for NVIDIA GPUs: `architecture`, sm_80

@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "metal/driver.h"
 #include "mlx/array.h"
@@ -18,6 +19,12 @@ namespace mlx::core {
 namespace allocator {
 
 namespace {
+
+thread_local bool addresses_only = false;
+
+MTL::HostAccess access_for(MTL::HostAccess access) {
+  return addresses_only ? MTL::HostAccess::Address : access;
+}
 
 class DeviceAllocator : public Allocator {
  public:
@@ -58,7 +65,20 @@ Allocator& allocator() {
   return *instance;
 }
 
-void* Buffer::raw_ptr() { return ptr_ ? static_cast<MTL::Buffer*>(ptr_)->contents() : nullptr; }
+AddressesOnly::AddressesOnly() : before_(std::exchange(addresses_only, true)) {}
+
+AddressesOnly::~AddressesOnly() { addresses_only = before_; }
+
+void* Buffer::raw_ptr() {
+  auto* buffer = static_cast<MTL::Buffer*>(ptr_);
+  return buffer ? buffer->hostContents(access_for(MTL::HostAccess::Write), 0, buffer->length())
+                : nullptr;
+}
+
+const void* Buffer::read_ptr(size_t first, size_t count) const {
+  auto* buffer = static_cast<MTL::Buffer*>(ptr_);
+  return buffer ? buffer->hostContents(access_for(MTL::HostAccess::Read), first, count) : nullptr;
+}
 
 Buffer malloc(size_t size) { return allocator().malloc(size); }
 

@@ -9,12 +9,28 @@ namespace mlx::core::allocator {
 class Buffer {
  public:
   explicit Buffer(void* ptr) : ptr_(ptr) {}
-  void* raw_ptr();
+  void* raw_ptr();  // to write to
+  // To read `count` bytes from the byte `first` on. Also returns the address of the first byte.
+  const void* read_ptr(size_t first, size_t count) const;
   const void* ptr() const { return ptr_; }
   void* ptr() { return ptr_; }
 
  private:
   void* ptr_;
+};
+
+// While it exists, this thread takes addresses of buffers for tasks that will run later, and
+// accesses only new memory. It matters for devices that have memory of their own: nothing is copied
+// for it.
+class AddressesOnly {
+ public:
+  AddressesOnly();
+  ~AddressesOnly();
+  AddressesOnly(const AddressesOnly&) = delete;
+  AddressesOnly& operator=(const AddressesOnly&) = delete;
+
+ private:
+  bool before_;
 };
 
 class Allocator {

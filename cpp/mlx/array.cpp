@@ -1,6 +1,7 @@
 // array: construction, memory, and the links of the graph.
 #include "mlx/array.h"
 
+#include <Metal/Metal.hpp>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -298,6 +299,30 @@ array array::unsafe_weak_copy(const array& other) {
                 [](allocator::Buffer) {});
   copy.array_desc_->offset = other.offset();
   return copy;
+}
+
+std::pair<int64_t, int64_t> array::extent() const {
+  int64_t first = 0;
+  int64_t last = size() ? 0 : -1;
+  for (size_t i = 0; i < ndim() && size(); ++i) {
+    const int64_t reach = (shape()[i] - 1) * strides()[i];
+    (reach < 0 ? first : last) += reach;
+  }
+  const auto item = static_cast<int64_t>(itemsize());
+  return {offset() + first * item, offset() + (last + 1) * item};
+}
+
+const void* array::bytes_to_read() const {
+  const auto [first, end] = extent();
+  return buffer().read_ptr(static_cast<size_t>(first), static_cast<size_t>(end - first));
+}
+
+HostView::HostView(const array& a) : data_(a.data_shared_ptr()) {
+  if (data_ && data_->buffer.ptr()) static_cast<MTL::Buffer*>(data_->buffer.ptr())->beginSharing();
+}
+
+HostView::~HostView() {
+  if (data_ && data_->buffer.ptr()) static_cast<MTL::Buffer*>(data_->buffer.ptr())->endSharing();
 }
 
 void array::set_data(allocator::Buffer buffer, Deleter d) {

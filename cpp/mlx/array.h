@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "mlx/allocator.h"
@@ -184,15 +185,20 @@ class array {
   size_t buffer_size() const { return allocator::allocator().size(buffer()); }
   // Where the array starts in its buffer, in bytes.
   int64_t offset() const { return array_desc_->offset; }
+  // The bytes [first, second) of the buffer have its elements. Strides may go backwards.
+  std::pair<int64_t, int64_t> extent() const;
   const std::shared_ptr<Data>& data_shared_ptr() const { return array_desc_->data; }
 
+  // The address of the first element. A device may have memory of its own: then the const form
+  // makes the elements current for reading, and the other one makes the whole buffer current for
+  // reading and writing. Both hold until the array is used in a computation again; see HostView.
   template <typename T>
   T* data() {
     return reinterpret_cast<T*>(static_cast<char*>(buffer().raw_ptr()) + offset());
   }
   template <typename T>
   const T* data() const {
-    return const_cast<array*>(this)->data<T>();
+    return reinterpret_cast<const T*>(static_cast<const char*>(bytes_to_read()) + offset());
   }
 
   Status status() const;
@@ -227,6 +233,8 @@ class array {
   void overwrite_descriptor(const array& other) { array_desc_ = other.array_desc_; }
 
  private:
+  const void* bytes_to_read() const;  // the buffer's start
+
   struct Group;
 
   struct ArrayDesc {
@@ -352,9 +360,7 @@ void array::init(It source) {
 
 template <typename T>
 T array::item() {
-  check_item();
-  eval();
-  return *data<T>();
+  return std::as_const(*this).item<T>();
 }
 
 template <typename T>
@@ -363,6 +369,20 @@ T array::item() const {
   const_cast<array*>(this)->eval();
   return *data<T>();
 }
+
+// While it exists, the host may access an array's memory at any time at which no computation does,
+// as another library does that was given the address. A device that has memory of its own copies
+// the buffer at each use.
+class HostView {
+ public:
+  explicit HostView(const array& a);
+  ~HostView();
+  HostView(const HostView&) = delete;
+  HostView& operator=(const HostView&) = delete;
+
+ private:
+  std::shared_ptr<array::Data> data_;
+};
 
 template <typename T>
 inline constexpr bool is_array_v = std::is_same_v<std::remove_cvref_t<T>, array>;

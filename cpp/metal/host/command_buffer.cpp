@@ -55,6 +55,8 @@ CommandBufferObject::CommandBufferObject(QueueObject* queue) : queue_(NS::Retain
 
 CommandBufferObject::~CommandBufferObject() { release_resources(); }
 
+Driver& CommandBufferObject::driver() const { return queue_->driver(); }
+
 MTL::ComputeCommandEncoder* CommandBufferObject::computeCommandEncoder() {
   return (new EncoderObject(this))->autorelease();
 }
@@ -72,13 +74,14 @@ void CommandBufferObject::setLabel(const NS::String* label) {
 }
 
 void CommandBufferObject::addHostTask(std::function<void()> task) {
-  commands_.push_back({nullptr, {}, std::move(task)});
+  commands_.push_back({nullptr, {}, std::move(task), {}});
   bounded_ = false;
 }
 
 void CommandBufferObject::add_launch(const PipelineObject& pipeline, const Kernel& kernel,
-                                     const LaunchParameters& parameters) {
-  commands_.push_back({&kernel, parameters, nullptr});
+                                     const LaunchParameters& parameters,
+                                     Residency* const (&residencies)[kMaxBufferBindings]) {
+  commands_.push_back({&kernel, parameters, nullptr, buffer_uses(kernel, residencies)});
   uint64_t threads = 1;
   for (uint32_t count : parameters.threads_per_grid) {
     threads = std::min(threads * count, kFewThreads + 1);
@@ -98,11 +101,20 @@ void* CommandBufferObject::copy_bytes(const void* bytes, size_t length) {
     }
     block_end_ = block_next_ + block;
     blocks_.push_back(block_next_);
+    auto residency = Residency::of(block_next_, block, false);
+    if (residency && driver().device_memory()) {
+      residency->prepare_host(MTL::HostAccess::Write, 0, block);
+      block_residencies_.push_back(std::move(residency));
+    }
   }
   void* copy = block_next_;
   block_next_ += size;
   std::memcpy(copy, bytes, length);
   return copy;
+}
+
+Residency* CommandBufferObject::bytes_residency() const {
+  return block_residencies_.empty() ? nullptr : block_residencies_.back().get();
 }
 
 void CommandBufferObject::refuse(const std::string& reason) {
@@ -137,6 +149,7 @@ void CommandBufferObject::execute(Stream& stream, const std::function<void()>& p
 }
 
 void CommandBufferObject::run_commands(Stream& stream, const std::function<void()>& poll) {
+  Transfers transfers(stream, driver().device_memory() != nullptr);
   for (Command& command : commands_) {
     if (poll) poll();
     InUse::check();
@@ -144,15 +157,16 @@ void CommandBufferObject::run_commands(Stream& stream, const std::function<void(
       throw LaunchError(LaunchFault::Interrupted, "[CommandBuffer] Interrupted before its end");
     }
     if (!command.kernel) {
-      stream.wait();
+      transfers.finish();
       command.task();
       continue;
     }
     command.parameters.interrupts_before = interrupts_before_;
     command.parameters.time_limit = time_limit_;
+    transfers.prepare(command.uses, command.parameters);
     stream.launch(*command.kernel, command.parameters);
   }
-  stream.wait();
+  transfers.finish();
 }
 
 // The first error counts.
@@ -198,6 +212,7 @@ void CommandBufferObject::release_resources() {
   kept_.clear();
   for (void* block : blocks_) default_driver().allocator().deallocate(block);
   blocks_.clear();
+  block_residencies_.clear();
   block_next_ = block_end_ = nullptr;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "metal/driver.h"
+#include "metal/host/residency.h"
 
 namespace metal::host {
 
@@ -51,6 +52,7 @@ class EncoderObject : public MTL::ComputeCommandEncoder {
   LaunchParameters parameters_;
   char* bases_[kMaxBufferBindings] = {};  // of the buffers, without offsets
   NS::UInteger lengths_[kMaxBufferBindings] = {};
+  Residency* residencies_[kMaxBufferBindings] = {};
   // What checks know, once there are any.
   struct Checked {
     Checks checks = kNoChecks;
@@ -83,10 +85,14 @@ class CommandBufferObject : public MTL::CommandBuffer {
   void addHostTask(std::function<void()> task) override;
 
   // Called by the encoder.
+  Driver& driver() const;
   void add_launch(const PipelineObject& pipeline, const Kernel& kernel,
-                  const LaunchParameters& parameters);
+                  const LaunchParameters& parameters,
+                  Residency* const (&residencies)[kMaxBufferBindings]);
   void keep(const NS::Object* retained) { kept_.push_back(retained); }  // takes over a reference
   void* copy_bytes(const void* bytes, size_t length);
+  Residency* bytes_residency()
+      const;  // of the last copy; null if the device uses the host's memory
   void refuse(const std::string& reason);  // the first reason makes the whole buffer fail
 
   // Whether it has only launches that end soon.
@@ -103,6 +109,7 @@ class CommandBufferObject : public MTL::CommandBuffer {
     const Kernel* kernel;  // null for a host task
     LaunchParameters parameters;
     std::function<void()> task;
+    std::vector<BufferUse> uses;  // of buffers that have a residency
   };
 
   void commit(bool caller_waits);
@@ -116,6 +123,7 @@ class CommandBufferObject : public MTL::CommandBuffer {
   bool bounded_ = true;
   std::vector<const NS::Object*> kept_;  // until completion
   std::vector<void*> blocks_;            // the copies that setBytes makes
+  std::vector<std::unique_ptr<Residency>> block_residencies_;
   char* block_next_ = nullptr;
   char* block_end_ = nullptr;
   std::optional<std::string> refusal_;

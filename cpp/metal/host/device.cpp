@@ -16,7 +16,11 @@ namespace metal {
 namespace host {
 
 BufferObject::BufferObject(MTL::Device* device, void* memory, NS::UInteger length)
-    : device_(device), memory_(memory), length_(length), borrowed_(false) {}
+    : device_(device),
+      memory_(memory),
+      length_(length),
+      borrowed_(false),
+      residency_(Residency::of(memory, length)) {}
 
 BufferObject::BufferObject(MTL::Device* device, void* memory, NS::UInteger length,
                            MTL::BufferDeallocator deallocator)
@@ -32,6 +36,24 @@ BufferObject::~BufferObject() {
   } else if (deallocator_) {
     deallocator_(memory_, length_);
   }
+}
+
+void* BufferObject::contents() {
+  if (residency_ && !contents_known_.exchange(true)) residency_->begin_sharing();
+  return memory_;
+}
+
+void* BufferObject::hostContents(MTL::HostAccess access, NS::UInteger first, NS::UInteger count) {
+  if (residency_) residency_->prepare_host(access, first, count);
+  return memory_;
+}
+
+void BufferObject::beginSharing() {
+  if (residency_) residency_->begin_sharing();
+}
+
+void BufferObject::endSharing() {
+  if (residency_) residency_->end_sharing();
 }
 
 NS::UInteger BufferObject::allocatedSize() const {
@@ -68,13 +90,15 @@ MTL::Buffer* DeviceObject::newBuffer(NS::UInteger length, MTL::ResourceOptions) 
 MTL::Buffer* DeviceObject::newBuffer(const void* bytes, NS::UInteger length,
                                      MTL::ResourceOptions options) {
   MTL::Buffer* buffer = newBuffer(length, options);
-  if (buffer && length) std::memcpy(buffer->contents(), bytes, length);
+  if (buffer && length) {
+    std::memcpy(buffer->hostContents(MTL::HostAccess::Write, 0, length), bytes, length);
+  }
   return buffer;
 }
 
 MTL::Buffer* DeviceObject::newBuffer(void* memory, NS::UInteger length, MTL::ResourceOptions,
                                      MTL::BufferDeallocator deallocator) {
-  if (!memory || !default_driver().uses_foreign_memory()) return nullptr;
+  if (!memory || default_driver().device_memory()) return nullptr;
   return new BufferObject(this, memory, length, std::move(deallocator));
 }
 
@@ -106,14 +130,20 @@ MTL::ComputePipelineState* DeviceObject::newComputePipelineState(const MTL::Func
   try {
     if (!function) throw std::invalid_argument("[newComputePipelineState] function is null");
     const auto* object = static_cast<const FunctionObject*>(function);
-    return new PipelineObject(this, object->load(kNoChecks), object);
+    return new PipelineObject(this, object->load(default_driver(), kNoChecks), object);
   } catch (...) {
     set_error_from_exception(error, kPipelineDomain, MTL::LibraryErrorInternal);
     return nullptr;
   }
 }
 
-MTL::CommandQueue* DeviceObject::newCommandQueue() { return new QueueObject(this); }
+MTL::CommandQueue* DeviceObject::newCommandQueue() {
+  return new QueueObject(this, default_driver());
+}
+
+MTL::CommandQueue* DeviceObject::newHostCommandQueue() {
+  return new QueueObject(this, host_driver());
+}
 
 }  // namespace host
 }  // namespace metal

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <Metal/Device.hpp>
+#include <atomic>
+#include <memory>
 
 #include "metal/driver.h"
+#include "metal/host/residency.h"
 
 namespace metal::host {
 
@@ -15,10 +18,15 @@ class BufferObject : public MTL::Buffer {
                MTL::BufferDeallocator deallocator);
 
   MTL::Device* device() const override { return device_; }
-  void* contents() override { return memory_; }
+  void* contents() override;
   NS::UInteger length() const override { return length_; }
   NS::UInteger allocatedSize() const override;
+  void* hostContents(MTL::HostAccess access, NS::UInteger first, NS::UInteger count) override;
+  void beginSharing() override;
+  void endSharing() override;
   void* address() const { return memory_; }
+  // Null if the device uses the host's memory.
+  Residency* residency() const { return residency_.get(); }
 
  protected:
   ~BufferObject() override;
@@ -29,6 +37,8 @@ class BufferObject : public MTL::Buffer {
   NS::UInteger length_;
   bool borrowed_;
   MTL::BufferDeallocator deallocator_;
+  std::unique_ptr<Residency> residency_;
+  std::atomic<bool> contents_known_{false};  // somebody may have kept what contents() returned
 };
 
 class DeviceObject : public MTL::Device {
@@ -56,6 +66,7 @@ class DeviceObject : public MTL::Device {
   MTL::ComputePipelineState* newComputePipelineState(const MTL::Function* function,
                                                      NS::Error** error) override;
   MTL::CommandQueue* newCommandQueue() override;
+  MTL::CommandQueue* newHostCommandQueue() override;
 
  private:
   NS::SharedPtr<NS::String> name_;

@@ -34,11 +34,14 @@ void EncoderObject::setBuffer(const MTL::Buffer* buffer, NS::UInteger offset, NS
   if (!buffer) {
     bases_[index] = nullptr;
     parameters_.buffers[index] = nullptr;
+    residencies_[index] = nullptr;
     return;
   }
   buffer->retain();
   commands_->keep(buffer);
-  bases_[index] = static_cast<char*>(static_cast<const BufferObject*>(buffer)->address());
+  const auto* object = static_cast<const BufferObject*>(buffer);
+  bases_[index] = static_cast<char*>(object->address());
+  residencies_[index] = object->residency();
   lengths_[index] = buffer->length();
   setBufferOffset(offset, index);
 }
@@ -53,6 +56,7 @@ void EncoderObject::setBytes(const void* bytes, NS::UInteger length, NS::UIntege
   if (!valid_index(index, "setBytes")) return;
   if (checked_) checked_->extents[index] = {};
   bases_[index] = static_cast<char*>(commands_->copy_bytes(bytes, length));
+  residencies_[index] = commands_->bytes_residency();
   lengths_[index] = length;
   setBufferOffset(0, index);
 }
@@ -91,7 +95,7 @@ const Kernel* EncoderObject::prepare_kernel() {
   parameters_.checked = nullptr;
   Checks checks = checked_ ? checked_->checks : kNoChecks;
   if (pipeline_->kernel().info.covered) checks |= kCoverage;
-  if (checks == kNoChecks) return &pipeline_->kernel();
+  if (checks == kNoChecks) return &pipeline_->kernel_for(commands_->driver(), kNoChecks);
   if (!checked_) checked_ = std::make_unique<Checked>();
   auto checked = std::make_shared<CheckedLaunch>();
   checked->checks = checks;
@@ -106,7 +110,7 @@ const Kernel* EncoderObject::prepare_kernel() {
   try {
     if (checked->checks & kCheckOrder) checked->schedules = chosen_schedules();
     parameters_.checked = std::move(checked);
-    return &pipeline_->checked_kernel(checks);
+    return &pipeline_->kernel_for(commands_->driver(), checks);
   } catch (const std::exception& error) {
     commands_->refuse(error.what());
     return nullptr;
@@ -154,7 +158,7 @@ void EncoderObject::dispatchThreads(MTL::Size grid, MTL::Size threadgroup) {
     parameters_.threads_per_threadgroup[i] = static_cast<uint32_t>(group_size[i]);
   }
   if (const Kernel* kernel = prepare_kernel())
-    commands_->add_launch(*pipeline_, *kernel, parameters_);
+    commands_->add_launch(*pipeline_, *kernel, parameters_, residencies_);
   setThreadgroupOrder(0, 1);
 }
 

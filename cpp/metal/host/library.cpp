@@ -122,9 +122,8 @@ void FunctionObject::setLabel(const NS::String* label) {
   label_ = label ? NS::RetainPtr(const_cast<NS::String*>(label)) : name_;
 }
 
-std::shared_ptr<const Kernel> FunctionObject::load(Checks checks) const {
-  return default_driver().load(*program_, name_->utf8String(), constants_, label_->utf8String(),
-                               checks);
+std::shared_ptr<const Kernel> FunctionObject::load(Driver& driver, Checks checks) const {
+  return driver.load(*program_, name_->utf8String(), constants_, label_->utf8String(), checks);
 }
 
 PipelineObject::PipelineObject(MTL::Device* device, std::shared_ptr<const Kernel> kernel,
@@ -134,11 +133,12 @@ PipelineObject::PipelineObject(MTL::Device* device, std::shared_ptr<const Kernel
       function_(NS::RetainPtr(function)),
       label_(make_string(kernel_->name)) {}
 
-const Kernel& PipelineObject::checked_kernel(Checks checks) const {
+const Kernel& PipelineObject::kernel_for(Driver& driver, Checks checks) const {
+  if (checks == kNoChecks && &driver == &default_driver()) return *kernel_;
   if (!function_) throw std::invalid_argument("[" + kernel_->name + "] The kernel has no checks");
   const std::lock_guard lock(mutex_);
-  auto& kernel = checked_[checks];
-  if (!kernel) kernel = function_->load(checks);
+  auto& kernel = others_[{&driver, checks}];
+  if (!kernel) kernel = function_->load(driver, checks);
   return *kernel;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "metal/driver.h"
 
@@ -36,7 +37,8 @@ class FunctionObject : public MTL::Function {
   MTL::Device* device() const override { return device_; }
   NS::String* label() const override { return label_.get(); }
   void setLabel(const NS::String* label) override;
-  std::shared_ptr<const Kernel> load(Checks checks) const;  // throws the driver's exceptions
+  // Throws the driver's exceptions.
+  std::shared_ptr<const Kernel> load(Driver& driver, Checks checks) const;
 
  private:
   MTL::Device* device_;
@@ -51,7 +53,7 @@ inline constexpr uint64_t kFewThreads = uint64_t{1} << 26;
 
 class PipelineObject : public MTL::ComputePipelineState {
  public:
-  // Without a function it is for launches without checks only.
+  // Without a function it is for launches without checks, on the default driver's device.
   PipelineObject(MTL::Device* device, std::shared_ptr<const Kernel> kernel,
                  const FunctionObject* function = nullptr);
 
@@ -69,14 +71,14 @@ class PipelineObject : public MTL::ComputePipelineState {
   }
   const Kernel& kernel() const { return *kernel_; }
   // Loaded when it is first asked for. Throws what the driver throws. Thread-safe.
-  const Kernel& checked_kernel(Checks checks) const;
+  const Kernel& kernel_for(Driver& driver, Checks checks) const;
 
  private:
   MTL::Device* device_;
   std::shared_ptr<const Kernel> kernel_;
   NS::SharedPtr<const FunctionObject> function_;
   mutable std::mutex mutex_;
-  mutable std::map<Checks, std::shared_ptr<const Kernel>> checked_;
+  mutable std::map<std::pair<Driver*, Checks>, std::shared_ptr<const Kernel>> others_;
   NS::SharedPtr<NS::String> label_;
   std::atomic<bool> bounded_{false};
 };

@@ -101,6 +101,8 @@ struct Poll {
 struct QueueObject::State {
   using Buffer = NS::SharedPtr<CommandBufferObject>;
 
+  explicit State(Driver& driver) : stream(driver.new_stream()) {}
+
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<Buffer> pending;
@@ -109,8 +111,8 @@ struct QueueObject::State {
   bool sleeping = false;            // the queue's own thread
   bool ended = false;
   bool started = false;
-  const uint32_t forks = fork_count();                                   // when this was created
-  const std::unique_ptr<Stream> stream = default_driver().new_stream();  // used by the busy thread
+  const uint32_t forks = fork_count();   // when this was created
+  const std::unique_ptr<Stream> stream;  // used by the busy thread
 
   // Exists while a thread runs a command buffer. The destructor wakes the queue's thread for the
   // next one.
@@ -186,7 +188,8 @@ void QueueObject::State::run(std::shared_ptr<State> state) {
   while (auto buffer = state->next()) state->execute(std::move(buffer));
 }
 
-QueueObject::QueueObject(MTL::Device* device) : device_(device), state_(new State) {
+QueueObject::QueueObject(MTL::Device* device, Driver& driver)
+    : device_(device), driver_(driver), state_(new State(driver)) {
   watch_process();
 }
 
@@ -221,7 +224,7 @@ void QueueObject::submit(CommandBufferObject* buffer, bool caller_waits) {
   if (state_->forks != fork_count()) {  // the queue starts anew in the child
     // The parent's state is never destroyed: threads that this process does not have may have
     // locked it.
-    new std::shared_ptr<State>(std::exchange(state_, std::make_shared<State>()));
+    new std::shared_ptr<State>(std::exchange(state_, std::make_shared<State>(driver_)));
   }
   std::lock_guard lock(state_->mutex);
   state_->pending.push_back(NS::RetainPtr(buffer));

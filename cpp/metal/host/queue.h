@@ -5,15 +5,18 @@
 #include <functional>
 #include <memory>
 
+#include "metal/driver.h"
+
 namespace metal::host {
 
 class CommandBufferObject;
 
 class QueueObject : public MTL::CommandQueue {
  public:
-  explicit QueueObject(MTL::Device* device);
+  QueueObject(MTL::Device* device, Driver& driver);
 
   MTL::Device* device() const override { return device_; }
+  Driver& driver() const { return driver_; }
   MTL::CommandBuffer* commandBuffer() override;
   MTL::CommandBuffer* newCommandBuffer() override;
   void runUntil(const std::function<bool()>& done, const std::function<void()>& poll) override;
@@ -28,6 +31,7 @@ class QueueObject : public MTL::CommandQueue {
   struct State;
 
   MTL::Device* device_;
+  Driver& driver_;
   std::shared_ptr<State> state_;  // the queue's threads share it, and may outlive the queue
 };
 

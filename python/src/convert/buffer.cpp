@@ -104,8 +104,9 @@ const char* format_of(mx::Dtype dtype) {
 // The owner of an exported buffer: the array, which stays even if its Python object changes.
 struct Export {
   mx::array array;
-  std::vector<Py_ssize_t> shape;
-  std::vector<Py_ssize_t> strides;
+  mx::HostView view{array};
+  std::vector<Py_ssize_t> shape{};
+  std::vector<Py_ssize_t> strides{};
 };
 
 int fail(Py_buffer* view, const char* message, PyObject* type = PyExc_BufferError) {
@@ -115,13 +116,14 @@ int fail(Py_buffer* view, const char* message, PyObject* type = PyExc_BufferErro
 }
 
 int fill_view(py::handle self, Py_buffer* view, int flags) {
-  mx::array a = self.cast<mx::array&>();
-  const char* format = format_of(a.dtype());
-  ensure_available(a);
+  mx::array& array = self.cast<mx::array&>();
+  const char* format = format_of(array.dtype());
+  ensure_available(array);
+  const mx::array a = array;
   bool wants_strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   if (!wants_strides && !a.flags().row_contiguous)
     return fail(view, "The array is not contiguous.");
-  auto* data = new Export{a, {}, {}};
+  auto* data = new Export{a};
   for (size_t i = 0; i < a.ndim(); ++i) {
     data->shape.push_back(a.shape()[i]);
     data->strides.push_back(static_cast<Py_ssize_t>(a.strides()[i]) *
@@ -129,7 +131,7 @@ int fill_view(py::handle self, Py_buffer* view, int flags) {
   }
   view->obj = self.inc_ref().ptr();
   view->internal = data;
-  view->buf = a.nbytes() ? a.data<void>() : static_cast<void*>(data);
+  view->buf = a.nbytes() ? const_cast<void*>(a.data<void>()) : static_cast<void*>(data);
   view->len = static_cast<Py_ssize_t>(a.nbytes());
   view->itemsize = static_cast<Py_ssize_t>(a.itemsize());
   view->readonly = 0;

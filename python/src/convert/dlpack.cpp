@@ -119,7 +119,8 @@ mx::array copy_in_memory(const mx::array& a) {
 
 // The owner of an exported tensor.
 struct Exported {
-  mx::array array;
+  const mx::array array;
+  const mx::HostView view{array};
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;
 
@@ -129,7 +130,7 @@ struct Exported {
         strides(a.strides().begin(), a.strides().end()) {}
 
   dlpack::Tensor tensor() {
-    return {array.nbytes() ? array.data<void>() : nullptr,
+    return {array.nbytes() ? const_cast<void*>(array.data<void>()) : nullptr,
             {dlpack::kCPU, 0},
             static_cast<int32_t>(shape.size()),
             type_to_dlpack(array.dtype()),

@@ -105,7 +105,7 @@ bool contains(const std::string& text, const char* part) {
 TEST_F(CudaDriverTest, TellsWhatItDrives) {
   EXPECT_EQ(driver_.info().name, "Fake GPU");
   EXPECT_EQ(driver_.info().architecture, "sm_90");
-  EXPECT_FALSE(driver_.uses_foreign_memory());
+  EXPECT_EQ(driver_.info().memory_size, uint64_t{1} << 30);
 }
 
 TEST_F(CudaDriverTest, LaunchesBlocksThatCoverTheGrid) {
@@ -161,6 +161,26 @@ TEST_F(CudaDriverTest, MachineCodeIsMadeOnceForEachFormOfLaunch) {
   const auto again = driver_.load(*program_, "scale", {}, "again", kNoChecks);
   stream_->launch(*again, parameters_);
   EXPECT_EQ(fake_->assembled, before + 1);
+}
+
+TEST_F(CudaDriverTest, TheGpuHasACounterpartOfAllMemory) {
+  DeviceMemory* device = driver_.device_memory();
+  ASSERT_NE(device, nullptr);
+  auto* counterpart = static_cast<float*>(device->counterpart(memory_));
+  EXPECT_EQ(device->counterpart(memory_ + 100), counterpart + 100);
+  memory_[3] = 5;
+  stream_->upload(memory_, 64);
+  EXPECT_EQ(counterpart[3], 5);
+  memory_[3] = counterpart[4] = 7;
+  device->download(memory_ + 4, 4);
+  EXPECT_EQ(memory_[3], 7);
+  EXPECT_EQ(memory_[4], 7);
+  EXPECT_GE(fake_->memory_bytes, 4096);
+  auto* large = static_cast<char*>(driver_.allocator().allocate(size_t{200} << 20));
+  static_cast<char*>(device->counterpart(large))[(size_t{200} << 20) - 1] = 1;
+  EXPECT_GE(fake_->memory_bytes, size_t{200} << 20);
+  EXPECT_EQ(driver_.allocator().allocate(size_t{2} << 30), nullptr);
+  driver_.allocator().deallocate(large);
 }
 
 TEST_F(CudaDriverTest, ChecksAreRefused) {

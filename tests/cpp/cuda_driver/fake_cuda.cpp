@@ -1,5 +1,9 @@
 #include "cuda_driver/fake_cuda.h"
 
+#include <sys/mman.h>
+
+#include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 
@@ -75,7 +79,57 @@ Result cuDevicePrimaryCtxRetain(cuda::CudaContext* context, cuda::CudaDevice) {
 
 Result cuCtxSetCurrent(cuda::CudaContext) { return Result::Success; }
 
-Result cuMemHostRegister_v2(void*, size_t, unsigned) { return Result::Success; }
+Result cuDeviceTotalMem_v2(size_t* bytes, cuda::CudaDevice) {
+  *bytes = size_t{1} << 30;
+  return Result::Success;
+}
+
+Result cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
+  *memory = std::malloc(bytes);
+  return Result::Success;
+}
+
+Result cuMemFreeHost(void* memory) {
+  std::free(memory);
+  return Result::Success;
+}
+
+// Memory of the fake GPU lies in the host's, and is mapped at its first use.
+Result cuMemAddressReserve(cuda::DeviceAddress* address, size_t bytes, size_t, cuda::DeviceAddress,
+                           unsigned long long) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  *address = std::bit_cast<cuda::DeviceAddress>(memory);
+  return memory == MAP_FAILED ? Result::OutOfMemory : Result::Success;
+}
+
+Result cuMemCreate(cuda::MemoryHandle* memory, size_t bytes, const cuda::MemoryProperties*,
+                   unsigned long long) {
+  *memory = 1;
+  state.memory_bytes += bytes;
+  return Result::Success;
+}
+
+Result cuMemMap(cuda::DeviceAddress, size_t, size_t, cuda::MemoryHandle, unsigned long long) {
+  return Result::Success;
+}
+
+Result cuMemSetAccess(cuda::DeviceAddress, size_t, const cuda::MemoryAccess*, size_t) {
+  return Result::Success;
+}
+
+Result cuMemRelease(cuda::MemoryHandle) { return Result::Success; }
+
+Result cuMemcpyDtoH_v2(void* host, cuda::DeviceAddress device, size_t bytes) {
+  std::memcpy(host, std::bit_cast<void*>(device), bytes);
+  return Result::Success;
+}
+
+Result cuMemcpyHtoDAsync_v2(cuda::DeviceAddress device, const void* host, size_t bytes,
+                            cuda::CudaStreamHandle) {
+  std::memcpy(std::bit_cast<void*>(device), host, bytes);
+  return Result::Success;
+}
 
 Result cuStreamCreate(cuda::CudaStreamHandle* stream, unsigned) {
   *stream = any_handle<cuda::CudaStreamHandle>();

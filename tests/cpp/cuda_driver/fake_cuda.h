@@ -20,6 +20,7 @@ struct FakeCuda {
   std::vector<FakeLaunch> launches;
   std::string ptx;  // what was last assembled
   int assembled = 0;
+  size_t memory_bytes = 0;  // that were taken
   bool kernels_end = true;
   cuda::Result stream_state = cuda::Result::NotReady;  // while a kernel runs
   cuda::Result launch_result = cuda::Result::Success;

@@ -49,7 +49,7 @@ static_assert(class_size(kClasses - 1) == kLargestSmall);
 
 }  // namespace
 
-ReservedRange::ReservedRange(Pin pin) : pin_(std::move(pin)) {
+ReservedRange::ReservedRange(Commit commit) : on_commit_(std::move(commit)) {
   for (size_ = kLargestRange; size_ >= kSmallestRange; size_ /= 2) {
     base_ = static_cast<char*>(reserve(size_, PROT_NONE));
     if (base_) return;
@@ -67,7 +67,7 @@ bool ReservedRange::commit(uint64_t bytes) {
   char* start = base_ + committed_;
   if (mprotect(start, target - committed_, PROT_READ | PROT_WRITE) != 0) return false;
   madvise(start, target - committed_, MADV_HUGEPAGE);
-  if (pin_ && !pin_(start, target - committed_)) return false;
+  if (on_commit_ && !on_commit_(start, target - committed_)) return false;
   committed_ = target;
   return true;
 }
@@ -81,12 +81,18 @@ Heap& Heap::instance() {
   return heap;
 }
 
-Heap::Heap(const Pin& pin) : range_(pin), pinned_(pin != nullptr), classes_(kClasses) {
+Heap::Heap() : Heap({}, physical_memory()) {}
+
+Heap::Heap(const Commit& commit, uint64_t memory_size)
+    : range_(commit),
+      keeps_memory_(commit != nullptr),
+      classes_(kClasses),
+      memory_size_(memory_size),
+      memory_limit_(memory_size) {
   page_count_ = range_.size() / kPage;
   pages_ = static_cast<Page*>(reserve(page_count_ * sizeof(Page), PROT_READ | PROT_WRITE));
   if (!pages_) throw std::runtime_error("[metal] no memory for the tables of device memory");
   end_page_ = kMargin / kPage;
-  memory_size_ = memory_limit_ = physical_memory();
   cache_limit_ = memory_size_ / 4;
 }
 
@@ -231,7 +237,7 @@ Heap::FreeSpan Heap::remove_free(uint64_t first) {
 
 // Gives free spans' memory back to the system until the cache is no larger than `limit`.
 void Heap::release_dirty(uint64_t limit) {
-  while (!pinned_ && statistics_.cache > limit && !dirty_.empty()) {
+  while (!keeps_memory_ && statistics_.cache > limit && !dirty_.empty()) {
     uint64_t first = *dirty_.begin();
     FreeSpan span = remove_free(first);
     madvise(address(first), span.pages * kPage, MADV_DONTNEED);

@@ -15,14 +15,14 @@
 
 namespace metal::cpu {
 
-// Makes memory from the system, which the heap will not give back, usable for a device. False if
-// that is not possible.
-using Pin = std::function<bool(char* start, uint64_t bytes)>;
+// Called with memory that the heap takes from the system, and then never gives back. False if a
+// device cannot use it.
+using Commit = std::function<bool(char* start, uint64_t bytes)>;
 
 // The addresses [base, limit), of which [base, committed) can be read and written.
 class ReservedRange {
  public:
-  explicit ReservedRange(Pin pin = {});
+  explicit ReservedRange(Commit commit = {});
   ~ReservedRange();
   ReservedRange(const ReservedRange&) = delete;
   ReservedRange& operator=(const ReservedRange&) = delete;
@@ -36,7 +36,7 @@ class ReservedRange {
   char* base_ = nullptr;
   uint64_t size_ = 0;
   uint64_t committed_ = 0;
-  Pin pin_;
+  Commit on_commit_;
 };
 
 // A heap. Small blocks come from runs of one size class, others are spans of whole pages. The heap
@@ -50,7 +50,9 @@ class Heap : public Allocator {
   static constexpr uint64_t kAlignment = 64;
 
   static Heap& instance();
-  explicit Heap(const Pin& pin = {});
+  Heap();
+  // For a device that has `memory_size` bytes.
+  Heap(const Commit& commit, uint64_t memory_size);
   ~Heap() override;
 
   void* allocate(size_t bytes) override;
@@ -64,6 +66,10 @@ class Heap : public Allocator {
   uint64_t set_cache_limit(uint64_t bytes) override;
   uint64_t memory_limit() const override;
   bool over_limit() const override { return over_limit_.load(std::memory_order_relaxed); }
+
+  // All blocks lie in these addresses.
+  char* base() const { return range_.base(); }
+  uint64_t range_size() const { return range_.size(); }
 
   // For fork(): without them the child could find the lock taken by a thread that it does not have.
   void lock() { mutex_.lock(); }
@@ -106,7 +112,7 @@ class Heap : public Allocator {
 
   mutable std::mutex mutex_;
   ReservedRange range_;
-  const bool pinned_;  // memory is never given back to the system
+  const bool keeps_memory_;  // it is never given back to the system
   Page* pages_ = nullptr;
   uint64_t page_count_ = 0;
   uint64_t end_page_ = 0;                            // spans and runs end before it
@@ -115,7 +121,7 @@ class Heap : public Allocator {
   std::set<uint64_t> dirty_;                         // first pages of free spans with dirty pages
   std::vector<Class> classes_;
   MemoryStatistics statistics_;
-  uint64_t memory_size_ = 0;   // of this machine
+  uint64_t memory_size_ = 0;   // of the device
   uint64_t memory_limit_ = 0;  // a soft limit
   std::atomic<bool> over_limit_{false};
   uint64_t cache_limit_ = 0;

@@ -17,6 +17,7 @@ using CudaStreamHandle = struct CudaStreamObject*;
 using CudaModule = struct CudaModuleObject*;
 using CudaFunction = struct CudaFunctionObject*;
 using CudaLink = struct CudaLinkObject*;
+using MemoryHandle = uint64_t;  // of physical memory
 
 enum class Result : int {
   Success = 0,
@@ -33,15 +34,30 @@ enum class Result : int {
 };
 
 enum class DeviceAttribute : int {
-  UnifiedAddressing = 41,
   ComputeCapabilityMajor = 75,
   ComputeCapabilityMinor = 76,
-  HostPointersOfRegisteredMemory = 91,
+};
+
+struct MemoryLocation {
+  int type = 1;  // a GPU
+  CudaDevice device = 0;
+};
+
+struct MemoryProperties {
+  int type = 1;          // pinned, as all memory of a GPU
+  int handle_types = 0;  // no other process gets it
+  MemoryLocation location;
+  void* windows_data = nullptr;
+  unsigned char flags[8] = {};
+};
+
+struct MemoryAccess {
+  MemoryLocation location;
+  int access = 3;  // reads and writes
 };
 
 inline constexpr unsigned kStreamNonBlocking = 1;
-inline constexpr unsigned kRegisterPortable = 1;
-inline constexpr unsigned kRegisterMapped = 2;
+inline constexpr unsigned kHostPortable = 1;
 inline constexpr int kJitErrorLog = 5;
 inline constexpr int kJitErrorLogBytes = 6;
 inline constexpr int kLinkInputPtx = 1;
@@ -59,9 +75,18 @@ inline void* const kLaunchBufferBytes = std::bit_cast<void*>(uintptr_t{2});
   F(cuDeviceGet, CudaDevice*, int)                                                            \
   F(cuDeviceGetName, char*, int, CudaDevice)                                                  \
   F(cuDeviceGetAttribute, int*, DeviceAttribute, CudaDevice)                                  \
+  F(cuDeviceTotalMem_v2, size_t*, CudaDevice)                                                 \
   F(cuDevicePrimaryCtxRetain, CudaContext*, CudaDevice)                                       \
   F(cuCtxSetCurrent, CudaContext)                                                             \
-  F(cuMemHostRegister_v2, void*, size_t, unsigned)                                            \
+  F(cuMemHostAlloc, void**, size_t, unsigned)                                                 \
+  F(cuMemFreeHost, void*)                                                                     \
+  F(cuMemAddressReserve, DeviceAddress*, size_t, size_t, DeviceAddress, unsigned long long)   \
+  F(cuMemCreate, MemoryHandle*, size_t, const MemoryProperties*, unsigned long long)          \
+  F(cuMemMap, DeviceAddress, size_t, size_t, MemoryHandle, unsigned long long)                \
+  F(cuMemSetAccess, DeviceAddress, size_t, const MemoryAccess*, size_t)                       \
+  F(cuMemRelease, MemoryHandle)                                                               \
+  F(cuMemcpyDtoH_v2, void*, DeviceAddress, size_t)                                            \
+  F(cuMemcpyHtoDAsync_v2, DeviceAddress, const void*, size_t, CudaStreamHandle)               \
   F(cuStreamCreate, CudaStreamHandle*, unsigned)                                              \
   F(cuStreamDestroy_v2, CudaStreamHandle)                                                     \
   F(cuStreamQuery, CudaStreamHandle)                                                          \

@@ -4,11 +4,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "metal/cpu/runtime/system.h"
 #include "metal/cuda/driver/cuda_kernel.h"
 #include "metal/cuda/driver/cuda_stream.h"
 #include "metal/cuda/driver/gpu.h"
-#include "metal/cuda/driver/pinned_memory.h"
+#include "metal/cuda/driver/gpu_memory.h"
 
 namespace metal::cuda {
 namespace {
@@ -18,7 +17,7 @@ class CudaDriver : public Driver {
   CudaDriver() : gpu_(cuda_api()), memory_(gpu_) {
     info_.name = gpu_.name();
     info_.architecture = gpu_.architecture();
-    info_.memory_size = cpu::physical_memory();  // arrays are in the host's memory
+    info_.memory_size = gpu_.memory_size();
     info_.max_buffer_length = info_.memory_size;
     info_.recommended_working_set = info_.memory_size / 4 * 3;
   }
@@ -29,11 +28,7 @@ class CudaDriver : public Driver {
   std::shared_ptr<const Kernel> load(const Program& program, std::string_view function,
                                      const ConstantValues& constants, std::string_view label,
                                      Checks checks) override {
-    if (checks != kNoChecks) {
-      throw std::invalid_argument("[" + std::string(label) +
-                                  "] Checks of kernels run on the CPU only: unset "
-                                  "MLX_METAL_DEVICE");
-    }
+    refuse_checks(checks, label);
     return std::make_shared<CudaKernel>(gpu_, program.get(function), constants, label);
   }
 
@@ -43,11 +38,11 @@ class CudaDriver : public Driver {
 
   void interrupt() override {}  // streams check interrupt_count() while they wait
 
-  bool uses_foreign_memory() const override { return false; }
+  DeviceMemory* device_memory() override { return &memory_; }
 
  private:
   Gpu gpu_;
-  PinnedMemory memory_;
+  GpuMemory memory_;
   DeviceInfo info_;
 };
 

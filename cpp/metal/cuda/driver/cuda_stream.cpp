@@ -1,6 +1,7 @@
 #include "metal/cuda/driver/cuda_stream.h"
 
 #include <atomic>
+#include <bit>
 #include <cstdio>
 #include <thread>
 
@@ -31,20 +32,21 @@ LaunchFault fault_of(Result result) {
 
 }  // namespace
 
-CudaStream::CudaStream(Gpu& gpu, Allocator& memory) : gpu_(gpu), memory_(memory) {}
+CudaStream::CudaStream(Gpu& gpu, GpuMemory& memory) : gpu_(gpu), memory_(memory) {}
 
 CudaStream::~CudaStream() {
   if (!gpu_.try_enter()) return;  // a running kernel still writes to this memory
   if (handle_) gpu_.api().cuStreamDestroy_v2(handle_);
-  memory_.deallocate(ended_);
+  if (ended_) gpu_.api().cuMemFreeHost(ended_);
 }
 
 void CudaStream::open() {
   if (handle_) return;
   if (!ended_) {
-    ended_ = static_cast<uint32_t*>(memory_.allocate(sizeof(uint32_t)));
-    if (!ended_) throw std::runtime_error("No memory for a queue of the NVIDIA GPU");
-    *ended_ = 0;
+    void* memory = nullptr;
+    gpu_.check(gpu_.api().cuMemHostAlloc(&memory, sizeof(uint32_t), kHostPortable),
+               "get memory for a queue of the GPU");
+    ended_ = new (memory) uint32_t(0);
   }
   gpu_.check(gpu_.api().cuStreamCreate(&handle_, kStreamNonBlocking), "open a queue of the GPU");
 }
@@ -84,6 +86,15 @@ void CudaStream::launch_part(const LoadedCode& code, const Kernel& kernel,
     result = gpu_.api().cuStreamWriteValue32_v2(handle_, reinterpret_cast<uintptr_t>(ended_),
                                                 launched_, 0);
   }
+  if (result != Result::Success) fail(result);
+}
+
+// The driver reads the host's memory before it returns, as that memory is not pinned.
+void CudaStream::upload(void* host, size_t bytes) {
+  gpu_.enter();
+  open();
+  const auto to = std::bit_cast<DeviceAddress>(memory_.counterpart(host));
+  const Result result = gpu_.api().cuMemcpyHtoDAsync_v2(to, host, bytes, handle_);
   if (result != Result::Success) fail(result);
 }
 

@@ -6,6 +6,7 @@
 
 #include "metal/cuda/driver/cuda_kernel.h"
 #include "metal/cuda/driver/gpu.h"
+#include "metal/cuda/driver/gpu_memory.h"
 #include "metal/driver.h"
 
 namespace metal::cuda {
@@ -14,11 +15,12 @@ namespace metal::cuda {
 // driver, and after a fault the count says which kernel failed.
 class CudaStream : public Stream {
  public:
-  CudaStream(Gpu& gpu, Allocator& memory);
+  CudaStream(Gpu& gpu, GpuMemory& memory);
   ~CudaStream() override;
 
   void launch(const Kernel& kernel, const LaunchParameters& parameters) override;
   void wait() override;
+  void upload(void* host, size_t bytes) override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -46,9 +48,9 @@ class CudaStream : public Stream {
   std::string running() const;
 
   Gpu& gpu_;
-  Allocator& memory_;
+  GpuMemory& memory_;
   CudaStreamHandle handle_ = nullptr;  // opened by the first launch
-  uint32_t* ended_ = nullptr;          // the number of completed launches; the GPU writes it
+  uint32_t* ended_ = nullptr;          // the number of completed launches; in the host's memory
   uint32_t launched_ = 0;
   std::deque<Pending> pending_;
   double time_limit_ = 0;

@@ -35,10 +35,7 @@ void Gpu::choose() {
   char name[256] = {};
   check(api_.cuDeviceGetName(name, sizeof(name) - 1, device_), "read the GPU's name");
   name_ = name;
-  if (!attribute(DeviceAttribute::UnifiedAddressing) ||
-      !attribute(DeviceAttribute::HostPointersOfRegisteredMemory)) {
-    throw std::runtime_error(name_ + " has addresses of its own for the host's memory");
-  }
+  check(api_.cuDeviceTotalMem_v2(&memory_size_, device_), "read the size of the GPU's memory");
   check(api_.cuDevicePrimaryCtxRetain(&context_, device_), "open the GPU's context");
   check(api_.cuCtxSetCurrent(context_), "use the GPU's context");
 }

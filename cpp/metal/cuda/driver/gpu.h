@@ -21,6 +21,8 @@ class Gpu {
   const Api& api() const { return api_; }
   const std::string& name() const { return name_; }
   const std::string& architecture() const { return architecture_; }  // "sm_90": see target.h
+  uint64_t memory_size() const { return memory_size_; }              // bytes
+  MemoryLocation location() const { return {.device = device_}; }
   // Names the GPU and the driver: machine code depends on them besides its PTX.
   const std::string& code_key() const { return code_key_; }
 
@@ -48,6 +50,7 @@ class Gpu {
   CudaContext context_ = nullptr;
   std::string name_;
   std::string architecture_;
+  uint64_t memory_size_ = 0;
   std::string code_key_;
   const int process_;
   std::atomic<bool> lost_{false};

@@ -18,12 +18,24 @@ class Library;
 // Called with the pointer and length of a no-copy buffer when nothing uses it any more.
 using BufferDeallocator = std::function<void(void*, NS::UInteger)>;
 
+// What the host does with a buffer's memory. Address: nothing yet, or write to new memory.
+enum class HostAccess { Address, Read, Write };
+
 class Buffer : public NS::Referencing<Buffer> {
  public:
   virtual Device* device() const = 0;
+  // The host may use this memory at any time while no command buffer does.
   virtual void* contents() = 0;
   virtual NS::UInteger length() const = 0;
   virtual NS::UInteger allocatedSize() const = 0;
+
+  // Not in metal-cpp. A device with memory of its own copies a buffer between both memories when it
+  // is used. `contents` and `beginSharing` make it copy each time that kernels use the buffer,
+  // until `endSharing` has been called as often. `hostContents` makes it copy once: the host may
+  // access the bytes [first, first + count) until kernels use the buffer again.
+  virtual void* hostContents(HostAccess access, NS::UInteger first, NS::UInteger count) = 0;
+  virtual void beginSharing() = 0;
+  virtual void endSharing() = 0;
 };
 
 // Every new...() returns an object that the caller owns, or null with an autoreleased `*error`.
@@ -51,6 +63,9 @@ class Device : public NS::Referencing<Device> {
   virtual ComputePipelineState* newComputePipelineState(const Function* function,
                                                         NS::Error** error) = 0;
   virtual CommandQueue* newCommandQueue() = 0;
+
+  // Not in metal-cpp. A queue whose kernels the host runs, with the same pipelines and buffers.
+  virtual CommandQueue* newHostCommandQueue() = 0;
 };
 
 // Returns the same device at every call. The caller owns a reference.

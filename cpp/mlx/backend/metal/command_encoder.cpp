@@ -23,17 +23,9 @@ void CommandEncoder::set_input_array(const array& a, int index, int64_t offset) 
   }
 }
 
-// An array may be part of a larger buffer; strides may go backwards from its start.
 void CommandEncoder::set_extent(const array& a, int index) {
-  int64_t first = 0;
-  int64_t last = a.size() ? 0 : -1;
-  for (size_t i = 0; i < a.ndim() && a.size(); ++i) {
-    const int64_t reach = (a.shape()[i] - 1) * a.strides()[i];
-    (reach < 0 ? first : last) += reach;
-  }
-  const auto item = static_cast<int64_t>(a.itemsize());
-  state_->compute_encoder()->setBufferExtent(a.offset() + first * item, (last - first + 1) * item,
-                                             index);
+  const auto [first, end] = a.extent();
+  state_->compute_encoder()->setBufferExtent(first, end - first, index);
 }
 
 void CommandEncoder::set_checks(uint32_t checks) { state_->next_checks = checks; }
@@ -99,7 +91,12 @@ void CommandEncoder::dispatch_threadgroups(MTL::Size grid, MTL::Size threadgroup
   }
 }
 
-void CommandEncoder::add_temporary(array a) { state_->temporaries.push_back(std::move(a)); }
+void CommandEncoder::add_temporary(array a) {
+  if (state_->host_use) {
+    state_->host_use->add(a, true);
+  }
+  state_->temporaries.push_back(std::move(a));
+}
 
 void CommandEncoder::add_temporaries(std::vector<array> arrays) {
   for (auto& a : arrays) {
@@ -111,17 +108,21 @@ void CommandEncoder::add_host_task(std::function<void()> task) {
   state_->end_encoding();
   state_->operations++;
   // After an error nothing of the stream runs until somebody has got the error.
-  state_->command_buffer()->addHostTask([task = std::move(task), errors = state_->errors] {
-    if (errors->any()) {
-      return;
-    }
-    try {
-      task();
-    } catch (...) {
-      errors->set(std::current_exception());
-      throw;
-    }
-  });
+  state_->command_buffer()->addHostTask(
+      [task = std::move(task), errors = state_->errors, host_use = state_->host_use] {
+        if (errors->any()) {
+          return;
+        }
+        try {
+          if (host_use) {
+            host_use->prepare();
+          }
+          task();
+        } catch (...) {
+          errors->set(std::current_exception());
+          throw;
+        }
+      });
 }
 
 }  // namespace mlx::core::metal

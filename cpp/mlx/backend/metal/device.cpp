@@ -51,7 +51,8 @@ StreamState& Device::get_stream(int index) {
   std::lock_guard lock(stream_mutex_);
   auto& state = streams_[index];
   if (!state) {
-    state = std::make_unique<StreamState>(device_.get(), index);
+    state =
+        std::make_unique<StreamState>(device_.get(), mlx::core::get_stream(index).device, index);
   }
   if (first) {
     first->store(state.get(), std::memory_order_release);

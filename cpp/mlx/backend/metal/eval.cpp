@@ -16,12 +16,44 @@ constexpr int kOperationsPerCommit = 32;
 
 StreamState& state_of(Stream stream) { return device(stream.device).get_stream(stream.index); }
 
+// While it exists, the stream notes what memory the host tasks of a primitive may access.
+class NotesHostUse {
+ public:
+  NotesHostUse(StreamState& state, const std::vector<array>& inputs,
+               const std::vector<array>& outputs)
+      : state_(state), outputs_(outputs) {
+    if (!state.device_has_memory) {
+      return;
+    }
+    state_.host_use = std::make_shared<StreamState::HostUse>();
+    for (const auto& input : inputs) {
+      state_.host_use->add(input, false);
+    }
+  }
+  ~NotesHostUse() {
+    if (auto use = std::move(state_.host_use)) {
+      for (const auto& output : outputs_) {
+        use->add(output, true);
+      }
+    }
+  }
+  NotesHostUse(const NotesHostUse&) = delete;
+  NotesHostUse& operator=(const NotesHostUse&) = delete;
+
+ private:
+  StreamState& state_;
+  const std::vector<array>& outputs_;
+};
+
 void run_on_host(Primitive& primitive, StreamState& state, const std::vector<array>& inputs,
                  std::vector<array>& outputs) {
   // A primitive that computes in eval_cpu itself reads its inputs there, so they must be computed.
   if (!primitive.encodes()) {
     state.synchronize();
+    primitive.eval_cpu(inputs, outputs);
+    return;
   }
+  const allocator::AddressesOnly addresses_only;
   primitive.eval_cpu(inputs, outputs);
 }
 
@@ -35,7 +67,9 @@ void eval(array& arr) {
   std::lock_guard lock(state.mutex);
   state.check_open();
   auto outputs = arr.outputs();
+  const NotesHostUse notes_host_use(state, arr.inputs(), outputs);
   if (primitive.stream().device.type == mlx::core::Device::gpu) {
+    const allocator::AddressesOnly addresses_only;
     primitive.eval_gpu(arr.inputs(), outputs);
   } else {
     run_on_host(primitive, state, arr.inputs(), outputs);

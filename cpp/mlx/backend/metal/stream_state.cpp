@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "metal/driver.h"
 #include "mlx/interrupt.h"
 #include "mlx/scheduler.h"
 
@@ -25,8 +26,12 @@ bool StreamState::Errors::any() {
   return first != nullptr;
 }
 
-StreamState::StreamState(MTL::Device* device, int index)
-    : index(index), queue(NS::TransferPtr(device->newCommandQueue())), handle(*this) {}
+StreamState::StreamState(MTL::Device* device, mlx::core::Device kind, int index)
+    : index(index),
+      device_has_memory(::metal::default_driver().device_memory() != nullptr),
+      queue(NS::TransferPtr(kind == mlx::core::Device::gpu ? device->newCommandQueue()
+                                                           : device->newHostCommandQueue())),
+      handle(*this) {}
 
 MTL::CommandBuffer* StreamState::command_buffer() {
   if (!buffer) {
@@ -117,6 +122,28 @@ void StreamState::check_open() const {
   if (!queue) {
     throw std::runtime_error("There is no stream " + std::to_string(index) +
                              ": clear_streams has destroyed it.");
+  }
+}
+
+void StreamState::HostUse::add(const array& a, bool writes) {
+  const auto& data = a.data_shared_ptr();
+  if (!data || !data->buffer.ptr()) {
+    return;
+  }
+  std::lock_guard lock(mutex);
+  (writes ? written : read).push_back(NS::RetainPtr(static_cast<MTL::Buffer*>(data->buffer.ptr())));
+}
+
+void StreamState::HostUse::prepare() {
+  std::lock_guard lock(mutex);
+  const auto make_current = [](MTL::Buffer* buffer, MTL::HostAccess access) {
+    buffer->hostContents(access, 0, buffer->length());
+  };
+  for (auto& buffer : read) {
+    make_current(buffer.get(), MTL::HostAccess::Read);
+  }
+  for (auto& buffer : written) {
+    make_current(buffer.get(), MTL::HostAccess::Write);
   }
 }
 

@@ -14,7 +14,7 @@
 namespace mlx::core::metal {
 
 struct StreamState {
-  StreamState(MTL::Device* device, int index);
+  StreamState(MTL::Device* device, mlx::core::Device kind, int index);
 
   // The open command buffer and its encoder; made on demand.
   MTL::CommandBuffer* command_buffer();
@@ -36,6 +36,15 @@ struct StreamState {
   // Keeps the memory of a primitive's inputs and outputs until what is encoded so far has run.
   void keep(const std::vector<array>& inputs, const std::vector<array>& outputs);
 
+  // The memory that host tasks of one primitive may access, for devices with memory of their own.
+  // Thread-safe.
+  struct HostUse {
+    std::mutex mutex;
+    std::vector<NS::SharedPtr<MTL::Buffer>> read, written;
+    void add(const array& a, bool writes);
+    void prepare();  // called before each task; makes the host's copies current
+  };
+
   // Errors of tasks and command buffers. Handlers share it, since they may outlive the stream.
   struct Errors {
     std::mutex mutex;
@@ -46,6 +55,7 @@ struct StreamState {
   };
 
   int index;
+  const bool device_has_memory;  // of its own
   NS::SharedPtr<MTL::CommandQueue> queue;
   NS::SharedPtr<MTL::CommandBuffer> buffer;
   NS::SharedPtr<MTL::CommandBuffer> last;  // the last one committed
@@ -60,6 +70,7 @@ struct StreamState {
   // place.
   std::vector<std::weak_ptr<array::Data>> outputs;
   std::vector<array> temporaries;
+  std::shared_ptr<HostUse> host_use;  // of the primitive that encodes; null if it needs none
   // Held while a primitive encodes.
   std::recursive_mutex mutex;
 };

@@ -47,16 +47,19 @@ void restart_clocks() {
 // Device memory of one launch.
 class DeviceBuffers {
  public:
-  DeviceBuffers(const ProgramRequest& request, LaunchParameters& parameters) : request_(request) {
+  DeviceBuffers(const ProgramRequest& request, Stream& stream, LaunchParameters& parameters)
+      : request_(request) {
     for (size_t i = 0; i < request.buffers.size(); ++i) {
       const BufferRequest& buffer = request.buffers[i];
       const size_t size = memory_of(buffer), start = kFence + buffer.offset;
       auto* memory = static_cast<char*>(default_driver().allocator().allocate(size));
       std::memset(memory, kFenceByte, size);
       std::memcpy(memory + start, buffer.bytes.data(), buffer.bytes.size());
-      parameters.buffers[i] = memory + start;
-      parameters.buffer_bytes[i] = size - start;
       memory_.push_back(memory);
+      if (device_) stream.upload(memory, size);
+      void* first = memory + start;
+      parameters.buffers[i] = device_ ? device_->counterpart(first) : first;
+      parameters.buffer_bytes[i] = size - start;
     }
   }
   ~DeviceBuffers() {
@@ -66,12 +69,14 @@ class DeviceBuffers {
   void copy_to(char* to) const {
     for (size_t i = 0; i < memory_.size(); ++i) {
       const size_t size = memory_of(request_.buffers[i]);
+      if (device_) device_->download(memory_[i], size);
       std::memcpy(to, memory_[i], size);
       to += size;
     }
   }
 
  private:
+  DeviceMemory* const device_ = default_driver().device_memory();
   const ProgramRequest& request_;
   std::vector<char*> memory_;
 };
@@ -104,9 +109,9 @@ void launch(const ProgramRequest& request, const Program& program, bool is_check
   std::copy_n(request.threadgroup, 3, parameters.threads_per_threadgroup);
   std::copy(request.threadgroup_memory.begin(), request.threadgroup_memory.end(),
             parameters.threadgroup_memory);
-  const DeviceBuffers memory(request, parameters);
-  if (is_checked) parameters.checked = make_checked(request, parameters);
   const auto stream = driver.new_stream();
+  const DeviceBuffers memory(request, *stream, parameters);
+  if (is_checked) parameters.checked = make_checked(request, parameters);
   stream->launch(*kernel, parameters);
   stream->wait();
   memory.copy_to(buffers);
