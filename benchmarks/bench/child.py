@@ -121,28 +121,39 @@ def opencl(row: Row, inputs: Arrays) -> Runner:
     return run, read
 
 
-def torch(row: Row, inputs: Arrays, threads: int) -> Runner:
+def torch(row: Row, inputs: Arrays, threads: int, device: str = "cpu") -> Runner:
     """The fastest of the row's PyTorch versions."""
     import torch
 
     torch.set_num_threads(threads)
-    tensors = {name: torch.from_numpy(value) for name, value in inputs.items()}
+    tensors = {name: torch.from_numpy(value).to(device) for name, value in inputs.items()}
     for name, dtype in row.dtypes.items():
         tensors[name] = tensors[name].to(getattr(torch, dtype))
     for name, axes in row.permuted.items():
         tensors[name] = tensors[name].permute(*axes)
     ways = row.torch(torch, **tensors)
+    if device == "cuda":
+        ways = [waits_for_gpu(torch, way) for way in ways]
     if len(ways) > 1:
         ways = sorted(ways, key=lambda way: statistics.median(milliseconds(way) for _ in range(5)))
 
     def read(results: object) -> Arrays:
         results = results if isinstance(results, (tuple, list)) else [results]
         return {
-            name: (value.float() if "float" in dtype else value.int()).detach().numpy()
+            name: (value.float() if "float" in dtype else value.int()).detach().cpu().numpy()
             for (name, (_, dtype)), value in zip(row.outputs.items(), results)
         }
 
     return ways[0], read
+
+
+def waits_for_gpu(torch, way: Callable[[], object]) -> Callable[[], object]:
+    def run() -> object:
+        results = way()
+        torch.cuda.synchronize()
+        return results
+
+    return run
 
 
 def on_host(row: Row, ways: list[Callable[[], object]]) -> Runner:
@@ -226,8 +237,9 @@ class Peer:
         """Compiles, runs once, and saves the results in the folder."""
         row = self.rows[name]
         inputs = {path.stem: np.load(path) for path in Path(folder, "inputs").glob("*.npy")}
-        if self.kind == "torch":
-            self.run, read = torch(row, inputs, self.threads)
+        if self.kind in ("torch", "torch_gpu"):
+            device = "cpu" if self.kind == "torch" else "cuda"
+            self.run, read = torch(row, inputs, self.threads, device)
         else:
             kinds = {"ours": ours, "opencl": opencl, "scipy": scipy, "nanoflann": nanoflann}
             self.run, read = kinds[self.kind](row, inputs)

@@ -102,13 +102,32 @@ class Peer:
 
 
 class Peers:
-    """All peers, ours first; `missing` says which are not installed."""
+    """All peers, ours first; `missing` says which are not installed. With `gpu`, they use an NVIDIA
+    GPU."""
 
-    def __init__(self, module: str, size: str, threads: int, stream: str) -> None:
+    def __init__(
+        self, module: str, size: str, threads: int, stream: str, gpu: bool = False
+    ) -> None:
         self.folder = tempfile.TemporaryDirectory()
         scratch = Path(self.folder.name)
         arguments = [module, size, str(threads), stream]
         environments = {
+            "ours": ("ours", {"MLX_METAL_DEVICE": "cuda"}),
+            "PyTorch": ("torch_gpu", torch_environment(threads)),
+        }
+        if not gpu:
+            environments = self.on_host(scratch, threads)
+        self.missing = {n: e for n, (_, e) in environments.items() if isinstance(e, str)}
+        self.processes: dict[str, Peer] = {}
+        self._start = {
+            name: lambda name=name, kind=kind, e=environment: Peer(name, kind, e, arguments)
+            for name, (kind, environment) in environments.items()
+            if isinstance(environment, dict)
+        }
+
+    @staticmethod
+    def on_host(scratch: Path, threads: int) -> dict:
+        return {
             "ours": ("ours", {"MLX_CACHE_DIR": ""}),
             "Intel": ("opencl", intel_environment(scratch)),
             "PoCL": ("opencl", pocl_environment(scratch, threads)),
@@ -116,13 +135,6 @@ class Peers:
             "kept": ("torch", kept_environment(threads)),
             "SciPy": ("scipy", scipy_environment()),
             "nanoflann": ("nanoflann", nanoflann_environment()),
-        }
-        self.missing = {n: e for n, (_, e) in environments.items() if isinstance(e, str)}
-        self.processes: dict[str, Peer] = {}
-        self._start = {
-            name: lambda name=name, kind=kind, e=environment: Peer(name, kind, e, arguments)
-            for name, (kind, environment) in environments.items()
-            if isinstance(environment, dict)
         }
 
     def names(self) -> list[str]:
