@@ -19,6 +19,7 @@
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
 #include "metal/cpu/vectorizer/control/assume_inside.h"
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
+#include "metal/cpu/vectorizer/control/known_counts.h"
 #include "metal/cpu/vectorizer/control/linearize.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/legalize/legalize_masks.h"

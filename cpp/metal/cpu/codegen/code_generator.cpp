@@ -82,7 +82,9 @@ ObjectCode generate(const FunctionInfo& function, const ConstantValues& constant
         .target = *target,
         .form = {.lanes_are_threads = !scalar && cooperation == Cooperation::SimdGroups,
                  .row_multiple = attempt.row_multiple,
-                 .few_threads = attempt.few_threads},
+                 .few_threads = attempt.few_threads,
+                 .row = attempt.gangs_in_row * attempt.width,
+                 .rows = attempt.rows},
         .threads_wait = cooperation != Cooperation::None || (attempt.checks & kCheckOrder) != 0,
         .checks = attempt.checks,
         .screened = attempt.screened};
