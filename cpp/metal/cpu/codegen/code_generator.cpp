@@ -124,7 +124,8 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   traits.repeats = may_repeat(*module);
   traits.jumps_along_rows = jumps_along_rows(*module);
   traits.accesses_after_writes = accesses_after_writes(*module);
-  traits.may_jam = rereads_threadgroup_memory(*module) && !has_atomics(*module);
+  traits.may_jam =
+      (rereads_threadgroup_memory(*module) || reads_tile_columns(*module)) && !has_atomics(*module);
   traits.element_accesses = find_element_accesses(*module, function);
   return traits;
 }
