@@ -413,9 +413,25 @@ class GangChoice {
         continue;
       const unsigned registers = std::max(registers_of(*load->getType()), 1u);
       all += registers;
-      shared += dependence.depends(load) ? 0 : registers;
+      const bool is_shared =
+          !dependence.depends(load) && !gangs_part_in_loop(*load->getParent(), dependence);
+      shared += is_shared ? registers : 0;
     }
     return 4 * shared > all;
+  }
+
+  // Whether one of the loops around the block may end earlier for some gangs. Then each gang runs
+  // it for itself.
+  bool gangs_part_in_loop(const BasicBlock& block, const GangDependence& dependence) const {
+    for (const llvm::Loop* loop = loops_.getLoopFor(&block); loop; loop = loop->getParentLoop()) {
+      llvm::SmallVector<BasicBlock*> exiting;
+      loop->getExitingBlocks(exiting);
+      if (llvm::any_of(exiting, [&](const BasicBlock* from) {
+            return dependence.depends(from->getTerminator());
+          }))
+        return true;
+    }
+    return false;
   }
 
   // Whether a gang of the set reads a column beside one of the first gang.
