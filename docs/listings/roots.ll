@@ -384,7 +384,7 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
 
 ; ---- widen
 ; Function Attrs: convergent nounwind null_pointer_is_valid
-define internal void @kernel.body.wide(ptr noalias align 8 dereferenceable(80) %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) #3 {
+define internal void @kernel.body.wide(ptr noalias align 8 dereferenceable(80) %group, i32 range(i32 0, 2048) %x, i32 range(i32 0, 2048) %y, i32 range(i32 0, 2048) %z, i32 %index, i32 %lane, i1 %active) #3 {
 entry:
   %0 = load ptr, ptr %group, align 8, !invariant.load !2, !dereferenceable !3, !align !4
   %1 = load ptr, ptr %0, align 8, !invariant.load !2
@@ -463,6 +463,8 @@ if.then.i.done:                                   ; preds = %either.end, %if.the
 _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
   ret void
 }
+
+; ---- join-columns: as before
 
 ; ---- drop-rest-collisions
 ; Function Attrs: convergent nounwind null_pointer_is_valid

@@ -48,6 +48,8 @@ inline constexpr const char* kCoherentZExt = "simd.coherent.zext";
 inline constexpr const char* kCoherentSExt = "simd.coherent.sext";
 // void (i1): the gang bails out unless this is true in all lanes; see assume_inside.h.
 inline constexpr const char* kInside = "simd.inside";
+// A column of elements, one for each lane: see columns.h.
+inline constexpr const char* kColumn = "simd.column";
 // Operations on whole matrices: see matrix_operations.h.
 inline constexpr const char* kMatrixLoad = "simd.matrix.load";
 inline constexpr const char* kMatrixStore = "simd.matrix.store";

@@ -19,6 +19,7 @@
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
 #include "metal/cpu/vectorizer/control/assume_inside.h"
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
+#include "metal/cpu/vectorizer/control/known_counts.h"
 #include "metal/cpu/vectorizer/control/linearize.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/legalize/legalize_masks.h"
@@ -30,7 +31,9 @@
 #include "metal/cpu/vectorizer/matrix/matrix_layout.h"
 #include "metal/cpu/vectorizer/matrix/whole_matrices.h"
 #include "metal/cpu/vectorizer/memory/block_operations.h"
+#include "metal/cpu/vectorizer/memory/columns.h"
 #include "metal/cpu/vectorizer/memory/constant_offsets.h"
+#include "metal/cpu/vectorizer/memory/early_columns.h"
 #include "metal/cpu/vectorizer/memory/float_atomics.h"
 #include "metal/cpu/vectorizer/memory/interleaved_arithmetic.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
@@ -96,6 +99,12 @@ void widen_in_place(llvm::Function& code, PassContext& c) {
   if (c.wide) code.eraseFromParent();
 }
 
+// Once there is code of a gang, that of a lane is gone.
+void join_columns_of_gang(llvm::Function& lane, PassContext& c) {
+  llvm::Function& code = c.wide ? *c.wide : lane;
+  join_columns(code, c.analyses(), c.costs(code));
+}
+
 bool has_feature(const PassContext& c, llvm::StringRef feature) {
   return c.target.getTargetFeatureString().contains(feature);
 }
@@ -109,6 +118,10 @@ bool has_mask_registers(const PassContext& c) { return has_feature(c, "+avx512f"
 }  // namespace
 
 llvm::FunctionAnalysisManager& PassContext::analyses() { return optimizer.functions(); }
+
+llvm::TargetTransformInfo PassContext::costs(const llvm::Function& code) const {
+  return target.getTargetTransformInfo(code);
+}
 
 #define RUN_PASS(name, condition, action, result) \
   if (condition) {                                \

@@ -48,6 +48,7 @@ struct PassContext {
   std::string why_not = {};
 
   llvm::FunctionAnalysisManager& analyses();
+  llvm::TargetTransformInfo costs(const llvm::Function& code) const;
   llvm::Argument& lane(llvm::Function& code) const { return *code.getArg(lane_argument); }
   llvm::Argument& active(llvm::Function& code) const { return *code.getArg(active_argument); }
   Variant full_gangs() const { return {ThreadLayout::Full, shapes.width}; }

@@ -116,3 +116,58 @@ some:
 end:
   ret void
 }
+
+; Gangs that read neighbouring columns of a tile are jammed, too: columns.h.
+; CHECK-LABEL: define void @columns(
+; CHECK-COUNT-4: call <8 x float> @"simd.column
+; CHECK-NOT: call
+; CHECK: ret void
+declare <8 x float> @"simd.column.<8 x float>.ptr addrspace(3)"(ptr addrspace(3) nocapture, i64) nosync nounwind willreturn memory(argmem: read)
+define void @columns(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
+  %tile = addrspacecast ptr %group to ptr addrspace(3)
+  %wide = zext i32 %y to i64
+  %first = getelementptr float, ptr addrspace(3) %tile, i64 %wide
+  %values = call <8 x float> @"simd.column.<8 x float>.ptr addrspace(3)"(ptr addrspace(3) align 4 %first, i64 132)
+  %out = getelementptr <8 x float>, ptr %group, i64 %wide
+  store <8 x float> %values, ptr %out
+  ret void
+}
+
+; Columns that are far apart share nothing.
+; CHECK-LABEL: define void @far_columns(
+; CHECK-COUNT-1: call <8 x float> @"simd.column
+; CHECK-NOT: call
+; CHECK: ret void
+define void @far_columns(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
+  %tile = addrspacecast ptr %group to ptr addrspace(3)
+  %wide = zext i32 %y to i64
+  %first = getelementptr [8 x float], ptr addrspace(3) %tile, i64 %wide
+  %values = call <8 x float> @"simd.column.<8 x float>.ptr addrspace(3)"(ptr addrspace(3) align 4 %first, i64 132)
+  %out = getelementptr <8 x float>, ptr %group, i64 %wide
+  store <8 x float> %values, ptr %out
+  ret void
+}
+
+; Each gang reads another number of elements, so the loop would run once for each: the code stays as it is.
+; CHECK-LABEL: define void @of_other_lengths(
+; CHECK: loop:
+; CHECK-COUNT-1: load <8 x float>
+; CHECK-NOT: load <8 x float>
+; CHECK: ret void
+define void @of_other_lengths(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
+entry:
+  %tile = addrspacecast ptr %group to ptr addrspace(3)
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi <8 x float> [ zeroinitializer, %entry ], [ %more, %loop ]
+  %at = getelementptr <8 x float>, ptr addrspace(3) %tile, i32 %i
+  %value = load <8 x float>, ptr addrspace(3) %at
+  %more = fadd <8 x float> %sum, %value
+  %next = add i32 %i, 1
+  %done = icmp eq i32 %next, %y
+  br i1 %done, label %exit, label %loop
+exit:
+  store <8 x float> %more, ptr %group
+  ret void
+}

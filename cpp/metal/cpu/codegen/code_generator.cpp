@@ -82,7 +82,9 @@ ObjectCode generate(const FunctionInfo& function, const ConstantValues& constant
         .target = *target,
         .form = {.lanes_are_threads = !scalar && cooperation == Cooperation::SimdGroups,
                  .row_multiple = attempt.row_multiple,
-                 .few_threads = attempt.few_threads},
+                 .few_threads = attempt.few_threads,
+                 .row = attempt.gangs_in_row * attempt.width,
+                 .rows = attempt.rows},
         .threads_wait = cooperation != Cooperation::None || (attempt.checks & kCheckOrder) != 0,
         .checks = attempt.checks,
         .screened = attempt.screened};
@@ -122,7 +124,8 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   traits.repeats = may_repeat(*module);
   traits.jumps_along_rows = jumps_along_rows(*module);
   traits.accesses_after_writes = accesses_after_writes(*module);
-  traits.may_jam = rereads_threadgroup_memory(*module) && !has_atomics(*module);
+  traits.may_jam =
+      (rereads_threadgroup_memory(*module) || reads_tile_columns(*module)) && !has_atomics(*module);
   traits.element_accesses = find_element_accesses(*module, function);
   return traits;
 }

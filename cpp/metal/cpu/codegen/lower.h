@@ -34,6 +34,10 @@ struct BodyForm {
   bool lanes_are_threads = false;  // a gang is a SIMD-group
   uint32_t row_multiple = 1;       // see Variant
   bool few_threads = false;        // see Variant
+  // The threads in a row of the threadgroup, and its rows, if it is known to have these and only
+  // one layer. Otherwise 0.
+  uint32_t row = 0;
+  uint32_t rows = 0;
 };
 
 // Makes the body from the kernel, with the arguments of markers.h. The kernel's own arguments are

@@ -120,6 +120,21 @@ void bind_arguments(llvm::Function& body, llvm::Function& kernel, const Function
   }
 }
 
+// With these ranges, LLVM knows that sums with a thread's place do not wrap around, and how often a
+// loop over a tile runs that starts there. Coarsened threadgroups have longer rows; their kernels
+// do not use the index of a thread.
+void add_ranges(llvm::Function& body, bool coarsened, const BodyForm& form) {
+  const uint32_t most = coarsened ? kMaxCoarsenedRow : kMaxThreadsPerThreadgroup;
+  llvm::SmallVector<uint32_t> ends(4, most);  // of x, y, z and the index
+  if (form.row) ends = {form.row, form.rows, 1, form.row * form.rows};
+  if (coarsened) ends.pop_back();
+  for (const auto& [i, end] : llvm::enumerate(ends)) {
+    const llvm::ConstantRange places(llvm::APInt(32, 0), llvm::APInt(32, end));
+    body.getArg(kXArgument + static_cast<unsigned>(i))
+        ->addAttr(llvm::Attribute::get(body.getContext(), llvm::Attribute::Range, places));
+  }
+}
+
 }  // namespace
 
 bool depends_on_threadgroup(const FunctionInfo& kernel) {
@@ -143,14 +158,7 @@ llvm::Function* make_body(llvm::Module& module, const FunctionInfo& info, const 
   for (unsigned i = 0; i < body->arg_size(); ++i) body->getArg(i)->setName(kBodyArgumentNames[i]);
   body->getArg(kGroupArgument)->addAttr(llvm::Attribute::NoAlias);
   mark_group(*body->getArg(kGroupArgument));
-  // With these ranges, LLVM knows that sums with them do not wrap around. Coarsened threadgroups
-  // have longer rows; their kernels do not use the index of a thread.
-  const bool coarsened = !depends_on_threadgroup(info);
-  const uint32_t end = coarsened ? kMaxCoarsenedRow : kMaxThreadsPerThreadgroup;
-  const llvm::ConstantRange places(llvm::APInt(32, 0), llvm::APInt(32, end));
-  for (unsigned i = kXArgument; i <= (coarsened ? kZArgument : kIndexArgument); ++i)
-    body->getArg(i)->addAttr(
-        llvm::Attribute::get(module.getContext(), llvm::Attribute::Range, places));
+  add_ranges(*body, !depends_on_threadgroup(info), form);
   body->splice(body->begin(), kernel);
   bind_arguments(*body, *kernel, info);
   BuiltinLowering lowering(*body, form);

@@ -22,6 +22,7 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SeparateConstOffsetFromGEP.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "metal/cpu/vectorizer/control/known_counts.h"
 #include "metal/cpu/vectorizer/matrix/lower_matrices.h"
 #include "metal/cpu/vectorizer/matrix/matrix_layout.h"
 #include "metal/cpu/vectorizer/memory/constant_offsets.h"
@@ -46,6 +47,7 @@ llvm::FunctionPassManager loop_passes() {
   unrolling.addPass(llvm::LoopFullUnrollPass());
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(moving), /*UseMemorySSA=*/true));
+  passes.addPass(KnownCountsPass());
   passes.addPass(UnrollPrivatePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(unrolling)));
   return passes;

@@ -13,6 +13,7 @@
 #include "metal/compiler/builtin_calls.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/compiler.h"
+#include "metal/cpu/codegen/repetition.h"
 
 namespace metal::cpu {
 namespace {
@@ -20,7 +21,8 @@ namespace {
 using llvm::Instruction;
 using llvm::Value;
 
-constexpr int64_t kLine = 64;  // bytes of a cache line
+constexpr int64_t kLine = 64;        // bytes of a cache line
+constexpr int64_t kNearColumn = 32;  // bytes; what is closer is read at once
 
 // By how much a value grows from one thread of a row to the next; nothing where that is not known.
 // It is a guess: numbers that wrap around and values that change in loops do not count.
@@ -92,8 +94,14 @@ class RowSteps {
   Step of_position(const llvm::CallInst& call) {
     const auto found = compiler::as_builtin_call(call);
     if (!found) return std::nullopt;
-    const bool moves = found->builtin == compiler::Builtin::ThreadPositionInGrid;
-    return moves && found->component == 0 ? 1 : 0;
+    switch (found->builtin) {
+      case compiler::Builtin::ThreadPositionInGrid:
+      case compiler::Builtin::ThreadPositionInThreadgroup:
+      case compiler::Builtin::ThreadIndexInThreadgroup:
+        return found->component == 0 ? 1 : 0;
+      default:
+        return 0;
+    }
   }
 
   Step of_address(const llvm::GEPOperator& address) {
@@ -127,17 +135,28 @@ bool is_device_access(const Instruction& instruction) {
                         static_cast<unsigned>(AddressSpace::Device);
 }
 
-}  // namespace
-
-bool jumps_along_rows(const llvm::Module& kernel) {
+// Whether an access of this kind is at least so many bytes from that of the next thread, or the
+// distance is not known.
+bool any_is_apart(const llvm::Module& kernel,
+                  llvm::function_ref<bool(const Instruction&)> is_access, int64_t bytes) {
   RowSteps steps(kernel.getDataLayout());
   return llvm::any_of(kernel, [&](const llvm::Function& function) {
     return llvm::any_of(llvm::instructions(function), [&](const Instruction& instruction) {
-      if (!is_device_access(instruction)) return false;
+      if (!is_access(instruction)) return false;
       const Step step = steps.of(*llvm::getLoadStorePointerOperand(&instruction));
-      return !step || std::abs(*step) >= kLine;
+      return !step || std::abs(*step) >= bytes;
     });
   });
+}
+
+}  // namespace
+
+bool jumps_along_rows(const llvm::Module& kernel) {
+  return any_is_apart(kernel, is_device_access, kLine);
+}
+
+bool reads_tile_columns(const llvm::Module& kernel) {
+  return any_is_apart(kernel, reads_threadgroup_memory, kNearColumn);
 }
 
 }  // namespace metal::cpu

@@ -1,4 +1,4 @@
-// Finds out how the threads of a row access device memory.
+// Finds out how the threads of a row access memory. Only speed depends on the answers.
 #pragma once
 
 namespace llvm {
@@ -8,7 +8,10 @@ class Module;
 namespace metal::cpu {
 
 // Whether neighbouring threads of a row may access places of device memory that are a cache line or
-// more apart, as in a transposition. Only speed depends on the answer.
+// more apart, as in a transposition.
 bool jumps_along_rows(const llvm::Module& kernel);
+// Whether neighbouring threads of a threadgroup may read elements of threadgroup memory that are
+// not neighbours, as a tile's columns.
+bool reads_tile_columns(const llvm::Module& kernel);
 
 }  // namespace metal::cpu

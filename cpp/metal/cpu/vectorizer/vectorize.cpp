@@ -14,6 +14,8 @@
 #include "metal/cpu/vectorizer/control/assume_inside.h"
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
+#include "metal/cpu/vectorizer/memory/columns.h"
+#include "metal/cpu/vectorizer/memory/early_columns.h"
 #include "metal/cpu/vectorizer/memory/float_atomics.h"
 #include "metal/cpu/vectorizer/memory/unroll_rows.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_slice.h"
@@ -147,8 +149,11 @@ class Vectorizer {
   void make_entry_with_barriers(llvm::Function& wide) {
     optimizer_.simplify_wide(wide);
     Variant jammed = variant_;
-    jammed.jammed = jam_gangs(wide, variant_, target_.getTargetTransformInfo(wide));
+    const llvm::TargetTransformInfo costs = target_.getTargetTransformInfo(wide);
+    if (variant_.gangs_in_row) read_columns_early(wide, optimizer_.functions());
+    jammed.jammed = jam_gangs(wide, variant_, optimizer_.functions(), costs);
     if (jammed.jammed > 1) optimizer_.tidy(wide);
+    join_columns(wide, optimizer_.functions(), costs);
     make_phases_entry(wide, jammed, optimizer_);
   }
 

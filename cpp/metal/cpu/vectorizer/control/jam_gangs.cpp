@@ -7,6 +7,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/CFG.h"
@@ -19,6 +21,7 @@
 #include "metal/cpu/codegen/repetition.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
+#include "metal/cpu/vectorizer/memory/columns.h"
 
 namespace metal::cpu {
 namespace {
@@ -29,7 +32,9 @@ using llvm::Value;
 
 constexpr uint32_t kMostGangs = 16;         // a power of two
 constexpr size_t kMostInstructions = 6000;  // of jammed code
-constexpr unsigned kMostRegions = 64;       // where gangs may take different paths
+constexpr uint32_t kFewGangs = 4;
+constexpr size_t kFewInstructions = 1200;
+constexpr unsigned kMostRegions = 64;  // where gangs may take different paths
 
 // Whether each gang needs its own copy, although the operands may be the same for all.
 bool is_of_one_gang(const Instruction& instruction) {
@@ -187,10 +192,12 @@ struct GangPlace {
   Value *x, *y, *index;
 };
 
-// Gangs have consecutive numbers. A set of them is part of a row, or consists of whole rows.
+// Gangs have consecutive numbers. A set of them is part of a row, or consists of whole rows. The
+// only set of a threadgroup has constant places.
 GangPlace place_of(llvm::IRBuilder<>& b, Value* set, const Variant& variant, uint32_t gangs,
                    uint32_t gang) {
   const uint32_t in_row = variant.gangs_in_row, width = variant.width;
+  if (gangs == in_row * variant.rows) set = b.getInt32(0);
   Value* number = b.CreateNUWAdd(b.CreateNUWMul(set, b.getInt32(gangs)), b.getInt32(gang));
   Value* index = b.CreateNUWMul(number, b.getInt32(width));
   if (gangs >= in_row) {
@@ -331,8 +338,13 @@ class Jammer {
 // Decides how many gangs to jam.
 class GangChoice {
  public:
-  GangChoice(llvm::Function& code, const Variant& variant, const llvm::TargetTransformInfo& costs)
-      : code_(code), variant_(variant), dominators_(code), loops_(dominators_) {
+  GangChoice(llvm::Function& code, const Variant& variant, llvm::FunctionAnalysisManager& analyses,
+             const llvm::TargetTransformInfo& costs)
+      : code_(code),
+        variant_(variant),
+        analyses_(analyses),
+        dominators_(code),
+        loops_(dominators_) {
     register_bits_ = static_cast<unsigned>(
         costs.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue());
     registers_ = costs.getNumberOfRegisters(costs.getRegisterClassForType(
@@ -346,7 +358,12 @@ class GangChoice {
     while (gangs > 1 && (!fits_rows(gangs) || 2 * gangs * kept > registers_ ||
                          size_t{gangs} * code_.getInstructionCount() > kMostInstructions))
       gangs /= 2;
-    return gangs > 1 && shares(gangs) ? gangs : 1;
+    if (gangs > 1 && shares(gangs)) return gangs;
+    // A block has the columns of a few gangs. More only save barriers, if the code stays short.
+    while (gangs > kFewGangs &&
+           (!fits_rows(gangs) || size_t{gangs} * code_.getInstructionCount() > kFewInstructions))
+      gangs /= 2;
+    return gangs > 1 && fits_rows(gangs) && read_neighbouring_columns(gangs) ? gangs : 1;
   }
 
  private:
@@ -396,13 +413,71 @@ class GangChoice {
         continue;
       const unsigned registers = std::max(registers_of(*load->getType()), 1u);
       all += registers;
-      shared += dependence.depends(load) ? 0 : registers;
+      const bool is_shared =
+          !dependence.depends(load) && !gangs_part_in_loop(*load->getParent(), dependence);
+      shared += is_shared ? registers : 0;
     }
     return 4 * shared > all;
   }
 
+  // Whether one of the loops around the block may end earlier for some gangs. Then each gang runs
+  // it for itself.
+  bool gangs_part_in_loop(const BasicBlock& block, const GangDependence& dependence) const {
+    for (const llvm::Loop* loop = loops_.getLoopFor(&block); loop; loop = loop->getParentLoop()) {
+      llvm::SmallVector<BasicBlock*> exiting;
+      loop->getExitingBlocks(exiting);
+      if (llvm::any_of(exiting, [&](const BasicBlock* from) {
+            return dependence.depends(from->getTerminator());
+          }))
+        return true;
+    }
+    return false;
+  }
+
+  // Whether a gang of the set reads a column beside one of the first gang.
+  bool read_neighbouring_columns(uint32_t gangs) const {
+    if (llvm::none_of(llvm::instructions(code_), is_column)) return false;
+    analyses_.clear();
+    auto& evolution = analyses_.getResult<llvm::ScalarEvolutionAnalysis>(code_);
+    const auto& post_dominators = analyses_.getResult<llvm::PostDominatorTreeAnalysis>(code_);
+    const bool found = llvm::any_of(llvm::instructions(code_), [&](const Instruction& column) {
+      // Behind a branch, gangs run one after the other.
+      if (!is_column(column) ||
+          !post_dominators.dominates(column.getParent(), &code_.getEntryBlock()))
+        return false;
+      const llvm::SCEV* first =
+          evolution.getSCEV(first_of_column(*checked_cast<llvm::CallInst>(&column)));
+      const auto* distance = llvm::dyn_cast<llvm::SCEVConstant>(evolution.getMinusSCEV(
+          at_gang(evolution, first, neighbour(gangs)), at_gang(evolution, first, 0)));
+      const auto size = column.getType()->getScalarSizeInBits() / 8;
+      return distance && distance->getAPInt() == size;
+    });
+    analyses_.clear();
+    return found;
+  }
+
+  // The gang beside the first one: in the next row, if the set has several.
+  uint32_t neighbour(uint32_t gangs) const {
+    return gangs > variant_.gangs_in_row ? variant_.gangs_in_row : 1;
+  }
+
+  // What the expression is in one of the first gangs of a threadgroup.
+  const llvm::SCEV* at_gang(llvm::ScalarEvolution& evolution, const llvm::SCEV* expression,
+                            uint32_t gang) const {
+    llvm::ValueToSCEVMapTy values;
+    auto set = [&](unsigned argument, uint32_t value) {
+      llvm::Argument* of_gang = code_.getArg(argument);
+      values[of_gang] = evolution.getConstant(of_gang->getType(), value);
+    };
+    set(kXArgument, gang % variant_.gangs_in_row * variant_.width);
+    set(kYArgument, gang / variant_.gangs_in_row);
+    set(kIndexArgument, gang * variant_.width);
+    return llvm::SCEVParameterRewriter::rewrite(expression, evolution, values);
+  }
+
   llvm::Function& code_;
   const Variant& variant_;
+  llvm::FunctionAnalysisManager& analyses_;
   llvm::DominatorTree dominators_;
   llvm::LoopInfo loops_;
   unsigned register_bits_, registers_;
@@ -411,9 +486,10 @@ class GangChoice {
 }  // namespace
 
 uint32_t jam_gangs(llvm::Function& wide, const Variant& variant,
+                   llvm::FunctionAnalysisManager& analyses,
                    const llvm::TargetTransformInfo& costs) {
   if (variant.gangs_in_row == 0) return 1;
-  const uint32_t gangs = GangChoice(wide, variant, costs).run();
+  const uint32_t gangs = GangChoice(wide, variant, analyses, costs).run();
   if (gangs == 1) return 1;
   GangDependence dependence(wide, arguments_that_differ(variant, gangs), variant.width);
   if (!dependence.find_regions()) return 1;

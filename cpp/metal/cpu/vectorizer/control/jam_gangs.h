@@ -1,10 +1,11 @@
 // Makes code that runs several gangs of a threadgroup at once, so that they share what they read.
+// Gangs that read neighbouring columns (columns.h) share the rows in which these are.
 #pragma once
 
+#include "llvm/IR/PassManager.h"
 #include "metal/cpu/variant.h"
 
 namespace llvm {
-class Function;
 class TargetTransformInfo;
 }  // namespace llvm
 
@@ -20,6 +21,6 @@ namespace metal::cpu {
 // Returns their number. It is 1 if the code stays as it is, because gangs would share little.
 // Otherwise the argument `index` becomes the number of the set of gangs, and x and y are not used.
 uint32_t jam_gangs(llvm::Function& wide, const Variant& variant,
-                   const llvm::TargetTransformInfo& costs);
+                   llvm::FunctionAnalysisManager& analyses, const llvm::TargetTransformInfo& costs);
 
 }  // namespace metal::cpu

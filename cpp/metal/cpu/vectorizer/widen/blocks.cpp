@@ -1,6 +1,9 @@
 #include "metal/cpu/vectorizer/widen/blocks.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/DerivedTypes.h"
 #include "metal/compiler/checked_cast.h"
 
@@ -78,6 +81,55 @@ llvm::SmallVector<llvm::Value*> transpose(llvm::IRBuilder<>& b, llvm::ArrayRef<l
     vectors = std::move(merged);
   }
   return vectors;
+}
+
+unsigned lanes_in_register(const llvm::TargetTransformInfo& costs, int64_t size, unsigned in_block,
+                           unsigned width) {
+  const uint64_t bits =
+      costs.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
+  const auto lanes = static_cast<unsigned>(bits / 8 / static_cast<uint64_t>(size));
+  return std::max(in_block, std::min(lanes, width));
+}
+
+llvm::SmallVector<llvm::Value*> load_columns(llvm::IRBuilder<>& b, llvm::FixedVectorType* block,
+                                             llvm::ArrayRef<llvm::Value*> pointers, int64_t offset,
+                                             llvm::Align align, unsigned lanes) {
+  const unsigned in_block = block->getNumElements();
+  llvm::SmallVector<llvm::SmallVector<llvm::Value*>> parts_of_columns(in_block);
+  for (unsigned lane = 0; lane < pointers.size(); lane += lanes) {
+    llvm::SmallVector<llvm::Value*> rows;
+    for (unsigned i = 0; i < in_block; ++i) {
+      llvm::SmallVector<llvm::Value*> parts;
+      for (unsigned part = lane + i; part < lane + lanes; part += in_block) {
+        llvm::Value* from = b.CreateConstGEP1_64(b.getInt8Ty(), pointers[part], offset);
+        parts.push_back(b.CreateAlignedLoad(block, from, align));
+      }
+      rows.push_back(llvm::concatenateVectors(b, parts));
+    }
+    for (const auto& [i, column] : llvm::enumerate(transpose(b, rows)))
+      parts_of_columns[i].push_back(column);
+  }
+  llvm::SmallVector<llvm::Value*> columns;
+  for (const auto& parts : parts_of_columns) columns.push_back(llvm::concatenateVectors(b, parts));
+  return columns;
+}
+
+llvm::SmallVector<int64_t> cover(llvm::ArrayRef<int64_t> offsets, int64_t size, int64_t block,
+                                 std::optional<int64_t> phase) {
+  llvm::SmallVector<int64_t> sorted(offsets), starts;
+  llvm::sort(sorted);
+  for (int64_t offset : sorted) {
+    if (!starts.empty() && offset + size <= starts.back() + block) continue;
+    starts.push_back(phase ? offset - floor_mod(offset + *phase, block) : offset);
+  }
+  return starts;
+}
+
+llvm::SmallVector<int64_t> cover_with_fewest(llvm::ArrayRef<int64_t> offsets, int64_t size,
+                                             int64_t block, int64_t phase) {
+  auto starts = cover(offsets, size, block, phase);
+  auto closest = cover(offsets, size, block, std::nullopt);
+  return closest.size() < starts.size() ? closest : starts;
 }
 
 }  // namespace metal::cpu

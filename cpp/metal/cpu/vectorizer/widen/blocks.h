@@ -5,10 +5,17 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/IRBuilder.h"
 
+namespace llvm {
+class TargetTransformInfo;
+}
+
 namespace metal::cpu {
 
 constexpr int64_t kBlockBytes = 16;   // every processor shuffles blocks of this size in any order
 constexpr int64_t kWidestStride = 8;  // elements; larger strides are not read as one block
+
+// The remainder, which is not negative.
+constexpr int64_t floor_mod(int64_t a, int64_t b) { return ((a % b) + b) % b; }
 
 struct BlockElement {
   llvm::Value* block;  // all of these vectors have one size
@@ -22,5 +29,27 @@ llvm::Value* assemble(llvm::IRBuilder<>& builder, llvm::ArrayRef<BlockElement> e
 // power of two.
 llvm::SmallVector<llvm::Value*> transpose(llvm::IRBuilder<>& builder,
                                           llvm::ArrayRef<llvm::Value*> rows);
+
+// How many lanes' blocks are transposed at once: those that fill a register, or a block's square if
+// that is more. `size`: bytes of an element.
+unsigned lanes_in_register(const llvm::TargetTransformInfo& costs, int64_t size, unsigned in_block,
+                           unsigned width);
+
+// Reads a block for each lane, at `offset` bytes from the lane's pointer, and transposes them, the
+// blocks of `lanes` lanes at once. The results are the lanes' first elements, their second ones,
+// and so on.
+llvm::SmallVector<llvm::Value*> load_columns(llvm::IRBuilder<>& builder,
+                                             llvm::FixedVectorType* block,
+                                             llvm::ArrayRef<llvm::Value*> pointers, int64_t offset,
+                                             llvm::Align align, unsigned lanes);
+
+// Starts of blocks that cover the elements of `size` bytes at `offsets`. With `phase`, the starts
+// are multiples of the block size, counted from `phase` bytes before offset 0. Neighbouring
+// accesses then share blocks.
+llvm::SmallVector<int64_t> cover(llvm::ArrayRef<int64_t> offsets, int64_t size, int64_t block,
+                                 std::optional<int64_t> phase);
+// The starts with the phase, unless fewer blocks suffice without it.
+llvm::SmallVector<int64_t> cover_with_fewest(llvm::ArrayRef<int64_t> offsets, int64_t size,
+                                             int64_t block, int64_t phase);
 
 }  // namespace metal::cpu

@@ -490,7 +490,8 @@ llvm::Function* declare_wide(llvm::Function& body, const BodyShapes& shapes, boo
   for (unsigned i = 0; i < body.arg_size(); ++i) {
     wide->getArg(i)->setName(body.getArg(i)->getName());
     llvm::AttrBuilder attributes(context, body.getAttributes().getParamAttrs(i));
-    if (wide->getArg(i)->getType()->isPointerTy()) wide->getArg(i)->addAttrs(attributes);
+    // What is known of all lanes is known of lane 0.
+    if (!shapes.arguments[i].is_varying()) wide->getArg(i)->addAttrs(attributes);
   }
   return wide;
 }

@@ -114,6 +114,7 @@ class MemoryWidener {
   void find_rows(llvm::BasicBlock& block, unsigned opcode);
   bool joins(Row& row, llvm::Instruction& access);
   void finish_row(const Row& row);
+  bool shares_blocks(const Row& row);
   bool may_be_in_row(llvm::Instruction& access) const;
   void load_row(const Row& row);
   Vectors load_row_blocks(const Row& row);
@@ -129,7 +130,6 @@ class MemoryWidener {
   Access row_access(const Row& row);
   IndexedAddress row_address(const Row& row, int64_t offset);
   Vectors lane_pointers(llvm::Value* pointer);
-  unsigned lanes_in_register(int64_t size, unsigned in_block) const;
 
   void copy_runs(llvm::MemCpyInst& copy);
   void copy_lane_by_lane(llvm::MemCpyInst& copy);

@@ -6,6 +6,7 @@
 #include "llvm/IR/Operator.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/vectorizer/memory/block_operations.h"
+#include "metal/cpu/vectorizer/memory/columns.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
 #include "metal/cpu/vectorizer/memory/separate_memory.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_ahead.h"
@@ -18,8 +19,6 @@ namespace {
 
 using llvm::Value;
 
-int64_t floor_mod(int64_t a, int64_t b) { return ((a % b) + b) % b; }
-
 // The smallest distance in bytes between two lanes.
 int64_t least_distance(const Shape& shape) {
   Shape::Offsets offsets = shape.offsets();
@@ -27,20 +26,6 @@ int64_t least_distance(const Shape& shape) {
   int64_t least = INT64_MAX;
   for (size_t i = 1; i < offsets.size(); ++i) least = std::min(least, offsets[i] - offsets[i - 1]);
   return least;
-}
-
-// Starts of blocks that cover the elements of `size` bytes at `offsets`. With `phase`, the starts
-// are multiples of the block size, counted from `phase` bytes before the first lane. Neighbouring
-// accesses then share blocks.
-llvm::SmallVector<int64_t> cover(llvm::ArrayRef<int64_t> offsets, int64_t size, int64_t block,
-                                 std::optional<int64_t> phase) {
-  llvm::SmallVector<int64_t> sorted(offsets), starts;
-  llvm::sort(sorted);
-  for (int64_t offset : sorted) {
-    if (!starts.empty() && offset + size <= starts.back() + block) continue;
-    starts.push_back(phase ? offset - floor_mod(offset + *phase, block) : offset);
-  }
-  return starts;
 }
 
 // A read for as many lanes as fill a block: the starts of blocks, and for each lane its block and
@@ -52,9 +37,7 @@ struct BlockPlan {
 
 BlockPlan plan_blocks(llvm::ArrayRef<int64_t> offsets, int64_t size, int64_t phase) {
   const int64_t bytes = size * static_cast<int64_t>(offsets.size());
-  BlockPlan plan{cover(offsets, size, bytes, phase), {}};
-  auto closest = cover(offsets, size, bytes, std::nullopt);
-  if (closest.size() < plan.starts.size()) plan.starts = std::move(closest);
+  BlockPlan plan{cover_with_fewest(offsets, size, bytes, phase), {}};
   for (int64_t offset : offsets) {
     const auto* start = std::prev(llvm::upper_bound(plan.starts, offset));
     plan.picks.emplace_back(start - plan.starts.begin(), (offset - *start) / size);
@@ -116,7 +99,13 @@ Value* MemoryWidener::load_offsets(const Access& access, Value* pointer, const S
   span = {span.lowest - around, span.end + around};
   const bool fits = llvm::all_of(shape.offsets(), [&](int64_t o) { return o % size == 0; });
   if (!fits || !may_read(pointer, shape, span)) return gather(access, pointer);
-  return is_window ? load_window(access, pointer, shape) : load_blocks(access, pointer, shape);
+  // The rows of a tile may be that short. The columns beside this one are read by other gangs then.
+  const bool is_tile =
+      step >= 2 * kBlockBytes && pointer->getType()->getPointerAddressSpace() == kThreadgroupMemory;
+  if (is_window && !is_tile) return load_window(access, pointer, shape);
+  if (step > 0 && !access.is_volatile && size <= kBlockBytes / 2)
+    return create_column(b_, w_.wide_type(access.type), w_.first(pointer), step, access.align);
+  return load_blocks(access, pointer, shape);
 }
 
 // Reads everything between the lowest and the highest address as one block and shuffles it. The

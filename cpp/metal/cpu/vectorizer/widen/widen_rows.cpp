@@ -165,7 +165,7 @@ bool MemoryWidener::joins(Row& row, Instruction& access) {
 void MemoryWidener::finish_row(const Row& row) {
   if (row.elements.size() == 1) return;
   if (llvm::isa<llvm::LoadInst>(row.first())) {
-    rows_[&row.first()] = row;
+    if (shares_blocks(row)) rows_[&row.first()] = row;
     return;
   }
   // Every element in between is stored, too.
@@ -174,6 +174,14 @@ void MemoryWidener::finish_row(const Row& row) {
   rows_[row.elements.back().access] = row;
   for (const Row::Element& element : llvm::ArrayRef(row.elements).drop_back())
     deferred_.insert(checked_cast<llvm::StoreInst>(element.access));
+}
+
+// Whether a block has several of the elements. Otherwise blocks read more than each element alone.
+bool MemoryWidener::shares_blocks(const Row& row) {
+  const auto size = static_cast<int64_t>(row_access(row).size);
+  llvm::SmallVector<int64_t> offsets;
+  for (const Row::Element& element : row.elements) offsets.push_back(element.offset * size);
+  return cover(offsets, size, kBlockBytes, std::nullopt).size() < offsets.size();
 }
 
 MemoryWidener::Access MemoryWidener::row_access(const Row& row) {
@@ -300,15 +308,6 @@ MemoryWidener::Vectors MemoryWidener::lane_pointers(Value* pointer) {
   return pointers;
 }
 
-// The lanes whose blocks fill a register, or a block's square if that is more.
-unsigned MemoryWidener::lanes_in_register(int64_t size, unsigned in_block) const {
-  const uint64_t bits = w_.costs()
-                            .getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector)
-                            .getFixedValue();
-  const auto lanes = static_cast<unsigned>(bits / 8 / static_cast<uint64_t>(size));
-  return std::max(in_block, std::min(lanes, w_.width()));
-}
-
 // The vectors of the row's elements.
 MemoryWidener::Vectors MemoryWidener::load_row_blocks(const Row& row) {
   const Access access = row_access(row);
@@ -316,29 +315,17 @@ MemoryWidener::Vectors MemoryWidener::load_row_blocks(const Row& row) {
   const auto [low, high] = row.range();
   const auto in_block = static_cast<unsigned>(std::min<uint64_t>(
       elements_in_block(size), llvm::PowerOf2Ceil(static_cast<uint64_t>(high - low + 1))));
-  const unsigned lanes = lanes_in_register(size, in_block);
+  const unsigned lanes = lanes_in_register(w_.costs(), size, in_block, w_.width());
   const Vectors pointers = lane_pointers(llvm::getLoadStorePointerOperand(&row.first()));
   auto* type = llvm::FixedVectorType::get(access.type, in_block);
   Vectors results(row.elements.size());
   for (int64_t start = low; start <= high; start += in_block) {
-    llvm::SmallVector<Vectors> columns(in_block);
-    for (unsigned lane = 0; lane < w_.width(); lane += lanes) {
-      Vectors rows;
-      for (unsigned i = 0; i < in_block; ++i) {
-        Vectors parts;
-        for (unsigned part = lane + i; part < lane + lanes; part += in_block) {
-          Value* from = b_.CreateConstGEP1_64(b_.getInt8Ty(), pointers[part], start * size);
-          parts.push_back(b_.CreateAlignedLoad(type, from, llvm::Align(access.size)));
-        }
-        rows.push_back(llvm::concatenateVectors(b_, parts));
-      }
-      for (const auto& [i, column] : llvm::enumerate(transpose(b_, rows)))
-        columns[i].push_back(column);
-    }
+    const Vectors columns =
+        load_columns(b_, type, pointers, start * size, llvm::Align(access.size), lanes);
     for (const auto& [i, element] : llvm::enumerate(row.elements)) {
       const int64_t place = element.offset - start;
       if (place >= 0 && place < static_cast<int64_t>(in_block))
-        results[i] = llvm::concatenateVectors(b_, columns[static_cast<size_t>(place)]);
+        results[i] = columns[static_cast<size_t>(place)];
     }
   }
   return results;
@@ -407,7 +394,7 @@ void MemoryWidener::store_row_blocks(const Row& row) {
   for (int64_t start = low; start <= high;) {
     const auto in_block = static_cast<unsigned>(std::min<uint64_t>(
         elements_in_block(size), llvm::bit_floor(static_cast<uint64_t>(high - start + 1))));
-    const unsigned lanes = lanes_in_register(size, in_block);
+    const unsigned lanes = lanes_in_register(w_.costs(), size, in_block, w_.width());
     for (unsigned lane = 0; lane < w_.width(); lane += lanes) {
       Vectors columns;
       for (unsigned i = 0; i < in_block; ++i)
