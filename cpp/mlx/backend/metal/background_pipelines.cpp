@@ -95,6 +95,7 @@ MTL::ComputePipelineState* PendingPipeline::wait() {
     } catch (const PipelineError& error) {
       internal_error("compile", source_.label + ": " + error.what() + "\n" + source_.text);
     }
+    owner_->setBounded();  // loops of generated kernels are bounded by shapes
     pipeline_.store(owner_.get(), std::memory_order_release);
   }
   return get();

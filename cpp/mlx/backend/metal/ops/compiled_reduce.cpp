@@ -100,7 +100,7 @@ std::optional<FusedPlan> make_fused_plan(const std::vector<array>& inputs, const
     const int set = is_scalar(in) ? 0 : set_of(in, sets);
     made.inputs.push_back({ReducedInput::Access::Scalar, set});
   }
-  const auto plan = plan_reduction(shape, sets, axes);
+  const auto plan = sets.size() > 1 ? plan_reduction(shape, sets, axes) : apart;
   if (repeats || !apart || !plan || !plan->has_order_of(*apart)) return std::nullopt;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (is_scalar(inputs[i])) continue;
