@@ -37,6 +37,9 @@ CASES = [
     ((40000,), 0),
     ((4, 6, 40), (0, 2)),
     ((4, 40, 6), 1),
+    ((3, 2, 5000), (0, 2)),
+    ((3, 2, 70, 64), (0, 2)),
+    ((20, 1100), 0),
     ((2, 3, 4, 5, 6), (1, 3)),
     ((2, 1, 35), (0, 1)),
     ((1, 1), None),
@@ -152,6 +155,15 @@ def test_a_result_that_others_need_stays(tmp_path):
         outputs = got if isinstance(got, tuple) else (got,)
         assert "CompiledExpMultiplySum" not in node_names(tmp_path, *outputs)
         assert same(got, f(x))
+
+
+def test_a_reduction_on_another_stream_is_apart(tmp_path):
+    def f(x):
+        return mx.sum(mx.exp(x, stream=mx.cpu), axis=0, stream=mx.gpu)
+
+    x = mx.random.normal((40, 50))
+    assert "ExpSum" not in node_names(tmp_path, mx.compile(f)(x))
+    assert mx.allclose(mx.compile(f)(x), f(x)).item()
 
 
 def test_a_reduction_after_a_reduction():
