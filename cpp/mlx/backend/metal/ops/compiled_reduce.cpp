@@ -42,11 +42,12 @@ std::optional<ReducedInput::Access> access_of(const ReducePlan& plan, int set, c
   using Access = ReducedInput::Access;
   const ReduceStrides& strides = plan.strides[set];
   if (plan.layout == ReduceLayout::General) {
-    // Threads read short rows, so memory is read in order. But gathers of narrow elements are
-    // slower than elementwise operations on whole arrays.
+    // Each thread reads a short row. Elementwise operations on whole arrays are faster than that,
+    // but they are slow, too, if inputs are broadcast along such rows.
     const bool short_rows = strides.inner == 1 || strides.inner == 0;
-    return short_rows && (set != 0 || in.itemsize() >= 4) ? std::optional(Access::SideBySide)
-                                                          : std::nullopt;
+    const bool is_line = plan.strides.size() == 1;
+    const bool fast = short_rows && !is_line && (set != 0 || in.itemsize() >= 4);
+    return fast ? std::optional(Access::SideBySide) : std::nullopt;
   }
   const int64_t step = plan.layout == ReduceLayout::Row ? strides.inner : strides.kept[0];
   if (step == 1) return Access::SideBySide;
@@ -57,14 +58,14 @@ std::optional<ReducedInput::Access> access_of(const ReducePlan& plan, int set, c
 // pieces of memory, each far from the last: nobody foresees the next one. Then it is faster to
 // compute all elements in order before.
 bool reads_short_pieces(const ReducePlan& plan, size_t itemsize) {
-  constexpr int64_t kShortRow = 1 << 12, kShortColumns = 1 << 14;  // bytes
+  constexpr int64_t kShortBytes = 1 << 12;
   const ReduceStrides& strides = plan.strides[0];
   const ReduceParams& p = plan.params;
-  const bool column = plan.layout == ReduceLayout::Column;
-  if (p.outer == 1 && (column || strides.kept[0] <= p.inner)) return false;
+  if (plan.layout == ReduceLayout::Column) return p.outer > 1;
+  if (p.outer == 1 && strides.kept[0] <= p.inner) return false;
   const int64_t length = p.inner_chunk ? p.inner_chunk : p.inner;
   const int64_t bytes = length * std::abs(strides.inner) * static_cast<int64_t>(itemsize);
-  return bytes < (column ? kShortColumns : kShortRow);
+  return bytes < kShortBytes;
 }
 
 // The column kernels read from each row in turn. Caches and processors do not follow many rows that
