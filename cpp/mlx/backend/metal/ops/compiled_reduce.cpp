@@ -49,7 +49,11 @@ std::optional<ReducedInput::Access> access_of(const ReducePlan& plan, int set, c
     const bool fast = short_rows && !is_line && (set != 0 || in.itemsize() >= 4);
     return fast ? std::optional(Access::SideBySide) : std::nullopt;
   }
-  const int64_t step = plan.layout == ReduceLayout::Row ? strides.inner : strides.kept[0];
+  const bool row = plan.layout == ReduceLayout::Row;
+  // A SIMD-group reads a single cache line of narrow elements in each row of a column, and waits
+  // for the next one if the operations take long.
+  if (!row && in.itemsize() < 4) return std::nullopt;
+  const int64_t step = row ? strides.inner : strides.kept[0];
   if (step == 1) return Access::SideBySide;
   return step == 0 ? std::optional(Access::Same) : std::nullopt;
 }
