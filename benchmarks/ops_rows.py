@@ -223,6 +223,13 @@ def add_reductions(t: Table) -> None:
         lambda m, a: a.x.max(-1),
         moved=1,
     )
+    for name, axis in (("all", None), ("rows", -1)):
+        t.add(
+            f"squared error of {name}, compiled",
+            lambda m, a, axis=axis: squared_error_of(m, axis)(a.x, a.y),
+            lambda m, a, axis=axis: (a.x - a.y).square().mean(axis),
+            lambda m, a, axis=axis: np.square(a.x - a.y).mean(axis),
+        )
     t.same("argmax of rows", lambda m, a: a.x.argmax(-1), moved=1, to="int32")
     t.same("argmax of columns", lambda m, a: a.x.argmax(0), moved=1, to="int32")
     t.add(
@@ -265,6 +272,11 @@ def add_reductions(t: Table) -> None:
         lambda m, a: a.x / np.sqrt((a.x**2).mean(-1, keepdims=True) + 1e-5) * a.v,
         tolerance=1e-3,
     )
+
+
+@cache
+def squared_error_of(mx, axis: int | None) -> Callable:
+    return mx.compile(lambda x, y: mx.mean(mx.square(x - y), axis=axis))
 
 
 def add_ordering(t: Table) -> None:

@@ -10,6 +10,7 @@
 #include "mlx/primitives/compiled.h"
 #include "mlx/primitives/elementwise.h"
 #include "mlx/primitives/graph.h"
+#include "mlx/primitives/reduce.h"
 #include "mlx/primitives/shape.h"
 
 namespace mlx::core {
@@ -40,6 +41,7 @@ class Grouping {
   bool can_join(int node, const Group& group, int number) const;
   bool leads_back(int node, int number) const;
   void grow_from(int root);
+  void absorb(int reduction);
   size_t count_arrays(const Group& group, int candidate) const;
   bool is_needed_outside(const array& value, const std::set<int>& members) const;
   TraceNode make_compiled(const Group& group) const;
@@ -186,9 +188,36 @@ void Grouping::grow_from(int root) {
   }
 }
 
+// Adds a reduction to the group that computes its input, if nobody needs what the group computes
+// but the reduction. Then the group's inputs cannot depend on the reduction.
+void Grouping::absorb(int reduction) {
+  const TraceNode& node = nodes_[reduction];
+  const int last = producer(node.inputs[0]);
+  if (last < 0 || !is_fusable(nodes_[last]) || is_scalar(node.inputs[0]) ||
+      node.primitive->stream() != nodes_[last].primitive->stream()) {
+    return;
+  }
+  const bool is_alone = group_of_[last] == kNoGroup;
+  std::set<int> members = is_alone ? std::set<int>{last} : groups_[group_of_[last]].members;
+  members.insert(reduction);
+  for (int member : members) {
+    if (member != reduction && is_needed_outside(nodes_[member].outputs[0], members)) return;
+  }
+  if (is_alone) {
+    group_of_[last] = static_cast<int>(groups_.size());
+    groups_.push_back({{}, node.inputs[0].shape()});
+  }
+  group_of_[reduction] = group_of_[last];
+  groups_[group_of_[last]].members = std::move(members);
+}
+
 void Grouping::find_groups() {
-  for (int i = static_cast<int>(nodes_.size()) - 1; i >= 0; --i) {
+  const int count = static_cast<int>(nodes_.size());
+  for (int i = count - 1; i >= 0; --i) {
     if (group_of_[i] == kNoGroup && is_fusable(nodes_[i])) grow_from(i);
+  }
+  for (int i = 0; i < count; ++i) {
+    if (dynamic_cast<const Reduce*>(nodes_[i].primitive.get())) absorb(i);
   }
 }
 
@@ -208,8 +237,14 @@ TraceNode Grouping::make_compiled(const Group& group) const {
   Stream stream = body.nodes[0].primitive->stream();
   auto inputs = body.inputs;
   auto outputs = body.outputs;
-  return {std::make_shared<Compiled>(stream, std::move(body)), std::move(inputs),
-          std::move(outputs)};
+  const bool reduces = dynamic_cast<const Reduce*>(body.nodes.back().primitive.get());
+  std::shared_ptr<Primitive> fused;
+  if (reduces) {
+    fused = std::make_shared<CompiledReduce>(stream, std::move(body));
+  } else {
+    fused = std::make_shared<Compiled>(stream, std::move(body));
+  }
+  return {std::move(fused), std::move(inputs), std::move(outputs)};
 }
 
 // Returns groups and single nodes, each behind its inputs.

@@ -25,7 +25,7 @@ namespace {
 // Whether the primitive takes arrays of one shape: other inputs may have to be broadcast.
 bool wants_one_shape(const Primitive& primitive) {
   return dynamic_cast<const Elementwise*>(&primitive) || dynamic_cast<const DivMod*>(&primitive) ||
-         dynamic_cast<const Compiled*>(&primitive);
+         dynamic_cast<const Fused*>(&primitive);
 }
 
 // Slices keep the bounds that they were recorded with. If the length of the input differs, the same

@@ -105,7 +105,7 @@ Entry entry(const char* name) {
 #define ROW(Class) entry<Class>(#Class),
 
 // Load has no row: an array that is read from a file is exported as a constant. CustomTransforms
-// and Compiled have none either: they are replaced by other nodes.
+// and fused operations have none either: they are replaced by other nodes.
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = {
 #define MLX_UNARY(Class, ...) ROW(Class)

@@ -40,8 +40,8 @@ class Expansion {
   void add(const TraceNode& node) {
     if (node.outputs[0].status() != array::Status::unscheduled) return;
     const Primitive* primitive = node.primitive.get();
-    if (const auto* compiled = dynamic_cast<const Compiled*>(primitive)) {
-      add_compiled(node, *compiled);
+    if (const auto* fused = dynamic_cast<const Fused*>(primitive)) {
+      add_operations_of(node, *fused);
     } else if (dynamic_cast<const CustomTransforms*>(primitive)) {
       // The last inputs are what the function returned.
       const size_t first = node.inputs.size() - node.outputs.size();
@@ -60,7 +60,7 @@ class Expansion {
   }
 
  private:
-  void add_compiled(const TraceNode& node, const Compiled& compiled) {
+  void add_operations_of(const TraceNode& node, const Fused& fused) {
     std::vector<array> placeholders;
     for (const auto& in : node.inputs) {
       placeholders.emplace_back(in.shape(), in.dtype(), nullptr, std::vector<array>{});
@@ -68,7 +68,7 @@ class Expansion {
       replaced_.replace(placeholders.back(), in);
     }
     const detail::InTracing in_tracing{shapeless_};
-    const auto outputs = replay(compiled.body(), placeholders);
+    const auto outputs = replay(fused.body(), placeholders);
     for (auto& inner : nodes_between(placeholders, outputs)) nodes_.push_back(std::move(inner));
     for (size_t i = 0; i < outputs.size(); ++i) replaced_.replace(node.outputs[i], outputs[i]);
   }

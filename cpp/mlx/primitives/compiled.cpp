@@ -1,7 +1,8 @@
-// Transformations of Compiled: they apply to the operations that it consists of.
+// Transformations of fused operations: they apply to the operations of the group.
 #include "mlx/primitives/compiled.h"
 
 #include "mlx/backend/metal/compiled_kernels.h"
+#include "mlx/backend/metal/compiled_reduce_kernels.h"
 #include "mlx/ops.h"
 #include "mlx/primitives/rules.h"
 #include "mlx/transforms_impl.h"
@@ -20,40 +21,61 @@ ArraysFunction function_of(const Trace& body) {
   return [&body](const std::vector<array>& inputs) { return replay(body, inputs); };
 }
 
+// The operations before the last one.
+Trace without_last(const Trace& body) {
+  Trace rest = body;
+  rest.outputs = rest.nodes.back().inputs;
+  rest.nodes.pop_back();
+  return rest;
+}
+
 }  // namespace
 
-Compiled::Compiled(Stream stream, Trace body)
-    : Primitive(stream),
-      body_(std::move(body)),
-      name_(joined_names(body_)),
-      kernels_(std::make_unique<CompiledKernels>(body_, name_)) {}
+Fused::Fused(Stream stream, Trace body)
+    : Primitive(stream), body_(std::move(body)), name_(joined_names(body_)) {}
 
-Compiled::~Compiled() = default;
-
-std::vector<array> Compiled::jvp(const std::vector<array>& primals,
-                                 const std::vector<array>& tangents,
-                                 const std::vector<int>& argnums) {
+std::vector<array> Fused::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
+                              const std::vector<int>& argnums) {
   return jvp_as(function_of(body_), primals, tangents, argnums);
 }
 
-std::vector<array> Compiled::vjp(const std::vector<array>& primals,
-                                 const std::vector<array>& cotangents,
-                                 const std::vector<int>& argnums, const std::vector<array>&) {
+std::vector<array> Fused::vjp(const std::vector<array>& primals,
+                              const std::vector<array>& cotangents, const std::vector<int>& argnums,
+                              const std::vector<array>&) {
   return detail::vjp(function_of(body_), primals, cotangents, argnums).second;
 }
 
-VmapResult Compiled::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
+VmapResult Fused::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
   return vmap_as(function_of(body_), inputs, axes);
 }
+
+std::vector<Shape> Fused::output_shapes(const std::vector<array>& inputs) {
+  std::vector<Shape> shapes;
+  for (const auto& out : replay(body_, inputs)) shapes.push_back(out.shape());
+  return shapes;
+}
+
+Compiled::Compiled(Stream stream, Trace operations)
+    : Fused(stream, std::move(operations)),
+      kernels_(std::make_unique<CompiledKernels>(body(), name())) {}
+
+Compiled::~Compiled() = default;
 
 bool Compiled::is_equivalent(const Primitive& other) const {
   return kernels_->is_same_as(*static_cast<const Compiled&>(other).kernels_);
 }
 
-std::vector<Shape> Compiled::output_shapes(const std::vector<array>& inputs) {
-  std::vector<Shape> shapes;
-  for (const auto& out : replay(body_, inputs)) shapes.push_back(out.shape());
-  return shapes;
+CompiledReduce::CompiledReduce(Stream stream, Trace operations)
+    : Fused(stream, std::move(operations)),
+      reduce_(std::dynamic_pointer_cast<Reduce>(body().nodes.back().primitive)),
+      chain_(stream, without_last(body())),
+      kernels_(std::make_unique<CompiledReduceKernels>(chain_.body(), reduce_->name(), name())) {}
+
+CompiledReduce::~CompiledReduce() = default;
+
+bool CompiledReduce::is_equivalent(const Primitive& other) const {
+  const auto& same = static_cast<const CompiledReduce&>(other);
+  return chain_.is_equivalent(same.chain_) && reduce_->is_equivalent(*same.reduce_);
 }
 
 }  // namespace mlx::core

@@ -2,8 +2,10 @@
 #include "mlx/backend/metal/background_pipelines.h"
 
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 #include "mlx/backend/metal/device.h"
@@ -93,6 +95,7 @@ MTL::ComputePipelineState* PendingPipeline::wait() {
     } catch (const PipelineError& error) {
       internal_error("compile", source_.label + ": " + error.what() + "\n" + source_.text);
     }
+    owner_->setBounded();  // loops of generated kernels are bounded by shapes
     pipeline_.store(owner_.get(), std::memory_order_release);
   }
   return get();
@@ -109,6 +112,21 @@ std::shared_ptr<PendingPipeline> start_pipeline(PipelineSource source, Device de
     worker_owner().worker->add(made);
     return made;
   });
+}
+
+MTL::ComputePipelineState* PipelineVariants::find(const std::string& key, Device device,
+                                                  const std::function<PipelineSource()>& write) {
+  std::shared_ptr<PendingPipeline> pipeline;
+  {
+    std::lock_guard lock(mutex_);
+    auto& slot = pipelines_[key + (device == Device::gpu ? 'G' : 'C')];
+    if (!slot) slot = start_pipeline(write(), device);
+    pipeline = slot;
+  }
+  if (auto* ready = pipeline->get()) return ready;
+  const char* background = std::getenv("MLX_COMPILE_BACKGROUND");
+  const bool wait = background && std::string_view(background) == "0";
+  return wait ? pipeline->wait() : nullptr;
 }
 
 void pause_pipelines() { worker_owner().worker->pause(); }

@@ -3,8 +3,11 @@
 
 #include <Metal/Metal.hpp>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <unordered_map>
 
 #include "mlx/backend/metal/build_pipeline.h"
 #include "mlx/device.h"
@@ -32,6 +35,19 @@ class PendingPipeline {
 
 // Returns the pipeline of this source, which may exist already.
 std::shared_ptr<PendingPipeline> start_pipeline(PipelineSource source, Device device);
+
+// The pipelines of one generated kernel, by what distinguishes them.
+class PipelineVariants {
+ public:
+  // Returns the pipeline, or null while another thread compiles it, which the first call starts.
+  // With MLX_COMPILE_BACKGROUND=0 in the environment the call waits for it.
+  MTL::ComputePipelineState* find(const std::string& key, Device device,
+                                  const std::function<PipelineSource()>& write);
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::shared_ptr<PendingPipeline>> pipelines_;
+};
 
 // Around fork(): the first waits until nothing is being compiled, and keeps it so until the second.
 // The third is for the child, where nothing is being compiled.

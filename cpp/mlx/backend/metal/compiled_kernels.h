@@ -1,19 +1,12 @@
 // The kernels of a Compiled primitive: one for each combination of its inputs' memory layouts.
 #pragma once
 
-#include <Metal/Metal.hpp>
-#include <memory>
-#include <mutex>
 #include <string>
-#include <unordered_map>
-#include <vector>
 
-#include "mlx/compile/trace.h"
-#include "mlx/device.h"
+#include "mlx/backend/metal/background_pipelines.h"
+#include "mlx/backend/metal/compiled_text.h"
 
 namespace mlx::core {
-
-class PendingPipeline;
 
 // How the kernel computes the index of an input's element.
 enum class InputLayout : char {
@@ -29,22 +22,18 @@ class CompiledKernels {
   // `label` is the kernels' name in messages.
   CompiledKernels(const Trace& body, std::string label);
 
-  // Returns the kernel, or null while another thread compiles it, which the first call starts. With
-  // MLX_COMPILE_BACKGROUND=0 in the environment the call waits for it.
+  // Returns the kernel, or null until it is compiled.
   MTL::ComputePipelineState* find(const std::string& layouts, Device device);
-  bool is_same_as(const CompiledKernels& other) const { return statements_ == other.statements_; }
+  bool is_same_as(const CompiledKernels& other) const {
+    return text_.statements == other.text_.statements;
+  }
 
  private:
-  // Inputs are v0, v1, ...; each statement defines the next value.
   std::string source(const std::string& layouts) const;
 
   std::string label_;
-  std::vector<std::string> input_types_, output_types_;
-  std::string statements_;
-  std::vector<int> output_values_;
-
-  std::mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<PendingPipeline>> pipelines_;
+  CompiledText text_;
+  PipelineVariants variants_;
 };
 
 }  // namespace mlx::core

@@ -1,10 +1,13 @@
-// The functors of elementwise operations in MSL, for kernels that are generated at run time.
-// kernels/CMakeLists.txt makes the text out of kernels/*.h.
+// Headers of kernels/ for kernels that are generated at run time. kernels/CMakeLists.txt makes the
+// texts.
 #pragma once
 
 namespace mlx::core {
 
-// Must follow an include of kernels/utils.h.
+// The functors of elementwise operations. Must follow an include of kernels/utils.h.
 extern const char* const kElementwiseHeaders;
+
+// The operations and loops of reductions. Must follow the others.
+extern const char* const kReduceHeaders;
 
 }  // namespace mlx::core

@@ -13,8 +13,6 @@
 // (or else the inner) loop into `splits` chunks; the partial results form rows of the output, and
 // pass 2 reduces over the rows.
 struct ReduceParams {
-  int64_t kept_stride[4];
-  int64_t inner_stride;
   int64_t row;            // outputs of one split
   uint32_t third_extent;  // of the kept dimensions
   uint32_t kept[2];       // lengths of the first two kept dimensions
@@ -24,7 +22,14 @@ struct ReduceParams {
   uint32_t inner_chunk;  // elements of the inner loop in a split
   uint32_t outer_chunk;
   int32_t outer_ndim;
+  int32_t outer_shape[8];  // outermost first
   uint32_t padding;
-  int64_t outer_stride[8];  // outermost first
-  int32_t outer_shape[8];
+};
+
+// The strides of an array along these dimensions. A kernel that reads several arrays has a set for
+// each order of their elements.
+struct ReduceStrides {
+  int64_t kept[4];
+  int64_t inner;
+  int64_t outer[8];
 };

@@ -1,5 +1,5 @@
 // Runs groups of elementwise operations: one by one until their fused kernel is compiled.
-#include "mlx/primitives/compiled.h"
+#include "mlx/backend/metal/ops/compiled.h"
 
 #include <algorithm>
 #include <array>
@@ -13,9 +13,6 @@
 
 namespace mlx::core {
 
-namespace {
-
-// The inputs that are not scalars.
 std::vector<const array*> walked(const std::vector<array>& inputs) {
   std::vector<const array*> out;
   for (const auto& in : inputs) {
@@ -32,6 +29,8 @@ bool form_a_line(const std::vector<const array*>& arrays) {
     return a->flags().contiguous && a->strides() == arrays[0]->strides();
   });
 }
+
+namespace {
 
 // Allocates the outputs with the strides of `like`, or row-contiguous. An input that nobody else
 // needs gives its memory: a thread reads an element before it writes the output at the same place.
@@ -98,7 +97,8 @@ InputLayout layout_in(const StridedWalk& walk, int operand) {
   return walk.same(operand) ? InputLayout::Same : InputLayout::General;
 }
 
-// Runs the operations in order, each with its own kernel.
+}  // namespace
+
 void run_one_by_one(const Trace& body, const std::vector<array>& inputs,
                     std::vector<array>& outputs, Stream s) {
   std::unordered_map<std::uintptr_t, array> values;
@@ -121,8 +121,6 @@ void run_one_by_one(const Trace& body, const std::vector<array>& inputs,
   }
 }
 
-}  // namespace
-
 MLX_EVAL_MULTI(Compiled) {
   if (outputs[0].size() == 0) {
     for (auto& out : outputs) allocate_output(out);
@@ -141,7 +139,7 @@ MLX_EVAL_MULTI(Compiled) {
   if (form_a_line(walked_inputs)) {
     set_layouts(all_in_line);
     auto* kernel = kernels_->find(layouts, stream().device);
-    if (!kernel) return run_one_by_one(body_, inputs, outputs, stream());
+    if (!kernel) return run_one_by_one(body(), inputs, outputs, stream());
     allocate(inputs, outputs, walked_inputs.empty() ? nullptr : walked_inputs[0]);
     return run_line(kernel, inputs, outputs, stream());
   }
@@ -151,7 +149,7 @@ MLX_EVAL_MULTI(Compiled) {
   if (walk.deep()) {
     set_layouts(all_in_line);
     auto* kernel = kernels_->find(layouts, stream().device);
-    if (!kernel) return run_one_by_one(body_, inputs, outputs, stream());
+    if (!kernel) return run_one_by_one(body(), inputs, outputs, stream());
     std::vector<array> dense;
     for (const auto& in : inputs) {
       dense.push_back(is_scalar(in) ? in : row_contiguous(in, stream()));
@@ -161,7 +159,7 @@ MLX_EVAL_MULTI(Compiled) {
   }
   set_layouts([&](int operand) { return layout_in(walk, operand); });
   auto* kernel = kernels_->find(layouts, stream().device);
-  if (!kernel) return run_one_by_one(body_, inputs, outputs, stream());
+  if (!kernel) return run_one_by_one(body(), inputs, outputs, stream());
   allocate(inputs, outputs, nullptr);
   run_strided(kernel, walk, inputs, outputs, stream());
 }

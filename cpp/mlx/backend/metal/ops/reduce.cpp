@@ -1,11 +1,10 @@
-// Reductions: chooses the order of kept and reduced dimensions, and one pass or two.
-#include "mlx/primitives/reduce.h"
+// Reductions: runs one pass or more.
+#include "mlx/backend/metal/ops/reduce.h"
 
 #include <algorithm>
 
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/host/float64.h"
-#include "mlx/backend/metal/kernels/reduce.h"
 #include "mlx/backend/metal/ops/launch.h"
 
 namespace mlx::core {
@@ -13,160 +12,39 @@ namespace mlx::core {
 namespace {
 
 constexpr const char* kOps[] = {"And", "Or", "Sum", "Prod", "Min", "Max"};
-enum Layout { kRow, kColumn, kGeneral };
 constexpr const char* kLayouts[] = {"row", "column", "general"};
 
-// Work is not split further than this for each thread.
-constexpr size_t kElementsPerSplit = 8192;
-constexpr size_t kMaxThreadsWithSplits = 512;
-
-// The column kernels' threads take so many rows each, so that neighbouring threads read the same
-// cache lines and pages.
-constexpr uint32_t kRowsPerSplit = 16;
-constexpr uint32_t kMaxUnsplitRows = 256;
-
-struct Dims {
-  Shape shape;
-  Strides strides;
-};
-
-struct Plan {
-  Layout layout;
-  ReduceParams params;
-  size_t x, y, z;  // grid of outputs, without splits
-  size_t work;     // elements per output
-};
-
-MTL::ComputePipelineState* reduce_kernel(int op, Layout layout, Dtype in, Dtype out) {
+MTL::ComputePipelineState* reduce_kernel(int op, ReduceLayout layout, Dtype in, Dtype out) {
   static KernelTable table(6 * 3 * kDtypes * kDtypes);
-  size_t index = ((op * 3 + layout) * kDtypes + dtype_index(in)) * kDtypes + dtype_index(out);
+  const int row = op * 3 + static_cast<int>(layout);
+  const size_t index = (row * kDtypes + dtype_index(in)) * kDtypes + dtype_index(out);
   return table.get(index, [&] {
-    return kernel_name(kOps[op], kLayouts[layout], type_name(in), type_name(out));
+    return kernel_name(kOps[op], kLayouts[static_cast<int>(layout)], type_name(in), type_name(out));
   });
 }
 
 bool is_half(Dtype dtype) { return dtype == float16 || dtype == bfloat16; }
 
-// Conversions that the kernels do while they reduce.
-bool reads_directly(int op, Dtype in, Dtype out) {
-  if (in == out) {
-    return true;
-  }
-  if (op != Reduce::Sum && op != Reduce::Prod) {
-    return false;
-  }
-  bool narrow_unsigned = in == uint8 || in == uint16;
-  bool narrow_signed = in == bool_ || in == int8 || in == int16;
-  return (is_half(in) && out == float32) || (narrow_unsigned && (out == int32 || out == uint32)) ||
-         (narrow_signed && out == int32);
-}
-
-// Chooses the innermost reduced dimension: a contiguous one if there is one.
-void split_inner(Dims& reduced, ReduceParams& p) {
-  p.inner = 1;
-  p.outer = 1;
-  if (reduced.shape.empty()) {
-    return;
-  }
-  size_t inner = reduced.shape.size() - 1;
-  for (size_t d = 0; d < reduced.shape.size(); ++d) {
-    if (reduced.strides[d] == 1) {
-      inner = d;
-    }
-  }
-  p.inner = reduced.shape[inner];
-  p.inner_stride = reduced.strides[inner];
-  reduced.shape.erase(reduced.shape.begin() + inner);
-  reduced.strides.erase(reduced.strides.begin() + inner);
-  p.outer_ndim = static_cast<int32_t>(reduced.shape.size());
-  for (int d = 0; d < p.outer_ndim; ++d) {
-    p.outer_shape[d] = reduced.shape[d];
-    p.outer_stride[d] = reduced.strides[d];
-    p.outer *= reduced.shape[d];
-  }
-}
-
-Dims collapse(const Dims& dims) {
-  auto [shape, strides] = collapse_contiguous_dims(dims.shape, dims.strides);
-  return {std::move(shape), std::move(strides)};
-}
-
-Plan make_plan(const Dims& kept, Dims reduced) {
-  Plan plan{};
-  auto& p = plan.params;
-  size_t lengths[4] = {1, 1, 1, 1};
-  for (size_t d = 0; d < kept.shape.size(); ++d) {
-    size_t from = kept.shape.size() - 1 - d;
-    lengths[d] = kept.shape[from];
-    p.kept_stride[d] = kept.strides[from];
-  }
-  split_inner(reduced, p);
-  p.kept[0] = lengths[0];
-  p.kept[1] = lengths[1];
-  p.third_extent = lengths[2];
-  p.splits = 1;
-  p.row = lengths[0] * lengths[1] * lengths[2] * lengths[3];
-  bool row = p.inner_stride == 1 || p.inner == 1;
-  bool column = p.kept_stride[0] == 1 && lengths[0] >= 4;
-  plan.layout = row && p.inner >= kLanes ? kRow : column ? kColumn : kGeneral;
-  plan.x = lengths[0];
-  plan.y = lengths[1];
-  plan.z = lengths[2] * lengths[3];
-  plan.work = size_t(p.inner) * p.outer;
-  return plan;
-}
-
-void split_work(Plan& plan) {
-  auto& p = plan.params;
-  if (plan.layout == kColumn && p.inner > kMaxUnsplitRows) {
-    p.inner_chunk = kRowsPerSplit;
-    p.splits = (p.inner + kRowsPerSplit - 1) / kRowsPerSplit;
-    return;
-  }
-  size_t threads = plan.x * plan.y * plan.z;
-  if (threads >= kMaxThreadsWithSplits || plan.work < 2 * kElementsPerSplit) {
-    return;
-  }
-  size_t splits = std::min(plan.work / kElementsPerSplit, kMaxThreadsWithSplits / threads);
-  uint32_t& length = p.outer > p.inner ? p.outer : p.inner;
-  uint32_t& chunk = p.outer > p.inner ? p.outer_chunk : p.inner_chunk;
-  splits = std::min<size_t>(splits, length);
-  if (splits < 2) {
-    return;
-  }
-  chunk = (length + splits - 1) / splits;
-  chunk = p.outer > p.inner ? chunk : (chunk + 15) / 16 * 16;
-  p.splits = (length + chunk - 1) / chunk;
-}
-
-void run_plan(const Plan& plan, int op, const array& in, array& out, Stream s) {
-  auto& encoder = metal::get_command_encoder(s);
-  encoder.set_compute_pipeline_state(reduce_kernel(op, plan.layout, in.dtype(), out.dtype()));
-  encoder.set_input_array(in, 0);
-  encoder.set_output_array(out, 1);
-  encoder.set_bytes(plan.params, 2);
-  size_t x = plan.x;
-  size_t splits = plan.params.splits;
-  size_t work = plan.work / splits;  // of a thread, or of a SIMD-group
-  size_t lanes = 1;
-  if (plan.layout == kRow) {  // a SIMD-group for two rows
-    size_t& paired = splits > 1 ? splits : x;
-    paired = (paired + 1) / 2;
-    work *= 2;
-    lanes = kLanes;
-  }
-  size_t limit = std::clamp<size_t>(32768 / std::max<size_t>(1, work) * lanes, kLanes, 256);
-  dispatch_grid(encoder, x * lanes, plan.y * splits, plan.z, limit);
+ReducePass pass_over(const array& in, Reduce::ReduceType type, Stream s) {
+  return [in, type, s](const ReducePlan& plan, array& out) {
+    auto& encoder = metal::get_command_encoder(s);
+    encoder.set_compute_pipeline_state(reduce_kernel(type, plan.layout, in.dtype(), out.dtype()));
+    encoder.set_input_array(in, 0);
+    encoder.set_output_array(out, 1);
+    plan.run(encoder, 2);
+  };
 }
 
 // Copies the array with the reduced axes last, without gaps, if the kernels do not take so many
 // dimensions.
-array reduced_last(const array& in, const std::vector<int>& kept_axes,
-                   const std::vector<int>& reduced_axes, Stream s) {
+array reduced_last(const array& in, const std::vector<int>& reduced_axes, Stream s) {
   Shape shape;
   Strides strides;
-  for (auto* axes : {&kept_axes, &reduced_axes}) {
-    for (int axis : *axes) {
+  for (bool reduced : {false, true}) {
+    for (int axis = 0; axis < static_cast<int>(in.ndim()); ++axis) {
+      const bool found =
+          std::find(reduced_axes.begin(), reduced_axes.end(), axis) != reduced_axes.end();
+      if (found != reduced) continue;
       shape.push_back(in.shape(axis));
       strides.push_back(in.strides(axis));
     }
@@ -178,51 +56,52 @@ array reduced_last(const array& in, const std::vector<int>& kept_axes,
   return out;
 }
 
-void reduce(int op, const array& in, array& out, const std::vector<int>& axes, Stream s) {
-  std::vector<int> kept_axes;
-  for (int axis = 0; axis < static_cast<int>(in.ndim()); ++axis) {
-    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) {
-      kept_axes.push_back(axis);
-    }
+void reduce(Reduce::ReduceType type, const array& in, array& out, const std::vector<int>& axes,
+            Stream s) {
+  if (auto plan = plan_reduction(in.shape(), {in.strides()}, axes)) {
+    return run_passes(*plan, type, out, s, pass_over(in, type, s));
   }
-  auto pick = [&](const array& a, const std::vector<int>& which) {
-    Dims dims;
-    for (int axis : which) {
-      dims.shape.push_back(a.shape(axis));
-      dims.strides.push_back(a.strides(axis));
-    }
-    return collapse(dims);
-  };
-  Dims kept = pick(in, kept_axes);
-  Dims reduced = pick(in, axes);
-  array source = in;
-  if (kept.shape.size() > 4 || reduced.shape.size() > 8) {
-    source = reduced_last(in, kept_axes, axes, s);
-    int length = static_cast<int>(in.size() / out.size());
-    kept = {{static_cast<int>(out.size())}, {length}};
-    reduced = {{length}, {1}};
-  }
-  Plan plan = make_plan(kept, reduced);
-  split_work(plan);
-  bool widen = is_half(out.dtype()) && (op == Reduce::Sum || op == Reduce::Prod);
-  while (plan.params.splits > 1) {
-    int rows = static_cast<int>(plan.params.splits);
-    int row = static_cast<int>(plan.params.row);
-    array partial({rows, row}, widen ? float32 : out.dtype(), nullptr, {});
-    allocate_output(partial);
-    metal::get_command_encoder(s).add_temporary(partial);
-    run_plan(plan, op, source, partial, s);
-    source = partial;
-    plan = make_plan({{row}, {1}}, {{rows}, {row}});
-    // The kernels of widened sums exist only for rows of outputs.
-    plan.layout = kColumn;
-    plan.x = row;
-    split_work(plan);
-  }
-  run_plan(plan, op, source, out, s);
+  const array dense = reduced_last(in, axes, s);
+  const int rows = static_cast<int>(out.size());
+  const int length = static_cast<int>(in.size() / out.size());
+  auto plan = plan_reduction({rows, length}, {{length, 1}}, {1});
+  run_passes(*plan, type, out, s, pass_over(dense, type, s));
 }
 
 }  // namespace
+
+bool reduces_directly(Reduce::ReduceType type, Dtype in, Dtype out) {
+  if (in == out) {
+    return true;
+  }
+  if (type != Reduce::Sum && type != Reduce::Prod) {
+    return false;
+  }
+  bool narrow_unsigned = in == uint8 || in == uint16;
+  bool narrow_signed = in == bool_ || in == int8 || in == int16;
+  return (is_half(in) && out == float32) || (narrow_unsigned && (out == int32 || out == uint32)) ||
+         (narrow_signed && out == int32);
+}
+
+Dtype type_of_first_pass(const ReducePlan& plan, Reduce::ReduceType type, Dtype out) {
+  const bool widen = is_half(out) && (type == Reduce::Sum || type == Reduce::Prod);
+  return widen && plan.params.splits > 1 ? float32 : out;
+}
+
+void run_passes(ReducePlan plan, Reduce::ReduceType type, array& out, Stream s, ReducePass pass) {
+  const Dtype partial_type = type_of_first_pass(plan, type, out.dtype());
+  while (plan.params.splits > 1) {
+    const int rows = static_cast<int>(plan.params.splits);
+    const int row = static_cast<int>(plan.params.row);
+    array partial({rows, row}, partial_type, nullptr, {});
+    allocate_output(partial);
+    metal::get_command_encoder(s).add_temporary(partial);
+    pass(plan, partial);
+    pass = pass_over(partial, type, s);
+    plan = plan_of_partials(rows, row);
+  }
+  pass(plan, out);
+}
 
 MLX_EVAL(Reduce) {
   const array& in = inputs[0];
@@ -238,7 +117,7 @@ MLX_EVAL(Reduce) {
     return copy_inplace(in, out, CopyType::General, stream());
   }
   Dtype out_type = out.dtype();
-  bool direct = reads_directly(reduce_type_, in.dtype(), out_type);
+  bool direct = reduces_directly(reduce_type_, in.dtype(), out_type);
   reduce(reduce_type_, direct ? in : converted(in, out_type, stream()), out, axes_, stream());
 }
 
