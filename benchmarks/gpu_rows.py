@@ -9,7 +9,7 @@ from bench.row import Row
 class LargeTable(ops_rows.Table):
     def __init__(self, size: str):
         super().__init__(size)
-        self.n = 128 if self.small else 8192
+        self.n = 128 if self.small else 4096
 
 
 def rows(size: str) -> list[Row]:
