@@ -10,7 +10,7 @@ export PATH := $(VENV)/bin:$(PATH)
 export CCACHE_BASEDIR := $(CURDIR)
 unexport PYTHONPATH
 
-.PHONY: all build package tools packages wheels demo test test-cpp test-python test-package fuzz bench bench-small $(BENCHMARKS:%=bench-small-%) bench-peers lint tidy mutate format docs asan tsan coverage clean
+.PHONY: all build package tools packages wheels demo test test-cpp test-python test-gpu test-package fuzz bench bench-small $(BENCHMARKS:%=bench-small-%) bench-peers lint tidy mutate format docs asan tsan coverage clean
 all: build
 
 tools: $(VENV)/.test
@@ -95,6 +95,10 @@ bench: build bench-peers
 bench-small: $(BENCHMARKS:%=bench-small-%)
 $(BENCHMARKS:%=bench-small-%): bench-small-%: build
 	$(PY) benchmarks/$*.py --size small
+
+# On a machine with an NVIDIA GPU.
+test-gpu: build
+	MLX_METAL_DEVICE=cuda $(PY) -m pytest --numprocesses $(JOBS)
 
 test-package: build
 	$(PY) -m pytest -m package

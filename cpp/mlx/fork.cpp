@@ -18,10 +18,14 @@ namespace {
 std::atomic<bool> watched{false};
 thread_local int held = 0;  // how often this thread has locked for a fork
 
+void wait_for_streams(const std::function<void()>& poll) {
+  for (auto* device : metal::all_devices()) device->wait_for_streams(poll);
+}
+
 void in_child() {
   held = 0;
   scheduler::start_anew();
-  metal::device().start_anew();
+  for (auto* device : metal::all_devices()) device->start_anew();
   forget_pending_pipelines();
 }
 
@@ -35,9 +39,9 @@ void before_fork() {
     scheduler::mutex().lock();
     held += 1;
     try {
-      metal::device().wait_for_streams(WaitPoll::current());
+      wait_for_streams(WaitPoll::current());
     } catch (...) {  // an interruption: it ends the work in flight
-      metal::device().wait_for_streams({});
+      wait_for_streams({});
     }
     if (held == 1) pause_pipelines();
   });

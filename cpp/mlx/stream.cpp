@@ -58,13 +58,8 @@ Stream new_stream(Device d) {
   auto& r = registry();
   std::lock_guard lock(r.mutex);
   Stream stream(static_cast<int>(r.streams.size()), d);
+  metal::new_stream(stream);
   r.streams.push_back(stream);
-  try {
-    metal::new_stream(stream);
-  } catch (...) {
-    r.streams.pop_back();
-    throw;
-  }
   of_this_thread().made.push_back(stream.index);
   return stream;
 }

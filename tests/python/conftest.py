@@ -11,6 +11,8 @@ import pytest
 # LLVM verifies the code after every step of the compiler, also in processes that tests start.
 os.environ.setdefault("MLX_VERIFY_IR", "1")
 
+CPU_FOLDERS = {"checks", "debug"}  # of tests of what only the CPU's driver does
+
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 
@@ -37,12 +39,25 @@ def one_in(n: int, items: list[pytest.Item]) -> list[pytest.Item]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what --one-in says, and the comparisons with PyTorch if it is not installed."""
     items[:] = one_in(config.getoption("--one-in"), items)
+    choose_device(config, items)
     if HAS_TORCH:
         return
     leave_out = pytest.mark.skip(reason="PyTorch is not installed")
     for item in items:
         if item.get_closest_marker("torch"):
             item.add_marker(leave_out)
+
+
+def choose_device(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselects what cannot run where MLX_METAL_DEVICE runs kernels."""
+    on_gpu = os.environ.get("MLX_METAL_DEVICE") == "cuda"
+
+    def fits(item: pytest.Item) -> bool:
+        for_cpu = item.get_closest_marker("cpu_kernels") or CPU_FOLDERS & set(item.path.parts)
+        return not (for_cpu if on_gpu else item.get_closest_marker("gpu"))
+
+    config.hook.pytest_deselected(items=[item for item in items if not fits(item)])
+    items[:] = filter(fits, items)
 
 
 @pytest.fixture

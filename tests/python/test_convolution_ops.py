@@ -343,6 +343,7 @@ def child(queue):
     queue.put(mx.conv2d(x, w).sum().item())
 
 
+@pytest.mark.cpu_kernels
 def test_in_a_child_of_fork():
     expected = mx.conv2d(mx.ones((4, 30, 30, 16)), mx.ones((16, 3, 3, 16))).sum().item()
     context = multiprocessing.get_context("fork")

@@ -162,6 +162,7 @@ def test_slices_with_large_strides():
     assert long[::MOST].shape == (1,)
 
 
+@pytest.mark.cpu_kernels
 def test_slices_of_long_axes_take_the_right_elements():
     bytes_ = np.zeros(2**31 - 1, np.uint8)
     step = 3 * 2**29

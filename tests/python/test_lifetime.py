@@ -196,6 +196,7 @@ def run(program: str, *, code: int = 0, timeout: int = 300) -> str:
     return done.stdout
 
 
+@pytest.mark.cpu_kernels
 def test_kernels_that_are_not_used_any_more_are_unloaded():
     """Memory for code does not grow with the number of kernels that a program has used."""
     run("""
@@ -390,6 +391,7 @@ with multiprocessing.get_context("fork").Pool(2) as pool:
 }
 
 
+@pytest.mark.cpu_kernels
 @pytest.mark.parametrize("what", AFTER_FORK)
 def test_a_forked_process_goes_on_with(what):
     run(FORK + AFTER_FORK[what])

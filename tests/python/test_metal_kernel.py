@@ -436,6 +436,7 @@ class TestThreads:
         assert not failures
 
 
+@pytest.mark.cpu_kernels
 class TestWithoutVectorForm:
     HEADER = "int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }"
 
@@ -503,6 +504,7 @@ def test_small_threadgroups_of_large_grids(grid: tuple[int, int, int], threads: 
     np.testing.assert_array_equal(known, x // threads * 2000 + x % threads)
 
 
+@pytest.mark.cpu_kernels
 def test_fault_in_a_large_grid_names_its_threadgroups():
     write_null = """
         uint i = thread_position_in_grid.x;

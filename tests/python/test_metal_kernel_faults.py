@@ -91,6 +91,8 @@ class TestFaults:
 WILD = """
 import mlx.core as mx
 
+pytestmark = pytest.mark.cpu_kernels
+
 KERNEL = '''
     uint i = thread_position_in_grid.x;
     float value = x[i];

@@ -101,6 +101,7 @@ assert mx.array_equal(y, i // size * 1000 + i % size).item()
 """
 
 
+@pytest.mark.cpu_kernels
 def test_general_code_is_compiled_when_threads_part(tmp_path):
     """If rows are as long as threadgroups, gangs are always coherent."""
     environment = {k: v for k, v in os.environ.items() if k != "MLX_CPU_REFERENCE"}

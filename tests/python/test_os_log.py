@@ -7,6 +7,8 @@ from pathlib import Path
 import mlx.core as mx
 import pytest
 
+pytestmark = pytest.mark.cpu_kernels
+
 METALC = Path(mx.__file__).resolve().parent / "bin" / "metalc"
 HEADER = '#include <metal_logging>\nconstant os_log logger("tests", "log");\n'
 

@@ -92,6 +92,8 @@ def test_kernels_compile(target: str, tmp_path: Path):
 
 LAUNCH = """
 import mlx.core as mx
+
+pytestmark = pytest.mark.cpu_kernels
 kernel = mx.fast.metal_kernel("copy", ["x"], ["y"], "y[0] = x[0];")
 x = mx.ones((1,))
 try:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.cpu_kernels
+
 HERE = Path(__file__).resolve().parent
 KERNEL_TESTS = [
     *sorted(HERE.glob("test_metal_kernel*.py")),

@@ -78,6 +78,7 @@ def test_work_across_streams():
     mx.synchronize()
 
 
+@pytest.mark.cpu_kernels
 def test_memory_numbers():
     mx.synchronize()
     before = mx.get_active_memory()
@@ -170,6 +171,7 @@ def run(body: str) -> str:
     return done.stdout
 
 
+@pytest.mark.cpu_kernels
 @pytest.mark.parametrize(
     "wait", ["mx.eval(out)", "out.item()", "mx.async_eval(out); mx.synchronize()"]
 )

@@ -13,6 +13,7 @@ METALC = Path(mx.__file__).resolve().parent / "bin" / "metalc"
 SETTINGS = {"MLX_CPU_TARGET": "x86-64-v3", "MLX_PRINT_VECTORIZER": "1"}
 
 
+@pytest.mark.cpu_kernels
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the listing is of code for x86-64")
 def test_listing_is_what_the_vectoriser_prints():
     printed = subprocess.run(

@@ -60,8 +60,8 @@ NS::UInteger BufferObject::allocatedSize() const {
   return borrowed_ ? length_ : default_driver().allocator().allocated_size(memory_);
 }
 
-DeviceObject::DeviceObject() {
-  const std::string& name = default_driver().info().name;
+DeviceObject::DeviceObject(Driver& driver) : driver_(driver) {
+  const std::string& name = driver_.info().name;
   name_ = NS::TransferPtr(NS::String::alloc()->init(name.c_str(), NS::UTF8StringEncoding));
 }
 
@@ -130,20 +130,14 @@ MTL::ComputePipelineState* DeviceObject::newComputePipelineState(const MTL::Func
   try {
     if (!function) throw std::invalid_argument("[newComputePipelineState] function is null");
     const auto* object = static_cast<const FunctionObject*>(function);
-    return new PipelineObject(this, object->load(default_driver(), kNoChecks), object);
+    return new PipelineObject(this, object->load(driver_, kNoChecks), object);
   } catch (...) {
     set_error_from_exception(error, kPipelineDomain, MTL::LibraryErrorInternal);
     return nullptr;
   }
 }
 
-MTL::CommandQueue* DeviceObject::newCommandQueue() {
-  return new QueueObject(this, default_driver());
-}
-
-MTL::CommandQueue* DeviceObject::newHostCommandQueue() {
-  return new QueueObject(this, host_driver());
-}
+MTL::CommandQueue* DeviceObject::newCommandQueue() { return new QueueObject(this, driver_); }
 
 }  // namespace host
 }  // namespace metal
@@ -151,7 +145,14 @@ MTL::CommandQueue* DeviceObject::newHostCommandQueue() {
 namespace MTL {
 
 Device* CreateSystemDefaultDevice() {
-  static Device* device = new metal::host::DeviceObject;
+  static Device* device = new metal::host::DeviceObject(metal::default_driver());
+  return device->retain();
+}
+
+Device* CreateHostDevice() {
+  metal::Driver& driver = metal::host_driver();
+  if (&driver == &metal::default_driver()) return CreateSystemDefaultDevice();
+  static Device* device = new metal::host::DeviceObject(driver);
   return device->retain();
 }
 

@@ -43,8 +43,9 @@ class BufferObject : public MTL::Buffer {
 
 class DeviceObject : public MTL::Device {
  public:
-  DeviceObject();
+  explicit DeviceObject(Driver& driver);
 
+  Driver& driver() const { return driver_; }
   NS::String* name() const override { return name_.get(); }
   MTL::Size maxThreadsPerThreadgroup() const override;
   NS::UInteger maxThreadgroupMemoryLength() const override { return kMaxThreadgroupMemory; }
@@ -66,10 +67,15 @@ class DeviceObject : public MTL::Device {
   MTL::ComputePipelineState* newComputePipelineState(const MTL::Function* function,
                                                      NS::Error** error) override;
   MTL::CommandQueue* newCommandQueue() override;
-  MTL::CommandQueue* newHostCommandQueue() override;
 
  private:
+  Driver& driver_;  // of its kernels; memory is that of the default driver
   NS::SharedPtr<NS::String> name_;
 };
+
+// The driver whose kernels the device runs.
+inline Driver& driver_of(MTL::Device* device) {
+  return static_cast<DeviceObject*>(device)->driver();
+}
 
 }  // namespace metal::host

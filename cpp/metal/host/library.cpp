@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "metal/host/device.h"
 #include "metal/host/errors.h"
 
 namespace metal::host {
@@ -134,7 +135,7 @@ PipelineObject::PipelineObject(MTL::Device* device, std::shared_ptr<const Kernel
       label_(make_string(kernel_->name)) {}
 
 const Kernel& PipelineObject::kernel_for(Driver& driver, Checks checks) const {
-  if (checks == kNoChecks && &driver == &default_driver()) return *kernel_;
+  if (checks == kNoChecks && &driver == &driver_of(device_)) return *kernel_;
   if (!function_) throw std::invalid_argument("[" + kernel_->name + "] The kernel has no checks");
   const std::lock_guard lock(mutex_);
   auto& kernel = others_[{&driver, checks}];

@@ -53,7 +53,7 @@ inline constexpr uint64_t kFewThreads = uint64_t{1} << 26;
 
 class PipelineObject : public MTL::ComputePipelineState {
  public:
-  // Without a function it is for launches without checks, on the default driver's device.
+  // `kernel` is for the device. Without a function the pipeline has no other kernels.
   PipelineObject(MTL::Device* device, std::shared_ptr<const Kernel> kernel,
                  const FunctionObject* function = nullptr);
 

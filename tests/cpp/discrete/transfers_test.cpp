@@ -121,8 +121,10 @@ TEST(Transfers, ContentsAreSharedWithKernels) {
   auto buffer = NS::TransferPtr(device->newBuffer(64, MTL::ResourceStorageModeShared));
   auto* values = static_cast<int*>(buffer->contents());
   std::fill_n(values, 16, 0);
-  for (auto& queue : {NS::TransferPtr(device->newCommandQueue()),
-                      NS::TransferPtr(device->newHostCommandQueue())}) {
+  auto host = NS::TransferPtr(MTL::CreateHostDevice());
+  ASSERT_NE(host.get(), device.get());
+  for (auto& queue :
+       {NS::TransferPtr(device->newCommandQueue()), NS::TransferPtr(host->newCommandQueue())}) {
     for (int i = 0; i < 3; ++i) {
       values[i] += 10;
       MTL::CommandBuffer* commands = queue->commandBuffer();

@@ -238,6 +238,7 @@ def test_additions_are_seen_by_those_who_read():
     np.testing.assert_array_equal(got, [777, 777, 777])
 
 
+@pytest.mark.cpu_kernels
 def test_a_fault_among_additions():
     """Rows far behind the buffer give a clear error, and the next kernel is right."""
     body = """

@@ -16,6 +16,8 @@ constexpr size_t kMaxPending = 256;
 // How long an interrupted kernel has to end by itself.
 constexpr auto kGracePeriod = std::chrono::seconds(2);
 constexpr auto kCheckInterval = std::chrono::microseconds(100);
+// So long a wait keeps its thread running: a thread that sleeps wakes up to 200 us too late.
+constexpr auto kBusyWait = std::chrono::milliseconds(10);
 
 LaunchFault fault_of(Result result) {
   switch (result) {
@@ -111,11 +113,16 @@ bool CudaStream::has_ended(uint32_t number) const {
 
 void CudaStream::wait_for(uint32_t number) {
   const auto ended = [&] { return has_ended(number); };
-  Watch watch{Clock::now(), Clock::time_point::max(), 0};
+  const auto start = Clock::now();
+  Watch watch{start, Clock::time_point::max(), 0};
   spin_until(ended);
   while (!ended()) {
     check_progress(watch);
-    std::this_thread::sleep_for(kCheckInterval);
+    if (Clock::now() - start < kBusyWait) {
+      spin_until(ended);
+    } else {
+      std::this_thread::sleep_for(kCheckInterval);
+    }
   }
   while (!pending_.empty() && has_ended(pending_.front().number)) pending_.pop_front();
 }

@@ -63,13 +63,15 @@ class Device : public NS::Referencing<Device> {
   virtual ComputePipelineState* newComputePipelineState(const Function* function,
                                                         NS::Error** error) = 0;
   virtual CommandQueue* newCommandQueue() = 0;
-
-  // Not in metal-cpp. A queue whose kernels the host runs, with the same pipelines and buffers.
-  virtual CommandQueue* newHostCommandQueue() = 0;
 };
 
 // Returns the same device at every call. The caller owns a reference.
 Device* CreateSystemDefaultDevice();
+
+// Not in metal-cpp. The device whose kernels the host runs. It has the default device's buffers,
+// and either one's queues run the other one's pipelines. It is the default device unless that has
+// memory of its own.
+Device* CreateHostDevice();
 
 }  // namespace MTL
 #pragma GCC visibility pop

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <memory>
+#include <set>
 #include <stdexcept>
 
 #include "mlx/backend/metal/stream_state.h"
@@ -34,7 +35,7 @@ bool is_folder(const std::string& path) {
 
 }  // namespace
 
-Device::Device() : device_(NS::TransferPtr(MTL::CreateSystemDefaultDevice())) {
+Device::Device(MTL::Device* device) : device_(NS::TransferPtr(device)) {
   if (!device_) {
     throw std::runtime_error("[metal::Device] No Metal device could be opened.");
   }
@@ -51,8 +52,7 @@ StreamState& Device::get_stream(int index) {
   std::lock_guard lock(stream_mutex_);
   auto& state = streams_[index];
   if (!state) {
-    state =
-        std::make_unique<StreamState>(device_.get(), mlx::core::get_stream(index).device, index);
+    state = std::make_unique<StreamState>(device_.get(), index);
   }
   if (first) {
     first->store(state.get(), std::memory_order_release);
@@ -203,14 +203,22 @@ MTL::ComputePipelineState* Device::get_kernel(const std::string& base_name,
   return get_kernel(base_name, named ? named : get_library("mlx"), hash_name, constants);
 }
 
-Device& device(mlx::core::Device) {
+Device& device(mlx::core::Device d) {
   // Never destroyed: kernels may still run while the process ends.
-  static Device* device = [] {
-    auto* created = new Device();
+  static Device* gpu = [] {
+    auto* created = new Device(MTL::CreateSystemDefaultDevice());
     watch_forks();
     return created;
   }();
-  return *device;
+  static Device* cpu = [] {
+    auto host = NS::TransferPtr(MTL::CreateHostDevice());
+    return host.get() == gpu->mtl_device() ? gpu : new Device(host->retain());
+  }();
+  return d.type == mlx::core::Device::gpu ? *gpu : *cpu;
+}
+
+std::set<Device*> all_devices() {
+  return {&device(mlx::core::Device::gpu), &device(mlx::core::Device::cpu)};
 }
 
 CommandEncoder& get_command_encoder(Stream s) {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <tuple>
@@ -38,7 +39,7 @@ static inline std::string get_colocated_mtllib_path(const std::string& name) {
 
 class Device {
  public:
-  Device();
+  explicit Device(MTL::Device* device);  // takes over a reference
   ~Device();
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -104,7 +105,9 @@ class Device {
       kernels_;
 };
 
+// Both devices are the same one, unless the GPU's kernels do not run on the host.
 Device& device(mlx::core::Device d = mlx::core::Device::gpu);
+std::set<Device*> all_devices();
 CommandEncoder& get_command_encoder(Stream s);
 
 // The names by which older extensions bind arrays.

@@ -3,15 +3,24 @@
 
 #include <algorithm>
 
+#include "metal/driver.h"
 #include "mlx/backend/metal/ops/launch.h"
 
 namespace mlx::core {
 
 namespace {
 
-// Work is not split further than this for each thread.
-constexpr size_t kElementsPerSplit = 8192;
-constexpr size_t kMaxThreadsWithSplits = 512;
+// Work is not split further than this.
+struct MostSplits {
+  size_t elements;  // of a split, at least
+  size_t threads;   // or SIMD-groups, at most
+};
+
+// A GPU hides the time of loads by other threads.
+MostSplits most_splits() {
+  static const bool is_gpu = ::metal::default_driver().device_memory() != nullptr;
+  return is_gpu ? MostSplits{2048, 4096} : MostSplits{8192, 512};
+}
 
 // The column kernels' threads take so many rows each, so that neighbouring threads read the same
 // cache lines and pages.
@@ -97,11 +106,12 @@ void split_work(ReducePlan& plan) {
     p.splits = (p.inner + kRowsPerSplit - 1) / kRowsPerSplit;
     return;
   }
+  const MostSplits most = most_splits();
   size_t threads = plan.x * plan.y * plan.z;
-  if (threads >= kMaxThreadsWithSplits || plan.work < 2 * kElementsPerSplit) {
+  if (threads >= most.threads || plan.work < 2 * most.elements) {
     return;
   }
-  size_t splits = std::min(plan.work / kElementsPerSplit, kMaxThreadsWithSplits / threads);
+  size_t splits = std::min(plan.work / most.elements, most.threads / threads);
   uint32_t& length = p.outer > p.inner ? p.outer : p.inner;
   uint32_t& chunk = p.outer > p.inner ? p.outer_chunk : p.inner_chunk;
   splits = std::min<size_t>(splits, length);

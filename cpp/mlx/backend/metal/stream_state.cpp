@@ -26,11 +26,10 @@ bool StreamState::Errors::any() {
   return first != nullptr;
 }
 
-StreamState::StreamState(MTL::Device* device, mlx::core::Device kind, int index)
+StreamState::StreamState(MTL::Device* device, int index)
     : index(index),
       device_has_memory(::metal::default_driver().device_memory() != nullptr),
-      queue(NS::TransferPtr(kind == mlx::core::Device::gpu ? device->newCommandQueue()
-                                                           : device->newHostCommandQueue())),
+      queue(NS::TransferPtr(device->newCommandQueue())),
       handle(*this) {}
 
 MTL::CommandBuffer* StreamState::command_buffer() {

@@ -14,7 +14,7 @@
 namespace mlx::core::metal {
 
 struct StreamState {
-  StreamState(MTL::Device* device, mlx::core::Device kind, int index);
+  StreamState(MTL::Device* device, int index);
 
   // The open command buffer and its encoder; made on demand.
   MTL::CommandBuffer* command_buffer();

@@ -5,6 +5,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/cpu/codegen/lower.h"
 #include "metal/cpu/vectorizer/memory/block_operations.h"
 #include "metal/cpu/vectorizer/memory/columns.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"

@@ -177,13 +177,13 @@ void copy_inplace(const array& in, array& out, const Shape& shape, const Strides
 void copy(const array& in, array& out, CopyType type) {
   auto s = default_stream(Device::cpu);
   copy(in, out, type, s);
-  metal::device().get_stream(s.index).synchronize();
+  metal::device(s.device).get_stream(s.index).synchronize();
 }
 
 void copy_inplace(const array& in, array& out, CopyType type) {
   auto s = default_stream(Device::cpu);
   copy_inplace(in, out, type, s);
-  metal::device().get_stream(s.index).synchronize();
+  metal::device(s.device).get_stream(s.index).synchronize();
 }
 
 array contiguous_copy(const array& a, Stream s) {

@@ -1,0 +1,110 @@
+"""What only an NVIDIA GPU shows: its memory, its faults, and the host beside it."""
+
+import subprocess
+import sys
+import textwrap
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.gpu
+
+
+def run(program: str) -> subprocess.CompletedProcess:
+    """In a process of its own, as a lost GPU stays lost."""
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+def test_the_default_device_is_the_gpu():
+    assert mx.default_device() == mx.Device(mx.gpu)
+    info = mx.device_info()
+    assert info["architecture"].startswith("sm_")
+    assert "NVIDIA" in info["device_name"]
+
+
+def test_the_host_computes_on_streams_of_the_cpu():
+    """Kernels of the CPU's driver say where they part."""
+    kernel = mx.fast.metal_kernel(
+        name="doubled",
+        input_names=["x"],
+        output_names=["out"],
+        source="out[thread_position_in_grid.x] = 2 * x[thread_position_in_grid.x];",
+    )
+    x = mx.arange(1000, dtype=mx.float32)
+    arguments = {
+        "inputs": [x + 1],
+        "grid": (1000, 1, 1),
+        "threadgroup": (256, 1, 1),
+        "output_shapes": [(1000,)],
+        "output_dtypes": [mx.float32],
+    }
+    results = [kernel(**arguments, stream=device)[0] + 1 for device in (mx.cpu, mx.gpu)]
+    for result in results:
+        np.testing.assert_array_equal(np.array(result), 2 * np.arange(1, 1001) + 1)
+
+
+def test_arrays_go_back_and_forth(rng):
+    x = rng.standard_normal((300, 400)).astype(np.float32)
+    y = mx.array(x)
+    for _ in range(5):
+        y = mx.sort(mx.cos(y, stream=mx.gpu), axis=-1, stream=mx.cpu)
+        x = np.sort(np.cos(x), axis=-1)
+    np.testing.assert_allclose(np.array(y), x, rtol=1e-5, atol=1e-5)
+
+
+def test_a_view_of_numpy_shares_memory():
+    x = mx.ones(100) * 3
+    view = np.asarray(x)
+    view[5] = 100
+    assert (x + 0).sum().item() == 397
+    del view
+    assert x.sum().item() == 397
+
+
+def test_more_memory_than_the_gpu_has_is_refused():
+    size = mx.device_info()["memory_size"]
+    with pytest.raises(RuntimeError, match="Unable to allocate"):
+        mx.eval(mx.zeros(size + 2**30, mx.uint8))
+    assert mx.ones(10).sum().item() == 10
+
+
+def test_a_fault_names_the_kernel_and_loses_the_gpu():
+    done = run("""
+        import mlx.core as mx
+        kernel = mx.fast.metal_kernel(
+            name="faulty", input_names=["x"], output_names=["out"],
+            source="out[thread_position_in_grid.x + (ulong(x[0]) << 40)] = 1;")
+        def launch():
+            mx.eval(kernel(inputs=[mx.array([77])], grid=(32, 1, 1), threadgroup=(32, 1, 1),
+                           output_shapes=[(32,)], output_dtypes=[mx.float32]))
+        for attempt in range(2):
+            try:
+                launch()
+            except RuntimeError as error:
+                print(error)
+        print(mx.add(mx.ones(3, stream=mx.cpu), 1, stream=mx.cpu).sum(stream=mx.cpu).item())
+    """)
+    assert done.returncode == 0, done.stderr
+    first, second, *_ = done.stdout.splitlines()
+    assert first.startswith("[faulty] The kernel failed on the NVIDIA GPU")
+    assert "The NVIDIA GPU is lost to this process: [faulty]" in second
+
+
+def test_a_kernel_that_never_ends_runs_into_the_time_limit():
+    done = run("""
+        import os
+        os.environ["MLX_KERNEL_TIME_LIMIT"] = "1"
+        import mlx.core as mx
+        kernel = mx.fast.metal_kernel(
+            name="endless", input_names=[], output_names=["out"],
+            source="while (((volatile device float*)out)[0] != 5) {}")
+        try:
+            mx.eval(kernel(inputs=[], grid=(1, 1, 1), threadgroup=(1, 1, 1), init_value=0,
+                           output_shapes=[(1,)], output_dtypes=[mx.float32]))
+        except RuntimeError as error:
+            print(error)
+            os._exit(0)
+    """)
+    assert "[endless] The kernel ran longer than the time limit of 1 seconds" in done.stdout
