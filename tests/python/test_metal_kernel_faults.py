@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from kernel_runner import double, launch, outputs
 
+pytestmark = pytest.mark.cpu_kernels
+
 CONSUMERS = {
     "eval": mx.eval,
     "numpy": np.array,
@@ -90,8 +92,6 @@ class TestFaults:
 # Every way to leave the buffers. They are close together, so a read may be near either.
 WILD = """
 import mlx.core as mx
-
-pytestmark = pytest.mark.cpu_kernels
 
 KERNEL = '''
     uint i = thread_position_in_grid.x;

@@ -66,7 +66,7 @@ def test_a_view_of_numpy_shares_memory():
 def test_more_memory_than_the_gpu_has_is_refused():
     size = mx.device_info()["memory_size"]
     with pytest.raises(RuntimeError, match="Unable to allocate"):
-        mx.eval(mx.zeros(size + 2**30, mx.uint8))
+        mx.eval(mx.zeros((size // 2**20 + 1024, 2**20), mx.uint8))
     assert mx.ones(10).sum().item() == 10
 
 
@@ -84,10 +84,9 @@ def test_a_fault_names_the_kernel_and_loses_the_gpu():
                 launch()
             except RuntimeError as error:
                 print(error)
-        print(mx.add(mx.ones(3, stream=mx.cpu), 1, stream=mx.cpu).sum(stream=mx.cpu).item())
     """)
     assert done.returncode == 0, done.stderr
-    first, second, *_ = done.stdout.splitlines()
+    first, second = done.stdout.splitlines()
     assert first.startswith("[faulty] The kernel failed on the NVIDIA GPU")
     assert "The NVIDIA GPU is lost to this process: [faulty]" in second
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import mlx.core as mx
 import pytest
 
+pytestmark = pytest.mark.cpu_kernels
+
 HERE = Path(__file__).resolve().parent
 METALC = Path(mx.__file__).resolve().parent / "bin" / "metalc"
 SLICE = [
@@ -92,8 +94,6 @@ def test_kernels_compile(target: str, tmp_path: Path):
 
 LAUNCH = """
 import mlx.core as mx
-
-pytestmark = pytest.mark.cpu_kernels
 kernel = mx.fast.metal_kernel("copy", ["x"], ["y"], "y[0] = x[0];")
 x = mx.ones((1,))
 try:
