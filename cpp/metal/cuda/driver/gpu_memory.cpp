@@ -2,10 +2,13 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace metal::cuda {
 namespace {
+
+constexpr uint64_t kReserveStep = uint64_t{64} << 20;
 
 GpuMemory* gpu_memory = nullptr;  // there is only one
 
@@ -13,8 +16,9 @@ GpuMemory* gpu_memory = nullptr;  // there is only one
 
 GpuMemory::GpuMemory(const Gpu& gpu)
     : Heap([this](char* start, uint64_t bytes) { return commit(start, bytes); }, gpu.memory_size()),
-      gpu_(gpu) {
-  gpu_.check(gpu_.api().cuMemAddressReserve(&base_, range_size(), 0, 0, 0),
+      gpu_(gpu),
+      reserved_(std::min(range_size(), gpu.memory_size() / kReserveStep * kReserveStep)) {
+  gpu_.check(gpu_.api().cuMemAddressReserve(&base_, reserved_, 0, 0, 0),
              "reserve the GPU's addresses");
   gpu_memory = this;
   pthread_atfork([] { gpu_memory->lock(); }, [] { gpu_memory->unlock(); },
@@ -35,7 +39,8 @@ void GpuMemory::download(void* host, size_t bytes) {
 // In a process made by fork(), the driver cannot be used: the memory is for the host only.
 bool GpuMemory::commit(char* start, uint64_t bytes) {
   if (gpu_.is_forked() || gpu_.lost()) return true;
-  if (!gpu_.try_enter()) return false;
+  const bool fits = static_cast<uint64_t>(start + bytes - base()) <= reserved_;
+  if (!fits || !gpu_.try_enter()) return false;
   const Api& api = gpu_.api();
   const MemoryProperties properties{.location = gpu_.location()};
   const MemoryAccess access{.location = gpu_.location()};

@@ -7,7 +7,7 @@
 
 namespace metal::cuda {
 
-// The GPU's addresses are reserved once, as many as the heap has; whenever the heap takes memory,
+// The GPU's addresses are reserved once, as many as it has memory; whenever the heap takes memory,
 // the GPU gets as much at the same offset. The host's side takes no memory until somebody touches
 // it.
 class GpuMemory : public cpu::Heap, public DeviceMemory {
@@ -27,6 +27,7 @@ class GpuMemory : public cpu::Heap, public DeviceMemory {
   }
 
   const Gpu& gpu_;
+  const uint64_t reserved_;  // bytes of addresses
   DeviceAddress base_ = 0;
 };
 
