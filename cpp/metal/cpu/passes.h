@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/PassManager.h"
 #include "metal/compiler/compiler.h"
 #include "metal/cpu/codegen/lower.h"

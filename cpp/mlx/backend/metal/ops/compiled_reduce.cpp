@@ -10,6 +10,7 @@
 #include "mlx/backend/metal/ops/compiled.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/backend/metal/ops/reduce.h"
+#include "mlx/utils.h"
 
 namespace mlx::core {
 
