@@ -7,6 +7,7 @@ import textwrap
 import mlx.core as mx
 import numpy as np
 import pytest
+from kernel_runner import run_kernel
 
 pytestmark = pytest.mark.gpu
 
@@ -24,25 +25,12 @@ def test_the_default_device_is_the_gpu():
     assert "NVIDIA" in info["device_name"]
 
 
-def test_the_host_computes_on_streams_of_the_cpu():
-    """Kernels of the CPU's driver say where they part."""
-    kernel = mx.fast.metal_kernel(
-        name="doubled",
-        input_names=["x"],
-        output_names=["out"],
-        source="out[thread_position_in_grid.x] = 2 * x[thread_position_in_grid.x];",
-    )
-    x = mx.arange(1000, dtype=mx.float32)
-    arguments = {
-        "inputs": [x + 1],
-        "grid": (1000, 1, 1),
-        "threadgroup": (256, 1, 1),
-        "output_shapes": [(1000,)],
-        "output_dtypes": [mx.float32],
-    }
-    results = [kernel(**arguments, stream=device)[0] + 1 for device in (mx.cpu, mx.gpu)]
-    for result in results:
-        np.testing.assert_array_equal(np.array(result), 2 * np.arange(1, 1001) + 1)
+@pytest.mark.parametrize("device", [mx.cpu, mx.gpu])
+def test_kernels_run_on_streams_of_both_devices(device):
+    x = mx.arange(1000, dtype=mx.float32) + 1
+    source = "y[thread_position_in_grid.x] = 2 * x[thread_position_in_grid.x];"
+    (y,) = run_kernel(source, {"x": x}, {"y": ((1000,), mx.float32)}, 1000, stream=device)
+    np.testing.assert_array_equal(y, 2 * np.arange(1, 1001))
 
 
 def test_arrays_go_back_and_forth(rng):

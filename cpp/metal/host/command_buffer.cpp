@@ -101,10 +101,10 @@ void* CommandBufferObject::copy_bytes(const void* bytes, size_t length) {
     }
     block_end_ = block_next_ + block;
     blocks_.push_back(block_next_);
-    auto residency = Residency::of(block_next_, block, false);
-    if (residency && driver().device_memory()) {
-      residency->prepare_host(MTL::HostAccess::Write, 0, block);
-      block_residencies_.push_back(std::move(residency));
+    if (DeviceMemory* device = driver().device_memory()) {
+      block_residencies_.push_back(
+          std::make_unique<Residency>(block_next_, block, *device, /*counted=*/false));
+      block_residencies_.back()->prepare_host(MTL::HostAccess::Write, 0, block);
     }
   }
   void* copy = block_next_;

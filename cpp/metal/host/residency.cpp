@@ -24,9 +24,9 @@ TransferStatistics transfer_statistics() {
 
 namespace host {
 
-std::unique_ptr<Residency> Residency::of(void* memory, size_t bytes, bool counted) {
+std::unique_ptr<Residency> Residency::of(void* memory, size_t bytes) {
   DeviceMemory* device = default_driver().device_memory();
-  return device ? std::make_unique<Residency>(memory, bytes, *device, counted) : nullptr;
+  return device ? std::make_unique<Residency>(memory, bytes, *device) : nullptr;
 }
 
 Residency::Residency(void* memory, size_t bytes, DeviceMemory& device, bool counted)

@@ -18,7 +18,7 @@ namespace metal::host {
 class Residency {
  public:
   // Of new memory, which has no contents. Null if the device uses the host's memory.
-  static std::unique_ptr<Residency> of(void* memory, size_t bytes, bool counted = true);
+  static std::unique_ptr<Residency> of(void* memory, size_t bytes);
   // `counted`: its copies are part of transfer_statistics().
   Residency(void* memory, size_t bytes, DeviceMemory& device, bool counted = true);
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "convert/convert.h"
@@ -116,10 +117,9 @@ int fail(Py_buffer* view, const char* message, PyObject* type = PyExc_BufferErro
 }
 
 int fill_view(py::handle self, Py_buffer* view, int flags) {
-  mx::array& array = self.cast<mx::array&>();
-  const char* format = format_of(array.dtype());
-  ensure_available(array);
-  const mx::array a = array;
+  mx::array a = self.cast<mx::array&>();
+  const char* format = format_of(a.dtype());
+  ensure_available(a);
   bool wants_strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   if (!wants_strides && !a.flags().row_contiguous)
     return fail(view, "The array is not contiguous.");
@@ -131,7 +131,7 @@ int fill_view(py::handle self, Py_buffer* view, int flags) {
   }
   view->obj = self.inc_ref().ptr();
   view->internal = data;
-  view->buf = a.nbytes() ? const_cast<void*>(a.data<void>()) : static_cast<void*>(data);
+  view->buf = a.nbytes() ? const_cast<void*>(std::as_const(a).data<void>()) : static_cast<void*>(data);
   view->len = static_cast<Py_ssize_t>(a.nbytes());
   view->itemsize = static_cast<Py_ssize_t>(a.itemsize());
   view->readonly = 0;

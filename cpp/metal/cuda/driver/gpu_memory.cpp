@@ -8,7 +8,7 @@
 namespace metal::cuda {
 namespace {
 
-constexpr uint64_t kReserveStep = uint64_t{64} << 20;
+constexpr uint64_t kReserveStep = uint64_t{64} << 20;  // CUDA wants multiples of 2 MB
 
 GpuMemory* gpu_memory = nullptr;  // there is only one
 
