@@ -131,7 +131,8 @@ int fill_view(py::handle self, Py_buffer* view, int flags) {
   }
   view->obj = self.inc_ref().ptr();
   view->internal = data;
-  view->buf = a.nbytes() ? const_cast<void*>(std::as_const(a).data<void>()) : static_cast<void*>(data);
+  view->buf =
+      a.nbytes() ? const_cast<void*>(std::as_const(a).data<void>()) : static_cast<void*>(data);
   view->len = static_cast<Py_ssize_t>(a.nbytes());
   view->itemsize = static_cast<Py_ssize_t>(a.itemsize());
   view->readonly = 0;
