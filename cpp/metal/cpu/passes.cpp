@@ -21,6 +21,7 @@
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
 #include "metal/cpu/vectorizer/control/known_counts.h"
 #include "metal/cpu/vectorizer/control/linearize.h"
+#include "metal/cpu/vectorizer/control/phase_loops.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/legalize/legalize_masks.h"
 #include "metal/cpu/vectorizer/legalize/merge_shuffles.h"

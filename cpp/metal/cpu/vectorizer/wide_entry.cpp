@@ -51,8 +51,8 @@ Threads threads_of_gang(llvm::IRBuilder<>& b, Value* group_pointer, Value* gang,
   Value* zero = b.getInt32(0);
   if (variant.jammed > 1) return {zero, zero, zero, gang, b.getTrue()};
   Value* first = b.CreateNUWMul(gang, b.getInt32(width));
-  Value* size_x = group.size(0);
-  Value* size_y = group.size(1);
+  Value* size_x = variant.gangs_in_row ? b.getInt32(variant.gangs_in_row * width) : group.size(0);
+  Value* size_y = variant.gangs_in_row ? b.getInt32(variant.rows) : group.size(1);
   if (variant.layout == ThreadLayout::Full) {
     Value* row = b.CreateUDiv(first, size_x);
     return {b.CreateURem(first, size_x), b.CreateURem(row, size_y), b.CreateUDiv(row, size_y),
@@ -201,7 +201,7 @@ class RowsBuilder {
 }  // namespace
 
 Value* gang_count(llvm::IRBuilder<>& b, Value* group, const Variant& variant) {
-  if (variant.jammed > 1) return b.getInt32(variant.gangs_in_row * variant.rows / variant.jammed);
+  if (variant.gangs_in_row) return b.getInt32(variant.gangs_in_row * variant.rows / variant.jammed);
   return b.CreateUDiv(b.CreateAdd(thread_count(b, group), b.getInt32(variant.width - 1)),
                       b.getInt32(variant.width));
 }
@@ -248,6 +248,17 @@ BodyShapes shapes_of(const Variant& variant) {
 
 llvm::Function* make_rows_entry(const GangCode& code, llvm::Function& body, uint32_t width) {
   return RowsBuilder(code, width).build(body);
+}
+
+llvm::Function* make_one_call_entry(llvm::Function& threadgroup) {
+  llvm::Function* entry = create_entry(threadgroup);
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(entry->getContext(), "entry", entry));
+  llvm::SmallVector<Value*> arguments{entry->getArg(0)};
+  for (llvm::Argument& argument : llvm::drop_begin(threadgroup.args()))
+    arguments.push_back(llvm::PoisonValue::get(argument.getType()));
+  b.CreateCall(&threadgroup, arguments);
+  b.CreateRetVoid();
+  return entry;
 }
 
 llvm::Function* make_all_gangs_entry(const GangCode& code, const Variant& variant) {

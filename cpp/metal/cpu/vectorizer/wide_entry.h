@@ -23,6 +23,9 @@ struct GangCode {
 llvm::Function* make_rows_entry(const GangCode& code, llvm::Function& body, uint32_t width);
 // Makes an entry point that runs all gangs of a threadgroup, one after the other.
 llvm::Function* make_all_gangs_entry(const GangCode& code, const Variant& variant);
+// Makes an entry point that calls code of a whole threadgroup, of whose arguments only the
+// threadgroup is used.
+llvm::Function* make_one_call_entry(llvm::Function& threadgroup);
 // The number of gangs of a threadgroup, or of sets of gangs that one call runs.
 llvm::Value* gang_count(llvm::IRBuilder<>& builder, llvm::Value* group, const Variant& variant);
 // The arguments of vector code for one gang, or one set.

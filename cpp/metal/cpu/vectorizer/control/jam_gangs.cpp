@@ -20,6 +20,7 @@
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/codegen/repetition.h"
 #include "metal/cpu/markers.h"
+#include "metal/cpu/vectorizer/control/gang_dependence.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/memory/columns.h"
 
@@ -34,158 +35,6 @@ constexpr uint32_t kMostGangs = 16;         // a power of two
 constexpr size_t kMostInstructions = 6000;  // of jammed code
 constexpr uint32_t kFewGangs = 4;
 constexpr size_t kFewInstructions = 1200;
-constexpr unsigned kMostRegions = 64;  // where gangs may take different paths
-
-// Whether each gang needs its own copy, although the operands may be the same for all.
-bool is_of_one_gang(const Instruction& instruction) {
-  if (is_barrier(instruction) || instruction.isTerminator()) return false;
-  const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-  return llvm::isa<llvm::AllocaInst>(instruction) || instruction.mayHaveSideEffects() ||
-         (load && !load->isSimple());
-}
-
-// Blocks with one entrance and one exit that gangs run one after the other.
-struct Region {
-  BasicBlock* entrance = nullptr;
-  BasicBlock* last = nullptr;  // the only block that branches out, without a condition
-  llvm::SetVector<BasicBlock*> blocks;
-};
-
-// Finds the regions, and what is not the same for all gangs.
-class GangDependence {
- public:
-  GangDependence(llvm::Function& code, llvm::ArrayRef<unsigned> arguments, uint32_t width)
-      : code_(code), width_(width) {
-    for (unsigned argument : arguments) depends_.insert(code.getArg(argument));
-    spread();
-  }
-
-  // Brings the code into a form in which regions can be copied. False if gangs would take different
-  // paths to a barrier, or if there are too many regions.
-  bool find_regions() {
-    for (unsigned i = 0; i <= kMostRegions; ++i) {
-      spread();
-      BasicBlock* branch = next_branch();
-      if (!branch) return true;
-      if (!add_region(*branch)) return false;
-    }
-    return false;
-  }
-
-  bool depends(const Value* value) const { return depends_.contains(value); }
-  llvm::ArrayRef<Region> regions() const { return regions_; }
-  const Region* region_of(const BasicBlock* block) const {
-    for (const Region& region : regions_) {
-      if (region.blocks.contains(const_cast<BasicBlock*>(block))) return &region;
-    }
-    return nullptr;
-  }
-
- private:
-  void spread() {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (BasicBlock& block : code_) {
-        const bool in_region = region_of(&block) != nullptr;
-        for (Instruction& instruction : block) {
-          if (depends_.contains(&instruction)) continue;
-          const bool depends = in_region || is_of_one_gang(instruction) ||
-                               (!is_place_in_gang(instruction) &&
-                                llvm::any_of(instruction.operands(),
-                                             [&](Value* v) { return depends_.contains(v); }));
-          if (depends) changed |= depends_.insert(&instruction).second;
-        }
-      }
-    }
-  }
-
-  // The index of a gang's first thread, or its x, modulo a number that divides the size of a gang.
-  bool is_place_in_gang(const Instruction& instruction) const {
-    const auto* mask = instruction.getOpcode() == Instruction::And
-                           ? llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(1))
-                           : nullptr;
-    const Value* number = mask ? instruction.getOperand(0) : nullptr;
-    return mask && mask->getValue().ult(width_) &&
-           (number == code_.getArg(kIndexArgument) || number == code_.getArg(kXArgument));
-  }
-
-  // A block outside regions at whose end gangs may take different paths.
-  BasicBlock* next_branch() const {
-    for (BasicBlock& block : code_) {
-      const Instruction& terminator = *block.getTerminator();
-      if (terminator.getNumSuccessors() > 1 && depends_.contains(&terminator) && !region_of(&block))
-        return &block;
-    }
-    return nullptr;
-  }
-
-  // The region that starts at the branch, or at the loops that it leaves.
-  bool add_region(BasicBlock& branch) {
-    llvm::DominatorTree dominators(code_);
-    const llvm::PostDominatorTree post_dominators(code_);
-    const llvm::LoopInfo loops(dominators);
-    const auto* node = post_dominators.getNode(&branch);
-    BasicBlock* after = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
-    if (!after) return false;
-    const llvm::Loop* loop = nullptr;
-    for (const llvm::Loop* l = loops.getLoopFor(&branch); l && !l->contains(after);
-         l = l->getParentLoop())
-      loop = l;
-    Region region;
-    region.entrance = loop ? loop->getHeader() : split_before_branch(branch);
-    if (!collect(region, *after)) return false;
-    if (loop) make_preheader(region);
-    return add_exit(region, *after);
-  }
-
-  BasicBlock* split_before_branch(BasicBlock& block) {
-    return llvm::SplitBlock(&block, block.getTerminator());
-  }
-
-  static bool collect(Region& region, BasicBlock& after) {
-    llvm::SmallVector<BasicBlock*> pending{region.entrance};
-    while (!pending.empty()) {
-      BasicBlock* block = pending.pop_back_val();
-      if (block == &after || !region.blocks.insert(block)) continue;
-      if (llvm::any_of(*block, is_barrier)) return false;
-      llvm::append_range(pending, llvm::successors(block));
-      if (llvm::succ_empty(block)) return false;
-    }
-    return llvm::all_of(region.blocks, [&](BasicBlock* block) {
-      return block == region.entrance || llvm::all_of(llvm::predecessors(block), [&](auto* from) {
-               return region.blocks.contains(from);
-             });
-    });
-  }
-
-  void make_preheader(Region& region) {
-    llvm::SmallVector<BasicBlock*> outside;
-    for (BasicBlock* from : llvm::predecessors(region.entrance)) {
-      if (!region.blocks.contains(from)) outside.push_back(from);
-    }
-    llvm::SplitBlockPredecessors(region.entrance, outside, ".gangs");
-  }
-
-  // Regions inside the new one become parts of it.
-  bool add_exit(Region& region, BasicBlock& after) {
-    llvm::SmallVector<BasicBlock*> inside;
-    for (BasicBlock* from : llvm::predecessors(&after)) {
-      if (region.blocks.contains(from)) inside.push_back(from);
-    }
-    region.last = llvm::SplitBlockPredecessors(&after, inside, ".gang");
-    if (!region.last) return false;
-    region.blocks.insert(region.last);
-    llvm::erase_if(regions_,
-                   [&](const Region& other) { return region.blocks.contains(other.entrance); });
-    regions_.push_back(std::move(region));
-    return true;
-  }
-
-  llvm::Function& code_;
-  const uint32_t width_;
-  llvm::DenseSet<const Value*> depends_;
-  llvm::SmallVector<Region> regions_;
-};
 
 // The arguments of one gang of a set.
 struct GangPlace {
@@ -230,12 +79,12 @@ class Jammer {
       if (!dependence_.region_of(&block)) blocks.push_back(&block);
     }
     for (BasicBlock* block : blocks) copy_in_block(*block);
-    for (const Region& region : dependence_.regions()) copy_region(region);
+    for (const GangRegion& region : dependence_.regions()) copy_region(region);
     set_places(variant);
     for (const auto& [copy, gang] : copies_)
       llvm::RemapInstruction(copy, values_[gang],
                              llvm::RF_IgnoreMissingLocals | llvm::RF_NoModuleLevelChanges);
-    for (const Region& region : dependence_.regions()) run_in_turn(region);
+    for (const GangRegion& region : dependence_.regions()) run_in_turn(region);
   }
 
  private:
@@ -256,7 +105,7 @@ class Jammer {
     }
   }
 
-  void copy_region(const Region& region) {
+  void copy_region(const GangRegion& region) {
     for (uint32_t gang = 1; gang < values_.size(); ++gang) {
       for (BasicBlock* block : region.blocks) {
         BasicBlock* copy = BasicBlock::Create(code_.getContext(), block->getName(), &code_);
@@ -304,7 +153,7 @@ class Jammer {
   }
 
   // Gang after gang runs the region.
-  void run_in_turn(const Region& region) {
+  void run_in_turn(const GangRegion& region) {
     const auto gangs = static_cast<uint32_t>(values_.size());
     BasicBlock* end = copy_of(region.last, gangs - 1);
     for (llvm::PHINode& phi : region.last->getSingleSuccessor()->phis()) {
@@ -324,7 +173,7 @@ class Jammer {
     }
   }
 
-  bool is_copy(const BasicBlock& block, const Region& region, uint32_t gang) {
+  bool is_copy(const BasicBlock& block, const GangRegion& region, uint32_t gang) {
     return llvm::any_of(region.blocks,
                         [&](BasicBlock* original) { return copy_of(original, gang) == &block; });
   }
