@@ -20,7 +20,7 @@ define void @two_phases(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lan
 }
 
 ; What all gangs compute alike is a variable of all of them: the number of the iteration. Sums are in the frame of each
-; gang.
+; gang, and the next sum takes the place of the last one.
 ; CHECK-LABEL: define void @loop_with_barrier(
 ; CHECK: %frames = alloca i8, i64
 ; CHECK: entry:
@@ -33,8 +33,9 @@ define void @two_phases(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lan
 ; CHECK-NEXT: %more = icmp ult i32 %[[I]], %count
 ; CHECK: after:
 ; CHECK-NEXT: %next = fadd float %[[SUM:.*]], %[[VALUE:.*]]
-; CHECK-NEXT: %i.next = add i32 %[[I]], 1
 ; CHECK: store float %next, ptr
+; CHECK-NEXT: %i.next = add i32 %[[I]], 1
+; CHECK-NOT: store float
 ; CHECK: switch i32 %{{.*}}, label %[[TEST]]
 define void @loop_with_barrier(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
 entry:

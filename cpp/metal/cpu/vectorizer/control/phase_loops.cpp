@@ -15,6 +15,7 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/markers.h"
@@ -63,13 +64,19 @@ bool is_cheap(const Instruction& instruction) {
                    llvm::InsertElementInst, llvm::ShuffleVectorInst>(instruction);
 }
 
-// Loops without barriers are then entered from one block, and belong to one phase.
-void make_preheaders(llvm::Function& code) {
+// Loops without barriers are then entered from one block, and belong to one phase. What is used
+// after such a loop gets a phi there, so that the loop does not store it in each iteration.
+void simplify_loops(llvm::Function& code) {
   llvm::removeUnreachableBlocks(code);
   llvm::DominatorTree dominators(code);
   llvm::LoopInfo loops(dominators);
   for (llvm::Loop* loop : loops)
     llvm::simplifyLoop(loop, &dominators, &loops, nullptr, nullptr, nullptr, false);
+  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    const bool waits = llvm::any_of(
+        loop->blocks(), [](BasicBlock* block) { return llvm::any_of(*block, is_barrier); });
+    if (!waits) llvm::formLCSSA(*loop, dominators, &loops, nullptr);
+  }
 }
 
 // Memory that has a part for each gang.
@@ -122,6 +129,7 @@ class PhaseLoops {
     split_at_barriers();
     find_phases();
     make_exits();
+    find_shared_slots();
     find_what_differs();
     // From here on, the code of one gang becomes the code of all.
     make_entry();
@@ -144,36 +152,62 @@ class PhaseLoops {
     starts_.insert(&code_.getEntryBlock());
   }
 
-  // A block belongs to the phase of the blocks before it. If these are of several phases, it starts
-  // one.
   void find_phases() {
+    find_starts();
+    separate_decisions();
+    const auto start_of = find_starts();
+    llvm::DenseMap<BasicBlock*, Phase*> phases;
+    for (BasicBlock* block : llvm::ReversePostOrderTraversal<llvm::Function*>(&code_)) {
+      if (starts_.contains(block)) {
+        phases[block] = &phases_.emplace_back();
+        phases[block]->first = block;
+      }
+      phase_of_[block] = phases.lookup(start_of.lookup(block));
+    }
+  }
+
+  // Returns the first block of each block's phase. A block belongs to the phase of the blocks
+  // before it. If these are of several phases, it starts one.
+  llvm::DenseMap<BasicBlock*, BasicBlock*> find_starts() {
     const llvm::ReversePostOrderTraversal<llvm::Function*> order(&code_);
     llvm::DenseMap<BasicBlock*, BasicBlock*> start_of;
     auto first_conflict = [&]() -> BasicBlock* {
       start_of.clear();
       for (BasicBlock* block : order) {
-        BasicBlock*& start = start_of[block];
-        if (starts_.contains(block)) start = block;
+        BasicBlock* start = starts_.contains(block) ? block : nullptr;
         for (BasicBlock* before : llvm::predecessors(block))
           if (!start) start = start_of.lookup(before);
+        start_of[block] = start;
       }
       for (BasicBlock* block : order) {
         if (!starts_.contains(block) && llvm::any_of(llvm::predecessors(block), [&](auto* before) {
-              return start_of[before] != start_of[block];
+              return start_of.lookup(before) != start_of.lookup(block);
             }))
           return block;
       }
       return nullptr;
     };
     while (BasicBlock* block = first_conflict()) starts_.insert(block);
-    llvm::DenseMap<BasicBlock*, Phase*> phases;
-    for (BasicBlock* block : order) {
-      if (starts_.contains(block)) {
-        phases[block] = &phases_.emplace_back();
-        phases[block]->first = block;
-      }
-      phase_of_[block] = phases.lookup(start_of[block]);
+    return start_of;
+  }
+
+  // What only decides whether another phase follows is a phase of its own, which is not repeated
+  // for each gang.
+  void separate_decisions() {
+    const llvm::SmallVector<BasicBlock*> starts(starts_.begin(), starts_.end());
+    for (BasicBlock* block : starts) {
+      if (llvm::any_of(*block,
+                       [&](const Instruction& instruction) { return differs(instruction); }))
+        continue;
+      if (llvm::any_of(llvm::successors(block), [&](auto* next) { return starts_.contains(next); }))
+        starts_.insert(llvm::succ_begin(block), llvm::succ_end(block));
     }
+  }
+
+  // Whether each gang must run the instruction. Phis at the start of a phase are no work.
+  bool differs(const Instruction& instruction) const {
+    return dependence_.depends(&instruction) && !llvm::isa<AllocaInst>(instruction) &&
+           !is_start_phi(&instruction);
   }
 
   // Gives each way out of a phase a block of its own.
@@ -208,19 +242,74 @@ class PhaseLoops {
     phase_of_[exit.block] = exit.from;
   }
 
+  // Finds what a phi of a loop becomes in the next iteration, if that can be kept where the phi is,
+  // so that it need not be copied there.
+  void find_shared_slots() {
+    const llvm::DominatorTree dominators(code_);
+    llvm::SmallPtrSet<PHINode*, 8> shared;
+    for (const Exit& exit : exits_) {
+      if (!exit.to) continue;
+      for (PHINode& phi : exit.to->first->phis()) {
+        auto* value = llvm::dyn_cast<Instruction>(phi.getIncomingValueForBlock(exit.block));
+        if (!value || shared.contains(&phi) || next_of_.contains(value)) continue;
+        if (!can_share(*value, phi, dominators)) continue;
+        next_of_[value] = &phi;
+        shared.insert(&phi);
+      }
+    }
+  }
+
+  // Where the value is computed, nothing may need the phi's old value any more. Conversely, the
+  // phi gets another value only in an iteration whose value nothing needs any more, because the
+  // phi dominates the value.
+  bool can_share(Instruction& value, PHINode& phi, const llvm::DominatorTree& dominators) const {
+    if (!dependence_.depends(&phi) || !dependence_.depends(&value) || is_start_phi(&value) ||
+        llvm::isa<AllocaInst>(value) || cost_of_recomputing(value) <= kMostRecomputed ||
+        !dominators.dominates(phi.getParent(), value.getParent()))
+      return false;
+    const auto later =
+        phases_after(*phase_of_.lookup(value.getParent()), phase_of_.lookup(phi.getParent()));
+    for (const llvm::User* user : phi.users()) {
+      auto* instruction = const_cast<Instruction*>(checked_cast<Instruction>(user));
+      if (!is_start_phi(user) && later.contains(phase_of_.lookup(instruction->getParent())))
+        return false;
+    }
+    return llvm::none_of(exits_, [&](const Exit& exit) {
+      return exit.to && later.contains(exit.from) &&
+             llvm::any_of(exit.to->first->phis(), [&](PHINode& other) {
+               return other.getIncomingValueForBlock(exit.block) == &phi && &other != &phi;
+             });
+    });
+  }
+
+  // The phases that may run after this one and before `end`.
+  llvm::SmallSetVector<const Phase*, 8> phases_after(const Phase& phase, const Phase* end) const {
+    llvm::SmallSetVector<const Phase*, 8> later;
+    auto add_next = [&](const Phase* from) {
+      for (const Exit& exit : exits_)
+        if (exit.from == from && exit.to && exit.to != end) later.insert(exit.to);
+    };
+    add_next(&phase);
+    for (size_t i = 0; i < later.size(); ++i) add_next(later[i]);
+    return later;
+  }
+
   // A phase need not run for each gang if it only decides what comes next.
   void find_what_differs() {
     for (const auto& [block, phase] : phase_of_) {
-      for (const Instruction& instruction : *block) {
-        if (block == phase->first && llvm::isa<PHINode>(instruction)) continue;
-        phase->differs |= dependence_.depends(&instruction) && !llvm::isa<AllocaInst>(instruction);
-      }
+      for (const Instruction& instruction : *block) phase->differs |= differs(instruction);
     }
     for (const Exit& exit : exits_) {
       if (!exit.to) continue;
-      for (const PHINode& phi : exit.to->first->phis())
-        exit.from->differs |= dependence_.depends(&phi);
+      for (PHINode& phi : exit.to->first->phis())
+        exit.from->differs |= dependence_.depends(&phi) && !has_next_value(phi, exit);
     }
+  }
+
+  // Whether the value that the phi gets is already where the phi is kept.
+  bool has_next_value(PHINode& phi, const Exit& exit) const {
+    Value* value = phi.getIncomingValueForBlock(exit.block);
+    return value == &phi || next_of_.lookup(value) == &phi;
   }
 
   void make_entry() {
@@ -293,7 +382,12 @@ class PhaseLoops {
     for (const Exit& exit : exits_) {
       if (!exit.to) continue;
       for (PHINode& phi : exit.to->first->phis()) {
-        Value* value = value_in(*exit.from, phi.getIncomingValueForBlock(exit.block));
+        Value* value = phi.getIncomingValueForBlock(exit.block);
+        if (has_next_value(phi, exit)) {
+          if (value != &phi) slot_of(*checked_cast<Instruction>(value));
+          continue;
+        }
+        value = value_in(*exit.from, value);
         b_.SetInsertPoint(exit.block->getTerminator());
         store(*exit.from, phi, value);
       }
@@ -377,7 +471,7 @@ class PhaseLoops {
   }
 
   Value* load(const Phase& phase, Instruction& value) {
-    const Slot& slot = slot_of(value);
+    const Slot slot = slot_of(value);
     go_to_start(phase, !slot.variable);
     return b_.CreateAlignedLoad(value.getType(), address_of(phase, slot), slot.align,
                                 value.getName());
@@ -385,7 +479,7 @@ class PhaseLoops {
 
   // Stores at the builder's position.
   void store(const Phase& phase, Instruction& value, Value* stored) {
-    const Slot& slot = slot_of(value);
+    const Slot slot = slot_of(value);
     b_.CreateAlignedStore(stored, address_of(phase, slot), slot.align);
   }
 
@@ -397,10 +491,25 @@ class PhaseLoops {
     llvm::Align align{1};
   };
 
-  const Slot& slot_of(Instruction& value) {
-    const auto [place, is_new] = slots_.try_emplace(&value);
-    Slot& slot = place->second;
-    if (!is_new) return slot;
+  Slot slot_of(Instruction& value) {
+    const auto known = slots_.find(&value);
+    if (known != slots_.end()) return known->second;
+    PHINode* phi = next_of_.lookup(&value);
+    const Slot slot = phi ? slot_of(*phi) : new_slot(value);
+    slots_[&value] = slot;
+    if (!is_start_phi(&value)) {
+      const IRBuilder<>::InsertPointGuard guard(b_);
+      const auto after = llvm::isa<PHINode>(value) ? value.getParent()->getFirstInsertionPt()
+                                                   : std::next(value.getIterator());
+      b_.SetInsertPoint(value.getParent(), after);
+      b_.CreateAlignedStore(&value, address_of(*phase_of_.lookup(value.getParent()), slot),
+                            slot.align);
+    }
+    return slot;
+  }
+
+  Slot new_slot(const Instruction& value) {
+    Slot slot;
     const llvm::DataLayout& layout = code_.getParent()->getDataLayout();
     llvm::Type* type = value.getType();
     if (dependence_.depends(&value)) {
@@ -409,14 +518,6 @@ class PhaseLoops {
     } else {
       slot.variable = new AllocaInst(type, 0, value.getName(), entry_->begin());
       slot.align = slot.variable->getAlign();
-    }
-    if (!is_start_phi(&value)) {
-      const IRBuilder<>::InsertPointGuard guard(b_);
-      const auto after = llvm::isa<PHINode>(value) ? value.getParent()->getFirstInsertionPt()
-                                                   : std::next(value.getIterator());
-      b_.SetInsertPoint(value.getParent(), after);
-      b_.CreateAlignedStore(&value, address_of(*phase_of_.lookup(value.getParent()), slot),
-                            slot.align);
     }
     return slot;
   }
@@ -502,13 +603,14 @@ class PhaseLoops {
   BasicBlock* end_ = nullptr;
   GangMemory frames_, private_;
   llvm::MapVector<Instruction*, Slot> slots_;
+  llvm::DenseMap<const Value*, PHINode*> next_of_;  // the phi whose slot a value shares
   llvm::DenseMap<AllocaInst*, uint64_t> private_offsets_;
 };
 
 }  // namespace
 
 bool make_phase_loops(llvm::Function& wide, const Variant& variant) {
-  make_preheaders(wide);
+  simplify_loops(wide);
   return PhaseLoops(wide, variant).run();
 }
 
