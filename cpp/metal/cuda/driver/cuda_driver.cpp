@@ -8,6 +8,7 @@
 #include "metal/cuda/driver/cuda_stream.h"
 #include "metal/cuda/driver/gpu.h"
 #include "metal/cuda/driver/gpu_memory.h"
+#include "metal/cuda/driver/matrix_products.h"
 
 namespace metal::cuda {
 namespace {
@@ -39,6 +40,11 @@ class CudaDriver : public Driver {
   void interrupt() override {}  // streams check interrupt_count() while they wait
 
   DeviceMemory* device_memory() override { return &memory_; }
+
+  std::shared_ptr<const MatrixProductPlan> plan(const MatrixProduct& product) override {
+    gpu_.enter();
+    return plan_with_cublas(product);
+  }
 
  private:
   Gpu gpu_;
