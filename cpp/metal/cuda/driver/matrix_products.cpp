@@ -1,5 +1,7 @@
 #include "metal/cuda/driver/matrix_products.h"
 
+#include <bit>
+
 #include "metal/cuda/driver/cublas_lt.h"
 
 namespace metal::cuda {
@@ -7,6 +9,13 @@ namespace {
 
 // What NVIDIA recommends for its newest GPUs.
 constexpr uint64_t kMaxWorkspaceBytes = uint64_t{32} << 20;
+
+constexpr uintptr_t kWorkspaceAlignment = 256;
+
+void* aligned_workspace(void* memory) {
+  const auto address = std::bit_cast<uintptr_t>(memory) + kWorkspaceAlignment - 1;
+  return std::bit_cast<void*>(address / kWorkspaceAlignment * kWorkspaceAlignment);
+}
 
 CublasType type_in_cublas(MatrixType type) {
   switch (type) {
@@ -42,7 +51,9 @@ class CublasPlan : public MatrixProductPlan {
   // Whether the library has an algorithm for the product.
   bool choose(const MatrixProduct& product);
 
-  size_t workspace_bytes() const override { return choice_.workspace_bytes; }
+  size_t workspace_bytes() const override {
+    return choice_.workspace_bytes ? choice_.workspace_bytes + kWorkspaceAlignment : 0;
+  }
   void start(void* queue, void* const* buffers, double alpha, double beta) const override;
 
  private:
@@ -81,6 +92,7 @@ CublasLayout CublasPlan::layout(const MatrixProduct& product, const MatrixProduc
   api_.check(api_.cublasLtMatrixLayoutCreate(&layout, type_in_cublas(product.type), line, lines,
                                              operand.leading),
              "describe a matrix");
+  if (product.batch == 1) return layout;
   const auto count = static_cast<int32_t>(product.batch);
   api_.check(api_.cublasLtMatrixLayoutSetAttribute(layout, LayoutAttribute::BatchCount, &count,
                                                    sizeof(count)),
@@ -117,7 +129,7 @@ void CublasPlan::start(void* queue, void* const* buffers, double alpha, double b
   const float scales[2][2] = {{static_cast<float>(alpha), 0}, {static_cast<float>(beta), 0}};
   api_.check(api_.cublasLtMatmul(api_.handle, product_, scales[0], buffers[1], b_, buffers[0], a_,
                                  scales[1], buffers[2], c_, buffers[2], c_, &choice_.algorithm,
-                                 buffers[3], choice_.workspace_bytes, queue),
+                                 aligned_workspace(buffers[3]), choice_.workspace_bytes, queue),
              "multiply matrices");
 }
 

@@ -231,9 +231,7 @@ void multiply_with_kernel(const cpu::Products& products, const array& a, const a
 
 }  // namespace
 
-bool multiplies_on_device(Stream s) {
-  return s.device.type == Device::gpu && ::metal::default_driver().device_memory() != nullptr;
-}
+bool multiplies_on_device(Stream s) { return s.device.type == Device::gpu && runs_on_gpu(); }
 
 void multiply_on_device(const array& a, const array& b, array& out, double alpha, double beta,
                         Stream s) {
