@@ -27,7 +27,11 @@ inline void for_each_of_member(uint length, Member member, F f) {
       if (i < length) f(held, i);
     }
   } else {
-    for (uint i = member.index; i < length; i += member.count) f(0, i);
+    // As in for_each_of_lane, the number of turns is known before the loop.
+    const uint turns = length / member.count;
+    for (uint turn = 0; turn < turns; ++turn) f(0, turn * member.count + member.index);
+    const uint last = turns * member.count + member.index;
+    if (last < length) f(0, last);
   }
 }
 

@@ -86,6 +86,8 @@ struct Calls {
 
   explicit Calls(const cpu::Products& products);
   size_t size() const { return shape_size(others); }
+  // Whether copies of the matrices are better. Libraries do not take a batch backwards.
+  bool awkward() const { return size() > kMaxCalls || a_step < 0 || b_step < 0; }
 };
 
 Calls::Calls(const cpu::Products& products) {
@@ -239,7 +241,7 @@ void multiply_on_device(const array& a, const array& b, array& out, double alpha
   auto left = cpu::readable_matrices(a, s), right = cpu::readable_matrices(b, s);
   cpu::Products products(left, right, alpha, beta);
   if (products.one.k > 0) {
-    if (Calls(products).size() > kMaxCalls) {
+    if (Calls(products).awkward()) {
       left = cpu::readable_matrices(contiguous_copy(a, s), s);
       right = cpu::readable_matrices(contiguous_copy(b, s), s);
       products = cpu::Products(left, right, alpha, beta);
