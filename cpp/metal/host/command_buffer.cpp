@@ -18,7 +18,7 @@
 namespace metal::host {
 namespace {
 
-constexpr size_t kBlock = 4096;
+constexpr size_t kFirstBlock = 512, kBlock = 4096;  // a device with its own memory copies blocks
 constexpr size_t kBytesAlignment = 64;
 
 double time_limit() {
@@ -113,7 +113,7 @@ void CommandBufferObject::add_launch(const PipelineObject& pipeline, const Kerne
 void* CommandBufferObject::copy_bytes(const void* bytes, size_t length) {
   size_t size = (length + kBytesAlignment - 1) / kBytesAlignment * kBytesAlignment;
   if (static_cast<size_t>(block_end_ - block_next_) < size) {
-    size_t block = std::max(size, kBlock);
+    size_t block = std::max(size, blocks_.empty() ? kFirstBlock : kBlock);
     block_next_ = static_cast<char*>(default_driver().allocator().allocate(block));
     if (!block_next_) {
       block_end_ = nullptr;

@@ -8,7 +8,8 @@
 namespace metal::cuda {
 
 struct CublasProductObject {
-  int a_transposed = 0, b_transposed = 0;
+  int a_transposed = 0, b_transposed = 0, epilogue = 0;
+  const float* bias = nullptr;
 };
 
 struct CublasLayoutObject {
@@ -67,8 +68,12 @@ CublasStatus cublasLtMatmulDescDestroy(CublasProduct product) {
 
 CublasStatus cublasLtMatmulDescSetAttribute(CublasProduct product, cuda::ProductAttribute attribute,
                                             const void* value, size_t bytes) {
-  const bool of_a = attribute == cuda::ProductAttribute::TransposeA;
-  std::memcpy(of_a ? &product->a_transposed : &product->b_transposed, value, bytes);
+  using cuda::ProductAttribute;
+  void* place = attribute == ProductAttribute::TransposeA   ? &product->a_transposed
+                : attribute == ProductAttribute::TransposeB ? &product->b_transposed
+                : attribute == ProductAttribute::Epilogue   ? &product->epilogue
+                                                            : static_cast<void*>(&product->bias);
+  std::memcpy(place, value, bytes);
   return CublasStatus::Success;
 }
 
@@ -135,7 +140,8 @@ CublasStatus cublasLtMatmul(cuda::CublasHandle, CublasProduct product, const voi
         const int64_t at = i * d_layout->step + column * d_layout->leading + row;
         const float scale = *static_cast<const float*>(beta);
         const float before = scale == 0 ? 0 : scale * static_cast<const float*>(c)[at];
-        static_cast<float*>(d)[at] = *static_cast<const float*>(alpha) * sum + before;
+        const float bias = product->epilogue == cuda::kAddBias ? product->bias[row] : 0;
+        static_cast<float*>(d)[at] = *static_cast<const float*>(alpha) * sum + before + bias;
       }
     }
   }

@@ -47,7 +47,7 @@ class MatrixProductsTest : public ::testing::Test {
                              plan->start(queue, buffers, alpha, beta);
                            }};
     LaunchParameters parameters;
-    for (int i = 0; i < 4; ++i) parameters.buffers[i] = buffers_[i];
+    for (int i = 0; i < 5; ++i) parameters.buffers[i] = buffers_[i];
     stream_->start(call, parameters);
     stream_->wait();
   }
@@ -71,8 +71,9 @@ class MatrixProductsTest : public ::testing::Test {
       for (int64_t row = 0; row < p.m; ++row) {
         for (int64_t column = 0; column < p.n; ++column) {
           const int64_t at = i * p.c.step + row * p.c.leading + column;
-          EXPECT_EQ(buffers_[2][at],
-                    alpha * expected(p, i, row, column) + beta * before[static_cast<size_t>(at)]);
+          const float added =
+              beta * before[static_cast<size_t>(at)] + (p.adds_row ? buffers_[4][column] : 0.0f);
+          EXPECT_EQ(buffers_[2][at], alpha * expected(p, i, row, column) + added);
         }
       }
     }
@@ -82,12 +83,18 @@ class MatrixProductsTest : public ::testing::Test {
   FakeCublas* fake_ = nullptr;
   Driver& driver_ = cuda::cuda_driver();
   std::unique_ptr<Stream> stream_;
-  float* buffers_[4] = {};  // a, b, c and the workspace
+  float* buffers_[5] = {};  // a, b, c, the workspace and a row
 };
 
 TEST_F(MatrixProductsTest, BatchesOfRows) { expect_right(small(), 1, 0); }
 
 TEST_F(MatrixProductsTest, ScalesAndAdds) { expect_right(small(), 2, -3); }
+
+TEST_F(MatrixProductsTest, AddsARow) {
+  MatrixProduct product = small();
+  product.adds_row = true;
+  expect_right(product, 2, 0);
+}
 
 TEST_F(MatrixProductsTest, TransposedFactors) {
   MatrixProduct product = small();

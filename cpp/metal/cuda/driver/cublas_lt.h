@@ -20,10 +20,11 @@ enum class CublasType : int { Float32 = 0, Float16 = 2, Complex64 = 4, Bfloat16 
 
 inline constexpr int kComputeFloat32 = 68;  // without the rounding of inputs to TF32
 inline constexpr int kTransposed = 1;
+inline constexpr int kAddBias = 4;
 // Parts of a product are added up in the type of the sums, not in that of the result.
 inline constexpr uint32_t kReduceInComputeType = 3;
 
-enum class ProductAttribute : int { TransposeA = 3, TransposeB = 4 };
+enum class ProductAttribute : int { TransposeA = 3, TransposeB = 4, Epilogue = 7, Bias = 8 };
 enum class LayoutAttribute : int { BatchCount = 5, BatchStep = 6 };
 enum class PreferenceAttribute : int {
   MaxWorkspaceBytes = 1,

@@ -1,6 +1,7 @@
 #include "metal/cuda/driver/matrix_products.h"
 
 #include <bit>
+#include <mutex>
 
 #include "metal/cuda/driver/cublas_lt.h"
 
@@ -36,7 +37,7 @@ CublasType type_in_cublas(MatrixType type) {
 class CublasPlan : public MatrixProductPlan {
  public:
   CublasPlan(const CublasApi& api, const MatrixProduct& product)
-      : api_(api), complex_(product.type == MatrixType::Complex64) {
+      : api_(api), complex_(product.type == MatrixType::Complex64), adds_row_(product.adds_row) {
     describe(product);
   }
   ~CublasPlan() override {
@@ -58,11 +59,13 @@ class CublasPlan : public MatrixProductPlan {
 
  private:
   void describe(const MatrixProduct& product);
+  void set(ProductAttribute attribute, const void* value, size_t bytes) const;
   CublasLayout layout(const MatrixProduct& product, const MatrixProduct::Operand& operand,
                       int64_t rows, int64_t columns) const;
 
   const CublasApi& api_;
-  const bool complex_;
+  const bool complex_, adds_row_;
+  mutable std::mutex mutex_;  // the description has the address of the row to add
   CublasProduct product_ = nullptr;
   CublasLayout a_ = nullptr, b_ = nullptr, c_ = nullptr;
   CublasChoice choice_{};
@@ -72,16 +75,17 @@ void CublasPlan::describe(const MatrixProduct& product) {
   api_.check(api_.cublasLtMatmulDescCreate(&product_, kComputeFloat32,
                                            complex_ ? CublasType::Complex64 : CublasType::Float32),
              "describe a matrix product");
-  const auto transpose = [&](ProductAttribute attribute) {
-    api_.check(
-        api_.cublasLtMatmulDescSetAttribute(product_, attribute, &kTransposed, sizeof(kTransposed)),
-        "describe a matrix product");
-  };
-  if (product.b.transposed) transpose(ProductAttribute::TransposeA);
-  if (product.a.transposed) transpose(ProductAttribute::TransposeB);
+  if (product.b.transposed) set(ProductAttribute::TransposeA, &kTransposed, sizeof(kTransposed));
+  if (product.a.transposed) set(ProductAttribute::TransposeB, &kTransposed, sizeof(kTransposed));
+  if (adds_row_) set(ProductAttribute::Epilogue, &kAddBias, sizeof(kAddBias));
   a_ = layout(product, product.a, product.m, product.k);
   b_ = layout(product, product.b, product.k, product.n);
   c_ = layout(product, product.c, product.m, product.n);
+}
+
+void CublasPlan::set(ProductAttribute attribute, const void* value, size_t bytes) const {
+  api_.check(api_.cublasLtMatmulDescSetAttribute(product_, attribute, value, bytes),
+             "describe a matrix product");
 }
 
 CublasLayout CublasPlan::layout(const MatrixProduct& product, const MatrixProduct::Operand& operand,
@@ -126,6 +130,8 @@ bool CublasPlan::choose(const MatrixProduct& product) {
 }
 
 void CublasPlan::start(void* queue, void* const* buffers, double alpha, double beta) const {
+  const std::lock_guard lock(mutex_);
+  if (adds_row_) set(ProductAttribute::Bias, &buffers[4], sizeof(buffers[4]));
   const float scales[2][2] = {{static_cast<float>(alpha), 0}, {static_cast<float>(beta), 0}};
   api_.check(api_.cublasLtMatmul(api_.handle, product_, scales[0], buffers[1], b_, buffers[0], a_,
                                  scales[1], buffers[2], c_, buffers[2], c_, &choice_.algorithm,

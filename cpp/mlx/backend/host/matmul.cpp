@@ -94,8 +94,7 @@ MLX_EVAL(AddMM) {
   }
   Stream s = stream();
   if (multiplies_on_device(s)) {
-    copy_inplace(inputs[2], out, CopyType::General, s);
-    return multiply_on_device(inputs[0], inputs[1], out, alpha_, beta_, s);
+    return addmm_on_device(inputs[0], inputs[1], inputs[2], out, alpha_, beta_, s);
   }
   if (!through_float32(out.dtype())) {
     copy_inplace(inputs[2], out, CopyType::General, s);

@@ -49,6 +49,7 @@ ProductPlan plan_of(const MatrixProduct& p) {
       p.c.leading,
       p.c.step,
       p.c.alignment,
+      p.adds_row,
   };
   static std::mutex mutex;
   static auto* plans = new BoundedCache<std::string, ProductPlan>(kMaxPlans);
@@ -108,16 +109,31 @@ Calls::Calls(const cpu::Products& products) {
   c = strides[2];
 }
 
+// Matrices as libraries and kernels take them.
+struct Factors {
+  cpu::Matrices left, right;
+  cpu::Products products;
+
+  Factors(const array& a, const array& b, double alpha, double beta, Stream s)
+      : left(cpu::readable_matrices(a, s)),
+        right(cpu::readable_matrices(b, s)),
+        products(left, right, alpha, beta) {
+    if (!Calls(products).awkward()) return;
+    left = cpu::readable_matrices(contiguous_copy(a, s), s);
+    right = cpu::readable_matrices(contiguous_copy(b, s), s);
+    products = cpu::Products(left, right, alpha, beta);
+  }
+};
+
 struct Call {
   ProductPlan plan;
   int64_t a, b, c;  // where its first matrices start, in bytes
 };
 
 // Empty if a library does not compute all of them.
-std::vector<Call> plan_calls(const cpu::Products& products, const array& a, const array& b,
-                             const array& out) {
-  const Calls calls(products);
-  const cpu::Product& one = products.one;
+std::vector<Call> plan_calls(const Factors& factors, bool adds_row, const array& out) {
+  const Calls calls(factors.products);
+  const cpu::Product& one = factors.products.one;
   const auto size = static_cast<int64_t>(out.itemsize());
   MatrixProduct product{.type = matrix_type(out.dtype()),
                         .m = one.m,
@@ -126,15 +142,16 @@ std::vector<Call> plan_calls(const cpu::Products& products, const array& a, cons
                         .batch = calls.count,
                         .a = {one.ta, one.lda, calls.a_step},
                         .b = {one.tb, one.ldb, calls.b_step},
-                        .c = {false, one.ldc, calls.c_step}};
+                        .c = {false, one.ldc, calls.c_step},
+                        .adds_row = adds_row};
   std::vector<Call> planned;
   for (size_t i = 0; i < calls.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
     Call call{nullptr, elem_to_loc(at, calls.others, calls.a) * size,
               elem_to_loc(at, calls.others, calls.b) * size,
               elem_to_loc(at, calls.others, calls.c) * size};
-    product.a.alignment = alignment_of(a, call.a);
-    product.b.alignment = alignment_of(b, call.b);
+    product.a.alignment = alignment_of(factors.left.source, call.a);
+    product.b.alignment = alignment_of(factors.right.source, call.b);
     product.c.alignment = alignment_of(out, call.c);
     call.plan = plan_of(product);
     if (!call.plan) return {};
@@ -143,23 +160,34 @@ std::vector<Call> plan_calls(const cpu::Products& products, const array& a, cons
   return planned;
 }
 
-void add_call(const Call& call, const cpu::Product& one, const array& a, const array& b, array& out,
-              Stream s) {
+void add_call(const Call& call, const Factors& factors, const array* row, array& out, Stream s) {
   auto& encoder = metal::get_command_encoder(s);
-  std::vector<MTL::LibraryBuffer> buffers{encoder.library_input(a, call.a),
-                                          encoder.library_input(b, call.b),
-                                          encoder.library_output(out, call.c)};
+  std::vector<MTL::LibraryBuffer> buffers{encoder.library_input(factors.left.source, call.a),
+                                          encoder.library_input(factors.right.source, call.b),
+                                          encoder.library_output(out, call.c),
+                                          {nullptr, 0, false}};
   if (const size_t bytes = call.plan->workspace_bytes()) {
     array workspace({static_cast<ShapeElem>(bytes)}, uint8, nullptr, {});
     allocate_output(workspace);
     encoder.add_temporary(workspace);
-    buffers.push_back(encoder.library_output(workspace));
+    buffers.back() = encoder.library_output(workspace);
   }
+  if (row) buffers.push_back(encoder.library_input(*row));
+  const cpu::Product& one = factors.products.one;
   auto start = [plan = call.plan, alpha = one.alpha, beta = one.beta](void* queue,
                                                                       void* const* addresses) {
     plan->start(queue, addresses, alpha, beta);
   };
   encoder.add_library_call({"matmul", std::move(start)}, buffers);
+}
+
+// Returns false, and has done nothing, if no library computes this. `row`, unless it is null, is
+// added to each row of the result.
+bool multiply_with_library(const Factors& factors, const array* row, array& out, Stream s) {
+  if (factors.products.one.k == 0) return false;
+  const auto calls = plan_calls(factors, row != nullptr, out);
+  for (const Call& call : calls) add_call(call, factors, row, out, s);
+  return !calls.empty();
 }
 
 // ---- with a kernel ----
@@ -215,20 +243,30 @@ void dispatch_tiles(metal::CommandEncoder& encoder, const MatmulParams& params, 
       MTL::Size(kThreadsOfTile, 1, 1));
 }
 
-void multiply_with_kernel(const cpu::Products& products, const array& a, const array& b, array& out,
-                          Stream s) {
+void multiply_with_kernel(const Factors& factors, array& out, Stream s) {
+  const cpu::Products& products = factors.products;
   const cpu::Product& one = products.one;
   const size_t batch = shape_size(products.batch);
   const bool many = tiles_along(one.m, 8) * tiles_along(one.n, 8) * batch >= kManyTiles;
   const int own = many && out.dtype() != complex64 ? 8 : 4;
   const MatmulParams params = matmul_params(one);
-  auto& encoder = bind_product(matmul_kernel(0, "Matmul", out.dtype(), own), a, b, out, params, s);
+  auto& encoder = bind_product(matmul_kernel(0, "Matmul", out.dtype(), own), factors.left.source,
+                               factors.right.source, out, params, s);
   Strides strides = products.a_strides;
   strides.insert(strides.end(), products.b_strides.begin(), products.b_strides.end());
   encoder.set_vector_bytes(products.batch, 4);
   encoder.set_vector_bytes(strides, 5);
   encoder.set_bytes(static_cast<int>(products.batch.size()), 6);
   dispatch_tiles(encoder, params, own, batch);
+}
+
+// Whether an array is one row without gaps, which is repeated along all other axes.
+bool is_repeated_row(const array& c) {
+  const int last = static_cast<int>(c.ndim()) - 1;
+  for (int axis = 0; axis < last; ++axis) {
+    if (c.strides(axis) != 0 && c.shape(axis) != 1) return false;
+  }
+  return c.strides(last) == 1;
 }
 
 }  // namespace
@@ -238,21 +276,19 @@ bool multiplies_on_device(Stream s) { return s.device.type == Device::gpu && run
 void multiply_on_device(const array& a, const array& b, array& out, double alpha, double beta,
                         Stream s) {
   if (out.dtype() == float64) check_float64("matmul", s);
-  auto left = cpu::readable_matrices(a, s), right = cpu::readable_matrices(b, s);
-  cpu::Products products(left, right, alpha, beta);
-  if (products.one.k > 0) {
-    if (Calls(products).awkward()) {
-      left = cpu::readable_matrices(contiguous_copy(a, s), s);
-      right = cpu::readable_matrices(contiguous_copy(b, s), s);
-      products = cpu::Products(left, right, alpha, beta);
-    }
-    const auto calls = plan_calls(products, left.source, right.source, out);
-    for (const Call& call : calls) {
-      add_call(call, products.one, left.source, right.source, out, s);
-    }
-    if (!calls.empty()) return;
+  const Factors factors(a, b, alpha, beta, s);
+  if (!multiply_with_library(factors, nullptr, out, s)) multiply_with_kernel(factors, out, s);
+}
+
+void addmm_on_device(const array& a, const array& b, const array& c, array& out, double alpha,
+                     double beta, Stream s) {
+  if (out.dtype() == float64) check_float64("addmm", s);
+  if (beta == 1.0 && is_repeated_row(c) && out.dtype() != complex64 &&
+      multiply_with_library(Factors(a, b, alpha, 0.0, s), &c, out, s)) {
+    return;
   }
-  multiply_with_kernel(products, left.source, right.source, out, s);
+  copy_inplace(c, out, CopyType::General, s);
+  multiply_on_device(a, b, out, alpha, beta, s);
 }
 
 void gather_mm_on_device(const std::vector<array>& inputs, array& out, Stream s) {
