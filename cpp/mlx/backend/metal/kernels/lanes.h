@@ -34,14 +34,11 @@ inline void prefetch(const device T* place) {
 // Calls f(i) for this lane's part of [begin, end): neighbouring lanes get neighbouring elements.
 template <typename F>
 inline void for_each_of_lane(uint begin, uint end, uint lane, F f) {
-  // The number of turns is known before the loop, so that a GPU's code can load for several at
-  // once.
-  const uint turns = begin < end ? (end - begin) / kLanes : 0;
-  for (uint turn = 0; turn < turns; ++turn) {
-    f(begin + turn * kLanes + lane);
+  uint i = begin;
+  for (; i + kLanes <= end; i += kLanes) {
+    f(i + lane);
   }
-  const uint last = begin + turns * kLanes + lane;
-  if (last < end) {
-    f(last);
+  if (i + lane < end) {
+    f(i + lane);
   }
 }

@@ -27,7 +27,7 @@ inline void for_each_of_member(uint length, Member member, F f) {
       if (i < length) f(held, i);
     }
   } else {
-    // As in for_each_of_lane, the number of turns is known before the loop.
+    // The number of turns is known before the loop, so that the code can load for several at once.
     const uint turns = length / member.count;
     for (uint turn = 0; turn < turns; ++turn) f(0, turn * member.count + member.index);
     const uint last = turns * member.count + member.index;

@@ -269,6 +269,15 @@ bool is_repeated_row(const array& c) {
   return c.strides(last) == 1;
 }
 
+// Whether a library adds a row before it rounds the result. For 16-bit floats, cuBLASLt does so in
+// code that reads whole vectors of 16 bytes.
+bool adds_row_exactly(const Factors& factors, Dtype dtype) {
+  constexpr int kVector = 8;
+  const cpu::Product& one = factors.products.one;
+  const bool whole = (one.n | one.k | one.m | one.lda | one.ldb) % kVector == 0;
+  return dtype == float32 || (dtype != complex64 && whole);
+}
+
 }  // namespace
 
 bool multiplies_on_device(Stream s) { return s.device.type == Device::gpu && runs_on_gpu(); }
@@ -283,9 +292,10 @@ void multiply_on_device(const array& a, const array& b, array& out, double alpha
 void addmm_on_device(const array& a, const array& b, const array& c, array& out, double alpha,
                      double beta, Stream s) {
   if (out.dtype() == float64) check_float64("addmm", s);
-  if (beta == 1.0 && is_repeated_row(c) && out.dtype() != complex64 &&
-      multiply_with_library(Factors(a, b, alpha, 0.0, s), &c, out, s)) {
-    return;
+  if (beta == 1.0 && is_repeated_row(c)) {
+    const Factors factors(a, b, alpha, 0.0, s);
+    if (adds_row_exactly(factors, out.dtype()) && multiply_with_library(factors, &c, out, s))
+      return;
   }
   copy_inplace(c, out, CopyType::General, s);
   multiply_on_device(a, b, out, alpha, beta, s);
