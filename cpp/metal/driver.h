@@ -3,16 +3,21 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "metal/api.h"
 #include "metal/checks.h"
 #include "metal/compiler/compiler.h"
 
 namespace metal {
+
+class MatrixProductPlan;
+struct MatrixProduct;
 
 inline constexpr uint32_t kMaxThreadsPerThreadgroup = 1024;
 inline constexpr uint32_t kMaxThreadgroupMemory = 32768;  // bytes, static plus dynamic
@@ -108,6 +113,15 @@ struct LaunchParameters {
   uint64_t interrupts_before = interrupt_count();  // a later interrupt() prevents the launch
 };
 
+// A call of a library that computes on a device, such as cuBLASLt. It starts work in order with the
+// launches of a stream, and does not wait for it.
+struct LibraryCall {
+  std::string name;  // for messages
+  // `queue` is the device's own handle of the stream: a CUstream. The buffers are addresses of the
+  // device's memory, in the order in which they were bound.
+  std::function<void(void* queue, void* const* buffers)> start;
+};
+
 enum class LaunchFault { Interrupted, TimeLimit, BadAccess, StackOverflow, Trap };
 
 // A kernel that started and did not finish. what() names the kernel.
@@ -127,6 +141,8 @@ class Stream {
 
   virtual void launch(const Kernel& kernel, const LaunchParameters& parameters) = 0;
   virtual void wait() = 0;  // both throw LaunchError; launch() may return early
+  // For devices of whose kind the call's library is. The caller keeps the call until it has waited.
+  virtual void start(const LibraryCall& call, const LaunchParameters& parameters);
   // Copies to the counterpart of this memory (DeviceMemory), in order with the launches. The host
   // may change the memory as soon as this returns.
   virtual void upload(void* host, size_t bytes);
@@ -148,12 +164,17 @@ class Driver {
   // Null if kernels access the host's memory, then also memory that is not from the allocator.
   // Otherwise launches get addresses of this memory.
   virtual DeviceMemory* device_memory() { return nullptr; }
+  // Null if no library of the device computes the product (metal/matrix_product.h).
+  virtual std::shared_ptr<const MatrixProductPlan> plan(const MatrixProduct&) { return nullptr; }
 };
 
 // The driver of the default device. The environment variable MLX_METAL_DEVICE chooses it at the
 // first call: "cpu", "cuda" for an NVIDIA GPU, or "discrete" for tests (cpu/discrete_driver.h).
 // Throws std::runtime_error if there is no such device, and std::invalid_argument for other values.
 METAL_API Driver& default_driver();
+
+// Folders that may have NVIDIA's Python packages, whose libraries a driver may use: site-packages.
+METAL_API void set_package_folders(std::vector<std::string> folders);
 
 // The driver of queues on which the host computes: the default one, unless that has a device with
 // memory of its own.

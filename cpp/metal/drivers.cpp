@@ -39,6 +39,10 @@ Driver& choose_driver() {
 
 }  // namespace
 
+void Stream::start(const LibraryCall& call, const LaunchParameters&) {
+  throw std::logic_error("[" + call.name + "] the device has no library for this");
+}
+
 void Stream::upload(void*, size_t) {
   throw std::logic_error("[Stream::upload] the device has no memory of its own");
 }

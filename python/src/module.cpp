@@ -4,6 +4,7 @@
 #include "devices/device.h"
 #include "docs/docs.h"
 #include "interpreter/wait.h"
+#include "metal/driver.h"
 #include "mlx/backend/metal/checks.h"
 #include "mlx/errors.h"
 #include "mlx/fork.h"
@@ -68,6 +69,15 @@ void name_what_is_lacking(const pybind11::module_& m) {
   });
 }
 
+// NVIDIA's libraries may be Python packages beside this one.
+void name_package_folders() {
+  std::vector<std::string> folders;
+  for (py::handle folder : pybind11::module_::import("sys").attr("path")) {
+    if (pybind11::isinstance<pybind11::str>(folder)) folders.push_back(folder.cast<std::string>());
+  }
+  metal::set_package_folders(std::move(folders));
+}
+
 }  // namespace
 
 PYBIND11_MODULE(core, m) {
@@ -84,6 +94,7 @@ PYBIND11_MODULE(core, m) {
   m.attr("_AxisError") = py::handle(axis_error());
   make_all_waits_interruptible();
   register_at_fork();
+  name_package_folders();
   Py_AtExit(mlx::core::end_work);
   init_dtype(m);
   init_device(m);

@@ -42,6 +42,34 @@ def test_arrays_go_back_and_forth(rng):
     np.testing.assert_allclose(np.array(y), x, rtol=1e-5, atol=1e-5)
 
 
+PRODUCTS = """
+    import mlx.core as mx, numpy as np
+    rng = np.random.default_rng(0)
+    def close(got, want, tolerance):
+        error = np.abs(np.array(got.astype(mx.float32)) - want).max() / np.abs(want).max()
+        assert error < tolerance, (got.dtype, got.shape, error)
+    for dtype, tolerance in [(mx.float32, 1e-5), (mx.float16, 2e-3), (mx.bfloat16, 1e-2)]:
+        for left, right in [((300, 500), (500, 200)), ((1, 64), (64, 4096)), ((3, 4, 64, 32), (4, 32, 96)),
+                            ((2000, 8), (8, 2000)), ((7, 5, 9), (9, 3))]:
+            a = mx.array(rng.standard_normal(left, np.float32)).astype(dtype)
+            b = mx.array(rng.standard_normal(right, np.float32)).astype(dtype)
+            x, y = (np.array(m.astype(mx.float32)) for m in (a, b))
+            close(a @ b, x @ y, tolerance)
+            row = mx.array(rng.standard_normal(right[-1], np.float32)).astype(dtype)
+            close(mx.addmm(row, a, b), x @ y + np.array(row.astype(mx.float32)), tolerance)
+            close(mx.addmm(a @ b, a, b, alpha=0.5, beta=2), 2.5 * (x @ y), tolerance)
+            close(b.swapaxes(-1, -2) @ a.swapaxes(-1, -2), y.swapaxes(-1, -2) @ x.swapaxes(-1, -2), tolerance)
+            close(a[::-1] @ b, x[::-1] @ y, tolerance)
+"""
+
+
+@pytest.mark.parametrize("libraries", ["0", "1"])
+def test_products_with_a_library_and_without(libraries, monkeypatch):
+    monkeypatch.setenv("MLX_CUDA_LIBRARIES", libraries)
+    done = run(PRODUCTS)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_view_of_numpy_shares_memory():
     x = mx.ones(100) * 3
     view = np.asarray(x)

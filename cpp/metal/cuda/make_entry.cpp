@@ -140,6 +140,14 @@ GridArguments find_grid(llvm::Function& entry, const KernelInterface& interface)
   return grid;
 }
 
+// LLVM turns private variables into registers only if they are in the first block.
+void move_variables(llvm::BasicBlock& from, llvm::BasicBlock& to) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(from)) {
+    if (llvm::isa<llvm::AllocaInst>(instruction))
+      instruction.moveBefore(to, to.getFirstInsertionPt());
+  }
+}
+
 }  // namespace
 
 llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function,
@@ -157,6 +165,7 @@ llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function,
   ThreadPosition position(builder, find_grid(*entry, interface));
   bind_arguments(builder, *entry, *kernel, interface);
   llvm::BasicBlock* body = &kernel->getEntryBlock();
+  move_variables(*body, entry->getEntryBlock());
   builder.CreateBr(body);
   entry->splice(entry->end(), kernel);
   compiler::replace_builtins(

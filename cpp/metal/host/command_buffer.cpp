@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "metal/host/device.h"
 #include "metal/host/errors.h"
 #include "metal/host/library.h"
 #include "metal/host/queue.h"
@@ -17,7 +18,7 @@
 namespace metal::host {
 namespace {
 
-constexpr size_t kBlock = 4096;
+constexpr size_t kFirstBlock = 512, kBlock = 4096;  // a device with its own memory copies blocks
 constexpr size_t kBytesAlignment = 64;
 
 double time_limit() {
@@ -74,14 +75,34 @@ void CommandBufferObject::setLabel(const NS::String* label) {
 }
 
 void CommandBufferObject::addHostTask(std::function<void()> task) {
-  commands_.push_back({nullptr, {}, std::move(task), {}});
+  commands_.emplace_back().task = std::move(task);
+  bounded_ = false;
+}
+
+void CommandBufferObject::addLibraryCall(const LibraryCall& call,
+                                         const std::vector<MTL::LibraryBuffer>& buffers) {
+  Command& command = commands_.emplace_back();
+  command.call = std::make_unique<const LibraryCall>(call);
+  uint32_t index = 0;
+  for (const MTL::LibraryBuffer& bound : buffers) {
+    const uint32_t at = index++;
+    if (!bound.buffer) continue;
+    bound.buffer->retain();
+    keep(bound.buffer);
+    const auto* object = static_cast<const BufferObject*>(bound.buffer);
+    command.parameters.buffers[at] = static_cast<char*>(object->address()) + bound.offset;
+    if (object->residency()) command.uses.push_back({object->residency(), at, bound.written});
+  }
   bounded_ = false;
 }
 
 void CommandBufferObject::add_launch(const PipelineObject& pipeline, const Kernel& kernel,
                                      const LaunchParameters& parameters,
                                      Residency* const (&residencies)[kMaxBufferBindings]) {
-  commands_.push_back({&kernel, parameters, nullptr, buffer_uses(kernel, residencies)});
+  Command& command = commands_.emplace_back();
+  command.kernel = &kernel;
+  command.parameters = parameters;
+  command.uses = buffer_uses(kernel, residencies);
   uint64_t threads = 1;
   for (uint32_t count : parameters.threads_per_grid) {
     threads = std::min(threads * count, kFewThreads + 1);
@@ -92,7 +113,7 @@ void CommandBufferObject::add_launch(const PipelineObject& pipeline, const Kerne
 void* CommandBufferObject::copy_bytes(const void* bytes, size_t length) {
   size_t size = (length + kBytesAlignment - 1) / kBytesAlignment * kBytesAlignment;
   if (static_cast<size_t>(block_end_ - block_next_) < size) {
-    size_t block = std::max(size, kBlock);
+    size_t block = std::max(size, blocks_.empty() ? kFirstBlock : kBlock);
     block_next_ = static_cast<char*>(default_driver().allocator().allocate(block));
     if (!block_next_) {
       block_end_ = nullptr;
@@ -156,17 +177,25 @@ void CommandBufferObject::run_commands(Stream& stream, const std::function<void(
     if (interrupt_count() != interrupts_before_) {
       throw LaunchError(LaunchFault::Interrupted, "[CommandBuffer] Interrupted before its end");
     }
-    if (!command.kernel) {
-      transfers.finish();
-      command.task();
-      continue;
-    }
-    command.parameters.interrupts_before = interrupts_before_;
-    command.parameters.time_limit = time_limit_;
-    transfers.prepare(command.uses, command.parameters);
-    stream.launch(*command.kernel, command.parameters);
+    run(command, stream, transfers);
   }
   transfers.finish();
+}
+
+void CommandBufferObject::run(Command& command, Stream& stream, Transfers& transfers) {
+  if (command.task) {
+    transfers.finish();
+    command.task();
+    return;
+  }
+  command.parameters.interrupts_before = interrupts_before_;
+  command.parameters.time_limit = time_limit_;
+  transfers.prepare(command.uses, command.parameters);
+  if (command.call) {
+    stream.start(*command.call, command.parameters);
+  } else {
+    stream.launch(*command.kernel, command.parameters);
+  }
 }
 
 // The first error counts.

@@ -83,6 +83,8 @@ class CommandBufferObject : public MTL::CommandBuffer {
   NS::String* label() const override { return label_.get(); }
   void setLabel(const NS::String* label) override;
   void addHostTask(std::function<void()> task) override;
+  void addLibraryCall(const LibraryCall& call,
+                      const std::vector<MTL::LibraryBuffer>& buffers) override;
 
   // Called by the encoder.
   Driver& driver() const;
@@ -106,14 +108,17 @@ class CommandBufferObject : public MTL::CommandBuffer {
 
  private:
   struct Command {
-    const Kernel* kernel;  // null for a host task
-    LaunchParameters parameters;
+    // One of these three.
+    const Kernel* kernel = nullptr;
+    std::unique_ptr<const LibraryCall> call;
     std::function<void()> task;
+    LaunchParameters parameters;  // of a call: only its buffers and limits
     std::vector<BufferUse> uses;  // of buffers that have a residency
   };
 
   void commit(bool caller_waits);
   void run_commands(Stream& stream, const std::function<void()>& poll);
+  void run(Command& command, Stream& stream, Transfers& transfers);
   void fail_from_exception();
   void finish();
   void release_resources();

@@ -8,6 +8,8 @@
 #include "metal/cuda/driver/cuda_stream.h"
 #include "metal/cuda/driver/gpu.h"
 #include "metal/cuda/driver/gpu_memory.h"
+#include "metal/cuda/driver/matrix_products.h"
+#include "metal/process_end.h"
 
 namespace metal::cuda {
 namespace {
@@ -39,6 +41,13 @@ class CudaDriver : public Driver {
   void interrupt() override {}  // streams check interrupt_count() while they wait
 
   DeviceMemory* device_memory() override { return &memory_; }
+
+  std::shared_ptr<const MatrixProductPlan> plan(const MatrixProduct& product) override {
+    const InUse in_use;  // of the library, which ends with the process
+    InUse::check();
+    gpu_.enter();
+    return plan_with_cublas(product);
+  }
 
  private:
   Gpu gpu_;

@@ -55,17 +55,39 @@ void CudaStream::open() {
 
 void CudaStream::launch(const Kernel& kernel, const LaunchParameters& parameters) {
   gpu_.enter();
-  open();
   const LoadedCode& code = static_cast<const CudaKernel&>(kernel).code_for(form_of(parameters));
+  begin(kernel.name, parameters);
+  for_each_part(parameters,
+                [&](const GridPart& part) { launch_part(code, kernel, parameters, part); });
+}
+
+// A library reports what fails at its start; faults of what it launched show while others wait.
+void CudaStream::start(const LibraryCall& call, const LaunchParameters& parameters) {
+  gpu_.enter();
+  begin(call.name, parameters);
+  call.start(handle_, parameters.buffers);
+  end(call.name, Result::Success);
+}
+
+// Before work is put into the GPU's queue.
+void CudaStream::begin(const std::string& name, const LaunchParameters& parameters) {
+  open();
   time_limit_ = parameters.time_limit;
   interrupts_before_ = parameters.interrupts_before;
   if (pending_.size() >= kMaxPending) wait_for(pending_[pending_.size() - kMaxPending].number);
   if (interrupt_count() != interrupts_before_) {
-    throw LaunchError(LaunchFault::Interrupted,
-                      "[" + kernel.name + "] Interrupted before its start");
+    throw LaunchError(LaunchFault::Interrupted, "[" + name + "] Interrupted before its start");
   }
-  for_each_part(parameters,
-                [&](const GridPart& part) { launch_part(code, kernel, parameters, part); });
+}
+
+// Lets the GPU count the work when it has ended. `result` says how putting it into the queue went.
+void CudaStream::end(const std::string& name, Result result) {
+  if (result == Result::Success) {
+    pending_.push_back({++launched_, &name});
+    result = gpu_.api().cuStreamWriteValue32_v2(handle_, reinterpret_cast<uintptr_t>(ended_),
+                                                launched_, 0);
+  }
+  if (result != Result::Success) fail(result);
 }
 
 void CudaStream::launch_part(const LoadedCode& code, const Kernel& kernel,
@@ -75,7 +97,7 @@ void CudaStream::launch_part(const LoadedCode& code, const Kernel& kernel,
   std::string bytes = pack_parameters(code.interface(), parameters, part);
   size_t byte_count = bytes.size();
   void* arguments[] = {kLaunchBuffer, bytes.data(), kLaunchBufferBytes, &byte_count, nullptr};
-  Result result = gpu_.api().cuLaunchKernel(
+  const Result result = gpu_.api().cuLaunchKernel(
       code.function(), part.blocks[0], part.blocks[1], part.blocks[2],
       flat ? size[0] * size[1] * size[2] : size[0], flat ? 1 : size[1], flat ? 1 : size[2],
       dynamic_threadgroup_memory(parameters), handle_, nullptr, arguments);
@@ -83,12 +105,7 @@ void CudaStream::launch_part(const LoadedCode& code, const Kernel& kernel,
     throw std::runtime_error("[" + kernel.name + "] The NVIDIA GPU has too few registers for " +
                              "a threadgroup of this size");
   }
-  if (result == Result::Success) {
-    pending_.push_back({++launched_, &kernel});
-    result = gpu_.api().cuStreamWriteValue32_v2(handle_, reinterpret_cast<uintptr_t>(ended_),
-                                                launched_, 0);
-  }
-  if (result != Result::Success) fail(result);
+  end(kernel.name, result);
 }
 
 // The driver reads the host's memory before it returns, as that memory is not pinned.
@@ -156,7 +173,7 @@ void CudaStream::check_progress(Watch& watch) {
 // The name of the kernel that the GPU runs.
 std::string CudaStream::running() const {
   for (const Pending& launch : pending_) {
-    if (!has_ended(launch.number)) return "[" + launch.kernel->name + "] ";
+    if (!has_ended(launch.number)) return "[" + *launch.name + "] ";
   }
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <deque>
+#include <string>
 
 #include "metal/cuda/driver/cuda_kernel.h"
 #include "metal/cuda/driver/gpu.h"
@@ -20,15 +21,16 @@ class CudaStream : public Stream {
 
   void launch(const Kernel& kernel, const LaunchParameters& parameters) override;
   void wait() override;
+  void start(const LibraryCall& call, const LaunchParameters& parameters) override;
   void upload(void* host, size_t bytes) override;
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  // A launch that may not have completed.
+  // A launch, or a library's call, that may not have completed.
   struct Pending {
     uint32_t number;
-    const Kernel* kernel;  // the caller keeps it until it has waited
+    const std::string* name;  // the caller keeps it until it has waited
   };
   // The state of one wait.
   struct Watch {
@@ -38,6 +40,8 @@ class CudaStream : public Stream {
   };
 
   void open();
+  void begin(const std::string& name, const LaunchParameters& parameters);
+  void end(const std::string& name, Result result);
   void launch_part(const LoadedCode& code, const Kernel& kernel, const LaunchParameters& parameters,
                    const struct GridPart& part);
   void wait_for(uint32_t number);

@@ -9,7 +9,8 @@
 
 namespace metal {
 struct CheckReport;
-}
+struct LibraryCall;
+}  // namespace metal
 
 #pragma GCC visibility push(default)
 namespace MTL {
@@ -52,6 +53,13 @@ class ComputeCommandEncoder : public NS::Referencing<ComputeCommandEncoder> {
   virtual void setBufferUnwritten(NS::UInteger index) = 0;
 };
 
+// Not in metal-cpp. What a library's call gets: an address in a buffer, null if there is none.
+struct LibraryBuffer {
+  const Buffer* buffer;
+  NS::UInteger offset;  // bytes
+  bool written;
+};
+
 class CommandBuffer : public NS::Referencing<CommandBuffer> {
  public:
   virtual ComputeCommandEncoder* computeCommandEncoder() = 0;  // autoreleased
@@ -74,6 +82,10 @@ class CommandBuffer : public NS::Referencing<CommandBuffer> {
   // Not in metal-cpp. Runs on the queue's thread, in order with the dispatches. Its exceptions
   // become the command buffer's error.
   virtual void addHostTask(std::function<void()> task) = 0;
+  // Not in metal-cpp. A library's call on the device (metal/driver.h), in order with the
+  // dispatches.
+  virtual void addLibraryCall(const ::metal::LibraryCall& call,
+                              const std::vector<LibraryBuffer>& buffers) = 0;
   // Not in metal-cpp. Like commit, for a caller that calls runUntil or waitUntilCompleted next:
   // where it can run the command buffer itself, the queue's own thread is not woken.
   virtual void commitBeforeWait() = 0;

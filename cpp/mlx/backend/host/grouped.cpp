@@ -4,6 +4,7 @@
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/host/encoder.h"
 #include "mlx/backend/metal/ops/launch.h"
+#include "mlx/backend/metal/ops/matmul.h"
 #include "mlx/primitives/grouped.h"
 
 namespace mlx::core {
@@ -115,6 +116,10 @@ array for_blas(const array& a, Stream s) {
 
 MLX_EVAL(GatherMM) {
   const Stream s = stream();
+  if (multiplies_on_device(s)) {
+    allocate_output(out);
+    return gather_mm_on_device(inputs, out, s);
+  }
   const array a = row_contiguous(for_blas(inputs[0], s), s), b = for_blas(inputs[1], s);
   const array lhs = row_contiguous(inputs[2], s), rhs = row_contiguous(inputs[3], s);
   in_type_of_blas(out, s, [&](array& to) {
@@ -128,6 +133,10 @@ MLX_EVAL(GatherMM) {
 
 MLX_EVAL(SegmentedMM) {
   const Stream s = stream();
+  if (multiplies_on_device(s)) {
+    allocate_output(out);
+    return segmented_mm_on_device(inputs, out, s);
+  }
   const array a = for_blas(inputs[0], s), b = for_blas(inputs[1], s);
   const array segments = row_contiguous(inputs[2], s);
   in_type_of_blas(out, s, [&](array& to) {

@@ -1,5 +1,8 @@
 // Matrix products with BLAS: float32, float64 and complex64; 16-bit floats through float32, but
-// bfloat16 with oneDNN where the CPU multiplies it.
+// bfloat16 with oneDNN where the CPU multiplies it. A device with memory of its own computes its
+// products itself.
+#include "mlx/backend/metal/ops/matmul.h"
+
 #include <algorithm>
 
 #include "mlx/backend/common/copy.h"
@@ -71,6 +74,9 @@ MLX_EVAL(Matmul) {
     return;
   }
   Stream s = stream();
+  if (multiplies_on_device(s)) {
+    return multiply_on_device(inputs[0], inputs[1], out, 1.0, 0.0, s);
+  }
   if (!through_float32(out.dtype())) {
     return multiply(inputs[0], inputs[1], out, 1.0, 0.0, s);
   }
@@ -87,6 +93,9 @@ MLX_EVAL(AddMM) {
     return;
   }
   Stream s = stream();
+  if (multiplies_on_device(s)) {
+    return addmm_on_device(inputs[0], inputs[1], inputs[2], out, alpha_, beta_, s);
+  }
   if (!through_float32(out.dtype())) {
     copy_inplace(inputs[2], out, CopyType::General, s);
     return multiply(inputs[0], inputs[1], out, alpha_, beta_, s);

@@ -125,4 +125,21 @@ void CommandEncoder::add_host_task(std::function<void()> task) {
       });
 }
 
+void CommandEncoder::add_library_call(const ::metal::LibraryCall& call,
+                                      const std::vector<MTL::LibraryBuffer>& buffers) {
+  state_->operations++;
+  state_->command_buffer()->addLibraryCall(call, buffers);
+}
+
+MTL::LibraryBuffer CommandEncoder::library_input(const array& a, int64_t offset) {
+  return {static_cast<const MTL::Buffer*>(a.buffer().ptr()),
+          static_cast<NS::UInteger>(a.offset() + offset), false};
+}
+
+MTL::LibraryBuffer CommandEncoder::library_output(const array& a, int64_t offset) {
+  MTL::LibraryBuffer bound = library_input(a, offset);
+  bound.written = true;
+  return bound;
+}
+
 }  // namespace mlx::core::metal

@@ -70,6 +70,13 @@ class CommandEncoder {
   // Runs `task` on the host, in order with the stream's kernels.
   void add_host_task(std::function<void()> task);
 
+  // Adds a library's call on the stream's device, in order with the stream's kernels.
+  void add_library_call(const ::metal::LibraryCall& call,
+                        const std::vector<MTL::LibraryBuffer>& buffers);
+  // `offset` counts bytes from the array's start.
+  static MTL::LibraryBuffer library_input(const array& a, int64_t offset = 0);
+  static MTL::LibraryBuffer library_output(const array& a, int64_t offset = 0);
+
   // The same under metal-cpp's name.
   void setComputePipelineState(const MTL::ComputePipelineState* kernel) {
     set_compute_pipeline_state(kernel);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "metal/driver.h"
 #include "mlx/backend/metal/ops/launch.h"
 
 namespace mlx::core {
@@ -17,10 +16,7 @@ struct MostSplits {
 };
 
 // A GPU hides the time of loads by other threads.
-MostSplits most_splits() {
-  static const bool is_gpu = ::metal::default_driver().device_memory() != nullptr;
-  return is_gpu ? MostSplits{2048, 4096} : MostSplits{8192, 512};
-}
+MostSplits most_splits() { return runs_on_gpu() ? MostSplits{2048, 4096} : MostSplits{8192, 512}; }
 
 // The column kernels' threads take so many rows each, so that neighbouring threads read the same
 // cache lines and pages.

@@ -1,6 +1,7 @@
 // Index of the first minimum or maximum along an axis; a NaN counts as the extreme.
 #include "mlx/backend/metal/kernels/binary_ops.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/shared_row.h"
 
 template <typename T>
 inline bool is_nan_value(T) {
@@ -89,6 +90,50 @@ template <typename Op, typename T>
   out[pos.x + static_cast<int64_t>(grid.x) * pos.y] = best.index;
 }
 
-#define ARG_REDUCE(Op, name, T) MLX_KERNEL(#Op "_" #name, arg_reduce<Op, T>)
+// The better of two elements; the first of equal ones.
+template <typename Op, typename T>
+inline uint better_index(const device T* in, uint a, uint b) {
+  using A = compute_t<T>;
+  const A x = static_cast<A>(in[a]);
+  const A y = static_cast<A>(in[b]);
+  return takes<Op, A>(y, x) ? b : takes<Op, A>(x, y) ? a : min(a, b);
+}
+
+// A chunk of a contiguous line, by a threadgroup. With `Listed`, the line's candidates are given as
+// indices: those that an earlier pass has found in chunks.
+template <typename Op, typename T, bool Listed>
+[[kernel, max_total_threads_per_threadgroup(kArgReduceThreads)]] void arg_reduce_shared(
+    const device T* in [[buffer(0)]], device uint* out [[buffer(1)]],
+    constant const int64_t* strides [[buffer(2)]], constant const uint& length [[buffer(3)]],
+    constant const uint& chunk [[buffer(4)]], const device uint* listed [[buffer(5)]],
+    uint3 group [[threadgroup_position_in_grid]], uint3 groups [[threadgroups_per_grid]],
+    uint index [[thread_index_in_threadgroup]]) {
+  using A = compute_t<T>;
+  threadgroup uint found[kArgReduceThreads];
+  const int64_t line = group.y + static_cast<int64_t>(groups.y) * group.z;
+  in += group.y * strides[0] + group.z * strides[1];
+  const auto candidate = [&](uint i) { return Listed ? listed[line * length + i] : i; };
+  const uint begin = group.x * chunk, end = length - begin < chunk ? length : begin + chunk;
+  const bool has_some = index < end - begin;
+  const uint first = candidate(has_some ? begin + index : begin);
+  Best<A> best = {static_cast<A>(in[first]), first};
+  const uint steps = has_some ? (end - begin - index - 1) / kArgReduceThreads : 0;
+  for (uint step = 0; step < steps; ++step) {
+    const uint i = candidate(begin + index + (step + 1) * kArgReduceThreads);
+    const A value = static_cast<A>(in[i]);
+    if (takes<Op, A>(value, best.value)) best = {value, i};
+  }
+  found[index] = best.index;
+  for (uint others = kArgReduceThreads / 2; others > 0; others /= 2) {
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (index < others) found[index] = better_index<Op>(in, found[index], found[index + others]);
+  }
+  if (index == 0) out[line * groups.x + group.x] = found[0];
+}
+
+#define ARG_REDUCE(Op, name, T)                                    \
+  MLX_KERNEL(#Op "_" #name, arg_reduce<Op, T>)                     \
+  MLX_KERNEL(#Op "Shared_" #name, arg_reduce_shared<Op, T, false>) \
+  MLX_KERNEL(#Op "Listed_" #name, arg_reduce_shared<Op, T, true>)
 MLX_FOR_ALL(ARG_REDUCE, ArgMin)
 MLX_FOR_ALL(ARG_REDUCE, ArgMax)

@@ -1,7 +1,9 @@
-// RMS normalisation and layer normalisation: a SIMD-group per row. Weights and biases are float.
+// RMS normalisation and layer normalisation: a SIMD-group per row, or a threadgroup. Weights and
+// biases are float.
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/lanes.h"
 #include "mlx/backend/metal/kernels/reduce_ops.h"
+#include "mlx/backend/metal/kernels/shared_row.h"
 
 struct NormalizationParams {
   uint32_t length;
@@ -33,7 +35,8 @@ inline Moments moments_of(const device T* row, constant const NormalizationParam
 
 // Prefetches the next row while a row is written.
 template <bool Centered, typename T>
-[[kernel]] void normalize(const device T* in [[buffer(0)]], const device float* weight [[buffer(1)]],
+[[kernel]] void normalize(const device T* in [[buffer(0)]],
+                          const device float* weight [[buffer(1)]],
                           const device float* bias [[buffer(2)]], device T* out [[buffer(3)]],
                           constant const NormalizationParams& p [[buffer(4)]],
                           uint position [[thread_position_in_grid]],
@@ -44,6 +47,40 @@ template <bool Centered, typename T>
   for_each_of_lane(0, p.length, lane, [&](uint i) {
     prefetch(in + p.length + i);
     const float x = (static_cast<float>(in[i]) - m.mean) * m.scale * weight[i];
+    out[i] = convert<T>(Centered ? x + bias[i] : x);
+  });
+}
+
+template <bool Centered, typename T, uint most>
+[[kernel]] void normalize_shared(
+    const device T* in [[buffer(0)]], const device float* weight [[buffer(1)]],
+    const device float* bias [[buffer(2)]], device T* out [[buffer(3)]],
+    constant const NormalizationParams& p [[buffer(4)]], uint row [[threadgroup_position_in_grid]],
+    uint index [[thread_index_in_threadgroup]], uint threads [[threads_per_threadgroup]]) {
+  threadgroup Partials sums;
+  threadgroup Partials sums_of_squares;
+  const Member member{index, threads};
+  in += static_cast<int64_t>(row) * p.length;
+  out += static_cast<int64_t>(row) * p.length;
+  float kept[most > 0 ? most : 1];
+  float sum = 0.0f;
+  const auto element = [&](uint held, uint i) {
+    return most > 0 ? kept[held] : static_cast<float>(in[i]);
+  };
+  for_each_of_member<most>(p.length, member, [&](uint held, uint i) {
+    kept[held] = static_cast<float>(in[i]);
+    sum += kept[held];
+  });
+  const float mean = Centered ? reduce_members<Sum>(sum, 0.0f, member, sums) / p.length : 0.0f;
+  float squares = 0.0f;
+  for_each_of_member<most>(p.length, member, [&](uint held, uint i) {
+    const float x = element(held, i) - mean;
+    squares += x * x;
+  });
+  squares = reduce_members<Sum>(squares, 0.0f, member, sums_of_squares);
+  const float scale = 1.0f / precise::sqrt(squares / p.length + p.eps);
+  for_each_of_member<most>(p.length, member, [&](uint held, uint i) {
+    const float x = (element(held, i) - mean) * scale * weight[i];
     out[i] = convert<T>(Centered ? x + bias[i] : x);
   });
 }
@@ -86,9 +123,13 @@ template <bool Centered, typename T>
   }
 }
 
-#define NORMALIZE(Op, name, T)                              \
-  MLX_KERNEL("LayerNorm_" #name, normalize<true, T>)        \
-  MLX_KERNEL("RMSNorm_" #name, normalize<false, T>)         \
-  MLX_KERNEL("LayerNormVJP_" #name, normalize_vjp<true, T>) \
+#define NORMALIZE(Op, name, T)                                                 \
+  MLX_KERNEL("LayerNorm_" #name, normalize<true, T>)                           \
+  MLX_KERNEL("RMSNorm_" #name, normalize<false, T>)                            \
+  MLX_KERNEL("LayerNormHeld_" #name, normalize_shared<true, T, kHeldElements>) \
+  MLX_KERNEL("RMSNormHeld_" #name, normalize_shared<false, T, kHeldElements>)  \
+  MLX_KERNEL("LayerNormShared_" #name, normalize_shared<true, T, 0>)           \
+  MLX_KERNEL("RMSNormShared_" #name, normalize_shared<false, T, 0>)            \
+  MLX_KERNEL("LayerNormVJP_" #name, normalize_vjp<true, T>)                    \
   MLX_KERNEL("RMSNormVJP_" #name, normalize_vjp<false, T>)
 MLX_FOR_FLOATS(NORMALIZE, )

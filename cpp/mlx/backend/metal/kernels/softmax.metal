@@ -1,6 +1,7 @@
-// Softmax and log-sum-exp over contiguous rows: a SIMD-group per row.
+// Softmax and log-sum-exp over contiguous rows: a SIMD-group per row, or a threadgroup.
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/lanes.h"
+#include "mlx/backend/metal/kernels/shared_row.h"
 
 struct Greater {
   // Ignores NaNs: the sum will be NaN.
@@ -26,11 +27,12 @@ inline float row_sum_exp(const device T* row, uint length, float shift, uint lan
   return reduce_lanes<Plus>(sum);
 }
 
-// The value to subtract from a row, so that no exponential overflows.
+// The value to subtract from a row with this maximum, so that no exponential overflows.
+inline float shift_of(float best) { return best == -INFINITY ? 0.0f : best; }
+
 template <typename T>
 inline float row_shift(const device T* row, uint length, uint lane) {
-  float best = row_maximum(row, length, lane);
-  return best == -INFINITY ? 0.0f : best;
+  return shift_of(row_maximum(row, length, lane));
 }
 
 // Keeps a row's exponentials until their sum is known, and prefetches the next row meanwhile.
@@ -84,9 +86,73 @@ template <typename T>
   }
 }
 
-#define SOFTMAX(Op, name, T)            \
-  MLX_KERNEL(#Op "_" #name, softmax<T>) \
-  MLX_KERNEL(#Op "Long_" #name, softmax_long<T>)
-#define LOGSUMEXP(Op, name, T) MLX_KERNEL(#Op "_" #name, logsumexp<T>)
+template <typename T, uint most>
+[[kernel]] void softmax_shared(const device T* in [[buffer(0)]], device T* out [[buffer(1)]],
+                               constant const uint& length [[buffer(2)]],
+                               uint row [[threadgroup_position_in_grid]],
+                               uint index [[thread_index_in_threadgroup]],
+                               uint threads [[threads_per_threadgroup]]) {
+  threadgroup Partials maxima;
+  threadgroup Partials sums;
+  const Member member{index, threads};
+  in += static_cast<int64_t>(row) * length;
+  out += static_cast<int64_t>(row) * length;
+  float kept[most > 0 ? most : 1];
+  float best = -INFINITY;
+  for_each_of_member<most>(length, member, [&](uint held, uint i) {
+    kept[held] = static_cast<float>(in[i]);
+    best = Greater::apply(best, kept[held]);
+  });
+  const float shift = shift_of(reduce_members<Greater>(best, -INFINITY, member, maxima));
+  const auto exponential = [&](uint held, uint i) {
+    return precise::exp((most > 0 ? kept[held] : static_cast<float>(in[i])) - shift);
+  };
+  float sum = 0.0f;
+  for_each_of_member<most>(length, member, [&](uint held, uint i) {
+    const float e = exponential(held, i);
+    if (most > 0) kept[held] = e;
+    sum += e;
+  });
+  const float scale = 1.0f / reduce_members<Plus>(sum, 0.0f, member, sums);
+  for_each_of_member<most>(length, member, [&](uint held, uint i) {
+    out[i] = convert<T>((most > 0 ? kept[held] : exponential(held, i)) * scale);
+  });
+}
+
+template <typename T, uint most>
+[[kernel]] void logsumexp_shared(const device T* in [[buffer(0)]], device T* out [[buffer(1)]],
+                                 constant const uint& length [[buffer(2)]],
+                                 uint row [[threadgroup_position_in_grid]],
+                                 uint index [[thread_index_in_threadgroup]],
+                                 uint threads [[threads_per_threadgroup]]) {
+  threadgroup Partials maxima;
+  threadgroup Partials sums;
+  const Member member{index, threads};
+  in += static_cast<int64_t>(row) * length;
+  float kept[most > 0 ? most : 1];
+  float best = -INFINITY;
+  for_each_of_member<most>(length, member, [&](uint held, uint i) {
+    kept[held] = static_cast<float>(in[i]);
+    best = Greater::apply(best, kept[held]);
+  });
+  best = reduce_members<Greater>(best, -INFINITY, member, maxima);
+  const float shift = isinf(best) ? 0.0f : best;
+  float sum = 0.0f;
+  for_each_of_member<most>(length, member, [&](uint held, uint i) {
+    sum += precise::exp((most > 0 ? kept[held] : static_cast<float>(in[i])) - shift);
+  });
+  sum = reduce_members<Plus>(sum, 0.0f, member, sums);
+  if (index == 0) out[row] = convert<T>(precise::log(sum) + shift);
+}
+
+#define SOFTMAX(Op, name, T)                                      \
+  MLX_KERNEL(#Op "_" #name, softmax<T>)                           \
+  MLX_KERNEL(#Op "Long_" #name, softmax_long<T>)                  \
+  MLX_KERNEL(#Op "Held_" #name, softmax_shared<T, kHeldElements>) \
+  MLX_KERNEL(#Op "Shared_" #name, softmax_shared<T, 0>)
+#define LOGSUMEXP(Op, name, T)                                      \
+  MLX_KERNEL(#Op "_" #name, logsumexp<T>)                           \
+  MLX_KERNEL(#Op "Held_" #name, logsumexp_shared<T, kHeldElements>) \
+  MLX_KERNEL(#Op "Shared_" #name, logsumexp_shared<T, 0>)
 MLX_FOR_FLOATS(SOFTMAX, Softmax)
 MLX_FOR_FLOATS(LOGSUMEXP, LogSumExp)

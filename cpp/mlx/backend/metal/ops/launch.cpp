@@ -4,6 +4,9 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "metal/driver.h"
+#include "mlx/backend/metal/kernels/shared_row.h"
+
 namespace mlx::core {
 
 const char* size_name(Dtype dtype) {
@@ -42,6 +45,19 @@ void dispatch_grid(metal::CommandEncoder& encoder, size_t x, size_t y, size_t z,
   size_t height = std::min(y, limit / width);
   size_t depth = std::min(z, limit / (width * height));
   encoder.dispatch_threads(MTL::Size(x, y, z), MTL::Size(width, height, depth));
+}
+
+bool runs_on_gpu() {
+  static const bool own_memory = ::metal::default_driver().device_memory() != nullptr;
+  return own_memory;
+}
+
+SharedRows shared_rows(size_t length) {
+  constexpr size_t kShortRow = 256, kMostThreads = 1024;
+  if (!runs_on_gpu() || length <= kShortRow) return {"", kLanes};
+  if (length > kMostThreads * kHeldElements) return {"Shared", kMostThreads};
+  const size_t threads = (length + kHeldElements - 1) / kHeldElements;
+  return {"Held", (threads + kLanes - 1) / kLanes * kLanes};
 }
 
 StridedWalk::StridedWalk(const Shape& full_shape, const std::vector<Strides>& full_strides) {

@@ -79,6 +79,18 @@ inline size_t rows_of_threadgroup(size_t length) {
   return std::clamp<size_t>(kElements / std::max<size_t>(length, 1), 1, kMaxRows);
 }
 
+// Whether the device's kernels are laid out for a GPU: it has memory of its own.
+bool runs_on_gpu();
+
+// How threads share rows of this length (kernels/shared_row.h).
+struct SharedRows {
+  const char* suffix;  // of the kernel's name; empty if a SIMD-group takes a row
+  size_t threads;      // of a row
+  int index() const { return *suffix == 0 ? 0 : *suffix == 'H' ? 1 : 2; }
+};
+inline constexpr int kSharedRowKinds = 3;
+SharedRows shared_rows(size_t length);
+
 // Splits a long line so that 32-bit positions cover each part; runs `bind(first)` and a dispatch
 // for each part.
 template <typename Bind>

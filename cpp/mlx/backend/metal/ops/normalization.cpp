@@ -1,4 +1,4 @@
-// Normalisation of rows: each SIMD-group takes one row after the other.
+// Normalisation of rows: each SIMD-group, or threadgroup, takes one row after the other.
 #include "mlx/primitives/normalization.h"
 
 #include "mlx/backend/common/copy.h"
@@ -30,9 +30,12 @@ MLX_EVAL(Normalize) {
     allocate_output(out);
   }
   if (out.size() == 0) return;
-  static KernelTable table(2 * kDtypes);
-  auto* kernel = table.get(kind_.centered * kDtypes + dtype_index(x.dtype()),
-                           [&] { return kernel_name(name(), type_name(x.dtype())); });
+  const SharedRows layout = shared_rows(x.shape(-1));
+  static KernelTable table(2 * kSharedRowKinds * kDtypes);
+  const int row = kind_.centered * kSharedRowKinds + layout.index();
+  auto* kernel = table.get(row * kDtypes + dtype_index(x.dtype()), [&] {
+    return name() + kernel_name(layout.suffix, type_name(x.dtype()));
+  });
   // Copies are dispatches of their own, so they must come before the binding starts.
   const array weight = row_contiguous(inputs[1], s);
   const array bias = row_contiguous(inputs[2], s);
@@ -44,8 +47,8 @@ MLX_EVAL(Normalize) {
   encoder.set_input_array(bias, 2);
   encoder.set_output_array(out, 3);
   encoder.set_bytes(params, 4);
-  dispatch_grid(encoder, size_t(params.rows) * kLanes, 1, 1,
-                rows_of_threadgroup(params.length) * kLanes);
+  dispatch_grid(encoder, params.rows * layout.threads, 1, 1,
+                layout.index() ? layout.threads : rows_of_threadgroup(params.length) * kLanes);
 }
 
 MLX_EVAL_MULTI(NormalizeVJP) {

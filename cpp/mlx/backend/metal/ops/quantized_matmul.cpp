@@ -1,4 +1,5 @@
-// Products with quantised matrices: a kernel multiplies few vectors, BLAS many.
+// Products with quantised matrices: a kernel multiplies few vectors. For many, the matrix is
+// dequantised for BLAS, or for a device that multiplies itself.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "mlx/backend/host/grouped.h"
 #include "mlx/backend/metal/kernels/quantized_params.h"
 #include "mlx/backend/metal/ops/launch.h"
+#include "mlx/backend/metal/ops/matmul.h"
 #include "mlx/backend/metal/ops/quantized.h"
 #include "mlx/primitives/quantized.h"
 
@@ -177,12 +179,34 @@ void multiply_floats(const array& x, const QuantizedArrays& w, const Quantizatio
   }
 }
 
+// The whole of w becomes floats of the output's type, in memory of the device.
+void multiply_dequantized(const array& x, const QuantizedArrays& w, const Quantization& q,
+                          const Extents& e, bool transpose, const std::optional<Indices>& indices,
+                          array& out, Stream s) {
+  const int rows = transpose ? e.n : e.k, columns = transpose ? e.k : e.n;
+  array floats = scratch({e.batches_w, rows, columns}, out.dtype(), s);
+  dequantize_part(w, q, {0, floats.size()}, floats, s);
+  array matrices({e.batches_w, e.k, e.n}, out.dtype(), nullptr, {});
+  const int64_t size = int64_t{rows} * columns;
+  make_view(floats, matrices, transpose ? Strides{size, 1, columns} : Strides{size, columns, 1});
+  const array left = converted(x, out.dtype(), s);
+  if (indices) {
+    return gather_mm_on_device({left, matrices, indices->lhs, indices->rhs}, out, s);
+  }
+  array matrix({e.k, e.n}, out.dtype(), nullptr, {});
+  make_view(matrices, matrix, {matrices.strides(1), matrices.strides(2)});
+  multiply_on_device(left, matrix, out, 1.0, 0.0, s);
+}
+
 void multiply(const array& x, const QuantizedArrays& w, const Quantization& q, const Extents& e,
               bool transpose, const std::optional<Indices>& indices, array& out, Stream s) {
   allocate_output(out);
   const size_t used = std::min<size_t>(e.pairs, e.batches_w);
   if (transpose && e.pairs * e.m < kManyVectors * used) {
     return multiply_vectors(x, w, q, e, indices, out, s);
+  }
+  if (multiplies_on_device(s)) {
+    return multiply_dequantized(x, w, q, e, transpose, indices, out, s);
   }
   const array floats = converted(x, float32, s);
   if (out.dtype() == float32) {

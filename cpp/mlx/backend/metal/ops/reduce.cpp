@@ -2,9 +2,12 @@
 #include "mlx/backend/metal/ops/reduce.h"
 
 #include <algorithm>
+#include <string>
+#include <tuple>
 
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/host/float64.h"
+#include "mlx/backend/metal/kernels/shared_row.h"
 #include "mlx/backend/metal/ops/launch.h"
 
 namespace mlx::core {
@@ -66,6 +69,85 @@ void reduce(Reduce::ReduceType type, const array& in, array& out, const std::vec
   const int length = static_cast<int>(in.size() / out.size());
   auto plan = plan_reduction({rows, length}, {{length, 1}}, {1});
   run_passes(*plan, type, out, s, pass_over(dense, type, s));
+}
+
+// ---- indices of extremes ----
+
+// Lines along an axis, in which the extreme is looked for: `x` by `y` of them.
+struct ArgLines {
+  array in;
+  size_t x, y;
+  int64_t steps[3];  // between lines, in x and in y, and between the elements of a line
+  uint32_t length;
+
+  ArgLines(const array& source, int axis, Stream s);
+};
+
+ArgLines::ArgLines(const array& source, int axis, Stream s) : in(source) {
+  const auto kept_dims = [&] {
+    Shape shape = in.shape();
+    Strides strides = in.strides();
+    shape.erase(shape.begin() + axis);
+    strides.erase(strides.begin() + axis);
+    return collapse_contiguous_dims(shape, strides);
+  };
+  auto [shape, strides] = kept_dims();
+  if (shape.size() > 2) {
+    in = row_contiguous(in, s);
+    std::tie(shape, strides) = kept_dims();
+  }
+  const size_t last = shape.size() - 1;
+  x = shape[last];
+  y = last > 0 ? shape[0] : 1;
+  steps[0] = strides[last];
+  steps[1] = last > 0 ? strides[0] : 0;
+  steps[2] = in.strides(axis);
+  length = in.shape(axis);
+}
+
+constexpr const char* kArgOps[] = {"ArgMin", "ArgMax"};
+constexpr const char* kArgLayouts[] = {"", "Shared", "Listed"};
+
+MTL::ComputePipelineState* arg_kernel(int op, int layout, Dtype dtype) {
+  static KernelTable table(2 * 3 * kDtypes);
+  return table.get((op * 3 + layout) * kDtypes + dtype_index(dtype), [&] {
+    return kArgOps[op] + kernel_name(kArgLayouts[layout], type_name(dtype));
+  });
+}
+
+metal::CommandEncoder& bind_lines(MTL::ComputePipelineState* kernel, const ArgLines& lines,
+                                  array& out, Stream s) {
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(kernel);
+  encoder.set_input_array(lines.in, 0);
+  encoder.set_output_array(out, 1);
+  encoder.set_bytes(lines.steps, 3, 2);
+  encoder.set_bytes(lines.length, 3);
+  return encoder;
+}
+
+// A threadgroup for each chunk of a line. Several chunks leave candidates to a second pass.
+void arg_reduce_chunks(int op, ArgLines lines, array& out, Stream s) {
+  constexpr uint32_t kChunk = 1 << 16;
+  const size_t count = lines.x * lines.y;
+  const Dtype dtype = lines.in.dtype();
+  const auto pass = [&](int layout, const array& listed, uint32_t chunk, array& to) {
+    const uint32_t chunks = (lines.length - 1) / chunk + 1;
+    auto& encoder = bind_lines(arg_kernel(op, layout, dtype), lines, to, s);
+    encoder.set_bytes(chunk, 4);
+    encoder.set_input_array(listed, 5);
+    encoder.dispatch_threadgroups(MTL::Size(chunks, lines.x, lines.y),
+                                  MTL::Size(kArgReduceThreads, 1, 1));
+  };
+  if (lines.length <= 2 * kChunk) return pass(1, lines.in, lines.length, out);
+  const uint32_t chunks = (lines.length - 1) / kChunk + 1;
+  array candidates({static_cast<ShapeElem>(count), static_cast<ShapeElem>(chunks)}, uint32, nullptr,
+                   {});
+  allocate_output(candidates);
+  metal::get_command_encoder(s).add_temporary(candidates);
+  pass(1, lines.in, kChunk, candidates);
+  lines.length = chunks;
+  pass(2, candidates, chunks, out);
 }
 
 }  // namespace
@@ -131,35 +213,13 @@ MLX_EVAL(ArgReduce) {
     return cpu::arg_reduce_float64(reduce_type_ == ArgReduce::ArgMin, inputs[0], out, axis_,
                                    stream());
   }
-  array in = inputs[0];
-  auto kept_dims = [&] {
-    Shape shape = in.shape();
-    Strides strides = in.strides();
-    shape.erase(shape.begin() + axis_);
-    strides.erase(strides.begin() + axis_);
-    return collapse_contiguous_dims(shape, strides);
-  };
-  auto [shape, strides] = kept_dims();
-  if (shape.size() > 2) {
-    in = row_contiguous(in, stream());
-    std::tie(shape, strides) = kept_dims();
+  const int op = reduce_type_ == ArgReduce::ArgMin ? 0 : 1;
+  const ArgLines lines(inputs[0], axis_, stream());
+  if (runs_on_gpu() && lines.steps[2] == 1 && lines.length >= kArgReduceThreads) {
+    return arg_reduce_chunks(op, lines, out, stream());
   }
-  size_t last = shape.size() - 1;
-  int64_t steps[3] = {strides[last], last > 0 ? strides[0] : 0, in.strides(axis_)};
-  uint32_t length = in.shape(axis_);
-  static KernelTable table(2 * kDtypes);
-  int op = reduce_type_ == ArgReduce::ArgMin ? 0 : 1;
-  auto* kernel = table.get(op * kDtypes + dtype_index(in.dtype()), [&] {
-    return kernel_name(op ? "ArgMax" : "ArgMin", type_name(in.dtype()));
-  });
-  auto& encoder = metal::get_command_encoder(stream());
-  encoder.set_compute_pipeline_state(kernel);
-  encoder.set_input_array(in, 0);
-  encoder.set_output_array(out, 1);
-  encoder.set_bytes(steps, 3, 2);
-  encoder.set_bytes(length, 3);
-  dispatch_grid(encoder, shape[last], last > 0 ? shape[0] : 1, 1,
-                std::clamp<size_t>(32768 / std::max(length, 1u), 1, 256));
+  auto& encoder = bind_lines(arg_kernel(op, 0, lines.in.dtype()), lines, out, stream());
+  dispatch_grid(encoder, lines.x, lines.y, 1, std::clamp<size_t>(32768 / lines.length, 1, 256));
 }
 
 }  // namespace mlx::core

@@ -54,6 +54,21 @@ void rows(const char* op, KernelTable& table, const array& in, array& out, Strea
   dispatch_grid(encoder, in.size() / length * kLanes, 1, 1, count * kLanes);
 }
 
+// Runs a threadgroup per row.
+void shared_rows_kernel(const char* op, const SharedRows& layout, KernelTable& table,
+                        const array& in, array& out, Stream s) {
+  const uint32_t length = in.shape(-1);
+  auto* kernel = table.get(layout.index() * kDtypes + dtype_index(in.dtype()), [&] {
+    return std::string(op) + kernel_name(layout.suffix, type_name(in.dtype()));
+  });
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(kernel);
+  encoder.set_input_array(in, 0);
+  encoder.set_output_array(out, 1);
+  encoder.set_bytes(length, 2);
+  dispatch_grid(encoder, in.size() / length * layout.threads, 1, 1, layout.threads);
+}
+
 }  // namespace
 
 MLX_EVAL(Scan) {
@@ -109,9 +124,12 @@ MLX_EVAL(Softmax) {
     check_float64("Softmax", stream());
     return cpu::softmax_float64(in, out, stream());
   }
-  static KernelTable table(kDtypes), long_table(kDtypes);
+  static KernelTable table(kDtypes), long_table(kDtypes), shared_table(kSharedRowKinds * kDtypes);
   size_t length = in.shape(-1);
-  if (length <= kKeptFloats) {
+  const SharedRows layout = shared_rows(length);
+  if (layout.index() > 0) {
+    shared_rows_kernel("Softmax", layout, shared_table, in, out, stream());
+  } else if (length <= kKeptFloats) {
     rows("Softmax", table, in, out, stream(), length);
   } else {
     rows("SoftmaxLong", long_table, in, out, stream());
@@ -128,9 +146,13 @@ MLX_EVAL(LogSumExp) {
     check_float64("LogSumExp", stream());
     return cpu::logsumexp_float64(in, out, stream());
   }
-  static KernelTable table(kDtypes);
+  static KernelTable table(kDtypes), shared_table(kSharedRowKinds * kDtypes);
   if (in.shape(-1) == 0) {
     throw std::invalid_argument("[logsumexp] The last axis must not be empty.");
+  }
+  const SharedRows layout = shared_rows(in.shape(-1));
+  if (layout.index() > 0) {
+    return shared_rows_kernel("LogSumExp", layout, shared_table, in, out, stream());
   }
   rows("LogSumExp", table, in, out, stream());
 }
