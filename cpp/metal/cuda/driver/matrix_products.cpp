@@ -131,7 +131,8 @@ bool CublasPlan::choose(const MatrixProduct& product) {
 
 void CublasPlan::start(void* queue, void* const* buffers, double alpha, double beta) const {
   const std::lock_guard lock(mutex_);
-  if (adds_row_) set(ProductAttribute::Bias, &buffers[4], sizeof(buffers[4]));
+  if (adds_row_)
+    set(ProductAttribute::Bias, static_cast<const void*>(&buffers[4]), sizeof(buffers[4]));
   const float scales[2][2] = {{static_cast<float>(alpha), 0}, {static_cast<float>(beta), 0}};
   api_.check(api_.cublasLtMatmul(api_.handle, product_, scales[0], buffers[1], b_, buffers[0], a_,
                                  scales[1], buffers[2], c_, buffers[2], c_, &choice_.algorithm,
