@@ -1,6 +1,7 @@
 // What phases know of the values that other phases compute.
 #pragma once
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/IRBuilder.h"
 #include "metal/cpu/vectorizer/control/phases.h"
 
