@@ -19,6 +19,17 @@ define void @two_phases(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lan
   ret void
 }
 
+; A gang that never waits runs once.
+; CHECK-LABEL: define void @never_waits(
+; CHECK: gang:
+; CHECK: store volatile i32 1, ptr %group
+; CHECK-NOT: store volatile
+; CHECK: ret void
+define void @never_waits(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
+  store volatile i32 1, ptr %group
+  ret void
+}
+
 ; What all gangs compute alike is a variable of all of them: the number of the iteration. Sums are in the frame of each
 ; gang, and the next sum takes the place of the last one.
 ; CHECK-LABEL: define void @loop_with_barrier(

@@ -8,7 +8,10 @@
 ; CHECK: ret void
 ; CHECK-LABEL: define void @kernel_entry(
 ; CHECK: gang.loop:
-; CHECK: call void @kernel.gang(
+; Each gang has a frame of its own, which the next gang must not overwrite.
+; CHECK: %[[OFFSET:.*]] = mul i64 %{{.*}}, [[SIZE:[0-9]+]]
+; CHECK-NEXT: %[[FRAME:.*]] = getelementptr i8, ptr %{{.*}}, i64 %[[OFFSET]]
+; CHECK-NEXT: call void @kernel.gang(ptr %group, {{.*}}, ptr %[[FRAME]])
 ; CHECK: br i1 %{{.*}}, label %gang.loop, label %gang.done
 ; CHECK: phase:
 ; CHECK: next.loop:

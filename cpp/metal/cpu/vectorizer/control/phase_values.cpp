@@ -167,7 +167,7 @@ void PhaseValues::store_phis() {
       value = value_in(*exit.from, value);
       const Slot slot = slot_of(phi);
       b_.SetInsertPoint(exit.block->getTerminator());
-      b_.CreateAlignedStore(value, address_of(*exit.from, slot), slot.align);
+      b_.CreateAlignedStore(value, address_of(starts_[exit.from], slot), slot.align);
     }
   }
 }
@@ -246,6 +246,9 @@ unsigned PhaseValues::cost_of_recomputing(const Instruction& instruction, unsign
   return cost;
 }
 
+// The operands are still those from which the value was computed. Its definition lies on every way
+// to what uses it, and theirs on every way to it: code that ran theirs again would also have run
+// the value's again.
 Value* PhaseValues::recompute(Phase& phase, Instruction& instruction) {
   Instruction* copy = instruction.clone();
   for (llvm::Use& operand : copy->operands()) operand.set(value_in(phase, operand));
@@ -272,7 +275,7 @@ PhaseValues::Slot PhaseValues::slot_of(Instruction& value) {
   BasicBlock* block = value.getParent();
   b_.SetInsertPoint(block, llvm::isa<PHINode>(value) ? block->getFirstInsertionPt()
                                                      : std::next(value.getIterator()));
-  b_.CreateAlignedStore(&value, address_of(*phases_.of(block), slot), slot.align);
+  b_.CreateAlignedStore(&value, address_of(starts_[phases_.of(block)], slot), slot.align);
   return slot;
 }
 
@@ -290,9 +293,9 @@ PhaseValues::Slot PhaseValues::new_slot(const Instruction& value) {
   return slot;
 }
 
-Value* PhaseValues::address_of(const Phase& phase, const Slot& slot) {
+Value* PhaseValues::address_of(const PhaseStart& start, const Slot& slot) {
   if (slot.variable) return slot.variable;
-  return b_.CreateConstGEP1_64(b_.getInt8Ty(), starts_[&phase].frame, slot.offset);
+  return b_.CreateConstGEP1_64(b_.getInt8Ty(), start.frame, slot.offset);
 }
 
 void PhaseValues::finish(Value* gangs) {

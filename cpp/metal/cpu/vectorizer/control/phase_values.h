@@ -85,7 +85,7 @@ class PhaseValues {
   llvm::Value* load(const PhaseStart& start, llvm::Instruction& value);
   Slot slot_of(llvm::Instruction& value);
   Slot new_slot(const llvm::Instruction& value);
-  llvm::Value* address_of(const Phase& phase, const Slot& slot);
+  llvm::Value* address_of(const PhaseStart& start, const Slot& slot);
 
   llvm::Function& code_;
   Phases& phases_;
