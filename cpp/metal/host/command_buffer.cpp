@@ -218,7 +218,7 @@ void CommandBufferObject::fail_from_exception() {
 void CommandBufferObject::finish() {
   release_resources();
   auto status = error_ ? MTL::CommandBufferStatusError : MTL::CommandBufferStatusCompleted;
-  // Handlers see the final status. Waiting threads continue when the handlers have returned.
+  // Handlers see the final status.
   status_.store(status);
   for (auto& handler : completed_handlers_) {
     try {
@@ -230,6 +230,9 @@ void CommandBufferObject::finish() {
   }
   scheduled_handlers_.clear();
   completed_handlers_.clear();
+}
+
+void CommandBufferObject::wake_waiting_threads() {
   std::lock_guard lock(mutex_);
   finished_.store(true);
   changed_.notify_all();

@@ -102,6 +102,8 @@ class CommandBufferObject : public MTL::CommandBuffer {
   // Called on the thread that the queue chooses. It calls `poll`, unless that is empty, between
   // launches.
   void execute(Stream& stream, const std::function<void()>& poll);
+  // Called when execute() has returned, and with it all handlers.
+  void wake_waiting_threads();
 
  protected:
   ~CommandBufferObject() override;

@@ -169,6 +169,9 @@ void QueueObject::State::execute(Buffer buffer, const std::function<void()>& pol
     const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
     buffer->execute(*stream, poll);
   }
+  // Only now, as a waiting thread may run the command buffer that it commits next, once no other
+  // thread is busy.
+  buffer->wake_waiting_threads();
   buffer.reset();  // may end the queue
 }
 
