@@ -103,6 +103,10 @@ void place(Group& group, uint64_t number) {
 // Goes to the next threadgroup; after the last one comes the first.
 void increase(Group& group) {
   const uint32_t* count = group.launch->threadgroups_per_grid;
+  if (group.position[0] + 2 < count[0]) {  // only the last one of a row may have another size
+    ++group.position[0];
+    return;
+  }
   for (int i = 0; i < 3; ++i) {
     if (++group.position[i] < count[i]) break;
     group.position[i] = 0;
@@ -230,11 +234,12 @@ void Worker::carrier_body(Fibre* self) {
   auto& worker = *static_cast<Worker*>(self->owner());
   for (;;) {
     const Dispatch& dispatch = *worker.dispatch_.load(std::memory_order_relaxed);
+    const bool checked = dispatch.checks() != kNoChecks;
     for (; worker.next_ < worker.last_ && !dispatch.stopped(); worker.advance()) {
       const CpuCode& code = dispatch.code(worker.group_);
       if (worker.needs_fibres(code)) break;
       worker.announce_next(code);
-      worker.begin_checks();
+      if (checked) worker.begin_checks();
       worker.enter_kernel();
       if (code.granularity == Granularity::Group) {
         code.entry(&worker.group_, 0);
@@ -244,7 +249,7 @@ void Worker::carrier_body(Fibre* self) {
       if (worker.additions_.rows + worker.additions_.scalars != 2 * worker.additions_.first)
         metal_cpu_make_additions(&worker.group_);
       worker.leave_kernel();
-      worker.end_checks();
+      if (checked) worker.end_checks();
     }
     switch_context(self->context(), &worker.main_);
   }
@@ -263,12 +268,12 @@ void Worker::run_as_fibres() {
   for (; next_ < last_ && !dispatch.stopped(); advance()) {
     const CpuCode& code = dispatch.code(group_);
     if (!needs_fibres(code)) return;
-    begin_checks();
+    if (dispatch.checks()) begin_checks();
     OrderedRun* ordered = dispatch.ordered();
     scheduler_.run(group_, code.entry, thread_count(), thread_fibres_,
                    ordered && ordered->schedule ? &*ordered->schedule : nullptr);
     if (fault_.kind == Fault::None) {
-      end_checks();
+      if (dispatch.checks()) end_checks();
       continue;
     }
     group_.thread = scheduler_.thread();
@@ -280,8 +285,6 @@ void Worker::run_as_fibres() {
 
 void Worker::begin_checks() {
   const Dispatch& dispatch = *dispatch_.load(std::memory_order_relaxed);
-  if (!dispatch.checks()) [[likely]]
-    return;
   if (dispatch.shadows())  // nobody has written there
     std::memset(group_.memory + kThreadgroupShadow, UINT8_MAX, dispatch.threadgroup_memory());
   if (OrderedRun* ordered = dispatch.ordered()) {
