@@ -57,6 +57,13 @@ struct PassContext {
   Variant rows_of_gangs() const {
     return {.layout = ThreadLayout::Full, .width = shapes.width, .gangs_in_row = 1, .rows = 4};
   }
+  // Of a threadgroup that has four rows and four layers.
+  Variant columns_of_threads() const {
+    return {.layout = ThreadLayout::Rows,
+            .width = shapes.width,
+            .rows_at_once = 4,
+            .layers_at_once = 4};
+  }
 };
 
 void run_kernel_passes(llvm::Module& code, KernelContext& c);

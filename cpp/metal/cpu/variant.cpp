@@ -1,5 +1,7 @@
 #include "metal/cpu/variant.h"
 
+#include <numeric>
+
 namespace metal::cpu {
 namespace {
 
@@ -31,6 +33,12 @@ void allow_jam(Variant& variant, const uint32_t (&size)[3]) {
   if (variant.layout != ThreadLayout::Full || size[2] != 1) return;
   variant.gangs_in_row = size[0] / variant.width;
   variant.rows = size[1];
+}
+
+void allow_columns(Variant& variant, const uint32_t (&size)[3]) {
+  if (variant.layout != ThreadLayout::Rows) return;
+  variant.rows_at_once = std::gcd(size[1], kMostAtOnce);
+  variant.layers_at_once = std::gcd(size[2], kMostAtOnce);
 }
 
 Variant choose_variant(Cooperation cooperation, const uint32_t (&size)[3], uint32_t row,

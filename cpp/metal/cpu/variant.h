@@ -34,6 +34,10 @@ struct Variant {
   // gangs at once: see jam_gangs.h. Otherwise 0.
   uint32_t gangs_in_row = 0;
   uint32_t rows = 0;
+  // Threads below each other, and behind each other, that code may run at once if they do not wait
+  // for each other: see jam_rows.h. Both divide the threadgroup's size along their dimension.
+  uint32_t rows_at_once = 1;
+  uint32_t layers_at_once = 1;
   uint32_t jammed = 1;  // gangs that are run at once; the code generator decides
   // No buffer that the kernel writes overlaps another one. Only of kernels in which this matters.
   bool separate_buffers = false;
@@ -53,6 +57,12 @@ constexpr uint32_t coherent_width(uint32_t width) { return width < 16 ? 4 * widt
 
 // Adds to the variant what is needed to run several gangs at once.
 void allow_jam(Variant& variant, const uint32_t (&size)[3]);
+
+// Their elements fill a line of memory, or a part of it that pays.
+inline constexpr uint32_t kMostAtOnce = 16;
+inline constexpr uint32_t kFewestAtOnce = 4;
+// Adds the rows and layers that may run at once.
+void allow_columns(Variant& variant, const uint32_t (&size)[3]);
 
 // The variant for threadgroups of this size in a launch whose rows have `row` threads; the last
 // threadgroup of a row may be cut. `natural_width`: the lanes that suit the vector registers.

@@ -12,7 +12,7 @@ from .facts import Facts
 from .printing import BARRIER, lines_of, print_function
 from .runner import Buffer, Launch
 from .scalars import BOOL, FLOAT, INT, UINT, ULONG, Aggregate, Scalar, wrap
-from .scope import CORE, FEATURES, Scope
+from .scope import CORE, FEATURES, STRAIGHT, Scope
 from .statements import Statements
 from .tree import Function, Node, Variable, block, constant, let
 
@@ -77,6 +77,7 @@ class Program:
     structs: list[Aggregate] = field(default_factory=list)
     constants: list[Variable] = field(default_factory=list)  # function constants
     is_dynamic: bool = False  # the first shared array is an argument
+    order: str = "xyz"  # in which its threads are numbered, the fastest axis first
 
     # ---- text ----
 
@@ -227,15 +228,17 @@ def is_whole(grid, threadgroup) -> bool:
     return threads % 32 == 0 and all(n % t == 0 for n, t in zip(grid, threadgroup))
 
 
-def linear_position(grid) -> Node:
-    """The number of a thread in its grid."""
-    x, y, z = (tree.var(ATTRIBUTE_VARIABLES[f"thread_position_in_grid.{axis}"]) for axis in "xyz")
-    linear = x
-    if grid[1] > 1 or grid[2] > 1:
-        linear = tree.binary("+", tree.binary("*", y, constant(UINT, grid[0])), x)
-    if grid[2] > 1:
-        plane = tree.binary("*", z, constant(UINT, grid[0] * grid[1]))
-        linear = tree.binary("+", plane, linear)
+def linear_position(grid, order: str = "xyz") -> Node:
+    """The number of a thread in its grid, if they are counted along these axes, one after the other."""
+    linear, threads = None, 1
+    for axis in order:
+        size = grid["xyz".index(axis)]
+        if size > 1 or axis == "x":
+            part = tree.var(ATTRIBUTE_VARIABLES[f"thread_position_in_grid.{axis}"])
+            if threads > 1:
+                part = tree.binary("*", part, constant(UINT, threads))
+            linear = part if linear is None else tree.binary("+", part, linear)
+            threads *= size
     return linear
 
 
@@ -250,8 +253,13 @@ class Maker(Statements):
         share = rng.choice((0.15, 0.25, 0.4, 0.6))
         shares = {f: max(share, 0.5) if f in CORE else share for f in FEATURES}
         features = frozenset(f for f in FEATURES if rng.random() < shares[f]) - without
-        super().__init__(rng, features)
+        is_straight = "columns" in features and rng.random() < 0.7
+        super().__init__(rng, features & frozenset(STRAIGHT) if is_straight else features)
+        if is_straight:
+            self.is_straight = True
+            self.budget = rng.randint(0, 3)
         self.seed = seed
+        self.order = rng.choice(("yxz", "yzx", "zxy", "zyx")) if self.has("columns") else "xyz"
 
     def program(self) -> Program:
         grid, threadgroup = self.sizes()
@@ -275,7 +283,8 @@ class Maker(Statements):
         scope.functions = functions
         body = self.body(scope)
         is_dynamic = bool(shared) and self.chance(0.3)
-        parts = (arguments, functions, start, body, shared, self.structs, constants, is_dynamic)
+        parts = (arguments, functions, start, body, shared, self.structs, constants, is_dynamic,
+                 self.order)  # fmt: skip
         return Program(self.seed, grid, threadgroup, *parts)
 
     def function_constants(self) -> list[Variable]:
@@ -289,6 +298,8 @@ class Maker(Statements):
 
     def sizes(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """A grid of some hundred threads, often not a multiple of the threadgroup."""
+        if self.has("columns"):
+            return self.sizes_of_columns()
         kind = self.rng.random()
         if kind < 0.6:
             group = self.rng.choice((32, 64, 64, 96, 128, 40, 50, 24, 8, 33, 7, 80, 1))
@@ -308,6 +319,17 @@ class Maker(Statements):
         group3 = self.rng.choice(((8, 4, 2), (4, 4, 4), (32, 2, 2), (3, 5, 2)))
         grid3 = tuple(n * self.rng.randint(1, 2) for n in group3)
         return grid3, group3
+
+    def sizes_of_columns(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Grids whose columns, along y or z, have many threads."""
+        group = self.rng.choice(
+            ((32, 8), (8, 8), (16, 16), (32, 16), (40, 4), (33, 1), (16, 1), (8, 12))
+        )
+        grid = (group[0] * self.rng.choice((1, 1, 2)), self.rng.choice((8, 12, 16, 17, 32)))
+        depth = self.rng.choice((1, 1, 3))
+        if self.order[0] == "z":
+            return (grid[0], depth, grid[1]), (group[0], 1, min(group[1], grid[1]))
+        return (*grid, depth), (group[0], min(group[1], grid[1]), 1)
 
     def values(self, type: Scalar, count: int) -> list:
         """Random numbers with many zeros, ones and edges among them."""
@@ -379,7 +401,7 @@ class Maker(Statements):
             statements.append(let(variable, value))
 
         x, y, z = (part(f"thread_position_in_grid.{axis}") for axis in "xyz")
-        define("tid", UINT, linear_position(grid))
+        define("tid", UINT, linear_position(grid, self.order))
         define("tix", UINT, part("thread_index_in_threadgroup"))
         signed = INT if self.has("signed") else UINT
         if grid[1] > 1 or self.chance(0.5):

@@ -10,7 +10,13 @@ from .tree import Function, Variable
 FEATURES = (
     "signed", "small", "wide", "floats", "halves", "shifts", "divisions", "private", "lanes",
     "functions", "switches", "loops", "returns", "exchange", "atomics", "shortcut", "vectors", "structs",
-    "pointers", "constants", "tallies", "offsets", "moved", "rows", "tiles",
+    "pointers", "constants", "tallies", "offsets", "moved", "rows", "tiles", "columns",
+)  # fmt: skip
+
+# Those of programs without loops and exchange, in which threads below each other may run at once.
+STRAIGHT = (
+    "signed", "small", "wide", "floats", "halves", "shifts", "divisions", "returns", "vectors", "constants",
+    "offsets", "moved", "columns",
 )  # fmt: skip
 
 # Most faults of vector code were in these: half of all programs have each of them.

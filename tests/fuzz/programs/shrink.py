@@ -182,7 +182,7 @@ def with_launch(program: Program, grid, threadgroup) -> Program:
         for a in program.arguments
     ]  # fmt: skip
     kids = [
-        let(kid.value, linear_position(grid)) if kid.value.name == "tid" else kid
+        let(kid.value, linear_position(grid, program.order)) if kid.value.name == "tid" else kid
         for kid in program.start.kids
     ]
     return replace(

@@ -24,6 +24,7 @@ class Statements(Rows):
         self.budget = rng.choice((3, 4, 5, 6, 7, 8, 10, 12, 16)) - self.depth
         self.counts: dict[str, int] = {}
         self.most_iterations = 48
+        self.is_straight = False  # no branches, but those of guards around arrays
         self.structs = []
 
     def name(self, prefix: str) -> str:
@@ -55,7 +56,10 @@ class Statements(Rows):
     def statement(self, scope: Scope, depth: int) -> Node:
         self.budget -= 1
         choices = [(2, self.changed), (1, self.index_variable), (1, self.new_variable)]
-        choices += [(1.5, self.stored), (2 if depth < MOST_NESTED else 0, self.branch)]
+        choices += [(1.5, self.stored)]
+        if self.is_straight:
+            return self.pick(choices)(scope, depth)
+        choices += [(2 if depth < MOST_NESTED else 0, self.branch)]
         if depth < MOST_NESTED:
             choices.append((4, self.guarded))
             if self.has("rows"):

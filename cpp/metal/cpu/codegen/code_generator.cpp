@@ -123,6 +123,7 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   traits.natural_width = natural_width(*target);
   traits.repeats = may_repeat(*module);
   traits.jumps_along_rows = jumps_along_rows(*module);
+  traits.column_dimension = column_dimension(*module);
   traits.accesses_after_writes = accesses_after_writes(*module);
   traits.may_jam =
       (rereads_threadgroup_memory(*module) || reads_tile_columns(*module)) && !has_atomics(*module);

@@ -33,6 +33,7 @@ struct KernelTraits {
   // Whether gangs may run at once, and share what they read. Atomic operations on threadgroup
   // memory are loads and stores (widen_atomics.cpp), between which no other gang may run.
   bool may_jam = false;
+  uint32_t column_dimension = 0;                // see row_access.h
   std::vector<ElementAccess> element_accesses;  // see element_access.h
 };
 

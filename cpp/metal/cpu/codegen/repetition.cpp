@@ -26,14 +26,14 @@ bool calls_unknown(const llvm::Function& function) {
   });
 }
 
+}  // namespace
+
 bool any_instruction(const llvm::Module& kernel,
                      llvm::function_ref<bool(const llvm::Instruction&)> test) {
   return llvm::any_of(kernel, [&](const llvm::Function& function) {
     return llvm::any_of(llvm::instructions(function), test);
   });
 }
-
-}  // namespace
 
 bool may_repeat(const llvm::Module& kernel) {
   for (const llvm::Function& function : kernel) {

@@ -1,5 +1,7 @@
-// Finds out what a thread of a kernel may do repeatedly.
+// Finds out what a thread of a kernel may do, and what it may do repeatedly.
 #pragma once
+
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace llvm {
 class Instruction;
@@ -12,6 +14,8 @@ namespace metal::cpu {
 // an unknown function.
 bool may_repeat(const llvm::Module& kernel);
 
+bool any_instruction(const llvm::Module& kernel,
+                     llvm::function_ref<bool(const llvm::Instruction&)> test);
 bool reads_threadgroup_memory(const llvm::Instruction& instruction);
 // Whether a thread may do so more than once.
 bool rereads_threadgroup_memory(const llvm::Module& kernel);

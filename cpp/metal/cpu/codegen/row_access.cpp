@@ -5,7 +5,6 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
@@ -24,8 +23,8 @@ using llvm::Value;
 constexpr int64_t kLine = 64;        // bytes of a cache line
 constexpr int64_t kNearColumn = 32;  // bytes; what is closer is read at once
 
-// By how much a value grows from one thread of a row to the next; nothing where that is not known.
-// It is a guess: numbers that wrap around and values that change in loops do not count.
+// By how much a value grows from one thread to the next along a dimension; nothing where that is
+// not known. It is a guess: numbers that wrap around and values that change in loops do not count.
 using Step = std::optional<int64_t>;
 
 Step scaled(Step step, const Value& factor) {
@@ -35,9 +34,10 @@ Step scaled(Step step, const Value& factor) {
   return *step * constant->getSExtValue();
 }
 
-class RowSteps {
+class Steps {
  public:
-  explicit RowSteps(const llvm::DataLayout& layout) : layout_(layout) {}
+  Steps(const llvm::DataLayout& layout, unsigned dimension)
+      : layout_(layout), dimension_(dimension) {}
 
   Step of(const Value& value) {
     const auto* instruction = llvm::dyn_cast<Instruction>(&value);
@@ -91,14 +91,15 @@ class RowSteps {
     return of_others(instruction);
   }
 
-  Step of_position(const llvm::CallInst& call) {
+  Step of_position(const llvm::CallInst& call) const {
     const auto found = compiler::as_builtin_call(call);
     if (!found) return std::nullopt;
     switch (found->builtin) {
       case compiler::Builtin::ThreadPositionInGrid:
       case compiler::Builtin::ThreadPositionInThreadgroup:
+        return found->component == dimension_ ? 1 : 0;
       case compiler::Builtin::ThreadIndexInThreadgroup:
-        return found->component == 0 ? 1 : 0;
+        return dimension_ == 0 ? Step(1) : std::nullopt;
       default:
         return 0;
     }
@@ -126,6 +127,7 @@ class RowSteps {
   }
 
   const llvm::DataLayout& layout_;
+  const unsigned dimension_;
   llvm::DenseMap<const Instruction*, Step> steps_;
 };
 
@@ -135,17 +137,15 @@ bool is_device_access(const Instruction& instruction) {
                         static_cast<unsigned>(AddressSpace::Device);
 }
 
-// Whether an access of this kind is at least so many bytes from that of the next thread, or the
-// distance is not known.
+bool is_apart(Step step, int64_t bytes) { return !step || std::abs(*step) >= bytes; }
+
+// Whether an access of this kind is at least so many bytes from that of the next thread of a row.
 bool any_is_apart(const llvm::Module& kernel,
                   llvm::function_ref<bool(const Instruction&)> is_access, int64_t bytes) {
-  RowSteps steps(kernel.getDataLayout());
-  return llvm::any_of(kernel, [&](const llvm::Function& function) {
-    return llvm::any_of(llvm::instructions(function), [&](const Instruction& instruction) {
-      if (!is_access(instruction)) return false;
-      const Step step = steps.of(*llvm::getLoadStorePointerOperand(&instruction));
-      return !step || std::abs(*step) >= bytes;
-    });
+  Steps along(kernel.getDataLayout(), 0);
+  return any_instruction(kernel, [&](const Instruction& instruction) {
+    return is_access(instruction) &&
+           is_apart(along.of(*llvm::getLoadStorePointerOperand(&instruction)), bytes);
   });
 }
 
@@ -153,6 +153,23 @@ bool any_is_apart(const llvm::Module& kernel,
 
 bool jumps_along_rows(const llvm::Module& kernel) {
   return any_is_apart(kernel, is_device_access, kLine);
+}
+
+uint32_t column_dimension(const llvm::Module& kernel) {
+  const llvm::DataLayout& layout = kernel.getDataLayout();
+  Steps along(layout, 0);
+  for (const unsigned dimension : {1u, 2u}) {
+    Steps column(layout, dimension);
+    const bool found = any_instruction(kernel, [&](const Instruction& instruction) {
+      if (!is_device_access(instruction)) return false;
+      const Value& address = *llvm::getLoadStorePointerOperand(&instruction);
+      llvm::Type* type = llvm::getLoadStoreType(const_cast<Instruction*>(&instruction));
+      return column.of(address) == static_cast<int64_t>(layout.getTypeStoreSize(type)) &&
+             is_apart(along.of(address), kLine);
+    });
+    if (found) return dimension;
+  }
+  return 0;
 }
 
 bool reads_tile_columns(const llvm::Module& kernel) {

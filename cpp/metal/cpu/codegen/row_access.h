@@ -1,6 +1,8 @@
 // Finds out how the threads of a row access memory. Only speed depends on the answers.
 #pragma once
 
+#include <cstdint>
+
 namespace llvm {
 class Module;
 }  // namespace llvm
@@ -10,6 +12,9 @@ namespace metal::cpu {
 // Whether neighbouring threads of a row may access places of device memory that are a cache line or
 // more apart, as in a transposition.
 bool jumps_along_rows(const llvm::Module& kernel);
+// The dimension along which threads access neighbouring elements, while those of a row jump: 1 for
+// threads below each other, 2 for those behind each other, 0 if there is none.
+uint32_t column_dimension(const llvm::Module& kernel);
 // Whether neighbouring threads of a threadgroup may read elements of threadgroup memory that are
 // not neighbours, as a tile's columns.
 bool reads_tile_columns(const llvm::Module& kernel);

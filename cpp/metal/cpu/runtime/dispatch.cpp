@@ -141,12 +141,24 @@ bool has_few_threads(const LaunchParameters& parameters) {
   });
 }
 
+// How many threadgroups, next to each other along a dimension, run as one: so many that code can
+// run whole columns at once (control/jam_rows.h), unless too few would be left for all cores.
+uint32_t columns_in_one(const CpuKernel& kernel, const LaunchParameters& parameters) {
+  const uint32_t dimension = kernel.column_dimension;
+  const auto& size = parameters.threads_per_threadgroup;
+  const auto& grid = parameters.threads_per_grid;
+  if (dimension == 0 || kMostAtOnce % size[dimension] != 0 || grid[dimension] < kMostAtOnce)
+    return 1;
+  uint64_t groups = divide_up(grid[dimension], kMostAtOnce);
+  for (const uint32_t other : {0u, 3 - dimension}) groups *= divide_up(grid[other], size[other]);
+  return groups < kChunksPerCore * parallel_width() ? 1 : kMostAtOnce / size[dimension];
+}
+
 // How many neighbouring threadgroups of a row run as one. Then the costs per threadgroup are paid
 // less often, rows that are shorter than a gang become longer, and what is prefetched for the next
-// threadgroup has time to arrive.
-uint32_t coarsening_of(const CpuKernel& kernel, const LaunchParameters& parameters) {
-  if (!kernel.threads_are_independent) return 1;
-  const auto& size = parameters.threads_per_threadgroup;
+// threadgroup has time to arrive. `size`: of the threadgroups.
+uint32_t groups_in_one(const CpuKernel& kernel, const LaunchParameters& parameters,
+                       const std::array<uint32_t, 3>& size) {
   const auto& grid = parameters.threads_per_grid;
   const bool ordered = !ThreadgroupOrder(parameters, 1).natural();
   const bool tiled = kernel.jumps_along_rows && uint64_t{size[1]} * size[2] > 1;
@@ -155,13 +167,23 @@ uint32_t coarsening_of(const CpuKernel& kernel, const LaunchParameters& paramete
                                                         : kMaxCoarsenedRow,
                                               grid[0]);
   const uint64_t columns = divide_up(grid[1], size[1]) * divide_up(grid[2], size[2]);
-  uint32_t coarsening = 1;
+  uint32_t count = 1;
   for (uint64_t length = uint64_t{2} * size[0];
        length <= longest && grid[0] / length * columns >= kGroupsPerCore * parallel_width() &&
-       !(ordered && ThreadgroupOrder(parameters, 2 * coarsening).natural());
+       !(ordered && ThreadgroupOrder(parameters, 2 * count).natural());
        length *= 2)
-    coarsening *= 2;
-  return coarsening;
+    count *= 2;
+  return count;
+}
+
+// The threadgroups' size, larger than the author's if threads may run in any threadgroup.
+std::array<uint32_t, 3> coarsened_size(const CpuKernel& kernel,
+                                       const LaunchParameters& parameters) {
+  std::array<uint32_t, 3> size = std::to_array(parameters.threads_per_threadgroup);
+  if (!kernel.threads_are_independent) return size;
+  size[kernel.column_dimension] *= columns_in_one(kernel, parameters);
+  size[0] *= groups_in_one(kernel, parameters, size);
+  return size;
 }
 
 }  // namespace
@@ -173,27 +195,26 @@ Dispatch::Dispatch(const Kernel& kernel, const CpuKernel& machine_code,
       parameters_(parameters),
       launch_{},
       shares_results_(has_overlapping_results(kernel.info, parameters)),
-      coarsening_(coarsening_of(machine_code, parameters)),
-      order_(parameters, coarsening_),
       screens_(screens),
       ordered_(ordered),
       messages_(kernel.name, screens || (ordered && !ordered->prints)) {
   std::copy(std::begin(parameters.buffers), std::end(parameters.buffers), launch_.buffers);
   launch_.cached_stores =
       writes_beyond_caches(kernel.info, parameters, machine_code.repeats) ? 0 : ~uint64_t{0};
-  launch_.order_stride = order_.natural() ? 0 : parameters.order_stride;
   uint64_t offset = divide_up(machine_code.static_threadgroup_memory, 16) * 16;
   for (uint32_t i = 0; i < kMaxBuffers; ++i) {
     launch_.threadgroup_offsets[i] = static_cast<uint32_t>(offset);
     offset += divide_up(parameters.threadgroup_memory[i], 16) * 16;
   }
   threadgroup_memory_ = offset;
+  const auto size = coarsened_size(machine_code, parameters);
+  order_ = ThreadgroupOrder(parameters, size[0] / parameters.threads_per_threadgroup[0]);
+  launch_.order_stride = order_.natural() ? 0 : parameters.order_stride;
   threads_ = 1;
   groups_ = 1;
   for (int i = 0; i < 3; ++i) {
     launch_.threads_per_grid[i] = parameters.threads_per_grid[i];
-    launch_.threads_per_threadgroup[i] =
-        parameters.threads_per_threadgroup[i] * (i == 0 ? coarsening_ : 1);
+    launch_.threads_per_threadgroup[i] = size[static_cast<size_t>(i)];
     launch_.threadgroups_per_grid[i] = static_cast<uint32_t>(
         divide_up(parameters.threads_per_grid[i], launch_.threads_per_threadgroup[i]));
     threads_ *= launch_.threads_per_threadgroup[i];
@@ -343,7 +364,7 @@ void Dispatch::stop(LaunchFault fault, const std::string& message) {
 
 void Dispatch::fail(const Fault& fault, const Group& group) {
   if (fault.kind == Fault::Stopped) return;  // the caller of stop() has set the message
-  const FaultScene scene{kernel_.info, parameters_, group, coarsening_, threadgroup_memory_};
+  const FaultScene scene{kernel_.info, parameters_, group, threadgroup_memory_};
   stop(launch_fault(fault), "The kernel was stopped: " + describe(fault, scene));
 }
 

@@ -107,7 +107,6 @@ class Dispatch {
   const LaunchParameters& parameters_;
   Launch launch_;
   bool shares_results_;
-  uint32_t coarsening_;  // threadgroups of the author's launch in one of launch_
   ThreadgroupOrder order_;
   const CpuCode* codes_[8] = {};  // by the dimensions in which the grid's edge cuts the threadgroup
   uint32_t threads_ = 0;          // per threadgroup

@@ -123,28 +123,35 @@ std::string what_happened(const Fault& fault, const FaultScene& scene) {
   }
 }
 
-// Names the threadgroup as the kernel's author numbers it, without coarsening.
+// "3", or "3 to 5".
+std::string numbers(uint32_t first, uint32_t last) {
+  return std::to_string(first) + (first == last ? "" : " to " + std::to_string(last));
+}
+
+// Names the threadgroup as the kernel's author numbers it. The launch may run several as one.
 std::string where(const FaultScene& scene) {
   const Group& group = scene.group;
-  const uint32_t length = scene.parameters.threads_per_threadgroup[0];
-  uint32_t threadgroup[3] = {group.position[0] * scene.coarsening, group.position[1],
-                             group.position[2]};
+  const uint32_t* size = scene.parameters.threads_per_threadgroup;
+  uint32_t first[3], last[3];
+  for (int i = 0; i < 3; ++i) {
+    first[i] = group.position[i] * (group.launch->threads_per_threadgroup[i] / size[i]);
+    last[i] = first[i] + (group.size[i] - 1) / size[i];
+  }
   if (group.thread == kUnknownThread) {
-    const uint32_t last = threadgroup[0] + (group.size[0] - 1) / length;
     const std::string hint = "; MLX_CPU_REFERENCE=1 finds the thread";
-    if (last == threadgroup[0]) return "in threadgroup " + position(threadgroup) + hint;
-    return "in one of the threadgroups (" + std::to_string(threadgroup[0]) + " to " +
-           std::to_string(last) + ", " + std::to_string(threadgroup[1]) + ", " +
-           std::to_string(threadgroup[2]) + ")" + hint;
+    if (std::ranges::equal(first, last)) return "in threadgroup " + position(first) + hint;
+    return "in one of the threadgroups (" + numbers(first[0], last[0]) + ", " +
+           numbers(first[1], last[1]) + ", " + numbers(first[2], last[2]) + ")" + hint;
   }
   uint32_t thread[3] = {group.thread % group.size[0], group.thread / group.size[0] % group.size[1],
                         group.thread / group.size[0] / group.size[1]};
   uint32_t in_grid[3];
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; ++i) {
     in_grid[i] = group.position[i] * group.launch->threads_per_threadgroup[i] + thread[i];
-  threadgroup[0] += thread[0] / length;
-  thread[0] %= length;
-  return "in threadgroup " + position(threadgroup) + ", thread " + position(thread) +
+    first[i] += thread[i] / size[i];
+    thread[i] %= size[i];
+  }
+  return "in threadgroup " + position(first) + ", thread " + position(thread) +
          ", which is thread " + position(in_grid) + " of the grid";
 }
 

@@ -14,8 +14,7 @@ namespace metal::cpu {
 struct FaultScene {
   const FunctionInfo& function;
   const LaunchParameters& parameters;
-  const Group& group;
-  uint32_t coarsening;          // threadgroups of the author's launch in `group`
+  const Group& group;           // several of the author's, if the launch has larger threadgroups
   uint64_t threadgroup_memory;  // bytes
 };
 

@@ -13,6 +13,7 @@
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
 #include "metal/cpu/vectorizer/control/assume_inside.h"
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
+#include "metal/cpu/vectorizer/control/jam_rows.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/memory/columns.h"
 #include "metal/cpu/vectorizer/memory/early_columns.h"
@@ -24,6 +25,13 @@
 
 namespace metal::cpu {
 namespace {
+
+bool bails_out(const llvm::Function& body) {
+  const llvm::Function* marker = body.getParent()->getFunction(kInside);
+  return marker && llvm::any_of(marker->users(), [&](const llvm::User* user) {
+           return checked_cast<const llvm::CallInst>(user)->getFunction() == &body;
+         });
+}
 
 // Removes the function from its module and returns it as bitcode, with all that it uses.
 std::string extract_general_code(llvm::Function& wide) {
@@ -55,12 +63,13 @@ class Vectorizer {
     PassContext context = context_of(variant_.width);
     run_thread_passes(*body_, context);
     make_clones();
-    GangCode code;
+    GangCode code{.column = columns_.threads, .column_dimension = columns_.dimension};
     const std::pair<llvm::Function*, llvm::Function**> results[] = {
         {body_, &code.wide},
         {speculative_, &code.speculative},
         {several_gangs_, &code.several_gangs},
-        {prefetch_slice_, &code.prefetch_slice}};
+        {prefetch_slice_, &code.prefetch_slice},
+        {columns_.body, &code.columns}};
     for (const auto& [body, wide] : results) {
       if (!body) continue;
       const bool several = body == several_gangs_ || (body == prefetch_slice_ && several_gangs_);
@@ -87,6 +96,9 @@ class Vectorizer {
       lock_float_adds(*rest_);
     }
     if (has_barriers_) return;
+    if (variant_.rows_at_once > 1 || variant_.layers_at_once > 1)
+      columns_ = clone_jamming_rows(*body_, variant_, shapes_of(variant_), optimizer_);
+    if (columns_.body) return;  // the gangs of other code only run at the edges of the data
     speculative_ = clone_assuming_coherent(*body_, shapes_of(variant_));
     // If gangs need not be SIMD-groups, speculative code can run several gangs at once.
     if (speculative_ && rest_) {
@@ -130,7 +142,8 @@ class Vectorizer {
   llvm::Function* widen_body(llvm::Function& body, uint32_t width) {
     PassContext context = context_of(width);
     context.prefetches = &body != prefetch_slice_;
-    context.may_bail_out = speculative_ && &body != body_;
+    context.may_bail_out =
+        (speculative_ && &body != body_) || (&body == columns_.body && bails_out(body));
     run_gang_passes(body, context);
     reason_ = context.why_not;
     return context.wide;
@@ -175,6 +188,7 @@ class Vectorizer {
   llvm::Function* speculative_ = nullptr;
   llvm::Function* several_gangs_ = nullptr;
   llvm::Function* prefetch_slice_ = nullptr;
+  JammedRows columns_;
   std::string reason_;
 };
 

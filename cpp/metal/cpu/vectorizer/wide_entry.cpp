@@ -1,5 +1,7 @@
 #include "metal/cpu/vectorizer/wide_entry.h"
 
+#include <utility>
+
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/internal_check.h"
@@ -140,11 +142,16 @@ class RowsBuilder {
   }
 
   llvm::Function* build(llvm::Function& body) {
-    each_row([&] {
-      if (code_.several_gangs) run_several_gangs();
-      run_gangs(several_gangs_, whole_);
-      build_loop(b_, whole_, size_[0], 1, "rest",
-                 [&](Value* x) { b_.CreateCall(&body, arguments(x)); });
+    each(2, [&] {
+      each(1, [&] {
+        if (code_.columns) {
+          run_columns(body);
+          return;
+        }
+        if (code_.several_gangs) run_several_gangs();
+        run_gangs(several_gangs_, whole_);
+        run_rest(body);
+      });
     });
     b_.CreateRetVoid();
     return entry_;
@@ -155,19 +162,44 @@ class RowsBuilder {
     return b_.CreateAnd(number, b_.getInt32(~(step - 1)));
   }
 
-  void each_row(llvm::function_ref<void()> inside) {
-    build_loop(b_, b_.getInt32(0), size_[2], 1, "z", [&](Value* z) {
-      build_loop(b_, b_.getInt32(0), size_[1], 1, "y", [&](Value* y) {
-        z_ = z;
-        y_ = y;
-        row_ = b_.CreateMul(b_.CreateAdd(b_.CreateMul(z, size_[1]), y), size_[0]);
-        inside();
-      });
+  // Goes through the threadgroup along y or z, from column to column if there is code for these.
+  void each(unsigned dimension, llvm::function_ref<void()> inside) {
+    const bool has_columns = code_.columns && code_.column_dimension == dimension;
+    each(dimension, b_.getInt32(0), size_[dimension], has_columns ? code_.column : 1, inside);
+  }
+
+  void each(unsigned dimension, Value* start, Value* end, uint32_t step,
+            llvm::function_ref<void()> inside) {
+    build_loop(b_, start, end, step, dimension == 1 ? "y" : "z", [&](Value* place) {
+      Value* before = std::exchange(place_[dimension], place);
+      inside();
+      place_[dimension] = before;
     });
   }
 
   llvm::SmallVector<Value*> arguments(Value* x) {
-    return arguments_of(b_, entry_->getArg(0), {x, y_, z_, b_.CreateNUWAdd(row_, x), b_.getTrue()});
+    const auto& [unused, y, z] = place_;
+    Value* row = b_.CreateMul(b_.CreateAdd(b_.CreateMul(z, size_[1]), y), size_[0]);
+    return arguments_of(b_, entry_->getArg(0), {x, y, z, b_.CreateNUWAdd(row, x), b_.getTrue()});
+  }
+
+  // Runs the columns that start in one row.
+  void run_columns(llvm::Function& body) {
+    const unsigned dimension = code_.column_dimension;
+    auto each_of_column = [&](llvm::function_ref<void()> inside) {
+      Value* start = place_[dimension];
+      Value* end = b_.CreateNUWAdd(start, b_.getInt32(code_.column));
+      each(dimension, start, end, 1, inside);
+    };
+    build_loop(b_, b_.getInt32(0), whole_, width_, "x", [&](Value* x) {
+      if (code_.columns->getReturnType()->isVoidTy()) {
+        b_.CreateCall(code_.columns, arguments(x));
+      } else {
+        run_or(b_, *code_.columns, arguments(x),
+               [&] { each_of_column([&] { run_gang(b_, code_, arguments(x)); }); });
+      }
+    });
+    each_of_column([&] { run_rest(body); });
   }
 
   void run_gangs(Value* start, Value* end) {
@@ -186,6 +218,12 @@ class RowsBuilder {
     });
   }
 
+  // The threads of a row that fill no gang.
+  void run_rest(llvm::Function& body) {
+    build_loop(b_, whole_, size_[0], 1, "rest",
+               [&](Value* x) { b_.CreateCall(&body, arguments(x)); });
+  }
+
   const GangCode& code_;
   const uint32_t width_;
   llvm::Function* entry_;
@@ -193,9 +231,7 @@ class RowsBuilder {
   Value* size_[3];
   Value* whole_;          // threads of a row that fill gangs
   Value* several_gangs_;  // threads of a row that fill several gangs at once
-  Value* y_ = nullptr;
-  Value* z_ = nullptr;
-  Value* row_ = nullptr;  // index of the row's first thread
+  Value* place_[3] = {};  // of a row: y and z
 };
 
 }  // namespace

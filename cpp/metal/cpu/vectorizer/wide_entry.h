@@ -16,6 +16,11 @@ struct GangCode {
   llvm::Function* speculative = nullptr;  // runs first; may bail out
   llvm::Function* several_gangs = nullptr;   // runs before that, for several gangs; may bail out
   llvm::Function* prefetch_slice = nullptr;  // for the gangs that one call runs
+  // Runs so many gangs, which are neighbours along the dimension; may bail out. The threadgroup's
+  // size there is a multiple of their number.
+  llvm::Function* columns = nullptr;
+  uint32_t column = 1;
+  unsigned column_dimension = 1;
 };
 
 // Makes an entry point that runs the rows of a threadgroup: gangs of `width` threads, and the rest

@@ -51,14 +51,14 @@ class FaultMessage : public testing::Test {
                       .access = access,
                       .stack = at(kStack),
                       .stack_size = 65536};
-    const std::string text = describe(fault, {function, parameters, group, 1, 1024});
+    const std::string text = describe(fault, {function, parameters, group, 1024});
     const size_t begin = text.find(", "), end = text.rfind(", in threadgroup");
     return text.substr(begin + 2, end - begin - 2);
   }
 
-  std::string place(uint32_t coarsening) const {
+  std::string place() const {
     const Fault fault{.kind = Fault::Signal, .signal = SIGFPE};
-    const std::string text = describe(fault, {function, parameters, group, coarsening, 0});
+    const std::string text = describe(fault, {function, parameters, group, 0});
     return text.substr(text.find(", ") + 2);
   }
 
@@ -105,7 +105,7 @@ TEST_F(FaultMessage, MemoryOfItsOwn) {
 
 TEST_F(FaultMessage, Access) {
   Fault fault{.kind = Fault::Signal, .signal = SIGBUS, .address = at(16)};
-  const FaultScene scene{function, parameters, group, 1, 0};
+  const FaultScene scene{function, parameters, group, 0};
   auto starts_with = [&](const std::string& start) {
     const std::string text = describe(fault, scene);
     EXPECT_EQ(text.substr(0, start.size()), start);
@@ -123,9 +123,9 @@ TEST_F(FaultMessage, Access) {
 TEST_F(FaultMessage, Place) {
   group.position[0] = 3;
   group.position[2] = 5;
-  EXPECT_EQ(place(1), "in threadgroup (3, 0, 5); MLX_CPU_REFERENCE=1 finds the thread");
+  EXPECT_EQ(place(), "in threadgroup (3, 0, 5); MLX_CPU_REFERENCE=1 finds the thread");
   group.thread = 31;
-  EXPECT_EQ(place(1),
+  EXPECT_EQ(place(),
             "in threadgroup (3, 0, 5), thread (31, 0, 0), which is thread (127, 0, 5) of the grid");
 }
 
@@ -133,17 +133,31 @@ TEST_F(FaultMessage, Place) {
 TEST_F(FaultMessage, PlaceInThreadgroupsThatRunAsOne) {
   group.position[0] = 2;
   launch.threads_per_threadgroup[0] = group.size[0] = 128;
-  EXPECT_EQ(place(4),
+  EXPECT_EQ(place(),
             "in one of the threadgroups (8 to 11, 0, 0); MLX_CPU_REFERENCE=1 finds the thread");
   group.size[0] = 33;
-  EXPECT_EQ(place(4),
+  EXPECT_EQ(place(),
             "in one of the threadgroups (8 to 9, 0, 0); MLX_CPU_REFERENCE=1 finds the thread");
   group.size[0] = 32;
-  EXPECT_EQ(place(4), "in threadgroup (8, 0, 0); MLX_CPU_REFERENCE=1 finds the thread");
+  EXPECT_EQ(place(), "in threadgroup (8, 0, 0); MLX_CPU_REFERENCE=1 finds the thread");
   group.size[0] = 128;
   group.thread = 100;
-  EXPECT_EQ(place(4),
+  EXPECT_EQ(place(),
             "in threadgroup (11, 0, 0), thread (4, 0, 0), which is thread (356, 0, 0) of the grid");
+  parameters.threads_per_threadgroup[1] = 4;
+  launch.threads_per_threadgroup[1] = group.size[1] = 16;
+  group.position[1] = 1;
+  EXPECT_EQ(
+      place(),
+      "in threadgroup (11, 4, 0), thread (4, 0, 0), which is thread (356, 16, 0) of the grid");
+  group.thread = 128 * 6 + 100;
+  EXPECT_EQ(
+      place(),
+      "in threadgroup (11, 5, 0), thread (4, 2, 0), which is thread (356, 22, 0) of the grid");
+  group.thread = kUnknownThread;
+  EXPECT_EQ(
+      place(),
+      "in one of the threadgroups (8 to 11, 4 to 7, 0); MLX_CPU_REFERENCE=1 finds the thread");
 }
 
 }  // namespace

@@ -66,13 +66,7 @@ class Start {
     Value* first = copy(a);
     Value* second = copy(b);
     llvm::IRBuilder<> builder(place_);
-    auto marker = place_->getModule()->getOrInsertFunction(
-        kInside, llvm::FunctionType::get(builder.getVoidTy(), {builder.getInt1Ty()}, false));
-    auto* function = checked_cast<llvm::Function>(marker.getCallee());
-    function->setOnlyAccessesInaccessibleMemory();
-    function->setDoesNotThrow();
-    function->setWillReturn();
-    builder.CreateCall(marker, {builder.CreateICmp(predicate, first, second)});
+    bail_out_unless(builder, builder.CreateICmp(predicate, first, second));
   }
 
  private:
@@ -211,6 +205,16 @@ class Inside {
 };
 
 }  // namespace
+
+void bail_out_unless(llvm::IRBuilder<>& builder, llvm::Value* condition) {
+  auto marker = builder.GetInsertBlock()->getModule()->getOrInsertFunction(
+      kInside, llvm::FunctionType::get(builder.getVoidTy(), {builder.getInt1Ty()}, false));
+  auto* function = checked_cast<llvm::Function>(marker.getCallee());
+  function->setOnlyAccessesInaccessibleMemory();
+  function->setDoesNotThrow();
+  function->setWillReturn();
+  builder.CreateCall(marker, {condition});
+}
 
 llvm::Function* clone_assuming_inside(llvm::Function& body, const BodyShapes& shapes,
                                       Optimizer& optimizer) {

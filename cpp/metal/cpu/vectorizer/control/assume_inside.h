@@ -1,9 +1,12 @@
 // Makes speculative bodies for gangs inside: none of their lanes is at an edge of the data.
 #pragma once
 
+#include "llvm/IR/IRBuilder.h"
+
 namespace llvm {
 class Function;
-}
+class Value;
+}  // namespace llvm
 
 namespace metal::cpu {
 
@@ -19,5 +22,8 @@ class Optimizer;
 // that would not come to the original. Returns null if that gains nothing.
 llvm::Function* clone_assuming_inside(llvm::Function& body, const BodyShapes& shapes,
                                       Optimizer& optimizer);
+
+// The gang bails out here unless the condition is true in all lanes. It must not have had effects.
+void bail_out_unless(llvm::IRBuilder<>& builder, llvm::Value* condition);
 
 }  // namespace metal::cpu

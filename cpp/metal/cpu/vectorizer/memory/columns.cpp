@@ -125,11 +125,10 @@ void read_together(const ColumnGroup& group, const llvm::TargetTransformInfo& co
   for (unsigned lane = 0; lane < width; ++lane)
     pointers.push_back(
         b.CreateConstGEP1_64(b.getInt8Ty(), root, constant + lane * distance_of(first)));
+  const BlockForm form{in_block, 1, lanes_in_register(costs, size, in_block, width)};
   llvm::SmallVector<llvm::SmallVector<Value*>> blocks;
   for (int64_t start : starts)
-    blocks.push_back(load_columns(b, llvm::FixedVectorType::get(vector->getElementType(), in_block),
-                                  pointers, start, align,
-                                  lanes_in_register(costs, size, in_block, width)));
+    blocks.push_back(load_columns(b, vector->getElementType(), form, pointers, start, align));
   for (Instruction* made = before ? before->getNextNode() : &first.getParent()->front();
        made != &first; made = made->getNextNode()) {
     if (llvm::isa<llvm::LoadInst>(made)) copy_scopes(first, *made);

@@ -60,15 +60,22 @@ llvm::Value* assemble(llvm::IRBuilder<>& b, llvm::ArrayRef<BlockElement> element
 
 // Each round merges rows that are half the matrix apart, element by element. Processors do this for
 // all blocks of a register at once.
-llvm::SmallVector<llvm::Value*> transpose(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> rows) {
+llvm::SmallVector<llvm::Value*> transpose(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> rows,
+                                          unsigned neighbours) {
   const auto size = static_cast<int>(rows.size());
+  const auto together = static_cast<int>(neighbours);
   const auto lanes =
       static_cast<int>(checked_cast<llvm::FixedVectorType>(rows[0]->getType())->getNumElements());
   llvm::SmallVector<int> low, high;
-  for (int start = 0; start < lanes; start += size) {
+  auto append = [&](llvm::SmallVector<int>& mask, int first) {
+    for (int i = 0; i < together; ++i) mask.push_back(first + i);
+  };
+  for (int start = 0; start < lanes; start += size * together) {
     for (int i = 0; i < size / 2; ++i) {
-      low.append({start + i, lanes + start + i});
-      high.append({start + size / 2 + i, lanes + start + size / 2 + i});
+      for (const int matrix : {0, lanes}) {
+        append(low, matrix + start + i * together);
+        append(high, matrix + start + (size / 2 + i) * together);
+      }
     }
   }
   llvm::SmallVector<llvm::Value*> vectors(rows);
@@ -91,27 +98,67 @@ unsigned lanes_in_register(const llvm::TargetTransformInfo& costs, int64_t size,
   return std::max(in_block, std::min(lanes, width));
 }
 
-llvm::SmallVector<llvm::Value*> load_columns(llvm::IRBuilder<>& b, llvm::FixedVectorType* block,
+// A vector has elements of `lanes` lanes. First the blocks of each lane are moved apart, then the
+// elements of each block.
+llvm::SmallVector<llvm::Value*> load_columns(llvm::IRBuilder<>& b, llvm::Type* element,
+                                             const BlockForm& form,
                                              llvm::ArrayRef<llvm::Value*> pointers, int64_t offset,
-                                             llvm::Align align, unsigned lanes) {
-  const unsigned in_block = block->getNumElements();
-  llvm::SmallVector<llvm::SmallVector<llvm::Value*>> parts_of_columns(in_block);
+                                             llvm::Align align) {
+  const auto& [in_block, blocks, lanes] = form;
+  auto* run = llvm::FixedVectorType::get(element, in_block * blocks);
+  llvm::SmallVector<llvm::SmallVector<llvm::Value*>> parts_of_columns(in_block * blocks);
   for (unsigned lane = 0; lane < pointers.size(); lane += lanes) {
-    llvm::SmallVector<llvm::Value*> rows;
+    llvm::SmallVector<llvm::SmallVector<llvm::Value*>> rows_of_blocks(blocks);
     for (unsigned i = 0; i < in_block; ++i) {
-      llvm::SmallVector<llvm::Value*> parts;
-      for (unsigned part = lane + i; part < lane + lanes; part += in_block) {
-        llvm::Value* from = b.CreateConstGEP1_64(b.getInt8Ty(), pointers[part], offset);
-        parts.push_back(b.CreateAlignedLoad(block, from, align));
+      llvm::SmallVector<llvm::Value*> rows;
+      for (unsigned row = 0; row < blocks; ++row) {
+        llvm::SmallVector<llvm::Value*> runs;
+        for (unsigned from = row * in_block + i; from < lanes; from += in_block * blocks) {
+          llvm::Value* place = b.CreateConstGEP1_64(b.getInt8Ty(), pointers[lane + from], offset);
+          runs.push_back(b.CreateAlignedLoad(run, place, align));
+        }
+        rows.push_back(llvm::concatenateVectors(b, runs));
       }
-      rows.push_back(llvm::concatenateVectors(b, parts));
+      for (const auto& [block, row] : llvm::enumerate(transpose(b, rows, in_block)))
+        rows_of_blocks[block].push_back(row);
     }
-    for (const auto& [i, column] : llvm::enumerate(transpose(b, rows)))
-      parts_of_columns[i].push_back(column);
+    for (const auto& [block, rows] : llvm::enumerate(rows_of_blocks)) {
+      for (const auto& [i, column] : llvm::enumerate(transpose(b, rows)))
+        parts_of_columns[block * in_block + i].push_back(column);
+    }
   }
   llvm::SmallVector<llvm::Value*> columns;
   for (const auto& parts : parts_of_columns) columns.push_back(llvm::concatenateVectors(b, parts));
   return columns;
+}
+
+void store_columns(llvm::IRBuilder<>& b, const BlockForm& form,
+                   llvm::ArrayRef<llvm::Value*> columns, llvm::ArrayRef<llvm::Value*> pointers,
+                   int64_t offset, llvm::Align align) {
+  const auto& [in_block, blocks, lanes] = form;
+  const unsigned in_run = in_block * blocks;
+  auto part = [&](llvm::Value* vector, unsigned first, unsigned count) {
+    return b.CreateShuffleVector(vector, llvm::createSequentialMask(first, count, 0));
+  };
+  for (unsigned lane = 0; lane < pointers.size(); lane += lanes) {
+    llvm::SmallVector<llvm::SmallVector<llvm::Value*>> rows_of_lanes(in_block);
+    for (unsigned block = 0; block < blocks; ++block) {
+      llvm::SmallVector<llvm::Value*> rows;
+      for (llvm::Value* column : columns.slice(block * in_block, in_block))
+        rows.push_back(part(column, lane, lanes));
+      for (const auto& [i, row] : llvm::enumerate(transpose(b, rows)))
+        rows_of_lanes[i].push_back(row);
+    }
+    for (const auto& [i, rows] : llvm::enumerate(rows_of_lanes)) {
+      for (const auto& [row, runs] : llvm::enumerate(transpose(b, rows, in_block))) {
+        for (unsigned first = 0; first < lanes; first += in_run) {
+          const auto to = static_cast<unsigned>(lane + first + row * in_block + i);
+          b.CreateAlignedStore(part(runs, first, in_run),
+                               b.CreateConstGEP1_64(b.getInt8Ty(), pointers[to], offset), align);
+        }
+      }
+    }
+  }
 }
 
 llvm::SmallVector<int64_t> cover(llvm::ArrayRef<int64_t> offsets, int64_t size, int64_t block,

@@ -26,22 +26,35 @@ struct BlockElement {
 llvm::Value* assemble(llvm::IRBuilder<>& builder, llvm::ArrayRef<BlockElement> elements);
 
 // The columns of square matrices, which stand side by side in the rows. The number of rows is a
-// power of two.
+// power of two. So many neighbours are one entry of the matrix.
 llvm::SmallVector<llvm::Value*> transpose(llvm::IRBuilder<>& builder,
-                                          llvm::ArrayRef<llvm::Value*> rows);
+                                          llvm::ArrayRef<llvm::Value*> rows,
+                                          unsigned neighbours = 1);
 
 // How many lanes' blocks are transposed at once: those that fill a register, or a block's square if
 // that is more. `size`: bytes of an element.
 unsigned lanes_in_register(const llvm::TargetTransformInfo& costs, int64_t size, unsigned in_block,
                            unsigned width);
 
-// Reads a block for each lane, at `offset` bytes from the lane's pointer, and transposes them, the
-// blocks of `lanes` lanes at once. The results are the lanes' first elements, their second ones,
-// and so on.
-llvm::SmallVector<llvm::Value*> load_columns(llvm::IRBuilder<>& builder,
-                                             llvm::FixedVectorType* block,
+// How the elements that lanes access beside each other are moved: `lanes` lanes at once, and of
+// each of them `blocks` blocks of `in_block` elements as one vector. All are powers of two; `lanes`
+// is at least `blocks` * `in_block`.
+struct BlockForm {
+  unsigned in_block;
+  unsigned blocks;
+  unsigned lanes;
+};
+
+// Reads `blocks` * `in_block` elements for each lane, at `offset` bytes from the lane's pointer,
+// and transposes them. The results are the lanes' first elements, their second ones, and so on.
+llvm::SmallVector<llvm::Value*> load_columns(llvm::IRBuilder<>& builder, llvm::Type* element,
+                                             const BlockForm& form,
                                              llvm::ArrayRef<llvm::Value*> pointers, int64_t offset,
-                                             llvm::Align align, unsigned lanes);
+                                             llvm::Align align);
+// The reverse: writes the columns.
+void store_columns(llvm::IRBuilder<>& builder, const BlockForm& form,
+                   llvm::ArrayRef<llvm::Value*> columns, llvm::ArrayRef<llvm::Value*> pointers,
+                   int64_t offset, llvm::Align align);
 
 // Starts of blocks that cover the elements of `size` bytes at `offsets`. With `phase`, the starts
 // are multiples of the block size, counted from `phase` bytes before offset 0. Neighbouring

@@ -4,6 +4,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "metal/cpu/vectorizer/matrix/matrix_elements.h"
 #include "metal/cpu/vectorizer/speculation.h"
+#include "metal/cpu/vectorizer/widen/blocks.h"
 #include "metal/cpu/vectorizer/widen/widener.h"
 
 namespace metal::cpu {
@@ -68,6 +69,7 @@ class MemoryWidener {
   // The distance in bytes between neighbouring lanes if it is a constant, otherwise 0.
   int64_t stride(const Shape& shape) const;
   unsigned elements_in_block(int64_t size) const;
+  BlockForm form_of(uint64_t elements, int64_t size) const;
   llvm::Value* load_offsets(const Access& access, llvm::Value* pointer, const Shape& shape);
   llvm::Value* load_window(const Access& access, llvm::Value* pointer, const Shape& shape);
   llvm::Value* load_blocks(const Access& access, llvm::Value* pointer, const Shape& shape);

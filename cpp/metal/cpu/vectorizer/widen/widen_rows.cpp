@@ -308,25 +308,35 @@ MemoryWidener::Vectors MemoryWidener::lane_pointers(Value* pointer) {
   return pointers;
 }
 
-// The vectors of the row's elements.
+// How the next elements of a row are moved, if so many are left.
+BlockForm MemoryWidener::form_of(uint64_t elements, int64_t size) const {
+  const auto in_block =
+      static_cast<unsigned>(std::min<uint64_t>(elements_in_block(size), elements));
+  const unsigned lanes = lanes_in_register(w_.costs(), size, in_block, w_.width());
+  const auto blocks =
+      static_cast<unsigned>(std::min<uint64_t>(elements / in_block, lanes / in_block));
+  return {in_block, blocks, lanes};
+}
+
+// The vectors of the row's elements. What is read behind the last one is within the margins.
 MemoryWidener::Vectors MemoryWidener::load_row_blocks(const Row& row) {
   const Access access = row_access(row);
   const auto size = static_cast<int64_t>(access.size);
   const auto [low, high] = row.range();
-  const auto in_block = static_cast<unsigned>(std::min<uint64_t>(
-      elements_in_block(size), llvm::PowerOf2Ceil(static_cast<uint64_t>(high - low + 1))));
-  const unsigned lanes = lanes_in_register(w_.costs(), size, in_block, w_.width());
   const Vectors pointers = lane_pointers(llvm::getLoadStorePointerOperand(&row.first()));
-  auto* type = llvm::FixedVectorType::get(access.type, in_block);
   Vectors results(row.elements.size());
-  for (int64_t start = low; start <= high; start += in_block) {
+  for (int64_t start = low; start <= high;) {
+    const auto left = static_cast<uint64_t>(high - start + 1);
+    const uint64_t whole = left / elements_in_block(size) * elements_in_block(size);
+    const BlockForm form = form_of(whole ? llvm::bit_floor(whole) : llvm::PowerOf2Ceil(left), size);
     const Vectors columns =
-        load_columns(b_, type, pointers, start * size, llvm::Align(access.size), lanes);
+        load_columns(b_, access.type, form, pointers, start * size, llvm::Align(access.size));
     for (const auto& [i, element] : llvm::enumerate(row.elements)) {
       const int64_t place = element.offset - start;
-      if (place >= 0 && place < static_cast<int64_t>(in_block))
+      if (place >= 0 && place < static_cast<int64_t>(columns.size()))
         results[i] = columns[static_cast<size_t>(place)];
     }
+    start += static_cast<int64_t>(columns.size());
   }
   return results;
 }
@@ -392,25 +402,11 @@ void MemoryWidener::store_row_blocks(const Row& row) {
     values[static_cast<size_t>(element.offset - low)] = w_.vector(store->getValueOperand());
   }
   for (int64_t start = low; start <= high;) {
-    const auto in_block = static_cast<unsigned>(std::min<uint64_t>(
-        elements_in_block(size), llvm::bit_floor(static_cast<uint64_t>(high - start + 1))));
-    const unsigned lanes = lanes_in_register(w_.costs(), size, in_block, w_.width());
-    for (unsigned lane = 0; lane < w_.width(); lane += lanes) {
-      Vectors columns;
-      for (unsigned i = 0; i < in_block; ++i)
-        columns.push_back(b_.CreateShuffleVector(values[static_cast<size_t>(start - low) + i],
-                                                 llvm::createSequentialMask(lane, lanes, 0)));
-      for (const auto& [i, blocks] : llvm::enumerate(transpose(b_, columns))) {
-        for (unsigned part = 0; part < lanes; part += in_block) {
-          Value* to = b_.CreateConstGEP1_64(
-              b_.getInt8Ty(), pointers[lane + part + static_cast<unsigned>(i)], start * size);
-          Value* block =
-              b_.CreateShuffleVector(blocks, llvm::createSequentialMask(part, in_block, 0));
-          b_.CreateAlignedStore(block, to, llvm::Align(access.size));
-        }
-      }
-    }
-    start += in_block;
+    const BlockForm form = form_of(llvm::bit_floor(static_cast<uint64_t>(high - start + 1)), size);
+    const unsigned count = form.in_block * form.blocks;
+    store_columns(b_, form, llvm::ArrayRef(values).slice(static_cast<size_t>(start - low), count),
+                  pointers, start * size, llvm::Align(access.size));
+    start += count;
   }
 }
 
