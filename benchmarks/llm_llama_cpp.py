@@ -3,6 +3,9 @@
 The model is that of llm_gguf.py. llama.cpp's own defaults hold for all else: keys and values are
 kept in 16 bits, and matrices are repacked while they are loaded if the processor has instructions
 for that layout.
+
+Its threads spin while they wait for each other, so its times are several times longer while other
+programs use the same cores: the machine must be idle otherwise.
 """
 
 import argparse
