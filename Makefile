@@ -76,8 +76,19 @@ FUZZ := cd tests/fuzz && $(PY) -m programs --jobs $(JOBS) --out $(CURDIR)/build/
 fuzz: build
 	$(FUZZ) $(if $(MINUTES),--minutes $(MINUTES),--programs $(PROGRAMS))
 
+# llama.cpp, compiled for this processor; it has an environment of its own. Stores are not eliminated, since GCC 12 believes
+# that its intrinsic for the configuration of AMX's tiles reads only the first 8 of the 64 bytes.
+LLAMA := $(CURDIR)/build/benchmarks/llama
+LLAMA_OPTIONS := -DGGML_NATIVE=ON -DLLAVA_BUILD=OFF '-DCMAKE_CXX_FLAGS=-fno-tree-dse -fno-dse'
+$(LLAMA)/.llama: pyproject.toml $(VENV)/.tools
+	test -x $(LLAMA)/bin/python || $(PYTHON) -m venv $(LLAMA)
+	$(LLAMA)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	CMAKE_ARGS="$(LLAMA_OPTIONS)" CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) \
+	  $(LLAMA)/bin/python -m pip install --quiet --no-cache-dir --no-binary llama-cpp-python --group llama
+	@touch $@
+
 # The runtimes that the benchmarks compare with.
-bench-peers: $(VENV)/.test
+bench-peers: $(VENV)/.test $(LLAMA)/.llama
 	$(PY) -m pip install --quiet --group bench
 	@tools/install_packages.sh pocl-opencl-icd
 
@@ -89,7 +100,7 @@ bench: build bench-peers
 	$(PY) benchmarks/sparse.py
 	$(PY) benchmarks/points.py
 	$(PY) benchmarks/quantized.py
-	$(PY) benchmarks/llm.py
+	$(PY) benchmarks/llm.py --llama $(LLAMA)/bin/python
 
 # Each program once, for whether it works; peers that are not installed are left out.
 bench-small: $(BENCHMARKS:%=bench-small-%)

@@ -1,12 +1,20 @@
-"""A language model with 4-bit weights through mlx-lm: prefill and decoding, beside the published mlx.
+"""A language model with 4-bit weights through mlx-lm: prefill and decoding, beside its peers.
 
-    python benchmarks/llm.py [--size small] [--dtype float32] [--published PYTHON] [--threads 2] [--json]
+    python benchmarks/llm.py [--size small] [--dtype float32] [--published PYTHON] [--llama PYTHON]
+                             [--threads 2] [--calls 3] [--json]
 
 The model is a Llama of random weights, 1.1 billion of them at full size. Each runtime is a process
-of its own, and they run alternately, on the same cores. PYTHON is that of an environment with the
-published mlx and mlx-lm; without it, ours runs alone. Ratios above 1 mean that ours is faster; the
-goal is 1. The type is that of the activations: the published mlx for CPUs is many times slower in
-16 bits than in float32, so only ratios in float32 are meaningful.
+of its own, and they run alternately, on the same cores. Each peer needs the PYTHON of an environment
+with its packages, and is left out without one: the published mlx and mlx-lm, or llama-cpp-python
+and gguf for llama.cpp (`make bench-peers` makes that one: build/benchmarks/llama/bin/python).
+Ratios above 1 mean that ours is faster; the goal is 1. The type is that of the activations: the
+published mlx for CPUs is many times slower in 16 bits than in float32, so only its ratios in
+float32 are meaningful. llama.cpp always has float32 activations, which it rounds to 8 bits for
+products.
+
+Decoding reads all matrices for each token. The last line has their bytes a second, divided by
+memcpy's bytes a second on the same number of threads, as in quantized.py; the goal is 0.8. Scales
+count: with groups of 64, a weight has 4.5 bits if they have 16 bits, and 5 bits in float32.
 """
 
 import argparse
@@ -16,11 +24,15 @@ import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
+
+from bench.machine import Machine
 
 CONFIGS = {
     "small": dict(layers=2, hidden=256, inner=512, heads=4, key_heads=2, words=512),
     "full": dict(layers=22, hidden=2048, inner=5632, heads=32, key_heads=4, words=32000),
 }
+PAUSE = 0.05  # threads of the last runtime may still spin
 TOKENS = {"small": (32, 8), "full": (512, 128)}  # of the prompt, decoded
 
 
@@ -57,12 +69,21 @@ def make_model(size: str, dtype: str):
     return model
 
 
+def decoding_bytes(model) -> int:
+    """The bytes of the parameters that every decoded token reads: all but the table of tokens."""
+    from mlx.utils import tree_flatten
+
+    parameters = tree_flatten(model.parameters())
+    return sum(a.nbytes for name, a in parameters if not name.startswith("model.embed_tokens"))
+
+
 def child(size: str, dtype: str) -> None:
     """Answers each line with the seconds of a prefill and of the tokens after it."""
     import mlx.core as mx
     from mlx_lm.generate import generate_step
 
     model = make_model(size, dtype)
+    weights = {"bytes": decoding_bytes(model)}
     prompt_tokens, decoded = TOKENS[size]
     prompt = mx.arange(1, prompt_tokens + 1)
     for _ in sys.stdin:
@@ -73,18 +94,20 @@ def child(size: str, dtype: str) -> None:
         for token, _ in steps:
             int(token)
         times = {"prefill": first - start, "decoding": time.perf_counter() - first}
-        print(json.dumps(times), flush=True)
+        print(json.dumps(times | weights), flush=True)
 
 
 class Runtime:
-    def __init__(self, python: str, size: str, dtype: str, threads: int) -> None:
+    """A process that answers each line with the times of one run."""
+
+    def __init__(self, python: str, script: str, options: list[str], threads: int) -> None:
         cores = sorted(os.sched_getaffinity(0))[:threads]
         counts = {f"{name}_NUM_THREADS": str(threads) for name in ("OMP", "OPENBLAS")}
         environment = os.environ | counts
         if python != sys.executable:
             environment.pop("PYTHONPATH", None)
         self.process = subprocess.Popen(
-            [python, __file__, "--child", "--size", size, "--dtype", dtype],
+            [python, Path(__file__).with_name(script), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -100,19 +123,61 @@ class Runtime:
             sys.exit(f"{self.process.args[0]} ended: see what it printed above")
         return json.loads(line)
 
+    def close(self) -> None:
+        self.process.stdin.close()
+        self.process.wait()
 
-def measure(runtimes: dict[str, Runtime], calls: int) -> dict[str, dict[str, float]]:
+
+def start(options: argparse.Namespace) -> dict[str, Runtime]:
+    """Ours and the peers that have an environment."""
+    threads = options.threads
+    mlx = ["--child", "--size", options.size, "--dtype", options.dtype]
+    runtimes = {"ours": Runtime(sys.executable, "llm.py", mlx, threads)}
+    if options.published:
+        runtimes["published"] = Runtime(options.published, "llm.py", mlx, threads)
+    if options.llama:
+        llama = ["--size", options.size, "--threads", str(threads)]
+        runtimes["llama.cpp"] = Runtime(options.llama, "llm_llama_cpp.py", llama, threads)
+    return runtimes
+
+
+def measure(
+    runtimes: dict[str, Runtime], machine: Machine, calls: int
+) -> dict[str, dict[str, float]]:
     """The median times of alternating calls, after one warm-up call."""
     found: dict[str, list[dict[str, float]]] = {name: [] for name in runtimes}
     for call in range(calls + 1):
         for name, runtime in runtimes.items():
             times = runtime.times()
+            time.sleep(PAUSE)
             if call > 0:
                 found[name].append(times)
+        machine.measure()
     return {
         name: {part: statistics.median(t[part] for t in times) for part in times[0]}
         for name, times in found.items()
     }
+
+
+def print_rates(part: str, tokens: int, rates: dict[str, float], as_json: bool) -> None:
+    ratios = {name: rates["ours"] / rate for name, rate in rates.items() if name != "ours"}
+    if as_json:
+        print(json.dumps({"name": part, "tokens_per_second": rates, "ratios": ratios}))
+        return
+    texts = ", ".join(f"{name} {rate:.1f}" for name, rate in rates.items())
+    beside = "".join(f"  ratio to {name} {ratio:.2f}" for name, ratio in ratios.items())
+    print(f"{part:10} {tokens:4} tokens: {texts} tokens/s{beside}")
+
+
+def print_shares(medians: dict[str, dict[str, float]], decoded: int, copied: float, as_json: bool):
+    """Bytes of weights a second in decoding, beside those that memcpy copies in a second."""
+    rates = {name: decoded * m["bytes"] / m["decoding"] for name, m in medians.items()}
+    shares = {name: rate / copied for name, rate in rates.items()}
+    if as_json:
+        print(json.dumps({"name": "weights", "bytes_per_second": rates, "share_of_copy": shares}))
+        return
+    texts = ", ".join(f"{n} {rates[n] / 1e9:.1f} GB/s, {shares[n]:.0%} of copy" for n in rates)
+    print(f"weights read in decoding: {texts} ({copied / 1e9:.1f} GB/s)")
 
 
 def main() -> None:
@@ -120,6 +185,7 @@ def main() -> None:
     parser.add_argument("--size", choices=["small", "full"], default="full")
     parser.add_argument("--dtype", choices=["float32", "float16", "bfloat16"], default="float32")
     parser.add_argument("--published", metavar="PYTHON")
+    parser.add_argument("--llama", metavar="PYTHON")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--calls", type=int, default=3)
     parser.add_argument("--json", action="store_true")
@@ -127,28 +193,16 @@ def main() -> None:
     options = parser.parse_args()
     if options.child:
         return child(options.size, options.dtype)
-    pythons = {"ours": sys.executable}
-    if options.published:
-        pythons["published"] = options.published
-    runtimes = {
-        name: Runtime(python, options.size, options.dtype, options.threads)
-        for name, python in pythons.items()
-    }
-    calls = 1 if options.size == "small" else options.calls
-    medians = measure(runtimes, calls)
+    runtimes, machine = start(options), Machine(options.threads)
+    medians = measure(runtimes, machine, 1 if options.size == "small" else options.calls)
     for runtime in runtimes.values():
-        runtime.process.stdin.close()
-        runtime.process.wait()
+        runtime.close()
     tokens = dict(zip(("prefill", "decoding"), TOKENS[options.size]))
     for part, count in tokens.items():
         rates = {name: count / times[part] for name, times in medians.items()}
-        ratio = rates["ours"] / rates["published"] if "published" in rates else None
-        if options.json:
-            print(json.dumps({"name": part, "tokens_per_second": rates, "ratio": ratio}))
-        else:
-            texts = ", ".join(f"{name} {rate:.1f}" for name, rate in rates.items())
-            beside = "" if ratio is None else f"  ratio {ratio:.2f}"
-            print(f"{part:10} {count:4} tokens: {texts} tokens/s{beside}")
+        print_rates(part, count, rates, options.json)
+    copied = machine.bytes_per_ms * 1e3 / 2  # it counts a byte twice: read, and written
+    print_shares(medians, tokens["decoding"], copied, options.json)
 
 
 if __name__ == "__main__":
