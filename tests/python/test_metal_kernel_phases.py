@@ -321,6 +321,27 @@ def some_end_before(lid, count, s, value):
     return result + value
 
 
+@case("""
+    int kept[4] = {};
+    if (lid % 50 < 5) kept[lid % 3] = value;
+    s[lid] = 0;
+    BARRIER
+    s[lid] = kept[n] * 100 + kept[0];
+    kept[value & 3] += 1;
+    BARRIER
+    result = s[lid] * 100 + kept[3] * 10 + kept[n];
+""")
+def keeps_an_array(lid, count, s, value):
+    kept = [0] * 4
+    if lid % 50 < 5:
+        kept[lid % 3] = value
+    yield
+    before = kept[2] * 100 + kept[0]
+    kept[value & 3] += 1
+    yield
+    return before * 100 + kept[3] * 10 + kept[2]
+
+
 def simulate(thread: Thread, values: np.ndarray) -> list[int]:
     count = len(values)
     shared = [0] * count

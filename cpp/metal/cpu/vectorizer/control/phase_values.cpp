@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "metal/compiler/checked_cast.h"
@@ -27,6 +29,57 @@ bool is_cheap(const Instruction& instruction) {
   return llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::GetElementPtrInst, llvm::ICmpInst,
                    llvm::InsertElementInst, llvm::ShuffleVectorInst>(instruction);
 }
+
+// Whether memory is accessed through the operand, whose value is not kept.
+bool only_accesses(const llvm::Use& operand) {
+  const auto& user = *checked_cast<Instruction>(operand.getUser());
+  if (llvm::isa<llvm::LoadInst>(user)) return true;
+  if (llvm::isa<llvm::StoreInst>(user))
+    return operand.getOperandNo() == llvm::StoreInst::getPointerOperandIndex();
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&user);
+  if (!call) return false;
+  switch (call->getIntrinsicID()) {
+    case llvm::Intrinsic::masked_load:
+    case llvm::Intrinsic::masked_gather:
+    case llvm::Intrinsic::memset:
+    case llvm::Intrinsic::memcpy:
+    case llvm::Intrinsic::memmove:
+    case llvm::Intrinsic::prefetch:
+      return true;
+    case llvm::Intrinsic::masked_store:
+    case llvm::Intrinsic::masked_scatter:
+      return operand.getOperandNo() == 1;
+    default:
+      return false;
+  }
+}
+
+// Finds what uses a variable, also through addresses that are computed from its own.
+class VariableUsers {
+ public:
+  explicit VariableUsers(AllocaInst& variable) { add(variable); }
+
+  // Whether its address may be kept where it is not followed.
+  bool escape() const { return escape_; }
+  llvm::ArrayRef<Instruction*> all() const { return users_.getArrayRef(); }
+
+ private:
+  void add(Instruction& address) {
+    for (llvm::Use& use : address.uses()) {
+      auto& user = *checked_cast<Instruction>(use.getUser());
+      if (only_accesses(use) || llvm::isa<llvm::CmpInst>(user)) {
+        users_.insert(&user);
+      } else if (user.mayReadOrWriteMemory() || user.isTerminator()) {
+        escape_ = true;
+      } else if (users_.insert(&user)) {
+        add(user);
+      }
+    }
+  }
+
+  llvm::SmallSetVector<Instruction*, 16> users_;
+  bool escape_ = false;
+};
 
 }  // namespace
 
@@ -132,12 +185,13 @@ void PhaseValues::allocate(llvm::IRBuilder<>& b) {
 // Gangs can use one variable in turn, if it is only used in a phase that each of them runs once.
 void PhaseValues::share_variables() {
   for (Instruction& instruction : llvm::make_early_inc_range(*phases_.all().front().first)) {
-    if (!llvm::isa<AllocaInst>(instruction)) continue;
-    llvm::SmallPtrSet<Phase*, 2> users;
-    for (llvm::User* user : instruction.users())
-      users.insert(phases_.of(checked_cast<Instruction>(user)->getParent()));
-    if (users.size() != 1) continue;
-    const Phase* phase = *users.begin();
+    auto* variable = llvm::dyn_cast<AllocaInst>(&instruction);
+    if (!variable) continue;
+    const VariableUsers users(*variable);
+    llvm::SmallPtrSet<Phase*, 2> phases;
+    for (Instruction* user : users.all()) phases.insert(phases_.of(user->getParent()));
+    if (users.escape() || phases.size() != 1) continue;
+    const Phase* phase = *phases.begin();
     if (!phases_.after(*phase, nullptr).contains(phase))
       instruction.moveBefore(*entry_, entry_->end());
   }
