@@ -140,6 +140,10 @@ BODIES = {
         "o[p.x * 32 + 31 - p.y] = x[p.y * 64 + p.x];",
         lambda x: x[::-1].T,
     ),
+    "falling numbers": (
+        "uint falls = 1000u - p.y; o[p.x * 32 + p.y] = x[p.y * 64 + p.x] + falls;",
+        lambda x: (x + 1000 - np.arange(32)[:, None]).T,
+    ),
     "rows by index": (
         "o[p.y * 64 + p.x] = w[r[p.x] * 32 + p.y];",
         lambda w, r: w[r].T,

@@ -223,13 +223,14 @@ class Jam {
   // What is a known distance from the first thread's value. Null if nothing is known.
   Value* next_to(Instruction& first, const Shape& shape, uint32_t thread) {
     if (!shape.has_offsets() || !shape.exact()) return nullptr;
-    const auto distance = static_cast<uint64_t>(shape.offset(thread));
+    const int64_t distance = shape.offset(thread);
     if (first.getType()->isPointerTy())
-      return b_.CreateGEP(b_.getInt8Ty(), &first, b_.getInt64(distance));
+      return b_.CreateGEP(b_.getInt8Ty(), &first, b_.getInt64(static_cast<uint64_t>(distance)));
     if (!first.getType()->isIntegerTy()) return nullptr;
+    // As an unsigned number, a negative distance is a large one, with which the sum wraps around.
     const Shape::NoWrap no_wrap = shape.no_wrap();
-    return b_.CreateAdd(&first, llvm::ConstantInt::get(first.getType(), distance), "",
-                        no_wrap.as_unsigned, no_wrap.as_signed);
+    return b_.CreateAdd(&first, llvm::ConstantInt::getSigned(first.getType(), distance), "",
+                        no_wrap.as_unsigned && distance >= 0, no_wrap.as_signed);
   }
 
   Value* copy(Instruction& first, uint32_t thread) {
