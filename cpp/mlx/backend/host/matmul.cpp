@@ -37,8 +37,13 @@ void fill_zero(array& out, Stream s) {
       [to = out.data<char>(), bytes = out.nbytes()] { std::fill(to, to + bytes, 0); });
 }
 
-// out = alpha a b + beta out, in a type that the library supports.
-void multiply(const array& a, const array& b, array& out, double alpha, double beta, Stream s) {
+bool through_float32(Dtype dtype) {
+  return cpu::is_too_short_for_blas(dtype) && !cpu::multiplies_natively(dtype);
+}
+
+}  // namespace
+
+void cpu::multiply(const array& a, const array& b, array& out, double alpha, double beta, Stream s) {
   if (a.shape(-1) == 0) {
     if (beta == 0.0) {
       fill_zero(out, s);
@@ -62,12 +67,6 @@ void multiply(const array& a, const array& b, array& out, double alpha, double b
   }
 }
 
-bool through_float32(Dtype dtype) {
-  return cpu::is_too_short_for_blas(dtype) && !cpu::multiplies_natively(dtype);
-}
-
-}  // namespace
-
 MLX_EVAL(Matmul) {
   allocate_output(out);
   if (out.size() == 0) {
@@ -78,12 +77,12 @@ MLX_EVAL(Matmul) {
     return multiply_on_device(inputs[0], inputs[1], out, 1.0, 0.0, s);
   }
   if (!through_float32(out.dtype())) {
-    return multiply(inputs[0], inputs[1], out, 1.0, 0.0, s);
+    return cpu::multiply(inputs[0], inputs[1], out, 1.0, 0.0, s);
   }
   array result(out.shape(), float32, nullptr, {});
   allocate_output(result);
   metal::get_command_encoder(s).add_temporary(result);
-  multiply(cpu::widened(inputs[0], s), cpu::widened(inputs[1], s), result, 1.0, 0.0, s);
+  cpu::multiply(cpu::widened(inputs[0], s), cpu::widened(inputs[1], s), result, 1.0, 0.0, s);
   copy_inplace(result, out, CopyType::Vector, s);
 }
 
@@ -98,13 +97,13 @@ MLX_EVAL(AddMM) {
   }
   if (!through_float32(out.dtype())) {
     copy_inplace(inputs[2], out, CopyType::General, s);
-    return multiply(inputs[0], inputs[1], out, alpha_, beta_, s);
+    return cpu::multiply(inputs[0], inputs[1], out, alpha_, beta_, s);
   }
   array result(out.shape(), float32, nullptr, {});
   allocate_output(result);
   metal::get_command_encoder(s).add_temporary(result);
   copy_inplace(inputs[2], result, CopyType::General, s);
-  multiply(cpu::widened(inputs[0], s), cpu::widened(inputs[1], s), result, alpha_, beta_, s);
+  cpu::multiply(cpu::widened(inputs[0], s), cpu::widened(inputs[1], s), result, alpha_, beta_, s);
   copy_inplace(result, out, CopyType::Vector, s);
 }
 

@@ -46,6 +46,9 @@ inline bool Product::is_large() const {
   return multiplications() >= (m == 1 || n == 1 ? kLargeProduct / 8 : kLargeProduct);
 }
 
+// out = alpha a b + beta out, for each element of a batch, in a type that a library multiplies.
+void multiply(const array& a, const array& b, array& out, double alpha, double beta, Stream s);
+
 // Products of bfloat16, with oneDNN.
 void multiply_bfloat16(const Products& products, const array& a, const array& b, array& out,
                        Stream s);

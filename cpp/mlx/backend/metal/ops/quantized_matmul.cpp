@@ -1,5 +1,6 @@
 // Products with quantised matrices: a kernel multiplies few vectors. For many, the matrix is
-// dequantised for BLAS, or for a device that multiplies itself.
+// dequantised: part by part to float32 for BLAS, or as a whole if a library or the device multiplies
+// its 16-bit floats.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -7,6 +8,8 @@
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/host/encoder.h"
 #include "mlx/backend/host/grouped.h"
+#include "mlx/backend/host/matrices.h"
+#include "mlx/backend/host/onednn.h"
 #include "mlx/backend/metal/kernels/quantized_params.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/backend/metal/ops/matmul.h"
@@ -22,6 +25,8 @@ constexpr size_t kManyVectors = 12;
 // Elements that are dequantised at a time. With fewer, the additional calls of BLAS cost more than
 // is saved in memory traffic.
 constexpr int64_t kFloatsAtOnce = int64_t{1} << 24;
+// The largest matrix that is dequantised whole, to 16-bit floats.
+constexpr int64_t kShortFloatsAtOnce = int64_t{1} << 27;
 // Vectors that the kernel multiplies at a time.
 constexpr int kVectorsAtOnce = 4;
 
@@ -179,7 +184,13 @@ void multiply_floats(const array& x, const QuantizedArrays& w, const Quantizatio
   }
 }
 
-// The whole of w becomes floats of the output's type, in memory of the device.
+// Whether the host multiplies floats of this type by all of w, which is not too large as such.
+bool multiplies_on_host(const array& x, Dtype dtype, const Extents& e) {
+  return x.dtype() == dtype && cpu::is_too_short_for_blas(dtype) &&
+         cpu::multiplies_natively(dtype) && int64_t{e.n} * e.k <= kShortFloatsAtOnce;
+}
+
+// The whole of w becomes floats of the output's type.
 void multiply_dequantized(const array& x, const QuantizedArrays& w, const Quantization& q,
                           const Extents& e, bool transpose, const std::optional<Indices>& indices,
                           array& out, Stream s) {
@@ -195,7 +206,8 @@ void multiply_dequantized(const array& x, const QuantizedArrays& w, const Quanti
   }
   array matrix({e.k, e.n}, out.dtype(), nullptr, {});
   make_view(matrices, matrix, {matrices.strides(1), matrices.strides(2)});
-  multiply_on_device(left, matrix, out, 1.0, 0.0, s);
+  const bool on_device = multiplies_on_device(s);
+  (on_device ? multiply_on_device : cpu::multiply)(left, matrix, out, 1.0, 0.0, s);
 }
 
 void multiply(const array& x, const QuantizedArrays& w, const Quantization& q, const Extents& e,
@@ -205,7 +217,7 @@ void multiply(const array& x, const QuantizedArrays& w, const Quantization& q, c
   if (transpose && e.pairs * e.m < kManyVectors * used) {
     return multiply_vectors(x, w, q, e, indices, out, s);
   }
-  if (multiplies_on_device(s)) {
+  if (multiplies_on_device(s) || (!indices && multiplies_on_host(x, out.dtype(), e))) {
     return multiply_dequantized(x, w, q, e, transpose, indices, out, s);
   }
   const array floats = converted(x, float32, s);
