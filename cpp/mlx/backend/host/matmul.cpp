@@ -43,7 +43,8 @@ bool through_float32(Dtype dtype) {
 
 }  // namespace
 
-void cpu::multiply(const array& a, const array& b, array& out, double alpha, double beta, Stream s) {
+void cpu::multiply(const array& a, const array& b, array& out, double alpha, double beta,
+                   Stream s) {
   if (a.shape(-1) == 0) {
     if (beta == 0.0) {
       fill_zero(out, s);

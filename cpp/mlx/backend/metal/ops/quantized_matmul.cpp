@@ -1,6 +1,6 @@
 // Products with quantised matrices: a kernel multiplies few vectors. For many, the matrix is
-// dequantised: part by part to float32 for BLAS, or as a whole if a library or the device multiplies
-// its 16-bit floats.
+// dequantised: part by part to float32 for BLAS, or as a whole if a library or the device
+// multiplies its 16-bit floats.
 #include <algorithm>
 #include <memory>
 #include <optional>
