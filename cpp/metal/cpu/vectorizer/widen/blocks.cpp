@@ -106,7 +106,7 @@ llvm::SmallVector<llvm::Value*> load_columns(llvm::IRBuilder<>& b, llvm::Type* e
                                              llvm::Align align) {
   const auto& [in_block, blocks, lanes] = form;
   auto* run = llvm::FixedVectorType::get(element, in_block * blocks);
-  llvm::SmallVector<llvm::SmallVector<llvm::Value*>> parts_of_columns(in_block * blocks);
+  llvm::SmallVector<llvm::SmallVector<llvm::Value*>> parts_of_columns(size_t{in_block} * blocks);
   for (unsigned lane = 0; lane < pointers.size(); lane += lanes) {
     llvm::SmallVector<llvm::SmallVector<llvm::Value*>> rows_of_blocks(blocks);
     for (unsigned i = 0; i < in_block; ++i) {
@@ -144,7 +144,7 @@ void store_columns(llvm::IRBuilder<>& b, const BlockForm& form,
     llvm::SmallVector<llvm::SmallVector<llvm::Value*>> rows_of_lanes(in_block);
     for (unsigned block = 0; block < blocks; ++block) {
       llvm::SmallVector<llvm::Value*> rows;
-      for (llvm::Value* column : columns.slice(block * in_block, in_block))
+      for (llvm::Value* column : columns.slice(size_t{block} * in_block, in_block))
         rows.push_back(part(column, lane, lanes));
       for (const auto& [i, row] : llvm::enumerate(transpose(b, rows)))
         rows_of_lanes[i].push_back(row);
