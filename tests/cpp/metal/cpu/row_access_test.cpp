@@ -1,6 +1,7 @@
 // Which kernels access memory far apart along a row of threads.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "metal/cpu/codegen/jit.h"
@@ -8,17 +9,20 @@
 namespace metal::cpu {
 namespace {
 
-bool jumps(const std::string& body) {
+std::shared_ptr<CpuKernel> load(const std::string& body) {
   const auto program = compile(
       "#include <metal_stdlib>\n"
       "using namespace metal;\n"
       "kernel void k(const device float* x, device float* y, constant long* n, const device uint* "
       "at,\n"
-      "              uint2 p [[thread_position_in_grid]], uint2 size [[threads_per_grid]]) {\n" +
+      "              uint3 p [[thread_position_in_grid]], uint3 size [[threads_per_grid]]) {\n" +
           body + "}\n",
       {});
-  return load_cpu_kernel(*program, "k", {}, CodeMode::Vector)->jumps_along_rows;
+  return load_cpu_kernel(*program, "k", {}, CodeMode::Vector);
 }
+
+bool jumps(const std::string& body) { return load(body)->jumps_along_rows; }
+uint32_t columns(const std::string& body) { return load(body)->column_dimension; }
 
 TEST(RowAccess, NeighboursSideBySide) {
   EXPECT_FALSE(jumps("uint i = p.y * size.x + p.x; y[i] = exp(x[i]);"));
@@ -39,6 +43,17 @@ TEST(RowAccess, NeighboursFarApart) {
 TEST(RowAccess, ACacheLineIsFar) {
   EXPECT_FALSE(jumps("y[p.x * 15] = 1;"));
   EXPECT_TRUE(jumps("y[p.x * 16] = 1;"));
+}
+
+TEST(RowAccess, Columns) {
+  EXPECT_EQ(columns("y[p.x * size.y + p.y] = x[p.y * size.x + p.x];"), 1u);
+  EXPECT_EQ(columns("y[p.y * size.x + p.x] = x[p.x * 1024 + p.y];"), 1u);
+  EXPECT_EQ(columns("y[(p.y * size.x + p.x) * 64 + p.z] = x[p.z * 4096 + p.y * 64 + p.x];"), 2u);
+  EXPECT_EQ(columns("y[p.y * size.x + p.x] = x[at[p.x] * 64 + p.y];"), 1u);
+  EXPECT_EQ(columns("y[p.y * size.x + p.x] = x[p.y * size.x + p.x];"), 0u);
+  EXPECT_EQ(columns("y[p.x * 4 + p.y] = 1;"), 0u);       // the row is close
+  EXPECT_EQ(columns("y[p.x * 64 + p.y * 2] = 1;"), 0u);  // the column is not
+  EXPECT_EQ(columns("((device char*)y)[p.x * 64 + p.y * 4] = 1;"), 0u);
 }
 
 }  // namespace
