@@ -75,9 +75,9 @@ template <typename Number, typename Scale, typename T, uint group_size, uint vec
     uint group = first / step * kLanes + lane;
     float scale = 0.0f;
     if (group < groups) {
-      scale = Scale::value(scales[group]) * Number::kOne;
+      scale = Scale::value(scales[group]) * Raised<Number>::kOne;
       if (Number::kBiased) {
-        float bias = static_cast<float>(biases[group]);
+        float bias = static_cast<float>(biases[group]) - scale;
         for (uint v = 0; v < vectors; ++v) {
           totals[v] = fma(bias, sums[v * groups + group], totals[v]);
         }
@@ -98,7 +98,8 @@ template <typename Number, typename Scale, typename T, uint group_size, uint vec
         float parts[vectors] = {};
 #pragma unroll
         for (uint i = 0; i < Pack::kNumbers; ++i) {
-          float number = Number::decode(Pack::code(words, i));
+          float number =
+              Raised<Number>::decode(Pack::code(words, i, Raised<Number>::kUp));
 #pragma unroll
           for (uint v = 0; v < vectors; ++v) {
             parts[v] = fma(number, block[v * blocks * block_size + i * kLanes], parts[v]);
