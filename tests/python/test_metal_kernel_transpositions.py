@@ -80,7 +80,7 @@ def check(
 @pytest.mark.parametrize("threadgroup", share(THREADGROUPS))
 @pytest.mark.parametrize("form", FORMS)
 def test_forms(form: str, threadgroup: tuple[int, int, int]) -> None:
-    for sizes in ((64, 32, 1), (48, 48, 16), (65, 33, 3)):
+    for sizes in ((48, 48, 16), (65, 33, 3)):
         check(form, "cba", "cab", "float", sizes, threadgroup, extra=1)
         check(form, "cab", "cba", "float", sizes, threadgroup, extra=0)
 
@@ -88,12 +88,11 @@ def test_forms(form: str, threadgroup: tuple[int, int, int]) -> None:
 @pytest.mark.parametrize("type", share(list(TYPES)))
 @pytest.mark.parametrize("target", ORDERS)
 def test_types_and_orders(type: str, target: str) -> None:
-    for threadgroup in ((16, 16, 1), (16, 4, 8)):
-        check("uint", "cba", target, type, (48, 32, 16), threadgroup)
-        check("guard", target, "cba", type, (50, 35, 17), threadgroup, extra=3)
+    check("uint", "cba", target, type, (48, 32, 16), (16, 16, 1))
+    check("guard", target, "cba", type, (50, 35, 17), (16, 4, 8), extra=3)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     form=st.sampled_from(list(FORMS)),
     source=st.sampled_from(ORDERS),
