@@ -481,7 +481,7 @@ entry:
   br i1 %7, label %z.done, label %z.loop
 
 z.loop:                                           ; preds = %y.done, %entry
-  %z = phi i32 [ 0, %entry ], [ %13, %y.done ]
+  %z = phi i32 [ 0, %entry ], [ %10, %y.done ]
   %8 = icmp uge i32 0, %3
   br i1 %8, label %y.done, label %y.loop
 
@@ -489,43 +489,49 @@ z.done:                                           ; preds = %y.done, %entry
   ret void
 
 y.loop:                                           ; preds = %rest.done, %z.loop
-  %y = phi i32 [ 0, %z.loop ], [ %23, %rest.done ]
-  %9 = mul i32 %z, %3
-  %10 = add i32 %9, %y
-  %11 = mul i32 %10, %1
-  %12 = icmp uge i32 0, %6
-  br i1 %12, label %x.done, label %x.loop
+  %y = phi i32 [ 0, %z.loop ], [ %29, %rest.done ]
+  %9 = icmp uge i32 0, %6
+  br i1 %9, label %x.done, label %x.loop
 
 y.done:                                           ; preds = %rest.done, %z.loop
-  %13 = add nuw i32 %z, 1
-  %14 = icmp ult i32 %13, %5
-  br i1 %14, label %z.loop, label %z.done
+  %10 = add nuw i32 %z, 1
+  %11 = icmp ult i32 %10, %5
+  br i1 %11, label %z.loop, label %z.done
 
 x.loop:                                           ; preds = %x.loop, %y.loop
-  %x = phi i32 [ 0, %y.loop ], [ %17, %x.loop ]
-  %15 = add nuw i32 %11, %x
-  %16 = add nuw i32 %11, %x
-  call void @kernel.body.wide(ptr %group, i32 %x, i32 %y, i32 %z, i32 %16, i32 0, i1 true)
-  %17 = add nuw i32 %x, 16
-  %18 = icmp ult i32 %17, %6
-  br i1 %18, label %x.loop, label %x.done
+  %x = phi i32 [ 0, %y.loop ], [ %20, %x.loop ]
+  %12 = mul i32 %z, %3
+  %13 = add i32 %12, %y
+  %14 = mul i32 %13, %1
+  %15 = add nuw i32 %14, %x
+  %16 = mul i32 %z, %3
+  %17 = add i32 %16, %y
+  %18 = mul i32 %17, %1
+  %19 = add nuw i32 %18, %x
+  call void @kernel.body.wide(ptr %group, i32 %x, i32 %y, i32 %z, i32 %19, i32 0, i1 true)
+  %20 = add nuw i32 %x, 16
+  %21 = icmp ult i32 %20, %6
+  br i1 %21, label %x.loop, label %x.done
 
 x.done:                                           ; preds = %x.loop, %y.loop
-  %19 = icmp uge i32 %6, %1
-  br i1 %19, label %rest.done, label %rest.loop
+  %22 = icmp uge i32 %6, %1
+  br i1 %22, label %rest.done, label %rest.loop
 
 rest.loop:                                        ; preds = %rest.loop, %x.done
-  %rest = phi i32 [ %6, %x.done ], [ %21, %rest.loop ]
-  %20 = add nuw i32 %11, %rest
-  call void @kernel.body.1(ptr %group, i32 %rest, i32 %y, i32 %z, i32 %20, i32 0, i1 true)
-  %21 = add nuw i32 %rest, 1
-  %22 = icmp ult i32 %21, %1
-  br i1 %22, label %rest.loop, label %rest.done
+  %rest = phi i32 [ %6, %x.done ], [ %27, %rest.loop ]
+  %23 = mul i32 %z, %3
+  %24 = add i32 %23, %y
+  %25 = mul i32 %24, %1
+  %26 = add nuw i32 %25, %rest
+  call void @kernel.body.1(ptr %group, i32 %rest, i32 %y, i32 %z, i32 %26, i32 0, i1 true)
+  %27 = add nuw i32 %rest, 1
+  %28 = icmp ult i32 %27, %1
+  br i1 %28, label %rest.loop, label %rest.done
 
 rest.done:                                        ; preds = %rest.loop, %x.done
-  %23 = add nuw i32 %y, 1
-  %24 = icmp ult i32 %23, %3
-  br i1 %24, label %y.loop, label %y.done
+  %29 = add nuw i32 %y, 1
+  %30 = icmp ult i32 %29, %3
+  br i1 %30, label %y.loop, label %y.done
 }
 
 ; ---- optimize
@@ -550,17 +556,17 @@ z.loop.preheader:                                 ; preds = %entry
   br label %z.loop
 
 z.loop:                                           ; preds = %z.loop.preheader, %y.done
-  %z = phi i32 [ %32, %y.done ], [ 0, %z.loop.preheader ]
+  %z = phi i32 [ %30, %y.done ], [ 0, %z.loop.preheader ]
   br i1 %8, label %y.done, label %y.loop.preheader
 
 y.loop.preheader:                                 ; preds = %z.loop
-  %11 = mul i32 %z, %3
-  %12 = load ptr, ptr %group, align 8, !align !4
-  %13 = getelementptr inbounds i8, ptr %12, i64 8
-  %14 = getelementptr inbounds i8, ptr %12, i64 384
-  %15 = load i32, ptr %10, align 4
-  %16 = getelementptr inbounds i8, ptr %12, i64 432
-  %17 = getelementptr inbounds i8, ptr %12, i64 424
+  %11 = load ptr, ptr %group, align 8, !align !4
+  %12 = getelementptr inbounds i8, ptr %11, i64 8
+  %13 = getelementptr inbounds i8, ptr %11, i64 384
+  %14 = load i32, ptr %10, align 4
+  %15 = getelementptr inbounds i8, ptr %11, i64 432
+  %16 = getelementptr inbounds i8, ptr %11, i64 424
+  %17 = mul i32 %z, %3
   br label %y.loop
 
 z.done:                                           ; preds = %y.done, %entry
@@ -568,79 +574,82 @@ z.done:                                           ; preds = %y.done, %entry
 
 y.loop:                                           ; preds = %y.loop.preheader, %rest.done
   %y = phi i32 [ %53, %rest.done ], [ 0, %y.loop.preheader ]
-  %18 = add i32 %11, %y
-  %19 = mul i32 %18, %1
   br i1 %9, label %x.done, label %x.loop.preheader
 
 x.loop.preheader:                                 ; preds = %y.loop
+  %18 = load ptr, ptr %11, align 8, !invariant.load !2, !noalias !5
+  %19 = addrspacecast ptr %18 to ptr addrspace(1)
   %20 = load ptr, ptr %12, align 8, !invariant.load !2, !noalias !5
-  %21 = addrspacecast ptr %20 to ptr addrspace(1)
-  %22 = load ptr, ptr %13, align 8, !invariant.load !2, !noalias !5
-  %23 = load i32, ptr %14, align 4, !invariant.load !2, !noalias !5
-  %24 = and i32 %23, -64
-  %25 = mul nuw i32 %15, %24
-  %26 = load i64, ptr %16, align 8, !invariant.load !2, !noalias !5
-  %27 = shl i64 %26, 2
-  %28 = icmp eq i64 %26, 0
-  %29 = select i1 %28, i64 4096, i64 %27
-  %30 = addrspacecast ptr %22 to ptr addrspace(1)
-  %31 = load i64, ptr %17, align 8
+  %21 = load i32, ptr %13, align 4, !invariant.load !2, !noalias !5
+  %22 = and i32 %21, -64
+  %23 = mul nuw i32 %14, %22
+  %24 = load i64, ptr %15, align 8, !invariant.load !2, !noalias !5
+  %25 = shl i64 %24, 2
+  %26 = icmp eq i64 %24, 0
+  %27 = select i1 %26, i64 4096, i64 %25
+  %28 = addrspacecast ptr %20 to ptr addrspace(1)
+  %29 = load i64, ptr %16, align 8
   br label %x.loop
 
 y.done:                                           ; preds = %rest.done, %z.loop
-  %32 = add nuw i32 %z, 1
-  %33 = icmp ult i32 %32, %5
-  br i1 %33, label %z.loop, label %z.done
+  %30 = add nuw i32 %z, 1
+  %31 = icmp ult i32 %30, %5
+  br i1 %31, label %z.loop, label %z.done
 
 x.loop:                                           ; preds = %x.loop.preheader, %kernel.body.wide.exit
-  %x = phi i32 [ %48, %kernel.body.wide.exit ], [ 0, %x.loop.preheader ]
-  %34 = add i32 %25, %x
-  %35 = sext i32 %34 to i64
-  %36 = getelementptr float, ptr addrspace(1) %21, i64 %35
-  %37 = getelementptr i8, ptr addrspace(1) %36, i64 %29
-  call void @llvm.prefetch.p1(ptr addrspace(1) %37, i32 0, i32 3, i32 1), !noalias !5, !simd.stream !2
-  %38 = load <16 x float>, ptr addrspace(1) %36, align 4, !noalias !5
-  %39 = fcmp oge <16 x float> %38, zeroinitializer
-  %40 = bitcast <16 x i1> %39 to i16
-  %.not = icmp eq i16 %40, 0
+  %x = phi i32 [ %46, %kernel.body.wide.exit ], [ 0, %x.loop.preheader ]
+  %32 = add i32 %23, %x
+  %33 = sext i32 %32 to i64
+  %34 = getelementptr float, ptr addrspace(1) %19, i64 %33
+  %35 = getelementptr i8, ptr addrspace(1) %34, i64 %27
+  call void @llvm.prefetch.p1(ptr addrspace(1) %35, i32 0, i32 3, i32 1), !noalias !5, !simd.stream !2
+  %36 = load <16 x float>, ptr addrspace(1) %34, align 4, !noalias !5
+  %37 = fcmp oge <16 x float> %36, zeroinitializer
+  %38 = bitcast <16 x i1> %37 to i16
+  %.not = icmp eq i16 %38, 0
   br i1 %.not, label %kernel.body.wide.exit, label %if.then.i.i
 
 if.then.i.i:                                      ; preds = %x.loop
-  %41 = call <16 x float> @llvm.sqrt.v16f32(<16 x float> %38)
-  %42 = getelementptr float, ptr addrspace(1) %30, i64 %35
-  %43 = icmp eq i16 %40, -1
-  br i1 %43, label %either.yes.i, label %either.no.i, !prof !8
+  %39 = call <16 x float> @llvm.sqrt.v16f32(<16 x float> %36)
+  %40 = getelementptr float, ptr addrspace(1) %28, i64 %33
+  %41 = icmp eq i16 %38, -1
+  br i1 %41, label %either.yes.i, label %either.no.i, !prof !8
 
 either.yes.i:                                     ; preds = %if.then.i.i
-  %44 = ptrtoint ptr addrspace(1) %42 to i64
-  %45 = and i64 %44, 63
-  %46 = or i64 %45, %31
-  %47 = icmp eq i64 %46, 0
-  br i1 %47, label %either.yes2.i, label %either.no3.i, !prof !8
+  %42 = ptrtoint ptr addrspace(1) %40 to i64
+  %43 = and i64 %42, 63
+  %44 = or i64 %43, %29
+  %45 = icmp eq i64 %44, 0
+  br i1 %45, label %either.yes2.i, label %either.no3.i, !prof !8
 
 either.yes2.i:                                    ; preds = %either.yes.i
-  store <16 x float> %41, ptr addrspace(1) %42, align 64, !noalias !5, !nontemporal !9
+  store <16 x float> %39, ptr addrspace(1) %40, align 64, !noalias !5, !nontemporal !9
   br label %kernel.body.wide.exit
 
 either.no3.i:                                     ; preds = %either.yes.i
-  store <16 x float> %41, ptr addrspace(1) %42, align 4, !noalias !5
+  store <16 x float> %39, ptr addrspace(1) %40, align 4, !noalias !5
   br label %kernel.body.wide.exit
 
 either.no.i:                                      ; preds = %if.then.i.i
-  call void @llvm.masked.store.v16f32.p1(<16 x float> %41, ptr addrspace(1) %42, i32 4, <16 x i1> %39), !noalias !5
+  call void @llvm.masked.store.v16f32.p1(<16 x float> %39, ptr addrspace(1) %40, i32 4, <16 x i1> %37), !noalias !5
   br label %kernel.body.wide.exit
 
 kernel.body.wide.exit:                            ; preds = %either.no.i, %either.no3.i, %either.yes2.i, %x.loop
-  %48 = add nuw i32 %x, 16
-  %49 = icmp ult i32 %48, %6
-  br i1 %49, label %x.loop, label %x.done
+  %46 = add nuw i32 %x, 16
+  %47 = icmp ult i32 %46, %6
+  br i1 %47, label %x.loop, label %x.done
 
 x.done:                                           ; preds = %kernel.body.wide.exit, %y.loop
-  br i1 %.not.not, label %rest.done, label %rest.loop
+  br i1 %.not.not, label %rest.done, label %rest.loop.preheader
 
-rest.loop:                                        ; preds = %x.done, %rest.loop
-  %rest = phi i32 [ %51, %rest.loop ], [ %6, %x.done ]
-  %50 = add nuw i32 %19, %rest
+rest.loop.preheader:                              ; preds = %x.done
+  %48 = add i32 %17, %y
+  %49 = mul i32 %48, %1
+  br label %rest.loop
+
+rest.loop:                                        ; preds = %rest.loop.preheader, %rest.loop
+  %rest = phi i32 [ %51, %rest.loop ], [ %6, %rest.loop.preheader ]
+  %50 = add nuw i32 %49, %rest
   call void @kernel.body.1(ptr %group, i32 %rest, i32 %y, i32 %z, i32 %50, i32 0, i1 true)
   %51 = add nuw i32 %rest, 1
   %52 = icmp ult i32 %51, %1
