@@ -12,6 +12,7 @@
 #include "mlx/primitives/normalization.h"
 #include "mlx/primitives/primitive.h"
 #include "mlx/primitives/reduce.h"
+#include "mlx/primitives/rope.h"
 #include "mlx/primitives/shape.h"
 #include "mlx/primitives/sort.h"
 #include "mlx/primitives/ternary.h"

@@ -89,6 +89,69 @@ def test_rope(traditional, dims, shape):
     close(got, rotated(x64, dims, traditional, None, 2.0, offsets, freqs), 1e-4)
 
 
+@pytest.mark.parametrize("traditional", [False, True])
+@pytest.mark.parametrize("freqs", [False, True])
+def test_rope_of_transposed_heads(traditional, freqs):
+    """Of each entry with its own offset, for arrays of any rank and layout."""
+    speeds = RNG.uniform(1, 100, 3).astype(np.float32)
+    options = dict(traditional=traditional, scale=0.5)
+    options |= dict(base=None, freqs=mx.array(speeds)) if freqs else dict(base=100.0)
+    offsets = np.array([5, 0])
+
+    def check(x: mx.array, offset) -> None:
+        got = mx.fast.rope(x, 6, offset=mx.array(offset), **options)
+        given = (None, 0.5, offset, speeds) if freqs else (100.0, 0.5, offset, None)
+        close(got, rotated(np.array(x, np.float64), 6, traditional, *given), 1e-4)
+
+    x, _ = random_array((2, 7, 3, 8))
+    for offset in (offsets, 3):
+        check(x, offset)
+        check(x.transpose(0, 2, 1, 3), offset)
+        check(x.transpose(0, 1, 3, 2)[..., :7].transpose(0, 1, 3, 2)[:, ::2], offset)
+        check(mx.swapaxes(random_array((2, 7, 8, 3))[0], 2, 3), offset)
+        check(random_array((2, 2, 2, 5, 8))[0], offset)
+        check(random_array((2, 5, 8))[0], offset)
+
+
+@pytest.mark.parametrize("traditional", [False, True])
+def test_transforms_of_rope(traditional):
+    x, x64 = random_array((2, 3, 5, 8))
+    weights, w64 = random_array((2, 3, 5, 8))
+    freqs = mx.array([1.0, 7.0, 50.0])
+
+    def turned(x, freqs):
+        return mx.fast.rope(
+            x, 6, traditional=traditional, base=None, freqs=freqs, scale=1.0, offset=4
+        )
+
+    def loss(x, freqs):
+        return (turned(x, freqs) * weights).sum()
+
+    expected = np.array(x, np.float64)
+    gradient = mx.grad(loss)(x, freqs)
+    close(
+        (gradient * x).sum(),
+        np.sum(w64 * rotated(expected, 6, traditional, None, 1.0, 4, np.array(freqs))),
+        1e-3,
+    )
+    second = mx.grad(lambda x: (mx.grad(loss)(x * x, freqs) * x).sum())(x)
+    close(second, np.array(gradient, np.float64), 1e-4)
+    both = mx.grad(loss, argnums=(0, 1))(x, freqs)
+    close(both[0], np.array(gradient, np.float64), 1e-5)
+    step = 1e-2
+    for i in range(3):
+        change = mx.array(np.eye(3, dtype=np.float32)[i] * step)
+        slope = (loss(x, freqs + change) - loss(x, freqs - change)) / (2 * step)
+        close(both[1][i], np.array(slope, np.float64), 2e-2)
+    _, (tangent,) = mx.jvp(lambda x: turned(x, freqs), [x], [weights])
+    close(tangent, rotated(w64, 6, traditional, None, 1.0, 4, np.array(freqs)), 1e-4)
+    mapped = mx.vmap(lambda x: turned(x, freqs), in_axes=1, out_axes=2)(x[:, :, None])
+    close(mapped, np.array(turned(x, freqs), np.float64)[:, None].transpose(0, 1, 2, 3, 4), 1e-5)
+    compiled = mx.compile(lambda x: turned(x, freqs) + 1, shapeless=True)
+    for part in (x, x[:, :2, :3]):
+        close(compiled(part), np.array(turned(part, freqs) + 1, np.float64), 1e-5)
+
+
 def attention(q, k, v, scale, mask=None, sinks=None):
     groups = q.shape[1] // k.shape[1]
     k, v = np.repeat(k, groups, 1), np.repeat(v, groups, 1)

@@ -270,6 +270,15 @@ bool fits_normalize(const Primitive&, const Inputs& in) {
   return in.size() == 3 && is_row_like(in[1], in[0]) && is_row_like(in[2], in[0]);
 }
 
+bool fits_rope(const Primitive& p, const Inputs& in) {
+  const auto [dims, traditional, backwards, scale, exponent] = static_cast<const RoPE&>(p).state();
+  if (in.size() < 2 || in.size() > 3 || rank_of(in[0]) < 3) return false;
+  const Shape speeds{dims / 2};
+  return dims > 0 && dims % 2 == 0 && dims <= in[0].shape(-1) && in[1].dtype() == int32 &&
+         (in[1].size() == 1 || in[1].shape() == Shape{in[0].shape(0)}) &&
+         (in.size() == 2 || (in[2].shape() == speeds && in[2].dtype() == float32));
+}
+
 bool fits_normalize_vjp(const Primitive&, const Inputs& in) {
   return in.size() == 3 && is_row_like(in[1], in[0]) && in[2].shape() == in[0].shape();
 }
@@ -448,7 +457,7 @@ const std::unordered_map<std::type_index, Rule>& rules() {
       RULE(Squeeze, fits_squeeze) RULE(Transpose, fits_transpose)
       RULE(Unflatten, fits_unflatten) RULE(View, fits_view)
       RULE(Reduce, fits_reduce) RULE(ArgReduce, fits_arg_reduce) RULE(Scan, fits_scan)
-      RULE(Normalize, fits_normalize) RULE(NormalizeVJP, fits_normalize_vjp)
+      RULE(RoPE, fits_rope) RULE(Normalize, fits_normalize) RULE(NormalizeVJP, fits_normalize_vjp)
       RULE(Softmax, has_last_axis) RULE(LogSumExp, has_last_axis)
       RULE(Sort, fits_sort<Sort>) RULE(ArgSort, fits_sort<ArgSort>)
       RULE(Partition, fits_partition<Partition>) RULE(ArgPartition, fits_partition<ArgPartition>)

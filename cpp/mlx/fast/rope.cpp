@@ -1,4 +1,6 @@
 // Rotary position encoding.
+#include "mlx/primitives/rope.h"
+
 #include <cmath>
 
 #include "mlx/errors.h"
@@ -37,58 +39,20 @@ void check(const array& x, int dims, const std::optional<float>& base, const arr
   }
 }
 
-// The angle of each pair for one step of the position.
-array speeds(int pairs, const std::optional<float>& base, const std::optional<array>& freqs,
-             const Stream& s) {
-  if (freqs) return reciprocal(astype(*freqs, float32, s), s);
-  array exponents = multiply(astype(arange(pairs, s), float32, s),
-                             array(-std::log(*base) / static_cast<float>(pairs)), s);
-  return exp(exponents, s);
-}
-
-// The angle for each position and pair, with axes of length 1 so that it broadcasts against x.
-array angles(const array& x, float scale, const array& offset, const array& speed,
-             const Stream& s) {
-  array positions = astype(arange(x.shape(-2), s), float32, s);
-  if (offset.size() == 1) {
-    positions = add(positions, astype(reshape(offset, {}, s), float32, s), s);
-  } else {
-    Shape shape(x.ndim() - 1, 1);
-    shape[0] = x.shape(0);
-    positions = add(positions, astype(reshape(offset, shape, s), float32, s), s);
-  }
-  return multiply(multiply(expand_dims(positions, -1, s), array(scale), s), speed, s);
-}
-
-array part_of_last(const array& x, int start, int stop, int step, const Stream& s) {
-  Shape starts(x.ndim(), 0), stops = x.shape(), steps(x.ndim(), 1);
-  starts.back() = start;
-  stops.back() = stop;
-  steps.back() = step;
-  return slice(x, starts, stops, steps, s);
-}
-
 }  // namespace
 
 array rope(const array& x, int dims, bool traditional, std::optional<float> base, float scale,
            const array& offset, const std::optional<array>& freqs, StreamOrDevice to) {
   const Stream s = to_stream(to);
   check(x, dims, base, offset, freqs);
-  const int half = dims / 2;
-  array angle = angles(x, scale, offset, speeds(half, base, freqs, s), s);
-  array cosine = cos(angle, s), sine = sin(angle, s);
-  auto wide = [&](int start, int stop, int step) {
-    return astype(part_of_last(x, start, stop, step, s), float32, s);
-  };
-  array first = traditional ? wide(0, dims, 2) : wide(0, half, 1);
-  array second = traditional ? wide(1, dims, 2) : wide(half, dims, 1);
-  array turned_first = subtract(multiply(first, cosine, s), multiply(second, sine, s), s);
-  array turned_second = add(multiply(first, sine, s), multiply(second, cosine, s), s);
-  array rotated = traditional ? flatten(stack({turned_first, turned_second}, -1, s), -2, -1, s)
-                              : concatenate({turned_first, turned_second}, -1, s);
-  rotated = astype(rotated, x.dtype(), s);
-  if (dims == x.shape(-1)) return rotated;
-  return concatenate({rotated, part_of_last(x, dims, x.shape(-1), 1, s)}, -1, s);
+  const int pairs = dims / 2;
+  const float exponent = base ? -std::log(*base) / static_cast<float>(pairs) : 0.0f;
+  const bool in_kernel = x.dtype() != float64 && issubdtype(offset.dtype(), integer);
+  std::vector<array> inputs{x, in_kernel ? astype(offset, int32, s) : offset};
+  if (freqs) inputs.push_back(reciprocal(astype(*freqs, float32, s), s));
+  if (!in_kernel) return Rotation{dims, traditional, false, scale, exponent}.compute(inputs, s);
+  return array(x.shape(), x.dtype(),
+               std::make_shared<RoPE>(s, dims, traditional, false, scale, exponent), inputs);
 }
 
 array rope(const array& x, int dims, bool traditional, std::optional<float> base, float scale,

@@ -216,6 +216,23 @@ TEST(DamagedStates, Padding) {
   expect_fits(Pad(host(), {0, 1}, {0, 1}, {2, -1}), {}, {in});
 }
 
+TEST(DamagedStates, Rotation) {
+  auto rotates = [](int dims, const Shape& x, const Shape& offset, const Shapes& speeds,
+                    Dtype type = int32) {
+    std::vector<array> inputs{zeros(x), zeros(offset, type)};
+    for (const Shape& shape : speeds) inputs.push_back(zeros(shape));
+    return fits(RoPE(host(), dims, false, false, 1.0f, 0.0f), inputs);
+  };
+  EXPECT_TRUE(rotates(4, {2, 3, 6}, {}, {}));
+  EXPECT_TRUE(rotates(6, {2, 3, 6}, {2}, {{3}}));
+  EXPECT_FALSE(rotates(4, {3, 6}, {}, {}));
+  EXPECT_FALSE(rotates(4, {2, 3, 6}, {3}, {}));
+  EXPECT_FALSE(rotates(4, {2, 3, 6}, {}, {}, float32));
+  EXPECT_FALSE(rotates(4, {2, 3, 6}, {}, {{3}}));
+  EXPECT_FALSE(rotates(4, {2, 3, 6}, {}, {{2}, {2}}));
+  for (int dims : {-2, 0, 3, 8}) EXPECT_FALSE(rotates(dims, {2, 3, 6}, {}, {})) << dims;
+}
+
 TEST(DamagedStates, AlongAxes) {
   expect_fits(ArgReduce(host(), ArgReduce::ArgMax, 0), {{{1, 0}}}, {{{0, 1}}});
   for (int kth : {0, 1}) expect_fits(Partition(host(), kth, 0), {{{2, 6}}}, {{{kth, 6}}});
