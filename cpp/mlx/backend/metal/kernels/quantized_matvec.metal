@@ -37,6 +37,9 @@ template <typename T, uint numbers>
   }
 }
 
+// A page: processors stop prefetching by themselves where one ends.
+constant constexpr uint kWordsAhead = 1024;
+
 inline uint listed(const device int* indices, uint pair, uint count) {
   return static_cast<uint>(clamp_index(wrap_index(indices[pair], count), count));
 }
@@ -89,6 +92,7 @@ template <typename Number, typename Scale, typename T, uint group_size, uint vec
         uint pack = (first + j) * kLanes + lane;
         uint words[Pack::kWords] = {};
         if (pack < packs) {
+          prefetch(w + pack * Pack::kWords + kWordsAhead);
 #pragma unroll
           for (uint i = 0; i < Pack::kWords; ++i) {
             words[i] = w[pack * Pack::kWords + i];
