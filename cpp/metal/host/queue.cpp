@@ -169,8 +169,8 @@ void QueueObject::State::execute(Buffer buffer, const std::function<void()>& pol
     const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
     buffer->execute(*stream, poll);
   }
-  // Only now, as a waiting thread may run the command buffer that it commits next, once no other
-  // thread is busy.
+  // Only now: a thread that waited may commit its next command buffer at once, and runs it itself
+  // if the queue is idle.
   buffer->wake_waiting_threads();
   buffer.reset();  // may end the queue
 }

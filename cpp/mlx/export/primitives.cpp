@@ -122,7 +122,7 @@ const std::vector<Entry>& entries() {
       ROW(GatherMM) ROW(GatherQMM) ROW(LUF) ROW(Log) ROW(LogSumExp) ROW(Matmul)
       ROW(Normalize) ROW(NormalizeVJP)
       ROW(NumberOfElements) ROW(Pad) ROW(Partition) ROW(QRF) ROW(Quantize) ROW(QuantizedMatmul)
-      ROW(RandomBits) ROW(Reduce) ROW(RoPE) ROW(Reshape) ROW(SVD) ROW(Scan) ROW(Scatter) ROW(ScatterAxis)
+      ROW(RandomBits) ROW(Reduce) ROW(Reshape) ROW(RoPE) ROW(SVD) ROW(Scan) ROW(Scatter) ROW(ScatterAxis)
       ROW(SegmentedMM) ROW(Select) ROW(Slice) ROW(SliceUpdate) ROW(Softmax) ROW(Solve) ROW(Sort)
       ROW(Split) ROW(Sqrt) ROW(Squeeze) ROW(StopGradient) ROW(Transpose) ROW(Unflatten) ROW(View)
       // clang-format on

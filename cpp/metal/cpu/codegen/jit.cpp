@@ -162,7 +162,7 @@ class JitKernel : public CpuKernel {
       variant.separate_buffers = facts.separate_buffers && traits_.accesses_after_writes;
       variant.few_threads = facts.few_threads;
       if (traits_.may_jam) allow_jam(variant, size);
-      if (traits_.jumps_along_rows) allow_columns(variant, size);
+      if (traits_.column_dimension) allow_columns(variant, size);
     }
     variant.checks = checks_;
     variant.screened = mode_ == CodeMode::Screen;

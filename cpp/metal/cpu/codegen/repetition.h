@@ -14,6 +14,7 @@ namespace metal::cpu {
 // an unknown function.
 bool may_repeat(const llvm::Module& kernel);
 
+// Whether the test holds for an instruction of a function.
 bool any_instruction(const llvm::Module& kernel,
                      llvm::function_ref<bool(const llvm::Instruction&)> test);
 bool reads_threadgroup_memory(const llvm::Instruction& instruction);

@@ -26,7 +26,7 @@ struct BlockElement {
 llvm::Value* assemble(llvm::IRBuilder<>& builder, llvm::ArrayRef<BlockElement> elements);
 
 // The columns of square matrices, which stand side by side in the rows. The number of rows is a
-// power of two. So many neighbours are one entry of the matrix.
+// power of two. `neighbours`: how many elements beside each other are one entry of the matrix.
 llvm::SmallVector<llvm::Value*> transpose(llvm::IRBuilder<>& builder,
                                           llvm::ArrayRef<llvm::Value*> rows,
                                           unsigned neighbours = 1);

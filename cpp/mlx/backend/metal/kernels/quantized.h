@@ -85,8 +85,8 @@ struct Integer {
   static float decode(uint code) { return static_cast<float>(code); }
 };
 
-// What a product with a vector decodes faster: `kUp` says how far codes are moved up for this, and
-// the results are numbers divided by `kOne`, plus 1 if they are biased.
+// How a product with a vector decodes a code, which is faster: the code is moved up by `kUp` bits
+// before. The result is the number divided by `kOne`; if the number is biased, 1 is added.
 template <typename Number>
 struct Raised {
   static constexpr constant uint kUp = 0;

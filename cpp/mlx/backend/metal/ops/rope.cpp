@@ -17,7 +17,7 @@ struct RotationParams {
 
 // An array with the axes entries, matrices, positions and row, whose rows are contiguous.
 array as_matrices(const array& x, const Stream& s) {
-  if (x.ndim() == 4 && (x.strides(-1) == 1 || x.shape(-1) == 1)) return x;
+  if (x.ndim() == 4 && x.strides(-1) == 1) return x;
   const int entries = x.shape(0), positions = x.shape(-2), row = x.shape(-1);
   const auto matrices =
       static_cast<int>(x.size() / (size_t(entries) * size_t(positions) * size_t(row)));
