@@ -129,7 +129,7 @@ bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
   if (shape.is_varying() && size % address.scale != 0) return false;
   auto row = [&] {
     Value* values = w_.vector(operation.getValOperand());
-    Value* first = shape.has_offsets() ? w_.first(pointer) : first_address(address);
+    Value* first = shape.has_offsets() ? w_.first(pointer) : address_of_lane(address, 0);
     if (exclusive) {
       const Access access{type, size, operation.getAlign(), false};
       Value* before = load_contiguous(access, first);
@@ -175,33 +175,42 @@ void MemoryWidener::add_row_at_once(Value* first, Value* values) {
                  memory, b_.CreateZExtOrTrunc(w_.mask_bits(), b_.getInt64Ty())});
 }
 
+// Threadgroup memory takes a few instructions for each lane, so there is no loop where all lanes
+// are active.
 void MemoryWidener::rmw_lane_by_lane(llvm::AtomicRMWInst& operation) {
-  if (!w_.mask() && is_exclusive(operation)) return rmw_unrolled(operation);
+  const IndexedAddress address = w_.address(operation.getPointerOperand());
+  Value* values = w_.vector(operation.getValOperand());
+  auto looped = [&] { return rmw_looped(operation, address, values); };
+  auto unrolled = [&] { return rmw_unrolled(operation, address, values); };
+  Value* results = is_exclusive(operation) ? w_.either(w_.all_run(), unrolled, looped) : looped();
+  if (!operation.use_empty()) w_.set_vector(&operation, results);
+}
+
+Value* MemoryWidener::rmw_looped(const llvm::AtomicRMWInst& operation,
+                                 const IndexedAddress& address, Value* values) {
   llvm::Type* type = operation.getType();
-  const LaneAddresses addresses = lane_addresses(w_, w_.address(operation.getPointerOperand()));
-  llvm::AllocaInst* values = w_.scratch(w_.wide_type(type), "operands");
-  llvm::AllocaInst* results = w_.scratch(w_.wide_type(type), "before");
-  b_.CreateStore(w_.vector(operation.getValOperand()), values);
+  const LaneAddresses addresses = lane_addresses(w_, address);
+  llvm::AllocaInst* operands = w_.scratch(values->getType(), "operands");
+  llvm::AllocaInst* results = w_.scratch(values->getType(), "before");
+  b_.CreateStore(values, operands);
   w_.for_each_lane([&](Value* lane) {
-    Value* value = b_.CreateLoad(type, b_.CreateGEP(type, values, lane));
+    Value* value = b_.CreateLoad(type, b_.CreateGEP(type, operands, lane));
     Value* before = rmw_once(operation, addresses.at(b_, lane), value);
     if (!operation.use_empty()) b_.CreateStore(before, b_.CreateGEP(type, results, lane));
   });
-  if (operation.use_empty()) return;
-  w_.set_vector(&operation, b_.CreateLoad(w_.wide_type(type), results));
+  if (operation.use_empty()) return llvm::PoisonValue::get(values->getType());
+  return b_.CreateLoad(values->getType(), results);
 }
 
-// Unrolled, as a loop would not be shorter: it is a few instructions for each lane.
-void MemoryWidener::rmw_unrolled(llvm::AtomicRMWInst& operation) {
-  Value* pointers = w_.vector(operation.getPointerOperand());
-  Value* values = w_.vector(operation.getValOperand());
+Value* MemoryWidener::rmw_unrolled(const llvm::AtomicRMWInst& operation,
+                                   const IndexedAddress& address, Value* values) {
   Value* results = llvm::PoisonValue::get(values->getType());
   for (unsigned lane = 0; lane < w_.width(); ++lane) {
-    Value* before = rmw_once(operation, b_.CreateExtractElement(pointers, lane),
-                             b_.CreateExtractElement(values, lane));
+    Value* before =
+        rmw_once(operation, address_of_lane(address, lane), b_.CreateExtractElement(values, lane));
     results = b_.CreateInsertElement(results, before, lane);
   }
-  if (!operation.use_empty()) w_.set_vector(&operation, results);
+  return results;
 }
 
 // The result has two vectors: the old values, and whether they were the expected ones.

@@ -91,8 +91,8 @@ Value* MemoryWidener::load_contiguous(const Access& access, Value* first) {
   return b_.CreateAlignedLoad(w_.wide_type(access.type), first, access.align, access.is_volatile);
 }
 
-Value* MemoryWidener::first_address(const IndexedAddress& address) {
-  Value* index = b_.CreateExtractElement(address.index, uint64_t{0});
+Value* MemoryWidener::address_of_lane(const IndexedAddress& address, unsigned lane) {
+  Value* index = b_.CreateExtractElement(address.index, lane);
   llvm::Type* wide = b_.getInt64Ty();
   index = address.is_signed ? b_.CreateSExt(index, wide) : b_.CreateZExt(index, wide);
   return b_.CreateGEP(llvm::ArrayType::get(b_.getInt8Ty(), address.scale), address.root, index);
@@ -130,7 +130,7 @@ Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
     return w_.either(
         are_equal(address),
         [&]() -> Value* {
-          Value* one = b_.CreateAlignedLoad(access.type, first_address(address), access.align,
+          Value* one = b_.CreateAlignedLoad(access.type, address_of_lane(address, 0), access.align,
                                             access.is_volatile);
           return w_.splat(one);
         },
@@ -145,7 +145,7 @@ Value* MemoryWidener::load_varying(const Access& access, Value* pointer) {
         const auto ratio = static_cast<unsigned>(lane_step / access.size);
         Value* block =
             b_.CreateAlignedLoad(llvm::FixedVectorType::get(access.type, w_.width() * ratio),
-                                 first_address(address), access.align, access.is_volatile);
+                                 address_of_lane(address, 0), access.align, access.is_volatile);
         if (ratio == 1) return block;
         return b_.CreateShuffleVector(block, llvm::createStrideMask(0, ratio, w_.width()));
       },
@@ -337,7 +337,7 @@ void MemoryWidener::store_varying(const Access& access, Value* pointer, Value* v
   if (access.size % address.scale != 0) return scatter(access, pointer, values);
   w_.branch(
       are_consecutive(address, access.size),
-      [&] { store_contiguous(access, first_address(address), values); },
+      [&] { store_contiguous(access, address_of_lane(address, 0), values); },
       [&] { scatter(access, pointer, values); });
 }
 

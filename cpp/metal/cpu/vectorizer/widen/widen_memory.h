@@ -103,7 +103,7 @@ class MemoryWidener {
   // Whether the addresses of active lanes are contiguous.
   llvm::Value* are_consecutive(const IndexedAddress& address, uint64_t size);
   llvm::Value* are_equal(const IndexedAddress& address);
-  llvm::Value* first_address(const IndexedAddress& address);
+  llvm::Value* address_of_lane(const IndexedAddress& address, unsigned lane);
 
   void find_store_groups(llvm::BasicBlock& block);
   void make_store_groups(llvm::MutableArrayRef<Member> members);
@@ -143,7 +143,11 @@ class MemoryWidener {
   llvm::Value* is_whole_row(llvm::Value* first);
   void add_row_at_once(llvm::Value* first, llvm::Value* values);
   void rmw_lane_by_lane(llvm::AtomicRMWInst& operation);
-  void rmw_unrolled(llvm::AtomicRMWInst& operation);
+  // Both return the old values, or poison if nothing uses them.
+  llvm::Value* rmw_looped(const llvm::AtomicRMWInst& operation, const IndexedAddress& address,
+                          llvm::Value* values);
+  llvm::Value* rmw_unrolled(const llvm::AtomicRMWInst& operation, const IndexedAddress& address,
+                            llvm::Value* values);
 
   Widener& w_;
   llvm::IRBuilder<>& b_;

@@ -234,12 +234,12 @@ void MemoryWidener::load_row(const Row& row) {
   };
   auto contiguous = [&] {
     return each([&](const IndexedAddress& address) {
-      return load_contiguous(access, first_address(address));
+      return load_contiguous(access, address_of_lane(address, 0));
     });
   };
   auto one_place = [&] {
     return each([&](const IndexedAddress& address) {
-      return w_.splat(b_.CreateAlignedLoad(access.type, first_address(address), access.align));
+      return w_.splat(b_.CreateAlignedLoad(access.type, address_of_lane(address, 0), access.align));
     });
   };
   Value* in_range = stays_in_range(row);
