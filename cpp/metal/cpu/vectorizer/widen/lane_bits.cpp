@@ -10,16 +10,23 @@ using llvm::Instruction;
 using llvm::Value;
 using Order = LaneBits::Order;
 
+// Lane 0's integer, or its address as an integer.
+Value* first_number(Widener& w, Value* value) {
+  Value* first = w.first(value);
+  llvm::Type* type = first->getType();
+  return type->isPointerTy() ? w.builder().CreatePtrToInt(first, w.layout().getIntPtrType(type))
+                             : first;
+}
+
 // Whether lane 0's value plus the largest offset does not wrap around; null if that is certain.
-Value* does_not_wrap(Widener& w, Value* index, uint64_t largest, bool is_signed) {
-  const Shape::NoWrap no_wrap = w.shape(index).no_wrap();
+Value* does_not_wrap(Widener& w, Shape::NoWrap no_wrap, Value* first, uint64_t largest,
+                     bool is_signed) {
   if (is_signed ? no_wrap.as_signed : no_wrap.as_unsigned) return nullptr;
-  const unsigned bits = index->getType()->getIntegerBitWidth();
+  const unsigned bits = first->getType()->getIntegerBitWidth();
   const llvm::APInt top =
       is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
-  Value* limit = llvm::ConstantInt::get(index->getType(), top - largest);
-  return w.builder().CreateICmp(is_signed ? ICmpInst::ICMP_SLE : ICmpInst::ICMP_ULE, w.first(index),
-                                limit);
+  return w.builder().CreateICmp(is_signed ? ICmpInst::ICMP_SLE : ICmpInst::ICMP_ULE, first,
+                                llvm::ConstantInt::get(first->getType(), top - largest));
 }
 
 LaneBits bits_of_comparison(Widener& w, ICmpInst& compare) {
@@ -36,14 +43,16 @@ LaneBits bits_of_comparison(Widener& w, ICmpInst& compare) {
       !shape.exact() || !llvm::is_sorted(shape.offsets()))
     return {};
   llvm::IRBuilder<>& b = w.builder();
-  Value* first = w.first(index);
+  Value* first = first_number(w, index);
+  Value* limit = first_number(w, bound);
   const auto largest = static_cast<uint64_t>(shape.offset(w.width() - 1));
   Value* last = b.CreateAdd(first, llvm::ConstantInt::get(first->getType(), largest));
-  Value* first_bit = b.CreateICmp(predicate, first, w.first(bound));
-  Value* last_bit = b.CreateICmp(predicate, last, w.first(bound));
+  Value* first_bit = b.CreateICmp(predicate, first, limit);
+  Value* last_bit = b.CreateICmp(predicate, last, limit);
   const bool from_first = ICmpInst::isLT(predicate) || ICmpInst::isLE(predicate);
   Value* all = from_first ? last_bit : first_bit;
-  if (Value* grows = does_not_wrap(w, index, largest, ICmpInst::isSigned(predicate)))
+  if (Value* grows =
+          does_not_wrap(w, shape.no_wrap(), first, largest, ICmpInst::isSigned(predicate)))
     return {b.CreateAnd(all, grows), nullptr, Order::Unknown};
   return {all, from_first ? first_bit : last_bit, from_first ? Order::First : Order::Last};
 }
