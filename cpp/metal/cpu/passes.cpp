@@ -18,6 +18,7 @@
 #include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
 #include "metal/cpu/vectorizer/control/assume_inside.h"
+#include "metal/cpu/vectorizer/control/interchange_loop.h"
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
 #include "metal/cpu/vectorizer/control/jam_rows.h"
 #include "metal/cpu/vectorizer/control/known_counts.h"

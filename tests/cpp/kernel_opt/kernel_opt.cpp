@@ -173,9 +173,13 @@ class Passes {
   // Made from several functions with these names.
   void make_entry() {
     auto named = [this](const char* name) { return module().getFunction(name); };
-    make_rows_entry(
-        {named("wide"), named("speculative"), named("several_gangs"), named("prefetch")},
-        *named("thread"), width_);
+    make_rows_entry({.wide = named("wide"),
+                     .speculative = named("speculative"),
+                     .several_gangs = named("several_gangs"),
+                     .prefetch_slice = named("prefetch"),
+                     .iteration = named("iteration"),
+                     .iteration_count = named("iterations")},
+                    *named("thread"), width_);
   }
 
   unsigned width_;

@@ -112,7 +112,7 @@ def show(options: argparse.Namespace) -> int:
     """Prints one program and its results."""
     program = make_program(options.show, frozenset(options.without))
     print(program.source("program"))
-    print(f"grid {program.grid}, threadgroup {program.threadgroup}")
+    print(f"grid {program.launched}, threadgroup {program.threadgroup}")
     (reply,) = Runner(options.runner, options.forms).run([program.launch()])
     for form, failure in reply.failures.items():
         print(f"{form}: {failure}")

@@ -101,7 +101,7 @@ def file_text(program: Program, reply: Reply, title: str) -> str:
             f"    {a.variable.name!r}: (({len(a.values)},), mx.{DTYPES[a.variable.type.name]}),\n"
             for a in outputs
         ),
-        grid=program.grid,
+        grid=program.launched,
         threadgroup=program.threadgroup,
     )
 

@@ -12,7 +12,7 @@ from .facts import Facts
 from .printing import BARRIER, lines_of, print_function
 from .runner import Buffer, Launch
 from .scalars import BOOL, FLOAT, INT, UINT, ULONG, Aggregate, Scalar, wrap
-from .scope import CORE, FEATURES, STRAIGHT, Scope
+from .scope import CORE, FEATURES, STRAIGHT, STRIDED, Scope
 from .statements import Statements
 from .tree import Function, Node, Variable, block, constant, let
 
@@ -23,6 +23,7 @@ CONSTANT_TYPES = ("bool", "char", "uchar", "short", "ushort", "int", "uint", "lo
 
 ATTRIBUTES = {
     "thread_position_in_grid": "uint3",
+    "threads_per_grid": "uint3",
     "thread_position_in_threadgroup": "uint3",
     "threadgroup_position_in_grid": "uint3",
     "threads_per_threadgroup": "uint3",
@@ -78,6 +79,7 @@ class Program:
     constants: list[Variable] = field(default_factory=list)  # function constants
     is_dynamic: bool = False  # the first shared array is an argument
     order: str = "xyz"  # in which its threads are numbered, the fastest axis first
+    threads: int = 0  # that run for the positions of the grid in turns; 0 if each has a thread
 
     # ---- text ----
 
@@ -95,6 +97,8 @@ class Program:
     def body_text(self, declares: bool = True) -> str:
         """Without the declaration of the shared array that is an argument, unless asked for."""
         lines = ["#pragma STDC FP_CONTRACT OFF"]
+        if self.threads:
+            return "\n".join(lines + self.grid_stride_loop()) + "\n"
         lines += lines_of(self.start, 0)
         lines += [
             f"{a.variable.name} += tid * {a.variable.size}u;"
@@ -113,6 +117,19 @@ class Program:
         if self.shared:
             lines.append(BARRIER)
         return "\n".join(lines + lines_of(self.body, 0)) + "\n"
+
+    def grid_stride_loop(self) -> list[str]:
+        """The lines of a program whose threads run for several positions."""
+        position = "thread_position_in_grid.x"
+        inside = lines_of(self.start, 1) + lines_of(self.body, 1)
+        type = "int" if self.seed % 2 else "uint"
+        head = f"for ({type} at = {position}; at < {self.grid[0]}; at += threads_per_grid.x) {{"
+        return [head, *(line.replace(position, "uint(at)") for line in inside), "}"]
+
+    @property
+    def launched(self) -> tuple[int, int, int]:
+        """The grid of the launch."""
+        return (self.threads, 1, 1) if self.threads else self.grid
 
     def source(self, name: str, first_constant: int = 0) -> str:
         """The program in a namespace, so that many fit into one file."""
@@ -134,7 +151,7 @@ class Program:
         name = name or f"k{self.seed}"
         first = place * 4
         source = self.source(name, first)
-        launch = Launch(name, source, self.grid, self.threadgroup)
+        launch = Launch(name, source, self.launched, self.threadgroup)
         for argument in self.arguments:
             type = argument.variable.type
             comparison = type.name if type.is_float else "bits"
@@ -254,6 +271,10 @@ class Maker(Statements):
         shares = {f: max(share, 0.5) if f in CORE else share for f in FEATURES}
         features = frozenset(f for f in FEATURES if rng.random() < shares[f]) - without
         is_straight = "columns" in features and rng.random() < 0.7
+        if "strides" in features:
+            is_strided = rng.random() < 0.4
+            is_straight &= not is_strided
+            features = features & frozenset(STRIDED) if is_strided else features - {"strides"}
         super().__init__(rng, features & frozenset(STRAIGHT) if is_straight else features)
         if is_straight:
             self.is_straight = True
@@ -283,8 +304,12 @@ class Maker(Statements):
         scope.functions = functions
         body = self.body(scope)
         is_dynamic = bool(shared) and self.chance(0.3)
+        threads = 0
+        if self.has("strides"):
+            turns = self.rng.choice((1, 2, 3, 4, 8))
+            threads = max(grid[0] // turns + self.rng.choice((0, 0, 1, -1)), 1)
         parts = (arguments, functions, start, body, shared, self.structs, constants, is_dynamic,
-                 self.order)  # fmt: skip
+                 self.order, threads)  # fmt: skip
         return Program(self.seed, grid, threadgroup, *parts)
 
     def function_constants(self) -> list[Variable]:
@@ -300,6 +325,9 @@ class Maker(Statements):
         """A grid of some hundred threads, often not a multiple of the threadgroup."""
         if self.has("columns"):
             return self.sizes_of_columns()
+        if self.has("strides"):
+            group = self.rng.choice((32, 64, 40, 33, 128))
+            return (self.rng.randint(group, 900), 1, 1), (group, 1, 1)
         kind = self.rng.random()
         if kind < 0.6:
             group = self.rng.choice((32, 64, 64, 96, 128, 40, 50, 24, 8, 33, 7, 80, 1))

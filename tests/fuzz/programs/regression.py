@@ -87,7 +87,7 @@ def load(path: Path) -> Launch:
 def text_of(program: Program, remark: str = "") -> str:
     """A program as such a file."""
     lines = [f"// {line}" for line in remark.splitlines()]
-    lines.append("//! grid " + " ".join(map(str, program.grid)))
+    lines.append("//! grid " + " ".join(map(str, program.launched)))
     lines.append("//! threadgroup " + " ".join(map(str, program.threadgroup)))
     for i, argument in enumerate(program.arguments):
         type, values = argument.variable.type, argument.values

@@ -12,6 +12,7 @@
 #include "metal/cpu/passes.h"
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
 #include "metal/cpu/vectorizer/control/assume_inside.h"
+#include "metal/cpu/vectorizer/control/interchange_loop.h"
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
 #include "metal/cpu/vectorizer/control/jam_rows.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
@@ -63,13 +64,16 @@ class Vectorizer {
     PassContext context = context_of(variant_.width);
     run_thread_passes(*body_, context);
     make_clones();
-    GangCode code{.column = columns_.threads, .column_dimension = columns_.dimension};
+    GangCode code{.column = columns_.threads,
+                  .column_dimension = columns_.dimension,
+                  .iteration_count = interchanged_.count};
     const std::pair<llvm::Function*, llvm::Function**> results[] = {
         {body_, &code.wide},
         {speculative_, &code.speculative},
         {several_gangs_, &code.several_gangs},
         {prefetch_slice_, &code.prefetch_slice},
-        {columns_.body, &code.columns}};
+        {columns_.body, &code.columns},
+        {interchanged_.iteration, &code.iteration}};
     for (const auto& [body, wide] : results) {
       if (!body) continue;
       const bool several = body == several_gangs_ || (body == prefetch_slice_ && several_gangs_);
@@ -99,6 +103,7 @@ class Vectorizer {
     if (variant_.rows_at_once > 1 || variant_.layers_at_once > 1)
       columns_ = clone_jamming_rows(*body_, variant_, shapes_of(variant_), optimizer_);
     if (columns_.body) return;  // the gangs of other code only run at the edges of the data
+    if (rest_) interchanged_ = interchange_loop(*body_, optimizer_);
     speculative_ = clone_assuming_coherent(*body_, shapes_of(variant_));
     // If gangs need not be SIMD-groups, speculative code can run several gangs at once.
     if (speculative_ && rest_) {
@@ -142,8 +147,9 @@ class Vectorizer {
   llvm::Function* widen_body(llvm::Function& body, uint32_t width) {
     PassContext context = context_of(width);
     context.prefetches = &body != prefetch_slice_;
-    context.may_bail_out =
-        (speculative_ && &body != body_) || (&body == columns_.body && bails_out(body));
+    if (&body == interchanged_.iteration) context.shapes.arguments.push_back(Shape::uniform());
+    context.may_bail_out = (speculative_ && &body != body_ && &body != interchanged_.iteration) ||
+                           (&body == columns_.body && bails_out(body));
     run_gang_passes(body, context);
     reason_ = context.why_not;
     return context.wide;
@@ -189,6 +195,7 @@ class Vectorizer {
   llvm::Function* several_gangs_ = nullptr;
   llvm::Function* prefetch_slice_ = nullptr;
   JammedRows columns_;
+  InterchangedLoop interchanged_;
   std::string reason_;
 };
 

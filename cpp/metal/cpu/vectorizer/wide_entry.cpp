@@ -107,8 +107,9 @@ void run_gang(llvm::IRBuilder<>& b, const GangCode& code, llvm::ArrayRef<Value*>
 }
 
 // The slice and the code of the gang start with the same computations. Inlined into the loop, they
-// share those that do not change.
+// share those that do not change. So do the iterations of gangs.
 void inline_in_loop(const GangCode& code) {
+  if (code.iteration) code.iteration->addFnAttr(llvm::Attribute::AlwaysInline);
   if (!code.prefetch_slice) return;
   for (llvm::Function* part :
        {code.prefetch_slice, code.several_gangs ? code.several_gangs : code.speculative}) {
@@ -148,8 +149,11 @@ class RowsBuilder {
           run_columns(body);
           return;
         }
-        if (code_.several_gangs) run_several_gangs();
-        run_gangs(several_gangs_, whole_);
+        if (code_.iteration) {
+          run_iterations([&] { run_row(); });
+        } else {
+          run_row();
+        }
         run_rest(body);
       });
     });
@@ -200,6 +204,34 @@ class RowsBuilder {
       }
     });
     each_of_column([&] { run_rest(body); });
+  }
+
+  // Runs the gangs of a row, one after the other.
+  void run_row() {
+    if (code_.several_gangs) run_several_gangs();
+    run_gangs(several_gangs_, whole_);
+  }
+
+  // Runs the iterations of a row's gangs in turns, or `otherwise` if their number is not known.
+  void run_iterations(llvm::function_ref<void()> otherwise) {
+    Value* count = b_.CreateCall(code_.iteration_count, arguments(b_.getInt32(0)));
+    auto* in_turns = llvm::BasicBlock::Create(b_.getContext(), "in_turns", entry_);
+    auto* one_by_one = llvm::BasicBlock::Create(b_.getContext(), "one_by_one", entry_);
+    auto* next = llvm::BasicBlock::Create(b_.getContext(), "next", entry_);
+    b_.CreateCondBr(b_.CreateIsNull(count), one_by_one, in_turns);
+    b_.SetInsertPoint(one_by_one);
+    otherwise();
+    b_.CreateBr(next);
+    b_.SetInsertPoint(in_turns);
+    build_loop(b_, b_.getInt32(0), count, 1, "iteration", [&](Value* iteration) {
+      build_loop(b_, b_.getInt32(0), whole_, width_, "x", [&](Value* x) {
+        llvm::SmallVector<Value*> its_arguments = arguments(x);
+        its_arguments.push_back(iteration);
+        b_.CreateCall(code_.iteration, its_arguments);
+      });
+    });
+    b_.CreateBr(next);
+    b_.SetInsertPoint(next);
   }
 
   void run_gangs(Value* start, Value* end) {

@@ -21,6 +21,9 @@ struct GangCode {
   llvm::Function* columns = nullptr;
   uint32_t column = 1;
   unsigned column_dimension = 1;
+  // See InterchangedLoop. It runs a gang's iteration.
+  llvm::Function* iteration = nullptr;
+  llvm::Function* iteration_count = nullptr;
 };
 
 // Makes an entry point that runs the rows of a threadgroup: gangs of `width` threads, and the rest
