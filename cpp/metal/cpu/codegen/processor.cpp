@@ -12,6 +12,7 @@
 #include "llvm/TargetParser/SubtargetFeature.h"
 #include "metal/compiler/compiler.h"
 #include "metal/compiler/guarded_thread.h"
+#include "metal/cpu/codegen/host_features.h"
 
 namespace metal::cpu {
 namespace {
@@ -25,8 +26,7 @@ std::string wanted_name() {
 
 Processor host_processor() {
   llvm::SubtargetFeatures features;
-  for (const auto& [name, enabled] : llvm::sys::getHostCPUFeatures())
-    features.AddFeature(name, enabled);
+  for (const auto& [name, enabled] : host_features()) features.AddFeature(name, enabled);
   return {llvm::sys::getHostCPUName().str(), features.getString(), ""};
 }
 
@@ -50,12 +50,11 @@ std::unique_ptr<llvm::MCSubtargetInfo> subtarget(const std::string& name) {
 }
 
 Processor named_processor(const std::string& name) {
-  const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  const llvm::StringMap<bool> host = host_features();
   llvm::SubtargetFeatures features;
   std::string missing;
   for (const llvm::SubtargetFeatureKV& feature : subtarget(name)->getEnabledProcessorFeatures()) {
     features.AddFeature(feature.Key);
-    // Features that the host does not list only tune code.
     const auto found = host.find(feature.Key);
     if (found != host.end() && !found->second)
       missing += (missing.empty() ? "" : ", ") + std::string(feature.Key);
