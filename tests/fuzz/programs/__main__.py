@@ -69,10 +69,10 @@ def tasks(options: argparse.Namespace) -> Iterator[Work]:
     """Batches until all programs are run, or the minutes are over."""
     end = time.monotonic() + options.minutes * 60 if options.minutes else None
     last = options.seed + options.programs if end is None else sys.maxsize
-    for first in range(options.seed, last, BATCH):
+    for first in range(options.seed, last, options.batch):
         if end is not None and time.monotonic() > end:
             return
-        seeds = range(first, min(first + BATCH, last))
+        seeds = range(first, min(first + options.batch, last))
         without = frozenset(options.without)
         yield Work(
             seeds, without, options.out, *runner_of(options), shrinks=not options.no_shrinking
@@ -147,6 +147,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="of the first one")
     parser.add_argument("--minutes", type=float, help="how long, instead of how many")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--batch", type=int, default=BATCH, help="programs in one compilation")
     parser.add_argument("--out", type=Path, default=None, help="folder for programs that differ")
     parser.add_argument("--without", nargs="*", default=[], choices=FEATURES, metavar="FEATURE",
                         help=f"leave out: {', '.join(FEATURES)}")  # fmt: skip

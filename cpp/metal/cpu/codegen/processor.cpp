@@ -54,7 +54,10 @@ Processor named_processor(const std::string& name) {
   llvm::SubtargetFeatures features;
   std::string missing;
   for (const llvm::SubtargetFeatureKV& feature : subtarget(name)->getEnabledProcessorFeatures()) {
-    features.AddFeature(feature.Key);
+    const llvm::StringRef key = feature.Key;
+    // LLVM writes features in lower case, in which it does not find those with other letters.
+    if (key != key.lower()) continue;
+    features.AddFeature(key);
     const auto found = host.find(feature.Key);
     if (found != host.end() && !found->second)
       missing += (missing.empty() ? "" : ", ") + std::string(feature.Key);
