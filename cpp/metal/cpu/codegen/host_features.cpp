@@ -20,8 +20,7 @@ llvm::StringMap<bool> host_features() {
       {"dotprod", has(first, HWCAP_ASIMDDP)},  {"i8mm", has(second, HWCAP2_I8MM)},
       {"rdm", has(first, HWCAP_ASIMDRDM)},     {"complxnum", has(first, HWCAP_FCMA)},
       {"lse", has(first, HWCAP_ATOMICS)},      {"rcpc", has(first, HWCAP_LRCPC)},
-      {"rcpc-immo", has(first, HWCAP_ILRCPC)}, {"sve", has(first, HWCAP_SVE)},
-      {"sve2", has(second, HWCAP2_SVE2)}};
+      {"rcpc-immo", has(first, HWCAP_ILRCPC)}};
 #else
   return llvm::sys::getHostCPUFeatures();
 #endif

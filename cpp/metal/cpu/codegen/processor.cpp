@@ -24,9 +24,16 @@ std::string wanted_name() {
   return value && *value ? value : "native";
 }
 
+// Vectors on Arm are those of NEON. With SVE, LLVM also believes that it has masked accesses to
+// them, and then has no code for those to bfloat.
+void exclude_scalable_vectors(llvm::SubtargetFeatures& features) {
+  if (llvm::Triple(llvm::sys::getProcessTriple()).isAArch64()) features.AddFeature("sve", false);
+}
+
 Processor host_processor() {
   llvm::SubtargetFeatures features;
   for (const auto& [name, enabled] : host_features()) features.AddFeature(name, enabled);
+  exclude_scalable_vectors(features);
   return {llvm::sys::getHostCPUName().str(), features.getString(), ""};
 }
 
@@ -62,6 +69,7 @@ Processor named_processor(const std::string& name) {
     if (found != host.end() && !found->second)
       missing += (missing.empty() ? "" : ", ") + std::string(feature.Key);
   }
+  exclude_scalable_vectors(features);
   return {name, features.getString(), missing};
 }
 
