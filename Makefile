@@ -10,7 +10,7 @@ export PATH := $(VENV)/bin:$(PATH)
 export CCACHE_BASEDIR := $(CURDIR)
 unexport PYTHONPATH
 
-.PHONY: all build package tools packages wheels demo test test-cpp test-python test-gpu test-package fuzz bench bench-small $(BENCHMARKS:%=bench-small-%) bench-peers lint tidy mutate format docs asan tsan coverage clean
+.PHONY: all build package tools packages wheels demo test test-cpp test-python test-gpu test-aarch64 test-package fuzz bench bench-small $(BENCHMARKS:%=bench-small-%) bench-peers lint tidy mutate format docs asan tsan coverage clean
 all: build
 
 tools: $(VENV)/.test
@@ -110,6 +110,20 @@ $(BENCHMARKS:%=bench-small-%): bench-small-%: build
 # On a machine with an NVIDIA GPU.
 test-gpu: build
 	MLX_METAL_DEVICE=cuda $(PY) -m pytest --numprocesses $(JOBS)
+
+# The C++ tests and random programs for AArch64, in an emulator: with all features of such processors, then with those of
+# a Cortex-A72, which has neither arithmetic with 16-bit floats nor SVE.
+AARCH64 := $(CURDIR)/build/aarch64
+AARCH64_RUNNER = prlimit --as=68719476736 qemu-aarch64 -L $(AARCH64)/sysroot $(AARCH64)/bin/program_runner
+AARCH64_PROGRAMS ?= 2000
+test-aarch64: build
+	tools/install_aarch64.sh $(AARCH64)
+	cmake --preset aarch64
+	cmake --build --preset aarch64 --parallel $(JOBS)
+	ctest --preset aarch64 --parallel $(JOBS)
+	QEMU_CPU=cortex-a72 ctest --preset aarch64 --parallel $(JOBS) -R metal_tests
+	$(FUZZ) --programs $(AARCH64_PROGRAMS) --batch 250 --no-shrinking --runner "$(AARCH64_RUNNER)" \
+	  --base $(BUILD)/bin/program_runner --forms cortex-a72 native
 
 test-package: build
 	$(PY) -m pytest -m package

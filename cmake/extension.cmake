@@ -42,7 +42,7 @@ function(mlx_build_metallib)
 
   # Inside this project the compiler is a target, and needs its headers precompiled.
   if(TARGET metalc)
-    set(compiler $<TARGET_FILE:metalc>)
+    set(compiler ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:metalc>)
     set(compiler_files metalc metal_stdlib_pch)
   else()
     set(compiler ${MLX_METALC})

@@ -19,7 +19,7 @@ list(TRANSFORM CLANG_COMPONENTS REPLACE "(.+)" "${LLVM_LIBRARY_DIR}/libclang\\1.
 set(LLVM_COMPONENTS native nvptx passes orcjit irreader bitreader bitwriter ipo coverage debuginfodwarf lto option
   frontendopenmp frontendhlsl frontendoffloading frontenddriver)
 execute_process(
-  COMMAND ${LLVM_TOOLS_BINARY_DIR}/llvm-config --link-static --libfiles ${LLVM_COMPONENTS}
+  COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} ${LLVM_TOOLS_BINARY_DIR}/llvm-config --link-static --libfiles ${LLVM_COMPONENTS}
   OUTPUT_VARIABLE LLVM_ARCHIVES OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 separate_arguments(LLVM_ARCHIVES UNIX_COMMAND "${LLVM_ARCHIVES}")
 find_library(ZLIB_ARCHIVE libz.a REQUIRED)

@@ -1,10 +1,17 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the build needs, or those that are named, if any is missing.
+# Installs the Debian packages that the build needs, or those that are named, if any is missing. With --libraries it only
+# prints the names of those that compiled code needs.
 set -euo pipefail
 
-packages=(
+tools=(
   ccache            # repeated builds take seconds
   g++
+  llvm-19-tools     # FileCheck
+  mold              # links LLVM-sized programs quickly
+  python3-dev
+  python3-venv
+)
+libraries=(
   gemmi-dev         # its copy of PocketFFT
   libboost-context-dev
   libclang-19-dev
@@ -20,13 +27,14 @@ packages=(
   libzip-dev
   libzstd-dev       # LLVM's CMake files require it
   llvm-19-dev
-  llvm-19-tools     # FileCheck
-  mold              # links LLVM-sized programs quickly
   nlohmann-json3-dev
-  python3-dev
-  python3-venv
   zlib1g-dev
 )
+if [ "${1:-}" = --libraries ]; then
+  echo "${libraries[*]}"
+  exit 0
+fi
+packages=("${tools[@]}" "${libraries[@]}")
 [ $# -eq 0 ] || packages=("$@")
 
 if ! command -v dpkg-query >/dev/null; then

@@ -224,7 +224,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   const bool is_x86 = llvm::Triple(llvm::sys::getProcessTriple()).isX86();
-  if (is_x86) setenv("MLX_CPU_TARGET", argc > 3 ? argv[3] : "x86-64-v3", 1);
+  setenv("MLX_CPU_TARGET", argc > 3 ? argv[3] : is_x86 ? "x86-64-v3" : "cortex-a72", 1);
   try {
     return run_passes(std::move(module), argv[1],
                       argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 4);

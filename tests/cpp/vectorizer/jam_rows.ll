@@ -9,9 +9,9 @@
 ; CHECK-NOT: simd.inside
 ; CHECK-NOT: br
 ; CHECK-COUNT-4: load float
-; CHECK: %[[THERE:.*]] = getelementptr i8, ptr addrspace(1) %[[TO:.*]], i64 4096
-; CHECK-NEXT: %[[SECOND:.*]] = getelementptr i8, ptr addrspace(1) %[[TO]], i64 4100
-; CHECK-NEXT: %[[THIRD:.*]] = getelementptr i8, ptr addrspace(1) %[[TO]], i64 4104
+; CHECK: %[[THERE:.*]] = getelementptr i8, ptr addrspace(1) %{{.*}}, i64 4096
+; CHECK-NEXT: %[[SECOND:.*]] = getelementptr i8, ptr addrspace(1) %{{.*}}, i64 4{{$|100$}}
+; CHECK-NEXT: %[[THIRD:.*]] = getelementptr i8, ptr addrspace(1) %{{.*}}, i64 {{8$|4104$}}
 ; CHECK: store float %value, ptr addrspace(1) %[[THERE]]
 ; CHECK-NEXT: store float %{{.*}}, ptr addrspace(1) %[[SECOND]]
 ; CHECK-NEXT: store float %{{.*}}, ptr addrspace(1) %[[THIRD]]

@@ -8,8 +8,8 @@ declare i64 @__metal_simdgroup_multiply_accumulate_f32(float, float, float, floa
 ; CHECK: %[[X:.*]] = call <64 x float> @"simd.matrix.load.<64 x float>.ptr addrspace(1).i64.i64"(ptr addrspace(1) %x, i64 %[[STEP]], i64 4)
 ; CHECK: call <32 x float> @"simd.matrix.lanes.<32 x float>.<64 x float>.i32"(<64 x float> %[[X]], i32 0)
 ; CHECK: call <32 x float> @"simd.matrix.lanes.<32 x float>.<64 x float>.i32"(<64 x float> %[[X]], i32 1)
-; CHECK: %[[B:.*]] = call <64 x float> @"simd.matrix.rows.<64 x float>.<32 x float>.<32 x float>"(<32 x float> %va, <32 x float> %va)
-; CHECK: %[[A:.*]] = call <64 x float> @"simd.matrix.rows.<64 x float>.<32 x float>.<32 x float>"(<32 x float> %{{.*}}, <32 x float> %va)
+; CHECK-DAG: %[[B:.*]] = call <64 x float> @"simd.matrix.rows.<64 x float>.<32 x float>.<32 x float>"(<32 x float> %va, <32 x float> %va)
+; CHECK-DAG: %[[A:.*]] = call <64 x float> @"simd.matrix.rows.<64 x float>.<32 x float>.<32 x float>"(<32 x float> %{{[0-9]+}}, <32 x float> %va)
 ; CHECK: %[[SUM:.*]] = call <64 x float> @"simd.matrix.multiply.<64 x float>.<64 x float>.<64 x float>.<64 x float>"(<64 x float> %[[A]], <64 x float> %[[B]], <64 x float> %{{.*}})
 ; CHECK: call <32 x float> @"simd.matrix.lanes.<32 x float>.<64 x float>.i32"(<64 x float> %[[SUM]], i32 0)
 ; CHECK: %[[OUT:.*]] = call <64 x i16> @"simd.matrix.rows.<64 x i16>.<32 x i16>.<32 x i16>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from . import export, regression
 from .program import make_program
-from .runner import CHECKED, CUDA, FORMS, PROGRAM_RUNNER, Runner
+from .runner import ALL_FORMS, FORMS, PROGRAM_RUNNER, Runner
 from .scope import FEATURES
 from .search import BATCH, Tally, run_batch
 from .shrink import kind_of, shrink
@@ -25,8 +26,9 @@ class Work:
     seeds: range
     without: frozenset[str] = frozenset()
     out: Path | None = None
-    program: Path = PROGRAM_RUNNER
+    program: tuple[str, ...] = (str(PROGRAM_RUNNER),)
     forms: tuple[str, ...] = FORMS
+    base: tuple[str, ...] = ()
     shrinks: bool = True
 
 
@@ -38,12 +40,12 @@ class Done:
     findings: list[str] = field(default_factory=list)
 
 
-RUNNERS: dict[tuple[Path, tuple[str, ...]], Runner] = {}
+RUNNERS: dict[tuple[tuple[str, ...], ...], Runner] = {}
 
 
 def work(task: Work) -> Done:
     """Runs a batch in a process of its own, which keeps its runner."""
-    key = (task.program, task.forms)
+    key = (task.program, task.forms, task.base)
     runner = RUNNERS.setdefault(key, Runner(*key))
     tally, failing = run_batch(task.seeds, runner, task.without)
     done = Done(tally)
@@ -58,17 +60,23 @@ def work(task: Work) -> Done:
     return done
 
 
+def runner_of(options: argparse.Namespace) -> tuple[tuple[str, ...], ...]:
+    """The arguments of `Runner`."""
+    return tuple(options.runner), tuple(options.forms), tuple(options.base)
+
+
 def tasks(options: argparse.Namespace) -> Iterator[Work]:
     """Batches until all programs are run, or the minutes are over."""
     end = time.monotonic() + options.minutes * 60 if options.minutes else None
     last = options.seed + options.programs if end is None else sys.maxsize
-    for first in range(options.seed, last, BATCH):
+    for first in range(options.seed, last, options.batch):
         if end is not None and time.monotonic() > end:
             return
-        seeds = range(first, min(first + BATCH, last))
+        seeds = range(first, min(first + options.batch, last))
         without = frozenset(options.without)
-        shrinks = not options.no_shrinking
-        yield Work(seeds, without, options.out, options.runner, tuple(options.forms), shrinks)
+        yield Work(
+            seeds, without, options.out, *runner_of(options), shrinks=not options.no_shrinking
+        )
 
 
 def report(done: Done) -> None:
@@ -113,7 +121,7 @@ def show(options: argparse.Namespace) -> int:
     program = make_program(options.show, frozenset(options.without))
     print(program.source("program"))
     print(f"grid {program.launched}, threadgroup {program.threadgroup}")
-    (reply,) = Runner(options.runner, options.forms).run([program.launch()])
+    (reply,) = Runner(*runner_of(options)).run([program.launch()])
     for form, failure in reply.failures.items():
         print(f"{form}: {failure}")
     return 1 if reply.failures else 0
@@ -122,7 +130,7 @@ def show(options: argparse.Namespace) -> int:
 def run_regressions(options: argparse.Namespace) -> int:
     """Runs the regressions."""
     launches = regression.all_of(options.regressions)
-    replies = Runner(options.runner, options.forms).run(launches)
+    replies = Runner(*runner_of(options)).run(launches)
     for launch, reply in zip(launches, replies):
         for form, failure in reply.failures.items():
             print(f"{launch.name}: {form}: {failure}")
@@ -139,18 +147,20 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="of the first one")
     parser.add_argument("--minutes", type=float, help="how long, instead of how many")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--batch", type=int, default=BATCH, help="programs in one compilation")
     parser.add_argument("--out", type=Path, default=None, help="folder for programs that differ")
     parser.add_argument("--without", nargs="*", default=[], choices=FEATURES, metavar="FEATURE",
                         help=f"leave out: {', '.join(FEATURES)}")  # fmt: skip
-    parser.add_argument("--forms", nargs="+", default=FORMS, choices=(*FORMS, CHECKED, CUDA),
+    parser.add_argument("--forms", nargs="+", default=FORMS, choices=ALL_FORMS,
                         help="the first one is what the others are compared with")  # fmt: skip
     parser.add_argument("--no-shrinking", action="store_true", help="report programs as they are")
     parser.add_argument("--show", type=int, metavar="SEED", help="print and run one program")
     parser.add_argument("--regressions", type=Path, nargs="?", const=regression.FOLDER,
                         help="run the programs of a folder, by default those that are kept")  # fmt: skip
-    parser.add_argument(
-        "--runner", type=Path, default=PROGRAM_RUNNER, help="another build's runner"
-    )
+    parser.add_argument("--runner", type=shlex.split, default=[str(PROGRAM_RUNNER)],
+                        help="another build's runner, which may be a command")  # fmt: skip
+    parser.add_argument("--base", type=shlex.split, default=[], metavar="RUNNER",
+                        help="a runner whose results in the reference form are what is right")  # fmt: skip
     return parser.parse_args()
 
 

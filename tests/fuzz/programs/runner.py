@@ -4,16 +4,25 @@ import os
 import struct
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 REFERENCE = "reference"
 # The target processors of vector code, each with a CPU flag of machines that can run it.
-PROCESSORS = {"x86-64-v2": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}
+PROCESSORS = {
+    "x86-64-v2": "sse4_2",
+    "x86-64-v3": "avx2",
+    "x86-64-v4": "avx512vl",
+    "cortex-a72": "asimd",
+    "neoverse-n1": "asimdhp",
+}
+NATIVE = "native"  # vector code for all that the processor has; only on request
 MACHINE_FLAGS = frozenset(Path("/proc/cpuinfo").read_text().split())
 CUDA = "cuda"  # on an NVIDIA GPU; only on request
 CHECKED = "checked"  # vector code that checks itself, which must report nothing; only on request
 FORMS = (REFERENCE, *(name for name, flag in PROCESSORS.items() if flag in MACHINE_FLAGS))
+
+ALL_FORMS = (REFERENCE, *PROCESSORS, NATIVE, CHECKED, CUDA)
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM_RUNNER = ROOT / "build" / "release" / "bin" / "program_runner"
@@ -43,6 +52,7 @@ class Launch:
     buffers: list[Buffer] = field(default_factory=list)
     threadgroup_memory: list[int] = field(default_factory=list)
     constants: list[tuple[int, int, int]] = field(default_factory=list)  # index, type, bits
+    expected: bytes = b""  # what it leaves in memory, if that is known
 
 
 @dataclass
@@ -60,6 +70,7 @@ class Reply:
 
     front_end: str
     results: dict[str, Result]
+    memory: bytes = b""  # what the first form leaves there, if that was asked for
 
     @property
     def failures(self) -> dict[str, str]:
@@ -92,6 +103,7 @@ def pack(launch: Launch) -> bytes:
     parts += [struct.pack("<I", size) for size in launch.threadgroup_memory]
     parts.append(struct.pack("<I", len(launch.constants)))
     parts += [struct.pack("<IIQ", *constant) for constant in launch.constants]
+    parts.append(text(launch.expected))
     return b"".join(parts)
 
 
@@ -106,10 +118,13 @@ class Replies:
         self.place += 4
         return value
 
-    def text(self) -> str:
+    def bytes(self) -> bytes:
         size = self.number()
         self.place += size
-        return self.data[self.place - size : self.place].decode(errors="replace")
+        return self.data[self.place - size : self.place]
+
+    def text(self) -> str:
+        return self.bytes().decode(errors="replace")
 
     def result(self) -> Result:
         return Result(OUTCOMES[self.number()], self.text(), self.text())
@@ -117,28 +132,52 @@ class Replies:
     def reply(self, forms: Sequence[str]) -> Reply:
         front_end = self.text()
         count = self.number()
-        return Reply(front_end, {form: self.result() for form in forms[:count]})
+        results = {form: self.result() for form in forms[:count]}
+        return Reply(front_end, results, self.bytes())
 
 
 class Runner:
-    """A running `program_runner`; it is started again if it has ended."""
+    """A running `program_runner`; it is started again if it has ended.
 
-    def __init__(self, program: Path = PROGRAM_RUNNER, forms: Sequence[str] = FORMS):
-        self.program = program
+    `program` is a command. With `base`, all forms are compared with the reference form there.
+    """
+
+    def __init__(
+        self,
+        program: Sequence[str] = (str(PROGRAM_RUNNER),),
+        forms: Sequence[str] = FORMS,
+        base: Sequence[str] = (),
+    ):
+        self.program = tuple(program)
         self.forms = tuple(forms)
+        self.base = Runner(base, [REFERENCE]) if base else None
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> subprocess.Popen[bytes]:
         if self.process is None or self.process.poll() is not None:
             self.process = subprocess.Popen(
-                [self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ
+                self.program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ
             )
         return self.process
 
-    def run(self, launches: Sequence[Launch], forms: Sequence[str] | None = None) -> list[Reply]:
+    def run(
+        self,
+        launches: Sequence[Launch],
+        forms: Sequence[str] | None = None,
+        wants_memory: bool = False,
+    ) -> list[Reply]:
         """The results of all programs. If the runner dies, they run one by one."""
         forms = forms or self.forms
-        body = struct.pack("<I", len(forms)) + b"".join(text(form) for form in forms)
+        if self.base:
+            replies = self.base.run(launches, wants_memory=True)
+            launches = [replace(one, expected=r.memory) for one, r in zip(launches, replies)]
+        return self.run_here(launches, forms, wants_memory)
+
+    def run_here(
+        self, launches: Sequence[Launch], forms: Sequence[str], wants_memory: bool
+    ) -> list[Reply]:
+        body = struct.pack("<II", wants_memory, len(forms))
+        body += b"".join(text(form) for form in forms)
         body += struct.pack("<I", len(launches)) + b"".join(pack(one) for one in launches)
         answer = self.ask(text(body))
         if answer is not None:
@@ -146,7 +185,7 @@ class Runner:
             return [replies.reply(forms) for _ in launches]
         if len(launches) == 1:
             return [Reply("the runner ended", {})]
-        return [reply for one in launches for reply in self.run([one], forms)]
+        return [reply for one in launches for reply in self.run_here([one], forms, wants_memory)]
 
     def ask(self, request: bytes) -> bytes | None:
         process = self.start()

@@ -9,7 +9,7 @@ from itertools import islice
 from . import tree
 from .check import Undefined
 from .program import Argument, Program, linear_position
-from .runner import FORMS, REFERENCE, Reply, Runner
+from .runner import Reply, Runner
 from .tree import Function, Node, block, constant, let
 
 BATCH = 12
@@ -210,7 +210,7 @@ class Shrinker:
     def shrink(self, program: Program, reply: Reply, most: int = 3000) -> Program:
         """The smallest program found; it fails like the first, in the same form."""
         form, outcome = next(iter(kind_of(reply).items()))
-        forms = [f for f in FORMS if f in (REFERENCE, form)]
+        forms = [f for f in self.runner.forms if f in (self.runner.forms[0], form)]
         limit = self.tried + most
 
         def fails(candidate: Reply) -> bool:

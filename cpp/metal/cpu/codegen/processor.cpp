@@ -12,6 +12,7 @@
 #include "llvm/TargetParser/SubtargetFeature.h"
 #include "metal/compiler/compiler.h"
 #include "metal/compiler/guarded_thread.h"
+#include "metal/cpu/codegen/host_features.h"
 
 namespace metal::cpu {
 namespace {
@@ -23,10 +24,16 @@ std::string wanted_name() {
   return value && *value ? value : "native";
 }
 
+// Vectors on Arm are those of NEON. With SVE, LLVM also believes that it has masked accesses to
+// them, and then has no code for those to bfloat.
+void exclude_scalable_vectors(llvm::SubtargetFeatures& features) {
+  if (llvm::Triple(llvm::sys::getProcessTriple()).isAArch64()) features.AddFeature("sve", false);
+}
+
 Processor host_processor() {
   llvm::SubtargetFeatures features;
-  for (const auto& [name, enabled] : llvm::sys::getHostCPUFeatures())
-    features.AddFeature(name, enabled);
+  for (const auto& [name, enabled] : host_features()) features.AddFeature(name, enabled);
+  exclude_scalable_vectors(features);
   return {llvm::sys::getHostCPUName().str(), features.getString(), ""};
 }
 
@@ -50,16 +57,19 @@ std::unique_ptr<llvm::MCSubtargetInfo> subtarget(const std::string& name) {
 }
 
 Processor named_processor(const std::string& name) {
-  const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  const llvm::StringMap<bool> host = host_features();
   llvm::SubtargetFeatures features;
   std::string missing;
   for (const llvm::SubtargetFeatureKV& feature : subtarget(name)->getEnabledProcessorFeatures()) {
-    features.AddFeature(feature.Key);
-    // Features that the host does not list only tune code.
+    const llvm::StringRef key = feature.Key;
+    // LLVM writes features in lower case, in which it does not find those with other letters.
+    if (key != key.lower()) continue;
+    features.AddFeature(key);
     const auto found = host.find(feature.Key);
     if (found != host.end() && !found->second)
       missing += (missing.empty() ? "" : ", ") + std::string(feature.Key);
   }
+  exclude_scalable_vectors(features);
   return {name, features.getString(), missing};
 }
 

@@ -37,6 +37,21 @@ void continue_in_leave(ucontext_t* context, Worker* worker) {
 #endif
 }
 
+#if defined(__aarch64__)
+// What a load or store of the general or vector registers does, by its encoding.
+Fault::Access access_of_instruction(uint32_t code) {
+  constexpr uint32_t kVector = 1u << 26, kLoad = 1u << 22;
+  if ((code & 0x0a000000) != 0x08000000) return Fault::Unknown;  // neither
+  if ((code & 0x3b000000) == 0x18000000) return Fault::Read;     // of a constant near the code
+  const bool atomic = (code & 0x3b200c00) == 0x38200000 || (code & 0x3fa07c00) == 0x08a07c00;
+  if (atomic) return Fault::Unknown;
+  const bool single = (code & 0x3a000000) == 0x38000000 || (code & 0x3b200000) == 0x19000000;
+  if (!single) return code & kLoad ? Fault::Read : Fault::Write;
+  const uint32_t operation = code >> 22 & 3;  // 2 is a wide store or a load that extends the sign
+  return operation == 0 || (operation == 2 && code & kVector) ? Fault::Write : Fault::Read;
+}
+#endif
+
 // Whether the access that failed was a read or a write, as the processor reports it.
 Fault::Access access_of(const ucontext_t* context) {
 #if defined(__x86_64__)
@@ -57,7 +72,12 @@ Fault::Access access_of(const ucontext_t* context) {
     if (record->size == 0) break;
     at += record->size;
   }
-  return Fault::Unknown;
+  // Emulators do not report it. What cannot be read cannot be the instruction.
+  const auto& machine = context->uc_mcontext;
+  const auto from = static_cast<uintptr_t>(machine.pc);
+  return machine.fault_address == from
+             ? Fault::Unknown
+             : access_of_instruction(*reinterpret_cast<const uint32_t*>(from));
 #endif
 }
 

@@ -11,6 +11,7 @@
 #include <new>
 #include <string>
 
+#include "emulated.h"
 #include "metal/cpu/runtime/runtime_calls.h"
 #include "metal/cpu/runtime/system.h"
 #include "metal/native_kernel.h"
@@ -97,6 +98,7 @@ void wait_for_all(const Group* group, uint32_t thread) {
 }
 
 TEST(Fibre, KernelsFailWhereStacksDo) {
+  SKIP_IF_EMULATED("limits of memory are not those of the program");
   Data<int> data(1024);
   auto state = pipeline({.entry = wait_for_all, .has_barriers = true});
   // A queue of its own, whose thread has no stacks yet.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include "emulated.h"
 #include "metal/driver.h"
 #include "metal/native_kernel.h"
 #include "metal/sanitizers.h"
@@ -287,6 +288,7 @@ TEST_F(Commands, HandlersThatThrowFailTheirBufferOnly) {
 #ifndef METAL_TSAN
 #ifndef METAL_ASAN
 TEST_F(Commands, WorkInAForkedProcess) {
+  SKIP_IF_EMULATED("it ends in the child of a process with threads");
   Data<int> data(100000);
   ASSERT_EQ(run(add.get(), {data}, {100000, 1, 1}, {64, 1, 1}), "");
   pid_t child = fork();
@@ -318,6 +320,7 @@ void exit_while_a_kernel_runs() {
 }
 
 TEST_F(Commands, ExitWhileAKernelRuns) {
+  SKIP_IF_EMULATED("the system cannot start the test again");
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(exit_while_a_kernel_runs(), testing::ExitedWithCode(3), "");
 }

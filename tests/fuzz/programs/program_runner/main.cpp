@@ -57,6 +57,12 @@ FormReply reply_of(const ProgramRequest& request, const FormResult& result, cons
   return reply;
 }
 
+// What the memory of this program is compared with; null if there is nothing.
+const char* base_of(const ProgramRequest& request, const Results& first, size_t program) {
+  if (request.expected.size() == first.buffer_bytes(program)) return request.expected.data();
+  return first[program].outcome == Outcome::Same ? first.buffers(program) : nullptr;
+}
+
 std::vector<ProgramReply> answer(const Request& request) {
   std::vector<ProgramReply> replies(request.programs.size());
   const auto programs = compile_all(request.programs, replies);
@@ -67,12 +73,10 @@ std::vector<ProgramReply> answer(const Request& request) {
   }
   for (size_t i = 0; i < replies.size(); ++i) {
     if (!programs[i]) continue;
-    const bool has_base = (*results[0])[i].outcome == Outcome::Same;
-    for (const auto& form : results) {
-      replies[i].forms.push_back(reply_of(request.programs[i], (*form)[i],
-                                          has_base ? results[0]->buffers(i) : nullptr,
-                                          form->buffers(i)));
-    }
+    const char* base = base_of(request.programs[i], *results[0], i);
+    for (const auto& form : results)
+      replies[i].forms.push_back(reply_of(request.programs[i], (*form)[i], base, form->buffers(i)));
+    if (request.wants_memory && base) replies[i].memory.assign(base, results[0]->buffer_bytes(i));
   }
   return replies;
 }

@@ -60,6 +60,7 @@ ProgramRequest read_program(Reader& reader) {
     const auto type = reader.number<ScalarType>();
     program.constants[index] = {type, reader.number<uint64_t>()};
   });
+  program.expected = reader.text();
   return program;
 }
 
@@ -81,6 +82,7 @@ bool read_request(Request& request) {
   if (!read_bytes(bytes.data(), size)) throw std::runtime_error("a request ends too early");
   Reader reader(std::move(bytes));
   request = {};
+  request.wants_memory = reader.number<uint32_t>() != 0;
   reader.repeat([&] { request.forms.push_back(reader.text()); });
   reader.repeat([&] { request.programs.push_back(read_program(reader)); });
   return true;
@@ -96,6 +98,7 @@ void write_replies(const std::vector<ProgramReply>& replies) {
       append(bytes, form.message);
       append(bytes, form.why_scalar);
     }
+    append(bytes, reply.memory);
   }
   std::string head;
   append(head, static_cast<uint32_t>(bytes.size()));

@@ -29,12 +29,14 @@ struct ProgramRequest {
   std::vector<BufferRequest> buffers;        // by index
   std::vector<uint32_t> threadgroup_memory;  // bytes, by index
   ConstantValues constants;
+  std::string expected;  // what the launch leaves in memory; if empty, what the first form leaves
 };
 
 // A form in which programs run: "reference", the name of a processor, or "cuda".
 using Form = std::string;
 
 struct Request {
+  bool wants_memory;
   std::vector<Form> forms;  // the others are compared with the first one
   std::vector<ProgramRequest> programs;
 };
@@ -50,6 +52,7 @@ struct FormReply {
 struct ProgramReply {
   std::string front_end;  // its error, if any; then nothing was run
   std::vector<FormReply> forms;
+  std::string memory;  // what the first form leaves there, if that is wanted
 };
 
 // Returns false at the end of the input. Throws std::runtime_error for a damaged request.

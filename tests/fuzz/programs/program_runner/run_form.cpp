@@ -13,9 +13,14 @@
 namespace metal::fuzz {
 namespace {
 
-constexpr double kLaunchSeconds = 10;
-constexpr int kCpuSeconds = 30;    // for one program with its compilation
-constexpr int kWallSeconds = 300;  // for a program that only sleeps
+#ifdef METAL_EMULATED
+constexpr int kSlower = 20;  // a launch may compile code
+#else
+constexpr int kSlower = 1;
+#endif
+constexpr double kLaunchSeconds = kSlower * 10;
+constexpr int kCpuSeconds = kSlower * 30;    // for one program with its compilation
+constexpr int kWallSeconds = kSlower * 300;  // for a program that only sleeps
 
 constexpr const char* kReference = "reference";
 constexpr const char* kCuda = "cuda";
