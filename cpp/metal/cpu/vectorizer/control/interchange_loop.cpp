@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -174,24 +175,33 @@ class LoopFinder {
     return counted.thread_step > 0 && counted.thread_step <= kMaxStep;
   }
 
-  bool is_same_in_row(const SCEV* value) {
+  bool is_same_in_row(const SCEV* value) const {
     return !llvm::SCEVExprContains(value, [&](const SCEV* part) {
       const auto* unknown = llvm::dyn_cast<llvm::SCEVUnknown>(part);
       return unknown && !is_same_in_row(unknown->getValue());
     });
   }
 
-  bool is_same_in_row(const Value* value) {
-    if (const auto* argument = llvm::dyn_cast<llvm::Argument>(value))
-      return argument->getArgNo() == kGroupArgument || argument->getArgNo() == kYArgument ||
-             argument->getArgNo() == kZArgument;
-    const auto* instruction = llvm::dyn_cast<Instruction>(value);
-    if (!instruction) return true;
-    if (llvm::isa<PHINode, llvm::AllocaInst, llvm::CallBase>(instruction)) return false;
-    const auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction);
-    if (load ? !is_invariant(*load) : instruction->mayReadOrWriteMemory()) return false;
-    return llvm::all_of(instruction->operands(),
-                        [&](const Value* operand) { return is_same_in_row(operand); });
+  static bool is_same_in_row(const Value* value) {
+    llvm::SmallSetVector<const Value*, 16> parts;
+    parts.insert(value);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (may_differ_in_row(*parts[i])) return false;
+      if (const auto* instruction = llvm::dyn_cast<Instruction>(parts[i]))
+        parts.insert(instruction->value_op_begin(), instruction->value_op_end());
+    }
+    return true;
+  }
+
+  // Between the threads of a row, although the operands are the same.
+  static bool may_differ_in_row(const Value& value) {
+    if (const auto* argument = llvm::dyn_cast<llvm::Argument>(&value))
+      return argument->getArgNo() != kGroupArgument && argument->getArgNo() != kYArgument &&
+             argument->getArgNo() != kZArgument;
+    if (llvm::isa<PHINode, llvm::AllocaInst, llvm::CallBase>(value)) return true;
+    const auto* load = llvm::dyn_cast<llvm::LoadInst>(&value);
+    const auto* instruction = llvm::dyn_cast<Instruction>(&value);
+    return load ? !is_invariant(*load) : instruction && instruction->mayReadOrWriteMemory();
   }
 
   llvm::Function& body_;
