@@ -43,12 +43,6 @@ class METAL_API CompileError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The compiler itself failed, through no fault of the source.
-class METAL_API CompilerCrash : public CompileError {
- public:
-  using CompileError::CompileError;
-};
-
 enum class ArgumentKind : uint32_t { Buffer, ThreadgroupMemory, Attribute };
 enum class AddressSpace : uint32_t { Thread = 0, Device = 1, Constant = 2, Threadgroup = 3 };
 

@@ -168,7 +168,7 @@ void run_guarded(const std::function<void()>& function) {
   pthread_detach(thread);
   const Work& left = *work.release();
   if (left.error) std::rethrow_exception(left.error);
-  throw CompilerCrash("error: the compiler failed on this source\n");
+  throw CompileError("error: the compiler failed on this source\n");
 }
 
 void abandon(std::exception_ptr error) {

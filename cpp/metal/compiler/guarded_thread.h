@@ -11,7 +11,7 @@ namespace metal::compiler {
 void prepare_llvm();
 
 // Runs `work` on a thread with a large stack. Exceptions of `work` are thrown here. A crash of the
-// compiler (a stack overflow, a failed check inside LLVM) becomes a CompilerCrash.
+// compiler (a stack overflow, a failed check inside LLVM) becomes a CompileError.
 void run_guarded(const std::function<void()>& work);
 
 // Ends the work from anywhere below run_guarded, which throws this error. It does not unwind the

@@ -63,16 +63,12 @@ void generate_wide(llvm::Module& module, const KernelContext& kernel, const Vari
   code.prefetches = result.prefetches;
 }
 
-Variant scalar_variant(const Variant& variant) {
-  return {.checks = variant.checks, .screened = variant.screened};
-}
-
-// Generates scalar code where there is no vector code. `why_scalar`: see ObjectCode.
+// Generates scalar code where there is no vector code.
 ObjectCode generate(const FunctionInfo& function, const ConstantValues& constants,
-                    const Variant& variant, std::string why_scalar, EmitCode emit) {
+                    const Variant& variant, EmitCode emit) {
   ObjectCode code;
-  code.why_scalar = std::move(why_scalar);
-  for (Variant attempt = variant;; attempt = scalar_variant(variant)) {
+  const Variant fallback{.checks = variant.checks, .screened = variant.screened};
+  for (Variant attempt = variant;; attempt = fallback) {
     llvm::LLVMContext context;
     auto module = compiler::read_bitcode(function.bitcode, context);
     auto target = create_target();
@@ -113,19 +109,6 @@ void finish_general(std::string_view general, EmitCode emit) {
   emit(*module, *target);
 }
 
-ObjectCode generate_object(const FunctionInfo& function, const ConstantValues& constants,
-                           const Variant& variant, std::string why_scalar) {
-  std::string bytes;
-  ObjectCode code =
-      generate(function, constants, variant, std::move(why_scalar),
-               [&](llvm::Module& module, llvm::TargetMachine& target) {
-                 compiler::complete_line_tables(module, compiler::LinesOf::User);  // for profiles
-                 bytes = compiler::emit_file(module, target, llvm::CodeGenFileType::ObjectFile);
-               });
-  code.bytes = std::move(bytes);
-  return code;
-}
-
 }  // namespace
 
 KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& constants) {
@@ -150,12 +133,14 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
 
 ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& constants,
                          const Variant& variant) {
-  return generate_object(function, constants, variant, {});
-}
-
-ObjectCode generate_scalar_code(const FunctionInfo& function, const ConstantValues& constants,
-                                const Variant& variant, std::string why_scalar) {
-  return generate_object(function, constants, scalar_variant(variant), std::move(why_scalar));
+  std::string bytes;
+  ObjectCode code = generate(
+      function, constants, variant, [&](llvm::Module& module, llvm::TargetMachine& target) {
+        compiler::complete_line_tables(module, compiler::LinesOf::User);  // for profiles
+        bytes = compiler::emit_file(module, target, llvm::CodeGenFileType::ObjectFile);
+      });
+  code.bytes = std::move(bytes);
+  return code;
 }
 
 std::string generate_general_code(std::string_view general) {
@@ -182,7 +167,7 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
   variant.separate_buffers = traits.accesses_after_writes;
   variant.few_threads = true;
   if (traits.may_jam) allow_jam(variant, threadgroup);
-  const ObjectCode code = generate(function, zeros, variant, {}, print);
+  const ObjectCode code = generate(function, zeros, variant, print);
   if (!code.general.empty()) finish_general(code.general, print);
   return text;
 }

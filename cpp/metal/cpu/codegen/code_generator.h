@@ -46,10 +46,6 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
 ObjectCode generate_code(const FunctionInfo& function, const ConstantValues& constants,
                          const Variant& variant);
 
-// Scalar code in place of the variant's vector code.
-ObjectCode generate_scalar_code(const FunctionInfo& function, const ConstantValues& constants,
-                                const Variant& variant, std::string why_scalar);
-
 // Compiles ObjectCode::general to an ELF object that defines kGeneralSymbol.
 std::string generate_general_code(std::string_view general);
 

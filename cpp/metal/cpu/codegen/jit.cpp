@@ -114,26 +114,12 @@ KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
   return traits;
 }
 
-// LLVM's passes see fewer programs like vector code than like a user's own code. So where they
-// crash on vector code, the kernel runs as scalar code.
-ObjectCode generate_guarded(const FunctionInfo& function, const ConstantValues& constants,
-                            const Variant& variant) {
-  ObjectCode code;
-  try {
-    compiler::run_guarded([&] { code = generate_code(function, constants, variant); });
-  } catch (const CompilerCrash&) {
-    if (variant.layout == ThreadLayout::Scalar) throw;
-    compiler::run_guarded(
-        [&] { code = generate_scalar_code(function, constants, variant, "the compiler crashed"); });
-  }
-  return code;
-}
-
 ObjectCode find_or_generate(const std::string& key, const FunctionInfo& function,
                             const ConstantValues& constants, const Variant& variant) {
   if (auto entry = compiler::cache_load(key); entry && entry->size() > kCodeNumbers * 4)
     return from_entry(*entry);
-  ObjectCode code = generate_guarded(function, constants, variant);
+  ObjectCode code;
+  compiler::run_guarded([&] { code = generate_code(function, constants, variant); });
   compiler::cache_store(key, to_entry(code));
   return code;
 }

@@ -85,13 +85,13 @@ TEST(GuardedThread, SignalsDoNotEndTheWait) {
 
 TEST(GuardedThread, CrashesAreErrors) {
   const std::string failed = "error: the compiler failed on this source\n";
-  EXPECT_EQ(error_of<CompilerCrash>([] {
+  EXPECT_EQ(error_of<CompileError>([] {
               volatile int depth = 0;
               recurse(&depth);
             }),
             failed);
-  EXPECT_EQ(error_of<CompilerCrash>([] { raise(SIGSEGV); }), failed);
-  EXPECT_EQ(error_of<CompilerCrash>([] { std::abort(); }), failed);
+  EXPECT_EQ(error_of<CompileError>([] { raise(SIGSEGV); }), failed);
+  EXPECT_EQ(error_of<CompileError>([] { std::abort(); }), failed);
   expect_works();
 }
 
