@@ -111,6 +111,10 @@ LaneBits bits_of(Widener& w, Instruction& instruction) {
 
 void record_lane_bits(Widener& w, Instruction& instruction, Value* wide) {
   if (!instruction.getType()->isIntegerTy(1)) return;
+  // A mask may be simplified to one of another block, or to a constant. What is known of that one
+  // must not come from here, as it is used where this block has not run.
+  const auto* made = llvm::dyn_cast<Instruction>(wide);
+  if (!made || made->getParent() != w.builder().GetInsertBlock() || w.known_bits(wide).all) return;
   const LaneBits bits = bits_of(w, instruction);
   if (bits.all) w.set_bits(wide, bits);
 }
