@@ -114,7 +114,7 @@ test-gpu: build
 # The C++ tests and random programs for AArch64, in an emulator: with all features of such processors, then with those of
 # a Cortex-A72, which has neither arithmetic with 16-bit floats nor SVE.
 AARCH64 := $(CURDIR)/build/aarch64
-AARCH64_RUNNER = prlimit --as=68719476736 qemu-aarch64 -L $(AARCH64)/sysroot $(AARCH64)/bin/program_runner
+AARCH64_RUNNER = prlimit --as=137438953472 qemu-aarch64 -L $(AARCH64)/sysroot $(AARCH64)/bin/program_runner
 AARCH64_PROGRAMS ?= 2000
 test-aarch64: build
 	tools/install_aarch64.sh $(AARCH64)

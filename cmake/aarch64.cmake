@@ -14,4 +14,4 @@ set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 
 # The emulator keeps some bytes for each page, so it should not reserve a terabyte for device memory.
-set(CMAKE_CROSSCOMPILING_EMULATOR prlimit --as=68719476736 qemu-aarch64 -L ${CMAKE_SYSROOT})
+set(CMAKE_CROSSCOMPILING_EMULATOR prlimit --as=137438953472 qemu-aarch64 -L ${CMAKE_SYSROOT})
