@@ -80,6 +80,12 @@ bool has_effects(const Instruction& instruction) {
   return !call->doesNotAccessMemory() && !(callee && callee->getName() == kInside);
 }
 
+bool can_take_turns(const Instruction& instruction) {
+  if (instruction.isAtomic() || instruction.isVolatile()) return false;
+  const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+  return !call || (!call->isConvergent() && !call->cannotDuplicate() && !has_effects(*call));
+}
+
 // Fast-math flags do not depend on branches, so they stay.
 void forget_guards(Instruction& instruction) {
   const bool is_float = llvm::isa<llvm::FPMathOperator>(instruction);

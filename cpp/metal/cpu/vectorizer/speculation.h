@@ -29,6 +29,10 @@ bool is_speculatable(const llvm::Instruction& instruction);
 // afterwards.
 bool has_effects(const llvm::Instruction& instruction);
 
+// Whether threads that do not wait for each other may run an instruction in turns, although each of
+// them would run its own code as a whole.
+bool can_take_turns(const llvm::Instruction& instruction);
+
 // Removes the flags of an instruction that hold only because of the branches around it. Afterwards
 // it computes in every lane what its operation does to the bits.
 void forget_guards(llvm::Instruction& instruction);

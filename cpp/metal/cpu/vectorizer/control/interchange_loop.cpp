@@ -62,7 +62,7 @@ class LoopFinder {
     loop_ = loops_.getTopLevelLoops().front();
     if (!loop_->isLoopSimplifyForm() || loop_->getExitingBlock() != loop_->getLoopLatch())
       return std::nullopt;
-    if (!writes_far_apart() || !can_repeat_rest() || !can_take_turns()) return std::nullopt;
+    if (!writes_far_apart() || !can_repeat_rest() || !can_be_interchanged()) return std::nullopt;
     const bool computable =
         llvm::all_of(loop_->getHeader()->phis(), [&](PHINode& phi) { return recurrence(phi); });
     return computable ? find_limit() : std::nullopt;
@@ -79,23 +79,21 @@ class LoopFinder {
   bool writes_far_apart() {
     StrideInLoop strides(*loop_, evolution_);
     return any_in_loop([&](Instruction& instruction) {
-      const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+      auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
       if (!store || !is_device_memory(store->getPointerOperand())) return false;
-      const SCEV* stride = strides.of(const_cast<Value*>(store->getPointerOperand()));
+      const SCEV* stride = strides.of(store->getPointerOperand());
       if (!stride || stride->isZero()) return false;
       const auto* bytes = llvm::dyn_cast<llvm::SCEVConstant>(stride);
       return !bytes || bytes->getAPInt().abs().uge(kFar);
     });
   }
 
-  bool can_take_turns() {
+  bool can_be_interchanged() {
     return !any_in_loop([&](Instruction& instruction) {
-      const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
       const bool used_outside = llvm::any_of(instruction.users(), [&](llvm::User* user) {
         return !loop_->contains(checked_cast<Instruction>(user));
       });
-      return used_outside || instruction.isAtomic() || instruction.isVolatile() ||
-             (call && (call->isConvergent() || call->cannotDuplicate() || has_effects(*call)));
+      return used_outside || !can_take_turns(instruction);
     });
   }
 

@@ -106,15 +106,6 @@ class RunFinder {
   std::map<Run, int64_t> accesses_;
 };
 
-// Whether an instruction may run in turns with the same one of other threads.
-bool can_take_turns(const Instruction& instruction) {
-  if (llvm::isa<llvm::PHINode, llvm::AllocaInst>(instruction) || instruction.isAtomic() ||
-      instruction.isVolatile())
-    return false;
-  const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-  return !call || (!call->isConvergent() && !call->cannotDuplicate() && !has_effects(*call));
-}
-
 // The blocks that a thread runs if it does not end before it has effects. There are no loops.
 class Path {
  public:
@@ -124,7 +115,8 @@ class Path {
       blocks_.push_back(block);
       size_ += block->size();
       for (const Instruction& instruction : *block) {
-        valid_ &= can_take_turns(instruction);
+        valid_ &=
+            can_take_turns(instruction) && !llvm::isa<llvm::PHINode, llvm::AllocaInst>(instruction);
         has_effect |= has_effects(instruction);
         loads_ += llvm::isa<llvm::LoadInst>(instruction) &&
                   is_device_memory(llvm::getLoadStorePointerOperand(&instruction));
