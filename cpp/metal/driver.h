@@ -16,7 +16,11 @@
 
 namespace metal {
 
+class ConvolutionPlan;
+class FourierTransformPlan;
 class MatrixProductPlan;
+struct Convolution;
+struct FourierTransform;
 struct MatrixProduct;
 
 inline constexpr uint32_t kMaxThreadsPerThreadgroup = 1024;
@@ -164,8 +168,13 @@ class Driver {
   // Null if kernels access the host's memory, then also memory that is not from the allocator.
   // Otherwise launches get addresses of this memory.
   virtual DeviceMemory* device_memory() { return nullptr; }
-  // Null if no library of the device computes the product (metal/matrix_product.h).
+  // Null if no library of the device computes this (metal/matrix_product.h,
+  // metal/fourier_transform.h, metal/convolution.h).
   virtual std::shared_ptr<const MatrixProductPlan> plan(const MatrixProduct&) { return nullptr; }
+  virtual std::shared_ptr<const FourierTransformPlan> plan(const FourierTransform&) {
+    return nullptr;
+  }
+  virtual std::shared_ptr<const ConvolutionPlan> plan(const Convolution&) { return nullptr; }
 };
 
 // The driver of the default device. The environment variable MLX_METAL_DEVICE chooses it at the

@@ -1,7 +1,5 @@
 #include "metal/cuda/driver/cublas_lt.h"
 
-#include <dlfcn.h>
-
 #include <memory>
 #include <stdexcept>
 
@@ -13,18 +11,12 @@ namespace {
 // The newest first. One that is made for a newer driver than there is does not start.
 constexpr const char* kCublasNames[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
 
-template <typename Function>
-bool find_in_cublas(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
 // Null if the library lacks a function or does not start.
 std::unique_ptr<CublasApi> started(void* library) {
   auto api = std::make_unique<CublasApi>();
-  bool complete = find_in_cublas(library, "cublasLtGetStatusString", api->cublasLtGetStatusString);
+  bool complete = find_function(library, "cublasLtGetStatusString", api->cublasLtGetStatusString);
 #define METAL_CUBLAS_FIND(name, ...) \
-  complete = complete && find_in_cublas(library, #name, api->name);
+  complete = complete && find_function(library, #name, api->name);
   METAL_CUBLAS_FUNCTIONS(METAL_CUBLAS_FIND)
 #undef METAL_CUBLAS_FIND
   if (!complete || api->cublasLtCreate(&api->handle) != CublasStatus::Success) return nullptr;

@@ -4,8 +4,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "metal/cuda/driver/convolutions.h"
 #include "metal/cuda/driver/cuda_kernel.h"
 #include "metal/cuda/driver/cuda_stream.h"
+#include "metal/cuda/driver/fourier_transforms.h"
 #include "metal/cuda/driver/gpu.h"
 #include "metal/cuda/driver/gpu_memory.h"
 #include "metal/cuda/driver/matrix_products.h"
@@ -13,6 +15,18 @@
 
 namespace metal::cuda {
 namespace {
+
+// While it exists, this thread may call NVIDIA's libraries, which end with the process.
+class LibraryUse {
+ public:
+  explicit LibraryUse(const Gpu& gpu) {
+    InUse::check();
+    gpu.enter();
+  }
+
+ private:
+  const InUse in_use_;
+};
 
 class CudaDriver : public Driver {
  public:
@@ -43,10 +57,16 @@ class CudaDriver : public Driver {
   DeviceMemory* device_memory() override { return &memory_; }
 
   std::shared_ptr<const MatrixProductPlan> plan(const MatrixProduct& product) override {
-    const InUse in_use;  // of the library, which ends with the process
-    InUse::check();
-    gpu_.enter();
+    const LibraryUse use(gpu_);
     return plan_with_cublas(product);
+  }
+  std::shared_ptr<const FourierTransformPlan> plan(const FourierTransform& transform) override {
+    const LibraryUse use(gpu_);
+    return plan_with_cufft(transform);
+  }
+  std::shared_ptr<const ConvolutionPlan> plan(const Convolution& convolution) override {
+    const LibraryUse use(gpu_);
+    return plan_with_cudnn(convolution);
   }
 
  private:

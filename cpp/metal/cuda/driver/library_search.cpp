@@ -1,7 +1,6 @@
 #include "metal/cuda/driver/library_search.h"
 
-#include <dlfcn.h>
-
+#include <bit>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
@@ -64,6 +63,11 @@ std::vector<void*> open_libraries(const std::string& name) {
     if (void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) libraries.push_back(library);
   }
   return libraries;
+}
+
+void* aligned_workspace(void* memory) {
+  const auto address = std::bit_cast<uintptr_t>(memory) + kWorkspaceAlignment - 1;
+  return std::bit_cast<void*>(address / kWorkspaceAlignment * kWorkspaceAlignment);
 }
 
 }  // namespace cuda

@@ -2,6 +2,9 @@
 // NVIDIA's Python packages.
 #pragma once
 
+#include <dlfcn.h>
+
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,5 +14,16 @@ namespace metal::cuda {
 // opened as they are asked for, and never closed. Empty if the environment variable
 // MLX_CUDA_LIBRARIES is 0.
 std::vector<void*> open_libraries(const std::string& name);
+
+// Whether the library has the function.
+template <typename Function>
+bool find_function(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+// Workspace that is this much larger has an aligned part of the size that a library asks for.
+inline constexpr uintptr_t kWorkspaceAlignment = 256;
+void* aligned_workspace(void* memory);
 
 }  // namespace metal::cuda

@@ -1,22 +1,15 @@
 #include "metal/cuda/driver/matrix_products.h"
 
-#include <bit>
 #include <mutex>
 
 #include "metal/cuda/driver/cublas_lt.h"
+#include "metal/cuda/driver/library_search.h"
 
 namespace metal::cuda {
 namespace {
 
 // What NVIDIA recommends for its newest GPUs.
 constexpr uint64_t kMaxWorkspaceBytes = uint64_t{32} << 20;
-
-constexpr uintptr_t kWorkspaceAlignment = 256;
-
-void* aligned_workspace(void* memory) {
-  const auto address = std::bit_cast<uintptr_t>(memory) + kWorkspaceAlignment - 1;
-  return std::bit_cast<void*>(address / kWorkspaceAlignment * kWorkspaceAlignment);
-}
 
 CublasType type_in_cublas(MatrixType type) {
   switch (type) {

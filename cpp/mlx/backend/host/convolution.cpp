@@ -11,6 +11,7 @@
 #include "mlx/backend/host/encoder.h"
 #include "mlx/backend/host/parallel.h"
 #include "mlx/backend/host/working_memory.h"
+#include "mlx/backend/metal/ops/convolution.h"
 #include "mlx/backend/metal/ops/launch.h"
 
 namespace mlx::core {
@@ -141,6 +142,10 @@ MLX_EVAL(Convolution) {
   if (out.size() == 0) return;
   const Stream s = stream();
   const Dtype dtype = out.dtype();
+  if (convolves_on_device(dtype, window_.stride.size(), s)) {
+    return convolve_on_device(part_, window_, row_contiguous(inputs[0], s),
+                              row_contiguous(inputs[1], s), out, s);
+  }
   const Dtype computed = dtype == float64 || cpu::multiplies_natively(dtype) ? dtype : float32;
   auto readable = [&](const array& a) {
     return computed == dtype ? row_contiguous(a, s) : converted(a, computed, s);

@@ -6,6 +6,7 @@
 
 #include "mlx/backend/host/encoder.h"
 #include "mlx/backend/host/parallel.h"
+#include "mlx/backend/metal/ops/fft.h"
 #include "mlx/backend/metal/ops/launch.h"
 #include "mlx/primitives/fft.h"
 
@@ -89,9 +90,10 @@ MLX_EVAL(FFT) {
   allocate_output(out);
   if (out.size() == 0) return;
   const array& in = inputs[0];
+  const auto scale = static_cast<float>(scale_);
+  if (transform_on_device({kind_, axes_, inverse_, scale}, in, out, stream())) return;
   const Shape& real_side = kind_ == FFTKind::RealToComplex ? in.shape() : out.shape();
   const pocketfft::shape_t shape(real_side.begin(), real_side.end());
-  const auto scale = static_cast<float>(scale_);
   const auto axis = static_cast<size_t>(axes_[0]);
   auto& encoder = cpu::get_command_encoder(stream());
   switch (kind_) {

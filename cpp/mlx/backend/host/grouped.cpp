@@ -116,7 +116,7 @@ array for_blas(const array& a, Stream s) {
 
 MLX_EVAL(GatherMM) {
   const Stream s = stream();
-  if (multiplies_on_device(s)) {
+  if (runs_on_gpu(s)) {
     allocate_output(out);
     return gather_mm_on_device(inputs, out, s);
   }
@@ -133,7 +133,7 @@ MLX_EVAL(GatherMM) {
 
 MLX_EVAL(SegmentedMM) {
   const Stream s = stream();
-  if (multiplies_on_device(s)) {
+  if (runs_on_gpu(s)) {
     allocate_output(out);
     return segmented_mm_on_device(inputs, out, s);
   }

@@ -74,7 +74,7 @@ MLX_EVAL(Matmul) {
     return;
   }
   Stream s = stream();
-  if (multiplies_on_device(s)) {
+  if (runs_on_gpu(s)) {
     return multiply_on_device(inputs[0], inputs[1], out, 1.0, 0.0, s);
   }
   if (!through_float32(out.dtype())) {
@@ -93,7 +93,7 @@ MLX_EVAL(AddMM) {
     return;
   }
   Stream s = stream();
-  if (multiplies_on_device(s)) {
+  if (runs_on_gpu(s)) {
     return addmm_on_device(inputs[0], inputs[1], inputs[2], out, alpha_, beta_, s);
   }
   if (!through_float32(out.dtype())) {

@@ -14,6 +14,7 @@
 #include "mlx/backend/host/parallel.h"
 #include "mlx/backend/host/sort_keys.h"
 #include "mlx/backend/metal/ops/launch.h"
+#include "mlx/backend/metal/ops/sort.h"
 #include "mlx/dtype_utils.h"
 
 namespace mlx::core {
@@ -159,9 +160,13 @@ auto line_arg_sorter<complex64_t>(const Lines& lines, int) {
   };
 }
 
+// Metal has no float64.
+bool sorts_on_device(const array& in, Stream s) { return runs_on_gpu(s) && in.dtype() != float64; }
+
 void order(const array& in, array& out, int axis, int kth, Stream s) {
   allocate_output(out);
   if (out.size() == 0) return;
+  if (sorts_on_device(in, s)) return sort_on_device(in, out, axis, false, s);
   auto lines = lines_of(in, out, axis);
   dispatch_all_types(in.dtype(), [&](auto type) {
     using T = MLX_GET_TYPE(type);
@@ -174,6 +179,7 @@ void order(const array& in, array& out, int axis, int kth, Stream s) {
 void arg_order(const array& in, array& out, int axis, int kth, Stream s) {
   allocate_output(out);
   if (out.size() == 0) return;
+  if (sorts_on_device(in, s)) return sort_on_device(in, out, axis, true, s);
   auto lines = lines_of(in, out, axis);
   dispatch_all_types(in.dtype(), [&](auto type) {
     using T = MLX_GET_TYPE(type);

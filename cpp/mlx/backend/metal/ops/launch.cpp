@@ -52,6 +52,8 @@ bool runs_on_gpu() {
   return own_memory;
 }
 
+bool runs_on_gpu(Stream s) { return s.device.type == Device::gpu && runs_on_gpu(); }
+
 SharedRows shared_rows(size_t length) {
   constexpr size_t kShortRow = 256, kMostThreads = 1024;
   if (!runs_on_gpu() || length <= kShortRow) return {"", kLanes};

@@ -79,8 +79,11 @@ inline size_t rows_of_threadgroup(size_t length) {
   return std::clamp<size_t>(kElements / std::max<size_t>(length, 1), 1, kMaxRows);
 }
 
-// Whether the device's kernels are laid out for a GPU: it has memory of its own.
+// Whether the default device's kernels are laid out for a GPU: it has memory of its own.
 bool runs_on_gpu();
+// Whether the stream's device is such a one: it computes what libraries of the host would need
+// copies for.
+bool runs_on_gpu(Stream s);
 
 // How threads share rows of this length (kernels/shared_row.h).
 struct SharedRows {

@@ -3,18 +3,16 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "metal/driver.h"
 #include "metal/matrix_product.h"
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/host/matrices.h"
 #include "mlx/backend/metal/kernels/matmul_params.h"
 #include "mlx/backend/metal/ops/launch.h"
-#include "mlx/bounded_cache.h"
+#include "mlx/backend/metal/ops/library.h"
 
 namespace mlx::core {
 
@@ -23,14 +21,11 @@ namespace {
 // ---- with a library ----
 
 using ::metal::MatrixProduct;
-using ::metal::MatrixType;
 using ProductPlan = std::shared_ptr<const ::metal::MatrixProductPlan>;
 
-constexpr size_t kMaxPlans = 1024;
 // A batch that takes more calls than this is copied, so that it takes one.
 constexpr size_t kMaxCalls = 32;
 
-// Plans are cached, also where there is none.
 ProductPlan plan_of(const MatrixProduct& p) {
   const int64_t numbers[] = {
       static_cast<int64_t>(p.type),
@@ -51,24 +46,7 @@ ProductPlan plan_of(const MatrixProduct& p) {
       p.c.alignment,
       p.adds_row,
   };
-  static std::mutex mutex;
-  static auto* plans = new BoundedCache<std::string, ProductPlan>(kMaxPlans);
-  const std::lock_guard lock(mutex);
-  return plans->get({reinterpret_cast<const char*>(numbers), sizeof(numbers)},
-                    [&] { return ::metal::default_driver().plan(p); });
-}
-
-MatrixType matrix_type(Dtype dtype) {
-  switch (dtype.val()) {
-    case Dtype::Val::float16:
-      return MatrixType::Float16;
-    case Dtype::Val::bfloat16:
-      return MatrixType::Bfloat16;
-    case Dtype::Val::complex64:
-      return MatrixType::Complex64;
-    default:
-      return MatrixType::Float32;
-  }
+  return library_plan<::metal::MatrixProductPlan>(p, numbers);
 }
 
 // What an address is a multiple of, in bytes, up to the widest access to memory.
@@ -135,7 +113,7 @@ std::vector<Call> plan_calls(const Factors& factors, bool adds_row, const array&
   const Calls calls(factors.products);
   const cpu::Product& one = factors.products.one;
   const auto size = static_cast<int64_t>(out.itemsize());
-  MatrixProduct product{.type = matrix_type(out.dtype()),
+  MatrixProduct product{.type = library_type(out.dtype()),
                         .m = one.m,
                         .n = one.n,
                         .k = one.k,
@@ -165,13 +143,7 @@ void add_call(const Call& call, const Factors& factors, const array* row, array&
   std::vector<MTL::LibraryBuffer> buffers{encoder.library_input(factors.left.source, call.a),
                                           encoder.library_input(factors.right.source, call.b),
                                           encoder.library_output(out, call.c),
-                                          {nullptr, 0, false}};
-  if (const size_t bytes = call.plan->workspace_bytes()) {
-    array workspace({static_cast<ShapeElem>(bytes)}, uint8, nullptr, {});
-    allocate_output(workspace);
-    encoder.add_temporary(workspace);
-    buffers.back() = encoder.library_output(workspace);
-  }
+                                          library_workspace(call.plan->workspace_bytes(), s)};
   if (row) buffers.push_back(encoder.library_input(*row));
   const cpu::Product& one = factors.products.one;
   auto start = [plan = call.plan, alpha = one.alpha, beta = one.beta](void* queue,
@@ -279,8 +251,6 @@ bool adds_row_exactly(const Factors& factors, Dtype dtype) {
 }
 
 }  // namespace
-
-bool multiplies_on_device(Stream s) { return s.device.type == Device::gpu && runs_on_gpu(); }
 
 void multiply_on_device(const array& a, const array& b, array& out, double alpha, double beta,
                         Stream s) {

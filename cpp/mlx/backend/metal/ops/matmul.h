@@ -8,9 +8,6 @@
 
 namespace mlx::core {
 
-// Whether the stream's device multiplies matrices itself, since the host would need copies of them.
-bool multiplies_on_device(Stream s);
-
 // out = alpha a b + beta out, for each element of a batch: with a library of the device, or with a
 // kernel if there is none.
 void multiply_on_device(const array& a, const array& b, array& out, double alpha, double beta,

@@ -206,7 +206,7 @@ void multiply_dequantized(const array& x, const QuantizedArrays& w, const Quanti
   }
   array matrix({e.k, e.n}, out.dtype(), nullptr, {});
   make_view(matrices, matrix, {matrices.strides(1), matrices.strides(2)});
-  const bool on_device = multiplies_on_device(s);
+  const bool on_device = runs_on_gpu(s);
   (on_device ? multiply_on_device : cpu::multiply)(left, matrix, out, 1.0, 0.0, s);
 }
 
@@ -217,7 +217,7 @@ void multiply(const array& x, const QuantizedArrays& w, const Quantization& q, c
   if (transpose && e.pairs * e.m < kManyVectors * used) {
     return multiply_vectors(x, w, q, e, indices, out, s);
   }
-  if (multiplies_on_device(s) || (!indices && multiplies_on_host(x, out.dtype(), e))) {
+  if (runs_on_gpu(s) || (!indices && multiplies_on_host(x, out.dtype(), e))) {
     return multiply_dequantized(x, w, q, e, transpose, indices, out, s);
   }
   const array floats = converted(x, float32, s);

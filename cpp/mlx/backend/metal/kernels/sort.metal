@@ -1,0 +1,256 @@
+// Sorts lines of a contiguous array: threadgroups sort tiles by a bitonic network (Batcher, 1968),
+// then each pass merges pairs of runs, of which each threadgroup finds its part (Green, McColl and
+// Bader, "GPU Merge Path", 2012).
+#include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/sort_params.h"
+#include "mlx/backend/metal/kernels/types.h"
+
+// ---- keys: unsigned integers in the order of the elements; NaNs come last ----
+
+template <typename T>
+using key_t = conditional_t<sizeof(T) <= 4, uint, ulong>;
+
+constant constexpr uint kSignBit = 0x80000000;
+constant constexpr uint kInfinity = 0x7f800000;
+
+// Bits are compared, since a GPU may take denormal numbers for zero.
+inline bool is_nan_float(float x) { return (as_type<uint>(x) & ~kSignBit) > kInfinity; }
+
+template <bool ZerosEqual>
+inline uint key_of_float(float x) {
+  const uint bits = as_type<uint>(x);
+  if (is_nan_float(x)) return ~0u;
+  if (ZerosEqual && bits == kSignBit) return kSignBit;
+  return bits & kSignBit ? ~bits : bits | kSignBit;
+}
+
+inline float float_of_key(uint key) {
+  if (key == ~0u) return NAN;
+  return as_type<float>(key & kSignBit ? key & ~kSignBit : ~key);
+}
+
+template <typename T>
+constant constexpr key_t<T> sign_of_key = key_t<T>(1) << (8 * sizeof(key_t<T>) - 1);
+
+template <typename T, bool ZerosEqual>
+inline key_t<T> key_of(T x) {
+  if constexpr (kind<T>::is_complex) {
+    if (is_nan_float(x.real) || is_nan_float(x.imag)) return ~0ul;
+    return ulong(key_of_float<true>(x.real)) << 32 | key_of_float<true>(x.imag);
+  } else if constexpr (kind<compute_t<T>>::is_float) {
+    return key_of_float<ZerosEqual>(static_cast<float>(x));
+  } else if constexpr (kind<T>::is_signed) {
+    return static_cast<key_t<T>>(x) ^ sign_of_key<T>;
+  } else {
+    return static_cast<key_t<T>>(x);
+  }
+}
+
+template <typename T>
+inline T value_of(key_t<T> key) {
+  if constexpr (kind<compute_t<T>>::is_float) {
+    return static_cast<T>(float_of_key(key));
+  } else if constexpr (kind<T>::is_signed) {
+    return static_cast<T>(key ^ sign_of_key<T>);
+  } else {
+    return static_cast<T>(key);
+  }
+}
+
+// ---- items: keys, or keys with their positions, so that equal ones keep their order ----
+
+struct WideItem {
+  ulong key;
+  uint position;
+};
+
+inline bool before(uint a, uint b) { return a < b; }
+inline bool before(ulong a, ulong b) { return a < b; }
+inline bool before(WideItem a, WideItem b) {
+  return a.key < b.key || (a.key == b.key && a.position < b.position);
+}
+
+// The items of T. Equal complex numbers can differ in the signs of their zeros, which keys do not
+// tell: these are sorted by positions.
+template <typename T, bool Positions>
+struct Items {
+  static constexpr constant bool has_position = Positions || kind<T>::is_complex;
+  using type =
+      conditional_t<has_position, conditional_t<sizeof(T) <= 4, ulong, WideItem>, key_t<T>>;
+  using result = conditional_t<Positions, uint, T>;
+
+  static type make(key_t<T> key, uint position) {
+    if constexpr (!has_position) {
+      return key;
+    } else if constexpr (sizeof(T) <= 4) {
+      return ulong(key) << 32 | position;
+    } else {
+      return WideItem{key, position};
+    }
+  }
+  static type of(T x, uint position) { return make(key_of<T, has_position>(x), position); }
+  // Comes after all elements.
+  static type filling() { return make(~key_t<T>(0), ~0u); }
+
+  static uint position_of(type item) {
+    if constexpr (sizeof(T) <= 4) {
+      return uint(item);
+    } else {
+      return item.position;
+    }
+  }
+  static result result_of(type item, const device T* line) {
+    if constexpr (Positions) {
+      return position_of(item);
+    } else if constexpr (has_position) {
+      return line[position_of(item)];
+    } else {
+      return value_of<T>(item);
+    }
+  }
+};
+
+// ---- tiles ----
+
+// The line and the position in it of the slots of a tile.
+struct TilePlace {
+  uint line, position, slots;
+
+  TilePlace(uint tile, uint slots) : slots(slots) {
+    const uint tiles = slots / kSortTile;
+    line = tiles > 0 ? tile / tiles : tile * (kSortTile / slots);
+    position = tiles > 0 ? tile % tiles * kSortTile : 0;
+  }
+  uint line_of(uint slot) const { return slots < kSortTile ? line + slot / slots : line; }
+  uint position_of(uint slot) const { return slots < kSortTile ? slot % slots : position + slot; }
+};
+
+// Sorts each `length` items, a power of two.
+template <typename Item>
+inline void sort_in_threadgroup(threadgroup Item* items, uint length, uint member) {
+  for (uint width = 2; width <= length; width *= 2) {
+    for (uint distance = width / 2; distance > 0; distance /= 2) {
+      threadgroup_barrier(mem_flags::mem_threadgroup);
+      for (uint pair = member; pair < kSortTile / 2; pair += kSortThreads) {
+        const uint low = 2 * pair - (pair & (distance - 1)), high = low + distance;
+        const bool ascends = (low & (length - 1) & width) == 0;
+        const Item a = items[low], b = items[high];
+        if (before(b, a) == ascends) {
+          items[low] = b;
+          items[high] = a;
+        }
+      }
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+}
+
+// With `Whole`, a tile has whole lines, and `out` is the result; otherwise it is the items.
+template <typename T, bool Positions, bool Whole>
+[[kernel, max_total_threads_per_threadgroup(kSortThreads)]] void sort_tile(
+    const device T* in [[buffer(0)]],
+    device conditional_t<Whole, typename Items<T, Positions>::result,
+                         typename Items<T, Positions>::type>* out [[buffer(1)]],
+    constant const SortParams& p [[buffer(2)]], uint tile [[threadgroup_position_in_grid]],
+    uint member [[thread_index_in_threadgroup]]) {
+  using Of = Items<T, Positions>;
+  threadgroup typename Of::type items[kSortTile];
+  const TilePlace place(tile, p.slots);
+  for (uint slot = member; slot < kSortTile; slot += kSortThreads) {
+    const uint line = place.line_of(slot), position = place.position_of(slot);
+    const bool inside = line < p.lines && position < p.length;
+    items[slot] = inside ? Of::of(in[ulong(line) * p.length + position], position) : Of::filling();
+  }
+  sort_in_threadgroup(items, min(p.slots, uint(kSortTile)), member);
+  for (uint slot = member; slot < kSortTile; slot += kSortThreads) {
+    if constexpr (Whole) {
+      const uint line = place.line_of(slot), position = place.position_of(slot);
+      if (line >= p.lines || position >= p.length) continue;
+      const ulong first = ulong(line) * p.length;
+      out[first + position] = Of::result_of(items[slot], in + first);
+    } else {
+      out[ulong(tile) * kSortTile + slot] = items[slot];
+    }
+  }
+}
+
+// ---- merging ----
+
+// How many of the first `count` items of two merged runs come from the first run.
+template <typename Pointer>
+inline uint split_of_merge(Pointer a, uint a_length, Pointer b, uint b_length, uint count) {
+  uint low = count > b_length ? count - b_length : 0, high = min(count, a_length);
+  while (low < high) {
+    const uint middle = (low + high) / 2;
+    if (before(b[count - 1 - middle], a[middle])) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+// Merges a tile in threadgroup memory, where `split` items of the first run come before those of
+// the second; each thread merges items that follow each other.
+template <typename Item>
+inline void merge_in_threadgroup(threadgroup Item* items, uint split, uint member) {
+  constexpr uint kOwn = kSortTile / kSortThreads;
+  const threadgroup Item* a = items;
+  const threadgroup Item* b = items + split;
+  const uint b_length = kSortTile - split, first = member * kOwn;
+  uint i = split_of_merge(a, split, b, b_length, first), j = first - i;
+  Item own[kOwn];
+  for (uint k = 0; k < kOwn; ++k) {
+    const bool from_b = i == split || (j < b_length && before(b[j], a[i]));
+    own[k] = from_b ? b[j++] : a[i++];
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint k = 0; k < kOwn; ++k) items[first + k] = own[k];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+}
+
+template <typename Item>
+[[kernel, max_total_threads_per_threadgroup(kSortThreads)]] void merge_runs(
+    const device Item* in [[buffer(0)]], device Item* out [[buffer(1)]],
+    constant const SortParams& p [[buffer(2)]], uint tile [[threadgroup_position_in_grid]],
+    uint member [[thread_index_in_threadgroup]]) {
+  threadgroup Item items[kSortTile];
+  const TilePlace place(tile, p.slots);
+  const uint count = place.position % (2 * p.run);  // merged before this tile
+  const uint start = place.position - count, rest = p.slots - start;
+  const uint a_length = min(p.run, rest), b_length = min(p.run, rest - a_length);
+  const device Item* a = in + ulong(place.line) * p.slots + start;
+  const device Item* b = a + a_length;
+  const uint from = split_of_merge(a, a_length, b, b_length, count);
+  const uint to = split_of_merge(a, a_length, b, b_length, count + kSortTile);
+  const uint split = to - from;
+  for (uint slot = member; slot < kSortTile; slot += kSortThreads)
+    items[slot] = slot < split ? a[from + slot] : b[count - from + (slot - split)];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  merge_in_threadgroup(items, split, member);
+  for (uint slot = member; slot < kSortTile; slot += kSortThreads)
+    out[ulong(tile) * kSortTile + slot] = items[slot];
+}
+
+// Writes the results of sorted items.
+template <typename T, bool Positions>
+[[kernel]] void sort_results(const device typename Items<T, Positions>::type* items [[buffer(0)]],
+                             const device T* in [[buffer(1)]],
+                             device typename Items<T, Positions>::result* out [[buffer(2)]],
+                             constant const SortParams& p [[buffer(3)]],
+                             uint2 place [[thread_position_in_grid]]) {
+  const ulong first = ulong(place.y) * p.length;
+  out[first + place.x] =
+      Items<T, Positions>::result_of(items[ulong(place.y) * p.slots + place.x], in + first);
+}
+
+#define SORT(host, positions, name, T)                             \
+  MLX_KERNEL(#host "Lines_" #name, sort_tile<T, positions, true>)  \
+  MLX_KERNEL(#host "Tiles_" #name, sort_tile<T, positions, false>) \
+  MLX_KERNEL(#host "Results_" #name, sort_results<T, positions>)
+MLX_FOR_ALL(SORT, Sort, false)
+MLX_FOR_ALL(SORT, ArgSort, true)
+MLX_KERNEL("SortMerge_4", merge_runs<uint>)
+MLX_KERNEL("SortMerge_8", merge_runs<ulong>)
+MLX_KERNEL("SortMerge_16", merge_runs<WideItem>)

@@ -1,0 +1,18 @@
+// Parameters of the kernels that sort; filled by the host.
+#pragma once
+
+#ifndef __METAL_VERSION__
+#include <cstdint>
+#endif
+
+// The items that a threadgroup sorts or merges, and its threads.
+enum { kSortTile = 2048, kSortThreads = 256 };
+
+// Lines of `length` elements become lines of `slots` items: a power of two up to kSortTile, or a
+// multiple of it. What fills them up comes after all elements.
+struct SortParams {
+  uint32_t length;
+  uint32_t slots;
+  uint32_t lines;
+  uint32_t run;  // merging: items that are in order
+};

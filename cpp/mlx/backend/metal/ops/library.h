@@ -1,0 +1,41 @@
+// Calls of libraries of a device that has memory of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "metal/driver.h"
+#include "metal/matrix_product.h"
+#include "mlx/array.h"
+#include "mlx/backend/metal/device.h"
+#include "mlx/bounded_cache.h"
+
+namespace mlx::core {
+
+// How a library of the default device computes what is described; null if there is none. Plans are
+// cached, also where there is none. `numbers` tells one description from others of its type.
+template <typename Plan, typename Description>
+std::shared_ptr<const Plan> library_plan(const Description& description,
+                                         std::span<const int64_t> numbers) {
+  constexpr size_t kMaxPlans = 1024;
+  static std::mutex mutex;
+  static auto* plans = new BoundedCache<std::string, std::shared_ptr<const Plan>>(kMaxPlans);
+  const std::lock_guard lock(mutex);
+  return plans->get({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()},
+                    [&] { return ::metal::default_driver().plan(description); });
+}
+
+// Returns a row-contiguous array whose address is a multiple of what libraries read at once: the
+// array itself, or a copy that lives until the stream has used it.
+array library_operand(const array& a, Stream s);
+
+// Memory of so many bytes for a call, which lives until the stream has used it; none for no bytes.
+MTL::LibraryBuffer library_workspace(size_t bytes, Stream s);
+
+// The type of the elements: float32, float16, bfloat16 or complex64.
+::metal::MatrixType library_type(Dtype dtype);
+
+}  // namespace mlx::core

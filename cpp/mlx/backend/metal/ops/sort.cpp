@@ -1,0 +1,124 @@
+// Sorting on a device that has memory of its own.
+#include "mlx/backend/metal/ops/sort.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "mlx/backend/common/copy.h"
+#include "mlx/backend/common/views_in_eval.h"
+#include "mlx/backend/metal/kernels/sort_params.h"
+#include "mlx/backend/metal/ops/launch.h"
+
+namespace mlx::core {
+
+namespace {
+
+// What the kernels do.
+enum class Step { Lines, Tiles, Results };
+constexpr const char* kSteps[] = {"Lines", "Tiles", "Results"};
+
+MTL::ComputePipelineState* sort_kernel(Step step, Dtype dtype, bool positions) {
+  static KernelTable table(3 * 2 * kDtypes);
+  const int index = (static_cast<int>(step) * 2 + (positions ? 1 : 0)) * kDtypes;
+  return table.get(index + dtype_index(dtype), [&] {
+    const char* sort = positions ? "ArgSort" : "Sort";
+    return kernel_name((std::string(sort) + kSteps[static_cast<int>(step)]).c_str(),
+                       type_name(dtype));
+  });
+}
+
+MTL::ComputePipelineState* merge_kernel(size_t item) {
+  static KernelTable table(3);
+  return table.get(std::bit_width(item) - 3,
+                   [&] { return kernel_name("SortMerge", std::to_string(item)); });
+}
+
+// The bytes of an item in kernels/sort.metal.
+size_t item_size(Dtype dtype, bool positions) {
+  const size_t key = dtype.size() <= 4 ? 4 : 8;
+  return positions || dtype == complex64 ? 2 * key : key;
+}
+
+// Memory for all items.
+array items_in_memory(const SortParams& params, size_t item, Stream s) {
+  const auto words = static_cast<ShapeElem>(item / sizeof(uint32_t));
+  array items({static_cast<ShapeElem>(params.lines), static_cast<ShapeElem>(params.slots), words},
+              uint32, nullptr, {});
+  allocate_output(items);
+  metal::get_command_encoder(s).add_temporary(items);
+  return items;
+}
+
+void dispatch_tiles(metal::CommandEncoder& encoder, const SortParams& params) {
+  const size_t items = size_t{params.lines} * params.slots;
+  encoder.dispatch_threadgroups(MTL::Size((items + kSortTile - 1) / kSortTile, 1, 1),
+                                MTL::Size(kSortThreads, 1, 1));
+}
+
+void sort_tiles(Step step, const array& in, array& out, bool positions, const SortParams& params,
+                Stream s) {
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(sort_kernel(step, in.dtype(), positions));
+  encoder.set_input_array(in, 0);
+  encoder.set_output_array(out, 1);
+  encoder.set_bytes(params, 2);
+  dispatch_tiles(encoder, params);
+}
+
+// Merges runs until each line is one.
+array merged(array items, size_t item, SortParams params, Stream s) {
+  array other = items_in_memory(params, item, s);
+  for (uint64_t run = kSortTile; run < params.slots; run *= 2) {
+    params.run = static_cast<uint32_t>(run);
+    auto& encoder = metal::get_command_encoder(s);
+    encoder.set_compute_pipeline_state(merge_kernel(item));
+    encoder.set_input_array(items, 0);
+    encoder.set_output_array(other, 1);
+    encoder.set_bytes(params, 2);
+    dispatch_tiles(encoder, params);
+    std::swap(items, other);
+  }
+  return items;
+}
+
+void write_results(const array& items, const array& in, array& out, bool positions,
+                   const SortParams& params, Stream s) {
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(sort_kernel(Step::Results, in.dtype(), positions));
+  encoder.set_input_array(items, 0);
+  encoder.set_input_array(in, 1);
+  encoder.set_output_array(out, 2);
+  encoder.set_bytes(params, 3);
+  dispatch_grid(encoder, params.length, params.lines);
+}
+
+// Sorts the rows of a contiguous array.
+void sort_rows(const array& in, array& out, bool positions, Stream s) {
+  SortParams params{};
+  params.length = static_cast<uint32_t>(in.shape(-1));
+  params.lines = static_cast<uint32_t>(in.size() / params.length);
+  if (params.length <= kSortTile) {
+    params.slots = std::bit_ceil(params.length);
+    return sort_tiles(Step::Lines, in, out, positions, params, s);
+  }
+  params.slots = (params.length + kSortTile - 1) / kSortTile * kSortTile;
+  const size_t item = item_size(in.dtype(), positions);
+  array items = items_in_memory(params, item, s);
+  sort_tiles(Step::Tiles, in, items, positions, params, s);
+  write_results(merged(items, item, params, s), in, out, positions, params, s);
+}
+
+}  // namespace
+
+void sort_on_device(const array& in, array& out, int axis, bool positions, Stream s) {
+  const int last = static_cast<int>(in.ndim()) - 1;
+  const array rows = row_contiguous(swapaxes_in_eval(in, axis, last), s);
+  if (axis == last) return sort_rows(rows, out, positions, s);
+  array sorted(rows.shape(), out.dtype(), nullptr, {});
+  allocate_output(sorted);
+  metal::get_command_encoder(s).add_temporary(sorted);
+  sort_rows(rows, sorted, positions, s);
+  copy_inplace(swapaxes_in_eval(sorted, axis, last), out, CopyType::General, s);
+}
+
+}  // namespace mlx::core

@@ -1,0 +1,72 @@
+// Tests sorting on a device with memory of its own, beside the host's.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "metal/driver.h"
+#include "mlx/mlx.h"
+
+namespace mlx::core::test {
+namespace {
+
+// Numbers with many equal ones, both zeros, infinities and NaNs where the type has them.
+array numbers(Shape shape, Dtype dtype) {
+  const array small = random::randint(-9, 9, shape);
+  if (!issubdtype(dtype, inexact)) return astype(multiply(small, array(1 << 20)), dtype);
+  const float infinity = std::numeric_limits<float>::infinity();
+  array x = multiply(small, random::normal(shape));
+  for (const auto& [number, special] :
+       {std::pair(-9, infinity), {-8, -infinity}, {-7, -0.0f}, {-6, 0.0f}}) {
+    x = where(equal(small, array(number)), array(special), x);
+  }
+  x = where(equal(small, array(-5)), array(std::numeric_limits<float>::quiet_NaN()), x);
+  if (dtype != complex64) return astype(x, dtype);
+  const array i(complex64_t(0, 1));
+  return add(round(x), multiply(i, astype(random::randint(-2, 2, shape), float32)));
+}
+
+class Sorts : public ::testing::TestWithParam<Dtype> {
+ protected:
+  void expect_as_on_the_host(const array& x, int axis) {
+    eval(x);
+    const auto downloads = ::metal::transfer_statistics().downloads;
+    const array values = sort(x, axis), positions = argsort(x, axis);
+    eval(values, positions);
+    EXPECT_EQ(::metal::transfer_statistics().downloads, downloads);
+    EXPECT_TRUE(array_equal(positions, argsort(x, axis, Device::cpu)).item<bool>())
+        << ::testing::PrintToString(x.shape());
+    EXPECT_TRUE(array_equal(values, sort(x, axis, Device::cpu), true).item<bool>())
+        << ::testing::PrintToString(x.shape());
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Types, Sorts,
+                         ::testing::Values(bool_, uint8, uint16, uint32, uint64, int8, int16, int32,
+                                           int64, float16, bfloat16, float32, complex64),
+                         [](const auto& info) { return std::string(dtype_to_string(info.param)); });
+
+TEST_P(Sorts, LinesOfAllLengths) {
+  for (int length : {1, 2, 3, 31, 64, 1000, 2048, 2049, 4096, 5000, 20001})
+    expect_as_on_the_host(numbers({3, length}, GetParam()), -1);
+}
+
+TEST_P(Sorts, AllAxes) {
+  for (int axis = 0; axis < 3; ++axis) expect_as_on_the_host(numbers({5, 70, 3}, GetParam()), axis);
+  expect_as_on_the_host(numbers({3000, 2}, GetParam()), 0);
+  expect_as_on_the_host(slice(numbers({40, 50}, GetParam()), {1, 2}, {40, 50}, {2, 3}), 1);
+}
+
+TEST_P(Sorts, Partitions) {
+  const array x = numbers({2, 3000}, GetParam());
+  const array wanted = take(sort(x, -1, Device::cpu), array({700}), -1, Device::cpu);
+  EXPECT_TRUE(
+      array_equal(take(partition(x, 700, -1), array({700}), -1), wanted, true).item<bool>());
+  const array places = argpartition(x, 700, -1);
+  EXPECT_TRUE(array_equal(take(take_along_axis(x, places, -1), array({700}), -1), wanted, true)
+                  .item<bool>());
+}
+
+}  // namespace
+}  // namespace mlx::core::test
