@@ -53,6 +53,48 @@ def add_large_products(t: LargeTable) -> None:
         )
 
 
+def add_convolutions(t: LargeTable) -> None:
+    images, side, channels = (2, 8, 4) if t.small else (32, 56, 64)
+
+    def inputs() -> dict:
+        random = np.random.default_rng(2)
+        scale = np.float32((9 * channels) ** -0.5)
+        return {
+            "x": random.standard_normal((images, side, side, channels), np.float32),
+            "w": random.standard_normal((channels, 3, 3, channels), np.float32) * scale,
+        }
+
+    def theirs(m, a):
+        x, w = (array.permute(0, 3, 1, 2) for array in (a.x, a.w))
+        return m.nn.functional.conv2d(x, w, padding=1).permute(0, 2, 3, 1)
+
+    def reference(m, a):
+        x = m.pad(a.x, ((0, 0), (1, 1), (1, 1), (0, 0)))
+        pairs = [(i, j) for i in range(3) for j in range(3)]
+        return sum(x[:, i : i + side, j : j + side] @ a.w[:, i, j].T for i, j in pairs)
+
+    for dtype, tolerance in {"float32": 1e-4, "float16": 2e-2}.items():
+        t.add(
+            f"convolution 3x3, {dtype}",
+            lambda m, a: m.conv2d(a.x, a.w, padding=1),
+            theirs,
+            reference,
+            inputs=inputs,
+            dtype=dtype,
+            tolerance=tolerance,
+            flops=18 * images * side**2 * channels**2,
+        )
+
+
+def add_transforms(t: LargeTable) -> None:
+    for axis, name in {1: "rows", 0: "columns"}.items():
+        t.same(
+            f"size of the rfft of {name}",
+            lambda m, a, axis=axis: m.abs(m.fft.rfft(a.x, None, axis)),
+            tolerance=1e-3,
+        )
+
+
 def rows(size: str) -> list[Row]:
     table = LargeTable(size)
     ops_rows.add_elementwise(table)
@@ -62,4 +104,6 @@ def rows(size: str) -> list[Row]:
     ops_rows.add_products(table)
     add_large_products(table)
     ops_rows.add_ordering(table)
+    add_convolutions(table)
+    add_transforms(table)
     return table.made + kernel_rows.rows(size) + sparse_rows.rows(size)
