@@ -104,6 +104,10 @@ ARRAYS = {
         "threadgroup T u[{count} / {row} + 5][{pitch}]; threadgroup T(*t)[{pitch}] = u + 4;",
         "t[int({i}) / {row} - 4][int({i}) % {row}]",
     ),
+    "negative": (
+        "threadgroup T u[{count} / {row} + 40][{pitch}]; threadgroup T(*t)[{pitch}] = u + 20;",
+        "t[(int({i}) - 20) / {row}][(int({i}) - 20) % {row}]",
+    ),
     "structs": (
         "struct S {{ char before; T of[{pitch}]; }}; threadgroup S t[{count} / {row} + 1];",
         "t[({i}) / {row}].of[({i}) % {row}]",
