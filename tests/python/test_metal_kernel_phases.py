@@ -255,6 +255,30 @@ def tree_of_sums(lid, count, s, value):
 
 @case("""
     s[lid] = value;
+    for (uint others = 8; others > 0; others >>= 1) {
+        BARRIER
+        if (lid < others && lid + others < count) s[lid] += s[lid + others];
+    }
+    if (lid == 0) s[1] = s[0] * 2;
+    BARRIER
+    result = s[0] + s[1 % count];
+""")
+def tree_without_a_last_barrier(lid, count, s, value):
+    s[lid] = value
+    half = 8
+    while half > 0:
+        yield
+        if lid < half and lid + half < count:
+            s[lid] += s[lid + half]
+        half //= 2
+    if lid == 0:
+        s[1] = s[0] * 2
+    yield
+    return s[0] + s[1 % count]
+
+
+@case("""
+    s[lid] = value;
     BARRIER
     for (uint distance = 1; distance < count; distance *= 2) {
         int before = lid >= distance ? s[lid - distance] : 0;

@@ -90,3 +90,77 @@ def test_tiles(name, row, pitch):
                 init_value=0,
             )
             assert found.tolist() == wanted.astype(found.dtype).tolist(), type_name
+
+
+# A tile with more than one index: threads fill it, and read it with their own index `of` turned
+# around. PLACE(i) is where the i-th element stands in the tile.
+ARRAYS = {
+    "rows": ("threadgroup T t[{count} / {row} + 1][{pitch}];", "t[({i}) / {row}][({i}) % {row}]"),
+    "layers": (
+        "threadgroup T t[2][{count} / {row} + 1][{pitch}];",
+        "t[({i}) & 1][({i}) / {row}][({i}) % {row}]",
+    ),
+    "signed": (
+        "threadgroup T u[{count} / {row} + 5][{pitch}]; threadgroup T(*t)[{pitch}] = u + 4;",
+        "t[int({i}) / {row} - 4][int({i}) % {row}]",
+    ),
+    "negative": (
+        "threadgroup T u[{count} / {row} + 40][{pitch}]; threadgroup T(*t)[{pitch}] = u + 20;",
+        "t[(int({i}) - 20) / {row}][(int({i}) - 20) % {row}]",
+    ),
+    "structs": (
+        "struct S {{ char before; T of[{pitch}]; }}; threadgroup S t[{count} / {row} + 1];",
+        "t[({i}) / {row}].of[({i}) % {row}]",
+    ),
+    "of bytes": (
+        "threadgroup T t[{count} / {row} + 1][{pitch}];",
+        "t[uchar(({i}) / {row})][uchar(({i}) % {row})]",
+    ),
+}
+USES = {
+    "all": ("{at} = T(x[of_tile + i]);", "y[of_tile + i] = {turned};"),
+    "some": (
+        "if (i % 3) {at} = T(x[of_tile + i]); else {at} = T(1);",
+        "y[of_tile + i] = i % 5 ? {turned} : T(2);",
+    ),
+}
+FILL = """
+    {array}
+    uint l = thread_position_in_threadgroup.y * 16 + thread_position_in_threadgroup.x;
+    uint of_tile = threadgroup_position_in_grid.x * {count};
+    for (uint i = l; i < {count}; i += {threads}) {{ {fill} }}
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint i = l; i < {count}; i += {threads}) {{ {use} }}
+"""
+
+
+@pytest.mark.parametrize(("row", "pitch"), [(3, 3), (18, 18), (18, 19), (33, 40)])
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("array", ARRAYS)
+def test_tiles_with_several_indices(array, use, row, pitch):
+    rng = np.random.default_rng(row)
+    for rows_of_threads, count in ((16, 324), (2, 45), (1, 16)):
+        threads, i = 16 * rows_of_threads, np.arange(count)
+        x = rng.integers(0, 12, (THREADGROUPS, count))
+        kept = x if use == "all" else np.where(i % 3, x, 1)
+        wanted = kept[:, ::-1] if use == "all" else np.where(i % 5, kept[:, ::-1], 2)
+        for type_name in list(TYPES)[(row + len(array) + count) % 3 :: 3]:
+            dtype = TYPES[type_name]
+            declared, place = ARRAYS[array]
+            sizes = {"row": row, "pitch": pitch, "count": count}
+            fill, read = USES[use]
+            body = FILL.format(
+                array=f"typedef {type_name} T; " + declared.format(**sizes),
+                fill=fill.format(at=place.format(i="i", **sizes)),
+                use=read.format(turned=place.format(i=f"{count - 1} - i", **sizes)),
+                count=count,
+                threads=threads,
+            )
+            found = run_one(
+                body,
+                {"x": mx.array(x).astype(dtype)},
+                {"y": (x.shape, dtype)},
+                (THREADGROUPS * 16, rows_of_threads, 1),
+                (16, rows_of_threads, 1),
+            )
+            assert found.tolist() == wanted.tolist(), (body, type_name)

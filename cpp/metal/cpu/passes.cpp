@@ -39,6 +39,7 @@
 #include "metal/cpu/vectorizer/memory/early_columns.h"
 #include "metal/cpu/vectorizer/memory/float_atomics.h"
 #include "metal/cpu/vectorizer/memory/interleaved_arithmetic.h"
+#include "metal/cpu/vectorizer/memory/joined_indices.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
 #include "metal/cpu/vectorizer/memory/private_memory.h"
 #include "metal/cpu/vectorizer/memory/select_elements.h"

@@ -27,6 +27,7 @@
 #include "metal/cpu/vectorizer/matrix/matrix_layout.h"
 #include "metal/cpu/vectorizer/memory/constant_offsets.h"
 #include "metal/cpu/vectorizer/memory/interleaved_arithmetic.h"
+#include "metal/cpu/vectorizer/memory/joined_indices.h"
 #include "metal/cpu/vectorizer/memory/unroll_private.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_ahead.h"
 
@@ -104,6 +105,7 @@ void Optimizer::simplify_body(llvm::Function& body) {
   passes.addPass(llvm::DSEPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(JoinedIndicesPass());
   passes.addPass(ConstantOffsetsPass());
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::ADCEPass());

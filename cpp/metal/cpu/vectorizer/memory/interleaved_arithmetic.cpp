@@ -16,7 +16,10 @@ using llvm::Constant;
 using llvm::Instruction;
 using llvm::Value;
 
-using Parts = std::vector<Value*>;  // the vectors of a thread's first element, its second, ...
+// The vectors of a thread's first element, its second, and so on.
+using Parts = std::vector<Value*>;
+// As many vectors with the same elements in the order of memory.
+using Ordered = std::vector<Value*>;
 
 constexpr unsigned kMaxParts = 8;
 constexpr size_t kMaxOperations = 200;  // of one part
@@ -77,36 +80,64 @@ Value* find_block(const Parts& parts) {
   return lanes_of(block) == lanes_of(parts[0]) * parts.size() ? block : nullptr;
 }
 
+// The last one of parts that are in one block.
+Instruction& last_of(const Parts& parts) {
+  auto* last = checked_cast<Instruction>(parts[0]);
+  for (Value* part : llvm::drop_begin(parts)) {
+    auto* instruction = checked_cast<Instruction>(part);
+    if (last->comesBefore(instruction)) last = instruction;
+  }
+  return *last;
+}
+
 bool works_on_elements(const Instruction& instruction) {
   if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction))
     return llvm::isTriviallyVectorizable(call->getIntrinsicID());
   if (const auto* cast = llvm::dyn_cast<llvm::BitCastInst>(&instruction))
     return cast->getSrcTy()->isVectorTy() && lanes_of(cast->getOperand(0)) == lanes_of(cast);
   return llvm::isa<llvm::BinaryOperator, llvm::UnaryOperator, llvm::CastInst, llvm::CmpInst,
-                   llvm::SelectInst>(instruction);
+                   llvm::SelectInst, llvm::PHINode>(instruction);
 }
 
-// The operations of parts that are alike, from the interleaved results back to the blocks.
+// The operations of parts that are alike, from the interleaved results back to the blocks. They may
+// be in several blocks of code, and loops may carry them.
 class Chain {
  public:
   Chain(Parts parts, Instruction& end)
-      : members_(parts.size()), end_(end), results_(std::move(parts)) {}
+      : members_(parts.size()), end_(end), place_(&end), results_(std::move(parts)) {}
 
-  bool collect() { return add(results_) && !operations_.empty() && keeps_to_itself(); }
-
-  // The results in the order of memory, computed in front of the shuffle. As many vectors as there
-  // are parts, one after the other: all at once would need too many registers.
-  Value* build() {
-    llvm::IRBuilder<> b(&end_);
-    llvm::SmallVector<Value*> pieces;
-    for (unsigned piece = 0; piece < members_; ++piece) {
-      built_.clear();
-      pieces.push_back(build_piece(b, results_, piece));
-    }
-    return llvm::concatenateVectors(b, pieces);
+  bool collect() {
+    if (!add(results_) || operations_.empty() || !keeps_to_itself()) return false;
+    in_block_ = phis_.empty() && llvm::all_of(operations_, [&](const Instruction* operation) {
+                  return operation->getParent() == end_.getParent();
+                });
+    if (in_block_) return true;
+    Instruction& last = last_of(results_);
+    place_ = llvm::isa<llvm::PHINode>(last) ? &*last.getParent()->getFirstInsertionPt()
+                                            : last.getNextNode();
+    return needs_no_shuffles() && llvm::all_of(results_, [&](const Value* result) {
+             return llvm::all_of(result->users(), [&](const llvm::User* user) {
+               return operations_.contains(checked_cast<Instruction>(user)) ||
+                      comes_later(*checked_cast<Instruction>(user));
+             });
+           });
   }
 
-  const Parts& results() const { return results_; }
+  // Computes the results in the order of memory. What else uses them takes them out of these.
+  void replace() {
+    llvm::IRBuilder<> b(place_);
+    Value* interleaved = llvm::concatenateVectors(b, in_block_ ? build_in_block(b) : build_all());
+    end_.replaceAllUsesWith(interleaved);
+    for (const auto& [k, part] : llvm::enumerate(results_)) {
+      Value* taken = b.CreateShuffleVector(
+          interleaved, llvm::createStrideMask(static_cast<unsigned>(k),
+                                              static_cast<unsigned>(members_), lanes_of(part)));
+      part->replaceUsesWithIf(taken, [&](const llvm::Use& use) {
+        const auto* user = checked_cast<Instruction>(use.getUser());
+        return !operations_.contains(user) && comes_later(*user);
+      });
+    }
+  }
 
  private:
   bool add(const Parts& parts) {
@@ -117,23 +148,45 @@ class Chain {
       return false;
     for (Value* part : parts) {
       auto* operation = llvm::dyn_cast<Instruction>(part);
-      if (!operation || operation->getParent() != end_.getParent() ||
+      if (!operation || operation->getParent() != model->getParent() ||
           !operation->isSameOperationAs(model, Instruction::CompareUsingScalarTypes) ||
           operation->getType() != model->getType())
         return false;
       operations_.insert(operation);
     }
     leaf_[parts] = false;
+    if (llvm::isa<llvm::PHINode>(model)) phis_.push_back(parts);
     for (unsigned i = 0; i < model->getNumOperands(); ++i) {
       if (!add(operands(parts, i))) return false;
     }
     return true;
   }
 
+  // Phis of one block may have their operands in different orders.
   static Parts operands(const Parts& parts, unsigned i) {
+    const auto* first = llvm::dyn_cast<llvm::PHINode>(parts[0]);
     Parts found;
-    for (Value* part : parts) found.push_back(checked_cast<Instruction>(part)->getOperand(i));
+    for (Value* part : parts) {
+      found.push_back(first ? checked_cast<llvm::PHINode>(part)->getIncomingValueForBlock(
+                                  first->getIncomingBlock(i))
+                            : checked_cast<Instruction>(part)->getOperand(i));
+    }
     return found;
+  }
+
+  // Whether an instruction can use what is computed in front of `place_`.
+  bool comes_later(const Instruction& user) const {
+    return user.getParent() != place_->getParent() || !user.comesBefore(place_);
+  }
+
+  // Whether leaves are in the order of memory as they are. In other blocks, which may run more
+  // often than that of the results, shuffles may cost more than they save.
+  bool needs_no_shuffles() const {
+    return llvm::all_of(leaf_, [](const auto& entry) {
+      const Value* part = entry.first[0];
+      return !entry.second || !part->getType()->isVectorTy() || !llvm::all_equal(entry.first) ||
+             llvm::isa<Constant>(part) || llvm::getSplatValue(part);
+    });
   }
 
   // Whether the parts' elements in the order of memory take at most one shuffle.
@@ -155,20 +208,79 @@ class Chain {
     return true;
   }
 
+  // As many pieces as there are parts, one after the other: all at once would need too many
+  // registers.
+  Ordered build_in_block(llvm::IRBuilder<>& b) {
+    Ordered pieces;
+    for (unsigned piece = 0; piece < members_; ++piece) {
+      built_.clear();
+      pieces.push_back(build_piece(b, results_, piece));
+    }
+    return pieces;
+  }
+
   Value* build_piece(llvm::IRBuilder<>& b, const Parts& parts, unsigned piece) {
     if (const auto found = built_.find(parts); found != built_.end()) return found->second;
-    auto* operation = llvm::dyn_cast<Instruction>(parts[0]);
-    Value* built;
-    if (leaf_.at(parts)) {
-      built = leaf_piece(b, parts, piece);
-    } else {
-      auto* copy = operation->clone();
-      for (unsigned i = 0; i < copy->getNumOperands(); ++i)
-        copy->setOperand(i, build_piece(b, operands(parts, i), piece));
-      for (Value* part : llvm::drop_begin(parts)) copy->andIRFlags(part);
-      built = b.Insert(copy, operation->getName());
-    }
+    Value* built = leaf_.at(parts) ? leaf_piece(b, parts, piece)
+                                   : build_operation(b, parts, [&](const Parts& operand) {
+                                       return build_piece(b, operand, piece);
+                                     });
     return built_[parts] = built;
+  }
+
+  static Value* build_operation(llvm::IRBuilder<>& b, const Parts& parts,
+                                llvm::function_ref<Value*(const Parts&)> operand) {
+    const auto* model = checked_cast<Instruction>(parts[0]);
+    auto* copy = model->clone();
+    for (unsigned i = 0; i < copy->getNumOperands(); ++i)
+      copy->setOperand(i, operand(operands(parts, i)));
+    for (Value* part : llvm::drop_begin(parts)) copy->andIRFlags(part);
+    return b.Insert(copy, model->getName());
+  }
+
+  // All pieces of each operation next to it. Loops need those that they carry at once.
+  Ordered build_all() {
+    for (const Parts& phis : phis_) {
+      auto* model = checked_cast<llvm::PHINode>(phis[0]);
+      for (unsigned piece = 0; piece < members_; ++piece) {
+        pieces_[phis].push_back(llvm::PHINode::Create(model->getType(),
+                                                      model->getNumIncomingValues(),
+                                                      model->getName(), model->getIterator()));
+      }
+    }
+    for (const Parts& phis : phis_) add_incoming(phis, pieces_.at(phis));
+    return pieces_of(results_);
+  }
+
+  void add_incoming(const Parts& phis, const Ordered& pieces) {
+    const auto* model = checked_cast<llvm::PHINode>(phis[0]);
+    for (unsigned i = 0; i < model->getNumIncomingValues(); ++i) {
+      llvm::BasicBlock* from = model->getIncomingBlock(i);
+      llvm::IRBuilder<> b(from->getTerminator());
+      for (unsigned piece = 0; piece < members_; ++piece) {
+        auto* phi = checked_cast<llvm::PHINode>(pieces[piece]);
+        // A block that comes here in two ways has the same value in both.
+        const int known = phi->getBasicBlockIndex(from);
+        Value* value = known < 0 ? piece_of(b, operands(phis, i), piece)
+                                 : phi->getIncomingValue(static_cast<unsigned>(known));
+        phi->addIncoming(value, from);
+      }
+    }
+  }
+
+  Value* piece_of(llvm::IRBuilder<>& b, const Parts& parts, unsigned piece) {
+    return leaf_.at(parts) ? leaf_piece(b, parts, piece) : pieces_of(parts)[piece];
+  }
+
+  const Ordered& pieces_of(const Parts& parts) {
+    if (const auto found = pieces_.find(parts); found != pieces_.end()) return found->second;
+    Ordered pieces;
+    llvm::IRBuilder<> b(last_of(parts).getNextNode());
+    for (unsigned piece = 0; piece < members_; ++piece) {
+      pieces.push_back(build_operation(
+          b, parts, [&](const Parts& operand) { return piece_of(b, operand, piece); }));
+    }
+    return pieces_[parts] = pieces;
   }
 
   Value* leaf_piece(llvm::IRBuilder<>& b, const Parts& parts, unsigned piece) {
@@ -194,27 +306,15 @@ class Chain {
 
   size_t members_;
   Instruction& end_;
+  Instruction* place_;  // the results are complete in front of it
   Parts results_;
+  bool in_block_ = true;        // all operations are in the block of `end_`
   std::map<Parts, bool> leaf_;  // of what is collected: whether it is a leaf
+  std::vector<Parts> phis_;     // those of `leaf_` that are phis
   llvm::SmallPtrSet<Instruction*, 32> operations_;
-  std::map<Parts, Value*> built_;  // of the current piece
+  std::map<Parts, Value*> built_;    // of the current piece
+  std::map<Parts, Ordered> pieces_;  // all pieces, if operations are in several blocks
 };
-
-// What else uses the parts takes them out of the interleaved results.
-void replace_parts(const Chain& chain, llvm::ShuffleVectorInst& end, Value* interleaved) {
-  const Parts& parts = chain.results();
-  end.replaceAllUsesWith(interleaved);
-  llvm::IRBuilder<> b(&end);
-  for (const auto& [k, part] : llvm::enumerate(parts)) {
-    Value* taken = b.CreateShuffleVector(
-        interleaved, llvm::createStrideMask(static_cast<unsigned>(k),
-                                            static_cast<unsigned>(parts.size()), lanes_of(part)));
-    part->replaceUsesWithIf(taken, [&](const llvm::Use& use) {
-      const auto* user = checked_cast<Instruction>(use.getUser());
-      return user->getParent() != end.getParent() || end.comesBefore(user);
-    });
-  }
-}
 
 bool is_stored(const llvm::ShuffleVectorInst& shuffle) {
   return llvm::any_of(shuffle.users(), [&](const llvm::User* user) {
@@ -238,7 +338,7 @@ llvm::PreservedAnalyses InterleavedArithmeticPass::run(llvm::Function& wide,
     if (parts.empty()) continue;
     Chain chain(std::move(parts), *end);
     if (!chain.collect()) continue;
-    replace_parts(chain, *end, chain.build());
+    chain.replace();
     changed = true;
   }
   if (!changed) return llvm::PreservedAnalyses::all();

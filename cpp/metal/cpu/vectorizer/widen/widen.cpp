@@ -192,6 +192,8 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       if (!uniform) only = index;
     }
     const bool uniform_base = w_.shape(address.getPointerOperand()).is_uniform();
+    if (uniform_base && varying > 1 && address.getPointerAddressSpace() == kThreadgroupMemory)
+      return count_bytes(address);
     Value* base = uniform_base ? w_.first(address.getPointerOperand())
                                : w_.vector(address.getPointerOperand());
     w_.set_vector(&address, b_.CreateGEP(address.getSourceElementType(), base, indices));
@@ -366,6 +368,32 @@ class Emitter : public llvm::InstVisitor<Emitter> {
     }
     const unsigned bits = indexed.index->getType()->getScalarSizeInBits();
     if (indexed.scale != 0 && (bits == 32 || bits == 64)) w_.set_address(&address, indexed);
+  }
+
+  // Threadgroup memory is small: the bytes before an element are counted in 32 bits, in half as
+  // many registers. If the number wraps around to another one, the element is not in that memory,
+  // and no active lane accesses it.
+  void count_bytes(llvm::GetElementPtrInst& address) {
+    llvm::Type* type = w_.wide_type(b_.getInt32Ty());
+    llvm::SmallVector<Value*> uniform;  // the indices, without those that vary
+    Value* bytes = nullptr;
+    for (auto item = llvm::gep_type_begin(address); item != llvm::gep_type_end(address); ++item) {
+      Value* index = item.getOperand();
+      if (w_.shape(index).is_uniform()) {
+        uniform.push_back(w_.first(index));
+        continue;
+      }
+      uniform.push_back(ConstantInt::get(index->getType(), 0));
+      const uint64_t size = item.getSequentialElementStride(w_.layout());
+      Value* product =
+          b_.CreateMul(b_.CreateSExtOrTrunc(w_.vector(index), type), ConstantInt::get(type, size));
+      bytes = bytes ? b_.CreateAdd(bytes, product) : product;
+    }
+    Value* root = b_.CreateGEP(address.getSourceElementType(),
+                               w_.first(address.getPointerOperand()), uniform);
+    w_.set_address(&address, {.root = root, .index = bytes});
+    w_.set_vector(&address, b_.CreateGEP(b_.getInt8Ty(), root,
+                                         b_.CreateSExt(bytes, w_.wide_type(b_.getInt64Ty()))));
   }
 
   // Adds an offset that all lanes share to an address that differs in one index.

@@ -16,13 +16,16 @@ namespace {
 using llvm::ConstantInt;
 using llvm::Value;
 
-// Threads wait for those of other gangs.
+// Threads wait for those of other gangs. LLVM must not make a copy of the barrier for each of the
+// ways to it: gangs that take different ways would come to different barriers.
 void barrier(Widener& w, llvm::CallInst& call) {
   llvm::IRBuilder<>& b = w.builder();
   const auto* scope = checked_cast<ConstantInt>(call.getArgOperand(0));
   if (scope->isZero()) return;  // the lanes of a gang run in lockstep
-  b.CreateCall(w.function().getParent()->getOrInsertFunction(
-      kBarrier, llvm::FunctionType::get(b.getVoidTy(), false)));
+  auto callee = w.function().getParent()->getOrInsertFunction(
+      kBarrier, llvm::FunctionType::get(b.getVoidTy(), false));
+  checked_cast<llvm::Function>(callee.getCallee())->setConvergent();
+  b.CreateCall(callee);
 }
 
 std::optional<LaneFold> find_fold(llvm::StringRef name, bool is_unsigned) {
