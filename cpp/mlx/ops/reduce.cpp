@@ -94,8 +94,9 @@ REDUCTION(min, a.dtype(), a.dtype(), Min)
 array count_nonzero(const array& a, const std::vector<int>& given_axes, bool keepdims,
                     StreamOrDevice s) {
   auto axes = normalize_axes(given_axes, rank(a), "count_nonzero");
-  // A sum over no axes keeps its type, bool.
-  return astype(sum(astype(a, bool_, s), axes, keepdims, s), int32, s);
+  // A sum over no axes keeps its type, bool. A conversion to bool would have a derivative.
+  array is_counted = not_equal(a, array(0, a.dtype()), s);
+  return astype(sum(is_counted, axes, keepdims, s), int32, s);
 }
 
 array mean(const array& a, const std::vector<int>& given_axes, bool keepdims, StreamOrDevice s) {
