@@ -274,9 +274,12 @@ array softmax(const array& a, const std::vector<int>& given_axes, bool precise, 
   if (axes.empty()) {
     return ones_like(x, s);
   }
-  if (dtype == complex64) {
-    array parts = exp(subtract(x, max(real(x, stream), axes, true, stream), stream), stream);
-    return divide(parts, sum(parts, axes, true, stream), stream);
+  // For all shapes, several axes cannot be joined and separated again: that needs their lengths.
+  if (dtype == complex64 || (axes.size() > 1 && detail::InTracing::in_dynamic_tracing())) {
+    x = astype(x, wide(dtype), stream);
+    array largest = max(dtype == complex64 ? real(x, stream) : x, axes, true, stream);
+    array parts = exp(subtract(x, stop_gradient(largest, stream), stream), stream);
+    return astype(divide(parts, sum(parts, axes, true, stream), stream), dtype, stream);
   }
   return along_axes(x, axes, true, stream, [&](const array& last) {
     return elementwise<Softmax>({last}, dtype, stream, precise);
