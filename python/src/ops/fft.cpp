@@ -51,8 +51,7 @@ std::string several_axes_doc(const Family& family, const char* name, const char*
          family.what +
          " along several axes.\n\nArgs:\n    a: The array.\n    s: The lengths that " +
          family.lengths +
-         ".\n    axes: The axes. None means all, or as many of the last ones as there are "
-         "lengths.\n" +
+         ".\n    axes: The axes. None means all, and no `s`.\n" +
          kNormText + "\nReturns:\n    " + family.returned;
 }
 
