@@ -106,8 +106,8 @@ bool is_operand(py::handle h) { return is_array_like(h) || is_number(h); }
 bool check_operand(py::handle h) {
   if (is_operand(h) || exports_buffer(h)) return true;
   if (h.is_none()) return false;
-  throw std::invalid_argument("A " + type_name(h) + " cannot be an operand, only numbers and " +
-                              "arrays can: mx.array makes arrays of lists and tuples.");
+  throw OperandError("A " + type_name(h) + " cannot be an operand, only numbers and " +
+                     "arrays can: mx.array makes arrays of lists and tuples.");
 }
 
 bool load_ints(py::handle source, Ints& out) {

@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "mlx/array.h"
@@ -44,8 +45,12 @@ bool load_stream(py::handle source, mx::StreamOrDevice& out);
 bool is_array_like(py::handle source);
 // Whether arithmetic accepts the object, such as numbers of other classes.
 bool is_operand(py::handle source);
-// Whether a function takes the object as an operand. Raises ValueError for what is neither number
-// nor array, such as a list, as in MLX; only None is of a wrong type.
+// An object that is neither number nor array, where an operand is wanted.
+struct OperandError : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+// Whether a function takes the object as an operand: None is of a wrong type, and other objects,
+// such as lists, raise an OperandError.
 bool check_operand(py::handle source);
 // Returns false if the source is not an integer or a sequence of integers.
 bool load_ints(py::handle source, Ints& out);
