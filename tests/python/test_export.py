@@ -169,6 +169,21 @@ def test_several_lists_of_inputs(path):
     exporter.close()
 
 
+@pytest.mark.parametrize("shapeless", [False, True])
+def test_an_exporter_takes_each_signature_once(path, shapeless):
+    with mx.exporter(path, lambda x: x + 1, shapeless=shapeless) as exporter:
+        exporter(X)
+        with pytest.raises(RuntimeError, match=r"\(float32 .*\) is there already"):
+            exporter(Y)
+        exporter(X.astype(mx.int32))
+        if shapeless:
+            with pytest.raises(RuntimeError, match="is there already"):
+                exporter(X[:2])
+        else:
+            exporter(X[:2])
+    check_same(mx.import_function(path)(Y), Y + 1)
+
+
 def test_an_exporter_that_fails_writes_nothing(path):
     with pytest.raises(KeyError), mx.exporter(path, lambda x: x) as exporter:
         exporter(X)
