@@ -40,7 +40,7 @@ struct DeviceInfo {
 struct MemoryStatistics {
   uint64_t active = 0;  // in use
   uint64_t peak = 0;    // the largest `active` since the last reset
-  uint64_t cache = 0;   // freed, kept for reuse
+  uint64_t cache = 0;   // freed, kept for reuse, and could be given back
 };
 
 class Allocator {

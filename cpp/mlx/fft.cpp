@@ -52,9 +52,10 @@ struct Plan {
   void set_axes(const array& a, const OptionalShape& n, const OptionalAxes& given, const char* op) {
     if (given) {
       for (int axis : *given) axes.push_back(normalize_axis_index(axis, rank(a), op));
+    } else if (n) {
+      invalid_argument(op, "Lengths (s) say nothing without the axes that have them.");
     } else {
       axes = all_axes(a);
-      if (n && n->size() < axes.size()) axes.erase(axes.begin(), axes.end() - n->size());
     }
     if (std::set<int>(axes.begin(), axes.end()).size() != axes.size())
       invalid_argument(op, "An axis was given twice.");
@@ -148,9 +149,10 @@ array shifted(const array& a, const OptionalAxes& given, int sign, const char* o
   return roll(a, shifts, axes, s);
 }
 
-void check_count(int n, const char* op) {
+void check_samples(int n, double distance, const char* op) {
   if (n <= 0)
     invalid_argument(op, message("The number of elements must be positive, not ", n, "."));
+  if (distance == 0) invalid_argument(op, "The distance between samples (d) must not be 0.");
 }
 
 }  // namespace
@@ -164,13 +166,13 @@ array ifftshift(const array& a, const OptionalAxes& axes, StreamOrDevice s) {
 }
 
 array fftfreq(int n, double d, StreamOrDevice s) {
-  check_count(n, "fftfreq");
+  check_samples(n, d, "fftfreq");
   array numbers = concatenate({arange(0, (n + 1) / 2, 1, s), arange(-(n / 2), 0, 1, s)}, 0, s);
   return multiply(astype(numbers, float32, s), array(static_cast<float>(1 / (d * n))), s);
 }
 
 array rfftfreq(int n, double d, StreamOrDevice s) {
-  check_count(n, "rfftfreq");
+  check_samples(n, d, "rfftfreq");
   return multiply(astype(arange(0, n / 2 + 1, 1, s), float32, s),
                   array(static_cast<float>(1 / (d * n))), s);
 }

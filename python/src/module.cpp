@@ -1,6 +1,7 @@
 // The module mlx.core.
 #include "module.h"
 
+#include "convert/arguments.h"
 #include "devices/device.h"
 #include "docs/docs.h"
 #include "interpreter/wait.h"
@@ -22,8 +23,17 @@ PyObject* axis_error() {
   return type;
 }
 
-// Exceptions for arguments of the wrong type in our own conversions, and for axes that are out of
-// range.
+// An exception that is both a ValueError and a TypeError: MLX raises the one where an argument may
+// be a number, and the other where it must be an array.
+PyObject* operand_error() {
+  static PyObject* type = PyErr_NewException(
+      "mlx.core.OperandError",
+      py::make_tuple(py::handle(PyExc_ValueError), py::handle(PyExc_TypeError)).ptr(), nullptr);
+  return type;
+}
+
+// Exceptions for arguments of the wrong type in our own conversions, for operands that are none,
+// and for axes that are out of range.
 void translate_error(std::exception_ptr error) {
   try {
     std::rethrow_exception(error);
@@ -31,6 +41,8 @@ void translate_error(std::exception_ptr error) {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const mlx::core::AxisError& e) {
     PyErr_SetString(axis_error(), e.what());
+  } catch (const OperandError& e) {
+    PyErr_SetString(operand_error(), e.what());
   } catch (const mlx::core::metal::KernelCheckError& e) {
     raise_check_error(e);
   }
@@ -92,6 +104,7 @@ PYBIND11_MODULE(core, m) {
   m.attr("__version__") = mlx::core::version();
   m.attr("_build_id") = MLX_BUILD_ID;  // extensions compare it with their own
   m.attr("_AxisError") = py::handle(axis_error());
+  m.attr("_OperandError") = py::handle(operand_error());
   make_all_waits_interruptible();
   register_at_fork();
   name_package_folders();

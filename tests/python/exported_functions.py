@@ -286,4 +286,8 @@ SHAPELESS = {
     "own rules": (with_own_rules, X, Y[:2]),
     "gradient": (mx.grad(lambda x: mx.sin(x).sum()), X, Y[:2]),
     "concatenate": (lambda x: mx.concatenate([x, x + 1], axis=0), X, Y[:2]),
+    "last row": (lambda x: x[-1], X, floats(9, 5)),
+    "last column": (lambda x: x[..., -1], X, floats(9, 5)),
+    "take": (lambda x: x[mx.array([1, 2])], X, Y[:, :2]),
+    "einsum": (lambda x: mx.einsum("ij,kj->ik", x, x), X, Y[:2, :3]),
 }

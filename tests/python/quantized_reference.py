@@ -5,7 +5,7 @@ import numpy as np
 
 E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
 FLOATS = {"mxfp4": (32, 4), "mxfp8": (32, 8), "nvfp4": (16, 4)}
-AFFINE = [(group, bits) for group in (32, 64, 128) for bits in (2, 3, 4, 5, 6, 8)]
+AFFINE = [(group, bits) for group in (32, 64, 128) for bits in (1, 2, 3, 4, 5, 6, 8)]
 MODES = [("affine", *pair) for pair in AFFINE] + [(mode, *pair) for mode, pair in FLOATS.items()]
 
 

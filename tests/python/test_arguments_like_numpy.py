@@ -213,6 +213,7 @@ SIZES = [
     (s, a)
     for s in (None, (2,), (4, 1), (2, 3))
     for a in (None, (0,), (-1,), (0, 1), (-1, -2), (0, 3))
+    if s is None or a is not None  # NumPy's answer to these will change
 ]
 
 FUNCTIONS |= {name: transform(name) for name in ("fft", "ifft", "rfft", "irfft")}

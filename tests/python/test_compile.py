@@ -326,6 +326,60 @@ def test_shapes_that_cannot_change():
         c(mx.ones((1, 5)))
 
 
+def assigned(key, value):
+    def fun(x):
+        x = x + 1
+        x[key] = value
+        return x
+
+    return fun
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x[1],
+        lambda x: x[-1],
+        lambda x: x[:, 1],
+        lambda x: x[None, -2, ..., None],
+        lambda x: x[1, -1],
+        lambda x: x[mx.array([1, 0])],
+        lambda x: mx.take(x, mx.array([[2, -1]]), axis=1),
+        assigned((1, -1), 7.0),
+        assigned((slice(1, 3), 0), mx.array([7.0, 8.0])),
+        lambda x: assigned(2, mx.array([7.0]))(x[:, 0]),
+        lambda x: assigned(slice(1, 3), 7.0)(x[-1]),
+        lambda x: mx.einsum("ij,kj->ik", x, x),
+        lambda x: mx.einsum("ij,ij->i", x, x),
+        lambda x: mx.einsum("ij,ij->", x, x),
+        lambda x: mx.softmax(x),
+        lambda x: mx.softmax(x.astype(mx.float16), axis=(0, 1)).sum(axis=0),
+    ],
+)
+def test_elements_and_products_of_all_shapes(function):
+    compiled = mx.compile(function, shapeless=True)
+    for shape in ((4, 3), (4, 6), (6, 3), (3, 3), (7, 5)):
+        x = mx.arange(shape[0] * shape[1]).reshape(shape) * 0.125
+        found, wanted = compiled(x), function(x)
+        assert found.shape == wanted.shape and found.dtype == wanted.dtype
+        assert mx.allclose(found, wanted, rtol=1e-3, atol=1e-5)
+
+
+def test_elements_of_axes_that_had_one_element():
+    c = mx.compile(lambda x: x[:, -1, :], shapeless=True)
+    assert c(mx.zeros((1, 1, 32))).shape == (1, 32)
+    assert c(mx.zeros((2, 3, 16))).shape == (2, 16)
+
+
+@pytest.mark.parametrize("key", [np.s_[1:], np.s_[:-1], np.s_[:, 1], np.s_[::-1]], ids=str)
+def test_assignments_that_mean_others_in_other_shapes(key):
+    """Which elements these select depends on the lengths of the axes: they are refused."""
+    c = mx.compile(assigned(key, 7.0), shapeless=True)
+    c(mx.zeros((3, 3)))
+    with pytest.raises(ValueError, match="recorded for other shapes"):
+        c(mx.zeros((5, 5)))
+
+
 def test_gradient_of_a_shapeless_function():
     f = lambda x, y: mx.sum((x + y) * 2 + mx.zeros_like(y))  # noqa: E731
     c = mx.compile(f, shapeless=True)

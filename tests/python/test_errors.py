@@ -66,9 +66,10 @@ def test_bad_values(call):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: mx.exp("a"),
-        lambda: mx.exp([1, 2]),
+        lambda: mx.exp(None),
         lambda: mx.add(A, None),
+        lambda: mx.array(None),
+        lambda: mx.array([1, 2]).__setitem__(0, None),
         lambda: mx.zeros("a"),
         lambda: mx.zeros((1.5,)),
         lambda: mx.zeros((2,), dtype="float32"),
@@ -77,7 +78,6 @@ def test_bad_values(call):
         lambda: mx.exp(A, mx.cpu),
         lambda: mx.concatenate(3),
         lambda: mx.stack(["a"]),
-        lambda: mx.full((2,), "a"),
         lambda: mx.eval(A).foo,
         lambda: mx.set_default_device("gpu"),
         lambda: mx.stream("gpu"),
@@ -88,6 +88,22 @@ def test_bad_types(call):
     with pytest.raises((TypeError, AttributeError)) as error:
         call()
     assert len(str(error.value)) > 10
+
+
+@pytest.mark.parametrize("operand", [[1, 2], (1.5,), "a", {}, range(3), object(), mx.float32])
+def test_operands_of_other_types(operand):
+    """MLX raises ValueError where numbers are operands, too, and TypeError where only arrays are."""
+    calls = [mx.exp, mx.logical_not, lambda x: mx.add(A, x), lambda x: mx.full((2,), x)]
+    calls += [lambda x: mx.where(x, 1, 2), lambda x: mx.random.uniform(x, 1), mx.sum, mx.softmax]
+    for call in calls:
+        for kind in (ValueError, TypeError):
+            with pytest.raises(kind, match=f"{type(operand).__name__} cannot be an operand"):
+                call(operand)
+
+
+def test_operands_that_hold_bytes():
+    for operand in (b"abc", bytearray(b"abc"), memoryview(b"abc")):
+        assert mx.add(operand, mx.array(1, mx.uint8)).tolist() == [98, 99, 100]
 
 
 def test_huge_shapes_raise_instead_of_crashing():

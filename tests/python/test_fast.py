@@ -267,6 +267,11 @@ def test_bad_arguments():
     for freqs in (mx.ones((2, 2)), mx.ones((2, 1)), mx.ones(3), mx.array(1.0)):
         with pytest.raises(ValueError, match="freqs must have the shape"):
             mx.fast.rope(x, 4, **(rope | {"base": None, "freqs": freqs}))
+    for offset in (1.5, mx.array([0.5])):
+        with pytest.raises(ValueError, match="offset must be an integer, not of type float32"):
+            mx.fast.rope(
+                mx.ones((1, 2, 4)), 4, traditional=False, base=10.0, scale=1.0, offset=offset
+            )
     with pytest.raises(ValueError, match="offset must be one number"):
         mx.fast.rope(x, 4, **(rope | {"offset": mx.array([1, 2, 3])}))
     q = mx.zeros((1, 4, 5, 8))

@@ -42,6 +42,8 @@ def test_reductions_of_integers_and_empty_arrays():
     assert mx.sum(mx.zeros((0, 3)), 0).tolist() == [0, 0, 0] and mx.prod(mx.zeros((0,))).item() == 1
     assert mx.all(mx.zeros((0,))).item() and not mx.any(mx.zeros((0,))).item()
     assert mx.count_nonzero(mx.array([[0, 1], [2, 3]]), axis=0).tolist() == [1, 2]
+    slopes = mx.grad(lambda x: mx.count_nonzero(x).astype(mx.float32))(mx.array([0.0, 2.0]))
+    assert slopes.tolist() == [0, 0]
 
 
 def test_softmax_and_logsumexp():

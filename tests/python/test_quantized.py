@@ -51,6 +51,15 @@ def test_round_trip(mode, group, bits, dtype):
         assert (error <= largest * (0.35 if bits == 4 else 0.3)).all()
 
 
+def test_both_ends_of_groups_of_one_bit():
+    w = mx.array([[-1.0, 0.1, 0.2, 1.0, 0.0, -0.01, 0.5, -0.5] * 4, [-3.0, -1.0] * 16])
+    parts = mx.quantize(w, group_size=32, bits=1)
+    out = np.array(mx.dequantize(*parts, group_size=32, bits=1))
+    assert out[0, :8].tolist() == [-1, 1, 1, 1, -1, -1, 1, -1]
+    np.testing.assert_array_equal(out[1], np.array(w)[1])
+    assert parts[1].tolist() == [[2], [2]] and parts[2].tolist() == [[-1], [-3]]
+
+
 @pytest.mark.parametrize("bits", [2, 3, 4, 5, 6, 8])
 def test_ends_and_zeros_of_affine_groups(bits):
     low = random(40, 64)
@@ -118,7 +127,7 @@ def test_global_scale():
 
 
 def test_codes_lie_in_words_from_the_lowest_bits():
-    for bits in (2, 3, 4, 5, 6, 8):
+    for bits in (1, 2, 3, 4, 5, 6, 8):
         codes = np.arange(64) % 2**bits
         scale = mx.ones((1, 1))
         stream = ((codes[:, None] >> np.arange(bits)) & 1).astype(np.uint8).reshape(-1)

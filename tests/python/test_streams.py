@@ -90,7 +90,15 @@ def test_memory_numbers():
     mx.synchronize()  # until then the stream may still use it
     assert mx.get_active_memory() - before < 2**22
     mx.clear_cache()
-    assert mx.get_cache_memory() < 2**20
+    assert mx.get_cache_memory() == 0
+    old = mx.set_cache_limit(0)
+    for length in (1, 16, 1024, 4096, 2**20):
+        a = mx.zeros((length,))
+        mx.eval(a)
+        mx.synchronize()
+        del a
+        assert mx.get_cache_memory() == 0
+    assert mx.set_cache_limit(old) == 0
     mx.reset_peak_memory()
     assert mx.get_peak_memory() == 0
     mx.eval(mx.ones(2**18))

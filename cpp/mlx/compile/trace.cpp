@@ -28,12 +28,44 @@ bool wants_one_shape(const Primitive& primitive) {
          dynamic_cast<const Fused*>(&primitive);
 }
 
+bool has_index_for(const std::vector<int>& axes, int axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+// Whether the updates of a scatter had the whole length of an axis, but do not have it now.
+bool misses_elements(const Scatter& scatter, const TraceNode& node,
+                     const std::vector<array>& inputs) {
+  const auto axes = std::get<1>(scatter.state());
+  const auto lacks = [](const std::vector<array>& in, int axis) {
+    const int of_indices = static_cast<int>(in.back().ndim() - in[0].ndim());
+    return in.back().shape(of_indices + axis) != in[0].shape(axis);
+  };
+  for (int axis = 0; axis < static_cast<int>(inputs[0].ndim()); ++axis) {
+    if (!has_index_for(axes, axis) && !lacks(node.inputs, axis) && lacks(inputs, axis)) return true;
+  }
+  return false;
+}
+
+// A gather took some axes whole; it takes them whole in other shapes, too.
+std::shared_ptr<Primitive> for_shapes(const TraceNode& node, const std::vector<array>& inputs) {
+  const auto* gather = dynamic_cast<const Gather*>(node.primitive.get());
+  if (!gather || inputs[0].ndim() != node.inputs[0].ndim()) return node.primitive;
+  auto [axes, sizes] = gather->state();
+  for (int axis = 0; axis < static_cast<int>(sizes.size()); ++axis) {
+    if (!has_index_for(axes, axis) && sizes[axis] == node.inputs[0].shape(axis))
+      sizes[axis] = inputs[0].shape(axis);
+  }
+  return std::make_shared<Gather>(gather->stream(), axes, sizes);
+}
+
 // Slices keep the bounds that they were recorded with. If the length of the input differs, the same
 // Python slice might mean other bounds.
 bool has_fixed_part(const TraceNode& node, const std::vector<array>& inputs) {
   const Primitive* primitive = node.primitive.get();
   if (dynamic_cast<const Slice*>(primitive) || dynamic_cast<const SliceUpdate*>(primitive))
     return inputs[0].shape() != node.inputs[0].shape();
+  if (const auto* scatter = dynamic_cast<const Scatter*>(primitive))
+    return misses_elements(*scatter, node, inputs);
   const auto* split = dynamic_cast<const Split*>(primitive);
   if (!split || inputs[0].ndim() != node.inputs[0].ndim()) return false;
   const int axis = std::get<1>(split->state());
@@ -50,6 +82,7 @@ bool has_fixed_part(const TraceNode& node, const std::vector<array>& inputs) {
 
 std::vector<array> build(const TraceNode& node, std::vector<array> inputs, bool shapeless) {
   std::vector<Shape> shapes;
+  std::shared_ptr<Primitive> primitive = node.primitive;
   if (shapeless) {
     if (wants_one_shape(*node.primitive)) {
       inputs = broadcast_arrays(inputs, node.primitive->stream());
@@ -59,19 +92,20 @@ std::vector<array> build(const TraceNode& node, std::vector<array> inputs, bool 
       std::tie(inputs[0], inputs[1]) =
           broadcast_batches(inputs[0], inputs[1], node.primitive->stream());
     }
-    if (has_fixed_part(node, inputs)) refuse_shapes(*node.primitive, inputs);
-    if (!fits(*node.primitive, inputs)) refuse_shapes(*node.primitive, inputs);
-    shapes = node.primitive->output_shapes(inputs);
+    primitive = for_shapes(node, inputs);
+    if (!fits(*primitive, inputs)) refuse_shapes(*primitive, inputs);
+    if (has_fixed_part(node, inputs)) refuse_shapes(*primitive, inputs);
+    shapes = primitive->output_shapes(inputs);
     shapes.resize(node.outputs.size());
   } else {
     for (const auto& out : node.outputs) shapes.push_back(out.shape());
   }
   if (node.outputs.size() == 1) {
-    return {array(std::move(shapes.at(0)), node.outputs[0].dtype(), node.primitive, inputs)};
+    return {array(std::move(shapes.at(0)), node.outputs[0].dtype(), primitive, inputs)};
   }
   std::vector<Dtype> types;
   for (const auto& out : node.outputs) types.push_back(out.dtype());
-  return array::make_arrays(std::move(shapes), types, node.primitive, inputs);
+  return array::make_arrays(std::move(shapes), types, primitive, inputs);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // FunctionExporter, and the functions that make one.
+#include <set>
 #include <stdexcept>
 
 #include "mlx/errors.h"
@@ -14,7 +15,7 @@ struct FunctionExporter::Recording {
   bool shapeless;
   std::string metadata;
 
-  size_t num_functions = 0;
+  std::set<std::string> signatures{};  // of the functions
   exported::ByteWriter functions{};
   exported::Constants constants{};
 };
@@ -78,20 +79,25 @@ void FunctionExporter::operator()(const Args& args, const Kwargs& kwargs) {
   Recording& r = *recording_;
   const auto function = exported::record(r.fun, args, kwargs, r.shapeless);
   if (r.callback) return exported::report(function, r.callback);
+  const std::string signature =
+      exported::signature(function.trace.inputs, function.keywords, r.shapeless);
+  if (r.signatures.count(signature) > 0) {
+    throw std::runtime_error("[exporter] A function of " + signature + " is there already.");
+  }
   // If writing fails, the recording must stay as it is.
   exported::ByteWriter bytes;
   exported::Constants constants = r.constants;
   exported::write_function(function, constants, bytes);
   r.functions.bytes += bytes.bytes;
   r.constants = std::move(constants);
-  r.num_functions += 1;
+  r.signatures.insert(signature);
 }
 
 void FunctionExporter::close() {
   const auto recording = std::move(recording_);
   if (!recording || recording->callback) return;
   exported::write_file(recording->file, recording->metadata, recording->shapeless,
-                       recording->num_functions, recording->functions.bytes,
+                       recording->signatures.size(), recording->functions.bytes,
                        recording->constants.all());
 }
 

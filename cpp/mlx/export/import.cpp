@@ -38,9 +38,10 @@ bool takes(const RecordedFunction& function, const std::vector<array>& inputs,
   return true;
 }
 
-// "(float32 (2,3), y: int32 ())"
-std::string signature(const std::vector<array>& inputs, const std::vector<std::string>& keywords,
-                      bool shapeless) {
+}  // namespace
+
+std::string exported::signature(const std::vector<array>& inputs,
+                                const std::vector<std::string>& keywords, bool shapeless) {
   std::string out = "(";
   const size_t num_positional = inputs.size() - keywords.size();
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -52,8 +53,6 @@ std::string signature(const std::vector<array>& inputs, const std::vector<std::s
   }
   return out + ")";
 }
-
-}  // namespace
 
 ImportedFunction::ImportedFunction(const std::string& file)
     : functions_(new Functions{io::in_quotes(file), exported::read_file(file)}) {}
@@ -67,9 +66,10 @@ std::vector<array> ImportedFunction::operator()(const Args& args, const Kwargs& 
     if (takes(function, inputs, keywords)) return replay(function.trace, inputs);
   }
   std::string text = "No function of " + functions_->label + " takes the inputs " +
-                     signature(inputs, keywords, false) + ". It has functions of:";
+                     exported::signature(inputs, keywords, false) + ". It has functions of:";
   for (const auto& function : contents.functions) {
-    text += "\n  " + signature(function.trace.inputs, function.keywords, contents.shapeless);
+    text +=
+        "\n  " + exported::signature(function.trace.inputs, function.keywords, contents.shapeless);
   }
   if (contents.functions.empty()) text += " nothing.";
   invalid_argument("import_function", text);

@@ -32,6 +32,9 @@ void check(const array& x, int dims, const std::optional<float>& base, const arr
     fail(message("freqs must have the shape (", dims / 2, ") for dims = ", dims, ", not ",
                  freqs->shape(), "."));
   }
+  if (!issubdtype(offset.dtype(), integer)) {
+    fail(message("offset must be an integer, not of type ", offset.dtype(), "."));
+  }
   if (offset.ndim() > 1 ||
       (offset.ndim() == 1 && offset.size() != 1 && offset.shape(0) != x.shape(0))) {
     fail(message("offset must be one number, or one for each of the ", x.shape(0),

@@ -8,6 +8,7 @@
 #include "mlx/errors.h"
 #include "mlx/ops.h"
 #include "mlx/ops/build.h"
+#include "mlx/transforms_impl.h"
 
 namespace mlx::core {
 
@@ -186,19 +187,16 @@ Operand sum_out(Operand x, const std::set<Label>& needed, const Stream& s) {
 
 // Transposes the operand to the order of `labels`; missing axes get length 1.
 array arranged(const Operand& x, const Labels& labels, const Stream& s) {
-  std::vector<int> order;
-  Shape shape;
-  for (Label label : labels) {
-    auto it = std::find(x.labels.begin(), x.labels.end(), label);
+  std::vector<int> order, missing;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    auto it = std::find(x.labels.begin(), x.labels.end(), labels[i]);
     if (it == x.labels.end()) {
-      shape.push_back(1);
+      missing.push_back(static_cast<int>(i));
     } else {
-      int axis = static_cast<int>(it - x.labels.begin());
-      order.push_back(axis);
-      shape.push_back(x.a.shape(axis));
+      order.push_back(static_cast<int>(it - x.labels.begin()));
     }
   }
-  return reshape(transpose(x.a, order, s), shape, s);
+  return expand_dims(transpose(x.a, order, s), missing, s);
 }
 
 int product_of_sizes(const Labels& labels, const std::map<Label, int>& sizes) {
@@ -234,6 +232,24 @@ Labels joined(std::initializer_list<Labels> parts) {
   return out;
 }
 
+// The product without joined axes, which could not be separated again if their lengths change:
+// there is at most one label of each role beside the batch.
+array product_for_all_shapes(const Operand& a, const Operand& b, const PairLabels& l,
+                             const Stream& s) {
+  array left = arranged(a, joined({l.batch, l.only_a, l.summed}), s);
+  array right = arranged(b, joined({l.batch, l.summed, l.only_b}), s);
+  std::vector<int> added;
+  if (l.only_b.empty()) {
+    right = expand_dims(right, -1, s);
+    added.push_back(-1);
+  }
+  if (l.only_a.empty()) {
+    left = expand_dims(left, -2, s);
+    added.push_back(-2);
+  }
+  return squeeze(matmul(left, right, s), added, s);
+}
+
 Operand contract(Operand a, Operand b, const std::set<Label>& needed,
                  const std::map<Label, int>& sizes, const Stream& s) {
   auto needed_with = [&](const Labels& others) {
@@ -248,7 +264,12 @@ Operand contract(Operand a, Operand b, const std::set<Label>& needed,
   if (l.summed.empty()) {
     return {multiply(arranged(a, out, s), arranged(b, out, s), s), out};
   }
-  if (!issubdtype(a.a.dtype(), inexact)) {
+  const bool for_all_shapes = detail::InTracing::in_dynamic_tracing();
+  if (for_all_shapes && l.summed.size() == 1 && l.only_a.size() <= 1 && l.only_b.size() <= 1 &&
+      issubdtype(a.a.dtype(), inexact)) {
+    return {product_for_all_shapes(a, b, l, s), out};
+  }
+  if (for_all_shapes || !issubdtype(a.a.dtype(), inexact)) {
     Labels all = joined({out, l.summed});
     return sum_out({multiply(arranged(a, all, s), arranged(b, all, s), s), all},
                    {out.begin(), out.end()}, s);

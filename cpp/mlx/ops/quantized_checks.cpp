@@ -34,9 +34,9 @@ Quantization quantization_of(const std::string& op, const std::string& mode,
     invalid_argument(op, message("The group size ", q.group_size,
                                  " is not supported: it must be 32, 64 or 128."));
   }
-  if (q.bits < 2 || q.bits == 7 || q.bits > 8) {
+  if (q.bits < 1 || q.bits == 7 || q.bits > 8) {
     invalid_argument(op, message("The number of bits ", q.bits,
-                                 " is not supported: it must be 2, 3, 4, 5, 6 or 8."));
+                                 " is not supported: it must be 1, 2, 3, 4, 5, 6 or 8."));
   }
   return q;
 }

@@ -94,8 +94,9 @@ REDUCTION(min, a.dtype(), a.dtype(), Min)
 array count_nonzero(const array& a, const std::vector<int>& given_axes, bool keepdims,
                     StreamOrDevice s) {
   auto axes = normalize_axes(given_axes, rank(a), "count_nonzero");
-  // A sum over no axes keeps its type, bool.
-  return astype(sum(astype(a, bool_, s), axes, keepdims, s), int32, s);
+  // A sum over no axes keeps its type, bool. A conversion to bool would have a derivative.
+  array is_counted = not_equal(a, array(0, a.dtype()), s);
+  return astype(sum(is_counted, axes, keepdims, s), int32, s);
 }
 
 array mean(const array& a, const std::vector<int>& given_axes, bool keepdims, StreamOrDevice s) {
@@ -273,9 +274,12 @@ array softmax(const array& a, const std::vector<int>& given_axes, bool precise, 
   if (axes.empty()) {
     return ones_like(x, s);
   }
-  if (dtype == complex64) {
-    array parts = exp(subtract(x, max(real(x, stream), axes, true, stream), stream), stream);
-    return divide(parts, sum(parts, axes, true, stream), stream);
+  // For all shapes, several axes cannot be joined and separated again: that needs their lengths.
+  if (dtype == complex64 || (axes.size() > 1 && detail::InTracing::in_dynamic_tracing())) {
+    x = astype(x, wide(dtype), stream);
+    array largest = max(dtype == complex64 ? real(x, stream) : x, axes, true, stream);
+    array parts = exp(subtract(x, stop_gradient(largest, stream), stream), stream);
+    return astype(divide(parts, sum(parts, axes, true, stream), stream), dtype, stream);
   }
   return along_axes(x, axes, true, stream, [&](const array& last) {
     return elementwise<Softmax>({last}, dtype, stream, precise);

@@ -103,6 +103,13 @@ bool is_array_like(py::handle h) {
 
 bool is_operand(py::handle h) { return is_array_like(h) || is_number(h); }
 
+bool check_operand(py::handle h) {
+  if (is_operand(h) || exports_buffer(h)) return true;
+  if (h.is_none()) return false;
+  throw OperandError("A " + type_name(h) + " cannot be an operand, only numbers and " +
+                     "arrays can: mx.array makes arrays of lists and tuples.");
+}
+
 bool load_ints(py::handle source, Ints& out) {
   PyObject* p = source.ptr();
   auto push = [&](PyObject* item) {
@@ -133,6 +140,14 @@ std::vector<int> narrow(const Ints& ints, const char* argument) {
   result.reserve(ints.value.size());
   for (int64_t v : ints.value) result.push_back(narrow(v, argument));
   return result;
+}
+
+mx::Shape to_shape(const Ints& ints, const char* argument) {
+  try {
+    return narrow(ints, argument);
+  } catch (const std::invalid_argument& error) {
+    throw std::overflow_error(error.what());
+  }
 }
 
 mx::array to_array(py::handle value, std::optional<mx::Dtype> dtype) {

@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "mlx/array.h"
@@ -44,13 +45,21 @@ bool load_stream(py::handle source, mx::StreamOrDevice& out);
 bool is_array_like(py::handle source);
 // Whether arithmetic accepts the object, such as numbers of other classes.
 bool is_operand(py::handle source);
+// An object that is neither number nor array, where an operand is wanted.
+struct OperandError : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+// Whether a function takes the object as an operand: None is of a wrong type, and other objects,
+// such as lists, raise an OperandError.
+bool check_operand(py::handle source);
 // Returns false if the source is not an integer or a sequence of integers.
 bool load_ints(py::handle source, Ints& out);
 
 // Converts to 32-bit integers; `argument`, such as "[zeros] shape", names them in the error if one
 // does not fit.
 std::vector<int> narrow(const Ints& ints, const char* argument);
-inline mx::Shape to_shape(const Ints& ints, const char* argument) { return narrow(ints, argument); }
+// The same, but that error is an OverflowError, as in MLX.
+mx::Shape to_shape(const Ints& ints, const char* argument);
 
 // A scalar takes `dtype` if that can hold the scalar's kind: `a * 2.0` stays float16.
 mx::array to_array(py::handle value, std::optional<mx::Dtype> dtype = std::nullopt);
@@ -94,7 +103,7 @@ struct type_caster<ArrayLike> {
   PYBIND11_TYPE_CASTER(ArrayLike, const_name("bool | int | float | complex | mlx.core.array"));
   bool load(handle source, bool) {
     value.value = reinterpret_borrow<object>(source);
-    return is_operand(source);
+    return check_operand(source);
   }
 };
 

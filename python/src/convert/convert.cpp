@@ -77,10 +77,12 @@ mx::array array_from_object(const py::object& value, std::optional<mx::Dtype> dt
   if (py::hasattr(value, "__array__") || py::hasattr(value, "__array_interface__")) {
     return array_from_numpy_interface(value, dtype);
   }
-  throw std::invalid_argument(
+  const std::string error =
       "[array] Cannot make an array of a " + type_name(value) +
       "; allowed are numbers, nested lists and tuples, arrays, and objects with the buffer "
-      "protocol or __dlpack__.");
+      "protocol or __dlpack__.";
+  if (value.is_none()) throw py::type_error(error);  // as in MLX
+  throw std::invalid_argument(error);
 }
 
 mx::Shape shape_from_outside(const int64_t* extents, size_t ndim, const char* what) {

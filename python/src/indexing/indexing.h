@@ -24,6 +24,9 @@ struct Subscript {
   // slice: the number of elements, and whether it is the whole axis in order.
   int extent = 1;
   bool whole = false;
+  // slice: whether it has these bounds in any axis that is not shorter: it does not count from the
+  // end.
+  bool fixed = false;
   std::optional<mx::array> array;
 
   bool is_advanced() const { return kind == Kind::integer || kind == Kind::array; }

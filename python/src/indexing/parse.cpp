@@ -7,6 +7,7 @@
 #include "convert/convert.h"
 #include "indexing/indexing.h"
 #include "mlx/ops/unary.h"
+#include "mlx/transforms_impl.h"
 
 namespace {
 
@@ -42,9 +43,11 @@ Subscript parse_slice(py::handle key, int length) {
     PyErr_Clear();
     throw std::invalid_argument("Slice indices must be integers or None.");
   }
+  const bool fixed = step > 0 && start >= 0 && stop >= 0 && stop <= length;
   Py_ssize_t extent = PySlice_AdjustIndices(length, &start, &stop, step);
   Subscript s{Kind::slice};
   s.extent = static_cast<int>(extent);
+  s.fixed = fixed;
   // A step beyond the axis selects one element; it is limited to fit 32 bits.
   Py_ssize_t limit = std::numeric_limits<int>::max();
   s.step = static_cast<int>(std::clamp(step, -limit, limit));
@@ -61,6 +64,12 @@ Subscript parse_integer(py::handle key, int axis, int length) {
   if (i < -length || i >= length) {
     throw py::index_error("Index " + std::to_string(i) + " is out of bounds for axis " +
                           std::to_string(axis) + " with size " + std::to_string(length) + ".");
+  }
+  // Unlike the bounds of a view, an array's indices are valid for other lengths of the axis.
+  if (mx::detail::InTracing::in_dynamic_tracing()) {
+    Subscript s{Kind::array};
+    s.array = mx::array(static_cast<int>(i));
+    return s;
   }
   Subscript s{Kind::integer};
   s.start = static_cast<int>(i < 0 ? i + length : i);

@@ -6,6 +6,7 @@
 #include "convert/convert.h"
 #include "indexing/indexing.h"
 #include "mlx/ops.h"
+#include "mlx/transforms_impl.h"
 
 namespace {
 
@@ -195,6 +196,18 @@ mx::array update_advanced(const mx::array& a, const std::vector<Subscript>& part
   return scatter(a, plan.indices, mx::astype(fitted, a.dtype()), plan.axes, update);
 }
 
+// Whether a function is being recorded for all shapes, and the slices select the same elements in
+// all of them. A scatter can say which, but the bounds of a view are those of one shape.
+bool is_for_all_shapes(const std::vector<Subscript>& parts) {
+  if (!mx::detail::InTracing::in_dynamic_tracing()) return false;
+  bool partial = false;
+  for (const auto& p : parts) {
+    if (p.kind == Kind::slice && !p.whole && !p.fixed) return false;
+    partial |= p.kind == Kind::slice && !p.whole;
+  }
+  return partial;
+}
+
 // Updates by a mask among whole slices.
 mx::array update_masked(const mx::array& a, const std::vector<Subscript>& parts,
                         const mx::array& value, Update update) {
@@ -257,6 +270,7 @@ mx::array update_item(const mx::array& a, py::handle key, py::handle value, Upda
   mx::array v = value_array(value, a);
   if (update == Update::set) v = mx::astype(v, a.dtype());
   if (has_kind(parts, Kind::mask)) return update_masked(a, parts, v, update);
-  return has_kind(parts, Kind::array) ? update_advanced(a, parts, v, update)
-                                      : update_basic(a, parts, v, update);
+  return has_kind(parts, Kind::array) || is_for_all_shapes(parts)
+             ? update_advanced(a, parts, v, update)
+             : update_basic(a, parts, v, update);
 }

@@ -50,10 +50,8 @@ std::string several_axes_doc(const Family& family, const char* name, const char*
          ", norm: str = 'backward', stream: StreamOrDevice = None) -> array\n\nComputes the " +
          family.what +
          " along several axes.\n\nArgs:\n    a: The array.\n    s: The lengths that " +
-         family.lengths +
-         ".\n    axes: The axes. None means all, or as many of the last ones as there are "
-         "lengths.\n" +
-         kNormText + "\nReturns:\n    " + family.returned;
+         family.lengths + ".\n    axes: The axes. None means all, and no `s`.\n" + kNormText +
+         "\nReturns:\n    " + family.returned;
 }
 
 const char* const kShiftDoc =

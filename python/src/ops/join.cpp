@@ -263,7 +263,7 @@ mx::array repeat(const mx::array& a, const py::object& repeats, const OptionalIn
 }
 
 py::list split(const mx::array& a, const Ints& sections, int axis, mx::StreamOrDevice s) {
-  mx::Shape places = to_shape(sections, "[split] indices_or_sections");
+  mx::Shape places = narrow(sections, "[split] indices_or_sections");
   if (sections.is_scalar) return to_list(mx::split(a, places[0], axis, s));
   return to_list(mx::split(a, places, axis, s));
 }
@@ -370,7 +370,7 @@ void define_splits(py::module_& m, ArrayClass& cls) {
 
 mx::array roll(const mx::array& a, const Ints& shift, const std::optional<Ints>& axis,
                mx::StreamOrDevice s) {
-  const mx::Shape shifts = to_shape(shift, "[roll] shift");
+  const mx::Shape shifts = narrow(shift, "[roll] shift");
   if (!axis) return shift.is_scalar ? mx::roll(a, shifts[0], s) : mx::roll(a, shifts, s);
   const std::vector<int> axes = narrow(*axis, "[roll] axis");
   if (shift.is_scalar) return mx::roll(a, shifts[0], axes, s);

@@ -20,7 +20,7 @@ Quantizes an array: stores each element in few bits, with a scale for each group
 
 Modes, with group sizes and bits; those with a star are the defaults:
 
-- `"affine"`: 32, 64* or 128 elements of 2, 3, 4*, 5, 6 or 8 bits, scales and biases of the type of `w`.
+- `"affine"`: 32, 64* or 128 elements of 1, 2, 3, 4*, 5, 6 or 8 bits, scales and biases of the type of `w`.
 - `"mxfp4"`: 32 elements of 4 bits (E2M1), scales of 8 bits (E8M0).
 - `"mxfp8"`: 32 elements of 8 bits (E4M3), scales of 8 bits (E8M0).
 - `"nvfp4"`: 16 elements of 4 bits (E2M1), scales of 8 bits (E4M3).

@@ -41,7 +41,7 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "gelu_approx": lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
     "gelu_fast_approx": lambda x: x * sigmoid(1.702 * x),
     "glu": lambda x: x[..., : x.shape[-1] // 2] * sigmoid(x[..., x.shape[-1] // 2 :]),
-    "step": lambda x: (x > 0).astype(np.float64),
+    "step": lambda x: (x >= 0).astype(np.float64),
     "selu": lambda x: 1.0507 * elu(x, 1.67326),
     "mish": lambda x: x * np.tanh(np.logaddexp(x, 0)),
     "hardswish": lambda x: x * np.clip(x + 3, 0, 6) / 6,

@@ -49,6 +49,19 @@ def test_activations(name: str, dtype: mx.Dtype, rng: np.random.Generator):
         assert mx.array_equal(layer()(x), function(x))
 
 
+def test_activations_where_their_branches_meet():
+    x = mx.array([-1.0, 0.0, 1.0])
+    assert nn.step(x).tolist() == [0, 1, 1]
+    assert nn.Step(1.0)(x).tolist() == [0, 0, 1]
+    far = mx.array([0.0, -0.0, 1e9, -1e9, float("inf")])
+    slopes = mx.grad(lambda v: nn.elu(v, 0.5).sum())(far)
+    np.testing.assert_allclose(np.array(slopes), [0.5, 0.5, 1, 0, 1], rtol=1e-6)
+    slopes = mx.grad(lambda v: nn.selu(v).sum())(far)
+    np.testing.assert_allclose(
+        np.array(slopes), 1.0507 * np.array([1.67326, 1.67326, 1, 0, 1]), rtol=1e-5
+    )
+
+
 def test_activations_with_arguments(rng: np.random.Generator):
     x, wide = inputs(rng, mx.float32, 4, 6)
     close(nn.LeakyReLU(0.3)(x), np.where(wide > 0, wide, 0.3 * wide))
@@ -260,6 +273,13 @@ def test_upsampling_keeps_constants_and_lines(rng: np.random.Generator):
     assert nn.Upsample(2)(mx.arange(4).reshape(1, 4, 1)).dtype == mx.int32
 
 
+def test_upsample_says_whether_it_smooths():
+    assert repr(nn.Upsample(2, "cubic", antialias=True)).endswith(
+        "align_corners=False, antialias=True)"
+    )
+    assert repr(nn.Upsample(2, "cubic")).endswith("align_corners=False)")
+
+
 # ---- dropout ----
 
 
@@ -282,6 +302,13 @@ def test_dropout(layer: nn.Module, shape: tuple[int, ...], one_of: Callable[[Any
     x = mx.ones(shape)
     assert layer.eval()(x) is x
     layer.train()
+
+
+@pytest.mark.parametrize("layer", [nn.Dropout(0.5), nn.Dropout2d(0.5), nn.Dropout3d(0.5)])
+def test_dropout_keeps_the_type_of_floats(layer: nn.Module):
+    for dtype in (mx.float16, mx.bfloat16, mx.float32, mx.complex64):
+        assert layer(mx.ones((2, 2, 2, 2), dtype=dtype)).dtype == dtype
+    assert layer(mx.ones((2, 2, 2, 2), dtype=mx.int32)).dtype == mx.float32
 
 
 # ---- positions and attention ----

@@ -100,8 +100,15 @@ def test_quantize_replaces_layers():
     assert [type(layer).__name__ for layer in one.layers][:2] == ["QuantizedLinear", "Embedding"]
     assert (one.layers[0].group_size, one.layers[0].bits) == (32, 8)
     own = model()
-    nn.quantize(own, class_predicate=lambda path, layer: {"group_size": 32, "bits": 2})
+    asked = []
+
+    def settings(path: str, layer: nn.Module) -> dict[str, int] | None:
+        asked.append(path)
+        return {"group_size": 32, "bits": 2} if hasattr(layer, "to_quantized") else None
+
+    nn.quantize(own, class_predicate=settings)
     assert own.layers[2].bits == 2
+    assert sorted(asked) == [f"layers.{i}" for i in range(4)]
     inputs = nn.Sequential(nn.Linear(64, 32, bias=False))
     nn.quantize(inputs, mode="nvfp4", quantize_input=True)
     assert isinstance(inputs.layers[0], nn.QQLinear)
@@ -132,3 +139,5 @@ def test_errors():
         nn.QQLinear.from_linear(nn.Linear(64, 8))
     with pytest.raises(ValueError, match="class_predicate must return"):
         nn.quantize(nn.Sequential(nn.Linear(64, 8)), class_predicate=lambda path, layer: 3)
+    with pytest.raises(ValueError, match="'layers.1', but a ReLU has no quantised form"):
+        nn.quantize(nn.Sequential(nn.Linear(64, 8), nn.ReLU()), class_predicate=lambda *_: True)

@@ -114,17 +114,27 @@ void* Heap::allocate_small(uint32_t size_class) {
   if (!blocks.free.empty()) {
     block = blocks.free.back();
     blocks.free.pop_back();
-    statistics_.cache -= size;
   } else {
     if (static_cast<uint64_t>(blocks.end - blocks.next) < size && !start_run(size_class)) {
       return nullptr;
     }
     block = blocks.next;
-    blocks.next += size;
   }
-  ++run_of(block).count;
+  Page& run = run_of(block);
+  if (run.count++ == 0) statistics_.cache -= used_of_run(run);
+  if (block == blocks.next) blocks.next += size;
   add_active(size);
   return block;
+}
+
+// The bytes of a run's blocks that have been in use.
+uint64_t Heap::used_of_run(const Page& run) const {
+  const Class& blocks = classes_[run.size_class];
+  const auto first = static_cast<uint64_t>(&run - pages_);
+  if (blocks.end == address(first + kRunPages))
+    return static_cast<uint64_t>(blocks.next - address(first));
+  const uint64_t size = class_size(run.size_class);
+  return kRunPages * kPage / size * size;
 }
 
 bool Heap::start_run(uint32_t size_class) {
@@ -174,10 +184,13 @@ void Heap::deallocate(void* memory) {
   if (pages_[page].kind == PageKind::Run) {
     Class& blocks = classes_[pages_[page].size_class];
     uint64_t size = class_size(pages_[page].size_class);
-    --run_of(memory).count;
     blocks.free.push_back(static_cast<char*>(memory));
     statistics_.active -= size;
-    statistics_.cache += size;
+    Page& run = run_of(memory);
+    if (--run.count == 0) {
+      statistics_.cache += used_of_run(run);
+      if (statistics_.cache > cache_limit_) shrink_cache(cache_limit_ / 2);
+    }
     keep_limits();
     return;
   }
@@ -188,7 +201,7 @@ void Heap::deallocate(void* memory) {
   pages_[page].kind = PageKind::None;
   statistics_.active -= pages * kPage;
   free_span(page, {pages, pages});
-  if (statistics_.cache > cache_limit_) release_dirty(cache_limit_ / 2);
+  if (statistics_.cache > cache_limit_) shrink_cache(cache_limit_ / 2);
   keep_limits();
 }
 
@@ -245,6 +258,12 @@ void Heap::release_dirty(uint64_t limit) {
   }
 }
 
+void Heap::shrink_cache(uint64_t limit) {
+  if (keeps_memory_) return;
+  for (uint32_t i = 0; i < kClasses; ++i) release_empty_runs(i);
+  release_dirty(limit);
+}
+
 void Heap::release_empty_runs(uint32_t size_class) {
   Class& blocks = classes_[size_class];
   uint64_t size = class_size(size_class);
@@ -295,7 +314,7 @@ uint64_t Heap::set_memory_limit(uint64_t bytes) {
 uint64_t Heap::set_cache_limit(uint64_t bytes) {
   std::lock_guard lock(mutex_);
   uint64_t before = std::exchange(cache_limit_, bytes);
-  if (statistics_.cache > bytes) release_dirty(bytes);
+  if (statistics_.cache > bytes) shrink_cache(bytes);
   return before;
 }
 

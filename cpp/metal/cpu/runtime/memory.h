@@ -104,6 +104,8 @@ class Heap : public Allocator {
   FreeSpan remove_free(uint64_t first);
   void release_dirty(uint64_t limit);
   void release_empty_runs(uint32_t size_class);
+  void shrink_cache(uint64_t limit);
+  uint64_t used_of_run(const Page& run) const;
   void add_active(uint64_t bytes);
   void keep_limits();
   Page& run_of(const void* block) const;

@@ -56,8 +56,9 @@ def log_softmax(x: mx.array, axis: int = -1) -> mx.array:
 @_compiled
 def elu(x: mx.array, alpha: float = 1.0) -> mx.array:
     """``x`` where it is positive, ``alpha * (exp(x) - 1)`` elsewhere; Clevert et al. (2016)."""
-    # The minimum keeps the branch that is not selected, and its derivative, finite.
-    return mx.where(x > 0, x, alpha * (mx.exp(mx.minimum(x, 0)) - 1))
+    # What exp gets keeps the branch that is not selected, and its derivative, finite. A minimum
+    # would do so, too, but has derivative 0 at 0, where that of elu is alpha.
+    return mx.where(x > 0, x, alpha * (mx.exp(mx.where(x > 0, 0, x)) - 1))
 
 
 @_compiled
@@ -129,8 +130,8 @@ def glu(x: mx.array, axis: int = -1) -> mx.array:
 
 @_compiled
 def step(x: mx.array, threshold: float = 0.0) -> mx.array:
-    """1 where ``x`` is greater than ``threshold``, 0 elsewhere."""
-    return mx.where(x > threshold, 1, 0)
+    """1 where ``x`` is ``threshold`` or more, 0 elsewhere."""
+    return mx.where(x >= threshold, 1, 0)
 
 
 @_compiled
@@ -392,7 +393,7 @@ class Step(Module):
     """Applies :func:`step`.
 
     Args:
-        threshold: The largest value that becomes 0.
+        threshold: The smallest value that becomes 1.
     """
 
     def __init__(self, threshold: float = 0.0) -> None:

@@ -24,8 +24,11 @@ class _DropoutOf(Module):
         return f"p={1 - self._p_1}"
 
     def _drop(self, x: mx.array, shape: tuple[int, ...]) -> mx.array:
-        """``x`` times a mask of a shape that spreads to x's, and scaled to the same mean."""
-        return (1 / self._p_1) * mx.random.bernoulli(self._p_1, shape) * x
+        """``x`` times a mask of a shape that spreads to x's, and scaled to the same mean.
+
+        The mask comes first: a number times it has type float32, and so had halves times that.
+        """
+        return mx.random.bernoulli(self._p_1, shape) * x * (1 / self._p_1)
 
     def _is_idle(self) -> bool:
         return self._p_1 == 1 or not self.training

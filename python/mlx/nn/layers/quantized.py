@@ -294,25 +294,29 @@ def quantize(
             None.
 
     Raises:
-        ValueError: If ``class_predicate`` returns something else, or if a layer cannot be
-            quantised so.
+        ValueError: If ``class_predicate`` returns something else or chooses a module without
+            ``to_quantized``, or if a layer cannot be quantised so.
     """
     settings: dict[str, Any] = {"group_size": group_size, "bits": bits, "mode": mode}
     if quantize_input:
         settings["quantize_input"] = True
 
     def replaced(path: str, module: Module) -> Module:
-        if not hasattr(module, "to_quantized"):
+        able = hasattr(module, "to_quantized")
+        wanted = able if class_predicate is None else class_predicate(path, module)
+        if not wanted:
             return module
-        wanted = True if class_predicate is None else class_predicate(path, module)
-        if isinstance(wanted, dict):
-            return module.to_quantized(**wanted)
-        if not isinstance(wanted, bool):
+        if not able:
+            raise ValueError(
+                f"[quantize] Argument class_predicate chose {path!r}, but a"
+                f" {type(module).__name__} has no quantised form."
+            )
+        if not isinstance(wanted, bool | dict):
             raise ValueError(
                 "[quantize] Argument class_predicate must return a bool or a dict of arguments of"
                 f" to_quantized, but it returned {wanted!r}."
             )
-        return module.to_quantized(**settings) if wanted else module
+        return module.to_quantized(**(wanted if isinstance(wanted, dict) else settings))
 
     leaves = tree_map_with_path(replaced, model.leaf_modules(), is_leaf=Module.is_module)
     model.update_modules(leaves)

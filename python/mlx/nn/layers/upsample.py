@@ -123,7 +123,7 @@ class Upsample(Module):
     def _extra_repr(self) -> str:
         return (
             f"scale_factor={self.scale_factor}, mode={self.mode!r},"
-            f" align_corners={self.align_corners}"
+            f" align_corners={self.align_corners}" + (", antialias=True" if self.antialias else "")
         )
 
     def __call__(self, x: mx.array) -> mx.array:

@@ -90,6 +90,25 @@ TEST(Heap, CacheLimit) {
   EXPECT_EQ(heap.statistics().cache, 0u);
 }
 
+TEST(Heap, CacheIsWhatCanBeGivenBack) {
+  Heap heap;
+  void* kept = heap.allocate(64);
+  void* freed = heap.allocate(64);
+  heap.deallocate(freed);  // its run is in use
+  EXPECT_EQ(heap.statistics().cache, 0u);
+  heap.deallocate(kept);
+  EXPECT_EQ(heap.statistics().cache, 128u);
+  kept = heap.allocate(64);
+  EXPECT_EQ(heap.statistics().cache, 0u);
+  heap.deallocate(kept);
+  heap.set_cache_limit(0);
+  EXPECT_EQ(heap.statistics().cache, 0u);
+  for (size_t size : {64, 4096, 16384, 100000, 64}) {
+    heap.deallocate(heap.allocate(size));
+    EXPECT_EQ(heap.statistics().cache, 0u);
+  }
+}
+
 TEST(Heap, MemoryLimit) {
   Heap heap;
   uint64_t before = heap.set_memory_limit(10 << 20);

@@ -22,10 +22,11 @@ struct AffineGroup {
   float scale;
   float bias;
 
-  // The end of the range that is farther from zero, and zero, are exact.
+  // The end of the range that is farther from zero, and zero, are exact; with 1 bit, both ends are.
   template <uint bits>
   static AffineGroup of_range(float low, float high) {
     float scale = max((high - low) / ((1u << bits) - 1), 1e-7f);
+    if (bits == 1) return {scale, low};
     bool from_low = fabs(low) > fabs(high);
     float edge = from_low ? low : high;
     scale = from_low ? scale : -scale;
@@ -146,6 +147,7 @@ template <typename T>
   MLX_FOR_FLOATS(AFFINE, bits)                                     \
   DEQUANTIZE_AFFINE(bits, float16, half, float32, float)           \
   DEQUANTIZE_AFFINE(bits, bfloat16, bfloat16_t, float32, float)
+AFFINE_OF_BITS(1)
 AFFINE_OF_BITS(2)
 AFFINE_OF_BITS(3)
 AFFINE_OF_BITS(4)

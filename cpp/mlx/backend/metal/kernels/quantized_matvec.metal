@@ -138,6 +138,7 @@ template <typename Number, typename Scale, typename T, uint group_size, uint vec
   MATVEC(affine##bits, Integer<bits>, FloatScale<T>, T, 32, name) \
   MATVEC(affine##bits, Integer<bits>, FloatScale<T>, T, 64, name) \
   MATVEC(affine##bits, Integer<bits>, FloatScale<T>, T, 128, name)
+MLX_FOR_FLOATS(AFFINE, 1)
 MLX_FOR_FLOATS(AFFINE, 2)
 MLX_FOR_FLOATS(AFFINE, 3)
 MLX_FOR_FLOATS(AFFINE, 4)

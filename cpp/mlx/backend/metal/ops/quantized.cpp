@@ -9,8 +9,8 @@
 namespace mlx::core {
 
 int quantized_kind(const Quantization& q) {
-  if (!q.affine()) return 5 + q.mode;
-  return q.bits == 8 ? 5 : q.bits - 2;
+  if (!q.affine()) return 6 + q.mode;
+  return q.bits == 8 ? 6 : q.bits - 1;
 }
 
 std::string quantized_name(const Quantization& q) {

@@ -10,7 +10,7 @@
 namespace mlx::core {
 
 // Quantised formats that the kernels know: in affine mode, one for each number of bits.
-constexpr int kQuantizedKinds = 9;
+constexpr int kQuantizedKinds = 10;
 int quantized_kind(const Quantization& q);
 std::string quantized_name(const Quantization& q);
 
