@@ -16,6 +16,7 @@
 #include "llvm/IR/Module.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
+#include "metal/cpu/codegen/lower.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/assume_coherent.h"
 #include "metal/cpu/vectorizer/speculation.h"
