@@ -103,7 +103,9 @@ def test_sizes(form: str, body: str, count: int, grid: int, threadgroup: int) ->
     check(form, body, "int", count, grid, threadgroup)
 
 
-# The row's last numbers would wrap around if they went on, so its gangs run one after the other.
+# The row's last numbers would wrap around if they went on, so its gangs run one after the other. Two
+# threads add to the same element.
+@pytest.mark.cpu_kernels
 @pytest.mark.parametrize("bits", [16, 32])
 def test_numbers_at_the_end_of_their_type(bits: int) -> None:
     type = {16: "ushort", 32: "uint"}[bits]

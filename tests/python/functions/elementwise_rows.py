@@ -31,7 +31,11 @@ THREE = cases(((4,), (4,), (4,)), ((2, 1), (3,), ()), ((0,), (1,), ()))
 
 def not_an_array(name: str):
     function = getattr(mx, name)
-    return (lambda: function("x"), TypeError, name), (lambda: function(), TypeError, name)
+    return (
+        (lambda: function("x"), TypeError, f"str cannot be an operand|{name}"),
+        (lambda: function(None), TypeError, name),
+        (lambda: function(), TypeError, name),
+    )
 
 
 def not_broadcastable(name: str, dtype: mx.Dtype):
