@@ -15,6 +15,9 @@ struct FourierTransform {
   TransformKind kind = TransformKind::ComplexForward;
   std::vector<int64_t> lengths;  // of one to three axes
   int64_t batch = 1;
+  // If it is not 1, the transforms have one axis and are interleaved: element i of transform j is
+  // at i * stride + j.
+  int64_t stride = 1;
 };
 
 // How a library computes one kind of transform.

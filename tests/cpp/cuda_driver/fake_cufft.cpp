@@ -16,8 +16,24 @@ using Complex = std::complex<float>;
 
 struct FakePlan {
   long long length = 0, batch = 0;
+  // Element i of transform j is at i * stride + j * distance; a distance of 0 is the transform's
+  // own length.
+  long long stride = 1, distance = 0;
   void* workspace = nullptr;
+
+  size_t place(long long row, size_t element, long long own_length) const {
+    return static_cast<size_t>(row * (distance ? distance : own_length)) +
+           element * static_cast<size_t>(stride);
+  }
 };
+
+template <typename Element>
+std::vector<Element> row_of(const FakePlan& plan, void* data, long long row, long long length) {
+  std::vector<Element> elements(static_cast<size_t>(length));
+  for (size_t i = 0; i < elements.size(); ++i)
+    elements[i] = static_cast<Element*>(data)[plan.place(row, i, length)];
+  return elements;
+}
 
 FakeCufft cufft_state;
 std::map<CufftHandle, FakePlan> plans;
@@ -64,11 +80,11 @@ CufftResult cufftDestroy(CufftHandle handle) {
 
 CufftResult cufftSetAutoAllocation(CufftHandle, int) { return CufftResult::Success; }
 
-CufftResult cufftMakePlanMany64(CufftHandle handle, int rank, long long* lengths, long long*,
-                                long long, long long, long long*, long long, long long,
-                                cuda::CufftType, long long batch, size_t* bytes) {
+CufftResult cufftMakePlanMany64(CufftHandle handle, int rank, long long* lengths, long long* rows,
+                                long long stride, long long distance, long long*, long long,
+                                long long, cuda::CufftType, long long batch, size_t* bytes) {
   if (rank != 1) return CufftResult::InvalidSize;
-  plans[handle] = {lengths[0], batch, nullptr};
+  plans[handle] = {lengths[0], batch, rows ? stride : 1, rows ? distance : 0, nullptr};
   *bytes = cufft_state.workspace_bytes;
   return cufft_state.result;
 }
@@ -82,33 +98,33 @@ CufftResult cufftSetWorkArea(CufftHandle handle, void* workspace) {
 
 CufftResult cufftExecC2C(CufftHandle handle, void* in, void* out, int direction) {
   return for_each_row(handle, [&](const FakePlan& plan, long long number) {
-    const Complex* from = static_cast<Complex*>(in) + number * plan.length;
-    const std::vector<Complex> row(from, from + plan.length);
-    Complex* to = static_cast<Complex*>(out) + number * plan.length;
-    for (size_t k = 0; k < row.size(); ++k) to[k] = Complex(sum_of(row, k, direction));
+    const auto row = row_of<Complex>(plan, in, number, plan.length);
+    for (size_t k = 0; k < row.size(); ++k)
+      static_cast<Complex*>(out)[plan.place(number, k, plan.length)] =
+          Complex(sum_of(row, k, direction));
   });
 }
 
 CufftResult cufftExecR2C(CufftHandle handle, void* in, void* out) {
   return for_each_row(handle, [&](const FakePlan& plan, long long number) {
-    const float* from = static_cast<float*>(in) + number * plan.length;
-    const std::vector<float> row(from, from + plan.length);
-    Complex* to = static_cast<Complex*>(out) + number * (plan.length / 2 + 1);
+    const auto row = row_of<float>(plan, in, number, plan.length);
     for (size_t k = 0; k <= row.size() / 2; ++k)
-      to[k] = Complex(sum_of(row, k, cuda::kCufftForward));
+      static_cast<Complex*>(out)[plan.place(number, k, plan.length / 2 + 1)] =
+          Complex(sum_of(row, k, cuda::kCufftForward));
   });
 }
 
 CufftResult cufftExecC2R(CufftHandle handle, void* in, void* out) {
   return for_each_row(handle, [&](const FakePlan& plan, long long number) {
     const auto n = static_cast<size_t>(plan.length);
-    Complex* from = static_cast<Complex*>(in) + number * (plan.length / 2 + 1);
-    std::vector<Complex> row(n);
-    for (size_t k = 0; k < n; ++k) row[k] = k <= n / 2 ? from[k] : std::conj(from[n - k]);
-    float* to = static_cast<float*>(out) + number * plan.length;
+    auto row = row_of<Complex>(plan, in, number, plan.length / 2 + 1);
+    row.resize(n);
+    for (size_t k = n / 2 + 1; k < n; ++k) row[k] = std::conj(row[n - k]);
     for (size_t k = 0; k < n; ++k)
-      to[k] = static_cast<float>(sum_of(row, k, cuda::kCufftInverse).real());
-    for (size_t k = 0; k <= n / 2; ++k) from[k] = Complex(NAN, NAN);  // as the real one may
+      static_cast<float*>(out)[plan.place(number, k, plan.length)] =
+          static_cast<float>(sum_of(row, k, cuda::kCufftInverse).real());
+    for (size_t k = 0; k <= n / 2; ++k)  // as the real one may
+      static_cast<Complex*>(in)[plan.place(number, k, plan.length / 2 + 1)] = Complex(NAN, NAN);
   });
 }
 

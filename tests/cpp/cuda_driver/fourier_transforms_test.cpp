@@ -30,12 +30,12 @@ class FourierTransformsTest : public ::testing::Test {
       buffer = driver_.device_memory()->counterpart(driver_.allocator().allocate(4096));
   }
 
-  // Transforms `count` elements to as many of another type.
+  // Two transforms, interleaved if the stride is 2.
   template <typename To, typename From>
   std::vector<To> transformed(TransformKind kind, int64_t length, const std::vector<From>& input,
-                              size_t results) {
+                              size_t results, int64_t stride = 1) {
     std::copy(input.begin(), input.end(), static_cast<From*>(buffers_[0]));
-    const FourierTransform transform{kind, {length}, 2};
+    const FourierTransform transform{kind, {length}, 2, stride};
     const auto plan = driver_.plan(transform);
     if (!plan) throw std::runtime_error("there is no plan");
     const LibraryCall call{"transform",
@@ -78,6 +78,21 @@ TEST_F(FourierTransformsTest, RealNumbersHaveHalfTheSums) {
   expect_near(back, x);
 }
 
+TEST_F(FourierTransformsTest, InterleavedTransforms) {
+  const std::vector<float> rows{1, 2, 3, 4, 5, -1, 0, 2, 7, 1};
+  std::vector<float> columns(10);
+  for (size_t i = 0; i < 5; ++i)
+    for (size_t j = 0; j < 2; ++j) columns[i * 2 + j] = rows[j * 5 + i];
+  const auto of_rows = transformed<Complex>(TransformKind::RealToComplex, 5, rows, 6);
+  const auto of_columns = transformed<Complex>(TransformKind::RealToComplex, 5, columns, 6, 2);
+  for (size_t i = 0; i < 3; ++i)
+    for (size_t j = 0; j < 2; ++j)
+      EXPECT_LT(std::abs(of_columns[i * 2 + j] - of_rows[j * 3 + i]), 1e-5f);
+  auto back = transformed<float>(TransformKind::ComplexToReal, 5, of_columns, 10, 2);
+  for (auto& number : back) number /= 5.0f;
+  expect_near(back, columns);
+}
+
 TEST_F(FourierTransformsTest, TheWorkspaceIsAligned) {
   buffers_[2] = static_cast<char*>(buffers_[2]) + 4;
   transformed<Complex>(TransformKind::ComplexForward, 2, std::vector<Complex>(4), 4);
@@ -86,11 +101,11 @@ TEST_F(FourierTransformsTest, TheWorkspaceIsAligned) {
 }
 
 TEST_F(FourierTransformsTest, ThereIsNoPlanForWhatTheLibraryRefuses) {
-  EXPECT_EQ(driver_.plan(FourierTransform{TransformKind::ComplexForward, {2, 2}, 1}), nullptr);
+  EXPECT_EQ(driver_.plan(FourierTransform{TransformKind::ComplexForward, {2, 2}, 1, 1}), nullptr);
 }
 
 TEST_F(FourierTransformsTest, AnErrorOfTheLibraryIsThatOfTheCall) {
-  const FourierTransform transform{TransformKind::ComplexForward, {2}, 1};
+  const FourierTransform transform{TransformKind::ComplexForward, {2}, 1, 1};
   const auto plan = driver_.plan(transform);
   fake_->result = cuda::CufftResult::InvalidSize;
   try {

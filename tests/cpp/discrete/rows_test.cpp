@@ -48,6 +48,16 @@ void expect_same_places(const array& x, int axis) {
   EXPECT_TRUE(array_equal(argmin(x, axis), argmin(x, axis, false, Device::cpu)).item<bool>());
 }
 
+TEST(Columns, PlacesOfExtremes) {
+  for (const Shape& shape : {Shape{32, 16}, Shape{33, 70}, Shape{1000, 40}, Shape{3, 100, 33}}) {
+    const int axis = static_cast<int>(shape.size()) - 2;
+    const array ties = random::randint(0, 9, shape);
+    for (const Dtype dtype : {int32, uint8, float32, bfloat16, complex64})
+      expect_same_places(astype(ties, dtype), axis);
+    expect_same_places(log(random::normal(shape)), axis);  // NaNs
+  }
+}
+
 TEST(Rows, PlacesOfExtremes) {
   for (int length : {255, 256, 300, 65536, 200000}) {
     const array ties = random::randint(0, 50, {2, length});

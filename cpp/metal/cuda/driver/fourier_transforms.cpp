@@ -37,9 +37,11 @@ class CufftPlan : public FourierTransformPlan {
     std::vector<long long> lengths(transform.lengths.begin(), transform.lengths.end());
     size_t bytes = 0;
     CufftApi::check(api_.cufftSetAutoAllocation(handle_, 0), "make a plan");
+    // Without the lengths of rows in memory, the library ignores strides and distances.
+    long long* rows = transform.stride == 1 ? nullptr : lengths.data();
     const CufftResult result = api_.cufftMakePlanMany64(
-        handle_, static_cast<int>(lengths.size()), lengths.data(), nullptr, 1, 0, nullptr, 1, 0,
-        type_in_cufft(kind_), transform.batch, &bytes);
+        handle_, static_cast<int>(lengths.size()), lengths.data(), rows, transform.stride, 1, rows,
+        transform.stride, 1, type_in_cufft(kind_), transform.batch, &bytes);
     workspace_bytes_ = bytes ? bytes + kWorkspaceAlignment : 0;
     return result == CufftResult::Success;
   }

@@ -92,10 +92,10 @@ template <typename Op, typename T>
 
 // The better of two elements; the first of equal ones.
 template <typename Op, typename T>
-inline uint better_index(const device T* in, uint a, uint b) {
+inline uint better_index(const device T* in, uint a, uint b, int64_t step = 1) {
   using A = compute_t<T>;
-  const A x = static_cast<A>(in[a]);
-  const A y = static_cast<A>(in[b]);
+  const A x = static_cast<A>(in[a * step]);
+  const A y = static_cast<A>(in[b * step]);
   return takes<Op, A>(y, x) ? b : takes<Op, A>(x, y) ? a : min(a, b);
 }
 
@@ -131,9 +131,39 @@ template <typename Op, typename T, bool Listed>
   if (index == 0) out[line * groups.x + group.x] = found[0];
 }
 
+// Columns whose elements are neighbours in memory: each lane has one, of which the SIMD-groups of
+// the threadgroup take every so many-th element. There are at least as many elements as
+// SIMD-groups.
+template <typename Op, typename T>
+[[kernel, max_total_threads_per_threadgroup(kArgColumnThreads)]] void arg_reduce_columns(
+    const device T* in [[buffer(0)]], device uint* out [[buffer(1)]],
+    constant const int64_t* strides [[buffer(2)]], constant const uint& length [[buffer(3)]],
+    constant const uint& columns [[buffer(4)]], uint2 group [[threadgroup_position_in_grid]],
+    uint index [[thread_index_in_threadgroup]]) {
+  using A = compute_t<T>;
+  constexpr uint kMembers = kArgColumnThreads / kLanes;
+  threadgroup uint found[kArgColumnThreads];
+  const uint member = index / kLanes, column = group.x * kLanes + index % kLanes;
+  in += min(column, columns - 1) * strides[0] + group.y * strides[1];
+  Best<A> best = {static_cast<A>(in[member * strides[2]]), member};
+  for (uint i = member + kMembers; i < length; i += kMembers) {
+    const A value = static_cast<A>(in[i * strides[2]]);
+    if (takes<Op, A>(value, best.value)) best = {value, i};
+  }
+  found[index] = best.index;
+  for (uint others = kMembers / 2; others > 0; others /= 2) {
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (member >= others) continue;
+    const uint other = found[index + others * kLanes];
+    found[index] = better_index<Op>(in, found[index], other, strides[2]);
+  }
+  if (member == 0 && column < columns) out[int64_t(group.y) * columns + column] = found[index];
+}
+
 #define ARG_REDUCE(Op, name, T)                                    \
   MLX_KERNEL(#Op "_" #name, arg_reduce<Op, T>)                     \
   MLX_KERNEL(#Op "Shared_" #name, arg_reduce_shared<Op, T, false>) \
-  MLX_KERNEL(#Op "Listed_" #name, arg_reduce_shared<Op, T, true>)
+  MLX_KERNEL(#Op "Listed_" #name, arg_reduce_shared<Op, T, true>)  \
+  MLX_KERNEL(#Op "Columns_" #name, arg_reduce_columns<Op, T>)
 MLX_FOR_ALL(ARG_REDUCE, ArgMin)
 MLX_FOR_ALL(ARG_REDUCE, ArgMax)

@@ -2,8 +2,9 @@
 // devices that run many threads, and hide the time of loads by them. The host includes this too.
 #pragma once
 
-// Elements that a thread holds, and the threads of a threadgroup that looks for an extreme.
-enum { kHeldElements = 16, kArgReduceThreads = 256 };
+// Elements that a thread holds, and the threads of a threadgroup that looks for an extreme in a
+// line, or for those of 32 neighbouring columns.
+enum { kHeldElements = 16, kArgReduceThreads = 256, kArgColumnThreads = 1024 };
 
 #ifdef __METAL_VERSION__
 

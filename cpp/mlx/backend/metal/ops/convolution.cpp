@@ -178,15 +178,26 @@ class DeviceConvolution {
     return is_product || (part != Part::Weight && params_.sources == 1 && params_.results == 1);
   }
 
-  // The result, one thread for each element.
+  // The result, one thread for each element. Neighbouring threads read neighbouring weights.
   void compute_directly(const array& source, const array& weight, array& out) const {
+    ConvolutionParams p = params_;
+    const int groups = p.groups, results = p.results, sources = p.sources;
+    const Shape shape{static_cast<int>(p.elements), sources, groups, results};
+    array ordered = temporary(shape, weight.dtype(), s_);
+    copy_inplace(weight, ordered, shape,
+                 {p.element_step, p.source_step, p.group_step, p.result_step}, ordered.strides(), 0,
+                 0, CopyType::General, s_);
+    p.element_step = ordered.strides(0);
+    p.source_step = ordered.strides(1);
+    p.group_step = ordered.strides(2);
+    p.result_step = ordered.strides(3);
     auto& encoder = metal::get_command_encoder(s_);
     encoder.set_compute_pipeline_state(convolution_kernel(false, out.dtype()));
     encoder.set_input_array(source, 0);
-    encoder.set_input_array(weight, 1);
+    encoder.set_input_array(ordered, 1);
     encoder.set_output_array(out, 2);
-    encoder.set_bytes(params_, 3);
-    dispatch_grid(encoder, size_t{params_.groups} * params_.results, size_t(images_) * pixels_);
+    encoder.set_bytes(p, 3);
+    dispatch_grid(encoder, size_t{p.groups} * p.results, size_t(images_) * pixels_);
   }
 
   // Whether the source's products with all weights, as float32, take less memory than what the

@@ -106,12 +106,14 @@ ArgLines::ArgLines(const array& source, int axis, Stream s) : in(source) {
 }
 
 constexpr const char* kArgOps[] = {"ArgMin", "ArgMax"};
-constexpr const char* kArgLayouts[] = {"", "Shared", "Listed"};
+enum class ArgLayout { Line, Shared, Listed, Columns };
+constexpr const char* kArgLayouts[] = {"", "Shared", "Listed", "Columns"};
 
-MTL::ComputePipelineState* arg_kernel(int op, int layout, Dtype dtype) {
-  static KernelTable table(2 * 3 * kDtypes);
-  return table.get((op * 3 + layout) * kDtypes + dtype_index(dtype), [&] {
-    return kArgOps[op] + kernel_name(kArgLayouts[layout], type_name(dtype));
+MTL::ComputePipelineState* arg_kernel(int op, ArgLayout layout, Dtype dtype) {
+  static KernelTable table(2 * 4 * kDtypes);
+  const int number = static_cast<int>(layout);
+  return table.get((op * 4 + number) * kDtypes + dtype_index(dtype), [&] {
+    return kArgOps[op] + kernel_name(kArgLayouts[number], type_name(dtype));
   });
 }
 
@@ -131,7 +133,7 @@ void arg_reduce_chunks(int op, ArgLines lines, array& out, Stream s) {
   constexpr uint32_t kChunk = 1 << 16;
   const size_t count = lines.x * lines.y;
   const Dtype dtype = lines.in.dtype();
-  const auto pass = [&](int layout, const array& listed, uint32_t chunk, array& to) {
+  const auto pass = [&](ArgLayout layout, const array& listed, uint32_t chunk, array& to) {
     const uint32_t chunks = (lines.length - 1) / chunk + 1;
     auto& encoder = bind_lines(arg_kernel(op, layout, dtype), lines, to, s);
     encoder.set_bytes(chunk, 4);
@@ -139,15 +141,23 @@ void arg_reduce_chunks(int op, ArgLines lines, array& out, Stream s) {
     encoder.dispatch_threadgroups(MTL::Size(chunks, lines.x, lines.y),
                                   MTL::Size(kArgReduceThreads, 1, 1));
   };
-  if (lines.length <= 2 * kChunk) return pass(1, lines.in, lines.length, out);
+  if (lines.length <= 2 * kChunk) return pass(ArgLayout::Shared, lines.in, lines.length, out);
   const uint32_t chunks = (lines.length - 1) / kChunk + 1;
   array candidates({static_cast<ShapeElem>(count), static_cast<ShapeElem>(chunks)}, uint32, nullptr,
                    {});
   allocate_output(candidates);
   metal::get_command_encoder(s).add_temporary(candidates);
-  pass(1, lines.in, kChunk, candidates);
+  pass(ArgLayout::Shared, lines.in, kChunk, candidates);
   lines.length = chunks;
-  pass(2, candidates, chunks, out);
+  pass(ArgLayout::Listed, candidates, chunks, out);
+}
+
+// A threadgroup for so many columns as a SIMD-group has lanes.
+void arg_reduce_columns(int op, const ArgLines& lines, array& out, Stream s) {
+  auto& encoder = bind_lines(arg_kernel(op, ArgLayout::Columns, lines.in.dtype()), lines, out, s);
+  encoder.set_bytes(static_cast<uint32_t>(lines.x), 4);
+  encoder.dispatch_threadgroups(MTL::Size((lines.x + kLanes - 1) / kLanes, lines.y, 1),
+                                MTL::Size(kArgColumnThreads, 1, 1));
 }
 
 }  // namespace
@@ -218,7 +228,11 @@ MLX_EVAL(ArgReduce) {
   if (runs_on_gpu() && lines.steps[2] == 1 && lines.length >= kArgReduceThreads) {
     return arg_reduce_chunks(op, lines, out, stream());
   }
-  auto& encoder = bind_lines(arg_kernel(op, 0, lines.in.dtype()), lines, out, stream());
+  const bool is_wide = lines.steps[0] == 1 && lines.x >= kLanes / 2;
+  if (runs_on_gpu() && is_wide && lines.length >= kArgColumnThreads / kLanes)
+    return arg_reduce_columns(op, lines, out, stream());
+  auto& encoder =
+      bind_lines(arg_kernel(op, ArgLayout::Line, lines.in.dtype()), lines, out, stream());
   dispatch_grid(encoder, lines.x, lines.y, 1, std::clamp<size_t>(32768 / lines.length, 1, 256));
 }
 
