@@ -4,6 +4,7 @@ from pathlib import Path
 
 import mlx.core as mx
 import numpy as np
+import pytest
 from test_metalc_options import metalc
 
 HEADER = """
@@ -72,6 +73,7 @@ BODY = """
 """
 
 
+@pytest.mark.cpu_kernels
 def test_idioms():
     kernel = mx.fast.metal_kernel("style", ["x"], ["out"], BODY, HEADER)
     x = np.arange(64, dtype=np.float32).reshape(32, 2) + 1

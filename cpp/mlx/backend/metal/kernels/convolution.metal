@@ -110,9 +110,27 @@ template <typename T>
   out[ulong(place.y) * grid.x + place.x] = static_cast<T>(sum);
 }
 
-#define CONVOLUTION(_, name, T)      \
-  MLX_KERNEL("Fold_" #name, fold<T>) \
-  MLX_KERNEL("Convolve_" #name, convolve<T>)
+// The same where each group has one channel of either side: a thread computes kDepthwise
+// neighbouring channels. in, weight (elements, channels) and out are aligned to so many.
+template <typename T>
+[[kernel]] void convolve_depthwise(const device vec<T, kDepthwise>* in [[buffer(0)]],
+                                   const device vec<T, kDepthwise>* weight [[buffer(1)]],
+                                   device vec<T, kDepthwise>* out [[buffer(2)]],
+                                   constant const ConvolutionParams& p [[buffer(3)]],
+                                   uint2 place [[thread_position_in_grid]],
+                                   uint2 grid [[threads_per_grid]]) {
+  using Sum = vec<float, kDepthwise>;
+  Sum sum = 0.0f;
+  ResultPixel(place.y, p).for_each_source(p, [&](uint k, int64_t source) {
+    sum = fma(Sum(in[source * grid.x + place.x]), Sum(weight[k * grid.x + place.x]), sum);
+  });
+  out[ulong(place.y) * grid.x + place.x] = vec<T, kDepthwise>(sum);
+}
+
+#define CONVOLUTION(_, name, T)              \
+  MLX_KERNEL("Fold_" #name, fold<T>)         \
+  MLX_KERNEL("Convolve_" #name, convolve<T>) \
+  MLX_KERNEL("Depthwise_" #name, convolve_depthwise<T>)
 MLX_FOR_FLOATS(CONVOLUTION, )
 MLX_KERNEL("Unfold_2", unfold<ushort>)
 MLX_KERNEL("Unfold_4", unfold<uint>)

@@ -5,8 +5,8 @@
 #include <cstdint>
 #endif
 
-// The most spatial axes that the kernels take.
-enum { kSpatialAxes = 3 };
+// The most spatial axes that the kernels take; channels of a thread, if groups have one each.
+enum { kSpatialAxes = 3, kDepthwise = 4 };
 
 // The result's pixel r reads, with the weight's element k, the source's pixel
 // (r * step + k * weight_step + first) / divisor: nothing, if that is outside or no whole number.

@@ -103,10 +103,14 @@ bool convolve_with_library(Part part, const cpu::ConvolutionGeometry& geometry,
 
 // ---- with kernels ----
 
-MTL::ComputePipelineState* convolution_kernel(bool folds, Dtype dtype) {
-  static KernelTable table(2 * kDtypes);
-  return table.get((folds ? kDtypes : 0) + dtype_index(dtype),
-                   [&] { return kernel_name(folds ? "Fold" : "Convolve", type_name(dtype)); });
+enum class Kernel { Convolve, Depthwise, Fold };
+constexpr const char* kKernels[] = {"Convolve", "Depthwise", "Fold"};
+
+MTL::ComputePipelineState* convolution_kernel(Kernel kernel, Dtype dtype) {
+  static KernelTable table(3 * kDtypes);
+  const int number = static_cast<int>(kernel);
+  return table.get(number * kDtypes + dtype_index(dtype),
+                   [&] { return kernel_name(kKernels[number], type_name(dtype)); });
 }
 
 MTL::ComputePipelineState* unfold_kernel(size_t bytes) {
@@ -175,7 +179,7 @@ class DeviceConvolution {
   // channels that are apart.
   bool is_fast(Part part) const {
     const bool is_product = params_.groups == 1 && meets_itself();
-    return is_product || (part != Part::Weight && params_.sources == 1 && params_.results == 1);
+    return is_product || (part != Part::Weight && is_depthwise());
   }
 
   // The result, one thread for each element. Neighbouring threads read neighbouring weights.
@@ -191,13 +195,17 @@ class DeviceConvolution {
     p.source_step = ordered.strides(1);
     p.group_step = ordered.strides(2);
     p.result_step = ordered.strides(3);
+    const bool depthwise = is_depthwise() && groups % kDepthwise == 0;
+    const array from = depthwise ? library_operand(source, s_) : source;
     auto& encoder = metal::get_command_encoder(s_);
-    encoder.set_compute_pipeline_state(convolution_kernel(false, out.dtype()));
-    encoder.set_input_array(source, 0);
+    encoder.set_compute_pipeline_state(
+        convolution_kernel(depthwise ? Kernel::Depthwise : Kernel::Convolve, out.dtype()));
+    encoder.set_input_array(from, 0);
     encoder.set_input_array(ordered, 1);
     encoder.set_output_array(out, 2);
     encoder.set_bytes(p, 3);
-    dispatch_grid(encoder, size_t{p.groups} * p.results, size_t(images_) * pixels_);
+    const size_t width = size_t{p.groups} * p.results;
+    dispatch_grid(encoder, depthwise ? width / kDepthwise : width, size_t(images_) * pixels_);
   }
 
   // Whether the source's products with all weights, as float32, take less memory than what the
@@ -263,11 +271,14 @@ class DeviceConvolution {
   }
 
  private:
+  // Whether each group has one channel of either side.
+  bool is_depthwise() const { return params_.sources == 1 && params_.results == 1; }
+
   void fold(const array& given, int rows, int first, int images, array& out) const {
     const size_t width = size_t{params_.groups} * params_.results;
     const size_t offset = size_t(first) * pixels_ * width * out.itemsize();
     auto& encoder = metal::get_command_encoder(s_);
-    encoder.set_compute_pipeline_state(convolution_kernel(true, out.dtype()));
+    encoder.set_compute_pipeline_state(convolution_kernel(Kernel::Fold, out.dtype()));
     encoder.set_input_array(given, 0);
     encoder.set_output_array(out, 1, static_cast<int64_t>(offset));
     encoder.set_bytes(params_, 2);
