@@ -126,6 +126,7 @@ def torch(row: Row, inputs: Arrays, threads: int, device: str = "cpu") -> Runner
     import torch
 
     torch.set_num_threads(threads)
+    torch.backends.cudnn.allow_tf32 = False  # as for products of matrices, and as ours
     tensors = {name: torch.from_numpy(value).to(device) for name, value in inputs.items()}
     for name, dtype in row.dtypes.items():
         tensors[name] = tensors[name].to(getattr(torch, dtype))
