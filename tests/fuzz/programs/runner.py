@@ -16,11 +16,16 @@ PROCESSORS = {
     "cortex-a72": "asimd",
     "neoverse-n1": "asimdhp",
 }
-NATIVE = "native"  # vector code for all that the processor has; only on request
+NATIVE = "native"  # vector code for all that the processor has
+BEYOND_PROCESSORS = "avx512_fp16"  # a flag of those that have more instructions than the ones above
 MACHINE_FLAGS = frozenset(Path("/proc/cpuinfo").read_text().split())
 CUDA = "cuda"  # on an NVIDIA GPU; only on request
 CHECKED = "checked"  # vector code that checks itself, which must report nothing; only on request
-FORMS = (REFERENCE, *(name for name, flag in PROCESSORS.items() if flag in MACHINE_FLAGS))
+FORMS = (
+    REFERENCE,
+    *(name for name, flag in PROCESSORS.items() if flag in MACHINE_FLAGS),
+    *([NATIVE] if BEYOND_PROCESSORS in MACHINE_FLAGS else []),
+)
 
 ALL_FORMS = (REFERENCE, *PROCESSORS, NATIVE, CHECKED, CUDA)
 
