@@ -22,6 +22,7 @@ class Table:
         self.small = size == "small"
         self.n = 128 if self.small else 2048
         self.made: list[Row] = []
+        self.names_of_floats: dict[Callable, list[str]] = {}  # by the function that makes inputs
 
     def inputs(self) -> dict:
         random = np.random.default_rng(0)
@@ -67,7 +68,9 @@ class Table:
             named = Named(tensors)
             return [lambda: theirs(torch, named)]
 
-        floats = [k for k, a in made().items() if a.dtype == np.float32]
+        if made not in self.names_of_floats:
+            self.names_of_floats[made] = [k for k, a in made().items() if a.dtype == np.float32]
+        floats = self.names_of_floats[made]
         itemsize = 2 if "16" in dtype else 4
         self.made.append(
             Row(
