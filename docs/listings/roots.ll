@@ -663,6 +663,8 @@ rest.done:                                        ; preds = %rest.loop, %x.done
 
 ; ---- reciprocal-roots: as before
 
+; ---- compare-halves: as before
+
 ; ---- split-loops: as before
 
 ; ---- select-addresses: as before
