@@ -46,3 +46,19 @@ define void @clamped(ptr addrspace(1) %out, i32 %x, i32 %size) {
   store float 1.0, ptr addrspace(1) %at
   ret void
 }
+; The limits are checked in front of what is read at the index, although the first effect comes later.
+; CHECK-LABEL: define void @read_first.{{[0-9]+}}
+; CHECK-COUNT-2: call void @simd.inside
+; CHECK: load float
+; CHECK: store float
+define void @read_first(ptr addrspace(1) %out, i32 %x, i32 %size) {
+entry:
+  %left = add i32 %x, -3
+  %low = call i32 @llvm.smax.i32(i32 %left, i32 0)
+  %high = call i32 @llvm.smin.i32(i32 %low, i32 %size)
+  %at = getelementptr float, ptr addrspace(1) %out, i32 %high
+  %value = load float, ptr addrspace(1) %at
+  %twice = fadd float %value, %value
+  store float %twice, ptr addrspace(1) %at
+  ret void
+}

@@ -61,11 +61,14 @@ class Start {
     return copies_[value] = made;
   }
 
-  // The gang bails out unless the comparison is true in all lanes.
-  void assume(ICmpInst::Predicate predicate, Value* a, Value* b) {
-    Value* first = copy(a);
-    Value* second = copy(b);
-    llvm::IRBuilder<> builder(place_);
+  // The gang bails out unless the comparison is true in all lanes. It does so before it accesses
+  // memory at addresses that `replaced`, which is no longer computed, kept inside: an instruction
+  // in front of the first effect may be used by loads there.
+  void assume(Instruction& replaced, ICmpInst::Predicate predicate, Value* a, Value* b) {
+    const bool is_early = is_there(&replaced);
+    Value* first = is_early ? a : copy(a);
+    Value* second = is_early ? b : copy(b);
+    llvm::IRBuilder<> builder(is_early ? &replaced : place_);
     bail_out_unless(builder, builder.CreateICmp(predicate, first, second));
   }
 
@@ -174,7 +177,8 @@ class Inside {
     Value* a = compare->getOperand(0);
     Value* b = compare->getOperand(1);
     if (!compares_index(a, b) && !compares_index(b, a)) return;
-    start_.assume(result ? compare->getPredicate() : compare->getInversePredicate(), a, b);
+    start_.assume(*compare, result ? compare->getPredicate() : compare->getInversePredicate(), a,
+                  b);
     compare->replaceAllUsesWith(llvm::ConstantInt::getBool(compare->getType(), result));
     changed_ = true;
   }
@@ -187,7 +191,7 @@ class Inside {
       Value* index = instruction.getOperand(i);
       Value* bound = instruction.getOperand(1 - i);
       if (!compares_index(index, bound)) continue;
-      start_.assume(*predicate, index, bound);
+      start_.assume(instruction, *predicate, index, bound);
       instruction.replaceAllUsesWith(index);
       instruction.eraseFromParent();
       changed_ = true;
