@@ -8,9 +8,6 @@
 namespace metal::cuda {
 namespace {
 
-// The newest first. One that is made for a newer driver than there is does not start.
-constexpr const char* kCublasNames[] = {"libcublasLt.so.13", "libcublasLt.so.12"};
-
 // Null if the library lacks a function or does not start.
 std::unique_ptr<CublasApi> started(void* library) {
   auto api = std::make_unique<CublasApi>();
@@ -23,15 +20,6 @@ std::unique_ptr<CublasApi> started(void* library) {
   return api;
 }
 
-const CublasApi* find_cublas() {
-  for (const char* name : kCublasNames) {
-    for (void* library : open_libraries(name)) {
-      if (auto api = started(library)) return api.release();
-    }
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 void CublasApi::check(CublasStatus status, const char* action) const {
@@ -41,7 +29,9 @@ void CublasApi::check(CublasStatus status, const char* action) const {
 }
 
 const CublasApi* cublas_api() {
-  static const CublasApi* const api = find_cublas();
+  // The newest first. One that is made for a newer driver than there is does not start.
+  static const CublasApi* const api =
+      first_library({"libcublasLt.so.13", "libcublasLt.so.12"}, started);
   return api;
 }
 

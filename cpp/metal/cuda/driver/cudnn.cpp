@@ -20,13 +20,6 @@ std::unique_ptr<CudnnApi> started_cudnn(void* library) {
   return api;
 }
 
-const CudnnApi* find_cudnn() {
-  for (void* library : open_libraries("libcudnn.so.9")) {
-    if (auto api = started_cudnn(library)) return api.release();
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 void CudnnApi::check(CudnnStatus status, const char* action) const {
@@ -36,7 +29,7 @@ void CudnnApi::check(CudnnStatus status, const char* action) const {
 }
 
 const CudnnApi* cudnn_api() {
-  static const CudnnApi* const api = find_cudnn();
+  static const CudnnApi* const api = first_library({"libcudnn.so.9"}, started_cudnn);
   return api;
 }
 

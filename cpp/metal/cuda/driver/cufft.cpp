@@ -8,8 +8,6 @@
 namespace metal::cuda {
 namespace {
 
-constexpr const char* kCufftNames[] = {"libcufft.so.12", "libcufft.so.11"};  // the newest first
-
 // Null if the library lacks a function or makes no plans.
 std::unique_ptr<CufftApi> started_cufft(void* library) {
   auto api = std::make_unique<CufftApi>();
@@ -23,15 +21,6 @@ std::unique_ptr<CufftApi> started_cufft(void* library) {
   return api;
 }
 
-const CufftApi* find_cufft() {
-  for (const char* name : kCufftNames) {
-    for (void* library : open_libraries(name)) {
-      if (auto api = started_cufft(library)) return api.release();
-    }
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 void CufftApi::check(CufftResult result, const char* action) {
@@ -41,7 +30,9 @@ void CufftApi::check(CufftResult result, const char* action) {
 }
 
 const CufftApi* cufft_api() {
-  static const CufftApi* const api = find_cufft();
+  // The newest first.
+  static const CufftApi* const api =
+      first_library({"libcufft.so.12", "libcufft.so.11"}, started_cufft);
   return api;
 }
 

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,19 @@ template <typename Function>
 bool find_function(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
   return function != nullptr;
+}
+
+// What `start` makes of the first library that it can use, by the order of the names; null if there
+// is none. It lives until the process ends.
+template <typename Start>
+auto first_library(std::initializer_list<const char*> names, Start start)
+    -> decltype(start(nullptr).release()) {
+  for (const char* name : names) {
+    for (void* library : open_libraries(name)) {
+      if (auto api = start(library)) return api.release();
+    }
+  }
+  return nullptr;
 }
 
 // Workspace that is this much larger has an aligned part of the size that a library asks for.

@@ -145,13 +145,6 @@ ConvolutionParams convolution_params(const cpu::ConvolutionGeometry& g, bool tra
   return p;
 }
 
-array temporary(Shape shape, Dtype dtype, Stream s) {
-  array made(std::move(shape), dtype, nullptr, {});
-  allocate_output(made);
-  metal::get_command_encoder(s).add_temporary(made);
-  return made;
-}
-
 array view_of(const array& a, Shape shape, const Strides& strides, int64_t offset = 0) {
   array view(std::move(shape), a.dtype(), nullptr, {});
   make_view(a, view, strides, offset);

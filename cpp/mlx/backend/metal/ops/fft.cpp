@@ -59,13 +59,6 @@ std::vector<int> inverse_of(const std::vector<int>& order) {
   return inverse;
 }
 
-array temporary_like(const array& shaped, Stream s) {
-  array made(shaped.shape(), shaped.dtype(), nullptr, {});
-  allocate_output(made);
-  metal::get_command_encoder(s).add_temporary(made);
-  return made;
-}
-
 // `in_offset` and `out_offset` count bytes.
 void add_call(const TransformPlan& plan, const array& in, int64_t in_offset, array& out,
               int64_t out_offset, Stream s) {
@@ -156,7 +149,7 @@ bool transform_on_device(const Transform& t, const array& in, array& out, Stream
     scale_in_place(out, t.scale, s);
     return true;
   }
-  array transformed = temporary_like(target, s);
+  array transformed = temporary(target.shape(), target.dtype(), s);
   add_call(plan, rows, 0, transformed, 0, s);
   scale_in_place(transformed, t.scale, s);
   copy_inplace(transpose_in_eval(transformed, inverse_of(order)), out, CopyType::General, s);

@@ -47,6 +47,13 @@ void dispatch_grid(metal::CommandEncoder& encoder, size_t x, size_t y, size_t z,
   encoder.dispatch_threads(MTL::Size(x, y, z), MTL::Size(width, height, depth));
 }
 
+array temporary(Shape shape, Dtype dtype, Stream s) {
+  array made(std::move(shape), dtype, nullptr, {});
+  allocate_output(made);
+  metal::get_command_encoder(s).add_temporary(made);
+  return made;
+}
+
 bool runs_on_gpu() {
   static const bool own_memory = ::metal::default_driver().device_memory() != nullptr;
   return own_memory;

@@ -65,6 +65,9 @@ inline int dtype_index(Dtype dtype) { return static_cast<int>(dtype.val()); }
 // The unsigned integer type of the same size, for kernels that only copy elements.
 const char* size_name(Dtype dtype);
 
+// An array with memory, which lives until the stream has used it.
+array temporary(Shape shape, Dtype dtype, Stream s);
+
 // Throws unless the stream is the host's, since Metal has no float64.
 void check_float64(const char* op, Stream s);
 

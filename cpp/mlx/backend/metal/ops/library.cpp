@@ -1,7 +1,7 @@
 #include "mlx/backend/metal/ops/library.h"
 
 #include "mlx/backend/common/copy.h"
-#include "mlx/backend/common/utils.h"
+#include "mlx/backend/metal/ops/launch.h"
 
 namespace mlx::core {
 
@@ -14,11 +14,8 @@ array library_operand(const array& a, Stream s) {
 MTL::LibraryBuffer library_workspace(size_t bytes, Stream s) {
   if (bytes == 0) return {nullptr, 0, false};
   constexpr size_t kWord = sizeof(uint64_t);
-  array workspace({static_cast<ShapeElem>((bytes + kWord - 1) / kWord)}, uint64, nullptr, {});
-  allocate_output(workspace);
-  auto& encoder = metal::get_command_encoder(s);
-  encoder.add_temporary(workspace);
-  return encoder.library_output(workspace);
+  const auto words = static_cast<ShapeElem>((bytes + kWord - 1) / kWord);
+  return metal::CommandEncoder::library_output(temporary({words}, uint64, s));
 }
 
 ::metal::MatrixType library_type(Dtype dtype) {

@@ -43,13 +43,6 @@ struct Indices {
   array rhs;
 };
 
-array scratch(Shape shape, Dtype dtype, Stream s) {
-  array out(std::move(shape), dtype, nullptr, {});
-  allocate_output(out);
-  metal::get_command_encoder(s).add_temporary(out);
-  return out;
-}
-
 // ---- few vectors ----
 
 // Elements in a pack, as in the kernels.
@@ -67,8 +60,8 @@ Arranged arrange(const array& x, const Quantization& q, const MatvecParams& p, S
   const int numbers = numbers_of_pack(q.bits);
   const int packs = static_cast<int>(in_simd_groups(p.columns / numbers));
   const int rows = static_cast<int>(p.batches_x * p.padded_vectors);
-  Arranged out{scratch({rows, packs * numbers}, float32, s),
-               scratch({rows, static_cast<int>(p.columns) / q.group_size}, float32, s)};
+  Arranged out{temporary({rows, packs * numbers}, float32, s),
+               temporary({rows, static_cast<int>(p.columns) / q.group_size}, float32, s)};
   static KernelTable table(33 * kDtypes);
   auto* kernel = table.get(numbers * kDtypes + dtype_index(x.dtype()), [&] {
     return kernel_name("ArrangeVectors", std::to_string(numbers), type_name(x.dtype()));
@@ -130,7 +123,7 @@ struct Grouping {
 };
 
 Grouping group(const Indices& indices, const Extents& e, Stream s) {
-  Grouping out{std::make_shared<std::optional<cpu::Groups>>(), scratch({e.batches_w}, int32, s)};
+  Grouping out{std::make_shared<std::optional<cpu::Groups>>(), temporary({e.batches_w}, int32, s)};
   cpu::get_command_encoder(s).dispatch([e, groups = out.groups, lhs = indices.lhs.data<int>(),
                                         rhs = indices.rhs.data<int>(),
                                         uses = out.uses.data<int>()] {
@@ -159,7 +152,7 @@ void multiply_floats(const array& x, const QuantizedArrays& w, const Quantizatio
   const int rows = transpose ? e.n : e.k, columns = transpose ? e.k : e.n;
   const int at_once =
       static_cast<int>(std::clamp<int64_t>(kFloatsAtOnce / columns, std::min(rows, 16), rows));
-  array floats = scratch({at_once, columns}, float32, s);
+  array floats = temporary({at_once, columns}, float32, s);
   std::optional<Grouping> grouping;
   if (indices) grouping = group(*indices, e, s);
   for (int batch = 0; batch < e.batches_w; ++batch) {
@@ -195,7 +188,7 @@ void multiply_dequantized(const array& x, const QuantizedArrays& w, const Quanti
                           const Extents& e, bool transpose, const std::optional<Indices>& indices,
                           array& out, Stream s) {
   const int rows = transpose ? e.n : e.k, columns = transpose ? e.k : e.n;
-  array floats = scratch({e.batches_w, rows, columns}, out.dtype(), s);
+  array floats = temporary({e.batches_w, rows, columns}, out.dtype(), s);
   dequantize_part(w, q, {0, floats.size()}, floats, s);
   array matrices({e.batches_w, e.k, e.n}, out.dtype(), nullptr, {});
   const int64_t size = int64_t{rows} * columns;
@@ -224,7 +217,7 @@ void multiply(const array& x, const QuantizedArrays& w, const Quantization& q, c
   if (out.dtype() == float32) {
     return multiply_floats(floats, w, q, e, transpose, indices, out, s);
   }
-  array result = scratch(out.shape(), float32, s);
+  array result = temporary(out.shape(), float32, s);
   multiply_floats(floats, w, q, e, transpose, indices, result, s);
   copy_inplace(result, out, CopyType::Vector, s);
 }

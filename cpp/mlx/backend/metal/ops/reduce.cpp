@@ -52,10 +52,8 @@ array reduced_last(const array& in, const std::vector<int>& reduced_axes, Stream
       strides.push_back(in.strides(axis));
     }
   }
-  array out(shape, in.dtype(), nullptr, {});
-  allocate_output(out);
+  array out = temporary(shape, in.dtype(), s);
   copy_inplace(in, out, shape, strides, out.strides(), 0, 0, CopyType::General, s);
-  metal::get_command_encoder(s).add_temporary(out);
   return out;
 }
 
@@ -143,10 +141,8 @@ void arg_reduce_chunks(int op, ArgLines lines, array& out, Stream s) {
   };
   if (lines.length <= 2 * kChunk) return pass(ArgLayout::Shared, lines.in, lines.length, out);
   const uint32_t chunks = (lines.length - 1) / kChunk + 1;
-  array candidates({static_cast<ShapeElem>(count), static_cast<ShapeElem>(chunks)}, uint32, nullptr,
-                   {});
-  allocate_output(candidates);
-  metal::get_command_encoder(s).add_temporary(candidates);
+  array candidates =
+      temporary({static_cast<ShapeElem>(count), static_cast<ShapeElem>(chunks)}, uint32, s);
   pass(ArgLayout::Shared, lines.in, kChunk, candidates);
   lines.length = chunks;
   pass(ArgLayout::Listed, candidates, chunks, out);
@@ -185,9 +181,7 @@ void run_passes(ReducePlan plan, Reduce::ReduceType type, array& out, Stream s, 
   while (plan.params.splits > 1) {
     const int rows = static_cast<int>(plan.params.splits);
     const int row = static_cast<int>(plan.params.row);
-    array partial({rows, row}, partial_type, nullptr, {});
-    allocate_output(partial);
-    metal::get_command_encoder(s).add_temporary(partial);
+    array partial = temporary({rows, row}, partial_type, s);
     pass(plan, partial);
     pass = pass_over(partial, type, s);
     plan = plan_of_partials(rows, row);

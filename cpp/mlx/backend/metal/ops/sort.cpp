@@ -42,11 +42,9 @@ size_t item_size(Dtype dtype, bool positions) {
 // Memory for all items.
 array items_in_memory(const SortParams& params, size_t item, Stream s) {
   const auto words = static_cast<ShapeElem>(item / sizeof(uint32_t));
-  array items({static_cast<ShapeElem>(params.lines), static_cast<ShapeElem>(params.slots), words},
-              uint32, nullptr, {});
-  allocate_output(items);
-  metal::get_command_encoder(s).add_temporary(items);
-  return items;
+  return temporary(
+      {static_cast<ShapeElem>(params.lines), static_cast<ShapeElem>(params.slots), words}, uint32,
+      s);
 }
 
 void dispatch_tiles(metal::CommandEncoder& encoder, const SortParams& params) {
@@ -114,9 +112,7 @@ void sort_on_device(const array& in, array& out, int axis, bool positions, Strea
   const int last = static_cast<int>(in.ndim()) - 1;
   const array rows = row_contiguous(swapaxes_in_eval(in, axis, last), s);
   if (axis == last) return sort_rows(rows, out, positions, s);
-  array sorted(rows.shape(), out.dtype(), nullptr, {});
-  allocate_output(sorted);
-  metal::get_command_encoder(s).add_temporary(sorted);
+  array sorted = temporary(rows.shape(), out.dtype(), s);
   sort_rows(rows, sorted, positions, s);
   copy_inplace(swapaxes_in_eval(sorted, axis, last), out, CopyType::General, s);
 }
