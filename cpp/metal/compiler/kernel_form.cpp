@@ -19,12 +19,13 @@
 #include "metal/compiler/analyses.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/front_end.h"
+#include "metal/compiler/hardware_math.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/line_tables.h"
 #include "metal/compiler/mark_lines.h"
 #include "metal/compiler/mark_stops.h"
 #include "metal/compiler/math_calls.h"
-#include "metal/compiler/matrix_accesses.h"
+#include "metal/compiler/matrix_calls.h"
 #include "metal/compiler/passes.h"
 #include "metal/compiler/undefined_variables.h"
 #include "metal/compiler/verify.h"
@@ -239,6 +240,8 @@ void internalize_and_inline(TranslationUnit& unit, llvm::ModuleAnalysisManager& 
       function->removeFnAttr(llvm::Attribute::OptimizeNone);
       if (is_matrix_access(*function)) {
         keep_matrix_access(*function);
+      } else if (is_hardware_math(*function)) {
+        keep_hardware_math(*function);
       } else if (!recursive) {
         function->addFnAttr(llvm::Attribute::AlwaysInline);
       }

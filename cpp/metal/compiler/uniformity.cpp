@@ -60,9 +60,9 @@ WrittenObjects find_written(const llvm::Function& kernel) {
 }
 
 // Tells LLVM's analysis which instructions are sources of divergence.
-class Sources final : public llvm::TargetTransformInfoImplCRTPBase<Sources> {
+class KernelSources final : public llvm::TargetTransformInfoImplCRTPBase<KernelSources> {
  public:
-  Sources(const llvm::Function& kernel, Among among)
+  KernelSources(const llvm::Function& kernel, Among among)
       : TargetTransformInfoImplCRTPBase(kernel.getParent()->getDataLayout()),
         among_(among),
         written_(find_written(kernel)) {}
@@ -108,15 +108,16 @@ class Sources final : public llvm::TargetTransformInfoImplCRTPBase<Sources> {
 
 }  // namespace
 
-Uniformity::Uniformity(llvm::Function& kernel, Among among) {
+Uniformity::Uniformity(llvm::Function& kernel, Among among)
+    : Uniformity(kernel, [among](const llvm::Function& function) {
+        return llvm::TargetTransformInfo(KernelSources(function, among));
+      }) {}
+
+Uniformity::Uniformity(llvm::Function& kernel, Sources sources) {
   analyses_.registerPass([] { return llvm::PassInstrumentationAnalysis(); });
   analyses_.registerPass([] { return llvm::DominatorTreeAnalysis(); });
   analyses_.registerPass([] { return llvm::CycleAnalysis(); });
-  analyses_.registerPass([among] {
-    return llvm::TargetIRAnalysis([among](const llvm::Function& function) {
-      return llvm::TargetTransformInfo(Sources(function, among));
-    });
-  });
+  analyses_.registerPass([&sources] { return llvm::TargetIRAnalysis(sources); });
   analyses_.registerPass([] { return llvm::UniformityInfoAnalysis(); });
   dominators_ = &analyses_.getResult<llvm::DominatorTreeAnalysis>(kernel);
   info_ = &analyses_.getResult<llvm::UniformityInfoAnalysis>(kernel);

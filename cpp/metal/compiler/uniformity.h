@@ -1,6 +1,9 @@
-// Finds the values of a kernel in kernel form that several threads of a threadgroup share.
+// Finds the values of a kernel that several threads of a threadgroup share.
 #pragma once
 
+#include <functional>
+
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/UniformityAnalysis.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/PassManager.h"
@@ -13,9 +16,12 @@ enum class Among {
   SimdGroups  // threads with the same index in their SIMD-groups
 };
 
-// If the analysis fails, values count as different.
+// In kernel form, unless the sources are given. If the analysis fails, values count as different.
 class Uniformity {
  public:
+  // `sources` tells which instructions are sources of divergence.
+  using Sources = std::function<llvm::TargetTransformInfo(const llvm::Function&)>;
+  Uniformity(llvm::Function& function, Sources sources);
   Uniformity(llvm::Function& kernel, Among among);
 
   Uniformity(const Uniformity&) = delete;

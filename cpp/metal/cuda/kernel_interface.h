@@ -1,6 +1,7 @@
 // Describes how a kernel in PTX is launched.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -36,14 +37,23 @@ struct LaunchForm {
 // The alignment of MSL's widest vectors.
 inline constexpr uint32_t kBufferAlignment = 16;
 
+// A number of threads, raised to a multiple of a warp's 32.
+constexpr uint32_t whole_warps(uint32_t threads) { return (threads + 31) / 32 * 32; }
+
 // What the code that launches a kernel must know of it. Blocks have the size of a threadgroup, and
-// cover the grid.
+// cover the grid. Flat blocks consist of whole warps.
 struct KernelInterface {
   std::string entry;  // the kernel's name in the PTX
   std::vector<Parameter> parameters;
   uint32_t parameter_bytes = 0;
   uint32_t static_threadgroup_memory = 0;  // bytes
-  uint32_t max_total_threads = 0;          // of a block
+  uint32_t max_total_threads = 0;          // of a threadgroup
+
+  bool is_flat() const {
+    return std::ranges::any_of(parameters, [](const Parameter& parameter) {
+      return parameter.kind == Parameter::Kind::ThreadsPerThreadgroup;
+    });
+  }
 };
 
 }  // namespace metal::cuda

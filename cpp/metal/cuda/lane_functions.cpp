@@ -12,12 +12,11 @@ namespace Intrinsic = llvm::Intrinsic;
 
 constexpr uint32_t kLanes = 32, kAll = 0xffffffff;
 
-// Makes a shuffle of this kind; `clamp` is the instruction's last operand.
-Value* shuffle(llvm::IRBuilder<>& b, Intrinsic::ID id, Value* mask, Value* value, Value* lane,
-               uint32_t clamp) {
+// Makes a shuffle of this kind.
+Value* shuffle(llvm::IRBuilder<>& b, Intrinsic::ID id, Value* mask, Value* value, Value* lane) {
   llvm::Type* type = value->getType();
   Value* bits = b.CreateBitCast(value, b.getIntNTy(type->getPrimitiveSizeInBits()));
-  Value* last = b.getInt32(clamp);
+  Value* last = b.getInt32(kLanes - 1);
   if (type->getPrimitiveSizeInBits() == 32) {
     return b.CreateBitCast(b.CreateIntrinsic(id, {}, {mask, bits, lane, last}), type);
   }
@@ -38,13 +37,14 @@ constexpr std::pair<std::string_view, Operation> kOperations[] = {
 // Emits the functions for one type.
 class LaneFunction {
  public:
-  LaneFunction(llvm::Function& function, Operation operation, bool is_signed)
+  LaneFunction(llvm::Function& function, Operation operation, bool is_signed, LaneOrder order)
       : b_(llvm::BasicBlock::Create(function.getContext(), "entry", &function)),
         function_(function),
         value_(function.getArg(0)),
         mask_(function.getArg(1)),
         operation_(operation),
-        signed_(is_signed) {}
+        signed_(is_signed),
+        order_(order) {}
 
   void reduction() {
     if (const Intrinsic::ID id = warp_reduction(); id != Intrinsic::not_intrinsic) {
@@ -55,37 +55,38 @@ class LaneFunction {
     Value* result = value_;
     for (uint32_t distance = 1; distance < kLanes; distance *= 2) {
       result = combine(result, shuffle(b_, Intrinsic::nvvm_shfl_sync_bfly_i32, b_.getInt32(kAll),
-                                       result, b_.getInt32(distance), kLanes - 1));
+                                       result, b_.getInt32(order_.lane_of(distance))));
     }
     b_.CreateRet(result);
     start_some_lanes();
-    Value* first = lowest(mask_);
-    Value* start = create_shuffle(b_, mask_, value_, first);
-    b_.CreateRet(over_lanes(without_lowest(mask_), start,
-                            [&](Value* sum, Value*, Value* other) { return combine(sum, other); }));
+    Value* threads = order_.threads_of(b_, mask_);
+    Value* start = value_of(mask_, value_, lowest(threads));
+    b_.CreateRet(
+        over_threads(without_lowest(threads), start,
+                     [&](Value* sum, Value*, Value* other) { return combine(sum, other); }));
   }
 
   void prefix(bool inclusive) {
-    Value* lane = b_.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_laneid, {}, {});
+    Value* thread = order_.thread(b_);
     Value* none = operation_ == Operation::Product ? number(1) : number(0);
     start_whole_warp();
     Value* all = b_.getInt32(kAll);
     Value* result = value_;
     for (uint32_t distance = 1; distance < kLanes; distance *= 2) {
-      Value* before =
-          shuffle(b_, Intrinsic::nvvm_shfl_sync_up_i32, all, result, b_.getInt32(distance), 0);
-      result = b_.CreateSelect(b_.CreateICmpUGE(lane, b_.getInt32(distance)),
+      Value* before = value_before(all, result, thread, distance);
+      result = b_.CreateSelect(b_.CreateICmpUGE(thread, b_.getInt32(distance)),
                                combine(before, result), result);
     }
     if (!inclusive) {
-      Value* before = shuffle(b_, Intrinsic::nvvm_shfl_sync_up_i32, all, result, b_.getInt32(1), 0);
-      result = b_.CreateSelect(b_.CreateICmpEQ(lane, b_.getInt32(0)), none, before);
+      Value* before = value_before(all, result, thread, 1);
+      result = b_.CreateSelect(b_.CreateICmpEQ(thread, b_.getInt32(0)), none, before);
     }
     b_.CreateRet(result);
     start_some_lanes();
-    b_.CreateRet(over_lanes(mask_, none, [&](Value* sum, Value* other_lane, Value* other) {
-      Value* counts =
-          inclusive ? b_.CreateICmpULE(other_lane, lane) : b_.CreateICmpULT(other_lane, lane);
+    Value* threads = order_.threads_of(b_, mask_);
+    b_.CreateRet(over_threads(threads, none, [&](Value* sum, Value* other_thread, Value* other) {
+      Value* counts = inclusive ? b_.CreateICmpULE(other_thread, thread)
+                                : b_.CreateICmpULT(other_thread, thread);
       return b_.CreateSelect(counts, combine(sum, other), sum);
     }));
   }
@@ -142,6 +143,14 @@ class LaneFunction {
                              : llvm::ConstantInt::get(type, n);
   }
 
+  Value* value_of(Value* mask, Value* value, Value* thread) {
+    return create_shuffle(b_, mask, value, order_.lane_of(b_, thread));
+  }
+  // Undefined in threads that have none before them.
+  Value* value_before(Value* mask, Value* value, Value* thread, uint32_t distance) {
+    return value_of(mask, value, b_.CreateAnd(b_.CreateSub(thread, b_.getInt32(distance)), 31));
+  }
+
   // If all lanes are active, combines them in a tree, otherwise one after the other.
   void start_whole_warp() {
     auto* whole = llvm::BasicBlock::Create(b_.getContext(), "whole", &function_);
@@ -151,19 +160,19 @@ class LaneFunction {
   }
   void start_some_lanes() { b_.SetInsertPoint(some_); }
 
-  Value* lowest(Value* lanes) {
-    return b_.CreateBinaryIntrinsic(Intrinsic::cttz, lanes, b_.getFalse());
+  Value* lowest(Value* threads) {
+    return b_.CreateBinaryIntrinsic(Intrinsic::cttz, threads, b_.getFalse());
   }
-  Value* without_lowest(Value* lanes) {
-    return b_.CreateAnd(lanes, b_.CreateSub(lanes, b_.getInt32(1)));
+  Value* without_lowest(Value* threads) {
+    return b_.CreateAnd(threads, b_.CreateSub(threads, b_.getInt32(1)));
   }
 
-  // Builds result = step(result, lane, its value) for all lanes of a set, in ascending order.
+  // Builds result = step(result, thread, its value) for all threads of a set, in ascending order.
   template <typename Step>
-  Value* over_lanes(Value* lanes, Value* start, Step step) {
+  Value* over_threads(Value* threads, Value* start, Step step) {
     llvm::BasicBlock* before = b_.GetInsertBlock();
-    auto* head = llvm::BasicBlock::Create(b_.getContext(), "lanes", &function_);
-    auto* body = llvm::BasicBlock::Create(b_.getContext(), "lane", &function_);
+    auto* head = llvm::BasicBlock::Create(b_.getContext(), "threads", &function_);
+    auto* body = llvm::BasicBlock::Create(b_.getContext(), "thread", &function_);
     auto* after = llvm::BasicBlock::Create(b_.getContext(), "done", &function_);
     b_.CreateBr(head);
     b_.SetInsertPoint(head);
@@ -171,9 +180,9 @@ class LaneFunction {
     llvm::PHINode* result = b_.CreatePHI(start->getType(), 2);
     b_.CreateCondBr(b_.CreateICmpEQ(rest, b_.getInt32(0)), after, body);
     b_.SetInsertPoint(body);
-    Value* lane = lowest(rest);
-    Value* next = step(result, lane, create_shuffle(b_, mask_, value_, lane));
-    rest->addIncoming(lanes, before);
+    Value* thread = lowest(rest);
+    Value* next = step(result, thread, value_of(mask_, value_, thread));
+    rest->addIncoming(threads, before);
     rest->addIncoming(without_lowest(rest), body);
     result->addIncoming(start, before);
     result->addIncoming(next, body);
@@ -188,16 +197,18 @@ class LaneFunction {
   Value* mask_;
   Operation operation_;
   bool signed_;
+  LaneOrder order_;
   llvm::BasicBlock* some_ = nullptr;
 };
 
 }  // namespace
 
 Value* create_shuffle(llvm::IRBuilder<>& builder, Value* mask, Value* value, Value* lane) {
-  return shuffle(builder, Intrinsic::nvvm_shfl_sync_idx_i32, mask, value, lane, kLanes - 1);
+  return shuffle(builder, Intrinsic::nvvm_shfl_sync_idx_i32, mask, value, lane);
 }
 
-llvm::Function* lane_function(llvm::Module& module, llvm::StringRef name, llvm::Type* type) {
+llvm::Function* lane_function(llvm::Module& module, llvm::StringRef name, llvm::Type* type,
+                              LaneOrder order) {
   const std::string symbol = ("metal." + name).str();
   if (llvm::Function* known = module.getFunction(symbol)) return known;
   llvm::StringRef rest = name;
@@ -214,7 +225,7 @@ llvm::Function* lane_function(llvm::Module& module, llvm::StringRef name, llvm::
     function->setConvergent();
     function->setDoesNotThrow();
     function->addFnAttr(llvm::Attribute::AlwaysInline);
-    LaneFunction code(*function, operation, rest.starts_with("i"));
+    LaneFunction code(*function, operation, rest.starts_with("i"), order);
     prefix ? code.prefix(inclusive) : code.reduction();
     return function;
   }

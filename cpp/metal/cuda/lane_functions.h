@@ -2,7 +2,7 @@
 // active lanes, are made at their first use in a module, and are inlined later.
 #pragma once
 
-#include "llvm/IR/IRBuilder.h"
+#include "metal/cuda/lane_order.h"
 
 namespace metal::cuda {
 
@@ -12,6 +12,7 @@ llvm::Value* create_shuffle(llvm::IRBuilder<>& builder, llvm::Value* mask, llvm:
 
 // The function `name` (simd_sum_f32, simd_prefix_exclusive_sum_u64, ...): T(T value, i32 mask).
 // Null if there is none with this name.
-llvm::Function* lane_function(llvm::Module& module, llvm::StringRef name, llvm::Type* type);
+llvm::Function* lane_function(llvm::Module& module, llvm::StringRef name, llvm::Type* type,
+                              LaneOrder order);
 
 }  // namespace metal::cuda

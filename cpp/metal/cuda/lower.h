@@ -32,20 +32,43 @@ void map_address_spaces(llvm::Module& module);
 
 // Makes the kernel that is launched. It computes the arguments of the kernel in kernel form from
 // its own parameters. Threads outside the grid return at once.
-llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function,
-                           const LaunchForm& form, KernelInterface& interface);
+llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function, LaunchForm form,
+                           KernelInterface& interface);
 
 // Apple's GPUs read vectors at any address that is aligned to their elements, while NVIDIA's fault.
 // So this lowers the alignment of accesses to that of an element. The optimiser raises it where it
 // can prove more, and the back end splits other accesses.
 void assume_element_alignment(llvm::Module& module);
 
+// Proves a higher alignment of accesses where their addresses have one. LLVM's passes look only at
+// the last few steps by which an address is computed.
+void find_alignment(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses);
+
 // Makes atomic operations relaxed, as the GPU's are, and puts fences around stronger ones.
 void order_atomics(llvm::Module& module);
 
+// Computes functions of the math library by instructions where these are accurate enough.
+void lower_math(llvm::Module& module);
+
+// Inlines loads and stores of matrices, but for loads that lower_matrix_loads may do better.
+void inline_matrix_accesses(llvm::Module& module);
+
+// Makes the function that multiplies matrices return its two elements as they are, not as bits of
+// one number: the optimiser would carry that number through loops.
+void split_matrix_results(llvm::Module& module);
+
+// Computes products of matrices of 16-bit elements by instructions of the whole warp, which sum
+// them as floats, where all threads of a SIMD-group run the same code. It runs on optimised code,
+// in which loops over parts of larger matrices are unrolled.
+void lower_matrix_products(llvm::Function& kernel);
+
+// Reads the rows of matrices of 16-bit elements in threadgroup memory by instructions of the whole
+// warp, where they are aligned. The function that loads such a matrix is not inlined before.
+void lower_matrix_loads(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses);
+
 // Turns barriers and SIMD-group functions into instructions of a warp. It runs on optimised code,
 // whose control flow decides which threads are active.
-void lower_lane_operations(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses);
+void lower_lane_operations(llvm::Function& kernel);
 
 // Keeps NVIDIA's assembler from unrolling loops, which LLVM has unrolled where that pays.
 // ptxas 13.0 and the drivers of its time do it wrong for some loops: for one that counts down while

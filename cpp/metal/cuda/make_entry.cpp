@@ -2,6 +2,7 @@
 
 #include "llvm/IR/Module.h"
 #include "metal/compiler/builtin_calls.h"
+#include "metal/cuda/lane_order.h"
 #include "metal/cuda/lower.h"
 #include "metal/cuda/thread_position.h"
 #include "metal/driver.h"
@@ -105,7 +106,8 @@ llvm::Function* declare_entry(llvm::Module& module, const llvm::Function& kernel
   entry->addFnAttrs(llvm::AttrBuilder(module.getContext(), kernel.getAttributes().getFnAttrs()));
   entry->setSubprogram(kernel.getSubprogram());
   entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
-  annotate(*entry, "maxntidx", std::min(form.most_threads, interface.max_total_threads));
+  annotate(*entry, "maxntidx",
+           std::min(form.most_threads, whole_warps(interface.max_total_threads)));
   if (form.aligned) claim_alignment(*entry);
   return entry;
 }
@@ -150,8 +152,10 @@ void move_variables(llvm::BasicBlock& from, llvm::BasicBlock& to) {
 
 }  // namespace
 
-llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function,
-                           const LaunchForm& form, KernelInterface& interface) {
+llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function, LaunchForm form,
+                           KernelInterface& interface) {
+  const LaneOrder order = LaneOrder::choose(module);
+  form.flat |= order.is_for_matrices();
   llvm::Function* kernel = module.getFunction(function.name);
   kernel->setName("kernel.body");
   interface.entry = ptx_name(function.name);
@@ -160,9 +164,10 @@ llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function,
                                  : kMaxThreadsPerThreadgroup;
   describe_parameters(function, form, interface);
   llvm::Function* entry = declare_entry(module, *kernel, form, interface);
+  order.set(*entry);
 
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "entry", entry));
-  ThreadPosition position(builder, find_grid(*entry, interface));
+  ThreadPosition position(builder, find_grid(*entry, interface), order);
   bind_arguments(builder, *entry, *kernel, interface);
   llvm::BasicBlock* body = &kernel->getEntryBlock();
   move_variables(*body, entry->getEntryBlock());

@@ -15,6 +15,8 @@ class Optimizer {
   explicit Optimizer(llvm::TargetMachine& target) : analyses_(&target) {}
 
   void optimize(llvm::Module& module);
+  // Simplifies code in which a step replaced calls.
+  void simplify(llvm::Module& module);
   // Inlines the functions that do lane operations, and simplifies the result.
   void tidy(llvm::Module& module);
 

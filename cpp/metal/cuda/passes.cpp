@@ -3,7 +3,7 @@
 #include "llvm/IR/CallingConv.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/internal_check.h"
-#include "metal/compiler/matrix_accesses.h"
+#include "metal/compiler/matrix_calls.h"
 #include "metal/compiler/verify.h"
 #include "metal/cuda/lower.h"
 

@@ -14,16 +14,15 @@ namespace {
 
 constexpr const char* kTriple = "nvptx64-nvidia-cuda";
 
+// The version of PTX that has movmatrix and knows all of these architectures.
+constexpr const char* kPtxVersion = "+ptx78";
+
 struct Architecture {
   std::string_view name;
   int capability;
-  const char* ptx;  // the first version of PTX that supports it
 };
-constexpr Architecture kArchitectures[] = {{"sm_80", 80, "+ptx70"},
-                                           {"sm_86", 86, "+ptx71"},
-                                           {"sm_87", 87, "+ptx74"},
-                                           {"sm_89", 89, "+ptx78"},
-                                           {"sm_90", 90, "+ptx78"}};
+constexpr Architecture kArchitectures[] = {
+    {"sm_80", 80}, {"sm_86", 86}, {"sm_87", 87}, {"sm_89", 89}, {"sm_90", 90}};
 
 const Architecture& find_architecture(std::string_view name) {
   std::string known;
@@ -51,7 +50,7 @@ std::unique_ptr<llvm::TargetMachine> create_target(std::string_view name) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(kTriple, architecture.name, architecture.ptx, options,
+      target->createTargetMachine(kTriple, architecture.name, kPtxVersion, options,
                                   llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 

@@ -46,7 +46,8 @@ void divide(llvm::IRBuilder<>& b, Value* index, Value* const (&size)[3], Value* 
 
 }  // namespace
 
-ThreadPosition::ThreadPosition(llvm::IRBuilder<>& b, const GridArguments& grid) : grid_(grid) {
+ThreadPosition::ThreadPosition(llvm::IRBuilder<>& b, const GridArguments& grid, LaneOrder order)
+    : grid_(grid), order_(order) {
   for (unsigned i = 0; i < 3; ++i) {
     Value* given = grid.threads_per_threadgroup[i];
     block_[i] = read(b, kBlock[i]);
@@ -71,7 +72,9 @@ ThreadPosition::ThreadPosition(llvm::IRBuilder<>& b, const GridArguments& grid) 
 // Computes the thread's index in the block and, if the block is whole, its position.
 void ThreadPosition::find_index(llvm::IRBuilder<>& b) {
   if (grid_.threads_per_threadgroup[0]) {
-    index_ = read(b, kThread[0]);
+    Value* item = read(b, kThread[0]);
+    Value* lane = b.CreateAnd(item, kThreadExecutionWidth - 1);
+    index_ = b.CreateAdd(b.CreateSub(item, lane), order_.thread_of(b, lane));
     divide(b, index_, block_size_, position_);
     return;
   }
@@ -113,7 +116,7 @@ Value* ThreadPosition::value(llvm::IRBuilder<>& b, Builtin builtin, unsigned i) 
     case Builtin::ThreadIndexInThreadgroup:
       return index_;
     case Builtin::ThreadIndexInSimdgroup:
-      return read(b, Intrinsic::nvvm_read_ptx_sreg_laneid);
+      return order_.thread(b);
     case Builtin::ThreadIndexInQuadgroup:
       return b.CreateAnd(index_, 3);
     case Builtin::SimdgroupIndexInThreadgroup:

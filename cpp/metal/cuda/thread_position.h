@@ -3,6 +3,7 @@
 
 #include "llvm/IR/IRBuilder.h"
 #include "metal/compiler/attributes.h"
+#include "metal/cuda/lane_order.h"
 
 namespace metal::cuda {
 
@@ -19,7 +20,7 @@ class ThreadPosition {
  public:
   // Emits the common code at the builder's position, and leaves the builder where only threads of
   // the grid continue.
-  ThreadPosition(llvm::IRBuilder<>& builder, const GridArguments& grid);
+  ThreadPosition(llvm::IRBuilder<>& builder, const GridArguments& grid, LaneOrder order);
 
   // A component of a built-in argument. `component` is less than 3.
   llvm::Value* value(llvm::IRBuilder<>& builder, compiler::Builtin builtin, unsigned component);
@@ -29,6 +30,7 @@ class ThreadPosition {
   void find_position(llvm::IRBuilder<>& builder);
 
   GridArguments grid_;
+  LaneOrder order_;
   llvm::Value* block_[3];       // its position in the grid
   llvm::Value* block_size_[3];  // as dispatched
   llvm::Value* size_[3];        // of the threadgroup, clipped at the edge of the grid

@@ -5,7 +5,7 @@
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/checked_cast.h"
-#include "metal/compiler/matrix_accesses.h"
+#include "metal/compiler/matrix_calls.h"
 #include "metal/cpu/checks/accesses.h"
 #include "metal/cpu/checks/barriers.h"
 #include "metal/cpu/checks/bounds.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "llvm/IR/IRBuilder.h"
-#include "metal/compiler/matrix_accesses.h"
+#include "metal/compiler/matrix_calls.h"
 
 namespace metal::cpu {
 

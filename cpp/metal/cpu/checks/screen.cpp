@@ -7,7 +7,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Local.h"
-#include "metal/compiler/matrix_accesses.h"
+#include "metal/compiler/matrix_calls.h"
 #include "metal/cpu/checks/accesses.h"
 #include "metal/cpu/checks/discarded_reads.h"
 #include "metal/cpu/checks/index_overflow.h"

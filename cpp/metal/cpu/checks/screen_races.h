@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "llvm/ADT/DenseMap.h"
-#include "metal/compiler/matrix_accesses.h"
+#include "metal/compiler/matrix_calls.h"
 #include "metal/cpu/checks/accesses.h"
 #include "metal/cpu/checks/provenance.h"
 #include "metal/cpu/checks/stamp.h"

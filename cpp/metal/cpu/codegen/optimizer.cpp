@@ -22,13 +22,13 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SeparateConstOffsetFromGEP.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "metal/compiler/unroll_private.h"
 #include "metal/cpu/vectorizer/control/known_counts.h"
 #include "metal/cpu/vectorizer/matrix/lower_matrices.h"
 #include "metal/cpu/vectorizer/matrix/matrix_layout.h"
 #include "metal/cpu/vectorizer/memory/constant_offsets.h"
 #include "metal/cpu/vectorizer/memory/interleaved_arithmetic.h"
 #include "metal/cpu/vectorizer/memory/joined_indices.h"
-#include "metal/cpu/vectorizer/memory/unroll_private.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch_ahead.h"
 
 namespace metal::cpu {
@@ -49,7 +49,7 @@ llvm::FunctionPassManager loop_passes() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(moving), /*UseMemorySSA=*/true));
   passes.addPass(KnownCountsPass());
-  passes.addPass(UnrollPrivatePass());
+  passes.addPass(compiler::UnrollPrivatePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(unrolling)));
   return passes;
 }

@@ -93,14 +93,14 @@ void CudaStream::end(const std::string& name, Result result) {
 void CudaStream::launch_part(const LoadedCode& code, const Kernel& kernel,
                              const LaunchParameters& parameters, const GridPart& part) {
   const uint32_t(&size)[3] = parameters.threads_per_threadgroup;
-  const bool flat = form_of(parameters).flat;
+  const bool flat = code.interface().is_flat();
   std::string bytes = pack_parameters(code.interface(), parameters, part);
   size_t byte_count = bytes.size();
   void* arguments[] = {kLaunchBuffer, bytes.data(), kLaunchBufferBytes, &byte_count, nullptr};
   const Result result = gpu_.api().cuLaunchKernel(
       code.function(), part.blocks[0], part.blocks[1], part.blocks[2],
-      flat ? size[0] * size[1] * size[2] : size[0], flat ? 1 : size[1], flat ? 1 : size[2],
-      dynamic_threadgroup_memory(parameters), handle_, nullptr, arguments);
+      flat ? whole_warps(size[0] * size[1] * size[2]) : size[0], flat ? 1 : size[1],
+      flat ? 1 : size[2], dynamic_threadgroup_memory(parameters), handle_, nullptr, arguments);
   if (result == Result::OutOfResources) {
     throw std::runtime_error("[" + kernel.name + "] The NVIDIA GPU has too few registers for " +
                              "a threadgroup of this size");

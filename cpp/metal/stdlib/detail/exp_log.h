@@ -285,19 +285,23 @@ __METAL_MATH float half_exp10(float x) { return half_exp_base(x, 0x1.a934f0p+1f)
 // ---- fast versions: no denormals, fewer terms ----
 
 // base^x from the base's log2. The product enters the remainder unrounded; results under 2^-126 are
-// 0.
-__METAL_MATH float fast_exp_base(float x, float log2_base) {
+// 0. GPUs have an instruction for it.
+extern "C" inline float __metal_math_exp(float x, float log2_base) {
   x = x > 128.0f / log2_base ? 128.0f / log2_base : x;
   x = x < -127.0f / log2_base ? -127.0f / log2_base : x;
   float t = fma(x, log2_base, kExponentMagic);
   float r = fma(x, log2_base, -(t - kExponentMagic));
   return short_exp2_poly(r) * pow2_of(t);
 }
+__METAL_MATH float fast_exp_base(float x, float log2_base) {
+  return __metal_math_exp(x, log2_base);
+}
 __METAL_MATH float fast_exp2(float x) { return fast_exp_base(x, 1.0f); }
 __METAL_MATH float fast_exp(float x) { return fast_exp_base(x, 0x1.715476p+0f); }
 __METAL_MATH float fast_exp10(float x) { return fast_exp_base(x, 0x1.a934f0p+1f); }
 
-__METAL_MATH float fast_log2(float x) {
+// GPUs have an instruction for it.
+extern "C" inline float __metal_math_log2(float x) {
   unsigned u = bits_of(x);
   unsigned e = (u - 0x3f2aaaabu) & 0xff800000u;
   float f = float_of(u - e) - 1.0f;
@@ -312,6 +316,7 @@ __METAL_MATH float fast_log2(float x) {
   float r = fma(p, f, static_cast<float>(static_cast<int>(e) >> 23));
   return log_specials(x, r);
 }
+__METAL_MATH float fast_log2(float x) { return __metal_math_log2(x); }
 __METAL_MATH float fast_log(float x) { return fast_log2(x) * 0x1.62e430p-1f; }
 __METAL_MATH float fast_log10(float x) { return fast_log2(x) * 0x1.344136p-2f; }
 __METAL_MATH float fast_pow(float x, float y) { return fast_exp2(y * fast_log2(x)); }

@@ -2,6 +2,7 @@
 
 #include "llvm/IR/InstIterator.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/compiler/matrix_calls.h"
 #include "metal/cpu/abi.h"
 #include "metal/cpu/vectorizer/matrix/matrix_operations.h"
 #include "metal/cpu/vectorizer/matrix/whole_matrices.h"
@@ -15,7 +16,7 @@ using llvm::Value;
 MatrixElements::MatrixElements(Widener& widener, llvm::Function& body)
     : w_(widener),
       multiplies_(widener.width() == kSimdWidth &&
-                  llvm::any_of(llvm::instructions(body), is_matrix_product)) {}
+                  llvm::any_of(llvm::instructions(body), compiler::is_matrix_product)) {}
 
 void MatrixElements::enter(llvm::BasicBlock& block) {
   if (!multiplies_) return;

@@ -5,8 +5,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "metal/compiler/checked_cast.h"
-#include "metal/compiler/kernel_form.h"
-#include "metal/compiler/matrix_accesses.h"
+#include "metal/compiler/matrix_calls.h"
 #include "metal/cpu/abi.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/matrix/matrix_operations.h"
@@ -119,14 +118,6 @@ void widen_multiply_accumulate(Widener& w, llvm::CallInst& call) {
 }
 
 }  // namespace
-
-bool is_matrix_product(const llvm::Instruction& instruction) {
-  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
-  llvm::StringRef name = callee ? callee->getName() : "";
-  return name.consume_front(compiler::kRuntimePrefix) &&
-         name.starts_with("simdgroup_multiply_accumulate");
-}
 
 void inline_divided_matrices(llvm::Function& body, const BodyShapes& shapes) {
   const llvm::SmallVector<llvm::CallInst*> accesses = matrix_accesses(body);

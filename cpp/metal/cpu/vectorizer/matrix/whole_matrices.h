@@ -6,7 +6,6 @@
 namespace llvm {
 class CallInst;
 class Function;
-class Instruction;
 }  // namespace llvm
 
 namespace metal::cpu {
@@ -16,9 +15,6 @@ class Widener;
 // Where not all lanes access a matrix, or not the same one, each lane does it by itself: the
 // standard library's function is inlined.
 void inline_divided_matrices(llvm::Function& body, const BodyShapes& shapes);
-
-// Whether the instruction is a lane's part of a matrix product.
-bool is_matrix_product(const llvm::Instruction& instruction);
 
 // Widens a matrix product, load or store that has not been inlined.
 void widen_matrix_operation(Widener& w, llvm::CallInst& call);

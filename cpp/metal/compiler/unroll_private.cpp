@@ -1,4 +1,4 @@
-#include "metal/cpu/vectorizer/memory/unroll_private.h"
+#include "metal/compiler/unroll_private.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -7,16 +7,15 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+#include "metal/compiler/compiler.h"
 #include "metal/compiler/kernel_form.h"
-#include "metal/cpu/vectorizer/matrix/whole_matrices.h"
-#include "metal/cpu/vectorizer/memory/buffers.h"
+#include "metal/compiler/matrix_calls.h"
 
-namespace metal::cpu {
+namespace metal::compiler {
 namespace {
 
 constexpr unsigned kMaxUnrolledIterations = 64;
-constexpr unsigned kMaxUnrolledInstructions = 4096;  // size of an unrolled loop
-constexpr unsigned kMaxRun = 8;                      // elements that stay interleaved
+constexpr unsigned kMaxRun = 8;  // elements that stay interleaved
 constexpr unsigned kMaxRunInstructions = 512;
 
 // Whether a value changes between iterations of this loop, not only of inner loops.
@@ -44,6 +43,10 @@ bool indexes_private(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   return false;
 }
 
+bool stores_to_device(const llvm::StoreInst& store) {
+  return store.getPointerAddressSpace() == static_cast<unsigned>(AddressSpace::Device);
+}
+
 // Whether the loop stores one element after the other to device memory: a run of the thread.
 bool stores_run(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   if (!loop.isInnermost()) return false;
@@ -51,7 +54,7 @@ bool stores_run(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   for (llvm::BasicBlock* block : loop.blocks()) {
     for (llvm::Instruction& instruction : *block) {
       const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-      if (!store || !store->isSimple() || !is_device_memory(store->getPointerOperand())) continue;
+      if (!store || !store->isSimple() || !stores_to_device(*store)) continue;
       const auto* steps = llvm::dyn_cast<llvm::SCEVAddRecExpr>(
           evolution.getSCEV(const_cast<llvm::Value*>(store->getPointerOperand())));
       const auto* step = steps && steps->getLoop() == &loop && steps->isAffine()
@@ -98,7 +101,7 @@ unsigned iterations(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
 }
 
 // The size of the loop if it and all its inner loops are unrolled.
-unsigned unrolled_size(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+uint64_t unrolled_size(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   const unsigned count = std::max(iterations(loop, evolution), 1u);
   uint64_t size = 0;
   for (llvm::BasicBlock* block : loop.blocks()) size += block->size();
@@ -106,7 +109,7 @@ unsigned unrolled_size(const llvm::Loop& loop, llvm::ScalarEvolution& evolution)
     for (llvm::BasicBlock* block : inner->blocks()) size -= block->size();
     size += unrolled_size(*inner, evolution);
   }
-  return static_cast<unsigned>(std::min<uint64_t>(size * count, kMaxUnrolledInstructions + 1));
+  return std::min(size * count, uint64_t{UINT32_MAX});
 }
 
 }  // namespace
@@ -118,10 +121,10 @@ llvm::PreservedAnalyses UnrollPrivatePass::run(llvm::Function& body,
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
     const unsigned count = iterations(*loop, evolution);
     if (count == 0 || count > kMaxUnrolledIterations) continue;
-    const unsigned size = unrolled_size(*loop, evolution);
+    const uint64_t size = unrolled_size(*loop, evolution);
     const bool unrolls = indexes_private(*loop, evolution) || adds_products(*loop);
     const bool is_run = count <= kMaxRun && size <= kMaxRunInstructions;
-    if (!(unrolls && size <= kMaxUnrolledInstructions) && !(is_run && stores_run(*loop, evolution)))
+    if (!(unrolls && size <= max_instructions_) && !(is_run && stores_run(*loop, evolution)))
       continue;
     const bool is_exact = evolution.getSmallConstantTripCount(loop) != 0;
     llvm::addStringMetadataToLoop(
@@ -130,4 +133,4 @@ llvm::PreservedAnalyses UnrollPrivatePass::run(llvm::Function& body,
   return llvm::PreservedAnalyses::all();
 }
 
-}  // namespace metal::cpu
+}  // namespace metal::compiler

@@ -1,4 +1,4 @@
-#include "metal/compiler/matrix_accesses.h"
+#include "metal/compiler/matrix_calls.h"
 
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
@@ -36,6 +36,12 @@ MatrixAccess inline_access(llvm::CallInst& call) {
 
 }  // namespace
 
+bool is_matrix_product(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+  return callee && callee->getName() == kMatrixProduct;
+}
+
 bool is_matrix_access(const llvm::Function& function) {
   return loads_matrix(function) || stores_matrix(function);
 }
@@ -57,10 +63,12 @@ void keep_matrix_access(llvm::Function& function) {
       loads_matrix(function) ? llvm::ModRefInfo::Ref : llvm::ModRefInfo::Mod));
 }
 
-std::vector<MatrixAccess> inline_matrix_accesses(llvm::Module& module) {
+std::vector<MatrixAccess> inline_matrix_accesses(
+    llvm::Module& module, llvm::function_ref<bool(const llvm::Function&)> keep) {
   std::vector<MatrixAccess> accesses;
   for (llvm::Function& function : llvm::make_early_inc_range(module)) {
     if (!is_matrix_access(function) || function.isDeclaration()) continue;
+    if (keep && keep(function)) continue;
     for (llvm::User* user : llvm::make_early_inc_range(function.users()))
       accesses.push_back(inline_access(*checked_cast<llvm::CallInst>(user)));
     function.eraseFromParent();

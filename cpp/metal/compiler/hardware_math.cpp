@@ -1,0 +1,35 @@
+#include "metal/compiler/hardware_math.h"
+
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "metal/compiler/checked_cast.h"
+
+namespace metal::compiler {
+
+bool is_hardware_math(const llvm::Function& function) {
+  return function.getName() == kHardwareExp || function.getName() == kHardwareLog2;
+}
+
+void keep_hardware_math(llvm::Function& function) {
+  function.removeFnAttr(llvm::Attribute::AlwaysInline);
+  function.addFnAttr(llvm::Attribute::NoInline);
+  function.setDoesNotAccessMemory();
+  function.setDoesNotThrow();
+  function.setNotConvergent();
+  function.addFnAttr(llvm::Attribute::WillReturn);
+  function.addFnAttr(llvm::Attribute::Speculatable);
+}
+
+void inline_hardware_math(llvm::Module& module) {
+  for (llvm::Function& function : llvm::make_early_inc_range(module)) {
+    if (!is_hardware_math(function) || function.isDeclaration()) continue;
+    for (llvm::User* user : llvm::make_early_inc_range(function.users())) {
+      llvm::InlineFunctionInfo info;
+      llvm::InlineFunction(*checked_cast<llvm::CallInst>(user), info);
+    }
+    function.eraseFromParent();
+  }
+}
+
+}  // namespace metal::compiler
