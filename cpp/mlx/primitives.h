@@ -1,6 +1,7 @@
 // Includes all primitives, a header per family.
 #pragma once
 
+#include "mlx/primitives/attention.h"
 #include "mlx/primitives/binary.h"
 #include "mlx/primitives/compiled.h"
 #include "mlx/primitives/convolution.h"

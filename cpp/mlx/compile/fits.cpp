@@ -279,6 +279,11 @@ bool fits_rope(const Primitive& p, const Inputs& in) {
          (in.size() == 2 || (in[2].shape() == speeds && in[2].dtype() == float32));
 }
 
+bool fits_attention(const Primitive& p, const Inputs& in) {
+  const auto [scale, causal] = static_cast<const Attention&>(p).state();
+  return Attention::fits(in, causal);
+}
+
 bool fits_normalize_vjp(const Primitive&, const Inputs& in) {
   return in.size() == 3 && is_row_like(in[1], in[0]) && in[2].shape() == in[0].shape();
 }
@@ -457,7 +462,7 @@ const std::unordered_map<std::type_index, Rule>& rules() {
       RULE(Squeeze, fits_squeeze) RULE(Transpose, fits_transpose)
       RULE(Unflatten, fits_unflatten) RULE(View, fits_view)
       RULE(Reduce, fits_reduce) RULE(ArgReduce, fits_arg_reduce) RULE(Scan, fits_scan)
-      RULE(RoPE, fits_rope) RULE(Normalize, fits_normalize) RULE(NormalizeVJP, fits_normalize_vjp)
+      RULE(RoPE, fits_rope) RULE(Attention, fits_attention) RULE(Normalize, fits_normalize) RULE(NormalizeVJP, fits_normalize_vjp)
       RULE(Softmax, has_last_axis) RULE(LogSumExp, has_last_axis)
       RULE(Sort, fits_sort<Sort>) RULE(ArgSort, fits_sort<ArgSort>)
       RULE(Partition, fits_partition<Partition>) RULE(ArgPartition, fits_partition<ArgPartition>)

@@ -1,12 +1,17 @@
 // Scaled dot-product attention.
+#include "mlx/primitives/attention.h"
+
 #include <limits>
 
 #include "mlx/errors.h"
 #include "mlx/fast.h"
 #include "mlx/ops.h"
 #include "mlx/ops/build.h"
+#include "mlx/transforms_impl.h"
 
-namespace mlx::core::fast {
+namespace mlx::core {
+
+namespace fast {
 
 namespace {
 
@@ -56,10 +61,11 @@ array with_groups(const array& x, int groups, const Stream& s) {
   return unflatten(x, 1, {groups, -1}, s);
 }
 
-class Attention {
+class PartsOfScores {
  public:
-  Attention(const array& q, const array& k, const array& v, float scale, const std::string& mode,
-            const std::optional<array>& mask, const std::optional<array>& sinks, const Stream& s)
+  PartsOfScores(const array& q, const array& k, const array& v, float scale,
+                const std::string& mode, const std::optional<array>& mask,
+                const std::optional<array>& sinks, const Stream& s)
       : type_(promote_types(result_type(q, k), v.dtype())),
         queries_(q.shape(2)),
         keys_(k.shape(2)),
@@ -166,7 +172,23 @@ array scaled_dot_product_attention(const array& q, const array& k, const array& 
     invalid_attention(message("sinks must have the shape (", q.shape(1),
                               "), one for each head of q, not ", sinks->shape(), "."));
   }
-  return Attention(q, k, v, scale, mask_mode, mask, sinks, to_stream(s)).run();
+  const Stream stream = to_stream(s);
+  const bool causal = mask_mode == "causal";
+  // A gradient needs the scores, which the kernel does not keep.
+  if (!mask && !sinks && !detail::InTracing::in_grad_tracing() &&
+      Attention::has_kernel({q, k, v}, causal, stream)) {
+    return array(q.shape(), q.dtype(), std::make_shared<Attention>(stream, scale, causal),
+                 {q, k, v});
+  }
+  return PartsOfScores(q, k, v, scale, mask_mode, mask, sinks, stream).run();
 }
 
-}  // namespace mlx::core::fast
+}  // namespace fast
+
+array attention_by_scores(const array& q, const array& k, const array& v, float scale, bool causal,
+                          const Stream& s) {
+  return fast::PartsOfScores(q, k, v, scale, causal ? "causal" : "", std::nullopt, std::nullopt, s)
+      .run();
+}
+
+}  // namespace mlx::core

@@ -233,6 +233,26 @@ TEST(DamagedStates, Rotation) {
   for (int dims : {-2, 0, 3, 8}) EXPECT_FALSE(rotates(dims, {2, 3, 6}, {}, {})) << dims;
 }
 
+TEST(DamagedStates, Attention) {
+  auto attends = [](const Shape& q, const Shape& k, const Shape& v, bool causal = false,
+                    Dtype type = float16) {
+    return fits(Attention(host(), 1.0f, causal), {zeros(q, type), zeros(k, type), zeros(v, type)});
+  };
+  const Shape q{2, 4, 5, 64}, k{2, 2, 7, 64};
+  EXPECT_TRUE(attends(q, k, k));
+  EXPECT_TRUE(attends(q, k, k, true, bfloat16));
+  EXPECT_FALSE(attends(q, k, k, false, float32));
+  EXPECT_FALSE(attends(q, k, {2, 2, 7, 128}));
+  EXPECT_FALSE(attends(q, k, {2, 2, 6, 64}));
+  EXPECT_FALSE(attends(q, {1, 2, 7, 64}, {1, 2, 7, 64}));
+  EXPECT_FALSE(attends(q, {2, 3, 7, 64}, {2, 3, 7, 64}));
+  EXPECT_FALSE(attends(q, {2, 0, 7, 64}, {2, 0, 7, 64}));
+  EXPECT_FALSE(attends(q, {2, 2, 0, 64}, {2, 2, 0, 64}));
+  EXPECT_FALSE(attends({2, 4, 8, 64}, k, k, true));
+  EXPECT_FALSE(attends({2, 4, 5, 32}, {2, 2, 7, 32}, {2, 2, 7, 32}));
+  EXPECT_FALSE(attends({4, 5, 64}, {2, 7, 64}, {2, 7, 64}));
+}
+
 TEST(DamagedStates, AlongAxes) {
   expect_fits(ArgReduce(host(), ArgReduce::ArgMax, 0), {{{1, 0}}}, {{{0, 1}}});
   for (int kth : {0, 1}) expect_fits(Partition(host(), kth, 0), {{{2, 6}}}, {{{kth, 6}}});

@@ -1,0 +1,70 @@
+// Scaled dot-product attention: a threadgroup for each block of queries of a head.
+#include "mlx/primitives/attention.h"
+
+#include <algorithm>
+#include <numbers>
+
+#include "mlx/backend/common/copy.h"
+#include "mlx/backend/metal/kernels/attention_params.h"
+#include "mlx/backend/metal/ops/launch.h"
+
+namespace mlx::core {
+
+namespace {
+
+// Below this number, most rows of a block would be empty.
+constexpr int kFewQueries = 16;
+
+constexpr int64_t kVector = 8;  // elements that the kernel reads at once
+
+// Whether all rows begin at multiples of a vector.
+bool has_whole_vectors(const array& x) {
+  const auto is_multiple = [](int64_t step) { return step % kVector == 0; };
+  return x.strides(-1) == 1 && is_multiple(x.offset() / int64_t(x.itemsize())) &&
+         std::all_of(x.strides().begin(), x.strides().end() - 1, is_multiple);
+}
+
+void set_steps(const array& x, int64_t (&steps)[3]) {
+  for (int i = 0; i < 3; ++i) steps[i] = x.strides(i) / kVector;
+}
+
+}  // namespace
+
+bool Attention::has_kernel(const std::vector<array>& inputs, bool causal, const Stream& s) {
+  return runs_on_gpu(s) && fits(inputs, causal) && inputs[0].shape(2) >= kFewQueries;
+}
+
+MLX_EVAL(Attention) {
+  const Stream s = stream();
+  allocate_output(out);
+  if (out.size() == 0) return;
+  static KernelTable table(4 * kDtypes);
+  const int depth = out.shape(3);
+  const int form = causal_ * 2 + (depth == 128);
+  auto* kernel = table.get(form * kDtypes + dtype_index(out.dtype()), [&] {
+    return kernel_name(causal_ ? "CausalAttention" : "Attention", type_name(out.dtype()),
+                       std::to_string(depth));
+  });
+  std::vector<array> operands;
+  for (const array& x : inputs)
+    operands.push_back(has_whole_vectors(x) ? x : contiguous_copy(x, s));
+  AttentionParams params{};
+  set_steps(operands[0], params.q_steps);
+  set_steps(operands[1], params.k_steps);
+  set_steps(operands[2], params.v_steps);
+  params.heads = static_cast<uint32_t>(out.shape(1));
+  params.sharing = static_cast<uint32_t>(out.shape(1) / inputs[1].shape(1));
+  params.queries = static_cast<uint32_t>(out.shape(2));
+  params.keys = static_cast<uint32_t>(inputs[1].shape(2));
+  params.scale = scale_ * std::numbers::log2e_v<float>;
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(kernel);
+  for (int i = 0; i < 3; ++i) encoder.set_input_array(operands[i], i);
+  encoder.set_output_array(out, 3);
+  encoder.set_bytes(params, 4);
+  const size_t blocks = (params.queries + kBlockQueries - 1) / kBlockQueries;
+  encoder.dispatch_threadgroups(MTL::Size(blocks, params.heads, size_t(out.shape(0))),
+                                MTL::Size(kAttentionThreads, 1, 1));
+}
+
+}  // namespace mlx::core
