@@ -124,7 +124,8 @@ class Program:
         position = "thread_position_in_grid.x"
         inside = lines_of(self.start, 1) + lines_of(self.body, 1)
         type = "int" if self.seed % 2 else "uint"
-        head = f"for ({type} at = {position}; at < {self.grid[0]}; at += threads_per_grid.x) {{"
+        step = self.threads if self.seed % 3 else "threads_per_grid.x"
+        head = f"for ({type} at = {position}; at < {self.grid[0]}; at += {step}) {{"
         return [head, *(line.replace(position, "uint(at)") for line in inside), "}"]
 
     @property
