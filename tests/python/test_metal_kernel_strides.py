@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kernel_runner import FLOATS, INTEGERS, run_one, share
 
 TYPES = {**INTEGERS, **FLOATS}
-# {body} computes with k.
+# {body} computes with k; {count} is n[0], and {grid} the number of threads.
 FORMS = {
     "uint": "for (uint k = i; k < n[0]; k += threads_per_grid.x) {{ {body} }}",
     "int": "for (int k = i; k < x_shape[0]; k += threads_per_grid.x) {{ {body} }}",
@@ -28,6 +28,11 @@ FORMS = {
         for (uint q = 0; q * threads_per_grid.x + i < n[0]; ++q) {{
             uint k = q * threads_per_grid.x + i; {body}
         }}""",
+    "constants": "for (uint k = i; k < {count}u; k += {grid}u) {{ {body} }}",
+    "signed constants": "for (int k = i; k < {count}; k += {grid}) {{ {body} }}",
+    "long constants, do": """
+        ulong k = i;
+        if (k < {count}) do {{ {body} k += {grid}; }} while (k < {count});""",
     "pointers": """
         auto from = x + i;
         auto end = x + n[0];
@@ -63,7 +68,7 @@ def check(
     text, reference = BODIES[body]
     x = np.random.default_rng(count).integers(0, 25, count)
     got = run_one(
-        START + FORMS[form].format(body=text),
+        START + FORMS[form].format(body=text, count=count, grid=grid),
         {"x": mx.array(x).astype(dtype), "n": np.array([count, grid], np.uint32)},
         {"o": ((count + room,), dtype)},
         grid,
@@ -81,7 +86,8 @@ def check(
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("form", share(list(FORMS)))
 def test_forms(form: str, body: str) -> None:
-    for count, grid in ((5000, 64), (3001, 1000), (333, 300), (64, 64), (31, 128), (1, 33)):
+    few = ((5000, 64), (3001, 1000), (333, 300), (64, 64), (31, 128), (1, 33))
+    for count, grid in (*few, (9000, 1100), (4400, 1100), (4401, 1100), (2000, 1024)):
         check(form, body, "float", count, grid, 64)
 
 
@@ -121,6 +127,27 @@ def test_numbers_at_the_end_of_their_type(bits: int) -> None:
         init_value=0,
     )
     assert np.array_equal(got, np.where(np.arange(100) < 50, 1, 2))
+
+
+@pytest.mark.parametrize("type", ["ushort", "uint", "short", "int"])
+@pytest.mark.parametrize("beyond", [1000, 5000])
+def test_constant_numbers_at_the_end_of_their_type(type: str, beyond: int) -> None:
+    bits = np.iinfo({"ushort": "uint16", "short": "int16", "uint": "uint32", "int": "int32"}[type])
+    limit = bits.max - beyond
+    start, threads = limit - 3500, 1024
+    got = run_one(
+        f"""
+        uint i = thread_position_in_grid.x, turn = 0;
+        for ({type} k = {type}({start}u + i); k < {type}({limit}u); k += 1000, ++turn)
+            o[turn * {threads} + i] = int(k - {start});""",
+        {"x": np.zeros(1, np.float32)},
+        {"o": ((4, threads), mx.int32)},
+        threads,
+        64,
+        init_value=-1,
+    )
+    numbers = np.arange(threads) + np.arange(4)[:, None] * 1000
+    assert np.array_equal(got, np.where(numbers < 3500, numbers, -1))
 
 
 def test_rows_below_each_other() -> None:

@@ -16,6 +16,7 @@
 #include "clang/Sema/SemaConsumer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "metal/compiler/apple/check_for_apple.h"
+#include "metal/compiler/contract_vectors.h"
 #include "metal/compiler/define_constants.h"
 #include "metal/compiler/invocation.h"
 #include "metal/compiler/language_checks.h"
@@ -164,6 +165,7 @@ class EmitAction : public clang::ASTFrontendAction {
     running_check_ = check_.get();
     if (check_) consumers.push_back(std::move(check_));
     consumers.push_back(define_constants());
+    consumers.push_back(contract_vectors());
     consumers.emplace_back(generator_);
     return with_implicit_members(std::make_unique<clang::MultiplexConsumer>(std::move(consumers)),
                                  limits_);

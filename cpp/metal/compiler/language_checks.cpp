@@ -9,17 +9,10 @@
 #include "metal/compiler/attributes.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/message_checks.h"
+#include "metal/compiler/type_names.h"
 
 namespace metal::compiler {
 namespace {
-
-// vec<T, N> and packed_vec<T, N>; null for other types.
-const clang::ClassTemplateSpecializationDecl* as_vector(clang::QualType type) {
-  const auto* record = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(
-      type.getNonReferenceType()->getAsCXXRecordDecl());
-  if (!record || (record->getName() != "vec" && record->getName() != "packed_vec")) return nullptr;
-  return record;
-}
 
 unsigned components(clang::QualType type) {
   const auto* vector = as_vector(type);

@@ -7,6 +7,7 @@
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/ExprCXX.h"
+#include "metal/compiler/type_names.h"
 #include "metal/message.h"
 
 namespace metal::compiler {
@@ -56,11 +57,10 @@ class TextFinder {
 // A value as a conversion sees it.
 struct ValueType {
   explicit ValueType(clang::QualType given) : type(given.getNonReferenceType()) {
-    const auto* record =
-        llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(type->getAsCXXRecordDecl());
-    if (!record || (record->getName() != "vec" && record->getName() != "packed_vec")) return;
-    elements = static_cast<int>(record->getTemplateArgs()[1].getAsIntegral().getZExtValue());
-    type = record->getTemplateArgs()[0].getAsType();
+    const auto* vector = as_vector(type);
+    if (!vector) return;
+    elements = static_cast<int>(vector->getTemplateArgs()[1].getAsIntegral().getZExtValue());
+    type = vector->getTemplateArgs()[0].getAsType();
   }
 
   clang::QualType type;  // of an element

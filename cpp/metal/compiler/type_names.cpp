@@ -1,5 +1,6 @@
 #include "metal/compiler/type_names.h"
 
+#include "clang/AST/DeclTemplate.h"
 #include "clang/AST/PrettyPrinter.h"
 #include "clang/Basic/LangOptions.h"
 
@@ -44,6 +45,13 @@ std::string scalar_name(clang::QualType type) {
   clang::LangOptions language;
   language.CPlusPlus = true;
   return type.getCanonicalType().getUnqualifiedType().getAsString(clang::PrintingPolicy(language));
+}
+
+const clang::ClassTemplateSpecializationDecl* as_vector(clang::QualType type) {
+  const auto* record = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(
+      type.getNonReferenceType()->getAsCXXRecordDecl());
+  if (!record || (record->getName() != "vec" && record->getName() != "packed_vec")) return nullptr;
+  return record;
 }
 
 }  // namespace metal::compiler

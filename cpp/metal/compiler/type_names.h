@@ -7,6 +7,10 @@
 #include "clang/AST/Type.h"
 #include "metal/compiler/scalar_types.h"
 
+namespace clang {
+class ClassTemplateSpecializationDecl;
+}
+
 namespace metal::compiler {
 
 // Which scalar type it is, if any.
@@ -14,5 +18,8 @@ std::optional<ScalarType> scalar_type(clang::QualType type);
 
 // Its name, as "uint" for unsigned int; other types as Clang spells them.
 std::string scalar_name(clang::QualType type);
+
+// vec<T, N> and packed_vec<T, N>, and references to them; null for other types.
+const clang::ClassTemplateSpecializationDecl* as_vector(clang::QualType type);
 
 }  // namespace metal::compiler

@@ -49,6 +49,10 @@ class Aggregates(Expressions):
             b = self.whole(type, scope, depth - 1)
             if self.chance(0.3):
                 b = self.exact(element, scope, depth - 1)
+            if self.has("contraction") and element.is_float and self.chance(0.5):
+                operands = [Node("vector", type, (a, b), "*"), self.whole(type, scope, depth - 1)]
+                self.rng.shuffle(operands)
+                return Node("vector", type, tuple(operands), self.rng.choice("+-"))
             return Node("vector", type, (a, b), self.rng.choice(operators))
         if kind == 2:
             return Node("splat", type, (self.exact(element, scope, depth - 1),))

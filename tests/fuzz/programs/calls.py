@@ -115,6 +115,10 @@ class Calls:
 
     def float_arithmetic(self, type: Scalar, scope: Scope, depth: int) -> Node:
         a, b = (self.value(type, scope, depth) for _ in range(2))
+        if self.has("contraction") and self.chance(0.5):
+            operands = [binary("*", a, b), self.value(type, scope, depth)]
+            self.rng.shuffle(operands)
+            return binary(self.rng.choice("+-"), *operands)
         return binary(self.rng.choice("+-*"), a, b)
 
     def of_floats(self, type: Scalar, scope: Scope, depth: int) -> Node:

@@ -71,7 +71,8 @@ class Expressions(Calls):
         if type.is_float:
             if scope.variables and self.chance(0.5):
                 return self.small_float(type, tree.var(self.rng.choice(scope.variables)))
-            return constant(type, self.rng.choice((0, 1, 2, 3, 0.5, -1, -2.5, 7, 16)))
+            inexact = (0.1, 1.7, -3.3) if self.has("contraction") else ()
+            return constant(type, self.rng.choice((0, 1, 2, 3, 0.5, -1, -2.5, 7, 16, *inexact)))
         if scope.variables and self.chance(0.5):
             chosen = self.rng.choice([v for v in scope.variables] or scope.variables)
             return cast(type, tree.var(chosen))

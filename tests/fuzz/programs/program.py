@@ -80,6 +80,7 @@ class Program:
     is_dynamic: bool = False  # the first shared array is an argument
     order: str = "xyz"  # in which its threads are numbered, the fastest axis first
     threads: int = 0  # that run for the positions of the grid in turns; 0 if each has a thread
+    contraction: str = "OFF"
 
     # ---- text ----
 
@@ -96,7 +97,7 @@ class Program:
 
     def body_text(self, declares: bool = True) -> str:
         """Without the declaration of the shared array that is an argument, unless asked for."""
-        lines = ["#pragma STDC FP_CONTRACT OFF"]
+        lines = [f"#pragma STDC FP_CONTRACT {self.contraction}"]
         if self.threads:
             return "\n".join(lines + self.grid_stride_loop()) + "\n"
         lines += lines_of(self.start, 0)
@@ -123,7 +124,8 @@ class Program:
         position = "thread_position_in_grid.x"
         inside = lines_of(self.start, 1) + lines_of(self.body, 1)
         type = "int" if self.seed % 2 else "uint"
-        head = f"for ({type} at = {position}; at < {self.grid[0]}; at += threads_per_grid.x) {{"
+        step = self.threads if self.seed % 3 else "threads_per_grid.x"
+        head = f"for ({type} at = {position}; at < {self.grid[0]}; at += {step}) {{"
         return [head, *(line.replace(position, "uint(at)") for line in inside), "}"]
 
     @property
@@ -309,7 +311,7 @@ class Maker(Statements):
             turns = self.rng.choice((1, 2, 3, 4, 8))
             threads = max(grid[0] // turns + self.rng.choice((0, 0, 1, -1)), 1)
         parts = (arguments, functions, start, body, shared, self.structs, constants, is_dynamic,
-                 self.order, threads)  # fmt: skip
+                 self.order, threads, "ON" if self.has("contraction") else "OFF")  # fmt: skip
         return Program(self.seed, grid, threadgroup, *parts)
 
     def function_constants(self) -> list[Variable]:

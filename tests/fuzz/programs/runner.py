@@ -16,6 +16,7 @@ PROCESSORS = {
     "cortex-a72": "asimd",
     "neoverse-n1": "asimdhp",
 }
+WITHOUT_FMA = "x86-64-v2"
 NATIVE = "native"  # vector code for all that the processor has
 BEYOND_PROCESSORS = "avx512_fp16"  # a flag of those that have more instructions than the ones above
 MACHINE_FLAGS = frozenset(Path("/proc/cpuinfo").read_text().split())
@@ -58,6 +59,11 @@ class Launch:
     threadgroup_memory: list[int] = field(default_factory=list)
     constants: list[tuple[int, int, int]] = field(default_factory=list)  # index, type, bits
     expected: bytes = b""  # what it leaves in memory, if that is known
+
+    @property
+    def contracts(self) -> bool:
+        """Whether it rounds once for `a * b + c` where the processor can."""
+        return "FP_CONTRACT ON" in self.source
 
 
 @dataclass
@@ -176,7 +182,11 @@ class Runner:
         if self.base:
             replies = self.base.run(launches, wants_memory=True)
             launches = [replace(one, expected=r.memory) for one, r in zip(launches, replies)]
-        return self.run_here(launches, forms, wants_memory)
+        replies = self.run_here(launches, forms, wants_memory)
+        for launch, reply in zip(launches, replies):
+            if launch.contracts:
+                reply.results.pop(WITHOUT_FMA, None)
+        return replies
 
     def run_here(
         self, launches: Sequence[Launch], forms: Sequence[str], wants_memory: bool

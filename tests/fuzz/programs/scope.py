@@ -10,19 +10,19 @@ from .tree import Function, Variable
 FEATURES = (
     "signed", "small", "wide", "floats", "halves", "shifts", "divisions", "private", "lanes",
     "functions", "switches", "loops", "returns", "exchange", "atomics", "shortcut", "vectors", "structs",
-    "pointers", "constants", "tallies", "offsets", "moved", "rows", "tiles", "columns", "strides",
+    "pointers", "constants", "tallies", "offsets", "moved", "rows", "tiles", "columns", "strides", "contraction",
 )  # fmt: skip
 
 # Those of programs without loops and exchange, in which threads below each other may run at once.
 STRAIGHT = (
     "signed", "small", "wide", "floats", "halves", "shifts", "divisions", "returns", "vectors", "constants",
-    "offsets", "moved", "columns",
+    "offsets", "moved", "columns", "contraction",
 )  # fmt: skip
 
 # Those of programs whose threads run for positions far apart, one after the other.
 STRIDED = (
     "signed", "small", "wide", "floats", "halves", "shifts", "divisions", "functions", "switches", "loops",
-    "vectors", "pointers", "constants", "offsets", "rows", "strides",
+    "vectors", "pointers", "constants", "offsets", "rows", "strides", "contraction",
 )  # fmt: skip
 
 # Most faults of vector code were in these: half of all programs have each of them.

@@ -179,13 +179,14 @@ TEST(Compile, WarnsOfUnknownAttributes) {
 }
 
 // The arithmetic of x[0] * x[0] - x[1] after a pragma: each of its instructions, as text.
-std::string arithmetic_after(const std::string& pragma) {
-  const auto program = compile("kernel void f(device float* y, const device float* x) {\n" +
-                               pragma + "\ny[0] = x[0] * x[0] - x[1];\n}\n");
+std::string arithmetic_after(const std::string& pragma, const std::string& type = "float") {
+  const auto program = compile("kernel void f(device " + type + "* y, const device " + type +
+                               "* x) {\n" + pragma + "\ny[0] = x[0] * x[0] - x[1];\n}\n");
   std::istringstream lines(emit(*program, "llvm"));
   std::string found;
   for (std::string line; std::getline(lines, line);) {
-    for (const char* operation : {" fmul ", " fsub ", " call float @llvm.fmuladd"}) {
+    for (const char* operation :
+         {" fmul ", " fsub ", " call float @llvm.fmuladd", " call <4 x float> @llvm.fmuladd"}) {
       if (const size_t at = line.find(operation); at != std::string::npos)
         found += line.substr(at, line.find('%', at) - at) + ";";
     }
@@ -210,6 +211,17 @@ TEST(Compile, PragmasSetTheArithmeticOfABlock) {
       " fmul reassoc nnan ninf nsz arcp afn float ; fsub reassoc nnan ninf nsz arcp afn float ;");
   EXPECT_EQ(arithmetic_after("{\n#pragma METAL fp math_mode(fast)\n}"), fused);
   EXPECT_EQ(arithmetic_after("#pragma METAL internals : enable"), fused);
+}
+
+TEST(Compile, VectorsAreContractedAsScalarsAre) {
+  const std::string fused = " call <4 x float> @llvm.fmuladd.v4f32(<4 x float> ;";
+  EXPECT_EQ(arithmetic_after("", "float4"), fused);
+  EXPECT_EQ(arithmetic_after("#pragma METAL fp contract(off)", "float4"),
+            " fmul <4 x float> ; fsub <4 x float> ;");
+  EXPECT_EQ(arithmetic_after("#pragma METAL fp contract(on)", "float4"), fused);
+  EXPECT_EQ(arithmetic_after("#pragma METAL fp contract(fast)", "float4"), fused);
+  // Halves round twice, as scalars do (define_arithmetic.cpp).
+  EXPECT_EQ(arithmetic_after("", "half4"), " fmul <4 x half> ; fsub <4 x half> ;");
 }
 
 TEST(Compile, PragmasOfArithmeticElsewhereAreIgnoredWithAWarning) {

@@ -41,9 +41,12 @@ constexpr unsigned kMaxRepeated = 64;    // instructions outside the loop, for e
 // A loop that runs while a number is below a limit.
 struct CountedLoop {
   llvm::Loop* loop;
-  PHINode* number;  // counts up; its value for the next iteration is compared
+  PHINode* number;  // counts up
   Value* limit;     // the same in all iterations
   bool is_signed;
+  // Whether the number of the next iteration is compared, or that of the one that ends: LLVM takes
+  // a constant step off a constant limit instead of adding it to the number.
+  bool compares_next;
   // Threads of a row start with numbers that are so far apart if all are at most `greatest_start`.
   uint64_t thread_step;
   uint64_t greatest_start;
@@ -131,16 +134,18 @@ class LoopFinder {
     llvm::CmpInst::Predicate predicate = compare->getPredicate();
     if (branch->getSuccessor(0) != loop_->getHeader())
       predicate = llvm::CmpInst::getInversePredicate(predicate);
-    Value *next = compare->getOperand(0), *limit = compare->getOperand(1);
-    if (loop_->isLoopInvariant(next)) {
-      std::swap(next, limit);
+    Value *compared = compare->getOperand(0), *limit = compare->getOperand(1);
+    if (loop_->isLoopInvariant(compared)) {
+      std::swap(compared, limit);
       predicate = llvm::CmpInst::getSwappedPredicate(predicate);
     }
     if (predicate != llvm::CmpInst::ICMP_ULT && predicate != llvm::CmpInst::ICMP_SLT)
       return std::nullopt;
     for (PHINode& phi : loop_->getHeader()->phis()) {
-      if (phi.getIncomingValueForBlock(loop_->getLoopLatch()) != next) continue;
-      CountedLoop counted{loop_, &phi, limit, predicate == llvm::CmpInst::ICMP_SLT, 0, 0};
+      const bool compares_next = phi.getIncomingValueForBlock(loop_->getLoopLatch()) == compared;
+      if (!compares_next && !(&phi == compared && phi.getType()->isIntegerTy())) continue;
+      const bool is_signed = predicate == llvm::CmpInst::ICMP_SLT;
+      CountedLoop counted{loop_, &phi, limit, is_signed, compares_next, 0, 0};
       if (!find_starts(counted) || !is_same_in_row(evolution_.getSCEV(limit)) ||
           !is_same_in_row(recurrence(phi)->getStepRecurrence(evolution_)))
         return std::nullopt;
@@ -247,10 +252,12 @@ class BeforeLoop {
     llvm::SmallMapVector<PHINode*, Value*, 4> values;
     for (PHINode& phi : header->phis()) values[&phi] = value_in(iteration, phi);
     // The first iteration runs anyway. The loop compares these before each other one.
+    Value* compared = values[counted_.number];
+    if (!counted_.compares_next) compared = b_.CreateSub(compared, step_of(*counted_.number));
     Value* runs = b_.CreateOr(
         b_.CreateICmpEQ(iteration, b_.getInt32(0)),
         b_.CreateICmp(counted_.is_signed ? llvm::CmpInst::ICMP_SLT : llvm::CmpInst::ICMP_ULT,
-                      values[counted_.number], counted_.limit));
+                      compared, counted_.limit));
     for (const auto& [phi, value] : values) {
       phi->replaceAllUsesWith(value);
       phi->eraseFromParent();
@@ -272,6 +279,7 @@ class BeforeLoop {
     Value* more =
         b_.CreateUDiv(b_.CreateSub(b_.CreateSub(limit, first), b_.getInt64(1)),
                       b_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, step, b_.getInt64(1)));
+    if (!counted_.compares_next) more = b_.CreateAdd(more, b_.getInt64(1));
     Value* count = b_.CreateAdd(
         b_.CreateSelect(b_.CreateICmpULT(first, limit), more, b_.getInt64(0)), b_.getInt64(1));
     Value* threads = GroupAccess(b_, code.getArg(kGroupArgument)).size(0);
