@@ -122,6 +122,34 @@ def test_containers_that_occur_twice_have_two_gradients():
     close(second["a"], [1, 1])
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * x * x,
+        lambda x: mx.sin(x) * x,
+        lambda x: mx.sin(x) * mx.cos(x),
+        lambda x: mx.cumprod(mx.exp(x)) * x,
+        lambda x: mx.softmax(x * x) * x,
+        lambda x: mx.fast.rms_norm(x * x, None, 1e-5) * x,
+        lambda x: mx.where(x > 0, x * x, mx.exp(x)) * x,
+        lambda x: mx.compile(lambda y: mx.tanh(y) * y)(x * x) * x,
+        lambda x: mx.sort(x * x) * mx.exp(x),
+    ],
+)
+@pytest.mark.parametrize("evaluate", [mx.eval, lambda y: y.sum().item()])
+def test_evaluating_inside_changes_no_gradient(function, evaluate):
+    x = mx.array([2.0, -1.5, 0.5, 3.0])
+
+    def loss(x, evaluates):
+        y = function(x)
+        if evaluates:
+            evaluate(y)
+        return (y * mx.array([1.0, 2.0, 3.0, 4.0])).sum()
+
+    close(mx.grad(loss)(x, True), mx.grad(loss)(x, False))
+    close(*(mx.jvp(lambda x: loss(x, e), [x], [mx.ones(4)])[1][0] for e in (True, False)))  # noqa: B023
+
+
 def test_gradients_of_gradients():
     f = lambda x: (x**3).sum()  # noqa: E731
     close(mx.grad(lambda x: mx.grad(f)(x).sum())(mx.array([1.0, 2.0])), [6, 12])
@@ -431,6 +459,16 @@ def test_rules_that_return_the_wrong_thing_raise():
             attempt(result)
     gx, gy = attempt((None, None))
     assert gx.tolist() == gy.tolist() == [0, 0]
+
+
+def test_gradients_of_rules_may_lack_axes():
+    f = mx.custom_function(lambda x: x * 2)
+    for gradient in (mx.full(3, 5.0), mx.full((1, 3), 5.0), mx.array(5.0), mx.full((2, 1), 5.0)):
+        f.vjp(lambda p, c, o: gradient)  # noqa: B023
+        assert mx.grad(lambda x: f(x).sum())(mx.ones((2, 3))).tolist() == [[5] * 3] * 2
+    f.vjp(lambda p, c, o: mx.ones((1, 2, 3)))
+    with pytest.raises(ValueError, match="gradient of shape"):
+        mx.grad(lambda x: f(x).sum())(mx.ones((2, 3)))
 
 
 def test_rules_that_return_too_few_outputs_raise():

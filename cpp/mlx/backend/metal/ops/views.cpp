@@ -26,20 +26,10 @@ void broadcast_view(const array& in, array& out) {
 MLX_EVAL(Broadcast) { broadcast_view(inputs[0], out); }
 MLX_EVAL(BroadcastAxes) { broadcast_view(inputs[0], out); }
 
-namespace {
-
-// A view keeps its whole buffer alive, so that a small part of a large array is better copied.
-bool fills_its_buffer(const array& a) {
-  constexpr size_t spare = 16384;
-  return a.buffer_size() <= a.nbytes() + spare;
-}
-
-}  // namespace
-
 MLX_EVAL(Contiguous) {
   auto& in = inputs[0];
   bool in_order = in.flags().row_contiguous || (allow_col_major_ && in.flags().col_contiguous);
-  if (in_order && fills_its_buffer(in)) {
+  if (in_order && fills_buffer(out, in)) {
     move_or_copy(in, out);
   } else {
     copy(in, out, CopyType::General, stream());
