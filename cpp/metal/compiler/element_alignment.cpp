@@ -1,9 +1,12 @@
+#include "metal/compiler/element_alignment.h"
+
+#include <algorithm>
+
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
-#include "metal/cuda/lower.h"
 
-namespace metal::cuda {
+namespace metal::compiler {
 namespace {
 
 // The elements of memory that is copied as bytes are unknown. This is the largest size of elements
@@ -37,4 +40,4 @@ void assume_element_alignment(llvm::Module& module) {
   }
 }
 
-}  // namespace metal::cuda
+}  // namespace metal::compiler

@@ -7,6 +7,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
+#include "metal/compiler/element_alignment.h"
 #include "metal/compiler/matrix_accesses.h"
 #include "metal/compiler/specialize.h"
 #include "metal/compiler/verify.h"

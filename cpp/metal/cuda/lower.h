@@ -35,11 +35,6 @@ void map_address_spaces(llvm::Module& module);
 llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function,
                            const LaunchForm& form, KernelInterface& interface);
 
-// Apple's GPUs read vectors at any address that is aligned to their elements, while NVIDIA's fault.
-// So this lowers the alignment of accesses to that of an element. The optimiser raises it where it
-// can prove more, and the back end splits other accesses.
-void assume_element_alignment(llvm::Module& module);
-
 // Makes atomic operations relaxed, as the GPU's are, and puts fences around stronger ones.
 void order_atomics(llvm::Module& module);
 
