@@ -23,9 +23,20 @@ PUBLISHED = "mlx[cpu]==0.32.4"
 # The packages' and their tests' requirements. They are installed without dependencies, which may
 # include `mlx`.
 NEEDS = {
-    "mlx-lm": "transformers sentencepiece protobuf pyyaml jinja2 datasets requests pillow lm-eval",
+    "mhc-mlx": "",
+    "mlx-arsenal": "",
     "mlx-embeddings": "mlx-vlm mlx-lm transformers sentencepiece protobuf pyyaml jinja2 pillow requests "
     "psutil rich",
+    "mlx-expm": "scipy",
+    "mlx-gamma": "scipy",
+    "mlx-hyp2f1": "scipy",
+    "mlx-kfac": "",
+    "mlx-lm": "transformers sentencepiece protobuf pyyaml jinja2 datasets requests pillow lm-eval",
+    "mlx-recurrence": "",
+    "mlx-scan": "",
+    "mlx-snn": "",
+    "mlx-spectro": "scipy",
+    "zmlx": "pyyaml",
 }
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 TESTED = ("pytest", "pytest-timeout", "numpy")
@@ -58,6 +69,8 @@ def environment(folder: Path, ours: bool) -> Path:
         venv.create(folder, with_pip=True)
         pip(python, "install", *TESTED, *([] if ours else [PUBLISHED]))
     if ours:
+        # Packages may ask for the version of the distribution.
+        pip(python, "install", "--no-deps", str(ROOT / "packaging" / "mlx"))
         site = next((folder / "lib").glob("python*/site-packages"))
         (site / "mlx_of_this_tree.pth").write_text(f"{ROOT / 'python'}\n")
     return python
@@ -97,7 +110,10 @@ def outcomes(report: Path, prefix: str) -> dict[str, str]:
     for case in ElementTree.parse(report).iter("testcase"):
         kinds = {child.tag for child in case}
         word = "failed" if kinds & {"failure", "error"} else "skipped" if kinds else "passed"
-        found[f"{prefix}::{case.get('name')}"] = word
+        # "tests.test_file.TestClass", where only the class tells tests of a file apart
+        classes = (case.get("classname") or "").partition(f"{prefix}.")[2]
+        name = f"{classes}::{case.get('name')}" if classes else case.get("name")
+        found[f"{prefix}::{name}"] = word
     return found
 
 

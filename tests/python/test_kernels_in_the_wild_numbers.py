@@ -112,6 +112,24 @@ class TestVectors:
         np.testing.assert_allclose(got, np.exp(-f) + 0.5, rtol=1e-5 if dtype == F32 else 1e-2)
         np.testing.assert_allclose(sums, f.reshape(16, 4).sum(1), rtol=1e-5)
 
+    @pytest.mark.parametrize("first", [0, 1, 3])
+    def test_vectors_at_the_addresses_of_elements(self, first):
+        body = f"""
+            uint i = thread_position_in_grid.x;
+            if (i >= 80) return;
+            const device uchar* row = x + (i / 16) * 276ul;
+            const device uint* words = (const device uint*)row + {first};
+            uint4 w = ((const device uint4*)words)[i % 16];
+            threadgroup uint shared[4 * 256 + 3];
+            *(threadgroup uint4*)(shared + 4 * i + {first}) = w;
+            uint4 again = *(threadgroup uint4*)(shared + 4 * i + {first});
+            *(device uint4*)(out + 4 * i + {first}) = again;
+        """
+        x = RNG.integers(0, 255, (5, 276), dtype=np.uint8)
+        got = run_one(body, {"x": x}, out(323, dtype=mx.uint32), 256, 256)
+        want = np.ascontiguousarray(x).view(np.uint32)[:, first : first + 64]
+        np.testing.assert_array_equal(got[first : first + 320], want.ravel())
+
     def test_float2_is_indexed(self):
         body = """
             float2 p = float2(x[0], x[1]);
@@ -198,6 +216,31 @@ class TestSimdFunctions:
         swapped = self.X.reshape(-1, 2)[:, ::-1].reshape(-1)
         for got, want in zip(results, (swapped, swapped, -swapped, swapped, swapped + 3)):
             np.testing.assert_array_equal(got, want)
+
+    @pytest.mark.parametrize("exponential", ["exp(x[i] - top)", "l < 40 ? exp(x[i] - top) : 0"])
+    def test_shared_memory_is_reused_without_a_barrier(self, exponential):
+        """SIMD-groups of Apple's GPUs run at the same pace."""
+        body = f"""
+            uint i = thread_position_in_grid.x;
+            uint l = thread_position_in_threadgroup.x;
+            uint group = simdgroup_index_in_threadgroup;
+            threadgroup float shared[2];
+            float largest = simd_max(x[i]);
+            if (thread_index_in_simdgroup == 0) shared[group] = largest;
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            float top = max(shared[0], shared[1]);
+            float e = {exponential};
+            float sum = simd_sum(e);
+            if (thread_index_in_simdgroup == 0) shared[group] = sum;
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            out[i] = e / (shared[0] + shared[1]);
+        """
+        x = RNG.standard_normal((8, 64)).astype(np.float32)
+        want = np.exp(x - x.max(1, keepdims=True))
+        if "40" in exponential:
+            want[:, 40:] = 0
+        want /= want.sum(1, keepdims=True)
+        np.testing.assert_allclose(run_one(body, {"x": x}, out(8, 64), 512, 64), want, rtol=1e-5)
 
 
 class TestMath:

@@ -78,6 +78,18 @@ def test_work_across_streams():
     mx.synchronize()
 
 
+def test_contiguous_parts_do_not_keep_the_whole_alive():
+    whole = mx.zeros((64, 1 << 16))
+    mx.eval(whole)
+    part = mx.contiguous(whole[-1:])
+    mx.eval(part)
+    mx.synchronize()
+    before = mx.get_active_memory()
+    del whole
+    mx.synchronize()
+    assert before - mx.get_active_memory() >= 2**24
+
+
 @pytest.mark.cpu_kernels
 def test_memory_numbers():
     mx.synchronize()

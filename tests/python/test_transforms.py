@@ -7,6 +7,7 @@ import threading
 import weakref
 
 import mlx.core as mx
+import mlx.nn as nn
 import numpy as np
 import pytest
 
@@ -66,6 +67,87 @@ def test_gradients_have_the_structure_of_the_arguments():
     close(grads["layers"][0]["w"], [4, 8])
     close(grads["layers"][1]["w"], [12])
     assert isinstance(grads["b"], tuple) and grads["b"][0].item() == 1
+
+
+def test_functions_get_the_objects_that_they_are_called_with():
+    module = nn.Linear(2, 1)
+    weight = module.weight
+    others = {"scale": mx.array([3.0])}
+
+    def loss(model, x, *, others):
+        assert model is module and others is given
+        assert model.weight is not weight
+        return (model(x) * others["scale"]).sum()
+
+    given = others
+    x = mx.array([1.0, 2.0])
+    by_model, by_name = mx.grad(loss, argnums=0, argnames="others")(module, x, others=others)
+    close(by_model["weight"], [[3, 6]])
+    close(by_name["others"]["scale"], module(x))
+    assert type(by_model) is dict
+    assert module.weight is weight
+
+
+def test_arguments_hold_their_arrays_again_after_an_error():
+    x = {"a": mx.ones(2), "b": [mx.ones(3)]}
+    a, b = x["a"], x["b"][0]
+    with pytest.raises(ZeroDivisionError):
+        mx.grad(lambda x: x["a"].sum() / (1 // 0))(x)
+    assert x["a"] is a and x["b"][0] is b
+
+
+def test_what_functions_put_into_arguments_stays():
+    x = {"a": mx.array([1.0, 2.0]), "b": mx.array([3.0]), "c": [mx.array(4.0), mx.array(5.0)]}
+
+    def loss(x):
+        x["new"] = x["a"] * 2
+        b = x.pop("b")
+        x["c"].pop()
+        x["c"][0] = x["c"][0] * 10
+        return (x["new"] * b).sum()
+
+    gradients = mx.grad(loss)(x)
+    assert list(gradients) == ["a", "b", "c"] and len(gradients["c"]) == 2
+    close(gradients["a"], [6, 6])
+    close(gradients["b"], [6])
+    assert list(x) == ["a", "c", "new"]
+    close(x["new"], [2, 4])
+    assert [c.item() for c in x["c"]] == [40]
+
+
+def test_containers_that_occur_twice_have_two_gradients():
+    x = {"a": mx.array([1.0, 2.0])}
+    first, second = mx.grad(lambda x, y: (3 * x["a"] + y["a"]).sum(), argnums=(0, 1))(x, x)
+    close(first["a"], [3, 3])
+    close(second["a"], [1, 1])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * x * x,
+        lambda x: mx.sin(x) * x,
+        lambda x: mx.sin(x) * mx.cos(x),
+        lambda x: mx.cumprod(mx.exp(x)) * x,
+        lambda x: mx.softmax(x * x) * x,
+        lambda x: mx.fast.rms_norm(x * x, None, 1e-5) * x,
+        lambda x: mx.where(x > 0, x * x, mx.exp(x)) * x,
+        lambda x: mx.compile(lambda y: mx.tanh(y) * y)(x * x) * x,
+        lambda x: mx.sort(x * x) * mx.exp(x),
+    ],
+)
+@pytest.mark.parametrize("evaluate", [mx.eval, lambda y: y.sum().item()])
+def test_evaluating_inside_changes_no_gradient(function, evaluate):
+    x = mx.array([2.0, -1.5, 0.5, 3.0])
+
+    def loss(x, evaluates):
+        y = function(x)
+        if evaluates:
+            evaluate(y)
+        return (y * mx.array([1.0, 2.0, 3.0, 4.0])).sum()
+
+    close(mx.grad(loss)(x, True), mx.grad(loss)(x, False))
+    close(*(mx.jvp(lambda x: loss(x, e), [x], [mx.ones(4)])[1][0] for e in (True, False)))  # noqa: B023
 
 
 def test_gradients_of_gradients():
@@ -377,6 +459,16 @@ def test_rules_that_return_the_wrong_thing_raise():
             attempt(result)
     gx, gy = attempt((None, None))
     assert gx.tolist() == gy.tolist() == [0, 0]
+
+
+def test_gradients_of_rules_may_lack_axes():
+    f = mx.custom_function(lambda x: x * 2)
+    for gradient in (mx.full(3, 5.0), mx.full((1, 3), 5.0), mx.array(5.0), mx.full((2, 1), 5.0)):
+        f.vjp(lambda p, c, o: gradient)  # noqa: B023
+        assert mx.grad(lambda x: f(x).sum())(mx.ones((2, 3))).tolist() == [[5] * 3] * 2
+    f.vjp(lambda p, c, o: mx.ones((1, 2, 3)))
+    with pytest.raises(ValueError, match="gradient of shape"):
+        mx.grad(lambda x: f(x).sum())(mx.ones((2, 3)))
 
 
 def test_rules_that_return_too_few_outputs_raise():

@@ -5,11 +5,13 @@
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
 #include "metal/compiler/barriers.h"
 #include "metal/compiler/compiler.h"
 #include "metal/compiler/convergence.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/compiler/uniformity.h"
+#include "metal/driver.h"
 
 namespace metal::compiler {
 namespace {
@@ -58,12 +60,44 @@ class Ordering {
   }
 
  private:
-  // The object that all SIMD-groups read at this instruction, if all read the same elements.
+  // Whether a condition lets a single SIMD-group take an edge: `simdgroup == 0`, `thread < 32`.
+  bool selects_one(const Value& condition, bool holds) const {
+    using namespace llvm::PatternMatch;
+    const Value *left, *right;
+    if (holds ? match(&condition, m_LogicalAnd(m_Value(left), m_Value(right)))
+              : match(&condition, m_LogicalOr(m_Value(left), m_Value(right))))
+      return selects_one(*left, holds) || selects_one(*right, holds);
+    const auto* comparison = llvm::dyn_cast<llvm::ICmpInst>(&condition);
+    if (!comparison || among_simdgroups_.is_uniform(condition)) return false;
+    const auto predicate = holds ? comparison->getPredicate() : comparison->getInversePredicate();
+    if (predicate == llvm::CmpInst::ICMP_EQ) return true;
+    const llvm::APInt* limit;
+    return (predicate == llvm::CmpInst::ICMP_ULT || predicate == llvm::CmpInst::ICMP_SLT) &&
+           match(comparison->getOperand(1), m_APInt(limit)) && limit->sle(kThreadExecutionWidth);
+  }
+
+  bool runs_in_one(const BasicBlock& block) const {
+    const auto& dominators = among_simdgroups_.dominators();
+    for (const auto* node = dominators.getNode(&block); node->getIDom(); node = node->getIDom()) {
+      const BasicBlock* above = node->getIDom()->getBlock();
+      const auto* branch = llvm::dyn_cast<llvm::BranchInst>(above->getTerminator());
+      if (!branch || !branch->isConditional()) continue;
+      for (unsigned i : {0, 1}) {
+        const llvm::BasicBlockEdge edge(above, branch->getSuccessor(i));
+        if (selects_one(*branch->getCondition(), i == 0) && dominators.dominates(edge, &block))
+          return true;
+      }
+    }
+    return false;
+  }
+
+  // The object that SIMD-groups read at this instruction, if all read the same elements. LLVM may
+  // have moved what all of them read to where a condition needs it.
   const Value* uniform_read(const Instruction& instruction) const {
     const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
     if (!load || !load->isSimple() || !is_in_threadgroup_memory(*load->getPointerOperand()) ||
-        !all_simdgroups_.is_convergent(*load->getParent()) ||
-        !among_simdgroups_.is_uniform(*load->getPointerOperand()))
+        !among_simdgroups_.is_uniform(*load->getPointerOperand()) ||
+        (!all_simdgroups_.is_convergent(*load->getParent()) && runs_in_one(*load->getParent())))
       return nullptr;
     return object_of(*load->getPointerOperand());
   }

@@ -7,6 +7,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
+#include "metal/compiler/element_alignment.h"
 #include "metal/compiler/hardware_math.h"
 #include "metal/compiler/matrix_calls.h"
 #include "metal/compiler/specialize.h"

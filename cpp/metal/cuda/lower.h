@@ -35,10 +35,9 @@ void map_address_spaces(llvm::Module& module);
 llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function, LaunchForm form,
                            KernelInterface& interface);
 
-// Apple's GPUs read vectors at any address that is aligned to their elements, while NVIDIA's fault.
-// So this lowers the alignment of accesses to that of an element. The optimiser raises it where it
-// can prove more, and the back end splits other accesses.
-void assume_element_alignment(llvm::Module& module);
+// Lets the optimiser join accesses to elements that lie side by side: threadgroup variables begin
+// where a vector may, and a copy of a few vectors becomes loads and stores of vectors.
+void prepare_vectors(llvm::Module& module);
 
 // Proves a higher alignment of accesses where their addresses have one. LLVM's passes look only at
 // the last few steps by which an address is computed.

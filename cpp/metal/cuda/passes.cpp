@@ -2,6 +2,7 @@
 
 #include "llvm/IR/CallingConv.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/element_alignment.h"
 #include "metal/compiler/internal_check.h"
 #include "metal/compiler/matrix_calls.h"
 #include "metal/compiler/verify.h"

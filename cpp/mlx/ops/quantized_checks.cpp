@@ -64,7 +64,7 @@ void check_quantized(const std::string& op, const Quantization& q, const array& 
                                  " must have the type uint8, not ", scales.dtype(), "."));
   }
   if (biases && biases->shape() != scales.shape()) {
-    invalid_argument(op, message("Scales and biases must have the same shape, but have ",
+    invalid_argument(op, message("Scales and biases should have the same shape, but have ",
                                  scales.shape(), " and ", biases->shape(), "."));
   }
   const int64_t last = w.shape(-1);

@@ -60,9 +60,8 @@ class Evaluation {
       }
       if (!a.has_primitive()) {
         throw std::invalid_argument(
-            "[eval] Attempting to eval an array without a primitive. If you are inside a function "
-            "that is being "
-            "transformed (compile, vmap), evaluating its arrays is not allowed there.");
+            "[eval] Attempting to eval an array during function transformations, such as compile "
+            "and vmap, is not allowed; nor are arrays kept from there, which have no value.");
       }
       return true;
     };

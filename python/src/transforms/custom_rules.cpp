@@ -1,6 +1,7 @@
 // Matches gradients and axes with the structure of arguments.
 #include "transforms/custom_rules.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "convert/convert.h"
 #include "convert/optional_int.h"
 #include "mlx/ops/creation.h"
+#include "mlx/ops/shape.h"
 
 namespace {
 
@@ -19,6 +21,13 @@ bool is_sequence(py::handle h) { return PyList_Check(h.ptr()) || PyTuple_Check(h
                               " where the structure of the arguments has something else.");
 }
 
+// Whether an array of this shape stands for one of the other shape, as it does in arithmetic.
+bool stretches_to(const mx::Shape& from, const mx::Shape& to) {
+  return from.size() <= to.size() &&
+         std::equal(from.rbegin(), from.rend(), to.rbegin(),
+                    [](auto length, auto wanted) { return length == wanted || length == 1; });
+}
+
 void append_leaf(py::handle gradient, const mx::array& primal, Arrays& out) {
   if (gradient.is_none()) {
     out.push_back(mx::zeros_like(primal));
@@ -28,12 +37,12 @@ void append_leaf(py::handle gradient, const mx::array& primal, Arrays& out) {
     return append_leaf(py::object(gradient[py::int_(0)]), primal, out);
   if (!is_array_like(gradient)) mismatch(gradient);
   mx::array g = to_array(gradient, primal.dtype());
-  if (g.shape() != primal.shape()) {
+  if (!stretches_to(g.shape(), primal.shape())) {
     throw std::invalid_argument("[custom_function] The rule returned a gradient of shape " +
                                 mx::shape_to_string(g.shape()) + " for an argument of shape " +
                                 mx::shape_to_string(primal.shape()) + ".");
   }
-  out.push_back(g);
+  out.push_back(mx::broadcast_to(g, primal.shape()));
 }
 
 // The rule of a function with one argument may return the gradient without a tuple.

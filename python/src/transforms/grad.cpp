@@ -8,6 +8,7 @@
 #include "convert/convert.h"
 #include "interpreter/collectable.h"
 #include "mlx/transforms.h"
+#include "transforms/state_trees.h"
 #include "transforms/transforms.h"
 
 using namespace pybind11::literals;
@@ -179,22 +180,26 @@ class ValueAndGrad {
   // The gradients, in a pair with the value if that is wanted.
   py::object operator()(const py::args& args, const py::kwargs& kwargs) const {
     check_arguments(selection_, args, kwargs, op_);
-    Arrays inputs = flatten_selected(args, kwargs);
+    const py::list selected = selected_arguments(args, kwargs);
+    Arrays inputs = tree_flatten(selected, true, op_.substr(1, op_.size() - 2).c_str());
     if (inputs.empty()) {
       throw std::invalid_argument(op_ + " The arguments to differentiate by hold no arrays.");
     }
     std::vector<int> argnums(inputs.size());
     std::iota(argnums.begin(), argnums.end(), 0);
+    // The function may change its arguments.
+    const py::object structure = tree_structure(selected);
     py::object result;
     auto flat = [&](const Arrays& arrays) {
       py::gil_scoped_acquire acquire;
-      auto [new_args, new_kwargs] = replace_selected(args, kwargs, arrays);
+      const ArgumentScope scope(selected, arrays);
+      auto [new_args, new_kwargs] = with_selected(args, kwargs, selected);
       result = fun_(*new_args, **new_kwargs);
       check_result(result, with_value_, op_);
       return tree_flatten(result);
     };
     auto [values, gradients] = mx::value_and_grad(flat, argnums)(inputs);
-    py::object tree = gradients_tree(args, kwargs, gradients);
+    py::object tree = gradients_tree(tree_from_structure(structure, gradients));
     return with_value_ ? py::make_tuple(tree_unflatten(result, values), tree) : tree;
   }
 
@@ -204,43 +209,33 @@ class ValueAndGrad {
   }
 
  private:
-  Arrays flatten_selected(const py::tuple& args, const py::dict& kwargs) const {
-    Arrays inputs;
-    auto append = [&](py::handle tree) {
-      for (auto& a : tree_flatten(tree, true, op_.substr(1, op_.size() - 2).c_str()))
-        inputs.push_back(std::move(a));
-    };
-    for (int p : selection_.positions) append(args[p]);
-    for (const auto& name : selection_.names) append(kwargs[py::str(name)]);
-    return inputs;
+  py::list selected_arguments(const py::tuple& args, const py::dict& kwargs) const {
+    py::list selected;
+    for (int p : selection_.positions) selected.append(args[p]);
+    for (const auto& name : selection_.names) selected.append(kwargs[py::str(name)]);
+    return selected;
   }
 
-  std::pair<py::tuple, py::dict> replace_selected(const py::tuple& args, const py::dict& kwargs,
-                                                  const Arrays& arrays) const {
+  std::pair<py::tuple, py::dict> with_selected(const py::tuple& args, const py::dict& kwargs,
+                                               const py::list& selected) const {
     py::list new_args(args);
     py::dict new_kwargs;
     for (auto item : kwargs) new_kwargs[item.first] = item.second;
-    size_t position = 0;
-    for (int p : selection_.positions) new_args[p] = tree_unflatten(args[p], arrays, position);
-    for (const auto& name : selection_.names) {
-      new_kwargs[py::str(name)] = tree_unflatten(kwargs[py::str(name)], arrays, position);
-    }
+    size_t next = 0;
+    for (int p : selection_.positions) new_args[p] = selected[next++];
+    for (const auto& name : selection_.names) new_kwargs[py::str(name)] = selected[next++];
     return {py::tuple(new_args), new_kwargs};
   }
 
-  py::object gradients_tree(const py::tuple& args, const py::dict& kwargs,
-                            const Arrays& gradients) const {
-    size_t position = 0;
+  py::object gradients_tree(const py::list& gradients) const {
+    size_t next = 0;
     py::list positional;
-    for (int p : selection_.positions)
-      positional.append(tree_unflatten(args[p], gradients, position));
+    while (next < selection_.positions.size()) positional.append(gradients[next++]);
     py::object by_position =
         selection_.one_position ? py::object(positional[0]) : py::object(py::tuple(positional));
     if (selection_.names.empty()) return by_position;
     py::dict by_name;
-    for (const auto& name : selection_.names) {
-      by_name[py::str(name)] = tree_unflatten(kwargs[py::str(name)], gradients, position);
-    }
+    for (const auto& name : selection_.names) by_name[py::str(name)] = gradients[next++];
     if (selection_.positions.empty()) by_position = py::none();
     return py::make_tuple(by_position, by_name);
   }

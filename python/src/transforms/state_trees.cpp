@@ -2,6 +2,7 @@
 #include "transforms/state_trees.h"
 
 #include <stdexcept>
+#include <unordered_set>
 
 #include "convert/arguments.h"
 #include "convert/convert.h"
@@ -101,15 +102,17 @@ class KeyWriter {
   Arrays& arrays_;
 };
 
-// Sets items of lists and dictionaries, and passes the old items to `on_set`.
+// Sets items of lists and dictionaries, and passes the places to `on_set`.
 class Replacer {
  public:
-  using OnSet = std::function<void(py::object container, py::object key, py::object old)>;
-  Replacer(const Arrays& arrays, OnSet on_set) : arrays_(arrays), on_set_(std::move(on_set)) {}
+  using OnSet = std::function<void(ReplacedPlace)>;
+  Replacer(const Arrays& arrays, OnSet on_set, bool copy_repeated = false)
+      : arrays_(arrays), on_set_(std::move(on_set)), copy_repeated_(copy_repeated) {}
 
   // Returns the tree's replacement: itself, if it could be changed in place.
   py::object operator()(py::handle tree) {
     if (is_array(tree)) return py::cast(arrays_.at(next_++));
+    if (copy_repeated_ && repeated(tree)) return tree_unflatten(tree, arrays_, next_);
     if (PyList_Check(tree.ptr())) {
       for (size_t i = 0; i < py::len(tree); ++i) set(tree, py::int_(i));
     } else if (PyDict_Check(tree.ptr())) {
@@ -123,11 +126,16 @@ class Replacer {
   }
 
  private:
+  bool repeated(py::handle tree) {
+    const bool plain = PyList_CheckExact(tree.ptr()) || PyDict_CheckExact(tree.ptr());
+    return plain && !seen_.insert(tree.ptr()).second;
+  }
+
   void set(py::handle container, const py::object& key) {
     py::object old = item(container, key);
     py::object now = (*this)(old);
     if (now.is(old)) return;
-    on_set_(py::reinterpret_borrow<py::object>(container), key, old);
+    on_set_({py::reinterpret_borrow<py::object>(container), key, old, now});
     set_item(container, key, now);
   }
 
@@ -157,6 +165,15 @@ class Replacer {
     if (!found) throw py::error_already_set();
     return py::reinterpret_borrow<py::object>(found);
   }
+  static bool has(py::handle container, const py::object& key, py::handle value) {
+    if (PyList_Check(container.ptr())) {
+      const auto index = key.cast<Py_ssize_t>();
+      return index < PyList_GET_SIZE(container.ptr()) && item(container, key).is(value);
+    }
+    PyObject* found = PyDict_GetItemWithError(container.ptr(), key.ptr());
+    if (!found && PyErr_Occurred()) throw py::error_already_set();
+    return found == value.ptr();
+  }
   static void set_item(py::handle container, const py::object& key, const py::object& value) {
     const int failed =
         PyList_Check(container.ptr())
@@ -168,6 +185,8 @@ class Replacer {
  private:
   const Arrays& arrays_;
   OnSet on_set_;
+  bool copy_repeated_;
+  std::unordered_set<PyObject*> seen_;
   size_t next_ = 0;
 };
 
@@ -192,26 +211,39 @@ void append_state_key(py::handle state, std::string& key, Arrays& arrays) {
 }
 
 void set_state(py::handle state, const Arrays& arrays) {
-  replace(state, arrays, [](const py::object&, const py::object&, const py::object&) {});
+  replace(state, arrays, [](const ReplacedPlace&) {});
 }
 
-struct StateScope::Place {
-  py::object container, key, old;
-};
-
 StateScope::StateScope(py::handle state, const Arrays& arrays) {
-  replace(state, arrays, [&](py::object container, py::object key, py::object old) {
-    places_.push_back({std::move(container), std::move(key), std::move(old)});
-  });
+  replace(state, arrays, [&](ReplacedPlace place) { places_.push_back(std::move(place)); });
 }
 
 StateScope::~StateScope() {
   py::error_scope pending;  // restores the function's own error afterwards
-  for (const auto& place : places_) {
+  // Backwards, for a container that occurs twice and was replaced twice.
+  for (auto place = places_.rbegin(); place != places_.rend(); ++place) {
     try {
-      Replacer::set_item(place.container, place.key, place.old);
+      Replacer::set_item(place->container, place->key, place->old);
     } catch (py::error_already_set& error) {
       error.discard_as_unraisable("compile");
+    }
+  }
+}
+
+ArgumentScope::ArgumentScope(const py::list& arguments, const Arrays& arrays) {
+  auto on_set = [&](ReplacedPlace place) { places_.push_back(std::move(place)); };
+  Replacer(arrays, on_set, true)(arguments);
+}
+
+ArgumentScope::~ArgumentScope() {
+  py::error_scope pending;
+  for (auto place = places_.rbegin(); place != places_.rend(); ++place) {
+    try {
+      if (Replacer::has(place->container, place->key, place->now)) {
+        Replacer::set_item(place->container, place->key, place->old);
+      }
+    } catch (py::error_already_set& error) {
+      error.discard_as_unraisable("grad");
     }
   }
 }

@@ -1,4 +1,4 @@
-// Trees for compiled functions: keys that distinguish calls, and state that is replaced in place.
+// Keys of trees that distinguish calls, and trees whose arrays are replaced in place.
 #pragma once
 
 #include <string>
@@ -15,7 +15,11 @@ void append_state_key(py::handle state, std::string& key, Arrays& arrays);
 // replaced; other containers with arrays are an error.
 void set_state(py::handle state, const Arrays& arrays);
 
-// While it exists, the state holds other arrays.
+struct ReplacedPlace {
+  py::object container, key, old, now;
+};
+
+// While it exists, the state holds other arrays. What a function puts there itself goes as well.
 class StateScope {
  public:
   StateScope(py::handle state, const Arrays& arrays);
@@ -24,6 +28,21 @@ class StateScope {
   StateScope& operator=(const StateScope&) = delete;
 
  private:
-  struct Place;
-  std::vector<Place> places_;
+  std::vector<ReplacedPlace> places_;
+};
+
+// While it exists, arguments hold other arrays: in their own lists and dictionaries, so that a
+// function gets the very objects that it was called with, such as modules. A plain list or
+// dictionary that occurs again is copied there, so that each place has arrays of its own. What the
+// function puts into them itself stays.
+class ArgumentScope {
+ public:
+  // Arguments that are no lists and dictionaries are replaced in the list of them.
+  ArgumentScope(const py::list& arguments, const Arrays& arrays);
+  ~ArgumentScope();
+  ArgumentScope(const ArgumentScope&) = delete;
+  ArgumentScope& operator=(const ArgumentScope&) = delete;
+
+ private:
+  std::vector<ReplacedPlace> places_;
 };

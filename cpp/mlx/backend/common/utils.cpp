@@ -158,12 +158,15 @@ void make_view(const array& in, array& out, const Strides& strides, int64_t offs
   out.copy_shared_buffer(in, strides, {dense, row, col}, span, offset);
 }
 
-bool is_donatable(const array& in, const array& out) {
-  // Keeping a much larger buffer alive for a small output would waste memory. An output that gets
-  // the memory gets the strides, too.
+bool fills_buffer(const array& out, const array& in) {
   constexpr size_t kWasteLimit = 16384;
+  return in.buffer_size() <= out.nbytes() + kWasteLimit;
+}
+
+bool is_donatable(const array& in, const array& out) {
+  // An output that gets the memory gets the strides, too.
   return in.is_donatable() && in.itemsize() == out.itemsize() && in.ndim() == out.ndim() &&
-         in.buffer_size() <= out.nbytes() + kWasteLimit;
+         fills_buffer(out, in);
 }
 
 void move_or_copy(const array& in, array& out) { out.copy_shared_buffer(in); }

@@ -74,6 +74,9 @@ class ContiguousIterator {
 // Makes `out` a view of `in`'s buffer; `offset` counts elements from the start of `in`.
 void make_view(const array& in, array& out, const Strides& strides, int64_t offset = 0);
 
+// Whether `out` needs nearly all of `in`'s buffer. A small output would keep the whole of it alive.
+bool fills_buffer(const array& out, const array& in);
+
 // Whether `in`'s buffer can hold an output of `out`'s item size: it is large enough, and nobody
 // else uses it.
 bool is_donatable(const array& in, const array& out);

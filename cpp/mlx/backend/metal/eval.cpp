@@ -67,6 +67,8 @@ void eval(array& arr) {
   std::lock_guard lock(state.mutex);
   state.check_open();
   auto outputs = arr.outputs();
+  // The gradient of an array in a graph that stays needs the inputs: they must not be overwritten.
+  const auto needed = arr.keeps_graph() ? arr.inputs() : std::vector<array>{};
   const NotesHostUse notes_host_use(state, arr.inputs(), outputs);
   if (primitive.stream().device.type == mlx::core::Device::gpu) {
     const allocator::AddressesOnly addresses_only;

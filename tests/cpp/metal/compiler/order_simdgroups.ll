@@ -75,6 +75,27 @@ loop:
 done:
   ret void
 }
+; What all SIMD-groups read may have been moved to where a condition needs it.
+; CHECK-LABEL: define void @moved
+; CHECK: next:
+; CHECK: call void @__metal_barrier(i32 1, i32 2) #{{[0-9]+}}, !metal.order
+; CHECK-NEXT: store float
+define void @moved() {
+entry:
+  %thread = call i32 @__metal_get_thread_index_in_threadgroup(i32 0)
+  call void @__metal_barrier(i32 1, i32 2)
+  %there = icmp ult i32 %thread, 40
+  br i1 %there, label %read, label %next
+read:
+  %part = load float, ptr addrspace(3) @shared
+  br label %next
+next:
+  %x = phi float [ %part, %read ], [ 0.0, %entry ]
+  %own = getelementptr float, ptr addrspace(3) @shared, i32 %thread
+  store float %x, ptr addrspace(3) %own
+  call void @__metal_barrier(i32 1, i32 2)
+  ret void
+}
 ; No barrier is inserted if there is one, if another variable is written, if each SIMD-group reads its own elements, or
 ; if only one SIMD-group reads.
 ; CHECK-LABEL: define void @right
@@ -103,6 +124,16 @@ one:
   store float %fourth, ptr addrspace(3) @shared
   br label %next
 next:
+  call void @__metal_barrier(i32 1, i32 2)
+  %few = icmp ult i32 %thread, 32
+  %wanted = icmp ne i32 %lane, 5
+  %both = and i1 %wanted, %few
+  br i1 %both, label %first_group, label %last
+first_group:
+  %fifth = load float, ptr addrspace(3) @shared
+  store float %fifth, ptr addrspace(3) %place
+  br label %last
+last:
   call void @__metal_barrier(i32 1, i32 2)
   ret void
 }

@@ -1,4 +1,4 @@
-; RUN: nvptx-retarget,nvptx-alignment
+; RUN: nvptx-retarget,nvptx-alignment,nvptx-vectors
 ; Loads, stores and copies get the alignment of their elements, whatever alignment they had. Copies of a few vectors
 ; become loads and stores. Threadgroup variables begin where a vector may.
 ; CHECK: @tile = internal addrspace(3) global [32 x half] undef, align 16

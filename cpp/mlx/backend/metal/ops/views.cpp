@@ -28,7 +28,8 @@ MLX_EVAL(BroadcastAxes) { broadcast_view(inputs[0], out); }
 
 MLX_EVAL(Contiguous) {
   auto& in = inputs[0];
-  if (in.flags().row_contiguous || (allow_col_major_ && in.flags().col_contiguous)) {
+  bool in_order = in.flags().row_contiguous || (allow_col_major_ && in.flags().col_contiguous);
+  if (in_order && fills_buffer(out, in)) {
     move_or_copy(in, out);
   } else {
     copy(in, out, CopyType::General, stream());
