@@ -95,6 +95,42 @@ def add_transforms(t: LargeTable) -> None:
         )
 
 
+def add_attention(t: LargeTable) -> None:
+    batch, heads, length, depth = (1, 2, 64, 64) if t.small else (8, 16, 2048, 128)
+
+    def inputs() -> dict:
+        random = np.random.default_rng(3)
+        shape = (batch, heads, length, depth)
+        return {name: random.standard_normal(shape, np.float32) for name in "qkv"}
+
+    def reference(m, a, hidden):
+        """Of one head at a time: all scores would take gigabytes."""
+        out = m.empty_like(a.q)
+        for at in m.ndindex(batch, heads):
+            scores = m.where(hidden, -m.inf, a.q[at] @ a.k[at].T * depth**-0.5)
+            weights = m.exp(scores - scores.max(-1, keepdims=True))
+            out[at] = weights @ a.v[at] / weights.sum(-1, keepdims=True)
+        return out
+
+    for mask in ("", "causal"):
+        hidden = np.triu(np.ones((length, length), bool), 1) if mask else False
+        for dtype, tolerance in {"float16": 5e-3, "bfloat16": 4e-2}.items():
+            t.add(
+                f"{mask} attention, {dtype}".strip(),
+                lambda m, a, mask=mask: m.fast.scaled_dot_product_attention(
+                    a.q, a.k, a.v, scale=depth**-0.5, mask=mask or None
+                ),
+                lambda m, a, mask=mask: m.nn.functional.scaled_dot_product_attention(
+                    a.q, a.k, a.v, is_causal=bool(mask)
+                ),
+                lambda m, a, hidden=hidden: reference(m, a, hidden),
+                inputs=inputs,
+                dtype=dtype,
+                tolerance=tolerance,
+                flops=4 * batch * heads * length**2 * depth // (2 if mask else 1),
+            )
+
+
 def rows(size: str) -> list[Row]:
     table = LargeTable(size)
     ops_rows.add_elementwise(table)
@@ -106,4 +142,6 @@ def rows(size: str) -> list[Row]:
     ops_rows.add_ordering(table)
     add_convolutions(table)
     add_transforms(table)
-    return table.made + kernel_rows.rows(size) + sparse_rows.rows(size)
+    add_attention(table)
+    kernels = kernel_rows.rows(size) + kernel_rows.half_products.rows(size == "small")
+    return table.made + kernels + sparse_rows.rows(size)
