@@ -202,7 +202,8 @@ TEST(Graph, PlaceholdersCannotBeEvaluated) {
     eval(y);
     return y;
   };
-  EXPECT_NE(message_of([&] { vmap(f)(sample({3})); }).find("function transformations"), std::string::npos);
+  EXPECT_NE(message_of([&] { vmap(f)(sample({3})); }).find("function transformations"),
+            std::string::npos);
 }
 
 }  // namespace mlx::core::test
