@@ -30,6 +30,7 @@ struct LaunchForm {
   bool flat = false;             // blocks have one dimension, even if threadgroups have several
   bool aligned = false;          // buffers are bound at multiples of kBufferAlignment
   bool in_parts = false;         // a grid that is too large for one launch becomes several
+  bool several = false;          // a thread runs KernelInterface::at_once threads of the kernel
 
   bool operator==(const LaunchForm&) const = default;
 };
@@ -48,6 +49,7 @@ struct KernelInterface {
   uint32_t parameter_bytes = 0;
   uint32_t static_threadgroup_memory = 0;  // bytes
   uint32_t max_total_threads = 0;          // of a threadgroup
+  uint32_t at_once = 1;  // threads side by side in x, which one thread can run (several_threads.h)
 
   bool is_flat() const {
     return std::ranges::any_of(parameters, [](const Parameter& parameter) {

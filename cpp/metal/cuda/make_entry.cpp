@@ -4,6 +4,7 @@
 #include "metal/compiler/builtin_calls.h"
 #include "metal/cuda/lane_order.h"
 #include "metal/cuda/lower.h"
+#include "metal/cuda/several_threads.h"
 #include "metal/cuda/thread_position.h"
 #include "metal/driver.h"
 
@@ -157,6 +158,7 @@ llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function, L
   const LaneOrder order = LaneOrder::choose(module);
   form.flat |= order.is_for_matrices();
   llvm::Function* kernel = module.getFunction(function.name);
+  interface.at_once = threads_at_once(*kernel);
   kernel->setName("kernel.body");
   interface.entry = ptx_name(function.name);
   interface.max_total_threads =
@@ -167,6 +169,12 @@ llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function, L
   order.set(*entry);
 
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "entry", entry));
+  if (form.several && interface.at_once > 1) {
+    bind_arguments(builder, *entry, *kernel, interface);
+    run_several(builder, *kernel, find_grid(*entry, interface), interface.at_once);
+    kernel->eraseFromParent();
+    return entry;
+  }
   ThreadPosition position(builder, find_grid(*entry, interface), order);
   bind_arguments(builder, *entry, *kernel, interface);
   llvm::BasicBlock* body = &kernel->getEntryBlock();

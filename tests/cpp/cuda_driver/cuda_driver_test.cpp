@@ -147,6 +147,41 @@ TEST_F(CudaDriverTest, DeepThreadgroupsBecomeFlatBlocks) {
   EXPECT_EQ(fake_->launches[0].threads, (std::array<unsigned, 3>{128, 1, 1}));
 }
 
+TEST_F(CudaDriverTest, AThreadRunsSeveralOfALargeGrid) {
+  const auto program = compile(
+      "kernel void f(device const half* x [[buffer(0)]], device half* y [[buffer(1)]],"
+      "              uint i [[thread_position_in_grid]]) { y[i] = x[i]; }");
+  kernel_ = driver_.load(*program, "f", {}, "halves", kNoChecks);
+  parameters_.threads_per_threadgroup[0] = 256;
+  const auto blocks_of = [&](uint32_t threads, int buffer_offset) {
+    parameters_.threads_per_grid[0] = threads;
+    parameters_.buffers[1] = memory_ + 512 + buffer_offset;
+    launch();
+    return fake_->launches.back().blocks[0];
+  };
+  EXPECT_EQ(blocks_of(256 * 100, 0), 100u);
+  EXPECT_EQ(blocks_of(1 << 20, 0), 512u);
+  EXPECT_EQ(value_at<uint32_t>(fake_->launches.back().parameters, 16), 1u << 20);
+  EXPECT_EQ(blocks_of((1 << 20) + 1, 0), 513u);
+  EXPECT_EQ(blocks_of(1 << 20, 1), 4096u);  // no aligned vectors
+}
+
+TEST_F(CudaDriverTest, FlatBlocksAreWholeWarps) {
+  const auto program = compile(
+      "#include <metal_simdgroup_matrix>\nusing namespace metal;\n"
+      "kernel void f(device float* x [[buffer(0)]]) {"
+      "  simdgroup_float8x8 m;"
+      "  simdgroup_load(m, x);"
+      "  simdgroup_multiply(m, m, m);"
+      "  simdgroup_store(m, x);"
+      "}");
+  kernel_ = driver_.load(*program, "f", {}, "product", kNoChecks);
+  parameters_.threads_per_threadgroup[0] = 10;
+  parameters_.threads_per_threadgroup[1] = 5;
+  launch();
+  EXPECT_EQ(fake_->launches.back().threads, (std::array<unsigned, 3>{64, 1, 1}));
+}
+
 TEST_F(CudaDriverTest, MachineCodeIsMadeOnceForEachFormOfLaunch) {
   launch();
   const int before = fake_->assembled;

@@ -19,19 +19,28 @@ uint32_t size_class(uint64_t threads) {
   return kMaxThreadsPerThreadgroup;
 }
 
+// Whether a part of the threads keeps all multiprocessors busy. Positions in x have 31 bits
+// (several_threads.h).
+bool is_large(const uint32_t (&grid)[3]) {
+  constexpr double kManyThreads = 1 << 20;
+  return grid[0] < (1u << 31) && double(grid[0]) * grid[1] * grid[2] >= kManyThreads;
+}
+
 bool is_aligned(const void* address) {
   return reinterpret_cast<uintptr_t>(address) % kBufferAlignment == 0;
 }
 
 }  // namespace
 
-LaunchForm form_of(const LaunchParameters& parameters) {
+LaunchForm form_of(const LaunchParameters& parameters, uint32_t at_once) {
   const uint32_t(&size)[3] = parameters.threads_per_threadgroup;
   LaunchForm form;
   form.most_threads = size_class(uint64_t{size[0]} * size[1] * size[2]);
   form.flat = size[2] > kDeepestBlock;
   form.aligned = std::ranges::all_of(parameters.buffers, is_aligned);
   form.in_parts = !fits_in_one_part(parameters);
+  form.several = at_once > 1 && form.aligned && !form.flat && !form.in_parts &&
+                 is_large(parameters.threads_per_grid);
   return form;
 }
 
@@ -59,6 +68,7 @@ CudaKernel::CudaKernel(const Gpu& gpu, const FunctionInfo& function, ConstantVal
       size_class(function.max_total_threads ? function.max_total_threads : uint64_t{1});
   usual.aligned = true;
   const KernelInterface& interface = code_for(usual).interface();
+  at_once_ = interface.at_once;
   max_total_threads = interface.max_total_threads;
   static_threadgroup_memory = interface.static_threadgroup_memory;
 }

@@ -29,6 +29,9 @@ class LoadedCode {
   KernelInterface interface_;
 };
 
+// The form of a launch, of code of which a thread may run so many threads (KernelInterface).
+LaunchForm form_of(const LaunchParameters& parameters, uint32_t at_once);
+
 class CudaKernel : public Kernel {
  public:
   // Generates the code for the most common form of launch. Throws CompileError.
@@ -38,6 +41,9 @@ class CudaKernel : public Kernel {
   // The code for launches of this form, generated at the first call. Throws CompileError.
   // Thread-safe.
   const LoadedCode& code_for(const LaunchForm& form) const;
+  LaunchForm form_for(const LaunchParameters& parameters) const {
+    return form_of(parameters, at_once_);
+  }
 
  private:
   struct Loaded {
@@ -50,11 +56,9 @@ class CudaKernel : public Kernel {
 
   const Gpu& gpu_;
   ConstantValues constants_;
+  uint32_t at_once_ = 1;
   mutable std::mutex mutex_;
   mutable std::deque<Loaded> loaded_;  // a deque, as callers keep the addresses of its elements
 };
-
-// The form of a launch.
-LaunchForm form_of(const LaunchParameters& parameters);
 
 }  // namespace metal::cuda

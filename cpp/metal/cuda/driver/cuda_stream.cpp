@@ -55,9 +55,11 @@ void CudaStream::open() {
 
 void CudaStream::launch(const Kernel& kernel, const LaunchParameters& parameters) {
   gpu_.enter();
-  const LoadedCode& code = static_cast<const CudaKernel&>(kernel).code_for(form_of(parameters));
+  const auto& made = static_cast<const CudaKernel&>(kernel);
+  const LaunchForm form = made.form_for(parameters);
+  const LoadedCode& code = made.code_for(form);
   begin(kernel.name, parameters);
-  for_each_part(parameters,
+  for_each_part(parameters, form.several ? code.interface().at_once : 1,
                 [&](const GridPart& part) { launch_part(code, kernel, parameters, part); });
 }
 

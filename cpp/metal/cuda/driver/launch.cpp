@@ -8,8 +8,8 @@ namespace {
 
 constexpr uint64_t kMaxBlocks[] = {INT32_MAX, 65535, 65535};
 
-uint64_t blocks_of(const LaunchParameters& parameters, int i) {
-  const uint64_t size = parameters.threads_per_threadgroup[i];
+uint64_t blocks_of(const LaunchParameters& parameters, int i, uint32_t at_once = 1) {
+  const uint64_t size = uint64_t{parameters.threads_per_threadgroup[i]} * at_once;
   return (parameters.threads_per_grid[i] + size - 1) / size;
 }
 
@@ -26,9 +26,9 @@ bool fits_in_one_part(const LaunchParameters& parameters) {
   return true;
 }
 
-void for_each_part(const LaunchParameters& parameters,
+void for_each_part(const LaunchParameters& parameters, uint32_t at_once,
                    const std::function<void(const GridPart&)>& each) {
-  const uint64_t blocks[] = {blocks_of(parameters, 0), blocks_of(parameters, 1),
+  const uint64_t blocks[] = {blocks_of(parameters, 0, at_once), blocks_of(parameters, 1),
                              blocks_of(parameters, 2)};
   const auto part = [&](int i, uint64_t first) {
     return static_cast<uint32_t>(std::min(blocks[i] - first, kMaxBlocks[i]));

@@ -20,8 +20,9 @@ struct GridPart {
 // Whether the GPU's limits allow the whole grid in one launch.
 bool fits_in_one_part(const LaunchParameters& parameters);
 
-// Calls `each` for the parts of the grid, each of which the GPU's limits allow.
-void for_each_part(const LaunchParameters& parameters,
+// Calls `each` for the parts of the grid, each of which the GPU's limits allow. A thread runs
+// `at_once` threads of the kernel, side by side in x.
+void for_each_part(const LaunchParameters& parameters, uint32_t at_once,
                    const std::function<void(const GridPart&)>& each);
 
 // Packs the values of a kernel's parameters, each at its offset.

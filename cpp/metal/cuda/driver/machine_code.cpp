@@ -21,7 +21,8 @@ void append(std::string& bytes, const T& value) {
 
 std::string to_text(const LaunchForm& form) {
   return std::to_string(form.most_threads) + (form.flat ? " flat" : "") +
-         (form.aligned ? " aligned" : "") + (form.in_parts ? " in parts" : "");
+         (form.aligned ? " aligned" : "") + (form.in_parts ? " in parts" : "") +
+         (form.several ? " several" : "");
 }
 
 std::string to_text(const ConstantValues& constants) {
@@ -36,7 +37,7 @@ std::string to_text(const ConstantValues& constants) {
 
 // A cache entry has the integers of the interface, its parameters, the kernel's name and the cubin.
 struct EntryHead {
-  uint32_t parameters, parameter_bytes, static_threadgroup_memory, max_total_threads, name;
+  uint32_t parameters, parameter_bytes, static_threadgroup_memory, max_total_threads, at_once, name;
 };
 
 std::string to_entry(const MachineCode& code) {
@@ -45,7 +46,7 @@ std::string to_entry(const MachineCode& code) {
   append(entry,
          EntryHead{static_cast<uint32_t>(interface.parameters.size()), interface.parameter_bytes,
                    interface.static_threadgroup_memory, interface.max_total_threads,
-                   static_cast<uint32_t>(interface.entry.size())});
+                   interface.at_once, static_cast<uint32_t>(interface.entry.size())});
   for (const Parameter& parameter : interface.parameters) append(entry, parameter);
   return entry + interface.entry + code.bytes;
 }
@@ -58,6 +59,7 @@ MachineCode from_entry(const std::string& entry) {
   interface.parameter_bytes = head.parameter_bytes;
   interface.static_threadgroup_memory = head.static_threadgroup_memory;
   interface.max_total_threads = head.max_total_threads;
+  interface.at_once = head.at_once;
   interface.parameters.resize(head.parameters);
   const size_t parameter_bytes = head.parameters * sizeof(Parameter);
   std::memcpy(interface.parameters.data(), entry.data() + sizeof(head), parameter_bytes);

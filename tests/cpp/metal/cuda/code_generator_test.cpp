@@ -76,6 +76,29 @@ TEST(Ptx, ReadsVectorsAtOnceOnlyWhereTheirAlignmentIsProved) {
   EXPECT_FALSE(reads_vector("4", false));
 }
 
+TEST(Ptx, SeveralThreadsOfSmallElementsAreOne) {
+  const auto made = [](const std::string& type, const std::string& statement) {
+    return ptx_for("kernel void f(device const " + type + "* x [[buffer(0)]], device " + type +
+                       "* y [[buffer(1)]], uint2 i [[thread_position_in_grid]], "
+                       "uint2 n [[threads_per_grid]]) {" +
+                       statement + "}",
+                   {.aligned = true, .several = true});
+  };
+  const PtxCode halves = made("half", "y[i.x] = x[i.x] * half(i.y + n.x) + x[0];");
+  EXPECT_EQ(halves.interface.at_once, 8u);
+  EXPECT_NE(halves.text.find("ld.global.v4"), std::string::npos) << halves.text;
+  EXPECT_NE(halves.text.find("st.global.v4"), std::string::npos) << halves.text;
+  EXPECT_EQ(made("uchar", "y[i.x] = x[i.x] + 1;").interface.at_once, 8u);
+  for (const char* statement :
+       {"y[i.x] = x[2 * i.x];", "y[i.x] = x[i.x + 1];", "y[x[i.x] < half(9)] = x[i.x];",
+        "if (i.x < 7) y[i.x] = x[i.x];", "y[i.x] = simd_sum(x[i.x]);",
+        "threadgroup half t[64]; t[i.x] = x[i.x]; y[i.x] = t[i.x];",
+        "((device half4*)y)[i.x] = ((device const half4*)x)[i.x];",
+        "*(volatile device half*)(y + i.x) = x[i.x];"})
+    EXPECT_EQ(made("half", statement).interface.at_once, 1u) << statement;
+  EXPECT_EQ(made("float", "y[i.x] = x[i.x];").interface.at_once, 1u);
+}
+
 TEST(Ptx, BoundsAndShapesOfBlocks) {
   EXPECT_NE(ptx_for(vectors("1"), {.most_threads = 256}).text.find(".maxntid 256"),
             std::string::npos);

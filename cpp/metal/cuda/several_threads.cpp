@@ -1,0 +1,194 @@
+#include "metal/cuda/several_threads.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/Module.h"
+#include "metal/compiler/builtin_calls.h"
+
+namespace metal::cuda {
+namespace {
+
+using compiler::Builtin;
+using llvm::Instruction;
+using llvm::Value;
+namespace Intrinsic = llvm::Intrinsic;
+
+constexpr unsigned kMostInstructions = 128;  // of a kernel
+constexpr uint64_t kVectorBytes = 16;        // that a thread reads at once
+constexpr uint64_t kMostThreads = 8;
+constexpr uint64_t kSmallElement = 2;  // bytes; a thread for each larger one reaches the bandwidth
+
+bool is_position(const Value* value, unsigned component) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(value);
+  const auto found = call ? compiler::as_builtin_call(*call) : std::nullopt;
+  return found && found->builtin == Builtin::ThreadPositionInGrid && found->component == component;
+}
+
+// Finds out whether the threads of a kernel may run in turn.
+class Turns {
+ public:
+  explicit Turns(const llvm::BasicBlock& block) : layout_(block.getModule()->getDataLayout()) {
+    for (const Instruction& instruction : block) {
+      if (instruction.isTerminator()) continue;
+      may_run_ &= may_run(instruction);
+      if (is_position(&instruction, 0) || llvm::any_of(instruction.operands(), [this](auto& use) {
+            return differing_.contains(use.get());
+          }))
+        differing_.insert(&instruction);
+    }
+  }
+
+  bool may_run() const { return may_run_; }
+  // The size of the smallest elements that threads side by side access side by side.
+  uint64_t smallest() const { return smallest_; }
+
+ private:
+  bool may_run(const Instruction& instruction) {
+    if (llvm::isa<llvm::AllocaInst>(instruction) || instruction.isAtomic()) return false;
+    if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
+      if (const auto found = compiler::as_builtin_call(*call))
+        return found->builtin == Builtin::ThreadPositionInGrid ||
+               found->builtin == Builtin::ThreadsPerGrid || found->builtin == Builtin::GridSize;
+      return llvm::isa<llvm::IntrinsicInst>(call) && call->doesNotAccessMemory() &&
+             !call->isConvergent();
+    }
+    const Value* address = llvm::getLoadStorePointerOperand(&instruction);
+    if (!address) return !instruction.mayReadOrWriteMemory();
+    llvm::Type* element = instruction.getAccessType();
+    if (instruction.isVolatile() || element->isVectorTy()) return false;
+    if (!differing_.contains(address)) return true;
+    smallest_ = std::min(smallest_, uint64_t{layout_.getTypeStoreSize(element)});
+    return is_side_by_side(address, element);
+  }
+
+  bool is_side_by_side(const Value* address, llvm::Type* element) const {
+    const auto* offset = llvm::dyn_cast<llvm::GetElementPtrInst>(address);
+    if (!offset || offset->getNumIndices() != 1 || offset->getSourceElementType() != element ||
+        differing_.contains(offset->getPointerOperand()))
+      return false;
+    const Value* index = offset->getOperand(1);
+    if (const auto* extension = llvm::dyn_cast<llvm::ZExtInst>(index))
+      index = extension->getOperand(0);
+    return is_position(index, 0);
+  }
+
+  const llvm::DataLayout& layout_;
+  llvm::DenseSet<const Value*> differing_;  // between threads that lie side by side in x
+  bool may_run_ = true;
+  uint64_t smallest_ = UINT64_MAX;
+};
+
+// Copies a block for threads at several places in x. Instructions whose operands do not differ are
+// copied once, unless they access memory.
+class Copies {
+ public:
+  Copies(llvm::IRBuilder<>& b, const GridArguments& grid, llvm::ArrayRef<Value*> position,
+         llvm::ArrayRef<Value*> xs)
+      : b_(b), grid_(grid), position_(position), xs_(xs) {}
+
+  void emit(const llvm::BasicBlock& block) {
+    for (const Instruction& instruction : block) {
+      if (instruction.isTerminator()) continue;
+      const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      const auto builtin = call ? compiler::as_builtin_call(*call) : std::nullopt;
+      copies_[&instruction] = builtin ? values_of(*builtin) : copy(instruction);
+    }
+  }
+
+ private:
+  using Values = llvm::SmallVector<Value*, kMostThreads>;  // one, or one for each thread
+
+  Values values_of(const compiler::BuiltinCall& call) const {
+    if (call.builtin != Builtin::ThreadPositionInGrid)
+      return {grid_.threads_per_grid[call.component]};
+    if (call.component != 0) return {position_[call.component]};
+    return Values(xs_.begin(), xs_.end());
+  }
+
+  Values copy(const Instruction& instruction) {
+    const bool differs = llvm::any_of(instruction.operands(), [&](const llvm::Use& use) {
+      const auto found = copies_.find(use.get());
+      return found != copies_.end() && found->second.size() > 1;
+    });
+    const size_t count = differs || instruction.mayWriteToMemory() ? xs_.size() : 1;
+    Values made;
+    for (size_t i = 0; i < count; ++i) {
+      Instruction* copy = instruction.clone();
+      for (llvm::Use& use : copy->operands()) {
+        const auto found = copies_.find(use.get());
+        if (found != copies_.end()) use.set(found->second[found->second.size() > 1 ? i : 0]);
+      }
+      made.push_back(b_.Insert(copy, instruction.getName()));
+    }
+    return made;
+  }
+
+  llvm::IRBuilder<>& b_;
+  const GridArguments& grid_;
+  llvm::ArrayRef<Value*> position_;
+  llvm::ArrayRef<Value*> xs_;
+  llvm::DenseMap<const Value*, Values> copies_;
+};
+
+Value* position_of_thread(llvm::IRBuilder<>& b, unsigned i) {
+  static constexpr Intrinsic::ID kRegisters[3][3] = {
+      {Intrinsic::nvvm_read_ptx_sreg_ctaid_x, Intrinsic::nvvm_read_ptx_sreg_ntid_x,
+       Intrinsic::nvvm_read_ptx_sreg_tid_x},
+      {Intrinsic::nvvm_read_ptx_sreg_ctaid_y, Intrinsic::nvvm_read_ptx_sreg_ntid_y,
+       Intrinsic::nvvm_read_ptx_sreg_tid_y},
+      {Intrinsic::nvvm_read_ptx_sreg_ctaid_z, Intrinsic::nvvm_read_ptx_sreg_ntid_z,
+       Intrinsic::nvvm_read_ptx_sreg_tid_z}};
+  const auto read = [&](unsigned part) { return b.CreateIntrinsic(kRegisters[i][part], {}, {}); };
+  return b.CreateNUWAdd(b.CreateNUWMul(read(0), read(1)), read(2));
+}
+
+}  // namespace
+
+uint32_t threads_at_once(const llvm::Function& kernel) {
+  if (kernel.size() != 1 || kernel.getEntryBlock().size() > kMostInstructions) return 1;
+  const Turns turns(kernel.getEntryBlock());
+  if (!turns.may_run() || turns.smallest() > kSmallElement) return 1;
+  return static_cast<uint32_t>(std::min(kVectorBytes / turns.smallest(), kMostThreads));
+}
+
+void run_several(llvm::IRBuilder<>& b, const llvm::Function& kernel, const GridArguments& grid,
+                 uint32_t count) {
+  llvm::Function* entry = b.GetInsertBlock()->getParent();
+  const auto block = [&](const char* name) {
+    return llvm::BasicBlock::Create(b.getContext(), name, entry);
+  };
+  auto *inside = block("inside"), *together = block("together"), *apart = block("apart");
+  auto *one = block("one"), *outside = block("outside");
+  Value* position[3];
+  for (unsigned i = 0; i < 3; ++i) position[i] = position_of_thread(b, i);
+  Value* x = position[0] = b.CreateNUWMul(position[0], b.getInt32(count));
+  Value* is_inside = b.getTrue();
+  for (unsigned i = 0; i < 3; ++i)
+    is_inside = b.CreateAnd(is_inside, b.CreateICmpULT(position[i], grid.threads_per_grid[i]));
+  b.CreateCondBr(is_inside, inside, outside);
+  b.SetInsertPoint(outside);
+  b.CreateRetVoid();
+
+  b.SetInsertPoint(inside);
+  Value* rest = b.CreateSub(grid.threads_per_grid[0], x);
+  b.CreateCondBr(b.CreateICmpUGE(rest, b.getInt32(count)), together, apart);
+  b.SetInsertPoint(together);
+  llvm::SmallVector<Value*> xs;
+  for (uint32_t i = 0; i < count; ++i) xs.push_back(b.CreateNUWAdd(x, b.getInt32(i)));
+  Copies(b, grid, position, xs).emit(kernel.getEntryBlock());
+  b.CreateRetVoid();
+
+  b.SetInsertPoint(apart);
+  b.CreateBr(one);
+  b.SetInsertPoint(one);
+  llvm::PHINode* next = b.CreatePHI(b.getInt32Ty(), 2);
+  Copies(b, grid, position, {next}).emit(kernel.getEntryBlock());
+  Value* after = b.CreateNUWAdd(next, b.getInt32(1));
+  next->addIncoming(x, apart);
+  next->addIncoming(after, one);
+  b.CreateCondBr(b.CreateICmpULT(after, grid.threads_per_grid[0]), one, outside);
+}
+
+}  // namespace metal::cuda
