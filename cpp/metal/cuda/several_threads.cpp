@@ -18,7 +18,6 @@ namespace Intrinsic = llvm::Intrinsic;
 constexpr unsigned kMostInstructions = 128;  // of a kernel
 constexpr uint64_t kVectorBytes = 16;        // that a thread reads at once
 constexpr uint64_t kMostThreads = 8;
-constexpr uint64_t kSmallElement = 2;  // bytes; a thread for each larger one reaches the bandwidth
 
 bool is_position(const Value* value, unsigned component) {
   const auto* call = llvm::dyn_cast<llvm::CallInst>(value);
@@ -59,13 +58,15 @@ class Turns {
     llvm::Type* element = instruction.getAccessType();
     if (instruction.isVolatile() || element->isVectorTy()) return false;
     if (!differing_.contains(address)) return true;
-    smallest_ = std::min(smallest_, uint64_t{layout_.getTypeStoreSize(element)});
-    return is_side_by_side(address, element);
+    const uint64_t size = layout_.getTypeStoreSize(element);
+    smallest_ = std::min(smallest_, size);
+    return is_side_by_side(address, size);
   }
 
-  bool is_side_by_side(const Value* address, llvm::Type* element) const {
+  bool is_side_by_side(const Value* address, uint64_t size) const {
     const auto* offset = llvm::dyn_cast<llvm::GetElementPtrInst>(address);
-    if (!offset || offset->getNumIndices() != 1 || offset->getSourceElementType() != element ||
+    if (!offset || offset->getNumIndices() != 1 ||
+        layout_.getTypeAllocSize(offset->getSourceElementType()) != size ||
         differing_.contains(offset->getPointerOperand()))
       return false;
     const Value* index = offset->getOperand(1);
@@ -149,8 +150,9 @@ Value* position_of_thread(llvm::IRBuilder<>& b, unsigned i) {
 uint32_t threads_at_once(const llvm::Function& kernel) {
   if (kernel.size() != 1 || kernel.getEntryBlock().size() > kMostInstructions) return 1;
   const Turns turns(kernel.getEntryBlock());
-  if (!turns.may_run() || turns.smallest() > kSmallElement) return 1;
-  return static_cast<uint32_t>(std::min(kVectorBytes / turns.smallest(), kMostThreads));
+  if (!turns.may_run()) return 1;
+  const uint64_t threads = std::min(kVectorBytes / turns.smallest(), kMostThreads);
+  return static_cast<uint32_t>(std::max(threads, uint64_t{1}));
 }
 
 void run_several(llvm::IRBuilder<>& b, const llvm::Function& kernel, const GridArguments& grid,

@@ -1,7 +1,7 @@
 // Lets a thread of the GPU run several threads of a kernel that lie side by side.
 //
-// With one thread for each element of 16 or 8 bits, a GPU has too few bytes on their way to reach
-// its memory's bandwidth. A thread that runs some of them reads their elements as a vector.
+// With one thread for each element, a GPU has too few bytes on their way to reach its memory's
+// bandwidth. A thread that runs some of them reads their elements as a vector.
 #pragma once
 
 #include "metal/cuda/thread_position.h"

@@ -113,6 +113,16 @@ TEST(AttentionKernels, Derivatives) {
               jvp(by_scores, x, tangents).second[0]);
 }
 
+TEST(AttentionKernels, Files) {
+  const std::string path = ::testing::TempDir() + "attention.mlxfn";
+  const std::vector<array> x = operands({1, 2, 1, 20, 24}, 64, float16);
+  export_function(
+      path, [](const std::vector<array>& in) { return std::vector{attend(in, true)}; }, x);
+  const array out = import_function(path)(x)[0];
+  EXPECT_TRUE(is_kernel(out));
+  expect_near(out, attend(x, true));
+}
+
 TEST(AttentionKernels, Vmap) {
   std::vector<array> x;
   for (const array& each : operands({6, 2, 1, 20, 24}, 64, float16))

@@ -76,7 +76,7 @@ TEST(Ptx, ReadsVectorsAtOnceOnlyWhereTheirAlignmentIsProved) {
   EXPECT_FALSE(reads_vector("4", false));
 }
 
-TEST(Ptx, SeveralThreadsOfSmallElementsAreOne) {
+TEST(Ptx, OneThreadRunsSeveral) {
   const auto made = [](const std::string& type, const std::string& statement) {
     return ptx_for("kernel void f(device const " + type + "* x [[buffer(0)]], device " + type +
                        "* y [[buffer(1)]], uint2 i [[thread_position_in_grid]], "
@@ -93,10 +93,12 @@ TEST(Ptx, SeveralThreadsOfSmallElementsAreOne) {
        {"y[i.x] = x[2 * i.x];", "y[i.x] = x[i.x + 1];", "y[x[i.x] < half(9)] = x[i.x];",
         "if (i.x < 7) y[i.x] = x[i.x];", "y[i.x] = simd_sum(x[i.x]);",
         "threadgroup half t[64]; t[i.x] = x[i.x]; y[i.x] = t[i.x];",
-        "((device half4*)y)[i.x] = ((device const half4*)x)[i.x];",
         "*(volatile device half*)(y + i.x) = x[i.x];"})
     EXPECT_EQ(made("half", statement).interface.at_once, 1u) << statement;
-  EXPECT_EQ(made("float", "y[i.x] = x[i.x];").interface.at_once, 1u);
+  EXPECT_EQ(made("float", "y[i.x] = x[i.x];").interface.at_once, 4u);
+  EXPECT_EQ(made("float", "y[i.x] = as_type<float>(as_type<uint>(x[i.x]) & 7);").interface.at_once,
+            4u);
+  EXPECT_EQ(made("long", "y[i.x] = x[i.x];").interface.at_once, 2u);
 }
 
 TEST(Ptx, BoundsAndShapesOfBlocks) {
