@@ -1,5 +1,7 @@
 #include "metal/cuda/several_threads.h"
 
+#include <optional>
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -25,18 +27,54 @@ bool is_position(const Value* value, unsigned component) {
   return found && found->builtin == Builtin::ThreadPositionInGrid && found->component == component;
 }
 
+bool only_returns(const llvm::BasicBlock& block) {
+  return llvm::isa<llvm::ReturnInst>(block.front());
+}
+
+// The code of a thread: one block, or two if threads from a limit on return after the first one:
+// `if (i >= n) return;`.
+struct StraightCode {
+  llvm::SmallVector<const llvm::BasicBlock*, 2> blocks;
+  Value* limit = nullptr;
+  bool is_signed = false;
+};
+
+std::optional<StraightCode> find_straight_code(const llvm::Function& kernel) {
+  const llvm::BasicBlock& first = kernel.getEntryBlock();
+  if (kernel.size() == 1) return StraightCode{{&first}};
+  const auto* branch = llvm::dyn_cast<llvm::BranchInst>(first.getTerminator());
+  const auto* compare = branch && branch->isConditional()
+                            ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition())
+                            : nullptr;
+  if (!compare || !is_position(compare->getOperand(0), 0)) return std::nullopt;
+  const bool returns = only_returns(*branch->getSuccessor(0));
+  const llvm::BasicBlock& second = *branch->getSuccessor(returns ? 1 : 0);
+  const llvm::BasicBlock& other = *branch->getSuccessor(returns ? 0 : 1);
+  const llvm::BasicBlock* after = second.getSingleSuccessor();
+  if (!only_returns(other) ||
+      !(llvm::isa<llvm::ReturnInst>(second.getTerminator()) || (after && only_returns(*after))))
+    return std::nullopt;
+  const auto predicate = returns ? compare->getInversePredicate() : compare->getPredicate();
+  if (predicate != llvm::CmpInst::ICMP_ULT && predicate != llvm::CmpInst::ICMP_SLT)
+    return std::nullopt;
+  return StraightCode{
+      {&first, &second}, compare->getOperand(1), predicate == llvm::CmpInst::ICMP_SLT};
+}
+
 // Finds out whether the threads of a kernel may run in turn.
 class Turns {
  public:
-  explicit Turns(const llvm::BasicBlock& block) : layout_(block.getModule()->getDataLayout()) {
-    for (const Instruction& instruction : block) {
-      if (instruction.isTerminator()) continue;
-      may_run_ &= may_run(instruction);
-      if (is_position(&instruction, 0) || llvm::any_of(instruction.operands(), [this](auto& use) {
-            return differing_.contains(use.get());
-          }))
-        differing_.insert(&instruction);
+  explicit Turns(const StraightCode& code) : layout_(code.blocks[0]->getModule()->getDataLayout()) {
+    for (const llvm::BasicBlock* block : code.blocks) {
+      for (const Instruction& instruction : *block) {
+        if (!instruction.isTerminator()) add(instruction);
+      }
     }
+    may_run_ &= !differing_.contains(code.limit);
+    // Threads beyond the limit do not run at all.
+    may_run_ &= !code.limit || llvm::none_of(*code.blocks[0], [](const Instruction& instruction) {
+      return instruction.mayWriteToMemory();
+    });
   }
 
   bool may_run() const { return may_run_; }
@@ -44,7 +82,16 @@ class Turns {
   uint64_t smallest() const { return smallest_; }
 
  private:
+  void add(const Instruction& instruction) {
+    may_run_ &= may_run(instruction);
+    if (is_position(&instruction, 0) || llvm::any_of(instruction.operands(), [this](auto& use) {
+          return differing_.contains(use.get());
+        }))
+      differing_.insert(&instruction);
+  }
+
   bool may_run(const Instruction& instruction) {
+    if (llvm::isa<llvm::PHINode>(instruction)) return false;
     if (llvm::isa<llvm::AllocaInst>(instruction) || instruction.isAtomic()) return false;
     if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
       if (const auto found = compiler::as_builtin_call(*call))
@@ -81,13 +128,26 @@ class Turns {
   uint64_t smallest_ = UINT64_MAX;
 };
 
-// Copies a block for threads at several places in x. Instructions whose operands do not differ are
-// copied once, unless they access memory.
+// Copies code for threads at several places in x. Instructions whose operands do not differ are
+// copied once, unless they write memory.
 class Copies {
  public:
   Copies(llvm::IRBuilder<>& b, const GridArguments& grid, llvm::ArrayRef<Value*> position,
          llvm::ArrayRef<Value*> xs)
-      : b_(b), grid_(grid), position_(position), xs_(xs) {}
+      : b_(b), grid_(grid), position_(position), xs_(xs.begin(), xs.end()) {}
+
+  void emit(llvm::ArrayRef<const llvm::BasicBlock*> blocks) {
+    for (const llvm::BasicBlock* block : blocks) emit(*block);
+  }
+
+  // The copy of a value that does not differ.
+  Value* copy_of(Value* value) const {
+    const auto found = copies_.find(value);
+    return found == copies_.end() ? value : found->second[0];
+  }
+
+ private:
+  using Values = llvm::SmallVector<Value*, kMostThreads>;  // one, or one for each thread
 
   void emit(const llvm::BasicBlock& block) {
     for (const Instruction& instruction : block) {
@@ -98,14 +158,11 @@ class Copies {
     }
   }
 
- private:
-  using Values = llvm::SmallVector<Value*, kMostThreads>;  // one, or one for each thread
-
   Values values_of(const compiler::BuiltinCall& call) const {
     if (call.builtin != Builtin::ThreadPositionInGrid)
       return {grid_.threads_per_grid[call.component]};
     if (call.component != 0) return {position_[call.component]};
-    return Values(xs_.begin(), xs_.end());
+    return xs_;
   }
 
   Values copy(const Instruction& instruction) {
@@ -129,7 +186,7 @@ class Copies {
   llvm::IRBuilder<>& b_;
   const GridArguments& grid_;
   llvm::ArrayRef<Value*> position_;
-  llvm::ArrayRef<Value*> xs_;
+  Values xs_;
   llvm::DenseMap<const Value*, Values> copies_;
 };
 
@@ -148,8 +205,9 @@ Value* position_of_thread(llvm::IRBuilder<>& b, unsigned i) {
 }  // namespace
 
 uint32_t threads_at_once(const llvm::Function& kernel) {
-  if (kernel.size() != 1 || kernel.getEntryBlock().size() > kMostInstructions) return 1;
-  const Turns turns(kernel.getEntryBlock());
+  const auto code = find_straight_code(kernel);
+  if (!code || kernel.getInstructionCount() > kMostInstructions) return 1;
+  const Turns turns(*code);
   if (!turns.may_run()) return 1;
   const uint64_t threads = std::min(kVectorBytes / turns.smallest(), kMostThreads);
   return static_cast<uint32_t>(std::max(threads, uint64_t{1}));
@@ -174,23 +232,34 @@ void run_several(llvm::IRBuilder<>& b, const llvm::Function& kernel, const GridA
   b.CreateRetVoid();
 
   b.SetInsertPoint(inside);
-  Value* rest = b.CreateSub(grid.threads_per_grid[0], x);
-  b.CreateCondBr(b.CreateICmpUGE(rest, b.getInt32(count)), together, apart);
+  const StraightCode code = *find_straight_code(kernel);
+  Value* end = grid.threads_per_grid[0];
+  if (code.limit) {
+    Copies before(b, grid, position, {x});
+    before.emit(code.blocks[0]);
+    Value* limit = before.copy_of(code.limit);
+    if (code.is_signed) limit = b.CreateBinaryIntrinsic(Intrinsic::smax, limit, b.getInt32(0));
+    end = b.CreateBinaryIntrinsic(Intrinsic::umin, end, limit);
+  }
+  auto* some = block("some");
+  b.CreateCondBr(b.CreateICmpULT(x, end), some, outside);
+  b.SetInsertPoint(some);
+  b.CreateCondBr(b.CreateICmpUGE(b.CreateSub(end, x), b.getInt32(count)), together, apart);
   b.SetInsertPoint(together);
   llvm::SmallVector<Value*> xs;
   for (uint32_t i = 0; i < count; ++i) xs.push_back(b.CreateNUWAdd(x, b.getInt32(i)));
-  Copies(b, grid, position, xs).emit(kernel.getEntryBlock());
+  Copies(b, grid, position, xs).emit(code.blocks);
   b.CreateRetVoid();
 
   b.SetInsertPoint(apart);
   b.CreateBr(one);
   b.SetInsertPoint(one);
   llvm::PHINode* next = b.CreatePHI(b.getInt32Ty(), 2);
-  Copies(b, grid, position, {next}).emit(kernel.getEntryBlock());
+  Copies(b, grid, position, {next}).emit(code.blocks);
   Value* after = b.CreateNUWAdd(next, b.getInt32(1));
   next->addIncoming(x, apart);
   next->addIncoming(after, one);
-  b.CreateCondBr(b.CreateICmpULT(after, grid.threads_per_grid[0]), one, outside);
+  b.CreateCondBr(b.CreateICmpULT(after, end), one, outside);
 }
 
 }  // namespace metal::cuda

@@ -91,13 +91,20 @@ TEST(Ptx, OneThreadRunsSeveral) {
   EXPECT_EQ(made("uchar", "y[i.x] = x[i.x] + 1;").interface.at_once, 8u);
   for (const char* statement :
        {"y[i.x] = x[2 * i.x];", "y[i.x] = x[i.x + 1];", "y[x[i.x] < half(9)] = x[i.x];",
-        "if (i.x < 7) y[i.x] = x[i.x];", "y[i.x] = simd_sum(x[i.x]);",
+        "if (i.x < i.x * i.y) y[i.x] = x[i.x];", "y[i.x] = simd_sum(x[i.x]);",
+        "if (i.x < 7) y[i.x] = x[i.x]; else y[i.x] = 1;",
+        "y[i.x] = 1; if (i.x < n.y) y[i.x] = x[i.x];",
         "threadgroup half t[64]; t[i.x] = x[i.x]; y[i.x] = t[i.x];",
         "*(volatile device half*)(y + i.x) = x[i.x];"})
     EXPECT_EQ(made("half", statement).interface.at_once, 1u) << statement;
   EXPECT_EQ(made("float", "y[i.x] = x[i.x];").interface.at_once, 4u);
   EXPECT_EQ(made("float", "y[i.x] = as_type<float>(as_type<uint>(x[i.x]) & 7);").interface.at_once,
             4u);
+  for (const char* statement :
+       {"if (i.x < n.y) y[i.x] = x[i.x];", "if (i.x >= n.y) return; y[i.x] = x[i.x];",
+        "if (int(i.x) >= int(n.y)) return; y[i.x] = x[i.x];",
+        "const uint end = n.y * 3; half a = x[0]; if (i.x < end) y[i.x] = x[i.x] + a;"})
+    EXPECT_EQ(made("half", statement).interface.at_once, 8u) << statement;
   EXPECT_EQ(made("long", "y[i.x] = x[i.x];").interface.at_once, 2u);
 }
 
