@@ -1,6 +1,7 @@
 """Compiles the benchmarks' C++ sources for this machine."""
 
 import ctypes
+import os
 import subprocess
 from pathlib import Path
 
@@ -14,5 +15,8 @@ def library(source: Path) -> ctypes.CDLL:
     if not target.exists() or target.stat().st_mtime < changed:
         target.parent.mkdir(parents=True, exist_ok=True)
         options = ["-O3", "-march=native", "-ffp-contract=fast", "-shared", "-fPIC", "-pthread"]
-        subprocess.run(["c++", "-std=c++20", *options, source, "-o", target], check=True)
+        # Benchmarks that run side by side must not load half a file.
+        made = target.with_suffix(f".{os.getpid()}.so")
+        subprocess.run(["c++", "-std=c++20", *options, source, "-o", made], check=True)
+        made.replace(target)
     return ctypes.CDLL(str(target))
