@@ -287,3 +287,21 @@ def test_bad_arguments():
         mx.fast.scaled_dot_product_attention(half, half, half, scale=1.0, mask=mx.zeros((5, 5)))
     with pytest.raises(ValueError, match="sinks must have the shape"):
         mx.fast.scaled_dot_product_attention(q, q, q, scale=1.0, sinks=mx.zeros(3))
+
+
+@pytest.mark.parametrize("mask", [None, "causal", "bool", "float"])
+def test_attention_keeps_its_scores_once(rng: np.random.Generator, mask: str | None):
+    """Masks and softmax take the place of the scores."""
+    q = mx.array(rng.standard_normal((1, 4, 256, 32)).astype(np.float32))
+    k = mx.array(rng.standard_normal((1, 4, 2048, 32)).astype(np.float32))
+    shape = (256, 2048)
+    masks = {"bool": mx.ones(shape, mx.bool_), "float": mx.zeros(shape)}
+    given = masks.get(mask, mask)
+    mx.eval(q, k, *masks.values())
+    mx.synchronize()
+    mx.clear_cache()
+    before = mx.get_active_memory()
+    mx.reset_peak_memory()
+    mx.eval(mx.fast.scaled_dot_product_attention(q, k, k, scale=0.2, mask=given))
+    scores = 4 * 4 * 256 * 2048
+    assert mx.get_peak_memory() - before < 1.5 * scores

@@ -111,3 +111,24 @@ def test_corrections_of_variances(rng):
             want = getattr(np, name)(x.astype(np.float64), axis=1, ddof=correction)
             close(getattr(mx, name)(mx.array(x), 1, correction=correction), want)
             close(getattr(mx.array(x), name)(axis=1, correction=correction), want)
+
+
+@pytest.mark.parametrize("dtype", [mx.float32, mx.float16, mx.int32], ids=str)
+@pytest.mark.parametrize("shape", [(5,), (3, 31), (7, 1000), (2, 8193), (5, 64, 6)], ids=str)
+def test_scans_and_softmax_in_the_place_of_their_input(rng, shape, dtype):
+    """An array that nobody else uses gives its memory to the result."""
+    x = mx.array(rng.integers(-9, 9, shape)).astype(dtype)
+    kept = x + x
+    mx.eval(kept)
+    operations = [
+        lambda a, f=f, axis=axis, reverse=reverse: f(a, axis, reverse=reverse)
+        for f in (mx.cumsum, mx.cummax)
+        for axis in range(len(shape))
+        for reverse in (False, True)
+    ]
+    if dtype != mx.int32:
+        operations.append(lambda a: mx.softmax(a, -1))
+    for f in operations:
+        expected = f(kept)
+        mx.eval(expected)
+        assert mx.array_equal(f(x + x), expected).item()

@@ -17,13 +17,12 @@ constexpr int kScans = 5;
 
 // Makes the input contiguous, and allocates the output: in the input's memory if that is donatable.
 array prepare(const array& in, array& out, Stream s) {
-  array source = row_contiguous(in, s);
   if (in.flags().row_contiguous && in.dtype() == out.dtype() && is_donatable(in, out)) {
     out.copy_shared_buffer(in);
   } else {
     allocate_output(out);
   }
-  return source;
+  return row_contiguous(in, s);
 }
 
 constexpr size_t kKeptFloats = 8192;               // what Metal's threadgroup memory holds
