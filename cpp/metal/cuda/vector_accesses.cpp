@@ -1,4 +1,5 @@
 #include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
