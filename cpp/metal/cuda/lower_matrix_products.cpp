@@ -120,9 +120,14 @@ class ProductGroups {
       instructions_.push_back(&instruction);
       if (auto product = find_product(instruction)) products_.push_back(std::move(*product));
     }
-    grouped_.resize(products_.size());
+    for (unsigned i = 0; i < products_.size(); ++i) {
+      numbers_[products_[i].call] = i;
+      for (const auto& elements : products_[i].elements)
+        for (const Instruction* element : elements) numbers_[element] = i;
+    }
+    places_.resize(products_.size());
     for (unsigned i = 0; i < products_.size(); ++i)
-      if (!grouped_[i]) groups_.push_back(group_of(i));
+      if (!places_[i]) groups_.push_back(group_of(i));
     llvm::stable_sort(groups_, [&](const Group& x, const Group& y) {
       return positions_.lookup(x.next) < positions_.lookup(y.next);
     });
@@ -133,13 +138,13 @@ class ProductGroups {
   llvm::ArrayRef<Group> groups() const { return groups_; }
 
  private:
-  using Found = std::optional<unsigned>;  // the index of a product
+  using Found = std::optional<unsigned>;
 
   // Takes a product, if possible with another one for the same B, and with those that add to both.
   Group group_of(unsigned first) {
     const Found next = next_of(first);
     for (unsigned other = first + 1; other < products_.size(); ++other) {
-      if (grouped_[other] || !products_[other].has_factor(products_[first])) continue;
+      if (places_[other] || !products_[other].has_factor(products_[first])) continue;
       const Found below = next && other != *next ? next_of(other) : Found();
       if (below && *below != *next && products_[*below].has_factor(products_[*next])) {
         if (auto group = make_group({{first, *next}, {other, *below}})) return *group;
@@ -159,11 +164,17 @@ class ProductGroups {
       for (const unsigned i : row) group.rows.back().push_back(&products_[i]);
     }
     const unsigned next = next_after_operands(group);
-    for (const Row& row : group.rows)
-      if (is_used_before(next, *row.back())) return std::nullopt;
+    const auto place = [&](Found found) {
+      for (const auto& row : rows)
+        for (const unsigned i : row) places_[i] = found;
+    };
+    place(next);  // so that a use by another product of the group counts, too
+    for (const Row& row : group.rows) {
+      if (!is_used_before(next, *row.back())) continue;
+      place(std::nullopt);
+      return std::nullopt;
+    }
     group.next = instructions_[next];
-    for (const auto& row : rows)
-      for (const unsigned i : row) grouped_[i] = true;
     return group;
   }
 
@@ -175,7 +186,7 @@ class ProductGroups {
         return elements.size() == 1 && products_[next].sum(x) == elements[0] &&
                elements[0]->hasOneUse();
       };
-      if (grouped_[next] || products_[next].type != products_[i].type) continue;
+      if (places_[next] || products_[next].type != products_[i].type) continue;
       if (adds(0) && adds(1)) return next;
     }
     return std::nullopt;
@@ -185,12 +196,24 @@ class ProductGroups {
     return llvm::any_of(product.elements, [&](const auto& elements) {
       return llvm::any_of(elements, [&](const Instruction* element) {
         return llvm::any_of(element->users(), [&](const llvm::User* user) {
-          const auto found = positions_.find(checked_cast<Instruction>(user));
-          return found != positions_.end() && !llvm::isa<llvm::PHINode>(user) &&
-                 found->second < next;
+          return is_before(*checked_cast<Instruction>(user), next);
         });
       });
     });
+  }
+
+  bool is_before(const Instruction& user, unsigned next) const {
+    // Of two groups at one place, the one that was made first comes first.
+    if (const Found place = place_of(&user)) return *place <= next;
+    const auto found = positions_.find(&user);
+    return found != positions_.end() && !llvm::isa<llvm::PHINode>(user) && found->second < next;
+  }
+
+  // Where the group of a product is, from its call or from an element of its result. Nothing for
+  // other values, and before the product has a group.
+  Found place_of(const Value* value) const {
+    const auto found = numbers_.find(value);
+    return found == numbers_.end() ? std::nullopt : places_[found->second];
   }
 
   unsigned next_after_operands(const Group& group) const {
@@ -204,7 +227,10 @@ class ProductGroups {
       for (const Product* product : row)
         for (const Pair& factor : {product->a, product->b})
           for (const Value* element : {factor.first, factor.second}) wait_for(element);
-      for (unsigned i = 0; i < 2; ++i) wait_for(row.front()->sum(i));
+      for (unsigned i = 0; i < 2; ++i) {
+        wait_for(row.front()->sum(i));
+        next = std::max(next, place_of(row.front()->sum(i)).value_or(0));
+      }
     }
     return next;
   }
@@ -212,7 +238,8 @@ class ProductGroups {
   std::vector<Instruction*> instructions_;
   llvm::DenseMap<const Instruction*, unsigned> positions_;
   std::vector<Product> products_;
-  std::vector<bool> grouped_;
+  llvm::DenseMap<const Value*, unsigned> numbers_;  // of products, by call and by element
+  std::vector<Found> places_;                       // in front of which instruction its group is
   std::vector<Group> groups_;
 };
 
