@@ -5,6 +5,7 @@ import numpy as np
 import ops_rows
 import sparse_rows
 from bench.row import Row
+from kernel_rows import half_products
 
 
 class LargeTable(ops_rows.Table):
@@ -143,5 +144,5 @@ def rows(size: str) -> list[Row]:
     add_convolutions(table)
     add_transforms(table)
     add_attention(table)
-    kernels = kernel_rows.rows(size) + kernel_rows.half_products.rows(size == "small")
+    kernels = kernel_rows.rows(size) + half_products.rows(size == "small")
     return table.made + kernels + sparse_rows.rows(size)

@@ -55,7 +55,7 @@ class LaneFunction {
     Value* result = value_;
     for (uint32_t distance = 1; distance < kLanes; distance *= 2) {
       result = combine(result, shuffle(b_, Intrinsic::nvvm_shfl_sync_bfly_i32, b_.getInt32(kAll),
-                                       result, b_.getInt32(order_.lane_of(distance))));
+                                       result, order_.lane_of(b_, b_.getInt32(distance))));
     }
     b_.CreateRet(result);
     start_some_lanes();

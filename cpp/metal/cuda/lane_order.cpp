@@ -60,16 +60,6 @@ Value* LaneOrder::thread_of(llvm::IRBuilder<>& b, Value* lane) const {
   return for_matrices_ ? move_bits(b, lane, kToThread) : lane;
 }
 
-uint32_t LaneOrder::lane_of(uint32_t thread) const {
-  if (!for_matrices_) return thread;
-  uint32_t lane = 0;
-  for (const BitMove& move : kToLane) {
-    const uint32_t bits = thread & move.from;
-    lane |= move.by > 0 ? bits << move.by : bits >> -move.by;
-  }
-  return lane;
-}
-
 Value* LaneOrder::thread(llvm::IRBuilder<>& b) const {
   return thread_of(b, b.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_laneid, {}, {}));
 }

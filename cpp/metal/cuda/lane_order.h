@@ -26,7 +26,6 @@ class LaneOrder {
   // Numbers of lanes and threads, each less than 32.
   llvm::Value* lane_of(llvm::IRBuilder<>& b, llvm::Value* thread) const;
   llvm::Value* thread_of(llvm::IRBuilder<>& b, llvm::Value* lane) const;
-  uint32_t lane_of(uint32_t thread) const;
   // The number of the thread that a lane runs.
   llvm::Value* thread(llvm::IRBuilder<>& b) const;
   // A mask with a bit for each thread, from one with a bit for each lane.

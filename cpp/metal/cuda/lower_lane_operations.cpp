@@ -3,6 +3,7 @@
 #include "llvm/IR/Module.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/compiler.h"
+#include "metal/compiler/matrix_calls.h"
 #include "metal/cuda/lane_functions.h"
 #include "metal/cuda/lane_operations.h"
 #include "metal/cuda/lower.h"
@@ -29,7 +30,7 @@ class LaneOperation {
     if (name == "simd_active_mask") return order_.threads_of(b_, mask());
     if (name == "simd_ballot") return ballot();
     if (name.starts_with("simd_shuffle_")) return shuffle();
-    if (name == "simdgroup_multiply_accumulate_f32") return multiply_accumulate();
+    if (compiler::is_matrix_product(call_)) return multiply_accumulate();
     llvm::Function* function = lane_function(*call_.getModule(), name, call_.getType(), order_);
     if (!function) throw CompileError("error: no code for '" + name.str() + "' on this device\n");
     return b_.CreateCall(function, {operand(0), mask()});

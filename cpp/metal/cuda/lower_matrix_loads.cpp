@@ -241,6 +241,7 @@ void inline_matrix_accesses(llvm::Module& module) {
 }
 
 void lower_matrix_loads(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses) {
+  if (!kernel.getParent()->getFunction(kLoad)) return;
   const compiler::Convergence convergence = find_convergence(kernel);
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(kernel);
   for (llvm::BasicBlock& block : kernel)

@@ -5,7 +5,6 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/builtin_calls.h"
 
@@ -191,15 +190,7 @@ class Copies {
 };
 
 Value* position_of_thread(llvm::IRBuilder<>& b, unsigned i) {
-  static constexpr Intrinsic::ID kRegisters[3][3] = {
-      {Intrinsic::nvvm_read_ptx_sreg_ctaid_x, Intrinsic::nvvm_read_ptx_sreg_ntid_x,
-       Intrinsic::nvvm_read_ptx_sreg_tid_x},
-      {Intrinsic::nvvm_read_ptx_sreg_ctaid_y, Intrinsic::nvvm_read_ptx_sreg_ntid_y,
-       Intrinsic::nvvm_read_ptx_sreg_tid_y},
-      {Intrinsic::nvvm_read_ptx_sreg_ctaid_z, Intrinsic::nvvm_read_ptx_sreg_ntid_z,
-       Intrinsic::nvvm_read_ptx_sreg_tid_z}};
-  const auto read = [&](unsigned part) { return b.CreateIntrinsic(kRegisters[i][part], {}, {}); };
-  return b.CreateNUWAdd(b.CreateNUWMul(read(0), read(1)), read(2));
+  return b.CreateNUWAdd(b.CreateNUWMul(read_block(b, i), read_block_size(b, i)), read_thread(b, i));
 }
 
 }  // namespace

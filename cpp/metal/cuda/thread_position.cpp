@@ -21,8 +21,6 @@ constexpr Intrinsic::ID kBlockSize[] = {Intrinsic::nvvm_read_ptx_sreg_ntid_x,
                                         Intrinsic::nvvm_read_ptx_sreg_ntid_y,
                                         Intrinsic::nvvm_read_ptx_sreg_ntid_z};
 
-Value* read(llvm::IRBuilder<>& b, Intrinsic::ID id) { return b.CreateIntrinsic(id, {}, {}); }
-
 Value* parts(llvm::IRBuilder<>& b, Value* count, uint32_t size) {
   return b.CreateUDiv(b.CreateAdd(count, b.getInt32(size - 1)), b.getInt32(size));
 }
@@ -46,13 +44,23 @@ void divide(llvm::IRBuilder<>& b, Value* index, Value* const (&size)[3], Value* 
 
 }  // namespace
 
+Value* read_thread(llvm::IRBuilder<>& b, unsigned dimension) {
+  return b.CreateIntrinsic(kThread[dimension], {}, {});
+}
+Value* read_block(llvm::IRBuilder<>& b, unsigned dimension) {
+  return b.CreateIntrinsic(kBlock[dimension], {}, {});
+}
+Value* read_block_size(llvm::IRBuilder<>& b, unsigned dimension) {
+  return b.CreateIntrinsic(kBlockSize[dimension], {}, {});
+}
+
 ThreadPosition::ThreadPosition(llvm::IRBuilder<>& b, const GridArguments& grid, LaneOrder order)
     : grid_(grid), order_(order) {
   for (unsigned i = 0; i < 3; ++i) {
     Value* given = grid.threads_per_threadgroup[i];
-    block_[i] = read(b, kBlock[i]);
+    block_[i] = read_block(b, i);
     if (grid.first_threadgroup[i]) block_[i] = b.CreateAdd(block_[i], grid.first_threadgroup[i]);
-    block_size_[i] = given ? given : read(b, kBlockSize[i]);
+    block_size_[i] = given ? given : read_block_size(b, i);
     Value* rest = b.CreateSub(grid.threads_per_grid[i], b.CreateMul(block_[i], block_size_[i]));
     size_[i] = b.CreateBinaryIntrinsic(Intrinsic::umin, block_size_[i], rest);
   }
@@ -72,13 +80,13 @@ ThreadPosition::ThreadPosition(llvm::IRBuilder<>& b, const GridArguments& grid, 
 // Computes the thread's index in the block and, if the block is whole, its position.
 void ThreadPosition::find_index(llvm::IRBuilder<>& b) {
   if (grid_.threads_per_threadgroup[0]) {
-    Value* item = read(b, kThread[0]);
+    Value* item = read_thread(b, 0);
     Value* lane = b.CreateAnd(item, kThreadExecutionWidth - 1);
     index_ = b.CreateAdd(b.CreateSub(item, lane), order_.thread_of(b, lane));
     divide(b, index_, block_size_, position_);
     return;
   }
-  for (unsigned i = 0; i < 3; ++i) position_[i] = read(b, kThread[i]);
+  for (unsigned i = 0; i < 3; ++i) position_[i] = read_thread(b, i);
   Value* row = b.CreateAdd(position_[1], b.CreateMul(position_[2], block_size_[1]));
   index_ = b.CreateAdd(position_[0], b.CreateMul(row, block_size_[0]));
 }

@@ -14,6 +14,11 @@ struct GridArguments {
   llvm::Value* threads_per_threadgroup[3] = {};  // null: the size of the blocks
 };
 
+// The registers that hold a thread's position in its block, the block's position, and its size.
+llvm::Value* read_thread(llvm::IRBuilder<>& b, unsigned dimension);
+llvm::Value* read_block(llvm::IRBuilder<>& b, unsigned dimension);
+llvm::Value* read_block_size(llvm::IRBuilder<>& b, unsigned dimension);
+
 // At the edge of a grid, Metal's threadgroup is smaller than the block. Its threads are then the
 // first ones of the block, so that its SIMD-groups are warps. The other threads return at once.
 class ThreadPosition {

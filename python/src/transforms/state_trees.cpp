@@ -200,6 +200,20 @@ void replace(py::handle state, const Arrays& arrays, Replacer::OnSet on_set) {
   }
 }
 
+// Puts the old items back where `wanted` says so. `op` is whose error is reported.
+template <typename Wanted>
+void restore(const std::vector<ReplacedPlace>& places, const char* op, Wanted wanted) {
+  py::error_scope pending;  // restores the function's own error afterwards
+  // Backwards, for a container that occurs twice and was replaced twice.
+  for (auto place = places.rbegin(); place != places.rend(); ++place) {
+    try {
+      if (wanted(*place)) Replacer::set_item(place->container, place->key, place->old);
+    } catch (py::error_already_set& error) {
+      error.discard_as_unraisable(op);
+    }
+  }
+}
+
 }  // namespace
 
 void append_key(py::handle arguments, const char* op, std::string& key, Arrays& arrays) {
@@ -219,15 +233,7 @@ StateScope::StateScope(py::handle state, const Arrays& arrays) {
 }
 
 StateScope::~StateScope() {
-  py::error_scope pending;  // restores the function's own error afterwards
-  // Backwards, for a container that occurs twice and was replaced twice.
-  for (auto place = places_.rbegin(); place != places_.rend(); ++place) {
-    try {
-      Replacer::set_item(place->container, place->key, place->old);
-    } catch (py::error_already_set& error) {
-      error.discard_as_unraisable("compile");
-    }
-  }
+  restore(places_, "compile", [](const ReplacedPlace&) { return true; });
 }
 
 ArgumentScope::ArgumentScope(const py::list& arguments, const Arrays& arrays) {
@@ -236,14 +242,7 @@ ArgumentScope::ArgumentScope(const py::list& arguments, const Arrays& arrays) {
 }
 
 ArgumentScope::~ArgumentScope() {
-  py::error_scope pending;
-  for (auto place = places_.rbegin(); place != places_.rend(); ++place) {
-    try {
-      if (Replacer::has(place->container, place->key, place->now)) {
-        Replacer::set_item(place->container, place->key, place->old);
-      }
-    } catch (py::error_already_set& error) {
-      error.discard_as_unraisable("grad");
-    }
-  }
+  restore(places_, "grad", [](const ReplacedPlace& place) {
+    return Replacer::has(place.container, place.key, place.now);
+  });
 }
