@@ -2,9 +2,9 @@
 # `cmake --install` all use these rules.
 include(CMakePackageConfigHelpers)
 
-set_target_properties(mlx mlx_metal PROPERTIES INSTALL_RPATH "$ORIGIN")
+set_target_properties(mlx mlx_metal mlx_metal_compiler PROPERTIES INSTALL_RPATH "$ORIGIN")
 set_target_properties(metalc PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
-install(TARGETS mlx mlx_metal LIBRARY DESTINATION lib)
+install(TARGETS mlx mlx_metal mlx_metal_compiler LIBRARY DESTINATION lib)
 install(TARGETS metalc RUNTIME DESTINATION bin)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cpp/mlx/ DESTINATION include/mlx FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/cpp/compatibility/mlx DESTINATION include FILES_MATCHING PATTERN "*.h")

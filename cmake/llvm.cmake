@@ -1,8 +1,11 @@
-# LLVM and Clang, as the target `llvm_clang`: Debian's shared libraries, or with MLX_STATIC_LIBRARIES its archives.
+# LLVM and Clang, as the target `llvm_clang`: Debian's shared libraries, or with MLX_STATIC_LIBRARIES its archives. The
+# target `llvm_headers` is for sources that ask for LLVM's version.
 find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19 /usr/lib/llvm-19/lib/cmake/llvm)
 
+add_library(llvm_headers INTERFACE)
+target_include_directories(llvm_headers SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 add_library(llvm_clang INTERFACE)
-target_include_directories(llvm_clang SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
+target_link_libraries(llvm_clang INTERFACE llvm_headers)
 
 if(NOT MLX_STATIC_LIBRARIES)
   find_library(CLANG_CPP_LIBRARY NAMES clang-cpp libclang-cpp.so.19.1 HINTS ${LLVM_LIBRARY_DIR} REQUIRED)
@@ -16,7 +19,7 @@ set(CLANG_COMPONENTS
   Frontend Driver Serialization CodeGen Parse Sema ExtractAPI InstallAPI Index Edit Rewrite Analysis ASTMatchers
   APINotes AST Support Lex Basic)
 list(TRANSFORM CLANG_COMPONENTS REPLACE "(.+)" "${LLVM_LIBRARY_DIR}/libclang\\1.a" OUTPUT_VARIABLE CLANG_ARCHIVES)
-set(LLVM_COMPONENTS native nvptx passes orcjit irreader bitreader bitwriter ipo coverage debuginfodwarf lto option
+set(LLVM_COMPONENTS native nvptx passes irreader bitreader bitwriter ipo coverage debuginfodwarf lto option
   frontendopenmp frontendhlsl frontendoffloading frontenddriver)
 execute_process(
   COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} ${LLVM_TOOLS_BINARY_DIR}/llvm-config --link-static --libfiles ${LLVM_COMPONENTS}

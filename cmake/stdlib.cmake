@@ -16,7 +16,7 @@ function(metal_precompile header output)
   add_custom_command(OUTPUT ${METAL_RESOURCE_DIRECTORY}/${output}
     COMMAND ${CMAKE_COMMAND} -E env MLX_METAL_RESOURCES=${METAL_RESOURCE_DIRECTORY}
       ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:metalc> --precompile ${METAL_RESOURCE_DIRECTORY}/stdlib/${header} -o ${METAL_RESOURCE_DIRECTORY}/${output}
-    DEPENDS metalc ${METAL_STDLIB_COPIES}
+    DEPENDS metalc mlx_metal_compiler ${METAL_STDLIB_COPIES}
     COMMENT "Precompiling ${header}" VERBATIM)
   set(METAL_PRECOMPILED ${METAL_PRECOMPILED} ${METAL_RESOURCE_DIRECTORY}/${output} PARENT_SCOPE)
 endfunction()

@@ -24,6 +24,7 @@ libraries=(
   libopenblas-dev
   libpolly-19-dev   # Clang's archives link to it
   libtbb-dev
+  libxxhash-dev     # keys of the disk cache
   libzip-dev
   libzstd-dev       # LLVM's CMake files require it
   llvm-19-dev

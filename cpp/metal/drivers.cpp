@@ -1,32 +1,16 @@
-// Registers the drivers of this build, and the functions that show the code of kernels for their
-// devices.
+// The drivers of this build, and what they have in common.
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
 
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
-#include "metal/compiler/guarded_thread.h"
-#include "metal/compiler/ir_text.h"
-#include "metal/cpu/codegen/code_generator.h"
+#include "metal/compiler_library.h"
 #include "metal/cpu/cpu_driver.h"
 #include "metal/cpu/discrete_driver.h"
-#include "metal/cuda/code_generator.h"
 #include "metal/cuda/driver/cuda_driver.h"
 #include "metal/driver.h"
 
 namespace metal {
 namespace {
-
-std::string emit_function(const FunctionInfo& function, std::string_view form) {
-  if (form == "llvm-opt" || form == "asm") return cpu::print_code(function, form, {256, 1, 1});
-  if (form != "llvm") {
-    throw std::invalid_argument("--emit " + std::string(form) +
-                                ": expected llvm, llvm-opt, asm or ptx");
-  }
-  llvm::LLVMContext context;
-  return compiler::print_ir(*compiler::read_bitcode(function.bitcode, context));
-}
 
 Driver& choose_driver() {
   const char* given = std::getenv("MLX_METAL_DEVICE");
@@ -64,16 +48,7 @@ Driver& host_driver() {
 }
 
 std::string emit(const Program& program, std::string_view form, std::string_view architecture) {
-  std::string text;
-  compiler::run_guarded([&] {
-    if (form == "ptx") {
-      text = cuda::print_ptx(program.functions,
-                             architecture.empty() ? cuda::kDefaultArchitecture : architecture);
-      return;
-    }
-    for (const FunctionInfo& function : program.functions) text += emit_function(function, form);
-  });
-  return text;
+  return compiler_library().emit(program, form, architecture);
 }
 
 }  // namespace metal

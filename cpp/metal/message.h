@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "metal/api.h"
+
 namespace metal {
 
 // What the standard library says of a value (metal_logging). Of integers, this plus the logarithm
@@ -32,7 +34,8 @@ struct MessageConversion {
 
 // Takes the text up to the next conversion from `text`, and puts it behind `before`. False if none
 // follows. "%%" is text.
-bool next_conversion(std::string_view& text, std::string& before, MessageConversion& conversion);
+METAL_API bool next_conversion(std::string_view& text, std::string& before,
+                               MessageConversion& conversion);
 
 // As printf prints it. A value decides what it is, whatever the conversion says; "?" is in the
 // place of one that is missing.

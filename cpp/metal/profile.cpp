@@ -1,11 +1,10 @@
 #include "metal/profile.h"
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/raw_ostream.h"
 #include "metal/cpu/runtime/profiler.h"
 
 namespace metal {
@@ -13,45 +12,36 @@ namespace {
 
 constexpr size_t kMaxLines = 30;  // of a table
 
-using llvm::json::Array;
-using llvm::json::fixUTF8;
-using llvm::json::Object;
-
-Array sizes(const uint32_t (&of)[3]) { return Array{of[0], of[1], of[2]}; }
+using Json = nlohmann::json;
 
 std::string place_of(const ProfiledLine& line) {
   return line.line ? line.file + ":" + std::to_string(line.line) : "(no line)";
 }
 
 // A slice of a track.
-Object slice(const std::string& name, uint32_t track, double start, double duration,
-             Object arguments) {
-  return Object{{"ph", "X"},
-                {"pid", 1},
-                {"tid", track},
-                {"name", fixUTF8(name)},
-                {"ts", start},
-                {"dur", duration},
-                {"args", std::move(arguments)}};
+Json slice(const std::string& name, uint32_t track, double start, double duration, Json arguments) {
+  return {{"ph", "X"},
+          {"pid", 1},
+          {"tid", track},
+          {"name", name},
+          {"ts", start},
+          {"dur", duration},
+          {"args", std::move(arguments)}};
 }
 
-Object track_name(uint32_t track, const std::string& name) {
-  return Object{{"ph", "M"},
-                {"pid", 1},
-                {"tid", track},
-                {"name", "thread_name"},
-                {"args", Object{{"name", name}}}};
+Json track_name(uint32_t track, const std::string& name) {
+  return {
+      {"ph", "M"}, {"pid", 1}, {"tid", track}, {"name", "thread_name"}, {"args", {{"name", name}}}};
 }
 
-Object arguments_of(const ProfiledLaunch& launch) {
-  Object arguments{{"grid", sizes(launch.grid)},
-                   {"threadgroup", sizes(launch.threadgroup)},
-                   {"threads", launch.parts.size()}};
+Json arguments_of(const ProfiledLaunch& launch) {
+  Json arguments{
+      {"grid", launch.grid}, {"threadgroup", launch.threadgroup}, {"threads", launch.parts.size()}};
   if (launch.lines.empty()) return arguments;
-  Object samples;
+  Json samples;
   for (const ProfiledLine& line : launch.lines) {
     const std::string text = line.text.empty() ? "" : "  " + line.text;
-    samples[fixUTF8(place_of(line) + text)] = line.samples;
+    samples[place_of(line) + text] = line.samples;
   }
   arguments["samples"] = std::move(samples);
   return arguments;
@@ -65,7 +55,7 @@ Profile stop_profile() { return cpu::Profiler::instance().stop(); }
 
 std::string trace_of(const Profile& profile) {
   constexpr uint32_t kLaunches = 0;  // this track; those of threads follow
-  Array events{track_name(kLaunches, "launches")};
+  Json events = Json::array({track_name(kLaunches, "launches")});
   std::set<uint32_t> threads;
   for (const ProfiledLaunch& launch : profile.launches) {
     events.push_back(
@@ -73,15 +63,13 @@ std::string trace_of(const Profile& profile) {
     for (const ProfiledLaunch::Part& part : launch.parts) {
       threads.insert(part.thread);
       events.push_back(slice(launch.kernel, part.thread, part.start, part.duration,
-                             Object{{"threadgroups", part.threadgroups}}));
+                             {{"threadgroups", part.threadgroups}}));
     }
   }
   for (const uint32_t thread : threads)
     events.push_back(track_name(thread, "thread " + std::to_string(thread)));
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::json::Value(
-      Object{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}});
-  return text;
+  const Json trace{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}};
+  return trace.dump(-1, ' ', false, Json::error_handler_t::replace);  // names may be no UTF-8
 }
 
 std::string describe(const Profile& profile) {

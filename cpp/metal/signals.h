@@ -4,6 +4,7 @@
 #include <csignal>
 #include <initializer_list>
 
+#include "metal/api.h"
 #include "metal/sanitizers.h"
 
 namespace metal {
@@ -20,6 +21,6 @@ using SignalHandler = bool (*)(int signal, siginfo_t* info, void* context);
 
 // Adds a handler, which may be added only once. Handlers are called in the order in which they were
 // added. If none handles a signal, the previous handler of the process does.
-void add_signal_handler(std::initializer_list<int> signals, SignalHandler handler);
+METAL_API void add_signal_handler(std::initializer_list<int> signals, SignalHandler handler);
 
 }  // namespace metal

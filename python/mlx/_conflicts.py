@@ -13,7 +13,12 @@ _RIVALS = {"mlx", "mlx-metal", "mlx-cpu", "mlx-cuda", "mlx-cuda-12", "mlx-cuda-1
 _OURS = "+anywhere"
 _FOREIGN_FILES = ("_reprlib_fix.py", "lib/libmlx.dylib", "lib/libjaccl.dylib")
 # Files that another distribution may have overwritten, and then have removed.
-_NATIVE_FILES = ("core" + EXTENSION_SUFFIXES[0], "lib/libmlx.so", "lib/libmlx_metal.so")
+_NATIVE_FILES = (
+    "core" + EXTENSION_SUFFIXES[0],
+    "lib/libmlx.so",
+    "lib/libmlx_metal.so",
+    "lib/libmlx_metal_compiler.so",
+)
 
 
 class Conflict:

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "metal/compiler/compiler.h"
-#include "metal/cpu/codegen/jit.h"
+#include "metal/cpu/runtime/jit.h"
 
 namespace {
 

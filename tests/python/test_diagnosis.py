@@ -88,7 +88,11 @@ def test_missing_files_are_found(tmp_path):
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "libmlx_metal.so").touch()
     missing = _conflicts.missing_files(str(tmp_path))
-    assert [c.what.partition(".")[0] for c in missing] == ["core", "lib/libmlx"]
+    assert [c.what.partition(".")[0] for c in missing] == [
+        "core",
+        "lib/libmlx",
+        "lib/libmlx_metal_compiler",
+    ]
     message = _conflicts.describe([], [], missing)
     assert "missing" in message and "--force-reinstall --no-deps mlx-anywhere" in message
 

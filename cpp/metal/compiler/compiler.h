@@ -75,7 +75,7 @@ struct FunctionInfo {
   bool covered = false;            // compiled for coverage
 };
 
-struct Program {
+struct METAL_API Program {
   virtual ~Program() = default;
 
   CompileOptions options;

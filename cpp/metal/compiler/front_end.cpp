@@ -23,8 +23,8 @@
 #include "metal/compiler/limits.h"
 #include "metal/compiler/pragmas.h"
 #include "metal/compiler/reflection.h"
-#include "metal/compiler/resources.h"
 #include "metal/compiler/token_pass.h"
+#include "metal/programs/resources.h"
 
 namespace metal::compiler {
 namespace {

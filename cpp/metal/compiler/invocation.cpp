@@ -11,7 +11,7 @@
 #include "clang/Lex/PreprocessorOptions.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "metal/compiler/resources.h"
+#include "metal/programs/resources.h"
 
 namespace metal::compiler {
 namespace {

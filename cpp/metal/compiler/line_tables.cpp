@@ -7,7 +7,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Path.h"
-#include "metal/compiler/resources.h"
+#include "metal/programs/resources.h"
 
 namespace metal::compiler {
 namespace {

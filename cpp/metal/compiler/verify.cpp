@@ -1,6 +1,5 @@
 #include "metal/compiler/verify.h"
 
-#include <cstdlib>
 #include <string>
 
 #include "llvm/IR/Function.h"
@@ -24,14 +23,6 @@ void verify_code(const Code& code, const char* step, const Place& place, Check i
 }
 
 }  // namespace
-
-bool verifies_ir() {
-  static const bool wanted = [] {
-    const char* text = std::getenv("MLX_VERIFY_IR");
-    return text && *text && std::string(text) != "0";
-  }();
-  return wanted;
-}
 
 void verify(const llvm::Function& function, const char* step, const Place& place) {
   verify_code(function, step, place, [](const llvm::Function& code, llvm::raw_ostream* report) {

@@ -1,6 +1,9 @@
 // Runs LLVM's verifier between the steps of a pipeline if MLX_VERIFY_IR is set, as it is in tests.
 #pragma once
 
+#include <cstdlib>
+#include <string_view>
+
 #include "metal/compiler/internal_check.h"
 
 namespace llvm {
@@ -10,7 +13,13 @@ class Module;
 
 namespace metal::compiler {
 
-bool verifies_ir();
+inline bool verifies_ir() {
+  static const bool wanted = [] {
+    const char* text = std::getenv("MLX_VERIFY_IR");
+    return text && *text && std::string_view(text) != "0";
+  }();
+  return wanted;
+}
 
 // Throws an internal error that names the step if it left invalid code.
 void verify(const llvm::Function& function, const char* step,

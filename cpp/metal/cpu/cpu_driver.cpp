@@ -6,8 +6,8 @@
 #include <string>
 
 #include "metal/coverage.h"
-#include "metal/cpu/codegen/jit.h"
 #include "metal/cpu/runtime/dispatch.h"
+#include "metal/cpu/runtime/jit.h"
 #include "metal/cpu/runtime/launch_chain.h"
 #include "metal/cpu/runtime/memory.h"
 #include "metal/cpu/runtime/monitor.h"

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "metal/api.h"
 #include "metal/checks.h"
 #include "metal/cpu/abi.h"
 
@@ -56,7 +57,7 @@ struct Variant {
 constexpr uint32_t coherent_width(uint32_t width) { return width < 16 ? 4 * width : 64; }
 
 // Adds to the variant what is needed to run several gangs at once.
-void allow_jam(Variant& variant, const uint32_t (&size)[3]);
+METAL_API void allow_jam(Variant& variant, const uint32_t (&size)[3]);
 
 // Their elements fill a line of memory, or a part of it that pays.
 inline constexpr uint32_t kMostAtOnce = 16;
@@ -66,7 +67,7 @@ void allow_columns(Variant& variant, const uint32_t (&size)[3]);
 
 // The variant for threadgroups of this size in a launch whose rows have `row` threads; the last
 // threadgroup of a row may be cut. `natural_width`: the lanes that suit the vector registers.
-Variant choose_variant(Cooperation cooperation, const uint32_t (&size)[3], uint32_t row,
-                       uint32_t natural_width);
+METAL_API Variant choose_variant(Cooperation cooperation, const uint32_t (&size)[3], uint32_t row,
+                                 uint32_t natural_width);
 
 }  // namespace metal::cpu

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "metal/compiler/compiler.h"
+#include "metal/cuda/architectures.h"
 #include "metal/cuda/kernel_interface.h"
-#include "metal/cuda/target.h"
 
 namespace metal::cuda {
 

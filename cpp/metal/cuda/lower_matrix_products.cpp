@@ -61,7 +61,8 @@ bool find_elements(Product& product) {
 std::optional<Product> find_product(Instruction& instruction) {
   if (!compiler::is_matrix_product(instruction)) return std::nullopt;
   auto* call = checked_cast<CallInst>(&instruction);
-  Product product{.call = call};
+  Product product;
+  product.call = call;
   for (unsigned i = 0; i < 4 && !product.type; ++i)
     product.type = narrow_type(call->getArgOperand(i));
   if (!product.type) return std::nullopt;

@@ -8,6 +8,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Target/TargetMachine.h"
 #include "metal/compiler/compiler.h"
+#include "metal/cuda/architectures.h"
 
 namespace metal::cuda {
 namespace {
@@ -16,13 +17,6 @@ constexpr const char* kTriple = "nvptx64-nvidia-cuda";
 
 // The version of PTX that has movmatrix and knows all of these architectures.
 constexpr const char* kPtxVersion = "+ptx78";
-
-struct Architecture {
-  std::string_view name;
-  int capability;
-};
-constexpr Architecture kArchitectures[] = {
-    {"sm_80", 80}, {"sm_86", 86}, {"sm_87", 87}, {"sm_89", 89}, {"sm_90", 90}};
 
 const Architecture& find_architecture(std::string_view name) {
   std::string known;
@@ -52,14 +46,6 @@ std::unique_ptr<llvm::TargetMachine> create_target(std::string_view name) {
   return std::unique_ptr<llvm::TargetMachine>(
       target->createTargetMachine(kTriple, architecture.name, kPtxVersion, options,
                                   llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
-}
-
-std::string newest_architecture(int capability) {
-  std::string_view newest = kDefaultArchitecture;
-  for (const Architecture& architecture : kArchitectures) {
-    if (architecture.capability <= capability) newest = architecture.name;
-  }
-  return std::string(newest);
 }
 
 }  // namespace metal::cuda

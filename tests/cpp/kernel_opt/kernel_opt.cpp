@@ -29,6 +29,7 @@
 #include "metal/cpu/passes.h"
 #include "metal/cpu/vectorizer/control/regions.h"
 #include "metal/cpu/vectorizer/wide_entry.h"
+#include "metal/cuda/architectures.h"
 #include "metal/cuda/passes.h"
 #include "metal/cuda/target.h"
 

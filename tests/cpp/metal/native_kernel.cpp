@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "metal/cpu/codegen/jit.h"
 #include "metal/cpu/cpu_driver.h"
+#include "metal/cpu/runtime/jit.h"
 #include "metal/host/library.h"
 
 namespace metal::test {

@@ -2,7 +2,7 @@
 
 #include "clang/Basic/Diagnostic.h"
 #include "clang/Basic/SourceManager.h"
-#include "metal/compiler/resources.h"
+#include "metal/programs/resources.h"
 
 namespace metal::compiler::apple {
 namespace {

@@ -5,9 +5,11 @@
 #include <span>
 #include <string_view>
 
+#include "metal/api.h"
+
 namespace metal::cpu {
 
-bool has_exact_math(std::string_view name, size_t operands);
+METAL_API bool has_exact_math(std::string_view name, size_t operands);
 // Of a function that there is.
 double exact_math(std::string_view name, std::span<const double> operands);
 

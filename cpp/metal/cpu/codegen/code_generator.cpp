@@ -4,11 +4,9 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
-#include "metal/compiler/code_version.h"
 #include "metal/compiler/ir_text.h"
 #include "metal/compiler/line_tables.h"
 #include "metal/compiler/specialize.h"
-#include "metal/compiler/verify.h"
 #include "metal/cpu/codegen/lower.h"
 #include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/codegen/processor.h"
@@ -127,6 +125,7 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   traits.accesses_after_writes = accesses_after_writes(*module);
   traits.may_jam =
       (rereads_threadgroup_memory(*module) || reads_tile_columns(*module)) && !has_atomics(*module);
+  traits.depends_on_threadgroup = depends_on_threadgroup(function);
   traits.element_accesses = find_element_accesses(*module, function);
   return traits;
 }
@@ -170,12 +169,6 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
   const ObjectCode code = generate(function, zeros, variant, print);
   if (!code.general.empty()) finish_general(code.general, print);
   return text;
-}
-
-std::string target_description() {
-  const Processor& processor = target_processor();
-  return std::string(compiler::code_version()) + " " + LLVM_VERSION_STRING + " " + processor.name +
-         " " + processor.features + (compiler::verifies_ir() ? " verified" : "");
 }
 
 }  // namespace metal::cpu

@@ -33,7 +33,9 @@ struct KernelTraits {
   // Whether gangs may run at once, and share what they read. Atomic operations on threadgroup
   // memory are loads and stores (widen_atomics.cpp), between which no other gang may run.
   bool may_jam = false;
-  uint32_t column_dimension = 0;                // see row_access.h
+  uint32_t column_dimension = 0;  // see row_access.h
+  // Whether the kernel has an argument that depends on the threadgroup.
+  bool depends_on_threadgroup = false;
   std::vector<ElementAccess> element_accesses;  // see element_access.h
 };
 
@@ -52,8 +54,5 @@ std::string generate_general_code(std::string_view general);
 // The code at a stage, as text: "llvm-opt" (after the optimiser) or "asm".
 std::string print_code(const FunctionInfo& function, std::string_view form,
                        const uint32_t (&threadgroup)[3]);
-
-// Names the processor, its features and this compiler: code depends on them besides its source.
-std::string target_description();
 
 }  // namespace metal::cpu

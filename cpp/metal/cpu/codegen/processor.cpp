@@ -1,6 +1,5 @@
 #include "metal/cpu/codegen/processor.h"
 
-#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 
@@ -16,13 +15,6 @@
 
 namespace metal::cpu {
 namespace {
-
-constexpr const char* kVariable = "MLX_CPU_TARGET";
-
-std::string wanted_name() {
-  const char* value = std::getenv(kVariable);
-  return value && *value ? value : "native";
-}
 
 // Vectors on Arm are those of NEON. With SVE, LLVM also believes that it has masked accesses to
 // them, and then has no code for those to bfloat.
@@ -47,7 +39,7 @@ std::unique_ptr<llvm::MCSubtargetInfo> subtarget(const std::string& name) {
   std::unique_ptr<llvm::MCSubtargetInfo> any(target->createMCSubtargetInfo(triple, "", ""));
   if (!any->isCPUStringValid(name)) {
     throw std::invalid_argument(
-        "[" + std::string(kVariable) + "] Unknown processor '" + name +
+        "[" + std::string(kProcessorVariable) + "] Unknown processor '" + name +
         "': allowed are native and LLVM's names of " +
         llvm::Triple::getArchTypeName(llvm::Triple(triple).getArch()).str() +
         " processors, such as x86-64-v2 (SSE4.2), x86-64-v3 (AVX2), x86-64-v4 (AVX-512) on x86 "
@@ -77,7 +69,7 @@ Processor named_processor(const std::string& name) {
 
 const Processor& target_processor() {
   static const Processor& processor = *[] {  // never destroyed
-    const std::string name = wanted_name();
+    const std::string name = wanted_processor();
     return new Processor(name == "native" ? host_processor() : named_processor(name));
   }();
   return processor;
@@ -86,7 +78,7 @@ const Processor& target_processor() {
 void require_runnable() {
   const Processor& processor = target_processor();
   if (processor.missing.empty()) return;
-  throw CompileError("[" + std::string(kVariable) + "] This machine cannot run code for " +
+  throw CompileError("[" + std::string(kProcessorVariable) + "] This machine cannot run code for " +
                      processor.name + ": it lacks " + processor.missing + ".");
 }
 

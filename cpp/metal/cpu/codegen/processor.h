@@ -1,9 +1,18 @@
 // The processor that code is generated for: the one at hand, or that of MLX_CPU_TARGET.
 #pragma once
 
+#include <cstdlib>
 #include <string>
 
 namespace metal::cpu {
+
+inline constexpr const char* kProcessorVariable = "MLX_CPU_TARGET";
+
+// The variable's value, or "native".
+inline std::string wanted_processor() {
+  const char* value = std::getenv(kProcessorVariable);
+  return value && *value ? value : "native";
+}
 
 struct Processor {
   std::string name;      // as LLVM calls it

@@ -6,13 +6,13 @@
 #include <functional>
 #include <list>
 
-#include "metal/cpu/codegen/jit.h"
 #include "metal/cpu/runtime/coverage_run.h"
 #include "metal/cpu/runtime/debugged_run.h"
 #include "metal/cpu/runtime/fault_message.h"
 #include "metal/cpu/runtime/faults.h"
 #include "metal/cpu/runtime/findings.h"
 #include "metal/cpu/runtime/helpers.h"
+#include "metal/cpu/runtime/jit.h"
 #include "metal/cpu/runtime/monitor.h"
 #include "metal/cpu/runtime/number_origins.h"
 #include "metal/cpu/runtime/ordered_run.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "metal/cpu/codegen/jit.h"
+#include "metal/cpu/runtime/jit.h"
 #include "metal/cpu/runtime/system.h"
 
 namespace metal::cpu {

@@ -19,10 +19,6 @@ constexpr uint64_t kCommitStep = uint64_t{64} << 20;
 constexpr uint64_t kRunPages = 16;
 constexpr uint64_t kLargestSmall = 32768;
 
-constexpr uint64_t round_up(uint64_t value, uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
 void* reserve(uint64_t bytes, int protection) {
   void* memory =
       mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

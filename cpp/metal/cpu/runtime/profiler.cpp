@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "metal/cpu/codegen/line_map.h"
+#include "metal/compiler_library.h"
 #include "metal/cpu/runtime/dispatch.h"
 #include "metal/cpu/runtime/source_lines.h"
 #include "metal/cpu/runtime/worker.h"
@@ -111,8 +111,9 @@ void Profiler::add_lines(std::vector<Launch>& launches) const {
     const Sample& sample = samples_[i];
     if (sample.launch < first_ || sample.launch - first_ >= launches.size()) continue;
     const auto found = known.find(sample.address);
-    const CodeLine line =
-        found == known.end() ? known[sample.address] = line_at(sample.address) : found->second;
+    const CodeLine line = found == known.end()
+                              ? known[sample.address] = compiler_library().line_at(sample.address)
+                              : found->second;
     ++counts[{sample.launch - first_, line.file, line.line}];
   }
   for (const auto& [place, samples] : counts) {

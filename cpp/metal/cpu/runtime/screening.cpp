@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "metal/cpu/checks/stamp.h"
-#include "metal/cpu/codegen/jit.h"
 #include "metal/cpu/runtime/dispatch.h"
+#include "metal/cpu/runtime/jit.h"
 #include "metal/cpu/runtime/order_check.h"
 #include "metal/cpu/runtime/shadow_buffers.h"
 #include "metal/cpu/runtime/snapshot.h"

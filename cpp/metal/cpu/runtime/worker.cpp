@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "metal/cpu/codegen/jit.h"
 #include "metal/cpu/runtime/additions.h"
 #include "metal/cpu/runtime/coverage_run.h"
 #include "metal/cpu/runtime/debugged_run.h"
 #include "metal/cpu/runtime/dispatch.h"
 #include "metal/cpu/runtime/findings.h"
 #include "metal/cpu/runtime/group_checks.h"
+#include "metal/cpu/runtime/jit.h"
 #include "metal/cpu/runtime/ordered_run.h"
 #include "metal/cpu/runtime/profiler.h"
 #include "metal/cpu/runtime/race_detector.h"

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "metal/cuda/target.h"
+#include "metal/cuda/architectures.h"
 
 namespace metal::cuda {
 namespace {

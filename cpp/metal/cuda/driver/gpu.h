@@ -20,7 +20,7 @@ class Gpu {
 
   const Api& api() const { return api_; }
   const std::string& name() const { return name_; }
-  const std::string& architecture() const { return architecture_; }  // "sm_90": see target.h
+  const std::string& architecture() const { return architecture_; }  // "sm_90": see architectures.h
   uint64_t memory_size() const { return memory_size_; }              // bytes
   MemoryLocation location() const { return {.device = device_}; }
   // Names the GPU and the driver: machine code depends on them besides its PTX.

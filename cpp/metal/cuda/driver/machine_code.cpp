@@ -5,11 +5,10 @@
 #include <memory>
 #include <utility>
 
-#include "metal/compiler/code_version.h"
-#include "metal/compiler/disk_cache.h"
-#include "metal/compiler/guarded_thread.h"
-#include "metal/cuda/code_generator.h"
+#include "metal/compiler_library.h"
 #include "metal/process_end.h"
+#include "metal/programs/code_version.h"
+#include "metal/programs/disk_cache.h"
 
 namespace metal::cuda {
 namespace {
@@ -100,8 +99,7 @@ MachineCode find_machine_code(const Gpu& gpu, const FunctionInfo& function,
   if (auto entry = compiler::cache_load(key)) return from_entry(*entry);
   const InUse in_use;
   InUse::check();
-  PtxCode ptx;
-  compiler::run_guarded([&] { ptx = generate_ptx(function, constants, gpu.architecture(), form); });
+  PtxCode ptx = compiler_library().generate_ptx(function, constants, gpu.architecture(), form);
   MachineCode code;
   code.bytes = assemble(gpu, function.name, std::move(ptx.text));
   code.interface = std::move(ptx.interface);

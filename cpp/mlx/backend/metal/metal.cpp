@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "metal/cpu/codegen/jit.h"
+#include "metal/cpu/runtime/jit.h"
 #include "mlx/backend/metal/device.h"
 
 namespace mlx::core::metal {

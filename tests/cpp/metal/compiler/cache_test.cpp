@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "metal/compiler/compiler.h"
-#include "metal/compiler/disk_cache.h"
+#include "metal/programs/disk_cache.h"
 
 namespace metal::compiler {
 namespace {
@@ -79,10 +79,10 @@ TEST_F(Cache, StaysNearItsLimit) {
   }
 }
 
-// Each entry takes an eighth of the limit, with the 20 bytes of its checksum.
+// Each entry takes an eighth of the limit, with the 16 bytes of its checksum.
 TEST_F(Cache, SweepsTheLeastRecentlyUsedDownToThreeQuarters) {
   setenv("MLX_CACHE_LIMIT_MB", "1", 1);
-  const std::string bytes((1u << 17) - 20, 'x');
+  const std::string bytes((1u << 17) - 16, 'x');
   const auto names = [&] {
     std::set<std::string> found;
     for (const auto& entry : fs::directory_iterator(folder_))

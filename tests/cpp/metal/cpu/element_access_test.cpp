@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "metal/cpu/codegen/jit.h"
+#include "metal/cpu/runtime/jit.h"
 
 namespace metal::cpu {
 namespace {

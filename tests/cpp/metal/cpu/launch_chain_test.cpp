@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "metal/cpu/codegen/jit.h"
+#include "metal/cpu/runtime/jit.h"
 #include "metal/native_kernel.h"
 
 namespace metal::cpu {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "metal/cpu/codegen/jit.h"
+#include "metal/cpu/runtime/jit.h"
 
 namespace metal::cpu {
 namespace {

@@ -36,7 +36,7 @@ using llvm::Value;
 
 constexpr uint64_t kFar = 4096;          // bytes; a page of memory
 constexpr uint64_t kMaxStep = 1u << 16;  // from one thread's first number to the next one's
-constexpr unsigned kMaxRepeated = 64;    // instructions outside the loop, for each iteration
+constexpr int kMaxRepeated = 64;         // instructions outside the loop, for each iteration
 
 // A loop that runs while a number is below a limit.
 struct CountedLoop {

@@ -1,41 +1,24 @@
-#include "metal/cpu/codegen/linker.h"
+#include "metal/cpu/runtime/linker.h"
 
-#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <optional>
+#include <unordered_map>
 
-#include "llvm/ExecutionEngine/Orc/Core.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "metal/compiler/compiler.h"
-#include "metal/compiler/guarded_thread.h"
+#include "metal/compiler_library.h"
 #include "metal/cpu/codegen/code_generator.h"
-#include "metal/cpu/codegen/line_map.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/runtime/additions.h"
 #include "metal/cpu/runtime/atomic_float.h"
 #include "metal/cpu/runtime/check_calls.h"
+#include "metal/cpu/runtime/code_image.h"
 #include "metal/cpu/runtime/general_code.h"
 #include "metal/cpu/runtime/messages.h"
 #include "metal/cpu/runtime/runtime_calls.h"
 
 namespace metal::cpu {
 namespace {
-
-namespace orc = llvm::orc;
-
-orc::LLJIT& jit() {
-  static orc::LLJIT& instance = *[] {
-    compiler::prepare_llvm();
-    auto created = orc::LLJITBuilder()
-                       .setLinkProcessSymbolsByDefault(false)
-                       .setPlatformSetUp(orc::setUpInactivePlatform)
-                       .create();
-    if (!created) throw CompileError("cannot load code: " + llvm::toString(created.takeError()));
-    return created->release();  // kernels may outlive every static object
-  }();
-  return instance;
-}
 
 // Rounds to nearest, ties to even. LLVM calls this for a bfloat that it has kept as a float. The
 // result is in the low bits of the register in which a float is returned.
@@ -71,13 +54,12 @@ float truncate_to_half(float value) {
   return std::bit_cast<float>(result | sign);
 }
 
-const orc::SymbolMap& visible_symbols() {
-  static const orc::SymbolMap& symbols = *[] {  // never destroyed
-    auto& map = *new orc::SymbolMap;
-    auto add = [&](const char* name, void* address) {
-      map[jit().mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address),
-                                          llvm::JITSymbolFlags::Exported};
-    };
+using Symbols = std::unordered_map<std::string_view, const void*>;
+
+const Symbols& visible_symbols() {
+  static const Symbols& symbols = *[] {  // never destroyed
+    auto& map = *new Symbols;
+    auto add = [&](const char* name, void* address) { map[name] = address; };
     for (const RuntimeCall& call : runtime_calls()) add(call.name, call.address);
     for (const RuntimeCall& call : check_calls()) add(call.name, call.address);
     add("metal_cpu_atomic_add_f32", reinterpret_cast<void*>(&metal_cpu_atomic_add_f32));
@@ -106,38 +88,33 @@ const orc::SymbolMap& visible_symbols() {
   return symbols;
 }
 
-void check(llvm::Error error) {
-  if (error) throw CompileError("cannot load code: " + llvm::toString(std::move(error)));
-}
-
-class JitCode : public LoadedCode {
+class LoadedObjects : public LoadedCode {
  public:
-  JitCode(orc::JITDylib& library, std::function<std::string()> compile_general, bool remembered)
-      : library_(library), compile_general_(std::move(compile_general)), remembered_(remembered) {}
-  ~JitCode() override { llvm::consumeError(jit().getExecutionSession().removeJITDylib(library_)); }
-
-  void load(std::string_view object) {
-    check(library_.define(orc::absoluteSymbols(visible_symbols())));
-    check(library_.define(orc::absoluteSymbols(
-        {{jit().mangleAndIntern(kGeneralSlot),
-          {orc::ExecutorAddr::fromPtr(&general_), llvm::JITSymbolFlags::Exported}}})));
-    entry = add(object, kEntrySymbol).toPtr<EntryPoint>();
+  LoadedObjects(std::string_view object, std::function<std::string()> compile_general,
+                bool remembered)
+      : compile_general_(std::move(compile_general)), remembered_(remembered) {
+    entry = reinterpret_cast<EntryPoint>(load(object, kEntrySymbol, object_));
   }
 
  private:
-  orc::ExecutorAddr add(std::string_view object, const char* symbol) {
-    check(jit().addObjectFile(library_,
-                              llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(object))));
-    auto address = jit().lookup(library_, symbol);
-    check(address.takeError());
-    if (remembered_) remember_code(object, symbol, address->toPtr<void*>());
-    return *address;
+  void* load(std::string_view object, const char* symbol, std::optional<CodeImage>& image) {
+    image.emplace(object, symbol, [this](std::string_view name) { return find(name); });
+    if (remembered_) compiler_library().remember_code(object, symbol, image->entry());
+    return image->entry();
   }
 
-  orc::JITDylib& library_;
+  const void* find(std::string_view name) const {
+    if (name == kGeneralSlot) return &general_;
+    const auto found = visible_symbols().find(name);
+    return found == visible_symbols().end() ? nullptr : found->second;
+  }
+
   std::function<std::string()> compile_general_;
   bool remembered_;
-  GeneralCode general_{[this] { return add(compile_general_(), kGeneralSymbol).toPtr<void*>(); }};
+  std::optional<CodeImage> object_;
+  std::optional<CodeImage> general_object_;  // loaded by the first gang that needs it
+  GeneralCode general_{
+      [this] { return load(compile_general_(), kGeneralSymbol, general_object_); }};
 };
 
 }  // namespace
@@ -145,12 +122,7 @@ class JitCode : public LoadedCode {
 std::unique_ptr<LoadedCode> load_object(std::string_view object,
                                         std::function<std::string()> compile_general,
                                         bool remembered) {
-  static std::atomic<uint64_t> count{0};
-  auto& library =
-      jit().getExecutionSession().createBareJITDylib("kernel" + std::to_string(++count));
-  auto code = std::make_unique<JitCode>(library, std::move(compile_general), remembered);
-  code->load(object);
-  return code;
+  return std::make_unique<LoadedObjects>(object, std::move(compile_general), remembered);
 }
 
 }  // namespace metal::cpu

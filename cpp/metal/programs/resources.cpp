@@ -1,4 +1,4 @@
-#include "metal/compiler/resources.h"
+#include "metal/programs/resources.h"
 
 #include <dlfcn.h>
 

@@ -3,13 +3,15 @@
 
 #include <string>
 
+#include "metal/api.h"
+
 namespace metal::compiler {
 
-std::string resource_directory();
-std::string stdlib_directory();
+METAL_API std::string resource_directory();
+METAL_API std::string stdlib_directory();
 // Its headers take precedence over the user's headers of the same name.
-std::string preferred_directory();
-std::string precompiled_header(bool with_mlx_utils);
+METAL_API std::string preferred_directory();
+METAL_API std::string precompiled_header(bool with_mlx_utils);
 
 // It differs whenever the standard library or the compiler does.
 std::string stdlib_fingerprint();

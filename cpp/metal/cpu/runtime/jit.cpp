@@ -1,4 +1,4 @@
-#include "metal/cpu/codegen/jit.h"
+#include "metal/cpu/runtime/jit.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,13 +7,12 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "metal/compiler/disk_cache.h"
-#include "metal/compiler/guarded_thread.h"
+#include "metal/compiler_library.h"
 #include "metal/cpu/codegen/code_generator.h"
-#include "metal/cpu/codegen/linker.h"
-#include "metal/cpu/codegen/lower.h"
-#include "metal/cpu/codegen/processor.h"
+#include "metal/cpu/runtime/linker.h"
+#include "metal/cpu/runtime/target_key.h"
 #include "metal/process_end.h"
+#include "metal/programs/disk_cache.h"
 
 namespace metal::cpu {
 namespace {
@@ -32,7 +31,7 @@ std::atomic<uint64_t> fallbacks{0};
 // A cache entry of code has some numbers, the reason why there is no vector code, the general code
 // and the object file; one of traits has some numbers, and four more for each access of an element.
 constexpr size_t kCodeNumbers = 6;
-constexpr size_t kTraitNumbers = 8;
+constexpr size_t kTraitNumbers = 9;
 constexpr size_t kAccessNumbers = 4;
 
 template <size_t N>
@@ -79,6 +78,7 @@ KernelTraits traits_from_entry(const std::string& entry) {
                       .accesses_after_writes = numbers[5] != 0,
                       .may_jam = numbers[6] != 0,
                       .column_dimension = numbers[7],
+                      .depends_on_threadgroup = numbers[8] != 0,
                       .element_accesses = {}};
   for (size_t place = sizeof(numbers); place < entry.size(); place += kAccessNumbers * 4) {
     uint32_t access[kAccessNumbers];
@@ -92,7 +92,7 @@ std::string to_entry(const KernelTraits& traits) {
   std::string entry = to_text<kTraitNumbers>(
       {static_cast<uint32_t>(traits.cooperation), traits.static_threadgroup_memory,
        traits.natural_width, traits.repeats, traits.jumps_along_rows, traits.accesses_after_writes,
-       traits.may_jam, traits.column_dimension});
+       traits.may_jam, traits.column_dimension, traits.depends_on_threadgroup});
   for (const ElementAccess& access : traits.element_accesses) {
     entry += to_text<kAccessNumbers>({access.buffer, access.bytes, access.shared, access.written});
   }
@@ -108,8 +108,7 @@ KernelTraits load_traits(const std::string& key, const FunctionInfo& function,
                          const ConstantValues& constants) {
   if (auto entry = compiler::cache_load(key); entry && is_entry_of_traits(*entry))
     return traits_from_entry(*entry);
-  KernelTraits traits;
-  compiler::run_guarded([&] { traits = find_traits(function, constants); });
+  const KernelTraits traits = compiler_library().find_traits(function, constants);
   compiler::cache_store(key, to_entry(traits));
   return traits;
 }
@@ -118,16 +117,14 @@ ObjectCode find_or_generate(const std::string& key, const FunctionInfo& function
                             const ConstantValues& constants, const Variant& variant) {
   if (auto entry = compiler::cache_load(key); entry && entry->size() > kCodeNumbers * 4)
     return from_entry(*entry);
-  ObjectCode code;
-  compiler::run_guarded([&] { code = generate_code(function, constants, variant); });
+  ObjectCode code = compiler_library().generate_code(function, constants, variant);
   compiler::cache_store(key, to_entry(code));
   return code;
 }
 
 std::string find_or_generate_general(const std::string& key, std::string_view general) {
   if (auto entry = compiler::cache_load(key)) return *entry;
-  std::string object;
-  compiler::run_guarded([&] { object = generate_general_code(general); });
+  std::string object = compiler_library().generate_general_code(general);
   compiler::cache_store(key, object);
   return object;
 }
@@ -146,7 +143,7 @@ class JitKernel : public CpuKernel {
     static_threadgroup_memory = traits_.static_threadgroup_memory;
     if (function.max_total_threads) max_total_threads = std::min(function.max_total_threads, 1024u);
     threads_are_independent = !checks_ && traits_.cooperation == Cooperation::None &&
-                              static_threadgroup_memory == 0 && !depends_on_threadgroup(function);
+                              static_threadgroup_memory == 0 && !traits_.depends_on_threadgroup;
     repeats = traits_.repeats;
     jumps_along_rows = traits_.jumps_along_rows;
     column_dimension = traits_.column_dimension;
@@ -246,10 +243,10 @@ std::shared_ptr<CpuKernel> load_cpu_kernel(const Program& program, std::string_v
                                            const ConstantValues& constants, CodeMode mode,
                                            Checks checks) {
   const FunctionInfo& function = program.get(name);
-  require_runnable();
+  require_runnable_target();
   // Never destroyed: threads may use it while the process ends.
   static LoadedKernels& loaded = *new LoadedKernels;
-  static const std::string& target = *new std::string(target_description());
+  static const std::string& target = *new std::string(target_key());
   const std::string made =
       std::to_string(static_cast<uint32_t>(mode)) + " checks " + std::to_string(checks);
   const std::string key = compiler::cache_key(

@@ -11,16 +11,13 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/Support/CRC.h"
 #include "metal/compiler/compiler.h"
-#include "metal/spelling.h"
+#include "metal/programs/hash.h"
 
 namespace metal {
 namespace {
 
-constexpr std::string_view kMagic = "MLXAMTL4";
-constexpr size_t kMaxListed = 12;  // functions in a message
+constexpr std::string_view kMagic = "MLXAMTL5";
 
 class Writer {
  public:
@@ -123,9 +120,7 @@ FunctionInfo read_function(Reader& reader) {
   return function;
 }
 
-uint32_t checksum(std::string_view bytes) {
-  return llvm::crc32(llvm::ArrayRef(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
-}
+uint64_t checksum(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
 [[noreturn]] void refuse_foreign() {
   throw std::runtime_error(
@@ -267,32 +262,6 @@ class LibraryFile : public Program {
 };
 
 }  // namespace
-
-std::vector<std::string> Program::names() const {
-  std::vector<std::string> names;
-  for (const FunctionInfo& function : functions) names.push_back(function.name);
-  return names;
-}
-
-const FunctionInfo* Program::find(std::string_view name) const {
-  for (const FunctionInfo& function : functions) {
-    if (function.name == name) return &function;
-  }
-  return nullptr;
-}
-
-const FunctionInfo& Program::get(std::string_view name) const {
-  if (const FunctionInfo* function = find(name)) return *function;
-  const std::vector<std::string> all = names();
-  std::string text = "no kernel named \"" + std::string(name) + "\" in ";
-  text += file.empty() ? "this library" : "the library \"" + file + "\"";
-  if (all.empty()) throw std::out_of_range(text + ", which has none");
-  if (const auto meant = nearest_name(name, all))
-    text += "; did you mean \"" + *meant + "\"?";
-  else
-    text += ".";
-  throw std::out_of_range(text + " It has " + nearest_first(name, all, kMaxListed));
-}
 
 std::string save_library(const Program& program) {
   Writer index;

@@ -1,4 +1,4 @@
-#include "metal/compiler/code_version.h"
+#include "metal/programs/code_version.h"
 
 namespace metal::compiler {
 

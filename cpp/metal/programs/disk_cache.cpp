@@ -1,17 +1,18 @@
-#include "metal/compiler/disk_cache.h"
+#include "metal/programs/disk_cache.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <vector>
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/SHA1.h"
+#include "metal/programs/hash.h"
 
 namespace metal::compiler {
 namespace {
@@ -20,13 +21,11 @@ namespace fs = std::filesystem;
 
 constexpr uintmax_t kDefaultLimit = 512u << 20;  // bytes
 constexpr char kSweepDigits[] = "00";            // storing a key that starts so starts a sweep
-constexpr size_t kDigestSize = 20;
+constexpr size_t kDigestSize = 16;
 
 std::string digest(std::string_view bytes) {
-  llvm::SHA1 hash;
-  hash.update(llvm::StringRef(bytes));
-  const auto result = hash.final();
-  return std::string(result.begin(), result.end());
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return std::string(reinterpret_cast<const char*>(&hash), sizeof(hash));
 }
 
 uintmax_t size_limit() {
@@ -69,13 +68,17 @@ void sweep() {
 }  // namespace
 
 std::string cache_key(std::initializer_list<std::string_view> parts) {
-  llvm::SHA1 hash;
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
   for (std::string_view part : parts) {
     const uint64_t size = part.size();
-    hash.update(llvm::StringRef(reinterpret_cast<const char*>(&size), sizeof(size)));
-    hash.update(llvm::StringRef(part));
+    XXH3_128bits_update(&state, &size, sizeof(size));
+    XXH3_128bits_update(&state, part.data(), part.size());
   }
-  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+  const XXH128_hash_t hash = XXH3_128bits_digest(&state);
+  char digits[2 * kDigestSize + 1];
+  std::snprintf(digits, sizeof(digits), "%016" PRIx64 "%016" PRIx64, hash.high64, hash.low64);
+  return digits;
 }
 
 std::string cache_directory() {
