@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -176,3 +177,14 @@ def test_files_of_hosts(tmp_path: Path):
         assert f"The file of hosts {file}" in launch("--hostfile", file, "true", code=2).stderr
     done = subprocess.run([*CONFIG, "--hosts", "192.0.2.1"], env=environment(), capture_output=True)
     assert done.returncode == 2 and b"is not this machine" in done.stderr
+
+
+def test_the_page_and_its_example():
+    """The command of the page, and the same example in one process."""
+    root = Path(__file__).resolve().parents[3]
+    page = (root / "docs" / "several_processes.md").read_text()
+    (command,) = re.findall(r"^mlx\.launch (.*)$", page, re.MULTILINE)
+    together = launch(*command.split(), cwd=root).stdout
+    alone = launch(*command.split()[2:], cwd=root).stdout
+    assert alone == together and alone.count("step") == 4
+    assert float(alone.split()[-1]) < 0.01

@@ -162,8 +162,15 @@ def messages() -> None:
     mx.eval(dist.send(mx.zeros((0, 2)), behind))
     assert dist.recv((0, 2), mx.float32, before).tolist() == []
     for other in (-1, SIZE):
-        fails(lambda other=other: dist.send(x, other), ValueError, "[send]", f"from 0 to {SIZE - 1}")
-        fails(lambda other=other: dist.recv_like(x, other), ValueError, "[recv]", f"from 0 to {SIZE - 1}")
+        fails(
+            lambda other=other: dist.send(x, other), ValueError, "[send]", f"from 0 to {SIZE - 1}"
+        )
+        fails(
+            lambda other=other: dist.recv_like(x, other),
+            ValueError,
+            "[recv]",
+            f"from 0 to {SIZE - 1}",
+        )
     fails(lambda: dist.send(x, RANK), RuntimeError, "[send] In a ring")
     fails(lambda: dist.recv((-1,), mx.int8, before), ValueError, "negative")
     fails(lambda: group.split(0), RuntimeError, "cannot be split")
