@@ -1,12 +1,15 @@
 """mx.distributed among processes: `workers.py` has what each process does."""
 
 import json
+import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import mlx.core as mx
 import pytest
-from launched import run_worker
+from launched import environment, run_worker
 
 dist = mx.distributed
 
@@ -110,6 +113,21 @@ def free_ports(count: int) -> list[int]:
     for s in sockets:
         s.close()
     return ports
+
+
+def test_an_interruption_ends_the_wait_for_neighbours(tmp_path: Path):
+    mine, other = free_ports(2)
+    (tmp_path / "hosts").write_text(json.dumps([[f"127.0.0.1:{mine}"], [f"127.0.0.1:{other}"]]))
+    variables = environment(
+        MLX_HOSTFILE=str(tmp_path / "hosts"), MLX_RANK="0", MLX_RING_VERBOSE="1"
+    )
+    command = [sys.executable, "-c", "import mlx.core as mx\nmx.distributed.init()"]
+    process = subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, text=True)
+    assert "[ring] Rank 0 listens" in process.stderr.readline()
+    assert "[ring] Rank 0 connects" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    assert "KeyboardInterrupt" in process.communicate(timeout=30)[1]
+    assert process.returncode != 0
 
 
 def test_neighbours_that_do_not_come(ring):
