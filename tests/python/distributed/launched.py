@@ -13,7 +13,8 @@ LAUNCH = [sys.executable, "-m", "mlx._distributed_utils.launch"]
 
 
 def environment(**more: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(PACKAGE), **more}
+    path = f"{os.environ.get('PATH', '')}:/usr/bin:/bin"  # there may be none
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(PACKAGE), **more}
 
 
 def launch(*arguments: object, code: int = 0, **options: object) -> subprocess.CompletedProcess:
