@@ -67,8 +67,6 @@ std::chrono::seconds time_limit() {
   return std::chrono::seconds(seconds);
 }
 
-}  // namespace
-
 std::vector<std::vector<Address>> read_hosts(const std::string& path) {
   std::ifstream file(path);
   if (!file) fail("The file of hosts " + path + " (MLX_HOSTFILE) cannot be read.");
@@ -81,6 +79,8 @@ std::vector<std::vector<Address>> read_hosts(const std::string& path) {
   for (const Json& process : json) hosts.push_back(addresses(process, path));
   return hosts;
 }
+
+}  // namespace
 
 std::optional<Environment> environment(bool required) {
   const std::string rank = variable("MLX_RANK"), file = variable("MLX_HOSTFILE");

@@ -14,10 +14,11 @@ struct Address {
 };
 
 struct Environment {
-  int rank;                                 // MLX_RANK, of this process
-  std::vector<std::vector<Address>> hosts;  // MLX_HOSTFILE: where each process listens
-  bool verbose;                             // MLX_RING_VERBOSE: tell about connections
-  std::chrono::seconds time_limit;          // MLX_RING_TIMEOUT: for connecting; 60 by default
+  int rank;  // MLX_RANK, of this process
+  // MLX_HOSTFILE, a JSON file with a list of "host:port" for each process: where it listens.
+  std::vector<std::vector<Address>> hosts;
+  bool verbose;                     // MLX_RING_VERBOSE: tell about connections
+  std::chrono::seconds time_limit;  // MLX_RING_TIMEOUT: for connecting; 60 by default
 
   int size() const { return static_cast<int>(hosts.size()); }
 };
@@ -25,8 +26,5 @@ struct Environment {
 // Reads the variables; nothing if there are not both MLX_RANK and MLX_HOSTFILE, which is an error
 // if they are `required`. Throws std::runtime_error for values that make no sense.
 std::optional<Environment> environment(bool required);
-
-// Reads a file as for MLX_HOSTFILE: JSON, a list with a list of "host:port" for each process.
-std::vector<std::vector<Address>> read_hosts(const std::string& path);
 
 }  // namespace mlx::core::distributed::ring
