@@ -73,7 +73,15 @@ def environment(folder: Path, ours: bool) -> Path:
         pip(python, "install", "--no-deps", str(ROOT / "packaging" / "mlx"))
         site = next((folder / "lib").glob("python*/site-packages"))
         (site / "mlx_of_this_tree.pth").write_text(f"{ROOT / 'python'}\n")
+        add_launcher(folder / "bin" / "mlx.launch", python)
     return python
+
+
+def add_launcher(file: Path, python: Path) -> None:
+    """Makes the command as pip does where the package is installed."""
+    main = "from mlx._distributed_utils.launch import main"
+    file.write_text(f"#!{python}\nimport sys\n{main}\nsys.exit(main())\n")
+    file.chmod(0o755)
 
 
 def source(python: Path, name: str, folder: Path) -> Path:

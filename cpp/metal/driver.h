@@ -99,7 +99,7 @@ class Kernel {
 };
 
 // How often interrupt() has been called.
-uint64_t interrupt_count();
+METAL_API uint64_t interrupt_count();
 
 // The parameters of one launch. `threads_per_grid` need not be a multiple of
 // `threads_per_threadgroup`.

@@ -8,6 +8,7 @@
 #include "metal/driver.h"
 #include "mlx/backend/metal/background_pipelines.h"
 #include "mlx/backend/metal/device.h"
+#include "mlx/distributed/distributed.h"
 #include "mlx/interrupt.h"
 #include "mlx/scheduler.h"
 
@@ -26,6 +27,7 @@ void in_child() {
   held = 0;
   scheduler::start_anew();
   for (auto* device : metal::all_devices()) device->start_anew();
+  distributed::leave_groups();
   forget_pending_pipelines();
 }
 

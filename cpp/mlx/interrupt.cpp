@@ -4,11 +4,8 @@
 #include <atomic>
 #include <utility>
 
+#include "metal/driver.h"
 #include "metal/process_end.h"
-
-namespace metal {
-void interrupt();
-}
 
 namespace mlx::core {
 
@@ -22,6 +19,9 @@ std::atomic<void (*)(const std::function<void()>&)> around_waits{nullptr};
 }  // namespace
 
 void interrupt() { ::metal::interrupt(); }
+Interruption::Interruption() : before_(::metal::interrupt_count()) {}
+bool Interruption::has_happened() const { return ::metal::interrupt_count() != before_; }
+
 void end_work() { ::metal::end_use(); }
 
 WaitPoll::WaitPoll(std::function<void()> poll)

@@ -2,12 +2,24 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 
 namespace mlx::core {
 
 // Ends all work in flight with an error. May be called from any thread.
 void interrupt();
+
+// Tells a task that waits for something else than the device whether it has been interrupted since
+// this was made, at which time it was scheduled.
+class Interruption {
+ public:
+  Interruption();
+  bool has_happened() const;
+
+ private:
+  uint64_t before_;
+};
 
 // Ends all work in flight and lets no more start, because the process ends.
 void end_work();

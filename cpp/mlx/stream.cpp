@@ -53,13 +53,18 @@ void check_available(const Device& d, const char* op) {
 
 }  // namespace
 
-Stream new_stream(Device d) {
+Stream new_process_stream(Device d) {
   check_available(d, "new_stream");
   auto& r = registry();
   std::lock_guard lock(r.mutex);
   Stream stream(static_cast<int>(r.streams.size()), d);
   metal::new_stream(stream);
   r.streams.push_back(stream);
+  return stream;
+}
+
+Stream new_stream(Device d) {
+  const Stream stream = new_process_stream(d);
   of_this_thread().made.push_back(stream.index);
   return stream;
 }
@@ -108,8 +113,7 @@ Stream default_stream(Device d) {
   std::lock_guard lock(r.mutex);
   int& index = r.default_index[static_cast<int>(d.type)];
   if (index < 0) {
-    index = new_stream(d).index;
-    of_this_thread().made.pop_back();  // not this thread's: all threads use it
+    index = new_process_stream(d).index;
   }
   return r.streams[index];
 }

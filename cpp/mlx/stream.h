@@ -35,6 +35,8 @@ Stream new_stream(Device d);
 Stream new_stream();
 // The same as new_stream: every stream may be used by any thread.
 Stream new_thread_unsafe_stream(Device d);
+// A stream that belongs to no thread, so that no clear_streams destroys it.
+Stream new_process_stream(Device d);
 ThreadLocalStream new_thread_local_stream(Device d);
 // Returns this thread's stream, which the first call creates.
 Stream to_stream(ThreadLocalStream s);

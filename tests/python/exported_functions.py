@@ -10,7 +10,15 @@ import numpy as np
 HEADERS = Path(__file__).resolve().parents[2] / "cpp" / "mlx"
 # Primitives that are never in a file, as export/primitives.cpp says, and base classes. A Copy is
 # replaced by its input.
-NOT_IN_FILES = {"Copy", "CustomTransforms", "Elementwise", "Fused", "Load", "UnaryPrimitive"}
+NOT_IN_FILES = {
+    "Communication",
+    "Copy",
+    "CustomTransforms",
+    "Elementwise",
+    "Fused",
+    "Load",
+    "UnaryPrimitive",
+}
 # Those that functions get on GPUs only (tests/cpp/discrete).
 ON_GPUS = {"Attention"}
 

@@ -23,6 +23,7 @@ SHELL_BLOCKS = {
     "building": "test_commands_name_what_exists",
     "quick_start": "package/conftest.py",
     "running_packages": "packages/test_mlx_lm.py",
+    "several_processes": "distributed/test_launch.py",
     "writing_extensions": "extensions/test_projects.py",
     "porting": "extensions/test_projects.py",
     "CONTRIBUTING": "test_metalc_commands_run",

@@ -55,6 +55,11 @@ def test_kernel_of_segment_reduce(rng, lengths, dtype, tolerance):
         assert np.allclose(np.array(got, np.float64), wanted, rtol=tolerance, atol=20 * tolerance)
 
 
+def test_train_in_processes():
+    text = run("train_in_processes.py")
+    assert text.count("step") == 4 and float(text.split()[-1]) < 0.01
+
+
 def test_sparse_products():
     text = run("sparse_products.py")
     assert text.count("True") == 2 and "False" not in text

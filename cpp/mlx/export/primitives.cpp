@@ -105,7 +105,8 @@ Entry entry(const char* name) {
 #define ROW(Class) entry<Class>(#Class),
 
 // Load has no row: an array that is read from a file is exported as a constant. CustomTransforms
-// and fused operations have none either: they are replaced by other nodes.
+// and fused operations have none either: they are replaced by other nodes. Nor have operations of a
+// group, which belong to processes that run.
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = {
 #define MLX_UNARY(Class, ...) ROW(Class)

@@ -73,7 +73,7 @@ def average_gradients(
         group: The processes; all of them if None.
         all_reduce_size: Small arrays are sent in messages of about so many bytes; each on its own
             if it is not positive.
-        communication_stream: Where to send them; the default stream if None.
+        communication_stream: Accepted; a group communicates on a stream of its own.
     """
     group = group or mx.distributed.init()
     count = group.size()

@@ -117,6 +117,8 @@ def test_wheel_in_a_clean_environment_without_compilers(installed: Path, tmp_pat
     where = run(python, "-c", "import mlx.core; print(mlx.core.__file__)", cwd=tmp_path)
     assert where.stdout.startswith(str(installed))
     assert "usage: metalc" in run("metalc", "--help", cwd=tmp_path, PATH=commands).stdout
+    for command in ("mlx.launch", "mlx.distributed_config"):
+        assert f"usage: {command}" in run(command, "--help", cwd=tmp_path, PATH=commands).stdout
 
     tests = ROOT / "tests" / "python"
     left_out = [f"--ignore={tests / name}" for name in NOT_IN_WHEEL_TEST]

@@ -1,0 +1,1 @@
+"""The commands ``mlx.launch`` and ``mlx.distributed_config``."""
