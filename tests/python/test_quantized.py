@@ -200,6 +200,17 @@ def test_type_of_a_mixed_product():
     assert mx.dequantize(*parts, dtype=mx.bfloat16).dtype == mx.bfloat16
 
 
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "int64", "bool_"])
+def test_products_of_integers(dtype):
+    x = mx.array(RNG.integers(0, 2 if dtype == "bool_" else 9, (5, 128)), getattr(mx, dtype))
+    for floats in (mx.float32, mx.float16):
+        parts = mx.quantize(random(64, 128).astype(floats))
+        got = mx.quantized_matmul(x, *parts)
+        assert got.dtype == floats
+        close(got, wide(mx.quantized_matmul(x.astype(floats), *parts)))
+        close(mx.gather_qmm(x, *[p[None] for p in parts], rhs_indices=mx.array([0]))[0], wide(got))
+
+
 @pytest.mark.parametrize("transpose", [True, False])
 @pytest.mark.parametrize("rows", [1, 5, 33])
 def test_batches_of_quantized_matrices(rows, transpose):
@@ -379,6 +390,60 @@ def test_gradients_of_small_floats():
         mx.vjp(lambda s: mx.dequantize(parts[0], s, mode="mxfp4"), [parts[1]], [mx.ones((32, 64))])
 
 
+def gradient_by_hand(w, cotangent, group, bits):
+    """That of quantised and dequantised groups, in which the packed elements are constants."""
+    parts = mx.quantize(mx.array(w), group_size=group, bits=bits)
+    levels = unpacked(np.array(parts[0]), bits).reshape(-1, group)
+    groups, c = w.reshape(-1, group), cotangent.reshape(-1, group)
+    of_scales, of_biases = (c * levels).sum(-1), c.sum(-1)
+    out = np.zeros_like(groups)
+    for i, row in enumerate(groups):
+        low, high = row.argmin(), row.argmax()
+        if bits == 1:
+            out[i, low] = of_biases[i] - of_scales[i]
+            out[i, high] = of_scales[i]
+        else:  # the end that is farther from zero is exact: it is the bias
+            edge = max(low, high, key=lambda j: abs(row[j]))
+            steps = round(row[edge] / np.array(parts[1]).reshape(-1)[i])
+            out[i, edge] = of_biases[i] + of_scales[i] / steps
+    return out.reshape(w.shape)
+
+
+@pytest.mark.parametrize("bits", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize("group", [32, 128])
+def test_gradients_of_quantize(group, bits):
+    w, c, t = (RNG.standard_normal((2, 3, 256)).astype(np.float32) for _ in range(3))
+    options = {"group_size": group, "bits": bits}
+
+    def there_and_back(w):
+        return mx.dequantize(*mx.quantize(w, **options), **options)
+
+    _, (got,) = mx.vjp(there_and_back, [mx.array(w)], [mx.array(c)])
+    want = gradient_by_hand(w, c, group, bits)
+    close(got, want)
+    assert mx.vjp(there_and_back, [mx.array(w, mx.float16)], [mx.array(c, mx.float16)])[1][
+        0
+    ].dtype == (mx.float16)
+    _, (tangent,) = mx.jvp(there_and_back, [mx.array(w)], [mx.array(t)])
+    np.testing.assert_allclose((wide(tangent) * c).sum(), (want * t).sum(), rtol=1e-3)
+
+
+def test_gradients_of_quantized_groups_of_one_number():
+    for number, gradient in ((0.0, 0.0), (3.0, 1.0)):
+        w = mx.full((2, 64), number)
+        got = mx.grad(lambda w: mx.dequantize(*mx.quantize(w)).sum())(w)
+        close(got, np.full((2, 64), gradient))
+
+
+def test_quantized_arrays_without_derivatives():
+    w = random(4, 64)
+    with pytest.raises(ValueError, match=r"\[quantize\].*mode other than affine"):
+        mx.jvp(lambda w: mx.quantize(w, mode="mxfp4")[1], [w], [w])
+    with pytest.raises(ValueError, match=r"\[dequantize\].*derivative"):
+        parts = mx.quantize(w, mode="mxfp4")
+        mx.jvp(lambda q: mx.dequantize(q, parts[1], mode="mxfp4"), parts[:1], parts[:1])
+
+
 def test_gradients_of_qqmm_are_quantized_products():
     x, w, c = random(64, 32), random(48, 32), random(64, 48)
     mode = {"mode": "nvfp4"}
@@ -492,7 +557,9 @@ def test_matrices_that_are_refused():
     refuse(r"Biases must be given", product, x, q, scales)
     refuse(r"do not fit together", product, x, q, scales, biases, bits=8)
     refuse(r"type uint32", product, x, w, scales, biases)
-    refuse(r"type of x", product, x.astype(mx.int32), q, scales, biases)
+    refuse(r"type of x", product, x.astype(mx.complex64), q, scales, biases)
+    integers = x.astype(mx.int32)
+    refuse(r"type of x", product, integers, *mx.quantize(w, mode="mxfp4"), mode="mxfp4")
     refuse(r"last dimension of x", product, x[:, :256], q, scales, biases)
     refuse(r"last dimension of x", product, mx.array(1.0), q, scales, biases)
     refuse(r"Scales of the mode mxfp4", product, x, q, scales, mode="mxfp4")

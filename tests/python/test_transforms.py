@@ -461,6 +461,26 @@ def test_rules_that_return_the_wrong_thing_raise():
     assert gx.tolist() == gy.tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("wrap", [lambda g: g, lambda g: (g,), lambda g: [g]])
+def test_rules_may_leave_out_the_gradients_of_the_last_arguments(wrap):
+    def made(function):
+        f = mx.custom_function(function)
+        f.vjp(lambda primals, cotangent, output, **names: wrap(cotangent * 5))
+        return f
+
+    f = made(lambda x, y: x * y)
+    x, y = mx.array([1.0, 2.0]), mx.array([3.0, 4.0])
+    assert mx.grad(lambda x: f(x, y).sum())(x).tolist() == [5, 5]
+    gradients = mx.vmap(mx.grad(lambda x, y: f(x, y).sum()), in_axes=(0, None))
+    assert gradients(mx.ones((3, 2)), y).tolist() == [[5, 5]] * 3
+    with pytest.raises(ValueError, match="a gradient for argument 1, but the rule returned 1 for"):
+        mx.grad(lambda y: f(x, y).sum())(y)
+    # The gradients of keyword arguments follow those of all others.
+    f = made(lambda x, y, scale: x * y * scale)
+    with pytest.raises(ValueError, match="Expected 2 gradients, one for each positional"):
+        mx.grad(lambda x: f(x, y, scale=y).sum())(x)
+
+
 def test_gradients_of_rules_may_lack_axes():
     f = mx.custom_function(lambda x: x * 2)
     for gradient in (mx.full(3, 5.0), mx.full((1, 3), 5.0), mx.array(5.0), mx.full((2, 1), 5.0)):

@@ -126,8 +126,8 @@ array block_masked_mm(array a, array b, int block_size, std::optional<array> mas
                       std::optional<array> mask_lhs, std::optional<array> mask_rhs,
                       StreamOrDevice s) {
   const char* op = "block_masked_mm";
-  if (block_size != 32 && block_size != 64) {
-    invalid_argument(op, message("The block size must be 32 or 64, but is ", block_size, "."));
+  if (block_size < 1) {
+    invalid_argument(op, message("The block size must be positive, but is ", block_size, "."));
   }
   const Stream stream = to_stream(s);
   const bool row = a.ndim() == 1, column = b.ndim() == 1;

@@ -23,7 +23,9 @@ Factors checked_factors(const char* op, const Quantization& q, const array& x, c
                         const array& scales, const std::optional<array>& biases, bool transpose,
                         const Stream& s) {
   check_quantized(op, q, w, scales, biases);
-  check_quantizable(op, "x", x.dtype());
+  // In affine mode, integers are converted to the type of the scales.
+  const bool converted = q.affine() && (issubdtype(x.dtype(), integer) || x.dtype() == bool_);
+  if (!converted) check_quantizable(op, "x", x.dtype());
   const int64_t inner = transpose ? q.numbers(w.shape(-1)) : w.shape(-2);
   if (x.ndim() == 0 || x.shape(-1) != inner) {
     const int64_t outer = transpose ? w.shape(-2) : q.numbers(w.shape(-1));

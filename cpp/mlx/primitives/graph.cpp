@@ -89,8 +89,9 @@ std::vector<array> CustomTransforms::vjp(const std::vector<array>& primals,
   std::vector<array> vjps;
   for (int arg : argnums) {
     if (arg >= static_cast<int>(all.size())) {
-      vjps.push_back(zeros_like(arguments[arg], stream()));
-      continue;
+      invalid_argument("custom_function",
+                       message("Expected a gradient for argument ", arg, ", but the rule returned ",
+                               all.size(), " for ", arguments.size(), " arguments."));
     }
     if (all[arg].shape() != arguments[arg].shape()) {
       invalid_argument("custom_function",

@@ -7,6 +7,7 @@
 #include "mlx/ops.h"
 #include "mlx/primitives/grouped_rules.h"
 #include "mlx/primitives/rules.h"
+#include "mlx/transforms.h"
 
 namespace mlx::core {
 
@@ -62,6 +63,12 @@ void check_argument(const char* op, int arg, const Quantization& q, bool is_inde
   if (arg > 1 && !q.affine()) no_derivative(op, "scales of a mode other than affine");
 }
 
+// Small changes of a matrix of affine mode change scales and biases; the packed elements count as
+// constants, and have the derivative zero.
+void check_dequantized(int arg, const Quantization& q) {
+  if (arg > 0 || !q.affine()) check_argument("dequantize", arg + 1, q, false);
+}
+
 // The last length of a product.
 int outer_extent(const array& w, const Quantization& q, bool transpose) {
   return transpose ? w.shape(-2) : static_cast<int>(q.numbers(w.shape(-1)));
@@ -78,6 +85,57 @@ std::vector<Shape> Quantize::output_shapes(const std::vector<array>& inputs) {
   words.back() = quantization_.words(words.back());
   if (!quantization_.affine()) return {words, groups};
   return {words, groups, groups};
+}
+
+namespace {
+
+// Scales and biases of groups as differentiable functions of w, as the kernel computes them. The
+// number of steps from zero to the exact end of the range counts as a constant.
+std::vector<array> scales_and_biases(const array& w, const Quantization& q, const Stream& s) {
+  const array groups = unflatten(astype(w, float32, s), -1, {-1, q.group_size}, s);
+  const array low = min(groups, -1, false, s), high = max(groups, -1, false, s);
+  const array levels(static_cast<float>((1 << q.bits) - 1));
+  array scale = maximum(divide(subtract(high, low, s), levels, s), array(1e-7f), s);
+  array bias = low;
+  if (q.bits > 1) {
+    const array from_low = greater(abs(low, s), abs(high, s), s);
+    const array edge = where(from_low, low, high, s);
+    scale = where(from_low, scale, negative(scale, s), s);
+    const array steps = stop_gradient(round(divide(edge, scale, s), s), s);
+    const array none = equal(steps, array(0.0f), s);
+    scale = where(none, scale, divide(edge, where(none, array(1.0f), steps, s), s), s);
+    bias = where(none, array(0.0f), edge, s);
+  }
+  return {astype(scale, w.dtype(), s), astype(bias, w.dtype(), s)};
+}
+
+// Throws unless w is differentiated, in affine mode.
+void check_quantize(const std::vector<int>& argnums, const Quantization& q) {
+  if (!q.affine()) no_derivative("quantize", "matrices in a mode other than affine");
+  if (argnums != std::vector{0}) no_derivative("quantize", "the global scale");
+}
+
+}  // namespace
+
+std::vector<array> Quantize::jvp(const std::vector<array>& primals,
+                                 const std::vector<array>& tangents,
+                                 const std::vector<int>& argnums) {
+  check_quantize(argnums, quantization_);
+  auto fun = [&](const std::vector<array>& in) {
+    return scales_and_biases(in[0], quantization_, stream());
+  };
+  auto of_groups = mlx::core::jvp(fun, primals, tangents).second;
+  return {zeros(output_shapes(primals)[0], uint32, stream()), of_groups[0], of_groups[1]};
+}
+
+std::vector<array> Quantize::vjp(const std::vector<array>& primals,
+                                 const std::vector<array>& cotangents,
+                                 const std::vector<int>& argnums, const std::vector<array>&) {
+  check_quantize(argnums, quantization_);
+  auto fun = [&](const std::vector<array>& in) {
+    return scales_and_biases(in[0], quantization_, stream());
+  };
+  return mlx::core::vjp(fun, primals, {cotangents[1], cotangents[2]}).second;
 }
 
 VmapResult Quantize::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
@@ -109,7 +167,7 @@ std::vector<Shape> Dequantize::output_shapes(const std::vector<array>& inputs) {
 std::vector<array> Dequantize::jvp(const std::vector<array>& primals,
                                    const std::vector<array>& tangents,
                                    const std::vector<int>& argnums) {
-  for (int arg : argnums) check_argument("dequantize", arg + 1, quantization_, false);
+  for (int arg : argnums) check_dequantized(arg, quantization_);
   Matrix matrix(primals, 0, quantization_);
   matrix.set_tangents(tangent_of(1, tangents, argnums), tangent_of(2, tangents, argnums), stream());
   return {apply({matrix.w, matrix.scales, *matrix.biases})};
@@ -120,7 +178,11 @@ std::vector<array> Dequantize::vjp(const std::vector<array>& primals,
                                    const std::vector<int>& argnums, const std::vector<array>&) {
   std::vector<array> vjps;
   for (int arg : argnums) {
-    check_argument("dequantize", arg + 1, quantization_, false);
+    check_dequantized(arg, quantization_);
+    if (arg == 0) {
+      vjps.push_back(zeros_like(primals[0], stream()));
+      continue;
+    }
     Matrix matrix(primals, 0, quantization_);
     vjps.push_back(matrix.cotangent(arg == 1, cotangents[0], quantization_, stream()));
   }

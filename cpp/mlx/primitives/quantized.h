@@ -13,6 +13,7 @@ class Quantize : public Primitive {
   Quantize(Stream stream, Quantization quantization)
       : Primitive(stream), quantization_(quantization) {}
   DEFINE_EVAL_MULTI()
+  DEFINE_GRADS()
   DEFINE_VMAP()
   DEFINE_NAME(Quantize)
   DEFINE_STATE(Quantize, quantization_)

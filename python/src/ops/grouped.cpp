@@ -38,7 +38,7 @@ end. False leaves a block out; a number is a factor of the block.
 Args:
     a: Matrices of shape (..., n, k).
     b: Matrices of shape (..., k, m).
-    block_size: The extent of blocks, 32 or 64.
+    block_size: The extent of blocks, which is positive.
     mask_out: The mask of the product.
     mask_lhs: The mask of `a`.
     mask_rhs: The mask of `b`.

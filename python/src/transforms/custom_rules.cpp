@@ -45,8 +45,10 @@ void append_leaf(py::handle gradient, const mx::array& primal, Arrays& out) {
   out.push_back(mx::broadcast_to(g, primal.shape()));
 }
 
-// The rule of a function with one argument may return the gradient without a tuple.
-py::object positional_gradients(py::handle args_structure, py::handle result, const char* op) {
+// The gradients of the positional arguments. A rule may return the gradient of the first argument
+// without a tuple. Unless `all` are needed, it may leave out those of the last arguments.
+py::object positional_gradients(py::handle args_structure, py::handle result, bool all,
+                                const char* op) {
   size_t count = py::len(args_structure);
   bool sequence = is_sequence(result);
   if (count == 1) {
@@ -58,13 +60,13 @@ py::object positional_gradients(py::handle args_structure, py::handle result, co
     return wrapped ? py::reinterpret_borrow<py::object>(result) : py::make_tuple(result);
   }
   if (result.is_none()) return py::none();
-  if (!sequence || py::len(result) != count) {
-    throw std::invalid_argument(
-        std::string("[") + op + "] Expected " + std::to_string(count) +
-        " gradients, one for each positional argument, but got " +
-        (sequence ? std::to_string(py::len(result)) : "a " + type_name(result)) + ".");
+  py::object given = sequence ? py::reinterpret_borrow<py::object>(result) : py::make_tuple(result);
+  if (py::len(given) > count || (all && py::len(given) < count)) {
+    throw std::invalid_argument(std::string("[") + op + "] Expected " + std::to_string(count) +
+                                " gradients, one for each positional argument, but got " +
+                                std::to_string(py::len(given)) + ".");
   }
-  return py::reinterpret_borrow<py::object>(result);
+  return given;
 }
 
 // (gradients by position, {name: gradient}): the result of rules with keyword arguments.
@@ -116,9 +118,12 @@ Arrays flatten_rule_result(py::handle inputs_structure, py::handle result, const
   py::object by_name = split ? py::object(result[py::int_(1)]) : py::none();
   Arrays gradients;
   size_t position = 0;
-  if (py::len(args) > 0)
-    append_gradients(args, positional_gradients(args, by_position, op), primals, position,
-                     gradients);
+  if (py::len(args) > 0) {
+    // Gradients of keyword arguments follow those of all positional ones.
+    py::object given = positional_gradients(args, by_position, count_arrays(kwargs) > 0, op);
+    if (!given.is_none()) args = args[py::slice(0, py::ssize_t(py::len(given)), 1)];
+    append_gradients(args, given, primals, position, gradients);
+  }
   append_gradients(kwargs, by_name, primals, position, gradients);
   return gradients;
 }

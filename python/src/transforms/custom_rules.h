@@ -9,7 +9,8 @@
 void append_gradients(py::handle structure, py::handle gradient, const Arrays& primals,
                       size_t& position, Arrays& out);
 
-// The gradients for the positional and keyword arguments that a vjp rule returned.
+// The gradients for the positional and keyword arguments that a vjp rule returned. Those of the
+// last positional arguments may be missing if no keyword argument is an array.
 Arrays flatten_rule_result(py::handle inputs_structure, py::handle result, const Arrays& primals,
                            const char* op);
 

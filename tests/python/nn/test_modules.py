@@ -71,6 +71,25 @@ def test_missing_attributes(model: Model):
     assert not hasattr(model, "nope") and getattr(model, "nope", 1) == 1
 
 
+def test_items_under_the_name_of_something_of_the_class_are_refused():
+    class Child(Model):
+        table_of_class = (1, 2)
+        count = 3
+
+    child = Child()
+    for value in (mx.ones(2), [1], (), {}, Model()):
+        for name in ("table_of_class", "count", "training", "parameters", "__call__"):
+            with pytest.raises(AttributeError, match=f"has an attribute '{name}': modules cannot"):
+                setattr(child, name, value)
+    # Everything else hides what the class has, as in any object.
+    child.count = 4
+    assert child.count == 4 and Child.count == 3 and "count" not in child
+    child.count = mx.ones(1)  # as an attribute became an item before
+    child["table_of_class"] = mx.ones(1)
+    child.table_of_class = mx.zeros(1)
+    assert child["table_of_class"].item() == 0
+
+
 def test_deleting(model: Model):
     del model.a, model.number
     assert "a" not in model and not hasattr(model, "number")

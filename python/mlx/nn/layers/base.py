@@ -7,6 +7,7 @@ from typing import Any
 import mlx.core as mx
 from mlx.utils import tree_flatten, tree_unflatten
 
+_ABSENT = object()
 Filter = Callable[["Module", str, Any], bool]
 
 
@@ -52,11 +53,21 @@ class Module(dict):
 
     def __setattr__(self, key: str, value: Any) -> None:
         if isinstance(value, (mx.array, dict, list, tuple)):
-            self.__dict__.pop(key, None)
+            if key not in self and self.__dict__.pop(key, _ABSENT) is _ABSENT:
+                self._check_that_no_class_has(key, value)
             self[key] = value
         else:
             super().__setattr__(key, value)
             self.pop(key, None)
+
+    def _check_that_no_class_has(self, key: str, value: Any) -> None:
+        # Python would find the attribute of the class and never the item.
+        for base in type(self).__mro__:
+            if key in vars(base):
+                raise AttributeError(
+                    f"The class {base.__name__!r} has an attribute {key!r}: modules cannot have "
+                    f"a value of type {type(value).__name__} under that name"
+                )
 
     def __delattr__(self, key: str) -> None:
         if key in self:
