@@ -12,6 +12,7 @@
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/markers.h"
+#include "metal/cpu/vectorizer/control/split_comparisons.h"
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 #include "metal/cpu/vectorizer/speculation.h"
 
@@ -104,6 +105,10 @@ bool decides(const Value& value, unsigned depth = 0) {
   });
 }
 
+// Under one guard, neighbours need no more than a mask. The elements of a window, as of a stencil,
+// have guards of their own: so many of them are worth a speculative body.
+constexpr size_t kWindow = 4;
+
 class Inside {
  public:
   Inside(llvm::Function& body, const BodyShapes& shapes)
@@ -116,8 +121,17 @@ class Inside {
 
   // True if something was assumed.
   bool run() {
+    llvm::SmallVector<Guard> windows;
     for (const BasicBlock* block : analysis_.order()) {
-      if (analysis_.divergent(block)) guard(*block);
+      if (!analysis_.divergent(block)) continue;
+      const std::optional<Guard> guard = guard_of(*block);
+      if (!guard) continue;
+      const Distance distance = distance_behind(guard->edge);
+      if (distance == Distance::Apart) assume_condition(guard->condition, guard->result);
+      if (distance == Distance::Neighbours) windows.push_back(*guard);
+    }
+    if (windows.size() >= kWindow) {
+      for (const Guard& guard : windows) assume_condition(guard.condition, guard.result);
     }
     for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body_)))
       limit(instruction);
@@ -133,33 +147,44 @@ class Inside {
            start_.can_copy(index) && start_.can_copy(bound);
   }
 
-  // A branch around code that accesses rows: the gang takes it in no lane.
-  void guard(const BasicBlock& block) {
+  // A branch around code, which the gang takes in no lane.
+  struct Guard {
+    llvm::BasicBlockEdge edge;  // into the code
+    Value* condition;
+    bool result;  // of the condition, for the edge to be taken
+  };
+
+  std::optional<Guard> guard_of(const BasicBlock& block) const {
     const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
     const auto* node = post_dominators_.getNode(&block);
-    if (!branch || !node || !node->getIDom()) return;
+    if (!branch || !node || !node->getIDom()) return std::nullopt;
     const BasicBlock* after = node->getIDom()->getBlock();
     for (unsigned i = 0; i < 2; ++i) {
-      if (branch->getSuccessor(1 - i) != after || branch->getSuccessor(i) == after) continue;
-      if (accesses_rows(llvm::BasicBlockEdge(&block, branch->getSuccessor(i))))
-        assume_condition(branch->getCondition(), i == 0);
+      if (branch->getSuccessor(1 - i) == after && branch->getSuccessor(i) != after)
+        return Guard{{&block, branch->getSuccessor(i)}, branch->getCondition(), i == 0};
     }
+    return std::nullopt;
   }
 
-  // Whether lanes access memory apart from each other behind the edge.
-  bool accesses_rows(const llvm::BasicBlockEdge& edge) const {
+  // How far apart the lanes' elements are that code accesses.
+  enum class Distance { None, Neighbours, Apart };
+
+  Distance distance_behind(const llvm::BasicBlockEdge& edge) const {
+    Distance farthest = Distance::None;
     for (const BasicBlock& block : body_) {
       if (!dominators_.dominates(edge, &block)) continue;
       for (const Instruction& instruction : block) {
         const Value* address = llvm::getLoadStorePointerOperand(&instruction);
         if (!address) continue;
         const Shape shape = analysis_.shape(address);
+        if (!shape.has_offsets() || shape.is_uniform()) continue;
         const auto size = static_cast<int64_t>(body_.getParent()->getDataLayout().getTypeStoreSize(
             llvm::getLoadStoreType(const_cast<Instruction*>(&instruction))));
-        if (shape.has_offsets() && !shape.is_uniform() && shape.offset(1) > size) return true;
+        if (shape.offset(1) > size) return Distance::Apart;
+        farthest = Distance::Neighbours;
       }
     }
-    return false;
+    return farthest;
   }
 
   void assume_condition(Value* condition, bool result) {
@@ -226,9 +251,11 @@ llvm::Function* clone_assuming_inside(llvm::Function& body, const BodyShapes& sh
   llvm::ValueToValueMapTy values;
   llvm::Function* clone = llvm::CloneFunction(&body, values);
   unsigned rounds = 0;
+  split_comparisons(*clone);
   while (rounds < kRounds && Inside(*clone, shapes).run()) {
     ++rounds;
     optimizer.drop_dead_code(*clone);
+    split_comparisons(*clone);
   }
   if (rounds > 0) return clone;
   clone->eraseFromParent();

@@ -1,0 +1,17 @@
+// Takes apart what LLVM compares at once.
+#pragma once
+
+namespace llvm {
+class Function;
+}  // namespace llvm
+
+namespace metal::cpu {
+
+// LLVM compares the bitwise or of two integers with a power of two, or with zero, instead of both:
+// `row >= 0 && column >= 0` becomes `(row | column) >= 0`. This undoes that. A row is often uniform
+// where a column grows from lane to lane, so each comparison alone may need no vector, and
+// assume_inside.h knows it. The bits are the same for all integers, so that this is right in lanes
+// that would not come here as well.
+void split_comparisons(llvm::Function& body);
+
+}  // namespace metal::cpu
