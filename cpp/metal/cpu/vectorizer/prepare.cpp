@@ -15,7 +15,7 @@
 #include "llvm/Transforms/Utils/UnifyFunctionExitNodes.h"
 #include "llvm/Transforms/Utils/UnifyLoopExits.h"
 #include "metal/cpu/markers.h"
-#include "metal/cpu/vectorizer/control/split_comparisons.h"
+#include "metal/cpu/vectorizer/control/comparisons.h"
 #include "metal/cpu/vectorizer/memory/block_operations.h"
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 #include "metal/cpu/vectorizer/speculation.h"

@@ -1,5 +1,6 @@
 #include "metal/cpu/vectorizer/control/assume_inside.h"
 
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/Dominators.h"
@@ -12,7 +13,7 @@
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/markers.h"
-#include "metal/cpu/vectorizer/control/split_comparisons.h"
+#include "metal/cpu/vectorizer/control/comparisons.h"
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 #include "metal/cpu/vectorizer/speculation.h"
 
@@ -125,10 +126,13 @@ class Inside {
     for (const BasicBlock* block : analysis_.order()) {
       if (!analysis_.divergent(block)) continue;
       const std::optional<Guard> guard = guard_of(*block);
-      if (!guard) continue;
+      if (!guard) {
+        for (const BasicBlock* side : llvm::successors(block)) sides_.push_back({block, side});
+        continue;
+      }
       const Distance distance = distance_behind(guard->edge);
       if (distance == Distance::Apart) assume_condition(guard->condition, guard->result);
-      if (distance == Distance::Neighbours) windows.push_back(*guard);
+      if (distance == Distance::Neighbours && !is_on_a_side(*block)) windows.push_back(*guard);
     }
     if (windows.size() >= kWindow) {
       for (const Guard& guard : windows) assume_condition(guard.condition, guard.result);
@@ -143,8 +147,41 @@ class Inside {
   bool compares_index(const Value* index, const Value* bound) const {
     const Shape shape = analysis_.shape(index);
     return shape.has_offsets() && !shape.is_uniform() && shape.exact() &&
-           llvm::is_sorted(shape.offsets()) && analysis_.shape(bound).is_uniform() &&
-           start_.can_copy(index) && start_.can_copy(bound);
+           llvm::is_sorted(shape.offsets()) && analysis_.shape(bound).is_uniform();
+  }
+
+  // Whether the gang may bail out in front of an instruction: all its lanes come there, or none,
+  // and no effect comes before.
+  bool may_bail_out_at(const Instruction& place) const {
+    const BasicBlock* block = place.getParent();
+    if (loops_.getLoopFor(block)) return false;
+    auto comes_before = [&](const Instruction& instruction) {
+      return llvm::isPotentiallyReachable(&instruction, &place, nullptr, &dominators_, &loops_);
+    };
+    for (const Instruction& instruction : llvm::instructions(body_)) {
+      if (has_effects(instruction) && comes_before(instruction)) return false;
+    }
+    return llvm::none_of(analysis_.order(), [&](const BasicBlock* divergent) {
+      return divergent != block && analysis_.divergent(divergent) &&
+             !post_dominators_.dominates(block, divergent) &&
+             comes_before(*divergent->getTerminator());
+    });
+  }
+
+  // The gang bails out unless `replaced` has the result that it has if the comparison is true in
+  // all lanes: at the start of the body, or in front of `replaced` if the operands, such as a size
+  // that was read, are only known there. False if it can in neither place.
+  bool assume(Instruction& replaced, ICmpInst::Predicate predicate, Value* a, Value* b) {
+    if (start_.can_copy(a) && start_.can_copy(b)) {
+      start_.assume(replaced, predicate, a, b);
+    } else if (may_bail_out_at(replaced)) {
+      llvm::IRBuilder<> builder(&replaced);
+      bail_out_unless(builder, builder.CreateICmp(predicate, a, b));
+    } else {
+      return false;
+    }
+    changed_ = true;
+    return true;
   }
 
   // A branch around code, which the gang takes in no lane.
@@ -164,6 +201,14 @@ class Inside {
         return Guard{{&block, branch->getSuccessor(i)}, branch->getCondition(), i == 0};
     }
     return std::nullopt;
+  }
+
+  // Whether other lanes may run other code than the block: one side of a branch that has two is
+  // often for the edges of the data.
+  bool is_on_a_side(const BasicBlock& block) const {
+    return llvm::any_of(sides_, [&](const llvm::BasicBlockEdge& side) {
+      return dominators_.dominates(side, &block);
+    });
   }
 
   // How far apart the lanes' elements are that code accesses.
@@ -198,14 +243,14 @@ class Inside {
       return assume_condition(y, result);
     }
     auto* compare = llvm::dyn_cast<ICmpInst>(condition);
-    if (!compare || !compare->isRelational()) return;
+    if (!compare || !order_of(*compare)) return;
     Value* a = compare->getOperand(0);
     Value* b = compare->getOperand(1);
     if (!compares_index(a, b) && !compares_index(b, a)) return;
-    start_.assume(*compare, result ? compare->getPredicate() : compare->getInversePredicate(), a,
-                  b);
-    compare->replaceAllUsesWith(llvm::ConstantInt::getBool(compare->getType(), result));
-    changed_ = true;
+    const auto predicate = result ? compare->getPredicate() : compare->getInversePredicate();
+    if (predicate == ICmpInst::ICMP_EQ) return;  // the index of one lane at most
+    if (assume(*compare, predicate, a, b))
+      compare->replaceAllUsesWith(llvm::ConstantInt::getBool(compare->getType(), result));
   }
 
   // The limit of an index: the gang reaches it in no lane.
@@ -215,11 +260,9 @@ class Inside {
     for (unsigned i = 0; i < 2; ++i) {
       Value* index = instruction.getOperand(i);
       Value* bound = instruction.getOperand(1 - i);
-      if (!compares_index(index, bound)) continue;
-      start_.assume(instruction, *predicate, index, bound);
+      if (!compares_index(index, bound) || !assume(instruction, *predicate, index, bound)) continue;
       instruction.replaceAllUsesWith(index);
       instruction.eraseFromParent();
-      changed_ = true;
       return;
     }
   }
@@ -230,6 +273,7 @@ class Inside {
   llvm::LoopInfo loops_;
   ShapeAnalysis analysis_;
   Start start_;
+  llvm::SmallVector<llvm::BasicBlockEdge> sides_;  // of divergent branches with code on both
   bool changed_ = false;
 };
 

@@ -1,9 +1,9 @@
-// Takes apart what LLVM compares at once.
+// Comparisons of integers in the forms in which LLVM leaves them.
 #pragma once
 
-namespace llvm {
-class Function;
-}  // namespace llvm
+#include <optional>
+
+#include "llvm/IR/Instructions.h"
 
 namespace metal::cpu {
 
@@ -13,5 +13,9 @@ namespace metal::cpu {
 // assume_inside.h knows it. The bits are the same for all integers, so that this is right in lanes
 // that would not come here as well.
 void split_comparisons(llvm::Function& body);
+
+// The predicate of a comparison that says which operand is larger. Of unsigned integers, those that
+// differ from zero are larger than it. None if the operands are only compared for equality.
+std::optional<llvm::ICmpInst::Predicate> order_of(const llvm::ICmpInst& compare);
 
 }  // namespace metal::cpu

@@ -1,4 +1,4 @@
-#include "metal/cpu/vectorizer/control/split_comparisons.h"
+#include "metal/cpu/vectorizer/control/comparisons.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -60,6 +60,13 @@ void split_comparisons(llvm::Function& body) {
     compare->eraseFromParent();
     llvm::RecursivelyDeleteTriviallyDeadInstructions(merged);
   }
+}
+
+std::optional<ICmpInst::Predicate> order_of(const ICmpInst& compare) {
+  using namespace llvm::PatternMatch;
+  if (compare.isRelational()) return compare.getPredicate();
+  if (!match(compare.getOperand(1), m_Zero())) return std::nullopt;
+  return compare.getPredicate() == ICmpInst::ICMP_EQ ? ICmpInst::ICMP_ULE : ICmpInst::ICMP_UGT;
 }
 
 }  // namespace metal::cpu
