@@ -28,3 +28,22 @@ write:
 done:
   ret void
 }
+; What differs from zero is larger than zero, as an unsigned integer.
+; CHECK-LABEL: define internal void @behind_first.wide
+; CHECK: %[[LAST:.*]] = add i32 %x, 3
+; CHECK: %[[ALL:.*]] = icmp ugt i32 %x, 0
+; CHECK: %[[ANY:.*]] = icmp ugt i32 %[[LAST]], 0
+; CHECK-NOT: bitcast <4 x i1>
+; CHECK: br i1 %{{.*}}, label %write, label %write.done
+define void @behind_first(ptr addrspace(1) %out, i32 %x, i32 %size, i1 %active) {
+entry:
+  %behind = icmp ne i32 %x, 0
+  br i1 %behind, label %write, label %done
+write:
+  %wide = zext i32 %x to i64
+  %at = getelementptr float, ptr addrspace(1) %out, i64 %wide
+  store float 1.0, ptr addrspace(1) %at
+  br label %done
+done:
+  ret void
+}

@@ -42,6 +42,36 @@ class Rows(Aggregates):
         body = block(*statements)
         return Node("if", None, (condition, body)) if condition else body
 
+    def window(self, scope: Scope, depth: int) -> Node:
+        """`if (y + 1 < rows && x - 1 >= 0) acc += a[(y + 1) * width + x - 1];`, several times."""
+        arrays = [r for r in scope.arrays if r.space == "device" and r.constant
+                  and r.type.kind != "a" and r.size >= 64]  # fmt: skip
+        known = [v for v in scope.variables if v.constant and v.type.name in ("int", "uint")]
+        threads = [v for v in known if v.name in ("tid", "tix", "X", "lane")]
+        if not arrays or not threads:
+            return self.row(scope, depth)
+        array = self.rng.choice(arrays)
+        width = self.rng.choice((8, 32, 64, 64, 48))
+        place = [tree.var(self.rng.choice(known)), tree.var(self.rng.choice(threads))]
+        statements: list[Node] = []
+        outer = scope.inner()
+        for _ in range(self.rng.randint(4, 7)):
+            at = []
+            for start in place:
+                step = constant(start.type, self.rng.choice((0, 1, 1, 2)))
+                moved = binary(self.rng.choice("+-"), start, step)
+                at.append(self.named(moved, statements, outer))
+            y, x = at
+            guards = [self.guard(y, array.size // width, outer), self.guard(x, width, outer)]
+            self.rng.shuffle(guards)
+            condition = tree.both(*guards)
+            inner = self.where(outer, condition, True)
+            element = binary("+", binary("*", y, constant(y.type, width)), x)
+            if self.is_inside(element, array.size, inner):
+                used = self.use(tree.load(array, element), inner)
+                statements.append(Node("if", None, (condition, block(used))))
+        return block(*statements)
+
     def named(self, value: Node, statements: list[Node], scope: Scope) -> Node:
         """A constant with this value."""
         type = self.rng.choice((value.type, value.type, UINT, INT, ULONG))

@@ -10,7 +10,8 @@ from .tree import Function, Variable
 FEATURES = (
     "signed", "small", "wide", "floats", "halves", "shifts", "divisions", "private", "lanes",
     "functions", "switches", "loops", "returns", "exchange", "atomics", "shortcut", "vectors", "structs",
-    "pointers", "constants", "tallies", "offsets", "moved", "rows", "tiles", "columns", "strides", "contraction",
+    "pointers", "constants", "tallies", "offsets", "moved", "rows", "tiles", "windows", "columns", "strides",
+    "contraction",
 )  # fmt: skip
 
 # Those of programs without loops and exchange, in which threads below each other may run at once.
@@ -22,7 +23,7 @@ STRAIGHT = (
 # Those of programs whose threads run for positions far apart, one after the other.
 STRIDED = (
     "signed", "small", "wide", "floats", "halves", "shifts", "divisions", "functions", "switches", "loops",
-    "vectors", "pointers", "constants", "offsets", "rows", "strides", "contraction",
+    "vectors", "pointers", "constants", "offsets", "rows", "windows", "strides", "contraction",
 )  # fmt: skip
 
 # Most faults of vector code were in these: half of all programs have each of them.

@@ -64,6 +64,8 @@ class Statements(Rows):
             choices.append((4, self.guarded))
             if self.has("rows"):
                 choices.append((4, self.row))
+            if self.has("windows"):
+                choices.append((2, self.window))
             if self.has("loops"):
                 choices.append((2.5, self.loop))
             if self.has("switches"):

@@ -15,6 +15,7 @@
 #include "llvm/Transforms/Utils/UnifyFunctionExitNodes.h"
 #include "llvm/Transforms/Utils/UnifyLoopExits.h"
 #include "metal/cpu/markers.h"
+#include "metal/cpu/vectorizer/control/comparisons.h"
 #include "metal/cpu/vectorizer/memory/block_operations.h"
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 #include "metal/cpu/vectorizer/speculation.h"
@@ -167,6 +168,7 @@ llvm::PreservedAnalyses PreparePass::run(llvm::Function& body,
   split_bitcasts(body);
   split_pairs(body);
   undo_guarded_forms(body);
+  split_comparisons(body);
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::ScalarizerPass(everything));
   passes.addPass(llvm::InstSimplifyPass());

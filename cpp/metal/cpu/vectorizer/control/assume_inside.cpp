@@ -1,5 +1,6 @@
 #include "metal/cpu/vectorizer/control/assume_inside.h"
 
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/Dominators.h"
@@ -12,6 +13,7 @@
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/markers.h"
+#include "metal/cpu/vectorizer/control/comparisons.h"
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 #include "metal/cpu/vectorizer/speculation.h"
 
@@ -104,6 +106,10 @@ bool decides(const Value& value, unsigned depth = 0) {
   });
 }
 
+// Under one guard, neighbours need no more than a mask. The elements of a window, as of a stencil,
+// have guards of their own: so many of them are worth a speculative body.
+constexpr size_t kWindow = 4;
+
 class Inside {
  public:
   Inside(llvm::Function& body, const BodyShapes& shapes)
@@ -116,8 +122,20 @@ class Inside {
 
   // True if something was assumed.
   bool run() {
+    llvm::SmallVector<Guard> windows;
     for (const BasicBlock* block : analysis_.order()) {
-      if (analysis_.divergent(block)) guard(*block);
+      if (!analysis_.divergent(block)) continue;
+      const std::optional<Guard> guard = guard_of(*block);
+      if (!guard) {
+        for (const BasicBlock* side : llvm::successors(block)) sides_.push_back({block, side});
+        continue;
+      }
+      const Distance distance = distance_behind(guard->edge);
+      if (distance == Distance::Apart) assume_condition(guard->condition, guard->result);
+      if (distance == Distance::Neighbours && !is_on_a_side(*block)) windows.push_back(*guard);
+    }
+    if (windows.size() >= kWindow) {
+      for (const Guard& guard : windows) assume_condition(guard.condition, guard.result);
     }
     for (Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(body_)))
       limit(instruction);
@@ -129,37 +147,89 @@ class Inside {
   bool compares_index(const Value* index, const Value* bound) const {
     const Shape shape = analysis_.shape(index);
     return shape.has_offsets() && !shape.is_uniform() && shape.exact() &&
-           llvm::is_sorted(shape.offsets()) && analysis_.shape(bound).is_uniform() &&
-           start_.can_copy(index) && start_.can_copy(bound);
+           llvm::is_sorted(shape.offsets()) && analysis_.shape(bound).is_uniform();
   }
 
-  // A branch around code that accesses rows: the gang takes it in no lane.
-  void guard(const BasicBlock& block) {
+  // Whether the gang may bail out in front of an instruction: all its lanes come there, or none,
+  // and no effect comes before.
+  bool may_bail_out_at(const Instruction& place) const {
+    const BasicBlock* block = place.getParent();
+    if (loops_.getLoopFor(block)) return false;
+    auto comes_before = [&](const Instruction& instruction) {
+      return llvm::isPotentiallyReachable(&instruction, &place, nullptr, &dominators_, &loops_);
+    };
+    for (const Instruction& instruction : llvm::instructions(body_)) {
+      if (has_effects(instruction) && comes_before(instruction)) return false;
+    }
+    return llvm::none_of(analysis_.order(), [&](const BasicBlock* divergent) {
+      return divergent != block && analysis_.divergent(divergent) &&
+             !post_dominators_.dominates(block, divergent) &&
+             comes_before(*divergent->getTerminator());
+    });
+  }
+
+  // The gang bails out unless `replaced` has the result that it has if the comparison is true in
+  // all lanes: at the start of the body, or in front of `replaced` if the operands, such as a size
+  // that was read, are only known there. False if it can in neither place.
+  bool assume(Instruction& replaced, ICmpInst::Predicate predicate, Value* a, Value* b) {
+    if (start_.can_copy(a) && start_.can_copy(b)) {
+      start_.assume(replaced, predicate, a, b);
+    } else if (may_bail_out_at(replaced)) {
+      llvm::IRBuilder<> builder(&replaced);
+      bail_out_unless(builder, builder.CreateICmp(predicate, a, b));
+    } else {
+      return false;
+    }
+    changed_ = true;
+    return true;
+  }
+
+  // A branch around code, which the gang takes in no lane.
+  struct Guard {
+    llvm::BasicBlockEdge edge;  // into the code
+    Value* condition;
+    bool result;  // of the condition, for the edge to be taken
+  };
+
+  std::optional<Guard> guard_of(const BasicBlock& block) const {
     const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
     const auto* node = post_dominators_.getNode(&block);
-    if (!branch || !node || !node->getIDom()) return;
+    if (!branch || !node || !node->getIDom()) return std::nullopt;
     const BasicBlock* after = node->getIDom()->getBlock();
     for (unsigned i = 0; i < 2; ++i) {
-      if (branch->getSuccessor(1 - i) != after || branch->getSuccessor(i) == after) continue;
-      if (accesses_rows(llvm::BasicBlockEdge(&block, branch->getSuccessor(i))))
-        assume_condition(branch->getCondition(), i == 0);
+      if (branch->getSuccessor(1 - i) == after && branch->getSuccessor(i) != after)
+        return Guard{{&block, branch->getSuccessor(i)}, branch->getCondition(), i == 0};
     }
+    return std::nullopt;
   }
 
-  // Whether lanes access memory apart from each other behind the edge.
-  bool accesses_rows(const llvm::BasicBlockEdge& edge) const {
+  // Whether other lanes may run other code than the block: one side of a branch that has two is
+  // often for the edges of the data.
+  bool is_on_a_side(const BasicBlock& block) const {
+    return llvm::any_of(sides_, [&](const llvm::BasicBlockEdge& side) {
+      return dominators_.dominates(side, &block);
+    });
+  }
+
+  // How far apart the lanes' elements are that code accesses.
+  enum class Distance { None, Neighbours, Apart };
+
+  Distance distance_behind(const llvm::BasicBlockEdge& edge) const {
+    Distance farthest = Distance::None;
     for (const BasicBlock& block : body_) {
       if (!dominators_.dominates(edge, &block)) continue;
       for (const Instruction& instruction : block) {
         const Value* address = llvm::getLoadStorePointerOperand(&instruction);
         if (!address) continue;
         const Shape shape = analysis_.shape(address);
+        if (!shape.has_offsets() || shape.is_uniform()) continue;
         const auto size = static_cast<int64_t>(body_.getParent()->getDataLayout().getTypeStoreSize(
             llvm::getLoadStoreType(const_cast<Instruction*>(&instruction))));
-        if (shape.has_offsets() && !shape.is_uniform() && shape.offset(1) > size) return true;
+        if (shape.offset(1) > size) return Distance::Apart;
+        farthest = Distance::Neighbours;
       }
     }
-    return false;
+    return farthest;
   }
 
   void assume_condition(Value* condition, bool result) {
@@ -173,14 +243,14 @@ class Inside {
       return assume_condition(y, result);
     }
     auto* compare = llvm::dyn_cast<ICmpInst>(condition);
-    if (!compare || !compare->isRelational()) return;
+    if (!compare || !order_of(*compare)) return;
     Value* a = compare->getOperand(0);
     Value* b = compare->getOperand(1);
     if (!compares_index(a, b) && !compares_index(b, a)) return;
-    start_.assume(*compare, result ? compare->getPredicate() : compare->getInversePredicate(), a,
-                  b);
-    compare->replaceAllUsesWith(llvm::ConstantInt::getBool(compare->getType(), result));
-    changed_ = true;
+    const auto predicate = result ? compare->getPredicate() : compare->getInversePredicate();
+    if (predicate == ICmpInst::ICMP_EQ) return;  // the index of one lane at most
+    if (assume(*compare, predicate, a, b))
+      compare->replaceAllUsesWith(llvm::ConstantInt::getBool(compare->getType(), result));
   }
 
   // The limit of an index: the gang reaches it in no lane.
@@ -190,11 +260,9 @@ class Inside {
     for (unsigned i = 0; i < 2; ++i) {
       Value* index = instruction.getOperand(i);
       Value* bound = instruction.getOperand(1 - i);
-      if (!compares_index(index, bound)) continue;
-      start_.assume(instruction, *predicate, index, bound);
+      if (!compares_index(index, bound) || !assume(instruction, *predicate, index, bound)) continue;
       instruction.replaceAllUsesWith(index);
       instruction.eraseFromParent();
-      changed_ = true;
       return;
     }
   }
@@ -205,6 +273,7 @@ class Inside {
   llvm::LoopInfo loops_;
   ShapeAnalysis analysis_;
   Start start_;
+  llvm::SmallVector<llvm::BasicBlockEdge> sides_;  // of divergent branches with code on both
   bool changed_ = false;
 };
 
@@ -226,9 +295,11 @@ llvm::Function* clone_assuming_inside(llvm::Function& body, const BodyShapes& sh
   llvm::ValueToValueMapTy values;
   llvm::Function* clone = llvm::CloneFunction(&body, values);
   unsigned rounds = 0;
+  split_comparisons(*clone);
   while (rounds < kRounds && Inside(*clone, shapes).run()) {
     ++rounds;
     optimizer.drop_dead_code(*clone);
+    split_comparisons(*clone);
   }
   if (rounds > 0) return clone;
   clone->eraseFromParent();

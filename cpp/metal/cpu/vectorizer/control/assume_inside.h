@@ -19,7 +19,9 @@ class Optimizer;
 // through them; the gang bails out before it has effects if a lane would take another one. So the
 // comparisons move to the start. Their operands are copied there without what LLVM knows behind
 // the program's branches, so they have the same bits as the originals in all lanes, also in lanes
-// that would not come to the original. Returns null if that gains nothing.
+// that would not come to the original. A comparison with a size that is only known later, as behind
+// another one, stays where it is; all lanes must come there, or none. Returns null if nothing is
+// gained.
 llvm::Function* clone_assuming_inside(llvm::Function& body, const BodyShapes& shapes,
                                       Optimizer& optimizer);
 

@@ -1,6 +1,7 @@
 #include "metal/cpu/vectorizer/widen/lane_bits.h"
 
 #include "llvm/IR/PatternMatch.h"
+#include "metal/cpu/vectorizer/control/comparisons.h"
 
 namespace metal::cpu {
 namespace {
@@ -30,8 +31,9 @@ Value* does_not_wrap(Widener& w, Shape::NoWrap no_wrap, Value* first, uint64_t l
 }
 
 LaneBits bits_of_comparison(Widener& w, ICmpInst& compare) {
-  ICmpInst::Predicate predicate = compare.getPredicate();
-  if (!ICmpInst::isRelational(predicate)) return {};
+  const auto order = order_of(compare);
+  if (!order) return {};
+  ICmpInst::Predicate predicate = *order;
   Value* index = compare.getOperand(0);
   Value* bound = compare.getOperand(1);
   if (w.shape(index).is_uniform()) {
