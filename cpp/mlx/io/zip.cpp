@@ -28,8 +28,8 @@ ZipArchive::ZipArchive(const std::shared_ptr<Reader>& reader, const Refusal& ref
       reads_later_(reader->reads_later()),
       reader_size_(reader->size()),
       source_(reader) {
-  // What is no archive at all is a ValueError, as in the published mlx. libzip accepts an empty file
-  // as an archive without members.
+  // What is no archive at all is a ValueError, as in the published mlx. libzip accepts an empty
+  // file as an archive without members.
   if (reader_size_ == 0) refuse_.invalid("This is not a file in the format npz: it is empty.");
   zip_error_t error;
   zip_error_init(&error);
