@@ -203,9 +203,11 @@ def test_npz_that_is_refused(tmp_path):
     claims = bytearray(zip_of([("a.npy", good)], zipfile.ZIP_DEFLATED))
     directory = claims.index(b"PK\x01\x02")
     claims[directory + 24 : directory + 28] = struct.pack("<I", 2**31)
+    for data in (b"", b"PK\x03\x04 and nothing", zip_of([("a.npy", good)])[:-5]):
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match="bad.npz.*not a file in the format npz"):
+            mx.load(path)
     cases = [
-        (b"", "not a file in the format npz"),
-        (b"PK\x03\x04 and nothing", "not a file in the format npz"),
         (zip_of([("a.txt", b"hello, this is a text")]), 'member "a.txt": This is not a file in'),
         (zip_of([("a.npy", good[:-1])]), 'member "a.npy".*needs 8 bytes, but 7 are there'),
         (zip_of([("a.npy", good), ("a", good)]), 'Two members are called "a'),

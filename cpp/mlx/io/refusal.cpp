@@ -27,6 +27,8 @@ void Refusal::operator()(const std::string& what) const {
   throw std::runtime_error("[" + op + "] " + label + ": " + what);
 }
 
+void Refusal::invalid(const std::string& what) const { invalid_argument(op, label + ": " + what); }
+
 std::string system_error() { return std::generic_category().message(errno); }
 
 }  // namespace mlx::core::io

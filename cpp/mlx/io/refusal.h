@@ -17,6 +17,8 @@ struct Refusal {
   std::string label;
 
   [[noreturn]] void operator()(const std::string& what) const;
+  // Rejects a file as an argument: throws std::invalid_argument with a message like that.
+  [[noreturn]] void invalid(const std::string& what) const;
 };
 
 // The message of the last error of the system.

@@ -28,8 +28,9 @@ ZipArchive::ZipArchive(const std::shared_ptr<Reader>& reader, const Refusal& ref
       reads_later_(reader->reads_later()),
       reader_size_(reader->size()),
       source_(reader) {
-  // libzip accepts an empty file as an archive without members.
-  if (reader_size_ == 0) refuse_("This is not a file in the format npz: it is empty.");
+  // What is no archive at all is a ValueError, as in the published mlx. libzip accepts an empty
+  // file as an archive without members.
+  if (reader_size_ == 0) refuse_.invalid("This is not a file in the format npz: it is empty.");
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = source_.make(&error);
@@ -39,7 +40,7 @@ ZipArchive::ZipArchive(const std::shared_ptr<Reader>& reader, const Refusal& ref
     if (source) zip_source_free(source);
     zip_error_fini(&error);
     source_.rethrow();
-    refuse_("This is not a file in the format npz: " + why + ".");
+    refuse_.invalid("This is not a file in the format npz: " + why + ".");
   }
   try {
     const auto count =
