@@ -25,17 +25,26 @@ PUBLISHED = "mlx[cpu]==0.32.4"
 NEEDS = {
     "mhc-mlx": "",
     "mlx-arsenal": "",
+    "mlx-boosting": "numba scikit-learn",
     "mlx-embeddings": "mlx-vlm mlx-lm transformers sentencepiece protobuf pyyaml jinja2 pillow requests "
     "psutil rich",
     "mlx-expm": "scipy",
     "mlx-gamma": "scipy",
     "mlx-hyp2f1": "scipy",
+    "mlx-iqk": "",
     "mlx-kfac": "",
+    "mlx-learn": "scikit-learn scipy packaging",
     "mlx-lm": "transformers sentencepiece protobuf pyyaml jinja2 datasets requests pillow lm-eval",
     "mlx-recurrence": "",
     "mlx-scan": "",
+    "mlx-signal-processing": "scipy hypothesis",
     "mlx-snn": "",
     "mlx-spectro": "scipy",
+    "mlx-turboquant": "mlx-lm transformers sentencepiece protobuf pyyaml jinja2",
+    "mlx3d": "pillow tqdm scipy",
+    "rwkv-metal": "tokenizers",
+    "turboquant-mlx": "",
+    "umap-metal": "scipy scikit-learn numba",
     "zmlx": "pyyaml",
 }
 OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
@@ -135,7 +144,8 @@ def test(python: Path, unpacked: Path, folder: Path) -> Outcome:
         report = folder / f"{path.stem}.xml"
         report.unlink(missing_ok=True)
         command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", path.name]
-        command += [f"--timeout={SECONDS}", f"--junitxml={report}"]
+        # The package's own options may need plugins.
+        command += ["-o", "addopts=", f"--timeout={SECONDS}", f"--junitxml={report}"]
         with (folder / f"{path.stem}.log").open("w") as log:
             subprocess.run(
                 [str(part) for part in command],
