@@ -19,7 +19,7 @@ set(CLANG_COMPONENTS
   Frontend Driver Serialization CodeGen Parse Sema ExtractAPI InstallAPI Index Edit Rewrite Analysis ASTMatchers
   APINotes AST Support Lex Basic)
 list(TRANSFORM CLANG_COMPONENTS REPLACE "(.+)" "${LLVM_LIBRARY_DIR}/libclang\\1.a" OUTPUT_VARIABLE CLANG_ARCHIVES)
-set(LLVM_COMPONENTS native nvptx passes irreader bitreader bitwriter ipo coverage debuginfodwarf lto option
+set(LLVM_COMPONENTS native nvptx passes windowsdriver irreader bitreader bitwriter ipo coverage debuginfodwarf lto option
   frontendopenmp frontendhlsl frontendoffloading frontenddriver)
 execute_process(
   COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} ${LLVM_TOOLS_BINARY_DIR}/llvm-config --link-static --libfiles ${LLVM_COMPONENTS}

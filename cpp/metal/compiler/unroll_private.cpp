@@ -43,8 +43,8 @@ bool indexes_private(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   return false;
 }
 
-bool stores_to_device(const llvm::StoreInst& store) {
-  return store.getPointerAddressSpace() == static_cast<unsigned>(AddressSpace::Device);
+bool is_device(unsigned address_space) {
+  return address_space == static_cast<unsigned>(AddressSpace::Device);
 }
 
 // Whether the loop stores one element after the other to device memory: a run of the thread.
@@ -54,7 +54,7 @@ bool stores_run(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   for (llvm::BasicBlock* block : loop.blocks()) {
     for (llvm::Instruction& instruction : *block) {
       const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-      if (!store || !store->isSimple() || !stores_to_device(*store)) continue;
+      if (!store || !store->isSimple() || !is_device(store->getPointerAddressSpace())) continue;
       const auto* steps = llvm::dyn_cast<llvm::SCEVAddRecExpr>(
           evolution.getSCEV(const_cast<llvm::Value*>(store->getPointerOperand())));
       const auto* step = steps && steps->getLoop() == &loop && steps->isAffine()
@@ -100,14 +100,25 @@ unsigned iterations(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   return most <= kMaxRun && loop.isInnermost() && indexes_private(loop, evolution) ? most : 0;
 }
 
-// The size of the loop if it and all its inner loops are unrolled.
-uint64_t unrolled_size(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
-  const unsigned count = std::max(iterations(loop, evolution), 1u);
+uint64_t size_of_blocks(const llvm::Loop& loop, unsigned load_size) {
   uint64_t size = 0;
-  for (llvm::BasicBlock* block : loop.blocks()) size += block->size();
+  for (const llvm::BasicBlock* block : loop.blocks()) {
+    for (const llvm::Instruction& instruction : *block) {
+      const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+      size += load && is_device(load->getPointerAddressSpace()) ? load_size : 1;
+    }
+  }
+  return size;
+}
+
+// The size of the loop if it and all its inner loops are unrolled.
+uint64_t unrolled_size(const llvm::Loop& loop, llvm::ScalarEvolution& evolution,
+                       unsigned load_size) {
+  const unsigned count = std::max(iterations(loop, evolution), 1u);
+  uint64_t size = size_of_blocks(loop, load_size);
   for (llvm::Loop* inner : loop) {
-    for (llvm::BasicBlock* block : inner->blocks()) size -= block->size();
-    size += unrolled_size(*inner, evolution);
+    size -= size_of_blocks(*inner, load_size);
+    size += unrolled_size(*inner, evolution, load_size);
   }
   return std::min(size * count, uint64_t{UINT32_MAX});
 }
@@ -121,7 +132,7 @@ llvm::PreservedAnalyses UnrollPrivatePass::run(llvm::Function& body,
   for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
     const unsigned count = iterations(*loop, evolution);
     if (count == 0 || count > kMaxUnrolledIterations) continue;
-    const uint64_t size = unrolled_size(*loop, evolution);
+    const uint64_t size = unrolled_size(*loop, evolution, load_size_);
     const bool unrolls = indexes_private(*loop, evolution) || adds_products(*loop);
     const bool is_run = count <= kMaxRun && size <= kMaxRunInstructions;
     if (!(unrolls && size <= max_instructions_) && !(is_run && stores_run(*loop, evolution)))

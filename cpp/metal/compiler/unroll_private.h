@@ -12,14 +12,16 @@ namespace metal::compiler {
 // constant indices then need no memory.
 class UnrollPrivatePass : public llvm::PassInfoMixin<UnrollPrivatePass> {
  public:
-  // `max_instructions` limits the size of an unrolled loop.
-  explicit UnrollPrivatePass(unsigned max_instructions = 4096)
-      : max_instructions_(max_instructions) {}
+  // `max_instructions` limits the size of an unrolled loop. A load from device memory counts as
+  // `load_size` instructions: in vector code, it may read elements that are apart from each other.
+  explicit UnrollPrivatePass(unsigned max_instructions = 4096, unsigned load_size = 8)
+      : max_instructions_(max_instructions), load_size_(load_size) {}
 
   llvm::PreservedAnalyses run(llvm::Function& body, llvm::FunctionAnalysisManager& analyses);
 
  private:
   unsigned max_instructions_;
+  unsigned load_size_;
 };
 
 }  // namespace metal::compiler

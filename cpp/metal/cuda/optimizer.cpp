@@ -31,7 +31,7 @@ llvm::FunctionPassManager mark_private_loops() {
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(rotating)));
-  passes.addPass(compiler::UnrollPrivatePass(kMaxUnrolledInstructions));
+  passes.addPass(compiler::UnrollPrivatePass(kMaxUnrolledInstructions, /*load_size=*/1));
   return passes;
 }
 

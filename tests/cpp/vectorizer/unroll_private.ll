@@ -86,5 +86,55 @@ inner.done:
 done:
   ret void
 }
+; Loads from device memory count as several instructions, as lanes may read from places that are apart: 7 * 7 * 7 of them
+; are too many, and only the two inner loops are marked.
+; CHECK-LABEL: define void @loads
+; CHECK: br i1 %more_y, label %inner, label %after, !llvm.loop !
+; CHECK: br i1 %more_x, label %middle, label %behind, !llvm.loop !
+; CHECK: br i1 %more_z, label %outer, label %done{{$}}
+define void @loads(ptr addrspace(1) %in, ptr addrspace(1) %out) {
+entry:
+  %places = alloca [7 x i32]
+  br label %outer
+outer:
+  %z = phi i32 [ 0, %entry ], [ %next_z, %behind ]
+  %z_sum = phi float [ 0.0, %entry ], [ %sum, %behind ]
+  %z_at = getelementptr i32, ptr %places, i32 %z
+  %z_place = load i32, ptr %z_at
+  br label %middle
+middle:
+  %x = phi i32 [ 0, %outer ], [ %next_x, %after ]
+  %x_sum = phi float [ %z_sum, %outer ], [ %sum, %after ]
+  %x_at = getelementptr i32, ptr %places, i32 %x
+  %x_place = load i32, ptr %x_at
+  %zx = add i32 %z_place, %x_place
+  br label %inner
+inner:
+  %y = phi i32 [ 0, %middle ], [ %next_y, %inner ]
+  %y_sum = phi float [ %x_sum, %middle ], [ %sum, %inner ]
+  %y_at = getelementptr i32, ptr %places, i32 %y
+  %y_place = load i32, ptr %y_at
+  %place = add i32 %zx, %y_place
+  %at = getelementptr [2 x float], ptr addrspace(1) %in, i32 %place
+  %value = load float, ptr addrspace(1) %at
+  %second = getelementptr float, ptr addrspace(1) %at, i32 1
+  %other = load float, ptr addrspace(1) %second
+  %pair = fadd float %value, %other
+  %sum = fadd float %y_sum, %pair
+  %next_y = add nuw i32 %y, 1
+  %more_y = icmp ult i32 %next_y, 7
+  br i1 %more_y, label %inner, label %after
+after:
+  %next_x = add nuw i32 %x, 1
+  %more_x = icmp ult i32 %next_x, 7
+  br i1 %more_x, label %middle, label %behind
+behind:
+  %next_z = add nuw i32 %z, 1
+  %more_z = icmp ult i32 %next_z, 7
+  br i1 %more_z, label %outer, label %done
+done:
+  store float %sum, ptr addrspace(1) %out
+  ret void
+}
 ; CHECK: ![[MARK]] = distinct !{![[MARK]], ![[UNROLL:.*]]}
 ; CHECK: ![[UNROLL]] = !{!"llvm.loop.unroll.full", i32 1}
