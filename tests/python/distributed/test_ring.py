@@ -25,7 +25,12 @@ def test_four_processes():
 
 
 def test_transforms_layers_and_threads():
-    run_worker("transforms,layers,threads,forked", 2)
+    run_worker("transforms,layers,threads", 2)
+
+
+@pytest.mark.cpu_kernels  # the child of a fork cannot use its parent's GPU
+def test_a_fork():
+    run_worker("forked", 2)
 
 
 def test_several_connections():
