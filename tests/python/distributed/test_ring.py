@@ -126,7 +126,11 @@ def test_an_interruption_ends_the_wait_for_neighbours(tmp_path: Path):
     variables = environment(
         MLX_HOSTFILE=str(tmp_path / "hosts"), MLX_RANK="0", MLX_RING_VERBOSE="1"
     )
-    command = [sys.executable, "-c", "import mlx.core as mx\nmx.distributed.init()"]
+    # A process that was started in the background of a shell ignores the signal.
+    program = """import signal, mlx.core as mx
+signal.signal(signal.SIGINT, signal.default_int_handler)
+mx.distributed.init()"""
+    command = [sys.executable, "-c", program]
     process = subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, text=True)
     assert "[ring] Rank 0 listens" in process.stderr.readline()
     assert "[ring] Rank 0 connects" in process.stderr.readline()

@@ -1,5 +1,6 @@
 #include "metal/cpu/runtime/object_file.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -20,14 +21,14 @@ std::string_view part(std::string_view bytes, uint64_t offset, uint64_t size) {
 template <typename T>
 T read(std::string_view bytes, uint64_t offset) {
   T value;
-  std::memcpy(&value, part(bytes, offset, sizeof(T)).data(), sizeof(T));
+  std::ranges::copy(part(bytes, offset, sizeof(T)), reinterpret_cast<char*>(&value));
   return value;
 }
 
 template <typename T>
 std::vector<T> read_table(std::string_view bytes) {
   std::vector<T> rows(bytes.size() / sizeof(T));
-  if (!rows.empty()) std::memcpy(rows.data(), bytes.data(), rows.size() * sizeof(T));
+  std::ranges::copy(bytes.substr(0, rows.size() * sizeof(T)), reinterpret_cast<char*>(rows.data()));
   return rows;
 }
 
