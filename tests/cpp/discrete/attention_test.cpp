@@ -51,7 +51,7 @@ TEST_P(AttentionKernel, BlocksAndTheirEdges) {
   const auto [dtype, depth, causal] = GetParam();
   for (const Sizes& sizes :
        {Sizes{1, 2, 1, 16, 16}, Sizes{1, 1, 1, 64, 64}, Sizes{2, 6, 2, 70, 100},
-        Sizes{1, 2, 2, 129, 200}, Sizes{0, 1, 1, 16, 16}})
+        Sizes{1, 2, 2, 129, 200}, Sizes{1, 1, 1, 300, 300}, Sizes{0, 1, 1, 16, 16}})
     expect_as_by_scores(operands(sizes, depth, dtype));
 }
 

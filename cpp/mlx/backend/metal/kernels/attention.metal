@@ -1,6 +1,6 @@
 // Scaled dot-product attention without the matrix of scores in memory.
 //
-// A SIMD-group has the sums of 16 queries in registers. For one block of keys after the other, it
+// A SIMD-group has the sums of its queries in registers. For one block of keys after the other, it
 // computes the scores, and scales the sums when a larger score appears (Milakov and Gimelshein,
 // "Online normalizer calculation for softmax", 2018; Dao, "FlashAttention-2", 2023).
 #include <metal_simdgroup_matrix>
@@ -16,7 +16,13 @@ constexpr constant int kVector = 8;  // elements that a thread copies at a time
 // Rows of keys or values on their way to threadgroup memory.
 template <int D>
 struct Rows {
-  enum { kInRow = D / kVector, kAtOnce = kAttentionThreads / kInRow, kEach = kBlockKeys / kAtOnce };
+  using Tiles = AttentionTiles<D>;
+  enum {
+    kBlockKeys = Tiles::kBlockKeys,
+    kInRow = D / kVector,
+    kAtOnce = Tiles::kThreads / kInRow,
+    kEach = kBlockKeys / kAtOnce
+  };
 
   // Rows from `end` on are zeros.
   METAL_FUNC void load(const device uint4* from, int64_t step, uint first, uint end, uint item) {
@@ -50,12 +56,15 @@ METAL_FUNC float sum_of_row(float x) {
 }
 
 template <typename T, int D, bool causal>
-[[kernel, max_total_threads_per_threadgroup(kAttentionThreads)]] void attention(
+[[kernel, max_total_threads_per_threadgroup(AttentionTiles<D>::kThreads)]] void attention(
     const device uint4* q [[buffer(0)]], const device uint4* k [[buffer(1)]],
     const device uint4* v [[buffer(2)]], device T* out [[buffer(3)]],
     constant const AttentionParams& p [[buffer(4)]],
-    uint3 group [[threadgroup_position_in_grid]], uint item [[thread_index_in_threadgroup]],
+    uint3 group [[threadgroup_position_in_grid]], uint thread_index [[thread_index_in_threadgroup]],
     uint simdgroup [[simdgroup_index_in_threadgroup]], uint lane [[thread_index_in_simdgroup]]) {
+  using Tiles = AttentionTiles<D>;
+  constexpr int kGroupQueries = Tiles::kGroupQueries, kBlockQueries = Tiles::kBlockQueries;
+  constexpr int kBlockKeys = Tiles::kBlockKeys;
   constexpr int row_tiles = kGroupQueries / 8, key_tiles = kBlockKeys / 8, tiles = D / 8;
   constexpr int step = D + kPadding;
   threadgroup T tile[kBlockKeys * step];
@@ -63,8 +72,14 @@ template <typename T, int D, bool causal>
   q += group.z * p.q_steps[0] + group.y * p.q_steps[1];
   k += group.z * p.k_steps[0] + group.y / p.sharing * p.k_steps[1];
   v += group.z * p.v_steps[0] + group.y / p.sharing * p.v_steps[1];
-  uint block = group.x;
-  uint first_query = block * kBlockQueries;
+  // With causal attention, the last queries have most to do: they come first.
+  uint last_block = (p.queries - 1) / kBlockQueries;
+  uint first_query = (causal ? last_block - group.x : group.x) * kBlockQueries;
+
+  // What the thread copies. The lanes of an NVIDIA GPU run the threads in the order of the elements
+  // of its matrices (cuda/lane_order.h): in this order, neighbouring lanes copy neighbours, and eight
+  // lanes write to different banks.
+  uint item = (thread_index & ~14u) | (thread_index & 6) << 1 | (thread_index & 8) >> 2;
 
   // The queries of the SIMD-group.
   Rows<D> rows;

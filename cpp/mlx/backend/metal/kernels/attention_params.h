@@ -5,8 +5,19 @@
 #include <cstdint>
 #endif
 
-// Queries of a SIMD-group and of a threadgroup, and keys that a threadgroup reads at a time.
-enum { kGroupQueries = 16, kBlockQueries = 64, kBlockKeys = 64, kAttentionThreads = 128 };
+// How the work is divided. Everything that a SIMD-group multiplies with comes from threadgroup
+// memory, which limits the speed: a SIMD-group with more queries reads less for each, and more
+// SIMD-groups share what one of them has copied there. Registers limit both.
+template <int head_size>
+struct AttentionTiles {
+  enum {
+    kSimdgroups = head_size == 64 ? 4 : 8,
+    kGroupQueries = head_size == 64 ? 32 : 16,    // of a SIMD-group
+    kBlockQueries = kSimdgroups * kGroupQueries,  // of a threadgroup
+    kThreads = kSimdgroups * 32,
+    kBlockKeys = 64,  // that a threadgroup reads at a time
+  };
+};
 
 struct AttentionParams {
   // Distances between batches, heads and positions, in units of eight elements.

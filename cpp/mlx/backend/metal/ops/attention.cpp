@@ -62,9 +62,15 @@ MLX_EVAL(Attention) {
   for (int i = 0; i < 3; ++i) encoder.set_input_array(operands[i], i);
   encoder.set_output_array(out, 3);
   encoder.set_bytes(params, 4);
-  const size_t blocks = (params.queries + kBlockQueries - 1) / kBlockQueries;
-  encoder.dispatch_threadgroups(MTL::Size(blocks, params.heads, size_t(out.shape(0))),
-                                MTL::Size(kAttentionThreads, 1, 1));
+  const auto dispatch = [&](size_t queries, size_t threads) {
+    const size_t blocks = (params.queries + queries - 1) / queries;
+    encoder.dispatch_threadgroups(MTL::Size(blocks, params.heads, size_t(out.shape(0))),
+                                  MTL::Size(threads, 1, 1));
+  };
+  using Of64 = AttentionTiles<64>;
+  using Of128 = AttentionTiles<128>;
+  depth == 64 ? dispatch(Of64::kBlockQueries, Of64::kThreads)
+              : dispatch(Of128::kBlockQueries, Of128::kThreads);
 }
 
 }  // namespace mlx::core
