@@ -25,14 +25,14 @@ struct Rows {
   };
 
   // Rows from `end` on are zeros.
-  METAL_FUNC void load(const device uint4* from, int64_t step, uint first, uint end, uint item) {
+  METAL_FUNC void load(const device uint4* from, uint step, uint first, uint end, uint item) {
     uint row = first + item / kInRow;
-    from += row * step + item % kInRow;
+    uint place = row * step + item % kInRow;
     if (first + kBlockKeys <= end) {
-      for (int i = 0; i < kEach; ++i) vectors[i] = from[i * kAtOnce * step];
+      for (uint i = 0; i < kEach; ++i) vectors[i] = from[place + i * kAtOnce * step];
     } else {
-      for (int i = 0; i < kEach; ++i)
-        vectors[i] = row + i * kAtOnce < end ? from[i * kAtOnce * step] : uint4(0);
+      for (uint i = 0; i < kEach; ++i)
+        vectors[i] = row + i * kAtOnce < end ? from[place + i * kAtOnce * step] : uint4(0);
     }
   }
 
@@ -85,7 +85,7 @@ template <typename T, int D, bool causal>
   Rows<D> rows;
   simdgroup_matrix<T, 8, 8> queries[row_tiles][tiles];
   for (uint part = 0; part < kBlockQueries; part += kBlockKeys) {
-    rows.load(q, p.q_steps[2], first_query + part, p.queries, item);
+    rows.load(q, p.q_step, first_query + part, p.queries, item);
     threadgroup_barrier(mem_flags::mem_threadgroup);
     rows.store(vectors, item);
     threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -111,12 +111,12 @@ template <typename T, int D, bool causal>
   uint ahead = p.keys - p.queries;  // keys before the first query's own, if causal
   uint end = causal ? min(p.keys, first_query + kBlockQueries + ahead) : p.keys;
 
-  rows.load(k, p.k_steps[2], 0, p.keys, item);
+  rows.load(k, p.k_step, 0, p.keys, item);
   for (uint first = 0; first < end; first += kBlockKeys) {
     threadgroup_barrier(mem_flags::mem_threadgroup);
     rows.store(vectors, item);
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    rows.load(v, p.v_steps[2], first, p.keys, item);
+    rows.load(v, p.v_step, first, p.keys, item);
 
     simdgroup_float8x8 scores[row_tiles][key_tiles];
     for (int i = 0; i < row_tiles; ++i)
@@ -133,7 +133,7 @@ template <typename T, int D, bool causal>
     threadgroup_barrier(mem_flags::mem_threadgroup);
     rows.store(vectors, item);
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (first + kBlockKeys < end) rows.load(k, p.k_steps[2], first + kBlockKeys, p.keys, item);
+    if (first + kBlockKeys < end) rows.load(k, p.k_step, first + kBlockKeys, p.keys, item);
 
     bool at_edge = first + kBlockKeys > (causal ? first_query + ahead + 1 : p.keys);
     simdgroup_matrix<T, 8, 8> weights[row_tiles][key_tiles];

@@ -20,8 +20,10 @@ struct AttentionTiles {
 };
 
 struct AttentionParams {
-  // Distances between batches, heads and positions, in units of eight elements.
-  int64_t q_steps[3], k_steps[3], v_steps[3];
+  // Distances between batches, heads and positions, in units of eight elements. All positions of a
+  // head are within 31 bits of it.
+  int64_t q_steps[2], k_steps[2], v_steps[2];
+  uint32_t q_step, k_step, v_step;
   uint32_t heads;    // of queries
   uint32_t sharing;  // of these, so many share a head of keys
   uint32_t queries, keys;

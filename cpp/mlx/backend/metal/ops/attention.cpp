@@ -2,6 +2,7 @@
 #include "mlx/primitives/attention.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <numbers>
 
 #include "mlx/backend/common/copy.h"
@@ -17,15 +18,18 @@ constexpr int kFewQueries = 16;
 
 constexpr int64_t kVector = 8;  // elements that the kernel reads at once
 
-// Whether all rows begin at multiples of a vector.
-bool has_whole_vectors(const array& x) {
+// Whether all rows begin at multiples of a vector, and those of a head are within 31 bits.
+bool is_readable(const array& x) {
   const auto is_multiple = [](int64_t step) { return step % kVector == 0; };
+  const int64_t step = x.strides(2) / kVector;
   return x.strides(-1) == 1 && is_multiple(x.offset() / int64_t(x.itemsize())) &&
-         std::all_of(x.strides().begin(), x.strides().end() - 1, is_multiple);
+         std::all_of(x.strides().begin(), x.strides().end() - 1, is_multiple) && step >= 0 &&
+         step * x.shape(2) <= INT32_MAX;
 }
 
-void set_steps(const array& x, int64_t (&steps)[3]) {
-  for (int i = 0; i < 3; ++i) steps[i] = x.strides(i) / kVector;
+uint32_t set_steps(const array& x, int64_t (&steps)[2]) {
+  for (int i = 0; i < 2; ++i) steps[i] = x.strides(i) / kVector;
+  return static_cast<uint32_t>(x.strides(2) / kVector);
 }
 
 }  // namespace
@@ -46,12 +50,11 @@ MLX_EVAL(Attention) {
                        std::to_string(depth));
   });
   std::vector<array> operands;
-  for (const array& x : inputs)
-    operands.push_back(has_whole_vectors(x) ? x : contiguous_copy(x, s));
+  for (const array& x : inputs) operands.push_back(is_readable(x) ? x : contiguous_copy(x, s));
   AttentionParams params{};
-  set_steps(operands[0], params.q_steps);
-  set_steps(operands[1], params.k_steps);
-  set_steps(operands[2], params.v_steps);
+  params.q_step = set_steps(operands[0], params.q_steps);
+  params.k_step = set_steps(operands[1], params.k_steps);
+  params.v_step = set_steps(operands[2], params.v_steps);
   params.heads = static_cast<uint32_t>(out.shape(1));
   params.sharing = static_cast<uint32_t>(out.shape(1) / inputs[1].shape(1));
   params.queries = static_cast<uint32_t>(out.shape(2));
