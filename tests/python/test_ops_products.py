@@ -70,3 +70,18 @@ def test_svd():
         np.linalg.svd(SIGNED[0].astype(np.float64), compute_uv=False),
         1e-4,
     )
+
+
+@pytest.mark.parametrize("inner", [1, 7, 32, 129, 1000])
+def test_a_vector_meets_each_of_a_few_rows_alone(inner: int, rng: np.random.Generator):
+    """So that a text gives the same numbers in chunks of any length."""
+    a = mx.array(rng.standard_normal((32, inner)), dtype=mx.float32)
+    b = mx.array(rng.standard_normal((1, inner)), dtype=mx.float32)
+    with mx.stream(mx.cpu):
+        whole = a @ b.T
+        for rows in (2, 3, 4, 5, 17, 31):
+            assert mx.array_equal(a[:rows] @ b.T, whole[:rows])
+            assert mx.array_equal(a[32 - rows :] @ b.T, whole[32 - rows :])
+        sum_and_product = mx.addmm(a[:5, :1], a[:5], b.T, alpha=2.0, beta=0.5)
+    expected = 2 * np.array(a[:5], np.float64) @ np.array(b.T) + np.array(a[:5, :1]) / 2
+    assert np.abs(np.array(sum_and_product) - expected).max() < 1e-4 * inner**0.5
