@@ -106,8 +106,12 @@ class Loader {
   }
 
   void find_symbols(const CodeImage::FindSymbol& find_symbol) {
-    for (const ObjectSymbol& symbol : file_.symbols)
-      addresses_.push_back(reinterpret_cast<uint64_t>(address_of(symbol, find_symbol)));
+    addresses_.resize(file_.symbols.size());
+    for (const Relocation& relocation : file_.relocations) {
+      uint64_t& address = addresses_.at(relocation.symbol);
+      const ObjectSymbol& symbol = file_.symbols[relocation.symbol];
+      if (!address) address = reinterpret_cast<uint64_t>(address_of(symbol, find_symbol));
+    }
     for (size_t i = 0; i < addresses_.size(); ++i) {
       if (layout_.stubs[i] != kNone) host::write_stub(memory_ + layout_.stubs[i], addresses_[i]);
       if (layout_.slots[i] != kNone)
@@ -153,7 +157,7 @@ class Loader {
     return memory_ + layout_.sections[symbol.section] + symbol.value;
   }
 
-  // Null for symbols that no loaded section refers to: names of files, and of debug sections.
+  // Null for those of sections that are not in memory.
   const void* address_of(const ObjectSymbol& symbol, const CodeImage::FindSymbol& find_symbol) {
     if (is_defined(symbol)) return place_of(symbol);
     if (symbol.section != SHN_UNDEF || symbol.name.empty()) return nullptr;
@@ -175,7 +179,7 @@ class Loader {
   const ObjectFile& file_;
   const Layout& layout_;
   char* memory_;
-  std::vector<uint64_t> addresses_;  // of each symbol; 0 for those that are not in memory
+  std::vector<uint64_t> addresses_;  // of each symbol that a relocation refers to; otherwise 0
 };
 
 }  // namespace
