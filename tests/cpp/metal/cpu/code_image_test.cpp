@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "metal/compiler/compiler.h"
+#include "metal/compiler_library.h"
 #include "metal/cpu/codegen/code_generator.h"
 #include "metal/cpu/runtime/relocations.h"
 
@@ -22,7 +22,7 @@ std::string make_object() {
       threadgroup_barrier(metal::mem_flags::mem_device);
       x[i] = table[uint(x[i]) % 37] + metal::simd_sum(x[i]);
     })");
-  return generate_code(program->functions.at(0), {}, {}).bytes;
+  return compiler_library().generate_code(program->functions.at(0), {}, {}).bytes;
 }
 
 const void* nothing(std::string_view) { return nullptr; }
