@@ -16,8 +16,8 @@
 
 namespace metal {
 
-// Each function compiles on a guarded thread (compiler/guarded_thread.h). All throw CompileError,
-// and are thread-safe.
+// Functions that compile do so on a guarded thread (compiler/guarded_thread.h), and throw
+// CompileError. All are thread-safe.
 class CompilerLibrary {
  public:
   virtual ~CompilerLibrary() = default;

@@ -2,26 +2,19 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 
 #include "metal/compiler_library.h"
 #include "metal/process_end.h"
+#include "metal/programs/resources.h"
 
 namespace metal {
 namespace {
 
 constexpr const char* kName = "libmlx_metal_compiler.so";
 
-std::filesystem::path folder_of_this_library() {
-  Dl_info info;
-  if (!dladdr(reinterpret_cast<void*>(&folder_of_this_library), &info) || !info.dli_fname)
-    return {};
-  return std::filesystem::path(info.dli_fname).parent_path();
-}
-
 CompilerLibrary& load() {
-  const std::string path = folder_of_this_library() / kName;
+  const std::string path = compiler::code_folder() / kName;
   // LLVM's symbols stay local, as another package may bring its own LLVM into the same process.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* symbol = library ? dlsym(library, "metal_compiler_library") : nullptr;

@@ -6,8 +6,8 @@
 
 namespace metal::compiler {
 
-// Registers the code generator of the host and the handlers of LLVM's fatal errors. Code that only
-// loads compiled objects needs it, too.
+// Registers the code generator of the host and the handlers of LLVM's fatal errors. run_guarded
+// does it, too.
 void prepare_llvm();
 
 // Runs `work` on a thread with a large stack. Exceptions of `work` are thrown here. A crash of the

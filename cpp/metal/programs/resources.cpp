@@ -16,9 +16,7 @@ namespace fs = std::filesystem;
 // or given by the environment.
 std::string find_resources() {
   if (const char* given = std::getenv("MLX_METAL_RESOURCES")) return given;
-  Dl_info info;
-  if (dladdr(reinterpret_cast<void*>(&find_resources), &info) && info.dli_fname) {
-    const fs::path folder = fs::weakly_canonical(info.dli_fname).parent_path();
+  if (const fs::path folder = code_folder(); !folder.empty()) {
     for (const fs::path& candidate : {folder / "metal", folder / ".." / "lib" / "metal"}) {
       if (fs::exists(candidate / "stdlib" / "metal_stdlib"))
         return fs::weakly_canonical(candidate).string();
@@ -28,6 +26,12 @@ std::string find_resources() {
 }
 
 }  // namespace
+
+fs::path code_folder() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<void*>(&code_folder), &info) || !info.dli_fname) return {};
+  return fs::weakly_canonical(info.dli_fname).parent_path();
+}
 
 std::string resource_directory() {
   static const auto& directory = *new std::string(find_resources());  // never destroyed

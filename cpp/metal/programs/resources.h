@@ -1,11 +1,15 @@
 // Finds the compiler's own files: the standard library's headers and their precompiled forms.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "metal/api.h"
 
 namespace metal::compiler {
+
+// The folder of the library, or of the program, with this code. Empty if it is not known.
+std::filesystem::path code_folder();
 
 METAL_API std::string resource_directory();
 METAL_API std::string stdlib_directory();

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "metal/compiler/compiler.h"
+#include "metal/cpu/runtime/load_error.h"
 #include "metal/cpu/runtime/object_file.h"
 #include "metal/cpu/runtime/relocations.h"
 #include "metal/cpu/runtime/system.h"
@@ -17,8 +17,6 @@ namespace {
 
 constexpr uint64_t kNone = UINT64_MAX;
 constexpr uint64_t kSlotBytes = 8;
-
-[[noreturn]] void fail(const std::string& why) { throw CompileError("cannot load code: " + why); }
 
 // Pages with one protection.
 struct Segment {
@@ -123,7 +121,7 @@ class Loader {
     for (const Relocation& relocation : file_.relocations) {
       const uint64_t size = file_.sections[relocation.section].header.sh_size;
       if (size < sizeof(uint64_t) / 2 || relocation.offset > size - sizeof(uint64_t) / 2)
-        fail("a relocation is outside of its section");
+        refuse_code("a relocation is outside of its section");
       host::relocate(relocation.type,
                      memory_ + layout_.sections[relocation.section] + relocation.offset,
                      referred(relocation) + static_cast<uint64_t>(relocation.addend));
@@ -136,7 +134,7 @@ class Loader {
       const uint64_t bytes = segment.end - segment.begin;
       if (bytes == 0) continue;
       if (segment.protection & PROT_EXEC) __builtin___clear_cache(begin, begin + bytes);
-      if (mprotect(begin, bytes, segment.protection) != 0) fail("mprotect failed");
+      if (mprotect(begin, bytes, segment.protection) != 0) refuse_code("mprotect failed");
     }
   }
 
@@ -144,7 +142,7 @@ class Loader {
     for (const ObjectSymbol& symbol : file_.symbols) {
       if (symbol.name == name && is_defined(symbol)) return place_of(symbol);
     }
-    fail("it does not define " + std::string(name));
+    refuse_code("it does not define " + std::string(name));
   }
 
  private:
@@ -162,7 +160,7 @@ class Loader {
     if (is_defined(symbol)) return place_of(symbol);
     if (symbol.section != SHN_UNDEF || symbol.name.empty()) return nullptr;
     if (const void* address = find_symbol(symbol.name)) return address;
-    fail("it needs the unknown symbol " + std::string(symbol.name));
+    refuse_code("it needs the unknown symbol " + std::string(symbol.name));
   }
 
   uint64_t referred(const Relocation& relocation) const {
@@ -172,7 +170,7 @@ class Loader {
     if (kind == Reference::Call && layout_.stubs[relocation.symbol] != kNone)
       return memory + layout_.stubs[relocation.symbol];
     const uint64_t address = addresses_.at(relocation.symbol);
-    if (address == 0) fail("it refers to a symbol that is not in memory");
+    if (address == 0) refuse_code("it refers to a symbol that is not in memory");
     return address;
   }
 
@@ -190,7 +188,7 @@ CodeImage::CodeImage(std::string_view object, std::string_view entry,
   const Layout layout(file);
   bytes_ = layout.bytes();
   void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) fail("there is no memory for it");
+  if (memory == MAP_FAILED) refuse_code("there is no memory for it");
   memory_ = static_cast<char*>(memory);
   try {
     Loader loader(file, layout, memory_);

@@ -2,19 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 
-#include "metal/compiler/compiler.h"
+#include "metal/cpu/runtime/load_error.h"
 
 namespace metal::cpu {
 namespace {
 
-[[noreturn]] void fail(const char* why) {
-  throw CompileError(std::string("cannot load code: ") + why);
-}
-
 std::string_view part(std::string_view bytes, uint64_t offset, uint64_t size) {
-  if (offset > bytes.size() || size > bytes.size() - offset) fail("the object file is cut short");
+  if (offset > bytes.size() || size > bytes.size() - offset)
+    refuse_code("the object file is cut short");
   return bytes.substr(offset, size);
 }
 
@@ -38,7 +34,7 @@ std::string_view name_at(std::string_view names, uint64_t offset) {
 }
 
 const ObjectSection& section_at(const ObjectFile& file, uint64_t index) {
-  if (index >= file.sections.size()) fail("the object file has no such section");
+  if (index >= file.sections.size()) refuse_code("the object file has no such section");
   return file.sections[index];
 }
 
@@ -63,7 +59,7 @@ ObjectFile::ObjectFile(std::string_view bytes) {
   const auto header = read<Elf64_Ehdr>(bytes, 0);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_type != ET_REL ||
       header.e_ident[EI_CLASS] != ELFCLASS64) {
-    fail("it is no object file");
+    refuse_code("it is no object file");
   }
   for (uint64_t i = 0; i < header.e_shnum; ++i) {
     const auto section = read<Elf64_Shdr>(bytes, header.e_shoff + i * sizeof(Elf64_Shdr));

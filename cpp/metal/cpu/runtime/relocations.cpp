@@ -5,14 +5,13 @@
 #include <cstring>
 #include <string>
 
-#include "metal/compiler/compiler.h"
+#include "metal/cpu/runtime/load_error.h"
 
 namespace metal::cpu {
 namespace {
 
 [[noreturn]] void refuse_type(uint32_t type) {
-  throw CompileError("cannot load code: it has a relocation of the unknown type " +
-                     std::to_string(type));
+  refuse_code("it has a relocation of the unknown type " + std::to_string(type));
 }
 
 template <typename T>
@@ -25,8 +24,7 @@ uint64_t address_of(const char* place) { return reinterpret_cast<uint64_t>(place
 // `distance` as a signed number of so many bits.
 int64_t within(int64_t distance, unsigned bits) {
   const int64_t limit = int64_t{1} << (bits - 1);
-  if (distance < -limit || distance >= limit)
-    throw CompileError("cannot load code: a part of it is too far from another");
+  if (distance < -limit || distance >= limit) refuse_code("a part of it is too far from another");
   return distance;
 }
 

@@ -33,8 +33,10 @@ bool multiply_with_onednn(const Product& p, const float* a, const float* b, floa
                     p.lda, b, p.ldb, static_cast<float>(p.beta), c, p.ldc) == dnnl_success;
 }
 
-// A few rows by a vector, each row by itself: gemv adds up in another order for some of the rows,
-// which depends on their number.
+// So many rows are multiplied with a vector one by one: gemv adds up in another order for some of
+// the rows, which depends on their number. Calls for more rows would take longer than gemv.
+constexpr int kRowsOneByOne = 32;
+
 void multiply_rows(const Product& p, const float* a, const float* b, int step, float* c) {
   for (int64_t i = 0; i < p.m; ++i) {
     const float sum = static_cast<float>(p.alpha) * cblas_sdot(p.k, a + i * p.lda, 1, b, step);
@@ -49,7 +51,7 @@ void gemm(const Product& p, const float* a, const float* b, float* c) {
   if (p.n == 1) {
     // The right factor is a vector: its elements are ldb apart, or contiguous.
     int step = p.tb ? 1 : p.ldb;
-    if (p.m <= kFewRows && !p.ta) return multiply_rows(p, a, b, step, c);
+    if (p.m <= kRowsOneByOne && !p.ta) return multiply_rows(p, a, b, step, c);
     return cblas_sgemv(CblasRowMajor, order(p.ta), p.ta ? p.k : p.m, p.ta ? p.m : p.k, p.alpha, a,
                        p.lda, b, step, p.beta, c, p.ldc);
   }
