@@ -1,8 +1,9 @@
-// The scheduling lock, and the number of tasks in flight.
+// The scheduling lock, and what is in flight.
 #include "mlx/scheduler.h"
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 
 #include "mlx/interrupt.h"
@@ -16,6 +17,7 @@ struct Tasks {
   std::mutex mutex;
   std::condition_variable completed;
   int active = 0;
+  size_t bytes = 0;
 };
 
 // Never destroyed: queues may still use it while the process ends.
@@ -33,15 +35,17 @@ std::recursive_mutex& mutex() { return tasks().scheduling; }
 // The locks are replaced: the threads that held them do not exist in the child.
 void start_anew() { current() = new Tasks(); }
 
-void notify_new_task(const Stream&) {
+void notify_new_task(const Stream&, size_t bytes) {
   std::lock_guard lock(tasks().mutex);
   tasks().active += 1;
+  tasks().bytes += bytes;
 }
 
-void notify_task_completion(const Stream&) {
+void notify_task_completion(const Stream&, size_t bytes) {
   {
     std::lock_guard lock(tasks().mutex);
     tasks().active -= 1;
+    tasks().bytes -= bytes;
   }
   tasks().completed.notify_all();
 }
@@ -51,9 +55,15 @@ int n_active_tasks() {
   return tasks().active;
 }
 
-void wait_for_at_most(int limit) {
+size_t n_active_bytes() {
+  std::lock_guard lock(tasks().mutex);
+  return tasks().bytes;
+}
+
+namespace {
+
+void wait_until(const std::function<bool()>& few_enough) {
   std::unique_lock lock(tasks().mutex);
-  auto few_enough = [limit] { return tasks().active <= limit; };
   while (!tasks().completed.wait_for(lock, WaitPoll::interval, few_enough)) {
     if (auto& poll = WaitPoll::current()) {
       lock.unlock();
@@ -61,6 +71,16 @@ void wait_for_at_most(int limit) {
       lock.lock();
     }
   }
+}
+
+}  // namespace
+
+void wait_for_at_most(int limit) {
+  wait_until([limit] { return tasks().active <= limit; });
+}
+
+void wait_for_at_most_bytes(size_t limit) {
+  wait_until([limit] { return tasks().bytes <= limit; });
 }
 
 }  // namespace mlx::core::scheduler

@@ -1,4 +1,5 @@
-// Counts the tasks (command buffers) in flight: eval waits when there are too many.
+// Counts the tasks (command buffers) in flight, and the bytes that they allocated: eval waits when
+// there are too many.
 #pragma once
 
 #include <atomic>
@@ -17,10 +18,12 @@ std::recursive_mutex& mutex();
 // For the child of a fork: nothing is being scheduled or in flight.
 void start_anew();
 
-void notify_new_task(const Stream& stream);
-void notify_task_completion(const Stream& stream);
+void notify_new_task(const Stream& stream, size_t bytes);
+void notify_task_completion(const Stream& stream, size_t bytes);
 int n_active_tasks();
-// Returns once at most `limit` tasks are in flight.
-void wait_for_at_most(int limit);
+size_t n_active_bytes();
+// Returns once at most so many tasks, or bytes, are in flight.
+void wait_for_at_most(int tasks);
+void wait_for_at_most_bytes(size_t bytes);
 
 }  // namespace mlx::core::scheduler

@@ -3,7 +3,9 @@
 import mlx.core as mx
 import numpy as np
 import pytest
-from quantized_reference import E2M1, FLOATS, MODES, dequantized, e4m3, unpacked, wide
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from quantized_reference import AFFINE, E2M1, FLOATS, MODES, dequantized, e4m3, unpacked, wide
 
 RNG = np.random.default_rng(5)
 TYPES = ["float32", "float16", "bfloat16"]
@@ -177,6 +179,44 @@ def test_quantized_matmul(mode, group, bits, rows):
         out = mx.quantized_matmul(x, *parts, transpose=transpose, **keywords(mode, group, bits))
         w = dequantized(parts, group, bits, mode)
         close(out, wide(x) @ (w.T if transpose else w))
+
+
+def check_product(x, parts, group, bits, dtype):
+    """Compares x @ w.T with double precision: the error is relative to the sum of magnitudes."""
+    x = x.astype(getattr(mx, dtype))
+    parts = [parts[0], *(part.astype(x.dtype) for part in parts[1:])]
+    got = mx.quantized_matmul(x, *parts, group_size=group, bits=bits)
+    assert got.dtype == x.dtype
+    w = dequantized(parts, group, bits, "affine")
+    error = abs(wide(got) - wide(x) @ w.T)
+    assert (error <= EPSILON[dtype] * (abs(wide(x)) @ abs(w).T) + 1e-30).all()
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_products_of_many_vectors(data):
+    group, bits = data.draw(st.sampled_from(AFFINE))
+    dtype = data.draw(st.sampled_from(TYPES))
+    rows = data.draw(st.sampled_from([12, 31, 32, 33, 64, 100, 530, 1030]))
+    columns, groups = data.draw(st.integers(1, 330)), data.draw(st.integers(1, 9))
+    magnitude = 10.0 ** data.draw(st.integers(-3, 1))  # results must fit float16
+    x = random(rows, groups * group) * magnitude
+    parts = mx.quantize(random(columns, groups * group), group_size=group, bits=bits)
+    check_product(x, parts, group, bits, dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_numbers_that_are_not_finite_stay_in_their_rows(dtype):
+    parts = mx.quantize(random(70, 256), group_size=64, bits=4)
+    x = random(40, 256)
+    clean = mx.quantized_matmul(x.astype(getattr(mx, dtype)), *parts, group_size=64, bits=4)
+    x[3, 17], x[20, 0], x[39, 255] = float("inf"), float("-inf"), float("nan")
+    got = mx.quantized_matmul(x.astype(getattr(mx, dtype)), *parts, group_size=64, bits=4)
+    for row in range(40):
+        if row in (3, 20, 39):
+            assert not np.isfinite(wide(got[row])).any()
+        else:
+            assert (wide(got[row]) == wide(clean[row])).all()
 
 
 @pytest.mark.parametrize("dtype", TYPES)

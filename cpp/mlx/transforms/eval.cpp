@@ -115,13 +115,16 @@ class Evaluation {
     if (!node.keeps_graph()) {
       node.detach();
     }
-    limit_tasks_in_flight();
+    limit_work_in_flight();
     limit_memory_in_flight(stream);
   }
 
-  static void limit_tasks_in_flight() {
+  static void limit_work_in_flight() {
     if (scheduler::n_active_tasks() > kMaxTasksInFlight) {
       scheduler::wait_for_at_most(kMaxTasksInFlight / 2);
+    }
+    if (const size_t most = metal::max_bytes_in_flight(); scheduler::n_active_bytes() > most) {
+      scheduler::wait_for_at_most_bytes(most / 2);
     }
   }
 

@@ -95,6 +95,7 @@ void CommandEncoder::add_temporary(array a) {
   if (state_->host_use) {
     state_->host_use->add(a, true);
   }
+  state_->bytes += a.nbytes();
   state_->temporaries.push_back(std::move(a));
 }
 

@@ -2,6 +2,7 @@
 // in order.
 #include "mlx/backend/metal/eval.h"
 
+#include "metal/driver.h"
 #include "mlx/backend/metal/device.h"
 #include "mlx/backend/metal/stream_state.h"
 #include "mlx/interrupt.h"
@@ -13,6 +14,8 @@ namespace {
 
 // The encoder collects so many operations before they start to run while the host goes on.
 constexpr int kOperationsPerCommit = 32;
+// It also commits when they allocated this part of what may be in flight.
+constexpr size_t kBytesPart = 8;
 
 StreamState& state_of(Stream stream) { return device(stream.device).get_stream(stream.index); }
 
@@ -59,6 +62,11 @@ void run_on_host(Primitive& primitive, StreamState& state, const std::vector<arr
 
 }  // namespace
 
+size_t max_bytes_in_flight() {
+  static const bool device_has_memory = ::metal::default_driver().device_memory() != nullptr;
+  return device_has_memory ? size_t{1} << 32 : size_t{1} << 28;
+}
+
 void new_stream(Stream stream) { state_of(stream); }
 
 void eval(array& arr) {
@@ -77,7 +85,8 @@ void eval(array& arr) {
     run_on_host(primitive, state, arr.inputs(), outputs);
   }
   state.keep(arr.inputs(), outputs);
-  if (state.operations >= kOperationsPerCommit) {
+  if (state.operations >= kOperationsPerCommit ||
+      state.bytes >= max_bytes_in_flight() / kBytesPart) {
     state.commit();
   }
 }

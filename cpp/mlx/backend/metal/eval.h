@@ -9,6 +9,11 @@
 
 namespace mlx::core::metal {
 
+// With more bytes allocated by work in flight, the host waits. Memory that is used again soon is in
+// the caches, and the system need not clear new pages; a device with memory of its own has neither
+// advantage, and must always have work.
+size_t max_bytes_in_flight();
+
 // Called once, when the stream is created.
 void new_stream(Stream stream);
 

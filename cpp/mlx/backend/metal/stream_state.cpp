@@ -1,7 +1,9 @@
 // A stream's command buffers, and what they keep alive.
 #include "mlx/backend/metal/stream_state.h"
 
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "metal/driver.h"
 #include "mlx/interrupt.h"
@@ -79,9 +81,11 @@ void StreamState::commit(std::function<void(std::exception_ptr)> done, bool call
   operations = 0;
 
   Stream stream = get_stream(index);
-  scheduler::notify_new_task(stream);
+  const size_t allocated = std::exchange(bytes, 0);
+  scheduler::notify_new_task(stream, allocated);
   command_buffer()->addCompletedHandler([kept = std::move(kept), done = std::move(done),
-                                         errors = errors, stream](MTL::CommandBuffer* ran) mutable {
+                                         errors = errors, stream,
+                                         allocated](MTL::CommandBuffer* ran) mutable {
     kept.reset();
     if (auto* error = ran->error()) {
       errors->set(
@@ -90,7 +94,7 @@ void StreamState::commit(std::function<void(std::exception_ptr)> done, bool call
     if (done) {
       done(errors->take());
     }
-    scheduler::notify_task_completion(stream);
+    scheduler::notify_task_completion(stream, allocated);
   });
   caller_waits ? buffer->commitBeforeWait() : buffer->commit();
   last = std::move(buffer);
@@ -158,9 +162,11 @@ void StreamState::keep(const std::vector<array>& in, const std::vector<array>& o
     }
   }
   for (auto& a : out) {
-    if (a.data_shared_ptr()) {
-      outputs.push_back(a.data_shared_ptr());
-    }
+    auto& data = a.data_shared_ptr();
+    if (!data) continue;
+    outputs.push_back(data);
+    const auto shares = [&](const array& i) { return i.data_shared_ptr() == data; };
+    if (std::none_of(in.begin(), in.end(), shares)) bytes += a.nbytes();
   }
 }
 

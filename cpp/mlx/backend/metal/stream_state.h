@@ -62,6 +62,7 @@ struct StreamState {
   NS::SharedPtr<MTL::ComputeCommandEncoder> encoder;
   CommandEncoder handle;
   int operations = 0;        // encoded in the open buffer
+  size_t bytes = 0;          // that they allocated
   uint32_t checks = 0;       // that the encoder has been told of
   uint32_t next_checks = 0;  // of the next dispatch, besides the active ones
   std::shared_ptr<Errors> errors = std::make_shared<Errors>();

@@ -1,11 +1,12 @@
-// Products with quantised matrices: a kernel multiplies few vectors. For many, the matrix is
-// dequantised: part by part to float32 for BLAS, or as a whole if a library or the device
-// multiplies its 16-bit floats.
+// Products with quantised matrices: a kernel multiplies few vectors. For many, a host with matrix
+// registers multiplies the integers. Otherwise the matrix is dequantised: part by part to float32
+// for BLAS, or as a whole if a library or the device multiplies its 16-bit floats.
 #include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "mlx/backend/common/copy.h"
+#include "mlx/backend/host/amx/quantized_product.h"
 #include "mlx/backend/host/encoder.h"
 #include "mlx/backend/host/grouped.h"
 #include "mlx/backend/host/matrices.h"
@@ -177,6 +178,52 @@ void multiply_floats(const array& x, const QuantizedArrays& w, const Quantizatio
   }
 }
 
+// The rows of x and of the output that belong to one matrix of w.
+struct RowsOfMatrix {
+  std::vector<int64_t> x, out;
+
+  RowsOfMatrix(const cpu::Groups& groups, int matrix, int rows_of_pair) {
+    const size_t first = groups.first[matrix];
+    for (size_t pair = first; pair < first + groups.size(matrix); ++pair) {
+      for (int64_t row = 0; row < rows_of_pair; ++row) {
+        x.push_back(int64_t{groups.left[pair]} * rows_of_pair + row);
+        out.push_back(static_cast<int64_t>(groups.pair[pair]) * rows_of_pair + row);
+      }
+    }
+  }
+};
+
+cpu::QuantizedMatrix matrix_of(const QuantizedArrays& w, const Quantization& q, const Extents& e,
+                               int batch) {
+  const int64_t row = int64_t{batch} * e.n, groups = row * (e.k / q.group_size);
+  const auto bytes = static_cast<int64_t>(w.scales.itemsize()) * groups;
+  return {e.n,
+          e.k,
+          q.bits,
+          q.group_size,
+          w.w.data<uint32_t>() + row * q.words(e.k),
+          w.scales.data<char>() + bytes,
+          w.biases.data<char>() + bytes};
+}
+
+// By a product that reads quantised integers. x, the scales and the output have one type.
+void multiply_integers(const array& x, const QuantizedArrays& w, const Quantization& q,
+                       const Extents& e, const std::optional<Indices>& indices, array& out,
+                       Stream s) {
+  std::vector<cpu::QuantizedMatrix> matrices;
+  for (int batch = 0; batch < e.batches_w; ++batch) matrices.push_back(matrix_of(w, q, e, batch));
+  const cpu::QuantizedProduct product(out.dtype(), e.pairs * e.m, matrices[0], s);
+  const auto groups = indices ? group(*indices, e, s).groups : nullptr;
+  cpu::get_command_encoder(s).dispatch([=, m = e.m, from = x.data<char>(), to = out.data<char>()] {
+    if (!groups) return product.multiply(from, {}, m, matrices[0], to, {});
+    for (size_t i = 0; i < matrices.size(); ++i) {
+      const RowsOfMatrix rows(**groups, static_cast<int>(i), m);
+      product.multiply(from, {rows.x.data()}, static_cast<int>(rows.x.size()), matrices[i], to,
+                       {rows.out.data()});
+    }
+  });
+}
+
 // Whether the host multiplies floats of this type by all of w, which is not too large as such.
 bool multiplies_on_host(const array& x, Dtype dtype, const Extents& e) {
   return x.dtype() == dtype && cpu::is_too_short_for_blas(dtype) &&
@@ -209,6 +256,9 @@ void multiply(const array& x, const QuantizedArrays& w, const Quantization& q, c
   const size_t used = std::min<size_t>(e.pairs, e.batches_w);
   if (transpose && e.pairs * e.m < kManyVectors * used) {
     return multiply_vectors(x, w, q, e, indices, out, s);
+  }
+  if (transpose && !runs_on_gpu(s) && cpu::QuantizedProduct::is_supported(q, out.dtype())) {
+    return multiply_integers(row_contiguous(x, s), w, q, e, indices, out, s);
   }
   if (runs_on_gpu(s) || (!indices && multiplies_on_host(x, out.dtype(), e))) {
     return multiply_dequantized(x, w, q, e, transpose, indices, out, s);

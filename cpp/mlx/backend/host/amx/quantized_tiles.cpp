@@ -1,0 +1,480 @@
+// Packs factors into tiles of bfloat16, and multiplies them.
+#include "mlx/backend/host/amx/quantized_tiles.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <algorithm>
+
+// GCC 12 takes the undefined vectors inside its own intrinsics for mistakes.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+
+namespace mlx::core::cpu {
+
+namespace {
+
+constexpr std::ptrdiff_t kLanes16 = 16;  // floats in a vector
+
+// Where 16 numbers of a row of a square are: the four tiles follow each other.
+constexpr std::ptrdiff_t offset_in_square(int row, int half) {
+  return kTileFloats * (row / kTileRows * 2 + half) + kLanes16 * (row % kTileRows);
+}
+constexpr __mmask16 kAll16 = 0xffff;
+
+MLX_AMX inline __m512 load_floats(const float* from, __mmask16 lanes = kAll16) {
+  return _mm512_maskz_loadu_ps(lanes, from);
+}
+MLX_AMX inline __m512 load_floats(const float16_t* from, __mmask16 lanes = kAll16) {
+  return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(lanes, from));
+}
+MLX_AMX inline __m512 load_floats(const bfloat16_t* from, __mmask16 lanes = kAll16) {
+  const __m512i bits = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, from));
+  return _mm512_castsi512_ps(_mm512_slli_epi32(bits, 16));
+}
+
+MLX_AMX inline void store_floats(float* to, __m512 x, __mmask16 lanes) {
+  _mm512_mask_storeu_ps(to, lanes, x);
+}
+MLX_AMX inline void store_floats(float16_t* to, __m512 x, __mmask16 lanes) {
+  _mm256_mask_storeu_epi16(to, lanes, _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+}
+MLX_AMX inline void store_floats(bfloat16_t* to, __m512 x, __mmask16 lanes) {
+  // The instruction takes subnormal numbers for zeros, so they are rounded by hand.
+  const __m512i bits = _mm512_castps_si512(x);
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  const __m512i rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+  const __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x400000));
+  const __mmask16 nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+  const __m512i chosen = _mm512_mask_mov_epi32(rounded, nan, quiet);
+  _mm256_mask_storeu_epi16(to, lanes, _mm512_cvtepi32_epi16(_mm512_srli_epi32(chosen, 16)));
+}
+
+// The upper halves of 32 floats: they are bfloat16, rounded towards zero.
+MLX_AMX inline __m512i upper_halves(__m512 low, __m512 high) {
+  alignas(64) static constexpr uint16_t kOdd[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
+                                                    23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43,
+                                                    45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
+  return _mm512_permutex2var_epi16(_mm512_castps_si512(low), _mm512_load_si512(kOdd),
+                                   _mm512_castps_si512(high));
+}
+
+// What the upper half leaves out, exactly. Of infinity, nothing.
+MLX_AMX inline __m512 rest_of(__m512 x) {
+  constexpr int kInfinities = 0x18;
+  const __m512i upper = _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(-0x10000));
+  const __mmask16 finite = _knot_mask16(_mm512_fpclass_ps_mask(x, kInfinities));
+  return _mm512_maskz_sub_ps(finite, x, _mm512_castsi512_ps(upper));
+}
+
+// Packs 32 numbers of a row; `to` is the row in the tile of the first piece, and the tiles of the
+// pieces lie `piece` apart.
+template <int pieces>
+MLX_AMX inline void pack_floats(__m512 low, __m512 high, uint16_t* to, int piece) {
+  _mm512_store_si512(to, upper_halves(low, high));
+  if constexpr (pieces > 1) {
+    pack_floats<pieces - 1>(rest_of(low), rest_of(high), to + piece, piece);
+  }
+}
+
+template <typename T>
+MLX_AMX void pack_row(const T* from, int columns, int group_size, uint16_t* to, float* sums) {
+  constexpr int kTiles = 2 * kPieces<T>;
+  for (int column = 0; column < columns; column += group_size) {
+    __m512 sum = _mm512_setzero_ps();
+    for (int i = column; i < column + group_size; i += kStep, to += kTiles * kTileShorts) {
+      const __m512 low = load_floats(from + i), high = load_floats(from + i + kLanes16);
+      sum = _mm512_add_ps(sum, _mm512_add_ps(low, high));
+      pack_floats<kPieces<T>>(low, high, to, 2 * kTileShorts);
+    }
+    *sums++ = _mm512_reduce_add_ps(sum);
+  }
+}
+
+MLX_AMX void clear_row(int columns, int pieces, uint16_t* to) {
+  for (int i = 0; i < columns / kStep * pieces; ++i) {
+    _mm512_store_si512(to + kTileShorts * 2 * i, _mm512_setzero_si512());
+  }
+}
+
+}  // namespace
+
+// ---- packed rows of x ----
+
+namespace {
+
+int in_squares(int rows) { return (rows + kSquare - 1) / kSquare * kSquare; }
+
+}  // namespace
+
+PackedRows::PackedRows(void* memory, int rows, int columns, int group_size, int pieces)
+    : rows(in_squares(rows)),
+      columns(columns),
+      group_size(group_size),
+      pieces(pieces),
+      tiles(static_cast<uint16_t*>(memory)),
+      sums(reinterpret_cast<float*>(tiles + int64_t{this->rows} * columns * pieces)) {}
+
+size_t PackedRows::bytes(int rows, int columns, int group_size, int pieces) {
+  const size_t of_row = sizeof(uint16_t) * columns * pieces + sizeof(float) * columns / group_size;
+  return of_row * in_squares(rows);
+}
+
+uint16_t* PackedRows::tiles_at(int row, int column) const {
+  const int width = std::min(kBlock, columns - column);
+  return tiles + (int64_t{rows} * column + int64_t{row} * width) * pieces;
+}
+
+template <typename T>
+MLX_AMX void pack_rows(const T* const (&from)[kSquare], int row, int column, const PackedRows& to) {
+  const int width = std::min(kBlock, to.columns - column);
+  uint16_t* tiles = to.tiles_at(row, column);
+  for (int i = 0; i < kSquare; ++i) {
+    uint16_t* at = tiles + kTileShorts * (i / kTileRows) + kStep * (i % kTileRows);
+    float* sums = to.sums_at(row + i, column);
+    if (from[i] != nullptr) {
+      pack_row(from[i] + column, width, to.group_size, at, sums);
+    } else {
+      clear_row(width, kPieces<T>, at);
+      std::fill_n(sums, width / to.group_size, 0.0f);
+    }
+  }
+}
+
+// ---- unpacked columns of w ----
+
+namespace {
+
+// Transposes a square of 16 x 16 words.
+MLX_AMX inline void transpose(__m512i (&v)[16]) {
+  __m512i t[16];
+  for (int i = 0; i < 16; i += 2) {
+    t[i] = _mm512_unpacklo_epi32(v[i], v[i + 1]);
+    t[i + 1] = _mm512_unpackhi_epi32(v[i], v[i + 1]);
+  }
+  for (int i = 0; i < 16; i += 4) {
+    v[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
+    v[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
+    v[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
+    v[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
+  }
+  // Now v[4a + b] has, in its quarter c, the words 4c + b of the rows 4a to 4a + 3.
+  for (int b = 0; b < 4; ++b) {
+    t[b] = _mm512_shuffle_i32x4(v[b], v[4 + b], 0x88);      // quarters 0, 2
+    t[4 + b] = _mm512_shuffle_i32x4(v[b], v[4 + b], 0xdd);  // quarters 1, 3
+    t[8 + b] = _mm512_shuffle_i32x4(v[8 + b], v[12 + b], 0x88);
+    t[12 + b] = _mm512_shuffle_i32x4(v[8 + b], v[12 + b], 0xdd);
+  }
+  for (int b = 0; b < 4; ++b) {
+    v[b] = _mm512_shuffle_i32x4(t[b], t[8 + b], 0x88);
+    v[8 + b] = _mm512_shuffle_i32x4(t[b], t[8 + b], 0xdd);
+    v[4 + b] = _mm512_shuffle_i32x4(t[4 + b], t[12 + b], 0x88);
+    v[12 + b] = _mm512_shuffle_i32x4(t[4 + b], t[12 + b], 0xdd);
+  }
+}
+
+constexpr int kMaxWords = kBlock * 8 / 32;  // of a block of a row
+
+// to[i] has the word i of each of 16 rows, of which `rows` exist.
+MLX_AMX void read_words(const uint32_t* from, int64_t step, int rows, int words,
+                        __m512i (&to)[kMaxWords]) {
+  for (int word = 0; word < words; word += 16) {
+    const auto lanes = static_cast<__mmask16>((1u << std::min(words - word, 16)) - 1);
+    __m512i v[16];
+    for (int i = 0; i < 16; ++i) {
+      v[i] = i < rows ? _mm512_maskz_loadu_epi32(lanes, from + i * step + word)
+                      : _mm512_setzero_si512();
+    }
+    transpose(v);
+    std::copy_n(v, 16, to + word);
+  }
+}
+
+// A code of each of 16 rows. `words` are those of 32 codes.
+template <int bits>
+MLX_AMX inline __m512i code_of(const __m512i* words, int code) {
+  const int word = code * bits / 32, shift = code * bits % 32;
+  __m512i v = _mm512_srli_epi32(words[word], shift);
+  if (shift + bits > 32) v = _mm512_or_si512(v, _mm512_slli_epi32(words[word + 1], 32 - shift));
+  return _mm512_and_si512(v, _mm512_set1_epi32((1 << bits) - 1));
+}
+
+// Each unpacks 32 codes of 16 rows to a tile: its rows have pairs of columns, one for each row of
+// w. This one takes the middle of their range off the codes.
+template <int bits>
+MLX_AMX void unpack_integers(const __m512i* words, const float*, const float*, uint16_t* tile) {
+  const __m512i middle = _mm512_set1_epi32(1 << (bits - 1));
+  auto number = [&](int code) MLX_AMX {
+    return _mm512_cvtepi32_ps(_mm512_sub_epi32(code_of<bits>(words, code), middle));
+  };
+#pragma GCC unroll 16
+  for (int pair = 0; pair < kStep / 2; ++pair) {
+    const __m512i low = _mm512_castps_si512(number(2 * pair));
+    const __m512i high = _mm512_castps_si512(number(2 * pair + 1));
+    _mm512_store_si512(tile + kStep * pair,
+                       _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(low, 16), high));
+  }
+}
+
+// A table of bfloat16 makes it several times faster for 4 bits.
+template <>
+MLX_AMX void unpack_integers<4>(const __m512i* words, const float*, const float*, uint16_t* tile) {
+  // -8 to 7, twice: the fifth bit of an index may be anything.
+  alignas(64) static constexpr uint16_t kTable[32] = {
+      0xc100, 0xc0e0, 0xc0c0, 0xc0a0, 0xc080, 0xc040, 0xc000, 0xbf80, 0x0000, 0x3f80, 0x4000,
+      0x4040, 0x4080, 0x40a0, 0x40c0, 0x40e0, 0xc100, 0xc0e0, 0xc0c0, 0xc0a0, 0xc080, 0xc040,
+      0xc000, 0xbf80, 0x0000, 0x3f80, 0x4000, 0x4040, 0x4080, 0x40a0, 0x40c0, 0x40e0};
+  const __m512i table = _mm512_load_si512(kTable);
+  // The first bits of the codes of a pair: bytes 0 and 2 of the word of each row. Offsets count
+  // from the start of two words.
+  const __m512i first = _mm512_set1_epi64(0x2424202004040000);
+  for (int pair = 0; pair < kStep / 2; ++pair) {
+    const __m512i at = _mm512_add_epi8(first, _mm512_set1_epi8(static_cast<char>(pair % 4 * 8)));
+    const __m512i codes = _mm512_multishift_epi64_epi8(at, words[pair / 4]);
+    _mm512_store_si512(tile + kStep * pair, _mm512_permutexvar_epi16(codes, table));
+  }
+}
+
+template <int bits>
+MLX_AMX inline __m512 float_of_code(const __m512i* words, int code) {
+  if constexpr (bits == 4) {
+    const __m512 table = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    // The instruction looks at the lowest four bits only.
+    return _mm512_permutexvar_ps(_mm512_srli_epi32(words[code / 8], code % 8 * 4), table);
+  } else {
+    return _mm512_cvtepi32_ps(code_of<bits>(words, code));
+  }
+}
+
+// This one dequantises them.
+template <int bits>
+MLX_AMX void unpack_floats(const __m512i* words, const float* scales, const float* biases,
+                           uint16_t* tile) {
+  alignas(64) static constexpr uint16_t kInPairs[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
+                                                        21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
+                                                        11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+  const __m512 scale = _mm512_load_ps(scales), bias = _mm512_load_ps(biases);
+#pragma GCC unroll 16
+  for (int pair = 0; pair < kStep / 2; ++pair) {
+    const __m512 low = _mm512_fmadd_ps(float_of_code<bits>(words, 2 * pair), scale, bias);
+    const __m512 high = _mm512_fmadd_ps(float_of_code<bits>(words, 2 * pair + 1), scale, bias);
+    const auto both = reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
+    _mm512_store_si512(tile + kStep * pair,
+                       _mm512_permutexvar_epi16(_mm512_load_si512(kInPairs), both));
+  }
+}
+
+using UnpackStep = void (*)(const __m512i*, const float*, const float*, uint16_t*);
+
+template <bool integers, int bits = 1>
+UnpackStep unpack_step(int wanted) {
+  if constexpr (bits < 8) {
+    if (wanted != bits) return unpack_step<integers, bits + 1>(wanted);
+  }
+  return integers ? unpack_integers<bits> : unpack_floats<bits>;
+}
+
+// The scales of a square's rows, and their biases; for integers, bias + middle * scale.
+template <typename T>
+MLX_AMX void read_scales(const QuantizedMatrix& w, int row, int rows, int column, int groups,
+                         float* scales, float* offsets) {
+  const int64_t step = w.columns / w.group_size;
+  const auto lanes = static_cast<__mmask16>((1u << groups) - 1);
+  const __m512 middle = _mm512_set1_ps(kMultipliesIntegers<T> ? 1 << (w.bits - 1) : 0);
+  for (int i = 0; i < kSquare; ++i) {
+    alignas(64) float scale[kLanes16] = {}, offset[kLanes16] = {};
+    if (i < rows) {
+      const int64_t at = (row + i) * step + column / w.group_size;
+      const __m512 s = load_floats(static_cast<const T*>(w.scales) + at, lanes);
+      const __m512 b = load_floats(static_cast<const T*>(w.biases) + at, lanes);
+      _mm512_store_ps(scale, s);
+      _mm512_store_ps(offset, _mm512_fmadd_ps(s, middle, b));
+    }
+    for (int g = 0; g < groups; ++g) {
+      scales[g * kSquare + i] = scale[g];
+      offsets[g * kSquare + i] = offset[g];
+    }
+  }
+}
+
+}  // namespace
+
+UnpackedRows::UnpackedRows(void* memory, int rows)
+    : tiles(static_cast<uint16_t*>(memory)),
+      scales(reinterpret_cast<float*>(tiles + int64_t{in_squares(rows)} * kBlock)),
+      offsets(scales + int64_t{in_squares(rows)} * kMaxGroups) {}
+
+size_t UnpackedRows::bytes(int rows) {
+  return in_squares(rows) * (sizeof(uint16_t) * kBlock + 2 * sizeof(float) * kMaxGroups);
+}
+
+template <typename T>
+MLX_AMX void unpack_rows(const QuantizedMatrix& w, int row, int rows, int column,
+                         const UnpackedRows& to) {
+  const int width = std::min(kBlock, w.columns - column), groups = width / w.group_size;
+  const int64_t step = int64_t{w.columns} * w.bits / 32;
+  const UnpackStep unpack = unpack_step<kMultipliesIntegers<T>>(w.bits);
+  for (int square = 0; square < rows; square += kSquare) {
+    uint16_t* tiles = to.tiles_at(square);
+    float *scales = to.scales_at(square), *offsets = to.offsets_at(square);
+    read_scales<T>(w, row + square, std::min(rows - square, kSquare), column, groups, scales,
+                   offsets);
+    for (int half = 0; half < kSquare; half += kTileRows, tiles += kTileShorts) {
+      __m512i words[kMaxWords];
+      read_words(w.words + (row + square + half) * step + int64_t{column} * w.bits / 32, step,
+                 std::clamp(rows - square - half, 0, kTileRows), width * w.bits / 32, words);
+      for (int i = 0; i < width / kStep; ++i) {
+        const int64_t at = i * kStep / w.group_size * kSquare + half;
+        unpack(words + int64_t{i} * w.bits, scales + at, offsets + at, tiles + kTileShorts * 2 * i);
+      }
+    }
+  }
+}
+
+// ---- products ----
+
+namespace {
+
+// Distance between the products of two groups. A multiple of 4096 bytes would make the processor
+// take loads of one for loads of another that is still being stored.
+constexpr std::ptrdiff_t kSquareFloats = 4 * kTileFloats + kLanes16;
+
+// Adds the products of 2x2 tiles to the tiles 0 to 3.
+template <int pieces>
+MLX_AMX inline void multiply_steps(const uint16_t* x, const uint16_t* w, int steps) {
+  for (int step = 0; step < steps; ++step, w += 2 * kTileShorts) {
+    _tile_loadd(6, w, kTileRowBytes);
+    _tile_loadd(7, w + kTileShorts, kTileRowBytes);
+    for (int piece = 0; piece < pieces; ++piece, x += 2 * kTileShorts) {
+      _tile_loadd(4, x, kTileRowBytes);
+      _tile_loadd(5, x + kTileShorts, kTileRowBytes);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_dpbf16ps(1, 4, 7);
+      _tile_dpbf16ps(2, 5, 6);
+      _tile_dpbf16ps(3, 5, 7);
+    }
+  }
+}
+
+MLX_AMX inline void store_tiles(float* to) {
+  _tile_stored(0, to, kTileRowBytes);
+  _tile_stored(1, to + kTileFloats, kTileRowBytes);
+  _tile_stored(2, to + 2 * kTileFloats, kTileRowBytes);
+  _tile_stored(3, to + 3 * kTileFloats, kTileRowBytes);
+}
+
+// Adds scale * product + offset * (sum of x) of some groups to a square of sums.
+template <int groups>
+MLX_AMX inline void add_scaled(const float* products, const float* scales, const float* offsets,
+                               const float* x_sums, int64_t x_step, float* sums) {
+  for (int half = 0; half < 2; ++half) {
+    __m512 s[groups], o[groups];
+    for (int g = 0; g < groups; ++g) {
+      s[g] = _mm512_load_ps(scales + int64_t{g} * kSquare + half * kLanes16);
+      o[g] = _mm512_load_ps(offsets + int64_t{g} * kSquare + half * kLanes16);
+    }
+    for (int row = 0; row < kSquare; ++row) {
+      const auto at = offset_in_square(row, half);
+      const float* product = products + at;
+      float* to = sums + at;
+      __m512 sum = _mm512_load_ps(to);
+      for (int g = 0; g < groups; ++g) {
+        sum = _mm512_fmadd_ps(_mm512_load_ps(product + g * kSquareFloats), s[g], sum);
+        sum = _mm512_fmadd_ps(_mm512_set1_ps(x_sums[row * x_step + g]), o[g], sum);
+      }
+      _mm512_store_ps(to, sum);
+    }
+  }
+}
+
+// Multiplies integers, and scales the products of each group.
+template <int pieces>
+MLX_AMX void multiply_integers(const PackedRows& x, int row, const UnpackedRows& w, int w_row,
+                               int column, float* sums) {
+  const int groups = std::min(kBlock, x.columns - column) / x.group_size;
+  const int steps = x.group_size / kStep;
+  const uint16_t *a = x.tiles_at(row, column), *b = w.tiles_at(w_row);
+  const float *scales = w.scales_at(w_row), *offsets = w.offsets_at(w_row);
+  const float* x_sums = x.sums_at(row, column);
+  alignas(64) float products[kMaxGroups * kSquareFloats];
+  for (int g = 0; g < groups; ++g) {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    multiply_steps<pieces>(a, b, steps);
+    store_tiles(products + g * kSquareFloats);
+    a += kTileShorts * 2 * pieces * steps;
+    b += kTileShorts * 2 * steps;
+  }
+  auto add = [&]<int n>()
+                 MLX_AMX { add_scaled<n>(products, scales, offsets, x_sums, x.groups(), sums); };
+  switch (groups) {
+    case 2:
+      return add.template operator()<2>();
+    case 4:
+      return add.template operator()<4>();
+    case 8:
+      return add.template operator()<8>();
+    default:
+      break;
+  }
+  for (int g = 0; g < groups; ++g) {
+    add_scaled<1>(products + g * kSquareFloats, scales + int64_t{g} * kSquare,
+                  offsets + int64_t{g} * kSquare, x_sums + g, x.groups(), sums);
+  }
+}
+
+// Multiplies what is dequantised.
+MLX_AMX void multiply_floats(const PackedRows& x, int row, const UnpackedRows& w, int w_row,
+                             int column, float* sums) {
+  _tile_loadd(0, sums, kTileRowBytes);
+  _tile_loadd(1, sums + kTileFloats, kTileRowBytes);
+  _tile_loadd(2, sums + 2 * kTileFloats, kTileRowBytes);
+  _tile_loadd(3, sums + 3 * kTileFloats, kTileRowBytes);
+  multiply_steps<1>(x.tiles_at(row, column), w.tiles_at(w_row),
+                    std::min(kBlock, x.columns - column) / kStep);
+  store_tiles(sums);
+}
+
+}  // namespace
+
+MLX_AMX void multiply_square(const PackedRows& x, int row, const UnpackedRows& w, int w_row,
+                             int column, float* sums) {
+  switch (x.pieces) {
+    case 1:
+      return multiply_floats(x, row, w, w_row, column, sums);
+    case 2:
+      return multiply_integers<2>(x, row, w, w_row, column, sums);
+    default:
+      return multiply_integers<3>(x, row, w, w_row, column, sums);
+  }
+}
+
+template <typename T>
+MLX_AMX void store_square(const float* sums, T* const (&rows)[kSquare], int columns) {
+  for (int half = 0; half < 2 && half * kLanes16 < columns; ++half) {
+    const auto lanes =
+        static_cast<__mmask16>((1u << std::min(columns - half * kLanes16, kLanes16)) - 1);
+    for (int row = 0; row < kSquare; ++row) {
+      if (rows[row] == nullptr) continue;
+      store_floats(rows[row] + half * kLanes16, _mm512_load_ps(sums + offset_in_square(row, half)),
+                   lanes);
+    }
+  }
+}
+
+#define INSTANTIATE(T)                                                                         \
+  template MLX_AMX void pack_rows<T>(const T* const(&)[kSquare], int, int, const PackedRows&); \
+  template MLX_AMX void unpack_rows<T>(const QuantizedMatrix&, int, int, int,                  \
+                                       const UnpackedRows&);                                   \
+  template MLX_AMX void store_square<T>(const float*, T* const(&)[kSquare], int);
+INSTANTIATE(float)
+INSTANTIATE(float16_t)
+INSTANTIATE(bfloat16_t)
+#undef INSTANTIATE
+
+}  // namespace mlx::core::cpu
+
+#endif
