@@ -1,4 +1,4 @@
-// Matrix products with BLAS, and larger ones of float32 with oneDNN's sgemm.
+// Matrix products with BLAS; larger ones of float32 with oneDNN's sgemm, or on matrix registers.
 #include "mlx/backend/host/blas.h"
 
 #include <cblas.h>
@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "mlx/backend/common/copy.h"
+#include "mlx/backend/host/amx/float_product.h"
 #include "mlx/backend/host/onednn.h"
 #include "mlx/backend/metal/ops/launch.h"
 
@@ -48,6 +49,10 @@ void multiply_rows(const Product& p, const float* a, const float* b, int step, f
 }  // namespace
 
 void gemm(const Product& p, const float* a, const float* b, float* c) {
+  is_for_tiles(p) ? multiply_on_tiles(p, a, b, c, true) : gemm_by_library(p, a, b, c);
+}
+
+void gemm_by_library(const Product& p, const float* a, const float* b, float* c) {
   if (p.n == 1) {
     // The right factor is a vector: its elements are ldb apart, or contiguous.
     int step = p.tb ? 1 : p.ldb;
@@ -119,7 +124,9 @@ void share(const Product& p, const T* a, const T* b, T* c) {
 
 }  // namespace
 
-void shared_gemm(const Product& p, const float* a, const float* b, float* c) { share(p, a, b, c); }
+void shared_gemm(const Product& p, const float* a, const float* b, float* c) {
+  is_for_tiles(p) ? multiply_on_tiles(p, a, b, c, false) : share(p, a, b, c);
+}
 void shared_gemm(const Product& p, const double* a, const double* b, double* c) {
   share(p, a, b, c);
 }

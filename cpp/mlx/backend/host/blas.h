@@ -12,6 +12,9 @@ void gemm(const Product& p, const float* a, const float* b, float* c);
 void gemm(const Product& p, const double* a, const double* b, double* c);
 void gemm(const Product& p, const complex64_t* a, const complex64_t* b, complex64_t* c);
 
+// The same without matrix registers.
+void gemm_by_library(const Product& p, const float* a, const float* b, float* c);
+
 // The same for a single product, which is spread over the cores if it is large.
 void shared_gemm(const Product& p, const float* a, const float* b, float* c);
 void shared_gemm(const Product& p, const double* a, const double* b, double* c);

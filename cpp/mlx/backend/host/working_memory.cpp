@@ -31,6 +31,9 @@ ThreadsWithScratch::ThreadsWithScratch(size_t threads, size_t bytes_for_each, St
       bytes_(whole_pages(bytes_for_each)),
       scratch_(bytes_ > 0 ? working_memory(threads * bytes_, s) : nullptr) {}
 
+ThreadsWithScratch::ThreadsWithScratch(size_t threads, size_t bytes_for_each, char* memory)
+    : threads_(threads), bytes_(whole_pages(bytes_for_each)), scratch_(memory) {}
+
 void ThreadsWithScratch::for_each(size_t count,
                                   const std::function<void(size_t, char*)>& body) const {
   std::atomic<size_t> next{0};

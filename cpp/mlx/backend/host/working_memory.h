@@ -18,8 +18,10 @@ char* working_memory(size_t bytes, Stream s);
 // of their own.
 class ThreadsWithScratch {
  public:
-  // Construct it before the work is scheduled.
+  // With memory that lives until the stream has used it: construct it before the work is scheduled.
   ThreadsWithScratch(size_t threads, size_t bytes_for_each, Stream s);
+  // With the caller's memory: whole pages for each thread.
+  ThreadsWithScratch(size_t threads, size_t bytes_for_each, char* memory);
   // Calls body(i, scratch) for each i below count, and returns when all have ended.
   void for_each(size_t count, const std::function<void(size_t, char*)>& body) const;
 

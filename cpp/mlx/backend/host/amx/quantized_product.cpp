@@ -13,7 +13,7 @@
 #include <functional>
 
 #include "mlx/backend/host/amx/quantized_tiles.h"
-#include "mlx/backend/host/amx/tiles.h"
+#include "mlx/backend/host/amx/squares.h"
 #include "mlx/backend/host/parallel.h"
 #include "mlx/backend/host/working_memory.h"
 #include "mlx/errors.h"
@@ -24,44 +24,9 @@ namespace mlx::core::cpu {
 
 namespace {
 
-// Rows of x that are multiplied at a time: packed, they and a block's columns fit the second cache.
-constexpr int kMaxRows = 512;
-// Rows of w in a task at most, and at least.
-constexpr int kMaxColumns = 256, kMinColumns = 64;
-constexpr int kMinRows = 64;
-constexpr size_t kTasksPerThread = 3;
-
-int divided_up(int value, int unit) { return (value + unit - 1) / unit; }
-int rounded_up(int value, int unit) { return divided_up(value, unit) * unit; }
-
-// A part of the product that a thread computes.
-struct Part {
-  int row, rows, column, columns;
-};
-
-// How a product is divided into parts: all have the same size but the last ones.
-struct Division {
-  int rows, columns;  // of the product
-  int part_rows, part_columns;
-
-  Division(int m, int n, size_t wanted)
-      : rows(m),
-        columns(n),
-        part_rows(rounded_up(std::min(m, kMaxRows), kSquare)),
-        part_columns(std::min(rounded_up(n, kSquare), kMaxColumns)) {
-    while (count() < wanted && part_columns > kMinColumns) halve(part_columns);
-    while (count() < wanted && part_rows > kMinRows) halve(part_rows);
-  }
-  static void halve(int& extent) { extent = rounded_up(extent / 2, kSquare); }
-  size_t down() const { return divided_up(rows, part_rows); }
-  size_t across() const { return divided_up(columns, part_columns); }
-  size_t count() const { return down() * across(); }
-  Part part(size_t i) const {
-    const int row = static_cast<int>(i % down()) * part_rows;
-    const int column = static_cast<int>(i / down()) * part_columns;
-    return {row, std::min(part_rows, rows - row), column, std::min(part_columns, columns - column)};
-  }
-};
+// Rows of x that are multiplied at a time, and rows of w in a part at most: packed, a block of
+// their columns fits the second cache.
+constexpr int kMaxRows = 512, kMaxColumns = 256;
 
 // What all threads compute of a product.
 template <typename T>
@@ -88,11 +53,11 @@ struct Job {
     const AmxTiles tiles;
     const UnpackedRows unpacked(scratch, part.columns);
     auto* sums = reinterpret_cast<float*>(scratch + UnpackedRows::bytes(part.columns));
-    const int across = rounded_up(part.columns, kSquare);
+    const int across = in_squares(part.columns);
     auto at = [&](int row, int column) {
       return sums + int64_t{row} * across + int64_t{column} * kSquare;
     };
-    std::fill_n(sums, rounded_up(part.rows, kSquare) * across, 0.0f);
+    std::fill_n(sums, in_squares(part.rows) * across, 0.0f);
     for (int block = 0; block < w.columns; block += kBlock) {
       unpack_rows<T>(w, part.column, part.columns, block, unpacked);
       for (int row = 0; row < part.rows; row += kSquare) {
@@ -123,9 +88,8 @@ int at_once(size_t rows) { return static_cast<int>(std::min<size_t>(rows, kMaxRo
 
 // A part's unpacked rows of w, and its sums.
 size_t scratch_bytes(size_t rows, int columns) {
-  columns = std::min(rounded_up(columns, kSquare), kMaxColumns);
-  return UnpackedRows::bytes(columns) +
-         sizeof(float) * rounded_up(at_once(rows), kSquare) * columns;
+  columns = std::min(in_squares(columns), kMaxColumns);
+  return UnpackedRows::bytes(columns) + sizeof(float) * in_squares(at_once(rows)) * columns;
 }
 
 template <typename T>
@@ -182,7 +146,7 @@ void QuantizedProduct::multiply(const void* x, RowsAt x_rows, int rows, const Qu
       run(Job<T>{static_cast<const T*>(x), x_rows.from(first), w, static_cast<T*>(out),
                  out_rows.from(first),
                  PackedRows(packed_, count, w.columns, w.group_size, kPieces<T>),
-                 Division(count, w.rows, kTasksPerThread * parallel_width())},
+                 Division(count, w.rows, kMaxRows, kMaxColumns)},
           threads_);
     }
   });

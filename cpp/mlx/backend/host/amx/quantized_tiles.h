@@ -7,18 +7,14 @@
 #include <cstdint>
 
 #include "mlx/backend/host/amx/quantized_product.h"
-#include "mlx/backend/host/amx/tiles.h"
+#include "mlx/backend/host/amx/squares.h"
 #include "mlx/types/half_types.h"
 
 namespace mlx::core::cpu {
 
-// Rows of x, and of w, in a square.
-constexpr int kSquare = 2 * kTileRows;
 // Columns of x and w that are multiplied at a time: some groups.
 constexpr int kBlock = 256;
 constexpr int kMaxGroups = kBlock / 32;
-// Columns that one instruction multiplies.
-constexpr std::ptrdiff_t kStep = 32;
 
 // How many bfloat16 a float of this type is the sum of.
 template <typename T>
