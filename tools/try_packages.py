@@ -23,6 +23,9 @@ PUBLISHED = "mlx[cpu]==0.32.4"
 # The packages' and their tests' requirements. They are installed without dependencies, which may
 # include `mlx`.
 NEEDS = {
+    "binade": "",
+    "diffct-mlx": "torch==2.13.0 numba scipy",
+    "metalsinglecell": "scipy pandas anndata igraph scikit-learn umap-learn scanpy leidenalg",
     "mhc-mlx": "",
     "mlx-arsenal": "",
     "mlx-boosting": "numba scikit-learn",
