@@ -57,6 +57,10 @@ struct PassContext {
   Variant rows_of_gangs() const {
     return {.layout = ThreadLayout::Full, .width = shapes.width, .gangs_in_row = 1, .rows = 4};
   }
+  // Of a threadgroup that is a row of eight gangs.
+  Variant gangs_of_row() const {
+    return {.layout = ThreadLayout::Full, .width = shapes.width, .gangs_in_row = 8, .rows = 1};
+  }
   // Of a threadgroup that has four rows and four layers.
   Variant columns_of_threads() const {
     return {.layout = ThreadLayout::Rows,

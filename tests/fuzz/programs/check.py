@@ -317,7 +317,15 @@ class Checker:
         self.require(array.name in self.known and array.name not in at.readable, "in use")
         self.expression(node.kids[0], at)
         self.require(not exits(node.kids[1], ("break", "continue", "return")), "left early")
+        for phases in node.kids[2:]:
+            self.block(phases, at)
         self.block(node.kids[1], replace(at, readable=at.readable | {array.name}))
+
+    def on_phase(self, node: Node, at: Place) -> None:
+        """Phases touch no element that another thread may change, whatever their bound is."""
+        self.require(at.uniform, "a barrier that not all threads come to")
+        self.require(node.kids[0].varies == 0, "threads would take different paths to barriers")
+        self.expression(node.kids[0], at)
 
     def on_barrier(self, node: Node, at: Place) -> None:
         self.require(at.uniform or "simdgroup" in (node.value or ""), "not all threads come")

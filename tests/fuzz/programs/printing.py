@@ -58,7 +58,10 @@ def lines_of(node: Node, indent: int) -> list[str]:
         return _switch(node, indent)
     if op == "exchange":
         write = f"{pad}{value.name}[tix] = {_bare(kids[0])};"
-        return [write, pad + BARRIER, *lines_of(kids[1], indent), pad + BARRIER]
+        phases = [line for kid in kids[2:] for line in lines_of(kid, indent)]
+        return [write, pad + BARRIER, *phases, *lines_of(kids[1], indent), pad + BARRIER]
+    if op == "phase":
+        return [pad + line for line in _phase(node)]
     if op == "return":
         return [f"{pad}return {_bare(kids[0])};" if kids else f"{pad}return;"]
     if op in ("break", "continue"):
@@ -75,6 +78,16 @@ def _pointer(pointer: Variable, source: Variable, offset: Node) -> str:
     if pointer.type != source.type:
         start = f"({type}){source.name} + {offset}"
     return f"{type} {pointer.name} = {start};"
+
+
+def _phase(node: Node) -> list[str]:
+    """What threads do between barriers with the elements of a threadgroup's array."""
+    array, lines, operator = node.value
+    number = node.kids[0]
+    own = f"{array.name}[tix] {operator}= {array.type}({number} | 1u);"
+    names = {"n": f"uint({number})", "w": own, "a": array.name, "o": operator, "barrier": BARRIER}
+    names |= {"type": array.type, "size": array.size, "half": f"{array.size // 2}u"}
+    return [line.format(**names) for line in lines]
 
 
 def _tally(node: Node, indent: int) -> list[str]:

@@ -272,6 +272,8 @@ class Maker(Statements):
         share = rng.choice((0.15, 0.25, 0.4, 0.6))
         shares = {f: max(share, 0.5) if f in CORE else share for f in FEATURES}
         features = frozenset(f for f in FEATURES if rng.random() < shares[f]) - without
+        if "phases" in features and rng.random() < 0.6:
+            features -= {"atomics", "tallies"}  # code for one size of the threadgroup has none
         is_straight = "columns" in features and rng.random() < 0.7
         if "strides" in features:
             is_strided = rng.random() < 0.4
@@ -330,6 +332,8 @@ class Maker(Statements):
         if self.has("strides"):
             group = self.rng.choice((32, 64, 40, 33, 128))
             return (self.rng.randint(group, 900), 1, 1), (group, 1, 1)
+        if self.has("exchange") and self.has("phases") and self.chance(0.6):
+            return self.sizes_of_phases()
         kind = self.rng.random()
         if kind < 0.6:
             group = self.rng.choice((32, 64, 64, 96, 128, 40, 50, 24, 8, 33, 7, 80, 1))
@@ -349,6 +353,15 @@ class Maker(Statements):
         group3 = self.rng.choice(((8, 4, 2), (4, 4, 4), (32, 2, 2), (3, 5, 2)))
         grid3 = tuple(n * self.rng.randint(1, 2) for n in group3)
         return grid3, group3
+
+    def sizes_of_phases(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Threadgroups of several gangs."""
+        x, y = group = self.rng.choice(
+            ((64, 1), (128, 1), (256, 1), (320, 1), (72, 1), (100, 1), (512, 1), (32, 4), (64, 3),
+             (32, 8), (16, 8), (10, 20))
+        )  # fmt: skip
+        width = x * self.rng.randint(1, 2) + self.rng.choice((0, 0, 0, -1, 5))
+        return (width, y * self.rng.randint(1, 2), 1), (*group, 1)
 
     def sizes_of_columns(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """Grids whose columns, along y or z, have many threads."""

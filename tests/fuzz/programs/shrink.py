@@ -78,6 +78,8 @@ def smaller_statements(node: Node) -> Iterator[Node]:
                 yield Node("switch", None, kids[: i + 1] + kids[i + 2 :], labels)
     elif op == "exchange":
         yield kids[1]
+        if len(kids) > 2:
+            yield node.with_kids(kids[:2])
     elif op == "tally":
         yield kids[0]
         yield kids[1]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from . import tree
 from .check import enter_loop, exits, facts_after, leaves_always, loop_bounds, size_of
 from .facts import fits
-from .rows import Rows
+from .phases import Phases
 from .scalars import BOOL, INT, SCALARS, UINT, Scalar, promote, vector
 from .scope import Scope
 from .tree import Node, Variable, binary, block, cast, compare, constant, let
@@ -16,7 +16,7 @@ from .tree import Node, Variable, binary, block, cast, compare, constant, let
 MOST_NESTED = 3
 
 
-class Statements(Rows):
+class Statements(Phases):
     """Makes statements until a budget is spent."""
 
     def __init__(self, rng, features):
@@ -86,7 +86,7 @@ class Statements(Rows):
                 choices.append((2 if scope.at.converged else 0.7, self.of_lanes_kept))
                 choices.append((1 if scope.at.whole and scope.at.converged else 0, self.folded))
             if self.has("exchange") and scope.at.uniform:
-                choices.append((3, self.exchange))
+                choices.append((8 if self.has("phases") else 3, self.exchange))
             if self.has("tallies") and scope.at.uniform:
                 choices.append((1.5, self.tally))
             if self.has("atomics") or scope.at.counting:
@@ -495,7 +495,7 @@ class Statements(Rows):
     # ---- threadgroups ----
 
     def exchange(self, scope: Scope, depth: int) -> Node:
-        """Every thread writes its element of a shared array; then all may read it."""
+        """Every thread writes its element of a shared array; then all may read it, perhaps after phases."""
         used = scope.at.readable | scope.at.counting
         free = [r for r in scope.arrays if r.space == "threadgroup" and r.name not in used
                 and r.value is None and r.name.startswith("sh")]  # fmt: skip
@@ -503,16 +503,22 @@ class Statements(Rows):
             return self.changed(scope, depth)
         array = self.rng.choice(free)
         value = self.value_for(array, scope)
+        place = next(tree.var(v) for v in scope.variables if v.name == "tix")
+        phases = [self.phases(array, scope)] if self.has("phases") and self.chance(0.7) else []
+        if phases:  # elements that differ
+            value = cast(array.type, binary("+", self.as_integer(value, UINT), place))
         inner = scope.inner(readable=scope.at.readable | {array.name}, in_loop=False)
         used = self.use(tree.load(array, self.index(array.size, inner, 1)), inner)
         statements = [used]
+        if phases:
+            statements.insert(0, self.use(tree.load(array, place), inner))
         if self.has("tiles") and self.chance(0.7):
             statements.append(self.tile(array, inner, depth))
             self.note(statements[-1], inner)
         body = self.block(inner, depth + 1)
         if exits(body, ("break", "continue", "return")):
             body = block()
-        return Node("exchange", None, (value, block(*statements, body)), array)
+        return Node("exchange", None, (value, block(*statements, body), *phases), array)
 
     def tally(self, scope: Scope, depth: int) -> Node:
         """Atomic operations on threadgroup memory, which all may read afterwards."""

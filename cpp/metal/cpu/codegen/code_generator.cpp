@@ -123,8 +123,9 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   traits.jumps_along_rows = jumps_along_rows(*module);
   traits.column_dimension = column_dimension(*module);
   traits.accesses_after_writes = accesses_after_writes(*module);
-  traits.may_jam =
-      (rereads_threadgroup_memory(*module) || reads_tile_columns(*module)) && !has_atomics(*module);
+  traits.may_jam = (rereads_threadgroup_memory(*module) || reads_tile_columns(*module) ||
+                    waits_often(*module)) &&
+                   !has_atomics(*module);
   traits.depends_on_threadgroup = depends_on_threadgroup(function);
   traits.element_accesses = find_element_accesses(*module, function);
   return traits;

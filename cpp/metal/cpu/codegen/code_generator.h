@@ -30,8 +30,10 @@ struct KernelTraits {
   bool repeats = true;                     // see may_repeat
   bool jumps_along_rows = true;            // see row_access.h
   bool accesses_after_writes = true;       // see separate_memory.h
-  // Whether gangs may run at once, and share what they read. Atomic operations on threadgroup
-  // memory are loads and stores (widen_atomics.cpp), between which no other gang may run.
+  // Whether gangs may run at once, and share what they read, or may be left out of phases in which
+  // they have nothing to do. Both takes code for one size of the threadgroup. Atomic operations on
+  // threadgroup memory are loads and stores (widen_atomics.cpp), between which no other gang may
+  // run.
   bool may_jam = false;
   uint32_t column_dimension = 0;  // see row_access.h
   // Whether the kernel has an argument that depends on the threadgroup.

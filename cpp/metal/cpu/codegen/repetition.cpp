@@ -6,6 +6,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "metal/compiler/barriers.h"
 #include "metal/compiler/compiler.h"
 
 namespace metal::cpu {
@@ -51,6 +52,14 @@ bool reads_threadgroup_memory(const llvm::Instruction& instruction) {
 
 bool rereads_threadgroup_memory(const llvm::Module& kernel) {
   return may_repeat(kernel) && any_instruction(kernel, reads_threadgroup_memory);
+}
+
+bool waits_often(const llvm::Module& kernel) {
+  constexpr unsigned kBarriersOfExchange = 2;
+  unsigned barriers = 0;
+  return any_instruction(kernel, [&](const llvm::Instruction& instruction) {
+    return compiler::is_threadgroup_barrier(instruction) && ++barriers > kBarriersOfExchange;
+  });
 }
 
 bool has_atomics(const llvm::Module& kernel) {

@@ -20,6 +20,9 @@ bool any_instruction(const llvm::Module& kernel,
 bool reads_threadgroup_memory(const llvm::Instruction& instruction);
 // Whether a thread may do so more than once.
 bool rereads_threadgroup_memory(const llvm::Module& kernel);
+// Whether threads wait at more barriers than one exchange of values takes, as in a tree of sums
+// whose steps are written one after the other.
+bool waits_often(const llvm::Module& kernel);
 bool has_atomics(const llvm::Module& kernel);
 
 }  // namespace metal::cpu

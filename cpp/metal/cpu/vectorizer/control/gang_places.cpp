@@ -10,7 +10,7 @@ using llvm::Value;
 
 GangPlaces::GangPlaces(llvm::IRBuilder<>& b, Value* group, Value* gangs, const Variant& variant,
                        bool backwards)
-    : group_(group), gangs_(gangs), variant_(variant), backwards_(backwards) {
+    : group_(group), gangs_(gangs), variant_(variant), backwards_(backwards), count_end_(gangs) {
   if (!counts_positions()) return;
   GroupAccess access(b, group);
   for (unsigned i = 0; i < 3; ++i) {
@@ -43,6 +43,11 @@ void GangPlaces::begin_iteration(llvm::IRBuilder<>& b, llvm::BasicBlock* before)
   arguments_[kZArgument] = positions_[2];
 }
 
+void GangPlaces::bound(llvm::IRBuilder<>& b, Value* first, Value* end) {
+  count_->setIncomingValue(0, backwards_ ? b.CreateNUWSub(gangs_, end) : first);
+  count_end_ = backwards_ ? b.CreateNUWSub(gangs_, first) : end;
+}
+
 Value* GangPlaces::end_iteration(llvm::IRBuilder<>& b) {
   llvm::BasicBlock* latch = b.GetInsertBlock();
   if (counts_positions()) {
@@ -59,7 +64,7 @@ Value* GangPlaces::end_iteration(llvm::IRBuilder<>& b) {
   }
   Value* next = b.CreateNUWAdd(count_, b.getInt32(1));
   count_->addIncoming(next, latch);
-  return b.CreateICmpUGE(next, gangs_);
+  return b.CreateICmpUGE(next, count_end_);
 }
 
 }  // namespace metal::cpu

@@ -11,6 +11,7 @@
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/gang_dependence.h"
 #include "metal/cpu/vectorizer/control/gang_places.h"
+#include "metal/cpu/vectorizer/control/phase_bounds.h"
 #include "metal/cpu/vectorizer/control/phase_values.h"
 #include "metal/cpu/vectorizer/control/phases.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
@@ -38,11 +39,24 @@ void simplify_loops(llvm::Function& code) {
   }
 }
 
+// The arguments of a gang are never poison. Without `freeze`, phases can compute them again.
+void thaw_arguments(llvm::Function& code) {
+  for (llvm::Argument& argument : code.args()) {
+    for (llvm::User* user : llvm::make_early_inc_range(argument.users())) {
+      auto* freeze = llvm::dyn_cast<llvm::FreezeInst>(user);
+      if (!freeze) continue;
+      freeze->replaceAllUsesWith(&argument);
+      freeze->eraseFromParent();
+    }
+  }
+}
+
 // Builds the loops around phases.
 class PhaseLoops {
  public:
   PhaseLoops(llvm::Function& code, const GangDependence& dependence, const Variant& variant)
       : code_(code),
+        dependence_(dependence),
         variant_(variant),
         phases_(code, dependence),
         values_(code, phases_, dependence),
@@ -55,6 +69,7 @@ class PhaseLoops {
     values_.allocate(b_);
     for (Phase& phase : phases_.all()) open(phase);
     values_.pass_on();
+    for (Phase& phase : phases_.all()) bound(phase);
     for (Phase& phase : phases_.all()) close(phase);
     b_.SetInsertPoint(entry_);
     b_.CreateBr(loops_[&phases_.all().front()].before);
@@ -99,6 +114,22 @@ class PhaseLoops {
     start.each_gang = loop.head;
     values_.start(phase, std::move(start), b_, b_.CreateZExt(number, b_.getInt64Ty()));
     b_.CreateBr(phase.first);
+  }
+
+  // Leaves gangs out that have nothing to do in the phase. What they would store for other phases
+  // is in the code by now, but the exits still lead to the next phases.
+  void bound(Phase& phase) {
+    Loop& loop = loops_[&phase];
+    if (!loop.places || !loop.places->can_bound()) return;
+    LoopedPhase looped{.first = phase.first,
+                       .each_gang = loop.head,
+                       .arguments = loop.places->arguments(),
+                       .variables = values_.variables()};
+    for (const auto& [block, its_phase] : phases_.blocks())
+      if (its_phase == &phase) looped.blocks.insert(block);
+    b_.SetInsertPoint(loop.before->getTerminator());
+    if (const auto busy = find_busy_gangs(b_, looped, dependence_, variant_, gangs_))
+      loop.places->bound(b_, busy->first, busy->end);
   }
 
   // Makes what comes after the phase's exits.
@@ -151,6 +182,7 @@ class PhaseLoops {
   }
 
   llvm::Function& code_;
+  const GangDependence& dependence_;
   const Variant& variant_;
   Phases phases_;
   PhaseValues values_;
@@ -164,6 +196,7 @@ class PhaseLoops {
 }  // namespace
 
 bool make_phase_loops(llvm::Function& wide, const Variant& variant) {
+  thaw_arguments(wide);
   simplify_loops(wide);
   GangDependence dependence(
       wide, {kXArgument, kYArgument, kZArgument, kIndexArgument, kActiveArgument}, variant.width);

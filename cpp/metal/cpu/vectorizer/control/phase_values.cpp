@@ -343,6 +343,7 @@ PhaseValues::Slot PhaseValues::new_slot(const Instruction& value) {
   } else {
     slot.variable = new AllocaInst(type, 0, value.getName(), entry_->begin());
     slot.align = slot.variable->getAlign();
+    variables_.insert(slot.variable);
   }
   return slot;
 }

@@ -57,6 +57,8 @@ class PhaseValues {
   void start(const Phase& phase, PhaseStart start, llvm::IRBuilder<>& b, llvm::Value* gang);
   // Replaces what phases use of other phases, once all have a start.
   void pass_on();
+  // The addresses of variables, to which all gangs store the same.
+  const llvm::SmallPtrSetImpl<const llvm::Value*>& variables() const { return variables_; }
   // Sets the sizes of memory. `gangs`: their number.
   void finish(llvm::Value* gangs);
 
@@ -96,6 +98,7 @@ class PhaseValues {
   GangMemory frames_, private_;
   llvm::DenseMap<const Phase*, PhaseStart> starts_;
   llvm::MapVector<llvm::Instruction*, Slot> slots_;
+  llvm::SmallPtrSet<const llvm::Value*, 8> variables_;
   llvm::DenseMap<const llvm::Value*, llvm::PHINode*> next_of_;  // the phi whose slot a value shares
   llvm::DenseMap<llvm::AllocaInst*, uint64_t> private_offsets_;
 };
