@@ -285,7 +285,8 @@ void bail_out_unless(llvm::IRBuilder<>& builder, llvm::Value* condition) {
   auto* function = checked_cast<llvm::Function>(marker.getCallee());
   function->setOnlyAccessesInaccessibleMemory();
   function->setDoesNotThrow();
-  function->setWillReturn();
+  // It is not said to return: the condition must not follow from undefined behaviour of code that
+  // does not run when the gang bails out, such as a division by zero.
   builder.CreateCall(marker, {condition});
 }
 
