@@ -1,7 +1,7 @@
-// A float32 is the sum of three bfloat16, each the nearest to what is left. Of the nine products of
-// their parts, the six largest are added up: what is left out is less than 2^-23 of the product, a
-// rounding error of float32. The registers multiply bfloat16 sixteen times faster than vector
-// instructions multiply float32.
+// A float32 is the sum of three bfloat16, each the nearest to what is left: at most 2^-8 of the
+// part before. Of the nine products of two numbers' parts, the six largest are added up. What is
+// left out is at most about 2^-23 of the product, and has either sign: a rounding error of float32.
+// The registers multiply bfloat16 sixteen times faster than vector instructions multiply float32.
 //
 // They take subnormal numbers for zeros, and infinity times a part that is zero is not a number.
 // Hence parts of the product with numbers that are not finite, or lines of none but tiny ones, are
