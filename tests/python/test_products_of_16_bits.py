@@ -101,3 +101,21 @@ def test_no_terms_and_special_values(dtype):
     with np.errstate(invalid="ignore"):
         got, want = wide(a @ mx.ones((2, 5), kind)), wide(a) @ np.ones((2, 5))
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", UNITS)
+def test_broadcast_reversed_and_permuted_batches(dtype):
+    base = made((3, 4, 6, 5), dtype)
+    two = mx.array(2.0, getattr(mx, dtype))
+    forms = [
+        base, base[::-1], base[:, ::-1, :, ::-1], base.transpose(1, 0, 2, 3), base[:, :1],
+        mx.broadcast_to(base[:, :1], base.shape), mx.broadcast_to(base[:1, :1, :1], base.shape),
+        mx.broadcast_to(two, base.shape), mx.broadcast_to(two, (1, 1, 6, 1)), base[1:, :, ::2],
+        base[..., 1:4], base[:, :, ::-2],
+    ]  # fmt: skip
+    for a in forms:
+        for b in forms:
+            b = b.swapaxes(-1, -2)
+            batches = zip(a.shape[:2], b.shape[:2], strict=True)
+            if a.shape[-1] == b.shape[-2] and all(x == y or 1 in (x, y) for x, y in batches):
+                close(a @ b, wide(a) @ wide(b), a.shape[-1], dtype)

@@ -5,6 +5,8 @@
 #include <dnnl.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <vector>
 
 #include "mlx/backend/common/copy.h"
 #include "mlx/backend/host/amx/float_product.h"
@@ -137,10 +139,35 @@ void shared_gemm(const Product& p, const complex64_t* a, const complex64_t* b, c
 bool is_too_short_for_blas(Dtype dtype) { return dtype == float16 || dtype == bfloat16; }
 
 array widened(const array& a, Stream s) {
+  if (a.flags().contiguous && a.data_size() == a.size()) {
+    array out(a.shape(), float32, nullptr, {});
+    copy(a, out, CopyType::Vector, s);
+    metal::get_command_encoder(s).add_temporary(out);
+    return out;
+  }
+  // Elements are read in the order of memory, and repeated ones once: a transposed or broadcast
+  // operand stays a view.
+  std::vector<int> axes;
+  for (int axis = 0; axis < a.ndim(); ++axis) {
+    if (a.strides(axis) != 0) axes.push_back(axis);
+  }
+  std::stable_sort(axes.begin(), axes.end(), [&](int left, int right) {
+    return std::abs(a.strides(left)) > std::abs(a.strides(right));
+  });
+  Shape shape;
+  Strides from, to(axes.size()), of_view(a.ndim(), 0);
+  for (const int axis : axes) {
+    shape.push_back(a.shape(axis));
+    from.push_back(a.strides(axis));
+  }
+  int64_t size = 1;
+  for (size_t i = axes.size(); i-- > 0; size *= shape[i]) of_view[axes[i]] = to[i] = size;
+  array dense({static_cast<ShapeElem>(size)}, float32, nullptr, {});
+  allocate_output(dense);
+  metal::get_command_encoder(s).add_temporary(dense);
+  copy_inplace(a, dense, shape, from, to, 0, 0, CopyType::General, s);
   array out(a.shape(), float32, nullptr, {});
-  copy(a, out,
-       a.flags().contiguous && a.data_size() == a.size() ? CopyType::Vector : CopyType::General, s);
-  metal::get_command_encoder(s).add_temporary(out);
+  make_view(dense, out, of_view);
   return out;
 }
 

@@ -36,7 +36,7 @@ void for_each_product(size_t count, const Product& like, Multiply&& multiply) {
 
 // Whether elements are converted to float32 because BLAS has no 16-bit types.
 bool is_too_short_for_blas(Dtype dtype);
-// Converts to float32. A dense array keeps its strides, so that transposed operands stay views.
+// Converts to float32. Transposed and broadcast operands stay views.
 array widened(const array& a, Stream s);
 
 }  // namespace mlx::core::cpu
