@@ -164,7 +164,8 @@ void add_tiles(const Product& whole, int64_t a, int64_t b, int64_t c, size_t til
 int products_per_task(const Product& p, int count, int64_t a_step, int64_t b_step) {
   const bool regular = is_regular(a_step, count, p.ta ? p.k : p.m, p.ta ? p.m : p.k, p.lda) &&
                        is_regular(b_step, count, p.tb ? p.n : p.k, p.tb ? p.k : p.n, p.ldb);
-  if (!regular) return 1;
+  // oneDNN does not repeat the product of one pair.
+  if (!regular || (a_step == 0 && b_step == 0)) return 1;
   return static_cast<int>(std::clamp(kWorkOfTask / p.multiplications(), 1.0, 1.0 * count));
 }
 
