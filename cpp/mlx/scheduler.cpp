@@ -2,6 +2,7 @@
 #include "mlx/scheduler.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -16,8 +17,9 @@ struct Tasks {
   std::recursive_mutex scheduling;
   std::mutex mutex;
   std::condition_variable completed;
-  int active = 0;
-  size_t bytes = 0;
+  // Changed under the mutex; eval reads them for each operation without it.
+  std::atomic<int> active{0};
+  std::atomic<size_t> bytes{0};
 };
 
 // Never destroyed: queues may still use it while the process ends.
@@ -50,21 +52,21 @@ void notify_task_completion(const Stream&, size_t bytes) {
   tasks().completed.notify_all();
 }
 
-int n_active_tasks() {
-  std::lock_guard lock(tasks().mutex);
-  return tasks().active;
-}
+int n_active_tasks() { return tasks().active; }
 
-size_t n_active_bytes() {
-  std::lock_guard lock(tasks().mutex);
-  return tasks().bytes;
-}
+size_t n_active_bytes() { return tasks().bytes; }
 
 namespace {
 
+// Many short waits poll as often as a long one.
 void wait_until(const std::function<bool()>& few_enough) {
+  using Clock = std::chrono::steady_clock;
+  static thread_local Clock::time_point next_poll;
   std::unique_lock lock(tasks().mutex);
-  while (!tasks().completed.wait_for(lock, WaitPoll::interval, few_enough)) {
+  while (!few_enough()) {
+    tasks().completed.wait_until(lock, next_poll);
+    if (Clock::now() < next_poll) continue;
+    next_poll = Clock::now() + WaitPoll::interval;
     if (auto& poll = WaitPoll::current()) {
       lock.unlock();
       poll();

@@ -18,8 +18,8 @@ std::recursive_mutex& mutex();
 // For the child of a fork: nothing is being scheduled or in flight.
 void start_anew();
 
-void notify_new_task(const Stream& stream, size_t bytes);
-void notify_task_completion(const Stream& stream, size_t bytes);
+void notify_new_task(const Stream& stream, size_t bytes = 0);
+void notify_task_completion(const Stream& stream, size_t bytes = 0);
 int n_active_tasks();
 size_t n_active_bytes();
 // Returns once at most so many tasks, or bytes, are in flight.

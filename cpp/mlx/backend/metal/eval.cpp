@@ -14,7 +14,9 @@ namespace {
 
 // The encoder collects so many operations before they start to run while the host goes on.
 constexpr int kOperationsPerCommit = 32;
-// It also commits when they allocated this part of what may be in flight.
+// Or so many, if they allocated this part of what may be in flight. The next operation cannot
+// overwrite an array of a committed one, so it must not happen for each operation.
+constexpr int kOperationsPerEarlyCommit = 16;
 constexpr size_t kBytesPart = 8;
 
 StreamState& state_of(Stream stream) { return device(stream.device).get_stream(stream.index); }
@@ -85,8 +87,8 @@ void eval(array& arr) {
     run_on_host(primitive, state, arr.inputs(), outputs);
   }
   state.keep(arr.inputs(), outputs);
-  if (state.operations >= kOperationsPerCommit ||
-      state.bytes >= max_bytes_in_flight() / kBytesPart) {
+  const bool large = state.bytes >= max_bytes_in_flight() / kBytesPart;
+  if (state.operations >= (large ? kOperationsPerEarlyCommit : kOperationsPerCommit)) {
     state.commit();
   }
 }

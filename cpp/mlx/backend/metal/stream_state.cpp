@@ -150,23 +150,25 @@ void StreamState::HostUse::prepare() {
   }
 }
 
+namespace {
+
+bool is_among(const std::vector<array>& arrays, const std::shared_ptr<array::Data>& data) {
+  return std::any_of(arrays.begin(), arrays.end(),
+                     [&](const array& a) { return a.data_shared_ptr() == data; });
+}
+
+}  // namespace
+
 void StreamState::keep(const std::vector<array>& in, const std::vector<array>& out) {
   for (auto& a : in) {
     auto& data = a.data_shared_ptr();
-    bool passed_on = false;
-    for (auto& o : out) {
-      passed_on = passed_on || o.data_shared_ptr() == data;
-    }
-    if (data && !passed_on) {
-      inputs.push_back(data);
-    }
+    if (data && !is_among(out, data)) inputs.push_back(data);
   }
   for (auto& a : out) {
     auto& data = a.data_shared_ptr();
     if (!data) continue;
     outputs.push_back(data);
-    const auto shares = [&](const array& i) { return i.data_shared_ptr() == data; };
-    if (std::none_of(in.begin(), in.end(), shares)) bytes += a.nbytes();
+    if (!is_among(in, data)) bytes += a.nbytes();
   }
 }
 
