@@ -155,18 +155,18 @@ array widened(const array& a, Stream s) {
     return std::abs(a.strides(left)) > std::abs(a.strides(right));
   });
   Shape shape;
-  Strides from, to(axes.size()), of_view(a.ndim(), 0);
+  Strides from;
   for (const int axis : axes) {
     shape.push_back(a.shape(axis));
     from.push_back(a.strides(axis));
   }
-  int64_t size = 1;
-  for (size_t i = axes.size(); i-- > 0; size *= shape[i]) of_view[axes[i]] = to[i] = size;
-  array dense({static_cast<ShapeElem>(size)}, float32, nullptr, {});
+  array dense(shape, float32, nullptr, {});
   allocate_output(dense);
   metal::get_command_encoder(s).add_temporary(dense);
-  copy_inplace(a, dense, shape, from, to, 0, 0, CopyType::General, s);
+  copy_inplace(a, dense, shape, from, dense.strides(), 0, 0, CopyType::General, s);
   array out(a.shape(), float32, nullptr, {});
+  Strides of_view(a.ndim(), 0);
+  for (size_t i = 0; i < axes.size(); ++i) of_view[axes[i]] = dense.strides(static_cast<int>(i));
   make_view(dense, out, of_view);
   return out;
 }

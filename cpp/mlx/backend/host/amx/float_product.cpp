@@ -1,9 +1,9 @@
 // A float32 is the sum of three bfloat16, each the nearest to what is left: at most 2^-8 of the
-// part before. Of the nine products of two numbers' parts, the six largest are added up. What is
+// piece before. Of the nine products of two numbers' pieces, the six largest are added up. What is
 // left out is at most about 2^-23 of the product, and has either sign: a rounding error of float32.
 // The registers multiply bfloat16 sixteen times faster than vector instructions multiply float32.
 //
-// They take subnormal numbers for zeros, and infinity times a part that is zero is not a number.
+// They take subnormal numbers for zeros, and infinity times a piece that is zero is not a number.
 // Hence parts of the product with numbers that are not finite, or lines of none but tiny ones, are
 // left to libraries.
 #include "mlx/backend/host/amx/float_product.h"
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "mlx/allocator.h"
+#include "mlx/backend/host/amx/square_registers.h"
 #include "mlx/backend/host/amx/squares.h"
 #include "mlx/backend/host/amx/vectors.h"
 #include "mlx/backend/host/blas.h"
@@ -27,9 +28,8 @@ namespace mlx::core::cpu {
 
 namespace {
 
-constexpr int kParts = 3;  // of a float
-// Shorts of a step of a square: two tiles for each part.
-constexpr std::ptrdiff_t kStepShorts = kTileShorts * 2 * kParts;
+// Of a step of a square: two tiles for each piece.
+constexpr std::ptrdiff_t kStepShorts = kPairShorts * kPieces<float>;
 // Rows and columns of a task at most, and columns of the left factor that are multiplied at a time.
 constexpr int kPartRows = 512, kPartColumns = 256, kBlockSteps = 4;
 // Below these, libraries are faster: packing takes a time of its own.
@@ -61,10 +61,6 @@ size_t packed_bytes(int lines, int depth) {
 
 // ---- packing ----
 
-MLX_AMX inline __mmask16 first_lanes(int count) {
-  return static_cast<__mmask16>((1u << std::clamp(count, 0, 16)) - 1);
-}
-
 MLX_AMX inline __m512i magnitude(__m512 x) {
   return _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(0x7fffffff));
 }
@@ -88,7 +84,7 @@ class Magnitudes {
   }
 
   // Whether each line has zeros only, or its largest number is in the range that is multiplied
-  // here: even the last part of the smallest such number is far from subnormal, and the largest
+  // here: even the last piece of the smallest such number is far from subnormal, and the largest
   // does not become infinite when it is rounded.
   bool are_suited() const {
     const auto bits = [](int exponent) { return static_cast<uint32_t>(exponent + 127) << 23; };
@@ -106,19 +102,17 @@ class Magnitudes {
   alignas(64) std::array<std::array<uint32_t, 16>, kTileRows> bits_ = {};
 };
 
-// The three parts of 16 lines of a step, before they are stored.
-using StepParts = __m512i[kParts][kTileRows];
+// The three pieces of 16 lines of a step, before they are stored.
+using StepPieces = __m512i[kPieces<float>][kTileRows];
 
-// Splits the numbers x and y, and stores their parts as the vector `at` of each part: all of x,
+// Splits the numbers x and y, and stores their pieces as the vector `at` of each piece: all of x,
 // then all of y, or in pairs.
 template <bool in_pairs>
-MLX_AMX inline void split(__m512 x, __m512 y, int at, StepParts& to) {
-  for (int part = 0; part < kParts; ++part) {
+MLX_AMX inline void split(__m512 x, __m512 y, int at, StepPieces& to) {
+  for (int piece = 0; piece < kPieces<float>; ++piece) {
     const __m512 upper_x = rounded_to_upper_half(x), upper_y = rounded_to_upper_half(y);
-    to[part][at] = in_pairs ? _mm512_mask_blend_epi16(
-                                  0xaaaaaaaa, _mm512_srli_epi32(_mm512_castps_si512(upper_x), 16),
-                                  _mm512_castps_si512(upper_y))
-                            : upper_halves(upper_x, upper_y);
+    to[piece][at] =
+        in_pairs ? pairs_of_upper_halves(upper_x, upper_y) : upper_halves(upper_x, upper_y);
     x = _mm512_sub_ps(x, upper_x);
     y = _mm512_sub_ps(y, upper_y);
   }
@@ -127,7 +121,7 @@ MLX_AMX inline void split(__m512 x, __m512 y, int at, StepParts& to) {
 // Reads 32 elements of 16 lines: a vector has the elements of a line, or a pair of elements of each
 // line.
 template <bool contiguous>
-MLX_AMX inline void read_step(const Lines& lines, int first, int element, StepParts& to,
+MLX_AMX inline void read_step(const Lines& lines, int first, int element, StepPieces& to,
                               Magnitudes& largest) {
   for (int i = 0; i < kTileRows; ++i) {
     __m512 x, y;
@@ -135,7 +129,7 @@ MLX_AMX inline void read_step(const Lines& lines, int first, int element, StepPa
       const int rest = first + i < lines.count ? lines.depth - element : 0;
       const float* from = lines.at(std::min(first + i, lines.count - 1), element);
       x = load_floats(from, first_lanes(rest));
-      y = load_floats(from + kLanes16, first_lanes(rest - 16));
+      y = load_floats(from + kLanes16, first_lanes(rest - kLanes16));
     } else {
       const __mmask16 lanes = first_lanes(lines.count - first);
       const int pair = element + 2 * i;
@@ -153,12 +147,12 @@ template <bool contiguous, bool in_pairs>
 MLX_AMX void pack_lines(const Lines& lines, int first, int step, int steps, uint16_t* to,
                         Magnitudes& largest) {
   for (const int end = step + steps; step < end; ++step, to += kStepShorts) {
-    StepParts parts;
-    read_step<contiguous>(lines, first, step * static_cast<int>(kStep), parts, largest);
-    for (int part = 0; part < kParts; ++part) {
-      if constexpr (contiguous == in_pairs) transpose(parts[part]);
-      uint16_t* tile = to + kTileShorts * 2 * part;
-      for (int i = 0; i < kTileRows; ++i) _mm512_store_si512(tile + i * kStep, parts[part][i]);
+    StepPieces pieces;
+    read_step<contiguous>(lines, first, step * static_cast<int>(kStep), pieces, largest);
+    for (int piece = 0; piece < kPieces<float>; ++piece) {
+      if constexpr (contiguous == in_pairs) transpose(pieces[piece]);
+      uint16_t* tile = to + kPairShorts * piece;
+      for (int i = 0; i < kTileRows; ++i) _mm512_store_si512(tile + i * kStep, pieces[piece][i]);
     }
   }
 }
@@ -171,48 +165,25 @@ void pack(const Lines& lines, int first, int step, int steps, uint16_t* to, Magn
 
 // ---- multiplication ----
 
-MLX_AMX inline void load_left(const uint16_t* from, int part) {
-  _tile_loadd(4, from + kTileShorts * 2 * part, kTileRowBytes);
-  _tile_loadd(5, from + kTileShorts * (2 * part + 1), kTileRowBytes);
-}
-
-MLX_AMX inline void load_right(const uint16_t* from, int part) {
-  _tile_loadd(6, from + kTileShorts * 2 * part, kTileRowBytes);
-  _tile_loadd(7, from + kTileShorts * (2 * part + 1), kTileRowBytes);
-}
-
-MLX_AMX inline void multiply_loaded() {
-  _tile_dpbf16ps(0, 4, 6);
-  _tile_dpbf16ps(1, 4, 7);
-  _tile_dpbf16ps(2, 5, 6);
-  _tile_dpbf16ps(3, 5, 7);
-}
-
 // Adds the products of some steps to a square.
 MLX_AMX void multiply_steps(const uint16_t* left, const uint16_t* right, int steps, float* sums) {
-  _tile_loadd(0, sums, kTileRowBytes);
-  _tile_loadd(1, sums + kTileFloats, kTileRowBytes);
-  _tile_loadd(2, sums + 2 * kTileFloats, kTileRowBytes);
-  _tile_loadd(3, sums + 3 * kTileFloats, kTileRowBytes);
+  load_sums(sums);
   for (int step = 0; step < steps; ++step, left += kStepShorts, right += kStepShorts) {
-    load_left(left, 0);
-    load_right(right, 2);
+    load_left(left);
+    load_right(right + 2 * kPairShorts);
     multiply_loaded();
-    load_right(right, 1);
+    load_right(right + kPairShorts);
     multiply_loaded();
-    load_left(left, 1);
+    load_left(left + kPairShorts);
     multiply_loaded();
-    load_right(right, 0);
+    load_right(right);
     multiply_loaded();
-    load_left(left, 2);
+    load_left(left + 2 * kPairShorts);
     multiply_loaded();
-    load_left(left, 0);
+    load_left(left);
     multiply_loaded();
   }
-  _tile_stored(0, sums, kTileRowBytes);
-  _tile_stored(1, sums + kTileFloats, kTileRowBytes);
-  _tile_stored(2, sums + 2 * kTileFloats, kTileRowBytes);
-  _tile_stored(3, sums + 3 * kTileFloats, kTileRowBytes);
+  store_sums(sums);
 }
 
 // Stores alpha * sums + beta * what is there, for the upper left corner of a square.
@@ -221,7 +192,7 @@ MLX_AMX void store(const float* sums, const Product& p, float* to, int rows, int
   const __m512 beta = _mm512_set1_ps(static_cast<float>(p.beta));
   for (int row = 0; row < rows; ++row, to += p.ldc) {
     for (int half = 0; half < 2; ++half) {
-      const __mmask16 lanes = first_lanes(columns - half * 16);
+      const __mmask16 lanes = first_lanes(columns - half * kLanes16);
       __m512 x = _mm512_mul_ps(_mm512_load_ps(sums + offset_in_square(row, half)), alpha);
       if (p.beta != 0) x = _mm512_fmadd_ps(load_floats(to + half * kLanes16, lanes), beta, x);
       store_floats(to + half * kLanes16, x, lanes);
@@ -279,7 +250,7 @@ class RowsOfProduct {
     auto* columns = reinterpret_cast<uint16_t*>(scratch);
     auto* sums = reinterpret_cast<float*>(scratch + kColumnsBytes);
     if (add_products(part, columns, sums)) {
-      store_sums(part, sums);
+      store_part(part, sums);
     } else {
       Product one = p_;
       one.m = part.rows;
@@ -316,7 +287,7 @@ class RowsOfProduct {
                        [](const Magnitudes& of_lines) { return of_lines.are_suited(); });
   }
 
-  void store_sums(const Part& part, const float* sums) const {
+  void store_part(const Part& part, const float* sums) const {
     const int across = in_squares(part.columns);
     for (int row = 0; row < part.rows; row += kSquare) {
       for (int column = 0; column < part.columns; column += kSquare) {

@@ -10,7 +10,6 @@
 #include "mlx/backend/host/amx/quantized_product.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "mlx/backend/host/amx/quantized_tiles.h"
 #include "mlx/backend/host/amx/squares.h"
@@ -39,7 +38,7 @@ struct Job {
   PackedRows packed;
   Division division;
 
-  // Square s of the rows of x.
+  // A square of the rows of x, and the block that starts at `column`.
   void pack(int square, int column) const {
     const T* from[kSquare];
     for (int i = 0; i < kSquare; ++i) {

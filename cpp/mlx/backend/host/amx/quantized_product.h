@@ -44,10 +44,6 @@ class QuantizedProduct {
                 RowsAt out_rows) const;
 
  private:
-  template <typename T>
-  void multiply_of(const T* x, RowsAt x_rows, int rows, const QuantizedMatrix& w, T* out,
-                   RowsAt out_rows) const;
-
   Dtype dtype_;
   char* packed_;
   ThreadsWithScratch threads_;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "mlx/backend/host/amx/vectors.h"
+#include "mlx/backend/host/amx/square_registers.h"
 
 namespace mlx::core::cpu {
 
@@ -31,13 +31,12 @@ MLX_AMX inline void pack_floats(__m512 low, __m512 high, uint16_t* to, int piece
 
 template <typename T>
 MLX_AMX void pack_row(const T* from, int columns, int group_size, uint16_t* to, float* sums) {
-  constexpr int kTiles = 2 * kPieces<T>;
   for (int column = 0; column < columns; column += group_size) {
     __m512 sum = _mm512_setzero_ps();
-    for (int i = column; i < column + group_size; i += kStep, to += kTiles * kTileShorts) {
+    for (int i = column; i < column + group_size; i += kStep, to += kPairShorts * kPieces<T>) {
       const __m512 low = load_floats(from + i), high = load_floats(from + i + kLanes16);
       sum = _mm512_add_ps(sum, _mm512_add_ps(low, high));
-      pack_floats<kPieces<T>>(low, high, to, 2 * kTileShorts);
+      pack_floats<kPieces<T>>(low, high, to, kPairShorts);
     }
     *sums++ = _mm512_reduce_add_ps(sum);
   }
@@ -45,7 +44,7 @@ MLX_AMX void pack_row(const T* from, int columns, int group_size, uint16_t* to, 
 
 MLX_AMX void clear_row(int columns, int pieces, uint16_t* to) {
   for (int i = 0; i < columns / kStep * pieces; ++i) {
-    _mm512_store_si512(to + kTileShorts * 2 * i, _mm512_setzero_si512());
+    _mm512_store_si512(to + kPairShorts * i, _mm512_setzero_si512());
   }
 }
 
@@ -97,7 +96,7 @@ constexpr int kMaxWords = kBlock * 8 / 32;  // of a block of a row
 MLX_AMX void read_words(const uint32_t* from, int64_t step, int rows, int words,
                         __m512i (&to)[kMaxWords]) {
   for (int word = 0; word < words; word += 16) {
-    const auto lanes = static_cast<__mmask16>((1u << std::min(words - word, 16)) - 1);
+    const __mmask16 lanes = first_lanes(words - word);
     __m512i v[16];
     for (int i = 0; i < 16; ++i) {
       v[i] = i < rows ? _mm512_maskz_loadu_epi32(lanes, from + i * step + word)
@@ -127,10 +126,8 @@ MLX_AMX void unpack_integers(const __m512i* words, const float*, const float*, u
   };
 #pragma GCC unroll 16
   for (int pair = 0; pair < kStep / 2; ++pair) {
-    const __m512i low = _mm512_castps_si512(number(2 * pair));
-    const __m512i high = _mm512_castps_si512(number(2 * pair + 1));
     _mm512_store_si512(tile + kStep * pair,
-                       _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(low, 16), high));
+                       pairs_of_upper_halves(number(2 * pair), number(2 * pair + 1)));
   }
 }
 
@@ -197,7 +194,7 @@ template <typename T>
 MLX_AMX void read_scales(const QuantizedMatrix& w, int row, int rows, int column, int groups,
                          float* scales, float* offsets) {
   const int64_t step = w.columns / w.group_size;
-  const auto lanes = static_cast<__mmask16>((1u << groups) - 1);
+  const __mmask16 lanes = first_lanes(groups);
   const __m512 middle = _mm512_set1_ps(kMultipliesIntegers<T> ? 1 << (w.bits - 1) : 0);
   for (int i = 0; i < kSquare; ++i) {
     alignas(64) float scale[kLanes16] = {}, offset[kLanes16] = {};
@@ -243,7 +240,7 @@ MLX_AMX void unpack_rows(const QuantizedMatrix& w, int row, int rows, int column
                  std::clamp(rows - square - half, 0, kTileRows), width * w.bits / 32, words);
       for (int i = 0; i < width / kStep; ++i) {
         const int64_t at = i * kStep / w.group_size * kSquare + half;
-        unpack(words + int64_t{i} * w.bits, scales + at, offsets + at, tiles + kTileShorts * 2 * i);
+        unpack(words + int64_t{i} * w.bits, scales + at, offsets + at, tiles + kPairShorts * i);
       }
     }
   }
@@ -253,32 +250,20 @@ MLX_AMX void unpack_rows(const QuantizedMatrix& w, int row, int rows, int column
 
 namespace {
 
-// Distance between the products of two groups. A multiple of 4096 bytes would make the processor
-// take loads of one for loads of another that is still being stored.
+// Distance between the products of two groups. With a multiple of 4096 bytes, loads of one group
+// would wait for the stores of another: processors compare only the last 12 bits at first.
 constexpr std::ptrdiff_t kSquareFloats = 4 * kTileFloats + kLanes16;
 
-// Adds the products of 2x2 tiles to the tiles 0 to 3.
+// Adds the products of some steps to the sums.
 template <int pieces>
 MLX_AMX inline void multiply_steps(const uint16_t* x, const uint16_t* w, int steps) {
-  for (int step = 0; step < steps; ++step, w += 2 * kTileShorts) {
-    _tile_loadd(6, w, kTileRowBytes);
-    _tile_loadd(7, w + kTileShorts, kTileRowBytes);
-    for (int piece = 0; piece < pieces; ++piece, x += 2 * kTileShorts) {
-      _tile_loadd(4, x, kTileRowBytes);
-      _tile_loadd(5, x + kTileShorts, kTileRowBytes);
-      _tile_dpbf16ps(0, 4, 6);
-      _tile_dpbf16ps(1, 4, 7);
-      _tile_dpbf16ps(2, 5, 6);
-      _tile_dpbf16ps(3, 5, 7);
+  for (int step = 0; step < steps; ++step, w += kPairShorts) {
+    load_right(w);
+    for (int piece = 0; piece < pieces; ++piece, x += kPairShorts) {
+      load_left(x);
+      multiply_loaded();
     }
   }
-}
-
-MLX_AMX inline void store_tiles(float* to) {
-  _tile_stored(0, to, kTileRowBytes);
-  _tile_stored(1, to + kTileFloats, kTileRowBytes);
-  _tile_stored(2, to + 2 * kTileFloats, kTileRowBytes);
-  _tile_stored(3, to + 3 * kTileFloats, kTileRowBytes);
 }
 
 // Adds scale * product + offset * (sum of x) of some groups to a square of sums.
@@ -316,14 +301,11 @@ MLX_AMX void multiply_integers(const PackedRows& x, int row, const UnpackedRows&
   const float* x_sums = x.sums_at(row, column);
   alignas(64) float products[kMaxGroups * kSquareFloats];
   for (int g = 0; g < groups; ++g) {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
+    clear_sums();
     multiply_steps<pieces>(a, b, steps);
-    store_tiles(products + g * kSquareFloats);
-    a += kTileShorts * 2 * pieces * steps;
-    b += kTileShorts * 2 * steps;
+    store_sums(products + g * kSquareFloats);
+    a += kPairShorts * pieces * steps;
+    b += kPairShorts * steps;
   }
   auto add = [&]<int n>()
                  MLX_AMX { add_scaled<n>(products, scales, offsets, x_sums, x.groups(), sums); };
@@ -346,13 +328,10 @@ MLX_AMX void multiply_integers(const PackedRows& x, int row, const UnpackedRows&
 // Multiplies what is dequantised.
 MLX_AMX void multiply_floats(const PackedRows& x, int row, const UnpackedRows& w, int w_row,
                              int column, float* sums) {
-  _tile_loadd(0, sums, kTileRowBytes);
-  _tile_loadd(1, sums + kTileFloats, kTileRowBytes);
-  _tile_loadd(2, sums + 2 * kTileFloats, kTileRowBytes);
-  _tile_loadd(3, sums + 3 * kTileFloats, kTileRowBytes);
+  load_sums(sums);
   multiply_steps<1>(x.tiles_at(row, column), w.tiles_at(w_row),
                     std::min(kBlock, x.columns - column) / kStep);
-  store_tiles(sums);
+  store_sums(sums);
 }
 
 }  // namespace
@@ -372,8 +351,7 @@ MLX_AMX void multiply_square(const PackedRows& x, int row, const UnpackedRows& w
 template <typename T>
 MLX_AMX void store_square(const float* sums, T* const (&rows)[kSquare], int columns) {
   for (int half = 0; half < 2 && half * kLanes16 < columns; ++half) {
-    const auto lanes =
-        static_cast<__mmask16>((1u << std::min(columns - half * kLanes16, kLanes16)) - 1);
+    const __mmask16 lanes = first_lanes(columns - half * kLanes16);
     for (int row = 0; row < kSquare; ++row) {
       if (rows[row] == nullptr) continue;
       store_floats(rows[row] + half * kLanes16, _mm512_load_ps(sums + offset_in_square(row, half)),

@@ -8,7 +8,7 @@
 
 #include "mlx/backend/host/amx/quantized_product.h"
 #include "mlx/backend/host/amx/squares.h"
-#include "mlx/types/half_types.h"
+#include "mlx/backend/host/amx/vectors.h"
 
 namespace mlx::core::cpu {
 
@@ -16,11 +16,6 @@ namespace mlx::core::cpu {
 constexpr int kBlock = 256;
 constexpr int kMaxGroups = kBlock / 32;
 
-// How many bfloat16 a float of this type is the sum of.
-template <typename T>
-constexpr int kPieces = sizeof(T) == sizeof(float) ? 3 : 2;
-template <>
-inline constexpr int kPieces<bfloat16_t> = 1;
 // Whether w is multiplied as integers, which are scaled afterwards. Otherwise it is dequantised to
 // bfloat16 before, which is faster.
 template <typename T>

@@ -25,6 +25,8 @@ namespace mlx::core::cpu {
 // Bytes in a row of a tile, rows, and what a tile holds.
 constexpr int kTileRowBytes = 64, kTileRows = 16;
 constexpr std::ptrdiff_t kTileFloats = 16 * kTileRows, kTileShorts = 32 * kTileRows;
+// Two tiles of a factor.
+constexpr std::ptrdiff_t kPairShorts = 2 * kTileShorts;
 
 // All tiles of the calling thread are of full size until the end of the scope.
 class AmxTiles {

@@ -5,6 +5,8 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "mlx/backend/host/amx/tiles.h"
@@ -17,6 +19,11 @@
 namespace mlx::core::cpu {
 
 constexpr __mmask16 kAll16 = 0xffff;
+
+// The first lanes of 16; none if the number is negative.
+MLX_AMX inline __mmask16 first_lanes(std::ptrdiff_t count) {
+  return static_cast<__mmask16>((1u << std::clamp<std::ptrdiff_t>(count, 0, 16)) - 1);
+}
 
 MLX_AMX inline __m512 load_floats(const float* from, __mmask16 lanes = kAll16) {
   return _mm512_maskz_loadu_ps(lanes, from);
@@ -54,6 +61,18 @@ MLX_AMX inline __m512i upper_halves(__m512 low, __m512 high) {
   return _mm512_permutex2var_epi16(_mm512_castps_si512(low), _mm512_load_si512(kOdd),
                                    _mm512_castps_si512(high));
 }
+
+// The same in pairs: a half of x, then the half of y in the same lane.
+MLX_AMX inline __m512i pairs_of_upper_halves(__m512 x, __m512 y) {
+  return _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(_mm512_castps_si512(x), 16),
+                                 _mm512_castps_si512(y));
+}
+
+// How many bfloat16 a float of this type is the sum of.
+template <typename T>
+constexpr int kPieces = sizeof(T) == sizeof(float) ? 3 : 2;
+template <>
+inline constexpr int kPieces<bfloat16_t> = 1;
 
 // Transposes a square of 16 x 16 words.
 MLX_AMX inline void transpose(__m512i (&v)[16]) {
