@@ -16,9 +16,11 @@
 
 namespace metal {
 
+class AttentionPlan;
 class ConvolutionPlan;
 class FourierTransformPlan;
 class MatrixProductPlan;
+struct Attention;
 struct Convolution;
 struct FourierTransform;
 struct MatrixProduct;
@@ -169,12 +171,13 @@ class Driver {
   // Otherwise launches get addresses of this memory.
   virtual DeviceMemory* device_memory() { return nullptr; }
   // Null if no library of the device computes this (metal/matrix_product.h,
-  // metal/fourier_transform.h, metal/convolution.h).
+  // metal/fourier_transform.h, metal/convolution.h, metal/attention.h).
   virtual std::shared_ptr<const MatrixProductPlan> plan(const MatrixProduct&) { return nullptr; }
   virtual std::shared_ptr<const FourierTransformPlan> plan(const FourierTransform&) {
     return nullptr;
   }
   virtual std::shared_ptr<const ConvolutionPlan> plan(const Convolution&) { return nullptr; }
+  virtual std::shared_ptr<const AttentionPlan> plan(const Attention&) { return nullptr; }
 };
 
 // The driver of the default device. The environment variable MLX_METAL_DEVICE chooses it at the

@@ -70,6 +70,34 @@ def test_products_with_a_library_and_without(libraries, monkeypatch):
     assert done.returncode == 0, done.stderr
 
 
+ATTENTION = """
+    import mlx.core as mx, numpy as np
+    # (batches, heads, heads of keys, queries, keys, elements of a head): large enough for a library.
+    for shape in [(1, 16, 16, 4096, 4096, 128), (2, 64, 8, 3000, 3500, 64)]:
+        b, n, m, t, s, d = shape
+        for dtype, tolerance in [(mx.float16, 2e-3), (mx.bfloat16, 1.5e-2)]:
+            q, k, v = (mx.random.normal(x).astype(dtype) for x in [(b, t, n, d), (b, m, s, d), (b, m, s, d)])
+            q = q.swapaxes(1, 2)
+            for mask in [None, "causal"]:
+                out = mx.fast.scaled_dot_product_attention(q, k, v, scale=d**-0.5, mask=mask)
+                rows = slice(t - 64, t)
+                wide = [x[-1:, : n // m].astype(mx.float32) for x in (q[:, :, rows], k[:, :1], v[:, :1])]
+                scores = wide[0] @ wide[1].swapaxes(-1, -2) * d**-0.5
+                if mask:
+                    scores = mx.where(mx.arange(s) <= mx.arange(64)[:, None] + s - 64, scores, -np.inf)
+                want = mx.softmax(scores, axis=-1) @ wide[2]
+                error = mx.abs(out[-1:, : n // m, rows].astype(mx.float32) - want).max().item()
+                assert error < tolerance, (shape, dtype, mask, error)
+"""
+
+
+@pytest.mark.parametrize("libraries", ["0", "1"])
+def test_large_attention_with_a_library_and_without(libraries, monkeypatch):
+    monkeypatch.setenv("MLX_CUDA_LIBRARIES", libraries)
+    done = run(ATTENTION)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_view_of_numpy_shares_memory():
     x = mx.ones(100) * 3
     view = np.asarray(x)

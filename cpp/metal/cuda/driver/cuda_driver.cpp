@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "metal/cuda/driver/attention.h"
 #include "metal/cuda/driver/convolutions.h"
 #include "metal/cuda/driver/cuda_kernel.h"
 #include "metal/cuda/driver/cuda_stream.h"
@@ -67,6 +68,10 @@ class CudaDriver : public Driver {
   std::shared_ptr<const ConvolutionPlan> plan(const Convolution& convolution) override {
     const LibraryUse use(gpu_);
     return plan_with_cudnn(convolution);
+  }
+  std::shared_ptr<const AttentionPlan> plan(const Attention& attention) override {
+    const LibraryUse use(gpu_);
+    return plan_with_cudnn(attention);
   }
 
  private:

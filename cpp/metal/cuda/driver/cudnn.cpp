@@ -12,7 +12,8 @@ namespace {
 // Null if the library lacks a function or does not start.
 std::unique_ptr<CudnnApi> started_cudnn(void* library) {
   auto api = std::make_unique<CudnnApi>();
-  bool complete = find_function(library, "cudnnGetErrorString", api->cudnnGetErrorString);
+  bool complete = find_function(library, "cudnnGetErrorString", api->cudnnGetErrorString) &&
+                  find_function(library, "cudnnGetVersion", api->cudnnGetVersion);
 #define METAL_CUDNN_FIND(name, ...) complete = complete && find_function(library, #name, api->name);
   METAL_CUDNN_FUNCTIONS(METAL_CUDNN_FIND)
 #undef METAL_CUDNN_FIND

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 
 namespace metal::cuda {
@@ -11,9 +12,10 @@ using CudnnHandle = struct CudnnHandleObject*;
 using CudnnTensor = struct CudnnTensorObject*;
 using CudnnFilter = struct CudnnFilterObject*;
 using CudnnConvolution = struct CudnnConvolutionObject*;
+using CudnnDescriptor = struct CudnnDescriptorObject*;  // of graphs
 
 enum class CudnnStatus : int { Success = 0 };
-enum class CudnnType : int { Float32 = 0, Float16 = 2, Bfloat16 = 9 };
+enum class CudnnType : int { Float32 = 0, Float16 = 2, Int32 = 4, Bfloat16 = 9, Bool = 11 };
 
 inline constexpr int kCudnnChannelsLast = 1;
 inline constexpr int kCudnnCrossCorrelation = 1;
@@ -60,13 +62,20 @@ struct CudnnAlgorithm {
   F(cudnnGetConvolutionBackwardFilterAlgorithm_v7, METAL_CUDNN_CHOOSE)                          \
   F(cudnnConvolutionForward, METAL_CUDNN_RUN)                                                   \
   F(cudnnConvolutionBackwardData, METAL_CUDNN_RUN)                                              \
-  F(cudnnConvolutionBackwardFilter, METAL_CUDNN_RUN)
+  F(cudnnConvolutionBackwardFilter, METAL_CUDNN_RUN)                                            \
+  F(cudnnBackendCreateDescriptor, int, CudnnDescriptor*)                                        \
+  F(cudnnBackendDestroyDescriptor, CudnnDescriptor)                                             \
+  F(cudnnBackendSetAttribute, CudnnDescriptor, int, int, int64_t, const void*)                  \
+  F(cudnnBackendGetAttribute, CudnnDescriptor, int, int, int64_t, int64_t*, void*)              \
+  F(cudnnBackendFinalize, CudnnDescriptor)                                                      \
+  F(cudnnBackendExecute, CudnnHandle, CudnnDescriptor, CudnnDescriptor)
 
 struct CudnnApi {
 #define METAL_CUDNN_MEMBER(name, ...) CudnnStatus (*name)(__VA_ARGS__) = nullptr;
   METAL_CUDNN_FUNCTIONS(METAL_CUDNN_MEMBER)
 #undef METAL_CUDNN_MEMBER
   const char* (*cudnnGetErrorString)(CudnnStatus) = nullptr;
+  size_t (*cudnnGetVersion)() = nullptr;  // 90100 is 9.1
   CudnnHandle handle = nullptr;
   mutable std::mutex mutex;  // one thread at a time may use the handle
 

@@ -1,0 +1,14 @@
+// Attention on the GPU with cuDNN.
+#pragma once
+
+#include <memory>
+
+#include "metal/attention.h"
+
+namespace metal::cuda {
+
+// Null if the library is not installed or does not support this kind. The GPU's context must be
+// current.
+std::shared_ptr<const AttentionPlan> plan_with_cudnn(const Attention& attention);
+
+}  // namespace metal::cuda

@@ -1,0 +1,266 @@
+#include "metal/cuda/driver/cudnn_graph.h"
+
+#include <type_traits>
+#include <utility>
+
+namespace metal::cuda {
+namespace {
+
+enum class Kind : int {
+  Pointwise = 0,
+  EngineConfiguration = 3,
+  EngineHeuristics = 4,
+  ExecutionPlan = 5,
+  PointwiseOperation = 13,
+  OperationGraph = 15,
+  VariantPack = 16,  // the arguments of one run
+  Tensor = 17,
+  Matmul = 18,
+  MatmulOperation = 19,
+  Reduction = 21,
+  ReductionOperation = 22,
+};
+
+enum class Attribute : int {
+  PointwiseFunction = 0,
+  PointwiseType = 1,
+  PointwiseAxis = 9,
+  HeuristicsMode = 200,
+  HeuristicsGraph = 201,
+  HeuristicsResults = 202,
+  PlanHandle = 400,
+  PlanEngine = 401,
+  PlanWorkspaceBytes = 402,
+  PointwiseOperationFunction = 750,
+  PointwiseOperationFirst = 751,
+  PointwiseOperationSecond = 752,
+  PointwiseOperationResult = 753,
+  PointwiseOperationThird = 758,
+  GraphHandle = 800,
+  GraphOperations = 801,
+  TensorAlignment = 900,  // bytes
+  TensorType = 901,
+  TensorDims = 902,
+  TensorStrides = 903,
+  TensorNumber = 906,
+  TensorIsIntermediate = 907,
+  TensorIsArgument = 908,  // a number of the host
+  PackTensors = 1000,
+  PackAddresses = 1001,
+  PackWorkspace = 1003,
+  MatmulType = 1500,
+  MatmulFirst = 1520,
+  MatmulSecond = 1521,
+  MatmulResult = 1522,
+  MatmulDescription = 1523,
+  ReductionFunction = 1600,
+  ReductionType = 1601,
+  ReductionOperand = 1610,
+  ReductionResult = 1611,
+  ReductionDescription = 1612,
+};
+
+// How to choose an engine.
+enum class Heuristics : int { ByShapes = 3 };
+
+// How the library names the type of an attribute's values.
+template <typename T>
+constexpr int kTypeNumber = std::is_same_v<T, CudnnHandle>       ? 0
+                            : std::is_same_v<T, CudnnType>       ? 1
+                            : std::is_same_v<T, bool>            ? 2
+                            : std::is_same_v<T, int64_t>         ? 3
+                            : std::is_same_v<T, void*>           ? 6
+                            : std::is_same_v<T, Heuristics>      ? 8
+                            : std::is_same_v<T, CudnnPointwise>  ? 14
+                            : std::is_same_v<T, CudnnDescriptor> ? 15
+                            : std::is_same_v<T, CudnnReduction>  ? 18
+                                                                 : -1;
+
+constexpr const char* kAction = "plan a graph of operations";
+
+CudnnGraph::Dims packed_strides(const CudnnGraph::Dims& dims) {
+  CudnnGraph::Dims strides(dims.size(), 1);
+  for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  return strides;
+}
+
+}  // namespace
+
+class CudnnGraph::Description {
+ public:
+  Description(const CudnnApi& api, Kind kind) : api_(api) {
+    api_.check(api_.cudnnBackendCreateDescriptor(static_cast<int>(kind), &descriptor_), kAction);
+  }
+  ~Description() { api_.cudnnBackendDestroyDescriptor(descriptor_); }
+  Description(const Description&) = delete;
+  Description& operator=(const Description&) = delete;
+
+  template <typename T>
+  Description& set(Attribute attribute, std::span<const T> values) {
+    static_assert(kTypeNumber<T> >= 0);
+    api_.check(
+        api_.cudnnBackendSetAttribute(descriptor_, static_cast<int>(attribute), kTypeNumber<T>,
+                                      static_cast<int64_t>(values.size()), values.data()),
+        kAction);
+    return *this;
+  }
+  template <typename T>
+  Description& set(Attribute attribute, const std::vector<T>& values) {
+    return set(attribute, std::span<const T>(values));
+  }
+  template <typename T>
+  Description& set(Attribute attribute, const T& value) {
+    return set(attribute, std::span<const T>(&value, 1));
+  }
+  Description& set(Attribute attribute, const Description& other) {
+    return set(attribute, other.descriptor_);
+  }
+
+  // Reads a number, or the best of the descriptions into one that exists.
+  template <typename T>
+  void get(Attribute attribute, T& value) const {
+    int64_t count = 0;
+    api_.check(api_.cudnnBackendGetAttribute(descriptor_, static_cast<int>(attribute),
+                                             kTypeNumber<T>, 1, &count, &value),
+               kAction);
+  }
+
+  void finish() { api_.check(api_.cudnnBackendFinalize(descriptor_), kAction); }
+
+  CudnnDescriptor descriptor() const { return descriptor_; }
+
+ private:
+  const CudnnApi& api_;
+  CudnnDescriptor descriptor_ = nullptr;
+};
+
+CudnnGraph::Description& CudnnGraph::description(Tensor tensor) const {
+  return *tensors_[static_cast<size_t>(tensor) - 1];
+}
+
+CudnnGraph::Tensor CudnnGraph::describe(CudnnType type, const Dims& dims, const Dims& strides,
+                                        Place place) {
+  constexpr int64_t kAlignment = 16;
+  const auto tensor = static_cast<Tensor>(tensors_.size()) + 1;
+  auto made = std::make_shared<Description>(api_, Kind::Tensor);
+  made->set(Attribute::TensorType, type)
+      .set(Attribute::TensorDims, dims)
+      .set(Attribute::TensorStrides, strides)
+      .set(Attribute::TensorNumber, tensor)
+      .set(Attribute::TensorAlignment, kAlignment)
+      .set(Attribute::TensorIsIntermediate, place == Place::Nowhere)
+      .set(Attribute::TensorIsArgument, place == Place::Argument)
+      .finish();
+  tensors_.push_back(std::move(made));
+  return tensor;
+}
+
+CudnnGraph::Tensor CudnnGraph::array(CudnnType type, const Dims& dims, const Dims& strides) {
+  arrays_.push_back(describe(type, dims, strides, Place::Memory));
+  return arrays_.back();
+}
+
+CudnnGraph::Tensor CudnnGraph::intermediate(CudnnType type, const Dims& dims) {
+  return describe(type, dims, packed_strides(dims), Place::Nowhere);
+}
+
+CudnnGraph::Tensor CudnnGraph::add_number(CudnnType type, std::shared_ptr<const void> value) {
+  const Dims one(4, 1);
+  numbers_.emplace_back(describe(type, one, one, Place::Argument), std::move(value));
+  return numbers_.back().first;
+}
+
+CudnnGraph::Tensor CudnnGraph::number(float value) {
+  return add_number(CudnnType::Float32, std::make_shared<const float>(value));
+}
+
+CudnnGraph::Tensor CudnnGraph::number(int32_t value) {
+  return add_number(CudnnType::Int32, std::make_shared<const int32_t>(value));
+}
+
+void CudnnGraph::multiply_matrices(Tensor a, Tensor b, Tensor result) {
+  auto function = std::make_shared<Description>(api_, Kind::Matmul);
+  function->set(Attribute::MatmulType, CudnnType::Float32).finish();
+  auto operation = std::make_shared<Description>(api_, Kind::MatmulOperation);
+  operation->set(Attribute::MatmulDescription, *function)
+      .set(Attribute::MatmulFirst, description(a))
+      .set(Attribute::MatmulSecond, description(b))
+      .set(Attribute::MatmulResult, description(result))
+      .finish();
+  others_.push_back(std::move(function));
+  operations_.push_back(std::move(operation));
+}
+
+void CudnnGraph::reduce(CudnnReduction reduction, Tensor operand, Tensor result) {
+  auto function = std::make_shared<Description>(api_, Kind::Reduction);
+  function->set(Attribute::ReductionFunction, reduction)
+      .set(Attribute::ReductionType, CudnnType::Float32)
+      .finish();
+  auto operation = std::make_shared<Description>(api_, Kind::ReductionOperation);
+  operation->set(Attribute::ReductionDescription, *function)
+      .set(Attribute::ReductionOperand, description(operand))
+      .set(Attribute::ReductionResult, description(result))
+      .finish();
+  others_.push_back(std::move(function));
+  operations_.push_back(std::move(operation));
+}
+
+void CudnnGraph::apply(CudnnPointwise function, std::initializer_list<Tensor> operands,
+                       Tensor result, CudnnType type, int64_t axis) {
+  auto described = std::make_shared<Description>(api_, Kind::Pointwise);
+  described->set(Attribute::PointwiseFunction, function).set(Attribute::PointwiseType, type);
+  if (axis >= 0) described->set(Attribute::PointwiseAxis, axis);
+  described->finish();
+  auto operation = std::make_shared<Description>(api_, Kind::PointwiseOperation);
+  operation->set(Attribute::PointwiseOperationFunction, *described);
+  constexpr Attribute kOperands[] = {Attribute::PointwiseOperationFirst,
+                                     Attribute::PointwiseOperationSecond,
+                                     Attribute::PointwiseOperationThird};
+  const Attribute* attribute = kOperands;
+  for (Tensor operand : operands) operation->set(*attribute++, description(operand));
+  operation->set(Attribute::PointwiseOperationResult, description(result)).finish();
+  others_.push_back(std::move(described));
+  operations_.push_back(std::move(operation));
+}
+
+void CudnnGraph::plan() {
+  std::vector<CudnnDescriptor> operations;
+  for (const auto& operation : operations_) operations.push_back(operation->descriptor());
+  auto graph = std::make_shared<Description>(api_, Kind::OperationGraph);
+  graph->set(Attribute::GraphOperations, operations)
+      .set(Attribute::GraphHandle, api_.handle)
+      .finish();
+  Description heuristics(api_, Kind::EngineHeuristics);
+  heuristics.set(Attribute::HeuristicsGraph, *graph)
+      .set(Attribute::HeuristicsMode, Heuristics::ByShapes)
+      .finish();
+  auto engine = std::make_shared<Description>(api_, Kind::EngineConfiguration);
+  CudnnDescriptor best = engine->descriptor();
+  heuristics.get(Attribute::HeuristicsResults, best);
+  plan_ = std::make_shared<Description>(api_, Kind::ExecutionPlan);
+  // Fails if there is no engine.
+  plan_->set(Attribute::PlanEngine, *engine).set(Attribute::PlanHandle, api_.handle).finish();
+  int64_t bytes = 0;
+  plan_->get(Attribute::PlanWorkspaceBytes, bytes);
+  workspace_bytes_ = static_cast<size_t>(bytes);
+  others_.insert(others_.end(), {graph, engine});
+}
+
+void CudnnGraph::run(void* queue, std::span<void* const> addresses, void* workspace) const {
+  std::vector<Tensor> tensors(arrays_);
+  std::vector<void*> values(addresses.begin(), addresses.end());
+  for (const auto& [tensor, value] : numbers_) {
+    tensors.push_back(tensor);
+    values.push_back(const_cast<void*>(value.get()));
+  }
+  Description pack(api_, Kind::VariantPack);
+  pack.set(Attribute::PackTensors, tensors)
+      .set(Attribute::PackAddresses, values)
+      .set(Attribute::PackWorkspace, workspace)
+      .finish();
+  api_.check(api_.cudnnSetStream(api_.handle, queue), "use a stream");
+  api_.check(api_.cudnnBackendExecute(api_.handle, plan_->descriptor(), pack.descriptor()),
+             "compute a graph of operations");
+}
+
+}  // namespace metal::cuda

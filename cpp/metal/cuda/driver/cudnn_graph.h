@@ -1,0 +1,75 @@
+// Graphs of operations that cuDNN computes together: what it calls its backend.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "metal/cuda/driver/cudnn.h"
+
+namespace metal::cuda {
+
+// These are numbers of the library's binary interface.
+enum class CudnnPointwise : int {
+  Add = 0,
+  Multiply = 1,
+  Divide = 6,
+  Subtract = 9,
+  Exp = 13,
+  Log = 15,
+  GreaterEqual = 303,
+  Index = 501,   // of an element along an axis
+  Select = 601,  // the first operand where the third is true, else the second
+};
+enum class CudnnReduction : int { Add = 0, Max = 3 };
+
+// Operations are added in their order, then plan() chooses how to compute them, and run() does so
+// any number of times. The caller holds the API's mutex meanwhile. Throws std::runtime_error where
+// the library refuses.
+class CudnnGraph {
+ public:
+  using Tensor = int64_t;  // the number of a tensor, from 1
+  using Dims = std::vector<int64_t>;
+
+  explicit CudnnGraph(const CudnnApi& api) : api_(api) {}
+
+  // An array in memory, whose address run() gets.
+  Tensor array(CudnnType type, const Dims& dims, const Dims& strides);
+  // The result of an operation that only other operations need.
+  Tensor intermediate(CudnnType type, const Dims& dims);
+  Tensor number(float value);
+  Tensor number(int32_t value);
+
+  void multiply_matrices(Tensor a, Tensor b, Tensor result);
+  void reduce(CudnnReduction reduction, Tensor operand, Tensor result);
+  // `type`: what the function computes with. `axis`: of Index.
+  void apply(CudnnPointwise function, std::initializer_list<Tensor> operands, Tensor result,
+             CudnnType type = CudnnType::Float32, int64_t axis = -1);
+
+  void plan();
+  size_t workspace_bytes() const { return workspace_bytes_; }
+  // `addresses`: of the arrays, in the order of their numbers.
+  void run(void* queue, std::span<void* const> addresses, void* workspace) const;
+
+ private:
+  // Something that the library was told about.
+  class Description;
+  enum class Place { Memory, Nowhere, Argument };
+
+  Tensor describe(CudnnType type, const Dims& dims, const Dims& strides, Place place);
+  Tensor add_number(CudnnType type, std::shared_ptr<const void> value);
+  Description& description(Tensor tensor) const;
+
+  const CudnnApi& api_;
+  std::vector<std::shared_ptr<Description>> tensors_, operations_, others_;
+  std::vector<Tensor> arrays_;
+  std::vector<std::pair<Tensor, std::shared_ptr<const void>>> numbers_;
+  std::shared_ptr<Description> plan_;
+  size_t workspace_bytes_ = 0;
+};
+
+}  // namespace metal::cuda
