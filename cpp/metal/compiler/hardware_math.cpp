@@ -1,5 +1,6 @@
 #include "metal/compiler/hardware_math.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -8,7 +9,8 @@
 namespace metal::compiler {
 
 bool is_hardware_math(const llvm::Function& function) {
-  return function.getName() == kHardwareExp || function.getName() == kHardwareLog2;
+  const auto names = {kHardwareExp, kHardwareExpOfHalf, kHardwareExpOfBfloat, kHardwareLog2};
+  return llvm::is_contained(names, function.getName());
 }
 
 void keep_hardware_math(llvm::Function& function) {

@@ -1,5 +1,6 @@
 #include "metal/cuda/several_threads.h"
 
+#include <cstdlib>
 #include <optional>
 
 #include "llvm/ADT/DenseMap.h"
@@ -7,6 +8,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/builtin_calls.h"
+#include "metal/compiler/hardware_math.h"
 
 namespace metal::cuda {
 namespace {
@@ -96,8 +98,9 @@ class Turns {
       if (const auto found = compiler::as_builtin_call(*call))
         return found->builtin == Builtin::ThreadPositionInGrid ||
                found->builtin == Builtin::ThreadsPerGrid || found->builtin == Builtin::GridSize;
-      return llvm::isa<llvm::IntrinsicInst>(call) && call->doesNotAccessMemory() &&
-             !call->isConvergent();
+      const llvm::Function* callee = call->getCalledFunction();
+      return callee && (callee->isIntrinsic() || compiler::is_hardware_math(*callee)) &&
+             call->doesNotAccessMemory() && !call->isConvergent();
     }
     const Value* address = llvm::getLoadStorePointerOperand(&instruction);
     if (!address) return !instruction.mayReadOrWriteMemory();
@@ -109,16 +112,47 @@ class Turns {
     return is_side_by_side(address, size);
   }
 
+  // Forwards or backwards.
   bool is_side_by_side(const Value* address, uint64_t size) const {
-    const auto* offset = llvm::dyn_cast<llvm::GetElementPtrInst>(address);
-    if (!offset || offset->getNumIndices() != 1 ||
-        layout_.getTypeAllocSize(offset->getSourceElementType()) != size ||
-        differing_.contains(offset->getPointerOperand()))
-      return false;
-    const Value* index = offset->getOperand(1);
-    if (const auto* extension = llvm::dyn_cast<llvm::ZExtInst>(index))
-      index = extension->getOperand(0);
-    return is_position(index, 0);
+    const auto distance = distance_of(address);
+    return distance && static_cast<uint64_t>(std::abs(*distance)) == size;
+  }
+
+  // How much larger a number, or an address in bytes, is for the next thread in x. The positions of
+  // the grid do not reach 2^31, so extending them keeps their distance; nothing is known of other
+  // 32-bit numbers, whose sums may wrap around.
+  std::optional<int64_t> distance_of(const Value* value) const {
+    if (!differing_.contains(value)) return 0;
+    if (is_position(value, 0)) return 1;
+    if (llvm::isa<llvm::ZExtInst, llvm::SExtInst>(value)) {
+      const Value* narrow = llvm::cast<llvm::CastInst>(value)->getOperand(0);
+      return is_position(narrow, 0) ? std::optional<int64_t>(1) : std::nullopt;
+    }
+    if (const auto* offset = llvm::dyn_cast<llvm::GetElementPtrInst>(value)) {
+      if (offset->getNumIndices() != 1) return std::nullopt;
+      const auto size =
+          static_cast<int64_t>(layout_.getTypeAllocSize(offset->getSourceElementType()));
+      return sum(distance_of(offset->getPointerOperand()), distance_of(offset->getOperand(1)),
+                 size);
+    }
+    const auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(value);
+    if (!operation || !operation->getType()->isIntegerTy(64)) return std::nullopt;
+    const Value *left = operation->getOperand(0), *right = operation->getOperand(1);
+    switch (operation->getOpcode()) {
+      case Instruction::Add:
+        return sum(distance_of(left), distance_of(right), 1);
+      case Instruction::Sub:
+        return sum(distance_of(left), distance_of(right), -1);
+      default:
+        return std::nullopt;
+    }
+  }
+
+  static std::optional<int64_t> sum(std::optional<int64_t> a, std::optional<int64_t> b,
+                                    int64_t factor) {
+    // Distances are products of sizes of elements, and few of them.
+    if (!a || !b) return std::nullopt;
+    return *a + *b * factor;
   }
 
   const llvm::DataLayout& layout_;

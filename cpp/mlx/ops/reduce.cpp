@@ -111,7 +111,8 @@ array var(const array& a, const std::vector<int>& given_axes, bool keepdims, int
   auto axes = normalize_axes(given_axes, rank(a), "var");
   Dtype dtype = at_least_float(a.dtype());
   array x = astype(a, wide(dtype), s);
-  array squares = square(abs(subtract(x, mean(x, axes, true, s), s), s), s);
+  array distances = subtract(x, mean(x, axes, true, s), s);
+  array squares = square(dtype == complex64 ? abs(distances, s) : distances, s);
   array n = number_along(a, axes, ddof, squares.dtype(), s);
   array out = divide(sum(squares, axes, keepdims, s), n, s);
   return astype(out, dtype == complex64 ? float32 : dtype, s);

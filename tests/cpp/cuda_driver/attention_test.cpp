@@ -75,7 +75,8 @@ class AttentionTest : public ::testing::Test {
   }
 
   // The attention of one query, from its definition.
-  std::vector<double> expected(const Attention& a, int64_t batch, int64_t head, int64_t query) const {
+  std::vector<double> expected(const Attention& a, int64_t batch, int64_t head,
+                               int64_t query) const {
     std::vector<double> sums(static_cast<size_t>(a.depth));
     const int64_t seen = a.causal ? query + a.keys - a.queries + 1 : a.keys;
     double total = 0;
@@ -142,9 +143,8 @@ TEST_F(AttentionTest, AnErrorOfTheLibraryIsThatOfTheCall) {
     run(small(5, 7, false));
     FAIL();
   } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "NVIDIA's cuDNN is unable to compute a graph of operations: an error of the fake");
+    EXPECT_STREQ(error.what(),
+                 "NVIDIA's cuDNN is unable to compute a graph of operations: an error of the fake");
   }
 }
 

@@ -265,8 +265,7 @@ CudnnStatus cudnnBackendFinalize(CudnnDescriptor made) {
 CudnnStatus cudnnBackendGetAttribute(CudnnDescriptor from, int attribute, int, int64_t,
                                      int64_t* count, void* values) {
   *count = 1;
-  if (attribute == kPlanWorkspace)
-    std::memcpy(values, &kWorkspaceBytes, sizeof(kWorkspaceBytes));
+  if (attribute == kPlanWorkspace) std::memcpy(values, &kWorkspaceBytes, sizeof(kWorkspaceBytes));
   if (attribute == kHeuristicsResults) {
     CudnnDescriptor engine = *static_cast<CudnnDescriptor*>(values);
     engine->attributes[kEngineGraph] = from->attributes.at(kHeuristicsGraph);

@@ -246,8 +246,8 @@ __METAL_MATH float any_bfloat_exp_base(float x, float log2_base) {
 }
 
 // Results that are normal bfloats are rounded and combined as integers: in the sum of 2^16 and a
-// number from 1 to 2, the low bits are the first 8 bits of the number.
-__METAL_MATH bfloat bfloat_exp_base(bfloat x, float log2_base) {
+// number from 1 to 2, the low bits are the first 8 bits of the number. GPUs have an instruction.
+extern "C" inline bfloat __metal_math_exp_bfloat(bfloat x, float log2_base) {
   const float middle = 0x1.6a0000p+0f;       // 2^log2_middle, and 181 / 128
   const float log2_middle = 0x1.ffd79ap-2f;  // so that 2^r * middle is from 1 to 2
   const float magic = kRoundMagic + 126.0f;
@@ -266,17 +266,23 @@ __METAL_MATH bfloat bfloat_exp_base(bfloat x, float log2_base) {
     bits = __builtin_bit_cast(ushort, bfloat(any_bfloat_exp_base(x, log2_base)));
   return __builtin_bit_cast(bfloat, bits);
 }
+__METAL_MATH bfloat bfloat_exp_base(bfloat x, float log2_base) {
+  return __metal_math_exp_bfloat(x, log2_base);
+}
 __METAL_MATH bfloat bfloat_exp2(bfloat x) { return bfloat_exp_base(x, 1.0f); }
 __METAL_MATH bfloat bfloat_exp(bfloat x) { return bfloat_exp_base(x, 0x1.715476p+0f); }
 __METAL_MATH bfloat bfloat_exp10(bfloat x) { return bfloat_exp_base(x, 0x1.a934f0p+1f); }
 
 // Beyond these exponents, half has only 0 and infinity. 2^n is a factor, since the sum of a NaN's
-// bits and an exponent need not be a NaN.
-__METAL_MATH float half_exp_base(float x, float log2_base) {
+// bits and an exponent need not be a NaN. GPUs have an instruction.
+extern "C" inline float __metal_math_exp_half(float x, float log2_base) {
   x = x > 18.0f / log2_base ? 18.0f / log2_base : x;
   x = x < -28.0f / log2_base ? -28.0f / log2_base : x;
   float t = fma(x, log2_base, kExponentMagic);
   return narrow_exp2_poly(fma(x, log2_base, -(t - kExponentMagic))) * pow2_of(t);
+}
+__METAL_MATH float half_exp_base(float x, float log2_base) {
+  return __metal_math_exp_half(x, log2_base);
 }
 __METAL_MATH float half_exp2(float x) { return half_exp_base(x, 1.0f); }
 __METAL_MATH float half_exp(float x) { return half_exp_base(x, 0x1.715476p+0f); }

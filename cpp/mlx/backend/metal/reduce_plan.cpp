@@ -12,11 +12,20 @@ namespace {
 // Work is not split further than this.
 struct MostSplits {
   size_t elements;  // of a split, at least
-  size_t threads;   // or SIMD-groups, at most
+  size_t workers;   // threads, SIMD-groups or threadgroups, at most
 };
 
-// A GPU hides the time of loads by other threads.
-MostSplits most_splits() { return runs_on_gpu() ? MostSplits{2048, 4096} : MostSplits{8192, 512}; }
+MostSplits most_splits(ReduceLayout layout) {
+  switch (layout) {
+    case ReduceLayout::SharedRow:
+      return {8192, 2048};
+    case ReduceLayout::SharedColumn:
+      return {256, 512};
+    default:
+      // A GPU hides the time of loads by other threads.
+      return runs_on_gpu() ? MostSplits{2048, 4096} : MostSplits{8192, 512};
+  }
+}
 
 // The column kernels' threads take so many rows each, so that neighbouring threads read the same
 // cache lines and pages.
@@ -66,7 +75,24 @@ void split_inner(StridedDims reduced, ReducePlan& plan) {
   }
 }
 
-ReducePlan make_plan(const StridedDims& kept, StridedDims reduced) {
+// How many workers there are in x.
+size_t workers_in_x(const ReducePlan& plan) {
+  return plan.layout == ReduceLayout::SharedColumn ? (plan.x + kLanes - 1) / kLanes : plan.x;
+}
+
+ReduceLayout layout_of(const ReducePlan& plan, bool shared) {
+  // From these numbers on, all threads of a threadgroup have something to do.
+  constexpr size_t kSharedElements = 2 * kReduceThreads, kSharedRows = 4 * kReducePartsOfColumn;
+  const ReduceParams& p = plan.params;
+  const ReduceStrides& first = plan.strides[0];
+  if (first.inner == 1 && p.inner >= kLanes)
+    return shared && p.inner >= kSharedElements ? ReduceLayout::SharedRow : ReduceLayout::Row;
+  if (first.kept[0] == 1 && plan.x >= 4)
+    return shared && p.inner >= kSharedRows ? ReduceLayout::SharedColumn : ReduceLayout::Column;
+  return ReduceLayout::General;
+}
+
+ReducePlan make_plan(const StridedDims& kept, StridedDims reduced, bool shared) {
   ReducePlan plan{};
   plan.strides.resize(kept.strides.size());
   auto& p = plan.params;
@@ -84,14 +110,11 @@ ReducePlan make_plan(const StridedDims& kept, StridedDims reduced) {
   p.third_extent = lengths[2];
   p.splits = 1;
   p.row = lengths[0] * lengths[1] * lengths[2] * lengths[3];
-  const ReduceStrides& first = plan.strides[0];
-  const bool row = first.inner == 1 && p.inner >= kLanes;
-  const bool column = first.kept[0] == 1 && lengths[0] >= 4;
-  plan.layout = row ? ReduceLayout::Row : column ? ReduceLayout::Column : ReduceLayout::General;
   plan.x = lengths[0];
   plan.y = lengths[1];
   plan.z = lengths[2] * lengths[3];
   plan.work = size_t(p.inner) * p.outer;
+  plan.layout = layout_of(plan, shared);
   return plan;
 }
 
@@ -102,12 +125,12 @@ void split_work(ReducePlan& plan) {
     p.splits = (p.inner + kRowsPerSplit - 1) / kRowsPerSplit;
     return;
   }
-  const MostSplits most = most_splits();
-  size_t threads = plan.x * plan.y * plan.z;
-  if (threads >= most.threads || plan.work < 2 * most.elements) {
+  const MostSplits most = most_splits(plan.layout);
+  const size_t workers = workers_in_x(plan) * plan.y * plan.z;
+  if (workers >= most.workers || plan.work < 2 * most.elements) {
     return;
   }
-  size_t splits = std::min(plan.work / most.elements, most.threads / threads);
+  size_t splits = std::min(plan.work / most.elements, most.workers / workers);
   uint32_t& length = p.outer > p.inner ? p.outer : p.inner;
   uint32_t& chunk = p.outer > p.inner ? p.outer_chunk : p.inner_chunk;
   splits = std::min<size_t>(splits, length);
@@ -132,6 +155,12 @@ void ReducePlan::run(metal::CommandEncoder& encoder, int index) const {
   encoder.set_vector_bytes(strides, index + 1);
   size_t width = x;
   size_t splits = params.splits;
+  if (layout == ReduceLayout::SharedRow || layout == ReduceLayout::SharedColumn) {
+    const size_t threads =
+        layout == ReduceLayout::SharedRow ? kReduceThreads : kReducePartsOfColumn * kLanes;
+    return encoder.dispatch_threadgroups(MTL::Size(workers_in_x(*this), y * splits, z),
+                                         MTL::Size(threads, 1, 1));
+  }
   size_t per_thread = work / splits;  // or for a SIMD-group
   size_t lanes = 1;
   if (layout == ReduceLayout::Row) {  // a SIMD-group for two rows
@@ -145,7 +174,7 @@ void ReducePlan::run(metal::CommandEncoder& encoder, int index) const {
 }
 
 std::optional<ReducePlan> plan_reduction(const Shape& shape, const std::vector<Strides>& sets,
-                                         const std::vector<int>& axes) {
+                                         const std::vector<int>& axes, bool shared) {
   std::vector<int> kept_axes;
   for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) kept_axes.push_back(axis);
@@ -155,17 +184,18 @@ std::optional<ReducePlan> plan_reduction(const Shape& shape, const std::vector<S
   if (kept.shape.size() > kMaxKeptDims || reduced.shape.size() > kMaxReducedDims) {
     return std::nullopt;
   }
-  ReducePlan plan = make_plan(kept, std::move(reduced));
+  ReducePlan plan = make_plan(kept, std::move(reduced), shared);
   split_work(plan);
   return plan;
 }
 
-ReducePlan plan_of_partials(int rows, int row) {
+ReducePlan plan_of_partials(int rows, int row, bool shared) {
   const Shape shape = {rows, row};
   const std::vector<Strides> strides = {{row, 1}};
-  ReducePlan plan = make_plan(pick(shape, strides, {1}), pick(shape, strides, {0}));
-  // The kernels of widened sums exist only for rows of outputs.
-  plan.layout = ReduceLayout::Column;
+  ReducePlan plan = make_plan(pick(shape, strides, {1}), pick(shape, strides, {0}), shared);
+  // Kernels of this and of the shared layouts exist for sums that were widened.
+  if (plan.layout == ReduceLayout::Row || plan.layout == ReduceLayout::General)
+    plan.layout = ReduceLayout::Column;
   split_work(plan);
   return plan;
 }

@@ -10,7 +10,8 @@
 
 namespace mlx::core {
 
-enum class ReduceLayout { Row, Column, General };
+// The shared ones are for GPUs: the threads of a threadgroup share an output, or neighbouring ones.
+enum class ReduceLayout { Row, Column, General, SharedRow, SharedColumn };
 
 struct ReducePlan {
   ReduceLayout layout;
@@ -27,11 +28,11 @@ struct ReducePlan {
 
 // Plans for elements of this shape, which have several sets of strides if they come from several
 // arrays. The first set decides on the order. Returns nothing if the kernels do not take so many
-// dimensions.
+// dimensions. `shared`: there are kernels of the shared layouts.
 std::optional<ReducePlan> plan_reduction(const Shape& shape, const std::vector<Strides>& sets,
-                                         const std::vector<int>& axes);
+                                         const std::vector<int>& axes, bool shared);
 
 // Plans for the partial results of an earlier pass: rows without gaps.
-ReducePlan plan_of_partials(int rows, int row);
+ReducePlan plan_of_partials(int rows, int row, bool shared);
 
 }  // namespace mlx::core

@@ -89,6 +89,8 @@ TEST(Ptx, OneThreadRunsSeveral) {
   EXPECT_NE(halves.text.find("ld.global.v4"), std::string::npos) << halves.text;
   EXPECT_NE(halves.text.find("st.global.v4"), std::string::npos) << halves.text;
   EXPECT_EQ(made("uchar", "y[i.x] = x[i.x] + 1;").interface.at_once, 8u);
+  for (const char* type : {"half", "bfloat"})
+    EXPECT_EQ(made(type, "y[i.x] = exp(x[i.x]);").interface.at_once, 8u);
   for (const char* statement :
        {"y[i.x] = x[2 * i.x];", "y[i.x] = x[i.x + 1];", "y[x[i.x] < half(9)] = x[i.x];",
         "if (i.x < i.x * i.y) y[i.x] = x[i.x];", "y[i.x] = simd_sum(x[i.x]);",
@@ -105,6 +107,13 @@ TEST(Ptx, OneThreadRunsSeveral) {
         "if (int(i.x) >= int(n.y)) return; y[i.x] = x[i.x];",
         "const uint end = n.y * 3; half a = x[0]; if (i.x < end) y[i.x] = x[i.x] + a;"})
     EXPECT_EQ(made("half", statement).interface.at_once, 8u) << statement;
+  for (const char* statement :
+       {"y[ulong(n.y) * 3 + i.x] = x[ulong(n.x) * i.y + i.x];",
+        "y[i.x] = x[long(n.y) - long(i.x)];", "y[long(i.x) - n.y] = (x + n.y)[i.x];"})
+    EXPECT_EQ(made("half", statement).interface.at_once, 8u) << statement;
+  for (const char* statement : {"y[i.x] = x[ulong(i.x) + i.x];", "y[i.x] = x[ulong(i.x + n.y)];",
+                                "y[i.x] = x[ulong(i.x) * 2];"})
+    EXPECT_EQ(made("half", statement).interface.at_once, 1u) << statement;
   EXPECT_EQ(made("long", "y[i.x] = x[i.x];").interface.at_once, 2u);
 }
 

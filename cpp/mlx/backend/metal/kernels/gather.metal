@@ -1,5 +1,5 @@
 // Gathers by one index array, or by offsets that index_offsets made from several. A slice is a
-// single element (element), contiguous in the array (row) or anything (general). There is a kernel
+// single element (element), contiguous in the array (row, line) or anything (general). There is a kernel
 // for each item size and each integer type of indices.
 #include "mlx/backend/metal/kernels/indexing.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
@@ -38,6 +38,16 @@ template <typename T, typename I>
   }
 }
 
+// The same for GPUs, where neighbouring threads copy neighbouring elements.
+template <typename T, typename I>
+[[kernel]] void gather_line(const device T* in [[buffer(0)]],
+                            const device I* indices [[buffer(1)]], device T* out [[buffer(2)]],
+                            constant const SliceParams& p [[buffer(3)]],
+                            uint2 pos [[thread_position_in_grid]]) {
+  const int64_t index = clamp_index(wrap_index(indices[pos.y], p.axis_size), p.limit);
+  out[static_cast<int64_t>(p.size) * pos.y + pos.x] = in[index * p.axis_stride + pos.x];
+}
+
 template <typename T, typename I>
 [[kernel]] void gather_general(const device T* in [[buffer(0)]],
                                const device I* indices [[buffer(1)]], device T* out [[buffer(2)]],
@@ -68,6 +78,7 @@ template <typename I, bool First, bool Clamp>
 #define GATHER(Op, size_name, T, index_name, I)                                \
   MLX_KERNEL(#Op "_element_" #size_name "_" #index_name, gather_element<T, I>) \
   MLX_KERNEL(#Op "_row_" #size_name "_" #index_name, gather_row<T, I>)         \
+  MLX_KERNEL(#Op "_line_" #size_name "_" #index_name, gather_line<T, I>)       \
   MLX_KERNEL(#Op "_general_" #size_name "_" #index_name, gather_general<T, I>)
 
 MLX_FOR_INTEGERS(GATHER, Gather, size1, uint8_t)

@@ -7,6 +7,9 @@
 #include <cstdint>
 #endif
 
+// The threads of a threadgroup that share an output, and those that share a column.
+enum { kReduceThreads = 256, kReducePartsOfColumn = 32 };
+
 // The kept dimensions (innermost first) make the grid: x and y are the first two, z the other two.
 // One output takes `inner` elements `inner_stride` apart, for each of `outer` positions given by
 // the remaining reduced dimensions. Where few outputs take many elements, pass 1 splits the outer

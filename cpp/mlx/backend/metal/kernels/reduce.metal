@@ -1,4 +1,4 @@
-// Reductions of arrays: the loops of reduce_loops.h, for each operation and type.
+// Reductions of arrays, for each operation and type: the loops of reduce_loops.h, and those of GPUs.
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/reduce_loops.h"
 #include "mlx/backend/metal/kernels/reduce_ops.h"
@@ -16,18 +16,112 @@ REDUCE_KERNEL(row)
 REDUCE_KERNEL(column)
 REDUCE_KERNEL(general)
 
-#define REDUCE_AS(Op, in_name, T, out_name, U)                               \
-  MLX_KERNEL(#Op "_row_" #in_name "_" #out_name, reduce_row<Op, T, U>)       \
+// A number from memory, or of another loop, is on its way while others are combined.
+constant constexpr uint kAtOnce = 4;
+
+template <typename Op, typename A>
+inline A combined(const thread A (&parts)[kAtOnce]) {
+  return Op::apply(Op::apply(parts[0], parts[1]), Op::apply(parts[2], parts[3]));
+}
+
+// Combines in[i * step] for every `apart`-th i from `first` on.
+template <typename Op, typename T, typename A>
+inline void reduce_apart(const device T* in, int64_t step, uint first, uint end, uint apart,
+                         thread A (&parts)[kAtOnce]) {
+  uint i = first;
+  for (; i + (kAtOnce - 1) * apart < end; i += kAtOnce * apart) {
+    for (uint k = 0; k < kAtOnce; ++k)
+      parts[k] = Op::apply(parts[k], convert<A>(in[(i + k * apart) * step]));
+  }
+  for (; i < end; i += apart) parts[0] = Op::apply(parts[0], convert<A>(in[i * step]));
+}
+
+// The place of a threadgroup: of its outputs, and of what it combines.
+struct SharedWork {
+  uint y, z, split;
+  Chunk chunk;
+  SharedWork(constant const ReduceParams& p, uint3 group)
+      : y(group.y % p.kept[1]), z(group.z), split(group.y / p.kept[1]), chunk(p, split) {}
+
+  int64_t output(constant const ReduceParams& p, uint x) const {
+    return split * p.row + x + p.kept[0] * (y + static_cast<int64_t>(p.kept[1]) * z);
+  }
+};
+
+// A threadgroup for each output; the reduced elements are contiguous.
+template <typename Op, typename T, typename U>
+[[kernel, max_total_threads_per_threadgroup(kReduceThreads)]] void reduce_shared(
+    const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
+    constant const ReduceParams& p [[buffer(2)]],
+    constant const ReduceStrides* strides [[buffer(3)]],
+    uint3 group [[threadgroup_position_in_grid]], uint index [[thread_index_in_threadgroup]]) {
+  using A = compute_t<U>;
+  constexpr uint kGroups = kReduceThreads / kLanes;
+  threadgroup A of_group[kGroups];
+  const SharedWork work(p, group);
+  in += kept_offsets<1>(p, strides, group.x, work.y, work.z).of[0];
+  A parts[kAtOnce];
+  for (uint k = 0; k < kAtOnce; ++k) parts[k] = Op::template neutral<A>();
+  for (uint o = work.chunk.outer_begin; o < work.chunk.outer_end; ++o) {
+    reduce_apart<Op>(in + outer_offsets<1>(p, strides, o).of[0], 1, work.chunk.inner_begin + index,
+                     work.chunk.inner_end, kReduceThreads, parts);
+  }
+  const A of_lanes = reduce_lanes<Op>(combined<Op>(parts));
+  if (index % kLanes == 0) of_group[index / kLanes] = of_lanes;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (index > 0) return;
+  A all = of_group[0];
+  for (uint i = 1; i < kGroups; ++i) all = Op::apply(all, of_group[i]);
+  out[work.output(p, group.x)] = convert<U>(all);
+}
+
+// A threadgroup for as many neighbouring outputs as a SIMD-group has lanes; their elements are
+// neighbours, too.
+template <typename Op, typename T, typename U>
+[[kernel, max_total_threads_per_threadgroup(kReducePartsOfColumn * kLanes)]] void reduce_columns(
+    const device T* in [[buffer(0)]], device U* out [[buffer(1)]],
+    constant const ReduceParams& p [[buffer(2)]],
+    constant const ReduceStrides* strides [[buffer(3)]],
+    uint3 group [[threadgroup_position_in_grid]], uint index [[thread_index_in_threadgroup]]) {
+  using A = compute_t<U>;
+  threadgroup A of_part[kReducePartsOfColumn * kLanes];
+  const SharedWork work(p, group);
+  const uint x = group.x * kLanes + index % kLanes, part = index / kLanes;
+  A parts[kAtOnce];
+  for (uint k = 0; k < kAtOnce; ++k) parts[k] = Op::template neutral<A>();
+  if (x < p.kept[0]) {
+    in += kept_offsets<1>(p, strides, x, work.y, work.z).of[0];
+    for (uint o = work.chunk.outer_begin; o < work.chunk.outer_end; ++o) {
+      reduce_apart<Op>(in + outer_offsets<1>(p, strides, o).of[0], strides[0].inner,
+                       work.chunk.inner_begin + part, work.chunk.inner_end, kReducePartsOfColumn,
+                       parts);
+    }
+  }
+  of_part[index] = combined<Op>(parts);
+  for (uint distance = kReducePartsOfColumn / 2; distance > 0; distance /= 2) {
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (part < distance)
+      of_part[index] = Op::apply(of_part[index], of_part[index + distance * kLanes]);
+  }
+  if (part == 0 && x < p.kept[0]) out[work.output(p, x)] = convert<U>(of_part[index]);
+}
+
+#define REDUCE_PARTIALS(Op, in_name, T, out_name, U)                         \
   MLX_KERNEL(#Op "_column_" #in_name "_" #out_name, reduce_column<Op, T, U>) \
-  MLX_KERNEL(#Op "_general_" #in_name "_" #out_name, reduce_general<Op, T, U>)
+  MLX_KERNEL(#Op "_shared_" #in_name "_" #out_name, reduce_shared<Op, T, U>) \
+  MLX_KERNEL(#Op "_columns_" #in_name "_" #out_name, reduce_columns<Op, T, U>)
+#define REDUCE_AS(Op, in_name, T, out_name, U)                         \
+  MLX_KERNEL(#Op "_row_" #in_name "_" #out_name, reduce_row<Op, T, U>) \
+  MLX_KERNEL(#Op "_general_" #in_name "_" #out_name, reduce_general<Op, T, U>) \
+  REDUCE_PARTIALS(Op, in_name, T, out_name, U)
 #define REDUCE(Op, name, T) REDUCE_AS(Op, name, T, name, T)
 
 // 16-bit floats keep float between two passes; sums and products of small integers widen.
 #define REDUCE_WIDENING(Op)                                                        \
   REDUCE_AS(Op, float16, half, float32, float)                                     \
   REDUCE_AS(Op, bfloat16, bfloat16_t, float32, float)                              \
-  MLX_KERNEL(#Op "_column_float32_float16", reduce_column<Op, float, half>)        \
-  MLX_KERNEL(#Op "_column_float32_bfloat16", reduce_column<Op, float, bfloat16_t>) \
+  REDUCE_PARTIALS(Op, float32, float, float16, half)         \
+  REDUCE_PARTIALS(Op, float32, float, bfloat16, bfloat16_t)  \
   REDUCE_AS(Op, bool_, bool, int32, int32_t)                                       \
   REDUCE_AS(Op, int8, int8_t, int32, int32_t)                                      \
   REDUCE_AS(Op, int16, int16_t, int32, int32_t)                                    \

@@ -114,10 +114,29 @@ template <typename Op, typename T>
   }
 }
 
+// For devices with many threads. `order` are the updates by the place of their slices; those of the
+// same place keep their order. The thread of the first one (y) applies them all to an element (x).
+template <typename Op, typename T>
+[[kernel]] void scatter_sorted(const device T* updates [[buffer(0)]],
+                               const device int64_t* offsets [[buffer(1)]],
+                               device T* out [[buffer(2)]],
+                               constant const SliceParams& p [[buffer(3)]],
+                               const device uint* order [[buffer(4)]],
+                               uint2 pos [[thread_position_in_grid]]) {
+  const int64_t offset = offsets[order[pos.y]];
+  if (offset < 0 || (pos.y > 0 && offsets[order[pos.y - 1]] == offset)) return;
+  out += offset + (p.ndim == 1 ? pos.x * p.stride[0] : slice_offset(p, pos.x));
+  T value = *out;
+  for (uint i = pos.y; i < p.count && offsets[order[i]] == offset; ++i)
+    value = scatter_apply<Op, T>(value, updates[static_cast<int64_t>(order[i]) * p.size + pos.x]);
+  *out = value;
+}
+
 #define SCATTER(Op, name, T)                                          \
   MLX_KERNEL("Scatter" #Op "_row_" #name, scatter_row<Op, T>)         \
   MLX_KERNEL("Scatter" #Op "_long_" #name, scatter_long<Op, T>)       \
   MLX_KERNEL("Scatter" #Op "_general_" #name, scatter_general<Op, T>) \
+  MLX_KERNEL("Scatter" #Op "_sorted_" #name, scatter_sorted<Op, T>)   \
   MLX_KERNEL("Scatter" #Op "_serial_" #name, scatter_serial<Op, T>)
 
 MLX_FOR_SIZES(SCATTER, Assign)

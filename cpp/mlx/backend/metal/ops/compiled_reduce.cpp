@@ -100,13 +100,14 @@ std::optional<FusedPlan> make_fused_plan(const std::vector<array>& inputs, const
   const bool repeats = form_a_line(arrays) && arrays[0]->data_size() < arrays[0]->size();
   const Shape& shape = arrays[0]->shape();
   std::vector<Strides> sets = {strides_of_result(arrays)};
-  const auto apart = plan_reduction(shape, sets, axes);
+  const auto plan_of_sets = [&] { return plan_reduction(shape, sets, axes, /*shared=*/false); };
+  const auto apart = plan_of_sets();
   FusedPlan made;
   for (const auto& in : inputs) {
     const int set = is_scalar(in) ? 0 : set_of(in, sets);
     made.inputs.push_back({ReducedInput::Access::Scalar, set});
   }
-  const auto plan = sets.size() > 1 ? plan_reduction(shape, sets, axes) : apart;
+  const auto plan = sets.size() > 1 ? plan_of_sets() : apart;
   if (repeats || !apart || !plan || !plan->has_order_of(*apart)) return std::nullopt;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (is_scalar(inputs[i])) continue;

@@ -10,15 +10,16 @@
 #include "mlx/backend/host/float64.h"
 #include "mlx/backend/metal/kernels/indexing.h"
 #include "mlx/backend/metal/ops/launch.h"
+#include "mlx/backend/metal/ops/sort.h"
 #include "mlx/primitives/indexing.h"
 
 namespace mlx::core {
 
 namespace {
 
-constexpr const char* kSlices[] = {"element", "row", "general"};
-enum ScatterSlices { Row, LongRow, General, Serial };
-constexpr const char* kScatterSlices[] = {"row", "long", "general", "serial"};
+constexpr const char* kSlices[] = {"element", "row", "general", "line"};
+enum ScatterSlices { Row, LongRow, General, Serial, Sorted };
+constexpr const char* kScatterSlices[] = {"row", "long", "general", "serial", "sorted"};
 constexpr uint32_t kLongRow = 256;  // elements: enough for all lanes to be busy
 constexpr const char* kScatterOps[] = {"ScatterMax", "ScatterMin", "ScatterSum", "ScatterProd",
                                        "ScatterAssign"};
@@ -115,33 +116,54 @@ uint32_t scatter_owners(ScatterSlices slices, const SliceParams& p, size_t threa
              : static_cast<uint32_t>(next_power_of_2((wanted + threads - 1) / threads));
 }
 
-ScatterSlices scatter_slices(const SliceParams& p, bool overlap) {
+ScatterSlices scatter_slices(const SliceParams& p, bool overlap, Stream s) {
+  constexpr uint32_t kFewIndices = 32;  // sorting takes as long as going through so many
   if (overlap) return Serial;
+  if (runs_on_gpu(s) && p.count > kFewIndices && p.count <= INT32_MAX) return Sorted;
   if (!is_row(p)) return General;
   return p.size < kLongRow ? Row : LongRow;
 }
 
+// The positions of the offsets in ascending order.
+array sorted_order(const array& offsets, Stream s) {
+  array line(Shape{static_cast<ShapeElem>(offsets.size())}, offsets.dtype(), nullptr, {});
+  line.copy_shared_buffer(offsets, {1}, {true, true, true}, offsets.size());
+  array order = temporary(line.shape(), uint32, s);
+  sort_on_device(line, order, 0, /*positions=*/true, s);
+  return order;
+}
+
 void run_scatter(int reduce_type, const array& updates, const array& offsets, array& out,
                  SliceParams p, bool overlap, Stream s) {
-  static KernelTable table(5 * 4 * kDtypes);
+  static KernelTable table(5 * 5 * kDtypes);
   const bool assign = reduce_type == Scatter::None;
-  const ScatterSlices slices = scatter_slices(p, overlap);
+  const ScatterSlices slices = scatter_slices(p, overlap, s);
   // Assignment depends on the size only: the four sizes stand in place of types.
   const int type = assign ? out.dtype().size() : dtype_index(out.dtype());
-  auto* kernel = table.get((reduce_type * 4 + slices) * kDtypes + type, [&] {
+  auto* kernel = table.get((reduce_type * 5 + slices) * kDtypes + type, [&] {
     return kernel_name(kScatterOps[reduce_type], kScatterSlices[slices],
                        assign ? size_name(out.dtype()) : type_name(out.dtype()));
   });
+  const auto bind = [&] {
+    auto& encoder = metal::get_command_encoder(s);
+    encoder.set_compute_pipeline_state(kernel);
+    encoder.set_input_array(updates, 0);
+    encoder.set_input_array(offsets, 1);
+    encoder.set_output_array(out, 2);
+    encoder.set_bytes(p, 3);
+    return &encoder;
+  };
+  if (slices == Sorted) {
+    const array order = sorted_order(offsets, s);
+    auto& encoder = *bind();
+    encoder.set_input_array(order, 4);
+    return dispatch_grid(encoder, p.size, p.count);
+  }
   // Threads, or SIMD-groups, for each index.
   const size_t threads[] = {(p.size + 7) / 8, (p.size + kScatterStretch - 1) / kScatterStretch,
                             p.size, 1};
   p.owners = scatter_owners(slices, p, threads[slices]);
-  auto& encoder = metal::get_command_encoder(s);
-  encoder.set_compute_pipeline_state(kernel);
-  encoder.set_input_array(updates, 0);
-  encoder.set_input_array(offsets, 1);
-  encoder.set_output_array(out, 2);
-  encoder.set_bytes(p, 3);
+  auto& encoder = *bind();
   if (slices == LongRow) {
     encoder.dispatch_threadgroups(MTL::Size(threads[slices], p.owners, 1), MTL::Size(kLanes, 1, 1));
   } else {
@@ -152,9 +174,9 @@ void run_scatter(int reduce_type, const array& updates, const array& offsets, ar
 
 // `indices` along one axis as `p` describes it, or offsets into `in`.
 void run_gather(const array& in, const array& indices, array& out, SliceParams p, Stream s) {
-  static KernelTable table(3 * 9 * kDtypes);
+  static KernelTable table(4 * 9 * kDtypes);
   p.count = checked_count(indices.size(), "indices");
-  const size_t variant = p.size == 1 ? 0 : is_row(p) ? 1 : 2;
+  const size_t variant = p.size == 1 ? 0 : !is_row(p) ? 2 : runs_on_gpu(s) ? 3 : 1;
   auto* kernel =
       table.get((variant * 9 + in.itemsize()) * kDtypes + dtype_index(indices.dtype()), [&] {
         return kernel_name("Gather", kSlices[variant], size_name(in.dtype()),
@@ -166,7 +188,7 @@ void run_gather(const array& in, const array& indices, array& out, SliceParams p
   encoder.set_input_array(indices, 1);
   encoder.set_output_array(out, 2);
   encoder.set_bytes(p, 3);
-  size_t threads = variant == 1 ? (p.size + 15) / 16 : p.size;
+  const size_t threads = variant == 1 ? (p.size + 15) / 16 : p.size;
   variant == 0 ? dispatch_grid(encoder, p.count) : dispatch_grid(encoder, threads, p.count);
 }
 

@@ -15,11 +15,11 @@ namespace mlx::core {
 namespace {
 
 constexpr const char* kOps[] = {"And", "Or", "Sum", "Prod", "Min", "Max"};
-constexpr const char* kLayouts[] = {"row", "column", "general"};
+constexpr const char* kLayouts[] = {"row", "column", "general", "shared", "columns"};
 
 MTL::ComputePipelineState* reduce_kernel(int op, ReduceLayout layout, Dtype in, Dtype out) {
-  static KernelTable table(6 * 3 * kDtypes * kDtypes);
-  const int row = op * 3 + static_cast<int>(layout);
+  static KernelTable table(6 * 5 * kDtypes * kDtypes);
+  const int row = op * 5 + static_cast<int>(layout);
   const size_t index = (row * kDtypes + dtype_index(in)) * kDtypes + dtype_index(out);
   return table.get(index, [&] {
     return kernel_name(kOps[op], kLayouts[static_cast<int>(layout)], type_name(in), type_name(out));
@@ -59,13 +59,14 @@ array reduced_last(const array& in, const std::vector<int>& reduced_axes, Stream
 
 void reduce(Reduce::ReduceType type, const array& in, array& out, const std::vector<int>& axes,
             Stream s) {
-  if (auto plan = plan_reduction(in.shape(), {in.strides()}, axes)) {
+  const bool shared = runs_on_gpu(s);
+  if (auto plan = plan_reduction(in.shape(), {in.strides()}, axes, shared)) {
     return run_passes(*plan, type, out, s, pass_over(in, type, s));
   }
   const array dense = reduced_last(in, axes, s);
   const int rows = static_cast<int>(out.size());
   const int length = static_cast<int>(in.size() / out.size());
-  auto plan = plan_reduction({rows, length}, {{length, 1}}, {1});
+  auto plan = plan_reduction({rows, length}, {{length, 1}}, {1}, shared);
   run_passes(*plan, type, out, s, pass_over(dense, type, s));
 }
 
@@ -184,7 +185,7 @@ void run_passes(ReducePlan plan, Reduce::ReduceType type, array& out, Stream s, 
     array partial = temporary({rows, row}, partial_type, s);
     pass(plan, partial);
     pass = pass_over(partial, type, s);
-    plan = plan_of_partials(rows, row);
+    plan = plan_of_partials(rows, row, runs_on_gpu(s));
   }
   pass(plan, out);
 }
