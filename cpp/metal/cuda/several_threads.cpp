@@ -124,9 +124,10 @@ class Turns {
   std::optional<int64_t> distance_of(const Value* value) const {
     if (!differing_.contains(value)) return 0;
     if (is_position(value, 0)) return 1;
-    if (llvm::isa<llvm::ZExtInst, llvm::SExtInst>(value)) {
-      const Value* narrow = llvm::cast<llvm::CastInst>(value)->getOperand(0);
-      return is_position(narrow, 0) ? std::optional<int64_t>(1) : std::nullopt;
+    if (const auto* cast = llvm::dyn_cast<llvm::CastInst>(value)) {
+      const bool extends = llvm::isa<llvm::ZExtInst, llvm::SExtInst>(cast);
+      return extends && is_position(cast->getOperand(0), 0) ? std::optional<int64_t>(1)
+                                                            : std::nullopt;
     }
     if (const auto* offset = llvm::dyn_cast<llvm::GetElementPtrInst>(value)) {
       if (offset->getNumIndices() != 1) return std::nullopt;
@@ -150,7 +151,6 @@ class Turns {
 
   static std::optional<int64_t> sum(std::optional<int64_t> a, std::optional<int64_t> b,
                                     int64_t factor) {
-    // Distances are products of sizes of elements, and few of them.
     if (!a || !b) return std::nullopt;
     return *a + *b * factor;
   }
