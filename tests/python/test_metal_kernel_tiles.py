@@ -164,3 +164,91 @@ def test_tiles_with_several_indices(array, use, row, pitch):
                 (16, rows_of_threads, 1),
             )
             assert found.tolist() == wanted.tolist(), (body, type_name)
+
+
+# Tiles with a halo, filled by the threads of a threadgroup in loops from their place on.
+FILLS = {
+    "elements": """
+        for (int i = y * {x} + x; i < {high} * {wide}; i += {x} * {y}) {{
+            int r = top + i / {wide}, c = left + i % {wide};
+            t[i / {wide}][i % {wide}] = r >= 0 && r < HEIGHT && c >= 0 && c < WIDTH ? in[r * WIDTH + c] : T(1);
+        }}""",
+    "rows and columns": """
+        for (uint i = y; i < {high}; i += {y})
+            for (uint j = x; j < {wide}; j += {x}) {{
+                int r = top + i, c = left + j;
+                T value = 1;
+                if (r >= 0 && r < HEIGHT && c >= 0 && c < WIDTH) value = in[r * WIDTH + c];
+                t[i][j] = value;
+            }}""",
+    "the last one outside": """
+        int last = -1;
+        for (int i = y * {x} + x; i < {high} * {wide}; i += {x} * {y}) {{
+            int r = clamp(top + i / {wide}, 0, HEIGHT - 1), c = clamp(left + i % {wide}, 0, WIDTH - 1);
+            t[i / {wide}][i % {wide}] = in[r * WIDTH + c];
+            last = i;
+        }}
+        if (last >= 0 && last % 3 == 0) t[last / {wide}][last % {wide}] = T(last % 8);""",
+}
+HALO = """
+    typedef {type} T;
+    const int HEIGHT = in_shape[0], WIDTH = in_shape[1];
+    threadgroup T t[{high}][{wide} + {pad}];
+    int x = thread_position_in_threadgroup.x, y = thread_position_in_threadgroup.y;
+    int left = int(threadgroup_position_in_grid.x) * {x} - 1;
+    int top = int(threadgroup_position_in_grid.y) * {y} - 1;
+    {fill}
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    T sum = 0;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) sum += t[y + i][x + j] * T(3 * i + j + 1);
+    out[thread_position_in_grid.y * threads_per_grid.x + thread_position_in_grid.x] = sum;
+"""
+
+
+def filled(name: str, picture: np.ndarray, top: int, left: int, x: int, y: int) -> np.ndarray:
+    """The tile of a threadgroup."""
+    rows, columns = np.arange(top, top + y + 2), np.arange(left, left + x + 2)
+    height, width = picture.shape
+    tile = picture[np.clip(rows, 0, height - 1)][:, np.clip(columns, 0, width - 1)].copy()
+    if name != "the last one outside":
+        tile[(rows < 0) | (rows >= height)] = 1
+        tile[:, (columns < 0) | (columns >= width)] = 1
+        return tile
+    elements = tile.reshape(-1)
+    last = np.arange(len(elements))[-x * y :]
+    last = last[last % 3 == 0]
+    elements[last] = last % 8
+    return tile
+
+
+@pytest.mark.parametrize("group", [(16, 16), (32, 4), (8, 8), (64, 2), (24, 3), (32, 32)])
+@pytest.mark.parametrize("name", FILLS)
+def test_halos(name, group):
+    x, y = group
+    grid = (2 * x, 3 * y)
+    rng = np.random.default_rng(x)
+    # The picture ends within the last threadgroups.
+    picture = rng.integers(-9, 9, (grid[1] - 3, grid[0] - 5))
+    wanted = np.zeros((grid[1], grid[0]), picture.dtype)
+    for top in range(0, grid[1], y):
+        for left in range(0, grid[0], x):
+            tile = filled(name, picture, top - 1, left - 1, x, y)
+            for i in range(3):
+                for j in range(3):
+                    part = tile[i : i + y, j : j + x] * (3 * i + j + 1)
+                    wanted[top : top + y, left : left + x] += part
+    for pad, type_name in enumerate(("float", "int", "half" if x * y < 256 else "ushort")):
+        sizes = {"x": x, "y": y, "wide": x + 2, "high": y + 2}
+        dtype = TYPES[type_name]
+        source = HALO.format(type=type_name, pad=pad, fill=FILLS[name].format(**sizes), **sizes)
+        kernel = mx.fast.metal_kernel("halos", ["in"], ["out"], source)
+        (found,) = kernel(
+            inputs=[mx.array(picture).astype(dtype)],
+            grid=(*grid, 1),
+            threadgroup=(x, y, 1),
+            output_shapes=[wanted.shape],
+            output_dtypes=[dtype],
+        )
+        expected_sum = np.array(mx.array(wanted).astype(dtype).astype(mx.float32))
+        np.testing.assert_array_equal(np.array(found.astype(mx.float32)), expected_sum)

@@ -57,6 +57,9 @@ inline constexpr const char* kMatrixMultiply = "simd.matrix.multiply";
 inline constexpr const char* kMatrixRows = "simd.matrix.rows";
 inline constexpr const char* kMatrixLanes = "simd.matrix.lanes";
 
+// Attribute of functions: see loops_of_gangs.h.
+inline constexpr const char* kLoopsOfGangs = "simd.loops_of_gangs";
+
 // Metadata of single instructions.
 inline constexpr const char* kStream = "simd.stream";  // prefetch: of data that is read once
 inline constexpr const char* kNontemporal = "simd.nontemporal";  // store: may be non-temporal

@@ -27,6 +27,7 @@
 #include "metal/cpu/vectorizer/control/jam_rows.h"
 #include "metal/cpu/vectorizer/control/known_counts.h"
 #include "metal/cpu/vectorizer/control/linearize.h"
+#include "metal/cpu/vectorizer/control/loops_of_gangs.h"
 #include "metal/cpu/vectorizer/control/phase_loops.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/legalize/compare_halves.h"

@@ -9,6 +9,9 @@
 ; CHECK: %squared: lane 0 + 0 1 4 9 16 25 36 49, 32 zero bits
 ; CHECK: %extended: lane 0 + 0 1 4 9 16 25 36 49, 64 zero bits
 ; CHECK: %behind: lane 0 + 0 1 4 9 16 25 36 49
+; So are those that start with another number.
+; CHECK: %quotient: lane 0 + 0 0 0 1 1 1 2 2
+; CHECK: %rest: lane 0 + 0 1 2 0 1 2 0 1
 ; CHECK: %by_zero: varying
 ; CHECK: %mixed: varying
 define void @kernel(i32 %lane, i32 %same) {
@@ -22,6 +25,9 @@ define void @kernel(i32 %lane, i32 %same) {
   %squared = mul i32 %lane, %lane
   %extended = zext i32 %squared to i64
   %behind = add i64 %extended, 5
+  %later = add i32 %lane, 48
+  %quotient = udiv i32 %later, 3
+  %rest = urem i32 %later, 3
   %by_zero = udiv i32 7, %lane
   %mixed = urem i32 %same, %lane
   ret void

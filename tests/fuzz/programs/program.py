@@ -6,7 +6,7 @@ import random
 import struct
 from dataclasses import dataclass, field
 
-from . import tree
+from . import fills, tree
 from .check import Checker, Place, Undefined
 from .facts import Facts
 from .printing import BARRIER, lines_of, print_function
@@ -81,6 +81,7 @@ class Program:
     order: str = "xyz"  # in which its threads are numbered, the fastest axis first
     threads: int = 0  # that run for the positions of the grid in turns; 0 if each has a thread
     contraction: str = "OFF"
+    fill: tuple[str, ...] = ()  # the lines that write a tile, before all may read it
 
     # ---- text ----
 
@@ -117,6 +118,8 @@ class Program:
             lines.append(f"{loop} {array.name}[k] = {array.type}(k);")
         if self.shared:
             lines.append(BARRIER)
+        if any(array.name == fills.TILE for array in self.shared):
+            lines += [*self.fill, BARRIER]
         return "\n".join(lines + lines_of(self.body, 0)) + "\n"
 
     def grid_stride_loop(self) -> list[str]:
@@ -272,7 +275,7 @@ class Maker(Statements):
         share = rng.choice((0.15, 0.25, 0.4, 0.6))
         shares = {f: max(share, 0.5) if f in CORE else share for f in FEATURES}
         features = frozenset(f for f in FEATURES if rng.random() < shares[f]) - without
-        if "phases" in features and rng.random() < 0.6:
+        if features & {"phases", "fills"} and rng.random() < 0.6:
             features -= {"atomics", "tallies"}  # code for one size of the threadgroup has none
         is_straight = "columns" in features and rng.random() < 0.7
         if "strides" in features:
@@ -304,6 +307,10 @@ class Maker(Statements):
                 scope.at.facts.intervals[argument.variable.name] = (argument.values[0],) * 2
         start = self.start(grid, scope)
         shared = self.shared(threadgroup)
+        fill = ()
+        if self.has("fills"):
+            tile, fill = fills.fill(self.rng, self.some_type(), threadgroup, arguments)
+            shared.append(tile)
         scope.arrays += shared
         scope.functions = functions
         body = self.body(scope)
@@ -313,7 +320,7 @@ class Maker(Statements):
             turns = self.rng.choice((1, 2, 3, 4, 8))
             threads = max(grid[0] // turns + self.rng.choice((0, 0, 1, -1)), 1)
         parts = (arguments, functions, start, body, shared, self.structs, constants, is_dynamic,
-                 self.order, threads, "ON" if self.has("contraction") else "OFF")  # fmt: skip
+                 self.order, threads, "ON" if self.has("contraction") else "OFF", fill)  # fmt: skip
         return Program(self.seed, grid, threadgroup, *parts)
 
     def function_constants(self) -> list[Variable]:
@@ -332,7 +339,8 @@ class Maker(Statements):
         if self.has("strides"):
             group = self.rng.choice((32, 64, 40, 33, 128))
             return (self.rng.randint(group, 900), 1, 1), (group, 1, 1)
-        if self.has("exchange") and self.has("phases") and self.chance(0.6):
+        phases = self.has("exchange") and self.has("phases")
+        if (phases or self.has("fills")) and self.chance(0.6):
             return self.sizes_of_phases()
         kind = self.rng.random()
         if kind < 0.6:
@@ -358,7 +366,7 @@ class Maker(Statements):
         """Threadgroups of several gangs."""
         x, y = group = self.rng.choice(
             ((64, 1), (128, 1), (256, 1), (320, 1), (72, 1), (100, 1), (512, 1), (32, 4), (64, 3),
-             (32, 8), (16, 8), (10, 20))
+             (32, 8), (16, 8), (16, 16), (8, 8), (10, 20))
         )  # fmt: skip
         width = x * self.rng.randint(1, 2) + self.rng.choice((0, 0, 0, -1, 5))
         return (width, y * self.rng.randint(1, 2), 1), (*group, 1)

@@ -119,6 +119,8 @@ def smaller_programs(program: Program) -> Iterator[Program]:
         yield replace(program, is_dynamic=False)
     for i in range(len(program.shared)):
         yield replace(program, shared=program.shared[:i] + program.shared[i + 1 :])
+    if program.fill:
+        yield replace(program, fill=())
     yield from smaller_arguments(program)
     yield from smaller_launches(program)
 

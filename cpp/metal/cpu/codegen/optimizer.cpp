@@ -155,6 +155,14 @@ void Optimizer::simplify_wide(llvm::Function& wide) {
   wide_passes().run(wide, analyses_.functions);
 }
 
+void Optimizer::unroll_marked(llvm::Function& wide) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(
+      llvm::LoopFullUnrollPass(/*OptLevel=*/2, /*OnlyWhenForced=*/true)));
+  analyses_.functions.clear();
+  passes.run(wide, analyses_.functions);
+}
+
 void Optimizer::split_coroutines(llvm::Module& module) {
   llvm::ModulePassManager passes;
   passes.addPass(llvm::CoroEarlyPass());

@@ -25,6 +25,8 @@ class Optimizer {
   void drop_dead_code(llvm::Function& body);
   // Simplifies the code of one gang before it is split at barriers.
   void simplify_wide(llvm::Function& wide);
+  // Unrolls the loops whose metadata demands it.
+  void unroll_marked(llvm::Function& wide);
   void split_coroutines(llvm::Module& module);
   // Optimises vector code without LLVM's own vectorisers.
   void optimize_wide(llvm::Module& module);

@@ -15,6 +15,7 @@
 #include "metal/cpu/vectorizer/control/interchange_loop.h"
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
 #include "metal/cpu/vectorizer/control/jam_rows.h"
+#include "metal/cpu/vectorizer/control/loops_of_gangs.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/memory/columns.h"
 #include "metal/cpu/vectorizer/memory/early_columns.h"
@@ -63,6 +64,7 @@ class Vectorizer {
   Vectorized run() {
     PassContext context = context_of(variant_.width);
     run_thread_passes(*body_, context);
+    if (has_barriers_) copy_loops_of_gangs();
     make_clones();
     GangCode code{.column = columns_.threads,
                   .column_dimension = columns_.dimension,
@@ -118,6 +120,13 @@ class Vectorizer {
     speculative_ = assume_inside(speculative_ ? *speculative_ : *body_, variant_.width);
     if (several_gangs_)
       several_gangs_ = assume_inside(*several_gangs_, coherent_width(variant_.width));
+  }
+
+  void copy_loops_of_gangs() {
+    if (!cpu::copy_loops_of_gangs(*body_, variant_, optimizer_.functions())) return;
+    optimizer_.simplify_body(*body_);
+    undo_guarded_forms(*body_);
+    compiler::verify(*body_, "loops-of-gangs");
   }
 
   void tidy_prefetch_slice() {

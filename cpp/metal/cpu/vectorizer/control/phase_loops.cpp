@@ -11,6 +11,7 @@
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/gang_dependence.h"
 #include "metal/cpu/vectorizer/control/gang_places.h"
+#include "metal/cpu/vectorizer/control/loops_of_gangs.h"
 #include "metal/cpu/vectorizer/control/phase_bounds.h"
 #include "metal/cpu/vectorizer/control/phase_values.h"
 #include "metal/cpu/vectorizer/control/phases.h"
@@ -67,6 +68,7 @@ class PhaseLoops {
     b_.SetInsertPoint(entry_);
     gangs_ = gang_count(b_, group(), variant_);
     values_.allocate(b_);
+    find_copies();
     for (Phase& phase : phases_.all()) open(phase);
     values_.pass_on();
     for (Phase& phase : phases_.all()) bound(phase);
@@ -81,6 +83,7 @@ class PhaseLoops {
   struct Loop {
     BasicBlock *before = nullptr, *head = nullptr;
     std::optional<GangPlaces> places;
+    bool is_unrolled = false;
   };
 
   Value* group() const { return code_.getArg(kGroupArgument); }
@@ -132,6 +135,23 @@ class PhaseLoops {
       loop.places->bound(b_, busy->first, busy->end);
   }
 
+  // Where gangs choose among copies of a loop, each gets its own.
+  void find_copies() {
+    if (!has_loops_of_gangs(code_)) return;
+    llvm::DenseMap<const Phase*, unsigned> choices;
+    for (const auto& [block, phase] : phases_.blocks()) choices[phase] += choices_of_gang(*block);
+    const uint32_t gangs = variant_.gangs_in_row * variant_.rows / variant_.jammed;
+    for (Phase& phase : phases_.all()) loops_[&phase].is_unrolled = 2 * choices[&phase] > gangs;
+  }
+
+  void unroll(llvm::BranchInst& repeat) {
+    llvm::LLVMContext& context = code_.getContext();
+    auto* full = llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.full"));
+    llvm::MDNode* id = llvm::MDNode::getDistinct(context, {nullptr, full});
+    id->replaceOperandWith(0, id);
+    repeat.setMetadata(llvm::LLVMContext::MD_loop, id);
+  }
+
   // Makes what comes after the phase's exits.
   void close(Phase& phase) {
     llvm::SmallVector<const PhaseExit*> exits;
@@ -157,7 +177,8 @@ class PhaseLoops {
       exits[i]->block->getTerminator()->eraseFromParent();
       llvm::BranchInst::Create(latch, exits[i]->block);
     }
-    b_.CreateCondBr(loop.places->end_iteration(b_), after, loop.head);
+    llvm::BranchInst* repeat = b_.CreateCondBr(loop.places->end_iteration(b_), after, loop.head);
+    if (loop.is_unrolled) unroll(*repeat);
     b_.SetInsertPoint(after);
     b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent, llvm::SyncScope::SingleThread);
     if (exits.empty()) {

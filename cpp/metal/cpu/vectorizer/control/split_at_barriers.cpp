@@ -13,6 +13,7 @@
 #include "metal/cpu/codegen/lower.h"
 #include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/markers.h"
+#include "metal/cpu/vectorizer/control/loops_of_gangs.h"
 #include "metal/cpu/vectorizer/control/phase_loops.h"
 #include "metal/cpu/vectorizer/wide_entry.h"
 
@@ -235,7 +236,10 @@ llvm::Function* make_phases_entry(llvm::Function& wide, const Variant& variant,
     fence_instead(wide);
     return make_all_gangs_entry({.wide = &wide}, variant);
   }
-  if (make_phase_loops(wide, variant)) return make_one_call_entry(wide);
+  if (make_phase_loops(wide, variant)) {
+    if (has_loops_of_gangs(wide)) optimizer.unroll_marked(wide);
+    return make_one_call_entry(wide);
+  }
   llvm::Function* gang_code = with_frame_argument(wide);
   llvm::Module& module = *gang_code->getParent();
   llvm::Function* entry = create_entry(*gang_code);

@@ -239,25 +239,41 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
  private:
   using Constants = std::vector<llvm::Constant*>;  // by lane
 
-  // The values of all lanes, if the code generator knows them: constants, and offsets from a lane 0
-  // whose bits are all zero, such as lane numbers.
+  // The values of all lanes, if the code generator knows them: constants, offsets from a lane 0
+  // whose bits are all zero, such as lane numbers, and what is computed from these.
   std::optional<Constants> constants(const llvm::Value* value) {
     auto* type = llvm::dyn_cast<llvm::IntegerType>(value->getType());
     if (!type || type->getBitWidth() == 1 || type->getBitWidth() > 64) return std::nullopt;
     if (llvm::isa<ConstantInt>(value))
       return Constants(width_, const_cast<ConstantInt*>(checked_cast<ConstantInt>(value)));
     const Shape shape = shape_of_(value);
-    if (!shape.has_offsets() || !shape.exact() || shape.zero_bits() < type->getBitWidth())
-      return std::nullopt;
+    if (!shape.has_offsets() || !shape.exact()) return std::nullopt;
+    if (shape.zero_bits() < type->getBitWidth()) {
+      const auto* operation = llvm::dyn_cast<llvm::Instruction>(value);
+      return operation ? folded(*operation) : std::nullopt;
+    }
     Constants values;
     for (unsigned lane = 0; lane < width_; ++lane)
       values.push_back(ConstantInt::getSigned(type, shape.offset(lane)));
     return values;
   }
 
-  // Folds integer operations on such values.
   std::optional<Shape> fold(llvm::Instruction& instruction) {
-    if (!instruction.getType()->isIntegerTy()) return std::nullopt;
+    const auto values = folded(instruction);
+    return values ? shape_of_values(*values) : std::nullopt;
+  }
+
+  // Folds integer operations on such values.
+  std::optional<Constants> folded(const llvm::Instruction& instruction) {
+    if (!llvm::isa<llvm::BinaryOperator, llvm::CastInst>(instruction) || depth_ == kMostDepth)
+      return std::nullopt;
+    ++depth_;
+    auto values = fold_lanes(instruction);
+    --depth_;
+    return values;
+  }
+
+  std::optional<Constants> fold_lanes(const llvm::Instruction& instruction) {
     llvm::SmallVector<Constants, 2> operands;
     for (const llvm::Value* operand : instruction.operands()) {
       auto values = constants(operand);
@@ -265,19 +281,22 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
       operands.push_back(std::move(*values));
     }
     const llvm::DataLayout& layout = instruction.getModule()->getDataLayout();
-    std::vector<llvm::APInt> results;
+    Constants results;
     for (unsigned lane = 0; lane < width_; ++lane) {
       llvm::SmallVector<llvm::Constant*, 2> of_lane;
       for (const Constants& values : operands) of_lane.push_back(values[lane]);
-      const auto* result = llvm::dyn_cast_or_null<ConstantInt>(
-          llvm::ConstantFoldInstOperands(&instruction, of_lane, layout));
+      auto* result = llvm::dyn_cast_or_null<ConstantInt>(llvm::ConstantFoldInstOperands(
+          const_cast<llvm::Instruction*>(&instruction), of_lane, layout));
       if (!result) return std::nullopt;
-      results.push_back(result->getValue());
+      results.push_back(result);
     }
-    return shape_of_values(results);
+    return results;
   }
 
-  static std::optional<Shape> shape_of_values(llvm::ArrayRef<llvm::APInt> values) {
+  static std::optional<Shape> shape_of_values(const Constants& constants) {
+    std::vector<llvm::APInt> values;
+    for (const llvm::Constant* constant : constants)
+      values.push_back(checked_cast<ConstantInt>(constant)->getValue());
     const llvm::APInt& first = values.front();
     if (first.getBitWidth() > 64) return std::nullopt;
     Shape::Offsets offsets;
@@ -458,8 +477,11 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
 
   static constexpr int64_t kLongestRise = int64_t{1} << 30;  // indices wrap around once at most
 
+  static constexpr unsigned kMostDepth = 8;  // of operations that are folded at once
+
   unsigned width_;
   bool guarded_;
+  unsigned depth_ = 0;
   ShapeOf shape_of_;
 };
 

@@ -82,6 +82,22 @@ class MemoryWidener {
                               unsigned run);
   void store_lane_runs(const Access& access, llvm::Value* pointer, const Shape& shape, unsigned run,
                        llvm::Value* values);
+  // Neighbouring lanes with neighbouring elements, such as those in one row of a tile, in parts of
+  // the gang. Each run is read as a vector of its part, under a mask.
+  struct MaskedRun {
+    unsigned lane;     // the first one
+    unsigned end;      // the lane after the last one
+    unsigned part;     // the first lane of its part
+    int64_t distance;  // bytes from lane 0's element to where the part would start
+  };
+  using MaskedRuns = llvm::SmallVector<MaskedRun>;
+  unsigned lanes_of_part(const Access& access) const;
+  // Empty if there would be many, or if the processor has no such masks.
+  MaskedRuns masked_runs(const Access& access, const Shape& shape) const;
+  llvm::Value* part_of(llvm::Value* vector, const MaskedRun& run, unsigned lanes);
+  llvm::Value* mask_of(const MaskedRun& run, unsigned lanes, bool of_active);
+  llvm::Value* load_masked_runs(const Access& access, llvm::Value* pointer, const Shape& shape,
+                                const MaskedRuns& runs);
   llvm::Value* load_strided(const Access& access, llvm::Value* pointer);
   llvm::Value* load_varying(const Access& access, llvm::Value* pointer);
   llvm::Value* load_contiguous(const Access& access, llvm::Value* first);

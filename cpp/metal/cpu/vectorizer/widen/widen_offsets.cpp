@@ -90,6 +90,8 @@ Value* MemoryWidener::load_offsets(const Access& access, Value* pointer, const S
   Span span = span_of(shape, size);
   if (step == size && (!w_.mask() || may_read(pointer, shape, span)))
     return load_contiguous(access, w_.first(pointer));
+  const MaskedRuns runs = masked_runs(access, shape);
+  if (!runs.empty()) return load_masked_runs(access, pointer, shape, runs);
   const unsigned run = run_of_lanes(shape, access.size);
   if (run && (!w_.mask() || w_.costs().isLegalMaskedLoad(
                                 llvm::FixedVectorType::get(access.type, run), access.align)))
