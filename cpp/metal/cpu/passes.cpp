@@ -28,6 +28,7 @@
 #include "metal/cpu/vectorizer/control/known_counts.h"
 #include "metal/cpu/vectorizer/control/linearize.h"
 #include "metal/cpu/vectorizer/control/phase_loops.h"
+#include "metal/cpu/vectorizer/control/redundant_selects.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 #include "metal/cpu/vectorizer/legalize/compare_halves.h"
 #include "metal/cpu/vectorizer/legalize/legalize_masks.h"
