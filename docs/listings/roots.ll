@@ -380,6 +380,8 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i.done
   ret void
 }
 
+; ---- redundant-selects: as before
+
 ; ---- divided-matrices: as before
 
 ; ---- widen

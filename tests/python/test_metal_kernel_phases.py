@@ -366,6 +366,86 @@ def keeps_an_array(lid, count, s, value):
     return before * 100 + kept[3] * 10 + kept[2]
 
 
+@case("""
+    s[lid] = value;
+    BARRIER
+    for (uint d = 1; d < count; d *= 2) {
+        int other = lid >= d ? s[lid - d] : 0;
+        BARRIER
+        s[lid] += other;
+        BARRIER
+    }
+    result = s[lid];
+""")
+def prefix_sums_in_place(lid, count, s, value):
+    s[lid] = value
+    yield
+    d = 1
+    while d < count:
+        other = s[lid - d] if lid >= d else 0
+        yield
+        s[lid] += other
+        yield
+        d *= 2
+    return s[lid]
+
+
+@case("""
+    s[lid] = value;
+    BARRIER
+    for (uint d = 1; d < count; d *= 2) {
+        int other = lid + d < count ? s[lid + d] : 0;
+        BARRIER
+        s[lid] += other;
+        BARRIER
+    }
+    result = s[lid];
+""")
+def suffix_sums_in_place(lid, count, s, value):
+    s[lid] = value
+    yield
+    d = 1
+    while d < count:
+        other = s[lid + d] if lid + d < count else 0
+        yield
+        s[lid] += other
+        yield
+        d *= 2
+    return s[lid]
+
+
+@case("""
+    for (uint t = 0; t < 6; ++t) {
+        s[lid] = value;
+        BARRIER
+        if (lid >= 1) value += s[lid - 1];
+        BARRIER
+        if (lid >= 3) value ^= s[lid - 3] + t;
+        BARRIER
+        s[lid] = value;
+        BARRIER
+        value += s[0];
+        BARRIER
+    }
+    result = value;
+""")
+def elements_before(lid, count, s, value):
+    for t in range(6):
+        s[lid] = value
+        yield
+        if lid >= 1:
+            value += s[lid - 1]
+        yield
+        if lid >= 3:
+            value ^= s[lid - 3] + t
+        yield
+        s[lid] = value
+        yield
+        value += s[0]
+        yield
+    return value
+
+
 def simulate(thread: Thread, values: np.ndarray) -> list[int]:
     count = len(values)
     shared = [0] * count

@@ -64,6 +64,7 @@ inline constexpr const char* kLoopsOfGangs = "simd.loops_of_gangs";
 inline constexpr const char* kStream = "simd.stream";  // prefetch: of data that is read once
 inline constexpr const char* kNontemporal = "simd.nontemporal";  // store: may be non-temporal
 inline constexpr const char* kDeferred = "simd.deferred";        // atomic addition: may be deferred
+inline constexpr const char* kDescending = "simd.descending";    // see descending_barriers.h
 // alloca that has a copy for each lane: the distance in bytes between the copies of an element.
 inline constexpr const char* kCopyDistance = "simd.copies";
 

@@ -143,3 +143,24 @@ work:
 end:
   ret void
 }
+
+; A barrier that a descending row of gangs need not wait at is inside of a phase.
+; CHECK-LABEL: define void @descending(
+; CHECK: store volatile i32 1
+; CHECK: gang{{[0-9]+}}:
+; CHECK: %[[OWN:.*]] = load volatile float
+; CHECK-NEXT: store volatile float %[[OWN]]
+; CHECK: gang{{[0-9]+}}:
+; CHECK: store volatile i32 2
+define void @descending(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
+entry:
+  %place = getelementptr float, ptr %group, i32 %x
+  store volatile i32 1, ptr %group
+  call void @simd.barrier()
+  %own = load volatile float, ptr %place
+  call void @simd.barrier(), !simd.descending !{}
+  store volatile float %own, ptr %place
+  call void @simd.barrier()
+  store volatile i32 2, ptr %group
+  ret void
+}

@@ -99,3 +99,19 @@ wait:
 end:
   ret void
 }
+
+; Where the threadgroup may have several rows, all gangs wait at each barrier.
+; CHECK-LABEL: define void @rows(
+; CHECK: load volatile float
+; CHECK: phase.end
+; CHECK: store volatile float
+define void @rows(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
+entry:
+  %place = getelementptr float, ptr %group, i32 %x
+  store volatile i32 1, ptr %group
+  call void @simd.barrier()
+  %own = load volatile float, ptr %place
+  call void @simd.barrier(), !simd.descending !{}
+  store volatile float %own, ptr %place
+  ret void
+}

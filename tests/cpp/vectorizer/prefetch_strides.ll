@@ -45,6 +45,45 @@ exit:
   ret void
 }
 
+; The coordinates of a point are in one cache line, or in neighbouring ones.
+; CHECK-LABEL: define void @points
+; CHECK: call void @llvm.prefetch
+; CHECK: %x = load
+; CHECK-NOT: prefetch
+; CHECK: %y = load
+; CHECK-NOT: prefetch
+; CHECK: %z = load
+; CHECK: call void @llvm.prefetch
+; CHECK: %other = load
+; CHECK: ret void
+define void @points(ptr addrspace(1) %in, i32 %lane) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %offset = shl nuw nsw i32 %i, 8
+  %number = add nuw nsw i32 %lane, %offset
+  %index = mul nuw nsw i32 %number, 3
+  %wide = zext i32 %index to i64
+  %x.at = getelementptr float, ptr addrspace(1) %in, i64 %wide
+  %x = load float, ptr addrspace(1) %x.at
+  %y.at = getelementptr i8, ptr addrspace(1) %x.at, i64 4
+  %y = load float, ptr addrspace(1) %y.at
+  %z.at = getelementptr i8, ptr addrspace(1) %x.at, i64 8
+  %z = load float, ptr addrspace(1) %z.at
+  %other.at = getelementptr i8, ptr addrspace(1) %x.at, i64 64
+  %other = load float, ptr addrspace(1) %other.at
+  call void @use_float(float %x)
+  call void @use_float(float %y)
+  call void @use_float(float %z)
+  call void @use_float(float %other)
+  %next = add nuw nsw i32 %i, 1
+  %done = icmp eq i32 %next, 64
+  br i1 %done, label %exit, label %loop
+exit:
+  ret void
+}
+
 ; There is no prefetch in a loop that also reads consecutive memory, or that has few iterations.
 ; CHECK-LABEL: define void @product
 ; CHECK-NOT: prefetch

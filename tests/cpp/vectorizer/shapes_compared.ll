@@ -3,6 +3,11 @@
 ; CHECK-DAG: %below: uniform
 ; CHECK-DAG: %beside: uniform
 ; CHECK-DAG: %up_to: uniform
+; CHECK-DAG: %signed: uniform
+; CHECK-DAG: %signed_up_to: uniform
+; CHECK-DAG: %turned: uniform
+; CHECK-DAG: %turned_up_to: varying
+; CHECK-DAG: %first_lane: varying
 ; CHECK-DAG: %of_or: varying
 ; CHECK-DAG: %of_xor: varying
 ; CHECK-DAG: %of_sum: varying
@@ -17,6 +22,11 @@ entry:
   %below = icmp ult i32 %x, %multiple
   %beside = icmp uge i32 %x, %multiple
   %up_to = icmp ule i32 %x, 7
+  %signed = icmp slt i32 %x, %multiple
+  %signed_up_to = icmp sgt i32 %x, 7
+  %turned = icmp sgt i32 %multiple, %x
+  %turned_up_to = icmp sge i32 %multiple, %x
+  %first_lane = icmp eq i32 %x, %multiple
   %or = or i32 %same, 4
   %of_or = icmp ult i32 %x, %or
   %xor = xor i32 %same, 4

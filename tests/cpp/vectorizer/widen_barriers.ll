@@ -6,6 +6,7 @@
 ; CHECK-NEXT: call void @simd.barrier()
 ; CHECK-NEXT: store volatile i32 2
 ; CHECK-NEXT: store volatile i32 3
+; CHECK-NEXT: call void @simd.barrier(), !simd.descending
 ; CHECK: declare void @simd.barrier() #[[WAITS:[0-9]+]]
 ; CHECK: attributes #[[WAITS]] = { convergent }
 declare void @__metal_barrier(i32, i32)
@@ -15,5 +16,6 @@ define void @kernel(ptr addrspace(1) %out) {
   store volatile i32 2, ptr addrspace(1) %out
   call void @__metal_barrier(i32 0, i32 2)
   store volatile i32 3, ptr addrspace(1) %out
+  call void @__metal_barrier(i32 1, i32 2), !simd.descending !{}
   ret void
 }

@@ -120,6 +120,11 @@ void bind_arguments(llvm::Function& body, llvm::Function& kernel, const Function
   }
 }
 
+void add_range(llvm::Argument& argument, uint32_t end) {
+  const llvm::ConstantRange range(llvm::APInt(32, 0), llvm::APInt(32, end));
+  argument.addAttr(llvm::Attribute::get(argument.getContext(), llvm::Attribute::Range, range));
+}
+
 // With these ranges, LLVM knows that sums with a thread's place do not wrap around, and how often a
 // loop over a tile runs that starts there. Coarsened threadgroups have longer rows; their kernels
 // do not use the index of a thread.
@@ -128,11 +133,9 @@ void add_ranges(llvm::Function& body, bool coarsened, const BodyForm& form) {
   llvm::SmallVector<uint32_t> ends(4, most);  // of x, y, z and the index
   if (form.row) ends = {form.row, form.rows, 1, form.row * form.rows};
   if (coarsened) ends.pop_back();
-  for (const auto& [i, end] : llvm::enumerate(ends)) {
-    const llvm::ConstantRange places(llvm::APInt(32, 0), llvm::APInt(32, end));
-    body.getArg(kXArgument + static_cast<unsigned>(i))
-        ->addAttr(llvm::Attribute::get(body.getContext(), llvm::Attribute::Range, places));
-  }
+  for (const auto& [i, end] : llvm::enumerate(ends))
+    add_range(*body.getArg(kXArgument + static_cast<unsigned>(i)), end);
+  if (form.lanes_are_threads) add_range(*body.getArg(kLaneArgument), kSimdWidth);
 }
 
 }  // namespace

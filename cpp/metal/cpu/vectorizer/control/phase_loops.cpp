@@ -59,7 +59,7 @@ class PhaseLoops {
       : code_(code),
         dependence_(dependence),
         variant_(variant),
-        phases_(code, dependence),
+        phases_(code, dependence, variant.gangs_in_row > 0 && variant.rows == 1),
         values_(code, phases_, dependence),
         b_(code.getContext()) {}
 
@@ -101,7 +101,7 @@ class PhaseLoops {
     Value* number = b_.getInt32(0);
     if (values_.differs(phase)) {
       // The first gang runs last in all phases but the first one, as kernels let it overwrite what
-      // the others still read.
+      // the others still read. Phases with barriers of descending_barriers.h need that.
       const bool backwards = &phase != &phases_.all().front();
       loop.places.emplace(b_, group(), gangs_, variant_, backwards);
       loop.head = new_block("gang", phase.first);

@@ -5,6 +5,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "metal/cpu/vectorizer/control/descending_barriers.h"
 #include "metal/cpu/vectorizer/control/gang_dependence.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
 
@@ -14,9 +15,9 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::PHINode;
 
-Phases::Phases(llvm::Function& code, const GangDependence& dependence)
+Phases::Phases(llvm::Function& code, const GangDependence& dependence, bool in_row)
     : code_(code), dependence_(dependence) {
-  split_at_barriers();
+  split_at_barriers(in_row);
   find_starts();
   separate_decisions();
   find_phases();
@@ -44,12 +45,13 @@ bool Phases::differs(const Instruction& instruction) const {
          !is_start_phi(&instruction);
 }
 
-void Phases::split_at_barriers() {
+void Phases::split_at_barriers(bool in_row) {
   llvm::SmallVector<Instruction*> barriers;
   for (Instruction& instruction : llvm::instructions(code_))
     if (is_barrier(instruction)) barriers.push_back(&instruction);
   for (Instruction* barrier : barriers) {
-    starts_.insert(llvm::SplitBlock(barrier->getParent(), barrier->getNextNode()));
+    if (!in_row || !is_descending(*barrier))
+      starts_.insert(llvm::SplitBlock(barrier->getParent(), barrier->getNextNode()));
     barrier->eraseFromParent();
   }
   starts_.insert(&code_.getEntryBlock());

@@ -38,8 +38,9 @@ class Phases {
   using Set = llvm::SmallSetVector<const Phase*, 8>;
 
   // All gangs must take the same path outside the regions of `dependence`. Barriers are removed,
-  // and blocks split.
-  Phases(llvm::Function& code, const GangDependence& dependence);
+  // and blocks split. Those of descending_barriers.h separate no phases if `in_row` is true: the
+  // gangs are those of one row, and all phases but the first run the last one first.
+  Phases(llvm::Function& code, const GangDependence& dependence, bool in_row);
 
   std::list<Phase>& all() { return phases_; }  // the first one is that of the entry
   llvm::ArrayRef<PhaseExit> exits() const { return exits_; }
@@ -54,7 +55,7 @@ class Phases {
   bool differs(const llvm::Instruction& instruction) const;
 
  private:
-  void split_at_barriers();
+  void split_at_barriers(bool in_row);
   llvm::DenseMap<llvm::BasicBlock*, llvm::BasicBlock*> find_starts();
   llvm::BasicBlock* first_conflict(
       llvm::DenseMap<llvm::BasicBlock*, llvm::BasicBlock*>& start_of) const;

@@ -29,6 +29,7 @@ constexpr uint64_t kTiles = 2;       // the same if iterations are long, as betw
 constexpr uint64_t kNear = 256;      // bytes between iterations that processors follow
 constexpr unsigned kMaxReads = 4;    // in a loop
 constexpr uint64_t kPage = 4096;     // bytes
+constexpr uint64_t kCacheLine = 64;  // bytes
 
 // Whether it reads device memory that may change.
 bool reads_device_memory(const Instruction& instruction) {
@@ -67,18 +68,22 @@ class LoopPrefetch {
     if ((count != 0 && count <= distance) || !find_reads()) return false;
     const llvm::DataLayout& layout = loop_.getHeader()->getModule()->getDataLayout();
     llvm::SCEVExpander expander(evolution_, layout, "ahead");
-    bool changed = false;
-    for (const auto& [read, stride] : reads_) {
+    Reads fetched;
+    for (const Read& read : reads_) {
+      const auto [load, stride] = read;
       const llvm::SCEV* bytes =
           evolution_.getMulExpr(stride, evolution_.getConstant(stride->getType(), distance));
-      if (!expander.isSafeToExpandAt(bytes, read)) continue;
-      prefetch_behind(*read, expander.expandCodeFor(bytes, bytes->getType(), read), Cache::Second);
-      changed = true;
+      if (brings(fetched, read) || !expander.isSafeToExpandAt(bytes, load)) continue;
+      prefetch_behind(*load, expander.expandCodeFor(bytes, bytes->getType(), load), Cache::Second);
+      fetched.push_back(read);
     }
-    return changed;
+    return !fetched.empty();
   }
 
  private:
+  using Read = std::pair<LoadInst*, const llvm::SCEV*>;  // with its stride
+  using Reads = llvm::SmallVector<Read>;
+
   // False if the loop is of another kind. A loop that fills tiles may also read what is near.
   bool find_reads() {
     StrideInLoop strides(loop_, evolution_);
@@ -96,11 +101,24 @@ class LoopPrefetch {
     return true;
   }
 
+  // Whether the prefetch of an earlier read also brings what this one reads, such as the y of a
+  // point whose x was read: few lanes' elements are in another cache line than their neighbours.
+  bool brings(const Reads& fetched, const Read& read) {
+    return llvm::any_of(fetched, [&](const Read& before) {
+      if (before.second != read.second || before.first->getParent() != read.first->getParent())
+        return false;
+      const auto* apart = llvm::dyn_cast<llvm::SCEVConstant>(
+          evolution_.getMinusSCEV(evolution_.getSCEV(read.first->getPointerOperand()),
+                                  evolution_.getSCEV(before.first->getPointerOperand())));
+      return apart && apart->getAPInt().abs().ult(kCacheLine);
+    });
+  }
+
   llvm::Loop& loop_;
   const llvm::LoopInfo& loops_;
   llvm::ScalarEvolution& evolution_;
   const bool fills_tiles_;
-  llvm::SmallVector<std::pair<LoadInst*, const llvm::SCEV*>> reads_;
+  Reads reads_;
 };
 
 bool prefetch_iterations(llvm::Function& body, llvm::FunctionAnalysisManager& analyses) {

@@ -14,8 +14,9 @@ namespace metal::cpu {
 //
 // In a loop whose reads of device memory are all far apart from one iteration to the next, it
 // prefetches for a later iteration. Such loops are common: the threads of a gang read neighbouring
-// elements, and in the next iteration elements as many further as the threadgroup has threads. In
-// a loop with barriers, which fills tiles, it prefetches the far reads for a tile that comes soon.
+// elements, and in the next iteration elements as many further as the threadgroup has threads. Of
+// reads within a cache line, one is prefetched. In a loop with barriers, which fills tiles, it
+// prefetches the far reads for a tile that comes soon.
 //
 // In code with non-temporal stores, it prefetches a page ahead of what each thread reads once:
 // processors follow such a stream only within a page. If threadgroups do not run in their natural

@@ -100,33 +100,18 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
     return shape;
   }
 
-  // If all lanes are within one aligned block and the limit is a multiple of its size, the
-  // comparison has one result, and so it has if both operands grow alike.
+  // If both operands grow alike, the comparison has one result.
   Shape visitICmpInst(llvm::ICmpInst& compare) {
     const Shape a = shape_of_(compare.getOperand(0));
-    const Shape limit = shape_of_(compare.getOperand(1));
-    if (grow_alike(compare, a, limit)) return Shape::uniform();
-    if (!a.has_offsets() || a.is_uniform() || !a.exact() || !limit.is_uniform())
-      return visitInstruction(compare);
-    unsigned zeros = limit.zero_bits();
-    switch (compare.getPredicate()) {
-      case llvm::CmpInst::ICMP_ULT:
-      case llvm::CmpInst::ICMP_UGE:
-        break;
-      case llvm::CmpInst::ICMP_UGT:
-      case llvm::CmpInst::ICMP_ULE: {
-        const auto* constant = llvm::dyn_cast<ConstantInt>(compare.getOperand(1));
-        if (!constant) return Shape::varying();
-        zeros = (constant->getValue() + 1).countr_zero();
-        break;
-      }
-      default:
-        return Shape::varying();
-    }
-    const int64_t range = int64_t{1} << std::min({zeros, a.zero_bits(), 32u});
-    const bool inside = llvm::all_of(
-        a.offsets(), [range](int64_t offset) { return offset >= 0 && offset < range; });
-    return inside ? Shape::uniform() : Shape::varying();
+    const Shape b = shape_of_(compare.getOperand(1));
+    if (grow_alike(compare, a, b)) return Shape::uniform();
+    if (a.is_uniform())
+      return is_one_side(compare.getSwappedPredicate(), b, *compare.getOperand(0), a)
+                 ? Shape::uniform()
+                 : visitInstruction(compare);
+    if (b.is_uniform() && is_one_side(compare.getPredicate(), a, *compare.getOperand(1), b))
+      return Shape::uniform();
+    return visitInstruction(compare);
   }
 
   Shape visitGetElementPtrInst(llvm::GetElementPtrInst& address) {
@@ -308,6 +293,38 @@ class ShapeTransfer : public llvm::InstVisitor<ShapeTransfer, Shape> {
       as_unsigned &= value.uge(first) == (offsets.back() >= 0);
     }
     return Shape::with_offsets(std::move(offsets), first.countr_zero(), true, {as_unsigned, true});
+  }
+
+  // Whether all lanes of `a` are on one side of a uniform limit: they are within one aligned block,
+  // and the limit is a multiple of the block's size. Blocks of up to half of all numbers are also
+  // consecutive as signed numbers.
+  static bool is_one_side(llvm::CmpInst::Predicate predicate, const Shape& a,
+                          const llvm::Value& limit, const Shape& limit_shape) {
+    if (!a.has_offsets() || a.is_uniform() || !a.exact()) return false;
+    unsigned zeros = limit_shape.zero_bits();
+    switch (predicate) {
+      case llvm::CmpInst::ICMP_ULT:
+      case llvm::CmpInst::ICMP_UGE:
+      case llvm::CmpInst::ICMP_SLT:
+      case llvm::CmpInst::ICMP_SGE:
+        break;
+      case llvm::CmpInst::ICMP_UGT:
+      case llvm::CmpInst::ICMP_ULE:
+      case llvm::CmpInst::ICMP_SGT:
+      case llvm::CmpInst::ICMP_SLE: {
+        const auto* constant = llvm::dyn_cast<ConstantInt>(&limit);
+        if (!constant) return false;
+        zeros = (constant->getValue() + 1).countr_zero();
+        break;
+      }
+      default:
+        return false;
+    }
+    const unsigned bits = limit.getType()->getScalarSizeInBits();
+    if (llvm::CmpInst::isSigned(predicate)) zeros = std::min(zeros, bits - 1);
+    const int64_t range = int64_t{1} << std::min({zeros, a.zero_bits(), 32u});
+    return llvm::all_of(a.offsets(),
+                        [range](int64_t offset) { return offset >= 0 && offset < range; });
   }
 
   // Whether each lane adds the same to both operands, without wrapping around where that matters.

@@ -6,7 +6,7 @@
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/kernel_form.h"
 #include "metal/cpu/markers.h"
-#include "metal/cpu/vectorizer/control/split_at_barriers.h"
+#include "metal/cpu/vectorizer/control/descending_barriers.h"
 #include "metal/cpu/vectorizer/matrix/whole_matrices.h"
 #include "metal/cpu/vectorizer/widen/lane_arithmetic.h"
 
@@ -25,7 +25,8 @@ void barrier(Widener& w, llvm::CallInst& call) {
   auto callee = w.function().getParent()->getOrInsertFunction(
       kBarrier, llvm::FunctionType::get(b.getVoidTy(), false));
   checked_cast<llvm::Function>(callee.getCallee())->setConvergent();
-  b.CreateCall(callee);
+  llvm::CallInst* wide = b.CreateCall(callee);
+  if (is_descending(call)) mark_descending(*wide);
 }
 
 std::optional<LaneFold> find_fold(llvm::StringRef name, bool is_unsigned) {
