@@ -1,6 +1,6 @@
 // Gathers by one index array, or by offsets that index_offsets made from several. A slice is a
-// single element (element), contiguous in the array (row, line) or anything (general). There is a kernel
-// for each item size and each integer type of indices.
+// single element (element), contiguous in the array (row, line) or anything (general). There is a
+// kernel for each item size and each integer type of indices.
 #include "mlx/backend/metal/kernels/indexing.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/types.h"

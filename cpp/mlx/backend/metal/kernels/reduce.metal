@@ -1,4 +1,5 @@
-// Reductions of arrays, for each operation and type: the loops of reduce_loops.h, and those of GPUs.
+// Reductions of arrays, for each operation and type: the loops of reduce_loops.h, and kernels for
+// GPUs, in which threads share outputs.
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/reduce_loops.h"
 #include "mlx/backend/metal/kernels/reduce_ops.h"
@@ -16,7 +17,7 @@ REDUCE_KERNEL(row)
 REDUCE_KERNEL(column)
 REDUCE_KERNEL(general)
 
-// A number from memory, or of another loop, is on its way while others are combined.
+// A thread reads so many numbers at once, and combines each with others.
 constant constexpr uint kAtOnce = 4;
 
 template <typename Op, typename A>
@@ -110,24 +111,24 @@ template <typename Op, typename T, typename U>
   MLX_KERNEL(#Op "_column_" #in_name "_" #out_name, reduce_column<Op, T, U>) \
   MLX_KERNEL(#Op "_shared_" #in_name "_" #out_name, reduce_shared<Op, T, U>) \
   MLX_KERNEL(#Op "_columns_" #in_name "_" #out_name, reduce_columns<Op, T, U>)
-#define REDUCE_AS(Op, in_name, T, out_name, U)                         \
-  MLX_KERNEL(#Op "_row_" #in_name "_" #out_name, reduce_row<Op, T, U>) \
+#define REDUCE_AS(Op, in_name, T, out_name, U)                                 \
+  MLX_KERNEL(#Op "_row_" #in_name "_" #out_name, reduce_row<Op, T, U>)         \
   MLX_KERNEL(#Op "_general_" #in_name "_" #out_name, reduce_general<Op, T, U>) \
   REDUCE_PARTIALS(Op, in_name, T, out_name, U)
 #define REDUCE(Op, name, T) REDUCE_AS(Op, name, T, name, T)
 
 // 16-bit floats keep float between two passes; sums and products of small integers widen.
-#define REDUCE_WIDENING(Op)                                                        \
-  REDUCE_AS(Op, float16, half, float32, float)                                     \
-  REDUCE_AS(Op, bfloat16, bfloat16_t, float32, float)                              \
-  REDUCE_PARTIALS(Op, float32, float, float16, half)         \
-  REDUCE_PARTIALS(Op, float32, float, bfloat16, bfloat16_t)  \
-  REDUCE_AS(Op, bool_, bool, int32, int32_t)                                       \
-  REDUCE_AS(Op, int8, int8_t, int32, int32_t)                                      \
-  REDUCE_AS(Op, int16, int16_t, int32, int32_t)                                    \
-  REDUCE_AS(Op, uint8, uint8_t, int32, int32_t)                                    \
-  REDUCE_AS(Op, uint16, uint16_t, int32, int32_t)                                  \
-  REDUCE_AS(Op, uint8, uint8_t, uint32, uint32_t)                                  \
+#define REDUCE_WIDENING(Op)                                 \
+  REDUCE_AS(Op, float16, half, float32, float)              \
+  REDUCE_AS(Op, bfloat16, bfloat16_t, float32, float)       \
+  REDUCE_PARTIALS(Op, float32, float, float16, half)        \
+  REDUCE_PARTIALS(Op, float32, float, bfloat16, bfloat16_t) \
+  REDUCE_AS(Op, bool_, bool, int32, int32_t)                \
+  REDUCE_AS(Op, int8, int8_t, int32, int32_t)               \
+  REDUCE_AS(Op, int16, int16_t, int32, int32_t)             \
+  REDUCE_AS(Op, uint8, uint8_t, int32, int32_t)             \
+  REDUCE_AS(Op, uint16, uint16_t, int32, int32_t)           \
+  REDUCE_AS(Op, uint8, uint8_t, uint32, uint32_t)           \
   REDUCE_AS(Op, uint16, uint16_t, uint32, uint32_t)
 
 MLX_FOR_ALL(REDUCE, Sum)
