@@ -1,9 +1,11 @@
-// Offsets of segments, computed on the host.
+// Offsets of segments.
 #include "segments/offsets.h"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <string>
+#include <variant>
 
 #include "counting_sort.h"
 #include "evaluation.h"
@@ -151,6 +153,24 @@ class GroupRows : public mx::Primitive {
   int count_;
 };
 
+bool default_device_is_nvidia_gpu() {
+  if (mx::default_device() != mx::Device::gpu) return false;
+  static const auto architecture =
+      std::get<std::string>(mx::device_info(mx::Device::gpu).at("architecture"));
+  return architecture.starts_with("sm_");
+}
+
+// Groups on an NVIDIA GPU, by sorting: the index would have to be copied to the host and back.
+std::pair<mx::array, mx::array> group_rows_on_gpu(const mx::array& index, int count) {
+  auto s = mx::default_stream(mx::Device::gpu);
+  auto keys = mx::astype(index, mx::int32, s);
+  auto order = mx::astype(mx::argsort(keys, 0, s), mx::int32, s);
+  auto ones = mx::ones({keys.shape(0), 1}, mx::int32, s);
+  auto counts = mx::scatter_add(mx::zeros({count}, mx::int32, s), keys, ones, 0, s);
+  auto ends = mx::cumsum(counts, 0, false, true, s);
+  return {order, mx::concatenate({mx::zeros({1}, mx::int32, s), ends}, 0, s)};
+}
+
 }  // namespace
 
 mx::array segment_offsets(const mx::array& lengths, const LengthsArgument& argument) {
@@ -188,6 +208,7 @@ int64_t sum_of_lengths(const mx::array& lengths, const char* operation, const ch
 }
 
 std::pair<mx::array, mx::array> group_rows(const mx::array& index, int count) {
+  if (default_device_is_nvidia_gpu()) return group_rows_on_gpu(index, count);
   auto s = host();
   auto dense = mx::contiguous(mx::astype(index, mx::int32, s), false, s);
   auto outputs = mx::array::make_arrays({dense.shape(), {count + 1}}, {mx::int32, mx::int32},
