@@ -1,6 +1,8 @@
 // Memory and kernels for evaluation.
 #include "evaluation.h"
 
+#include "mlx/device.h"
+
 namespace mlx_sample {
 
 void allocate(mx::array& out) { out.set_data(mx::allocator::malloc(out.nbytes())); }
@@ -21,6 +23,13 @@ mx::array temporary(mx::Shape shape, mx::Dtype dtype, mx::Stream s) {
   auto a = uninitialized(std::move(shape), dtype);
   mx::metal::get_command_encoder(s).add_temporary(a);
   return a;
+}
+
+bool is_nvidia_gpu(const mx::Device& device) {
+  if (device != mx::Device::gpu) return false;
+  static const auto architecture =
+      std::get<std::string>(mx::device_info(mx::Device::gpu).at("architecture"));
+  return architecture.starts_with("sm_");
 }
 
 MTL::ComputePipelineState* find_kernel(const std::string& name, mx::Stream s,

@@ -20,6 +20,9 @@ void allocate(std::vector<mx::array>& outputs);
 mx::array uninitialized(mx::Shape shape, mx::Dtype dtype);
 mx::array temporary(mx::Shape shape, mx::Dtype dtype, mx::Stream s);
 
+// Whether kernels of the device's streams run on an NVIDIA GPU: it needs more threads to be busy.
+bool is_nvidia_gpu(const mx::Device& device);
+
 using FunctionConstant = std::variant<int, bool>;
 
 // A kernel of the library beside this module, specialised by the function constants 0, 1, ...

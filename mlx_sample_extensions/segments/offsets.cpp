@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <string>
-#include <variant>
 
 #include "counting_sort.h"
 #include "evaluation.h"
@@ -153,13 +151,6 @@ class GroupRows : public mx::Primitive {
   int count_;
 };
 
-bool default_device_is_nvidia_gpu() {
-  if (mx::default_device() != mx::Device::gpu) return false;
-  static const auto architecture =
-      std::get<std::string>(mx::device_info(mx::Device::gpu).at("architecture"));
-  return architecture.starts_with("sm_");
-}
-
 // Groups on an NVIDIA GPU, by sorting: the index would have to be copied to the host and back.
 std::pair<mx::array, mx::array> group_rows_on_gpu(const mx::array& index, int count) {
   auto s = mx::default_stream(mx::Device::gpu);
@@ -208,7 +199,7 @@ int64_t sum_of_lengths(const mx::array& lengths, const char* operation, const ch
 }
 
 std::pair<mx::array, mx::array> group_rows(const mx::array& index, int count) {
-  if (default_device_is_nvidia_gpu()) return group_rows_on_gpu(index, count);
+  if (is_nvidia_gpu(mx::default_device())) return group_rows_on_gpu(index, count);
   auto s = host();
   auto dense = mx::contiguous(mx::astype(index, mx::int32, s), false, s);
   auto outputs = mx::array::make_arrays({dense.shape(), {count + 1}}, {mx::int32, mx::int32},
