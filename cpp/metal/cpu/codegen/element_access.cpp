@@ -14,6 +14,7 @@
 #include "metal/compiler/attributes.h"
 #include "metal/compiler/builtin_calls.h"
 #include "metal/compiler/compiler.h"
+#include "metal/compiler/hardware_math.h"
 
 namespace metal::cpu {
 namespace {
@@ -129,6 +130,7 @@ std::vector<ElementAccess> find_element_accesses(const llvm::Module& kernel,
                                                  const FunctionInfo& function) {
   Accesses accesses(kernel.getDataLayout(), function);
   for (const llvm::Function& defined : kernel) {
+    if (compiler::is_hardware_math(defined)) continue;
     const bool is_kernel = defined.getName() == function.name;
     if (!defined.isDeclaration() && !is_kernel) return {};  // what was not inlined
     for (const Instruction& instruction : llvm::instructions(defined)) {

@@ -37,6 +37,7 @@ std::string accesses(const std::string& body, const std::string& more_arguments 
 TEST(ElementAccess, OwnElements) {
   EXPECT_EQ(accesses("y[i] = x[i];"), "0:4 1:2*");
   EXPECT_EQ(accesses("y[i] = exp(y[i]) + s;"), "1:2* 3:shared 4");
+  EXPECT_EQ(accesses("y[i] = fast::exp(x[i]) + fast::log2(s);"), "0:4 1:2* 3:shared 4");
   EXPECT_EQ(accesses("if (x[i] > 0) y[i] = x[2];"), "");  // x in two ways
   EXPECT_EQ(accesses("if (i < n / 2) y[i] = x[2];"), "0:shared 12 1:2*");
   EXPECT_EQ(accesses("z[i].b = z[i].a;"), "2:8*");
