@@ -370,30 +370,6 @@ def keeps_an_array(lid, count, s, value):
     s[lid] = value;
     BARRIER
     for (uint d = 1; d < count; d *= 2) {
-        int other = lid >= d ? s[lid - d] : 0;
-        BARRIER
-        s[lid] += other;
-        BARRIER
-    }
-    result = s[lid];
-""")
-def prefix_sums_in_place(lid, count, s, value):
-    s[lid] = value
-    yield
-    d = 1
-    while d < count:
-        other = s[lid - d] if lid >= d else 0
-        yield
-        s[lid] += other
-        yield
-        d *= 2
-    return s[lid]
-
-
-@case("""
-    s[lid] = value;
-    BARRIER
-    for (uint d = 1; d < count; d *= 2) {
         int other = lid + d < count ? s[lid + d] : 0;
         BARRIER
         s[lid] += other;

@@ -1,36 +1,29 @@
 // Tests the graph of attention that cuDNN gets, with a fake library.
 #include "metal/attention.h"
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
-#include <memory>
 #include <stdexcept>
 #include <vector>
 
 #include "cuda_driver/fake_cudnn.h"
-#include "metal/cuda/driver/cuda_driver.h"
+#include "cuda_driver/library_test.h"
 
 namespace metal::test {
 namespace {
 
 float as_float(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
 
-class AttentionTest : public ::testing::Test {
+class AttentionTest : public LibraryTest<FakeCudnn> {
  protected:
+  AttentionTest() : LibraryTest("libcudnn.so.9", kFakeCudnn) {}
+
   void SetUp() override {
-    void* library = dlopen("libcudnn.so.9", RTLD_NOW);
-    ASSERT_NE(library, nullptr) << dlerror();
-    auto find = reinterpret_cast<FindFakeCudnn>(dlsym(library, kFakeCudnn));
-    ASSERT_NE(find, nullptr) << "this is NVIDIA's own library";
-    fake_ = &find();
-    *fake_ = FakeCudnn();
-    stream_ = driver_.new_stream();
+    LibraryTest::SetUp();
     for (int b = 0; b < 5; ++b) {
-      auto* host = driver_.allocator().allocate(8192);
-      buffers_[b] = static_cast<uint16_t*>(driver_.device_memory()->counterpart(host));
+      buffers_[b] = new_buffer<uint16_t>(8192);
       for (int i = 0; i < 4096; ++i) {
         const float number = static_cast<float>((i * 7 + b * 3) % 11) / 4 - 1;
         buffers_[b][i] = static_cast<uint16_t>(std::bit_cast<uint32_t>(number) >> 16);
@@ -108,9 +101,6 @@ class AttentionTest : public ::testing::Test {
         }
   }
 
-  FakeCudnn* fake_ = nullptr;
-  Driver& driver_ = cuda::cuda_driver();
-  std::unique_ptr<Stream> stream_;
   uint16_t* buffers_[5] = {};  // queries, keys, values, output, workspace
 };
 

@@ -1,32 +1,25 @@
 // Tests what convolutions pass to cuDNN, with a fake library.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
 
 #include "cuda_driver/fake_cudnn.h"
+#include "cuda_driver/library_test.h"
 #include "metal/convolution.h"
-#include "metal/cuda/driver/cuda_driver.h"
 
 namespace metal::test {
 namespace {
 
-class ConvolutionsTest : public ::testing::Test {
+class ConvolutionsTest : public LibraryTest<FakeCudnn> {
  protected:
+  ConvolutionsTest() : LibraryTest("libcudnn.so.9", kFakeCudnn) {}
+
   void SetUp() override {
-    void* library = dlopen("libcudnn.so.9", RTLD_NOW);
-    ASSERT_NE(library, nullptr) << dlerror();
-    auto find = reinterpret_cast<FindFakeCudnn>(dlsym(library, kFakeCudnn));
-    ASSERT_NE(find, nullptr) << "this is NVIDIA's own library";
-    fake_ = &find();
-    *fake_ = FakeCudnn();
-    stream_ = driver_.new_stream();
+    LibraryTest::SetUp();
     for (float*& buffer : buffers_) {
-      auto* host = driver_.allocator().allocate(4096);
-      buffer = static_cast<float*>(driver_.device_memory()->counterpart(host));
+      buffer = new_buffer<float>(4096);
       for (int i = 0; i < kElements; ++i) buffer[i] = static_cast<float>((i * 7 + 3) % 11) - 5;
     }
   }
@@ -56,9 +49,6 @@ class ConvolutionsTest : public ::testing::Test {
   }
 
   static constexpr int kElements = 200;
-  FakeCudnn* fake_ = nullptr;
-  Driver& driver_ = cuda::cuda_driver();
-  std::unique_ptr<Stream> stream_;
   float* buffers_[4] = {};  // input, weight, output, workspace
 };
 

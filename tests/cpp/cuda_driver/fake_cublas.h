@@ -14,6 +14,5 @@ struct FakeCublas {
 
 // The function of the library with this name.
 inline constexpr const char* kFakeCublas = "fake_cublas";
-using FindFakeCublas = FakeCublas& (*)();
 
 }  // namespace metal::test

@@ -18,6 +18,5 @@ extern "C" FakeCudnn& fake_cudnn();
 
 // The function of the library with this name.
 inline constexpr const char* kFakeCudnn = "fake_cudnn";
-using FindFakeCudnn = FakeCudnn& (*)();
 
 }  // namespace metal::test

@@ -15,6 +15,5 @@ struct FakeCufft {
 
 // The function of the library with this name.
 inline constexpr const char* kFakeCufft = "fake_cufft";
-using FindFakeCufft = FakeCufft& (*)();
 
 }  // namespace metal::test

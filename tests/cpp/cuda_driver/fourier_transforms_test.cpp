@@ -1,14 +1,12 @@
 // Tests what Fourier transforms pass to cuFFT, with a fake library.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <complex>
-#include <memory>
 #include <stdexcept>
 #include <vector>
 
 #include "cuda_driver/fake_cufft.h"
-#include "metal/cuda/driver/cuda_driver.h"
+#include "cuda_driver/library_test.h"
 #include "metal/fourier_transform.h"
 
 namespace metal::test {
@@ -16,18 +14,13 @@ namespace {
 
 using Complex = std::complex<float>;
 
-class FourierTransformsTest : public ::testing::Test {
+class FourierTransformsTest : public LibraryTest<FakeCufft> {
  protected:
+  FourierTransformsTest() : LibraryTest("libcufft.so.12", kFakeCufft) {}
+
   void SetUp() override {
-    void* library = dlopen("libcufft.so.12", RTLD_NOW);
-    ASSERT_NE(library, nullptr) << dlerror();
-    auto find = reinterpret_cast<FindFakeCufft>(dlsym(library, kFakeCufft));
-    ASSERT_NE(find, nullptr) << "this is NVIDIA's own library";
-    fake_ = &find();
-    *fake_ = FakeCufft();
-    stream_ = driver_.new_stream();
-    for (void*& buffer : buffers_)
-      buffer = driver_.device_memory()->counterpart(driver_.allocator().allocate(4096));
+    LibraryTest::SetUp();
+    for (void*& buffer : buffers_) buffer = new_buffer<void>(4096);
   }
 
   // Two transforms, interleaved if the stride is 2.
@@ -54,9 +47,6 @@ class FourierTransformsTest : public ::testing::Test {
     for (size_t i = 0; i < got.size(); ++i) EXPECT_LT(std::abs(got[i] - want[i]), 1e-4f) << i;
   }
 
-  FakeCufft* fake_ = nullptr;
-  Driver& driver_ = cuda::cuda_driver();
-  std::unique_ptr<Stream> stream_;
   void* buffers_[3] = {};  // input, output, workspace
 };
 

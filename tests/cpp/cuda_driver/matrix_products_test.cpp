@@ -1,32 +1,25 @@
 // Tests what products of matrices pass to cuBLASLt, with a fake library.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "cuda_driver/fake_cublas.h"
-#include "metal/cuda/driver/cuda_driver.h"
+#include "cuda_driver/library_test.h"
 #include "metal/matrix_product.h"
 
 namespace metal::test {
 namespace {
 
-class MatrixProductsTest : public ::testing::Test {
+class MatrixProductsTest : public LibraryTest<FakeCublas> {
  protected:
+  MatrixProductsTest() : LibraryTest("libcublasLt.so.13", kFakeCublas) {}
+
   void SetUp() override {
-    void* library = dlopen("libcublasLt.so.13", RTLD_NOW);
-    ASSERT_NE(library, nullptr) << dlerror();
-    auto find = reinterpret_cast<FindFakeCublas>(dlsym(library, kFakeCublas));
-    ASSERT_NE(find, nullptr) << "this is NVIDIA's own library";
-    fake_ = &find();
-    *fake_ = FakeCublas();
-    stream_ = driver_.new_stream();
+    LibraryTest::SetUp();
     for (float*& buffer : buffers_) {
-      auto* host = driver_.allocator().allocate(sizeof(float) * kElements);
-      buffer = static_cast<float*>(driver_.device_memory()->counterpart(host));
+      buffer = new_buffer<float>(sizeof(float) * kElements);
       for (int i = 0; i < kElements; ++i) buffer[i] = static_cast<float>((i * 7 + 3) % 11) - 5;
     }
   }
@@ -80,9 +73,6 @@ class MatrixProductsTest : public ::testing::Test {
   }
 
   static constexpr int kElements = 200;
-  FakeCublas* fake_ = nullptr;
-  Driver& driver_ = cuda::cuda_driver();
-  std::unique_ptr<Stream> stream_;
   float* buffers_[5] = {};  // a, b, c, the workspace and a row
 };
 
