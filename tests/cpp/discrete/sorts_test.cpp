@@ -52,6 +52,10 @@ TEST_P(Sorts, LinesOfAllLengths) {
     expect_as_on_the_host(numbers({3, length}, GetParam()), -1);
 }
 
+TEST_P(Sorts, LongLines) {
+  for (int length : {131072, 140001}) expect_as_on_the_host(numbers({2, length}, GetParam()), -1);
+}
+
 TEST_P(Sorts, AllAxes) {
   for (int axis = 0; axis < 3; ++axis) expect_as_on_the_host(numbers({5, 70, 3}, GetParam()), axis);
   expect_as_on_the_host(numbers({3000, 2}, GetParam()), 0);

@@ -14,11 +14,11 @@ namespace mlx::core {
 namespace {
 
 // What the kernels do.
-enum class Step { Lines, Tiles, Results };
-constexpr const char* kSteps[] = {"Lines", "Tiles", "Results"};
+enum class Step { Lines, Tiles, Results, Items };
+constexpr const char* kSteps[] = {"Lines", "Tiles", "Results", "Items"};
 
 MTL::ComputePipelineState* sort_kernel(Step step, Dtype dtype, bool positions) {
-  static KernelTable table(3 * 2 * kDtypes);
+  static KernelTable table(4 * 2 * kDtypes);
   const int index = (static_cast<int>(step) * 2 + (positions ? 1 : 0)) * kDtypes;
   return table.get(index + dtype_index(dtype), [&] {
     const char* sort = positions ? "ArgSort" : "Sort";
@@ -27,10 +27,15 @@ MTL::ComputePipelineState* sort_kernel(Step step, Dtype dtype, bool positions) {
   });
 }
 
-MTL::ComputePipelineState* merge_kernel(size_t item) {
-  static KernelTable table(3);
-  return table.get(std::bit_width(item) - 3,
-                   [&] { return kernel_name("SortMerge", std::to_string(item)); });
+// Kernels that only know the size of an item.
+enum class Pass { Merge, Count, Move };
+constexpr const char* kPasses[] = {"SortMerge", "RadixCount", "RadixMove"};
+
+MTL::ComputePipelineState* pass_kernel(Pass pass, size_t item) {
+  static KernelTable table(3 * 3);
+  const int number = static_cast<int>(pass);
+  return table.get(number * 3 + std::bit_width(item) - 3,
+                   [&] { return kernel_name(kPasses[number], std::to_string(item)); });
 }
 
 // The bytes of an item in kernels/sort.metal.
@@ -69,7 +74,7 @@ array merged(array items, size_t item, SortParams params, Stream s) {
   for (uint64_t run = kSortTile; run < params.slots; run *= 2) {
     params.run = static_cast<uint32_t>(run);
     auto& encoder = metal::get_command_encoder(s);
-    encoder.set_compute_pipeline_state(merge_kernel(item));
+    encoder.set_compute_pipeline_state(pass_kernel(Pass::Merge, item));
     encoder.set_input_array(items, 0);
     encoder.set_output_array(other, 1);
     encoder.set_bytes(params, 2);
@@ -90,6 +95,89 @@ void write_results(const array& items, const array& in, array& out, bool positio
   dispatch_grid(encoder, params.length, params.lines);
 }
 
+// ---- long lines ----
+
+// From this length on, moving items by eight bits of their keys at a time is faster than merging.
+constexpr uint32_t kLongLine = 1 << 17;
+
+// The bits of the keys in which items differ.
+struct KeyBits {
+  uint32_t first, end;
+};
+
+KeyBits key_bits(Dtype dtype, bool positions) {
+  const bool narrow = dtype == bool_ || dtype == uint8 || dtype == uint16;
+  const uint32_t bits = 8 * static_cast<uint32_t>(narrow || dtype.size() == 8 ? dtype.size() : 4);
+  const uint32_t first = positions && dtype.size() <= 4 ? 32 : 0;  // positions are below
+  return {first, first + bits};
+}
+
+class RadixSort {
+ public:
+  RadixSort(const array& in, bool positions, const SortParams& params, Stream s)
+      : item_(item_size(in.dtype(), positions)),
+        sizes_(params),
+        params_{params.length, (params.length + kRadixTile - 1) / kRadixTile, 0, 0},
+        s_(s),
+        items_(items_in_memory(params, item_, s)),
+        other_(items_in_memory(params, item_, s)),
+        counts_(uints(params.lines * kRadixThreads, params_.tiles)),
+        totals_(uints(params.lines, kRadixThreads)) {
+    auto& encoder = metal::get_command_encoder(s_);
+    encoder.set_compute_pipeline_state(sort_kernel(Step::Items, in.dtype(), positions));
+    encoder.set_input_array(in, 0);
+    encoder.set_output_array(items_, 1);
+    encoder.set_bytes(params_, 2);
+    dispatch_grid(encoder, params.length, params.lines);
+    const KeyBits bits = key_bits(in.dtype(), positions);
+    for (params_.shift = bits.first; params_.shift < bits.end; params_.shift += 8) move();
+  }
+
+  const array& items() const { return items_; }
+
+ private:
+  array uints(size_t rows, size_t columns) const {
+    return temporary({static_cast<ShapeElem>(rows), static_cast<ShapeElem>(columns)}, uint32, s_);
+  }
+
+  // Sorts by a digit.
+  void move() {
+    auto& encoder = metal::get_command_encoder(s_);
+    const MTL::Size tiles(params_.tiles, sizes_.lines, 1), threads(kRadixThreads, 1, 1);
+    encoder.set_compute_pipeline_state(pass_kernel(Pass::Count, item_));
+    encoder.set_input_array(items_, 0);
+    encoder.set_output_array(counts_, 1);
+    encoder.set_bytes(params_, 2);
+    encoder.dispatch_threadgroups(tiles, threads);
+
+    encoder.set_compute_pipeline_state(places_kernel());
+    encoder.set_output_array(counts_, 0);
+    encoder.set_output_array(totals_, 1);
+    encoder.set_bytes(params_, 2);
+    encoder.dispatch_threadgroups(MTL::Size(size_t{sizes_.lines} * kRadixThreads, 1, 1), threads);
+
+    encoder.set_compute_pipeline_state(pass_kernel(Pass::Move, item_));
+    encoder.set_input_array(items_, 0);
+    encoder.set_output_array(other_, 1);
+    encoder.set_input_array(counts_, 2);
+    encoder.set_input_array(totals_, 3);
+    encoder.set_bytes(params_, 4);
+    encoder.dispatch_threadgroups(tiles, threads);
+    std::swap(items_, other_);
+  }
+
+  static MTL::ComputePipelineState* places_kernel() {
+    static KernelTable table(1);
+    return table.get(0, [] { return std::string("radix_places"); });
+  }
+
+  const size_t item_;
+  const SortParams sizes_;
+  RadixParams params_;
+  const Stream s_;
+  array items_, other_, counts_, totals_;
+};
+
 // Sorts the rows of a contiguous array.
 void sort_rows(const array& in, array& out, bool positions, Stream s) {
   SortParams params{};
@@ -98,6 +186,11 @@ void sort_rows(const array& in, array& out, bool positions, Stream s) {
   if (params.length <= kSortTile) {
     params.slots = std::bit_ceil(params.length);
     return sort_tiles(Step::Lines, in, out, positions, params, s);
+  }
+  if (params.length >= kLongLine) {
+    params.slots = params.length;
+    const RadixSort sorted(in, positions, params, s);
+    return write_results(sorted.items(), in, out, positions, params, s);
   }
   params.slots = (params.length + kSortTile - 1) / kSortTile * kSortTile;
   const size_t item = item_size(in.dtype(), positions);

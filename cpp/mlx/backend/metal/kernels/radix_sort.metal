@@ -1,0 +1,146 @@
+// Sorts long lines by the bits of their keys, from the lowest to the highest eight: for each, the
+// items of a tile are counted by their digit, counts become places, and items move there. Items
+// with the same digit keep their order.
+#include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/sort_items.h"
+#include "mlx/backend/metal/kernels/sort_params.h"
+
+constant constexpr uint kDigits = kRadixThreads;  // a thread for each
+constant constexpr uint kLanes = 32, kGroups = kRadixThreads / kLanes;
+constant constexpr uint kItemsOfGroup = kRadixTile / kGroups;
+
+inline uint digit_of(uint item, uint shift) { return (item >> shift) % kDigits; }
+inline uint digit_of(ulong item, uint shift) { return uint(item >> shift) % kDigits; }
+inline uint digit_of(WideItem item, uint shift) { return uint(item.key >> shift) % kDigits; }
+
+template <typename T, bool Positions>
+[[kernel]] void radix_items(const device T* in [[buffer(0)]],
+                            device typename Items<T, Positions>::type* out [[buffer(1)]],
+                            constant const RadixParams& p [[buffer(2)]],
+                            uint2 place [[thread_position_in_grid]]) {
+  const ulong at = ulong(place.y) * p.length + place.x;
+  out[at] = Items<T, Positions>::of(in[at], place.x);
+}
+
+// `counts`: for each line and digit, of each tile.
+template <typename Item>
+[[kernel, max_total_threads_per_threadgroup(kRadixThreads)]] void radix_count(
+    const device Item* items [[buffer(0)]], device uint* counts [[buffer(1)]],
+    constant const RadixParams& p [[buffer(2)]], uint2 tile [[threadgroup_position_in_grid]],
+    uint member [[thread_index_in_threadgroup]]) {
+  threadgroup atomic_uint of_digit[kDigits];
+  atomic_store_explicit(&of_digit[member], 0, memory_order_relaxed);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  items += ulong(tile.y) * p.length;
+  const uint first = tile.x * kRadixTile, end = min(p.length, first + kRadixTile);
+  for (uint i = first + member; i < end; i += kRadixThreads)
+    atomic_fetch_add_explicit(&of_digit[digit_of(items[i], p.shift)], 1, memory_order_relaxed);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  counts[(ulong(tile.y) * kDigits + member) * p.tiles + tile.x] =
+      atomic_load_explicit(&of_digit[member], memory_order_relaxed);
+}
+
+// The sum of the values of the threads before this one; `sums` holds those of SIMD-groups.
+inline uint sum_before(uint value, uint member, threadgroup uint* sums) {
+  const uint group = member / kLanes;
+  const uint before = simd_prefix_exclusive_sum(value);
+  if (member % kLanes == kLanes - 1) sums[group] = before + value;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  uint of_groups = 0;
+  for (uint i = 0; i < group; ++i) of_groups += sums[i];
+  return of_groups + before;
+}
+
+// Makes counts of tiles sums of those before, for one digit of a line, whose total it writes.
+[[kernel, max_total_threads_per_threadgroup(kRadixThreads)]] void radix_places(
+    device uint* counts [[buffer(0)]], device uint* totals [[buffer(1)]],
+    constant const RadixParams& p [[buffer(2)]], uint row [[threadgroup_position_in_grid]],
+    uint member [[thread_index_in_threadgroup]]) {
+  threadgroup uint sums[kGroups];
+  counts += ulong(row) * p.tiles;
+  uint total = 0;
+  for (uint first = 0; first < p.tiles; first += kRadixThreads) {
+    const uint i = first + member;
+    const uint count = i < p.tiles ? counts[i] : 0;
+    const uint before = sum_before(count, member, sums);
+    if (i < p.tiles) counts[i] = total + before;
+    for (uint group = 0; group < kGroups; ++group) total += sums[group];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+  if (member == 0) totals[row] = total;
+}
+
+// The lanes of those that take part whose digit is the same.
+inline uint lanes_with(uint digit, bool takes_part) {
+  uint lanes = static_cast<uint>(static_cast<simd_vote::vote_t>(simd_ballot(takes_part)));
+  for (uint bit = 1; bit < kDigits; bit *= 2) {
+    const bool is_set = digit & bit;
+    const uint others = static_cast<uint>(static_cast<simd_vote::vote_t>(simd_ballot(is_set)));
+    lanes &= is_set ? others : ~others;
+  }
+  return lanes;
+}
+
+// Each SIMD-group moves items that follow each other.
+template <typename Item>
+[[kernel, max_total_threads_per_threadgroup(kRadixThreads)]] void radix_move(
+    const device Item* items [[buffer(0)]], device Item* out [[buffer(1)]],
+    const device uint* counts [[buffer(2)]], const device uint* totals [[buffer(3)]],
+    constant const RadixParams& p [[buffer(4)]], uint2 tile [[threadgroup_position_in_grid]],
+    uint member [[thread_index_in_threadgroup]]) {
+  threadgroup atomic_uint of_group[kGroups][kDigits];
+  threadgroup uint sums[kGroups];
+  const uint group = member / kLanes, lane = member % kLanes;
+  items += ulong(tile.y) * p.length;
+  out += ulong(tile.y) * p.length;
+  const uint first = tile.x * kRadixTile + group * kItemsOfGroup;
+  const uint end = min(p.length, first + kItemsOfGroup);
+
+  // The number of items of each digit in each group.
+  for (uint i = 0; i < kGroups; ++i)
+    atomic_store_explicit(&of_group[i][member], 0, memory_order_relaxed);
+  const uint row = tile.y * kDigits + member;
+  uint place = sum_before(totals[row], member, sums) + counts[ulong(row) * p.tiles + tile.x];
+  for (uint i = first + lane; i < end; i += kLanes) {
+    atomic_fetch_add_explicit(&of_group[group][digit_of(items[i], p.shift)], 1,
+                              memory_order_relaxed);
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+
+  // From them, the place of the next item of each digit in each group.
+  for (uint i = 0; i < kGroups; ++i) {
+    const uint count = atomic_load_explicit(&of_group[i][member], memory_order_relaxed);
+    atomic_store_explicit(&of_group[i][member], place, memory_order_relaxed);
+    place += count;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+
+  for (uint start = first; start < end; start += kLanes) {
+    const uint i = start + lane;
+    const bool inside = i < end;
+    const Item item = items[inside ? i : end - 1];
+    const uint digit = digit_of(item, p.shift);
+    const uint lanes = lanes_with(digit, inside);
+    const uint next = atomic_load_explicit(&of_group[group][digit], memory_order_relaxed);
+    const uint rank = popcount(lanes & ((1u << lane) - 1));
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+    if (inside) {
+      out[next + rank] = item;
+      if (rank == 0)
+        atomic_store_explicit(&of_group[group][digit], next + popcount(lanes),
+                              memory_order_relaxed);
+    }
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+  }
+}
+
+#define RADIX_ITEMS(host, positions, name, T) \
+  MLX_KERNEL(#host "Items_" #name, radix_items<T, positions>)
+MLX_FOR_ALL(RADIX_ITEMS, Sort, false)
+MLX_FOR_ALL(RADIX_ITEMS, ArgSort, true)
+#define RADIX(bytes, Item)                             \
+  MLX_KERNEL("RadixCount_" #bytes, radix_count<Item>) \
+  MLX_KERNEL("RadixMove_" #bytes, radix_move<Item>)
+RADIX(4, uint)
+RADIX(8, ulong)
+RADIX(16, WideItem)
