@@ -17,11 +17,11 @@ struct SortParams {
   uint32_t run;  // merging: items that are in order
 };
 
-// The items that a threadgroup counts or moves, and its threads, which are as many as there are
-// digits of eight bits.
-enum { kRadixTile = 8192, kRadixThreads = 256 };
+// The bytes of the items that a threadgroup counts or moves, and its threads, which are as many as
+// there are digits of eight bits.
+enum { kRadixTileBytes = 16384, kRadixThreads = 256 };
 
-// Lines of `length` items, in `tiles` of kRadixTile. The digit starts at bit `shift`.
+// Lines of `length` items, in `tiles` of so many bytes. The digit starts at bit `shift`.
 struct RadixParams {
   uint32_t length;
   uint32_t tiles;

@@ -106,10 +106,12 @@ struct KeyBits {
 };
 
 KeyBits key_bits(Dtype dtype, bool positions) {
-  const bool narrow = dtype == bool_ || dtype == uint8 || dtype == uint16;
-  const uint32_t bits = 8 * static_cast<uint32_t>(narrow || dtype.size() == 8 ? dtype.size() : 4);
-  const uint32_t first = positions && dtype.size() <= 4 ? 32 : 0;  // positions are below
-  return {first, first + bits};
+  const bool is_short = dtype == bool_ || dtype == uint8 || dtype == uint16;
+  const uint32_t end = 8 * static_cast<uint32_t>(is_short || dtype.size() == 8 ? dtype.size() : 4);
+  // 16-bit floats become float, whose lower bits only tell their sign.
+  const uint32_t first = dtype == float16 ? 13 : dtype == bfloat16 ? 16 : 0;
+  const uint32_t below = positions && dtype.size() <= 4 ? 32 : 0;  // positions
+  return {below + first, below + end};
 }
 
 class RadixSort {
@@ -117,7 +119,7 @@ class RadixSort {
   RadixSort(const array& in, bool positions, const SortParams& params, Stream s)
       : item_(item_size(in.dtype(), positions)),
         sizes_(params),
-        params_{params.length, (params.length + kRadixTile - 1) / kRadixTile, 0, 0},
+        params_{params.length, tiles_of(params.length), 0, 0},
         s_(s),
         items_(items_in_memory(params, item_, s)),
         other_(items_in_memory(params, item_, s)),
@@ -136,6 +138,11 @@ class RadixSort {
   const array& items() const { return items_; }
 
  private:
+  uint32_t tiles_of(uint32_t length) const {
+    const auto tile = static_cast<uint32_t>(kRadixTileBytes / item_);
+    return (length + tile - 1) / tile;
+  }
+
   array uints(size_t rows, size_t columns) const {
     return temporary({static_cast<ShapeElem>(rows), static_cast<ShapeElem>(columns)}, uint32, s_);
   }
