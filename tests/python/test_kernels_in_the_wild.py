@@ -408,6 +408,7 @@ class TestLaunch:
             threadgroup float shared[256];
             uint i = thread_index_in_threadgroup;
             shared[i] = x[i];
+            threadgroup_barrier(mem_flags::mem_threadgroup);
             for (int step = 0; step < 50; ++step) {
                 shared[i] = shared[(i + 33) % 256] * 0.5f + shared[(i + 64) % 256] * 0.5f;
             }
