@@ -98,10 +98,10 @@ class CudnnGraph::Description {
   template <typename T>
   Description& set(Attribute attribute, std::span<const T> values) {
     static_assert(kTypeNumber<T> >= 0);
-    api_.check(
-        api_.cudnnBackendSetAttribute(descriptor_, static_cast<int>(attribute), kTypeNumber<T>,
-                                      static_cast<int64_t>(values.size()), values.data()),
-        kAction);
+    api_.check(api_.cudnnBackendSetAttribute(descriptor_, static_cast<int>(attribute),
+                                             kTypeNumber<T>, static_cast<int64_t>(values.size()),
+                                             static_cast<const void*>(values.data())),
+               kAction);
     return *this;
   }
   template <typename T>
@@ -121,7 +121,7 @@ class CudnnGraph::Description {
   void get(Attribute attribute, T& value) const {
     int64_t count = 0;
     api_.check(api_.cudnnBackendGetAttribute(descriptor_, static_cast<int>(attribute),
-                                             kTypeNumber<T>, 1, &count, &value),
+                                             kTypeNumber<T>, 1, &count, static_cast<void*>(&value)),
                kAction);
   }
 

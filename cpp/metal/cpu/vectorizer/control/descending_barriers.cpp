@@ -148,7 +148,8 @@ class BarrierSearch {
       offset += constant.getSExtValue();
       for (const auto& [index, size] : variable) {
         if (place.scale != 0 || !size.isStrictlyPositive()) return std::nullopt;
-        if (!is_own(*index) && !(before = is_before_own(*index, access))) return std::nullopt;
+        before = !is_own(*index);
+        if (before && !is_before_own(*index, access)) return std::nullopt;
         place.scale = size.getSExtValue();
       }
       at = step->getPointerOperand();

@@ -1,6 +1,7 @@
 // Gives short loops that start at the thread's place a copy for each gang.
 #pragma once
 
+#include "llvm/IR/BasicBlock.h"
 #include "llvm/IR/PassManager.h"
 #include "metal/cpu/variant.h"
 

@@ -33,8 +33,9 @@ constexpr const char* kPasses[] = {"SortMerge", "RadixCount", "RadixMove"};
 
 MTL::ComputePipelineState* pass_kernel(Pass pass, size_t item) {
   static KernelTable table(3 * 3);
-  const int number = static_cast<int>(pass);
-  return table.get(number * 3 + std::bit_width(item) - 3,
+  const auto number = static_cast<size_t>(pass);
+  const auto size = static_cast<size_t>(std::bit_width(item)) - 3;
+  return table.get(number * 3 + size,
                    [&] { return kernel_name(kPasses[number], std::to_string(item)); });
 }
 
@@ -123,7 +124,7 @@ class RadixSort {
         s_(s),
         items_(items_in_memory(params, item_, s)),
         other_(items_in_memory(params, item_, s)),
-        counts_(uints(params.lines * kRadixThreads, params_.tiles)),
+        counts_(uints(size_t{params.lines} * kRadixThreads, params_.tiles)),
         totals_(uints(params.lines, kRadixThreads)) {
     auto& encoder = metal::get_command_encoder(s_);
     encoder.set_compute_pipeline_state(sort_kernel(Step::Items, in.dtype(), positions));
