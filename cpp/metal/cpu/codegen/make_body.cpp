@@ -127,8 +127,9 @@ void add_range(llvm::Argument& argument, uint32_t end) {
 
 // With these ranges, LLVM knows that sums with a thread's place do not wrap around, and how often a
 // loop over a tile runs that starts there. Coarsened threadgroups have longer rows; their kernels
-// do not use the index of a thread. The range of lanes is longer by one: LLVM would unroll loops
-// over rows that the lanes share, as it would know their length, and that takes long.
+// do not use the index of a thread. The range of lanes is longer by one: with the exact
+// one, LLVM knows how often loops over a row run that the lanes share, and unrolls them completely,
+// which takes long.
 void add_ranges(llvm::Function& body, bool coarsened, const BodyForm& form) {
   const uint32_t most = coarsened ? kMaxCoarsenedRow : kMaxThreadsPerThreadgroup;
   llvm::SmallVector<uint32_t> ends(4, most);  // of x, y, z and the index

@@ -46,7 +46,7 @@ class AttentionGraph {
     graph_.plan();
   }
 
-  CudnnGraph& graph() { return graph_; }
+  const CudnnGraph& graph() const { return graph_; }
 
  private:
   Tensor scores_like(CudnnType type = CudnnType::Float32) {
@@ -109,23 +109,23 @@ class AttentionGraph {
 class CudnnAttentionPlan : public AttentionPlan {
  public:
   CudnnAttentionPlan(const CudnnApi& api, const Attention& attention)
-      : api_(api), attention_(api, attention), graph_(attention_.graph()) {}
+      : api_(api), attention_(api, attention) {}
 
   size_t workspace_bytes() const override {
-    return graph_.workspace_bytes() ? graph_.workspace_bytes() + kWorkspaceAlignment : 0;
+    const size_t bytes = attention_.graph().workspace_bytes();
+    return bytes ? bytes + kWorkspaceAlignment : 0;
   }
 
   void start(void* queue, void* const* buffers) const override {
     constexpr size_t kArrays = 4;
     const std::lock_guard lock(api_.mutex);
-    void* workspace = graph_.workspace_bytes() ? aligned_workspace(buffers[kArrays]) : nullptr;
-    graph_.run(queue, std::span(buffers, kArrays), workspace);
+    void* workspace = workspace_bytes() ? aligned_workspace(buffers[kArrays]) : nullptr;
+    attention_.graph().run(queue, std::span(buffers, kArrays), workspace);
   }
 
  private:
   const CudnnApi& api_;
-  AttentionGraph attention_;
-  CudnnGraph& graph_;
+  const AttentionGraph attention_;
 };
 
 }  // namespace

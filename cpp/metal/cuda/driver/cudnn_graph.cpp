@@ -178,6 +178,12 @@ CudnnGraph::Tensor CudnnGraph::number(int32_t value) {
   return add_number(CudnnType::Int32, std::make_shared<const int32_t>(value));
 }
 
+void CudnnGraph::add_operation(Owned function, Owned operation) {
+  operation->finish();
+  others_.push_back(std::move(function));
+  operations_.push_back(std::move(operation));
+}
+
 void CudnnGraph::multiply_matrices(Tensor a, Tensor b, Tensor result) {
   auto function = std::make_shared<Description>(api_, Kind::Matmul);
   function->set(Attribute::MatmulType, CudnnType::Float32).finish();
@@ -185,10 +191,8 @@ void CudnnGraph::multiply_matrices(Tensor a, Tensor b, Tensor result) {
   operation->set(Attribute::MatmulDescription, *function)
       .set(Attribute::MatmulFirst, description(a))
       .set(Attribute::MatmulSecond, description(b))
-      .set(Attribute::MatmulResult, description(result))
-      .finish();
-  others_.push_back(std::move(function));
-  operations_.push_back(std::move(operation));
+      .set(Attribute::MatmulResult, description(result));
+  add_operation(std::move(function), std::move(operation));
 }
 
 void CudnnGraph::reduce(CudnnReduction reduction, Tensor operand, Tensor result) {
@@ -199,10 +203,8 @@ void CudnnGraph::reduce(CudnnReduction reduction, Tensor operand, Tensor result)
   auto operation = std::make_shared<Description>(api_, Kind::ReductionOperation);
   operation->set(Attribute::ReductionDescription, *function)
       .set(Attribute::ReductionOperand, description(operand))
-      .set(Attribute::ReductionResult, description(result))
-      .finish();
-  others_.push_back(std::move(function));
-  operations_.push_back(std::move(operation));
+      .set(Attribute::ReductionResult, description(result));
+  add_operation(std::move(function), std::move(operation));
 }
 
 void CudnnGraph::apply(CudnnPointwise function, std::initializer_list<Tensor> operands,
@@ -218,9 +220,8 @@ void CudnnGraph::apply(CudnnPointwise function, std::initializer_list<Tensor> op
                                      Attribute::PointwiseOperationThird};
   const Attribute* attribute = kOperands;
   for (Tensor operand : operands) operation->set(*attribute++, description(operand));
-  operation->set(Attribute::PointwiseOperationResult, description(result)).finish();
-  others_.push_back(std::move(described));
-  operations_.push_back(std::move(operation));
+  operation->set(Attribute::PointwiseOperationResult, description(result));
+  add_operation(std::move(described), std::move(operation));
 }
 
 void CudnnGraph::plan() {

@@ -58,17 +58,20 @@ class CudnnGraph {
  private:
   // Something that the library was told about.
   class Description;
+  using Owned = std::shared_ptr<Description>;
   enum class Place { Memory, Nowhere, Argument };
 
   Tensor describe(CudnnType type, const Dims& dims, const Dims& strides, Place place);
   Tensor add_number(CudnnType type, std::shared_ptr<const void> value);
   Description& description(Tensor tensor) const;
+  // Finishes the operation, which uses the function.
+  void add_operation(Owned function, Owned operation);
 
   const CudnnApi& api_;
-  std::vector<std::shared_ptr<Description>> tensors_, operations_, others_;
+  std::vector<Owned> tensors_, operations_, others_;
   std::vector<Tensor> arrays_;
   std::vector<std::pair<Tensor, std::shared_ptr<const void>>> numbers_;
-  std::shared_ptr<Description> plan_;
+  Owned plan_;
   size_t workspace_bytes_ = 0;
 };
 

@@ -3,11 +3,12 @@
 // with the same digit keep their order. A threadgroup first sorts its tile in its own memory, so
 // that neighbouring threads write neighbouring items.
 #include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/lanes.h"
 #include "mlx/backend/metal/kernels/sort_items.h"
 #include "mlx/backend/metal/kernels/sort_params.h"
 
 constant constexpr uint kDigits = kRadixThreads;  // a thread for each
-constant constexpr uint kLanes = 32, kGroups = kRadixThreads / kLanes;
+constant constexpr uint kGroups = kRadixThreads / kLanes;
 template <typename Item>
 constant constexpr uint kTile = kRadixTileBytes / sizeof(Item);
 

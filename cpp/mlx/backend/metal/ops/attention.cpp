@@ -67,9 +67,7 @@ bool is_worth_a_plan(const ::metal::Attention& a, const std::vector<int64_t>& nu
                        static_cast<double>(a.depth);
   if (added >= kLargeWork) return true;
   const std::lock_guard lock(mutex);
-  double& sum =
-      work.get({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(int64_t)},
-               [] { return 0.0; });
+  double& sum = work.get(plan_key(numbers), [] { return 0.0; });
   sum += added;
   return sum >= kOftenWork;
 }

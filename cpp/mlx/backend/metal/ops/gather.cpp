@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -110,6 +111,7 @@ std::vector<array> index_arrays(const std::vector<array>& inputs, size_t count) 
 // Small slices give few threads. Then the indices are shared out too, but each thread must look at
 // every index.
 uint32_t scatter_owners(ScatterSlices slices, const SliceParams& p, size_t threads) {
+  if (slices == Sorted) return p.count;
   const size_t wanted = slices == LongRow || p.count > 4096 ? 16 : 1;
   return slices == Serial
              ? 1
@@ -144,27 +146,23 @@ void run_scatter(int reduce_type, const array& updates, const array& offsets, ar
     return kernel_name(kScatterOps[reduce_type], kScatterSlices[slices],
                        assign ? size_name(out.dtype()) : type_name(out.dtype()));
   });
-  const auto bind = [&] {
-    auto& encoder = metal::get_command_encoder(s);
-    encoder.set_compute_pipeline_state(kernel);
-    encoder.set_input_array(updates, 0);
-    encoder.set_input_array(offsets, 1);
-    encoder.set_output_array(out, 2);
-    encoder.set_bytes(p, 3);
-    return &encoder;
-  };
-  if (slices == Sorted) {
-    const array order = sorted_order(offsets, s);
-    auto& encoder = *bind();
-    encoder.set_input_array(order, 4);
-    return dispatch_grid(encoder, p.size, p.count);
-  }
   // Threads, or SIMD-groups, for each index.
   const size_t threads[] = {(p.size + 7) / 8, (p.size + kScatterStretch - 1) / kScatterStretch,
-                            p.size, 1};
+                            p.size, 1, p.size};
   p.owners = scatter_owners(slices, p, threads[slices]);
-  auto& encoder = *bind();
-  if (slices == LongRow) {
+  // Sorting is dispatched before the binding starts.
+  const std::optional<array> order =
+      slices == Sorted ? std::optional(sorted_order(offsets, s)) : std::nullopt;
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(kernel);
+  encoder.set_input_array(updates, 0);
+  encoder.set_input_array(offsets, 1);
+  encoder.set_output_array(out, 2);
+  encoder.set_bytes(p, 3);
+  if (order) {
+    encoder.set_input_array(*order, 4);
+    dispatch_grid(encoder, threads[slices], p.owners);
+  } else if (slices == LongRow) {
     encoder.dispatch_threadgroups(MTL::Size(threads[slices], p.owners, 1), MTL::Size(kLanes, 1, 1));
   } else {
     dispatch_grid(encoder, threads[slices], p.owners, 1,

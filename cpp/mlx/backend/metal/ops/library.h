@@ -15,6 +15,11 @@
 
 namespace mlx::core {
 
+// The numbers of a description, as the key of a cache.
+inline std::string plan_key(std::span<const int64_t> numbers) {
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
+}
+
 // How a library of the default device computes what is described; null if there is none. Plans are
 // cached, also where there is none. `numbers` tells one description from others of its type.
 template <typename Plan, typename Description>
@@ -24,8 +29,7 @@ std::shared_ptr<const Plan> library_plan(const Description& description,
   static std::mutex mutex;
   static auto* plans = new BoundedCache<std::string, std::shared_ptr<const Plan>>(kMaxPlans);
   const std::lock_guard lock(mutex);
-  return plans->get({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()},
-                    [&] { return ::metal::default_driver().plan(description); });
+  return plans->get(plan_key(numbers), [&] { return ::metal::default_driver().plan(description); });
 }
 
 // Returns a row-contiguous array whose address is a multiple of what libraries read at once: the

@@ -1,5 +1,5 @@
 ; RUN: make-body
-; If gangs are SIMD-groups, a thread's number in the SIMD-group is the lane's number, which has known offsets, and is below 32.
+; If gangs are SIMD-groups, a thread's number in the SIMD-group is the lane's number, which has known offsets, and is in a range. The range has one number more: see make_body.cpp.
 ; CHECK-LABEL: define internal void @kernel.body(
 ; CHECK-SAME: i32 range(i32 0, 33) %lane
 ; CHECK-NOT: and i32
