@@ -2,7 +2,8 @@
 // strided on both sides (g), strided with more than four dimensions (gn). Copies of rows that are
 // read backwards (b). Copies to rows of 2 to 8
 // elements that follow each other: one element of each of several lines, as `repeat` and the
-// transposition of a few rows do (i); or rows that are further apart in the input (p).
+// transposition of a few rows do (i); or rows that are further apart in the input (p). Transpositions
+// (t).
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/strided.h"
 #include "mlx/backend/metal/kernels/types.h"
@@ -72,6 +73,30 @@ template <typename T, int N>
   for (int k = 0; k < N; ++k) out[k] = in[k];
 }
 
+// y runs along contiguous elements of the input, x along those of the output. A threadgroup moves a
+// square through its memory, so that it reads and writes rows.
+template <typename T>
+[[kernel]] void copy_t(const device T* in [[buffer(0)]], device T* out [[buffer(1)]],
+                       constant const Strides4<2>& strides [[buffer(2)]],
+                       constant const int2& extents [[buffer(3)]],
+                       uint3 group [[threadgroup_position_in_grid]],
+                       uint3 item [[thread_position_in_threadgroup]]) {
+  constexpr int kSide = square_side(sizeof(T));
+  threadgroup T square[kSide][kSide + 1];
+  const uint3 corner = uint3(group.x * kSide, group.y * kSide, group.z);
+  const int width = extents.x - int(corner.x), height = extents.y - int(corner.y);
+  const int column = item.x, first = item.y;
+  in += strided_offset(strides, 0, corner);
+  out += strided_offset(strides, 1, corner);
+  for (int row = first; row < kSide; row += kSquareRows)
+    if (row < width && column < height)
+      square[row][column] = in[row * strides.stride[0][0] + column];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (int row = first; row < kSide; row += kSquareRows)
+    if (row < height && column < width)
+      out[row * strides.stride[1][1] + column] = square[column][row];
+}
+
 #define COPY(to, U, from, T)                        \
   MLX_KERNEL("copy_s_" #from "_" #to, copy_s<T, U>) \
   MLX_KERNEL("copy_v_" #from "_" #to, copy_v<T, U>) \
@@ -98,6 +123,7 @@ MLX_FOR_ALL(COPY, complex64, complex64_t)
   MLX_KERNEL("copy_p" #N "_" #name, copy_p<T, N>)
 #define COPY_ROWS(name, T)                           \
   MLX_KERNEL("copy_b_" #name "_" #name, copy_b<T>) \
+  MLX_KERNEL("copy_t_" #name "_" #name, copy_t<T>) \
   COPY_SHORT(name, T, 2)                             \
   COPY_SHORT(name, T, 3)                             \
   COPY_SHORT(name, T, 4)                             \

@@ -18,6 +18,11 @@ struct Strides4 {
   uint32_t padding;
 };
 
+// The squares of copy_t: elements along a side, which fit into a threadgroup's memory; rows of
+// threads of the threadgroup that moves one.
+constexpr int square_side(int element_bytes) { return element_bytes > 4 ? 32 : 64; }
+constexpr int kSquareRows = 8;
+
 #ifdef __METAL_VERSION__
 
 template <int N>

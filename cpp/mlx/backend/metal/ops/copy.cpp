@@ -9,7 +9,7 @@ namespace mlx::core {
 
 namespace {
 
-constexpr const char* kCopyVariants[] = {"s", "v", "g", "gn", "r", "b"};
+constexpr const char* kCopyVariants[] = {"s", "v", "g", "gn", "r", "b", "t"};
 
 MTL::ComputePipelineState* copy_kernel(int variant, Dtype from, Dtype to) {
   static KernelTable table(std::size(kCopyVariants) * kDtypes * kDtypes);
@@ -88,6 +88,39 @@ bool copy_short_rows(const array& in, array& out, const StridedWalk& walk, int64
   return true;
 }
 
+// Whether the operands are contiguous along different dimensions, both long enough for squares.
+// Moves the input's to the last place but one.
+bool becomes_transposition(StridedWalk& walk) {
+  constexpr int kShortest = 16;
+  size_t ndim = walk.shape.size();
+  if (ndim < 2 || walk.deep() || !walk.side_by_side(1) || walk.shape[ndim - 1] < kShortest) {
+    return false;
+  }
+  for (size_t d = 0; d + 1 < ndim; ++d) {
+    if (walk.strides[0][d] != 1 || walk.shape[d] < kShortest) {
+      continue;
+    }
+    std::swap(walk.shape[d], walk.shape[ndim - 2]);
+    for (auto& strides : walk.strides) {
+      std::swap(strides[d], strides[ndim - 2]);
+    }
+    return true;
+  }
+  return false;
+}
+
+void transpose(const StridedWalk& walk, size_t element_bytes, metal::CommandEncoder& encoder) {
+  size_t ndim = walk.shape.size();
+  int extents[] = {walk.shape[ndim - 1], walk.shape[ndim - 2]};
+  size_t side = square_side(static_cast<int>(element_bytes));
+  auto squares = [side](size_t extent) { return (extent + side - 1) / side; };
+  encoder.set_bytes(walk.parameters<2>(), 2);
+  encoder.set_bytes(extents, 3);
+  encoder.dispatch_threadgroups(
+      MTL::Size(squares(extents[0]), squares(extents[1]), walk.layers()),
+      MTL::Size(side, kSquareRows, 1));
+}
+
 void copy_strided(const array& in, array& out, const Shape& shape, const Strides& in_strides,
                   const Strides& out_strides, int64_t in_offset, int64_t out_offset, Stream s) {
   bool same = in.dtype() == out.dtype();
@@ -109,11 +142,19 @@ void copy_strided(const array& in, array& out, const Shape& shape, const Strides
     variant = 4;
   } else if (walk.side_by_side(1) && walk.backwards(0) && same) {
     variant = 5;
+  } else if (same && becomes_transposition(walk)) {
+    variant = 6;
   }
   encoder.set_compute_pipeline_state(copy_kernel(variant, from, to));
   encoder.set_input_array(in, 0, in_offset * in.itemsize());
   encoder.set_output_array(out, 1, out_offset * out.itemsize());
-  walk.deep() ? walk.run_deep(encoder, 2) : walk.run<2>(encoder, 2);
+  if (variant == 6) {
+    transpose(walk, in.itemsize(), encoder);
+  } else if (walk.deep()) {
+    walk.run_deep(encoder, 2);
+  } else {
+    walk.run<2>(encoder, 2);
+  }
 }
 
 }  // namespace

@@ -73,6 +73,14 @@ StridedWalk::StridedWalk(const Shape& full_shape, const std::vector<Strides>& fu
   std::tie(shape, strides) = collapse_contiguous_dims(full_shape, full_strides);
 }
 
+size_t StridedWalk::layers() const {
+  size_t product = 1;
+  for (size_t d = 0; d + 2 < shape.size(); ++d) {
+    product *= shape[d];
+  }
+  return product;
+}
+
 namespace detail {
 
 void fill_strides4(const StridedWalk& walk, int64_t (*strides)[4], uint32_t& third_extent) {
@@ -88,17 +96,13 @@ void fill_strides4(const StridedWalk& walk, int64_t (*strides)[4], uint32_t& thi
 void dispatch_walk(const StridedWalk& walk, metal::CommandEncoder& encoder) {
   auto& shape = walk.shape;
   size_t ndim = shape.size();
-  size_t z = 1;
-  for (size_t d = 0; d + 2 < ndim; ++d) {
-    z *= shape[d];
-  }
   // An operand with a large innermost stride is read in square tiles, so that its cache lines serve
   // several rows.
   bool jumps = false;
   for (auto& s : walk.strides) {
     jumps = jumps || std::abs(s.back()) > 1;
   }
-  dispatch_grid(encoder, shape[ndim - 1], ndim > 1 ? shape[ndim - 2] : 1, z, 1024,
+  dispatch_grid(encoder, shape[ndim - 1], ndim > 1 ? shape[ndim - 2] : 1, walk.layers(), 1024,
                 jumps && ndim > 1 ? 32 : 1024);
 }
 

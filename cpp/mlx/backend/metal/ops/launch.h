@@ -120,6 +120,11 @@ struct StridedWalk {
   bool side_by_side(int operand) const { return strides[operand].back() == 1; }
   bool backwards(int operand) const { return strides[operand].back() == -1; }
   bool same(int operand) const { return strides[operand].back() == 0; }
+  // The product of all dimensions but the last two: z of the grid.
+  size_t layers() const;
+  // For up to four dimensions.
+  template <int N>
+  Strides4<N> parameters() const;
   // Binds the parameters as argument `index` (up to four dimensions), and dispatches.
   template <int N>
   void run(metal::CommandEncoder& encoder, int index) const;
@@ -133,10 +138,15 @@ void dispatch_walk(const StridedWalk& walk, metal::CommandEncoder& encoder);
 }  // namespace detail
 
 template <int N>
+Strides4<N> StridedWalk::parameters() const {
+  Strides4<N> filled{};
+  detail::fill_strides4(*this, filled.stride, filled.third_extent);
+  return filled;
+}
+
+template <int N>
 void StridedWalk::run(metal::CommandEncoder& encoder, int index) const {
-  Strides4<N> params{};
-  detail::fill_strides4(*this, params.stride, params.third_extent);
-  encoder.set_bytes(params, index);
+  encoder.set_bytes(parameters<N>(), index);
   detail::dispatch_walk(*this, encoder);
 }
 
