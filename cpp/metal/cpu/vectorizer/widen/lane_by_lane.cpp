@@ -61,6 +61,12 @@ void call_transfer(Widener& w, Direction direction, const IndexedAddress& addres
 
 }  // namespace
 
+Value* load_element(llvm::IRBuilder<>& b, llvm::AllocaInst* vector, unsigned lane) {
+  llvm::Type* type = vector->getAllocatedType()->getScalarType();
+  constexpr bool kVolatile = true;
+  return b.CreateLoad(type, b.CreateConstGEP1_32(type, vector, lane), kVolatile);
+}
+
 Value* LaneAddresses::at(llvm::IRBuilder<>& b, Value* lane) const {
   Value* index = b.CreateLoad(index_type, b.CreateGEP(index_type, indices, lane));
   llvm::Type* wide = b.getInt64Ty();

@@ -204,10 +204,12 @@ Value* MemoryWidener::rmw_looped(const llvm::AtomicRMWInst& operation,
 
 Value* MemoryWidener::rmw_unrolled(const llvm::AtomicRMWInst& operation,
                                    const IndexedAddress& address, Value* values) {
+  llvm::AllocaInst* indices = w_.scratch(address.index->getType(), "indices");
+  b_.CreateStore(address.index, indices);
   Value* results = llvm::PoisonValue::get(values->getType());
   for (unsigned lane = 0; lane < w_.width(); ++lane) {
-    Value* before =
-        rmw_once(operation, address_of_lane(address, lane), b_.CreateExtractElement(values, lane));
+    Value* before = rmw_once(operation, address_at(address, load_element(b_, indices, lane)),
+                             b_.CreateExtractElement(values, lane));
     results = b_.CreateInsertElement(results, before, lane);
   }
   return results;

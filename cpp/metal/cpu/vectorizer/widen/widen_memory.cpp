@@ -92,7 +92,10 @@ Value* MemoryWidener::load_contiguous(const Access& access, Value* first) {
 }
 
 Value* MemoryWidener::address_of_lane(const IndexedAddress& address, unsigned lane) {
-  Value* index = b_.CreateExtractElement(address.index, lane);
+  return address_at(address, b_.CreateExtractElement(address.index, lane));
+}
+
+Value* MemoryWidener::address_at(const IndexedAddress& address, Value* index) {
   llvm::Type* wide = b_.getInt64Ty();
   index = address.is_signed ? b_.CreateSExt(index, wide) : b_.CreateZExt(index, wide);
   return b_.CreateGEP(llvm::ArrayType::get(b_.getInt8Ty(), address.scale), address.root, index);

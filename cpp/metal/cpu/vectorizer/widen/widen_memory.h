@@ -120,6 +120,7 @@ class MemoryWidener {
   llvm::Value* are_consecutive(const IndexedAddress& address, uint64_t size);
   llvm::Value* are_equal(const IndexedAddress& address);
   llvm::Value* address_of_lane(const IndexedAddress& address, unsigned lane);
+  llvm::Value* address_at(const IndexedAddress& address, llvm::Value* index);  // a lane's
 
   void find_store_groups(llvm::BasicBlock& block);
   void make_store_groups(llvm::MutableArrayRef<Member> members);
