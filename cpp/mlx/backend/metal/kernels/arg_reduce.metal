@@ -30,41 +30,10 @@ struct Best {
   uint index;
 };
 
+// Without short circuits, which would be branches.
 template <typename Op, typename A>
 inline bool takes(A candidate, A best) {
-  return !is_nan_value(best) && (is_nan_value(candidate) || Op::better(candidate, best));
-}
-
-// Sixteen interleaved searches over contiguous elements, which become vector code. The first of
-// equal elements counts.
-template <typename Op, typename T, typename A>
-inline Best<A> search_row(const device T* in, uint length) {
-  A values[16];
-  uint indices[16];
-  for (uint k = 0; k < 16; ++k) {
-    values[k] = static_cast<A>(in[k]);
-    indices[k] = k;
-  }
-  for (uint i = 16; i + 16 <= length; i += 16) {
-#pragma clang loop unroll(disable) vectorize(enable)
-    for (uint k = 0; k < 16; ++k) {
-      A candidate = static_cast<A>(in[i + k]);
-      bool take = takes<Op, A>(candidate, values[k]);
-      values[k] = take ? candidate : values[k];
-      indices[k] = take ? i + k : indices[k];
-    }
-  }
-  Best<A> best = {values[0], indices[0]};
-  for (uint k = 1; k < 16; ++k) {
-    bool better = takes<Op, A>(values[k], best.value);
-    bool worse = takes<Op, A>(best.value, values[k]);
-    bool nans = is_nan_value(values[k]) && is_nan_value(best.value);
-    bool take =
-        better || ((nans || (!worse && !is_nan_value(best.value))) && indices[k] < best.index);
-    best.value = take ? values[k] : best.value;
-    best.index = take ? indices[k] : best.index;
-  }
-  return best;
+  return !is_nan_value(best) & (is_nan_value(candidate) | Op::better(candidate, best));
 }
 
 // Output x + X * y starts at element x * stride_x + y * stride_y of the input.
@@ -76,18 +45,42 @@ template <typename Op, typename T>
   using A = compute_t<T>;
   in += pos.x * strides[0] + pos.y * strides[1];
   Best<A> best = {static_cast<A>(in[0]), 0};
-  uint i = 1;
-  if (strides[2] == 1 && length >= 32) {
-    best = search_row<Op, T, A>(in, length);
-    i = length / 16 * 16;
-  }
-  for (; i < length; ++i) {
+  for (uint i = 1; i < length; ++i) {
     A candidate = static_cast<A>(in[i * strides[2]]);
     bool take = takes<Op, A>(candidate, best.value);
     best.value = take ? candidate : best.value;
     best.index = take ? i : best.index;
   }
   out[pos.x + static_cast<int64_t>(grid.x) * pos.y] = best.index;
+}
+
+// A SIMD-group takes a contiguous line of at least as many elements as it has lanes.
+template <typename Op, typename T>
+[[kernel]] void arg_reduce_row(const device T* in [[buffer(0)]], device uint* out [[buffer(1)]],
+                               constant const int64_t* strides [[buffer(2)]],
+                               constant const uint& length [[buffer(3)]],
+                               uint2 pos [[thread_position_in_grid]],
+                               uint2 grid [[threads_per_grid]],
+                               uint lane [[thread_index_in_simdgroup]]) {
+  using A = compute_t<T>;
+  const uint line = pos.x / kLanes;
+  in += line * strides[0] + pos.y * strides[1];
+  Best<A> best = {static_cast<A>(in[lane]), lane};
+  for_each_of_lane(kLanes, length, lane, [&](uint i) {
+    const A candidate = static_cast<A>(in[i]);
+    const bool take = takes<Op, A>(candidate, best.value);
+    best.value = take ? candidate : best.value;
+    best.index = take ? i : best.index;
+  });
+  for (ushort distance = kLanes / 2; distance > 0; distance /= 2) {
+    const Best<A> other = {from_lane(best.value, distance), from_lane(best.index, distance)};
+    const bool take =
+        takes<Op, A>(other.value, best.value) |
+        ((other.index < best.index) & !takes<Op, A>(best.value, other.value));
+    best.value = take ? other.value : best.value;
+    best.index = take ? other.index : best.index;
+  }
+  if (lane == 0) out[line + static_cast<int64_t>(grid.x / kLanes) * pos.y] = best.index;
 }
 
 // The better of two elements; the first of equal ones.
@@ -162,6 +155,7 @@ template <typename Op, typename T>
 
 #define ARG_REDUCE(Op, name, T)                                    \
   MLX_KERNEL(#Op "_" #name, arg_reduce<Op, T>)                     \
+  MLX_KERNEL(#Op "Row_" #name, arg_reduce_row<Op, T>)              \
   MLX_KERNEL(#Op "Shared_" #name, arg_reduce_shared<Op, T, false>) \
   MLX_KERNEL(#Op "Listed_" #name, arg_reduce_shared<Op, T, true>)  \
   MLX_KERNEL(#Op "Columns_" #name, arg_reduce_columns<Op, T>)

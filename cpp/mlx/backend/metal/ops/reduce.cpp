@@ -105,13 +105,14 @@ ArgLines::ArgLines(const array& source, int axis, Stream s) : in(source) {
 }
 
 constexpr const char* kArgOps[] = {"ArgMin", "ArgMax"};
-enum class ArgLayout { Line, Shared, Listed, Columns };
-constexpr const char* kArgLayouts[] = {"", "Shared", "Listed", "Columns"};
+enum class ArgLayout { Line, Row, Shared, Listed, Columns };
+constexpr const char* kArgLayouts[] = {"", "Row", "Shared", "Listed", "Columns"};
+constexpr int kArgLayoutCount = std::size(kArgLayouts);
 
 MTL::ComputePipelineState* arg_kernel(int op, ArgLayout layout, Dtype dtype) {
-  static KernelTable table(2 * 4 * kDtypes);
+  static KernelTable table(2 * kArgLayoutCount * kDtypes);
   const int number = static_cast<int>(layout);
-  return table.get((op * 4 + number) * kDtypes + dtype_index(dtype), [&] {
+  return table.get((op * kArgLayoutCount + number) * kDtypes + dtype_index(dtype), [&] {
     return kArgOps[op] + kernel_name(kArgLayouts[number], type_name(dtype));
   });
 }
@@ -127,9 +128,18 @@ metal::CommandEncoder& bind_lines(MTL::ComputePipelineState* kernel, const ArgLi
   return encoder;
 }
 
+constexpr uint32_t kChunk = 1 << 16;  // of a long line
+
+// Whether threadgroups take chunks of contiguous lines: a GPU has a core for each SIMD-group, but a
+// host with fewer lines than cores would leave cores idle.
+bool shares_lines(const ArgLines& lines) {
+  constexpr size_t kFewLines = 16;
+  return runs_on_gpu() ? lines.length >= kArgReduceThreads
+                       : lines.length > 2 * kChunk && lines.x * lines.y < kFewLines;
+}
+
 // A threadgroup for each chunk of a line. Several chunks leave candidates to a second pass.
 void arg_reduce_chunks(int op, ArgLines lines, array& out, Stream s) {
-  constexpr uint32_t kChunk = 1 << 16;
   const size_t count = lines.x * lines.y;
   const Dtype dtype = lines.in.dtype();
   const auto pass = [&](ArgLayout layout, const array& listed, uint32_t chunk, array& to) {
@@ -147,6 +157,13 @@ void arg_reduce_chunks(int op, ArgLines lines, array& out, Stream s) {
   pass(ArgLayout::Shared, lines.in, kChunk, candidates);
   lines.length = chunks;
   pass(ArgLayout::Listed, candidates, chunks, out);
+}
+
+// A SIMD-group for each line.
+void arg_reduce_rows(int op, const ArgLines& lines, array& out, Stream s) {
+  auto& encoder = bind_lines(arg_kernel(op, ArgLayout::Row, lines.in.dtype()), lines, out, s);
+  const size_t rows = std::min(lines.x, rows_of_threadgroup(lines.length));
+  encoder.dispatch_threads(MTL::Size(lines.x * kLanes, lines.y, 1), MTL::Size(rows * kLanes, 1, 1));
 }
 
 // A threadgroup for so many columns as a SIMD-group has lanes.
@@ -220,8 +237,9 @@ MLX_EVAL(ArgReduce) {
   }
   const int op = reduce_type_ == ArgReduce::ArgMin ? 0 : 1;
   const ArgLines lines(inputs[0], axis_, stream());
-  if (runs_on_gpu() && lines.steps[2] == 1 && lines.length >= kArgReduceThreads) {
-    return arg_reduce_chunks(op, lines, out, stream());
+  if (lines.steps[2] == 1 && lines.length >= kLanes) {
+    return shares_lines(lines) ? arg_reduce_chunks(op, lines, out, stream())
+                               : arg_reduce_rows(op, lines, out, stream());
   }
   const bool is_wide = lines.steps[0] == 1 && lines.x >= kLanes / 2;
   if (runs_on_gpu() && is_wide && lines.length >= kArgColumnThreads / kLanes)
