@@ -21,18 +21,27 @@ namespace detail {
 template <typename Key>
 inline constexpr Key kSignBit = Key(1) << (8 * sizeof(Key) - 1);
 
-// Positive numbers keep their bits; negative ones take the complement and come before them.
+// All bits are those of the sign bit.
+template <typename Key>
+Key spread_sign(Key bits) {
+  return static_cast<Key>(static_cast<std::make_signed_t<Key>>(bits) >> (8 * sizeof(Key) - 1));
+}
+
+// Positive numbers keep their bits; negative ones take the complement and come before them. There
+// are no branches, so that loops become vector code.
 template <typename Key, typename F>
 Key key_of_float(F x) {
-  if (std::isnan(x)) return ~Key(0);
   const Key bits = std::bit_cast<Key>(x);
-  return bits & kSignBit<Key> ? ~bits : bits | kSignBit<Key>;
+  const Key key = bits ^ (spread_sign(bits) | kSignBit<Key>);
+  const bool is_nan = (bits & ~kSignBit<Key>)>std::bit_cast<Key>(std::numeric_limits<F>::infinity());
+  return is_nan ? ~Key(0) : key;
 }
 
 template <typename F, typename Key>
 F float_of_key(Key key) {
-  if (key == ~Key(0)) return std::numeric_limits<F>::quiet_NaN();
-  return std::bit_cast<F>(key & kSignBit<Key> ? key & ~kSignBit<Key> : ~key);
+  const Key bits = key ^ (~spread_sign(key) | kSignBit<Key>);
+  const Key quiet_nan = std::bit_cast<Key>(std::numeric_limits<F>::quiet_NaN());
+  return std::bit_cast<F>(key == ~Key(0) ? quiet_nan : bits);
 }
 
 }  // namespace detail
