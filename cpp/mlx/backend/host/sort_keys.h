@@ -33,8 +33,9 @@ template <typename Key, typename F>
 Key key_of_float(F x) {
   const Key bits = std::bit_cast<Key>(x);
   const Key key = bits ^ (spread_sign(bits) | kSignBit<Key>);
-  const bool is_nan = (bits & ~kSignBit<Key>)>std::bit_cast<Key>(std::numeric_limits<F>::infinity());
-  return is_nan ? ~Key(0) : key;
+  const Key infinity = std::bit_cast<Key>(std::numeric_limits<F>::infinity());
+  const Key magnitude = bits & ~kSignBit<Key>;
+  return magnitude > infinity ? ~Key(0) : key;
 }
 
 template <typename F, typename Key>

@@ -116,9 +116,8 @@ void transpose(const StridedWalk& walk, size_t element_bytes, metal::CommandEnco
   auto squares = [side](size_t extent) { return (extent + side - 1) / side; };
   encoder.set_bytes(walk.parameters<2>(), 2);
   encoder.set_bytes(extents, 3);
-  encoder.dispatch_threadgroups(
-      MTL::Size(squares(extents[0]), squares(extents[1]), walk.layers()),
-      MTL::Size(side, kSquareRows, 1));
+  encoder.dispatch_threadgroups(MTL::Size(squares(extents[0]), squares(extents[1]), walk.layers()),
+                                MTL::Size(side, kSquareRows, 1));
 }
 
 void copy_strided(const array& in, array& out, const Shape& shape, const Strides& in_strides,
