@@ -53,13 +53,15 @@ void binary(BinaryOp op, const array& a, const array& b, array& out, Stream s) {
   if (type != BinaryOpType::General) {
     return run_line(a, b, line_variant(type));
   }
-  StridedWalk walk(out.shape(), {a.strides(), b.strides()});
+  array x = untransposed(a, s);
+  array y = untransposed(b, s);
+  StridedWalk walk(out.shape(), {x.strides(), y.strides()});
   if (walk.deep()) {
-    return run_line(row_contiguous(a, s), row_contiguous(b, s), 0);
+    return run_line(row_contiguous(x, s), row_contiguous(y, s), 0);
   }
   encoder.set_compute_pipeline_state(binary_kernel(op, row_variant(walk), a.dtype()));
-  encoder.set_input_array(a, 0);
-  encoder.set_input_array(b, 1);
+  encoder.set_input_array(x, 0);
+  encoder.set_input_array(y, 1);
   encoder.set_output_array(out, 2);
   walk.run<2>(encoder, 3);
 }

@@ -233,6 +233,16 @@ array contiguous_copy(const array& a, Stream s) {
   return out;
 }
 
+array untransposed(const array& a, Stream s) {
+  constexpr size_t kLarge = 1 << 14;
+  bool fills_memory = a.flags().contiguous && a.data_size() == a.size();
+  if (runs_on_gpu(s) || a.size() < kLarge || a.flags().row_contiguous || !fills_memory) {
+    return a;
+  }
+  StridedWalk walk(a.shape(), {a.strides(), make_contiguous_strides(a.shape())});
+  return becomes_transposition(walk) ? contiguous_copy(a, s) : a;
+}
+
 void fill(const array& value, array& out, Stream s) {
   copy(value, out, CopyType::Scalar, s);
   metal::get_command_encoder(s).add_temporary(value);

@@ -63,15 +63,17 @@ MLX_EVAL(Select) {
   if (line) {
     return run_line(condition, x, y);
   }
-  StridedWalk walk(out.shape(), {condition.strides(), x.strides(), y.strides()});
+  const array operands[] = {untransposed(condition, stream()), untransposed(x, stream()),
+                            untransposed(y, stream())};
+  StridedWalk walk(out.shape(),
+                   {operands[0].strides(), operands[1].strides(), operands[2].strides()});
   if (walk.deep()) {
     Stream s = stream();
-    return run_line(row_contiguous(condition, s), row_contiguous(x, s), row_contiguous(y, s));
+    return run_line(row_contiguous(operands[0], s), row_contiguous(operands[1], s),
+                    row_contiguous(operands[2], s));
   }
   encoder.set_compute_pipeline_state(select_kernel(4, out.dtype()));
-  encoder.set_input_array(condition, 0);
-  encoder.set_input_array(x, 1);
-  encoder.set_input_array(y, 2);
+  for (int k = 0; k < 3; ++k) encoder.set_input_array(operands[k], k);
   encoder.set_output_array(out, 3);
   walk.run<3>(encoder, 4);
 }
