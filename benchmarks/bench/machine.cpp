@@ -29,12 +29,14 @@ extern "C" double copy_seconds(char* to, const char* from, size_t size, int thre
   return seconds(threads, [=](int i) { std::memcpy(to + i * part, from + i * part, part); });
 }
 
-// Ten independent chains a thread hide the latency of two multiply-add units.
+// Ten independent chains a thread hide the latency of two multiply-add units. They start with
+// different numbers, or the compiler would compute one for all.
 extern "C" double fma_flops(long rounds, int threads) {
   constexpr int kChains = 10;
   std::vector<float> sink(threads);
   const double time = seconds(threads, [&](int thread) {
-    Vector sums[kChains] = {};
+    Vector sums[kChains];
+    for (int chain = 0; chain < kChains; ++chain) sums[chain] = Vector{} + float(chain);
     const Vector a = Vector{} + 0.999f, b = Vector{} + 0.5f;
     for (long round = 0; round < rounds; ++round) {
 #pragma GCC unroll 10

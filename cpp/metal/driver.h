@@ -117,6 +117,7 @@ struct LaunchParameters {
   std::shared_ptr<const CheckedLaunch> checked;    // null if the kernel is not checked
   double time_limit = 0;                           // seconds; 0 means none
   uint64_t interrupts_before = interrupt_count();  // a later interrupt() prevents the launch
+  bool trusted = false;  // the kernel does not fail, as those of the array library
 };
 
 // A call of a library that computes on a device, such as cuBLASLt. It starts work in order with the
@@ -140,13 +141,19 @@ class METAL_API LaunchError : public std::runtime_error {
 };
 
 // Runs launches in order, each after the one before has finished. Only one thread may use it at a
-// time.
+// time, except that others may wait for marks.
 class Stream {
  public:
   virtual ~Stream() = default;
 
   virtual void launch(const Kernel& kernel, const LaunchParameters& parameters) = 0;
   virtual void wait() = 0;  // both throw LaunchError; launch() may return early
+  // Whether launches return before they have finished. Then mark() returns a point after all
+  // launches so far, and wait_for() returns when these have finished. It calls `poll` from time to
+  // time, unless that is empty.
+  virtual bool is_asynchronous() const { return false; }
+  virtual uint64_t mark() { return 0; }
+  virtual void wait_for(uint64_t mark, const std::function<void()>& poll);
   // For devices of whose kind the call's library is. The caller keeps the call until it has waited.
   virtual void start(const LibraryCall& call, const LaunchParameters& parameters);
   // Copies to the counterpart of this memory (DeviceMemory), in order with the launches. The host

@@ -31,6 +31,8 @@ void Stream::upload(void*, size_t) {
   throw std::logic_error("[Stream::upload] the device has no memory of its own");
 }
 
+void Stream::wait_for(uint64_t, const std::function<void()>&) { wait(); }
+
 void refuse_checks(Checks checks, std::string_view label) {
   if (checks == kNoChecks) return;
   throw std::invalid_argument("[" + std::string(label) +

@@ -77,6 +77,7 @@ void CommandBufferObject::setLabel(const NS::String* label) {
 void CommandBufferObject::addHostTask(std::function<void()> task) {
   commands_.emplace_back().task = std::move(task);
   bounded_ = false;
+  has_tasks_ = true;
 }
 
 void CommandBufferObject::addLibraryCall(const LibraryCall& call,
@@ -102,6 +103,7 @@ void CommandBufferObject::add_launch(const PipelineObject& pipeline, const Kerne
   Command& command = commands_.emplace_back();
   command.kernel = &kernel;
   command.parameters = parameters;
+  command.parameters.trusted = pipeline.trusted();
   command.uses = buffer_uses(kernel, residencies);
   uint64_t threads = 1;
   for (uint32_t count : parameters.threads_per_grid) {
@@ -156,41 +158,61 @@ void CommandBufferObject::commit(bool caller_waits) {
   queue_->submit(this, caller_waits);
 }
 
-void CommandBufferObject::execute(Stream& stream, const std::function<void()>& poll) {
+bool CommandBufferObject::may_overlap() const {
+  const auto shares = [](const BufferUse& use) { return use.residency->is_shared(); };
+  return !has_tasks_ && std::ranges::none_of(commands_, [&](const Command& command) {
+    return std::ranges::any_of(command.uses, shares);
+  });
+}
+
+void CommandBufferObject::start(Stream& stream, const std::function<void()>& poll) {
   status_.store(MTL::CommandBufferStatusScheduled);
   try {
     for (auto& handler : scheduled_handlers_) handler(this);
     if (refusal_) throw std::invalid_argument(*refusal_);
+    transfers_.emplace(stream, driver().device_memory() != nullptr);
     run_commands(stream, poll);
+    mark_ = stream.mark();
   } catch (...) {
     fail_from_exception();
     wait_for_rest(stream);
   }
+}
+
+void CommandBufferObject::complete(Stream& stream, const std::function<void()>& poll) {
+  const auto attempt = [this](auto&& step) {
+    try {
+      step();
+    } catch (...) {
+      fail_from_exception();
+    }
+  };
+  if (!error_) attempt([&] { stream.wait_for(mark_, poll); });
+  if (transfers_) attempt([&] { transfers_->settle(); });
+  transfers_.reset();
   finish();
 }
 
 void CommandBufferObject::run_commands(Stream& stream, const std::function<void()>& poll) {
-  Transfers transfers(stream, driver().device_memory() != nullptr);
   for (Command& command : commands_) {
     if (poll) poll();
     InUse::check();
     if (interrupt_count() != interrupts_before_) {
       throw LaunchError(LaunchFault::Interrupted, "[CommandBuffer] Interrupted before its end");
     }
-    run(command, stream, transfers);
+    run(command, stream);
   }
-  transfers.finish();
 }
 
-void CommandBufferObject::run(Command& command, Stream& stream, Transfers& transfers) {
+void CommandBufferObject::run(Command& command, Stream& stream) {
   if (command.task) {
-    transfers.finish();
+    transfers_->finish();
     command.task();
     return;
   }
   command.parameters.interrupts_before = interrupts_before_;
   command.parameters.time_limit = time_limit_;
-  transfers.prepare(command.uses, command.parameters);
+  transfers_->prepare(command.uses, command.parameters);
   if (command.call) {
     stream.start(*command.call, command.parameters);
   } else {

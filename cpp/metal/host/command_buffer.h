@@ -99,10 +99,14 @@ class CommandBufferObject : public MTL::CommandBuffer {
 
   // Whether it has only launches that end soon.
   bool bounded() const { return bounded_; }
-  // Called on the thread that the queue chooses. It calls `poll`, unless that is empty, between
-  // launches.
-  void execute(Stream& stream, const std::function<void()>& poll);
-  // Called when execute() has returned, and with it all handlers.
+  // Whether it may start, on an asynchronous stream, before those ahead of it have ended: it does
+  // nothing on the host, and the host's memory need not be current when one of the others ends.
+  bool may_overlap() const;
+  // Called on threads that the queue chooses, one after the other. They call `poll`, unless that is
+  // empty, between launches and while they wait.
+  void start(Stream& stream, const std::function<void()>& poll);
+  void complete(Stream& stream, const std::function<void()>& poll);
+  // Called when complete() has returned, and with it all handlers.
   void wake_waiting_threads();
 
  protected:
@@ -120,7 +124,7 @@ class CommandBufferObject : public MTL::CommandBuffer {
 
   void commit(bool caller_waits);
   void run_commands(Stream& stream, const std::function<void()>& poll);
-  void run(Command& command, Stream& stream, Transfers& transfers);
+  void run(Command& command, Stream& stream);
   void fail_from_exception();
   void finish();
   void release_resources();
@@ -128,6 +132,9 @@ class CommandBufferObject : public MTL::CommandBuffer {
   NS::SharedPtr<QueueObject> queue_;
   std::vector<Command> commands_;
   bool bounded_ = true;
+  bool has_tasks_ = false;
+  std::optional<Transfers> transfers_;   // from the start to the end
+  uint64_t mark_ = 0;                    // of the stream, behind its launches
   std::vector<const NS::Object*> kept_;  // until completion
   std::vector<void*> blocks_;            // the copies that setBytes makes
   std::vector<std::unique_ptr<Residency>> block_residencies_;

@@ -69,6 +69,8 @@ class PipelineObject : public MTL::ComputePipelineState {
   bool bounded(uint64_t threads) const {
     return bounded_ || (!kernel_->repeats && threads <= kFewThreads);
   }
+  // Whether it is a kernel of the array library, which does not fail.
+  bool trusted() const { return bounded_; }
   const Kernel& kernel() const { return *kernel_; }
   // Loaded when it is first asked for. Throws what the driver throws. Thread-safe.
   const Kernel& kernel_for(Driver& driver, Checks checks) const;

@@ -44,6 +44,9 @@ void watch_process() {
   (void)once;
 }
 
+// Command buffers that have started and not completed.
+constexpr size_t kMaxStarted = 64;
+
 // Kernels round in the same way, whatever rounding mode a program has set for its threads.
 class DefaultFloats {
  public:
@@ -101,94 +104,124 @@ struct Poll {
 struct QueueObject::State {
   using Buffer = NS::SharedPtr<CommandBufferObject>;
 
+  // What a thread may do next with a command buffer. On an asynchronous stream, buffers start while
+  // those ahead of them still run, as far as they may overlap.
+  enum class Step { None, Start, Complete, Execute };
+
+  struct Work {
+    Step step = Step::None;
+    Buffer buffer;
+  };
+
   explicit State(Driver& driver) : stream(driver.new_stream()) {}
 
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<Buffer> pending;
-  std::atomic<bool> wanted{false};  // the queue's own thread shall run what is pending
-  bool busy = false;                // a thread runs a command buffer
+  std::deque<Buffer> started;       // and not completed
+  std::atomic<bool> wanted{false};  // the queue's own thread shall do what is left
+  bool busy = false;                // a thread starts a command buffer, or executes it
+  bool completing = false;          // a thread waits for the first one started
   bool sleeping = false;            // the queue's own thread
   bool ended = false;
-  bool started = false;
+  bool launched_thread = false;
   const uint32_t forks = fork_count();   // when this was created
-  const std::unique_ptr<Stream> stream;  // used by the busy thread
+  const std::unique_ptr<Stream> stream;  // used by the busy thread; others wait for marks
 
-  // Exists while a thread runs a command buffer. The destructor wakes the queue's thread for the
-  // next one.
-  struct Execution {
-    State& state;
-    const InUse in_use{};
-    explicit Execution(State& s) : state(s) {}
-    ~Execution() {
-      const std::lock_guard lock(state.mutex);
-      state.busy = false;
-      if (state.sleeping && state.wanted) state.changed.notify_one();
-    }
-    Execution(const Execution&) = delete;
-    Execution& operator=(const Execution&) = delete;
-  };
-
-  Buffer pop();
-  Buffer next();
-  Buffer next_bounded();
-  void execute(Buffer buffer, const std::function<void()>& poll = {});
+  bool idle() const { return pending.empty() && started.empty() && !busy; }
+  bool may_start() const;
+  Step next_step(bool only_bounded) const;
+  Work take(bool only_bounded);
+  Work next();
+  void perform(Work work, const std::function<void()>& poll = {});
+  void end_step(const Work& work);
   static void want_own_thread(const std::shared_ptr<State>& state);
   static void run(std::shared_ptr<State> state);
 };
 
-// The caller holds the mutex. It is busy from here on.
-QueueObject::State::Buffer QueueObject::State::pop() {
-  auto buffer = std::move(pending.front());
-  pending.pop_front();
-  if (pending.empty()) wanted = false;
-  busy = true;
-  return buffer;
+// These functions' callers hold the mutex.
+bool QueueObject::State::may_start() const {
+  if (!stream->is_asynchronous() || busy || pending.empty()) return false;
+  return pending.front()->may_overlap() && started.size() < kMaxStarted;
 }
 
-// Null when the queue has ended.
-QueueObject::State::Buffer QueueObject::State::next() {
-  spin_until([this] { return wanted.load(); });
-  std::unique_lock lock(mutex);
-  sleeping = true;
-  changed.wait(lock, [this] { return !busy && (wanted || ended); });
-  sleeping = false;
-  return pending.empty() ? nullptr : pop();
+QueueObject::State::Step QueueObject::State::next_step(bool only_bounded) const {
+  if (may_start()) return Step::Start;
+  if (!started.empty()) return completing ? Step::None : Step::Complete;
+  if (busy || pending.empty()) return Step::None;
+  return only_bounded && !pending.front()->bounded() ? Step::None : Step::Execute;
 }
 
-// Null if a thread is busy, or if the next command buffer is not bounded.
-QueueObject::State::Buffer QueueObject::State::next_bounded() {
-  std::lock_guard lock(mutex);
-  return busy || pending.empty() || !pending.front()->bounded() ? nullptr : pop();
-}
-
-void QueueObject::State::execute(Buffer buffer, const std::function<void()>& poll) {
-  {
-    const Execution execution(*this);
-    const DefaultFloats floats;
-    const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
-    buffer->execute(*stream, poll);
+QueueObject::State::Work QueueObject::State::take(bool only_bounded) {
+  Work work{next_step(only_bounded), {}};
+  switch (work.step) {
+    case Step::None:
+      break;
+    case Step::Complete:
+      work.buffer = started.front();
+      completing = true;
+      break;
+    case Step::Start:
+    case Step::Execute:
+      work.buffer = std::move(pending.front());
+      pending.pop_front();
+      busy = true;
   }
-  // Only now: a thread that waited may commit its next command buffer at once, and runs it itself
-  // if the queue is idle.
-  buffer->wake_waiting_threads();
-  buffer.reset();  // may end the queue
+  return work;
 }
 
-// The caller holds the mutex.
+void QueueObject::State::end_step(const Work& work) {
+  if (work.step == Step::Complete) {
+    started.pop_front();
+    completing = false;
+  } else {
+    busy = false;
+    if (work.step == Step::Start) started.push_back(work.buffer);
+  }
+  if (idle()) wanted = false;
+  if (sleeping && wanted) changed.notify_one();
+}
+
 void QueueObject::State::want_own_thread(const std::shared_ptr<State>& state) {
   state->wanted = true;
-  if (!state->started) {
-    state->started = true;
+  if (!state->launched_thread) {
+    state->launched_thread = true;
     std::thread(&State::run, state).detach();
   } else if (state->sleeping) {
     state->changed.notify_one();
   }
 }
 
+// No step when the queue has ended.
+QueueObject::State::Work QueueObject::State::next() {
+  spin_until([this] { return wanted.load(); });
+  std::unique_lock lock(mutex);
+  sleeping = true;
+  changed.wait(lock, [this] { return ended || (wanted && next_step(false) != Step::None); });
+  sleeping = false;
+  return take(false);
+}
+
+void QueueObject::State::perform(Work work, const std::function<void()>& poll) {
+  {
+    const InUse in_use;
+    const DefaultFloats floats;
+    const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    if (work.step != Step::Complete) work.buffer->start(*stream, poll);
+    if (work.step != Step::Start) work.buffer->complete(*stream, poll);
+    const std::lock_guard lock(mutex);
+    end_step(work);
+  }
+  // Only now: a thread that waited may commit its next command buffer at once, and runs it itself
+  // if the queue is idle.
+  if (work.step != Step::Start) work.buffer->wake_waiting_threads();
+  work.buffer.reset();  // may end the queue
+}
+
 void QueueObject::State::run(std::shared_ptr<State> state) {
   pthread_setname_np(pthread_self(), "metal queue");
-  while (auto buffer = state->next()) state->execute(std::move(buffer));
+  for (Work work = state->next(); work.step != Step::None; work = state->next())
+    state->perform(std::move(work));
 }
 
 QueueObject::QueueObject(MTL::Device* device, Driver& driver)
@@ -212,13 +245,17 @@ void QueueObject::runUntil(const std::function<bool()>& done, const std::functio
   if (state->forks != fork_count()) return;
   Poll polls{poll};
   while (!polls.thrown && !done()) {
-    auto buffer = state->next_bounded();
-    if (!buffer) break;
-    state->execute(std::move(buffer), std::ref(polls));
+    State::Work work;
+    {
+      const std::lock_guard lock(state->mutex);
+      work = state->take(true);
+    }
+    if (work.step == State::Step::None) break;
+    state->perform(std::move(work), std::ref(polls));
   }
   {
     const std::lock_guard lock(state->mutex);
-    if (!state->pending.empty() && !state->wanted) State::want_own_thread(state);
+    if (!state->idle() && !state->wanted) State::want_own_thread(state);
   }
   if (polls.thrown) std::rethrow_exception(polls.thrown);
 }
@@ -229,10 +266,18 @@ void QueueObject::submit(CommandBufferObject* buffer, bool caller_waits) {
     // locked it.
     new std::shared_ptr<State>(std::exchange(state_, std::make_shared<State>(driver_)));
   }
-  std::lock_guard lock(state_->mutex);
-  state_->pending.push_back(NS::RetainPtr(buffer));
-  const bool runs_next = !state_->busy && state_->pending.size() == 1;
-  if (!caller_waits || !runs_next || !buffer->bounded()) State::want_own_thread(state_);
+  const auto state = state_;
+  std::unique_lock lock(state->mutex);
+  const bool runs_next = state->idle();
+  state->pending.push_back(NS::RetainPtr(buffer));
+  while (state->may_start()) {
+    State::Work work = state->take(false);
+    lock.unlock();
+    state->perform(std::move(work));
+    lock.lock();
+  }
+  const bool runs_here = state->stream->is_asynchronous() || buffer->bounded();
+  if (!caller_waits || !runs_next || !runs_here) State::want_own_thread(state);
 }
 
 }  // namespace host

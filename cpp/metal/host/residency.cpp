@@ -72,22 +72,28 @@ void Residency::end_sharing() {
   --sharers_;
 }
 
-bool Residency::prepare_launch(Stream& stream, bool writes) {
+bool Residency::is_shared() {
+  const std::lock_guard lock(mutex_);
+  return sharers_ > 0;
+}
+
+bool Residency::prepare_launch(Stream& stream, const Transfers& buffer, bool writes) {
   const std::lock_guard lock(mutex_);
   const bool other_uploads = uploads_ && uploads_ != &stream;
   if (current_ == Current::Host || (current_ == Current::Both && other_uploads)) {
     if (bytes_) stream.upload(memory_, bytes_);
     if (bytes_ && counted_) uploads.add(bytes_);
     uploads_ = &stream;
+    uploader_ = &buffer;
     current_ = Current::Both;
   }
   if (writes) current_ = Current::Device;
-  return uploads_ == &stream || sharers_ > 0;
+  return uploader_ == &buffer || sharers_ > 0;
 }
 
-void Residency::settle(const Stream& stream) {
+void Residency::settle(const Transfers& buffer) {
   const std::lock_guard lock(mutex_);
-  if (uploads_ == &stream) uploads_ = nullptr;
+  if (uploader_ == &buffer) uploads_ = nullptr, uploader_ = nullptr;
   if (sharers_ == 0 || current_ == Current::Neither) return;
   if (current_ == Current::Device) download(0, bytes_);
   current_ = Current::Host;
@@ -105,7 +111,7 @@ std::vector<BufferUse> buffer_uses(const Kernel& kernel,
 
 Transfers::~Transfers() {
   try {
-    if (!unsettled_.empty()) finish();
+    settle();
   } catch (...) {  // of an error that somebody already handles
   }
 }
@@ -117,15 +123,20 @@ void Transfers::prepare(const std::vector<BufferUse>& uses, LaunchParameters& pa
                                   SIZE_MAX);
       continue;
     }
-    if (use.residency->prepare_launch(stream_, use.writes)) unsettled_.push_back(use.residency);
+    if (use.residency->prepare_launch(stream_, *this, use.writes))
+      unsettled_.push_back(use.residency);
     void*& address = parameters.buffers[use.index];
     address = use.residency->counterpart(address);
   }
 }
 
+void Transfers::settle() {
+  for (Residency* residency : std::exchange(unsettled_, {})) residency->settle(*this);
+}
+
 void Transfers::finish() {
   stream_.wait();
-  for (Residency* residency : std::exchange(unsettled_, {})) residency->settle(stream_);
+  settle();
 }
 
 }  // namespace host

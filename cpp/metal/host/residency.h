@@ -13,6 +13,8 @@
 
 namespace metal::host {
 
+class Transfers;
+
 // Thread-safe. As in Metal, the host does not access a buffer while kernels use it, so copies need
 // not wait for launches of other streams.
 class Residency {
@@ -28,10 +30,13 @@ class Residency {
   void begin_sharing();
   void end_sharing();
 
+  // Whether the host may access the memory between command buffers.
+  bool is_shared();
+
   // Makes the device's copy current, in order with the launches of the stream, of which the next
-  // one uses it. Returns whether settle() must be called when the stream has waited.
-  bool prepare_launch(Stream& stream, bool writes);
-  void settle(const Stream& stream);
+  // one uses it. Returns whether settle() must be called when the command buffer has ended.
+  bool prepare_launch(Stream& stream, const Transfers& buffer, bool writes);
+  void settle(const Transfers& buffer);
 
   void* counterpart(void* address) const { return device_.counterpart(address); }
 
@@ -47,8 +52,10 @@ class Residency {
   const bool counted_;
   Current current_ = Current::Neither;
   uint32_t sharers_ = 0;
-  // The stream that copies it to the device. Launches of other streams are not in order with that.
+  // The stream that copies it to the device, for a command buffer. Launches of other streams are
+  // not in order with that.
   const Stream* uploads_ = nullptr;
+  const Transfers* uploader_ = nullptr;
 };
 
 // A buffer that a launch uses.
@@ -72,7 +79,8 @@ class Transfers {
 
   // Makes buffers current where the kernel accesses them, and passes addresses of that memory.
   void prepare(const std::vector<BufferUse>& uses, LaunchParameters& parameters);
-  void finish();  // waits for the stream
+  void settle();  // when the command buffer has ended
+  void finish();  // waits for the stream, and settles
 
  private:
   Stream& stream_;

@@ -13,6 +13,7 @@ namespace {
 
 // A launch would block if the driver's own queue were full, and then nothing could end it.
 constexpr size_t kMaxPending = 256;
+constexpr uint32_t kLaunchesOfMark = 64;  // at most
 // How long an interrupted kernel has to end by itself.
 constexpr auto kGracePeriod = std::chrono::seconds(2);
 constexpr auto kCheckInterval = std::chrono::microseconds(100);
@@ -58,6 +59,10 @@ void CudaStream::launch(const Kernel& kernel, const LaunchParameters& parameters
   const auto& made = static_cast<const CudaKernel&>(kernel);
   const LaunchForm form = made.form_for(parameters);
   const LoadedCode& code = made.code_for(form);
+  if (!parameters.trusted) {
+    if (untrusted_ && *untrusted_ != kernel.name) write_mark();
+    untrusted_ = &kernel.name;
+  }
   begin(kernel.name, parameters);
   for_each_part(parameters, form.several ? code.interface().at_once : 1,
                 [&](const GridPart& part) { launch_part(code, kernel, parameters, part); });
@@ -68,7 +73,7 @@ void CudaStream::start(const LibraryCall& call, const LaunchParameters& paramete
   gpu_.enter();
   begin(call.name, parameters);
   call.start(handle_, parameters.buffers);
-  end(call.name, Result::Success);
+  end(call.name, true, Result::Success);
 }
 
 // Before work is put into the GPU's queue.
@@ -76,20 +81,36 @@ void CudaStream::begin(const std::string& name, const LaunchParameters& paramete
   open();
   time_limit_ = parameters.time_limit;
   interrupts_before_ = parameters.interrupts_before;
-  if (pending_.size() >= kMaxPending) wait_for(pending_[pending_.size() - kMaxPending].number);
+  if (launched_ >= kMaxPending) wait_for(launched_ - kMaxPending, {});
   if (interrupt_count() != interrupts_before_) {
     throw LaunchError(LaunchFault::Interrupted, "[" + name + "] Interrupted before its start");
   }
 }
 
-// Lets the GPU count the work when it has ended. `result` says how putting it into the queue went.
-void CudaStream::end(const std::string& name, Result result) {
-  if (result == Result::Success) {
-    pending_.push_back({++launched_, &name});
-    result = gpu_.api().cuStreamWriteValue32_v2(handle_, reinterpret_cast<uintptr_t>(ended_),
-                                                launched_, 0);
-  }
+// Counts the work. `result` says how putting it into the queue went.
+void CudaStream::end(const std::string& name, bool trusted, Result result) {
   if (result != Result::Success) fail(result);
+  {
+    const std::lock_guard lock(mutex_);
+    pending_.push_back({++launched_, &name, trusted});
+  }
+  if (launched_ - marked_ >= kLaunchesOfMark) write_mark();
+}
+
+void CudaStream::write_mark() {
+  const Result result = gpu_.api().cuStreamWriteValue32_v2(
+      handle_, reinterpret_cast<uintptr_t>(ended_), launched_, 0);
+  if (result != Result::Success) fail(result);
+  marked_ = launched_;
+  untrusted_ = nullptr;
+}
+
+uint64_t CudaStream::mark() {
+  if (marked_ != launched_) {
+    gpu_.enter();
+    write_mark();
+  }
+  return marked_;
 }
 
 void CudaStream::launch_part(const LoadedCode& code, const Kernel& kernel,
@@ -107,7 +128,7 @@ void CudaStream::launch_part(const LoadedCode& code, const Kernel& kernel,
     throw std::runtime_error("[" + kernel.name + "] The NVIDIA GPU has too few registers for " +
                              "a threadgroup of this size");
   }
-  end(kernel.name, result);
+  end(kernel.name, parameters.trusted, result);
 }
 
 // The driver reads the host's memory before it returns, as that memory is not pinned.
@@ -119,30 +140,28 @@ void CudaStream::upload(void* host, size_t bytes) {
   if (result != Result::Success) fail(result);
 }
 
-void CudaStream::wait() {
-  if (pending_.empty()) return;
-  gpu_.enter();
-  wait_for(pending_.back().number);
-}
-
 bool CudaStream::has_ended(uint32_t number) const {
   const uint32_t ended = std::atomic_ref<uint32_t>(*ended_).load(std::memory_order_acquire);
   return static_cast<int32_t>(ended - number) >= 0;
 }
 
-void CudaStream::wait_for(uint32_t number) {
-  const auto ended = [&] { return has_ended(number); };
+void CudaStream::wait_for(uint64_t mark, const std::function<void()>& poll) {
+  const auto number = static_cast<uint32_t>(mark);
+  const auto ended = [&] { return !ended_ || has_ended(number); };
+  if (!ended()) gpu_.enter();
   const auto start = Clock::now();
   Watch watch{start, Clock::time_point::max(), 0};
   spin_until(ended);
   while (!ended()) {
     check_progress(watch);
+    if (poll) poll();
     if (Clock::now() - start < kBusyWait) {
       spin_until(ended);
     } else {
       std::this_thread::sleep_for(kCheckInterval);
     }
   }
+  const std::lock_guard lock(mutex_);
   while (!pending_.empty() && has_ended(pending_.front().number)) pending_.pop_front();
 }
 
@@ -157,12 +176,13 @@ void CudaStream::check_progress(Watch& watch) {
     watch.progress = now;
   }
   const std::chrono::duration<double> since_progress = now - watch.progress;
-  if (time_limit_ > 0 && since_progress.count() > time_limit_) {
+  const double time_limit = time_limit_;
+  if (time_limit > 0 && since_progress.count() > time_limit) {
     char text[160];
     std::snprintf(text, sizeof(text),
                   "The kernel ran longer than the time limit of %g seconds "
                   "(environment variable MLX_KERNEL_TIME_LIMIT)",
-                  time_limit_);
+                  time_limit);
     abandon(LaunchFault::TimeLimit, text);
   }
   if (interrupt_count() == interrupts_before_) return;
@@ -172,18 +192,27 @@ void CudaStream::check_progress(Watch& watch) {
   }
 }
 
-// The name of the kernel that the GPU runs.
-std::string CudaStream::running() const {
+// The name of the kernel that the GPU runs: of those since the last mark, the one that may fail.
+std::string CudaStream::running() {
+  const std::lock_guard lock(mutex_);
+  const Pending* first = nullptr;
   for (const Pending& launch : pending_) {
-    if (!has_ended(launch.number)) return "[" + *launch.name + "] ";
+    if (has_ended(launch.number)) continue;
+    if (!first || first->trusted) first = &launch;
+    if (!first->trusted) break;
   }
-  return {};
+  return first ? "[" + *first->name + "] " : std::string();
+}
+
+void CudaStream::forget_pending() {
+  const std::lock_guard lock(mutex_);
+  pending_.clear();
 }
 
 void CudaStream::fail(Result result) {
   const std::string message =
       running() + "The kernel failed on the NVIDIA GPU: " + gpu_.api().describe(result);
-  pending_.clear();
+  forget_pending();
   gpu_.lose(message);
   throw LaunchError(fault_of(result), message +
                                           ". The GPU is lost to this process: start a new one to "
@@ -193,7 +222,7 @@ void CudaStream::fail(Result result) {
 // Only the end of the process ends a running kernel.
 void CudaStream::abandon(LaunchFault fault, const std::string& why) {
   const std::string message = running() + why;
-  pending_.clear();
+  forget_pending();
   gpu_.lose(message + ", and it still runs");
   throw LaunchError(fault, message +
                                ". It still runs on the NVIDIA GPU, which is lost to this process: "

@@ -14,6 +14,8 @@ namespace {
 
 // The encoder collects so many operations before they start to run while the host goes on.
 constexpr int kOperationsPerCommit = 32;
+// The same on a device that starts them without another thread, and would wait for the host.
+constexpr int kOperationsPerDeviceCommit = 2;
 // Or so many, if they allocated this part of what may be in flight. The next operation cannot
 // overwrite an array of a committed one, so it must not happen for each operation.
 constexpr int kOperationsPerEarlyCommit = 16;
@@ -88,7 +90,10 @@ void eval(array& arr) {
   }
   state.keep(arr.inputs(), outputs);
   const bool large = state.bytes >= max_bytes_in_flight() / kBytesPart;
-  if (state.operations >= (large ? kOperationsPerEarlyCommit : kOperationsPerCommit)) {
+  const int enough = state.device_has_memory ? kOperationsPerDeviceCommit
+                     : large                 ? kOperationsPerEarlyCommit
+                                             : kOperationsPerCommit;
+  if (state.operations >= enough) {
     state.commit();
   }
 }

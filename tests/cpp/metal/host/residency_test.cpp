@@ -46,6 +46,7 @@ struct FakeStream : Stream {
   FakeDevice& device;
   std::vector<std::pair<void*, std::vector<int>>> staged;
   int uploads = 0;
+  Transfers buffer{*this, true};  // of the command buffer that runs
 };
 
 class ResidencyTest : public ::testing::Test {
@@ -60,14 +61,14 @@ class ResidencyTest : public ::testing::Test {
     if (known_ != kNothing) EXPECT_EQ(host(), known_);
   }
   void launch(FakeStream& stream, bool writes, int value = 0) {
-    unsettled_ |= residency_.prepare_launch(stream, writes);
+    unsettled_ |= residency_.prepare_launch(stream, stream.buffer, writes);
     stream.finish_uploads();
     if (known_ != kNothing) EXPECT_EQ(on_device(), known_);
     if (writes) on_device() = known_ = value;
   }
   void finish(FakeStream& stream) {
     stream.wait();
-    if (unsettled_) residency_.settle(stream);
+    if (unsettled_) residency_.settle(stream.buffer);
     unsettled_ = false;
   }
 
@@ -126,7 +127,7 @@ TEST_F(ResidencyTest, PartsAreReadAlone) {
 
 TEST_F(ResidencyTest, AnotherStreamDoesNotCountOnAnUploadThatMayStillRun) {
   host_writes(1);
-  unsettled_ = residency_.prepare_launch(first_, false);
+  unsettled_ = residency_.prepare_launch(first_, first_.buffer, false);
   EXPECT_EQ(first_.uploads, 1);
   launch(second_, false);
   EXPECT_EQ(second_.uploads, 1);
