@@ -14,8 +14,6 @@ namespace {
 
 // The encoder collects so many operations before they start to run while the host goes on.
 constexpr int kOperationsPerCommit = 32;
-// The same on a device that starts them without another thread, and would wait for the host.
-constexpr int kOperationsPerDeviceCommit = 2;
 // Or so many, if they allocated this part of what may be in flight. The next operation cannot
 // overwrite an array of a committed one, so it must not happen for each operation.
 constexpr int kOperationsPerEarlyCommit = 16;
@@ -64,6 +62,15 @@ void run_on_host(Primitive& primitive, StreamState& state, const std::vector<arr
   primitive.eval_cpu(inputs, outputs);
 }
 
+// A device with memory of its own starts what it gets without another thread, so it should not wait
+// for the host: it gets the first operation when the second one comes, then twice as many each
+// time.
+void start_early(StreamState& state) {
+  if (!state.device_has_memory || state.operations < state.operations_of_start) return;
+  state.operations_of_start *= 2;
+  state.commit();
+}
+
 }  // namespace
 
 size_t max_bytes_in_flight() {
@@ -78,6 +85,7 @@ void eval(array& arr) {
   auto& state = state_of(primitive.stream());
   std::lock_guard lock(state.mutex);
   state.check_open();
+  start_early(state);
   auto outputs = arr.outputs();
   // The gradient of an array in a graph that stays needs the inputs: they must not be overwritten.
   const auto needed = arr.keeps_graph() ? arr.inputs() : std::vector<array>{};
@@ -90,10 +98,7 @@ void eval(array& arr) {
   }
   state.keep(arr.inputs(), outputs);
   const bool large = state.bytes >= max_bytes_in_flight() / kBytesPart;
-  const int enough = state.device_has_memory ? kOperationsPerDeviceCommit
-                     : large                 ? kOperationsPerEarlyCommit
-                                             : kOperationsPerCommit;
-  if (state.operations >= enough) {
+  if (state.operations >= (large ? kOperationsPerEarlyCommit : kOperationsPerCommit)) {
     state.commit();
   }
 }
@@ -101,6 +106,7 @@ void eval(array& arr) {
 void finalize(Stream stream) {
   auto& state = state_of(stream);
   std::lock_guard lock(state.mutex);
+  state.operations_of_start = 1;
   state.commit();
 }
 
@@ -137,6 +143,7 @@ void signal(Stream stream, const Event& event, bool caller_waits) {
     event.notify(std::current_exception());
     return;
   }
+  state.operations_of_start = 1;
   state.commit([event](std::exception_ptr error) { event.notify(error); }, caller_waits);
 }
 

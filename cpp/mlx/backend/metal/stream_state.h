@@ -61,10 +61,11 @@ struct StreamState {
   NS::SharedPtr<MTL::CommandBuffer> last;  // the last one committed
   NS::SharedPtr<MTL::ComputeCommandEncoder> encoder;
   CommandEncoder handle;
-  int operations = 0;        // encoded in the open buffer
-  size_t bytes = 0;          // that they allocated
-  uint32_t checks = 0;       // that the encoder has been told of
-  uint32_t next_checks = 0;  // of the next dispatch, besides the active ones
+  int operations = 0;           // encoded in the open buffer
+  int operations_of_start = 1;  // that a device with memory of its own starts with, see eval.cpp
+  size_t bytes = 0;             // that they allocated
+  uint32_t checks = 0;          // that the encoder has been told of
+  uint32_t next_checks = 0;     // of the next dispatch, besides the active ones
   std::shared_ptr<Errors> errors = std::make_shared<Errors>();
   std::vector<std::shared_ptr<array::Data>> inputs;
   // Weak until committed, so that an output that only its consumer holds may be overwritten in

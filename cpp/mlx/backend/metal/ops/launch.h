@@ -84,6 +84,8 @@ inline size_t rows_of_threadgroup(size_t length) {
 
 // Whether the default device's kernels are laid out for a GPU: it has memory of its own.
 bool runs_on_gpu();
+// Threads of a threadgroup that shares nothing: multiprocessors replace small ones sooner.
+inline constexpr size_t kGpuThreadgroup = 256;
 // Whether the stream's device is such a one: it computes what libraries of the host would need
 // copies for.
 bool runs_on_gpu(Stream s);
@@ -92,9 +94,9 @@ bool runs_on_gpu(Stream s);
 struct SharedRows {
   const char* suffix;  // of the kernel's name; empty if a SIMD-group takes a row
   size_t threads;      // of a row
-  int index() const { return *suffix == 0 ? 0 : *suffix == 'H' ? 1 : 2; }
+  int index;           // among these kinds; 0 if a SIMD-group takes a row
 };
-inline constexpr int kSharedRowKinds = 3;
+inline constexpr int kSharedRowKinds = 4;
 SharedRows shared_rows(size_t length);
 
 // Splits a long line so that 32-bit positions cover each part; runs `bind(first)` and a dispatch
@@ -102,9 +104,10 @@ SharedRows shared_rows(size_t length);
 template <typename Bind>
 void dispatch_line(metal::CommandEncoder& encoder, size_t n, Bind&& bind) {
   constexpr size_t kStretch = size_t(1) << 31;
+  const size_t limit = runs_on_gpu() ? kGpuThreadgroup : 1024;
   for (size_t first = 0; first < n; first += kStretch) {
     bind(static_cast<int64_t>(first));
-    dispatch_grid(encoder, std::min(kStretch, n - first));
+    dispatch_grid(encoder, std::min(kStretch, n - first), 1, 1, limit);
   }
 }
 
