@@ -126,8 +126,6 @@ template <bool Centered, typename T>
 #define NORMALIZE(Op, name, T)                                                 \
   MLX_KERNEL("LayerNorm_" #name, normalize<true, T>)                           \
   MLX_KERNEL("RMSNorm_" #name, normalize<false, T>)                            \
-  MLX_KERNEL("LayerNormFew_" #name, normalize_shared<true, T, kFewElements>)   \
-  MLX_KERNEL("RMSNormFew_" #name, normalize_shared<false, T, kFewElements>)    \
   MLX_KERNEL("LayerNormHeld_" #name, normalize_shared<true, T, kHeldElements>) \
   MLX_KERNEL("RMSNormHeld_" #name, normalize_shared<false, T, kHeldElements>)  \
   MLX_KERNEL("LayerNormShared_" #name, normalize_shared<true, T, 0>)           \

@@ -2,10 +2,9 @@
 // devices that run many threads, and hide the time of loads by them. The host includes this too.
 #pragma once
 
-// Elements that a thread holds of a long row and of a shorter one (fewer registers let more threads
-// run), and the threads of a threadgroup that looks for an extreme in a line, or for those of 32
-// neighbouring columns.
-enum { kHeldElements = 16, kFewElements = 4, kArgReduceThreads = 256, kArgColumnThreads = 1024 };
+// Elements that a thread holds, and the threads of a threadgroup that looks for an extreme in a
+// line, or for those of 32 neighbouring columns.
+enum { kHeldElements = 16, kArgReduceThreads = 256, kArgColumnThreads = 1024 };
 
 #ifdef __METAL_VERSION__
 

@@ -148,12 +148,10 @@ template <typename T, uint most>
 #define SOFTMAX(Op, name, T)                                      \
   MLX_KERNEL(#Op "_" #name, softmax<T>)                           \
   MLX_KERNEL(#Op "Long_" #name, softmax_long<T>)                  \
-  MLX_KERNEL(#Op "Few_" #name, softmax_shared<T, kFewElements>) \
   MLX_KERNEL(#Op "Held_" #name, softmax_shared<T, kHeldElements>) \
   MLX_KERNEL(#Op "Shared_" #name, softmax_shared<T, 0>)
 #define LOGSUMEXP(Op, name, T)                                      \
   MLX_KERNEL(#Op "_" #name, logsumexp<T>)                           \
-  MLX_KERNEL(#Op "Few_" #name, logsumexp_shared<T, kFewElements>) \
   MLX_KERNEL(#Op "Held_" #name, logsumexp_shared<T, kHeldElements>) \
   MLX_KERNEL(#Op "Shared_" #name, logsumexp_shared<T, 0>)
 MLX_FOR_FLOATS(SOFTMAX, Softmax)

@@ -63,12 +63,10 @@ bool runs_on_gpu(Stream s) { return s.device.type == Device::gpu && runs_on_gpu(
 
 SharedRows shared_rows(size_t length) {
   constexpr size_t kShortRow = 256, kMostThreads = 1024;
-  if (!runs_on_gpu() || length <= kShortRow) return {"", kLanes, 0};
-  if (length > kMostThreads * kHeldElements) return {"Shared", kMostThreads, 3};
-  const bool few = length <= kMostThreads * kFewElements;
-  const size_t held = few ? kFewElements : kHeldElements;
-  const size_t threads = (length + held - 1) / held;
-  return {few ? "Few" : "Held", (threads + kLanes - 1) / kLanes * kLanes, few ? 1 : 2};
+  if (!runs_on_gpu() || length <= kShortRow) return {"", kLanes};
+  if (length > kMostThreads * kHeldElements) return {"Shared", kMostThreads};
+  const size_t threads = (length + kHeldElements - 1) / kHeldElements;
+  return {"Held", (threads + kLanes - 1) / kLanes * kLanes};
 }
 
 StridedWalk::StridedWalk(const Shape& full_shape, const std::vector<Strides>& full_strides) {

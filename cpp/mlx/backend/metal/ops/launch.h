@@ -94,9 +94,9 @@ bool runs_on_gpu(Stream s);
 struct SharedRows {
   const char* suffix;  // of the kernel's name; empty if a SIMD-group takes a row
   size_t threads;      // of a row
-  int index;           // among these kinds; 0 if a SIMD-group takes a row
+  int index() const { return *suffix == 0 ? 0 : *suffix == 'H' ? 1 : 2; }
 };
-inline constexpr int kSharedRowKinds = 4;
+inline constexpr int kSharedRowKinds = 3;
 SharedRows shared_rows(size_t length);
 
 // Splits a long line so that 32-bit positions cover each part; runs `bind(first)` and a dispatch

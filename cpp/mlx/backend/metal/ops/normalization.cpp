@@ -32,7 +32,7 @@ MLX_EVAL(Normalize) {
   if (out.size() == 0) return;
   const SharedRows layout = shared_rows(x.shape(-1));
   static KernelTable table(2 * kSharedRowKinds * kDtypes);
-  const int row = kind_.centered * kSharedRowKinds + layout.index;
+  const int row = kind_.centered * kSharedRowKinds + layout.index();
   auto* kernel = table.get(row * kDtypes + dtype_index(x.dtype()), [&] {
     return name() + kernel_name(layout.suffix, type_name(x.dtype()));
   });
@@ -48,7 +48,7 @@ MLX_EVAL(Normalize) {
   encoder.set_output_array(out, 3);
   encoder.set_bytes(params, 4);
   dispatch_grid(encoder, params.rows * layout.threads, 1, 1,
-                layout.index ? layout.threads : rows_of_threadgroup(params.length) * kLanes);
+                layout.index() ? layout.threads : rows_of_threadgroup(params.length) * kLanes);
 }
 
 MLX_EVAL_MULTI(NormalizeVJP) {

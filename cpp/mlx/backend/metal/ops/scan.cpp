@@ -57,7 +57,7 @@ void rows(const char* op, KernelTable& table, const array& in, array& out, Strea
 void shared_rows_kernel(const char* op, const SharedRows& layout, KernelTable& table,
                         const array& in, array& out, Stream s) {
   const uint32_t length = in.shape(-1);
-  auto* kernel = table.get(layout.index * kDtypes + dtype_index(in.dtype()), [&] {
+  auto* kernel = table.get(layout.index() * kDtypes + dtype_index(in.dtype()), [&] {
     return std::string(op) + kernel_name(layout.suffix, type_name(in.dtype()));
   });
   auto& encoder = metal::get_command_encoder(s);
@@ -126,7 +126,7 @@ MLX_EVAL(Softmax) {
   static KernelTable table(kDtypes), long_table(kDtypes), shared_table(kSharedRowKinds * kDtypes);
   size_t length = in.shape(-1);
   const SharedRows layout = shared_rows(length);
-  if (layout.index > 0) {
+  if (layout.index() > 0) {
     shared_rows_kernel("Softmax", layout, shared_table, in, out, stream());
   } else if (length <= kKeptFloats) {
     rows("Softmax", table, in, out, stream(), length);
@@ -150,7 +150,7 @@ MLX_EVAL(LogSumExp) {
     throw std::invalid_argument("[logsumexp] The last axis must not be empty.");
   }
   const SharedRows layout = shared_rows(in.shape(-1));
-  if (layout.index > 0) {
+  if (layout.index() > 0) {
     return shared_rows_kernel("LogSumExp", layout, shared_table, in, out, stream());
   }
   rows("LogSumExp", table, in, out, stream());
