@@ -72,7 +72,7 @@ test-python: build $(VENV)/.packages
 # Random programs in all forms of code: see tests/fuzz/programs/README.md.
 PROGRAMS ?= 1000
 SEED ?= 0
-FUZZ := cd tests/fuzz && $(PY) -m programs --jobs $(JOBS) --out $(CURDIR)/build/fuzz --seed $(SEED)
+FUZZ := cd tests/fuzz && MLX_VERIFY_IR=1 $(PY) -m programs --jobs $(JOBS) --out $(CURDIR)/build/fuzz --seed $(SEED)
 fuzz: build
 	$(FUZZ) $(if $(MINUTES),--minutes $(MINUTES),--programs $(PROGRAMS))
 
