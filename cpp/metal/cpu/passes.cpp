@@ -99,10 +99,18 @@ void unroll_rows_and_tidy(llvm::Function& code, PassContext& c) {
   if (unroll_rows(code, c.shapes, c.analyses())) c.optimizer.tidy(code);
 }
 
+// Gangs that are narrower than a SIMD-group have a row of a tile each. If it is shorter than a
+// cache line, another threadgroup stores the rest of the line, much later.
+void mark_stores(llvm::Function& code, PassContext& c) {
+  constexpr uint64_t kCacheLine = 64;
+  const bool has_short_rows = c.has_barriers && c.shapes.width < kSimdWidth;
+  mark_nontemporal_stores(code, c.analyses(), has_short_rows ? kCacheLine / c.shapes.width : 1);
+}
+
 // "prepare" splits stores of vectors, and their marks get lost.
 void mark_split_stores(llvm::Function& code, PassContext& c) {
   c.analyses().clear();
-  mark_nontemporal_stores(code, c.analyses());
+  mark_stores(code, c);
 }
 
 void widen_in_place(llvm::Function& code, PassContext& c) {

@@ -154,6 +154,7 @@ class Passes {
       return callee.getName().starts_with("simd.coherent.") || callee.getName() == "simd.inside";
     });
     context.separate_buffers = module().getNamedMetadata("separate_buffers") != nullptr;
+    context.has_barriers = module().getNamedMetadata("has_barriers") != nullptr;
     const bool found = run_pass(name, function, context) || print(name, function, context);
     if (!context.why_not.empty()) llvm::outs() << "; no vector code: " << context.why_not << "\n";
     return found;

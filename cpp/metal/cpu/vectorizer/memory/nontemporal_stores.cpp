@@ -54,13 +54,16 @@ bool moves_in_loops(const llvm::StoreInst& store, llvm::LoopInfo& loops,
 
 }  // namespace
 
-void mark_nontemporal_stores(llvm::Function& body, llvm::FunctionAnalysisManager& analyses) {
+void mark_nontemporal_stores(llvm::Function& body, llvm::FunctionAnalysisManager& analyses,
+                             uint64_t least_bytes) {
+  const llvm::DataLayout& layout = body.getParent()->getDataLayout();
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
   const llvm::DenseSet<const Value*> read = find_read_objects(body, loops);
   for (llvm::Instruction& instruction : llvm::instructions(body)) {
     auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
     if (!store || !store->isSimple() || !is_device_memory(store->getPointerOperand())) continue;
+    if (layout.getTypeStoreSize(store->getValueOperand()->getType()) < least_bytes) continue;
     const Objects objects = objects_of(store->getPointerOperand(), loops);
     if (llvm::any_of(objects, [&](const Value* object) { return read.contains(object); })) continue;
     if (moves_in_loops(*store, loops, evolution))

@@ -13,9 +13,10 @@ namespace metal::cpu {
 
 // An ordinary store first reads the cache line that it writes to. A non-temporal one does not, but
 // whoever reads the line soon must wait for memory. Marks stores that write each place once, to
-// buffers that the kernel does not read. Whether the results are many, only a launch knows
-// (Launch::cached_stores).
-void mark_nontemporal_stores(llvm::Function& body, llvm::FunctionAnalysisManager& analyses);
+// buffers that the kernel does not read, of at least so many bytes a thread. Whether the results
+// are many, only a launch knows (Launch::cached_stores).
+void mark_nontemporal_stores(llvm::Function& body, llvm::FunctionAnalysisManager& analyses,
+                             uint64_t least_bytes);
 
 bool is_nontemporal(const llvm::StoreInst& store);
 
