@@ -10,4 +10,19 @@ define void @rows(ptr addrspace(1) %out, ptr addrspace(1) %pairs, float %value, 
   ret void
 }
 
+; So do the parts of a pair.
+; CHECK-LABEL: define void @parts
+; CHECK: store float %a, ptr addrspace(1) %to, align 8, !simd.nontemporal
+; CHECK: store float %b, ptr addrspace(1) %next, align 4, !simd.nontemporal
+; CHECK: store float %c, ptr addrspace(1) %far, align 4{{$}}
+define void @parts(ptr addrspace(1) %out, float %a, float %b, float %c, i64 %i) {
+  %to = getelementptr <2 x float>, ptr addrspace(1) %out, i64 %i
+  store float %a, ptr addrspace(1) %to, align 8
+  %next = getelementptr i8, ptr addrspace(1) %to, i64 4
+  store float %b, ptr addrspace(1) %next, align 4
+  %far = getelementptr i8, ptr addrspace(1) %to, i64 8192
+  store float %c, ptr addrspace(1) %far, align 4
+  ret void
+}
+
 !has_barriers = !{}

@@ -1,5 +1,8 @@
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
 
+#include <cstdlib>
+#include <utility>
+
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -52,6 +55,27 @@ bool moves_in_loops(const llvm::StoreInst& store, llvm::LoopInfo& loops,
   return true;
 }
 
+// The bytes that a thread stores in this block near the store, which it is one of.
+uint64_t bytes_stored_near(const llvm::StoreInst& store, const llvm::DataLayout& layout) {
+  constexpr int64_t kNear = 64;
+  const auto place_of = [&](const llvm::StoreInst& access) {
+    int64_t offset = 0;
+    const Value* base =
+        llvm::GetPointerBaseWithConstantOffset(access.getPointerOperand(), offset, layout);
+    return std::pair(base, offset);
+  };
+  const auto [base, offset] = place_of(store);
+  uint64_t bytes = 0;
+  for (const llvm::Instruction& instruction : *store.getParent()) {
+    const auto* other = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    if (!other) continue;
+    const auto [other_base, other_offset] = place_of(*other);
+    if (other_base == base && std::abs(other_offset - offset) < kNear)
+      bytes += layout.getTypeStoreSize(other->getValueOperand()->getType());
+  }
+  return bytes;
+}
+
 }  // namespace
 
 void mark_nontemporal_stores(llvm::Function& body, llvm::FunctionAnalysisManager& analyses,
@@ -63,7 +87,7 @@ void mark_nontemporal_stores(llvm::Function& body, llvm::FunctionAnalysisManager
   for (llvm::Instruction& instruction : llvm::instructions(body)) {
     auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
     if (!store || !store->isSimple() || !is_device_memory(store->getPointerOperand())) continue;
-    if (layout.getTypeStoreSize(store->getValueOperand()->getType()) < least_bytes) continue;
+    if (least_bytes > 1 && bytes_stored_near(*store, layout) < least_bytes) continue;
     const Objects objects = objects_of(store->getPointerOperand(), loops);
     if (llvm::any_of(objects, [&](const Value* object) { return read.contains(object); })) continue;
     if (moves_in_loops(*store, loops, evolution))
