@@ -117,7 +117,7 @@ struct LaunchParameters {
   std::shared_ptr<const CheckedLaunch> checked;    // null if the kernel is not checked
   double time_limit = 0;                           // seconds; 0 means none
   uint64_t interrupts_before = interrupt_count();  // a later interrupt() prevents the launch
-  bool trusted = false;  // the kernel does not fail, as those of the array library
+  bool trusted = false;  // does not fail: a kernel of the array library, or a library's call
 };
 
 // A call of a library that computes on a device, such as cuBLASLt. It starts work in order with the

@@ -84,6 +84,7 @@ void CommandBufferObject::addLibraryCall(const LibraryCall& call,
                                          const std::vector<MTL::LibraryBuffer>& buffers) {
   Command& command = commands_.emplace_back();
   command.call = std::make_unique<const LibraryCall>(call);
+  command.parameters.trusted = true;
   uint32_t index = 0;
   for (const MTL::LibraryBuffer& bound : buffers) {
     const uint32_t at = index++;

@@ -118,7 +118,7 @@ class CommandBufferObject : public MTL::CommandBuffer {
     const Kernel* kernel = nullptr;
     std::unique_ptr<const LibraryCall> call;
     std::function<void()> task;
-    LaunchParameters parameters;  // of a call: only its buffers and limits
+    LaunchParameters parameters;  // of a call: only buffers, limits and trust
     std::vector<BufferUse> uses;  // of buffers that have a residency
   };
 

@@ -235,6 +235,33 @@ TEST_F(CudaDriverTest, AFaultNamesTheKernelAndLosesTheGpu) {
   EXPECT_TRUE(contains(next, "[my_kernel]")) << next;
 }
 
+TEST_F(CudaDriverTest, AFaultNamesTheUsersKernelAmongTrustedOnes) {
+  const auto trusted = driver_.load(*program_, "scale", {}, "trusted", kNoChecks);
+  LaunchParameters of_trusted = parameters_;
+  of_trusted.trusted = true;
+  fake_->kernels_end = false;
+  fake_->stream_state = cuda::Result::IllegalAddress;
+  stream_->launch(*trusted, of_trusted);
+  launch();
+  stream_->launch(*trusted, of_trusted);
+  try {
+    stream_->wait();
+    FAIL() << "no error";
+  } catch (const LaunchError& error) {
+    EXPECT_TRUE(contains(error.what(), "[my_kernel]")) << error.what();
+  }
+}
+
+// The stream must not look at the kernel any more.
+TEST_F(CudaDriverTest, AKernelMayBeDestroyedAfterItsLaunchFailed) {
+  auto failing = driver_.load(*program_, "scale", {}, "failing", kNoChecks);
+  fake_->launch_result = cuda::Result::OutOfResources;
+  EXPECT_THROW(stream_->launch(*failing, parameters_), std::runtime_error);
+  failing.reset();
+  fake_->launch_result = cuda::Result::Success;
+  EXPECT_EQ(error_of_launch(), "");
+}
+
 TEST_F(CudaDriverTest, KernelsThatNeverEndRunIntoTheTimeLimit) {
   fake_->kernels_end = false;
   parameters_.time_limit = 0.05;

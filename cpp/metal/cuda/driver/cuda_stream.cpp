@@ -59,10 +59,6 @@ void CudaStream::launch(const Kernel& kernel, const LaunchParameters& parameters
   const auto& made = static_cast<const CudaKernel&>(kernel);
   const LaunchForm form = made.form_for(parameters);
   const LoadedCode& code = made.code_for(form);
-  if (!parameters.trusted) {
-    if (untrusted_ && *untrusted_ != kernel.name) write_mark();
-    untrusted_ = &kernel.name;
-  }
   begin(kernel.name, parameters);
   for_each_part(parameters, form.several ? code.interface().at_once : 1,
                 [&](const GridPart& part) { launch_part(code, kernel, parameters, part); });
@@ -73,12 +69,13 @@ void CudaStream::start(const LibraryCall& call, const LaunchParameters& paramete
   gpu_.enter();
   begin(call.name, parameters);
   call.start(handle_, parameters.buffers);
-  end(call.name, true, Result::Success);
+  end(call.name, parameters.trusted, Result::Success);
 }
 
 // Before work is put into the GPU's queue.
 void CudaStream::begin(const std::string& name, const LaunchParameters& parameters) {
   open();
+  if (!parameters.trusted && untrusted_ && *untrusted_ != name) write_mark();
   time_limit_ = parameters.time_limit;
   interrupts_before_ = parameters.interrupts_before;
   if (launched_ >= kMaxPending) wait_for(launched_ - kMaxPending, {});
@@ -94,6 +91,7 @@ void CudaStream::end(const std::string& name, bool trusted, Result result) {
     const std::lock_guard lock(mutex_);
     pending_.push_back({++launched_, &name, trusted});
   }
+  if (!trusted) untrusted_ = &name;
   if (launched_ - marked_ >= kLaunchesOfMark) write_mark();
 }
 
