@@ -102,7 +102,6 @@ void unroll_rows_and_tidy(llvm::Function& code, PassContext& c) {
 // Gangs that are narrower than a SIMD-group have a row of a tile each. If it is shorter than a
 // cache line, another threadgroup stores the rest of the line, much later.
 void mark_stores(llvm::Function& code, PassContext& c) {
-  constexpr uint64_t kCacheLine = 64;
   const bool has_short_rows = c.has_barriers && c.shapes.width < kSimdWidth;
   mark_nontemporal_stores(code, c.analyses(), has_short_rows ? kCacheLine / c.shapes.width : 1);
 }

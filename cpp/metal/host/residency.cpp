@@ -77,13 +77,12 @@ bool Residency::is_shared() {
   return sharers_ > 0;
 }
 
-bool Residency::prepare_launch(Stream& stream, const Transfers& buffer, bool writes) {
+bool Residency::prepare_launch(const Transfers& buffer, bool writes) {
   const std::lock_guard lock(mutex_);
-  const bool other_uploads = uploads_ && uploads_ != &stream;
+  const bool other_uploads = uploader_ && &uploader_->stream() != &buffer.stream();
   if (current_ == Current::Host || (current_ == Current::Both && other_uploads)) {
-    if (bytes_) stream.upload(memory_, bytes_);
+    if (bytes_) buffer.stream().upload(memory_, bytes_);
     if (bytes_ && counted_) uploads.add(bytes_);
-    uploads_ = &stream;
     uploader_ = &buffer;
     current_ = Current::Both;
   }
@@ -93,7 +92,7 @@ bool Residency::prepare_launch(Stream& stream, const Transfers& buffer, bool wri
 
 void Residency::settle(const Transfers& buffer) {
   const std::lock_guard lock(mutex_);
-  if (uploader_ == &buffer) uploads_ = nullptr, uploader_ = nullptr;
+  if (uploader_ == &buffer) uploader_ = nullptr;
   if (sharers_ == 0 || current_ == Current::Neither) return;
   if (current_ == Current::Device) download(0, bytes_);
   current_ = Current::Host;
@@ -109,13 +108,6 @@ std::vector<BufferUse> buffer_uses(const Kernel& kernel,
   return uses;
 }
 
-Transfers::~Transfers() {
-  try {
-    settle();
-  } catch (...) {  // of an error that somebody already handles
-  }
-}
-
 void Transfers::prepare(const std::vector<BufferUse>& uses, LaunchParameters& parameters) {
   for (const BufferUse& use : uses) {
     if (!on_device_) {
@@ -123,8 +115,7 @@ void Transfers::prepare(const std::vector<BufferUse>& uses, LaunchParameters& pa
                                   SIZE_MAX);
       continue;
     }
-    if (use.residency->prepare_launch(stream_, *this, use.writes))
-      unsettled_.push_back(use.residency);
+    if (use.residency->prepare_launch(*this, use.writes)) unsettled_.push_back(use.residency);
     void*& address = parameters.buffers[use.index];
     address = use.residency->counterpart(address);
   }

@@ -33,9 +33,10 @@ class Residency {
   // Whether the host may access the memory between command buffers.
   bool is_shared();
 
-  // Makes the device's copy current, in order with the launches of the stream, of which the next
-  // one uses it. Returns whether settle() must be called when the command buffer has ended.
-  bool prepare_launch(Stream& stream, const Transfers& buffer, bool writes);
+  // Makes the device's copy current, in order with the launches of the buffer's stream, of which
+  // the next one uses it. Returns whether settle() must be called when the command buffer has
+  // ended.
+  bool prepare_launch(const Transfers& buffer, bool writes);
   void settle(const Transfers& buffer);
 
   void* counterpart(void* address) const { return device_.counterpart(address); }
@@ -52,9 +53,8 @@ class Residency {
   const bool counted_;
   Current current_ = Current::Neither;
   uint32_t sharers_ = 0;
-  // The stream that copies it to the device, for a command buffer. Launches of other streams are
-  // not in order with that.
-  const Stream* uploads_ = nullptr;
+  // Of the command buffer for which it is copied to the device. Launches of other streams are not
+  // in order with that.
   const Transfers* uploader_ = nullptr;
 };
 
@@ -75,8 +75,8 @@ class Transfers {
   Transfers(Stream& stream, bool on_device) : stream_(stream), on_device_(on_device) {}
   Transfers(const Transfers&) = delete;
   Transfers& operator=(const Transfers&) = delete;
-  ~Transfers();  // after an error, the stream has the copies that it has begun
 
+  Stream& stream() const { return stream_; }
   // Makes buffers current where the kernel accesses them, and passes addresses of that memory.
   void prepare(const std::vector<BufferUse>& uses, LaunchParameters& parameters);
   void settle();  // when the command buffer has ended

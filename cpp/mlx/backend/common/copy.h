@@ -36,8 +36,10 @@ void copy_inplace(const array& in, array& out, CopyType type);
 array contiguous_copy(const array& a, Stream s);
 // Returns the array itself if it is row-contiguous, else such a copy.
 array row_contiguous(const array& a, Stream s);
-// On the host, returns a row-contiguous copy of a large transposed array, else the array itself.
-// For elementwise kernels, whose lanes would read a transposed operand from as many cache lines.
+// Whether it is a large transposed array on the host. The lanes of an elementwise kernel would read
+// such an operand from as many cache lines.
+bool reads_apart(const array& a, Stream s);
+// Returns a row-contiguous copy of such an array, and any other array itself.
 array untransposed(const array& a, Stream s);
 // Returns a row-contiguous array of another type.
 array converted(const array& a, Dtype dtype, Stream s);

@@ -61,7 +61,7 @@ class ResidencyTest : public ::testing::Test {
     if (known_ != kNothing) EXPECT_EQ(host(), known_);
   }
   void launch(FakeStream& stream, bool writes, int value = 0) {
-    unsettled_ |= residency_.prepare_launch(stream, stream.buffer, writes);
+    unsettled_ |= residency_.prepare_launch(stream.buffer, writes);
     stream.finish_uploads();
     if (known_ != kNothing) EXPECT_EQ(on_device(), known_);
     if (writes) on_device() = known_ = value;
@@ -127,7 +127,7 @@ TEST_F(ResidencyTest, PartsAreReadAlone) {
 
 TEST_F(ResidencyTest, AnotherStreamDoesNotCountOnAnUploadThatMayStillRun) {
   host_writes(1);
-  unsettled_ = residency_.prepare_launch(first_, first_.buffer, false);
+  unsettled_ = residency_.prepare_launch(first_.buffer, false);
   EXPECT_EQ(first_.uploads, 1);
   launch(second_, false);
   EXPECT_EQ(second_.uploads, 1);

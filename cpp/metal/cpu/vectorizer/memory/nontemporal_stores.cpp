@@ -55,9 +55,8 @@ bool moves_in_loops(const llvm::StoreInst& store, llvm::LoopInfo& loops,
   return true;
 }
 
-// The bytes that a thread stores in this block near the store, which it is one of.
+// The bytes that a thread stores in this block less than a cache line from the store, with its own.
 uint64_t bytes_stored_near(const llvm::StoreInst& store, const llvm::DataLayout& layout) {
-  constexpr int64_t kNear = 64;
   const auto place_of = [&](const llvm::StoreInst& access) {
     int64_t offset = 0;
     const Value* base =
@@ -70,7 +69,7 @@ uint64_t bytes_stored_near(const llvm::StoreInst& store, const llvm::DataLayout&
     const auto* other = llvm::dyn_cast<llvm::StoreInst>(&instruction);
     if (!other) continue;
     const auto [other_base, other_offset] = place_of(*other);
-    if (other_base == base && std::abs(other_offset - offset) < kNear)
+    if (other_base == base && std::abs(other_offset - offset) < int64_t{kCacheLine})
       bytes += layout.getTypeStoreSize(other->getValueOperand()->getType());
   }
   return bytes;

@@ -1,6 +1,8 @@
 // Marks the stores that should be non-temporal when a launch has more results than the caches hold.
 #pragma once
 
+#include <cstdint>
+
 #include "llvm/IR/PassManager.h"
 
 namespace llvm {
@@ -10,6 +12,8 @@ class StoreInst;
 }  // namespace llvm
 
 namespace metal::cpu {
+
+inline constexpr uint64_t kCacheLine = 64;  // bytes
 
 // An ordinary store first reads the cache line that it writes to. A non-temporal one does not, but
 // whoever reads the line soon must wait for memory. Marks stores that write each place once, to

@@ -29,7 +29,6 @@ constexpr uint64_t kTiles = 2;       // the same if iterations are long, as betw
 constexpr uint64_t kNear = 256;      // bytes between iterations that processors follow
 constexpr unsigned kMaxReads = 4;    // in a loop
 constexpr uint64_t kPage = 4096;     // bytes
-constexpr uint64_t kCacheLine = 64;  // bytes
 
 // Whether it reads device memory that may change.
 bool reads_device_memory(const Instruction& instruction) {

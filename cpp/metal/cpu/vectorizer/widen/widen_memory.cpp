@@ -19,7 +19,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr uint64_t kLine = 64;         // bytes of a cache line
 constexpr unsigned kStridedBlock = 4;  // lanes whose offsets stay in registers
 
 }  // namespace
@@ -309,11 +308,11 @@ void MemoryWidener::store_contiguous(const Access& access, Value* first, Value* 
 // processors combine halves of lines.
 void MemoryWidener::store_block(const Access& access, Value* first, Value* values) {
   const uint64_t bytes = w_.layout().getTypeStoreSize(values->getType());
-  if (!access.is_nontemporal || (bytes % kLine != 0 && bytes != kLine / 2)) {
+  if (!access.is_nontemporal || (bytes % kCacheLine != 0 && bytes != kCacheLine / 2)) {
     b_.CreateAlignedStore(values, first, access.align, access.is_volatile);
     return;
   }
-  const llvm::Align whole(std::min(bytes, kLine));
+  const llvm::Align whole(std::min(bytes, kCacheLine));
   Value* inside = b_.CreateAnd(b_.CreatePtrToInt(first, b_.getInt64Ty()), whole.value() - 1);
   Value* keep = GroupAccess(b_, w_.function().getArg(kGroupArgument)).cached_stores();
   w_.branch(

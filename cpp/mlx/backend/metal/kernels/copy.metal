@@ -2,8 +2,8 @@
 // strided on both sides (g), strided with more than four dimensions (gn). Copies of rows that are
 // read backwards (b). Copies to rows of 2 to 8
 // elements that follow each other: one element of each of several lines, as `repeat` and the
-// transposition of a few rows do (i); or rows that are further apart in the input (p). Transpositions
-// (t).
+// transposition of a few rows do (i); or rows that are further apart in the input (p).
+// Transpositions of many rows (t).
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/strided.h"
 #include "mlx/backend/metal/kernels/types.h"

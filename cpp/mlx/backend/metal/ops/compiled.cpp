@@ -92,8 +92,6 @@ void run_strided(MTL::ComputePipelineState* kernel, const StridedWalk& walk,
   detail::dispatch_walk(walk, encoder);
 }
 
-bool same_array(const array& a, const array& b) { return a.id() == b.id(); }
-
 InputLayout layout_in(const StridedWalk& walk, int operand) {
   if (walk.side_by_side(operand)) return InputLayout::Row;
   return walk.same(operand) ? InputLayout::Same : InputLayout::General;
@@ -145,12 +143,12 @@ MLX_EVAL_MULTI(Compiled) {
     allocate(inputs, outputs, walked_inputs.empty() ? nullptr : walked_inputs[0]);
     return run_line(kernel, inputs, outputs, stream());
   }
-  std::vector<array> rows;
-  for (const auto& in : inputs) rows.push_back(is_scalar(in) ? in : untransposed(in, stream()));
-  if (!std::equal(rows.begin(), rows.end(), inputs.begin(), same_array)) {
+  const Stream s = stream();
+  if (std::ranges::any_of(inputs, [s](const array& in) { return reads_apart(in, s); })) {
+    std::vector<array> rows;
+    for (const auto& in : inputs) rows.push_back(untransposed(in, s));
     return eval_gpu(rows, outputs);
   }
-  rows.clear();  // allocate() asks who else holds the inputs
   std::vector<Strides> strides;
   for (const auto* in : walked_inputs) strides.push_back(in->strides());
   StridedWalk walk(outputs[0].shape(), strides);

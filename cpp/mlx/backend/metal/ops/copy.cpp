@@ -233,14 +233,18 @@ array contiguous_copy(const array& a, Stream s) {
   return out;
 }
 
-array untransposed(const array& a, Stream s) {
+bool reads_apart(const array& a, Stream s) {
   constexpr size_t kLarge = 1 << 14;
   bool fills_memory = a.flags().contiguous && a.data_size() == a.size();
   if (runs_on_gpu(s) || a.size() < kLarge || a.flags().row_contiguous || !fills_memory) {
-    return a;
+    return false;
   }
   StridedWalk walk(a.shape(), {a.strides(), make_contiguous_strides(a.shape())});
-  return becomes_transposition(walk) ? contiguous_copy(a, s) : a;
+  return becomes_transposition(walk);
+}
+
+array untransposed(const array& a, Stream s) {
+  return reads_apart(a, s) ? contiguous_copy(a, s) : a;
 }
 
 void fill(const array& value, array& out, Stream s) {

@@ -237,9 +237,12 @@ MLX_EVAL(ArgReduce) {
   }
   const int op = reduce_type_ == ArgReduce::ArgMin ? 0 : 1;
   const ArgLines lines(inputs[0], axis_, stream());
-  if (lines.steps[2] == 1 && lines.length >= kLanes) {
-    return shares_lines(lines) ? arg_reduce_chunks(op, lines, out, stream())
-                               : arg_reduce_rows(op, lines, out, stream());
+  if (lines.steps[2] == 1 && shares_lines(lines)) {
+    return arg_reduce_chunks(op, lines, out, stream());
+  }
+  const bool fits_grid = lines.x <= UINT32_MAX / kLanes;
+  if (lines.steps[2] == 1 && lines.length >= kLanes && fits_grid) {
+    return arg_reduce_rows(op, lines, out, stream());
   }
   const bool is_wide = lines.steps[0] == 1 && lines.x >= kLanes / 2;
   if (runs_on_gpu() && is_wide && lines.length >= kArgColumnThreads / kLanes)

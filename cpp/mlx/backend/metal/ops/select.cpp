@@ -63,12 +63,11 @@ MLX_EVAL(Select) {
   if (line) {
     return run_line(condition, x, y);
   }
-  const array operands[] = {untransposed(condition, stream()), untransposed(x, stream()),
-                            untransposed(y, stream())};
+  const Stream s = stream();
+  const array operands[] = {untransposed(condition, s), untransposed(x, s), untransposed(y, s)};
   StridedWalk walk(out.shape(),
                    {operands[0].strides(), operands[1].strides(), operands[2].strides()});
   if (walk.deep()) {
-    Stream s = stream();
     return run_line(row_contiguous(operands[0], s), row_contiguous(operands[1], s),
                     row_contiguous(operands[2], s));
   }
