@@ -55,38 +55,54 @@ bool moves_in_loops(const llvm::StoreInst& store, llvm::LoopInfo& loops,
   return true;
 }
 
-// The bytes that a thread stores in this block less than a cache line from the store, with its own.
-uint64_t bytes_stored_near(const llvm::StoreInst& store, const llvm::DataLayout& layout) {
-  const auto place_of = [&](const llvm::StoreInst& access) {
+// What a thread stores, by block and base address: offsets and sizes in bytes.
+class StoredBytes {
+ public:
+  explicit StoredBytes(llvm::Function& body) : layout_(body.getParent()->getDataLayout()) {
+    for (const llvm::Instruction& instruction : llvm::instructions(body)) {
+      const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+      if (!store) continue;
+      const auto [base, offset] = place_of(*store);
+      parts_[base].push_back(
+          {offset, layout_.getTypeStoreSize(store->getValueOperand()->getType())});
+    }
+  }
+
+  // The bytes that are stored less than a cache line from the store, with its own.
+  uint64_t near(const llvm::StoreInst& store) const {
+    const auto [base, place] = place_of(store);
+    uint64_t bytes = 0;
+    for (const auto& [offset, size] : parts_.find(base)->second)
+      if (std::abs(offset - place) < int64_t{kCacheLine}) bytes += size;
+    return bytes;
+  }
+
+ private:
+  using Base = std::pair<const llvm::BasicBlock*, const Value*>;
+
+  std::pair<Base, int64_t> place_of(const llvm::StoreInst& store) const {
     int64_t offset = 0;
     const Value* base =
-        llvm::GetPointerBaseWithConstantOffset(access.getPointerOperand(), offset, layout);
-    return std::pair(base, offset);
-  };
-  const auto [base, offset] = place_of(store);
-  uint64_t bytes = 0;
-  for (const llvm::Instruction& instruction : *store.getParent()) {
-    const auto* other = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-    if (!other) continue;
-    const auto [other_base, other_offset] = place_of(*other);
-    if (other_base == base && std::abs(other_offset - offset) < int64_t{kCacheLine})
-      bytes += layout.getTypeStoreSize(other->getValueOperand()->getType());
+        llvm::GetPointerBaseWithConstantOffset(store.getPointerOperand(), offset, layout_);
+    return {{store.getParent(), base}, offset};
   }
-  return bytes;
-}
+
+  const llvm::DataLayout& layout_;
+  llvm::DenseMap<Base, llvm::SmallVector<std::pair<int64_t, uint64_t>, 1>> parts_;
+};
 
 }  // namespace
 
 void mark_nontemporal_stores(llvm::Function& body, llvm::FunctionAnalysisManager& analyses,
                              uint64_t least_bytes) {
-  const llvm::DataLayout& layout = body.getParent()->getDataLayout();
   auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
   const llvm::DenseSet<const Value*> read = find_read_objects(body, loops);
+  const StoredBytes stored(body);
   for (llvm::Instruction& instruction : llvm::instructions(body)) {
     auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
     if (!store || !store->isSimple() || !is_device_memory(store->getPointerOperand())) continue;
-    if (least_bytes > 1 && bytes_stored_near(*store, layout) < least_bytes) continue;
+    if (stored.near(*store) < least_bytes) continue;
     const Objects objects = objects_of(store->getPointerOperand(), loops);
     if (llvm::any_of(objects, [&](const Value* object) { return read.contains(object); })) continue;
     if (moves_in_loops(*store, loops, evolution))
