@@ -63,12 +63,15 @@ class Allocator {
   virtual bool over_limit() const = 0;  // more than the limit is in use
 };
 
-// Memory of a device that is apart from the host's. Every address of the allocator has a
-// counterpart in it.
+// Memory of a device that is apart from the host's. Every address of the allocators of all such
+// devices has a counterpart in it.
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
 
+  // Must be called before the counterpart of another device's memory is used. Throws
+  // std::runtime_error if the device has no memory left.
+  virtual void prepare(void*, size_t) {}
   virtual void* counterpart(void* host) const = 0;
   // Copies from the counterpart, and returns when the host has the bytes. No launch that writes
   // them may be running.
@@ -159,6 +162,8 @@ class Stream {
   // Copies to the counterpart of this memory (DeviceMemory), in order with the launches. The host
   // may change the memory as soon as this returns.
   virtual void upload(void* host, size_t bytes);
+  // The same from another device's counterpart. No launch that writes that may be running.
+  virtual void copy_from(DeviceMemory& device, void* host, size_t bytes);
 };
 
 class Driver {
@@ -187,10 +192,17 @@ class Driver {
   virtual std::shared_ptr<const AttentionPlan> plan(const Attention&) { return nullptr; }
 };
 
-// The driver of the default device. The environment variable MLX_METAL_DEVICE chooses it at the
-// first call: "cpu", "cuda" for an NVIDIA GPU, or "discrete" for tests (cpu/discrete_driver.h).
-// Throws std::runtime_error if there is no such device, and std::invalid_argument for other values.
+// How many devices there are of the kind that the environment variable MLX_METAL_DEVICE names at
+// the first call: "cpu", "cuda" for NVIDIA GPUs, or "discrete" for tests (cpu/discrete_driver.h).
+// Throws std::runtime_error if there is none, and std::invalid_argument for other values.
+METAL_API size_t device_count();
+// The driver of such a device, which the first call opens. Throws std::runtime_error if it cannot
+// be used.
+METAL_API Driver& driver_of_device(size_t number);
+// That of the first one.
 METAL_API Driver& default_driver();
+// The drivers of all devices that are open.
+METAL_API std::vector<Driver*> open_drivers();
 
 // Folders that may have NVIDIA's Python packages, whose libraries a driver may use: site-packages.
 METAL_API void set_package_folders(std::vector<std::string> folders);
@@ -198,6 +210,8 @@ METAL_API void set_package_folders(std::vector<std::string> folders);
 // The driver of queues on which the host computes: the default one, unless that has a device with
 // memory of its own.
 Driver& host_driver();
+// The allocator of the buffers of a driver's device: the host has those of the default device.
+Allocator& allocator_of(Driver& driver);
 
 // Throws std::invalid_argument if there are any checks, for drivers that make none.
 void refuse_checks(Checks checks, std::string_view label);

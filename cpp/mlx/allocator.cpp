@@ -10,6 +10,7 @@
 
 #include "metal/driver.h"
 #include "mlx/array.h"
+#include "mlx/backend/metal/device.h"
 #include "mlx/device.h"
 #include "mlx/errors.h"
 #include "mlx/memory.h"
@@ -21,6 +22,7 @@ namespace allocator {
 namespace {
 
 thread_local bool addresses_only = false;
+thread_local int gpu = -1;  // where this thread allocates; -1: at the default device's
 
 MTL::HostAccess access_for(MTL::HostAccess access) {
   return addresses_only ? MTL::HostAccess::Address : access;
@@ -29,7 +31,7 @@ MTL::HostAccess access_for(MTL::HostAccess access) {
 class DeviceAllocator : public Allocator {
  public:
   Buffer malloc(size_t size) override {
-    auto* buffer = device_->newBuffer(size, MTL::ResourceStorageModeShared);
+    auto* buffer = device().newBuffer(size, MTL::ResourceStorageModeShared);
     if (buffer == nullptr) {
       throw std::runtime_error("[malloc] Unable to allocate " + std::to_string(size) + " bytes.");
     }
@@ -48,13 +50,19 @@ class DeviceAllocator : public Allocator {
   }
 
   Buffer wrap(void* memory, size_t size, const std::function<void(void*)>& deleter) override {
-    auto* buffer = device_->newBuffer(memory, size, MTL::ResourceStorageModeShared,
+    auto* buffer = device().newBuffer(memory, size, MTL::ResourceStorageModeShared,
                                       [deleter](void* data, NS::UInteger) { deleter(data); });
     return Buffer(buffer);
   }
 
  private:
-  MTL::Device* device_ = MTL::CreateSystemDefaultDevice();
+  MTL::Device& device() {
+    if (!several_) return *first_;
+    return *metal::mtl_device_of(Device(Device::gpu, gpu < 0 ? default_device().index : gpu));
+  }
+
+  MTL::Device* first_ = MTL::CreateSystemDefaultDevice();
+  const bool several_ = device_count(Device::gpu) > 1;
 };
 
 }  // namespace
@@ -64,6 +72,11 @@ Allocator& allocator() {
   static auto* instance = new DeviceAllocator();
   return *instance;
 }
+
+OnDevice::OnDevice(const Device& device)
+    : before_(std::exchange(gpu, device.type == Device::gpu ? device.index : gpu)) {}
+
+OnDevice::~OnDevice() { gpu = before_; }
 
 AddressesOnly::AddressesOnly() : before_(std::exchange(addresses_only, true)) {}
 
@@ -88,19 +101,32 @@ void free(Buffer buffer) { allocator().free(buffer); }
 
 namespace {
 
-metal::Allocator& device_memory() { return metal::default_driver().allocator(); }
+// Of the first GPU, or the host.
+::metal::Allocator& first_memory() { return ::metal::default_driver().allocator(); }
+
+size_t sum_over_devices(uint64_t ::metal::MemoryStatistics::* figure) {
+  size_t sum = 0;
+  for (auto* driver : ::metal::open_drivers()) sum += driver->allocator().statistics().*figure;
+  return sum;
+}
 
 }  // namespace
 
-size_t get_active_memory() { return device_memory().statistics().active; }
-size_t get_peak_memory() { return device_memory().statistics().peak; }
-void reset_peak_memory() { device_memory().reset_peak(); }
-size_t get_cache_memory() { return device_memory().statistics().cache; }
-size_t set_memory_limit(size_t limit) { return device_memory().set_memory_limit(limit); }
-size_t get_memory_limit() { return device_memory().memory_limit(); }
-bool over_memory_limit() { return device_memory().over_limit(); }
-size_t set_cache_limit(size_t limit) { return device_memory().set_cache_limit(limit); }
-void clear_cache() { device_memory().clear_cache(); }
+size_t get_active_memory() { return sum_over_devices(&::metal::MemoryStatistics::active); }
+size_t get_peak_memory() { return sum_over_devices(&::metal::MemoryStatistics::peak); }
+size_t get_cache_memory() { return sum_over_devices(&::metal::MemoryStatistics::cache); }
+size_t set_memory_limit(size_t limit) { return first_memory().set_memory_limit(limit); }
+size_t get_memory_limit() { return first_memory().memory_limit(); }
+bool over_memory_limit() { return first_memory().over_limit(); }
+size_t set_cache_limit(size_t limit) { return first_memory().set_cache_limit(limit); }
+
+void reset_peak_memory() {
+  for (auto* driver : ::metal::open_drivers()) driver->allocator().reset_peak();
+}
+
+void clear_cache() {
+  for (auto* driver : ::metal::open_drivers()) driver->allocator().clear_cache();
+}
 
 size_t get_array_buffer_size(const std::vector<array>& arrays) {
   std::set<const void*> seen;

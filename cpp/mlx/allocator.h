@@ -1,6 +1,7 @@
 // Memory of arrays: buffers of the Metal device, readable and writable by the host.
 #pragma once
 
+#include "mlx/device.h"
 #include "mlx/standard_headers.h"
 
 namespace mlx::core::allocator {
@@ -31,6 +32,19 @@ class AddressesOnly {
 
  private:
   bool before_;
+};
+
+// While it exists, this thread allocates buffers in memory of this GPU. Otherwise they are the
+// default device's, or the first GPU's.
+class OnDevice {
+ public:
+  explicit OnDevice(const Device& device);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_;
 };
 
 class Allocator {

@@ -5,7 +5,10 @@
 #include <sys/utsname.h>
 
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <stdexcept>
+#include <vector>
 
 #include "metal/driver.h"
 #include "mlx/backend/metal/metal.h"
@@ -16,9 +19,19 @@ namespace {
 
 using Info = std::unordered_map<std::string, std::variant<std::string, size_t>>;
 
-std::atomic<Device::DeviceType>& default_type() {
-  static std::atomic<Device::DeviceType> type{metal::is_available() ? Device::gpu : Device::cpu};
-  return type;
+// The host, and then the GPUs. Never destroyed: threads may still run while the process ends.
+const std::vector<Device>& all_devices() {
+  static const auto& devices = *[] {
+    auto* made = new std::vector<Device>{Device::cpu};
+    for (int i = 0; i < device_count(Device::gpu); ++i) made->emplace_back(Device::gpu, i);
+    return made;
+  }();
+  return devices;
+}
+
+std::atomic<const Device*>& the_default() {
+  static std::atomic<const Device*> device{&all_devices().at(metal::is_available() ? 1 : 0)};
+  return device;
 }
 
 Info host_info() {
@@ -31,8 +44,8 @@ Info host_info() {
           {"memory_size", static_cast<size_t>(memory.totalram) * memory.mem_unit}};
 }
 
-Info metal_info() {
-  const auto& info = ::metal::default_driver().info();
+Info gpu_info(int index) {
+  const auto& info = ::metal::driver_of_device(static_cast<size_t>(index)).info();
   return {{"architecture", info.architecture},
           {"device_name", info.name},
           {"memory_size", static_cast<size_t>(info.memory_size)},
@@ -43,21 +56,19 @@ Info metal_info() {
 
 }  // namespace
 
-const Device& default_device() {
-  static const Device cpu{Device::cpu}, gpu{Device::gpu};  // there is one of each type
-  return default_type().load() == Device::gpu ? gpu : cpu;
-}
+const Device& default_device() { return *the_default().load(); }
 
 void set_default_device(const Device& d) {
   if (!is_available(d)) {
     throw std::invalid_argument(
         "[set_default_device] The device is not available on this machine.");
   }
-  default_type() = d.type;
+  the_default() = &all_devices().at(d.type == Device::cpu ? 0 : 1 + static_cast<size_t>(d.index));
 }
 
 int device_count(Device::DeviceType type) {
-  return type == Device::cpu || metal::is_available() ? 1 : 0;
+  if (type == Device::cpu) return 1;
+  return metal::is_available() ? static_cast<int>(::metal::device_count()) : 0;
 }
 
 bool is_available(const Device& d) { return d.index >= 0 && d.index < device_count(d.type); }
@@ -66,10 +77,14 @@ const Info& device_info(const Device& d) {
   if (!is_available(d)) {
     throw std::invalid_argument("[device_info] The device is not available on this machine.");
   }
-  // Never destroyed: threads may still run while the process ends.
-  static const Info& host = *new Info(host_info());
-  static const Info& metal = *new Info(metal::is_available() ? metal_info() : Info{});
-  return d.type == Device::cpu ? host : metal;
+  static std::mutex mutex;
+  static auto& known = *new std::map<Device, Info>;
+  const std::lock_guard lock(mutex);
+  auto found = known.find(d);
+  if (found == known.end()) {
+    found = known.emplace(d, d.type == Device::cpu ? host_info() : gpu_info(d.index)).first;
+  }
+  return found->second;
 }
 
 }  // namespace mlx::core

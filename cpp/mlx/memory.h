@@ -1,4 +1,5 @@
-// Statistics and limits of the memory that arrays use.
+// Statistics and limits of the memory that arrays use. Statistics are sums over all GPUs; limits
+// are the first one's.
 #pragma once
 
 #include <cstddef>

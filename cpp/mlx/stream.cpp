@@ -1,6 +1,7 @@
 // Streams: the list of them, and the default of each device.
 #include "mlx/stream.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <set>
@@ -19,11 +20,16 @@ struct Registry {
   std::recursive_mutex mutex;
   std::vector<Stream> streams;
   std::set<int> cleared;
-  int default_index[2] = {-1, -1};  // by device type; -1: not yet created
-  int thread_local_streams = 0;     // how many have been created
+  std::vector<int> default_index;  // the host, then the GPUs; -1: not yet created
+  int thread_local_streams = 0;    // how many have been created
 
   bool is_default(int index) const {
-    return index == default_index[0] || index == default_index[1];
+    return std::ranges::find(default_index, index) != default_index.end();
+  }
+  int& default_of(const Device& d) {
+    const size_t place = d.type == Device::cpu ? 0 : 1 + static_cast<size_t>(d.index);
+    if (place >= default_index.size()) default_index.resize(place + 1, -1);
+    return default_index[place];
   }
   bool is_cleared(int index) const { return cleared.contains(index); }
 };
@@ -111,7 +117,7 @@ Stream default_stream(Device d) {
   check_available(d, "default_stream");
   auto& r = registry();
   std::lock_guard lock(r.mutex);
-  int& index = r.default_index[static_cast<int>(d.type)];
+  int& index = r.default_of(d);
   if (index < 0) {
     index = new_process_stream(d).index;
   }
@@ -122,7 +128,7 @@ void set_default_stream(Stream s) {
   get_stream(s.index);
   auto& r = registry();
   std::lock_guard lock(r.mutex);
-  r.default_index[static_cast<int>(s.device.type)] = s.index;
+  r.default_of(s.device) = s.index;
 }
 
 Stream get_stream(int index) {

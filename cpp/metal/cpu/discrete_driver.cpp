@@ -1,5 +1,7 @@
 #include "metal/cpu/discrete_driver.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -12,26 +14,49 @@
 namespace metal::cpu {
 namespace {
 
-// The device's memory is a second range of addresses, as long as the heap's and with the same
-// margins.
+// A device's memory has a second range of addresses for each device's heap, as long as that and
+// with the same margins.
 class TwinMemory : public Heap, public DeviceMemory {
  public:
-  TwinMemory()
+  explicit TwinMemory(size_t number)
       : Heap([this](char* start, uint64_t bytes) { return commit(start, bytes); },
-             physical_memory()) {}
+             physical_memory()),
+        number_(number) {}
+
+  // The memories of all devices.
+  static std::array<TwinMemory*, kDiscreteDevices>& all();
 
   void* counterpart(void* host) const override {
-    return device_.base() + (static_cast<char*>(host) - base());
+    const size_t owner = owner_of(host);
+    return ranges_[owner].base() + (static_cast<char*>(host) - all()[owner]->base());
   }
   void download(void* host, size_t bytes) override { std::memcpy(host, counterpart(host), bytes); }
 
  private:
   bool commit(char* start, uint64_t bytes) {
-    return device_.commit(static_cast<uint64_t>(start + bytes - base()));
+    for (TwinMemory* memory : all()) {
+      if (!memory->ranges_[number_].commit(static_cast<uint64_t>(start + bytes - base()))) {
+        return false;
+      }
+    }
+    return true;
   }
 
-  ReservedRange device_;
+  static size_t owner_of(const void* host) {
+    const auto has = [host](const TwinMemory* memory) {
+      return host >= memory->base() && host < memory->base() + memory->range_size();
+    };
+    return static_cast<size_t>(std::ranges::find_if(all(), has) - all().begin());
+  }
+
+  const size_t number_;
+  std::array<ReservedRange, kDiscreteDevices> ranges_;
 };
+
+std::array<TwinMemory*, kDiscreteDevices>& TwinMemory::all() {
+  static std::array<TwinMemory*, kDiscreteDevices> memories{new TwinMemory(0), new TwinMemory(1)};
+  return memories;
+}
 
 class DiscreteStream : public Stream {
  public:
@@ -46,6 +71,10 @@ class DiscreteStream : public Stream {
     stream_->wait();
     std::memcpy(memory_.counterpart(host), host, bytes);
   }
+  void copy_from(DeviceMemory& device, void* host, size_t bytes) override {
+    stream_->wait();
+    std::memcpy(memory_.counterpart(host), device.counterpart(host), bytes);
+  }
 
  private:
   std::unique_ptr<Stream> stream_;
@@ -54,6 +83,8 @@ class DiscreteStream : public Stream {
 
 class DiscreteDriver : public Driver {
  public:
+  explicit DiscreteDriver(size_t number) : memory_(*TwinMemory::all().at(number)) {}
+
   const DeviceInfo& info() const override { return cpu_driver().info(); }
   Allocator& allocator() override { return memory_; }
 
@@ -72,14 +103,11 @@ class DiscreteDriver : public Driver {
   DeviceMemory* device_memory() override { return &memory_; }
 
  private:
-  TwinMemory memory_;
+  TwinMemory& memory_;
 };
 
 }  // namespace
 
-Driver& discrete_driver() {
-  static DiscreteDriver& driver = *new DiscreteDriver;  // queues' threads may use it until the end
-  return driver;
-}
+Driver& open_discrete_device(size_t number) { return *new DiscreteDriver(number); }
 
 }  // namespace metal::cpu

@@ -117,7 +117,7 @@ void* CommandBufferObject::copy_bytes(const void* bytes, size_t length) {
   size_t size = (length + kBytesAlignment - 1) / kBytesAlignment * kBytesAlignment;
   if (static_cast<size_t>(block_end_ - block_next_) < size) {
     size_t block = std::max(size, blocks_.empty() ? kFirstBlock : kBlock);
-    block_next_ = static_cast<char*>(default_driver().allocator().allocate(block));
+    block_next_ = static_cast<char*>(allocator_of(driver()).allocate(block));
     if (!block_next_) {
       block_end_ = nullptr;
       refuse("[setBytes] No memory for " + std::to_string(length) + " bytes");
@@ -125,9 +125,9 @@ void* CommandBufferObject::copy_bytes(const void* bytes, size_t length) {
     }
     block_end_ = block_next_ + block;
     blocks_.push_back(block_next_);
-    if (DeviceMemory* device = driver().device_memory()) {
+    if (driver().device_memory()) {
       block_residencies_.push_back(
-          std::make_unique<Residency>(block_next_, block, *device, /*counted=*/false));
+          std::make_unique<Residency>(block_next_, block, /*counted=*/false));
       block_residencies_.back()->prepare_host(MTL::HostAccess::Write, 0, block);
     }
   }
@@ -171,7 +171,7 @@ void CommandBufferObject::start(Stream& stream, const std::function<void()>& pol
   try {
     for (auto& handler : scheduled_handlers_) handler(this);
     if (refusal_) throw std::invalid_argument(*refusal_);
-    transfers_.emplace(stream, driver().device_memory() != nullptr);
+    transfers_.emplace(stream, driver().device_memory());
     run_commands(stream, poll);
     mark_ = stream.mark();
   } catch (...) {
@@ -265,7 +265,7 @@ void CommandBufferObject::release_resources() {
   commands_.clear();
   for (const NS::Object* object : kept_) object->release();
   kept_.clear();
-  for (void* block : blocks_) default_driver().allocator().deallocate(block);
+  for (void* block : blocks_) allocator_of(driver()).deallocate(block);
   blocks_.clear();
   block_residencies_.clear();
   block_next_ = block_end_ = nullptr;

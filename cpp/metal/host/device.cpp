@@ -2,8 +2,10 @@
 #include "metal/host/device.h"
 
 #include <cstring>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "metal/compiler/compiler.h"
 #include "metal/driver.h"
@@ -32,7 +34,7 @@ BufferObject::BufferObject(MTL::Device* device, void* memory, NS::UInteger lengt
 
 BufferObject::~BufferObject() {
   if (!borrowed_) {
-    default_driver().allocator().deallocate(memory_);
+    allocator_of(driver_of(device_)).deallocate(memory_);
   } else if (deallocator_) {
     deallocator_(memory_, length_);
   }
@@ -57,7 +59,7 @@ void BufferObject::endSharing() {
 }
 
 NS::UInteger BufferObject::allocatedSize() const {
-  return borrowed_ ? length_ : default_driver().allocator().allocated_size(memory_);
+  return borrowed_ ? length_ : allocator_of(driver_of(device_)).allocated_size(memory_);
 }
 
 DeviceObject::DeviceObject(Driver& driver) : driver_(driver) {
@@ -70,20 +72,18 @@ MTL::Size DeviceObject::maxThreadsPerThreadgroup() const {
   return {kMax, kMax, kMax};
 }
 
-NS::UInteger DeviceObject::maxBufferLength() const {
-  return default_driver().info().max_buffer_length;
-}
+NS::UInteger DeviceObject::maxBufferLength() const { return driver_.info().max_buffer_length; }
 
 NS::UInteger DeviceObject::recommendedMaxWorkingSetSize() const {
-  return default_driver().info().recommended_working_set;
+  return driver_.info().recommended_working_set;
 }
 
 NS::UInteger DeviceObject::currentAllocatedSize() const {
-  return default_driver().allocator().statistics().active;
+  return allocator_of(driver_).statistics().active;
 }
 
 MTL::Buffer* DeviceObject::newBuffer(NS::UInteger length, MTL::ResourceOptions) {
-  void* memory = default_driver().allocator().allocate(length);
+  void* memory = allocator_of(driver_).allocate(length);
   return memory ? new BufferObject(this, memory, length) : nullptr;
 }
 
@@ -144,9 +144,24 @@ MTL::CommandQueue* DeviceObject::newCommandQueue() { return new QueueObject(this
 
 namespace MTL {
 
-Device* CreateSystemDefaultDevice() {
-  static Device* device = new metal::host::DeviceObject(metal::default_driver());
+Device* CreateDevice(NS::UInteger number) {
+  static std::mutex mutex;
+  static auto& devices = *new std::vector<Device*>(metal::device_count());
+  const std::lock_guard lock(mutex);
+  Device*& device = devices.at(number);
+  if (!device) device = new metal::host::DeviceObject(metal::driver_of_device(number));
   return device->retain();
+}
+
+Device* CreateSystemDefaultDevice() { return CreateDevice(0); }
+
+NS::Array* CopyAllDevices() {
+  std::vector<NS::SharedPtr<Device>> devices;
+  std::vector<const NS::Object*> objects;
+  for (size_t i = 0; i < metal::device_count(); ++i) {
+    objects.push_back(devices.emplace_back(NS::TransferPtr(CreateDevice(i))).get());
+  }
+  return NS::Array::array(objects.data(), objects.size())->retain();
 }
 
 Device* CreateHostDevice() {

@@ -69,7 +69,7 @@ class DeviceObject : public MTL::Device {
   MTL::CommandQueue* newCommandQueue() override;
 
  private:
-  Driver& driver_;  // of its kernels; memory is that of the default driver
+  Driver& driver_;
   NS::SharedPtr<NS::String> name_;
 };
 

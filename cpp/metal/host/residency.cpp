@@ -1,5 +1,6 @@
 #include "metal/host/residency.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -25,45 +26,67 @@ TransferStatistics transfer_statistics() {
 namespace host {
 
 std::unique_ptr<Residency> Residency::of(void* memory, size_t bytes) {
-  DeviceMemory* device = default_driver().device_memory();
-  return device ? std::make_unique<Residency>(memory, bytes, *device) : nullptr;
+  const bool apart = default_driver().device_memory() != nullptr;
+  return apart ? std::make_unique<Residency>(memory, bytes) : nullptr;
 }
-
-Residency::Residency(void* memory, size_t bytes, DeviceMemory& device, bool counted)
-    : memory_(memory), bytes_(bytes), device_(device), counted_(counted) {}
 
 void Residency::prepare_host(MTL::HostAccess access, size_t first, size_t count) {
   const std::lock_guard lock(mutex_);
   switch (access) {
     case MTL::HostAccess::Address:
-      if (current_ == Current::Neither) current_ = Current::Host;
+      if (!device_) on_host_ = true;
       break;
     case MTL::HostAccess::Read:
-      if (current_ != Current::Device) break;
+      if (on_host_ || !device_) break;
       if (first == 0 && count >= bytes_) {
-        download(0, bytes_);
-        current_ = Current::Both;
+        make_host_current();
       } else {  // the rest stays where it is: this may be one element of many
         download(first, count);
       }
       break;
     case MTL::HostAccess::Write:
-      if (current_ == Current::Device) download(0, bytes_);
-      current_ = Current::Host;
+      make_host_current();
+      set_only_host();
       break;
   }
 }
 
+bool Residency::is_current_on(const DeviceMemory& device) const {
+  return device_ == &device || std::ranges::find(others_, &device) != others_.end();
+}
+
+bool Residency::is_being_copied_to(const Transfers& buffer) const {
+  return std::ranges::any_of(copying_, [&](const Transfers* other) {
+    return other->device() == buffer.device() && &other->stream() != &buffer.stream();
+  });
+}
+
+bool Residency::has_copied(const Transfers& buffer) const {
+  return std::ranges::find(copying_, &buffer) != copying_.end();
+}
+
+void Residency::make_host_current() {
+  if (!on_host_ && device_) download(0, bytes_);
+  on_host_ = true;
+}
+
+void Residency::set_only_host() {
+  on_host_ = true;
+  device_ = nullptr;
+  others_.clear();
+}
+
+// From the first device, whose copy is complete: the others' may still be on their way.
 void Residency::download(size_t first, size_t count) {
   if (count == 0) return;
-  device_.download(static_cast<char*>(memory_) + first, count);
+  device_->download(static_cast<char*>(memory_) + first, count);
   if (counted_) downloads.add(count);
 }
 
 void Residency::begin_sharing() {
   const std::lock_guard lock(mutex_);
-  if (current_ == Current::Device) download(0, bytes_);
-  current_ = Current::Host;
+  make_host_current();
+  set_only_host();
   ++sharers_;
 }
 
@@ -79,23 +102,42 @@ bool Residency::is_shared() {
 
 bool Residency::prepare_launch(const Transfers& buffer, bool writes) {
   const std::lock_guard lock(mutex_);
-  const bool other_uploads = uploader_ && &uploader_->stream() != &buffer.stream();
-  if (current_ == Current::Host || (current_ == Current::Both && other_uploads)) {
-    if (bytes_) buffer.stream().upload(memory_, bytes_);
-    if (bytes_ && counted_) uploads.add(bytes_);
-    uploader_ = &buffer;
-    current_ = Current::Both;
+  DeviceMemory& device = *buffer.device();
+  device.prepare(memory_, bytes_);
+  const bool has_contents = on_host_ || device_;
+  if (has_contents && (!is_current_on(device) || is_being_copied_to(buffer))) copy_to(buffer);
+  if (writes) {
+    on_host_ = false;
+    device_ = &device;
+    others_.clear();
   }
-  if (writes) current_ = Current::Device;
-  return uploader_ == &buffer || sharers_ > 0;
+  return sharers_ > 0 || has_copied(buffer);
+}
+
+void Residency::copy_to(const Transfers& buffer) {
+  if (bytes_ && on_host_) {
+    buffer.stream().upload(memory_, bytes_);
+    if (counted_) uploads.add(bytes_);
+  } else if (bytes_ && device_ != buffer.device()) {
+    buffer.stream().copy_from(*device_, memory_, bytes_);
+  }
+  copying_.push_back(&buffer);
+  if (is_current_on(*buffer.device())) return;
+  if (device_) {
+    others_.push_back(buffer.device());
+  } else {
+    device_ = buffer.device();
+  }
 }
 
 void Residency::settle(const Transfers& buffer) {
   const std::lock_guard lock(mutex_);
-  if (uploader_ == &buffer) uploader_ = nullptr;
-  if (sharers_ == 0 || current_ == Current::Neither) return;
-  if (current_ == Current::Device) download(0, bytes_);
-  current_ = Current::Host;
+  if (has_copied(buffer)) {  // the device's copy is complete, whoever else writes the same bytes
+    std::erase_if(copying_, [&](auto* other) { return other->device() == buffer.device(); });
+  }
+  if (sharers_ == 0 || (!on_host_ && !device_)) return;
+  make_host_current();
+  set_only_host();
 }
 
 std::vector<BufferUse> buffer_uses(const Kernel& kernel,
@@ -110,14 +152,14 @@ std::vector<BufferUse> buffer_uses(const Kernel& kernel,
 
 void Transfers::prepare(const std::vector<BufferUse>& uses, LaunchParameters& parameters) {
   for (const BufferUse& use : uses) {
-    if (!on_device_) {
+    if (!device_) {
       use.residency->prepare_host(use.writes ? MTL::HostAccess::Write : MTL::HostAccess::Read, 0,
                                   SIZE_MAX);
       continue;
     }
     if (use.residency->prepare_launch(*this, use.writes)) unsettled_.push_back(use.residency);
     void*& address = parameters.buffers[use.index];
-    address = use.residency->counterpart(address);
+    address = device_->counterpart(address);
   }
 }
 

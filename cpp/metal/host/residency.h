@@ -19,10 +19,11 @@ class Transfers;
 // not wait for launches of other streams.
 class Residency {
  public:
-  // Of new memory, which has no contents. Null if the device uses the host's memory.
+  // Of new memory, which has no contents. Null if devices use the host's memory.
   static std::unique_ptr<Residency> of(void* memory, size_t bytes);
   // `counted`: its copies are part of transfer_statistics().
-  Residency(void* memory, size_t bytes, DeviceMemory& device, bool counted = true);
+  Residency(void* memory, size_t bytes, bool counted = true)
+      : memory_(memory), bytes_(bytes), counted_(counted) {}
 
   // Makes the bytes [first, first + count) current for the host.
   void prepare_host(MTL::HostAccess access, size_t first, size_t count);
@@ -33,29 +34,33 @@ class Residency {
   // Whether the host may access the memory between command buffers.
   bool is_shared();
 
-  // Makes the device's copy current, in order with the launches of the buffer's stream, of which
-  // the next one uses it. Returns whether settle() must be called when the command buffer has
-  // ended.
+  // Makes the copy of the command buffer's device current, in order with the launches of its
+  // stream, of which the next one uses it. Returns whether settle() must be called when the command
+  // buffer has ended.
   bool prepare_launch(const Transfers& buffer, bool writes);
   void settle(const Transfers& buffer);
 
-  void* counterpart(void* address) const { return device_.counterpart(address); }
-
  private:
-  enum class Current { Neither, Host, Device, Both };
-
+  bool is_current_on(const DeviceMemory& device) const;
+  bool is_being_copied_to(const Transfers& buffer) const;
+  bool has_copied(const Transfers& buffer) const;
+  void copy_to(const Transfers& buffer);
   void download(size_t first, size_t count);
+  void make_host_current();
+  void set_only_host();
 
   std::mutex mutex_;
   void* memory_;
   size_t bytes_;
-  DeviceMemory& device_;
   const bool counted_;
-  Current current_ = Current::Neither;
+  // The copies that are current: none of new memory.
+  bool on_host_ = false;
+  DeviceMemory* device_ = nullptr;     // the first device that has it; null if none has
+  std::vector<DeviceMemory*> others_;  // devices that have it, too
   uint32_t sharers_ = 0;
-  // Of the command buffer for which it is copied to the device. Launches of other streams are not
+  // The command buffers for which it is copied to their devices. Launches of other streams are not
   // in order with that.
-  const Transfers* uploader_ = nullptr;
+  std::vector<const Transfers*> copying_;
 };
 
 // A buffer that a launch uses.
@@ -71,12 +76,13 @@ std::vector<BufferUse> buffer_uses(const Kernel& kernel,
 // The copies that the launches of one command buffer need.
 class Transfers {
  public:
-  // `on_device`: the stream's kernels access the device's memory, not the host's.
-  Transfers(Stream& stream, bool on_device) : stream_(stream), on_device_(on_device) {}
+  // `device`: the memory that the stream's kernels access; null for the host's.
+  Transfers(Stream& stream, DeviceMemory* device) : stream_(stream), device_(device) {}
   Transfers(const Transfers&) = delete;
   Transfers& operator=(const Transfers&) = delete;
 
   Stream& stream() const { return stream_; }
+  DeviceMemory* device() const { return device_; }
   // Makes buffers current where the kernel accesses them, and passes addresses of that memory.
   void prepare(const std::vector<BufferUse>& uses, LaunchParameters& parameters);
   void settle();  // when the command buffer has ended
@@ -84,7 +90,7 @@ class Transfers {
 
  private:
   Stream& stream_;
-  const bool on_device_;
+  DeviceMemory* const device_;
   std::vector<Residency*> unsettled_;
 };
 

@@ -9,8 +9,10 @@
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 #include "cuda_driver/fake_cuda.h"
+#include "cuda_driver/library_test.h"
 #include "metal/compiler/compiler.h"
 
 namespace metal::test {
@@ -83,7 +85,7 @@ class CudaDriverTest : public ::testing::Test {
   }
 
   FakeCuda* fake_ = nullptr;
-  Driver& driver_ = cuda::cuda_driver();
+  Driver& driver_ = fake_gpu(0);
   std::shared_ptr<const Program> program_;
   std::shared_ptr<const Kernel> kernel_;
   std::unique_ptr<Stream> stream_;
@@ -215,6 +217,68 @@ TEST_F(CudaDriverTest, TheGpuHasACounterpartOfAllMemory) {
   static_cast<char*>(device->counterpart(large))[(size_t{200} << 20) - 1] = 1;
   EXPECT_GE(fake_->memory_bytes, size_t{200} << 20);
   EXPECT_EQ(driver_.allocator().allocate(size_t{2} << 30), nullptr);
+  driver_.allocator().deallocate(large);
+}
+
+// Sizes around those of the pinned parts.
+TEST_F(CudaDriverTest, LargeCopiesGoThroughPinnedMemoryAndDoNotWaitForKernels) {
+  constexpr size_t kPart = size_t{4} << 20;
+  DeviceMemory* device = driver_.device_memory();
+  auto* host = static_cast<unsigned char*>(driver_.allocator().allocate(9 * kPart));
+  auto* on_device = static_cast<unsigned char*>(device->counterpart(host));
+  for (const size_t bytes : {size_t{1}, kPart / 256, kPart / 256 + 1, kPart - 1, kPart, kPart + 1,
+                             4 * kPart + 3, 8 * kPart + 77}) {
+    launch();
+    fake_->copies.clear();
+    fake_->waits.clear();
+    for (size_t i = 0; i < bytes; ++i) host[i] = static_cast<unsigned char>(i * 31 + bytes);
+    stream_->upload(host, bytes);
+    EXPECT_EQ(std::memcmp(on_device, host, bytes), 0) << bytes;
+    size_t copied = 0;
+    for (const FakeCopy& copy : fake_->copies) copied += copy.bytes;
+    EXPECT_EQ(copied, bytes);
+    EXPECT_EQ(fake_->waits.size(), bytes > kPart / 256 ? 1u : 0u);
+    if (!fake_->waits.empty()) EXPECT_NE(fake_->waits[0], fake_->copies[0].stream);
+    for (size_t i = 0; i < bytes; ++i) on_device[i] = static_cast<unsigned char>(i * 17 + bytes);
+    device->download(host, bytes);
+    EXPECT_EQ(std::memcmp(on_device, host, bytes), 0) << bytes;
+  }
+  driver_.allocator().deallocate(host);
+}
+
+TEST_F(CudaDriverTest, EachGpuHasMemoryAndCounterpartsOfTheOthers) {
+  EXPECT_EQ(cuda::gpu_count(), 2u);
+  Driver& second = fake_gpu(1);
+  DeviceMemory& here = *driver_.device_memory();
+  DeviceMemory& there = *second.device_memory();
+  EXPECT_THROW(there.counterpart(memory_), std::logic_error);
+  fake_->memory_bytes = 0;
+  there.prepare(memory_, 4096);
+  EXPECT_GE(fake_->memory_bytes, 4096);
+  const size_t taken = std::exchange(fake_->memory_bytes, 0);
+  there.prepare(memory_, 4096);
+  EXPECT_EQ(fake_->memory_bytes, 0u);
+  EXPECT_LE(taken, size_t{192} << 20);
+  EXPECT_NE(there.counterpart(memory_), here.counterpart(memory_));
+  auto* own = static_cast<float*>(second.allocator().allocate(4096));
+  fake_->memory_bytes = 0;
+  there.prepare(own, 4096);
+  EXPECT_EQ(fake_->memory_bytes, 0u);
+  EXPECT_EQ(second.allocator().statistics().active, 4096u);
+
+  const auto stream = second.new_stream();
+  static_cast<float*>(here.counterpart(memory_))[7] = 3;
+  stream->copy_from(here, memory_, 4096);
+  EXPECT_EQ(static_cast<float*>(there.counterpart(memory_))[7], 3);
+  EXPECT_EQ(fake_->copies.back().kind, FakeCopy::Peer);
+  second.allocator().deallocate(own);
+}
+
+TEST_F(CudaDriverTest, CopiesOfAnotherGpusMemoryMayNotFit) {
+  auto* large = static_cast<char*>(driver_.allocator().allocate(size_t{500} << 20));
+  fake_->free_memory = size_t{300} << 20;
+  EXPECT_THROW(fake_gpu(1).device_memory()->prepare(large, size_t{500} << 20), std::runtime_error);
+  fake_gpu(1).device_memory()->prepare(large, size_t{10} << 20);
   driver_.allocator().deallocate(large);
 }
 

@@ -51,7 +51,7 @@ Result cuGetErrorString(Result, const char** text) {
 }
 
 Result cuDeviceGetCount(int* count) {
-  *count = 1;
+  *count = 2;
   return Result::Success;
 }
 
@@ -72,8 +72,8 @@ Result cuDeviceGetAttribute(int* value, cuda::DeviceAttribute attribute, cuda::C
   return Result::Success;
 }
 
-Result cuDevicePrimaryCtxRetain(cuda::CudaContext* context, cuda::CudaDevice) {
-  *context = any_handle<cuda::CudaContext>();
+Result cuDevicePrimaryCtxRetain(cuda::CudaContext* context, cuda::CudaDevice device) {
+  *context = std::bit_cast<cuda::CudaContext>(uintptr_t(device) + 1);
   return Result::Success;
 }
 
@@ -105,8 +105,10 @@ Result cuMemAddressReserve(cuda::DeviceAddress* address, size_t bytes, size_t, c
 
 Result cuMemCreate(cuda::MemoryHandle* memory, size_t bytes, const cuda::MemoryProperties*,
                    unsigned long long) {
+  if (bytes > state.free_memory) return Result::OutOfMemory;
   *memory = 1;
   state.memory_bytes += bytes;
+  state.free_memory -= bytes;
   return Result::Success;
 }
 
@@ -120,19 +122,46 @@ Result cuMemSetAccess(cuda::DeviceAddress, size_t, const cuda::MemoryAccess*, si
 
 Result cuMemRelease(cuda::MemoryHandle) { return Result::Success; }
 
-Result cuMemcpyDtoH_v2(void* host, cuda::DeviceAddress device, size_t bytes) {
+Result cuMemcpyDtoHAsync_v2(void* host, cuda::DeviceAddress device, size_t bytes,
+                            cuda::CudaStreamHandle stream) {
+  state.copies.push_back({FakeCopy::Download, bytes, stream});
   std::memcpy(host, std::bit_cast<void*>(device), bytes);
   return Result::Success;
 }
 
 Result cuMemcpyHtoDAsync_v2(cuda::DeviceAddress device, const void* host, size_t bytes,
-                            cuda::CudaStreamHandle) {
+                            cuda::CudaStreamHandle stream) {
+  state.copies.push_back({FakeCopy::Upload, bytes, stream});
   std::memcpy(std::bit_cast<void*>(device), host, bytes);
   return Result::Success;
 }
 
+Result cuMemcpyPeerAsync(cuda::DeviceAddress to, cuda::CudaContext to_context,
+                         cuda::DeviceAddress from, cuda::CudaContext from_context, size_t bytes,
+                         cuda::CudaStreamHandle stream) {
+  if (to_context == from_context) return Result::LaunchFailed;
+  state.copies.push_back({FakeCopy::Peer, bytes, stream});
+  std::memcpy(std::bit_cast<void*>(to), std::bit_cast<void*>(from), bytes);
+  return Result::Success;
+}
+
+Result cuEventCreate(cuda::CudaEvent* event, unsigned) {
+  *event = any_handle<cuda::CudaEvent>();
+  return Result::Success;
+}
+
+Result cuEventRecord(cuda::CudaEvent, cuda::CudaStreamHandle) { return Result::Success; }
+
+Result cuEventSynchronize(cuda::CudaEvent) { return Result::Success; }
+
+Result cuStreamWaitEvent(cuda::CudaStreamHandle stream, cuda::CudaEvent, unsigned) {
+  state.waits.push_back(stream);
+  return Result::Success;
+}
+
 Result cuStreamCreate(cuda::CudaStreamHandle* stream, unsigned) {
-  *stream = any_handle<cuda::CudaStreamHandle>();
+  static uintptr_t streams = 0;
+  *stream = std::bit_cast<cuda::CudaStreamHandle>(++streams);
   return Result::Success;
 }
 

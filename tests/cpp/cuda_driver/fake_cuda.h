@@ -16,11 +16,21 @@ struct FakeLaunch {
   std::string parameters;
 };
 
+// What happened to a GPU's memory.
+struct FakeCopy {
+  enum Kind { Upload, Download, Peer } kind;
+  size_t bytes;
+  cuda::CudaStreamHandle stream;
+};
+
 struct FakeCuda {
   std::vector<FakeLaunch> launches;
-  std::string ptx;  // what was last assembled
+  std::vector<FakeCopy> copies;
+  std::vector<cuda::CudaStreamHandle> waits;  // streams that wait for events
+  std::string ptx;                            // what was last assembled
   int assembled = 0;
-  size_t memory_bytes = 0;  // that were taken
+  size_t memory_bytes = 0;        // that were taken
+  size_t free_memory = SIZE_MAX;  // that can be taken
   bool kernels_end = true;
   cuda::Result stream_state = cuda::Result::NotReady;  // while a kernel runs
   cuda::Result launch_result = cuda::Result::Success;

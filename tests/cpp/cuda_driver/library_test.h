@@ -11,6 +11,13 @@
 
 namespace metal::test {
 
+// The fake library shows two GPUs.
+inline Driver& fake_gpu(size_t number) {
+  static Driver* gpus[2] = {};
+  if (!gpus[number]) gpus[number] = &cuda::open_gpu(number);
+  return *gpus[number];
+}
+
 template <typename Fake>
 class LibraryTest : public ::testing::Test {
  protected:
@@ -35,7 +42,7 @@ class LibraryTest : public ::testing::Test {
   }
 
   Fake* fake_ = nullptr;
-  Driver& driver_ = cuda::cuda_driver();
+  Driver& driver_ = fake_gpu(0);
   std::unique_ptr<Stream> stream_;
 
  private:

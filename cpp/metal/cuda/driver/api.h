@@ -14,6 +14,7 @@ using CudaDevice = int;
 using DeviceAddress = uint64_t;
 using CudaContext = struct CudaContextObject*;
 using CudaStreamHandle = struct CudaStreamObject*;
+using CudaEvent = struct CudaEventObject*;
 using CudaModule = struct CudaModuleObject*;
 using CudaFunction = struct CudaFunctionObject*;
 using CudaLink = struct CudaLinkObject*;
@@ -58,6 +59,7 @@ struct MemoryAccess {
 
 inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kHostPortable = 1;
+inline constexpr unsigned kEventWithoutTime = 2;
 inline constexpr int kJitErrorLog = 5;
 inline constexpr int kJitErrorLogBytes = 6;
 inline constexpr int kLinkInputPtx = 1;
@@ -85,8 +87,14 @@ inline void* const kLaunchBufferBytes = std::bit_cast<void*>(uintptr_t{2});
   F(cuMemMap, DeviceAddress, size_t, size_t, MemoryHandle, unsigned long long)                \
   F(cuMemSetAccess, DeviceAddress, size_t, const MemoryAccess*, size_t)                       \
   F(cuMemRelease, MemoryHandle)                                                               \
-  F(cuMemcpyDtoH_v2, void*, DeviceAddress, size_t)                                            \
+  F(cuMemcpyDtoHAsync_v2, void*, DeviceAddress, size_t, CudaStreamHandle)                     \
   F(cuMemcpyHtoDAsync_v2, DeviceAddress, const void*, size_t, CudaStreamHandle)               \
+  F(cuMemcpyPeerAsync, DeviceAddress, CudaContext, DeviceAddress, CudaContext, size_t,        \
+    CudaStreamHandle)                                                                         \
+  F(cuEventCreate, CudaEvent*, unsigned)                                                      \
+  F(cuEventRecord, CudaEvent, CudaStreamHandle)                                               \
+  F(cuEventSynchronize, CudaEvent)                                                            \
+  F(cuStreamWaitEvent, CudaStreamHandle, CudaEvent, unsigned)                                 \
   F(cuStreamCreate, CudaStreamHandle*, unsigned)                                              \
   F(cuStreamDestroy_v2, CudaStreamHandle)                                                     \
   F(cuStreamQuery, CudaStreamHandle)                                                          \

@@ -130,8 +130,8 @@ class CudnnAttentionPlan : public AttentionPlan {
 
 }  // namespace
 
-std::shared_ptr<const AttentionPlan> plan_with_cudnn(const Attention& attention) {
-  const CudnnApi* api = cudnn_api();
+std::shared_ptr<const AttentionPlan> plan_with_cudnn(const Gpu& gpu, const Attention& attention) {
+  const CudnnApi* api = cudnn_api(gpu);
   if (!api) return nullptr;
   const std::lock_guard lock(api->mutex);
   try {

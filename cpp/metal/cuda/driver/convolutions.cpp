@@ -164,8 +164,9 @@ void CudnnPlan::start(void* queue, void* const* buffers) const {
 
 }  // namespace
 
-std::shared_ptr<const ConvolutionPlan> plan_with_cudnn(const Convolution& convolution) {
-  const CudnnApi* api = cudnn_api();
+std::shared_ptr<const ConvolutionPlan> plan_with_cudnn(const Gpu& gpu,
+                                                       const Convolution& convolution) {
+  const CudnnApi* api = cudnn_api(gpu);
   if (!api || convolution.type == MatrixType::Complex64) return nullptr;
   auto plan = std::make_shared<CudnnPlan>(*api, convolution);
   return plan->plan(convolution) ? plan : nullptr;

@@ -28,11 +28,11 @@ void CublasApi::check(CublasStatus status, const char* action) const {
                            cublasLtGetStatusString(status));
 }
 
-const CublasApi* cublas_api() {
+const CublasApi* cublas_api(const Gpu& gpu) {
+  static auto& apis = *new PerGpu<CublasApi>;
   // The newest first. One that is made for a newer driver than there is does not start.
-  static const CublasApi* const api =
-      first_library({"libcublasLt.so.13", "libcublasLt.so.12"}, started);
-  return api;
+  return apis.get(
+      gpu, [] { return first_library({"libcublasLt.so.13", "libcublasLt.so.12"}, started); });
 }
 
 }  // namespace metal::cuda

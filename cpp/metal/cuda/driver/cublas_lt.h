@@ -8,6 +8,8 @@
 
 namespace metal::cuda {
 
+class Gpu;
+
 // Handles and constants of the library's binary interface, which versions 12 and 13 share.
 using CublasHandle = struct CublasHandleObject*;
 using CublasProduct = struct CublasProductObject*;
@@ -77,8 +79,8 @@ struct CublasApi {
   void check(CublasStatus status, const char* action) const;
 };
 
-// Loads and starts the library at the first call, for the GPU's context that is current. Null if
-// none can be used.
-const CublasApi* cublas_api();
+// Loads and starts the library at the first call for each GPU, whose context must be current. Null
+// if none can be used.
+const CublasApi* cublas_api(const Gpu& gpu);
 
 }  // namespace metal::cuda

@@ -31,7 +31,7 @@ class LibraryUse {
 
 class CudaDriver : public Driver {
  public:
-  CudaDriver() : gpu_(cuda_api()), memory_(gpu_) {
+  explicit CudaDriver(size_t number) : gpu_(cuda_api(), number), memory_(gpu_) {
     info_.name = gpu_.name();
     info_.architecture = gpu_.architecture();
     info_.memory_size = gpu_.memory_size();
@@ -59,7 +59,7 @@ class CudaDriver : public Driver {
 
   std::shared_ptr<const MatrixProductPlan> plan(const MatrixProduct& product) override {
     const LibraryUse use(gpu_);
-    return plan_with_cublas(product);
+    return plan_with_cublas(gpu_, product);
   }
   std::shared_ptr<const FourierTransformPlan> plan(const FourierTransform& transform) override {
     const LibraryUse use(gpu_);
@@ -67,11 +67,11 @@ class CudaDriver : public Driver {
   }
   std::shared_ptr<const ConvolutionPlan> plan(const Convolution& convolution) override {
     const LibraryUse use(gpu_);
-    return plan_with_cudnn(convolution);
+    return plan_with_cudnn(gpu_, convolution);
   }
   std::shared_ptr<const AttentionPlan> plan(const Attention& attention) override {
     const LibraryUse use(gpu_);
-    return plan_with_cudnn(attention);
+    return plan_with_cudnn(gpu_, attention);
   }
 
  private:
@@ -80,9 +80,10 @@ class CudaDriver : public Driver {
   DeviceInfo info_;
 };
 
-CudaDriver& open() {
+template <typename Action>
+auto with_reason(Action action) {
   try {
-    return *new CudaDriver;  // queues' threads may use it until the process ends
+    return action();
   } catch (const std::exception& error) {
     throw std::runtime_error(std::string("No NVIDIA GPU can be used, which MLX_METAL_DEVICE=cuda "
                                          "asks for. ") +
@@ -92,9 +93,12 @@ CudaDriver& open() {
 
 }  // namespace
 
-Driver& cuda_driver() {
-  static CudaDriver& driver = open();
-  return driver;
+size_t gpu_count() {
+  return with_reason([] { return count_gpus(cuda_api()); });
+}
+
+Driver& open_gpu(size_t number) {
+  return *with_reason([number] { return new CudaDriver(number); });
 }
 
 }  // namespace metal::cuda

@@ -129,12 +129,26 @@ void CudaStream::launch_part(const LoadedCode& code, const Kernel& kernel,
   end(kernel.name, parameters.trusted, result);
 }
 
-// The driver reads the host's memory before it returns, as that memory is not pinned.
 void CudaStream::upload(void* host, size_t bytes) {
   gpu_.enter();
   open();
   const auto to = std::bit_cast<DeviceAddress>(memory_.counterpart(host));
-  const Result result = gpu_.api().cuMemcpyHtoDAsync_v2(to, host, bytes, handle_);
+  try {
+    memory_.staging().upload(to, host, bytes, handle_);
+  } catch (const std::runtime_error&) {  // after a fault, every call fails
+    const Result result = gpu_.api().cuStreamQuery(handle_);
+    if (result != Result::Success && result != Result::NotReady) fail(result);
+    throw;
+  }
+}
+
+void CudaStream::copy_from(DeviceMemory& device, void* host, size_t bytes) {
+  gpu_.enter();
+  open();
+  const auto& from = static_cast<const GpuMemory&>(device);
+  const Result result = gpu_.api().cuMemcpyPeerAsync(
+      std::bit_cast<DeviceAddress>(memory_.counterpart(host)), gpu_.context(),
+      std::bit_cast<DeviceAddress>(from.counterpart(host)), from.gpu().context(), bytes, handle_);
   if (result != Result::Success) fail(result);
 }
 

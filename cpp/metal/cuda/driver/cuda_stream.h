@@ -30,6 +30,7 @@ class CudaStream : public Stream {
   void wait_for(uint64_t mark, const std::function<void()>& poll) override;
   void start(const LibraryCall& call, const LaunchParameters& parameters) override;
   void upload(void* host, size_t bytes) override;
+  void copy_from(DeviceMemory& device, void* host, size_t bytes) override;
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -29,9 +29,9 @@ void CudnnApi::check(CudnnStatus status, const char* action) const {
                            cudnnGetErrorString(status));
 }
 
-const CudnnApi* cudnn_api() {
-  static const CudnnApi* const api = first_library({"libcudnn.so.9"}, started_cudnn);
-  return api;
+const CudnnApi* cudnn_api(const Gpu& gpu) {
+  static auto& apis = *new PerGpu<CudnnApi>;
+  return apis.get(gpu, [] { return first_library({"libcudnn.so.9"}, started_cudnn); });
 }
 
 }  // namespace metal::cuda

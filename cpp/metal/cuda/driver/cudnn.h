@@ -7,6 +7,8 @@
 
 namespace metal::cuda {
 
+class Gpu;
+
 // Handles and constants of the library's binary interface, version 9.
 using CudnnHandle = struct CudnnHandleObject*;
 using CudnnTensor = struct CudnnTensorObject*;
@@ -83,8 +85,8 @@ struct CudnnApi {
   void check(CudnnStatus status, const char* action) const;
 };
 
-// Loads and starts the library at the first call, for the GPU's context that is current. Null if
-// none can be used.
-const CudnnApi* cudnn_api();
+// Loads and starts the library at the first call for each GPU, whose context must be current. Null
+// if none can be used.
+const CudnnApi* cudnn_api(const Gpu& gpu);
 
 }  // namespace metal::cuda

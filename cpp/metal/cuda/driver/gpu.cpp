@@ -12,10 +12,23 @@ namespace {
 constexpr int kOldestDriver = 12000;  // CUDA 12.0, in the form of cuDriverGetVersion
 constexpr int kOldestCapability = 80;
 
+void check_call(const Api& api, Result result, const char* action) {
+  if (result == Result::Success) return;
+  throw std::runtime_error(std::string("Unable to ") + action + ": " + api.describe(result));
+}
+
 }  // namespace
 
-Gpu::Gpu(const Api& api) : api_(api), process_(getpid()) {
-  check(api_.cuInit(0), "start NVIDIA's driver");
+size_t count_gpus(const Api& api) {
+  check_call(api, api.cuInit(0), "start NVIDIA's driver");
+  int count = 0;
+  check_call(api, api.cuDeviceGetCount(&count), "count the GPUs");
+  if (count == 0) throw std::runtime_error("NVIDIA's driver sees no GPU");
+  return static_cast<size_t>(count);
+}
+
+Gpu::Gpu(const Api& api, size_t number) : api_(api), number_(number), process_(getpid()) {
+  count_gpus(api_);
   int version = 0;
   check(api_.cuDriverGetVersion(&version), "read the driver's version");
   if (version < kOldestDriver) {
@@ -23,15 +36,12 @@ Gpu::Gpu(const Api& api) : api_(api), process_(getpid()) {
                              std::to_string(version / 1000) + "." +
                              std::to_string(version % 1000 / 10) + ", and 12.0 is needed");
   }
-  choose();
+  open();
   describe_code(version);
 }
 
-void Gpu::choose() {
-  int count = 0;
-  check(api_.cuDeviceGetCount(&count), "count the GPUs");
-  if (count == 0) throw std::runtime_error("NVIDIA's driver sees no GPU");
-  check(api_.cuDeviceGet(&device_, 0), "open the GPU");
+void Gpu::open() {
+  check(api_.cuDeviceGet(&device_, static_cast<int>(number_)), "open the GPU");
   char name[256] = {};
   check(api_.cuDeviceGetName(name, sizeof(name) - 1, device_), "read the GPU's name");
   name_ = name;
@@ -76,10 +86,7 @@ bool Gpu::try_enter() const noexcept {
   return !is_forked() && !lost_.load() && api_.cuCtxSetCurrent(context_) == Result::Success;
 }
 
-void Gpu::check(Result result, const char* action) const {
-  if (result == Result::Success) return;
-  throw std::runtime_error(std::string("Unable to ") + action + ": " + api_.describe(result));
-}
+void Gpu::check(Result result, const char* action) const { check_call(api_, result, action); }
 
 void Gpu::lose(const std::string& reason) {
   const std::lock_guard lock(mutex_);

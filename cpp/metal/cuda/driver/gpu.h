@@ -1,4 +1,4 @@
-// The NVIDIA GPU that this process uses, with its context.
+// An NVIDIA GPU that this process uses, with its context.
 #pragma once
 
 #include <atomic>
@@ -12,13 +12,15 @@ namespace metal::cuda {
 
 class Gpu {
  public:
-  // Uses the first GPU that the driver shows, which CUDA_VISIBLE_DEVICES chooses. Throws
-  // std::runtime_error with the reason if none can be used.
-  explicit Gpu(const Api& api);
+  // Throws std::runtime_error with the reason if the GPU cannot be used. `number`: in the order in
+  // which the driver shows GPUs, which CUDA_VISIBLE_DEVICES chooses.
+  Gpu(const Api& api, size_t number);
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
 
   const Api& api() const { return api_; }
+  size_t number() const { return number_; }
+  CudaContext context() const { return context_; }
   const std::string& name() const { return name_; }
   const std::string& architecture() const { return architecture_; }  // "sm_90": see architectures.h
   uint64_t memory_size() const { return memory_size_; }              // bytes
@@ -42,10 +44,11 @@ class Gpu {
 
  private:
   int attribute(DeviceAttribute attribute) const;
-  void choose();
+  void open();
   void describe_code(int driver_version);
 
   const Api& api_;
+  const size_t number_;
   CudaDevice device_ = 0;
   CudaContext context_ = nullptr;
   std::string name_;
@@ -57,5 +60,9 @@ class Gpu {
   mutable std::mutex mutex_;
   std::string reason_;  // why it is lost
 };
+
+// Starts the driver, and returns how many GPUs it shows: at least one. Throws std::runtime_error
+// with the reason if there is none.
+size_t count_gpus(const Api& api);
 
 }  // namespace metal::cuda

@@ -6,8 +6,12 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
+#include <mutex>
 #include <string>
 #include <vector>
+
+#include "metal/cuda/driver/gpu.h"
 
 namespace metal::cuda {
 
@@ -35,6 +39,23 @@ auto first_library(std::initializer_list<const char*> names, Start start)
   }
   return nullptr;
 }
+
+// What libraries of this kind give one GPU, whose context must be current: found at the first call
+// for each GPU. Thread-safe.
+template <typename Api>
+class PerGpu {
+ public:
+  template <typename Find>
+  const Api* get(const Gpu& gpu, Find find) {
+    const std::lock_guard lock(mutex_);
+    const auto found = found_.find(&gpu);
+    return found != found_.end() ? found->second : found_[&gpu] = find();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const Gpu*, const Api*> found_;
+};
 
 // Workspace that is this much larger has an aligned part of the size that a library asks for.
 inline constexpr uintptr_t kWorkspaceAlignment = 256;

@@ -135,8 +135,9 @@ void CublasPlan::start(void* queue, void* const* buffers, double alpha, double b
 
 }  // namespace
 
-std::shared_ptr<const MatrixProductPlan> plan_with_cublas(const MatrixProduct& product) {
-  const CublasApi* api = cublas_api();
+std::shared_ptr<const MatrixProductPlan> plan_with_cublas(const Gpu& gpu,
+                                                          const MatrixProduct& product) {
+  const CublasApi* api = cublas_api(gpu);
   if (!api || product.batch > INT32_MAX) return nullptr;
   auto plan = std::make_shared<CublasPlan>(*api, product);
   return plan->choose(product) ? plan : nullptr;

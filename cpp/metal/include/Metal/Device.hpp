@@ -67,10 +67,15 @@ class Device : public NS::Referencing<Device> {
 
 // Returns the same device at every call. The caller owns a reference.
 Device* CreateSystemDefaultDevice();
+// All devices of the default one's kind, that one first. The caller owns the array.
+NS::Array* CopyAllDevices();
 
-// Not in metal-cpp. The device whose kernels the host runs. It has the default device's buffers,
-// and either one's queues run the other one's pipelines. It is the default device unless that has
-// memory of its own.
+// Not in metal-cpp. One of them; the others need not be opened for it.
+Device* CreateDevice(NS::UInteger number);
+
+// Not in metal-cpp. The device whose kernels the host runs. It has the default device's buffers.
+// Each device's queues run the others' pipelines and use their buffers. It is the default device
+// unless that has memory of its own.
 Device* CreateHostDevice();
 
 }  // namespace MTL

@@ -3,9 +3,12 @@
 
 #include <sys/stat.h>
 
+#include <map>
 #include <memory>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "mlx/backend/metal/stream_state.h"
 #include "mlx/fork.h"
@@ -50,14 +53,21 @@ StreamState& Device::get_stream(int index) {
     return *state;
   }
   std::lock_guard lock(stream_mutex_);
-  auto& state = streams_[index];
-  if (!state) {
-    state = std::make_unique<StreamState>(device_.get(), index);
+  auto found = streams_.find(index);
+  if (found == streams_.end()) {
+    throw std::invalid_argument("[metal::Device] There is no stream " + std::to_string(index) +
+                                ".");
   }
   if (first) {
-    first->store(state.get(), std::memory_order_release);
+    first->store(found->second.get(), std::memory_order_release);
   }
-  return *state;
+  return *found->second;
+}
+
+void Device::add_stream(Stream stream) {
+  auto state = std::make_unique<StreamState>(mtl_device_of(stream.device), stream.index);
+  std::lock_guard lock(stream_mutex_);
+  streams_.emplace(stream.index, std::move(state));
 }
 
 void Device::wait_for_streams(const std::function<void()>& poll) {
@@ -215,6 +225,16 @@ Device& device(mlx::core::Device d) {
     return host.get() == gpu->mtl_device() ? gpu : new Device(host->retain());
   }();
   return d.type == mlx::core::Device::gpu ? *gpu : *cpu;
+}
+
+MTL::Device* mtl_device_of(mlx::core::Device d) {
+  if (d.type == mlx::core::Device::cpu || d.index == 0) return device(d).mtl_device();
+  static std::mutex mutex;
+  static auto& others = *new std::map<int, NS::SharedPtr<MTL::Device>>;
+  const std::lock_guard lock(mutex);
+  auto& other = others[d.index];
+  if (!other) other = NS::TransferPtr(MTL::CreateDevice(static_cast<NS::UInteger>(d.index)));
+  return other.get();
 }
 
 std::set<Device*> all_devices() {

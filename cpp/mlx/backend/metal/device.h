@@ -47,6 +47,8 @@ class Device {
   MTL::Device* mtl_device() { return device_.get(); }
   const std::string& get_architecture() const { return architecture_; }
 
+  // Makes the state of a stream, whose work one of the GPUs, or the host, runs.
+  void add_stream(Stream stream);
   // Returns the encoder of a stream.
   CommandEncoder& get_command_encoder(int index);
   MTL::CommandBuffer* get_command_buffer(int index);
@@ -105,8 +107,11 @@ class Device {
       kernels_;
 };
 
-// Both devices are the same one, unless the GPU's kernels do not run on the host.
+// Both types of device are the same one, unless the GPU's kernels do not run on the host. All GPUs
+// share one: its libraries and kernels run on each.
 Device& device(mlx::core::Device d = mlx::core::Device::gpu);
+// The Metal device that runs the work of this device's streams, and has its memory.
+MTL::Device* mtl_device_of(mlx::core::Device d);
 std::set<Device*> all_devices();
 CommandEncoder& get_command_encoder(Stream s);
 

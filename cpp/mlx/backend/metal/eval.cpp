@@ -78,7 +78,7 @@ size_t max_bytes_in_flight() {
   return device_has_memory ? size_t{1} << 32 : size_t{1} << 28;
 }
 
-void new_stream(Stream stream) { state_of(stream); }
+void new_stream(Stream stream) { device(stream.device).add_stream(stream); }
 
 void eval(array& arr) {
   auto& primitive = arr.primitive();
@@ -86,6 +86,7 @@ void eval(array& arr) {
   std::lock_guard lock(state.mutex);
   state.check_open();
   start_early(state);
+  const allocator::OnDevice on_device(primitive.stream().device);
   auto outputs = arr.outputs();
   // The gradient of an array in a graph that stays needs the inputs: they must not be overwritten.
   const auto needed = arr.keeps_graph() ? arr.inputs() : std::vector<array>{};

@@ -12,31 +12,48 @@ namespace {
 
 using Access = MTL::HostAccess;
 
-// A device whose memory is an array, at some distance from the host's. Uploads happen when the
-// stream waits, unless a launch comes first.
-struct FakeDevice : DeviceMemory {
-  std::vector<int> host = std::vector<int>(8, -1), device = std::vector<int>(8, -2);
-  int downloads = 0;
+// The host's memory, and devices whose memories are arrays at some distance from it.
+struct FakeHost {
+  std::vector<int> memory = std::vector<int>(8, -1);
+};
 
+struct FakeDevice : DeviceMemory {
+  explicit FakeDevice(FakeHost& host) : host(host) {}
+
+  void prepare(void*, size_t) override { prepared = true; }
   void* counterpart(void* address) const override {
-    return const_cast<int*>(device.data()) + (static_cast<int*>(address) - host.data());
+    EXPECT_TRUE(prepared);
+    return const_cast<int*>(memory.data()) + (static_cast<int*>(address) - host.memory.data());
   }
   void download(void* address, size_t bytes) override {
     ++downloads;
     std::memcpy(address, counterpart(address), bytes);
   }
+
+  FakeHost& host;
+  std::vector<int> memory = std::vector<int>(8, -2);
+  bool prepared = false;
+  int downloads = 0;
 };
 
+// Copies happen when the stream waits, unless a launch comes first.
 struct FakeStream : Stream {
   explicit FakeStream(FakeDevice& device) : device(device) {}
-  void launch(const Kernel&, const LaunchParameters&) override { finish_uploads(); }
-  void wait() override { finish_uploads(); }
+  void launch(const Kernel&, const LaunchParameters&) override { finish_copies(); }
+  void wait() override { finish_copies(); }
   void upload(void* host, size_t bytes) override {
     ++uploads;
-    const auto* first = static_cast<const int*>(host);
-    staged.push_back({host, std::vector<int>(first, first + bytes / sizeof(int))});
+    stage(host, host, bytes);
   }
-  void finish_uploads() {
+  void copy_from(DeviceMemory& other, void* host, size_t bytes) override {
+    ++peer_copies;
+    stage(host, other.counterpart(host), bytes);
+  }
+  void stage(void* to, const void* from, size_t bytes) {
+    const auto* first = static_cast<const int*>(from);
+    staged.push_back({to, std::vector<int>(first, first + bytes / sizeof(int))});
+  }
+  void finish_copies() {
     for (const auto& [to, values] : staged) {
       std::memcpy(device.counterpart(to), values.data(), values.size() * sizeof(int));
     }
@@ -45,8 +62,8 @@ struct FakeStream : Stream {
 
   FakeDevice& device;
   std::vector<std::pair<void*, std::vector<int>>> staged;
-  int uploads = 0;
-  Transfers buffer{*this, true};  // of the command buffer that runs
+  int uploads = 0, peer_copies = 0;
+  Transfers buffer{*this, &device};  // of the command buffer that runs
 };
 
 class ResidencyTest : public ::testing::Test {
@@ -62,9 +79,10 @@ class ResidencyTest : public ::testing::Test {
   }
   void launch(FakeStream& stream, bool writes, int value = 0) {
     unsettled_ |= residency_.prepare_launch(stream.buffer, writes);
-    stream.finish_uploads();
-    if (known_ != kNothing) EXPECT_EQ(on_device(), known_);
-    if (writes) on_device() = known_ = value;
+    stream.finish_copies();
+    int& on_device = stream.device.memory[0];
+    if (known_ != kNothing) EXPECT_EQ(on_device, known_);
+    if (writes) on_device = known_ = value;
   }
   void finish(FakeStream& stream) {
     stream.wait();
@@ -74,12 +92,12 @@ class ResidencyTest : public ::testing::Test {
 
   static constexpr size_t kBytes = 8 * sizeof(int);
   static constexpr int kNothing = -1000;
-  int& host() { return device_.host[0]; }
-  int& on_device() { return device_.device[0]; }
+  int& host() { return host_.memory[0]; }
 
-  FakeDevice device_;
-  FakeStream first_{device_}, second_{device_};
-  Residency residency_{device_.host.data(), kBytes, device_};
+  FakeHost host_;
+  FakeDevice device_{host_}, other_device_{host_};
+  FakeStream first_{device_}, second_{device_}, elsewhere_{other_device_};
+  Residency residency_{host_.memory.data(), kBytes};
   int known_ = kNothing;  // what an access must see
   bool unsettled_ = false;
 };
@@ -118,11 +136,11 @@ TEST_F(ResidencyTest, AddressesCopyNothing) {
 TEST_F(ResidencyTest, PartsAreReadAlone) {
   launch(first_, true, 7);
   finish(first_);
-  device_.device[5] = 9;
+  device_.memory[5] = 9;
   host_reads(sizeof(int));
-  EXPECT_NE(device_.host[5], 9);
+  EXPECT_NE(host_.memory[5], 9);
   host_reads();
-  EXPECT_EQ(device_.host[5], 9);
+  EXPECT_EQ(host_.memory[5], 9);
 }
 
 TEST_F(ResidencyTest, AnotherStreamDoesNotCountOnAnUploadThatMayStillRun) {
@@ -134,6 +152,43 @@ TEST_F(ResidencyTest, AnotherStreamDoesNotCountOnAnUploadThatMayStillRun) {
   finish(second_);
   launch(second_, false);
   EXPECT_EQ(second_.uploads, 1);
+}
+
+TEST_F(ResidencyTest, EachDeviceGetsACopyOnce) {
+  launch(first_, true, 1);
+  finish(first_);
+  for (int i = 0; i < 2; ++i) {
+    launch(elsewhere_, false);
+    finish(elsewhere_);
+    launch(first_, false);
+    finish(first_);
+  }
+  EXPECT_EQ(elsewhere_.peer_copies, 1);
+  EXPECT_EQ(first_.peer_copies, 0);
+  launch(elsewhere_, true, 2);
+  finish(elsewhere_);
+  launch(first_, false);
+  finish(first_);
+  EXPECT_EQ(first_.peer_copies, 1);
+  host_reads();
+  EXPECT_EQ(device_.downloads, 0);
+  EXPECT_EQ(other_device_.downloads, 1);
+  host_writes(3);
+  launch(first_, false);
+  finish(first_);
+  launch(elsewhere_, false);
+  finish(elsewhere_);
+  EXPECT_EQ(first_.uploads + elsewhere_.uploads, 2);
+  EXPECT_EQ(first_.peer_copies + elsewhere_.peer_copies, 2);
+}
+
+TEST_F(ResidencyTest, TheHostReadsFromADeviceWhoseCopyIsComplete) {
+  launch(first_, true, 4);
+  finish(first_);
+  unsettled_ = residency_.prepare_launch(elsewhere_.buffer, false);
+  EXPECT_EQ(elsewhere_.staged.size(), 1u);
+  host_reads();
+  finish(elsewhere_);
 }
 
 TEST_F(ResidencyTest, SharedMemoryIsCopiedForEachCommandBuffer) {
@@ -161,7 +216,8 @@ TEST_F(ResidencyTest, RandomAccessesSeeWhatIsCurrent) {
   std::mt19937 random(1);
   bool shared = false;
   for (int i = 0; i < 20000; ++i) {
-    FakeStream& stream = random() % 4 ? first_ : second_;
+    FakeStream* const streams[] = {&first_, &first_, &second_, &elsewhere_};
+    FakeStream& stream = *streams[random() % 4];
     switch (random() % 6) {
       case 0:
         shared ? void(host() = known_ = i) : host_writes(i);

@@ -77,7 +77,7 @@ bool attend_with_library(const ::metal::Attention& a, const std::vector<array>& 
                          const array& out, Stream s) {
   const std::vector<int64_t> numbers = numbers_of(a);
   if (!is_worth_a_plan(a, numbers)) return false;
-  const auto plan = library_plan<::metal::AttentionPlan>(a, numbers);
+  const auto plan = library_plan<::metal::AttentionPlan>(a, numbers, s);
   if (!plan) return false;
   auto& encoder = metal::get_command_encoder(s);
   std::vector<MTL::LibraryBuffer> buffers;

@@ -64,7 +64,7 @@ bool is_padded_equally(const cpu::ConvolutionGeometry& g) {
   });
 }
 
-std::shared_ptr<const ::metal::ConvolutionPlan> plan_of(const ::metal::Convolution& c) {
+std::shared_ptr<const ::metal::ConvolutionPlan> plan_of(const ::metal::Convolution& c, Stream s) {
   std::vector<int64_t> numbers{static_cast<int64_t>(c.result),
                                static_cast<int64_t>(c.type),
                                c.images,
@@ -75,7 +75,7 @@ std::shared_ptr<const ::metal::ConvolutionPlan> plan_of(const ::metal::Convoluti
     for (int number : {a.input, a.weight, a.output, a.stride, a.dilation, a.padding})
       numbers.push_back(number);
   }
-  return library_plan<::metal::ConvolutionPlan>(c, numbers);
+  return library_plan<::metal::ConvolutionPlan>(c, numbers, s);
 }
 
 // The arrays of a convolution; one is the result.
@@ -87,7 +87,7 @@ struct Operands {
 bool convolve_with_library(Part part, const cpu::ConvolutionGeometry& geometry,
                            const Operands& arrays, Stream s) {
   if (!is_padded_equally(geometry)) return false;
-  const auto plan = plan_of(library_convolution(part, geometry, arrays.input.dtype()));
+  const auto plan = plan_of(library_convolution(part, geometry, arrays.input.dtype()), s);
   if (!plan) return false;
   auto& encoder = metal::get_command_encoder(s);
   const auto buffer = [&](const array& a, Part own) {

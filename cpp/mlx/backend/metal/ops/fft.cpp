@@ -23,11 +23,11 @@ constexpr size_t kMostAxes = 3;  // of a library's transform
 // Beyond so many calls for interleaved transforms, copies are better.
 constexpr int64_t kMostCalls = 32;
 
-TransformPlan plan_of(const FourierTransform& transform) {
+TransformPlan plan_of(const FourierTransform& transform, Stream s) {
   std::vector<int64_t> numbers{static_cast<int64_t>(transform.kind), transform.batch,
                                transform.stride};
   numbers.insert(numbers.end(), transform.lengths.begin(), transform.lengths.end());
-  return library_plan<::metal::FourierTransformPlan>(transform, numbers);
+  return library_plan<::metal::FourierTransformPlan>(transform, numbers, s);
 }
 
 TransformKind transform_kind(const Transform& t) {
@@ -125,7 +125,8 @@ bool transform_interleaved(const Transform& t, const array& in, array& out, Stre
   const TransformPlan plan = plan_of({.kind = transform_kind(t),
                                       .lengths = {real_side_of(t, in, out).shape(axis)},
                                       .batch = inner,
-                                      .stride = inner});
+                                      .stride = inner},
+                                     s);
   if (!plan) return false;
   const array source = operand_of(t, in, s);
   for (int64_t i = 0; i < outer; ++i) add_call(plan, source, i * in_step, out, i * out_step, s);
@@ -141,7 +142,7 @@ bool transform_on_device(const Transform& t, const array& in, array& out, Stream
   if (transform_interleaved(t, in, out, s)) return true;
   const std::vector<int> order = with_last(t.axes, static_cast<int>(in.ndim()));
   const array source = transpose_in_eval(in, order), target = transpose_in_eval(out, order);
-  const TransformPlan plan = plan_of(along_last(t, real_side_of(t, source, target)));
+  const TransformPlan plan = plan_of(along_last(t, real_side_of(t, source, target)), s);
   if (!plan) return false;
   const array rows = operand_of(t, source, s);
   if (std::is_sorted(order.begin(), order.end())) {

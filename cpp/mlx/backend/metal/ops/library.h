@@ -20,16 +20,18 @@ inline std::string plan_key(std::span<const int64_t> numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
 }
 
-// How a library of the default device computes what is described; null if there is none. Plans are
+// How a library of the stream's device computes what is described; null if there is none. Plans are
 // cached, also where there is none. `numbers` tells one description from others of its type.
 template <typename Plan, typename Description>
 std::shared_ptr<const Plan> library_plan(const Description& description,
-                                         std::span<const int64_t> numbers) {
+                                         std::span<const int64_t> numbers, Stream s) {
   constexpr size_t kMaxPlans = 1024;
   static std::mutex mutex;
   static auto* plans = new BoundedCache<std::string, std::shared_ptr<const Plan>>(kMaxPlans);
   const std::lock_guard lock(mutex);
-  return plans->get(plan_key(numbers), [&] { return ::metal::default_driver().plan(description); });
+  const auto gpu = static_cast<size_t>(s.device.index);
+  return plans->get(plan_key(numbers) + std::to_string(gpu),
+                    [&] { return ::metal::driver_of_device(gpu).plan(description); });
 }
 
 // Returns a row-contiguous array whose address is a multiple of what libraries read at once: the

@@ -26,7 +26,7 @@ using ProductPlan = std::shared_ptr<const ::metal::MatrixProductPlan>;
 // A batch that takes more calls than this is copied, so that it takes one.
 constexpr size_t kMaxCalls = 32;
 
-ProductPlan plan_of(const MatrixProduct& p) {
+ProductPlan plan_of(const MatrixProduct& p, Stream s) {
   const int64_t numbers[] = {
       static_cast<int64_t>(p.type),
       p.m,
@@ -46,7 +46,7 @@ ProductPlan plan_of(const MatrixProduct& p) {
       p.c.alignment,
       p.adds_row,
   };
-  return library_plan<::metal::MatrixProductPlan>(p, numbers);
+  return library_plan<::metal::MatrixProductPlan>(p, numbers, s);
 }
 
 // What an address is a multiple of, in bytes, up to the widest access to memory.
@@ -109,7 +109,7 @@ struct Call {
 };
 
 // Empty if a library does not compute all of them.
-std::vector<Call> plan_calls(const Factors& factors, bool adds_row, const array& out) {
+std::vector<Call> plan_calls(const Factors& factors, bool adds_row, const array& out, Stream s) {
   const Calls calls(factors.products);
   const cpu::Product& one = factors.products.one;
   const auto size = static_cast<int64_t>(out.itemsize());
@@ -131,7 +131,7 @@ std::vector<Call> plan_calls(const Factors& factors, bool adds_row, const array&
     product.a.alignment = alignment_of(factors.left.source, call.a);
     product.b.alignment = alignment_of(factors.right.source, call.b);
     product.c.alignment = alignment_of(out, call.c);
-    call.plan = plan_of(product);
+    call.plan = plan_of(product, s);
     if (!call.plan) return {};
     planned.push_back(std::move(call));
   }
@@ -157,7 +157,7 @@ void add_call(const Call& call, const Factors& factors, const array* row, array&
 // added to each row of the result.
 bool multiply_with_library(const Factors& factors, const array* row, array& out, Stream s) {
   if (factors.products.one.k == 0) return false;
-  const auto calls = plan_calls(factors, row != nullptr, out);
+  const auto calls = plan_calls(factors, row != nullptr, out, s);
   for (const Call& call : calls) add_call(call, factors, row, out, s);
   return !calls.empty();
 }
