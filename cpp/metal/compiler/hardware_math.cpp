@@ -9,7 +9,8 @@
 namespace metal::compiler {
 
 bool is_hardware_math(const llvm::Function& function) {
-  const auto names = {kHardwareExp, kHardwareExpOfHalf, kHardwareExpOfBfloat, kHardwareLog2};
+  const auto names = {kHardwareExp, kHardwareExpOfHalf, kHardwareExpOfBfloat, kHardwareExpPrecise,
+                      kHardwareLog2};
   return llvm::is_contained(names, function.getName());
 }
 

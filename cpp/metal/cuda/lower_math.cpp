@@ -21,6 +21,29 @@ void replace_calls(llvm::Module& module, const char* name, Emit emit) {
   function->eraseFromParent();
 }
 
+// e^x = 2^n 2^r for an integer n near x log2(e), with n in a float's range of exponents and all the
+// rest of x in r: the instruction for 2^r then gives 0 or infinity where the result is beyond that
+// range, and the product rounds results under 2^-126. The instruction is right to 22 bits; r's
+// error is at most 2^-25 where the result is not that small.
+llvm::Value* precise_exp(llvm::IRBuilder<>& b, llvm::Value* x) {
+  namespace Intrinsic = llvm::Intrinsic;
+  constexpr float kLog2OfE = 0x1.715476p+0f, kRest = 0x1.4ae0c0p-26f;
+  constexpr float kMagic = 0x1.8p23f + 127;  // the low bits of a sum with it are an exponent's
+  constexpr int kExponentShift = 23;
+  const auto number = [&](float value) { return llvm::ConstantFP::get(b.getFloatTy(), value); };
+  const auto fma = [&](llvm::Value* left, llvm::Value* right, llvm::Value* term) {
+    return b.CreateIntrinsic(Intrinsic::fma, {b.getFloatTy()}, {left, right, term});
+  };
+  llvm::Value* sum = fma(x, number(kLog2OfE), number(kMagic));
+  sum = b.CreateMaxNum(sum, number(kMagic - 126));
+  sum = b.CreateMinNum(sum, number(kMagic + 127));
+  llvm::Value* n = b.CreateFSub(sum, number(kMagic));
+  llvm::Value* r = fma(x, number(kRest), fma(x, number(kLog2OfE), b.CreateFNeg(n)));
+  llvm::Value* power = b.CreateIntrinsic(Intrinsic::nvvm_ex2_approx_ftz_f, {}, {r});
+  llvm::Value* bits = b.CreateShl(b.CreateBitCast(sum, b.getInt32Ty()), kExponentShift);
+  return b.CreateFMul(power, b.CreateBitCast(bits, b.getFloatTy()));
+}
+
 }  // namespace
 
 void lower_math(llvm::Module& module) {
@@ -39,6 +62,10 @@ void lower_math(llvm::Module& module) {
   };
   replace_calls(module, compiler::kHardwareExpOfHalf, narrow_exp);
   replace_calls(module, compiler::kHardwareExpOfBfloat, narrow_exp);
+  replace_calls(module, compiler::kHardwareExpPrecise,
+                [](llvm::IRBuilder<>& b, llvm::CallInst& call) {
+                  return precise_exp(b, call.getArgOperand(0));
+                });
   replace_calls(module, compiler::kHardwareLog2, [](llvm::IRBuilder<>& b, llvm::CallInst& call) {
     return b.CreateIntrinsic(Intrinsic::nvvm_lg2_approx_ftz_f, {}, {call.getArgOperand(0)});
   });

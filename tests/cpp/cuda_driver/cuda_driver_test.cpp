@@ -271,6 +271,7 @@ TEST_F(CudaDriverTest, EachGpuHasMemoryAndCounterpartsOfTheOthers) {
   stream->copy_from(here, memory_, 4096);
   EXPECT_EQ(static_cast<float*>(there.counterpart(memory_))[7], 3);
   EXPECT_EQ(fake_->copies.back().kind, FakeCopy::Peer);
+  EXPECT_TRUE(fake_->admitted.contains(0) && fake_->admitted.contains(1));
   second.allocator().deallocate(own);
 }
 

@@ -79,6 +79,11 @@ Result cuDevicePrimaryCtxRetain(cuda::CudaContext* context, cuda::CudaDevice dev
 
 Result cuCtxSetCurrent(cuda::CudaContext) { return Result::Success; }
 
+Result cuDeviceCanAccessPeer(int* can, cuda::CudaDevice, cuda::CudaDevice) {
+  *can = 1;
+  return Result::Success;
+}
+
 Result cuDeviceTotalMem_v2(size_t* bytes, cuda::CudaDevice) {
   *bytes = size_t{1} << 30;
   return Result::Success;
@@ -116,7 +121,9 @@ Result cuMemMap(cuda::DeviceAddress, size_t, size_t, cuda::MemoryHandle, unsigne
   return Result::Success;
 }
 
-Result cuMemSetAccess(cuda::DeviceAddress, size_t, const cuda::MemoryAccess*, size_t) {
+Result cuMemSetAccess(cuda::DeviceAddress, size_t, const cuda::MemoryAccess* accesses,
+                      size_t count) {
+  for (size_t i = 0; i < count; ++i) state.admitted.insert(accesses[i].location.device);
   return Result::Success;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,8 +31,9 @@ struct FakeCuda {
   std::vector<cuda::CudaStreamHandle> waits;  // streams that wait for events
   std::string ptx;                            // what was last assembled
   int assembled = 0;
-  size_t memory_bytes = 0;        // that were taken
-  size_t free_memory = SIZE_MAX;  // that can be taken
+  size_t memory_bytes = 0;              // that were taken
+  std::set<cuda::CudaDevice> admitted;  // that access any memory
+  size_t free_memory = SIZE_MAX;        // that can be taken
   bool kernels_end = true;
   cuda::Result stream_state = cuda::Result::NotReady;  // while a kernel runs
   cuda::Result launch_result = cuda::Result::Success;

@@ -78,6 +78,7 @@ inline void* const kLaunchBufferBytes = std::bit_cast<void*>(uintptr_t{2});
   F(cuDeviceGetName, char*, int, CudaDevice)                                                  \
   F(cuDeviceGetAttribute, int*, DeviceAttribute, CudaDevice)                                  \
   F(cuDeviceTotalMem_v2, size_t*, CudaDevice)                                                 \
+  F(cuDeviceCanAccessPeer, int*, CudaDevice, CudaDevice)                                      \
   F(cuDevicePrimaryCtxRetain, CudaContext*, CudaDevice)                                       \
   F(cuCtxSetCurrent, CudaContext)                                                             \
   F(cuMemHostAlloc, void**, size_t, unsigned)                                                 \

@@ -67,6 +67,12 @@ int Gpu::attribute(DeviceAttribute attribute) const {
   return value;
 }
 
+bool Gpu::can_access(const Gpu& other) const {
+  int can = 0;
+  const Result result = api_.cuDeviceCanAccessPeer(&can, device_, other.device_);
+  return result == Result::Success && can != 0;
+}
+
 bool Gpu::is_forked() const { return getpid() != process_; }
 
 void Gpu::enter() const {

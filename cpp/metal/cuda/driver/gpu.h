@@ -25,6 +25,8 @@ class Gpu {
   const std::string& architecture() const { return architecture_; }  // "sm_90": see architectures.h
   uint64_t memory_size() const { return memory_size_; }              // bytes
   MemoryLocation location() const { return {.device = device_}; }
+  // Whether it reads the other GPU's memory by itself.
+  bool can_access(const Gpu& other) const;
   // Names the GPU and the driver: machine code depends on them besides its PTX.
   const std::string& code_key() const { return code_key_; }
 

@@ -42,8 +42,27 @@ GpuMemory::GpuMemory(const Gpu& gpu)
       reserved_(std::min(range_size(), gpu.memory_size() / kStep * kStep)) {
   gpu_.check(gpu_.api().cuMemAddressReserve(&base_, reserved_, 0, 0, 0),
              "reserve the GPU's addresses");
-  const std::lock_guard lock(memories().mutex);
-  memories().all.push_back(this);
+  admit(gpu_);
+  std::vector<GpuMemory*> others;
+  {
+    const std::lock_guard lock(memories().mutex);
+    others = memories().all;
+    memories().all.push_back(this);
+  }
+  for (GpuMemory* other : others) {
+    if (gpu_.can_access(other->gpu_)) other->admit(gpu_);
+    if (other->gpu_.can_access(gpu_)) admit(other->gpu_);
+  }
+}
+
+// Lets the GPU access the heap's counterparts. If that fails, the driver copies through the host.
+void GpuMemory::admit(const Gpu& other) {
+  const MemoryAccess access{.location = other.location()};
+  const std::lock_guard lock(mutex_);
+  const Api& api = gpu_.api();
+  if (committed_ == 0 || api.cuMemSetAccess(base_, committed_, &access, 1) == Result::Success) {
+    admitted_.push_back(access);
+  }
 }
 
 void GpuMemory::deallocate(void* memory) {
@@ -61,7 +80,9 @@ void GpuMemory::prepare(void* host, size_t bytes) {
   const uint64_t last = std::min((offset + bytes + kMargin - 1) / kStep, mirror.made.size() - 1);
   for (uint64_t step = first; step <= last; ++step) {
     if (mirror.made[step]) continue;
-    if (!map(mirror.base + step * kStep, kStep)) {
+    const DeviceAddress address = mirror.base + step * kStep;
+    if (!map(address, kStep) ||
+        gpu_.api().cuMemSetAccess(address, kStep, admitted_.data(), 1) != Result::Success) {
       throw std::runtime_error("[metal] " + gpu_.name() + " (number " +
                                std::to_string(gpu_.number()) +
                                ") has no memory left for a copy of another GPU's array");
@@ -107,19 +128,22 @@ void GpuMemory::download(void* host, size_t bytes) {
 bool GpuMemory::commit(char* start, uint64_t bytes) {
   if (gpu_.is_forked() || gpu_.lost()) return true;
   const bool fits = offset_of(start) + bytes <= reserved_;
-  return fits && gpu_.try_enter() && map(base_ + offset_of(start), bytes);
+  const DeviceAddress address = base_ + offset_of(start);
+  if (!fits || !gpu_.try_enter() || !map(address, bytes)) return false;
+  const std::lock_guard lock(mutex_);
+  committed_ = offset_of(start) + bytes;
+  return gpu_.api().cuMemSetAccess(address, bytes, admitted_.data(), admitted_.size()) ==
+         Result::Success;
 }
 
 bool GpuMemory::map(DeviceAddress address, uint64_t bytes) {
   const Api& api = gpu_.api();
   const MemoryProperties properties{.location = gpu_.location()};
-  const MemoryAccess access{.location = gpu_.location()};
   MemoryHandle memory = 0;
   if (api.cuMemCreate(&memory, bytes, &properties, 0) != Result::Success) return false;
-  const bool usable = api.cuMemMap(address, bytes, 0, memory, 0) == Result::Success &&
-                      api.cuMemSetAccess(address, bytes, &access, 1) == Result::Success;
+  const bool mapped = api.cuMemMap(address, bytes, 0, memory, 0) == Result::Success;
   api.cuMemRelease(memory);  // the mapping keeps it
-  return usable;
+  return mapped;
 }
 
 }  // namespace metal::cuda

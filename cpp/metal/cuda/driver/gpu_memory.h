@@ -46,6 +46,7 @@ class GpuMemory : public cpu::Heap, public DeviceMemory {
   }
   bool commit(char* start, uint64_t bytes);
   bool map(DeviceAddress address, uint64_t bytes);
+  void admit(const Gpu& other);
   DeviceAddress address_of(const void* host) const;
   Mirror& mirror_with(const void* host);
 
@@ -53,7 +54,9 @@ class GpuMemory : public cpu::Heap, public DeviceMemory {
   Staging staging_;
   const uint64_t reserved_;  // bytes of addresses
   DeviceAddress base_ = 0;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;            // of what follows
+  uint64_t committed_ = 0;              // bytes from the base on
+  std::vector<MemoryAccess> admitted_;  // GPUs that access them
   std::list<Mirror> mirrors_;
 };
 

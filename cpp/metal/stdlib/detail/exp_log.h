@@ -34,7 +34,9 @@ __METAL_MATH float exp_scaled(float x, float factor) {
   r = fma(n, -0x1.7f7d1cp-19f, r);
   return exp_poly(r) * factor * pow2_of(t) * pow2_of(t);
 }
-__METAL_MATH float exp(float x) { return exp_scaled(x, 1.0f); }
+// GPUs have an instruction for a part of it.
+extern "C" inline float __metal_math_exp_precise(float x) { return exp_scaled(x, 1.0f); }
+__METAL_MATH float exp(float x) { return __metal_math_exp_precise(x); }
 
 // 2^r for |r| <= 1.
 __METAL_MATH float exp2_poly(float r) {

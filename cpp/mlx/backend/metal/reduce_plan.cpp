@@ -83,10 +83,15 @@ size_t workers_in_x(const ReducePlan& plan) {
 ReduceLayout layout_of(const ReducePlan& plan, bool shared) {
   // From these numbers on, all threads of a threadgroup have something to do.
   constexpr size_t kSharedElements = 2 * kReduceThreads, kSharedRows = 4 * kReducePartsOfColumn;
+  constexpr size_t kManyRows = 2048;  // SIMD-groups enough for a GPU
   const ReduceParams& p = plan.params;
   const ReduceStrides& first = plan.strides[0];
-  if (first.inner == 1 && p.inner >= kLanes)
-    return shared && p.inner >= kSharedElements ? ReduceLayout::SharedRow : ReduceLayout::Row;
+  if (first.inner == 1 && p.inner >= kLanes) {
+    if (!shared) return ReduceLayout::Row;
+    const bool are_many = plan.x * plan.y * plan.z >= kManyRows;
+    return are_many || p.inner < kSharedElements ? ReduceLayout::SharedByLanes
+                                                 : ReduceLayout::SharedRow;
+  }
   if (first.kept[0] == 1 && plan.x >= 4)
     return shared && p.inner >= kSharedRows ? ReduceLayout::SharedColumn : ReduceLayout::Column;
   return ReduceLayout::General;
@@ -160,6 +165,9 @@ void ReducePlan::run(metal::CommandEncoder& encoder, int index) const {
         layout == ReduceLayout::SharedRow ? kReduceThreads : kReducePartsOfColumn * kLanes;
     return encoder.dispatch_threadgroups(MTL::Size(workers_in_x(*this), y * splits, z),
                                          MTL::Size(threads, 1, 1));
+  }
+  if (layout == ReduceLayout::SharedByLanes) {
+    return dispatch_grid(encoder, width * kLanes, y * splits, z, kReduceThreads);
   }
   size_t per_thread = work / splits;  // or for a SIMD-group
   size_t lanes = 1;

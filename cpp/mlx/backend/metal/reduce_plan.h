@@ -10,8 +10,9 @@
 
 namespace mlx::core {
 
-// The shared ones are for GPUs: the threads of a threadgroup share an output, or neighbouring ones.
-enum class ReduceLayout { Row, Column, General, SharedRow, SharedColumn };
+// The shared ones are for GPUs: the threads of a threadgroup share an output, or neighbouring ones;
+// or the lanes of a SIMD-group share a row.
+enum class ReduceLayout { Row, Column, General, SharedRow, SharedColumn, SharedByLanes };
 
 struct ReducePlan {
   ReduceLayout layout;

@@ -67,21 +67,23 @@ template <bool Centered, typename T, uint most>
   const auto element = [&](uint held, uint i) {
     return most > 0 ? kept[held] : static_cast<float>(in[i]);
   };
-  for_each_of_member<most>(p.length, member, [&](uint held, uint i) {
-    kept[held] = static_cast<float>(in[i]);
+  for_each_of_member<most>(p.length, member, [&](uint held, uint i, bool exists) {
+    const float x = static_cast<float>(in[i]);
+    kept[held] = exists ? x : 0.0f;
     sum += kept[held];
   });
   const float mean = Centered ? reduce_members<Sum>(sum, 0.0f, member, sums) / p.length : 0.0f;
   float squares = 0.0f;
-  for_each_of_member<most>(p.length, member, [&](uint held, uint i) {
-    const float x = element(held, i) - mean;
+  for_each_of_member<most>(p.length, member, [&](uint held, uint i, bool exists) {
+    const float x = exists ? element(held, i) - mean : 0.0f;
     squares += x * x;
   });
   squares = reduce_members<Sum>(squares, 0.0f, member, sums_of_squares);
   const float scale = 1.0f / precise::sqrt(squares / p.length + p.eps);
-  for_each_of_member<most>(p.length, member, [&](uint held, uint i) {
+  for_each_of_member<most>(p.length, member, [&](uint held, uint i, bool exists) {
     const float x = (element(held, i) - mean) * scale * weight[i];
-    out[i] = convert<T>(Centered ? x + bias[i] : x);
+    const T result = convert<T>(Centered ? x + bias[i] : x);
+    if (exists) out[i] = result;
   });
 }
 

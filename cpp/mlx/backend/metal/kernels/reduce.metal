@@ -18,11 +18,14 @@ REDUCE_KERNEL(column)
 REDUCE_KERNEL(general)
 
 // A thread reads so many numbers at once, and combines each with others.
-constant constexpr uint kAtOnce = 4;
+constant constexpr uint kAtOnce = 8;
 
 template <typename Op, typename A>
-inline A combined(const thread A (&parts)[kAtOnce]) {
-  return Op::apply(Op::apply(parts[0], parts[1]), Op::apply(parts[2], parts[3]));
+inline A combined(thread A (&parts)[kAtOnce]) {
+  for (uint apart = kAtOnce / 2; apart > 0; apart /= 2) {
+    for (uint k = 0; k < apart; ++k) parts[k] = Op::apply(parts[k], parts[k + apart]);
+  }
+  return parts[0];
 }
 
 // Combines in[i * step] for every `apart`-th i from `first` on.
@@ -34,15 +37,20 @@ inline void reduce_apart(const device T* in, int64_t step, uint first, uint end,
     for (uint k = 0; k < kAtOnce; ++k)
       parts[k] = Op::apply(parts[k], convert<A>(in[(i + k * apart) * step]));
   }
-  for (; i < end; i += apart) parts[0] = Op::apply(parts[0], convert<A>(in[i * step]));
+  if (i >= end) return;
+  // Loads without a condition do not wait for each other.
+  for (uint k = 0; k < kAtOnce; ++k) {
+    const A x = convert<A>(in[min(i + k * apart, end - 1) * step]);
+    parts[k] = i + k * apart < end ? Op::apply(parts[k], x) : parts[k];
+  }
 }
 
-// The place of a threadgroup: of its outputs, and of what it combines.
+// The place of a threadgroup, or of a SIMD-group: of its outputs, and of what it combines.
 struct SharedWork {
   uint y, z, split;
   Chunk chunk;
-  SharedWork(constant const ReduceParams& p, uint3 group)
-      : y(group.y % p.kept[1]), z(group.z), split(group.y / p.kept[1]), chunk(p, split) {}
+  SharedWork(constant const ReduceParams& p, uint3 place)
+      : y(place.y % p.kept[1]), z(place.z), split(place.y / p.kept[1]), chunk(p, split) {}
 
   int64_t output(constant const ReduceParams& p, uint x) const {
     return split * p.row + x + p.kept[0] * (y + static_cast<int64_t>(p.kept[1]) * z);
@@ -62,7 +70,7 @@ template <typename Op, typename T, typename U>
   const SharedWork work(p, group);
   in += kept_offsets<1>(p, strides, group.x, work.y, work.z).of[0];
   A parts[kAtOnce];
-  for (uint k = 0; k < kAtOnce; ++k) parts[k] = Op::template neutral<A>();
+  for (thread A& part : parts) part = Op::template neutral<A>();
   for (uint o = work.chunk.outer_begin; o < work.chunk.outer_end; ++o) {
     reduce_apart<Op>(in + outer_offsets<1>(p, strides, o).of[0], 1, work.chunk.inner_begin + index,
                      work.chunk.inner_end, kReduceThreads, parts);
@@ -74,6 +82,28 @@ template <typename Op, typename T, typename U>
   A all = of_group[0];
   for (uint i = 1; i < kGroups; ++i) all = Op::apply(all, of_group[i]);
   out[work.output(p, group.x)] = convert<U>(all);
+}
+
+// A SIMD-group for each output; the reduced elements are contiguous.
+template <typename Op, typename T, typename U>
+[[kernel]] void reduce_shared_by_lanes(const device T* in [[buffer(0)]],
+                                       device U* out [[buffer(1)]],
+                                       constant const ReduceParams& p [[buffer(2)]],
+                                       constant const ReduceStrides* strides [[buffer(3)]],
+                                       uint3 pos [[thread_position_in_grid]],
+                                       uint lane [[thread_index_in_simdgroup]]) {
+  using A = compute_t<U>;
+  const uint x = pos.x / kLanes;
+  const SharedWork work(p, pos);
+  in += kept_offsets<1>(p, strides, x, work.y, work.z).of[0];
+  A parts[kAtOnce];
+  for (thread A& part : parts) part = Op::template neutral<A>();
+  for (uint o = work.chunk.outer_begin; o < work.chunk.outer_end; ++o) {
+    reduce_apart<Op>(in + outer_offsets<1>(p, strides, o).of[0], 1, work.chunk.inner_begin + lane,
+                     work.chunk.inner_end, kLanes, parts);
+  }
+  const A all = reduce_lanes<Op>(combined<Op>(parts));
+  if (lane == 0) out[work.output(p, x)] = convert<U>(all);
 }
 
 // A threadgroup for as many neighbouring outputs as a SIMD-group has lanes; their elements are
@@ -89,7 +119,7 @@ template <typename Op, typename T, typename U>
   const SharedWork work(p, group);
   const uint x = group.x * kLanes + index % kLanes, part = index / kLanes;
   A parts[kAtOnce];
-  for (uint k = 0; k < kAtOnce; ++k) parts[k] = Op::template neutral<A>();
+  for (thread A& part : parts) part = Op::template neutral<A>();
   if (x < p.kept[0]) {
     in += kept_offsets<1>(p, strides, x, work.y, work.z).of[0];
     for (uint o = work.chunk.outer_begin; o < work.chunk.outer_end; ++o) {
@@ -110,6 +140,7 @@ template <typename Op, typename T, typename U>
 #define REDUCE_PARTIALS(Op, in_name, T, out_name, U)                         \
   MLX_KERNEL(#Op "_column_" #in_name "_" #out_name, reduce_column<Op, T, U>) \
   MLX_KERNEL(#Op "_shared_" #in_name "_" #out_name, reduce_shared<Op, T, U>) \
+  MLX_KERNEL(#Op "_lanes_" #in_name "_" #out_name, reduce_shared_by_lanes<Op, T, U>) \
   MLX_KERNEL(#Op "_columns_" #in_name "_" #out_name, reduce_columns<Op, T, U>)
 #define REDUCE_AS(Op, in_name, T, out_name, U)                                 \
   MLX_KERNEL(#Op "_row_" #in_name "_" #out_name, reduce_row<Op, T, U>)         \

@@ -16,23 +16,25 @@ struct Member {
   uint count;
 };
 
-// Calls f(held, i) for each element i of this thread; neighbouring threads get neighbouring ones.
-// `held` counts the thread's elements if there are at most `most`; 0 stands for any number, and
-// then `held` is 0.
+// Calls f(held, i, true) for each element i of this thread; neighbouring threads get neighbouring
+// ones. `held` counts the thread's elements if there are at most `most`; 0 stands for any number,
+// and then `held` is 0. Calls f(held, length - 1, false) where the thread holds less than `most`:
+// code that loads without a condition, and drops what it does not need, does not wait for one load
+// after the other.
 template <uint most, typename F>
 inline void for_each_of_member(uint length, Member member, F f) {
   if constexpr (most > 0) {
 #pragma unroll
     for (uint held = 0; held < most; ++held) {
       const uint i = held * member.count + member.index;
-      if (i < length) f(held, i);
+      f(held, min(i, length - 1), i < length);
     }
   } else {
     // The number of turns is known before the loop, so that the code can load for several at once.
     const uint turns = length / member.count;
-    for (uint turn = 0; turn < turns; ++turn) f(0, turn * member.count + member.index);
+    for (uint turn = 0; turn < turns; ++turn) f(0, turn * member.count + member.index, true);
     const uint last = turns * member.count + member.index;
-    if (last < length) f(0, last);
+    if (last < length) f(0, last, true);
   }
 }
 

@@ -99,8 +99,9 @@ template <typename T, uint most>
   out += static_cast<int64_t>(row) * length;
   float kept[most > 0 ? most : 1];
   float best = -INFINITY;
-  for_each_of_member<most>(length, member, [&](uint held, uint i) {
-    kept[held] = static_cast<float>(in[i]);
+  for_each_of_member<most>(length, member, [&](uint held, uint i, bool exists) {
+    const float x = static_cast<float>(in[i]);
+    kept[held] = exists ? x : -INFINITY;
     best = Greater::apply(best, kept[held]);
   });
   const float shift = shift_of(reduce_members<Greater>(best, -INFINITY, member, maxima));
@@ -108,14 +109,15 @@ template <typename T, uint most>
     return precise::exp((most > 0 ? kept[held] : static_cast<float>(in[i])) - shift);
   };
   float sum = 0.0f;
-  for_each_of_member<most>(length, member, [&](uint held, uint i) {
+  for_each_of_member<most>(length, member, [&](uint held, uint i, bool) {
     const float e = exponential(held, i);
     if (most > 0) kept[held] = e;
     sum += e;
   });
   const float scale = 1.0f / reduce_members<Plus>(sum, 0.0f, member, sums);
-  for_each_of_member<most>(length, member, [&](uint held, uint i) {
-    out[i] = convert<T>((most > 0 ? kept[held] : exponential(held, i)) * scale);
+  for_each_of_member<most>(length, member, [&](uint held, uint i, bool exists) {
+    const T result = convert<T>((most > 0 ? kept[held] : exponential(held, i)) * scale);
+    if (exists) out[i] = result;
   });
 }
 
@@ -131,14 +133,15 @@ template <typename T, uint most>
   in += static_cast<int64_t>(row) * length;
   float kept[most > 0 ? most : 1];
   float best = -INFINITY;
-  for_each_of_member<most>(length, member, [&](uint held, uint i) {
-    kept[held] = static_cast<float>(in[i]);
+  for_each_of_member<most>(length, member, [&](uint held, uint i, bool exists) {
+    const float x = static_cast<float>(in[i]);
+    kept[held] = exists ? x : -INFINITY;
     best = Greater::apply(best, kept[held]);
   });
   best = reduce_members<Greater>(best, -INFINITY, member, maxima);
   const float shift = isinf(best) ? 0.0f : best;
   float sum = 0.0f;
-  for_each_of_member<most>(length, member, [&](uint held, uint i) {
+  for_each_of_member<most>(length, member, [&](uint held, uint i, bool) {
     sum += precise::exp((most > 0 ? kept[held] : static_cast<float>(in[i])) - shift);
   });
   sum = reduce_members<Plus>(sum, 0.0f, member, sums);

@@ -15,11 +15,12 @@ namespace mlx::core {
 namespace {
 
 constexpr const char* kOps[] = {"And", "Or", "Sum", "Prod", "Min", "Max"};
-constexpr const char* kLayouts[] = {"row", "column", "general", "shared", "columns"};
+constexpr const char* kLayouts[] = {"row", "column", "general", "shared", "columns", "lanes"};
 
 MTL::ComputePipelineState* reduce_kernel(int op, ReduceLayout layout, Dtype in, Dtype out) {
-  static KernelTable table(6 * 5 * kDtypes * kDtypes);
-  const int row = op * 5 + static_cast<int>(layout);
+  constexpr int kLayoutCount = std::size(kLayouts);
+  static KernelTable table(std::size(kOps) * kLayoutCount * kDtypes * kDtypes);
+  const int row = op * kLayoutCount + static_cast<int>(layout);
   const size_t index = (row * kDtypes + dtype_index(in)) * kDtypes + dtype_index(out);
   return table.get(index, [&] {
     return kernel_name(kOps[op], kLayouts[static_cast<int>(layout)], type_name(in), type_name(out));
