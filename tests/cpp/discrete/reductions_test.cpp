@@ -10,9 +10,9 @@ namespace mlx::core::test {
 namespace {
 
 // One pass and two, rows and columns that are no multiples of a threadgroup, and several of both.
-const std::vector<Shape> kShapes{{40, 600},      {600, 40},     {3, 513},   {100000},
-                                 {1, 50000},     {50000, 1},    {2, 70000}, {30, 200, 33},
-                                 {4, 3, 700, 5}, {7, 513, 8, 9}};
+const std::vector<Shape> kShapes{{40, 600},  {600, 40},     {70, 300},      {2049, 513},
+                                 {3, 513},   {100000},      {1, 50000},     {50000, 1},
+                                 {2, 70000}, {30, 200, 33}, {4, 3, 700, 5}, {7, 513, 8, 9}};
 
 // Each axis, the first and the last one, and all.
 std::vector<std::vector<int>> axes_of(const Shape& shape) {

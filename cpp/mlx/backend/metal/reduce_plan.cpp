@@ -87,10 +87,9 @@ ReduceLayout layout_of(const ReducePlan& plan, bool shared) {
   const ReduceParams& p = plan.params;
   const ReduceStrides& first = plan.strides[0];
   if (first.inner == 1 && p.inner >= kLanes) {
-    if (!shared) return ReduceLayout::Row;
+    if (!shared || p.inner < kSharedElements) return ReduceLayout::Row;
     const bool are_many = plan.x * plan.y * plan.z >= kManyRows;
-    return are_many || p.inner < kSharedElements ? ReduceLayout::SharedByLanes
-                                                 : ReduceLayout::SharedRow;
+    return are_many ? ReduceLayout::SharedByLanes : ReduceLayout::SharedRow;
   }
   if (first.kept[0] == 1 && plan.x >= 4)
     return shared && p.inner >= kSharedRows ? ReduceLayout::SharedColumn : ReduceLayout::Column;
