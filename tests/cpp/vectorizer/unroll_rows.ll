@@ -6,7 +6,7 @@
 ; CHECK: %[[WIDE:.*]] = zext i32 %[[NEXT]] to i64
 ; CHECK: %[[AT:.*]] = getelementptr float, ptr addrspace(1) %in, i64 %[[WIDE]]
 ; CHECK: load float, ptr addrspace(1) %[[AT]]
-; CHECK: add i32 %[[I]], 7
+; CHECK: add i32 %[[I]], 15
 ; CHECK: icmp ult i32 %{{.*}}, 64
 define void @rows(ptr addrspace(1) %in, ptr addrspace(1) %out, i32 %x, i32 %width) {
 entry:
@@ -29,12 +29,18 @@ done:
   ret void
 }
 
-; The rest of a row has a loop of its own. The addresses differ by constants.
+; The rest of a row has a loop of its own, which reads a block in an iteration, and then one for single elements. The addresses
+; differ by constants.
 ; CHECK-LABEL: define void @rest
 ; CHECK: %[[FIRST:.*]] = getelementptr float, ptr addrspace(1) %row, i64 %c{{$}}
 ; CHECK: load float, ptr addrspace(1) %[[FIRST]]
-; CHECK: getelementptr i8, ptr addrspace(1) %[[FIRST]], i64 28
+; CHECK: getelementptr i8, ptr addrspace(1) %[[FIRST]], i64 60
 ; CHECK: loop.epil:
+; CHECK: getelementptr i8, ptr addrspace(1) %{{.*}}, i64 12
+; CHECK-NOT: getelementptr i8
+; CHECK: loop.epil.epil:
+; CHECK-NOT: getelementptr i8
+; CHECK: ret void
 define void @rest(ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %v, i64 %width) {
 entry:
   %row = getelementptr float, ptr addrspace(1) %in, i64 %v
@@ -53,6 +59,86 @@ done:
   store float %more.sum, ptr addrspace(1) %to, align 4
   ret void
 }
+
+; An index of 32 bits that does not wrap around is counted in 64 bits.
+; CHECK-LABEL: define void @short_index
+; CHECK: %[[FIRST:.*]] = getelementptr float, ptr addrspace(1) %row, i64 %
+; CHECK: load float, ptr addrspace(1) %[[FIRST]]
+; CHECK: getelementptr i8, ptr addrspace(1) %[[FIRST]], i64 60
+define void @short_index(ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %v, i32 %width) {
+entry:
+  %row = getelementptr float, ptr addrspace(1) %in, i64 %v
+  %any = icmp sgt i32 %width, 0
+  br i1 %any, label %loop, label %done
+loop:
+  %c = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %more.sum, %loop ]
+  %i = sext i32 %c to i64
+  %at = getelementptr float, ptr addrspace(1) %row, i64 %i
+  %value = load float, ptr addrspace(1) %at, align 4
+  %more.sum = fadd float %sum, %value
+  %next = add nsw i32 %c, 1
+  %last = icmp eq i32 %next, %width
+  br i1 %last, label %done, label %loop
+done:
+  %all = phi float [ 0.0, %entry ], [ %more.sum, %loop ]
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %v
+  store float %all, ptr addrspace(1) %to, align 4
+  ret void
+}
+
+; This one may wrap around: it starts anywhere.
+; CHECK-LABEL: define void @wrapping_index
+; CHECK: loop:
+; CHECK: phi i32
+; CHECK: %[[NEXT:.*]] = add i32 %c, 1
+; CHECK: zext i32 %[[NEXT]] to i64
+; CHECK: add i32 %c, 15
+define void @wrapping_index(ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %v, i32 %start, i32 %end) {
+entry:
+  %row = getelementptr float, ptr addrspace(1) %in, i64 %v
+  br label %loop
+loop:
+  %c = phi i32 [ %start, %entry ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %more.sum, %loop ]
+  %i = zext i32 %c to i64
+  %at = getelementptr float, ptr addrspace(1) %row, i64 %i
+  %value = load float, ptr addrspace(1) %at, align 4
+  %more.sum = fadd float %sum, %value
+  %next = add i32 %c, 1
+  %last = icmp eq i32 %next, %end
+  br i1 %last, label %done, label %loop
+done:
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %v
+  store float %more.sum, ptr addrspace(1) %to, align 4
+  ret void
+}
+
+; Twelve elements are not a whole number of cache lines: eight are read, then four.
+; CHECK-LABEL: define void @twelve
+; CHECK: %[[FIRST:.*]] = getelementptr float, ptr addrspace(1) %row, i64 %
+; CHECK: getelementptr i8, ptr addrspace(1) %[[FIRST]], i64 28
+; CHECK-NOT: , i64 32
+; CHECK: ret void
+define void @twelve(ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %v) {
+entry:
+  %row = getelementptr float, ptr addrspace(1) %in, i64 %v
+  br label %loop
+loop:
+  %c = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %more.sum, %loop ]
+  %at = getelementptr float, ptr addrspace(1) %row, i64 %c
+  %value = load float, ptr addrspace(1) %at, align 4
+  %more.sum = fadd float %sum, %value
+  %next = add nuw i64 %c, 1
+  %more = icmp ult i64 %next, 12
+  br i1 %more, label %loop, label %done
+done:
+  %to = getelementptr float, ptr addrspace(1) %out, i64 %v
+  store float %more.sum, ptr addrspace(1) %to, align 4
+  ret void
+}
+
 ; Lanes that are neighbours read blocks already.
 ; CHECK-LABEL: define void @columns
 ; CHECK-COUNT-1: load float

@@ -11,10 +11,14 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+#include "llvm/Transforms/Utils/SimplifyIndVar.h"
 #include "llvm/Transforms/Utils/UnrollLoop.h"
 #include "metal/cpu/codegen/lower.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
+#include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
 #include "metal/cpu/vectorizer/memory/separate_memory.h"
 #include "metal/cpu/vectorizer/prefetch/stride_in_loop.h"
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
@@ -28,14 +32,21 @@ using llvm::LoadInst;
 using llvm::SCEV;
 using llvm::Value;
 
-constexpr int64_t kRowBytes = 2 * kBlockBytes;  // that an unrolled iteration reads of a row
-constexpr uint64_t kMaxIterations = 8;          // in an unrolled iteration
-constexpr uint64_t kMaxInstructions = 640;      // of an unrolled loop
+constexpr unsigned kMaxIterations = 16;     // in an unrolled iteration
+constexpr uint64_t kMaxInstructions = 640;  // of an unrolled loop
 
 // Whether a write to memory may change what the load reads.
 bool may_change(const Instruction& write, const LoadInst& load) {
   return write.mayWriteToMemory() && !are_separate(load, write);
 }
+
+// How many iterations become one. A cache line of each lane is read at once: rows are often apart
+// by powers of two, so their lines push each other out of the first-level cache before the next
+// iteration. What is left of a row is read by blocks.
+struct Iterations {
+  unsigned in_line = 1;
+  unsigned in_block = 1;
+};
 
 class RowFinder {
  public:
@@ -46,12 +57,12 @@ class RowFinder {
         analysis_(body, shapes, post_dominators_, loops),
         evolution_(evolution) {}
 
-  // How many iterations to unroll; 1 if that does not pay.
-  unsigned iterations(const llvm::Loop& loop) {
-    if (!loop.isInnermost() || loop.getNumBlocks() != 1 || !loop.isLoopSimplifyForm()) return 1;
-    if (analysis_.divergent(&loop)) return 1;
+  // Nothing if unrolling does not pay.
+  Iterations iterations(const llvm::Loop& loop) {
+    if (!loop.isInnermost() || loop.getNumBlocks() != 1 || !loop.isLoopSimplifyForm()) return {};
+    if (analysis_.divergent(&loop)) return {};
     llvm::BasicBlock& block = *loop.getHeader();
-    if (llvm::any_of(block, is_convergent)) return 1;
+    if (llvm::any_of(block, is_convergent)) return {};
     int64_t size = 0;
     StrideInLoop strides(loop, evolution_);
     for (Instruction& instruction : block) {
@@ -60,11 +71,15 @@ class RowFinder {
           llvm::none_of(block, [&](const Instruction& other) { return may_change(other, *load); }))
         size = std::max(size, size_of(*load));
     }
-    if (size == 0) return 1;
-    const uint64_t count = std::min(static_cast<uint64_t>(kRowBytes / size), kMaxIterations);
+    if (size == 0) return {};
     const unsigned trips = evolution_.getSmallConstantTripCount(&loop);
-    const bool fits = block.size() * count <= kMaxInstructions && (trips == 0 || trips >= count);
-    return fits ? static_cast<unsigned>(count) : 1;
+    auto that_read = [size](int64_t bytes) {
+      return std::clamp(static_cast<unsigned>(bytes / size), 1u, kMaxIterations);
+    };
+    unsigned count = that_read(kCacheLine);
+    while (block.size() * count > kMaxInstructions || (trips != 0 && trips < count)) count /= 2;
+    const unsigned in_block = that_read(kBlockBytes);
+    return count < in_block ? Iterations() : Iterations{.in_line = count, .in_block = in_block};
   }
 
  private:
@@ -81,7 +96,9 @@ class RowFinder {
   bool reads_row(LoadInst& load, StrideInLoop& strides) {
     Value* address = load.getPointerOperand();
     const int64_t size = size_of(load);
-    if (!load.isSimple() || !is_device_memory(address) || kRowBytes % size != 0) return false;
+    if (!load.isSimple() || !is_device_memory(address) ||
+        static_cast<int64_t>(kCacheLine) % size != 0)
+      return false;
     if (!analysis_.shape(address).may_be_apart(kWidestStride * size)) return false;
     const auto* step = llvm::dyn_cast_or_null<llvm::SCEVConstant>(strides.of(address));
     return step && step->getAPInt().abs() == static_cast<uint64_t>(size);
@@ -92,6 +109,38 @@ class RowFinder {
   ShapeAnalysis analysis_;
   llvm::ScalarEvolution& evolution_;
 };
+
+// An extension of a loop's index that also counts without wrapping around; null if there is none.
+const llvm::CastInst* extension_of_index(llvm::PHINode& index, llvm::ScalarEvolution& evolution) {
+  if (!index.getType()->isIntegerTy(32)) return nullptr;
+  for (llvm::User* user : index.users()) {
+    auto* extension = llvm::dyn_cast<llvm::CastInst>(user);
+    if (extension && llvm::isa<llvm::SExtInst, llvm::ZExtInst>(extension) &&
+        extension->getType()->isIntegerTy(64) &&
+        llvm::isa<llvm::SCEVAddRecExpr>(evolution.getSCEV(extension)))
+      return extension;
+  }
+  return nullptr;
+}
+
+// Counts in 64 bits where an index of 32 bits cannot wrap around: unrolled addresses then differ by
+// constants.
+void widen_indices(llvm::Loop& loop, llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution,
+                   llvm::DominatorTree& dominators) {
+  const llvm::DataLayout& layout = loop.getHeader()->getModule()->getDataLayout();
+  llvm::SCEVExpander expander(evolution, layout, "wide");
+  llvm::SmallVector<llvm::WeakTrackingVH> dead;
+  unsigned extensions = 0, indices = 0;
+  for (llvm::PHINode& phi : llvm::make_early_inc_range(loop.getHeader()->phis())) {
+    const auto* extension = extension_of_index(phi, evolution);
+    if (!extension) continue;
+    const llvm::WideIVInfo form{&phi, extension->getType(), llvm::isa<llvm::SExtInst>(extension)};
+    llvm::createWideIV(form, &loops, &evolution, expander, &dominators, dead, extensions, indices,
+                       /*HasGuards=*/false, /*UsePostIncrementRanges=*/false);
+  }
+  expander.clear();
+  llvm::RecursivelyDeleteTriviallyDeadInstructions(dead);
+}
 
 Value* address_of(Instruction& access) {
   Value* address = const_cast<Value*>(llvm::getLoadStorePointerOperand(&access));
@@ -171,6 +220,64 @@ class Neighbours {
   llvm::ScalarEvolution& evolution_;
 };
 
+class RowUnroller {
+ public:
+  RowUnroller(llvm::Function& body, llvm::FunctionAnalysisManager& analyses)
+      : loops_(analyses.getResult<llvm::LoopAnalysis>(body)),
+        evolution_(analyses.getResult<llvm::ScalarEvolutionAnalysis>(body)),
+        dominators_(analyses.getResult<llvm::DominatorTreeAnalysis>(body)),
+        assumptions_(analyses.getResult<llvm::AssumptionAnalysis>(body)),
+        target_(analyses.getResult<llvm::TargetIRAnalysis>(body)),
+        remarks_(&body) {}
+
+  bool run(llvm::Loop& loop, const Iterations& iterations) {
+    widen_indices(loop, loops_, evolution_, dominators_);
+    llvm::Loop* rest = nullptr;
+    if (!unroll(loop, iterations.in_line, &rest)) return false;
+    if (rest && iterations.in_block > 1 && iterations.in_block < iterations.in_line)
+      unroll(*rest, iterations.in_block, nullptr);
+    return true;
+  }
+
+ private:
+  bool unroll(llvm::Loop& loop, unsigned count, llvm::Loop** rest) {
+    llvm::BasicBlock& block = *loop.getHeader();
+    const llvm::UnrollLoopOptions options{
+        .Count = count,
+        .Force = false,
+        .Runtime = evolution_.getSmallConstantTripMultiple(&loop) % count != 0,
+        .AllowExpensiveTripCount = true,
+        .UnrollRemainder = false,
+        .ForgetAllSCEV = true};
+    const auto result =
+        llvm::UnrollLoop(&loop, options, &loops_, &evolution_, &dominators_, &assumptions_,
+                         &target_, &remarks_, /*PreserveLCSSA=*/true, rest);
+    if (result == llvm::LoopUnrollResult::Unmodified) return false;
+    evolution_.forgetAllLoops();
+    Neighbours(evolution_).relate(block);
+    return true;
+  }
+
+  llvm::LoopInfo& loops_;
+  llvm::ScalarEvolution& evolution_;
+  llvm::DominatorTree& dominators_;
+  llvm::AssumptionCache& assumptions_;
+  const llvm::TargetTransformInfo& target_;
+  llvm::OptimizationRemarkEmitter remarks_;
+};
+
+llvm::SmallVector<std::pair<llvm::Loop*, Iterations>> find_rows_of_lanes(
+    llvm::Function& body, const BodyShapes& shapes, llvm::FunctionAnalysisManager& analyses) {
+  auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
+  RowFinder finder(body, shapes, loops, analyses.getResult<llvm::ScalarEvolutionAnalysis>(body));
+  llvm::SmallVector<std::pair<llvm::Loop*, Iterations>> found;
+  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    const Iterations iterations = finder.iterations(*loop);
+    if (iterations.in_line > 1) found.emplace_back(loop, iterations);
+  }
+  return found;
+}
+
 }  // namespace
 
 bool unroll_rows(llvm::Function& body, const BodyShapes& shapes,
@@ -179,37 +286,10 @@ bool unroll_rows(llvm::Function& body, const BodyShapes& shapes,
   simplify.addPass(llvm::LoopSimplifyPass());
   simplify.addPass(llvm::LCSSAPass());
   simplify.run(body, analyses);
-  auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
-  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
-  llvm::SmallVector<std::pair<llvm::Loop*, unsigned>> found;
-  {
-    RowFinder finder(body, shapes, loops, evolution);
-    for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
-      const unsigned count = finder.iterations(*loop);
-      if (count > 1) found.emplace_back(loop, count);
-    }
-  }
-  llvm::OptimizationRemarkEmitter remarks(&body);
+  const auto found = find_rows_of_lanes(body, shapes, analyses);
+  RowUnroller unroller(body, analyses);
   bool changed = false;
-  for (const auto& [loop, count] : found) {
-    const bool has_rest = evolution.getSmallConstantTripMultiple(loop) % count != 0;
-    llvm::BasicBlock& block = *loop->getHeader();
-    const auto result = llvm::UnrollLoop(
-        loop,
-        {.Count = count,
-         .Force = false,
-         .Runtime = has_rest,
-         .AllowExpensiveTripCount = true,
-         .UnrollRemainder = false,
-         .ForgetAllSCEV = true},
-        &loops, &evolution, &analyses.getResult<llvm::DominatorTreeAnalysis>(body),
-        &analyses.getResult<llvm::AssumptionAnalysis>(body),
-        &analyses.getResult<llvm::TargetIRAnalysis>(body), &remarks, /*PreserveLCSSA=*/true);
-    if (result == llvm::LoopUnrollResult::Unmodified) continue;
-    changed = true;
-    evolution.forgetAllLoops();
-    Neighbours(evolution).relate(block);
-  }
+  for (const auto& [loop, form] : found) changed |= unroller.run(*loop, form);
   return changed;
 }
 

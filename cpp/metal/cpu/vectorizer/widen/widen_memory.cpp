@@ -3,6 +3,7 @@
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "metal/compiler/checked_cast.h"
@@ -10,6 +11,7 @@
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/memory/float_atomics.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
+#include "metal/cpu/vectorizer/prefetch/prefetch.h"
 #include "metal/cpu/vectorizer/widen/blocks.h"
 #include "metal/cpu/vectorizer/widen/lane_by_lane.h"
 
@@ -27,7 +29,8 @@ MemoryWidener::MemoryWidener(Widener& widener, llvm::Function& body)
     : w_(widener),
       b_(widener.builder()),
       matrix_elements_(widener, body),
-      takes_locks_(adds_floats_only(body)) {}
+      takes_locks_(adds_floats_only(body)),
+      prefetches_rows_(llvm::none_of(llvm::instructions(body), is_prefetch)) {}
 
 Span MemoryWidener::span_of(const Shape& shape, int64_t size) {
   Span span{0, size};

@@ -137,6 +137,8 @@ class MemoryWidener {
   bool may_be_in_row(llvm::Instruction& access) const;
   void load_row(const Row& row);
   Vectors load_row_blocks(const Row& row);
+  void prefetch_rows(const Row& row, llvm::ArrayRef<llvm::Value*> pointers);
+  int64_t distance_to_next_gang(const Shape& shape) const;
   Vectors either_row(llvm::Value* condition, llvm::function_ref<Vectors()> then,
                      llvm::function_ref<Vectors()> otherwise);
   void store_row(const Row& row);
@@ -169,7 +171,8 @@ class MemoryWidener {
   Widener& w_;
   llvm::IRBuilder<>& b_;
   MatrixElements matrix_elements_;
-  bool takes_locks_;  // additions to floats take locks
+  bool takes_locks_;      // additions to floats take locks
+  bool prefetches_rows_;  // the body has no prefetches of its own, as a slice has
   // Stores of each lane to contiguous memory, by the last of them, at which all are made.
   llvm::DenseMap<llvm::StoreInst*, StoreGroup> groups_;
   llvm::DenseSet<llvm::StoreInst*> deferred_;
