@@ -135,6 +135,7 @@ struct QueueObject::State {
   Work next();
   void perform(Work work, const std::function<void()>& poll = {});
   void end_step(const Work& work);
+  void end_launch();
   static void want_own_thread(const std::shared_ptr<State>& state);
   static void run(std::shared_ptr<State> state);
 };
@@ -180,6 +181,11 @@ void QueueObject::State::end_step(const Work& work) {
   }
   if (idle()) wanted = false;
   if (sleeping && wanted) changed.notify_one();
+}
+
+void QueueObject::State::end_launch() {
+  const std::lock_guard lock(mutex);
+  end_step({Step::Execute, {}});
 }
 
 void QueueObject::State::want_own_thread(const std::shared_ptr<State>& state) {
@@ -239,6 +245,31 @@ QueueObject::~QueueObject() {
 MTL::CommandBuffer* QueueObject::newCommandBuffer() { return new CommandBufferObject(this); }
 
 MTL::CommandBuffer* QueueObject::commandBuffer() { return newCommandBuffer()->autorelease(); }
+
+bool QueueObject::isIdle() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->idle();
+}
+
+bool QueueObject::run_now(const std::function<void(Stream&)>& work) {
+  State& state = *state_;
+  if (default_driver().device_memory() || state.stream->is_asynchronous()) return false;
+  if (state.forks != fork_count()) return false;
+  {
+    const std::lock_guard lock(state.mutex);
+    if (!state.idle()) return false;
+    state.busy = true;
+  }
+  struct End {
+    State& state;
+    ~End() { state.end_launch(); }
+  } const end{state};
+  const InUse in_use;
+  const DefaultFloats floats;
+  InUse::check();
+  work(*state.stream);
+  return true;
+}
 
 void QueueObject::runUntil(const std::function<bool()>& done, const std::function<void()>& poll) {
   const auto state = state_;  // the last buffer may own the queue

@@ -1,6 +1,7 @@
 // Traverses and rebuilds trees.
 #include "transforms/trees.h"
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -91,7 +92,7 @@ py::object tree_map(py::handle tree, const std::function<py::object(py::handle)>
 
 Arrays tree_flatten(py::handle tree, bool strict, const char* op) {
   Arrays arrays;
-  tree_visit(tree, [&](py::handle leaf) {
+  const auto visit = [&](py::handle leaf) {
     if (is_array(leaf)) {
       arrays.push_back(leaf.cast<const mx::array&>());
     } else if (strict) {
@@ -99,7 +100,8 @@ Arrays tree_flatten(py::handle tree, bool strict, const char* op) {
                                   "] The argument should contain only arrays, but it holds a " +
                                   type_name(leaf) + ".");
     }
-  });
+  };
+  tree_visit(tree, std::ref(visit));
   return arrays;
 }
 

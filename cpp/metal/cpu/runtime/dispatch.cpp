@@ -301,8 +301,9 @@ void Dispatch::run() {
 }
 
 void Dispatch::throw_failure() {
+  if (!stopped()) return;
   std::lock_guard lock(mutex_);
-  if (stopped()) throw LaunchError(fault_, message_);
+  throw LaunchError(fault_, message_);
 }
 
 void Dispatch::run_chain(std::span<Dispatch* const> dispatches, uint64_t threads) {
@@ -324,6 +325,10 @@ void Dispatch::run_chain(std::span<Dispatch* const> dispatches, uint64_t threads
 // long.
 uint64_t Dispatch::run_first(uint64_t count) {
   Worker& worker = Worker::current();
+  if (count == 1) {  // does not need the time
+    worker.run(*this, 0, 1);
+    return 1;
+  }
   auto start = std::chrono::steady_clock::now();
   uint64_t done = 0;
   for (uint64_t step = 1; done < count && !stopped(); step *= 2) {
