@@ -53,7 +53,7 @@ class DefaultFloats {
 #if defined(__x86_64__)  // fesetenv does more, and takes as long as a small kernel
   DefaultFloats() {
     __asm__ volatile("fnstcw %0" : "=m"(x87_before_));
-    set(0x1f80, 0x37f);  // round to nearest, no traps
+    set(0x1f80, kX87Modes);  // round to nearest, no traps
   }
   ~DefaultFloats() { set(before_, x87_before_); }
 #else
@@ -68,9 +68,11 @@ class DefaultFloats {
 
  private:
 #if defined(__x86_64__)
-  static void set(unsigned modes, uint16_t x87_modes) {
+  static constexpr uint16_t kX87Modes = 0x37f;
+
+  void set(unsigned modes, uint16_t x87_modes) const {
     _mm_setcsr(modes);
-    __asm__ volatile("fldcw %0" : : "m"(x87_modes));
+    if (x87_before_ != kX87Modes) __asm__ volatile("fldcw %0" : : "m"(x87_modes));
   }
 
   unsigned before_ = _mm_getcsr();

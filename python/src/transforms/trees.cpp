@@ -94,7 +94,7 @@ Arrays tree_flatten(py::handle tree, bool strict, const char* op) {
   Arrays arrays;
   const auto visit = [&](py::handle leaf) {
     if (is_array(leaf)) {
-      arrays.push_back(leaf.cast<const mx::array&>());
+      arrays.push_back(array_of(leaf));
     } else if (strict) {
       throw std::invalid_argument(std::string("[") + op +
                                   "] The argument should contain only arrays, but it holds a " +
