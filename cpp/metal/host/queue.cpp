@@ -249,6 +249,7 @@ MTL::CommandBuffer* QueueObject::newCommandBuffer() { return new CommandBufferOb
 MTL::CommandBuffer* QueueObject::commandBuffer() { return newCommandBuffer()->autorelease(); }
 
 bool QueueObject::isIdle() const {
+  if (state_->forks != fork_count()) return true;  // what was committed runs in the parent
   const std::lock_guard lock(state_->mutex);
   return state_->idle();
 }

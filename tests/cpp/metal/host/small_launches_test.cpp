@@ -1,14 +1,18 @@
 // Small launches and short tasks run in the thread that encodes them, if nothing is ahead of them.
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "emulated.h"
 #include "metal/driver.h"
 #include "metal/native_kernel.h"
+#include "metal/sanitizers.h"
 
 namespace metal::test {
 namespace {
@@ -150,6 +154,33 @@ TEST_F(SmallLaunches, BuffersWithHandlersAreNotReused) {
   commands->waitUntilCompleted();
   EXPECT_TRUE(told);
 }
+
+#if !defined(METAL_TSAN) && !defined(METAL_ASAN)
+// What the parent has committed holds up nothing in the child, whose queue starts anew.
+TEST_F(SmallLaunches, InAForkedProcess) {
+  SKIP_IF_EMULATED("it ends in the child of a process with threads");
+  std::atomic<bool> go = false;
+  auto ahead = NS::TransferPtr(queue->newCommandBuffer());
+  ahead->addHostTask([&] {
+    while (!go) std::this_thread::yield();
+  });
+  ahead->commit();
+  const pid_t child = fork();
+  if (child == 0) {
+    bool good = queue->isIdle();
+    launch();
+    commands->commit();
+    commands->waitUntilCompleted();
+    good &= runs == 1;
+    _exit(good ? 0 : 1);
+  }
+  go = true;
+  ahead->waitUntilCompleted();
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+#endif
 
 // Each thread adds to the same number, which needs no lock as one queue orders all of it.
 TEST_F(SmallLaunches, SeveralThreadsUseOneQueue) {
