@@ -79,6 +79,45 @@ def test_work_across_streams():
     mx.synchronize()
 
 
+def test_small_operations_keep_their_place_behind_large_ones():
+    other = mx.new_stream(mx.gpu)
+    for _ in range(20):
+        x = mx.arange(2**20)
+        mx.async_eval(x)
+        first = x[:4] * 2
+        sums = [(first + i).sum() for i in range(3)]
+        mx.async_eval(sums)
+        y = mx.add(first, x[-4:], stream=other)
+        mx.eval(y, sums)
+        assert [s.item() for s in sums] == [12, 16, 20]
+        assert y.tolist() == [2**20 - 4 + 3 * i for i in range(4)]
+
+
+@pytest.mark.cpu_kernels
+@pytest.mark.parametrize("waits_between", [False, True])
+def test_small_operations_on_what_a_kernel_failed_to_compute(waits_between):
+    kernel = mx.fast.metal_kernel(
+        name="far_outside",
+        input_names=["x"],
+        output_names=["out"],
+        source="out[0] = x[0] ? *(device float*)(ulong(x) >> 40) : 0;",
+    )
+    failed = kernel(
+        inputs=[mx.ones(1)],
+        grid=(1, 1, 1),
+        threadgroup=(1, 1, 1),
+        output_shapes=[(1,)],
+        output_dtypes=[mx.float32],
+    )[0]
+    if waits_between:
+        with pytest.raises(RuntimeError, match="far_outside"):
+            mx.eval(failed)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="far_outside"):
+            mx.eval((failed + 1).sum())
+    assert (mx.ones(3) + 1).sum().item() == 6
+
+
 def test_contiguous_parts_do_not_keep_the_whole_alive():
     whole = mx.zeros((64, 1 << 16))
     mx.eval(whole)
@@ -212,12 +251,14 @@ def test_ctrl_c_interrupts_a_kernel_that_never_ends(wait):
     assert printed.split() == ["interrupted", "6.0"]
 
 
-def test_ctrl_c_interrupts_a_long_graph():
-    printed = run("""
-        x = mx.ones(2**24)
-        for _ in range(100_000):
+# Small operations run in the thread that evaluates them, others in that of the stream.
+@pytest.mark.parametrize(("size", "operations", "seconds"), [(2**24, 100_000, 1), (4, 10**6, 0.1)])
+def test_ctrl_c_interrupts_a_long_graph(size, operations, seconds):
+    printed = run(f"""
+        x = mx.ones({size})
+        for _ in range({operations}):
             x = x + 1
-        threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        threading.Timer({seconds}, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         try:
             mx.eval(x)
         except KeyboardInterrupt:

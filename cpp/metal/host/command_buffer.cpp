@@ -21,6 +21,29 @@ namespace {
 constexpr size_t kFirstBlock = 512, kBlock = 4096;  // a device with its own memory copies blocks
 constexpr size_t kBytesAlignment = 64;
 
+// What a launch may have at most to run in the thread that encodes it. A thread without loops takes
+// nanoseconds; loops of the array library go over its buffers.
+constexpr uint64_t kSmallThreads = 4096;
+constexpr uint64_t kSmallBytes = uint64_t{64} << 10;
+
+bool is_small(const Kernel& kernel, const LaunchParameters& parameters, uint64_t threads) {
+  if (threads > kSmallThreads) return false;
+  if (!kernel.repeats) return true;
+  uint64_t bytes = 0;
+  for (const ArgumentInfo& argument : kernel.info.arguments) {
+    if (argument.kind == ArgumentKind::Buffer) bytes += parameters.buffer_bytes[argument.index];
+  }
+  return bytes <= kSmallBytes;
+}
+
+uint64_t count_threads(const LaunchParameters& parameters) {
+  uint64_t threads = 1;
+  for (uint32_t count : parameters.threads_per_grid) {
+    threads = std::min(threads * count, kFewThreads + 1);
+  }
+  return threads;
+}
+
 double time_limit() {
   const char* text = std::getenv("MLX_KERNEL_TIME_LIMIT");
   double seconds = text ? std::strtod(text, nullptr) : 0;
@@ -74,9 +97,11 @@ void CommandBufferObject::setLabel(const NS::String* label) {
   label_ = NS::RetainPtr(const_cast<NS::String*>(label));
 }
 
-void CommandBufferObject::addHostTask(std::function<void()> task) {
+void CommandBufferObject::addHostTask(std::function<void()> task, bool ends_soon) {
+  const auto run = [&](Stream&) { task(); };
+  if (ends_soon && run_now(std::ref(run))) return;
   commands_.emplace_back().task = std::move(task);
-  bounded_ = false;
+  bounded_ &= ends_soon;
   has_tasks_ = true;
 }
 
@@ -101,16 +126,44 @@ void CommandBufferObject::addLibraryCall(const LibraryCall& call,
 void CommandBufferObject::add_launch(const PipelineObject& pipeline, const Kernel& kernel,
                                      const LaunchParameters& parameters,
                                      Residency* const (&residencies)[kMaxBufferBindings]) {
+  const uint64_t threads = count_threads(parameters);
+  const bool bounded = !parameters.checked && pipeline.bounded(threads);
+  const auto run = [&](Stream& stream) {
+    stream.launch(kernel, parameters);
+    stream.wait();
+  };
+  if (bounded && parameters.trusted && is_small(kernel, parameters, threads) &&
+      run_now(std::ref(run)))
+    return;
   Command& command = commands_.emplace_back();
   command.kernel = &kernel;
   command.parameters = parameters;
-  command.parameters.trusted = pipeline.trusted();
   command.uses = buffer_uses(kernel, residencies);
-  uint64_t threads = 1;
-  for (uint32_t count : parameters.threads_per_grid) {
-    threads = std::min(threads * count, kFewThreads + 1);
+  bounded_ &= bounded;
+}
+
+// The order of the queue stays: what was committed has run, and nothing waits to be committed.
+bool CommandBufferObject::run_now(const std::function<void(Stream&)>& work) {
+  if (!runs_small_launches_ || !commands_.empty() || refusal_ || failure_) return false;
+  try {
+    return queue_->run_now(work);
+  } catch (...) {
+    failure_ = std::current_exception();
+    return true;
   }
-  bounded_ &= !parameters.checked && pipeline.bounded(threads);
+}
+
+bool CommandBufferObject::forget() {
+  if (!commands_.empty() || refusal_ || failure_) return false;
+  if (!scheduled_handlers_.empty() || !completed_handlers_.empty()) return false;
+  if (blocks_.size() == 1 && block_residencies_.empty()) {  // is filled anew
+    for (const NS::Object* object : kept_) object->release();
+    kept_.clear();
+    block_next_ = static_cast<char*>(blocks_.front());
+  } else {
+    release_resources();
+  }
+  return true;
 }
 
 void* CommandBufferObject::copy_bytes(const void* bytes, size_t length) {
@@ -171,6 +224,7 @@ void CommandBufferObject::start(Stream& stream, const std::function<void()>& pol
   try {
     for (auto& handler : scheduled_handlers_) handler(this);
     if (refusal_) throw std::invalid_argument(*refusal_);
+    if (failure_) std::rethrow_exception(failure_);
     transfers_.emplace(stream, driver().device_memory());
     run_commands(stream, poll);
     mark_ = stream.mark();

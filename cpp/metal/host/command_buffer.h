@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -40,6 +41,7 @@ class EncoderObject : public MTL::ComputeCommandEncoder {
   void setChecks(uint32_t checks, const CheckHandler& handler) override;
   void setBufferExtent(NS::UInteger start, NS::UInteger length, NS::UInteger index) override;
   void setBufferUnwritten(NS::UInteger index) override;
+  bool reuse() override;
 
  private:
   bool valid_index(NS::UInteger index, const char* what);
@@ -50,6 +52,7 @@ class EncoderObject : public MTL::ComputeCommandEncoder {
   NS::SharedPtr<CommandBufferObject> commands_;
   const PipelineObject* pipeline_ = nullptr;
   LaunchParameters parameters_;
+  uint32_t set_ = 0;                      // a bit for each index at which something is set
   char* bases_[kMaxBufferBindings] = {};  // of the buffers, without offsets
   NS::UInteger lengths_[kMaxBufferBindings] = {};
   Residency* residencies_[kMaxBufferBindings] = {};
@@ -75,6 +78,7 @@ class CommandBufferObject : public MTL::CommandBuffer {
   void enqueue() override;
   void commit() override { commit(false); }
   void commitBeforeWait() override { commit(true); }
+  void runSmallLaunches() override { runs_small_launches_ = true; }
   void waitUntilScheduled() override;
   void waitUntilCompleted() override { waitUntilCompleted(nullptr); }
   void waitUntilCompleted(const std::function<void()>& poll) override;
@@ -82,7 +86,7 @@ class CommandBufferObject : public MTL::CommandBuffer {
   NS::Error* error() const override { return error_.get(); }
   NS::String* label() const override { return label_.get(); }
   void setLabel(const NS::String* label) override;
-  void addHostTask(std::function<void()> task) override;
+  void addHostTask(std::function<void()> task, bool ends_soon) override;
   void addLibraryCall(const LibraryCall& call,
                       const std::vector<MTL::LibraryBuffer>& buffers) override;
 
@@ -96,6 +100,8 @@ class CommandBufferObject : public MTL::CommandBuffer {
   Residency* bytes_residency()
       const;  // of the last copy; null if the device uses the host's memory
   void refuse(const std::string& reason);  // the first reason makes the whole buffer fail
+  // If there is nothing to run, and nothing to report, releases what was kept. Returns whether.
+  bool forget();
 
   // Whether it has only launches that end soon.
   bool bounded() const { return bounded_; }
@@ -123,6 +129,7 @@ class CommandBufferObject : public MTL::CommandBuffer {
   };
 
   void commit(bool caller_waits);
+  bool run_now(const std::function<void(Stream&)>& work);
   void run_commands(Stream& stream, const std::function<void()>& poll);
   void run(Command& command, Stream& stream);
   void fail_from_exception();
@@ -133,6 +140,8 @@ class CommandBufferObject : public MTL::CommandBuffer {
   std::vector<Command> commands_;
   bool bounded_ = true;
   bool has_tasks_ = false;
+  bool runs_small_launches_ = false;
+  std::exception_ptr failure_;           // of a launch that ran at once
   std::optional<Transfers> transfers_;   // from the start to the end
   uint64_t mark_ = 0;                    // of the stream, behind its launches
   std::vector<const NS::Object*> kept_;  // until completion

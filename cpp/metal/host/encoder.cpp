@@ -1,5 +1,6 @@
 // The encoder: checks launches and records them in its command buffer.
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -30,6 +31,7 @@ bool EncoderObject::valid_index(NS::UInteger index, const char* what) {
 
 void EncoderObject::setBuffer(const MTL::Buffer* buffer, NS::UInteger offset, NS::UInteger index) {
   if (!valid_index(index, "setBuffer")) return;
+  set_ |= 1U << index;
   if (checked_) checked_->extents[index] = {};
   if (!buffer) {
     bases_[index] = nullptr;
@@ -54,6 +56,7 @@ void EncoderObject::setBufferOffset(NS::UInteger offset, NS::UInteger index) {
 
 void EncoderObject::setBytes(const void* bytes, NS::UInteger length, NS::UInteger index) {
   if (!valid_index(index, "setBytes")) return;
+  set_ |= 1U << index;
   if (checked_) checked_->extents[index] = {};
   bases_[index] = static_cast<char*>(commands_->copy_bytes(bytes, length));
   residencies_[index] = commands_->bytes_residency();
@@ -63,6 +66,7 @@ void EncoderObject::setBytes(const void* bytes, NS::UInteger length, NS::UIntege
 
 void EncoderObject::setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger index) {
   if (!valid_index(index, "setThreadgroupMemoryLength")) return;
+  set_ |= 1U << index;
   parameters_.threadgroup_memory[index] =
       static_cast<uint32_t>(length > UINT32_MAX - 15 ? UINT32_MAX - 15 : (length + 15) / 16 * 16);
 }
@@ -88,6 +92,22 @@ void EncoderObject::setBufferUnwritten(NS::UInteger index) {
   if (!valid_index(index, "setBufferUnwritten") || !bases_[index]) return;
   if (!checked_) checked_ = std::make_unique<Checked>();
   checked_->extents[index].unwritten = true;
+}
+
+bool EncoderObject::reuse() {
+  if (!commands_->forget()) return false;
+  pipeline_ = nullptr;
+  checked_.reset();
+  for (; set_ != 0; set_ &= set_ - 1) {
+    const int index = std::countr_zero(set_);
+    bases_[index] = nullptr;
+    lengths_[index] = 0;
+    residencies_[index] = nullptr;
+    parameters_.buffers[index] = nullptr;
+    parameters_.buffer_bytes[index] = 0;
+    parameters_.threadgroup_memory[index] = 0;
+  }
+  return true;
 }
 
 // What runs the next dispatch; null, with a refusal, where it cannot be checked.
@@ -157,6 +177,8 @@ void EncoderObject::dispatchThreads(MTL::Size grid, MTL::Size threadgroup) {
     parameters_.threads_per_grid[i] = static_cast<uint32_t>(grid_size[i]);
     parameters_.threads_per_threadgroup[i] = static_cast<uint32_t>(group_size[i]);
   }
+  parameters_.trusted = pipeline_->trusted();
+  parameters_.interrupts_before = interrupt_count();
   if (const Kernel* kernel = prepare_kernel())
     commands_->add_launch(*pipeline_, *kernel, parameters_, residencies_);
   setThreadgroupOrder(0, 1);

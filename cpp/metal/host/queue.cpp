@@ -53,7 +53,7 @@ class DefaultFloats {
 #if defined(__x86_64__)  // fesetenv does more, and takes as long as a small kernel
   DefaultFloats() {
     __asm__ volatile("fnstcw %0" : "=m"(x87_before_));
-    set(0x1f80, 0x37f);  // round to nearest, no traps
+    set(0x1f80, kX87Modes);  // round to nearest, no traps
   }
   ~DefaultFloats() { set(before_, x87_before_); }
 #else
@@ -68,9 +68,11 @@ class DefaultFloats {
 
  private:
 #if defined(__x86_64__)
-  static void set(unsigned modes, uint16_t x87_modes) {
+  static constexpr uint16_t kX87Modes = 0x37f;
+
+  void set(unsigned modes, uint16_t x87_modes) const {
     _mm_setcsr(modes);
-    __asm__ volatile("fldcw %0" : : "m"(x87_modes));
+    if (x87_before_ != kX87Modes) __asm__ volatile("fldcw %0" : : "m"(x87_modes));
   }
 
   unsigned before_ = _mm_getcsr();
@@ -135,6 +137,7 @@ struct QueueObject::State {
   Work next();
   void perform(Work work, const std::function<void()>& poll = {});
   void end_step(const Work& work);
+  void end_launch();
   static void want_own_thread(const std::shared_ptr<State>& state);
   static void run(std::shared_ptr<State> state);
 };
@@ -180,6 +183,11 @@ void QueueObject::State::end_step(const Work& work) {
   }
   if (idle()) wanted = false;
   if (sleeping && wanted) changed.notify_one();
+}
+
+void QueueObject::State::end_launch() {
+  const std::lock_guard lock(mutex);
+  end_step({Step::Execute, {}});
 }
 
 void QueueObject::State::want_own_thread(const std::shared_ptr<State>& state) {
@@ -239,6 +247,32 @@ QueueObject::~QueueObject() {
 MTL::CommandBuffer* QueueObject::newCommandBuffer() { return new CommandBufferObject(this); }
 
 MTL::CommandBuffer* QueueObject::commandBuffer() { return newCommandBuffer()->autorelease(); }
+
+bool QueueObject::isIdle() const {
+  if (state_->forks != fork_count()) return true;  // what was committed runs in the parent
+  const std::lock_guard lock(state_->mutex);
+  return state_->idle();
+}
+
+bool QueueObject::run_now(const std::function<void(Stream&)>& work) {
+  State& state = *state_;
+  if (default_driver().device_memory() || state.stream->is_asynchronous()) return false;
+  if (state.forks != fork_count()) return false;
+  {
+    const std::lock_guard lock(state.mutex);
+    if (!state.idle()) return false;
+    state.busy = true;
+  }
+  struct End {
+    State& state;
+    ~End() { state.end_launch(); }
+  } const end{state};
+  const InUse in_use;
+  const DefaultFloats floats;
+  InUse::check();
+  work(*state.stream);
+  return true;
+}
 
 void QueueObject::runUntil(const std::function<bool()>& done, const std::function<void()>& poll) {
   const auto state = state_;  // the last buffer may own the queue

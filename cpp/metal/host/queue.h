@@ -19,10 +19,15 @@ class QueueObject : public MTL::CommandQueue {
   Driver& driver() const { return driver_; }
   MTL::CommandBuffer* commandBuffer() override;
   MTL::CommandBuffer* newCommandBuffer() override;
+  bool isIdle() const override;
   void runUntil(const std::function<bool()>& done, const std::function<void()>& poll) override;
 
   // With `caller_waits`, the caller calls runUntil next.
   void submit(CommandBufferObject* buffer, bool caller_waits);
+  // Does work in the calling thread. False if it must wait its turn, or if there is a device with
+  // memory of its own, from which the host may have to copy buffers first. Throws what the work
+  // throws.
+  bool run_now(const std::function<void(Stream&)>& work);
 
  protected:
   ~QueueObject() override;

@@ -9,14 +9,13 @@
 
 namespace mlx::core {
 
-std::vector<array> cast_and_broadcast(const std::vector<array>& inputs, Dtype dtype,
-                                      const Stream& s) {
-  std::vector<array> out;
-  out.reserve(inputs.size());
-  for (const auto& in : inputs) {
-    out.push_back(astype(in, dtype, s));
+std::vector<array> cast_and_broadcast(std::vector<array> inputs, Dtype dtype, const Stream& s) {
+  bool same_shape = true;
+  for (auto& in : inputs) {
+    if (in.dtype() != dtype) in = astype(in, dtype, s);
+    same_shape = same_shape && in.shape() == inputs[0].shape();
   }
-  return broadcast_arrays(out, s);
+  return same_shape ? inputs : broadcast_arrays(inputs, s);
 }
 
 void check_integral(const array& a, const std::string& op, bool allow_bool) {

@@ -10,8 +10,7 @@
 namespace mlx::core {
 
 // Casts the inputs to `dtype` and broadcasts them to one shape.
-std::vector<array> cast_and_broadcast(const std::vector<array>& inputs, Dtype dtype,
-                                      const Stream& s);
+std::vector<array> cast_and_broadcast(std::vector<array> inputs, Dtype dtype, const Stream& s);
 
 // A node with one output of the type `dtype` and the shape of the first input.
 template <typename P, typename... State>

@@ -2,6 +2,7 @@
 #include "mlx/backend/metal/eval.h"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -24,6 +25,9 @@ namespace {
 // With more command buffers in flight, the host waits instead of allocating more.
 constexpr int kMaxTasksInFlight = 16;
 
+// After so many operations that ran in the calling thread, this looks for Ctrl-C.
+constexpr size_t kOperationsPerPoll = 1024;
+
 // Event values: intermediate signals count up; the final one is larger than all of them.
 constexpr uint64_t kFinalValue = uint64_t{1} << 62;
 
@@ -37,6 +41,7 @@ class Evaluation {
       for (auto& node : order) {
         // The node is moved, so that arrays that nothing else needs may be overwritten.
         schedule(std::move(node));
+        poll_sometimes();
       }
     } catch (...) {
       finish(outputs, false);
@@ -87,36 +92,60 @@ class Evaluation {
 
   void schedule(array node) {
     Stream stream = node.primitive().stream();
-    auto& progress = event_of(stream);
-    for (const auto& in : node.inputs()) {
-      if (in.status() == array::Status::evaluated && in.event().valid()) {
-        if (in.event().stream() != stream) {
-          in.event().wait(stream);
-        }
-        progress.event.require(in.event());
-      }
-    }
+    const bool inputs_available = require_inputs(node, stream);
     auto siblings = node.num_siblings() > 0 ? node.siblings() : std::vector<array>{};
     bool signal_now = needed_elsewhere_.count(node.node_id()) > 0;
 
-    metal::eval(node);
-
-    Event done = progress.event;
-    done.set_value(signal_now ? ++progress.signaled : kFinalValue);
-    auto announce = [&](const array& a) {
-      a.attach_event(done);
-      a.set_status(array::Status::evaluated);
-    };
-    announce(node);
-    std::for_each(siblings.begin(), siblings.end(), announce);
-    if (signal_now) {
-      done.signal(stream);
+    // Small operations have run when this returns: then nobody has to wait for the results.
+    if (metal::eval(node) && inputs_available) {
+      node.set_status(array::Status::available);
+      for (const auto& sibling : siblings) {
+        sibling.set_status(array::Status::available);
+      }
+    } else {
+      announce(node, siblings, signal_now);
     }
     if (!node.keeps_graph()) {
       node.detach();
     }
     limit_work_in_flight();
     limit_memory_in_flight(stream);
+  }
+
+  // Lets the stream wait for inputs that other streams compute. Returns whether all inputs have
+  // their values.
+  bool require_inputs(const array& node, const Stream& stream) {
+    bool all_available = true;
+    for (const auto& in : node.inputs()) {
+      if (in.is_available()) continue;
+      all_available = false;
+      if (in.event().stream() != stream) {
+        in.event().wait(stream);
+      }
+      event_of(stream).event.require(in.event());
+    }
+    return all_available;
+  }
+
+  void announce(const array& node, const std::vector<array>& siblings, bool signal_now) {
+    auto& progress = event_of(node.primitive().stream());
+    Event done = progress.event;
+    done.set_value(signal_now ? ++progress.signaled : kFinalValue);
+    auto attach = [&](const array& a) {
+      a.attach_event(done);
+      a.set_status(array::Status::evaluated);
+    };
+    attach(node);
+    std::for_each(siblings.begin(), siblings.end(), attach);
+    if (signal_now) {
+      done.signal(done.stream());
+    }
+  }
+
+  void poll_sometimes() {
+    if (++operations_ % kOperationsPerPoll == 0) {
+      if (auto& poll = WaitPoll::current()) poll();
+    }
   }
 
   static void limit_work_in_flight() {
@@ -157,6 +186,7 @@ class Evaluation {
     }
   }
 
+  size_t operations_ = 0;
   std::unordered_map<int, StreamEvent> events_;
   // Nodes that another stream waits for.
   std::unordered_set<std::uintptr_t> needed_elsewhere_;
@@ -168,10 +198,11 @@ std::optional<Stream> schedule(const std::vector<array>& outputs, bool caller_wa
   });
   std::optional<Stream> left;
   if (!all_scheduled) {
-    wait_unlocked([&] {
+    const auto run = [&] {
       std::lock_guard lock(scheduler::mutex());
       left = Evaluation().run(outputs, caller_waits);
-    });
+    };
+    wait_unlocked(std::ref(run));
   }
   return left;
 }

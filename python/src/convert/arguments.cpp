@@ -152,7 +152,7 @@ mx::Shape to_shape(const Ints& ints, const char* argument) {
 
 mx::array to_array(py::handle value, std::optional<mx::Dtype> dtype) {
   PyObject* p = value.ptr();
-  if (is_array(value)) return value.cast<const mx::array&>();
+  if (is_array(value)) return array_of(value);
   if (PyBool_Check(p)) return mx::array(p == Py_True, dtype.value_or(mx::bool_));
   if (PyLong_Check(p)) return array_from_int(value, dtype);
   if (PyFloat_Check(p)) {
@@ -171,7 +171,7 @@ mx::array to_array(py::handle value, std::optional<mx::Dtype> dtype) {
 }
 
 mx::array to_operand(py::handle value, mx::Dtype dtype) {
-  if (is_array(value)) return value.cast<const mx::array&>();
+  if (is_array(value)) return array_of(value);
   mx::array a = to_array(value, dtype);
   PyObject* p = value.ptr();
   bool number = PyFloat_Check(p) || PyLong_Check(p) || !is_numpy_scalar_or_array(value);
@@ -180,12 +180,12 @@ mx::array to_operand(py::handle value, mx::Dtype dtype) {
 
 std::pair<mx::array, mx::array> to_arrays(const ArrayLike& a, const ArrayLike& b) {
   if (is_array(a.value)) {
-    auto x = a.value.cast<const mx::array&>();
+    auto x = array_of(a.value);
     auto y = to_operand(b.value, x.dtype());
     return {std::move(x), std::move(y)};
   }
   if (is_array(b.value)) {
-    auto y = b.value.cast<const mx::array&>();
+    auto y = array_of(b.value);
     auto x = to_operand(a.value, y.dtype());
     return {std::move(x), std::move(y)};
   }

@@ -1,6 +1,7 @@
 // Traverses and rebuilds trees.
 #include "transforms/trees.h"
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -91,15 +92,16 @@ py::object tree_map(py::handle tree, const std::function<py::object(py::handle)>
 
 Arrays tree_flatten(py::handle tree, bool strict, const char* op) {
   Arrays arrays;
-  tree_visit(tree, [&](py::handle leaf) {
+  const auto visit = [&](py::handle leaf) {
     if (is_array(leaf)) {
-      arrays.push_back(leaf.cast<const mx::array&>());
+      arrays.push_back(array_of(leaf));
     } else if (strict) {
       throw std::invalid_argument(std::string("[") + op +
                                   "] The argument should contain only arrays, but it holds a " +
                                   type_name(leaf) + ".");
     }
-  });
+  };
+  tree_visit(tree, std::ref(visit));
   return arrays;
 }
 

@@ -260,15 +260,15 @@ void Dispatch::report_findings() const {
 void Dispatch::choose_code() {
   const LaunchFacts facts{.separate_buffers = !shares_results_,
                           .few_threads = has_few_threads(parameters_)};
+  uint32_t sizes[3][2];  // of whole threadgroups and of cut ones; 0 if there is none
+  for (unsigned i = 0; i < 3; ++i) {
+    const uint32_t whole = launch_.threads_per_threadgroup[i], grid = launch_.threads_per_grid[i];
+    sizes[i][0] = grid >= whole ? whole : 0;
+    sizes[i][1] = grid % whole;
+  }
   for (unsigned cut = 0; cut < 8; ++cut) {
-    uint32_t size[3];
-    bool exists = true;
-    for (unsigned i = 0; i < 3; ++i) {
-      const uint32_t whole = launch_.threads_per_threadgroup[i];
-      const uint32_t rest = launch_.threads_per_grid[i] % whole;
-      size[i] = cut >> i & 1 ? rest : whole;
-      exists &= cut >> i & 1 ? rest != 0 : launch_.threads_per_grid[i] >= whole;
-    }
+    const uint32_t size[] = {sizes[0][cut & 1], sizes[1][cut >> 1 & 1], sizes[2][cut >> 2]};
+    const bool exists = size[0] != 0 && size[1] != 0 && size[2] != 0;
     if (exists) {
       codes_[cut] = &machine_code_.code_for(size, launch_.threads_per_threadgroup[0], facts);
     }
@@ -301,8 +301,9 @@ void Dispatch::run() {
 }
 
 void Dispatch::throw_failure() {
+  if (!stopped()) return;
   std::lock_guard lock(mutex_);
-  if (stopped()) throw LaunchError(fault_, message_);
+  throw LaunchError(fault_, message_);
 }
 
 void Dispatch::run_chain(std::span<Dispatch* const> dispatches, uint64_t threads) {
@@ -324,6 +325,10 @@ void Dispatch::run_chain(std::span<Dispatch* const> dispatches, uint64_t threads
 // long.
 uint64_t Dispatch::run_first(uint64_t count) {
   Worker& worker = Worker::current();
+  if (count == 1) {  // does not need the time
+    worker.run(*this, 0, 1);
+    return 1;
+  }
   auto start = std::chrono::steady_clock::now();
   uint64_t done = 0;
   for (uint64_t step = 1; done < count && !stopped(); step *= 2) {

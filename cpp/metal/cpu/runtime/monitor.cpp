@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "metal/cpu/runtime/dispatch.h"
 
@@ -18,13 +19,13 @@ namespace metal::cpu {
 
 using Clock = std::chrono::steady_clock;
 
+namespace {
+
 struct Running {
   Dispatch* dispatch;
   Clock::time_point deadline;
   double limit;
 };
-
-namespace {
 
 void stop_interrupted(Dispatch& dispatch) {
   dispatch.stop(LaunchFault::Interrupted, "The kernel was interrupted");
@@ -44,7 +45,7 @@ class Monitor {
     return *current.load();
   }
 
-  std::list<Running>::iterator add(Dispatch& dispatch, double limit) {
+  void add(Dispatch& dispatch, double limit) {
     Running entry{&dispatch, Clock::time_point::max(), limit};
     if (limit > 0) {
       limit = std::min(limit, 1e9);
@@ -58,12 +59,13 @@ class Monitor {
       watching_ = true;
       changed_.notify_one();
     }
-    return std::prev(running_.end());
   }
 
-  void remove(std::list<Running>::iterator entry) {
+  void remove(const Dispatch& dispatch) {
     std::lock_guard lock(mutex_);
-    running_.erase(entry);
+    const auto entry = std::ranges::find(running_, &dispatch, &Running::dispatch);
+    *entry = running_.back();
+    running_.pop_back();
   }
 
   void interrupt() {
@@ -108,20 +110,21 @@ class Monitor {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::list<Running> running_;
+  std::vector<Running> running_;
   bool watching_ = false;
 };
 
 }  // namespace
 
 Monitored::Monitored(Dispatch& dispatch, double time_limit, uint64_t interrupts_before)
-    : entry_(Monitor::instance().add(dispatch, time_limit)) {
+    : dispatch_(dispatch) {
+  Monitor::instance().add(dispatch, time_limit);
   // The interrupt count rises before running dispatches are stopped, so this finds any interrupt
   // that they missed.
   if (interrupt_count() != interrupts_before) stop_interrupted(dispatch);
 }
 
-Monitored::~Monitored() { Monitor::instance().remove(entry_); }
+Monitored::~Monitored() { Monitor::instance().remove(dispatch_); }
 
 void interrupt_dispatches() { Monitor::instance().interrupt(); }
 

@@ -2,13 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
 
 namespace metal::cpu {
 
 class Dispatch;
-
-struct Running;  // a dispatch and its deadline
 
 // Watches a dispatch while the object exists. A limit of 0 seconds means no limit. The dispatch is
 // stopped at once if there have been more interrupts than `interrupts_before`.
@@ -20,7 +17,7 @@ class Monitored {
   Monitored& operator=(const Monitored&) = delete;
 
  private:
-  std::list<Running>::iterator entry_;
+  const Dispatch& dispatch_;
 };
 
 // Ends every dispatch that runs now.

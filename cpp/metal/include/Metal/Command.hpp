@@ -51,6 +51,9 @@ class ComputeCommandEncoder : public NS::Referencing<ComputeCommandEncoder> {
   virtual void setBufferExtent(NS::UInteger start, NS::UInteger length, NS::UInteger index) = 0;
   // Its contents are undefined until the next dispatch, which has to write all of it.
   virtual void setBufferUnwritten(NS::UInteger index) = 0;
+  // Not in metal-cpp. If the command buffer has nothing to run, the encoder forgets what is set, as
+  // if it were new. Returns whether that is so.
+  virtual bool reuse() = 0;
 };
 
 // Not in metal-cpp. What a library's call gets: an address in a buffer, null if there is none.
@@ -80,8 +83,9 @@ class CommandBuffer : public NS::Referencing<CommandBuffer> {
   // wait.
   virtual void waitUntilCompleted(const std::function<void()>& poll) = 0;
   // Not in metal-cpp. Runs on the queue's thread, in order with the dispatches. Its exceptions
-  // become the command buffer's error.
-  virtual void addHostTask(std::function<void()> task) = 0;
+  // become the command buffer's error. A task that ends within microseconds counts as a small
+  // launch.
+  virtual void addHostTask(std::function<void()> task, bool ends_soon = false) = 0;
   // Not in metal-cpp. A library's call on the device (metal/driver.h), in order with the
   // dispatches.
   virtual void addLibraryCall(const ::metal::LibraryCall& call,
@@ -89,6 +93,10 @@ class CommandBuffer : public NS::Referencing<CommandBuffer> {
   // Not in metal-cpp. Like commit, for a caller that calls runUntil or waitUntilCompleted next:
   // where it can run the command buffer itself, the queue's own thread is not woken.
   virtual void commitBeforeWait() = 0;
+  // Not in metal-cpp. While the queue is idle and nothing is recorded, launches that end within
+  // microseconds run at once in the thread that encodes them, instead of being recorded. So do
+  // host tasks.
+  virtual void runSmallLaunches() = 0;
 };
 
 // Command buffers run one after the other, in the order in which they were committed.
@@ -97,6 +105,8 @@ class CommandQueue : public NS::Referencing<CommandQueue> {
   virtual Device* device() const = 0;
   virtual CommandBuffer* commandBuffer() = 0;     // autoreleased
   virtual CommandBuffer* newCommandBuffer() = 0;  // not in metal-cpp: the caller owns it
+  // Not in metal-cpp. Whether all committed command buffers have run, and their handlers returned.
+  virtual bool isIdle() const = 0;
 
   // Not in metal-cpp. Until `done` returns true, runs the next command buffers on the calling
   // thread, which would only wait otherwise. Returns earlier if another thread runs one, or if the

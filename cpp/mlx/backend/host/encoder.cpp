@@ -16,8 +16,8 @@ void CommandEncoder::add_temporaries(std::vector<array> arrays) {
   metal::get_command_encoder(stream_).add_temporaries(std::move(arrays));
 }
 
-void CommandEncoder::schedule(std::function<void()> task) {
-  metal::get_command_encoder(stream_).add_host_task(std::move(task));
+void CommandEncoder::schedule(std::function<void()> task, bool ends_soon) {
+  metal::get_command_encoder(stream_).add_host_task(std::move(task), ends_soon);
 }
 
 CommandEncoder& get_command_encoder(Stream stream) {

@@ -24,11 +24,19 @@ class CommandEncoder {
     auto bound =
         std::make_shared<decltype(std::bind(std::forward<F>(task), std::forward<Args>(args)...))>(
             std::bind(std::forward<F>(task), std::forward<Args>(args)...));
-    schedule([bound] { (*bound)(); });
+    schedule([bound] { (*bound)(); }, false);
+  }
+  // The same for a task that makes at most so many operations on numbers: a short one runs at once
+  // if nothing is ahead of it.
+  template <typename F>
+  void dispatch_counted(uint64_t operations, F&& task) {
+    schedule(std::forward<F>(task), operations <= kFewOperations);
   }
 
  private:
-  void schedule(std::function<void()> task);
+  static constexpr uint64_t kFewOperations = 1 << 15;
+
+  void schedule(std::function<void()> task, bool ends_soon);
 
   Stream stream_;
 };

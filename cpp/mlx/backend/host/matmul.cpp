@@ -21,8 +21,9 @@ namespace {
 
 template <typename T>
 void schedule(const cpu::Products& products, const array& a, const array& b, array& out, Stream s) {
-  cpu::get_command_encoder(s).dispatch([products, x = a.data<T>(), y = b.data<T>(),
-                                        z = out.data<T>()] {
+  const uint64_t operations = out.size() * static_cast<uint64_t>(products.one.k);
+  cpu::get_command_encoder(s).dispatch_counted(operations, [products, x = a.data<T>(),
+                                                            y = b.data<T>(), z = out.data<T>()] {
     const cpu::BlasOnThisThread alone;
     const cpu::Product& one = products.one;
     cpu::for_each_product<T>(shape_size(products.batch), one, [&](size_t i, auto gemm) {

@@ -218,6 +218,8 @@ auto line_arg_sorter<complex64_t>(const Lines& lines, int) {
   };
 }
 
+constexpr uint64_t kOperationsPerElement = 64;  // when few are sorted
+
 // Metal has no float64.
 bool sorts_on_device(const array& in, Stream s) { return runs_on_gpu(s) && in.dtype() != float64; }
 
@@ -228,9 +230,10 @@ void order(const array& in, array& out, int axis, int kth, Stream s) {
   auto lines = lines_of(in, out, axis);
   dispatch_all_types(in.dtype(), [&](auto type) {
     using T = MLX_GET_TYPE(type);
-    cpu::get_command_encoder(s).dispatch([lines, kth, from = in.data<T>(), to = out.data<T>()] {
-      each_line(lines, from, to, [&] { return line_sorter<T>(lines, kth); });
-    });
+    cpu::get_command_encoder(s).dispatch_counted(
+        in.size() * kOperationsPerElement, [lines, kth, from = in.data<T>(), to = out.data<T>()] {
+          each_line(lines, from, to, [&] { return line_sorter<T>(lines, kth); });
+        });
   });
 }
 
@@ -241,7 +244,8 @@ void arg_order(const array& in, array& out, int axis, int kth, Stream s) {
   auto lines = lines_of(in, out, axis);
   dispatch_all_types(in.dtype(), [&](auto type) {
     using T = MLX_GET_TYPE(type);
-    cpu::get_command_encoder(s).dispatch(
+    cpu::get_command_encoder(s).dispatch_counted(
+        in.size() * kOperationsPerElement,
         [lines, kth, from = in.data<T>(), to = out.data<uint32_t>()] {
           each_line(lines, from, to, [&] { return line_arg_sorter<T>(lines, kth); });
         });

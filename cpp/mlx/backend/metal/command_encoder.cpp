@@ -105,13 +105,17 @@ void CommandEncoder::add_temporaries(std::vector<array> arrays) {
   }
 }
 
-void CommandEncoder::add_host_task(std::function<void()> task) {
-  state_->end_encoding();
+void CommandEncoder::add_host_task(std::function<void()> task, bool ends_soon) {
+  if (ends_soon) {
+    state_->compute_encoder();  // stays if the task runs at once
+  } else {
+    state_->end_encoding();
+  }
   state_->operations++;
   // After an error nothing of the stream runs until somebody has got the error.
   state_->command_buffer()->addHostTask(
       [task = std::move(task), errors = state_->errors, host_use = state_->host_use] {
-        if (errors->any()) {
+        if (errors->any) {
           return;
         }
         try {
@@ -123,7 +127,8 @@ void CommandEncoder::add_host_task(std::function<void()> task) {
           errors->set(std::current_exception());
           throw;
         }
-      });
+      },
+      ends_soon);
 }
 
 void CommandEncoder::add_library_call(const ::metal::LibraryCall& call,

@@ -67,8 +67,9 @@ class CommandEncoder {
   void add_temporary(array a);
   void add_temporaries(std::vector<array> arrays);
 
-  // Runs `task` on the host, in order with the stream's kernels.
-  void add_host_task(std::function<void()> task);
+  // Runs `task` on the host, in order with the stream's kernels. One that ends soon, within
+  // microseconds, runs at once if nothing is ahead of it.
+  void add_host_task(std::function<void()> task, bool ends_soon = false);
 
   // Adds a library's call on the stream's device, in order with the stream's kernels.
   void add_library_call(const ::metal::LibraryCall& call,

@@ -80,7 +80,7 @@ size_t max_bytes_in_flight() {
 
 void new_stream(Stream stream) { device(stream.device).add_stream(stream); }
 
-void eval(array& arr) {
+bool eval(array& arr) {
   auto& primitive = arr.primitive();
   auto& state = state_of(primitive.stream());
   std::lock_guard lock(state.mutex);
@@ -97,11 +97,15 @@ void eval(array& arr) {
   } else {
     run_on_host(primitive, state, arr.inputs(), outputs);
   }
+  if (state.has_run()) {
+    return true;
+  }
   state.keep(arr.inputs(), outputs);
   const bool large = state.bytes >= max_bytes_in_flight() / kBytesPart;
   if (state.operations >= (large ? kOperationsPerEarlyCommit : kOperationsPerCommit)) {
     state.commit();
   }
+  return false;
 }
 
 void finalize(Stream stream) {

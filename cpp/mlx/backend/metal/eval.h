@@ -19,7 +19,9 @@ void new_stream(Stream stream);
 
 // Schedules the array's primitive on its stream, behind earlier work: its eval_cpu or eval_gpu,
 // according to the stream's device. Keeps the buffers of inputs and outputs until it has run.
-void eval(array& arr);
+// Returns whether that is the case already, with all work ahead of it: small operations run at
+// once, as they take no longer than to hand them to another thread.
+bool eval(array& arr);
 
 // Starts the work that eval has collected.
 void finalize(Stream stream);

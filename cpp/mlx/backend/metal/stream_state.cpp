@@ -15,17 +15,17 @@ void StreamState::Errors::set(std::exception_ptr error) {
   std::lock_guard lock(mutex);
   if (!first) {
     first = std::move(error);
+    any = true;
   }
 }
 
 std::exception_ptr StreamState::Errors::take() {
+  if (!any) {
+    return nullptr;
+  }
   std::lock_guard lock(mutex);
+  any = false;
   return std::exchange(first, nullptr);
-}
-
-bool StreamState::Errors::any() {
-  std::lock_guard lock(mutex);
-  return first != nullptr;
 }
 
 StreamState::StreamState(MTL::Device* device, int index)
@@ -46,6 +46,7 @@ MTL::ComputeCommandEncoder* StreamState::compute_encoder() {
   if (!encoder) {
     auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
     encoder = NS::RetainPtr(command_buffer()->computeCommandEncoder());
+    command_buffer()->runSmallLaunches();
   }
   return encoder.get();
 }
@@ -58,8 +59,31 @@ void StreamState::end_encoding() {
   }
 }
 
+bool StreamState::has_nothing_to_run() {
+  if (!buffer) {
+    return true;
+  }
+  if (!encoder || !encoder->reuse()) {
+    return false;
+  }
+  checks = 0;
+  return true;
+}
+
+bool StreamState::has_run() {
+  if (!has_nothing_to_run() || !queue->isIdle() || errors->any) {
+    return false;
+  }
+  inputs.clear();
+  outputs.clear();
+  temporaries.clear();
+  operations = 0;
+  bytes = 0;
+  return true;
+}
+
 void StreamState::commit(std::function<void(std::exception_ptr)> done, bool caller_waits) {
-  if (!buffer && !done) {
+  if (has_nothing_to_run() && !done) {
     return;
   }
   end_encoding();
@@ -118,6 +142,8 @@ void StreamState::synchronize() {
 void StreamState::close() {
   wait();
   last.reset();
+  encoder.reset();
+  buffer.reset();
   queue.reset();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Metal/Metal.hpp>
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -30,6 +31,9 @@ struct StreamState {
   void wait();
   // Waits, and releases the queue: nothing can run here any more.
   void close();
+  // Whether everything that was encoded has run, and no error is left for somebody to get. The
+  // stream then keeps nothing.
+  bool has_run();
   // Throws if the stream is closed.
   void check_open() const;
 
@@ -49,9 +53,9 @@ struct StreamState {
   struct Errors {
     std::mutex mutex;
     std::exception_ptr first;
+    std::atomic<bool> any{false};  // changed under the mutex
     void set(std::exception_ptr error);
     std::exception_ptr take();
-    bool any();
   };
 
   int index;
@@ -59,6 +63,7 @@ struct StreamState {
   NS::SharedPtr<MTL::CommandQueue> queue;
   NS::SharedPtr<MTL::CommandBuffer> buffer;
   NS::SharedPtr<MTL::CommandBuffer> last;  // the last one committed
+  // Stays for the next work if what it encoded has run already.
   NS::SharedPtr<MTL::ComputeCommandEncoder> encoder;
   CommandEncoder handle;
   int operations = 0;           // encoded in the open buffer
@@ -75,6 +80,9 @@ struct StreamState {
   std::shared_ptr<HostUse> host_use;  // of the primitive that encodes; null if it needs none
   // Held while a primitive encodes.
   std::recursive_mutex mutex;
+
+ private:
+  bool has_nothing_to_run();
 };
 
 }  // namespace mlx::core::metal
