@@ -43,6 +43,10 @@ void prepare_vectors(llvm::Module& module);
 // the last few steps by which an address is computed.
 void find_alignment(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses);
 
+// Makes one access of several whose elements lie side by side, where a test shows that the address
+// is a multiple of their size. It runs last on accesses, when what can be proved has been.
+void test_alignment(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses);
+
 // Makes atomic operations relaxed, as the GPU's are, and puts fences around stronger ones.
 void order_atomics(llvm::Module& module);
 

@@ -66,14 +66,15 @@ constexpr const char* kVectors = R"(
 
 std::string vectors(const char* step) { return std::string("#define STEP ") + step + kVectors; }
 
-TEST(Ptx, ReadsVectorsAtOnceOnlyWhereTheirAlignmentIsProved) {
-  const auto reads_vector = [](const char* step, bool aligned) {
+TEST(Ptx, ReadsVectorsAtOnceWhereTheirAlignmentIsProvedOrTested) {
+  const auto reads_elements = [](const char* step, bool aligned) {
     const std::string text = ptx_for(vectors(step), {.aligned = aligned}).text;
-    return text.find("ld.global.v4.f32") != std::string::npos;
+    EXPECT_NE(text.find("ld.global.v4.f32"), std::string::npos) << text;
+    return text.find("ld.global.f32") != std::string::npos;
   };
-  EXPECT_TRUE(reads_vector("4", true));
-  EXPECT_FALSE(reads_vector("1", true));
-  EXPECT_FALSE(reads_vector("4", false));
+  EXPECT_FALSE(reads_elements("4", true));
+  EXPECT_TRUE(reads_elements("1", true));
+  EXPECT_TRUE(reads_elements("4", false));
 }
 
 TEST(Ptx, OneThreadRunsSeveral) {
@@ -88,6 +89,10 @@ TEST(Ptx, OneThreadRunsSeveral) {
   EXPECT_EQ(halves.interface.at_once, 8u);
   EXPECT_NE(halves.text.find("ld.global.v4"), std::string::npos) << halves.text;
   EXPECT_NE(halves.text.find("st.global.v4"), std::string::npos) << halves.text;
+  const PtxCode rows = made("float", "y[i.y * size_t(n.y) + i.x] = x[i.y * size_t(n.y) + i.x];");
+  EXPECT_EQ(rows.interface.at_once, 4u);
+  EXPECT_NE(rows.text.find("ld.global.v4"), std::string::npos) << rows.text;
+  EXPECT_NE(rows.text.find("st.global.v4"), std::string::npos) << rows.text;
   EXPECT_EQ(made("uchar", "y[i.x] = x[i.x] + 1;").interface.at_once, 8u);
   for (const char* type : {"half", "bfloat"})
     EXPECT_EQ(made(type, "y[i.x] = exp(x[i.x]);").interface.at_once, 8u);
