@@ -165,7 +165,7 @@ TEST_F(CudaDriverTest, AThreadRunsSeveralOfALargeGrid) {
   EXPECT_EQ(blocks_of(1 << 20, 0), 512u);
   EXPECT_EQ(value_at<uint32_t>(fake_->launches.back().parameters, 16), 1u << 20);
   EXPECT_EQ(blocks_of((1 << 20) + 1, 0), 513u);
-  EXPECT_EQ(blocks_of(1 << 20, 1), 4096u);  // no aligned vectors
+  EXPECT_EQ(blocks_of(1 << 20, 1), 512u);  // tests the alignment
 }
 
 TEST_F(CudaDriverTest, FlatBlocksAreWholeWarps) {

@@ -39,8 +39,8 @@ LaunchForm form_of(const LaunchParameters& parameters, uint32_t at_once) {
   form.flat = size[2] > kDeepestBlock;
   form.aligned = std::ranges::all_of(parameters.buffers, is_aligned);
   form.in_parts = !fits_in_one_part(parameters);
-  form.several = at_once > 1 && form.aligned && !form.flat && !form.in_parts &&
-                 is_large(parameters.threads_per_grid);
+  form.several =
+      at_once > 1 && !form.flat && !form.in_parts && is_large(parameters.threads_per_grid);
   return form;
 }
 

@@ -93,6 +93,10 @@ TEST(Ptx, OneThreadRunsSeveral) {
   EXPECT_EQ(rows.interface.at_once, 4u);
   EXPECT_NE(rows.text.find("ld.global.v4"), std::string::npos) << rows.text;
   EXPECT_NE(rows.text.find("st.global.v4"), std::string::npos) << rows.text;
+  const PtxCode back =
+      made("float", "y[i.y * size_t(n.y) + i.x] = x[i.y * size_t(n.y) - long(i.x)];");
+  EXPECT_EQ(back.interface.at_once, 4u);
+  EXPECT_NE(back.text.find("ld.global.v4"), std::string::npos) << back.text;
   EXPECT_EQ(made("uchar", "y[i.x] = x[i.x] + 1;").interface.at_once, 8u);
   for (const char* type : {"half", "bfloat"})
     EXPECT_EQ(made(type, "y[i.x] = exp(x[i.x]);").interface.at_once, 8u);
