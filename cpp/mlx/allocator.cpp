@@ -104,7 +104,9 @@ namespace {
 // Of the first GPU, or the host.
 ::metal::Allocator& first_memory() { return ::metal::default_driver().allocator(); }
 
-size_t sum_over_devices(uint64_t ::metal::MemoryStatistics::* figure) {
+using ::metal::MemoryStatistics;
+
+size_t sum_over_devices(uint64_t MemoryStatistics::* figure) {
   size_t sum = 0;
   for (auto* driver : ::metal::open_drivers()) sum += driver->allocator().statistics().*figure;
   return sum;
@@ -112,9 +114,9 @@ size_t sum_over_devices(uint64_t ::metal::MemoryStatistics::* figure) {
 
 }  // namespace
 
-size_t get_active_memory() { return sum_over_devices(&::metal::MemoryStatistics::active); }
-size_t get_peak_memory() { return sum_over_devices(&::metal::MemoryStatistics::peak); }
-size_t get_cache_memory() { return sum_over_devices(&::metal::MemoryStatistics::cache); }
+size_t get_active_memory() { return sum_over_devices(&MemoryStatistics::active); }
+size_t get_peak_memory() { return sum_over_devices(&MemoryStatistics::peak); }
+size_t get_cache_memory() { return sum_over_devices(&MemoryStatistics::cache); }
 size_t set_memory_limit(size_t limit) { return first_memory().set_memory_limit(limit); }
 size_t get_memory_limit() { return first_memory().memory_limit(); }
 bool over_memory_limit() { return first_memory().over_limit(); }
