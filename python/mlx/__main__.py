@@ -79,12 +79,12 @@ def _print_devices() -> int:
         _line("none", "mlx.core does not load")
         return 0
     _line("default", core.default_device())
-    for name, device in (("gpu", core.gpu), ("cpu", core.cpu)):
-        if core.is_available(device):
-            facts = core.device_info(device)
+    for name, kind in (("gpu", core.gpu), ("cpu", core.cpu)):
+        for number in range(core.device_count(kind)):
+            facts = core.device_info(core.Device(kind, number))
             memory = facts.get("memory_size", 0) / 2**30
             _line(name, f"{facts.get('device_name', name)}, {memory:.1f} GiB of memory")
-        else:
+        if core.device_count(kind) == 0:
             _line(name, "not available")
     _line("nvidia", nvidia_status())
     return 0

@@ -113,3 +113,15 @@ def test_memory_is_counted_together():
         assert mx.get_active_memory() == before
         mx.clear_cache()
     """)
+
+
+def test_the_diagnosis_lists_them():
+    """`python -m mlx` has a line for each."""
+    done = subprocess.run(
+        [sys.executable, "-m", "mlx"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MLX_METAL_DEVICE": "discrete"},
+    )
+    lines = done.stdout.splitlines()
+    assert sum(line.split()[:1] == ["gpu"] for line in lines) == 2, done.stdout
