@@ -26,7 +26,7 @@ mx::array temporary(mx::Shape shape, mx::Dtype dtype, mx::Stream s) {
 }
 
 bool is_nvidia_gpu(const mx::Device& device) {
-  if (device != mx::Device::gpu) return false;
+  if (device.type != mx::Device::gpu) return false;
   static const auto architecture =
       std::get<std::string>(mx::device_info(mx::Device::gpu).at("architecture"));
   return architecture.starts_with("sm_");

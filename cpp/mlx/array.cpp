@@ -139,7 +139,7 @@ array::array(Shape shape, Dtype dtype, std::shared_ptr<Primitive> primitive,
              std::vector<array> inputs)
     : array_desc_(std::make_shared<ArrayDesc>(std::move(shape), dtype, std::move(primitive),
                                               std::move(inputs))) {
-  if (has_primitive() && dtype == float64 && this->primitive().device() == Device::gpu) {
+  if (has_primitive() && dtype == float64 && this->primitive().device().type == Device::gpu) {
     throw std::invalid_argument(
         "float64 is not supported on the GPU: use stream=mx.cpu or another type.");
   }

@@ -49,8 +49,11 @@ class ArrayNamespaceInfo:
 
     def devices(self) -> tuple[mx.Device, ...]:
         """The devices of this machine."""
-        devices = (mx.Device(kind) for kind in (mx.cpu, mx.gpu))
-        return tuple(device for device in devices if mx.is_available(device))
+        return tuple(
+            mx.Device(kind, number)
+            for kind in (mx.cpu, mx.gpu)
+            for number in range(mx.device_count(kind))
+        )
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, mx.Dtype]:
         """The types that functions use if none is given."""

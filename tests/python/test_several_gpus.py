@@ -26,6 +26,8 @@ def test_devices_and_streams():
     """Each device has streams of its own, and can be the default one."""
     run("""
         assert mx.device_count(mx.gpu) == 2
+        names = mx.array(1).__array_namespace__().__array_namespace_info__()
+        assert names.devices() == (mx.Device(mx.cpu), first, second)
         assert mx.is_available(second) and not mx.is_available(mx.Device(mx.gpu, 2))
         assert mx.device_info(second)["device_name"]
         assert mx.default_stream(second) != mx.default_stream(first)
@@ -74,6 +76,31 @@ def test_operations_on_either():
 
         for one, other in zip(results(first), results(second)):
             assert np.array_equal(np.array(one), np.array(other))
+    """)
+
+
+def test_what_a_gpu_is_counts_for_each():
+    """float64 is refused, and exported functions are those of a GPU, also on the second one."""
+    run("""
+        import tempfile
+        with mx.stream(second):
+            try:
+                mx.eval(mx.ones(3, dtype=mx.float64) + 1)
+            except ValueError as error:
+                assert "float64" in str(error)
+            else:
+                raise AssertionError
+            path = tempfile.mkdtemp() + "/f.mlxfn"
+            mx.export_function(path, lambda x: mx.exp(x) + 1, mx.ones(3))
+        (y,) = mx.import_function(path)(mx.zeros(3))
+        assert y.tolist() == [2, 2, 2]
+        assert mx.default_device() == first
+        fused = mx.compile(lambda x: mx.exp(x) * x + 1)
+        with mx.stream(second):
+            a = fused(mx.ones(1000))
+            mx.eval(a)
+        b = fused(mx.ones(1000))
+        assert mx.array_equal(a, b)
     """)
 
 

@@ -79,7 +79,7 @@ class Values {
 void put_primitive(const Primitive& primitive, ByteWriter& to) {
   const PrimitiveRow& row = row_of(primitive);
   put(to, row.name);
-  put(to, primitive.stream().device == Device::gpu);
+  put(to, primitive.stream().device.type == Device::gpu);
   ByteWriter parameters;
   row.write(primitive, parameters);
   put(to, parameters.bytes);

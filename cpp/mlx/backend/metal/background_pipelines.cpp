@@ -105,7 +105,7 @@ std::shared_ptr<PendingPipeline> start_pipeline(PipelineSource source, Device de
   static auto& mutex = *new std::mutex;
   static auto& pipelines = *new BoundedCache<std::string, PendingPtr>(kMaxPipelines);
   watch_forks();
-  std::string key = source.text + (device == Device::gpu ? "gpu" : "cpu");
+  std::string key = source.text + (device.type == Device::gpu ? "gpu" : "cpu");
   std::lock_guard lock(mutex);
   return pipelines.get(std::move(key), [&] {
     auto made = std::make_shared<PendingPipeline>(std::move(source), device);
@@ -119,7 +119,7 @@ MTL::ComputePipelineState* PipelineVariants::find(const std::string& key, Device
   std::shared_ptr<PendingPipeline> pipeline;
   {
     std::lock_guard lock(mutex_);
-    auto& slot = pipelines_[key + (device == Device::gpu ? 'G' : 'C')];
+    auto& slot = pipelines_[key + (device.type == Device::gpu ? 'G' : 'C')];
     if (!slot) slot = start_pipeline(write(), device);
     pipeline = slot;
   }
