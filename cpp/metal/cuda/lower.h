@@ -43,8 +43,9 @@ void prepare_vectors(llvm::Module& module);
 // the last few steps by which an address is computed.
 void find_alignment(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses);
 
-// Makes one access of several whose elements lie side by side, where a test shows that the address
-// is a multiple of their size. It runs last on accesses, when what can be proved has been.
+// Makes one access of several whose elements lie side by side, where a test at run time shows that
+// the address is a multiple of their size. It runs after find_alignment, and leaves accesses as
+// they are whose alignment is proved.
 void test_alignment(llvm::Function& kernel, llvm::FunctionAnalysisManager& analyses);
 
 // Makes atomic operations relaxed, as the GPU's are, and puts fences around stronger ones.

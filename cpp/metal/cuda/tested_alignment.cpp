@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -19,6 +20,7 @@ using llvm::Instruction;
 using llvm::Value;
 
 constexpr uint64_t kMostBytes = 16, kFewestBytes = 8;  // that a thread accesses at once
+constexpr size_t kWindow = 64;  // accesses among which neighbours are looked for
 
 // Loads, or stores, of a block whose elements lie side by side.
 struct Neighbours {
@@ -44,8 +46,8 @@ bool is_candidate(const Instruction& instruction) {
              kGlobal;
 }
 
-// Accesses that may be made at the place of one of them: nothing between them writes memory, or, if
-// they are stores, accesses it at all.
+// Accesses that may be made at the place of one of them. Nothing between loads writes memory.
+// Between stores, there are only such ones as are known to write other bytes.
 using Movable = llvm::SmallVector<Instruction*, 16>;
 
 class NeighbourFinder {
@@ -61,6 +63,7 @@ class NeighbourFinder {
         const bool is_one = is_candidate(instruction);
         if (!is_one || load) take(stores);
         if (!load || !load->isSimple()) take(loads);
+        if (is_one && !load && !is_apart_from(stores, instruction)) take(stores);
         if (is_one) (load ? loads : stores).push_back(&instruction);
       }
       take(loads);
@@ -70,6 +73,17 @@ class NeighbourFinder {
   }
 
  private:
+  // Whether the store writes none of the elements of the others, and elements at multiples of their
+  // size from them: stores to other addresses may be to the same ones.
+  bool is_apart_from(const Movable& stores, const Instruction& store) {
+    if (stores.size() >= kWindow) return false;
+    const auto size = static_cast<int64_t>(element_size(store));
+    return llvm::all_of(stores, [&](const Instruction* other) {
+      const auto distance = distance_between(*other, store);
+      return distance && *distance != 0 && *distance % size == 0;
+    });
+  }
+
   void take(Movable& accesses) {
     while (!accesses.empty()) take_near(accesses);
   }
@@ -79,13 +93,17 @@ class NeighbourFinder {
     std::map<int64_t, Instruction*> near;
     Instruction* const first = accesses.front();
     Movable others;
-    for (Instruction* access : accesses) {
-      const auto distance = distance_between(*first, *access);
+    for (const auto [place, access] : llvm::enumerate(accesses)) {
+      const auto distance = place < kWindow ? distance_between(*first, *access) : std::nullopt;
       const bool is_new = distance && near.emplace(*distance, access).second;
       if (!is_new) others.push_back(access);
     }
-    add_runs(near, llvm::divideCeil(first->getAccessType()->getPrimitiveSizeInBits(), 8));
+    add_runs(near, element_size(*first));
     accesses = std::move(others);
+  }
+
+  static uint64_t element_size(const Instruction& access) {
+    return access.getAccessType()->getPrimitiveSizeInBits() / 8;
   }
 
   std::optional<int64_t> distance_between(const Instruction& a, const Instruction& b) {
