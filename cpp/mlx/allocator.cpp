@@ -57,8 +57,8 @@ class DeviceAllocator : public Allocator {
 
  private:
   MTL::Device& device() {
-    if (!several_) return *first_;
-    return *metal::mtl_device_of(Device(Device::gpu, gpu < 0 ? default_device().index : gpu));
+    const int index = !several_ ? 0 : gpu < 0 ? default_device().index : gpu;
+    return index == 0 ? *first_ : *metal::mtl_device_of(Device(Device::gpu, index));
   }
 
   MTL::Device* first_ = MTL::CreateSystemDefaultDevice();

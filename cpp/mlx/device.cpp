@@ -4,6 +4,7 @@
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -63,7 +64,7 @@ void set_default_device(const Device& d) {
     throw std::invalid_argument(
         "[set_default_device] The device is not available on this machine.");
   }
-  the_default() = &all_devices().at(d.type == Device::cpu ? 0 : 1 + static_cast<size_t>(d.index));
+  the_default() = &*std::ranges::find(all_devices(), d);
 }
 
 int device_count(Device::DeviceType type) {

@@ -20,16 +20,12 @@ struct Registry {
   std::recursive_mutex mutex;
   std::vector<Stream> streams;
   std::set<int> cleared;
-  std::vector<int> default_index;  // the host, then the GPUs; -1: not yet created
-  int thread_local_streams = 0;    // how many have been created
+  std::map<Device, int> default_index;  // of those that have been created
+  int thread_local_streams = 0;         // how many have been created
 
   bool is_default(int index) const {
-    return std::ranges::find(default_index, index) != default_index.end();
-  }
-  int& default_of(const Device& d) {
-    const size_t place = d.type == Device::cpu ? 0 : 1 + static_cast<size_t>(d.index);
-    if (place >= default_index.size()) default_index.resize(place + 1, -1);
-    return default_index[place];
+    return std::ranges::any_of(default_index,
+                               [index](const auto& entry) { return entry.second == index; });
   }
   bool is_cleared(int index) const { return cleared.contains(index); }
 };
@@ -117,18 +113,18 @@ Stream default_stream(Device d) {
   check_available(d, "default_stream");
   auto& r = registry();
   std::lock_guard lock(r.mutex);
-  int& index = r.default_of(d);
-  if (index < 0) {
-    index = new_process_stream(d).index;
+  auto found = r.default_index.find(d);
+  if (found == r.default_index.end()) {
+    found = r.default_index.emplace(d, new_process_stream(d).index).first;
   }
-  return r.streams[index];
+  return r.streams[found->second];
 }
 
 void set_default_stream(Stream s) {
   get_stream(s.index);
   auto& r = registry();
   std::lock_guard lock(r.mutex);
-  r.default_of(s.device) = s.index;
+  r.default_index[s.device] = s.index;
 }
 
 Stream get_stream(int index) {

@@ -28,7 +28,7 @@ class TwinMemory : public Heap, public DeviceMemory {
 
   void* counterpart(void* host) const override {
     const size_t owner = owner_of(host);
-    return ranges_[owner].base() + (static_cast<char*>(host) - all()[owner]->base());
+    return ranges_.at(owner).base() + (static_cast<char*>(host) - all()[owner]->base());
   }
   void download(void* host, size_t bytes) override { std::memcpy(host, counterpart(host), bytes); }
 

@@ -45,8 +45,7 @@ void Residency::prepare_host(MTL::HostAccess access, size_t first, size_t count)
       }
       break;
     case MTL::HostAccess::Write:
-      make_host_current();
-      set_only_host();
+      move_to_host();
       break;
   }
 }
@@ -70,8 +69,9 @@ void Residency::make_host_current() {
   on_host_ = true;
 }
 
-void Residency::set_only_host() {
-  on_host_ = true;
+// The devices' copies are not current any more.
+void Residency::move_to_host() {
+  make_host_current();
   device_ = nullptr;
   others_.clear();
 }
@@ -85,8 +85,7 @@ void Residency::download(size_t first, size_t count) {
 
 void Residency::begin_sharing() {
   const std::lock_guard lock(mutex_);
-  make_host_current();
-  set_only_host();
+  move_to_host();
   ++sharers_;
 }
 
@@ -136,8 +135,7 @@ void Residency::settle(const Transfers& buffer) {
     std::erase_if(copying_, [&](auto* other) { return other->device() == buffer.device(); });
   }
   if (sharers_ == 0 || (!on_host_ && !device_)) return;
-  make_host_current();
-  set_only_host();
+  move_to_host();
 }
 
 std::vector<BufferUse> buffer_uses(const Kernel& kernel,

@@ -47,7 +47,7 @@ class Residency {
   void copy_to(const Transfers& buffer);
   void download(size_t first, size_t count);
   void make_host_current();
-  void set_only_host();
+  void move_to_host();
 
   std::mutex mutex_;
   void* memory_;

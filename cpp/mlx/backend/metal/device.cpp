@@ -3,7 +3,6 @@
 
 #include <sys/stat.h>
 
-#include <map>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -65,7 +64,7 @@ StreamState& Device::get_stream(int index) {
 }
 
 void Device::add_stream(Stream stream) {
-  auto state = std::make_unique<StreamState>(mtl_device_of(stream.device), stream.index);
+  auto state = std::make_unique<StreamState>(mtl_device_of(stream.device).get(), stream.index);
   std::lock_guard lock(stream_mutex_);
   streams_.emplace(stream.index, std::move(state));
 }
@@ -227,14 +226,10 @@ Device& device(mlx::core::Device d) {
   return d.type == mlx::core::Device::gpu ? *gpu : *cpu;
 }
 
-MTL::Device* mtl_device_of(mlx::core::Device d) {
-  if (d.type == mlx::core::Device::cpu || d.index == 0) return device(d).mtl_device();
-  static std::mutex mutex;
-  static auto& others = *new std::map<int, NS::SharedPtr<MTL::Device>>;
-  const std::lock_guard lock(mutex);
-  auto& other = others[d.index];
-  if (!other) other = NS::TransferPtr(MTL::CreateDevice(static_cast<NS::UInteger>(d.index)));
-  return other.get();
+NS::SharedPtr<MTL::Device> mtl_device_of(mlx::core::Device d) {
+  const bool is_host = d.type == mlx::core::Device::cpu;
+  return NS::TransferPtr(is_host ? MTL::CreateHostDevice()
+                                 : MTL::CreateDevice(static_cast<NS::UInteger>(d.index)));
 }
 
 std::set<Device*> all_devices() {

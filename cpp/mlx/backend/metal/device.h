@@ -111,7 +111,7 @@ class Device {
 // share one: its libraries and kernels run on each.
 Device& device(mlx::core::Device d = mlx::core::Device::gpu);
 // The Metal device that runs the work of this device's streams, and has its memory.
-MTL::Device* mtl_device_of(mlx::core::Device d);
+NS::SharedPtr<MTL::Device> mtl_device_of(mlx::core::Device d);
 std::set<Device*> all_devices();
 CommandEncoder& get_command_encoder(Stream s);
 
