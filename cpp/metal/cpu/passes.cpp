@@ -13,6 +13,7 @@
 #include "metal/compiler/specialize.h"
 #include "metal/compiler/unroll_private.h"
 #include "metal/compiler/verify.h"
+#include "metal/cpu/cache_line.h"
 #include "metal/cpu/checks/collisions.h"
 #include "metal/cpu/checks/insert_checks.h"
 #include "metal/cpu/checks/screen.h"

@@ -12,6 +12,7 @@
 #include "metal/compiler/builtin_calls.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/compiler.h"
+#include "metal/cpu/cache_line.h"
 #include "metal/cpu/codegen/repetition.h"
 
 namespace metal::cpu {
@@ -20,7 +21,6 @@ namespace {
 using llvm::Instruction;
 using llvm::Value;
 
-constexpr int64_t kLine = 64;        // bytes of a cache line
 constexpr int64_t kNearColumn = 32;  // bytes; what is closer is read at once
 
 // By how much a value grows from one thread to the next along a dimension; nothing where that is
@@ -152,7 +152,7 @@ bool any_is_apart(const llvm::Module& kernel,
 }  // namespace
 
 bool jumps_along_rows(const llvm::Module& kernel) {
-  return any_is_apart(kernel, is_device_access, kLine);
+  return any_is_apart(kernel, is_device_access, int64_t{kCacheLine});
 }
 
 uint32_t column_dimension(const llvm::Module& kernel) {
@@ -165,7 +165,7 @@ uint32_t column_dimension(const llvm::Module& kernel) {
       const Value& address = *llvm::getLoadStorePointerOperand(&instruction);
       llvm::Type* type = llvm::getLoadStoreType(const_cast<Instruction*>(&instruction));
       return column.of(address) == static_cast<int64_t>(layout.getTypeStoreSize(type)) &&
-             is_apart(along.of(address), kLine);
+             is_apart(along.of(address), int64_t{kCacheLine});
     });
     if (found) return dimension;
   }

@@ -10,6 +10,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+#include "metal/cpu/cache_line.h"
 #include "metal/cpu/codegen/lower.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"

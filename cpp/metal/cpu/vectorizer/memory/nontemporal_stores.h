@@ -13,8 +13,6 @@ class StoreInst;
 
 namespace metal::cpu {
 
-inline constexpr uint64_t kCacheLine = 64;  // bytes
-
 // An ordinary store first reads the cache line that it writes to. A non-temporal one does not, but
 // whoever reads the line soon must wait for memory. Marks stores that write each place once, to
 // buffers that the kernel does not read, of at least so many bytes a thread. Whether the results

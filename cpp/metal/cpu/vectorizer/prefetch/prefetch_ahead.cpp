@@ -10,6 +10,7 @@
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 #include "metal/compiler/barriers.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/cpu/cache_line.h"
 #include "metal/cpu/codegen/group_access.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"

@@ -1,8 +1,8 @@
 // Prefetches for gangs that read a region row by row.
 #include <cstdlib>
 
+#include "metal/cpu/cache_line.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
-#include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch.h"
 #include "metal/cpu/vectorizer/widen/widen_memory.h"
 

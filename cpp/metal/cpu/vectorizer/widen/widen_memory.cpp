@@ -7,6 +7,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/cpu/cache_line.h"
 #include "metal/cpu/codegen/group_access.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/memory/float_atomics.h"

@@ -5,6 +5,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/cpu/cache_line.h"
 #include "metal/cpu/codegen/lower.h"
 #include "metal/cpu/vectorizer/memory/block_operations.h"
 #include "metal/cpu/vectorizer/memory/columns.h"
@@ -404,7 +405,7 @@ void MemoryWidener::write_runs(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> oper
 // Prefetches the cache lines of the lanes if these are close to each other. Otherwise a prefetch
 // does not pay.
 void MemoryWidener::prefetch(llvm::IntrinsicInst& hint) {
-  constexpr int64_t kLine = 64;
+  constexpr auto kLine = static_cast<int64_t>(kCacheLine);
   constexpr int64_t kMaxLines = 8;
   Value* pointer = hint.getArgOperand(0);
   const Shape shape = w_.shape(pointer);
