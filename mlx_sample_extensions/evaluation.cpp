@@ -25,11 +25,8 @@ mx::array temporary(mx::Shape shape, mx::Dtype dtype, mx::Stream s) {
   return a;
 }
 
-bool is_nvidia_gpu(const mx::Device& device) {
-  if (device.type != mx::Device::gpu) return false;
-  static const auto architecture =
-      std::get<std::string>(mx::device_info(mx::Device::gpu).at("architecture"));
-  return architecture.starts_with("sm_");
+bool has_own_memory(const mx::Device& device) {
+  return device.type == mx::Device::gpu && !mx::metal::device(device).mtl_device()->hasUnifiedMemory();
 }
 
 MTL::ComputePipelineState* find_kernel(const std::string& name, mx::Stream s,

@@ -20,8 +20,9 @@ void allocate(std::vector<mx::array>& outputs);
 mx::array uninitialized(mx::Shape shape, mx::Dtype dtype);
 mx::array temporary(mx::Shape shape, mx::Dtype dtype, mx::Stream s);
 
-// Whether kernels of the device's streams run on an NVIDIA GPU: it needs more threads to be busy.
-bool is_nvidia_gpu(const mx::Device& device);
+// Whether kernels of the device's streams run in memory of its own, as on an NVIDIA GPU. Then the
+// host should not compute between kernels, and many more threads are needed to keep it busy.
+bool has_own_memory(const mx::Device& device);
 
 using FunctionConstant = std::variant<int, bool>;
 
@@ -60,6 +61,10 @@ class KernelCall {
   // Threads along x, in threadgroups, and along y.
   void run(size_t x, size_t y = 1) {
     encoder_.dispatch_threads(MTL::Size(x, y, 1), MTL::Size(kThreadgroup, 1, 1));
+  }
+  // Whole threadgroups.
+  void run_threadgroups(size_t x, size_t y, size_t z = 1) {
+    encoder_.dispatch_threadgroups(MTL::Size(x, y, z), MTL::Size(kThreadgroup, 1, 1));
   }
 
  private:

@@ -149,6 +149,117 @@ struct TileRows {
   }
 }
 
+// The gradient of the rows' points for devices that need many threads: a threadgroup for each block
+// of rows, chunk of columns and part of the coordinates. A thread adds up `Dims` coordinates of `Rows`
+// rows, and `Lanes` threads share these rows. With `is_turned`, d and g are columns x rows.
+constant bool is_turned [[function_constant(4)]];
+
+template <int Lanes, int Dims, int Rows, int Tile>
+struct RowGradient {
+  constexpr static constant int kSlots = DISTANCE_THREADS / Lanes;
+  constexpr static constant int kRows = kSlots * Rows;
+  threadgroup float (*weights)[Tile + 1];  // [row of the block][column of the tile]
+  threadgroup float (*points)[Lanes * Dims];
+  int slot, lane, member;
+  int rows, dims;  // of the block
+
+  METAL_FUNC void load(
+      const device float* b,
+      const device float* d,
+      const device float* g,
+      int64_t across,
+      int64_t down,
+      int all_dims,
+      int count) {
+    for (int i = member; i < kRows * Tile; i += DISTANCE_THREADS) {
+      const int r = is_turned ? i % kRows : i / Tile;
+      const int j = is_turned ? i / kRows : i % Tile;
+      if (r < rows && j < count) {
+        const int64_t at = r * down + j * across;
+        weights[r][j] = weight(d[at], g[at]);
+      }
+    }
+    for (int i = member; i < count * Lanes * Dims; i += DISTANCE_THREADS) {
+      const int j = i / (Lanes * Dims), k = i % (Lanes * Dims);
+      points[j][k] = k < dims ? b[int64_t(j) * all_dims + k] : 0.0f;
+    }
+  }
+
+  METAL_FUNC void add(
+      thread const float (&own)[Rows][Dims], thread float (&sums)[Rows][Dims], int count) {
+    for (int j = 0; j < count; ++j) {
+      float y[Dims];
+#pragma clang loop unroll(full)
+      for (int k = 0; k < Dims; ++k) y[k] = points[j][lane + k * Lanes];
+#pragma clang loop unroll(full)
+      for (int r = 0; r < Rows; ++r) {
+        const float w = weights[slot * Rows + r][j];
+#pragma clang loop unroll(full)
+        for (int k = 0; k < Dims; ++k) sums[r][k] += pull(w, own[r][k] - y[k]);
+      }
+    }
+  }
+};
+
+template <int Lanes, int Dims, int Rows, int Tile>
+[[kernel, max_total_threads_per_threadgroup(DISTANCE_THREADS)]] void pairwise_row_gradient(
+    constant const RowGradientSizes& sizes [[buffer(0)]],
+    const device float* a [[buffer(1)]],
+    const device float* b [[buffer(2)]],
+    const device float* d [[buffer(3)]],
+    const device float* g [[buffer(4)]],
+    device float* parts [[buffer(5)]],  // [chunk of columns][row][coordinate]
+    uint3 block [[threadgroup_position_in_grid]],
+    uint3 blocks [[threadgroups_per_grid]],
+    uint thread_number [[thread_index_in_threadgroup]]) {
+  using Gradient = RowGradient<Lanes, Dims, Rows, Tile>;
+  threadgroup float weights[Gradient::kRows][Tile + 1];
+  threadgroup float points[Tile][Lanes * Dims];
+  const int of_dims = (sizes.dims + Lanes * Dims - 1) / (Lanes * Dims);
+  const int64_t batch = block.z / of_dims;
+  const int base = block.z % of_dims * Lanes * Dims;
+  const int first_row = block.x * Gradient::kRows;
+  const int first_column = block.y * sizes.chunk;
+  const int last_column = metal::min(first_column + sizes.chunk, sizes.columns);
+  const int member = thread_number;
+  Gradient gradient{weights, points, member / Lanes, member % Lanes, member,
+                    metal::min(sizes.rows - first_row, Gradient::kRows), sizes.dims - base};
+  const int64_t across = is_turned ? sizes.rows : 1;
+  const int64_t down = is_turned ? 1 : sizes.columns;
+  a += (batch * sizes.rows + first_row) * sizes.dims + base;
+  b += batch * sizes.columns * sizes.dims + base;
+  d += batch * sizes.rows * sizes.columns + first_row * down;
+  g += batch * sizes.rows * sizes.columns + first_row * down;
+  parts += ((batch * blocks.y + block.y) * sizes.rows + first_row) * sizes.dims + base;
+
+  float own[Rows][Dims], sums[Rows][Dims] = {};
+#pragma clang loop unroll(full)
+  for (int i = 0; i < Rows * Dims; ++i) {
+    const int row = metal::min(gradient.slot * Rows + i / Dims, gradient.rows - 1);
+    const int k = metal::min(gradient.lane + i % Dims * Lanes, gradient.dims - 1);
+    own[i / Dims][i % Dims] = a[row * int64_t(sizes.dims) + k];
+  }
+  for (int column = first_column; column < last_column; column += Tile) {
+    const int count = metal::min(last_column - column, Tile);
+    threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    gradient.load(b + column * int64_t(sizes.dims), d + column * across, g + column * across,
+                  across, down, sizes.dims, count);
+    threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    gradient.add(own, sums, count);
+  }
+#pragma clang loop unroll(full)
+  for (int i = 0; i < Rows * Dims; ++i) {
+    const int row = gradient.slot * Rows + i / Dims;
+    const int k = gradient.lane + i % Dims * Lanes;
+    if (row < gradient.rows && k < gradient.dims) {
+      parts[row * int64_t(sizes.dims) + k] = sums[i / Dims][i % Dims];
+    }
+  }
+}
+
+instantiate_kernel("pairwise_row_gradient_wide", pairwise_row_gradient, 32, 2, 8, 32)
+instantiate_kernel("pairwise_row_gradient_few", pairwise_row_gradient, 1, 4, 1, 16)
+
 // Adds up the parts of a gradient. Those of the columns are stored by coordinate.
 [[kernel]] void pairwise_add_parts(
     constant const PartSizes& sizes [[buffer(0)]],

@@ -25,6 +25,44 @@ int rows_of_block(int rows, int columns) {
   return mx::ceildiv(wanted, DISTANCE_TILE_ROWS) * DISTANCE_TILE_ROWS;
 }
 
+// Adds up the parts of a gradient to `out`, of shape (B, N, D).
+void add_up(const mx::array& parts, int count, mx::array& out, bool by_coordinates, mx::Stream s) {
+  KernelCall(find_kernel("pairwise_add_parts", s), s)
+      .bytes(PartSizes{out.shape(1), out.shape(2), count, by_coordinates})
+      .in(parts)
+      .out(out)
+      .run(size_t(out.shape(1)) * out.shape(2), out.shape(0));
+}
+
+// The gradient of one side's points a, where d and g are (B, a's points, b's points), or turned.
+// Enough threadgroups for a device with memory of its own.
+void row_gradient(const mx::array& a, const mx::array& b, const mx::array& d, const mx::array& g,
+                  Metric metric, bool is_turned, mx::array& out, mx::Stream s) {
+  const int batch = a.shape(0), rows = a.shape(1), columns = b.shape(1), dims = a.shape(2);
+  const bool are_few = dims <= DISTANCE_FEW_DIMS;
+  const int block_rows = are_few ? DISTANCE_THREADS : 64;
+  const int64_t blocks = int64_t{batch} * static_cast<int64_t>(mx::ceildiv(rows, block_rows) * mx::ceildiv(dims, 64));
+  constexpr int64_t kBlocks = 1024;
+  constexpr int kTile = 32;
+  const auto chunks = static_cast<int>(
+      std::clamp<int64_t>(kBlocks / std::max<int64_t>(blocks, 1), 1, mx::ceildiv(columns, kTile)));
+  const int chunk = mx::ceildiv(mx::ceildiv(columns, chunks), kTile) * kTile;
+  const int count = mx::ceildiv(columns, chunk);
+  auto parts = temporary({batch, count, rows, dims}, mx::float32, s);
+  KernelCall(find_kernel(are_few ? "pairwise_row_gradient_few" : "pairwise_row_gradient_wide", s,
+                         {static_cast<int>(metric), 0, false, false, is_turned}),
+             s)
+      .bytes(RowGradientSizes{rows, columns, dims, chunk})
+      .in(a)
+      .in(b)
+      .in(d)
+      .in(g)
+      .out(parts)
+      .run_threadgroups(mx::ceildiv(rows, block_rows), count,
+                        size_t(batch) * (are_few ? 1 : mx::ceildiv(dims, 64)));
+  add_up(parts, count, out, false, s);
+}
+
 }  // namespace
 
 // One kernel serves both devices.
@@ -64,6 +102,11 @@ void PairwiseGradient::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   if (batch == 0 || dims == 0) {
     return;
   }
+  if (has_own_memory(stream().device) && rows > 0 && columns > 0) {
+    if (by_a_) row_gradient(a, b, inputs[2], inputs[3], metric_, false, outputs[0], stream());
+    if (by_b_) row_gradient(b, a, inputs[2], inputs[3], metric_, true, outputs[by_a_], stream());
+    return;
+  }
   const int block_rows = rows_of_block(rows, columns);
   const int across = mx::ceildiv(columns, DISTANCE_COLUMNS);
   const int down = mx::ceildiv(rows, block_rows);
@@ -89,18 +132,11 @@ void PairwiseGradient::eval_gpu(const Arrays& inputs, Arrays& outputs) {
   encoder.dispatch_threadgroups(
       MTL::Size(across, down, size_t(batch) * mx::ceildiv(dims, DISTANCE_GRADIENT_DIMS)),
       MTL::Size(32, 1, 1));
-  auto add_up = [&](mx::array& sums, int count, mx::array& out, bool by_coordinates) {
-    KernelCall(find_kernel("pairwise_add_parts", stream()), stream())
-        .bytes(PartSizes{out.shape(1), dims, count, by_coordinates})
-        .in(sums)
-        .out(out)
-        .run(size_t(out.shape(1)) * dims, batch);
-  };
   if (by_a_) {
-    add_up(of_rows, across, outputs[0], false);
+    add_up(of_rows, across, outputs[0], false, stream());
   }
   if (by_b_) {
-    add_up(of_columns, down, outputs[by_a_], true);
+    add_up(of_columns, down, outputs[by_a_], true, stream());
   }
 }
 

@@ -98,7 +98,7 @@ mx::array composed_distances(const Pairing& pairs, Metric metric, mx::Stream s) 
 
 mx::array paired_gradient(const Pairing& pairs, const mx::array& d, const mx::array& g,
                           Metric metric, mx::Stream s) {
-  auto [order, offsets] = group_rows(pairs.i, pairs.a.shape(0));
+  auto [order, offsets] = group_rows(pairs.i, pairs.a.shape(0), s);
   Arrays inputs{dense(pairs.a, s),
                 dense(pairs.b, s),
                 dense(pairs.i, s),

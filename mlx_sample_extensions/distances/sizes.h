@@ -16,6 +16,14 @@ struct GradientSizes {
   int block_rows;
 };
 
+// The gradient of the rows' points, added up in chunks of columns.
+struct RowGradientSizes {
+  int rows;
+  int columns;
+  int dims;
+  int chunk;
+};
+
 // The parts of one side's gradient.
 struct PartSizes {
   int points;
@@ -32,6 +40,8 @@ struct PartSizes {
 #define DISTANCE_TILE_ROWS 16
 #define DISTANCE_GRADIENT_DIMS 32
 #define DISTANCE_DIMS 4
+// Threads of a threadgroup for the gradient of rows.
+#define DISTANCE_THREADS 256
 // Up to so many coordinates, each number of them has its own kernel.
 #define DISTANCE_FEW_DIMS 4
 

@@ -75,7 +75,7 @@ Arrays Neighbors::vjp(const Arrays& primals, const Arrays& cotangents,
   Arrays result;
   for (int input : argnums) {
     if (input == 0 && points.shape(0) > 0) {
-      auto [order, offsets] = group_rows(pairs.neighbors, points.shape(0));
+      auto [order, offsets] = group_rows(pairs.neighbors, points.shape(0), s);
       auto rows = mx::reshape(parts, {pairs.neighbors.shape(0), points.shape(1)}, s);
       result.push_back(
           mx::negative(reduce_rows(rows, {offsets, order, true}, Reduction::Sum, s), s));

@@ -3,7 +3,7 @@
 
 #include "evaluation.h"
 #include "mlx/backend/metal/utils.h"
-#include "segments/primitives.h"
+#include "segments/evaluate.h"
 #include "segments/sizes.h"
 
 namespace mlx_sample {
@@ -57,37 +57,6 @@ const mx::array& rows_of(const Segments& segments) {
   return segments.rows ? *segments.rows : segments.offsets;
 }
 
-// Reduces rows x to `out`; or, given the extrema, counts the rows that are equal to them.
-void run_reduction(Reduction reduction, const mx::array& x, const mx::array* extremum,
-                   const Segments& segments, int rows, mx::array& out, mx::Stream s) {
-  auto sizes = sizes_of(segments, rows, x.shape(1));
-  std::string type = mx::type_to_name(x);
-  auto dtype = mx::issubdtype(out.dtype(), mx::inexact) ? mx::float32 : out.dtype();
-  auto heads = temporary({sizes.chunks, sizes.columns}, dtype, s);
-  auto tails = temporary({sizes.chunks, sizes.columns}, dtype, s);
-  auto crossing = temporary({sizes.chunks}, mx::int32, s);
-  Constants constants{static_cast<int>(reduction), segments.rows.has_value()};
-  constants.columns = sizes.columns;
-  call((extremum ? "segment_parts_ties_" : "segment_parts_") + type, constants, sizes, s)
-      .in(x)
-      .in(extremum ? *extremum : x)
-      .in(segments.offsets)
-      .in(rows_of(segments))
-      .out(out)
-      .out(heads)
-      .out(tails)
-      .out(crossing)
-      .run(threads_of(sizes));
-  constants.columns = 0;
-  call("segment_join_" + (extremum ? "ties" : type), constants, sizes, s)
-      .in(segments.offsets)
-      .out(out)
-      .in(heads)
-      .in(tails)
-      .in(crossing)
-      .run(size_t(sizes.chunks) * sizes.columns);
-}
-
 // The kernels that move a type's elements, and compute with them if the type is supported.
 std::string spread_type(const mx::array& g) {
   switch (g.dtype().val()) {
@@ -108,6 +77,38 @@ std::string spread_type(const mx::array& g) {
 }
 
 }  // namespace
+
+void run_reduction(Reduction reduction, const mx::array& x, const mx::array* extremum,
+                   const Segments& segments, int rows, mx::array& out, mx::Stream s) {
+  auto sizes = sizes_of(segments, rows, x.shape(1));
+  std::string type = mx::type_to_name(x);
+  if (!extremum && out.dtype() != x.dtype()) type += "_" + mx::type_to_name(out);
+  auto dtype = mx::issubdtype(out.dtype(), mx::inexact) ? mx::float32 : out.dtype();
+  auto heads = temporary({sizes.chunks, sizes.columns}, dtype, s);
+  auto tails = temporary({sizes.chunks, sizes.columns}, dtype, s);
+  auto crossing = temporary({sizes.chunks}, mx::int32, s);
+  Constants constants{static_cast<int>(reduction), segments.rows.has_value()};
+  constants.columns = sizes.columns;
+  call((extremum ? "segment_parts_ties_" : "segment_parts_") + type, constants, sizes, s)
+      .in(x)
+      .in(extremum ? *extremum : x)
+      .in(segments.offsets)
+      .in(rows_of(segments))
+      .out(out)
+      .out(heads)
+      .out(tails)
+      .out(crossing)
+      .run(threads_of(sizes));
+  constants.columns = 0;
+  const std::string joined = extremum ? "ties" : mx::type_to_name(out);
+  call("segment_join_" + joined, constants, sizes, s)
+      .in(segments.offsets)
+      .out(out)
+      .in(heads)
+      .in(tails)
+      .in(crossing)
+      .run(size_t(sizes.chunks) * sizes.columns);
+}
 
 // One kernel serves both devices.
 void SegmentReduce::eval_cpu(const Arrays& inputs, Arrays& outputs) { eval_gpu(inputs, outputs); }

@@ -9,6 +9,7 @@
 #include "evaluation.h"
 #include "mlx/primitives.h"
 #include "mlx/utils.h"
+#include "rules.h"
 
 namespace mlx_sample {
 
@@ -34,27 +35,47 @@ void check_form(const mx::array& lengths, const char* operation, const char* nam
                         ", but its values must not be negative.");
 }
 
-// Running sums of the lengths. Even for wrong lengths, the offsets are sorted and in range.
-void fill_offsets(const mx::array& lengths, const LengthsArgument& argument, int32_t* offsets) {
+// Throws the error about wrong lengths, if they are not trusted. Otherwise, makes offsets that are
+// sorted and in range.
+template <typename T>
+void fill_from_wrong(const T* values, int count, int64_t stride, const LengthsArgument& argument,
+                     int32_t* offsets) {
   int64_t sum = 0;
-  offsets[0] = 0;
-  with_index_type(lengths.dtype(), [&]<typename T>(T) {
-    const T* values = lengths.data<T>();
-    int64_t stride = lengths.strides(0);
-    for (int i = 0; i < lengths.shape(0); ++i) {
-      int64_t length = values[i * stride];
-      if (!argument.trusted && length < 0) {
-        refuse_value(argument.operation, argument.name, length, i);
-      }
-      sum = std::clamp<int64_t>(sum + length, offsets[i], std::numeric_limits<int32_t>::max());
-      offsets[i + 1] = static_cast<int32_t>(std::min(sum, argument.total));
+  for (int i = 0; i < count; ++i) {
+    int64_t length = values[i * stride];
+    if (!argument.trusted && length < 0) {
+      refuse_value(argument.operation, argument.name, length, i);
     }
-  });
-  if (!argument.trusted && sum != argument.total) {
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    sum = std::clamp(sum + std::min(length, kMost), int64_t{offsets[i]}, kMost);
+    offsets[i + 1] = static_cast<int32_t>(std::min(sum, argument.total));
+  }
+  if (!argument.trusted) {
     refuse(argument.operation, "Invalid " + std::string(argument.name) + ": its sum is " +
                                    std::to_string(sum) + ", but there are " +
                                    std::to_string(argument.total) + " " + argument.what + ".");
   }
+}
+
+// Running sums of the lengths.
+void fill_offsets(const mx::array& lengths, const LengthsArgument& argument, int32_t* offsets) {
+  offsets[0] = 0;
+  with_index_type(lengths.dtype(), [&]<typename T>(T) {
+    const T* values = lengths.data<T>();
+    const int64_t stride = lengths.strides(0);
+    const int count = lengths.shape(0);
+    uint64_t sum = 0, signs = 0;
+    for (int i = 0; i < count; ++i) {
+      const int64_t length = values[i * stride];
+      sum += static_cast<uint64_t>(length);
+      signs |= static_cast<uint64_t>(length) | sum;
+      offsets[i + 1] = static_cast<int32_t>(sum);
+    }
+    // If neither a length nor a sum is negative, no sum has wrapped, and the last is the largest.
+    const bool are_right =
+        static_cast<int64_t>(signs) >= 0 && sum == static_cast<uint64_t>(argument.total);
+    if (!are_right) fill_from_wrong(values, count, stride, argument, offsets);
+  });
 }
 
 // Lengths that are known only at evaluation.
@@ -133,7 +154,7 @@ class GroupRows : public mx::Primitive {
     std::vector<mx::array> orders;
     std::vector<mx::array> offsets;
     for (int i = 0; i < all.shape(0); ++i) {
-      auto [order, offset] = group_rows(mx::take(all, i, 0, stream()), count_);
+      auto [order, offset] = group_rows(mx::take(all, i, 0, stream()), count_, stream());
       orders.push_back(order);
       offsets.push_back(offset);
     }
@@ -151,15 +172,73 @@ class GroupRows : public mx::Primitive {
   int count_;
 };
 
-// Groups on an NVIDIA GPU, by sorting: the index would have to be copied to the host and back.
-std::pair<mx::array, mx::array> group_rows_on_gpu(const mx::array& index, int count) {
-  auto s = mx::default_stream(mx::Device::gpu);
-  auto keys = mx::astype(index, mx::int32, s);
-  auto order = mx::astype(mx::argsort(keys, 0, s), mx::int32, s);
-  auto ones = mx::ones({keys.shape(0), 1}, mx::int32, s);
-  auto counts = mx::scatter_add(mx::zeros({count}, mx::int32, s), keys, ones, 0, s);
-  auto ends = mx::cumsum(counts, 0, false, true, s);
-  return {order, mx::concatenate({mx::zeros({1}, mx::int32, s), ends}, 0, s)};
+// (index, order) -> offsets, where `order` sorts the index.
+class SortedOffsets : public mx::UnaryPrimitive {
+ public:
+  SortedOffsets(mx::Stream stream, int count) : mx::UnaryPrimitive(stream), count_(count) {}
+
+  void eval_cpu(const std::vector<mx::array>& inputs, mx::array& out) override {
+    eval_gpu(inputs, out);
+  }
+  void eval_gpu(const std::vector<mx::array>& inputs, mx::array& out) override {
+    allocate(out);
+    const int rows = inputs[0].shape(0);
+    KernelCall(find_kernel("segment_sorted_offsets", stream()), stream())
+        .bytes(rows)
+        .bytes(count_)
+        .in(inputs[0])
+        .in(inputs[1])
+        .out(out)
+        .run(size_t(rows) + 1);
+  }
+  bool encodes() const override { return true; }
+  std::vector<mx::array> vjp(const std::vector<mx::array>& primals, const std::vector<mx::array>&,
+                             const std::vector<int>& argnums,
+                             const std::vector<mx::array>&) override {
+    std::vector<mx::array> zeros;
+    for (int input : argnums) zeros.push_back(mx::zeros_like(primals[input], stream()));
+    return zeros;
+  }
+  std::vector<mx::array> jvp(const std::vector<mx::array>&, const std::vector<mx::array>&,
+                             const std::vector<int>&) override {
+    return {mx::zeros({count_ + 1}, mx::int32, stream())};
+  }
+  std::pair<std::vector<mx::array>, std::vector<int>> vmap(const std::vector<mx::array>& inputs,
+                                                           const std::vector<int>& axes) override {
+    const int batch = mapped_length(inputs, axes);
+    const auto index = in_front(inputs[0], axes[0], batch, stream());
+    const auto order = in_front(inputs[1], axes[1], batch, stream());
+    std::vector<mx::array> offsets;
+    for (int i = 0; i < batch; ++i) {
+      offsets.push_back(sorted_offsets(mx::take(index, i, 0, stream()),
+                                       mx::take(order, i, 0, stream()), count_, stream()));
+    }
+    return {{mx::stack(offsets, 0, stream())}, {0}};
+  }
+  const char* name() const override { return "SortedOffsets"; }
+  bool is_equivalent(const mx::Primitive& other) const override {
+    return count_ == static_cast<const SortedOffsets&>(other).count_;
+  }
+  std::vector<mx::Shape> output_shapes(const std::vector<mx::array>&) override {
+    return {{count_ + 1}};
+  }
+
+  static mx::array sorted_offsets(const mx::array& index, const mx::array& order, int count,
+                                  mx::Stream s) {
+    return mx::array({count + 1}, mx::int32, std::make_shared<SortedOffsets>(s, count),
+                     {dense(index, s), dense(order, s)});
+  }
+
+ private:
+  int count_;
+};
+
+// Sorts on a device that has memory of its own: the index would have to be copied to the host, and
+// the order back. Sorting takes a pass for each byte of the keys.
+Groups group_rows_on_device(const mx::array& index, int count, mx::Stream s) {
+  const auto type = count <= 1 << 8 ? mx::uint8 : count <= 1 << 16 ? mx::uint16 : mx::int32;
+  const auto order = mx::view(mx::argsort(mx::astype(index, type, s), 0, s), mx::int32, s);
+  return {order, SortedOffsets::sorted_offsets(mx::astype(index, mx::int32, s), order, count, s)};
 }
 
 }  // namespace
@@ -198,8 +277,8 @@ int64_t sum_of_lengths(const mx::array& lengths, const char* operation, const ch
   });
 }
 
-std::pair<mx::array, mx::array> group_rows(const mx::array& index, int count) {
-  if (is_nvidia_gpu(mx::default_device())) return group_rows_on_gpu(index, count);
+Groups group_rows(const mx::array& index, int count, mx::Stream stream) {
+  if (has_own_memory(stream.device)) return group_rows_on_device(index, count, stream);
   auto s = host();
   auto dense = mx::contiguous(mx::astype(index, mx::int32, s), false, s);
   auto outputs = mx::array::make_arrays({dense.shape(), {count + 1}}, {mx::int32, mx::int32},

@@ -1,8 +1,6 @@
 // Offsets of segments: from their lengths, or from an index for each row.
 #pragma once
 
-#include <utility>
-
 #include "indices.h"
 
 namespace mlx_sample {
@@ -24,8 +22,13 @@ mx::array segment_offsets(const mx::array& lengths, const LengthsArgument& argum
 int64_t sum_of_lengths(const mx::array& lengths, const char* operation, const char* name,
                        bool trusted);
 
-// Sorts rows by their index in [0, count), keeping the order of equal ones. Returns the rows'
-// numbers (T,) and for each index the offset of its rows among them (count + 1,), both int32.
-std::pair<mx::array, mx::array> group_rows(const mx::array& index, int count);
+// Rows sorted by an index in [0, count); those with the same index keep their order.
+struct Groups {
+  mx::array order;    // the rows' numbers (T,) int32
+  mx::array offsets;  // for each index the offset of its rows in the order (count + 1,) int32
+};
+
+// For a stream of a device with memory of its own, the device sorts; for others, the host does.
+Groups group_rows(const mx::array& index, int count, mx::Stream stream);
 
 }  // namespace mlx_sample

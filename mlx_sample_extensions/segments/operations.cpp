@@ -105,7 +105,7 @@ int size_of(const char* operation, const mx::array& index, std::optional<int> di
 
 mx::array scatter_slices(const mx::array& values, const mx::array& index, int dim, int size,
                          Reduction how, mx::StreamOrDevice s) {
-  auto [order, offsets] = group_rows(index, size);
+  auto [order, offsets] = group_rows(index, size, mx::to_stream(s));
   Segments segments{offsets, order, true};
   auto front = mx::moveaxis(values, dim, 0, s);
   auto reduced = reduce_rows(as_rows(front, s), segments, how, mx::to_stream(s));
@@ -125,7 +125,8 @@ mx::array scatter_elements(const mx::array& values, const mx::array& index, int 
                           " elements; with an index for every element it may have " +
                           std::to_string(INT32_MAX - 1) + ".");
   }
-  auto [order, offsets] = group_rows(flat_targets(index, dim, size, s), static_cast<int>(count));
+  auto [order, offsets] =
+      group_rows(flat_targets(index, dim, size, s), static_cast<int>(count), mx::to_stream(s));
   Segments segments{offsets, order, true};
   auto flat = mx::reshape(values, {static_cast<int>(values.size()), 1}, s);
   return mx::reshape(reduce_rows(flat, segments, how, mx::to_stream(s)), std::move(shape), s);

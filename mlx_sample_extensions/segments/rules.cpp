@@ -22,8 +22,8 @@ Arrays for_inputs(const std::vector<int>& argnums, const Arrays& primals, mx::St
 
 // Groups listed rows, which may repeat, by the row of N: for each of the N rows its positions in
 // the list.
-Segments listings(const Segments& segments, int rows) {
-  auto [order, offsets] = group_rows(*segments.rows, rows);
+Segments listings(const Segments& segments, int rows, mx::Stream s) {
+  auto [order, offsets] = group_rows(*segments.rows, rows, s);
   return {offsets, order, true};
 }
 
@@ -50,7 +50,7 @@ mx::array spread_to_listed(const mx::array& g, const Segments& segments, int row
         mx::astype(mx::divide(mx::astype(g, mx::float32, s), mx::reshape(divisor, {k, 1}, s), s),
                    g.dtype(), s);
   }
-  auto by_row = listings(segments, rows);
+  auto by_row = listings(segments, rows, s);
   by_row.rows = mx::take(segment_ids(segments, s), *by_row.rows, 0, s);
   by_row.permutation = false;
   return reduce_rows(scaled, by_row, Reduction::Sum, s);
@@ -65,7 +65,7 @@ mx::array through_listed(const mx::array& x, const Segments& segments, mx::Strea
   }
   Segments plain{segments.offsets, std::nullopt, false};
   auto rows = f(mx::take(x, *segments.rows, 0, s), plain);
-  return reduce_rows(rows, listings(segments, x.shape(0)), Reduction::Sum, s);
+  return reduce_rows(rows, listings(segments, x.shape(0), s), Reduction::Sum, s);
 }
 
 }  // namespace

@@ -298,6 +298,21 @@ template <typename T>
   }
 }
 
+// The offset of each index in [0, count) among sorted rows: thread t has the indices between those
+// of the rows before and at t.
+[[kernel]] void segment_sorted_offsets(
+    constant const int& rows [[buffer(0)]],
+    constant const int& count [[buffer(1)]],
+    const device int* index [[buffer(2)]],
+    const device int* order [[buffer(3)]],
+    device int* offsets [[buffer(4)]],
+    uint thread_number [[thread_position_in_grid]]) {
+  const int t = thread_number;
+  const int first = t == 0 ? 0 : index[order[t - 1]] + 1;
+  const int last = t == rows ? count : index[order[t]];
+  for (int k = first; k <= last; ++k) offsets[k] = t;
+}
+
 #define instantiate_reduction(name, type, accumulator)                                         \
   instantiate_kernel("segment_parts_" #name, segment_parts, type, accumulator, type, false)         \
   instantiate_kernel("segment_join_" #name, segment_join, accumulator, type, false)         \
@@ -314,6 +329,10 @@ instantiate_reduction(bfloat16, bfloat16_t, float)
 instantiate_reduction(int32, int, int)
 instantiate_reduction(uint32, uint, uint)
 instantiate_reduction(int64, int64_t, int64_t)
+
+// Sums of products in float32, as results of other types.
+instantiate_kernel("segment_parts_float32_float16", segment_parts, float, float, half, false)
+instantiate_kernel("segment_parts_float32_bfloat16", segment_parts, float, float, bfloat16_t, false)
 
 // Rows of other types are only copied.
 instantiate_kernel("segment_spread_8bit", segment_spread, uint8_t, uint8_t)

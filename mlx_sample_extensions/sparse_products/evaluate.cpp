@@ -1,5 +1,5 @@
 // Evaluates sums of indexed products with kernels. The host sorts the entries, in a task of the
-// stream.
+// stream, unless the device has memory of its own.
 #include <algorithm>
 #include <numeric>
 
@@ -64,6 +64,9 @@ void SparseProduct::eval_gpu(const std::vector<mx::array>& inputs,
   allocate(out);
   if (out.size() == 0) {
     return;
+  }
+  if (grouped_) {
+    return multiplies() ? multiply_in_tiles(inputs, out) : add_outer_in_tiles(inputs, out);
   }
   auto entries = entries_of(inputs);
   int count = entries_in(inputs);

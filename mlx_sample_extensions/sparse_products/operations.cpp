@@ -1,6 +1,7 @@
 // Sums of indexed products: the operations, with checks of their arguments.
 #include <algorithm>
 
+#include "evaluation.h"
 #include "indices.h"
 #include "mlx/utils.h"
 #include "sparse_products/sparse_products.h"
@@ -46,7 +47,7 @@ class Checks {
       refuse(operation_, "n_o must not be negative, but it is " + std::to_string(n_o) + ".");
     }
     return {indices("a_idx", a_idx, "a", a.shape(0)), indices("b_idx", b_idx, "b", b.shape(0)),
-            indices("o_idx", o_idx, "n_o", n_o)};
+            indices("o_idx", o_idx, "n_o", n_o), std::nullopt};
   }
 
  private:
@@ -79,6 +80,12 @@ mx::array dense(const mx::array& a, mx::Dtype dtype, mx::Stream s) {
   return mx::contiguous(mx::astype(a, dtype, s), false, s);
 }
 
+// Entries that use row t, or the row that an index gives, sorted by that row.
+Groups grouped(const Indices& idx, int entries, int rows, mx::Stream s) {
+  return idx ? group_rows(*idx, rows, s)
+             : Groups{mx::arange(0, entries, mx::int32, s), mx::arange(0, entries + 1, mx::int32, s)};
+}
+
 // a, b and the given indices.
 std::vector<mx::array> inputs_of(const mx::array& a, const mx::array& b, const Entries& entries,
                                  mx::Stream s) {
@@ -89,6 +96,11 @@ std::vector<mx::array> inputs_of(const mx::array& a, const mx::array& b, const E
     }
   }
   return inputs;
+}
+
+void append(std::vector<mx::array>& inputs, const Groups& groups) {
+  inputs.push_back(groups.order);
+  inputs.push_back(groups.offsets);
 }
 
 }  // namespace
@@ -125,18 +137,29 @@ mx::array sparse_vector_vector_outer_product_reduction(const mx::array& a, const
                    stream);
 }
 
-mx::array multiply_sum(const mx::array& a, const mx::array& b, const Entries& entries, int n_o,
+mx::array multiply_sum(const mx::array& a, const mx::array& b, Entries entries, int n_o,
                        bool transpose, mx::Stream s) {
+  auto inputs = inputs_of(a, b, entries, s);
+  if (has_own_memory(s.device)) {
+    const int count = entries.a ? entries.a->shape(0) : a.shape(0);
+    if (!entries.by_matrix) entries.by_matrix = grouped(entries.a, count, a.shape(0), s);
+    append(inputs, *entries.by_matrix);
+    append(inputs, grouped(entries.o, count, n_o, s));
+  }
   return mx::array({n_o, a.shape(1), a.shape(transpose ? 3 : 2)}, a.dtype(),
                    std::make_shared<SparseMatrixVectorSum>(s, entries, n_o, transpose),
-                   inputs_of(a, b, entries, s));
+                   std::move(inputs));
 }
 
-mx::array outer_sum(const mx::array& a, const mx::array& b, const Entries& entries, int n_o,
+mx::array outer_sum(const mx::array& a, const mx::array& b, Entries entries, int n_o,
                     mx::Stream s) {
+  auto inputs = inputs_of(a, b, entries, s);
+  if (has_own_memory(s.device)) {
+    if (!entries.by_matrix) entries.by_matrix = grouped(entries.o, n_o, n_o, s);
+    append(inputs, *entries.by_matrix);
+  }
   return mx::array({n_o, a.shape(1), a.shape(2), b.shape(2)}, a.dtype(),
-                   std::make_shared<SparseOuterProductSum>(s, entries, n_o),
-                   inputs_of(a, b, entries, s));
+                   std::make_shared<SparseOuterProductSum>(s, entries, n_o), std::move(inputs));
 }
 
 }  // namespace mlx_sample

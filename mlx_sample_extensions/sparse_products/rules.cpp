@@ -47,6 +47,9 @@ Entries SparseProduct::entries_of(const Arrays& inputs) const {
       *all[i] = inputs[next++];
     }
   }
+  if (grouped_) {
+    entries.by_matrix = Groups{inputs[next], inputs[next + 1]};
+  }
   return entries;
 }
 
@@ -73,7 +76,7 @@ std::pair<Arrays, std::vector<int>> SparseProduct::vmap(const Arrays& inputs,
   int count = mapped_length(inputs, axes);
   // The number of entries and rows of one call.
   auto rows = [&](int i) { return inputs[i].shape(axes[i] == 0 ? 1 : 0); };
-  int length = inputs.size() > 2 ? inputs[2].shape(axes[2] == 0 ? 1 : 0) : rows(0);
+  int length = has_indices() ? inputs[2].shape(axes[2] == 0 ? 1 : 0) : rows(0);
 
   auto entries = entries_of(inputs);
   size_t next = 2;
@@ -95,14 +98,14 @@ Arrays SparseMatrixVectorSum::vjp(const Arrays& primals, const Arrays& cotangent
   auto& a = primals[0];
   auto& b = primals[1];
   auto& g = cotangents[0];
-  auto [ia, ib, io] = entries_of(primals);
+  auto [ia, ib, io, by_matrix] = entries_of(primals);
   Arrays result;
   for (int operand : argnums) {
     if (operand == 0) {
-      result.push_back(transpose_ ? outer_sum(b, g, {ib, io, ia}, a.shape(0), stream())
-                                  : outer_sum(g, b, {io, ib, ia}, a.shape(0), stream()));
+      result.push_back(transpose_ ? outer_sum(b, g, {ib, io, ia, by_matrix}, a.shape(0), stream())
+                                  : outer_sum(g, b, {io, ib, ia, by_matrix}, a.shape(0), stream()));
     } else if (operand == 1) {
-      result.push_back(multiply_sum(a, g, {ia, io, ib}, b.shape(0), !transpose_, stream()));
+      result.push_back(multiply_sum(a, g, {ia, io, ib, by_matrix}, b.shape(0), !transpose_, stream()));
     } else {
       result.push_back(mx::zeros_like(primals[operand], stream()));
     }
@@ -115,13 +118,13 @@ Arrays SparseOuterProductSum::vjp(const Arrays& primals, const Arrays& cotangent
   auto& a = primals[0];
   auto& b = primals[1];
   auto& g = cotangents[0];
-  auto [ia, ib, io] = entries_of(primals);
+  auto [ia, ib, io, by_matrix] = entries_of(primals);
   Arrays result;
   for (int operand : argnums) {
     if (operand == 0) {
-      result.push_back(multiply_sum(g, b, {io, ib, ia}, a.shape(0), false, stream()));
+      result.push_back(multiply_sum(g, b, {io, ib, ia, by_matrix}, a.shape(0), false, stream()));
     } else if (operand == 1) {
-      result.push_back(multiply_sum(g, a, {io, ia, ib}, b.shape(0), true, stream()));
+      result.push_back(multiply_sum(g, a, {io, ia, ib, by_matrix}, b.shape(0), true, stream()));
     } else {
       result.push_back(mx::zeros_like(primals[operand], stream()));
     }

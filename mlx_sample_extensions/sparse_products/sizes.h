@@ -22,3 +22,22 @@ struct ProductSizes {
 #define SPARSE_OUTER_ENTRIES 40
 #define SPARSE_ENTRIES 32
 #define SPARSE_VECTORS 8
+
+// The parameters of the kernels that compute tiles in threadgroups.
+struct TileSizes {
+  int entries;
+  int matrices;
+  int groups;
+  int m;
+  int c;
+  int window;  // consecutive entries of a threadgroup, in their order by matrix
+  int windows;
+  int a_step;
+  int b_step;
+};
+
+// A threadgroup's tile: each of its SIMD-groups has so many rows, and each lane two columns.
+#define TILE_GROUPS 8
+#define TILE_ROWS 8  // of a SIMD-group
+#define TILE_COLUMNS 64
+#define TILE_DEPTH 32  // terms that are in threadgroup memory at once

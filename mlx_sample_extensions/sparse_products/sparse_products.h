@@ -6,6 +6,7 @@
 
 #include "mlx/ops.h"
 #include "mlx/primitives.h"
+#include "segments/offsets.h"
 #include "sparse_products/grouping.h"
 
 namespace mlx_sample {
@@ -34,21 +35,27 @@ struct Entries {
   Indices a;
   Indices b;
   Indices o;
+  // Sorted by the index of matrices: those that are multiplied, or that are results. Derivatives use
+  // the same order.
+  std::optional<Groups> by_matrix;
 };
 
 // The same for checked arguments of one floating type.
-mx::array multiply_sum(const mx::array& a, const mx::array& b, const Entries& entries, int n_o,
+mx::array multiply_sum(const mx::array& a, const mx::array& b, Entries entries, int n_o,
                        bool transpose, mx::Stream s);
-mx::array outer_sum(const mx::array& a, const mx::array& b, const Entries& entries, int n_o,
+mx::array outer_sum(const mx::array& a, const mx::array& b, Entries entries, int n_o,
                     mx::Stream s);
 
-// The base of the two primitives: inputs are a, b and the given indices.
+// The base of the two primitives: inputs are a, b and the given indices. On a device with memory of
+// its own, the entries' order by matrix and its offsets follow, and for products of matrices and
+// vectors those by row.
 class SparseProduct : public mx::Primitive {
  public:
   SparseProduct(mx::Stream stream, const Entries& entries, int n_o)
       : mx::Primitive(stream),
         present_{bool(entries.a), bool(entries.b), bool(entries.o)},
-        n_o_(n_o) {}
+        n_o_(n_o),
+        grouped_(entries.by_matrix.has_value()) {}
 
   void eval_cpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) override;
   void eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) override;
@@ -63,9 +70,10 @@ class SparseProduct : public mx::Primitive {
 
  protected:
   Entries entries_of(const std::vector<mx::array>& inputs) const;
+  bool has_indices() const { return present_[0] || present_[1] || present_[2]; }
   // The number of entries: the length of an index argument, or the number of a's rows.
   int entries_in(const std::vector<mx::array>& inputs) const {
-    return inputs[inputs.size() > 2 ? 2 : 0].shape(0);
+    return inputs[has_indices() ? 2 : 0].shape(0);
   }
   PartSizes part_sizes(const std::vector<mx::array>& inputs) const;
   virtual mx::array apply(const mx::array& a, const mx::array& b, const Entries& entries, int n_o,
@@ -76,6 +84,11 @@ class SparseProduct : public mx::Primitive {
 
   std::array<bool, 3> present_;
   int n_o_;
+  bool grouped_;
+
+ private:
+  void multiply_in_tiles(const std::vector<mx::array>& inputs, mx::array& out) const;
+  void add_outer_in_tiles(const std::vector<mx::array>& inputs, mx::array& out) const;
 };
 
 class SparseMatrixVectorSum : public SparseProduct {

@@ -52,7 +52,7 @@ class DeviceObject : public MTL::Device {
   NS::UInteger maxBufferLength() const override;
   NS::UInteger recommendedMaxWorkingSetSize() const override;
   NS::UInteger currentAllocatedSize() const override;
-  bool hasUnifiedMemory() const override { return true; }
+  bool hasUnifiedMemory() const override { return !driver_.device_memory(); }
   std::uint64_t registryID() const override { return 1; }
 
   MTL::Buffer* newBuffer(NS::UInteger length, MTL::ResourceOptions options) override;

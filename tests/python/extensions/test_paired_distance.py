@@ -139,6 +139,7 @@ def test_narrow_types(rng, stream, metric, dtype, tolerance, d):
         check_close(value, expected, 2 * tolerance)
 
 
+@pytest.mark.cpu_kernels
 @STREAMS
 @METRIC
 @pytest.mark.parametrize("d", [3, 64])

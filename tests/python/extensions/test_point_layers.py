@@ -296,6 +296,7 @@ def test_queries_elsewhere(rng):
     assert out.features.shape == (2, 6) and mx.isfinite(out.features).all().item()
 
 
+@pytest.mark.cpu_kernels
 def test_memory_of_the_convolution_is_not_that_of_all_products():
     """No array of T x M x C, nor one of T x C, is made."""
     points_, channels, k = 2000, 64, 16

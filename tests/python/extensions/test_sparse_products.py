@@ -204,6 +204,7 @@ def peak_beyond(function) -> int:
     return mx.get_peak_memory() - before - sum(r.nbytes for r in results)
 
 
+@pytest.mark.cpu_kernels
 @STREAMS
 def test_peak_memory(rng, stream):
     """The documented memory: T integers for the order, and less than 256 KiB for counting."""
