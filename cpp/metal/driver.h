@@ -86,6 +86,8 @@ struct TransferStatistics {
 };
 METAL_API TransferStatistics transfer_statistics();
 
+struct LaunchParameters;
+
 // A function of a program, specialised and loaded.
 class Kernel {
  public:
@@ -94,6 +96,11 @@ class Kernel {
   // Why threadgroups of this size run one thread at a time; empty if they do not. May generate
   // code.
   virtual std::string why_scalar(const uint32_t (&)[3]) const { return {}; }
+  // Which of the buffers that hold bytes of the host, as bits, a launch takes by value, so that the
+  // device need not have them: LaunchParameters::by_value.
+  virtual uint32_t taken_by_value(uint32_t /*from_bytes*/, const LaunchParameters&) const {
+    return 0;
+  }
 
   std::string name;    // for messages; info.name is the function's own
   std::string source;  // of checked kernels: reports show its lines
@@ -111,6 +118,7 @@ METAL_API uint64_t interrupt_count();
 struct LaunchParameters {
   void* buffers[kMaxBufferBindings] = {};
   uint64_t buffer_bytes[kMaxBufferBindings] = {};        // from the address to the buffer's end
+  uint32_t by_value = 0;  // the buffers, as bits, whose addresses are of the host's memory
   uint32_t threadgroup_memory[kMaxBufferBindings] = {};  // bytes by [[threadgroup(n)]]
   uint32_t threads_per_grid[3] = {1, 1, 1};
   uint32_t threads_per_threadgroup[3] = {1, 1, 1};

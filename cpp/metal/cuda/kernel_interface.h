@@ -12,6 +12,7 @@ namespace metal::cuda {
 struct Parameter {
   enum class Kind : uint32_t {
     Buffer,                 // the address that is bound to [[buffer(index)]]
+    Value,                  // the bytes that are bound there; only if LaunchForm::by_value
     ThreadgroupOffset,      // bytes to [[threadgroup(index)]] in the dynamic shared memory
     ThreadsPerGrid,         // in dimension `index`; blocks may extend beyond it
     FirstThreadgroup,       // of this launch, in dimension `index`; only if LaunchForm::in_parts
@@ -31,9 +32,16 @@ struct LaunchForm {
   bool aligned = false;          // buffers are bound at multiples of kBufferAlignment
   bool in_parts = false;         // a grid that is too large for one launch becomes several
   bool several = false;          // a thread runs KernelInterface::at_once threads of the kernel
+  // The constant buffers, as bits, whose bytes are parameters of the launch, and those of them that
+  // have up to kLongValueBytes, not kValueBytes.
+  uint32_t by_value = 0;
+  uint32_t long_values = 0;
 
   bool operator==(const LaunchForm&) const = default;
 };
+
+// Values have one of two sizes, so that a kernel needs few forms.
+inline constexpr uint32_t kValueBytes = 64, kLongValueBytes = 256;
 
 // The alignment of MSL's widest vectors.
 inline constexpr uint32_t kBufferAlignment = 16;

@@ -27,10 +27,11 @@ std::string ptx_name(std::string_view name) {
   return result;
 }
 
-void add_parameter(KernelInterface& interface, Parameter::Kind kind, uint32_t index) {
-  Parameter parameter{kind, index, 0, kind == Parameter::Kind::Buffer ? 8u : 4u};
-  parameter.offset =
-      static_cast<uint32_t>(llvm::alignTo(interface.parameter_bytes, parameter.size));
+void add_parameter(KernelInterface& interface, Parameter::Kind kind, uint32_t index,
+                   uint32_t size = 4) {
+  Parameter parameter{kind, index, 0, size};
+  const uint32_t alignment = std::min(size, kBufferAlignment);
+  parameter.offset = static_cast<uint32_t>(llvm::alignTo(interface.parameter_bytes, alignment));
   interface.parameter_bytes = parameter.offset + parameter.size;
   interface.parameters.push_back(parameter);
 }
@@ -39,9 +40,15 @@ void describe_parameters(const FunctionInfo& function, const LaunchForm& form,
                          KernelInterface& interface) {
   for (const ArgumentInfo& argument : function.arguments) {
     if (argument.kind == ArgumentKind::Attribute) continue;
-    const bool buffer = argument.kind == ArgumentKind::Buffer;
-    add_parameter(interface, buffer ? Parameter::Kind::Buffer : Parameter::Kind::ThreadgroupOffset,
-                  argument.index);
+    if (argument.kind != ArgumentKind::Buffer) {
+      add_parameter(interface, Parameter::Kind::ThreadgroupOffset, argument.index);
+    } else if (form.by_value >> argument.index & 1) {
+      const bool is_long = form.long_values >> argument.index & 1;
+      add_parameter(interface, Parameter::Kind::Value, argument.index,
+                    is_long ? kLongValueBytes : kValueBytes);
+    } else {
+      add_parameter(interface, Parameter::Kind::Buffer, argument.index, 8);
+    }
   }
   for (uint32_t i = 0; i < 3; ++i) add_parameter(interface, Parameter::Kind::ThreadsPerGrid, i);
   for (uint32_t i = 0; form.in_parts && i < 3; ++i)
@@ -70,6 +77,8 @@ void bind_arguments(llvm::IRBuilder<>& builder, llvm::Function& entry, llvm::Fun
     value->setName(parameter->getName());
     if (interface.parameters[i].kind == Parameter::Kind::ThreadgroupOffset) {
       value = builder.CreateGEP(builder.getInt8Ty(), dynamic_memory(*kernel.getParent()), value);
+    } else if (value->getType() != parameter->getType()) {  // a constant buffer beside values
+      value = builder.CreateAddrSpaceCast(value, parameter->getType());
     }
     parameter->replaceAllUsesWith(value);
   }
@@ -93,14 +102,29 @@ void claim_alignment(llvm::Function& entry) {
   }
 }
 
+// A value's parameter: a pointer to its bytes, which the GPU has in memory for parameters.
+void describe_value(llvm::Argument& argument, uint32_t size) {
+  llvm::LLVMContext& context = argument.getContext();
+  auto* bytes = llvm::ArrayType::get(llvm::Type::getInt8Ty(context), size);
+  argument.addAttr(llvm::Attribute::getWithByValType(context, bytes));
+  argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(kBufferAlignment)));
+}
+
 llvm::Function* declare_entry(llvm::Module& module, const llvm::Function& kernel,
                               const LaunchForm& form, const KernelInterface& interface) {
   llvm::IRBuilder<> builder(module.getContext());
   std::vector<llvm::Type*> types;
   for (const Parameter& parameter : interface.parameters) {
-    const bool buffer = parameter.kind == Parameter::Kind::Buffer;
-    types.push_back(buffer ? static_cast<llvm::Type*>(builder.getPtrTy(kGlobal))
-                           : builder.getInt32Ty());
+    switch (parameter.kind) {
+      case Parameter::Kind::Buffer:
+        types.push_back(builder.getPtrTy(kGlobal));
+        break;
+      case Parameter::Kind::Value:
+        types.push_back(builder.getPtrTy());
+        break;
+      default:
+        types.push_back(builder.getInt32Ty());
+    }
   }
   auto* entry = llvm::Function::Create(llvm::FunctionType::get(builder.getVoidTy(), types, false),
                                        llvm::Function::ExternalLinkage, interface.entry, module);
@@ -110,6 +134,9 @@ llvm::Function* declare_entry(llvm::Module& module, const llvm::Function& kernel
   annotate(*entry, "maxntidx",
            std::min(form.most_threads, whole_warps(interface.max_total_threads)));
   if (form.aligned) claim_alignment(*entry);
+  for (const auto& [parameter, argument] : llvm::zip(interface.parameters, entry->args())) {
+    if (parameter.kind == Parameter::Kind::Value) describe_value(argument, parameter.size);
+  }
   return entry;
 }
 

@@ -15,6 +15,8 @@ constexpr unsigned kAnywhere = 4;  // `__metal_generic` of the standard library
 
 class TypeMap : public llvm::ValueMapTypeRemapper {
  public:
+  explicit TypeMap(unsigned constants) : constants_(constants) {}
+
   llvm::Type* remapType(llvm::Type* type) override {
     llvm::Type*& mapped = types_[type];
     if (!mapped) {
@@ -26,8 +28,8 @@ class TypeMap : public llvm::ValueMapTypeRemapper {
   }
 
  private:
-  static unsigned space(unsigned from) {
-    if (from == kConstant) return kGlobal;
+  unsigned space(unsigned from) const {
+    if (from == kConstant) return constants_;
     return from == kAnywhere ? 0 : from;
   }
 
@@ -55,12 +57,13 @@ class TypeMap : public llvm::ValueMapTypeRemapper {
                                  checked_cast<llvm::StructType>(type)->isPacked());
   }
 
+  const unsigned constants_;
   llvm::DenseMap<llvm::Type*, llvm::Type*> types_;
 };
 
 class ModuleMapping {
  public:
-  explicit ModuleMapping(llvm::Module& module) : module_(module) {}
+  ModuleMapping(llvm::Module& module, unsigned constants) : module_(module), types_(constants) {}
 
   void run() {
     expand_constants();
@@ -83,19 +86,25 @@ class ModuleMapping {
           types_.remapType(variable.getValueType()) != variable.getValueType())
         old_variables_.push_back(&variable);
     }
+    std::vector<llvm::GlobalVariable*> variables;
     for (llvm::GlobalVariable* old : old_variables_) {
+      llvm::Type* pointer = types_.remapType(old->getType());
+      // No variable is in generic memory.
+      const unsigned space = pointer->getPointerAddressSpace() == 0
+                                 ? static_cast<unsigned>(kGlobal)
+                                 : pointer->getPointerAddressSpace();
       auto* variable = new llvm::GlobalVariable(
           module_, types_.remapType(old->getValueType()), old->isConstant(), old->getLinkage(),
-          nullptr, "", old, llvm::GlobalValue::NotThreadLocal,
-          types_.remapType(old->getType())->getPointerAddressSpace());
+          nullptr, "", old, llvm::GlobalValue::NotThreadLocal, space);
       variable->copyAttributesFrom(old);
       variable->takeName(old);
-      values_[old] = variable;
+      variables.push_back(variable);
+      values_[old] = llvm::ConstantExpr::getPointerBitCastOrAddrSpaceCast(variable, pointer);
     }
-    for (llvm::GlobalVariable* old : old_variables_) {
+    for (auto [old, variable] : llvm::zip(old_variables_, variables)) {
       if (!old->hasInitializer()) continue;
-      checked_cast<llvm::GlobalVariable>(values_[old])
-          ->setInitializer(llvm::MapValue(old->getInitializer(), values_, llvm::RF_None, &types_));
+      variable->setInitializer(
+          llvm::MapValue(old->getInitializer(), values_, llvm::RF_None, &types_));
     }
   }
 
@@ -168,9 +177,10 @@ void mark_constant_loads(llvm::Module& module) {
 
 }  // namespace
 
-void map_address_spaces(llvm::Module& module) {
+void map_address_spaces(llvm::Module& module, const LaunchForm& form) {
   mark_constant_loads(module);
-  ModuleMapping(module).run();
+  // Values lie in memory for parameters, other constants in global memory. LLVM finds out which.
+  ModuleMapping(module, form.by_value ? 0 : kGlobal).run();
 }
 
 }  // namespace metal::cuda

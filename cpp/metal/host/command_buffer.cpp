@@ -138,7 +138,7 @@ void CommandBufferObject::add_launch(const PipelineObject& pipeline, const Kerne
   Command& command = commands_.emplace_back();
   command.kernel = &kernel;
   command.parameters = parameters;
-  command.uses = buffer_uses(kernel, residencies);
+  command.uses = buffer_uses(kernel, parameters.by_value, residencies);
   bounded_ &= bounded;
 }
 

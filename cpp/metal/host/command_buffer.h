@@ -52,6 +52,7 @@ class EncoderObject : public MTL::ComputeCommandEncoder {
   NS::SharedPtr<CommandBufferObject> commands_;
   const PipelineObject* pipeline_ = nullptr;
   LaunchParameters parameters_;
+  uint32_t from_bytes_ = 0;               // a bit for each buffer that setBytes set
   uint32_t set_ = 0;                      // a bit for each index at which something is set
   char* bases_[kMaxBufferBindings] = {};  // of the buffers, without offsets
   NS::UInteger lengths_[kMaxBufferBindings] = {};

@@ -32,6 +32,7 @@ bool EncoderObject::valid_index(NS::UInteger index, const char* what) {
 void EncoderObject::setBuffer(const MTL::Buffer* buffer, NS::UInteger offset, NS::UInteger index) {
   if (!valid_index(index, "setBuffer")) return;
   set_ |= 1U << index;
+  from_bytes_ &= ~(1U << index);
   if (checked_) checked_->extents[index] = {};
   if (!buffer) {
     bases_[index] = nullptr;
@@ -57,6 +58,7 @@ void EncoderObject::setBufferOffset(NS::UInteger offset, NS::UInteger index) {
 void EncoderObject::setBytes(const void* bytes, NS::UInteger length, NS::UInteger index) {
   if (!valid_index(index, "setBytes")) return;
   set_ |= 1U << index;
+  from_bytes_ |= 1U << index;
   if (checked_) checked_->extents[index] = {};
   bases_[index] = static_cast<char*>(commands_->copy_bytes(bytes, length));
   residencies_[index] = commands_->bytes_residency();
@@ -98,6 +100,7 @@ bool EncoderObject::reuse() {
   if (!commands_->forget()) return false;
   pipeline_ = nullptr;
   checked_.reset();
+  from_bytes_ = 0;
   for (; set_ != 0; set_ &= set_ - 1) {
     const int index = std::countr_zero(set_);
     bases_[index] = nullptr;
@@ -179,8 +182,10 @@ void EncoderObject::dispatchThreads(MTL::Size grid, MTL::Size threadgroup) {
   }
   parameters_.trusted = pipeline_->trusted();
   parameters_.interrupts_before = interrupt_count();
-  if (const Kernel* kernel = prepare_kernel())
+  if (const Kernel* kernel = prepare_kernel()) {
+    parameters_.by_value = from_bytes_ ? kernel->taken_by_value(from_bytes_, parameters_) : 0;
     commands_->add_launch(*pipeline_, *kernel, parameters_, residencies_);
+  }
   setThreadgroupOrder(0, 1);
 }
 

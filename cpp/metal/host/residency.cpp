@@ -138,11 +138,12 @@ void Residency::settle(const Transfers& buffer) {
   move_to_host();
 }
 
-std::vector<BufferUse> buffer_uses(const Kernel& kernel,
+std::vector<BufferUse> buffer_uses(const Kernel& kernel, uint32_t by_value,
                                    Residency* const (&residencies)[kMaxBufferBindings]) {
   std::vector<BufferUse> uses;
   for (const ArgumentInfo& argument : kernel.info.arguments) {
     if (argument.kind != ArgumentKind::Buffer || !residencies[argument.index]) continue;
+    if (by_value >> argument.index & 1) continue;
     uses.push_back({residencies[argument.index], argument.index, argument.writable});
   }
   return uses;

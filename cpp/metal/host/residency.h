@@ -70,7 +70,8 @@ struct BufferUse {
   bool writes;
 };
 
-std::vector<BufferUse> buffer_uses(const Kernel& kernel,
+// The uses of a launch, without those of the buffers that it takes by value, as bits.
+std::vector<BufferUse> buffer_uses(const Kernel& kernel, uint32_t by_value,
                                    Residency* const (&residencies)[kMaxBufferBindings]);
 
 // The copies that the launches of one command buffer need.

@@ -8,6 +8,7 @@
 namespace metal::cuda {
 namespace {
 
+constexpr uint32_t kMostValueBytes = 3072;  // of the 4096 for all parameters of a launch
 constexpr uint32_t kDeepestBlock = 64;  // the GPU's limit in the third dimension
 
 // A multiprocessor has so many registers that 256 threads can each have the largest number that
@@ -32,12 +33,36 @@ bool is_aligned(const void* address) {
 
 }  // namespace
 
+// The constant buffers among those whose bits are set that can be passed by value. `bytes_of` says
+// how many bytes an argument has.
+template <typename F>
+uint32_t values_among(uint32_t buffers, const FunctionInfo& function, F bytes_of) {
+  uint32_t values = 0, all_bytes = 0;
+  for (const ArgumentInfo& argument : function.arguments) {
+    if (argument.kind != ArgumentKind::Buffer || argument.index >= kMaxBufferBindings) continue;
+    if (argument.address_space != AddressSpace::Constant || !(buffers >> argument.index & 1))
+      continue;
+    const uint64_t bytes = bytes_of(argument);
+    const uint32_t size = bytes <= kValueBytes ? kValueBytes : kLongValueBytes;
+    if (bytes > size || all_bytes + size > kMostValueBytes) continue;
+    all_bytes += size;
+    values |= 1u << argument.index;
+  }
+  return values;
+}
+
 LaunchForm form_of(const LaunchParameters& parameters, uint32_t at_once) {
   const uint32_t(&size)[3] = parameters.threads_per_threadgroup;
   LaunchForm form;
   form.most_threads = size_class(uint64_t{size[0]} * size[1] * size[2]);
   form.flat = size[2] > kDeepestBlock;
-  form.aligned = std::ranges::all_of(parameters.buffers, is_aligned);
+  form.by_value = parameters.by_value;
+  form.aligned = true;
+  for (uint32_t i = 0; i < kMaxBufferBindings; ++i) {
+    const bool is_value = form.by_value >> i & 1;
+    if (is_value && parameters.buffer_bytes[i] > kValueBytes) form.long_values |= 1u << i;
+    form.aligned &= is_value || is_aligned(parameters.buffers[i]);
+  }
   form.in_parts = !fits_in_one_part(parameters);
   form.several =
       at_once > 1 && !form.flat && !form.in_parts && is_large(parameters.threads_per_grid);
@@ -67,10 +92,28 @@ CudaKernel::CudaKernel(const Gpu& gpu, const FunctionInfo& function, ConstantVal
   usual.most_threads =
       size_class(function.max_total_threads ? function.max_total_threads : uint64_t{1});
   usual.aligned = true;
+  // Most constants are structures and small arrays that setBytes passed.
+  usual.by_value = values_among(~0u, function, [](const ArgumentInfo& argument) {
+    const bool is_long = argument.element_size > kValueBytes;
+    return is_long ? uint64_t{argument.element_size} : uint64_t{1};
+  });
+  for (const ArgumentInfo& argument : function.arguments) {
+    const bool is_value = argument.kind == ArgumentKind::Buffer &&
+                          argument.index < kMaxBufferBindings &&
+                          (usual.by_value >> argument.index & 1);
+    if (is_value && argument.element_size > kValueBytes) usual.long_values |= 1u << argument.index;
+  }
   const KernelInterface& interface = code_for(usual).interface();
   at_once_ = interface.at_once;
   max_total_threads = interface.max_total_threads;
   static_threadgroup_memory = interface.static_threadgroup_memory;
+}
+
+uint32_t CudaKernel::taken_by_value(uint32_t from_bytes,
+                                    const LaunchParameters& parameters) const {
+  return values_among(from_bytes, info, [&](const ArgumentInfo& argument) {
+    return parameters.buffer_bytes[argument.index];
+  });
 }
 
 const LoadedCode& CudaKernel::code_for(const LaunchForm& form) const {

@@ -44,6 +44,7 @@ class CudaKernel : public Kernel {
   LaunchForm form_for(const LaunchParameters& parameters) const {
     return form_of(parameters, at_once_);
   }
+  uint32_t taken_by_value(uint32_t from_bytes, const LaunchParameters& parameters) const override;
 
  private:
   struct Loaded {

@@ -53,6 +53,10 @@ std::string pack_parameters(const KernelInterface& interface, const LaunchParame
       case Parameter::Kind::Buffer:
         put(bytes, parameter, reinterpret_cast<uintptr_t>(parameters.buffers[i]));
         break;
+      case Parameter::Kind::Value:
+        std::memcpy(&bytes[parameter.offset], parameters.buffers[i],
+                    std::min<uint64_t>(parameter.size, parameters.buffer_bytes[i]));
+        break;
       case Parameter::Kind::ThreadgroupOffset:
         put(bytes, parameter, threadgroup_offset);
         threadgroup_offset += parameters.threadgroup_memory[i];

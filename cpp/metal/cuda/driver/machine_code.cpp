@@ -21,7 +21,8 @@ void append(std::string& bytes, const T& value) {
 std::string to_text(const LaunchForm& form) {
   return std::to_string(form.most_threads) + (form.flat ? " flat" : "") +
          (form.aligned ? " aligned" : "") + (form.in_parts ? " in parts" : "") +
-         (form.several ? " several" : "");
+         (form.several ? " several" : "") + " " + std::to_string(form.by_value) + " " +
+         std::to_string(form.long_values);
 }
 
 std::string to_text(const ConstantValues& constants) {

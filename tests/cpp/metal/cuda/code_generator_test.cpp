@@ -137,6 +137,34 @@ TEST(Ptx, BoundsAndShapesOfBlocks) {
   EXPECT_EQ(part.interface.parameters.back().kind, Parameter::Kind::FirstThreadgroup);
 }
 
+TEST(Ptx, ReadsValuesFromParameters) {
+  const PtxCode code = ptx_for(R"(
+    constant float table[4] = {1, 2, 3, 5};
+    struct Sizes { int rows; float scale; long step; };
+    kernel void f(constant const Sizes& sizes [[buffer(0)]], constant const int* shape [[buffer(1)]],
+                  constant const float* weights [[buffer(2)]], device float* y [[buffer(3)]],
+                  uint i [[thread_position_in_grid]]) {
+      float sum = 0;
+      for (int k = 0; k < sizes.rows; ++k) sum += shape[k] * weights[k];
+      y[i * sizes.step] = sum * sizes.scale + table[i % 4];
+    })",
+                               {.aligned = true, .by_value = 0b11, .long_values = 0b10});
+  using Kind = Parameter::Kind;
+  const Parameter expected[] = {
+      {Kind::Value, 0, 0, 64}, {Kind::Value, 1, 64, 256}, {Kind::Buffer, 2, 320, 8}};
+  for (size_t i = 0; i < std::size(expected); ++i) {
+    EXPECT_EQ(code.interface.parameters[i].kind, expected[i].kind) << i;
+    EXPECT_EQ(code.interface.parameters[i].offset, expected[i].offset) << i;
+    EXPECT_EQ(code.interface.parameters[i].size, expected[i].size) << i;
+  }
+  EXPECT_NE(code.text.find(".param .align 16 .b8 f_param_0[64]"), std::string::npos) << code.text;
+  EXPECT_NE(code.text.find(".param .align 16 .b8 f_param_1[256]"), std::string::npos);
+  // The weights and the table lie in global memory, and nothing is copied.
+  EXPECT_NE(code.text.find("ld.global"), std::string::npos) << code.text;
+  for (const char* generic : {"ld.f32", "ld.u32", "ld.b32", ".local"})
+    EXPECT_EQ(code.text.find(generic), std::string::npos) << code.text;
+}
+
 TEST(Ptx, SpecialisesByFunctionConstants) {
   const std::string source = R"(
     constant bool negative [[function_constant(7)]];
