@@ -171,3 +171,29 @@ exit:
   store <8 x float> %more, ptr %group
   ret void
 }
+
+; Nor do gangs share what one of them reads behind a branch that the others do not take.
+; CHECK-LABEL: define void @of_one_gang(
+; CHECK-COUNT-1: store <8 x float>
+; CHECK-NOT: store
+; CHECK: ret void
+define void @of_one_gang(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
+entry:
+  %tile = addrspacecast ptr %group to ptr addrspace(3)
+  %first = icmp eq i32 %y, 0
+  br i1 %first, label %loop, label %end
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi <8 x float> [ zeroinitializer, %entry ], [ %more, %loop ]
+  %at = getelementptr <8 x float>, ptr addrspace(3) %tile, i32 %i
+  %value = load <8 x float>, ptr addrspace(3) %at
+  %more = fadd <8 x float> %sum, %value
+  %next = add i32 %i, 1
+  %done = icmp eq i32 %next, 64
+  br i1 %done, label %exit, label %loop
+exit:
+  store <8 x float> %more, ptr %group
+  br label %end
+end:
+  ret void
+}

@@ -44,3 +44,18 @@ define void @may_be_either(ptr addrspace(1) %a, ptr addrspace(1) %b, i1 %which, 
   store float %value, ptr addrspace(1) %to, align 4
   ret void
 }
+; Both addresses may be poison, but no memory is accessed there: what is written is not read.
+; CHECK-LABEL: define void @may_be_poison
+; CHECK: store float %value, ptr addrspace(1) %to, align 4, !simd.nontemporal
+define void @may_be_poison(ptr addrspace(1) %a, ptr addrspace(1) %b, i1 %which) {
+entry:
+  br i1 %which, label %loop, label %end
+loop:
+  br label %end
+end:
+  %from = phi ptr addrspace(1) [ poison, %entry ], [ %a, %loop ]
+  %to = phi ptr addrspace(1) [ poison, %entry ], [ %b, %loop ]
+  %value = load float, ptr addrspace(1) %from, align 4
+  store float %value, ptr addrspace(1) %to, align 4
+  ret void
+}

@@ -31,3 +31,22 @@ define void @many(ptr addrspace(1) %out, i32 %x, float %va) {
   store float %va, ptr addrspace(1) %d
   ret void
 }
+
+; If each lane fills blocks that are apart from those of the others, blocks are transposed.
+; CHECK-LABEL: define internal void @apart.wide
+; CHECK-COUNT-3: shufflevector <4 x float> %{{.*}}, <4 x float> %{{.*}}, <4 x i32> <i32 0, i32 4, i32 1, i32 5>
+; CHECK-COUNT-4: store <4 x float>
+; CHECK-NOT: store
+; CHECK: ret void
+define void @apart(ptr addrspace(1) %out, i32 %x, float %va, float %vb, float %vc, float %vd) {
+  %eighth = shl i32 %x, 3
+  %first = getelementptr float, ptr addrspace(1) %out, i32 %eighth
+  %second = getelementptr i8, ptr addrspace(1) %first, i64 4
+  %third = getelementptr i8, ptr addrspace(1) %first, i64 8
+  %fourth = getelementptr i8, ptr addrspace(1) %first, i64 12
+  store float %va, ptr addrspace(1) %first
+  store float %vb, ptr addrspace(1) %second
+  store float %vc, ptr addrspace(1) %third
+  store float %vd, ptr addrspace(1) %fourth
+  ret void
+}

@@ -79,3 +79,34 @@ def test_rows_in_loops_between_barriers():
 def test_a_result_is_read_at_once():
     x = mx.arange(COUNT // 4, dtype=mx.int32)
     np.testing.assert_array_equal(np.array((x + 1) * 2 - x), np.arange(COUNT // 4) + 2)
+
+
+ROWS = 4096
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
+@pytest.mark.parametrize("skipped", [0, 3])  # numbers at the start of a row
+@pytest.mark.parametrize(
+    ("place", "threadgroup"),
+    [
+        ("row * LENGTH", 64),
+        ("int(row) * int(n[0])", 64),
+        ("(row ^ n[1]) * LENGTH", 64),
+        ("row / 32 * 32 * LENGTH + thread_index_in_simdgroup * LENGTH", 256),
+    ],
+)
+def test_a_row_a_thread(dtype, skipped, place, threadgroup):
+    length = COUNT // np.dtype(dtype).itemsize // ROWS // 128 * 128
+    source = f"""
+        constexpr uint LENGTH = {length};
+        uint row = thread_position_in_grid.x;
+        auto to = out + {place} + {skipped};
+        for (uint i = {skipped}; i < LENGTH; ++i) *to++ = (row * 5 + i) % 128;
+    """
+    numbers = mx.array([length, 5], mx.uint32)
+    out = run(source, {"n": numbers}, ROWS * length, getattr(mx, dtype), ROWS, threadgroup)
+    out = np.array(out).reshape(ROWS, length)
+    rows = np.arange(ROWS)
+    expected = (rows[:, None] * 5 + np.arange(length)) % 128
+    written = rows ^ 5 if "^" in place else rows
+    np.testing.assert_array_equal(out[written, skipped:], expected[:, skipped:])

@@ -253,6 +253,7 @@ class GangChoice {
   // Whether loops read a good part of threadgroup memory that they read for all gangs of a set.
   bool shares(uint32_t gangs) const {
     const GangDependence dependence(code_, arguments_that_differ(variant_, gangs), variant_.width);
+    const auto in_turn = blocks_in_turn(dependence);
     unsigned all = 0, shared = 0;
     for (const Instruction& instruction : llvm::instructions(code_)) {
       const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
@@ -260,25 +261,31 @@ class GangChoice {
         continue;
       const unsigned registers = std::max(registers_of(*load->getType()), 1u);
       all += registers;
-      const bool is_shared =
-          !dependence.depends(load) && !gangs_part_in_loop(*load->getParent(), dependence);
+      const bool is_shared = !dependence.depends(load) && !in_turn.contains(load->getParent());
       shared += is_shared ? registers : 0;
     }
     return 4 * shared > all;
   }
 
-  // Whether one of the loops around the block may end earlier for some gangs. Then each gang runs
-  // it for itself.
-  bool gangs_part_in_loop(const BasicBlock& block, const GangDependence& dependence) const {
-    for (const llvm::Loop* loop = loops_.getLoopFor(&block); loop; loop = loop->getParentLoop()) {
-      llvm::SmallVector<BasicBlock*> exiting;
-      loop->getExitingBlocks(exiting);
-      if (llvm::any_of(exiting, [&](const BasicBlock* from) {
-            return dependence.depends(from->getTerminator());
-          }))
-        return true;
+  // The blocks that gangs run one after the other: those behind a branch on which gangs may part,
+  // up to where their paths join. They are the whole loop if gangs may leave it at different times.
+  llvm::DenseSet<const BasicBlock*> blocks_in_turn(const GangDependence& dependence) const {
+    const llvm::PostDominatorTree post_dominators(code_);
+    llvm::DenseSet<const BasicBlock*> found;
+    for (BasicBlock& branch : code_) {
+      if (!dependence.depends(branch.getTerminator())) continue;
+      const auto* node = post_dominators.getNode(&branch);
+      const BasicBlock* join = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+      llvm::SmallPtrSet<const BasicBlock*, 16> seen;
+      llvm::SmallVector<const BasicBlock*> work(llvm::successors(&branch));
+      while (!work.empty()) {
+        const BasicBlock* block = work.pop_back_val();
+        if (block == join || !seen.insert(block).second) continue;
+        llvm::append_range(work, llvm::successors(block));
+      }
+      found.insert(seen.begin(), seen.end());
     }
-    return false;
+    return found;
   }
 
   // Whether a gang of the set reads a column beside one of the first gang.

@@ -22,9 +22,11 @@ using llvm::Value;
 
 using Objects = llvm::SmallVector<const Value*, 4>;
 
+// Without poison, of which nothing is accessed.
 Objects objects_of(const Value* pointer, llvm::LoopInfo& loops) {
   Objects objects;
   llvm::getUnderlyingObjects(pointer, objects, &loops);
+  llvm::erase_if(objects, [](const Value* object) { return llvm::isa<llvm::UndefValue>(object); });
   return objects;
 }
 

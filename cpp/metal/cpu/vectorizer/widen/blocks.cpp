@@ -132,33 +132,25 @@ llvm::SmallVector<llvm::Value*> load_columns(llvm::IRBuilder<>& b, llvm::Type* e
   return columns;
 }
 
-void store_columns(llvm::IRBuilder<>& b, const BlockForm& form,
-                   llvm::ArrayRef<llvm::Value*> columns, llvm::ArrayRef<llvm::Value*> pointers,
-                   int64_t offset, llvm::Align align) {
+llvm::SmallVector<llvm::Value*> runs_of_columns(llvm::IRBuilder<>& b, const BlockForm& form,
+                                                llvm::ArrayRef<llvm::Value*> columns) {
   const auto& [in_block, blocks, lanes] = form;
   const unsigned in_run = in_block * blocks;
-  auto part = [&](llvm::Value* vector, unsigned first, unsigned count) {
-    return b.CreateShuffleVector(vector, llvm::createSequentialMask(first, count, 0));
-  };
-  for (unsigned lane = 0; lane < pointers.size(); lane += lanes) {
-    llvm::SmallVector<llvm::SmallVector<llvm::Value*>> rows_of_lanes(in_block);
-    for (unsigned block = 0; block < blocks; ++block) {
-      llvm::SmallVector<llvm::Value*> rows;
-      for (llvm::Value* column : columns.slice(size_t{block} * in_block, in_block))
-        rows.push_back(part(column, lane, lanes));
-      for (const auto& [i, row] : llvm::enumerate(transpose(b, rows)))
-        rows_of_lanes[i].push_back(row);
-    }
-    for (const auto& [i, rows] : llvm::enumerate(rows_of_lanes)) {
-      for (const auto& [row, runs] : llvm::enumerate(transpose(b, rows, in_block))) {
-        for (unsigned first = 0; first < lanes; first += in_run) {
-          const auto to = static_cast<unsigned>(lane + first + row * in_block + i);
-          b.CreateAlignedStore(part(runs, first, in_run),
-                               b.CreateConstGEP1_64(b.getInt8Ty(), pointers[to], offset), align);
-        }
+  llvm::SmallVector<llvm::SmallVector<llvm::Value*>> rows_of_lanes(in_block);
+  for (unsigned block = 0; block < blocks; ++block) {
+    const auto rows = transpose(b, columns.slice(size_t{block} * in_block, in_block));
+    for (const auto& [i, row] : llvm::enumerate(rows)) rows_of_lanes[i].push_back(row);
+  }
+  llvm::SmallVector<llvm::Value*> runs(lanes);
+  for (const auto& [i, rows] : llvm::enumerate(rows_of_lanes)) {
+    for (const auto& [row, of_lanes] : llvm::enumerate(transpose(b, rows, in_block))) {
+      for (unsigned first = 0; first < lanes; first += in_run) {
+        runs[first + row * in_block + i] =
+            b.CreateShuffleVector(of_lanes, llvm::createSequentialMask(first, in_run, 0));
       }
     }
   }
+  return runs;
 }
 
 llvm::SmallVector<int64_t> cover(llvm::ArrayRef<int64_t> offsets, int64_t size, int64_t block,

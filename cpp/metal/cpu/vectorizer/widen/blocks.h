@@ -51,10 +51,10 @@ llvm::SmallVector<llvm::Value*> load_columns(llvm::IRBuilder<>& builder, llvm::T
                                              const BlockForm& form,
                                              llvm::ArrayRef<llvm::Value*> pointers, int64_t offset,
                                              llvm::Align align);
-// The reverse: writes the columns.
-void store_columns(llvm::IRBuilder<>& builder, const BlockForm& form,
-                   llvm::ArrayRef<llvm::Value*> columns, llvm::ArrayRef<llvm::Value*> pointers,
-                   int64_t offset, llvm::Align align);
+// The reverse: the run of neighbouring elements that each lane writes. There are `blocks` *
+// `in_block` columns with elements of `lanes` lanes.
+llvm::SmallVector<llvm::Value*> runs_of_columns(llvm::IRBuilder<>& builder, const BlockForm& form,
+                                                llvm::ArrayRef<llvm::Value*> columns);
 
 // Starts of blocks that cover the elements of `size` bytes at `offsets`. With `phase`, the starts
 // are multiples of the block size, counted from `phase` bytes before offset 0. Neighbouring

@@ -318,16 +318,22 @@ void MemoryWidener::store_block(const Access& access, Value* first, Value* value
   }
   const llvm::Align whole(std::min(bytes, kCacheLine));
   Value* inside = b_.CreateAnd(b_.CreatePtrToInt(first, b_.getInt64Ty()), whole.value() - 1);
-  Value* keep = GroupAccess(b_, w_.function().getArg(kGroupArgument)).cached_stores();
   w_.branch(
-      b_.CreateICmpEQ(b_.CreateOr(inside, keep), b_.getInt64(0)),
-      [&] {
-        b_.CreateAlignedStore(values, first, whole, access.is_volatile)
-            ->setMetadata(
-                llvm::LLVMContext::MD_nontemporal,
-                llvm::MDNode::get(b_.getContext(), llvm::ConstantAsMetadata::get(b_.getInt32(1))));
-      },
+      passes_caches(inside), [&] { store_past_caches(values, first, whole); },
       [&] { b_.CreateAlignedStore(values, first, access.align, access.is_volatile); });
+}
+
+// Whether the launch has many results and `inside`, the bytes from the start of a line, is 0.
+Value* MemoryWidener::passes_caches(Value* inside) {
+  Value* keep = GroupAccess(b_, w_.function().getArg(kGroupArgument)).cached_stores();
+  return b_.CreateICmpEQ(b_.CreateOr(inside, keep), b_.getInt64(0));
+}
+
+void MemoryWidener::store_past_caches(Value* values, Value* place, llvm::Align align) const {
+  b_.CreateAlignedStore(values, place, align)
+      ->setMetadata(
+          llvm::LLVMContext::MD_nontemporal,
+          llvm::MDNode::get(b_.getContext(), llvm::ConstantAsMetadata::get(b_.getInt32(1))));
 }
 
 void MemoryWidener::store_strided(const Access& access, Value* pointer, Value* values) {

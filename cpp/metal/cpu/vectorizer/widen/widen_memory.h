@@ -110,6 +110,8 @@ class MemoryWidener {
   llvm::Function* strided_loader(uint64_t size);
   void store_contiguous(const Access& access, llvm::Value* first, llvm::Value* values);
   void store_block(const Access& access, llvm::Value* first, llvm::Value* values);
+  llvm::Value* passes_caches(llvm::Value* inside);
+  void store_past_caches(llvm::Value* values, llvm::Value* place, llvm::Align align) const;
   void store_strided(const Access& access, llvm::Value* pointer, llvm::Value* values);
   void store_varying(const Access& access, llvm::Value* pointer, llvm::Value* values);
   void scatter(const Access& access, llvm::Value* pointer, llvm::Value* values);
@@ -129,6 +131,8 @@ class MemoryWidener {
   size_t count_alike(const StoreGroup& stores, const Shape& shape) const;  // in this block
   void write_runs(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> operands, const Shape& shape,
                   llvm::Align align) const;
+  void write_in_order(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> operands,
+                      const Shape& shape, llvm::Align align) const;
 
   void find_rows(llvm::BasicBlock& block, unsigned opcode);
   bool joins(Row& row, llvm::Instruction& access);
@@ -143,6 +147,13 @@ class MemoryWidener {
                      llvm::function_ref<Vectors()> otherwise);
   void store_row(const Row& row);
   void store_row_blocks(const Row& row);
+  llvm::Value* lines_pass_caches(llvm::Value* pointer, int64_t first, size_t count, int64_t size);
+  static Vectors lane_runs(llvm::IRBuilder<>& b, const BlockForm& form,
+                           llvm::ArrayRef<llvm::Value*> columns, unsigned lane);
+  void store_columns(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> columns,
+                     llvm::ArrayRef<llvm::Value*> pointers, int64_t first, llvm::Align align) const;
+  void store_lines(llvm::Value* past_caches, llvm::ArrayRef<llvm::Value*> columns,
+                   llvm::ArrayRef<llvm::Value*> pointers, int64_t first, llvm::Align align);
   // Conditions at run time; null if they certainly hold.
   llvm::Value* all_of(llvm::ArrayRef<llvm::Value*> conditions);
   llvm::Value* offsets_hold(const Row& row);

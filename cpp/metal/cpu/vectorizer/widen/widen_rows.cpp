@@ -10,6 +10,7 @@
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/PatternMatch.h"
 #include "metal/compiler/checked_cast.h"
+#include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
 #include "metal/cpu/vectorizer/memory/separate_memory.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch.h"
 #include "metal/cpu/vectorizer/widen/blocks.h"
@@ -402,13 +403,15 @@ void MemoryWidener::store_row_blocks(const Row& row) {
     auto* store = checked_cast<llvm::StoreInst>(element.access);
     values[static_cast<size_t>(element.offset - low)] = w_.vector(store->getValueOperand());
   }
-  for (int64_t start = low; start <= high;) {
-    const BlockForm form = form_of(llvm::bit_floor(static_cast<uint64_t>(high - start + 1)), size);
-    const unsigned count = form.in_block * form.blocks;
-    store_columns(b_, form, llvm::ArrayRef(values).slice(static_cast<size_t>(start - low), count),
-                  pointers, start * size, llvm::Align(access.size));
-    start += count;
-  }
+  const bool is_nontemporal = llvm::all_of(row.elements, [](const Row::Element& element) {
+    return cpu::is_nontemporal(*checked_cast<llvm::StoreInst>(element.access));
+  });
+  Value* past_caches = is_nontemporal
+                           ? lines_pass_caches(llvm::getLoadStorePointerOperand(&row.first()),
+                                               low * size, values.size(), size)
+                           : nullptr;
+  past_caches ? store_lines(past_caches, values, pointers, low * size, access.align)
+              : store_columns(b_, values, pointers, low * size, access.align);
 }
 
 }  // namespace metal::cpu
