@@ -113,6 +113,7 @@ PYBIND11_MODULE(core, m) {
   init_device(m);
   init_array(m);
   init_stream(m);
+  init_object_table(m);
   init_memory(m);
   init_metal(m);
   init_print_options(m);

@@ -13,6 +13,7 @@ void init_cuda(py::module_& m);
 void init_distributed(py::module_& m);
 void init_metal(py::module_& m);
 void init_array(py::module_& m);
+void init_object_table(py::module_& m);
 void init_print_options(py::module_& m);
 void init_constants(py::module_& m);
 void init_ops(py::module_& m);

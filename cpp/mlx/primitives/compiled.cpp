@@ -34,17 +34,6 @@ Trace without_last(const Trace& body) {
 Fused::Fused(Stream stream, Trace body)
     : Primitive(stream), body_(std::move(body)), name_(joined_names(body_)) {}
 
-std::vector<array> Fused::jvp(const std::vector<array>& primals, const std::vector<array>& tangents,
-                              const std::vector<int>& argnums) {
-  return jvp_as(function_of(body_), primals, tangents, argnums);
-}
-
-std::vector<array> Fused::vjp(const std::vector<array>& primals,
-                              const std::vector<array>& cotangents, const std::vector<int>& argnums,
-                              const std::vector<array>&) {
-  return detail::vjp(function_of(body_), primals, cotangents, argnums).second;
-}
-
 VmapResult Fused::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
   return vmap_as(function_of(body_), inputs, axes);
 }

@@ -14,12 +14,12 @@ class CompiledKernels;
 class CompiledReduceKernels;
 
 // The operations of a group, in order. Inputs have one shape, or are scalars (of size 1). Scalar
-// constants are part of the kernel, and no inputs.
+// constants are part of the kernel, and no inputs. Derivatives are those of the body: see
+// transforms/grad.cpp.
 class Fused : public Primitive {
  public:
   explicit Fused(Stream stream, Trace body);
 
-  DEFINE_GRADS()
   DEFINE_VMAP()
   bool encodes() const override { return true; }
   // "Compiled", then the names of the operations.

@@ -1,11 +1,13 @@
 // Derivatives: products of vectors with a function's Jacobian, and gradients.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "mlx/errors.h"
 #include "mlx/ops.h"
+#include "mlx/primitives/compiled.h"
 #include "mlx/primitives/graph.h"
 #include "mlx/transforms.h"
 #include "mlx/transforms/graph_walk.h"
@@ -102,33 +104,61 @@ class Vectors {
   std::unordered_map<std::uintptr_t, array> by_id_;
 };
 
+// Cotangents or tangents by position. One that is not there stands for zeros that nothing is
+// computed from: times an infinite derivative, they would be NaN.
+using Optionals = std::vector<std::optional<array>>;
+
+struct Derivatives {
+  std::vector<array> outputs;
+  Optionals vectors;
+};
+
+Derivatives pulled_back(const Function& fun, const std::vector<array>& primals,
+                        const Optionals& cotangents, const std::vector<int>& argnums);
+Derivatives pushed_forward(const Function& fun, const std::vector<array>& primals,
+                           const std::vector<array>& tangents, const std::vector<int>& argnums);
+
+// What a fused operation computes, as operations that have derivatives of their own.
+Function body_of(const Fused& fused) {
+  return [&fused](const std::vector<array>& inputs) { return replay(fused.body(), inputs); };
+}
+
+Optionals cotangents_of_inputs(const Tape::Node& node, const Optionals& cotangents) {
+  auto& primitive = node.a.primitive();
+  if (auto* fused = dynamic_cast<const Fused*>(&primitive)) {
+    return pulled_back(body_of(*fused), node.a.inputs(), cotangents, node.argnums).vectors;
+  }
+  std::vector<array> all;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    all.push_back(cotangents[i] ? *cotangents[i] : zeros_like(node.outputs[i], primitive.stream()));
+  }
+  auto vjps = primitive.vjp(node.a.inputs(), all, node.argnums, node.outputs);
+  return {vjps.begin(), vjps.end()};
+}
+
 void pull_back(const Tape::Node& node, Vectors& vectors) {
-  bool reached = std::any_of(node.outputs.begin(), node.outputs.end(),
-                             [&](const array& out) { return vectors.find(out) != nullptr; });
+  Optionals cotangents;
+  bool reached = false;
+  for (const auto& out : node.outputs) {
+    auto* known = vectors.find(out);
+    reached = reached || known;
+    cotangents.push_back(known ? std::optional(*known) : std::nullopt);
+    vectors.forget(out);
+  }
   if (!reached) {
     return;
   }
-  auto& primitive = node.a.primitive();
-  const Stream& s = primitive.stream();
-  std::vector<array> cotangents;
-  for (const auto& out : node.outputs) {
-    auto* known = vectors.find(out);
-    cotangents.push_back(known ? *known : zeros_like(out, s));
-    vectors.forget(out);
-  }
-  auto vjps = primitive.vjp(node.a.inputs(), cotangents, node.argnums, node.outputs);
+  const Optionals vjps = cotangents_of_inputs(node, cotangents);
   for (size_t i = 0; i < node.argnums.size(); ++i) {
-    vectors.add(node.a.inputs()[node.argnums[i]], vjps.at(i), s);
+    if (auto& cotangent = vjps.at(i)) {
+      vectors.add(node.a.inputs()[node.argnums[i]], *cotangent, node.a.primitive().stream());
+    }
   }
 }
 
-}  // namespace
-
-std::pair<std::vector<array>, std::vector<array>> detail::vjp(const Function& fun,
-                                                              const std::vector<array>& primals,
-                                                              const std::vector<array>& cotangents,
-                                                              const std::vector<int>& argnums) {
-  InTracing in_tracing{false, true};
+Derivatives pulled_back(const Function& fun, const std::vector<array>& primals,
+                        const Optionals& cotangents, const std::vector<int>& argnums) {
+  detail::InTracing in_tracing{false, true};
   auto arguments = traced(primals);
   auto outputs = fun(arguments);
   if (cotangents.size() > outputs.size()) {
@@ -137,18 +167,97 @@ std::pair<std::vector<array>, std::vector<array>> detail::vjp(const Function& fu
   }
   Vectors vectors;
   for (size_t i = 0; i < cotangents.size(); ++i) {
-    check_vector(outputs[i], cotangents[i], "vjp", "cotangent");
-    vectors.add(outputs[i], astype(cotangents[i], outputs[i].dtype(), stream_of(outputs[i])),
+    if (!cotangents[i]) {
+      continue;
+    }
+    check_vector(outputs[i], *cotangents[i], "vjp", "cotangent");
+    vectors.add(outputs[i], astype(*cotangents[i], outputs[i].dtype(), stream_of(outputs[i])),
                 stream_of(outputs[i]));
   }
   Tape tape(arguments, argnums, outputs);
   for (auto node = tape.nodes.rbegin(); node != tape.nodes.rend(); ++node) {
     pull_back(*node, vectors);
   }
-  std::vector<array> vjps;
+  Optionals vjps;
   for (int i : argnums) {
     auto* known = vectors.find(arguments[i]);
-    vjps.push_back(known ? *known : zeros_like(primals[i], stream_of(primals[i])));
+    vjps.push_back(known ? std::optional(*known) : std::nullopt);
+  }
+  return {outputs, vjps};
+}
+
+Optionals tangents_of_outputs(const Tape::Node& node, const std::vector<array>& tangents,
+                              const std::vector<int>& argnums) {
+  auto& primitive = node.a.primitive();
+  if (auto* fused = dynamic_cast<const Fused*>(&primitive)) {
+    return pushed_forward(body_of(*fused), node.a.inputs(), tangents, argnums).vectors;
+  }
+  auto jvps = primitive.jvp(node.a.inputs(), tangents, argnums);
+  return {jvps.begin(), jvps.end()};
+}
+
+void push_forward(const Tape::Node& node, Vectors& vectors) {
+  std::vector<array> tangents;
+  std::vector<int> argnums;
+  for (int arg : node.argnums) {
+    if (auto* known = vectors.find(node.a.inputs()[arg])) {
+      tangents.push_back(*known);
+      argnums.push_back(arg);
+    }
+  }
+  if (argnums.empty()) {
+    return;
+  }
+  const Optionals jvps = tangents_of_outputs(node, tangents, argnums);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (auto& tangent = jvps.at(i)) {
+      vectors.add(node.outputs[i], *tangent, node.a.primitive().stream());
+    }
+  }
+}
+
+// The tangents are those of the arguments with the numbers.
+Derivatives pushed_forward(const Function& fun, const std::vector<array>& primals,
+                           const std::vector<array>& tangents, const std::vector<int>& argnums) {
+  detail::InTracing in_tracing{false, true};
+  auto arguments = traced(primals);
+  auto outputs = fun(arguments);
+  Vectors vectors;
+  for (size_t i = 0; i < argnums.size(); ++i) {
+    const array& argument = arguments[argnums[i]];
+    const Stream s = stream_of(argument);
+    vectors.add(argument, astype(tangents[i], argument.dtype(), s), s);
+  }
+  Tape tape(arguments, argnums, outputs);
+  for (const auto& node : tape.nodes) {
+    push_forward(node, vectors);
+  }
+  Optionals jvps;
+  for (const auto& out : outputs) {
+    auto* known = vectors.find(out);
+    jvps.push_back(known ? std::optional(*known) : std::nullopt);
+  }
+  return {outputs, jvps};
+}
+
+std::vector<int> all_numbers(size_t count) {
+  std::vector<int> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+}  // namespace
+
+std::pair<std::vector<array>, std::vector<array>> detail::vjp(const Function& fun,
+                                                              const std::vector<array>& primals,
+                                                              const std::vector<array>& cotangents,
+                                                              const std::vector<int>& argnums) {
+  auto [outputs, known] =
+      pulled_back(fun, primals, {cotangents.begin(), cotangents.end()}, argnums);
+  std::vector<array> vjps;
+  for (size_t i = 0; i < argnums.size(); ++i) {
+    const array& primal = primals[argnums[i]];
+    vjps.push_back(known[i] ? *known[i] : zeros_like(primal, stream_of(primal)));
   }
   return {outputs, vjps};
 }
@@ -164,9 +273,7 @@ std::pair<std::vector<array>, std::vector<array>> vjp(const Function& fun,
     }
     return outputs;
   };
-  std::vector<int> argnums(primals.size());
-  std::iota(argnums.begin(), argnums.end(), 0);
-  return detail::vjp(checked, primals, cotangents, argnums);
+  return detail::vjp(checked, primals, cotangents, all_numbers(primals.size()));
 }
 
 std::pair<array, array> vjp(const std::function<array(const array&)>& fun, const array& primal,
@@ -188,32 +295,10 @@ std::pair<std::vector<array>, std::vector<array>> jvp(const Function& fun,
   for (size_t i = 0; i < primals.size(); ++i) {
     check_vector(primals[i], tangents[i], "jvp", "tangent");
   }
-  detail::InTracing in_tracing{false, true};
-  auto arguments = traced(primals);
-  auto outputs = fun(arguments);
-  Vectors vectors;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    Stream s = stream_of(arguments[i]);
-    vectors.add(arguments[i], astype(tangents[i], primals[i].dtype(), s), s);
-  }
-  std::vector<int> argnums(arguments.size());
-  std::iota(argnums.begin(), argnums.end(), 0);
-  Tape tape(arguments, argnums, outputs);
-  for (const auto& node : tape.nodes) {
-    std::vector<array> known;
-    for (int arg : node.argnums) {
-      known.push_back(*vectors.find(node.a.inputs()[arg]));
-    }
-    auto& primitive = node.a.primitive();
-    auto jvps = primitive.jvp(node.a.inputs(), known, node.argnums);
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      vectors.add(node.outputs[i], jvps.at(i), primitive.stream());
-    }
-  }
+  auto [outputs, known] = pushed_forward(fun, primals, tangents, all_numbers(primals.size()));
   std::vector<array> jvps;
-  for (const auto& out : outputs) {
-    auto* known = vectors.find(out);
-    jvps.push_back(known ? *known : zeros_like(out, stream_of(out)));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    jvps.push_back(known[i] ? *known[i] : zeros_like(outputs[i], stream_of(outputs[i])));
   }
   return {outputs, jvps};
 }

@@ -127,6 +127,54 @@ print("as expected")
 """
 
 
+NANOBIND = """
+import mlx.core as mx
+from mlx_softcap import _ext
+
+x, y = mx.array([1.0, 2.0]), mx.array([3.0, 4.0])
+objects = [x, mx.gpu, mx.Device(mx.cpu), mx.int8, [x, y], [x, 1], None, 1.5, mx.default_stream(mx.cpu)]
+kinds = ["array", "type of device", "device", "dtype", "list", "object", "object", "object", "object"]
+assert [_ext.kind(given) for given in objects] == kinds
+assert _ext.plus(x, y).tolist() == [4, 6] and _ext.plus(x).tolist() == [1, 2]
+assert _ext.plus(x, y=None).tolist() == [1, 2]
+first, second = _ext.swapped((x, y))
+assert type(first) is mx.array and (first.tolist(), second.tolist()) == ([3, 4], [1, 2])
+assert _ext.zeros(3, mx.bfloat16).dtype == mx.bfloat16
+assert _ext.device_index(mx.gpu) == 0 and _ext.device_index(mx.Device(mx.cpu)) == 0
+assert _ext.nothing() is None
+assert [half.tolist() for half in _ext.halves([x, y])] == [[0.5, 1.0], [1.5, 2.0]]
+try:
+    _ext.halves([x, None])
+    raise SystemExit("an error was expected")
+except ValueError as error:
+    assert "[halves]" in str(error)
+# Arrays are part of graphs and are freed as others are.
+assert mx.grad(lambda v: _ext.plus(v * v, y).sum())(x).tolist() == [2, 4]
+assert "mlx.core.array" in _ext.plus.__doc__
+before = mx.get_active_memory()
+for _ in range(100):
+    kept = _ext.plus(mx.ones(1000), mx.ones(1000))
+    mx.eval(kept)
+assert mx.get_active_memory() <= before + 8000
+print("also as expected")
+"""
+
+
+def with_nanobind(work: Path) -> Path:
+    """The project in the present style, with nanobind's bindings."""
+    project = work / "with_nanobind" / "softcap"
+    shutil.copytree(PROJECTS / "softcap", project)
+    shutil.copytree(PROJECTS / "with_nanobind", project, dirs_exist_ok=True)
+    return project
+
+
+@pytest.mark.timeout(900)
+def test_bindings_made_with_nanobind(environment, tmp_path):
+    install(environment, with_nanobind(tmp_path), tmp_path)
+    text = environment.run(environment.python, "-c", SOFTCAP + NANOBIND, cwd=tmp_path)
+    assert "also as expected" in text
+
+
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "project, program",
@@ -173,6 +221,43 @@ def test_an_error_in_a_kernel_fails_the_build_and_names_the_place(environment, t
         environment.python, "setup.py", "build_ext", "--inplace", cwd=copy, check=False
     )
     assert "swiglu.metal:11:" in text and "error: expected expression" in text
+
+
+@pytest.mark.timeout(900)
+def test_a_nanobind_module_of_another_version_is_refused(environment, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text("""
+cmake_minimum_required(VERSION 3.24)
+project(other LANGUAGES CXX)
+find_package(Python COMPONENTS Interpreter Development.Module REQUIRED)
+find_package(MLX CONFIG REQUIRED)
+execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+  OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE)
+find_package(nanobind CONFIG REQUIRED)
+nanobind_add_module(other NB_STATIC other.cpp)
+target_link_libraries(other PRIVATE mlx)
+target_compile_options(other BEFORE PRIVATE "SHELL:-include ${CMAKE_SOURCE_DIR}/other_version.h")
+""")
+    (tmp_path / "other_version.h").write_text("""
+#include "mlx/version.h"
+#undef MLX_ANYWHERE_VERSION
+#define MLX_ANYWHERE_VERSION "0.99.0"
+""")
+    (tmp_path / "other.cpp").write_text("""
+NB_MODULE(other, m) {
+  m.def("same", [](const mlx::core::array& a) { return a; });
+  m.def("dtype", []() { return mlx::core::float32; });
+}
+""")
+    cmake_dir = environment.run(
+        environment.python, "-m", "mlx", "--cmake-dir", cwd=tmp_path
+    ).strip()
+    arguments = (f"-DMLX_DIR={cmake_dir}", f"-DPython_EXECUTABLE={environment.python}")
+    environment.run("cmake", "-S", ".", "-B", ".", *arguments, cwd=tmp_path)
+    environment.run("cmake", "--build", ".", cwd=tmp_path)
+    for call in ("same(mx.ones(2))", "dtype()"):
+        code = f"import mlx.core as mx, other; other.{call}"
+        text = environment.run(environment.python, "-c", code, cwd=tmp_path, check=False)
+        assert "ImportError: This module was built against mlx-anywhere 0.99.0" in text
 
 
 @pytest.mark.timeout(900)
