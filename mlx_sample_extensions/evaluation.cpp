@@ -26,7 +26,8 @@ mx::array temporary(mx::Shape shape, mx::Dtype dtype, mx::Stream s) {
 }
 
 bool has_own_memory(const mx::Device& device) {
-  return device.type == mx::Device::gpu && !mx::metal::device(device).mtl_device()->hasUnifiedMemory();
+  return device.type == mx::Device::gpu &&
+         !mx::metal::device(device).mtl_device()->hasUnifiedMemory();
 }
 
 MTL::ComputePipelineState* find_kernel(const std::string& name, mx::Stream s,

@@ -52,8 +52,8 @@ void check_values(const mx::array& indices, const IndexArgument& argument) {
   });
 }
 
-// Whether the device finds all values in [0, size), in a stream of its own, so that it need not wait
-// for other work.
+// Whether the device finds all values in [0, size), in a stream of its own, so that it need not
+// wait for other work.
 bool are_inside_on_device(const mx::array& indices, int64_t size) {
   static const mx::Stream s = mx::new_process_stream(mx::Device::gpu);
   // As unsigned integers, negative values are large ones.
@@ -62,8 +62,8 @@ bool are_inside_on_device(const mx::array& indices, int64_t size) {
   return mx::array(largest).item<uint64_t>() < static_cast<uint64_t>(size);
 }
 
-// Checks indices that are known. The device reads many faster than the host, but does not tell where
-// a wrong one is.
+// Checks indices that are known. The device reads many faster than the host, but does not tell
+// where a wrong one is.
 void check_known(const mx::array& indices, const IndexArgument& argument) {
   constexpr size_t kMany = 1 << 15;
   const bool on_device = indices.size() >= kMany && has_own_memory(mx::Device::gpu);

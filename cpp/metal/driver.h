@@ -117,7 +117,7 @@ METAL_API uint64_t interrupt_count();
 // `threads_per_threadgroup`.
 struct LaunchParameters {
   void* buffers[kMaxBufferBindings] = {};
-  uint64_t buffer_bytes[kMaxBufferBindings] = {};        // from the address to the buffer's end
+  uint64_t buffer_bytes[kMaxBufferBindings] = {};  // from the address to the buffer's end
   uint32_t by_value = 0;  // the buffers, as bits, whose addresses are of the host's memory
   uint32_t threadgroup_memory[kMaxBufferBindings] = {};  // bytes by [[threadgroup(n)]]
   uint32_t threads_per_grid[3] = {1, 1, 1};

@@ -41,7 +41,8 @@ void row_gradient(const mx::array& a, const mx::array& b, const mx::array& d, co
   const int batch = a.shape(0), rows = a.shape(1), columns = b.shape(1), dims = a.shape(2);
   const bool are_few = dims <= DISTANCE_FEW_DIMS;
   const int block_rows = are_few ? DISTANCE_THREADS : 64;
-  const int64_t blocks = int64_t{batch} * static_cast<int64_t>(mx::ceildiv(rows, block_rows) * mx::ceildiv(dims, 64));
+  const int64_t blocks =
+      int64_t{batch} * static_cast<int64_t>(mx::ceildiv(rows, block_rows) * mx::ceildiv(dims, 64));
   constexpr int64_t kBlocks = 1024;
   constexpr int kTile = 32;
   const auto chunks = static_cast<int>(

@@ -1,9 +1,10 @@
 // Evaluation of the primitives of segments with kernels.
+#include "segments/evaluate.h"
+
 #include <algorithm>
 
 #include "evaluation.h"
 #include "mlx/backend/metal/utils.h"
-#include "segments/evaluate.h"
 #include "segments/sizes.h"
 
 namespace mlx_sample {

@@ -83,7 +83,8 @@ mx::array dense(const mx::array& a, mx::Dtype dtype, mx::Stream s) {
 // Entries that use row t, or the row that an index gives, sorted by that row.
 Groups grouped(const Indices& idx, int entries, int rows, mx::Stream s) {
   return idx ? group_rows(*idx, rows, s)
-             : Groups{mx::arange(0, entries, mx::int32, s), mx::arange(0, entries + 1, mx::int32, s)};
+             : Groups{mx::arange(0, entries, mx::int32, s),
+                      mx::arange(0, entries + 1, mx::int32, s)};
 }
 
 // a, b and the given indices.

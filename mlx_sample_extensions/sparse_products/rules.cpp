@@ -105,7 +105,8 @@ Arrays SparseMatrixVectorSum::vjp(const Arrays& primals, const Arrays& cotangent
       result.push_back(transpose_ ? outer_sum(b, g, {ib, io, ia, by_matrix}, a.shape(0), stream())
                                   : outer_sum(g, b, {io, ib, ia, by_matrix}, a.shape(0), stream()));
     } else if (operand == 1) {
-      result.push_back(multiply_sum(a, g, {ia, io, ib, by_matrix}, b.shape(0), !transpose_, stream()));
+      result.push_back(
+          multiply_sum(a, g, {ia, io, ib, by_matrix}, b.shape(0), !transpose_, stream()));
     } else {
       result.push_back(mx::zeros_like(primals[operand], stream()));
     }

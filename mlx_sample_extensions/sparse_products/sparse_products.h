@@ -35,16 +35,15 @@ struct Entries {
   Indices a;
   Indices b;
   Indices o;
-  // Sorted by the index of matrices: those that are multiplied, or that are results. Derivatives use
-  // the same order.
+  // Sorted by the index of matrices: those that are multiplied, or that are results. Derivatives
+  // use the same order.
   std::optional<Groups> by_matrix;
 };
 
 // The same for checked arguments of one floating type.
 mx::array multiply_sum(const mx::array& a, const mx::array& b, Entries entries, int n_o,
                        bool transpose, mx::Stream s);
-mx::array outer_sum(const mx::array& a, const mx::array& b, Entries entries, int n_o,
-                    mx::Stream s);
+mx::array outer_sum(const mx::array& a, const mx::array& b, Entries entries, int n_o, mx::Stream s);
 
 // The base of the two primitives: inputs are a, b and the given indices. On a device with memory of
 // its own, the entries' order by matrix and its offsets follow, and for products of matrices and

@@ -25,10 +25,10 @@ void refuse_messages(const llvm::Module& module);
 // compiled for.
 void retarget(llvm::Module& module, const llvm::TargetMachine& target);
 
-// Turns device memory into global memory, and pointers to any memory into generic pointers. Constant
-// memory is global memory, too, unless the launch passes bytes of it by value: then its pointers are
-// generic. Marks loads from constant memory as invariant, as nothing writes there while a kernel
-// runs.
+// Turns device memory into global memory, and pointers to any memory into generic pointers.
+// Constant memory is global memory, too, unless the launch passes bytes of it by value: then its
+// pointers are generic. Marks loads from constant memory as invariant, as nothing writes there
+// while a kernel runs.
 void map_address_spaces(llvm::Module& module, const LaunchForm& form);
 
 // Makes the kernel that is launched. It computes the arguments of the kernel in kernel form from

@@ -93,9 +93,9 @@ class ModuleMapping {
       const unsigned space = pointer->getPointerAddressSpace() == 0
                                  ? static_cast<unsigned>(kGlobal)
                                  : pointer->getPointerAddressSpace();
-      auto* variable = new llvm::GlobalVariable(
-          module_, types_.remapType(old->getValueType()), old->isConstant(), old->getLinkage(),
-          nullptr, "", old, llvm::GlobalValue::NotThreadLocal, space);
+      auto* variable = new llvm::GlobalVariable(module_, types_.remapType(old->getValueType()),
+                                                old->isConstant(), old->getLinkage(), nullptr, "",
+                                                old, llvm::GlobalValue::NotThreadLocal, space);
       variable->copyAttributesFrom(old);
       variable->takeName(old);
       variables.push_back(variable);

@@ -20,7 +20,16 @@ FILES = [
 @pytest.mark.cpu_kernels
 @pytest.mark.parametrize("file", FILES)
 def test_other_kernels(file):
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "not cpu_kernels", "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-m",
+        "not cpu_kernels",
+        "-p",
+        "no:cacheprovider",
+    ]
     result = subprocess.run(
         [*command, str(Path(__file__).with_name(file))],
         env={**os.environ, "MLX_METAL_DEVICE": "discrete"},

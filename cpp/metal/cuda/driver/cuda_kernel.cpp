@@ -9,7 +9,7 @@ namespace metal::cuda {
 namespace {
 
 constexpr uint32_t kMostValueBytes = 3072;  // of the 4096 for all parameters of a launch
-constexpr uint32_t kDeepestBlock = 64;  // the GPU's limit in the third dimension
+constexpr uint32_t kDeepestBlock = 64;      // the GPU's limit in the third dimension
 
 // A multiprocessor has so many registers that 256 threads can each have the largest number that
 // code may use, and 512 threads half of it.
@@ -33,11 +33,17 @@ bool is_aligned(const void* address) {
 
 }  // namespace
 
+// Buffers as bits: LaunchForm::by_value and long_values.
+struct Values {
+  uint32_t all = 0, long_ones = 0;
+};
+
 // The constant buffers among those whose bits are set that can be passed by value. `bytes_of` says
 // how many bytes an argument has.
 template <typename F>
-uint32_t values_among(uint32_t buffers, const FunctionInfo& function, F bytes_of) {
-  uint32_t values = 0, all_bytes = 0;
+Values values_among(uint32_t buffers, const FunctionInfo& function, F bytes_of) {
+  Values values;
+  uint32_t all_bytes = 0;
   for (const ArgumentInfo& argument : function.arguments) {
     if (argument.kind != ArgumentKind::Buffer || argument.index >= kMaxBufferBindings) continue;
     if (argument.address_space != AddressSpace::Constant || !(buffers >> argument.index & 1))
@@ -46,7 +52,8 @@ uint32_t values_among(uint32_t buffers, const FunctionInfo& function, F bytes_of
     const uint32_t size = bytes <= kValueBytes ? kValueBytes : kLongValueBytes;
     if (bytes > size || all_bytes + size > kMostValueBytes) continue;
     all_bytes += size;
-    values |= 1u << argument.index;
+    values.all |= 1u << argument.index;
+    if (size == kLongValueBytes) values.long_ones |= 1u << argument.index;
   }
   return values;
 }
@@ -93,27 +100,21 @@ CudaKernel::CudaKernel(const Gpu& gpu, const FunctionInfo& function, ConstantVal
       size_class(function.max_total_threads ? function.max_total_threads : uint64_t{1});
   usual.aligned = true;
   // Most constants are structures and small arrays that setBytes passed.
-  usual.by_value = values_among(~0u, function, [](const ArgumentInfo& argument) {
-    const bool is_long = argument.element_size > kValueBytes;
-    return is_long ? uint64_t{argument.element_size} : uint64_t{1};
-  });
-  for (const ArgumentInfo& argument : function.arguments) {
-    const bool is_value = argument.kind == ArgumentKind::Buffer &&
-                          argument.index < kMaxBufferBindings &&
-                          (usual.by_value >> argument.index & 1);
-    if (is_value && argument.element_size > kValueBytes) usual.long_values |= 1u << argument.index;
-  }
+  const Values values = values_among(
+      ~0u, function, [](const ArgumentInfo& argument) { return argument.element_size; });
+  usual.by_value = values.all;
+  usual.long_values = values.long_ones;
   const KernelInterface& interface = code_for(usual).interface();
   at_once_ = interface.at_once;
   max_total_threads = interface.max_total_threads;
   static_threadgroup_memory = interface.static_threadgroup_memory;
 }
 
-uint32_t CudaKernel::taken_by_value(uint32_t from_bytes,
-                                    const LaunchParameters& parameters) const {
-  return values_among(from_bytes, info, [&](const ArgumentInfo& argument) {
-    return parameters.buffer_bytes[argument.index];
-  });
+uint32_t CudaKernel::taken_by_value(uint32_t from_bytes, const LaunchParameters& parameters) const {
+  return values_among(
+             from_bytes, info,
+             [&](const ArgumentInfo& argument) { return parameters.buffer_bytes[argument.index]; })
+      .all;
 }
 
 const LoadedCode& CudaKernel::code_for(const LaunchForm& form) const {
