@@ -126,6 +126,40 @@ TEST_F(CudaDriverTest, LaunchesBlocksThatCoverTheGrid) {
   EXPECT_EQ(value_at<uint32_t>(launched.parameters, 28), 250u);  // threads of the grid
 }
 
+TEST_F(CudaDriverTest, LaunchesTakeSmallConstantsByValue) {
+  const auto program = compile(R"(
+    struct Sizes { int rows; float scale; };
+    kernel void sized(constant const Sizes& sizes [[buffer(0)]], device float* out [[buffer(1)]],
+                      constant const int* shape [[buffer(2)]],
+                      uint i [[thread_position_in_grid]]) {
+      out[i] = shape[sizes.rows] * sizes.scale;
+    })");
+  const auto kernel = driver_.load(*program, "sized", {}, "sized", kNoChecks);
+  const int sizes[] = {7, 8}, shape[32] = {9};
+  parameters_.buffers[0] = const_cast<int*>(sizes);
+  parameters_.buffer_bytes[0] = sizeof(sizes);
+  parameters_.buffers[2] = const_cast<int*>(shape);
+  parameters_.buffer_bytes[2] = sizeof(shape);
+  // Only constants that fit.
+  EXPECT_EQ(kernel->taken_by_value(0b111, parameters_), 0b101u);
+  EXPECT_EQ(kernel->taken_by_value(0b011, parameters_), 0b001u);
+  parameters_.buffer_bytes[2] = 257;
+  EXPECT_EQ(kernel->taken_by_value(0b111, parameters_), 0b001u);
+  parameters_.buffer_bytes[2] = sizeof(shape);
+  parameters_.by_value = 0b101;
+  stream_->launch(*kernel, parameters_);
+  const std::string& passed = fake_->launches.back().parameters;
+  EXPECT_EQ(value_at<int>(passed, 0), 7);
+  EXPECT_EQ(value_at<int>(passed, 4), 8);
+  EXPECT_EQ(value_at<float*>(passed, 64), memory_ + 512);
+  EXPECT_EQ(value_at<int>(passed, 80), 9);
+  EXPECT_EQ(value_at<uint32_t>(passed, 336), 250u);  // threads of the grid
+  // In buffers, both are addresses.
+  parameters_.by_value = 0;
+  stream_->launch(*kernel, parameters_);
+  EXPECT_EQ(value_at<const int*>(fake_->launches.back().parameters, 0), sizes);
+}
+
 TEST_F(CudaDriverTest, GridsBeyondTheLimitsAreLaunchedInParts) {
   parameters_.threads_per_grid[1] = 150000;
   parameters_.threads_per_threadgroup[1] = 1;

@@ -38,6 +38,7 @@ TEST(Devices, MetalListsThem) {
   EXPECT_EQ(all->object(0), first.get());
   auto second = NS::TransferPtr(MTL::CreateDevice(1));
   EXPECT_EQ(all->object(1), second.get());
+  EXPECT_FALSE(first->hasUnifiedMemory());
 }
 
 TEST(Devices, ResultsLieWhereTheyAreComputed) {
