@@ -167,6 +167,16 @@ def test_assignment_through_a_mask(mask_axes):
     assert np.array_equal(np.array(ours), expected)
 
 
+@pytest.mark.parametrize("shape, axes", [((0, 3), 1), ((0, 3), 2), ((2, 0), 2), ((), 0)], ids=str)
+def test_assignment_through_masks_of_numpy_without_axes_or_elements(shape, axes):
+    ours = mx.zeros(shape)
+    ours[np.ones(shape[:axes], bool)] = 1
+    assert ours.shape == shape
+    np.testing.assert_array_equal(np.array(ours), np.ones(shape))
+    ours[np.zeros(shape[:axes], bool)] = 2
+    np.testing.assert_array_equal(np.array(ours), np.ones(shape))
+
+
 def test_assignment_of_lists_through_a_mask():
     x = np.arange(12.0, dtype=np.float32).reshape(3, 4)
     for mask in (x > 4, np.array([True, False, True])):

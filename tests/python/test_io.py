@@ -179,6 +179,9 @@ def test_wrong_arguments(tmp_path):
     missing = tmp_path / "no_such_file.npy"
     with pytest.raises(RuntimeError, match="no_such_file.npy.*No such file or directory"):
         mx.load(missing)
+    for form in ("npz", "gguf"):
+        with pytest.raises(ValueError, match="none.*No such file or directory"):
+            mx.load(tmp_path / f"none.{form}")
     (tmp_path / "folder.npy").mkdir()
     with pytest.raises(RuntimeError, match="folder.npy.*This is not a regular file"):
         mx.load(tmp_path / "folder.npy")

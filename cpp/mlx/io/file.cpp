@@ -14,7 +14,13 @@ namespace mlx::core::io {
 
 namespace {
 
-int open_file(const std::string& path, int flags, const Refusal& refuse) {
+using Unopened = FileReader::Unopened;
+
+int open_file(const std::string& path, int flags, const Refusal& refusal,
+              Unopened unopened = Unopened::Failure) {
+  const auto refuse = [&](const std::string& what) {
+    unopened == Unopened::Failure ? refusal(what) : refusal.invalid(what);
+  };
   if (path.find('\0') != std::string::npos) refuse("A path cannot contain a zero byte.");
   int descriptor = -1;
   do {
@@ -26,11 +32,11 @@ int open_file(const std::string& path, int flags, const Refusal& refuse) {
 
 }  // namespace
 
-FileReader::FileReader(const std::string& path, const std::string& op)
+FileReader::FileReader(const std::string& path, const std::string& op, Unopened unopened)
     : label_(in_quotes(path)),
       op_(op),
       // Opening a pipe must not block: it is refused.
-      descriptor_(open_file(path, O_RDONLY | O_NONBLOCK, Refusal{op, label_})) {
+      descriptor_(open_file(path, O_RDONLY | O_NONBLOCK, Refusal{op, label_}, unopened)) {
   struct stat status{};
   const bool known = ::fstat(descriptor_, &status) == 0;
   if (known && S_ISREG(status.st_mode)) {

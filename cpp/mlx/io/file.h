@@ -8,8 +8,11 @@ namespace mlx::core::io {
 // Stays open as long as arrays are still to be read from it.
 class FileReader : public Reader {
  public:
+  // What a path is that cannot be opened: std::runtime_error or std::invalid_argument.
+  enum class Unopened { Failure, InvalidArgument };
+
   // `op` names the operation in errors.
-  FileReader(const std::string& path, const std::string& op);
+  FileReader(const std::string& path, const std::string& op, Unopened unopened = Unopened::Failure);
   ~FileReader() override;
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;

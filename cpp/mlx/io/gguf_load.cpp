@@ -26,7 +26,8 @@ struct GgufEntry {
 class GgufReader {
  public:
   GgufReader(const std::string& path, StreamOrDevice s)
-      : file_(std::make_shared<FileReader>(path, "load_gguf")),
+      : file_(
+            std::make_shared<FileReader>(path, "load_gguf", FileReader::Unopened::InvalidArgument)),
         refuse_{"load_gguf", file_->label()},
         cursor_(*file_, refuse_),
         stream_(to_stream(s, Device::cpu)) {}

@@ -70,7 +70,9 @@ std::unordered_map<std::string, array> load_npz(const std::shared_ptr<io::Reader
 }
 
 std::unordered_map<std::string, array> load_npz(const std::string& file, StreamOrDevice s) {
-  return load_npz(std::make_shared<io::FileReader>(file, "load"), s);
+  using io::FileReader;
+  constexpr auto kUnopened = FileReader::Unopened::InvalidArgument;
+  return load_npz(std::make_shared<FileReader>(file, "load", kUnopened), s);
 }
 
 void save_npz(const std::shared_ptr<io::Writer>& file,

@@ -18,10 +18,17 @@ bool has_axes(py::handle h) {
          py::len(h.attr("shape")) > 0;
 }
 
+// A mask of NumPy, which has an index if it has no axes.
+bool is_mask_of_numpy(py::handle h) {
+  const py::object dtype = py::getattr(h, "dtype", py::none());
+  const py::object kind = py::getattr(dtype, "kind", py::none());
+  return py::isinstance<py::str>(kind) && kind.cast<std::string>() == "b";
+}
+
 bool is_integer(py::handle h) {
   PyObject* p = h.ptr();
   if (PyBool_Check(p) || is_array(h)) return false;
-  return PyLong_Check(p) || (PyIndex_Check(p) && !has_axes(h));
+  return PyLong_Check(p) || (PyIndex_Check(p) && !has_axes(h) && !is_mask_of_numpy(h));
 }
 
 // A bound of a slice: an integer, or an array that holds one.
@@ -85,7 +92,7 @@ Subscript whole_slice(int length) {
 
 mx::array array_of(py::handle key) {
   mx::array a = array_from_object(py::reinterpret_borrow<py::object>(key), std::nullopt);
-  bool empty_list = a.size() == 0 && !is_array(key);
+  bool empty_list = a.size() == 0 && (PyList_Check(key.ptr()) || PyTuple_Check(key.ptr()));
   return empty_list ? mx::astype(a, mx::int32) : a;
 }
 
