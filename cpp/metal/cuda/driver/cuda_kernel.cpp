@@ -31,8 +31,6 @@ bool is_aligned(const void* address) {
   return reinterpret_cast<uintptr_t>(address) % kBufferAlignment == 0;
 }
 
-}  // namespace
-
 // Buffers as bits: LaunchForm::by_value and long_values.
 struct Values {
   uint32_t all = 0, long_ones = 0;
@@ -57,6 +55,8 @@ Values values_among(uint32_t buffers, const FunctionInfo& function, F bytes_of) 
   }
   return values;
 }
+
+}  // namespace
 
 LaunchForm form_of(const LaunchParameters& parameters, uint32_t at_once) {
   const uint32_t(&size)[3] = parameters.threads_per_threadgroup;
