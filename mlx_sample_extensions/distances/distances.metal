@@ -257,8 +257,9 @@ template <int Lanes, int Dims, int Rows, int Tile>
   }
 }
 
-instantiate_kernel("pairwise_row_gradient_wide", pairwise_row_gradient, 32, 2, 8, 32)
-instantiate_kernel("pairwise_row_gradient_few", pairwise_row_gradient, 1, 4, 1, 16)
+instantiate_kernel("pairwise_row_gradient_wide", pairwise_row_gradient, 32, DISTANCE_WIDE_DIMS / 32,
+                   DISTANCE_WIDE_ROWS / (DISTANCE_THREADS / 32), 32)
+instantiate_kernel("pairwise_row_gradient_few", pairwise_row_gradient, 1, DISTANCE_FEW_DIMS, 1, 16)
 
 // Adds up the parts of a gradient. Those of the columns are stored by coordinate.
 [[kernel]] void pairwise_add_parts(

@@ -40,13 +40,12 @@ void row_gradient(const mx::array& a, const mx::array& b, const mx::array& d, co
                   Metric metric, bool is_turned, mx::array& out, mx::Stream s) {
   const int batch = a.shape(0), rows = a.shape(1), columns = b.shape(1), dims = a.shape(2);
   const bool are_few = dims <= DISTANCE_FEW_DIMS;
-  const int block_rows = are_few ? DISTANCE_THREADS : 64;
-  const int64_t blocks =
-      int64_t{batch} * static_cast<int64_t>(mx::ceildiv(rows, block_rows) * mx::ceildiv(dims, 64));
-  constexpr int64_t kBlocks = 1024;
+  const int block_rows = are_few ? DISTANCE_THREADS : DISTANCE_WIDE_ROWS;
+  const size_t down = mx::ceildiv(rows, block_rows);
+  const size_t deep = batch * mx::ceildiv(dims, DISTANCE_WIDE_DIMS);
+  constexpr size_t kBlocks = 1024;
   constexpr int kTile = 32;
-  const auto chunks = static_cast<int>(
-      std::clamp<int64_t>(kBlocks / std::max<int64_t>(blocks, 1), 1, mx::ceildiv(columns, kTile)));
+  const size_t chunks = std::clamp<size_t>(kBlocks / (down * deep), 1, mx::ceildiv(columns, kTile));
   const int chunk = mx::ceildiv(mx::ceildiv(columns, chunks), kTile) * kTile;
   const int count = mx::ceildiv(columns, chunk);
   auto parts = temporary({batch, count, rows, dims}, mx::float32, s);
@@ -59,8 +58,7 @@ void row_gradient(const mx::array& a, const mx::array& b, const mx::array& d, co
       .in(d)
       .in(g)
       .out(parts)
-      .run_threadgroups(mx::ceildiv(rows, block_rows), count,
-                        size_t(batch) * (are_few ? 1 : mx::ceildiv(dims, 64)));
+      .run_threadgroups(down, count, deep);
   add_up(parts, count, out, false, s);
 }
 

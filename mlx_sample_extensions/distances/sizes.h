@@ -40,8 +40,11 @@ struct PartSizes {
 #define DISTANCE_TILE_ROWS 16
 #define DISTANCE_GRADIENT_DIMS 32
 #define DISTANCE_DIMS 4
-// Threads of a threadgroup for the gradient of rows.
+// For the gradient of rows: threads of a threadgroup, and its rows and coordinates if there are
+// more than a few of these.
 #define DISTANCE_THREADS 256
+#define DISTANCE_WIDE_ROWS 64
+#define DISTANCE_WIDE_DIMS 64
 // Up to so many coordinates, each number of them has its own kernel.
 #define DISTANCE_FEW_DIMS 4
 

@@ -19,10 +19,6 @@ void write_out(const Order& order, int32_t* entries, int32_t count) {
   }
 }
 
-int step_of(const Indices& indices) {
-  return indices ? static_cast<int>(indices->itemsize() / sizeof(int32_t)) : 0;
-}
-
 mx::array new_ints(size_t count) { return uninitialized({static_cast<int>(count)}, mx::int32); }
 
 RowReader row_of(const Indices& indices) { return indices ? RowReader(*indices) : RowReader(); }
@@ -42,6 +38,10 @@ int bundle_of(int groups, int m, int c, int64_t parts) {
 }
 
 }  // namespace
+
+int step_of(const Indices& indices) {
+  return indices ? static_cast<int>(indices->itemsize() / sizeof(int32_t)) : 0;
+}
 
 PartSizes SparseProduct::part_sizes(const std::vector<mx::array>& inputs) const {
   auto& a = inputs[0];

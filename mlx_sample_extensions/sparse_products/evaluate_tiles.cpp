@@ -16,18 +16,13 @@ namespace {
 
 constexpr int kTileRows = TILE_GROUPS * TILE_ROWS;
 
-size_t ceil_div(size_t n, size_t d) { return (n + d - 1) / d; }
-
-int words_of(const Indices& indices) {
-  return indices ? static_cast<int>(indices->itemsize() / sizeof(int32_t)) : 0;
-}
-
 // Entries of a window of outer products: as many as leave the sums of windows little memory.
 int window_of(int entries, size_t result_bytes) {
   constexpr size_t kLeast = 256, kPartBytes = size_t{64} << 20;
   const size_t most_windows = std::max<size_t>(kPartBytes / std::max<size_t>(result_bytes, 1), 1);
-  const size_t window = std::max(kLeast, ceil_div(entries, most_windows));
-  return static_cast<int>(std::min<size_t>(ceil_div(window, TILE_DEPTH) * TILE_DEPTH, INT32_MAX));
+  const size_t window = std::max(kLeast, mx::ceildiv(entries, most_windows));
+  return static_cast<int>(
+      std::min<size_t>(mx::ceildiv(window, TILE_DEPTH) * TILE_DEPTH, INT32_MAX));
 }
 
 }  // namespace
@@ -44,7 +39,7 @@ void SparseProduct::multiply_in_tiles(const Arrays& inputs, mx::array& out) cons
   sizes.groups = out.shape(1);
   sizes.m = out.shape(2);
   sizes.c = b.shape(2);
-  sizes.b_step = words_of(entries.b);
+  sizes.b_step = step_of(entries.b);
 
   auto products = temporary({count, sizes.groups * sizes.m}, mx::float32, stream());
   if (count > 0) {
@@ -57,8 +52,8 @@ void SparseProduct::multiply_in_tiles(const Arrays& inputs, mx::array& out) cons
         .in(entries.by_matrix->order)
         .in(entries.by_matrix->offsets)
         .out(products)
-        .run_threadgroups(ceil_div(count, kTileRows),
-                          sizes.groups * ceil_div(sizes.m, TILE_COLUMNS));
+        .run_threadgroups(mx::ceildiv(count, kTileRows),
+                          sizes.groups * mx::ceildiv(sizes.m, TILE_COLUMNS));
   }
   run_reduction(Reduction::Sum, products, nullptr, {by_row[1], by_row[0], true}, count, out,
                 stream());
@@ -78,9 +73,9 @@ void SparseProduct::add_outer_in_tiles(const Arrays& inputs, mx::array& out) con
   sizes.m = out.shape(2);
   sizes.c = out.shape(3);
   sizes.window = window_of(sizes.entries, result_size * sizeof(float));
-  sizes.windows = static_cast<int>(ceil_div(sizes.entries, sizes.window));
-  sizes.a_step = words_of(entries.a);
-  sizes.b_step = words_of(entries.b);
+  const auto windows = static_cast<int>(mx::ceildiv(sizes.entries, sizes.window));
+  sizes.a_step = step_of(entries.a);
+  sizes.b_step = step_of(entries.b);
 
   KernelCall(find_kernel("tile_clear_" + type, stream()), stream())
       .bytes(sizes)
@@ -88,10 +83,10 @@ void SparseProduct::add_outer_in_tiles(const Arrays& inputs, mx::array& out) con
       .out(out)
       .run(result_size, n_o_);
   if (sizes.entries == 0) return;
-  auto heads = temporary({sizes.windows, static_cast<int>(result_size)}, mx::float32, stream());
+  auto heads = temporary({windows, static_cast<int>(result_size)}, mx::float32, stream());
   auto tails = temporary(heads.shape(), mx::float32, stream());
-  auto crossing = temporary({sizes.windows}, mx::int32, stream());
-  const size_t tiles = ceil_div(sizes.m, kTileRows) * ceil_div(sizes.c, TILE_COLUMNS);
+  auto crossing = temporary({windows}, mx::int32, stream());
+  const size_t tiles = mx::ceildiv(sizes.m, kTileRows) * mx::ceildiv(sizes.c, TILE_COLUMNS);
   KernelCall(find_kernel("tile_outer_" + type, stream()), stream())
       .bytes(sizes)
       .in(a)
@@ -104,7 +99,7 @@ void SparseProduct::add_outer_in_tiles(const Arrays& inputs, mx::array& out) con
       .out(heads)
       .out(tails)
       .out(crossing)
-      .run_threadgroups(sizes.windows, sizes.groups * tiles);
+      .run_threadgroups(windows, sizes.groups * tiles);
   KernelCall(find_kernel("tile_join_" + type, stream()), stream())
       .bytes(sizes)
       .in(offsets)
@@ -112,7 +107,7 @@ void SparseProduct::add_outer_in_tiles(const Arrays& inputs, mx::array& out) con
       .in(tails)
       .in(crossing)
       .out(out)
-      .run(result_size, sizes.windows);
+      .run(result_size, windows);
 }
 
 }  // namespace mlx_sample

@@ -31,7 +31,6 @@ struct TileSizes {
   int m;
   int c;
   int window;  // consecutive entries of a threadgroup, in their order by matrix
-  int windows;
   int a_step;
   int b_step;
 };

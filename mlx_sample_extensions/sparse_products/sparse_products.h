@@ -30,6 +30,9 @@ mx::array sparse_vector_vector_outer_product_reduction(const mx::array& a, const
                                                        bool check = true,
                                                        mx::StreamOrDevice s = {});
 
+// The stride of indices in 4-byte words, or 0 if entry t uses row t.
+int step_of(const Indices& indices);
+
 // The checked index arguments. All have the same length.
 struct Entries {
   Indices a;

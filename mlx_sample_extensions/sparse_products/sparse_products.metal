@@ -7,10 +7,7 @@
 
 using namespace metal;
 
-// The row of an entry.
-METAL_FUNC int row_of(device const int* indices, int step, int entry) {
-  return step == 0 ? entry : indices[size_t(entry) * step];
-}
+#include "sparse_products/rows.h"
 
 METAL_FUNC int tiles(int length, int tile) { return (length + tile - 1) / tile; }
 

@@ -8,13 +8,10 @@
 
 using namespace metal;
 
+#include "sparse_products/rows.h"
+
 constant constexpr int kRows = TILE_GROUPS * TILE_ROWS;
 constant constexpr int kThreads = TILE_GROUPS * 32;
-
-// The row that an entry uses.
-METAL_FUNC size_t tile_row_of(device const int* indices, int step, int entry) {
-  return step == 0 ? entry : indices[size_t(entry) * step];
-}
 
 // The matrix whose entries include the one at this place of the order.
 METAL_FUNC int matrix_at(device const int* offsets, int matrices, int place) {
@@ -125,7 +122,7 @@ template <typename T, bool transposed>
   a += g * matrix_size + size_t(first_column) * (transposed ? 1 : sizes.c);
   if (member < end - begin) {
     entries[member] = order[begin + member];
-    vectors[member] = tile_row_of(b_idx, sizes.b_step, order[begin + member]);
+    vectors[member] = row_of(b_idx, sizes.b_step, order[begin + member]);
   }
   const int first_matrix = matrix_at(offsets, sizes.matrices, begin);
   float sums[TILE_ROWS][2] = {};
@@ -178,7 +175,7 @@ METAL_FUNC void copy_vectors(
     int member) {
   const int column = member % TILE_COLUMNS;
   for (int i = member / TILE_COLUMNS; i < count; i += kThreads / TILE_COLUMNS) {
-    const size_t row = tile_row_of(indices, step, entries[i]);
+    const size_t row = row_of(indices, step, entries[i]);
     block[i][column] = column < length ? float(from[row * row_size + column]) : 0.0f;
   }
 }

@@ -164,7 +164,11 @@ def with_nanobind(work: Path) -> Path:
     """The project in the present style, with nanobind's bindings."""
     project = work / "with_nanobind" / "softcap"
     shutil.copytree(PROJECTS / "softcap", project)
-    shutil.copytree(PROJECTS / "with_nanobind", project, dirs_exist_ok=True)
+    shutil.copy(PROJECTS / "with_nanobind" / "bindings.cpp", project)
+    listing = project / "CMakeLists.txt"
+    text = listing.read_text().replace("pybind11 --cmakedir", "nanobind --cmake_dir")
+    text = text.replace("_add_module(_ext", "_add_module(_ext NB_STATIC STABLE_ABI NB_DOMAIN mlx")
+    listing.write_text(text.replace("pybind11", "nanobind"))
     return project
 
 
@@ -223,6 +227,15 @@ def test_an_error_in_a_kernel_fails_the_build_and_names_the_place(environment, t
     assert "swiglu.metal:11:" in text and "error: expected expression" in text
 
 
+def configure_and_build(environment, project: Path) -> Path:
+    """Builds a project with CMake alone; returns the folder of its module."""
+    cmake_dir = environment.run(environment.python, "-m", "mlx", "--cmake-dir", cwd=project).strip()
+    arguments = (f"-DMLX_ROOT={cmake_dir}", f"-DPython_EXECUTABLE={environment.python}")
+    environment.run("cmake", "-S", ".", "-B", "build", *arguments, cwd=project)
+    environment.run("cmake", "--build", "build", cwd=project)
+    return project / "build"
+
+
 @pytest.mark.timeout(900)
 def test_a_nanobind_module_of_another_version_is_refused(environment, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text("""
@@ -248,15 +261,10 @@ NB_MODULE(other, m) {
   m.def("dtype", []() { return mlx::core::float32; });
 }
 """)
-    cmake_dir = environment.run(
-        environment.python, "-m", "mlx", "--cmake-dir", cwd=tmp_path
-    ).strip()
-    arguments = (f"-DMLX_DIR={cmake_dir}", f"-DPython_EXECUTABLE={environment.python}")
-    environment.run("cmake", "-S", ".", "-B", ".", *arguments, cwd=tmp_path)
-    environment.run("cmake", "--build", ".", cwd=tmp_path)
+    folder = configure_and_build(environment, tmp_path)
     for call in ("same(mx.ones(2))", "dtype()"):
         code = f"import mlx.core as mx, other; other.{call}"
-        text = environment.run(environment.python, "-c", code, cwd=tmp_path, check=False)
+        text = environment.run(environment.python, "-c", code, cwd=folder, check=False)
         assert "ImportError: This module was built against mlx-anywhere 0.99.0" in text
 
 
@@ -280,15 +288,8 @@ target_link_libraries(other PRIVATE mlx)
 #include "mlx/python/casters.h"
 PYBIND11_MODULE(other, m) { m.def("f", [](const mlx::core::array& a) { return a; }); }
 """)
-    cmake_dir = environment.run(
-        environment.python, "-m", "mlx", "--cmake-dir", cwd=tmp_path
-    ).strip()
-    arguments = (f"-DMLX_ROOT={cmake_dir}", f"-DPython_EXECUTABLE={environment.python}")
-    environment.run("cmake", "-S", ".", "-B", "build", *arguments, cwd=tmp_path)
-    environment.run("cmake", "--build", "build", cwd=tmp_path)
-    text = environment.run(
-        environment.python, "-c", "import other", cwd=tmp_path / "build", check=False
-    )
+    folder = configure_and_build(environment, tmp_path)
+    text = environment.run(environment.python, "-c", "import other", cwd=folder, check=False)
     assert "ImportError: This module was built against mlx-anywhere 0.99.0" in text
     assert "Build the module again." in text
 
