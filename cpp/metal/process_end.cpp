@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -19,19 +20,21 @@ constexpr auto kLongest = std::chrono::seconds(30);  // for work that cannot be 
 std::atomic<int> users{0};
 std::atomic<bool> ending{false};
 
-void register_exit_handler() {
-  static const bool once = [] {
-    pthread_atfork(nullptr, nullptr, [] { users = 0; });  // threads do not survive
-    return std::atexit(end_use) == 0;
-  }();
-  (void)once;
-}
+// A fork waits while a thread registers a handler: the C library's lock around that, or one around
+// the initialisation of a static object, would stay taken in the child.
+std::mutex registration;
+const int fork_handlers = pthread_atfork([] { registration.lock(); }, [] { registration.unlock(); },
+                                         [] {
+                                           users = 0;  // threads do not survive
+                                           registration.unlock();
+                                         });
 
-// Handlers run in reverse order: objects that the first use created are destroyed after this one
-// waits.
-void register_late_exit_handler() {
-  static const bool once = std::atexit(end_use) == 0;
-  (void)once;
+std::atomic<bool> waits_at_exit{false}, waits_early_at_exit{false};
+
+void wait_at_exit(std::atomic<bool>& registered) {
+  if (registered.load()) return;
+  const std::lock_guard lock(registration);
+  if (!registered.exchange(true)) std::atexit(end_use);
 }
 
 }  // namespace
@@ -47,12 +50,14 @@ void end_use() {
 }
 
 InUse::InUse() {
-  register_exit_handler();
+  wait_at_exit(waits_at_exit);
   ++users;
 }
 
 InUse::~InUse() {
-  register_late_exit_handler();
+  // Handlers run in reverse order: objects that the first use created are destroyed after this one
+  // waits.
+  wait_at_exit(waits_early_at_exit);
   --users;
 }
 

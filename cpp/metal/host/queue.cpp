@@ -28,6 +28,7 @@ namespace metal {
 namespace {
 
 std::atomic<uint32_t> forks{0};
+const int fork_handler = pthread_atfork(nullptr, nullptr, [] { ++forks; });
 
 }  // namespace
 
@@ -35,14 +36,6 @@ uint32_t fork_count() { return forks.load(); }
 
 namespace host {
 namespace {
-
-void watch_process() {
-  static const bool once = [] {
-    pthread_atfork(nullptr, nullptr, [] { ++forks; });
-    return true;
-  }();
-  (void)once;
-}
 
 // Command buffers that have started and not completed.
 constexpr size_t kMaxStarted = 64;
@@ -233,9 +226,7 @@ void QueueObject::State::run(std::shared_ptr<State> state) {
 }
 
 QueueObject::QueueObject(MTL::Device* device, Driver& driver)
-    : device_(device), driver_(driver), state_(new State(driver)) {
-  watch_process();
-}
+    : device_(device), driver_(driver), state_(new State(driver)) {}
 
 // Every command buffer retains its queue, so nothing is pending.
 QueueObject::~QueueObject() {

@@ -33,18 +33,6 @@ void stop_interrupted(Dispatch& dispatch) {
 
 class Monitor {
  public:
-  // Never destroyed: queues may still run at exit. A forked process has no thread that watches, so
-  // it gets a monitor of its own.
-  static Monitor& instance() {
-    static const bool once = [] {
-      pthread_atfork(nullptr, nullptr, [] { current = new Monitor; });
-      current = new Monitor;
-      return true;
-    }();
-    (void)once;
-    return *current.load();
-  }
-
   void add(Dispatch& dispatch, double limit) {
     Running entry{&dispatch, Clock::time_point::max(), limit};
     if (limit > 0) {
@@ -96,8 +84,6 @@ class Monitor {
     }
   }
 
-  inline static std::atomic<Monitor*> current{nullptr};
-
   static void end(Running& entry) {
     char text[160];
     std::snprintf(text, sizeof(text),
@@ -114,18 +100,24 @@ class Monitor {
   bool watching_ = false;
 };
 
+// Never destroyed: queues may still run at exit. A forked process has no thread that watches, so it
+// gets a monitor of its own.
+std::atomic<Monitor*> current_monitor{new Monitor};
+const int monitor_fork_handler =
+    pthread_atfork(nullptr, nullptr, [] { current_monitor = new Monitor; });
+
 }  // namespace
 
 Monitored::Monitored(Dispatch& dispatch, double time_limit, uint64_t interrupts_before)
     : dispatch_(dispatch) {
-  Monitor::instance().add(dispatch, time_limit);
+  current_monitor.load()->add(dispatch, time_limit);
   // The interrupt count rises before running dispatches are stopped, so this finds any interrupt
   // that they missed.
   if (interrupt_count() != interrupts_before) stop_interrupted(dispatch);
 }
 
-Monitored::~Monitored() { Monitor::instance().remove(dispatch_); }
+Monitored::~Monitored() { current_monitor.load()->remove(dispatch_); }
 
-void interrupt_dispatches() { Monitor::instance().interrupt(); }
+void interrupt_dispatches() { current_monitor.load()->interrupt(); }
 
 }  // namespace metal::cpu

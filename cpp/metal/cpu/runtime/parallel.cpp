@@ -18,10 +18,7 @@ namespace {
 // works on one thread.
 std::atomic<bool> forked{false};
 
-void watch_forks() {
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { forked = true; });
-  (void)registered;
-}
+const int parallel_fork_handler = pthread_atfork(nullptr, nullptr, [] { forked = true; });
 
 }  // namespace
 
@@ -30,7 +27,6 @@ size_t parallel_width() {
 }
 
 void run_parallel(size_t times, void (*function)(void* context), void* context) {
-  watch_forks();
   if (forked) {
     for (size_t i = 0; i < times; ++i) function(context);
     return;

@@ -46,21 +46,14 @@ struct WorkerRegistry {
 
 // Never destroyed: threads may end after static objects. A forked process has only the thread that
 // called fork().
-std::atomic<WorkerRegistry*> current_registry{nullptr};
+std::atomic<WorkerRegistry*> current_registry{new WorkerRegistry};
+const int registry_fork_handler = pthread_atfork(nullptr, nullptr, [] {
+  auto* registry = new WorkerRegistry;
+  if (this_worker) registry->workers.push_back(this_worker);
+  current_registry = registry;
+});
 
-WorkerRegistry& worker_registry() {
-  static const bool once = [] {
-    pthread_atfork(nullptr, nullptr, [] {
-      auto* registry = new WorkerRegistry;
-      if (this_worker) registry->workers.push_back(this_worker);
-      current_registry = registry;
-    });
-    current_registry = new WorkerRegistry;
-    return true;
-  }();
-  (void)once;
-  return *current_registry.load();
-}
+WorkerRegistry& worker_registry() { return *current_registry.load(); }
 
 char* map_memory(size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
