@@ -129,6 +129,9 @@ class array {
   struct Data {
     allocator::Buffer buffer;
     Deleter d;
+    // How many references one stream holds for work in flight, and which: see kept_memory.h.
+    uint32_t kept = 0;
+    int kept_by = -1;
     explicit Data(allocator::Buffer buffer, Deleter d = allocator::free)
         : buffer(buffer), d(std::move(d)) {}
     Data(const Data&) = delete;
@@ -171,11 +174,11 @@ class array {
   // Forgets how the array and its siblings were computed.
   void detach();
 
+  // Whether nobody else refers to the array.
+  bool is_only_reference() const { return array_desc_.use_count() == 1; }
   // Whether nobody else refers to the array or to its buffer: then an operation may write its
   // output there.
-  bool is_donatable() const {
-    return array_desc_.use_count() == 1 && array_desc_->data.use_count() == 1;
-  }
+  bool is_donatable() const { return is_only_reference() && array_desc_->data.use_count() == 1; }
 
   const Flags& flags() const { return array_desc_->flags; }
   // Number of elements in the buffer from the array's start, not counting broadcast repetitions.

@@ -33,6 +33,12 @@ std::vector<array> Gather::vjp(const std::vector<array>& primals,
   return {scatter_add(zero, indices, cotangents[0], axes_, stream())};
 }
 
+std::optional<array> Gather::accumulate_vjp(const array& sum, const std::vector<array>& primals,
+                                            const array& cotangent) {
+  std::vector<array> indices(primals.begin() + 1, primals.end());
+  return scatter_add(sum, indices, cotangent, axes_, stream());
+}
+
 namespace {
 
 // 0, 1, ... along the first of `ndim` axes.
@@ -104,6 +110,11 @@ std::vector<array> GatherAxis::vjp(const std::vector<array>& primals,
   return {scatter_add_axis(zero, primals[1], cotangents[0], axis_, stream())};
 }
 
+std::optional<array> GatherAxis::accumulate_vjp(const array& sum, const std::vector<array>& primals,
+                                                const array& cotangent) {
+  return scatter_add_axis(sum, primals[1], cotangent, axis_, stream());
+}
+
 VmapResult GatherAxis::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
   int n = mapped_length(inputs, axes);
   array x = axis_in_front_or_repeated(inputs[0], axes[0], n, stream());
@@ -150,6 +161,14 @@ std::vector<array> Slice::vjp(const std::vector<array>& primals,
   Shape stop = spelled_stop(end_indices_, strides_, primals[0].shape());
   array zero = zeros_like(primals[0], stream());
   return {slice_update(zero, cotangents[0], start_indices_, stop, strides_, stream())};
+}
+
+std::optional<array> Slice::accumulate_vjp(const array& sum, const std::vector<array>&,
+                                           const array& cotangent) {
+  const Stream& s = stream();
+  Shape stop = spelled_stop(end_indices_, strides_, sum.shape());
+  array part = add(slice(sum, start_indices_, stop, strides_, s), cotangent, s);
+  return slice_update(sum, part, start_indices_, stop, strides_, s);
 }
 
 VmapResult Slice::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
@@ -214,6 +233,14 @@ std::vector<array> DynamicSlice::vjp(const std::vector<array>& primals,
   refuse_indices(argnums, 1, 2, "slice");
   array zero = zeros_like(primals[0], stream());
   return {slice_update(zero, cotangents[0], primals[1], axes_, stream())};
+}
+
+std::optional<array> DynamicSlice::accumulate_vjp(const array& sum,
+                                                  const std::vector<array>& primals,
+                                                  const array& cotangent) {
+  const Stream& s = stream();
+  array part = add(slice(sum, primals[1], axes_, slice_size_, s), cotangent, s);
+  return slice_update(sum, part, primals[1], axes_, s);
 }
 
 namespace {

@@ -14,6 +14,7 @@ class Gather : public UnaryPrimitive {
       : UnaryPrimitive(stream), axes_(std::move(axes)), slice_sizes_(std::move(slice_sizes)) {}
   DEFINE_EVAL()
   DEFINE_GRADS()
+  DEFINE_ACCUMULATE_VJP()
   DEFINE_VMAP()
   DEFINE_NAME(Gather)
   DEFINE_STATE(Gather, axes_, slice_sizes_)
@@ -31,6 +32,7 @@ class GatherAxis : public UnaryPrimitive {
   explicit GatherAxis(Stream stream, int axis) : UnaryPrimitive(stream), axis_(axis) {}
   DEFINE_EVAL()
   DEFINE_GRADS()
+  DEFINE_ACCUMULATE_VJP()
   DEFINE_VMAP()
   DEFINE_NAME(GatherAxis)
   DEFINE_STATE(GatherAxis, axis_)
@@ -90,6 +92,7 @@ class Slice : public UnaryPrimitive {
         strides_(strides) {}
   DEFINE_EVAL()
   DEFINE_GRADS()
+  DEFINE_ACCUMULATE_VJP()
   DEFINE_VMAP()
   DEFINE_NAME(Slice)
   DEFINE_STATE(Slice, start_indices_, end_indices_, strides_)
@@ -131,6 +134,7 @@ class DynamicSlice : public UnaryPrimitive {
       : UnaryPrimitive(stream), axes_(std::move(axes)), slice_size_(std::move(slice_size)) {}
   DEFINE_EVAL()
   DEFINE_GRADS()
+  DEFINE_ACCUMULATE_VJP()
   DEFINE_VMAP()
   DEFINE_NAME(DynamicSlice)
   DEFINE_STATE(DynamicSlice, axes_, slice_size_)

@@ -31,6 +31,11 @@ std::vector<array> Primitive::vjp(const std::vector<array>&, const std::vector<a
   no_rule(*this, "vjp");
 }
 
+std::optional<array> Primitive::accumulate_vjp(const array&, const std::vector<array>&,
+                                               const array&) {
+  return {};
+}
+
 std::pair<std::vector<array>, std::vector<int>> Primitive::vmap(const std::vector<array>&,
                                                                 const std::vector<int>&) {
   no_rule(*this, "vmap");

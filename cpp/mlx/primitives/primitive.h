@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -39,6 +40,10 @@ class Primitive {
                                  const std::vector<array>& cotangents,
                                  const std::vector<int>& argnums,
                                  const std::vector<array>& outputs);
+  // For operations that take a part of their first input: `sum` plus the cotangent of that input,
+  // without an array of zeros around the part. Other operations return nothing.
+  virtual std::optional<array> accumulate_vjp(const array& sum, const std::vector<array>& primals,
+                                              const array& cotangent);
   // Applies the operation along an additional axis of each input (axes[i] is -1 for an input
   // without it). Returns the outputs, and the position of the axis in each of them.
   virtual std::pair<std::vector<array>, std::vector<int>> vmap(const std::vector<array>& inputs,
@@ -92,6 +97,11 @@ class UnaryPrimitive : public Primitive {
                                     const std::vector<mlx::core::array>& cotangents, \
                                     const std::vector<int>& argnums,                 \
                                     const std::vector<mlx::core::array>& outputs) override;
+
+#define DEFINE_ACCUMULATE_VJP()                                                                \
+  std::optional<mlx::core::array> accumulate_vjp(const mlx::core::array& sum,                  \
+                                                 const std::vector<mlx::core::array>& primals, \
+                                                 const mlx::core::array& cotangent) override;
 
 #define DEFINE_VMAP()                                              \
   std::pair<std::vector<mlx::core::array>, std::vector<int>> vmap( \

@@ -98,6 +98,8 @@ class Vectors {
     return it == by_id_.end() ? nullptr : &it->second;
   }
 
+  void replace(const array& a, const array& vector) { by_id_.insert_or_assign(a.id(), vector); }
+
   void forget(const array& a) { by_id_.erase(a.id()); }
 
  private:
@@ -136,6 +138,17 @@ Optionals cotangents_of_inputs(const Tape::Node& node, const Optionals& cotangen
   return {vjps.begin(), vjps.end()};
 }
 
+// Whether the operation added the cotangent of its only followed input to the sum that is known.
+bool accumulates(const Tape::Node& node, const Optionals& cotangents, Vectors& vectors) {
+  if (node.argnums != std::vector{0} || node.outputs.size() != 1) return false;
+  const array& input = node.a.inputs()[0];
+  const array* sum = vectors.find(input);
+  if (!sum) return false;
+  auto accumulated = node.a.primitive().accumulate_vjp(*sum, node.a.inputs(), *cotangents[0]);
+  if (accumulated) vectors.replace(input, *accumulated);
+  return accumulated.has_value();
+}
+
 void pull_back(const Tape::Node& node, Vectors& vectors) {
   Optionals cotangents;
   bool reached = false;
@@ -145,7 +158,7 @@ void pull_back(const Tape::Node& node, Vectors& vectors) {
     cotangents.push_back(known ? std::optional(*known) : std::nullopt);
     vectors.forget(out);
   }
-  if (!reached) {
+  if (!reached || accumulates(node, cotangents, vectors)) {
     return;
   }
   const Optionals vjps = cotangents_of_inputs(node, cotangents);

@@ -6,6 +6,9 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "mlx/backend/common/kept_memory.h"
+#include "mlx/primitives/primitive.h"
+
 namespace mlx::core {
 
 Strides make_contiguous_strides(const Shape& shape) {
@@ -165,7 +168,9 @@ bool fills_buffer(const array& out, const array& in) {
 
 bool is_donatable(const array& in, const array& out) {
   // An output that gets the memory gets the strides, too.
-  return in.is_donatable() && in.itemsize() == out.itemsize() && in.ndim() == out.ndim() &&
+  const bool unused = in.is_donatable() || (in.is_only_reference() && out.has_primitive() &&
+                                            is_kept_only_by(in, out.primitive().stream()));
+  return unused && in.itemsize() == out.itemsize() && in.ndim() == out.ndim() &&
          fills_buffer(out, in);
 }
 

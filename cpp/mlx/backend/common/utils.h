@@ -78,7 +78,7 @@ void make_view(const array& in, array& out, const Strides& strides, int64_t offs
 bool fills_buffer(const array& out, const array& in);
 
 // Whether `in`'s buffer can hold an output of `out`'s item size: it is large enough, and nobody
-// else uses it.
+// else uses it but earlier work of the stream that computes `out`.
 bool is_donatable(const array& in, const array& out);
 
 // Makes `out` a view of the same elements as `in`.

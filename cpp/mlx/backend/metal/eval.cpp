@@ -14,8 +14,7 @@ namespace {
 
 // The encoder collects so many operations before they start to run while the host goes on.
 constexpr int kOperationsPerCommit = 32;
-// Or so many, if they allocated this part of what may be in flight. The next operation cannot
-// overwrite an array of a committed one, so it must not happen for each operation.
+// Or so many, if they allocated this part of what may be in flight.
 constexpr int kOperationsPerEarlyCommit = 16;
 constexpr size_t kBytesPart = 8;
 

@@ -32,7 +32,8 @@ StreamState::StreamState(MTL::Device* device, int index)
     : index(index),
       device_has_memory(::metal::default_driver().device_memory() != nullptr),
       queue(NS::TransferPtr(device->newCommandQueue())),
-      handle(*this) {}
+      handle(*this),
+      inputs(index) {}
 
 MTL::CommandBuffer* StreamState::command_buffer() {
   if (!buffer) {
@@ -88,18 +89,17 @@ void StreamState::commit(std::function<void(std::exception_ptr)> done, bool call
   }
   end_encoding();
   struct Kept {
-    std::vector<std::shared_ptr<array::Data>> data;
+    KeptMemory data;
     std::vector<array> temporaries;
   };
-  auto kept = std::make_shared<Kept>();
-  kept->data = std::move(inputs);
+  auto kept = std::make_shared<Kept>(KeptMemory(index));
+  kept->data.take(inputs);
   kept->temporaries = std::move(temporaries);
   for (auto& output : outputs) {
     if (auto data = output.lock()) {
-      kept->data.push_back(std::move(data));
+      kept->data.add(std::move(data));
     }
   }
-  inputs.clear();
   temporaries.clear();
   outputs.clear();
   operations = 0;
@@ -188,7 +188,7 @@ bool is_among(const std::vector<array>& arrays, const std::shared_ptr<array::Dat
 void StreamState::keep(const std::vector<array>& in, const std::vector<array>& out) {
   for (auto& a : in) {
     auto& data = a.data_shared_ptr();
-    if (data && !is_among(out, data)) inputs.push_back(data);
+    if (data && !is_among(out, data)) inputs.add(data);
   }
   for (auto& a : out) {
     auto& data = a.data_shared_ptr();

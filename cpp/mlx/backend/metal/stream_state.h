@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mlx/array.h"
+#include "mlx/backend/common/kept_memory.h"
 #include "mlx/backend/metal/command_encoder.h"
 #include "mlx/stream.h"
 
@@ -72,7 +73,7 @@ struct StreamState {
   uint32_t checks = 0;          // that the encoder has been told of
   uint32_t next_checks = 0;     // of the next dispatch, besides the active ones
   std::shared_ptr<Errors> errors = std::make_shared<Errors>();
-  std::vector<std::shared_ptr<array::Data>> inputs;
+  KeptMemory inputs;
   // Weak until committed, so that an output that only its consumer holds may be overwritten in
   // place.
   std::vector<std::weak_ptr<array::Data>> outputs;
