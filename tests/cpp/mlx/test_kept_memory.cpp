@@ -7,7 +7,7 @@
 namespace mlx::core {
 namespace {
 
-Stream stream_of_index(int index) { return {index, Device::gpu}; }
+Stream stream_of_index(int index) { return Stream(index, Device::gpu); }
 
 TEST(KeptMemory, CountsTheReferencesOfOneStream) {
   array a({1.0f, 2.0f});
