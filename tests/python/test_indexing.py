@@ -374,3 +374,20 @@ def test_adding_rows_at_indices(count, width):
     np.add.at(expected, indices, updates)
     got = mx.array(x).at[mx.array(indices)].add(mx.array(updates))
     np.testing.assert_array_equal(np.array(got), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float16, np.int32, np.complex64])
+@pytest.mark.parametrize("length", [700, 2000])
+def test_take_along_lines_of_large_arrays(dtype: type, length: int) -> None:
+    random = np.random.default_rng(length)
+    lines = (5 << 20) // (length * np.dtype(dtype).itemsize)
+    x = random.integers(0, 200, (lines, length)).astype(dtype)
+    for count in (length // 2, 3 * length):
+        indices = random.integers(-length, length, count).astype(np.int32)
+        assert np.array_equal(np.array(mx.take(mx.array(x), mx.array(indices), 1)), x[:, indices])
+        each = random.integers(-length, length, (lines, count))
+        got = mx.take_along_axis(mx.array(x), mx.array(each), -1)
+        assert np.array_equal(np.array(got), np.take_along_axis(x, each, -1))
+    # A view whose lines lie apart.
+    half = mx.take(mx.array(x)[:, : length - 3], mx.array(indices) % 100, 1)
+    assert np.array_equal(np.array(half), x[:, indices % 100])

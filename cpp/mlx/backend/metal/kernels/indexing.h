@@ -13,6 +13,9 @@ enum { kMaxSliceDimensions = 64 };
 // Elements of a long slice that one SIMD-group scatters.
 enum { kScatterStretch = 2048 };
 
+// The most bytes of a line that gather_staged_lines takes: half of a small first-level cache.
+enum { kStagedBytes = 16384 };
+
 // A slice taken at each index: its (collapsed) shape and its strides in the array, outermost first.
 struct SliceParams {
   int64_t axis_size;    // length of the indexed axis: negative indices count from its end

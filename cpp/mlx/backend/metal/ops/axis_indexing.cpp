@@ -54,11 +54,22 @@ std::pair<array, AxisStrides> readable(const array& a, int axis, Stream s, Fits 
   return {row_contiguous(a, s), {a.shape(axis) * inner, inner, 1}};
 }
 
+constexpr size_t kStagingThreads = 256;
+
+// Lines of an array that is not in a CPU's caches, most of whose cache lines are read. Gathers of
+// smaller elements than 4 bytes take longer than the memory.
+bool pays_to_stage(const array& in, size_t length, size_t count, Stream s) {
+  constexpr size_t kLeastBytes = 1 << 10, kLeastTotal = 1 << 22;
+  const size_t bytes = length * in.itemsize();
+  return !runs_on_gpu(s) && in.itemsize() >= 4 && bytes >= kLeastBytes && bytes <= kStagedBytes &&
+         count >= length / 2 && in.nbytes() >= kLeastTotal;
+}
+
 }  // namespace
 
 void gather_along_axis(const array& given, const array& given_indices, int axis, array& out,
                        Stream s) {
-  static KernelTable table(3 * 9 * kDtypes);
+  static KernelTable table(4 * 9 * kDtypes);
   const Lines lines(given, axis);
   const size_t count = given_indices.shape(axis);
   const bool in_lines = lines.inner == 1;
@@ -69,8 +80,9 @@ void gather_along_axis(const array& given, const array& given_indices, int axis,
       readable(given_indices, axis, s, [&](const AxisStrides& of) {
         return in_lines ? of.axis == 1 || count == 1 : of.inner <= 1 && of.inner >= 0;
       });
-  const size_t variant = in_lines ? 0 : index_strides.inner == 0 ? 1 : 2;
-  static constexpr const char* kVariants[] = {"lines", "whole", "rows"};
+  const bool staged = in_lines && pays_to_stage(in, in.shape(axis), count, s);
+  const size_t variant = staged ? 3 : in_lines ? 0 : index_strides.inner == 0 ? 1 : 2;
+  static constexpr const char* kVariants[] = {"lines", "whole", "rows", "staged"};
   auto* kernel = table.get((variant * 9 + in.itemsize()) * kDtypes + dtype_index(indices.dtype()),
                            [&, &in = in, &indices = indices] {
                              return kernel_name("GatherAxis", kVariants[variant],
@@ -84,7 +96,10 @@ void gather_along_axis(const array& given, const array& given_indices, int axis,
   encoder.set_input_array(indices, 1);
   encoder.set_output_array(out, 2);
   encoder.set_bytes(params, 3);
-  if (in_lines) {
+  if (staged) {
+    encoder.set_bytes(static_cast<uint32_t>(count), 4);
+    encoder.dispatch_threadgroups(MTL::Size(lines.outer, 1, 1), MTL::Size(kStagingThreads, 1, 1));
+  } else if (in_lines) {
     dispatch_grid(encoder, count, lines.outer);
   } else {
     dispatch_grid(encoder, lines.inner, count, lines.outer);
