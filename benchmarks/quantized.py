@@ -1,9 +1,10 @@
-"""Products with 4-bit matrices beside their bounds: memcpy, and dequantising first.
+"""Products with quantised matrices beside their bounds: memcpy, and dequantising first.
 
     python benchmarks/quantized.py [--size small] [--calls 15] [--json]
 
 One vector: the matrix's bytes read per second, divided by memcpy's bytes per second on all cores;
-the goal is 0.8. Several vectors: the time of `dequantize` and `matmul` divided by that of
+the goal is 0.8. It is multiplied by the matrix's rows (4 bits) and, as for gradients, by its columns
+(the formats below). Several vectors: the time of `dequantize` and `matmul` divided by that of
 `quantized_matmul`; the goal is 1. Both run alternately.
 """
 
@@ -19,6 +20,14 @@ import mlx.core as mx
 import numpy as np
 
 COPIED = 1 << 26
+FORMATS: dict[str, dict[str, Any]] = {
+    "3 bits": {"bits": 3},
+    "4 bits": {},
+    "8 bits": {"bits": 8},
+    "mxfp4": {"mode": "mxfp4"},
+    "mxfp8": {"mode": "mxfp8"},
+    "nvfp4": {"mode": "nvfp4"},
+}
 
 
 def seconds(functions: list[Callable[[], Any]], calls: int) -> list[float]:
@@ -41,38 +50,57 @@ def copy_on_all_cores() -> Callable[[], None]:
     return lambda: [*pool.map(lambda part: np.copyto(target[part], source[part]), parts)].clear()
 
 
-def inputs(shape: tuple[int, int], vectors: int, dtype: mx.Dtype) -> tuple[mx.array, ...]:
-    w = mx.random.normal(shape).astype(dtype)
-    x = mx.random.normal((vectors, shape[1])).astype(dtype)
-    parts = mx.quantize(w)
-    mx.eval(x, *parts)
-    return x, *parts
+class Product:
+    """A product of some vectors and a quantised matrix of the shape (rows, columns)."""
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        vectors: int,
+        dtype: mx.Dtype,
+        transpose: bool = True,
+        **options: Any,
+    ):
+        self.transpose, self.options, self.dtype = transpose, options, dtype
+        self.parts = mx.quantize(mx.random.normal(shape).astype(dtype), **options)
+        self.x = mx.random.normal((vectors, shape[transpose])).astype(dtype)
+        mx.eval(self.x, *self.parts)
+
+    def quantized(self) -> None:
+        mx.eval(mx.quantized_matmul(self.x, *self.parts, transpose=self.transpose, **self.options))
+
+    def dequantized(self) -> None:
+        w = mx.dequantize(*self.parts, dtype=self.dtype, **self.options)
+        mx.eval(self.x @ (w.T if self.transpose else w))
+
+
+def share_of_copy(product: Product, copy: Callable[[], None], calls: int) -> tuple[float, float]:
+    """Milliseconds, and bytes of the matrix per second in those that are copied."""
+    ours, copied = seconds([product.quantized, copy], calls)
+    return 1000 * ours, (product.parts[0].nbytes / ours) / (COPIED / copied)
 
 
 def vector_rows(shapes: list[tuple[int, int]], calls: int) -> Iterator[tuple[str, float, float]]:
     copy = copy_on_all_cores()
     for shape in shapes:
         for dtype in (mx.float32, mx.float16, mx.bfloat16):
-            x, *parts = inputs(shape, 1, dtype)
-            ours, copied = seconds(
-                [lambda x=x, p=parts: mx.eval(mx.quantized_matmul(x, *p)), copy], calls
+            yield (
+                f"matrix-vector {shape} {dtype}",
+                *share_of_copy(Product(shape, 1, dtype), copy, calls),
             )
-            share = (parts[0].nbytes / ours) / (COPIED / copied)
-            yield f"matrix-vector {shape} {dtype}", 1000 * ours, share
+        for name, options in FORMATS.items():
+            product = Product(shape, 1, mx.float32, False, **options)
+            yield f"vector-matrix {shape} {name}", *share_of_copy(product, copy, calls)
 
 
 def matrix_rows(shapes: list[tuple[int, int]], calls: int) -> Iterator[tuple[str, float, float]]:
     for shape in shapes:
-        for vectors in (4, 8, 16, 64, 512):
-            x, *parts = inputs(shape, vectors, mx.float32)
-            ours, peer = seconds(
-                [
-                    lambda x=x, p=parts: mx.eval(mx.quantized_matmul(x, *p)),
-                    lambda x=x, p=parts: mx.eval(x @ mx.dequantize(*p).T),
-                ],
-                calls,
-            )
-            yield f"{vectors} vectors {shape}", 1000 * ours, peer / ours
+        for transpose in (True, False):
+            for vectors in (4, 8, 16, 64, 512):
+                product = Product(shape, vectors, mx.float32, transpose)
+                ours, peer = seconds([product.quantized, product.dequantized], calls)
+                by = "rows" if transpose else "columns"
+                yield f"{vectors} vectors by {by} {shape}", 1000 * ours, peer / ours
 
 
 def main() -> None:

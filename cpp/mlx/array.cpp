@@ -190,7 +190,7 @@ std::uintptr_t array::node_id() const {
 std::vector<array> array::outputs() const {
   auto& group = array_desc_->group;
   if (!group) {
-    return {*this};
+    return std::vector<array>(1, *this);  // a list would be copied
   }
   std::vector<array> outputs;
   outputs.reserve(group->outputs.size());
@@ -333,18 +333,18 @@ void array::set_data(allocator::Buffer buffer, Deleter d) {
   array_desc_->flags = {true, true, has_one_long_axis(shape())};
 }
 
-void array::set_data(allocator::Buffer buffer, size_t data_size, Strides strides, Flags flags,
-                     Deleter d) {
+void array::set_data(allocator::Buffer buffer, size_t data_size, const Strides& strides,
+                     Flags flags, Deleter d) {
   array_desc_->data = std::make_shared<Data>(buffer, std::move(d));
   array_desc_->offset = 0;
   array_desc_->data_size = data_size;
-  array_desc_->strides = std::move(strides);
+  array_desc_->strides = strides;
   array_desc_->flags = flags;
 }
 
-void array::set_data(allocator::Buffer buffer, size_t data_size, Strides strides, Flags flags,
-                     int64_t offset) {
-  set_data(buffer, data_size, std::move(strides), flags);
+void array::set_data(allocator::Buffer buffer, size_t data_size, const Strides& strides,
+                     Flags flags, int64_t offset) {
+  set_data(buffer, data_size, strides, flags);
   array_desc_->offset = offset;
 }
 

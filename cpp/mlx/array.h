@@ -223,10 +223,10 @@ class array {
 
   // Gives the array its memory: row-contiguous, or with the given strides.
   void set_data(allocator::Buffer buffer, Deleter d = allocator::free);
-  void set_data(allocator::Buffer buffer, size_t data_size, Strides strides, Flags flags,
+  void set_data(allocator::Buffer buffer, size_t data_size, const Strides& strides, Flags flags,
                 Deleter d = allocator::free);
   // The same, from an offset in bytes on.
-  void set_data(allocator::Buffer buffer, size_t data_size, Strides strides, Flags flags,
+  void set_data(allocator::Buffer buffer, size_t data_size, const Strides& strides, Flags flags,
                 int64_t offset);
   // Makes the array a view of `other`'s buffer. `offset` counts elements.
   void copy_shared_buffer(const array& other, const Strides& strides, Flags flags, size_t data_size,

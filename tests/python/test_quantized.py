@@ -181,15 +181,21 @@ def test_quantized_matmul(mode, group, bits, rows):
         close(out, wide(x) @ (w.T if transpose else w))
 
 
-def check_product(x, parts, group, bits, dtype):
-    """Compares x @ w.T with double precision: the error is relative to the sum of magnitudes."""
+def check_product(x, parts, group, bits, dtype, mode="affine", transpose=True):
+    """Compares with double precision: the error is relative to the sum of magnitudes.
+
+    Columns have few numbers of each group: there it is relative to the group's largest number.
+    """
     x = x.astype(getattr(mx, dtype))
-    parts = [parts[0], *(part.astype(x.dtype) for part in parts[1:])]
-    got = mx.quantized_matmul(x, *parts, group_size=group, bits=bits)
+    if mode == "affine":
+        parts = [parts[0], *(part.astype(x.dtype) for part in parts[1:])]
+    got = mx.quantized_matmul(x, *parts, transpose=transpose, **keywords(mode, group, bits))
     assert got.dtype == x.dtype
-    w = dequantized(parts, group, bits, "affine")
-    error = abs(wide(got) - wide(x) @ w.T)
-    assert (error <= EPSILON[dtype] * (abs(wide(x)) @ abs(w).T) + 1e-30).all()
+    w = dequantized(parts, group, bits, mode)
+    largest = abs(w).reshape(len(w), -1, group).max(-1).repeat(group, -1)
+    w, magnitudes = (w.T, abs(w).T) if transpose else (w, largest)
+    error = abs(wide(got) - wide(x) @ w)
+    assert (error <= EPSILON[dtype] * (abs(wide(x)) @ magnitudes) + 1e-30).all()
 
 
 @given(st.data())
@@ -203,6 +209,54 @@ def test_products_of_many_vectors(data):
     x = random(rows, groups * group) * magnitude
     parts = mx.quantize(random(columns, groups * group), group_size=group, bits=bits)
     check_product(x, parts, group, bits, dtype)
+
+
+@given(st.data())
+@settings(max_examples=100, deadline=None)
+def test_products_of_few_vectors_with_columns(data):
+    """Rows of all lengths: they are added up in parts of 256."""
+    mode, group, bits = data.draw(st.sampled_from(MODES))
+    dtype = data.draw(st.sampled_from(TYPES))
+    vectors = data.draw(st.integers(1, 12))
+    rows = data.draw(st.sampled_from([1, 2, 31, 255, 256, 257, 600, 1030]))
+    columns = group * data.draw(st.integers(1, 20))
+    step = data.draw(st.sampled_from([-1, 1, 2]))
+    x = random(vectors, rows * abs(step))[:, ::step]
+    x = x if data.draw(st.booleans()) else mx.contiguous(x.T).T
+    parts = mx.quantize(random(rows, columns), **keywords(mode, group, bits))
+    check_product(x, parts, group, bits, dtype, mode, transpose=False)
+
+
+def test_products_with_columns_of_more_rows_than_parts():
+    parts = mx.quantize(random(33000, 64))
+    check_product(random(1, 33000), parts, 64, 4, "float32", transpose=False)
+
+
+@pytest.mark.parametrize("vectors", [1, 3])
+@pytest.mark.parametrize("mode", FLOATS)
+def test_infinities_times_columns_of_small_floats(mode, vectors):
+    group, bits = FLOATS[mode]
+    parts = mx.quantize(mx.abs(random(40, 64)) + 1, **keywords(mode, group, bits))
+    x = mx.abs(random(vectors, 40))
+    x[:, 7] = float("inf")
+    got = mx.quantized_matmul(x, *parts, transpose=False, **keywords(mode, group, bits))
+    assert (np.array(got) == np.inf).all()
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("vectors", [1, 5])
+def test_many_gathered_products_with_columns_need_little_memory(vectors, dtype):
+    parts = mx.quantize(random(130, 600, 64, dtype=dtype))
+    x, picked = random(300, vectors, 600, dtype=dtype), mx.array(RNG.integers(0, 130, 300))
+    mx.eval(parts, x, picked)
+    mx.clear_cache()
+    mx.reset_peak_memory()
+    before = mx.get_active_memory()
+    out = mx.gather_qmm(x, *parts, rhs_indices=picked, transpose=False)
+    mx.eval(out)
+    assert mx.get_peak_memory() - before < 4 * 4 * out.size + (1 << 20)
+    w = dequantized(parts, 64, 4, "affine")[np.array(picked)]
+    close(out, wide(x) @ w, EPSILON[dtype] * 5)
 
 
 @pytest.mark.parametrize("dtype", TYPES)

@@ -17,7 +17,11 @@ template <typename P, typename... State>
 array binary(const array& a, const array& b, Dtype in_type, std::optional<Dtype> out_type,
              StreamOrDevice s, State&&... state) {
   Stream stream = to_stream(s);
-  auto inputs = cast_and_broadcast({a, b}, in_type, stream);
+  std::vector<array> inputs;  // a list in braces would be copied
+  inputs.reserve(2);
+  inputs.push_back(a);
+  inputs.push_back(b);
+  inputs = cast_and_broadcast(std::move(inputs), in_type, stream);
   return elementwise<P>(std::move(inputs), out_type.value_or(in_type), stream,
                         std::forward<State>(state)...);
 }

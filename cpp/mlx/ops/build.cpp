@@ -15,7 +15,8 @@ std::vector<array> cast_and_broadcast(std::vector<array> inputs, Dtype dtype, co
     if (in.dtype() != dtype) in = astype(in, dtype, s);
     same_shape = same_shape && in.shape() == inputs[0].shape();
   }
-  return same_shape ? inputs : broadcast_arrays(inputs, s);
+  if (same_shape) return inputs;
+  return broadcast_arrays(inputs, s);
 }
 
 void check_integral(const array& a, const std::string& op, bool allow_bool) {

@@ -67,7 +67,11 @@ py::object tree_children(py::handle tree) {
 }
 
 void tree_visit(py::handle tree, const std::function<void(py::handle)>& visit) {
-  if (PyList_Check(tree.ptr()) || PyTuple_Check(tree.ptr())) {
+  if (PyTuple_CheckExact(tree.ptr())) {  // such as arguments: needs no iterator
+    const auto tuple = py::reinterpret_borrow<py::tuple>(tree);
+    for (py::ssize_t i = 0; i < PyTuple_GET_SIZE(tree.ptr()); ++i)
+      tree_visit(PyTuple_GET_ITEM(tree.ptr(), i), visit);
+  } else if (PyList_Check(tree.ptr()) || PyTuple_Check(tree.ptr())) {
     for (py::handle item : tree) tree_visit(item, visit);
   } else if (PyDict_Check(tree.ptr())) {
     for (auto item : py::reinterpret_borrow<py::dict>(tree)) tree_visit(item.second, visit);

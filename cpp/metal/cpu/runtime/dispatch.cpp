@@ -160,6 +160,7 @@ uint32_t columns_in_one(const CpuKernel& kernel, const LaunchParameters& paramet
 uint32_t groups_in_one(const CpuKernel& kernel, const LaunchParameters& parameters,
                        const std::array<uint32_t, 3>& size) {
   const auto& grid = parameters.threads_per_grid;
+  if (grid[0] < uint64_t{2} * size[0]) return 1;
   const bool ordered = !ThreadgroupOrder(parameters, 1).natural();
   const bool tiled = kernel.jumps_along_rows && uint64_t{size[1]} * size[2] > 1;
   const uint64_t longest = std::min<uint64_t>(tiled     ? kTileRow

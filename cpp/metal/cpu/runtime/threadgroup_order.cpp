@@ -5,11 +5,12 @@ namespace metal::cpu {
 // Only a grid of one row is reordered, and only by whole threadgroups.
 ThreadgroupOrder::ThreadgroupOrder(const LaunchParameters& parameters, uint32_t coarsening) {
   const uint32_t* grid = parameters.threads_per_grid;
+  if (parameters.order_count < 2) return;  // before the divisions
   const uint32_t size = parameters.threads_per_threadgroup[0] * coarsening;
   const uint64_t stride = parameters.order_stride / size;
   const uint64_t groups = grid[0] / size;
   if (grid[1] != 1 || grid[2] != 1 || parameters.order_stride % size != 0) return;
-  if (stride < 2 || parameters.order_count < 2 || parameters.order_count > groups / stride) return;
+  if (stride < 2 || parameters.order_count > groups / stride) return;
   stride_ = stride;
   count_ = parameters.order_count;
   end_ = groups / (stride * count_) * (stride * count_);

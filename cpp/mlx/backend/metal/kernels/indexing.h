@@ -50,6 +50,11 @@ inline int64_t wrap_index(I index, int64_t size) {
 
 inline int64_t clamp_index(int64_t i, int64_t size) { return i < 0 ? 0 : i >= size ? size - 1 : i; }
 
+// The matrix, of `count`, that a list of indices has for a pair.
+inline uint listed(const device int* indices, uint pair, uint count) {
+  return static_cast<uint>(clamp_index(wrap_index(indices[pair], count), count));
+}
+
 // Wraps and clamps an index on an axis whose length is an int, in the index's own width.
 template <typename I>
 inline int place_on_axis(I index, int length) {

@@ -40,10 +40,6 @@ template <typename T, uint numbers>
 // A page: processors stop prefetching by themselves where one ends.
 constant constexpr uint kWordsAhead = 1024;
 
-inline uint listed(const device int* indices, uint pair, uint count) {
-  return static_cast<uint>(clamp_index(wrap_index(indices[pair], count), count));
-}
-
 template <typename Number, typename Scale, typename T, uint group_size, uint vectors>
 [[kernel]] void quantized_matvec(
     const device uint* w [[buffer(0)]], const device typename Scale::type* scales [[buffer(1)]],

@@ -15,6 +15,17 @@ struct MatvecParams {
   uint32_t batches_w;
 };
 
+struct VecmatParams {
+  uint32_t columns;       // elements of a row of w
+  uint32_t rows;          // of w, and elements of a vector
+  uint32_t rows_of_part;  // that a thread adds up
+  uint32_t parts;
+  uint32_t vectors;   // of a batch of x
+  uint32_t gathered;  // as above
+  uint32_t batches_x;
+  uint32_t batches_w;
+};
+
 struct DequantizeParams {
   uint32_t units;  // of 32 elements, in a group
   uint32_t size;   // elements

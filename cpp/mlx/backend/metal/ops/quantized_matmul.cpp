@@ -30,6 +30,11 @@ constexpr int64_t kFloatsAtOnce = int64_t{1} << 24;
 constexpr int64_t kShortFloatsAtOnce = int64_t{1} << 27;
 // Vectors that the kernel multiplies at a time.
 constexpr int kVectorsAtOnce = 4;
+// If w is not transposed, a thread adds up at least so many of its rows. The parts of rows of all
+// products need memory, so many products have fewer.
+constexpr int kMinRowsOfPart = 256, kMaxParts = 128;
+// Of a threadgroup then, so that a few of them keep all cores busy.
+constexpr size_t kThreads = 256;
 
 // Extents of a product of x (batches, m, k) and w (batches, n, k), or (batches, k, n).
 struct Extents {
@@ -78,17 +83,19 @@ Arranged arrange(const array& x, const Quantization& q, const MatvecParams& p, S
   return out;
 }
 
-MTL::ComputePipelineState* matvec_kernel(const Quantization& q, Dtype dtype, int vectors) {
-  static KernelTable table(kQuantizedKinds * 4 * kDtypes * 2);
+MTL::ComputePipelineState* vector_kernel(bool transpose, const Quantization& q, Dtype dtype,
+                                         int vectors) {
+  static KernelTable table(kQuantizedKinds * 4 * kDtypes * 4);
   const int group = q.group_size == 128 ? 3 : q.group_size / 32;
   const int index = (quantized_kind(q) * 4 + group) * kDtypes + dtype_index(dtype);
-  return table.get(index * 2 + (vectors > 1 ? 1 : 0), [&] {
-    return kernel_name("QuantizedMatvec", quantized_name(q), std::to_string(q.group_size),
-                       type_name(dtype), std::to_string(vectors));
+  return table.get(index * 4 + (transpose ? 2 : 0) + (vectors > 1 ? 1 : 0), [&] {
+    return kernel_name(transpose ? "QuantizedMatvec" : "QuantizedVecmat", quantized_name(q),
+                       std::to_string(q.group_size), type_name(dtype), std::to_string(vectors));
   });
 }
 
-void multiply_vectors(const array& x, const QuantizedArrays& w, const Quantization& q,
+// x @ w.T: a SIMD-group has a row of w.
+void multiply_by_rows(const array& x, const QuantizedArrays& w, const Quantization& q,
                       const Extents& e, const std::optional<Indices>& indices, array& out,
                       Stream s) {
   const int at_once = e.m == 1 ? 1 : kVectorsAtOnce;
@@ -102,7 +109,7 @@ void multiply_vectors(const array& x, const QuantizedArrays& w, const Quantizati
                        static_cast<uint32_t>(e.batches_w)};
   Arranged arranged = arrange(row_contiguous(x, s), q, p, s);
   auto& encoder = metal::get_command_encoder(s);
-  encoder.set_compute_pipeline_state(matvec_kernel(q, out.dtype(), at_once));
+  encoder.set_compute_pipeline_state(vector_kernel(true, q, out.dtype(), at_once));
   encoder.set_input_array(w.w, 0);
   encoder.set_input_array(w.scales, 1);
   encoder.set_input_array(w.biases, 2);
@@ -113,6 +120,43 @@ void multiply_vectors(const array& x, const QuantizedArrays& w, const Quantizati
   encoder.set_input_array(indices ? indices->rhs : w.w, 7);
   encoder.set_bytes(p, 8);
   dispatch_grid(encoder, e.n * kLanes, parts, e.pairs);
+}
+
+// x @ w: a thread has columns of a part of w's rows; then the parts are added up.
+void multiply_by_columns(const array& x, const QuantizedArrays& w, const Quantization& q,
+                         const Extents& e, const std::optional<Indices>& indices, array& out,
+                         Stream s) {
+  const int at_once = e.m == 1 ? 1 : kVectorsAtOnce;
+  const auto pairs = static_cast<int>(e.pairs);
+  const int most = std::max(1, kMaxParts / pairs);
+  const int rows = std::max(kMinRowsOfPart, (e.k + most - 1) / most);
+  const int parts = (e.k + rows - 1) / rows;
+  const VecmatParams p{static_cast<uint32_t>(e.n),         static_cast<uint32_t>(e.k),
+                       static_cast<uint32_t>(rows),        static_cast<uint32_t>(parts),
+                       static_cast<uint32_t>(e.m),         indices ? 1u : 0u,
+                       static_cast<uint32_t>(e.batches_x), static_cast<uint32_t>(e.batches_w)};
+  const array vectors = row_contiguous(converted(x, out.dtype(), s), s);
+  array sums = temporary({pairs, parts, e.m, e.n}, float32, s);
+  const int numbers = numbers_of_pack(q.bits);
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(vector_kernel(false, q, out.dtype(), at_once));
+  encoder.set_input_array(w.w, 0);
+  encoder.set_input_array(w.scales, 1);
+  encoder.set_input_array(w.biases, 2);
+  encoder.set_input_array(vectors, 3);
+  encoder.set_output_array(sums, 4);
+  encoder.set_input_array(indices ? indices->lhs : w.w, 5);
+  encoder.set_input_array(indices ? indices->rhs : w.w, 6);
+  encoder.set_bytes(p, 7);
+  dispatch_grid(encoder, e.n / numbers, (e.m + at_once - 1) / at_once, e.pairs * parts, kThreads);
+  static KernelTable table(kDtypes);
+  encoder.set_compute_pipeline_state(table.get(
+      dtype_index(out.dtype()), [&] { return kernel_name("SumParts", type_name(out.dtype())); }));
+  encoder.set_input_array(sums, 0);
+  encoder.set_output_array(out, 1);
+  encoder.set_bytes(p, 2);
+  encoder.set_bytes(static_cast<uint32_t>(numbers), 3);
+  dispatch_grid(encoder, e.n, e.m, e.pairs);
 }
 
 // ---- many vectors ----
@@ -254,8 +298,9 @@ void multiply(const array& x, const QuantizedArrays& w, const Quantization& q, c
               bool transpose, const std::optional<Indices>& indices, array& out, Stream s) {
   allocate_output(out);
   const size_t used = std::min<size_t>(e.pairs, e.batches_w);
-  if (transpose && e.pairs * e.m < kManyVectors * used) {
-    return multiply_vectors(x, w, q, e, indices, out, s);
+  // Columns and parts of rows are too few threads for a GPU.
+  if (e.pairs * e.m < kManyVectors * used && (transpose || !runs_on_gpu(s))) {
+    return (transpose ? multiply_by_rows : multiply_by_columns)(x, w, q, e, indices, out, s);
   }
   if (transpose && !runs_on_gpu(s) && cpu::QuantizedProduct::is_supported(q, out.dtype())) {
     return multiply_integers(row_contiguous(x, s), w, q, e, indices, out, s);
