@@ -7,6 +7,10 @@ E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
 FLOATS = {"mxfp4": (32, 4), "mxfp8": (32, 8), "nvfp4": (16, 4)}
 AFFINE = [(group, bits) for group in (32, 64, 128) for bits in (1, 2, 3, 4, 5, 6, 8)]
 MODES = [("affine", *pair) for pair in AFFINE] + [(mode, *pair) for mode, pair in FLOATS.items()]
+RNG = np.random.default_rng(5)
+TYPES = ["float32", "float16", "bfloat16"]
+EPSILON = {"float32": 2e-6, "float16": 1e-3, "bfloat16": 8e-3}
+FEW_MODES = [("affine", 64, 4), ("affine", 32, 3), ("mxfp4", 32, 4), ("nvfp4", 16, 4)]
 
 
 def wide(x) -> np.ndarray:
@@ -64,3 +68,18 @@ def dequantized(parts, group: int, bits: int, mode: str) -> np.ndarray:
     if mode == "affine":
         grouped = grouped + wide(parts[2])[..., None]
     return grouped.reshape(values.shape)
+
+
+def random(*shape, dtype="float32"):
+    return mx.array(RNG.standard_normal(shape).astype(np.float32)).astype(getattr(mx, dtype))
+
+
+def keywords(mode, group, bits):
+    return {"group_size": group, "bits": bits, "mode": mode}
+
+
+def close(got, want, tolerance=2e-5):
+    want = np.asarray(want, np.float64)
+    scale = np.abs(want).max() if want.size else 1.0
+    assert np.shape(got) == want.shape
+    np.testing.assert_allclose(wide(got), want, rtol=tolerance, atol=tolerance * max(scale, 1e-3))

@@ -20,8 +20,8 @@ _BY_FILE = {
     "test_numpy_interop.py": "asarray from_dlpack",
     "test_ops_shapes.py": "broadcast_shapes view",
     "test_printing.py": "get_printoptions printoptions set_printoptions",
-    "test_quantized.py": "dequantize from_fp8 gather_qmm gather_qqmm qqmm quantize quantized_matmul"
-    " to_fp8",
+    "test_quantized.py": "dequantize from_fp8 quantize to_fp8",
+    "test_quantized_products.py": "gather_qmm gather_qqmm qqmm quantized_matmul",
     "test_random.py": "random.bernoulli random.categorical random.gumbel random.key random.laplace"
     " random.multivariate_normal random.normal random.permutation random.randint random.seed"
     " random.split random.truncated_normal random.uniform",
