@@ -143,3 +143,27 @@ exit:
   store <8 x float> %more, ptr %out
   ret void
 }
+
+; Nor if gangs only share the numbers of lanes: nothing that they read.
+; CHECK-NOT: @lane_numbers.
+define void @lane_numbers(ptr %group, i32 %x, i32 %y, i32 %z, i32 %index, i32 %lane, i1 %active) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %numbers = phi <8 x i32> [ zeroinitializer, %entry ], [ %later, %loop ]
+  %sum = phi <8 x i32> [ zeroinitializer, %entry ], [ %more, %loop ]
+  %in_row = getelementptr [64 x <8 x i32>], ptr %group, i32 %x, i32 %i
+  %value = load <8 x i32>, ptr %in_row
+  %square = mul <8 x i32> %numbers, %numbers
+  %product = mul <8 x i32> %square, %value
+  %more = add <8 x i32> %sum, %product
+  %later = add <8 x i32> %numbers, <i32 8, i32 8, i32 8, i32 8, i32 8, i32 8, i32 8, i32 8>
+  %next = add i32 %i, 1
+  %done = icmp eq i32 %next, 64
+  br i1 %done, label %exit, label %loop
+exit:
+  %out = getelementptr <8 x i32>, ptr %group, i32 %x
+  store <8 x i32> %more, ptr %out
+  ret void
+}

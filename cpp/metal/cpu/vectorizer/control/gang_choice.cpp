@@ -134,18 +134,25 @@ bool GangChoice::shares_tile(uint32_t gangs) const {
   return 4 * shared > all;
 }
 
-// Whether a good part of the vectors that loops compute are the same for all gangs of a set.
+// Whether a good part of the vectors that loops compute are made of what all gangs of a set read.
+// The numbers of lanes and masks of loops are cheap to compute again.
 bool GangChoice::shares_work(uint32_t gangs) const {
   GangDependence dependence(code_, arguments_that_differ(variant_, gangs), variant_.width);
   dependence.find_guards();
   const auto in_turn = blocks_in_turn(dependence);
   unsigned all = 0, shared = 0;
+  llvm::DenseSet<const llvm::Value*> read;
   for (const Instruction& instruction : llvm::instructions(code_)) {
+    if (instruction.mayReadFromMemory() ||
+        llvm::any_of(instruction.operands(), [&](auto& operand) { return read.contains(operand); }))
+      read.insert(&instruction);
     const BasicBlock* block = instruction.getParent();
     if (!loops_.getLoopFor(block) || llvm::isa<llvm::PHINode>(instruction)) continue;
     const unsigned registers = registers_of(*instruction.getType());
     all += registers;
-    if (!dependence.depends(&instruction) && !in_turn.contains(block)) shared += registers;
+    if (read.contains(&instruction) && !dependence.depends(&instruction) &&
+        !in_turn.contains(block))
+      shared += registers;
   }
   return 4 * shared > all;
 }
