@@ -25,6 +25,8 @@ using llvm::Instruction;
 
 constexpr uint32_t kMostGangs = 16;         // a power of two
 constexpr size_t kMostInstructions = 6000;  // of jammed code
+// Of jammed gangs that do not wait. More would save some time, and take long to compile.
+constexpr size_t kMostBeside = 3000;
 constexpr uint32_t kFewGangs = 4;
 constexpr size_t kFewInstructions = 1200;
 
@@ -76,7 +78,7 @@ uint32_t GangChoice::gangs_beside() const {
   uint32_t gangs = variant_.gangs_at_once;
   // A quarter of the registers is for what is not kept.
   while (gangs > 1 && (4 * gangs * kept > 3 * registers_ ||
-                       size_t{gangs} * code_.getInstructionCount() > kMostInstructions))
+                       size_t{gangs} * code_.getInstructionCount() > kMostBeside))
     gangs /= 2;
   return gangs > 1 && shares_work(gangs) ? gangs : 1;
 }
