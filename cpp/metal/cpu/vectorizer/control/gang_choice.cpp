@@ -22,6 +22,7 @@ namespace {
 
 using llvm::BasicBlock;
 using llvm::Instruction;
+using llvm::Value;
 
 constexpr uint32_t kMostGangs = 16;         // a power of two
 constexpr size_t kMostInstructions = 6000;  // of jammed code
@@ -143,7 +144,7 @@ bool GangChoice::shares_work(uint32_t gangs) const {
   dependence.find_guards();
   const auto in_turn = blocks_in_turn(dependence);
   unsigned all = 0, shared = 0;
-  llvm::DenseSet<const llvm::Value*> read;
+  llvm::DenseSet<const Value*> read;
   for (const Instruction& instruction : llvm::instructions(code_)) {
     if (instruction.mayReadFromMemory() ||
         llvm::any_of(instruction.operands(), [&](auto& operand) { return read.contains(operand); }))
