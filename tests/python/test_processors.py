@@ -16,6 +16,7 @@ METALC = Path(mx.__file__).resolve().parent / "bin" / "metalc"
 SLICE = [
     HERE / "test_metal_kernel.py",
     HERE / "test_metal_kernel_phases.py",
+    HERE / "test_metal_kernel_simd_groups.py",
     HERE / "test_metal_kernel_tiles.py",
     HERE / "msl" / "test_atomic_tables.py",
     HERE / "msl" / "test_comparisons.py",

@@ -61,6 +61,10 @@ struct PassContext {
   Variant gangs_of_row() const {
     return {.layout = ThreadLayout::Full, .width = shapes.width, .gangs_in_row = 8, .rows = 1};
   }
+  // Of four SIMD-groups beside each other.
+  Variant gangs_beside() const {
+    return {.layout = ThreadLayout::Full, .width = shapes.width, .gangs_at_once = 4};
+  }
   // Of a threadgroup that has four rows and four layers.
   Variant columns_of_threads() const {
     return {.layout = ThreadLayout::Rows,

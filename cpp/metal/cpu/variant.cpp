@@ -7,6 +7,7 @@ namespace {
 
 constexpr uint32_t kNarrowest = 8;
 constexpr uint32_t kFewest = 4;  // fewer threads are not worth a vector
+constexpr uint32_t kMostGangsAtOnce = 4;
 
 Variant choose_layout(Cooperation cooperation, const uint32_t (&size)[3], uint32_t natural_width) {
   switch (cooperation) {
@@ -39,6 +40,11 @@ void allow_columns(Variant& variant, const uint32_t (&size)[3]) {
   if (variant.layout != ThreadLayout::Rows) return;
   variant.rows_at_once = std::gcd(size[1], kMostAtOnce);
   variant.layers_at_once = std::gcd(size[2], kMostAtOnce);
+}
+
+void allow_gangs_at_once(Variant& variant, const uint32_t (&size)[3]) {
+  if (variant.layout != ThreadLayout::Full) return;
+  variant.gangs_at_once = std::gcd(size[0] / variant.width, kMostGangsAtOnce);
 }
 
 Variant choose_variant(Cooperation cooperation, const uint32_t (&size)[3], uint32_t row,

@@ -39,6 +39,9 @@ struct Variant {
   // for each other: see jam_rows.h. Both divide the threadgroup's size along their dimension.
   uint32_t rows_at_once = 1;
   uint32_t layers_at_once = 1;
+  // SIMD-groups beside each other that code may run at once if they do not wait for each other: see
+  // jam_gangs.h. Divides the number of those in the threadgroup's row.
+  uint32_t gangs_at_once = 1;
   uint32_t jammed = 1;  // gangs that are run at once; the code generator decides
   // No buffer that the kernel writes overlaps another one. Only of kernels in which this matters.
   bool separate_buffers = false;
@@ -64,6 +67,8 @@ inline constexpr uint32_t kMostAtOnce = 16;
 inline constexpr uint32_t kFewestAtOnce = 4;
 // Adds the rows and layers that may run at once.
 void allow_columns(Variant& variant, const uint32_t (&size)[3]);
+// Adds the SIMD-groups that may run at once.
+METAL_API void allow_gangs_at_once(Variant& variant, const uint32_t (&size)[3]);
 
 // The variant for threadgroups of this size in a launch whose rows have `row` threads; the last
 // threadgroup of a row may be cut. `natural_width`: the lanes that suit the vector registers.

@@ -115,6 +115,7 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   auto target = create_target();
   KernelTraits traits;
   traits.cooperation = find_cooperation(*module);
+  const bool waits = has_threadgroup_barriers(*module);
   compiler::specialize(*module, function, constants);
   module->setDataLayout(target->createDataLayout());
   traits.static_threadgroup_memory = size_of_threadgroup_variables(*module);
@@ -126,6 +127,8 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   traits.may_jam = (rereads_threadgroup_memory(*module) || reads_tile_columns(*module) ||
                     waits_often(*module)) &&
                    !has_atomics(*module);
+  traits.may_jam_beside = traits.cooperation == Cooperation::SimdGroups && traits.repeats &&
+                          !waits && !has_atomics(*module);
   traits.depends_on_threadgroup = depends_on_threadgroup(function);
   traits.element_accesses = find_element_accesses(*module, function);
   return traits;
@@ -167,6 +170,7 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
   variant.separate_buffers = traits.accesses_after_writes;
   variant.few_threads = true;
   if (traits.may_jam) allow_jam(variant, threadgroup);
+  if (traits.may_jam_beside) allow_gangs_at_once(variant, threadgroup);
   const ObjectCode code = generate(function, zeros, variant, print);
   if (!code.general.empty()) finish_general(code.general, print);
   return text;

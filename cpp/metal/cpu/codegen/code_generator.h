@@ -35,6 +35,9 @@ struct KernelTraits {
   // threadgroup memory are loads and stores (widen_atomics.cpp), between which no other gang may
   // run.
   bool may_jam = false;
+  // Whether SIMD-groups that do not wait for each other may run at once, beside each other. Without
+  // loops, they would share little.
+  bool may_jam_beside = false;
   uint32_t column_dimension = 0;  // see row_access.h
   // Whether the kernel has an argument that depends on the threadgroup.
   bool depends_on_threadgroup = false;

@@ -31,7 +31,7 @@ std::atomic<uint64_t> fallbacks{0};
 // A cache entry of code has some numbers, the reason why there is no vector code, the general code
 // and the object file; one of traits has some numbers, and four more for each access of an element.
 constexpr size_t kCodeNumbers = 6;
-constexpr size_t kTraitNumbers = 9;
+constexpr size_t kTraitNumbers = 10;
 constexpr size_t kAccessNumbers = 4;
 
 template <size_t N>
@@ -77,8 +77,9 @@ KernelTraits traits_from_entry(const std::string& entry) {
                       .jumps_along_rows = numbers[4] != 0,
                       .accesses_after_writes = numbers[5] != 0,
                       .may_jam = numbers[6] != 0,
-                      .column_dimension = numbers[7],
-                      .depends_on_threadgroup = numbers[8] != 0,
+                      .may_jam_beside = numbers[7] != 0,
+                      .column_dimension = numbers[8],
+                      .depends_on_threadgroup = numbers[9] != 0,
                       .element_accesses = {}};
   for (size_t place = sizeof(numbers); place < entry.size(); place += kAccessNumbers * 4) {
     uint32_t access[kAccessNumbers];
@@ -92,7 +93,8 @@ std::string to_entry(const KernelTraits& traits) {
   std::string entry = to_text<kTraitNumbers>(
       {static_cast<uint32_t>(traits.cooperation), traits.static_threadgroup_memory,
        traits.natural_width, traits.repeats, traits.jumps_along_rows, traits.accesses_after_writes,
-       traits.may_jam, traits.column_dimension, traits.depends_on_threadgroup});
+       traits.may_jam, traits.may_jam_beside, traits.column_dimension,
+       traits.depends_on_threadgroup});
   for (const ElementAccess& access : traits.element_accesses) {
     entry += to_text<kAccessNumbers>({access.buffer, access.bytes, access.shared, access.written});
   }
@@ -159,6 +161,7 @@ class JitKernel : public CpuKernel {
       variant.separate_buffers = facts.separate_buffers && traits_.accesses_after_writes;
       variant.few_threads = facts.few_threads;
       if (traits_.may_jam) allow_jam(variant, size);
+      if (traits_.may_jam_beside) allow_gangs_at_once(variant, size);
       if (traits_.column_dimension) allow_columns(variant, size);
     }
     variant.checks = checks_;
@@ -184,8 +187,9 @@ class JitKernel : public CpuKernel {
         key_ + "-" + std::to_string(static_cast<uint32_t>(variant.layout)) + "-" +
         std::to_string(variant.width) + "-" + std::to_string(variant.row_multiple) + "-" +
         std::to_string(variant.gangs_in_row) + "x" + std::to_string(variant.rows) + "-" +
-        std::to_string(variant.rows_at_once) + "x" + std::to_string(variant.layers_at_once) +
-        (variant.separate_buffers ? "-separate" : "") + (variant.few_threads ? "-few" : "");
+        std::to_string(variant.rows_at_once) + "x" + std::to_string(variant.layers_at_once) + "-" +
+        std::to_string(variant.gangs_at_once) + (variant.separate_buffers ? "-separate" : "") +
+        (variant.few_threads ? "-few" : "");
     ObjectCode object = find_or_generate(key, function_, constants_, variant);
     if (!object.why_scalar.empty() && !checks_) ++fallbacks;
     auto memory = load_object(

@@ -164,14 +164,22 @@ class Vectorizer {
     return context.wide;
   }
 
-  void make_entry(const GangCode& code) {
+  void make_entry(GangCode& code) {
     if (rest_) {
       make_rows_entry(code, *rest_, variant_.width);
     } else if (has_barriers_) {
       make_entry_with_barriers(*code.wide);
     } else {
+      jam_gangs_beside(code);
       make_all_gangs_entry(code, variant_);
     }
+  }
+
+  void jam_gangs_beside(GangCode& code) {
+    if (code.prefetch_slice || variant_.gangs_at_once == 1) return;
+    llvm::Function& gang = code.speculative ? *code.speculative : *code.wide;
+    const llvm::TargetTransformInfo costs = target_.getTargetTransformInfo(gang);
+    code.jammed = clone_jamming_gangs(gang, variant_, optimizer_, costs);
   }
 
   void make_entry_with_barriers(llvm::Function& wide) {

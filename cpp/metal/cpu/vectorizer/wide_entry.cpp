@@ -335,11 +335,29 @@ llvm::Function* make_all_gangs_entry(const GangCode& code, const Variant& varian
   Value* group_pointer = entry->getArg(0);
   Value* gangs = gang_count(b, group_pointer, variant);
   inline_in_loop(code);
-  build_loop(b, b.getInt32(0), gangs, 1, "gang", [&](Value* gang) {
-    const auto arguments = gang_arguments(b, group_pointer, gang, variant);
-    prefetch_next(b, code, arguments);
-    run_gang(b, code, arguments);
-  });
+  auto arguments_of_gang = [&](Value* gang) {
+    return gang_arguments(b, group_pointer, gang, variant);
+  };
+  auto run_each = [&](Value* start, Value* end) {
+    build_loop(b, start, end, 1, "gang", [&](Value* gang) {
+      const auto arguments = arguments_of_gang(gang);
+      prefetch_next(b, code, arguments);
+      run_gang(b, code, arguments);
+    });
+  };
+  const auto& [jammed, set] = code.jammed;
+  if (!jammed) {
+    run_each(b.getInt32(0), gangs);
+  } else {
+    build_loop(b, b.getInt32(0), gangs, set, "set", [&, jammed = jammed, set = set](Value* first) {
+      if (jammed->getReturnType()->isVoidTy()) {
+        b.CreateCall(jammed, arguments_of_gang(first));
+      } else {
+        Value* end = b.CreateNUWAdd(first, b.getInt32(set));
+        run_or(b, *jammed, arguments_of_gang(first), [&] { run_each(first, end); });
+      }
+    });
+  }
   b.CreateRetVoid();
   return entry;
 }

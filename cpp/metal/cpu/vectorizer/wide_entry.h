@@ -3,6 +3,7 @@
 
 #include "llvm/IR/IRBuilder.h"
 #include "metal/cpu/variant.h"
+#include "metal/cpu/vectorizer/control/jam_gangs.h"
 #include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 
 namespace metal::cpu {
@@ -16,6 +17,7 @@ struct GangCode {
   llvm::Function* speculative = nullptr;  // runs first; may bail out
   llvm::Function* several_gangs = nullptr;   // runs before that, for several gangs; may bail out
   llvm::Function* prefetch_slice = nullptr;  // for the gangs that one call runs
+  JammedGangs jammed = {};                   // runs first, for several gangs beside each other
   // Runs so many gangs, which are neighbours along the dimension; may bail out. The threadgroup's
   // size there is a multiple of their number.
   llvm::Function* columns = nullptr;

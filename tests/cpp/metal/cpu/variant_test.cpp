@@ -47,6 +47,18 @@ TEST(Variant, GangsInRows) {
   EXPECT_EQ(ragged.gangs_in_row, 0u);
 }
 
+TEST(Variant, GangsAtOnce) {
+  auto gangs_at_once = [](uint32_t x) {
+    Variant variant = choose(Cooperation::SimdGroups, x);
+    allow_gangs_at_once(variant, {x, 1, 1});
+    return variant.gangs_at_once;
+  };
+  EXPECT_EQ(gangs_at_once(256), 4u);
+  EXPECT_EQ(gangs_at_once(64), 2u);
+  EXPECT_EQ(gangs_at_once(96), 1u);
+  EXPECT_EQ(gangs_at_once(40), 1u);
+}
+
 TEST(Variant, SimdGroups) {
   EXPECT_EQ(choose(Cooperation::SimdGroups, 64, 3).layout, ThreadLayout::Full);
   const auto ragged = choose(Cooperation::SimdGroups, 1);

@@ -9,6 +9,7 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/control/split_at_barriers.h"
+#include "metal/cpu/vectorizer/speculation.h"
 
 namespace metal::cpu {
 namespace {
@@ -55,6 +56,25 @@ void make_preheader(GangRegion& region) {
   llvm::SplitBlockPredecessors(region.entrance, outside, ".gangs");
 }
 
+// Whether the block only ends the code.
+bool leaves(const BasicBlock& block) {
+  const Instruction* first = block.getFirstNonPHIOrDbg();
+  return llvm::isa<llvm::ReturnInst>(first);
+}
+
+// Whether code that runs before the end of the block, or again after it, has effects.
+bool may_follow_effects(const BasicBlock& end) {
+  llvm::SmallPtrSet<const BasicBlock*, 16> seen;
+  llvm::SmallVector<const BasicBlock*> pending{&end};
+  while (!pending.empty()) {
+    const BasicBlock* block = pending.pop_back_val();
+    if (!seen.insert(block).second) continue;
+    if (llvm::any_of(*block, has_effects)) return true;
+    llvm::append_range(pending, llvm::predecessors(block));
+  }
+  return false;
+}
+
 }  // namespace
 
 GangDependence::GangDependence(llvm::Function& code, llvm::ArrayRef<unsigned> arguments,
@@ -72,6 +92,20 @@ bool GangDependence::find_regions() {
     if (!add_region(*branch)) return false;
   }
   return false;
+}
+
+void GangDependence::find_guards() {
+  for (BasicBlock& block : code_) {
+    auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+    if (!branch || !branch->isConditional() || !depends(branch)) continue;
+    const bool first = leaves(*branch->getSuccessor(0)), second = leaves(*branch->getSuccessor(1));
+    if (first != second && !may_follow_effects(block)) guards_.push_back({branch, second});
+  }
+}
+
+bool GangDependence::is_guard(const BasicBlock& block) const {
+  return llvm::any_of(
+      guards_, [&](const GangGuard& guard) { return guard.branch == block.getTerminator(); });
 }
 
 const GangRegion* GangDependence::region_of(const BasicBlock* block) const {
@@ -112,7 +146,8 @@ bool GangDependence::is_place_in_gang(const Instruction& instruction) const {
 BasicBlock* GangDependence::next_branch() const {
   for (BasicBlock& block : code_) {
     const Instruction& terminator = *block.getTerminator();
-    if (terminator.getNumSuccessors() > 1 && depends_.contains(&terminator) && !region_of(&block))
+    if (terminator.getNumSuccessors() > 1 && depends_.contains(&terminator) && !region_of(&block) &&
+        !is_guard(block))
       return &block;
   }
   return nullptr;

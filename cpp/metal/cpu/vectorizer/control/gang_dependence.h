@@ -4,6 +4,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/Instructions.h"
 
 namespace metal::cpu {
 
@@ -14,6 +15,12 @@ struct GangRegion {
   llvm::SetVector<llvm::BasicBlock*> blocks;
 };
 
+// A branch on which a gang may leave the code before it has had effects.
+struct GangGuard {
+  llvm::BranchInst* branch;
+  bool passes_if;  // the condition of gangs that stay
+};
+
 // Finds what is not the same for all gangs. Between barriers, gangs may run in any order, so what
 // they read at one address is the same for all of them.
 class GangDependence {
@@ -21,12 +28,18 @@ class GangDependence {
   // `arguments`: those that differ between the gangs.
   GangDependence(llvm::Function& code, llvm::ArrayRef<unsigned> arguments, uint32_t width);
 
+  // Finds branches on which gangs may part, but only if one of them leaves. Regions begin after
+  // these.
+  void find_guards();
+
   // Brings the code into a form in which all gangs take the same path outside regions. False if
   // gangs would take different paths to a barrier, or if there are too many regions.
   bool find_regions();
 
   bool depends(const llvm::Value* value) const { return depends_.contains(value); }
+  bool is_guard(const llvm::BasicBlock& block) const;
   llvm::ArrayRef<GangRegion> regions() const { return regions_; }
+  llvm::ArrayRef<GangGuard> guards() const { return guards_; }
   const GangRegion* region_of(const llvm::BasicBlock* block) const;
 
  private:
@@ -40,6 +53,7 @@ class GangDependence {
   const uint32_t width_;
   llvm::DenseSet<const llvm::Value*> depends_;
   llvm::SmallVector<GangRegion> regions_;
+  llvm::SmallVector<GangGuard> guards_;
 };
 
 }  // namespace metal::cpu

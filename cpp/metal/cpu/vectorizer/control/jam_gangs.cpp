@@ -1,26 +1,16 @@
 #include "metal/cpu/vectorizer/control/jam_gangs.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/PostDominators.h"
-#include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
-#include "llvm/Analysis/VectorUtils.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "metal/compiler/checked_cast.h"
-#include "metal/cpu/codegen/repetition.h"
+#include "metal/cpu/codegen/optimizer.h"
 #include "metal/cpu/markers.h"
+#include "metal/cpu/vectorizer/control/gang_choice.h"
 #include "metal/cpu/vectorizer/control/gang_dependence.h"
-#include "metal/cpu/vectorizer/control/split_at_barriers.h"
-#include "metal/cpu/vectorizer/memory/columns.h"
 
 namespace metal::cpu {
 namespace {
@@ -29,20 +19,24 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
-constexpr uint32_t kMostGangs = 16;         // a power of two
-constexpr size_t kMostInstructions = 6000;  // of jammed code
-constexpr uint32_t kFewGangs = 4;
-constexpr size_t kFewInstructions = 1200;
-
 // The arguments of one gang of a set.
 struct GangPlace {
   Value *x, *y, *index;
 };
 
+// Where a gang of a set is. The arguments are the place of the set's first gang, or, if the size of
+// the threadgroup is known, the number of the set.
+//
 // Gangs have consecutive numbers. A set of them is part of a row, or consists of whole rows. The
 // only set of a threadgroup has constant places.
-GangPlace place_of(llvm::IRBuilder<>& b, Value* set, const Variant& variant, uint32_t gangs,
-                   uint32_t gang) {
+GangPlace place_of(llvm::IRBuilder<>& b, llvm::Function& code, const Variant& variant,
+                   uint32_t gangs, uint32_t gang) {
+  if (variant.gangs_in_row == 0) {
+    Value* distance = b.getInt32(gang * variant.width);
+    return {b.CreateNUWAdd(code.getArg(kXArgument), distance), code.getArg(kYArgument),
+            b.CreateNUWAdd(code.getArg(kIndexArgument), distance)};
+  }
+  Value* set = code.getArg(kIndexArgument);
   const uint32_t in_row = variant.gangs_in_row, width = variant.width;
   if (gangs == in_row * variant.rows) set = b.getInt32(0);
   Value* number = b.CreateNUWAdd(b.CreateNUWMul(set, b.getInt32(gangs)), b.getInt32(gang));
@@ -55,14 +49,6 @@ GangPlace place_of(llvm::IRBuilder<>& b, Value* set, const Variant& variant, uin
   Value* sets_in_row = b.getInt32(in_row / gangs);
   Value* x = b.CreateNUWMul(b.CreateURem(set, sets_in_row), b.getInt32(gangs * width));
   return {b.CreateNUWAdd(x, b.getInt32(gang * width)), b.CreateUDiv(set, sets_in_row), index};
-}
-
-// The arguments that differ between the gangs of a set.
-llvm::SmallVector<unsigned> arguments_that_differ(const Variant& variant, uint32_t gangs) {
-  llvm::SmallVector<unsigned> arguments{kIndexArgument};
-  if (variant.gangs_in_row > 1) arguments.push_back(kXArgument);
-  if (gangs > variant.gangs_in_row) arguments.push_back(kYArgument);
-  return arguments;
 }
 
 // Copies the code of the first gang of a set for the others.
@@ -83,6 +69,7 @@ class Jammer {
       llvm::RemapInstruction(copy, values_[gang],
                              llvm::RF_IgnoreMissingLocals | llvm::RF_NoModuleLevelChanges);
     for (const GangRegion& region : dependence_.regions()) run_in_turn(region);
+    bail_out_at_guards();
   }
 
  private:
@@ -137,7 +124,7 @@ class Jammer {
     llvm::IRBuilder<> b(&entry, entry.getFirstInsertionPt());
     const auto gangs = static_cast<uint32_t>(values_.size());
     for (uint32_t gang = 0; gang < gangs; ++gang) {
-      const GangPlace place = place_of(b, code_.getArg(kIndexArgument), variant, gangs, gang);
+      const GangPlace place = place_of(b, code_, variant, gangs, gang);
       auto& values = values_[gang];
       values[code_.getArg(kXArgument)] = place.x;
       values[code_.getArg(kYArgument)] = place.y;
@@ -176,166 +163,62 @@ class Jammer {
                         [&](BasicBlock* original) { return copy_of(original, gang) == &block; });
   }
 
+  // Either all gangs pass a guard, or the set bails out.
+  void bail_out_at_guards() {
+    if (dependence_.guards().empty()) return;
+    BasicBlock* out = BasicBlock::Create(code_.getContext(), "bail.out", &code_);
+    llvm::IRBuilder<> b(out);
+    b.CreateRet(b.getFalse());
+    for (const GangGuard& guard : dependence_.guards()) {
+      llvm::BranchInst* branch = guard.branch;
+      b.SetInsertPoint(branch);
+      Value* all = nullptr;
+      for (uint32_t gang = 0; gang < values_.size(); ++gang) {
+        Value* condition = branch->getCondition();
+        if (gang > 0) condition = values_[gang][condition];
+        Value* passes = guard.passes_if ? condition : b.CreateNot(condition);
+        all = all ? b.CreateLogicalAnd(all, passes) : passes;
+      }
+      BasicBlock* inside = branch->getSuccessor(guard.passes_if ? 0 : 1);
+      branch->getSuccessor(guard.passes_if ? 1 : 0)->removePredecessor(branch->getParent());
+      b.CreateCondBr(all, inside, out);
+      branch->eraseFromParent();
+    }
+  }
+
   llvm::Function& code_;
   const GangDependence& dependence_;
   std::vector<llvm::ValueToValueMapTy> values_;  // by gang
   llvm::MapVector<Instruction*, uint32_t> copies_;
 };
 
-// Decides how many gangs to jam.
-class GangChoice {
- public:
-  GangChoice(llvm::Function& code, const Variant& variant, llvm::FunctionAnalysisManager& analyses,
-             const llvm::TargetTransformInfo& costs)
-      : code_(code),
-        variant_(variant),
-        analyses_(analyses),
-        dominators_(code),
-        loops_(dominators_) {
-    register_bits_ = static_cast<unsigned>(
-        costs.getRegisterBitWidth(llvm::TargetTransformInfo::RGK_FixedWidthVector).getFixedValue());
-    registers_ = costs.getNumberOfRegisters(costs.getRegisterClassForType(
-        true, llvm::FixedVectorType::get(llvm::Type::getFloatTy(code.getContext()), 4)));
-  }
+bool has_guards(llvm::Function& code, llvm::ArrayRef<unsigned> arguments, uint32_t width) {
+  GangDependence dependence(code, arguments, width);
+  dependence.find_guards();
+  return !dependence.guards().empty();
+}
 
-  uint32_t run() const {
-    const unsigned kept = std::max(registers_kept(), 1u);
-    uint32_t gangs = kMostGangs;
-    // Half of the registers are for what is not kept.
-    while (gangs > 1 && (!fits_rows(gangs) || 2 * gangs * kept > registers_ ||
-                         size_t{gangs} * code_.getInstructionCount() > kMostInstructions))
-      gangs /= 2;
-    if (gangs > 1 && shares(gangs)) return gangs;
-    // A block has the columns of a few gangs. More only save barriers, if the code stays short.
-    while (gangs > kFewGangs &&
-           (!fits_rows(gangs) || size_t{gangs} * code_.getInstructionCount() > kFewInstructions))
-      gangs /= 2;
-    return gangs > 1 && fits_rows(gangs) && read_neighbouring_columns(gangs) ? gangs : 1;
+// Moves the code into a function that returns whether it has not bailed out.
+llvm::Function* return_success(llvm::Function& code) {
+  llvm::LLVMContext& context = code.getContext();
+  auto* type = llvm::FunctionType::get(llvm::Type::getInt1Ty(context),
+                                       code.getFunctionType()->params(), false);
+  auto* result = llvm::Function::Create(type, code.getLinkage(), "", code.getParent());
+  result->takeName(&code);
+  result->copyAttributesFrom(&code);
+  result->splice(result->begin(), &code);
+  for (auto [from, to] : llvm::zip(code.args(), result->args())) {
+    from.replaceAllUsesWith(&to);
+    to.takeName(&from);
   }
-
- private:
-  bool fits_rows(uint32_t gangs) const {
-    const uint32_t in_row = variant_.gangs_in_row;
-    return gangs <= in_row ? in_row % gangs == 0
-                           : gangs % in_row == 0 && in_row * variant_.rows % gangs == 0;
+  code.eraseFromParent();
+  for (BasicBlock& block : *result) {
+    if (!llvm::isa<llvm::ReturnInst>(block.getTerminator())) continue;
+    block.getTerminator()->eraseFromParent();
+    llvm::ReturnInst::Create(context, llvm::ConstantInt::getTrue(context), &block);
   }
-
-  unsigned registers_of(const llvm::Type& type) const {
-    if (!type.isVectorTy() || type.getScalarType()->isIntegerTy(1)) return 0;
-    return llvm::divideCeil(static_cast<unsigned>(type.getPrimitiveSizeInBits().getFixedValue()),
-                            register_bits_);
-  }
-
-  // The registers with what the iterations of a loop read of earlier ones, and of the code before
-  // the loop; the most of any loop.
-  unsigned registers_kept() const {
-    unsigned most = 0;
-    for (const llvm::Loop* loop : loops_.getLoopsInPreorder()) {
-      llvm::SmallSetVector<const Value*, 16> kept;
-      for (const BasicBlock* block : loop->blocks()) {
-        for (const Instruction& instruction : *block) {
-          for (const Value* operand : instruction.operands()) {
-            const auto* from = llvm::dyn_cast<Instruction>(operand);
-            if (from && !loop->contains(from) && !llvm::getSplatValue(from) &&
-                !llvm::isa<llvm::PHINode>(instruction))
-              kept.insert(from);
-          }
-        }
-      }
-      for (const llvm::PHINode& phi : loop->getHeader()->phis()) kept.insert(&phi);
-      unsigned registers = 0;
-      for (const Value* value : kept) registers += registers_of(*value->getType());
-      most = std::max(most, registers);
-    }
-    return most;
-  }
-
-  // Whether loops read a good part of threadgroup memory that they read for all gangs of a set.
-  bool shares(uint32_t gangs) const {
-    const GangDependence dependence(code_, arguments_that_differ(variant_, gangs), variant_.width);
-    const auto in_turn = blocks_in_turn(dependence);
-    unsigned all = 0, shared = 0;
-    for (const Instruction& instruction : llvm::instructions(code_)) {
-      const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-      if (!load || !reads_threadgroup_memory(*load) || !loops_.getLoopFor(load->getParent()))
-        continue;
-      const unsigned registers = std::max(registers_of(*load->getType()), 1u);
-      all += registers;
-      const bool is_shared = !dependence.depends(load) && !in_turn.contains(load->getParent());
-      shared += is_shared ? registers : 0;
-    }
-    return 4 * shared > all;
-  }
-
-  // The blocks that gangs run one after the other: those behind a branch on which gangs may part,
-  // up to where their paths join. They are the whole loop if gangs may leave it at different times.
-  llvm::DenseSet<const BasicBlock*> blocks_in_turn(const GangDependence& dependence) const {
-    const llvm::PostDominatorTree post_dominators(code_);
-    llvm::DenseSet<const BasicBlock*> found;
-    for (BasicBlock& branch : code_) {
-      if (!dependence.depends(branch.getTerminator())) continue;
-      const auto* node = post_dominators.getNode(&branch);
-      const BasicBlock* join = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
-      llvm::SmallPtrSet<const BasicBlock*, 16> seen;
-      llvm::SmallVector<const BasicBlock*> work(llvm::successors(&branch));
-      while (!work.empty()) {
-        const BasicBlock* block = work.pop_back_val();
-        if (block == join || !seen.insert(block).second) continue;
-        llvm::append_range(work, llvm::successors(block));
-      }
-      found.insert(seen.begin(), seen.end());
-    }
-    return found;
-  }
-
-  // Whether a gang of the set reads a column beside one of the first gang.
-  bool read_neighbouring_columns(uint32_t gangs) const {
-    if (llvm::none_of(llvm::instructions(code_), is_column)) return false;
-    analyses_.clear();
-    auto& evolution = analyses_.getResult<llvm::ScalarEvolutionAnalysis>(code_);
-    const auto& post_dominators = analyses_.getResult<llvm::PostDominatorTreeAnalysis>(code_);
-    const bool found = llvm::any_of(llvm::instructions(code_), [&](const Instruction& column) {
-      // Behind a branch, gangs run one after the other.
-      if (!is_column(column) ||
-          !post_dominators.dominates(column.getParent(), &code_.getEntryBlock()))
-        return false;
-      const llvm::SCEV* first =
-          evolution.getSCEV(first_of_column(*checked_cast<llvm::CallInst>(&column)));
-      const auto* distance = llvm::dyn_cast<llvm::SCEVConstant>(evolution.getMinusSCEV(
-          at_gang(evolution, first, neighbour(gangs)), at_gang(evolution, first, 0)));
-      const auto size = column.getType()->getScalarSizeInBits() / 8;
-      return distance && distance->getAPInt() == size;
-    });
-    analyses_.clear();
-    return found;
-  }
-
-  // The gang beside the first one: in the next row, if the set has several.
-  uint32_t neighbour(uint32_t gangs) const {
-    return gangs > variant_.gangs_in_row ? variant_.gangs_in_row : 1;
-  }
-
-  // What the expression is in one of the first gangs of a threadgroup.
-  const llvm::SCEV* at_gang(llvm::ScalarEvolution& evolution, const llvm::SCEV* expression,
-                            uint32_t gang) const {
-    llvm::ValueToSCEVMapTy values;
-    auto set = [&](unsigned argument, uint32_t value) {
-      llvm::Argument* of_gang = code_.getArg(argument);
-      values[of_gang] = evolution.getConstant(of_gang->getType(), value);
-    };
-    set(kXArgument, gang % variant_.gangs_in_row * variant_.width);
-    set(kYArgument, gang / variant_.gangs_in_row);
-    set(kIndexArgument, gang * variant_.width);
-    return llvm::SCEVParameterRewriter::rewrite(expression, evolution, values);
-  }
-
-  llvm::Function& code_;
-  const Variant& variant_;
-  llvm::FunctionAnalysisManager& analyses_;
-  llvm::DominatorTree dominators_;
-  llvm::LoopInfo loops_;
-  unsigned register_bits_, registers_;
-};
+  return result;
+}
 
 }  // namespace
 
@@ -343,12 +226,34 @@ uint32_t jam_gangs(llvm::Function& wide, const Variant& variant,
                    llvm::FunctionAnalysisManager& analyses,
                    const llvm::TargetTransformInfo& costs) {
   if (variant.gangs_in_row == 0) return 1;
-  const uint32_t gangs = GangChoice(wide, variant, analyses, costs).run();
+  const uint32_t gangs = GangChoice(wide, variant, costs).gangs_between_barriers(analyses);
   if (gangs == 1) return 1;
   GangDependence dependence(wide, arguments_that_differ(variant, gangs), variant.width);
   if (!dependence.find_regions()) return 1;
   Jammer(wide, dependence, gangs).run(variant);
   return gangs;
+}
+
+JammedGangs clone_jamming_gangs(llvm::Function& wide, const Variant& variant, Optimizer& optimizer,
+                                const llvm::TargetTransformInfo& costs) {
+  // Simplified code tells better, but most kernels share nothing.
+  if (GangChoice(wide, variant, costs).gangs_beside() == 1) return {};
+  llvm::ValueToValueMapTy values;
+  llvm::Function* code = llvm::CloneFunction(&wide, values);
+  optimizer.simplify_wide(*code);
+  const uint32_t gangs = GangChoice(*code, variant, costs).gangs_beside();
+  const auto arguments = arguments_that_differ(variant, gangs);
+  if (code->getReturnType()->isVoidTy() && has_guards(*code, arguments, variant.width))
+    code = return_success(*code);
+  GangDependence dependence(*code, arguments, variant.width);
+  dependence.find_guards();
+  if (gangs == 1 || !dependence.find_regions()) {
+    code->eraseFromParent();
+    return {};
+  }
+  Jammer(*code, dependence, gangs).run(variant);
+  optimizer.tidy(*code);
+  return {code, gangs};
 }
 
 }  // namespace metal::cpu

@@ -11,6 +11,8 @@ class TargetTransformInfo;
 
 namespace metal::cpu {
 
+class Optimizer;
+
 // Unrolls the loop over the gangs of a threadgroup and jams the copies of the code of a gang: where
 // all gangs take one path, each instruction is followed by its copies for the other gangs, and what
 // does not depend on the gang is computed once. Where gangs may take different paths, one gang runs
@@ -22,5 +24,18 @@ namespace metal::cpu {
 // Otherwise the argument `index` becomes the number of the set of gangs, and x and y are not used.
 uint32_t jam_gangs(llvm::Function& wide, const Variant& variant,
                    llvm::FunctionAnalysisManager& analyses, const llvm::TargetTransformInfo& costs);
+
+// Code for SIMD-groups beside each other in a row, whose arguments are those of the first one. It
+// returns nothing, or, if it may bail out, whether it has not.
+struct JammedGangs {
+  llvm::Function* code = nullptr;  // null if gangs would share little
+  uint32_t gangs = 1;              // divides Variant::gangs_at_once
+};
+
+// The same for SIMD-groups that do not wait for each other, which may run in any order. Often each
+// works on a row, and all read the same vector. Where a guard at the start sends a gang to the end
+// of the kernel, all gangs must pass it, or the set bails out.
+JammedGangs clone_jamming_gangs(llvm::Function& wide, const Variant& variant, Optimizer& optimizer,
+                                const llvm::TargetTransformInfo& costs);
 
 }  // namespace metal::cpu
