@@ -47,7 +47,11 @@ BODIES = {
         + GUARD
         + LOOP.replace(
             "sum +=",
-            "if (lane == 0) y[row] = i; simdgroup_barrier(mem_flags::mem_device); sum += y[row] + lane - i +",
+            """
+            simdgroup_barrier(mem_flags::mem_device);  // all have read the one before
+            if (lane == 0) y[row] = i;
+            simdgroup_barrier(mem_flags::mem_device);
+            sum += y[row] + lane - i +""",
         )
         + END,
         lambda row, terms: terms.sum(),
