@@ -265,6 +265,15 @@ def test_qqmm_with_global_scales():
         close(picked, want[None])
 
 
+def compare_derivatives(function, expected, args, cotangent):
+    vjps = [mx.vjp(f, args, [cotangent])[1] for f in (function, expected)]
+    for got, want in zip(*vjps, strict=True):
+        close(got, wide(want), 1e-4)
+    tangents = [random(*a.shape) for a in args]
+    got, want = (mx.jvp(f, args, tangents)[1][0] for f in (function, expected))
+    close(got, wide(want), 1e-4)
+
+
 @pytest.mark.parametrize("transpose", [True, False])
 @pytest.mark.parametrize("rows", [1, 20])
 def test_gradients_of_quantized_matmul(rows, transpose):
@@ -281,11 +290,7 @@ def test_gradients_of_quantized_matmul(rows, transpose):
         return x @ (w.T if transpose else w)
 
     args = [x, scales, biases]
-    for got, want in zip(mx.vjp(quantized, args, [c])[1], mx.vjp(plain, args, [c])[1], strict=True):
-        close(got, wide(want), 1e-4)
-    tangents = [random(*a.shape) for a in args]
-    got, want = (mx.jvp(f, args, tangents)[1][0] for f in (quantized, plain))
-    close(got, wide(want), 1e-4)
+    compare_derivatives(quantized, plain, args, c)
 
     def dequantize(scales, biases):
         return mx.dequantize(q, scales, biases)
@@ -316,11 +321,7 @@ def test_gradients_of_gather_qmm(transpose):
         return x[lhs] @ w[rhs]
 
     args = [x, scales, biases]
-    for got, want in zip(mx.vjp(quantized, args, [c])[1], mx.vjp(plain, args, [c])[1], strict=True):
-        close(got, wide(want), 1e-4)
-    tangents = [random(*a.shape) for a in args]
-    got, want = (mx.jvp(f, args, tangents)[1][0] for f in (quantized, plain))
-    close(got, wide(want), 1e-4)
+    compare_derivatives(quantized, plain, args, c)
 
 
 def test_gradients_of_qqmm_are_quantized_products():

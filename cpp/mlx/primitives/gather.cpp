@@ -28,9 +28,7 @@ std::vector<array> Gather::vjp(const std::vector<array>& primals,
                                const std::vector<array>& cotangents,
                                const std::vector<int>& argnums, const std::vector<array>&) {
   refuse_indices(argnums, 1, static_cast<int>(primals.size()), "gather");
-  std::vector<array> indices(primals.begin() + 1, primals.end());
-  array zero = zeros_like(primals[0], stream());
-  return {scatter_add(zero, indices, cotangents[0], axes_, stream())};
+  return {*accumulate_vjp(zeros_like(primals[0], stream()), primals, cotangents[0])};
 }
 
 std::optional<array> Gather::accumulate_vjp(const array& sum, const std::vector<array>& primals,
@@ -106,8 +104,7 @@ std::vector<array> GatherAxis::vjp(const std::vector<array>& primals,
                                    const std::vector<array>& cotangents,
                                    const std::vector<int>& argnums, const std::vector<array>&) {
   refuse_indices(argnums, 1, 2, "take_along_axis");
-  array zero = zeros_like(primals[0], stream());
-  return {scatter_add_axis(zero, primals[1], cotangents[0], axis_, stream())};
+  return {*accumulate_vjp(zeros_like(primals[0], stream()), primals, cotangents[0])};
 }
 
 std::optional<array> GatherAxis::accumulate_vjp(const array& sum, const std::vector<array>& primals,

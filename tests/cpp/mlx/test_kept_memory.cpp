@@ -30,10 +30,11 @@ TEST(KeptMemory, CountsTheReferencesOfOneStream) {
     EXPECT_FALSE(is_kept_only_by(a, stream_of_index(7)));
   }
 
-  second.take(first);
+  KeptMemory moved(std::move(first));
   first.clear();
   EXPECT_EQ(data->kept, 3u);
   second.clear();
+  moved.clear();
   EXPECT_EQ(data.use_count(), 1);
   other.add(data);
   EXPECT_TRUE(is_kept_only_by(a, stream_of_index(8)));

@@ -5,7 +5,7 @@ namespace metal::cpu {
 // Only a grid of one row is reordered, and only by whole threadgroups.
 ThreadgroupOrder::ThreadgroupOrder(const LaunchParameters& parameters, uint32_t coarsening) {
   const uint32_t* grid = parameters.threads_per_grid;
-  if (parameters.order_count < 2) return;  // before the divisions
+  if (parameters.order_count < 2) return;  // nearly always; the rest divides
   const uint32_t size = parameters.threads_per_threadgroup[0] * coarsening;
   const uint64_t stride = parameters.order_stride / size;
   const uint64_t groups = grid[0] / size;

@@ -2,8 +2,6 @@
 
 #include <pthread.h>
 
-#include <algorithm>
-#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -42,13 +40,6 @@ void KeptMemory::clear() {
   }
   counted_.clear();
   others_.clear();
-}
-
-void KeptMemory::take(KeptMemory& other) {
-  std::ranges::move(other.counted_, std::back_inserter(counted_));
-  std::ranges::move(other.others_, std::back_inserter(others_));
-  other.counted_.clear();
-  other.others_.clear();
 }
 
 bool is_kept_only_by(const array& a, const Stream& stream) {

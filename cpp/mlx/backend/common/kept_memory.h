@@ -14,14 +14,12 @@ class KeptMemory {
  public:
   explicit KeptMemory(int stream) : stream_(stream) {}
   ~KeptMemory() { clear(); }
-  KeptMemory(KeptMemory&&) = default;
+  KeptMemory(KeptMemory&&) = default;  // the other one is empty then
   KeptMemory(const KeptMemory&) = delete;
   KeptMemory& operator=(const KeptMemory&) = delete;
 
   void add(std::shared_ptr<array::Data> data);
   void clear();
-  // Takes over what the other one has; both belong to the same stream.
-  void take(KeptMemory& other);
 
  private:
   int stream_;

@@ -92,9 +92,7 @@ void StreamState::commit(std::function<void(std::exception_ptr)> done, bool call
     KeptMemory data;
     std::vector<array> temporaries;
   };
-  auto kept = std::make_shared<Kept>(KeptMemory(index));
-  kept->data.take(inputs);
-  kept->temporaries = std::move(temporaries);
+  auto kept = std::make_shared<Kept>(std::move(inputs), std::move(temporaries));
   for (auto& output : outputs) {
     if (auto data = output.lock()) {
       kept->data.add(std::move(data));
