@@ -2,6 +2,7 @@
 
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/TargetTransformInfoImpl.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
@@ -28,6 +29,18 @@ bool differs_between_lanes(Intrinsic::ID id) {
   }
 }
 
+// Whether loads from a uniform address give all lanes one value. Of a thread's memory, parameters
+// of the launch are alike, and no thread changes them, as they are buffers in MSL's `constant`
+// memory.
+bool reads_alike(const llvm::LoadInst& load) {
+  if (!load.isSimple()) return false;
+  const unsigned space = load.getPointerAddressSpace();
+  if (space == kGlobal || space == kShared) return true;
+  const auto* parameter =
+      llvm::dyn_cast<llvm::Argument>(llvm::getUnderlyingObject(load.getPointerOperand()));
+  return parameter && parameter->hasByValAttr();
+}
+
 // Tells LLVM's analysis which instructions are sources of divergence. NVPTX's own description takes
 // all calls for divergent, minima of integers too.
 class WarpSources final : public llvm::TargetTransformInfoImplCRTPBase<WarpSources> {
@@ -39,10 +52,7 @@ class WarpSources final : public llvm::TargetTransformInfoImplCRTPBase<WarpSourc
   bool hasBranchDivergence(const llvm::Function* = nullptr) const { return true; }
 
   bool isSourceOfDivergence(const llvm::Value* value) const {
-    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value)) {
-      const unsigned space = load->getPointerAddressSpace();
-      return !load->isSimple() || (space != kGlobal && space != kShared);
-    }
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value)) return !reads_alike(*load);
     if (const auto* call = llvm::dyn_cast<llvm::CallBase>(value)) {
       return differs_between_lanes(call->getIntrinsicID()) || !call->doesNotAccessMemory() ||
              call->isConvergent();

@@ -77,6 +77,29 @@ TEST(Ptx, ReadsVectorsAtOnceWhereTheirAlignmentIsProvedOrTested) {
   EXPECT_TRUE(reads_elements("4", false));
 }
 
+// All lanes of a warp leave the loop together, however its bound comes to the kernel.
+TEST(Ptx, MultipliesMatricesInLoopsThatArgumentsBound) {
+  constexpr const char* kSource = R"(
+    #include <metal_simdgroup_matrix>
+    struct Size { int rows, steps; };
+    kernel void f(device const half* x [[buffer(0)]], device float* y [[buffer(1)]],
+                  constant Size& size [[buffer(2)]]) {
+      simdgroup_half8x8 a, b;
+      simdgroup_float8x8 sum = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      for (int i = 0; i < size.steps; ++i) {
+        simdgroup_load(a, x + i * 64, 8);
+        simdgroup_load(b, x + i * 64 * size.rows, 8);
+        simdgroup_multiply_accumulate(sum, a, b, sum);
+      }
+      simdgroup_store(sum, y, 8);
+    })";
+  for (const uint32_t by_value : {0u, 0b100u}) {
+    const std::string text = ptx_for(kSource, {.by_value = by_value}).text;
+    EXPECT_NE(text.find("mma.sync"), std::string::npos) << text;
+    EXPECT_EQ(text.find("shfl.sync"), std::string::npos) << text;
+  }
+}
+
 TEST(Ptx, OneThreadRunsSeveral) {
   const auto made = [](const std::string& type, const std::string& statement) {
     return ptx_for("kernel void f(device const " + type + "* x [[buffer(0)]], device " + type +
