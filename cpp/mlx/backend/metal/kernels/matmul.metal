@@ -121,16 +121,6 @@ inline void multiply_tile(const device T* a, const device T* b, device T* c,
   }
 }
 
-inline int64_t batch_offset(constant const int* shape, constant const int64_t* strides, int ndim,
-                            uint batch) {
-  int64_t offset = 0;
-  for (int d = ndim - 1; d >= 0; --d) {
-    offset += (batch % shape[d]) * strides[d];
-    batch /= shape[d];
-  }
-  return offset;
-}
-
 // A batch of any number of dimensions; the strides of b follow those of a.
 template <typename T, uint own>
 [[kernel, max_total_threads_per_threadgroup(kThreads)]] void matmul(
@@ -138,15 +128,11 @@ template <typename T, uint own>
     constant const MatmulParams& p [[buffer(3)]], constant const int* shape [[buffer(4)]],
     constant const int64_t* strides [[buffer(5)]], constant const int& ndim [[buffer(6)]],
     uint3 tile [[threadgroup_position_in_grid]], uint member [[thread_index_in_threadgroup]]) {
-  a += batch_offset(shape, strides, ndim, tile.z);
-  b += batch_offset(shape, strides + ndim, ndim, tile.z);
+  a += elem_to_loc(tile.z, shape, strides, ndim);
+  b += elem_to_loc(tile.z, shape, strides + ndim, ndim);
   c += static_cast<int64_t>(tile.z) * p.m * p.n;
   threadgroup Strips<T, own> strips;
   multiply_tile(a, b, c, p, 0, p.k, tile.xy, member, strips);
-}
-
-inline int64_t chosen(const device int* indices, uint product, uint count) {
-  return clamp_index(wrap_index(indices[product], count), count);
 }
 
 template <typename T, uint own>
@@ -155,8 +141,8 @@ template <typename T, uint own>
     constant const MatmulParams& p [[buffer(3)]], const device int* lhs [[buffer(4)]],
     const device int* rhs [[buffer(5)]], uint3 tile [[threadgroup_position_in_grid]],
     uint member [[thread_index_in_threadgroup]]) {
-  a += chosen(lhs, tile.z, p.a_count) * p.a_matrix;
-  b += chosen(rhs, tile.z, p.b_count) * p.b_matrix;
+  a += listed(lhs, tile.z, p.a_count) * p.a_matrix;
+  b += listed(rhs, tile.z, p.b_count) * p.b_matrix;
   c += static_cast<int64_t>(tile.z) * p.m * p.n;
   threadgroup Strips<T, own> strips;
   multiply_tile(a, b, c, p, 0, p.k, tile.xy, member, strips);

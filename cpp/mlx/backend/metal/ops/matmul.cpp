@@ -164,15 +164,13 @@ bool multiply_with_library(const Factors& factors, const array* row, array& out,
 
 // ---- with a kernel ----
 
+enum class Family { Matmul, GatherMM, SegmentedMM };
+
 constexpr int kThreadsOfTile = 256;
-constexpr int kThreadsAcross = 16;  // a tile has as many rows of threads
+constexpr int kThreadsAcross = 16;  // a tile of long floats has as many rows of threads
+constexpr int kShortColumns = 128;  // of a tile of 16-bit floats
 // So many large tiles keep a large GPU busy; small ones have fewer elements a thread.
 constexpr size_t kManyTiles = 128;
-
-size_t tiles_along(int length, int own) {
-  const int side = own * kThreadsAcross;
-  return (length + side - 1) / side;
-}
 
 MatmulParams matmul_params(const cpu::Product& p) {
   MatmulParams params{};
@@ -189,18 +187,69 @@ MatmulParams matmul_params(const cpu::Product& p) {
   return params;
 }
 
-MTL::ComputePipelineState* matmul_kernel(int family, const char* name, Dtype dtype, int own) {
+// A kernel, and the rows and columns of the result that a threadgroup of it computes.
+struct TileKernel {
+  MTL::ComputePipelineState* pipeline;
+  int rows, columns;
+
+  size_t tiles_down(int m) const { return static_cast<size_t>((m + rows - 1) / rows); }
+  size_t tiles_across(int n) const { return static_cast<size_t>((n + columns - 1) / columns); }
+};
+
+TileKernel tile_kernel(Family family, Dtype dtype, bool large) {
   static KernelTable table(3 * kDtypes * 2);
-  const int index = (family * kDtypes + dtype_index(dtype)) * 2 + (own == 8 ? 1 : 0);
-  return table.get(index, [&] { return kernel_name(name, type_name(dtype), std::to_string(own)); });
+  constexpr const char* kNames[] = {"Matmul", "GatherMM", "SegmentedMM"};
+  const int own = large ? 8 : 4;  // rows and columns of a thread
+  const auto f = static_cast<int>(family);
+  auto* pipeline = table.get((f * kDtypes + dtype_index(dtype)) * 2 + (large ? 1 : 0), [&] {
+    return kernel_name(kNames[f], type_name(dtype), std::to_string(own));
+  });
+  return {pipeline, own * kThreadsAcross, own * kThreadsAcross};
+}
+
+TileKernel short_tile_kernel(Family family, Dtype dtype, const cpu::Product& p, bool large) {
+  static KernelTable table(3 * kDtypes * 2 * 4);
+  constexpr const char* kNames[] = {"ShortMatmul", "ShortGatherMM", "ShortSegmentedMM"};
+  constexpr const char* kLayouts[] = {"nn", "nt", "tn", "tt"};  // t: by columns
+  const auto f = static_cast<int>(family);
+  const int rows = large ? 128 : 32;
+  const int layout = (p.ta ? 2 : 0) + (p.tb ? 1 : 0);
+  const int index = ((f * kDtypes + dtype_index(dtype)) * 2 + (large ? 1 : 0)) * 4 + layout;
+  auto* pipeline = table.get(index, [&] {
+    return kernel_name(kNames[f], type_name(dtype), std::to_string(rows), kLayouts[layout]);
+  });
+  return {pipeline, rows, kShortColumns};
+}
+
+// The kernel for `batch` products.
+TileKernel kernel_for(Family family, Dtype dtype, const cpu::Product& p, size_t batch) {
+  const auto many = [&](int rows, int columns) {
+    const TileKernel tiles{nullptr, rows, columns};
+    return tiles.tiles_down(p.m) * tiles.tiles_across(p.n) * batch >= kManyTiles;
+  };
+  if (dtype == float16 || dtype == bfloat16) {
+    constexpr int kFewRows = 64;
+    return short_tile_kernel(family, dtype, p, p.m > kFewRows && many(128, kShortColumns));
+  }
+  const bool has_large_tiles = family == Family::Matmul && dtype != complex64;
+  return tile_kernel(family, dtype, has_large_tiles && many(128, 128));
+}
+
+// Whether all vectors of 16 bytes along the rows, or columns, of matrices are so aligned.
+bool has_aligned_vectors(const array& a, int64_t leading, const Strides& steps) {
+  constexpr uint32_t kVectorBytes = 16;
+  const auto is_whole = [&](int64_t step) {
+    return step * static_cast<int64_t>(a.itemsize()) % kVectorBytes == 0;
+  };
+  return alignment_of(a, 0) == kVectorBytes && is_whole(leading) &&
+         std::all_of(steps.begin(), steps.end(), is_whole);
 }
 
 // Binds what all kernels of products have in common.
-metal::CommandEncoder& bind_product(MTL::ComputePipelineState* kernel, const array& a,
-                                    const array& b, array& out, const MatmulParams& params,
-                                    Stream s) {
+metal::CommandEncoder& bind_product(const TileKernel& kernel, const array& a, const array& b,
+                                    array& out, const MatmulParams& params, Stream s) {
   auto& encoder = metal::get_command_encoder(s);
-  encoder.set_compute_pipeline_state(kernel);
+  encoder.set_compute_pipeline_state(kernel.pipeline);
   encoder.set_input_array(a, 0);
   encoder.set_input_array(b, 1);
   encoder.set_output_array(out, 2);
@@ -208,10 +257,10 @@ metal::CommandEncoder& bind_product(MTL::ComputePipelineState* kernel, const arr
   return encoder;
 }
 
-void dispatch_tiles(metal::CommandEncoder& encoder, const MatmulParams& params, int own,
-                    size_t batch) {
+void dispatch_tiles(metal::CommandEncoder& encoder, const TileKernel& kernel,
+                    const MatmulParams& params, size_t batch) {
   encoder.dispatch_threadgroups(
-      MTL::Size(tiles_along(params.n, own), tiles_along(params.m, own), batch),
+      MTL::Size(kernel.tiles_across(params.n), kernel.tiles_down(params.m), batch),
       MTL::Size(kThreadsOfTile, 1, 1));
 }
 
@@ -219,17 +268,17 @@ void multiply_with_kernel(const Factors& factors, array& out, Stream s) {
   const cpu::Products& products = factors.products;
   const cpu::Product& one = products.one;
   const size_t batch = shape_size(products.batch);
-  const bool many = tiles_along(one.m, 8) * tiles_along(one.n, 8) * batch >= kManyTiles;
-  const int own = many && out.dtype() != complex64 ? 8 : 4;
-  const MatmulParams params = matmul_params(one);
-  auto& encoder = bind_product(matmul_kernel(0, "Matmul", out.dtype(), own), factors.left.source,
-                               factors.right.source, out, params, s);
+  const TileKernel kernel = kernel_for(Family::Matmul, out.dtype(), one, batch);
+  MatmulParams params = matmul_params(one);
+  params.a_aligned = has_aligned_vectors(factors.left.source, one.lda, products.a_strides);
+  params.b_aligned = has_aligned_vectors(factors.right.source, one.ldb, products.b_strides);
+  auto& encoder = bind_product(kernel, factors.left.source, factors.right.source, out, params, s);
   Strides strides = products.a_strides;
   strides.insert(strides.end(), products.b_strides.begin(), products.b_strides.end());
   encoder.set_vector_bytes(products.batch, 4);
   encoder.set_vector_bytes(strides, 5);
   encoder.set_bytes(static_cast<int>(products.batch.size()), 6);
-  dispatch_tiles(encoder, params, own, batch);
+  dispatch_tiles(encoder, kernel, params, batch);
 }
 
 // Whether an array is one row without gaps, which is repeated along all other axes.
@@ -276,17 +325,19 @@ void gather_mm_on_device(const std::vector<array>& inputs, array& out, Stream s)
   const array a = row_contiguous(inputs[0], s);
   const cpu::Matrices right = cpu::readable_matrices(inputs[1], s);
   const array lhs = row_contiguous(inputs[2], s), rhs = row_contiguous(inputs[3], s);
-  MatmulParams params =
-      matmul_params(cpu::Products({a, false, a.shape(2), {}, {}}, right, 1.0, 0.0).one);
+  const cpu::Product one = cpu::Products({a, false, a.shape(2), {}, {}}, right, 1.0, 0.0).one;
+  const TileKernel kernel = kernel_for(Family::GatherMM, out.dtype(), one, lhs.size());
+  MatmulParams params = matmul_params(one);
   params.a_matrix = int64_t{a.shape(1)} * a.shape(2);
   params.b_matrix = right.batch_strides[0];
   params.a_count = a.shape(0);
   params.b_count = right.source.shape(0);
-  auto& encoder =
-      bind_product(matmul_kernel(1, "GatherMM", out.dtype(), 4), a, right.source, out, params, s);
+  params.a_aligned = has_aligned_vectors(a, one.lda, {params.a_matrix});
+  params.b_aligned = has_aligned_vectors(right.source, one.ldb, {params.b_matrix});
+  auto& encoder = bind_product(kernel, a, right.source, out, params, s);
   encoder.set_input_array(lhs, 4);
   encoder.set_input_array(rhs, 5);
-  dispatch_tiles(encoder, params, 4, lhs.size());
+  dispatch_tiles(encoder, kernel, params, lhs.size());
 }
 
 void segmented_mm_on_device(const std::vector<array>& inputs, array& out, Stream s) {
@@ -294,11 +345,15 @@ void segmented_mm_on_device(const std::vector<array>& inputs, array& out, Stream
   const auto left = cpu::readable_matrices(inputs[0], s);
   const auto right = cpu::readable_matrices(inputs[1], s);
   const array segments = row_contiguous(inputs[2], s);
-  const MatmulParams params = matmul_params(cpu::Products(left, right, 1.0, 0.0).one);
-  auto& encoder = bind_product(matmul_kernel(2, "SegmentedMM", out.dtype(), 4), left.source,
-                               right.source, out, params, s);
+  const cpu::Product one = cpu::Products(left, right, 1.0, 0.0).one;
+  const size_t count = segments.size() / 2;
+  const TileKernel kernel = kernel_for(Family::SegmentedMM, out.dtype(), one, count);
+  MatmulParams params = matmul_params(one);
+  params.a_aligned = has_aligned_vectors(left.source, one.lda, {});
+  params.b_aligned = has_aligned_vectors(right.source, one.ldb, {});
+  auto& encoder = bind_product(kernel, left.source, right.source, out, params, s);
   encoder.set_input_array(segments, 4);
-  dispatch_tiles(encoder, params, 4, segments.size() / 2);
+  dispatch_tiles(encoder, kernel, params, count);
 }
 
 }  // namespace mlx::core
