@@ -12,6 +12,5 @@ struct MatmulParams {
   uint32_t m, n, k;
   uint32_t adds;  // whether beta is not 0
   float alpha, beta;
-  uint32_t a_count, b_count;      // matrices that indices choose from
-  uint32_t a_aligned, b_aligned;  // whether all rows, or columns, begin at multiples of 16 bytes
+  uint32_t a_count, b_count;  // matrices that indices choose from
 };

@@ -2,6 +2,9 @@
 // SIMD-group matrices. A threadgroup computes a tile of the result. It goes through strips of both
 // matrices, which it copies to threadgroup memory as they lie in memory: a matrix is transposed
 // when its parts are read from there. A strip is on its way while the one before it is multiplied.
+//
+// All rows of matrices, or columns if these are contiguous, begin at multiples of 16 bytes, and
+// their last vectors are readable.
 #include <metal_simdgroup_matrix>
 
 #include "mlx/backend/metal/kernels/indexing.h"
@@ -9,18 +12,17 @@
 #include "mlx/backend/metal/kernels/matmul_params.h"
 #include "mlx/backend/metal/kernels/types.h"
 
-constant constexpr uint kThreads = 256;
+constant constexpr uint kThreads = 128;
 constant constexpr uint kDepth = 32;   // columns of a, and rows of b, in a strip
 constant constexpr uint kVector = 8;   // elements that a thread copies at a time
 constant constexpr uint kPadding = 8;  // after a row, so that rows begin in different banks
 
-// A matrix in memory, or what a tile needs of it: rows that lie `step` elements apart.
+// What takes part of a matrix in memory, whose rows lie `step` elements apart.
 struct Rows {
   const device uint4* buffer;
   int64_t first;  // element of the buffer
   int64_t step;
-  uint2 size;    // columns and rows; zeros follow
-  bool aligned;  // whether the vectors of a row are vectors of the buffer
+  uint2 begin, end;  // the columns and rows that take part; others count as zeros
 };
 
 // A strip of a matrix on its way to threadgroup memory.
@@ -52,14 +54,15 @@ struct Strip {
 
  private:
   static METAL_FUNC uint4 vector_at(Rows from, uint2 place) {
-    if (place.y >= from.size.y) return uint4(0);
+    if (place.y < from.begin.y || place.y >= from.end.y || place.x >= from.end.x) return uint4(0);
     const int64_t at = from.first + int64_t(place.y) * from.step + place.x;
-    if (from.aligned && place.x + kVector <= from.size.x) return from.buffer[at / int(kVector)];
-    auto elements = reinterpret_cast<const device ushort*>(from.buffer) + at;
+    const uint4 vector = from.buffer[at / int(kVector)];
+    if (place.x >= from.begin.x && place.x + kVector <= from.end.x) return vector;
     uint4 out = 0;
 #pragma unroll
     for (uint i = 0; i < kVector; ++i) {
-      if (place.x + i < from.size.x) out[i / 2] |= uint(elements[i]) << (i % 2 * 16);
+      const uint x = place.x + i;
+      if (x >= from.begin.x && x < from.end.x) out[i / 2] |= vector[i / 2] & 0xffffu << (i % 2 * 16);
     }
     return out;
   }
@@ -72,7 +75,7 @@ template <typename T, uint rows, bool ta, bool tb>
 struct Tile {
   enum : uint {
     kColumns = 128,
-    kGroupsDown = rows / 64 ? rows / 64 : 1,
+    kGroupsDown = rows / 64 ? rows / 64 : 1,  // SIMD-groups
     kGroupsAcross = kThreads / 32 / kGroupsDown,
     kHigh = rows / kGroupsDown / 8,  // matrices of a SIMD-group
     kWide = kColumns / kGroupsAcross / 8,
@@ -94,6 +97,7 @@ struct Tile {
         sums[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     StripA of_a;
     StripB of_b;
+    first = first / kVector * kVector;
     load(of_a, of_b, a, b, corner, first, member);
     for (uint k = first; k < end; k += kDepth) {
       threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -181,11 +185,10 @@ METAL_FUNC void multiply_tile(Factor a, Factor b, device T* c, constant const Ma
                               uint lane,
                               threadgroup typename Tile<T, rows, ta, tb>::Memory& memory) {
   const uint2 corner = tile.xy * uint2(Tile<T, rows, ta, tb>::kColumns, rows);
-  const bool aligned = first % kVector == 0;  // where k runs along the rows
   const Rows of_a{a.buffer, a.first, ta ? p.a_column : p.a_row,
-                  ta ? uint2(p.m, end) : uint2(end, p.m), p.a_aligned && (ta || aligned)};
+                  ta ? uint2(0, first) : uint2(first, 0), ta ? uint2(p.m, end) : uint2(end, p.m)};
   const Rows of_b{b.buffer, b.first, tb ? p.b_column : p.b_row,
-                  tb ? uint2(end, p.n) : uint2(p.n, end), p.b_aligned && (!tb || aligned)};
+                  tb ? uint2(first, 0) : uint2(0, first), tb ? uint2(end, p.n) : uint2(p.n, end)};
   Tile<T, rows, ta, tb> sums;
   sums.add_products(of_a, of_b, corner, first, end, memory, member, simdgroup);
   sums.store(c + int64_t(tile.z) * p.m * p.n, p, corner, simdgroup, lane);

@@ -166,9 +166,8 @@ bool multiply_with_library(const Factors& factors, const array* row, array& out,
 
 enum class Family { Matmul, GatherMM, SegmentedMM };
 
-constexpr int kThreadsOfTile = 256;
-constexpr int kThreadsAcross = 16;  // a tile of long floats has as many rows of threads
-constexpr int kShortColumns = 128;  // of a tile of 16-bit floats
+constexpr int kThreadsAcross = 16;  // a tile of float32 has as many rows of threads
+constexpr int kShortColumns = 128, kShortThreads = 128;  // of a tile of 16-bit floats
 // So many large tiles keep a large GPU busy; small ones have fewer elements a thread.
 constexpr size_t kManyTiles = 128;
 
@@ -187,10 +186,10 @@ MatmulParams matmul_params(const cpu::Product& p) {
   return params;
 }
 
-// A kernel, and the rows and columns of the result that a threadgroup of it computes.
+// A kernel, the rows and columns of the result that a threadgroup of it computes, and its threads.
 struct TileKernel {
   MTL::ComputePipelineState* pipeline;
-  int rows, columns;
+  int rows, columns, threads;
 
   size_t tiles_down(int m) const { return static_cast<size_t>((m + rows - 1) / rows); }
   size_t tiles_across(int n) const { return static_cast<size_t>((n + columns - 1) / columns); }
@@ -204,7 +203,7 @@ TileKernel tile_kernel(Family family, Dtype dtype, bool large) {
   auto* pipeline = table.get((f * kDtypes + dtype_index(dtype)) * 2 + (large ? 1 : 0), [&] {
     return kernel_name(kNames[f], type_name(dtype), std::to_string(own));
   });
-  return {pipeline, own * kThreadsAcross, own * kThreadsAcross};
+  return {pipeline, own * kThreadsAcross, own * kThreadsAcross, kThreadsAcross * kThreadsAcross};
 }
 
 TileKernel short_tile_kernel(Family family, Dtype dtype, const cpu::Product& p, bool large) {
@@ -218,16 +217,18 @@ TileKernel short_tile_kernel(Family family, Dtype dtype, const cpu::Product& p, 
   auto* pipeline = table.get(index, [&] {
     return kernel_name(kNames[f], type_name(dtype), std::to_string(rows), kLayouts[layout]);
   });
-  return {pipeline, rows, kShortColumns};
+  return {pipeline, rows, kShortColumns, kShortThreads};
 }
+
+bool has_short_tiles(Dtype dtype) { return dtype == float16 || dtype == bfloat16; }
 
 // The kernel for `batch` products.
 TileKernel kernel_for(Family family, Dtype dtype, const cpu::Product& p, size_t batch) {
   const auto many = [&](int rows, int columns) {
-    const TileKernel tiles{nullptr, rows, columns};
+    const TileKernel tiles{nullptr, rows, columns, 0};
     return tiles.tiles_down(p.m) * tiles.tiles_across(p.n) * batch >= kManyTiles;
   };
-  if (dtype == float16 || dtype == bfloat16) {
+  if (has_short_tiles(dtype)) {
     constexpr int kFewRows = 64;
     return short_tile_kernel(family, dtype, p, p.m > kFewRows && many(128, kShortColumns));
   }
@@ -235,14 +236,38 @@ TileKernel kernel_for(Family family, Dtype dtype, const cpu::Product& p, size_t 
   return tile_kernel(family, dtype, has_large_tiles && many(128, 128));
 }
 
-// Whether all vectors of 16 bytes along the rows, or columns, of matrices are so aligned.
-bool has_aligned_vectors(const array& a, int64_t leading, const Strides& steps) {
-  constexpr uint32_t kVectorBytes = 16;
-  const auto is_whole = [&](int64_t step) {
-    return step * static_cast<int64_t>(a.itemsize()) % kVectorBytes == 0;
-  };
-  return alignment_of(a, 0) == kVectorBytes && is_whole(leading) &&
-         std::all_of(steps.begin(), steps.end(), is_whole);
+// The matrices, or a copy of them that the kernels can read. Those for 16-bit floats read vectors
+// of 16 bytes: rows, or columns if these are contiguous, begin at multiples of that, and their last
+// vectors are whole in memory. Repeated matrices are copied once.
+cpu::Matrices readable_by_kernels(const cpu::Matrices& matrices, Stream s) {
+  constexpr int kVectorBytes = 16;
+  const array& source = matrices.source;
+  if (!has_short_tiles(source.dtype())) return matrices;
+  const int64_t vector = kVectorBytes / static_cast<int64_t>(source.itemsize());
+  const int rows = source.shape(-2), columns = source.shape(-1);
+  const auto is_whole = [&](int64_t elements) { return elements % vector == 0; };
+  if (alignment_of(source, 0) == kVectorBytes && is_whole(matrices.leading) &&
+      is_whole(matrices.transposed ? rows : columns) &&
+      std::all_of(matrices.batch_strides.begin(), matrices.batch_strides.end(), is_whole))
+    return matrices;
+
+  const int64_t padded = ((matrices.transposed ? rows : columns) + vector - 1) / vector * vector;
+  Shape shape = source.shape();
+  Strides strides(shape.size());
+  int64_t size = padded * (matrices.transposed ? columns : rows);
+  strides[shape.size() - 2] = matrices.transposed ? 1 : padded;
+  strides[shape.size() - 1] = matrices.transposed ? padded : 1;
+  for (size_t d = shape.size() - 2; d-- > 0;) {
+    if (source.strides(static_cast<int>(d)) == 0) shape[d] = 1;
+    strides[d] = shape[d] == 1 ? 0 : size;
+    size *= shape[d];
+  }
+  const array memory = temporary({static_cast<int>(size)}, source.dtype(), s);
+  array copy(source.shape(), source.dtype(), nullptr, {});
+  make_view(memory, copy, strides);
+  copy_inplace(source, copy, shape, source.strides(), strides, 0, 0, CopyType::GeneralGeneral, s);
+  return {copy, matrices.transposed, padded, matrices.batch_shape,
+          Strides(strides.begin(), strides.end() - 2)};
 }
 
 // Binds what all kernels of products have in common.
@@ -261,18 +286,18 @@ void dispatch_tiles(metal::CommandEncoder& encoder, const TileKernel& kernel,
                     const MatmulParams& params, size_t batch) {
   encoder.dispatch_threadgroups(
       MTL::Size(kernel.tiles_across(params.n), kernel.tiles_down(params.m), batch),
-      MTL::Size(kThreadsOfTile, 1, 1));
+      MTL::Size(kernel.threads, 1, 1));
 }
 
 void multiply_with_kernel(const Factors& factors, array& out, Stream s) {
-  const cpu::Products& products = factors.products;
-  const cpu::Product& one = products.one;
+  const cpu::Matrices left = readable_by_kernels(factors.left, s);
+  const cpu::Matrices right = readable_by_kernels(factors.right, s);
+  const cpu::Product& asked = factors.products.one;
+  const cpu::Products products(left, right, asked.alpha, asked.beta);
   const size_t batch = shape_size(products.batch);
-  const TileKernel kernel = kernel_for(Family::Matmul, out.dtype(), one, batch);
-  MatmulParams params = matmul_params(one);
-  params.a_aligned = has_aligned_vectors(factors.left.source, one.lda, products.a_strides);
-  params.b_aligned = has_aligned_vectors(factors.right.source, one.ldb, products.b_strides);
-  auto& encoder = bind_product(kernel, factors.left.source, factors.right.source, out, params, s);
+  const TileKernel kernel = kernel_for(Family::Matmul, out.dtype(), products.one, batch);
+  const MatmulParams params = matmul_params(products.one);
+  auto& encoder = bind_product(kernel, left.source, right.source, out, params, s);
   Strides strides = products.a_strides;
   strides.insert(strides.end(), products.b_strides.begin(), products.b_strides.end());
   encoder.set_vector_bytes(products.batch, 4);
@@ -323,18 +348,17 @@ void addmm_on_device(const array& a, const array& b, const array& c, array& out,
 void gather_mm_on_device(const std::vector<array>& inputs, array& out, Stream s) {
   if (out.dtype() == float64) check_float64("gather_mm", s);
   const array a = row_contiguous(inputs[0], s);
-  const cpu::Matrices right = cpu::readable_matrices(inputs[1], s);
+  const auto left = readable_by_kernels(cpu::readable_matrices(a, s), s);
+  const auto right = readable_by_kernels(cpu::readable_matrices(inputs[1], s), s);
   const array lhs = row_contiguous(inputs[2], s), rhs = row_contiguous(inputs[3], s);
-  const cpu::Product one = cpu::Products({a, false, a.shape(2), {}, {}}, right, 1.0, 0.0).one;
+  const cpu::Product one = cpu::Products(left, right, 1.0, 0.0).one;
   const TileKernel kernel = kernel_for(Family::GatherMM, out.dtype(), one, lhs.size());
   MatmulParams params = matmul_params(one);
-  params.a_matrix = int64_t{a.shape(1)} * a.shape(2);
+  params.a_matrix = left.batch_strides[0];
   params.b_matrix = right.batch_strides[0];
-  params.a_count = a.shape(0);
+  params.a_count = left.source.shape(0);
   params.b_count = right.source.shape(0);
-  params.a_aligned = has_aligned_vectors(a, one.lda, {params.a_matrix});
-  params.b_aligned = has_aligned_vectors(right.source, one.ldb, {params.b_matrix});
-  auto& encoder = bind_product(kernel, a, right.source, out, params, s);
+  auto& encoder = bind_product(kernel, left.source, right.source, out, params, s);
   encoder.set_input_array(lhs, 4);
   encoder.set_input_array(rhs, 5);
   dispatch_tiles(encoder, kernel, params, lhs.size());
@@ -342,15 +366,13 @@ void gather_mm_on_device(const std::vector<array>& inputs, array& out, Stream s)
 
 void segmented_mm_on_device(const std::vector<array>& inputs, array& out, Stream s) {
   if (out.dtype() == float64) check_float64("segmented_mm", s);
-  const auto left = cpu::readable_matrices(inputs[0], s);
-  const auto right = cpu::readable_matrices(inputs[1], s);
+  const auto left = readable_by_kernels(cpu::readable_matrices(inputs[0], s), s);
+  const auto right = readable_by_kernels(cpu::readable_matrices(inputs[1], s), s);
   const array segments = row_contiguous(inputs[2], s);
   const cpu::Product one = cpu::Products(left, right, 1.0, 0.0).one;
   const size_t count = segments.size() / 2;
   const TileKernel kernel = kernel_for(Family::SegmentedMM, out.dtype(), one, count);
-  MatmulParams params = matmul_params(one);
-  params.a_aligned = has_aligned_vectors(left.source, one.lda, {});
-  params.b_aligned = has_aligned_vectors(right.source, one.ldb, {});
+  const MatmulParams params = matmul_params(one);
   auto& encoder = bind_product(kernel, left.source, right.source, out, params, s);
   encoder.set_input_array(segments, 4);
   dispatch_tiles(encoder, kernel, params, count);
