@@ -1,8 +1,10 @@
 // Tests products of matrices on a device with memory of its own, beside the host's BLAS.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "metal/driver.h"
@@ -80,9 +82,56 @@ TEST_P(Products, WithASum) {
   }
 }
 
+constexpr Dtype kFloats[] = {float32, float16, bfloat16};
+
 TEST(LargeProducts, HaveLargeTiles) {
-  const array a = random::normal({1500, 40}), b = random::normal({40, 1500});
-  EXPECT_LT(difference(matmul(a, b), matmul(a, b, Device::cpu), 40), 1e-5f);
+  for (const Dtype dtype : kFloats) {
+    const array a = random_matrices({1500, 43}, dtype), b = random_matrices({43, 1500}, dtype);
+    const array c = random_matrices({1500, 43}, dtype), d = random_matrices({43, 1500}, dtype);
+    for (const auto& [left, right] : std::vector<std::pair<array, array>>{
+             {a, b}, {a, transposed(c)}, {transposed(d), b}, {transposed(d), transposed(c)}}) {
+      const array want = matmul(left, right, Device::cpu);
+      EXPECT_LT(difference(matmul(left, right), want, 43), tolerance(dtype));
+    }
+  }
+}
+
+TEST(ChosenProducts, AreThoseOfTheHost) {
+  const array lhs({2, 0, -1, 1, 0}), rhs({0, 3, 1, -1, 2});
+  for (const Dtype dtype : kFloats) {
+    for (const auto& [m, k, n] : std::vector<std::tuple<int, int, int>>{
+             {1, 64, 72}, {3, 41, 130}, {150, 33, 7}, {5, 0, 4}}) {
+      const array a = random_matrices({3, m, k}, dtype), b = random_matrices({4, k, n}, dtype);
+      const array c = transposed(random_matrices({4, n, k}, dtype));
+      for (const array& right : {b, c, slice(c, {0, 0, 0}, {4, k, n - 1})}) {
+        const array want = gather_mm(a, right, lhs, rhs, false, Device::cpu);
+        EXPECT_LT(difference(gather_mm(a, right, lhs, rhs), want, k), tolerance(dtype));
+      }
+    }
+  }
+}
+
+// What lies beside a segment does not count, even if it is not a number.
+TEST(SegmentsOfProducts, EndAnywhere) {
+  const array ends({3u, 17u, 17u, 17u, 20u, 29u}, {3, 2});
+  for (const Dtype dtype : kFloats) {
+    const array columns = arange(29);
+    const array counts = logical_and(greater_equal(columns, array(3)), less(columns, array(17)));
+    const array nan(std::numeric_limits<float>::quiet_NaN(), dtype);
+    const array a = where(counts, random_matrices({40, 29}, dtype), nan);
+    const array b = random_matrices({29, 50}, dtype);
+    for (const array& left : {a, transposed(contiguous(transposed(a)))}) {
+      for (const array& right : {b, transposed(contiguous(transposed(b)))}) {
+        const array got = segmented_mm(left, right, ends);
+        const array want = segmented_mm(left, right, ends, Device::cpu);
+        for (const int segment : {0, 1}) {
+          EXPECT_LT(difference(take(got, segment, 0), take(want, segment, 0), 29),
+                    tolerance(dtype));
+        }
+        EXPECT_TRUE(all(isnan(take(got, 2, 0))).item<bool>());
+      }
+    }
+  }
 }
 
 }  // namespace
