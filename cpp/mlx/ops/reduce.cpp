@@ -132,16 +132,26 @@ array median(const array& a, const std::vector<int>& given_axes, bool keepdims, 
     return astype(a, dtype, s);
   }
   array out = along_axes(a, axes, false, to_stream(s), [&](const array& x) {
-    array sorted = sort(x, -1, s);
-    int n = x.shape(-1);
-    auto at = [&](int i) { return astype(take(sorted, array({i}, int32), -1, s), dtype, s); };
-    array middle =
-        n % 2 ? at(n / 2) : multiply(array(0.5f, dtype), add(at(n / 2 - 1), at(n / 2), s), s);
+    const int n = x.shape(-1);
+    auto last = [&](const array& line) {
+      return astype(take(line, array({-1}, int32), -1, s), dtype, s);
+    };
+    auto first = [&](const array& line, int count) {
+      Shape end = line.shape();
+      end.back() = count;
+      return slice(line, Shape(end.size(), 0), end, s);
+    };
+    const array parted = partition(x, n / 2, -1, s);
+    array middle = last(first(parted, n / 2 + 1));
+    if (n % 2 == 0) {
+      const array below = last(partition(first(parted, n / 2), n / 2 - 1, -1, s));
+      middle = multiply(array(0.5f, dtype), add(below, middle, s), s);
+    }
     if (!issubdtype(a.dtype(), inexact)) {
       return middle;
     }
-    array last = at(n - 1);  // NaN if there is one, since NaNs are last
-    return where(isnan(last, s), last, middle, s);
+    const array largest = astype(max(x, -1, true, s), dtype, s);  // NaN if there is one
+    return where(isnan(largest, s), largest, middle, s);
   });
   return drop_axes(std::move(out), axes, keepdims, s);
 }

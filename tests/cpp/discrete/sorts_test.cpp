@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "metal/driver.h"
@@ -62,14 +63,48 @@ TEST_P(Sorts, AllAxes) {
   expect_as_on_the_host(slice(numbers({40, 50}, GetParam()), {1, 2}, {40, 50}, {2, 3}), 1);
 }
 
+void expect_equal(const array& got, const array& want, int length, int kth) {
+  EXPECT_TRUE(array_equal(got, want, true).item<bool>()) << kth << " of " << length;
+}
+
+// The element at `kth` is the one of a sorted line, and none is on the wrong side of it.
+void expect_parted(const array& x, int kth) {
+  const int length = x.shape(-1);
+  const array sorted = sort(x, -1, Device::cpu), order = argsort(x, -1, Device::cpu);
+  const array values = partition(x, kth, -1), positions = argpartition(x, kth, -1);
+  for (const array& parted : {values, take_along_axis(x, positions, -1)}) {
+    for (const auto& [begin, end] : {std::pair(0, kth), {kth, kth + 1}, {kth, length}}) {
+      const array part = slice(parted, {0, begin}, {x.shape(0), end});
+      expect_equal(sort(part, -1, Device::cpu), slice(sorted, {0, begin}, {x.shape(0), end}),
+                   length, kth);
+    }
+  }
+  expect_equal(sort(positions, -1, Device::cpu), sort(order, -1, Device::cpu), length, kth);
+}
+
 TEST_P(Sorts, Partitions) {
-  const array x = numbers({2, 3000}, GetParam());
-  const array wanted = take(sort(x, -1, Device::cpu), array({700}), -1, Device::cpu);
-  EXPECT_TRUE(
-      array_equal(take(partition(x, 700, -1), array({700}), -1), wanted, true).item<bool>());
-  const array places = argpartition(x, 700, -1);
-  EXPECT_TRUE(array_equal(take(take_along_axis(x, places, -1), array({700}), -1), wanted, true)
-                  .item<bool>());
+  for (int length : {700, 2049, 5000, 20001}) {
+    const array x = numbers({3, length}, GetParam());
+    for (int kth : {0, 5, length / 2, length - 30, length - 1}) expect_parted(x, kth);
+  }
+  expect_parted(numbers({2, 300000}, GetParam()), 1234);
+  expect_parted(transpose(numbers({4000, 2}, GetParam())), 2000);
+}
+
+// Few elements on a side are in the order of a sorted line.
+TEST_P(Sorts, FewElementsOfPartitionsAreSorted) {
+  const array x = numbers({3, 5000}, GetParam());
+  const array sorted = sort(x, -1, Device::cpu), order = argsort(x, -1, Device::cpu);
+  for (int few : {1, 2, 100, 1000}) {
+    const int kth = 5000 - few;
+    expect_equal(topk(x, few, -1), slice(sorted, {0, kth}, {3, 5000}), 5000, kth);
+    expect_equal(slice(argpartition(x, kth, -1), {0, kth}, {3, 5000}),
+                 slice(order, {0, kth}, {3, 5000}), 5000, kth);
+    expect_equal(slice(partition(x, few, -1), {0, 0}, {3, few}), slice(sorted, {0, 0}, {3, few}),
+                 5000, few);
+    expect_equal(slice(argpartition(x, few, -1), {0, 0}, {3, few}), slice(order, {0, 0}, {3, few}),
+                 5000, few);
+  }
 }
 
 }  // namespace

@@ -223,10 +223,15 @@ constexpr uint64_t kOperationsPerElement = 64;  // when few are sorted
 // Metal has no float64.
 bool sorts_on_device(const array& in, Stream s) { return runs_on_gpu(s) && in.dtype() != float64; }
 
+void order_on_device(const array& in, array& out, int axis, int kth, bool positions, Stream s) {
+  if (kth < 0) return sort_on_device(in, out, axis, positions, s);
+  partition_on_device(in, out, axis, kth, positions, s);
+}
+
 void order(const array& in, array& out, int axis, int kth, Stream s) {
   allocate_output(out);
   if (out.size() == 0) return;
-  if (sorts_on_device(in, s)) return sort_on_device(in, out, axis, false, s);
+  if (sorts_on_device(in, s)) return order_on_device(in, out, axis, kth, false, s);
   auto lines = lines_of(in, out, axis);
   dispatch_all_types(in.dtype(), [&](auto type) {
     using T = MLX_GET_TYPE(type);
@@ -240,7 +245,7 @@ void order(const array& in, array& out, int axis, int kth, Stream s) {
 void arg_order(const array& in, array& out, int axis, int kth, Stream s) {
   allocate_output(out);
   if (out.size() == 0) return;
-  if (sorts_on_device(in, s)) return sort_on_device(in, out, axis, true, s);
+  if (sorts_on_device(in, s)) return order_on_device(in, out, axis, kth, true, s);
   auto lines = lines_of(in, out, axis);
   dispatch_all_types(in.dtype(), [&](auto type) {
     using T = MLX_GET_TYPE(type);

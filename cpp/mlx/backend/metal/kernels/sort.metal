@@ -1,7 +1,8 @@
-// Sorts lines of a contiguous array: threadgroups sort tiles by a bitonic network (Batcher, 1968),
+// Sorts lines of a contiguous array: threadgroups sort tiles,
 // then each pass merges pairs of runs, of which each threadgroup finds its part (Green, McColl and
 // Bader, "GPU Merge Path", 2012).
 #include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/sort_in_threadgroup.h"
 #include "mlx/backend/metal/kernels/sort_items.h"
 #include "mlx/backend/metal/kernels/sort_params.h"
 
@@ -20,26 +21,6 @@ struct TilePlace {
   uint position_of(uint slot) const { return slots < kSortTile ? slot % slots : position + slot; }
 };
 
-// Sorts each `length` items, a power of two.
-template <typename Item>
-inline void sort_in_threadgroup(threadgroup Item* items, uint length, uint member) {
-  for (uint width = 2; width <= length; width *= 2) {
-    for (uint distance = width / 2; distance > 0; distance /= 2) {
-      threadgroup_barrier(mem_flags::mem_threadgroup);
-      for (uint pair = member; pair < kSortTile / 2; pair += kSortThreads) {
-        const uint low = 2 * pair - (pair & (distance - 1)), high = low + distance;
-        const bool ascends = (low & (length - 1) & width) == 0;
-        const Item a = items[low], b = items[high];
-        if (before(b, a) == ascends) {
-          items[low] = b;
-          items[high] = a;
-        }
-      }
-    }
-  }
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-}
-
 // With `Whole`, a tile has whole lines, and `out` is the result; otherwise it is the items.
 template <typename T, bool Positions, bool Whole>
 [[kernel, max_total_threads_per_threadgroup(kSortThreads)]] void sort_tile(
@@ -56,7 +37,8 @@ template <typename T, bool Positions, bool Whole>
     const bool inside = line < p.lines && position < p.length;
     items[slot] = inside ? Of::of(in[ulong(line) * p.length + position], position) : Of::filling();
   }
-  sort_in_threadgroup(items, min(p.slots, uint(kSortTile)), member);
+  sort_in_threadgroup(items, min(p.slots, uint(kSortTile)), uint(kSortTile), member,
+                      uint(kSortThreads));
   for (uint slot = member; slot < kSortTile; slot += kSortThreads) {
     if constexpr (Whole) {
       const uint line = place.line_of(slot), position = place.position_of(slot);

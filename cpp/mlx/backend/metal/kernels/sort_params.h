@@ -28,3 +28,15 @@ struct RadixParams {
   uint32_t shift;
   uint32_t padding;
 };
+
+// The threads that partition a line, and how many elements they sort at most.
+enum { kPartitionThreads = 512, kPartitionSorted = 1024 };
+
+// Lines of `length` elements. After partitioning, `sorted` results from `sorted_first` on, which
+// are all before or all behind `kth`, with it, are in order.
+struct PartitionParams {
+  uint32_t length;
+  uint32_t kth;
+  uint32_t sorted_first;
+  uint32_t sorted;
+};

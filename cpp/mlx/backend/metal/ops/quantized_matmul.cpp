@@ -33,6 +33,7 @@ constexpr int kVectorsAtOnce = 4;
 // If w is not transposed, a thread adds up at least so many of its rows. The parts of rows of all
 // products need memory, so many products have fewer.
 constexpr int kMinRowsOfPart = 256, kMaxParts = 128;
+constexpr int kMinRowsOnGpu = 32;  // for a GPU, which needs more threads
 // Of a threadgroup then, so that a few of them keep all cores busy.
 constexpr size_t kThreads = 256;
 
@@ -129,7 +130,8 @@ void multiply_by_columns(const array& x, const QuantizedArrays& w, const Quantiz
   const int at_once = e.m == 1 ? 1 : kVectorsAtOnce;
   const auto pairs = static_cast<int>(e.pairs);
   const int most = std::max(1, kMaxParts / pairs);
-  const int rows = std::max(kMinRowsOfPart, (e.k + most - 1) / most);
+  const int rows =
+      std::max(runs_on_gpu(s) ? kMinRowsOnGpu : kMinRowsOfPart, (e.k + most - 1) / most);
   const int parts = (e.k + rows - 1) / rows;
   const VecmatParams p{static_cast<uint32_t>(e.n),         static_cast<uint32_t>(e.k),
                        static_cast<uint32_t>(rows),        static_cast<uint32_t>(parts),
@@ -298,8 +300,7 @@ void multiply(const array& x, const QuantizedArrays& w, const Quantization& q, c
               bool transpose, const std::optional<Indices>& indices, array& out, Stream s) {
   allocate_output(out);
   const size_t used = std::min<size_t>(e.pairs, e.batches_w);
-  // Columns and parts of rows are too few threads for a GPU.
-  if (e.pairs * e.m < kManyVectors * used && (transpose || !runs_on_gpu(s))) {
+  if (e.pairs * e.m < kManyVectors * used) {
     return (transpose ? multiply_by_rows : multiply_by_columns)(x, w, q, e, indices, out, s);
   }
   if (transpose && !runs_on_gpu(s) && cpu::QuantizedProduct::is_supported(q, out.dtype())) {

@@ -207,15 +207,60 @@ void sort_rows(const array& in, array& out, bool positions, Stream s) {
   write_results(merged(items, item, params, s), in, out, positions, params, s);
 }
 
+// ---- partitions ----
+
+// A threadgroup partitions a line. Lines that are short are sorted as fast, and so are few long
+// ones, of which it would be too few threadgroups.
+constexpr uint32_t kLongestOfFewLines = 1 << 18;
+constexpr uint32_t kManyLines = 64;
+
+void partition_rows(const array& in, array& out, int kth, bool positions, Stream s) {
+  const auto length = static_cast<uint32_t>(in.shape(-1));
+  const auto lines = static_cast<uint32_t>(in.size() / length);
+  if (length <= kSortTile || (length > kLongestOfFewLines && lines < kManyLines))
+    return sort_rows(in, out, positions, s);
+  const auto place = static_cast<uint32_t>(kth);
+  PartitionParams params{length, place, 0, 0};
+  if (place < kPartitionSorted) {
+    params.sorted = place + 1;
+  } else if (length - place <= kPartitionSorted) {
+    params.sorted_first = place;
+    params.sorted = length - place;
+  }
+  static KernelTable table(2 * kDtypes);
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(
+      table.get((positions ? kDtypes : 0) + dtype_index(in.dtype()), [&] {
+        return kernel_name(positions ? "ArgPartition" : "Partition", type_name(in.dtype()));
+      }));
+  encoder.set_input_array(in, 0);
+  encoder.set_output_array(out, 1);
+  encoder.set_bytes(params, 2);
+  encoder.dispatch_threadgroups(MTL::Size(lines, 1, 1), MTL::Size(kPartitionThreads, 1, 1));
+}
+
+// Calls order_rows(in, out) for contiguous rows, into which it brings the lines along the axis.
+template <typename F>
+void along_axis(const array& in, array& out, int axis, Stream s, F order_rows) {
+  const int last = static_cast<int>(in.ndim()) - 1;
+  const array rows = row_contiguous(swapaxes_in_eval(in, axis, last), s);
+  if (axis == last) return order_rows(rows, out);
+  array ordered = temporary(rows.shape(), out.dtype(), s);
+  order_rows(rows, ordered);
+  copy_inplace(swapaxes_in_eval(ordered, axis, last), out, CopyType::General, s);
+}
+
 }  // namespace
 
 void sort_on_device(const array& in, array& out, int axis, bool positions, Stream s) {
-  const int last = static_cast<int>(in.ndim()) - 1;
-  const array rows = row_contiguous(swapaxes_in_eval(in, axis, last), s);
-  if (axis == last) return sort_rows(rows, out, positions, s);
-  array sorted = temporary(rows.shape(), out.dtype(), s);
-  sort_rows(rows, sorted, positions, s);
-  copy_inplace(swapaxes_in_eval(sorted, axis, last), out, CopyType::General, s);
+  along_axis(in, out, axis, s,
+             [&](const array& rows, array& sorted) { sort_rows(rows, sorted, positions, s); });
+}
+
+void partition_on_device(const array& in, array& out, int axis, int kth, bool positions, Stream s) {
+  along_axis(in, out, axis, s, [&](const array& rows, array& parted) {
+    partition_rows(rows, parted, kth, positions, s);
+  });
 }
 
 }  // namespace mlx::core

@@ -1,0 +1,166 @@
+// Partitions lines of a contiguous array, each by a threadgroup. It finds the key of the element
+// at `kth` by eight bits at a time, from the highest: elements are counted by their digit, and those
+// with the digit that holds the place go on. Then smaller, equal and larger elements are moved, each
+// kind in its order. Few elements before or behind `kth` are sorted, too.
+#include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/lanes.h"
+#include "mlx/backend/metal/kernels/sort_in_threadgroup.h"
+#include "mlx/backend/metal/kernels/sort_items.h"
+#include "mlx/backend/metal/kernels/sort_params.h"
+
+constant constexpr uint kDigits = 256;
+constant constexpr uint kGroups = kPartitionThreads / kLanes;
+
+// The place of an element in a line, as far as it is known.
+template <typename Key>
+struct Found {
+  Key key;
+  uint smaller;  // elements with smaller keys
+  uint equal;    // elements with this key
+};
+
+// The counts of a digit.
+struct Counts {
+  atomic_uint of_digit[kDigits];
+  uint digit, before, count;  // the digit that holds the place
+};
+
+// Finds the digit that holds the place `rest`: a lane has eight digits.
+inline void find_digit(threadgroup Counts& counts, uint rest, uint lane) {
+  constexpr uint own = kDigits / kLanes;
+  uint of_own[own], sum = 0;
+  for (uint i = 0; i < own; ++i) {
+    of_own[i] = atomic_load_explicit(&counts.of_digit[lane * own + i], memory_order_relaxed);
+    sum += of_own[i];
+  }
+  uint before = simd_prefix_exclusive_sum(sum);
+  for (uint i = 0; i < own; ++i) {
+    if (before <= rest && rest < before + of_own[i]) {
+      counts.digit = lane * own + i;
+      counts.before = before;
+      counts.count = of_own[i];
+    }
+    before += of_own[i];
+  }
+}
+
+template <typename T>
+inline Found<key_t<T>> find(const device T* line, uint length, uint kth, uint member,
+                            threadgroup Counts& counts) {
+  using Key = key_t<T>;
+  constexpr uint bits = 8 * sizeof(Key);
+  Found<Key> found{0, 0, length};
+  for (uint known = 0; known < bits; known += 8) {
+    const uint shift = bits - 8 - known;
+    for (uint i = member; i < kDigits; i += kPartitionThreads)
+      atomic_store_explicit(&counts.of_digit[i], 0, memory_order_relaxed);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint i = member; i < length; i += kPartitionThreads) {
+      const Key key = key_of<T, true>(line[i]);
+      if (known == 0 || (key ^ found.key) >> (shift + 8) == 0)
+        atomic_fetch_add_explicit(&counts.of_digit[uint(key >> shift) % kDigits], 1,
+                                  memory_order_relaxed);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (member < kLanes) find_digit(counts, kth - found.smaller, member);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    found.key |= Key(counts.digit) << shift;
+    found.smaller += counts.before;
+    found.equal = counts.count;
+  }
+  return found;
+}
+
+// How many elements of a kind come before a SIMD-group's own, or before a lane.
+struct Before {
+  uint smaller, equal;
+};
+
+inline uint lanes_before(bool holds, uint lane) {
+  const auto lanes = static_cast<simd_vote::vote_t>(simd_ballot(holds));
+  return popcount(static_cast<uint>(lanes) & ((1u << lane) - 1));
+}
+
+// Where results go: to memory, or first to be sorted.
+template <typename Item>
+struct Sorted {
+  threadgroup Item* items;
+  uint first, count;
+};
+
+template <typename T, bool Positions>
+inline void put(device typename Items<T, Positions>::result* out, const device T* line,
+                Sorted<typename Items<T, Positions>::type> sorted, uint place, uint position) {
+  if (place - sorted.first < sorted.count) {
+    sorted.items[place - sorted.first] = Items<T, Positions>::of(line[position], position);
+  } else if constexpr (Positions) {
+    out[place] = position;
+  } else {
+    out[place] = line[position];
+  }
+}
+
+template <typename T, bool Positions>
+[[kernel, max_total_threads_per_threadgroup(kPartitionThreads)]] void partition_line(
+    const device T* in [[buffer(0)]],
+    device typename Items<T, Positions>::result* out [[buffer(1)]],
+    constant const PartitionParams& p [[buffer(2)]], uint row [[threadgroup_position_in_grid]],
+    uint member [[thread_index_in_threadgroup]], uint lane [[thread_index_in_simdgroup]]) {
+  using Of = Items<T, Positions>;
+  threadgroup Counts counts;
+  threadgroup Before of_groups[kGroups];
+  threadgroup typename Of::type items[kPartitionSorted];
+  const device T* line = in + ulong(row) * p.length;
+  out += ulong(row) * p.length;
+  const auto found = find(line, p.length, p.kth, member, counts);
+
+  // SIMD-groups have parts of the line.
+  const uint group = member / kLanes;
+  const uint part = (p.length + kPartitionThreads - 1) / kPartitionThreads * kLanes;
+  const uint begin = min(group * part, p.length), end = min(begin + part, p.length);
+  Before own{0, 0};
+  for (uint i = begin + lane; i < end; i += kLanes) {
+    const auto key = key_of<T, true>(line[i]);
+    own.smaller += key < found.key;
+    own.equal += key == found.key;
+  }
+  own = {simd_sum(own.smaller), simd_sum(own.equal)};
+  if (lane == 0) of_groups[group] = own;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  Before before{0, 0};
+  for (uint i = 0; i < group; ++i) {
+    before.smaller += of_groups[i].smaller;
+    before.equal += of_groups[i].equal;
+  }
+
+  const Sorted<typename Of::type> sorted{items, p.sorted_first, p.sorted};
+  for (uint first = begin; first < end; first += kLanes) {
+    const uint position = first + lane;
+    const bool inside = position < end;
+    const auto key = inside ? key_of<T, true>(line[position]) : found.key;
+    const bool smaller = inside && key < found.key, equal = inside && key == found.key;
+    const Before here{before.smaller + lanes_before(smaller, lane),
+                      before.equal + lanes_before(equal, lane)};
+    const uint larger = position - here.smaller - here.equal;
+    const uint place = smaller ? here.smaller
+                       : equal ? found.smaller + here.equal
+                               : found.smaller + found.equal + larger;
+    if (inside) put<T, Positions>(out, line, sorted, place, position);
+    before.smaller += simd_sum(uint(smaller));
+    before.equal += simd_sum(uint(equal));
+  }
+  if (p.sorted == 0) return;
+
+  uint slots = 1;
+  while (slots < p.sorted) slots *= 2;
+  for (uint slot = p.sorted + member; slot < slots; slot += kPartitionThreads)
+    items[slot] = Of::filling();
+  sort_in_threadgroup(items, slots, slots, member, kPartitionThreads);
+  for (uint slot = member; slot < p.sorted; slot += kPartitionThreads)
+    out[p.sorted_first + slot] = Of::result_of(items[slot], line);
+}
+
+#define PARTITION(host, positions, name, T) \
+  MLX_KERNEL(#host "_" #name, partition_line<T, positions>)
+MLX_FOR_ALL(PARTITION, Partition, false)
+MLX_FOR_ALL(PARTITION, ArgPartition, true)
