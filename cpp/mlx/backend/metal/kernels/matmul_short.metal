@@ -31,40 +31,46 @@ struct Strip {
   enum : uint {
     kInRow = columns / kVector,
     kVectors = rows * kInRow,
-    kEach = (kVectors + kThreads - 1) / kThreads,
+    kEach = kVectors / kThreads,
     kStep = columns + kPadding,
   };
+  static_assert(kVectors % kThreads == 0, "threads have equal parts");
 
+  // What is outside of the rows is replaced by something inside.
   METAL_FUNC void load(Rows from, uint2 first, uint member) {
 #pragma unroll
     for (uint i = 0; i < kEach; ++i) {
-      const uint item = member + i * kThreads;
-      const uint2 place = first + uint2(item % kInRow * kVector, item / kInRow);
-      if (item < kVectors) vectors[i] = vector_at(from, place);
+      const uint2 place = min(first + place_of(i, member), (from.end - 1) & ~uint2(kVector - 1, 0));
+      const int64_t at = from.first + int64_t(place.y) * from.step + place.x;
+      vectors[i] = from.buffer[at / int(kVector)];
     }
   }
 
-  METAL_FUNC void store(threadgroup uint4* to, uint member) const {
+  // `first` is the place that was loaded.
+  METAL_FUNC void store(threadgroup uint4* to, Rows from, uint2 first, uint member) const {
+    const uint2 end = first + uint2(columns, rows);
+    const bool inside = all(first >= from.begin) && all(end <= from.end);
 #pragma unroll
     for (uint i = 0; i < kEach; ++i) {
-      const uint item = member + i * kThreads;
-      if (item < kVectors) to[item / kInRow * (kStep / kVector) + item % kInRow] = vectors[i];
+      const uint2 place = place_of(i, member);
+      threadgroup uint4& vector = to[place.y * (kStep / kVector) + place.x / kVector];
+      vector = vectors[i];
+      if (!inside) clear_outside(vector, from, first + place);
     }
   }
 
  private:
-  static METAL_FUNC uint4 vector_at(Rows from, uint2 place) {
-    if (place.y < from.begin.y || place.y >= from.end.y || place.x >= from.end.x) return uint4(0);
-    const int64_t at = from.first + int64_t(place.y) * from.step + place.x;
-    const uint4 vector = from.buffer[at / int(kVector)];
-    if (place.x >= from.begin.x && place.x + kVector <= from.end.x) return vector;
-    uint4 out = 0;
-#pragma unroll
+  static METAL_FUNC uint2 place_of(uint i, uint member) {
+    const uint item = member + i * kThreads;
+    return uint2(item % kInRow * kVector, item / kInRow);
+  }
+
+  static METAL_FUNC void clear_outside(threadgroup uint4& vector, Rows from, uint2 place) {
+    auto elements = reinterpret_cast<threadgroup ushort*>(&vector);
+    const bool row = place.y >= from.begin.y && place.y < from.end.y;
     for (uint i = 0; i < kVector; ++i) {
-      const uint x = place.x + i;
-      if (x >= from.begin.x && x < from.end.x) out[i / 2] |= vector[i / 2] & 0xffffu << (i % 2 * 16);
+      if (!row || place.x + i < from.begin.x || place.x + i >= from.end.x) elements[i] = 0;
     }
-    return out;
   }
 
   uint4 vectors[kEach];
@@ -97,12 +103,13 @@ struct Tile {
         sums[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
     StripA of_a;
     StripB of_b;
+    if (first >= end) return;
     first = first / kVector * kVector;
     load(of_a, of_b, a, b, corner, first, member);
     for (uint k = first; k < end; k += kDepth) {
       threadgroup_barrier(mem_flags::mem_threadgroup);
-      of_a.store(reinterpret_cast<threadgroup uint4*>(memory.a), member);
-      of_b.store(reinterpret_cast<threadgroup uint4*>(memory.b), member);
+      of_a.store(reinterpret_cast<threadgroup uint4*>(memory.a), a, place_in_a(corner, k), member);
+      of_b.store(reinterpret_cast<threadgroup uint4*>(memory.b), b, place_in_b(corner, k), member);
       threadgroup_barrier(mem_flags::mem_threadgroup);
       if (k + kDepth < end) load(of_a, of_b, a, b, corner, k + kDepth, member);
       multiply(memory.a, memory.b, first_row(simdgroup), first_column(simdgroup));
@@ -142,8 +149,14 @@ struct Tile {
 
   static METAL_FUNC void load(thread StripA& of_a, thread StripB& of_b, Rows a, Rows b,
                               uint2 corner, uint k, uint member) {
-    of_a.load(a, ta ? uint2(corner.y, k) : uint2(k, corner.y), member);
-    of_b.load(b, tb ? uint2(k, corner.x) : uint2(corner.x, k), member);
+    of_a.load(a, place_in_a(corner, k), member);
+    of_b.load(b, place_in_b(corner, k), member);
+  }
+  static METAL_FUNC uint2 place_in_a(uint2 corner, uint k) {
+    return ta ? uint2(corner.y, k) : uint2(k, corner.y);
+  }
+  static METAL_FUNC uint2 place_in_b(uint2 corner, uint k) {
+    return tb ? uint2(k, corner.x) : uint2(corner.x, k);
   }
 
   METAL_FUNC void multiply(const threadgroup T* a, const threadgroup T* b, uint row, uint column) {

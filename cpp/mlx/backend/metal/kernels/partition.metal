@@ -1,5 +1,5 @@
 // Partitions lines of a contiguous array, each by a threadgroup. It finds the key of the element
-// at `kth` by eight bits at a time, from the highest: elements are counted by their digit, and those
+// at `kth` by a digit at a time, from the highest: elements are counted by their digit, and those
 // with the digit that holds the place go on. Then smaller, equal and larger elements are moved, each
 // kind in its order. Few elements before or behind `kth` are sorted, too.
 #include "mlx/backend/metal/kernels/instantiate.h"
@@ -8,10 +8,13 @@
 #include "mlx/backend/metal/kernels/sort_items.h"
 #include "mlx/backend/metal/kernels/sort_params.h"
 
-constant constexpr uint kDigits = 256;
+// Digits have so many bits that the first one, the exponent of most floats, has many values: atomic
+// additions to one count wait for each other.
+constant constexpr uint kDigitBits = 11;
+constant constexpr uint kDigits = 1 << kDigitBits;
 constant constexpr uint kGroups = kPartitionThreads / kLanes;
 
-// The place of an element in a line, as far as it is known.
+// The key of the element at a place in a line.
 template <typename Key>
 struct Found {
   Key key;
@@ -19,54 +22,61 @@ struct Found {
   uint equal;    // elements with this key
 };
 
-// The counts of a digit.
+// The elements of each digit, and the digit that holds the place.
 struct Counts {
   atomic_uint of_digit[kDigits];
-  uint digit, before, count;  // the digit that holds the place
+  uint of_group[kGroups];  // of the digits of a SIMD-group
+  uint digit, before, count;
 };
 
-// Finds the digit that holds the place `rest`: a lane has eight digits.
-inline void find_digit(threadgroup Counts& counts, uint rest, uint lane) {
-  constexpr uint own = kDigits / kLanes;
+// Finds the digit that holds the place. A thread has digits that follow each other.
+inline void find_digit(threadgroup Counts& counts, uint place, uint member) {
+  constexpr uint own = kDigits / kPartitionThreads;
   uint of_own[own], sum = 0;
   for (uint i = 0; i < own; ++i) {
-    of_own[i] = atomic_load_explicit(&counts.of_digit[lane * own + i], memory_order_relaxed);
+    of_own[i] = atomic_load_explicit(&counts.of_digit[member * own + i], memory_order_relaxed);
     sum += of_own[i];
   }
   uint before = simd_prefix_exclusive_sum(sum);
+  if (member % kLanes == kLanes - 1) counts.of_group[member / kLanes] = before + sum;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint group = 0; group < member / kLanes; ++group) before += counts.of_group[group];
   for (uint i = 0; i < own; ++i) {
-    if (before <= rest && rest < before + of_own[i]) {
-      counts.digit = lane * own + i;
+    if (before <= place && place < before + of_own[i]) {
+      counts.digit = member * own + i;
       counts.before = before;
       counts.count = of_own[i];
     }
     before += of_own[i];
   }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
 }
 
 template <typename T>
 inline Found<key_t<T>> find(const device T* line, uint length, uint kth, uint member,
                             threadgroup Counts& counts) {
   using Key = key_t<T>;
-  constexpr uint bits = 8 * sizeof(Key);
   Found<Key> found{0, 0, length};
-  for (uint known = 0; known < bits; known += 8) {
-    const uint shift = bits - 8 - known;
+  Key known = 0;  // the bits of the key that are found
+  for (uint shift = 8 * sizeof(Key); shift > 0;) {
+    const uint bits = min(shift, kDigitBits);
+    shift -= bits;
     for (uint i = member; i < kDigits; i += kPartitionThreads)
       atomic_store_explicit(&counts.of_digit[i], 0, memory_order_relaxed);
     threadgroup_barrier(mem_flags::mem_threadgroup);
+    const uint digits = (1u << bits) - 1;
     for (uint i = member; i < length; i += kPartitionThreads) {
       const Key key = key_of<T, true>(line[i]);
-      if (known == 0 || (key ^ found.key) >> (shift + 8) == 0)
-        atomic_fetch_add_explicit(&counts.of_digit[uint(key >> shift) % kDigits], 1,
+      if (((key ^ found.key) & known) == 0)
+        atomic_fetch_add_explicit(&counts.of_digit[uint(key >> shift) & digits], 1,
                                   memory_order_relaxed);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (member < kLanes) find_digit(counts, kth - found.smaller, member);
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    find_digit(counts, kth - found.smaller, member);
     found.key |= Key(counts.digit) << shift;
     found.smaller += counts.before;
     found.equal = counts.count;
+    known |= Key(digits) << shift;
   }
   return found;
 }
