@@ -123,6 +123,48 @@ void multiply_by_rows(const array& x, const QuantizedArrays& w, const Quantizati
   dispatch_grid(encoder, e.n * kLanes, parts, e.pairs);
 }
 
+// Whether SIMD-group matrices multiply the integers of w, which pays on a GPU.
+bool has_matrices_of_integers(const Quantization& q, Dtype dtype, Stream s) {
+  return runs_on_gpu(s) && q.affine() && (q.bits == 4 || q.bits == 8) &&
+         (dtype == float16 || dtype == bfloat16);
+}
+
+// x @ w.T: a threadgroup has a few rows of w.
+void multiply_matrices_of_integers(const array& x, const QuantizedArrays& w, const Quantization& q,
+                                   const Extents& e, const std::optional<Indices>& indices,
+                                   array& out, Stream s) {
+  const MatvecParams p{static_cast<uint32_t>(e.k),
+                       static_cast<uint32_t>(e.n),
+                       static_cast<uint32_t>(e.m),
+                       static_cast<uint32_t>(e.m),
+                       indices ? 1u : 0u,
+                       static_cast<uint32_t>(e.batches_x),
+                       static_cast<uint32_t>(e.batches_w)};
+  const array vectors = row_contiguous(converted(x, out.dtype(), s), s);
+  static KernelTable table(kQuantizedKinds * 4 * kDtypes);
+  const int group = q.group_size == 128 ? 3 : q.group_size / 32;
+  const int index = (quantized_kind(q) * 4 + group) * kDtypes + dtype_index(out.dtype());
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(table.get(index, [&] {
+    return kernel_name("QuantizedFew", quantized_name(q), std::to_string(q.group_size),
+                       type_name(out.dtype()));
+  }));
+  encoder.set_input_array(w.w, 0);
+  encoder.set_input_array(w.scales, 1);
+  encoder.set_input_array(w.biases, 2);
+  encoder.set_input_array(vectors, 3);
+  encoder.set_output_array(out, 4);
+  encoder.set_input_array(indices ? indices->lhs : w.w, 5);
+  encoder.set_input_array(indices ? indices->rhs : w.w, 6);
+  encoder.set_bytes(p, 7);
+  const auto tiles = [](int length, int tile) {
+    return static_cast<size_t>((length + tile - 1) / tile);
+  };
+  encoder.dispatch_threadgroups(
+      MTL::Size(tiles(e.n, kFewVectorsRows), tiles(e.m, kFewVectors), e.pairs),
+      MTL::Size(kFewVectorsThreads, 1, 1));
+}
+
 // x @ w: a thread has columns of a part of w's rows; then the parts are added up.
 void multiply_by_columns(const array& x, const QuantizedArrays& w, const Quantization& q,
                          const Extents& e, const std::optional<Indices>& indices, array& out,
@@ -301,7 +343,11 @@ void multiply(const array& x, const QuantizedArrays& w, const Quantization& q, c
   allocate_output(out);
   const size_t used = std::min<size_t>(e.pairs, e.batches_w);
   if (e.pairs * e.m < kManyVectors * used) {
-    return (transpose ? multiply_by_rows : multiply_by_columns)(x, w, q, e, indices, out, s);
+    auto* multiply_few = !transpose ? multiply_by_columns
+                         : has_matrices_of_integers(q, out.dtype(), s)
+                             ? multiply_matrices_of_integers
+                             : multiply_by_rows;
+    return multiply_few(x, w, q, e, indices, out, s);
   }
   if (transpose && !runs_on_gpu(s) && cpu::QuantizedProduct::is_supported(q, out.dtype())) {
     return multiply_integers(row_contiguous(x, s), w, q, e, indices, out, s);

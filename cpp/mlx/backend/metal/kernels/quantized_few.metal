@@ -1,0 +1,239 @@
+// Products of quantised rows and a few vectors of 16-bit floats, by SIMD-group matrices, for a GPU.
+// A threadgroup computes 16 rows, and its SIMD-groups share the groups of these. Four lanes have a
+// row of a matrix, so each of them unpacks a quarter of a group: matrices hold the integers, and
+// scales and biases follow for sums of groups. Which elements meet in a matrix does not matter, if
+// the vectors' elements are taken in the same order.
+#include <metal_simdgroup_matrix>
+
+#include "mlx/backend/metal/kernels/indexing.h"
+#include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/quantized_params.h"
+#include "mlx/backend/metal/kernels/types.h"
+
+constant constexpr uint kSide = 8;  // of a matrix
+constant constexpr uint kVectors = kFewVectors;
+constant constexpr uint kRows = kFewVectorsRows;
+constant constexpr uint kHigh = kRows / kSide;  // matrices above each other
+constant constexpr uint kGroups = kFewVectorsThreads / 32;  // SIMD-groups
+
+// Integers up to the fraction of a 16-bit float, as bits of a float from which it is subtracted.
+template <typename T>
+struct Offset;
+template <>
+struct Offset<half> {
+  static constexpr constant uint kBits = 0x64006400;
+  static constexpr constant half kValue = 1024;
+};
+template <>
+struct Offset<bfloat16_t> {
+  static constexpr constant uint kBits = 0x43004300;
+  static constexpr constant bfloat16_t kValue = 128;
+};
+
+template <typename T>
+inline vec<T, 2> integers(uint bits) {
+  return as_type<vec<T, 2>>(bits | Offset<T>::kBits) - vec<T, 2>(Offset<T>::kValue);
+}
+
+// Pair `i` of the codes in a word: those at i and i + kPairs.
+template <typename T, uint bits>
+struct Codes;
+template <typename T>
+struct Codes<T, 4> {
+  enum : uint { kPairs = 4 };
+  static vec<T, 2> pair(uint word, uint i) { return integers<T>(word >> (4 * i) & 0x000f000f); }
+};
+template <>
+struct Codes<half, 8> {
+  enum : uint { kPairs = 2 };
+  static half2 pair(uint word, uint i) { return integers<half>(word >> (8 * i) & 0x00ff00ff); }
+};
+// The fraction has seven bits, so the highest bit is added.
+template <>
+struct Codes<bfloat16_t, 8> {
+  enum : uint { kPairs = 2 };
+  static vec<bfloat16_t, 2> pair(uint word, uint i) {
+    const uint codes = word >> (8 * i);
+    const uint highest = (codes >> 7 & 0x00010001) * (Offset<bfloat16_t>::kBits & 0xffff);
+    return integers<bfloat16_t>(codes & 0x007f007f) + as_type<vec<bfloat16_t, 2>>(highest);
+  }
+};
+
+// The place of a lane's two elements in a matrix: neighbours in a row.
+struct Place {
+  uint row, column;
+
+  explicit Place(uint lane) {
+    const uint quad = lane / 4;
+    row = (quad & 4) + lane / 2 % 4;
+    column = (quad & 2) * 2 + lane % 2 * 2;
+  }
+};
+
+// How the lanes share a group of a row.
+template <typename T, uint bits, uint group_size>
+struct Quarter {
+  using Code = Codes<T, bits>;
+  enum : uint {
+    kSize = group_size / 4,
+    kWords = kSize * bits / 32,
+    kInWord = 32 / bits,
+    kWordsAtOnce = kWords < 4 ? kWords : 4,
+  };
+  using Vector = conditional_t<kWords == 1, uint, vec<uint, kWords == 1 ? 2 : kWordsAtOnce>>;
+  using Elements = vec<T, Code::kPairs>;
+};
+
+// What a lane reads of a group: its words of each row, and scales and biases.
+template <typename T, uint bits, uint group_size>
+struct Part {
+  using Own = Quarter<T, bits, group_size>;
+
+  METAL_FUNC void read_words(uint row, const device typename Own::Vector* from) {
+#pragma unroll
+    for (uint k = 0; k < Own::kWords; k += Own::kWordsAtOnce) {
+      const auto vector = from[k / Own::kWordsAtOnce];
+#pragma unroll
+      for (uint i = 0; i < Own::kWordsAtOnce; ++i) {
+        if constexpr (Own::kWords == 1) {
+          words[row][k] = vector;
+        } else {
+          words[row][k + i] = vector[i];
+        }
+      }
+    }
+  }
+
+  uint words[kHigh][Own::kWords];
+  float2 scales[kHigh];
+};
+
+// The sums of a SIMD-group.
+template <typename T, uint bits, uint group_size>
+struct Sums {
+  using Own = Quarter<T, bits, group_size>;
+  using Elements = typename Own::Elements;
+  using Code = typename Own::Code;
+
+  // Adds a group; `x` are the lane's elements of two vectors.
+  METAL_FUNC void add(const thread Part<T, bits, group_size>& part, const device Elements* x0,
+                      const device Elements* x1) {
+    simdgroup_float8x8 products[kHigh], of_x;
+#pragma unroll
+    for (uint i = 0; i < kHigh; ++i) products[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    of_x = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+    const auto ones = make_filled_simdgroup_matrix<T, 8, 8>(T(1.0f));
+#pragma unroll
+    for (uint word = 0; word < Own::kWords; ++word) {
+      constexpr uint step = Own::kInWord / Code::kPairs;
+      const Elements of_first = x0[word * step], of_second = x1[word * step];
+#pragma unroll
+      for (uint pair = 0; pair < Code::kPairs; ++pair) {
+        simdgroup_matrix<T, 8, 8> elements;
+        elements.thread_elements() = vec<T, 2>(of_first[pair], of_second[pair]);
+#pragma unroll
+        for (uint i = 0; i < kHigh; ++i) {
+          simdgroup_matrix<T, 8, 8> codes;
+          codes.thread_elements() = Code::pair(part.words[i][word], pair);
+          simdgroup_multiply_accumulate(products[i], codes, elements, products[i]);
+        }
+        simdgroup_multiply_accumulate(of_x, ones, elements, of_x);
+      }
+    }
+#pragma unroll
+    for (uint i = 0; i < kHigh; ++i) {
+      totals[i] = fma(part.scales[i].x, products[i].thread_elements(), totals[i]);
+      totals[i] = fma(part.scales[i].y, of_x.thread_elements(), totals[i]);
+    }
+  }
+
+  float2 totals[kHigh] = {};
+};
+
+template <typename T, uint bits, uint group_size>
+[[kernel, max_total_threads_per_threadgroup(kFewVectorsThreads)]] void quantized_few(
+    const device typename Quarter<T, bits, group_size>::Vector* w [[buffer(0)]],
+    const device T* scales [[buffer(1)]], const device T* biases [[buffer(2)]],
+    const device typename Quarter<T, bits, group_size>::Elements* x [[buffer(3)]],
+    device T* out [[buffer(4)]], const device int* lhs [[buffer(5)]],
+    const device int* rhs [[buffer(6)]], constant const MatvecParams& p [[buffer(7)]],
+    uint3 tile [[threadgroup_position_in_grid]], uint member [[thread_index_in_threadgroup]],
+    uint simdgroup [[simdgroup_index_in_threadgroup]], uint lane [[thread_index_in_simdgroup]]) {
+  using Own = Quarter<T, bits, group_size>;
+  constexpr uint in_vector = Own::kInWord * Own::kWordsAtOnce, pairs = Own::Code::kPairs;
+  threadgroup float of_groups[kGroups][kRows * kVectors];
+  const uint groups = p.columns / group_size;
+  const uint batch_x = p.gathered ? listed(lhs, tile.z, p.batches_x) : tile.z;
+  const uint batch_w = p.gathered ? listed(rhs, tile.z, p.batches_w) : 0;
+  const Place place(lane);
+
+  // What lies beyond the last row or vector is computed once more.
+  const device typename Own::Vector* row_words[kHigh];
+  int64_t row_groups[kHigh];
+#pragma unroll
+  for (uint i = 0; i < kHigh; ++i) {
+    const uint row = min(tile.x * kRows + i * kSide + place.row, p.rows - 1);
+    const int64_t at = int64_t(batch_w) * p.rows + row;
+    row_words[i] = w + at * (p.columns / in_vector) + place.column / 2 * (Own::kSize / in_vector);
+    row_groups[i] = at * groups;
+  }
+  // A row of the matrix of elements belongs to the lanes that have its codes: two rows to each.
+  const uint first = place.row / 2 * Own::kSize + place.row % 2 * pairs;
+  const device typename Own::Elements* vectors[2];
+#pragma unroll
+  for (uint v = 0; v < 2; ++v) {
+    const uint vector = min(tile.y * kVectors + place.column + v, p.vectors - 1);
+    const int64_t at = (int64_t(batch_x) * p.vectors + vector) * p.columns;
+    vectors[v] = x + at / pairs + first / pairs;
+  }
+
+  constexpr uint at_once = 2;  // groups, so that more memory is on its way
+  Sums<T, bits, group_size> sums;
+  for (uint group = simdgroup; group < groups; group += at_once * kGroups) {
+    Part<T, bits, group_size> parts[at_once];
+#pragma unroll
+    for (uint j = 0; j < at_once; ++j) {
+      const uint next = min(group + j * kGroups, groups - 1);
+#pragma unroll
+      for (uint i = 0; i < kHigh; ++i) {
+        parts[j].read_words(i, row_words[i] + next * (group_size / in_vector));
+        const int64_t at = row_groups[i] + next;
+        parts[j].scales[i] = float2(scales[at], biases[at]);
+      }
+    }
+#pragma unroll
+    for (uint j = 0; j < at_once; ++j) {
+      const uint next = group + j * kGroups;
+      if (next < groups) {
+        const uint elements = next * (group_size / pairs);
+        sums.add(parts[j], vectors[0] + elements, vectors[1] + elements);
+      }
+    }
+  }
+
+#pragma unroll
+  for (uint i = 0; i < kHigh; ++i) {
+    const uint at = (i * kSide + place.row) * kVectors + place.column;
+    of_groups[simdgroup][at] = sums.totals[i].x;
+    of_groups[simdgroup][at + 1] = sums.totals[i].y;
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  const uint row = tile.x * kRows + member % kRows, vector = tile.y * kVectors + member / kRows;
+  if (member >= kRows * kVectors || row >= p.rows || vector >= p.vectors) return;
+  float sum = 0.0f;
+#pragma unroll
+  for (uint group = 0; group < kGroups; ++group)
+    sum += of_groups[group][member % kRows * kVectors + member / kRows];
+  out[(int64_t(tile.z) * p.vectors + vector) * p.rows + row] = T(sum);
+}
+
+#define QUANTIZED_FEW(bits, group, name, T) \
+  MLX_KERNEL("QuantizedFew_affine" #bits "_" #group "_" #name, quantized_few<T, bits, group>)
+#define FOR_GROUPS(bits, name, T)     \
+  QUANTIZED_FEW(bits, 32, name, T)    \
+  QUANTIZED_FEW(bits, 64, name, T)    \
+  QUANTIZED_FEW(bits, 128, name, T)
+FOR_GROUPS(4, float16, half)
+FOR_GROUPS(4, bfloat16, bfloat16_t)
+FOR_GROUPS(8, float16, half)
+FOR_GROUPS(8, bfloat16, bfloat16_t)
