@@ -2,7 +2,8 @@
 // A threadgroup computes 16 rows, and its SIMD-groups share the groups of these. Four lanes have a
 // row of a matrix, so each of them unpacks a quarter of a group: matrices hold the integers, and
 // scales and biases follow for sums of groups. Which elements meet in a matrix does not matter, if
-// the vectors' elements are taken in the same order.
+// the vectors' elements are taken in the same order. What a SIMD-group reads of a row lies together,
+// as each row that a read touches takes time.
 #include <metal_simdgroup_matrix>
 
 #include "mlx/backend/metal/kernels/indexing.h"
@@ -14,7 +15,8 @@ constant constexpr uint kSide = 8;  // of a matrix
 constant constexpr uint kVectors = kFewVectors;
 constant constexpr uint kRows = kFewVectorsRows;
 constant constexpr uint kHigh = kRows / kSide;  // matrices above each other
-constant constexpr uint kGroups = kFewVectorsThreads / 32;  // SIMD-groups
+constant constexpr uint kSimdgroups = kFewVectorsThreads / 32;
+constant constexpr uint kGroupsAtOnce = 4;  // that a lane reads
 
 // Integers up to the fraction of a 16-bit float, as bits of a float from which it is subtracted.
 template <typename T>
@@ -84,28 +86,51 @@ struct Quarter {
   using Elements = vec<T, Code::kPairs>;
 };
 
-// What a lane reads of a group: its words of each row, and scales and biases.
+// What a lane reads of a few groups of a row.
 template <typename T, uint bits, uint group_size>
 struct Part {
   using Own = Quarter<T, bits, group_size>;
+  using Vector = typename Own::Vector;
 
-  METAL_FUNC void read_words(uint row, const device typename Own::Vector* from) {
+  METAL_FUNC void read_words(uint j, const device Vector* from) {
 #pragma unroll
     for (uint k = 0; k < Own::kWords; k += Own::kWordsAtOnce) {
       const auto vector = from[k / Own::kWordsAtOnce];
 #pragma unroll
       for (uint i = 0; i < Own::kWordsAtOnce; ++i) {
         if constexpr (Own::kWords == 1) {
-          words[row][k] = vector;
+          words[j][k] = vector;
         } else {
-          words[row][k + i] = vector[i];
+          words[j][k + i] = vector[i];
         }
       }
     }
   }
 
-  uint words[kHigh][Own::kWords];
-  float2 scales[kHigh];
+  // Beyond the last group, it is read once more. `whole`: all groups of all rows are such parts.
+  METAL_FUNC void read(const device Vector* row, const device T* row_scales,
+                       const device T* row_biases, int64_t row_group, uint group, uint groups,
+                       bool whole) {
+    constexpr uint step = uint(Own::kSize) * 4 / (uint(Own::kInWord) * uint(Own::kWordsAtOnce));
+    const int64_t at = row_group + group;
+    if (whole) {
+      scales = reinterpret_cast<const device vec<T, kGroupsAtOnce>*>(row_scales)[at / kGroupsAtOnce];
+      biases = reinterpret_cast<const device vec<T, kGroupsAtOnce>*>(row_biases)[at / kGroupsAtOnce];
+#pragma unroll
+      for (uint j = 0; j < kGroupsAtOnce; ++j) read_words(j, row + (group + j) * step);
+    } else {
+#pragma unroll
+      for (uint j = 0; j < kGroupsAtOnce; ++j) {
+        const uint next = min(group + j, groups - 1);
+        scales[j] = row_scales[row_group + next];
+        biases[j] = row_biases[row_group + next];
+        read_words(j, row + next * step);
+      }
+    }
+  }
+
+  uint words[kGroupsAtOnce][Own::kWords];
+  vec<T, kGroupsAtOnce> scales, biases;
 };
 
 // The sums of a SIMD-group.
@@ -115,9 +140,10 @@ struct Sums {
   using Elements = typename Own::Elements;
   using Code = typename Own::Code;
 
-  // Adds a group; `x` are the lane's elements of two vectors.
-  METAL_FUNC void add(const thread Part<T, bits, group_size>& part, const device Elements* x0,
-                      const device Elements* x1) {
+  // Adds group `j` of the parts; `x` are the lane's elements of two vectors, or of the only one.
+  template <bool single>
+  METAL_FUNC void add(const thread Part<T, bits, group_size> (&parts)[kHigh], uint j,
+                      const device Elements* x0, const device Elements* x1) {
     simdgroup_float8x8 products[kHigh], of_x;
 #pragma unroll
     for (uint i = 0; i < kHigh; ++i) products[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
@@ -125,8 +151,9 @@ struct Sums {
     const auto ones = make_filled_simdgroup_matrix<T, 8, 8>(T(1.0f));
 #pragma unroll
     for (uint word = 0; word < Own::kWords; ++word) {
-      constexpr uint step = Own::kInWord / Code::kPairs;
-      const Elements of_first = x0[word * step], of_second = x1[word * step];
+      constexpr uint step = uint(Own::kInWord) / uint(Code::kPairs);
+      const Elements of_first = x0[word * step];
+      const Elements of_second = single ? of_first : x1[word * step];
 #pragma unroll
       for (uint pair = 0; pair < Code::kPairs; ++pair) {
         simdgroup_matrix<T, 8, 8> elements;
@@ -134,7 +161,7 @@ struct Sums {
 #pragma unroll
         for (uint i = 0; i < kHigh; ++i) {
           simdgroup_matrix<T, 8, 8> codes;
-          codes.thread_elements() = Code::pair(part.words[i][word], pair);
+          codes.thread_elements() = Code::pair(parts[i].words[j][word], pair);
           simdgroup_multiply_accumulate(products[i], codes, elements, products[i]);
         }
         simdgroup_multiply_accumulate(of_x, ones, elements, of_x);
@@ -142,15 +169,15 @@ struct Sums {
     }
 #pragma unroll
     for (uint i = 0; i < kHigh; ++i) {
-      totals[i] = fma(part.scales[i].x, products[i].thread_elements(), totals[i]);
-      totals[i] = fma(part.scales[i].y, of_x.thread_elements(), totals[i]);
+      totals[i] = fma(float(parts[i].scales[j]), products[i].thread_elements(), totals[i]);
+      totals[i] = fma(float(parts[i].biases[j]), of_x.thread_elements(), totals[i]);
     }
   }
 
   float2 totals[kHigh] = {};
 };
 
-template <typename T, uint bits, uint group_size>
+template <typename T, uint bits, uint group_size, bool single>
 [[kernel, max_total_threads_per_threadgroup(kFewVectorsThreads)]] void quantized_few(
     const device typename Quarter<T, bits, group_size>::Vector* w [[buffer(0)]],
     const device T* scales [[buffer(1)]], const device T* biases [[buffer(2)]],
@@ -161,7 +188,7 @@ template <typename T, uint bits, uint group_size>
     uint simdgroup [[simdgroup_index_in_threadgroup]], uint lane [[thread_index_in_simdgroup]]) {
   using Own = Quarter<T, bits, group_size>;
   constexpr uint in_vector = Own::kInWord * Own::kWordsAtOnce, pairs = Own::Code::kPairs;
-  threadgroup float of_groups[kGroups][kRows * kVectors];
+  threadgroup float of_groups[kSimdgroups][kRows * kVectors];
   const uint groups = p.columns / group_size;
   const uint batch_x = p.gathered ? listed(lhs, tile.z, p.batches_x) : tile.z;
   const uint batch_w = p.gathered ? listed(rhs, tile.z, p.batches_w) : 0;
@@ -187,26 +214,22 @@ template <typename T, uint bits, uint group_size>
     vectors[v] = x + at / pairs + first / pairs;
   }
 
-  constexpr uint at_once = 2;  // groups, so that more memory is on its way
+  // The SIMD-group's groups.
+  const uint parts_of_row = (groups + kGroupsAtOnce - 1) / kGroupsAtOnce;
+  const uint own = (parts_of_row + kSimdgroups - 1) / kSimdgroups * kGroupsAtOnce;
+  const uint end = min((simdgroup + 1) * own, groups);
+  const bool whole = groups % kGroupsAtOnce == 0;
   Sums<T, bits, group_size> sums;
-  for (uint group = simdgroup; group < groups; group += at_once * kGroups) {
-    Part<T, bits, group_size> parts[at_once];
+  for (uint group = simdgroup * own; group < end; group += kGroupsAtOnce) {
+    Part<T, bits, group_size> parts[kHigh];
 #pragma unroll
-    for (uint j = 0; j < at_once; ++j) {
-      const uint next = min(group + j * kGroups, groups - 1);
+    for (uint i = 0; i < kHigh; ++i)
+      parts[i].read(row_words[i], scales, biases, row_groups[i], group, groups, whole);
 #pragma unroll
-      for (uint i = 0; i < kHigh; ++i) {
-        parts[j].read_words(i, row_words[i] + next * (group_size / in_vector));
-        const int64_t at = row_groups[i] + next;
-        parts[j].scales[i] = float2(scales[at], biases[at]);
-      }
-    }
-#pragma unroll
-    for (uint j = 0; j < at_once; ++j) {
-      const uint next = group + j * kGroups;
-      if (next < groups) {
-        const uint elements = next * (group_size / pairs);
-        sums.add(parts[j], vectors[0] + elements, vectors[1] + elements);
+    for (uint j = 0; j < kGroupsAtOnce; ++j) {
+      if (group + j < end) {
+        const uint elements = (group + j) * (group_size / pairs);
+        sums.template add<single>(parts, j, vectors[0] + elements, vectors[1] + elements);
       }
     }
   }
@@ -222,16 +245,19 @@ template <typename T, uint bits, uint group_size>
   if (member >= kRows * kVectors || row >= p.rows || vector >= p.vectors) return;
   float sum = 0.0f;
 #pragma unroll
-  for (uint group = 0; group < kGroups; ++group)
+  for (uint group = 0; group < kSimdgroups; ++group)
     sum += of_groups[group][member % kRows * kVectors + member / kRows];
   out[(int64_t(tile.z) * p.vectors + vector) * p.rows + row] = T(sum);
 }
 
-#define QUANTIZED_FEW(bits, group, name, T) \
-  MLX_KERNEL("QuantizedFew_affine" #bits "_" #group "_" #name, quantized_few<T, bits, group>)
-#define FOR_GROUPS(bits, name, T)     \
-  QUANTIZED_FEW(bits, 32, name, T)    \
-  QUANTIZED_FEW(bits, 64, name, T)    \
+#define QUANTIZED_FEW(bits, group, name, T)                             \
+  MLX_KERNEL("QuantizedFew_affine" #bits "_" #group "_" #name "_single", \
+             quantized_few<T, bits, group, true>)                       \
+  MLX_KERNEL("QuantizedFew_affine" #bits "_" #group "_" #name "_several", \
+             quantized_few<T, bits, group, false>)
+#define FOR_GROUPS(bits, name, T)  \
+  QUANTIZED_FEW(bits, 32, name, T) \
+  QUANTIZED_FEW(bits, 64, name, T) \
   QUANTIZED_FEW(bits, 128, name, T)
 FOR_GROUPS(4, float16, half)
 FOR_GROUPS(4, bfloat16, bfloat16_t)

@@ -141,13 +141,13 @@ void multiply_matrices_of_integers(const array& x, const QuantizedArrays& w, con
                        static_cast<uint32_t>(e.batches_x),
                        static_cast<uint32_t>(e.batches_w)};
   const array vectors = row_contiguous(converted(x, out.dtype(), s), s);
-  static KernelTable table(kQuantizedKinds * 4 * kDtypes);
+  static KernelTable table(kQuantizedKinds * 4 * kDtypes * 2);
   const int group = q.group_size == 128 ? 3 : q.group_size / 32;
   const int index = (quantized_kind(q) * 4 + group) * kDtypes + dtype_index(out.dtype());
   auto& encoder = metal::get_command_encoder(s);
-  encoder.set_compute_pipeline_state(table.get(index, [&] {
+  encoder.set_compute_pipeline_state(table.get(index * 2 + (e.m == 1 ? 1 : 0), [&] {
     return kernel_name("QuantizedFew", quantized_name(q), std::to_string(q.group_size),
-                       type_name(out.dtype()));
+                       type_name(out.dtype()), e.m == 1 ? "single" : "several");
   }));
   encoder.set_input_array(w.w, 0);
   encoder.set_input_array(w.scales, 1);
