@@ -13,6 +13,7 @@
 
 #include "mlx/dtype_utils.h"
 #include "mlx/io/refusal.h"
+#include "mlx/small_vector.h"
 
 namespace mlx::core::exported {
 
@@ -117,19 +118,27 @@ struct Codec<std::string> {
 };
 
 // Grows while it reads, so that a damaged count cannot allocate more than the file holds.
-template <typename T>
-struct Codec<std::vector<T>> {
-  static void put(ByteWriter& to, const std::vector<T>& values) {
+template <typename Sequence>
+struct SequenceCodec {
+  static void put(ByteWriter& to, const Sequence& values) {
     exported::put(to, uint64_t{values.size()});
     for (const auto& value : values) exported::put(to, value);
   }
-  static std::vector<T> get(ByteReader& from) {
+  static Sequence get(ByteReader& from) {
     const auto count = exported::get<uint64_t>(from);
-    std::vector<T> values;
-    for (uint64_t i = 0; i < count; ++i) values.push_back(exported::get<T>(from));
+    Sequence values;
+    for (uint64_t i = 0; i < count; ++i) {
+      values.push_back(exported::get<typename Sequence::value_type>(from));
+    }
     return values;
   }
 };
+
+template <typename T>
+struct Codec<std::vector<T>> : SequenceCodec<std::vector<T>> {};
+
+template <typename T, size_t N>
+struct Codec<SmallVector<T, N>> : SequenceCodec<SmallVector<T, N>> {};
 
 template <typename T>
 struct Codec<std::optional<T>> {

@@ -32,6 +32,9 @@ inline int rank(const array& a) { return static_cast<int>(a.ndim()); }
 
 std::vector<int> all_axes(const array& a);
 
+// Removes axes of length 1, which are sorted and not negative.
+array without_axes(const array& a, std::vector<int> axes, const Stream& s);
+
 // The axes in front of the last two.
 inline Shape batch_of(const array& a) { return Shape(a.shape().begin(), a.shape().end() - 2); }
 

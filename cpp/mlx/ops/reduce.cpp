@@ -31,7 +31,7 @@ Shape reduced_shape(const array& a, const std::vector<int>& axes) {
 }
 
 array drop_axes(array out, const std::vector<int>& axes, bool keepdims, StreamOrDevice s) {
-  return keepdims || axes.empty() ? out : squeeze(out, axes, s);
+  return keepdims || axes.empty() ? out : without_axes(out, axes, to_stream(s));
 }
 
 void check_not_empty(const array& a, const std::vector<int>& axes, const std::string& op) {
@@ -53,9 +53,9 @@ array reduce(const array& a, Dtype out_type, Reduce::ReduceType type,
   if (axes.empty()) {
     return astype(a, out_type, s);
   }
-  array out(reduced_shape(a, axes), out_type, std::make_shared<Reduce>(to_stream(s), type, axes),
-            {a});
-  return drop_axes(std::move(out), axes, keepdims, s);
+  const Stream stream = to_stream(s);
+  array out(reduced_shape(a, axes), out_type, std::make_shared<Reduce>(stream, type, axes), {a});
+  return drop_axes(std::move(out), axes, keepdims, stream);
 }
 
 // The number of elements in a reduction, less `ddof`. A graph for all shapes computes it whenever

@@ -88,6 +88,13 @@ array unflatten(const array& a, int axis, Shape shape, StreamOrDevice s) {
   return array(std::move(out), a.dtype(), std::move(primitive), {a});
 }
 
+array without_axes(const array& a, std::vector<int> axes, const Stream& s) {
+  auto primitive = std::make_shared<Squeeze>(s, std::move(axes));
+  std::vector<array> inputs(1, a);
+  Shape shape = primitive->output_shapes(inputs)[0];
+  return array(std::move(shape), a.dtype(), std::move(primitive), std::move(inputs));
+}
+
 array squeeze(const array& a, const std::vector<int>& axes, StreamOrDevice s) {
   auto dropped = normalize_axes(axes, rank(a), "squeeze");
   if (dropped.empty()) {
@@ -99,9 +106,7 @@ array squeeze(const array& a, const std::vector<int>& axes, StreamOrDevice s) {
                                           a.shape(axis), " which is not equal to 1."));
     }
   }
-  auto primitive = std::make_shared<Squeeze>(to_stream(s), std::move(dropped));
-  Shape shape = primitive->output_shapes({a})[0];
-  return array(std::move(shape), a.dtype(), std::move(primitive), {a});
+  return without_axes(a, std::move(dropped), to_stream(s));
 }
 
 array squeeze(const array& a, int axis, StreamOrDevice s) {

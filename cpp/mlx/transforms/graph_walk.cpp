@@ -6,6 +6,7 @@
 #include <span>
 
 #include "mlx/primitives/graph.h"
+#include "mlx/small_vector.h"
 
 namespace mlx::core {
 
@@ -75,7 +76,8 @@ std::vector<array> topological_order(const std::vector<array>& outputs,
     size_t count;
   };
   std::vector<array> order;
-  std::vector<Frame> stack;
+  order.reserve(outputs.size());
+  SmallVector<Frame> stack;
   Ids seen;
   auto visit = [&](const array& a) {
     if (enter(a) && seen.insert(a.node_id())) {

@@ -32,7 +32,7 @@ struct Axes {
 
 // int | Sequence[int]
 struct Ints {
-  std::vector<int64_t> value;
+  mx::SmallVector<int64_t> value;
   bool is_scalar = false;
 };
 

@@ -30,7 +30,8 @@ namespace metal::cpu {
 namespace {
 
 constexpr auto kShortTime = std::chrono::microseconds(5);
-constexpr auto kWakingTime = std::chrono::microseconds(10);  // of a thread, if a core is idle
+constexpr auto kMeasurableTime = std::chrono::microseconds(1);  // the caches are warm by then
+constexpr auto kWakingTime = std::chrono::microseconds(10);     // of a thread, if a core is idle
 constexpr uint64_t kChunksPerCore = 4;  // in the rest of the grid, when a core takes its next chunk
 constexpr uint64_t kGroupsPerCore = 64;    // smallest chunks, enough to balance the cores
 constexpr uint64_t kOrderedThreads = 512;  // per threadgroup in a reordered launch: fits a cache
@@ -323,20 +324,25 @@ void Dispatch::run_chain(std::span<Dispatch* const> dispatches, uint64_t threads
 }
 
 // Runs a small grid on the calling thread. Returns early, for all cores to continue, if it takes
-// long.
+// long, or as soon as the last threadgroups' time says that the rest would take longer than other
+// threads need to start.
 uint64_t Dispatch::run_first(uint64_t count) {
   Worker& worker = Worker::current();
   if (count == 1) {  // does not need the time
     worker.run(*this, 0, 1);
     return 1;
   }
-  auto start = std::chrono::steady_clock::now();
+  const auto start = std::chrono::steady_clock::now();
+  auto before = start;
   uint64_t done = 0;
   for (uint64_t step = 1; done < count && !stopped(); step *= 2) {
-    uint64_t last = std::min(done + step, count);
+    const uint64_t last = std::min(done + step, count);
     worker.run(*this, done, last);
+    const auto now = std::chrono::steady_clock::now();
+    const auto rest = (now - before) * (count - last) / (last - done);
     done = last;
-    if (std::chrono::steady_clock::now() - start > kShortTime) break;
+    before = now;
+    if (now - start > kShortTime || (now - start > kMeasurableTime && rest > kWakingTime)) break;
   }
   return done;
 }

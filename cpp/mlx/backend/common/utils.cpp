@@ -27,44 +27,39 @@ size_t shape_size(const Shape& shape) {
   return size;
 }
 
+void collapse_in_place(Shape& shape, std::span<Strides> strides, int64_t size_cap) {
+  size_t count = 0;  // of the dimensions that are made; they lie before the ones that are read
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const ShapeElem length = shape[d];
+    if (length == 1) continue;
+    const bool merge = count > 0 && int64_t(shape[count - 1]) * length <= size_cap &&
+                       std::all_of(strides.begin(), strides.end(), [&](const Strides& steps) {
+                         return steps[count - 1] == steps[d] * length;
+                       });
+    const size_t to = merge ? count - 1 : count++;
+    shape[to] = merge ? shape[to] * length : length;
+    for (Strides& steps : strides) steps[to] = steps[d];
+  }
+  shape.resize(count);
+  if (count == 0) shape.push_back(1);
+  for (Strides& steps : strides) steps.resize(shape.size());
+  if (count == 0) {
+    for (Strides& steps : strides) steps[0] = 0;
+  }
+}
+
 std::tuple<Shape, std::vector<Strides>> collapse_contiguous_dims(
     const Shape& shape, const std::vector<Strides>& strides, int64_t size_cap) {
-  Shape out_shape;
-  std::vector<Strides> out_strides(strides.size());
-  for (size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] == 1) {
-      continue;
-    }
-    bool merge = !out_shape.empty() && int64_t(out_shape.back()) * shape[d] <= size_cap;
-    for (size_t k = 0; merge && k < strides.size(); ++k) {
-      merge = out_strides[k].back() == strides[k][d] * shape[d];
-    }
-    if (merge) {
-      out_shape.back() *= shape[d];
-    } else {
-      out_shape.push_back(shape[d]);
-    }
-    for (size_t k = 0; k < strides.size(); ++k) {
-      if (merge) {
-        out_strides[k].back() = strides[k][d];
-      } else {
-        out_strides[k].push_back(strides[k][d]);
-      }
-    }
-  }
-  if (out_shape.empty()) {
-    out_shape.push_back(1);
-    for (auto& s : out_strides) {
-      s.push_back(0);
-    }
-  }
-  return {std::move(out_shape), std::move(out_strides)};
+  std::tuple<Shape, std::vector<Strides>> collapsed{shape, strides};
+  collapse_in_place(std::get<0>(collapsed), std::get<1>(collapsed), size_cap);
+  return collapsed;
 }
 
 std::pair<Shape, Strides> collapse_contiguous_dims(const Shape& shape, const Strides& strides,
                                                    int64_t size_cap) {
-  auto [s, st] = collapse_contiguous_dims(shape, std::vector<Strides>{strides}, size_cap);
-  return {std::move(s), std::move(st[0])};
+  std::pair<Shape, Strides> collapsed{shape, strides};
+  collapse_in_place(collapsed.first, {&collapsed.second, 1}, size_cap);
+  return collapsed;
 }
 
 std::pair<Shape, Strides> collapse_contiguous_dims(const array& a, int64_t size_cap) {

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "mlx/array.h"
 
@@ -39,6 +43,7 @@ size_t shape_size(const Shape& shape);
 // Merges neighbouring dimensions that are contiguous with each other in all operands, and drops
 // those of length 1. No merged dimension is longer than `size_cap`. The result has at least one
 // dimension.
+void collapse_in_place(Shape& shape, std::span<Strides> strides, int64_t size_cap = INT32_MAX);
 std::tuple<Shape, std::vector<Strides>> collapse_contiguous_dims(
     const Shape& shape, const std::vector<Strides>& strides, int64_t size_cap = INT32_MAX);
 std::pair<Shape, Strides> collapse_contiguous_dims(const Shape& shape, const Strides& strides,

@@ -38,17 +38,16 @@ constexpr size_t kMaxReducedDims = 8;
 // Some of the dimensions; every set has strides for them.
 struct StridedDims {
   Shape shape;
-  std::vector<Strides> strides;
+  SmallVector<Strides, 2> strides;
 };
 
-StridedDims pick(const Shape& shape, const std::vector<Strides>& sets,
-                 const std::vector<int>& axes) {
-  StridedDims dims{{}, std::vector<Strides>(sets.size())};
+StridedDims pick(const Shape& shape, std::span<const Strides> sets, std::span<const int> axes) {
+  StridedDims dims{{}, SmallVector<Strides, 2>(sets.size())};
   for (int axis : axes) {
     dims.shape.push_back(shape[axis]);
     for (size_t k = 0; k < sets.size(); ++k) dims.strides[k].push_back(sets[k][axis]);
   }
-  std::tie(dims.shape, dims.strides) = collapse_contiguous_dims(dims.shape, dims.strides);
+  collapse_in_place(dims.shape, dims.strides);
   return dims;
 }
 
@@ -180,9 +179,9 @@ void ReducePlan::run(metal::CommandEncoder& encoder, int index) const {
   dispatch_grid(encoder, width * lanes, y * splits, z, limit);
 }
 
-std::optional<ReducePlan> plan_reduction(const Shape& shape, const std::vector<Strides>& sets,
+std::optional<ReducePlan> plan_reduction(const Shape& shape, std::span<const Strides> sets,
                                          const std::vector<int>& axes, bool shared) {
-  std::vector<int> kept_axes;
+  SmallVector<int> kept_axes;
   for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) kept_axes.push_back(axis);
   }
@@ -198,8 +197,10 @@ std::optional<ReducePlan> plan_reduction(const Shape& shape, const std::vector<S
 
 ReducePlan plan_of_partials(int rows, int row, bool shared) {
   const Shape shape = {rows, row};
-  const std::vector<Strides> strides = {{row, 1}};
-  ReducePlan plan = make_plan(pick(shape, strides, {1}), pick(shape, strides, {0}), shared);
+  const Strides strides = {row, 1};
+  constexpr int kRows[] = {0}, kColumns[] = {1};
+  ReducePlan plan =
+      make_plan(pick(shape, {&strides, 1}, kColumns), pick(shape, {&strides, 1}, kRows), shared);
   // Kernels of this and of the shared layouts exist for sums that were widened.
   if (plan.layout == ReduceLayout::Row || plan.layout == ReduceLayout::General)
     plan.layout = ReduceLayout::Column;

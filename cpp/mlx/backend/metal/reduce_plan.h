@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "mlx/array.h"
@@ -17,7 +18,7 @@ enum class ReduceLayout { Row, Column, General, SharedRow, SharedColumn, SharedB
 struct ReducePlan {
   ReduceLayout layout;
   ReduceParams params;
-  std::vector<ReduceStrides> strides;
+  SmallVector<ReduceStrides, 1> strides;
   size_t x, y, z;  // grid of outputs, without splits
   size_t work;     // elements per output
 
@@ -30,7 +31,7 @@ struct ReducePlan {
 // Plans for elements of this shape, which have several sets of strides if they come from several
 // arrays. The first set decides on the order. Returns nothing if the kernels do not take so many
 // dimensions. `shared`: there are kernels of the shared layouts.
-std::optional<ReducePlan> plan_reduction(const Shape& shape, const std::vector<Strides>& sets,
+std::optional<ReducePlan> plan_reduction(const Shape& shape, std::span<const Strides> sets,
                                          const std::vector<int>& axes, bool shared);
 
 // Plans for the partial results of an earlier pass: rows without gaps.

@@ -2,6 +2,7 @@
 // elements in the order of the reduction's own kernels: the result is the same to the bit.
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 
 #include "mlx/backend/common/elementwise.h"
@@ -146,7 +147,7 @@ MLX_EVAL_MULTI(CompiledReduce) {
   auto* kernel = kernels_->find(fused->plan, fused->inputs, first_type, stream().device);
   if (!kernel) return run_one_by_one(body(), inputs, outputs, stream());
   allocate_output(out);
-  auto first_pass = [&](const ReducePlan& plan, array& results) {
+  const auto first_pass = [&](const ReducePlan& plan, array& results) {
     auto& encoder = metal::get_command_encoder(stream());
     encoder.set_compute_pipeline_state(kernel);
     int buffer = 0;
@@ -154,7 +155,7 @@ MLX_EVAL_MULTI(CompiledReduce) {
     encoder.set_output_array(results, buffer++);
     plan.run(encoder, buffer);
   };
-  run_passes(fused->plan, type, out, stream(), first_pass);
+  run_passes(fused->plan, type, out, stream(), std::ref(first_pass));
 }
 
 }  // namespace mlx::core

@@ -2,6 +2,8 @@
 #include "mlx/backend/metal/ops/reduce.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -29,14 +31,13 @@ MTL::ComputePipelineState* reduce_kernel(int op, ReduceLayout layout, Dtype in, 
 
 bool is_half(Dtype dtype) { return dtype == float16 || dtype == bfloat16; }
 
-ReducePass pass_over(const array& in, Reduce::ReduceType type, Stream s) {
-  return [in, type, s](const ReducePlan& plan, array& out) {
-    auto& encoder = metal::get_command_encoder(s);
-    encoder.set_compute_pipeline_state(reduce_kernel(type, plan.layout, in.dtype(), out.dtype()));
-    encoder.set_input_array(in, 0);
-    encoder.set_output_array(out, 1);
-    plan.run(encoder, 2);
-  };
+void pass_over(const array& in, Reduce::ReduceType type, const ReducePlan& plan, array& out,
+               Stream s) {
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(reduce_kernel(type, plan.layout, in.dtype(), out.dtype()));
+  encoder.set_input_array(in, 0);
+  encoder.set_output_array(out, 1);
+  plan.run(encoder, 2);
 }
 
 // Copies the array with the reduced axes last, without gaps, if the kernels do not take so many
@@ -61,14 +62,17 @@ array reduced_last(const array& in, const std::vector<int>& reduced_axes, Stream
 void reduce(Reduce::ReduceType type, const array& in, array& out, const std::vector<int>& axes,
             Stream s) {
   const bool shared = runs_on_gpu(s);
-  if (auto plan = plan_reduction(in.shape(), {in.strides()}, axes, shared)) {
-    return run_passes(*plan, type, out, s, pass_over(in, type, s));
+  const auto run = [&](const array& source, const ReducePlan& plan) {
+    const auto first = [&](const ReducePlan& p, array& to) { pass_over(source, type, p, to, s); };
+    run_passes(plan, type, out, s, std::ref(first));
+  };
+  if (const auto plan = plan_reduction(in.shape(), {&in.strides(), 1}, axes, shared)) {
+    return run(in, *plan);
   }
-  const array dense = reduced_last(in, axes, s);
   const int rows = static_cast<int>(out.size());
   const int length = static_cast<int>(in.size() / out.size());
-  auto plan = plan_reduction({rows, length}, {{length, 1}}, {1}, shared);
-  run_passes(*plan, type, out, s, pass_over(dense, type, s));
+  const Strides strides = {length, 1};
+  run(reduced_last(in, axes, s), *plan_reduction({rows, length}, {&strides, 1}, {1}, shared));
 }
 
 // ---- indices of extremes ----
@@ -195,17 +199,22 @@ Dtype type_of_first_pass(const ReducePlan& plan, Reduce::ReduceType type, Dtype 
   return widen && plan.params.splits > 1 ? float32 : out;
 }
 
-void run_passes(ReducePlan plan, Reduce::ReduceType type, array& out, Stream s, ReducePass pass) {
+void run_passes(ReducePlan plan, Reduce::ReduceType type, array& out, Stream s,
+                const ReducePass& first) {
   const Dtype partial_type = type_of_first_pass(plan, type, out.dtype());
+  std::optional<array> partial;
+  const auto pass = [&](array& to) {
+    partial ? pass_over(*partial, type, plan, to, s) : first(plan, to);
+  };
   while (plan.params.splits > 1) {
     const int rows = static_cast<int>(plan.params.splits);
     const int row = static_cast<int>(plan.params.row);
-    array partial = temporary({rows, row}, partial_type, s);
-    pass(plan, partial);
-    pass = pass_over(partial, type, s);
+    array results = temporary({rows, row}, partial_type, s);
+    pass(results);
+    partial = std::move(results);
     plan = plan_of_partials(rows, row, runs_on_gpu(s));
   }
-  pass(plan, out);
+  pass(out);
 }
 
 MLX_EVAL(Reduce) {

@@ -18,6 +18,7 @@ Dtype type_of_first_pass(const ReducePlan& plan, Reduce::ReduceType type, Dtype 
 using ReducePass = std::function<void(const ReducePlan& plan, array& out)>;
 
 // Runs the plan and what must follow it. Only the first pass reads the elements.
-void run_passes(ReducePlan plan, Reduce::ReduceType type, array& out, Stream s, ReducePass pass);
+void run_passes(ReducePlan plan, Reduce::ReduceType type, array& out, Stream s,
+                const ReducePass& first);
 
 }  // namespace mlx::core
