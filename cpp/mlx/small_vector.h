@@ -203,7 +203,7 @@ class SmallVector {
     return to;
   }
 
-  void swap(SmallVector& other) noexcept { std::swap(*this, other); }
+  void swap(SmallVector& other) { std::swap(*this, other); }
 
   friend bool operator==(const SmallVector& a, const SmallVector& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
