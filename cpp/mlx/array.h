@@ -14,15 +14,14 @@
 #include "mlx/allocator.h"
 #include "mlx/dtype.h"
 #include "mlx/event.h"
-#include "mlx/small_vector.h"
 
 namespace mlx::core {
 
 class Primitive;
 
 using ShapeElem = int32_t;
-using Shape = SmallVector<ShapeElem>;
-using Strides = SmallVector<int64_t>;
+using Shape = std::vector<ShapeElem>;
+using Strides = std::vector<int64_t>;
 using Deleter = std::function<void(allocator::Buffer)>;
 
 class array {

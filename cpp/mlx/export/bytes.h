@@ -13,7 +13,6 @@
 
 #include "mlx/dtype_utils.h"
 #include "mlx/io/refusal.h"
-#include "mlx/small_vector.h"
 
 namespace mlx::core::exported {
 
@@ -118,27 +117,19 @@ struct Codec<std::string> {
 };
 
 // Grows while it reads, so that a damaged count cannot allocate more than the file holds.
-template <typename Sequence>
-struct SequenceCodec {
-  static void put(ByteWriter& to, const Sequence& values) {
+template <typename T>
+struct Codec<std::vector<T>> {
+  static void put(ByteWriter& to, const std::vector<T>& values) {
     exported::put(to, uint64_t{values.size()});
     for (const auto& value : values) exported::put(to, value);
   }
-  static Sequence get(ByteReader& from) {
+  static std::vector<T> get(ByteReader& from) {
     const auto count = exported::get<uint64_t>(from);
-    Sequence values;
-    for (uint64_t i = 0; i < count; ++i) {
-      values.push_back(exported::get<typename Sequence::value_type>(from));
-    }
+    std::vector<T> values;
+    for (uint64_t i = 0; i < count; ++i) values.push_back(exported::get<T>(from));
     return values;
   }
 };
-
-template <typename T>
-struct Codec<std::vector<T>> : SequenceCodec<std::vector<T>> {};
-
-template <typename T, size_t N>
-struct Codec<SmallVector<T, N>> : SequenceCodec<SmallVector<T, N>> {};
 
 template <typename T>
 struct Codec<std::optional<T>> {

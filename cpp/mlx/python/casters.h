@@ -1,5 +1,5 @@
 // For pybind11 bindings of extensions: after including this, functions can take and return arrays,
-// shapes, streams, devices and element types. Importing the module imports mlx.core.
+// streams, devices and element types. Importing the module imports mlx.core.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -10,7 +10,6 @@
 
 #include "mlx/array.h"
 #include "mlx/python/build_id.h"
-#include "mlx/small_vector.h"
 #include "mlx/utils.h"
 
 namespace mlx::core::python {
@@ -57,10 +56,6 @@ inline bool fits_interpreter() {
   if (!mlx::core::python::fits_interpreter() || !mlx::core::python::fits_core()) return nullptr;
 
 namespace pybind11::detail {
-
-// Shapes and strides.
-template <typename T, size_t N>
-struct type_caster<mlx::core::SmallVector<T, N>> : list_caster<mlx::core::SmallVector<T, N>, T> {};
 
 // Converts None, a stream, a ThreadLocalStream, a device, or a kind of device such as mx.gpu.
 template <>

@@ -1,13 +1,11 @@
-// For nanobind's bindings of extensions: functions can take and return arrays, shapes, streams,
-// devices and element types. The target `mlx` of CMake includes this file first in every C++
-// source, so that bindings that were written for MLX compile as they are. Without nanobind the file
-// is empty.
+// For nanobind's bindings of extensions: functions can take and return arrays, streams, devices and
+// element types. The target `mlx` of CMake includes this file first in every C++ source, so that
+// bindings that were written for MLX compile as they are. Without nanobind the file is empty.
 #pragma once
 
 #if __has_include(<Python.h>) && __has_include(<nanobind/nanobind.h>)
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/detail/nb_list.h>
 
 #include <type_traits>
 #include <typeinfo>
@@ -16,7 +14,6 @@
 #include "mlx/device.h"
 #include "mlx/dtype.h"
 #include "mlx/python/object_table.h"
-#include "mlx/small_vector.h"
 #include "mlx/stream.h"
 
 namespace mlx::core::python {
@@ -106,10 +103,6 @@ class CoreCaster {
 }  // namespace mlx::core::python
 
 namespace nanobind::detail {
-
-// Shapes and strides.
-template <typename T, size_t N>
-struct type_caster<mlx::core::SmallVector<T, N>> : list_caster<mlx::core::SmallVector<T, N>, T> {};
 
 #define MLX_NANOBIND_CASTER(TYPE, NAME)                            \
   template <>                                                      \

@@ -135,21 +135,16 @@ bool load_ints(py::handle source, Ints& out) {
   return true;
 }
 
-template <typename Result>
-static Result narrow_all(const Ints& ints, const char* argument) {
-  Result result;
+std::vector<int> narrow(const Ints& ints, const char* argument) {
+  std::vector<int> result;
   result.reserve(ints.value.size());
   for (int64_t v : ints.value) result.push_back(narrow(v, argument));
   return result;
 }
 
-std::vector<int> narrow(const Ints& ints, const char* argument) {
-  return narrow_all<std::vector<int>>(ints, argument);
-}
-
 mx::Shape to_shape(const Ints& ints, const char* argument) {
   try {
-    return narrow_all<mx::Shape>(ints, argument);
+    return narrow(ints, argument);
   } catch (const std::invalid_argument& error) {
     throw std::overflow_error(error.what());
   }

@@ -32,7 +32,7 @@ struct Axes {
 
 // int | Sequence[int]
 struct Ints {
-  mx::SmallVector<int64_t> value;
+  std::vector<int64_t> value;
   bool is_scalar = false;
 };
 

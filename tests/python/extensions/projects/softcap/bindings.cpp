@@ -11,10 +11,6 @@ PYBIND11_MODULE(_ext, m) {
   m.def("capped_rows", &my_ops::capped_rows, "x"_a, "cap"_a, py::kw_only(),
         "stream"_a = py::none());
   m.def("dtype_of", [](const mlx::core::array& x) { return x.dtype(); });
-  m.def("doubled", [](mlx::core::Shape shape) {
-    for (auto& extent : shape) extent *= 2;
-    return shape;
-  });
   m.def("as_stream", [](mlx::core::StreamOrDevice s) { return mlx::core::to_stream(s); });
   m.def("same", [](mlx::core::StreamOrDevice s) { return s; });
 }

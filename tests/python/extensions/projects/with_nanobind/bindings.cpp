@@ -19,10 +19,6 @@ NB_MODULE(_ext, m) {
   m.def("capped_rows", &my_ops::capped_rows, "x"_a, "cap"_a, nb::kw_only(),
         "stream"_a = nb::none());
   m.def("dtype_of", [](const mx::array& x) { return x.dtype(); });
-  m.def("doubled", [](mx::Shape shape) {
-    for (auto& extent : shape) extent *= 2;
-    return shape;
-  });
   m.def("as_stream", [](mx::StreamOrDevice s) { return mx::to_stream(s); }, "s"_a.none());
   m.def("same", [](mx::StreamOrDevice s) { return s; }, "s"_a.none());
 

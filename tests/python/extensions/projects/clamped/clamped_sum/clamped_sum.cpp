@@ -22,7 +22,7 @@ array clamped_sum(const array& a, const array& b, const float low, const float h
   auto out_dtype =
       is_floating_point(promoted_dtype) ? promoted_dtype : promote_types(promoted_dtype, float32);
   auto broadcasted = broadcast_arrays({astype(a, out_dtype, s), astype(b, out_dtype, s)}, s);
-  std::vector<int> out_shape = broadcasted[0].shape();
+  auto out_shape = broadcasted[0].shape();
   return array(
       /* shape = */ out_shape,
       /* dtype = */ out_dtype,
