@@ -19,6 +19,7 @@ SPEED_ONLY = {
 SPEED_ONLY_CONSTANTS = {
     "kCheapBlock",  # linearize: a branch around a block, or none
     "kUnlikely",  # linearize: the same
+    "kLongestLoop",  # loop_tails: a copy of a loop, or none
     "kDeepest",  # matrix_layout: how far to look for a better layout
     "kManyAlike",  # widen_offsets: a function, or the same code in each place
     "kWidestStride",  # widen_memory: one block, or a gather

@@ -29,6 +29,7 @@
 #include "metal/cpu/vectorizer/control/jam_rows.h"
 #include "metal/cpu/vectorizer/control/known_counts.h"
 #include "metal/cpu/vectorizer/control/linearize.h"
+#include "metal/cpu/vectorizer/control/loop_tails.h"
 #include "metal/cpu/vectorizer/control/loops_of_gangs.h"
 #include "metal/cpu/vectorizer/control/phase_loops.h"
 #include "metal/cpu/vectorizer/control/redundant_selects.h"

@@ -41,6 +41,7 @@ struct PassContext {
   bool has_barriers = false;      // gangs wait for each other
   bool separate_buffers = false;  // see Variant
   bool prefetches = true;         // false for a prefetch slice
+  bool is_interchanged = false;   // the code seldom runs: see interchange_loop.h
   bool may_bail_out = false;      // the code may be speculative: see assume_coherent.h
   unsigned lane_argument = kLaneArgument;
   unsigned active_argument = kActiveArgument;

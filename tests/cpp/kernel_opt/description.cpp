@@ -78,6 +78,10 @@ Description describe(const llvm::Module& module) {
     if (node->getNumOperands() > 3) result.constants[index] = {type, number(*node, 3)};
   }
   for (const MDNode* node : nodes(module, "row_multiple")) result.row_multiple = small(*node, 0);
+  for (const MDNode* node : nodes(module, "rows")) {
+    result.row = small(*node, 0);
+    result.rows = small(*node, 1);
+  }
   for (const MDNode* node : nodes(module, "checks"))
     result.checks = metal::parse_checks(text(*node, 0), "checks");
   return result;

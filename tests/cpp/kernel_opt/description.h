@@ -16,6 +16,8 @@
 //   !4 = !{!"name", i32 0, !"int", i64 7}         name, index, type, and the value if one is given
 //   !row_multiple = !{!6}                         see Variant
 //   !6 = !{i32 8}
+//   !rows = !{!8}                                 of the threadgroup: their length and number, if
+//   !8 = !{i32 64, i32 4}                         code is made for one size, see BodyForm
 //   !checks = !{!7}                               see metal/checks.h
 //   !7 = !{!"bounds,races"}
 struct Description {
@@ -23,6 +25,8 @@ struct Description {
   metal::FunctionInfo function;
   metal::ConstantValues constants;
   uint32_t row_multiple = 1;
+  uint32_t row = 0;
+  uint32_t rows = 0;
   metal::Checks checks = metal::kNoChecks;
 };
 

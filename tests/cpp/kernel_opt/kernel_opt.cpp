@@ -126,6 +126,8 @@ class Passes {
     if (!description_.declaration.name.empty()) unit_.kernels.push_back(description_.declaration);
     kernel_.checks = description_.checks;
     kernel_.form.row_multiple = description_.row_multiple;
+    kernel_.form.row = description_.row;
+    kernel_.form.rows = description_.rows;
     kernel_.form.lanes_are_threads = find_cooperation(*unit_.module) == Cooperation::SimdGroups;
   }
 

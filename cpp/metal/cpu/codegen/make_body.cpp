@@ -20,8 +20,7 @@ class BuiltinLowering {
   BuiltinLowering(llvm::Function& body, const BodyForm& form)
       : body_(body),
         lane_(form.lanes_are_threads ? body.getArg(kLaneArgument) : nullptr),
-        row_multiple_(form.row_multiple),
-        few_threads_(form.few_threads) {}
+        form_(form) {}
 
   Value* value(llvm::IRBuilder<>& b, Builtin builtin, unsigned i) {
     GroupAccess group(b, body_.getArg(kGroupArgument));
@@ -46,7 +45,7 @@ class BuiltinLowering {
       case Builtin::GridSize:
         return group.threads_per_grid(i);
       case Builtin::ThreadsPerThreadgroup:
-        return group.size(i);
+        return size(b, group, i);
       case Builtin::DispatchThreadsPerThreadgroup:
         return group.threads_per_threadgroup(i);
       case Builtin::ThreadgroupsPerGrid:
@@ -73,22 +72,29 @@ class BuiltinLowering {
   Value* position(llvm::IRBuilder<>& b, GroupAccess& group, unsigned i) {
     Value* before = b.CreateNUWMul(group.position(i), row_length(b, group, i));
     Value* position = b.CreateNUWAdd(before, body_.getArg(kXArgument + i));
-    if (few_threads_) b.CreateAssumption(b.CreateICmpULT(position, b.getInt32(kFewThreads)));
+    if (form_.few_threads) b.CreateAssumption(b.CreateICmpULT(position, b.getInt32(kFewThreads)));
     return position;
   }
 
   // The mask tells LLVM which low bits are 0.
   Value* row_length(llvm::IRBuilder<>& b, GroupAccess& group, unsigned i) {
     Value* length = group.threads_per_threadgroup(i);
-    if (i != 0 || row_multiple_ == 1) return length;
-    return b.CreateAnd(length, b.getInt32(~(row_multiple_ - 1)));
+    if (i != 0 || form_.row_multiple == 1) return length;
+    return b.CreateAnd(length, b.getInt32(~(form_.row_multiple - 1)));
+  }
+
+  // Of this threadgroup, which may be cut at the edge of the grid.
+  Value* size(llvm::IRBuilder<>& b, GroupAccess& group, unsigned i) {
+    if (form_.row == 0) return group.size(i);
+    return b.getInt32(i == 0 ? form_.row : i == 1 ? form_.rows : 1);
   }
 
   Value* volume(llvm::IRBuilder<>& b, bool dispatched) {
     GroupAccess group(b, body_.getArg(kGroupArgument));
     Value* product = b.getInt32(1);
     for (unsigned i = 0; i < 3; ++i) {
-      product = b.CreateMul(product, dispatched ? group.threads_per_threadgroup(i) : group.size(i));
+      product =
+          b.CreateMul(product, dispatched ? group.threads_per_threadgroup(i) : size(b, group, i));
     }
     return product;
   }
@@ -99,8 +105,7 @@ class BuiltinLowering {
 
   llvm::Function& body_;
   llvm::Argument* lane_;
-  uint32_t row_multiple_;
-  bool few_threads_;
+  const BodyForm& form_;
 };
 
 // Loads pointer arguments from the launch.

@@ -156,6 +156,7 @@ class Vectorizer {
   llvm::Function* widen_body(llvm::Function& body, uint32_t width) {
     PassContext context = context_of(width);
     context.prefetches = &body != prefetch_slice_;
+    context.is_interchanged = &body == body_ && interchanged_.iteration;
     if (&body == interchanged_.iteration) context.shapes.arguments.push_back(Shape::uniform());
     context.may_bail_out = (speculative_ && &body != body_ && &body != interchanged_.iteration) ||
                            (&body == columns_.body && bails_out(body));

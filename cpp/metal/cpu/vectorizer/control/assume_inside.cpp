@@ -143,13 +143,6 @@ class Inside {
   }
 
  private:
-  // Whether a value that grows from lane to lane is compared with one that all lanes share.
-  bool compares_index(const Value* index, const Value* bound) const {
-    const Shape shape = analysis_.shape(index);
-    return shape.has_offsets() && !shape.is_uniform() && shape.exact() &&
-           llvm::is_sorted(shape.offsets()) && analysis_.shape(bound).is_uniform();
-  }
-
   // Whether the gang may bail out in front of an instruction: all its lanes come there, or none,
   // and no effect comes before.
   bool may_bail_out_at(const Instruction& place) const {
@@ -246,7 +239,7 @@ class Inside {
     if (!compare || !order_of(*compare)) return;
     Value* a = compare->getOperand(0);
     Value* b = compare->getOperand(1);
-    if (!compares_index(a, b) && !compares_index(b, a)) return;
+    if (!compares_index(analysis_, a, b) && !compares_index(analysis_, b, a)) return;
     const auto predicate = result ? compare->getPredicate() : compare->getInversePredicate();
     if (predicate == ICmpInst::ICMP_EQ) return;  // the index of one lane at most
     if (assume(*compare, predicate, a, b))
@@ -260,7 +253,9 @@ class Inside {
     for (unsigned i = 0; i < 2; ++i) {
       Value* index = instruction.getOperand(i);
       Value* bound = instruction.getOperand(1 - i);
-      if (!compares_index(index, bound) || !assume(instruction, *predicate, index, bound)) continue;
+      if (!compares_index(analysis_, index, bound) ||
+          !assume(instruction, *predicate, index, bound))
+        continue;
       instruction.replaceAllUsesWith(index);
       instruction.eraseFromParent();
       return;

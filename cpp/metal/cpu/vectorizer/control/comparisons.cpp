@@ -4,6 +4,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "metal/cpu/vectorizer/shapes/shape_analysis.h"
 
 namespace metal::cpu {
 namespace {
@@ -67,6 +68,12 @@ std::optional<ICmpInst::Predicate> order_of(const ICmpInst& compare) {
   if (compare.isRelational()) return compare.getPredicate();
   if (!match(compare.getOperand(1), m_Zero())) return std::nullopt;
   return compare.getPredicate() == ICmpInst::ICMP_EQ ? ICmpInst::ICMP_ULE : ICmpInst::ICMP_UGT;
+}
+
+bool compares_index(const ShapeAnalysis& shapes, const Value* index, const Value* bound) {
+  const Shape shape = shapes.shape(index);
+  return shape.has_offsets() && !shape.is_uniform() && shape.exact() &&
+         llvm::is_sorted(shape.offsets()) && shapes.shape(bound).is_uniform();
 }
 
 }  // namespace metal::cpu

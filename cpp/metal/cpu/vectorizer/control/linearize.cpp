@@ -14,6 +14,7 @@
 #include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/cpu/markers.h"
+#include "metal/cpu/vectorizer/control/marker_calls.h"
 #include "metal/cpu/vectorizer/control/regions.h"
 #include "metal/cpu/vectorizer/speculation.h"
 
@@ -75,18 +76,8 @@ class Linearizer {
  private:
   llvm::Type* bit() const { return llvm::Type::getInt1Ty(body_.getContext()); }
 
-  llvm::FunctionCallee helper(const char* name, llvm::Type* result, bool argument) {
-    llvm::SmallVector<llvm::Type*, 1> parameters(argument ? 1 : 0, bit());
-    auto callee = body_.getParent()->getOrInsertFunction(
-        name, llvm::FunctionType::get(result, parameters, false));
-    auto* function = checked_cast<llvm::Function>(callee.getCallee());
-    function->setDoesNotThrow();
-    function->setWillReturn();
-    if (!result->isVoidTy()) {
-      function->setDoesNotAccessMemory();
-      function->setSpeculatable();
-    }
-    return callee;
+  llvm::FunctionCallee marker(const char* name, llvm::Type* result, bool has_argument) {
+    return declare_marker(*body_.getParent(), name, result, has_argument);
   }
 
   AllocaInst* new_slot(llvm::Type* type, const llvm::Twine& name) {
@@ -98,7 +89,7 @@ class Linearizer {
 
   // The mask of the surrounding code. A later step replaces this call by the mask.
   Value* context_mask(IRBuilder<>& builder) {
-    auto* context = builder.CreateCall(helper(kContext, bit(), false), {}, "context");
+    auto* context = builder.CreateCall(marker(kContext, bit(), false), {}, "context");
     contexts_.push_back(context);
     context_of_[builder.GetInsertBlock()].push_back(contexts_.size() - 1);
     return context;
@@ -108,7 +99,7 @@ class Linearizer {
     for (BasicBlock& block : body_) {
       if (llvm::none_of(block, needs_mask)) continue;
       IRBuilder<> builder(&*block.getFirstInsertionPt());
-      builder.CreateCall(helper(kBlockMask, builder.getVoidTy(), true), {context_mask(builder)});
+      builder.CreateCall(marker(kBlockMask, builder.getVoidTy(), true), {context_mask(builder)});
     }
   }
 
@@ -270,7 +261,7 @@ class Linearizer {
         llvm::MDNode* weights =
             item.unlikely ? llvm::MDBuilder(body_.getContext()).createUnlikelyBranchWeights()
                           : nullptr;
-        builder.CreateCondBr(builder.CreateCall(helper(kAnyLane, bit(), true), {mask}), item.first,
+        builder.CreateCondBr(builder.CreateCall(marker(kAnyLane, bit(), true), {mask}), item.first,
                              after, weights);
       } else {
         builder.CreateBr(item.first);
@@ -341,7 +332,7 @@ class Linearizer {
     builder.SetInsertPoint(end);
     Value* going_on = builder.CreateLoad(bit(), next);
     builder.CreateStore(going_on, live);
-    builder.CreateCondBr(builder.CreateCall(helper(kAnyLane, bit(), true), {going_on}), loop.header,
+    builder.CreateCondBr(builder.CreateCall(marker(kAnyLane, bit(), true), {going_on}), loop.header,
                          loop.exit);
     for (PHINode& phi : loop.header->phis()) {
       for (BasicBlock* latch : latches) phi.replaceIncomingBlockWith(latch, end);

@@ -233,6 +233,8 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       Value* argument = call.getArgOperand(0);
       w_.set_first(&call, w_.shape(argument).is_uniform() ? w_.first(argument)
                                                           : w_.any(w_.vector(argument)));
+    } else if (name == kAllLanes) {
+      w_.set_first(&call, all_lanes(call.getArgOperand(0)));
     } else if (name == kCoherentZExt || name == kCoherentSExt) {
       widen_coherent_extension(w_, call, name == kCoherentSExt);
     } else if (const auto division = coherent_division(name)) {
@@ -306,6 +308,14 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       division.setOperand(i,
                           b_.CreateSelect(some, division.getOperand(i), ConstantInt::get(type, 1)));
     b_.SetInsertPoint(division.getParent());
+  }
+
+  // Inactive lanes may have poison, unless the first or last lane tells of all: if that had, active
+  // lanes would have it, too.
+  Value* all_lanes(Value* bit) {
+    if (w_.shape(bit).is_uniform()) return w_.first(bit);
+    Value* bits = w_.vector(bit);
+    return w_.all(w_.known_bits(bits).all ? bits : b_.CreateFreeze(bits));
   }
 
   // A value that grows from lane to lane may wrap around before it is extended.
