@@ -6,7 +6,6 @@
 #include <span>
 
 #include "mlx/primitives/graph.h"
-#include "mlx/small_vector.h"
 
 namespace mlx::core {
 
@@ -77,7 +76,7 @@ std::vector<array> topological_order(const std::vector<array>& outputs,
   };
   std::vector<array> order;
   order.reserve(outputs.size());
-  SmallVector<Frame> stack;
+  std::vector<Frame> stack;
   Ids seen;
   auto visit = [&](const array& a) {
     if (enter(a) && seen.insert(a.node_id())) {

@@ -37,15 +37,15 @@ class QuantizedRows : public ::testing::TestWithParam<std::tuple<Dtype, int, int
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    Forms, QuantizedRows,
-    ::testing::Combine(::testing::Values(float16, bfloat16, float32), ::testing::Values(4, 8),
-                       ::testing::Values(32, 64, 128)),
-    [](const auto& info) {
-      return std::string(dtype_to_string(std::get<0>(info.param))) + "_" +
-             std::to_string(std::get<1>(info.param)) + "_" +
-             std::to_string(std::get<2>(info.param));
-    });
+INSTANTIATE_TEST_SUITE_P(Forms, QuantizedRows,
+                         ::testing::Combine(::testing::Values(float16, bfloat16, float32),
+                                            ::testing::Values(4, 8),
+                                            ::testing::Values(32, 64, 128)),
+                         [](const auto& info) {
+                           return std::string(dtype_to_string(std::get<0>(info.param))) + "_" +
+                                  std::to_string(std::get<1>(info.param)) + "_" +
+                                  std::to_string(std::get<2>(info.param));
+                         });
 
 TEST_P(QuantizedRows, TimesFewVectors) {
   for (const int columns : {128, 384, 1024, 2176}) {

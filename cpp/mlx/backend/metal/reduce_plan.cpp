@@ -38,11 +38,11 @@ constexpr size_t kMaxReducedDims = 8;
 // Some of the dimensions; every set has strides for them.
 struct StridedDims {
   Shape shape;
-  SmallVector<Strides, 2> strides;
+  std::vector<Strides> strides;
 };
 
 StridedDims pick(const Shape& shape, std::span<const Strides> sets, std::span<const int> axes) {
-  StridedDims dims{{}, SmallVector<Strides, 2>(sets.size())};
+  StridedDims dims{{}, std::vector<Strides>(sets.size())};
   for (int axis : axes) {
     dims.shape.push_back(shape[axis]);
     for (size_t k = 0; k < sets.size(); ++k) dims.strides[k].push_back(sets[k][axis]);
@@ -181,7 +181,7 @@ void ReducePlan::run(metal::CommandEncoder& encoder, int index) const {
 
 std::optional<ReducePlan> plan_reduction(const Shape& shape, std::span<const Strides> sets,
                                          const std::vector<int>& axes, bool shared) {
-  SmallVector<int> kept_axes;
+  std::vector<int> kept_axes;
   for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) kept_axes.push_back(axis);
   }

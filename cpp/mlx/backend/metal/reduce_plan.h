@@ -18,7 +18,7 @@ enum class ReduceLayout { Row, Column, General, SharedRow, SharedColumn, SharedB
 struct ReducePlan {
   ReduceLayout layout;
   ReduceParams params;
-  SmallVector<ReduceStrides, 1> strides;
+  std::vector<ReduceStrides> strides;
   size_t x, y, z;  // grid of outputs, without splits
   size_t work;     // elements per output
 
