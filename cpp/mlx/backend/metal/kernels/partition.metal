@@ -165,7 +165,7 @@ template <typename T, bool Positions>
   while (slots < p.sorted) slots *= 2;
   for (uint slot = p.sorted + member; slot < slots; slot += kPartitionThreads)
     items[slot] = Of::filling();
-  sort_in_threadgroup(items, slots, slots, member, kPartitionThreads);
+  sort_in_threadgroup(items, slots, member, kPartitionThreads);
   for (uint slot = member; slot < p.sorted; slot += kPartitionThreads)
     out[p.sorted_first + slot] = Of::result_of(items[slot], line);
 }

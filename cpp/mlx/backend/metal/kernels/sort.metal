@@ -37,8 +37,13 @@ template <typename T, bool Positions, bool Whole>
     const bool inside = line < p.lines && position < p.length;
     items[slot] = inside ? Of::of(in[ulong(line) * p.length + position], position) : Of::filling();
   }
-  sort_in_threadgroup(items, min(p.slots, uint(kSortTile)), uint(kSortTile), member,
-                      uint(kSortThreads));
+  OwnItems<typename Of::type, kSortTile / kSortThreads, kSortThreads> own;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  own.read(items, member);
+  own.sort(items, min(p.slots, uint(kSortTile)), member);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  own.write(items, member);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
   for (uint slot = member; slot < kSortTile; slot += kSortThreads) {
     if constexpr (Whole) {
       const uint line = place.line_of(slot), position = place.position_of(slot);
