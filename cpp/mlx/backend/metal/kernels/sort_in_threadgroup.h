@@ -93,7 +93,8 @@ struct OwnItems {
   METAL_FUNC void exchange_in_simdgroup(uint distance, uint width, uint length, uint member) {
     const bool smaller = ((member & distance) == 0) == ascends(member * own, width, length);
 #pragma unroll
-    for (uint k = 0; k < own; ++k) keep(k, from_lane(at[k], static_cast<ushort>(distance)), smaller);
+    for (uint k = 0; k < own; ++k)
+      keep(k, from_lane(at[k], static_cast<ushort>(distance)), smaller);
   }
 
   METAL_FUNC void exchange(threadgroup Item* shared, uint distance, uint width, uint length,
