@@ -5,8 +5,9 @@
 #include <cstdint>
 #endif
 
-// The items that a threadgroup sorts or merges, and its threads.
-enum { kSortTile = 2048, kSortThreads = 256 };
+// The items that a threadgroup sorts or merges, those of a thread, and its threads. Lines may have
+// twice as many items, if these have at most 8 bytes.
+enum { kSortTile = 2048, kSortOwn = 8, kSortThreads = kSortTile / kSortOwn };
 
 // Lines of `length` elements become lines of `slots` items: a power of two up to kSortTile, or a
 // multiple of it. What fills them up comes after all elements.

@@ -14,11 +14,11 @@ namespace mlx::core {
 namespace {
 
 // What the kernels do.
-enum class Step { Lines, Tiles, Results, Items };
-constexpr const char* kSteps[] = {"Lines", "Tiles", "Results", "Items"};
+enum class Step { Lines, LongerLines, Tiles, Results, Items };
+constexpr const char* kSteps[] = {"Lines", "LongerLines", "Tiles", "Results", "Items"};
 
 MTL::ComputePipelineState* sort_kernel(Step step, Dtype dtype, bool positions) {
-  static KernelTable table(4 * 2 * kDtypes);
+  static KernelTable table(5 * 2 * kDtypes);
   const int index = (static_cast<int>(step) * 2 + (positions ? 1 : 0)) * kDtypes;
   return table.get(index + dtype_index(dtype), [&] {
     const char* sort = positions ? "ArgSort" : "Sort";
@@ -45,6 +45,9 @@ size_t item_size(Dtype dtype, bool positions) {
   return positions || dtype == complex64 ? 2 * key : key;
 }
 
+// The longest line that a threadgroup sorts if items have at most 8 bytes.
+constexpr uint32_t kLongerLine = 2 * kSortTile;
+
 // Memory for all items.
 array items_in_memory(const SortParams& params, size_t item, Stream s) {
   const auto words = static_cast<ShapeElem>(item / sizeof(uint32_t));
@@ -53,10 +56,11 @@ array items_in_memory(const SortParams& params, size_t item, Stream s) {
       s);
 }
 
-void dispatch_tiles(metal::CommandEncoder& encoder, const SortParams& params) {
+void dispatch_tiles(metal::CommandEncoder& encoder, const SortParams& params,
+                    size_t tile = kSortTile) {
   const size_t items = size_t{params.lines} * params.slots;
-  encoder.dispatch_threadgroups(MTL::Size((items + kSortTile - 1) / kSortTile, 1, 1),
-                                MTL::Size(kSortThreads, 1, 1));
+  encoder.dispatch_threadgroups(MTL::Size((items + tile - 1) / tile, 1, 1),
+                                MTL::Size(tile / kSortOwn, 1, 1));
 }
 
 void sort_tiles(Step step, const array& in, array& out, bool positions, const SortParams& params,
@@ -66,7 +70,7 @@ void sort_tiles(Step step, const array& in, array& out, bool positions, const So
   encoder.set_input_array(in, 0);
   encoder.set_output_array(out, 1);
   encoder.set_bytes(params, 2);
-  dispatch_tiles(encoder, params);
+  dispatch_tiles(encoder, params, step == Step::LongerLines ? kLongerLine : kSortTile);
 }
 
 // Merges runs until each line is one.
@@ -195,13 +199,17 @@ void sort_rows(const array& in, array& out, bool positions, Stream s) {
     params.slots = std::bit_ceil(params.length);
     return sort_tiles(Step::Lines, in, out, positions, params, s);
   }
+  const size_t item = item_size(in.dtype(), positions);
+  if (params.length <= kLongerLine && item <= 8) {
+    params.slots = kLongerLine;
+    return sort_tiles(Step::LongerLines, in, out, positions, params, s);
+  }
   if (params.length >= kLongLine) {
     params.slots = params.length;
     const RadixSort sorted(in, positions, params, s);
     return write_results(sorted.items(), in, out, positions, params, s);
   }
   params.slots = (params.length + kSortTile - 1) / kSortTile * kSortTile;
-  const size_t item = item_size(in.dtype(), positions);
   array items = items_in_memory(params, item, s);
   sort_tiles(Step::Tiles, in, items, positions, params, s);
   write_results(merged(items, item, params, s), in, out, positions, params, s);
