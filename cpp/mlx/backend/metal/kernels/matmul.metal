@@ -1,6 +1,7 @@
-// Products of matrices, where no library of the device multiplies them. A threadgroup computes a
-// square tile of the result: it goes through strips of both matrices, which it copies to
-// threadgroup memory, and each thread adds up the products of a few rows and columns in registers.
+// Products of float32 and complex64, where no library of the device multiplies them; those of 16-bit
+// floats are in matmul_short.metal. A threadgroup computes a square tile of the result: it goes
+// through strips of both matrices, which it copies to threadgroup memory, and each thread adds up
+// the products of a few rows and columns in registers.
 #include "mlx/backend/metal/kernels/indexing.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/matmul_params.h"
@@ -31,14 +32,14 @@ struct Lines {
 };
 
 // Lines are padded, so that threads that copy one line use different banks of the memory.
-template <typename C, uint side>
+template <typename T, uint side>
 struct alignas(16) Strip {
-  C at[kDepth][side + kRun];
+  T at[kDepth][side + kRun];
 };
 
 // Neighbouring threads read neighbouring elements.
-template <typename T, typename C, uint side>
-inline void fill(threadgroup Strip<C, side>& strip, Lines<T> lines, uint first, uint depth,
+template <typename T, uint side>
+inline void fill(threadgroup Strip<T, side>& strip, Lines<T> lines, uint first, uint depth,
                  uint member) {
   const bool along = lines.depth_step == 1;
 #pragma unroll
@@ -48,7 +49,7 @@ inline void fill(threadgroup Strip<C, side>& strip, Lines<T> lines, uint first, 
     const uint line = along ? element / kDepth : element % side;
     const bool inside = line < lines.count && first + k < depth;
     const int64_t place = line * lines.step + (first + k) * lines.depth_step;
-    strip.at[k][line] = inside ? convert<C>(lines.first[place]) : C(0.0f);
+    strip.at[k][line] = inside ? lines.first[place] : T(0.0f);
   }
 }
 
@@ -58,18 +59,18 @@ inline uint own_line(uint number, uint member) {
   return number / kRun * (kThreadsAcross * kRun) + member * kRun + number % kRun;
 }
 
-template <typename C, uint own>
+template <typename T, uint own>
 struct Sums {
-  C at[own][own];
+  T at[own][own];
 };
 
-template <typename C, uint side, uint own>
-inline void add_products(thread Sums<C, own>& sums, const threadgroup Strip<C, side>& a,
-                         const threadgroup Strip<C, side>& b, uint row, uint column) {
+template <typename T, uint side, uint own>
+inline void add_products(thread Sums<T, own>& sums, const threadgroup Strip<T, side>& a,
+                         const threadgroup Strip<T, side>& b, uint row, uint column) {
 #pragma unroll
   for (uint k = 0; k < kDepth; ++k) {
-    C x[own];
-    C y[own];
+    T x[own];
+    T y[own];
 #pragma unroll
     for (uint i = 0; i < own; ++i) {
       x[i] = a.at[k][own_line<side>(i, row)];
@@ -85,7 +86,7 @@ inline void add_products(thread Sums<C, own>& sums, const threadgroup Strip<C, s
 
 template <typename T, uint own>
 struct Strips {
-  Strip<compute_t<T>, own * kThreadsAcross> a, b;
+  Strip<T, own * kThreadsAcross> a, b;
 };
 
 // A tile of one product. `first` and `depth`: the columns of a, and rows of b, that take part.
@@ -93,13 +94,12 @@ template <typename T, uint own>
 inline void multiply_tile(const device T* a, const device T* b, device T* c,
                           constant const MatmulParams& p, uint first, uint depth, uint2 tile,
                           uint member, threadgroup Strips<T, own>& strips) {
-  using C = compute_t<T>;
   constexpr uint side = own * kThreadsAcross;
   const uint top = tile.y * side, left = tile.x * side;
   const Lines<T> rows{a + top * p.a_row, p.a_row, p.a_column, p.m - top};
   const Lines<T> columns{b + left * p.b_column, p.b_column, p.b_row, p.n - left};
   const uint row = member / kThreadsAcross, column = member % kThreadsAcross;
-  Sums<C, own> sums = {};
+  Sums<T, own> sums = {};
   for (uint k = first; k < depth; k += kDepth) {
     fill(strips.a, rows, k, depth, member);
     fill(strips.b, columns, k, depth, member);
@@ -114,9 +114,9 @@ inline void multiply_tile(const device T* a, const device T* b, device T* c,
       const uint y = top + own_line<side>(i, row), x = left + own_line<side>(j, column);
       if (y >= p.m || x >= p.n) continue;
       device T* to = c + static_cast<int64_t>(y) * p.n + x;
-      C sum = scaled(p.alpha, sums.at[i][j]);
-      if (p.adds) sum = sum + scaled(p.beta, convert<C>(*to));
-      *to = convert<T>(sum);
+      T sum = scaled(p.alpha, sums.at[i][j]);
+      if (p.adds) sum = sum + scaled(p.beta, *to);
+      *to = sum;
     }
   }
 }
@@ -162,10 +162,8 @@ template <typename T, uint own>
   multiply_tile(a, b, c, p, start, stop, tile.xy, member, strips);
 }
 
-#define MATMULS(host, name, T)                              \
-  MLX_KERNEL("Matmul_" #name "_4", matmul<T, 4>)            \
-  MLX_KERNEL("Matmul_" #name "_8", matmul<T, 8>)            \
-  MLX_KERNEL("GatherMM_" #name "_4", matmul_gathered<T, 4>) \
-  MLX_KERNEL("SegmentedMM_" #name "_4", matmul_segments<T, 4>)
-MLX_FOR_FLOATS(MATMULS, )
+MLX_KERNEL("Matmul_float32_4", matmul<float, 4>)
+MLX_KERNEL("Matmul_float32_8", matmul<float, 8>)
+MLX_KERNEL("GatherMM_float32_4", matmul_gathered<float, 4>)
+MLX_KERNEL("SegmentedMM_float32_4", matmul_segments<float, 4>)
 MLX_KERNEL("Matmul_complex64_4", matmul<complex64_t, 4>)
