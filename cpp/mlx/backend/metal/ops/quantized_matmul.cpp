@@ -95,19 +95,23 @@ MTL::ComputePipelineState* vector_kernel(bool transpose, const Quantization& q, 
   });
 }
 
+MatvecParams matvec_params(const Extents& e, int padded_vectors, bool gathered) {
+  return {static_cast<uint32_t>(e.k),
+          static_cast<uint32_t>(e.n),
+          static_cast<uint32_t>(e.m),
+          static_cast<uint32_t>(padded_vectors),
+          gathered ? 1u : 0u,
+          static_cast<uint32_t>(e.batches_x),
+          static_cast<uint32_t>(e.batches_w)};
+}
+
 // x @ w.T: a SIMD-group has a row of w.
 void multiply_by_rows(const array& x, const QuantizedArrays& w, const Quantization& q,
                       const Extents& e, const std::optional<Indices>& indices, array& out,
                       Stream s) {
   const int at_once = e.m == 1 ? 1 : kVectorsAtOnce;
-  const auto parts = static_cast<uint32_t>((e.m + at_once - 1) / at_once);
-  const MatvecParams p{static_cast<uint32_t>(e.k),
-                       static_cast<uint32_t>(e.n),
-                       static_cast<uint32_t>(e.m),
-                       parts * at_once,
-                       indices ? 1u : 0u,
-                       static_cast<uint32_t>(e.batches_x),
-                       static_cast<uint32_t>(e.batches_w)};
+  const int parts = (e.m + at_once - 1) / at_once;
+  const MatvecParams p = matvec_params(e, parts * at_once, indices.has_value());
   Arranged arranged = arrange(row_contiguous(x, s), q, p, s);
   auto& encoder = metal::get_command_encoder(s);
   encoder.set_compute_pipeline_state(vector_kernel(true, q, out.dtype(), at_once));
@@ -123,6 +127,25 @@ void multiply_by_rows(const array& x, const QuantizedArrays& w, const Quantizati
   dispatch_grid(encoder, e.n * kLanes, parts, e.pairs);
 }
 
+// Binds what kernels need that read the vectors as they are.
+template <typename Params>
+metal::CommandEncoder& bind_vectors(MTL::ComputePipelineState* kernel, const QuantizedArrays& w,
+                                    const array& vectors, array& out,
+                                    const std::optional<Indices>& indices, const Params& params,
+                                    Stream s) {
+  auto& encoder = metal::get_command_encoder(s);
+  encoder.set_compute_pipeline_state(kernel);
+  encoder.set_input_array(w.w, 0);
+  encoder.set_input_array(w.scales, 1);
+  encoder.set_input_array(w.biases, 2);
+  encoder.set_input_array(vectors, 3);
+  encoder.set_output_array(out, 4);
+  encoder.set_input_array(indices ? indices->lhs : w.w, 5);
+  encoder.set_input_array(indices ? indices->rhs : w.w, 6);
+  encoder.set_bytes(params, 7);
+  return encoder;
+}
+
 // Whether SIMD-group matrices multiply the integers of w, which pays on a GPU.
 bool has_matrices_of_integers(const Quantization& q, Dtype dtype, Stream s) {
   return runs_on_gpu(s) && q.affine() && (q.bits == 4 || q.bits == 8) &&
@@ -133,30 +156,16 @@ bool has_matrices_of_integers(const Quantization& q, Dtype dtype, Stream s) {
 void multiply_matrices_of_integers(const array& x, const QuantizedArrays& w, const Quantization& q,
                                    const Extents& e, const std::optional<Indices>& indices,
                                    array& out, Stream s) {
-  const MatvecParams p{static_cast<uint32_t>(e.k),
-                       static_cast<uint32_t>(e.n),
-                       static_cast<uint32_t>(e.m),
-                       static_cast<uint32_t>(e.m),
-                       indices ? 1u : 0u,
-                       static_cast<uint32_t>(e.batches_x),
-                       static_cast<uint32_t>(e.batches_w)};
+  const MatvecParams p = matvec_params(e, e.m, indices.has_value());
   const array vectors = row_contiguous(converted(x, out.dtype(), s), s);
   static KernelTable table(kQuantizedKinds * 4 * kDtypes * 2);
   const int group = q.group_size == 128 ? 3 : q.group_size / 32;
   const int index = (quantized_kind(q) * 4 + group) * kDtypes + dtype_index(out.dtype());
-  auto& encoder = metal::get_command_encoder(s);
-  encoder.set_compute_pipeline_state(table.get(index * 2 + (e.m == 1 ? 1 : 0), [&] {
+  auto* kernel = table.get(index * 2 + (e.m == 1 ? 1 : 0), [&] {
     return kernel_name("QuantizedFew", quantized_name(q), std::to_string(q.group_size),
                        type_name(out.dtype()), e.m == 1 ? "single" : "several");
-  }));
-  encoder.set_input_array(w.w, 0);
-  encoder.set_input_array(w.scales, 1);
-  encoder.set_input_array(w.biases, 2);
-  encoder.set_input_array(vectors, 3);
-  encoder.set_output_array(out, 4);
-  encoder.set_input_array(indices ? indices->lhs : w.w, 5);
-  encoder.set_input_array(indices ? indices->rhs : w.w, 6);
-  encoder.set_bytes(p, 7);
+  });
+  auto& encoder = bind_vectors(kernel, w, vectors, out, indices, p, s);
   const auto tiles = [](int length, int tile) {
     return static_cast<size_t>((length + tile - 1) / tile);
   };
@@ -182,16 +191,8 @@ void multiply_by_columns(const array& x, const QuantizedArrays& w, const Quantiz
   const array vectors = row_contiguous(converted(x, out.dtype(), s), s);
   array sums = temporary({pairs, parts, e.m, e.n}, float32, s);
   const int numbers = numbers_of_pack(q.bits);
-  auto& encoder = metal::get_command_encoder(s);
-  encoder.set_compute_pipeline_state(vector_kernel(false, q, out.dtype(), at_once));
-  encoder.set_input_array(w.w, 0);
-  encoder.set_input_array(w.scales, 1);
-  encoder.set_input_array(w.biases, 2);
-  encoder.set_input_array(vectors, 3);
-  encoder.set_output_array(sums, 4);
-  encoder.set_input_array(indices ? indices->lhs : w.w, 5);
-  encoder.set_input_array(indices ? indices->rhs : w.w, 6);
-  encoder.set_bytes(p, 7);
+  auto* kernel = vector_kernel(false, q, out.dtype(), at_once);
+  auto& encoder = bind_vectors(kernel, w, vectors, sums, indices, p, s);
   dispatch_grid(encoder, e.n / numbers, (e.m + at_once - 1) / at_once, e.pairs * parts, kThreads);
   static KernelTable table(kDtypes);
   encoder.set_compute_pipeline_state(table.get(
