@@ -10,6 +10,7 @@
 
 #include "mlx/backend/metal/kernels/attention_params.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/matrix_place.h"
 #include "mlx/backend/metal/kernels/types.h"
 
 // Elements of a row in threadgroup memory; rows begin in different banks.
@@ -183,10 +184,8 @@ template <typename T, int D, bool causal>
   }
   queries.clear();
 
-  // The thread's row and columns in a matrix.
-  uint quad = lane / 4;
-  uint in_row = (quad & 4) + lane / 2 % 4, in_column = (quad & 2) * 2 + lane % 2 * 2;
-  uint query = first_query + simdgroup * group_queries + in_row;
+  const MatrixPlace place(lane);
+  uint query = first_query + simdgroup * group_queries + place.row;
   uint ahead = p.keys - p.queries;  // keys before the first query's own, if causal
   uint ends[rows_of_matrices];      // of the keys that the thread's queries see
   for (int i = 0; i < rows_of_matrices; ++i)
@@ -211,11 +210,11 @@ template <typename T, int D, bool causal>
     queries.find_scores(tile);
     rows.store(vectors, item);
     rows.load(k, p.k_step, first + block_keys, p.keys, item);
-    queries.hide(ends, first + in_column);
+    queries.hide(ends, first + place.column);
     queries.add_values(tile, p.scale);
   }
 
-  out += ((int64_t(group.z) * p.heads + group.y) * p.queries + query) * D + in_column;
+  out += ((int64_t(group.z) * p.heads + group.y) * p.queries + query) * D + place.column;
   for (int i = 0; i < rows_of_matrices; ++i) {
     float factor = 1 / sum_of_row(queries.total[i]);
     if (query + i * 8 < p.queries) {

@@ -10,6 +10,7 @@
 #include "mlx/backend/metal/kernels/indexing.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/matmul_params.h"
+#include "mlx/backend/metal/kernels/matrix_place.h"
 #include "mlx/backend/metal/kernels/types.h"
 
 constant constexpr uint kThreads = 128;
@@ -116,12 +117,11 @@ struct Tile {
     }
   }
 
-  // The thread's two elements of each matrix are neighbours in a row.
   METAL_FUNC void store(device T* c, constant const MatmulParams& p, uint2 corner, uint simdgroup,
                         uint lane) {
-    const uint quad = lane / 4;
-    const uint row = corner.y + first_row(simdgroup) + (quad & 4) + lane / 2 % 4;
-    const uint column = corner.x + first_column(simdgroup) + (quad & 2) * 2 + lane % 2 * 2;
+    const MatrixPlace place(lane);
+    const uint row = corner.y + first_row(simdgroup) + place.row;
+    const uint column = corner.x + first_column(simdgroup) + place.column;
 #pragma unroll
     for (uint i = 0; i < kHigh; ++i) {
       const uint y = row + i * 8;

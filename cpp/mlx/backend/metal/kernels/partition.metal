@@ -2,14 +2,14 @@
 // at `kth` by a digit at a time, from the highest: elements are counted by their digit, and those
 // with the digit that holds the place go on. Then smaller, equal and larger elements are moved, each
 // kind in its order. Few elements before or behind `kth` are sorted, too.
+#include "mlx/backend/metal/kernels/counts_before.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
-#include "mlx/backend/metal/kernels/lanes.h"
 #include "mlx/backend/metal/kernels/sort_in_threadgroup.h"
 #include "mlx/backend/metal/kernels/sort_items.h"
 #include "mlx/backend/metal/kernels/sort_params.h"
 
-// Digits have so many bits that the first one, the exponent of most floats, has many values: atomic
-// additions to one count wait for each other.
+// Additions to the same count wait for each other. So a digit has many bits: the first one of a float
+// has some of its fraction, too, since many elements have the same exponent.
 constant constexpr uint kDigitBits = 11;
 constant constexpr uint kDigits = 1 << kDigitBits;
 constant constexpr uint kGroups = kPartitionThreads / kLanes;
@@ -37,10 +37,7 @@ inline void find_digit(threadgroup Counts& counts, uint place, uint member) {
     of_own[i] = atomic_load_explicit(&counts.of_digit[member * own + i], memory_order_relaxed);
     sum += of_own[i];
   }
-  uint before = simd_prefix_exclusive_sum(sum);
-  if (member % kLanes == kLanes - 1) counts.of_group[member / kLanes] = before + sum;
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint group = 0; group < member / kLanes; ++group) before += counts.of_group[group];
+  uint before = sum_before(sum, member, counts.of_group);
   for (uint i = 0; i < own; ++i) {
     if (before <= place && place < before + of_own[i]) {
       counts.digit = member * own + i;
@@ -85,11 +82,6 @@ inline Found<key_t<T>> find(const device T* line, uint length, uint kth, uint me
 struct Before {
   uint smaller, equal;
 };
-
-inline uint lanes_before(bool holds, uint lane) {
-  const auto lanes = static_cast<simd_vote::vote_t>(simd_ballot(holds));
-  return popcount(static_cast<uint>(lanes) & ((1u << lane) - 1));
-}
 
 // Where results go: to memory, or first to be sorted.
 template <typename Item>
@@ -149,15 +141,16 @@ template <typename T, bool Positions>
     const bool inside = position < end;
     const auto key = inside ? key_of<T, true>(line[position]) : found.key;
     const bool smaller = inside && key < found.key, equal = inside && key == found.key;
-    const Before here{before.smaller + lanes_before(smaller, lane),
-                      before.equal + lanes_before(equal, lane)};
+    const uint smaller_lanes = lanes_where(smaller), equal_lanes = lanes_where(equal);
+    const Before here{before.smaller + count_before(smaller_lanes, lane),
+                      before.equal + count_before(equal_lanes, lane)};
     const uint larger = position - here.smaller - here.equal;
     const uint place = smaller ? here.smaller
                        : equal ? found.smaller + here.equal
                                : found.smaller + found.equal + larger;
     if (inside) put<T, Positions>(out, line, sorted, place, position);
-    before.smaller += simd_sum(uint(smaller));
-    before.equal += simd_sum(uint(equal));
+    before.smaller += popcount(smaller_lanes);
+    before.equal += popcount(equal_lanes);
   }
   if (p.sorted == 0) return;
 

@@ -8,6 +8,7 @@
 
 #include "mlx/backend/metal/kernels/indexing.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/matrix_place.h"
 #include "mlx/backend/metal/kernels/quantized_params.h"
 #include "mlx/backend/metal/kernels/types.h"
 
@@ -58,17 +59,6 @@ struct Codes<bfloat16_t, 8> {
     const uint codes = word >> (8 * i);
     const uint highest = (codes >> 7 & 0x00010001) * (Offset<bfloat16_t>::kBits & 0xffff);
     return integers<bfloat16_t>(codes & 0x007f007f) + as_type<vec<bfloat16_t, 2>>(highest);
-  }
-};
-
-// The place of a lane's two elements in a matrix: neighbours in a row.
-struct Place {
-  uint row, column;
-
-  explicit Place(uint lane) {
-    const uint quad = lane / 4;
-    row = (quad & 4) + lane / 2 % 4;
-    column = (quad & 2) * 2 + lane % 2 * 2;
   }
 };
 
@@ -140,7 +130,8 @@ struct Sums {
   using Elements = typename Own::Elements;
   using Code = typename Own::Code;
 
-  // Adds group `j` of the parts; `x` are the lane's elements of two vectors, or of the only one.
+  // Adds group `j` of the parts. `x0` and `x1` are the lane's elements of two vectors; with `single`,
+  // there is only one.
   template <bool single>
   METAL_FUNC void add(const thread Part<T, bits, group_size> (&parts)[kHigh], uint j,
                       const device Elements* x0, const device Elements* x1) {
@@ -192,7 +183,7 @@ template <typename T, uint bits, uint group_size, bool single>
   const uint groups = p.columns / group_size;
   const uint batch_x = p.gathered ? listed(lhs, tile.z, p.batches_x) : tile.z;
   const uint batch_w = p.gathered ? listed(rhs, tile.z, p.batches_w) : 0;
-  const Place place(lane);
+  const MatrixPlace place(lane);
 
   // What lies beyond the last row or vector is computed once more.
   const device typename Own::Vector* row_words[kHigh];

@@ -2,8 +2,8 @@
 // items of a tile are counted by their digit, counts become places, and items move there. Items
 // with the same digit keep their order. A threadgroup first sorts its tile in its own memory, so
 // that neighbouring threads write neighbouring items.
+#include "mlx/backend/metal/kernels/counts_before.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
-#include "mlx/backend/metal/kernels/lanes.h"
 #include "mlx/backend/metal/kernels/sort_items.h"
 #include "mlx/backend/metal/kernels/sort_params.h"
 
@@ -43,17 +43,6 @@ template <typename Item>
       atomic_load_explicit(&of_digit[member], memory_order_relaxed);
 }
 
-// The sum of the values of the threads before this one; `sums` holds those of SIMD-groups.
-inline uint sum_before(uint value, uint member, threadgroup uint* sums) {
-  const uint group = member / kLanes;
-  const uint before = simd_prefix_exclusive_sum(value);
-  if (member % kLanes == kLanes - 1) sums[group] = before + value;
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  uint of_groups = 0;
-  for (uint i = 0; i < group; ++i) of_groups += sums[i];
-  return of_groups + before;
-}
-
 // Makes counts of tiles sums of those before, for one digit of a line, whose total it writes.
 [[kernel, max_total_threads_per_threadgroup(kRadixThreads)]] void radix_places(
     device uint* counts [[buffer(0)]], device uint* totals [[buffer(1)]],
@@ -75,10 +64,10 @@ inline uint sum_before(uint value, uint member, threadgroup uint* sums) {
 
 // The lanes of those that take part whose digit is the same.
 inline uint lanes_with(uint digit, bool takes_part) {
-  uint lanes = static_cast<uint>(static_cast<simd_vote::vote_t>(simd_ballot(takes_part)));
+  uint lanes = lanes_where(takes_part);
   for (uint bit = 1; bit < kDigits; bit *= 2) {
     const bool is_set = digit & bit;
-    const uint others = static_cast<uint>(static_cast<simd_vote::vote_t>(simd_ballot(is_set)));
+    const uint others = lanes_where(is_set);
     lanes &= is_set ? others : ~others;
   }
   return lanes;
@@ -134,7 +123,7 @@ template <typename Item>
     const uint digit = digit_of(item, p.shift);
     const uint lanes = lanes_with(digit, inside);
     const uint next = atomic_load_explicit(&of_group[group][digit], memory_order_relaxed);
-    const uint rank = popcount(lanes & ((1u << lane) - 1));
+    const uint rank = count_before(lanes, lane);
     simdgroup_barrier(mem_flags::mem_threadgroup);
     if (inside) {
       sorted[next + rank] = item;
