@@ -133,18 +133,16 @@ array median(const array& a, const std::vector<int>& given_axes, bool keepdims, 
   }
   array out = along_axes(a, axes, false, to_stream(s), [&](const array& x) {
     const int n = x.shape(-1);
-    auto last = [&](const array& line) {
-      return astype(take(line, array({-1}, int32), -1, s), dtype, s);
-    };
-    auto first = [&](const array& line, int count) {
-      Shape end = line.shape();
-      end.back() = count;
-      return slice(line, Shape(end.size(), 0), end, s);
+    const auto at = [&](const array& line, int i) {
+      return astype(take(line, array({i}, int32), -1, s), dtype, s);
     };
     const array parted = partition(x, n / 2, -1, s);
-    array middle = last(first(parted, n / 2 + 1));
+    array middle = at(parted, n / 2);
     if (n % 2 == 0) {
-      const array below = last(partition(first(parted, n / 2), n / 2 - 1, -1, s));
+      Shape end = x.shape();
+      end.back() = n / 2;
+      const array half = slice(parted, Shape(end.size(), 0), end, s);
+      const array below = at(partition(half, n / 2 - 1, -1, s), n / 2 - 1);
       middle = multiply(array(0.5f, dtype), add(below, middle, s), s);
     }
     if (!issubdtype(a.dtype(), inexact)) {
