@@ -131,6 +131,11 @@ class Sampler {
       auto kernel = call("grid_gather_products_", plain());
       kernel.in(cotangent).in(lists.starts).in(lists.shares).out(x_gradient).in(x).out(products);
       kernel.run(size_t(pixels_) * blocks() * kLanes, pictures_);
+    } else if (!few_ && !gathers()) {
+      mx::fill_gpu(mx::array(0.0f), x_gradient, stream_);
+      auto kernel = call("grid_spread_products_", plain());
+      kernel.in(cotangent).in(taps.pixels).in(taps.weights).out(x_gradient).in(x).out(products);
+      kernel.run(size_t(points_) * blocks() * kLanes, pictures_);
     } else {
       spread(cotangent, taps, x_gradient);
       auto kernel = call("grid_products_", plain());
@@ -167,10 +172,11 @@ class Sampler {
   bool fills_groups() const { return channels_ >= 2 * kLanes || channels_ % kLanes == 0; }
 
   // Whether a list of each pixel's contributions is the fastest way to sum them. To make the lists,
-  // all taps are sorted, and all pixels are visited.
+  // the host sorts all taps, and all pixels are visited.
   bool gathers() const {
     int64_t taps = int64_t(points_) * taps_;
-    return !few_ && 16 * taps >= pixels_ && taps <= std::numeric_limits<int32_t>::max() &&
+    return !few_ && !has_own_memory(stream_.device) && 16 * taps >= pixels_ &&
+           taps <= std::numeric_limits<int32_t>::max() &&
            int64_t(pixels_) * std::max(row(), blocks() * kLanes) <=
                std::numeric_limits<uint32_t>::max();
   }

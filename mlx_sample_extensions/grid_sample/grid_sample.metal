@@ -122,6 +122,17 @@ template <typename T>
   _Pragma("clang loop unroll(full)") for (uint k = 0, c = first_channel; k < per_lane; \
                                           ++k, c += 32) if (!partial || c < channels)
 
+// Adds up what the lanes of a SIMD-group have for each tap of a point, and stores it.
+METAL_FUNC void store_products(thread const float* sums, device float* products, uint blocks,
+                               uint lane) {
+  float mine = 0;
+  FOR_EACH_TAP {
+    const float sum = simd_sum(sums[t]);
+    if (lane == uint(t)) mine = sum;
+  }
+  if (lane < uint(taps)) products[lane * blocks] = mine;
+}
+
 // The same with a SIMD-group for a pixel. It also stores, for each tap, the product of its pixel's
 // channels in x with its point's values: the points' gradients are computed from these.
 template <typename T>
@@ -162,6 +173,42 @@ template <typename T>
   FOR_EACH_LANE_CHANNEL out[element + c] = sum[k];
 }
 
+// The adjoint and these products, a SIMD-group for a block of a point's channels. The pixels are
+// zero before.
+template <typename T>
+[[kernel]] void grid_spread_products(
+    constant GridSizes& sizes [[buffer(0)]],
+    device const T* values [[buffer(1)]],
+    device const uint* pixels [[buffer(2)]],
+    device const float* weights [[buffer(3)]],
+    device atomic<float>* out [[buffer(4)]],
+    device const T* x [[buffer(5)]],
+    device float* products [[buffer(6)]],
+    uint2 position [[thread_position_in_grid]],
+    uint lane [[thread_index_in_simdgroup]]) {
+  const uint channels = sizes.channels, blocks = sizes.blocks;
+  const uint part = position.x / 32, block = part % blocks;
+  const uint first_channel = block * (32 * per_lane) + lane;
+  const size_t point = size_t(position.y) * sizes.points + part / blocks;
+  const Taps around = taps_at(point, pixels, weights);
+  float mine[2] = {0, 0}, sums[16];
+  FOR_EACH_LANE_CHANNEL mine[k] = values[point * channels + c];
+  // All reads come first: none of them then waits for an addition.
+  FOR_EACH_TAP {
+    sums[t] = 0;
+    if (around.pixels[t] == sizes.none) continue;
+    device const T* from = x + size_t(around.pixels[t]) * channels;
+    FOR_EACH_LANE_CHANNEL sums[t] += mine[k] * float(from[c]);
+  }
+  FOR_EACH_TAP if (around.pixels[t] != sizes.none) {
+    device atomic<float>* to = out + size_t(around.pixels[t]) * channels;
+    FOR_EACH_LANE_CHANNEL {
+      atomic_fetch_add_explicit(&to[c], around.weights[t] * mine[k], memory_order_relaxed);
+    }
+  }
+  store_products(sums, products + point * taps * blocks + block, blocks, lane);
+}
+
 // Only these products. With few channels a thread computes all channels of a point.
 template <typename T>
 [[kernel]] void grid_products(
@@ -193,12 +240,7 @@ template <typename T>
     FOR_EACH_TAP products[t] = sums[t];
     return;
   }
-  float mine = 0;
-  FOR_EACH_TAP {
-    const float sum = simd_sum(sums[t]);
-    if (lane == uint(t)) mine = sum;
-  }
-  if (lane < uint(taps)) products[lane * blocks] = mine;
+  store_products(sums, products, blocks, lane);
 }
 
 // The points' gradients.
@@ -232,6 +274,7 @@ template <typename T>
   instantiate_one(grid_spread, type_name, type)   \
   instantiate_one(grid_gather, type_name, type)   \
   instantiate_one(grid_gather_products, type_name, type) \
+  instantiate_one(grid_spread_products, type_name, type) \
   instantiate_one(grid_products, type_name, type) \
   instantiate_one(grid_gradient, type_name, type)
 

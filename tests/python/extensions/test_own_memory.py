@@ -9,6 +9,7 @@ import pytest
 
 FILES = [
     "test_distances.py",
+    "test_grid_sample.py",
     "test_neighbors.py",
     "test_paired_distance.py",
     "test_segments.py",
