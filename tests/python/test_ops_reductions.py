@@ -113,6 +113,31 @@ def test_corrections_of_variances(rng):
             close(getattr(mx.array(x), name)(axis=1, correction=correction), want)
 
 
+@pytest.mark.parametrize("shape", [(9,), (3, 31), (70, 300), (2, 70001), (4, 600, 5)], ids=str)
+@pytest.mark.parametrize("offset", [0, -1000, 30000])
+def test_variances_of_numbers_far_from_zero(rng, shape, offset):
+    """Squares of the numbers have no digits for such variances."""
+    x = (offset + rng.normal(size=shape)).astype(np.float32)
+    a = mx.array(x)
+    for axis in [None, *range(len(shape)), tuple(range(len(shape)))[-2:]]:
+        want = np.var(x.astype(np.float64), axis)
+        for stream in (mx.cpu, mx.gpu):
+            assert np.allclose(np.array(mx.var(a, axis, stream=stream)), want, 3e-5, 1e-7)
+
+
+def test_variances_of_extreme_numbers():
+    for numbers in ([mx.inf, 1.0], [mx.nan, 1.0], [-mx.inf, mx.inf, 0.0]):
+        assert mx.isnan(mx.var(mx.array(numbers))).item()
+    assert mx.var(mx.full((1000,), 1e20)).item() == 0
+    assert mx.var(mx.array([5e4, -5e4], mx.float16)).item() == mx.inf
+    assert mx.var(mx.full((3, 4), 0.1), axis=1).tolist() == [0, 0, 0]
+    # Too few numbers.
+    assert mx.isnan(mx.var(mx.array([3.0]), ddof=1)).item()
+    assert mx.var(mx.array([1.0, 2.0]), ddof=3).item() == mx.inf
+    assert mx.isnan(mx.var(mx.ones((0, 2)), axis=0)).tolist() == [True, True]
+    assert mx.mean(mx.array([6e4, 6e4], mx.float16)).item() == 6e4
+
+
 @pytest.mark.parametrize("dtype", [mx.float32, mx.float16, mx.int32], ids=str)
 @pytest.mark.parametrize("shape", [(5,), (3, 31), (7, 1000), (2, 8193), (5, 64, 6)], ids=str)
 def test_scans_and_softmax_in_the_place_of_their_input(rng, shape, dtype):

@@ -248,6 +248,11 @@ bool fits_reduce(const Primitive& p, const Inputs& in) {
   return in.size() == 1 && are_axes(axes, rank_of(in[0]));
 }
 
+bool fits_variance(const Primitive& p, const Inputs& in) {
+  const auto [axes, ddof] = static_cast<const Variance&>(p).state();
+  return in.size() == 1 && are_axes(axes, rank_of(in[0]));
+}
+
 bool fits_arg_reduce(const Primitive& p, const Inputs& in) {
   const auto [type, axis] = static_cast<const ArgReduce&>(p).state();
   return in.size() == 1 && is_axis(axis, in[0]) && in[0].shape(axis) > 0;
@@ -461,7 +466,7 @@ const std::unordered_map<std::type_index, Rule>& rules() {
       RULE(Pad, fits_pad) RULE(Reshape, fits_reshape) RULE(Split, fits_split)
       RULE(Squeeze, fits_squeeze) RULE(Transpose, fits_transpose)
       RULE(Unflatten, fits_unflatten) RULE(View, fits_view)
-      RULE(Reduce, fits_reduce) RULE(ArgReduce, fits_arg_reduce) RULE(Scan, fits_scan)
+      RULE(Reduce, fits_reduce) RULE(Variance, fits_variance) RULE(ArgReduce, fits_arg_reduce) RULE(Scan, fits_scan)
       RULE(RoPE, fits_rope) RULE(Attention, fits_attention) RULE(Normalize, fits_normalize) RULE(NormalizeVJP, fits_normalize_vjp)
       RULE(Softmax, has_last_axis) RULE(LogSumExp, has_last_axis)
       RULE(Sort, fits_sort<Sort>) RULE(ArgSort, fits_sort<ArgSort>)

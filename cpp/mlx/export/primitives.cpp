@@ -125,7 +125,8 @@ const std::vector<Entry>& entries() {
       ROW(NumberOfElements) ROW(Pad) ROW(Partition) ROW(QRF) ROW(Quantize) ROW(QuantizedMatmul)
       ROW(RandomBits) ROW(Reduce) ROW(Reshape) ROW(RoPE) ROW(SVD) ROW(Scan) ROW(Scatter) ROW(ScatterAxis)
       ROW(SegmentedMM) ROW(Select) ROW(Slice) ROW(SliceUpdate) ROW(Softmax) ROW(Solve) ROW(Sort)
-      ROW(Split) ROW(Sqrt) ROW(Squeeze) ROW(StopGradient) ROW(Transpose) ROW(Unflatten) ROW(View)
+      ROW(Split) ROW(Sqrt) ROW(Squeeze) ROW(StopGradient) ROW(Transpose) ROW(Unflatten) ROW(Variance)
+      ROW(View)
       // clang-format on
   };
   return all;

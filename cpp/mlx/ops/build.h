@@ -32,6 +32,14 @@ inline int rank(const array& a) { return static_cast<int>(a.ndim()); }
 
 std::vector<int> all_axes(const array& a);
 
+// The number of elements in a reduction, less `ddof`. A graph for all shapes computes it whenever
+// it runs.
+array number_along(const array& a, const std::vector<int>& axes, int ddof, Dtype dtype,
+                   StreamOrDevice s);
+
+// The type of sums that are divided later: they could overflow 16-bit floats.
+Dtype wide(Dtype dtype);
+
 // Removes axes of length 1, which are sorted and not negative.
 array without_axes(const array& a, std::vector<int> axes, const Stream& s);
 

@@ -58,8 +58,8 @@ array reduce(const array& a, Dtype out_type, Reduce::ReduceType type,
   return drop_axes(std::move(out), axes, keepdims, stream);
 }
 
-// The number of elements in a reduction, less `ddof`. A graph for all shapes computes it whenever
-// it runs.
+}  // namespace
+
 array number_along(const array& a, const std::vector<int>& axes, int ddof, Dtype dtype,
                    StreamOrDevice s) {
   if (detail::InTracing::in_dynamic_tracing()) {
@@ -73,10 +73,7 @@ array number_along(const array& a, const std::vector<int>& axes, int ddof, Dtype
   return array(std::max(n - ddof, 0.0), dtype);
 }
 
-// Sums that are divided later could overflow 16-bit floats.
 Dtype wide(Dtype dtype) { return dtype.size() == 2 ? float32 : dtype; }
-
-}  // namespace
 
 #define REDUCTION(function, dtype_in, dtype_out, TYPE)                                            \
   array function(const array& a, const std::vector<int>& axes, bool keepdims, StreamOrDevice s) { \
@@ -100,22 +97,24 @@ array count_nonzero(const array& a, const std::vector<int>& given_axes, bool kee
 }
 
 array mean(const array& a, const std::vector<int>& given_axes, bool keepdims, StreamOrDevice s) {
-  auto axes = normalize_axes(given_axes, rank(a), "mean");
-  Dtype dtype = at_least_float(a.dtype());
-  array total = sum(astype(a, wide(dtype), s), axes, keepdims, s);
-  return astype(divide(total, number_along(a, axes, 0, wide(dtype), s), s), dtype, s);
+  const Dtype dtype = at_least_float(a.dtype());
+  return reduce(astype(a, dtype, s), dtype, Reduce::Mean, given_axes, keepdims, "mean", s);
 }
 
 array var(const array& a, const std::vector<int>& given_axes, bool keepdims, int ddof,
           StreamOrDevice s) {
   auto axes = normalize_axes(given_axes, rank(a), "var");
-  Dtype dtype = at_least_float(a.dtype());
-  array x = astype(a, wide(dtype), s);
+  const Dtype dtype = at_least_float(a.dtype());
+  const array x = astype(a, dtype, s);
+  if (issubdtype(dtype, floating) && dtype != float64 && !axes.empty()) {
+    const Stream stream = to_stream(s);
+    array out(reduced_shape(x, axes), dtype, std::make_shared<Variance>(stream, axes, ddof), {x});
+    return drop_axes(std::move(out), axes, keepdims, stream);
+  }
   array distances = subtract(x, mean(x, axes, true, s), s);
   array squares = square(dtype == complex64 ? abs(distances, s) : distances, s);
   array n = number_along(a, axes, ddof, squares.dtype(), s);
-  array out = divide(sum(squares, axes, keepdims, s), n, s);
-  return astype(out, dtype == complex64 ? float32 : dtype, s);
+  return divide(sum(squares, axes, keepdims, s), n, s);
 }
 
 array std(const array& a, const std::vector<int>& given_axes, bool keepdims, int ddof,

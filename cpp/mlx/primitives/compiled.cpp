@@ -58,7 +58,7 @@ CompiledReduce::CompiledReduce(Stream stream, Trace operations)
     : Fused(stream, std::move(operations)),
       reduce_(std::dynamic_pointer_cast<Reduce>(body().nodes.back().primitive)),
       chain_(stream, without_last(body())),
-      kernels_(std::make_unique<CompiledReduceKernels>(chain_.body(), reduce_->name(), name())) {}
+      kernels_(std::make_unique<CompiledReduceKernels>(chain_.body(), name())) {}
 
 CompiledReduce::~CompiledReduce() = default;
 

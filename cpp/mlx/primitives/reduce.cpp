@@ -37,7 +37,7 @@ array share_of_extreme(const array& x, const array& out, const std::vector<int>&
 }  // namespace
 
 const char* Reduce::name() const {
-  static constexpr const char* names[] = {"And", "Or", "Sum", "Prod", "Min", "Max"};
+  static constexpr const char* names[] = {"And", "Or", "Sum", "Prod", "Min", "Max", "Mean"};
   return names[reduce_type_];
 }
 
@@ -53,6 +53,8 @@ std::vector<array> Reduce::jvp(const std::vector<array>& primals,
   switch (reduce_type_) {
     case Sum:
       return {sum(t, axes_, true, s)};
+    case Mean:
+      return {mean(t, axes_, true, s)};
     case Prod:
       return {sum(multiply(t, product_of_others(x, axes_, s), s), axes_, true, s)};
     case Min:
@@ -74,6 +76,11 @@ std::vector<array> Reduce::vjp(const std::vector<array>& primals,
   switch (reduce_type_) {
     case Sum:
       return {broadcast_arrays({cotangent, x}, s)[0]};
+    case Mean: {
+      const Dtype type = wide(x.dtype());
+      const array share = divide(astype(cotangent, type, s), number_along(x, axes_, 0, type, s), s);
+      return {broadcast_arrays({astype(share, x.dtype(), s), x}, s)[0]};
+    }
     case Prod:
       return {multiply(cotangent, product_of_others(conjugate(x, s), axes_, s), s)};
     case Min:
@@ -98,9 +105,57 @@ VmapResult Reduce::vmap(const std::vector<array>& inputs, const std::vector<int>
       return {{prod(x, moved, true, stream())}, {0}};
     case Min:
       return {{min(x, moved, true, stream())}, {0}};
+    case Mean:
+      return {{mean(x, moved, true, stream())}, {0}};
     default:
       return {{max(x, moved, true, stream())}, {0}};
   }
+}
+
+// ---- Variance ----
+
+namespace {
+
+array distances_from_mean(const array& x, const std::vector<int>& axes, const Stream& s) {
+  array wider = astype(x, wide(x.dtype()), s);
+  return subtract(wider, mean(wider, axes, true, s), s);
+}
+
+// 2 / n * x, where n is the number that variances divide by.
+array twice_share(const array& x, const array& elements, const std::vector<int>& axes, int ddof,
+                  const Stream& s) {
+  const array n = number_along(elements, axes, ddof, x.dtype(), s);
+  return divide(multiply(scalar(2, x), x, s), n, s);
+}
+
+}  // namespace
+
+std::vector<Shape> Variance::output_shapes(const std::vector<array>& inputs) {
+  return {with_ones(inputs[0].shape(), axes_)};
+}
+
+std::vector<array> Variance::jvp(const std::vector<array>& primals,
+                                 const std::vector<array>& tangents, const std::vector<int>&) {
+  const array& x = primals[0];
+  const Stream& s = stream();
+  array moved = multiply(distances_from_mean(x, axes_, s), tangents[0], s);
+  array change = twice_share(sum(moved, axes_, true, s), x, axes_, ddof_, s);
+  return {astype(change, x.dtype(), s)};
+}
+
+std::vector<array> Variance::vjp(const std::vector<array>& primals,
+                                 const std::vector<array>& cotangents, const std::vector<int>&,
+                                 const std::vector<array>&) {
+  const array& x = primals[0];
+  const Stream& s = stream();
+  const array distances = distances_from_mean(x, axes_, s);
+  array share = twice_share(astype(cotangents[0], distances.dtype(), s), x, axes_, ddof_, s);
+  return {astype(multiply(distances, share, s), x.dtype(), s)};
+}
+
+VmapResult Variance::vmap(const std::vector<array>& inputs, const std::vector<int>& axes) {
+  array x = axis_in_front(inputs[0], axes[0], stream());
+  return {{var(x, shifted(axes_), true, ddof_, stream())}, {0}};
 }
 
 // ---- ArgReduce ----

@@ -6,11 +6,11 @@
 namespace mlx::core {
 
 // Reduced axes are kept with length 1. Sum and Prod of bool and small integers give at least int32;
-// And and Or take and give bool; Min and Max keep the type and propagate NaN. Empty reductions give
-// the neutral element.
+// And and Or take and give bool; Min and Max keep the type and propagate NaN. Mean takes and gives
+// floats or complex64. Empty reductions give the neutral element, and a mean of nothing NaN.
 class Reduce : public UnaryPrimitive {
  public:
-  enum ReduceType { And, Or, Sum, Prod, Min, Max };
+  enum ReduceType { And, Or, Sum, Prod, Min, Max, Mean };
   explicit Reduce(Stream stream, ReduceType reduce_type, const std::vector<int>& axes)
       : UnaryPrimitive(stream), reduce_type_(reduce_type), axes_(axes) {}
   DEFINE_EVAL()
@@ -23,6 +23,24 @@ class Reduce : public UnaryPrimitive {
  private:
   ReduceType reduce_type_;
   std::vector<int> axes_;
+};
+
+// Of floats of at most 32 bits: the sum of the squares of their distances from their mean, divided
+// by their number less `ddof`, or by 0 if that is negative. Reduced axes are kept with length 1.
+class Variance : public UnaryPrimitive {
+ public:
+  explicit Variance(Stream stream, const std::vector<int>& axes, int ddof)
+      : UnaryPrimitive(stream), axes_(axes), ddof_(ddof) {}
+  DEFINE_EVAL()
+  DEFINE_GRADS()
+  DEFINE_VMAP()
+  DEFINE_NAME(Variance)
+  DEFINE_STATE(Variance, axes_, ddof_)
+  DEFINE_OUTPUT_SHAPES()
+
+ private:
+  std::vector<int> axes_;
+  int ddof_;
 };
 
 // Gives uint32 indices of the first minimum or maximum; the axis is kept with length 1.

@@ -73,6 +73,29 @@ TEST(Reductions, SumsOfFloats) {
   }
 }
 
+TEST(Reductions, MeansAndVariances) {
+  for (const Shape& shape : kShapes) {
+    const array x = add(random::uniform(shape), array(3.0f));
+    for (const auto& [dtype, tolerance] :
+         {std::pair(float32, 1e-5f), std::pair(float16, 2e-3f), std::pair(bfloat16, 2e-2f)}) {
+      const array of_type = astype(x, dtype);
+      eval(of_type);
+      expect_as_on_the_host(
+          of_type,
+          [](const array& a, const std::vector<int>& axes, Device device) {
+            return mean(a, axes, false, device);
+          },
+          tolerance);
+      expect_as_on_the_host(
+          of_type,
+          [](const array& a, const std::vector<int>& axes, Device device) {
+            return var(a, axes, false, 1, device);
+          },
+          tolerance);
+    }
+  }
+}
+
 TEST(Reductions, Extremes) {
   for (const Shape& shape : kShapes) {
     const array x = random::randint(0, 200, shape);

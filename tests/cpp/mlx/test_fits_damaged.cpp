@@ -89,6 +89,7 @@ TEST(DamagedStates, SeveralAxes) {
     const int count = static_cast<int>(axes.size());
     const Shapes in{{2, 6}};
     EXPECT_EQ(accepts(Reduce(s, Reduce::Sum, axes), in), fit);
+    EXPECT_EQ(accepts(Variance(s, axes, 1), in), fit);
     EXPECT_EQ(accepts(NumberOfElements(s, axes, false, float32), in), fit);
     EXPECT_EQ(accepts(FFT(s, FFTKind::Complex, axes, false, 6, 1.0), in), fit);
     EXPECT_EQ(accepts(Squeeze(s, axes), {{1, 1}}), fit);

@@ -29,6 +29,7 @@ FoldOp fold_op(Reduce::ReduceType op) {
     case Reduce::Max:
       return FoldOp::Max;
     case Reduce::Sum:
+    case Reduce::Mean:
       return FoldOp::Sum;
     case Reduce::Prod:
       return FoldOp::Prod;
@@ -153,14 +154,16 @@ void reduce_float64(Reduce::ReduceType op, const array& in, array& out,
     });
     return;
   }
-  get_command_encoder(s).dispatch([=, shape = in.shape(),
-                                   from = in.size() ? in.data<double>() : nullptr,
-                                   to = out.data<double>(), n = out.size()] {
-    const FoldOp fold = fold_op(op);
-    std::fill(to, to + n, neutral(fold));
-    walk<2>(shape, strides,
-            [&](int64_t, int64_t p, int64_t q) { to[q] = combine(fold, to[q], from[p]); });
-  });
+  get_command_encoder(s).dispatch(
+      [=, shape = in.shape(), from = in.size() ? in.data<double>() : nullptr,
+       to = out.data<double>(), n = out.size(), count = in.size() / out.size()] {
+        const FoldOp fold = fold_op(op);
+        std::fill(to, to + n, neutral(fold));
+        walk<2>(shape, strides,
+                [&](int64_t, int64_t p, int64_t q) { to[q] = combine(fold, to[q], from[p]); });
+        if (op != Reduce::Mean) return;
+        for (size_t i = 0; i < n; ++i) to[i] /= static_cast<double>(count);
+      });
 }
 
 void arg_reduce_float64(bool least, const array& in, array& out, int axis, Stream s) {

@@ -21,9 +21,8 @@ std::string comma_list(size_t count, F&& f) {
 
 }  // namespace
 
-CompiledReduceKernels::CompiledReduceKernels(const Trace& elementwise, std::string op,
-                                             std::string label)
-    : op_(std::move(op)), label_(std::move(label)), text_(elementwise) {}
+CompiledReduceKernels::CompiledReduceKernels(const Trace& elementwise, std::string label)
+    : label_(std::move(label)), text_(elementwise) {}
 
 // The operations as a struct that behaves like Elements of reduce_loops.h.
 std::string CompiledReduceKernels::chain(const ReducePlan& plan,
@@ -51,7 +50,7 @@ std::string CompiledReduceKernels::chain(const ReducePlan& plan,
 
 std::string CompiledReduceKernels::source(const ReducePlan& plan,
                                           const std::vector<ReducedInput>& inputs,
-                                          const std::string& out) const {
+                                          const std::string& op, const std::string& out) const {
   auto buffer = [](size_t number) { return " [[buffer(" + std::to_string(number) + ")]],\n    "; };
   std::string parameters;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -65,21 +64,22 @@ std::string CompiledReduceKernels::source(const ReducePlan& plan,
          parameters + "device " + out + "* out" + buffer(next) + "constant const ReduceParams& p" +
          buffer(next + 1) + "constant const ReduceStrides* strides" + buffer(next + 2) +
          "uint3 pos [[thread_position_in_grid]], uint lane [[thread_index_in_simdgroup]]) {\n  " +
-         kLoops[static_cast<int>(plan.layout)] + "<" + op_ + ">(Chain{" + arrays +
+         kLoops[static_cast<int>(plan.layout)] + "<" + op + ">(Chain{" + arrays +
          "}, out, p, strides, pos, lane);\n}\n";
 }
 
 MTL::ComputePipelineState* CompiledReduceKernels::find(const ReducePlan& plan,
                                                        const std::vector<ReducedInput>& inputs,
-                                                       Dtype out, Device device) {
+                                                       const std::string& op, Dtype out,
+                                                       Device device) {
   const std::string type = msl_type(out);
   std::string key =
-      kLoops[static_cast<int>(plan.layout)] + type + std::to_string(plan.strides.size());
+      kLoops[static_cast<int>(plan.layout)] + op + type + std::to_string(plan.strides.size());
   for (const auto& input : inputs) {
     key += static_cast<char>(input.access) + std::to_string(input.set);
   }
   return variants_.find(key, device, [&] {
-    return PipelineSource{source(plan, inputs, type), kReduceFunction, label_};
+    return PipelineSource{source(plan, inputs, op, type), kReduceFunction, label_};
   });
 }
 

@@ -24,19 +24,19 @@ struct ReducedInput {
 
 class CompiledReduceKernels {
  public:
-  // `op` is the functor of the reduction.
-  CompiledReduceKernels(const Trace& elementwise, std::string op, std::string label);
+  CompiledReduceKernels(const Trace& elementwise, std::string label);
 
-  // Returns the kernel with results of the type, or null until it is compiled.
+  // Returns the kernel with results of the type, or null until it is compiled. `op` is the functor
+  // of the reduction.
   MTL::ComputePipelineState* find(const ReducePlan& plan, const std::vector<ReducedInput>& inputs,
-                                  Dtype out, Device device);
+                                  const std::string& op, Dtype out, Device device);
 
  private:
   std::string source(const ReducePlan& plan, const std::vector<ReducedInput>& inputs,
-                     const std::string& out) const;
+                     const std::string& op, const std::string& out) const;
   std::string chain(const ReducePlan& plan, const std::vector<ReducedInput>& inputs) const;
 
-  std::string op_, label_;
+  std::string label_;
   CompiledText text_;
   PipelineVariants variants_;
 };

@@ -17,6 +17,7 @@ inline complex64_t from_lane(complex64_t value, ushort distance) {
 // In a fixed order, with the same result in every lane.
 template <typename Op, typename T>
 inline T reduce_lanes(T value) {
+#pragma clang loop unroll(full)  // exchanges by known distances are fast
   for (ushort distance = kLanes / 2; distance > 0; distance /= 2) {
     value = Op::apply(value, from_lane(value, distance));
   }

@@ -11,14 +11,14 @@ struct NormalizationParams {
   float eps;
 };
 
-// An element x becomes (x - mean) * scale.
-struct Moments {
+// An element x of a row becomes (x - mean) * scale.
+struct RowScale {
   float mean;
   float scale;
 };
 
 template <bool Centered, typename T>
-inline Moments moments_of(const device T* row, constant const NormalizationParams& p, uint lane) {
+inline RowScale scale_of(const device T* row, constant const NormalizationParams& p, uint lane) {
   float mean = 0.0f;
   if constexpr (Centered) {
     float sum = 0.0f;
@@ -43,7 +43,7 @@ template <bool Centered, typename T>
                           uint lane [[thread_index_in_simdgroup]]) {
   in += static_cast<int64_t>(position / kLanes) * p.length;
   out += static_cast<int64_t>(position / kLanes) * p.length;
-  const Moments m = moments_of<Centered>(in, p, lane);
+  const RowScale m = scale_of<Centered>(in, p, lane);
   for_each_of_lane(0, p.length, lane, [&](uint i) {
     prefetch(in + p.length + i);
     const float x = (static_cast<float>(in[i]) - m.mean) * m.scale * weight[i];
@@ -105,7 +105,7 @@ template <bool Centered, typename T>
     const int64_t first = static_cast<int64_t>(row) * p.length;
     const device T* x = in + first;
     const device T* g = cotangent + first;
-    const Moments m = moments_of<Centered>(x, p, lane);
+    const RowScale m = scale_of<Centered>(x, p, lane);
     float sum = 0.0f;
     float products = 0.0f;
     for_each_of_lane(0, p.length, lane, [&](uint i) {

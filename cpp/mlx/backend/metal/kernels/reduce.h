@@ -26,7 +26,7 @@ struct ReduceParams {
   uint32_t outer_chunk;
   int32_t outer_ndim;
   int32_t outer_shape[8];  // outermost first
-  uint32_t padding;
+  float divisor;           // of results that are divided at the end
 };
 
 // The strides of an array along these dimensions. A kernel that reads several arrays has a set for

@@ -1,6 +1,7 @@
 // Reductions of arrays, for each operation and type: the loops of reduce_loops.h, and kernels for
 // GPUs, in which threads share outputs.
 #include "mlx/backend/metal/kernels/instantiate.h"
+#include "mlx/backend/metal/kernels/moments.h"
 #include "mlx/backend/metal/kernels/reduce_loops.h"
 #include "mlx/backend/metal/kernels/reduce_ops.h"
 
@@ -64,7 +65,7 @@ template <typename Op, typename T, typename U>
     constant const ReduceParams& p [[buffer(2)]],
     constant const ReduceStrides* strides [[buffer(3)]],
     uint3 group [[threadgroup_position_in_grid]], uint index [[thread_index_in_threadgroup]]) {
-  using A = compute_t<U>;
+  using A = typename Op::template combined_t<U>;
   constexpr uint kGroups = kReduceThreads / kLanes;
   threadgroup A of_group[kGroups];
   const SharedWork work(p, group);
@@ -81,7 +82,7 @@ template <typename Op, typename T, typename U>
   if (index > 0) return;
   A all = of_group[0];
   for (uint i = 1; i < kGroups; ++i) all = Op::apply(all, of_group[i]);
-  out[work.output(p, group.x)] = convert<U>(all);
+  out[work.output(p, group.x)] = Op::template result<U>(all, p.divisor);
 }
 
 // A SIMD-group for each output; the reduced elements are contiguous.
@@ -92,7 +93,7 @@ template <typename Op, typename T, typename U>
                                        constant const ReduceStrides* strides [[buffer(3)]],
                                        uint3 pos [[thread_position_in_grid]],
                                        uint lane [[thread_index_in_simdgroup]]) {
-  using A = compute_t<U>;
+  using A = typename Op::template combined_t<U>;
   const uint x = pos.x / kLanes;
   const SharedWork work(p, pos);
   in += kept_offsets<1>(p, strides, x, work.y, work.z).of[0];
@@ -103,7 +104,7 @@ template <typename Op, typename T, typename U>
                      work.chunk.inner_end, kLanes, parts);
   }
   const A all = reduce_lanes<Op>(combined<Op>(parts));
-  if (lane == 0) out[work.output(p, x)] = convert<U>(all);
+  if (lane == 0) out[work.output(p, x)] = Op::template result<U>(all, p.divisor);
 }
 
 // A threadgroup for as many neighbouring outputs as a SIMD-group has lanes; their elements are
@@ -114,7 +115,7 @@ template <typename Op, typename T, typename U>
     constant const ReduceParams& p [[buffer(2)]],
     constant const ReduceStrides* strides [[buffer(3)]],
     uint3 group [[threadgroup_position_in_grid]], uint index [[thread_index_in_threadgroup]]) {
-  using A = compute_t<U>;
+  using A = typename Op::template combined_t<U>;
   threadgroup A of_part[kReducePartsOfColumn * kLanes];
   const SharedWork work(p, group);
   const uint x = group.x * kLanes + index % kLanes, part = index / kLanes;
@@ -134,7 +135,8 @@ template <typename Op, typename T, typename U>
     if (part < distance)
       of_part[index] = Op::apply(of_part[index], of_part[index + distance * kLanes]);
   }
-  if (part == 0 && x < p.kept[0]) out[work.output(p, x)] = convert<U>(of_part[index]);
+  if (part == 0 && x < p.kept[0])
+    out[work.output(p, x)] = Op::template result<U>(of_part[index], p.divisor);
 }
 
 #define REDUCE_PARTIALS(Op, in_name, T, out_name, U)                         \
@@ -170,3 +172,16 @@ MLX_FOR_BOOL(REDUCE, And)
 MLX_FOR_BOOL(REDUCE, Or)
 REDUCE_WIDENING(Sum)
 REDUCE_WIDENING(Prod)
+MLX_FOR_FLOATS(REDUCE, Mean)
+MLX_FOR_COMPLEX(REDUCE, Mean)
+REDUCE_PARTIALS(Mean, float32, float, float16, half)
+REDUCE_PARTIALS(Mean, float32, float, bfloat16, bfloat16_t)
+
+#define REDUCE_VARIANCE(name, T)                           \
+  REDUCE(Variance, name, T)                                \
+  REDUCE_AS(CombineMoments, name, T, moments, Moments)     \
+  REDUCE_PARTIALS(Variance, moments, Moments, name, T)
+REDUCE_VARIANCE(float32, float)
+REDUCE_VARIANCE(float16, half)
+REDUCE_VARIANCE(bfloat16, bfloat16_t)
+REDUCE_PARTIALS(CombineMoments, moments, Moments, moments, Moments)

@@ -109,7 +109,7 @@ inline void reduce_lines(constant const ReduceParams& p, constant const ReduceSt
 template <typename Op, typename In, typename U>
 inline void row_loop(In in, device U* out, constant const ReduceParams& p,
                      constant const ReduceStrides* strides, uint3 pos, uint lane) {
-  using A = compute_t<U>;
+  using A = typename Op::template combined_t<U>;
   const uint x = pos.x / kLanes;
   const uint y = pos.y % p.kept[1];
   const uint split = pos.y / p.kept[1];
@@ -132,8 +132,8 @@ inline void row_loop(In in, device U* out, constant const ReduceParams& p,
   if (lane == 0) {
     const int64_t line =
         static_cast<int64_t>(p.kept[0]) * (y + static_cast<int64_t>(p.kept[1]) * pos.z);
-    out[split * p.row + line + x] = convert<U>(acc[0]);
-    out[other_split * p.row + line + other_x] = convert<U>(acc[1]);
+    out[split * p.row + line + x] = Op::template result<U>(acc[0], p.divisor);
+    out[other_split * p.row + line + other_x] = Op::template result<U>(acc[1], p.divisor);
   }
 }
 
@@ -141,7 +141,7 @@ inline void row_loop(In in, device U* out, constant const ReduceParams& p,
 template <typename Op, typename In, typename U>
 inline void reduce_thread(In in, uint index, device U* out, constant const ReduceParams& p,
                           constant const ReduceStrides* strides, uint3 pos) {
-  using A = compute_t<U>;
+  using A = typename Op::template combined_t<U>;
   const uint y = pos.y % p.kept[1];
   const uint split = pos.y / p.kept[1];
   const Chunk chunk(p, split);
@@ -154,7 +154,7 @@ inline void reduce_thread(In in, uint index, device U* out, constant const Reduc
     }
   }
   const int64_t place = pos.x + p.kept[0] * (y + static_cast<int64_t>(p.kept[1]) * pos.z);
-  out[split * p.row + place] = convert<U>(acc);
+  out[split * p.row + place] = Op::template result<U>(acc, p.divisor);
 }
 
 template <typename Op, typename In, typename U>

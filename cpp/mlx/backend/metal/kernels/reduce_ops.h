@@ -1,4 +1,5 @@
-// Reductions: the neutral element and how two values combine.
+// Reductions: the type in which they combine, its neutral element, how two values combine, and what
+// becomes the result.
 #pragma once
 
 #include "mlx/backend/metal/kernels/binary_ops.h"
@@ -27,6 +28,8 @@ struct Extremes<complex64_t> {
 
 #define MLX_REDUCTION(Name, Combine, neutral_expression) \
   struct Name {                                          \
+    template <typename U>                                \
+    using combined_t = compute_t<U>;                     \
     template <typename T>                                \
     static T neutral() {                                 \
       return neutral_expression;                         \
@@ -34,6 +37,10 @@ struct Extremes<complex64_t> {
     template <typename T>                                \
     static T apply(T a, T b) {                           \
       return Combine::apply(a, b);                       \
+    }                                                    \
+    template <typename U, typename A>                    \
+    static U result(A all, float) {                      \
+      return convert<U>(all);                            \
     }                                                    \
   };
 MLX_REDUCTION(Sum, Add, convert<T>(0))
@@ -43,3 +50,14 @@ MLX_REDUCTION(Max, Maximum, Extremes<T>::lowest())
 MLX_REDUCTION(And, LogicalAnd, true)
 MLX_REDUCTION(Or, LogicalOr, false)
 MLX_REDUCTION(LogSum, LogAddExp, Extremes<T>::lowest())
+
+inline float divided(float x, float by) { return x / by; }
+inline complex64_t divided(complex64_t x, float by) {
+  return complex64_t(x.real / by, x.imag / by);
+}
+struct Mean : Sum {
+  template <typename U, typename A>
+  static U result(A all, float divisor) {
+    return convert<U>(divided(all, divisor));
+  }
+};

@@ -117,6 +117,7 @@ std::optional<FusedPlan> make_fused_plan(const std::vector<array>& inputs, const
     made.inputs[i].access = *access;
   }
   made.plan = *plan;
+  made.plan.params.divisor = divisor_of(arrays[0]->size(), out.size(), 0);
   size_t itemsize = 0;
   for (const auto* in : arrays) itemsize = std::max(itemsize, in->itemsize());
   const bool waits = reads_short_pieces(*plan, itemsize) || reads_far_rows(made, itemsize);
@@ -143,11 +144,11 @@ MLX_EVAL_MULTI(CompiledReduce) {
   const bool direct = reduces_directly(type, type_of_elements(chain_.body()), out.dtype());
   const auto fused = direct ? make_fused_plan(inputs, out, axes) : std::nullopt;
   if (!fused) return run_apart(inputs, outputs);
-  const Dtype first_type = type_of_first_pass(fused->plan, type, out.dtype());
-  auto* kernel = kernels_->find(fused->plan, fused->inputs, first_type, stream().device);
+  const FirstPass pass = first_pass(fused->plan, type, out.dtype());
+  auto* kernel = kernels_->find(fused->plan, fused->inputs, pass.op, pass.type, stream().device);
   if (!kernel) return run_one_by_one(body(), inputs, outputs, stream());
   allocate_output(out);
-  const auto first_pass = [&](const ReducePlan& plan, array& results) {
+  const auto run_first = [&](const ReducePlan& plan, array& results) {
     auto& encoder = metal::get_command_encoder(stream());
     encoder.set_compute_pipeline_state(kernel);
     int buffer = 0;
@@ -155,7 +156,7 @@ MLX_EVAL_MULTI(CompiledReduce) {
     encoder.set_output_array(results, buffer++);
     plan.run(encoder, buffer);
   };
-  run_passes(fused->plan, type, out, stream(), std::ref(first_pass));
+  run_passes(fused->plan, type, out, stream(), std::ref(run_first));
 }
 
 }  // namespace mlx::core

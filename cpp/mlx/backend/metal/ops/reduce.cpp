@@ -16,28 +16,85 @@ namespace mlx::core {
 
 namespace {
 
-constexpr const char* kOps[] = {"And", "Or", "Sum", "Prod", "Min", "Max"};
+// The operations of the kernels: those of Reduce, and those that compute variances.
+constexpr const char* kOps[] = {
+    "And", "Or", "Sum", "Prod", "Min", "Max", "Mean", "CombineMoments", "Variance"};
+constexpr int kCombineMoments = Reduce::Mean + 1, kVariance = Reduce::Mean + 2;
 constexpr const char* kLayouts[] = {"row", "column", "general", "shared", "columns", "lanes"};
 
-MTL::ComputePipelineState* reduce_kernel(int op, ReduceLayout layout, Dtype in, Dtype out) {
+// Moments are rows of four floats (kernels/moments.h).
+constexpr int kMoments = kDtypes, kTypes = kDtypes + 1;
+constexpr ShapeElem kFloatsOfMoments = 4;
+const char* name_of_type(int type, Dtype dtype) {
+  return type == kMoments ? "moments" : type_name(dtype);
+}
+
+MTL::ComputePipelineState* reduce_kernel(int op, ReduceLayout layout, const array& in,
+                                         bool of_partials, const array& out) {
   constexpr int kLayoutCount = std::size(kLayouts);
-  static KernelTable table(std::size(kOps) * kLayoutCount * kDtypes * kDtypes);
+  static KernelTable table(std::size(kOps) * kLayoutCount * kTypes * kTypes);
+  const bool joins_moments = of_partials && (op == kCombineMoments || op == kVariance);
+  const int in_type = joins_moments ? kMoments : dtype_index(in.dtype());
+  const int out_type = op == kCombineMoments ? kMoments : dtype_index(out.dtype());
   const int row = op * kLayoutCount + static_cast<int>(layout);
-  const size_t index = (row * kDtypes + dtype_index(in)) * kDtypes + dtype_index(out);
+  const size_t index = (row * kTypes + in_type) * kTypes + out_type;
   return table.get(index, [&] {
-    return kernel_name(kOps[op], kLayouts[static_cast<int>(layout)], type_name(in), type_name(out));
+    return kernel_name(kOps[op], kLayouts[static_cast<int>(layout)],
+                       name_of_type(in_type, in.dtype()), name_of_type(out_type, out.dtype()));
   });
 }
 
 bool is_half(Dtype dtype) { return dtype == float16 || dtype == bfloat16; }
 
-void pass_over(const array& in, Reduce::ReduceType type, const ReducePlan& plan, array& out,
+// What a pass computes that is not the last one.
+int op_of_partials(int op) {
+  if (op == Reduce::Mean) return Reduce::Sum;
+  return op == kVariance ? kCombineMoments : op;
+}
+
+int op_of_pass(int op, const ReducePlan& plan) {
+  return plan.params.splits > 1 ? op_of_partials(op) : op;
+}
+
+// Results of a pass that is not the last one.
+array new_partials(int op, const ReducePlan& plan, Dtype dtype, Stream s) {
+  Shape shape{static_cast<ShapeElem>(plan.params.splits), static_cast<ShapeElem>(plan.params.row)};
+  if (op == kVariance) shape.push_back(kFloatsOfMoments);
+  return temporary(std::move(shape), dtype, s);
+}
+
+void pass_over(const array& in, bool of_partials, int op, const ReducePlan& plan, array& out,
                Stream s) {
   auto& encoder = metal::get_command_encoder(s);
-  encoder.set_compute_pipeline_state(reduce_kernel(type, plan.layout, in.dtype(), out.dtype()));
+  const int op_here = op_of_pass(op, plan);
+  encoder.set_compute_pipeline_state(reduce_kernel(op_here, plan.layout, in, of_partials, out));
   encoder.set_input_array(in, 0);
   encoder.set_output_array(out, 1);
   plan.run(encoder, 2);
+}
+
+// Whether results of 16 bits would lose digits, or overflow, between two passes.
+bool widens(int op) {
+  return op == Reduce::Sum || op == Reduce::Prod || op == Reduce::Mean || op == kVariance;
+}
+
+Dtype type_of_partials(int op, Dtype out) { return widens(op) && is_half(out) ? float32 : out; }
+
+void run_passes_of(int op, ReducePlan plan, array& out, Stream s, const ReducePass& first) {
+  std::optional<array> partials;
+  const auto pass = [&](array& to) {
+    partials ? pass_over(*partials, true, op, plan, to, s) : first(plan, to);
+  };
+  while (plan.params.splits > 1) {
+    array results = new_partials(op, plan, type_of_partials(op, out.dtype()), s);
+    pass(results);
+    partials = std::move(results);
+    const float divisor = plan.params.divisor;
+    plan = plan_of_partials(static_cast<int>(plan.params.splits), static_cast<int>(plan.params.row),
+                            runs_on_gpu(s));
+    plan.params.divisor = divisor;
+  }
+  pass(out);
 }
 
 // Copies the array with the reduced axes last, without gaps, if the kernels do not take so many
@@ -59,15 +116,18 @@ array reduced_last(const array& in, const std::vector<int>& reduced_axes, Stream
   return out;
 }
 
-void reduce(Reduce::ReduceType type, const array& in, array& out, const std::vector<int>& axes,
-            Stream s) {
+// The operations that divide, divide by the number of elements in a reduction, less `ddof`.
+void reduce(int op, const array& in, array& out, const std::vector<int>& axes, int ddof, Stream s) {
   const bool shared = runs_on_gpu(s);
-  const auto run = [&](const array& source, const ReducePlan& plan) {
-    const auto first = [&](const ReducePlan& p, array& to) { pass_over(source, type, p, to, s); };
-    run_passes(plan, type, out, s, std::ref(first));
+  const auto run = [&](const array& source, ReducePlan plan) {
+    const auto first = [&](const ReducePlan& p, array& to) {
+      pass_over(source, false, op, p, to, s);
+    };
+    plan.params.divisor = divisor_of(in.size(), out.size(), ddof);
+    run_passes_of(op, std::move(plan), out, s, std::ref(first));
   };
-  if (const auto plan = plan_reduction(in.shape(), {&in.strides(), 1}, axes, shared)) {
-    return run(in, *plan);
+  if (auto plan = plan_reduction(in.shape(), {&in.strides(), 1}, axes, shared)) {
+    return run(in, std::move(*plan));
   }
   const int rows = static_cast<int>(out.size());
   const int length = static_cast<int>(in.size() / out.size());
@@ -135,6 +195,12 @@ metal::CommandEncoder& bind_lines(MTL::ComputePipelineState* kernel, const ArgLi
 
 constexpr uint32_t kChunk = 1 << 16;  // of a long line
 
+// A GPU is busy only with many threadgroups, so it takes shorter chunks of few lines.
+uint32_t chunk_of(const ArgLines& lines) {
+  constexpr size_t kManyLines = 512;
+  return runs_on_gpu() && lines.x * lines.y < kManyLines ? 1 << 13 : kChunk;
+}
+
 // Whether threadgroups take chunks of contiguous lines: a GPU has a core for each SIMD-group, but a
 // host with fewer lines than cores would leave cores idle.
 bool shares_lines(const ArgLines& lines) {
@@ -155,11 +221,12 @@ void arg_reduce_chunks(int op, ArgLines lines, array& out, Stream s) {
     encoder.dispatch_threadgroups(MTL::Size(chunks, lines.x, lines.y),
                                   MTL::Size(kArgReduceThreads, 1, 1));
   };
-  if (lines.length <= 2 * kChunk) return pass(ArgLayout::Shared, lines.in, lines.length, out);
-  const uint32_t chunks = (lines.length - 1) / kChunk + 1;
+  const uint32_t chunk = chunk_of(lines);
+  if (lines.length <= 2 * chunk) return pass(ArgLayout::Shared, lines.in, lines.length, out);
+  const uint32_t chunks = (lines.length - 1) / chunk + 1;
   array candidates =
       temporary({static_cast<ShapeElem>(count), static_cast<ShapeElem>(chunks)}, uint32, s);
-  pass(ArgLayout::Shared, lines.in, kChunk, candidates);
+  pass(ArgLayout::Shared, lines.in, chunk, candidates);
   lines.length = chunks;
   pass(ArgLayout::Listed, candidates, chunks, out);
 }
@@ -194,27 +261,17 @@ bool reduces_directly(Reduce::ReduceType type, Dtype in, Dtype out) {
          (narrow_signed && out == int32);
 }
 
-Dtype type_of_first_pass(const ReducePlan& plan, Reduce::ReduceType type, Dtype out) {
-  const bool widen = is_half(out) && (type == Reduce::Sum || type == Reduce::Prod);
-  return widen && plan.params.splits > 1 ? float32 : out;
+FirstPass first_pass(const ReducePlan& plan, Reduce::ReduceType type, Dtype out) {
+  return {kOps[op_of_pass(type, plan)], plan.params.splits > 1 ? type_of_partials(type, out) : out};
+}
+
+float divisor_of(size_t elements, size_t results, int ddof) {
+  return std::max(static_cast<float>(elements / results) - static_cast<float>(ddof), 0.0f);
 }
 
 void run_passes(ReducePlan plan, Reduce::ReduceType type, array& out, Stream s,
                 const ReducePass& first) {
-  const Dtype partial_type = type_of_first_pass(plan, type, out.dtype());
-  std::optional<array> partial;
-  const auto pass = [&](array& to) {
-    partial ? pass_over(*partial, type, plan, to, s) : first(plan, to);
-  };
-  while (plan.params.splits > 1) {
-    const int rows = static_cast<int>(plan.params.splits);
-    const int row = static_cast<int>(plan.params.row);
-    array results = temporary({rows, row}, partial_type, s);
-    pass(results);
-    partial = std::move(results);
-    plan = plan_of_partials(rows, row, runs_on_gpu(s));
-  }
-  pass(out);
+  run_passes_of(type, std::move(plan), out, s, first);
 }
 
 MLX_EVAL(Reduce) {
@@ -232,7 +289,12 @@ MLX_EVAL(Reduce) {
   }
   Dtype out_type = out.dtype();
   bool direct = reduces_directly(reduce_type_, in.dtype(), out_type);
-  reduce(reduce_type_, direct ? in : converted(in, out_type, stream()), out, axes_, stream());
+  reduce(reduce_type_, direct ? in : converted(in, out_type, stream()), out, axes_, 0, stream());
+}
+
+MLX_EVAL(Variance) {
+  allocate_output(out);
+  if (out.size() > 0) reduce(kVariance, inputs[0], out, axes_, ddof_, stream());
 }
 
 MLX_EVAL(ArgReduce) {

@@ -11,8 +11,15 @@ namespace mlx::core {
 // Whether the kernels take elements of `in` for results of `out`; others must be converted before.
 bool reduces_directly(Reduce::ReduceType type, Dtype in, Dtype out);
 
-// The type of what the first pass computes.
-Dtype type_of_first_pass(const ReducePlan& plan, Reduce::ReduceType type, Dtype out);
+// The functor of the first pass (kernels/reduce_ops.h), and the type of its results.
+struct FirstPass {
+  const char* op;
+  Dtype type;
+};
+FirstPass first_pass(const ReducePlan& plan, Reduce::ReduceType type, Dtype out);
+
+// The number of elements for a result, less `ddof`, and at least 0.
+float divisor_of(size_t elements, size_t results, int ddof);
 
 // Encodes the kernel of a pass.
 using ReducePass = std::function<void(const ReducePlan& plan, array& out)>;
