@@ -86,3 +86,59 @@ def test_views_at_odd_addresses(rng: np.random.Generator):
             256,
         )
         np.testing.assert_array_equal(got, x[first:] + 1)
+
+
+# Each takes and gives floats; the numbers are from -3 to 3, and some are large.
+BRANCHES = {
+    "sine": ("y[i] = sin(x[i]);", np.sin),
+    "sine below a limit": ("if (i >= n[0]) return; y[i] = sin(x[i]);", np.sin),
+    "two in turn": (
+        "float a = x[i] * 2; y[i] = sin(x[i]) + cos(a);",
+        lambda x: np.sin(x) + np.cos(x * 2),
+    ),
+    "one in another": (
+        "float a = x[i]; if (a > 0) { a = exp(-a); if (a > 0.5f) a = log(a * w[3]); } y[i] = a;",
+        lambda x: np.where(x > 0, inner(np.exp(-np.maximum(x, 0))), x),
+    ),
+    "a switch": (
+        "float a = x[i]; switch (int(a)) { case 0: a = exp(a); break; case 1: a = sin(a); break;"
+        " case -1: a = tan(a); default: a += 1; } y[i] = a;",
+        lambda x: np.select(
+            [np.trunc(x) == 0, np.trunc(x) == 1, np.trunc(x) == -1],
+            [np.exp(np.minimum(x, 2)), np.sin(x), np.tan(x) + 1],
+            x + 1,
+        ),
+    ),
+    "the same for all": (
+        "float a = x[i]; if (w[3] > 2) a = exp(-abs(a)); else a = sin(a); y[i] = a;",
+        lambda x: np.exp(-np.abs(x)),
+    ),
+}
+
+
+def inner(a: np.ndarray) -> np.ndarray:
+    return np.where(a > 0.5, np.log(np.maximum(a, 0.1) * 8), a)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("form", BRANCHES)
+def test_branches(rng: np.random.Generator, form: str, size: int):
+    body, reference = BRANCHES[form]
+    numbers = rng.uniform(-3, 3, size).astype(np.float32)
+    numbers[rng.integers(0, size, size // 1000)] *= 1e5
+    limit = size - 101 if "limit" in form else size
+    inputs = {"x": mx.array(numbers)}
+    if "n[0]" in body:
+        inputs["n"] = mx.array([limit], mx.uint32)
+    if "w[3]" in body:
+        inputs["w"] = mx.array([5.0, 6, 7, 8])
+    got = run_one(
+        "uint i = thread_position_in_grid.x; " + body,
+        inputs,
+        {"y": ((size,), mx.float32)},
+        size,
+        256,
+        init_value=0,
+    )
+    want = np.where(np.arange(size) < limit, reference(numbers.astype(np.float64)), 0)
+    assert np.allclose(np.array(got), want, 1e-4, 1e-4)

@@ -5,6 +5,10 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "metal/compiler/builtin_calls.h"
@@ -18,7 +22,7 @@ using llvm::Instruction;
 using llvm::Value;
 namespace Intrinsic = llvm::Intrinsic;
 
-constexpr unsigned kMostInstructions = 128;  // of a kernel
+constexpr unsigned kMostInstructions = 192;  // of a kernel
 constexpr uint64_t kVectorBytes = 16;        // that a thread reads at once
 constexpr uint64_t kMostThreads = 8;
 
@@ -32,50 +36,101 @@ bool only_returns(const llvm::BasicBlock& block) {
   return llvm::isa<llvm::ReturnInst>(block.front());
 }
 
-// The code of a thread: one block, or two if threads from a limit on return after the first one:
+// A block that all threads run, and the branches behind it: blocks without loops, which lead to the
+// next such block.
+struct Step {
+  const llvm::BasicBlock* block;
+  llvm::SmallVector<const llvm::BasicBlock*, 4> branches{};  // each after those that lead to it
+};
+
+// The code of a thread. Threads from a limit on may return after the first block:
 // `if (i >= n) return;`.
 struct StraightCode {
-  llvm::SmallVector<const llvm::BasicBlock*, 2> blocks;
+  llvm::SmallVector<Step, 2> steps;
   Value* limit = nullptr;
   bool is_signed = false;
 };
 
+// Finds the blocks between two that all threads run. None is entered from elsewhere, or has a loop.
+bool find_branches(const llvm::BasicBlock& from, const llvm::BasicBlock& to, Step& step) {
+  llvm::SmallPtrSet<const llvm::BasicBlock*, 8> done{&to};
+  for (const llvm::BasicBlock* start : llvm::successors(&from)) {
+    llvm::SmallVector<const llvm::BasicBlock*, 4> found;
+    for (const llvm::BasicBlock* block : llvm::post_order_ext(start, done)) found.push_back(block);
+    // What is found later may lead to what was found before, but not the reverse.
+    step.branches.insert(step.branches.begin(), found.rbegin(), found.rend());
+  }
+  llvm::SmallPtrSet<const llvm::BasicBlock*, 8> before{&from};
+  const auto leads_from_before = [&](const llvm::BasicBlock* block) {
+    return llvm::all_of(llvm::predecessors(block),
+                        [&](const llvm::BasicBlock* source) { return before.contains(source); });
+  };
+  for (const llvm::BasicBlock* block : step.branches) {
+    if (!leads_from_before(block)) return false;
+    before.insert(block);
+  }
+  return leads_from_before(&to);
+}
+
+// Appends the steps from a block on, up to a return.
+bool find_steps(const llvm::BasicBlock& first, StraightCode& code) {
+  std::optional<llvm::PostDominatorTree> ends;
+  const llvm::BasicBlock* block = &first;
+  while (true) {
+    Step& step = code.steps.emplace_back(Step{block});
+    if (llvm::isa<llvm::ReturnInst>(block->getTerminator())) return true;
+    const llvm::BasicBlock* next = block->getSingleSuccessor();
+    if (next && only_returns(*next)) return true;
+    if (!ends) ends.emplace(const_cast<llvm::Function&>(*block->getParent()));
+    const auto* end = ends->getNode(block) ? ends->getNode(block)->getIDom() : nullptr;
+    next = end ? end->getBlock() : nullptr;
+    if (!next || !find_branches(*block, *next, step)) return false;
+    block = next;
+  }
+}
+
 std::optional<StraightCode> find_straight_code(const llvm::Function& kernel) {
   const llvm::BasicBlock& first = kernel.getEntryBlock();
-  if (kernel.size() == 1) return StraightCode{{&first}};
+  StraightCode code;
   const auto* branch = llvm::dyn_cast<llvm::BranchInst>(first.getTerminator());
   const auto* compare = branch && branch->isConditional()
                             ? llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition())
                             : nullptr;
-  if (!compare || !is_position(compare->getOperand(0), 0)) return std::nullopt;
-  const bool returns = only_returns(*branch->getSuccessor(0));
-  const llvm::BasicBlock& second = *branch->getSuccessor(returns ? 1 : 0);
-  const llvm::BasicBlock& other = *branch->getSuccessor(returns ? 0 : 1);
-  const llvm::BasicBlock* after = second.getSingleSuccessor();
-  if (!only_returns(other) ||
-      !(llvm::isa<llvm::ReturnInst>(second.getTerminator()) || (after && only_returns(*after))))
-    return std::nullopt;
+  const bool returns = compare && only_returns(*branch->getSuccessor(0));
+  if (!returns && !(compare && only_returns(*branch->getSuccessor(1))))
+    return find_steps(first, code) ? std::optional(std::move(code)) : std::nullopt;
   const auto predicate = returns ? compare->getInversePredicate() : compare->getPredicate();
-  if (predicate != llvm::CmpInst::ICMP_ULT && predicate != llvm::CmpInst::ICMP_SLT)
+  code.is_signed = predicate == llvm::CmpInst::ICMP_SLT;
+  if (!is_position(compare->getOperand(0), 0) ||
+      (predicate != llvm::CmpInst::ICMP_ULT && !code.is_signed))
     return std::nullopt;
-  return StraightCode{
-      {&first, &second}, compare->getOperand(1), predicate == llvm::CmpInst::ICMP_SLT};
+  code.limit = compare->getOperand(1);
+  code.steps.push_back({&first});
+  const bool is_straight = find_steps(*branch->getSuccessor(returns ? 1 : 0), code);
+  return is_straight ? std::optional(std::move(code)) : std::nullopt;
 }
 
 // Finds out whether the threads of a kernel may run in turn.
 class Turns {
  public:
-  explicit Turns(const StraightCode& code) : layout_(code.blocks[0]->getModule()->getDataLayout()) {
-    for (const llvm::BasicBlock* block : code.blocks) {
-      for (const Instruction& instruction : *block) {
-        if (!instruction.isTerminator()) add(instruction);
+  explicit Turns(const StraightCode& code)
+      : layout_(code.steps[0].block->getModule()->getDataLayout()) {
+    for (const Step& step : code.steps) {
+      add(*step.block);
+      for (const llvm::BasicBlock* block : step.branches) {
+        add(*block);
+        // Threads run branches one after the other, so each would wait for memory.
+        may_run_ &= llvm::none_of(*block, [](const Instruction& instruction) {
+          return instruction.mayReadOrWriteMemory();
+        });
       }
     }
     may_run_ &= !differing_.contains(code.limit);
     // Threads beyond the limit do not run at all.
-    may_run_ &= !code.limit || llvm::none_of(*code.blocks[0], [](const Instruction& instruction) {
-      return instruction.mayWriteToMemory();
-    });
+    may_run_ &=
+        !code.limit || llvm::none_of(*code.steps[0].block, [](const Instruction& instruction) {
+          return instruction.mayWriteToMemory();
+        });
   }
 
   bool may_run() const { return may_run_; }
@@ -83,16 +138,21 @@ class Turns {
   uint64_t smallest() const { return smallest_; }
 
  private:
+  void add(const llvm::BasicBlock& block) {
+    for (const Instruction& instruction : block) {
+      if (!instruction.isTerminator()) add(instruction);
+    }
+  }
+
   void add(const Instruction& instruction) {
     may_run_ &= may_run(instruction);
-    if (is_position(&instruction, 0) || llvm::any_of(instruction.operands(), [this](auto& use) {
-          return differing_.contains(use.get());
-        }))
+    if (llvm::isa<llvm::PHINode>(instruction) || is_position(&instruction, 0) ||
+        llvm::any_of(instruction.operands(),
+                     [this](auto& use) { return differing_.contains(use.get()); }))
       differing_.insert(&instruction);
   }
 
   bool may_run(const Instruction& instruction) {
-    if (llvm::isa<llvm::PHINode>(instruction)) return false;
     if (llvm::isa<llvm::AllocaInst>(instruction) || instruction.isAtomic()) return false;
     if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
       if (const auto found = compiler::as_builtin_call(*call))
@@ -169,8 +229,12 @@ class Copies {
          llvm::ArrayRef<Value*> xs)
       : b_(b), grid_(grid), position_(position), xs_(xs.begin(), xs.end()) {}
 
-  void emit(llvm::ArrayRef<const llvm::BasicBlock*> blocks) {
-    for (const llvm::BasicBlock* block : blocks) emit(*block);
+  void emit(const StraightCode& code) {
+    for (size_t i = 0; i < code.steps.size(); ++i) {
+      emit(*code.steps[i].block);
+      const bool goes_on = i + 1 < code.steps.size() && !(code.limit && i == 0);
+      if (goes_on) emit_branches(code.steps[i], *code.steps[i + 1].block);
+    }
   }
 
   // The copy of a value that does not differ.
@@ -182,11 +246,12 @@ class Copies {
  private:
   using Values = llvm::SmallVector<Value*, kMostThreads>;  // one, or one for each thread
 
+  using Blocks = llvm::DenseMap<const llvm::BasicBlock*, llvm::BasicBlock*>;
+
   void emit(const llvm::BasicBlock& block) {
     for (const Instruction& instruction : block) {
-      if (instruction.isTerminator()) continue;
-      const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-      const auto builtin = call ? compiler::as_builtin_call(*call) : std::nullopt;
+      if (instruction.isTerminator() || llvm::isa<llvm::PHINode>(instruction)) continue;
+      const auto builtin = builtin_of(instruction);
       copies_[&instruction] = builtin ? values_of(*builtin) : copy(instruction);
     }
   }
@@ -205,15 +270,65 @@ class Copies {
     });
     const size_t count = differs || instruction.mayWriteToMemory() ? xs_.size() : 1;
     Values made;
-    for (size_t i = 0; i < count; ++i) {
-      Instruction* copy = instruction.clone();
-      for (llvm::Use& use : copy->operands()) {
-        const auto found = copies_.find(use.get());
-        if (found != copies_.end()) use.set(found->second[found->second.size() > 1 ? i : 0]);
-      }
-      made.push_back(b_.Insert(copy, instruction.getName()));
-    }
+    for (size_t i = 0; i < count; ++i) made.push_back(copy(instruction, i));
     return made;
+  }
+
+  static std::optional<compiler::BuiltinCall> builtin_of(const Instruction& instruction) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    return call ? compiler::as_builtin_call(*call) : std::nullopt;
+  }
+
+  // For one of the threads.
+  Instruction* copy(const Instruction& instruction, size_t thread) {
+    Instruction* copy = instruction.clone();
+    for (llvm::Use& use : copy->operands()) {
+      const auto found = copies_.find(use.get());
+      if (found != copies_.end()) use.set(found->second[found->second.size() > 1 ? thread : 0]);
+    }
+    return b_.Insert(copy, instruction.getName());
+  }
+
+  // One thread after the other runs the branches.
+  void emit_branches(const Step& step, const llvm::BasicBlock& next) {
+    llvm::Function* entry = b_.GetInsertBlock()->getParent();
+    for (size_t thread = 0; thread < xs_.size(); ++thread) {
+      Blocks blocks{{step.block, b_.GetInsertBlock()}};
+      for (const llvm::BasicBlock* block : step.branches)
+        blocks[block] = llvm::BasicBlock::Create(b_.getContext(), block->getName(), entry);
+      blocks[&next] = llvm::BasicBlock::Create(b_.getContext(), next.getName(), entry);
+      emit_end(*step.block, blocks, thread);
+      for (const llvm::BasicBlock* block : step.branches) {
+        b_.SetInsertPoint(blocks[block]);
+        emit_for(block->phis(), blocks, thread);
+        emit_for(llvm::make_range(block->getFirstNonPHIIt(), block->getTerminator()->getIterator()),
+                 blocks, thread);
+        emit_end(*block, blocks, thread);
+      }
+      b_.SetInsertPoint(blocks[&next]);
+      emit_for(next.phis(), blocks, thread);
+    }
+  }
+
+  template <typename Range>
+  void emit_for(const Range& instructions, const Blocks& blocks, size_t thread) {
+    for (const Instruction& instruction : instructions) {
+      if (const auto builtin = builtin_of(instruction)) {
+        copies_[&instruction] = values_of(*builtin);
+        continue;
+      }
+      Instruction* made = copy(instruction, thread);
+      copies_.try_emplace(&instruction, xs_.size(), nullptr).first->second[thread] = made;
+      auto* phi = llvm::dyn_cast<llvm::PHINode>(made);
+      for (unsigned i = 0; phi && i < phi->getNumIncomingValues(); ++i)
+        phi->setIncomingBlock(i, blocks.lookup(phi->getIncomingBlock(i)));
+    }
+  }
+
+  void emit_end(const llvm::BasicBlock& block, const Blocks& blocks, size_t thread) {
+    Instruction* end = copy(*block.getTerminator(), thread);
+    for (unsigned i = 0; i < end->getNumSuccessors(); ++i)
+      end->setSuccessor(i, blocks.lookup(end->getSuccessor(i)));
   }
 
   llvm::IRBuilder<>& b_;
@@ -261,7 +376,7 @@ void run_several(llvm::IRBuilder<>& b, const llvm::Function& kernel, const GridA
   Value* end = grid.threads_per_grid[0];
   if (code.limit) {
     Copies before(b, grid, position, {x});
-    before.emit(code.blocks[0]);
+    before.emit({{code.steps[0]}});
     Value* limit = before.copy_of(code.limit);
     if (code.is_signed) limit = b.CreateBinaryIntrinsic(Intrinsic::smax, limit, b.getInt32(0));
     end = b.CreateBinaryIntrinsic(Intrinsic::umin, end, limit);
@@ -273,17 +388,17 @@ void run_several(llvm::IRBuilder<>& b, const llvm::Function& kernel, const GridA
   b.SetInsertPoint(together);
   llvm::SmallVector<Value*> xs;
   for (uint32_t i = 0; i < count; ++i) xs.push_back(b.CreateNUWAdd(x, b.getInt32(i)));
-  Copies(b, grid, position, xs).emit(code.blocks);
+  Copies(b, grid, position, xs).emit(code);
   b.CreateRetVoid();
 
   b.SetInsertPoint(apart);
   b.CreateBr(one);
   b.SetInsertPoint(one);
   llvm::PHINode* next = b.CreatePHI(b.getInt32Ty(), 2);
-  Copies(b, grid, position, {next}).emit(code.blocks);
+  Copies(b, grid, position, {next}).emit(code);
   Value* after = b.CreateNUWAdd(next, b.getInt32(1));
   next->addIncoming(x, apart);
-  next->addIncoming(after, one);
+  next->addIncoming(after, b.GetInsertBlock());
   b.CreateCondBr(b.CreateICmpULT(after, end), one, outside);
 }
 

@@ -15,7 +15,8 @@ namespace metal::cuda {
 // How many threads of this kernel, in kernel form, one thread may run; 1 if that does not pay.
 //
 // Threads that do not wait for each other have no order: so the instructions of several may take
-// turns, if the kernel has no barriers, SIMD-group functions, threadgroup memory and atomics.
+// turns, if the kernel has no barriers, SIMD-group functions, threadgroup memory and atomics. They
+// run branches one after the other; in these, none may use memory.
 uint32_t threads_at_once(const llvm::Function& kernel);
 
 // Emits the body of the entry: `count` threads of the kernel, side by side in x, at once, or one

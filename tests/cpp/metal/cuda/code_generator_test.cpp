@@ -129,9 +129,21 @@ TEST(Ptx, OneThreadRunsSeveral) {
         "if (i.x < 7) y[i.x] = x[i.x]; else y[i.x] = 1;",
         "y[i.x] = 1; if (i.x < n.y) y[i.x] = x[i.x];",
         "threadgroup half t[64]; t[i.x] = x[i.x]; y[i.x] = t[i.x];",
-        "*(volatile device half*)(y + i.x) = x[i.x];"})
+        "*(volatile device half*)(y + i.x) = x[i.x];",
+        // Branches that use memory, and loops.
+        "half a = x[i.x]; if (a > 1) a *= x[0]; y[i.x] = a;",
+        "half a = x[i.x]; while (a > 1) a = sin(a) * a; y[i.x] = a;"})
     EXPECT_EQ(made("half", statement).interface.at_once, 1u) << statement;
   EXPECT_EQ(made("float", "y[i.x] = x[i.x];").interface.at_once, 4u);
+  // One thread after the other runs branches, between reading and writing at once.
+  for (const char* statement :
+       {"y[i.x] = sin(x[i.x]);", "if (i.x < n.y) y[i.x] = cos(x[i.x]) + 1;",
+        "float a = x[i.x]; if (a > 1) { a = exp(a); if (a < 9) a = log(a * i.y); } y[i.x] = a;"}) {
+    const PtxCode branches = made("float", statement);
+    EXPECT_EQ(branches.interface.at_once, 4u) << statement;
+    EXPECT_NE(branches.text.find("ld.global.v4"), std::string::npos) << branches.text;
+    EXPECT_NE(branches.text.find("st.global.v4"), std::string::npos) << branches.text;
+  }
   EXPECT_EQ(made("float", "y[i.x] = as_type<float>(as_type<uint>(x[i.x]) & 7);").interface.at_once,
             4u);
   for (const char* statement :
