@@ -151,6 +151,18 @@ def test_at_keeps_the_type():
     assert a.at[1:].divide(2).tolist() == [1, 1, 1]
 
 
+@pytest.mark.parametrize("index", [0, slice(None, None, -1), ..., mx.array([0, 1]), "mask"])
+@pytest.mark.parametrize("how", ["add", "subtract", "multiply", "maximum"])
+def test_at_computes_in_the_type_of_the_array(index: object, how: str):
+    a = mx.array([4, 2, 7])
+    if isinstance(index, str):
+        index = mx.array([True, False, True])
+    for fraction, whole in ((-0.6, 0), (mx.array(1.7), 1), (mx.array(2.5, dtype=mx.float16), 2)):
+        found = getattr(a.at[index], how)(fraction)
+        assert found.dtype == mx.int32
+        assert found.tolist() == getattr(a.at[index], how)(whole).tolist()
+
+
 @pytest.mark.parametrize(
     "mask_axes",
     [(0, 1), (0, 2), (0, 4), (1, 1), (1, 3), (3, 1), (0, 3)],

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <compare>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -82,7 +83,7 @@ using float16_t = _MLX_Float16;
 using bfloat16_t = _MLX_BFloat16;
 
 // Operators of two 16-bit floats, or of one and a C++ arithmetic value of float's rank or below,
-// give the 16-bit type. Comparisons convert to float.
+// give the 16-bit type.
 #define MLX_HALF_OPERATOR(T, op)                                                                  \
   constexpr T operator op(T a, T b) { return T(static_cast<float>(a) op static_cast<float>(b)); } \
   template <typename S, typename = std::enable_if_t<std::is_arithmetic_v<S>>>                     \
@@ -108,6 +109,21 @@ MLX_HALF_OPERATORS(_MLX_Float16)
 MLX_HALF_OPERATORS(_MLX_BFloat16)
 #undef MLX_HALF_OPERATOR
 #undef MLX_HALF_OPERATORS
+
+// Two of one type are compared here, because they convert to complex64_t as well as to float. These
+// are templates, so that nothing else is converted for them.
+template <typename T>
+concept HalfFloat = std::is_same_v<T, _MLX_Float16> || std::is_same_v<T, _MLX_BFloat16>;
+
+template <HalfFloat T>
+constexpr bool operator==(T a, T b) {
+  return static_cast<float>(a) == static_cast<float>(b);
+}
+
+template <HalfFloat T>
+constexpr std::partial_ordering operator<=>(T a, T b) {
+  return static_cast<float>(a) <=> static_cast<float>(b);
+}
 
 static_assert(sizeof(float16_t) == 2 && std::is_trivially_copyable_v<float16_t>);
 static_assert(sizeof(bfloat16_t) == 2 && std::is_trivially_copyable_v<bfloat16_t>);

@@ -12,6 +12,10 @@ namespace {
 
 using Kind = Subscript::Kind;
 
+bool divides_integers(const mx::array& a, Update update) {
+  return update == Update::divide && !mx::issubdtype(a.dtype(), mx::inexact);
+}
+
 mx::array combine(const mx::array& a, const mx::array& b, Update update) {
   switch (update) {
     case Update::set:
@@ -187,13 +191,12 @@ mx::array update_advanced(const mx::array& a, const std::vector<Subscript>& part
   mx::array fitted = fit(value, plan.value_shape);
   if (!plan.new_axes.empty()) fitted = mx::squeeze(fitted, plan.new_axes);
   fitted = mx::expand_dims(mx::transpose(fitted, plan.order), plan.unit_axes);
-  bool fraction = update == Update::divide && !mx::issubdtype(a.dtype(), mx::inexact);
-  if (fraction) {
+  if (divides_integers(a, update)) {
     return mx::astype(scatter(mx::astype(a, mx::float32), plan.indices,
                               mx::astype(fitted, mx::float32), plan.axes, update),
                       a.dtype());
   }
-  return scatter(a, plan.indices, mx::astype(fitted, a.dtype()), plan.axes, update);
+  return scatter(a, plan.indices, fitted, plan.axes, update);
 }
 
 // Whether a function is being recorded for all shapes, and the slices select the same elements in
@@ -268,7 +271,8 @@ mx::array value_array(py::handle value, const mx::array& a) {
 mx::array update_item(const mx::array& a, py::handle key, py::handle value, Update update) {
   auto parts = parse_subscripts(a, key);
   mx::array v = value_array(value, a);
-  if (update == Update::set) v = mx::astype(v, a.dtype());
+  // Every kind of subscript computes in the array's type. Only what divides integers is a fraction.
+  if (!divides_integers(a, update)) v = mx::astype(v, a.dtype());
   if (has_kind(parts, Kind::mask)) return update_masked(a, parts, v, update);
   return has_kind(parts, Kind::array) || is_for_all_shapes(parts)
              ? update_advanced(a, parts, v, update)

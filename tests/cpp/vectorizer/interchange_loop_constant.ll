@@ -5,8 +5,8 @@
 ; CHECK: %[[DISTANCE:.*]] = mul nuw i32 4096, %iteration
 ; CHECK-NEXT: %[[NUMBER:.*]] = add nuw i32 %x, %[[DISTANCE]]
 ; CHECK-NEXT: %[[BEFORE:.*]] = sub i32 %[[NUMBER]], 4096
-; CHECK-NEXT: %[[RUNS:.*]] = icmp ult i32 %[[BEFORE]], 995904
 ; CHECK-NEXT: %[[IS_FIRST:.*]] = icmp eq i32 %iteration, 0
+; CHECK-NEXT: %[[RUNS:.*]] = icmp ult i32 %[[BEFORE]], 995904
 ; CHECK-NEXT: or i1 %[[IS_FIRST]], %[[RUNS]]
 ; CHECK: store float
 ; CHECK-LABEL: define internal i32 @kernel.iterations(

@@ -84,17 +84,26 @@ def report(done: Done) -> None:
         print(finding, flush=True)
 
 
-def note_progress(total: Tally, done: Tally) -> None:
-    """Prints a line on stderr for every thousand programs."""
-    before = total.programs // 1000
-    total += done
-    if total.programs // 1000 > before:
-        print(f"{total.programs} programs, {total.failing} differ", file=sys.stderr, flush=True)
+class Progress:
+    """The results so far. Prints a line of them on stderr, at most once a minute."""
+
+    def __init__(self):
+        self.total, self.printed = Tally(), time.monotonic()
+
+    def add(self, done: Tally) -> None:
+        self.total += done
+        if time.monotonic() - self.printed > 60:
+            self.printed = time.monotonic()
+            print(
+                f"{self.total.programs} programs, {self.total.failing} differ",
+                file=sys.stderr,
+                flush=True,
+            )
 
 
 def search(options: argparse.Namespace) -> int:
     start = time.monotonic()
-    total = Tally()
+    progress = Progress()
     with ProcessPoolExecutor(options.jobs) as pool:
         running = set()
         for task in tasks(options):
@@ -103,10 +112,11 @@ def search(options: argparse.Namespace) -> int:
                 done = next(as_completed(running))
                 running.remove(done)
                 report(done.result())
-                note_progress(total, done.result().tally)
+                progress.add(done.result().tally)
         for done in as_completed(running):
             report(done.result())
-            note_progress(total, done.result().tally)
+            progress.add(done.result().tally)
+    total = progress.total
     seconds = time.monotonic() - start
     print(
         f"{total.programs} programs from seed {options.seed} on, as {', '.join(options.forms)}: "

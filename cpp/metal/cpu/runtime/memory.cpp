@@ -47,8 +47,12 @@ static_assert(class_size(kClasses - 1) == kLargestSmall);
 
 ReservedRange::ReservedRange(Commit commit) : on_commit_(std::move(commit)) {
   for (size_ = kLargestRange; size_ >= kSmallestRange; size_ /= 2) {
-    base_ = static_cast<char*>(reserve(size_, PROT_NONE));
-    if (base_) return;
+    // As much again must be left: where a process may not have many addresses, others need some,
+    // too.
+    base_ = static_cast<char*>(reserve(2 * size_, PROT_NONE));
+    if (!base_) continue;
+    munmap(base_ + size_, size_);
+    return;
   }
   throw std::runtime_error(
       "[metal] no address range of 1 GiB or more can be reserved for device memory");

@@ -2,14 +2,21 @@
 #include "metal/cpu/runtime/memory.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <random>
 #include <thread>
 #include <vector>
+
+#include "emulated.h"
+#include "metal/cpu/runtime/system.h"
+#include "metal/sanitizers.h"
 
 namespace metal::cpu {
 namespace {
@@ -199,6 +206,32 @@ TEST(Heap, ManyThreads) {
   heap.clear_cache();
   EXPECT_EQ(heap.statistics().cache, 0u);
 }
+
+#if !defined(METAL_ASAN) && !defined(METAL_TSAN)  // which need room themselves
+
+// Where a process may have few addresses, one range after the other leaves some.
+TEST(ReservedRange, LeavesAddresses) {
+  SKIP_IF_EMULATED("it does not limit the addresses of what it runs");
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  rlimit tight = before;
+  tight.rlim_cur = pages * page_size() + (uint64_t{17} << 30);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+  {
+    ReservedRange first, second;
+    EXPECT_GE(first.size(), uint64_t{4} << 30);
+    EXPECT_GE(second.size(), uint64_t{2} << 30);
+    void* other = mmap(nullptr, size_t{2} << 30, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    EXPECT_NE(other, MAP_FAILED);
+    if (other != MAP_FAILED) munmap(other, size_t{2} << 30);
+  }
+  setrlimit(RLIMIT_AS, &before);
+}
+
+#endif
 
 }  // namespace
 }  // namespace metal::cpu

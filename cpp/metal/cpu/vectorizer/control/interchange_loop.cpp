@@ -254,10 +254,11 @@ class BeforeLoop {
     // The first iteration runs anyway. The loop compares these before each other one.
     Value* compared = values[counted_.number];
     if (!counted_.compares_next) compared = b_.CreateSub(compared, step_of(*counted_.number));
-    Value* runs = b_.CreateOr(
-        b_.CreateICmpEQ(iteration, b_.getInt32(0)),
-        b_.CreateICmp(counted_.is_signed ? llvm::CmpInst::ICMP_SLT : llvm::CmpInst::ICMP_ULT,
-                      compared, counted_.limit));
+    // Not as arguments of one call, whose order each C++ compiler chooses.
+    Value* is_first = b_.CreateICmpEQ(iteration, b_.getInt32(0));
+    auto less = counted_.is_signed ? llvm::CmpInst::ICMP_SLT : llvm::CmpInst::ICMP_ULT;
+    Value* goes_on = b_.CreateICmp(less, compared, counted_.limit);
+    Value* runs = b_.CreateOr(is_first, goes_on);
     for (const auto& [phi, value] : values) {
       phi->replaceAllUsesWith(value);
       phi->eraseFromParent();
