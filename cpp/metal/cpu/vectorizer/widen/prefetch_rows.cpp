@@ -15,6 +15,8 @@ using llvm::Value;
 
 namespace {
 
+constexpr auto kLineBytes = static_cast<int64_t>(kCacheLine);
+
 // Whether lane 0's address differs between gangs, threadgroups or iterations. A vector that all of
 // them read is in the cache.
 bool advances(const Value* address) {
@@ -33,48 +35,88 @@ bool advances(const Value* address) {
   return false;
 }
 
+// A gang that comes soon reads what is so many bytes further, or a multiple of a region if it is
+// smaller: the next gang would read before memory answers.
+constexpr int64_t kAhead = 4 << 10;
+// Of a larger region, too little would stay in the cache.
+constexpr int64_t kLargestRegion = 32 << 10;
+
 }  // namespace
 
-// The distance in bytes to what a gang soon reads, if that is worth a prefetch: lanes read rows of
-// a region in turn, and processors do not follow as many streams as there are lanes. That is the
-// next gang, or a later one if regions are so small that the next one would read before memory
-// answers. Of a large region, too little would stay in the cache: then it is 0.
+// Prefetches the cache lines of a later gang's rows: lanes read rows of a region in turn, and
+// processors do not follow as many streams as there are lanes.
+void MemoryWidener::prefetch_rows(const Row& row, llvm::ArrayRef<Value*> pointers) {
+  Value* first = llvm::getLoadStorePointerOperand(&row.first());
+  if (!prefetches_rows_ || !is_device_memory(first) || !advances(pointers[0])) return;
+  w_.shape(first).has_offsets() ? prefetch_known_rows(row, pointers)
+                                : prefetch_measured_rows(row, pointers);
+}
+
+// The distance of the prefetch in bytes, 0 if it does not pay.
 int64_t MemoryWidener::distance_to_later_gang(const Shape& shape) const {
-  constexpr int64_t kAhead = 4 << 10, kLarge = 32 << 10;
-  if (!prefetches_rows_ || !shape.has_offsets()) return 0;
   const int64_t apart = shape.offset(1) - shape.offset(0);
   for (unsigned lane = 2; lane < w_.width(); ++lane) {
     if (shape.offset(lane) - shape.offset(lane - 1) != apart) return 0;
   }
   const int64_t region = apart * w_.width();
-  if (region == 0 || std::abs(region) > kLarge) return 0;
+  if (region == 0 || std::abs(region) > kLargestRegion) return 0;
   return region * std::max(int64_t{1}, kAhead / std::abs(region));
 }
 
-// Prefetches the cache lines of a later gang's rows, each once. Loads that read less than a line of
-// a row would prefetch it several times.
-void MemoryWidener::prefetch_rows(const Row& row, llvm::ArrayRef<Value*> pointers) {
-  constexpr auto kLine = static_cast<int64_t>(kCacheLine);
+// Each line once. Loads that read less than a line of a row would prefetch it several times.
+void MemoryWidener::prefetch_known_rows(const Row& row, llvm::ArrayRef<Value*> pointers) {
   const auto size = static_cast<int64_t>(row_access(row).size);
   const auto [low, high] = row.range();
-  Value* first = llvm::getLoadStorePointerOperand(&row.first());
-  const Shape shape = w_.shape(first);
-  const int64_t ahead = is_device_memory(first) ? distance_to_later_gang(shape) : 0;
-  if (ahead == 0 || !advances(w_.first(first))) return;
+  const Shape shape = w_.shape(llvm::getLoadStorePointerOperand(&row.first()));
+  const int64_t ahead = distance_to_later_gang(shape);
   const int64_t apart = shape.offset(1) - shape.offset(0);
-  if ((high - low + 1) * size < std::min(kLine, std::abs(apart))) return;
+  if (ahead == 0 || (high - low + 1) * size < std::min(kLineBytes, std::abs(apart))) return;
   int64_t covered = INT64_MIN;
   for (unsigned i = 0; i < w_.width(); ++i) {
     const unsigned lane = apart < 0 ? w_.width() - 1 - i : i;
     const int64_t begin = shape.offset(lane) + low * size;
     const int64_t end = shape.offset(lane) + (high + 1) * size;
-    for (int64_t line = std::max(covered, begin); line < end; line += kLine) {
+    for (int64_t line = std::max(covered, begin); line < end; line += kLineBytes) {
       const int64_t offset = line - shape.offset(lane) + ahead;
       create_prefetch(b_, b_.CreateConstGEP1_64(b_.getInt8Ty(), pointers[lane], offset),
                       Cache::Second);
-      covered = line + kLine;
+      covered = line + kLineBytes;
     }
   }
+}
+
+// The same if only the running code knows how far the lanes are apart. All lanes run here.
+void MemoryWidener::prefetch_measured_rows(const Row& row, llvm::ArrayRef<Value*> pointers) {
+  const auto size = static_cast<int64_t>(row_access(row).size);
+  const auto [low, high] = row.range();
+  if ((high - low + 1) * size < kLineBytes) return;
+  Value* start = b_.CreatePtrToInt(pointers[0], b_.getInt64Ty());
+  auto from_first = [&](Value* pointer) {
+    Value* place = b_.CreatePtrToInt(pointer, b_.getInt64Ty());
+    return b_.CreateSub(place, start);
+  };
+  Value* apart = from_first(pointers[1]);
+  Value* last = b_.CreateMul(apart, b_.getInt64(w_.width() - 1));
+  Value* region = b_.CreateMul(apart, b_.getInt64(w_.width()));
+  Value* bytes = b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, region, b_.getFalse());
+  Value* even = b_.CreateICmpEQ(from_first(pointers.back()), last);
+  Value* small = b_.CreateICmpULE(bytes, b_.getInt64(kLargestRegion));
+  w_.branch(
+      b_.CreateAnd(even, small),
+      [&] {
+        // The largest power of two with which the region is not larger than kAhead.
+        Value* zeros = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, bytes, b_.getFalse());
+        Value* times = b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, zeros,
+                                                b_.getInt64(llvm::countl_zero(uint64_t{kAhead})));
+        Value* ahead = b_.CreateShl(region, times);
+        for (Value* pointer : pointers) {
+          Value* later = b_.CreateGEP(b_.getInt8Ty(), pointer, ahead);
+          for (int64_t offset = low * size; offset <= high * size; offset += kLineBytes)
+            create_prefetch(b_, b_.CreateConstGEP1_64(b_.getInt8Ty(), later, offset),
+                            Cache::Second);
+        }
+      },
+      [] {});
 }
 
 }  // namespace metal::cpu

@@ -142,6 +142,8 @@ class MemoryWidener {
   void load_row(const Row& row);
   Vectors load_row_blocks(const Row& row);
   void prefetch_rows(const Row& row, llvm::ArrayRef<llvm::Value*> pointers);
+  void prefetch_known_rows(const Row& row, llvm::ArrayRef<llvm::Value*> pointers);
+  void prefetch_measured_rows(const Row& row, llvm::ArrayRef<llvm::Value*> pointers);
   int64_t distance_to_later_gang(const Shape& shape) const;
   Vectors either_row(llvm::Value* condition, llvm::function_ref<Vectors()> then,
                      llvm::function_ref<Vectors()> otherwise);
