@@ -6,8 +6,10 @@
 ; CHECK-COUNT-3: call void @llvm.prefetch.p1
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
-define void @lines(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %index = zext i32 %x to i64
+define void @lines(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
+  %first = load i32, ptr %group, align 4
+  %thread = add nuw i32 %first, %x
+  %index = zext i32 %thread to i64
   %row = shl i64 %index, 12
   %at0 = getelementptr i8, ptr addrspace(1) %in, i64 %row
   %v0 = load float, ptr addrspace(1) %at0, align 4
@@ -65,8 +67,10 @@ define void @lines(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
 ; CHECK-LABEL: define internal void @parts.wide
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
-define void @parts(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %index = zext i32 %x to i64
+define void @parts(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
+  %first = load i32, ptr %group, align 4
+  %thread = add nuw i32 %first, %x
+  %index = zext i32 %thread to i64
   %row = shl i64 %index, 12
   %at0 = getelementptr i8, ptr addrspace(1) %in, i64 %row
   %v0 = load float, ptr addrspace(1) %at0, align 4
@@ -103,8 +107,10 @@ define void @parts(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
 ; CHECK-COUNT-3: call void @llvm.prefetch.p1
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
-define void @near(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %index = zext i32 %x to i64
+define void @near(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
+  %first = load i32, ptr %group, align 4
+  %thread = add nuw i32 %first, %x
+  %index = zext i32 %thread to i64
   %row = shl i64 %index, 6
   %at0 = getelementptr i8, ptr addrspace(1) %in, i64 %row
   %v0 = load float, ptr addrspace(1) %at0, align 4
@@ -168,8 +174,10 @@ define void @near(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
 ; CHECK: call void @llvm.prefetch.p1(ptr addrspace(1) %[[L2]], i32 0, i32 2, i32 1)
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
-define void @adjoining(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %index = zext i32 %x to i64
+define void @adjoining(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
+  %first = load i32, ptr %group, align 4
+  %thread = add nuw i32 %first, %x
+  %index = zext i32 %thread to i64
   %row = mul i64 %index, 48
   %at0 = getelementptr i8, ptr addrspace(1) %in, i64 %row
   %v0 = load float, ptr addrspace(1) %at0, align 4
@@ -217,8 +225,10 @@ define void @adjoining(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
 ; CHECK-COUNT-3: call void @llvm.prefetch.p1(ptr addrspace(1) %{{.*}}, i32 0, i32 2, i32 1)
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
-define void @stream(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %index = zext i32 %x to i64
+define void @stream(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
+  %first = load i32, ptr %group, align 4
+  %thread = add nuw i32 %first, %x
+  %index = zext i32 %thread to i64
   %row = shl i64 %index, 12
   %at0 = getelementptr i8, ptr addrspace(1) %in, i64 %row
   %ahead = getelementptr i8, ptr addrspace(1) %at0, i64 4096
@@ -291,8 +301,10 @@ define void @stream(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
 ; CHECK-COUNT-4: call void @llvm.prefetch.p1(ptr addrspace(1) %{{.*}}, i32 0, i32 2, i32 1)
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
-define void @measured(ptr addrspace(1) %out, ptr addrspace(1) %in, i64 %stride, i32 %x) {
-  %index = zext i32 %x to i64
+define void @measured(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i64 %stride, i32 %x) {
+  %first = load i32, ptr %group, align 4
+  %thread = add nuw i32 %first, %x
+  %index = zext i32 %thread to i64
   %row = mul i64 %index, %stride
   %at0 = getelementptr i8, ptr addrspace(1) %in, i64 %row
   %v0 = load float, ptr addrspace(1) %at0, align 4
@@ -346,14 +358,13 @@ define void @measured(ptr addrspace(1) %out, ptr addrspace(1) %in, i64 %stride, 
   ret void
 }
 
-; A vector that all gangs read is not prefetched.
+; A vector that all threadgroups read is not prefetched.
 ; CHECK-LABEL: define internal void @shared.wide
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
-define void @shared(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x, i32 %lane) {
+define void @shared(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
   %index = zext i32 %x to i64
-  %wide = zext i32 %lane to i64
-  %row = shl i64 %wide, 6
+  %row = shl i64 %index, 6
   %at0 = getelementptr i8, ptr addrspace(1) %in, i64 %row
   %v0 = load float, ptr addrspace(1) %at0, align 4
   %at1 = getelementptr i8, ptr addrspace(1) %at0, i64 4
@@ -410,8 +421,10 @@ define void @shared(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x, i32 %la
 ; CHECK-LABEL: define internal void @far.wide
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
-define void @far(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %index = zext i32 %x to i64
+define void @far(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
+  %first = load i32, ptr %group, align 4
+  %thread = add nuw i32 %first, %x
+  %index = zext i32 %thread to i64
   %row = shl i64 %index, 14
   %at0 = getelementptr i8, ptr addrspace(1) %in, i64 %row
   %v0 = load float, ptr addrspace(1) %at0, align 4
@@ -469,8 +482,10 @@ define void @far(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
 ; CHECK-LABEL: define internal void @slice.wide
 ; CHECK-NOT: call void @llvm.prefetch
 ; CHECK: ret void
-define void @slice(ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
-  %index = zext i32 %x to i64
+define void @slice(ptr %group, ptr addrspace(1) %out, ptr addrspace(1) %in, i32 %x) {
+  %first = load i32, ptr %group, align 4
+  %thread = add nuw i32 %first, %x
+  %index = zext i32 %thread to i64
   %row = shl i64 %index, 12
   %at0 = getelementptr i8, ptr addrspace(1) %in, i64 %row
   call void @llvm.prefetch.p1(ptr addrspace(1) %at0, i32 0, i32 2, i32 1)

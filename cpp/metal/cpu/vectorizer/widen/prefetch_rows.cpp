@@ -17,20 +17,24 @@ namespace {
 
 constexpr auto kLineBytes = static_cast<int64_t>(kCacheLine);
 
-// Whether lane 0's address differs between gangs, threadgroups or iterations. A vector that all of
-// them read is in the cache.
+// Whether it is the position of the threadgroup, which is a part of the group argument.
+bool is_group_position(const Value* value) {
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
+  return load && load->getType()->isIntegerTy() &&
+         llvm::isa<llvm::Argument>(load->getPointerOperand()->stripInBoundsConstantOffsets());
+}
+
+// Whether lane 0's address differs between threadgroups or iterations. A vector that all
+// threadgroups read is in the cache, and prefetches behind its end, where no memory may be, take
+// long.
 bool advances(const Value* address) {
   llvm::SmallPtrSet<const Value*, 16> found;
   llvm::SmallVector<const Value*> work{address};
   while (!work.empty()) {
-    const Value* value = work.pop_back_val();
-    if (!found.insert(value).second) continue;
-    if (llvm::isa<llvm::PHINode>(value)) return true;
-    if (llvm::isa<llvm::Argument, llvm::LoadInst>(value)) {
-      if (!value->getType()->isPointerTy()) return true;
-    } else if (const auto* instruction = llvm::dyn_cast<llvm::Instruction>(value)) {
-      work.append(instruction->value_op_begin(), instruction->value_op_end());
-    }
+    const auto* instruction = llvm::dyn_cast<llvm::Instruction>(work.pop_back_val());
+    if (!instruction || !found.insert(instruction).second) continue;
+    if (llvm::isa<llvm::PHINode>(instruction) || is_group_position(instruction)) return true;
+    work.append(instruction->value_op_begin(), instruction->value_op_end());
   }
   return false;
 }
