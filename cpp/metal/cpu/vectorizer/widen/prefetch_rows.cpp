@@ -1,6 +1,9 @@
 // Prefetches for gangs that read a region row by row.
+#include <algorithm>
 #include <cstdlib>
 
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallVector.h"
 #include "metal/cpu/cache_line.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 #include "metal/cpu/vectorizer/prefetch/prefetch.h"
@@ -10,34 +13,114 @@ namespace metal::cpu {
 
 using llvm::Value;
 
-// The distance in bytes to what the next gang reads, if that is worth a prefetch: lanes read rows
-// of a region in turn, and processors do not follow as many streams as there are lanes. They follow
-// a small region as one stream; of a large one, too little would stay in the cache. Otherwise 0.
-int64_t MemoryWidener::distance_to_next_gang(const Shape& shape) const {
-  constexpr int64_t kSmall = 8 << 10, kLarge = 32 << 10;
-  if (!prefetches_rows_ || !shape.has_offsets()) return 0;
+namespace {
+
+constexpr auto kLineBytes = static_cast<int64_t>(kCacheLine);
+
+// Whether it is the position of the threadgroup, which is a part of the group argument.
+bool is_group_position(const Value* value) {
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
+  return load && load->getType()->isIntegerTy() &&
+         llvm::isa<llvm::Argument>(load->getPointerOperand()->stripInBoundsConstantOffsets());
+}
+
+// Whether lane 0's address differs between threadgroups or iterations. A vector that all
+// threadgroups read is in the cache, and prefetches behind its end, where no memory may be, take
+// long.
+bool advances(const Value* address) {
+  llvm::SmallPtrSet<const Value*, 16> found;
+  llvm::SmallVector<const Value*> work{address};
+  while (!work.empty()) {
+    const auto* instruction = llvm::dyn_cast<llvm::Instruction>(work.pop_back_val());
+    if (!instruction || !found.insert(instruction).second) continue;
+    if (llvm::isa<llvm::PHINode>(instruction) || is_group_position(instruction)) return true;
+    work.append(instruction->value_op_begin(), instruction->value_op_end());
+  }
+  return false;
+}
+
+// A gang that comes soon reads what is so many bytes further, or a multiple of a region if it is
+// smaller: the next gang would read before memory answers.
+constexpr int64_t kAhead = 4 << 10;
+// Of a larger region, too little would stay in the cache.
+constexpr int64_t kLargestRegion = 32 << 10;
+
+}  // namespace
+
+// Prefetches the cache lines of a later gang's rows: lanes read rows of a region in turn, and
+// processors do not follow as many streams as there are lanes.
+void MemoryWidener::prefetch_rows(const Row& row, llvm::ArrayRef<Value*> pointers) {
+  Value* first = llvm::getLoadStorePointerOperand(&row.first());
+  if (!prefetches_rows_ || !is_device_memory(first) || !advances(pointers[0])) return;
+  w_.shape(first).has_offsets() ? prefetch_known_rows(row, pointers)
+                                : prefetch_measured_rows(row, pointers);
+}
+
+// The distance of the prefetch in bytes, 0 if it does not pay.
+int64_t MemoryWidener::distance_to_later_gang(const Shape& shape) const {
   const int64_t apart = shape.offset(1) - shape.offset(0);
   for (unsigned lane = 2; lane < w_.width(); ++lane) {
     if (shape.offset(lane) - shape.offset(lane - 1) != apart) return 0;
   }
   const int64_t region = apart * w_.width();
-  return std::abs(region) > kSmall && std::abs(region) <= kLarge ? region : 0;
+  if (region == 0 || std::abs(region) > kLargestRegion) return 0;
+  return region * std::max(int64_t{1}, kAhead / std::abs(region));
 }
 
-// Prefetches the cache lines of the next gang's rows, if loads read whole lines.
-void MemoryWidener::prefetch_rows(const Row& row, llvm::ArrayRef<Value*> pointers) {
+// Each line once. Loads that read less than a line of a row would prefetch it several times.
+void MemoryWidener::prefetch_known_rows(const Row& row, llvm::ArrayRef<Value*> pointers) {
   const auto size = static_cast<int64_t>(row_access(row).size);
-  const auto line = static_cast<int64_t>(kCacheLine);
   const auto [low, high] = row.range();
-  const Value* first = llvm::getLoadStorePointerOperand(&row.first());
-  const int64_t ahead = is_device_memory(first) ? distance_to_next_gang(w_.shape(first)) : 0;
-  if (ahead == 0 || (high - low + 1) * size < line) return;
-  for (Value* pointer : pointers) {
-    for (int64_t offset = low * size; offset <= high * size; offset += line) {
-      create_prefetch(b_, b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer, offset + ahead),
+  const Shape shape = w_.shape(llvm::getLoadStorePointerOperand(&row.first()));
+  const int64_t ahead = distance_to_later_gang(shape);
+  const int64_t apart = shape.offset(1) - shape.offset(0);
+  if (ahead == 0 || (high - low + 1) * size < std::min(kLineBytes, std::abs(apart))) return;
+  int64_t covered = INT64_MIN;
+  for (unsigned i = 0; i < w_.width(); ++i) {
+    const unsigned lane = apart < 0 ? w_.width() - 1 - i : i;
+    const int64_t begin = shape.offset(lane) + low * size;
+    const int64_t end = shape.offset(lane) + (high + 1) * size;
+    for (int64_t line = std::max(covered, begin); line < end; line += kLineBytes) {
+      const int64_t offset = line - shape.offset(lane) + ahead;
+      create_prefetch(b_, b_.CreateConstGEP1_64(b_.getInt8Ty(), pointers[lane], offset),
                       Cache::Second);
+      covered = line + kLineBytes;
     }
   }
+}
+
+// The same if only the running code knows how far the lanes are apart. All lanes run here.
+void MemoryWidener::prefetch_measured_rows(const Row& row, llvm::ArrayRef<Value*> pointers) {
+  const auto size = static_cast<int64_t>(row_access(row).size);
+  const auto [low, high] = row.range();
+  if ((high - low + 1) * size < kLineBytes) return;
+  Value* start = b_.CreatePtrToInt(pointers[0], b_.getInt64Ty());
+  auto from_first = [&](Value* pointer) {
+    Value* place = b_.CreatePtrToInt(pointer, b_.getInt64Ty());
+    return b_.CreateSub(place, start);
+  };
+  Value* apart = from_first(pointers[1]);
+  Value* last = b_.CreateMul(apart, b_.getInt64(w_.width() - 1));
+  Value* region = b_.CreateMul(apart, b_.getInt64(w_.width()));
+  Value* bytes = b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, region, b_.getFalse());
+  Value* even = b_.CreateICmpEQ(from_first(pointers.back()), last);
+  Value* small = b_.CreateICmpULE(bytes, b_.getInt64(kLargestRegion));
+  w_.branch(
+      b_.CreateAnd(even, small),
+      [&] {
+        // The largest power of two with which the region is not larger than kAhead.
+        Value* zeros = b_.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, bytes, b_.getFalse());
+        Value* times = b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, zeros,
+                                                b_.getInt64(llvm::countl_zero(uint64_t{kAhead})));
+        Value* ahead = b_.CreateShl(region, times);
+        for (Value* pointer : pointers) {
+          Value* later = b_.CreateGEP(b_.getInt8Ty(), pointer, ahead);
+          for (int64_t offset = low * size; offset <= high * size; offset += kLineBytes)
+            create_prefetch(b_, b_.CreateConstGEP1_64(b_.getInt8Ty(), later, offset),
+                            Cache::Second);
+        }
+      },
+      [] {});
 }
 
 }  // namespace metal::cpu

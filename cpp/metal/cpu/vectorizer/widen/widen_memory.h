@@ -142,7 +142,9 @@ class MemoryWidener {
   void load_row(const Row& row);
   Vectors load_row_blocks(const Row& row);
   void prefetch_rows(const Row& row, llvm::ArrayRef<llvm::Value*> pointers);
-  int64_t distance_to_next_gang(const Shape& shape) const;
+  void prefetch_known_rows(const Row& row, llvm::ArrayRef<llvm::Value*> pointers);
+  void prefetch_measured_rows(const Row& row, llvm::ArrayRef<llvm::Value*> pointers);
+  int64_t distance_to_later_gang(const Shape& shape) const;
   Vectors either_row(llvm::Value* condition, llvm::function_ref<Vectors()> then,
                      llvm::function_ref<Vectors()> otherwise);
   void store_row(const Row& row);
@@ -183,7 +185,7 @@ class MemoryWidener {
   llvm::IRBuilder<>& b_;
   MatrixElements matrix_elements_;
   bool takes_locks_;      // additions to floats take locks
-  bool prefetches_rows_;  // the body has no prefetches of its own, as a slice has
+  bool prefetches_rows_;  // the body has no prefetches but those of streams, unlike a slice
   // Stores of each lane to contiguous memory, by the last of them, at which all are made.
   llvm::DenseMap<llvm::StoreInst*, StoreGroup> groups_;
   llvm::DenseSet<llvm::StoreInst*> deferred_;
