@@ -55,6 +55,9 @@ void order_atomics(llvm::Module& module);
 // Computes functions of the math library by instructions where these are accurate enough.
 void lower_math(llvm::Module& module);
 
+// Divides by instructions that may differ by 2 ulp from the exact result, where that is allowed.
+void lower_divisions(llvm::Function& entry);
+
 // Inlines loads and stores of matrices, but for loads that lower_matrix_loads may do better.
 void inline_matrix_accesses(llvm::Module& module);
 

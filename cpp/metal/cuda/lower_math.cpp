@@ -1,6 +1,9 @@
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
 #include "metal/compiler/checked_cast.h"
 #include "metal/compiler/hardware_math.h"
 #include "metal/cuda/lower.h"
@@ -44,7 +47,35 @@ llvm::Value* precise_exp(llvm::IRBuilder<>& b, llvm::Value* x) {
   return b.CreateFMul(power, b.CreateBitCast(bits, b.getFloatTy()));
 }
 
+// Of floats. An instruction for x / y has no intrinsic; unlike div.approx, it is right for all y.
+llvm::Value* approximate_quotient(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y) {
+  namespace Intrinsic = llvm::Intrinsic;
+  namespace Match = llvm::PatternMatch;
+  llvm::Value* square;
+  if (!Match::match(x, Match::m_FPOne())) {
+    llvm::Type* real = b.getFloatTy();
+    auto* type = llvm::FunctionType::get(real, {real, real}, false);
+    return b.CreateCall(llvm::InlineAsm::get(type, "div.full.f32 $0, $1, $2;", "=f,f,f", false),
+                        {x, y});
+  }
+  if (Match::match(y, Match::m_Sqrt(Match::m_Value(square))))
+    return b.CreateIntrinsic(Intrinsic::nvvm_rsqrt_approx_f, {}, {square});
+  return b.CreateIntrinsic(Intrinsic::nvvm_rcp_approx_ftz_f, {}, {y});
+}
+
 }  // namespace
+
+void lower_divisions(llvm::Function& entry) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(entry))) {
+    const bool is_quotient = instruction.getOpcode() == llvm::Instruction::FDiv &&
+                             instruction.getType()->isFloatTy() && instruction.hasAllowReciprocal();
+    if (!is_quotient) continue;
+    llvm::IRBuilder<> b(&instruction);
+    instruction.replaceAllUsesWith(
+        approximate_quotient(b, instruction.getOperand(0), instruction.getOperand(1)));
+    instruction.eraseFromParent();
+  }
+}
 
 void lower_math(llvm::Module& module) {
   namespace Intrinsic = llvm::Intrinsic;

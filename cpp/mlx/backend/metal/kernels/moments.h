@@ -36,7 +36,7 @@ struct CombineMoments {
   }
   static Moments apply(Moments a, Moments b) {
     const float count = a.count + b.count;
-    const float share = count > 0 ? b.count / count : 0;
+    const float share = count > 0 ? fast::divide(b.count, count) : 0;
     const float origin = a.count > 0 ? a.origin : b.origin;
     const float distance = (b.origin - origin) + (b.mean - a.mean);
     // The square alone may overflow where a.count is 0.
