@@ -16,49 +16,47 @@ constant constexpr uint kSide = 8;  // of a matrix
 constant constexpr uint kVectors = kFewVectors;
 constant constexpr uint kRows = kFewVectorsRows;
 constant constexpr uint kHigh = kRows / kSide;  // matrices above each other
-constant constexpr uint kSimdgroups = kFewVectorsThreads / 32;
-constant constexpr uint kGroupsAtOnce = 4;  // that a lane reads
+constant constexpr uint kMostSimdgroups = kFewVectorsMostThreads / 32;
+constant constexpr uint kGroupsAtOnce = 2;  // that a lane reads
 
-// Integers up to the fraction of a 16-bit float, as bits of a float from which it is subtracted.
-template <typename T>
-struct Offset;
-template <>
-struct Offset<half> {
-  static constexpr constant uint kBits = 0x64006400;
-  static constexpr constant half kValue = 1024;
-};
-template <>
-struct Offset<bfloat16_t> {
-  static constexpr constant uint kBits = 0x43004300;
-  static constexpr constant bfloat16_t kValue = 128;
-};
-
-template <typename T>
-inline vec<T, 2> integers(uint bits) {
-  return as_type<vec<T, 2>>(bits | Offset<T>::kBits) - vec<T, 2>(Offset<T>::kValue);
-}
-
-// Pair `i` of the codes in a word: those at i and i + kPairs.
+// Codes of `bits` bits as 16-bit floats: the bits of a code in the fraction of a power of two,
+// which is added to it.
 template <typename T, uint bits>
 struct Codes;
-template <typename T>
-struct Codes<T, 4> {
-  enum : uint { kPairs = 4 };
-  static vec<T, 2> pair(uint word, uint i) { return integers<T>(word >> (4 * i) & 0x000f000f); }
+template <>
+struct Codes<half, 4> {
+  enum : uint { kPairs = 4, kOffset = 16 };
+  static half2 pair(uint word, uint i) {
+    const uint moved = i < 2 ? word << (6 - 4 * i) : word >> (4 * i - 6);
+    return as_type<half2>((moved & 0x03c003c0) | 0x4c004c00);
+  }
+};
+template <>
+struct Codes<bfloat16_t, 4> {
+  enum : uint { kPairs = 4, kOffset = 16 };
+  static vec<bfloat16_t, 2> pair(uint word, uint i) {
+    const uint moved = i < 1 ? word << 3 : word >> (4 * i - 3);
+    return as_type<vec<bfloat16_t, 2>>((moved & 0x00780078) | 0x41804180);
+  }
 };
 template <>
 struct Codes<half, 8> {
-  enum : uint { kPairs = 2 };
-  static half2 pair(uint word, uint i) { return integers<half>(word >> (8 * i) & 0x00ff00ff); }
+  enum : uint { kPairs = 2, kOffset = 256 };
+  static half2 pair(uint word, uint i) {
+    const uint moved = i < 1 ? word << 2 : word >> 6;
+    return as_type<half2>((moved & 0x03fc03fc) | 0x5c005c00);
+  }
 };
 // The fraction has seven bits, so the highest bit is added.
 template <>
 struct Codes<bfloat16_t, 8> {
-  enum : uint { kPairs = 2 };
+  enum : uint { kPairs = 2, kOffset = 0 };
   static vec<bfloat16_t, 2> pair(uint word, uint i) {
     const uint codes = word >> (8 * i);
-    const uint highest = (codes >> 7 & 0x00010001) * (Offset<bfloat16_t>::kBits & 0xffff);
-    return integers<bfloat16_t>(codes & 0x007f007f) + as_type<vec<bfloat16_t, 2>>(highest);
+    const uint highest = (codes >> 7 & 0x00010001) * 0x4300;
+    const uint others = (codes & 0x007f007f) | 0x43004300;
+    return as_type<vec<bfloat16_t, 2>>(others) - vec<bfloat16_t, 2>(bfloat16_t(128.0f)) +
+           as_type<vec<bfloat16_t, 2>>(highest);
   }
 };
 
@@ -123,18 +121,54 @@ struct Part {
   vec<T, kGroupsAtOnce> scales, biases;
 };
 
+// What a lane reads at once: of matrices of rows above each other, and of two vectors, or of one with
+// `single`.
+template <typename T, uint bits, uint group_size, bool single>
+struct Read {
+  using Own = Quarter<T, bits, group_size>;
+  Part<T, bits, group_size> rows[kHigh];
+  typename Own::Elements x[single ? 1 : 2][kGroupsAtOnce][Own::kWords];
+};
+
+// Where it reads.
+template <typename T, uint bits, uint group_size, bool single>
+struct Places {
+  using Own = Quarter<T, bits, group_size>;
+
+  METAL_FUNC void read(thread Read<T, bits, group_size, single>& to, uint group) const {
+    constexpr uint pairs = Own::Code::kPairs;
+    constexpr uint step = uint(Own::kInWord) / pairs;
+#pragma unroll
+    for (uint j = 0; j < kGroupsAtOnce; ++j) {
+      const uint at = min(group + j, groups - 1) * (group_size / pairs);
+#pragma unroll
+      for (uint word = 0; word < Own::kWords; ++word) {
+        to.x[0][j][word] = vectors[0][at + word * step];
+        if constexpr (!single) to.x[1][j][word] = vectors[1][at + word * step];
+      }
+    }
+#pragma unroll
+    for (uint i = 0; i < kHigh; ++i)
+      to.rows[i].read(words[i], scales, biases, first_groups[i], group, groups, whole);
+  }
+
+  const device typename Own::Vector* words[kHigh];
+  int64_t first_groups[kHigh];
+  const device typename Own::Elements* vectors[2];
+  const device T* scales;
+  const device T* biases;
+  uint groups;
+  bool whole;
+};
+
 // The sums of a SIMD-group.
-template <typename T, uint bits, uint group_size>
+template <typename T, uint bits, uint group_size, bool single>
 struct Sums {
   using Own = Quarter<T, bits, group_size>;
-  using Elements = typename Own::Elements;
   using Code = typename Own::Code;
 
-  // Adds group `j` of the parts. `x0` and `x1` are the lane's elements of two vectors; with `single`,
-  // there is only one.
-  template <bool single>
-  METAL_FUNC void add(const thread Part<T, bits, group_size> (&parts)[kHigh], uint j,
-                      const device Elements* x0, const device Elements* x1) {
+  // Adds group `j` of what was read.
+  METAL_FUNC void add(const thread Read<T, bits, group_size, single>& read, uint j) {
     simdgroup_float8x8 products[kHigh], of_x;
 #pragma unroll
     for (uint i = 0; i < kHigh; ++i) products[i] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
@@ -142,17 +176,15 @@ struct Sums {
     const auto ones = make_filled_simdgroup_matrix<T, 8, 8>(T(1.0f));
 #pragma unroll
     for (uint word = 0; word < Own::kWords; ++word) {
-      constexpr uint step = uint(Own::kInWord) / uint(Code::kPairs);
-      const Elements of_first = x0[word * step];
-      const Elements of_second = single ? of_first : x1[word * step];
 #pragma unroll
       for (uint pair = 0; pair < Code::kPairs; ++pair) {
         simdgroup_matrix<T, 8, 8> elements;
-        elements.thread_elements() = vec<T, 2>(of_first[pair], of_second[pair]);
+        elements.thread_elements() =
+            vec<T, 2>(read.x[0][j][word][pair], read.x[single ? 0 : 1][j][word][pair]);
 #pragma unroll
         for (uint i = 0; i < kHigh; ++i) {
           simdgroup_matrix<T, 8, 8> codes;
-          codes.thread_elements() = Code::pair(parts[i].words[j][word], pair);
+          codes.thread_elements() = Code::pair(read.rows[i].words[j][word], pair);
           simdgroup_multiply_accumulate(products[i], codes, elements, products[i]);
         }
         simdgroup_multiply_accumulate(of_x, ones, elements, of_x);
@@ -160,8 +192,10 @@ struct Sums {
     }
 #pragma unroll
     for (uint i = 0; i < kHigh; ++i) {
-      totals[i] = fma(float(parts[i].scales[j]), products[i].thread_elements(), totals[i]);
-      totals[i] = fma(float(parts[i].biases[j]), of_x.thread_elements(), totals[i]);
+      const float scale = read.rows[i].scales[j];
+      const float bias = fma(-float(Code::kOffset), scale, float(read.rows[i].biases[j]));
+      totals[i] = fma(scale, products[i].thread_elements(), totals[i]);
+      totals[i] = fma(bias, of_x.thread_elements(), totals[i]);
     }
   }
 
@@ -169,59 +203,59 @@ struct Sums {
 };
 
 template <typename T, uint bits, uint group_size, bool single>
-[[kernel, max_total_threads_per_threadgroup(kFewVectorsThreads)]] void quantized_few(
+[[kernel, max_total_threads_per_threadgroup(kFewVectorsMostThreads)]] void quantized_few(
     const device typename Quarter<T, bits, group_size>::Vector* w [[buffer(0)]],
     const device T* scales [[buffer(1)]], const device T* biases [[buffer(2)]],
     const device typename Quarter<T, bits, group_size>::Elements* x [[buffer(3)]],
     device T* out [[buffer(4)]], const device int* lhs [[buffer(5)]],
     const device int* rhs [[buffer(6)]], constant const MatvecParams& p [[buffer(7)]],
     uint3 tile [[threadgroup_position_in_grid]], uint member [[thread_index_in_threadgroup]],
-    uint simdgroup [[simdgroup_index_in_threadgroup]], uint lane [[thread_index_in_simdgroup]]) {
+    uint simdgroup [[simdgroup_index_in_threadgroup]],
+    uint simdgroups [[simdgroups_per_threadgroup]], uint lane [[thread_index_in_simdgroup]]) {
   using Own = Quarter<T, bits, group_size>;
   constexpr uint in_vector = Own::kInWord * Own::kWordsAtOnce, pairs = Own::Code::kPairs;
-  threadgroup float of_groups[kSimdgroups][kRows * kVectors];
+  threadgroup float of_groups[kMostSimdgroups][kRows * kVectors];
   const uint groups = p.columns / group_size;
   const uint batch_x = p.gathered ? listed(lhs, tile.z, p.batches_x) : tile.z;
   const uint batch_w = p.gathered ? listed(rhs, tile.z, p.batches_w) : 0;
   const MatrixPlace place(lane);
 
   // What lies beyond the last row or vector is computed once more.
-  const device typename Own::Vector* row_words[kHigh];
-  int64_t row_groups[kHigh];
+  Places<T, bits, group_size, single> places;
+  places.scales = scales;
+  places.biases = biases;
+  places.groups = groups;
+  places.whole = groups % kGroupsAtOnce == 0;
 #pragma unroll
   for (uint i = 0; i < kHigh; ++i) {
     const uint row = min(tile.x * kRows + i * kSide + place.row, p.rows - 1);
     const int64_t at = int64_t(batch_w) * p.rows + row;
-    row_words[i] = w + at * (p.columns / in_vector) + place.column / 2 * (Own::kSize / in_vector);
-    row_groups[i] = at * groups;
+    places.words[i] =
+        w + at * (p.columns / in_vector) + place.column / 2 * (Own::kSize / in_vector);
+    places.first_groups[i] = at * groups;
   }
   // A row of the matrix of elements belongs to the lanes that have its codes: two rows to each.
   const uint first = place.row / 2 * Own::kSize + place.row % 2 * pairs;
-  const device typename Own::Elements* vectors[2];
 #pragma unroll
   for (uint v = 0; v < 2; ++v) {
     const uint vector = min(tile.y * kVectors + place.column + v, p.vectors - 1);
     const int64_t at = (int64_t(batch_x) * p.vectors + vector) * p.columns;
-    vectors[v] = x + at / pairs + first / pairs;
+    places.vectors[v] = x + at / pairs + first / pairs;
   }
 
-  // The SIMD-group's groups.
+  // The SIMD-group's groups. The next ones are on their way while these are multiplied.
   const uint parts_of_row = (groups + kGroupsAtOnce - 1) / kGroupsAtOnce;
-  const uint own = (parts_of_row + kSimdgroups - 1) / kSimdgroups * kGroupsAtOnce;
+  const uint own = (parts_of_row + simdgroups - 1) / simdgroups * kGroupsAtOnce;
   const uint end = min((simdgroup + 1) * own, groups);
-  const bool whole = groups % kGroupsAtOnce == 0;
-  Sums<T, bits, group_size> sums;
+  Sums<T, bits, group_size, single> sums;
+  Read<T, bits, group_size, single> here, next;
+  if (simdgroup * own < end) places.read(next, simdgroup * own);
   for (uint group = simdgroup * own; group < end; group += kGroupsAtOnce) {
-    Part<T, bits, group_size> parts[kHigh];
-#pragma unroll
-    for (uint i = 0; i < kHigh; ++i)
-      parts[i].read(row_words[i], scales, biases, row_groups[i], group, groups, whole);
+    here = next;
+    if (group + kGroupsAtOnce < end) places.read(next, group + kGroupsAtOnce);
 #pragma unroll
     for (uint j = 0; j < kGroupsAtOnce; ++j) {
-      if (group + j < end) {
-        const uint elements = (group + j) * (group_size / pairs);
-        sums.template add<single>(parts, j, vectors[0] + elements, vectors[1] + elements);
-      }
+      if (group + j < end) sums.add(here, j);
     }
   }
 
@@ -232,13 +266,14 @@ template <typename T, uint bits, uint group_size, bool single>
     of_groups[simdgroup][at + 1] = sums.totals[i].y;
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  const uint row = tile.x * kRows + member % kRows, vector = tile.y * kVectors + member / kRows;
-  if (member >= kRows * kVectors || row >= p.rows || vector >= p.vectors) return;
-  float sum = 0.0f;
-#pragma unroll
-  for (uint group = 0; group < kSimdgroups; ++group)
-    sum += of_groups[group][member % kRows * kVectors + member / kRows];
-  out[(int64_t(tile.z) * p.vectors + vector) * p.rows + row] = T(sum);
+  for (uint at = member; at < kRows * kVectors; at += simdgroups * 32) {
+    const uint row = tile.x * kRows + at % kRows, vector = tile.y * kVectors + at / kRows;
+    if (row >= p.rows || vector >= p.vectors) break;
+    float sum = 0.0f;
+    for (uint group = 0; group < simdgroups; ++group)
+      sum += of_groups[group][at % kRows * kVectors + at / kRows];
+    out[(int64_t(tile.z) * p.vectors + vector) * p.rows + row] = T(sum);
+  }
 }
 
 #define QUANTIZED_FEW(bits, group, name, T)                             \

@@ -15,8 +15,8 @@ struct MatvecParams {
   uint32_t batches_w;
 };
 
-// The threads that compute 16 rows of a product with a few vectors on a GPU, and these.
-enum { kFewVectorsThreads = 256, kFewVectorsRows = 16, kFewVectors = 8 };
+// A threadgroup's rows of a product with a few vectors on a GPU, and most of its threads.
+enum { kFewVectorsMostThreads = 512, kFewVectorsRows = 16, kFewVectors = 8 };
 
 struct VecmatParams {
   uint32_t columns;       // elements of a row of w

@@ -2,6 +2,7 @@
 // registers multiplies the integers. Otherwise the matrix is dequantised: part by part to float32
 // for BLAS, or as a whole if a library or the device multiplies its 16-bit floats.
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <optional>
 
@@ -169,9 +170,12 @@ void multiply_matrices_of_integers(const array& x, const QuantizedArrays& w, con
   const auto tiles = [](int length, int tile) {
     return static_cast<size_t>((length + tile - 1) / tile);
   };
+  const MTL::Size grid(tiles(e.n, kFewVectorsRows), tiles(e.m, kFewVectors), e.pairs);
+  // So many threads keep a GPU busy; of more threadgroups, each needs fewer.
+  constexpr size_t kManyThreads = 1 << 16;
+  const size_t threads = std::bit_floor(kManyThreads / (grid.width * grid.height * grid.depth) + 1);
   encoder.dispatch_threadgroups(
-      MTL::Size(tiles(e.n, kFewVectorsRows), tiles(e.m, kFewVectors), e.pairs),
-      MTL::Size(kFewVectorsThreads, 1, 1));
+      grid, MTL::Size(std::clamp<size_t>(threads, 128, kFewVectorsMostThreads), 1, 1));
 }
 
 // x @ w: a thread has columns of a part of w's rows; then the parts are added up.
