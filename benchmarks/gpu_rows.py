@@ -1,11 +1,13 @@
 """The rows of `gpu.py`: operations on arrays that are larger than a GPU's caches, and kernels."""
 
+from dataclasses import replace
+
 import kernel_rows
 import numpy as np
 import ops_rows
 import sparse_rows
 from bench.row import Row
-from kernel_rows import half_products
+from kernel_rows import grid_sample, half_products
 
 
 class LargeTable(ops_rows.Table):
@@ -132,6 +134,30 @@ def add_attention(t: LargeTable) -> None:
             )
 
 
+def samples(small: bool) -> list[Row]:
+    """Pictures that are larger than the caches: by kernels, and by the sample package."""
+
+    def by_package(mx, x, grid) -> list:
+        from mlx_sample_extensions import grid_sample
+
+        return [grid_sample(x, grid)]
+
+    def gradients_by_package(mx, x, grid, cotangent) -> list:
+        from mlx_sample_extensions import grid_sample
+
+        return mx.vjp(grid_sample, [x, grid], [cotangent])[1]
+
+    kernels = grid_sample.rows(small, ((8, 1024, 1024, 64), (8, 256, 256)))
+    return [
+        made
+        for row, array in zip(kernels, (by_package, gradients_by_package))
+        for made in (
+            replace(row, name=f"large {row.name}"),
+            replace(row, name=f"large {row.name}, package", metal=(), array=array),
+        )
+    ]
+
+
 def rows(size: str) -> list[Row]:
     table = LargeTable(size)
     ops_rows.add_elementwise(table)
@@ -144,5 +170,6 @@ def rows(size: str) -> list[Row]:
     add_convolutions(table)
     add_transforms(table)
     add_attention(table)
-    kernels = kernel_rows.rows(size) + half_products.rows(size == "small")
+    small = size == "small"
+    kernels = kernel_rows.rows(size) + samples(small) + half_products.rows(small)
     return table.made + kernels + sparse_rows.rows(size)

@@ -183,10 +183,13 @@ def torch_gradient(torch, x, grid, cotangent) -> list:
     return [way(pictures) for pictures in layouts(torch, x)]
 
 
-def rows(small: bool) -> list[Row]:
-    x_shape, points = (
-        ((2, 32, 32, 64), (2, 16, 16)) if small else ((2, 512, 512, 64), (2, 256, 256))
-    )
+SMALL = ((2, 32, 32, 64), (2, 16, 16))
+LARGE = ((2, 512, 512, 64), (2, 256, 256))
+
+
+def rows(small: bool, large: tuple = LARGE) -> list[Row]:
+    """`large` are the shapes of the pictures and of the points where rows are not small."""
+    x_shape, points = SMALL if small else large
     grid_shape, out_shape = (*points, 2), (*points, x_shape[3])
     count, margin = int(np.prod(out_shape)), (x_shape[2] + 2) * x_shape[3]
 
