@@ -266,7 +266,8 @@ FirstPass first_pass(const ReducePlan& plan, Reduce::ReduceType type, Dtype out)
 }
 
 float divisor_of(size_t elements, size_t results, int ddof) {
-  return std::max(static_cast<float>(elements / results) - static_cast<float>(ddof), 0.0f);
+  const size_t count = elements / results;
+  return std::max(static_cast<float>(count) - static_cast<float>(ddof), 0.0f);
 }
 
 void run_passes(ReducePlan plan, Reduce::ReduceType type, array& out, Stream s,
