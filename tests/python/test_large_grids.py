@@ -88,6 +88,10 @@ def test_views_at_odd_addresses(rng: np.random.Generator):
         np.testing.assert_array_equal(got, x[first:] + 1)
 
 
+def of_exponential(a: np.ndarray) -> np.ndarray:
+    return np.where(a > 0.5, np.log(np.maximum(a, 0.1) * 8), a)
+
+
 # Each takes and gives floats; the numbers are from -3 to 3, and some are large.
 BRANCHES = {
     "sine": ("y[i] = sin(x[i]);", np.sin),
@@ -98,7 +102,7 @@ BRANCHES = {
     ),
     "one in another": (
         "float a = x[i]; if (a > 0) { a = exp(-a); if (a > 0.5f) a = log(a * w[3]); } y[i] = a;",
-        lambda x: np.where(x > 0, inner(np.exp(-np.maximum(x, 0))), x),
+        lambda x: np.where(x > 0, of_exponential(np.exp(-np.maximum(x, 0))), x),
     ),
     "a switch": (
         "float a = x[i]; switch (int(a)) { case 0: a = exp(a); break; case 1: a = sin(a); break;"
@@ -114,10 +118,6 @@ BRANCHES = {
         lambda x: np.exp(-np.abs(x)),
     ),
 }
-
-
-def inner(a: np.ndarray) -> np.ndarray:
-    return np.where(a > 0.5, np.log(np.maximum(a, 0.1) * 8), a)
 
 
 @pytest.mark.parametrize("size", SIZES)

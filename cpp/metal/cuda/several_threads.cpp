@@ -158,7 +158,6 @@ class Copies {
 
  private:
   using Values = llvm::SmallVector<Value*, kMostThreads>;  // one, or one for each thread
-
   using Blocks = llvm::DenseMap<const llvm::BasicBlock*, llvm::BasicBlock*>;
 
   void emit(const llvm::BasicBlock& block) {

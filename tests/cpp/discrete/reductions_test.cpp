@@ -40,6 +40,12 @@ void expect_as_on_the_host(const array& x, Reduce reduce, float tolerance = 0) {
 array sum_of(const array& x, const std::vector<int>& axes, Device device) {
   return sum(x, axes, false, device);
 }
+array mean_of(const array& x, const std::vector<int>& axes, Device device) {
+  return mean(x, axes, false, device);
+}
+array variance_of(const array& x, const std::vector<int>& axes, Device device) {
+  return var(x, axes, false, 1, device);
+}
 array most_of(const array& x, const std::vector<int>& axes, Device device) {
   return max(x, axes, false, device);
 }
@@ -58,15 +64,20 @@ TEST(Reductions, SumsOfIntegers) {
   }
 }
 
+template <typename Reduce>
+void expect_floats_as_on_the_host(const array& x, Reduce reduce) {
+  for (const auto& [dtype, tolerance] :
+       {std::pair(float32, 1e-5f), std::pair(float16, 2e-3f), std::pair(bfloat16, 2e-2f)}) {
+    const array of_type = astype(x, dtype);
+    eval(of_type);
+    expect_as_on_the_host(of_type, reduce, tolerance);
+  }
+}
+
 TEST(Reductions, SumsOfFloats) {
   for (const Shape& shape : kShapes) {
     const array x = add(random::uniform(shape), array(0.5f));
-    for (const auto& [dtype, tolerance] :
-         {std::pair(float32, 1e-5f), std::pair(float16, 2e-3f), std::pair(bfloat16, 2e-2f)}) {
-      const array of_type = astype(x, dtype);
-      eval(of_type);
-      expect_as_on_the_host(of_type, sum_of, tolerance);
-    }
+    expect_floats_as_on_the_host(x, sum_of);
     const array numbers = add(astype(x, complex64), array(complex64_t{0, 1}));
     eval(numbers);
     expect_as_on_the_host(numbers, sum_of, 1e-5f);
@@ -76,23 +87,8 @@ TEST(Reductions, SumsOfFloats) {
 TEST(Reductions, MeansAndVariances) {
   for (const Shape& shape : kShapes) {
     const array x = add(random::uniform(shape), array(3.0f));
-    for (const auto& [dtype, tolerance] :
-         {std::pair(float32, 1e-5f), std::pair(float16, 2e-3f), std::pair(bfloat16, 2e-2f)}) {
-      const array of_type = astype(x, dtype);
-      eval(of_type);
-      expect_as_on_the_host(
-          of_type,
-          [](const array& a, const std::vector<int>& axes, Device device) {
-            return mean(a, axes, false, device);
-          },
-          tolerance);
-      expect_as_on_the_host(
-          of_type,
-          [](const array& a, const std::vector<int>& axes, Device device) {
-            return var(a, axes, false, 1, device);
-          },
-          tolerance);
-    }
+    expect_floats_as_on_the_host(x, mean_of);
+    expect_floats_as_on_the_host(x, variance_of);
   }
 }
 

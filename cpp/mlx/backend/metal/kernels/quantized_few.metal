@@ -19,8 +19,8 @@ constant constexpr uint kHigh = kRows / kSide;  // matrices above each other
 constant constexpr uint kMostSimdgroups = kFewVectorsMostThreads / 32;
 constant constexpr uint kGroupsAtOnce = 2;  // that a lane reads
 
-// Codes of `bits` bits as 16-bit floats: the bits of a code in the fraction of a power of two,
-// which is added to it.
+// Codes of `bits` bits as 16-bit floats: the fraction of a power of two holds the bits of a code, so
+// `kOffset` is added to it. Pair `i` of the codes in a word are those at i and i + kPairs.
 template <typename T, uint bits>
 struct Codes;
 template <>
@@ -47,7 +47,7 @@ struct Codes<half, 8> {
     return as_type<half2>((moved & 0x03fc03fc) | 0x5c005c00);
   }
 };
-// The fraction has seven bits, so the highest bit is added.
+// The fraction has only seven bits, so the highest bit is added, and there is no offset.
 template <>
 struct Codes<bfloat16_t, 8> {
   enum : uint { kPairs = 2, kOffset = 0 };

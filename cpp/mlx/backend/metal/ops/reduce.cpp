@@ -16,10 +16,8 @@ namespace mlx::core {
 
 namespace {
 
-// The operations of the kernels: those of Reduce, and those that compute variances.
 constexpr const char* kOps[] = {
     "And", "Or", "Sum", "Prod", "Min", "Max", "Mean", "CombineMoments", "Variance"};
-constexpr int kCombineMoments = Reduce::Mean + 1, kVariance = Reduce::Mean + 2;
 constexpr const char* kLayouts[] = {"row", "column", "general", "shared", "columns", "lanes"};
 
 // Moments are rows of four floats (kernels/moments.h).
@@ -80,23 +78,6 @@ bool widens(int op) {
 
 Dtype type_of_partials(int op, Dtype out) { return widens(op) && is_half(out) ? float32 : out; }
 
-void run_passes_of(int op, ReducePlan plan, array& out, Stream s, const ReducePass& first) {
-  std::optional<array> partials;
-  const auto pass = [&](array& to) {
-    partials ? pass_over(*partials, true, op, plan, to, s) : first(plan, to);
-  };
-  while (plan.params.splits > 1) {
-    array results = new_partials(op, plan, type_of_partials(op, out.dtype()), s);
-    pass(results);
-    partials = std::move(results);
-    const float divisor = plan.params.divisor;
-    plan = plan_of_partials(static_cast<int>(plan.params.splits), static_cast<int>(plan.params.row),
-                            runs_on_gpu(s));
-    plan.params.divisor = divisor;
-  }
-  pass(out);
-}
-
 // Copies the array with the reduced axes last, without gaps, if the kernels do not take so many
 // dimensions.
 array reduced_last(const array& in, const std::vector<int>& reduced_axes, Stream s) {
@@ -124,7 +105,7 @@ void reduce(int op, const array& in, array& out, const std::vector<int>& axes, i
       pass_over(source, false, op, p, to, s);
     };
     plan.params.divisor = divisor_of(in.size(), out.size(), ddof);
-    run_passes_of(op, std::move(plan), out, s, std::ref(first));
+    run_passes(std::move(plan), op, out, s, std::ref(first));
   };
   if (auto plan = plan_reduction(in.shape(), {&in.strides(), 1}, axes, shared)) {
     return run(in, std::move(*plan));
@@ -261,8 +242,8 @@ bool reduces_directly(Reduce::ReduceType type, Dtype in, Dtype out) {
          (narrow_signed && out == int32);
 }
 
-FirstPass first_pass(const ReducePlan& plan, Reduce::ReduceType type, Dtype out) {
-  return {kOps[op_of_pass(type, plan)], plan.params.splits > 1 ? type_of_partials(type, out) : out};
+FirstPass first_pass(const ReducePlan& plan, int op, Dtype out) {
+  return {kOps[op_of_pass(op, plan)], plan.params.splits > 1 ? type_of_partials(op, out) : out};
 }
 
 float divisor_of(size_t elements, size_t results, int ddof) {
@@ -270,9 +251,21 @@ float divisor_of(size_t elements, size_t results, int ddof) {
   return std::max(static_cast<float>(count) - static_cast<float>(ddof), 0.0f);
 }
 
-void run_passes(ReducePlan plan, Reduce::ReduceType type, array& out, Stream s,
-                const ReducePass& first) {
-  run_passes_of(type, std::move(plan), out, s, first);
+void run_passes(ReducePlan plan, int op, array& out, Stream s, const ReducePass& first) {
+  std::optional<array> partials;
+  const auto pass = [&](array& to) {
+    partials ? pass_over(*partials, true, op, plan, to, s) : first(plan, to);
+  };
+  while (plan.params.splits > 1) {
+    array results = new_partials(op, plan, type_of_partials(op, out.dtype()), s);
+    pass(results);
+    partials = std::move(results);
+    const float divisor = plan.params.divisor;
+    plan = plan_of_partials(static_cast<int>(plan.params.splits), static_cast<int>(plan.params.row),
+                            runs_on_gpu(s));
+    plan.params.divisor = divisor;
+  }
+  pass(out);
 }
 
 MLX_EVAL(Reduce) {
