@@ -58,6 +58,10 @@ void lower_math(llvm::Module& module);
 // Divides by instructions that may differ by 2 ulp from the exact result, where that is allowed.
 void lower_divisions(llvm::Function& entry);
 
+// Computes two bitwise operations with constants by one instruction. The driver's compiler does so
+// only if one of them has a constant.
+void join_bitwise_operations(llvm::Function& entry);
+
 // Inlines loads and stores of matrices, but for loads that lower_matrix_loads may do better.
 void inline_matrix_accesses(llvm::Module& module);
 

@@ -255,18 +255,21 @@ class MatrixInstructions {
     llvm::SmallVector<Value*> operands;
     for (unsigned i = 0; i < top.size(); ++i) {
       operands.push_back(packed(top[i]->a));
-      operands.push_back(two_rows ? packed(bottom[i]->a) : zeros(operands.back()));
+      operands.push_back(two_rows ? packed(bottom[i]->a) : operands.back());
     }
     for (const Product* product : top) operands.push_back(transposed(product->b));
     for (unsigned i = 0; i < 2; ++i) operands.push_back(top[0]->sum(i));
     for (unsigned i = 0; i < 2; ++i)
-      operands.push_back(two_rows ? bottom[0]->sum(i) : zeros(top[0]->sum(i)));
+      operands.push_back(two_rows ? bottom[0]->sum(i) : below(top[0]->sum(i)));
     CallInst* sums = b_.CreateIntrinsic(instruction(top), {}, operands);
     sums->setConvergent();  // which LLVM does not know
     for (unsigned row = 0; row < group.rows.size(); ++row) {
       for (unsigned i = 0; i < 2; ++i) {
-        for (Instruction* element : group.rows[row].back()->elements[i])
-          element->replaceAllUsesWith(b_.CreateExtractValue(sums, 2 * row + i));
+        for (Instruction* element : group.rows[row].back()->elements[i]) {
+          Value* sum = b_.CreateExtractValue(sums, 2 * row + i);
+          element->replaceAllUsesWith(sum);
+          if (!two_rows) below_[sum] = b_.CreateExtractValue(sums, 2 + i);
+        }
       }
     }
   }
@@ -284,7 +287,12 @@ class MatrixInstructions {
                 : Intrinsic::nvvm_mma_m16n8k8_row_col_bf16;
   }
 
-  static Value* zeros(const Value* like) { return llvm::Constant::getNullValue(like->getType()); }
+  // What an instruction with a single row adds to in the other one, whose results nobody uses: those
+  // of the instruction before, as they are in the next registers already.
+  Value* below(Value* sum) const {
+    Value* other = below_.lookup(sum);
+    return other ? other : llvm::Constant::getNullValue(sum->getType());
+  }
 
   // A lane's elements in one register, which has the type that the instructions for these elements
   // have.
@@ -310,6 +318,7 @@ class MatrixInstructions {
 
   llvm::IRBuilder<> b_;
   llvm::DenseMap<Pair, Value*> transposed_;
+  llvm::DenseMap<const Value*, Value*> below_;  // by the result of the single row
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 ; RUN: nvptx-matrix-products
 ; Four products of 16-bit matrices, of two A above each other with the same B and then with the next one, are one
-; instruction. B is transposed once. A fifth product, for which there is no partner, has zeros below it.
+; instruction. B is transposed once. A fifth product, for which there is no partner, has the same A below it.
 ; CHECK-LABEL: define ptx_kernel void @kernel(
 ; CHECK-COUNT-2: movmatrix.sync.aligned.m8n8.trans.b16
 ; CHECK-NOT: movmatrix
@@ -8,7 +8,7 @@
 ; CHECK-DAG: %[[X:.*]] = extractvalue { float, float, float, float } %[[FOUR]], 0
 ; CHECK-DAG: %[[Y:.*]] = extractvalue { float, float, float, float } %[[FOUR]], 3
 ; CHECK: movmatrix
-; CHECK: %[[ONE:.*]] = call { float, float, float, float } @llvm.nvvm.mma.m16n8k8.row.col.f32.f32(<2 x half> %{{[^,]*}}, <2 x half> zeroinitializer
+; CHECK: %[[ONE:.*]] = call { float, float, float, float } @llvm.nvvm.mma.m16n8k8.row.col.f32.f32(<2 x half> %[[A:[^,]*]], <2 x half> %[[A]], {{.*}}, float 0.0{{.*}}, float 0.0{{.*}}, float 0.0{{.*}}, float 0.0
 ; CHECK-NOT: call {{.*}}multiply_accumulate
 ; CHECK: store volatile float %[[X]]
 ; CHECK: store volatile float %[[Y]]
