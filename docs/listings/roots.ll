@@ -144,6 +144,8 @@ _Z5rootsPU3AS1KfPU3AS1fj.exit:                    ; preds = %if.then.i, %entry
   ret void
 }
 
+; ---- restored-sums: as before
+
 ; ---- peel-index-loops: as before
 
 ; ---- unroll-rows: as before

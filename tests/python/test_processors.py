@@ -94,6 +94,35 @@ def test_kernels_compile(target: str, tmp_path: Path):
         assert widest_register(printed.stdout) == REGISTERS[target]
 
 
+ROW_SUMS = """\
+#include <metal_stdlib>
+using namespace metal;
+kernel void row_sums(const device float* x, device float* y, constant uint& columns,
+                     uint row [[thread_position_in_grid]]) {
+  float sum = 0;
+  for (uint i = 0; i < columns; ++i) sum += x[row * columns + i];
+  y[row] = sum;
+}
+kernel void column_sums(const device float* x, device float* y, constant uint& columns,
+                        uint column [[thread_position_in_grid]]) {
+  float sum = 0;
+  for (uint i = 0; i < columns; ++i) sum += x[i * columns + column];
+  y[column] = sum;
+}
+"""
+
+
+@on_x86
+@pytest.mark.parametrize(("target", "lanes"), [("x86-64-v3", 8), ("x86-64-v4", 16)])
+def test_gangs_whose_lanes_read_rows_are_half_as_wide(target: str, lanes: int, tmp_path: Path):
+    source = tmp_path / "kernels.metal"
+    source.write_text(ROW_SUMS)
+    for name, width in (("row_sums", lanes), ("column_sums", 2 * lanes)):
+        printed = run([METALC, "--emit", "llvm-opt", "--function", name, source], target)
+        widths = set(map(int, re.findall(r"fadd <(\d+) x float>", printed.stdout)))
+        assert max(widths) == width
+
+
 LAUNCH = """
 import mlx.core as mx
 kernel = mx.fast.metal_kernel("copy", ["x"], ["y"], "y[0] = x[0];")

@@ -52,6 +52,7 @@
 #include "metal/cpu/vectorizer/memory/joined_indices.h"
 #include "metal/cpu/vectorizer/memory/nontemporal_stores.h"
 #include "metal/cpu/vectorizer/memory/private_memory.h"
+#include "metal/cpu/vectorizer/memory/restored_sums.h"
 #include "metal/cpu/vectorizer/memory/select_elements.h"
 #include "metal/cpu/vectorizer/memory/separate_memory.h"
 #include "metal/cpu/vectorizer/memory/unroll_rows.h"
@@ -98,7 +99,8 @@ void peel_and_tidy(llvm::Function& code, PassContext& c) {
 }
 
 void unroll_rows_and_tidy(llvm::Function& code, PassContext& c) {
-  if (unroll_rows(code, c.shapes, c.analyses())) c.optimizer.tidy(code);
+  c.reads_rows = unroll_rows(code, c.shapes, c.analyses());
+  if (c.reads_rows) c.optimizer.tidy(code);
 }
 
 // Gangs that are narrower than a SIMD-group have a row of a tile each. If it is shorter than a

@@ -45,6 +45,7 @@ struct PassContext {
   bool may_bail_out = false;      // the code may be speculative: see assume_coherent.h
   unsigned lane_argument = kLaneArgument;
   unsigned active_argument = kActiveArgument;
+  bool reads_rows = false;  // the result of "unroll-rows"
   // The results of "widen": the code of a gang, made from that of a lane, or why there is none.
   llvm::Function* wide = nullptr;
   std::string why_not = {};

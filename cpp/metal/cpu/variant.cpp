@@ -5,20 +5,19 @@
 namespace metal::cpu {
 namespace {
 
-constexpr uint32_t kNarrowest = 8;
 constexpr uint32_t kFewest = 4;  // fewer threads are not worth a vector
 constexpr uint32_t kMostGangsAtOnce = 4;
 
 Variant choose_layout(Cooperation cooperation, const uint32_t (&size)[3], uint32_t natural_width) {
   switch (cooperation) {
     case Cooperation::None:
-      for (uint32_t width = natural_width; width >= kNarrowest; width /= 2) {
+      for (uint32_t width = natural_width; width >= kNarrowestGang; width /= 2) {
         if (size[0] >= width) return {ThreadLayout::Rows, width};
       }
       if (size[0] * size[1] * size[2] < kFewest) return {};
       return {ThreadLayout::Ragged, natural_width};
     case Cooperation::Barriers:
-      for (uint32_t width = kSimdWidth; width >= kNarrowest; width /= 2) {
+      for (uint32_t width = kSimdWidth; width >= kNarrowestGang; width /= 2) {
         if (size[0] % width == 0) return {ThreadLayout::Full, width};
       }
       return {ThreadLayout::Ragged, kSimdWidth};

@@ -24,6 +24,9 @@ enum class ThreadLayout : uint32_t {
 // around.
 inline constexpr uint32_t kFewThreads = uint32_t{1} << 27;
 
+// Threads of a row that are fewer run one by one.
+inline constexpr uint32_t kNarrowestGang = 8;
+
 struct Variant {
   ThreadLayout layout = ThreadLayout::Scalar;
   uint32_t width = 1;  // lanes of a gang

@@ -121,6 +121,7 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   traits.static_threadgroup_memory = size_of_threadgroup_variables(*module);
   traits.natural_width = natural_width(*target);
   traits.repeats = may_repeat(*module);
+  traits.writes_only_in_loops = writes_only_in_loops(*module);
   traits.jumps_along_rows = jumps_along_rows(*module);
   traits.column_dimension = column_dimension(*module);
   traits.accesses_after_writes = accesses_after_writes(*module);

@@ -27,6 +27,11 @@ bool calls_unknown(const llvm::Function& function) {
   });
 }
 
+bool writes_device_memory(const llvm::Instruction& instruction) {
+  const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+  return store && store->getPointerAddressSpace() == static_cast<unsigned>(AddressSpace::Device);
+}
+
 }  // namespace
 
 bool any_instruction(const llvm::Module& kernel,
@@ -43,6 +48,21 @@ bool may_repeat(const llvm::Module& kernel) {
   }
   llvm::CallGraph calls(const_cast<llvm::Module&>(kernel));
   return has_cycle(&calls);
+}
+
+bool writes_only_in_loops(const llvm::Module& kernel) {
+  unsigned writes = 0, in_loops = 0;
+  for (const llvm::Function& function : kernel) {
+    if (function.isDeclaration()) continue;
+    for (auto part = llvm::scc_begin(&function); !part.isAtEnd(); ++part) {
+      for (const llvm::BasicBlock* block : *part) {
+        const auto found = static_cast<unsigned>(llvm::count_if(*block, writes_device_memory));
+        writes += found;
+        if (part.hasCycle()) in_loops += found;
+      }
+    }
+  }
+  return writes > 0 && writes == in_loops;
 }
 
 bool reads_threadgroup_memory(const llvm::Instruction& instruction) {

@@ -1,5 +1,7 @@
 #include "metal/cpu/vectorizer/vectorize.h"
 
+#include <algorithm>
+
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
@@ -64,6 +66,7 @@ class Vectorizer {
   Vectorized run() {
     PassContext context = context_of(variant_.width);
     run_thread_passes(*body_, context);
+    if (context.reads_rows) narrow_gangs();
     if (has_barriers_) copy_loops_of_gangs();
     make_clones();
     GangCode code{.column = columns_.threads,
@@ -94,6 +97,13 @@ class Vectorizer {
   }
 
  private:
+  // If each lane reads a row, fewer lanes are faster: processors follow few streams of memory, and
+  // as many elements of a row as a cache line has should fit into the registers.
+  void narrow_gangs() {
+    if (variant_.layout != ThreadLayout::Rows) return;
+    variant_.width = std::max(variant_.width / 2, kNarrowestGang);
+  }
+
   // GangCode says what the clones are for.
   void make_clones() {
     if (variant_.layout == ThreadLayout::Rows) {
@@ -203,7 +213,7 @@ class Vectorizer {
   }
 
   llvm::Module& module_;
-  const Variant& variant_;
+  Variant variant_;
   const bool has_barriers_;
   llvm::TargetMachine& target_;
   Optimizer& optimizer_;
