@@ -131,6 +131,9 @@ CASTS = {
     "v = bfloat(h) < (bfloat)(h + h) ? 1 : 0;": 1,
     "v = static_cast<bfloat>((half)b);": "lane + 1",
     "v = lane > 1u ? (half)b : h;": "lane + 1",
+    # Vectors of one component.
+    "v = half3(b).z + bfloat2(h).y;": "2 * (lane + 1)",
+    "v = ((half4)b * static_cast<half4>(b + b)).w + packed_half3(b).x;": "2 * (lane + 1) ** 2 + lane + 1",
     # Where a declaration could begin, Clang parses the cast twice.
     "v = (half(b) + h);": "2 * (lane + 1)",
     "if (half(b) > 1.5h) v = 1;": "lane > 0",
