@@ -483,3 +483,24 @@ def test_one_element_beside_a_scalar_has_strides(shape):
             plain = operation(*operands)
             assert result.item() == plain.item()
             assert all(step % 4 == 0 and abs(step) <= 4 for step in memoryview(plain).strides)
+
+
+@pytest.mark.parametrize("transform", [mx.compile, mx.vmap])
+def test_arrays_kept_from_a_transformation_have_no_value(transform):
+    """The types of errors are MLX's: that of a bad call inside of it, another one afterwards."""
+    kept = []
+
+    def keep(x: mx.array) -> mx.array:
+        kept.append(x * 2)
+        return x
+
+    def evaluate(x: mx.array) -> mx.array:
+        mx.eval(x)
+        return x
+
+    transform(keep)(mx.ones((2, 2)))
+    for use in (mx.eval, repr, mx.array.tolist, lambda x: mx.eval(x + 1)):
+        with pytest.raises(RuntimeError, match="kept from a function transformation"):
+            use(kept[0])
+    with pytest.raises(ValueError, match="during function transformations"):
+        transform(evaluate)(mx.ones((2, 2)))

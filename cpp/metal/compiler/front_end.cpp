@@ -251,7 +251,8 @@ class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
                         const clang::Diagnostic& diagnostic) override {
     const unsigned place = diagnostic.getLocation().getRawEncoding();
     if (diagnostic.getID() == clang::diag::err_typecheck_cond_incompatible_operands ||
-        diagnostic.getID() == clang::diag::err_bad_cxx_cast_generic) {
+        diagnostic.getID() == clang::diag::err_bad_cxx_cast_generic ||
+        is_narrow_component(diagnostic)) {
       missing_.operands.insert(place);
     } else if (diagnostic.getID() == clang::diag::err_local_cant_init) {
       missing_.initializers.insert(place);
@@ -264,6 +265,16 @@ class DiagnosticPrinter : public clang::TextDiagnosticPrinter {
   }
 
  private:
+  // Whether `half3(b)` was refused where b is bfloat, or the other way round.
+  static bool is_narrow_component(const clang::Diagnostic& diagnostic) {
+    if (diagnostic.getID() != clang::diag::err_ovl_no_viable_conversion_in_cast) return false;
+    llvm::SmallString<128> message;
+    diagnostic.FormatDiagnostic(message);
+    const llvm::StringRef text = message.str();
+    return (text.contains("'__bf16'") && text.contains("vec<half,")) ||
+           (text.contains("'half'") && text.contains("vec<__bf16,"));
+  }
+
   static bool mentions_text(const clang::Diagnostic& diagnostic) {
     llvm::SmallString<128> message;
     diagnostic.FormatDiagnostic(message);

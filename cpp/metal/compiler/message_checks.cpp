@@ -13,7 +13,7 @@
 namespace metal::compiler {
 namespace {
 
-// The literal, which may have been placed in the constant address space: see `__text` in the
+// The literal, which may have been placed in the constant address space: see `__metal_text` in the
 // standard library.
 class TextFinder {
  public:
@@ -36,7 +36,7 @@ class TextFinder {
  private:
   static std::optional<std::string> of_variable(const clang::ValueDecl* declaration) {
     const auto* text = llvm::dyn_cast<clang::VarTemplateSpecializationDecl>(declaration);
-    if (!text || text->getName() != "__text" || text->getTemplateArgs().size() != 1)
+    if (!text || text->getName() != "__metal_text" || text->getTemplateArgs().size() != 1)
       return std::nullopt;
     const clang::TemplateArgument& argument = text->getTemplateArgs()[0];
     if (argument.getKind() != clang::TemplateArgument::Declaration) return std::nullopt;

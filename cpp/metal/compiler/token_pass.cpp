@@ -391,7 +391,8 @@ class TokenPass {
     return i;
   }
 
-  // metal::__widen(operand)
+  // __metal_widen(operand). This name has no `::`: Clang finds the first token of a name that it
+  // has parsed by its place, and all these tokens have one.
   void widen_operand() {
     for (auto end = ends_.find(next_); end != ends_.end(); end = ends_.find(next_)) {
       push(tok::r_paren, in_[next_].getLocation());
@@ -400,9 +401,7 @@ class TokenPass {
     const auto operand = operands_.find(next_);
     if (operand == operands_.end()) return;
     const SourceLocation location = in_[next_].getLocation();
-    push(tok::identifier, location, "metal");
-    push(tok::coloncolon, location);
-    push(tok::identifier, location, "__widen");
+    push(tok::identifier, location, "__metal_widen");
     push(tok::l_paren, location);
     ends_.insert(operand->second);
   }

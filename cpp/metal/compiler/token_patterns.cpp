@@ -265,9 +265,10 @@ std::vector<Token> place_texts(clang::Preprocessor& preprocessor, const std::vec
       continue;
     }
     push(tok::l_paren, token);
-    push(tok::identifier, token, "metal");
-    push(tok::coloncolon, token);
-    push(tok::identifier, token, "__text");
+    push(tok::identifier, token, "__metal_text");
+    // Clang finds the first token of a name that it has parsed by its place, so no other one may
+    // have it. The literal is at least two characters long.
+    out.back().setLocation(token.getLocation().getLocWithOffset(1));
     push(tok::less, token);
     while (is(tokens, i, tok::string_literal)) out.push_back(tokens[i++]);
     --i;

@@ -46,7 +46,7 @@ struct NarrowNumber {
 std::optional<NarrowNumber> narrow_number(llvm::StringRef spelling);
 
 // Turns string literals between one of these locations and the end of its statement into
-// `(metal::__text<"...">.at)`, an array in the constant address space, where Metal has all
+// `(__metal_text<"...">.at)`, an array in the constant address space, where Metal has all
 // literals.
 std::vector<clang::Token> place_texts(clang::Preprocessor& preprocessor,
                                       const std::vector<clang::Token>& tokens,

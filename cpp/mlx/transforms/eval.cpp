@@ -58,16 +58,25 @@ class Evaluation {
     uint64_t signaled = 0;
   };
 
+  // The types are those that MLX raises.
+  [[noreturn]] static void throw_without_value() {
+    if (detail::in_tracing()) {
+      throw std::invalid_argument(
+          "[eval] Attempting to eval an array during function transformations, such as compile "
+          "and vmap, is not allowed.");
+    }
+    throw std::runtime_error(
+        "[eval] Attempting to eval an array that was kept from a function transformation, such as "
+        "compile or vmap: it has no value outside of it. A compiled function must return what it "
+        "computes, or name it in outputs.");
+  }
+
   std::vector<array> collect(const std::vector<array>& outputs) {
     auto pending = [](const array& a) {
       if (a.status() != array::Status::unscheduled) {
         return false;
       }
-      if (!a.has_primitive()) {
-        throw std::invalid_argument(
-            "[eval] Attempting to eval an array during function transformations, such as compile "
-            "and vmap, is not allowed; nor are arrays kept from there, which have no value.");
-      }
+      if (!a.has_primitive()) throw_without_value();
       return true;
     };
     auto order = topological_order(outputs, pending, false);

@@ -31,7 +31,8 @@ class Calls:
         if name in OF_ONE:
             return tree.call(name, type, a)
         if name in OF_TWO:
-            return tree.call(name, type, a, self.value(type, scope, depth))
+            result = tree.call(name, type, a, self.value(type, scope, depth))
+            return cast(type, result) if name == "absdiff" else result  # it is unsigned
         if name == "clamp":
             bounds = sorted((self.number(type).value, self.number(type).value))
             return tree.call(name, type, a, *(constant(type, b) for b in bounds))

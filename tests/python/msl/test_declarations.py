@@ -131,6 +131,17 @@ CASTS = {
     "v = bfloat(h) < (bfloat)(h + h) ? 1 : 0;": 1,
     "v = static_cast<bfloat>((half)b);": "lane + 1",
     "v = lane > 1u ? (half)b : h;": "lane + 1",
+    # Vectors of one component.
+    "v = half3(b).z + bfloat2(h).y;": "2 * (lane + 1)",
+    "v = ((half4)b * static_cast<half4>(b + b)).w + packed_half3(b).x;": "2 * (lane + 1) ** 2 + lane + 1",
+    # Where a declaration could begin, Clang parses the cast twice.
+    "v = (half(b) + h);": "2 * (lane + 1)",
+    "if (half(b) > 1.5h) v = 1;": "lane > 0",
+    "if ((bfloat(half(h + h)) > 2.bf && (half(twice(b))) > 1.h)) v = 1;": "lane > 0",
+    "for (int k = 0; (half(b)) > half(k); ++k) v += 1;": "lane + 1",
+    "half c(half(b + b)); v = (half(twice(bfloat(h)))) + c;": "4 * (lane + 1)",
+    "auto f = [](bfloat q) { return (half(inside::n + q)); }; v = f(b);": "lane + 4",
+    "half w = h; while ((bfloat(w)) < 3.bf) w += 1.h; v = w;": "max(lane + 1, 3)",
     # Clang converts one operand to the other's type.
     "v = h + b;": "2 * (lane + 1)",
     "v = b * h - h;": "(lane + 1) * lane",

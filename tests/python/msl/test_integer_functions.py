@@ -64,7 +64,7 @@ FUNCTIONS = {
     "ctz({a})": lambda t, a: (t.unsigned(a) & -a).bit_length() - 1 if a else t.bits,
     "popcount({a})": lambda t, a: t.unsigned(a).bit_count(),
     "reverse_bits({a})": lambda t, a: int(f"{t.unsigned(a):0{t.bits}b}"[::-1], 2),
-    "absdiff({a}, {b})": lambda t, a, b: abs(a - b),
+    "signed_absdiff({a}, {b})": lambda t, a, b: abs(a - b),
     "addsat({a}, {b})": lambda t, a, b: t.clamp(a + b),
     "subsat({a}, {b})": lambda t, a, b: t.clamp(a - b),
     "hadd({a}, {b})": lambda t, a, b: (a + b) >> 1,
@@ -94,6 +94,7 @@ OF_24_BITS = {
     ),
 }
 LIBRARY = """
+template <typename T> T signed_absdiff(T x, T y) { return T(absdiff(x, y)); }
 template <typename T> T low24(T x) { return T(x << 8) >> 8; }
 template <typename T, int N> vec<T, N> low24(vec<T, N> x) {
   for (int k = 0; k < N; ++k) x[k] = low24(T(x[k]));
@@ -220,3 +221,19 @@ def test_bit_fields(name: str):
             assert got_taken == wrapped(values[k] >> o, w, t.low < 0) if w else got_taken == 0
             inserted = values[k] & ~(mask << o) | (values[k + 1] & mask) << o
             assert got_put == t.wrap(inserted), (o, w)
+
+
+@pytest.mark.parametrize("name", share(list(INTEGERS)))
+def test_distances_are_unsigned(name: str):
+    """So they hold that of the smallest and the largest integer."""
+    t = Type(name)
+    body = """
+        out[0] = float(absdiff(x[0], x[1])) == float(x[1]) - float(x[0]);
+        out[1] = absdiff(x[0], x[1]) > 0 && absdiff(x[1], x[0]) == make_unsigned_t<T>(-1);
+        out[2] = all(absdiff(vec<T, 3>(x[0], 1, x[1]), T(3)) == vec<make_unsigned_t<T>, 3>(
+            absdiff(x[0], T(3)), 2, absdiff(x[1], T(3))));
+        out[3] = is_same_v<decltype(absdiff(packed_short2(1), short2(2))), ushort2>;
+    """
+    inputs = {"x": np.array([t.low, t.high], t.numpy)}
+    got = run_kernel(body, inputs, {"out": ((4,), mx.bool_)}, 1, template=[("T", INTEGERS[name])])
+    assert got[0].tolist() == [True] * 4

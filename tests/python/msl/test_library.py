@@ -22,6 +22,8 @@ TRAITS = [
     "conjunction_v<is_integral<int>, is_signed<int>> && negation_v<is_same<int, uint>>",
     "is_same_v<common_type_t<int, float>, float> && is_same_v<common_type_t<char, half, int>, half>",
     "metal::is_same_v<metal::remove_pointer_t<int*>, int> && is_vector_v<float4>",
+    "is_empty_v<struct_of_nothing> && !is_empty<float4>::value && is_null_pointer_v<decltype(nullptr)>",
+    "is_move_constructible_v<int> && is_copy_assignable<int>::value && !is_move_assignable_v<const int>",
     "is_same_v<typename bare<device const float>::type, const float>",
     "is_same_v<typename bare<threadgroup float>::type, float> && is_same_v<typename bare<float>::type, float>",
 ]
@@ -29,6 +31,7 @@ TRAITS = [
 
 def test_type_traits():
     header = """
+        struct struct_of_nothing {};
         template <typename T> struct bare { using type = T; };
         template <typename T> struct bare<device T> { using type = T; };
         template <typename T> struct bare<threadgroup T> { using type = T; };
@@ -91,6 +94,22 @@ def test_pack_and_unpack():
     got = run_one(body, {}, {"out": ((8,), mx.uint32)}, 1)
     want = [0xFFFF8000, 0x81007F81, 0x4000FFFF, 0x40008001, 0xFFF003FF, 0xF81F, 1128, 1]
     np.testing.assert_array_equal(got, want)
+
+
+def test_pixels_in_srgb():
+    body = """
+        uint i = thread_position_in_grid.x;
+        float4 linear = unpack_unorm4x8_srgb_to_float(i | (255 - i) << 8 | i << 24);
+        out[4 * i] = linear.x; out[4 * i + 1] = linear.y; out[4 * i + 2] = linear.w;
+        out[4 * i + 3] = pack_float_to_srgb_unorm4x8(linear) == (i | (255 - i) << 8 | i << 24)
+            && pack_half_to_srgb_unorm4x8(half4(0, 1, 2, -1)) == 0xffff00
+            && unpack_unorm4x8_srgb_to_half(i).x == half(linear.x);
+    """
+    got = run_one(body, {}, {"out": ((256, 4), mx.float32)}, 256)
+    stored = np.arange(256) / 255
+    curve = np.where(stored <= 0.04045, stored / 12.92, ((stored + 0.055) / 1.055) ** 2.4)
+    want = np.stack([curve, curve[::-1], stored, np.ones(256)], axis=1)
+    np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-7)
 
 
 PARTS = [

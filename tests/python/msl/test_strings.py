@@ -12,6 +12,7 @@ HEADER = """
     constant Entry entries[] = {{"ab" "cd", 3}, {LABEL, 4}};
     int length(const constant char* text) { int n = 0; while (text[n]) ++n; return n; }
     constant char* polarity(float a) { return a < 0 ? "negative" : "positive"; }
+    struct Label { int letters; Label(constant char* s) : letters(length(s)) {} };
     template <typename T> struct Measure { int operator()() const { return length("template"); } };
 """
 
@@ -34,6 +35,9 @@ HEADER = """
         ('out[0] = length(i ? "a" : "longer");', 6),
         ('constant char* s = (constant char*)"cast"; out[0] = s[1];', ord("a")),
         ('constant char* s = &"address"[3]; out[0] = *s;', ord("r")),
+        # Where a declaration could begin, Clang parses the literal twice.
+        ('Label l("abcd"); out[0] = (Label("abc").letters) + l.letters;', 7),
+        ('if (Label("ab" "cd").letters > 3) out[0] = sizeof(Label("a"));', 4),
     ],
 )
 def test_literals(statements: str, expected: int):

@@ -158,6 +158,8 @@ CONSTRUCTORS = {
     "float4(half4(a))": [1, 2, 3, 4],
     "float4(bfloat4(a))": [1, 2, 3, 4],
     "float4(half4(bfloat4(a)))": [1, 2, 3, 4],
+    "float4(half4(2.5bf))": [2.5, 2.5, 2.5, 2.5],
+    "float4(float3(bfloat3(half(a.w))), half2(bfloat(1.5h)).y)": [4, 4, 4, 1.5],
     "float4(bool4(0, 2, 0, -1))": [0, 1, 0, 1],
     "float4(uchar4(a) + uchar4(255))": [0, 1, 2, 3],
     "float4(int4(float4(1.9, -1.9, 2.5, -0.5)))": [1, -1, 2, 0],

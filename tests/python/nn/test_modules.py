@@ -8,7 +8,7 @@ import mlx.core as mx
 import mlx.nn as nn
 import numpy as np
 import pytest
-from mlx.utils import tree_flatten
+from mlx.utils import tree_flatten, tree_unflatten
 
 
 class Model(nn.Module):
@@ -195,6 +195,17 @@ def test_update(model: Model):
     assert model.update(new) is model
     assert model.a.tolist() == [0, 0] and model.layers[1]["k"].bias.tolist() == [1]
     assert model.update({"a": mx.zeros((7,))}).a.shape == (7,)
+
+
+def test_updates_without_items(model: Model):
+    """tree_unflatten makes a list of no items, as it does of items 0, 1, and so on."""
+    before, parameters = model.linear, tree_flatten(model.parameters())
+    for nothing in (tree_unflatten([]), {}, {"linear": []}, {"layers": [[], {"k": []}]}):
+        model.update(nothing)
+        model.update_modules(nothing)
+    assert model.linear is before
+    after = tree_flatten(model.parameters())
+    assert [path for path, _ in after] == [path for path, _ in parameters]
 
 
 @pytest.mark.parametrize(

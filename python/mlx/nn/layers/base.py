@@ -471,6 +471,8 @@ def _replace(old: Any, new: Any, rule: _ReplaceArrays) -> None:
     """Replaces the leaves of a tree by those at the same paths of another tree."""
     if type(new) is dict and not new:
         return  # an empty dictionary in a list or dictionary: the item was omitted
+    if isinstance(old, dict) and isinstance(new, list) and not new:
+        return  # what tree_unflatten makes of no items at all
     if isinstance(old, dict) and isinstance(new, dict):
         items: Iterable[tuple[Any, Any]] = new.items()
     elif isinstance(old, list) and isinstance(new, list):
