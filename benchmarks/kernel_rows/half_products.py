@@ -4,48 +4,52 @@ import numpy as np
 from bench.row import Metal, Row
 
 # A threadgroup computes 128x128 results, each of its four SIMD-groups 64x64 of them. The next tiles
-# are on their way while these are multiplied.
+# are on their way while these are multiplied: those of B, and whole cache lines of two tiles of A.
+# Threads copy in the order of an NVIDIA GPU's lanes (docs/nvidia_gpus.md).
 METAL = """
     constexpr int AP = 40, BP = 136;
     threadgroup half a_tile[128 * AP], b_tile[32 * BP];
-    uint item = thread_index_in_threadgroup, simdgroup = simdgroup_index_in_threadgroup;
+    uint thread_number = thread_index_in_threadgroup, simdgroup = simdgroup_index_in_threadgroup;
+    uint item = (thread_number & ~14u) | (thread_number & 6) << 1 | (thread_number & 8) >> 2;
     uint top = threadgroup_position_in_grid.y * 128, left = threadgroup_position_in_grid.x * 128;
     uint row = simdgroup / 2 * 64, column = simdgroup % 2 * 64;
     simdgroup_float8x8 sums[8][8];
     for (int i = 0; i < 8; ++i)
         for (int j = 0; j < 8; ++j) sums[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
 
-    const device half* from_a = a + (top + item / 4) * SIZE + item % 4 * 8;
+    const device half* from_a = a + (top + item / 8) * SIZE + item % 8 * 8;
     const device half* from_b = b + item / 16 * SIZE + left + item % 16 * 8;
-    threadgroup half* to_a = a_tile + item / 4 * AP + item % 4 * 8;
+    threadgroup half* to_a = a_tile + item / 8 * AP + item % 4 * 8;
     threadgroup half* to_b = b_tile + item / 16 * BP + item % 16 * 8;
-    uint4 next_a[4], next_b[4];
-    for (int i = 0; i < 4; ++i) {
-        next_a[i] = *(const device uint4*)(from_a + i * 32 * SIZE);
-        next_b[i] = *(const device uint4*)(from_b + i * 8 * SIZE);
-    }
-    for (int k = 0; k < SIZE; k += 32) {
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (int i = 0; i < 4; ++i) {
-            *(threadgroup uint4*)(to_a + i * 32 * AP) = next_a[i];
-            *(threadgroup uint4*)(to_b + i * 8 * BP) = next_b[i];
-        }
-        threadgroup_barrier(mem_flags::mem_threadgroup);
-        if (k + 32 < SIZE) {
-            from_a += 32;
-            from_b += 32 * SIZE;
-            for (int i = 0; i < 4; ++i) {
-                next_a[i] = *(const device uint4*)(from_a + i * 32 * SIZE);
-                next_b[i] = *(const device uint4*)(from_b + i * 8 * SIZE);
+    uint4 next_a[8], next_b[4];
+    for (int i = 0; i < 8; ++i) next_a[i] = *(const device uint4*)(from_a + i * 16 * SIZE);
+    for (int i = 0; i < 4; ++i) next_b[i] = *(const device uint4*)(from_b + i * 8 * SIZE);
+    for (int k = 0; k < SIZE; k += 64) {
+        for (uint tile = 0; tile < 2; ++tile) {
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            if (item / 4 % 2 == tile)
+                for (int i = 0; i < 8; ++i) *(threadgroup uint4*)(to_a + i * 16 * AP) = next_a[i];
+            for (int i = 0; i < 4; ++i) *(threadgroup uint4*)(to_b + i * 8 * BP) = next_b[i];
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            if (k + tile * 32 + 32 < SIZE) {
+                from_b += 32 * SIZE;
+                for (int i = 0; i < 4; ++i) next_b[i] = *(const device uint4*)(from_b + i * 8 * SIZE);
             }
-        }
-        for (int part = 0; part < 32; part += 8) {
-            simdgroup_half8x8 as[8], bs[8];
-            for (int i = 0; i < 8; ++i) simdgroup_load(as[i], a_tile + (row + i * 8) * AP + part, AP);
-            for (int j = 0; j < 8; ++j) simdgroup_load(bs[j], b_tile + part * BP + column + j * 8, BP);
-            for (int i = 0; i < 8; ++i)
+            if (tile == 1 && k + 64 < SIZE) {
+                from_a += 64;
+                for (int i = 0; i < 8; ++i)
+                    next_a[i] = *(const device uint4*)(from_a + i * 16 * SIZE);
+            }
+            for (int part = 0; part < 32; part += 8) {
+                simdgroup_half8x8 as[8], bs[8];
+                for (int i = 0; i < 8; ++i)
+                    simdgroup_load(as[i], a_tile + (row + i * 8) * AP + part, AP);
                 for (int j = 0; j < 8; ++j)
-                    simdgroup_multiply_accumulate(sums[i][j], as[i], bs[j], sums[i][j]);
+                    simdgroup_load(bs[j], b_tile + part * BP + column + j * 8, BP);
+                for (int i = 0; i < 8; ++i)
+                    for (int j = 0; j < 8; ++j)
+                        simdgroup_multiply_accumulate(sums[i][j], as[i], bs[j], sums[i][j]);
+            }
         }
     }
     for (int i = 0; i < 8; ++i)

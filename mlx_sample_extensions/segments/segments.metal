@@ -61,6 +61,7 @@ METAL_FUNC int first_beginning(const device int* offsets, int segments, int row)
 // The part of a thread: columns of a chunk and, if there are few columns, every so many rows of
 // each segment.
 struct Place {
+  static constexpr constant int kAtOnce = 4;  // rows that a thread reads before it uses them
   int columns;  // of all
   int chunk;
   int64_t column;  // the first
@@ -88,25 +89,39 @@ struct Place {
       if (i == 0 || i < width) f(i, column + i * step);
     }
   }
-  // Calls f(i, at) for the thread's values in the rows: `at` is their index among all.
-  template <typename F>
-  void each_value(const device int* list, int start, int stop, F f) const {
+  // Calls f(i, at, read(at)) for the thread's values in the rows: `at` is their index among all.
+  template <typename Read, typename F>
+  void each_value(const device int* list, int start, int stop, Read read, F f) const {
     if (few_columns > 0) {
       // Neighbouring lanes read neighbouring values.
       const auto visit = [&](int t, int count) {
         if (lane >= count * columns) return;
         const int64_t row = listed ? list[t + lane / columns] : 0;
-        f(0, listed ? row * columns + column : t * int64_t(columns) + lane);
+        const int64_t at = listed ? row * columns + column : t * int64_t(columns) + lane;
+        f(0, at, read(at));
       };
       int t = start;
       for (; t + rows <= stop; t += rows) visit(t, rows);
       if (t < stop) visit(t, stop - t);
     } else {
-      for (int t = start; t < stop; ++t) {
-        const int64_t row = listed ? list[t] : t;
-        each_column([&](int i, int64_t at) { f(i, row * columns + at); });
-      }
+      int t = start;
+      for (; t + kAtOnce <= stop; t += kAtOnce) rows_at_once<kAtOnce>(list, t, read, f);
+      for (; t < stop; ++t) rows_at_once<1>(list, t, read, f);
     }
+  }
+  // Several rows are read before the first one is used.
+  template <int count, typename Read, typename F>
+  void rows_at_once(const device int* list, int t, Read read, F f) const {
+    decltype(read(0)) values[count][SEGMENT_WIDTH];
+    const auto each = [&](auto visit) {
+#pragma clang loop unroll(full)
+      for (int r = 0; r < count; ++r) {
+        const int64_t row = listed ? list[t + r] : t + r;
+        each_column([&](int i, int64_t at) { visit(values[r][i], i, row * columns + at); });
+      }
+    };
+    each([&](thread auto& value, int, int64_t at) { value = read(at); });
+    each([&](thread auto& value, int i, int64_t at) { f(i, at, value); });
   }
   // Whether this thread writes the result of `over_rows`.
   METAL_FUNC bool writes() const { return few_columns == 0 || lane < columns; }
@@ -162,10 +177,12 @@ template <typename T, typename A, typename U, bool ties>
       if (ties) extrema[i] = y[k * columns + column];
     });
     const int start = metal::max(begin, place.first);
-    place.each_value(rows, start, metal::min(end, place.last), [&](int i, int64_t at) {
-      // The contribution of a row: its value, or whether it is equal to the extremum.
-      sums[i] = combine(sums[i], ties ? A(x[at] == extrema[i] ? 1 : 0) : A(x[at]));
-    });
+    place.each_value(
+        rows, start, metal::min(end, place.last), [&](int64_t at) { return x[at]; },
+        [&](int i, int64_t, T value) {
+          // The contribution of a row: its value, or whether it is equal to the extremum.
+          sums[i] = combine(sums[i], ties ? A(value == extrema[i] ? 1 : 0) : A(value));
+        });
     place.each_column([&](int i, int64_t column) {
       const A sum = place.over_rows(sums[i]);
       if (!place.writes()) return;
@@ -231,7 +248,9 @@ template <typename T, typename A>
       const T value = g[k * place.columns + column];
       values[i] = mean ? T(A(value) / A(offsets[k + 1] - offsets[k])) : value;
     });
-    place.each_value(rows, start, stop, [&](int i, int64_t at) { out[at] = values[i]; });
+    place.each_value(
+        rows, start, stop, [](int64_t) { return 0; },
+        [&](int i, int64_t at, int) { out[at] = values[i]; });
   });
 }
 
@@ -255,9 +274,9 @@ template <typename T>
       extrema[i] = y[of_segment];
       shares[i] = T(float(g[of_segment]) / counts[of_segment]);
     });
-    place.each_value(rows, start, stop, [&](int i, int64_t at) {
-      out[at] = x[at] == extrema[i] ? shares[i] : T(0);
-    });
+    place.each_value(
+        rows, start, stop, [&](int64_t at) { return x[at]; },
+        [&](int i, int64_t at, T value) { out[at] = value == extrema[i] ? shares[i] : T(0); });
   });
 }
 

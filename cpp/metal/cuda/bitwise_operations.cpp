@@ -42,8 +42,8 @@ llvm::Value* create_lop3(const BitwiseStep& first, const BitwiseStep& second) {
   auto* type = llvm::FunctionType::get(word, {word, word, word, word}, false);
   auto* code = llvm::InlineAsm::get(type, "lop3.b32 $0, $1, $2, $3, $4;", "=r,r,n,n,n", false);
   const unsigned table = second.apply(first.apply(kA, kB), kC);
-  return b.CreateCall(code, {first.operation->getOperand(0), first.constant, second.constant,
-                             b.getInt32(table)});
+  return b.CreateCall(
+      code, {first.operation->getOperand(0), first.constant, second.constant, b.getInt32(table)});
 }
 
 }  // namespace

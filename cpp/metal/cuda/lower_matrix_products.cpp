@@ -287,8 +287,8 @@ class MatrixInstructions {
                 : Intrinsic::nvvm_mma_m16n8k8_row_col_bf16;
   }
 
-  // What an instruction with a single row adds to in the other one, whose results nobody uses: those
-  // of the instruction before, as they are in the next registers already.
+  // What an instruction with a single row adds to in the other one, whose results nobody uses:
+  // those of the instruction before, as they are in the next registers already.
   Value* below(Value* sum) const {
     Value* other = below_.lookup(sum);
     return other ? other : llvm::Constant::getNullValue(sum->getType());

@@ -110,7 +110,16 @@ void describe_value(llvm::Argument& argument, uint32_t size) {
   argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(kBufferAlignment)));
 }
 
-llvm::Function* declare_entry(llvm::Module& module, const llvm::Function& kernel,
+// A thread may have as many registers as leave enough for the threads of a threadgroup. If the
+// kernel declares how many these may be, several smaller ones find registers at a time.
+void limit_registers(llvm::Function& entry, uint32_t most_threads, uint32_t allowed,
+                     bool declared) {
+  const uint32_t threads = std::min(most_threads, allowed);
+  annotate(entry, "maxntidx", threads);
+  if (declared && allowed >= 2 * threads) annotate(entry, "minctasm", allowed / threads);
+}
+
+llvm::Function* declare_entry(llvm::Module& module, const llvm::Function& kernel, bool declared,
                               const LaunchForm& form, const KernelInterface& interface) {
   llvm::IRBuilder<> builder(module.getContext());
   std::vector<llvm::Type*> types;
@@ -131,8 +140,7 @@ llvm::Function* declare_entry(llvm::Module& module, const llvm::Function& kernel
   entry->addFnAttrs(llvm::AttrBuilder(module.getContext(), kernel.getAttributes().getFnAttrs()));
   entry->setSubprogram(kernel.getSubprogram());
   entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
-  annotate(*entry, "maxntidx",
-           std::min(form.most_threads, whole_warps(interface.max_total_threads)));
+  limit_registers(*entry, form.most_threads, whole_warps(interface.max_total_threads), declared);
   if (form.aligned) claim_alignment(*entry);
   for (const auto& [parameter, argument] : llvm::zip(interface.parameters, entry->args())) {
     if (parameter.kind == Parameter::Kind::Value) describe_value(argument, parameter.size);
@@ -192,7 +200,8 @@ llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function, L
       function.max_total_threads ? std::min(function.max_total_threads, kMaxThreadsPerThreadgroup)
                                  : kMaxThreadsPerThreadgroup;
   describe_parameters(function, form, interface);
-  llvm::Function* entry = declare_entry(module, *kernel, form, interface);
+  llvm::Function* entry =
+      declare_entry(module, *kernel, function.max_total_threads > 0, form, interface);
   order.set(*entry);
 
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "entry", entry));

@@ -164,6 +164,14 @@ TEST(Ptx, OneThreadRunsSeveral) {
 TEST(Ptx, BoundsAndShapesOfBlocks) {
   EXPECT_NE(ptx_for(vectors("1"), {.most_threads = 256}).text.find(".maxntid 256"),
             std::string::npos);
+  EXPECT_EQ(ptx_for(vectors("1"), {.most_threads = 256}).text.find(".minnctapersm"),
+            std::string::npos);
+  const std::string declared =
+      "[[kernel, max_total_threads_per_threadgroup(512)]] void f("
+      "device float* x [[buffer(0)]], uint t [[thread_position_in_grid]]) "
+      "{ x[t] = 1; }";
+  EXPECT_NE(ptx_for(declared, {.most_threads = 128}).text.find(".minnctapersm 4"),
+            std::string::npos);
   const PtxCode flat = ptx_for(vectors("1"), {.flat = true});
   EXPECT_EQ(flat.interface.parameters.back().kind, Parameter::Kind::ThreadsPerThreadgroup);
   EXPECT_EQ(flat.text.find("%tid.z"), std::string::npos);

@@ -169,10 +169,7 @@ template <typename T, int D, bool causal>
   uint last_block = (p.queries - 1) / block_queries;
   uint first_query = (causal ? last_block - group.x : group.x) * block_queries;
 
-  // What the thread copies. The lanes of an NVIDIA GPU run the threads in the order of the elements
-  // of its matrices (cuda/lane_order.h): in this order, neighbouring lanes copy neighbours, and eight
-  // lanes write to different banks.
-  uint item = (thread_index & ~14u) | (thread_index & 6) << 1 | (thread_index & 8) >> 2;
+  const uint item = number_of_copy(thread_index);
 
   Rows<D> rows;
   Queries<T, D> queries;

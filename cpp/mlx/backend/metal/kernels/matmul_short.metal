@@ -203,7 +203,7 @@ METAL_FUNC void multiply_tile(Factor a, Factor b, device T* c, constant const Ma
   const Rows of_b{b.buffer, b.first, tb ? p.b_column : p.b_row,
                   tb ? uint2(first, 0) : uint2(0, first), tb ? uint2(end, p.n) : uint2(p.n, end)};
   Tile<T, rows, ta, tb> sums;
-  sums.add_products(of_a, of_b, corner, first, end, memory, member, simdgroup);
+  sums.add_products(of_a, of_b, corner, first, end, memory, number_of_copy(member), simdgroup);
   sums.store(c + int64_t(tile.z) * p.m * p.n, p, corner, simdgroup, lane);
 }
 

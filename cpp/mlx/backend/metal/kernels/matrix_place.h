@@ -1,4 +1,4 @@
-// Where the elements of a thread are in a SIMD-group matrix.
+// Where the elements of a thread are in a SIMD-group matrix, and threads among a GPU's lanes.
 #pragma once
 
 #include "mlx/backend/metal/kernels/types.h"
@@ -13,3 +13,10 @@ struct MatrixPlace {
     column = (quad & 2) * 2 + lane % 2 * 2;
   }
 };
+
+// A number for threads that copy 16 bytes each. NVIDIA GPUs assign threads to lanes such that their
+// elements of matrices need not be exchanged, and access 128 bytes of eight lanes at once: eight
+// neighbouring numbers belong to these.
+METAL_FUNC uint number_of_copy(uint thread_number) {
+  return (thread_number & ~14u) | (thread_number & 6) << 1 | (thread_number & 8) >> 2;
+}

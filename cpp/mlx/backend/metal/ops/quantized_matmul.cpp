@@ -159,14 +159,15 @@ void multiply_matrices_of_integers(const array& x, const QuantizedArrays& w, con
                                    array& out, Stream s) {
   const MatvecParams p = matvec_params(e, e.m, indices.has_value());
   const array vectors = row_contiguous(converted(x, out.dtype(), s), s);
-  static KernelTable table(kQuantizedKinds * 4 * kDtypes * 4);
+  // One vector: rows of whole blocks, of 1024 bits, have kernels of their own.
+  const bool single = e.m == 1, whole = e.k * q.bits % 1024 == 0;
+  static KernelTable table(kQuantizedKinds * 4 * kDtypes * 3);
   const int group = q.group_size == 128 ? 3 : q.group_size / 32;
   const int index = (quantized_kind(q) * 4 + group) * kDtypes + dtype_index(out.dtype());
-  const bool single = e.m == 1, even = e.k / q.group_size % 2 == 0;
-  auto* kernel = table.get(index * 4 + (single ? 2 : 0) + (even ? 1 : 0), [&] {
-    std::string name = kernel_name("QuantizedFew", quantized_name(q), std::to_string(q.group_size),
-                                   type_name(out.dtype()), single ? "single" : "several");
-    return even ? name : name + "_any";
+  auto* kernel = table.get(index * 3 + (single ? 1 + whole : 0), [&] {
+    return kernel_name(single ? "QuantizedSingle" : "QuantizedFew", quantized_name(q),
+                       std::to_string(q.group_size), type_name(out.dtype())) +
+           (single && !whole ? "_any" : "");
   });
   auto& encoder = bind_vectors(kernel, w, vectors, out, indices, p, s);
   const auto tiles = [](int length, int tile) {
