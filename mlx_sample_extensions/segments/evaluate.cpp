@@ -46,9 +46,10 @@ size_t threads_of(const SegmentSizes& sizes) {
 KernelCall call(const std::string& kernel, const Constants& c, const SegmentSizes& sizes,
                 mx::Stream s) {
   int few = are_few(c.columns) ? c.columns : 0;
-  KernelCall result(
-      find_kernel(kernel, s, {c.reduction, c.listed, c.mean, c.moved, width_of(c.columns), few}),
-      s);
+  KernelCall result(find_kernel(kernel, s,
+                                {c.reduction, c.listed, c.mean, c.moved, width_of(c.columns), few,
+                                 has_own_memory(s.device)}),
+                    s);
   result.bytes(sizes);
   return result;
 }

@@ -13,6 +13,7 @@ constant bool mean [[function_constant(2)]];
 constant bool moved [[function_constant(3)]];
 constant int width [[function_constant(4)]];        // columns of a thread
 constant int few_columns [[function_constant(5)]];  // the number of columns if they are few, else 0
+constant bool far [[function_constant(6)]];  // a device with memory of its own: reads take long
 
 // 16-bit floats are accumulated in float32.
 template <typename T>
@@ -105,7 +106,9 @@ struct Place {
       if (t < stop) visit(t, stop - t);
     } else {
       int t = start;
-      for (; t + kAtOnce <= stop; t += kAtOnce) rows_at_once<kAtOnce>(list, t, read, f);
+      if (far) {
+        for (; t + kAtOnce <= stop; t += kAtOnce) rows_at_once<kAtOnce>(list, t, read, f);
+      }
       for (; t < stop; ++t) rows_at_once<1>(list, t, read, f);
     }
   }
@@ -129,10 +132,10 @@ struct Place {
   A over_rows(A sum) const {
     if (few_columns == 0) return sum;
     for (int count = rows; count > 1;) {
-      const int far = (count + 1) / 2;
-      const A other = metal::simd_shuffle_down(sum, ushort(far * columns));
-      if (lane < (count - far) * columns) sum = combine(sum, other);
-      count = far;
+      const int half_count = (count + 1) / 2;
+      const A other = metal::simd_shuffle_down(sum, ushort(half_count * columns));
+      if (lane < (count - half_count) * columns) sum = combine(sum, other);
+      count = half_count;
     }
     return sum;
   }

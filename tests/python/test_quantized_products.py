@@ -64,6 +64,18 @@ def test_products_of_many_vectors(data):
 
 
 @given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_products_of_one_vector(data):
+    """Rows of whole blocks of 128 or 256 columns, and others; more of them than a threadgroup has."""
+    group, bits = data.draw(st.sampled_from(AFFINE))
+    dtype = data.draw(st.sampled_from(TYPES))
+    columns, groups = data.draw(st.integers(1, 70)), data.draw(st.integers(1, 40))
+    x = random(1, groups * group)
+    parts = mx.quantize(random(columns, groups * group), group_size=group, bits=bits)
+    check_product(x, parts, group, bits, dtype)
+
+
+@given(st.data())
 @settings(max_examples=100, deadline=None)
 def test_products_of_few_vectors_with_columns(data):
     """Rows of all lengths: they are added up in parts of 256."""
