@@ -31,8 +31,8 @@ class Calls:
         if name in OF_ONE:
             return tree.call(name, type, a)
         if name in OF_TWO:
-            result = tree.call(name, type, a, self.value(type, scope, depth))
-            return cast(type, result) if name == "absdiff" else result  # it is unsigned
+            result = type.unsigned if name == "absdiff" else type
+            return cast(type, tree.call(name, result, a, self.value(type, scope, depth)))
         if name == "clamp":
             bounds = sorted((self.number(type).value, self.number(type).value))
             return tree.call(name, type, a, *(constant(type, b) for b in bounds))

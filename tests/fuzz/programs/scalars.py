@@ -1,5 +1,7 @@
 """Scalar types of the language and how C++ combines them."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 
@@ -21,6 +23,11 @@ class Scalar:
     @property
     def is_float(self) -> bool:
         return self.kind == "f"
+
+    @property
+    def unsigned(self) -> Scalar:
+        """The unsigned integer type of the same size as an integer type."""
+        return next(t for t in INTEGERS if t.kind == "u" and t.bits == self.bits)
 
     @property
     def range(self) -> tuple[int, int]:
