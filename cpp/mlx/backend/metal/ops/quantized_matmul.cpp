@@ -178,7 +178,8 @@ void multiply_matrices_of_integers(const array& x, const QuantizedArrays& w, con
   constexpr size_t kManyThreads = 1 << 16;
   const size_t threads = std::bit_floor(kManyThreads / (grid.width * grid.height * grid.depth) + 1);
   encoder.dispatch_threadgroups(
-      grid, MTL::Size(std::clamp<size_t>(threads, single ? 32 : 128, kFewVectorsMostThreads), 1, 1));
+      grid,
+      MTL::Size(std::clamp<size_t>(threads, single ? 32 : 128, kFewVectorsMostThreads), 1, 1));
 }
 
 // x @ w: a thread has columns of a part of w's rows; then the parts are added up.
