@@ -119,7 +119,7 @@ void limit_registers(llvm::Function& entry, uint32_t most_threads, uint32_t allo
   if (declared && allowed >= 2 * threads) annotate(entry, "minctasm", allowed / threads);
 }
 
-llvm::Function* declare_entry(llvm::Module& module, const llvm::Function& kernel, bool declared,
+llvm::Function* declare_entry(llvm::Module& module, const llvm::Function& kernel,
                               const LaunchForm& form, const KernelInterface& interface) {
   llvm::IRBuilder<> builder(module.getContext());
   std::vector<llvm::Type*> types;
@@ -140,7 +140,6 @@ llvm::Function* declare_entry(llvm::Module& module, const llvm::Function& kernel
   entry->addFnAttrs(llvm::AttrBuilder(module.getContext(), kernel.getAttributes().getFnAttrs()));
   entry->setSubprogram(kernel.getSubprogram());
   entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
-  limit_registers(*entry, form.most_threads, whole_warps(interface.max_total_threads), declared);
   if (form.aligned) claim_alignment(*entry);
   for (const auto& [parameter, argument] : llvm::zip(interface.parameters, entry->args())) {
     if (parameter.kind == Parameter::Kind::Value) describe_value(argument, parameter.size);
@@ -200,8 +199,9 @@ llvm::Function* make_entry(llvm::Module& module, const FunctionInfo& function, L
       function.max_total_threads ? std::min(function.max_total_threads, kMaxThreadsPerThreadgroup)
                                  : kMaxThreadsPerThreadgroup;
   describe_parameters(function, form, interface);
-  llvm::Function* entry =
-      declare_entry(module, *kernel, function.max_total_threads > 0, form, interface);
+  llvm::Function* entry = declare_entry(module, *kernel, form, interface);
+  limit_registers(*entry, form.most_threads, whole_warps(interface.max_total_threads),
+                  function.max_total_threads > 0);
   order.set(*entry);
 
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "entry", entry));

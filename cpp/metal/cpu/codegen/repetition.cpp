@@ -8,6 +8,7 @@
 #include "llvm/IR/Module.h"
 #include "metal/compiler/barriers.h"
 #include "metal/compiler/compiler.h"
+#include "metal/cpu/vectorizer/memory/buffers.h"
 
 namespace metal::cpu {
 namespace {
@@ -29,7 +30,7 @@ bool calls_unknown(const llvm::Function& function) {
 
 bool writes_device_memory(const llvm::Instruction& instruction) {
   const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
-  return store && store->getPointerAddressSpace() == static_cast<unsigned>(AddressSpace::Device);
+  return store && is_device_memory(store->getPointerOperand());
 }
 
 }  // namespace
@@ -51,18 +52,18 @@ bool may_repeat(const llvm::Module& kernel) {
 }
 
 bool writes_only_in_loops(const llvm::Module& kernel) {
-  unsigned writes = 0, in_loops = 0;
+  bool writes = false;
   for (const llvm::Function& function : kernel) {
     if (function.isDeclaration()) continue;
     for (auto part = llvm::scc_begin(&function); !part.isAtEnd(); ++part) {
-      for (const llvm::BasicBlock* block : *part) {
-        const auto found = static_cast<unsigned>(llvm::count_if(*block, writes_device_memory));
-        writes += found;
-        if (part.hasCycle()) in_loops += found;
-      }
+      const bool found = llvm::any_of(*part, [](const llvm::BasicBlock* block) {
+        return llvm::any_of(*block, writes_device_memory);
+      });
+      if (found && !part.hasCycle()) return false;
+      writes |= found;
     }
   }
-  return writes > 0 && writes == in_loops;
+  return writes;
 }
 
 bool reads_threadgroup_memory(const llvm::Instruction& instruction) {

@@ -14,6 +14,7 @@
 #include "metal/compiler/compiler.h"
 #include "metal/cpu/cache_line.h"
 #include "metal/cpu/codegen/repetition.h"
+#include "metal/cpu/vectorizer/memory/buffers.h"
 
 namespace metal::cpu {
 namespace {
@@ -133,8 +134,7 @@ class Steps {
 
 bool is_device_access(const Instruction& instruction) {
   const Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
-  return pointer && pointer->getType()->getPointerAddressSpace() ==
-                        static_cast<unsigned>(AddressSpace::Device);
+  return pointer && is_device_memory(pointer);
 }
 
 bool is_apart(Step step, int64_t bytes) { return !step || std::abs(*step) >= bytes; }

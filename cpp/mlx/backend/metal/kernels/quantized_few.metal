@@ -9,15 +9,11 @@
 #include "mlx/backend/metal/kernels/indexing.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/matrix_place.h"
-#include "mlx/backend/metal/kernels/quantized_codes.h"
 #include "mlx/backend/metal/kernels/quantized_params.h"
+#include "mlx/backend/metal/kernels/quantized_tiles.h"
 #include "mlx/backend/metal/kernels/types.h"
 
-constant constexpr uint kSide = 8;  // of a matrix
 constant constexpr uint kVectors = kFewVectors;
-constant constexpr uint kRows = kFewVectorsRows;
-constant constexpr uint kHigh = kRows / kSide;  // matrices above each other
-constant constexpr uint kMostSimdgroups = kFewVectorsMostThreads / 32;
 constant constexpr uint kGroupsAtOnce = 2;  // that a lane reads
 
 // How the lanes share a group of a row.

@@ -18,6 +18,9 @@ struct MatvecParams {
 // A threadgroup's rows of a product with a few vectors on a GPU, and most of its threads.
 enum { kFewVectorsMostThreads = 512, kFewVectorsRows = 16, kFewVectors = 8 };
 
+// With one vector, four lanes read a block of a row at once: twice 16 bytes each.
+enum { kBlockBits = 1024 };
+
 struct VecmatParams {
   uint32_t columns;       // elements of a row of w
   uint32_t rows;          // of w, and elements of a vector

@@ -1,24 +1,20 @@
 // Products of quantised rows and one vector of 16-bit floats, by SIMD-group matrices, for a GPU.
-// A threadgroup computes 16 rows, and its SIMD-groups share the columns. Matrices of codes have rows
-// of w, and four lanes have a row: each reads 16 bytes, which lie together, as each row that a read
-// touches takes time. Such a unit can have several groups. As there is one vector, the columns of the
-// other factor are free: each holds the elements of one group, and zeros. So each column of the
-// product is the sum of one group. Scales and biases follow for these sums.
+// A threadgroup computes 16 rows, and its SIMD-groups share the columns. Matrices of codes have
+// rows of w, and four lanes have a row: each reads 16 bytes, and these lie together, because each
+// row that a read touches takes time. Such a unit can have several groups. As there is one vector,
+// the columns of the other factor are free: each holds the elements of one group, and zeros. So
+// each column of the product is the sum of one group. Scales and biases follow for these sums.
 #include <metal_simdgroup_matrix>
 
 #include "mlx/backend/metal/kernels/indexing.h"
 #include "mlx/backend/metal/kernels/instantiate.h"
 #include "mlx/backend/metal/kernels/matrix_place.h"
-#include "mlx/backend/metal/kernels/quantized_codes.h"
 #include "mlx/backend/metal/kernels/quantized_params.h"
+#include "mlx/backend/metal/kernels/quantized_tiles.h"
 #include "mlx/backend/metal/kernels/types.h"
 
-constant constexpr uint kSide = 8;  // of a matrix
-constant constexpr uint kRows = kFewVectorsRows;
-constant constexpr uint kHigh = kRows / kSide;  // matrices above each other
-constant constexpr uint kMostSimdgroups = kFewVectorsMostThreads / 32;
 constant constexpr uint kWords = 4;     // of a lane in a unit
-constant constexpr uint kUnits = 2;     // in a block, which a lane reads at once
+constant constexpr uint kUnits = kBlockBits / (4 * kWords * 32);
 constant constexpr uint kStaged = 512;  // elements of a SIMD-group in threadgroup memory
 
 // How the lanes share a row.
@@ -30,7 +26,7 @@ struct Unit {
     kOfLane = kWords * kInWord,
     kSize = 4 * kOfLane,
     kGroups = kSize < group_size ? 1 : kSize / group_size,
-    kBlock = kUnits * kSize,
+    kBlock = kBlockBits / bits,
     kGroupsOfBlock = kBlock / group_size,
     kNumbers = kGroups == 4 ? 2 : kGroupsOfBlock,  // scales that a lane reads at once
     kAhead = bits == 4 ? 1 : 2,                    // blocks that are on their way
@@ -52,8 +48,9 @@ struct RowPlace {
   METAL_FUNC RowPlace(const device uint4* w, const device T* all_scales, const device T* all_biases,
                       int64_t row, uint columns, uint column, uint quarter) {
     const int64_t lane_words = row * (columns / U::kOfLane) + column / U::kOfLane;
-    const int64_t numbers = whole ? (row * (columns / U::kBlock) + column / U::kBlock) * kNumbersOfBlock
-                                  : row * (columns / group_size) + column / group_size;
+    constexpr uint step = whole ? uint(U::kBlock) : group_size;  // of columns
+    const int64_t steps = row * (columns / step) + column / step;
+    const int64_t numbers = whole ? steps * kNumbersOfBlock : steps;
     words = w + lane_words + quarter;
     const uint own = whole && U::kGroups == 4 ? quarter % 2 : 0;
     scales = reinterpret_cast<const device Numbers*>(all_scales) + numbers + own;
@@ -71,8 +68,8 @@ struct RowPlace {
   const device Numbers* biases;
 };
 
-// A lane's part of a block of a row. There are no groups beyond the last one: their scales and biases
-// are zeros.
+// A lane's part of a block of a row. There are no groups beyond the last one: their scales and
+// biases are zeros.
 template <typename T, uint bits, uint group_size, bool whole>
 struct RowPart {
   using U = Unit<T, bits, group_size>;
@@ -154,7 +151,8 @@ struct Staged {
 #pragma unroll
     for (uint t = 0; t < kOfLane; ++t) {
       const uint number = t * 32 + lane;
-      const uint unit = number / (4 * kWords), quarter = number / kWords % 4, word = number % kWords;
+      const uint unit = number / (4 * kWords);
+      const uint quarter = number / kWords % 4, word = number % kWords;
       threadgroup T* place = to + (unit * kWords + word) * (uint(Code::kPairs) * kOfMatrix) +
                              quarter * U::kGroups / 4 * kSide + quarter * 2;
       if (kWordsAtOnce < 32 && number >= kWordsAtOnce) continue;
@@ -253,6 +251,7 @@ template <typename T, uint bits, uint group_size, bool whole>
     rows[i] = RowPlace<T, bits, group_size, whole>(
         w, scales, biases, int64_t(batch_w) * p.rows + row, p.columns, start, quarter);
   }
+  // A group's columns keep their zeros for the other groups.
   if (U::kGroups > 1) {
     for (uint at = lane; at < Stage::kLength; at += 32) staged[at] = T(0);
   }
@@ -262,21 +261,20 @@ template <typename T, uint bits, uint group_size, bool whole>
   RowPart<T, bits, group_size, whole> parts[ahead][kHigh];
   Sums<T, bits, group_size, whole> sums;
   Stage stage;
-  if (start < end) stage.read(vector, start, p.columns, lane);
-#pragma unroll
-  for (uint k = 0; k < ahead; ++k) {
-    const uint column = start + k * U::kBlock;
+  const auto read = [&](uint k, uint column) {
 #pragma unroll
     for (uint i = 0; i < kHigh; ++i) {
-      if (column < end)
-        parts[k][i].read(rows[i], quarter, p.columns - column);
+      if (column < end) parts[k][i].read(rows[i], quarter, p.columns - column);
       rows[i].advance();
     }
-  }
+  };
+  if (start < end) stage.read(vector, start, p.columns, lane);
+#pragma unroll
+  for (uint k = 0; k < ahead; ++k) read(k, start + k * U::kBlock);
   for (uint first = start; first < end; first += ahead * U::kBlock) {
 #pragma unroll
     for (uint k = 0; k < ahead; ++k) {
-      const uint column = first + k * U::kBlock, next = column + ahead * U::kBlock;
+      const uint column = first + k * U::kBlock;
       if (column < end) {
 #pragma unroll
         for (uint u = 0; u < kUnits; ++u) {
@@ -289,12 +287,7 @@ template <typename T, uint bits, uint group_size, bool whole>
           sums.add(parts[k], u, staged + of_stage * (U::kSize * U::kGroups));
         }
       }
-#pragma unroll
-      for (uint i = 0; i < kHigh; ++i) {
-        if (next < end)
-          parts[k][i].read(rows[i], quarter, p.columns - next);
-        rows[i].advance();
-      }
+      read(k, column + ahead * U::kBlock);
     }
   }
 

@@ -159,8 +159,8 @@ void multiply_matrices_of_integers(const array& x, const QuantizedArrays& w, con
                                    array& out, Stream s) {
   const MatvecParams p = matvec_params(e, e.m, indices.has_value());
   const array vectors = row_contiguous(converted(x, out.dtype(), s), s);
-  // One vector: rows of whole blocks, of 1024 bits, have kernels of their own.
-  const bool single = e.m == 1, whole = e.k * q.bits % 1024 == 0;
+  // With one vector, rows of whole blocks have kernels of their own.
+  const bool single = e.m == 1, whole = e.k * q.bits % kBlockBits == 0;
   static KernelTable table(kQuantizedKinds * 4 * kDtypes * 3);
   const int group = q.group_size == 128 ? 3 : q.group_size / 32;
   const int index = (quantized_kind(q) * 4 + group) * kDtypes + dtype_index(out.dtype());

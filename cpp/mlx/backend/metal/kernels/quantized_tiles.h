@@ -1,7 +1,13 @@
-// Codes of quantised rows as 16-bit floats.
+// What kernels share that multiply quantised rows by SIMD-group matrices.
 #pragma once
 
+#include "mlx/backend/metal/kernels/quantized_params.h"
 #include "mlx/backend/metal/kernels/types.h"
+
+constant constexpr uint kSide = 8;  // of a matrix
+constant constexpr uint kRows = kFewVectorsRows;
+constant constexpr uint kHigh = kRows / kSide;  // matrices above each other
+constant constexpr uint kMostSimdgroups = kFewVectorsMostThreads / 32;
 
 // Codes of `bits` bits as 16-bit floats: the fraction of a power of two holds the bits of a code,
 // so `kOffset` is added to it. Pair `i` of the codes in a word are those at i and i + kPairs.
