@@ -112,7 +112,7 @@ struct Place {
       for (; t < stop; ++t) rows_at_once<1>(list, t, read, f);
     }
   }
-  // Several rows are read before the first one is used.
+  // Several rows are read before the first one is used: no array is both read and written.
   template <int count, typename Read, typename F>
   void rows_at_once(const device int* list, int t, Read read, F f) const {
     decltype(read(0)) values[count][SEGMENT_WIDTH];
