@@ -114,6 +114,11 @@ class TestHints:
         (hint,) = self.hints(f"y[uint({written})] = 1;")
         assert hint == f"hint: did you mean '{meant}' instead of '{written}'?"
 
+    @pytest.mark.parametrize("name", ["thread_position_in_grid", "x_shape"])
+    def test_names_that_only_the_header_has(self, name):
+        (hint,) = self.hints("y[0] = USE;", header=f"#define USE {name}[0]")
+        assert hint.startswith(f"hint: a kernel has '{name}' if its body names it")
+
     def test_names_that_nothing_declares(self):
         (hint,) = self.hints("out[0] = x[0]; result[0] = x[1];")
         assert "inputs x; outputs y; and Metal's attributes" in hint

@@ -124,7 +124,7 @@ KernelTraits find_traits(const FunctionInfo& function, const ConstantValues& con
   traits.writes_only_in_loops = writes_only_in_loops(*module);
   traits.jumps_along_rows = jumps_along_rows(*module);
   traits.column_dimension = column_dimension(*module);
-  traits.accesses_after_writes = accesses_after_writes(*module);
+  traits.depends_on_overlap = depends_on_overlap(*module);
   traits.may_jam = (rereads_threadgroup_memory(*module) || reads_tile_columns(*module) ||
                     waits_often(*module)) &&
                    !has_atomics(*module);
@@ -168,7 +168,7 @@ std::string print_code(const FunctionInfo& function, std::string_view form,
   };
   Variant variant =
       choose_variant(traits.cooperation, threadgroup, threadgroup[0], traits.natural_width);
-  variant.separate_buffers = traits.accesses_after_writes;
+  variant.separate_buffers = traits.depends_on_overlap;
   variant.few_threads = true;
   if (traits.may_jam) allow_jam(variant, threadgroup);
   if (traits.may_jam_beside) allow_gangs_at_once(variant, threadgroup);

@@ -30,7 +30,7 @@ struct KernelTraits {
   bool repeats = true;                     // see may_repeat
   bool writes_only_in_loops = false;       // see repetition.h
   bool jumps_along_rows = true;            // see row_access.h
-  bool accesses_after_writes = true;       // see separate_memory.h
+  bool depends_on_overlap = true;          // see separate_memory.h
   // Whether gangs may run at once, and share what they read, or may be left out of phases in which
   // they have nothing to do. Both takes code for one size of the threadgroup. Atomic operations on
   // threadgroup memory are loads and stores (widen_atomics.cpp), between which no other gang may

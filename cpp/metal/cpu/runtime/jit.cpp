@@ -76,7 +76,7 @@ KernelTraits traits_from_entry(const std::string& entry) {
                       .repeats = numbers[3] != 0,
                       .writes_only_in_loops = numbers[4] != 0,
                       .jumps_along_rows = numbers[5] != 0,
-                      .accesses_after_writes = numbers[6] != 0,
+                      .depends_on_overlap = numbers[6] != 0,
                       .may_jam = numbers[7] != 0,
                       .may_jam_beside = numbers[8] != 0,
                       .column_dimension = numbers[9],
@@ -94,7 +94,7 @@ std::string to_entry(const KernelTraits& traits) {
   std::string entry = to_text<kTraitNumbers>(
       {static_cast<uint32_t>(traits.cooperation), traits.static_threadgroup_memory,
        traits.natural_width, traits.repeats, traits.writes_only_in_loops, traits.jumps_along_rows,
-       traits.accesses_after_writes, traits.may_jam, traits.may_jam_beside, traits.column_dimension,
+       traits.depends_on_overlap, traits.may_jam, traits.may_jam_beside, traits.column_dimension,
        traits.depends_on_threadgroup});
   for (const ElementAccess& access : traits.element_accesses) {
     entry += to_text<kAccessNumbers>({access.buffer, access.bytes, access.shared, access.written});
@@ -160,7 +160,7 @@ class JitKernel : public CpuKernel {
     if (mode_ != CodeMode::Reference)
       variant = choose_variant(traits_.cooperation, size, row, traits_.natural_width);
     if (mode_ == CodeMode::Vector) {
-      variant.separate_buffers = facts.separate_buffers && traits_.accesses_after_writes;
+      variant.separate_buffers = facts.separate_buffers && traits_.depends_on_overlap;
       variant.few_threads = facts.few_threads;
       if (traits_.may_jam) allow_jam(variant, size);
       if (traits_.may_jam_beside) allow_gangs_at_once(variant, size);

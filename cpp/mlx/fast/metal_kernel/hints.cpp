@@ -59,7 +59,11 @@ std::string about_names(std::string_view diagnostics, const BodyScope& scope) {
   std::string hints;
   bool has_stranger = false;  // a name that resembles no known name
   for (const auto& [name, has_proposal] : unknown) {
-    if (auto meant = ::metal::nearest_name(name, names_of(scope))) {
+    const auto meant = ::metal::nearest_name(name, names_of(scope));
+    if (meant == name) {
+      hints += "hint: a kernel has '" + name +
+               "' if its body names it; the text of the header does not count.\n";
+    } else if (meant) {
       hints += "hint: did you mean '" + *meant + "' instead of '" + name + "'?\n";
     } else {
       has_stranger |= !has_proposal;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <map>
 #include <string>
@@ -89,6 +90,17 @@ void count_in(const device float* x, device float* out, uint i, uint cells) {
 KERNEL(count_whole) { count_in<uint>(x, out, i, 5); }
 KERNEL(count_float) { count_in<float>(x, out, i, 5); }
 KERNEL(count_rows) { count_in<float>(x, out, i, 32); }
+// Counts what x had before the thread changed it through `out`.
+KERNEL(tally) {
+  threadgroup atomic_int own[16];
+  if (i < 16) atomic_store_explicit(&own[i], 0, memory_order_relaxed);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  const int value = ((const device int*)x)[i];
+  ((device int*)out)[i] = 1 << 30;
+  atomic_fetch_add_explicit(&own[value], 1, memory_order_relaxed);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  if (i < 16) out[1024 + i] = atomic_load_explicit(&own[i], memory_order_relaxed);
+}
 // Only the addition uses `out`. Each thread reads the sums through x.
 kernel void read_own(const device float* x [[buffer(0)]], device float* out [[buffer(1)]],
                      constant int& n [[buffer(2)]], device float* result [[buffer(3)]],
@@ -240,6 +252,16 @@ TEST_F(OverlappingBuffers, ThreadsOfOneThreadgroup) {
       EXPECT_TRUE(launch({"wait"}, offset, threads, threads) == want)
           << threads << " at " << offset;
     }
+  }
+}
+
+TEST_F(OverlappingBuffers, IndicesOfThreadgroupMemoryAreReadBeforeTheyChange) {
+  constexpr int kMany = 64;
+  for (int i = 0; i < kMany; ++i) start_[kBase + i] = std::bit_cast<float>(i * 7 % 16);
+  for (int offset : {0, kMany, -kMany}) {
+    const std::vector<float> got = launch({"tally"}, offset, kMany, kMany);
+    for (int bin = 0; bin < 16; ++bin)
+      ASSERT_EQ(got[kBase + offset + 1024 + bin], kMany / 16) << bin << " at " << offset;
   }
 }
 

@@ -11,6 +11,7 @@
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "metal/cpu/codegen/lower.h"
+#include "metal/cpu/markers.h"
 #include "metal/cpu/vectorizer/memory/buffers.h"
 
 namespace metal::cpu {
@@ -82,6 +83,11 @@ class Scopes {
   std::map<int64_t, MDNode*> scopes_;
 };
 
+bool changes_threadgroup_memory(const Instruction& instruction) {
+  const auto* operation = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction);
+  return operation && is_threadgroup_memory(operation->getPointerOperand());
+}
+
 bool touches_device_memory(const Instruction& instruction) {
   if (!instruction.mayReadOrWriteMemory() || reads_constants(instruction)) return false;
   if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
@@ -92,7 +98,27 @@ bool touches_device_memory(const Instruction& instruction) {
 
 }  // namespace
 
+namespace {
+
+void mark_unwritten_buffers(llvm::Function& body) {
+  const llvm::DominatorTree dominators(body);
+  llvm::LoopInfo loops(dominators);
+  Buffers written(loops);
+  for (const Instruction& instruction : llvm::instructions(body)) {
+    if (instruction.mayWriteToMemory()) written.add_operands(instruction);
+  }
+  for (Instruction& instruction : llvm::instructions(body)) {
+    const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+    if (!load || !load->isSimple() || !is_device_memory(load->getPointerOperand())) continue;
+    if (!written.may_contain(load->getPointerOperand()))
+      instruction.setMetadata(kUnwritten, MDNode::get(body.getContext(), {}));
+  }
+}
+
+}  // namespace
+
 void mark_separate_memory(llvm::Function& body, bool separate_buffers) {
+  if (separate_buffers) mark_unwritten_buffers(body);
   Scopes scopes(body, separate_buffers);
   llvm::SmallVector<std::pair<Instruction*, MDNode*>> found;
   for (Instruction& instruction : llvm::instructions(body)) {
@@ -112,8 +138,13 @@ bool are_separate(const Instruction& one, const Instruction& other) {
   });
 }
 
-bool accesses_after_writes(const llvm::Module& kernel) {
+bool reads_unwritten_buffer(const Instruction& instruction) {
+  return instruction.hasMetadata(kUnwritten);
+}
+
+bool depends_on_overlap(const llvm::Module& kernel) {
   for (const llvm::Function& function : kernel) {
+    if (llvm::any_of(llvm::instructions(function), changes_threadgroup_memory)) return true;
     for (const llvm::BasicBlock& block : function) {
       bool written = false;
       for (const Instruction& instruction : block) {

@@ -14,8 +14,12 @@ void mark_separate_memory(llvm::Function& body, bool separate_buffers);
 // Whether the marks of two instructions say that they touch separate memory.
 bool are_separate(const llvm::Instruction& one, const llvm::Instruction& other);
 
-// Whether an access to device memory may follow a write to it in the same thread. Only then does it
-// matter for the kernel's code whether buffers overlap.
-bool accesses_after_writes(const llvm::Module& kernel);
+// Whether it is a load from a buffer of its own that the kernel never writes.
+bool reads_unwritten_buffer(const llvm::Instruction& instruction);
+
+// Whether it matters for the kernel's code that buffers do not overlap: an access to device memory
+// may follow a write to it in the same thread, or lanes read what an atomic operation in
+// threadgroup memory needs again (lane_loads).
+bool depends_on_overlap(const llvm::Module& kernel);
 
 }  // namespace metal::cpu

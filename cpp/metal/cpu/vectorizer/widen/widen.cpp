@@ -67,6 +67,7 @@ class Emitter : public llvm::InstVisitor<Emitter> {
       w_.set_mask(nullptr);
       memory_.enter(*block);
       for (Instruction& instruction : *block) {
+        if (memory_.has_no_vector(instruction)) continue;
         b_.SetCurrentDebugLocation(instruction.getDebugLoc());
         // What is made of an access touches the same memory as it does: see separate_memory.h.
         b_.CollectMetadataToCopy(

@@ -60,6 +60,8 @@ Value* combine(llvm::IRBuilder<>& b, llvm::AtomicRMWInst::BinOp operation, Value
   return fold_pair(b, *fold, before, value);
 }
 
+}  // namespace
+
 // A threadgroup runs on one core, one gang at a time, so nobody else sees threadgroup memory. (Code
 // for several gangs at once is not made of kernels with atomics: see KernelTraits.)
 bool is_exclusive(const llvm::AtomicRMWInst& operation) {
@@ -67,8 +69,6 @@ bool is_exclusive(const llvm::AtomicRMWInst& operation) {
          (operation.getOperation() == llvm::AtomicRMWInst::Xchg ||
           fold_of(operation.getOperation()));
 }
-
-}  // namespace
 
 // Makes one lane's operation and returns the old value.
 Value* MemoryWidener::rmw_once(const llvm::AtomicRMWInst& operation, Value* pointer, Value* value) {
@@ -117,7 +117,9 @@ void MemoryWidener::rmw_uniform_address(llvm::AtomicRMWInst& operation) {
 
 // If neighbouring lanes add to neighbouring elements, makes these additions as one vector.
 bool MemoryWidener::add_to_row(llvm::AtomicRMWInst& operation) {
-  Value* pointer = operation.getPointerOperand();
+  auto* pointer = operation.getPointerOperand();
+  const auto* address_instruction = llvm::dyn_cast<llvm::Instruction>(pointer);
+  if (address_instruction && has_no_vector(*address_instruction)) return false;
   llvm::Type* type = operation.getType();
   const bool exclusive = is_exclusive(operation);
   if (!exclusive && !takes_locks_) return false;
@@ -178,38 +180,66 @@ void MemoryWidener::add_row_at_once(Value* first, Value* values) {
 // Threadgroup memory takes a few instructions for each lane, so there is no loop where all lanes
 // are active.
 void MemoryWidener::rmw_lane_by_lane(llvm::AtomicRMWInst& operation) {
-  const IndexedAddress address = w_.address(operation.getPointerOperand());
   Value* values = w_.vector(operation.getValOperand());
-  auto looped = [&] { return rmw_looped(operation, address, values); };
-  auto unrolled = [&] { return rmw_unrolled(operation, address, values); };
-  Value* results = is_exclusive(operation) ? w_.either(w_.all_run(), unrolled, looped) : looped();
+  Value* results = nullptr;
+  if (const LaneAddress* loaded = lane_loads_.address_of(operation)) {
+    results = rmw_loaded_address(operation, *loaded, values);
+  } else {
+    const IndexedAddress address = w_.address(operation.getPointerOperand());
+    auto looped = [&] {
+      const LaneAddresses addresses = lane_addresses(w_, address);
+      return rmw_looped(operation, values, [&](Value* lane) { return addresses.at(b_, lane); });
+    };
+    auto unrolled = [&] {
+      llvm::AllocaInst* indices = w_.scratch(address.index->getType(), "indices");
+      b_.CreateStore(address.index, indices);
+      return rmw_unrolled(operation, values, [&](unsigned lane) {
+        return address_at(address, load_element(b_, indices, lane));
+      });
+    };
+    results = is_exclusive(operation) ? w_.either(w_.all_run(), unrolled, looped) : looped();
+  }
   if (!operation.use_empty()) w_.set_vector(&operation, results);
 }
 
-Value* MemoryWidener::rmw_looped(const llvm::AtomicRMWInst& operation,
-                                 const IndexedAddress& address, Value* values) {
+// Each lane reads its index and computes the address from it.
+Value* MemoryWidener::rmw_loaded_address(const llvm::AtomicRMWInst& operation,
+                                         const LaneAddress& address, Value* values) {
+  Value* place = address.load->getPointerOperand();
+  auto unrolled = [&] {
+    const Vectors places = lane_pointers(place);
+    return rmw_unrolled(operation, values,
+                        [&](unsigned lane) { return compute_address(w_, address, places[lane]); });
+  };
+  auto looped = [&] {
+    const LaneAddresses places = lane_addresses(w_, w_.address(place));
+    return rmw_looped(operation, values, [&](Value* lane) {
+      return compute_address(w_, address, places.at(b_, lane));
+    });
+  };
+  return w_.either(all_of({w_.lanes(place).holds, w_.all_run()}), unrolled, looped);
+}
+
+Value* MemoryWidener::rmw_looped(const llvm::AtomicRMWInst& operation, Value* values,
+                                 llvm::function_ref<Value*(Value*)> address) {
   llvm::Type* type = operation.getType();
-  const LaneAddresses addresses = lane_addresses(w_, address);
   llvm::AllocaInst* operands = w_.scratch(values->getType(), "operands");
   llvm::AllocaInst* results = w_.scratch(values->getType(), "before");
   b_.CreateStore(values, operands);
   w_.for_each_lane([&](Value* lane) {
     Value* value = b_.CreateLoad(type, b_.CreateGEP(type, operands, lane));
-    Value* before = rmw_once(operation, addresses.at(b_, lane), value);
+    Value* before = rmw_once(operation, address(lane), value);
     if (!operation.use_empty()) b_.CreateStore(before, b_.CreateGEP(type, results, lane));
   });
   if (operation.use_empty()) return llvm::PoisonValue::get(values->getType());
   return b_.CreateLoad(values->getType(), results);
 }
 
-Value* MemoryWidener::rmw_unrolled(const llvm::AtomicRMWInst& operation,
-                                   const IndexedAddress& address, Value* values) {
-  llvm::AllocaInst* indices = w_.scratch(address.index->getType(), "indices");
-  b_.CreateStore(address.index, indices);
+Value* MemoryWidener::rmw_unrolled(const llvm::AtomicRMWInst& operation, Value* values,
+                                   llvm::function_ref<Value*(unsigned)> address) {
   Value* results = llvm::PoisonValue::get(values->getType());
   for (unsigned lane = 0; lane < w_.width(); ++lane) {
-    Value* before = rmw_once(operation, address_at(address, load_element(b_, indices, lane)),
-                             b_.CreateExtractElement(values, lane));
+    Value* before = rmw_once(operation, address(lane), b_.CreateExtractElement(values, lane));
     results = b_.CreateInsertElement(results, before, lane);
   }
   return results;

@@ -39,6 +39,7 @@ MemoryWidener::MemoryWidener(Widener& widener, llvm::Function& body)
     : w_(widener),
       b_(widener.builder()),
       matrix_elements_(widener, body),
+      lane_loads_(widener, body),
       takes_locks_(adds_floats_only(body)),
       prefetches_rows_(!has_prefetches(body)) {}
 

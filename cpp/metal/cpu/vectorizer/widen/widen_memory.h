@@ -5,6 +5,7 @@
 #include "metal/cpu/vectorizer/matrix/matrix_elements.h"
 #include "metal/cpu/vectorizer/speculation.h"
 #include "metal/cpu/vectorizer/widen/blocks.h"
+#include "metal/cpu/vectorizer/widen/lane_loads.h"
 #include "metal/cpu/vectorizer/widen/widener.h"
 
 namespace metal::cpu {
@@ -13,11 +14,18 @@ namespace metal::cpu {
 std::pair<llvm::Value*, int64_t> split_constant(llvm::Value* pointer,
                                                 const llvm::DataLayout& layout);
 
+// Whether nobody else sees the memory, so that the operation need not be atomic.
+bool is_exclusive(const llvm::AtomicRMWInst& operation);
+
 class MemoryWidener {
  public:
   MemoryWidener(Widener& widener, llvm::Function& body);
 
   void enter(llvm::BasicBlock& block);  // before the block's instructions are widened
+  // Whether the instruction is not widened, as only lane-by-lane code uses it.
+  bool has_no_vector(const llvm::Instruction& instruction) const {
+    return lane_loads_.has_no_vector(instruction);
+  }
 
   void load(llvm::LoadInst& load);
   void store(llvm::StoreInst& store);
@@ -175,15 +183,18 @@ class MemoryWidener {
   llvm::Value* is_whole_row(llvm::Value* first);
   void add_row_at_once(llvm::Value* first, llvm::Value* values);
   void rmw_lane_by_lane(llvm::AtomicRMWInst& operation);
-  // Both return the old values, or poison if nothing uses them.
-  llvm::Value* rmw_looped(const llvm::AtomicRMWInst& operation, const IndexedAddress& address,
-                          llvm::Value* values);
-  llvm::Value* rmw_unrolled(const llvm::AtomicRMWInst& operation, const IndexedAddress& address,
-                            llvm::Value* values);
+  // All return the old values, or poison if nothing uses them.
+  llvm::Value* rmw_loaded_address(const llvm::AtomicRMWInst& operation, const LaneAddress& address,
+                                  llvm::Value* values);
+  llvm::Value* rmw_looped(const llvm::AtomicRMWInst& operation, llvm::Value* values,
+                          llvm::function_ref<llvm::Value*(llvm::Value* lane)> address);
+  llvm::Value* rmw_unrolled(const llvm::AtomicRMWInst& operation, llvm::Value* values,
+                            llvm::function_ref<llvm::Value*(unsigned lane)> address);
 
   Widener& w_;
   llvm::IRBuilder<>& b_;
   MatrixElements matrix_elements_;
+  LaneLoads lane_loads_;
   bool takes_locks_;      // additions to floats take locks
   bool prefetches_rows_;  // the body has no prefetches but those of streams, unlike a slice
   // Stores of each lane to contiguous memory, by the last of them, at which all are made.

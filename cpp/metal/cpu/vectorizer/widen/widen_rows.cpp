@@ -101,7 +101,8 @@ std::pair<int64_t, int64_t> MemoryWidener::Row::range() const {
 bool MemoryWidener::may_be_in_row(Instruction& access) const {
   const Value* pointer = llvm::getLoadStorePointerOperand(&access);
   llvm::Type* type = llvm::getLoadStoreType(&access);
-  if (access.isVolatile() || access.isAtomic() || type->isVectorTy()) return false;
+  if (access.isVolatile() || access.isAtomic() || type->isVectorTy() || has_no_vector(access))
+    return false;
   const auto size = static_cast<int64_t>(w_.layout().getTypeStoreSize(type));
   const Shape shape = w_.shape(pointer);
   const bool grouped = llvm::isa<llvm::StoreInst>(access) && shape.has_offsets() && shape.exact();
