@@ -2,6 +2,7 @@
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -184,12 +185,120 @@ bool prefetch_streams(llvm::Function& body, const llvm::LoopInfo& loops) {
   return !reads.empty();
 }
 
+// ---- The next threadgroup ----
+
+bool waits(llvm::Function& body) {
+  return llvm::any_of(llvm::instructions(body), compiler::is_threadgroup_barrier);
+}
+
+// Prefetches for the next threadgroup where each thread reads a few elements that are far apart:
+// gangs run one after the other, so processors do not follow what the threadgroup reads.
+class ThreadgroupPrefetch {
+ public:
+  ThreadgroupPrefetch(llvm::Function& body, llvm::ScalarEvolution& evolution,
+                      const llvm::LoopInfo& loops)
+      : body_(body), evolution_(evolution), loops_(loops) {}
+
+  bool run() {
+    find_reads();
+    llvm::erase_if(reads_, [this](const Read& read) { return !has_far_neighbor(read); });
+    if (reads_.empty()) return false;
+    find_positions();
+    const llvm::DataLayout& layout = body_.getParent()->getDataLayout();
+    llvm::SCEVExpander expander(evolution_, layout, "next");
+    bool changed = false;
+    for (const auto& [load, address] : reads_) {
+      const llvm::SCEV* bytes = distance(address);
+      // All that it depends on is before the load, which depends on it, too.
+      if (!is_far(bytes) || !expander.isSafeToExpand(bytes)) continue;
+      prefetch_behind(*load, expander.expandCodeFor(bytes, bytes->getType(), load), Cache::Second);
+      changed = true;
+    }
+    return changed;
+  }
+
+ private:
+  using Read = std::pair<LoadInst*, const llvm::SCEV*>;  // with its address
+
+  // Reads outside of loops, the first one of each address.
+  void find_reads() {
+    for (Instruction& instruction : llvm::instructions(body_)) {
+      if (!reads_device_memory(instruction) || loops_.getLoopFor(instruction.getParent())) continue;
+      auto* load = checked_cast<LoadInst>(&instruction);
+      const llvm::SCEV* address = evolution_.getSCEV(load->getPointerOperand());
+      const auto is_known = [&](const Read& read) { return read.second == address; };
+      if (load->isSimple() && !is_unpredictable(load->getPointerOperand()) &&
+          llvm::none_of(reads_, is_known))
+        reads_.emplace_back(load, address);
+    }
+  }
+
+  // Whether another read is at least so far away that processors do not follow both.
+  bool has_far_neighbor(const Read& read) const {
+    return llvm::any_of(reads_, [&](const Read& other) {
+      const auto* apart =
+          llvm::dyn_cast<llvm::SCEVConstant>(evolution_.getMinusSCEV(read.second, other.second));
+      return apart && is_far(apart);
+    });
+  }
+
+  // The next threadgroup is the neighbour in x, or in y if there is none in x.
+  void find_positions() {
+    llvm::IRBuilder<> b(&body_.getEntryBlock(), body_.getEntryBlock().getFirstInsertionPt());
+    GroupAccess access(b, body_.getArg(kGroupArgument));
+    Value* one_column = b.CreateICmpEQ(access.threadgroups_per_grid(0), b.getInt32(1));
+    Value* in_y = b.CreateZExt(one_column, b.getInt32Ty());
+    const llvm::SCEV* steps[] = {evolution_.getSCEV(b.CreateSub(b.getInt32(1), in_y)),
+                                 evolution_.getSCEV(in_y)};
+    for (Instruction& instruction : llvm::instructions(body_)) {
+      for (unsigned i = 0; i < 2; ++i) {
+        if (!is_position(instruction, i)) continue;
+        next_[&instruction] = evolution_.getAddExpr(evolution_.getSCEV(&instruction), steps[i]);
+      }
+    }
+    for (unsigned i : {kXArgument, kYArgument, kZArgument, kIndexArgument, kLaneArgument}) {
+      llvm::Argument* argument = body_.getArg(i);
+      first_[argument] = evolution_.getZero(argument->getType());
+    }
+  }
+
+  bool is_position(const Instruction& instruction, unsigned i) const {
+    if (!reads_constants(instruction)) return false;
+    const Value* address = llvm::getLoadStorePointerOperand(&instruction);
+    const llvm::DataLayout& layout = body_.getParent()->getDataLayout();
+    llvm::APInt offset(layout.getIndexTypeSizeInBits(address->getType()), 0);
+    return address->stripAndAccumulateConstantOffsets(layout, offset, true) ==
+               body_.getArg(kGroupArgument) &&
+           offset == offsetof(Group, position) + 4 * i;
+  }
+
+  // From an address of the first thread to that of the next threadgroup's. It is a guess for the
+  // other threads, whose index may have wrapped around.
+  const llvm::SCEV* distance(const llvm::SCEV* address) {
+    address = llvm::SCEVParameterRewriter::rewrite(address, evolution_, first_);
+    const llvm::SCEV* next = llvm::SCEVParameterRewriter::rewrite(address, evolution_, next_);
+    return evolution_.getMinusSCEV(next, address);
+  }
+
+  llvm::Function& body_;
+  llvm::ScalarEvolution& evolution_;
+  const llvm::LoopInfo& loops_;
+  llvm::SmallVector<Read> reads_;
+  llvm::ValueToSCEVMapTy next_, first_;
+};
+
 }  // namespace
 
 llvm::PreservedAnalyses PrefetchAheadPass::run(llvm::Function& body,
                                                llvm::FunctionAnalysisManager& analyses) {
   bool changed = prefetch_iterations(body, analyses);
-  changed |= prefetch_streams(body, analyses.getResult<llvm::LoopAnalysis>(body));
+  const auto& loops = analyses.getResult<llvm::LoopAnalysis>(body);
+  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(body);
+  if (waits(body) && ThreadgroupPrefetch(body, evolution, loops).run()) {
+    changed = true;
+  } else {
+    changed |= prefetch_streams(body, loops);
+  }
   if (!changed) return llvm::PreservedAnalyses::all();
   llvm::PreservedAnalyses kept;
   kept.preserveSet<llvm::CFGAnalyses>();

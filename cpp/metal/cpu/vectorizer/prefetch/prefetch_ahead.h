@@ -18,6 +18,10 @@ namespace metal::cpu {
 // reads within a cache line, one is prefetched. In a loop with barriers, which fills tiles, it
 // prefetches the far reads for a tile that comes soon.
 //
+// Where the threads of a threadgroup wait for each other and each reads a few elements that are far
+// apart, it prefetches for the next threadgroup: processors do not follow what gangs read one after
+// the other.
+//
 // In code with non-temporal stores, it prefetches a page ahead of what each thread reads once:
 // processors follow such a stream only within a page. If threadgroups do not run in their natural
 // order, it prefetches for the threadgroup that runs next.
