@@ -79,13 +79,23 @@ class EntryBuilder {
             : llvm::AttributeList());
     builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", entry));
     unsigned pointer = 0;
+    unsigned part_of_array = 0;  // the arguments that belong to the last array of buffers
     for (const KernelArgument& argument : declaration_.arguments) {
       if (argument.info.kind == ArgumentKind::Attribute) {
         pass_builtin(argument);
-      } else {
-        entry->getArg(pointer)->setName(argument.info.name);
-        operands_.push_back(entry->getArg(pointer++));
+        continue;
       }
+      entry->getArg(pointer)->setName(argument.info.name);
+      if (argument.array_elements > 0) {
+        pass_array(*entry, pointer, argument);
+        part_of_array = argument.array_elements;
+      }
+      if (part_of_array > 0) {
+        --part_of_array;
+      } else {
+        operands_.push_back(entry->getArg(pointer));
+      }
+      ++pointer;
     }
     llvm::CallInst* call = builder_.CreateCall(callee_, operands_);
     call->setAttributes(callee_->getAttributes());
@@ -124,8 +134,6 @@ class EntryBuilder {
     return type.element_bytes == 2 ? builder_.CreateTrunc(value, builder_.getInt16Ty()) : value;
   }
 
-  // Clang chooses registers for small vector classes. The value is written to memory and read as
-  // the expected type.
   void pass_builtin(const KernelArgument& argument) {
     const BuiltinType& type = argument.builtin;
     if (type.components == 1) {
@@ -143,7 +151,25 @@ class EntryBuilder {
       builder_.CreateStore(component(type, argument.info.attribute, i),
                            builder_.CreateConstGEP1_32(element, memory, i));
     }
-    for (uint32_t offset = 0; offset < argument.bytes;) {
+    pass_from(memory, argument.bytes);
+  }
+
+  // An array of buffers is one object for the kernel.
+  void pass_array(llvm::Function& entry, unsigned first, const KernelArgument& argument) {
+    llvm::Type* element = entry.getArg(first)->getType();
+    llvm::AllocaInst* memory =
+        builder_.CreateAlloca(llvm::ArrayType::get(element, argument.array_elements));
+    for (uint32_t i = 0; i < argument.array_elements; ++i) {
+      builder_.CreateStore(entry.getArg(first + i),
+                           builder_.CreateConstGEP1_32(element, memory, i));
+    }
+    pass_from(memory, argument.bytes);
+  }
+
+  // Clang chooses registers for objects of small classes. They are read from memory as the expected
+  // types.
+  void pass_from(llvm::AllocaInst* memory, uint32_t bytes) {
+    for (uint32_t offset = 0; offset < bytes;) {
       llvm::Type* expected = callee_->getArg(operands_.size())->getType();
       if (expected->isPointerTy()) {
         operands_.push_back(memory);
