@@ -440,6 +440,31 @@ def test_conditional_operator_takes_vectors_of_any_address_space():
         np.testing.assert_array_equal(got[i], want)
 
 
+def test_conditional_operator_takes_vectors_and_packed_vectors():
+    header = "constant packed_float3 table[] = {packed_float3(7, 8, 9)};"
+    body = """
+        uint i = thread_position_in_grid.x;
+        const device packed_float3* p = (const device packed_float3*)x;
+        threadgroup packed_float3 t;
+        t = packed_float3(10, 11, 12);
+        float3 v = float3(-1, -2, -3);
+        device packed_float3* o = (device packed_float3*)out + 5 * i;
+        o[0] = i == 0 ? p[1] : v;
+        o[1] = i == 0 ? v + 1 : p[1];
+        o[2] = i == 0 ? t : p[0] * 2;
+        o[3] = i == 0 ? table[0] : i == 1 ? v : t;
+        auto packed = i == 0 ? p[0] : t;  // no conversion is needed
+        o[4] = packed;
+        out[30 + i] = sizeof(packed) + sizeof(i == 0 ? v : p[0]);
+    """
+    x = np.arange(6, dtype=np.float32)
+    got = run_one(body, {"x": x}, {"out": ((32,), mx.float32)}, 2, header=header)
+    first = [[3, 4, 5], [0, -1, -2], [10, 11, 12], [7, 8, 9], [0, 1, 2]]
+    second = [[-1, -2, -3], [3, 4, 5], [0, 2, 4], [-1, -2, -3], [10, 11, 12]]
+    np.testing.assert_array_equal(got[:30].reshape(2, 5, 3), [first, second])
+    np.testing.assert_array_equal(got[30:], [28, 28])
+
+
 def test_packed_vectors_and_structs():
     header = """
         struct Particle { packed_float3 position; float mass; float3 velocity; half2 tag; uchar4 colour; };
