@@ -77,7 +77,8 @@ LANGUAGE = {
         kernel void f(device float* x, uint i [[thread_index_in_threadgroup]]) { x[i] = g(x, i); }""",
     "threadgroup arguments": "kernel void f(threadgroup float* s [[threadgroup(0)]]) { s[0] = 1; }",
     "function constants": """constant bool has_y [[function_constant(0)]];
-        constant int n [[function_constant(1)]]; constant float4 v [[function_constant(2)]]; constant bool given = is_function_constant_defined(n);
+        constant int n [[function_constant(1)]]; constant float4 v [[function_constant(2)]];
+        constant bool given = is_function_constant_defined(n);
         kernel void f(device int* x, device int* y [[buffer(1), function_constant(has_y)]]) {
           x[0] = given ? n : v.x; if (has_y) y[0] = 1; }""",
     "structures in buffers": """struct S { float4 a; packed_float3 b; half c; array<int, 3> d; };
