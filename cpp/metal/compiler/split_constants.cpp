@@ -20,8 +20,7 @@ class Splitter {
     for (llvm::GlobalVariable& variable : llvm::make_early_inc_range(module_.globals()))
       split_variable(variable);
     for (llvm::Function* function : initializers(module_)) {
-      for (llvm::Instruction& access :
-           llvm::make_early_inc_range(llvm::instructions(*function))) {
+      for (llvm::Instruction& access : llvm::make_early_inc_range(llvm::instructions(*function))) {
         if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&access)) split_load(*load);
         if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&access)) split_store(*store);
       }
@@ -69,17 +68,18 @@ class Splitter {
   }
 
   void split_variable(llvm::GlobalVariable& variable) {
-    if (variable.isConstant() || !variable.hasInitializer() || !has_vectors(variable.getValueType()))
+    if (variable.isConstant() || !variable.hasInitializer() ||
+        !has_vectors(variable.getValueType()))
       return;
     const llvm::Constant* initial = variable.getInitializer();
     if (!initial->isNullValue() && !llvm::isa<llvm::UndefValue>(initial)) return;
     llvm::Type* type = without_vectors(variable.getValueType());
-    auto* split = new llvm::GlobalVariable(
-        module_, type, /*isConstant=*/false, variable.getLinkage(),
-        llvm::Constant::getNullValue(type), "", &variable, llvm::GlobalValue::NotThreadLocal,
-        variable.getAddressSpace());
-    split->setAlignment(layout_.getValueOrABITypeAlignment(variable.getAlign(),
-                                                           variable.getValueType()));
+    auto* split =
+        new llvm::GlobalVariable(module_, type, /*isConstant=*/false, variable.getLinkage(),
+                                 llvm::Constant::getNullValue(type), "", &variable,
+                                 llvm::GlobalValue::NotThreadLocal, variable.getAddressSpace());
+    split->setAlignment(
+        layout_.getValueOrABITypeAlignment(variable.getAlign(), variable.getValueType()));
     split->takeName(&variable);
     variable.replaceAllUsesWith(split);
     variable.eraseFromParent();

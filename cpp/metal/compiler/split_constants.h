@@ -1,5 +1,5 @@
-// Prepares constants that hold vectors for LLVM's evaluator of initializers, which follows loads and
-// stores only if each has the type of one element of its variable.
+// Prepares constants that hold vectors for LLVM's evaluator of initializers, which follows loads
+// and stores only if each has the type of one element of its variable.
 #pragma once
 
 namespace llvm {

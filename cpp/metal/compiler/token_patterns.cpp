@@ -213,8 +213,8 @@ std::vector<Token> make_templates(clang::Preprocessor& preprocessor,
   std::vector<Token> out;
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (begins.contains(i)) {
-      for (const tok::TokenKind kind :
-           {tok::kw_template, tok::less, tok::kw_typename, tok::equal, tok::kw_void, tok::greater}) {
+      for (const tok::TokenKind kind : {tok::kw_template, tok::less, tok::kw_typename, tok::equal,
+                                        tok::kw_void, tok::greater}) {
         out.push_back(make_token(preprocessor, kind, tokens[i], tok::getKeywordSpelling(kind)));
       }
     }

@@ -219,7 +219,9 @@ def test_methods_for_each_address_space(space: str):
         for name, number in numbers.items()
     )
     header = f"struct Cell {{ float value; {methods} }};"
-    declaration = "device Cell& c = *(device Cell*)out;" if space == "device" else f"{space} Cell c;"
+    declaration = (
+        "device Cell& c = *(device Cell*)out;" if space == "device" else f"{space} Cell c;"
+    )
     body = f"""
         {declaration}
         c.set(1); c = c.get() + 1; c[0] = c[0] * 10; c += 2; ++c;

@@ -70,11 +70,11 @@ constexpr matrix<T, R, C> transpose(matrix<T, C, R> m) {
 }  // namespace simd
 
 // The names of C for matrices of a type.
-#define SIMD_MATRIX(T, C, R)                                  \
-  namespace simd {                                            \
-  using T##C##x##R = matrix<T, C, R>;                         \
-  }                                                           \
-  typedef simd::matrix<T, C, R> simd_##T##C##x##R;            \
+#define SIMD_MATRIX(T, C, R)                       \
+  namespace simd {                                 \
+  using T##C##x##R = matrix<T, C, R>;              \
+  }                                                \
+  typedef simd::matrix<T, C, R> simd_##T##C##x##R; \
   typedef simd::matrix<T, C, R> matrix_##T##C##x##R;
 #define SIMD_SQUARE_MATRIX(T, N) \
   SIMD_MATRIX(T, N, N)           \

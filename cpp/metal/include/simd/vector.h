@@ -52,27 +52,27 @@ struct alignas(4 * sizeof(T)) vec<T, 4> {
 template <typename T>
 using scalar_of = std::type_identity_t<T>;
 
-#define SIMD_ELEMENTWISE(op)                                            \
-  template <typename T, int N>                                          \
-  constexpr vec<T, N>& operator op##=(vec<T, N>& a, vec<T, N> b) {      \
-    for (int i = 0; i < N; ++i) a[i] = static_cast<T>(a[i] op b[i]);    \
-    return a;                                                           \
-  }                                                                     \
-  template <typename T, int N>                                          \
-  constexpr vec<T, N>& operator op##=(vec<T, N>& a, scalar_of<T> b) {   \
-    return a op##= vec<T, N>(b);                                       \
-  }                                                                     \
-  template <typename T, int N>                                          \
-  constexpr vec<T, N> operator op(vec<T, N> a, vec<T, N> b) {           \
-    return a op##= b;                                                  \
-  }                                                                     \
-  template <typename T, int N>                                          \
-  constexpr vec<T, N> operator op(vec<T, N> a, scalar_of<T> b) {        \
-    return a op##= vec<T, N>(b);                                       \
-  }                                                                     \
-  template <typename T, int N>                                          \
-  constexpr vec<T, N> operator op(scalar_of<T> a, vec<T, N> b) {        \
-    return vec<T, N>(a) op b;                                           \
+#define SIMD_ELEMENTWISE(op)                                          \
+  template <typename T, int N>                                        \
+  constexpr vec<T, N>& operator op##=(vec<T, N>& a, vec<T, N> b) {    \
+    for (int i = 0; i < N; ++i) a[i] = static_cast<T>(a[i] op b[i]);  \
+    return a;                                                         \
+  }                                                                   \
+  template <typename T, int N>                                        \
+  constexpr vec<T, N>& operator op##=(vec<T, N>& a, scalar_of<T> b) { \
+    return a op## = vec<T, N>(b);                                     \
+  }                                                                   \
+  template <typename T, int N>                                        \
+  constexpr vec<T, N> operator op(vec<T, N> a, vec<T, N> b) {         \
+    return a op## = b;                                                \
+  }                                                                   \
+  template <typename T, int N>                                        \
+  constexpr vec<T, N> operator op(vec<T, N> a, scalar_of<T> b) {      \
+    return a op## = vec<T, N>(b);                                     \
+  }                                                                   \
+  template <typename T, int N>                                        \
+  constexpr vec<T, N> operator op(scalar_of<T> a, vec<T, N> b) {      \
+    return vec<T, N>(a) op b;                                         \
   }
 
 SIMD_ELEMENTWISE(+)
@@ -146,21 +146,21 @@ vec<T, N> normalize(vec<T, N> a) {
 }  // namespace simd
 
 // The names of C for a type, and functions that make vectors of it.
-#define SIMD_VECTOR(T, name, N)            \
-  namespace simd {                         \
-  using name##N = vec<T, N>;               \
-  }                                        \
-  typedef simd::vec<T, N> simd_##name##N;  \
+#define SIMD_VECTOR(T, name, N)           \
+  namespace simd {                        \
+  using name##N = vec<T, N>;              \
+  }                                       \
+  typedef simd::vec<T, N> simd_##name##N; \
   typedef simd::vec<T, N> vector_##name##N;
-#define SIMD_VECTORS(T, name)                                                              \
-  SIMD_VECTOR(T, name, 2)                                                                  \
-  SIMD_VECTOR(T, name, 3)                                                                  \
-  SIMD_VECTOR(T, name, 4)                                                                  \
-  constexpr simd_##name##2 simd_make_##name##2(T x, T y) { return {x, y}; }                \
-  constexpr simd_##name##3 simd_make_##name##3(T x, T y, T z) { return {x, y, z}; }        \
-  constexpr simd_##name##3 simd_make_##name##3(simd_##name##2 v, T z) { return {v, z}; }   \
+#define SIMD_VECTORS(T, name)                                                                \
+  SIMD_VECTOR(T, name, 2)                                                                    \
+  SIMD_VECTOR(T, name, 3)                                                                    \
+  SIMD_VECTOR(T, name, 4)                                                                    \
+  constexpr simd_##name##2 simd_make_##name##2(T x, T y) { return {x, y}; }                  \
+  constexpr simd_##name##3 simd_make_##name##3(T x, T y, T z) { return {x, y, z}; }          \
+  constexpr simd_##name##3 simd_make_##name##3(simd_##name##2 v, T z) { return {v, z}; }     \
   constexpr simd_##name##3 simd_make_##name##3(simd_##name##4 v) { return {v.x, v.y, v.z}; } \
-  constexpr simd_##name##4 simd_make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; } \
+  constexpr simd_##name##4 simd_make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }  \
   constexpr simd_##name##4 simd_make_##name##4(simd_##name##3 v, T w) { return {v, w}; }
 
 SIMD_VECTORS(signed char, char)
@@ -178,10 +178,10 @@ SIMD_VECTORS(double, double)
 #undef SIMD_VECTOR
 
 // The functions under the names that C has.
-#define SIMD_FUNCTION(name)                                   \
-  template <typename... V>                                    \
-  constexpr auto simd_##name(V... v) {                        \
-    return simd::name(v...);                                  \
+#define SIMD_FUNCTION(name)            \
+  template <typename... V>             \
+  constexpr auto simd_##name(V... v) { \
+    return simd::name(v...);           \
   }
 
 SIMD_FUNCTION(reduce_add)

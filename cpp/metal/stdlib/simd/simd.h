@@ -9,13 +9,13 @@ namespace simd {
 using namespace metal;
 }  // namespace simd
 
-#define __METAL_SIMD_NAMES(T)       \
-  typedef metal::T##2 simd_##T##2;  \
-  typedef metal::T##3 simd_##T##3;  \
-  typedef metal::T##4 simd_##T##4;  \
-  typedef simd_##T##2 vector_##T##2; \
-  typedef simd_##T##3 vector_##T##3; \
-  typedef simd_##T##4 vector_##T##4; \
+#define __METAL_SIMD_NAMES(T)                      \
+  typedef metal::T##2 simd_##T##2;                 \
+  typedef metal::T##3 simd_##T##3;                 \
+  typedef metal::T##4 simd_##T##4;                 \
+  typedef simd_##T##2 vector_##T##2;               \
+  typedef simd_##T##3 vector_##T##3;               \
+  typedef simd_##T##4 vector_##T##4;               \
   typedef metal::packed_##T##2 simd_packed_##T##2; \
   typedef metal::packed_##T##4 simd_packed_##T##4;
 
@@ -32,8 +32,8 @@ __METAL_SIMD_NAMES(float)
 
 #undef __METAL_SIMD_NAMES
 
-#define __METAL_SIMD_MATRIX(T, size)        \
-  typedef metal::T##size simd_##T##size;    \
+#define __METAL_SIMD_MATRIX(T, size)     \
+  typedef metal::T##size simd_##T##size; \
   typedef simd_##T##size matrix_##T##size;
 #define __METAL_SIMD_MATRICES(T) \
   __METAL_SIMD_MATRIX(T, 2x2)    \

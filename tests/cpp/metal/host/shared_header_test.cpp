@@ -11,16 +11,16 @@ namespace {
 
 #define SHARED_TEXT(...) #__VA_ARGS__
 #define SHARED_SOURCE(text) SHARED_TEXT(text)
-#define SHARED_STRUCTURES                                                    \
-  struct Light {                                                             \
-    vector_float3 position;                                                  \
-    float power;                                                             \
-    simd::float2 corner;                                                     \
-    simd_uchar4 colour;                                                      \
-    simd_ulong2 wide;                                                        \
-    matrix_float3x3 rotation;                                                \
-    simd_float4x4 view;                                                      \
-    vector_short3 last;                                                      \
+#define SHARED_STRUCTURES     \
+  struct Light {              \
+    vector_float3 position;   \
+    float power;              \
+    simd::float2 corner;      \
+    simd_uchar4 colour;       \
+    simd_ulong2 wide;         \
+    matrix_float3x3 rotation; \
+    simd_float4x4 view;       \
+    vector_short3 last;       \
   };
 
 SHARED_STRUCTURES
