@@ -61,7 +61,9 @@ std::optional<VectorType> vector_type(clang::QualType type) {
   const clang::TemplateArgumentList& arguments = record->getTemplateArgs();
   const auto element = scalar_type(arguments[0].getAsType());
   if (!element) return std::nullopt;
-  return VectorType{*element, static_cast<uint32_t>(arguments[1].getAsIntegral().getZExtValue())};
+  const uint64_t components = arguments[1].getAsIntegral().getZExtValue();
+  if (components > 4) return std::nullopt;
+  return VectorType{*element, static_cast<uint32_t>(components)};
 }
 
 }  // namespace metal::compiler

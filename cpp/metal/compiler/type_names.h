@@ -16,7 +16,8 @@ namespace metal::compiler {
 // Which scalar type it is, if any.
 std::optional<ScalarType> scalar_type(clang::QualType type);
 
-// The element type and length of vec<T, N>; those of a scalar count as a vector of length 1.
+// The element type and length of vec<T, N> with names for its components; those of a scalar count
+// as a vector of length 1.
 struct VectorType {
   ScalarType element;
   uint32_t components;

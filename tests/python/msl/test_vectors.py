@@ -201,6 +201,41 @@ def test_wrong_constructions_do_not_compile(source: str):
         run_one(source + " out[0] = v.x;", {}, {"out": ((1,), mx.float32)}, 1)
 
 
+@pytest.mark.parametrize("count", [8, 16])
+@pytest.mark.parametrize("name", ["half", "bfloat", "float", "int", "uchar", "ulong"])
+def test_vectors_of_more_than_four_components(name: str, count: int):
+    header = f"using V = vec<{name}, {count}>; constant V ones = V({name}(1));"
+    body = f"""
+        uint i = thread_position_in_grid.x;
+        V v = ((const device V*)x)[i], w(v), halves(vec<{name}, {count // 2}>(2), {", ".join(["3"] * (count // 2))});
+        threadgroup V t[2];
+        t[i] = v;
+        t[i][1] = {name}(5);
+        v += w * {name}(2);
+        v = max(v - ones, halves);
+        device V* o = (device V*)out + 4 * i;
+        o[0] = v;
+        o[1] = t[i];
+        o[2] = select(v, w, w > {name}(4));
+        o[3] = V({name}(all(w == w) + any(w > {name}(100)) + int(sizeof(V))));
+        o[3][2] = {name}(vec<float, {count}>(w)[{count - 1}]) + as_type<V>(w)[3];
+    """.replace(f"vec<{name}, {count // 2}>(2)", f"vec<{name}, {count // 2}>({name}(2))")
+    x = np.arange(2 * count).reshape(2, count) % 11 + 1
+    dtype = NUMBERS[name]
+    got = run_one(
+        body, {"x": mx.array(x).astype(dtype)}, {"out": ((2, 4, count), dtype)}, 2, header=header
+    )
+    size = count * mx.array(0, dtype=dtype).itemsize
+    halves = np.repeat([2, 3], count // 2)
+    v = np.maximum(3 * x - 1, halves)
+    t = x.copy()
+    t[:, 1] = 5
+    last = np.full((2, count), 1 + size)
+    last[:, 2] = x[:, -1] + x[:, 3]
+    want = np.stack([v, t, np.where(x > 4, x, v), last], 1)
+    np.testing.assert_array_equal(np.array(got).astype(np.float64), want)
+
+
 # ---- operators ----
 
 WIDE = 64
