@@ -49,6 +49,21 @@ void remove_annotations(llvm::Module& module) {
   }
 }
 
+// A function that returns an object writes it to a pointer to `thread`. Clang passes it constants
+// that are initialized by a call, without a cast. The code is not valid until it has one.
+void cast_results(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      if (!call || !call->hasStructRetAttr()) continue;
+      llvm::Type* type = call->getFunctionType()->getParamType(0);
+      if (call->getArgOperand(0)->getType() == type) continue;
+      llvm::IRBuilder<> builder(call);
+      call->setArgOperand(0, builder.CreateAddrSpaceCast(call->getArgOperand(0), type));
+    }
+  }
+}
+
 void read_annotations(FormContext& c) {
   c.zeroed = find_zeroed(*c.unit.module);
   remove_annotations(*c.unit.module);
